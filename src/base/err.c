@@ -112,6 +112,8 @@ const char *err_said(err_t err, char *buf, size_t size)
         buf[0] = '\0';
     for (int i = err ? err->n : 0; i > 0; i--)
         (void)append(buf, size, "%s%s", i < err->n ? ": " : "", err->frames[i - 1].msg);
+    if (err && err->sys)
+        (void)append(buf, size, " (%s)", strerror(err->sys));
     return buf;
 }
 

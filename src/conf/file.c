@@ -19,16 +19,16 @@ err_t conf_read_file(void *arg, const char *path, char **text, size_t *size)
     *text = NULL;
     *size = 0;
     if (!f)
-        return err_sys(ERR_CONF, "open %.70s", path);
+        return err_sys(ERR_CONF, "open %.100s", path);
     buf = must(malloc(CONF_TREE_BYTES + 1));
     if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode))
-        err = err_new(ERR_CONF, "%.70s is a folder", path);
+        err = err_new(ERR_CONF, "%.100s is a folder", path);
     if (!err)
         *size = fread(buf, 1, CONF_TREE_BYTES + 1, f);
     if (!err && ferror(f))
-        err = err_sys(ERR_CONF, "read %.70s", path);
+        err = err_sys(ERR_CONF, "read %.100s", path);
     if (!err && *size > CONF_TREE_BYTES)
-        err = err_new(ERR_CONF, "%.70s has more than %d bytes", path, CONF_TREE_BYTES);
+        err = err_new(ERR_CONF, "%.100s has more than %d bytes", path, CONF_TREE_BYTES);
     fclose(f);
     if (err) {
         free(buf);

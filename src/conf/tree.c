@@ -259,7 +259,7 @@ static err_t read_file(struct reader *r, struct conf_node *into, const char *pat
         return err_new(ERR_CONF_SYNTAX, "more than %d files", CONF_TREE_FILES);
     err = get_text(r->src, path, &text, &size);
     if (err)
-        return err_wrap(err, "read %.60s", path);
+        return err_wrap(err, "read the configuration");
     r->bytes += size;
     if (r->bytes > CONF_TREE_BYTES)
         err = err_new(ERR_CONF_SYNTAX, "more than %d bytes", CONF_TREE_BYTES);

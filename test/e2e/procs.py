@@ -16,6 +16,7 @@ signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 SLOW = float(os.environ.get("E2E_SLOW", "1"))  # all time limits times this (sanitizer builds)
 WORKERS = os.environ.get("E2E_WORKERS")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLIP = os.path.join(ROOT, "doc", "source.flv")
 SOURCE = os.path.join(ROOT, "test", "data", "bframes.flv")  # as doc/source.flv, but with B-frames
 BINARY = os.path.abspath(os.environ.get("SRS_BINARY", os.path.join(ROOT, "objs", "srs")))
 # Tests that run side by side (gw0, gw1, ...) have ports of their own.

@@ -141,7 +141,7 @@ def test_daemon_in_a_container_says_that_it_stays(srs):
 
 def test_missing_file(tmp_path):
     code, out = run("-c", str(tmp_path / "nothing.conf"))
-    assert code != 0 and "nothing.conf" in out
+    assert code != 0 and "nothing.conf (No such file or directory)" in out
 
 
 @pytest.mark.parametrize("path", sorted(glob.glob(os.path.join(ROOT, "conf", "*.conf"))) or [None])

@@ -9,10 +9,11 @@ import urllib.request
 
 import pytest
 
+import flv
 import hostile_rtc as h
 import tools
 from httpapi import Api
-from procs import SLOW, Proc, SOURCE, free_port, never, wait_for
+from procs import CLIP, SLOW, Proc, free_port, never, wait_for
 from rtc import rtc_server
 from test_bench_tools import last_object, run, tool
 
@@ -35,6 +36,12 @@ a=fmtp:102 packetization-mode=1;profile-level-id=42e01f;level-asymmetry-allowed=
 """.format(":".join(["AB"] * 32)).replace("\n", "\r\n")
 
 AT_BOTH = pytest.mark.parametrize("workers", ["1", "4"])
+
+
+@pytest.fixture
+def source():
+    """Without B-frames, which would be left out."""
+    return flv.read(CLIP)
 
 
 def ask(url, body=None, method="POST", headers=None):
@@ -71,7 +78,7 @@ def test_players_of_an_rtmp_stream(srs, tmp_path, source, workers):
 @AT_BOTH
 def test_players_of_a_webrtc_publisher(srs, tmp_path, workers):
     s = rtc_server(srs, tmp_path, env={"SRS_WORKERS": workers})
-    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", SOURCE, "-s", 0], tmp_path / "whip.log")
+    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0], tmp_path / "whip.log")
     assert s.wait_log("first packet of video", 3), s.log()[-2000:]
     check(play(s, 6), 6)
     assert {c["type"] for c in Api(s.api_port).clients()} == {"rtc-publish"}
@@ -115,7 +122,7 @@ def test_who_never_connects_keeps_no_stream(srs, tmp_path):
 def test_a_publisher_on_a_bad_line_is_whole_for_others(srs, tmp_path):
     """What is lost is asked for and comes again: the frames that others get are all there, and decode."""
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
-    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", SOURCE, "-s", 0, "--loss", 5, "--reorder", 2],
+    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0, "--loss", 5, "--reorder", 2],
          tmp_path / "whip.log")
     assert s.wait_log("first packet of video", 3), s.log()[-2000:]
     r = tools.run(["ffmpeg", "-v", "error", "-t", "8", "-i", f"http://127.0.0.1:{s.web_port}/live/s.flv", "-map", "0:v",

@@ -9,7 +9,7 @@ import pion
 import rtcmedia
 import rtcpeers
 from netspace import A, B, B2, inside, ip, two
-from procs import SOURCE, Proc, wait_for
+from procs import CLIP, Proc, wait_for
 from rtc import Browser, rtc_server
 from test_bench_tools import last_object, run, tool
 from udprelay import Relay
@@ -23,7 +23,7 @@ AT_BOTH = pytest.mark.parametrize("workers", ["1", "4"])
 def test_a_client_goes_on_from_another_port(srs, tmp_path, workers):
     """With four workers, most of the new ports are of another one. All players do, and who publishes."""
     s = rtc_server(srs, tmp_path, env={"SRS_WORKERS": workers})
-    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", SOURCE, "-s", 0, "--rebind", 1], tmp_path / "whip.log")
+    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0, "--rebind", 1], tmp_path / "whip.log")
     assert s.wait_log("first packet of video", 3), s.log()[-2000:]
     code, text = run("sb_rtc_load", "-c", 6, "-r", s.whep(), "-s", 0, "--rebind", 0.4, "--duration", 1.5, "--json")
     assert code == 0, text

@@ -10,7 +10,7 @@ import hostile_rtc as h
 import tools
 from camera import Quirks
 from camera_rtp import Media, tracks_of
-from procs import SLOW, SOURCE, Proc
+from procs import CLIP, SLOW, Proc
 from rtc import rtc_server
 from test_bench_tools import tool
 
@@ -114,7 +114,7 @@ def test_faults(srs, tmp_path, source, fault, jump):
 def test_a_line_that_loses_30_percent(srs, tmp_path):
     """Of both ways; what is asked for again is lost as well. What comes out decodes."""
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
-    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", SOURCE, "-s", 0, "--loss", 30], tmp_path / "whip.log")
+    Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0, "--loss", 30], tmp_path / "whip.log")
     assert s.wait_log("first packet of video", 10), s.log()[-2000:]
     r = tools.run(["ffmpeg", "-v", "error", "-t", "10", "-i", f"http://127.0.0.1:{s.web_port}/live/s.flv", "-map", "0:v",
                    "-f", "framecrc", "-"], check=False)

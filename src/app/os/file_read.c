@@ -93,10 +93,10 @@ err_t file_read(void *folder, const char *path, char **text, size_t *size)
     }
     err = co_thread_run(CO_POOL_FILE, run, j, drop, CO_SECONDS(TIMEOUT_SECONDS));
     if (err)
-        return err_wrap(err, "read %.70s", path); /* j is not ours any more */
+        return err_wrap(err, "read %.100s", path); /* j is not ours any more */
     if (j->failed) {
         errno = j->sys;
-        err = err_sys(ERR_CONF, "%s %.70s", j->failed, path);
+        err = err_sys(ERR_CONF, "%s %.100s", j->failed, path);
     } else {
         *text = j->text;
         *size = j->size;
