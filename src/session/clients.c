@@ -4,6 +4,7 @@
 #include "session/clients_impl.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,4 +282,13 @@ unsigned clients_count_all(const struct clients *r)
 const struct clients_total *clients_total(const struct clients *r, enum clients_type type)
 {
     return &r->totals[type];
+}
+
+const char *clients_rtc_left_out(const struct clients_rtc *r, char out[CLIENTS_RTC_WORDS])
+{
+    out[0] = '\0';
+    if (r->b_frames > 0)
+        (void)snprintf(out, CLIENTS_RTC_WORDS, "B-frames: %llu of %llu frames left out",
+                       (unsigned long long)r->b_frames, (unsigned long long)r->frames);
+    return out;
 }

@@ -82,6 +82,9 @@ struct clients_rtc {
     uint64_t left_out;          /* packets of those that it does not take */
     uint64_t frames, b_frames;  /* of the stream; those left out, as browsers show no B-frames */
 };
+/* What a player does not get, in words: "B-frames: 180 of 240 frames left out"; "": it gets all. */
+enum { CLIENTS_RTC_WORDS = 80 };
+const char *clients_rtc_left_out(const struct clients_rtc *r, char out[CLIENTS_RTC_WORDS]);
 
 /* What a conversation over RTMFP knows of its session, since it began. */
 struct clients_rtmfp {

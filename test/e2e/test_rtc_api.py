@@ -82,6 +82,14 @@ def test_a_session(srs, tmp_path):
     assert ask(s, "PATCH", where, "a=end-of-candidates\r\n", FRAGMENT)[0] == 204
     assert ask(s, "PATCH", where, "x", FRAGMENT)[0] == 400
     assert ask(s, "PATCH", where, "a=x:y", SDP)[0] == 415
+    assert ask(s, "GET", where)[0] == 405  # RFC 9725 reserves it
+    look = where.replace("action=delete", "action=status")
+    for _ in range(8):  # whichever worker is asked
+        got = ask(s, "GET", look)
+        assert got[0] == 200 and json.loads(got[2]) == {"state": "waits", "video": "H264", "audio": ""}, got
+    assert ask(s, "GET", look.replace("token=", "token=x"))[0] == 403
+    assert ask(s, "GET", look.replace("token=", "t="))[0] == 403
+    assert ask(s, "GET", look.replace("session=", "session=x"))[0] == 404
     again = "a=ice-ufrag:wxyz\r\na=ice-pwd:0123456789012345678901\r\n"
     assert ask(s, "PATCH", where, again, {**FRAGMENT, "If-Match": '"other"'})[0] == 412
     status, fields, fragment = ask(s, "PATCH", where, again, {**FRAGMENT, "If-Match": etag})
@@ -91,6 +99,7 @@ def test_a_session(srs, tmp_path):
     assert ask(s, "DELETE", where)[0] == 200
     assert s.wait_log("by DELETE", 2)
     assert ask(s, "DELETE", where)[0] == 200  # it is gone
+    assert ask(s, "GET", look)[0] == 404
 
 
 @pytest.mark.parametrize("kind,offer", [("publish", SENDS), ("play", OFFER)], ids=["publish", "play"])

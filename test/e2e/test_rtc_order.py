@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """No picture that a WebRTC player decodes is broken: each is, bit for bit, one of those that the publisher's film decodes to."""
+import json
+import re
 import struct
+import urllib.request
 
 import pytest
 
@@ -51,6 +54,14 @@ def annexb(packets):
     return out
 
 
+def status_of(s, where):
+    """What the server tells the client of a session, over a connection of its own: any worker answers."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{s.api_port}{where.replace('action=delete', 'action=status')}", timeout=5) as got:
+        assert got.headers["Content-Type"] == "application/json" and got.headers["Cache-Control"] == "no-store"
+        assert got.headers["Access-Control-Allow-Origin"] == "*"
+        return json.load(got)
+
+
 @pytest.mark.parametrize("name", FILMS)
 def test_no_picture_is_broken(srs, tmp_path, name):
     options, least, says = FILMS[name]
@@ -67,6 +78,10 @@ def test_no_picture_is_broken(srs, tmp_path, name):
     if says:
         rows = [x["rtc"].get("video_left_out", "") for x in Api(s.api_port).get("clients/")["clients"] if "rtc" in x]
         assert any(row.startswith("B-frames: ") and row.endswith(" frames left out") for row in rows), rows
+    told = [status_of(s, c.where) for _ in range(8)]
+    assert {(t["state"], t["video"]) for t in told} == {("connected", "H264")}, told
+    wanted = r"B-frames: [1-9]\d* of \d+ frames left out" if says else ""
+    assert all(re.fullmatch(wanted, t.get("video_left_out", "")) for t in told), told
     packets = c.of(VIDEO)
     c.close()
     got.write_bytes(annexb(packets))

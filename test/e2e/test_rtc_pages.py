@@ -6,6 +6,7 @@ import json
 import pytest
 
 import browser
+import rtc_shown
 import tools
 from httpapi import Api
 from procs import wait_for
@@ -100,6 +101,30 @@ def test_console_and_first_page_play(both, tmp_path):
     assert b.wait(f"/delay \\d+ ms/.test({line})", 12), (b.text(), b.errors)
     b.shot(tmp_path / "home.png")
     assert not b.errors, b.errors
+
+
+def test_pages_tell_of_b_frames(both, tmp_path):
+    """What the server leaves out, of which the browser knows nothing: whep.html, the console's player and its list of clients."""
+    s, a, b = both()
+    path = rtc_shown.film(tmp_path / "b.flv", seconds=12, b="bframes=3:b-adapt=0:b-pyramid=none")
+    Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", path, "-c", "copy", "-f", "flv", s.url("cam")],
+         tmp_path / "push.log")
+    assert s.wait_log("start publish|client identified", 5)
+    says = "/B-frames: \\d+ of \\d+ frames left out; set the encoder to 0 B-frames/.test"
+    a.open(at(s, "whep.html?app=live&stream=cam&autostart=true"))
+    assert a.wait(f"{says}({FACTS})", 15), (a.text(), a.errors)
+    a.look(900, 1000)
+    a.shot(tmp_path / "whep.png")
+    b.look()
+    b.open(f"http://127.0.0.1:{s.api_port}/console/")
+    by_rtc = "[...document.querySelectorAll('.menu button')].find(e => e.textContent.startsWith('WebRTC'))"
+    assert b.wait(by_rtc + "?.isConnected", 15), b.text()
+    b.run(by_rtc + ".click()")
+    assert b.wait(f"{says}(document.querySelector('#facts').innerText)", 15), (b.text(), b.errors)
+    b.run("document.querySelector('.stream').open = true")
+    assert b.wait(f"{says}(document.querySelector('.stream').innerText)", 8), b.text()
+    b.shot(tmp_path / "console.png")
+    assert not a.errors and not b.errors, (a.errors, b.errors)
 
 
 @pytest.mark.parametrize("how, says", [

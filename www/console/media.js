@@ -139,7 +139,7 @@ export class Media {
                 if (!rtc.over)
                     rtc.end(e.message);
             });
-            const stop = watch(rtc.pc, found => this.told?.(found), this.box);
+            const stop = watch(rtc, found => this.told?.(found), this.box);
             return () => {
                 stop();
                 rtc.close();

@@ -4,6 +4,7 @@
 // The offer has no candidates: such servers answer to wherever the browser's checks come from.
 
 const PATIENCE = 10000; // milliseconds until media have a way
+export const ADVICE = "set the encoder to 0 B-frames";
 
 const WHY = {
     400: "the server cannot take what this browser offers",
@@ -85,6 +86,17 @@ export class Rtc {
             const way = (t.sender ?? t.receiver).transport;
             way?.addEventListener("statechange", () => way.state === "closed" && this.end("the server has ended it"));
         }
+    }
+
+    // What the server leaves out of the stream for this player, in words; "" if nothing, or if the server does not tell.
+    async leftOut() {
+        const place = this.place && new URL(this.place);
+        if (place?.searchParams.get("action") !== "delete") // a server of another kind
+            return "";
+        place.searchParams.set("action", "status");
+        const got = await fetch(place, { credentials: "omit", cache: "no-store" });
+        const { video_left_out: what } = got.ok ? await got.json() : {};
+        return what ? `${what}; ${ADVICE}` : "";
     }
 
     // It is told now; after this page has gone, too.

@@ -4,7 +4,7 @@
 import { el, sync, text } from "./dom.js";
 import { many, rate } from "./format.js";
 
-const PERIOD = 1000; // milliseconds
+const PERIOD = 1000, SERVER_PERIOD = 3000; // milliseconds: how often the browser and the server are asked
 
 const codecName = (all, s) => (all.get(s.codecId)?.mimeType.split("/")[1] ?? "").replace("opus", "Opus");
 const ms = seconds => `${Math.round(seconds * 1000)} ms`;
@@ -82,7 +82,7 @@ export function line(found) {
         return "";
     return [v?.width && `${v.width}×${v.height}`, [v?.codec, a?.codec].filter(Boolean).join(" + "),
         v?.fps !== undefined && `${Math.round(v.fps)} fps`, late !== null && `delay ${ms(late)}`, `${lossText(one)} lost`,
-        v?.freezes ? many(v.freezes, "freeze") : ""].filter(Boolean).join(", ");
+        v?.freezes ? many(v.freezes, "freeze") : "", found.leftOut].filter(Boolean).join(", ");
 }
 
 function rows(found) {
@@ -105,24 +105,32 @@ function rows(found) {
     if (v?.limited && v.limited !== "none")
         add("Held back by", v.limited === "cpu" ? "this computer" : v.limited === "bandwidth" ? "the network" : v.limited);
     add("Media by", way);
+    add("Left out", found.leftOut);
     return list;
 }
 
 // Calls tell(found) each second until what it gives is called; and shows all in `box`, a <dl>, if it is given.
-export function watch(pc, tell, box = null) {
-    const stats = new RtcStats(pc);
+// found.leftOut is what the server says that it leaves out, asked by `rtc` every few seconds once media flow.
+export function watch(rtc, tell, box = null) {
+    const { pc } = rtc, stats = new RtcStats(pc);
+    let leftOut = "";
+    const ask = async () => {
+        if (rtc.plays && pc.connectionState === "connected")
+            leftOut = await rtc.leftOut().catch(() => "");
+    };
     const look = async () => {
         const found = await stats.read().catch(() => null);
         if (!found || pc.connectionState === "closed")
             return;
+        found.leftOut = leftOut;
         if (box)
             sync(box, rows(found), r => r[0], r => el("div", {}, el("dt", {}, r[0]), el("dd")), (e, r) => text(e.lastChild, r[1]));
         tell(found);
     };
-    const timer = setInterval(look, PERIOD);
+    const timers = [setInterval(look, PERIOD), setInterval(ask, SERVER_PERIOD)];
     void look();
     return () => {
-        clearInterval(timer);
+        timers.forEach(clearInterval);
         box?.replaceChildren();
     };
 }

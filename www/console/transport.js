@@ -2,6 +2,7 @@
 // transport.js - how the packets of a client come over, in words: what was lost, sent again, too late.
 
 import { many } from "./format.js";
+import { ADVICE } from "./rtc.js";
 
 const roundTrip = ms => `round trip ${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 
@@ -22,7 +23,7 @@ function ofRtc({ rtc: r }) {
     if (r.state !== "connected")
         return [];
     return [roundTrip(r.rtt_ms), r.packets_lost && `${many(r.packets_lost, "packet")} lost`, r.packets_repeated && `${r.packets_repeated} sent again`,
-        `${[r.video, r.audio].filter(Boolean).join(" + ")} over ${r.transport.toUpperCase()}`];
+        `${[r.video, r.audio].filter(Boolean).join(" + ")} over ${r.transport.toUpperCase()}`, r.video_left_out && `${r.video_left_out}; ${ADVICE}`];
 }
 
 function ofRtmfp({ rtmfp: r, publish }) {

@@ -77,7 +77,7 @@ async function start() {
         video.srcObject = mine.media;
         state("asking the server …");
         mine.rtc = new Rtc(url, fail);
-        mine.unwatch = watch(mine.rtc.pc, found => is() && told(found), $("stats"));
+        mine.unwatch = watch(mine.rtc, found => is() && told(found), $("stats"));
         void devices();
         await send(mine.rtc, mine.media, form.codec.value, Number(form.kbps.value));
         if (is())

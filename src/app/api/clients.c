@@ -86,7 +86,7 @@ static void put_srt(struct jput *j, const struct clients_info *info)
 /* What its session agreed on, and how its packets come over. */
 static void put_rtc(struct jput *j, const struct clients_rtc *r)
 {
-    char text[80];
+    char text[CLIENTS_RTC_WORDS];
 
     jput_open(j, "rtc", '{');
     jput_text(j, "state", r->state);
@@ -110,11 +110,8 @@ static void put_rtc(struct jput *j, const struct clients_rtc *r)
         jput_text(j, "pictures", r->takes);
         jput_uint(j, "packets_left_out", r->left_out);
     }
-    if (r->b_frames > 0) {
-        (void)snprintf(text, sizeof(text), "B-frames: %llu of %llu frames left out",
-                       (unsigned long long)r->b_frames, (unsigned long long)r->frames);
+    if (*clients_rtc_left_out(r, text))
         jput_text(j, "video_left_out", text);
-    }
     jput_close(j, '}');
 }
 

@@ -455,7 +455,7 @@ static void admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home
     bool held = false;
     err_t err;
 
-    if (ask->kind == RTC_ASK_DELETE || ask->kind == RTC_ASK_RESTART) {
+    if (ask->kind != RTC_ASK_PUBLISH && ask->kind != RTC_ASK_PLAY) {
         rtc_later(s, ask);
         return;
     }

@@ -9,7 +9,10 @@
 #include "proto/sdp/agree.h"
 #include "session/session.h"
 
-enum rtc_ask_kind { RTC_ASK_PUBLISH, RTC_ASK_PLAY, RTC_ASK_DELETE, RTC_ASK_RESTART };
+enum rtc_ask_kind {
+    RTC_ASK_PUBLISH, RTC_ASK_PLAY,                  /* of a new session */
+    RTC_ASK_DELETE, RTC_ASK_RESTART, RTC_ASK_STATUS /* of one that there is */
+};
 enum { RTC_TOKEN = 16, RTC_ANSWER_MAX = 8000 }; /* the latter is a limit of clients */
 
 struct rtc_ask {
@@ -27,7 +30,7 @@ struct rtc_ask {
     bool no_srtp, no_dtls;        /* asked for; refused unless it is allowed */
     bool no_rtx;                  /* clients of this API expect NACK without RTX */
     char ufrag[ICE_UFRAG_MAX + 1], pwd[ICE_PWD_MAX + 1]; /* of ours, asked for; "" */
-    /* delete, restart: by what Location says */
+    /* of a session that there is: by what Location says */
     char session[ICE_UFRAG_MAX + ICE_OURS_MAX + 2]; /* "ours:theirs" */
     char token[RTC_TOKEN + 1];
     struct sdp_fragment fragment; /* restart */
@@ -38,7 +41,7 @@ struct rtc_ask {
     int code;             /* the number and name of the error, as SRS has them */
     const char *code_name; /* static */
     char *text;           /* what is wrong, for a person; or NULL */
-    char *answer;         /* description, or fragment; or NULL */
+    char *answer;         /* description, fragment or, of its status, JSON; or NULL */
     size_t answer_size;
 };
 void rtc_ask_free(struct rtc_ask *a);

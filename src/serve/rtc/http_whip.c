@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* http_whip.c - WHIP, RFC 9725, and WHEP, its draft: an offer by POST, more by PATCH, the end by
- * DELETE. */
+ * DELETE; and our own GET of a session's status. */
 #include "base/must.h"
 #include "base/text.h"
 #include "serve/rtc/http_impl.h"
@@ -149,18 +149,18 @@ static bool check_offer(const struct http_exchange *x, struct rtc_ask *ask, bool
     return ask->status == 0;
 }
 
-static bool wants_play(const struct http_exchange *x)
+static bool is_action(const struct http_exchange *x, const char *name)
 {
     char *action = rtc_http_param(x, "action");
-    bool play = strcmp(action, "play") == 0;
+    bool is = strcmp(action, name) == 0;
 
     free(action);
-    return play;
+    return is;
 }
 
 static err_t post(struct http_exchange *x, enum rtc_ask_kind kind)
 {
-    struct rtc_ask ask = { .kind = wants_play(x) ? RTC_ASK_PLAY : kind };
+    struct rtc_ask ask = { .kind = is_action(x, "play") ? RTC_ASK_PLAY : kind };
     bool over = false;
     err_t err = rtc_http_body(x, SDP_OFFER_MAX, &ask.offer, &ask.offer_size, &over);
 
@@ -178,7 +178,7 @@ static err_t post(struct http_exchange *x, enum rtc_ask_kind kind)
     return err;
 }
 
-/* ---- DELETE and PATCH of what Location names */
+/* ---- DELETE, PATCH and GET of what Location names */
 
 /* What is too long to be right is as if it was not there. */
 static void read_text(const struct http_exchange *x, const char *key, char *out, size_t room)
@@ -200,18 +200,24 @@ static bool read_session(const struct http_exchange *x, struct rtc_ask *ask)
     return false;
 }
 
-static err_t delete(struct http_exchange *x)
+static err_t ask_session(struct http_exchange *x, enum rtc_ask_kind kind)
 {
-    struct rtc_ask ask = { .kind = RTC_ASK_DELETE };
+    struct rtc_ask ask = { .kind = kind };
     err_t err;
 
     if (read_session(x, &ask)) {
         rtc_http_fill(x, &ask);
         rtc_ask(x->env, &ask);
     }
-    err = send_answer(x, &ask, SDP);
+    err = send_answer(x, &ask, kind == RTC_ASK_STATUS ? "application/json" : SDP);
     rtc_ask_free(&ask);
     return err;
+}
+
+static err_t get_status(struct http_exchange *x)
+{
+    http_response_add(x->resp, "Cache-Control", "no-store");
+    return ask_session(x, RTC_ASK_STATUS);
 }
 
 /* The first entity tag of If-Match, without its quotes; one that is too long is none of ours. */
@@ -264,11 +270,16 @@ err_t rtc_http_whip(struct http_exchange *x, void *place)
     case HTTP_VERB_POST:
         return post(x, at->kind);
     case HTTP_VERB_DELETE:
-        return delete(x);
+        return ask_session(x, RTC_ASK_DELETE);
     case HTTP_VERB_PATCH:
         return patch(x);
+    case HTTP_VERB_GET: /* of these very addresses it is reserved: RFC 9725, section 4.1 */
+        if (is_action(x, "status"))
+            return get_status(x);
+        break;
     default:
-        http_response_add(x->resp, "Allow", "POST, DELETE, PATCH, OPTIONS");
-        return http_response_status(x->resp, 405);
+        break;
     }
+    http_response_add(x->resp, "Allow", "POST, DELETE, PATCH, OPTIONS");
+    return http_response_status(x->resp, 405);
 }

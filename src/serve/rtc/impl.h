@@ -114,7 +114,7 @@ void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home);
 /* ---- refuse.c: the answer is that error, which is ended here */
 void rtc_refuse(struct rtc_ask *ask, err_t *err);
 
-/* ---- later.c: DELETE and PATCH of a session */
+/* ---- later.c: DELETE, PATCH and GET of a session */
 void rtc_later(struct rtc_service *s, struct rtc_ask *ask);
 
 /* ---- names.c: names of sessions, by which workers find them */

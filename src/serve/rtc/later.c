@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* later.c - what is asked of a session later: its end (DELETE), and candidates or a restart of ICE
- * (PATCH): RFC 9725 sections 4.2 and 4.3. */
+/* later.c - what is asked of a session later: its end (DELETE), candidates or a restart of ICE
+ * (PATCH), RFC 9725 sections 4.2 and 4.3; and its status (GET). */
+#include "base/jput.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/random_id.h"
@@ -82,6 +83,34 @@ static void patch(struct rtc_service *s, struct rtc_ask *ask, struct rtc_peer *p
         answer_restart(s, ask);
 }
 
+/* ---- GET */
+
+/* What its client cannot know: the server's part. */
+static void answer_status(struct rtc_ask *ask, const struct rtc_peer *p)
+{
+    char left_out[CLIENTS_RTC_WORDS];
+    struct clients_rtc info;
+    struct jput j = { 0 };
+    struct wr w;
+
+    if (!rtc_peer_tell(&p->base, &info)) {
+        ask->status = 404;
+        return;
+    }
+    wr_init(&w, RTC_ANSWER_MAX);
+    j.w = &w;
+    jput_open(&j, NULL, '{');
+    jput_text(&j, "state", info.state);
+    jput_text(&j, "video", info.video);
+    jput_text(&j, "audio", info.audio);
+    if (*clients_rtc_left_out(&info, left_out))
+        jput_text(&j, "video_left_out", left_out);
+    jput_close(&j, '}');
+    ask->status = 200;
+    ask->answer = (char *)w.buf;
+    ask->answer_size = w.len;
+}
+
 /* ---- */
 
 void rtc_later(struct rtc_service *s, struct rtc_ask *ask)
@@ -93,7 +122,9 @@ void rtc_later(struct rtc_service *s, struct rtc_ask *ask)
         ask->text = must_dup("the token is not that of this session");
     } else if (ask->kind == RTC_ASK_RESTART && p) {
         patch(s, ask, p);
-    } else if (ask->kind == RTC_ASK_RESTART) {
+    } else if (ask->kind == RTC_ASK_STATUS && p) {
+        answer_status(ask, p);
+    } else if (ask->kind != RTC_ASK_DELETE) {
         ask->status = 404;
     } else {
         ask->status = 200;
