@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Forward to other servers: nginx with its RTMP module, one and two, dying and coming back, slow."""
 import json
+import re
 import socket
 import threading
 import time
@@ -117,6 +118,37 @@ def test_dead_destination_is_harmless(srs, source):
     lines = [x for x in s.log().splitlines() if "orward" in x and str(port) in x]
     assert 1 <= len(lines) <= 12, f"{len(lines)} lines in 3 s"
     s.allow_errors = True
+
+
+def test_dead_destination_of_many_streams(srs, source):
+    """One line says that it fails, however many streams want to go there, and one that it works."""
+    far = srs(name="far")
+    port = far.port
+    far.stop()
+    s = srs(forward(port))
+    tags = flv.cut(source, 1000)
+    for i in range(20):
+        s.push(tags, f"s{i}", loop=True)
+    connecting = rf"forward \S+live/s\d+ to rtmp://127.0.0.1:{port}/.*: connecting"
+    assert s.wait_log(connecting, 8, count=20), s.log()[-2000:]
+    assert s.wait_log(rf"\[WARN\].* forward to 127.0.0.1:{port} fails: .*refused.*; 1 stream waits, "
+                      "1 try failed, next line in 10 s", 3), s.log()[-2000:]
+    time.sleep(2)  # two more tries of each
+    lines = [x for x in s.log().splitlines() if f":{port}" in x and "connecting" not in x
+             and "[DEBUG]" not in x]
+    assert len(lines) == 1, lines
+    far.start()
+    assert s.wait_log(rf"forward to rtmp://127.0.0.1:{port}/.*: publishing", 25, count=20), s.log()[-3000:]
+    works = re.findall(rf"forward to 127.0.0.1:{port} works again after \d+ s, (\d+) tries failed, "
+                       r"\d+ more streams? waits?", s.log())
+    assert len(works) == 1 and int(works[0]) >= 20, s.log()[-3000:]
+    assert len(re.findall(rf"forward to 127.0.0.1:{port} fails", s.log())) <= 2
+    at = s.mark()
+    far.stop()
+    assert s.wait_log(rf"forward to 127.0.0.1:{port} fails", 3, at), "another kind of error is told at once"
+    time.sleep(1)
+    assert len(re.findall(rf"forward to 127.0.0.1:{port} fails", s.log()[at:])) <= 2, s.log()[at:]
+    s.allow_errors = far.allow_errors = True
 
 
 class BlackHole:

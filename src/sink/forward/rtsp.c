@@ -156,7 +156,7 @@ static err_t send_stream(struct pushing *p)
     err_t err;
 
     log_trace("forward to %s: publishing", f->shown);
-    session_begin(&f->session);
+    forward_begin(f);
     session_player_join(&f->player, &f->session, &kind, f->src);
     session_player_open(&f->player, &rtp_wire, param);
     err = session_player_send(&f->player);

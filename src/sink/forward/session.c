@@ -76,6 +76,7 @@ err_t forward_new_url(struct forward **out, struct session_env *env, const char 
 
 void forward_free(struct forward *f)
 {
+    forward_target_leave(&f->at);
     (void)live_source_unref(f->src);
     session_fini(&f->session);
     free(f->host);
@@ -128,6 +129,12 @@ static err_t on_readable(struct session_player *player)
     return err;
 }
 
+void forward_begin(struct forward *f)
+{
+    session_begin(&f->session);
+    forward_target_works(&f->at);
+}
+
 void forward_log_sample(const struct session_player *p, co_usec now)
 {
     const struct session *s = p->s;
@@ -152,7 +159,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
     err_t err, bye = NULL;
 
     log_trace("forward to %s: publishing", f->shown);
-    session_begin(&f->session);
+    forward_begin(f);
     session_player_join(p, &f->session, &kind, f->src);
     session_player_open(p, &rtmp_wire, param);
     err = session_player_send(p);
@@ -246,16 +253,17 @@ static err_t forward_once(struct forward *f)
     return err;
 }
 
+/* One that was kicked, say, tells nothing about its destination. */
 static void log_failed(struct forward *f, err_t *err, co_usec pause)
 {
-    char what[400];
-
     f->failures++;
     forward_hide(f, *err);
     (void)err_text(*err, f->error, sizeof(f->error));
-    (void)snprintf(what, sizeof(what), "forward to %.300s, again in %lld s", f->shown,
-                   us_to_s(pause));
-    log_end(what, err);
+    if (err_class(*err) != ERR_CLASS_STOP)
+        forward_target_failed(&f->at, f->host, f->port, *err);
+    log_debug("forward %s to %.300s, again in %lld s: %s", live_source_name(f->src), f->shown,
+              us_to_s(pause), f->error);
+    err_free(err);
 }
 
 err_t forward_main(void *forward)

@@ -6,6 +6,7 @@
 #include "proto/rtmp/conn.h"
 #include "proto/rtmp/url.h"
 #include "session/player.h"
+#include "sink/forward/target.h"
 
 struct forward {
     struct forward *next; /* of its stream, until it is told to end */
@@ -28,6 +29,7 @@ struct forward {
     bool publishing;         /* by SRT: it has no connection that counts */
     uint64_t dropped;        /* packets, of the same */
     unsigned failures;
+    struct forward_at at; /* what the log says about its destination */
     char error[200];  /* of the last one */
     char id[9];       /* by which lists know it */
 };
@@ -42,6 +44,8 @@ err_t forward_main(void *forward); /* co_fn; frees it at its end */
 /* One try over session.io, which stays the caller's. Ends when the stream or the destination does;
  * yields. */
 err_t forward_converse(struct forward *f) __attribute__((warn_unused_result));
+/* The destination took the stream. */
+void forward_begin(struct forward *f);
 void forward_log_sample(const struct session_player *p, co_usec now);
 /* rtsp.c: one try by RTSP, over a connection of its own. Yields. */
 err_t forward_by_rtsp(struct forward *f) __attribute__((warn_unused_result));

@@ -106,7 +106,7 @@ static err_t converse(struct going *g)
               g->caller.conn.secret ? ", encrypted" : "");
     s->in = s->out = 0;
     s->src = live_source_ref(f->src);
-    session_begin(s);
+    forward_begin(f);
     session_wait(s, CLIENTS_FORWARD);
     session_enter(s);
     f->publishing = true;
