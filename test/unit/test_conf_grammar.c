@@ -135,7 +135,7 @@ static const struct {
     { "  \n# a 1;\n", ERR_CONF, "says nothing" },
     { "include blank;", ERR_CONF, "says nothing" },
     { "include;", ERR_CONF_SYNTAX, "include of no file" },
-    { "a 1;\ninclude missing;", ERR_CONF, "main:2 : include missing : read missing" },
+    { "a 1;\ninclude missing;", ERR_CONF, "main:2 : include missing : read the configuration" },
     { "include open;\n}", ERR_CONF_SYNTAX, "open:2 : no } for \"x\" of line 1" },
     { "a { include shut;", ERR_CONF_SYNTAX, "shut:1 : } without a block" },
     { "include words; ;", ERR_CONF_SYNTAX, "words:1 : the file ends in" },
