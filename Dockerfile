@@ -25,7 +25,7 @@ COPY 3rdparty 3rdparty
 RUN apt-get update && 3rdparty/install.sh build
 COPY . .
 COPY --from=player /player objs/player
-RUN ./configure --ffmpeg-fit=on && make && make install
+RUN ./configure && make && make install
 
 FROM debian:bookworm-slim
 ARG EXTRA

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 objs=${OBJS:-objs}
 3rdparty/install.sh build
-[ -f "$objs/config.mk" ] || ./configure --objs="$objs" --ffmpeg-fit=on > /dev/null
+[ -f "$objs/config.mk" ] || ./configure --objs="$objs" > /dev/null
 "${MAKE:-make}" --no-print-directory OBJS="$objs" server
 srs=$objs/srs conf=conf/srs.conf
 case $srs in

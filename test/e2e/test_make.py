@@ -46,3 +46,46 @@ def test_the_server_comes_before_the_load_tools(objs):
         after = re.search(rf"^{re.escape(objs)}/o/src/tools/load/{name}\.o:[^|\n]*\|(.*)$", rules, re.M)
         assert after and f"{objs}/srs" in after[1].split(), name
     assert "src/tools/load" not in make(objs, "-n", "server") and "LD" in make(objs, "-n", "server")
+
+
+SOUND = {"libavcodec/avcodec.h": "libavcodec-dev", "libswresample/swresample.h": "libswresample-dev", "opus/opus.h": "libopus-dev"}
+
+
+def configure(tmp_path, *arguments, without=()):
+    """./configure with a compiler that does not find those headers. Gives what it says of audio, and the whole of it."""
+    cc = tmp_path / "cc"
+    hidden = "\n".join(f'grep -qs -e "#include <{header}>" -- "$@" && {{ echo "{header}: none" >&2; exit 1; }}' for header in without)
+    cc.write_text(f'#!/bin/sh\n{hidden}\nexec gcc "$@"\n')
+    cc.chmod(0o755)
+    r = subprocess.run(["./configure", f"--objs={tmp_path}/o", f"--cc={cc}", *arguments], cwd=ROOT, capture_output=True, text=True,
+                       timeout=60 * SLOW)
+    return r, [line.split(None, 1)[1] for line in r.stdout.splitlines() if line.startswith("audio ")]
+
+
+def sound_of(tmp_path):
+    """The files of the conversion of audio that the server is made of."""
+    return set(re.findall(r"src/sound/(fit/|none)", make(f"{tmp_path}/o", "-n", "server")))
+
+
+def test_audio_is_built_in_where_the_headers_are(tmp_path):
+    """Without a flag: one line has the licence, and that nothing is linked. `off` leaves it out."""
+    r, audio = configure(tmp_path)
+    assert r.returncode == 0, r.stderr
+    assert len(audio) == 1 and "LGPL" in audio[0] and "BSD" in audio[0] and "loaded at run time" in audio[0], r.stdout
+    assert sound_of(tmp_path) == {"fit/"} and "#define BUILD_FFMPEG_FIT 1" in (tmp_path / "o/config.h").read_text()
+    assert not re.search("avcodec|opus|swresample", (tmp_path / "o/config.mk").read_text())
+    r, audio = configure(tmp_path, "--ffmpeg-fit=off")
+    assert r.returncode == 0 and audio == ["conversion for WebRTC: not built in"], r.stdout
+    assert sound_of(tmp_path) == {"none"} and "#define BUILD_FFMPEG_FIT 0" in (tmp_path / "o/config.h").read_text()
+
+
+@pytest.mark.parametrize("hidden", [[h] for h in SOUND] + [list(SOUND)], ids=[*SOUND.values(), "all"])
+def test_audio_without_headers(tmp_path, hidden):
+    """It is built without, and what to install is told; `on` insists."""
+    packages = " ".join(SOUND[h] for h in hidden)
+    r, audio = configure(tmp_path, without=hidden)
+    assert r.returncode == 0 and len(audio) == 1, r.stderr
+    assert f"the headers of {packages} are missing" in audio[0] and f"apt-get install {packages} && ./configure" in audio[0], audio
+    assert sound_of(tmp_path) == {"none"}
+    r, _ = configure(tmp_path, "--ffmpeg-fit=on", without=hidden)
+    assert r.returncode == 1 and f"apt-get install {packages}\n" in r.stderr, r.stderr

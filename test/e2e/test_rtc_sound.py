@@ -21,7 +21,7 @@ def is_built():
         return "BUILD_FFMPEG_FIT 1" in f.read()
 
 
-pytestmark = pytest.mark.skipif(not is_built(), reason="built without --ffmpeg-fit=on")
+pytestmark = pytest.mark.skipif(not is_built(), reason="built without the conversion of audio")
 
 
 BEEPS = "aevalsrc='0.5*sin(2*PI*1000*t)*lt(mod(t,1),0.06)+0.2*sin(2*PI*440*t)':s=48000"
