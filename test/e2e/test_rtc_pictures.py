@@ -48,11 +48,13 @@ def test_join(srs, tmp_path, after):
 
 
 B = "bframes=3:b-adapt=0:b-pyramid="
-CASES = {  # options of x264; whether they are kept; pictures a second; what the log says
-    "none": (None, False, 25, ""),
-    "plain": (B + "none", False, 25 / 4, "fewer pictures a second; ask your encoder for bframes=0"),
-    "pyramid": (B + "normal:ref=1", False, 2 / 4, "little more than key frames; ask your encoder for bframes=0"),
-    "pyramid, several references": (B + "normal:ref=4", False, 2 / 4, "little more than key frames; ask your encoder for bframes=0"),
+STEADY, PLAIN = (128, 173), (31, 44)  # 25 pictures a second, and a quarter of them, more or less
+KEYS = 2, 4  # a key frame and the next picture, of one group of 4 s or of two
+CASES = {  # options of x264; whether they are kept; the least and the most pictures in 6 s; what the log says
+    "none": (None, False, STEADY, ""),
+    "plain": (B + "none", False, PLAIN, "fewer pictures a second; ask your encoder for bframes=0"),
+    "pyramid": (B + "normal:ref=1", False, KEYS, "little more than key frames; ask your encoder for bframes=0"),
+    "pyramid, several references": (B + "normal:ref=4", False, KEYS, "little more than key frames; ask your encoder for bframes=0"),
     "plain, kept": (B + "none", True, None, ""),
     "pyramid, kept": (B + "normal", True, None, ""),
 }
@@ -61,7 +63,7 @@ CASES = {  # options of x264; whether they are kept; pictures a second; what the
 @pytest.mark.parametrize("name", CASES)
 def test_b_frames(srs, tmp_path, name):
     """Left out they cost pictures, and kept they cost the stream: Chromium's decoder of H.264 stops at them."""
-    options, keep, rate, says = CASES[name]
+    options, keep, counts, says = CASES[name]
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;" + ("keep_bframe on;" if keep else ""))
     path = rtc_shown.film(tmp_path / "film.flv", seconds=16, b=options)
     with Browser(tmp_path, s) as b:
@@ -76,5 +78,7 @@ def test_b_frames(srs, tmp_path, name):
     print(f"B frames {name}: {frames / 6:.1f} pictures a second, {video['freezeCount']} freezes of {froze:.1f} s of 6 s, "
           f"{video.get('pliCount', 0)} PLI, largest gap {max(rtc_shown.gaps(seen)):.0f} ms")
     assert says in s.log() and ("B frames" in s.log()) == bool(says)
-    if rate:
-        assert abs(frames / 6 - rate) < 0.15 * rate and video["freezeCount"] == 0 and video.get("pliCount", 0) == 0, video
+    if counts:
+        assert counts[0] <= frames <= counts[1], video
+    if counts and counts != KEYS:  # a browser asks for a key frame where no picture comes for 3 s
+        assert video["freezeCount"] == 0 and video.get("pliCount", 0) == 0, video
