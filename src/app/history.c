@@ -65,7 +65,7 @@ static uint32_t kbps(uint64_t now, uint64_t before, co_usec lasts)
     return (uint32_t)(bytes * 8000 / (uint64_t)lasts);
 }
 
-/* Where nobody is others are not asked: they may sleep. */
+/* Without clients, the other workers are not asked: they may sleep. */
 static void take_figures(struct history *h, struct figures *f)
 {
     struct figures_of of = api_figures_of(h->of);

@@ -157,7 +157,7 @@ static void look_security(const struct place *p)
     }
     for (int i = 0; s->enabled && s->allow.n > 0 && i < 2; i++) {
         if (count[i] == 0)
-            tell(p, "security.allow", "security: there is no rule that allows to %s, so nobody may:"
+            tell(p, "security.allow", "security: no rule allows to %s, so every client is refused:"
                  " write \"allow %s all;\", or \"deny %s all;\" if that is meant", names[i],
                  names[i], names[i]);
     }
@@ -168,7 +168,7 @@ static void look_files(const struct place *p)
     const struct conf_vhost *v = p->v;
 
     if (v->http_remux.enabled && !p->c->http_server.enabled)
-        tell(p, "http_remux", "http_remux is on and nobody can play by it: http_server is off");
+        tell(p, "http_remux", "http_remux is on and has no effect: http_server is off");
     if (v->http_static.enabled && !p->c->http_server.enabled)
         tell(p, "http_static", "http_static is on and has no effect: http_server is off");
     if (v->hls.enabled && v->hls.window < v->hls.fragment)

@@ -61,7 +61,7 @@ static void look_row(struct search *s, const struct conf_row *row, const char *p
     struct conf_row plain = *row;
     const char *names;
 
-    if (row->kind == CONF_KIND_RELIC) /* it was a setting: that it does nothing hurts nobody */
+    if (row->kind == CONF_KIND_RELIC) /* an old setting: harmless without effect */
         plain.kind = CONF_KIND_STRING;
     for (names = conf_row_env(&plain, path, buf, sizeof(buf)); *names;) {
         size_t n = strcspn(names, " ");

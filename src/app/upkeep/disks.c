@@ -39,7 +39,7 @@ struct upkeep_probe {
 
 /* ---- which folders */
 
-/* The folder of a file, or of what stands before the first variable. */
+/* The folder of a file: the part of its path before the first variable. */
 static void set_root(char *root, size_t size, const char *path, bool file)
 {
     size_t n = strcspn(path, "[");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* upkeep.h - what stops working some day if nobody looks after it: certificates that end, disks
- * that fill up. The first worker looks at both now and then, and the log is told before it is too
- * late; the API and the metrics show what was found.
+/* upkeep.h - watches certificates that end and disks that fill up. The first worker checks both
+ * periodically and warns in the log in time; the API and the metrics show the last result.
  */
 #ifndef APP_UPKEEP_UPKEEP_H
 #define APP_UPKEEP_UPKEEP_H
