@@ -152,7 +152,7 @@ def test_whep_refused_plays_by_http(both, source):
     s.push(source, "cam", loop=True)
     a.open(at(s, "whep.html?stream=cam&autostart=true"))
     assert a.wait("document.querySelector('video').currentTime > 1", 15), a.text()
-    assert "Not by WebRTC: " in a.text() and a.run("document.querySelector('#address').value").endswith("/live/cam.flv")
+    assert "Not by WebRTC: " in a.text() and a.run("document.querySelector('#address').value").endswith("/live/cam.mp4")
 
 
 ADDRESSES = {  # {}: where the page came from
