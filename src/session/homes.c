@@ -296,3 +296,18 @@ bool homes_find_published(struct workers *w, const char *vhost, const char *name
     (void)pthread_mutex_unlock(&h->lock);
     return found;
 }
+
+void homes_each_published(struct workers *w, unsigned most,
+                          void (*each)(void *arg, const char *path), void *arg)
+{
+    struct homes *h = w->homes;
+
+    (void)pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < h->n_buckets && most > 0; i++) {
+        for (const struct home *one = h->buckets[i]; one && most > 0; one = one->next, most--) {
+            if (one->published)
+                each(arg, one->path);
+        }
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+}

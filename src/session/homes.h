@@ -53,6 +53,10 @@ bool homes_find_published(struct workers *w, const char *vhost, const char *name
                           char *path, size_t size);
 /* Somebody publishes the stream of that path now, at whatever worker. */
 bool homes_is_published(struct workers *w, const char *path);
+/* Calls each() with the paths of streams that somebody publishes now, at whatever worker; `most`
+ * homes are looked at. It runs with the lock held. */
+void homes_each_published(struct workers *w, unsigned most,
+                          void (*each)(void *arg, const char *path), void *arg);
 /* Somebody publishes it now, or no longer. */
 void home_published(struct workers *w, struct home *home, bool published);
 

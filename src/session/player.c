@@ -41,8 +41,12 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
     session_enter(s);
     if (!s->on_demand) /* anybody may ask for files that are not there */
         session_log_as_client(s->env, s->names.ip);
-    if (s->env->on_wanted && !s->on_demand && !live_source_publishing(s->src))
-        (void)s->env->on_wanted(s->env->arg, &s->names);
+    if (!s->on_demand && !live_source_publishing(s->src)) {
+        if (type != CLIENTS_HLS_PLAY && type != CLIENTS_DASH_PLAY) /* those ask, and do not wait */
+            alone_begin(s);
+        if (s->env->on_wanted)
+            (void)s->env->on_wanted(s->env->arg, &s->names);
+    }
     return NULL;
 }
 

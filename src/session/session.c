@@ -202,6 +202,7 @@ void session_log_end(const struct session *s, const char *what, err_t *why)
 
 void session_leave(struct session *s, err_t why)
 {
+    alone_end(s);
     take_rates(s, co_now());
     if (s->entry.admitted)
         note_what_it_did(s, co_now());

@@ -10,6 +10,7 @@
 
 #include "base/kbps.h"
 #include "co/net/io.h"
+#include "session/alone.h"
 #include "session/clients.h"
 #include "session/hooks.h"
 #include "session/term.h"
@@ -38,6 +39,7 @@ struct session {
     bool (*srt)(const struct session *s, struct clients_srt *out);
     bool (*rtc)(const struct session *s, struct clients_rtc *out); /* the same of WebRTC */
     bool (*rtmfp)(const struct session *s, struct clients_rtmfp *out); /* and of RTMFP */
+    struct alone alone;          /* while it plays a stream without a publisher */
     struct home *home;           /* of its stream, while it is in it: session/move.h */
     bool plays;                  /* there */
     bool on_demand;              /* it plays a file: of its stream there is the name alone */

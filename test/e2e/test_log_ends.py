@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The last lines of clients in the log: what each one was, what it did, and why it ended."""
+import re
+import time
 import urllib.request
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 import flv
 import hls
 import tools
-from procs import free_port, wait_for
+from procs import WORKERS, free_port, wait_for
 from test_hls import conf, html  # noqa: F401
 
 NUMBERS = r"[\d.]+ s, [\d.]+ MB {way}, \d+ kbit/s"
@@ -79,3 +81,36 @@ def test_others(srs, source, by):
               timeout=20, check=False)
     what = {"rtsp": "RTSP", "srt": "SRT"}[by]
     assert s.wait_log(rf"client finished: {what} publisher of live/s, {PUBLISHED}.*: code=", 5), s.log()
+
+
+ALONE = r"^\[[^]]*\]\[TRACE\]\[\d+\]\[(\w+)\] no publisher of live/typo yet, the (\S+) player waits"
+
+
+def test_players_of_a_name_without_publisher(srs, source):
+    """They are told of once, after 3 s, with what is on air; one whose publisher comes soon is not."""
+    port = free_port()
+    s = srs("http_remux { enabled on; }", f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}")
+    s.push(source, "s", loop=True)
+    s.push(source, "other", loop=True)
+    soon, wrong, at = s.watch("soon"), s.watch("typo"), time.monotonic()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/live/typo.flv", timeout=9):
+        s.push(source, "soon", loop=True)
+        assert soon.wait(lambda tags: len(tags) > 20, 3)
+        assert s.wait_log(ALONE, 6, count=2), s.log()
+        assert 2.5 < time.monotonic() - at < 5
+        told = re.findall(ALONE + "; on air: (.*)$", s.log(), re.M)
+        assert {by for _, by, _ in told} == {"RTMP", "HTTP"}, told
+        for _, _, names in told:
+            assert set(names.split(", ")) == {"live/s", "live/other", "live/soon"}
+    wrong.stop()
+    wrong.client.close()
+    end = s.wait_log(r"\[(\w+)\] client finished: RTMP player of live/typo", 3)
+    assert end and end[1] in {id for id, by, _ in told if by == "RTMP"}
+    soon.stop()
+    many = [s.watch("typo") for _ in range(30)]
+    assert s.wait_log(r"no publisher of live/typo yet, the RTMP player waits", 6, count=11), s.log()
+    if WORKERS in (None, "1"):
+        assert s.wait_log(r"and \d+ more players wait for streams without a publisher", 3), s.log()
+    assert len(re.findall("no publisher of live/soon", s.log())) == 0
+    for w in many:
+        w.stop()
