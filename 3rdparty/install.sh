@@ -12,7 +12,7 @@ test="$build $required python3-pytest-xdist universal-ctags ffmpeg gstreamer1.0-
     gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-rtsp vlc-bin vlc-plugin-base nginx-light
     libnginx-mod-rtmp libnginx-mod-stream rtmpdump srt-tools procps curl openssl
     python3-cryptography python3-yaml"
-browser="chromium npm firefox-esr"
+browser="chromium npm firefox-esr zbar-tools"
 desktop="obs-studio obs-plugins xvfb libgl1-mesa-dri vlc-plugin-video-output"
 cross="gcc-aarch64-linux-gnu qemu-user"
 check="clang gcovr"
