@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Live fragmented MP4 over HTTP and WebSocket: every frame, whose path it is, codecs that change, other programs, and the
-pages' own player in Chromium and Firefox."""
+pages' own player in Chromium, Firefox and WebKit."""
 import subprocess
 import time
 
@@ -13,6 +13,7 @@ import hls
 import mp4boxes
 import procs
 import tools
+import webkit
 from flv import AUDIO, VIDEO
 from procs import free_port, wait_for
 from webclient import FlvWatcher, Http, once
@@ -271,6 +272,21 @@ def test_player(live, media, tmp_path, kind, way):
             pusher.client.close()
         page.run("p.stop()")
         assert wait_for(lambda: s.log().count("HTTP client played") >= 2, 5)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not webkit.there(), reason="no WebKit: apt-get install webkit2gtk-driver xvfb")
+def test_player_in_webkit(live, media, tmp_path):
+    """It waits for the publisher, then plays at once, without an error of the browser and a second try."""
+    s, port, root = live()
+    (root / "play.html").write_text(PAGE)
+    with webkit.Page(tmp_path) as page:
+        page.open(f"http://127.0.0.1:{port}/play.html")
+        page.run("play('/live/s.mp4')")
+        s.push(media.tags("h264", "aac"), loop=True)
+        moves(page, 2)
+        assert page.run("p.state") == "playing" and page.run("p.stats.connections") == 1, page.run("said")
+        assert page.run("v.videoWidth") > 0 and page.run("v.getVideoPlaybackQuality().totalVideoFrames") > 20
 
 
 @pytest.mark.skipif(not browser.chromium(), reason="no Chromium")

@@ -562,6 +562,8 @@ class LivePlayer {
         if (!range || v.seeking || !this.buffer)
             return;
         const b = v.buffered, end = b.end(b.length - 1), newest = Math.max(b.start(b.length - 1), end - this.delay);
+        if (!this.shown && v.readyState < 2 && range.start <= v.currentTime)
+            return; // WebKit fails when the first seek comes before the first picture
         if (!this.shown) {
             this.shown = performance.now();
             if (newest > v.currentTime)
