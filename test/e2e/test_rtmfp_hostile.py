@@ -289,8 +289,9 @@ def test_limits_of_a_session(server, what, why):
         begin = s.s.mark()
         what(c)
         assert rc.run([c], lambda: not c.session.is_open), what.__name__
-        assert wait_for(lambda: why in s.s.log()[begin:], 3), s.s.log()[begin:]
-        assert len(re.findall(rf"RTMFP client finished: .*{why}", s.s.log()[begin:])) == 1
+        line = rf"RTMFP client finished: .*{why}"
+        assert s.s.wait_log(line, 3, begin), s.s.log()[begin:]
+        assert len(re.findall(line, s.s.log()[begin:])) == 1
         assert wait_for(lambda: s.figures()["ended hostile"] == 1, 3)
         assert is_well(other)
 
