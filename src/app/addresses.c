@@ -83,20 +83,28 @@ static bool whep(const struct example *e, char *buf, size_t size)
     return rtc(e, "whep", buf, size);
 }
 
-static bool mount(const struct example *e, const char *at, char *buf, size_t size)
+/* Writes a path with variables as that of the example; false if it is too long. */
+static bool expand(const char *path, const char *vhost, char *buf, size_t size)
 {
     const struct conf_variable v[] = {
-        { "vhost", e->host }, { "app", "live" }, { "stream", "livestream" },
+        { "vhost", vhost }, { "app", "live" }, { "stream", "livestream" },
     };
     const struct conf_expand with = { .v = v, .n = 3, .msec = -1 };
-    char text[TEXT_MAX];
-    err_t err = conf_expand(at, &with, text, sizeof(text));
+    err_t err = conf_expand(path, &with, buf, size);
     bool fits = !err;
 
     err_free(&err);
-    if (fits)
-        (void)snprintf(buf, size, "http://%s%s", text, e->query);
-    return fits && e->c->http_server.enabled && e->vhost->http_remux.enabled;
+    return fits;
+}
+
+static bool mount(const struct example *e, const char *at, char *buf, size_t size)
+{
+    char text[TEXT_MAX];
+
+    if (!expand(at, e->host, text, sizeof(text)))
+        return false;
+    (void)snprintf(buf, size, "http://%s%s", text, e->query);
+    return e->c->http_server.enabled && e->vhost->http_remux.enabled;
 }
 
 static bool flv(const struct example *e, char *buf, size_t size)
@@ -115,22 +123,13 @@ static bool fmp4(const struct example *e, char *buf, size_t size)
 static bool file(const struct example *e, const char *path, const char *name, char *buf,
                  size_t size)
 {
-    const struct conf_variable v[] = {
-        { "vhost", e->vhost->name }, { "app", "live" }, { "stream", "livestream" },
-    };
-    const struct conf_expand with = { .v = v, .n = 3, .msec = -1 };
     char below[TEXT_MAX], text[TEXT_MAX];
-    err_t err;
-    bool fits;
 
-    if (!addresses_file(e->c, path, name, below, sizeof(below)))
+    if (!addresses_file(e->c, path, name, below, sizeof(below)) ||
+        !expand(below, e->vhost->name, text, sizeof(text)))
         return false;
-    err = conf_expand(below, &with, text, sizeof(text));
-    fits = !err;
-    err_free(&err);
-    if (fits)
-        (void)snprintf(buf, size, "http://%s/%s", e->host, text);
-    return fits && e->c->http_server.enabled;
+    (void)snprintf(buf, size, "http://%s/%s", e->host, text);
+    return e->c->http_server.enabled;
 }
 
 static bool hls(const struct example *e, char *buf, size_t size)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Live fragmented MP4 over HTTP and WebSocket: every frame, whose path it is, codecs that change, other programs, and the
 pages' own player in Chromium, Firefox and WebKit."""
-import subprocess
 import time
 
 import pytest
@@ -16,6 +15,7 @@ import tools
 import webkit
 from flv import AUDIO, VIDEO
 from procs import free_port, wait_for
+from test_http_ts import record, settled, size
 from webclient import FlvWatcher, Http, once
 
 REMUX = "http_remux { enabled on; }"
@@ -29,24 +29,6 @@ def live(srs, tmp_path):
         s = srs(vhost, f"http_server {{ enabled on; listen 127.0.0.1:{port}; dir {root}; }}")
         return s, port, root
     return start
-
-
-def record(url, path):
-    with open(path, "wb") as f:
-        return subprocess.Popen(["curl", "-s", "-N", "--max-time", "20", url], stdout=f)
-
-
-def size(path):
-    return path.stat().st_size if path.exists() else 0
-
-
-def settled(path):
-    last = [0]
-
-    def look():
-        before, last[0] = last[0], size(path)
-        return before == last[0] > 0
-    assert wait_for(look, 10, step=0.7)
 
 
 def codecs(data):
