@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import urllib.request
 
 import pytest
 
@@ -11,7 +12,7 @@ import procs
 from httpapi import Api
 from procs import SOURCE, Proc, free_port, wait_for
 from rtmpclient import Client, Watcher
-from webclient import Cert
+from webclient import Cert, Http, once
 
 SPELLINGS = ["{0} [::]:{0}", "[::]:{0} {0}", "0.0.0.0:{0} [::]:{0}", "[::]:{0} 0.0.0.0:{0}", "{0}", "[::]:{0}"]
 TCP = ("rtmp", "rtmps", "api", "apis", "http", "https", "rtsp", "rtctcp")
@@ -114,6 +115,45 @@ def test_reloads_between_spellings(srs, source, back):
             assert player.wait(lambda tags, n=n: len(tags) > n + 5, 3), spelling
     assert pusher.error is None
     assert not any(p.ended for p in players)
+
+
+HTTP_STEPS = [STEPS[i] for i in (0, 1, 3, 5, 6)]
+
+
+def test_reloads_of_http(srs, source, tmp_path):
+    """HTTP, HTTPS and the API, each by its own port: the same; a player, and a connection to the API, stay."""
+    cert = Cert(tmp_path)
+    tls = f"key {cert.key}; cert {cert.cert};"
+    ports = {name: free_port() for name in ("api", "apis", "http", "https")}
+
+    def glob(spelling, more=""):
+        return block("http_api", spelling, ports["api"], block("https", spelling, ports["apis"], tls)) + \
+            block("http_server", spelling, ports["http"], block("https", spelling, ports["https"], tls)) + more
+    vhost = QUICK + " http_remux { enabled on; }"
+    s = srs(vhost=vhost, glob=glob(HTTP_STEPS[0][0]))
+    s.push(source, loop=True)
+    api = Http(ports["api"])
+    with urllib.request.urlopen(f"http://127.0.0.1:{ports['http']}/live/s.flv", timeout=procs.patience(5)) as player:
+        for spelling, families in HTTP_STEPS[1:]:
+            assert "0 need a restart" in s.reload(vhost=vhost, glob=glob(spelling))
+            for p in ports.values():
+                assert wait_for(lambda p=p, want=families: tuple(f for f in (4, 6) if answers(p, f)) == want), (spelling, p)
+            assert len(player.read(10000)) == 10000
+            assert api.get("/api/v1/versions").status == 200
+
+        # services that are switched on and off, and one that moves to a port of another
+        exporter, old = free_port(), dict(ports)
+        ports["api"] = ports["http"]
+        said = s.reload(vhost=vhost, glob=glob("{0}", f"exporter {{ enabled on; listen {exporter}; }}\n").replace("https {", "# {"))
+        assert "0 need a restart" in said
+        assert once(exporter, "/metrics").status == 200
+        assert once(ports["api"], "/api/v1/versions").status == 200
+        assert wait_for(lambda: not any(answers(old[p], 4) for p in ("api", "apis", "https")))
+        assert len(player.read(10000)) == 10000
+        assert "0 need a restart" in s.reload(vhost=vhost)
+        assert wait_for(lambda: not any(answers(p, 4) for p in (exporter, ports["http"])))
+        assert len(player.read(10000)) == 10000, "who plays stays"
+    api.close()
 
 
 SRT = f"srt {{ enabled on; }} {QUICK}"

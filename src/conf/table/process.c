@@ -190,9 +190,10 @@ static const struct conf_row stats[] = {
 };
 
 static const struct conf_row exporter[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_exporter, enabled), "off", CONF_NEVER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_exporter, enabled), "off", CONF_HANDLER,
       .help = "Serve /metrics for Prometheus." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_exporter, listen), "9972", CONF_NEVER, CONF_PROXY,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_exporter, listen), "9972", CONF_HANDLER,
+      CONF_PROXY,
       .help = "Its endpoints." },
     { "label", CONF_KIND_STRING, CONF_AT(conf_exporter, label), NULL, CONF_NEVER,
       .sample = "cn-beijing", .help = "A label of the build info." },

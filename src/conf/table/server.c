@@ -9,9 +9,9 @@ static const char *const family_words[] = { "ipv4", "ipv6", "all", NULL };
 
 /* The two https blocks differ in the default port. */
 #define HTTPS_ROWS(port, shown, note) { \
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_NEVER, \
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_HANDLER, \
       .help = "Serve HTTPS, too." }, \
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), (port), CONF_NEVER, \
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), (port), CONF_HANDLER, \
       CONF_PROXY, .sample = (shown), .def_note = (note), .help = "Its endpoints." }, \
     CONF_TLS_ROWS, \
     { "ssl_session_tickets", CONF_KIND_OFF, CONF_AT(conf_tls, session_tickets), "off", \
@@ -68,9 +68,9 @@ static const struct conf_block auth_block =
 static const char *const public_words[] = { "off", "read", NULL };
 
 static const struct conf_row http_api[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_api, enabled), "off", CONF_NEVER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_api, enabled), "off", CONF_HANDLER,
       .help = "Serve the HTTP API." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_http_api, listen), "1985", CONF_NEVER, CONF_PROXY,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_http_api, listen), "1985", CONF_HANDLER, CONF_PROXY,
       .help = "Its endpoints; the same as of http_server is one port for both." },
     { "crossdomain", CONF_KIND_ON, CONF_AT(conf_http_api, crossdomain), "on", CONF_NEVER,
       .help = "Answer to pages of any origin (CORS)." },
@@ -89,9 +89,10 @@ static const struct conf_row http_api[] = {
 };
 
 static const struct conf_row http_server[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_server, enabled), "off", CONF_NEVER,
+    { "enabled", CONF_KIND_OFF, CONF_AT(conf_http_server, enabled), "off", CONF_HANDLER,
       .help = "Serve files and streams over HTTP." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_http_server, listen), "8080", CONF_NEVER, CONF_PROXY,
+    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_http_server, listen), "8080", CONF_HANDLER,
+      CONF_PROXY,
       .help = "Its endpoints." },
     { "dir", CONF_KIND_STRING, CONF_AT(conf_http_server, dir), "./objs/nginx/html", CONF_NEVER,
       .help = "The folder of the files. Links in it that lead out of it are not followed." },
