@@ -75,7 +75,7 @@ def connected(a):
             raise Away("it sent us on, and none of these answers: " + ", ".join(f"{h}:{p}" for _, (h, p) in c.opening.redirects[0]))
         raise Away("no answer: is rtmfp_server on there, and does UDP get through?" if c.opening.cookie is None else
                    "it answered, and then made no session: keys, hmac and sequence do not fit, or it is full")
-    c.connect(app)
+    c.connect(app, fourCcList=["*"] if a.opus else None)
     say(f"connected to {c.session.address[0]}:{c.session.address[1]}")
     return c, name
 
@@ -178,6 +178,7 @@ def main():
         one.add_argument("--group", type=int, choices=(2, 5, 14), default=2, help="of keys: 1024, 1536, 2048 bits")
         one.add_argument("--hmac", action="store_true")
         one.add_argument("--sequence", action="store_true")
+        one.add_argument("--opus", action="store_true", help="announce that we play Opus, which FFmpeg before 8.0 does not")
         if run is publish:
             one.add_argument("--loop", action="store_true")
         if run is peer:

@@ -3,6 +3,7 @@
 #include "session/player.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "co/net/io_tcp.h"
 #include "session/admit.h"
 #include "session/bandwidth.h"
@@ -62,6 +63,25 @@ err_t session_play_check(struct session *s, bool *changed)
 {
     *changed = false;
     return session_term_is_over(s->ends) ? session_term_error() : session_apply(s, changed);
+}
+
+/* ---- Opus */
+
+void session_play_log_no_opus(const struct session *s, const char *why)
+{
+    log_warn("the player gets the video of %.100s/%.150s without its Opus audio: %s; %s AAC for "
+             "such players", text_or_empty(s->names.app), text_or_empty(s->names.name), why,
+             s->on_demand ? "convert the file to" : "publish");
+}
+
+bool session_play_tell_no_opus(const struct session *s, const char *why)
+{
+    struct live_source_stat stat;
+
+    live_source_stat(s->src, &stat);
+    if (stat.audio == AV_OPUS)
+        session_play_log_no_opus(s, why);
+    return stat.audio != AV_CODEC_NONE;
 }
 
 /* ---- sending */
@@ -173,17 +193,6 @@ static void log_stalled(struct session_player *p)
     p->stalls = true;
     log_warn("%s stalls, its network or it takes less than the stream has; %s", p->kind->what,
              describe(p, text, sizeof(text)));
-}
-
-bool session_player_tell_no_opus(const struct session_player *p, const char *why)
-{
-    struct live_source_stat stat;
-
-    live_source_stat(p->s->src, &stat);
-    if (stat.audio == AV_OPUS)
-        log_warn("the player gets the video of %s without its Opus audio: %s; publish AAC for such "
-                 "players", live_source_name(p->s->src), why);
-    return stat.audio != AV_CODEC_NONE;
 }
 
 static err_t on_readable(void *player)

@@ -21,6 +21,14 @@ void session_play_end(struct session *s, err_t why);
  * of now? `changed`: there is another one than when it was asked before. */
 err_t session_play_check(struct session *s, bool *changed) __attribute__((warn_unused_result));
 
+/* Why a player over RTMP or RTMFP is not sent Opus. */
+#define SESSION_PLAY_NO_OPUS "it did not announce Opus in the fourCcList of its connect"
+/* The log line of a player whose stream or file has Opus audio that is left out; `why` ends up in
+ * it. */
+void session_play_log_no_opus(const struct session *s, const char *why);
+/* The same of a live stream, once its audio is known. False: it is not known yet, call again. */
+bool session_play_tell_no_opus(const struct session *s, const char *why);
+
 struct session_player;
 
 struct session_player_kind {
@@ -61,9 +69,6 @@ void session_player_reopen(struct session_player *p, const struct live_format *f
 co_usec session_player_merge(const struct conf_vhost *vhost, bool rtsp);
 /* The same of a feed, which is the caller's: a file. Its turns are merged by what suits files. */
 void session_player_open_feed(struct session_player *p, struct live_feed *feed);
-/* For a player whose wire leaves Opus out: one line, with `why`, when the stream's audio is Opus.
- * False: the audio is not known yet, ask again. */
-bool session_player_tell_no_opus(const struct session_player *p, const char *why);
 /* Send the stream until sender.done, or the error by which it ends. Yields. */
 err_t session_player_send(struct session_player *p) __attribute__((warn_unused_result));
 /* It plays no more; `why` is borrowed. */

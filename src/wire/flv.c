@@ -12,16 +12,15 @@ static bool is_left_out(const uint32_t param[LIVE_PARAMS], const struct av_packe
     uint32_t mask = param[FLV_WIRE_LEAVE_OUT];
 
     return (mask & FLV_WIRE_NO_AUDIO && pkt->kind == AV_AUDIO) ||
-           (mask & FLV_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO) ||
-           (mask & FLV_WIRE_NO_OPUS && pkt->codec == AV_OPUS);
+           (mask & FLV_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO);
 }
 
 static void build(struct flv_message *m, const uint32_t param[LIVE_PARAMS],
                   const struct av_packet *pkt)
 {
     flv_message_build_tag(m, pkt);
-    if (param[FLV_WIRE_LEAVE_OUT] & FLV_WIRE_NO_OPUS && pkt->kind == AV_DATA)
-        flv_message_hide_opus(m);
+    if (param[FLV_WIRE_LEAVE_OUT] & FLV_WIRE_NO_OPUS)
+        (void)flv_message_leave_out_opus(m, pkt);
 }
 
 static size_t tag_size(const struct flv_message *m)

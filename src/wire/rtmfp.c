@@ -53,7 +53,7 @@ static size_t cost(const struct slot *s)
 static bool same_place(const struct slot *a, const struct slot *b)
 {
     return a->entry.kind == b->entry.kind && a->track == b->track && a->origin == b->origin &&
-           a->extra == b->extra;
+           a->extra == b->extra && a->entry.whose == b->entry.whose;
 }
 
 /* Where that one goes: the place of the one before it, else a new one. Beyond that many the last
@@ -188,6 +188,16 @@ static co_usec made_at(struct rtmfp_wire *w, const struct av_packet *pkt, co_use
 }
 
 /* Without memory there is a hole, and who joins waits for what comes after it. */
+static void add_message(struct rtmfp_wire *w, struct slot *s, const struct flv_message *m,
+                        const struct av_packet *pkt, co_usec now)
+{
+    s->entry.message = message_of(m, pkt->dts, made_at(w, pkt, now));
+    if (s->entry.message)
+        put(w, s);
+    else
+        w->has_key = false;
+}
+
 static void add(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
 {
     bool keep = pkt->config || pkt->extra;
@@ -201,12 +211,14 @@ static void add(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
     flv_message_build(&m, pkt);
     if (!m.type)
         return;
-    s.entry.message = message_of(&m, pkt->dts, made_at(w, pkt, now));
-    if (!s.entry.message) {
-        w->has_key = false;
-        return;
+    if (flv_message_leave_out_opus(&m, pkt)) {
+        s.entry.whose = RTMFP_WIRE_NO_OPUS;
+        if (m.type)
+            add_message(w, &s, &m, pkt, now);
+        s.entry.whose = RTMFP_WIRE_OPUS;
+        flv_message_build(&m, pkt);
     }
-    put(w, &s);
+    add_message(w, &s, &m, pkt, now);
 }
 
 /* ---- the reader: one for each publisher */

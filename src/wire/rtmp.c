@@ -10,16 +10,15 @@ static bool is_left_out(const uint32_t param[LIVE_PARAMS], const struct av_packe
     uint32_t mask = param[RTMP_WIRE_LEAVE_OUT];
 
     return mask && ((mask & RTMP_WIRE_NO_AUDIO && pkt->kind == AV_AUDIO) ||
-                    (mask & RTMP_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO) ||
-                    (mask & RTMP_WIRE_NO_OPUS && pkt->codec == AV_OPUS));
+                    (mask & RTMP_WIRE_NO_VIDEO && pkt->kind == AV_VIDEO));
 }
 
 static void build(struct flv_message *m, const uint32_t param[LIVE_PARAMS],
                   const struct av_packet *pkt)
 {
     flv_message_build(m, pkt);
-    if (param[RTMP_WIRE_LEAVE_OUT] & RTMP_WIRE_NO_OPUS && pkt->kind == AV_DATA)
-        flv_message_hide_opus(m);
+    if (param[RTMP_WIRE_LEAVE_OUT] & RTMP_WIRE_NO_OPUS)
+        (void)flv_message_leave_out_opus(m, pkt);
 }
 
 static uint32_t wire_time(int64_t dts)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Codecs: what a publisher sends is what a player gets, byte for byte, known codec or not."""
+import os
+import sys
 import urllib.request
 
 import pytest
@@ -10,7 +12,8 @@ import tools
 from flv import AUDIO, DATA, VIDEO, Tag
 from flvgen import (CODED, CODED_X, METADATA, SEQ_START, enhanced, many_tracks, synthetic,
                     track_tags)
-from procs import free_port, wait_for
+from procs import ROOT, free_port, wait_for
+from rtmfp_serve import rtmfp_server
 
 pytestmark = pytest.mark.needs("ffmpeg")
 
@@ -72,26 +75,48 @@ def test_hevc_with_opus_decodes(srs, media, tmp_path):
 
 
 @pytest.fixture
-def with_opus(srs, media):
-    """H.264 and Opus, on the air, with metadata that say so."""
+def with_opus(srs, media, tmp_path):
+    """H.264 and Opus, on the air and in a file, with metadata that say so."""
     port = free_port()
-    s = srs("http_remux { enabled on; }", f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}")
+    s = rtmfp_server(srs, vhost=f"http_remux {{ enabled on; }} vod {{ enabled on; dir {tmp_path}; }}",
+                     glob=f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}")
     s.flv_url = f"http://127.0.0.1:{port}/live/s.flv"
+    s.flv_file = f"http://127.0.0.1:{port}/vod/opus.flv.flv"
     tracks = [track_tags(media.track("h264"), "legacy"), track_tags(media.track("opus"), "v1")]
     heads = [t for tags in tracks for t in tags if not t.frame]
     body = sorted((t for tags in tracks for t in tags if t.frame), key=lambda t: t.ts)
     codec = float(int.from_bytes(b"Opus", "big"))
-    s.push([flvgen.metadata(width=320.0, videocodecid=7.0, audiocodecid=codec)] + heads + body, loop=True)
+    tags = [flvgen.metadata(width=320.0, videocodecid=7.0, audiocodecid=codec)] + heads + body
+    flv.write(tmp_path / "opus.flv", tags)
+    s.push(tags, loop=True)
     return s
+
+
+def assert_video_alone(tags):
+    assert len([t for t in tags if t.type == VIDEO]) > 30 and not [t for t in tags if t.type == AUDIO]
+    assert b"audiocodecid" not in next(t for t in tags if b"onMetaData" in t.data).data
+
+
+def assert_with_opus(tags):
+    assert [t for t in tags if t.type == AUDIO and t.data[1:5] == b"Opus"]
+    assert b"audiocodecid" in next(t for t in tags if b"onMetaData" in t.data).data
+
+
+def both(tags):
+    return {AUDIO, VIDEO} <= {t.type for t in tags}
+
+
+def assert_ffmpeg_plays(url):
+    r = tools.run(["ffmpeg", "-v", "error", "-t", 1, "-i", url, "-f", "framecrc", "-"], 12)
+    assert len([line for line in r.stdout.splitlines() if line[:1] == b"0"]) >= 24, r.stderr
 
 
 @pytest.mark.parametrize("says", [{"fourCcList": ["av01", "Opus"]}, {"fourCcList": ["*"]},
                                   {"fourCcList": None, "audioFourCcInfoMap": {"Opus": 1.0}}], ids=["list", "star", "map"])
 def test_opus_for_who_announces_it(with_opus, says):
     c = with_opus.player(**says)
-    c.collect(5, want=lambda c: any(t.type == AUDIO for t in c.tags) and any(t.type == VIDEO for t in c.tags))
-    assert [t for t in c.tags if t.type == AUDIO and t.data[1:5] == b"Opus"]
-    assert b"audiocodecid" in next(t for t in c.tags if b"onMetaData" in t.data).data
+    c.collect(5, want=lambda c: both(c.tags))
+    assert_with_opus(c.tags)
 
 
 def test_plain_players_get_the_video_of_opus(with_opus, tmp_path):
@@ -99,16 +124,51 @@ def test_plain_players_get_the_video_of_opus(with_opus, tmp_path):
     s = with_opus
     c = s.player(fourCcList=["av01", "hvc1"])
     c.collect(3, count=60)
-    assert len([t for t in c.tags if t.type == VIDEO]) > 30 and not [t for t in c.tags if t.type == AUDIO]
-    assert b"audiocodecid" not in next(t for t in c.tags if b"onMetaData" in t.data).data
-    assert s.wait_log("without its Opus audio: it did not announce Opus", 3)
-    for url in (s.url(), s.flv_url):
-        r = tools.run(["ffmpeg", "-v", "error", "-t", 1, "-i", url, "-f", "framecrc", "-"], 12)
-        assert len([line for line in r.stdout.splitlines() if line[:1] == b"0"]) >= 24, r.stderr
+    assert_video_alone(c.tags)
+    assert s.wait_log("gets the video of live/s without its Opus audio: it did not announce Opus", 3)
+    assert_ffmpeg_plays(s.url())
+    assert_ffmpeg_plays(s.flv_url)
     # who may know Opus is sent all: HTTP has no word for it
     request = urllib.request.Request(s.flv_url, headers={"User-Agent": "Mozilla/5.0"})
     with urllib.request.urlopen(request, timeout=5) as r:
         assert b"\x91Opus" in r.read(60000)
+
+
+def test_files_with_opus(with_opus):
+    """Files on demand as live streams: with Opus for who announces it, the video alone for others, also after a seek."""
+    s = with_opus
+    c = s.player("opus.flv", app="vod", fourCcList=["*"])
+    c.collect(5, want=lambda c: both(c.tags))
+    assert_with_opus(c.tags)
+    c = s.player("opus.flv", app="vod", fourCcList=["av01"])
+    c.collect(3, count=35)
+    assert_video_alone(c.tags)
+    c.tags.clear()
+    c.call("receiveAudio", True, sid=1)
+    c.call("seek", 1000.0, sid=1)
+    c.collect(5, count=35)
+    assert_video_alone(c.tags)
+    assert s.wait_log(r"gets the video of vod/opus\.flv without its Opus audio: it did not announce Opus", 3)
+    assert_ffmpeg_plays(s.url("opus.flv", "vod"))
+    assert_ffmpeg_plays(s.flv_file)
+    request = urllib.request.Request(s.flv_file, headers={"User-Agent": "Mozilla/5.0"})
+    with urllib.request.urlopen(request, timeout=5) as r:
+        assert b"\x91Opus" in r.read(60000)
+
+
+def test_rtmfp_players_of_opus(with_opus, tmp_path):
+    """scripts/rtmfp.py plays the video alone, and all of it with --opus; ffmpeg reads what it wrote."""
+    s, out = with_opus, tmp_path / "out.flv"
+
+    def play(*options):
+        tools.run([sys.executable, os.path.join(ROOT, "scripts", "rtmfp.py"), "play", f"rtmfp://127.0.0.1:{s.rtmfp_port}/live/s", out,
+                   "--seconds", 2.5, *options], 20)
+        return flv.read(out)
+    assert_with_opus(play("--opus"))
+    assert "without its Opus audio" not in s.log()
+    assert_video_alone(play())
+    assert s.wait_log("gets the video of live/s without its Opus audio: it did not announce Opus", 3)
+    assert_ffmpeg_plays(out)
 
 
 def test_av1_decodes(srs, media, tmp_path):

@@ -153,6 +153,41 @@ static void frames_of_others_have_what_flv_puts_in_front(void **state)
     finish(&t);
 }
 
+/* Metadata twice: as they are for players that announce Opus, without it for others. */
+static void opus_is_for_who_announces_it(void **state)
+{
+    static const char metadata[] = "\2\0\012onMetaData\010\0\0\0\1"
+                                   "\0\014audiocodecid\0\x41\xd3\xdc\x1d\x5c\xc0\0\0\0\0\011";
+    static const struct { uint8_t whose; size_t size; } rows[] = {
+        { RTMFP_WIRE_ALL, 0 }, /* the key frame */
+        { RTMFP_WIRE_NO_OPUS, sizeof(metadata) - 1 - 23 },
+        { RTMFP_WIRE_OPUS, sizeof(metadata) - 1 },
+        { RTMFP_WIRE_OPUS, 0 },
+        { RTMFP_WIRE_ALL, 0 },
+    };
+    struct rtmfp_wire_entry v[8];
+    struct wired t;
+
+    (void)state;
+    setup(&t, &settings, 8 << 20);
+    rtmfp_wire_wanted(t.w, true);
+    rtmfp_wire_take(t.w, now);
+    push_at(&t, AV_H264, true, 0, 100);
+    push_origin(&t, DATA, true, metadata, sizeof(metadata) - 1, 0);
+    push_at(&t, AV_OPUS, false, 20, 50);
+    push_at(&t, AV_AAC, false, 40, 50);
+    rtmfp_wire_take(t.w, now);
+    assert_int_equal(rtmfp_wire_head(t.w), COUNT(rows));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(rtmfp_wire_at(t.w, i)->whose, rows[i].whose);
+        if (rows[i].size > 0)
+            assert_int_equal(message(&t, i)->size, HEAD + rows[i].size);
+    }
+    assert_int_equal(rtmfp_wire_configs(t.w, COUNT(rows), v, COUNT(v)), 2); /* both metadata */
+    assert_true(v[0].whose == RTMFP_WIRE_NO_OPUS && v[1].whose == RTMFP_WIRE_OPUS);
+    finish(&t);
+}
+
 static void one_who_comes_begins_at_the_newest_key_frame(void **state)
 {
     struct rtmfp_wire_entry v[8];
@@ -347,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(bodies_of_rtmp_are_sent_as_they_came),
         TEST(frames_of_others_have_what_flv_puts_in_front),
+        TEST(opus_is_for_who_announces_it),
         TEST(one_who_comes_begins_at_the_newest_key_frame),
         TEST(a_key_frame_is_newer_than_all_before_it),
         TEST(it_keeps_the_group_of_pictures_and_what_is_in_force),

@@ -113,9 +113,10 @@ void flv_message_build(struct flv_message *m, const struct av_packet *pkt);
 /* The same for a tag of a file, where there are no data in AMF3: behind its first byte such a
  * message is one in AMF0. */
 void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt);
-/* For players without Opus: takes the member "audiocodecid" that says Opus out of onMetaData.
- * FFmpeg waits up to 90 s for audio that metadata promise. Other messages are left as they are. */
-void flv_message_hide_opus(struct flv_message *m);
+/* For players without Opus, of the message that was built of that packet: the type of Opus audio
+ * becomes 0, and onMetaData loses the member "audiocodecid" that announces it. False: the message
+ * is the same for them. */
+bool flv_message_leave_out_opus(struct flv_message *m, const struct av_packet *pkt);
 static inline uint32_t flv_message_size(const struct flv_message *m)
 {
     return m->head_size + m->rest_size;

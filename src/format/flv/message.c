@@ -150,7 +150,8 @@ static int64_t offset_of(const uint8_t *data, size_t data_size, const uint8_t *w
     return -1;
 }
 
-void flv_message_hide_opus(struct flv_message *m)
+/* FFmpeg waits up to 90 s for audio that onMetaData promises. */
+static bool hide_opus(struct flv_message *m)
 {
     /* a key of 12 bytes, and a number whose bits are a double: 0x4f707573 */
     static const uint8_t member[] = "\0\014audiocodecid\0\x41\xd3\xdc\x1d\x5c\xc0\0\0";
@@ -158,12 +159,22 @@ void flv_message_hide_opus(struct flv_message *m)
     int64_t at;
 
     if ((m->type != FLV_DATA && m->type != FLV_DATA_AMF3) || m->head_size > 0)
-        return;
+        return false;
     at = offset_of(m->rest, m->rest_size, member, size);
     if (at < 0)
-        return;
+        return false;
     m->head = m->rest;
     m->head_size = (uint32_t)at;
     m->rest += (size_t)at + size;
     m->rest_size -= (uint32_t)((size_t)at + size);
+    return true;
+}
+
+bool flv_message_leave_out_opus(struct flv_message *m, const struct av_packet *pkt)
+{
+    if (pkt->codec == AV_OPUS) {
+        m->type = 0;
+        return true;
+    }
+    return pkt->kind == AV_DATA && hide_opus(m);
 }

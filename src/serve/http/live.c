@@ -24,7 +24,6 @@
 enum {
     PATH_SIZE = 1024, /* of a stream: vhost, app and name */
     MOUNT_SIZE = 512,
-    WITH_OPUS = 62,   /* libavformat of FFmpeg 8.0 */
     LONG_ENOUGH = 16, /* packets of one kind without any of the other: there is none */
 };
 
@@ -125,25 +124,12 @@ static HTTP_PLAY_SHORT_LIVED err_t send_head(struct playing *p)
     return n > 0 ? http_play_write(&p->play, head, n) : NULL;
 }
 
-/* ---- Opus */
-
-/* HTTP has no word for what a player decodes, so all are sent the stream as it is, but for one:
- * FFmpeg before 8.0 reads neither audio nor video of FLV with Opus, and says its version. */
-static bool fails_on_opus(const struct http_request *req)
-{
-    static const char name[] = "Lavf/";
-    const char *agent = http_request_field(req, "User-Agent");
-
-    return agent && strncmp(agent, name, sizeof(name) - 1) == 0 &&
-           strtoul(agent + sizeof(name) - 1, NULL, 10) < WITH_OPUS;
-}
-
 static void on_turn(struct session_player *player)
 {
     struct playing *p = container_of(player, struct playing, play.player);
 
     if (p->promise.no_opus && !p->told)
-        p->told = session_player_tell_no_opus(player, "FFmpeg before 8.0 reads no FLV with Opus");
+        p->told = session_play_tell_no_opus(player->s, HTTP_PLAY_NO_OPUS);
 }
 
 /* ---- one player */
@@ -174,7 +160,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     struct playing p = {
         .play = { .x = x, .end = kind->end, .type = kind->type, .ws = ws }, .kind = kind,
         .promise = { remux->has_audio, remux->has_video, remux->drop_if_not_match,
-                     kind->wire == &flv_wire && fails_on_opus(x->req) },
+                     kind->wire == &flv_wire && http_play_no_opus(x->req) },
     };
     err_t err = http_play_init(&p.play, name);
 

@@ -8,8 +8,9 @@
 #include "session/tokens.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { READ_SIZE = 2048 };
+enum { READ_SIZE = 2048, WITH_OPUS = 62 }; /* libavformat of FFmpeg 8.0 */
 
 err_t http_play_init(struct http_play *p, const struct http_live_name *name)
 {
@@ -31,6 +32,15 @@ err_t http_play_let_in(struct http_play *p, const struct session_player_kind *ki
 {
     return session_player_begin(&p->player, &p->session, kind,
                                 http_request_field(p->x->req, "Authorization"));
+}
+
+bool http_play_no_opus(const struct http_request *req)
+{
+    static const char name[] = "Lavf/";
+    const char *agent = http_request_field(req, "User-Agent");
+
+    return agent && strncmp(agent, name, sizeof(name) - 1) == 0 &&
+           strtoul(agent + sizeof(name) - 1, NULL, 10) < WITH_OPUS;
 }
 
 err_t http_play_head(struct http_exchange *x, const char *type, const struct http_live_ws *ws)

@@ -11,6 +11,7 @@
 #include "serve/http/static.h"
 #include "session/admit.h"
 #include "sink/vod/wires.h"
+#include "wire/flv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct playing {
     struct vod_file *file;
     struct vod_feed feed;
     struct vod_wire_use use;
+    bool no_opus; /* http_play_no_opus(): the request is gone when the file is open */
 };
 
 /* ---- what is asked for */
@@ -87,7 +89,8 @@ static err_t send_head(struct playing *p, int64_t time)
     struct wr head;
     err_t err;
 
-    flv_file_build(file, t[DEMUX_AUDIO].codec, t[DEMUX_VIDEO].codec);
+    flv_file_build(file, p->use.param[FLV_WIRE_LEAVE_OUT] ? AV_CODEC_NONE : t[DEMUX_AUDIO].codec,
+                   t[DEMUX_VIDEO].codec);
     err = http_play_write(&p->play, file, sizeof(file));
     wr_init(&head, HEAD_MAX);
     vod_head_put(p->file, &p->use, time, &head);
@@ -97,6 +100,14 @@ static err_t send_head(struct playing *p, int64_t time)
         err = io_write(p->play.x->io, head.buf, head.len);
     wr_free(&head);
     return err;
+}
+
+static uint32_t left_out(const struct playing *p)
+{
+    if (!p->no_opus || vod_file_info(p->file)->tracks[DEMUX_AUDIO].codec != AV_OPUS)
+        return 0;
+    session_play_log_no_opus(&p->play.session, HTTP_PLAY_NO_OPUS);
+    return FLV_WIRE_NO_OPUS;
 }
 
 static err_t play(struct playing *p, const struct wish *w)
@@ -109,6 +120,7 @@ static err_t play(struct playing *p, const struct wish *w)
     p->use = (struct vod_wire_use){
         .wire = p->play.ws ? &vod_wire_flv_ws : &vod_wire_flv,
         .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
+        .param = { [FLV_WIRE_LEAVE_OUT] = left_out(p) },
     };
     vod_feed_open(&p->feed, p->file, &(struct vod_feed_setup){
         .use = p->use, .loop = vod->loop && w->to == INT64_MAX });
@@ -197,7 +209,8 @@ static err_t serve_player(struct http_exchange *x, const struct wish *w)
         .type = CLIENTS_FLV_VOD, .what = "player", .sampled = SAMPLED_HTTP,
         .on_readable = http_play_readable, .log_sample = http_play_log_sample,
     };
-    struct playing p = { .play = { .x = x, .end = END, .type = TYPE, .ws = w->ws } };
+    struct playing p = { .play = { .x = x, .end = END, .type = TYPE, .ws = w->ws },
+                         .no_opus = http_play_no_opus(x->req) };
     err_t err = http_play_init(&p.play, &w->name);
 
     p.play.session.on_demand = true;

@@ -158,6 +158,7 @@ static void remember(struct rtmfp_connection *c, const struct rtmp_command *cmd,
     c->transaction = cmd->transaction;
     c->encoding = said->object_encoding;
     c->enhanced = said->enhanced;
+    c->opus = said->opus;
 }
 
 static err_t find_app(struct rtmfp_connection *c)

@@ -28,6 +28,7 @@ struct rtmfp_connection {
     double transaction, encoding; /* of connect */
     uint32_t created;             /* streams, so far: their numbers */
     bool enhanced;                /* it spoke of E-RTMP */
+    bool opus;                    /* it announced Opus */
     bool open;                    /* it was let in */
     bool told;                    /* on_connect let it in: on_close is to be told */
     struct co *asks;              /* a coroutine asks a backend; or NULL */

@@ -69,6 +69,8 @@ void rtmfp_play_look(struct rtmfp_netstream *n, co_usec now)
     co_set_cid(n->cid);
     session_log_as_client(n->base.env, rtmfp_peer_ip(n->peer, ip));
     log_skips(n);
+    if (!n->play.told_no_opus)
+        n->play.told_no_opus = session_play_tell_no_opus(&n->base, SESSION_PLAY_NO_OPUS);
     if (session_sample(&n->base, SAMPLED_RTMFP_PLAY, now))
         log_sample(n, now);
 }

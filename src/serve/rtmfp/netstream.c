@@ -326,6 +326,7 @@ static struct rtmfp_netstream *netstream_new(struct rtmfp_connection *c, struct 
     n->base.id = n->cid;
     n->base.on_kick = on_kick;
     n->base.rtmfp = rtmfp_netstream_tell;
+    n->play.no_opus = !c->opus;
     n->peer = c->peer;
     n->number = number;
     n->from = f;

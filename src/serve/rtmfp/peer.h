@@ -113,6 +113,7 @@ struct rtmfp_play {                  /* play.c's own */
     uint64_t at;                     /* the next message of the wire */
     bool waits, audio_waits;         /* for a place to start at */
     bool no_audio, no_video, paused; /* as it said */
+    bool no_opus, told_no_opus;      /* it did not announce Opus; the log has it, or need not */
     bool was_paused;                 /* as it was served last */
     co_usec since;                   /* it began, or went on, at a key frame */
     uint32_t skips, said_skips;

@@ -27,10 +27,12 @@ static struct rtmfp_flow_out *flow_of(const struct rtmfp_netstream *n, enum rtmf
     return kind == RTMFP_WIRE_AUDIO ? n->audio : n->video;
 }
 
-static bool is_wanted(const struct rtmfp_play *play, enum rtmfp_wire_kind kind)
+static bool is_wanted(const struct rtmfp_play *play, const struct rtmfp_wire_entry *e)
 {
-    return kind == RTMFP_WIRE_DATA || (kind == RTMFP_WIRE_AUDIO ? !play->no_audio
-                                                                : !play->no_video);
+    if (e->whose != RTMFP_WIRE_ALL && (e->whose == RTMFP_WIRE_OPUS) == play->no_opus)
+        return false;
+    return e->kind == RTMFP_WIRE_DATA || (e->kind == RTMFP_WIRE_AUDIO ? !play->no_audio
+                                                                      : !play->no_video);
 }
 
 /* False: the flow has no room for it. */
@@ -63,9 +65,7 @@ static bool put_configs(struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
     bool all = kind == RTMFP_WIRE_DATA, sent = true;
 
     for (size_t i = 0; i < count && sent; i++) {
-        enum rtmfp_wire_kind of = (enum rtmfp_wire_kind)v[i].kind;
-
-        if (is_wanted(play, of) && (all || of == kind))
+        if (is_wanted(play, &v[i]) && (all || v[i].kind == kind))
             sent = put(n, &v[i]);
     }
     return sent;
@@ -184,7 +184,7 @@ static bool pass(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e, co
 
     if (e->key && !pass_key(n, e, now))
         return false;
-    if (!is_wanted(play, (enum rtmfp_wire_kind)e->kind))
+    if (!is_wanted(play, e))
         return true;
     if ((e->kind == RTMFP_WIRE_VIDEO && play->waits) ||
         (e->kind == RTMFP_WIRE_AUDIO && play->audio_waits))
@@ -340,7 +340,10 @@ err_t rtmfp_play_begin(struct rtmfp_netstream *n)
         session_play_end(&n->base, err);
         return err;
     }
-    n->play = (struct rtmfp_play){ .no_audio = no_audio, .no_video = no_video, .paused = paused };
+    n->play = (struct rtmfp_play){
+        .no_audio = no_audio, .no_video = no_video, .paused = paused,
+        .no_opus = n->play.no_opus, .told_no_opus = !n->play.no_opus,
+    };
     n->play.stream = rtmfp_stream_get(n->peer->service, n->base.src);
     n->doing = RTMFP_PLAYS;
     rtmfp_peer_media(n->peer, true);

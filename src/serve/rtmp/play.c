@@ -76,8 +76,7 @@ static void on_turn(struct session_player *player)
     struct playing *p = playing_of(player);
 
     if (!p->told)
-        p->told = session_player_tell_no_opus(player, "it did not announce Opus in the fourCcList "
-                                              "of its connect");
+        p->told = session_play_tell_no_opus(player->s, SESSION_PLAY_NO_OPUS);
 }
 
 /* It may wait for its publisher as long as it likes. */

@@ -243,6 +243,15 @@ static err_t send_file(struct playing *p)
 
 /* ---- one player */
 
+/* Parts are kept once for all who play a file alike: those of other files stay the same for all. */
+static uint32_t left_out(const struct rtmp_session *s)
+{
+    if (s->opus || vod_file_info(s->file)->tracks[DEMUX_AUDIO].codec != AV_OPUS)
+        return 0;
+    session_play_log_no_opus(&s->base, SESSION_PLAY_NO_OPUS);
+    return RTMP_WIRE_NO_OPUS;
+}
+
 static void begin(struct playing *p)
 {
     struct rtmp_session *s = p->s;
@@ -251,7 +260,8 @@ static void begin(struct playing *p)
     p->use = (struct vod_wire_use){
         .wire = &vod_wire_rtmp, .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
         .param = { [RTMP_WIRE_CHUNK_SIZE] = s->conn.out_chunk_size,
-                   [RTMP_WIRE_STREAM_ID] = s->stream_id },
+                   [RTMP_WIRE_STREAM_ID] = s->stream_id,
+                   [RTMP_WIRE_LEAVE_OUT] = left_out(s) },
     };
     p->began = s->base.io->bytes_out;
     p->to = INT64_MAX;

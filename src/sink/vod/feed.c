@@ -206,23 +206,29 @@ static uint32_t in_of(uint32_t left_out)
 }
 static_assert((int)FLV_WIRE_NO_VIDEO == RTMP_WIRE_NO_VIDEO, "a bit of both");
 static_assert((int)FLV_WIRE_NO_AUDIO == RTMP_WIRE_NO_AUDIO, "a bit of both");
+static_assert((int)FLV_WIRE_NO_OPUS == RTMP_WIRE_NO_OPUS, "a bit of both");
 
 static uint32_t *left_out(struct vod_feed *f)
 {
     return &f->use.param[f->use.wire == &vod_wire_rtmp ? RTMP_WIRE_LEAVE_OUT : FLV_WIRE_LEAVE_OUT];
 }
 
+static void leave_out(struct vod_feed *f, uint32_t bits)
+{
+    *left_out(f) = (*left_out(f) & FLV_WIRE_NO_OPUS) | bits;
+}
+
 /* All at once: what it gets at a new place has its head from whoever placed it. */
 static void take_tracks(struct vod_feed *f)
 {
     if (f->tracks != UINT32_MAX)
-        *left_out(f) = out_of(f->tracks & f->use.tracks);
+        leave_out(f, out_of(f->tracks & f->use.tracks));
     f->tracks = UINT32_MAX;
 }
 
 void vod_feed_change_tracks(struct vod_feed *f)
 {
-    uint32_t *out = left_out(f), has = in_of(*out), more;
+    uint32_t has = in_of(*left_out(f)), more;
     struct vod_wire_use use;
 
     if (f->tracks == UINT32_MAX || f->offset > 0)
@@ -231,7 +237,7 @@ void vod_feed_change_tracks(struct vod_feed *f)
     if (f->at.part > 0)
         more &= ~(uint32_t)VOD_TRACKS_VIDEO;
     has = (has & f->tracks) | more;
-    *out = out_of(has);
+    leave_out(f, out_of(has));
     if (has == (f->tracks & f->use.tracks))
         f->tracks = UINT32_MAX;
     use = f->use;
