@@ -262,6 +262,7 @@ void session_player_join(struct session_player *p, struct session *s,
 void session_player_part(struct session_player *p, err_t why)
 {
     p->s->sender = NULL;
+    (void)count_dropped(p);
     live_consumer_close(&p->sender.consumer);
     session_leave(p->s, why);
 }

@@ -174,30 +174,43 @@ static void describe_others(const struct session *s, char *text, size_t size)
     describe_srt(s, clients_type_publishes(s->entry.type), text, size);
 }
 
-/* "RTMP publisher of live/show, 312.0 s, 41.2 MB in, 1102 kbit/s, 18 players" */
+/* "RTMP publisher of live/show from 192.0.2.7, 312.0 s, 41.2 MB in, 1102 kbit/s, 18 players" */
 static void note_what_it_did(struct session *s, co_usec now)
 {
     bool publishes = clients_type_publishes(s->entry.type);
+    bool called = s->entry.type == CLIENTS_FORWARD;
     uint64_t bytes = publishes ? s->in - s->entered_in : s->out - s->entered_out;
     double seconds = (double)(now - s->entered_at) / (double)CO_SECONDS(1);
     char others[128];
 
     describe_others(s, others, sizeof(others));
     free(s->did);
-    s->did = must_print("%s of %.100s/%.150s, %.1f s, %.*f MB %s, %.0f kbit/s%s",
+    s->did = must_print("%s of %.100s/%.150s %s %.150s, %.1f s, %.*f MB %s, %.0f kbit/s%s",
                         clients_type_text(s->entry.type), text_or_empty(s->names.app),
-                        text_or_empty(s->names.name), seconds,
+                        text_or_empty(s->names.name), called ? "to" : "from",
+                        text_or_empty(called ? s->names.tc_url : s->names.ip), seconds,
                         bytes < 10000000 ? 3 : 1, (double)bytes / 1e6, publishes ? "in" : "out",
                         seconds > 0 ? (double)bytes * 8 / 1000 / seconds : 0, others);
 }
 
-void session_log_end(const struct session *s, const char *what, err_t *why)
+void session_log_end(const struct session *s, err_t *why)
 {
-    char text[512];
+    char text[700];
 
-    (void)snprintf(text, sizeof(text), "%s%s%.400s", what, s->did ? ": " : "",
+    (void)snprintf(text, sizeof(text), "client finished%s%.650s", s->did ? ": " : "",
                    s->did ? s->did : "");
     log_end(text, why);
+}
+
+void session_log_did(struct session *s, const char *more, err_t why)
+{
+    char text[300];
+
+    if (s->did)
+        log_trace("client finished: %s%s: %s", s->did, more,
+                  why ? err_text(why, text, sizeof(text)) : "the stream ended");
+    free(s->did);
+    s->did = NULL;
 }
 
 void session_leave(struct session *s, err_t why)

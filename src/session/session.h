@@ -73,9 +73,13 @@ void session_source(struct session *s);
 void session_wait(struct session *s, enum clients_type type);
 void session_enter(struct session *s);
 void session_leave(struct session *s, err_t why);
-/* The last line of a conversation in the log: `what`, what it published or played at last, and why
- * it ended, which is freed. Behind session_leave(). */
-void session_log_end(const struct session *s, const char *what, err_t *why);
+/* The last line of a conversation in the log: what it published or played at last, and why it
+ * ended, which is freed. Behind session_leave(). */
+void session_log_end(const struct session *s, err_t *why);
+/* The same line where the conversation goes on, as that of a forward which tries again, or the
+ * error is needed further: `why` is borrowed. `more` follows the figures: "" or ", 3 requests".
+ * Nothing if it neither published nor played since the last line. */
+void session_log_did(struct session *s, const char *more, err_t why);
 /* Take its bit rates, every few seconds. */
 void session_count(struct session *s, co_usec now);
 /* The same; true: the sample line of this kind is its to write. */

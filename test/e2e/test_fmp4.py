@@ -253,7 +253,7 @@ def test_player(live, media, tmp_path, kind, way):
             pusher.stop()
             pusher.client.close()
         page.run("p.stop()")
-        assert wait_for(lambda: s.log().count("HTTP client played") >= 2, 5)
+        assert wait_for(lambda: s.log().count("client finished: MP4 player") >= 2, 5)
 
 
 @pytest.mark.long

@@ -77,7 +77,7 @@ def test_a_player_is_a_client(backend, srs, html, source):
     stop = b.wait("on_stop", timeout=2 * WINDOW + 4)
     assert stop["client_id"] == cid and stop["param"] == "?token=x" and stop["stream"] == "s"
     assert not site.players() and site.api.stream("s")["clients"] == 1
-    assert site.srs.wait_log(rf"\[{cid}\].*HLS session {cid} ends: HLS player of live/s, .* \d+ requests: no request for", 1)
+    assert site.srs.wait_log(rf"\[{cid}\].*client finished: HLS player of live/s from .* \d+ requests, session {cid}: no request for", 1)
     site.pusher.stop()
     site.pusher.client.close()
     assert wait_for(lambda: not site.api.streams(), 5), "it holds nothing any more"

@@ -67,6 +67,6 @@ def test_mpegts_js(srs, tmp_path, kind):
         assert page.wait(f"v.currentTime > {at} + 2", 10), (page.run("window.problems"),
                                                           page.run("v.currentTime"), at)
         page.run("window.player.destroy()")
-        assert wait_for(lambda: "HTTP client played" in s.log(), 3)
+        assert wait_for(lambda: "client finished: HTTP player" in s.log(), 3)
     finally:
         page.close()

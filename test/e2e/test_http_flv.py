@@ -182,7 +182,7 @@ def test_leaving_is_noticed(live, source):
     assert s.wait_log(r"-> HTS http: got \d+ msgs, age=\d+, min=\d+, mw=\d+", 4)
     for p in players + early:
         p.stop()
-    assert s.wait_log(r"HTTP client played: HTTP player of ", 3, count=15)
+    assert s.wait_log(r"client finished: HTTP player of ", 3, count=15)
 
 
 def test_websocket_manners(live, source):

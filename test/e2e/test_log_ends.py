@@ -8,8 +8,12 @@ import pytest
 
 import flv
 import hls
+import rtmfp_client as rc
 import tools
-from procs import WORKERS, free_port, wait_for
+from procs import CLIP, WORKERS, Proc, free_port, wait_for
+from rtc import rtc_server
+from rtmfp_serve import rtmfp_server
+from test_bench_tools import run, tool
 from test_hls import conf, html  # noqa: F401
 
 NUMBERS = r"[\d.]+ s, [\d.]+ MB {way}, \d+ kbit/s"
@@ -24,12 +28,12 @@ def test_rtmp(srs, source):
     assert w.wait(lambda tags: len(tags) > 20)
     w.stop()
     w.client.close()
-    assert s.wait_log(rf"client finished: RTMP player of live/s, {PLAYED}: code=1004", 3), s.log()
+    assert s.wait_log(rf"client finished: RTMP player of live/s from 127.0.0.1, {PLAYED}: code=1004", 3), s.log()
     w = s.watch()
     assert w.wait(lambda tags: len(tags) > 20)
     p.stop()
     p.client.close()
-    got = s.wait_log(rf"client finished: RTMP publisher of live/s, {NUMBERS.format(way='in')}, 1 player: code=1004.*", 3)
+    got = s.wait_log(rf"client finished: RTMP publisher of live/s from 127.0.0.1, {NUMBERS.format(way='in')}, 1 player: code=1004.*", 3)
     assert got, s.log()
     assert "identify" not in got[0]
     w.stop()
@@ -60,11 +64,11 @@ def test_http_and_hls(srs, html, source):
     assert wait_for(lambda: hls.get(url + ".m3u8")[0] == 200, 5)
     with urllib.request.urlopen(url + ".flv") as r:
         r.read(50000)
-    assert s.wait_log(rf"HTTP client played: HTTP player of live/s, {PLAYED}: code=", 3), s.log()
+    assert s.wait_log(rf"client finished: HTTP player of live/s from 127.0.0.1, {PLAYED}: code=", 3), s.log()
     child = hls.join(url + ".m3u8", hls.get(url + ".m3u8")[2].decode().split("\n")[-2])
     hls.get(hls.join(child, hls.get_list(child).segments[0].uri))
     p.stop()
-    got = s.wait_log(rf"HLS session \w+ ends: HLS player of live/s, {PLAYED}, \d+ requests: no request for \d+ s", 12)
+    got = s.wait_log(rf"client finished: HLS player of live/s from 127.0.0.1, {PLAYED}, \d+ requests, session \w+: no request for \d+ s", 12)
     assert got, s.log()
 
 
@@ -80,7 +84,54 @@ def test_others(srs, source, by):
     tools.run(["ffmpeg", "-v", "error", "-nostdin", "-re", "-i", tools.SOURCE, "-t", "2", "-c", "copy", *form, to],
               timeout=20, check=False)
     what = {"rtsp": "RTSP", "srt": "SRT"}[by]
-    assert s.wait_log(rf"client finished: {what} publisher of live/s, {PUBLISHED}.*: code=", 5), s.log()
+    assert s.wait_log(rf"client finished: {what} publisher of live/s from 127.0.0.1, {PUBLISHED}.*: code=", 5), s.log()
+
+
+def test_webrtc(srs, tmp_path):
+    s = rtc_server(srs, tmp_path)
+    p = Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0], tmp_path / "whip.log")
+    assert s.wait_log("first packet of video", 5), s.log()[-2000:]
+    run("sb_rtc_load", "-c", 1, "-r", s.whep(), "-s", 0, "--duration", 1)
+    assert s.wait_log(rf"client finished: WebRTC player of live/s from 127.0.0.1, {PLAYED}.*: code=", 5), s.log()[-2000:]
+    p.end()
+    assert s.wait_log(rf"client finished: WebRTC publisher of live/s from 127.0.0.1, {PUBLISHED}.*: code=", 5), s.log()[-2000:]
+
+
+def test_rtmfp(srs, source):
+    """The same shape as that of others, without its protocol twice."""
+    s = rtmfp_server(srs)
+    with rc.Client(s.rtmfp_port).connect() as a, rc.Client(s.rtmfp_port).connect() as b:
+        sender, viewer = a.publish("s"), b.play("s")
+        rc.pump(a, sender, flv.cut(source, 1000), others=[b])
+        b.delete(viewer)
+        a.delete(sender)
+        assert rc.run([a, b], lambda: s.log().count("client finished: RTMFP ") == 2, 5), s.log()[-2000:]
+    for what, numbers in (("player", PLAYED), ("publisher", PUBLISHED)):
+        assert re.search(rf"\] client finished: RTMFP {what} of live/s from 127.0.0.1, {numbers}: code=1004", s.log()), s.log()[-2000:]
+
+
+@pytest.mark.parametrize("by", ["rtmp", "rtsp", "srt"])
+def test_forwards(srs, source, by):
+    """Each time that a destination took the stream, how it ended is a line; a try that failed before is none."""
+    port = free_port()
+    there = srs("rtsp { enabled on; } srt { enabled on; }",
+                "" if by == "rtmp" else f"{by}_server {{ enabled on; listen 127.0.0.1:{port}; }}")
+    to = {"rtmp": f"rtmp://127.0.0.1:{there.port}/live/there", "rtsp": f"rtsp://127.0.0.1:{port}/live/there",
+          "srt": f"srt://127.0.0.1:{port}?streamid=#!::r=live/there,m=publish"}[by]
+    here = srs(f"forward {{ enabled on; destination '{to}'; }}")
+    p = here.push(source, loop=True)
+    line = rf"client finished: forward of live/s to {by}://127.0.0.1:\d+\S*, {PLAYED}.*: "
+    seen = there.watch("there")
+    assert seen.wait(lambda got: len(flv.frames(got)) > 20, 15), here.log()[-2000:]
+    there.stop()
+    assert here.wait_log(line + "code=(?!2050)", 12), here.log()[-2000:]
+    there.start()
+    assert here.wait_log("forward to .* publishing", 20, count=2), here.log()[-2000:]
+    p.stop()
+    p.client.close()
+    assert here.wait_log(line + r"code=2050\(STREAM_END\)", 5), here.log()[-2000:]
+    assert here.log().count("client finished: forward of ") == 2
+    seen.stop()
 
 
 ALONE = r"^\[[^]]*\]\[TRACE\]\[\d+\]\[(\w+)\] no publisher of live/typo yet, the (\S+) player waits"
@@ -114,3 +165,20 @@ def test_players_of_a_name_without_publisher(srs, source):
     assert len(re.findall("no publisher of live/soon", s.log())) == 0
     for w in many:
         w.stop()
+
+
+def test_webrtc_and_rtmfp_players_of_a_name_without_publisher(srs, tmp_path, source):
+    """Neither has a coroutine while it waits; both are told of all the same, with the id of their last line."""
+    s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", vhost="rtmfp { enabled on; }",
+                   glob="rtmfp_server { enabled on; listen 127.0.0.1:%d; }" % (port := free_port()))
+    s.push(source, "s", loop=True)
+    player = Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whep("typo"), "-s", 0], tmp_path / "whep.log")
+    with rc.Client(port).connect() as c:
+        c.play("typo")
+        assert rc.run([c], lambda: len(re.findall(ALONE, s.log(), re.M)) >= 2, 8), s.log()[-3000:]
+    player.end()
+    told = {by: (id, names) for id, by, names in re.findall(ALONE + "; on air: (.*)$", s.log(), re.M)}
+    assert told.keys() == {"WebRTC", "RTMFP"}, told
+    for by, (id, names) in told.items():
+        assert names == "live/s"
+        assert s.wait_log(rf"\[{id}\] client finished: {by} player of live/typo from 127.0.0.1, ", 5), s.log()[-3000:]

@@ -93,7 +93,7 @@ def test_quits_with_a_player(served, source):
         assert served.stop_seconds < 3 * procs.SLOW
         with pytest.raises(Closed):
             c.wait(lambda: False)
-    assert re.search(r"RTMFP player finished: RTMFP player of .*: code=1053\(STOPPED\)", served.log())
+    assert re.search(r"client finished: RTMFP player of .*: code=1053\(STOPPED\)", served.log())
 
 
 def test_sessions_are_no_connections(srs, source):

@@ -154,7 +154,7 @@ def test_a_slow_backend_holds_up_nobody_else(srs, source):
             assert len(stream.tags) > count + 40 and not slow.statuses
             d.close()
             slow.status("NetStream.Play.Start")
-            assert s.wait_log("publisher finished", 5)
+            assert s.wait_log("client finished: RTMFP publisher", 5)
 
 
 # ---- another configuration

@@ -227,9 +227,8 @@ static void stop(struct hls_session *s, err_t why)
     gone = session_apply(&s->session, &changed);
     err_free(&gone);
     session_play_end(&s->session, why);
-    log_trace("%s session %s ends: %s, %llu requests: %s", what(s), s->id,
-              s->session.did ? s->session.did : "", (unsigned long long)s->requests,
-              reason(s, why, text, sizeof(text)));
+    log_trace("client finished: %s, %llu requests, session %s: %s", text_or_empty(s->session.did),
+              (unsigned long long)s->requests, s->id, reason(s, why, text, sizeof(text)));
 }
 
 /* It gets nothing more, whatever it asks for. */

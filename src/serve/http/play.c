@@ -90,11 +90,8 @@ err_t http_play_write(struct http_play *p, const void *data, size_t size)
 
 err_t http_play_leave(struct http_play *p, err_t err)
 {
-    char text[300];
-
     session_player_end(&p->player, err);
-    log_trace("HTTP client played: %s: %s", p->session.did ? p->session.did : "nothing",
-              err ? err_text(err, text, sizeof(text)) : "the stream ended");
+    session_log_did(&p->session, "", err);
     return err ? err_wrap(err, "play %s", p->end) : NULL;
 }
 

@@ -58,7 +58,7 @@ void rtc_peer_gone(struct rtc_peer *p, err_t why)
     co_timer_cancel(&p->timer);
     say_goodbye(p);
     tell(p);
-    session_log_end(&p->base, "client finished", &why);
+    session_log_end(&p->base, &why);
     rtc_peer_free(p);
 }
 

@@ -76,7 +76,7 @@ static void end_play(struct rtmfp_netstream *n, err_t why)
     rtmfp_play_end(n, why);
     if (n->words)
         rtmfp_netstream_status(n, RTMP_PLAY_STOP, NULL);
-    session_log_end(&n->base, "RTMFP player finished", &why);
+    session_log_end(&n->base, &why);
     gone(n);
 }
 
@@ -118,6 +118,11 @@ void rtmfp_netstream_end(struct rtmfp_netstream *n, err_t why)
     end_play(n, why);
 }
 
+static err_t closed_by_client(void)
+{
+    return err_new(ERR_IO_CLOSED, "the client closed its stream");
+}
+
 void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
 {
     n->fc = fc;
@@ -126,7 +131,7 @@ void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
     else if (n->publish)
         rtmfp_publish_close(n->publish);
     else
-        rtmfp_netstream_leave(n, err_new(ERR_IO_CLOSED, "the client closed its stream"));
+        rtmfp_netstream_leave(n, closed_by_client());
 }
 
 /* As over TCP, its connection ends with it: else the client would be back at once. */
@@ -207,12 +212,14 @@ static void refuse(struct rtmfp_netstream *n, bool publishes, err_t why)
 }
 
 /* Its coroutine is about to return. Who is kicked while one runs goes with all that he has. */
-static void finish(struct rtmfp_netstream *n, const char *what, err_t err)
+static void finish(struct rtmfp_netstream *n, err_t err)
 {
     n->doing = RTMFP_ENDS;
-    if (err && err_code(err) == ERR_KICKED)
+    if (!err)
+        err = closed_by_client();
+    if (err_code(err) == ERR_KICKED)
         rtmfp_peer_leave(n->peer, err_copy(err));
-    session_log_end(&n->base, what, &err);
+    session_log_end(&n->base, &err);
     gone(n);
 }
 
@@ -254,7 +261,7 @@ static void publish(struct rtmfp_netstream *n, err_t err)
         err = home == n->base.env->worker ? rtmfp_publish_run(n) : rtmfp_away_run(n, home);
     if (err && n->doing == RTMFP_BEGINS)
         refuse(n, true, err);
-    finish(n, "RTMFP publisher finished", err);
+    finish(n, err);
 }
 
 /* It needs no coroutine once it is let in. */
@@ -266,7 +273,7 @@ static void play(struct rtmfp_netstream *n, err_t err)
         err = rtmfp_play_begin(n);
     if (err) {
         refuse(n, false, err);
-        finish(n, "RTMFP player finished", err);
+        finish(n, err);
         return;
     }
     n->doing = RTMFP_PLAYS;

@@ -181,7 +181,7 @@ static void end(struct rtmp_session *s, err_t err)
         rtmp_session_send_away(s);
         return;
     }
-    session_log_end(&s->base, "client finished", &err);
+    session_log_end(&s->base, &err);
     rtmp_session_free(s);
 }
 

@@ -190,7 +190,7 @@ static void end(struct rtsp_conn *c, err_t err)
         rtsp_conn_send_away(c);
         return;
     }
-    session_log_end(&c->base, "client finished", &err);
+    session_log_end(&c->base, &err);
     rtsp_conn_free(c);
 }
 

@@ -46,7 +46,7 @@ void srt_peer_gone(struct srt_peer *p, err_t why)
         srt_peer_sum(p, &p->service->stat);
         srt_conn_fini(&p->conn);
     }
-    session_log_end(&p->base, "client finished", &why);
+    session_log_end(&p->base, &why);
     srt_peer_free(p);
 }
 

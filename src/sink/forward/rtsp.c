@@ -165,6 +165,7 @@ static err_t send_stream(struct pushing *p)
         say_goodbye(p);
     }
     session_player_part(&f->player, err);
+    forward_log_did(f, err);
     return err;
 }
 

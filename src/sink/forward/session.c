@@ -145,6 +145,24 @@ void forward_log_sample(const struct session_player *p, co_usec now)
               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), s->names.tc_url);
 }
 
+/* Of a stream that is still live, somebody else took the destination away. */
+static err_t ended_by(const struct forward *f)
+{
+    return live_source_publishing(f->src)
+               ? err_new(ERR_STOPPED, "the destination is no longer wanted")
+               : err_new(ERR_STREAM_END, "nobody publishes it");
+}
+
+void forward_log_did(struct forward *f, err_t why)
+{
+    err_t own = f->ending ? ended_by(f) : NULL;
+
+    if (!own)
+        forward_hide(f, why);
+    session_log_did(&f->session, "", own ? own : why);
+    err_free(&own);
+}
+
 static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t stream_id)
 {
     static const struct session_player_kind kind = {
@@ -169,6 +187,7 @@ static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t
         err_free(&bye); /* a destination that does not read it sees the connection close */
     }
     session_player_part(p, err);
+    forward_log_did(f, err);
     return err;
 }
 

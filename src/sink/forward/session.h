@@ -46,6 +46,8 @@ err_t forward_main(void *forward); /* co_fn; frees it at its end */
 err_t forward_converse(struct forward *f) __attribute__((warn_unused_result));
 /* The destination took the stream. */
 void forward_begin(struct forward *f);
+/* It published, until it ended by `why`, which is borrowed: the line about that. */
+void forward_log_did(struct forward *f, err_t why);
 void forward_log_sample(const struct session_player *p, co_usec now);
 /* rtsp.c: one try by RTSP, over a connection of its own. Yields. */
 err_t forward_by_rtsp(struct forward *f) __attribute__((warn_unused_result));

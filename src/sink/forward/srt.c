@@ -112,7 +112,9 @@ static err_t converse(struct going *g)
     f->publishing = true;
     err = send_all(g);
     f->publishing = false;
+    s->left_out = g->caller.conn.sender.stat.dropped;
     session_leave(s, err);
+    forward_log_did(f, err);
     return err;
 }
 

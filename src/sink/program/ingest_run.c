@@ -190,6 +190,7 @@ err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
 
 static err_t publish_file(struct ingest_run *r)
 {
+    struct session *s = &r->session;
     struct vod_reader *reader;
     err_t err = open_file(r, &reader);
 
@@ -202,6 +203,7 @@ static err_t publish_file(struct ingest_run *r)
     }
     err = play_rounds(r, reader);
     session_publisher_end(&r->publisher, err);
+    session_log_did(s, "", err);
     return err;
 }
 
