@@ -45,8 +45,8 @@ err_t http_play_leave(struct http_play *p, err_t err) __attribute__((warn_unused
 err_t http_play_readable(struct session_player *player) __attribute__((warn_unused_result));
 void http_play_log_sample(const struct session_player *player, co_usec now);
 
-/* HTTP has no word for what a player decodes, so all are sent everything, but for one: FFmpeg before
- * 8.0 reads neither audio nor video of FLV with Opus, and says its version. Is it such a one? */
+/* Is it FFmpeg before 8.0? That reads neither audio nor video of FLV with Opus, and says its
+ * version in User-Agent. HTTP has no word for what others decode, so they are sent everything. */
 bool http_play_no_opus(const struct http_request *req);
 #define HTTP_PLAY_NO_OPUS "FFmpeg before 8.0 reads no FLV with Opus" /* for the log */
 
