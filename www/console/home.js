@@ -40,7 +40,7 @@ function codecs({ video, audio }) {
 
 async function streams() {
     const [summary, listed, vhosts, ways] = await Promise.all([
-        api.get("summaries"), api.get(`streams/?count=${STREAMS}`), api.get("vhosts/"), api.maybe("console")]);
+        api.get("summaries"), api.get(`streams/?count=${STREAMS}&sort=name`), api.get("vhosts/"), api.maybe("console")]);
     const names = new Map(vhosts.vhosts.map(v => [v.id, v.name]));
     const list = listed.streams.filter(s => s.publish.active).map(s => {
         const vhost = names.get(s.vhost) ?? DEFAULT;
