@@ -3,16 +3,21 @@
 # install.sh OBJS DIR - copy what is built in OBJS, and what belongs to it, to DIR.
 # install.sh --remove DIR - remove what that copied; files that were changed since stay.
 #
-# DIR/.installed lists the files with their sums.
+# DIR/.installed lists the files with their sums. A configuration that was changed stays when another
+# version is installed, and the new one is copied beside it, as conf/srs.conf.new.
 set -eu
 cd "$(dirname "$0")/.."
+
+sum() { # file
+    sha256sum < "$1" | cut -d ' ' -f 1
+}
 
 remove() { # folder
     [ -f "$1/.installed" ] || { echo "install.sh: $1 holds nothing that make install copied" >&2; exit 1; }
     while read -r sum path; do
         if [ ! -f "$1/$path" ]; then
             continue
-        elif [ "$(sha256sum < "$1/$path")" = "$sum  -" ]; then
+        elif [ "$(sum "$1/$path")" = "$sum" ]; then
             rm "$1/$path"
         else
             echo "kept, since it was changed: $1/$path"
@@ -24,6 +29,24 @@ remove() { # folder
     done
     rm "$1/.installed"
     rmdir "$1" 2> /dev/null || true
+}
+
+keep_changed() { # new folder, folder: its configurations that are neither as installed before nor as now
+    (cd "$1" && ls conf/*.conf) | while read -r path; do
+        [ -f "$2/$path" ] || continue
+        is=$(sum "$2/$path") now=$(sum "$1/$path") was=
+        [ ! -f "$2/.installed" ] || was=$(awk -v "path=$path" '$2 == path { print $1 }' "$2/.installed")
+        if [ "$is" = "$was" ] || [ "$is" = "$now" ]; then
+            continue
+        elif [ "$was" = "$now" ]; then
+            rm "$1/$path"
+            echo "kept, since it was changed: $2/$path"
+        else
+            mv "$1/$path" "$1/$path.new"
+            echo "$now  $path.new" >> "$1/.installed"
+            echo "kept, since it was changed: $2/$path; this version's is $2/$path.new"
+        fi
+    done
 }
 
 if [ "$1" = --remove ]; then
@@ -51,6 +74,7 @@ put_rtmfp "$new/scripts"
 
 (cd "$new" && find . -type f | sed 's,^\./,,' | sort | xargs -d '\n' sha256sum) > "$new.list"
 mv "$new.list" "$new/.installed"
+keep_changed "$new" "$dir"
 if [ -f "$dir/.installed" ]; then # of a version before: what this one no longer has
     awk 'FNR == NR { has[$2] = 1; next } !has[$2]' "$new/.installed" "$dir/.installed" > "$new/older"
     cat "$new/older" >> "$new/.installed"

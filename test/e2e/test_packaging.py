@@ -2,6 +2,7 @@
 """make install, make deb, and the package in a small Debian with systemd; the steps of the Dockerfile
 in folders."""
 import gzip
+import hashlib
 import os
 import re
 import signal
@@ -44,11 +45,14 @@ def brings(doc, rtmfp):
     assert "publish" in out("python3", "-B", str(rtmfp), "--help", cwd="/")
 
 
-def test_install(tmp_path):
-    objs = os.path.relpath(OBJS, ROOT)
+def make(folder, target):
     env = {k: v for k, v in os.environ.items() if k != "MAKEFLAGS"}
-    out("make", "-s", "-C", ROOT, f"OBJS={objs}", f"DESTDIR={tmp_path}", "install", env=env)
+    return out("make", "-s", "-C", ROOT, f"OBJS={os.path.relpath(OBJS, ROOT)}", f"DESTDIR={folder}", target, env=env)
+
+
+def test_install(tmp_path):
     home = tmp_path / "usr" / "local" / "srs"
+    assert "kept" not in make(tmp_path, "install")
     r = subprocess.run(["./objs/srs", "-t", "-c", "conf/srs.conf"], cwd=home, capture_output=True)
     assert r.returncode == 0, r.stderr
     for path in ("objs/console/index.html", "conf/full.conf", "etc/systemd/srs.service", "etc/init.d/srs"):
@@ -62,10 +66,37 @@ def test_install(tmp_path):
     assert not list(tmp_path.rglob("*.key")) and not list(tmp_path.rglob("*.crt"))
     (home / "conf/srs.conf").write_text("# mine")
     (home / "objs/mine.flv").write_text("x")
-    assert "conf/srs.conf" in out("make", "-s", "-C", ROOT, f"OBJS={objs}", f"DESTDIR={tmp_path}", "uninstall", env=env)
+    assert "conf/srs.conf" in make(tmp_path, "uninstall")
     left = sorted(str(p.relative_to(home)) for p in home.rglob("*") if p.is_file())
     assert left == ["conf/srs.conf", "objs/mine.flv"]
     assert sorted(p.name for p in home.iterdir()) == ["conf", "objs"], "no empty folders"
+
+
+def test_install_keeps_configurations(tmp_path):
+    """One that was changed stays when another version is installed; that version's is beside it."""
+    make(tmp_path, "install")
+    home = tmp_path / "usr" / "local" / "srs"
+    conf, full, new = home / "conf/srs.conf", home / "conf/full.conf", home / "conf/srs.conf.new"
+    shipped, listed = conf.read_bytes(), (home / ".installed").read_text()
+
+    def sum(data):
+        return hashlib.sha256(data).hexdigest()
+    conf.write_text("# mine")
+    said = make(tmp_path, "install")
+    assert conf.read_text() == "# mine" and f"kept, since it was changed: {conf}\n" in said
+    assert not new.exists(), "nothing is new in the same version"
+    full.write_text("# of a version before")  # and nobody changed it
+    before = listed.replace(sum(shipped), sum(b"# as it was")).replace(f"{sum(open(os.path.join(ROOT, 'conf/full.conf'), 'rb').read())}",
+                                                                       sum(full.read_bytes()))
+    (home / ".installed").write_text(before)
+    said = make(tmp_path, "install")
+    assert conf.read_text() == "# mine" and new.read_bytes() == shipped and str(new) in said and "full" not in said
+    assert full.read_bytes() == open(os.path.join(ROOT, "conf/full.conf"), "rb").read()
+    make(tmp_path, "uninstall")
+    assert [str(p.relative_to(home)) for p in home.rglob("*") if p.is_file()] == ["conf/srs.conf"]
+    (home / "conf/rtc.conf").write_text("# of nobody's")
+    make(tmp_path, "install")
+    assert conf.read_text() == "# mine" and new.is_file() and (home / "conf/rtc.conf").read_text() == "# of nobody's"
 
 
 def test_package_holds_what_its_files_name(deb, tmp_path):
