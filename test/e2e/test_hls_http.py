@@ -62,10 +62,12 @@ def test_what_caches_are_told(srs, html, source, more, ctx):
 def test_what_caches_are_told_of_an_ended_stream(srs, html):
     """Files of a stream that this process knows nothing of."""
     port, glob = with_http(html)
-    srs(conf(html), glob)
-    os.mkdir(os.path.join(html, "live"))
-    for name, want in (("s-0.ts", "max-age=60"), ("s-0.m4s", "max-age=60"), ("s.m3u8", "no-cache"),
-                       ("s.mpd", "no-cache"), ("s-0.key", "no-store"), ("s.html", None)):
+    srs(conf(html) + f"dash {{ enabled on; dash_path {html}; }}", glob)
+    os.makedirs(os.path.join(html, "live", "s"))
+    segment = "max-age=60"
+    for name, want in (("s-0.ts", segment), ("s-0.m4s", segment), ("s/init.mp4", segment),
+                       ("s/init-7.mp4", segment), ("s/video-init-7.mp4", segment), ("s.m3u8", "no-cache"),
+                       ("s.mpd", "no-cache"), ("s-0.key", "no-store"), ("s.html", None), ("film.mp4", None)):
         with open(os.path.join(html, "live", name), "w") as f:
             f.write("#EXTM3U\n")
         assert cached(f"http://127.0.0.1:{port}/live/{name}") == want, name

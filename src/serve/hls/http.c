@@ -170,6 +170,25 @@ static struct hls_session *session_by_name(const struct http_exchange *x, struct
     return a->vhost && is_of(&s->session.names, a->vhost, a->path, &a->sort) ? s : NULL;
 }
 
+/* Initializations have the ending of any MP4 file: could a stream have written this one? */
+static bool is_init(const struct http_exchange *x, const char *path)
+{
+    size_t n = strlen(path);
+    enum hls_sort sort;
+
+    if (n < 4 || strcmp(path + n - 4, ".mp4") != 0)
+        return false;
+    for (size_t i = 0; i < x->conf->vhost.n; i++) {
+        const struct conf_vhost *v = &x->conf->vhost.v[i];
+        const struct session_stream any = { .vhost = v->name };
+
+        co_yield_if_due();
+        if (is_of(&any, v, path, &sort) && (sort == HLS_MEDIA || sort == HLS_DASH_MEDIA))
+            return true;
+    }
+    return false;
+}
+
 static err_t on_media(struct http_exchange *x, void *arg)
 {
     struct hls_answer a = { .h = arg };
@@ -183,6 +202,8 @@ static err_t on_media(struct http_exchange *x, void *arg)
         session = session_in_memory(x, &a);
     } else if (!(session = session_by_name(x, &a))) {
         x->declined = !goes_by_path(x, &a) && !goes_by_session(x);
+        if (x->declined && is_init(x, path))
+            x->cache = "max-age=60";
         return NULL;
     }
     return hls_answer_media(x, &a, session);

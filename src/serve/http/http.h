@@ -53,6 +53,8 @@ struct http_exchange {
     bool tls;
     bool reserved;                  /* see http_session_reserve(): `ports` are those it may use */
     bool declined;                  /* set by a handler that does not want it after all */
+    const char *cache;              /* set by one, if it declines: the Cache-Control of the static
+                                     * file; NULL: as its ending says */
     bool moved;                     /* it came from another worker: here it stays */
     int move_to;                    /* by http_exchange_move(); -1: nowhere */
     struct peers_place *place;      /* of the connection among those of its address */

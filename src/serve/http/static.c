@@ -288,7 +288,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     const char *path, *folder = http_static_place(x, &path);
 
     (void)arg;
-    return http_static_serve(x, folder, path, NULL);
+    return http_static_serve(x, folder, path, x->cache);
 }
 
 void http_static_mount(struct http_mux *mux)
