@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """HLS as caches and players fetch it: what caches are told, compressed lists, and updates of lists."""
 import gzip
+import itertools
 import os
+import re
 import threading
 import time
+import urllib.request
 
 import pytest
 
+import dash
 import flv
 import hls
 import tools
-from procs import comes_to_rest, wait_for
+from procs import comes_to_rest, cpu_seconds, wait_for
 from test_hls import FMP4, conf, html, listed, push, with_http  # noqa: F401
 
 KEYS = "hls_keys on; hls_fragments_per_key 1;"
@@ -163,6 +167,117 @@ def test_players_that_ask_at_once_share_the_work(long_list):
         t.join(20)
     assert [g[1] for g in got] == ["gzip"] * 20
     assert all(gzip.decompress(g[2]) == hls.get(g[0])[2] for g in got)
+
+
+def write_dash_journal(html):
+    """The same of DASH, with a file for each track. None of its segments is as long as the one before."""
+    folder, now = os.path.join(html, "live"), int(time.time() * 1000)
+    period = now - (EARLIER + 1) * 2000
+    os.makedirs(os.path.join(folder, "s"))
+
+    def file(name):
+        with open(os.path.join(folder, "s", name), "wb") as f:
+            f.write(b"x")
+        return f"live/s/{name}"
+    with open(os.path.join(folder, ".s.mpd.journal"), "w") as f:
+        f.write("hls-journal 1 DASH __defaultVhost__ live s .\n")
+        f.write(f"init 1 {file(f'video-init-{period}.mp4')} 1 90000 avc1.64001f 640 360 25000 0 0 .\n")
+        f.write(f"init 2 {file(f'audio-init-{period}.mp4')} 0 44100 mp4a.40.2 0 0 0 44100 2 .\n")
+        at = [0, 0]
+        for i in range(EARLIER):
+            lasts, wall = (180000 - i % 7 * 90, 88200 - i % 7 * 44), period + i * 2000
+            for n, kind in enumerate(("video", "audio")):
+                name = file(f"{kind}-{period}-{at[n]}.m4s")
+                f.write(f"segment {i * 2 + n + 3} {name} {i} 180000 {wall} 0 1 {n + 1} 0 - {period} {at[n]} {lasts[n]} .\n")
+                at[n] += lasts[n]
+        f.write(f"list 0 0 3 {period} {now} .\n")
+
+
+@pytest.fixture(params=["off", "on", "location_alone"])
+def long_mpd(request, srs, html, source):
+    """The url of an MPD of an hour, of a session if there are any; what is published has ended."""
+    write_dash_journal(html)
+    port, http = with_http(html)
+    ctx = "off" if request.param == "off" else "on"
+    s = srs(f"dash {{ enabled on; dash_path {html}; dash_fragment 1; dash_window_size {HOUR}; dash_ctx {ctx}; "
+            f"dash_ts_ctx {'on' if request.param == 'on' else 'off'}; }} "
+            f"security {{ enabled on; allow publish all; allow play all; }}", http)
+    s.push(flv.cut(source, 4000), speed=10).join(20)
+    url = f"http://127.0.0.1:{port}/live/s.mpd"
+    path = os.path.join(html, "live", "s.mpd")
+    assert wait_for(lambda: (m := dash.load(path)) and len(m.periods) == 2, 5)
+    assert comes_to_rest(lambda: dash.load(path).text, 0.6)
+
+    def start():
+        """As another player, who asks for itself where Location says."""
+        if ctx == "off":
+            return url
+        text = hls.get(url, headers={"User-Agent": str(next(count))})[2].decode()
+        return hls.join(url, re.search("<Location>(.*)</Location>", text)[1])
+    count = itertools.count()
+    start.url, start.pid, start.ctx, start.ts_ctx = url, s.pid, ctx == "on", request.param == "on"
+    return start
+
+
+def undated(text):
+    text, n = re.subn(rb'(<UTCTiming [^>]*value=")[^"]*"', rb'\1"', text)
+    assert n == 1
+    return text
+
+
+def test_long_mpds_are_compressed(long_mpd):
+    """Once for all players, whatever their size, with what is each player's own."""
+    url = long_mpd()
+    status, headers, plain = hls.get(url)
+    assert status == 200 and not headers["Content-Encoding"] and len(plain) > 70 * 1024
+    how, body, headers = packed(url)
+    assert how == "gzip" and headers["Vary"] == "Accept-Encoding" and headers["Cache-Control"] == "no-cache"
+    assert undated(gzip.decompress(body)) == undated(plain)
+    assert len(body) < len(plain) / 6, f"{len(body)} bytes of {len(plain)}"
+    own = set()
+    for _ in range(5 if long_mpd.ctx else 1):
+        other = long_mpd()
+        text = gzip.decompress(packed(other)[1])
+        key = other.partition("?")[2]
+        assert undated(text) == undated(hls.get(other)[2])
+        m = dash.Mpd(text.decode())
+        assert (f"<Location>s.mpd?{key}</Location>" in m.text) == long_mpd.ctx
+        for t in (t for p in m.periods for t in p.tracks.values()):
+            assert all(u.endswith(f"?{key}") == long_mpd.ts_ctx for u in (t.init, t.media)), t.media
+        own.add(key)
+    assert len(own) == (5 if long_mpd.ctx else 1)
+    status, headers, body = head(url)
+    assert status == 200 and headers["Content-Encoding"] == "gzip" and not body
+    if not long_mpd.ctx:
+        return
+    status, headers, body = hls.get(long_mpd.url, headers={"Accept-Encoding": "gzip"})
+    assert len(dash.Mpd(gzip.decompress(body).decode()).periods) == 2, "without a session yet"
+
+
+def head(url):
+    ask = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"}, method="HEAD")
+    with urllib.request.urlopen(ask, timeout=10) as r:
+        return r.status, r.headers, r.read()
+
+
+def test_an_mpd_is_compressed_once(long_mpd):
+    """Twenty players at once, and many after them, cost less than if each had it compressed."""
+    url = long_mpd()
+    plain = undated(hls.get(url)[2])
+    got = []
+    threads = [threading.Thread(target=lambda: got.append(packed(url))) for _ in range(20)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(20)
+    assert len(got) == 20 and all(how == "gzip" and undated(gzip.decompress(body)) == plain for how, body, _ in got)
+
+    def cost(headers):
+        began = cpu_seconds(long_mpd.pid)
+        for _ in range(150):
+            assert hls.get(url, headers=headers)[0] == 200
+        return cpu_seconds(long_mpd.pid) - began
+    assert cost({"Accept-Encoding": "gzip"}) < cost({}) * 1.5 + 0.1
 
 
 @pytest.mark.parametrize("more", ["", FMP4, KEYS], ids=["ts", "fmp4", "keys"])

@@ -272,6 +272,115 @@ static void gzip_keyed(void **state)
     wr_free(&out);
 }
 
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+/* `n` pieces of the text, cut where the seed says, each followed by one of a client's texts. */
+static void pieces_of(struct http_gzip_piece *v, size_t n, size_t size, uint32_t *seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t rest = i + 1 < n ? next_random(seed) % (size / n * 2 + 1) : size;
+
+        v[i] = (struct http_gzip_piece){ .size = (uint32_t)(rest < size ? rest : size),
+                                         .own = next_random(seed) % 4 };
+        size -= v[i].size;
+    }
+}
+
+/* As one client gets them, joined and plain. */
+static void assert_joins(const struct wr *text, const struct wr *packed,
+                         const struct http_gzip_piece *v, size_t n, const struct wr *own)
+{
+    struct wr plain, joined;
+    size_t at = 0;
+
+    wr_init(&plain, 4 << 20);
+    wr_init(&joined, 4 << 20);
+    for (size_t i = 0; i < n; i++) {
+        wr_bytes(&plain, text->buf + at, v[i].size);
+        wr_bytes(&plain, own[v[i].own].buf, own[v[i].own].len);
+        at += v[i].size;
+    }
+    assert_int_equal(at, text->len);
+    http_gzip_join(&joined, packed->buf, v, n, own);
+    assert_int_equal(plain.bad | joined.bad, ERR_OK);
+    assert_unpacks(joined.buf, joined.len, &plain);
+    wr_free(&plain);
+    wr_free(&joined);
+}
+
+static void own_texts(struct wr *own, uint32_t *seed)
+{
+    static const size_t sizes[] = { 0, 1, 43, 65535, 65536, 140000 };
+
+    for (size_t i = 0; i < 4; i++) {
+        size_t size = sizes[next_random(seed) % COUNT(sizes)];
+
+        own[i].len = 0;
+        while (own[i].len < size)
+            wr_u8(&own[i], (uint8_t)(next_random(seed) >> 3));
+    }
+}
+
+static void gzip_pieces(void **state)
+{
+    static struct http_gzip_piece v[40];
+    struct wr text, packed, own[4];
+    uint32_t seed = 7;
+
+    (void)state;
+    wr_init(&text, 4 << 20);
+    write_list(&text, 300, 1, "0123456789abcdefghijklmnopqrstuv");
+    for (size_t i = 0; i < 4; i++)
+        wr_init(&own[i], 1 << 20);
+    for (size_t round = 0; round < 60; round++) {
+        size_t n = 1 + round % COUNT(v);
+
+        pieces_of(v, n, text.len, &seed);
+        wr_init(&packed, text.len);
+        assert_true(http_gzip_pieces(&packed, (const char *)text.buf, v, n));
+        assert_true(packed.len < text.len / 2);
+        for (size_t client = 0; client < 3; client++) {
+            own_texts(own, &seed);
+            assert_joins(&text, &packed, v, n, own);
+        }
+        wr_free(&packed);
+    }
+    for (size_t i = 0; i < 4; i++)
+        wr_free(&own[i]);
+    wr_free(&text);
+}
+
+static void gzip_pieces_at_each_cut(void **state)
+{
+    static const char words[] = "the same again and again and again, the same again and again and "
+                                "again, the same again and again and again, and so on and so on.";
+    struct wr text = { .buf = (uint8_t *)(uintptr_t)words, .len = sizeof(words) - 1 }, packed;
+    struct wr own[1];
+
+    (void)state;
+    wr_init(&own[0], 100);
+    wr_text(&own[0], "mine");
+    for (uint32_t cut = 0; cut <= text.len; cut++) {
+        struct http_gzip_piece v[2] = { { .size = cut }, { .size = (uint32_t)text.len - cut } };
+
+        wr_init(&packed, text.len);
+        if (http_gzip_pieces(&packed, words, v, 2))
+            assert_joins(&text, &packed, v, 2, own);
+        else
+            assert_true(cut > 8 && cut < text.len - 8); /* two short ones */
+        wr_free(&packed);
+    }
+    wr_init(&packed, 100);
+    assert_false(http_gzip_pieces(&packed, "abc", &(struct http_gzip_piece){ .size = 3 }, 1));
+    assert_false(http_gzip_pieces(&packed, "", NULL, 0));
+    wr_free(&packed);
+    wr_free(&own[0]);
+}
+
 /* ---- WebSocket */
 
 struct heard {
@@ -448,7 +557,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(paths), TEST(params), TEST(hosts), TEST(ranges), TEST(dates), TEST(types),
-        TEST(gzip), TEST(gzip_keyed), TEST(ws_accept), TEST(ws_heads), TEST(ws_in), TEST(ws_bad), TEST(names),
+        TEST(gzip), TEST(gzip_keyed), TEST(gzip_pieces),
+        TEST(gzip_pieces_at_each_cut), TEST(ws_accept), TEST(ws_heads), TEST(ws_in), TEST(ws_bad), TEST(names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

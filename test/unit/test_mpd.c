@@ -191,10 +191,35 @@ static void test_personal(void **state)
     }
 }
 
+/* The places of a whole MPD in their order; and of one that ends anywhere, all of it is in pieces. */
+static void test_cuts(void **state)
+{
+    static const enum mpd_place want[] = { MPD_LOCATION, MPD_QUERY, MPD_QUERY, MPD_QUERY,
+                                           MPD_QUERY, MPD_TIME, MPD_NOTHING };
+    struct mpd_cut c;
+    size_t n = 0;
+
+    (void)state;
+    for (mpd_cut_begin(&c, whole, strlen(whole)); mpd_cut_next(&c); n++) {
+        assert_true(n < COUNT(want));
+        assert_int_equal(c.place, want[n]);
+    }
+    assert_int_equal(n, COUNT(want));
+    for (size_t size = 0; size <= strlen(whole); size++) {
+        const char *at = whole;
+
+        for (mpd_cut_begin(&c, whole, size); mpd_cut_next(&c); at += c.size)
+            assert_ptr_equal(c.text, at);
+        assert_ptr_equal(at, whole + size);
+        assert_int_equal(c.place, MPD_NOTHING);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_timelines), TEST(test_text), TEST(test_time), TEST(test_personal),
+        TEST(test_cuts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { URLS = 2 /* of a segment template */ };
+
 static const char tail[] = "</MPD>\n";
 
 static void put_date(struct wr *w, const char *name, int64_t ms)
@@ -165,37 +167,6 @@ void mpd_end(struct mpd_writer *m)
     wr_text(m->w, tail);
 }
 
-/* One line; behind its urls goes the query: `initialization="s/init.mp4"`, `media="..."`. */
-static void put_line(struct wr *w, const char *line, size_t n, const char *query)
-{
-    static const char *const names[] = { " initialization=\"", " media=\"" };
-    const char *end = line + n;
-    bool has = memmem(line, n, "<SegmentTemplate ", 17) != NULL;
-
-    for (size_t i = 0; has && i < 2; i++) {
-        const char *at = memmem(line, (size_t)(end - line), names[i], strlen(names[i]));
-
-        at = at ? memchr(at + strlen(names[i]), '"', (size_t)(end - at) - strlen(names[i])) : NULL;
-        if (!at)
-            continue;
-        wr_bytes(w, line, (size_t)(at - line));
-        wr_printf(w, "?%s", query);
-        line = at;
-    }
-    wr_bytes(w, line, (size_t)(end - line));
-}
-
-static void put_queries(struct wr *w, const char *mpd, const char *end, const char *query)
-{
-    while (mpd < end) {
-        const char *nl = memchr(mpd, '\n', (size_t)(end - mpd));
-        const char *next = nl ? nl + 1 : end;
-
-        put_line(w, mpd, (size_t)(next - mpd), query);
-        mpd = next;
-    }
-}
-
 /* In front of what the MPD has first: [DASH] 5.3.1.3, the order of its elements. */
 static void put_location(struct wr *w, const char *url)
 {
@@ -211,26 +182,83 @@ static void put_location(struct wr *w, const char *url)
     wr_text(w, "</Location>\n");
 }
 
-void mpd_put_personal(struct wr *w, const char *mpd, size_t size, const struct mpd_personal *p)
+/* ------------------------------------------------------------ for one player */
+
+void mpd_cut_begin(struct mpd_cut *c, const char *text, size_t size)
 {
     size_t n = strlen(tail);
-    bool ends = size >= n && memcmp(mpd + size - n, tail, n) == 0;
-    const char *end = mpd + size - (ends ? n : 0);
-    const char *first = memmem(mpd, size, "  <Period ", 10);
+    bool ends = size >= n && memcmp(text + size - n, tail, n) == 0;
 
-    if (p->location && first) {
-        wr_bytes(w, mpd, (size_t)(first - mpd));
-        put_location(w, p->location);
-        mpd = first;
+    *c = (struct mpd_cut){ .at = text, .url = URLS, .body_end = text + size - (ends ? n : 0) };
+    c->once[MPD_LOCATION] = memmem(text, (size_t)(c->body_end - text), "  <Period ", 10);
+    c->once[MPD_TIME] = ends ? c->body_end : NULL;
+    c->once[MPD_NOTHING] = text + size;
+    c->line_end = c->once[MPD_LOCATION] ? c->once[MPD_LOCATION] : text;
+}
+
+/* Behind the next URL in a line of a segment template, `initialization="s/init.mp4"` or
+ * `media="..."`; NULL: there are no more. */
+static const char *next_url(struct mpd_cut *c)
+{
+    static const char *const names[URLS] = { " initialization=\"", " media=\"" };
+
+    for (;;) {
+        while (c->url < URLS) {
+            const char *name = names[c->url++];
+            const char *at = memmem(c->line, (size_t)(c->line_end - c->line), name, strlen(name));
+
+            at = at ? at + strlen(name) : NULL;
+            at = at ? memchr(at, '"', (size_t)(c->line_end - at)) : NULL;
+            if (at)
+                return c->line = at;
+        }
+        c->line = c->line_end;
+        if (c->line == c->body_end)
+            return NULL;
+        c->line_end = memchr(c->line, '\n', (size_t)(c->body_end - c->line));
+        c->line_end = c->line_end ? c->line_end + 1 : c->body_end;
+        if (memmem(c->line, (size_t)(c->line_end - c->line), "<SegmentTemplate ", 17))
+            c->url = 0;
     }
-    if (p->query)
-        put_queries(w, mpd, end, p->query);
-    else
-        wr_bytes(w, mpd, (size_t)(end - mpd));
-    if (!ends)
+}
+
+bool mpd_cut_next(struct mpd_cut *c)
+{
+    while (c->next < MPD_PLACES) {
+        const char *to = c->next == MPD_QUERY ? next_url(c) : c->once[c->next];
+
+        c->place = c->next;
+        if (c->next != MPD_QUERY || !to)
+            c->next++;
+        if (to) {
+            c->text = c->at;
+            c->size = (size_t)(to - c->at);
+            c->at = to;
+            return true;
+        }
+    }
+    return false;
+}
+
+void mpd_put_own(struct wr *w, enum mpd_place place, const struct mpd_personal *p)
+{
+    if (place == MPD_LOCATION && p->location)
+        put_location(w, p->location);
+    if (place == MPD_QUERY && p->query)
+        wr_printf(w, "?%s", p->query);
+    if (place != MPD_TIME)
         return;
     wr_text(w, "  <UTCTiming schemeIdUri=\"urn:mpeg:dash:utc:direct:2014\"");
     put_date(w, " value", p->now);
     wr_text(w, "/>\n");
-    wr_text(w, tail);
+}
+
+void mpd_put_personal(struct wr *w, const char *text, size_t size, const struct mpd_personal *p)
+{
+    struct mpd_cut c;
+
+    for (mpd_cut_begin(&c, text, size); mpd_cut_next(&c);) {
+        wr_bytes(w, c.text, c.size);
+        mpd_put_own(w, c.place, p);
+    }
 }

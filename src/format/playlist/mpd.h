@@ -55,13 +55,41 @@ void mpd_set_end(struct mpd_writer *m, const struct mpd_track *t);
 void mpd_period_end(struct mpd_writer *m);
 void mpd_end(struct mpd_writer *m);
 
-/* Copy an MPD for one player. It says what time it is, ms since 1970: [DASH] 5.8.4.11, "direct".
- * With a query ("a=b", nothing in it to be escaped) that goes behind the urls of segments;
- * `location` is where to ask for the next one, [DASH] 5.15, not yet escaped; NULL: where it was. */
-struct mpd_personal {
-    int64_t now;
-    const char *query, *location; /* NULL: none */
+/* What an MPD has for one player alone, and where. */
+enum mpd_place {
+    MPD_LOCATION, /* where to ask for the next MPD, [DASH] 5.15 */
+    MPD_QUERY,    /* behind the URL of segments or of an initialization */
+    MPD_TIME,     /* what time it is: [DASH] 5.8.4.11, "direct" */
+    MPD_NOTHING,  /* the end of the MPD */
+    MPD_PLACES
 };
+
+struct mpd_personal {
+    int64_t now;          /* ms since 1970 */
+    const char *query;    /* "a=b", nothing in it to be escaped; NULL: none */
+    const char *location; /* not yet escaped; NULL: none */
+};
+
+/* Cut an MPD at those places, after mpd_cut_begin(): each mpd_cut_next() sets `text`, `size`, what
+ * all players get, and `place`, what follows it. They make up the whole text, which is borrowed.
+ * False: there are no more. */
+struct mpd_cut {
+    const char *text;
+    size_t size;
+    enum mpd_place place;
+    /* inside */
+    enum mpd_place next;
+    const char *once[MPD_PLACES];    /* where those are that there is one of at most */
+    const char *at, *body_end;       /* up to where it is cut; where its last line begins */
+    const char *line, *line_end;     /* of a segment template, what is left of it, */
+    unsigned url;                    /* and the URL to look for in that */
+};
+
+void mpd_cut_begin(struct mpd_cut *c, const char *text, size_t size);
+bool mpd_cut_next(struct mpd_cut *c);
+/* The text of a player in such a place; nothing for what it has not. */
+void mpd_put_own(struct wr *w, enum mpd_place place, const struct mpd_personal *p);
+/* Copy an MPD for one player: all of the above. */
 void mpd_put_personal(struct wr *w, const char *text, size_t size, const struct mpd_personal *p);
 
 #endif

@@ -31,4 +31,21 @@ bool http_gzip_keyed(struct wr *out, const char *text, size_t size, struct http_
 void http_gzip_fill(uint8_t *packed, size_t size, const struct http_gzip_keyed *k,
                     const char *key);
 
+/* A text that many clients get with texts of their own, of any length, in a few places: cut there,
+ * and each piece compressed once for all. */
+struct http_gzip_piece {
+    uint32_t size;        /* bytes of the text; below 1 GB all together */
+    uint32_t own;         /* which of the client's texts follows it: an index of http_gzip_join() */
+    uint32_t end;         /* of its compressed form, which begins where the one before ends */
+    uint32_t crc, factor; /* of its text, and what it multiplies the CRC of all before it by */
+};
+
+/* Append the compressed pieces of `text` to `out`, and set all but `size` and `own`. False as
+ * above. Takes the time of http_gzip(). */
+bool http_gzip_pieces(struct wr *out, const char *text, struct http_gzip_piece *pieces, size_t n);
+/* Append what a client gets: `packed` is what http_gzip_pieces() made, own[i] a text of its own,
+ * which may be empty. A copy of the compressed form, and a CRC of the client's texts. */
+void http_gzip_join(struct wr *w, const uint8_t *packed, const struct http_gzip_piece *pieces,
+                    size_t n, const struct wr *own);
+
 #endif

@@ -253,19 +253,6 @@ static err_t send_master(struct http_exchange *x, struct hls *h, const char *pat
 
 /* ------------------------------------------------------------ lists of segments */
 
-/* What was made of a list for this request alone; frees it. */
-static err_t send_made(struct http_exchange *x, const struct hls_file *f, struct wr *w)
-{
-    err_t err;
-
-    http_response_add(x->resp, "Content-Type", "%s", f->type);
-    http_response_add(x->resp, "Cache-Control", "no-cache");
-    err = w->bad ? http_response_status(x->resp, 500)
-                 : http_response_send(x->resp, 200, w->buf, w->len);
-    wr_free(w);
-    return err;
-}
-
 static bool number(const struct http_exchange *x, const char *key, uint64_t *out)
 {
     char text[24], *end;
@@ -413,16 +400,54 @@ static void put_location(const struct http_exchange *x, const char *key, struct 
 }
 
 /* With the time of now, by which players with a wrong clock find the live edge: so it is never the
- * same, and not to be kept. */
-static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a,
-                      const struct hls_file *f, const struct hls_session *session)
+ * same, and not to be kept. `pack`: its compressed form; NULL: as it is. */
+static err_t send_personal(struct http_exchange *x, const struct hls_file *f,
+                           const struct hls_pack *pack, const struct mpd_personal *personal)
 {
-    struct hls_stream *s = hls_stream_find(a->h, &a->names, &hls_kinds[HLS_KIND_DASH]);
-    struct mpd_personal personal = { .now = s ? hls_wall(s) : co_wall_ms() };
-    char query[HLS_SESSION_KEY + 16];
-    struct wr w, url;
+    struct wr w;
+    err_t err;
 
     wr_init(&w, HLS_LIST_MOST);
+    if (pack)
+        hls_pack_personal(&w, pack, personal);
+    else
+        mpd_put_personal(&w, (const char *)f->data, f->size, personal);
+    http_response_add(x->resp, "Content-Type", "%s", f->type);
+    http_response_add(x->resp, "Cache-Control", "no-cache");
+    if (pack && !w.bad)
+        http_response_add(x->resp, "Content-Encoding", "gzip");
+    err = w.bad ? http_response_status(x->resp, 500) : send_bytes(x, 200, w.buf, w.len);
+    wr_free(&w);
+    return err;
+}
+
+/* What time it is by the stream's clock. The names may be those of a stream that went while the
+ * player was being authorized. */
+static int64_t now_of(const struct hls_answer *a)
+{
+    struct session_stream names = a->names;
+    struct hls_stream *s = NULL;
+
+    if (a->file || hls_names_of(a->h, a->path, &names))
+        s = hls_stream_find(a->h, &names, &hls_kinds[HLS_KIND_DASH]);
+    return s ? hls_wall(s) : co_wall_ms();
+}
+
+static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a, struct hls_file *f,
+                      const struct hls_session *session)
+{
+    struct mpd_personal personal = { .now = now_of(a) };
+    const struct hls_pack *pack = NULL;
+    co_usec began = co_now();
+    char query[HLS_SESSION_KEY + 16];
+    struct wr url;
+    err_t err = NULL;
+
+    if (f->size >= GZIP_LEAST && http_response_wants_gzip(x->resp, f->type))
+        err = hls_pack_get(f, HLS_PACK_MPD, &pack);
+    if (err)
+        return err;
+    personal.now += (co_now() - began) / 1000;
     wr_init(&url, URL_MAX * 4);
     if (session) {
         (void)snprintf(query, sizeof(query), "hls_ctx=%s", session->key);
@@ -430,9 +455,9 @@ static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a,
         personal.query = x->vhost->dash.ts_ctx ? query : NULL;
         personal.location = url.bad ? NULL : (const char *)url.buf;
     }
-    mpd_put_personal(&w, (const char *)f->data, f->size, &personal);
+    err = send_personal(x, f, pack, &personal);
     wr_free(&url);
-    return send_made(x, f, &w);
+    return err;
 }
 
 static err_t find_mpd(struct http_exchange *x, const struct hls_answer *a,

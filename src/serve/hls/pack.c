@@ -13,6 +13,8 @@
 
 enum {
     IN_PLACE = 16 * 1024, /* takes a fifth of a millisecond, less than to wake a thread and wait */
+    PIECES_MOST = 1024,   /* of an MPD; four for each period with audio and video */
+    OWN_MOST = 64 * 1024, /* bytes of what a player has in one place */
 };
 
 #define PACK_TIME CO_SECONDS(10)
@@ -30,6 +32,8 @@ struct packing {
     unsigned urls;
     struct wr out;
     struct http_gzip_keyed keyed;
+    struct http_gzip_piece *pieces;
+    size_t n_pieces;
     bool ok;
 };
 
@@ -55,11 +59,28 @@ static void pack_keyed(struct packing *j)
     wr_free(&w);
 }
 
+static void pack_pieces(struct packing *j)
+{
+    struct http_gzip_piece *v = mem_try(PIECES_MOST * sizeof(*v));
+    struct mpd_cut c;
+    size_t n = 0;
+    bool more = false;
+
+    mpd_cut_begin(&c, (const char *)j->text, j->size);
+    while (v && (more = mpd_cut_next(&c)) && n < PIECES_MOST)
+        v[n++] = (struct http_gzip_piece){ .size = (uint32_t)c.size, .own = c.place };
+    j->ok = v && !more && http_gzip_pieces(&j->out, (const char *)j->text, v, n);
+    j->n_pieces = n;
+    j->pieces = j->ok ? must(realloc(v, n * sizeof(*v))) : v; /* it becomes smaller */
+}
+
 static void pack(void *arg)
 {
     struct packing *j = arg;
 
-    if (j->urls)
+    if (j->urls == HLS_PACK_MPD)
+        pack_pieces(j);
+    else if (j->urls)
         pack_keyed(j);
     else
         j->ok = http_gzip(&j->out, j->text, j->size);
@@ -70,6 +91,7 @@ static void packing_free(void *arg)
     struct packing *j = arg;
 
     wr_free(&j->out);
+    free(j->pieces);
     free(j->text);
     free(j);
 }
@@ -96,7 +118,10 @@ static void take(struct hls_pack *p, struct packing *j)
         p->data = j->out.buf;
         p->size = j->out.len;
         p->keyed = j->keyed;
+        p->pieces = j->pieces;
+        p->n_pieces = j->n_pieces;
         wr_init(&j->out, 0); /* its bytes were taken */
+        j->pieces = NULL;
     }
     packing_free(j);
 }
@@ -181,4 +206,19 @@ err_t hls_pack_get(struct hls_file *f, unsigned urls, const struct hls_pack **ou
 void hls_pack_key(struct wr *w, const struct hls_file *f, unsigned urls, const char *key)
 {
     add_key(w, f->data, f->size, urls, key);
+}
+
+void hls_pack_personal(struct wr *w, const struct hls_pack *p, const struct mpd_personal *own)
+{
+    struct wr texts[MPD_PLACES];
+
+    for (size_t i = 0; i < MPD_PLACES; i++) {
+        wr_init(&texts[i], OWN_MOST);
+        mpd_put_own(&texts[i], i, own);
+        if (texts[i].bad)
+            w->bad = texts[i].bad;
+    }
+    http_gzip_join(w, p->data, p->pieces, p->n_pieces, texts);
+    for (size_t i = 0; i < MPD_PLACES; i++)
+        wr_free(&texts[i]);
 }

@@ -35,8 +35,8 @@ struct hls_file {
     uint8_t *data;       /* NULL: it is in blocks */
     struct blocks blocks;
     struct shop *shop;   /* where those go; NULL: there are none */
-    struct hls_pack *packs[2]; /* of a list: the same by gzip, without and with a hole for the key
-                                * of a session, once somebody asked for it (serve/hls/pack.h) */
+    struct hls_pack *packs[2]; /* of a list: the same by gzip, without and with places for what is
+                                * a player's own, once somebody asked for it (serve/hls/pack.h) */
 };
 
 /* A list compressed. */
@@ -44,6 +44,8 @@ struct hls_pack {
     uint8_t *data;                /* NULL: it is not there yet, or could not be made */
     size_t size;
     struct http_gzip_keyed keyed; /* .size 0: there is no hole */
+    struct http_gzip_piece *pieces; /* of an MPD; NULL: it is in one */
+    size_t n_pieces;
     unsigned urls;                /* M3U8_URLS_*: those that have the key of a session */
     bool busy, done;              /* somebody compresses it, or has tried */
     struct hls_pack_waiter *waiters;

@@ -81,8 +81,10 @@ struct hls_file *hls_file_ref(struct hls_file *f)
 static void free_packs(struct hls_file *f)
 {
     for (size_t i = 0; i < sizeof(f->packs) / sizeof(f->packs[0]); i++) {
-        if (f->packs[i])
+        if (f->packs[i]) {
             free(f->packs[i]->data);
+            free(f->packs[i]->pieces);
+        }
         free(f->packs[i]);
     }
 }

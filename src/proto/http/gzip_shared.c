@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip_keyed.c - compress a text once for clients that each get a key of their own in it.
+/* gzip_shared.c - compress a text once for clients that each get something of their own in it.
+ *
+ * A key of one length, in any number of places:
  *
  *     header | text up to the first key, compressed | that key, stored | the rest | CRC, size
  *
@@ -7,8 +9,15 @@
  * occur, so each later one becomes a copy of an earlier one, and of the client's key in the end.
  * zlib does not promise that, so the result is read back with another key before it is used.
  *
+ * Texts of any length, in a few places:
+ *
+ *     header | piece, compressed | client's text, stored | piece | ... | empty block | CRC, size
+ *
+ * Each piece ends at a byte and refers to none before it, so the client's texts may differ.
+ *
  * The CRC of the whole is not computed for each client: a CRC is linear, so that of a text with a
- * key is that of the text with zeros in its place, and the key times a constant.
+ * key is that of the text with zeros in its place, and the key times a constant; and that of two
+ * pieces is the first's times a constant, which only the second's length decides, and the second's.
  */
 #include "proto/http/gzip.h"
 
@@ -22,9 +31,13 @@ enum {
     LEVEL = 4,             /* at least 4: zlib then finds every match within its window */
     WINDOW = 32 * 1024,
     SLACK = 64,            /* of deflateBound(), which knows no flush */
+    STORED = 5,            /* head of a stored block, */
+    STORED_MOST = 65535,   /* and its bytes at most: RFC 1951 3.2.4 */
     TRAILER = 8,
     MOST = 1 << 30,
 };
+
+static const uint8_t header[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
 
 #define POLYNOMIAL 0xedb88320u /* of CRC-32, bits reversed: RFC 1952 8 */
 
@@ -124,7 +137,6 @@ static bool put(struct wr *out, const char *text, size_t from, size_t to, int fl
 static bool compress_around(struct wr *out, const char *text, size_t size, size_t hole,
                             struct http_gzip_keyed *k)
 {
-    static const uint8_t header[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
     static const uint8_t stored[] = { 0, HTTP_GZIP_KEY, 0, 0xff ^ HTTP_GZIP_KEY, 0xff };
     static const uint8_t trailer[TRAILER];
 
@@ -138,6 +150,14 @@ static bool compress_around(struct wr *out, const char *text, size_t size, size_
         return false;
     wr_bytes(out, trailer, sizeof(trailer));
     return !out->bad;
+}
+
+static void put_trailer(uint8_t *at, uint32_t crc, uint32_t size)
+{
+    for (int i = 0; i < 4; i++) {
+        at[i] = (uint8_t)(crc >> 8 * i);
+        at[4 + i] = (uint8_t)(size >> 8 * i);
+    }
 }
 
 /* ------------------------------------------------------------ reading back */
@@ -199,11 +219,88 @@ void http_gzip_fill(uint8_t *packed, size_t size, const struct http_gzip_keyed *
                     const char *key)
 {
     uint32_t crc = k->crc ^ times(remainder_of((const uint8_t *)key), k->factor);
-    uint8_t *trailer = packed + size - TRAILER;
 
     memcpy(packed + k->at, key, HTTP_GZIP_KEY);
-    for (int i = 0; i < 4; i++) {
-        trailer[i] = (uint8_t)(crc >> 8 * i);
-        trailer[4 + i] = (uint8_t)(k->size >> 8 * i);
+    put_trailer(packed + size - TRAILER, crc, k->size);
+}
+
+/* ------------------------------------------------------------ pieces */
+
+/* One after the other, of one text; zlib forgets at a full flush what it has seen. */
+static bool put_pieces(z_stream *z, const uint8_t *begin, struct http_gzip_piece *v, size_t n)
+{
+    const uLong one = 0x80000000; /* the polynomial: what it is multiplied by is the constant */
+
+    for (size_t i = 0; i < n; i++) {
+        const Bytef *text = z->next_in;
+
+        z->avail_in = v[i].size;
+        if (v[i].size > 0 && (deflate(z, Z_FULL_FLUSH) != Z_OK || z->avail_in > 0 ||
+                              z->avail_out == 0))
+            return false;
+        v[i].end = (uint32_t)(z->next_out - begin);
+        v[i].crc = v[i].size > 0 ? (uint32_t)crc32(0, text, v[i].size) : 0;
+        v[i].factor = (uint32_t)crc32_combine(one, 0, (z_off_t)v[i].size);
     }
+    return true;
+}
+
+bool http_gzip_pieces(struct wr *out, const char *text, struct http_gzip_piece *v, size_t n)
+{
+    z_stream z = { .next_in = (Bytef *)(uintptr_t)text };
+    size_t size = 0, room;
+    uint8_t *p = NULL;
+    bool good;
+
+    for (size_t i = 0; i < n && size < MOST; i++)
+        size += v[i].size;
+    if (size >= MOST ||
+        deflateInit2(&z, LEVEL, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    room = deflateBound(&z, (uLong)size) + n * SLACK;
+    p = mem_try(room);
+    z.next_out = p;
+    z.avail_out = p ? (uInt)room : 0;
+    good = p && put_pieces(&z, p, v, n);
+    room -= z.avail_out;
+    good = good && room + n * STORED + sizeof(header) + TRAILER < size;
+    if (good)
+        wr_bytes(out, p, room);
+    (void)deflateEnd(&z);
+    free(p);
+    return good && !out->bad;
+}
+
+static void put_stored(struct wr *w, const uint8_t *p, size_t n)
+{
+    for (size_t now; n > 0; p += now, n -= now) {
+        now = n < STORED_MOST ? n : STORED_MOST;
+        wr_bytes(w, (const uint8_t[STORED]){ 0, (uint8_t)now, (uint8_t)(now >> 8), (uint8_t)~now,
+                                             (uint8_t)(~now >> 8) }, STORED);
+        wr_bytes(w, p, now);
+    }
+}
+
+void http_gzip_join(struct wr *w, const uint8_t *packed, const struct http_gzip_piece *v, size_t n,
+                    const struct wr *own)
+{
+    static const uint8_t last[] = { 3, 0 }; /* a block of nothing, and the last one */
+    uint8_t trailer[TRAILER];
+    uint32_t crc = 0, size = 0, at = 0;
+
+    wr_bytes(w, header, sizeof(header));
+    for (size_t i = 0; i < n; i++) {
+        const struct wr *text = &own[v[i].own];
+
+        wr_bytes(w, packed + at, v[i].end - at);
+        put_stored(w, text->buf, text->len);
+        crc = times(v[i].factor, crc) ^ v[i].crc;
+        if (text->len > 0)
+            crc = (uint32_t)crc32(crc, text->buf, (uInt)text->len);
+        size += v[i].size + (uint32_t)text->len;
+        at = v[i].end;
+    }
+    put_trailer(trailer, crc, size);
+    wr_bytes(w, last, sizeof(last));
+    wr_bytes(w, trailer, TRAILER);
 }
