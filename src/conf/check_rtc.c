@@ -60,10 +60,10 @@ void conf_warn_rtc(const struct conf *c, const struct conf_ctx *ctx)
     if (!c->rtc_server.enabled)
         return;
     if (!served)
-        conf_warn(ctx, "rtc_server is on, and rtc in no vhost: nobody can play or publish by it");
+        conf_warn(ctx, "rtc_server has no effect: no vhost has rtc { enabled on; }");
     if (!c->http_api.enabled && !c->http_server.enabled)
-        conf_warn(ctx, "rtc_server is on, and neither http_api nor http_server: offers come by "
-                  "HTTP, so nobody can play or publish by it");
+        conf_warn(ctx, "rtc_server has no effect: WebRTC offers come over HTTP, and http_api and "
+                  "http_server are both off");
     if (!c->rtc_server.encrypt)
-        conf_warn(ctx, "rtc_server: encrypt is off: clients may ask for media in the clear");
+        conf_warn(ctx, "rtc_server: encrypt is off: clients may request unencrypted media");
 }

@@ -55,7 +55,7 @@ err_t conf_check_rtmfp_server(const struct conf *c, const struct conf_source *sr
     return err ? err_wrap(err, "rtmfp_server") : NULL;
 }
 
-/* Whoever comes is sent on: nobody connects here. */
+/* True if every client is redirected, so none needs a vhost here. */
 static bool sends_all_on(const struct conf_rtmfp_server *r)
 {
     return r->redirect.n > 0 && r->redirect_peers != CONF_REDIRECT_PEERS_ONLY;
@@ -64,10 +64,10 @@ static bool sends_all_on(const struct conf_rtmfp_server *r)
 static void warn_server(const struct conf_rtmfp_server *r, bool served, const struct conf_ctx *ctx)
 {
     if (!served && !sends_all_on(r))
-        conf_warn(ctx, "rtmfp_server is on, and rtmfp in no vhost: nobody can connect by it");
+        conf_warn(ctx, "rtmfp_server has no effect: no vhost has rtmfp { enabled on; }");
     if (r->timeout <= r->ping)
-        conf_warn(ctx, "rtmfp_server: timeout is not longer than ping: sessions end before they "
-                  "are asked whether they are there");
+        conf_warn(ctx, "rtmfp_server: timeout is not longer than ping: sessions end before the "
+                  "first ping is sent");
     if (r->redirect.n == 0 && r->redirect_by != CONF_REDIRECT_ALL)
         conf_warn(ctx, "rtmfp_server: redirect_by has no effect without redirect");
     if (r->redirect.n == 0 && r->redirect_peers != CONF_REDIRECT_NO_PEERS)

@@ -145,10 +145,10 @@ void conf_warn_rtsp(const struct conf *c, const struct conf_ctx *ctx)
             conf_warn(ctx, "vhost %.60s: rtsp is on and has no effect: rtsp_server is off",
                       v->name);
         if (!v->rtsp.enabled && pulls(&v->rtsp))
-            conf_warn(ctx, "vhost %.60s: nothing is pulled, rtsp is off", v->name);
+            conf_warn(ctx, "vhost %.60s: pull has no effect: rtsp is off", v->name);
     }
     if (c->rtsp_server.enabled && !served)
-        conf_warn(ctx, "rtsp_server is on, and rtsp in no vhost: nobody can play or publish by it");
+        conf_warn(ctx, "rtsp_server has no effect: no vhost has rtsp { enabled on; }");
     if (c->rtsp_server.https.enabled && !c->rtsp_server.enabled)
         conf_warn(ctx, "rtsp_server.https is on and has no effect: rtsp_server is off");
 }

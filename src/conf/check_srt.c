@@ -47,5 +47,5 @@ void conf_warn_srt(const struct conf *c, const struct conf_ctx *ctx)
             conf_warn(ctx, "vhost %.60s: srt is on and has no effect: srt_server is off", v->name);
     }
     if (c->srt_server.enabled && !served)
-        conf_warn(ctx, "srt_server is on, and srt in no vhost: nobody can play or publish by it");
+        conf_warn(ctx, "srt_server has no effect: no vhost has srt { enabled on; }");
 }

@@ -132,11 +132,11 @@ static void look_forward(const struct place *p)
         if (keeps_name(e->url) &&
             (e->tls ? c->rtmps.enabled && is_here(e, &c->rtmps.listen)
                     : is_here(e, &c->rtmp.listen)))
-            tell(p, "forward.destination", "forward: %.60s:%d is this server: streams would go in "
-                 "a circle; name another one", e->host, e->port);
+            tell(p, "forward.destination", "forward: %.60s:%d is this server: each stream would "
+                 "loop; name another server", e->host, e->port);
         if (host && host[3 + strcspn(host + 3, "/@")] == '@')
-            tell(p, "forward.destination", "forward: the login for %.60s is not sent, RTMP has "
-                 "none: services want a key in the path", e->host);
+            tell(p, "forward.destination", "forward: the user name and password for %.60s are not "
+                 "sent; put the service's stream key in the path", e->host);
     }
 }
 
@@ -158,7 +158,7 @@ static void look_security(const struct place *p)
     for (int i = 0; s->enabled && s->allow.n > 0 && i < 2; i++) {
         if (count[i] == 0)
             tell(p, "security.allow", "security: no rule allows to %s, so every client is refused:"
-                 " write \"allow %s all;\", or \"deny %s all;\" if that is meant", names[i],
+                 " write \"allow %s all;\", or \"deny %s all;\" to refuse them all", names[i],
                  names[i], names[i]);
     }
 }
@@ -172,8 +172,8 @@ static void look_files(const struct place *p)
     if (v->http_static.enabled && !p->c->http_server.enabled)
         tell(p, "http_static", "http_static is on and has no effect: http_server is off");
     if (v->hls.enabled && v->hls.window < v->hls.fragment)
-        tell(p, "hls.hls_window", "hls: hls_window %g s is less than hls_fragment %g s: lists "
-             "would hold one segment; three fragments are the least that players like",
+        tell(p, "hls.hls_window", "hls: hls_window %g s is less than hls_fragment %g s: playlists "
+             "would hold one segment; players need at least three",
              (double)v->hls.window / 1e6, (double)v->hls.fragment / 1e6);
 }
 
@@ -204,8 +204,8 @@ static void look_program(const struct place *p, const char *block, size_t nth, c
         if (strcmp(n->name, block) == 0 && i++ == nth)
             break;
     }
-    (void)snprintf(text, sizeof(text), "vhost %.60s: %s: %.120s is not there: the %.40s of the "
-                   "system is taken instead; install it there, or write \"ffmpeg %.40s;\"",
+    (void)snprintf(text, sizeof(text), "vhost %.60s: %s: %.120s does not exist: using %.40s of "
+                   "the system; install it there, or write \"ffmpeg %.40s;\"",
                    p->v->name, block, path, strrchr(path, '/') + 1, strrchr(path, '/') + 1);
     conf_warn_at(p->ctx, conf_warn_node(n, "ffmpeg"), text);
 }
@@ -243,7 +243,7 @@ void conf_warn_vain(const struct conf *c, const struct conf_node *root, const st
     }
     if (c->heartbeat.enabled && !is_http(beat))
         conf_warn_at(ctx, conf_warn_node(root, "heartbeat.url"),
-                     "heartbeat: its url cannot be called: it begins with http:// or https://");
+                     "heartbeat: url cannot be called: it must begin with http:// or https://");
     conf_warn_ports(c, root, ctx);
     conf_warn_environment(ctx);
 }

@@ -29,7 +29,7 @@ transcode {
 """
 TOLD = {"security {": 'vhost.security has no effect: write "enabled on;"', "on_unpublish": '"127.0.0.1:1/hook" cannot be called: write http://',
         "hls_window": "hls_window 5 s is less than hls_fragment 10 s", "http_remux": "http_remux is on and has no effect: http_server is off",
-        "ffmpeg ./no": "./no/such/ffmpeg is not there: the ffmpeg of the system is taken instead"}
+        "ffmpeg ./no": "./no/such/ffmpeg does not exist: using ffmpeg of the system"}
 
 
 def check(path, folder, **env):

@@ -533,7 +533,7 @@ def test_why_a_player_stalls(ports, source, tmp_path):
         assert b.wait(f"{PROBLEMS}.some(p => p.startsWith('1 player stalls. It is 127.0.0.1 (rtmp-play, cam): stalls for '))", 8), b.text()
         assert b.run("document.querySelectorAll('.stream tbody tr')[2].children[4].innerText.startsWith('plays')")
         s.watch("typo"), s.watch("typo")
-        assert b.wait(f"{PROBLEMS}.includes('No publisher of live/typo. On air: live/cam. 2 players wait for it.')", 8), b.text()
+        assert b.wait(f"{PROBLEMS}.includes('No publisher for live/typo. On air: live/cam. 2 players wait for it.')", 8), b.text()
         assert any(p.startswith("1 player stalls") for p in b.run(PROBLEMS)), "who waits for a publisher is told of once"
         slow.close()
         assert not any(v.ended for v in views) and not b.errors, b.errors

@@ -147,7 +147,7 @@ def test_home(pages, source, tmp_path):
         b.look(390, 844, mobile=True, dark=True)
         b.open(f"http://127.0.0.1:{web}/")
         assert b.wait("document.querySelector('#state').innerText.startsWith('running, version')"), b.text()
-        assert "Nobody publishes" in b.text()
+        assert "No streams are on air" in b.text()
         assert b.run("[...document.querySelectorAll('#publish code')].map(e => e.innerText)") == [
             f"rtmp://127.0.0.1:{s.port}/live", "livestream",
             f"ffmpeg -re -stream_loop -1 -i doc/source.flv -c copy -f flv rtmp://127.0.0.1:{s.port}/live/livestream"]
@@ -309,7 +309,7 @@ def test_a_name_that_is_not_published(pages, source, tmp_path):
     state = "document.querySelector('#state').innerText"
     with browser.Page(tmp_path) as b:
         b.open(f"http://127.0.0.1:{web}/players/srs_player.html?stream=cmm&autostart=true")
-        assert b.wait(f"{state} === 'No publisher of live/cmm. On air: live/cam.'", 20), b.text()
+        assert b.wait(f"{state} === 'No publisher for live/cmm. On air: live/cam.'", 20), b.text()
         s.push(source, "cmm", loop=True)
         assert b.wait("document.querySelector('video').currentTime > 0.5", 15), (b.text(), b.errors)
         assert b.wait(f"{state} === 'playing'"), b.text()

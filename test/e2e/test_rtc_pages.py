@@ -130,7 +130,7 @@ def test_pages_tell_of_b_frames(both, tmp_path):
 @pytest.mark.parametrize("how, says", [
     ({"vhost": "security { enabled on; deny publish all; }"}, "does not let you"),
     ({"glob": "vhost plain { }"}, "WebRTC is off for that stream"),
-    ({"vhost": "publish { takeover off; }"}, "somebody else publishes that stream"),
+    ({"vhost": "publish { takeover off; }"}, "the stream has another publisher"),
     ({"server": "api_as_candidates off;", "candidate": "192.0.2.1"}, "no answer from UDP 192.0.2.1:"),
 ])
 def test_refused(both, how, says):

@@ -50,10 +50,10 @@ static void errors(void **state)
 static const struct mem_warned warned[] = {
     { SERVER("enabled on;") PLAYED, NULL },
     { SERVER("enabled on; protocol tcp; tcp { enabled on; }") PLAYED, NULL },
-    { SERVER("enabled on;"), "rtc_server is on, and rtc in no vhost" },
+    { SERVER("enabled on;"), "rtc_server has no effect: no vhost has rtc {" },
     { IN_RTC("enabled on;"), "vhost v: rtc is on and has no effect: rtc_server is off" },
     { "listen 1935; daemon off; rtc_server { enabled on; }" PLAYED,
-      "neither http_api nor http_server" },
+      "http_server are both off" },
     { SERVER("enabled on; encrypt off;") PLAYED, "encrypt is off" },
 };
 

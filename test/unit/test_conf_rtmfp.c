@@ -86,9 +86,9 @@ static void errors(void **state)
 
 static const struct mem_warned warned[] = {
     { SERVER("enabled on;") SERVED, NULL },
-    { SERVER("enabled on;"), "rtmfp_server is on, and rtmfp in no vhost: nobody can connect by it" },
+    { SERVER("enabled on;"), "rtmfp_server has no effect: no vhost has rtmfp {" },
     { SERVER("enabled on; redirect 192.0.2.1;"), NULL },
-    { SERVER("enabled on; redirect 192.0.2.1; redirect_peers only;"), "rtmfp in no vhost" },
+    { SERVER("enabled on; redirect 192.0.2.1; redirect_peers only;"), "no vhost has rtmfp {" },
     { IN_VHOST("enabled on;"), "vhost v: rtmfp is on and has no effect: rtmfp_server is off" },
     { SERVER("enabled on; timeout 20;") SERVED, "timeout is not longer than ping" },
     { SERVER("enabled on; redirect_by app;") SERVED, "redirect_by has no effect without redirect" },

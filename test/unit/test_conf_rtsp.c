@@ -126,11 +126,11 @@ static void errors(void **state)
 
 static const struct mem_warned warned[] = {
     { SERVER("enabled on; listen 8554;") "vhost v { rtsp { enabled on; } }", NULL },
-    { SERVER("enabled on;"), "rtsp_server is on, and rtsp in no vhost" },
+    { SERVER("enabled on;"), "rtsp_server has no effect: no vhost has rtsp {" },
     { SERVER("https { enabled on; }"), "rtsp_server.https is on and has no effect" },
     { IN_RTSP("enabled on;"), "vhost v: rtsp is on and has no effect: rtsp_server is off" },
     { IN_RTSP("enabled on; pull { " CAMERA " }"), NULL },
-    { IN_RTSP("pull { " CAMERA " }"), "vhost v: nothing is pulled, rtsp is off" },
+    { IN_RTSP("pull { " CAMERA " }"), "vhost v: pull has no effect: rtsp is off" },
     { IN_RTSP("enabled off; pull { enabled off; } pull { enabled off; " CAMERA " }"), NULL },
 };
 

@@ -73,7 +73,7 @@ static void errors(void **state)
 
 static const struct mem_warned warned[] = {
     { SERVER("enabled on;") "vhost v { srt { enabled on; } }", NULL },
-    { SERVER("enabled on;"), "srt_server is on, and srt in no vhost" },
+    { SERVER("enabled on;"), "srt_server has no effect: no vhost has srt {" },
     { IN_SRT("enabled on;"), "vhost v: srt is on and has no effect: srt_server is off" },
 };
 

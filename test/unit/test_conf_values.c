@@ -199,16 +199,16 @@ static const struct {
     { IN_VHOST("http_hooks { enabled on;\non_play http://x/ x/y; }"), "main:2: vhost v: on_play: \"x/y\" cannot be called" },
     { IN_VHOST("http_hooks { enabled on; on_play HTTPS://x/; }"), NULL },
     { IN_VHOST("forward { enabled on; backend x/; }"), "backend \"x/\" cannot be called" },
-    { "listen 1935; heartbeat { enabled on; url x; }", "heartbeat: its url cannot be called" },
+    { "listen 1935; heartbeat { enabled on; url x; }", "heartbeat: url cannot be called" },
     { IN_VHOST("http_remux { enabled on; }"), "http_remux is on and has no effect: http_server is off" },
     { IN_VHOST("http_static { enabled on; }"), "http_static is on and has no effect" },
     { IN_VHOST("hls { enabled on; hls_fragment 10;\nhls_window 5; }"), "main:2: vhost v: hls: hls_window 5 s is less than" },
     { IN_VHOST("hls { enabled off; hls_fragment 10; hls_window 5; }"), NULL },
-    { IN_VHOST("forward { enabled on; destination 127.0.0.1; }"), "127.0.0.1:1935 is this server: streams would go in a circle" },
+    { IN_VHOST("forward { enabled on; destination 127.0.0.1; }"), "127.0.0.1:1935 is this server: each stream would loop" },
     { IN_VHOST("forward { enabled on; destination localhost:1935 h; }"), "localhost:1935 is this server" },
     { IN_VHOST("forward { enabled on; destination rtmp://[::1]/[app]/[stream]; }"), "::1:1935 is this server" },
     { IN_VHOST("forward { enabled on; destination 127.0.0.1:1936 rtmp://127.0.0.1/copies/[stream] rtmps://127.0.0.1:1935; }"), NULL },
-    { IN_VHOST("forward { enabled on; destination rtmp://u:p@h/app/KEY; }"), "the login for h is not sent" },
+    { IN_VHOST("forward { enabled on; destination rtmp://u:p@h/app/KEY; }"), "the user name and password for h are not sent" },
     { IN_VHOST("security { enabled on; allow play all; }"), "no rule allows to publish, so every client is refused" },
     { IN_VHOST("security { enabled on; allow publish 10.0.0.0/8; }"), "no rule allows to play, so every client is refused" },
     { IN_VHOST("security { enabled on; allow publish 10.0.0.0/8; deny play all; }"), NULL },
@@ -290,7 +290,7 @@ static void variables_that_are_none(void **state)
         assert_string_equal(m.warnings, i == 0 ? "" :
             "environment: SRS_VHOST_HLS_FRAGMENT is no setting and has no effect; did you mean SRS_VHOST_HLS_HLS_FRAGMENT?\n"
             "environment: SRS_LISTENS is no setting and has no effect; did you mean SRS_LISTEN?\n"
-            "environment: SRS_XYZZY_PLUGH is no setting and has no effect; all there are: doc/config.md\n");
+            "environment: SRS_XYZZY_PLUGH is no setting and has no effect; see doc/config.md\n");
         conf_unref(c);
     }
 }

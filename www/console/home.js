@@ -58,7 +58,7 @@ async function streams() {
     });
     $("streams").hidden = list.length === 0;
     text($("count"), listed.streams.length < listed.total ? `${list.length} of ${listed.total}` : String(list.length));
-    quiet(...list.length ? [] : ["Nobody publishes. It shows here when somebody does, as told below."]);
+    quiet(...list.length ? [] : ["No streams are on air. Streams published as described below appear here."]);
     state(`running, version ${summary.data.self.version}, for ${time(summary.data.self.srs_uptime)}`);
 }
 

@@ -121,7 +121,7 @@ export class Media {
             if (e instanceof NoLibrary)
                 throw e;
             if (e.name === "NotAllowedError")
-                this.fail("press play: the browser wants to be asked");
+                this.fail("press play: the browser blocks autoplay");
             else
                 void this.failed(e.message);
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// onair.js - why a stream does not play, by what the API tells: nobody publishes it, or this browser cannot decode it.
+// onair.js - explains why a stream does not play, from what the API reports: no publisher, or a codec that this browser cannot decode.
 
 import { undecodable } from "./decodes.js";
 import { noPublisher } from "./words.js";
 
-const LISTED = 100; // streams that are looked at for those on air
+const LISTED = 100; // streams that are searched for those on air
 
-// { app, name, vhost } of an address that is played; null: it names no live stream.
+// { app, name, vhost } of the address being played; null if it names no live stream.
 function streamOf(kind, url) {
     const u = new URL(url, location.href);
     if (kind === "file" || kind === "vod" || u.hostname !== location.hostname)
@@ -25,7 +25,7 @@ function is(s, { app, name, vhost }) {
     return s.app === app && s.name === name && (!vhost || s.url.startsWith("/") || s.url.startsWith(`${vhost}/`));
 }
 
-// { why, waits }: a sentence, and whether it plays as soon as somebody publishes; null: the API knows no reason, or tells nothing.
+// { why, waits }: a sentence, and whether playback starts once the stream has a publisher; null if the API reports no reason or is closed.
 export async function explain(api, kind, url) {
     const stream = streamOf(kind, url);
     if (!stream?.app || !stream.name)

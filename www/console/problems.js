@@ -10,7 +10,7 @@ const SHOWN = 12; // lines
 
 const title = s => `${s.app}/${s.name}`;
 
-// Players of names that nobody publishes: a typing error, or a publisher that is gone.
+// Streams with players and without a publisher: a typing error, or the publisher has left.
 function waiting(streams) {
     const onAir = streams.filter(s => s.publish.active).map(title);
     return streams.filter(s => !s.publish.active && !s.vod && s.clients > 0)

@@ -12,7 +12,7 @@ const WHY = {
     403: "WebRTC is off for that stream: rtc_server, and rtc of its vhost, in the configuration",
     404: "there is no such stream, or this server does not speak WebRTC",
     405: "this server does not speak WebRTC there",
-    409: "somebody else publishes that stream already",
+    409: "the stream has another publisher already",
     415: "the server wants another kind of offer",
     429: "too many requests: wait a moment",
     503: "the server has no room for one more now: try again in a moment",

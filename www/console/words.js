@@ -25,7 +25,7 @@ function alike(a, b) {
 
 // `onAir`: names of published streams; null when that is not known.
 export function noPublisher(name, onAir = null) {
-    const first = `No publisher of ${name}.`;
+    const first = `No publisher for ${name}.`;
     if (!onAir)
         return first;
     if (onAir.length === 0)
