@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Firefox without a window, told what to do over its own protocol (Marionette), with a camera and a microphone of its own."""
-import base64
 import json
 import os
 import shutil
 import socket
 import tempfile
 
+import webdriver
 from procs import Proc, free_port, patience, wait_for
 
 PREFS = {
@@ -15,15 +15,14 @@ PREFS = {
     "datareporting.policy.dataSubmissionEnabled": False, "toolkit.telemetry.reportingpolicy.firstRun": False, "media.gmp-manager.updateEnabled": False,
     "browser.startup.homepage_override.mstone": "ignore", "network.captive-portal-service.enabled": False, "media.volume_scale": "0.0",
 }
-RUN = "const [code, done] = arguments; (async () => window.eval(code))().then(v => done([true, v]), e => done([false, String(e)]));"
 
 
 def there():
     return shutil.which("firefox-esr") or shutil.which("firefox")
 
 
-class Page:
-    """One page. run() evaluates JavaScript and gives its value."""
+class Page(webdriver.Page):
+    """One page: see webdriver.Page."""
 
     def __init__(self, tmp):
         self.profile, self.port, self.id, self.buf = tempfile.mkdtemp(prefix="firefox-"), free_port(), 0, b""
@@ -64,23 +63,11 @@ class Page:
     def open(self, url):
         self.call("WebDriver:Navigate", url=url)
 
-    def run(self, code):
-        ok, value = self.call("WebDriver:ExecuteAsyncScript", script=RUN, args=[code], sandbox=None)["value"]
-        assert ok, value
-        return value
+    def script(self, code, *args):
+        return self.call("WebDriver:ExecuteAsyncScript", script=code, args=args, sandbox=None)["value"]
 
-    def wait(self, code, timeout=10.0):
-        return wait_for(lambda: self.run(code), timeout, 0.1)
-
-    def shot(self, path):
-        with open(path, "wb") as f:
-            f.write(base64.b64decode(self.call("WebDriver:TakeScreenshot", full=False)["value"]))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+    def image(self):
+        return self.call("WebDriver:TakeScreenshot", full=False)["value"]
 
     def close(self):
         self.sock.close()

@@ -213,7 +213,7 @@ def shows_now(page, began):
 
 def moves(page, seconds=1.0, timeout=15):
     at = page.run("v.currentTime")
-    assert page.wait(f"v.currentTime > {at} + {seconds}", timeout), (page.run("JSON.stringify([said, p.stats, v.currentTime])"))
+    assert page.wait(f"v.currentTime > {at} + {seconds}", timeout), (page.run("JSON.stringify([said, p.stats, v.currentTime, v.paused, v.readyState])"))
 
 
 @pytest.mark.long
@@ -257,18 +257,26 @@ def test_player(live, media, tmp_path, kind, way):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("way", ["ws", "http"])
 @pytest.mark.skipif(not webkit.there(), reason="no WebKit: apt-get install webkit2gtk-driver xvfb")
-def test_player_in_webkit(live, media, tmp_path):
-    """It waits for the publisher, then plays at once, without an error of the browser and a second try."""
+def test_player_in_webkit(live, media, tmp_path, way):
+    """It waits for the publisher, joins a stream on air each time that the page is opened, and is not left behind: without an error
+    of the browser and a second connection."""
     s, port, root = live()
     (root / "play.html").write_text(PAGE)
     with webkit.Page(tmp_path) as page:
-        page.open(f"http://127.0.0.1:{port}/play.html")
-        page.run("play('/live/s.mp4')")
-        s.push(media.tags("h264", "aac"), loop=True)
-        moves(page, 2)
-        assert page.run("p.state") == "playing" and page.run("p.stats.connections") == 1, page.run("said")
-        assert page.run("v.videoWidth") > 0 and page.run("v.getVideoPlaybackQuality().totalVideoFrames") > 20
+        for opened in range(4):
+            page.open(f"http://127.0.0.1:{port}/play.html")
+            page.run(f"play('/live/s.mp4', {{ transport: '{way}' }})")
+            if opened == 0:
+                assert page.wait(f"said.some(x => x[0] === '{'waiting' if way == 'ws' else 'missing'}')", 8), page.run("said")
+                s.push(media.tags("h264", "aac"), loop=True)
+            moves(page, 4)
+            assert page.run("p.state") == "playing" and page.run("p.stats.transport") == way, page.run("said")
+            assert opened == 0 or page.run("p.stats.connections") == 1, page.run("said")
+            assert page.wait(f"p.behind < {1.0 * procs.SLOW}", 5), page.run("JSON.stringify(p.stats)")
+            # the count begins again with each change of speed
+            assert page.run("v.videoWidth") > 0 and page.wait("v.getVideoPlaybackQuality().totalVideoFrames > 20", 10)
 
 
 @pytest.mark.skipif(not browser.chromium(), reason="no Chromium")
@@ -287,4 +295,4 @@ def test_words_of_the_player(live, media, tmp_path):
         assert page.wait("p.state === 'error'", 5)
         assert page.run("p.words") == "this browser cannot decode H.264"
         page.run("play('/live/none.mp4', { transport: 'http' })")
-        assert page.wait("p.state === 'missing' && p.words.startsWith('nobody publishes')", 5), page.run("said")
+        assert page.wait("p.state === 'missing' && p.words.startsWith('no publisher')", 5), page.run("said")

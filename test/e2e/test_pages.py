@@ -10,7 +10,9 @@ import time
 import pytest
 
 import browser
+import firefox
 import procs
+import webkit
 from procs import free_port, wait_for
 from webclient import Cert, Http, once
 
@@ -317,3 +319,50 @@ def test_a_name_that_is_not_published(pages, source, tmp_path):
             w.plainly("MediaError: Failed to execute 'addSourceBuffer': the type 'video/mp4;codecs=hvc1.1.6.L93' is not supported"),
             d.undecodable('flv', { video: { codec: 'H264' }, audio: { codec: 'Speex' } }), d.undecodable('fmp4', { video: { codec: 'H264' } })])""")
         assert words == ["This browser cannot decode HEVC.", "This browser cannot decode Speex.", None]
+
+
+def value(page, expression):
+    return page.run(expression) if isinstance(page, browser.Page) else page.value(expression)
+
+
+def there(kind):
+    if not (kind.chromium() if kind is browser else kind.there()):
+        pytest.skip("not installed")
+
+
+MOVES = "document.querySelector('video').currentTime > 2 && document.querySelector('video').videoWidth > 0"
+BOTH = "", "players/srs_player.html?app=live&stream=cam&autostart=true"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [firefox, webkit])
+def test_other_browsers_play(pages, source, tmp_path, kind):
+    """The page of the server and a player's, of a stream that is on air, without a library."""
+    there(kind)
+    s, api, web, root = pages()
+    s.push(source, "cam", loop=True)
+    with kind.Page(tmp_path) as b:
+        for path in BOTH * 2:
+            b.open(f"http://127.0.0.1:{web}/{path}")
+            if not path:
+                assert b.wait_value("document.querySelector('#streams .go') !== null", 20), b.value("document.body.innerText")
+                b.value("document.querySelector('#streams .go').click()")
+            assert b.wait_value(MOVES, 20), b.value("document.body.innerText")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [browser, firefox])
+def test_hevc(pages, media, tmp_path, kind):
+    """A browser that lacks it says so: neither the text of a library, nor waiting without end. One that has it plays."""
+    there(kind)
+    s, api, web, root = pages()
+    s.push(media.tags("hevc", "aac"), "cam", loop=True)
+    with kind.Page(tmp_path) as b:
+        for path, box in zip(BOTH, ("#trouble", "#state")):
+            b.open(f"http://127.0.0.1:{web}/{path}")
+            if not path:
+                assert wait_for(lambda: value(b, "document.querySelector('#streams .go') !== null"), 20, 0.2)
+                value(b, "document.querySelector('#streams .go').click()")
+            can = value(b, "MediaSource.isTypeSupported('video/mp4; codecs=\"hvc1.1.6.L93.B0\"')")
+            told = f"document.querySelector('{box}').innerText === 'This browser cannot decode HEVC.'"
+            assert wait_for(lambda: value(b, MOVES if can else told), 15, 0.2), value(b, "document.body.innerText")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """WebKitGTK, the relative of Safari, on a screen in memory, driven over WebDriver."""
-import base64
 import glob
 import json
 import os
@@ -9,18 +8,18 @@ import urllib.error
 import urllib.request
 
 import desktop
+import webdriver
 from procs import Proc, free_port, patience, wait_for
 
 BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
-RUN = "const [code, done] = arguments; (async () => window.eval(code))().then(v => done([true, v]), e => done([false, String(e)]));"
 
 
 def there():
     return all(shutil.which(x) for x in ("WebKitWebDriver", "Xvfb")) and glob.glob(BROWSERS)
 
 
-class Page:
-    """One page. run() evaluates JavaScript and gives its value."""
+class Page(webdriver.Page):
+    """One page: see webdriver.Page."""
 
     def __init__(self, tmp):
         self.screen, port = desktop.Screen(tmp), free_port()
@@ -52,23 +51,11 @@ class Page:
     def open(self, url):
         self.call("POST", "/url", url=url)
 
-    def run(self, code):
-        ok, value = self.call("POST", "/execute/async", script=RUN, args=[code])
-        assert ok, value
-        return value
+    def script(self, code, *args):
+        return self.call("POST", "/execute/async", script=code, args=args)
 
-    def wait(self, code, timeout=10.0):
-        return wait_for(lambda: self.run(code), timeout, 0.1)
-
-    def shot(self, path):
-        with open(path, "wb") as f:
-            f.write(base64.b64decode(self.call("GET", "/screenshot")))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+    def image(self):
+        return self.call("GET", "/screenshot")
 
     def close(self):
         try:

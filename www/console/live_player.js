@@ -14,13 +14,13 @@
 // url       http(s): or ws(s): of the stream, with its parameters (token=...). Both transports are tried, WebSocket first:
 //           browsers allow six HTTP connections to a server, and a page with six players would have none left.
 // options   onstate(state, words): called when one of the two changes. `words` is a sentence for people.
-//               "connecting"  no connection yet, or again
-//               "waiting"     connected; nobody publishes, or no key frame came yet
-//               "missing"     the server has no such address now: nobody publishes, or MP4 is off there; it asks again
-//               "playing"     words tell what is left out, such as audio that the browser cannot decode
-//               "stalled"     the network, or the publisher, is too slow
-//               "blocked"     the browser wants a click before it plays; player.play() from a click
-//               "error"       it ended for good
+//               "connecting"  no connection yet, or reconnecting
+//               "waiting"     connected; no publisher, or no key frame yet
+//               "missing"     HTTP 404: no publisher, or MP4 is off in the server; it retries
+//               "playing"     words name a track that is left out, such as audio that the browser cannot decode
+//               "stalled"     the network or the publisher is too slow
+//               "blocked"     the browser blocks autoplay: call player.play() from a click
+//               "error"       stopped for good
 //           transport: "auto" (default), "ws" or "http"
 //           delay: seconds kept between the picture and the newest frame, 0.3. It grows when the network needs it.
 // fields    player.state, player.stats: { transport, codecs, width, height, behind, delay, received, stalls, connections },
@@ -37,12 +37,16 @@ const TICK = 200;
 const KEEP = 10, MOST = 20;            // seconds of the past that are kept, and when the rest is removed
 const FAR = 1.2, FAR_BEGIN = 0.35;     // seconds too late: seek, sooner in the first seconds; less is caught up by playing faster
 const BEGIN = 3000;                    // milliseconds, in which what the server kept for us arrives
+const FAR_FAST = 8, CATCH_UP = 30000;  // without seeks: seconds too late to connect again, after so many milliseconds of playing faster
 const DELAY_MAX = 2;
-const MISSING = "nobody publishes this stream, or the server does not serve it as MP4";
+const MISSING = "no publisher for this stream, or the server does not serve it as MP4";
 const MP3 = /^(mp4a\.(40\.34|6b|69)|mp3)$/i;
 const NAMES = { avc: "H.264", hvc: "HEVC", hev: "HEVC", av0: "AV1", vp0: "VP9", opu: "Opus", fla: "FLAC", mp3: "MP3" };
 
-const Source = window.MediaSource ?? window.ManagedMediaSource; // iOS has the second one alone
+const Source = window.MediaSource ?? window.ManagedMediaSource; // iOS has only the second one
+
+// In WebKit on GStreamer (WebKitGTK, WPE) a seek in a live buffer can block the whole page for ever.
+const SEEKS = !(/^Apple/.test(navigator.vendor) && /Linux/.test(navigator.platform));
 
 function nameOf(codec) {
     if (/^mp4a/i.test(codec))
@@ -50,7 +54,7 @@ function nameOf(codec) {
     return NAMES[codec.slice(0, 3).toLowerCase()] ?? codec;
 }
 
-// What browsers call it that do not know the name of the specification.
+// A codec string and its spellings in other browsers.
 const aliases = codec => [codec, codec.toLowerCase(), ...MP3.test(codec) ? ["mp4a.6B", "mp4a.69", "mp3"] : []];
 
 const isAudio = codec => /^(mp4a|opus|flac|mp3)/i.test(codec);
@@ -61,7 +65,7 @@ const u32 = (b, at) => (b[at] << 24 | b[at + 1] << 16 | b[at + 2] << 8 | b[at + 
 const u64 = (b, at) => u32(b, at) * 4294967296 + u32(b, at + 4);
 const typeAt = (b, at) => String.fromCharCode(b[at + 4], b[at + 5], b[at + 6], b[at + 7]);
 
-// The boxes from `at` to `end`: their type, where they begin, and where they end.
+// The boxes from `at` to `end`: type, start and end.
 function* boxes(b, at = 0, end = b.length) {
     while (at + 8 <= end) {
         const size = u32(b, at);
@@ -98,7 +102,7 @@ function join(parts) {
     return all;
 }
 
-// Bytes in any pieces, to whole boxes. A box over the limit is no stream of ours.
+// Cuts a byte stream into whole boxes. A box over the limit is not from this server.
 class Boxes {
     constructor() {
         this.rest = new Uint8Array(0);
@@ -110,7 +114,7 @@ class Boxes {
         while (b.length - at >= 8) {
             const size = u32(b, at);
             if (size < 8 || size > 64 << 20)
-                throw new Error("the server sent something that is no MP4");
+                throw new Error("the server sent data that is not MP4");
             if (b.length - at < size)
                 break;
             found.push({ type: typeAt(b, at), bytes: b.subarray(at, at + size) });
@@ -121,7 +125,7 @@ class Boxes {
     }
 }
 
-// What an initialization segment says: codecs, and of each track its id, kind and clock.
+// The tracks of an initialization segment: id, kind, time scale and codec.
 function describe(init, text) {
     const codecs = (/codecs=(.*)/.exec(text)?.[1] ?? "").split(",").filter(Boolean), tracks = [];
     for (const trak of find(init, ["moov", "trak"])) {
@@ -135,7 +139,7 @@ function describe(init, text) {
     return tracks;
 }
 
-// A track is left out by giving its boxes a type that readers skip.
+// Hides a track: readers skip boxes of type "free".
 function hide(b, at) {
     b.set([0x66, 0x72, 0x65, 0x65], at + 4); // "free"
 }
@@ -159,7 +163,7 @@ function hideInFragment(moof, ids) {
     }
 }
 
-// When it begins, in seconds; undefined: it has no track of these.
+// The start of a fragment in seconds; undefined if it has none of these tracks.
 function timeOf(moof, tracks) {
     let least;
     for (const traf of find(moof, ["moof", "traf"])) {
@@ -176,7 +180,7 @@ function timeOf(moof, tracks) {
 
 const same = (a, b) => a && b && a.length === b.length && a.every((x, i) => x === b[i]);
 
-// ---- the connection: bytes come to take(bytes), its end to over(words, fatal)
+// ---- the connection: calls take(bytes) for data and over(words, fatal) at its end
 
 function asHttp(url) {
     return url.replace(/^ws/, "http");
@@ -225,8 +229,8 @@ class Fetched {
         const answer = await fetch(url, { signal: this.abort.signal, cache: "no-store", referrerPolicy: "no-referrer-when-downgrade" });
         if (!answer.ok)
             throw Object.assign(new Error(answer.status === 404 ? MISSING :
-                answer.status === 401 || answer.status === 403 ? `the server does not let this player in (HTTP ${answer.status})` :
-                    `the server answers with HTTP ${answer.status}`), { fatal: answer.status === 401 || answer.status === 403 });
+                answer.status === 401 || answer.status === 403 ? `the server refuses this player (HTTP ${answer.status})` :
+                    `the server answered with HTTP ${answer.status}`), { fatal: answer.status === 401 || answer.status === 403 });
         opened();
         for (const reader = answer.body.getReader(); ;) {
             const { done, value } = await reader.read();
@@ -308,7 +312,7 @@ class LivePlayer {
             if (e.name !== "NotAllowedError" || this.over)
                 return;
             this.blocked = true;
-            this.tell("blocked", "press play: the browser wants to be asked");
+            this.tell("blocked", "press play: the browser blocks autoplay");
         });
     }
 
@@ -330,7 +334,7 @@ class LivePlayer {
                 this.last = performance.now();
                 this.tell("waiting", "waiting for the stream");
             }, bytes => this.take(bytes), (words, fatal) => this.lost(words, fatal));
-        } catch (e) { // a page by https: may not ask by http:
+        } catch (e) { // an https: page may not connect to http:
             this.lost(e.message, this.way === this.ways.length - 1);
         }
     }
@@ -372,6 +376,7 @@ class LivePlayer {
 
     resumed() {
         clearTimeout(this.pauses);
+        this.blocked = false;
         if (!this.resting)
             return;
         this.resting = false;
@@ -405,7 +410,7 @@ class LivePlayer {
             this.fragment(this.moof, bytes);
     }
 
-    // An initialization segment: the first one, or the tracks have changed.
+    // An initialization segment: the first one, or after a change of tracks.
     begin(init, text) {
         this.head = null;
         if (same(init, this.init))
@@ -428,7 +433,7 @@ class LivePlayer {
         const goesOn = this.buffer && this.media === this.connection && same(shown.map(t => t.id), this.tracks.map(t => t.id)) &&
             same(shown.map(t => t.scale), this.tracks.map(t => t.scale));
         this.tracks = shown;
-        if (!goesOn)
+        if (!goesOn || (type !== this.type && !this.buffer.changeType)) // WebKitGTK has no changeType()
             this.open(type);
         else if (type !== this.type)
             this.queue.push({ type });
@@ -517,7 +522,7 @@ class LivePlayer {
             this.restart("the browser's buffer is full");
     }
 
-    // All from the beginning, after an error of the browser.
+    // Starts over after an error of the browser.
     restart(words) {
         if (this.over || this.restarting)
             return;
@@ -548,7 +553,7 @@ class LivePlayer {
         this.moved = performance.now();
     }
 
-    // The range of the buffer that the picture is in, or the next one.
+    // The buffered range at the playback position, or the next one.
     range() {
         const b = this.video.buffered, at = this.video.currentTime;
         for (let i = 0; i < b.length; i++)
@@ -566,22 +571,32 @@ class LivePlayer {
             return; // WebKit fails when the first seek comes before the first picture
         if (!this.shown) {
             this.shown = performance.now();
-            if (newest > v.currentTime)
+            if (newest > v.currentTime && SEEKS)
                 this.seek(newest);
             return;
         }
         if (v.paused)
             return;
-        const behind = end - v.currentTime;
-        const far = performance.now() - this.shown < BEGIN ? FAR_BEGIN : FAR;
-        if (behind > this.delay + far && newest > v.currentTime)
-            this.seek(newest);
-        else if (range.start > v.currentTime + 0.02 && v.readyState < 3) // nothing comes for the gap
-            this.seek(range.start + 0.01);
-        const fast = behind > this.delay + (v.playbackRate > 1 ? 0.05 : 0.25);
-        const rate = fast ? 1.1 : 1;
+        const late = end - v.currentTime - this.delay;
+        const age = performance.now() - this.shown;
+        const far = SEEKS ? age < BEGIN ? FAR_BEGIN : FAR : age < CATCH_UP ? Infinity : FAR_FAST;
+        if (late > far && newest > v.currentTime)
+            return this.skip(newest);
+        const stands = SEEKS || performance.now() - this.moved > 1000; // WebKitGTK passes small gaps by itself
+        if (range.start > v.currentTime + 0.02 && v.readyState < 3 && stands)
+            return this.skip(range.start + 0.01);
+        const fast = late > (v.playbackRate > 1 ? 0.05 : SEEKS ? 0.25 : 0.6); // without seeks, each change of speed costs a few frames
+        const rate = !fast ? 1 : SEEKS ? 1.1 : 1.5;
         if (v.playbackRate !== rate)
             v.playbackRate = rate;
+    }
+
+    // Without seeks, only a picture that never came is worth the risk of one.
+    skip(to) {
+        if (SEEKS || !this.told)
+            this.seek(to);
+        else
+            this.restart("playback fell behind");
     }
 
     tick() {
@@ -597,7 +612,7 @@ class LivePlayer {
         this.watch(now, quiet);
     }
 
-    // Does it move? What is to be said about it?
+    // Checks that playback moves, and reports the state.
     watch(now, quiet) {
         const v = this.video;
         if (!this.opened || this.resting || this.blocked || !this.connection)
@@ -615,16 +630,16 @@ class LivePlayer {
         if (v.paused || now - this.moved < 1000)
             return;
         if (quiet > 2000)
-            return this.tell("waiting", this.told ? "nobody publishes the stream now" : "nobody publishes this stream yet");
+            return this.tell("waiting", this.told ? "no publisher for this stream any more" : "no publisher for this stream yet");
         if (this.state === "playing") {
             this.stalls++;
             this.delay = Math.min(DELAY_MAX, this.delay * 1.5);
         }
         if (this.told)
-            this.tell("stalled", "the stream comes too slowly");
-        if (now - this.moved > 8000 && this.told) {
+            this.tell("stalled", "the stream arrives too slowly");
+        if (now - this.moved > 8000 && (this.told || v.buffered.length)) {
             this.moved = now;
-            this.restart("the picture stands still");
+            this.restart("playback stopped moving");
         }
     }
 }
