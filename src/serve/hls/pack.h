@@ -6,8 +6,8 @@
  * of the compressed bytes. Who asks while a list is being compressed waits for that, since players
  * come together when a list has changed.
  *
- * An MPD has few places for what is a player's own: the pieces
- * between them are compressed once, and joined with the player's texts.
+ * An MPD has few places for what is a player's own: the pieces between them are compressed once,
+ * and joined with the player's texts.
  */
 #ifndef SERVE_HLS_PACK_H
 #define SERVE_HLS_PACK_H
