@@ -137,7 +137,7 @@ def test_refused(both, how, says):
     """In words that say what to look at; nothing is left of it."""
     s, a, b = both(**how)
     s.allow_errors = True
-    if "somebody" in says:
+    if "another publisher" in says:
         a.open(at(s, "whip.html?autostart=true"))
         assert a.wait(f"{STATE} === 'live'", 15), a.text()
     b.open(at(s, f"rtc_publisher.html?autostart=true&vhost={'plain' if 'glob' in how else ''}"))
