@@ -143,7 +143,7 @@ def test_refused(both, how, says):
     b.open(at(s, f"rtc_publisher.html?autostart=true&vhost={'plain' if 'glob' in how else ''}"))
     assert b.wait(f"{STATE}.includes({json.dumps(says)})", 20), b.text()
     assert b.run("document.querySelector('#go').innerText") == "● Publish" and b.run("document.querySelector('video').srcObject === null")
-    assert wait_for(lambda: len(kinds(s)) == ("somebody" in says), 3)
+    assert wait_for(lambda: len(kinds(s)) == ("another publisher" in says), 3)
 
 
 def test_whep_refused_plays_by_http(both, source):
