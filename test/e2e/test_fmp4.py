@@ -179,8 +179,8 @@ def test_tracks_that_change(live, media, tmp_path):
     s, port, _ = live()
     w = watch(s, port)
     for want in "h264 opus", "hevc opus", "h264", "h264 opus":
-        s.push(media.tags(*want.split()), speed=2).join(10)
-        time.sleep(0.3)
+        s.push(media.tags(*want.split()), speed=4).join(10)
+        time.sleep(0.1)
     assert wait_for(lambda: len(codecs(w.data())) >= 3, 5)
     w.stop()
     names = [c.split("=")[1].split(",") for c in codecs(w.data())]

@@ -19,10 +19,10 @@ def srt(s):
                               f"#!::k={SECRET}", f"#!:token:{SECRET}", f"a/b/c&x={SECRET}", f"publish:live/x:me:{SECRET}",
                               f"#!::r=live/x,u=me,m=bidirectional,pass={SECRET}", f"\x01?token={SECRET}", f"%23!:::x=,key%3d{SECRET}"]):
         p = Peer(s.srt, f"127.0.1.{i + 1}").induct()
-        p.conclude(hsreq() + streamid(said))
+        p.conclude(hsreq() + streamid(said), timeout=patience(0.3))
         p.close()
     p = Peer(s.srt, "127.0.2.1").induct()
-    p.conclude(hsreq() + streamid(f"#!::r=live/y,m=publish,key={SECRET}") + extension(3, key_message()), encryption=2, field=7)
+    p.conclude(hsreq() + streamid(f"#!::r=live/y,m=publish,key={SECRET}") + extension(3, key_message()), timeout=patience(0.3), encryption=2, field=7)
     p.close()
 
 
