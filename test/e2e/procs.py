@@ -91,6 +91,15 @@ def comes_to_rest(count, seconds=1.0):
     return wait_for(same, 10, seconds)
 
 
+def alive(pid):
+    """Also of who is no child of ours: one that has ended and waits to be reaped is not."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def have(*tools):
     return all(shutil.which(t) for t in tools)
 

@@ -57,7 +57,7 @@ def test_everybody_once(four, source, workers, spread):
     assert {a.get(f"clients/{cid}")["client"]["id"] for cid in ids} == ids
 
 
-@pytest.mark.parametrize("spread", [64, 0], ids=["home", "replicas"])
+@pytest.mark.parametrize("spread", [pytest.param(64, marks=pytest.mark.long), 0], ids=["home", "replicas"])
 def test_a_kick_finds_everybody(four, source, spread):
     s, a = four(spread, env=FOUR)
     views = people(s, source)

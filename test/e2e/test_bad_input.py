@@ -15,7 +15,7 @@ from flvgen import synthetic
 from procs import SLOW, patience, wait_for
 from rtmpclient import CMD, Closed, make_c1
 
-LIMITS = "limits { handshake_timeout 2; }"
+LIMITS = "limits { handshake_timeout 1; }"
 
 
 class Bystander:
@@ -44,7 +44,7 @@ class Bystander:
 def attack(srs):
     """(server, twice): twice(f) runs f two times and checks that the second left nothing behind;
     the bystander is checked at the end."""
-    s = srs(glob="max_connections 3000;")
+    s = srs("play { mw_latency 50; }", glob="max_connections 3000;")
     by = Bystander(s)
 
     def twice(f, slack_kb=4096, settle=0.3):
@@ -383,7 +383,7 @@ def test_a_byte_a_second(srs):
     socks = [raw(s) for _ in range(5)]
     data = b"\x03" + make_c1("simple")
     gone = 0
-    for i in range(8):
+    for i in range(5):
         for k in socks:
             try:
                 k.sendall(data[i:i + 1])
@@ -396,11 +396,11 @@ def test_a_byte_a_second(srs):
 
 def test_connected_and_idle(srs):
     """A client that shakes hands, connects and then does nothing has a limit too."""
-    s = srs(glob="limits { handshake_timeout 2; idle_timeout 1; }")
+    s = srs(glob="limits { handshake_timeout 1; idle_timeout 1; }")
     a, b = s.client().handshake(), s.client().connect()
     assert a.closed(6) and b.closed(6)
     w = s.watch()
-    time.sleep(1.5)
+    time.sleep(1.3)
     assert w.ended is None, "a player that waits for its stream is not idle"
 
 

@@ -72,11 +72,14 @@ def urls(srs, source, tmp_path):
             "http": f"http://127.0.0.1:{port}/live/s.flv", "https": f"https://127.0.0.1:{tls}/live/s.flv"}
 
 
-@pytest.mark.parametrize("name", TOOLS)
+OFTEN = ("sb_rtmp_load", "sb_hls_load")
+
+
+@pytest.mark.parametrize("name", [n if n in OFTEN else pytest.param(n, marks=pytest.mark.long) for n in TOOLS])
 def test_no_option_aborts(urls, name):
     every = [{**urls, **({"http": urls["http"].replace("flv", "m3u8"), "https": urls["https"].replace("flv", "m3u8")}
                          if name == "sb_hls_load" else {})}[k] for k in urls]
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
         bad = [w for w in pool.map(lambda args: wrong(name, args), cases(name, every)) if w]
     assert not bad, "\n".join(bad[:5])
 

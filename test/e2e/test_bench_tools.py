@@ -37,7 +37,7 @@ def last_object(text):
 def test_players(srs, source):
     s = srs()
     s.push(source, loop=True)
-    code, text = run("sb_rtmp_load", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 2,
+    code, text = run("sb_rtmp_load", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 1.5,
                      "-m", 1, "--json")
     assert code == 0, text
     assert last_object(text)["clients"] == 20
@@ -47,14 +47,14 @@ def test_players(srs, source):
 def test_fast_players(srs, source):
     s = srs()
     s.push(source, loop=True)
-    code, text = run("sb_rtmp_load_fast", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 2, "-m", 1)
+    code, text = run("sb_rtmp_load_fast", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 1.5, "-m", 1)
     assert code == 0 and "[report]" in text, text
 
 
 def test_publishers(srs):
     s = srs()
     p = procs.Proc([tool("sb_rtmp_publish"), "-c", 10, "-i", SOURCE, "-r", s.url("s{i}"), "-s", 0.1,
-                    "--duration", 3, "-m", 1], os.path.join(s.tmp, "pub.log"))
+                    "--duration", 2, "-m", 1], os.path.join(s.tmp, "pub.log"))
     assert s.wait_log(r"publish", 3, count=10)
     for i in (0, 9):
         c = s.player(f"s{i}")

@@ -10,7 +10,7 @@ import flv
 import procs
 import tools
 from flv import VIDEO
-from procs import wait_for
+from procs import alive, wait_for
 from rtmpclient import Watcher
 
 ffmpeg = pytest.mark.needs("ffmpeg")
@@ -44,14 +44,6 @@ def children(pid):
         if int(parent) == pid and state not in "ZX":
             found[int(p)] = line
     return found
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def wait_children(s, count, timeout=6):
@@ -104,7 +96,7 @@ def test_ingest_reload_by_id(srs):
 
 
 @ffmpeg
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
+@pytest.mark.parametrize("sig", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL, signal.SIGSEGV])
 def test_nobody_is_left_behind(srs, source, sig):
     """Ingest, transcode and exec; the server is told to end, is killed, crashes."""
     script = "trap '' TERM; while :; do sleep 0.2; done"
@@ -224,6 +216,7 @@ def test_a_program_that_fails_is_started_again_ever_later(srs, source):
     assert len(times) == 2 and 2.9 <= times[1] - times[0] <= 20
 
 
+@pytest.mark.long
 def test_a_program_that_is_killed_is_started_again(srs, source):
     s = srs("exec { enabled on; publish sleep 100; }")
     s.push(source, loop=True)

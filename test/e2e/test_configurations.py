@@ -131,7 +131,7 @@ def listed(s, ext, tls=None):
                                       ("http.api.one.port", b"ts")])
 def test_hls(begin, source, media, name, ext, tmp_path):
     s = begin(name)
-    s.push(source if name != "mp3" else media.tags("h264", "mp3", style="legacy"), loop=True, speed=10)
+    s.push(source if name != "mp3" else media.tags("h264", "mp3", style="legacy"), loop=True, speed=25)
     listed(s, ext)
     if name == "https.hls":
         tls = ssl.create_default_context(cafile=str(tmp_path / "server.crt"))
@@ -152,7 +152,7 @@ def test_hls(begin, source, media, name, ext, tmp_path):
     ("hevc.flv", "hevc", "flv", b"FLV"), ("hevc.ts", "hevc", "ts", b"\x47"), ("http.flv.live", None, "flv", b"FLV")])
 def test_live_over_http(begin, source, media, name, codecs, ext, first):
     s = begin(name)
-    s.push(media.tags(codecs, style="legacy" if codecs == "mp3" else "v1") if codecs else source, loop=True)
+    s.push(media.tags(codecs, style="legacy" if codecs == "mp3" else "v1") if codecs else source, loop=True, speed=5)
     h = Http(s.ports[8080])
     h.ask(f"/live/s.{ext}")
     assert h.head()[0] == 200

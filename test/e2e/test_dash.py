@@ -78,7 +78,7 @@ def test_what_is_published(srs, html, source, tmp_path):
 @pytest.mark.parametrize("codecs", [("hevc", "aac"), ("av1", "opus"), ("vp9", "mp3"), ("h264", "mp3")])
 def test_codecs(srs, html, media, tmp_path, codecs):
     s = srs(conf(html, fragment=1))
-    push(s, media.tags(*codecs), speed=10.0)
+    push(s, media.tags(*codecs), speed=25)
     path, _ = listed(html, 4)
     assert wait_for(lambda: min(len(x.segments) for x in dash.load(path).last.tracks.values()) == 4)
     m = dash.load(path)
@@ -96,7 +96,7 @@ def test_over_http(srs, html, source, tmp_path):
     """ffmpeg and GStreamer play the MPD while it grows; what they get is what was published."""
     port, glob = with_http(html)
     s = srs(conf(html, fragment=1), glob)
-    pusher = s.push(source, speed=2, ahead=7, loop=True)
+    pusher = s.push(source, speed=4, ahead=7, loop=True)
     listed(html, 3)
     url = f"http://127.0.0.1:{port}/live/s.mpd"
     headers, m = dash.get(url)
@@ -194,7 +194,7 @@ def test_window_cleanup_and_dispose(srs, html, source):
 
 def test_cleanup_off(srs, html, source):
     s = srs(conf(html, "dash_cleanup off;", fragment=1, window=1))
-    push(s, source, speed=20)
+    push(s, source)
     _, m = listed(html, 3)
     assert len(os.listdir(os.path.join(html, "live", "s"))) > 2 * m.count + 10
 
@@ -214,7 +214,7 @@ def test_config_changes(srs, html, source, media, tmp_path):
 
 def test_audio_only(srs, html, source, tmp_path):
     s = srs(conf(html))
-    push(s, [t for t in source if t.type == AUDIO], speed=20)
+    push(s, [t for t in source if t.type == AUDIO])
     path, m = listed(html, 10)
     assert list(m.last.tracks) == ["audio"]
     assert tools.decode(dash.whole(path, m.last, "audio", str(tmp_path / "a.mp4"))) == ""

@@ -123,7 +123,7 @@ def test_over_the_api(srs):
 def test_it_holds_up_nobody(srs, source, tmp_path):
     """An ffmpeg that takes its time: streams go on, the API answers, a second one waits for its turn."""
     slow = tmp_path / "ffmpeg"
-    slow.write_text("#!/bin/sh\necho Encoders:\necho ' V....D libx264 x'\nexec sleep 1.5\n")
+    slow.write_text("#!/bin/sh\necho Encoders:\necho ' V....D libx264 x'\nexec sleep 0.8\n")
     slow.chmod(slow.stat().st_mode | stat.S_IEXEC)
     port = free_port()
     s = srs(f"transcode nobody/here {{ enabled on; ffmpeg {slow}; engine e {{ enabled on; vcodec libx264; acodec copy; "
@@ -150,4 +150,4 @@ def test_it_holds_up_nobody(srs, source, tmp_path):
         time.sleep(0.05)
     assert codes == [["ok"], ["ok"]]
     assert slowest < 1.0 * SLOW, "others are answered meanwhile"
-    assert len(v.arrivals) > seen + 50, "and the stream went on"
+    assert len(v.arrivals) > seen + 25, "and the stream went on"

@@ -144,7 +144,7 @@ def test_mp4_for_mkvmerge(srs, folder, source, tmp_path):
                                     ("h264", "opus")])
 def test_mp4_codecs(srs, folder, media, codecs):
     s = srs(conf(folder, "[stream].mp4"))
-    push(s, media.tags(*codecs), speed=8)
+    push(s, media.tags(*codecs), speed=25)
     check_mp4(recordings(folder, end="mp4")[0], len(media.track(codecs[0]).frames),
               len(media.track(codecs[1]).frames), codecs)
 

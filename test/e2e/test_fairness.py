@@ -19,7 +19,7 @@ from procs import free_port
 from rtmpclient import CMD, USER, ChunkWriter
 from webclient import Cert, Http, once
 
-SECONDS = 1.2
+SECONDS = 0.8
 ENOUGH = 256 * 1024  # bytes to have said, or nothing was tried
 WAITS = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
@@ -120,8 +120,8 @@ SAYINGS = {
 }
 
 
-@pytest.mark.parametrize("saying,mw", [("toggles", "0"), ("both", "auto"), ("pauses", "350"), ("seeks", "0"),
-                                       ("unknown", "350")])
+@pytest.mark.parametrize("saying,mw", [("toggles", "0"), ("both", "auto"), ("pauses", "350"),
+                                       pytest.param("seeks", "0", marks=pytest.mark.long), ("unknown", "350")])
 def test_player_that_talks(live, saying, mw):
     s, _ = live(mw)
     c = s.player()
@@ -176,7 +176,7 @@ def test_requests_without_pause(live):
                             b"GET /small.txt HTTP/1.1\r\nHost: a\r\n\r\n"))
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
+@pytest.mark.parametrize("tls", [pytest.param(False, marks=pytest.mark.long), True], ids=["http", "https"])
 def test_fast_download(live, tmp_path, tls):
     https = free_port()
     cert = Cert(tmp_path)

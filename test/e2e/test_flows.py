@@ -191,7 +191,7 @@ def at_rest(c):
 
 def test_pause_and_unpause(srs, source):
     s = srs()
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=3)
     c = s.player()
     c.collect(2, count=20)
     c.call("pause", True, 1000.0, sid=c.sid, csid=8)
@@ -207,7 +207,7 @@ def test_pause_and_unpause(srs, source):
 
 def test_close_stream_ends_play(srs, source):
     s = srs()
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=3)
     c = s.player()
     c.collect(2, count=10)
     c.call("closeStream", sid=c.sid)
@@ -287,7 +287,7 @@ def test_nothing_before_the_reply(srs):
 
 def test_receive_video_off_and_on(srs, source):
     s = srs()
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=2)
     c = s.player()
     c.collect(2, count=30)
     c.call("receiveVideo", False, sid=c.sid, csid=8, tid=0)
@@ -322,8 +322,8 @@ def test_publish_said_twice(srs, source):
 
 def test_play_a_second_stream_on_one_connection(srs, source):
     s = srs()
-    s.push(source, "a", loop=True)
-    s.push(source, "b", loop=True)
+    s.push(source, "a", loop=True, speed=3)
+    s.push(source, "b", loop=True, speed=3)
     c = s.player("a")
     c.collect(2, count=20)
     c.call("deleteStream", c.sid)

@@ -38,7 +38,7 @@ def test_forward_to_nginx(srs, nginx, source, count):
     s = srs(forward(*[n.port for n in targets]))
     views = [watch(n.port) for n in targets]
     own = s.watch()
-    p = s.push(source, speed=2)
+    p = s.push(source, speed=6)
     for v in views:
         assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 50, 8), s.log()[-2000:]
     p.stop()
@@ -66,7 +66,7 @@ def test_forward_ends_with_the_stream(srs, nginx, source):
     v = watch(n.port)
     tags = flv.cut(source, 1000)
     for turn in (1, 2):
-        p = s.push(tags, speed=2)
+        p = s.push(tags, speed=5)
         p.join(5)
         want = len(flv.frames(tags, VIDEO))
         assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= want * turn - 2, 5), \
@@ -111,12 +111,12 @@ def test_dead_destination_is_harmless(srs, source):
     port = free_port()
     s = srs(forward(port))
     own = s.watch()
-    p = s.push(source, loop=True)
+    p = s.push(source, loop=True, speed=2.5)
     assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 75, 6)
     p.stop()
     assert p.error is None
     lines = [x for x in s.log().splitlines() if "orward" in x and str(port) in x]
-    assert 1 <= len(lines) <= 12, f"{len(lines)} lines in 3 s"
+    assert 1 <= len(lines) <= 12, f"{len(lines)} lines in a second"
     s.allow_errors = True
 
 
@@ -146,7 +146,7 @@ def test_dead_destination_of_many_streams(srs, source):
     at = s.mark()
     far.stop()
     assert s.wait_log(rf"forward to 127.0.0.1:{port} fails", 3, at), "another kind of error is told at once"
-    time.sleep(1)
+    time.sleep(0.5)
     assert len(re.findall(rf"forward to 127.0.0.1:{port} fails", s.log()[at:])) <= 2, s.log()[at:]
     s.allow_errors = far.allow_errors = True
 
@@ -180,7 +180,7 @@ def test_silent_destination_is_harmless(srs, source):
     hole = BlackHole()
     s = srs(forward(hole.port))
     own = s.watch()
-    p = s.push(source, loop=True)
+    p = s.push(source, loop=True, speed=2.5)
     assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 75, 6)
     p.stop()
     assert p.error is None
@@ -223,7 +223,7 @@ def test_forward_between_two_of_ours(srs, media):
     s = srs(forward(far.port))
     v = far.watch()
     tags = media.tags("hevc", "opus")
-    p = s.push(tags, speed=2)
+    p = s.push(tags, speed=8)
     p.join(10)
     want = [t for t in tags if t.type == VIDEO]
     assert v.wait(lambda got: len([t for t in got if t.type == VIDEO]) >= len(want), 4)
@@ -235,7 +235,7 @@ def test_forward_keeps_app_vhost_and_parameters(srs, source):
     far = srs(vhost="vhost __defaultVhost__ { }\nvhost a.b { }")
     s = srs(vhost=f"vhost a.b {{ {forward(far.port)} }}")
     v = far.watch("cam", app="studio", tcurl=f"rtmp://127.0.0.1:{far.port}/studio?vhost=a.b")
-    s.push(flv.cut(source, 1000), "cam", speed=1, app="studio",
+    s.push(flv.cut(source, 1000), "cam", speed=4, app="studio",
            tcurl=f"rtmp://127.0.0.1:{s.port}/studio?vhost=a.b")
     assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 4), far.log()[-1500:]
 
@@ -260,7 +260,7 @@ def test_backend_says_where_to(srs, source):
     b = Backend(lambda e: json.dumps({"code": 0, "data": {"urls": urls}}))
     s = srs(backend_conf(b, f"destination 127.0.0.1:{unused.port};"))
     v, w, u = far.watch("copy"), other.watch("s2", app="app2"), unused.watch("s")
-    p = s.push(source, "s?key=7", loop=True)
+    p = s.push(source, "s?key=7", loop=True, speed=4)
     for x in (v, w):
         assert x.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 8), s.log()[-2000:]
     assert not flv.frames(u.tags, VIDEO)
@@ -276,7 +276,7 @@ def test_backend_that_names_none(srs, source):
     b = Backend(lambda e: '{"code":0,"data":{"urls":[]}}')
     s = srs(backend_conf(b, f"destination 127.0.0.1:{far.port};"))
     v = far.watch("s")
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=4)
     assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 8)
     b.close()
 
@@ -289,7 +289,7 @@ def test_backend_that_fails_is_asked_again(srs, source):
     b = Backend(lambda e: answers[min(len(b.of("on_forward")) - 1, 2)])
     s = srs(backend_conf(b))
     own, v = s.watch(), far.watch("s")
-    p = s.push(source, loop=True)
+    p = s.push(source, loop=True, speed=4)
     assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 3)
     assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 10)
     assert len(b.of("on_forward")) == 3 and p.error is None
@@ -318,12 +318,12 @@ def test_backend_changes_by_reload(srs, source):
     far, near = srs(), srs()
     b = Backend(lambda e: json.dumps({"code": 0, "data": {"urls": [f"rtmp://127.0.0.1:{far.port}/live/s"]}}))
     s = srs(forward(near.port))
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=4)
     v, w = far.watch("s"), near.watch("s")
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 10, 5)
     s.reload(backend_conf(b, f"destination 127.0.0.1:{near.port};"))
     assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 8)
-    assert comes_to_rest(lambda: len(w.tags)), "the configured one was left"
+    assert comes_to_rest(lambda: len(w.tags), 0.6), "the configured one was left"
     n = len(w.tags)
     s.reload(forward(near.port))
     assert w.wait(lambda got: len(got) > n + 20, 5)

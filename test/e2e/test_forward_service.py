@@ -64,7 +64,7 @@ def test_a_service_takes_it(srs, service, source, scheme):
     url = y.url(scheme, f"/{APP}/{KEY}?mode=s3cr3t;x", f"me:{LOGIN}@", host="localhost")
     more = f"tls_ca {y.cert.cert};"
     s = srs(to(f'"{url}"', more), conf(api, more="exporter { enabled on; listen 127.0.0.1:%d; }" % free_port()))
-    s.push(source, loop=True, speed=2)
+    s.push(source, loop=True, speed=6)
     y.gets(source)
     (f,) = Api(api).get("forwards")["forwards"]
     port = y.tls if scheme == "rtmps" else y.server.port
@@ -104,7 +104,7 @@ def test_names_of_the_stream(srs, service, source, path, app, stream):
     """[vhost], [app] and [stream] are those of the stream, and an app alone keeps the name."""
     y, api = service(app=app, stream=stream), free_port()
     s = srs(vhost=f"vhost a.b {{ {to(y.url(path=path))} }}", glob=conf(api))
-    s.push(source, "cam", loop=True, speed=2, tcurl=f"rtmp://127.0.0.1:{s.port}/live?vhost=a.b")
+    s.push(source, "cam", loop=True, speed=6, tcurl=f"rtmp://127.0.0.1:{s.port}/live?vhost=a.b")
     y.gets(source)
     (f,) = Api(api).get("forwards")["forwards"]
     assert f["url"].endswith(f"/{app}/{stream}"), "names that are shown anyhow are no secret"
@@ -114,7 +114,7 @@ def test_parameters_of_the_app(srs, service, source):
     """rtmp://b.rtmp.example/live2?backup=1/KEY: the service gets them with its app."""
     y = service(param="?backup=1")
     s = srs(to(y.url(path=f"/{APP}?backup=1/{KEY}")))
-    s.push(source, loop=True, speed=2)
+    s.push(source, loop=True, speed=6)
     (e, *_) = y.gets(source)
     assert e["tcUrl"].endswith(f"/{APP}?backup=1") and KEY not in s.text()
 
@@ -125,7 +125,7 @@ def test_a_backend_names_it(srs, service, source, scheme):
     urls = [y.url(scheme, "/[app]2/" + KEY), "nonsense://x/y"]
     b = Backend(lambda e: json.dumps({"code": 0, "data": {"urls": urls}}))
     s = srs(f"forward {{ enabled on; tls_ca {y.cert.cert}; backend {b.url()}; }}", conf(api))
-    s.push(source, loop=True, speed=2)
+    s.push(source, loop=True, speed=6)
     y.gets(source)
     assert Api(api).get("forwards")["forwards"][0]["url"].endswith("/live2/***")
     assert s.wait_log("url 2 of its answer : it is neither rtmp", 2)
@@ -136,7 +136,7 @@ def test_a_backend_names_it(srs, service, source, scheme):
 def test_not_to_itself(srs, source):
     port = free_port()
     s = srs(to(f"rtmp://127.0.0.1:{port}/live/[stream] rtmp://127.0.0.1:{port}/copies/[stream]"), port=port)
-    s.push(source, loop=True, speed=2)
+    s.push(source, loop=True, speed=6)
     assert s.wait_log("no forward of .*live/s to .*it came from there", 3)
     w = s.watch(app="copies")
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 5)
@@ -168,6 +168,6 @@ def test_the_configuration_that_is_handed_out(srs, service, source, tmp_path):
         assert old in text
         text = text.replace(old, new)
     s = srs(conf=text, port=port, tank="console")
-    s.push(source, loop=True, speed=2)
+    s.push(source, loop=True, speed=6)
     y.gets(source)
     assert KEY not in told(s, api)

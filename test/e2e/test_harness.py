@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The test's own tools against somebody else's server and player, so that a test that fails on our
 server is not the fault of the tools."""
+import signal
+
 import pytest
 
 import flv
@@ -50,7 +52,7 @@ def test_client_publishes_to_nginx(nginx, source, tmp_path, flow):
     assert p.error is None
     p.stop()
     c.close()
-    player.end()
+    player.end(signal.SIGKILL)
     assert all(x[4] in want for x in got()[1:])
 
 

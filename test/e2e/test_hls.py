@@ -49,7 +49,7 @@ def listed(html, count, stream="s", timeout=5.0):
     return found
 
 
-def push(s, tags, speed=25.0, **how):
+def push(s, tags, speed=60.0, **how):
     p = s.push(tags, speed=speed, **how)
     p.join(30)
     p.stop()
@@ -79,13 +79,17 @@ def test_what_is_published(srs, html, source, tmp_path, more):
     assert not [f for f in os.listdir(os.path.join(html, "live")) if f.endswith(".tmp")]
 
 
-@pytest.mark.parametrize("codecs", [("hevc", "aac"), ("av1", "opus"), ("vp9", "mp3"), ("h264", "mp3"),
-                                    ("hevc", "opus")])
-@pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
+def rare(*values):
+    return pytest.param(*values, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("codecs, more", [
+    (("hevc", "opus"), ""), (("h264", "mp3"), ""), (("av1", "opus"), ""), (("hevc", "aac"), FMP4), (("av1", "opus"), FMP4),
+    (("vp9", "mp3"), FMP4), rare(("hevc", "aac"), ""), rare(("vp9", "mp3"), ""), rare(("h264", "mp3"), FMP4), rare(("hevc", "opus"), FMP4)])
 def test_codecs(srs, html, media, tmp_path, more, codecs):
     s = srs(conf(html, more, fragment=1))
     tags = media.tags(*codecs)
-    push(s, tags, speed=8)
+    push(s, tags, speed=25)
     in_ts = codecs[0] not in ("av1", "vp9")
     path = listed(html, 4 if more or in_ts else 2)
     one = hls.whole(path, str(tmp_path / "whole"))
@@ -347,7 +351,7 @@ def moved(tags, at, by):
     return [t if t.ts < at else Tag(t.type, max(0, t.ts + by), t.data) for t in tags]
 
 
-def send(client, tags, per_second=1000):
+def send(client, tags, per_second=3000):
     """In order, whatever their times say."""
     for i, t in enumerate(tags):
         client.send_tag(t)
@@ -450,7 +454,7 @@ def full_disk(srs, source, disk):
     port, glob = with_http(disk)
     s = srs(conf(disk, window=60), glob)
     w = s.watch()
-    p = s.push(source, speed=4, loop=True)
+    p = s.push(source, speed=8, loop=True)
     assert s.wait_log("cannot write .*No space left.*the stream goes on", 10)
     url = f"http://127.0.0.1:{port}/live/s.m3u8"
     before = hls.get_list(url)
@@ -539,7 +543,7 @@ def test_updates_of_the_list(srs, html, source):
     """A player that has the list asks for what is new alone; what it asks for must not be far ahead."""
     port, glob = with_http(html)
     s = srs(conf(html, "hls_ll on; hls_wait_keyframe off;", fragment=0.5), glob)
-    p = s.push(source, speed=4, loop=True)
+    p = s.push(source, speed=8, loop=True)
     url = f"http://127.0.0.1:{port}/live/s.m3u8"
     assert wait_for(lambda: hls.get(url)[0] == 200, 6)
     short = hls.get_list(url + "?_HLS_skip=YES")

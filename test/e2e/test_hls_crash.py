@@ -133,7 +133,7 @@ def test_nobody_publishes_again(srs, html, source, more):
         with open(os.path.join(html, name), "w") as f:
             f.write(text)
     os.utime(os.path.join(html, "live", "t.m3u8"), (time.time() + 60,) * 2)  # as if it were written now
-    s = srs(conf(html, more + " hls_dispose 2;", fragment=1, window=8))
+    s = srs(conf(html, more + " hls_dispose 1;", fragment=1, window=8))
     assert s.wait_log("HLS of live/s: its files are removed, nobody published since the server began")
     assert wait_for(lambda: sorted(os.listdir(os.path.join(html, "live"))) ==
                     sorted(n.split("/")[1] for n in others)), os.listdir(os.path.join(html, "live"))

@@ -30,7 +30,7 @@ def on_disk_alone(s, html, source, more, ctx, window=4):
     """A stream whose first segments have left memory. The url of its list."""
     port, glob = with_http(html)
     s = s(conf(html, f"{more} hls_key_file_path {html};", fragment=1, window=window, ctx=ctx), glob)
-    p = s.push(flv.cut(source, 12000), speed=20)
+    p = s.push(flv.cut(source, 12000), speed=50)
     p.join(20)
     listed(html, 1)
     url = f"http://127.0.0.1:{port}/live/s.m3u8"
@@ -103,7 +103,7 @@ def play(request, srs, html, source):
         port, http = with_http(html)
         s = srs(conf(html, f"hls_key_file_path {html}; {more}", fragment=0.5, window=HOUR,
                      ctx=request.param), http)
-        s.push(flv.cut(source, seconds * 1000), speed=10).join(20)
+        s.push(flv.cut(source, seconds * 1000), speed=50).join(20)
         start.url = f"http://127.0.0.1:{port}/live/s.m3u8"
         path = os.path.join(html, "live", "s.m3u8")
         assert wait_for(lambda: hls.load(path), 5) and comes_to_rest(lambda: hls.load(path).text, 0.6)
@@ -280,7 +280,7 @@ def test_an_mpd_is_compressed_once(long_mpd):
     assert cost({"Accept-Encoding": "gzip"}) < cost({}) * 1.5 + 0.1
 
 
-@pytest.mark.parametrize("more", ["", FMP4, KEYS], ids=["ts", "fmp4", "keys"])
+@pytest.mark.parametrize("more", ["", pytest.param(FMP4, marks=pytest.mark.long), KEYS], ids=["ts", "fmp4", "keys"])
 def test_updates_of_a_list(play, html, more):
     """Who has the list of an hour is sent its last minute, without low latency too."""
     url = play(f"hls_wait_keyframe off; {more}")

@@ -55,7 +55,7 @@ class Site:
         self.push()
 
     def push(self):
-        self.pushers = [self.srs.push(self.source, "s?token=good", tcurl=f"rtmp://{h}/live", loop=True, ahead=5)
+        self.pushers = [self.srs.push(self.source, "s?token=good", tcurl=f"rtmp://{h}/live", loop=True, ahead=7)
                         for h in self.hosts]
 
     def leave(self):

@@ -47,6 +47,7 @@ def beside(srs):
     streams = []
 
     def start(glob="", **how):
+        how.setdefault("vhost", "play { mw_latency 50; }")
         s = srs(glob=glob, **how)
         streams.append(Stream(s))
         return s, streams[-1]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """HTTP-FLV and WebSocket-FLV: every byte, real players, coming early, leaving, being slow."""
 import os
+import signal
 import subprocess
 import time
 
@@ -59,7 +60,7 @@ def test_ffmpeg_plays(live, tmp_path, source):
     push = tools.ffmpeg_publish(s.url(), tmp_path / "push.log", rate=6, seconds=6)
     assert push.wait(15) == 0, push.text()
     wait_for(lambda: len(tools.frame_list(tmp_path / "got.md5", "video")) >= 148, 3)
-    play.end()
+    play.end(signal.SIGKILL)
     are_of_the_source(tools.frame_list(tmp_path / "got.md5"))
 
 
@@ -271,7 +272,7 @@ def test_300_players(live, source):
     s, port = live()
     s.push(source, loop=True)
     load = procs.Proc([os.path.join(os.path.dirname(procs.BINARY), "sb_http_load"), "-c", "300", "-r",
-                       f"http://127.0.0.1:{port}/live/s.flv", "-s", "1", "--duration", "4", "--json"],
+                       f"http://127.0.0.1:{port}/live/s.flv", "-s", "1", "--duration", "2", "--json"],
                       s.tmp + "/load.json")
     assert load.wait(15) == 0
     import json

@@ -259,7 +259,7 @@ def test_segments_keep_a_quota(srs, source, tmp_path):
     s = srs(f"hls {{ enabled on; hls_path {html}; hls_fragment 1; hls_window 20; "
             "hls_quota 500k; hls_ctx off; hls_ts_ctx off; }",
             f"http_server {{ enabled on; listen 127.0.0.1:{web}; dir {html}; }}")
-    p = s.push(source, speed=4, loop=True)
+    p = s.push(source, speed=10, loop=True)
     assert s.wait_log(r"segments of 1 streams stay in memory, the last one is HLS of live/s: the quota "
                       r"is used up", 15)
 

@@ -167,7 +167,7 @@ def test_reloads_keep_srt_publishers(srs, begin):
     port = free_port()
     steps = UDP_STEPS[begin:] + UDP_STEPS[:begin]
     s = srs(vhost=SRT, glob=block("srt_server", steps[0][0], port))
-    senders = [Proc(["ffmpeg", "-hide_banner", "-nostdin", "-re", "-stream_loop", "-1", "-i", SOURCE, "-c", "copy", "-f", "mpegts",
+    senders = [Proc(["ffmpeg", "-hide_banner", "-nostdin", "-readrate", "3", "-stream_loop", "-1", "-i", SOURCE, "-c", "copy", "-f", "mpegts",
                      f"srt://{host}:{port}?streamid=#!::r=live/{name},m=publish&pkt_size=1316"],
                     os.path.join(s.tmp, name + ".log")) for host, name in (("127.0.0.1", "four"), ("[::1]", "six"))]
     watchers = []

@@ -53,7 +53,7 @@ def metrics(srs):
 
 def test_figures_of_a_stream(metrics, source):
     s, port = metrics(exporter="label here; tag x;")
-    p = s.push(source, "cam", loop=True)
+    p = s.push(source, "cam", loop=True, ahead=3)
     v = s.watch("cam")
     assert v.wait(lambda got: len(got) > 200, 10)
     cam = 'vhost="__defaultVhost__",app="live",stream="cam"'
@@ -96,7 +96,7 @@ def test_figures_of_a_stream(metrics, source):
 def test_drops_and_faults(metrics):
     """A player that reads nothing loses packets, and is counted as a fault when it is cut off."""
     import flvgen
-    s, port = metrics("play { queue_length 1; }", more="rtmp { send_timeout 3; }")
+    s, port = metrics("play { queue_length 1; }", more="rtmp { send_timeout 1; }")
     p = s.push(flvgen.synthetic(4, size=60000), "cam", loop=True, speed=4)
     slow = s.player("cam", client={"rcvbuf": 4096})  # and never reads
     cam = 'vhost="__defaultVhost__",app="live",stream="cam"'

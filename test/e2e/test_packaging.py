@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """make install, make deb, and the package in a small Debian with systemd; the steps of the Dockerfile
 in folders."""
+import fcntl
 import gzip
 import hashlib
 import os
@@ -26,10 +27,19 @@ def out(*argv, **how):
 
 
 @pytest.fixture(scope="module")
-def deb():
+def deb(tmp_path_factory):
+    """Made once: the processes that run tests beside each other share it."""
     if not procs.have("dpkg-deb", "objdump", "strip"):
         pytest.skip("no Debian")
-    return out(os.path.join(ROOT, "scripts", "make-deb.sh"), OBJS).split()[-1]
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    with open(tmp_path_factory.getbasetemp().parent / f"deb-{run}", "a+") as made:
+        fcntl.flock(made, fcntl.LOCK_EX)
+        made.seek(0)
+        path = made.read()
+        if not path:
+            path = out(os.path.join(ROOT, "scripts", "make-deb.sh"), OBJS).split()[-1]
+            made.write(path)
+    return path
 
 
 def sanitized():

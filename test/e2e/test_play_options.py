@@ -61,8 +61,8 @@ def test_slow_reader_drops_to_a_key_frame(srs):
     other = s.watch()
     slow = s.player(client={"rcvbuf": 32768})
     tags = synthetic(16, size=60000)  # 1.5 MB a second of media
-    p = s.push(tags, speed=4)
-    time.sleep(1.0)
+    p = s.push(tags, speed=5)
+    time.sleep(0.8)
     first = s.rss()
     p.join(20)
     assert p.error is None
@@ -108,9 +108,9 @@ def test_peer_that_never_reads(srs):
     dead = [s.player(client={"rcvbuf": 4096}) for _ in range(5)]
     tags = synthetic(6, size=40000)
     p = s.push(tags, loop=True, speed=6)
-    time.sleep(1.5)
+    time.sleep(1)
     first = s.rss()
-    time.sleep(2.5)
+    time.sleep(1.5)
     grown = s.rss() - first
     p.stop()
     assert p.error is None
@@ -206,7 +206,7 @@ def test_mix_correct(srs):
     assert times == sorted(times), [(a, b) for a, b in zip(times, times[1:]) if b < a][:5]
 
 
-def arrivals(s, seconds=2.5):
+def arrivals(s, seconds=1.6):
     """When each frame was pushed and when it came, in seconds."""
     w = s.watch()
     sent = {}
@@ -238,7 +238,7 @@ def test_min_latency(srs):
     s = srs("min_latency on; tcp_nodelay on; play { mw_latency 0; gop_cache off; }")
     pairs = arrivals(s)
     late = [b - a for a, b in pairs]
-    assert len(late) >= 60
+    assert len(late) >= 38
     assert statistics.median(late) < 0.1 * SLOW, f"median {statistics.median(late) * 1000:.1f} ms"
 
 
@@ -247,7 +247,7 @@ def test_mw_latency(srs):
     s = srs("play { mw_latency 350; mw_msgs 128; }")
     pairs = arrivals(s)
     late = [b - a for a, b in pairs]
-    assert len(pairs) >= 60
+    assert len(pairs) >= 38
     assert bursts(pairs) <= len(pairs) / 4, f"{bursts(pairs)} bursts for {len(pairs)} frames"
     assert statistics.median(late) < 0.5 * SLOW and max(late) < 3 * SLOW
 
@@ -257,7 +257,7 @@ def test_mw_msgs(srs):
     s = srs("play { mw_latency 0; mw_msgs 6; }")
     pairs = arrivals(s)
     late = [b - a for a, b in pairs]
-    assert len(pairs) >= 60
+    assert len(pairs) >= 38
     assert bursts(pairs) <= len(pairs) / 3, f"{bursts(pairs)} bursts for {len(pairs)} frames"
     assert statistics.median(late) < 0.5 * SLOW and max(late) < 3 * SLOW
 
@@ -331,7 +331,7 @@ def test_words_behind_play_count(srs):
 def test_player_that_wants_nothing(srs, latency, gop_cache):
     """Neither sound nor pictures: it costs nothing, and the others are served as before."""
     s = srs(f"min_latency on; play {{ gop_cache {gop_cache}; mw_latency {latency}; }}")
-    s.push(synthetic(10, gop=10), loop=True)
+    s.push(synthetic(10, gop=10), loop=True, speed=2)
     silent = s.player()
     silent.collect(3, count=3)
     silent.call("receiveVideo", False, sid=silent.sid)

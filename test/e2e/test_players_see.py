@@ -77,7 +77,7 @@ def test_streams(srs, source, tmp_path):
         p.client.unpublish()
         p.stop()
         p.client.close()
-    second = e.publish([STATUS, ACCESS] + source, speed=2, loop=True)
+    second = e.publish([STATUS, ACCESS] + source, speed=4, loop=True)
     assert wait_for(lambda: (e.html / "live/s.m3u8").exists() and (e.html / "live/s.mpd").exists() and
                     (e.mp4 / "live/s.m3u8").exists(), 10)
     live = {url: probe(url, "-analyzeduration", "2000000") for url in
@@ -161,7 +161,7 @@ def test_times_of_a_loop(srs, source, tmp_path):
     tags = looped(source, 8)
     ts = e.curl_ts(tmp_path / "s.ts", 60)
     assert e.s.wait_log("identified", 5)
-    pushers = e.publish(tags, speed=20)
+    pushers = e.publish(tags, speed=40)
     for p in pushers:
         p.join(30)
     assert wait_for(lambda: all((f / "live/s.m3u8").exists() and hls.load(str(f / "live/s.m3u8")).seconds > 40

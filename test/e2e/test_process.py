@@ -372,7 +372,7 @@ def test_daemon_and_pid_file(srs, tmp_path):
                 assert code != 0, "a second start with the same pid file"
                 assert os.path.exists(f"/proc/{pid}")
             os.kill(pid, signal.SIGTERM)
-            assert wait_for(lambda: not os.path.exists(f"/proc/{pid}"), 5)
+            assert wait_for(lambda: not procs.alive(pid), 5)
             pid = None
     finally:
         if pid and os.path.exists(f"/proc/{pid}"):
@@ -490,6 +490,7 @@ def test_stack_is_not_executable(srs):
     assert not bad, bad
 
 
+@pytest.mark.long
 def test_idle_costs_nothing(srs):
     s = srs()
     w = [s.watch(f"none{i}") for i in range(20)]

@@ -35,7 +35,7 @@ def test_normal_timeout(srs, source):
 
 def test_timeouts_do_not_hit_who_sends(srs):
     s = srs("publish { firstpkt_timeout 2000; normal_timeout 2000; }")
-    p = s.push(synthetic(3), speed=1)
+    p = s.push(synthetic(2.4), speed=1)
     p.join(60)
     assert p.error is None
 
@@ -54,7 +54,7 @@ def test_kickoff_for_idle(srs):
     assert wait_for(lambda: p.error is not None)
 
 
-@pytest.mark.parametrize("latency", [50, 350, 2000])
+@pytest.mark.parametrize("latency", [50, 350, pytest.param(2000, marks=pytest.mark.long)])
 def test_merged_read(srs, latency):
     """mr changes when bytes are read, never which."""
     s = srs(f"publish {{ mr on; mr_latency {latency}; }}")

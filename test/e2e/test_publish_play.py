@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A stream is published and played: what comes out is what went in."""
+import signal
 import time
 
 import pytest
@@ -43,7 +44,7 @@ def test_ffmpeg_publishes_and_plays(srs, tmp_path, source):
     assert push.wait(15) == 0, push.text()
     own.wait(lambda tags: len(flv.frames(tags, VIDEO)) >= 148, 3)
     wait_for(lambda: len(tools.frame_list(tmp_path / "got.md5", "video")) >= 148, 3)
-    play.end()
+    play.end(signal.SIGKILL)
 
     are_of_the_source(tools.frame_list(tmp_path / "got.md5"))
     for kind, least in ((VIDEO, 148), (AUDIO, 250)):

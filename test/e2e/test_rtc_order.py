@@ -62,14 +62,14 @@ def status_of(s, where):
         return json.load(got)
 
 
-OFTEN = ("pyramid", "open-gop")  # the hardest ones; the others are long
+OFTEN = ("pyramid", "open-gop")  # the hardest ones; the others are long tests
 
 
 @pytest.mark.parametrize("name", [n if n in OFTEN else pytest.param(n, marks=pytest.mark.long) for n in FILMS])
 def test_no_picture_is_broken(srs, tmp_path, name):
     options, least, says = FILMS[name]
     film, got = tmp_path / "film.flv", tmp_path / "got.h264"
-    tools.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25,noise=alls=20:allf=t", "-t", 6, "-c:v", "libx264",
+    tools.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25,noise=alls=20:allf=t", "-t", 4, "-c:v", "libx264",
                "-preset", "medium", "-b:v", "400k", "-x264-params", f"keyint={GROUP}:min-keyint={GROUP}:scenecut=0:" + options,
                "-pix_fmt", "yuv420p", film])
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")

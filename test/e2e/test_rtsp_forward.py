@@ -171,7 +171,7 @@ def test_to_our_own(srs, source, takeover):
         before.client.close()
     assert here.wait_log(r"forward to rtsp://127.0.0.1:\d+/live/s: publishing", 20)
     n = len(seen.tags)
-    assert seen.wait(lambda got: len(flv.frames(got[n:], flv.VIDEO)) >= 50, 20), there.log()[-2000:]
+    assert seen.wait(lambda got: len(flv.frames(got[n:], flv.VIDEO)) >= 30, 20), there.log()[-2000:]
     got = seen.stop()
     flv.check_monotonic(got)
     want = [t.data[2:] for t in flv.frames(source, flv.AUDIO)]

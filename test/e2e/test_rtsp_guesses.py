@@ -58,7 +58,7 @@ def guess(s, n, ip, password="wrong"):
     return got
 
 
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 4])
 def test_who_guesses_is_locked(live, workers):
     """Ten wrong passwords lock the address for its time, for the right one, too; no other address."""
     s = live(f"limits {{ wrong_lock 4; }} workers {workers};")
@@ -152,7 +152,7 @@ def test_roles(live, way):
 
 def test_roles_on_one_connection(live):
     """A login to play is none to publish the same stream, whatever failed before."""
-    s = live()
+    s = live(server="describe_wait 0;")
     c = s.rtsp()
     url = s.rtsp_url("none")
     assert c.request("DESCRIBE", url, {**WANTS, **login("viewer", "v")}).status == 404

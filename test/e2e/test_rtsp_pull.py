@@ -270,7 +270,7 @@ def test_wrong_password(srs, camera):
     assert s.wait_log(r"again in 6\d\d\d\d ms", 10)
     assert cam.refused <= 2
     assert "secret" not in s.log()
-    assert never(lambda: cam.connections > 1, 3)
+    assert never(lambda: cam.connections > 1, 1.5)
 
 
 @pytest.mark.long
@@ -402,15 +402,15 @@ def test_of_our_own(srs, source, tmp_path):
     url, out = f"rtsp://127.0.0.1:{b}/live/s", tmp_path / "frames"
     kinds = {x["codec_type"]: x for x in tools.ffprobe(url, "-show_streams")["streams"]}
     assert kinds["video"]["width"] == 640 and kinds["audio"]["sample_rate"] == "44100"
-    player = tools.ffmpeg_frames(url, tmp_path / "ffmpeg.log", out, seconds=3, options=("-rtsp_transport", "tcp"))
+    player = tools.ffmpeg_frames(url, tmp_path / "ffmpeg.log", out, seconds=2, options=("-rtsp_transport", "tcp"))
     player.wait(30)
     assert p.error is None
     p.stop()
     want = tools.run(["ffmpeg", "-v", "error", "-i", tools.SOURCE, "-c", "copy", "-f", "framemd5", "-"]).stdout.decode()
     want = [x.split(",")[5].strip() for x in want.splitlines() if x.startswith("1,")]
     got = [x[4] for x in tools.frame_list(out, "audio")]
-    assert len(got) > 80 and flv.find_run(got[:80], want * 2) >= 0
-    assert len(tools.frame_list(out, "video")) > 50
+    assert len(got) > 60 and flv.find_run(got[:60], want * 2) >= 0
+    assert len(tools.frame_list(out, "video")) > 35
     assert second.wait_log("media come", 1)
 
 

@@ -152,7 +152,7 @@ def test_plays_to_the_ports_of_the_client(site):
         report = a.socks[t][1].recv(2000)
         assert report[1] == 200 and report[4:8] == first[8:12], "no sender report at once"
         seq = struct.unpack(">H", first[2:4])[0]
-        for _ in range(100):
+        for _ in range(50):
             p = a.rtp(t)
             seq = seq + 1 & 0xFFFF
             assert struct.unpack(">H", p[2:4])[0] == seq and len(p) <= 1412
@@ -332,8 +332,8 @@ def test_ffmpeg_publishes(site, tmp_path):
     strangers = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     strangers[0].bind(("127.0.0.3", 0))
     strangers[1].bind(("127.0.0.1", 0))
-    play = tools.ffmpeg_frames(s.url(), tmp_path / "play.out", tmp_path / "frames", seconds=4)
-    for i in range(200):
+    play = tools.ffmpeg_frames(s.url(), tmp_path / "play.out", tmp_path / "frames", seconds=2.5)
+    for i in range(100):
         for x in strangers:
             x.sendto(struct.pack(">BBHII", 0x80, 96, i, i, i) + bytes(100), ("127.0.0.1", port))
         time.sleep(0.005)
@@ -349,7 +349,7 @@ def test_ffmpeg_publishes(site, tmp_path):
         x.close()
     s.api.wait_clients(0)
     rests = s.wait_log(r"RTSP over UDP rests, .* got (\d+), 0 lost for want of room, (\d+) of strangers", 5)
-    assert int(rests.group(1)) > 300 and int(rests.group(2)) > 300
+    assert int(rests.group(1)) > 150 and int(rests.group(2)) > 150
 
 
 # ---- a network that loses

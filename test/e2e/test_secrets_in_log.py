@@ -7,7 +7,7 @@ import pytest
 
 from hostile_rtsp import SDP
 from hostile_srt import Peer, extension, hsreq, key_message, streamid
-from procs import free_port, patience
+from procs import SLOW, free_port
 from rtspclient import rtsp_server
 
 SECRET = "s3cr3tXYZ"
@@ -19,10 +19,10 @@ def srt(s):
                               f"#!::k={SECRET}", f"#!:token:{SECRET}", f"a/b/c&x={SECRET}", f"publish:live/x:me:{SECRET}",
                               f"#!::r=live/x,u=me,m=bidirectional,pass={SECRET}", f"\x01?token={SECRET}", f"%23!:::x=,key%3d{SECRET}"]):
         p = Peer(s.srt, f"127.0.1.{i + 1}").induct()
-        p.conclude(hsreq() + streamid(said), timeout=patience(0.3))
+        p.conclude(hsreq() + streamid(said))
         p.close()
     p = Peer(s.srt, "127.0.2.1").induct()
-    p.conclude(hsreq() + streamid(f"#!::r=live/y,m=publish,key={SECRET}") + extension(3, key_message()), timeout=patience(0.3), encryption=2, field=7)
+    p.conclude(hsreq() + streamid(f"#!::r=live/y,m=publish,key={SECRET}") + extension(3, key_message()), encryption=2, field=7)
     p.close()
 
 
@@ -56,7 +56,7 @@ def http(s):
                  f"GET http://me:{SECRET}@h/live/x.flv HTTP/1.1", f"GET  /live/x.m3u8?token={SECRET} HTTP/9.9", f"?token={SECRET}",
                  f"GET /live/none.m3u8?token={SECRET} HTTP/1.1", f"GET /live/none.m3u8%3Ftoken={SECRET} HTTP/1.1",
                  f"POST /rtc/v1/whip/?app=live&stream=x&token={SECRET} HTTP/1.1"):
-        with socket.create_connection(("127.0.0.1", s.http_port), patience(0.2)) as c:
+        with socket.create_connection(("127.0.0.1", s.http_port), 0.5 * SLOW) as c:  # some wait for a publisher
             c.sendall(f"{line}\r\nHost: h\r\nAuthorization: Basic {SECRET}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
             try:
                 while c.recv(65536):

@@ -165,13 +165,13 @@ def test_other_address_replaces_one_silent_for_two_seconds(srs, source):
 
 
 def test_takeover_off(srs, source):
-    s = srs("publish { takeover off; }")
+    s = srs("publish { takeover off; takeover_silence 700; }")
     first = s.publisher()
     for t in flv.cut(source, 200):
         first.send_tag(t)
     with pytest.raises(Rejected):
         s.publisher()
-    time.sleep(2.5)
+    time.sleep(1)
     with pytest.raises(Rejected):
         s.publisher()
     first.close()
@@ -218,11 +218,11 @@ def test_killed_and_back(srs, tmp_path, source):
     """ffmpeg is killed in the middle, another starts at once; the player stays and goes on."""
     s = srs()
     w = s.watch()
-    a = tools.ffmpeg_publish(s.url(), tmp_path / "a.log")
+    a = tools.ffmpeg_publish(s.url(), tmp_path / "a.log", rate=3)
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 25, 6)
     a.end(signal.SIGKILL)
     n = len(flv.frames(w.tags, VIDEO))
-    b = tools.ffmpeg_publish(s.url(), tmp_path / "b.log")
+    b = tools.ffmpeg_publish(s.url(), tmp_path / "b.log", rate=3)
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= n + 40, 6), b.text()
     b.end()
     assert w.ended is None
@@ -230,14 +230,14 @@ def test_killed_and_back(srs, tmp_path, source):
 
 
 def test_vanished_without_a_word(srs, tmp_path, source):
-    """The publisher's process is stopped (its kernel still acknowledges): it is stale after 2 s."""
-    s = srs()
+    """The publisher's process is stopped (its kernel still acknowledges): it is stale after a second here."""
+    s = srs("publish { takeover_silence 1000; }")
     a = tools.ffmpeg_publish(s.url(), tmp_path / "a.log")
     assert s.wait_log("publish", 5)
     time.sleep(0.5)
     os.kill(a.pid, signal.SIGSTOP)
     try:
-        time.sleep(2.3)
+        time.sleep(1.3)
         c = second(s, "127.0.0.2")
         c.close()
     finally:

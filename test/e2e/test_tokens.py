@@ -166,7 +166,7 @@ def test_real_programs(site, tmp_path):
     """ffmpeg publishes with a key and plays with links and a JWT, by all that it knows."""
     s = site(security(f"publish on; play on; secret {SECRET}; jwt_secret {SECRET};",
                       "key live/s abcd-efgh;"))
-    tools.ffmpeg_publish(s.url("s") + "?key=abcd-efgh", tmp_path / "publish.log", loop=True)
+    tools.ffmpeg_publish(s.url("s") + "?key=abcd-efgh", tmp_path / "publish.log", rate=3, loop=True)
     assert wait_for(lambda: os.path.exists(s.html + "/live/s.m3u8")
                     and os.path.exists(s.html + "/live/s.mpd"), 15)
     web = f"http://127.0.0.1:{s.web}/live/s"

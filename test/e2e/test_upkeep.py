@@ -21,7 +21,7 @@ from webclient import Cert
 def api(srs):
     def start(vhost="", more="", extra=""):
         port = free_port()
-        s = srs(vhost, httpapi.conf(port, extra, f"exporter {{ enabled on; }}\n{more}"))
+        s = srs(vhost, httpapi.conf(port, extra, f"exporter {{ enabled on; listen 127.0.0.1:{free_port()}; }}\n{more}"))
         return s, Api(port)
     return start
 
@@ -75,6 +75,7 @@ def test_a_camera_that_does_not_answer(api, source):
     s.stop()
 
 
+@pytest.mark.long
 def test_ingests(api, tmp_path):
     """A listener of SRT that is not there, a file that comes later, a program that fails."""
     file, srt = tmp_path / "a.flv", free_port()
@@ -215,6 +216,7 @@ def test_disks(api, tmp_path, source):
         d.close()
 
 
+@pytest.mark.long
 def test_history(api, source):
     s, a = api()
     p = s.push(source, "cam", loop=True)

@@ -57,7 +57,7 @@ def test_players_who_come_first_and_a_publisher_who_comes_back(srs, source, spre
     watchers = [s.watch() for _ in range(12)]
     tags = flv.cut(source, 4000)
     for turn in (1, 2, 3):
-        pub = s.push(tags, speed=4)
+        pub = s.push(tags, speed=10)
         pub.join(10)
         assert pub.error is None
         for w in watchers:
@@ -227,7 +227,7 @@ def test_one_connection_publishes_one_stream_after_the_other(srs, source):
     """Each is at home where its player waits: the connection goes there, again and again."""
     s = srs(glob=HOME, env=FOUR)
     tags = flv.cut(source, 1000)
-    watchers = [s.watch(f"s{i}") for i in range(8)]
+    watchers = [s.watch(f"s{i}") for i in range(6)]
     c = s.client()
     for i, w in enumerate(watchers):
         c.publish(f"s{i}")

@@ -68,7 +68,7 @@ def test_lists_and_segments(site, html, source, more):
     if "keys" in more:
         more += f" hls_key_file_path {html};"
     s, url = site(conf(html, more, fragment=1))
-    pushers = [s.push(source, f"s{i}", speed=20) for i in range(3)]
+    pushers = [s.push(source, f"s{i}", speed=50) for i in range(3)]
     for i, p in enumerate(pushers):
         path = listed(html, 10, f"s{i}", 15)
         p.join(20)
@@ -91,7 +91,7 @@ def test_lists_and_segments(site, html, source, more):
 def test_one_connection_asks_for_all(site, html, source):
     """As a cache in front of us does: whose streams it asks for changes with each request."""
     s, url = site(conf(html, fragment=1))
-    pushers = [s.push(source, f"s{i}", speed=20) for i in range(6)]
+    pushers = [s.push(source, f"s{i}", speed=50) for i in range(6)]
     for i, p in enumerate(pushers):
         p.join(20)
         leave(p)
@@ -131,7 +131,7 @@ def test_low_latency(site, html, source):
 def test_dash(site, html, source):
     s, url = site(f"dash {{ enabled on; dash_path {html}; dash_fragment 1; dash_update_period 1; "
                   f"dash_window_size 40; }}")
-    pushers = [s.push(source, f"s{i}", speed=20) for i in range(3)]
+    pushers = [s.push(source, f"s{i}", speed=50) for i in range(3)]
     for i, p in enumerate(pushers):
         p.join(20)
         leave(p)
@@ -213,7 +213,7 @@ def test_a_publisher_comes_back(site, html, source):
     s, url = site(conf(html, fragment=1, window=120))
     last, names = 0, set()
     for turn in range(8):
-        p = s.push(flv.cut(source, 4000), speed=10)
+        p = s.push(flv.cut(source, 4000), speed=25)
         p.join(10)
         leave(p)
         got = wait_for(lambda: (x := hls.load(os.path.join(html, "live", "s.m3u8"))) and
@@ -230,7 +230,7 @@ def test_a_publisher_comes_back(site, html, source):
     at = s.mark()
     s.stop()
     s.start()
-    p = s.push(flv.cut(source, 4000), speed=10)
+    p = s.push(flv.cut(source, 4000), speed=25)
     p.join(10)
     leave(p)
     assert s.wait_log(r"HLS of live/s goes on at segment \d+, with \d+ of before", 5, at)
@@ -265,7 +265,7 @@ def test_recordings(backend, srs, source, tmp_path):
             env=FOUR)
     tags = flv.cut(source, 5000)
     for turn in range(2):
-        pushers = [s.push(tags, f"s{i}", speed=10) for i in range(12)]
+        pushers = [s.push(tags, f"s{i}", speed=20) for i in range(12)]
         for p in pushers:
             p.join(10)
             leave(p)
