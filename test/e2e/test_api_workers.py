@@ -134,6 +134,7 @@ class Held:
         self.tracer.join(10)
 
 
+@pytest.mark.long
 def test_one_that_is_held_up(four, source):
     """What is polled goes on, lists wait, and all is well when the worker goes on."""
     s, a = four(env=FOUR)

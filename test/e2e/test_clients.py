@@ -90,6 +90,7 @@ def test_rtmpdump_plays(srs, tmp_path, source, options):
     assert flv.find_run(flv.hashes(tags, VIDEO)[:40], flv.hashes(source, VIDEO) * 2) >= 0
 
 
+@pytest.mark.long
 @pytest.mark.needs("ffmpeg")
 def test_ffmpeg_transcodes_through(srs, tmp_path):
     """Encoded live and pushed, not copied: what ffmpeg sends with its own timing decodes."""

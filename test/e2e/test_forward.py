@@ -120,6 +120,7 @@ def test_dead_destination_is_harmless(srs, source):
     s.allow_errors = True
 
 
+@pytest.mark.long
 def test_dead_destination_of_many_streams(srs, source):
     """One line says that it fails, however many streams want to go there, and one that it works."""
     far = srs(name="far")

@@ -244,6 +244,7 @@ def test_takeover_asks_first(backend, srs, source):
     q.stop()
 
 
+@pytest.mark.long
 def test_informing_is_sent_again(backend, srs):
     tries = []
 

@@ -62,7 +62,7 @@ def status_of(s, where):
         return json.load(got)
 
 
-OFTEN = ("pyramid", "open-gop")  # the hardest ones; the others are long tests
+OFTEN = ("open-gop",)  # the hardest one; the others are long tests
 
 
 @pytest.mark.parametrize("name", [n if n in OFTEN else pytest.param(n, marks=pytest.mark.long) for n in FILMS])
