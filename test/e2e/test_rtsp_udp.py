@@ -341,7 +341,7 @@ def test_ffmpeg_publishes(site, tmp_path):
     want = [x[4] for x in tools.source_frames() if x[0] == "audio"] * 3
     sound = [x[4] for x in tools.frame_list(tmp_path / "frames", "audio")]
     assert len(sound) > 80 and any(want[i:i + 60] == sound[:60] for i in range(len(want) - 60))
-    assert len(tools.frame_list(tmp_path / "frames", "video")) > 50
+    assert len(tools.frame_list(tmp_path / "frames", "video")) > 40
     row = next(x for x in s.api.clients() if x["publish"])
     assert row["type"] == "rtsp-publish" and row["lost_packets"] == 0
     p.end()
@@ -349,7 +349,7 @@ def test_ffmpeg_publishes(site, tmp_path):
         x.close()
     s.api.wait_clients(0)
     rests = s.wait_log(r"RTSP over UDP rests, .* got (\d+), 0 lost for want of room, (\d+) of strangers", 5)
-    assert int(rests.group(1)) > 150 and int(rests.group(2)) > 150
+    assert int(rests.group(1)) > 150 and int(rests.group(2)) > 75
 
 
 # ---- a network that loses
