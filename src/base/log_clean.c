@@ -56,7 +56,7 @@ static size_t address_size(const char *p)
     size_t n = 0;
 
     while ((unsigned char)p[n] > ' ' && !strchr("\"'<>", p[n]) &&
-           !(p[n] == ',' && (p[n + 1] == ' ' || !p[n + 1])))
+           !(strchr(",:", p[n]) && (p[n + 1] == ' ' || !p[n + 1])))
         n++;
     return n;
 }

@@ -63,6 +63,8 @@ static const struct {
       "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:*** KDR=1" },
     { "MIKEY, RFC 4567", "a=key-mgmt:mikey AQAFgM0X==\r\nm=", "a=key-mgmt:mikey AQAFgM0X==??m=",
       "a=key-mgmt:mikey ***??m=" },
+    { "a colon behind an address", "forward to srt://h:1?streamid=a:b: publishing",
+      "forward to srt://h:1?streamid=a:b: publishing", "forward to srt://h:1?***: publishing" },
     { "controls in what is hidden", "a?b\nc", "a?b?c", "a?***?c" },
     { "a sign that stands for a control is no query", "a\001b", "a?b", NULL },
     { "empty", "", "", NULL },
@@ -502,7 +504,7 @@ static void stream_keys(void **state)
           "{\"urls\":[\"rtmp://h/a/***\",\"rtmp://localhost:1/a/***\"]}" },
         { "[f=flv]rtmp://h/a/KEY|[f=flv]rtmps://i/b/KEY", "[f=flv]rtmp://h/a/***|[f=flv]rtmps://i/b/***",
           "[f=flv]rtmp://h/a/***|[f=flv]rtmps://i/b/***" },
-        { "rtmp://h/a/KEY: Broken pipe", "rtmp://h/a/*** Broken pipe", "rtmp://h/a/*** Broken pipe" },
+        { "rtmp://h/a/KEY: Broken pipe", "rtmp://h/a/***: Broken pipe", "rtmp://h/a/***: Broken pipe" },
         { "rtmp:// rtmp rtmp://h http://h/a/K", "rtmp:// rtmp rtmp://h http://h/a/K", "rtmp:// rtmp rtmp://h http://h/a/K" },
         { "", "", "" },
     };
