@@ -96,7 +96,7 @@ def test_ingest_reload_by_id(srs):
 
 
 @ffmpeg
-@pytest.mark.parametrize("sig", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL, signal.SIGSEGV])
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
 def test_nobody_is_left_behind(srs, source, sig):
     """Ingest, transcode and exec; the server is told to end, is killed, crashes."""
     script = "trap '' TERM; while :; do sleep 0.2; done"

@@ -26,7 +26,7 @@ def site(srs, tmp_path):
     return start
 
 
-@pytest.mark.parametrize("group", [n if n < 2 else pytest.param(n, marks=pytest.mark.long) for n in range(GROUPS)])
+@pytest.mark.parametrize("group", range(GROUPS))
 def test_a_second_of_each(site, group):
     """A connection of each at once; here tests run side by side, so the limit is what a person would see."""
     kinds = NEW[group::GROUPS]
