@@ -296,8 +296,8 @@ def test_gstreamer(site, source, tmp_path, url):
     s = site()
     s.push(source, loop=True)
     pipe = f"rtspsrc location={url.format(**s.p)} name=s tls-validation-flags=0 protocols=tcp+http+tls " \
-           "s. ! application/x-rtp,media=video ! rtph264depay ! h264parse ! fakesink num-buffers=40 sync=false " \
-           "silent=false s. ! application/x-rtp,media=audio ! rtpmp4gdepay ! fakesink num-buffers=50 sync=false"
+           "s. ! application/x-rtp,media=video ! rtph264depay ! h264parse ! fakesink num-buffers=60 sync=false " \
+           "silent=false s. ! application/x-rtp,media=audio ! rtpmp4gdepay ! fakesink num-buffers=80 sync=false"
     gst = Proc(["gst-launch-1.0", "-v", *pipe.split()], tmp_path / "gst.log")
     assert gst.wait(60) == 0, gst.text()[-3000:] + s.log()[-3000:]  # it starts slowly beside others
     assert "video/x-h264" in gst.text() and "audio/mpeg" in gst.text()

@@ -27,7 +27,7 @@ static const struct {
       "workers:never 1>4\nworker_cpu_affinity:never >auto\nworkers_spread:once 64>0\n" },
     { "workers auto;", "workers 64;", "workers:never auto>64\n" },
     { "", "heartbeat { interval 9.9; }", "heartbeat.interval:once 10>9.9\n" },
-    { "http_api { listen 80; }", "", "http_api.listen:never 80>1985\n" },
+    { "http_api { listen 80; }", "", "http_api.listen:handler 80>1985\n" },
     { "vhost a { }", "vhost a { } vhost b { }", "+vhost[b]:handler >b\n" },
     { "vhost a { } vhost b { }", "vhost b { }", "-vhost[a]:handler a>\n" },
     { "vhost a { } vhost b { }", "vhost b { } vhost a { }", "" },
@@ -129,8 +129,8 @@ static err_t reload(struct conf **out, const struct conf *old, const char *text,
 static void restart_values_stay(void **state)
 {
     struct conf *old = mem_conf(
-        "listen 1935; daemon off; pid /old; srs_log_level warn; http_api { listen 80 81; }"
-        "stream_caster { listen 1; output o; sip { candidate c; } }"
+        "listen 1935; daemon off; pid /old; srs_log_level warn;"
+        "stream_caster { listen 1; output o; sip { candidate c; listen 80 81; } }"
         "vhost a { cluster { mode remote; coworkers x y; } }");
     struct conf *new = NULL;
     char told[1024] = "";
@@ -144,9 +144,9 @@ static void restart_values_stay(void **state)
     assert_false(new->daemon);
     assert_string_equal(new->pid, "/old");
     assert_int_equal(new->log_level, CONF_LOG_WARN);
-    assert_int_equal(new->http_api.listen.n, 2);
-    assert_int_equal(new->http_api.listen.v[1].port, 81);
     assert_int_equal(new->stream_caster.n, 1);
+    assert_int_equal(new->stream_caster.v[0].sip.listen.n, 2);
+    assert_int_equal(new->stream_caster.v[0].sip.listen.v[1].port, 81);
     assert_string_equal(new->stream_caster.v[0].sip.candidate, "c");
     assert_int_equal(new->vhost.v[0].cluster.mode, CONF_CLUSTER_REMOTE);
     assert_string_equal(new->vhost.v[0].cluster.coworkers.v[1], "y");
