@@ -16,8 +16,8 @@ ROWS = {
 
 
 @pytest.mark.needs("ffmpeg")
-@pytest.mark.parametrize("transport", ["tcp", "udp"])
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row, transport", [pytest.param(row, transport, marks=[pytest.mark.long] if (i + k) % 2 else [])
+                                            for i, row in enumerate(ROWS) for k, transport in enumerate(("tcp", "udp"))])
 def test_ffmpeg_plays_it(source, row, transport):
     cam = Camera(tracks_of(source), Quirks(**ROWS[row], speed=4))
     got = tools.run(["ffmpeg", "-v", "error", "-rtsp_transport", transport, "-i", cam.url(), "-t", "2", "-c", "copy",

@@ -193,7 +193,7 @@ def write_dash_journal(html):
         f.write(f"list 0 0 3 {period} {now} .\n")
 
 
-@pytest.fixture(params=["off", "on", "location_alone"])
+@pytest.fixture(params=[pytest.param("off", marks=pytest.mark.long), "on", pytest.param("location_alone", marks=pytest.mark.long)])
 def long_mpd(request, srs, html, source):
     """The url of an MPD of an hour, of a session if there are any; what is published has ended."""
     write_dash_journal(html)
