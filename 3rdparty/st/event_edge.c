@@ -175,9 +175,7 @@ static int wait_events(int64_t usec)
 {
     int64_t msec = usec < 0 ? -1 : (usec + 999) / 1000;
 
-/* Valgrind does not know the call. ThreadSanitizer runs the handler of a signal only inside calls that
- * it wraps: in this one, SIGTERM would wait until the next event. */
-#if !defined(ST_VALGRIND) && !defined(ST_TSAN)
+#ifndef ST_VALGRIND /* which does not know the call */
     static _Thread_local int missing; /* before Linux 5.11 */
     struct timespec ts = { .tv_sec = usec / 1000000, .tv_nsec = usec % 1000000 * 1000 };
 

@@ -73,19 +73,8 @@ static void forget_primordial(void)
  * instrumented: what it enters on one fiber it leaves on another. */
 static _Thread_local void *ended; /* it could not destroy itself while it ran */
 
-/* A signal that came while this thread ran waits in its fiber for a call that ThreadSanitizer wraps,
- * which may come much later, or never. */
-static void handle_signals(void)
-{
-    static void *(*volatile wrapped)(void *, int, size_t) = memset;
-    char byte;
-
-    wrapped(&byte, 0, sizeof(byte));
-}
-
 static void before_switch(_st_thread_t *to, void **fiber)
 {
-    handle_signals();
     if (!fiber)
         ended = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(to->fiber, 0);
