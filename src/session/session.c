@@ -202,12 +202,12 @@ void session_log_end(const struct session *s, err_t *why)
     log_end(text, why);
 }
 
-void session_log_did(struct session *s, const char *more, err_t why)
+void session_log_did(struct session *s, err_t why)
 {
     char text[300];
 
     if (s->did)
-        log_trace("client finished: %s%s: %s", s->did, more,
+        log_trace("client finished: %s: %s", s->did,
                   why ? err_text(why, text, sizeof(text)) : "the stream ended");
     free(s->did);
     s->did = NULL;

@@ -77,9 +77,9 @@ void session_leave(struct session *s, err_t why);
  * ended, which is freed. Behind session_leave(). */
 void session_log_end(const struct session *s, err_t *why);
 /* The same line where the conversation goes on, as that of a forward which tries again, or the
- * error is needed further: `why` is borrowed. `more` follows the figures: "" or ", 3 requests".
- * Nothing if it neither published nor played since the last line. */
-void session_log_did(struct session *s, const char *more, err_t why);
+ * error is needed further: `why` is borrowed. Nothing if it neither published nor played since the
+ * last line. */
+void session_log_did(struct session *s, err_t why);
 /* Take its bit rates, every few seconds. */
 void session_count(struct session *s, co_usec now);
 /* The same; true: the sample line of this kind is its to write. */

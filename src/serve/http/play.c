@@ -91,7 +91,7 @@ err_t http_play_write(struct http_play *p, const void *data, size_t size)
 err_t http_play_leave(struct http_play *p, err_t err)
 {
     session_player_end(&p->player, err);
-    session_log_did(&p->session, "", err);
+    session_log_did(&p->session, err);
     return err ? err_wrap(err, "play %s", p->end) : NULL;
 }
 

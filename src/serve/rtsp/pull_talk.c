@@ -392,7 +392,7 @@ err_t rtsp_pull_talk(struct rtsp_pull *p)
         err = publish(p);
     if (p->rx && p->call.io)
         log_end_of(p);
-    session_log_did(&p->session, "", err);
+    session_log_did(&p->session, err);
     if (p->call.io && (!err || err_class(err) != ERR_CLASS_PEER))
         say_goodbye(p);
     rtsp_pull_udp_close(p);

@@ -159,7 +159,7 @@ void forward_log_did(struct forward *f, err_t why)
 
     if (!own)
         forward_hide(f, why);
-    session_log_did(&f->session, "", own ? own : why);
+    session_log_did(&f->session, own ? own : why);
     err_free(&own);
 }
 

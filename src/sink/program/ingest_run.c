@@ -203,7 +203,7 @@ static err_t publish_file(struct ingest_run *r)
     }
     err = play_rounds(r, reader);
     session_publisher_end(&r->publisher, err);
-    session_log_did(s, "", err);
+    session_log_did(s, err);
     return err;
 }
 

@@ -84,7 +84,7 @@ static err_t publish(struct taking *t)
     ts_intake_free(t->ts);
     log_end_of(t);
     session_publisher_end(&r->publisher, err);
-    session_log_did(s, "", err);
+    session_log_did(s, err);
     return err;
 }
 
