@@ -44,8 +44,12 @@ LIB_SRC := $(filter-out $(LOAD_SRC) $(MAIN),$(SRC))
 TOOL_SRC := $(wildcard src/tools/load/sb_*.c)
 TOOL_LIB_SRC := $(filter-out $(TOOL_SRC),$(LOAD_SRC))
 UNIT_SRC := $(sort $(wildcard test/unit/test_*.c))
+UNIT_LIB_SRC := $(sort $(wildcard test/unit/lib/*.c))
+# These define functions of the program again, so each has a program of its own.
+UNIT_ALONE := $(shell sed -n 's/^\(test_[a-z0-9_]*\):.*/\1/p' test/unit/FAKES)
 FUZZ_SRC := $(sort $(filter-out test/fuzz/fuzz_main.c,$(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_PARTS := test/fuzz/fuzz_main.c $(filter-out test/fuzz/fuzz_%.c,$(wildcard test/fuzz/*.c))
+FUZZ_LIB_SRC := $(filter-out test/fuzz/seeds.c test/fuzz/fuzz_%.c,$(sort $(wildcard test/fuzz/*.c)))
+FUZZ_PARTS := test/fuzz/fuzz_main.c $(FUZZ_LIB_SRC)
 
 PROGRAM := $(if $(MAIN),$(OBJS)/srs)
 TOOLS := $(TOOL_SRC:src/tools/load/%.c=$(OBJS)/%)
@@ -58,6 +62,7 @@ all: server $(TOOLS)
 server: $(LIB) $(PROGRAM) $(CONSOLE) players certificate
 units: $(UNITS)
 fuzzers: $(FUZZERS)
+seeds: $(OBJS)/test/seeds
 
 # ---- settings: made by configure, made again with the same choices when it changes
 
@@ -93,7 +98,7 @@ $(O)/%.o: %.c Makefile $(OBJS)/config.mk $(OBJS)/config.h | $(ST)/st.h
 	$(CC_Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 # Half the time to compile; what they test is optimized all the same.
-$(O)/test/unit/%.o: CPPFLAGS += -Itest/unit
+$(O)/test/unit/%.o: CPPFLAGS += -Itest/unit -Itest/unit/lib
 $(O)/test/unit/%.o: OPTIMIZE := $(OPTIMIZE:-O2=-Og)
 
 # The list of its members is an input too: a source that is gone leaves the library.
@@ -116,14 +121,64 @@ $(OBJS)/sb_%: $(O)/src/tools/load/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(S
 # The server is there before the first of them is compiled.
 $(LOAD_SRC:%.c=$(O)/%.o): | $(PROGRAM)
 
-# the parts of the load tools are in no library
-$(OBJS)/test/test_load%: $(O)/test/unit/test_load%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
-	@mkdir -p $(@D)
-	$(link) -lcmocka $(LIBS) -o $@
+# ---- unit tests: a program per room (the second word of test_ROOM_*.c), to which each test_* is a link
 
-$(OBJS)/test/%: $(O)/test/unit/%.o $(LIB) $(ST)/libst.a
-	@mkdir -p $(@D)
-	$(link) -lcmocka $(LIBS) -o $@
+UNIT_SHARED := $(filter-out $(UNIT_ALONE),$(UNIT_SRC:test/unit/%.c=%))
+UNIT_LIB := $(OBJS)/test/libunit.a
+
+# test_*: one file of a kind is in the room `other`
+unit_word = $(word 2,$(subst _, ,$(1)))
+unit_room = $(if $(word 2,$(filter test_$(call unit_word,$(1)) test_$(call unit_word,$(1))_%,$(UNIT_SHARED))),$(call unit_word,$(1)),other)
+UNIT_ROOMS := $(sort $(foreach t,$(UNIT_SHARED),$(call unit_room,$(t))))
+unit_objects = $(foreach t,$(UNIT_SHARED),$(if $(filter $(1),$(call unit_room,$(t))),$(O)/test/unit/$(t).o))
+# the parts of the load tools are in no library
+unit_parts = $(if $(filter load test_load%,$(1)),$(TOOL_LIB_SRC:%.c=$(O)/%.o)) $(UNIT_LIB) $(LIB) $(ST)/libst.a
+
+$(OBJS)/test/alone.list: LIST = $(UNIT_ALONE)
+$(UNITS:$(OBJS)/test/%=$(O)/test/unit/%.o): $(OBJS)/test/alone.list
+$(OBJS)/test/libunit.list: LIST = $(UNIT_LIB_SRC)
+$(UNIT_LIB): $(UNIT_LIB_SRC:%.c=$(O)/%.o) $(OBJS)/test/libunit.list
+	$(call Q,AR)rm -f $@ && $(AR) qcs $@ $(filter %.o,$^)
+
+unit_link = $(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.list,$^) -lcmocka $(LIBS) -o $@
+
+define UNIT_ROOM_RULE
+$(OBJS)/test/room_$(1).list: LIST = $(2)
+$(OBJS)/test/room_$(1): $(2) $(OBJS)/test/room_$(1).list $(call unit_parts,$(1))
+	$$(unit_link)
+endef
+$(foreach r,$(UNIT_ROOMS),$(eval $(call UNIT_ROOM_RULE,$(r),$(call unit_objects,$(r)))))
+
+define UNIT_SHARED_RULE
+$(O)/test/unit/$(1).o: CPPFLAGS += -Dmain=main_$(1) -DUNIT_NAME='"$(1)"'
+$(OBJS)/test/$(1): $(OBJS)/test/room_$(call unit_room,$(1))
+	@ln -sf room_$(call unit_room,$(1)) $$@
+endef
+$(foreach t,$(UNIT_SHARED),$(eval $(call UNIT_SHARED_RULE,$(t))))
+
+define UNIT_ALONE_RULE
+$(OBJS)/test/$(1): $(O)/test/unit/$(1).o $(call unit_parts,$(1))
+	$$(unit_link)
+endef
+$(foreach t,$(UNIT_ALONE),$(eval $(call UNIT_ALONE_RULE,$(t))))
+
+# ---- all fuzz targets in one program of the normal build, which replays the inputs of test/fuzz/corpus
+
+FUZZ_NAMES := $(FUZZ_SRC:test/fuzz/fuzz_%.c=%)
+FUZZ_WRAP := -Wl,--wrap=clock_gettime,--wrap=syscall,--wrap=co_thread_run
+
+define SEED_RULE
+$(O)/test/fuzz/fuzz_$(1).o: CPPFLAGS += -DLLVMFuzzerTestOneInput=target_$(1) -Dfuzz_input_most=most_$(1)
+endef
+$(foreach n,$(FUZZ_NAMES),$(eval $(call SEED_RULE,$(n))))
+
+$(OBJS)/test/seeds.list: LIST = $(FUZZ_NAMES)
+$(O)/test/fuzz/seeds.o: CPPFLAGS += -D'FUZZ_TARGETS=$(patsubst %,X(%),$(FUZZ_NAMES))'
+$(O)/test/fuzz/seeds.o: $(OBJS)/test/seeds.list
+$(O)/test/fuzz/%.o: OPTIMIZE := $(OPTIMIZE:-O2=-Og)
+
+$(OBJS)/test/seeds: $(O)/test/fuzz/seeds.o $(FUZZ_SRC:%.c=$(O)/%.o) $(FUZZ_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
+	$(link) $(FUZZ_WRAP) $(LIBS) -o $@
 
 # ---- the web pages, beside the program
 
@@ -142,7 +197,7 @@ players:
 player:
 	3rdparty/install-player.sh $(OBJS)/player
 
-# ---- fuzz targets: everything once more, by gcc, with sanitizers and coverage
+# ---- fuzz targets: everything once more, by gcc, with sanitizers and coverage (make fuzz, make test-long)
 
 FO = $(OBJS)/fuzz/o
 FUZZ_ST = $(call st_dir,asan)
@@ -166,7 +221,7 @@ $(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.list
 
 $(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FUZZ_PARTS:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.a \
     $(FUZZ_ST)/libst.a
-	$(call Q,LD)gcc $(FUZZ_CFLAGS) -Wl,--wrap=clock_gettime,--wrap=syscall,--wrap=co_thread_run $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
+	$(call Q,LD)gcc $(FUZZ_CFLAGS) $(FUZZ_WRAP) $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
 
 # ---- for people: set up, build, run
 
@@ -215,8 +270,8 @@ test:
 test-unit: units
 	@scripts/test.sh $(OBJS) unit
 
-test-fuzz-seeds: fuzzers
-	@scripts/test.sh $(OBJS) fuzz-seeds
+test-fuzz-seeds: seeds
+	@scripts/test.sh $(OBJS) replay
 
 test-e2e: all
 	@scripts/test.sh $(OBJS) e2e
@@ -229,7 +284,7 @@ test-workers: all
 test-asan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/asan --ffmpeg-fit=on --sanitizer=on > /dev/null
-	+@scripts/test.sh $(OBJS)/asan build units unit e2e
+	+@scripts/test.sh $(OBJS)/asan build units seeds unit replay e2e
 
 # ThreadSanitizer, likewise, with four workers.
 test-tsan:
@@ -237,11 +292,11 @@ test-tsan:
 	@./configure --objs=$(OBJS)/tsan --ffmpeg-fit=on --sanitizer=thread > /dev/null
 	+@E2E_WORKERS=4 scripts/test.sh $(OBJS)/tsan build units unit e2e
 
-# With the tests that take long, and some minutes of fuzzing.
+# With the tests that take long, and some minutes of fuzzing, which begins with the inputs of the corpus.
 test-long:
 	3rdparty/install.sh build test long browser desktop
 	-3rdparty/install-player.sh objs/player
-	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build beside e2e unit fuzz
+	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build beside e2e unit fuzzers fuzz-seeds fuzz
 
 # gprof, gperftools, valgrind, sanitizers, perf, gdb: each as a user would, in objects of its own.
 test-profile:
@@ -284,8 +339,9 @@ coverage:
 compdb: $(OBJS)/config.mk
 	@scripts/compdb.py $(OBJS) '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' $(SRC) > compile_commands.json
 
-symbols: $(LIB)
-	@scripts/check_symbols.py src $(OBJS) && scripts/check_unused.py src $(OBJS) test
+symbols: $(LIB) $(UNIT_SRC:%.c=$(O)/%.o)
+	@scripts/check_symbols.py src $(OBJS) && scripts/check_unused.py src $(OBJS) test && \
+	    scripts/check_fakes.py test/unit $(OBJS)
 
 bench bench-quick:
 	3rdparty/install.sh build bench
@@ -303,7 +359,7 @@ help:
 	@sed 's/^/  /' scripts/make-help.txt
 
 FORCE:
-.PHONY: all server certificate players player deb screenshots units fuzzers st run install uninstall install-deps test test-unit test-fuzz-seeds test-e2e \
+.PHONY: all server certificate players player deb screenshots units seeds fuzzers st run install uninstall install-deps test test-unit test-fuzz-seeds test-e2e \
     check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-workers test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
     distclean help FORCE
 

@@ -34,7 +34,8 @@ def read_all(folder):
     """By test_ts_recorded: whole, cut, with holes, with noise, each packet twice."""
     if not os.path.exists(READER):
         pytest.skip(f"{READER} is not there: make units")
-    r = subprocess.run([READER, folder], capture_output=True, text=True, timeout=600 * procs.SLOW)
+    r = subprocess.run([READER], env={**os.environ, "TS_FOLDER": str(folder)}, capture_output=True, text=True,
+                       timeout=600 * procs.SLOW)
     if r.returncode:
         kept = os.path.join(os.environ.get("E2E_KEEP", os.path.join(procs.ROOT, "objs", "e2e")), "ts-anew")
         shutil.rmtree(kept, ignore_errors=True)

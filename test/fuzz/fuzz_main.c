@@ -6,21 +6,16 @@
  *   target -n RUNS DIR          change the inputs of DIR at random, keep those that reach new
  *   target -t SECONDS DIR       branches or make more work than any before, `make fuzz`
  *
- * Coverage comes from gcc's -fsanitize-coverage=trace-pc in all but the drivers. An input that
- * crashes, takes more than HANG_MS of processor time, or is not done in WAIT seconds, is written to
- * $FUZZ_FOUND<number>; it belongs into the corpus, with its repair.
+ * Coverage comes from gcc's -fsanitize-coverage=trace-pc in all but the drivers. An
+ * input that is written to $FUZZ_FOUND<number> (replay.h) belongs into the corpus, with its repair.
  */
 #include "fuzz.h"
 #include "mutate.h"
+#include "replay.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,8 +28,6 @@ enum {
     INPUT_SIZE = 64 * 1024, /* of targets that do not say otherwise */
     CORPUS_SIZE = 8192,
     MAP_SIZE = 1 << 21, /* a place for each 4 bytes of 8 MB of code */
-    HANG_MS = 200,
-    WAIT = 20,
 };
 
 static uint8_t seen[MAP_SIZE]; /* per branch: which magnitudes of hits were reached, as bits */
@@ -43,9 +36,8 @@ static uint32_t touched[MAP_SIZE];
 static size_t touched_count, edges;
 static uint64_t steps, most_steps; /* branches taken in this run, and in the one with most */
 static struct input corpus[CORPUS_SIZE];
-static size_t corpus_count, replayed;
-static struct input current;
-static int64_t slowest; /* run, in microseconds of processor time */
+static size_t corpus_count;
+static int64_t slowest, used; /* by a run, by all; in microseconds of processor time */
 static uint8_t buf[FUZZ_LARGEST];
 
 void __sanitizer_cov_trace_pc(void)
@@ -87,118 +79,23 @@ static int new_reach(void)
     return fresh;
 }
 
-/* The sanitizers are about to end the process: keep what did it. */
-static void save_current(void)
-{
-    const char *prefix = getenv("FUZZ_FOUND");
-    char path[4096];
-    int fd;
-
-    if (!prefix || !current.data)
-        return;
-    snprintf(path, sizeof(path), "%s%ld", prefix, (long)getpid());
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd >= 0) {
-        if (write(fd, current.data, current.size) == (ssize_t)current.size)
-            fprintf(stderr, "input of %zu bytes kept in %s\n", current.size, path);
-        close(fd);
-    }
-}
-
-static void on_hang(int sig)
-{
-    if (sig == SIGPROF)
-        fprintf(stderr, "an input of %zu bytes takes more than %d ms of processor time\n",
-                current.size, HANG_MS);
-    else
-        fprintf(stderr, "an input of %zu bytes is not done in %d seconds\n", current.size, WAIT);
-    save_current();
-    _exit(1);
-}
-
-/* An assertion. */
-static void on_abort(int sig)
-{
-    save_current();
-    (void)signal(sig, SIG_DFL);
-    (void)raise(sig);
-}
-
 /* ---- one run */
-
-static int64_t processor_time(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
-
-static void watch(int hang_ms, unsigned wait)
-{
-    const struct itimerval t = { .it_value = { hang_ms / 1000, hang_ms % 1000 * 1000 } };
-
-    setitimer(ITIMER_PROF, &t, NULL);
-    alarm(wait);
-}
 
 /* In a buffer of its exact size, so the sanitizer sees any over-read. */
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);
-    int64_t took = processor_time();
+    int64_t took;
 
     memcpy(exact, data, size);
-    current = (struct input){ exact, size };
-    watch(HANG_MS, WAIT);
-    (void)LLVMFuzzerTestOneInput(exact, size);
-    watch(0, 0);
-    took = processor_time() - took;
+    took = replay_run(LLVMFuzzerTestOneInput, exact, size);
     if (took > slowest)
         slowest = took;
+    used += took;
     if (new_reach() && corpus_count < CORPUS_SIZE)
-        corpus[corpus_count++] = current;
+        corpus[corpus_count++] = (struct input){ exact, size };
     else
         free(exact);
-    current.data = NULL;
-}
-
-/* What a target sets up once is no part of what an input costs. */
-static void warm_up(void)
-{
-    alarm(WAIT);
-    (void)LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
-    alarm(0);
-    new_reach();
-    most_steps = 0;
-}
-
-/* Replay a file, or all files below a folder. */
-static void replay(const char *path)
-{
-    struct dirent *e;
-    DIR *dir = opendir(path);
-    FILE *f;
-
-    if (!dir) {
-        f = fopen(path, "rb");
-        if (!f) {
-            perror(path);
-            exit(1);
-        }
-        run(buf, fread(buf, 1, sizeof(buf), f));
-        fclose(f);
-        replayed++;
-        return;
-    }
-    while ((e = readdir(dir))) {
-        char below[4096];
-
-        snprintf(below, sizeof(below), "%s/%s", path, e->d_name);
-        if (e->d_name[0] != '.')
-            replay(below);
-    }
-    closedir(dir);
 }
 
 /* ---- many */
@@ -217,7 +114,6 @@ static void fuzz(long runs, time_t seconds)
 {
     size_t most = &fuzz_input_most ? fuzz_input_most : INPUT_SIZE;
     time_t begin = time(NULL);
-    int64_t used = processor_time();
     long done = 0;
 
     if (corpus_count == 0)
@@ -234,7 +130,6 @@ static void fuzz(long runs, time_t seconds)
         run(buf, size);
         done++;
     }
-    used = processor_time() - used;
     printf("%ld runs, %lld per second of processor time, slowest %lld ms, %zu inputs kept, "
            "%zu edges covered, no crash\n", done, (long long)(done * 1000000 / (used + 1)),
            (long long)slowest / 1000, corpus_count, edges);
@@ -244,19 +139,21 @@ int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
     long number = argc == 4 ? strtol(argv[2], NULL, 10) : 0;
+    size_t replayed = 0;
 
-    signal(SIGALRM, on_hang);
-    signal(SIGPROF, on_hang);
-    signal(SIGABRT, on_abort);
-    __sanitizer_set_death_callback(save_current);
-    warm_up();
+    replay_init();
+    __sanitizer_set_death_callback(replay_save);
+    replay_warm_up(LLVMFuzzerTestOneInput);
+    new_reach();
+    most_steps = 0;
     if (argc == 4 && (strcmp(how, "-n") == 0 || strcmp(how, "-t") == 0)) {
         mutate_seed((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid());
-        replay(argv[3]);
+        replayed = replay_files(argv[3], run);
+        used = 0;
         fuzz(number, how[1] == 't' ? number : 0);
     } else {
         for (int i = strcmp(how, "-r") == 0 ? 2 : 1; i < argc; i++)
-            replay(argv[i]);
+            replayed += replay_files(argv[i], run);
         printf("%zu inputs, no crash\n", replayed);
     }
     for (size_t i = 0; i < corpus_count; i++)

@@ -414,12 +414,12 @@ static void test_recorded(void **state)
     free(names);
 }
 
-/* With a folder: what is there. */
-int main(int argc, char **argv)
+/* TS_FOLDER=DIR: what is there. */
+int main(void)
 {
     const struct CMUnitTest tests[] = { TEST(test_recorded) };
 
-    if (argc > 1)
-        folder = argv[1];
+    if (getenv("TS_FOLDER"))
+        folder = getenv("TS_FOLDER");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

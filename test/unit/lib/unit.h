@@ -4,7 +4,6 @@
 #define UNIT_H
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,20 +15,20 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Whoever runs the tests may have them ignore it, and then no child would leave a status. */
-__attribute__((constructor)) static void hear_of_children(void)
+/* The tests of a room share one program: the Makefile renames the main() of each file and gives its
+ * UNIT_NAME. program.c runs the file that its own name or its first argument says. */
+void unit_add(const char *name, int (*run)(void));
+
+#ifdef UNIT_NAME
+int main(void);
+__attribute__((constructor)) static void unit_add_this(void)
 {
-    (void)signal(SIGCHLD, SIG_DFL);
+    unit_add(UNIT_NAME, main);
 }
+#endif
 
 /* Teardown of every test: nothing may be left, whichever way the test went. */
-static inline int nothing_left(void **state)
-{
-    (void)state;
-    assert_int_equal(err_live(), 0);
-    assert_int_equal(av_packet_live(), 0);
-    return 0;
-}
+int nothing_left(void **state);
 
 #define TEST(f) cmocka_unit_test_teardown(f, nothing_left)
 
