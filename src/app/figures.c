@@ -3,14 +3,15 @@
 #include "app/figures.h"
 
 #include "av/packet.h"
-#include "co/os/child.h"
 #include "base/container_of.h"
 #include "base/must.h"
+#include "co/os/child.h"
 #include "co/watchdog.h"
+#include "proto/rtmp/chunk_in.h"
+#include "pull/ingest/ingests.h"
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
-#include "sink/program/ingest_files.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -87,8 +88,10 @@ static void take_memory(struct figures *f, const struct session_env *env)
     f->memory = m->used;
     f->squeezed = m->squeezed;
     f->squeezed_bytes = m->squeezed_bytes;
-    f->messages = env->messages.used;
-    f->evicted = env->messages.evicted;
+    if (env->messages) {
+        f->messages = env->messages->used;
+        f->evicted = env->messages->evicted;
+    }
 }
 
 static void count_forward(void *arg, const struct forward_info *one)
@@ -108,8 +111,8 @@ static void take_outputs(struct figures *f, const struct figures_of *of)
         job_look(job, &info);
         f->children[info.kind][info.state]++;
     }
-    while (of->files && (file = ingest_files_next(of->files, file))) {
-        ingest_files_look(file, &info);
+    while (of->files && (file = ingests_next(of->files, file))) {
+        ingests_info(file, &info);
         f->children[info.kind][info.state]++;
     }
     if (of->forwards)

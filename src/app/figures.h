@@ -15,7 +15,7 @@
 #include "session/hooks.h"
 #include "session/workers.h"
 #include "sink/program/job.h"
-#include "sink/vod/vod.h"
+#include "vod/vod.h"
 
 struct sink;
 

@@ -16,15 +16,15 @@
 #include "serve/http/packed.h"
 #include "serve/http/static.h"
 #include "serve/http/vod.h"
-#include "serve/rtsp/tunnel.h"
 #include "serve/rtc/http.h"
+#include "serve/rtsp/tunnel.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
 #include "session/hooks.h"
 #include "session/jwks_files.h"
 #include "session/peers.h"
 #include "session/tokens.h"
-#include "sink/vod/vod.h"
+#include "vod/vod.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,13 +121,14 @@ static void make_env(struct server *s, const struct server_self *self)
                                .http = &s->http,
                                .on_publish = on_publish, .on_unpublish = on_unpublish,
                                .on_wanted = on_wanted };
+    s->env.messages = &s->messages;
     s->env.refusals.all = self->workers ? &self->workers->refused : NULL;
     memory_apply(&s->env);
     s->env.clients = clients_new(s->env.streams, s->id);
     s->env.hooks = hooks_new(&s->env);
     s->env.packs = http_packs_new(TEXTS_MOST);
     s->env.tokens = tokens_new();
-    s->env.vod = vod_new(&s->env);
+    s->env.vod = vod_new(s->env.streams, s->env.conf, workers_count(&s->env));
 }
 
 struct server *server_make(const struct server_self *self)
@@ -254,7 +255,7 @@ static void take_conf(struct server *s, struct conf *next)
     (void)conf_unref(old);
     memory_apply(&s->env);
     reload_streams(s);
-    vod_reload(s->env.vod);
+    vod_reload(s->env.vod, s->env.conf, workers_count(&s->env));
     server_datagram_reload(&s->env);
     sinks_reload(s->sinks);
 }

@@ -7,6 +7,7 @@
 #include "app/listeners.h"
 #include "app/server.h"
 #include "app/services.h"
+#include "proto/rtmp/chunk_in.h"
 #include "serve/http/http.h"
 #include "session/workers.h"
 
@@ -14,6 +15,7 @@ enum { SERVER_ID = 128, SERVER_RUN = 9 };
 
 struct server { /* all of it belongs to the worker's thread */
     struct session_env env; /* what connections see of us; its arg is this */
+    struct rtmp_in_pool messages;
     char id[SERVER_ID];
     char run[SERVER_RUN]; /* tells this run of the server from all others */
     struct machine machine;

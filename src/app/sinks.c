@@ -3,15 +3,15 @@
 #include "app/sinks.h"
 
 #include "base/must.h"
+#include "pull/ingest/ingests.h"
+#include "pull/rtsp/pulls.h"
 #include "serve/hls/http.h"
 #include "serve/hls/session.h"
-#include "serve/rtsp/pulls.h"
 #include "sink/dvr/dvr.h"
 #include "sink/forward/forward.h"
 #include "sink/hls/hls.h"
 #include "sink/list.h"
 #include "sink/program/children.h"
-#include "sink/program/ingest_files.h"
 #include "sink/store/disk.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct sink_ops *const rows[] = {
     &dvr_sink,
     &program_sink,
     &rtsp_pulls_sink,
-    &ingest_files_sink,
+    &ingests_sink,
 };
 
 /* Bytes of all workers. */
@@ -97,7 +97,7 @@ void sinks_end(struct sinks *s, struct live_source *src)
 void sinks_end_publishers(struct sinks *s)
 {
     rtsp_pulls_end(sink_list_find(s->list, &rtsp_pulls_sink));
-    ingest_files_end(sink_list_find(s->list, &ingest_files_sink));
+    ingests_end(sink_list_find(s->list, &ingests_sink));
 }
 
 bool sinks_wanted(struct sinks *s, const struct session_stream *stream)

@@ -11,7 +11,6 @@
 #include "co/co.h"
 #include "conf/conf.h"
 #include "live/source.h"
-#include "proto/rtmp/chunk_in.h"
 #include "session/refusals.h"
 #include "session/stream_key.h"
 
@@ -23,6 +22,7 @@ struct hooks;
 struct http_packs;
 struct tokens;
 struct replicas;
+struct rtmp_in_pool;
 struct workers;
 struct http_service;
 struct rtsp_multicast;
@@ -55,7 +55,7 @@ struct session_env {
     struct conf *conf;    /* the snapshot in force: take a reference to keep it */
     unsigned generation;  /* changes with each new snapshot */
     struct live_registry *streams;
-    struct rtmp_in_pool messages; /* those that RTMP peers have begun; limit 0: as many as may be */
+    struct rtmp_in_pool *messages; /* incomplete messages of RTMP peers; NULL: no limit for all */
     size_t whole_memory, whole_messages; /* of the process: both of these have a part of it */
     struct clients *clients; /* who is on; NULL: nobody asks */
     struct hooks *hooks;   /* callbacks; NULL: none are made */

@@ -6,7 +6,6 @@
 #include "base/star.h"
 #include "co/co.h"
 #include "proto/http/url.h"
-#include "proto/rtmp/url.h"
 #include "proto/token/jwt.h"
 #include "proto/token/link.h"
 #include "session/guard.h"
@@ -32,7 +31,7 @@ static void find(const char *param, const char *const *names, const char **at, s
 {
     *at = NULL;
     for (; *names && !*at; names++)
-        *at = rtmp_url_param(param, *names, size);
+        *at = http_url_param_raw(param, *names, size);
 }
 
 static struct shown look(const char *param, const char *bearer)
@@ -48,7 +47,7 @@ static struct shown look(const char *param, const char *bearer)
         s.jwt = bearer + 7 + strspn(bearer + 7, " ");
         s.jwt_size = strcspn(s.jwt, " ");
     }
-    s.link = rtmp_url_param(param, "sign", &size) != NULL;
+    s.link = http_url_param_raw(param, "sign", &size) != NULL;
     return s;
 }
 

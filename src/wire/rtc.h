@@ -11,7 +11,7 @@
 #define WIRE_RTC_H
 
 #include "live/source.h"
-#include "proto/rtp/log.h"
+#include "wire/rtp_log.h"
 
 struct co_group;
 struct rtc_wire; /* owned by who made it */

@@ -37,7 +37,7 @@ CONSTANTS = [
     ("ICE over TCP", "512", "src/serve/rtc/tcp.c", r"OUT_MAX = 512 \* 1024"),
     ("jobs of helper threads", "256", "src/co/thread.h", r"CO_POOL_THREADS = 4, CO_POOL_DNS_THREADS = 32, CO_POOL_QUEUE = 256"),
     ("redirects", "5", "src/proto/rtsp/client.h", r"RTSP_REDIRECTS_MAX = 5"),
-    ("reads under way", "32", "src/sink/vod/store.h", r"VOD_LOADERS = 32"),
+    ("reads under way", "32", "src/vod/store.h", r"VOD_LOADERS = 32"),
     ("compressed copies", "16", "src/app/server_one.c", r"TEXTS_MOST = 16 << 20"),
     ("compressed copies", "256", "src/serve/http/packed.c", r"FILES_MAX = 256"),
     ("datagrams passed", "256", "src/serve/datagram/pass.h", r"DATAGRAM_MAILS = 256"),

@@ -5,9 +5,9 @@
 #include "base/ip.h"
 #include "base/rd.h"
 #include "fuzz.h"
+#include "proto/rtmfp/rtmp.h"
 #include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/ring.h"
-#include "serve/rtmfp/words.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -54,7 +54,7 @@ def test_gprof(tmp_path):
         assert re.search(rf"^.*\d.*\b{name}$", flat, re.M), f"no {name} in:\n{flat[:3000]}"
     # the entry of the push names who called it
     entry = next(e for e in graph.split("-----\n") if re.search(r"^\[\d+\].*\blive_source_push\b", e, re.M))
-    assert "rtmp_media_push" in entry.partition("\n[")[0], entry
+    assert "rtmp_intake_push" in entry.partition("\n[")[0], entry
 
 
 # ---- gperftools

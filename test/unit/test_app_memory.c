@@ -2,6 +2,7 @@
 /* test_app_memory.c - how much memory control groups leave the process. */
 #include "app/os/memory.h"
 #include "conf_mem.h"
+#include "proto/rtmp/chunk_in.h"
 #include "session/workers.h"
 #include "temp_dir.h"
 #include "unit.h"
@@ -103,7 +104,8 @@ static void test_workers_share(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
         struct workers *w = calloc(1, sizeof(*w));
-        struct session_env env = { .workers = w, .whole_memory = shares[i].whole * MB,
+        struct rtmp_in_pool messages = { 0 };
+        struct session_env env = { .workers = w, .messages = &messages, .whole_memory = shares[i].whole * MB,
                                    .whole_messages = shares[i].whole * MB,
                                    .streams = live_registry_new() };
 
@@ -112,7 +114,7 @@ static void test_workers_share(void **state)
         for (unsigned turn = 0; turn < 2 * w->n; turn++) {
             env.worker = turn % w->n;
             *live_registry_counter(env.streams) = shares[i].taken[env.worker] * MB;
-            env.messages.used = shares[i].taken[env.worker] * MB;
+            messages.used = shares[i].taken[env.worker] * MB;
             memory_share(&env);
             if (turn < w->n) /* not all have told yet */
                 continue;
@@ -120,7 +122,7 @@ static void test_workers_share(void **state)
                 fail_msg("row %zu: worker %u may take %zu MB, want %zu", i, env.worker,
                          live_registry_memory(env.streams)->limit / MB,
                          shares[i].parts[env.worker]);
-            assert_int_equal(env.messages.limit, live_registry_memory(env.streams)->limit);
+            assert_int_equal(messages.limit, live_registry_memory(env.streams)->limit);
         }
         *live_registry_counter(env.streams) = 0;
         live_registry_free(env.streams);
@@ -138,14 +140,16 @@ static void test_messages_have_some(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         struct workers *w = calloc(1, sizeof(*w));
-        struct session_env env = { .workers = w, .whole_messages = want[i].whole * MB,
+        struct rtmp_in_pool messages = { 0 };
+        struct session_env env = { .workers = w, .messages = &messages,
+                                   .whole_messages = want[i].whole * MB,
                                    .streams = live_registry_new() };
 
         assert_non_null(w);
         w->n = 4;
         w->v[1].gauges.messages = want[i].others * MB;
         memory_share(&env);
-        assert_int_equal(env.messages.limit, want[i].part * MB);
+        assert_int_equal(messages.limit, want[i].part * MB);
         live_registry_free(env.streams);
         free(w);
     }
@@ -154,13 +158,14 @@ static void test_messages_have_some(void **state)
 static void test_one_worker_has_all(void **state)
 {
     struct conf *c = mem_conf("listen 1935; limits { memory 64m; max_partial_total 8m; }");
-    struct session_env env = { .conf = c, .streams = live_registry_new() };
+    struct rtmp_in_pool messages = { 0 };
+    struct session_env env = { .conf = c, .messages = &messages, .streams = live_registry_new() };
 
     (void)state;
     memory_apply(&env);
     memory_share(&env);
     assert_int_equal(live_registry_memory(env.streams)->limit, 64 * MB);
-    assert_int_equal(env.messages.limit, 8 * MB);
+    assert_int_equal(messages.limit, 8 * MB);
     live_registry_free(env.streams);
     conf_unref(c);
 }

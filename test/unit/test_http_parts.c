@@ -553,10 +553,25 @@ static void names(void **state)
     }
 }
 
+static void params_raw(void **state)
+{
+    size_t n;
+
+    (void)state;
+    assert_memory_equal(http_url_param_raw("?a=1&b=2", "b", &n), "2", 1);
+    assert_int_equal(n, 1);
+    assert_memory_equal(http_url_param_raw("a=1=2&b=2", "a", &n), "1=2", 3);
+    assert_int_equal(n, 3);
+    assert_null(http_url_param_raw("?a=1&b=2", "c", &n));
+    assert_null(http_url_param_raw("?a=&b", "a", &n));
+    assert_null(http_url_param_raw("", "a", &n));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(paths), TEST(params), TEST(hosts), TEST(ranges), TEST(dates), TEST(types),
+        TEST(paths), TEST(params), TEST(params_raw),
+        TEST(hosts), TEST(ranges), TEST(dates), TEST(types),
         TEST(gzip), TEST(gzip_keyed), TEST(gzip_pieces),
         TEST(gzip_pieces_at_each_cut), TEST(ws_accept), TEST(ws_heads), TEST(ws_in), TEST(ws_bad), TEST(names),
     };

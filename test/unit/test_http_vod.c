@@ -32,7 +32,7 @@ static void begin(const char *more)
                                 .packs = http_packs_new(1 << 20) };
     env.conf = mem_conf(text);
     env.streams = live_registry_new();
-    env.vod = vod_new(&env);
+    env.vod = vod_new(env.streams, env.conf, 1);
     service = (struct http_service){ .env = &env, .mux = http_mux_new() };
     http_vod_mount(service.mux);
     http_live_mount(service.mux);

@@ -4,10 +4,10 @@
  * end by either side and by silence; one that plays, one that publishes. */
 #include "rtmfp_ends.h"
 
+#include "proto/rtmfp/rtmp.h"
 #include "proto/rtmfp/session.h"
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/msg.h"
-#include "serve/rtmfp/words.h"
 #include "tools/load/rtmfp_peer.h"
 #include "tools/load/rtmfp_pid.h"
 #include "tools/load/run.h"
@@ -49,7 +49,7 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
 
 static void say(struct rtmfp_flow_out *flow, uint8_t type, uint32_t time, const void *p, size_t n)
 {
-    struct rtmfp_message *m = rtmfp_said_new(type, time, rtmfp_bytes(p, n), now);
+    struct rtmfp_message *m = rtmfp_rtmp_message_new(type, time, rtmfp_bytes(p, n), now);
 
     assert_true(rtmfp_flow_out_write(flow, m, true));
     rtmfp_message_unref(m);
@@ -102,9 +102,9 @@ static bool is_command(struct rtmfp_bytes body, const char *name)
 static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
                        size_t size)
 {
-    struct rtmfp_said said;
+    struct rtmfp_rtmp_message said;
 
-    assert_true(rtmfp_said_read(&said, rtmfp_bytes(data, size)));
+    assert_true(rtmfp_rtmp_message_parse(&said, rtmfp_bytes(data, size)));
     if (said.type == RTMP_COMMAND && is_command(said.body, "connect")) {
         say_result(s, f, 1);
         server.connects++;

@@ -164,25 +164,10 @@ static void test_tc_url(void **state)
     }
 }
 
-static void test_param(void **state)
-{
-    size_t n;
-
-    (void)state;
-    assert_memory_equal(rtmp_url_param("?a=1&b=2", "b", &n), "2", 1);
-    assert_int_equal(n, 1);
-    assert_memory_equal(rtmp_url_param("a=1=2&b=2", "a", &n), "1=2", 3);
-    assert_int_equal(n, 3);
-    assert_null(rtmp_url_param("?a=1&b=2", "c", &n));
-    assert_null(rtmp_url_param("?a=&b", "a", &n));
-    assert_null(rtmp_url_param("", "a", &n));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_forms), TEST(test_bad), TEST(test_cut_everywhere), TEST(test_tc_url),
-        TEST(test_param),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

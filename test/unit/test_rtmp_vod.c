@@ -42,7 +42,7 @@ static void begin(const char *more)
                                 .on_publish = on_publish, .on_unpublish = on_unpublish };
     env.conf = mem_conf(text);
     env.streams = live_registry_new();
-    env.vod = vod_new(&env);
+    env.vod = vod_new(env.streams, env.conf, 1);
     script_init(&peer);
 }
 

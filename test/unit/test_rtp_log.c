@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtp_log.c - packets of a stream that are kept for all who are sent them. */
-#include "proto/rtp/log.h"
+#include "wire/rtp_log.h"
 
 #include "unit.h"
 

@@ -2,16 +2,16 @@
 /* test_rtsp_file.c - whole conversations of clients that play files: what they ask for, what they
  * get, where it begins and ends. The files are the test's own, of 200 s with a key frame each 10 s;
  * their clock goes with every packet. */
-#include "base/log.h"
 #include "base/container_of.h"
 #include "base/iov.h"
+#include "base/log.h"
 #include "co/net/io.h"
 #include "conf_mem.h"
 #include "media_configs.h"
 #include "serve/rtsp/rtsp.h"
 #include "session/clients.h"
-#include "sink/vod/wires.h"
 #include "unit.h"
+#include "vod/wires.h"
 
 #include <assert.h>
 #include <stdio.h>

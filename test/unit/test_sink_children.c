@@ -3,6 +3,7 @@
  * one makes may be at home at the other. Two sets of sinks stand for the workers. */
 #include "conf_mem.h"
 #include "co/os/child.h"
+#include "pull/ingest/ingests.h"
 #include "session/workers.h"
 #include "sink/list.h"
 #include "sink/program/children.h"
@@ -18,7 +19,7 @@ struct side {
     struct sink *programs;
 };
 
-static const struct sink_ops *const rows[] = { &program_sink };
+static const struct sink_ops *const rows[] = { &program_sink, &ingests_sink };
 
 static void open_side(struct side *s, unsigned worker, struct conf *conf)
 {

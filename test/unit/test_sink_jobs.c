@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sink_jobs.c - which programs a configuration wants, and their command lines. */
 #include "conf_mem.h"
+#include "pull/ingest/program.h"
+#include "pull/ingest/source.h"
 #include "sink/program/exec.h"
 #include "sink/program/ffmpeg.h"
-#include "sink/program/ingest.h"
-#include "sink/program/ingest_file.h"
 #include "sink/program/transcode.h"
 
 #define NO_TIME ((int64_t)-1)
@@ -119,7 +119,7 @@ static void ingest_of_files(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         struct job_wants all = { 0 };
-        struct ingest_file file;
+        struct ingest_source file;
         const struct conf_vhost *v;
         struct conf *c;
         char text[1024];
@@ -131,7 +131,7 @@ static void ingest_of_files(void **state)
                        files[i].input, files[i].engine, files[i].output);
         c = load(text);
         v = conf_vhost_find(c, "__defaultVhost__");
-        ours = ingest_file_of(&file, c, v, &v->ingest.v[0], 0);
+        ours = ingest_source_of(&file, c, v, &v->ingest.v[0], 0);
         if (ours != (files[i].to != NULL))
             fail_msg("%s: %s", files[i].name, ours ? file.to->path : "ffmpeg");
         if (ours)
@@ -139,7 +139,7 @@ static void ingest_of_files(void **state)
         ingest_wants(c, &all);
         assert_int_equal(all.n, !ours);
         job_wants_free(&all);
-        ingest_file_free(&file);
+        ingest_source_free(&file);
         conf_unref(c);
     }
 }

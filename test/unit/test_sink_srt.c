@@ -5,8 +5,8 @@
 
 #include "conf/endpoint.h"
 #include "proto/srt/call.h"
+#include "pull/ingest/source.h"
 #include "sink/forward/session.h"
-#include "sink/program/ingest_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void listeners_are_ours_and_what_ffmpeg_alone_can_is_not(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct ingest_file file;
+        struct ingest_source file;
         struct conf *c;
         char text[512];
 
@@ -41,14 +41,14 @@ static void listeners_are_ours_and_what_ffmpeg_alone_can_is_not(void **state)
                        "engine { enabled %s; output rtmp://127.0.0.1:[port]/live/a?vhost=v; } } }",
                        rows[i].type, rows[i].url, rows[i].engine);
         c = mem_conf(text);
-        assert_int_equal(ingest_file_of(&file, c, &c->vhost.v[0], &c->vhost.v[0].ingest.v[0], 0),
+        assert_int_equal(ingest_source_of(&file, c, &c->vhost.v[0], &c->vhost.v[0].ingest.v[0], 0),
                          rows[i].ours);
         if (rows[i].ours) {
             assert_string_equal(file.path, rows[i].url);
             assert_int_equal(file.srt, strcmp(rows[i].type, "stream") == 0);
             assert_null(strstr(file.shown, "0123456789"));
         }
-        ingest_file_free(&file);
+        ingest_source_free(&file);
         (void)conf_unref(c);
     }
 }

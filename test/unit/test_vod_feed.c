@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_vod_feed.c - one who plays a file: its clock, its place, its own numbers. */
-#include "sink/vod/feed.h"
+#include "vod/feed.h"
 
 #include "base/iov.h"
 #include "format/flv/flv.h"

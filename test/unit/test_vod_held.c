@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_vod_held.c - stretches of files in memory, and the blocks that these are made of. */
-#include "sink/vod/held.h"
 #include "unit.h"
+#include "vod/held.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -2,8 +2,9 @@
 /* test_vod_refused.c - players that are not let have a file: few lines, and all are counted. */
 #include "base/log.h"
 #include "live/source.h"
-#include "sink/vod/store.h"
+#include "session/env.h"
 #include "unit.h"
+#include "vod/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static int setup(void **state)
     log_init(&(struct log_setup){ .min = LOG_TRACE, .write = keep });
     lines.n = 0;
     env = (struct session_env){ .conf = &conf, .streams = live_registry_new() };
-    env.vod = vod_new(&env);
+    env.vod = vod_new(env.streams, env.conf, 1);
     return 0;
 }
 

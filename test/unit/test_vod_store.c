@@ -5,8 +5,9 @@
 #include "base/must.h"
 #include "base/region.h"
 #include "live/impl.h"
-#include "sink/vod/store.h"
+#include "session/env.h"
 #include "unit.h"
+#include "vod/store.h"
 #include "vod_idle.h"
 
 #include <errno.h>
@@ -199,7 +200,7 @@ static struct vod *begin(void)
     atomic_store(&cold, false);
     atomic_store(&opened, 0);
     atomic_store(&grouped, 0);
-    return env.vod = vod_new(&env);
+    return env.vod = vod_new(env.streams, env.conf, 1);
 }
 
 static void end(void)
@@ -496,7 +497,7 @@ static void how_many_open(void **state)
     (void)state;
     (void)begin();
     vhost.vod.index_max = 16 * 1024;
-    vod_reload(env.vod);
+    vod_reload(env.vod, env.conf, 1);
     for (int i = 0; i < 64; i++) {
         (void)snprintf(name, sizeof(name), "%d.mp4", i);
         put(name, "FAKE", (struct fake_head){ .groups = 1, .samples = 1, .size = 1 });
@@ -882,7 +883,7 @@ static void what_has_no_room(void **state)
     (void)begin();
     for (int64_t cache = 1; cache < 8 << 20; cache *= 100) {
         vhost.vod.cache = cache;
-        vod_reload(env.vod);
+        vod_reload(env.vod, env.conf, 1);
         f = open_cold("a.mp4", h);
         (void)walk(f, &h, &both);
         assert_true(env.vod->fetches.counted <= (size_t)cache);
@@ -986,7 +987,7 @@ static void who_waits_without_a_cache(void **state)
     (void)state;
     (void)begin();
     vhost.vod.cache = 1;
-    vod_reload(env.vod);
+    vod_reload(env.vod, env.conf, 1);
     put("a.mp4", "FAKE", small);
     f = open_file("a.mp4");
     atomic_store(&cold, true);
@@ -1211,7 +1212,7 @@ static void how_much_is_kept(void **state)
     (void)state;
     (void)begin();
     vhost.vod.cache = LIMIT;
-    vod_reload(env.vod);
+    vod_reload(env.vod, env.conf, 1);
     for (unsigned i = 0; i < FILES; i++) {
         (void)snprintf(name, sizeof(name), "%u.mp4", i);
         put(name, "FAKE", h);

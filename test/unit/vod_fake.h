@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* vod_fake.h - a file on demand that is made up, and a store of its parts: what a feed plays, for
- * its tests. In place of the functions of sink/vod/vod.h, so a test that has this is linked without
+ * its tests. In place of the functions of vod/vod.h, so a test that has this is linked without
  * the store.
  *
  * Ten groups of a second: 25 pictures with B-frames, sound of 48 kHz. A picture is shown two
@@ -10,7 +10,7 @@
 #define VOD_FAKE_H
 
 #include "rtp_media.h"
-#include "sink/vod/wires.h"
+#include "vod/wires.h"
 
 enum {
     FAKE_GROUPS = 10, FAKE_FRAMES = 25, FAKE_FRAME = 3600, FAKE_SOUND = 1920, FAKE_SECOND = 90000,

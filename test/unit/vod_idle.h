@@ -4,9 +4,9 @@
 #define VOD_IDLE_H
 
 #include "co/thread.h"
-#include "sink/vod/vod.h"
 #include "temp_dir.h"
 #include "unit.h"
+#include "vod/vod.h"
 
 /* A folder, and coroutines. */
 static inline int vod_setup(void **state)

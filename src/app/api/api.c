@@ -8,10 +8,10 @@
 #include "base/log_clean.h"
 #include "base/must.h"
 #include "proto/http/url.h"
+#include "pull/ingest/ingests.h"
 #include "serve/http/mux.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
-#include "sink/program/ingest_files.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -66,7 +66,7 @@ struct figures_of api_figures_of(const struct api_parts *of)
     if (of->sink) {
         out.forwards = of->sink(of->env, &forward_sink);
         out.children = of->sink(of->env, &program_sink);
-        out.files = of->sink(of->env, &ingest_files_sink);
+        out.files = of->sink(of->env, &ingests_sink);
     }
     return out;
 }

@@ -5,11 +5,11 @@
 #include "base/log_clean.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "serve/rtsp/pulls.h"
+#include "pull/ingest/ingests.h"
+#include "pull/rtsp/pulls.h"
 #include "session/stream_key.h"
 #include "sink/dvr/dvr.h"
 #include "sink/program/children.h"
-#include "sink/program/ingest_files.h"
 #include "sink/program/transcode.h"
 
 #include <stdlib.h>
@@ -91,14 +91,14 @@ static void look_at_pulls(struct session_env *env, void *arg)
 {
     struct kept_part *part = arg;
     const struct sink *programs = part->of->sink(env, &program_sink);
-    const struct sink *files = part->of->sink(env, &ingest_files_sink);
+    const struct sink *files = part->of->sink(env, &ingests_sink);
     const struct ingest_run *file = NULL;
     const struct job *job = NULL;
     struct job_info i;
 
     rtsp_pulls_each(part->of->sink(env, &rtsp_pulls_sink), add_pull, part);
-    while ((file = ingest_files_next(files, file))) {
-        ingest_files_look(file, &i);
+    while ((file = ingests_next(files, file))) {
+        ingests_info(file, &i);
         add_ingest(part, &i, i.srt ? "srt" : "file", i.stream, i.command);
     }
     while ((job = children_next(programs, job))) {

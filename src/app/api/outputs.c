@@ -4,9 +4,9 @@
 #include "app/addresses.h"
 #include "app/api/api.h"
 #include "co/co.h"
+#include "pull/ingest/ingests.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
-#include "sink/program/ingest_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static void put_children(struct session_env *env, void *arg)
 {
     struct api_call *c = arg;
     const struct sink *all = c->of->sink(env, &program_sink);
-    const struct sink *files = c->of->sink(env, &ingest_files_sink);
+    const struct sink *files = c->of->sink(env, &ingests_sink);
     const struct ingest_run *file = NULL;
     const struct job *job = NULL;
     struct job_info info;
@@ -101,8 +101,8 @@ static void put_children(struct session_env *env, void *arg)
         job_look(job, &info);
         put_child(c, &info);
     }
-    while ((file = ingest_files_next(files, file))) {
-        ingest_files_look(file, &info);
+    while ((file = ingests_next(files, file))) {
+        ingests_info(file, &info);
         put_child(c, &info);
     }
 }

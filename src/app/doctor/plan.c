@@ -8,8 +8,8 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "co/pin.h"
+#include "pull/ingest/source.h"
 #include "session/admit.h"
-#include "sink/program/ingest_file.h"
 #include "sink/program/job_want.h"
 
 #include <stdio.h>
@@ -252,10 +252,10 @@ static bool needs_ffmpeg(const struct conf *c, const struct conf_vhost *v,
     bool needs = false;
 
     for (size_t i = 0; i < in->engine.n; i++) {
-        struct ingest_file file;
+        struct ingest_source file;
 
-        needs |= !ingest_file_of(&file, c, v, in, i);
-        ingest_file_free(&file);
+        needs |= !ingest_source_of(&file, c, v, in, i);
+        ingest_source_free(&file);
     }
     return needs;
 }

@@ -4,6 +4,7 @@
 
 #include "app/os/cgroup.h"
 #include "app/os/machine.h"
+#include "proto/rtmp/chunk_in.h"
 #include "session/workers.h"
 
 #include <stdlib.h>
@@ -101,7 +102,7 @@ void memory_share(struct session_env *env)
 {
     struct workers *w = env->workers;
     struct worker_gauges *mine = w ? &w->v[env->worker].gauges : NULL;
-    size_t memory = live_registry_memory(env->streams)->used, messages = env->messages.used;
+    size_t memory = live_registry_memory(env->streams)->used, messages = env->messages->used;
 
     if (!w)
         return;
@@ -110,7 +111,7 @@ void memory_share(struct session_env *env)
     live_registry_part(env->streams,
                        part(env->whole_memory, memory,
                             sum(w, offsetof(struct worker_gauges, memory)), w->n, 0));
-    env->messages.limit = part(env->whole_messages, messages,
+    env->messages->limit = part(env->whole_messages, messages,
                                sum(w, offsetof(struct worker_gauges, messages)), w->n,
                                MESSAGES_LEAST);
 }
@@ -132,6 +133,6 @@ void memory_apply(struct session_env *env)
         memory_share(env);
         return;
     }
-    env->messages.limit = (size_t)messages;
+    env->messages->limit = (size_t)messages;
     live_registry_limit(env->streams, (size_t)streams);
 }

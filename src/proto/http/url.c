@@ -78,29 +78,52 @@ err_t http_url_path(char *path)
     return NULL;
 }
 
-const char *http_url_param(const char *query, const char *key, char *buf, size_t size)
+/* The value of the next "key=value" or "key" from *query on, behind which *query is then. */
+static const char *next_value(const char **query, const char *key, size_t *size)
 {
     size_t want = strlen(key);
 
-    for (const char *p = query; *p;) {
+    for (const char *p = *query; *p;) {
         size_t n = strcspn(p, "&");
         const char *eq = memchr(p, '=', n);
         size_t name = eq ? (size_t)(eq - p) : n;
+        bool same = name == want && strncmp(p, key, want) == 0;
+        const char *value = eq ? eq + 1 : p + n;
 
-        if (name == want && strncmp(p, key, want) == 0) {
-            size_t value = eq ? n - name - 1 : 0;
-
-            if (value >= size)
-                value = size - 1;
-            memcpy(buf, eq ? eq + 1 : "", value);
-            if (!http_url_decode(buf, &value, true))
-                return NULL;
-            buf[value] = '\0';
-            return buf;
-        }
+        *size = (size_t)(p + n - value);
         p += n + (p[n] == '&');
+        *query = p;
+        if (same)
+            return value;
     }
     return NULL;
+}
+
+const char *http_url_param_raw(const char *query, const char *key, size_t *size)
+{
+    const char *value;
+
+    query += *query == '?';
+    do
+        value = next_value(&query, key, size);
+    while (value && *size == 0);
+    return value;
+}
+
+const char *http_url_param(const char *query, const char *key, char *buf, size_t size)
+{
+    size_t n;
+    const char *value = next_value(&query, key, &n);
+
+    if (!value)
+        return NULL;
+    if (n >= size)
+        n = size - 1;
+    memcpy(buf, value, n);
+    if (!http_url_decode(buf, &n, true))
+        return NULL;
+    buf[n] = '\0';
+    return buf;
 }
 
 void http_url_put_path(struct wr *w, const char *path)

@@ -16,6 +16,9 @@ bool http_url_decode(char *text, size_t *size, bool plus);
  * resolved (RFC 3986 5.2.4). ERR_HTTP: a bad escape, no slash at the begin, or out of the root. */
 err_t http_url_path(char *path) __attribute__((warn_unused_result));
 
+/* The value of a key in "?a=b&c=d" not decoded: its first byte and its size.
+ * NULL: there is none, or it is empty. The '?' may be missing. */
+const char *http_url_param_raw(const char *query, const char *key, size_t *size);
 /* The value of a key in "a=b&c=d", decoded into buf and cut to its size; NULL: it is not there,
  * or is badly escaped. */
 const char *http_url_param(const char *query, const char *key, char *buf, size_t size);

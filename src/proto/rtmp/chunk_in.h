@@ -30,7 +30,7 @@ struct rtmp_in;
  * once, and it is told. */
 enum { RTMP_IN_FREE = 64 * 1024 };
 
-struct rtmp_in_pool { /* zero it, and set the limit */
+struct rtmp_in_pool { /* zero it, and set the limit; 0: none */
     size_t limit, used;
     uint64_t evicted;        /* connections that lost, so far */
     struct rtmp_in *members; /* those that count */

@@ -129,7 +129,7 @@ static err_t ask_pool(struct rtmp_in *in, size_t inflight)
     struct rtmp_in_pool *pool = in->setup->pool;
     size_t more = pool ? over_free(inflight) - in->pooled : 0;
 
-    while (more > 0 && pool->used + more > pool->limit) {
+    while (more > 0 && pool->limit && pool->used + more > pool->limit) {
         struct rtmp_in *loser = heaviest(pool);
 
         if (!loser || loser == in) {

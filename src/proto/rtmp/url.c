@@ -108,14 +108,6 @@ static struct span param_value(struct span param, const char *key)
     return (struct span){ NULL, 0 };
 }
 
-const char *rtmp_url_param(const char *param, const char *key, size_t *size)
-{
-    struct span v = param_value((struct span){ param, strlen(param) }, key);
-
-    *size = v.n;
-    return v.p;
-}
-
 /* Append without white space, which people paste into such fields, and without control characters,
  * which have no place in names, files and log lines. */
 static void put(struct builder *b, struct span s)

@@ -39,7 +39,5 @@ void rtmp_url_free(struct rtmp_url *u); /* all zero is fine */
 
 /* What a client says as tcUrl: "rtmp://host[:port]/app[?vhost=v]". Cut to size - 1; returns buf. */
 const char *rtmp_url_tc(const struct rtmp_url *u, char *buf, size_t size);
-/* The value of a key in "?a=b&c=d": its place and size, or NULL. The '?' may be missing. */
-const char *rtmp_url_param(const char *param, const char *key, size_t *size);
 
 #endif

@@ -10,7 +10,7 @@
 #include "serve/http/play.h"
 #include "serve/http/static.h"
 #include "session/admit.h"
-#include "sink/vod/wires.h"
+#include "vod/wires.h"
 #include "wire/flv.h"
 
 #include <stdlib.h>

@@ -3,12 +3,12 @@
 #ifndef SERVE_RTC_PUBLISH_IMPL_H
 #define SERVE_RTC_PUBLISH_IMPL_H
 
+#include "intake/rtp.h"
 #include "proto/rtp/nack.h"
 #include "proto/rtp/rtcp.h"
 #include "proto/rtp/stats.h"
 #include "proto/rtp/twcc.h"
 #include "serve/rtc/impl.h"
-#include "session/rtp_intake.h"
 
 enum { PUBLISH_SOURCES = 8, PUBLISH_SEEN = 1024 };
 

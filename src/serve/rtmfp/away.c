@@ -191,7 +191,7 @@ static void drop(void *away)
 /* A message of a batch, or how many are not there. */
 static void take(struct rtmfp_away *a, const struct head *h, const uint8_t *body)
 {
-    const struct rtmfp_said said = { h->type, h->time, rtmfp_bytes(body, h->size) };
+    const struct rtmfp_rtmp_message said = { h->type, h->time, rtmfp_bytes(body, h->size) };
 
     if (a->publishes && h->type == LOST)
         rtmfp_publish_lost(&a->pub, h->time);
@@ -318,7 +318,7 @@ void rtmfp_away_lost(struct rtmfp_away *a, uint64_t count)
         a->lost -= h.time;
 }
 
-void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_said *said, bool behind)
+void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_rtmp_message *said, bool behind)
 {
     const struct head h = { (uint32_t)said->body.n, said->time, said->type, behind };
 

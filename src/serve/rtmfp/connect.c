@@ -31,7 +31,7 @@ static size_t words_waiting(const struct rtmfp_peer *p)
 void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uint32_t time,
                struct rtmfp_bytes body)
 {
-    struct rtmfp_message *m = f ? rtmfp_said_new(type, time, body, co_now()) : NULL;
+    struct rtmfp_message *m = f ? rtmfp_rtmp_message_new(type, time, body, co_now()) : NULL;
 
     if (f && !m)
         rtmfp_peer_leave(p, err_new(ERR_NO_MEMORY, "words to a client of RTMFP"));
@@ -181,8 +181,8 @@ static err_t find_app(struct rtmfp_connection *c)
 static struct rtmfp_connection *connection_new(struct rtmfp_peer *p, struct rtmfp_flow_in *f)
 {
     struct rtmfp_connection *c = must(calloc(1, sizeof(*c)));
-    uint8_t metadata[RTMFP_FLOW_WORDS_MAX];
-    size_t size = rtmfp_flow_words_write(0, metadata);
+    uint8_t metadata[RTMFP_FLOW_METADATA_MAX];
+    size_t size = rtmfp_flow_metadata_build(0, metadata);
 
     session_init(&c->base, p->service->base.env, NULL);
     c->peer = p;

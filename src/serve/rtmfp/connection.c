@@ -168,7 +168,7 @@ static void dispatch(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t num
 
 /* False: it is none, and its flow is rejected. */
 static bool on_command(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
-                       const struct rtmfp_said *said)
+                       const struct rtmfp_rtmp_message *said)
 {
     const struct conf_limits *limits = &p->service->base.env->conf->limits;
     struct rtmp_msg msg = { .type = said->type, .size = (uint32_t)said->body.n };
@@ -218,7 +218,7 @@ static bool look_at_flows(struct rtmfp_netstream *n)
     return behind;
 }
 
-static void on_published(struct rtmfp_netstream *n, const struct rtmfp_said *said)
+static void on_published(struct rtmfp_netstream *n, const struct rtmfp_rtmp_message *said)
 {
     bool behind = look_at_flows(n);
 
@@ -229,7 +229,7 @@ static void on_published(struct rtmfp_netstream *n, const struct rtmfp_said *sai
 }
 
 static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
-                    const struct rtmfp_said *said)
+                    const struct rtmfp_rtmp_message *said)
 {
     struct rtmfp_netstream *n = NULL;
 
@@ -246,14 +246,14 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
                        size_t size)
 {
     struct rtmfp_peer *p = peer_of(s);
-    struct rtmfp_said said;
+    struct rtmfp_rtmp_message said;
     uint32_t number;
 
     if (p->leaves)
         return true;
     if (!number_of(f, &number))
         return rtmfp_netgroup_message(p, f, data, size);
-    if (!rtmfp_said_read(&said, rtmfp_bytes(data, size)))
+    if (!rtmfp_rtmp_message_parse(&said, rtmfp_bytes(data, size)))
         return true;
     return on_said(p, f, number, &said);
 }
@@ -278,7 +278,7 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
 {
     struct rtmfp_peer *p = peer_of(s);
     const struct rtmfp_connection *c = p->connection;
-    struct rtmfp_flow_words words = rtmfp_flow_words(metadata);
+    struct rtmfp_flow_metadata words = rtmfp_flow_metadata_parse(metadata);
 
     (void)answers; /* that it is a flow of ours is enough */
     if (p->leaves)

@@ -4,13 +4,13 @@
 #ifndef SERVE_RTMFP_CONNECTION_H
 #define SERVE_RTMFP_CONNECTION_H
 
+#include "intake/rtmp.h"
+#include "proto/rtmfp/rtmp.h"
 #include "proto/rtmp/command.h"
 #include "proto/rtmp/reply.h"
 #include "proto/rtmp/url.h"
 #include "serve/rtmfp/merge.h"
 #include "serve/rtmfp/peer.h"
-#include "serve/rtmfp/words.h"
-#include "session/rtmp_media.h"
 
 enum {
     RTMFP_NETSTREAMS_MAX = 16,     /* of a connection, that ask, publish, play or end */
@@ -39,7 +39,7 @@ struct rtmfp_connection {
 /* Of a stream that is published, at its home. */
 struct rtmfp_publish {
     struct session_publisher publisher;
-    struct rtmp_media media;
+    struct rtmp_intake media;
     struct rtmfp_merge merge;
     struct co_timer timer;        /* what waits in it goes on */
     uint64_t lost;                /* messages that its client gave up */
@@ -70,7 +70,8 @@ void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why); /* borrowed */
  * where some are to be before what comes next counts (5.3.5): an end that its client says waits
  * for media of its other flows until then, 2 s at most. `behind`: of one of its flows something
  * is missing, and may come. */
-void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_said *said, bool behind);
+void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
+                        bool behind);
 /* So many messages will not come: its client gave them up. */
 void rtmfp_publish_lost(struct rtmfp_publish *pub, uint64_t count);
 /* Its client has enough of it. */
@@ -79,7 +80,7 @@ void rtmfp_publish_close(struct rtmfp_publish *pub);
 /* ---- away.c: its home is another worker, while its session stays here */
 /* As rtmfp_publish_run(), there. */
 err_t rtmfp_away_run(struct rtmfp_netstream *n, unsigned home) __attribute__((warn_unused_result));
-void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_said *said, bool behind);
+void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_rtmp_message *said, bool behind);
 void rtmfp_away_lost(struct rtmfp_away *a, uint64_t count);
 /* As rtmfp_publish_close(); also of one that was not let in yet. */
 void rtmfp_away_close(struct rtmfp_away *a);

@@ -9,7 +9,7 @@
 #include "proto/rtmp/control.h"
 #include "session/move.h"
 #include "session/place.h"
-#include "sink/vod/vod.h"
+#include "vod/vod.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,8 +323,8 @@ static struct rtmfp_netstream *netstream_new(struct rtmfp_connection *c, struct 
                                              uint32_t number)
 {
     struct rtmfp_netstream *n = must(calloc(1, sizeof(*n)));
-    uint8_t metadata[RTMFP_FLOW_WORDS_MAX];
-    size_t size = rtmfp_flow_words_write(number, metadata);
+    uint8_t metadata[RTMFP_FLOW_METADATA_MAX];
+    size_t size = rtmfp_flow_metadata_build(number, metadata);
 
     session_init(&n->base, c->base.env, NULL);
     n->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",

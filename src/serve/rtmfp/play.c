@@ -5,10 +5,10 @@
  * there: pictures until the next key frame makes them late, sound and configurations until they
  * are sent. Who is over a limit goes on at a key frame.
  */
+#include "proto/rtmfp/rtmp.h"
 #include "proto/rtmp/control.h"
 #include "proto/rtmp/reply.h"
 #include "serve/rtmfp/stream.h"
-#include "serve/rtmfp/words.h"
 
 #define LATE CO_MS(200) /* pictures that wait longer are given up when a key frame comes */
 #define SOUND_KEPT CO_SECONDS(10) /* at least, however short the queue is to be */
@@ -275,8 +275,8 @@ void rtmfp_play_changed(struct rtmfp_netstream *n)
 
 static struct rtmfp_flow_out *open_flow(struct rtmfp_netstream *n, enum rtmfp_order order)
 {
-    uint8_t words[RTMFP_FLOW_WORDS_MAX];
-    size_t size = rtmfp_flow_words_write(n->number, words);
+    uint8_t words[RTMFP_FLOW_METADATA_MAX];
+    size_t size = rtmfp_flow_metadata_build(n->number, words);
     struct rtmfp_flow_out *f = rtmfp_flow_open(&n->peer->session, rtmfp_bytes(words, size),
                                                n->from, order);
 

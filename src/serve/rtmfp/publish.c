@@ -53,7 +53,7 @@ static void on_event(struct rtmfp_publish *pub, struct rtmfp_bytes body)
 static void apply_atc(struct rtmfp_publish *pub)
 {
     const struct session *s = pub->publisher.s;
-    struct rtmp_media *media = &pub->media;
+    struct rtmp_intake *media = &pub->media;
     struct live_settings set = session_live_settings(s->conf, s->vhost);
 
     media->atc_auto = media->atc = false; /* once is enough */
@@ -70,7 +70,7 @@ static void push(struct rtmfp_publish *pub, bool all, co_usec now)
     co_usec due;
 
     while (rtmfp_merge_next(&pub->merge, &msg, all, now)) {
-        rtmp_media_push(&pub->media, &msg);
+        rtmp_intake_push(&pub->media, &msg);
         if (pub->media.atc)
             apply_atc(pub);
     }
@@ -87,7 +87,7 @@ static void drop(struct rtmfp_publish *pub)
 
     co_timer_cancel(&pub->timer);
     while (rtmfp_merge_next(&pub->merge, &msg, true, 0))
-        rtmp_media_release(msg.payload);
+        rtmp_intake_release(msg.payload);
 }
 
 static void on_due(struct co_timer *t)
@@ -118,7 +118,7 @@ static void take_in(struct rtmfp_publish *pub, struct rtmp_msg *msg)
     co_usec now = co_clock();
 
     if (msg->type != RTMP_AUDIO && msg->type != RTMP_VIDEO) {
-        rtmp_media_push(&pub->media, msg);
+        rtmp_intake_push(&pub->media, msg);
         return;
     }
     rtmfp_merge_put(&pub->merge,
@@ -127,7 +127,7 @@ static void take_in(struct rtmfp_publish *pub, struct rtmp_msg *msg)
     push(pub, false, now);
 }
 
-static void on_media(struct rtmfp_publish *pub, const struct rtmfp_said *said)
+static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said)
 {
     struct session *s = pub->publisher.s;
     const struct conf_limits *limits = &s->conf->limits;
@@ -139,7 +139,7 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_said *said)
     pub->publisher.place.active_at = co_now(); /* its coroutine looks once a second */
     if (size == 0 || (int64_t)size > (media ? limits->max_message_size : limits->max_metadata_size))
         return;
-    msg.payload = rtmp_media_alloc(live_source_packets(s->src), size);
+    msg.payload = rtmp_intake_alloc(live_source_packets(s->src), size);
     if (!msg.payload) { /* a gap, as if it had been lost */
         pub->media.bad++;
         return;
@@ -149,7 +149,8 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_said *said)
     take_in(pub, &msg);
 }
 
-void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_said *said, bool behind)
+void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
+                        bool behind)
 {
     char own[RTMFP_CID];
 
@@ -198,7 +199,7 @@ err_t rtmfp_publish_begin(struct rtmfp_publish *pub, struct session *s)
 
     if (err)
         return err_wrap(err, "publish %s/%s", s->names.app, s->names.name);
-    pub->media = (struct rtmp_media){ .src = s->src, .signature = s->env->signature,
+    pub->media = (struct rtmp_intake){ .src = s->src, .signature = s->env->signature,
                                       .skip_sps = !s->vhost->publish.parse_sps,
                                       .atc_auto = s->vhost->play.atc_auto };
     pub->publisher.sampled = SAMPLED_RTMFP_PUBLISH;

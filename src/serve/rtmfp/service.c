@@ -4,11 +4,11 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
+#include "proto/rtmfp/rtmp.h"
 #include "serve/rtmfp/choice.h"
 #include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/keys_queue.h"
 #include "serve/rtmfp/rate.h"
-#include "serve/rtmfp/words.h"
 #include "serve/rtmfp/ring.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/must.h"
 #include "serve/rtmp/session.h"
 #include "session/admit.h"
-#include "sink/vod/vod.h"
+#include "vod/vod.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,7 +38,7 @@ static err_t arrive(void *session, struct session_env *env)
 
     s->base.env = env;
     s->base.generation = env->generation - 1; /* it is served by this env's snapshot next */
-    s->setup.pool = env->messages.limit ? &env->messages : NULL;
+    s->setup.pool = env->messages;
     s->move_to = -1;
     return io_attach(s->base.io);
 }

@@ -6,7 +6,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "serve/rtmp/play.h"
-#include "sink/vod/wires.h"
+#include "vod/wires.h"
 #include "wire/rtmp.h"
 
 #include <stdio.h>

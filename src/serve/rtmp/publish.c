@@ -2,7 +2,7 @@
 /* publish.c - take in a stream that a client publishes. */
 #include "base/log.h"
 #include "co/net/round.h"
-#include "session/rtmp_media.h"
+#include "intake/rtmp.h"
 #include "serve/rtmp/session.h"
 #include "session/publisher.h"
 
@@ -12,7 +12,7 @@ enum { MERGED_READ = 1 << 20, A_FEW = 16 };
 struct publishing {
     struct session_publisher publisher;
     struct rtmp_session *s;
-    struct rtmp_media media;
+    struct rtmp_intake media;
     bool over; /* the client ended it: back to saying what it wants */
 };
 
@@ -75,7 +75,7 @@ static void apply_atc(struct publishing *p)
 static void take_media(struct publishing *p, struct rtmp_msg *msg)
 {
     session_publisher_media(&p->publisher);
-    rtmp_media_push(&p->media, msg);
+    rtmp_intake_push(&p->media, msg);
     if (p->media.atc)
         apply_atc(p);
 }
@@ -191,7 +191,7 @@ static err_t publish(struct publishing *p)
     struct co_round round = { 0 };
     err_t err = reply_started(s);
 
-    p->media = (struct rtmp_media){ .src = s->base.src, .signature = s->base.env->signature,
+    p->media = (struct rtmp_intake){ .src = s->base.src, .signature = s->base.env->signature,
                                     .skip_sps = !s->base.vhost->publish.parse_sps,
                                     .atc_auto = s->base.vhost->play.atc_auto };
     co_stack_trim();

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/io_tls.h"
-#include "session/rtmp_media.h"
+#include "intake/rtmp.h"
 #include "session/place.h"
 #include "session/remote.h"
 #include "session/workers.h"
@@ -31,14 +31,14 @@ static struct rtmp_session *session_new(struct session_env *env, struct io *io, 
     s->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
                                              .tc_url = "", .page_url = "", .ip = s->ip };
     s->setup = (struct rtmp_in_setup){
-        .alloc = rtmp_media_alloc,
-        .grow = rtmp_media_grow,
-        .release = rtmp_media_release,
+        .alloc = rtmp_intake_alloc,
+        .grow = rtmp_intake_grow,
+        .release = rtmp_intake_release,
         .max_message_size = (uint32_t)limits->max_message_size,
         .max_data_size = (uint32_t)limits->max_metadata_size,
         .max_command_size = (uint32_t)limits->max_command_size,
         .max_chunk_streams = (uint32_t)limits->max_chunk_streams,
-        .pool = env->messages.limit ? &env->messages : NULL,
+        .pool = env->messages,
     };
     rtmp_session_may_send(s, false);
     return s;

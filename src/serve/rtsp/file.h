@@ -9,7 +9,7 @@
 #define SERVE_RTSP_FILE_H
 
 #include "serve/rtsp/conn.h"
-#include "sink/vod/vod.h"
+#include "vod/vod.h"
 
 struct rtsp_file; /* of a connection: rtsp_conn.file */
 

@@ -4,7 +4,7 @@
 #define SERVE_RTSP_FILE_IMPL_H
 
 #include "serve/rtsp/file.h"
-#include "sink/vod/wires.h"
+#include "vod/wires.h"
 
 struct rtsp_file {
     struct vod_file *file;

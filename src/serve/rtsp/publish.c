@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/net/round.h"
+#include "intake/rtsp.h"
 #include "proto/http/url.h"
 #include "proto/rtp/header.h"
-#include "serve/rtsp/receive.h"
 #include "session/publisher.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum { MERGED_READ = 1 << 20, REPORTS_MAX = 1024, NO_CHANNEL = 0xff };
 struct rtsp_publish {
     struct session_publisher publisher;
     struct rtsp_conn *c;
-    struct rtsp_receive *receive;
+    struct rtsp_intake *receive;
     char *base;           /* the url that it announced: its tracks are below it */
     bool begun;           /* RECORD came */
     bool datagrams;
@@ -43,21 +43,21 @@ static int wanted_track(const struct rtsp_conn *c)
     return v && *v >= '0' && *v <= '9' ? (int)strtoul(v, NULL, 10) : -1;
 }
 
-static err_t read_description(struct rtsp_asked *a, struct rtsp_receive **out)
+static err_t read_description(struct rtsp_asked *a, struct rtsp_intake **out)
 {
     const struct session *s = &a->c->base;
-    struct rtsp_receive_opts opts = {
+    struct rtsp_intake_opts opts = {
         .track = wanted_track(a->c), .keep_broken = s->vhost->rtsp.keep_broken,
         .jitter = s->vhost->rtsp.jitter, .signature = s->env->signature,
     };
 
-    return rtsp_receive_new(out, (const char *)a->req->body, a->req->size, &opts);
+    return rtsp_intake_new(out, (const char *)a->req->body, a->req->size, &opts);
 }
 
 err_t rtsp_publish_begin(struct rtsp_asked *a)
 {
     struct rtsp_conn *c = a->c;
-    struct rtsp_receive *receive;
+    struct rtsp_intake *receive;
     struct rtsp_publish *p;
     err_t err = read_description(a, &receive);
 
@@ -66,7 +66,7 @@ err_t rtsp_publish_begin(struct rtsp_asked *a)
     p = must(calloc(1, sizeof(*p)));
     err = session_publisher_begin(&p->publisher, &c->base, CLIENTS_RTSP_PUBLISH);
     if (err) {
-        rtsp_receive_free(receive);
+        rtsp_intake_free(receive);
         free(p);
         return err;
     }
@@ -83,7 +83,7 @@ static void log_end_of(const struct rtsp_publish *p)
 {
     struct rtp_intake_stat s;
 
-    rtsp_receive_stat(p->receive, &s);
+    rtsp_intake_stat(p->receive, &s);
     log_trace("RTSP publisher of %s sent %llu packets, %llu frames; lost=%llu, reordered=%llu, "
               "late=%llu, dropped=%llu, broken=%llu, waiting=%llu",
               live_source_name(p->c->base.src), (unsigned long long)s.packets,
@@ -101,7 +101,7 @@ void rtsp_publish_end(struct rtsp_conn *c, err_t why)
     co_timer_cancel(&p->timer);
     log_end_of(p);
     session_publisher_end(&p->publisher, why);
-    rtsp_receive_free(p->receive);
+    rtsp_intake_free(p->receive);
     free(p->base);
     free(p);
 }
@@ -130,14 +130,14 @@ static bool ends_alike(const char *url, const char *control)
 static int media_of(const struct rtsp_asked *a)
 {
     const struct rtsp_publish *p = a->c->publish;
-    unsigned n = rtsp_receive_count(p->receive);
+    unsigned n = rtsp_intake_count(p->receive);
 
     for (unsigned i = 0; i < n; i++) {
-        if (rtsp_url_is_track(a->req->url, p->base, rtsp_receive_control(p->receive, i)))
+        if (rtsp_url_is_track(a->req->url, p->base, rtsp_intake_control(p->receive, i)))
             return (int)i;
     }
     for (unsigned i = 0; i < n; i++) {
-        if (ends_alike(a->req->url, rtsp_receive_control(p->receive, i)))
+        if (ends_alike(a->req->url, rtsp_intake_control(p->receive, i)))
             return (int)i;
     }
     if (a->target.track >= 0 && (unsigned)a->target.track < n)
@@ -154,7 +154,7 @@ int rtsp_publish_setup(struct rtsp_asked *a, struct rtsp_transport *t)
         return 404;
     status = rtsp_server_setup(&a->c->server, a->req, (unsigned)media, co_now(), &a->session, t);
     if (status == 0)
-        rtsp_receive_set_up(p->receive, (unsigned)media, true);
+        rtsp_intake_set_up(p->receive, (unsigned)media, true);
     return status;
 }
 
@@ -177,13 +177,13 @@ int rtsp_publish_record(struct rtsp_asked *a)
     struct rtsp_conn *c = a->c;
     struct rtsp_publish *p = c->publish;
 
-    if (!p->begun && rtsp_receive_ready(p->receive) == 0)
+    if (!p->begun && rtsp_intake_ready(p->receive) == 0)
         return 415;
     p->datagrams = a->session->lower != RTSP_TCP;
     if (!p->datagrams)
         know_channels(p, a->session);
     if (!p->begun)
-        rtsp_receive_begin(p->receive, c->base.src, p->datagrams, co_now());
+        rtsp_intake_begin(p->receive, c->base.src, p->datagrams, co_now());
     p->begun = true;
     rtsp_session_did(a->session, RTSP_RECORD);
     c->flowing = a->session;
@@ -196,7 +196,7 @@ int rtsp_publish_record(struct rtsp_asked *a)
 static void take(struct rtsp_publish *p, unsigned media, bool is_rtcp, const uint8_t *data,
                  size_t size, co_usec now)
 {
-    if (rtsp_receive_put(p->receive, media, is_rtcp, data, size, now))
+    if (rtsp_intake_put(p->receive, media, is_rtcp, data, size, now))
         session_publisher_media(&p->publisher);
     else if (is_rtcp)
         session_publisher_spoke(&p->publisher);
@@ -218,24 +218,24 @@ static void tell(struct rtsp_publish *p)
 {
     struct rtp_intake_stat s;
 
-    rtsp_receive_stat(p->receive, &s);
+    rtsp_intake_stat(p->receive, &s);
     rtsp_conn_tell(p->c, s.lost, (co_usec)(s.jitter * CO_SECONDS(1)));
 }
 
 static void on_due(struct co_timer *t)
 {
     struct rtsp_publish *p = container_of(t, struct rtsp_publish, timer);
-    uint8_t packet[RTSP_RECEIVE_REPORT];
+    uint8_t packet[RTSP_INTAKE_REPORT];
     unsigned media;
     size_t size;
 
-    rtsp_receive_tick(p->receive, co_now());
-    while (rtsp_receive_report(p->receive, co_now(), &media, packet, &size)) {
+    rtsp_intake_tick(p->receive, co_now());
+    while (rtsp_intake_report(p->receive, co_now(), &media, packet, &size)) {
         if (p->c->udp)
             rtsp_udp_send(p->c->udp, media, true, packet, size);
         tell(p);
     }
-    co_timer_set(t, rtsp_receive_due(p->receive), on_due);
+    co_timer_set(t, rtsp_intake_due(p->receive), on_due);
 }
 
 void rtsp_publish_datagram(void *conn, unsigned media, bool is_rtcp, const uint8_t *data,
@@ -250,7 +250,7 @@ void rtsp_publish_datagram(void *conn, unsigned media, bool is_rtcp, const uint8
     c->base.io->bytes_in += size;
     take(p, media, is_rtcp, data, size, now);
     p->publisher.place.active_at = now;
-    due = rtsp_receive_due(p->receive);
+    due = rtsp_intake_due(p->receive);
     if (due != p->timer.due || !p->timer.prev)
         co_timer_set(&p->timer, due, on_due);
 }
@@ -258,7 +258,7 @@ void rtsp_publish_datagram(void *conn, unsigned media, bool is_rtcp, const uint8
 /* Reports that are due, together. */
 static err_t report(struct rtsp_publish *p)
 {
-    uint8_t packet[RTSP_RECEIVE_REPORT], head[RTP_INTERLEAVED];
+    uint8_t packet[RTSP_INTAKE_REPORT], head[RTP_INTERLEAVED];
     struct rtsp_session *session = p->c->flowing;
     unsigned media;
     size_t size;
@@ -266,7 +266,7 @@ static err_t report(struct rtsp_publish *p)
     err_t err = NULL;
 
     wr_init(&w, REPORTS_MAX);
-    while (rtsp_receive_report(p->receive, co_now(), &media, packet, &size)) {
+    while (rtsp_intake_report(p->receive, co_now(), &media, packet, &size)) {
         int channel = session->tracks[media].url ? session->tracks[media].pair.rtcp : -1;
 
         if (channel < 0)
@@ -337,7 +337,7 @@ static err_t turn(struct rtsp_conn *c)
     if (err || !c->flowing)
         return err;
     err = session_publisher_turn(&p->publisher, &changed);
-    if (!err && !p->datagrams && co_now() >= rtsp_receive_due(p->receive))
+    if (!err && !p->datagrams && co_now() >= rtsp_intake_due(p->receive))
         err = report(p);
     if (changed)
         apply_read(c);

@@ -7,8 +7,8 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "intake/ts.h"
 #include "serve/srt/relay.h"
-#include "session/ts_intake.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* relay.c - the packets of a publisher as they came, for who plays its stream by SRT. */
 #include "serve/srt/relay.h"
 
-#include "session/ts_intake.h"
+#include "intake/ts.h"
 
 void srt_relay_begin(struct srt_relay *r, struct srt_peer *p)
 {

@@ -203,7 +203,7 @@ static void bound(struct forward *f)
     f->setup.max_command_size = f->setup.max_data_size = f->setup.max_message_size = command;
     f->setup.max_inflight = all > command ? all : command; /* one of them must fit */
     f->setup.at_once = AT_ONCE;
-    f->setup.pool = env->messages.limit ? &env->messages : NULL;
+    f->setup.pool = env->messages;
 }
 
 static err_t ask_to_publish(struct forward *f, const struct rtmp_url *url, uint32_t *stream_id)

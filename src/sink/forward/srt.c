@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "session/srt_caller.h"
+#include "sink/forward/srt.h"
 #include "wire/srt.h"
 
 #include <stdlib.h>
@@ -16,6 +16,19 @@
 
 #define LOOK CO_SECONDS(1)
 #define KEEP CO_SECONDS(1) /* for repeats, at least */
+
+enum { UNLIMITED = 125000000 }; /* bytes a second: 1 Gbit/s */
+
+struct srt_caller_opts forward_srt_opts(const struct conf_srt_server *set)
+{
+    return (struct srt_caller_opts){
+        .mss = (unsigned)set->mss, .receive_buffer = (size_t)set->recvbuf,
+        .max_bandwidth = set->maxbw < 0 ? UNLIMITED : (uint64_t)set->maxbw,
+        .recv_latency = set->recvlatency, .peer_latency = set->peerlatency,
+        .connect_timeout = set->connect_timeout, .idle_timeout = set->peer_idle_timeout,
+        .tsbpd = set->tsbpdmode, .drop_late = set->tlpktdrop,
+    };
+}
 
 /* One try. */
 struct going {
@@ -94,7 +107,8 @@ static err_t converse(struct going *g)
 {
     struct forward *f = g->f;
     struct session *s = &f->session;
-    err_t err = srt_caller_call(&g->caller, f->url, s->conf);
+    const struct srt_caller_opts opts = forward_srt_opts(&s->conf->srt_server);
+    err_t err = srt_caller_call(&g->caller, f->url, &opts);
 
     if (!err)
         err = begin(g);

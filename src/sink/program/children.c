@@ -7,14 +7,13 @@
 #include "base/must.h"
 #include "sink/list.h"
 #include "sink/program/exec.h"
-#include "sink/program/ingest.h"
 #include "sink/program/made.h"
 #include "sink/program/transcode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Jobs that belong together: of one stream, or all ingests. */
+/* Jobs that belong together: of one stream, or all that stand. */
 struct set {
     struct job **v;
     size_t n;
@@ -33,8 +32,7 @@ struct children {
     struct sink sink;
     struct session_env *env;
     struct jobs *jobs;
-    struct set ingests;
-    bool ingesting;
+    struct set standing;
 };
 
 static struct children *children_of(struct sink *sink)
@@ -103,30 +101,11 @@ static void apply(struct children *c, struct set *set, struct job_wants *wants)
     *set = next;
 }
 
-/* ---- ingests */
-
-static void apply_ingests(struct children *c)
-{
-    struct job_wants wants = { 0 };
-
-    ingest_wants(c->env->conf, &wants);
-    apply(c, &c->ingests, &wants);
-}
-
-static void start(struct sink *sink)
+void children_apply_standing(struct sink *sink, struct job_wants *wants)
 {
     struct children *c = children_of(sink);
 
-    if (c->env->worker > 0)
-        return; /* once for the process */
-    c->ingesting = true;
-    apply_ingests(c);
-}
-
-static void drain(struct sink *sink)
-{
-    children_of(sink)->ingesting = false;
-    end_set(&children_of(sink)->ingests);
+    apply(c, &c->standing, wants);
 }
 
 /* ---- streams */
@@ -265,8 +244,6 @@ static void reload(struct sink *sink)
     struct children *c = children_of(sink);
     struct sink_stream *at = NULL;
 
-    if (c->ingesting)
-        apply_ingests(c);
     while ((at = sink_list_next(sink->list, at)))
         look_at(c, stream_of(sink, at), conf_vhost_find(c->env->conf, at->names.vhost));
 }
@@ -282,7 +259,7 @@ static void stop(struct sink *sink)
 {
     struct children *c = children_of(sink);
 
-    end_set(&c->ingests);
+    end_set(&c->standing);
     jobs_free(c->jobs);
     c->jobs = NULL;
 }
@@ -293,8 +270,8 @@ static void free_all(struct sink *sink)
 }
 
 const struct sink_ops program_sink = {
-    .name = "program", .new = new, .start = start, .begin = begin, .end = end, .reload = reload,
-    .drain = drain, .interrupt = interrupt, .stop = stop, .free = free_all,
+    .name = "program", .new = new, .begin = begin, .end = end, .reload = reload,
+    .interrupt = interrupt, .stop = stop, .free = free_all,
 };
 
 const struct job *children_next(const struct sink *sink, const struct job *j)

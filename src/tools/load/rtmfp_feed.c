@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 #include "format/flv/flv.h"
-#include "serve/rtmfp/words.h"
+#include "proto/rtmfp/rtmp.h"
 #include "tools/load/marker.h"
 #include "tools/load/run.h"
 

@@ -3,9 +3,9 @@
 #include "tools/load/rtmfp_talk.h"
 
 #include "base/must.h"
+#include "proto/rtmfp/rtmp.h"
 #include "proto/rtmp/msg.h"
 #include "proto/rtmp/request.h"
-#include "serve/rtmfp/words.h"
 #include "tools/load/watch.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static void say(struct rtmfp_flow_out *flow, struct wr *body, co_usec now)
     struct rtmfp_message *m;
 
     must_be(!body->bad);
-    m = must(rtmfp_said_new(RTMP_COMMAND, 0, rtmfp_bytes(body->buf, body->len), now));
+    m = must(rtmfp_rtmp_message_new(RTMP_COMMAND, 0, rtmfp_bytes(body->buf, body->len), now));
     must_be(!flow || rtmfp_flow_out_write(flow, m, true));
     rtmfp_message_unref(m);
     wr_free(body);
@@ -67,8 +67,8 @@ static void say(struct rtmfp_flow_out *flow, struct wr *body, co_usec now)
 static struct rtmfp_flow_out *open_flow(struct rtmfp_session *s, uint32_t stream,
                                         const struct rtmfp_flow_in *answers)
 {
-    uint8_t metadata[RTMFP_FLOW_WORDS_MAX];
-    size_t n = rtmfp_flow_words_write(stream, metadata);
+    uint8_t metadata[RTMFP_FLOW_METADATA_MAX];
+    size_t n = rtmfp_flow_metadata_build(stream, metadata);
 
     return rtmfp_flow_open(s, rtmfp_bytes(metadata, n), answers, RTMFP_COMMANDS);
 }
@@ -161,7 +161,7 @@ static enum load_rtmfp_told go_on(struct load_rtmfp_talk *t, struct rtmfp_sessio
     return LOAD_RTMFP_GOING_ON;
 }
 
-static void look(struct load_client *player, const struct rtmfp_said *said)
+static void look(struct load_client *player, const struct rtmfp_rtmp_message *said)
 {
     struct load_skim_msg m = { .type = said->type, .time = said->time,
                                .size = (uint32_t)said->body.n, .head = said->body.p,
@@ -176,9 +176,9 @@ enum load_rtmfp_told load_rtmfp_talk_hear(struct load_rtmfp_talk *t, struct rtmf
                                           const struct rtmfp_flow_in *f, struct rtmfp_bytes data,
                                           const struct load_rtmfp_feed *feed, co_usec now)
 {
-    struct rtmfp_said said;
+    struct rtmfp_rtmp_message said;
 
-    if (!rtmfp_said_read(&said, data))
+    if (!rtmfp_rtmp_message_parse(&said, data))
         return LOAD_RTMFP_GOING_ON;
     if ((said.type == RTMP_AUDIO || said.type == RTMP_VIDEO) && t->player && said.body.n > 0)
         look(t->player, &said);

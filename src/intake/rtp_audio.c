@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* rtp_audio.c - Opus that comes in as AAC for all who do not play by WebRTC.
+ *
+ * What the log has is what RTMP, HTTP-FLV, HLS, recordings and all others get, most of which know
+ * no Opus; WebRTC players have the packets as they came and need no log. So somebody wants AAC
+ * exactly while somebody reads the log, here or at a replica. Else the log has the configuration
+ * alone, and the newest Opus is kept here: who comes first has sound from the newest key frame on.
+ */
+#include "intake/rtp_impl.h"
+
+#include "base/must.h"
+
+#include <stdlib.h>
+
+enum { RECENT = 128 }; /* packets of 20 ms */
+
+/* Less than what a track may be behind others (live/clock.c). */
+#define RECENT_TIME AV_MS(2500)
+/* It is not begun anew for who comes and goes. */
+#define LINGER CO_SECONDS(10)
+
+struct recent {
+    int64_t time;
+    size_t size;
+    uint8_t *data;
+};
+
+struct intake_sound {
+    struct sound_lane *lane; /* NULL: nobody reads */
+    co_usec read_at;         /* when somebody did; 0: never */
+    bool configured;         /* the configuration is in the log */
+    bool has_key;
+    int64_t key;             /* the time of the newest key frame */
+    struct recent recent[RECENT];
+    unsigned first, n;
+};
+
+/* ---- what is kept while nobody reads */
+
+static void forget_first(struct intake_sound *s)
+{
+    free(s->recent[s->first].data);
+    s->first = (s->first + 1) % RECENT;
+    s->n--;
+}
+
+static void keep(struct intake_sound *s, const struct sound_in *in)
+{
+    struct recent *to;
+
+    while (s->n > 0 && (s->n == RECENT || in->time - s->recent[s->first].time > RECENT_TIME ||
+                        in->time < s->recent[s->first].time))
+        forget_first(s);
+    to = &s->recent[(s->first + s->n++) % RECENT];
+    *to = (struct recent){ .time = in->time, .size = in->size, .data = must(malloc(in->size)) };
+    memcpy(to->data, in->data, in->size);
+}
+
+static void give_recent(struct intake_sound *s)
+{
+    for (; s->n > 0; forget_first(s)) {
+        const struct recent *r = &s->recent[s->first];
+        const struct sound_in in = { .codec = AV_OPUS, .time = r->time, .data = r->data,
+                                     .size = r->size };
+
+        if (s->lane && (!s->has_key || r->time >= s->key))
+            sound_lane_put(s->lane, &in);
+    }
+}
+
+/* ---- AAC */
+
+static void push(struct rtp_intake *r, const uint8_t *data, size_t size, bool config, int64_t ticks)
+{
+    struct bump *in = config ? NULL : live_source_packets(r->src);
+    struct av_packet *pkt = av_packet_try_in(in, size);
+
+    if (!pkt) {
+        r->no_memory++;
+        return;
+    }
+    memcpy(pkt->data, data, size);
+    pkt->kind = AV_AUDIO;
+    pkt->codec = AV_AAC;
+    pkt->config = config;
+    live_source_push(r->src, pkt, ticks);
+    (void)av_packet_unref(pkt);
+}
+
+static void on_frame(void *arg, const struct sound_out *out)
+{
+    struct rtp_intake *r = arg;
+
+    if (!r->opts.publisher->replaced)
+        push(r, out->data, out->size, false, out->time);
+}
+
+static void open_lane(struct rtp_intake *r)
+{
+    const struct sound_lane_opts opts = {
+        .group = r->opts.sounds, .name = live_source_name(r->src), .to = AV_AAC,
+        .bitrate = r->opts.aac_bitrate, .on_frame = on_frame, .arg = r,
+    };
+
+    r->sound->lane = sound_lane_open(&opts);
+    give_recent(r->sound);
+}
+
+static bool is_wanted(struct rtp_intake *r, co_usec now)
+{
+    struct intake_sound *s = r->sound;
+
+    if (live_source_is_read(r->src))
+        s->read_at = now;
+    return s->read_at && now - s->read_at < LINGER;
+}
+
+static void configure(struct rtp_intake *r, int64_t ticks)
+{
+    if (!r->sound->configured)
+        push(r, sound_aac_config, SOUND_AAC_CONFIG, true, ticks);
+    r->sound->configured = true;
+}
+
+/* ---- for the files rtp_intake*.c */
+
+bool rtp_intake_sound_open(struct rtp_intake *r, struct intake_track *t)
+{
+    err_t err;
+
+    if (t->codec != AV_OPUS || !r->opts.sounds || r->sound)
+        return false;
+    r->sound = must(calloc(1, sizeof(*r->sound)));
+    t->as = AV_AAC;
+    t->channels = SOUND_CHANNELS;
+    t->described = true;
+    err = av_info_parse(&t->info, AV_AAC, sound_aac_config, SOUND_AAC_CONFIG);
+    err_free(&err);
+    return true;
+}
+
+void rtp_intake_sound_key(struct rtp_intake *r, int64_t ticks)
+{
+    if (!r->sound)
+        return;
+    r->sound->has_key = true;
+    r->sound->key = ticks;
+}
+
+void rtp_intake_sound_put(struct rtp_intake *r, const struct rtp_frame *f, int64_t ticks,
+                          co_usec now)
+{
+    const struct sound_in in = { .codec = AV_OPUS, .time = ticks, .data = f->data,
+                                 .size = f->size };
+    struct intake_sound *s = r->sound;
+
+    configure(r, ticks);
+    if (!is_wanted(r, now)) {
+        rtp_intake_sound_stop(r);
+        keep(s, &in);
+        return;
+    }
+    if (!s->lane)
+        open_lane(r);
+    if (s->lane)
+        sound_lane_put(s->lane, &in);
+}
+
+void rtp_intake_sound_stop(struct rtp_intake *r)
+{
+    sound_lane_close(r->sound->lane);
+    r->sound->lane = NULL;
+}
+
+void rtp_intake_sound_free(struct rtp_intake *r)
+{
+    if (!r->sound)
+        return;
+    rtp_intake_sound_stop(r);
+    while (r->sound->n > 0)
+        forget_first(r->sound);
+    free(r->sound);
+    r->sound = NULL;
+}

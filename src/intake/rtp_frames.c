@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* rtp_frames.c - what whole frames come out of packets, and when they are shown and
+ * decoded. */
+#include "intake/rtp_impl.h"
+
+#include "base/log.h"
+#include "intake/metadata.h"
+#include "proto/rtp/sender.h"
+
+#include <string.h>
+
+enum { LOGGED_MAX = 20 };
+
+/* A time that goes back by more, or ahead by more than has passed meanwhile and this, is of another
+ * count: cameras set their clocks. It is less than what a stream's clock (live/clock.c) takes for a
+ * jump, which is of all tracks together. Pictures in the order of decoding go back by less. */
+#define MOST_BACK_VIDEO AV_MS(500)
+#define MOST_BACK_AUDIO AV_MS(200)
+#define MOST_AHEAD AV_MS(2500)
+
+/* ---- what it is */
+
+static bool parse_info(struct intake_track *t, const uint8_t *config, size_t size)
+{
+    struct av_info info;
+    err_t err = av_info_parse(&info, t->codec, config, size);
+    bool changed = !err && memcmp(&info, &t->info, sizeof(info)) != 0;
+
+    if (err)
+        log_end("decoder configuration that we cannot read, players get it as it is", &err);
+    else
+        t->info = info;
+    return changed;
+}
+
+void rtp_intake_describe(struct intake_track *t)
+{
+    size_t size;
+    const uint8_t *config = rtp_unpack_config(&t->unpack, &size);
+
+    if (config)
+        (void)parse_info(t, config, size);
+    rtp_dts_init(&t->dts, t->info.reorder, t->info.fps);
+}
+
+/* Some codecs say what they are in their frames. */
+static bool look_into_frame(struct intake_track *t, const struct rtp_frame *f)
+{
+    const struct av_codec_row *row = av_codec_row(t->codec);
+
+    t->described = true;
+    if (row->frame_config > 0 && f->size >= row->frame_config)
+        return parse_info(t, f->data, row->frame_config);
+    if (row->key_size && t->info.width == 0) {
+        t->described = f->key;
+        return f->key && row->key_size(f->data, f->size, &t->info.width, &t->info.height);
+    }
+    return false;
+}
+
+static void log_config(struct rtp_intake *r, const struct intake_track *t, size_t size)
+{
+    const struct av_info *i = &t->info;
+
+    if (r->logged++ >= LOGGED_MAX)
+        return;
+    if (t->kind == AV_VIDEO)
+        log_trace("%zuB video sh, codec(%s, profile=%s, level=%s, %ux%u, %.1ffps)", size,
+                  av_codec_name(t->codec), i->profile, i->level, i->width, i->height, i->fps);
+    else
+        log_trace("%zuB audio sh, codec(%s, profile=%s, %uchannels, %uHZ)", size,
+                  av_codec_name(t->codec), i->profile, i->channels, i->sample_rate);
+}
+
+/* ---- when */
+
+/* The packet that begins another count may be what showed that the frame before it is whole: that
+ * one is of the old count. */
+static bool is_after_restart(struct intake_track *t, int64_t ticks)
+{
+    int64_t apart = ticks - t->restart_ticks, second = t->unpack.clock;
+
+    if (!t->restart || (!t->restart_sure && (apart < -second || apart > second)))
+        return false;
+    t->restart = t->restart_sure = false;
+    return true;
+}
+
+static bool jumps(const struct intake_track *t, int64_t ticks, co_usec now)
+{
+    int64_t step = rtp_ticks_back(ticks - t->ticks, t->unpack.clock);
+    int64_t back = t->kind == AV_VIDEO ? MOST_BACK_VIDEO : MOST_BACK_AUDIO;
+
+    return step < -back || step > av_from_us(now - t->at) + MOST_AHEAD;
+}
+
+/* Does the frame's time belong to another count than that of the frame before it? */
+static bool begins_anew(struct intake_track *t, int64_t ticks, co_usec now)
+{
+    bool anew = is_after_restart(t, ticks) || jumps(t, ticks, now);
+
+    anew &= t->timed;
+    t->timed = true;
+    t->ticks = ticks;
+    t->at = now;
+    return anew;
+}
+
+static void note_packet(struct intake_track *t, int64_t ticks, co_usec now)
+{
+    if (t->newest.at && t->newest.ticks == ticks)
+        return;
+    t->before = t->newest;
+    t->newest = (struct intake_came){ ticks, now };
+}
+
+/* When a frame came: where markers are not sure yet, only the next one shows that it is whole. */
+static co_usec came(const struct intake_track *t, int64_t ticks, co_usec now)
+{
+    const struct intake_came *c = t->newest.ticks == ticks ? &t->newest : &t->before;
+
+    return c->at && c->ticks == ticks ? c->at : now;
+}
+
+/* Decoding times are found on the track's own clock: what is set right between tracks does not
+ * look like pictures in another order then. */
+static int64_t decoded_at(struct intake_track *t, int64_t shown, int64_t own, bool anew)
+{
+    if (t->kind != AV_VIDEO)
+        return shown;
+    if (anew)
+        rtp_dts_init(&t->dts, t->dts.depth, AV_CLOCK / (double)t->dts.each);
+    return rtp_dts_next(&t->dts, own) + shown - own;
+}
+
+/* ---- packets of the stream */
+
+static void push(struct rtp_intake *r, struct av_packet *pkt, int64_t ticks)
+{
+    live_source_push(r->src, pkt, ticks);
+    (void)av_packet_unref(pkt);
+}
+
+static struct av_packet *packet_of(struct rtp_intake *r, const struct intake_track *t,
+                                   const struct rtp_frame *f)
+{
+    /* a stream keeps its configuration: that shall not hold back a block of its packets */
+    struct bump *in = f->config ? NULL : live_source_packets(r->src);
+    struct av_packet *pkt = av_packet_try_in(in, f->size);
+
+    if (!pkt) {
+        r->no_memory++;
+        return NULL;
+    }
+    memcpy(pkt->data, f->data, f->size);
+    pkt->kind = (uint8_t)t->kind;
+    pkt->codec = (uint8_t)t->codec;
+    pkt->config = f->config;
+    pkt->key = f->key && t->kind == AV_VIDEO;
+    return pkt;
+}
+
+static struct av_packet *metadata(const struct rtp_intake *r)
+{
+    struct intake_medium media[RTP_INTAKE_TRACKS];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < r->n; i++) {
+        const struct intake_track *t = &r->tracks[i];
+
+        if (!t->open)
+            continue;
+        media[n++] = (struct intake_medium){
+            .kind = t->kind, .codec = t->as, .info = &t->info, .channels = t->channels,
+            /* a clock that is not the codec's own counts samples */
+            .rate = av_codec_row(t->codec)->rtp.clock == 0 ? t->unpack.clock : 0,
+        };
+    }
+    return intake_metadata(media, n, r->opts.signature);
+}
+
+/* In front of what it tells about. */
+static void push_metadata(struct rtp_intake *r, int64_t ticks)
+{
+    struct av_packet *pkt = metadata(r);
+
+    r->metadata_due = false;
+    if (pkt)
+        push(r, pkt, ticks);
+}
+
+static void push_config(struct rtp_intake *r, struct intake_track *t, const struct rtp_frame *f)
+{
+    struct av_packet *pkt;
+
+    r->metadata_due |= parse_info(t, f->data, f->size);
+    if (t->info.reorder > t->dts.depth && t->info.reorder <= RTP_DTS_DEPTH_MAX)
+        t->dts.depth = t->info.reorder;
+    t->described = false;
+    log_config(r, t, f->size);
+    if (r->metadata_due && !av_codec_row(t->codec)->key_size) /* else the frame knows more */
+        push_metadata(r, t->pushed);
+    pkt = packet_of(r, t, f);
+    if (pkt)
+        push(r, pkt, t->pushed);
+}
+
+static void push_frame(struct rtp_intake *r, struct intake_track *t, const struct rtp_frame *f,
+                       co_usec now)
+{
+    unsigned number = (unsigned)(t - r->tracks);
+    bool anew = begins_anew(t, f->ticks, now);
+    int64_t shown = rtp_align_time(&r->align, number, f->ticks, anew,
+                                   came(t, f->ticks, now));
+    int64_t decoded = decoded_at(t, shown, rtp_ticks_back(f->ticks, t->unpack.clock), anew);
+    struct av_packet *pkt;
+
+    if (!t->described)
+        r->metadata_due |= look_into_frame(t, f);
+    if (r->metadata_due)
+        push_metadata(r, decoded);
+    t->pushed = decoded;
+    if (t->as != t->codec) {
+        rtp_intake_sound_put(r, f, decoded, now);
+        return;
+    }
+    if (f->key && t->kind == AV_VIDEO)
+        rtp_intake_sound_key(r, decoded);
+    pkt = packet_of(r, t, f);
+    if (!pkt)
+        return;
+    pkt->cts = (int32_t)(shown - decoded);
+    push(r, pkt, decoded);
+}
+
+void rtp_intake_frames(struct rtp_intake *r, struct intake_track *t, co_usec now)
+{
+    struct rtp_received got;
+    struct rtp_frame f;
+
+    while (rtp_receiver_next(&t->rx, now, &got)) {
+        struct rtp_payload p = { .data = got.payload, .size = got.size, .ticks = got.time,
+                                 .marker = got.marker, .restart = got.restart, .lost = got.lost };
+
+        note_packet(t, got.time, now);
+        if (got.restart) {
+            t->restart = true;
+            t->restart_ticks = got.time;
+        }
+        rtp_unpack_put(&t->unpack, &p);
+        while (rtp_unpack_next(&t->unpack, &f)) {
+            if (!f.config)
+                push_frame(r, t, &f, now);
+            else if (t->as == t->codec)
+                push_config(r, t, &f);
+        }
+        t->restart_sure = t->restart;
+    }
+}

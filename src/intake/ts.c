@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* ts.c - MPEG-TS that comes in, as a publisher of a live stream. */
+#include "intake/ts.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "intake/metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VIDEO, AUDIO, TRACKS, LOGGED_MAX = 20 };
+
+/* So long, and so many packets, sound waits for a picture that the tables promise: what is made of
+ * a stream (metadata, lists, files) tells of both then. */
+#define WITHOUT_PICTURE AV_MS(2000)
+enum { EARLY_MAX = 128 };
+
+struct early {
+    struct av_packet *pkt;
+    int64_t ticks;
+};
+
+struct track {
+    enum av_codec codec;
+    struct av_info info;
+    bool described;      /* info is as much as can be known */
+    uint64_t frames, at; /* `at`: of the newest one that a player may start at */
+    bool has_at;
+};
+
+struct ts_intake {
+    struct ts_intake_opts opts;
+    struct ts_demux *demux;
+    struct live_source *src; /* NULL: frames are read and go nowhere */
+    struct track track[TRACKS];
+    bool metadata_due;
+    bool shows;              /* a picture came, or is waited for no longer */
+    unsigned n_early;
+    struct early *early;     /* meanwhile; NULL: none */
+    unsigned logged;         /* lines about configurations */
+    uint64_t keys, no_memory;
+};
+
+/* ---- what is left out */
+
+static void tell(void *intake, const struct ts_told *told)
+{
+    (void)intake;
+    switch (told->note) {
+    case TS_NOTE_TYPE:
+        log_warn("TS stream %#x is %s (type %#x), which no other format takes: it is left out, "
+                 "SRT players get it as it came", told->pid, told->name, told->type);
+        break;
+    case TS_NOTE_MORE:
+        log_trace("TS stream %#x, %s, is one more of its kind: the first one is taken, SRT "
+                  "players get all", told->pid, told->name);
+        break;
+    case TS_NOTE_PROGRAM:
+        log_trace("TS program %u, PMT at %#x, is one more: the first one is taken, SRT players "
+                  "get all", told->program, told->pid);
+        break;
+    case TS_NOTE_SCRAMBLED:
+        log_warn("TS stream %#x, %s, is scrambled: it is left out; send it in the clear, or by "
+                 "SRT with a passphrase", told->pid, told->name);
+        break;
+    }
+}
+
+static void log_config(struct ts_intake *t, const struct track *k, enum av_kind kind, size_t size)
+{
+    const struct av_info *i = &k->info;
+
+    if (t->logged++ >= LOGGED_MAX)
+        return;
+    if (kind == AV_VIDEO)
+        log_trace("%zuB video sh, codec(%s, profile=%s, level=%s, %ux%u, %.1ffps)", size,
+                  av_codec_name(k->codec), i->profile, i->level, i->width, i->height, i->fps);
+    else
+        log_trace("%zuB audio sh, codec(%s, profile=%s, %uchannels, %uHZ)", size,
+                  av_codec_name(k->codec), i->profile, i->channels, i->sample_rate);
+}
+
+/* ---- its life */
+
+static void forget_early(struct ts_intake *t)
+{
+    for (unsigned i = 0; i < t->n_early; i++)
+        (void)av_packet_unref(t->early[i].pkt);
+    t->n_early = 0;
+    free(t->early);
+    t->early = NULL;
+}
+
+struct ts_intake *ts_intake_new(const struct ts_intake_opts *opts)
+{
+    struct ts_intake *t = must(calloc(1, sizeof(*t)));
+    const struct ts_demux_opts of = { .sei_filter = opts->sei_filter, .tell = tell, .arg = t };
+
+    t->opts = *opts;
+    t->demux = ts_demux_new(&of);
+    return t;
+}
+
+void ts_intake_free(struct ts_intake *t)
+{
+    if (!t)
+        return;
+    forget_early(t);
+    (void)live_source_unref(t->src);
+    ts_demux_free(t->demux);
+    free(t);
+}
+
+void ts_intake_begin(struct ts_intake *t, struct live_source *src)
+{
+    (void)live_source_unref(t->src);
+    t->src = src ? live_source_ref(src) : NULL;
+}
+
+/* ---- packets of the stream */
+
+static void push(struct ts_intake *t, struct av_packet *pkt, int64_t ticks)
+{
+    live_source_push(t->src, pkt, ticks);
+    (void)av_packet_unref(pkt);
+}
+
+static void push_metadata(struct ts_intake *t, int64_t ticks)
+{
+    const struct intake_medium media[TRACKS] = {
+        { AV_VIDEO, t->track[VIDEO].codec, &t->track[VIDEO].info, 0, 0 },
+        { AV_AUDIO, t->track[AUDIO].codec, &t->track[AUDIO].info, 0, 0 },
+    };
+    struct av_packet *pkt = intake_metadata(media, TRACKS, t->opts.signature);
+
+    t->metadata_due = false;
+    if (pkt)
+        push(t, pkt, ticks);
+}
+
+static struct av_packet *packet_of(struct ts_intake *t, const struct ts_frame *f)
+{
+    /* a stream keeps its configuration: that shall not hold back a block of its packets */
+    struct bump *in = f->config ? NULL : live_source_packets(t->src);
+    struct av_packet *pkt = av_packet_try_in(in, f->size);
+
+    if (!pkt) {
+        t->no_memory++;
+        return NULL;
+    }
+    ts_frame_copy(f, pkt->data);
+    pkt->kind = (uint8_t)f->kind;
+    pkt->codec = (uint8_t)f->codec;
+    pkt->config = f->config;
+    pkt->key = f->key && f->kind == AV_VIDEO;
+    pkt->cts = (int32_t)(f->pts - f->dts);
+    return pkt;
+}
+
+static bool waits_for_picture(struct ts_intake *t, const struct ts_frame *f)
+{
+    int64_t since = t->n_early ? f->dts - t->early[0].ticks : 0;
+
+    if (!t->shows)
+        t->shows = f->kind == AV_VIDEO || t->n_early == EARLY_MAX || since < 0 ||
+                   since > WITHOUT_PICTURE ||
+                   ts_demux_codec(t->demux, AV_VIDEO) == AV_CODEC_NONE;
+    return !t->shows;
+}
+
+static void hold(struct ts_intake *t, struct av_packet *pkt, int64_t ticks)
+{
+    if (!t->early)
+        t->early = must(malloc(EARLY_MAX * sizeof(*t->early)));
+    t->early[t->n_early++] = (struct early){ pkt, ticks };
+}
+
+static void release(struct ts_intake *t)
+{
+    for (unsigned i = 0; i < t->n_early; i++)
+        live_source_push(t->src, t->early[i].pkt, t->early[i].ticks);
+    forget_early(t);
+}
+
+static void push_frame(struct ts_intake *t, const struct ts_frame *f)
+{
+    struct av_packet *pkt = packet_of(t, f);
+
+    if (pkt && waits_for_picture(t, f)) {
+        hold(t, pkt, f->dts);
+        return;
+    }
+    if (!pkt)
+        return;
+    if (t->metadata_due)
+        push_metadata(t, f->dts);
+    if (f->kind == AV_VIDEO) /* of which players are told first */
+        push(t, pkt, f->dts);
+    if (t->n_early)
+        release(t);
+    if (f->kind != AV_VIDEO)
+        push(t, pkt, f->dts);
+}
+
+/* ---- what it is */
+
+static bool parse_info(struct track *k, const uint8_t *config, size_t size)
+{
+    struct av_info info;
+    err_t err = av_info_parse(&info, k->codec, config, size);
+    bool changed = !err && memcmp(&info, &k->info, sizeof(info)) != 0;
+
+    if (err)
+        log_end("decoder configuration that we cannot read, players get it as it is", &err);
+    else
+        k->info = info;
+    return changed;
+}
+
+/* The frame in one piece, or as much of its begin as is. */
+static void look_into_frame(struct ts_intake *t, struct track *k, const struct ts_frame *f)
+{
+    const struct av_codec_row *row = av_codec_row(k->codec);
+
+    k->described = true;
+    if (row->frame_config > 0 && f->n_pieces > 0 && f->pieces[0].head_size == 0 &&
+        f->pieces[0].size >= row->frame_config)
+        t->metadata_due |= parse_info(k, f->pieces[0].data, row->frame_config);
+}
+
+static void take_config(struct ts_intake *t, struct track *k, const struct ts_frame *f)
+{
+    uint8_t *config = malloc(f->size);
+
+    if (!config) {
+        t->no_memory++;
+        return;
+    }
+    ts_frame_copy(f, config);
+    t->metadata_due |= parse_info(k, config, f->size);
+    log_config(t, k, f->kind, f->size);
+    free(config);
+}
+
+static void note_frame(struct ts_intake *t, struct track *k, const struct ts_frame *f)
+{
+    k->frames++;
+    t->keys += f->key && f->kind == AV_VIDEO;
+    if (f->kind == AV_AUDIO || f->key) {
+        k->at = f->at;
+        k->has_at = true;
+    }
+    if (!k->described)
+        look_into_frame(t, k, f);
+}
+
+static void take(struct ts_intake *t, const struct ts_frame *f)
+{
+    struct track *k = &t->track[f->kind == AV_VIDEO ? VIDEO : AUDIO];
+
+    if (k->codec != f->codec) {
+        k->codec = f->codec;
+        k->info = (struct av_info){ 0 };
+        k->described = false;
+        t->metadata_due = true;
+    }
+    if (f->config)
+        take_config(t, k, f);
+    else
+        note_frame(t, k, f);
+    if (t->src)
+        push_frame(t, f);
+}
+
+static void take_all(struct ts_intake *t)
+{
+    struct ts_frame f;
+
+    while (ts_demux_next(t->demux, &f))
+        take(t, &f);
+}
+
+void ts_intake_put(struct ts_intake *t, const uint8_t *data, size_t size)
+{
+    ts_demux_put(t->demux, data, size);
+    take_all(t);
+}
+
+void ts_intake_hole(struct ts_intake *t)
+{
+    ts_demux_hole(t->demux);
+    take_all(t);
+}
+
+void ts_intake_end(struct ts_intake *t)
+{
+    ts_demux_flush(t->demux);
+    take_all(t);
+    if (t->n_early)
+        release(t);
+    t->src = live_source_unref(t->src);
+}
+
+/* ---- what it knows */
+
+bool ts_intake_speaks(const struct ts_intake *t)
+{
+    struct ts_demux_stat s;
+
+    ts_demux_stat(t->demux, &s);
+    return s.packets > 0;
+}
+
+bool ts_intake_key(const struct ts_intake *t, uint64_t *at)
+{
+    bool video = ts_demux_codec(t->demux, AV_VIDEO) != AV_CODEC_NONE; /* it may come later */
+    const struct track *k = &t->track[video ? VIDEO : AUDIO];
+
+    *at = k->at;
+    return k->has_at;
+}
+
+size_t ts_intake_tables(const struct ts_intake *t, uint8_t out[TS_TABLES_MAX])
+{
+    return ts_demux_tables(t->demux, out);
+}
+
+void ts_intake_stat(const struct ts_intake *t, struct ts_intake_stat *out)
+{
+    *out = (struct ts_intake_stat){
+        .video_frames = t->track[VIDEO].frames, .audio_frames = t->track[AUDIO].frames,
+        .keys = t->keys, .no_memory = t->no_memory, .video = t->track[VIDEO].codec,
+        .audio = t->track[AUDIO].codec,
+    };
+    ts_demux_stat(t->demux, &out->ts);
+}

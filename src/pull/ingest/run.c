@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - one file that is published again and again. */
+#include "pull/ingest/run.h"
+
+#include "base/backoff.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "base/random_id.h"
+#include "session/homes.h"
+#include "session/move.h"
+#include "sink/program/ffmpeg.h"
+#include "vod/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_PAUSE CO_SECONDS(3)
+#define LONGEST_PAUSE CO_SECONDS(30)
+#define RAN_WELL CO_SECONDS(60)
+/* A frame so soon is sent with those before it; and who is so late goes on from there. */
+#define SOON CO_MS(4)
+#define LATE CO_SECONDS(5)
+
+enum { LEAST = AV_MS(100), /* that a round takes */ CONFIGS = 24 };
+
+static void be(struct ingest_run *r, enum job_state state)
+{
+    r->state = state;
+    r->since = co_clock();
+}
+
+struct ingest_run *ingest_run_new(struct session_env *env, struct ingest_source *what,
+                                  struct home *home)
+{
+    struct ingest_run *r = must(calloc(1, sizeof(*r)));
+    struct session *s = &r->session;
+    char here[300];
+
+    session_init(s, env, NULL);
+    ffmpeg_here(env->conf, here, sizeof(here));
+    r->tc_url = must_print("rtmp://%s/%s", here, what->to->app); /* as an ffmpeg of ours says it */
+    s->names = (struct session_stream){ .param = "", .tc_url = r->tc_url, .page_url = "",
+                                        .ip = "127.0.0.1" };
+    session_stream_set_key(&s->names, stream_key_ref(what->to));
+    s->id = r->id;
+    r->what = *what;
+    *what = (struct ingest_source){ 0 };
+    r->home = home;
+    random_id(r->id, sizeof(r->id) - 1);
+    be(r, JOB_STARTING);
+    condition_be(&r->condition, CONDITION_STARTING);
+    return r;
+}
+
+void ingest_run_free(struct ingest_run *r)
+{
+    struct session_env *env = r->session.env;
+
+    session_fini(&r->session);
+    if (r->home)
+        homes_release(env->workers, r->home);
+    ingest_source_free(&r->what);
+    free(r->tc_url);
+    free(r);
+}
+
+/* ---- a round */
+
+/* Until it is the packet's turn. */
+static err_t wait_for(struct ingest_run *r, int64_t dts)
+{
+    co_usec due = r->began + dts * 100 / 9, now = co_now();
+    err_t err = NULL;
+
+    if (now - due > LATE)
+        r->began += now - due;
+    if (due - now > SOON)
+        err = co_sleep(due - now);
+    else
+        co_yield_if_due();
+    return err;
+}
+
+/* What each round begins with is said once. */
+static bool is_known(const struct ingest_run *r, const struct av_packet *pkt)
+{
+    const struct av_packet *in_force[CONFIGS];
+    size_t n = live_source_configs(r->session.src, in_force, CONFIGS);
+    bool known = false;
+
+    for (size_t i = 0; !known && i < n; i++)
+        known = in_force[i]->kind == pkt->kind && in_force[i]->codec == pkt->codec &&
+                in_force[i]->size == pkt->size &&
+                memcmp(in_force[i]->data, pkt->data, pkt->size) == 0;
+    return known;
+}
+
+static err_t push(struct ingest_run *r, struct av_packet *pkt)
+{
+    int64_t dts = r->shift + pkt->dts;
+    bool changed;
+    err_t err = wait_for(r, dts);
+
+    if (err || (pkt->config && is_known(r, pkt)))
+        return err;
+    if (dts > r->end)
+        r->end = dts;
+    r->session.in += pkt->size;
+    session_publisher_media(&r->publisher);
+    condition_be(&r->condition, CONDITION_RUNNING);
+    live_source_push(r->session.src, pkt, dts);
+    return session_publisher_turn(&r->publisher, &changed);
+}
+
+/* The next round begins as far behind the last frame as that is behind the one before it. */
+static err_t play(struct ingest_run *r, struct vod_reader *reader)
+{
+    int64_t last[AV_KINDS] = { 0 }, step[AV_KINDS] = { 0 }, end = r->shift + LEAST;
+    struct av_packet *pkt = NULL;
+    err_t err;
+
+    while (!(err = vod_reader_next(reader, &pkt)) && pkt) {
+        unsigned k = pkt->kind;
+
+        if (!pkt->config && pkt->dts > last[k])
+            step[k] = pkt->dts - last[k];
+        if (!pkt->config)
+            last[k] = pkt->dts;
+        if (end < r->shift + last[k] + step[k])
+            end = r->shift + last[k] + step[k];
+        err = push(r, pkt);
+        (void)av_packet_unref(pkt);
+        if (err)
+            break;
+    }
+    r->shift = end;
+    return err;
+}
+
+static err_t open_file(struct ingest_run *r, struct vod_reader **reader)
+{
+    struct vod_file *file;
+    err_t err = vod_file_open_path(&file, r->session.env->vod, r->what.path);
+
+    *reader = NULL;
+    if (err)
+        return err;
+    *reader = vod_reader_new(file);
+    (void)vod_file_unref(file);
+    return NULL;
+}
+
+static err_t play_rounds(struct ingest_run *r, struct vod_reader *reader)
+{
+    err_t err = NULL;
+
+    r->began = co_now();
+    r->shift = 0;
+    while (!err) {
+        err = play(r, reader);
+        vod_reader_free(reader);
+        reader = NULL;
+        if (!err)
+            err = open_file(r, &reader);
+    }
+    vod_reader_free(reader);
+    return err;
+}
+
+err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
+{
+    struct session *s = &r->session;
+    err_t err = NULL;
+
+    session_begin(s);
+    s->in = s->out = 0;
+    if (session_goes_to(s, true) != s->env->worker)
+        err = session_at_home(s); /* it is held where it is: the process ends */
+    if (!err)
+        err = session_publisher_join(&r->publisher, s, type);
+    if (err) {
+        session_leave_home(s);
+        return err;
+    }
+    be(r, JOB_RUNS);
+    log_trace("ingest %s: publishes %s as %s", r->what.name, r->what.shown, r->what.to->path);
+    return NULL;
+}
+
+static err_t publish_file(struct ingest_run *r)
+{
+    struct session *s = &r->session;
+    struct vod_reader *reader;
+    err_t err = open_file(r, &reader);
+
+    if (err)
+        return err;
+    err = ingest_run_join(r, CLIENTS_FMLE_PUBLISH);
+    if (err) {
+        vod_reader_free(reader);
+        return err;
+    }
+    err = play_rounds(r, reader);
+    session_publisher_end(&r->publisher, err);
+    session_log_did(s, err);
+    return err;
+}
+
+static err_t publish(struct ingest_run *r)
+{
+    struct session *s = &r->session;
+    err_t err = session_find_stream(s, s->names.vhost, s->names.app, s->names.name);
+
+    r->starts++;
+    if (err)
+        return err;
+    return r->what.srt ? ingest_srt_publish(r) : publish_file(r);
+}
+
+/* ---- again and again */
+
+static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
+{
+    char what[400];
+
+    (void)err_text(*err, r->ended, sizeof(r->ended));
+    condition_failed(&r->condition, *err);
+    (void)snprintf(what, sizeof(what), "ingest %.80s of %.80s: %.120s, again in %lld s",
+                   r->what.name, r->what.vhost, r->what.shown, us_to_s(pause));
+    log_end(what, err);
+}
+
+err_t ingest_run_main(void *run)
+{
+    struct ingest_run *r = run;
+    struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
+
+    r->session.co = co_self();
+    co_new_cid();
+    while (co_stop_forget() && r->wanted(r)) { /* it may have been kicked, or changed */
+        co_usec began = co_clock();
+        err_t err = publish(r);
+
+        if (err_code(err) == ERR_STOPPED && !r->wanted(r)) {
+            err_free(&err);
+            break;
+        }
+        (void)co_stop_forget();
+        if (co_clock() - began >= RAN_WELL)
+            backoff_reset(&again);
+        log_failed(r, &err, again.pause);
+        be(r, JOB_WAITS);
+        r->until = co_clock() + again.pause;
+        err = co_sleep(again.pause);
+        err_free(&err);
+        backoff_grow(&again);
+    }
+    log_trace("ingest %s: over", r->what.name);
+    r->gone(r);
+    ingest_run_free(r);
+    return NULL;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - ingests that need no ffmpeg. */
+#include "pull/ingest/source.h"
+
+#include "base/log_clean.h"
+#include "base/must.h"
+#include "proto/rtmp/url.h"
+#include "proto/srt/call.h"
+#include "pull/ingest/program.h"
+#include "sink/program/ffmpeg.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What ffmpeg makes something of is no name: "concat:a.flv", "http://host/a.mp4", "%03d.mp4". */
+static bool is_our_kind(const char *path)
+{
+    static const char *const ends[] = { ".flv", ".mp4", ".m4v", ".m4a", ".mov", ".f4v" };
+    const char *end = strrchr(path, '.');
+    bool is = false;
+
+    for (size_t i = 0; end && i < sizeof(ends) / sizeof(ends[0]); i++)
+        is |= strcasecmp(end, ends[i]) == 0;
+    return is && !strpbrk(path, ":|%*");
+}
+
+/* Those that call us, and addresses with what only ffmpeg understands, such as a latency in
+ * microseconds, are ffmpeg's. */
+static bool is_listener(const char *url)
+{
+    struct srt_url u;
+
+    return srt_url_parse(&u, url) && !u.listener;
+}
+
+static bool is_ours(const struct conf_ingest *in)
+{
+    return in->input.type == CONF_INGEST_FILE ? is_our_kind(in->input.url)
+                                              : is_listener(in->input.url);
+}
+
+/* What it asks ffmpeg to do with its input, but for what is done anyway: to read it as fast as it
+ * plays, again and again. */
+static bool is_plain_input(const struct conf_engine *e)
+{
+    static const char *const ours[] = { "re", "stream_loop" };
+
+    for (size_t i = 0; i < e->perfile.n; i++) {
+        bool is = false;
+
+        for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++)
+            is |= strcmp(e->perfile.v[i].name, ours[k]) == 0;
+        if (!is)
+            return false;
+    }
+    return true;
+}
+
+/* Is that address one of this server's? */
+static bool is_here(const struct conf *c, const struct rtmp_url *u)
+{
+    bool local = strcmp(u->host, "127.0.0.1") == 0 || strcmp(u->host, "localhost") == 0 ||
+                 strcmp(u->host, "::1") == 0;
+
+    for (size_t i = 0; i < c->rtmp.listen.n; i++) {
+        const struct conf_endpoint *e = &c->rtmp.listen.v[i];
+
+        if (e->port == u->port && (local || strcmp(e->host, u->host) == 0))
+            return strcmp(u->schema, "rtmp") == 0;
+    }
+    return false;
+}
+
+/* Has it the time in it? Then it is another one at each start. */
+static bool has_time(const struct job_want *w, const char *output, const char *at_no_time)
+{
+    char *later = NULL;
+    err_t err = job_want_expand(w, output, INT64_C(1000000000000), true, &later);
+    bool has = err || strcmp(later, at_no_time) != 0;
+
+    err_free(&err);
+    free(later);
+    return has;
+}
+
+/* The stream that the output of the engine is; NULL: it is none of ours. */
+static struct stream_key *target(const struct conf *c, const struct conf_vhost *v,
+                                 const struct conf_engine *e)
+{
+    struct job_want *w = job_want_new(JOB_INGEST, v->name, "", "");
+    struct stream_key *key = NULL;
+    struct rtmp_url u = { 0 };
+    char *output = NULL;
+    err_t err;
+
+    ingest_vars(w, c, v, e);
+    err = job_want_expand(w, e->output, -1, true, &output);
+    if (!err && !has_time(w, e->output, output))
+        err = rtmp_url_parse(&u, output);
+    if (!err && u.schema && is_here(c, &u) && *u.app && *u.stream) {
+        const struct conf_vhost *to = conf_vhost_find(c, u.vhost);
+
+        if (to && to->enabled)
+            key = stream_key_new(to->name, u.app, u.stream);
+    }
+    err_free(&err); /* ffmpeg says what is wrong with it */
+    rtmp_url_free(&u);
+    free(output);
+    job_want_free(w);
+    return key;
+}
+
+bool ingest_source_of(struct ingest_source *out, const struct conf *c, const struct conf_vhost *v,
+                    const struct conf_ingest *in, size_t engine)
+{
+    const struct conf_engine *e = &in->engine.v[engine];
+    char name[INGEST_NAME_MAX];
+
+    *out = (struct ingest_source){ 0 };
+    if (e->enabled || !is_ours(in) || !is_plain_input(e) || !*e->output)
+        return false;
+    out->to = target(c, v, e);
+    if (!out->to)
+        return false;
+    ingest_name(in, engine, name, sizeof(name));
+    out->vhost = must_dup(v->name);
+    out->name = must_dup(name);
+    out->path = must_dup(in->input.url);
+    out->srt = in->input.type == CONF_INGEST_STREAM;
+    out->shown = log_hide(out->path);
+    return true;
+}
+
+bool ingest_source_same(const struct ingest_source *a, const struct ingest_source *b)
+{
+    return strcmp(a->vhost, b->vhost) == 0 && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->path, b->path) == 0 && strcmp(a->to->path, b->to->path) == 0;
+}
+
+void ingest_source_free(struct ingest_source *f)
+{
+    free(f->vhost);
+    free(f->name);
+    free(f->path);
+    free(f->shown);
+    f->to = stream_key_unref(f->to);
+    *f = (struct ingest_source){ 0 };
+}

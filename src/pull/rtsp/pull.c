@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* pull.c - one stream that is pulled, again and again while it is wanted. */
+#include "pull/rtsp/pull.h"
+
+#include "base/backoff.h"
+#include "base/log.h"
+#include "base/log_clean.h"
+#include "base/must.h"
+#include "base/random_id.h"
+#include "session/clients.h"
+#include "session/homes.h"
+#include "session/move.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The pauses before a server is called again: doubled each time. One that did not like the password
+ * is left alone for long: cameras lock accounts. */
+#define FIRST_PAUSE CO_SECONDS(1)
+#define LONGEST_PAUSE CO_SECONDS(30)
+#define LOGIN_PAUSE CO_SECONDS(60)
+
+#define CONNECT CO_SECONDS(5)
+#define ANSWER CO_SECONDS(10)
+
+struct rtsp_pull *rtsp_pull_new(struct session_env *env, const struct session_stream *names,
+                                struct home *home)
+{
+    struct rtsp_pull *p = must(calloc(1, sizeof(*p)));
+    struct session *s = &p->session;
+
+    session_init(s, env, NULL);
+    s->names = (struct session_stream){ .param = "", .tc_url = "", .page_url = "", .ip = "" };
+    session_stream_set_key(&s->names, session_stream_key(names));
+    s->id = p->id;
+    p->home = home;
+    random_id(p->id, sizeof(p->id) - 1);
+    condition_be(&p->condition, CONDITION_STARTING);
+    return p;
+}
+
+void rtsp_pull_free(struct rtsp_pull *p)
+{
+    struct session_env *env = p->session.env;
+
+    rtsp_pull_spec_free(&p->want);
+    session_fini(&p->session);
+    if (p->home)
+        homes_release(env->workers, p->home);
+    free(p->shown);
+    free(p->host);
+    free(p);
+}
+
+/* ---- who plays */
+
+static unsigned clients_here(const struct session *s)
+{
+    struct live_source *src = live_registry_find(s->env->streams, s->names.key->path);
+
+    return src && s->env->clients ? clients_stream(s->env->clients, src)->clients : 0;
+}
+
+bool rtsp_pull_has_players(struct rtsp_pull *p)
+{
+    unsigned n = p->home ? home_clients(p->home) : clients_here(&p->session);
+    co_usec now = co_now();
+
+    if (!p->want.on_demand || n > p->publishing) {
+        p->alone_since = 0;
+        return true;
+    }
+    if (p->alone_since == 0)
+        p->alone_since = now;
+    return now - p->alone_since < p->want.linger;
+}
+
+/* ---- again and again */
+
+/* What the configuration says now. False: nothing, any more. */
+static bool take_want(struct rtsp_pull *p)
+{
+    struct session *s = &p->session;
+    struct session_stream *n = &s->names;
+    struct rtsp_place place;
+    err_t err = session_find_stream(s, n->vhost, n->app, n->name);
+
+    rtsp_pull_spec_free(&p->want);
+    if (err) {
+        err_free(&err);
+        return false;
+    }
+    if (!rtsp_pull_spec_of(&p->want, s->vhost, n->app, n->name))
+        return false;
+    err = rtsp_place_parse(&place, p->want.url);
+    if (err) {
+        log_end("rtsp.pull", &err);
+        return false;
+    }
+    free(p->shown);
+    free(p->host);
+    p->shown = log_hide(place.url); /* some have a password among their parameters */
+    p->host = must_dup(place.host);
+    rtsp_place_free(&place);
+    n->tc_url = p->shown;
+    n->ip = p->host;
+    return true;
+}
+
+static err_t call(struct rtsp_pull *p)
+{
+    struct session *s = &p->session;
+    co_usec timeout = p->want.timeout;
+    err_t err;
+
+    p->setup = (struct rtsp_call_setup){
+        .agent = s->env->signature, .trust = { .any = !p->want.ca, .ca = p->want.ca },
+        .connect = timeout < CONNECT ? timeout : CONNECT,
+        .answer = timeout < ANSWER ? timeout : ANSWER };
+    p->packet_at = 0;
+    p->other_way = false;
+    if (p->way >= p->want.ways)
+        p->way = 0;
+    err = rtsp_call_init(&p->call, p->want.url, &p->setup);
+    if (err)
+        return err;
+    if (session_goes_to(s, true) != s->env->worker)
+        err = session_at_home(s); /* it is held where it is: the process ends */
+    if (!err)
+        err = rtsp_pull_session(p);
+    session_leave_home(s);
+    rtsp_call_fini(&p->call);
+    s->io = NULL;
+    return err;
+}
+
+/* A fifth less or more: a hundred cameras behind one switch do not come all at once. */
+static co_usec spread(co_usec pause)
+{
+    char random[3];
+
+    random_id(random, sizeof(random) - 1);
+    return pause + pause / 5 * ((unsigned char)(random[0] ^ random[1] << 1) % 64 - 32) / 32;
+}
+
+static co_usec pause_after(err_t err, struct backoff *again, const struct rtsp_pull *p)
+{
+    co_usec pause;
+
+    if (err_code(err) == ERR_RTSP_LOGIN)
+        return LOGIN_PAUSE + spread(FIRST_PAUSE);
+    if (p->packet_at && p->packet_at - p->packets_since > LONGEST_PAUSE)
+        backoff_reset(again); /* it was well for a while */
+    pause = spread(again->pause);
+    backoff_grow(again);
+    return pause;
+}
+
+static void log_failed(struct rtsp_pull *p, err_t *err, co_usec pause)
+{
+    char what[400];
+
+    condition_failed(&p->condition, *err);
+    p->again_at = co_clock() + pause;
+    (void)snprintf(what, sizeof(what), "pull %.100s from %.200s, again in %lld ms",
+                   p->session.names.key->path, p->shown, us_to_ms(pause));
+    log_end(what, err);
+}
+
+/* Nobody who plays waits for a pause that was meant for somebody else. */
+static err_t wait_for(struct rtsp_pull *p, co_usec pause)
+{
+    co_usec until = co_clock() + pause, now;
+    err_t err = NULL;
+
+    while (!err && (now = co_clock()) < until && rtsp_pull_has_players(p))
+        err = co_sleep(until - now < CO_SECONDS(1) ? until - now : CO_SECONDS(1));
+    return err;
+}
+
+/* Who stopped it kicked it, or changed what it is to do. */
+static bool goes_on(struct rtsp_pull *p)
+{
+    return co_stop_forget() && p->may(p) && take_want(p) && rtsp_pull_has_players(p);
+}
+
+err_t rtsp_pull_main(void *pull)
+{
+    struct rtsp_pull *p = pull;
+    struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
+
+    p->session.co = co_self();
+    co_new_cid();
+    while (goes_on(p)) {
+        err_t err;
+        co_usec pause;
+
+        p->again_at = 0;
+        log_trace("pull %s from %s: connecting", p->session.names.key->path, p->shown);
+        err = call(p);
+        if (p->over || err_code(err) == ERR_STOPPED) {
+            p->over = false;
+            p->way = 0;
+            condition_be(&p->condition, CONDITION_STARTING);
+            err_free(&err);
+            continue;
+        }
+        (void)co_stop_forget();
+        if (p->other_way && p->way + 1 < p->want.ways) {
+            log_end("pull by udp, tcp is next", &err);
+            p->way++;
+            continue;
+        }
+        if (p->packet_at == 0)
+            p->way = 0; /* all of them were in vain */
+        pause = pause_after(err, &again, p);
+        log_failed(p, &err, pause);
+        err = wait_for(p, pause);
+        err_free(&err);
+    }
+    log_trace("pull %s: ended", p->session.names.key->path);
+    p->gone(p, p->arg);
+    rtsp_pull_free(p);
+    return NULL;
+}

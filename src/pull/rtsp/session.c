@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - one call of a server that has a stream for us. */
+#include "pull/rtsp/pull.h"
+
+#include "base/log.h"
+#include "base/must.h"
+#include "co/net/round.h"
+#include "proto/rtp/header.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK CO_SECONDS(1)           /* at who plays, and whether packets come */
+#define UDP_FIRST CO_SECONDS(3)      /* so long for the first datagram, if there is another way */
+#define ALIVE_LEAST CO_SECONDS(1)
+#define LAST_WORDS CO_MS(500)
+
+/* ---- what it has */
+
+static err_t ask_what_it_can(struct rtsp_pull *p)
+{
+    err_t err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+
+    if (err_code(err) == ERR_RTSP_REFUSED)
+        err_free(&err); /* cameras that do not know OPTIONS know the rest */
+    return err;
+}
+
+static err_t ask_what_it_has(struct rtsp_pull *p)
+{
+    static const struct rtsp_more accept[] = { { "Accept", "application/sdp" } };
+    const struct rtsp_ask ask = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
+    const struct conf_vhost *v = p->session.vhost;
+    const struct rtsp_intake_opts opts = {
+        .track = -1, .keep_broken = v->rtsp.keep_broken, .jitter = v->rtsp.jitter,
+        .signature = p->session.env->signature };
+    const struct rtsp_message *answer;
+    err_t err = rtsp_call_ask(&p->call, &ask, &answer);
+
+    if (err)
+        return err;
+    err = rtsp_intake_new(&p->rx, (const char *)answer->body, answer->size, &opts);
+    if (err)
+        return err_wrap(err, "the description of %s", p->shown);
+    p->base = rtsp_client_base(&p->call.client, answer);
+    p->all = rtsp_url_join(p->base, rtsp_intake_session_control(p->rx));
+    return NULL;
+}
+
+/* ---- how its media come */
+
+static bool by_udp(const struct rtsp_pull *p)
+{
+    return p->want.way[p->way] == RTSP_PULL_UDP;
+}
+
+/* The answer decides on the channels. */
+static err_t take_channels(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *said)
+{
+    struct rtsp_pull_media *m = &p->media[n];
+
+    if (said && said->lower != RTSP_TCP)
+        return err_new(ERR_RTSP, "SETUP: the answer is for something else");
+    m->rtp = said && said->channels.rtp >= 0 ? said->channels.rtp : (int)n * 2;
+    m->rtcp = said && said->channels.rtcp >= 0 ? said->channels.rtcp : m->rtp + 1;
+    rtsp_reader_know(&p->call.reader, (uint8_t)m->rtp);
+    rtsp_reader_know(&p->call.reader, (uint8_t)m->rtcp);
+    return NULL;
+}
+
+static err_t take_answer(struct rtsp_pull *p, unsigned n, const struct rtsp_message *answer)
+{
+    struct rtsp_transport said[RTSP_OFFERS_MAX] = { rtsp_transport_none };
+    const char *text = rtsp_message_field(answer, "Transport");
+    size_t count = 0;
+    err_t err;
+
+    rtsp_transport_parse(text ? text : "", said, &count);
+    err = by_udp(p) ? rtsp_pull_udp_take(p, n, said)
+                    : take_channels(p, n, count > 0 ? said : NULL);
+    if (err)
+        return err;
+    rtsp_intake_set_up(p->rx, n, true);
+    return NULL;
+}
+
+static err_t offer(struct rtsp_pull *p, unsigned n, char *transport, size_t size)
+{
+    p->media[n] = (struct rtsp_pull_media){ .rtp = -1, .rtcp = -1 };
+    if (by_udp(p))
+        return rtsp_pull_udp_offer(p, n, transport, size);
+    (void)snprintf(transport, size, "RTP/AVP/TCP;unicast;interleaved=%u-%u", n * 2, n * 2 + 1);
+    p->call.reader.frames = true;
+    return NULL;
+}
+
+static err_t set_up_one(struct rtsp_pull *p, unsigned n)
+{
+    char transport[80];
+    const struct rtsp_more more[] = { { "Transport", transport } };
+    char *url = rtsp_url_join(p->base, rtsp_intake_control(p->rx, n));
+    const struct rtsp_ask ask = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
+    const struct rtsp_message *answer;
+    err_t err = offer(p, n, transport, sizeof(transport));
+
+    if (!err)
+        err = rtsp_call_ask(&p->call, &ask, &answer);
+    if (!err)
+        err = take_answer(p, n, answer);
+    free(url);
+    return err;
+}
+
+/* It has media in another way only: that one is tried, in the same session or lack of one. */
+static bool try_other_way(struct rtsp_pull *p, err_t *err)
+{
+    if (err_code(*err) != ERR_RTSP_REFUSED || p->call.client.status != 461 ||
+        rtsp_intake_ready(p->rx) > 0 || p->way + 1 >= p->want.ways)
+        return false;
+    rtsp_pull_udp_close(p);
+    p->way++;
+    err_free(err);
+    return true;
+}
+
+/* One that cannot be had is left out, as long as another one can. */
+static err_t set_up_all(struct rtsp_pull *p)
+{
+    err_t err = NULL, first = NULL;
+
+    for (unsigned n = 0; n < rtsp_intake_count(p->rx) && !err; n++) {
+        p->media[n] = (struct rtsp_pull_media){ .rtp = -1, .rtcp = -1 };
+        if (!rtsp_intake_takes(p->rx, n))
+            continue;
+        err = set_up_one(p, n);
+        if (try_other_way(p, &err))
+            err = set_up_one(p, n);
+        if (err_code(err) != ERR_RTSP_REFUSED)
+            continue;
+        if (first)
+            err_free(&err);
+        else
+            first = err;
+        err = NULL;
+    }
+    if (!err && rtsp_intake_ready(p->rx) == 0 && first)
+        return first;
+    if (first && !err)
+        log_end("a track is left out", &first);
+    err_free(&first);
+    return err;
+}
+
+/* ---- media */
+
+void rtsp_pull_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_t *data, size_t size)
+{
+    if (!p->publishing || !rtsp_intake_put(p->rx, n, rtcp, data, size, co_now()))
+        return;
+    p->packet_at = co_now();
+    if (p->packets_since == 0) {
+        p->packets_since = p->packet_at;
+        condition_be(&p->condition, CONDITION_RUNNING);
+        log_trace("pull %s from %s: media come by %s", p->session.names.key->path, p->shown,
+                  by_udp(p) ? "udp" : "tcp");
+    }
+    session_publisher_media(&p->publisher);
+}
+
+static void on_frame(void *pull, uint8_t channel, const uint8_t *data, size_t size)
+{
+    struct rtsp_pull *p = pull;
+    unsigned n = 0, count = rtsp_intake_count(p->rx);
+
+    while (n < count && p->media[n].rtp != channel && p->media[n].rtcp != channel)
+        n++;
+    if (n < count)
+        rtsp_pull_packet(p, n, channel == p->media[n].rtcp, data, size);
+}
+
+static err_t send_reports(struct rtsp_pull *p)
+{
+    uint8_t frame[RTP_INTERLEAVED + RTSP_INTAKE_REPORT];
+    unsigned n;
+    size_t size;
+    err_t err = NULL;
+
+    rtsp_intake_tick(p->rx, co_now());
+    while (!err && rtsp_intake_report(p->rx, co_now(), &n, frame + RTP_INTERLEAVED, &size)) {
+        if (by_udp(p)) {
+            rtsp_udp_send(p->media[n].peer, n, true, frame + RTP_INTERLEAVED, size);
+            continue;
+        }
+        rtp_interleaved_build(frame, (uint8_t)p->media[n].rtcp, (uint16_t)size);
+        err = io_write(p->call.io, frame, RTP_INTERLEAVED + size);
+    }
+    return err;
+}
+
+/* ---- signs of life */
+
+static co_usec next_alive(const struct rtsp_pull *p)
+{
+    co_usec every = CO_SECONDS(rtsp_client_alive_every(&p->call.client));
+
+    return co_now() + (p->alive_most && p->alive_most < every ? p->alive_most : every);
+}
+
+static err_t say_alive(struct rtsp_pull *p)
+{
+    p->alive_at = next_alive(p);
+    p->alives++;
+    return rtsp_call_alive(&p->call, p->all);
+}
+
+/* Some stop after seconds in which they hear nothing, whatever they say of their timeout: one that
+ * did before our first word is told sooner the next time. */
+static void learn_patience(struct rtsp_pull *p, err_t why)
+{
+    co_usec lived = p->packet_at - p->session.began_at;
+
+    if (p->alives > 0 || p->packets_since == 0 || !why ||
+        (err_class(why) != ERR_CLASS_PEER && err_class(why) != ERR_CLASS_TIME))
+        return;
+    p->alive_most = lived / 2 > ALIVE_LEAST ? lived / 2 : ALIVE_LEAST;
+}
+
+/* ---- the loop */
+
+/* What the list of clients shows of its media. */
+static void tell(const struct rtsp_pull *p, struct client *entry)
+{
+    struct rtp_intake_stat stat;
+
+    rtsp_intake_stat(p->rx, &stat);
+    clients_rtp(entry, &(struct clients_rtp){
+        .way = by_udp(p) ? CLIENTS_WAY_UDP : CLIENTS_WAY_TCP,
+        .lost = stat.lost < UINT32_MAX ? (uint32_t)stat.lost : UINT32_MAX,
+        .jitter = (co_usec)(stat.jitter * CO_SECONDS(1)) });
+}
+
+/* What is to be done now and then. */
+static err_t look(struct rtsp_pull *p)
+{
+    co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->session.began_at;
+    bool in_vain = by_udp(p) && !p->packet_at && p->want.ways > 1; /* something is in its way */
+    co_usec patience = in_vain && p->want.timeout > UDP_FIRST ? UDP_FIRST : p->want.timeout;
+
+    p->look_at = now + LOOK;
+    tell(p, &p->session.entry);
+    p->over = !rtsp_pull_has_players(p);
+    if (p->over)
+        return NULL;
+    p->other_way = in_vain && now - since >= patience;
+    if (now - since >= patience)
+        return err_new(ERR_IO_TIMEOUT, "no packet for %lld ms", us_to_ms(now - since));
+    if (rtsp_intake_over(p->rx))
+        return err_new(ERR_STREAM_END, "it said BYE");
+    return now >= p->alive_at ? say_alive(p) : NULL;
+}
+
+/* All that has come and is whole. */
+static err_t take_items(struct rtsp_pull *p)
+{
+    struct rtsp_item item;
+    err_t err;
+
+    do {
+        err = rtsp_reader_take(&p->call.reader, &item);
+        if (!err && item.kind == RTSP_ITEM_FRAME)
+            on_frame(p, item.channel, item.data, item.size);
+        else if (!err && item.kind == RTSP_ITEM_MESSAGE)
+            err = rtsp_call_heard(&p->call, item.message);
+        co_yield_if_due();
+    } while (!err && item.kind != RTSP_ITEM_NONE);
+    return err;
+}
+
+static err_t wait_for_more(struct rtsp_pull *p)
+{
+    co_usec due = rtsp_intake_due(p->rx), now = co_now();
+    size_t n;
+
+    if (due == CO_FOREVER || due > p->look_at)
+        due = p->look_at;
+    p->waits_until = due;
+    if (io_wait(p->call.io, false, due > now ? due - now : 1) == CO_STOPPED)
+        return co_stop_why();
+    return rtsp_reader_fill(&p->call.reader, false, &n);
+}
+
+static err_t turn(struct rtsp_pull *p)
+{
+    bool changed;
+    err_t err = take_items(p);
+
+    if (!err && co_now() >= rtsp_intake_due(p->rx))
+        err = send_reports(p);
+    if (!err && co_now() >= p->look_at)
+        err = look(p);
+    if (!err && !p->over)
+        err = session_publisher_turn(&p->publisher, &changed);
+    if (!err && !p->over)
+        err = wait_for_more(p);
+    return err;
+}
+
+static err_t play(struct rtsp_pull *p)
+{
+    static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
+    const struct rtsp_ask ask = { .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1 };
+    struct co_round round = { 0 };
+    err_t err = rtsp_call_ask(&p->call, &ask, NULL);
+
+    p->look_at = co_now() + LOOK;
+    p->alive_at = next_alive(p);
+    p->alives = 0;
+    co_stack_trim();
+    while (!err && !p->over) {
+        err = turn(p);
+        if (!err)
+            err = co_round_io(&round, p->call.io);
+    }
+    return err;
+}
+
+/* The stream is its own from here to the end: what comes before the answer to PLAY counts. */
+static err_t publish(struct rtsp_pull *p)
+{
+    struct session *s = &p->session;
+    err_t err;
+
+    s->io = p->call.io;
+    session_begin(s);
+    err = session_publisher_join(&p->publisher, s, CLIENTS_RTSP_PUBLISH);
+    if (err)
+        return err;
+    p->publishing = true;
+    p->packets_since = 0;
+    rtsp_intake_begin(p->rx, s->src, by_udp(p), co_now());
+    err = play(p);
+    p->publishing = false;
+    learn_patience(p, err);
+    session_publisher_end(&p->publisher, err);
+    return err;
+}
+
+/* A server that is told keeps no session for us until it times out. */
+static void say_goodbye(struct rtsp_pull *p)
+{
+    const struct rtsp_ask ask = { .method = RTSP_TEARDOWN, .url = p->all };
+    bool held;
+    err_t err;
+
+    if (!*p->call.client.session)
+        return;
+    held = co_stop_hold();
+    p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
+    err = rtsp_call_ask(&p->call, &ask, NULL);
+    err_free(&err);
+    co_stop_resume(held);
+}
+
+static void log_end_of(struct rtsp_pull *p)
+{
+    struct rtp_intake_stat stat;
+
+    rtsp_intake_stat(p->rx, &stat);
+    if (p->packets_since == 0)
+        return;
+    log_trace("pull %s from %s: packets=%llu, lost=%llu, dropped=%llu, frames=%llu, broken=%llu, "
+              "skipped=%llu", p->session.names.key->path, p->shown,
+              (unsigned long long)stat.packets, (unsigned long long)stat.lost,
+              (unsigned long long)stat.dropped, (unsigned long long)stat.frames,
+              (unsigned long long)stat.broken, (unsigned long long)p->call.reader.skipped);
+}
+
+err_t rtsp_pull_session(struct rtsp_pull *p)
+{
+    err_t err;
+
+    p->call.on_frame = on_frame;
+    p->call.arg = p;
+    p->packets_since = 0;
+    err = ask_what_it_can(p);
+    if (!err)
+        err = ask_what_it_has(p);
+    if (!err)
+        err = set_up_all(p);
+    if (!err)
+        err = publish(p);
+    if (p->rx && p->call.io)
+        log_end_of(p);
+    session_log_did(&p->session, err);
+    if (p->call.io && (!err || err_class(err) != ERR_CLASS_PEER))
+        say_goodbye(p);
+    rtsp_pull_udp_close(p);
+    rtsp_intake_free(p->rx);
+    p->rx = NULL;
+    free(p->base);
+    free(p->all);
+    p->base = p->all = NULL;
+    return err;
+}

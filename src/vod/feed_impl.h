@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* feed_impl.h - the insides of a feed, shared by its files alone. */
+#ifndef VOD_FEED_IMPL_H
+#define VOD_FEED_IMPL_H
+
+#include "vod/feed.h"
+#include "vod/patch.h"
+
+/* ---- feed.c: the clock and the place */
+
+/* What it wants at most: frames up to that decoding time. */
+int64_t vod_feed_wants(const struct vod_feed *f);
+/* It is as far ahead as it is to be: it does not matter when what comes next comes. */
+bool vod_feed_is_ahead(const struct vod_feed *f);
+/* Who is late by too much goes on from there. */
+void vod_feed_catch_up(struct vod_feed *f);
+/* Its numbers are those of that part, unless it has some already. */
+void vod_feed_adopt(struct vod_feed *f, const struct vod_part *part);
+/* All of the part is sent: to the next one, to the begin, or to the end. */
+void vod_feed_pass(struct vod_feed *f, const struct vod_part *part);
+/* The same where it was told to stop; and where nothing comes any more. Of RTP with a BYE. */
+void vod_feed_stop(struct vod_feed *f);
+void vod_feed_fail(struct vod_feed *f);
+/* Bytes into `head` that a new place does not take away. */
+void vod_feed_keep(struct vod_feed *f, const uint8_t *data, size_t size);
+/* Between two parts: give it the tracks that it asked for, what is new with its configuration. */
+void vod_feed_change_tracks(struct vod_feed *f);
+void vod_numbers_pass(struct vod_numbers *n, const struct vod_part *part);
+
+/* ---- feed_turn.c: what is sent at a time */
+
+int vod_feed_ranges(struct live_feed *feed, struct iovec *iov, int max);
+void vod_feed_advance(struct live_feed *feed, size_t sent);
+/* It goes: the thread holds nothing of it any more. */
+void vod_feed_turn_end(const struct vod_feed *f);
+
+/* ---- rtp.c */
+
+/* Ticks per second of its tracks; 0: it is none of RTP's. */
+void vod_rtp_clocks(const struct vod_feed *f, uint32_t clocks[DEMUX_TRACKS]);
+/* Numbers to begin with at its place, where nobody has played from yet. */
+void vod_rtp_numbers(const struct vod_feed *f, struct vod_numbers *out);
+/* How its player's bytes of a part differ from the shared ones. False: they do not. `numbers` are
+ * what the player's part begins with. */
+bool vod_rtp_patch(const struct vod_feed *f, const struct vod_part *part,
+                   const struct vod_numbers *numbers, struct vod_patch *out);
+/* Append that its tracks end. */
+void vod_rtp_bye(const struct vod_feed *f, struct wr *out);
+
+/* ---- head.c */
+
+/* Append the configuration of tracks: vod_head_put() without metadata; `time` is the file's. */
+void vod_head_configs(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,
+                      struct wr *out);
+
+#endif

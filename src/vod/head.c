@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* head.c - what a player of FLV or RTMP gets in front of the frames of a file: onMetaData, [FLV]
+ * E.5, and decoder configurations. */
+#include "format/flv/flv.h"
+#include "proto/rtmp/amf0.h"
+#include "vod/feed_impl.h"
+#include "vod/wires.h"
+#include "wire/flv.h"
+#include "wire/rtmp.h"
+
+#include <string.h>
+
+enum { METADATA_MAX = 4096, SAMPLE_BITS = 16 };
+
+/* ---- packets, as the wire has them */
+
+static const struct live_format *format_of(const struct vod_wire_use *use)
+{
+    if (use->wire == &vod_wire_rtmp)
+        return &rtmp_wire;
+    return use->wire == &vod_wire_flv_ws ? &flv_wire_ws : &flv_wire;
+}
+
+static void put(const struct vod_wire_use *use, const struct av_packet *pkt, int64_t dts,
+                struct wr *out)
+{
+    const struct live_format *fmt = format_of(use);
+    size_t size = fmt->size(use->param, pkt, dts);
+    uint8_t *at = size > 0 ? wr_reserve(out, size) : NULL;
+
+    if (!at)
+        return;
+    fmt->render(use->param, pkt, dts, at);
+    out->len += size;
+}
+
+/* Of an FLV file as it came, with what is in front of it: frames have heads of the same kind. */
+static struct av_packet *config_packet(const struct demux_track *t)
+{
+    enum av_kind kind = av_codec_row(t->codec)->kind;
+    struct av_packet *pkt = av_packet_new(t->config_head + t->config_size);
+    err_t err;
+
+    memcpy(pkt->data, t->config - t->config_head, t->config_head + t->config_size);
+    if (t->config_head > 0) {
+        pkt->origin = kind == AV_VIDEO ? FLV_VIDEO : FLV_AUDIO;
+        err = flv_packet_describe(pkt);
+        err_free(&err); /* the file was opened with it */
+        return pkt;
+    }
+    pkt->kind = (uint8_t)kind;
+    pkt->codec = (uint8_t)t->codec;
+    pkt->config = true;
+    return pkt;
+}
+
+static void put_config(const struct demux_track *t, const struct vod_wire_use *use, int64_t dts,
+                       struct wr *out)
+{
+    struct av_packet *pkt;
+
+    if (t->codec == AV_CODEC_NONE || t->config_size == 0)
+        return;
+    pkt = config_packet(t);
+    pkt->dts = dts;
+    put(use, pkt, dts, out);
+    av_packet_unref(pkt);
+}
+
+void vod_head_configs(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,
+                      struct wr *out)
+{
+    const struct demux_info *info = vod_file_info(f);
+
+    for (unsigned i = 0; i < DEMUX_TRACKS; i++) {
+        if (use->tracks >> i & 1)
+            put_config(&info->tracks[i], use, time, out);
+    }
+}
+
+/* ---- metadata */
+
+static void put_video(struct wr *w, const struct demux_track *t, const struct av_info *av)
+{
+    if (av->width > 0) {
+        amf0_set_number(w, "width", av->width);
+        amf0_set_number(w, "height", av->height);
+    }
+    if (av->fps > 0)
+        amf0_set_number(w, "framerate", av->fps);
+    amf0_set_number(w, "videocodecid", flv_codec_number(t->codec));
+}
+
+static void put_audio(struct wr *w, const struct demux_track *t, const struct av_info *av)
+{
+    if (av->sample_rate > 0)
+        amf0_set_number(w, "audiosamplerate", av->sample_rate);
+    amf0_set_number(w, "audiosamplesize", SAMPLE_BITS);
+    amf0_set_boolean(w, "stereo", av->channels > 1);
+    if (av->channels > 0)
+        amf0_set_number(w, "audiochannels", av->channels);
+    amf0_set_number(w, "audiocodecid", flv_codec_number(t->codec));
+}
+
+static void put_track(struct wr *w, const struct demux_track *t)
+{
+    struct av_info av;
+    err_t err = av_info_parse(&av, t->codec, t->config, t->config_size);
+
+    err_free(&err); /* then it says nothing */
+    if (av_codec_row(t->codec)->kind == AV_VIDEO)
+        put_video(w, t, &av);
+    else
+        put_audio(w, t, &av);
+}
+
+/* The rate is known of all of the file: it is said of pictures, or of sound that is alone. */
+static void put_members(const struct demux_info *info, uint32_t tracks, struct wr *w)
+{
+    bool video = false;
+
+    for (unsigned i = 0; i < DEMUX_TRACKS; i++) {
+        const struct demux_track *t = &info->tracks[i];
+
+        if (!(tracks >> i & 1) || t->codec == AV_CODEC_NONE)
+            continue;
+        put_track(w, t);
+        video |= i == DEMUX_VIDEO;
+    }
+    if (info->kbps > 0)
+        amf0_set_number(w, video ? "videodatarate" : "audiodatarate", info->kbps);
+}
+
+struct av_packet *vod_head_metadata(const struct demux_info *info, uint32_t tracks, bool live)
+{
+    struct av_packet *pkt = NULL;
+    struct wr w;
+
+    wr_init(&w, METADATA_MAX);
+    amf0_string(&w, "onMetaData");
+    amf0_ecma_begin(&w, 0); /* how many is a hint that nobody takes */
+    if (!live)
+        amf0_set_number(&w, "duration", (double)info->duration / AV_CLOCK);
+    put_members(info, tracks, &w);
+    amf0_end(&w);
+    if (!w.bad) {
+        pkt = av_packet_new(w.len);
+        pkt->kind = AV_DATA;
+        pkt->origin = FLV_DATA;
+        pkt->config = true;
+        memcpy(pkt->data, w.buf, w.len);
+    }
+    wr_free(&w);
+    return pkt;
+}
+
+static void put_metadata(const struct demux_info *info, const struct vod_wire_use *use,
+                         struct wr *out)
+{
+    struct av_packet *pkt = vod_head_metadata(info, use->tracks, false);
+
+    if (pkt)
+        put(use, pkt, 0, out); /* players look for it at time 0 */
+    av_packet_unref(pkt);
+}
+
+void vod_head_put(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,
+                  struct wr *out)
+{
+    const struct demux_info *info = vod_file_info(f);
+
+    put_metadata(info, use, out);
+    vod_head_configs(f, use, time + info->zero, out);
+}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+/* load.c - parts: found, made at once (now.c), or read by helper threads. */
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/must.h"
+#include "vod/store.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+enum { AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024 };
+
+/* How often it is looked whether what comes behind a part is there. */
+#define LOOK_EVERY CO_MS(500)
+/* How often a file that cannot be read is told of. */
+#define TELL_EVERY CO_SECONDS(10)
+
+/* ---- a load: one part that some wait for */
+
+enum load_state { WAITS, IS_FETCHED, RUNS, IS_THERE };
+
+/* So often what was fetched is looked at for one part: who reads may have been elsewhere. */
+enum { TRIES = 3 };
+
+struct vod_load {
+    struct vod_task task;               /* first */
+    struct vod_load *next, **prev;      /* of its file */
+    struct vod_file *file;              /* with a reference */
+    struct vod_wire_use use;
+    struct vod_at at;
+    struct vod_numbers from;
+    struct vod_wait *waiters;
+    enum load_state state;
+    int tries;
+    bool calls;                         /* those who wait: it is not freed meanwhile */
+    co_usec since;
+    struct vod_cached *part;            /* NULL: it failed */
+};
+
+struct load_job { /* of a helper thread */
+    struct vod_disk *disk;
+    struct vod_index *index;
+    struct vod_group *group;            /* NULL: it is read too, and is here then */
+    int64_t size;
+    enum vod_way way;
+    struct vod_at at;
+    struct vod_want want;
+    unsigned kbps;
+    bool ahead;                         /* more than that */
+    /* what it gives: */
+    struct vod_cut cut;
+    struct vod_pack pack;
+    enum demux_status status;
+    const char *why;
+    uint64_t bytes;
+    bool has_read_group;
+};
+
+static void tell(struct vod_file *f, const char *why)
+{
+    co_usec now = co_now();
+
+    f->vod->stat.failed++;
+    if (f->told_at && now - f->told_at < TELL_EVERY)
+        return;
+    f->told_at = now;
+    log_warn("vod: %s cannot be read: %s", f->name, why);
+}
+
+static const char *words(enum demux_status status, const char *why)
+{
+    if (why)
+        return why;
+    switch (status) {
+    case DEMUX_IO:
+        return "the disk failed";
+    case DEMUX_NO_MEMORY:
+        return "no memory";
+    case DEMUX_TOO_LARGE:
+        return "a frame is too large";
+    case DEMUX_END:
+        return "there is no such place";
+    default:
+        return "it became shorter";
+    }
+}
+
+/* ---- on a helper thread */
+
+static size_t second(unsigned kbps)
+{
+    size_t n = (size_t)kbps * 125;
+
+    return n < AHEAD_LEAST ? AHEAD_LEAST : n > AHEAD_MOST ? AHEAD_MOST : n;
+}
+
+static void read_group(struct load_job *j, const struct vod_input *in)
+{
+    struct demux_group *g = NULL;
+
+    j->status = demux_group(&g, j->index->demux, &in->in, j->at.place, &j->why);
+    if (j->status != DEMUX_OK)
+        return;
+    j->group = vod_group_new(g);
+    j->has_read_group = true;
+}
+
+/* The kernel begins with what comes behind it, too. */
+static void read_ahead(const struct load_job *j)
+{
+    for (unsigned i = j->cut.begin; i < j->cut.end; i++) {
+        if (j->want.tracks & (1u << j->group->g->v[i].track)) {
+            (void)posix_fadvise(j->disk->fd, j->group->g->v[i].at,
+                                (off_t)(j->cut.bytes + second(j->kbps)), POSIX_FADV_WILLNEED);
+            return;
+        }
+    }
+}
+
+static void read_part(void *arg)
+{
+    struct load_job *j = arg;
+    struct vod_input in;
+
+    vod_input_init(&in, j->disk->fd, j->size, j->way, true, &j->bytes);
+    if (!j->group)
+        read_group(j, &in);
+    if (!j->group)
+        return;
+    j->cut = vod_cut_find(j->group->g, j->want, j->at.part);
+    if (j->ahead)
+        read_ahead(j);
+    j->status = vod_pack_read(&j->pack, j->group->g, &j->cut, j->want, &in);
+}
+
+static void drop_job(void *arg)
+{
+    struct load_job *j = arg;
+
+    vod_disk_unref(j->disk);
+    vod_index_unref(j->index);
+    vod_group_unref(j->group);
+    vod_pack_free(&j->pack);
+    free(j);
+}
+
+static struct load_job *new_job(const struct vod_load *l)
+{
+    struct vod_file *f = l->file;
+    struct load_job *j = must(calloc(1, sizeof(*j)));
+
+    *j = (struct load_job){
+        .disk = vod_disk_ref(f->disk), .index = vod_index_ref(f->index), .size = f->size,
+        .group = vod_cache_group(f->vod, f, l->at.place), .way = f->way, .at = l->at,
+        .want = vod_want_of(&l->use, vod_file_info(f)), .kbps = vod_file_info(f)->kbps,
+        .ahead = !vod_fetch_may(f),
+    };
+    return j;
+}
+
+/* ---- its end */
+
+static void free_load(struct vod_load *l)
+{
+    struct vod_file *f = l->file;
+
+    *l->prev = l->next;
+    if (l->next)
+        l->next->prev = l->prev;
+    if (l->part)
+        vod_cached_unref(l->part);
+    free(l);
+    (void)vod_file_unref(f);
+}
+
+static void free_if_done(struct vod_load *l)
+{
+    if (!l->waiters && l->state == IS_THERE && !l->calls)
+        free_load(l);
+}
+
+/* A line for those who waited long and have none yet. */
+static void tell_slow(struct vod_load *l)
+{
+    co_usec now = co_now(), longest = 0;
+    unsigned n = 0;
+
+    for (struct vod_wait *w = l->waiters; w; w = w->next) {
+        if (now - w->since < VOD_SLOW || w->told)
+            continue;
+        w->told = true;
+        longest = now - w->since > longest ? now - w->since : longest;
+        n++;
+    }
+    if (n > 0)
+        log_warn("vod: %s: %u player(s) waited %lld ms for the disk", l->file->name, n,
+                 us_to_ms(longest));
+}
+
+static void link_wait(struct vod_load *l, struct vod_wait *w)
+{
+    w->load = l;
+    w->next = l->waiters;
+    w->prev = &l->waiters;
+    if (w->next)
+        w->next->prev = &w->next;
+    l->waiters = w;
+}
+
+static void unlink_wait(struct vod_wait *w)
+{
+    *w->prev = w->next;
+    if (w->next)
+        w->next->prev = w->prev;
+    w->load = NULL;
+}
+
+/* Each is called once. Meanwhile others may go, and this one may take what is there. */
+static void call_waiters(struct vod_load *l)
+{
+    struct vod_wait *todo = l->waiters, *w;
+
+    l->calls = true;
+    l->waiters = NULL;
+    if (todo)
+        todo->prev = &todo;
+    while ((w = todo)) {
+        unlink_wait(w);
+        link_wait(l, w);
+        w->on_part(w);
+    }
+    l->calls = false;
+}
+
+static void take_result(struct vod_load *l, struct load_job *j)
+{
+    struct vod_file *f = l->file;
+
+    f->vod->stat.read_bytes += j->bytes;
+    if (j->has_read_group)
+        vod_cache_put_group(f->vod, f, j->group);
+    if (j->status == DEMUX_OK) {
+        l->part = vod_make(f, &l->use, &l->at, &l->from, j->group->g, &j->cut, &j->pack);
+        if (!l->part)
+            tell(f, "no memory");
+    } else {
+        tell(f, words(j->status, j->why));
+    }
+}
+
+static void read_it(struct vod_load *l)
+{
+    struct load_job *j = new_job(l);
+    err_t err = vod_task_run(&l->task, read_part, j, drop_job);
+
+    if (!err) {
+        take_result(l, j);
+        drop_job(j);
+    } else if (err_code(err) == ERR_IO_TIMEOUT) {
+        tell(l->file, "the disk does not answer");
+    } else if (!co_stop_asked()) {
+        tell(l->file, "no helper thread could be had");
+    }
+    err_free(&err);
+}
+
+/* What it waited for is there now, as a rule. False: it is to be read. */
+static bool take_fetched(struct vod_load *l)
+{
+    const char *why = NULL;
+    enum demux_status status;
+
+    if (l->tries == 0)
+        return false;
+    status = vod_now(l->file, &l->use, &l->at, &l->from, &l->part, &why);
+    if (status != DEMUX_OK && status != DEMUX_AGAIN)
+        tell(l->file, words(status, why));
+    return status != DEMUX_AGAIN;
+}
+
+static void go(struct vod_task *t)
+{
+    struct vod_load *l = container_of(t, struct vod_load, task);
+    bool done;
+
+    l->state = RUNS;
+    l->part = vod_cache_find(l->file->vod, l->file, &l->use, &l->at);
+    done = l->part || take_fetched(l);
+    if (!done && l->tries > 0 && l->tries < TRIES && vod_fetch_is_under_way(l->file)) {
+        l->tries++;
+        l->state = IS_FETCHED;
+        return;
+    }
+    if (!done)
+        read_it(l);
+    l->state = IS_THERE;
+    tell_slow(l);
+    call_waiters(l);
+    free_if_done(l);
+}
+
+/* ---- waiting */
+
+static struct vod_load *find_load(const struct vod_file *f, const struct vod_wire_use *use,
+                                  const struct vod_at *at)
+{
+    struct vod_load *l = f->loads;
+
+    while (l && (l->state == IS_THERE || l->at.place != at->place || l->at.part != at->part ||
+                 !vod_use_same(&l->use, use)))
+        l = l->next;
+    return l;
+}
+
+static struct vod_load *start_load(struct vod_file *f, const struct vod_wire_use *use,
+                                   const struct vod_at *at, const struct vod_numbers *from)
+{
+    struct vod_load *l = must(calloc(1, sizeof(*l)));
+
+    l->task = (struct vod_task){ .device = f->device, .due = co_now() + VOD_DISK_TIME, .go = go };
+    l->next = f->loads;
+    l->prev = &f->loads;
+    if (l->next)
+        l->next->prev = &l->next;
+    f->loads = l;
+    l->file = vod_file_ref(f);
+    l->use = *use;
+    l->at = *at;
+    l->from = *from;
+    l->since = co_now();
+    if (vod_fetch_is_under_way(f)) {
+        l->tries = 1;
+        l->state = IS_FETCHED;
+    } else {
+        vod_queue_put(&f->vod->queue, &l->task);
+    }
+    return l;
+}
+
+void vod_load_fetched(struct vod_file *f)
+{
+    for (struct vod_load *l = f->loads; l; l = l->next) {
+        if (l->state != IS_FETCHED)
+            continue;
+        l->state = WAITS;
+        vod_queue_put(&f->vod->queue, &l->task);
+    }
+}
+
+static void wait_for(struct vod_load *l, struct vod_wait *w)
+{
+    w->since = co_now();
+    l->file->vod->stat.waited++;
+    link_wait(l, w);
+}
+
+void vod_wait_end(struct vod_wait *w)
+{
+    struct vod_load *l = w->load;
+
+    if (!l)
+        return;
+    if (l->state != IS_THERE)
+        tell_slow(l);
+    unlink_wait(w);
+    if (!l->waiters && l->state == WAITS) /* nobody has begun */
+        vod_queue_take(&l->file->vod->queue, &l->task);
+    if (!l->waiters && (l->state == WAITS || l->state == IS_FETCHED)) {
+        free_load(l);
+        return;
+    }
+    free_if_done(l);
+}
+
+/* What it waited for, if that is it: with a reference, or NULL as it failed. */
+static enum vod_got take_load(struct vod_wait *w, struct vod_cached **part)
+{
+    struct vod_load *l = w->load;
+
+    if (l->state != IS_THERE)
+        return VOD_WAIT;
+    *part = l->part ? vod_cached_ref(l->part) : NULL;
+    unlink_wait(w);
+    free_if_done(l);
+    return *part ? VOD_READY : VOD_FAILED;
+}
+
+/* ---- read ahead */
+
+struct vod_ahead {
+    struct vod_task task; /* first */
+    struct vod_ahead *next, **prev; /* of its file */
+    struct vod_file *file; /* with a reference */
+    int64_t at, size;
+};
+
+struct ahead_job {
+    struct vod_disk *disk;
+    int64_t at, size;
+};
+
+static void advise(void *arg)
+{
+    const struct ahead_job *j = arg;
+
+    (void)posix_fadvise(j->disk->fd, j->at, j->size, POSIX_FADV_WILLNEED);
+}
+
+static void drop_ahead(void *arg)
+{
+    struct ahead_job *j = arg;
+
+    vod_disk_unref(j->disk);
+    free(j);
+}
+
+static void go_ahead(struct vod_task *t)
+{
+    struct vod_ahead *a = container_of(t, struct vod_ahead, task);
+    struct vod_file *f = a->file;
+    struct ahead_job *j = must(calloc(1, sizeof(*j)));
+    err_t err;
+
+    *j = (struct ahead_job){ vod_disk_ref(f->disk), a->at, a->size };
+    err = vod_task_run(t, advise, j, drop_ahead);
+    if (!err)
+        drop_ahead(j);
+    err_free(&err);
+    *a->prev = a->next;
+    if (a->next)
+        a->next->prev = a->prev;
+    free(a);
+    (void)vod_file_unref(f);
+}
+
+/* False: too many wait for that. */
+static bool read_on(struct vod_file *f, int64_t at, int64_t n)
+{
+    struct vod_ahead *a = f->ahead;
+
+    while (a && (at < a->at || at >= a->at + a->size))
+        a = a->next;
+    if (a || f->vod->queue.n_ahead >= VOD_AHEAD_MOST)
+        return a != NULL;
+    a = must(calloc(1, sizeof(*a)));
+    *a = (struct vod_ahead){ .next = f->ahead, .prev = &f->ahead, .file = vod_file_ref(f),
+                             .at = at, .size = n };
+    a->task = (struct vod_task){ .device = f->device, .ahead = true, .go = go_ahead,
+                                 .due = co_now() + VOD_DISK_TIME };
+    if (a->next)
+        a->next->prev = &a->next;
+    f->ahead = a;
+    vod_queue_put(&f->vod->queue, &a->task);
+    return true;
+}
+
+/* Up to `there` it is in memory, or was asked for. Where less than a second of that is left what
+ * comes in two more is looked at; not more often, as a look at what is not there makes the kernel
+ * read a page of it, alone. */
+static void look(struct vod_file *f, int64_t at, int64_t *there)
+{
+    int64_t n = (int64_t)second(vod_file_info(f)->kbps), to, last;
+
+    if (at >= f->size || (*there - at >= n && *there - at <= 3 * n))
+        return;
+    if (*there < at || *there - at > 3 * n)
+        *there = at;
+    to = *there + 2 * n;
+    last = (to < f->size ? to : f->size) - 1;
+    if (*there >= f->size || (vod_is_there(f, *there) && vod_is_there(f, last)))
+        *there = to;
+    else if (vod_fetch_may(f))
+        vod_fetch_ahead(f, at, 0);
+    else if (read_on(f, *there, 2 * n))
+        *there = to;
+}
+
+/* Behind what each track has in it; they are near to each other as a rule. */
+static void look_ahead(struct vod_file *f, struct vod_cached *one, struct vod_wait *w)
+{
+    int64_t video = one->ends[DEMUX_VIDEO], audio = one->ends[DEMUX_AUDIO];
+    int64_t apart = video > audio ? video - audio : audio - video;
+    co_usec now = co_now();
+
+    if (vod_fetch_held(f)) {
+        vod_fetch_ahead(f, video && (!audio || video < audio) ? video : audio, one->part.size);
+        return;
+    }
+    if (f->way != VOD_TELLS || (one->looked_at && now - one->looked_at < LOOK_EVERY))
+        return;
+    one->looked_at = now;
+    if (video && audio && apart < AHEAD_LEAST) {
+        look(f, video > audio ? video : audio, &w->there[DEMUX_VIDEO]);
+        return;
+    }
+    if (video)
+        look(f, video, &w->there[DEMUX_VIDEO]);
+    if (audio)
+        look(f, audio, &w->there[DEMUX_AUDIO]);
+}
+
+/* ---- a part */
+
+static bool waits_for(const struct vod_wait *w, const struct vod_file *f,
+                      const struct vod_wire_use *use, const struct vod_at *at)
+{
+    const struct vod_load *l = w->load;
+
+    return l && l->file == f && l->at.place == at->place && l->at.part == at->part &&
+           vod_use_same(&l->use, use);
+}
+
+static enum vod_got get(struct vod_file *f, const struct vod_wire_use *use,
+                        const struct vod_at *at, const struct vod_numbers *from,
+                        struct vod_wait *w, struct vod_cached **part)
+{
+    struct vod_load *l;
+    enum demux_status status;
+    const char *why = NULL;
+
+    *part = vod_cache_find(f->vod, f, use, at);
+    f->vod->stat.parts_shared += *part != NULL;
+    l = *part ? NULL : find_load(f, use, at);
+    if (*part)
+        return VOD_READY;
+    status = l ? DEMUX_AGAIN : vod_now(f, use, at, from, part, &why);
+    if (status == DEMUX_OK)
+        return VOD_READY;
+    if (status != DEMUX_AGAIN) {
+        tell(f, words(status, why));
+        return VOD_FAILED;
+    }
+    wait_for(l ? l : start_load(f, use, at, from), w);
+    return VOD_WAIT;
+}
+
+enum vod_got vod_part_get(struct vod_file *f, const struct vod_wire_use *use,
+                          const struct vod_at *at, const struct vod_numbers *from,
+                          struct vod_wait *w, const struct vod_part **out)
+{
+    struct vod_cached *part = NULL;
+    enum vod_got got;
+
+    *out = NULL;
+    if (waits_for(w, f, use, at)) {
+        got = take_load(w, &part);
+    } else {
+        vod_wait_end(w);
+        got = get(f, use, at, from, w, &part);
+    }
+    if (got != VOD_READY)
+        return got;
+    look_ahead(f, part, w);
+    *out = &part->part;
+    return VOD_READY;
+}

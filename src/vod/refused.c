@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* refused.c - players that are not let have a file. Anybody may ask for what is broken, or not
+ * there, as often as he likes: the first one of each file, of a few files, is told whole, and then,
+ * as long as more come, how many.
+ */
+#include "base/container_of.h"
+#include "base/log.h"
+#include "vod/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EVERY CO_SECONDS(10)
+
+/* FNV-1a; two that are alike by chance are counted as one. */
+static uint32_t kind_of(const char *text)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *text; text++)
+        h = (h ^ (uint8_t)*text) * 16777619u;
+    return h;
+}
+
+/* Is it one of those that were not told yet, and is there room for it? */
+static bool is_new(struct vod_refused *r, uint32_t kind)
+{
+    for (unsigned i = 0; i < r->n; i++) {
+        if (r->kinds[i] == kind)
+            return false;
+    }
+    if (r->n == VOD_REFUSED_KINDS)
+        return false;
+    r->kinds[r->n++] = kind;
+    return true;
+}
+
+/* No budget holds these lines back: what they say of is told nowhere else. */
+static void tell_rest(struct vod_refused *r)
+{
+    if (r->untold > 0)
+        log_always(LOG_WARN, "vod: %u more were refused, the last one: %s", r->untold, r->last);
+    r->untold = 0;
+}
+
+/* What still comes all the time is not told whole again, but for the sake of others. */
+static void on_time(struct co_timer *t)
+{
+    struct vod_refused *r = container_of(t, struct vod_refused, timer);
+    bool quiet = r->untold == 0;
+
+    tell_rest(r);
+    if (quiet || r->n == VOD_REFUSED_KINDS)
+        r->n = 0;
+    if (!quiet)
+        co_timer_set(t, co_now() + EVERY, on_time);
+}
+
+void vod_refused(struct vod *v, const char *how, const char *ip, err_t why)
+{
+    struct vod_refused *r = &v->refused;
+    char text[VOD_REFUSED_TEXT];
+
+    v->stat.refused++;
+    (void)err_text(why, text, sizeof(text));
+    (void)snprintf(r->last, sizeof(r->last), "%s player of %.45s is refused: %.300s", how, ip,
+                   text);
+    if (!is_new(r, kind_of(text)))
+        r->untold++;
+    else
+        log_always(LOG_WARN, "vod: %s; more of that are counted", r->last);
+    if (!r->timer.prev)
+        co_timer_set(&r->timer, co_now() + EVERY, on_time);
+}
+
+void vod_refused_end(struct vod_refused *r)
+{
+    co_timer_cancel(&r->timer);
+    tell_rest(r);
+}

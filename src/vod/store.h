@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* store.h - the insides of the store of files on demand; for the files that make it up alone.
+ *
+ * All of it belongs to the worker's thread, but for what helper threads read of a file: its
+ * descriptor, its index and its groups. These are counted by themselves, so a thread that a disk
+ * holds up keeps them, and nothing else.
+ */
+#ifndef VOD_STORE_H
+#define VOD_STORE_H
+
+#include "live/keeper.h"
+#include "vod/held.h"
+#include "vod/pack.h"
+#include "vod/vod.h"
+
+#include <stdatomic.h>
+
+/* How long a disk may take, and from when on a line tells of it. */
+#define VOD_DISK_TIME CO_SECONDS(30)
+#define VOD_SLOW CO_SECONDS(1)
+
+/* ---- what helper threads share with us */
+
+struct vod_disk {
+    atomic_uint refs;
+    int fd;
+    int direct; /* reads past the kernel's memory; or -1 */
+};
+struct vod_index {
+    atomic_uint refs;
+    struct demux_index *demux;
+};
+struct vod_group {
+    atomic_uint refs;
+    struct demux_group *g;
+};
+
+struct vod_disk *vod_disk_ref(struct vod_disk *d);
+void vod_disk_unref(struct vod_disk *d); /* NULL is fine, here and below */
+struct vod_index *vod_index_ref(struct vod_index *i);
+void vod_index_unref(struct vod_index *i);
+struct vod_group *vod_group_new(struct demux_group *g);
+struct vod_group *vod_group_ref(struct vod_group *g);
+void vod_group_unref(struct vod_group *g);
+
+/* ---- work for helper threads: queue.c */
+
+enum { VOD_LOADERS = 32, VOD_AHEAD_MOST = 64 };
+
+/* What waits for a coroutine that sees to it. Of one device at most half of them do. */
+struct vod_task {
+    struct vod_task *next;
+    uint64_t device;
+    bool ahead;  /* it can wait, or be left out */
+    co_usec due; /* then it has failed */
+    /* In such a coroutine: does it and frees it. */
+    void (*go)(struct vod_task *t);
+};
+
+struct vod_queue {
+    struct co_group loaders;
+    struct vod_task *first, **end, *ahead, **ahead_end;
+    unsigned n_ahead, running;
+    struct {
+        uint64_t device;
+        unsigned n;
+    } busy[VOD_LOADERS]; /* of devices, how many loaders */
+    struct co_timer again;
+    bool closing;
+};
+
+void vod_queue_open(struct vod_queue *q);
+void vod_queue_close(struct vod_queue *q); /* what waits is done as if its time were over. Yields */
+void vod_queue_put(struct vod_queue *q, struct vod_task *t);
+/* It waits no more, and is the caller's again. */
+void vod_queue_take(struct vod_queue *q, struct vod_task *t);
+/* Of a device, for co/thread.h. */
+static inline uint64_t vod_lane(uint64_t device)
+{
+    return device + 1;
+}
+/* fn(arg) by a helper thread, in the lane of the task's device, while its time is not over. */
+err_t vod_task_run(const struct vod_task *t, void (*fn)(void *arg), void *arg,
+                   void (*drop)(void *arg)) __attribute__((warn_unused_result));
+
+/* ---- files: file.c */
+
+enum vod_state { VOD_OPENING, VOD_OPEN, VOD_BAD };
+
+struct vod_file {
+    struct vod *vod;
+    struct vod_file *next, **prev;         /* in its bucket */
+    struct vod_file *older, *newer;        /* of those that nobody uses */
+    unsigned refs, players;
+    uint64_t device, inode;
+    int64_t size, mtime_ns;
+    char *name;
+    int64_t opened;                        /* as vod_file_opened() has it */
+    enum vod_state state;
+    enum vod_way way;
+    struct vod_disk *disk;                 /* NULL while nobody uses it */
+    struct vod_index *index;               /* NULL until it is open */
+    enum demux_status status;              /* why it is bad, */
+    const char *why;                       /* in words; a literal */
+    struct vod_opener *openers;            /* who waits for it */
+    struct vod_cached *cached;             /* what the cache has of it */
+    struct vod_load *loads;                /* under way */
+    struct vod_ahead *ahead;
+    struct vod_fetch *fetch;               /* or NULL */
+    bool played, again;                    /* somebody came; once more, so it is for the kernel */
+    co_usec told_at;                       /* in the log, of reads that failed */
+};
+
+enum { VOD_BUCKETS = 1024 };
+
+struct vod_files {
+    struct vod_file *buckets[VOD_BUCKETS];
+    struct vod_file *oldest, *newest;      /* that nobody uses */
+    unsigned n, in_use;
+    size_t bytes, idle, limit;             /* idle: of those that nobody uses */
+};
+
+/* Free indexes that nobody uses, the oldest first, down to the limit. */
+void vod_files_trim(struct vod *v);
+void vod_files_free(struct vod *v);
+
+/* ---- what is kept of files: parts.c */
+
+struct vod_cached { /* a part; without a wire a group */
+    struct vod_cached *next, **prev;            /* in its bucket; NULL: it is not listed */
+    struct vod_cached *file_next, **file_prev;  /* of its file */
+    struct vod_cached *older, *newer;           /* of those that nobody uses */
+    struct vod_file *file;
+    struct vod_wire_use use;
+    struct vod_at at;
+    unsigned refs;
+    size_t bytes;
+    size_t block;                               /* it and its bytes are a block of a region; or 0 */
+    uint8_t *own;                               /* its bytes, where they are apart from it */
+    struct vod_group *group;
+    struct vod_part part;
+    int64_t ends[DEMUX_TRACKS];                 /* in the file, of its samples; 0: it has none */
+    co_usec looked_at;                          /* whether what comes next is in memory */
+    struct vod_mark marks[];                    /* then, as a rule, its bytes */
+};
+
+struct vod_cache {
+    struct vod_cached **buckets;
+    size_t n_buckets, n;
+    struct vod_cached *oldest, *newest;         /* that nobody uses */
+    size_t bytes, idle, limit;
+};
+
+void vod_cache_open(struct vod_cache *c);
+void vod_cache_close(struct vod_cache *c); /* empty */
+/* Forget what nobody uses, the oldest first, until no more than that is left of all. */
+void vod_cache_trim(struct vod *v, size_t limit);
+void vod_cache_forget(struct vod *v, struct vod_file *f); /* all of a file */
+/* With a reference for the caller, or NULL. */
+struct vod_cached *vod_cache_find(struct vod *v, struct vod_file *f,
+                                  const struct vod_wire_use *use, const struct vod_at *at);
+/* Takes over a new one, which has one reference. What is there of that name goes. What is not
+ * `kept` goes with its last user, unless that comes back for it. */
+void vod_cache_put(struct vod *v, struct vod_cached *one, bool kept);
+struct vod_cached *vod_cached_ref(struct vod_cached *one);
+void vod_cached_unref(struct vod_cached *one);
+/* The samples of a group, with a reference for the caller; or NULL. */
+struct vod_group *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place);
+void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_group *g);
+bool vod_use_same(const struct vod_wire_use *a, const struct vod_wire_use *b);
+
+/* ---- parts: make.c */
+
+/* Render what was read, and keep it; with a reference for the caller. NULL: no memory. */
+void vod_made_free(struct vod_cached *one); /* its memory */
+/* The same in memory of its size, in place of one that nobody else has. */
+struct vod_cached *vod_made_fit(struct vod_cached *one);
+struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
+                            const struct vod_at *at, const struct vod_numbers *from,
+                            const struct demux_group *g, const struct vod_cut *cut,
+                            const struct vod_pack *pack);
+
+/* ---- who plays alone, and for the first time: fetch.c */
+
+struct vod_fetches {
+    struct vod_fetch *first;    /* that are asked for */
+    struct co_timer timer;
+    unsigned files;             /* that have one */
+    struct vod_blocks *blocks;  /* NULL: none were needed */
+    size_t counted;             /* of them, in the cache */
+};
+
+void vod_fetches_close(struct vod *v); /* before the queue */
+void vod_fetches_free(struct vod *v);  /* when no file is open */
+/* May what is not in the kernel's memory be read past it? */
+bool vod_fetch_may(const struct vod_file *f);
+/* Somebody waits for that stretch of the file: vod_load_fetched() is called. False: the kernel has
+ * to read it. */
+bool vod_fetch_now(struct vod_file *f, int64_t from, int64_t to);
+/* From there on it is needed, in parts of about that size: read on. */
+void vod_fetch_ahead(struct vod_file *f, int64_t from, size_t part);
+/* What is there of it, which is all that is looked at then; NULL: none is. */
+const struct vod_held *vod_fetch_held(const struct vod_file *f);
+bool vod_fetch_is_under_way(const struct vod_file *f);
+/* Somebody waits for what comes next. False: nothing does. */
+bool vod_fetch_hurry(struct vod_file *f);
+void vod_fetch_end(struct vod_file *f);   /* give it back */
+void vod_fetch_never(struct vod_file *f); /* and the kernel reads this file from now on */
+void vod_load_fetched(struct vod_file *f); /* load.c */
+
+/* ---- at once: now.c */
+
+/* Is that byte in the kernel's memory? */
+bool vod_is_there(const struct vod_file *f, int64_t at);
+/* Make a part of what is in memory, with a reference for the caller. DEMUX_AGAIN: it is for a
+ * helper thread; or a stretch is being fetched, see above. */
+enum demux_status vod_now(struct vod_file *f, const struct vod_wire_use *use,
+                          const struct vod_at *at, const struct vod_numbers *from,
+                          struct vod_cached **out, const char **why);
+
+/* ---- who is refused: refused.c */
+
+enum { VOD_REFUSED_TEXT = 300, VOD_REFUSED_KINDS = 16 };
+
+struct vod_refused {
+    uint32_t kinds[VOD_REFUSED_KINDS]; /* that were told, by what was said of them */
+    unsigned n, untold;
+    char last[VOD_REFUSED_TEXT + 100];
+    struct co_timer timer;      /* set: not long ago there was one */
+};
+
+void vod_refused_end(struct vod_refused *r); /* tells of the rest */
+
+/* ---- all of it */
+
+struct vod {
+    size_t *memory;             /* that streams take: what is here counts with it */
+    struct live_keeper keeper;
+    struct vod_files files;
+    struct vod_cache cache;
+    struct vod_queue queue;
+    struct vod_fetches fetches;
+    struct vod_pack scratch;    /* for what is read at once */
+    struct vod_refused refused;
+    struct vod_stat stat;       /* what it counts */
+};
+
+#endif

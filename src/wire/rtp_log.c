@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* rtp_log.c - packets in a ring, their payloads one behind the other in blocks (base/bump.h). */
+#include "wire/rtp_log.h"
+
+#include "base/bump.h"
+#include "base/mem.h"
+#include "base/must.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* WINDOW: so far behind the highest number of its track a packet may come late. */
+enum { CAP_MIN = 128, WINDOW = 2048, WORD = 64 };
+
+struct slot {
+    uint8_t *data;     /* values of extensions, then the payload; NULL: both are empty */
+    int64_t number, ticks;
+    co_usec at;
+    uint16_t size;
+    uint8_t ext_size;
+    uint8_t track : 1;
+    bool marker : 1, key : 1, late : 1, spare : 1;
+};
+
+/* By a number the low bits of its newest place, at number % cap: whether it is there still, and is
+ * that one, the slot says. And which of the last numbers there were: what a player was sent under a
+ * number is never another packet, so one that comes again is left out. */
+struct track {
+    uint32_t *places;
+    bool begun;
+    int64_t highest;
+    uint64_t had[WINDOW / WORD]; /* number % WINDOW */
+};
+
+struct rtp_log {
+    uint64_t first, head;
+    uint64_t key;
+    bool has_key;
+    struct slot *slots; /* a ring: place % cap, a power of two */
+    size_t cap;
+    struct bump *pieces;
+    size_t used, idle;  /* bytes of payloads, and of blocks that nothing is in */
+    struct track tracks[RTP_LOG_TRACKS];
+};
+
+static struct slot *slot_of(const struct rtp_log *l, uint64_t place)
+{
+    return &l->slots[place & (l->cap - 1)];
+}
+
+struct rtp_log *rtp_log_new(void)
+{
+    return must(calloc(1, sizeof(struct rtp_log)));
+}
+
+static void drop_first(struct rtp_log *l)
+{
+    struct slot *s = slot_of(l, l->first);
+
+    l->used -= s->size + s->ext_size;
+    if (s->data)
+        bump_free(s->data);
+    l->first++;
+    l->has_key = l->has_key && l->key >= l->first;
+}
+
+void rtp_log_free(struct rtp_log *l)
+{
+    if (!l)
+        return;
+    while (l->first < l->head)
+        drop_first(l);
+    (void)bump_close(l->pieces);
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
+        free(l->tracks[i].places);
+    free(l->slots);
+    free(l);
+}
+
+/* ---- room */
+
+static void note_place(struct rtp_log *l, uint64_t place)
+{
+    const struct slot *s = slot_of(l, place);
+
+    l->tracks[s->track].places[(uint64_t)s->number & (l->cap - 1)] = (uint32_t)place;
+}
+
+/* Twice as many: all move, since a place is where its number says. */
+static bool grow(struct rtp_log *l, size_t cap)
+{
+    struct slot *slots = mem_try(cap * sizeof(*slots));
+    uint32_t *places[RTP_LOG_TRACKS];
+    bool fits = slots != NULL;
+
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
+        places[i] = mem_try(cap * sizeof(places[0][0]));
+        fits = fits && places[i];
+    }
+    if (!fits) {
+        free(slots);
+        for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
+            free(places[i]);
+        return false;
+    }
+    for (uint64_t p = l->first; p < l->head; p++)
+        slots[p & (cap - 1)] = *slot_of(l, p);
+    free(l->slots);
+    l->slots = slots;
+    l->cap = cap;
+    for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
+        memset(places[i], 0, cap * sizeof(places[0][0]));
+        free(l->tracks[i].places);
+        l->tracks[i].places = places[i];
+    }
+    for (uint64_t p = l->first; p < l->head; p++)
+        note_place(l, p);
+    return true;
+}
+
+static bool has_room(struct rtp_log *l)
+{
+    return l->head - l->first < l->cap || grow(l, l->cap ? 2 * l->cap : CAP_MIN);
+}
+
+/* ---- numbers */
+
+static uint64_t bit(int64_t number, uint64_t **word, struct track *t)
+{
+    uint64_t n = (uint64_t)number % WINDOW;
+
+    *word = &t->had[n / WORD];
+    return UINT64_C(1) << n % WORD;
+}
+
+static bool is_new(struct track *t, int64_t number)
+{
+    uint64_t *word, mask = bit(number, &word, t);
+
+    if (!t->begun || number > t->highest)
+        return true;
+    return t->highest - number < WINDOW && !(*word & mask);
+}
+
+static void mark(struct track *t, int64_t number)
+{
+    uint64_t *word, mask;
+
+    if (!t->begun || number - t->highest >= WINDOW) {
+        memset(t->had, 0, sizeof(t->had));
+    } else {
+        for (int64_t n = t->highest + 1; n <= number; n++) {
+            mask = bit(n, &word, t);
+            *word &= ~mask;
+        }
+    }
+    if (!t->begun || number > t->highest)
+        t->highest = number;
+    t->begun = true;
+    mask = bit(number, &word, t);
+    *word |= mask;
+}
+
+/* ---- put and get */
+
+static bool copy(struct rtp_log *l, const struct rtp_log_entry *e, uint8_t **out)
+{
+    uint8_t *to = NULL;
+
+    if (e->size + e->ext_size > 0) {
+        if (!l->pieces)
+            l->pieces = bump_new(&l->idle);
+        to = bump_try(l->pieces, (size_t)e->ext_size + e->size);
+        if (!to)
+            return false;
+        if (e->ext_size > 0)
+            memcpy(to, e->ext, e->ext_size);
+        if (e->size > 0)
+            memcpy(to + e->ext_size, e->data, e->size);
+    }
+    *out = to;
+    return true;
+}
+
+bool rtp_log_put(struct rtp_log *l, const struct rtp_log_entry *e)
+{
+    struct slot s = { .number = e->number, .ticks = e->ticks, .at = e->at, .size = e->size,
+                      .ext_size = e->ext_size, .track = e->track & 1, .marker = e->marker,
+                      .key = e->key, .spare = e->spare };
+    struct track *t = &l->tracks[s.track];
+
+    if (e->size > RTP_LOG_PAYLOAD_MAX || e->ext_size > RTP_LOG_EXT_MAX ||
+        e->track >= RTP_LOG_TRACKS || !is_new(t, e->number) || !has_room(l) ||
+        !copy(l, e, &s.data))
+        return false;
+    s.late = t->begun && e->number < t->highest;
+    mark(t, e->number);
+    *slot_of(l, l->head) = s;
+    note_place(l, l->head);
+    l->used += s.size + s.ext_size;
+    if (e->key) {
+        l->key = l->head;
+        l->has_key = true;
+    }
+    l->head++;
+    return true;
+}
+
+uint64_t rtp_log_first(const struct rtp_log *l)
+{
+    return l->first;
+}
+
+uint64_t rtp_log_head(const struct rtp_log *l)
+{
+    return l->head;
+}
+
+bool rtp_log_key(const struct rtp_log *l, uint64_t *place)
+{
+    *place = l->key;
+    return l->has_key;
+}
+
+void rtp_log_no_key(struct rtp_log *l)
+{
+    l->has_key = false;
+}
+
+bool rtp_log_highest(const struct rtp_log *l, unsigned track, int64_t *number)
+{
+    *number = l->tracks[track].highest;
+    return l->tracks[track].begun;
+}
+
+bool rtp_log_get(const struct rtp_log *l, uint64_t place, struct rtp_log_entry *out)
+{
+    const struct slot *s;
+
+    if (place < l->first || place >= l->head)
+        return false;
+    s = slot_of(l, place);
+    *out = (struct rtp_log_entry){
+        .data = s->data ? s->data + s->ext_size : NULL, .size = s->size, .track = s->track,
+        .marker = s->marker, .key = s->key, .late = s->late, .spare = s->spare,
+        .number = s->number,
+        .ticks = s->ticks, .at = s->at, .ext = s->data, .ext_size = s->ext_size,
+    };
+    return true;
+}
+
+bool rtp_log_find(const struct rtp_log *l, unsigned track, int64_t number, uint64_t *place)
+{
+    const struct slot *s;
+
+    if (track >= RTP_LOG_TRACKS || l->first == l->head)
+        return false;
+    *place = l->first + (uint32_t)(l->tracks[track].places[(uint64_t)number & (l->cap - 1)] -
+                                   (uint32_t)l->first);
+    if (*place >= l->head)
+        return false;
+    s = slot_of(l, *place);
+    return s->track == track && s->number == number;
+}
+
+void rtp_log_trim(struct rtp_log *l, co_usec before, uint64_t from, size_t max_bytes)
+{
+    while (l->first < l->head && l->first < from && slot_of(l, l->first)->at < before)
+        drop_first(l);
+    while (l->first < l->head && l->used > max_bytes)
+        drop_first(l);
+}
+
+size_t rtp_log_bytes(const struct rtp_log *l)
+{
+    return sizeof(*l) + l->used + l->idle +
+           l->cap * (sizeof(l->slots[0]) + RTP_LOG_TRACKS * sizeof(l->tracks[0].places[0]));
+}
