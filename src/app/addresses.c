@@ -5,10 +5,13 @@
 #include "app/os/machine.h"
 #include "base/log.h"
 #include "conf/expand.h"
+#include "conf/protocol.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#define LINE "  %-9s %-14s %s"
 
 enum { HOST_MAX = 300, TEXT_MAX = 1024 };
 
@@ -24,47 +27,6 @@ struct example {
 typedef bool shape_fn(const struct example *e, char *buf, size_t size);
 
 /* ---- which rows there are */
-
-static bool rtmp(const struct example *e, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "rtmp://%s/live/livestream%s", e->host, e->query);
-    return true;
-}
-
-static bool rtmps(const struct example *e, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "rtmps://%s/live/livestream%s", e->host, e->query);
-    return e->c->rtmps.enabled;
-}
-
-static bool rtmfp(const struct example *e, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "rtmfp://%s/live/livestream%s", e->host, e->query);
-    return e->c->rtmfp_server.enabled && e->vhost->rtmfp.enabled;
-}
-
-static bool rtsp(const struct example *e, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "rtsp://%s/live/livestream%s", e->host, e->query);
-    return e->c->rtsp_server.enabled && e->vhost->rtsp.enabled;
-}
-
-static bool srt(const struct example *e, const char *mode, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "srt://%s?streamid=#!::%sr=live/livestream,m=%s", e->host, e->srt,
-                   mode);
-    return e->c->srt_server.enabled && e->vhost->srt.enabled;
-}
-
-static bool srt_publish(const struct example *e, char *buf, size_t size)
-{
-    return srt(e, "publish", buf, size);
-}
-
-static bool srt_play(const struct example *e, char *buf, size_t size)
-{
-    return srt(e, "request", buf, size);
-}
 
 static bool rtc(const struct example *e, const char *way, char *buf, size_t size)
 {
@@ -167,12 +129,6 @@ static const struct {
     int usual;        /* the port that an address need not say */
     shape_fn *shape;  /* writes the address; false: it is off */
 } rows[] = {
-    { "RTMP", "publish, play", offsetof(struct conf, rtmp.listen), 1935, rtmp },
-    { "RTMPS", "publish, play", offsetof(struct conf, rtmps.listen), 443, rtmps },
-    { "RTSP", "publish, play", offsetof(struct conf, rtsp_server.listen), 554, rtsp },
-    { "RTMFP", "publish, play", offsetof(struct conf, rtmfp_server.listen), 1935, rtmfp },
-    { "SRT", "publish", offsetof(struct conf, srt_server.listen), 0, srt_publish },
-    { "SRT", "play", offsetof(struct conf, srt_server.listen), 0, srt_play },
     { "WebRTC", "publish", offsetof(struct conf, http_api.listen), 80, whip },
     { "WebRTC", "play", offsetof(struct conf, http_api.listen), 80, whep },
     { "HTTP-FLV", "play", offsetof(struct conf, http_server.listen), 80, flv },
@@ -210,7 +166,40 @@ static void tell_row(struct example *e, size_t i)
         return;
     set_host(e, &listen->v[0], rows[i].usual);
     if (rows[i].shape(e, text, sizeof(text)))
-        log_public("  %-9s %-14s %s", rows[i].name, rows[i].use, text);
+        log_public(LINE, rows[i].name, rows[i].use, text);
+}
+
+static void tell_served(struct example *e, const struct conf_served *s)
+{
+    const struct conf_endpoints *listen = conf_served_listen(s, e->c);
+
+    if (listen->n == 0 || !conf_served_is_on(s, e->c))
+        return;
+    set_host(e, &listen->v[0], s->usual);
+    for (size_t i = 0; i < sizeof(s->addresses) / sizeof(s->addresses[0]); i++) {
+        const struct conf_variable v[] = {
+            { "host", e->host }, { "query", e->query }, { "h", e->srt },
+        };
+        const struct conf_expand with = { .v = v, .n = 3, .msec = -1 };
+        char text[TEXT_MAX];
+        err_t err = s->addresses[i].use
+                    ? conf_expand(s->addresses[i].format, &with, text, sizeof(text)) : NULL;
+
+        if (!err && s->addresses[i].use)
+            log_public(LINE, s->text, s->addresses[i].use, text);
+        err_free(&err);
+    }
+}
+
+static void tell_protocols(struct example *e)
+{
+    const struct conf_served *s = NULL;
+    enum protocol_id id = 0;
+
+    while ((s = conf_served_next(s, &id))) {
+        if (conf_protocol_in(conf_protocol(id), e->vhost))
+            tell_served(e, s);
+    }
 }
 
 void addresses_tell(const struct conf *c)
@@ -226,6 +215,7 @@ void addresses_tell(const struct conf *c)
         (void)snprintf(e.srt, sizeof(e.srt), "h=%.200s,", e.vhost->name);
     }
     log_trace("ready; live/livestream stands for any application and stream:");
+    tell_protocols(&e);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         tell_row(&e, i);
 }

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/must.h"
+#include "conf/protocol.h"
 #include "proto/http/client.h"
 
 #include <stdio.h>
@@ -33,42 +34,33 @@ static void put_endpoints(struct jput *j, const struct conf_endpoints *e, const 
     }
 }
 
-static void put_ports(struct jput *j, const char *key, bool on, const struct conf_endpoints *e,
-                      const char *schema)
+/* Where a protocol has endpoints of UDP, all of its say which they are. */
+static const char *schema_of(const struct conf_served *s, enum protocol_id id)
 {
-    if (!on)
-        return;
-    jput_open(j, key, '[');
-    put_endpoints(j, e, schema);
-    jput_close(j, ']');
+    if (s->flags & CONF_SERVED_UDP)
+        return "udp://";
+    return conf_protocol(id)->served->flags & CONF_SERVED_UDP ? "tcp://" : "";
 }
 
-/* Both in one array. */
-static void put_rtc_ports(struct jput *j, const struct conf_rtc_server *r)
-{
-    if (!r->enabled)
-        return;
-    jput_open(j, "rtc", '[');
-    put_endpoints(j, &r->listen, "udp://");
-    if (r->tcp.enabled)
-        put_endpoints(j, &r->tcp.listen, "tcp://");
-    jput_close(j, ']');
-}
-
+/* Those of the same name follow each other, and are in one array. */
 static void put_all_ports(struct jput *j, const struct conf *c)
 {
-    put_ports(j, "rtmp", true, &c->rtmp.listen, "");
-    put_ports(j, "rtmps", c->rtmps.enabled, &c->rtmps.listen, "");
-    put_ports(j, "http", c->http_server.enabled, &c->http_server.listen, "");
-    put_ports(j, "https", c->http_server.enabled && c->http_server.https.enabled,
-              &c->http_server.https.listen, "");
-    put_ports(j, "api", c->http_api.enabled, &c->http_api.listen, "");
-    put_ports(j, "rtsp", c->rtsp_server.enabled, &c->rtsp_server.listen, "");
-    put_ports(j, "rtsps", c->rtsp_server.enabled && c->rtsp_server.https.enabled,
-              &c->rtsp_server.https.listen, "");
-    put_ports(j, "srt", c->srt_server.enabled, &c->srt_server.listen, "udp://");
-    put_ports(j, "rtmfp", c->rtmfp_server.enabled, &c->rtmfp_server.listen, "udp://");
-    put_rtc_ports(j, &c->rtc_server);
+    const struct conf_served *s = NULL;
+    const char *open = "";
+    enum protocol_id id = 0;
+
+    while ((s = conf_served_next(s, &id))) {
+        if (!s->heartbeat || !conf_served_is_on(s, c))
+            continue;
+        if (strcmp(open, s->heartbeat) != 0) {
+            if (*open)
+                jput_close(j, ']');
+            jput_open(j, open = s->heartbeat, '[');
+        }
+        put_endpoints(j, conf_served_listen(s, c), schema_of(s, id));
+    }
+    if (*open)
+        jput_close(j, ']');
 }
 
 /* What is posted, appended to w. */

@@ -13,15 +13,15 @@
 static const struct datagram_protocol *const protocols[] = { &srt_protocol, &rtc_protocol,
                                                     &rtmfp_protocol };
 
-enum { PROTOCOLS = sizeof(protocols) / sizeof(protocols[0]) };
+enum { KINDS = sizeof(protocols) / sizeof(protocols[0]) };
 
 struct server_datagram_next {
-    struct datagram_sockets *sockets[PROTOCOLS];
+    struct datagram_sockets *sockets[KINDS];
 };
 
 void server_datagram_next_free(struct server_datagram_next *next)
 {
-    for (int i = 0; next && i < PROTOCOLS; i++)
+    for (int i = 0; next && i < KINDS; i++)
         datagram_sockets_close(next->sockets[i]);
     free(next);
 }
@@ -34,7 +34,7 @@ err_t server_datagram_prepare(struct server_datagram_next **out, struct session_
     err_t err = NULL;
 
     *out = NULL;
-    for (int i = 0; i < PROTOCOLS && !err; i++) {
+    for (int i = 0; i < KINDS && !err; i++) {
         const struct datagram_service *have = protocols[i]->of(env);
 
         if (have || protocols[i]->listen(conf))
@@ -52,7 +52,7 @@ err_t server_datagram_apply(struct session_env *env, struct server_datagram_next
 {
     err_t err = NULL;
 
-    for (int i = 0; i < PROTOCOLS && !err; i++) {
+    for (int i = 0; i < KINDS && !err; i++) {
         if (next->sockets[i])
             err = datagram_service_apply(env, next->sockets[i]);
     }
@@ -85,13 +85,13 @@ err_t server_datagram_listen(struct server *s)
 
 void server_datagram_refuse(const struct session_env *env)
 {
-    for (int i = 0; i < PROTOCOLS; i++)
+    for (int i = 0; i < KINDS; i++)
         datagram_service_refuse(protocols[i]->of(env));
 }
 
 void server_datagram_reload(const struct session_env *env)
 {
-    for (int i = 0; i < PROTOCOLS; i++) {
+    for (int i = 0; i < KINDS; i++) {
         struct datagram_service *s = protocols[i]->of(env);
 
         if (s && protocols[i]->reload)
@@ -101,6 +101,6 @@ void server_datagram_reload(const struct session_env *env)
 
 void server_datagram_free(const struct session_env *env)
 {
-    for (int i = 0; i < PROTOCOLS; i++)
+    for (int i = 0; i < KINDS; i++)
         datagram_service_free(protocols[i]->of(env));
 }

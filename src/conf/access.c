@@ -3,11 +3,12 @@
 #include "base/ip.h"
 #include "conf/conf.h"
 #include "conf/endpoint.h"
+#include "conf/protocol.h"
 
 #include <string.h>
 #include <strings.h>
 
-enum { PER_ADDRESS = 2000, RTMFP_PER_ADDRESS = 1000 }; /* a school behind one address */
+enum { PER_ADDRESS = 2000 }; /* a school behind one address */
 
 /* The rule that matches, or NULL. An address that is none matches only `all`. */
 static const struct conf_rule *match(const struct conf_rules *rules, enum conf_action what,
@@ -58,27 +59,16 @@ int conf_per_address(const struct conf *c)
     return set != CONF_UNSET ? set : share_of(c->max_connections, PER_ADDRESS);
 }
 
-static int unless_private(const struct conf *c, bool is_private, int set, int share)
+int conf_protocol_per_address(const struct conf *c, enum protocol_id id, bool is_private)
 {
+    const struct conf_protocol *p = conf_protocol(id);
+    int set = *(const int *)((const char *)c + p->max_ip);
+
     if (set != CONF_UNSET)
         return set;
-    return is_private && !c->limits.limit_private ? 0 : share;
-}
-
-int conf_srt_per_address(const struct conf *c, bool is_private)
-{
-    const struct conf_srt_server *s = &c->srt_server;
-
-    return unless_private(c, is_private, s->max_ip,
-                          share_of(s->max_connections, s->max_connections));
-}
-
-int conf_rtmfp_per_address(const struct conf *c, bool is_private)
-{
-    const struct conf_rtmfp_server *s = &c->rtmfp_server;
-
-    return unless_private(c, is_private, s->max_sessions_ip,
-                          share_of(s->max_sessions, RTMFP_PER_ADDRESS));
+    if (is_private && !c->limits.limit_private)
+        return 0;
+    return share_of(conf_protocol_max(p, c), p->ip_most);
 }
 
 bool conf_networks_have(const struct conf_networks *networks, const uint8_t addr[16])

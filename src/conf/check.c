@@ -2,6 +2,9 @@
 /* check.c - what must hold between values of a configuration. */
 #include "conf/check.h"
 
+#include "conf/protocol.h"
+
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -136,7 +139,7 @@ static err_t check_heartbeat(const struct conf *c, const struct conf_source *src
                          : NULL;
 }
 
-static err_t check_protocols(const struct conf_tls *tls, const char *where)
+static err_t check_versions(const struct conf_tls *tls, const char *where)
 {
     for (size_t i = 0; i < tls->protocols.n; i++) {
         const char *word = tls->protocols.v[i];
@@ -159,19 +162,25 @@ static err_t check_certificates(const struct conf_tls *tls, const char *where)
             return err_new(ERR_CONF, "%s: certificate %.60s needs both key and cert", where,
                            one->name);
     }
-    return check_protocols(tls, where);
+    return check_versions(tls, where);
 }
 
 static err_t check_tls(const struct conf *c, const struct conf_source *src)
 {
-    err_t err = check_certificates(&c->rtmps, "rtmps");
+    const struct conf_served *s = NULL;
+    enum protocol_id id = 0;
+    err_t err = NULL;
 
     (void)src;
-    if (!err)
-        err = check_certificates(&c->rtsp_server.https, "rtsp_server.https");
-    if (!err)
-        err = check_certificates(&c->http_server.https, "http_server.https");
-    return err ? err : check_certificates(&c->http_api.https, "http_api.https");
+    while (!err && (s = conf_served_next(s, &id))) {
+        char where[64];
+
+        (void)snprintf(where, sizeof(where), "%.*s", (int)(strrchr(s->listens, '.') - s->listens),
+                       s->listens);
+        if (s->tls != CONF_NOWHERE)
+            err = check_certificates(conf_served_tls(s, c), where);
+    }
+    return err;
 }
 
 static err_t same_proxied(const struct conf_endpoints *a, const struct conf_endpoints *b)
@@ -190,17 +199,20 @@ static err_t same_proxied(const struct conf_endpoints *a, const struct conf_endp
 /* A connection is one or the other before anybody knows which service it is for. */
 static err_t check_proxied(const struct conf *c, const struct conf_source *src)
 {
-    const struct conf_endpoints *const all[] = {
-        &c->rtmp.listen, &c->rtmps.listen, &c->http_server.listen, &c->http_server.https.listen,
-        &c->http_api.listen, &c->http_api.https.listen, &c->exporter.listen,
-        &c->rtsp_server.listen, &c->rtsp_server.https.listen,
-    };
+    const unsigned without = CONF_SERVED_UDP | CONF_SERVED_NO_PROXY;
+    const struct conf_served *a = NULL;
+    enum protocol_id at = 0;
     err_t err = NULL;
 
     (void)src;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        for (size_t j = 0; j <= i && !err; j++)
-            err = same_proxied(all[i], all[j]);
+    while (!err && (a = conf_served_next(a, &at))) {
+        const struct conf_served *b = NULL;
+        enum protocol_id id = 0;
+
+        while (!err && b != a && (b = conf_served_next(b, &id))) {
+            if (!((a->flags | b->flags) & without))
+                err = same_proxied(conf_served_listen(a, c), conf_served_listen(b, c));
+        }
     }
     return err;
 }
@@ -262,14 +274,19 @@ static err_t vhost_ingest(const struct conf_vhost *v)
     return NULL;
 }
 
+static err_t check_protocols(const struct conf *c, const struct conf_source *src)
+{
+    (void)src;
+    return conf_protocols_check(c);
+}
+
 static check_fn *const checks[] = {
     check_full, check_listen, check_daemon, check_files, check_affinity, check_http, check_auth,
-    check_heartbeat, check_tls, check_proxied, check_network, check_ff_env, conf_check_rtsp_server,
-    conf_check_srt_server, conf_check_rtmfp_server, conf_check_rtc_server,
+    check_heartbeat, check_tls, check_proxied, check_network, check_ff_env, check_protocols,
 };
 static vhost_fn *const vhost_checks[] = { vhost_remux, vhost_hls, vhost_forward, vhost_ingest,
-                                          conf_check_token, conf_check_rtsp, conf_check_srt,
-                                          conf_check_rtc, conf_check_vod };
+                                          conf_check_token, conf_protocols_check_vhost,
+                                          conf_check_vod };
 
 err_t conf_check(const struct conf *c, const struct conf_source *src)
 {

@@ -15,24 +15,7 @@ err_t conf_check_token(const struct conf_vhost *v) __attribute__((warn_unused_re
 /* What of them is easy to guess, or has no effect. */
 void conf_warn_token(const struct conf_vhost *v, const struct conf_ctx *ctx);
 
-/* What RTSP is served by, and what one vhost says of it. */
-err_t conf_check_rtsp_server(const struct conf *c, const struct conf_source *src)
-    __attribute__((warn_unused_result));
-err_t conf_check_rtsp(const struct conf_vhost *v) __attribute__((warn_unused_result));
-err_t conf_check_srt_server(const struct conf *c, const struct conf_source *src)
-    __attribute__((warn_unused_result));
-err_t conf_check_srt(const struct conf_vhost *v) __attribute__((warn_unused_result));
-err_t conf_check_rtmfp_server(const struct conf *c, const struct conf_source *src)
-    __attribute__((warn_unused_result));
-err_t conf_check_rtc_server(const struct conf *c, const struct conf_source *src)
-    __attribute__((warn_unused_result));
-err_t conf_check_rtc(const struct conf_vhost *v) __attribute__((warn_unused_result));
 /* What of files on demand no row can say. */
 err_t conf_check_vod(const struct conf_vhost *v) __attribute__((warn_unused_result));
-/* What is written in one of the two places only, and so has no effect. */
-void conf_warn_rtsp(const struct conf *c, const struct conf_ctx *ctx);
-void conf_warn_srt(const struct conf *c, const struct conf_ctx *ctx);
-void conf_warn_rtmfp(const struct conf *c, const struct conf_ctx *ctx);
-void conf_warn_rtc(const struct conf *c, const struct conf_ctx *ctx);
 
 #endif

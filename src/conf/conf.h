@@ -54,10 +54,9 @@ const struct conf_vhost *conf_vhost_find(const struct conf *c, const char *name)
 
 /* Connections that one address may have: `per_address`, or else what suits. 0: no limit. */
 int conf_per_address(const struct conf *c);
-/* The same for SRT and RTMFP, whose limits are their own. A private
- * address has no limit unless the directive is written or limit_private is on. */
-int conf_srt_per_address(const struct conf *c, bool is_private);
-int conf_rtmfp_per_address(const struct conf *c, bool is_private);
+/* The same of the clients of a protocol that has a limit of its own. A private address has none
+ * unless the directive is written or limit_private is on. */
+int conf_protocol_per_address(const struct conf *c, enum protocol_id id, bool is_private);
 
 /* May a client at this address (text of an IPv4 or IPv6) do it? NULL, or ERR_DENIED. What it must
  * show besides is not looked at: session/tokens.h. */

@@ -5,6 +5,7 @@
 #include "base/must.h"
 #include "conf/check.h"
 #include "conf/legacy.h"
+#include "conf/protocol.h"
 #include "conf/resolve.h"
 #include "conf/warn.h"
 
@@ -130,10 +131,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     warn_affinity(c, &ctx);
     warn_https(c, &ctx);
     warn_tokens(c, &ctx);
-    conf_warn_rtsp(c, &ctx);
-    conf_warn_srt(c, &ctx);
-    conf_warn_rtmfp(c, &ctx);
-    conf_warn_rtc(c, &ctx);
+    conf_protocols_warn(c, &ctx);
     conf_warn_vain(c, root, &ctx);
     return NULL;
 }

@@ -11,6 +11,8 @@
 #ifndef CONF_SETTINGS_H
 #define CONF_SETTINGS_H
 
+#include "conf/protocols.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -255,7 +257,7 @@ struct conf_srt_server {
     bool sei_filter, relay, gso;
     int64_t merge;
     int max_connections;
-    int max_ip;     /* CONF_UNSET: see conf_srt_per_address(); 0: no limit */
+    int max_ip;     /* CONF_UNSET: see conf_protocol_per_address(); 0: no limit */
     int handshakes; /* 0: no limit */
 };
 
@@ -275,7 +277,7 @@ struct conf_rtmfp_server {
     enum conf_redirect_by redirect_by;
     enum conf_redirect_peers redirect_peers;
     int max_sessions;
-    int max_sessions_ip; /* CONF_UNSET: see conf_rtmfp_per_address(); 0: no limit */
+    int max_sessions_ip; /* CONF_UNSET: see conf_protocol_per_address(); 0: no limit */
     int max_startup_ip;  /* 0: no limit */
 };
 
@@ -600,7 +602,7 @@ struct conf_vhost_rtmfp {
     bool enabled;
 };
 
-struct conf_rtc {
+struct conf_vhost_rtc {
     bool enabled;
     bool nack, nack_no_copy, twcc;
     int64_t stun_timeout;
@@ -693,10 +695,9 @@ struct conf_vhost {
     struct conf_dvr dvr;
     struct conf_ingests ingest;
     struct conf_transcodes transcode;
-    struct conf_vhost_srt srt;
-    struct conf_vhost_rtmfp rtmfp;
-    struct conf_rtc rtc;
-    struct conf_vhost_rtsp rtsp;
+#define XX(ID, id) struct conf_vhost_##id id;
+    PROTOCOL_SERVER_LIST(XX)
+#undef XX
     struct conf_vod vod;
     enum conf_tri min_latency_set; /* as written; readers want min_latency */
 };
@@ -752,10 +753,9 @@ struct conf {
     struct conf_exporter exporter;
     struct conf_http_api http_api;
     struct conf_http_server http_server;
-    struct conf_srt_server srt_server;
-    struct conf_rtmfp_server rtmfp_server;
-    struct conf_rtc_server rtc_server;
-    struct conf_rtsp_server rtsp_server;
+#define XX(ID, id) struct conf_##id##_server id##_server;
+    PROTOCOL_SERVER_LIST(XX)
+#undef XX
     struct conf_stream_casters stream_caster;
     struct conf_vhosts vhost;
 

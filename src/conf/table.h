@@ -10,6 +10,7 @@
 #define CONF_TABLE_H
 
 #include "conf/conf.h"
+#include "conf/protocols.h"
 
 enum conf_kind {
     CONF_KIND_ON,        /* bool that is true unless the text is `off` */
@@ -91,9 +92,10 @@ extern const struct conf_block conf_table_heartbeat, conf_table_stats, conf_tabl
 extern const struct conf_block conf_table_circuit_breaker;
 /* servers */
 extern const struct conf_block conf_table_http_api, conf_table_http_server;
-extern const struct conf_block conf_table_srt_server, conf_table_rtc_server;
-extern const struct conf_block conf_table_rtmfp_server, conf_table_vhost_rtmfp;
-extern const struct conf_block conf_table_rtsp_server, conf_table_stream_caster;
+extern const struct conf_block conf_table_stream_caster;
+#define XX(ID, id) extern const struct conf_block conf_table_##id##_server, conf_table_vhost_##id;
+PROTOCOL_SERVER_LIST(XX)
+#undef XX
 /* in a vhost */
 extern const struct conf_block conf_table_play, conf_table_publish, conf_table_cluster;
 extern const struct conf_block conf_table_forward, conf_table_refer, conf_table_security;
@@ -102,7 +104,6 @@ extern const struct conf_block conf_table_http_static, conf_table_http_remux;
 extern const struct conf_block conf_table_http_hooks, conf_table_exec;
 extern const struct conf_block conf_table_hls, conf_table_dash, conf_table_hds, conf_table_dvr;
 extern const struct conf_block conf_table_ingest, conf_table_transcode;
-extern const struct conf_block conf_table_vhost_srt, conf_table_rtc, conf_table_vhost_rtsp;
 extern const struct conf_block conf_table_vod;
 
 /* Forward secrecy and authenticated encryption; what costs least comes first and wins. */

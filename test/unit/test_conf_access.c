@@ -165,10 +165,10 @@ static void what_one_address_may_have_by_datagrams(void **state)
 
         (void)snprintf(text, sizeof(text), "listen 1935; %s", rows[i].text);
         c = mem_conf(text);
-        assert_int_equal(conf_srt_per_address(c, false), rows[i].srt);
-        assert_int_equal(conf_srt_per_address(c, true), rows[i].srt_private);
-        assert_int_equal(conf_rtmfp_per_address(c, false), rows[i].rtmfp);
-        assert_int_equal(conf_rtmfp_per_address(c, true), rows[i].rtmfp_private);
+        assert_int_equal(conf_protocol_per_address(c, PROTOCOL_SRT, false), rows[i].srt);
+        assert_int_equal(conf_protocol_per_address(c, PROTOCOL_SRT, true), rows[i].srt_private);
+        assert_int_equal(conf_protocol_per_address(c, PROTOCOL_RTMFP, false), rows[i].rtmfp);
+        assert_int_equal(conf_protocol_per_address(c, PROTOCOL_RTMFP, true), rows[i].rtmfp_private);
         conf_unref(c);
     }
 }

@@ -11,7 +11,7 @@ static void defaults(void **state)
 {
     struct conf *c = mem_conf("listen 1935; vhost v { }");
     const struct conf_rtc_server *s = &c->rtc_server;
-    const struct conf_rtc *v = &c->vhost.v[0].rtc;
+    const struct conf_vhost_rtc *v = &c->vhost.v[0].rtc;
 
     (void)state;
     assert_false(s->enabled || s->tcp.enabled || s->merge_nalus || s->keep_api_domain);

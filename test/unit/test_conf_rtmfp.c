@@ -32,8 +32,8 @@ static void defaults(void **state)
     assert_int_equal(s->redirect_peers, CONF_REDIRECT_NO_PEERS);
     assert_int_equal(s->max_sessions, 50000);
     assert_int_equal(s->max_sessions_ip, CONF_UNSET);
-    assert_int_equal(conf_rtmfp_per_address(c, false), 1000);
-    assert_int_equal(conf_rtmfp_per_address(c, true), 0);
+    assert_int_equal(conf_protocol_per_address(c, PROTOCOL_RTMFP, false), 1000);
+    assert_int_equal(conf_protocol_per_address(c, PROTOCOL_RTMFP, true), 0);
     assert_int_equal(s->max_startup_ip, 200);
     assert_false(c->vhost.v[0].rtmfp.enabled);
     conf_unref(c);

@@ -25,8 +25,8 @@ static void defaults(void **state)
     assert_true(s->relay && s->gso && s->tsbpdmode && s->tlpktdrop && s->sei_filter);
     assert_int_equal(s->max_connections, 10000);
     assert_int_equal(s->max_ip, CONF_UNSET);
-    assert_int_equal(conf_srt_per_address(c, false), 5000);
-    assert_int_equal(conf_srt_per_address(c, true), 0);
+    assert_int_equal(conf_protocol_per_address(c, PROTOCOL_SRT, false), 5000);
+    assert_int_equal(conf_protocol_per_address(c, PROTOCOL_SRT, true), 0);
     assert_int_equal(s->handshakes, 200);
     assert_string_equal(s->default_app, "live");
     assert_string_equal(s->default_streamid, "#!::r=live/livestream,m=request");

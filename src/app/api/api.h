@@ -101,6 +101,9 @@ bool api_is_trusted(const struct api_call *c);
 /* A member that may have parameters and credentials of addresses in it: they are shown to who is
  * trusted, and with log_secrets on to all. */
 void api_put_secret(struct api_call *c, const char *key, const char *text);
+/* The ports that the console shows: all of the server; with a vhost those that serve it, and none
+ * that the page itself comes by. */
+void api_put_ports(struct jput *j, const struct conf *c, const struct conf_vhost *v);
 void api_kbps(struct jput *j, int in, int out);
 
 /* Rows of the other files of api_*. */

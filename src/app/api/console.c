@@ -2,6 +2,7 @@
 /* console.c - the web pages: /console/, and /, /players/ where there are no files of that name. */
 #include "app/api/console.h"
 
+#include "app/api/api.h"
 #include "base/jput.h"
 #include "base/must.h"
 #include "co/os/file.h"
@@ -88,18 +89,11 @@ static bool has_players(void)
     return has;
 }
 
-static int port_of(bool on, const struct conf_endpoints *e)
-{
-    return on && e->n > 0 ? e->v[0].port : 0;
-}
-
 /* What a page must know before it may ask the API: ports, and nothing else. Those of protocols are
  * of the default vhost. */
 static err_t answer_where(struct http_exchange *x, void *arg)
 {
     const struct conf *c = x->conf;
-    const struct conf_http_api *api = &c->http_api;
-    const struct conf_vhost *v = conf_vhost_find(c, "");
     struct wr out;
     struct jput j = { .w = &out };
     err_t err;
@@ -110,16 +104,7 @@ static err_t answer_where(struct http_exchange *x, void *arg)
     wr_init(&out, WHERE_MAX);
     jput_open(&j, NULL, '{');
     jput_bool(&j, "here_is_api", x->ports & HTTP_PORT_API);
-    jput_int(&j, "api", port_of(api->enabled, &api->listen));
-    jput_int(&j, "api_tls", port_of(api->enabled && api->https.enabled, &api->https.listen));
-    jput_int(&j, "rtmp", port_of(true, &c->rtmp.listen));
-    jput_int(&j, "rtmps", port_of(c->rtmps.enabled, &c->rtmps.listen));
-    jput_int(&j, "srt", port_of(v && v->srt.enabled && c->srt_server.enabled,
-                                &c->srt_server.listen));
-    jput_int(&j, "rtsp", port_of(v && v->rtsp.enabled && c->rtsp_server.enabled,
-                                 &c->rtsp_server.listen));
-    jput_int(&j, "rtmfp", port_of(v && v->rtmfp.enabled && c->rtmfp_server.enabled,
-                                  &c->rtmfp_server.listen));
+    api_put_ports(&j, c, conf_vhost_find(c, ""));
     jput_bool(&j, "rtc", c->rtc_server.enabled);
     jput_bool(&j, "players", has_players());
     jput_close(&j, '}');

@@ -4,6 +4,7 @@
 #include "app/addresses.h"
 #include "app/api/api.h"
 #include "co/co.h"
+#include "conf/protocol.h"
 #include "pull/ingest/ingests.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
@@ -114,9 +115,25 @@ static err_t children(struct api_call *c)
 
 /* ---- for the console */
 
-static int port_of(bool on, const struct conf_endpoints *e)
+void api_put_ports(struct jput *j, const struct conf *c, const struct conf_vhost *v)
 {
-    return on && e->n > 0 ? e->v[0].port : 0;
+    const struct conf_served *s = NULL;
+    enum protocol_id id = 0;
+
+    while ((s = conf_served_next(s, &id))) {
+        bool on = !v || conf_protocol_in(conf_protocol(id), v);
+        bool known = v && id == PROTOCOL_HTTP && !(s->flags & CONF_SERVED_RESERVE); /* as its own */
+
+        if (s->console && !known)
+            jput_int(j, s->console, on ? conf_served_port(s, c) : 0);
+    }
+}
+
+/* Is it on, both at the server and in the vhost? */
+static bool is_served(const struct conf_protocol *p, const struct conf *c,
+                      const struct conf_vhost *v)
+{
+    return conf_served_is_on(p->served, c) && conf_protocol_in(p, v);
 }
 
 /* The path by which a file that a vhost writes is served; null: it is not. */
@@ -139,10 +156,12 @@ static void put_ways(struct api_call *c, const struct conf_vhost *v)
     jput_text(j, "name", v->name);
     jput_text(j, "flv", v->http_remux.enabled ? v->http_remux.mount : NULL);
     jput_text(j, "fmp4", addresses_fmp4(&v->http_remux, mount, sizeof(mount)));
-    jput_bool(j, "rtsp", v->rtsp.enabled);
-    jput_bool(j, "srt", v->srt.enabled);
-    jput_bool(j, "rtmfp", v->rtmfp.enabled);
-    jput_bool(j, "rtc", c->x->conf->rtc_server.enabled && v->rtc.enabled);
+    for (int i = 0; i < PROTOCOLS; i++) {
+        const struct conf_protocol *p = conf_protocol((enum protocol_id)i);
+
+        if (p->vhost != CONF_NOWHERE)
+            jput_bool(j, p->name, is_served(p, c->x->conf, v));
+    }
     jput_bool(j, "rtmp_to_rtc", v->rtc.rtmp_to_rtc);
     jput_bool(j, "rtc_to_rtmp", v->rtc.rtc_to_rtmp);
     jput_text(j, "vod", v->vod.enabled ? v->vod.app : NULL);
@@ -154,22 +173,12 @@ static void put_ways(struct api_call *c, const struct conf_vhost *v)
 static err_t console(struct api_call *c)
 {
     const struct conf *conf = c->x->conf;
-    const struct conf_http_server *http = &conf->http_server;
-    const struct conf_http_api *api = &conf->http_api;
     struct jput *j = &c->j;
     char address[64];
 
     jput_open(j, "data", '{');
     jput_text(j, "address", machine_address(conf->stats.network, address, sizeof(address)));
-    jput_int(j, "rtmp", port_of(true, &conf->rtmp.listen));
-    jput_int(j, "rtmps", port_of(conf->rtmps.enabled, &conf->rtmps.listen));
-    jput_int(j, "rtsp", port_of(conf->rtsp_server.enabled, &conf->rtsp_server.listen));
-    jput_int(j, "srt", port_of(conf->srt_server.enabled, &conf->srt_server.listen));
-    jput_int(j, "rtmfp", port_of(conf->rtmfp_server.enabled, &conf->rtmfp_server.listen));
-    jput_int(j, "http", port_of(http->enabled, &http->listen));
-    jput_int(j, "https", port_of(http->enabled && http->https.enabled, &http->https.listen));
-    jput_int(j, "api", port_of(api->enabled, &api->listen));
-    jput_int(j, "api_tls", port_of(api->enabled && api->https.enabled, &api->https.listen));
+    api_put_ports(j, conf, NULL);
     jput_open(j, "vhosts", '[');
     for (size_t i = 0; i < conf->vhost.n; i++)
         put_ways(c, &conf->vhost.v[i]);

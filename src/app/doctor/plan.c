@@ -7,6 +7,7 @@
 #include "app/services.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "conf/protocol.h"
 #include "co/pin.h"
 #include "pull/ingest/source.h"
 #include "session/admit.h"
@@ -319,17 +320,26 @@ static void add_rtsp_udp(struct doctor_plan *p, const struct conf_rtsp_server *r
 }
 
 /* All workers share them. */
-static void add_listen(struct doctor_plan *p, const struct conf_endpoints *listen,
-                       const char *service)
+static void add_listens(struct doctor_plan *p, const struct conf *c)
 {
-    for (size_t i = 0; i < listen->n; i++) {
-        struct doctor_datagrams *d = more_datagrams(p);
+    const struct conf_served *s = NULL;
+    enum protocol_id id = 0;
 
-        if (!d)
-            return;
-        *d = (struct doctor_datagrams){ .port = listen->v[i].port, .n = 1, .service = service,
-                                        .remedy = "write another listen" };
-        (void)snprintf(d->host, sizeof(d->host), "%s", listen->v[i].host);
+    while ((s = conf_served_next(s, &id))) {
+        const struct conf_endpoints *listen = conf_served_listen(s, c);
+
+        if (!(s->flags & CONF_SERVED_UDP) || !conf_served_is_on(s, c))
+            continue;
+        p->sessions += conf_protocol_max(conf_protocol(id), c);
+        for (size_t i = 0; i < listen->n; i++) {
+            struct doctor_datagrams *d = more_datagrams(p);
+
+            if (!d)
+                return;
+            *d = (struct doctor_datagrams){ .port = listen->v[i].port, .n = 1, .service = s->name,
+                                            .remedy = "write another listen" };
+            (void)snprintf(d->host, sizeof(d->host), "%s", listen->v[i].host);
+        }
     }
 }
 
@@ -337,7 +347,7 @@ static void add_listen(struct doctor_plan *p, const struct conf_endpoints *liste
 static bool wants_sound(const struct conf *c)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
-        const struct conf_rtc *r = &c->vhost.v[i].rtc;
+        const struct conf_vhost_rtc *r = &c->vhost.v[i].rtc;
 
         if (r->enabled && (r->rtmp_to_rtc || r->rtc_to_rtmp))
             return true;
@@ -347,7 +357,6 @@ static bool wants_sound(const struct conf *c)
 
 static void add_rtc(struct doctor_plan *p, const struct conf_rtc_server *r)
 {
-    add_listen(p, &r->listen, "rtc");
     p->rtc_port = r->listen.n > 0 ? r->listen.v[0].port : 0;
     for (size_t i = 0; i < r->candidate.n && p->candidates_n < DOCTOR_ADDRESSES; i++) {
         if (strcmp(r->candidate.v[i], "*") != 0 && strcmp(r->candidate.v[i], "0.0.0.0") != 0)
@@ -368,14 +377,7 @@ static void add_udp(struct doctor_plan *p, const struct conf *c)
 {
     if (c->rtsp_server.enabled && c->rtsp_server.udp)
         add_rtsp_udp(p, &c->rtsp_server);
-    if (c->srt_server.enabled) {
-        add_listen(p, &c->srt_server.listen, "srt");
-        p->sessions += c->srt_server.max_connections;
-    }
-    if (c->rtmfp_server.enabled) {
-        add_listen(p, &c->rtmfp_server.listen, "rtmfp");
-        p->sessions += c->rtmfp_server.max_sessions;
-    }
+    add_listens(p, c);
     if (c->rtc_server.enabled) {
         add_rtc(p, &c->rtc_server);
         p->sound = wants_sound(c);

@@ -232,47 +232,6 @@ static const struct conf_row dvr[] = {
               "go on when a twentieth was removed. 0: no limit." },
 };
 
-static const struct conf_row rtc[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc, enabled), "off", CONF_AT_ONCE,
-      .help = "WebRTC for this vhost." },
-    { "nack", CONF_KIND_ON, CONF_AT(conf_rtc, nack), "on", CONF_AT_ONCE,
-      .help = "Ask for and resend lost packets." },
-    { "nack_no_copy", CONF_KIND_ON, CONF_AT(conf_rtc, nack_no_copy), "on", CONF_AT_ONCE,
-      .help = "Share packets with the queue for it." },
-    { "twcc", CONF_KIND_ON, CONF_AT(conf_rtc, twcc), "on", CONF_AT_ONCE,
-      .help = "Tell the sender how packets arrive." },
-    { "stun_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtc, stun_timeout), "30", CONF_AT_ONCE,
-      .min = 0.1, .max = YEARS, .help = "Seconds without STUN that end a session." },
-    { "stun_strict_check", CONF_KIND_OFF, CONF_AT(conf_rtc, stun_strict_check), "off",
-      CONF_AT_ONCE, .help = "Check STUN messages to the letter." },
-    { "dtls_role", CONF_KIND_STRING, CONF_AT(conf_rtc, dtls_role), "passive", CONF_AT_ONCE,
-      .help = "active or passive, to a peer that leaves the choice." },
-    { "dtls_version", CONF_KIND_STRING, CONF_AT(conf_rtc, dtls_version), "auto", CONF_AT_ONCE,
-      .help = "dtls1.0, dtls1.2 or auto." },
-    { "drop_for_pt", CONF_KIND_INT, CONF_AT(conf_rtc, drop_for_pt), "0", CONF_AT_ONCE, .max = 127,
-      .help = "A payload type that is dropped, for tests; 0: none." },
-    { "rtmp_to_rtc", CONF_KIND_OFF, CONF_AT(conf_rtc, rtmp_to_rtc), "off", CONF_AT_ONCE,
-      .help = "Streams that come by RTMP are there for WebRTC, too." },
-    { "keep_bframe", CONF_KIND_OFF, CONF_AT(conf_rtc, keep_bframe), "off", CONF_AT_ONCE,
-      .help = "Keep B frames then." },
-    { "keep_avc_nalu_sei", CONF_KIND_ON, CONF_AT(conf_rtc, keep_avc_nalu_sei), "on", CONF_AT_ONCE,
-      .help = "Keep SEI then." },
-    { "opus_bitrate", CONF_KIND_INT, CONF_AT(conf_rtc, opus_bitrate), "48000", CONF_AT_ONCE,
-      CONF_RESET, .min = 8000, .max = 320000,
-      .help = "Bit rate of Opus made from AAC." },
-    { "rtc_to_rtmp", CONF_KIND_OFF, CONF_AT(conf_rtc, rtc_to_rtmp), "off", CONF_AT_ONCE,
-      .help = "Streams that come by WebRTC are there for RTMP, too." },
-    { "aac_bitrate", CONF_KIND_INT, CONF_AT(conf_rtc, aac_bitrate), "48000", CONF_AT_ONCE,
-      CONF_RESET, .min = 8000, .max = 320000,
-      .help = "Bit rate of AAC made from Opus." },
-    { "pli_for_rtmp", CONF_KIND_SECONDS, CONF_AT(conf_rtc, pli_for_rtmp), "6.0", CONF_AT_ONCE,
-      CONF_RESET, .min = 0.5, .max = 30, .help = "Seconds between two requests for a key frame." },
-    { "init_rate_from_sdp", CONF_KIND_OFF, CONF_AT(conf_rtc, init_rate_from_sdp), "off",
-      CONF_AT_ONCE, .help = "Map clocks by the SDP until the first sender report." },
-    { "keep_original_ssrc", CONF_KIND_OFF, CONF_AT(conf_rtc, keep_original_ssrc), "off",
-      CONF_AT_ONCE, .help = "Pass on SSRC, numbers and timestamps of a WebRTC publisher." },
-};
-
 const struct conf_block conf_table_http_static =
     CONF_BLOCK_OF(conf_http_static, http_static, "Files over HTTP.");
 const struct conf_block conf_table_http_remux =
@@ -284,4 +243,3 @@ const struct conf_block conf_table_hls = CONF_BLOCK_OF(conf_hls, hls, "HLS.");
 const struct conf_block conf_table_dash = CONF_BLOCK_OF(conf_dash, dash, "MPEG-DASH.");
 const struct conf_block conf_table_hds = CONF_BLOCK_OF(conf_hds, hds, "HDS.");
 const struct conf_block conf_table_dvr = CONF_BLOCK_OF(conf_dvr, dvr, "Recording.");
-const struct conf_block conf_table_rtc = CONF_BLOCK_OF(conf_rtc, rtc, "WebRTC.");

@@ -8,6 +8,10 @@ static const char *const level_words[] = { "verbose", "info", "trace", "warn", "
 /* The same behind "not given". */
 static const char *const level2_words[] = { "", "trace", "debug", "info", "warn", "error", NULL };
 
+#define XX(ID, id) \
+    { #id "_server", CONF_KIND_BLOCK, CONF_AT(conf, id##_server), \
+      .block = &conf_table_##id##_server },
+
 static const struct conf_row rows[] = {
     { "is_full", CONF_KIND_OFF, CONF_AT(conf, is_full), "off", CONF_NEVER, CONF_NO_ENV,
       .sample = "on",
@@ -115,14 +119,7 @@ static const struct conf_row rows[] = {
       .block = &conf_table_http_api },
     { "http_server", CONF_KIND_BLOCK, CONF_AT(conf, http_server),
       .block = &conf_table_http_server },
-    { "rtc_server", CONF_KIND_BLOCK, CONF_AT(conf, rtc_server),
-      .block = &conf_table_rtc_server },
-    { "srt_server", CONF_KIND_BLOCK, CONF_AT(conf, srt_server),
-      .block = &conf_table_srt_server },
-    { "rtmfp_server", CONF_KIND_BLOCK, CONF_AT(conf, rtmfp_server),
-      .block = &conf_table_rtmfp_server },
-    { "rtsp_server", CONF_KIND_BLOCK, CONF_AT(conf, rtsp_server),
-      .block = &conf_table_rtsp_server },
+    PROTOCOL_SERVER_LIST(XX)
     { "stream_caster", CONF_KIND_BLOCKS, CONF_AT(conf, stream_caster), NULL, CONF_NEVER,
       CONF_LATER | CONF_NO_ENV, .block = &conf_table_stream_caster },
     { "circuit_breaker", CONF_KIND_BLOCK, CONF_AT(conf, circuit_breaker), .flags = CONF_LATER,

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - directives of the HTTP and WebRTC servers and of stream_caster. */
+/* server.c - directives of the HTTP servers and of stream_caster. */
 #include "conf/table.h"
 
 #define YEARS 1e9
-
-static const char *const protocol_words[] = { "udp", "tcp", "all", NULL };
-static const char *const family_words[] = { "ipv4", "ipv6", "all", NULL };
 
 /* The two https blocks differ in the default port. */
 #define HTTPS_ROWS(port, shown, note) { \
@@ -103,65 +100,6 @@ static const struct conf_row http_server[] = {
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_http_server, https), .block = &server_https_block },
 };
 
-static const struct conf_row rtc_tcp[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_tcp, enabled), "off", CONF_HANDLER,
-      .help = "Serve WebRTC over TCP, too." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_tcp, listen), "8000", CONF_HANDLER,
-      .help = "Its endpoints; may be the port of http_server." },
-};
-static const struct conf_block rtc_tcp_block =
-    CONF_BLOCK_OF(conf_rtc_tcp, rtc_tcp, "WebRTC over TCP.");
-
-static const struct conf_row black_hole[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_black_hole, enabled), "off", CONF_AT_ONCE,
-      .help = "Copy decrypted RTP to an address, to look at it." },
-    { "addr", CONF_KIND_STRING, CONF_AT(conf_black_hole, addr), NULL, CONF_AT_ONCE,
-      .sample = "127.0.0.1:10000", .help = "The address." },
-};
-static const struct conf_block black_hole_block =
-    CONF_BLOCK_OF(conf_black_hole, black_hole, "A copy for debugging.");
-
-static const struct conf_row rtc_server[] = {
-    { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtc_server, enabled), "off", CONF_HANDLER,
-      .help = "Serve WebRTC." },
-    { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtc_server, listen), "8000", CONF_HANDLER,
-      .help = "UDP endpoints, one for all sessions." },
-    { "tcp", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, tcp), .block = &rtc_tcp_block },
-    { "protocol", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, protocol), "udp", CONF_AT_ONCE,
-      .words = protocol_words, .help = "Which candidates are told: udp, tcp or all." },
-    { "candidate", CONF_KIND_CANDIDATE, CONF_AT(conf_rtc_server, candidate), "*", CONF_AT_ONCE,
-      .help = "Addresses that clients reach us at: ips, names, * for every address we have, "
-              "$NAME for what the environment says." },
-    { "use_auto_detect_network_ip", CONF_KIND_ON,
-      CONF_AT(conf_rtc_server, use_auto_detect_network_ip), "on", CONF_AT_ONCE,
-      .help = "Take the addresses of the interfaces." },
-    { "ip_family", CONF_KIND_ENUM, CONF_AT(conf_rtc_server, ip_family), "ipv4", CONF_AT_ONCE,
-      .words = family_words, .help = "Which of them: ipv4, ipv6 or all." },
-    { "api_as_candidates", CONF_KIND_ON, CONF_AT(conf_rtc_server, api_as_candidates), "on",
-      CONF_AT_ONCE, .help = "Add the host that the client called the API by." },
-    { "resolve_api_domain", CONF_KIND_ON, CONF_AT(conf_rtc_server, resolve_api_domain), "on",
-      CONF_AT_ONCE, .help = "Resolve it, if it is a name." },
-    { "keep_api_domain", CONF_KIND_OFF, CONF_AT(conf_rtc_server, keep_api_domain), "off",
-      CONF_AT_ONCE, .help = "Tell the name as well." },
-    { "ecdsa", CONF_KIND_ON, CONF_AT(conf_rtc_server, ecdsa), "on", CONF_AT_ONCE,
-      .help = "An ECDSA certificate for DTLS; off is RSA." },
-    { "encrypt", CONF_KIND_ON, CONF_AT(conf_rtc_server, encrypt), "on", CONF_AT_ONCE,
-      .help = "Encrypt media (SRTP)." },
-    { "reuseport", CONF_KIND_INT, CONF_AT(conf_rtc_server, reuseport), "1", CONF_HANDLER,
-      .min = 1, .max = 1024, .help = "Sockets on the one port, at least one for each worker; more "
-      "are added by a reload, fewer are there after a restart." },
-    { "merge_nalus", CONF_KIND_OFF, CONF_AT(conf_rtc_server, merge_nalus), "off", CONF_AT_ONCE,
-      .help = "Put several NAL units into one packet." },
-    { "udp_gso", CONF_KIND_ON, CONF_AT(conf_rtc_server, udp_gso), "on", CONF_NEVER,
-      .help = "Let the kernel cut what goes over UDP into datagrams, where it can; off to "
-              "compare." },
-    { "black_hole", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, black_hole),
-      .block = &black_hole_block },
-    { "dir", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
-    { "perf_stat", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Of older servers." },
-    { "queue_length", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Of older servers." },
-};
-
 static const struct conf_row sip[] = {
     { "enabled", CONF_KIND_ON, CONF_AT(conf_sip, enabled), "on", CONF_NEVER,
       .help = "Be a SIP server for the devices." },
@@ -209,7 +147,5 @@ const struct conf_block conf_table_http_api =
     CONF_BLOCK_OF(conf_http_api, http_api, "The HTTP API.");
 const struct conf_block conf_table_http_server =
     CONF_BLOCK_OF(conf_http_server, http_server, "Files and streams over HTTP.");
-const struct conf_block conf_table_rtc_server =
-    CONF_BLOCK_OF(conf_rtc_server, rtc_server, "WebRTC.");
 const struct conf_block conf_table_stream_caster =
     CONF_BLOCK_OF(conf_stream_caster, stream_caster, "Streams that come by other protocols.");

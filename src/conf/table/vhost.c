@@ -191,6 +191,9 @@ static const struct conf_row bandwidth[] = {
       .help = "A player with whom all players of the vhost would take more is refused." },
 };
 
+#define XX(ID, id) \
+    { #id, CONF_KIND_BLOCK, CONF_AT(conf_vhost, id), .block = &conf_table_vhost_##id },
+
 static const struct conf_row vhost[] = {
     { "enabled", CONF_KIND_ON, CONF_AT(conf_vhost, enabled), "on", CONF_HANDLER, CONF_NO_ENV,
       .help = "off denies everything in this vhost." },
@@ -239,10 +242,7 @@ static const struct conf_row vhost[] = {
       CONF_NO_ENV, .sample = "livestream", .block = &conf_table_ingest },
     { "transcode", CONF_KIND_BLOCKS, CONF_AT(conf_vhost, transcode), NULL, CONF_HANDLER,
       CONF_NO_ENV, .sample = "live/livestream", .block = &conf_table_transcode },
-    { "srt", CONF_KIND_BLOCK, CONF_AT(conf_vhost, srt), .block = &conf_table_vhost_srt },
-    { "rtmfp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtmfp), .block = &conf_table_vhost_rtmfp },
-    { "rtc", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtc), .block = &conf_table_rtc },
-    { "rtsp", CONF_KIND_BLOCK, CONF_AT(conf_vhost, rtsp), .block = &conf_table_vhost_rtsp },
+    PROTOCOL_SERVER_LIST(XX)
     { "vod", CONF_KIND_BLOCK, CONF_AT(conf_vhost, vod), .block = &conf_table_vod },
 };
 

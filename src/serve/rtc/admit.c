@@ -81,7 +81,7 @@ static err_t check_bridge(const struct rtc_peer *p)
 
 static void choose_wish(const struct rtc_peer *p, struct sdp_wish *wish)
 {
-    const struct conf_rtc *conf = &p->base.vhost->rtc;
+    const struct conf_vhost_rtc *conf = &p->base.vhost->rtc;
     const enum av_codec asked[SDP_TRACKS] = { p->ask->vcodec, p->ask->acodec };
 
     rtc_play_wish(p, wish);

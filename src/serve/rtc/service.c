@@ -30,7 +30,7 @@ static void prepare_sound(struct rtc_service *s)
     err_t err;
 
     for (size_t i = 0; i < c->vhost.n; i++) {
-        const struct conf_rtc *rtc = &c->vhost.v[i].rtc;
+        const struct conf_vhost_rtc *rtc = &c->vhost.v[i].rtc;
 
         converts |= rtc->enabled && (rtc->rtmp_to_rtc || rtc->rtc_to_rtmp);
     }

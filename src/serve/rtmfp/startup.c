@@ -32,7 +32,7 @@ static bool may_open(void *service, const struct udp_addr *from)
     struct rtmfp_service *s = service;
     const struct conf *conf = s->base.env->conf;
     const struct peers_limits limits = {
-        (unsigned)conf_rtmfp_per_address(conf, peers_is_private(from->ip)), 0,
+        (unsigned)conf_protocol_per_address(conf, PROTOCOL_RTMFP, peers_is_private(from->ip)), 0,
     };
 
     if (s->base.refuses || s->ends)

@@ -126,7 +126,7 @@ static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
     const struct conf *conf = s->base.env->conf;
     const uint8_t *ip = in->path.peer.ip;
     const struct peers_limits limits = {
-        (unsigned)conf_srt_per_address(conf, peers_is_private(ip)),
+        (unsigned)conf_protocol_per_address(conf, PROTOCOL_SRT, peers_is_private(ip)),
         (unsigned)conf->srt_server.handshakes,
     };
     enum peers_answer answer = peers_enter(s->shared->peers, place, ip, &limits, in->at);

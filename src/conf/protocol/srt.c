@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* srt.c - directives of SRT: of its server, and in a vhost. */
+/* srt.c - SRT: its directives, its endpoint, and what of them must be well-formed. */
+#include "conf/protocol.h"
 #include "conf/table.h"
+
+#include <limits.h>
+#include <string.h>
 
 #define YEARS 1e9
 
@@ -104,3 +108,66 @@ static const struct conf_row vhost[] = {
 const struct conf_block conf_table_srt_server = CONF_BLOCK_OF(conf_srt_server, server,
     "SRT: to publish and to play, over UDP.");
 const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vhost, "SRT.");
+
+/* ---- checks */
+
+/* As libraries of clients have it: others could never connect. */
+static err_t check_secret(const char *passphrase, int key_size)
+{
+    enum { LEAST = 10, MOST = 79 };
+    size_t size = passphrase ? strlen(passphrase) : 0;
+
+    if (size > 0 && (size < LEAST || size > MOST))
+        return err_new(ERR_CONF, "a passphrase has %d to %d letters, not %zu", LEAST, MOST, size);
+    if (key_size != 0 && key_size != 16 && key_size != 24 && key_size != 32)
+        return err_new(ERR_CONF, "pbkeylen is 0, 16, 24 or 32, not %d", key_size);
+    return NULL;
+}
+
+static err_t check(const struct conf *c)
+{
+    err_t err = check_secret(c->srt_server.passphrase, c->srt_server.pbkeylen);
+
+    return err ? err_wrap(err, "srt_server") : NULL;
+}
+
+static err_t check_vhost(const struct conf_vhost *v)
+{
+    err_t err = check_secret(v->srt.passphrase, v->srt.pbkeylen);
+
+    return err ? err_wrap(err, "srt") : NULL;
+}
+
+/* `latency` stands for both; what is written for one of them wins over it. */
+static int64_t srt_latency(int64_t own, int64_t both, int64_t usual)
+{
+    return own >= 0 ? own : both >= 0 ? both : usual;
+}
+
+static void resolve(struct conf *c)
+{
+    struct conf_srt_server *s = &c->srt_server;
+    enum { USUAL_MS = 120, MSS = 1500, HEADERS = 44, TS_PACKET = 188 };
+    int most;
+
+    s->recvlatency = srt_latency(s->recvlatency_set, s->latency_set, USUAL_MS * 1000);
+    s->peerlatency = srt_latency(s->peerlatency_set, s->latency_set, 0);
+    s->mss = s->mss < MSS ? s->mss : MSS;
+    most = s->mss - HEADERS;
+    s->payloadsize = s->payloadsize < most ? s->payloadsize : most;
+    s->payloadsize -= s->payloadsize % TS_PACKET;
+}
+
+static const struct conf_served served[] = {
+    { "srt", "SRT", "srt_server.listen", "srt", "srt", PROTOCOL_SRT, CONF_SERVED_UDP,
+      CONF_OF(srt_server.enabled), CONF_NOWHERE, CONF_OF(srt_server.listen), CONF_NOWHERE,
+      { { "publish", "srt://[host]?streamid=#!::[h]r=live/livestream,m=publish" },
+        { "play", "srt://[host]?streamid=#!::[h]r=live/livestream,m=request" } }, 0 },
+};
+
+const struct conf_protocol conf_protocol_srt = {
+    .name = "srt", .served = served, .n_served = 1,
+    .vhost = offsetof(struct conf_vhost, srt.enabled),
+    .max = CONF_OF(srt_server.max_connections), .max_ip = CONF_OF(srt_server.max_ip),
+    .ip_most = INT_MAX, .check = check, .check_vhost = check_vhost, .resolve = resolve,
+};

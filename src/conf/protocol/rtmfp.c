@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp.c - directives of RTMFP: of its server, and in a vhost. */
+/* rtmfp.c - RTMFP: its directives, its endpoint, and what of them must fit together. */
+#include "conf/endpoint.h"
+#include "conf/protocol.h"
 #include "conf/table.h"
+#include "conf/value.h"
+
+#include <string.h>
+
+enum { REDIRECTS_MAX = 24 }; /* addresses in one answer */
 
 /* In the order of their enums. */
 static const char *const policy_words[] = { "off", "offer", "require", NULL };
@@ -70,3 +77,86 @@ static const struct conf_row vhost[] = {
 const struct conf_block conf_table_rtmfp_server = CONF_BLOCK_OF(conf_rtmfp_server, server,
     "RTMFP: to publish, to play and to find peers, over UDP.");
 const struct conf_block conf_table_vhost_rtmfp = CONF_BLOCK_OF(conf_vhost_rtmfp, vhost, "RTMFP.");
+
+/* ---- checks */
+
+static err_t check_groups(const struct conf_list *groups)
+{
+    static const char *const known[] = { "2", "5", "14" };
+
+    if (groups->n == 0)
+        return err_new(ERR_CONF, "groups: at least one of 2, 5, 14");
+    for (size_t i = 0; i < groups->n; i++) {
+        size_t k = 0;
+
+        while (k < sizeof(known) / sizeof(known[0]) && strcmp(groups->v[i], known[k]) != 0)
+            k++;
+        if (k == sizeof(known) / sizeof(known[0]))
+            return err_new(ERR_CONF, "groups are of 2, 5, 14, not \"%.20s\"", groups->v[i]);
+    }
+    return NULL;
+}
+
+/* They are told to clients as bytes, in the middle of a packet: nobody can look up a name there. */
+static err_t check_redirect(const struct conf_endpoints *redirect)
+{
+    uint8_t addr[16];
+    bool is_v4;
+
+    if (redirect->n > REDIRECTS_MAX)
+        return err_new(ERR_CONF, "redirect has %d servers at most, not %zu", REDIRECTS_MAX,
+                       redirect->n);
+    for (size_t i = 0; i < redirect->n; i++) {
+        const char *host = redirect->v[i].host;
+
+        if (!conf_address_parse(host, strlen(host), addr, &is_v4))
+            return err_new(ERR_CONF, "redirect takes addresses, no names: \"%.60s\"", host);
+    }
+    return NULL;
+}
+
+static err_t check(const struct conf *c)
+{
+    err_t err = check_groups(&c->rtmfp_server.groups);
+
+    if (!err)
+        err = check_redirect(&c->rtmfp_server.redirect);
+    return err ? err_wrap(err, "rtmfp_server") : NULL;
+}
+
+/* True if every client is redirected, so none needs a vhost here. */
+static bool sends_all_on(const struct conf *c)
+{
+    const struct conf_rtmfp_server *r = &c->rtmfp_server;
+
+    return r->redirect.n > 0 && r->redirect_peers != CONF_REDIRECT_PEERS_ONLY;
+}
+
+static void warn(const struct conf *c, const struct conf_ctx *ctx)
+{
+    const struct conf_rtmfp_server *r = &c->rtmfp_server;
+
+    if (!r->enabled)
+        return;
+    if (r->timeout <= r->ping)
+        conf_warn(ctx, "rtmfp_server: timeout is not longer than ping: sessions end before the "
+                  "first ping is sent");
+    if (r->redirect.n == 0 && r->redirect_by != CONF_REDIRECT_ALL)
+        conf_warn(ctx, "rtmfp_server: redirect_by has no effect without redirect");
+    if (r->redirect.n == 0 && r->redirect_peers != CONF_REDIRECT_NO_PEERS)
+        conf_warn(ctx, "rtmfp_server: redirect_peers has no effect without redirect");
+}
+
+static const struct conf_served served[] = {
+    { "rtmfp", "RTMFP", "rtmfp_server.listen", "rtmfp", "rtmfp", PROTOCOL_RTMFP, CONF_SERVED_UDP,
+      CONF_OF(rtmfp_server.enabled), CONF_NOWHERE, CONF_OF(rtmfp_server.listen), CONF_NOWHERE,
+      { { "publish, play", "rtmfp://[host]/live/livestream[query]" } }, 1935 },
+};
+
+const struct conf_protocol conf_protocol_rtmfp = {
+    .name = "rtmfp", .served = served, .n_served = 1,
+    .vhost = offsetof(struct conf_vhost, rtmfp.enabled),
+    .max = CONF_OF(rtmfp_server.max_sessions), .max_ip = CONF_OF(rtmfp_server.max_sessions_ip),
+    .ip_most = 1000, /* a school behind one address */
+    .check = check, .warn = warn, .server_alone = sends_all_on,
+};
