@@ -311,6 +311,7 @@ for part; do
     symbols)
         one symbols scripts/check_symbols.py src "$objs"
         one unused scripts/check_unused.py src "$objs" test
+        one circles scripts/check_circles.py src "$objs"
         one fakes scripts/check_fakes.py test/unit "$objs"
         ;;
     style) one style scripts/check_size.py src ;;
