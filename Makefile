@@ -339,7 +339,7 @@ coverage:
 compdb: $(OBJS)/config.mk
 	@scripts/compdb.py $(OBJS) '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' $(SRC) > compile_commands.json
 
-symbols: $(LIB) $(UNIT_SRC:%.c=$(O)/%.o)
+symbols: $(LIB) $(UNIT_LIB) $(UNIT_SRC:%.c=$(O)/%.o)
 	@scripts/check_symbols.py src $(OBJS) && scripts/check_unused.py src $(OBJS) test && scripts/check_circles.py src $(OBJS) && \
 	    scripts/check_fakes.py test/unit $(OBJS)
 

@@ -5,7 +5,8 @@
 A test that defines a function of the program again works only while the linker needs nothing else of the
 same source file. test/unit/FAKES lists the tests that still do, with the number of such functions. The
 list only gets shorter.
-check_fakes.py TEST OBJS: looks at the objects below OBJS/o/TEST.
+Nor does test/unit/lib define one of the program's.
+check_fakes.py TEST OBJS: looks at the objects below OBJS/o/TEST, and at both libraries.
 """
 import re
 import subprocess
@@ -41,5 +42,14 @@ for test in sorted({*defined, *allowed}):
         bad.append(f"{tests}/{test}.c: defines {len(names)} global names, at most {allowed[test]}: {' '.join(names)}")
     elif len(names) < allowed[test]:
         bad.append(f"{tests}/FAKES: {test} defines {len(names)} global names, not {allowed[test]}: correct its row")
+
+def globals_of(archive):
+    out = subprocess.run(["nm", "-g", "-j", "--defined-only", archive], capture_output=True, text=True, check=True)
+    return set(out.stdout.split())
+
+
+for name in globals_of(objs / "test/libunit.a") & globals_of(objs / "libsrs.a"):
+    if not name.startswith(TOOLS) and not name.endswith(".o:"):
+        bad.append(f"{tests}/lib: the program has a {name}, too")
 print("\n".join(bad))
 sys.exit(len(bad) > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_session.c - whole HTTP conversations over memory: mux, files, live streams, errors. */
 #include "base/log.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "format/flv/flv.h"
 #include "live/impl.h"
 #include "serve/http/http.h"
@@ -16,30 +16,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct session_env env;
+static struct session_env *env;
 static struct http_service service;
 static char folder[] = "/tmp/test_http_XXXXXX";
 static void begin(const char *text)
 {
-    char all[2048];
-
-    (void)snprintf(all, sizeof(all), "listen 1935; http_server { enabled on; dir %s; "
-                   "crossdomain on; } %s", folder, text);
-    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
-                            .packs = http_packs_new(1 << 20) };
-    env.conf = mem_conf(all);
-    env.streams = live_registry_new();
-    service = (struct http_service){ .env = &env, .mux = http_mux_new() };
+    env = env_new_format("listen 1935; http_server { enabled on; dir %s; crossdomain on; } %s",
+                         folder, text);
+    env->packs = http_packs_new(1 << 20);
+    service = (struct http_service){ .env = env, .mux = http_mux_new() };
 }
 
 static void end(void)
 {
     http_mux_free(service.mux);
-    http_packs_free(env.packs);
-    live_registry_free(env.streams);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(live_source_live(), 0);
-    assert_int_equal(conf_live(), 0);
+    http_packs_free(env->packs);
+    env_free(&env);
 }
 
 #define VHOST "vhost __defaultVhost__ { http_remux { enabled on; } }"
@@ -354,8 +346,8 @@ static void push(struct live_source *src, uint8_t tag, const char *body, size_t 
 
 static struct live_source *stream(struct live_publisher *p)
 {
-    struct live_settings set = session_live_settings(env.conf, conf_vhost_find(env.conf, "any"));
-    struct live_source *src = live_registry_get(env.streams, "__defaultVhost__/live/s", &set);
+    struct live_settings set = session_live_settings(env->conf, conf_vhost_find(env->conf, "any"));
+    struct live_source *src = live_registry_get(env->streams, "__defaultVhost__/live/s", &set);
 
     *p = (struct live_publisher){ .ip = "1.2.3.4" };
     assert_ok(live_source_begin(src, p, &(struct live_takeover){ LIVE_TAKEOVER_OFF, 0, 0 }));
@@ -410,7 +402,7 @@ static void flv(void **state)
         assert_non_null(strstr(out, "426 Upgrade Required"));
         live_source_end(src, &p);
         (void)live_source_unref(src);
-        assert_int_equal(env.players, 0);
+        assert_int_equal(env->players, 0);
         end();
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_vod.c - files on demand over HTTP and WebSocket: whole conversations. */
 #include "base/log.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "flv_film.h"
 #include "live/impl.h"
+#include "peer.h"
 #include "proto/http/ws.h"
-#include "script_io.h"
 #include "serve/http/http.h"
 #include "serve/http/live.h"
 #include "serve/http/mux.h"
@@ -17,23 +17,19 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static struct session_env env;
+static struct session_env *env;
 static struct http_service service;
 static struct script_io peer;
 
 /* The files are below the folder of all files, as they are by default. */
 static void begin(const char *more)
 {
-    char text[512];
-
-    (void)snprintf(text, sizeof(text), "listen 1935; http_server { enabled on; dir %s; } "
-                   "vhost __defaultVhost__ { vod { enabled on; dir %s/vod; } %s }", dir, dir, more);
-    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
-                                .packs = http_packs_new(1 << 20) };
-    env.conf = mem_conf(text);
-    env.streams = live_registry_new();
-    env.vod = vod_new(env.streams, env.conf, 1);
-    service = (struct http_service){ .env = &env, .mux = http_mux_new() };
+    env = env_new_format("listen 1935; http_server { enabled on; dir %s; } "
+                         "vhost __defaultVhost__ { vod { enabled on; dir %s/vod; } %s }",
+                         dir, dir, more);
+    env->packs = http_packs_new(1 << 20);
+    env->vod = vod_new(env->streams, env->conf, 1);
+    service = (struct http_service){ .env = env, .mux = http_mux_new() };
     http_vod_mount(service.mux);
     http_live_mount(service.mux);
     http_static_mount(service.mux);
@@ -44,12 +40,9 @@ static void end(void)
 {
     script_fini(&peer);
     http_mux_free(service.mux);
-    http_packs_free(env.packs);
-    vod_end_idle(env.vod);
-    live_registry_free(env.streams);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(live_source_live(), 0);
-    assert_int_equal(conf_live(), 0);
+    http_packs_free(env->packs);
+    vod_end_idle(env->vod);
+    env_free(&env);
 }
 
 static char films[64];

@@ -6,7 +6,7 @@
 #include "live/reap.h"
 #include "live/sender.h"
 #include "live/source.h"
-#include "silent_io.h"
+#include "peer.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * own. */
 #include "base/container_of.h"
 #include "live/sender.h"
-#include "silent_io.h"
+#include "peer.h"
 #include "unit.h"
 
 #include <assert.h>

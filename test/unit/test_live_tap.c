@@ -8,7 +8,7 @@
 #include "live/reader.h"
 #include "live/sender.h"
 #include "live/tap.h"
-#include "silent_io.h"
+#include "peer.h"
 #include "unit.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtc_http.c - requests of WebRTC clients: what is asked of the service, and what is said. */
 #include "base/log.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "serve/http/http.h"
 #include "serve/http/mux.h"
 #include "serve/rtc/ask.h"
@@ -62,7 +62,7 @@ void rtc_ask_free(struct rtc_ask *a)
 
 /* ---- conversations */
 
-static struct session_env env;
+static struct session_env *env;
 static struct http_service service;
 static char out[1 << 20];
 
@@ -70,14 +70,8 @@ static char out[1 << 20];
 
 static void begin(const char *conf)
 {
-    char all[512];
-
-    (void)snprintf(all, sizeof(all), "listen 1935; http_server { enabled on; dir /nowhere; } %s",
-                   conf);
-    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
-                                .server_id = "vid-1", .service_id = "s-2" };
-    env.conf = mem_conf(all);
-    service = (struct http_service){ .env = &env, .mux = http_mux_new() };
+    env = env_new_format("listen 1935; http_server { enabled on; dir /nowhere; } %s", conf);
+    service = (struct http_service){ .env = env, .mux = http_mux_new() };
     rtc_http_mount(service.mux);
     asked[0] = '\0';
 }
@@ -85,7 +79,7 @@ static void begin(const char *conf)
 static void end(void)
 {
     http_mux_free(service.mux);
-    env.conf = conf_unref(env.conf);
+    env_free(&env);
 }
 
 static void talk_of(const char *in, size_t size, size_t piece)
@@ -236,7 +230,7 @@ static void test_json_answer(void **state)
     begin(RTC);
     answers();
     talk("POST /rtc/v1/play/", "", body);
-    (void)snprintf(want, sizeof(want), "{\"code\":0,\"server\":\"vid-1\",\"service\":\"s-2\",\"pid\":"
+    (void)snprintf(want, sizeof(want), "{\"code\":0,\"server\":\"vid-1\",\"service\":\"run\",\"pid\":"
                    "\"%d\",\"sdp\":\"v=0\\r\\nanswer\\r\\n\",\"sessionid\":\"Aours:th+m\"}",
                    (int)getpid());
     assert_says("HTTP/1.1 200 ");

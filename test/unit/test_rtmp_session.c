@@ -2,7 +2,7 @@
 /* test_rtmp_session.c - whole conversations with the server over memory, cut at every byte. */
 #include "base/log.h"
 #include "co/net/io.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "live/impl.h"
 #include "proto/rtmp/chunk_in.h"
 #include "rtmp_client_bytes.h"
@@ -11,44 +11,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct session_env env;
-static unsigned publishes, unpublishes;
+static struct session_env *env;
+static void (*count_published)(void *arg, const struct conf_vhost *vhost,
+                               const struct session_stream *s, struct live_source *src);
 static struct live_source *held; /* keeps a published stream after its publisher left */
 
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
+static void hold(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
+                 struct live_source *src)
 {
-    (void)arg;
-    (void)vhost;
     assert_string_equal(s->app, "live");
-    publishes++;
+    count_published(arg, vhost, s, src);
     if (!held)
         held = live_source_ref(src);
 }
 
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg;
-    (void)src;
-    unpublishes++;
-}
-
 static void begin(const char *text)
 {
-    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
-                            .on_publish = on_publish, .on_unpublish = on_unpublish };
-    env.conf = mem_conf(text);
-    env.streams = live_registry_new();
-    publishes = unpublishes = 0;
+    env = env_new(text);
+    count_published = env->on_publish;
+    env->on_publish = hold;
 }
 
 static void end(void)
 {
     held = live_source_unref(held);
-    live_registry_free(env.streams);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(live_source_live(), 0);
-    assert_int_equal(conf_live(), 0);
+    env_free(&env);
 }
 
 /* A publisher's words and media, up to its leaving; free with wr_free(). */
@@ -74,7 +61,7 @@ static err_t talk(const void *bytes, size_t size, size_t piece, struct wr *out)
     m.piece = piece;
     m.out_cap = 1 << 20;
     m.out = out ? malloc(m.out_cap) : NULL;
-    err = rtmp_session_run(&env, &m.io, "127.0.0.1");
+    err = rtmp_session_run(env, &m.io, "127.0.0.1");
     if (out)
         wr_bytes(out, m.out, m.out_size);
     free(m.out);
@@ -107,8 +94,8 @@ static void test_publish(void **state)
         assert_int_equal(stat.in_packets, 6);
         assert_int_equal(stat.video_packets, 3);
         assert_int_equal(stat.publishing, false);
-        assert_int_equal(publishes, 1);
-        assert_int_equal(unpublishes, 1);
+        assert_int_equal(env_published(env)->begun, 1);
+        assert_int_equal(env_published(env)->ended, 1);
         wr_free(&in);
         wr_free(&out);
         end();
@@ -126,7 +113,7 @@ static void test_cut_at_every_byte(void **state)
     client_call(&in, 1, "play", 7, "s");
     for (size_t size = 0; size <= in.len; size += size < HANDSHAKE_SIZE - 2 ? 97 : 1)
         assert_err(talk(in.buf, size, 0, NULL), ERR_IO_CLOSED);
-    assert_int_equal(publishes, unpublishes);
+    assert_int_equal(env_published(env)->begun, env_published(env)->ended);
     wr_free(&in);
     end();
 }
@@ -149,8 +136,8 @@ static void test_publish_again_and_again_then_play(void **state)
     client_call(&in, 1, "closeStream", 0, NULL);
     client_call(&in, 1, "play", 8, "s");
     assert_err(talk(in.buf, in.len, 0, &out), ERR_IO_CLOSED);
-    assert_int_equal(publishes, 4);
-    assert_int_equal(unpublishes, 4);
+    assert_int_equal(env_published(env)->begun, 4);
+    assert_int_equal(env_published(env)->ended, 4);
     assert_true(said(&out, "NetStream.Unpublish.Success"));
     assert_true(said(&out, "NetStream.Play.Start"));
     wr_free(&in);
@@ -312,11 +299,11 @@ static void test_writes_that_fail(void **state)
 
         io_mem_init(&m, in.buf, in.len);
         m.out_cap = cap;
-        err = rtmp_session_run(&env, &m.io, "127.0.0.1");
+        err = rtmp_session_run(env, &m.io, "127.0.0.1");
         assert_true(err_code(err) == ERR_IO_RESET || err_code(err) == ERR_IO_CLOSED);
         err_free(&err);
     }
-    assert_int_equal(publishes, unpublishes);
+    assert_int_equal(env_published(env)->begun, env_published(env)->ended);
     wr_free(&in);
     end();
 }

@@ -1,59 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_vod.c - whole conversations about files on demand: places, seeks, pauses, ends. */
 #include "base/log.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "flv_film.h"
 #include "live/impl.h"
+#include "peer.h"
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/command.h"
 #include "rtmp_client_bytes.h"
-#include "script_io.h"
 #include "serve/rtmp/rtmp.h"
 #include "vod_idle.h"
 
 #include <math.h>
 #include <sys/stat.h>
 
-static struct session_env env;
+static struct session_env *env;
 static struct script_io peer;
-
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
-{
-    (void)arg;
-    (void)vhost;
-    (void)s;
-    (void)src;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg;
-    (void)src;
-}
 
 static void begin(const char *more)
 {
-    char text[512];
-
-    (void)snprintf(text, sizeof(text), "listen 1935; vhost __defaultVhost__ { chunk_size 60000; "
-                   "vod { enabled on; dir %s; } %s }", dir, more);
-    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
-                                .on_publish = on_publish, .on_unpublish = on_unpublish };
-    env.conf = mem_conf(text);
-    env.streams = live_registry_new();
-    env.vod = vod_new(env.streams, env.conf, 1);
+    env = env_new_format("listen 1935; vhost __defaultVhost__ { chunk_size 60000; "
+                         "vod { enabled on; dir %s; } %s }", dir, more);
+    env->vod = vod_new(env->streams, env->conf, 1);
     script_init(&peer);
 }
 
 static void end(void)
 {
     script_fini(&peer);
-    vod_end_idle(env.vod);
-    live_registry_free(env.streams);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(live_source_live(), 0);
-    assert_int_equal(conf_live(), 0);
+    vod_end_idle(env->vod);
+    env_free(&env);
 }
 
 /* ---- what the client says */
@@ -111,7 +87,7 @@ static struct wr *hello(const char *tc_url)
 
 static err_t talk(void)
 {
-    return rtmp_session_run(&env, &peer.io, "127.0.0.1");
+    return rtmp_session_run(env, &peer.io, "127.0.0.1");
 }
 
 /* ---- what it is told, as a text */

@@ -2,11 +2,10 @@
 /* test_rtsp_conn.c - whole conversations with the server over memory, cut at every byte. */
 #include "base/log.h"
 #include "co/net/io.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "live_media.h"
 #include "rtp_media.h"
 #include "serve/rtsp/rtsp.h"
-#include "session/env.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #define CONF "listen 1935; vhost __defaultVhost__ { rtsp { enabled on; } }"
 #define URL "rtsp://h/live/s"
 
-static struct session_env env;
+static struct session_env *env;
 static struct live_source *src;
 
 /* ---- a stream of H.264 and AAC */
@@ -38,10 +37,8 @@ static void begin(const char *conf)
                                               .gop_cache = true };
     struct frame config;
 
-    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1" };
-    env.conf = mem_conf(conf);
-    env.streams = live_registry_new();
-    src = live_registry_get(env.streams, "__defaultVhost__/live/s", &set);
+    env = env_new(conf);
+    src = live_registry_get(env->streams, "__defaultVhost__/live/s", &set);
     me = (struct live_publisher){ .ip = "192.0.2.1" };
     assert_ok(live_source_begin(src, &me, &rule));
     config = media_config_of(AV_H264);
@@ -55,10 +52,7 @@ static void end(void)
 {
     live_source_end(src, &me);
     src = live_source_unref(src);
-    live_registry_free(env.streams);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(live_source_live(), 0);
-    assert_int_equal(conf_live(), 0);
+    env_free(&env);
 }
 
 /* ---- what a client says and hears */
@@ -79,7 +73,7 @@ static struct heard talk(const char *said, size_t size, size_t piece)
     m.out_cap = 1 << 20;
     m.out = calloc(1, m.out_cap + 1);
     assert_non_null(m.out);
-    err = rtsp_conn_run(&env, &m.io, "127.0.0.1");
+    err = rtsp_conn_run(env, &m.io, "127.0.0.1");
     assert_non_null(err);
     err_free(&err);
     h.text = (char *)m.out;

@@ -2,13 +2,12 @@
 /* test_rtsp_publish.c - whole conversations of clients that publish, over memory. */
 #include "base/log.h"
 #include "co/net/io.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "live/reader.h"
 #include "proto/rtp/header.h"
 #include "rtp_media.h"
 #include "serve/rtsp/rtsp.h"
 #include "session/clients.h"
-#include "session/env.h"
 #include "session/publisher.h"
 
 #include <assert.h>
@@ -32,48 +31,16 @@
                                channels "\r\n\r\n"
 #define ASK(method) method " " URL " RTSP/1.0\r\nCSeq: 3\r\nSession: " ID "\r\n\r\n"
 
-static struct session_env env;
-static unsigned begins, ends;
-static char stream[64];
-
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
-{
-    (void)arg;
-    (void)vhost;
-    (void)s;
-    (void)snprintf(stream, sizeof(stream), "%s", live_source_name(src));
-    begins++;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg;
-    (void)src;
-    ends++;
-}
+static struct session_env *env;
 
 static void begin(const char *conf)
 {
-    env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
-                                .on_publish = on_publish, .on_unpublish = on_unpublish };
-    env.conf = mem_conf(conf);
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "server");
-    begins = ends = 0;
-    stream[0] = '\0';
+    env = env_new(conf);
 }
 
 static void end(void)
 {
-    assert_int_equal(begins, ends);
-    assert_int_equal(env.publishers + env.players, 0);
-    assert_int_equal(clients_count_all(env.clients), 0);
-    live_registry_free(env.streams);
-    clients_free(env.clients);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(live_source_live(), 0);
-    assert_int_equal(conf_live(), 0);
+    env_free(&env);
 }
 
 /* ---- a client: what it says next depends on what it hears, by the id of its session */
@@ -179,7 +146,7 @@ static err_t run(void *unused)
 {
     (void)unused;
     co_new_cid();
-    return rtsp_conn_run(&env, &cl.io, "127.0.0.1");
+    return rtsp_conn_run(env, &cl.io, "127.0.0.1");
 }
 
 static enum err_code talk(void)
@@ -315,7 +282,7 @@ static struct live_source *watched(struct live_reader *r)
 {
     static const struct live_settings set = { .gop_cache = true, .queue_length = CO_SECONDS(60),
                                               .max_bytes = 1 << 24, .jitter = LIVE_JITTER_FULL };
-    struct live_source *src = live_registry_get(env.streams, VHOST "/live/s", &set);
+    struct live_source *src = live_registry_get(env->streams, VHOST "/live/s", &set);
 
     live_reader_open(r, src);
     return src;
@@ -373,8 +340,8 @@ static void test_records(void **state)
         assert_int_equal(count_heard("RTSP/1.0 200 OK"), 8);
         assert_int_equal(count_heard("RTSP/1.0"), 8);
         assert_int_equal(count_heard("CSeq: 99"), 1);
-        assert_string_equal(stream, VHOST "/live/s");
-        assert_int_equal(begins, 1);
+        assert_string_equal(env_published(env)->stream, VHOST "/live/s");
+        assert_int_equal(env_published(env)->begun, 1);
         seen = look(&reader);
         assert_in_range(seen.video, 49, 50);
         assert_int_equal(seen.keys, 5);
@@ -435,7 +402,7 @@ static void test_refused(void **state)
         announces_at(URL, SDP);
         assert_int_equal(talk(), ERR_IO_CLOSED);
         assert_non_null(strstr(cl.heard, rows[i].heard));
-        assert_int_equal(begins, 0);
+        assert_int_equal(env_published(env)->begun, 0);
         end();
     }
 }
@@ -476,7 +443,7 @@ static void test_player_becomes_publisher(void **state)
     assert_int_equal(talk(), ERR_IO_CLOSED);
     assert_non_null(strstr(cl.heard, "RTSP/1.0 404"));
     assert_non_null(strstr(cl.heard, "RTSP/1.0 200"));
-    assert_int_equal(begins, 1);
+    assert_int_equal(env_published(env)->begun, 1);
     live_reader_close(&reader);
     (void)live_source_unref(src);
     end();

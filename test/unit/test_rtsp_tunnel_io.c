@@ -4,7 +4,7 @@
 #include "base/must.h"
 #include "base/wr.h"
 #include "co/net/io_tcp.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "proto/rtsp/tunnel.h"
 #include "proto/rtsp/ws_io.h"
 #include "serve/rtsp/rtsp.h"
@@ -257,7 +257,7 @@ static void ws_asks_and_takes_nothing(void **state)
 
 /* ---- two connections */
 
-static struct session_env env;
+static struct session_env bare, *env;
 static struct co_group group;
 
 /* A connection and the peer's end of it. */
@@ -283,7 +283,7 @@ static struct io *tunnel(const char *cookie, int *peer)
 
 static void post(const char *cookie, const char *rest, int *peer)
 {
-    struct rtsp_post *p = rtsp_post_new(&env, connection(peer), cookie, rest, strlen(rest));
+    struct rtsp_post *p = rtsp_post_new(&bare, connection(peer), cookie, rest, strlen(rest));
 
     assert_ok(co_go(&group, "post", rtsp_post_main, p));
 }
@@ -520,18 +520,17 @@ static void on_rtsp_port(void **state)
             struct io_mem m;
             char out[4096] = "";
 
-            env = (struct session_env){ .generation = 1, .signature = "us", .version = "1",
-                                        .conf = mem_conf(confs[begins[i].off]) };
+            env = env_new(confs[begins[i].off]);
             io_mem_init(&m, begins[i].said, strlen(begins[i].said));
             m.piece = piece;
             m.out = (uint8_t *)out;
             m.out_cap = sizeof(out) - 1;
-            assert_err(rtsp_conn_run(&env, &m.io, "192.0.2.1"), begins[i].code);
+            assert_err(rtsp_conn_run(env, &m.io, "192.0.2.1"), begins[i].code);
             for (size_t k = 0; k < COUNT(begins[i].heard) && begins[i].heard[k]; k++) {
                 if (!memmem(out, m.out_size, begins[i].heard[k], strlen(begins[i].heard[k])))
                     fail_msg("%s\nwants %s, got\n%s", begins[i].said, begins[i].heard[k], out);
             }
-            env.conf = conf_unref(env.conf);
+            env_free(&env);
             assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOWHERE);
         }
     }

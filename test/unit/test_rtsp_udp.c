@@ -4,7 +4,7 @@
 #include "base/iov.h"
 #include "base/log.h"
 #include "base/wr.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "proto/rtp/header.h"
 #include "proto/rtp/rtcp.h"
 #include "serve/rtsp/udp.h"
@@ -254,31 +254,29 @@ static void test_table(void **state)
 
 static int server_port; /* a free one */
 
-static struct session_env env;
+static struct session_env *env;
 static struct co_group helpers;
 
 static void env_begin(bool gso)
 {
     const struct udp_opts opts = { 0 };
     struct udp *free_ones[2];
-    char conf[200];
 
     assert_ok(udp_open_pair(free_ones, "", 26000, 28999, &opts));
     server_port = free_ones[0]->at.port;
     udp_close(free_ones[0]);
     udp_close(free_ones[1]);
-    (void)snprintf(conf, sizeof(conf), "listen 1935; rtsp_server { enabled on; udp_port %d; "
-                   "udp_gso %s; }", server_port, gso ? "on" : "off");
+    env = env_new_format("listen 1935; rtsp_server { enabled on; udp_port %d; udp_gso %s; }",
+                         server_port, gso ? "on" : "off");
     co_group_init(&helpers);
-    env = (struct session_env){ .generation = 1, .helpers = &helpers };
-    env.conf = mem_conf(conf);
+    env->helpers = &helpers;
 }
 
 static void env_end(void)
 {
     assert_ok(co_group_stop(&helpers));
-    assert_null(env.rtsp_udp);
-    env.conf = conf_unref(env.conf);
+    assert_null(env->rtsp_udp);
+    env_free(&env);
 }
 
 /* A client: two sockets, and a connection of which nothing comes. */
@@ -417,7 +415,7 @@ static void check_play(bool gso, size_t frames)
     struct rtsp_udp *u;
 
     env_begin(gso);
-    assert_ok(rtsp_udp_of(&u, &env));
+    assert_ok(rtsp_udp_of(&u, env));
     p = peer_of(u, on_input, &nobodys);
     assert_ok(rtsp_udp_add(p, 0, client_open(&video, "127.0.0.1")));
     assert_ok(rtsp_udp_add(p, 1, client_open(&audio, "127.0.0.1")));
@@ -461,7 +459,7 @@ static void test_writes_whole(void **state)
 
     (void)state;
     env_begin(true);
-    assert_ok(rtsp_udp_of(&u, &env));
+    assert_ok(rtsp_udp_of(&u, env));
     p = peer_of(u, on_input, &nobodys);
     assert_ok(rtsp_udp_add(p, 0, client_open(&c, "127.0.0.1")));
     wire_begin();
@@ -492,7 +490,7 @@ static void test_input(void **state)
 
     (void)state;
     env_begin(true);
-    assert_ok(rtsp_udp_of(&u, &env));
+    assert_ok(rtsp_udp_of(&u, env));
     to = rtsp_udp_ports(u);
     assert_int_equal(to.rtp, server_port);
     assert_int_equal(to.rtcp, server_port + 1);
@@ -540,7 +538,7 @@ static void test_port_moves_once(void **state)
 
     (void)state;
     env_begin(true);
-    assert_ok(rtsp_udp_of(&u, &env));
+    assert_ok(rtsp_udp_of(&u, env));
     p = peer_of(u, on_input, &nobodys);
     assert_ok(rtsp_udp_add(p, 0, client_open(&said, "127.0.0.1")));
     (void)client_open(&real, "127.0.0.1");
@@ -588,7 +586,7 @@ static void test_reports_say_it_arrives(void **state)
 
     (void)state;
     env_begin(true);
-    assert_ok(rtsp_udp_of(&u, &env));
+    assert_ok(rtsp_udp_of(&u, env));
     p = peer_of(u, on_input, &nobodys);
     assert_ok(rtsp_udp_add(p, 1, client_open(&c, "127.0.0.1")));
     wr_init(&w, 1000);
@@ -618,8 +616,8 @@ static void test_ports_are_one_sessions(void **state)
 
     (void)state;
     env_begin(true);
-    assert_ok(rtsp_udp_of(&u, &env));
-    assert_ok(rtsp_udp_of(&again, &env));
+    assert_ok(rtsp_udp_of(&u, env));
+    assert_ok(rtsp_udp_of(&again, env));
     assert_ptr_equal(u, again);
     a = peer_of(u, on_input, &nobodys);
     b = peer_of(u, on_input, &nobodys);
@@ -632,15 +630,15 @@ static void test_ports_are_one_sessions(void **state)
     assert_ok(rtsp_udp_add(b, 1, (struct rtsp_pair){ 5000, 5001 }));
     rtsp_udp_peer_free(a);
     rtsp_udp_close(u); /* b goes on with it, new ones do not */
-    assert_null(env.rtsp_udp);
+    assert_null(env->rtsp_udp);
     assert_err(rtsp_udp_peer_new(&a, u, "127.0.0.1", "", on_input, &nobodys), ERR_DENIED);
     rtsp_udp_peer_free(b);
     assert_ok(co_group_wait(&helpers));
     assert_ok(udp_open_pair(taken, "", server_port, server_port + 1, &opts)); /* it has given them back */
-    assert_err(rtsp_udp_of(&u, &env), ERR_SOCKET_BIND);
+    assert_err(rtsp_udp_of(&u, env), ERR_SOCKET_BIND);
     udp_close(taken[0]);
     udp_close(taken[1]);
-    assert_ok(rtsp_udp_private(&u, &env));
+    assert_ok(rtsp_udp_private(&u, env));
     assert_true(rtsp_udp_ports(u).rtp % 2 == 0);
     rtsp_udp_close(u);
     env_end();
@@ -678,7 +676,7 @@ static void test_silence_ends(void **state)
 
     (void)state;
     env_begin(true);
-    assert_ok(rtsp_udp_of(&u, &env));
+    assert_ok(rtsp_udp_of(&u, env));
     w.p = peer_of(u, on_input, &nobodys);
     co_group_init(&g);
     assert_ok(co_go(&g, "watched", watched_main, &w));
@@ -703,7 +701,7 @@ static void test_comes_back(void **state)
 
     (void)state;
     env_begin(true);
-    assert_ok(rtsp_udp_of(&u, &env));
+    assert_ok(rtsp_udp_of(&u, env));
     w.p = peer_of(u, on_input, &nobodys);
     again = peer_of(u, on_input, &nobodys);
     ports = client_open(&c, "127.0.0.1");

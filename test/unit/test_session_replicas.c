@@ -7,6 +7,7 @@
 #include "co/net/io.h"
 #include "live/reap.h"
 #include "live/sender.h"
+#include "peer.h"
 #include "session/homes.h"
 #include "session/house.h"
 #include "session/replicas.h"
@@ -100,18 +101,6 @@ struct player {
     bool publishing;
 };
 
-static bool quiet_readable(struct io *io)
-{
-    (void)io;
-    return false;
-}
-
-static enum co_wake quiet_wait(struct io *io, bool out, co_usec timeout)
-{
-    (void)io;
-    return out ? CO_WOKEN : co_park(timeout);
-}
-
 static void take(struct player *p, const void *bytes, size_t size)
 {
     uint32_t last;
@@ -141,8 +130,8 @@ static err_t take_all(struct io *io, struct iovec *iov, int count)
     return take_some(io, iov, count, &n);
 }
 
-static const struct io_ops quiet = { .name = "quiet", .readable = quiet_readable,
-                                     .wait = quiet_wait, .send_some = take_some,
+static const struct io_ops quiet = { .name = "quiet", .readable = silent_readable,
+                                     .wait = silent_wait, .send_some = take_some,
                                      .writev = take_all };
 
 static err_t nothing(void *arg)

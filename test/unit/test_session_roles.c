@@ -3,9 +3,10 @@
  * not, are listed, and end by an error that says why. */
 #include "base/log.h"
 #include "co/net/io.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "format/flv/flv.h"
 #include "live/impl.h"
+#include "peer.h"
 #include "session/player.h"
 #include "session/publisher.h"
 #include "wire/flv.h"
@@ -15,86 +16,18 @@
 #define VHOST "__defaultVhost__"
 #define CONF(rules) "listen 1935; vhost " VHOST " { " rules " }"
 
-static struct session_env env;
-static unsigned begins, ends;
-
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
-{
-    (void)arg;
-    (void)vhost;
-    assert_string_equal(s->name, "s");
-    assert_true(live_source_publishing(src));
-    begins++;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg;
-    (void)src;
-    ends++;
-}
+static struct session_env *env;
 
 static void begin(const char *text)
 {
-    env = (struct session_env){ .generation = 1, .on_publish = on_publish,
-                                .on_unpublish = on_unpublish };
-    env.conf = mem_conf(text);
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "server");
-    begins = ends = 0;
+    env = env_new(text);
 }
 
 /* Whichever way it went, nothing is left of anybody. */
 static void end(void)
 {
-    assert_int_equal(begins, ends);
-    assert_int_equal(env.publishers + env.players, 0);
-    assert_int_equal(clients_count_all(env.clients), 0);
-    assert_int_equal(live_registry_count(env.streams), 0);
-    live_registry_free(env.streams);
-    clients_free(env.clients);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(conf_live(), 0);
-}
-
-static void reload(const char *text)
-{
-    conf_unref(env.conf);
-    env.conf = mem_conf(text);
-    env.generation++;
-}
-
-/* ---- a peer that takes all and says nothing */
-
-static err_t take(struct io *io, const struct iovec *iov, int count, size_t *n)
-{
-    (void)io;
-    *n = 0;
-    for (int i = 0; i < count; i++)
-        *n += iov[i].iov_len;
-    return NULL;
-}
-
-static bool silent(struct io *io)
-{
-    (void)io;
-    return false;
-}
-
-static enum co_wake wait(struct io *io, bool out, co_usec timeout)
-{
-    (void)io;
-    (void)out;
-    return co_park(timeout);
-}
-
-static const struct io_ops quiet_ops = { .send_some = take, .readable = silent, .wait = wait };
-
-static struct io quiet(void)
-{
-    return (struct io){ .ops = &quiet_ops, .read_timeout = CO_FOREVER,
-                        .write_timeout = CO_FOREVER };
+    assert_int_equal(live_registry_count(env->streams), 0);
+    env_free(&env);
 }
 
 /* ---- conversations of no protocol */
@@ -109,8 +42,8 @@ struct talk {
 
 static err_t enter(struct talk *t)
 {
-    t->io = quiet();
-    session_init(&t->s, &env, &t->io);
+    t->io = silent_peer();
+    session_init(&t->s, env, &t->io);
     t->s.names = (struct session_stream){ .param = "", .tc_url = "",
                                           .page_url = t->page ? t->page : "",
                                           .ip = t->ip ? t->ip : "10.0.0.1" };
@@ -212,13 +145,13 @@ static void kick_all(void)
 {
     uint64_t at = 0;
 
-    while (clients_walk(env.clients, &at, kick, NULL))
+    while (clients_walk(env->clients, &at, kick, NULL))
         ;
 }
 
 static void disable(void)
 {
-    reload(CONF("enabled off;"));
+    env_reload(env, CONF("enabled off;"));
 }
 
 static const struct row {
@@ -249,7 +182,7 @@ static const struct row {
 
 static bool is_listed(void)
 {
-    return clients_count_all(env.clients) == 1;
+    return clients_count_all(env->clients) == 1;
 }
 
 static void expect(const struct row *r, err_t (*who)(void *talk), enum err_code code,
@@ -272,7 +205,8 @@ static void expect(const struct row *r, err_t (*who)(void *talk), enum err_code 
         assert_err(co_group_stop(&g), ERR_STOPPED);
     else
         assert_err_says(co_group_wait(&g), code, says);
-    assert_int_equal(begins, who == publisher && t.in);
+    assert_int_equal(env_published(env)->begun, who == publisher && t.in);
+    assert_string_equal(env_published(env)->stream, env_published(env)->begun ? VHOST "/live/s" : "");
     end();
 }
 
@@ -317,8 +251,8 @@ static void two_publishers(void **state)
         assert_ok(co_go(&h, "new", publisher, &new));
         assert_ok(co_sleep(CO_MS(20)));
         assert_int_equal(new.in, taken);
-        assert_int_equal(begins, 1 + taken);
-        assert_int_equal(env.publishers, 1);
+        assert_int_equal(env_published(env)->begun, 1 + taken);
+        assert_int_equal(env->publishers, 1);
         assert_true(is_listed());
         if (taken)
             assert_err(co_group_wait(&g), both[i].old);
@@ -343,13 +277,13 @@ static void one_plays_what_another_publishes(void **state)
     assert_ok(co_go(&g, "publisher", publisher, &in));
     assert_ok(co_sleep(CO_MS(50)));
     assert_true(in.in && out.in);
-    assert_int_equal(clients_count_all(env.clients), 2);
-    assert_int_equal(env.players, 1);
+    assert_int_equal(clients_count_all(env->clients), 2);
+    assert_int_equal(env->players, 1);
     assert_ptr_equal(in.s.src, out.s.src);
     assert_err(co_group_stop(&h), ERR_STOPPED);
-    assert_true(clients_total(env.clients, CLIENTS_FLV_PLAY)->clients == 1);
+    assert_true(clients_total(env->clients, CLIENTS_FLV_PLAY)->clients == 1);
     assert_err(co_group_stop(&g), ERR_STOPPED);
-    assert_true(clients_total(env.clients, CLIENTS_FMLE_PUBLISH)->in == in.io.bytes_in);
+    assert_true(clients_total(env->clients, CLIENTS_FMLE_PUBLISH)->in == in.io.bytes_in);
     end();
 }
 
@@ -360,7 +294,7 @@ static void its_own_names_are_asked_for(void **state)
 
     (void)state;
     begin(CONF(""));
-    session_init(&s, &env, NULL);
+    session_init(&s, env, NULL);
     assert_ok(session_find_stream(&s, VHOST, "ab", "cdef"));
     for (int i = 0; i < 2; i++) {
         bool turned = i % 2 == 0;

@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_file.h - files in memory for a demuxer, and a walk over all that it says of one. */
-#ifndef DEMUX_FILE_H
-#define DEMUX_FILE_H
+/* demux_file.c - files in memory for a demuxer, and a walk over all that it says of one. */
+#include "demux_file.h"
 
-#include "base/container_of.h"
-#include "format/demux/demux.h"
-#include "unit.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-struct file {
-    struct demux_input in;
-    const uint8_t *data;
-    unsigned reads;   /* so far */
-    size_t bytes;     /* that were read */
-    unsigned fail_at; /* this read fails, from 1; 0: none */
-    int fail;         /* with this */
-};
-
-static inline ssize_t file_read(const struct demux_input *in, int64_t at, void *buf, size_t size)
+static ssize_t file_input(const struct demux_input *in, int64_t at, void *buf, size_t size)
 {
     struct file *f = container_of((struct demux_input *)(uintptr_t)in, struct file, in);
     size_t left = at < in->size ? (size_t)(in->size - at) : 0;
@@ -34,12 +17,12 @@ static inline ssize_t file_read(const struct demux_input *in, int64_t at, void *
     return (ssize_t)size;
 }
 
-static inline void file_init(struct file *f, const uint8_t *data, size_t size)
+void file_init(struct file *f, const uint8_t *data, size_t size)
 {
-    *f = (struct file){ .in = { .size = (int64_t)size, .read = file_read }, .data = data };
+    *f = (struct file){ .in = { .size = (int64_t)size, .read = file_input }, .data = data };
 }
 
-static inline struct demux_index *file_open(struct file *f)
+struct demux_index *file_open(struct file *f)
 {
     const struct demux_limits limits = { .index_max = 1 << 20 };
     struct demux_index *x = NULL;
@@ -50,15 +33,7 @@ static inline struct demux_index *file_open(struct file *f)
     return x;
 }
 
-/* All samples of a file, one after the other; what must always be true is looked at. */
-struct walk_all {
-    unsigned groups, samples, of[DEMUX_TRACKS], configs;
-    int64_t last[DEMUX_TRACKS];
-    struct demux_sample v[64]; /* the first ones */
-    enum demux_status ended;
-};
-
-static inline void walk_group(struct walk_all *w, const struct demux_group *g, int64_t size)
+static void walk_group(struct walk_all *w, const struct demux_group *g, int64_t size)
 {
     assert_true(g->n <= DEMUX_GROUP_MAX);
     assert_true(g->next > g->place);
@@ -79,7 +54,7 @@ static inline void walk_group(struct walk_all *w, const struct demux_group *g, i
     w->groups++;
 }
 
-static inline void walk_all(struct walk_all *w, const struct demux_index *x, struct file *f)
+void walk_all(struct walk_all *w, const struct demux_index *x, struct file *f)
 {
     demux_place at = demux_seek(x, INT64_MIN);
     bool last = false;
@@ -101,5 +76,3 @@ static inline void walk_all(struct walk_all *w, const struct demux_index *x, str
         free(g);
     }
 }
-
-#endif

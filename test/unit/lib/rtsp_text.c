@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_text.h - messages for tests, out of their text. */
-#ifndef RTSP_TEXT_H
-#define RTSP_TEXT_H
+/* rtsp_text.c - messages for tests, out of their text. */
+#include "rtsp_text.h"
 
-#include "proto/rtsp/reader.h"
-#include "unit.h"
-
-#include <string.h>
-
-struct rtsp_text {
-    struct rtsp_reader reader;
-    struct io_mem m;
-};
-
-/* The first message of it; valid until rtsp_text_free(). */
-static inline const struct rtsp_message *rtsp_text_read(struct rtsp_text *t, const void *text,
+const struct rtsp_message *rtsp_text_read(struct rtsp_text *t, const void *text,
                                                         size_t size)
 {
     static const struct rtsp_limits limits = {
@@ -30,9 +18,7 @@ static inline const struct rtsp_message *rtsp_text_read(struct rtsp_text *t, con
     return item.message;
 }
 
-static inline void rtsp_text_free(struct rtsp_text *t)
+void rtsp_text_free(struct rtsp_text *t)
 {
     rtsp_reader_fini(&t->reader);
 }
-
-#endif

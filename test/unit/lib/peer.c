@@ -1,44 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* script_io.h - a pipe to a peer that says one thing after the other, each when it has been told
- * something: for tests of whole conversations that take their time. */
-#ifndef SCRIPT_IO_H
-#define SCRIPT_IO_H
+/* peer.c - pipes to fake peers, over memory. */
+#include "peer.h"
 
-#include "base/container_of.h"
-#include "base/iov.h"
-#include "base/wr.h"
-#include "co/net/io.h"
-#include "unit.h"
-
-#include <string.h>
-
-enum { SCRIPT_LINES = 24 };
-
-struct script_line {
-    const char *after; /* what it is told first, behind what the line before it waited for; "": it
-                        * does not wait */
-    void (*then)(void); /* is done before it says anything; NULL: nothing is */
-    struct wr say;      /* nothing: it leaves */
-};
-
-struct script_io {
-    struct io io;
-    struct script_line lines[SCRIPT_LINES];
-    unsigned n, at;
-    bool heard;     /* what lines[at] waits for was said */
-    size_t said;    /* bytes of lines[at].say */
-    size_t piece;   /* it says so many at a time; 0: all */
-    struct wr out;  /* what it was told */
-    size_t seen;    /* of it, by lines before this one */
-    struct co *waits;
-};
-
-static inline struct script_io *script_of(struct io *io)
+static struct script_io *script_of(struct io *io)
 {
     return container_of(io, struct script_io, io);
 }
 
-static inline bool script_speaks(struct script_io *s)
+static bool script_speaks(struct script_io *s)
 {
     const struct script_line *l;
     const uint8_t *found;
@@ -60,7 +29,7 @@ static inline bool script_speaks(struct script_io *s)
     return true;
 }
 
-static inline err_t script_read_now(struct io *io, void *buf, size_t size, size_t *n)
+static err_t script_read_now(struct io *io, void *buf, size_t size, size_t *n)
 {
     struct script_io *s = script_of(io);
     struct script_line *l = &s->lines[s->at];
@@ -87,12 +56,12 @@ static inline err_t script_read_now(struct io *io, void *buf, size_t size, size_
     return NULL;
 }
 
-static inline bool script_readable(struct io *io)
+static bool script_readable(struct io *io)
 {
     return script_speaks(script_of(io));
 }
 
-static inline enum co_wake script_wait(struct io *io, bool out, co_usec timeout)
+static enum co_wake script_wait(struct io *io, bool out, co_usec timeout)
 {
     struct script_io *s = script_of(io);
     enum co_wake wake;
@@ -105,7 +74,7 @@ static inline enum co_wake script_wait(struct io *io, bool out, co_usec timeout)
     return wake;
 }
 
-static inline err_t script_read(struct io *io, void *buf, size_t size, size_t *n)
+static err_t script_read(struct io *io, void *buf, size_t size, size_t *n)
 {
     err_t err = NULL;
 
@@ -120,7 +89,7 @@ static inline err_t script_read(struct io *io, void *buf, size_t size, size_t *n
     return err;
 }
 
-static inline err_t script_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
+static err_t script_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
 {
     struct script_io *s = script_of(io);
 
@@ -133,14 +102,14 @@ static inline err_t script_send_some(struct io *io, const struct iovec *iov, int
     return NULL;
 }
 
-static inline err_t script_writev(struct io *io, struct iovec *iov, int count)
+static err_t script_writev(struct io *io, struct iovec *iov, int count)
 {
     size_t n;
 
     return script_send_some(io, iov, count, &n);
 }
 
-static inline void script_close(struct io *io)
+static void script_close(struct io *io)
 {
     (void)io;
 }
@@ -151,15 +120,14 @@ static const struct io_ops script_ops = {
     .close = script_close,
 };
 
-static inline void script_init(struct script_io *s)
+void script_init(struct script_io *s)
 {
     *s = (struct script_io){ .io = { .ops = &script_ops, .read_timeout = CO_SECONDS(10),
                                      .write_timeout = CO_SECONDS(10) } };
     wr_init(&s->out, 1 << 22);
 }
 
-/* The next thing that it says, to be written; none: it leaves then. */
-static inline struct wr *script_say(struct script_io *s, const char *after)
+struct wr *script_say(struct script_io *s, const char *after)
 {
     struct script_line *l = &s->lines[s->n++];
 
@@ -169,17 +137,44 @@ static inline struct wr *script_say(struct script_io *s, const char *after)
     return &l->say;
 }
 
-/* It waits for the other side to end. */
-static inline void script_stay(struct script_io *s)
+void script_stay(struct script_io *s)
 {
     (void)script_say(s, "a text that nobody says");
 }
 
-static inline void script_fini(struct script_io *s)
+void script_fini(struct script_io *s)
 {
     for (unsigned i = 0; i < s->n; i++)
         wr_free(&s->lines[i].say);
     wr_free(&s->out);
 }
 
-#endif
+/* ---- silent */
+
+bool silent_readable(struct io *io)
+{
+    (void)io;
+    return false;
+}
+
+enum co_wake silent_wait(struct io *io, bool out, co_usec timeout)
+{
+    (void)io;
+    return out ? CO_WOKEN : co_park(timeout);
+}
+
+err_t silent_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
+{
+    (void)io;
+    *n = iov_size(iov, count);
+    return NULL;
+}
+
+const struct io_ops silent_ops = { .name = "silent", .readable = silent_readable,
+                                   .wait = silent_wait, .send_some = silent_send_some };
+
+struct io silent_peer(void)
+{
+    return (struct io){ .ops = &silent_ops, .read_timeout = CO_FOREVER,
+                        .write_timeout = CO_FOREVER };
+}

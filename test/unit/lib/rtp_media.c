@@ -1,44 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_media.h - frames of each codec that RTP carries, and packets of them: for tests. */
-#ifndef RTP_MEDIA_H
-#define RTP_MEDIA_H
-
-#include "base/container_of.h"
-#include "format/rtp/pack.h"
-#include "format/rtp/unpack.h"
-#include "media_configs.h"
-#include "unit.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* Main, with all three sets */
-#define CONFIG_H265_SETS                                                                         \
-    "\x01\x01\x60\x00\x00\x00\x90\x00\x00\x00\x00\x00\x3c\xf0\x00\xfc\xfd\xf8\xf8\x00\x00\x0f"   \
-    "\x03\xa0\x00\x01\x00\x18\x40\x01\x0c\x01\xff\xff\x01\x60\x00\x00\x03\x00\x90\x00\x00\x03"   \
-    "\x00\x00\x03\x00\x3c\x95\x98\x09\xa1\x00\x01\x00\x2a\x42\x01\x01\x01\x60\x00\x00\x03\x00"   \
-    "\x90\x00\x00\x03\x00\x00\x03\x00\x3c\xa0\x0a\x48\x0b\x9c\x95\x96\x56\x69\x24\xca\xf0\x16"   \
-    "\x80\x80\x00\x00\x03\x00\x80\x00\x00\x0c\x84\xa2\x00\x01\x00\x07\x44\x01\xc1\x72\xb4\x62"   \
-    "\x40"
-#define CONFIG_AV1_SEQUENCE "\x81\x00\x0c\x00\x0a\x0b\x00\x00\x00\x04\x3d\x06\xd4\x02\xf8\x00\x40"
-
-enum { MEDIA_FRAME_MAX = 1 << 18, MEDIA_PACKETS_MAX = 8192 };
-
-/* ---- frames */
-
-struct media_buf {
-    uint8_t *p;
-    size_t n;
-};
+/* rtp_media.c - frames of each codec that RTP carries, and packets of them: for tests. */
+#include "rtp_media.h"
 
 /* Bytes that are neither start codes nor parts of one. */
-static inline void media_fill(struct media_buf *b, size_t n, unsigned seed)
+static void media_fill(struct media_buf *b, size_t n, unsigned seed)
 {
     for (size_t i = 0; i < n; i++)
         b->p[b->n++] = (uint8_t)(0x11 + (i * 7 + seed * 31) % 0xe0);
 }
 
-static inline void media_unit(struct media_buf *b, const char *head, size_t head_size, size_t size,
+void media_unit(struct media_buf *b, const char *head, size_t head_size, size_t size,
                               unsigned seed)
 {
     size_t whole = head_size + size;
@@ -52,7 +23,7 @@ static inline void media_unit(struct media_buf *b, const char *head, size_t head
     media_fill(b, size, seed);
 }
 
-static inline void media_obu(struct media_buf *b, const char *head, size_t head_size, size_t size,
+static void media_obu(struct media_buf *b, const char *head, size_t head_size, size_t size,
                              unsigned seed)
 {
     size_t before = head[0] & 4 ? 2 : 1, left = head_size - before + size;
@@ -67,7 +38,7 @@ static inline void media_obu(struct media_buf *b, const char *head, size_t head_
     media_fill(b, size, seed);
 }
 
-static inline void media_picture(struct media_buf *b, enum av_codec codec, bool key, size_t size,
+static void media_picture(struct media_buf *b, enum av_codec codec, bool key, size_t size,
                                  unsigned i)
 {
     switch (codec) {
@@ -101,8 +72,7 @@ static inline void media_picture(struct media_buf *b, enum av_codec codec, bool 
     }
 }
 
-/* The i-th frame of a stream: every tenth of video is a key frame. */
-static inline struct frame media_make(enum av_codec codec, unsigned i, size_t size, uint8_t *buf)
+struct frame media_make(enum av_codec codec, unsigned i, size_t size, uint8_t *buf)
 {
     bool video = av_codec_row(codec)->kind == AV_VIDEO;
     struct media_buf b = { buf, 0 };
@@ -122,7 +92,7 @@ static inline struct frame media_make(enum av_codec codec, unsigned i, size_t si
     return media_frame(codec, video && i % 10 == 0, i * each, buf, b.n);
 }
 
-static inline struct frame media_config_of(enum av_codec codec)
+struct frame media_config_of(enum av_codec codec)
 {
     switch (codec) {
     case AV_H264: return media_config(codec, MEDIA_BYTES(CONFIG_H264));
@@ -135,22 +105,7 @@ static inline struct frame media_config_of(enum av_codec codec)
     }
 }
 
-/* ---- packets */
-
-struct media_packets {
-    struct rtp_sink sink;
-    struct wr bytes;
-    unsigned n;
-    struct media_sent {
-        size_t at, size;
-        bool marker;
-        int64_t ticks;
-        unsigned frame; /* of which it is */
-    } *v;
-    unsigned frame;
-};
-
-static inline void media_packet(struct rtp_sink *s, uint8_t *head, size_t size, bool marker,
+static void media_packet(struct rtp_sink *s, uint8_t *head, size_t size, bool marker,
                                 int64_t ticks)
 {
     struct media_packets *k = container_of(s, struct media_packets, sink);
@@ -162,7 +117,7 @@ static inline void media_packet(struct rtp_sink *s, uint8_t *head, size_t size, 
                                         .frame = k->frame };
 }
 
-static inline void media_packets_init(struct media_packets *k, size_t head)
+void media_packets_init(struct media_packets *k, size_t head)
 {
     *k = (struct media_packets){ .sink = { .head = head, .packet = media_packet } };
     wr_init(&k->bytes, 64 << 20);
@@ -171,16 +126,14 @@ static inline void media_packets_init(struct media_packets *k, size_t head)
     assert_non_null(k->v);
 }
 
-static inline void media_packets_free(struct media_packets *k)
+void media_packets_free(struct media_packets *k)
 {
     wr_free(&k->bytes);
     free(k->v);
 }
 
-static inline struct rtp_payload media_payload(const struct media_packets *k, unsigned i)
+struct rtp_payload media_payload(const struct media_packets *k, unsigned i)
 {
     return (struct rtp_payload){ .data = k->bytes.buf + k->v[i].at, .size = k->v[i].size,
                                  .ticks = k->v[i].ticks, .marker = k->v[i].marker };
 }
-
-#endif

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* two_workers.h - two workers in one test: the first is the thread that tests, the second has a
+/* two_workers.c - two workers in one test: the first is the thread that tests, the second has a
  * scheduler and a thread of its own. They have mailboxes, streams and clients, and nobody else.
  */
-#ifndef TWO_WORKERS_H
-#define TWO_WORKERS_H
+#include "two_workers.h"
 
-#include "conf_mem.h"
-#include "session/clients.h"
-#include "session/homes.h"
-#include "session/house.h"
-#include "session/replicas.h"
-#include "session/workers.h"
+struct workers two;
+struct session_env two_env[2];
 
-#include <pthread.h>
-#include <semaphore.h>
-
-static struct workers two;
-static struct session_env two_env[2];
 static struct co_group two_mail[2];
 static struct co_notify two_ready, two_ended;
 static pthread_t two_thread;
 
-static inline void two_open(unsigned i)
+static void two_open(unsigned i)
 {
     struct session_env *env = &two_env[i];
 
@@ -41,7 +31,7 @@ static inline void two_open(unsigned i)
     assert(!co_go(&two_mail[i], "mail", co_mailbox_run, &two.v[i].mail));
 }
 
-static inline void two_close(unsigned i)
+static void two_close(unsigned i)
 {
     err_t err = co_group_wait(&two_mail[i]);
 
@@ -53,7 +43,7 @@ static inline void two_close(unsigned i)
     live_registry_free(two_env[i].streams);
 }
 
-static inline void *two_second(void *unused)
+static void *two_second(void *unused)
 {
     (void)unused;
     assert(!co_init());
@@ -65,20 +55,19 @@ static inline void *two_second(void *unused)
     return NULL;
 }
 
-static inline void two_stop(struct session_env *env, void *unused)
+static void two_stop(struct session_env *env, void *unused)
 {
     (void)unused;
     co_group_interrupt(&two_mail[env->worker]);
 }
 
-static inline void two_close_replicas(struct session_env *env, void *unused)
+static void two_close_replicas(struct session_env *env, void *unused)
 {
     (void)unused;
     replicas_close_all(env);
 }
 
-/* After co_init(). */
-static inline void two_begin(const char *conf)
+void two_begin(const char *conf)
 {
     two.n = 2;
     two.homes = homes_new();
@@ -91,8 +80,7 @@ static inline void two_begin(const char *conf)
     two_open(0);
 }
 
-/* Nobody is left in them. */
-static inline void two_end(void)
+void two_end(void)
 {
     workers_all(&two_env[0], two_close_replicas, NULL);
     workers_call(&two_env[0], 1, two_stop, NULL);
@@ -107,30 +95,19 @@ static inline void two_end(void)
     two_env[1].conf = conf_unref(two_env[1].conf);
 }
 
-/* ---- clients of both */
-
-struct two_guest {
-    struct client client;
-    struct live_source *src;
-    char id[9], stream[32];  /* its own, and of which stream */
-    enum clients_type type;
-    unsigned kicked;
-};
-
-static inline void two_describe(struct client *c, struct clients_info *out)
+static void two_describe(struct client *c, struct clients_info *out)
 {
     (void)c;
     *out = (struct clients_info){ .ip = "192.0.2.1", .tc_url = "rtmp://h/live", .page_url = "",
                                   .swf_url = "", .out = 100, .in = 10 };
 }
 
-static inline void two_kick(struct client *c)
+static void two_kick(struct client *c)
 {
     ((struct two_guest *)(void *)c)->kicked++;
 }
 
-/* workers_fn: the guest comes, or goes. */
-static inline void two_enter(struct session_env *env, void *guest)
+void two_enter(struct session_env *env, void *guest)
 {
     static const struct clients_kind kind = { two_describe, two_kick };
     static const struct live_settings set = { .queue_length = 1000000, .max_bytes = 1 << 20 };
@@ -146,7 +123,7 @@ static inline void two_enter(struct session_env *env, void *guest)
     clients_admit(&g->client, &names);
 }
 
-static inline void two_leave(struct session_env *env, void *guest)
+void two_leave(struct session_env *env, void *guest)
 {
     struct two_guest *g = guest;
 
@@ -154,5 +131,3 @@ static inline void two_leave(struct session_env *env, void *guest)
     clients_leave(&g->client, 10, 100, NULL);
     g->src = live_source_unref(g->src);
 }
-
-#endif

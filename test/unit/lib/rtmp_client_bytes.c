@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmp_client_bytes.h - what a client sends, as bytes in memory: for tests over a pipe of memory. */
-#ifndef RTMP_CLIENT_BYTES_H
-#define RTMP_CLIENT_BYTES_H
+/* rtmp_client_bytes.c - what a client sends, as bytes in memory: for tests over a pipe of memory. */
+#include "rtmp_client_bytes.h"
 
-#include "proto/rtmp/amf0.h"
-#include "proto/rtmp/chunk_out.h"
-
-#include <string.h>
-
-enum { CLIENT_CHUNK = 128, HANDSHAKE_SIZE = 1 + 1536 + 1536 };
-
-static inline void client_handshake(struct wr *out)
+void client_handshake(struct wr *out)
 {
     uint8_t zeros[1536] = { 0 };
 
@@ -19,7 +11,7 @@ static inline void client_handshake(struct wr *out)
     wr_bytes(out, zeros, sizeof(zeros)); /* C2 */
 }
 
-static inline void client_message(struct wr *out, uint8_t type, uint32_t stream_id, uint32_t ms,
+void client_message(struct wr *out, uint8_t type, uint32_t stream_id, uint32_t ms,
                                   const void *payload, size_t size)
 {
     struct rtmp_msg msg = { .type = type, .csid = rtmp_out_csid(type), .stream_id = stream_id,
@@ -29,13 +21,13 @@ static inline void client_message(struct wr *out, uint8_t type, uint32_t stream_
     rtmp_out_put(out, &msg, CLIENT_CHUNK);
 }
 
-static inline void client_command(struct wr *out, uint32_t stream_id, struct wr *body)
+void client_command(struct wr *out, uint32_t stream_id, struct wr *body)
 {
     client_message(out, RTMP_COMMAND, stream_id, 0, body->buf, body->len);
     wr_free(body);
 }
 
-static inline void client_connect(struct wr *out, const char *tc_url)
+void client_connect(struct wr *out, const char *tc_url)
 {
     struct wr body;
 
@@ -49,8 +41,7 @@ static inline void client_connect(struct wr *out, const char *tc_url)
     client_command(out, 0, &body);
 }
 
-/* name, transaction, null, and a string if there is one. */
-static inline void client_call(struct wr *out, uint32_t stream_id, const char *name,
+void client_call(struct wr *out, uint32_t stream_id, const char *name,
                                double transaction, const char *arg)
 {
     struct wr body;
@@ -64,7 +55,7 @@ static inline void client_call(struct wr *out, uint32_t stream_id, const char *n
     client_command(out, stream_id, &body);
 }
 
-static inline void client_metadata(struct wr *out)
+static void client_metadata(struct wr *out)
 {
     struct wr body;
 
@@ -78,7 +69,7 @@ static inline void client_metadata(struct wr *out)
     wr_free(&body);
 }
 
-static inline void client_video(struct wr *out, uint32_t ms, bool key, size_t size)
+static void client_video(struct wr *out, uint32_t ms, bool key, size_t size)
 {
     uint8_t body[4000] = { 0 };
 
@@ -87,7 +78,7 @@ static inline void client_video(struct wr *out, uint32_t ms, bool key, size_t si
     client_message(out, RTMP_VIDEO, 1, ms, body, size);
 }
 
-static inline void client_publish(struct wr *out, const char *stream)
+void client_publish(struct wr *out, const char *stream)
 {
     client_handshake(out);
     client_connect(out, "rtmp://127.0.0.1/live");
@@ -97,7 +88,7 @@ static inline void client_publish(struct wr *out, const char *stream)
     client_call(out, 1, "publish", 5, stream);
 }
 
-static inline void client_media(struct wr *out)
+void client_media(struct wr *out)
 {
     client_metadata(out);
     client_message(out, RTMP_VIDEO, 1, 0, "\x17\x00\x00\x00\x00\x01\x42\xc0\x1e\xff\xe1\x00", 12);
@@ -106,5 +97,3 @@ static inline void client_media(struct wr *out)
     client_message(out, RTMP_AUDIO, 1, 10, "\xaf\x01zzzz", 6);
     client_video(out, 40, false, 200);
 }
-
-#endif

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_cert.h - a certificate that signs itself, for one name and 127.0.0.1. */
-#ifndef TLS_CERT_H
-#define TLS_CERT_H
+/* tls_cert.c - a certificate that signs itself, for one name and 127.0.0.1. */
+#include "tls_cert.h"
 
-#include "unit.h"
-
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-/* path.crt and path.key; takes over the key. */
-static inline void cert_write(const char *path, const char *name, EVP_PKEY *key)
+void cert_write(const char *path, const char *name, EVP_PKEY *key)
 {
     X509 *cert = X509_new();
     X509_NAME *subject = X509_get_subject_name(cert);
@@ -47,9 +37,7 @@ static inline void cert_write(const char *path, const char *name, EVP_PKEY *key)
     EVP_PKEY_free(key);
 }
 
-static inline void cert_make(const char *path, const char *name, bool rsa)
+void cert_make(const char *path, const char *name, bool rsa)
 {
     cert_write(path, name, rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256"));
 }
-
-#endif

@@ -27,17 +27,8 @@
 /* the uncompressed header of a VP9 key frame of 320x180 */
 #define VP9_KEY "\x82\x49\x83\x42\x20\x13\xf0\x0b\x30"
 
-static inline struct frame media_config(enum av_codec codec, const uint8_t *data, size_t size)
-{
-    return (struct frame){ .kind = av_codec_row(codec)->kind, .codec = codec, .config = true,
-                           .data = data, .size = size };
-}
-
-static inline struct frame media_frame(enum av_codec codec, bool key, int64_t dts,
-                                       const uint8_t *data, size_t size)
-{
-    return (struct frame){ .kind = av_codec_row(codec)->kind, .codec = codec, .key = key,
-                           .dts = dts, .pts = dts, .data = data, .size = size };
-}
+struct frame media_config(enum av_codec codec, const uint8_t *data, size_t size);
+struct frame media_frame(enum av_codec codec, bool key, int64_t dts, const uint8_t *data,
+                         size_t size);
 
 #endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_cut.h - fragments of a recording, in one piece. */
-#ifndef MP4_CUT_H
-#define MP4_CUT_H
+/* mp4_cut.c - fragments of a recording, in one piece. */
+#include "mp4_cut.h"
 
-#include "format/mp4/frag.h"
-
-enum { CUT_LIMIT = 1 << 22 };
-
-static inline void cut(struct mp4_frag *m, int64_t dts, struct wr *out)
+void cut(struct mp4_frag *m, int64_t dts, struct wr *out)
 {
     struct blocks b;
 
@@ -17,5 +12,3 @@ static inline void cut(struct mp4_frag *m, int64_t dts, struct wr *out)
         wr_bytes(out, p->data, p->len);
     blocks_free(&b);
 }
-
-#endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_file.h - FLV files that tests make: tags, one behind the other. */
-#ifndef FLV_FILE_H
-#define FLV_FILE_H
+/* flv_file.c - FLV files that tests make: tags, one behind the other. */
+#include "flv_file.h"
 
-#include "base/wr.h"
-#include "format/flv/flv.h"
-#include "media_configs.h"
-
-static inline void flv_begin(struct wr *w, size_t limit)
+void flv_begin(struct wr *w, size_t limit)
 {
     uint8_t head[FLV_FILE_HEADER + FLV_TAG_TRAILER];
 
@@ -16,7 +11,7 @@ static inline void flv_begin(struct wr *w, size_t limit)
     wr_bytes(w, head, sizeof(head));
 }
 
-static inline void flv_tag(struct wr *w, uint8_t type, uint32_t time, const void *body, size_t size)
+void flv_tag(struct wr *w, uint8_t type, uint32_t time, const void *body, size_t size)
 {
     const struct flv_tag t = { .type = type, .size = (uint32_t)size, .time = time };
     uint8_t head[FLV_TAG_HEADER];
@@ -27,34 +22,27 @@ static inline void flv_tag(struct wr *w, uint8_t type, uint32_t time, const void
     wr_u32(w, (uint32_t)size + FLV_TAG_HEADER);
 }
 
-#define FLV_TAG(w, type, time, text) flv_tag(w, type, time, text, sizeof(text) - 1)
-
-#define FLV_VIDEO_CONFIG "\x17\x00\x00\x00\x00" CONFIG_H264
-#define FLV_AUDIO_CONFIG "\xaf\x00" CONFIG_AAC
-
-static inline void flv_key(struct wr *w, uint32_t time, int cts)
+void flv_key(struct wr *w, uint32_t time, int cts)
 {
     uint8_t body[] = { 0x17, 1, 0, 0, (uint8_t)cts, 0, 0, 0, 1, 0x65 };
 
     flv_tag(w, FLV_VIDEO, time, body, sizeof(body));
 }
 
-static inline void flv_inter(struct wr *w, uint32_t time, size_t size)
+void flv_inter(struct wr *w, uint32_t time, size_t size)
 {
     uint8_t body[4096] = { 0x27, 1, 0, 0, 0, 0, 0, 0, 1, 0x41 };
 
     flv_tag(w, FLV_VIDEO, time, body, size);
 }
 
-static inline void flv_sound(struct wr *w, uint32_t time)
+void flv_sound(struct wr *w, uint32_t time)
 {
     FLV_TAG(w, FLV_AUDIO, time, "\xaf\x01\xde\xad");
 }
 
-static inline void flv_configs(struct wr *w)
+void flv_configs(struct wr *w)
 {
     FLV_TAG(w, FLV_VIDEO, 0, FLV_VIDEO_CONFIG);
     FLV_TAG(w, FLV_AUDIO, 0, FLV_AUDIO_CONFIG);
 }
-
-#endif

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_film.h - small films of FLV for tests: a group of pictures a second, a frame and a sound each
+/* flv_film.c - small films of FLV for tests: a group of pictures a second, a frame and a sound each
  * 100 ms. */
-#ifndef FLV_FILM_H
-#define FLV_FILM_H
-
-#include "flv_file.h"
-#include "unit.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "flv_film.h"
 
 /* The frame at a time; `size` of its tag's body. */
-static inline void film_frame(struct wr *w, uint32_t time, size_t size)
+static void film_frame(struct wr *w, uint32_t time, size_t size)
 {
     uint8_t body[256] = { 0x27, 1, 0, 0, 0, 0, 0, 0, 1, 0x41 };
 
@@ -24,8 +17,7 @@ static inline void film_frame(struct wr *w, uint32_t time, size_t size)
     flv_sound(w, time + 50);
 }
 
-/* A file of so many tenths of a second; the frames that are cut off at its end are half there. */
-static inline void film_write(const char *folder, const char *name, unsigned tenths, size_t cut)
+void film_write(const char *folder, const char *name, unsigned tenths, size_t cut)
 {
     char path[256];
     struct wr w;
@@ -42,5 +34,3 @@ static inline void film_write(const char *folder, const char *name, unsigned ten
     assert_int_equal(fclose(f), 0);
     wr_free(&w);
 }
-
-#endif

@@ -1,29 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* conf_mem.h - configurations out of memory: files, environment, and the warnings they gave. */
-#ifndef CONF_MEM_H
-#define CONF_MEM_H
+/* conf_mem.c - configurations out of memory: files, environment, and the warnings they gave. */
+#include "conf_mem.h"
 
-#include "conf/conf.h"
-#include "unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct mem_pair {
-    const char *name, *text;
-};
-
-/* The file that conf_load() is given is "main". Both lists end with a NULL name; NULL is none. */
-struct mem {
-    const char *main;
-    size_t main_size; /* 0: its strlen() */
-    const struct mem_pair *files, *env;
-    char warnings[1024];
-    size_t n_warnings;
-};
-
-static inline err_t mem_read(void *arg, const char *path, char **text, size_t *size)
+err_t mem_read(void *arg, const char *path, char **text, size_t *size)
 {
     const struct mem *m = arg;
     const char *found = strcmp(path, "main") == 0 ? m->main : NULL;
@@ -41,7 +20,7 @@ static inline err_t mem_read(void *arg, const char *path, char **text, size_t *s
     return NULL;
 }
 
-static inline const char *mem_getenv(void *arg, const char *name)
+const char *mem_getenv(void *arg, const char *name)
 {
     const struct mem *m = arg;
 
@@ -52,7 +31,7 @@ static inline const char *mem_getenv(void *arg, const char *name)
     return NULL;
 }
 
-static inline void mem_warn(void *arg, const char *text)
+void mem_warn(void *arg, const char *text)
 {
     struct mem *m = arg;
     size_t used = strlen(m->warnings);
@@ -61,14 +40,14 @@ static inline void mem_warn(void *arg, const char *text)
     (void)snprintf(m->warnings + used, sizeof(m->warnings) - used, "%s\n", text);
 }
 
-static inline struct conf_source mem_source(struct mem *m)
+struct conf_source mem_source(struct mem *m)
 {
     return (struct conf_source){
         .path = m->main ? "main" : NULL, .read = mem_read, .getenv = mem_getenv, .arg = m,
     };
 }
 
-static inline err_t mem_load(struct conf **out, struct mem *m)
+err_t mem_load(struct conf **out, struct mem *m)
 {
     const struct conf_source src = mem_source(m);
     const struct conf_report report = { .warn = mem_warn, .arg = m };
@@ -78,8 +57,7 @@ static inline err_t mem_load(struct conf **out, struct mem *m)
     return conf_load(out, &src, &report);
 }
 
-/* Load text that must be right. */
-static inline struct conf *mem_conf(const char *text)
+struct conf *mem_conf(const char *text)
 {
     struct mem m = { .main = text };
     struct conf *c = NULL;
@@ -89,8 +67,7 @@ static inline struct conf *mem_conf(const char *text)
     return c;
 }
 
-/* The text of an error holds these words. Frees it. */
-static inline void assert_err_says(err_t err, enum err_code code, const char *words)
+void assert_err_says(err_t err, enum err_code code, const char *words)
 {
     char text[1024];
 
@@ -100,12 +77,7 @@ static inline void assert_err_says(err_t err, enum err_code code, const char *wo
     err_free(&err);
 }
 
-/* A text that is refused, and what is said of it. */
-struct mem_bad {
-    const char *text, *says;
-};
-
-static inline void mem_assert_bad(const struct mem_bad *rows, size_t n)
+void mem_assert_bad(const struct mem_bad *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct mem m = { .main = rows[i].text };
@@ -117,12 +89,7 @@ static inline void mem_assert_bad(const struct mem_bad *rows, size_t n)
     assert_int_equal(conf_live(), 0);
 }
 
-/* A text that is right, and what is warned of; NULL: nothing. */
-struct mem_warned {
-    const char *text, *warning;
-};
-
-static inline void mem_assert_warned(const struct mem_warned *rows, size_t n)
+void mem_assert_warned(const struct mem_warned *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct mem m = { .main = rows[i].text };
@@ -136,12 +103,7 @@ static inline void mem_assert_warned(const struct mem_warned *rows, size_t n)
     }
 }
 
-/* A variable, and the file that means the same, which gets a vhost v if it says of none. */
-struct mem_variable {
-    const char *name, *value, *same;
-};
-
-static inline void mem_assert_environment(const struct mem_variable *rows, size_t n)
+void mem_assert_environment(const struct mem_variable *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct mem_pair env[] = { { rows[i].name, rows[i].value }, { NULL, NULL } };
@@ -160,12 +122,7 @@ static inline void mem_assert_environment(const struct mem_variable *rows, size_
     }
 }
 
-/* What a reload says of its changes: "path:when old>new" in lines. */
-struct mem_reload {
-    const char *old, *new, *told;
-};
-
-static inline void mem_collect_change(void *arg, const struct conf_change *change)
+static void mem_collect_change(void *arg, const struct conf_change *change)
 {
     static const char *const classes[] = { "never", "once", "handler" };
     char *buf = arg;
@@ -175,7 +132,7 @@ static inline void mem_collect_change(void *arg, const struct conf_change *chang
                    classes[change->reload], change->old_text, change->new_text);
 }
 
-static inline void mem_assert_reloads(const struct mem_reload *rows, size_t n)
+void mem_assert_reloads(const struct mem_reload *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct conf *old = mem_conf(rows[i].old), *new = mem_conf(rows[i].new);
@@ -189,5 +146,3 @@ static inline void mem_assert_reloads(const struct mem_reload *rows, size_t n)
     }
     assert_int_equal(conf_live(), 0);
 }
-
-#endif

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hex.h - bytes written as text: "64 63 6261". */
-#ifndef HEX_H
-#define HEX_H
+/* hex.c - bytes written as text: "64 63 6261". */
+#include "hex.h"
 
-#include "unit.h"
-
-#include <stdio.h>
-#include <string.h>
-
-static inline size_t hex_bytes(const char *text, uint8_t *out, size_t room)
+size_t hex_bytes(const char *text, uint8_t *out, size_t room)
 {
     size_t n = 0;
     unsigned v;
@@ -22,7 +16,7 @@ static inline size_t hex_bytes(const char *text, uint8_t *out, size_t room)
     return n;
 }
 
-static inline void assert_hex(const uint8_t *data, size_t size, const char *want)
+void assert_hex(const uint8_t *data, size_t size, const char *want)
 {
     uint8_t bytes[2048];
     size_t n = hex_bytes(want, bytes, sizeof(bytes));
@@ -32,5 +26,3 @@ static inline void assert_hex(const uint8_t *data, size_t size, const char *want
             fail_msg("byte %zu: %02x, not %02x", i, data[i], bytes[i]);
     assert_int_equal(size, n);
 }
-
-#endif

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rsa_keys.h - RSA keys that nobody has: too long, or with a large exponent. Their primes are those
+/* rsa_keys.c - RSA keys that nobody has: too long, or with a large exponent. Their primes are those
  * of Mersenne, 2^p - 1, so that none is to be found.
  */
-#ifndef RSA_KEYS_H
-#define RSA_KEYS_H
-
-#include "unit.h"
-
-#include <openssl/bn.h>
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
-#include <openssl/param_build.h>
+#include "rsa_keys.h"
 
 /* 2^bits - 1 */
-static inline BIGNUM *mersenne(int bits)
+static BIGNUM *mersenne(int bits)
 {
     BIGNUM *p = BN_new();
 
@@ -22,8 +14,7 @@ static inline BIGNUM *mersenne(int bits)
     return p;
 }
 
-/* 2^p - 1 and 2^q - 1 are primes. NULL: that exponent has no inverse. */
-static inline EVP_PKEY *rsa_of(int p, int q, uint64_t exponent)
+EVP_PKEY *rsa_of(int p, int q, uint64_t exponent)
 {
     enum { N, E, D, P, Q, DP, DQ, QINV, PARTS };
     static const char *const names[PARTS] = {
@@ -62,7 +53,7 @@ static inline EVP_PKEY *rsa_of(int p, int q, uint64_t exponent)
     return key;
 }
 
-static inline EVP_PKEY *rsa_with_large_exponent(void)
+EVP_PKEY *rsa_with_large_exponent(void)
 {
     EVP_PKEY *key = NULL;
 
@@ -70,5 +61,3 @@ static inline EVP_PKEY *rsa_with_large_exponent(void)
         key = rsa_of(2203, 607, e);
     return key;
 }
-
-#endif

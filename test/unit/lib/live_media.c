@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* live_media.h - a live source that frames are published to: for tests. */
-#ifndef LIVE_MEDIA_H
-#define LIVE_MEDIA_H
+/* live_media.c - a live source that frames are published to: for tests. */
+#include "live_media.h"
 
-#include "format/frame.h"
-#include "live/reap.h"
-#include "live/source.h"
-#include "unit.h"
+const struct live_takeover rule = { LIVE_TAKEOVER_ON, 0, 0 };
+struct live_publisher me = { .ip = "127.0.0.1" };
 
-#include <string.h>
-
-static const struct live_takeover rule = { LIVE_TAKEOVER_ON, 0, 0 };
-static struct live_publisher me = { .ip = "127.0.0.1" };
-
-/* One of its own, which is published. */
-static inline struct live_source *live_begin(const struct live_settings *set)
+struct live_source *live_begin(const struct live_settings *set)
 {
     struct live_source *src = live_source_new("v/a/s", set);
 
@@ -22,7 +13,7 @@ static inline struct live_source *live_begin(const struct live_settings *set)
     return src;
 }
 
-static inline void live_end(struct live_source *src)
+void live_end(struct live_source *src)
 {
     live_source_end(src, &me);
     (void)live_source_unref(src);
@@ -30,7 +21,7 @@ static inline void live_end(struct live_source *src)
     assert_int_equal(live_source_live(), 0);
 }
 
-static inline void push(struct live_source *src, const struct frame *f)
+void push(struct live_source *src, const struct frame *f)
 {
     struct av_packet *pkt = av_packet_new(f->size);
 
@@ -44,5 +35,3 @@ static inline void push(struct live_source *src, const struct frame *f)
     live_source_push(src, pkt, f->dts);
     (void)av_packet_unref(pkt);
 }
-
-#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* rtsp_text.h - messages for tests, out of their text. */
+#ifndef RTSP_TEXT_H
+#define RTSP_TEXT_H
+
+#include "proto/rtsp/reader.h"
+#include "unit.h"
+
+#include <string.h>
+
+struct rtsp_text {
+    struct rtsp_reader reader;
+    struct io_mem m;
+};
+
+/* The first message of it; valid until rtsp_text_free(). */
+const struct rtsp_message *rtsp_text_read(struct rtsp_text *t, const void *text, size_t size);
+
+void rtsp_text_free(struct rtsp_text *t);
+
+#endif
