@@ -60,7 +60,7 @@ CONSOLE := $(patsubst www/%,$(OBJS)/%,$(wildcard www/console/*))
 
 all: server $(TOOLS)
 server: $(LIB) $(PROGRAM) $(CONSOLE) players certificate
-units: $(UNITS)
+units: $(UNITS) seeds
 fuzzers: $(FUZZERS)
 seeds: $(OBJS)/test/seeds
 
@@ -284,7 +284,7 @@ test-workers: all
 test-asan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/asan --ffmpeg-fit=on --sanitizer=on > /dev/null
-	+@scripts/test.sh $(OBJS)/asan build units seeds unit replay e2e
+	+@scripts/test.sh $(OBJS)/asan build units unit replay e2e
 
 # ThreadSanitizer, likewise, with four workers.
 test-tsan:

@@ -7,6 +7,7 @@
  */
 #include "format/flv/flv.h"
 #include "fuzz.h"
+#include "proto/rtmp/chunk_in.h"
 #include "serve/rtmp/rtmp.h"
 
 #include <assert.h>
@@ -117,10 +118,12 @@ static err_t talk(void *arg)
 
 static void begin(void)
 {
+    static struct rtmp_in_pool messages = { .limit = 1 << 20 };
+
     fuzz_serve(&env, conf);
     env.on_publish = on_publish;
     env.on_unpublish = on_unpublish;
-    env.messages.limit = 1 << 20;
+    env.messages = &messages;
     live_registry_limit(env.streams, 1 << 20);
     fuzz_time_flies();
     fuzz_time_busy(200); /* so that `auto` has something to do */
