@@ -4,12 +4,13 @@
 
 #include "base/log.h"
 #include "format/flv/flv.h"
+#include "intake/media.h"
 #include "proto/rtmp/amf0.h"
 
 #include <string.h>
 
 /* A decoder configuration is some hundred bytes; a stream keeps many of them, for who joins. */
-enum { METADATA_MAX = 256 * 1024, CONFIG_MAX = 64 * 1024, LOGGED_MAX = 20 };
+enum { METADATA_MAX = 256 * 1024, CONFIG_MAX = 64 * 1024 };
 
 uint8_t *rtmp_intake_alloc(void *stream, size_t size)
 {
@@ -144,28 +145,21 @@ static bool is_media(const struct av_packet *pkt)
            (pkt->origin == FLV_DATA && !is_servers_word(pkt));
 }
 
-static void log_video(const struct av_packet *pkt, const struct av_info *i)
-{
-    log_trace("%uB video sh, codec(%s, profile=%s, level=%s, %ux%u, %.1ffps)", pkt->size,
-              av_codec_name(pkt->codec), i->profile, i->level, i->width, i->height, i->fps);
-}
-
-/* A publisher that sends its configuration again and again does not fill the log. */
 static void log_config(struct rtmp_intake *m, const struct av_packet *pkt)
 {
     struct av_info info;
     err_t err;
 
-    if (m->skip_sps || m->logged++ >= LOGGED_MAX)
+    if (m->skip_sps || m->logged >= INTAKE_LOGGED_MAX)
         return;
     err = av_info_parse(&info, pkt->codec, av_packet_payload(pkt), av_packet_payload_size(pkt));
+    if (!err && pkt->kind != AV_DATA) {
+        intake_log_config(&m->logged, pkt->kind, pkt->codec, &info, pkt->size);
+        return;
+    }
+    m->logged++;
     if (err)
         log_end("decoder configuration that we cannot read, players get it as it is", &err);
-    else if (pkt->kind == AV_VIDEO)
-        log_video(pkt, &info);
-    else if (pkt->kind == AV_AUDIO)
-        log_trace("%uB audio sh, codec(%s, profile=%s, %uchannels, %uHZ)", pkt->size,
-                  av_codec_name(pkt->codec), info.profile, info.channels, info.sample_rate);
     else
         log_trace("got metadata, %uB", pkt->size);
 }

@@ -18,7 +18,7 @@ struct rtmp_intake {
     bool skip_sps;         /* `parse_sps off`: do not look into decoder configurations */
     bool atc_auto;         /* a publisher whose metadata say "bravo_atc" sends absolute times */
     uint32_t bad;          /* messages left out, because their bytes were not what they said */
-    uint32_t logged;       /* configurations that the log has a line of */
+    unsigned logged;       /* configurations that the log has a line of */
     bool atc;              /* it said so: leave its times as they are */
     struct rtmp_time times[AV_KINDS];
 };

@@ -21,7 +21,7 @@ struct rtp_intake *rtp_intake_new(const struct rtp_intake_opts *opts)
 void rtp_intake_end(struct rtp_intake *r)
 {
     if (r && r->sound)
-        rtp_intake_sound_stop(r);
+        rtp_intake_audio_stop(r);
 }
 
 void rtp_intake_free(struct rtp_intake *r)
@@ -33,7 +33,7 @@ void rtp_intake_free(struct rtp_intake *r)
             rtp_receiver_fini(&r->tracks[i].rx);
         rtp_unpacker_fini(&r->tracks[i].unpack);
     }
-    rtp_intake_sound_free(r);
+    rtp_intake_audio_free(r);
     (void)live_source_unref(r->src);
     free(r);
 }
@@ -53,7 +53,7 @@ err_t rtp_intake_add(struct rtp_intake *r, const struct rtp_intake_medium *m, un
     if (err)
         return err;
     t->as = t->codec;
-    if (!rtp_intake_sound_open(r, t))
+    if (!rtp_intake_audio_open(r, t))
         rtp_intake_describe(t);
     r->align.track[r->n].clock = t->unpack.clock;
     *track = r->n++;

@@ -25,7 +25,7 @@ struct recent {
     uint8_t *data;
 };
 
-struct intake_sound {
+struct intake_audio {
     struct sound_lane *lane; /* NULL: nobody reads */
     co_usec read_at;         /* when somebody did; 0: never */
     bool configured;         /* the configuration is in the log */
@@ -37,14 +37,14 @@ struct intake_sound {
 
 /* ---- what is kept while nobody reads */
 
-static void forget_first(struct intake_sound *s)
+static void forget_first(struct intake_audio *s)
 {
     free(s->recent[s->first].data);
     s->first = (s->first + 1) % RECENT;
     s->n--;
 }
 
-static void keep(struct intake_sound *s, const struct sound_in *in)
+static void keep(struct intake_audio *s, const struct sound_in *in)
 {
     struct recent *to;
 
@@ -56,7 +56,7 @@ static void keep(struct intake_sound *s, const struct sound_in *in)
     memcpy(to->data, in->data, in->size);
 }
 
-static void give_recent(struct intake_sound *s)
+static void give_recent(struct intake_audio *s)
 {
     for (; s->n > 0; forget_first(s)) {
         const struct recent *r = &s->recent[s->first];
@@ -108,7 +108,7 @@ static void open_lane(struct rtp_intake *r)
 
 static bool is_wanted(struct rtp_intake *r, co_usec now)
 {
-    struct intake_sound *s = r->sound;
+    struct intake_audio *s = r->sound;
 
     if (live_source_is_read(r->src))
         s->read_at = now;
@@ -124,7 +124,7 @@ static void configure(struct rtp_intake *r, int64_t ticks)
 
 /* ---- for the files rtp_intake*.c */
 
-bool rtp_intake_sound_open(struct rtp_intake *r, struct intake_track *t)
+bool rtp_intake_audio_open(struct rtp_intake *r, struct intake_track *t)
 {
     err_t err;
 
@@ -139,7 +139,7 @@ bool rtp_intake_sound_open(struct rtp_intake *r, struct intake_track *t)
     return true;
 }
 
-void rtp_intake_sound_key(struct rtp_intake *r, int64_t ticks)
+void rtp_intake_audio_key(struct rtp_intake *r, int64_t ticks)
 {
     if (!r->sound)
         return;
@@ -147,16 +147,16 @@ void rtp_intake_sound_key(struct rtp_intake *r, int64_t ticks)
     r->sound->key = ticks;
 }
 
-void rtp_intake_sound_put(struct rtp_intake *r, const struct rtp_frame *f, int64_t ticks,
+void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64_t ticks,
                           co_usec now)
 {
     const struct sound_in in = { .codec = AV_OPUS, .time = ticks, .data = f->data,
                                  .size = f->size };
-    struct intake_sound *s = r->sound;
+    struct intake_audio *s = r->sound;
 
     configure(r, ticks);
     if (!is_wanted(r, now)) {
-        rtp_intake_sound_stop(r);
+        rtp_intake_audio_stop(r);
         keep(s, &in);
         return;
     }
@@ -166,17 +166,17 @@ void rtp_intake_sound_put(struct rtp_intake *r, const struct rtp_frame *f, int64
         sound_lane_put(s->lane, &in);
 }
 
-void rtp_intake_sound_stop(struct rtp_intake *r)
+void rtp_intake_audio_stop(struct rtp_intake *r)
 {
     sound_lane_close(r->sound->lane);
     r->sound->lane = NULL;
 }
 
-void rtp_intake_sound_free(struct rtp_intake *r)
+void rtp_intake_audio_free(struct rtp_intake *r)
 {
     if (!r->sound)
         return;
-    rtp_intake_sound_stop(r);
+    rtp_intake_audio_stop(r);
     while (r->sound->n > 0)
         forget_first(r->sound);
     free(r->sound);

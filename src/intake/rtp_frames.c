@@ -4,12 +4,10 @@
 #include "intake/rtp_impl.h"
 
 #include "base/log.h"
-#include "intake/metadata.h"
+#include "intake/media.h"
 #include "proto/rtp/sender.h"
 
 #include <string.h>
-
-enum { LOGGED_MAX = 20 };
 
 /* A time that goes back by more, or ahead by more than has passed meanwhile and this, is of another
  * count: cameras set their clocks. It is less than what a stream's clock (live/clock.c) takes for a
@@ -20,26 +18,13 @@ enum { LOGGED_MAX = 20 };
 
 /* ---- what it is */
 
-static bool parse_info(struct intake_track *t, const uint8_t *config, size_t size)
-{
-    struct av_info info;
-    err_t err = av_info_parse(&info, t->codec, config, size);
-    bool changed = !err && memcmp(&info, &t->info, sizeof(info)) != 0;
-
-    if (err)
-        log_end("decoder configuration that we cannot read, players get it as it is", &err);
-    else
-        t->info = info;
-    return changed;
-}
-
 void rtp_intake_describe(struct intake_track *t)
 {
     size_t size;
     const uint8_t *config = rtp_unpack_config(&t->unpack, &size);
 
     if (config)
-        (void)parse_info(t, config, size);
+        (void)intake_parse(&t->info, t->codec, config, size);
     rtp_dts_init(&t->dts, t->info.reorder, t->info.fps);
 }
 
@@ -49,27 +34,13 @@ static bool look_into_frame(struct intake_track *t, const struct rtp_frame *f)
     const struct av_codec_row *row = av_codec_row(t->codec);
 
     t->described = true;
-    if (row->frame_config > 0 && f->size >= row->frame_config)
-        return parse_info(t, f->data, row->frame_config);
+    if (row->frame_config > 0)
+        return intake_parse_frame(&t->info, t->codec, f->data, f->size);
     if (row->key_size && t->info.width == 0) {
         t->described = f->key;
         return f->key && row->key_size(f->data, f->size, &t->info.width, &t->info.height);
     }
     return false;
-}
-
-static void log_config(struct rtp_intake *r, const struct intake_track *t, size_t size)
-{
-    const struct av_info *i = &t->info;
-
-    if (r->logged++ >= LOGGED_MAX)
-        return;
-    if (t->kind == AV_VIDEO)
-        log_trace("%zuB video sh, codec(%s, profile=%s, level=%s, %ux%u, %.1ffps)", size,
-                  av_codec_name(t->codec), i->profile, i->level, i->width, i->height, i->fps);
-    else
-        log_trace("%zuB audio sh, codec(%s, profile=%s, %uchannels, %uHZ)", size,
-                  av_codec_name(t->codec), i->profile, i->channels, i->sample_rate);
 }
 
 /* ---- when */
@@ -135,27 +106,16 @@ static int64_t decoded_at(struct intake_track *t, int64_t shown, int64_t own, bo
 
 /* ---- packets of the stream */
 
-static void push(struct rtp_intake *r, struct av_packet *pkt, int64_t ticks)
-{
-    live_source_push(r->src, pkt, ticks);
-    (void)av_packet_unref(pkt);
-}
-
 static struct av_packet *packet_of(struct rtp_intake *r, const struct intake_track *t,
                                    const struct rtp_frame *f)
 {
-    /* a stream keeps its configuration: that shall not hold back a block of its packets */
-    struct bump *in = f->config ? NULL : live_source_packets(r->src);
-    struct av_packet *pkt = av_packet_try_in(in, f->size);
+    struct av_packet *pkt = intake_packet(r->src, t->kind, t->codec, f->size, f->config);
 
     if (!pkt) {
         r->no_memory++;
         return NULL;
     }
     memcpy(pkt->data, f->data, f->size);
-    pkt->kind = (uint8_t)t->kind;
-    pkt->codec = (uint8_t)t->codec;
-    pkt->config = f->config;
     pkt->key = f->key && t->kind == AV_VIDEO;
     return pkt;
 }
@@ -186,23 +146,23 @@ static void push_metadata(struct rtp_intake *r, int64_t ticks)
 
     r->metadata_due = false;
     if (pkt)
-        push(r, pkt, ticks);
+        intake_push(r->src, pkt, ticks);
 }
 
 static void push_config(struct rtp_intake *r, struct intake_track *t, const struct rtp_frame *f)
 {
     struct av_packet *pkt;
 
-    r->metadata_due |= parse_info(t, f->data, f->size);
+    r->metadata_due |= intake_parse(&t->info, t->codec, f->data, f->size);
     if (t->info.reorder > t->dts.depth && t->info.reorder <= RTP_DTS_DEPTH_MAX)
         t->dts.depth = t->info.reorder;
     t->described = false;
-    log_config(r, t, f->size);
+    intake_log_config(&r->logged, t->kind, t->codec, &t->info, f->size);
     if (r->metadata_due && !av_codec_row(t->codec)->key_size) /* else the frame knows more */
         push_metadata(r, t->pushed);
     pkt = packet_of(r, t, f);
     if (pkt)
-        push(r, pkt, t->pushed);
+        intake_push(r->src, pkt, t->pushed);
 }
 
 static void push_frame(struct rtp_intake *r, struct intake_track *t, const struct rtp_frame *f,
@@ -221,16 +181,16 @@ static void push_frame(struct rtp_intake *r, struct intake_track *t, const struc
         push_metadata(r, decoded);
     t->pushed = decoded;
     if (t->as != t->codec) {
-        rtp_intake_sound_put(r, f, decoded, now);
+        rtp_intake_audio_put(r, f, decoded, now);
         return;
     }
     if (f->key && t->kind == AV_VIDEO)
-        rtp_intake_sound_key(r, decoded);
+        rtp_intake_audio_key(r, decoded);
     pkt = packet_of(r, t, f);
     if (!pkt)
         return;
     pkt->cts = (int32_t)(shown - decoded);
-    push(r, pkt, decoded);
+    intake_push(r->src, pkt, decoded);
 }
 
 void rtp_intake_frames(struct rtp_intake *r, struct intake_track *t, co_usec now)

@@ -42,7 +42,7 @@ struct intake_track {
     struct intake_came newest, before; /* of the last two times of packets */
 };
 
-struct intake_sound;
+struct intake_audio;
 
 struct rtp_intake {
     struct rtp_intake_opts opts;
@@ -53,21 +53,21 @@ struct rtp_intake {
     bool metadata_due;
     unsigned logged;          /* lines about configurations */
     uint64_t no_memory;
-    struct intake_sound *sound; /* NULL: sound stays what it is */
+    struct intake_audio *sound; /* NULL: sound stays what it is */
 };
 
-/* rtp_intake_frames.c: all that is whole by now goes to the stream. */
+/* rtp_frames.c: all that is whole by now goes to the stream. */
 void rtp_intake_frames(struct rtp_intake *r, struct intake_track *t, co_usec now);
 /* What the description says of its configuration. */
 void rtp_intake_describe(struct intake_track *t);
 
-/* rtp_intake_sound.c: the track is AAC in the stream; false: it stays what it is. */
-bool rtp_intake_sound_open(struct rtp_intake *r, struct intake_track *t);
+/* rtp_audio.c: the track is AAC in the stream; false: it stays what it is. */
+bool rtp_intake_audio_open(struct rtp_intake *r, struct intake_track *t);
 /* A frame of it, and when it is heard. */
-void rtp_intake_sound_put(struct rtp_intake *r, const struct rtp_frame *f, int64_t ticks,
+void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64_t ticks,
                           co_usec now);
-void rtp_intake_sound_key(struct rtp_intake *r, int64_t ticks); /* a key frame comes */
-void rtp_intake_sound_stop(struct rtp_intake *r);
-void rtp_intake_sound_free(struct rtp_intake *r); /* fine if none was opened */
+void rtp_intake_audio_key(struct rtp_intake *r, int64_t ticks); /* a key frame comes */
+void rtp_intake_audio_stop(struct rtp_intake *r);
+void rtp_intake_audio_free(struct rtp_intake *r); /* fine if none was opened */
 
 #endif

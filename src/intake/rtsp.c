@@ -16,7 +16,7 @@ void rtsp_intake_begin(struct rtsp_intake *r, struct live_source *src, bool data
     r->begun = true;
     r->report_at = now + REPORT_EACH;
     for (unsigned i = 0; i < r->n_tracks; i++) {
-        struct receive_track *t = &r->tracks[i];
+        struct rtsp_track *t = &r->tracks[i];
         const struct rtp_receiver_opts opts = { .type = t->type,
                                                 .window = datagrams ? WINDOW : IN_ORDER,
                                                 .wait = r->opts.jitter };
@@ -31,21 +31,21 @@ void rtsp_intake_begin(struct rtsp_intake *r, struct live_source *src, bool data
     }
 }
 
-static struct receive_track *track_of(struct rtsp_intake *r, unsigned media)
+static struct rtsp_track *track_of(struct rtsp_intake *r, unsigned media)
 {
-    struct receive_track *t = media < r->n ? r->media[media].track : NULL;
+    struct rtsp_track *t = media < r->n ? r->media[media].track : NULL;
 
     return t && t->open ? t : NULL;
 }
 
-static unsigned number_of(const struct rtsp_intake *r, const struct receive_track *t)
+static unsigned number_of(const struct rtsp_intake *r, const struct rtsp_track *t)
 {
     return (unsigned)(t - r->tracks);
 }
 
 /* ---- RTCP */
 
-static void hear(struct rtsp_intake *r, struct receive_track *t, const uint8_t *data, size_t size,
+static void hear(struct rtsp_intake *r, struct rtsp_track *t, const uint8_t *data, size_t size,
                  co_usec now)
 {
     const struct rtp_receiver *rx = rtp_intake_receiver(r->intake, number_of(r, t));
@@ -69,7 +69,7 @@ bool rtsp_intake_report(struct rtsp_intake *r, co_usec now, unsigned *media,
         return false;
     while (r->reporting < r->n_tracks) {
         unsigned number = r->reporting++;
-        struct receive_track *t = &r->tracks[number];
+        struct rtsp_track *t = &r->tracks[number];
         struct rtcp_block b;
         struct wr w = { .buf = out, .cap = RTSP_INTAKE_REPORT, .limit = RTSP_INTAKE_REPORT };
 
@@ -91,7 +91,7 @@ bool rtsp_intake_report(struct rtsp_intake *r, co_usec now, unsigned *media,
 bool rtsp_intake_put(struct rtsp_intake *r, unsigned media, bool is_rtcp, const uint8_t *data,
                       size_t size, co_usec now)
 {
-    struct receive_track *t = track_of(r, media);
+    struct rtsp_track *t = track_of(r, media);
     enum rtp_put got;
 
     if (!t) {

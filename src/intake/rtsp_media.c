@@ -32,7 +32,7 @@ static const struct rtp_format *format_of(enum av_kind kind, const struct sdp_fo
 static bool open_track(struct rtsp_intake *r, unsigned media, enum av_kind kind,
                        const struct sdp_format *f)
 {
-    struct receive_track *t = &r->tracks[r->n_tracks];
+    struct rtsp_track *t = &r->tracks[r->n_tracks];
     const struct rtp_intake_medium m = { .fmt = format_of(kind, f), .clock = f->clock,
                                          .channels = f->channels,
                                          .fmtp = { f->fmtp, strlen(f->fmtp) } };
@@ -46,7 +46,7 @@ static bool open_track(struct rtsp_intake *r, unsigned media, enum av_kind kind,
         log_end("RTSP: a track that cannot be read", &err);
         return false;
     }
-    *t = (struct receive_track){ .media = media, .kind = kind, .codec = m.fmt->codec,
+    *t = (struct rtsp_track){ .media = media, .kind = kind, .codec = m.fmt->codec,
                                  .type = f->type };
     r->media[media].track = t;
     r->n_tracks++;
@@ -102,7 +102,7 @@ static void choose(struct rtsp_intake *r, const struct sdp *s)
 
 static void random_numbers(struct rtsp_intake *r)
 {
-    random_id(r->cname, RECEIVE_CNAME);
+    random_id(r->cname, RTSP_CNAME);
     for (unsigned i = 0; i < r->n_tracks; i++) {
         char id[sizeof(r->tracks[i].ssrc) + 1];
 

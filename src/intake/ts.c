@@ -4,12 +4,12 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "intake/metadata.h"
+#include "intake/media.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VIDEO, AUDIO, TRACKS, LOGGED_MAX = 20 };
+enum { VIDEO, AUDIO, TRACKS };
 
 /* So long, and so many packets, sound waits for a picture that the tables promise: what is made of
  * a stream (metadata, lists, files) tells of both then. */
@@ -67,20 +67,6 @@ static void tell(void *intake, const struct ts_told *told)
     }
 }
 
-static void log_config(struct ts_intake *t, const struct track *k, enum av_kind kind, size_t size)
-{
-    const struct av_info *i = &k->info;
-
-    if (t->logged++ >= LOGGED_MAX)
-        return;
-    if (kind == AV_VIDEO)
-        log_trace("%zuB video sh, codec(%s, profile=%s, level=%s, %ux%u, %.1ffps)", size,
-                  av_codec_name(k->codec), i->profile, i->level, i->width, i->height, i->fps);
-    else
-        log_trace("%zuB audio sh, codec(%s, profile=%s, %uchannels, %uHZ)", size,
-                  av_codec_name(k->codec), i->profile, i->channels, i->sample_rate);
-}
-
 /* ---- its life */
 
 static void forget_early(struct ts_intake *t)
@@ -120,12 +106,6 @@ void ts_intake_begin(struct ts_intake *t, struct live_source *src)
 
 /* ---- packets of the stream */
 
-static void push(struct ts_intake *t, struct av_packet *pkt, int64_t ticks)
-{
-    live_source_push(t->src, pkt, ticks);
-    (void)av_packet_unref(pkt);
-}
-
 static void push_metadata(struct ts_intake *t, int64_t ticks)
 {
     const struct intake_medium media[TRACKS] = {
@@ -136,23 +116,18 @@ static void push_metadata(struct ts_intake *t, int64_t ticks)
 
     t->metadata_due = false;
     if (pkt)
-        push(t, pkt, ticks);
+        intake_push(t->src, pkt, ticks);
 }
 
 static struct av_packet *packet_of(struct ts_intake *t, const struct ts_frame *f)
 {
-    /* a stream keeps its configuration: that shall not hold back a block of its packets */
-    struct bump *in = f->config ? NULL : live_source_packets(t->src);
-    struct av_packet *pkt = av_packet_try_in(in, f->size);
+    struct av_packet *pkt = intake_packet(t->src, f->kind, f->codec, f->size, f->config);
 
     if (!pkt) {
         t->no_memory++;
         return NULL;
     }
     ts_frame_copy(f, pkt->data);
-    pkt->kind = (uint8_t)f->kind;
-    pkt->codec = (uint8_t)f->codec;
-    pkt->config = f->config;
     pkt->key = f->key && f->kind == AV_VIDEO;
     pkt->cts = (int32_t)(f->pts - f->dts);
     return pkt;
@@ -196,37 +171,22 @@ static void push_frame(struct ts_intake *t, const struct ts_frame *f)
     if (t->metadata_due)
         push_metadata(t, f->dts);
     if (f->kind == AV_VIDEO) /* of which players are told first */
-        push(t, pkt, f->dts);
+        intake_push(t->src, pkt, f->dts);
     if (t->n_early)
         release(t);
     if (f->kind != AV_VIDEO)
-        push(t, pkt, f->dts);
+        intake_push(t->src, pkt, f->dts);
 }
 
 /* ---- what it is */
 
-static bool parse_info(struct track *k, const uint8_t *config, size_t size)
-{
-    struct av_info info;
-    err_t err = av_info_parse(&info, k->codec, config, size);
-    bool changed = !err && memcmp(&info, &k->info, sizeof(info)) != 0;
-
-    if (err)
-        log_end("decoder configuration that we cannot read, players get it as it is", &err);
-    else
-        k->info = info;
-    return changed;
-}
-
 /* The frame in one piece, or as much of its begin as is. */
 static void look_into_frame(struct ts_intake *t, struct track *k, const struct ts_frame *f)
 {
-    const struct av_codec_row *row = av_codec_row(k->codec);
-
     k->described = true;
-    if (row->frame_config > 0 && f->n_pieces > 0 && f->pieces[0].head_size == 0 &&
-        f->pieces[0].size >= row->frame_config)
-        t->metadata_due |= parse_info(k, f->pieces[0].data, row->frame_config);
+    if (f->n_pieces > 0 && f->pieces[0].head_size == 0)
+        t->metadata_due |= intake_parse_frame(&k->info, k->codec, f->pieces[0].data,
+                                              f->pieces[0].size);
 }
 
 static void take_config(struct ts_intake *t, struct track *k, const struct ts_frame *f)
@@ -238,8 +198,8 @@ static void take_config(struct ts_intake *t, struct track *k, const struct ts_fr
         return;
     }
     ts_frame_copy(f, config);
-    t->metadata_due |= parse_info(k, config, f->size);
-    log_config(t, k, f->kind, f->size);
+    t->metadata_due |= intake_parse(&k->info, k->codec, config, f->size);
+    intake_log_config(&t->logged, f->kind, k->codec, &k->info, f->size);
     free(config);
 }
 
