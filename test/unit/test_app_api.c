@@ -3,7 +3,7 @@
 #include "app/api/api.h"
 #include "app/api/auth.h"
 #include "co/co.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "serve/http/mux.h"
 #include "session/clients.h"
 
@@ -96,19 +96,16 @@ static unsigned connections(void *arg)
 /* The answer to one request, malloc'ed. */
 static char *ask_from(const char *conf, const char *request, const char *ip)
 {
-    struct session_env env = { .conf = mem_conf(conf), .generation = 1, .signature = "us", .version = "1",
-                           .server_id = "vid-1", .service_id = "run" };
-    struct http_service service = { .env = &env, .mux = http_mux_new() };
+    struct session_env *env = env_new(conf);
+    struct http_service service = { .env = env, .mux = http_mux_new() };
     static struct machine machine;
     struct reload_report reload = { .state = RELOAD_NEVER };
-    struct api_parts parts = { .env = &env, .mux = service.mux, .machine = &machine,
+    struct api_parts parts = { .env = env, .mux = service.mux, .machine = &machine,
                                .reload = &reload, .connections = connections };
     struct io_mem m;
     struct api *api;
     err_t err;
 
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "vid-1");
     machine_init(&machine);
     api = api_new(&parts);
     io_mem_init(&m, request, strlen(request));
@@ -120,9 +117,7 @@ static char *ask_from(const char *conf, const char *request, const char *ip)
     m.out[m.out_size] = '\0';
     api_free(api);
     http_mux_free(service.mux);
-    clients_free(env.clients);
-    live_registry_free(env.streams);
-    (void)conf_unref(env.conf);
+    env_free(&env);
     return (char *)m.out;
 }
 

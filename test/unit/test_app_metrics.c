@@ -4,7 +4,7 @@
 #include "app/api/metrics.h"
 #include "app/api/prom.h"
 #include "co/co.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "serve/http/mux.h"
 #include "session/clients.h"
 #include "session/hooks.h"
@@ -61,7 +61,7 @@ static void test_labels(void **state)
 
 /* ---- a server's figures */
 
-static struct session_env env;
+static struct session_env *env;
 static struct machine machine;
 static struct client clients[MANY];
 static struct live_source *sources[MANY];
@@ -84,11 +84,8 @@ static struct api_parts begin(const char *conf, unsigned streams, const char *na
 {
     static const struct live_settings set = { .queue_length = 1000000, .max_bytes = 1 << 20 };
 
-    env = (struct session_env){ .generation = 1, .server_id = "vid-1", .service_id = "run" };
-    env.conf = mem_conf(conf);
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "vid-1");
-    env.hooks = hooks_new(&env);
+    env = env_new(conf);
+    env->hooks = hooks_new(env);
     machine_init(&machine);
     for (unsigned i = 0; i < streams; i++) {
         char text[64], whole[128], id[16];
@@ -99,11 +96,11 @@ static struct api_parts begin(const char *conf, unsigned streams, const char *na
         (void)snprintf(text, sizeof(text), "%s%u", name, i);
         (void)snprintf(whole, sizeof(whole), "v/live/%s", text);
         (void)snprintf(id, sizeof(id), "c%07u", i);
-        sources[i] = live_registry_get(env.streams, whole, &set);
-        clients_wait(env.clients, &clients[i], &kind, CLIENTS_FMLE_PUBLISH, id, &names, sources[i]);
+        sources[i] = live_registry_get(env->streams, whole, &set);
+        clients_wait(env->clients, &clients[i], &kind, CLIENTS_FMLE_PUBLISH, id, &names, sources[i]);
         clients_admit(&clients[i], &names);
     }
-    return (struct api_parts){ .env = &env, .machine = &machine, .connections = connections };
+    return (struct api_parts){ .env = env, .machine = &machine, .connections = connections };
 }
 
 static void end(unsigned streams)
@@ -112,11 +109,8 @@ static void end(unsigned streams)
         clients_leave(&clients[i], 0, 0, NULL);
         (void)live_source_unref(sources[i]);
     }
-    hooks_free(env.hooks);
-    clients_free(env.clients);
-    live_registry_free(env.streams);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(live_source_live(), 0);
+    hooks_free(env->hooks);
+    env_free(&env);
 }
 
 #define CONF "listen 1935; exporter { enabled on; label l\\x; } vhost __defaultVhost__ { }"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pull_ingest.c - files that are published again and again, without ffmpeg. */
-#include "conf_mem.h"
+#include "env.h"
 #include "flv_file.h"
 #include "pull/ingest/ingests.h"
 #include "session/workers.h"
@@ -37,50 +37,30 @@ static void write_file(const char *name, unsigned frames)
 
 /* ---- a server with nothing else */
 
-static struct session_env env;
+static struct session_env *env;
 static struct sink_list *list;
 static struct sink *files;
-static struct live_source *published; /* the newest; borrowed */
-static unsigned begun, ended;
+static const struct env_published *published;
 
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
+static const char *conf_of(const char *file, const char *stream)
 {
-    (void)arg;
-    (void)vhost;
-    (void)s;
-    published = src;
-    begun++;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg;
-    (void)src;
-    published = NULL;
-    ended++;
-}
-
-static struct conf *conf_of(const char *file, const char *stream)
-{
-    char text[512];
+    static char text[512];
 
     (void)snprintf(text, sizeof(text),
                    "listen 1935; vhost __defaultVhost__ { ingest i { enabled %s; input { url %s/%s; }"
                    " engine { output rtmp://127.0.0.1:[port]/live/%s; } } }",
                    file ? "on" : "off", dir, file ? file : "", stream);
-    return mem_conf(text);
+    return text;
 }
 
-static void begin(struct conf *conf)
+static void begin(const char *conf)
 {
     static const struct sink_ops *const rows[] = { &ingests_sink };
 
-    env = (struct session_env){ .conf = conf, .streams = live_registry_new(), .signature = "us",
-                                .on_publish = on_publish, .on_unpublish = on_unpublish };
-    env.vod = vod_new(env.streams, env.conf, 1);
-    begun = ended = 0;
-    list = sink_list_new(rows, COUNT(rows), &(struct sink_setup){ .env = &env });
+    env = env_new(conf);
+    published = env_published(env);
+    env->vod = vod_new(env->streams, env->conf, 1);
+    list = sink_list_new(rows, COUNT(rows), &(struct sink_setup){ .env = env });
     files = sink_list_find(list, &ingests_sink);
 }
 
@@ -88,18 +68,14 @@ static void end(void)
 {
     sink_list_interrupt(list);
     sink_list_stop(list);
-    assert_int_equal(begun, ended);
     sink_list_free(list);
-    vod_free(env.vod);
-    live_registry_free(env.streams);
-    (void)conf_unref(env.conf);
+    vod_free(env->vod);
+    env_free(&env);
 }
 
-static void reload(struct conf *conf)
+static void reload(const char *conf)
 {
-    (void)conf_unref(env.conf);
-    env.conf = conf;
-    env.generation++;
+    env_reload(env, conf);
     sink_list_reload(list);
 }
 
@@ -117,8 +93,8 @@ static uint64_t packets(void)
 {
     struct live_source_stat stat = { 0 };
 
-    if (published)
-        live_source_stat(published, &stat);
+    if (published->src)
+        live_source_stat(published->src, &stat);
     return stat.in_packets;
 }
 
@@ -142,7 +118,7 @@ static void all_of_a_file(void **state)
     write_file("a.flv", FRAMES);
     begin(conf_of(NULL, "s"));
     (void)snprintf(path, sizeof(path), "%s/a.flv", dir);
-    assert_ok(vod_file_open_path(&f, env.vod, path));
+    assert_ok(vod_file_open_path(&f, env->vod, path));
     r = vod_reader_new(f);
     (void)vod_file_unref(f);
     for (;;) {
@@ -164,7 +140,7 @@ static void all_of_a_file(void **state)
     assert_int_equal(configs, 3); /* with the metadata */
     assert_int_equal(n, 2 * FRAMES);
     vod_reader_free(r);
-    assert_err(vod_file_open_path(&f, env.vod, "no/such.flv"), ERR_NO_FILE);
+    assert_err(vod_file_open_path(&f, env->vod, "no/such.flv"), ERR_NO_FILE);
     end();
 }
 
@@ -183,9 +159,9 @@ static void again_and_again(void **state)
     WAIT_FOR(packets() > HEAD + 2 * ROUND);
     at = co_clock() - at;
     assert_true(at >= CO_MS(2 * FRAMES * FRAME_MS - 50)); /* as fast as it plays */
-    assert_int_equal(begun, 1);
+    assert_int_equal(published->begun, 1);
     assert_true(in_state(JOB_RUNS));
-    assert_string_equal(live_source_name(published), "__defaultVhost__/live/s");
+    assert_string_equal(live_source_name(published->src), "__defaultVhost__/live/s");
     end();
 }
 
@@ -199,16 +175,16 @@ static void what_a_reload_changes(void **state)
     WAIT_FOR(packets() > 0);
     reload(conf_of("a.flv", "s"));
     assert_ok(co_sleep(CO_MS(20)));
-    assert_int_equal(begun, 1);
+    assert_int_equal(published->begun, 1);
     reload(conf_of("b.flv", "s")); /* the same stream: the one after the other */
-    WAIT_FOR(begun == 2 && packets() > 0);
+    WAIT_FOR(published->begun == 2 && packets() > 0);
     assert_true(in_state(JOB_RUNS));
     reload(conf_of("b.flv", "t"));
-    WAIT_FOR(begun == 3 && packets() > 0);
-    assert_string_equal(live_source_name(published), "__defaultVhost__/live/t");
+    WAIT_FOR(published->begun == 3 && packets() > 0);
+    assert_string_equal(live_source_name(published->src), "__defaultVhost__/live/t");
     reload(conf_of(NULL, "t"));
     WAIT_FOR(!ingests_next(files, NULL));
-    assert_int_equal(ended, 3);
+    assert_int_equal(published->ended, 3);
     end();
 }
 
@@ -226,7 +202,7 @@ static void a_file_that_is_not_there(void **state)
     assert_int_equal(info.starts, 1);
     assert_true(info.next > co_clock());
     assert_non_null(strstr(info.ended, "a.flv"));
-    assert_int_equal(begun, 0);
+    assert_int_equal(published->begun, 0);
     reload(conf_of(NULL, "s")); /* who waits ends at once */
     WAIT_FOR(!ingests_next(files, NULL));
     end();
@@ -245,7 +221,7 @@ static void a_file_that_goes(void **state)
     WAIT_FOR(packets() > 0);
     assert_int_equal(unlink(path), 0);
     WAIT_FOR(in_state(JOB_WAITS));
-    assert_int_equal(ended, 1);
+    assert_int_equal(published->ended, 1);
     end();
 }
 

@@ -2,9 +2,9 @@
 /* test_session_hooks.c - callbacks: what is told, what an answer means. */
 #include "base/jflat.h"
 #include "co/co.h"
+#include "env.h"
 #include "session/clients.h"
 #include "session/hooks_impl.h"
-#include "unit.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -122,9 +122,7 @@ static const struct {
 static void test_bodies(void **state)
 {
     static const char common[] = "server_id service_id action client_id ip vhost app ";
-    struct live_registry *streams = live_registry_new();
-    struct session_env env = { .server_id = "vid-1", .service_id = "run", .streams = streams,
-                           .clients = clients_new(streams, "vid-1") };
+    struct session_env *env = env_new("listen 1935;");
     const struct session_stream names = { "__defaultVhost__", "live", "s", "?a=b", "rtmp://h/live",
                                         "http://page", "1.2.3.4", NULL, NULL, NULL };
     const struct hooks_event event = { .names = &names, .client_id = "abcdefgh", .in = 1, .out = 2,
@@ -139,7 +137,7 @@ static void test_bodies(void **state)
         struct wr w;
 
         wr_init(&w, 65536);
-        hooks_body(&w, &env, bodies[i].action, &event);
+        hooks_body(&w, env, bodies[i].action, &event);
         v = json_loadb((const char *)w.buf, w.len, JSON_REJECT_DUPLICATES, NULL);
         assert_non_null(v);
         json_object_foreach(v, key, member) {
@@ -155,8 +153,7 @@ static void test_bodies(void **state)
         json_decref(v);
         wr_free(&w);
     }
-    clients_free(env.clients);
-    live_registry_free(streams);
+    env_free(&env);
 }
 
 int main(void)

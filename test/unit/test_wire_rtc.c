@@ -4,8 +4,7 @@
  * relayed. */
 #include "wire/rtc.h"
 
-#include "live_media.h"
-#include "rtp_media.h"
+#include "publisher.h"
 #include "wire/rtc_impl.h"
 
 #include <assert.h>
@@ -41,22 +40,6 @@ static void take(struct wired *t)
 {
     while (rtc_wire_take(t->w, co_now()))
         ;
-}
-
-static void push_config(struct wired *t, enum av_codec codec)
-{
-    struct frame f = media_config_of(codec);
-
-    if (f.config)
-        push(t->src, &f);
-}
-
-static struct frame push_made(struct wired *t, enum av_codec codec, unsigned i, size_t size)
-{
-    struct frame f = media_make(codec, i, size, frame_buf);
-
-    push(t->src, &f);
-    return f;
 }
 
 /* ---- unpack what was packed */
@@ -116,10 +99,10 @@ static void comes_out(enum av_codec codec)
     setup(&t, &plain);
     assert_ok(rtp_unpacker_init(&e.u, &opts));
     rtc_wire_wanted(t.w, true);
-    push_config(&t, codec);
+    push_config(t.src, codec);
     for (unsigned i = 0; i < MADE; i++) {
         sizes[i] = kind == AV_VIDEO ? video[i % COUNT(video)] : 60 + i;
-        (void)push_made(&t, codec, i, sizes[i]);
+        (void)push_made(t.src, codec, i, sizes[i]);
         take(&t);
         hear(&t, &e, codec, sizes);
     }
@@ -150,7 +133,7 @@ static void sets_go_in_front_and_pieces_are_even(void **state)
     (void)state;
     setup(&t, &plain);
     rtc_wire_wanted(t.w, true);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     for (int i = 0; i < 2; i++) {
         struct media_buf b = { frame_buf, 0 };
         struct frame f;
@@ -199,12 +182,12 @@ static void options_count(void **state)
         opts.merge_nalus = rows[i].merge;
         setup(&t, &opts);
         rtc_wire_wanted(t.w, true);
-        push_config(&t, AV_H264);
-        (void)push_made(&t, AV_H264, 0, 20);
+        push_config(t.src, AV_H264);
+        (void)push_made(t.src, AV_H264, 0, 20);
         take(&t);
         t.at = rtp_log_head(t.log);
-        (void)push_made(&t, AV_H264, 3, 200);
-        (void)push_made(&t, AV_H264, 6, 200);
+        (void)push_made(t.src, AV_H264, 3, 200);
+        (void)push_made(t.src, AV_H264, 6, 200);
         take(&t);
         {
             unsigned sei = 0, groups = 0, slices = 0;
@@ -239,7 +222,7 @@ static void push_b(struct wired *t, const char *head, int64_t dts_ms, int64_t pt
 /* In order of decoding I P B b P, times as shown. `ref`: the first B is needed by others. */
 static void push_group(struct wired *t, bool ref)
 {
-    push_config(t, AV_H264);
+    push_config(t->src, AV_H264);
     push_b(t, "\x65\x88", 0, 80);
     push_b(t, "\x41\x9a", 40, 200);
     push_b(t, ref ? "\x21\x9e" : "\x01\x9e", 80, 120);
@@ -291,7 +274,7 @@ static void times_that_go_back_are_put_right(void **state)
     (void)state;
     setup(&t, &plain);
     rtc_wire_wanted(t.w, true);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     push_b(&t, "\x65\x88", 80, 80);
     push_b(&t, "\x41\x9a", 120, 200);
     push_b(&t, "\x41\x9a", 160, 160);
@@ -314,9 +297,9 @@ static void nothing_is_cut_that_nobody_wants(void **state)
 
     (void)state;
     setup(&t, &plain);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     for (unsigned i = 0; i < 15; i++)
-        (void)push_made(&t, AV_H264, i, 300);
+        (void)push_made(t.src, AV_H264, i, 300);
     take(&t);
     assert_int_equal(rtp_log_head(t.log), 0);
     assert_int_equal(rtc_wire_codec(t.w, AV_VIDEO), AV_H264);
@@ -338,14 +321,14 @@ static void the_next_publisher_goes_on_in_numbers_and_times(void **state)
     (void)state;
     setup(&t, &plain);
     rtc_wire_wanted(t.w, true);
-    push_config(&t, AV_H264);
-    (void)push_made(&t, AV_H264, 0, 300);
+    push_config(t.src, AV_H264);
+    (void)push_made(t.src, AV_H264, 0, 300);
     take(&t);
     assert_true(rtp_log_get(t.log, rtp_log_head(t.log) - 1, &last));
     live_source_end(t.src, &me);
     assert_ok(live_source_begin(t.src, &me, &rule));
-    push_config(&t, AV_VP9);
-    (void)push_made(&t, AV_VP9, 0, 300);
+    push_config(t.src, AV_VP9);
+    (void)push_made(t.src, AV_VP9, 0, 300);
     take(&t);
     assert_true(rtp_log_get(t.log, rtp_log_head(t.log) - 1, &e));
     assert_int_equal(e.number, last.number + 1);
@@ -372,11 +355,11 @@ static void who_serves_is_told_once(void **state)
     opts.arg = &news;
     news = 0;
     setup(&t, &opts);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     rtc_wire_wanted(t.w, true);
     take(&t);
     for (unsigned i = 0; i < 3; i++) {
-        (void)push_made(&t, AV_H264, i, 300);
+        (void)push_made(t.src, AV_H264, i, 300);
         co_yield();
         co_yield();
     }
@@ -385,7 +368,7 @@ static void who_serves_is_told_once(void **state)
     co_yield();
     co_yield();
     assert_int_equal(news, 1);
-    (void)push_made(&t, AV_H264, 4, 300);
+    (void)push_made(t.src, AV_H264, 4, 300);
     co_yield();
     co_yield();
     assert_int_equal(news, 2);
@@ -402,12 +385,12 @@ static void both_tracks_have_one_clock(void **state)
     (void)state;
     setup(&t, &plain);
     rtc_wire_wanted(t.w, true);
-    push_config(&t, AV_H264);
-    push_config(&t, AV_OPUS);
+    push_config(t.src, AV_H264);
+    push_config(t.src, AV_OPUS);
     assert_false(rtc_wire_moment(t.w, AV_VIDEO, &ticks[0], &us[0]));
     for (unsigned i = 0; i < 10; i++) {
-        (void)push_made(&t, AV_H264, i, 300);
-        (void)push_made(&t, AV_OPUS, i, 100);
+        (void)push_made(t.src, AV_H264, i, 300);
+        (void)push_made(t.src, AV_OPUS, i, 100);
     }
     take(&t);
     assert_true(rtc_wire_moment(t.w, AV_VIDEO, &ticks[0], &us[0]));
@@ -440,8 +423,8 @@ static void a_publisher_goes_on_where_another_was(void **state)
     (void)state;
     setup(&t, &plain);
     rtc_wire_wanted(t.w, true);
-    push_config(&t, AV_H264);
-    (void)push_made(&t, AV_H264, 0, 300);
+    push_config(t.src, AV_H264);
+    (void)push_made(t.src, AV_H264, 0, 300);
     take(&t);
     assert_true(rtp_log_get(t.log, rtp_log_head(t.log) - 1, &last));
     rtc_wire_relay_begin(t.w, codecs);
@@ -460,7 +443,7 @@ static void a_publisher_goes_on_where_another_was(void **state)
     assert_true(rtp_log_get(t.log, rtp_log_head(t.log) - 1, &e));
     assert_int_equal(e.number, last.number + 4);
     rtc_wire_relay_end(t.w);
-    (void)push_made(&t, AV_H264, 10, 300);
+    (void)push_made(t.src, AV_H264, 10, 300);
     take(&t);
     assert_true(rtp_log_get(t.log, rtp_log_head(t.log) - 1, &e));
     assert_true(e.number > last.number + 4);
@@ -578,8 +561,8 @@ static void memory_is_counted(void **state)
     opts.counter = &counter;
     setup(&t, &opts);
     rtc_wire_wanted(t.w, true);
-    push_config(&t, AV_H264);
-    (void)push_made(&t, AV_H264, 0, 50000);
+    push_config(t.src, AV_H264);
+    (void)push_made(t.src, AV_H264, 0, 50000);
     take(&t);
     assert_true(counter > 50000);
     finish(&t);

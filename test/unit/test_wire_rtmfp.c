@@ -3,8 +3,7 @@
  * with what, what is kept for them, and what becomes of it when its publisher changes. */
 #include "wire/rtmfp.h"
 
-#include "live_media.h"
-#include "rtp_media.h"
+#include "publisher.h"
 
 enum { AUDIO = 8, VIDEO = 9, DATA = 18, HEAD = 5 };
 
@@ -12,7 +11,6 @@ static const struct live_settings settings = {
     .gop_cache = true, .jitter = LIVE_JITTER_OFF, .gop_cache_max_frames = 100000,
     .queue_length = CO_SECONDS(30), .max_bytes = 64 << 20,
 };
-static uint8_t frame_buf[MEDIA_FRAME_MAX];
 static co_usec now;
 static size_t counted;
 
@@ -37,27 +35,6 @@ static void finish(struct wired *t)
     live_end(t->src);
 }
 
-static void push_config_at(struct wired *t, enum av_codec codec, int64_t ms)
-{
-    struct frame f = media_config_of(codec);
-
-    f.dts = f.pts = AV_MS(ms);
-    push(t->src, &f);
-}
-
-static void push_config(struct wired *t, enum av_codec codec)
-{
-    push_config_at(t, codec, 0);
-}
-
-static void push_at(struct wired *t, enum av_codec codec, bool key, int64_t ms, size_t size)
-{
-    struct frame f = media_make(codec, key ? 0 : 1, size, frame_buf);
-
-    f.dts = f.pts = AV_MS(ms);
-    push(t->src, &f);
-}
-
 /* A message as it came by RTMP. */
 static void push_origin(struct wired *t, uint8_t type, bool config, const void *body, size_t size,
                         int64_t ms)
@@ -70,12 +47,6 @@ static void push_origin(struct wired *t, uint8_t type, bool config, const void *
     memcpy(pkt->data, body, size);
     live_source_push(t->src, pkt, AV_MS(ms));
     (void)av_packet_unref(pkt);
-}
-
-static void push_configs(struct wired *t)
-{
-    push_config(t, AV_H264);
-    push_config(t, AV_AAC);
 }
 
 static const struct rtmfp_message *message(struct wired *t, uint64_t number)
@@ -114,7 +85,7 @@ static void bodies_of_rtmp_are_sent_as_they_came(void **state)
     setup(&t, &settings, 8 << 20);
     rtmfp_wire_wanted(t.w, true);
     rtmfp_wire_take(t.w, now);
-    push_at(&t, AV_H264, true, 0, 100); /* a reader begins at a key frame */
+    push_at(t.src, AV_H264, true, 0, 100); /* a reader begins at a key frame */
     for (size_t i = 0; i < COUNT(rows); i++)
         push_origin(&t, rows[i].type, rows[i].config, rows[i].body, rows[i].size, rows[i].ms);
     rtmfp_wire_take(t.w, now);
@@ -139,10 +110,10 @@ static void frames_of_others_have_what_flv_puts_in_front(void **state)
 
     (void)state;
     setup(&t, &settings, 8 << 20);
-    push_configs(&t);
+    push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
-    push_at(&t, AV_H264, true, 40, 100);
-    push_at(&t, AV_AAC, false, 60, 50);
+    push_at(t.src, AV_H264, true, 40, 100);
+    push_at(t.src, AV_AAC, false, 60, 50);
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_head(t.w), 4);
     assert_memory_equal(message(&t, 0)->bytes + HEAD, "\x17\x00", 2); /* configurations first */
@@ -172,10 +143,10 @@ static void opus_is_for_who_announces_it(void **state)
     setup(&t, &settings, 8 << 20);
     rtmfp_wire_wanted(t.w, true);
     rtmfp_wire_take(t.w, now);
-    push_at(&t, AV_H264, true, 0, 100);
+    push_at(t.src, AV_H264, true, 0, 100);
     push_origin(&t, DATA, true, metadata, sizeof(metadata) - 1, 0);
-    push_at(&t, AV_OPUS, false, 20, 50);
-    push_at(&t, AV_AAC, false, 40, 50);
+    push_at(t.src, AV_OPUS, false, 20, 50);
+    push_at(t.src, AV_AAC, false, 40, 50);
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_head(t.w), COUNT(rows));
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -196,9 +167,9 @@ static void one_who_comes_begins_at_the_newest_key_frame(void **state)
 
     (void)state;
     setup(&t, &settings, 8 << 20);
-    push_configs(&t);
+    push_configs(t.src);
     for (int i = 0; i < 25; i++)
-        push_at(&t, AV_H264, i % 10 == 0, i * 40, 900);
+        push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_head(t.w), 0); /* nobody wanted it */
     assert_false(rtmfp_wire_key(t.w, &key));
@@ -223,11 +194,11 @@ static void a_key_frame_is_newer_than_all_before_it(void **state)
 
     (void)state;
     setup(&t, &settings, 8 << 20);
-    push_configs(&t);
+    push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
     for (int i = 0; i < 20; i++)
-        push_at(&t, AV_H264, i % 10 == 0, i * 40, 900);
-    push_at(&t, AV_H264, true, 760, 900); /* at the time of the last one */
+        push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
+    push_at(t.src, AV_H264, true, 760, 900); /* at the time of the last one */
     rtmfp_wire_take(t.w, now);
     assert_true(rtmfp_wire_key(t.w, &key));
     for (uint64_t n = 0; n + 1 < rtmfp_wire_head(t.w); n++)
@@ -244,12 +215,12 @@ static void it_keeps_the_group_of_pictures_and_what_is_in_force(void **state)
 
     (void)state;
     setup(&t, &settings, 8 << 20);
-    push_configs(&t);
+    push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
     for (int i = 0; i < 205; i++) {
         if (i == 193) /* in the middle of the last group but one */
-            push_config_at(&t, AV_AAC, i * 40);
-        push_at(&t, AV_H264, i % 10 == 0, i * 40, 900);
+            push_config_at(t.src, AV_AAC, i * 40);
+        push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
         rtmfp_wire_take(t.w, now);
         assert_true(counted > 0);
         assert_true(rtmfp_wire_head(t.w) - rtmfp_wire_first(t.w) <= 13);
@@ -262,7 +233,7 @@ static void it_keeps_the_group_of_pictures_and_what_is_in_force(void **state)
     rtmfp_wire_wanted(t.w, false);
     assert_int_equal(counted, 0);
     assert_int_equal(rtmfp_wire_first(t.w), rtmfp_wire_head(t.w));
-    push_at(&t, AV_H264, false, 8200, 900);
+    push_at(t.src, AV_H264, false, 8200, 900);
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_first(t.w), rtmfp_wire_head(t.w));
     rtmfp_wire_wanted(t.w, true);
@@ -282,10 +253,10 @@ static void without_cache_nothing_is_kept_for_who_joins(void **state)
     (void)state;
     set.gop_cache = false;
     setup(&t, &set, 8 << 20);
-    push_configs(&t);
+    push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
     for (int i = 0; i < 5; i++) {
-        push_at(&t, AV_H264, i == 0, i * 40, 900);
+        push_at(t.src, AV_H264, i == 0, i * 40, 900);
         rtmfp_wire_take(t.w, now);
     }
     assert_false(rtmfp_wire_key(t.w, &key));
@@ -301,20 +272,20 @@ static void bytes_are_bounded(void **state)
 
     (void)state;
     setup(&t, &settings, 20000);
-    push_configs(&t);
+    push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
     for (int i = 0; i < 100; i++) { /* one long group */
-        push_at(&t, AV_H264, i == 0, i * 40, 900);
+        push_at(t.src, AV_H264, i == 0, i * 40, 900);
         rtmfp_wire_take(t.w, now);
         assert_in_range(counted, 1, 20000 + 300); /* 300: what is in force */
     }
     assert_false(rtmfp_wire_key(t.w, &key));
     assert_int_equal(rtmfp_wire_first(t.w) + 1, rtmfp_wire_head(t.w)); /* no use without a key */
-    push_at(&t, AV_H264, true, 4000, 900);
+    push_at(t.src, AV_H264, true, 4000, 900);
     rtmfp_wire_take(t.w, now);
     assert_true(rtmfp_wire_key(t.w, &key));
     assert_int_equal(rtmfp_wire_configs(t.w, key, v, COUNT(v)), 2); /* long gone from the ring */
-    push_at(&t, AV_H264, false, 4040, 30000); /* alone more than that */
+    push_at(t.src, AV_H264, false, 4040, 30000); /* alone more than that */
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_first(t.w), rtmfp_wire_head(t.w));
     assert_in_range(counted, 1, 300);
@@ -329,12 +300,12 @@ static void players_stay_when_the_publisher_changes(void **state)
 
     (void)state;
     setup(&t, &settings, 8 << 20);
-    push_configs(&t);
+    push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
-    push_at(&t, AV_H264, true, 0, 500);
+    push_at(t.src, AV_H264, true, 0, 500);
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_began(t.w), 0);
-    push_at(&t, AV_H264, false, 40, 500); /* is still sent */
+    push_at(t.src, AV_H264, false, 40, 500); /* is still sent */
     live_source_end(t.src, &me);
     rtmfp_wire_take(t.w, now);
     rtmfp_wire_take(t.w, now);
@@ -343,8 +314,8 @@ static void players_stay_when_the_publisher_changes(void **state)
     assert_false(rtmfp_wire_key(t.w, &key));
     assert_int_equal(rtmfp_wire_began(t.w), before);
     assert_ok(live_source_begin(t.src, &me, &rule));
-    push_config(&t, AV_H264);
-    push_at(&t, AV_H264, true, 80, 500);
+    push_config(t.src, AV_H264);
+    push_at(t.src, AV_H264, true, 80, 500);
     for (int i = 0; i < 3; i++) {
         rtmfp_wire_take(t.w, now);
         assert_true(rtmfp_wire_key(t.w, &key));
@@ -362,10 +333,10 @@ static void a_turn_is_bounded(void **state)
 
     (void)state;
     setup(&t, &settings, 64 << 20);
-    push_configs(&t);
+    push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
     for (int i = 0; i < 300; i++)
-        push_at(&t, AV_H264, i == 0, i * 40, 10000);
+        push_at(t.src, AV_H264, i == 0, i * 40, 10000);
     rtmfp_wire_take(t.w, now);
     assert_in_range(rtmfp_wire_head(t.w), 50, 200);
     for (int i = 0; i < 10 && head != rtmfp_wire_head(t.w); i++) {

@@ -2,9 +2,8 @@
 /* test_wire_rtp.c - what players get of a live stream as interleaved RTP, and are told before. */
 #include "wire/rtp.h"
 
-#include "live_media.h"
 #include "proto/rtp/rtcp.h"
-#include "rtp_media.h"
+#include "publisher.h"
 #include "wire/rtp_impl.h"
 
 #include <stdio.h>
@@ -20,22 +19,6 @@ static uint8_t frame_buf[MEDIA_FRAME_MAX];
 static struct live_source *begin(void)
 {
     return live_begin(&settings);
-}
-
-static void push_config(struct live_source *src, enum av_codec codec)
-{
-    struct frame f = media_config_of(codec);
-
-    if (f.config)
-        push(src, &f);
-}
-
-static void push_at(struct live_source *src, enum av_codec codec, bool key, int64_t dts)
-{
-    struct frame f = media_make(codec, key ? 0 : 1, 160, frame_buf);
-
-    f.dts = f.pts = dts;
-    push(src, &f);
 }
 
 /* ---- a player, and what it hears */
@@ -318,25 +301,6 @@ static void test_codecs(void **state)
 
 /* ---- sound and picture together */
 
-static void push_av(struct live_source *src, int64_t from, unsigned frames, unsigned gop)
-{
-    int64_t sound = from;
-
-    for (unsigned i = 0; i < frames; i++) {
-        int64_t dts = from + i * AV_MS(40);
-
-        push_at(src, AV_H264, i % gop == 0, dts);
-        for (; sound < dts + AV_MS(40); sound += 1920)
-            push_at(src, AV_AAC, false, sound);
-    }
-}
-
-static void push_configs(struct live_source *src)
-{
-    push_config(src, AV_H264);
-    push_config(src, AV_AAC);
-}
-
 static void test_reports(void **state)
 {
     struct live_source *src = begin();
@@ -346,7 +310,7 @@ static void test_reports(void **state)
     (void)state;
     push_configs(src);
     listen_to(&e, src, BOTH, 1400);
-    push_av(src, 0, 100, 25);
+    push_av(src, 0, 100, 25, 160);
     hear(&e);
     check_all(&e);
     for (unsigned i = 0; i + 2 < e.n; i++) {
@@ -379,7 +343,7 @@ static void test_reports_go_on(void **state)
     (void)state;
     push_configs(src);
     listen_to(&e, src, BOTH, 1400);
-    push_av(src, 0, 550, 1000);
+    push_av(src, 0, 550, 1000, 160);
     hear(&e);
     check_all(&e);
     assert_int_equal(reports_of(&e, 0), 5);
@@ -403,7 +367,7 @@ static void test_unwanted_tracks(void **state)
         struct ear e;
 
         push_configs(src);
-        push_av(src, 0, 60, 25);
+        push_av(src, 0, 60, 25, 160);
         listen_to(&e, src, 1u << only, 1400);
         rtp_wire_start(&e.c, 3, start);
         hear(&e);
@@ -429,15 +393,15 @@ static void test_late_sound(void **state)
     push_config(src, AV_H264);
     listen_to(&e, src, BOTH, 1400);
     for (unsigned i = 0; i < 50; i++)
-        push_at(src, AV_H264, i == 0, i * AV_MS(40));
+        push_at(src, AV_H264, i == 0, i * 40, 160);
     hear(&e);
     assert_int_equal(reports_of(&e, 1), 0);
     push_config(src, AV_AAC);
-    push_at(src, AV_AAC, false, AV_MS(2000));
+    push_at(src, AV_AAC, false, 2000, 160);
     hear(&e);
     assert_int_equal(reports_of(&e, 1), 1);
     push(src, &other);
-    push_at(src, AV_AAC, false, AV_MS(2020));
+    push_at(src, AV_AAC, false, 2020, 160);
     hear(&e);
     assert_int_equal(reports_of(&e, 1), 2);
     assert_int_equal(byes_of(&e), 2); /* it is not what they were told */
@@ -493,14 +457,14 @@ static void test_publisher_comes_back(void **state)
     (void)state;
     push_configs(src);
     listen_to(&e, src, BOTH, 1400);
-    push_av(src, AV_MS(700000), 30, 25);
+    push_av(src, AV_MS(700000), 30, 25, 160);
     hear(&e);
     before = packets_of(&e, 0);
     last = nth_packet(&e, 0, before - 1)->rtp.time;
     live_source_end(src, &me);
     assert_ok(live_source_begin(src, &other, &rule));
     push_configs(src);
-    push_av(src, 0, 30, 25);
+    push_av(src, 0, 30, 25, 160);
     hear(&e);
     check_all(&e);
     assert_int_equal(byes_of(&e), 0);
@@ -521,14 +485,14 @@ static void test_another_codec(void **state)
     (void)state;
     push_configs(src);
     listen_to(&e, src, BOTH, 1400);
-    push_av(src, 0, 5, 25);
+    push_av(src, 0, 5, 25, 160);
     hear(&e);
     before = packets_of(&e, 0);
     live_source_end(src, &me);
     assert_ok(live_source_begin(src, &me, &rule));
     push_config(src, AV_H265);
     push_config(src, AV_AAC);
-    push_at(src, AV_H265, true, AV_MS(40));
+    push_at(src, AV_H265, true, 40, 160);
     listen_to(&late, src, BOTH, 1400);
     hear(&e);
     hear(&late);
@@ -557,11 +521,11 @@ static void test_another_configuration(void **state)
     (void)state;
     push_config(src, AV_H264);
     listen_to(&e, src, BOTH, 1400);
-    push_at(src, AV_H264, true, 0);
+    push_at(src, AV_H264, true, 0, 160);
     hear(&e);
     before = packets_of(&e, 0);
     push(src, &f);
-    push_at(src, AV_H264, true, AV_MS(40));
+    push_at(src, AV_H264, true, 40, 160);
     hear(&e);
     sets = nth_packet(&e, 0, before);
     assert_true(sets->rtp.payload_size > 5);
@@ -583,7 +547,7 @@ static void test_broken_frames(void **state)
     (void)state;
     push_configs(src);
     listen_to(&e, src, BOTH, 1400);
-    push_at(src, AV_H264, true, 0);
+    push_at(src, AV_H264, true, 0, 160);
     hear(&e);
     before = packets_of(&e, 0);
     push(src, &broken);
@@ -592,8 +556,8 @@ static void test_broken_frames(void **state)
     hear(&e);
     assert_int_equal(packets_of(&e, 0), before);
     assert_int_equal(packets_of(&e, 1), 0);
-    push_at(src, AV_H264, true, AV_MS(80));
-    push_at(src, AV_AAC, false, AV_MS(80));
+    push_at(src, AV_H264, true, 80, 160);
+    push_at(src, AV_AAC, false, 80, 160);
     hear(&e);
     check_all(&e);
     assert_true(packets_of(&e, 0) > before);
@@ -611,12 +575,12 @@ static void test_others(void **state)
 
     (void)state;
     listen_to(&e, src, BOTH, 1400);
-    push_at(src, AV_AAC, false, 0);
-    push_at(src, AV_SPEEX, false, AV_MS(10));
+    push_at(src, AV_AAC, false, 0, 160);
+    push_at(src, AV_SPEEX, false, 10, 160);
     hear(&e);
     assert_int_equal(packets_of(&e, 1), 0);
     push_config(src, AV_AAC);
-    push_at(src, AV_AAC, false, AV_MS(20));
+    push_at(src, AV_AAC, false, 20, 160);
     f = media_make(AV_AAC, 1, 100, frame_buf);
     f.track = 1;
     f.dts = AV_MS(30);
@@ -640,10 +604,10 @@ static void test_start(void **state)
     listen_to(&e, src, BOTH, 1400);
     rtp_wire_start(&e.c, 3, start);
     assert_false(start[0].has_time || start[0].has_seq || start[1].has_time || start[1].has_seq);
-    push_at(src, AV_H264, true, AV_MS(400)); /* the sound of the same moment comes later */
+    push_at(src, AV_H264, true, 400, 160); /* the sound of the same moment comes later */
     rtp_wire_start(&e.c, 3, start);
     assert_true(start[0].has_time && start[0].has_seq && start[1].has_time && !start[1].has_seq);
-    push_at(src, AV_AAC, false, AV_MS(410));
+    push_at(src, AV_AAC, false, 410, 160);
     rtp_wire_start(&e.c, 3, start);
     hear(&e);
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
@@ -673,15 +637,15 @@ static void test_start_of_fixed_types(void **state)
         struct ear e;
 
         push_config(src, AV_H264);
-        push_at(src, AV_H264, true, 0);
-        push_at(src, sounds[i].codec, false, AV_MS(10));
-        push_at(src, AV_H264, true, AV_MS(2000));
+        push_at(src, AV_H264, true, 0, 160);
+        push_at(src, sounds[i].codec, false, 10, 160);
+        push_at(src, AV_H264, true, 2000, 160);
         listen_to(&e, src, BOTH, 1400);
         rtp_wire_start(&e.c, 3, start);
         assert_true(start[0].has_seq && start[1].has_time && !start[1].has_seq);
         assert_int_equal(start[1].time,
                          rtp_wire_base(SEED, 1) + (uint32_t)(sounds[i].clock * 2));
-        push_at(src, sounds[i].codec, false, AV_MS(2010));
+        push_at(src, sounds[i].codec, false, 2010, 160);
         hear(&e);
         check_all(&e);
         assert_int_equal(nth_packet(&e, 1, 0)->rtp.time - start[1].time, sounds[i].clock / 100);

@@ -4,8 +4,7 @@
 #include "wire/srt.h"
 
 #include "format/ts/mux.h"
-#include "live_media.h"
-#include "rtp_media.h"
+#include "publisher.h"
 
 enum { PAYLOAD = 7 * TS_PACKET, PIDS = 0x2000, SYNC = 0x47, FIELD = 0x20, DATA = 0x10 };
 
@@ -13,7 +12,6 @@ static const struct live_settings settings = {
     .gop_cache = true, .jitter = LIVE_JITTER_OFF, .gop_cache_max_frames = 100000,
     .queue_length = CO_SECONDS(30), .max_bytes = 64 << 20,
 };
-static uint8_t frame_buf[MEDIA_FRAME_MAX];
 static co_usec now; /* goes on as the test says */
 
 struct wired {
@@ -39,29 +37,13 @@ static void finish(struct wired *t)
     live_end(t->src);
 }
 
-static void push_config(struct wired *t, enum av_codec codec)
-{
-    struct frame f = media_config_of(codec);
-
-    if (f.config)
-        push(t->src, &f);
-}
-
 /* A picture and sound, and somebody plays. */
 static void setup_both(struct wired *t)
 {
     setup(t, &settings);
-    push_config(t, AV_H264);
-    push_config(t, AV_AAC);
+    push_config(t->src, AV_H264);
+    push_config(t->src, AV_AAC);
     srt_wire_wanted(t->w, true);
-}
-
-static void push_at(struct wired *t, enum av_codec codec, bool key, int64_t ms, size_t size)
-{
-    struct frame f = media_make(codec, key ? 0 : 1, size, frame_buf);
-
-    f.dts = f.pts = AV_MS(ms);
-    push(t->src, &f);
 }
 
 /* ---- what is in the packets */
@@ -140,11 +122,11 @@ static void one_who_comes_begins_at_the_newest_key_frame(void **state)
 
     (void)state;
     setup(&t, &settings);
-    push_config(&t, AV_H264);
-    push_config(&t, AV_AAC);
+    push_config(t.src, AV_H264);
+    push_config(t.src, AV_AAC);
     for (int i = 0; i < 25; i++) {
-        push_at(&t, AV_H264, i % 10 == 0, i * 40, 900);
-        push_at(&t, AV_AAC, false, i * 40 + 5, 200);
+        push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
+        push_at(t.src, AV_AAC, false, i * 40 + 5, 200);
     }
     srt_wire_take(t.w, now);
     assert_int_equal(t.log->head, 0); /* nobody wanted it */
@@ -166,14 +148,14 @@ static void the_rest_of_a_packet_goes_with_its_turn(void **state)
 
     (void)state;
     setup(&t, &settings);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     srt_wire_wanted(t.w, true);
-    push_at(&t, AV_H264, true, 0, 5000);
+    push_at(t.src, AV_H264, true, 0, 5000);
     srt_wire_take(t.w, now);
     for (int i = 1; i < 20; i++) {
         uint64_t before = t.log->head;
 
-        push_at(&t, AV_H264, false, i * 40, 100);
+        push_at(t.src, AV_H264, false, i * 40, 100);
         srt_wire_take(t.w, now + CO_MS(40) * i);
         assert_int_equal(t.log->head, before + 1);
         assert_true(srt_log_get(t.log, before, &e));
@@ -191,16 +173,16 @@ static void frames_of_a_turn_share_packets_but_a_key_frame_begins_one(void **sta
 
     (void)state;
     setup_both(&t);
-    push_at(&t, AV_H264, true, 0, 500);
+    push_at(t.src, AV_H264, true, 0, 500);
     srt_wire_take(t.w, now);
     before = t.log->head;
-    push_at(&t, AV_H264, false, 40, 100);
-    push_at(&t, AV_AAC, false, 41, 100);
-    push_at(&t, AV_AAC, false, 64, 100);
+    push_at(t.src, AV_H264, false, 40, 100);
+    push_at(t.src, AV_AAC, false, 41, 100);
+    push_at(t.src, AV_AAC, false, 64, 100);
     srt_wire_take(t.w, now);
     assert_int_equal(t.log->head, before + 1);
-    push_at(&t, AV_AAC, false, 85, 100);
-    push_at(&t, AV_H264, true, 80, 100);
+    push_at(t.src, AV_AAC, false, 85, 100);
+    push_at(t.src, AV_H264, true, 80, 100);
     srt_wire_take(t.w, now);
     assert_int_equal(t.log->head, before + 3);
     assert_int_equal(t.log->key, before + 2);
@@ -218,9 +200,9 @@ static void tables_and_clocks_come_often(void **state)
     setup_both(&t);
     for (int ms = 0; ms < 2000; ms++) {
         if (ms % 100 == 0)
-            push_at(&t, AV_H264, ms == 0, ms, 300);
+            push_at(t.src, AV_H264, ms == 0, ms, 300);
         if (ms % 20 == 0)
-            push_at(&t, AV_AAC, false, ms, 100);
+            push_at(t.src, AV_AAC, false, ms, 100);
         srt_wire_take(t.w, now);
     }
     see_all(t.log, 0);
@@ -237,10 +219,10 @@ static void players_stay_when_the_publisher_changes(void **state)
 
     (void)state;
     setup_both(&t);
-    push_at(&t, AV_H264, true, 0, 500);
-    push_at(&t, AV_AAC, false, 1, 100);
+    push_at(t.src, AV_H264, true, 0, 500);
+    push_at(t.src, AV_AAC, false, 1, 100);
     srt_wire_take(t.w, now);
-    push_at(&t, AV_H264, false, 40, 500); /* is still sent */
+    push_at(t.src, AV_H264, false, 40, 500); /* is still sent */
     live_source_end(t.src, &me);
     srt_wire_take(t.w, now);
     see_all(t.log, 0);
@@ -249,8 +231,8 @@ static void players_stay_when_the_publisher_changes(void **state)
     assert_false(t.log->has_key);
     before = t.log->head;
     assert_ok(live_source_begin(t.src, &me, &rule));
-    push_config(&t, AV_AAC);
-    push_at(&t, AV_AAC, false, 80, 100);
+    push_config(t.src, AV_AAC);
+    push_at(t.src, AV_AAC, false, 80, 100);
     srt_wire_take(t.w, now);
     assert_true(t.log->has_key && t.log->key == before && begins_with_tables(t.log, before));
     see_all(t.log, 0);
@@ -264,13 +246,13 @@ static void sound_alone_has_places_to_start_at(void **state)
 
     (void)state;
     setup(&t, &settings);
-    push_config(&t, AV_AV1); /* TS has no place for it */
-    push_config(&t, AV_AAC);
+    push_config(t.src, AV_AV1); /* TS has no place for it */
+    push_config(t.src, AV_AAC);
     srt_wire_wanted(t.w, true);
     for (int ms = 0; ms < 3000; ms += 20) {
         if (ms % 1000 == 0)
-            push_at(&t, AV_AV1, true, ms, 500);
-        push_at(&t, AV_AAC, false, ms, 100);
+            push_at(t.src, AV_AV1, true, ms, 500);
+        push_at(t.src, AV_AAC, false, ms, 100);
     }
     srt_wire_take(t.w, now);
     assert_true(t.log->has_key && begins_with_tables(t.log, t.log->key));
@@ -286,11 +268,11 @@ static void it_keeps_what_may_be_asked_for_again(void **state)
 
     (void)state;
     setup(&t, &settings);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     srt_wire_wanted(t.w, true);
     srt_wire_keep(t.w, CO_SECONDS(3));
     for (int i = 0; i < 20; i++) {
-        push_at(&t, AV_H264, i % 10 == 0, i * 40, 900);
+        push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
         srt_wire_take(t.w, now);
     }
     assert_int_equal(t.log->first, 0);
@@ -315,10 +297,10 @@ static void without_cache_nothing_is_kept_for_who_joins(void **state)
     (void)state;
     set.gop_cache = false;
     setup(&t, &set);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     srt_wire_wanted(t.w, true);
-    push_at(&t, AV_H264, true, 0, 900);
-    push_at(&t, AV_H264, false, 40, 900);
+    push_at(t.src, AV_H264, true, 0, 900);
+    push_at(t.src, AV_H264, false, 40, 900);
     srt_wire_take(t.w, now);
     assert_true(t.log->has_key);
     srt_wire_take(t.w, now + CO_SECONDS(2));
@@ -403,9 +385,9 @@ static void players_are_told_that_a_relay_begins_and_ends(void **state)
 
     (void)state;
     setup(&t, &settings);
-    push_config(&t, AV_H264);
+    push_config(t.src, AV_H264);
     srt_wire_wanted(t.w, true);
-    push_at(&t, AV_H264, true, 0, 900);
+    push_at(t.src, AV_H264, true, 0, 900);
     srt_wire_take(t.w, now);
     srt_wire_relay_begin(t.w);
     assert_false(t.log->has_key);
