@@ -90,19 +90,35 @@ def test_names_of_wall_clock_are_not_used_again(srs, html, source):
 
 
 def test_a_list_without_a_journal(srs, html, source):
-    """Of a version before there were journals: its files stay as they are, and its numbers go on."""
+    """It is not ours: a new list begins, and its files stay as they are."""
     s = srs(conf(html))
     push(s, flv.cut(source, 5000))
     first = hls.load(listed(html, 3))
     s.stop()
     os.remove(os.path.join(html, "live", ".s.m3u8.journal"))
-    s = srs(conf(html, "hls_dispose 2;", fragment=1))
+    s = srs(conf(html, "hls_dispose 2; hls_ts_file [app]/[stream]-new-[seq].ts;", fragment=1))
     push(s, flv.cut(source, 3000))
-    assert s.wait_log("its list has no journal: numbers go on at 3, its files stay")
-    assert wait_for(lambda: hls.load(os.path.join(html, "live", "s.m3u8")).sequence == 3)
+    assert s.wait_log("no journal of ours knows the list that is there: a new one begins, its files stay")
+    assert wait_for(lambda: "s-new-1.ts" in [x.uri for x in hls.load(listed(html, 2)).segments])
     second = hls.load(listed(html, 2))
-    assert [x.uri for x in second.segments][:2] == ["s-3.ts", "s-4.ts"] and second.segments[0].discontinuity
+    assert second.sequence == 0 and [x.uri for x in second.segments][:2] == ["s-new-0.ts", "s-new-1.ts"]
     assert wait_for(lambda: names(html, ".ts") == {x.uri for x in first.segments}), names(html, ".ts")
+
+
+def test_a_journal_that_others_may_have_written(srs, html, source):
+    """What it names is not removed, and its list is not continued."""
+    path = os.path.join(html, "live", "s.m3u8")
+    first = crash(srs(conf(html, window=8)), source, path, at=2)
+    had = names(html, ".ts")
+    os.chmod(os.path.join(html, "live", ".s.m3u8.journal"), 0o666)
+    s = srs(conf(html, "hls_dispose 1; hls_ts_file [app]/[stream]-new-[seq].ts;", fragment=1, window=8))
+    assert never(lambda: "its files are removed" in s.text(), 6)
+    push(s, flv.cut(source, 3000))
+    assert s.wait_log("the journal .* is not used, others than this server may have written it")
+    assert wait_for(lambda: "s-new-0.ts" in [x.uri for x in hls.load(path).segments])
+    assert hls.load(path).sequence == 0 < first.sequence
+    assert s.wait_log("its files are removed, nobody published for 1 s")
+    assert names(html, ".ts") == had
 
 
 def about_to_be_written(html, seq, end):

@@ -17,18 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct wr w;
     err_t err = m3u8_open(&r, (const char *)data, size);
 
-    while (!err && m3u8_next(&r)) {
-        assert(r.uri.n > 0 && r.segment.duration >= 0);
-        inside(r.uri, data, size);
-        inside(r.map, data, size);
-        inside(r.key, data, size);
-    }
-    err_free(&err);
-    err = m3u8_open(&r, (const char *)data, size);
     for (enum m3u8_item item = M3U8_SEGMENT; !err && item != M3U8_END;) {
         item = m3u8_item(&r);
         assert(item == M3U8_END || r.uri.n > 0);
-        assert(r.part.duration >= 0 && r.hold_back >= 0 && r.part_hold_back >= 0);
+        assert(r.part.duration >= 0 && r.segment.duration >= 0 && r.hold_back >= 0 && r.part_hold_back >= 0);
         inside(r.uri, data, size);
         inside(r.map, data, size);
         inside(r.key, data, size);

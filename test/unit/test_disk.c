@@ -187,6 +187,10 @@ static void test_files(void **state)
     assert_null(disk_read_file(&job, path, 4, &size));
     assert_int_equal(job.error, EFBIG);
     job = (struct disk_job){ 0 };
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_null(disk_read_file(&job, path, 100, &size)); /* others may have written it */
+    assert_int_equal(job.error, EPERM);
+    job = (struct disk_job){ 0 };
     (void)snprintf(tmp, sizeof(tmp), "%s/a/b/c/d", root); /* below a file */
     assert_false(disk_write_file(&job, tmp, "x", 1));
     assert_int_equal(job.error, ENOTDIR);

@@ -74,13 +74,12 @@ struct m3u8_reader {
     bool can_block;        /* EXT-X-SERVER-CONTROL: CAN-BLOCK-RELOAD */
     bool over;             /* EXT-X-ENDLIST came */
     int64_t hold_back, part_hold_back; /* 1/90000 s; 0: unknown */
-    /* of the segment that next() gave; texts point into the list, with their sizes */
+    /* of the item; texts point into the list, with their sizes */
     struct m3u8_text {
         const char *p;
         size_t n;
     } uri, map, key;
     struct m3u8_segment segment; /* but for its texts */
-    /* of the item that item() gave */
     struct m3u8_part part;       /* but for its uri */
     unsigned bandwidth;          /* of a variant */
     bool given, variant;
@@ -97,8 +96,7 @@ enum m3u8_item {
 /* ERR_MALFORMED: no playlist. */
 err_t m3u8_open(struct m3u8_reader *r, const char *text, size_t size)
     __attribute__((warn_unused_result));
-bool m3u8_next(struct m3u8_reader *r); /* the next segment; false: no more */
-/* As a player reads: all that has a uri, in order. What was read for a segment (its wall clock,
+/* The next item that has a uri, in order. What was read for a segment (its wall clock,
  * map, key) is there for its parts. */
 enum m3u8_item m3u8_item(struct m3u8_reader *r);
 

@@ -235,13 +235,3 @@ enum m3u8_item m3u8_item(struct m3u8_reader *r)
     r->given = item == M3U8_SEGMENT;
     return item;
 }
-
-bool m3u8_next(struct m3u8_reader *r)
-{
-    enum m3u8_item item;
-
-    do {
-        item = m3u8_item(r);
-    } while (item != M3U8_END && item != M3U8_SEGMENT);
-    return item == M3U8_SEGMENT;
-}

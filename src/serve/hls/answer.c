@@ -204,10 +204,10 @@ static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool s
 
 err_t hls_answer_no_session(struct http_exchange *x, struct hls *h)
 {
-    if (!h->told_at || co_now() - h->told_at > TOLD)
+    if (!h->sessions->denied_at || co_now() - h->sessions->denied_at > TOLD)
         log_warn("HLS or DASH: %.200s is for players with a session, %s has none (for caches that "
                  "strip queries: hls_ts_ctx off, dash_ts_ctx off)", x->req->path, x->ip);
-    h->told_at = co_now();
+    h->sessions->denied_at = co_now();
     return http_response_status(x->resp, 403);
 }
 

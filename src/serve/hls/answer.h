@@ -4,8 +4,8 @@
 #define SERVE_HLS_ANSWER_H
 
 #include "serve/hls/session.h"
+#include "serve/hls/template.h"
 #include "serve/http/http.h"
-#include "sink/hls/match.h"
 
 struct hls_answer {
     struct hls *h;

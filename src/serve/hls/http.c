@@ -15,13 +15,13 @@
 #include "base/text.h"
 #include "co/os/file.h"
 #include "serve/hls/answer.h"
+#include "serve/hls/folder.h"
 #include "serve/hls/wanted.h"
 #include "serve/http/static.h"
 #include "session/admit.h"
 #include "session/homes.h"
-#include "sink/hls/folder.h"
 #include "sink/hls/stream.h"
-#include "sink/hls/where.h"
+#include "sink/hls/owner.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -77,13 +77,13 @@ static bool in_memory(const struct http_exchange *x, struct hls_answer *a)
 /* To the worker that has it, if that is another one. */
 static bool goes_to(struct http_exchange *x, int worker)
 {
-    return worker != HLS_NOWHERE && (unsigned)worker != x->env->worker &&
+    return worker != HLS_NO_OWNER && (unsigned)worker != x->env->worker &&
            http_exchange_move(x, (unsigned)worker);
 }
 
 static bool goes_by_path(struct http_exchange *x, const struct hls_answer *a)
 {
-    return goes_to(x, hls_names_where(a->h, a->path));
+    return goes_to(x, hls_names_owner(a->h, a->path));
 }
 
 static bool goes_by_session(struct http_exchange *x)
@@ -91,7 +91,7 @@ static bool goes_by_session(struct http_exchange *x)
     char text[HLS_SESSION_KEY + 2];
     const char *key = hls_session_key(x, text);
 
-    return key && goes_to(x, hls_session_where(x->env, key));
+    return key && goes_to(x, hls_session_owner(x->env, key));
 }
 
 /* It is in the memory of this worker, maybe soon: what is pulled for who asks is waited for. Yields

@@ -8,11 +8,12 @@
 #include "base/random_id.h"
 #include "base/text.h"
 #include "proto/http/url.h"
+#include "serve/hls/folder.h"
 #include "session/player.h"
 #include "session/term.h"
 #include "session/workers.h"
 #include "sink/hls/stream.h"
-#include "sink/hls/where.h"
+#include "sink/hls/owner.h"
 
 #include <ctype.h>
 #include <openssl/crypto.h>
@@ -21,20 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096, QUERY_MAX = 64 * 1024, TRIES = 4 };
+enum { QUERY_MAX = 64 * 1024, TRIES = 4 };
 
 #define SWEEP CO_SECONDS(1)
 #define TOLD CO_SECONDS(10)
 #define FIRST_LEAST CO_SECONDS(10)
-
-struct hls_sessions {
-    struct hls_session *buckets[BUCKETS];
-    struct hls_session *marked[BUCKETS]; /* those of DASH once more */
-    struct hls_room *room;
-    unsigned all; /* with those that ask, and those that were kicked */
-    bool sweeping;
-    co_usec told_at; /* that there are too many */
-};
 
 void hls_sessions_begin(struct hls *h)
 {
@@ -44,7 +36,7 @@ void hls_sessions_begin(struct hls *h)
 
 static struct hls_session **bucket(struct hls *h, const char *id)
 {
-    return &h->sessions->buckets[text_hash(id) % BUCKETS];
+    return &h->sessions->buckets[text_hash(id) % HLS_SESSION_BUCKETS];
 }
 
 static struct hls_session *find_id(struct hls *h, const char *id)
@@ -88,9 +80,9 @@ static struct place place_of(const char *id)
     return p;
 }
 
-int hls_session_where(const struct session_env *env, const char *key)
+int hls_session_owner(const struct session_env *env, const char *key)
 {
-    return strlen(key) == HLS_SESSION_KEY ? hls_where(env, place_of(key).name) : HLS_NOWHERE;
+    return strlen(key) == HLS_SESSION_KEY ? hls_owner_of(env, place_of(key).name) : HLS_NO_OWNER;
 }
 
 const char *hls_session_key(const struct http_exchange *x, char key[HLS_SESSION_KEY + 2])
@@ -142,7 +134,7 @@ static void make_mark(const struct http_exchange *x, const struct session_stream
 
 static struct hls_session **marked(struct hls *h, const uint8_t mark[HLS_SESSION_MARK])
 {
-    return &h->sessions->marked[(mark[0] | mark[1] << 8) % BUCKETS];
+    return &h->sessions->marked[(mark[0] | mark[1] << 8) % HLS_SESSION_BUCKETS];
 }
 
 /* One that asks by its id is another player. */
@@ -253,7 +245,7 @@ static void forget(struct hls_session **at)
     stop(s, NULL);
     s->hls->sessions->all--;
     hls_room_leave(s->hls->sessions->room, &s->place);
-    hls_where_leave(s->hls->env, place_of(s->id).name);
+    hls_owner_clear(s->hls->env, place_of(s->id).name);
     session_fini(&s->session);
     session_stream_free(&s->session.names);
     free(s);
@@ -304,7 +296,7 @@ static err_t sweep(void *hls)
 
     co_log_as(LOG_STRANGERS); /* one connection may have begun thousands */
     while (t->all > 0 && !(err = co_sleep(SWEEP))) {
-        for (size_t i = 0; i < BUCKETS; i++) {
+        for (size_t i = 0; i < HLS_SESSION_BUCKETS; i++) {
             sweep_bucket(&t->buckets[i], co_now());
             co_yield_if_due();
         }
@@ -327,11 +319,14 @@ static void start_sweep(struct hls *h)
 
 void hls_sessions_free(struct hls *h)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
+    for (size_t i = 0; i < HLS_SESSION_BUCKETS; i++) {
         while (h->sessions->buckets[i])
             forget(&h->sessions->buckets[i]);
     }
     hls_room_free(h->sessions->room);
+    (void)hls_folders_unref(h->sessions->folders);
+    for (size_t i = 0; i < HLS_LIST_FILES; i++)
+        (void)hls_file_unref(h->sessions->lists[i].file);
     free(h->sessions);
 }
 
@@ -411,11 +406,11 @@ static void log_full(struct hls_sessions *t, err_t why, bool made)
 {
     char text[200];
 
-    if (!t->told_at || co_now() - t->told_at > TOLD)
+    if (!t->full_at || co_now() - t->full_at > TOLD)
         log_warn("%s; %s", err_text(why, text, sizeof(text)),
                  made ? "the oldest session that fetched no segment makes room" :
                  "more players are refused");
-    t->told_at = co_now();
+    t->full_at = co_now();
 }
 
 /* The oldest session that nobody uses is to go: of that address, or NULL. */
@@ -557,7 +552,7 @@ static void add(struct hls *h, struct hls_session *s, const struct http_exchange
     s->next = *at;
     *at = s;
     h->sessions->all++;
-    hls_where_enter(h->env, place_of(s->id).name);
+    hls_owner_set(h->env, place_of(s->id).name);
 }
 
 static err_t ask(struct hls_session *s, const struct http_exchange *x)

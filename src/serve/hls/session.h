@@ -24,6 +24,8 @@ enum {
     HLS_SESSION_SECRET = 24,  /* and of what nobody guesses: 124 bits */
     HLS_SESSION_KEY = HLS_SESSION_ID + HLS_SESSION_SECRET,
     HLS_SESSION_MARK = 32,
+    HLS_SESSION_BUCKETS = 4096,
+    HLS_LIST_FILES = 8,
 };
 
 struct hls_session {
@@ -45,12 +47,32 @@ struct hls_session {
     uint64_t requests;
 };
 
+/* A list that is on disk alone, as it was read. */
+struct hls_list_file {
+    struct hls_file *file; /* NULL: none */
+    uint64_t device, inode;
+    int64_t mtime_ns;
+};
+
+/* What one worker knows of its players, and of files on disk that they ask for. */
+struct hls_sessions {
+    struct hls_session *buckets[HLS_SESSION_BUCKETS];
+    struct hls_session *marked[HLS_SESSION_BUCKETS]; /* those of DASH once more */
+    struct hls_room *room;
+    unsigned all;                /* with those that ask, and those that were kicked */
+    bool sweeping;
+    co_usec full_at, denied_at;  /* it was logged that there are too many; that one has none */
+    struct hls_folders *folders; /* as they were a moment ago; NULL: no request needed them */
+    struct hls_list_file lists[HLS_LIST_FILES]; /* the last that were read */
+    unsigned next_list;
+};
+
 void hls_sessions_begin(struct hls *h); /* nobody plays yet */
 void hls_sessions_free(struct hls *h); /* those that play stop, and a backend is told */
 
 struct hls_session *hls_session_find(struct hls *h, const char *key); /* or NULL */
-/* The worker that has the session, or HLS_NOWHERE: sink/hls/where.h. */
-int hls_session_where(const struct session_env *env, const char *key);
+/* The worker that has the session, or HLS_NO_OWNER: sink/hls/owner.h. */
+int hls_session_owner(const struct session_env *env, const char *key);
 /* The session of a request for the playlist or the MPD of a stream: the one by the id of its url if
  * that is of this stream, else of DASH one that such requests were of before. NULL: it has none. */
 struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,

@@ -4,9 +4,8 @@
 
 #include "base/must.h"
 #include "session/tokens.h"
-#include "sink/hls/match.h"
 #include "sink/hls/stream.h"
-#include "sink/hls/where.h"
+#include "sink/hls/owner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ static bool is_there(const struct hls_answer *a)
     bool dash;
 
     return hls_names_of_file(a->h, a->path, &names, &dash) ||
-           hls_names_where(a->h, a->path) != HLS_NOWHERE;
+           hls_names_owner(a->h, a->path) != HLS_NO_OWNER;
 }
 
 static bool say(struct session_env *env, const struct session_stream *names)

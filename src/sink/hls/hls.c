@@ -5,7 +5,6 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "sink/hls/folder.h"
 #include "sink/hls/stream.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@ struct hls *hls_new(struct session_env *env, struct disk *disk)
     env->hls = h;
     h->disk = disk;
     h->names = hls_names_new();
-    h->rests = hls_rests_new();
+    h->ended = hls_ended_new();
     h->shop = shop_new(env->streams);
     co_group_init(&h->group);
     return h;
@@ -44,7 +43,7 @@ static struct hls_stream *add(struct hls *h, const struct session_stream *names,
     struct hls_stream *s = hls_stream_new(h, names, h->env->conf, vhost, kind, next_seq);
 
     if (s) {
-        hls_rest_forget(h, s->key, kind);
+        hls_ended_forget(h, s->key, kind);
         s->next = h->streams;
         h->streams = s;
     }
@@ -115,7 +114,7 @@ static void sink_start(struct sink *sink)
     err_t err = NULL;
 
     if (h->env->worker == 0)
-        err = co_go(&h->group, "hls orphans", hls_remove_orphans, h);
+        err = co_go(&h->group, "hls search", hls_ended_search, h);
     if (err)
         log_end("HLS: files of before", &err);
 }
@@ -153,11 +152,8 @@ static void sink_free(struct sink *sink)
     h->stopping = true;
     while (h->streams)
         hls_stream_dispose(h->streams, false);
-    (void)hls_folders_unref(h->folders);
-    for (size_t i = 0; i < HLS_OLD; i++)
-        (void)hls_file_unref(h->old[i].file);
     hls_names_free(h->names);
-    hls_rests_free(h->rests);
+    hls_ended_free(h->ended);
     (void)shop_unref(h->shop);
     h->env->hls = NULL;
     free(h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - files in memory, found by their path; and the players that wait for one. */
 #include "sink/hls/stream.h"
-#include "sink/hls/where.h"
+#include "sink/hls/owner.h"
 
 #include "base/must.h"
 #include "base/text.h"
@@ -142,7 +142,7 @@ void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct h
         n = must(calloc(1, sizeof(*n) + size));
         memcpy(n->path, normal, size);
         *at = n;
-        hls_where_enter(h->env, normal);
+        hls_owner_set(h->env, normal);
     }
     n = *at;
     if (f)
@@ -164,7 +164,7 @@ void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f)
     if (!n || n->file != f)
         return;
     *at = n->next;
-    hls_where_leave(h->env, normal);
+    hls_owner_clear(h->env, normal);
     (void)hls_file_unref(n->file);
     free(n);
 }
@@ -179,14 +179,14 @@ static struct hls_name *find(struct hls *h, const char *path)
     return *place(h, normal);
 }
 
-int hls_names_where(const struct hls *h, const char *path)
+int hls_names_owner(const struct hls *h, const char *path)
 {
     char normal[HLS_NAME_MAX];
 
     if (!h->env->workers || strlen(path) >= sizeof(normal))
-        return HLS_NOWHERE;
+        return HLS_NO_OWNER;
     normalize(normal, sizeof(normal), path);
-    return hls_where(h->env, normal);
+    return hls_owner_of(h->env, normal);
 }
 
 struct hls_file *hls_find(struct hls *h, const char *path)

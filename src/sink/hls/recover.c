@@ -1,57 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* recover.c - go on with what an earlier process left on disk, as its journal says.
+/* recover.c - continue with the files that an earlier process left on disk, as its journal says.
  *
- * What is whole at the end of its list is the begin of ours. What was listed besides may still be
- * fetched for a while; all else goes. A list without a journal is of a version before there were
- * journals, or of somebody else: its numbers go on, and its files stay.
+ * The complete segments at the end of its list begin the new list. Segments that were listed before
+ * stay for a while, since players may still fetch them; all others are removed. A file that the
+ * journal does not name is not ours and stays as it is.
  */
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
-#include "sink/hls/match.h"
 #include "sink/hls/stream.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST_MAX = 4 << 20, CLOCK_SLACK = 5000 };
+enum { CLOCK_SLACK = 5000 };
 
-/* On a helper thread. Copies of all it needs. */
+/* Runs on a helper thread, so it has copies of all it needs. */
 struct reading {
     struct disk_job job; /* for the errors of disk_read_file() */
     char *path, *list_path, *root, *key_root;
-    char *kind, *vhost, *app, *stream;
-    struct hls_template templates[HLS_TEMPLATES];
-    size_t n_templates;
     struct journal journal;
-    bool found;
-    char *list; /* if there is no journal */
-    size_t list_size;
+    bool is_journal, has_list;
 };
-
-static bool is_of(const struct reading *r)
-{
-    const struct journal *j = &r->journal;
-
-    return strcmp(j->kind, r->kind) == 0 && strcmp(j->vhost, r->vhost) == 0 &&
-           strcmp(j->app, r->app) == 0 && strcmp(j->stream, r->stream) == 0;
-}
-
-/* Is it called as a file of this stream is? Whoever can write to the folder could have made the
- * journal, and what stands there is removed one day. */
-static bool is_ours(const struct reading *r, const struct journal_file *f)
-{
-    const struct session_stream names = { .vhost = r->vhost, .app = r->app, .name = r->stream };
-
-    for (size_t i = 0; i < r->n_templates; i++) {
-        const struct hls_template *t = &r->templates[i];
-
-        if ((f->what == JOURNAL_KEY) == (t->sort == HLS_KEY) && hls_match(t->text, &names, f->path))
-            return true;
-    }
-    return false;
-}
 
 static bool is_there(const struct reading *r, const struct journal_file *f)
 {
@@ -69,14 +41,11 @@ static void run(void *arg)
     size_t size;
     char *text = disk_read_file(&r->job, r->path, JOURNAL_MAX, &size);
 
-    r->found = text && journal_read(j, text, size) && is_of(r);
+    r->is_journal = text && journal_read(j, text, size);
     free(text);
-    for (size_t i = 0; i < j->n && r->found; i++) {
-        j->v[i].forgotten |= !is_ours(r, &j->v[i]);
+    for (size_t i = 0; i < j->n && r->is_journal; i++)
         j->v[i].there = !j->v[i].forgotten && is_there(r, &j->v[i]);
-    }
-    if (!r->found)
-        r->list = disk_read_file(&r->job, r->list_path, LIST_MAX, &r->list_size);
+    r->has_list = access(r->list_path, F_OK) == 0;
 }
 
 static void drop(void *arg)
@@ -88,29 +57,7 @@ static void drop(void *arg)
     free(r->list_path);
     free(r->root);
     free(r->key_root);
-    free(r->kind);
-    free(r->vhost);
-    free(r->app);
-    free(r->stream);
-    free(r->list);
     free(r);
-}
-
-/* What its vhost calls files of this kind. */
-static void copy_templates(const struct hls_stream *s, struct reading *r)
-{
-    const struct conf_vhost *v = conf_vhost_find(s->conf, s->key->vhost);
-
-    for (unsigned i = 0; v && i < HLS_TEMPLATES; i++) {
-        struct hls_template *t = &r->templates[r->n_templates];
-        const char *root;
-
-        if (!hls_template(v, i, t) || t->sort == HLS_LIST || t->sort == HLS_MPD)
-            continue;
-        root = t->sort == HLS_KEY ? s->set.key_file_path : s->set.path;
-        if ((t->sort == HLS_DASH_MEDIA) == s->kind->is_dash && *root)
-            r->n_templates++;
-    }
 }
 
 static struct reading *new_reading(const struct hls_stream *s)
@@ -121,12 +68,13 @@ static struct reading *new_reading(const struct hls_stream *s)
     r->list_path = must_dup(s->m3u8_path);
     r->root = must_dup(s->set.path);
     r->key_root = must_dup(s->set.key_file_path);
-    r->kind = must_dup(s->kind->name);
-    r->vhost = must_dup(s->key->vhost);
-    r->app = must_dup(s->key->app);
-    r->stream = must_dup(s->key->name);
-    copy_templates(s, r);
     return r;
+}
+
+static bool is_of(const struct journal *j, const struct hls_stream *s)
+{
+    return strcmp(j->kind, s->kind->name) == 0 && strcmp(j->vhost, s->key->vhost) == 0 &&
+           strcmp(j->app, s->key->app) == 0 && strcmp(j->stream, s->key->name) == 0;
 }
 
 /* ------------------------------------------------------------ files */
@@ -329,30 +277,9 @@ static void take(struct hls_stream *s, struct journal *j)
     free(t.segments.v);
 }
 
-/* ------------------------------------------------------------ without a journal */
+/* ------------------------------------------------------------ the whole */
 
-static void take_numbers(struct hls_stream *s, const struct reading *r)
-{
-    struct m3u8_reader m;
-    uint64_t seq = 0;
-    int64_t wall = 0;
-    err_t err = m3u8_open(&m, r->list, r->list_size);
-
-    for (uint64_t n = 0; !err && n < JOURNAL_FILES_MAX && m3u8_next(&m); n++) {
-        seq = m.list.sequence + n + 1;
-        wall = m.segment.wall;
-    }
-    err_free(&err);
-    s->next_seq = seq > s->next_seq ? seq : s->next_seq;
-    s->other_inits = seq > 0;
-    if (s->set.fragment >= CO_MS(1))
-        s->segmenter.floor_name = wall / us_to_ms(s->set.fragment);
-    if (seq > 0)
-        log_trace("%s: its list has no journal: numbers go on at %llu, its files stay where they "
-                  "are", s->m3u8_path, (unsigned long long)s->next_seq);
-}
-
-/* A publisher may have come while the journal was read: its stream goes on with it. */
+/* A publisher may have come while the journal was read: its stream continues with it. */
 static bool is_alone(const struct hls_stream *s)
 {
     const struct session_stream names = { .vhost = s->key->vhost, .app = s->key->app,
@@ -362,22 +289,33 @@ static bool is_alone(const struct hls_stream *s)
     return !other || other == s;
 }
 
+static void log_unknown(const struct hls_stream *s, const struct reading *r)
+{
+    if (r->job.error == EPERM)
+        log_warn("%s: the journal %s is not used, others than this server may have written it",
+                 s->name, s->record.path);
+    if (r->has_list)
+        log_trace("%s: no journal of ours knows the list that is there: a new one begins, its "
+                  "files stay where they are", s->m3u8_path);
+}
+
 bool hls_recover_list(struct hls_stream *s)
 {
     struct reading *r = new_reading(s);
     err_t err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
-    bool found;
+    bool ours, found;
 
     if (err) {
         log_end("HLS, DASH: what was before is not read, a new list begins", &err);
         return false;
     }
-    s->disk.begun |= r->found || r->list;
-    found = r->found && is_alone(s);
+    ours = r->is_journal && is_of(&r->journal, s);
+    s->disk.begun |= ours;
+    found = ours && is_alone(s);
     if (found)
         take(s, &r->journal);
-    else if (r->list && !s->kind->periods)
-        take_numbers(s, r);
+    else if (!ours)
+        log_unknown(s, r);
     s->segmenter.discontinuity = s->next_seq > 0;
     drop(r);
     return found;

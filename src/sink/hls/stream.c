@@ -233,8 +233,8 @@ static void forget(struct co_timer *t)
 
     if (until <= co_now()) /* with hls_dispose 0 as well */
         is_silent(t);
-    else if (hls_can_rest(s))
-        hls_rest(s);
+    else if (hls_is_on_disk(s))
+        hls_ended_add(s);
     else
         co_timer_set(t, until, is_silent);
 }
@@ -411,11 +411,11 @@ static void write_again(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, again);
     bool is_left = hls_disk_again(s) || s->disk.lane.jobs > 0;
-    bool rests = hls_can_rest(s);
+    bool rests = hls_is_on_disk(s);
 
     if ((rests || is_given_up(s)) && is_crowded(s->hls)) {
         if (rests)
-            hls_rest(s);
+            hls_ended_add(s);
         else
             hls_stream_dispose(s, s->set.dispose > 0);
     } else if (is_left) {

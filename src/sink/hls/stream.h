@@ -191,14 +191,6 @@ struct hls_stream {
     struct hls_shared *track_init[2];
 };
 
-/* A list that is on disk alone, as it was read. */
-struct hls_old {
-    struct hls_file *file; /* NULL: none */
-    uint64_t device, inode;
-    int64_t mtime_ns;
-};
-enum { HLS_OLD = 8 };
-
 struct hls {
     struct sink sink;
     struct session_env *env;
@@ -209,11 +201,7 @@ struct hls {
     struct shop *shop;       /* of segments */
     uint64_t etags;
     struct hls_sessions *sessions; /* of serve/hls, which makes and frees them */
-    struct hls_rests *rests;
-    struct hls_folders *folders; /* as they were a moment ago; NULL: nobody asked */
-    struct hls_old old[HLS_OLD]; /* of serve/hls */
-    unsigned next_old;
-    co_usec told_at;         /* that who has no session gets nothing */
+    struct hls_ended_list *ended;
     bool stopping;           /* the program ends */
 };
 
@@ -339,23 +327,17 @@ void hls_recover(struct hls_stream *s);
 /* Only take it. False: there is no journal of this stream. Yields. */
 bool hls_recover_list(struct hls_stream *s);
 
-/* orphan.c: dispose of streams that an earlier process left. co_fn */
-err_t hls_remove_orphans(void *hls);
-/* The same of one that has left memory, unless its journal is younger than `silence`. why: for the
- * log; NULL: hls_dispose is over. Yields. */
-err_t hls_remove_files(struct hls *h, const struct hls_kind *kind, const struct stream_key *key,
-                       const char *journal, co_usec silence, const char *why)
-    __attribute__((warn_unused_result));
-
-/* rest.c: ended streams that are only on disk. */
-struct hls_rests *hls_rests_new(void);
-void hls_rests_free(struct hls_rests *all);
-/* Everything needed to continue the list, or to remove it, is on disk. */
-bool hls_can_rest(const struct hls_stream *s);
-/* It can rest, and leaves memory; its files are removed by hls_dispose as ever. */
-void hls_rest(struct hls_stream *s);
+/* ended.c: streams that have no publisher and are on disk alone */
+struct hls_ended_list *hls_ended_new(void);
+void hls_ended_free(struct hls_ended_list *all);
+/* Those that an earlier process left. co_fn */
+err_t hls_ended_search(void *hls);
+/* All that is needed to continue the list, or to remove it, is on disk. */
+bool hls_is_on_disk(const struct hls_stream *s);
+/* It is, and leaves memory; its files are removed after hls_dispose. */
+void hls_ended_add(struct hls_stream *s);
 /* A publisher came back. */
-void hls_rest_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind);
+void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind);
 
 /* memory.c */
 struct hls_names *hls_names_new(void);
@@ -371,8 +353,8 @@ void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f);
 bool hls_names_of(struct hls *h, const char *path, struct session_stream *out);
 /* The same of any file that is in memory, or is to be; *dash tells which kind. */
 bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *out, bool *dash);
-/* The worker where a file at this path is in memory, or is to be: where.h. */
-int hls_names_where(const struct hls *h, const char *path);
+/* The worker where a file at this path is in memory, or is to be: owner.h. */
+int hls_names_owner(const struct hls *h, const char *path);
 void hls_wake(struct hls_stream *s);
 
 /* name.c: paths and urls */

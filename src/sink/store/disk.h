@@ -85,7 +85,8 @@ bool disk_write(struct disk_job *job, int fd, const void *data, size_t size);
 bool disk_write_blocks(struct disk_job *job, int fd, const struct block *first);
 /* And the folder it was in, if that is empty now and below `root`. */
 void disk_remove(const char *path, const char *root);
-/* The whole of a file that is not larger than `max`, malloc'ed; NULL. */
+/* All of a file that is not larger than `max`, malloc'ed. NULL; with EPERM because another user
+ * owns the file or may write to it. */
 char *disk_read_file(struct disk_job *job, const char *path, size_t max, size_t *size);
 
 #endif

@@ -226,9 +226,15 @@ void disk_remove(const char *path, const char *root)
     (void)rmdir(folder); /* fails unless it is empty */
 }
 
+/* Nobody but the server's user can have written it. */
+static bool is_ours(const struct stat *st)
+{
+    return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 char *disk_read_file(struct disk_job *job, const char *path, size_t max, size_t *size)
 {
-    int fd = disk_open(job, path, O_RDONLY);
+    int fd = disk_open(job, path, O_RDONLY | O_NOFOLLOW);
     struct stat st;
     char *data = NULL;
     ssize_t n = 0;
@@ -239,6 +245,9 @@ char *disk_read_file(struct disk_job *job, const char *path, size_t max, size_t 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > (off_t)max) {
         errno = EFBIG;
         (void)failed(job, "stat");
+    } else if (!is_ours(&st)) {
+        errno = EPERM;
+        (void)failed(job, "owner");
     } else {
         data = malloc((size_t)st.st_size + 1);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hls_match.c - whose file of HLS or DASH is it, by its name? */
-#include "sink/hls/match.h"
+/* test_hls_template.c - which stream may have written a file of this path? */
+#include "serve/hls/template.h"
 #include "unit.h"
 
 #include <string.h>

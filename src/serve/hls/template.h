@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* match.h - whose file of HLS or DASH is this, by its name? The way back from hls_ts_file and
- * the like to what they were filled with. Pure.
+/* template.h - match the path of a file on disk with the templates of a vhost (hls_ts_file and so
+ * on): which stream may have written it, and so which rules decide who may read it. Pure.
  */
-#ifndef SINK_HLS_MATCH_H
-#define SINK_HLS_MATCH_H
+#ifndef SERVE_HLS_TEMPLATE_H
+#define SERVE_HLS_TEMPLATE_H
 
 #include "conf/conf.h"
 #include "session/env.h"

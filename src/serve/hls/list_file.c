@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* old.c - lists that are on disk alone, of streams that are over or of an earlier process.
+/* list_file.c - lists that are on disk alone, of streams that are over or of an earlier process.
  *
  * The last ones that were asked for stay in memory, so that all players of one share its bytes and
  * its compressed form. A file that changed is another one.
@@ -14,8 +14,8 @@ enum { KEPT_MOST = 512 * 1024 /* bytes of one that stays */ };
 
 static struct hls_file *find(struct hls *h, const struct co_file *f)
 {
-    for (size_t i = 0; i < HLS_OLD; i++) {
-        const struct hls_old *o = &h->old[i];
+    for (size_t i = 0; i < HLS_LIST_FILES; i++) {
+        const struct hls_list_file *o = &h->sessions->lists[i];
 
         if (o->file && o->inode == f->inode && o->device == f->device &&
             o->mtime_ns == f->mtime_ns && o->file->size == (size_t)f->size)
@@ -26,10 +26,10 @@ static struct hls_file *find(struct hls *h, const struct co_file *f)
 
 static void keep(struct hls *h, const struct co_file *f, struct hls_file *file)
 {
-    struct hls_old *o = &h->old[h->next_old++ % HLS_OLD];
+    struct hls_list_file *o = &h->sessions->lists[h->sessions->next_list++ % HLS_LIST_FILES];
 
     (void)hls_file_unref(o->file);
-    *o = (struct hls_old){ hls_file_ref(file), f->device, f->inode, f->mtime_ns };
+    *o = (struct hls_list_file){ hls_file_ref(file), f->device, f->inode, f->mtime_ns };
 }
 
 static err_t read_list(struct hls_answer *a, const struct co_file *f)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* folder.c - the folders that HLS and DASH write to. */
-#include "sink/hls/folder.h"
+#include "serve/hls/folder.h"
 
 #include "base/must.h"
 #include "co/os/file.h"
+#include "serve/hls/session.h"
 #include "session/admit.h"
 #include "sink/hls/stream.h"
 
@@ -96,12 +97,12 @@ static struct hls_folders *look(struct conf *conf)
 
 struct hls_folders *hls_folders_get(struct hls *h)
 {
-    struct hls_folders *f = h->folders;
+    struct hls_folders *f = h->sessions->folders;
 
     if (!f || f->conf != h->env->conf || co_now() - f->at > STALE) {
         f = is_asked(h->env->conf) ? look(h->env->conf) : NULL;
-        (void)hls_folders_unref(h->folders);
-        h->folders = f;
+        (void)hls_folders_unref(h->sessions->folders);
+        h->sessions->folders = f;
     }
     if (!f)
         return NULL;

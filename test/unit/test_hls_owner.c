@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hls_where.c - HLS and DASH of two workers: which one has a file or a session, and where
+/* test_hls_owner.c - HLS and DASH of two workers: which one has a file or a session, and where
  * requests go that come to the other one. Two sets of objects stand for the workers, on one thread,
  * but for the table, which two threads use at once. */
 #include "base/must.h"
@@ -12,7 +12,7 @@
 #include "session/clients.h"
 #include "session/homes.h"
 #include "sink/hls/stream.h"
-#include "sink/hls/where.h"
+#include "sink/hls/owner.h"
 #include "temp_dir.h"
 
 #include <pthread.h>
@@ -44,21 +44,21 @@ static void the_last_one_has_it(void **state)
     const struct session_env a = bare(0), b = bare(1), alone = { .worker = 0 };
 
     (void)state;
-    assert_int_equal(hls_where(&a, "x"), HLS_NOWHERE);
-    hls_where_enter(&a, "x");
-    hls_where_enter(&a, "x");
-    assert_int_equal(hls_where(&a, "x"), 0);
-    assert_int_equal(hls_where(&b, "x"), 0);
-    assert_int_equal(hls_where(&b, "?x"), HLS_NOWHERE);
-    hls_where_leave(&b, "x"); /* which is not its own */
-    assert_int_equal(hls_where(&b, "x"), 0);
-    hls_where_enter(&b, "x");
-    hls_where_leave(&a, "x"); /* any more */
-    assert_int_equal(hls_where(&a, "x"), 1);
-    hls_where_leave(&b, "x");
-    assert_int_equal(hls_where(&a, "x"), HLS_NOWHERE);
-    hls_where_enter(&alone, "x"); /* with one worker there is nothing to know */
-    assert_int_equal(hls_where(&a, "x"), HLS_NOWHERE);
+    assert_int_equal(hls_owner_of(&a, "x"), HLS_NO_OWNER);
+    hls_owner_set(&a, "x");
+    hls_owner_set(&a, "x");
+    assert_int_equal(hls_owner_of(&a, "x"), 0);
+    assert_int_equal(hls_owner_of(&b, "x"), 0);
+    assert_int_equal(hls_owner_of(&b, "?x"), HLS_NO_OWNER);
+    hls_owner_clear(&b, "x"); /* which is not its own */
+    assert_int_equal(hls_owner_of(&b, "x"), 0);
+    hls_owner_set(&b, "x");
+    hls_owner_clear(&a, "x"); /* any more */
+    assert_int_equal(hls_owner_of(&a, "x"), 1);
+    hls_owner_clear(&b, "x");
+    assert_int_equal(hls_owner_of(&a, "x"), HLS_NO_OWNER);
+    hls_owner_set(&alone, "x"); /* with one worker there is nothing to know */
+    assert_int_equal(hls_owner_of(&a, "x"), HLS_NO_OWNER);
 }
 
 /* Names of its own, and some that both have. Returns what it found wrong. */
@@ -71,13 +71,13 @@ static void *use_table(void *arg)
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < NAMES; i++) {
             (void)snprintf(name, sizeof(name), "%u/s-%d.ts", i % 4 ? env->worker : 9, i);
-            hls_where_enter(env, name);
-            wrong += i % 4 && hls_where(env, name) != (int)env->worker;
+            hls_owner_set(env, name);
+            wrong += i % 4 && hls_owner_of(env, name) != (int)env->worker;
         }
         for (int i = 0; i < NAMES; i++) {
             (void)snprintf(name, sizeof(name), "%u/s-%d.ts", i % 4 ? env->worker : 9, i);
-            hls_where_leave(env, name);
-            wrong += i % 4 && hls_where(env, name) != HLS_NOWHERE;
+            hls_owner_clear(env, name);
+            wrong += i % 4 && hls_owner_of(env, name) != HLS_NO_OWNER;
         }
     }
     return (void *)wrong;
@@ -98,7 +98,7 @@ static void two_threads_use_it(void **state)
         char name[32];
 
         (void)snprintf(name, sizeof(name), "9/s-%d.ts", i);
-        assert_int_equal(hls_where(&a, name), HLS_NOWHERE);
+        assert_int_equal(hls_owner_of(&a, name), HLS_NO_OWNER);
     }
 }
 
@@ -221,7 +221,7 @@ static char *below(const char *path)
 static int where(const struct side *s, const char *path)
 {
     char *whole = below(path);
-    int worker = hls_names_where(s->hls, whole);
+    int worker = hls_names_owner(s->hls, whole);
 
     free(whole);
     return worker;
@@ -248,14 +248,14 @@ static void files_are_where_their_stream_is(void **state)
         assert_int_equal(where(&side[i], "live/.//./s.m3u8"), 0);
         assert_int_equal(where(&side[i], "live/s-1.ts"), 0);
         assert_int_equal(where(&side[i], "live/s-2.0.m4s"), 0); /* a hint */
-        assert_int_equal(where(&side[i], "live/s-0.ts"), HLS_NOWHERE);
+        assert_int_equal(where(&side[i], "live/s-0.ts"), HLS_NO_OWNER);
     }
     hls_segment_forget(s, s->list.v[1]);
-    assert_int_equal(where(&side[1], "live/s-1.ts"), HLS_NOWHERE);
+    assert_int_equal(where(&side[1], "live/s-1.ts"), HLS_NO_OWNER);
     assert_int_equal(home_of("__defaultVhost__/live/s"), 0); /* its publisher comes back here */
     hls_stream_dispose(s, false);
-    assert_int_equal(where(&side[1], "live/s.m3u8"), HLS_NOWHERE);
-    assert_int_equal(where(&side[1], "live/s-2.0.m4s"), HLS_NOWHERE);
+    assert_int_equal(where(&side[1], "live/s.m3u8"), HLS_NO_OWNER);
+    assert_int_equal(where(&side[1], "live/s-2.0.m4s"), HLS_NO_OWNER);
     assert_int_equal(home_of("__defaultVhost__/live/s"), 1);
 }
 
@@ -373,7 +373,7 @@ static void sessions_are_where_their_stream_is(void **state)
     a = ask(&side[0], "/live/s.m3u8", true);
     assert_int_equal(a.status, 200);
     take_key(key);
-    assert_int_equal(hls_session_where(&side[1].env, key), 0);
+    assert_int_equal(hls_session_owner(&side[1].env, key), 0);
     (void)snprintf(target, sizeof(target), "/live/s-0.ts?hls_ctx=%s", key); /* on disk alone */
     a = ask(&side[1], target, false);
     assert_int_equal(a.move_to, 0);
@@ -405,10 +405,10 @@ static void ids_are_of_the_process(void **state)
     a = ask(&side[1], target, false);
     assert_int_equal(a.status, 200);
     assert_null(strstr(said, key)); /* it got one of its own */
-    assert_int_equal(hls_session_where(&side[1].env, key), 0);
+    assert_int_equal(hls_session_owner(&side[1].env, key), 0);
     a = ask(&side[1], "/live/t.m3u8?hls_ctx=" FORGOTTEN, false);
     assert_non_null(strstr(said, "hls_ctx=" FORGOTTEN)); /* that one is free */
-    assert_int_equal(hls_session_where(&side[0].env, FORGOTTEN), 1);
+    assert_int_equal(hls_session_owner(&side[0].env, FORGOTTEN), 1);
 }
 
 static void write_file(const char *path, const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* where.c - which worker has a file of HLS or DASH in memory, or the session of a player. */
-#include "sink/hls/where.h"
+/* owner.c - which worker has a file of HLS or DASH in memory, or the session of a player. */
+#include "sink/hls/owner.h"
 
 #include "base/must.h"
 #include "base/text.h"
@@ -30,7 +30,7 @@ static struct place **find(const char *name)
     return at;
 }
 
-void hls_where_enter(const struct session_env *env, const char *name)
+void hls_owner_set(const struct session_env *env, const char *name)
 {
     size_t size = strlen(name) + 1;
     struct place **at, *p;
@@ -47,7 +47,7 @@ void hls_where_enter(const struct session_env *env, const char *name)
     (void)pthread_mutex_unlock(&lock);
 }
 
-void hls_where_leave(const struct session_env *env, const char *name)
+void hls_owner_clear(const struct session_env *env, const char *name)
 {
     struct place **at, *p = NULL;
 
@@ -63,16 +63,16 @@ void hls_where_leave(const struct session_env *env, const char *name)
     free(p);
 }
 
-int hls_where(const struct session_env *env, const char *name)
+int hls_owner_of(const struct session_env *env, const char *name)
 {
     const struct place *p;
     int worker;
 
     if (!env->workers)
-        return HLS_NOWHERE;
+        return HLS_NO_OWNER;
     (void)pthread_mutex_lock(&lock);
     p = *find(name);
-    worker = p ? (int)p->worker : HLS_NOWHERE;
+    worker = p ? (int)p->worker : HLS_NO_OWNER;
     (void)pthread_mutex_unlock(&lock);
     return worker;
 }

@@ -5,11 +5,11 @@
  * web server leads around them. Of a path it is known which vhosts could have written it; two
  * vhosts may share a folder.
  */
-#ifndef SINK_HLS_FOLDER_H
-#define SINK_HLS_FOLDER_H
+#ifndef SERVE_HLS_FOLDER_H
+#define SERVE_HLS_FOLDER_H
 
+#include "serve/hls/template.h"
 #include "sink/hls/hls.h"
-#include "sink/hls/match.h"
 
 struct hls_folders; /* of one configuration, as they were a moment ago; shared */
 

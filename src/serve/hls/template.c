@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* match.c - whose file is this, by its name? */
-#include "sink/hls/match.h"
+/* template.c - match the path of a file with the templates of a vhost. */
+#include "serve/hls/template.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ templates */
 
-/* "live/s.mpd": "live/s". What has another end is a folder as it is. */
+/* "live/s.mpd": "live/s". A name with another end is the folder. */
 static int without_mpd(const char *text)
 {
     size_t n = strlen(text);

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* ended.c - streams that have no publisher and are on disk alone, until hls_dispose removes them.
+ *
+ * A stream in memory takes 10 KB or more, and strangers can publish under one name after the other.
+ * Once all files of an ended stream are written, memory keeps only its name and the path of its
+ * journal. A publisher that returns continues the list.
+ *
+ * A server that was killed leaves such streams to the next one, which searches for their journals
+ * at its start and treats them as if they had ended then. A journal that changes meanwhile belongs
+ * to another server with the same folder, or to a publisher that returned at another worker: it
+ * stays.
+ */
+#include "base/log.h"
+#include "base/must.h"
+#include "co/thread.h"
+#include "session/homes.h"
+#include "session/workers.h"
+#include "sink/hls/stream.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* FRAGMENTS: a list that is written changes within so many. */
+enum { FRAGMENTS = 3, DEPTH = 8, ENTRIES_MAX = 1 << 20, FOUND_MAX = 1 << 14 };
+
+#define SLACK CO_SECONDS(2) /* file times are whole seconds, and files are written a bit later */
+
+struct hls_ended {
+    struct hls_ended *next;
+    const struct hls_kind *kind;
+    struct stream_key *key;
+    char *journal;
+    bool found;       /* an earlier process left it */
+    co_usec due;      /* when its files are removed */
+    co_usec silence;  /* a younger journal means that somebody writes it */
+};
+
+struct hls_ended_list {
+    struct hls_ended *first, **end;
+    unsigned n;       /* without those found */
+    bool running;
+    struct co *co;    /* that removes files, once it has begun */
+};
+
+struct hls_ended_list *hls_ended_new(void)
+{
+    struct hls_ended_list *all = must(calloc(1, sizeof(*all)));
+
+    all->end = &all->first;
+    return all;
+}
+
+static void free_one(struct hls_ended *r)
+{
+    (void)stream_key_unref(r->key);
+    free(r->journal);
+    free(r);
+}
+
+static struct hls_ended *take(struct hls_ended_list *all, struct hls_ended **at)
+{
+    struct hls_ended *r = *at;
+
+    *at = r->next;
+    if (!r->next)
+        all->end = at;
+    all->n -= !r->found;
+    return r;
+}
+
+void hls_ended_free(struct hls_ended_list *all)
+{
+    while (all->first)
+        free_one(take(all, &all->first));
+    free(all);
+}
+
+/* ------------------------------------------------------------ journals, on a helper thread */
+
+static bool is_silent(const char *path, co_usec silence)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           time(NULL) - st.st_mtime >= (time_t)us_to_s(silence);
+}
+
+struct check {
+    char *path;
+    co_usec silence;
+    bool silent;
+};
+
+static void run_check(void *arg)
+{
+    struct check *c = arg;
+
+    c->silent = is_silent(c->path, c->silence);
+}
+
+static void free_check(void *arg)
+{
+    free(((struct check *)arg)->path);
+    free(arg);
+}
+
+/* The journals below a folder. */
+struct search {
+    char *root;
+    unsigned entries;
+    struct found {
+        char *path;
+        struct journal journal; /* only its names */
+    } *v;
+    size_t n, cap;
+};
+
+static bool is_journal(const char *name)
+{
+    size_t n = strlen(name), end = strlen(HLS_JOURNAL_END);
+
+    return name[0] == '.' && n > end && strcmp(name + n - end, HLS_JOURNAL_END) == 0;
+}
+
+/* Takes the path over. */
+static void read_names(struct search *x, char *path)
+{
+    struct disk_job job = { 0 };
+    struct found one = { .path = path };
+    size_t size;
+    char *text = disk_read_file(&job, path, JOURNAL_MAX, &size);
+    const char *newline = text ? memchr(text, '\n', size) : NULL;
+
+    if (newline && x->n < FOUND_MAX &&
+        journal_read(&one.journal, text, (size_t)(newline + 1 - text))) {
+        if (x->n == x->cap) {
+            x->cap = x->cap ? x->cap * 2 : 16;
+            x->v = must(realloc(x->v, x->cap * sizeof(x->v[0])));
+        }
+        x->v[x->n++] = one;
+    } else {
+        journal_free(&one.journal);
+        free(path);
+    }
+    free(text);
+}
+
+/* Links are followed as far as folders are deep. */
+static void walk(struct search *x, const char *folder, unsigned depth)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+
+    while (d && x->entries < ENTRIES_MAX && (e = readdir(d))) {
+        bool deeper = e->d_type == DT_DIR || e->d_type == DT_LNK || e->d_type == DT_UNKNOWN;
+
+        x->entries++;
+        if (is_journal(e->d_name)) {
+            read_names(x, must_print("%s/%s", folder, e->d_name));
+        } else if (deeper && e->d_name[0] != '.' && depth < DEPTH) {
+            char *path = must_print("%s/%s", folder, e->d_name);
+
+            walk(x, path, depth + 1);
+            free(path);
+        }
+    }
+    if (d)
+        (void)closedir(d);
+}
+
+static void run_search(void *arg)
+{
+    struct search *x = arg;
+
+    walk(x, x->root, 0);
+}
+
+static void free_search(void *arg)
+{
+    struct search *x = arg;
+
+    for (size_t i = 0; i < x->n; i++) {
+        journal_free(&x->v[i].journal);
+        free(x->v[i].path);
+    }
+    free(x->v);
+    free(x->root);
+    free(x);
+}
+
+/* ------------------------------------------------------------ removal */
+
+static err_t check_silent(const struct hls_ended *r, co_usec silence, bool *silent)
+{
+    struct check *c = must(calloc(1, sizeof(*c)));
+    err_t err;
+
+    *c = (struct check){ .path = must_dup(r->journal), .silence = silence };
+    err = co_thread_run(CO_POOL_FILE, run_check, c, free_check, CO_FOREVER);
+    *silent = !err && c->silent;
+    if (!err)
+        free_check(c);
+    return err;
+}
+
+/* Another worker has the stream, and continues with what is there. One that is published now comes
+ * here: its home is held. */
+static bool is_here(const struct hls_stream *s)
+{
+    return !s->home || home_worker(s->home) == s->hls->env->worker;
+}
+
+static void log_removal(const struct hls_stream *s, const struct hls_ended *r, bool early)
+{
+    if (early)
+        log_trace("%s: its files are removed, too many streams have ended", s->name);
+    else if (r->found)
+        log_trace("%s: its files are removed, nobody published since the server began", s->name);
+    else
+        log_trace("%s: its files are removed, nobody published for %lld s", s->name,
+                  us_to_s(s->set.dispose));
+}
+
+static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
+{
+    const struct session_stream names = { .vhost = r->key->vhost, .app = r->key->app,
+                                          .name = r->key->name };
+    struct conf *conf = conf_ref(h->env->conf);
+    const struct conf_vhost *v = conf_vhost_find(conf, names.vhost);
+    struct hls_stream *s = NULL;
+    bool removes;
+
+    if (v && !hls_stream_find(h, &names, r->kind))
+        s = hls_stream_new(h, &names, conf, v, r->kind, 0);
+    (void)conf_unref(conf);
+    if (!s)
+        return;
+    s->disposing = true;
+    removes = is_here(s) && strcmp(s->record.path, r->journal) == 0 && hls_recover_list(s) &&
+              !hls_stream_find(h, &names, r->kind); /* it may have been published meanwhile */
+    if (removes)
+        log_removal(s, r, early);
+    hls_stream_dispose(s, removes);
+}
+
+/* At most max_connections streams wait; over that, files of the oldest are removed early. */
+static struct hls_ended *take_due(struct hls *h, bool *early)
+{
+    struct hls_ended **at = &h->ended->first;
+
+    *early = h->ended->n > workers_share(h->env, h->env->conf->max_connections);
+    while (*at && (*early ? (*at)->found : (*at)->due > co_now()))
+        at = &(*at)->next;
+    return *at ? take(h->ended, at) : NULL;
+}
+
+static co_usec next_due(const struct hls_ended_list *all)
+{
+    co_usec next = all->first->due;
+
+    for (const struct hls_ended *r = all->first; r; r = r->next)
+        next = r->due < next ? r->due : next;
+    return next;
+}
+
+static err_t remove_due(void *hls)
+{
+    struct hls *h = hls;
+    err_t err = NULL;
+
+    h->ended->co = co_self();
+    while (h->ended->first && !err) {
+        bool early, silent;
+        struct hls_ended *r = take_due(h, &early);
+
+        if (r) {
+            err = check_silent(r, early ? 0 : r->silence, &silent);
+            if (silent)
+                remove_files(h, r, early);
+            free_one(r);
+            co_yield_if_due();
+        } else if (co_park(next_due(h->ended) - co_now()) == CO_STOPPED) {
+            err = co_check();
+        }
+    }
+    h->ended->running = false;
+    h->ended->co = NULL;
+    return err;
+}
+
+static void add(struct hls *h, struct hls_ended one)
+{
+    struct hls_ended *r = must(calloc(1, sizeof(*r)));
+    err_t err;
+
+    *r = one;
+    *h->ended->end = r;
+    h->ended->end = &r->next;
+    h->ended->n += !r->found;
+    if (h->ended->co) /* this one may be due first, or one too many */
+        co_unpark(h->ended->co);
+    if (h->ended->running)
+        return;
+    err = co_go(&h->group, "hls ended", remove_due, h);
+    h->ended->running = !err;
+    err_free(&err); /* the next one starts it */
+}
+
+/* ------------------------------------------------------------ streams that end */
+
+bool hls_is_on_disk(const struct hls_stream *s)
+{
+    bool written = s->set.recover && s->ready && !s->live && !s->next_publication &&
+                   s->disk.begun && s->disk.lane.jobs == 0 && !s->disk.bad && !s->record.whole &&
+                   s->list.n > 0;
+
+    for (size_t i = 0; written && i < s->list.n; i++)
+        written = s->list.v[i]->on_disk;
+    for (size_t i = 0; written && i < s->expired.n; i++)
+        written = s->expired.v[i]->on_disk;
+    return written;
+}
+
+void hls_ended_add(struct hls_stream *s)
+{
+    co_usec due = s->ended_at + s->set.dispose, left = due - co_now();
+
+    hls_ended_forget(s->hls, s->key, s->kind);
+    if (s->set.dispose > 0) /* counted from the end of the publisher: the journal is older */
+        add(s->hls, (struct hls_ended){
+            .kind = s->kind, .key = stream_key_ref(s->key), .journal = must_dup(s->record.path),
+            .due = due, .silence = left > SLACK ? left - SLACK : 0 });
+    hls_stream_dispose(s, false);
+}
+
+void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind)
+{
+    struct hls_ended **at = &h->ended->first;
+
+    while (*at && ((*at)->kind != kind || strcmp((*at)->key->path, key->path) != 0))
+        at = &(*at)->next;
+    if (*at)
+        free_one(take(h->ended, at));
+}
+
+/* ------------------------------------------------------------ streams of an earlier process */
+
+static void add_found(struct hls *h, const struct conf_vhost *v, const struct conf_hls *set,
+                      const struct hls_kind *kind, const struct found *f)
+{
+    const struct journal *j = &f->journal;
+    co_usec alive = set->fragment * FRAGMENTS;
+    co_usec silence = set->dispose > alive ? set->dispose : alive;
+
+    if (strcmp(j->vhost, v->name) == 0 && strcmp(j->kind, kind->name) == 0)
+        add(h, (struct hls_ended){
+            .kind = kind, .key = stream_key_new(j->vhost, j->app, j->stream),
+            .journal = must_dup(f->path), .found = true, .silence = silence,
+            .due = co_now() + silence + CO_SECONDS(1) });
+}
+
+static err_t search_folder(struct hls *h, const struct conf_vhost *v, const struct conf_hls *set,
+                           const struct hls_kind *kind)
+{
+    struct search *x = must(calloc(1, sizeof(*x)));
+    err_t err;
+
+    x->root = must_dup(set->path);
+    err = co_thread_run(CO_POOL_FILE, run_search, x, free_search, CO_FOREVER);
+    if (err)
+        return err;
+    for (size_t i = 0; i < x->n; i++)
+        add_found(h, v, set, kind, &x->v[i]);
+    free_search(x);
+    return co_check();
+}
+
+err_t hls_ended_search(void *hls)
+{
+    struct hls *h = hls;
+    struct conf *conf = conf_ref(h->env->conf);
+    err_t err = NULL;
+
+    for (size_t i = 0; i < conf->vhost.n * HLS_KINDS && !err; i++) {
+        const struct conf_vhost *v = &conf->vhost.v[i / HLS_KINDS];
+        const struct hls_kind *kind = &hls_kinds[i % HLS_KINDS];
+        struct conf_hls set;
+
+        kind->settings(v, &set);
+        if (v->enabled && set.enabled && set.dispose > 0 && set.recover)
+            err = search_folder(h, v, &set, kind);
+    }
+    (void)conf_unref(conf);
+    return err;
+}
