@@ -9,10 +9,14 @@
 #include "co/watchdog.h"
 #include "proto/rtmp/chunk_in.h"
 #include "pull/ingest/ingests.h"
+#include "serve/rtc/rtc.h"
+#include "serve/rtmfp/rtmfp.h"
+#include "serve/srt/srt.h"
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +27,14 @@ enum {
     WORDS = sizeof(struct figures) / sizeof(uint64_t),
     SUMS = offsetof(struct figures, held_by) / sizeof(uint64_t),
 };
+
+/* Each protocol that counts something. */
+static const struct counter_table *const tables[] = { &srt_counters, &rtc_counters,
+                                                      &rtmfp_counters };
+
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+
+_Static_assert((int)TABLES <= (int)FIGURES_TABLES, "there is room");
 
 /* How long the others have to publish, how often it is looked whether they did; and who has not
  * read its mail for so long is not asked. */
@@ -119,6 +131,23 @@ static void take_outputs(struct figures *f, const struct figures_of *of)
         forwards_each(of->forwards, count_forward, f);
 }
 
+/* Where the counters of table i begin. */
+static size_t table_at(unsigned i)
+{
+    size_t at = 0;
+
+    while (i > 0)
+        at += tables[--i]->size / sizeof(uint64_t);
+    return at;
+}
+
+static void take_tables(struct figures *f, const struct session_env *env)
+{
+    assert(table_at(TABLES) <= FIGURES_WORDS);
+    for (unsigned i = 0; i < TABLES; i++)
+        f->services[i] = tables[i]->read(env, &f->counters[table_at(i)]);
+}
+
 static void take_objects(struct figures *f)
 {
     f->errors = (uint64_t)err_live();
@@ -170,12 +199,7 @@ static void take(const struct figures_of *of, struct figures *f)
     take_outputs(f, of);
     if (env->vod)
         vod_stat(env->vod, &f->vod);
-    if (env->srt)
-        srt_service_stat(env->srt, &f->srt);
-    if (env->rtc)
-        rtc_service_stat(env->rtc, &f->rtc);
-    if (env->rtmfp)
-        rtmfp_service_stat(env->rtmfp, &f->rtmfp);
+    take_tables(f, env);
     take_objects(f);
     take_thread(f);
 }
@@ -311,6 +335,15 @@ void figures_refresh(const struct figures_of *of)
 }
 
 /* ---- sums */
+
+const struct counter_table *figures_table(const struct figures *f, unsigned i,
+                                          const void **counters)
+{
+    if (i >= TABLES)
+        return NULL;
+    *counters = &f->counters[table_at(i)];
+    return tables[i];
+}
 
 const char *figures_held_by(const struct figures *f, size_t i)
 {

@@ -7,10 +7,8 @@
 #ifndef APP_FIGURES_H
 #define APP_FIGURES_H
 
+#include "base/counters.h"
 #include "co/holds.h"
-#include "serve/rtc/rtc.h"
-#include "serve/rtmfp/rtmfp.h"
-#include "serve/srt/srt.h"
 #include "session/clients.h"
 #include "session/hooks.h"
 #include "session/workers.h"
@@ -28,6 +26,8 @@ struct figures_hooks { /* as struct hooks_stat */
     uint64_t ok, denied, failed, dropped, micros;
 };
 
+enum { FIGURES_TABLES = 8, FIGURES_WORDS = 240 }; /* tables, and the words of all of them */
+
 /* Words alone, and all but the last four are sums. */
 struct figures {
     uint64_t connections, publishers, players, streams;
@@ -42,9 +42,8 @@ struct figures {
     uint64_t messages, evicted;                /* RTMP messages that are not complete */
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
     struct vod_stat vod;                       /* files on demand */
-    struct srt_service_stat srt;
-    struct rtc_service_stat rtc;
-    struct rtmfp_service_stat rtmfp;
+    uint64_t services[FIGURES_TABLES];         /* that fill the table; 0: the protocol is off */
+    uint64_t counters[FIGURES_WORDS];          /* of all tables, one after another */
     uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
     /* Objects that live. What one worker made another may free: of one alone it may be below 0, and
@@ -77,6 +76,10 @@ void figures_refresh(const struct figures_of *of);
 void figures_sum(const struct figures_of *of, struct figures *out);
 /* Those of one worker; zeros before its first sample. */
 void figures_one(const struct figures_of *of, unsigned worker, struct figures *out);
+/* The table of protocol i, and its counters in f: zeros if no worker has it (f->services). NULL:
+ * there are no more. */
+const struct counter_table *figures_table(const struct figures *f, unsigned i,
+                                          const void **counters);
 /* The name of a hold, or NULL. */
 const char *figures_held_by(const struct figures *f, size_t i);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - the hash of names in tables. */
+/* text.c - text added to a buffer, and the hash of names in tables. */
 #include "base/text.h"
 
 #include "base/siphash.h"
 
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 static uint8_t secret[SIPHASH_KEY];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -18,4 +20,17 @@ uint32_t text_hash(const char *text)
 {
     (void)pthread_once(&once, make_secret);
     return (uint32_t)siphash(secret, text, strlen(text));
+}
+
+size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)
+{
+    va_list ap;
+    int made;
+
+    va_start(ap, fmt);
+    made = vsnprintf(buf + n, size - n, fmt, ap);
+    va_end(ap);
+    if (made < 0)
+        return n;
+    return (size_t)made < size - n ? n + (size_t)made : size - 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.h - strings: one that may be NULL, and a hash of one. */
+/* text.h - strings: one that may be NULL, one that grows in a buffer, and a hash of one. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -32,6 +32,10 @@ static inline bool text_list_has(const char *list, const char *word)
     }
     return false;
 }
+
+/* Put more text at n, as far as there is room; returns where it ends. */
+size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* FNV-1a of 64 bits, of pieces one after another: `hash` begins as TEXT_HASH_BEGIN. It is the same
  * in every run, so ids can be made of it. Anybody can find texts that collide: not for tables. */

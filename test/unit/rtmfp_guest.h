@@ -65,9 +65,9 @@ static inline void finish(void)
 
 static inline struct rtmfp_service_stat stat_now(void)
 {
-    struct rtmfp_service_stat st;
+    struct rtmfp_service_stat st = { 0 };
 
-    rtmfp_service_stat(env.rtmfp, &st);
+    assert_true(rtmfp_counters.read(&env, &st));
     return st;
 }
 

@@ -86,9 +86,9 @@ static inline void srt_finish(void)
 
 static inline struct srt_service_stat srt_stat_now(void)
 {
-    struct srt_service_stat st;
+    struct srt_service_stat st = { 0 };
 
-    srt_service_stat(srt_env.srt, &st);
+    assert_true(srt_counters.read(&srt_env, &st));
     return st;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_stat.c - the lines about the process and its workers. */
 #include "app/os/stat_held.h"
-#include "app/os/stat_rtc.h"
-#include "app/os/stat_rtmfp.h"
 #include "app/os/stat_worker.h"
 #include "base/log.h"
+#include "serve/rtc/rtc.h"
+#include "serve/rtmfp/rtmfp.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -78,46 +78,57 @@ static void test_worker_lines(void **state)
     }
 }
 
+/* The line of a table for what happened since the last call, `seconds` ago. */
+static size_t line_of(const struct counter_table *t, const void *now, void *then, int seconds,
+                      char *line, size_t size)
+{
+    size_t n = counters_line(t, now, then, CO_SECONDS(seconds), line, size);
+
+    memcpy(then, now, t->size);
+    return n;
+}
+
 /* What is per second is of the time between two lines; groups without news are left out. */
 static void test_line_of_webrtc(void **state)
 {
-    static const int64_t room[3][2] = { { 100, 0 }, { 110, 5 }, { 110, 5 } };
-    struct rtc_service_stat now = { 0 };
-    struct stat_rtc s = { .at = 0 };
+    struct rtc_service_stat now = { .no_room = { 100, 0 } }, then = now;
     char line[512];
     size_t size;
 
     (void)state;
-    assert_int_equal(stat_rtc_text(&s, &now, room[0], CO_SECONDS(1), line, sizeof(line)), 0);
+    assert_int_equal(line_of(&rtc_counters, &now, &then, 1, line, sizeof(line)), 0);
     now = (struct rtc_service_stat){ .sessions = 12, .sockets.in = 2050, .received = 1500,
                                      .checks = 25,
                                      .sockets.out = 17000, .sent = 16500,
                                      .plis_sent = 5, .twcc_sent = 150,
                                      .nacks_sent = 15, .nacks = 60, .repeated = 55,
                                      .rtcp_in = 500, .rtcp_out = 250, .checks_answered = 20,
-                                     .reports_sent = 60, .nacks_sent_sound = 5, .nacks_found = 10,
+                                     .reports_sent = 60, .nacks_sent_audio = 5,
+                                     .nacks_sent_video = 10, .nacks_found = 10,
                                      .asked = 100, .asked_missing = 45, .by_name = 25,
-                                     .by_address = 2000 };
-    size = stat_rtc_text(&s, &now, room[1], CO_SECONDS(6), line, sizeof(line));
+                                     .by_address = 2000, .no_room = { 110, 5 } };
+    size = line_of(&rtc_counters, &now, &then, 5, line, sizeof(line));
     assert_int_equal(size, strlen(line));
     assert_string_equal(line, "RTC: Server conns=12, rpkts=(410,rtp:300,stun:5,rtcp:100), "
                               "spkts=(3400,rtp:3300,stun:4,rtcp:50), rtcp=(pli:1,twcc:30,rr:12), "
                               "snk=(3,a:1,v:2,h:2), rnk=(12,20,h:11,m:9), loss=(r:2,s:1), "
                               "fid=(id:5,addr:400)");
-    assert_true(stat_rtc_text(&s, &now, room[2], CO_SECONDS(11), line, sizeof(line)) > 0);
+    assert_true(line_of(&rtc_counters, &now, &then, 5, line, sizeof(line)) > 0);
     assert_string_equal(line, "RTC: Server conns=12");
-    assert_int_equal(stat_rtc_text(&s, &now, room[2], CO_SECONDS(16), line, 9), 8);
+    assert_int_equal(line_of(&rtc_counters, &now, &then, 5, line, 9), 8);
+    now.sessions = 0;
+    now.no_room[0] += 100; /* that of the machine alone is no reason for a line */
+    assert_int_equal(line_of(&rtc_counters, &now, &then, 5, line, sizeof(line)), 0);
 }
 
 static void test_line_of_rtmfp(void **state)
 {
-    struct rtmfp_service_stat now = { 0 };
-    struct stat_rtmfp s = { .at = 0 };
+    struct rtmfp_service_stat now = { 0 }, then = { 0 };
     char line[512];
     size_t size;
 
     (void)state;
-    assert_int_equal(stat_rtmfp_text(&s, &now, CO_SECONDS(1), line, sizeof(line)), 0);
+    assert_int_equal(line_of(&rtmfp_counters, &now, &then, 1, line, sizeof(line)), 0);
     now = (struct rtmfp_service_stat){ .sessions = 20000, .connected = 19990, .publishers = 12,
                                        .players = 450, .opened = 490, .key_jobs = 500,
                                        .key_time = 210000, .keying = 3, .startup = 1000,
@@ -126,17 +137,17 @@ static void test_line_of_rtmfp(void **state)
                                        .again = 200, .abandoned = 10, .skips = 5,
                                        .pings_lost = 25, .introductions = 100,
                                        .unknown_peers = 15 };
-    size = stat_rtmfp_text(&s, &now, CO_SECONDS(6), line, sizeof(line));
+    size = line_of(&rtmfp_counters, &now, &then, 5, line, sizeof(line));
     assert_int_equal(size, strlen(line));
     assert_string_equal(line, "RTMFP: Server conns=20000,19990, streams=12,450, "
                               "opens=(98,keys:100,0.42ms,wait:3), drops=(12,bad:3,room:1), "
                               "again=40, abandoned=2, skips=1, pings=5, peers=(20,none:3)");
     now.keying = 0;
-    assert_true(stat_rtmfp_text(&s, &now, CO_SECONDS(11), line, sizeof(line)) > 0);
+    assert_true(line_of(&rtmfp_counters, &now, &then, 5, line, sizeof(line)) > 0);
     assert_string_equal(line, "RTMFP: Server conns=20000,19990, streams=12,450");
     now.sessions = 0;
-    assert_int_equal(stat_rtmfp_text(&s, &now, CO_SECONDS(16), line, sizeof(line)), 0);
-    assert_int_equal(stat_rtmfp_text(&s, &now, CO_SECONDS(16), line, 9), 0);
+    assert_int_equal(line_of(&rtmfp_counters, &now, &then, 5, line, sizeof(line)), 0);
+    assert_int_equal(line_of(&rtmfp_counters, &now, &then, 5, line, 9), 0);
 }
 
 /* What a worker says is what it did since the line before, as of its last sample. */

@@ -11,14 +11,9 @@ void metrics_put_streams(struct wr *w, const struct api_parts *of);
 /* How pulls, recordings, certificates and disks are; of so many as exporter.streams says of each.
  * Yields. */
 void metrics_put_upkeep(struct wr *w, const struct api_parts *of);
-/* Figures of programs and forwards; none where there are none of the kind. */
+/* Figures of programs, forwards, files on demand and protocols; none where there are none of the
+ * kind. */
 void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct figures *f);
-/* Figures of SRT. */
-void metrics_put_srt(struct wr *w, const struct srt_service_stat *s);
-/* Figures of WebRTC. */
-void metrics_put_rtc(struct wr *w, const struct rtc_service_stat *s);
-/* Figures of RTMFP. */
-void metrics_put_rtmfp(struct wr *w, const struct rtmfp_service_stat *s);
 /* Figures of each worker, where there is more than one. */
 void metrics_put_workers(struct wr *w, const struct api_parts *of);
 

@@ -27,46 +27,36 @@ static void put_forwards(struct wr *w, const struct figures *f)
     prom_value(w, "srs_forwards", "state=\"publishing\"", (double)f->forwards[true]);
 }
 
-static void put_vod(struct wr *w, const struct vod_stat *v)
-{
-    const struct {
-        const char *name, *type, *help;
-        uint64_t value;
-    } rows[] = {
-        { "srs_vod_files", "gauge", "Files on demand that somebody plays.", v->files },
-        { "srs_vod_index_bytes", "gauge", "What the indexes of files take.", v->index_bytes },
-        { "srs_vod_index_limit_bytes", "gauge", "What they may: vod.index_max.", v->index_limit },
-        { "srs_vod_cache_bytes", "gauge", "What is kept of files to be sent.", v->cache_bytes },
-        { "srs_vod_cache_limit_bytes", "gauge", "What may be: vod.cache.", v->cache_limit },
-        { "srs_vod_parts_made_total", "counter", "Parts of files that were read and made.",
-          v->parts_made },
-        { "srs_vod_parts_shared_total", "counter", "Parts that were there for one more player.",
-          v->parts_shared },
-        { "srs_vod_read_bytes_total", "counter", "Bytes read of files.", v->read_bytes },
-        { "srs_vod_waits_total", "counter", "Times that a player waited for a disk.", v->waited },
-        { "srs_vod_failures_total", "counter", "Files that could not be opened, parts not read.",
-          v->failed },
-        { "srs_vod_refused_total", "counter", "Players that got no file.", v->refused },
-    };
+#define AT(field) .at = offsetof(struct vod_stat, field)
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        prom_family(w, rows[i].name, rows[i].type, rows[i].help);
-        prom_value(w, rows[i].name, "", (double)rows[i].value);
-    }
-}
+static const struct counter_row vod_rows[] = {
+    { "srs_vod_files", "Files on demand that somebody plays.", AT(files) },
+    { "srs_vod_index_bytes", "What the indexes of files take.", AT(index_bytes) },
+    { "srs_vod_index_limit_bytes", "What they may: vod.index_max.", AT(index_limit) },
+    { "srs_vod_cache_bytes", "What is kept of files to be sent.", AT(cache_bytes) },
+    { "srs_vod_cache_limit_bytes", "What may be: vod.cache.", AT(cache_limit) },
+    { "srs_vod_parts_made_total", "Parts of files that were read and made.", AT(parts_made) },
+    { "srs_vod_parts_shared_total", "Parts that were there for one more player.",
+      AT(parts_shared) },
+    { "srs_vod_read_bytes_total", "Bytes read of files.", AT(read_bytes) },
+    { "srs_vod_waits_total", "Times that a player waited for a disk.", AT(waited) },
+    { "srs_vod_failures_total", "Files that could not be opened, parts not read.", AT(failed) },
+    { "srs_vod_refused_total", "Players that got no file.", AT(refused) },
+};
 
 void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct figures *f)
 {
+    const struct counter_table *t;
+    const void *counters;
+
     if (of->children)
         put_children(w, f);
     if (of->forwards)
         put_forwards(w, f);
     if (of->env->vod)
-        put_vod(w, &f->vod);
-    if (of->env->srt)
-        metrics_put_srt(w, &f->srt);
-    if (of->env->rtc)
-        metrics_put_rtc(w, &f->rtc);
-    if (of->env->rtmfp)
-        metrics_put_rtmfp(w, &f->rtmfp);
+        prom_rows(w, vod_rows, sizeof(vod_rows) / sizeof(vod_rows[0]), &f->vod);
+    for (unsigned i = 0; (t = figures_table(f, i, &counters)); i++) {
+        if (f->services[i])
+            prom_rows(w, t->rows, t->n_rows, counters);
+    }
 }

@@ -38,6 +38,27 @@ void prom_value(struct wr *w, const char *name, const char *labels, double v)
     wr_text(w, text);
 }
 
+static void put_row(struct wr *w, const struct counter_row *row, const void *counters)
+{
+    static const char end[] = "_total";
+    size_t n = strlen(row->name), k = sizeof(end) - 1;
+    char label[64] = "";
+
+    prom_family(w, row->name, n > k && strcmp(row->name + n - k, end) == 0 ? "counter" : "gauge",
+                row->help);
+    for (unsigned i = 0; i == 0 || i < row->n; i++) {
+        if (row->label)
+            (void)snprintf(label, sizeof(label), "%s=\"%s\"", row->label, row->values[i]);
+        prom_value(w, row->name, label, counters_value(row, i, counters));
+    }
+}
+
+void prom_rows(struct wr *w, const struct counter_row *rows, size_t n, const void *counters)
+{
+    for (size_t i = 0; i < n; i++)
+        put_row(w, &rows[i], counters);
+}
+
 void prom_label(struct wr *labels, const char *name, const char *value)
 {
     const unsigned char *p = (const unsigned char *)value, *end = p + strlen(value);

@@ -6,6 +6,7 @@
 #ifndef APP_API_PROM_H
 #define APP_API_PROM_H
 
+#include "base/counters.h"
 #include "base/wr.h"
 
 #define PROM_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -14,6 +15,8 @@
 void prom_family(struct wr *w, const char *name, const char *type, const char *help);
 /* One line. `labels` is what prom_label() made, or "". */
 void prom_value(struct wr *w, const char *name, const char *labels, double v);
+/* Families of a struct of counters. */
+void prom_rows(struct wr *w, const struct counter_row *rows, size_t n, const void *counters);
 /* Append name="value" to labels, with a comma unless it is the first. The value is escaped; bytes
  * that are no UTF-8 become %XX, and so does '%', so that what differs goes on to differ: two lines
  * with the same labels would make all figures of no use. */

@@ -55,10 +55,5 @@ struct stat_worker {
 /* Write the line, give its length. */
 size_t stat_worker_text(const struct stat_worker *s, char *buf, size_t size);
 size_t stat_line_text(const struct stat_line *s, char *buf, size_t size);
-/* What grew, per second. */
-unsigned long long stat_rate(co_usec span, uint64_t now, uint64_t then);
-/* Put more at n, as far as there is room; where it ends. */
-size_t stat_add(char *buf, size_t size, size_t n, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
 
 #endif

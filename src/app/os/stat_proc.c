@@ -3,8 +3,7 @@
 #include "app/os/stat_proc.h"
 
 #include "app/dev/heap.h"
-#include "app/os/stat_rtc.h"
-#include "app/os/stat_rtmfp.h"
+#include "app/os/machine.h"
 #include "app/os/stat_worker.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -117,26 +116,63 @@ static void log_workers(struct crowd *c, char *line, size_t size)
     }
 }
 
-struct datagrams {
-    struct stat_rtc rtc;
-    struct stat_rtmfp rtmfp;
+/* Datagrams that the kernel had no room for, received and sent; zeros if it does not say. */
+static void read_no_room(uint64_t out[2])
+{
+    char text[4096];
+
+    out[0] = out[1] = 0;
+    if (machine_file("/proc/self/net/snmp", text, sizeof(text)) == 0)
+        return;
+    out[0] = (uint64_t)machine_counter(text, "Udp:", "RcvbufErrors");
+    out[1] = (uint64_t)machine_counter(text, "Udp:", "SndbufErrors");
+}
+
+/* The counters of protocols at the line before. */
+struct protocols {
+    co_usec at;
+    struct figures then, now;
 };
 
-static void log_datagrams(struct datagrams *d, const struct server *server, char *line,
+static void take_protocols(struct protocols *p, const struct figures_of *of)
+{
+    const struct counter_table *t;
+    const void *counters;
+
+    figures_sum(of, &p->now);
+    for (unsigned i = 0; (t = figures_table(&p->now, i, &counters)); i++) {
+        if (p->now.services[i] && t->no_room)
+            read_no_room((uint64_t *)((char *)counters + t->no_room));
+    }
+}
+
+static struct protocols *protocols_new(const struct server *server)
+{
+    struct protocols *p = must(calloc(1, sizeof(*p)));
+    const struct figures_of of = server_figures(server);
+
+    take_protocols(p, &of);
+    p->then = p->now;
+    p->at = co_clock();
+    return p;
+}
+
+static void log_protocols(struct protocols *p, const struct server *server, char *line,
                           size_t size)
 {
     const struct figures_of of = server_figures(server);
-    struct figures sum;
-    int64_t no_room[2];
+    const struct counter_table *t;
+    const void *now, *then;
+    co_usec at = co_clock();
 
-    if (!of.env->rtc && !of.env->rtmfp)
-        return;
-    figures_sum(&of, &sum);
-    stat_rtc_no_room(no_room);
-    if (of.env->rtc && stat_rtc_text(&d->rtc, &sum.rtc, no_room, co_clock(), line, size) > 0)
-        log_trace("%s", line);
-    if (of.env->rtmfp && stat_rtmfp_text(&d->rtmfp, &sum.rtmfp, co_clock(), line, size) > 0)
-        log_trace("%s", line);
+    take_protocols(p, &of);
+    for (unsigned i = 0; (t = figures_table(&p->now, i, &now)); i++) {
+        (void)figures_table(&p->then, i, &then);
+        if (p->now.services[i] && counters_line(t, now, then, at - p->at, line, size) > 0)
+            log_trace("%s", line);
+    }
+    p->then = p->now;
+    p->at = at;
 }
 
 err_t stat_proc_run(void *arg)
@@ -144,12 +180,11 @@ err_t stat_proc_run(void *arg)
     struct crowd *c = server_workers(arg) ? crowd_new(arg) : NULL;
     struct last last = { co_clock(), cpu_used(), co_switches(), co_watchdog_count(),
                          co_holds_count() };
-    struct datagrams datagrams = { { .at = co_clock() }, { .at = co_clock() } };
+    struct protocols *protocols = protocols_new(arg);
     struct stat_line s;
     char line[512];
     err_t err;
 
-    stat_rtc_no_room(datagrams.rtc.no_room);
     for (;;) {
         err = co_sleep(CO_SECONDS(PERIOD_SECONDS));
         if (err)
@@ -161,9 +196,10 @@ err_t stat_proc_run(void *arg)
         log_trace("%s", line);
         if (c)
             log_workers(c, line, sizeof(line));
-        log_datagrams(&datagrams, arg, line, sizeof(line));
+        log_protocols(protocols, arg, line, sizeof(line));
         heap_tend();
     }
     free(c);
+    free(protocols);
     return err;
 }

@@ -170,6 +170,17 @@ void datagram_service_release(struct datagram_service *s);
 /* What its sockets counted, added. */
 void datagram_service_count(const struct datagram_service *s, struct udp_stat *sum);
 
+/* Rows of counters for a struct udp_stat at that offset. */
+#define DATAGRAM_COUNTERS(name, offset)                                                          \
+    { name "_datagrams_in_total", "Datagrams that came.",                                        \
+      .at = (offset) + offsetof(struct udp_stat, in) },                                          \
+    { name "_calls_in_total", "System calls that gave them.",                                    \
+      .at = (offset) + offsetof(struct udp_stat, in_calls) },                                    \
+    { name "_datagrams_out_total", "Datagrams that went.",                                       \
+      .at = (offset) + offsetof(struct udp_stat, out) },                                         \
+    { name "_calls_out_total", "System calls that sent them.",                                   \
+      .at = (offset) + offsetof(struct udp_stat, out_calls) }
+
 /* ---- endpoint.c */
 /* Does it take nobody new by that path? Clients that are here stay. */
 bool datagram_endpoint_refuses(const struct datagram_endpoint *e, const struct udp_path *path);

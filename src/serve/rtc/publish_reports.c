@@ -100,7 +100,7 @@ static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
     rtcp_put_nack(&w, p->ssrc, t->ssrc, seqs, n);
     send_it(p, &w);
     p->service->stat.nacks_sent += n;
-    p->service->stat.nacks_sent_sound += t->kind == AV_AUDIO ? n : 0;
+    p->service->stat.nacks_sent_audio += t->kind == AV_AUDIO ? n : 0;
 }
 
 /* ---- when packets came */

@@ -11,6 +11,7 @@
 #ifndef SERVE_RTC_RTC_H
 #define SERVE_RTC_RTC_H
 
+#include "base/counters.h"
 #include "co/net/udp.h"
 #include "session/env.h"
 #include "sound/lane/lane.h"
@@ -27,7 +28,7 @@ extern const struct datagram_protocol rtc_protocol; /* its service is env->rtc *
  * What was read of it already is `first`. */
 void rtc_service_tcp(struct rtc_service *s, struct io *io, const void *first, size_t size);
 
-struct rtc_service_stat { /* words alone: figures take it whole */
+struct rtc_service_stat { /* words alone, all of them sums */
     uint64_t sessions, publishers, players, waiting; /* waiting: not connected yet */
     uint64_t offers, refused, timeouts;
     uint64_t checks, forged_checks, strangers;  /* of STUN; packets of no session */
@@ -37,13 +38,14 @@ struct rtc_service_stat { /* words alone: figures take it whole */
     uint64_t sent, sent_bytes, nacks, repeated, plis; /* to players; asked for; sent again */
     uint64_t address_changes, passed;           /* datagrams for other workers */
     uint64_t rtcp_in, rtcp_out, checks_answered, reports_sent;
-    uint64_t nacks_sent_sound, nacks_found;     /* of nacks_sent: of sound; that came after it */
+    uint64_t nacks_sent_audio, nacks_sent_video, nacks_found; /* of nacks_sent; that then came */
     uint64_t asked, asked_missing;              /* numbers in nacks; that were not to be had */
     uint64_t by_name, by_address;               /* datagrams whose session was found so */
+    uint64_t no_room[2];                        /* of the machine, for the log alone */
     struct udp_stat sockets;
     struct sound_lane_stat sound;
 };
-void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out);
+extern const struct counter_table rtc_counters; /* reads the struct above */
 
 /* What a list shows of one client: session.rtc of all of them. */
 bool rtc_peer_tell(const struct session *s, struct clients_rtc *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - WebRTC of one worker: begun, reloaded, ended, counted. */
+/* service.c - WebRTC of one worker: begun, reloaded, ended. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/rtc/impl.h"
@@ -144,16 +144,3 @@ const struct datagram_protocol rtc_protocol = {
     .sockets = sockets_of, .in_use = rtc_endpoint_in_use, .closing = rtc_endpoint_closing,
     .input = input, .told = rtc_told, .see_out = rtc_see_out,
 };
-
-/* ---- counted */
-
-void rtc_service_stat(const struct rtc_service *s, struct rtc_service_stat *out)
-{
-    *out = s->stat;
-    out->sessions = s->base.n_peers;
-    out->passed += s->base.passed;
-    out->strangers += s->base.unreachable;
-    datagram_service_count(&s->base, &out->sockets);
-    out->sockets.drops += s->tcp_drops;
-    sound_lane_stat(&out->sound);
-}

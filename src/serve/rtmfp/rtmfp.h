@@ -12,6 +12,7 @@
 #ifndef SERVE_RTMFP_RTMFP_H
 #define SERVE_RTMFP_RTMFP_H
 
+#include "base/counters.h"
 #include "co/net/udp.h"
 #include "proto/rtmfp/responder.h"
 #include "session/env.h"
@@ -33,11 +34,10 @@ struct rtmfp_service_stat { /* words alone, of which all are sums */
     uint64_t opened;                 /* so far, */
     uint64_t ended[8];               /* by enum rtmfp_end */
     uint64_t startup, hellos, keyings, repeats, changes; /* startup packets, and what was in them */
-    uint64_t startup_limited;        /* dropped: over the rate of their address */
-    uint64_t drops[RTMFP_DROP_KINDS];
+    uint64_t drops[RTMFP_DROP_KINDS]; /* of startup packets; behind them, as two more kinds, */
+    uint64_t startup_limited, key_refused; /* over the rate of an address; too many waited */
     uint64_t bad[RTMFP_BAD_KINDS];
-    uint64_t key_jobs, key_refused, key_time; /* made; refused as too many waited; us waited and
-                                               * worked, together */
+    uint64_t key_jobs, key_time;     /* made; microseconds waited and worked, together */
     uint64_t pairs_made, pairs_missed; /* ahead; and when one was needed at once */
     uint64_t pings_lost, moves, lost, again, abandoned, bad_chunks; /* of all sessions there were */
     uint64_t introductions, introductions_limited, unknown_peers, redirects;
@@ -46,7 +46,7 @@ struct rtmfp_service_stat { /* words alone, of which all are sums */
     uint64_t passed;                 /* datagrams that came to another worker */
     struct udp_stat sockets;
 };
-void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat *out);
+extern const struct counter_table rtmfp_counters; /* reads the struct above */
 
 /* What a list shows of one client: session.rtmfp of all of them. */
 bool rtmfp_netstream_tell(const struct session *s, struct clients_rtmfp *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - RTMFP of one worker: begun, reloaded, ended, counted. */
+/* service.c - RTMFP of one worker: begun, reloaded, ended. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -197,49 +197,3 @@ const struct datagram_protocol rtmfp_protocol = {
     .opts = rtmfp_endpoint_opts, .closing = rtmfp_endpoint_closing, .input = rtmfp_endpoint_input,
     .end_batch = rtmfp_endpoint_end_batch, .see_out = rtmfp_see_out,
 };
-
-/* ---- counted */
-
-static void count_startup(const struct rtmfp_responder *r, struct rtmfp_service_stat *out)
-{
-    out->hellos = r->hellos;
-    out->keyings = r->keyings;
-    out->repeats = r->repeats;
-    out->changes = r->changes;
-    for (int i = 0; i < RTMFP_DROP_KINDS; i++)
-        out->drops[i] = r->drops[i];
-}
-
-/* They are of all workers: one tells them. */
-static void count_groups(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
-{
-    size_t groups, members;
-
-    if (s->base.env->worker != 0)
-        return;
-    rtmfp_netgroups_count(s->shared->netgroups, &groups, &members);
-    out->groups = groups;
-    out->group_members = members;
-}
-
-void rtmfp_service_stat(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
-{
-    const struct session_env *env = s->base.env;
-
-    *out = s->stat;
-    out->publishers = clients_total(env->clients, CLIENTS_RTMFP_PUBLISH)->now;
-    out->players = clients_total(env->clients, CLIENTS_RTMFP_PLAY)->now;
-    out->sessions = s->base.n_peers - s->leaving;
-    out->keying = rtmfp_keys_count(s->keys);
-    count_startup(&s->responder, out);
-    out->bad[RTMFP_BAD_STRANGER] += s->base.unreachable;
-    out->pings_lost = s->sums.pings_lost;
-    out->moves = s->sums.moves;
-    out->bad_chunks = s->sums.bad_chunks;
-    out->lost = s->sums.flows.lost;
-    out->again = s->sums.flows.again;
-    out->abandoned = s->sums.flows.abandoned;
-    out->passed = s->base.passed;
-    datagram_service_count(&s->base, &out->sockets);
-    count_groups(s, out);
-}

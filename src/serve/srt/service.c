@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - SRT of one worker: begun, reloaded, ended, counted. */
+/* service.c - SRT of one worker: begun, reloaded, ended. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "co/thread.h"
@@ -116,22 +116,3 @@ const struct datagram_protocol srt_protocol = {
     .endpoint = srt_endpoint_new, .opts = srt_endpoint_opts, .closing = srt_endpoint_closing,
     .input = srt_endpoint_input, .end_batch = srt_endpoint_end_batch, .see_out = srt_see_out,
 };
-
-/* ---- counted */
-
-void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out)
-{
-    const struct srt_peer *p;
-    uint32_t at = 0;
-
-    *out = s->stat;
-    out->connections = s->base.n_peers;
-    out->strangers += s->base.unreachable;
-    while ((p = datagram_slots_next(&s->slots, &at))) {
-        out->publishers += p->state == SRT_PUBLISHES;
-        out->players += p->state == SRT_PLAYS;
-        out->waiting += p->state == SRT_GREETED;
-        srt_peer_sum(p, out);
-    }
-    datagram_service_count(&s->base, &out->sockets);
-}

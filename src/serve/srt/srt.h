@@ -11,6 +11,7 @@
 #ifndef SERVE_SRT_SRT_H
 #define SERVE_SRT_SRT_H
 
+#include "base/counters.h"
 #include "co/net/udp.h"
 #include "session/env.h"
 #include "proto/srt/handshake.h"
@@ -37,7 +38,7 @@ struct srt_service_stat { /* words alone, of which all are sums */
     uint64_t sent, sent_bytes, send_lost, send_dropped, send_repeated;
     struct udp_stat sockets;
 };
-void srt_service_stat(const struct srt_service *s, struct srt_service_stat *out);
+extern const struct counter_table srt_counters; /* reads the struct above */
 
 /* What a list shows of one client: session.srt of all of them. */
 bool srt_peer_tell(const struct session *s, struct clients_srt *out);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* counters.c - counters as rows: /metrics and the log read the same table. */
+#include "base/counters.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+static uint64_t word(const void *counters, size_t at)
+{
+    uint64_t v;
+
+    memcpy(&v, (const char *)counters + at, sizeof(v));
+    return v;
+}
+
+double counters_value(const struct counter_row *row, unsigned i, const void *counters)
+{
+    static const double units[] = { [COUNTER_PLAIN] = 1, [COUNTER_US] = 1e6, [COUNTER_MS] = 1e3 };
+
+    return (double)(int64_t)word(counters, row->at + i * sizeof(uint64_t)) / units[row->unit];
+}
+
+/* ---- the line in the log */
+
+struct line {
+    const void *now, *then;
+    int64_t span;
+    char *buf;
+    size_t size, n;
+};
+
+static uint64_t sum(const void *counters, const struct counter_word *w)
+{
+    uint64_t all = 0;
+    unsigned i = 0;
+
+    do
+        all += word(counters, w->at + i * sizeof(uint64_t));
+    while (++i < w->n);
+    return all;
+}
+
+/* What is shown of it; a mean counts for nothing here. */
+static unsigned long long number(const struct line *l, const struct counter_word *w)
+{
+    uint64_t now = sum(l->now, w), then = sum(l->then, w);
+
+    if (w->flags & COUNTER_MEAN)
+        return 0;
+    if (w->flags & COUNTER_NOW)
+        return now;
+    return now > then ? (now - then) * 1000000 / (uint64_t)l->span : 0;
+}
+
+static double mean_ms(const struct line *l, const struct counter_word *w)
+{
+    uint64_t n = word(l->now, w->by) - word(l->then, w->by);
+
+    return n > 0 ? (double)(sum(l->now, w) - sum(l->then, w)) / (double)n / 1e3 : 0;
+}
+
+static bool begins_group(const struct counter_word *w)
+{
+    return w->flags & (COUNTER_ALWAYS | COUNTER_GROUP | COUNTER_FIRST);
+}
+
+/* The group that begins with the first of n words: where it ends, and whether it is shown. */
+static size_t group_end(const struct line *l, const struct counter_word *w, size_t n, bool *shown)
+{
+    size_t i = 0;
+
+    *shown = w->flags & COUNTER_ALWAYS;
+    do
+        *shown |= w->before && (i == 0 || !(w->flags & COUNTER_FIRST)) && number(l, &w[i]) > 0;
+    while (++i < n && !begins_group(&w[i]));
+    return i;
+}
+
+static void put_word(struct line *l, const struct counter_word *w)
+{
+    const char *after = w->after ? w->after : "";
+
+    if (w->flags & COUNTER_MEAN)
+        l->n = text_add(l->buf, l->size, l->n, "%s%.2f%s", w->before, mean_ms(l, w), after);
+    else
+        l->n = text_add(l->buf, l->size, l->n, "%s%llu%s", w->before, number(l, w), after);
+}
+
+size_t counters_line(const struct counter_table *t, const void *now, const void *then,
+                    int64_t span_us, char *buf, size_t size)
+{
+    struct line l = { now, then, span_us > 0 ? span_us : 1, buf, size, 0 };
+    bool any = false, shown;
+
+    for (size_t i = 0; i < t->n_words; i++)
+        any |= (t->words[i].flags & COUNTER_LINE) && number(&l, &t->words[i]) > 0;
+    for (size_t i = 0, end; any && i < t->n_words; i = end) {
+        end = i + group_end(&l, &t->words[i], t->n_words - i, &shown);
+        for (size_t k = i; shown && k < end; k++)
+            put_word(&l, &t->words[k]);
+    }
+    return l.n;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* counters.h - counters as rows: /metrics and the log read the same table.
+ *
+ * A part of the server keeps its counters in a struct of 64-bit words, one struct for each worker.
+ * A table describes the struct: which word is which metric, and what the line in the log shows
+ * every five seconds. The sum over workers adds word by word, so a gauge must be a sum as well.
+ */
+#ifndef BASE_COUNTERS_H
+#define BASE_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct session_env; /* of a worker; opaque here */
+
+enum counter_unit { COUNTER_PLAIN, COUNTER_US, COUNTER_MS }; /* times are shown in seconds */
+
+/* A family of metrics: a counter if its name ends in "_total", else a gauge. With a label, it has
+ * n words in a row, one for each value of the label. */
+struct counter_row {
+    const char *name, *help;
+    uint16_t at, n;            /* offset of the first word */
+    const char *label;         /* NULL: there is one word */
+    const char *const *values; /* n of them */
+    enum counter_unit unit;
+};
+
+/* A number of the line in the log. Without COUNTER_NOW and COUNTER_MEAN it is what was added per
+ * second. */
+enum {
+    COUNTER_NOW = 1,    /* the value itself */
+    COUNTER_MEAN = 2,   /* what was added, in milliseconds, by what was added to the word at `by` */
+    COUNTER_ALWAYS = 4, /* begins a group that is always shown */
+    COUNTER_GROUP = 8,  /* begins a group that is shown if any of its numbers is not 0, */
+    COUNTER_FIRST = 16, /* or if its first one is not 0 */
+    COUNTER_LINE = 32,  /* the line is written if one of these is not 0 */
+};
+struct counter_word {
+    const char *before;        /* text in front of the number; NULL: the number is not shown */
+    uint16_t at;
+    uint16_t flags;
+    const char *after;         /* or NULL */
+    uint16_t n;                /* words that are added up; 0: one */
+    uint16_t by;
+};
+
+struct counter_table {
+    const struct counter_row *rows;
+    size_t n_rows;
+    const struct counter_word *words; /* NULL: there is no line in the log */
+    size_t n_words;
+    size_t size;               /* of the struct */
+    size_t no_room;            /* offset of two words: datagrams that this machine's sockets had no
+                                * room for, received and sent, for the log alone. 0: none */
+    /* Fill the struct, which is zeroed, from the service of a worker. False: there is none. */
+    bool (*read)(const struct session_env *env, void *out);
+};
+
+/* One word of a struct, as /metrics shows it; i: which value of the label. */
+double counters_value(const struct counter_row *row, unsigned i, const void *counters);
+/* Write what happened between two readings to buf, and return the length; 0: nothing to show. */
+size_t counters_line(const struct counter_table *t, const void *now, const void *then,
+                    int64_t span_us, char *buf, size_t size);
+
+#endif

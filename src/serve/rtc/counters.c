@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* counters.c - what WebRTC counts, and the line in the log about it:
+ *
+ *   RTC: Server conns=12, rpkts=(410,rtp:300,stun:5,rtcp:100),
+ *   spkts=(3400,rtp:3300,stun:4,rtcp:50), rtcp=(pli:1,twcc:30,rr:12), snk=(3,a:1,v:2,h:2),
+ *   rnk=(12,20,h:11,m:9), loss=(r:49,s:0), fid=(id:5,addr:400)
+ *
+ * All but conns are per second. rpkts, spkts: datagrams received and sent; of these RTP, checks of
+ * ICE and the answers, RTCP. rtcp: sent to publishers. snk: packets requested from publishers, of
+ * audio and video, and those that then came; rnk: requests of players, the packets in them, those
+ * retransmitted, and those no longer kept. loss: datagrams of the whole machine that found no room
+ * in a socket's buffer; not loss of the network. fid: sessions found by our ufrag and by address.
+ */
+#include "serve/rtc/impl.h"
+
+#define OF(field) offsetof(struct rtc_service_stat, field)
+#define AT(field) .at = OF(field)
+
+static const char *const modes[] = { "publish", "play", "waiting" };
+static const char *const to[] = { "opus", "aac" };
+
+static const struct counter_row rows[] = {
+    { "srs_rtc_sessions", "Sessions of WebRTC, by what they do.", AT(publishers), 3, "mode",
+      modes },
+    { "srs_rtc_offers_total", "Offers of publishers and players.", AT(offers) },
+    { "srs_rtc_refused_total", "Offers that were refused.", AT(refused) },
+    { "srs_rtc_timeouts_total", "Sessions that ended by silence, or never connected.",
+      AT(timeouts) },
+    { "srs_rtc_checks_total", "Checks of ICE that proved their session's password.", AT(checks) },
+    { "srs_rtc_checks_forged_total", "Checks that did not, or came too often.", AT(forged_checks) },
+    { "srs_rtc_strangers_total", "Packets of no session.", AT(strangers) },
+    { "srs_rtc_handshakes_total", "Handshakes of DTLS that were done.", AT(handshakes) },
+    { "srs_rtc_handshakes_failed_total", "Handshakes of DTLS that failed.", AT(failed_handshakes) },
+    { "srs_rtc_forged_total", "Packets of SRTP with a wrong tag.", AT(forged) },
+    { "srs_rtc_replayed_total", "Packets of SRTP that came before.", AT(replayed) },
+    { "srs_rtc_packets_received_total", "Packets of RTP of publishers.", AT(received) },
+    { "srs_rtc_bytes_received_total", "Their bytes.", AT(received_bytes) },
+    { "srs_rtc_packets_received_lost_total", "Packets of publishers that never came.",
+      AT(recv_lost) },
+    { "srs_rtc_nacks_sent_total", "Packets that publishers were asked for again.", AT(nacks_sent) },
+    { "srs_rtc_plis_sent_total", "Key frames that publishers were asked for.", AT(plis_sent) },
+    { "srs_rtc_twcc_sent_total", "Reports of arrivals to publishers.", AT(twcc_sent) },
+    { "srs_rtc_packets_sent_total", "Packets of RTP to players, repeats included.", AT(sent) },
+    { "srs_rtc_bytes_sent_total", "Their bytes.", AT(sent_bytes) },
+    { "srs_rtc_nacks_total", "Packets that players asked for again.", AT(nacks) },
+    { "srs_rtc_packets_repeated_total", "Packets that were sent to players again.", AT(repeated) },
+    { "srs_rtc_plis_total", "Key frames that players asked for.", AT(plis) },
+    { "srs_rtc_address_changes_total", "Sessions whose client went to another address.",
+      AT(address_changes) },
+    { "srs_rtc_datagrams_passed_total", "Datagrams that one worker got for another.", AT(passed) },
+    DATAGRAM_COUNTERS("srs_rtc", OF(sockets)),
+    { "srs_rtc_datagrams_overflow_total", "Datagrams lost for want of room in the socket.",
+      AT(sockets.overflow) },
+    { "srs_rtc_datagrams_dropped_total", "Datagrams that the system had no room to send.",
+      AT(sockets.drops) },
+    { "srs_rtc_sounds", "Streams whose sound is converted now.", AT(sound.running), 2, "to", to },
+    { "srs_rtc_sound_frames_total", "Frames of sound that were made.", AT(sound.frames), 2, "to",
+      to },
+    { "srs_rtc_sound_cpu_seconds_total", "What that took.", AT(sound.micros), 2, "to", to,
+      COUNTER_US },
+    { "srs_rtc_sound_bad_total", "Frames that could not be decoded.", AT(sound.bad) },
+    { "srs_rtc_sound_dropped_total", "Frames that came too fast.", AT(sound.dropped) },
+    { "srs_rtc_sound_silence_seconds_total", "Put in where some missed.", AT(sound.silence),
+      .unit = COUNTER_MS },
+};
+
+static const struct counter_word words[] = {
+    { "RTC: Server conns=", AT(sessions), COUNTER_NOW | COUNTER_ALWAYS | COUNTER_LINE },
+    { ", rpkts=(", AT(sockets.in), COUNTER_FIRST | COUNTER_LINE },
+    { ",rtp:", AT(received) }, { ",stun:", AT(checks) }, { ",rtcp:", AT(rtcp_in), 0, ")" },
+    { ", spkts=(", AT(sockets.out), COUNTER_FIRST | COUNTER_LINE },
+    { ",rtp:", AT(sent) }, { ",stun:", AT(checks_answered) }, { ",rtcp:", AT(rtcp_out), 0, ")" },
+    { ", rtcp=(pli:", AT(plis_sent), COUNTER_GROUP },
+    { ",twcc:", AT(twcc_sent) }, { ",rr:", AT(reports_sent), 0, ")" },
+    { ", snk=(", AT(nacks_sent), COUNTER_FIRST }, { ",a:", AT(nacks_sent_audio) },
+    { ",v:", AT(nacks_sent_video) }, { ",h:", AT(nacks_found), 0, ")" },
+    { ", rnk=(", AT(nacks), COUNTER_FIRST }, { ",", AT(asked) },
+    { ",h:", AT(repeated) }, { ",m:", AT(asked_missing), 0, ")" },
+    { ", loss=(r:", AT(no_room), COUNTER_GROUP }, { ",s:", AT(no_room[1]), 0, ")" },
+    { ", fid=(id:", AT(by_name), COUNTER_GROUP }, { ",addr:", AT(by_address), 0, ")" },
+};
+
+static bool read_counters(const struct session_env *env, void *out)
+{
+    struct rtc_service_stat *stat = out;
+    const struct rtc_service *s = env->rtc;
+
+    if (!s)
+        return false;
+    *stat = s->stat;
+    stat->sessions = s->base.n_peers;
+    stat->passed += s->base.passed;
+    stat->strangers += s->base.unreachable;
+    stat->nacks_sent_video = stat->nacks_sent - stat->nacks_sent_audio;
+    datagram_service_count(&s->base, &stat->sockets);
+    stat->sockets.drops += s->tcp_drops;
+    sound_lane_stat(&stat->sound);
+    return true;
+}
+
+const struct counter_table rtc_counters = {
+    .rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]),
+    .words = words, .n_words = sizeof(words) / sizeof(words[0]), .no_room = OF(no_room),
+    .size = sizeof(struct rtc_service_stat), .read = read_counters,
+};
