@@ -4,12 +4,6 @@
 
 #include <inttypes.h>
 
-void load_rtmfp_mark(struct load_rtmfp_stat *s)
-{
-    s->pings = s->replies = s->lost = s->moves = s->unsent = 0;
-    s->rtt = (struct load_hist){ 0 };
-}
-
 static double part(uint64_t of, uint64_t all, double unit)
 {
     return all > 0 ? (double)of * unit / (double)all : 0;
@@ -38,13 +32,6 @@ static double disconnected(const struct load_rtmfp_stat *s)
     return part(s->disconnects + s->timeouts, s->opened, 100);
 }
 
-static void text_times(FILE *f, const char *name, const struct load_hist *h)
-{
-    fprintf(f, "  %-12s p50 %.1f  p99 %.1f  max %.1f ms  (of %" PRIu64 ")\n", name,
-            (double)load_hist_at(h, 0.5) / 1000, (double)load_hist_at(h, 0.99) / 1000,
-            (double)h->max / 1000, h->count);
-}
-
 void load_rtmfp_text(FILE *f, const struct load_stat *all, const struct load_report *r)
 {
     const struct load_rtmfp_stat *s = &all->rtmfp;
@@ -52,10 +39,10 @@ void load_rtmfp_text(FILE *f, const struct load_stat *all, const struct load_rep
     fprintf(f, "  sessions     asked %" PRIu64 ", opened %" PRIu64 ", %.0f a second, "
                "%.2f startup packets each\n",
             all->sessions, s->opened, opens_a_second(s), part(s->startup_sent, s->startup, 1));
-    text_times(f, "open", &s->open);
+    load_report_text_ms(f, "open", &s->open);
     fprintf(f, "  pings        %" PRIu64 ", replies %" PRIu64 ", lost %" PRIu64 " (%.3f %%)\n",
             s->pings, s->replies, s->lost, loss(s));
-    text_times(f, "round trip", &s->rtt);
+    load_report_text_ms(f, "round trip", &s->rtt);
     fprintf(f, "  ended        disconnected %.3f %%, timeouts %" PRIu64 ", left silently %" PRIu64
                ", moved %" PRIu64 "\n",
             disconnected(s), s->timeouts, s->silent, s->moves);
@@ -66,7 +53,7 @@ void load_rtmfp_text(FILE *f, const struct load_stat *all, const struct load_rep
     if (s->pairs > 0) {
         fprintf(f, "  pairs        asked %" PRIu64 ", met %" PRIu64 ", told of it %" PRIu64 "\n",
                 s->pairs, s->met, s->forwarded);
-        text_times(f, "met", &s->meet);
+        load_report_text_ms(f, "met", &s->meet);
     }
     if (all->lag.count > 0)
         fprintf(f, "  published    messages %" PRIu64 ", given up %" PRIu64 "\n", all->messages,
@@ -77,14 +64,6 @@ void load_rtmfp_text(FILE *f, const struct load_stat *all, const struct load_rep
                 s->cpu_open, s->cpu_steady, s->kb_session);
 }
 
-static void json_times(FILE *f, const char *name, const struct load_hist *h)
-{
-    fprintf(f, ",\n  \"%s\": {\"count\": %" PRIu64 ", \"p50\": %.3f, \"p99\": %.3f, "
-               "\"max\": %.3f}",
-            name, h->count, (double)load_hist_at(h, 0.5) / 1000,
-            (double)load_hist_at(h, 0.99) / 1000, (double)h->max / 1000);
-}
-
 void load_rtmfp_json(FILE *f, const struct load_stat *all, const struct load_report *r)
 {
     const struct load_rtmfp_stat *s = &all->rtmfp;
@@ -92,18 +71,18 @@ void load_rtmfp_json(FILE *f, const struct load_stat *all, const struct load_rep
     fprintf(f, ",\n  \"opened\": %" PRIu64 ",\n  \"opens_per_second\": %.1f"
                ",\n  \"startup_packets\": %.3f",
             s->opened, opens_a_second(s), part(s->startup_sent, s->startup, 1));
-    json_times(f, "open_ms", &s->open);
+    load_report_json_ms(f, "open_ms", &s->open);
     fprintf(f, ",\n  \"pings\": %" PRIu64 ",\n  \"replies\": %" PRIu64 ",\n  \"lost\": %" PRIu64
                ",\n  \"loss_percent\": %.4f",
             s->pings, s->replies, s->lost, loss(s));
-    json_times(f, "rtt_ms", &s->rtt);
+    load_report_json_ms(f, "rtt_ms", &s->rtt);
     fprintf(f, ",\n  \"disconnected_percent\": %.4f,\n  \"timeouts\": %" PRIu64
                ",\n  \"silent\": %" PRIu64 ",\n  \"moves\": %" PRIu64 ",\n  \"forged\": %" PRIu64
                ",\n  \"overflow\": %" PRIu64 ",\n  \"unsent\": %" PRIu64,
             disconnected(s), s->timeouts, s->silent, s->moves, s->forged, s->overflow, s->unsent);
     fprintf(f, ",\n  \"pairs\": %" PRIu64 ",\n  \"met\": %" PRIu64 ",\n  \"forwarded\": %" PRIu64,
             s->pairs, s->met, s->forwarded);
-    json_times(f, "meet_ms", &s->meet);
+    load_report_json_ms(f, "meet_ms", &s->meet);
     fprintf(f, ",\n  \"in_kbps\": %.1f,\n  \"out_kbps\": %.1f", kbps(all->bytes_in, r->seconds),
             kbps(all->bytes_out, r->seconds));
     if (s->server)

@@ -5,8 +5,6 @@
 
 #include "tools/load/stat.h"
 
-/* Forget what is counted from the mark on. */
-void load_rtmfp_mark(struct load_rtmfp_stat *s);
 void load_rtmfp_text(FILE *f, const struct load_stat *s, const struct load_report *r);
 /* Members of an object, each with a comma in front. */
 void load_rtmfp_json(FILE *f, const struct load_stat *s, const struct load_report *r);

@@ -259,15 +259,10 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->seconds = (double)(now - from) / 1e6;
     r->total_seconds = (double)(now - run->began) / 1e6;
     r->rss_kb = rss_kb();
-    r->hls = run->tool->kind == LOAD_HLS;
-    r->rtsp_in = run->tool->kind == LOAD_RTSP;
-    r->rtsp_out = run->tool->kind == LOAD_RTSP_PUBLISH;
+    r->kind = run->tool->kind;
     r->media_kbps = run->media_kbps;
-    r->srt = run->tool->kind == LOAD_SRT;
-    r->rtc = run->tool->kind == LOAD_RTC;
-    r->rtmfp = run->tool->kind == LOAD_RTMFP;
-    r->gaps = !is_publisher(run) && !r->hls && !is_fast(run) &&
-              (!r->rtmfp || run->opts.play);
+    r->gaps = !is_publisher(run) && r->kind != LOAD_HLS && !is_fast(run) &&
+              (r->kind != LOAD_RTMFP || run->opts.play);
     r->cpu = 100 * (load_cpu_seconds() - run->cpu_at_mark) / r->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct load_client *c = &run->clients[i];

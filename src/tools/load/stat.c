@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stat.c - what all clients of a load tool measured, and the report of it. */
+/* stat.c - what all clients of a load tool measured, and the report of it: rows. */
 #include "tools/load/stat.h"
 
 #include "tools/load/rtmfp_report.h"
 
+#include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,12 +26,6 @@ void load_stat_fail(struct load_stat *s, err_t err)
     }
 }
 
-static void mark_hls(struct load_hls_stat *h)
-{
-    h->lists = h->segments = h->parts = h->hints = h->skipped = h->jumps = 0;
-    h->fetch = h->edge = h->stall = (struct load_hist){ 0 };
-}
-
 void load_stat_refused(struct load_stat *s, int status)
 {
     for (int i = 0; i < LOAD_REFUSALS; i++) {
@@ -44,40 +40,150 @@ void load_stat_refused(struct load_stat *s, int status)
     }
 }
 
-static void mark_rtp(struct load_rtp_stat *r)
-{
-    struct load_rtp_stat fresh = { .packets = 0 };
-
-    memcpy(fresh.refused, r->refused, sizeof(fresh.refused));
-    *r = fresh;
-}
-
-static void mark_srt(struct load_srt_stat *s)
-{
-    s->packets = s->lost = s->repeated = s->too_late = s->belated = s->doubled = 0;
-    s->undecrypted = s->skips = s->holes = s->ts_faults = 0;
-    memset(&s->rtt, 0, sizeof(s->rtt));
-}
-
-static void mark_rtc(struct load_rtc_stat *s)
-{
-    s->packets = s->lost = s->nacks = s->repaired = s->plis = s->reports = 0;
-    s->forged = s->odd = s->restarts = 0;
-}
+/* In each part what is counted from the mark stands last. */
+#define FORGET(from_here, field) \
+    memset(&(from_here).field, 0, \
+           sizeof(from_here) - offsetof(__typeof__(from_here), field))
 
 void load_stat_mark(struct load_stat *s)
 {
-    load_rtmfp_mark(&s->rtmfp);
-    mark_rtc(&s->rtc);
-    mark_hls(&s->hls);
-    mark_rtp(&s->rtp);
-    mark_srt(&s->srt);
-    s->bytes_in = s->bytes_out = s->messages = 0;
-    s->stalls = s->late = s->drops = s->backwards = 0;
-    s->in_time = s->audio = s->audio_missing = 0;
-    s->latency = (struct load_hist){ 0 };
-    s->lag = (struct load_hist){ 0 };
+    FORGET(s->hls, lists);
+    FORGET(s->rtp, packets);
+    FORGET(s->srt, packets);
+    FORGET(s->rtc, packets);
+    FORGET(s->rtmfp, pings);
+    memset(&s->bytes_in, 0, offsetof(struct load_stat, hls) - offsetof(struct load_stat, bytes_in));
 }
+
+/* ------------------------------------------------------------ rows */
+
+/* Of text: a line with a '#' for each counter. Of JSON: the name of one. With a unit: of one
+ * histogram, in µs divided by it. */
+struct row {
+    const char *text;
+    double unit;
+    size_t at[8];
+};
+
+#define AT(field) offsetof(struct load_stat, field)
+#define COUNT(name, field) { name, 0, { AT(field) } }
+#define TIME(name, field) { name, 1000, { AT(field) } }
+#define END { NULL, 0, { 0 } }
+
+static const struct row times_text[] = {
+    TIME("connect", connect), TIME("first byte", first_byte), TIME("first packet", first_packet),
+    TIME("first key", first_key), END
+};
+static const struct row gaps_text[] = {
+    { "  faults       stalls #, late frames #, dropped #, backwards #", 0,
+      { AT(stalls), AT(late), AT(drops), AT(backwards) } },
+    END
+};
+static const struct row hls_text[] = {
+    TIME("first list", hls.first_list), TIME("first media", hls.first_segment),
+    { "  fetched      lists #, segments #, parts # (hinted #); skipped #, jumps #", 0,
+      { AT(hls.lists), AT(hls.segments), AT(hls.parts), AT(hls.hints), AT(hls.skipped),
+        AT(hls.jumps) } },
+    COUNT("  stalls       #", stalls),
+    TIME("stalled", hls.stall), TIME("fetch", hls.fetch), TIME("behind edge", hls.edge), END
+};
+static const struct row rtsp_text[] = {
+    { "  packets      #, lost #, reordered #, restarts #, odd #, overflow #; sender reports #", 0,
+      { AT(rtp.packets), AT(rtp.lost), AT(rtp.reordered), AT(rtp.restarts), AT(rtp.odd),
+        AT(rtp.overflow), AT(rtp.reports) } },
+    { "  RTP faults   marker #, time #, RTP-Info #", 0,
+      { AT(rtp.marker_faults), AT(rtp.time_faults), AT(rtp.info_faults) } },
+    END
+};
+static const struct row rtsp_publish_text[] = { COUNT("  packets      #", rtp.packets), END };
+static const struct row srt_text[] = {
+    { "  packets      #, lost #, repeated #, too late #, belated #, doubled #", 0,
+      { AT(srt.packets), AT(srt.lost), AT(srt.repeated), AT(srt.too_late), AT(srt.belated),
+        AT(srt.doubled) } },
+    { "  faults       not decrypted #, holes #, TS #, skips #, overflow #", 0,
+      { AT(srt.undecrypted), AT(srt.holes), AT(srt.ts_faults), AT(srt.skips), AT(srt.overflow) } },
+    TIME("round trip", srt.rtt), TIME("agreed", srt.latency), END
+};
+static const struct row rtc_text[] = {
+    TIME("answer", rtc.answer),
+    { "  packets      #, lost #, asked for #, repaired #, PLI #, reports #", 0,
+      { AT(rtc.packets), AT(rtc.lost), AT(rtc.nacks), AT(rtc.repaired), AT(rtc.plis),
+        AT(rtc.reports) } },
+    { "  faults       not authenticated #, odd #, restarts #", 0,
+      { AT(rtc.forged), AT(rtc.odd), AT(rtc.restarts) } },
+    END
+};
+static const struct row end_text[] = { TIME("latency", latency), TIME("sent after", lag), END };
+
+static const struct row sessions_json[] = {
+    COUNT("sessions", sessions), COUNT("connected", connected), COUNT("ended", ended),
+    COUNT("reconnected", churned), COUNT("failed", failed), END
+};
+static const struct row traffic_json[] = {
+    COUNT("bytes_in", bytes_in), COUNT("bytes_out", bytes_out), COUNT("messages", messages), END
+};
+static const struct row times_json[] = {
+    TIME("connect_ms", connect), TIME("first_byte_ms", first_byte),
+    TIME("first_packet_ms", first_packet), TIME("first_key_ms", first_key), END
+};
+static const struct row media_json[] = {
+    COUNT("stalls", stalls), COUNT("late", late), COUNT("drops", drops),
+    COUNT("backwards", backwards), COUNT("audio", audio), COUNT("audio_missing", audio_missing), END
+};
+static const struct row end_json[] = { TIME("latency_ms", latency), TIME("lag_ms", lag), END };
+static const struct row hls_json[] = {
+    TIME("first_list_ms", hls.first_list), TIME("first_segment_ms", hls.first_segment),
+    COUNT("lists", hls.lists), COUNT("segments", hls.segments), COUNT("parts", hls.parts),
+    COUNT("hints", hls.hints), COUNT("skipped", hls.skipped), COUNT("jumps", hls.jumps),
+    TIME("fetch_ms", hls.fetch), TIME("edge_ms", hls.edge), TIME("stall_ms", hls.stall), END
+};
+static const struct row rtsp_json[] = {
+    COUNT("packets", rtp.packets), COUNT("sender_reports", rtp.reports), COUNT("lost", rtp.lost),
+    COUNT("reordered", rtp.reordered), COUNT("restarts", rtp.restarts),
+    COUNT("marker_faults", rtp.marker_faults), COUNT("time_faults", rtp.time_faults),
+    COUNT("info_faults", rtp.info_faults), COUNT("odd", rtp.odd), COUNT("overflow", rtp.overflow),
+    END
+};
+static const struct row srt_json[] = {
+    COUNT("packets", srt.packets), COUNT("lost", srt.lost), COUNT("repeated", srt.repeated),
+    COUNT("too_late", srt.too_late), COUNT("belated", srt.belated), COUNT("doubled", srt.doubled),
+    COUNT("undecrypted", srt.undecrypted), COUNT("holes", srt.holes),
+    COUNT("ts_faults", srt.ts_faults), COUNT("skips", srt.skips), COUNT("overflow", srt.overflow),
+    TIME("rtt_ms", srt.rtt), TIME("agreed_ms", srt.latency), END
+};
+static const struct row rtc_json[] = {
+    TIME("answer_ms", rtc.answer), COUNT("packets", rtc.packets), COUNT("lost", rtc.lost),
+    COUNT("nacks", rtc.nacks), COUNT("repaired", rtc.repaired), COUNT("plis", rtc.plis),
+    COUNT("reports", rtc.reports), COUNT("forged", rtc.forged), COUNT("odd", rtc.odd),
+    COUNT("restarts", rtc.restarts), END
+};
+
+static const struct section {
+    enum load_tools kind;
+    bool refused;
+    const struct row *text, *json;
+} sections[] = {
+    { LOAD_HLS, false, hls_text, hls_json },
+    { LOAD_RTSP, true, rtsp_text, rtsp_json },
+    { LOAD_RTSP_PUBLISH, true, rtsp_publish_text, rtsp_json },
+    { LOAD_SRT, true, srt_text, srt_json },
+    { LOAD_RTC, true, rtc_text, rtc_json },
+};
+
+static const struct section *section_of(enum load_tools kind)
+{
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        if (sections[i].kind == kind)
+            return &sections[i];
+    return NULL;
+}
+
+static const void *at(const struct load_stat *s, size_t offset)
+{
+    return (const char *)s + offset;
+}
+
+/* ------------------------------------------------------------ text */
 
 /* Of pictures with a clock in them, those that were lost included. */
 static double in_time(const struct load_stat *s)
@@ -95,149 +201,95 @@ static double mbps(uint64_t bytes, double seconds)
 void load_report_line(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
     fprintf(f, "[report] [%d] threads:1 alive:%d duration:%.0f tduration:%.0f nread:%.2f "
-               "nwrite:%.2f tasks:%llu etasks:%llu stasks:0 estasks:0\n",
+               "nwrite:%.2f tasks:%" PRIu64 " etasks:%" PRIu64 " stasks:0 estasks:0\n",
             (int)getpid(), r->alive, r->seconds, r->total_seconds, mbps(s->bytes_in, r->seconds),
-            mbps(s->bytes_out, r->seconds), (unsigned long long)s->sessions,
-            (unsigned long long)s->failed);
+            mbps(s->bytes_out, r->seconds), s->sessions, s->failed);
     fflush(f);
 }
 
-static void text_hist(FILE *f, const char *name, const struct load_hist *h, double unit,
-                      const char *suffix)
+void load_report_text_ms(FILE *f, const char *name, const struct load_hist *h)
 {
     if (h->count == 0)
         return;
-    fprintf(f, "  %-12s p50 %.1f  p99 %.1f  max %.1f %s  (of %llu)\n", name,
-            (double)load_hist_at(h, 0.5) / unit, (double)load_hist_at(h, 0.99) / unit,
-            (double)h->max / unit, suffix, (unsigned long long)h->count);
+    fprintf(f, "  %-12s p50 %.1f  p99 %.1f  max %.1f ms  (of %" PRIu64 ")\n", name,
+            (double)load_hist_at(h, 0.5) / 1000, (double)load_hist_at(h, 0.99) / 1000,
+            (double)h->max / 1000, h->count);
+}
+
+static void text_line(FILE *f, const struct load_stat *s, const struct row *row)
+{
+    size_t n = 0;
+
+    for (const char *p = row->text; *p; p++) {
+        if (*p == '#')
+            fprintf(f, "%" PRIu64, *(const uint64_t *)at(s, row->at[n++]));
+        else
+            fputc(*p, f);
+    }
+    fputc('\n', f);
+}
+
+static void text_rows(FILE *f, const struct load_stat *s, const struct row *row)
+{
+    for (; row->text; row++) {
+        if (row->unit > 0)
+            load_report_text_ms(f, row->text, at(s, row->at[0]));
+        else
+            text_line(f, s, row);
+    }
 }
 
 static void text_counts(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
-    fprintf(f, "  clients      %d, alive %d, connected %llu, failed %llu, ended %llu, "
-               "reconnected %llu\n",
-            r->clients, r->alive, (unsigned long long)s->connected, (unsigned long long)s->failed,
-            (unsigned long long)s->ended, (unsigned long long)s->churned);
+    fprintf(f, "  clients      %d, alive %d, connected %" PRIu64 ", failed %" PRIu64
+               ", ended %" PRIu64 ", reconnected %" PRIu64 "\n",
+            r->clients, r->alive, s->connected, s->failed, s->ended, s->churned);
     for (int i = 0; i < LOAD_REASONS && s->reasons[i].count > 0; i++)
-        fprintf(f, "  failed       %llu: %s\n", (unsigned long long)s->reasons[i].count,
-                s->reasons[i].text);
-    fprintf(f, "  traffic      read %.2f Mbit/s, written %.2f Mbit/s, %llu messages in %.1f s\n",
-            mbps(s->bytes_in, r->seconds), mbps(s->bytes_out, r->seconds),
-            (unsigned long long)s->messages, r->seconds);
+        fprintf(f, "  failed       %" PRIu64 ": %s\n", s->reasons[i].count, s->reasons[i].text);
+    fprintf(f, "  traffic      read %.2f Mbit/s, written %.2f Mbit/s, %" PRIu64
+               " messages in %.1f s\n",
+            mbps(s->bytes_in, r->seconds), mbps(s->bytes_out, r->seconds), s->messages, r->seconds);
+    if (r->rate.count > 0)
+        fprintf(f, "  rate         min %" PRIu64 "  p50 %" PRIu64 "  max %" PRIu64
+                   " kbit/s a client\n",
+                load_hist_at(&r->rate, 0), load_hist_at(&r->rate, 0.5), r->rate.max);
+    if (r->media_kbps > 0)
+        fprintf(f, "  file         %.0f kbit/s\n", r->media_kbps);
 }
 
-static void text_hls(FILE *f, const struct load_stat *s)
+static void text_section(FILE *f, const struct load_stat *s, const struct section *part)
 {
-    const struct load_hls_stat *h = &s->hls;
+    const struct load_refused *r = s->rtp.refused;
 
-    text_hist(f, "first list", &h->first_list, 1000, "ms");
-    text_hist(f, "first media", &h->first_segment, 1000, "ms");
-    fprintf(f, "  fetched      lists %llu, segments %llu, parts %llu (hinted %llu); "
-               "skipped %llu, jumps %llu\n",
-            (unsigned long long)h->lists, (unsigned long long)h->segments,
-            (unsigned long long)h->parts, (unsigned long long)h->hints,
-            (unsigned long long)h->skipped, (unsigned long long)h->jumps);
-    fprintf(f, "  stalls       %llu\n", (unsigned long long)s->stalls);
-    text_hist(f, "stalled", &h->stall, 1000, "ms");
-    text_hist(f, "fetch", &h->fetch, 1000, "ms");
-    text_hist(f, "behind edge", &h->edge, 1000, "ms");
-}
-
-static void text_refused(FILE *f, const struct load_rtp_stat *r)
-{
-    for (int i = 0; i < LOAD_REFUSALS && r->refused[i].count > 0; i++)
-        fprintf(f, "  refused      %llu with %d\n", (unsigned long long)r->refused[i].count,
-                r->refused[i].status);
-}
-
-static void text_rtsp(FILE *f, const struct load_rtp_stat *r, bool in)
-{
-    text_refused(f, r);
-    if (!in) {
-        fprintf(f, "  packets      %llu\n", (unsigned long long)r->packets);
-        return;
-    }
-    fprintf(f, "  packets      %llu, lost %llu, reordered %llu, restarts %llu, odd %llu, "
-               "overflow %llu; sender reports %llu\n",
-            (unsigned long long)r->packets, (unsigned long long)r->lost,
-            (unsigned long long)r->reordered, (unsigned long long)r->restarts,
-            (unsigned long long)r->odd, (unsigned long long)r->overflow,
-            (unsigned long long)r->reports);
-    fprintf(f, "  RTP faults   marker %llu, time %llu, RTP-Info %llu\n",
-            (unsigned long long)r->marker_faults, (unsigned long long)r->time_faults,
-            (unsigned long long)r->info_faults);
-}
-
-static void text_srt(FILE *f, const struct load_srt_stat *s)
-{
-    fprintf(f, "  packets      %llu, lost %llu, repeated %llu, too late %llu, belated %llu, "
-               "doubled %llu\n",
-            (unsigned long long)s->packets, (unsigned long long)s->lost,
-            (unsigned long long)s->repeated, (unsigned long long)s->too_late,
-            (unsigned long long)s->belated, (unsigned long long)s->doubled);
-    fprintf(f, "  faults       not decrypted %llu, holes %llu, TS %llu, skips %llu, "
-               "overflow %llu\n",
-            (unsigned long long)s->undecrypted, (unsigned long long)s->holes,
-            (unsigned long long)s->ts_faults, (unsigned long long)s->skips,
-            (unsigned long long)s->overflow);
-    text_hist(f, "round trip", &s->rtt, 1000, "ms");
-    text_hist(f, "agreed", &s->latency, 1000, "ms");
-}
-
-static void text_rtc(FILE *f, const struct load_rtc_stat *s)
-{
-    text_hist(f, "answer", &s->answer, 1000, "ms");
-    fprintf(f, "  packets      %llu, lost %llu, asked for %llu, repaired %llu, PLI %llu, "
-               "reports %llu\n",
-            (unsigned long long)s->packets, (unsigned long long)s->lost,
-            (unsigned long long)s->nacks, (unsigned long long)s->repaired,
-            (unsigned long long)s->plis, (unsigned long long)s->reports);
-    fprintf(f, "  faults       not authenticated %llu, odd %llu, restarts %llu\n",
-            (unsigned long long)s->forged, (unsigned long long)s->odd,
-            (unsigned long long)s->restarts);
+    for (int i = 0; part->refused && i < LOAD_REFUSALS && r[i].count > 0; i++)
+        fprintf(f, "  refused      %" PRIu64 " with %d\n", r[i].count, r[i].status);
+    text_rows(f, s, part->text);
 }
 
 void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
+    const struct section *part = section_of(r->kind);
+
     fprintf(f, "%s %s, %.1f s\n", r->tool, r->url, r->total_seconds);
     text_counts(f, s, r);
-    if (r->rate.count > 0)
-        fprintf(f, "  rate         min %llu  p50 %llu  max %llu kbit/s a client\n",
-                (unsigned long long)load_hist_at(&r->rate, 0),
-                (unsigned long long)load_hist_at(&r->rate, 0.5), (unsigned long long)r->rate.max);
-    if (r->media_kbps > 0)
-        fprintf(f, "  file         %.0f kbit/s\n", r->media_kbps);
-    text_hist(f, "connect", &s->connect, 1000, "ms");
-    text_hist(f, "first byte", &s->first_byte, 1000, "ms");
-    text_hist(f, "first packet", &s->first_packet, 1000, "ms");
-    text_hist(f, "first key", &s->first_key, 1000, "ms");
+    text_rows(f, s, times_text);
     if (r->gaps) {
-        text_hist(f, "longest gap", &r->gap, 1000, "ms");
-        fprintf(f, "  faults       stalls %llu, late frames %llu, dropped %llu, backwards %llu\n",
-                (unsigned long long)s->stalls, (unsigned long long)s->late,
-                (unsigned long long)s->drops, (unsigned long long)s->backwards);
-        fprintf(f, "  complete     pictures in time %.2f %%, audio %llu, missing %llu\n",
-                in_time(s), (unsigned long long)s->audio, (unsigned long long)s->audio_missing);
+        load_report_text_ms(f, "longest gap", &r->gap);
+        text_rows(f, s, gaps_text);
+        fprintf(f, "  complete     pictures in time %.2f %%, audio %" PRIu64 ", missing %" PRIu64
+                   "\n",
+                in_time(s), s->audio, s->audio_missing);
     }
-    if (r->hls)
-        text_hls(f, s);
-    if (r->rtsp_in || r->rtsp_out)
-        text_rtsp(f, &s->rtp, r->rtsp_in);
-    if (r->srt) {
-        text_refused(f, &s->rtp);
-        text_srt(f, &s->srt);
-    }
-    if (r->rtc) {
-        text_refused(f, &s->rtp);
-        text_rtc(f, &s->rtc);
-    }
-    if (r->rtmfp)
+    if (part)
+        text_section(f, s, part);
+    if (r->kind == LOAD_RTMFP)
         load_rtmfp_text(f, s, r);
-    text_hist(f, "latency", &s->latency, 1000, "ms");
-    text_hist(f, "sent after", &s->lag, 1000, "ms");
+    text_rows(f, s, end_text);
     fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", r->cpu, (double)r->rss_kb / 1024);
     fflush(f);
 }
+
+/* ------------------------------------------------------------ JSON */
 
 static void json_string(FILE *f, const char *s)
 {
@@ -255,103 +307,57 @@ static void json_string(FILE *f, const char *s)
 
 static void json_hist(FILE *f, const char *name, const struct load_hist *h, double unit)
 {
-    fprintf(f, ",\n  \"%s\": {\"count\": %llu, \"min\": %.3f, \"mean\": %.3f, \"p50\": %.3f, "
-               "\"p90\": %.3f, \"p99\": %.3f, \"max\": %.3f}",
-            name, (unsigned long long)h->count, (double)load_hist_at(h, 0) / unit,
-            load_hist_mean(h) / unit, (double)load_hist_at(h, 0.5) / unit,
-            (double)load_hist_at(h, 0.9) / unit, (double)load_hist_at(h, 0.99) / unit,
-            (double)h->max / unit);
+    fprintf(f, ",\n  \"%s\": {\"count\": %" PRIu64 ", \"min\": %.3f, \"mean\": %.3f, "
+               "\"p50\": %.3f, \"p90\": %.3f, \"p99\": %.3f, \"max\": %.3f}",
+            name, h->count, (double)load_hist_at(h, 0) / unit, load_hist_mean(h) / unit,
+            (double)load_hist_at(h, 0.5) / unit, (double)load_hist_at(h, 0.9) / unit,
+            (double)load_hist_at(h, 0.99) / unit, (double)h->max / unit);
 }
 
-static void json_count(FILE *f, const char *name, uint64_t v)
+void load_report_json_ms(FILE *f, const char *name, const struct load_hist *h)
 {
-    fprintf(f, ",\n  \"%s\": %llu", name, (unsigned long long)v);
+    json_hist(f, name, h, 1000);
+}
+
+static void json_rows(FILE *f, const struct load_stat *s, const struct row *row)
+{
+    for (; row->text; row++) {
+        if (row->unit > 0)
+            json_hist(f, row->text, at(s, row->at[0]), row->unit);
+        else
+            fprintf(f, ",\n  \"%s\": %" PRIu64, row->text, *(const uint64_t *)at(s, row->at[0]));
+    }
 }
 
 static void json_reasons(FILE *f, const struct load_stat *s)
 {
     fputs(",\n  \"reasons\": [", f);
     for (int i = 0; i < LOAD_REASONS && s->reasons[i].count > 0; i++) {
-        fprintf(f, "%s{\"code\": %d, \"count\": %llu, \"text\": ", i ? ", " : "",
-                s->reasons[i].code, (unsigned long long)s->reasons[i].count);
+        fprintf(f, "%s{\"code\": %d, \"count\": %" PRIu64 ", \"text\": ", i ? ", " : "",
+                s->reasons[i].code, s->reasons[i].count);
         json_string(f, s->reasons[i].text);
         fputc('}', f);
     }
     fputc(']', f);
 }
 
-static void json_hls(FILE *f, const struct load_hls_stat *h)
+static void json_section(FILE *f, const struct load_stat *s, const struct section *part)
 {
-    json_hist(f, "first_list_ms", &h->first_list, 1000);
-    json_hist(f, "first_segment_ms", &h->first_segment, 1000);
-    json_count(f, "lists", h->lists);
-    json_count(f, "segments", h->segments);
-    json_count(f, "parts", h->parts);
-    json_count(f, "hints", h->hints);
-    json_count(f, "skipped", h->skipped);
-    json_count(f, "jumps", h->jumps);
-    json_hist(f, "fetch_ms", &h->fetch, 1000);
-    json_hist(f, "edge_ms", &h->edge, 1000);
-    json_hist(f, "stall_ms", &h->stall, 1000);
-}
+    const struct load_refused *r = s->rtp.refused;
 
-static void json_refused(FILE *f, const struct load_rtp_stat *r)
-{
-    fputs(",\n  \"refused\": {", f);
-    for (int i = 0; i < LOAD_REFUSALS && r->refused[i].count > 0; i++)
-        fprintf(f, "%s\"%d\": %llu", i ? ", " : "", r->refused[i].status,
-                (unsigned long long)r->refused[i].count);
-    fputc('}', f);
-}
-
-static void json_rtsp(FILE *f, const struct load_rtp_stat *r)
-{
-    json_refused(f, r);
-    json_count(f, "packets", r->packets);
-    json_count(f, "sender_reports", r->reports);
-    json_count(f, "lost", r->lost);
-    json_count(f, "reordered", r->reordered);
-    json_count(f, "restarts", r->restarts);
-    json_count(f, "marker_faults", r->marker_faults);
-    json_count(f, "time_faults", r->time_faults);
-    json_count(f, "info_faults", r->info_faults);
-    json_count(f, "odd", r->odd);
-    json_count(f, "overflow", r->overflow);
-}
-
-static void json_srt(FILE *f, const struct load_srt_stat *s)
-{
-    json_count(f, "packets", s->packets);
-    json_count(f, "lost", s->lost);
-    json_count(f, "repeated", s->repeated);
-    json_count(f, "too_late", s->too_late);
-    json_count(f, "belated", s->belated);
-    json_count(f, "doubled", s->doubled);
-    json_count(f, "undecrypted", s->undecrypted);
-    json_count(f, "holes", s->holes);
-    json_count(f, "ts_faults", s->ts_faults);
-    json_count(f, "skips", s->skips);
-    json_count(f, "overflow", s->overflow);
-    json_hist(f, "rtt_ms", &s->rtt, 1000);
-    json_hist(f, "agreed_ms", &s->latency, 1000);
-}
-
-static void json_rtc(FILE *f, const struct load_rtc_stat *s)
-{
-    json_hist(f, "answer_ms", &s->answer, 1000);
-    json_count(f, "packets", s->packets);
-    json_count(f, "lost", s->lost);
-    json_count(f, "nacks", s->nacks);
-    json_count(f, "repaired", s->repaired);
-    json_count(f, "plis", s->plis);
-    json_count(f, "reports", s->reports);
-    json_count(f, "forged", s->forged);
-    json_count(f, "odd", s->odd);
-    json_count(f, "restarts", s->restarts);
+    if (part->refused) {
+        fputs(",\n  \"refused\": {", f);
+        for (int i = 0; i < LOAD_REFUSALS && r[i].count > 0; i++)
+            fprintf(f, "%s\"%d\": %" PRIu64, i ? ", " : "", r[i].status, r[i].count);
+        fputc('}', f);
+    }
+    json_rows(f, s, part->json);
 }
 
 void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r)
 {
+    const struct section *part = section_of(r->kind);
+
     fputs("{\n  \"tool\": ", f);
     json_string(f, r->tool);
     fputs(",\n  \"url\": ", f);
@@ -359,46 +365,21 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
     fprintf(f, ",\n  \"pid\": %d,\n  \"clients\": %d,\n  \"alive\": %d", (int)getpid(), r->clients,
             r->alive);
     fprintf(f, ",\n  \"seconds\": %.3f,\n  \"total_seconds\": %.3f", r->seconds, r->total_seconds);
-    json_count(f, "sessions", s->sessions);
-    json_count(f, "connected", s->connected);
-    json_count(f, "ended", s->ended);
-    json_count(f, "reconnected", s->churned);
-    json_count(f, "failed", s->failed);
+    json_rows(f, s, sessions_json);
     json_reasons(f, s);
-    json_count(f, "bytes_in", s->bytes_in);
-    json_count(f, "bytes_out", s->bytes_out);
-    json_count(f, "messages", s->messages);
+    json_rows(f, s, traffic_json);
     fprintf(f, ",\n  \"read_mbps\": %.3f,\n  \"write_mbps\": %.3f", mbps(s->bytes_in, r->seconds),
             mbps(s->bytes_out, r->seconds));
     json_hist(f, "rate_kbps", &r->rate, 1);
     fprintf(f, ",\n  \"media_kbps\": %.3f", r->media_kbps);
-    json_hist(f, "connect_ms", &s->connect, 1000);
-    json_hist(f, "first_byte_ms", &s->first_byte, 1000);
-    json_hist(f, "first_packet_ms", &s->first_packet, 1000);
-    json_hist(f, "first_key_ms", &s->first_key, 1000);
-    json_hist(f, "gap_ms", &r->gap, 1000);
-    json_count(f, "stalls", s->stalls);
-    json_count(f, "late", s->late);
-    json_count(f, "drops", s->drops);
-    json_count(f, "backwards", s->backwards);
-    json_count(f, "audio", s->audio);
-    json_count(f, "audio_missing", s->audio_missing);
+    json_rows(f, s, times_json);
+    load_report_json_ms(f, "gap_ms", &r->gap);
+    json_rows(f, s, media_json);
     fprintf(f, ",\n  \"in_time_percent\": %.3f", in_time(s));
-    json_hist(f, "latency_ms", &s->latency, 1000);
-    json_hist(f, "lag_ms", &s->lag, 1000);
-    if (r->hls)
-        json_hls(f, &s->hls);
-    if (r->rtsp_in || r->rtsp_out)
-        json_rtsp(f, &s->rtp);
-    if (r->srt) {
-        json_refused(f, &s->rtp);
-        json_srt(f, &s->srt);
-    }
-    if (r->rtc) {
-        json_refused(f, &s->rtp);
-        json_rtc(f, &s->rtc);
-    }
-    if (r->rtmfp)
+    json_rows(f, s, end_json);
+    if (part)
+        json_section(f, s, part);
+    if (r->kind == LOAD_RTMFP)
         load_rtmfp_json(f, s, r);
     fprintf(f, ",\n  \"cpu_percent\": %.2f,\n  \"rss_kb\": %ld\n}\n", r->cpu, r->rss_kb);
     fflush(f);

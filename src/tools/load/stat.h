@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "co/co.h"
 #include "tools/load/hist.h"
+#include "tools/load/opts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,7 +47,10 @@ struct load_rtp_stat { /* of RTSP, from the mark but for `refused` */
     uint64_t overflow;         /* datagrams that this tool was too slow for */
 };
 
-struct load_srt_stat { /* of SRT, from the mark */
+struct load_srt_stat { /* of SRT */
+    uint64_t overflow;     /* datagrams that this tool was too slow for */
+    struct load_hist latency; /* µs that each session agreed on */
+    /* from the mark */
     uint64_t packets;      /* of data, sent first or received */
     uint64_t lost;         /* that a gap or a list of the receiver told of */
     uint64_t repeated;     /* that came, or went, again because of that */
@@ -55,8 +59,7 @@ struct load_srt_stat { /* of SRT, from the mark */
     uint64_t skips;        /* of senders: to a key frame, as nothing was acknowledged */
     uint64_t holes;        /* messages behind packets that were given up */
     uint64_t ts_faults;    /* packets of TS that are missing though nothing is, or are none */
-    uint64_t overflow;     /* datagrams that this tool was too slow for */
-    struct load_hist rtt, latency; /* µs; that was agreed on, of each session */
+    struct load_hist rtt;  /* µs */
 };
 
 struct load_rtc_stat { /* of WebRTC, from the mark but for `answer` */
@@ -77,10 +80,10 @@ struct load_rtmfp_stat { /* of RTMFP */
     double cpu_open, cpu_steady; /* of the server: µs an open; % of a core since the mark */
     double kb_session;     /* of the server: resident memory, kB a session */
     bool server;           /* the above were looked at */
+    struct load_hist meet; /* µs from a hello to a peer's id to keys with that peer */
+    uint64_t pairs, met, forwarded; /* requested; keys; reported to the other side */
     /* from the mark */
     uint64_t pings, replies, lost, moves; /* lost: no reply until the next ping */
-    struct load_hist meet; /* µs from a hello to a peer's id to keys with that peer */
-    uint64_t pairs, met, forwarded; /* asked for; keys; told of to the other side */
     uint64_t unsent;       /* messages of publishers that waited for too long */
     struct load_hist rtt;  /* µs of pings */
 };
@@ -115,7 +118,7 @@ struct load_report {
     struct load_hist rate; /* kbit/s of each client that is alive */
     struct load_hist gap;  /* µs, the longest of each client */
     bool gaps;              /* it was measured */
-    bool hls, rtsp_in, rtsp_out, srt, rtc, rtmfp;
+    enum load_tools kind;
     double media_kbps;      /* of the file that is published; 0: none is */
 };
 
@@ -129,5 +132,9 @@ void load_stat_mark(struct load_stat *s);
 void load_report_line(FILE *f, const struct load_stat *s, const struct load_report *r);
 void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r);
 void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r);
+
+/* One line of text and one member of JSON, with a comma in front, of a histogram of µs. */
+void load_report_text_ms(FILE *f, const char *name, const struct load_hist *h);
+void load_report_json_ms(FILE *f, const char *name, const struct load_hist *h);
 
 #endif
