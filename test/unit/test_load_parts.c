@@ -66,7 +66,7 @@ static void test_urls(void **state)
         { "rtsp://u:p%40@h/live/a?k=v", "h", "rtsp://u:p%40@h/live/a?k=v", "", "", 554, ERR_OK },
         { "rtsp://[::1]:85/cam", "::1", "rtsp://[::1]:85/cam", "", "", 85, ERR_OK },
         { "rtsps://h", "h", "rtsps://h", "", "", 322, ERR_OK },
-        { "rtsp://:554/a", "", "", "", "", 0, ERR_RTSP },
+        { "rtsp://:554/a", "", "", "", "", 0, ERR_CONF },
     };
     char out[32];
 

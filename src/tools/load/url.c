@@ -2,12 +2,11 @@
 /* url.c - addresses with {i} in them. */
 #include "tools/load/url.h"
 
+#include <http_parser.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/rtsp/url.h"
-#include "proto/srt/call.h"
 
 err_t load_url_expand(char *out, size_t size, const char *pattern, unsigned index)
 {
@@ -38,130 +37,69 @@ static err_t take(char *out, size_t size, const char *from, const char *end, con
     return NULL;
 }
 
-/* "host", "host:port", "[v6]", "[v6]:port" */
-static err_t authority(struct load_url *url, const char *from, const char *end)
+static const struct scheme {
+    const char *name;
+    int port;
+    bool tls;
+    enum { STREAM, APP, WHOLE } path; /* /app/stream; /app and what follows; any, or none */
+} rows[] = {
+    { "rtmp", 1935, false, STREAM }, { "rtmps", 443, true, STREAM }, { "http", 80, false, STREAM },
+    { "https", 443, true, STREAM },  { "rtsp", 554, false, WHOLE },  { "rtsps", 322, true, WHOLE },
+    { "srt", 10080, false, WHOLE },  { "rtmfp", 1935, false, APP },
+};
+
+static const struct scheme *scheme_of(const char *text, const char *schemes)
 {
-    const char *stop = end, *colon;
-    char port[8] = "", *rest;
-    long n;
-    err_t err = NULL;
+    size_t n = strcspn(text, ":");
 
-    if (*from == '[') {
-        const char *close = memchr(from, ']', (size_t)(end - from));
-
-        if (!close)
-            return err_new(ERR_CONF, "no ] in the host");
-        from++;
-        stop = close;
-        colon = close + 1 < end && close[1] == ':' ? close + 1 : NULL;
-    } else {
-        colon = memchr(from, ':', (size_t)(end - from));
-        stop = colon ? colon : end;
-    }
-    if (colon)
-        err = take(port, sizeof(port), colon + 1, end, "port");
-    if (!err)
-        err = take(url->host, sizeof(url->host), from, stop, "host");
-    if (err || !colon)
-        return err;
-    n = strtol(port, &rest, 10);
-    if (*rest || n <= 0 || n > 65535)
-        return err_new(ERR_CONF, "%s is no port", port);
-    url->port = (int)n;
+    for (const char *p = schemes; *p; p += strcspn(p, " "), p += strspn(p, " "))
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+            if (strcspn(p, " ") == n && strncmp(p, text, n) == 0 && strlen(rows[i].name) == n &&
+                strncmp(rows[i].name, text, n) == 0)
+                return &rows[i];
     return NULL;
 }
 
-static bool is_one_of(const char *word, size_t size, const char *words)
+/* `from`: what follows the host; the stream is behind the last '/' of the path. */
+static err_t split(struct load_url *url, const char *text, const char *from, bool stream)
 {
-    for (const char *p = words; *p; p += strspn(p, " ")) {
-        size_t n = strcspn(p, " ");
-
-        if (n == size && strncmp(p, word, n) == 0)
-            return true;
-        p += n;
-    }
-    return false;
-}
-
-/* A camera's may have any path, or none. */
-static err_t parse_rtsp(struct load_url *url, const char *text)
-{
-    struct rtsp_place place;
-    err_t err = rtsp_place_parse(&place, text);
-
-    if (err)
-        return err_wrap(err, "the URL");
-    url->port = place.port;
-    url->tls = place.tls;
-    err = take(url->host, sizeof(url->host), place.host, place.host + strlen(place.host), "host");
-    rtsp_place_free(&place);
-    return err ? err : take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
-}
-
-/* Its stream id is for who calls. */
-static err_t parse_srt(struct load_url *url, const char *text)
-{
-    struct srt_url place;
+    const char *end = text + strlen(text), *last = stream ? from + strcspn(from, "?#") : end;
     err_t err;
 
-    if (!srt_url_parse(&place, text))
-        return err_new(ERR_CONF, "%s: no address of SRT (srt://host:port?streamid=...)", text);
-    url->port = place.port;
-    err = take(url->host, sizeof(url->host), place.host, place.host + strlen(place.host), "host");
-    return err ? err : take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
-}
-
-/* It may be an app alone: what is asked of the server comes later. */
-static err_t parse_rtmfp(struct load_url *url, const char *text)
-{
-    const char *host = text + strlen("rtmfp://"), *path = host + strcspn(host, "/");
-    err_t err;
-
-    if (!*path)
-        return err_new(ERR_CONF, "%s has no /app", text);
-    url->tls = false;
-    url->port = 1935;
-    url->stream[0] = '\0';
-    err = authority(url, host, path);
+    while (stream && last > from && *last != '/')
+        last--;
+    if (*from != '/' || last == from)
+        return err_new(ERR_CONF, "%s has no %s", text, stream ? "/app/stream" : "/app");
+    err = take(url->app, sizeof(url->app), from + 1, last, "app");
     if (!err)
-        err = take(url->app, sizeof(url->app), path + 1, text + strlen(text), "app");
-    if (!err)
-        err = take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
+        err = take(url->tc_url, sizeof(url->tc_url), text, last, "URL");
+    if (!err && stream)
+        err = take(url->stream, sizeof(url->stream), last + 1, end, "stream");
     return err ? err_wrap(err, "%s", text) : NULL;
 }
 
 err_t load_url_parse(struct load_url *url, const char *text, const char *schemes)
 {
-    size_t scheme = strcspn(text, ":");
-    const char *host = text + scheme + 3, *path, *query, *last;
+    const struct scheme *scheme = scheme_of(text, schemes);
+    struct http_parser_url u;
+    const char *host, *path;
     err_t err;
 
-    if (strncmp(text + scheme, "://", 3) != 0 || !is_one_of(text, scheme, schemes))
+    if (!scheme)
         return err_new(ERR_CONF, "%s: this tool takes addresses of %s", text, schemes);
-    if (strncmp(text, "rtsp", 4) == 0)
-        return parse_rtsp(url, text);
-    if (strncmp(text, "srt:", 4) == 0)
-        return parse_srt(url, text);
-    if (strncmp(text, "rtmfp:", 6) == 0)
-        return parse_rtmfp(url, text);
-    url->tls = scheme == 5;
-    url->port = strncmp(text, "rtmp:", 5) == 0 ? 1935 : url->tls ? 443 : 80;
-    path = strchr(host, '/');
-    if (!path)
-        return err_new(ERR_CONF, "%s has no /app/stream", text);
-    query = path + strcspn(path, "?");
-    for (last = query; *last != '/'; last--)
-        continue;
-    if (last == path)
-        return err_new(ERR_CONF, "%s has no /app/stream", text);
-    err = authority(url, host, path);
-    if (!err)
-        err = take(url->app, sizeof(url->app), path + 1, last, "app");
-    if (!err)
-        err = take(url->tc_url, sizeof(url->tc_url), text, last, "URL");
-    if (!err)
-        err = take(url->stream, sizeof(url->stream), last + 1, text + strlen(text), "stream");
-    return err ? err_wrap(err, "%s", text) : NULL;
+    http_parser_url_init(&u);
+    if (http_parser_parse_url(text, strlen(text), 0, &u) != 0 || !(u.field_set & 1u << UF_HOST))
+        return err_new(ERR_CONF, "%s is no address (%s://host...)", text, scheme->name);
+    *url = (struct load_url){ .tls = scheme->tls, .port = scheme->port };
+    if (u.field_set & 1u << UF_PORT)
+        url->port = u.port;
+    host = text + u.field_data[UF_HOST].off;
+    path = text + strlen(scheme->name) + 3;
+    path += strcspn(path, "/?#");
+    err = take(url->host, sizeof(url->host), host, host + u.field_data[UF_HOST].len, "host");
+    if (!err && scheme->path == WHOLE)
+        return take(url->tc_url, sizeof(url->tc_url), text, text + strlen(text), "URL");
+    return err ? err : split(url, text, path, scheme->path == STREAM);
 }
 
 /* Take "." and ".." out of a path in place, RFC 3986 5.2.4; it ends where its query begins. */
