@@ -5,6 +5,7 @@
 #include "proto/rtp/header.h"
 #include "tools/load/rtc_cut.h"
 #include "tools/load/rtc_peer.h"
+#include "tools/load/rtp.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -117,7 +118,7 @@ static void key_frames_are_seen(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(load_rtc_is_key(rows[i].codec, rows[i].bytes, rows[i].size),
+        assert_int_equal(load_rtp_is_key(rows[i].codec, rows[i].bytes, rows[i].size),
                          rows[i].key);
 }
 

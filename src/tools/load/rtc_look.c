@@ -3,6 +3,7 @@
 #include "proto/rtp/feedback.h"
 #include "proto/rtp/header.h"
 #include "tools/load/rtc_peer.h"
+#include "tools/load/rtp.h"
 #include "tools/load/watch.h"
 
 #include <stdlib.h>
@@ -18,43 +19,6 @@ void load_rtc_look_fini(struct load_rtc_look *l)
 {
     for (int i = 0; i < 2; i++)
         rtp_nack_fini(&l->tracks[i].nack);
-}
-
-/* ---- key frames */
-
-static bool h264_key(const uint8_t *p, size_t size)
-{
-    unsigned type = p[0] & 31;
-
-    if (type == 24 && size > 3)                 /* STAP-A: its first */
-        type = p[3] & 31;
-    else if (type == 28 && size > 1)            /* FU-A that begins */
-        type = p[1] & 0x80 ? p[1] & 31 : 0;
-    return type == 5 || type == 7;
-}
-
-static bool h265_key(const uint8_t *p, size_t size)
-{
-    unsigned type = p[0] >> 1 & 63;
-
-    if (type == 48 && size > 4)                 /* AP: its first */
-        type = p[4] >> 1 & 63;
-    else if (type == 49 && size > 2)            /* FU that begins */
-        type = p[2] & 0x80 ? p[2] & 63 : 0;
-    return (type >= 16 && type <= 21) || (type >= 32 && type <= 34);
-}
-
-bool load_rtc_is_key(enum av_codec codec, const uint8_t *payload, size_t size)
-{
-    if (size == 0)
-        return false;
-    switch (codec) {
-    case AV_H264: return h264_key(payload, size);
-    case AV_H265: return h265_key(payload, size);
-    case AV_AV1:  return payload[0] & 0x08;                /* N */
-    case AV_VP9:  return (payload[0] & 0x48) == 0x08;      /* B and not P */
-    default:      return false;
-    }
 }
 
 /* ---- packets */
@@ -113,7 +77,7 @@ static void look_at_video(struct load_rtc *p, struct load_rtc_track *t,
         t->key = false;
         c->have_marker = load_marker_find_in(&c->marker, rtp->payload, rtp->payload_size);
     }
-    t->key |= load_rtc_is_key(t->codec, rtp->payload, rtp->payload_size);
+    t->key |= load_rtp_is_key(t->codec, rtp->payload, rtp->payload_size);
     if (!rtp->marker)
         return;
     if (t->key)

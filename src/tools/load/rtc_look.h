@@ -40,7 +40,5 @@ void load_rtc_look_rtp(struct load_rtc *p, const uint8_t *data, size_t size, co_
 void load_rtc_look_rtcp(struct load_rtc *p, const uint8_t *data, size_t size, co_usec now);
 co_usec load_rtc_look_due(const struct load_rtc *p);
 void load_rtc_look_tick(struct load_rtc *p, co_usec now);
-/* Does a frame begin here at which a decoder can start? */
-bool load_rtc_is_key(enum av_codec codec, const uint8_t *payload, size_t size);
 
 #endif

@@ -3,15 +3,12 @@
 #include "tools/load/rtp.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "proto/rtp/header.h"
 #include "proto/rtp/rtcp.h"
 #include "tools/load/watch.h"
 
 enum {
-    MESSAGE_MAX = 64 * 1024,
     RESTART = 3000,      /* numbers further apart are another numbering's */
     AHEAD_S = 1,         /* a time may run so far ahead of the clock */
     BACK_S = 1,          /* and one of a picture may fall by that, since pictures have an order */
@@ -28,37 +25,38 @@ static uint32_t be(const uint8_t *p, size_t n)
 
 /* ------------------------------------------------------------ payloads */
 
-/* What NAL unit types say: of a key picture, or of what goes in front of one. */
-static bool is_key_h264(unsigned type)
+static bool is_key_h264(const uint8_t *p, size_t size) /* RFC 6184 */
 {
+    unsigned type = p[0] & 31;
+
+    if (type == 24 && size > 3)      /* STAP-A: its first */
+        type = p[3] & 31;
+    else if (type == 28 && size > 1) /* FU-A that begins */
+        type = p[1] & 0x80 ? p[1] & 31 : 0;
     return type == 5 || type == 7;
 }
 
-static bool is_key_h265(unsigned type)
+static bool is_key_h265(const uint8_t *p, size_t size) /* RFC 7798 */
 {
-    return (type >= 16 && type <= 21) || type == 32 || type == 33;
+    unsigned type = p[0] >> 1 & 63;
+
+    if (type == 48 && size > 4)      /* AP: its first */
+        type = p[4] >> 1 & 63;
+    else if (type == 49 && size > 2) /* FU that begins */
+        type = p[2] & 0x80 ? p[2] & 63 : 0;
+    return (type >= 16 && type <= 21) || (type >= 32 && type <= 34);
 }
 
-/* May the payload be of a key frame? As far as its first bytes tell. */
-static bool is_key(enum av_codec codec, const uint8_t *p, size_t n)
+bool load_rtp_is_key(enum av_codec codec, const uint8_t *payload, size_t size)
 {
-    unsigned type;
-
-    if (n < 5)
+    if (size == 0)
         return false;
     switch (codec) {
-    case AV_H264: /* RFC 6184: STAP-A, FU-A, a unit */
-        type = p[0] & 31u;
-        return is_key_h264(type == 24 ? p[3] & 31u : type == 28 ? p[1] & 31u : type);
-    case AV_H265: /* RFC 7798: AP, FU, a unit */
-        type = p[0] >> 1 & 63u;
-        return is_key_h265(type == 48 ? p[4] >> 1 & 63u : type == 49 ? p[2] & 63u : type);
-    case AV_AV1:
-        return p[0] & 0x08; /* N: a coded video sequence begins */
-    case AV_VP9:
-        return !(p[0] & 0x40) && (p[0] & 0x08); /* no P, and B */
-    default:
-        return true;
+    case AV_H264: return is_key_h264(payload, size);
+    case AV_H265: return is_key_h265(payload, size);
+    case AV_AV1:  return payload[0] & 0x08;           /* N */
+    case AV_VP9:  return (payload[0] & 0x48) == 0x08; /* B and not P */
+    default:      return true;
     }
 }
 
@@ -115,7 +113,7 @@ static void look(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p,
 
     if (!t->video)
         return;
-    if (!c->have_key && is_key(t->codec, p, n))
+    if (!c->have_key && load_rtp_is_key(t->codec, p, n))
         t->key = true;
     if (!c->have_marker && may_have_clock(t->codec, p, n))
         c->have_marker = load_marker_find_in(&c->marker, p, n);
@@ -160,7 +158,7 @@ static enum order count(struct load_rtp *r, struct load_rtp_track *t, uint16_t s
     return BEHIND_A_HOLE;
 }
 
-static void media(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t have,
+static void media(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size,
                   size_t at, enum order order)
 {
     bool marker = p[1] >> 7;
@@ -174,29 +172,28 @@ static void media(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p
             end_frame(r, t);
         begin_frame(r, t, ticks);
     }
-    look(r, t, p + at, have - at);
+    look(r, t, p + at, size - at);
     t->marked = marker;
     if (t->marks ? marker : fresh)
         end_frame(r, t);
 }
 
 /* Where its payload begins; 0: it is no packet. */
-static size_t header_size(const uint8_t *p, size_t have, size_t size)
+static size_t header_size(const uint8_t *p, size_t size)
 {
     size_t at = RTP_HEADER + (p[0] & 15u) * 4;
 
-    if (have < RTP_HEADER || p[0] >> 6 != 2)
+    if (size < RTP_HEADER || p[0] >> 6 != 2)
         return 0;
-    if ((p[0] & 0x10) && at + 4 <= have)
+    if ((p[0] & 0x10) && at + 4 <= size)
         at += 4 + 4 * (size_t)be(p + at + 2, 2);
     return at <= size ? at : 0;
 }
 
-static void packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t have,
-                   size_t size)
+static void packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size)
 {
     struct load_rtp_stat *s = &r->c->run->stat.rtp;
-    size_t at = header_size(p, have, size);
+    size_t at = header_size(p, size);
     uint16_t seq;
     uint32_t ssrc;
     enum order order;
@@ -215,7 +212,7 @@ static void packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *
     if (r->datagrams)
         rtp_stats_add(&t->stats, rtp_unwrap16(t->seq, seq), be(p + 4, 4), size - at, co_now());
     if (order != LATE)
-        media(r, t, p, have, at < have ? at : have, order);
+        media(r, t, p, size, at, order);
 }
 
 static void reports(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size)
@@ -235,152 +232,46 @@ static void reports(struct load_rtp *r, struct load_rtp_track *t, const uint8_t 
     }
 }
 
-void load_rtp_packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t have,
-                     size_t size)
+void load_rtp_packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size)
 {
-    if (have < 2)
+    if (r->looked != co_now()) {
+        r->looked = co_now();
+        r->now = load_wall();
+    }
+    if (size < 2)
         r->c->run->stat.rtp.odd++;
-    else if (rtp_is_rtcp(p, have))
-        reports(r, t, p, have);
+    else if (rtp_is_rtcp(p, size))
+        reports(r, t, p, size);
     else
-        packet(r, t, p, have, size);
+        packet(r, t, p, size);
 }
 
-/* ------------------------------------------------------------ the walk over a connection */
+/* ------------------------------------------------------------ over a connection */
 
-static void frame(struct load_rtp *r, const uint8_t *p, size_t have, size_t size)
+static void on_frame(void *arg, uint8_t channel, const uint8_t *data, size_t size)
 {
+    struct load_rtp *r = arg;
+
     for (unsigned i = 0; i < r->n; i++) {
         struct load_rtp_track *t = &r->tracks[i];
 
-        if (p[1] == t->channel || p[1] == t->channel + 1) {
-            load_rtp_packet(r, t, p + RTP_INTERLEAVED, have - RTP_INTERLEAVED, size);
+        if (channel == t->channel || channel == t->channel + 1) {
+            load_rtp_packet(r, t, data, size);
             return;
         }
     }
     r->c->run->stat.rtp.odd++;
 }
 
-/* A frame that is not whole in what was read: keep its first bytes. Gives how many are used. */
-static size_t feed_frame(struct load_rtp *r, const uint8_t *p, size_t size)
+err_t load_rtp_read(struct load_rtp *r, struct rtsp_reader *reader, size_t *n)
 {
-    uint32_t want = r->have < RTP_INTERLEAVED ? RTP_INTERLEAVED : LOAD_RTP_HEAD;
-    size_t n = want - r->have;
+    struct rtsp_item item = { .kind = RTSP_ITEM_FRAME };
+    err_t err = rtsp_reader_frames(reader, true, on_frame, r, n);
 
-    if (r->have >= RTP_INTERLEAVED && r->left < n)
-        n = r->left;
-    if (n > size)
-        n = size;
-    memcpy(r->head + r->have, p, n);
-    r->have += (uint32_t)n;
-    if (r->have < RTP_INTERLEAVED)
-        return n;
-    if (want == RTP_INTERLEAVED)
-        r->left = be(r->head + 2, 2);
-    else
-        r->left -= (uint32_t)n;
-    if (r->have == LOAD_RTP_HEAD) {
-        size_t rest = size - n < r->left ? size - n : r->left;
-
-        r->left -= (uint32_t)rest;
-        n += rest;
-    }
-    if (r->left == 0) {
-        r->part = LOAD_RTP_BETWEEN;
-        frame(r, r->head, r->have, be(r->head + 2, 2));
-    }
-    return n;
-}
-
-static void end_line(struct load_rtp *r)
-{
-    static const char length[] = "Content-Length:";
-    char *line = (char *)r->head;
-
-    line[r->have < LOAD_RTP_HEAD ? r->have : LOAD_RTP_HEAD - 1] = '\0';
-    line[strcspn(line, "\r")] = '\0';
-    if (strncasecmp(line, length, sizeof(length) - 1) == 0)
-        r->body = (uint32_t)strtoul(line + sizeof(length) - 1, NULL, 10);
-    r->have = 0;
-    if (*line)
-        return;
-    r->part = r->body ? LOAD_RTP_BODY : LOAD_RTP_BETWEEN;
-    r->left = r->body;
-}
-
-/* Lines of a message's head; what is too long for us is no line that we look for. */
-static err_t feed_line(struct load_rtp *r, const uint8_t *p, size_t size, size_t *used)
-{
-    const uint8_t *end = memchr(p, '\n', size);
-    size_t n = end ? (size_t)(end - p) : size, keep = LOAD_RTP_HEAD - r->have;
-
-    memcpy(r->head + r->have, p, n < keep ? n : keep);
-    r->have += (uint32_t)(n < keep ? n : keep);
-    r->left += (uint32_t)n + 1;
-    if (r->left > MESSAGE_MAX)
-        return err_new(ERR_RTSP, "a message of over %d bytes", MESSAGE_MAX);
-    *used = n + (end != NULL);
-    if (end)
-        end_line(r);
-    return NULL;
-}
-
-static size_t feed_body(struct load_rtp *r, size_t size)
-{
-    size_t n = size < r->left ? size : r->left;
-
-    r->left -= (uint32_t)n;
-    if (r->left == 0)
-        r->part = LOAD_RTP_BETWEEN;
-    return n;
-}
-
-/* What begins here: whole frames are looked at where they are. */
-static err_t feed_next(struct load_rtp *r, const uint8_t *p, size_t size, size_t *used)
-{
-    bool letter = (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z');
-
-    *used = 0;
-    r->have = r->left = r->body = 0;
-    if (*p == '$' && size >= RTP_INTERLEAVED && size - RTP_INTERLEAVED >= be(p + 2, 2)) {
-        *used = RTP_INTERLEAVED + be(p + 2, 2);
-        frame(r, p, *used, be(p + 2, 2));
-    } else if (*p == '$') {
-        r->part = LOAD_RTP_FRAME;
-    } else if (letter) {
-        r->part = LOAD_RTP_LINE;
-    } else if (*p == '\r' || *p == '\n') {
-        *used = 1;
-    } else {
-        return err_new(ERR_RTSP, "byte 0x%02x begins neither a message nor a frame", *p);
-    }
-    return NULL;
-}
-
-err_t load_rtp_feed(struct load_rtp *r, const uint8_t *p, size_t size)
-{
-    err_t err = NULL;
-
-    r->now = load_wall();
-    while (!err && size > 0) {
-        size_t used = 0;
-
-        switch (r->part) {
-        case LOAD_RTP_BETWEEN:
-            err = feed_next(r, p, size, &used);
-            break;
-        case LOAD_RTP_FRAME:
-            used = feed_frame(r, p, size);
-            break;
-        case LOAD_RTP_LINE:
-            err = feed_line(r, p, size, &used);
-            break;
-        case LOAD_RTP_BODY:
-            used = feed_body(r, size);
-            break;
-        }
-        p += used;
-        size -= used;
+    while (!err && item.kind != RTSP_ITEM_NONE) {
+        err = rtsp_reader_take(reader, &item);
+        if (!err && item.kind == RTSP_ITEM_FRAME)
+            on_frame(r, item.channel, item.data, item.size);
     }
     return err;
 }

@@ -135,9 +135,9 @@ static void plan_alive(struct load_rtsp *t)
     t->alive_due = co_now() + CO_SECONDS(rtsp_client_alive_every(&t->call.client));
 }
 
-void load_rtsp_leave(struct load_rtsp *t, const uint8_t **rest, size_t *size)
+void load_rtsp_begin(struct load_rtsp *t)
 {
-    rtsp_reader_leave(&t->call.reader, rest, size);
+    t->call.reader.forgiving = false;
     t->c->talk.io->read_timeout = t->setup.answer;
     plan_alive(t);
 }

@@ -29,8 +29,8 @@ err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
 /* Set one track up. *got is what the server answered. */
 err_t load_rtsp_setup(struct load_rtsp *t, const char *control, const struct rtsp_transport *offer,
                       struct rtsp_transport *got) __attribute__((warn_unused_result));
-/* No more answers are waited for: what came behind the last one. */
-void  load_rtsp_leave(struct load_rtsp *t, const uint8_t **rest, size_t *size);
+/* No more answers are waited for: media follow, and nothing else but messages. */
+void  load_rtsp_begin(struct load_rtsp *t);
 
 /* A sign of life, if it is time for one. */
 err_t load_rtsp_alive(struct load_rtsp *t) __attribute__((warn_unused_result));

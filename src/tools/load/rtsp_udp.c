@@ -24,11 +24,10 @@ static void input(void *me, const struct udp_in *v, size_t n, co_usec now)
     struct load_client *c = t->rtp->c;
 
     (void)now;
-    t->rtp->now = load_wall();
     for (size_t i = 0; i < n; i++) {
         c->bytes += v[i].size;
         c->run->stat.bytes_in += v[i].size;
-        load_rtp_packet(t->rtp, t->track, v[i].data, v[i].size, v[i].size);
+        load_rtp_packet(t->rtp, t->track, v[i].data, v[i].size);
     }
     c->read_at = co_now();
 }
@@ -104,7 +103,7 @@ static void hear(struct load_udp_track *t)
     do {
         err = udp_recv_now(t->pair[1], &v, &n);
         for (size_t i = 0; !err && i < n; i++)
-            load_rtp_packet(t->rtp, t->track, v[i].data, v[i].size, v[i].size);
+            load_rtp_packet(t->rtp, t->track, v[i].data, v[i].size);
     } while (!err && n > 0);
     err_free(&err);
 }

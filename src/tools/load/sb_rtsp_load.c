@@ -15,10 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER = 256 * 1024, USUAL_CLOCK = 90000 };
-
-/* One for all clients: what is read is looked at before anything yields. */
-static uint8_t buffer[BUFFER];
+enum { USUAL_CLOCK = 90000 };
 
 struct player {
     struct load_rtsp talk;
@@ -140,8 +137,6 @@ static err_t start(struct player *p)
     const struct rtsp_ask ask = { .method = RTSP_PLAY, .url = p->talk.base, .more = more,
                                   .n = o->scale != 0 ? 2 : 1 };
     const struct rtsp_message *answer;
-    const uint8_t *rest;
-    size_t size;
     err_t err;
 
     range_of(o, range, sizeof(range));
@@ -153,11 +148,9 @@ static err_t start(struct player *p)
     if (err)
         return err;
     take_info(p, answer);
-    load_rtsp_leave(&p->talk, &rest, &size);
-    err = load_rtp_feed(&p->rtp, rest, size);
-    rtsp_reader_fini(&p->talk.call.reader);
+    load_rtsp_begin(&p->talk);
     load_talk_acknowledge(&p->rtp.c->talk);
-    return err;
+    return NULL;
 }
 
 /* ------------------------------------------------------------ media */
@@ -168,9 +161,7 @@ static err_t read_some(struct player *p, size_t *n)
     err_t err;
 
     *n = 0;
-    err = load_unless_over(c, io_read(c->talk.io, buffer, sizeof(buffer), n));
-    if (!err && *n > 0)
-        err = load_rtp_feed(&p->rtp, buffer, *n);
+    err = load_unless_over(c, load_rtp_read(&p->rtp, &p->talk.call.reader, n));
     if (!err && load_rtp_is_left(&p->rtp))
         err = err_new(ERR_IO_CLOSED, "the sender said BYE");
     return err;

@@ -12,7 +12,7 @@
 #include "co/net/io_tcp.h"
 #include "proto/sdp/sdp.h"
 
-enum { CATCH_UP = 16, SDP_MAX = 16 * 1024, INCOMING = 4096 };
+enum { CATCH_UP = 16, SDP_MAX = 16 * 1024 };
 
 static struct load_source source; /* parsed once, of all publishers */
 
@@ -67,32 +67,18 @@ static err_t begin(struct publisher *p)
 {
     static const struct rtsp_more range = { "Range", "npt=0.000-" };
     const struct rtsp_ask record = { .method = RTSP_RECORD, .more = &range, .n = 1 };
-    const uint8_t *rest;
-    size_t size;
     err_t err = announce(p);
 
     for (unsigned i = 0; !err && i < source.n; i++)
         err = set_up(p, i);
     if (!err)
         err = load_rtsp_ask(&p->talk, &record, NULL);
-    if (err)
-        return err;
-    load_rtsp_leave(&p->talk, &rest, &size);
-    err = load_rtp_feed(&p->heard, rest, size);
-    rtsp_reader_fini(&p->talk.call.reader);
+    if (!err)
+        load_rtsp_begin(&p->talk);
     return err;
 }
 
 /* ------------------------------------------------------------ media */
-
-static err_t hear(struct publisher *p)
-{
-    uint8_t bytes[INCOMING];
-    size_t n = 0;
-    err_t err = io_read(p->heard.c->talk.io, bytes, sizeof(bytes), &n);
-
-    return err ? err : load_rtp_feed(&p->heard, bytes, n);
-}
 
 /* Wait until `due`, and hear what the server says meanwhile. */
 static err_t wait_due(struct publisher *p, co_usec due, unsigned sent)
@@ -103,7 +89,8 @@ static err_t wait_due(struct publisher *p, co_usec due, unsigned sent)
     if (now >= due && sent % CATCH_UP == 0)
         co_yield();
     do {
-        err_t err = io_readable(io) ? hear(p) : NULL;
+        size_t n;
+        err_t err = io_readable(io) ? load_rtp_read(&p->heard, &p->talk.call.reader, &n) : NULL;
 
         if (err)
             return err;
