@@ -18,25 +18,6 @@
 
 /* ------------------------------------------------------------ files of a track */
 
-/* Of all but the MPD: of "live/s.mpd" it is "live/s". malloc'ed. */
-static char *folder_of(const struct hls_stream *s)
-{
-    size_t n = strlen(s->m3u8_path);
-    bool mpd = n > 4 && strcmp(s->m3u8_path + n - 4, ".mpd") == 0;
-
-    return must_ndup(s->m3u8_path, mpd ? n - 4 : n);
-}
-
-/* "live/s/video-" and what follows. */
-static char *name(const struct hls_stream *s, bool video, const char *rest)
-{
-    char *folder = folder_of(s), *made;
-
-    made = must_print("%s/%s-%s", folder, video ? "video" : "audio", rest);
-    free(folder);
-    return made;
-}
-
 static struct mpd_track about(const struct mp4_track *t, bool video)
 {
     struct mpd_track track = { .video = video, .timescale = t->timescale };
@@ -56,7 +37,7 @@ static struct hls_shared *new_init(struct hls_stream *s, bool video, struct wr *
     char rest[48];
 
     (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)s->now->period);
-    x = hls_shared_at(s, name(s, video, rest), false);
+    x = hls_shared_at(s, hls_track_path(s, video, rest), false);
     x->track = about(video ? &s->mp4.video.track : &s->mp4.audio.track, video);
     x->file = hls_file_new(s->hls, header, video ? "video/mp4" : "audio/mp4");
     hls_names_set(s->hls, x->path, x->file, s);
@@ -82,27 +63,6 @@ static struct hls_shared *init_of(struct hls_stream *s, bool video)
 
 /* ------------------------------------------------------------ a segment */
 
-void dash_measure(struct hls_segment *seg)
-{
-    struct mpd_track *t = &seg->init->track;
-    double seconds = (double)seg->at.duration / t->timescale;
-    double rate = seconds > 0.1 ? (double)seg->bytes * 8 / seconds : 0;
-
-    if (rate > t->bandwidth && rate < 4e9) /* the most that a segment had */
-        t->bandwidth = (unsigned)rate;
-}
-
-char *dash_media(const struct hls_stream *s, const struct hls_segment *seg)
-{
-    char rest[32], *path, *uri;
-
-    (void)snprintf(rest, sizeof(rest), "%lld-", (long long)seg->period);
-    path = name(s, seg->init->track.video, rest);
-    uri = hls_uri(s, path);
-    free(path);
-    return uri;
-}
-
 static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64_t end)
 {
     char rest[64];
@@ -113,10 +73,10 @@ static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64
         return false;
     (void)snprintf(rest, sizeof(rest), "%lld-%lld.m4s", (long long)seg->period,
                    (long long)seg->at.begin);
-    seg->path = name(s, video, rest);
+    seg->path = hls_track_path(s, video, rest);
     seg->init = init_of(s, video);
     hls_segment_fill(s, seg);
-    dash_measure(seg);
+    hls_segment_measure(seg);
     return true;
 }
 

@@ -24,18 +24,6 @@ struct hls *hls_new(struct session_env *env, struct disk *disk)
     return h;
 }
 
-struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
-                                   const struct hls_kind *kind)
-{
-    struct hls_stream *s = h->streams;
-
-    while (s && (s->kind != kind ||
-                 strcmp(s->key->name, names->name) != 0 || strcmp(s->key->app, names->app) != 0 ||
-                 strcmp(s->key->vhost, names->vhost) != 0))
-        s = s->next;
-    return s;
-}
-
 static struct hls_stream *add(struct hls *h, const struct session_stream *names,
                               const struct conf_vhost *vhost, const struct hls_kind *kind,
                               uint64_t next_seq)

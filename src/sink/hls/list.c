@@ -9,13 +9,11 @@
 
 enum { LIST_MAX = 1 << 20, MOST_MIN = 32 };
 
-void hls_push(struct hls_segments *q, struct hls_segment *seg)
+size_t hls_most(const struct hls_stream *s)
 {
-    if (q->n == q->cap) {
-        q->cap = q->cap ? q->cap * 2 : 8;
-        q->v = must(realloc(q->v, q->cap * sizeof(q->v[0])));
-    }
-    q->v[q->n++] = seg;
+    size_t share = live_keeper_share(live_registry_memory(s->hls->env->streams));
+
+    return share < HLS_SEGMENT_MAX ? share : HLS_SEGMENT_MAX;
 }
 
 static struct hls_segment *pop(struct hls_segments *q)
@@ -44,20 +42,6 @@ static void remove_first(struct hls_stream *s)
     hls_push(&s->expired, seg);
 }
 
-void hls_list_bury(struct hls_stream *s, struct hls_segment *seg)
-{
-    if ((s->set.cleanup || s->disposing) && (seg->on_disk || seg->writing)) {
-        hls_disk_remove(s, seg->path);
-        if (seg->on_disk)
-            disk_room_add(&s->disk.room, -(int64_t)seg->bytes);
-    }
-    hls_record_forget(s, seg->id);
-    seg->removed = true;
-    hls_segment_forget(s, seg);
-    if (!seg->writing)
-        hls_segment_free(s, seg);
-}
-
 /* So many segments fill the window several times over, unless a stream has another configuration
  * with every frame and so a segment of each. */
 static size_t most(const struct hls_stream *s, int64_t window)
@@ -76,7 +60,7 @@ static void bury_old(struct hls_stream *s, size_t max)
         struct hls_segment *seg = pop(&s->expired);
 
         left -= seg->duration;
-        hls_list_bury(s, seg);
+        hls_segment_remove(s, seg);
     }
 }
 
@@ -95,7 +79,7 @@ static void trim(struct hls_stream *s, size_t added)
     while (s->in_memory > hls_most(s) && s->list.n > added)
         remove_first(s);
     while (s->in_memory > hls_most(s) && s->expired.n > 0)
-        hls_list_bury(s, pop(&s->expired));
+        hls_segment_remove(s, pop(&s->expired));
     bury_old(s, max);
 }
 
@@ -146,7 +130,7 @@ void hls_list_clear(struct hls_stream *s)
     while (s->list.n > 0)
         remove_first(s);
     while (s->expired.n > 0)
-        hls_list_bury(s, pop(&s->expired));
+        hls_segment_remove(s, pop(&s->expired));
     segmenter_forget(&s->segmenter);
 }
 
@@ -200,7 +184,7 @@ void hls_list_lose(struct hls_stream *s)
         } else {
             memmove(s->expired.v + i, s->expired.v + i + 1,
                     (--s->expired.n - i) * sizeof(s->expired.v[0]));
-            hls_list_bury(s, seg);
+            hls_segment_remove(s, seg);
         }
     }
     hls_list_publish(s);

@@ -63,7 +63,7 @@ static void put_track(struct hls_stream *s, struct mpd_writer *m, size_t i, size
     init = v[i]->init;
     t = init->track;
     t.init = init->uri;
-    t.media = media = dash_media(s, v[i]);
+    t.media = media = hls_track_uri(s, v[i]);
     mpd_set(m, &t);
     for (; i < n; i++) {
         if (listed(v[i], init, disk))
@@ -83,7 +83,7 @@ static bool is_empty(const struct hls_stream *s, size_t i, size_t n, bool disk)
 void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
 {
     struct mpd head = {
-        .published = hls_wall(s), .available = s->segmenter.available,
+        .published = hls_clock_now(&s->clock), .available = s->segmenter.available,
         .update = us_to_ms(s->dash->update_period), .shift = shift(s),
         .delay = delay(s), .longest = longest(s),
     };

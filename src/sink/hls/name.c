@@ -81,7 +81,7 @@ char *hls_url(const struct hls_stream *s, const char *path)
 }
 
 /* hls_key_url and then the name of the key; what comes behind a "?" stays behind. */
-static char *key_uri(const struct hls_stream *s, const char *path)
+char *hls_key_uri(const struct hls_stream *s, const char *path)
 {
     const char *base = s->set.key_url, *query = strchr(base, '?');
     size_t root = strlen(s->set.key_file_path), n = query ? (size_t)(query - base) : strlen(base);
@@ -94,54 +94,44 @@ static char *key_uri(const struct hls_stream *s, const char *path)
     return uri;
 }
 
-struct hls_shared *hls_shared_at(struct hls_stream *s, char *path, bool key)
-{
-    struct hls_shared *x = must(calloc(1, sizeof(*x)));
+/* ------------------------------------------------------------ files of a track, and parts */
 
-    ref_init(&x->ref);
-    x->secret = key;
-    x->path = path;
-    x->uri = key ? key_uri(s, path) : hls_uri(s, path);
-    return x;
+/* Of all but the MPD: of "live/s.mpd" it is "live/s". malloc'ed. */
+static char *folder_of(const struct hls_stream *s)
+{
+    size_t n = strlen(s->m3u8_path);
+    bool mpd = n > 4 && strcmp(s->m3u8_path + n - 4, ".mpd") == 0;
+
+    return must_ndup(s->m3u8_path, mpd ? n - 4 : n);
 }
 
-struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
-                                  uint64_t seq, bool key)
+/* "live/s/video-" and what follows. */
+char *hls_track_path(const struct hls_stream *s, bool video, const char *rest)
 {
-    char path[HLS_NAME_MAX];
-    const char *dot;
-    int n;
-    err_t err = hls_name(s, folder, text, seq, 0, path, sizeof(path));
+    char *folder = folder_of(s), *made;
 
-    err_free(&err); /* the names were fine when the stream began */
-    if (key || !s->other_inits)
-        return hls_shared_at(s, must_dup(path), key);
-    dot = strrchr(path, '.'); /* init.mp4 is of others: init-5.mp4 */
-    n = dot ? (int)(dot - path) : (int)strlen(path);
-    return hls_shared_at(s, must_print("%.*s-%llu%s", n, path, (unsigned long long)seq, path + n),
-                         false);
+    made = must_print("%s/%s-%s", folder, video ? "video" : "audio", rest);
+    free(folder);
+    return made;
 }
 
-struct hls_shared *hls_shared_ref(struct hls_shared *x)
+char *hls_track_uri(const struct hls_stream *s, const struct hls_segment *seg)
 {
-    if (x)
-        ref_get(&x->ref);
-    return x;
+    char rest[32], *path, *uri;
+
+    (void)snprintf(rest, sizeof(rest), "%lld-", (long long)seg->period);
+    path = hls_track_path(s, seg->init->track.video, rest);
+    uri = hls_uri(s, path);
+    free(path);
+    return uri;
 }
 
-/* With the last segment that needs it the file goes, too. */
-void hls_shared_unref(struct hls_stream *s, struct hls_shared *x)
+/* "live/s-12.3.m4s": the parts have names of their own, known before they are there. */
+char *hls_part_path(const struct hls_stream *s, uint64_t seq, size_t part)
 {
-    if (!x || !ref_put(&x->ref))
-        return;
-    if (x->file) {
-        hls_names_drop(s->hls, x->path, x->file);
-        (void)hls_file_unref(x->file);
-    }
-    if (x->path && (s->set.cleanup || s->disposing))
-        hls_disk_remove(s, x->path);
-    hls_record_forget(s, x->id);
-    free(x->path);
-    free(x->uri);
-    free(x);
+    size_t n = strlen(s->m3u8_path);
+
+    if (n > 5 && strcmp(s->m3u8_path + n - 5, ".m3u8") == 0)
+        n -= 5;
+    return must_print("%.*s-%llu.%zu.m4s", (int)n, s->m3u8_path, (unsigned long long)seq, part);
 }

@@ -74,7 +74,7 @@ static struct journal_list list_of(struct hls_stream *s)
     return (struct journal_list){
         .first = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
         .discontinuities = s->discontinuities, .target = s->segmenter.target,
-        .available = s->segmenter.available, .now = hls_wall(s),
+        .available = s->segmenter.available, .now = hls_clock_now(&s->clock),
     };
 }
 

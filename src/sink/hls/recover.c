@@ -127,7 +127,7 @@ static struct hls_segment *take_segment(struct hls_stream *s, const struct takin
     seg->init = shared_of(t, f->init);
     seg->key = shared_of(t, f->key);
     if (seg->init)
-        dash_measure(seg);
+        hls_segment_measure(seg);
     return seg;
 }
 
@@ -204,7 +204,7 @@ static struct range listed(const struct hls_stream *s, const struct hls_segments
 /* With periods the times in files are the wall clock's, and would be in the future. */
 static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
 {
-    int64_t by = list->now - hls_wall(s);
+    int64_t by = list->now - hls_clock_now(&s->clock);
 
     if (!s->kind->periods || by <= CLOCK_SLACK)
         return false;
@@ -229,7 +229,7 @@ static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
         if (s->set.cleanup || s->disposing)
             hls_disk_remove(s, seg->path); /* it may be whole all the same */
     }
-    hls_list_bury(s, seg);
+    hls_segment_remove(s, seg);
 }
 
 static void set_segmenter(struct hls_stream *s, const struct journal_list *list)

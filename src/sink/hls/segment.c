@@ -12,7 +12,7 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f)
     struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
     const struct segmenter_begin *how = &s->segmenter.now;
 
-    segmenter_open(&s->segmenter, f->dts, hls_wall(s), co_now());
+    segmenter_open(&s->segmenter, f->dts, hls_clock_now(&s->clock), co_now());
     seg->seq = s->next_seq;
     seg->begin = how->at;
     seg->wall = how->wall;
@@ -25,26 +25,6 @@ void hls_segment_open(struct hls_stream *s, const struct frame *f)
 }
 
 /* ------------------------------------------------------------ the end of a segment */
-
-void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg)
-{
-    hls_parts_drop(s, seg);
-    if (!seg->file)
-        return;
-    s->in_memory -= seg->file->blocks.memory;
-    hls_names_drop(s->hls, seg->path, seg->file);
-    seg->file = hls_file_unref(seg->file);
-}
-
-void hls_segment_free(struct hls_stream *s, struct hls_segment *seg)
-{
-    hls_segment_forget(s, seg);
-    hls_shared_unref(s, seg->init);
-    hls_shared_unref(s, seg->key);
-    free(seg->path);
-    free(seg->uri);
-    free(seg);
-}
 
 static bool name_it(struct hls_stream *s, struct hls_segment *seg)
 {

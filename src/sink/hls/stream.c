@@ -12,14 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* STEP: ms that a clock is set by; less is drift. */
-enum { STEP = 1000, CROWD = 8 };
+enum { CROWD = 8 };
 
 #define AUDIO_SPAN AV_MS(100)
 /* After this time a stream that is on disk leaves memory; a publisher that returns continues it. */
 #define FORGET CO_SECONDS(20)
 #define AGAIN CO_SECONDS(1) /* to write what could not be written */
 #define GIVE_UP CO_SECONDS(5) /* to write it, where memory is short */
+
+struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
+                                   const struct hls_kind *kind)
+{
+    struct hls_stream *s = h->streams;
+
+    while (s && (s->kind != kind ||
+                 strcmp(s->key->name, names->name) != 0 || strcmp(s->key->app, names->app) != 0 ||
+                 strcmp(s->key->vhost, names->vhost) != 0))
+        s = s->next;
+    return s;
+}
 
 static bool same(const char *a, const char *b)
 {
@@ -61,22 +72,6 @@ void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf
     };
 }
 
-/* A clock that is set back would put all segments of before into the future, and players would
- * wait for them. So the stream keeps the time it had, and DASH tells it its players. Steps forward
- * are taken over; what drifts is less. */
-int64_t hls_wall(struct hls_stream *s)
-{
-    int64_t wall = co_wall_ms(), offset = wall - us_to_ms(co_clock());
-    int64_t back = s->wall.offset - offset;
-
-    if (back > STEP)
-        s->wall.ahead += back;
-    else if (back < -STEP)
-        s->wall.ahead = s->wall.ahead > -back ? s->wall.ahead + back : 0;
-    s->wall.offset = offset;
-    return wall + s->wall.ahead;
-}
-
 static void init_muxers(struct hls_stream *s)
 {
     ts_mux_init(&s->ts);
@@ -97,6 +92,27 @@ static void leave_home(struct hls_stream *s)
     s->home = NULL;
 }
 
+static void free_stream(struct hls_stream *s)
+{
+    live_reader_close(&s->reader);
+    live_keeper_close(&s->keeper);
+    fini_muxers(s);
+    disk_room_close(&s->disk.room);
+    blocks_free(&s->out);
+    (void)shop_unref(s->shop);
+    EVP_CIPHER_CTX_free(s->crypt.cipher);
+    (void)conf_unref(s->conf);
+    free(s->list.v);
+    free(s->expired.v);
+    free(s->m3u8_path);
+    free(s->hint);
+    sink_notifier_fini(&s->notifier);
+    hls_record_fini(s);
+    (void)stream_key_unref(s->key);
+    free(s->name);
+    free(s);
+}
+
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
                                   const struct hls_kind *kind,
@@ -107,8 +123,9 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     err_t err;
 
     ref_init(&s->ref);
+    s->free = free_stream;
     s->hls = h;
-    s->wall.offset = co_wall_ms() - us_to_ms(co_clock());
+    hls_clock_begin(&s->clock);
     s->key = session_stream_key(names);
     if (h->env->workers)
         s->home = homes_hold(h->env->workers, s->key->path, h->env->worker);
@@ -131,37 +148,8 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     }
     s->m3u8_path = must_dup(path);
     hls_record_init(s);
-    hls_keep(s);
+    hls_limit_memory(s);
     return s;
-}
-
-struct hls_stream *hls_stream_ref(struct hls_stream *s)
-{
-    ref_get(&s->ref);
-    return s;
-}
-
-void hls_stream_unref(struct hls_stream *s)
-{
-    if (!ref_put(&s->ref))
-        return;
-    live_reader_close(&s->reader);
-    live_keeper_close(&s->keeper);
-    fini_muxers(s);
-    disk_room_close(&s->disk.room);
-    blocks_free(&s->out);
-    (void)shop_unref(s->shop);
-    EVP_CIPHER_CTX_free(s->crypt.cipher);
-    (void)conf_unref(s->conf);
-    free(s->list.v);
-    free(s->expired.v);
-    free(s->m3u8_path);
-    free(s->hint);
-    sink_notifier_fini(&s->notifier);
-    hls_record_fini(s);
-    (void)stream_key_unref(s->key);
-    free(s->name);
-    free(s);
 }
 
 /* Give up all that the registry has of it; jobs that are under way keep the rest. */

@@ -9,6 +9,7 @@
 #include "format/ts/mux.h"
 #include "live/keeper.h"
 #include "live/reader.h"
+#include "sink/hls/clock.h"
 #include "sink/hls/hls.h"
 #include "sink/hls/journal.h"
 #include "sink/hls/kind.h"
@@ -119,14 +120,9 @@ struct hls_disk {
     co_usec logged_at;       /* that it did */
 };
 
-/* The wall clock as players have it: one that never goes back. */
-struct hls_wall {
-    int64_t offset;          /* ms from the monotonic clock, when last looked */
-    int64_t ahead;           /* ms that the clock was set back since, which this one was not */
-};
-
 struct hls_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
+    void (*free)(struct hls_stream *s); /* with the last of them */
     struct hls_stream *next; /* in the registry */
     struct hls *hls;
     struct shop *shop;       /* of its blocks */
@@ -161,7 +157,7 @@ struct hls_stream {
 
     struct segmenter segmenter;
     int64_t segments_full_at, parts_full_at; /* base/pace.h: how fast they may be made */
-    struct hls_wall wall;
+    struct hls_clock clock;
     struct ts_mux ts;
     struct mp4_frag mp4;
     bool begun;              /* the muxer has its configuration */
@@ -205,17 +201,23 @@ struct hls {
     bool stopping;           /* the program ends */
 };
 
-/* hls.c: the registry */
+/* stream.c */
 struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
                                    const struct hls_kind *kind);
-
-/* stream.c */
 /* With several workers it holds the stream's home: a publisher that comes back comes here. */
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
                                   const struct hls_kind *kind, uint64_t next_seq);
-struct hls_stream *hls_stream_ref(struct hls_stream *s);
-void hls_stream_unref(struct hls_stream *s);
+static inline struct hls_stream *hls_stream_ref(struct hls_stream *s)
+{
+    ref_get(&s->ref);
+    return s;
+}
+static inline void hls_stream_unref(struct hls_stream *s)
+{
+    if (ref_put(&s->ref))
+        s->free(s);
+}
 /* Read the settings of this snapshot from now on. */
 void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost);
 /* Do these settings put the files elsewhere, or make others of them? */
@@ -232,18 +234,13 @@ void hls_stream_finish_all(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
 
-/* keep.c: what it has in memory counts with what streams remember */
-void hls_keep(struct hls_stream *s);
-/* Bytes of one segment, which is cut wherever it is then; and of all that cannot be written. */
-size_t hls_most(const struct hls_stream *s);
+/* memory_limit.c: what it has in memory counts with what streams remember */
+void hls_limit_memory(struct hls_stream *s);
 
 /* run.c: read packets */
 err_t hls_run(void *stream);          /* co_fn; gives its reference back */
 /* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
 void hls_drain(struct hls_stream *s, bool all);
-
-/* The wall clock as its players have it, in ms since 1970: one that never goes back. */
-int64_t hls_wall(struct hls_stream *s);
 
 /* cut.c: frames to segments */
 void hls_frame(struct hls_stream *s, struct frame *f);
@@ -251,20 +248,17 @@ void hls_frame(struct hls_stream *s, struct frame *f);
 /* segment.c */
 void hls_segment_open(struct hls_stream *s, const struct frame *f);
 void hls_segment_close(struct hls_stream *s, int64_t end);
-void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
 void hls_segment_drop(struct hls_stream *s); /* the one that grows */
 /* Its bytes are whole: take them from s->out. It has a path. */
 void hls_segment_fill(struct hls_stream *s, struct hls_segment *seg);
 /* All that was written to s->out is the segment that is open: name it, and fill it. False: it is
  * nothing. */
 bool hls_segment_whole(struct hls_stream *s, int64_t end);
-void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg); /* its bytes */
 
 /* parts.c */
 void hls_part_end(struct hls_stream *s, int64_t end); /* and it may be in a list */
 void hls_part_add(struct hls_stream *s, int64_t end, size_t from); /* s->out from there on */
 void hls_part_hint(struct hls_stream *s, uint64_t seq, size_t part); /* that comes next */
-void hls_parts_drop(struct hls_stream *s, struct hls_segment *seg);
 
 /* crypt.c */
 void hls_key_next(struct hls_stream *s);   /* a key for the segment that opens, new or not */
@@ -272,7 +266,8 @@ void hls_seal(struct hls_stream *s);       /* encrypt what came; whole blocks on
 void hls_seal_end(struct hls_stream *s);
 
 /* list.c */
-void hls_push(struct hls_segments *q, struct hls_segment *seg);
+/* Bytes of one segment, which is cut wherever it is then; and of all that cannot be written. */
+size_t hls_most(const struct hls_stream *s);
 void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second);
 void hls_list_publish(struct hls_stream *s); /* the playlist in memory */
 /* list_m3u8.c */
@@ -280,8 +275,6 @@ void hls_list_text(struct hls_stream *s, struct wr *w, bool disk);
 /* The playlist in memory without what is far from its end, borrowed; NULL: nothing is. */
 struct hls_file *hls_list_update(struct hls_stream *s);
 void hls_list_clear(struct hls_stream *s);   /* all of it leaves */
-/* It is in no queue any more: its file goes, after the job that writes it. */
-void hls_list_bury(struct hls_stream *s, struct hls_segment *seg);
 /* Bytes in memory that nobody writes, but the newest segment's while it is published; and let them
  * go: what the disk does not have leaves the list. */
 size_t hls_list_idle(const struct hls_stream *s);
@@ -293,11 +286,6 @@ bool hls_mp4_is_begun(const struct hls_stream *s, const struct mp4_part *track);
 err_t hls_mp4_configure(struct hls_stream *s, const struct frame *f)
     __attribute__((warn_unused_result));
 err_t hls_mp4_add(struct hls_stream *s, const struct frame *f) __attribute__((warn_unused_result));
-/* container_tracks.c */
-/* What the urls of a track's segments begin with. malloc'ed. */
-char *dash_media(const struct hls_stream *s, const struct hls_segment *seg);
-/* Its bit rate counts for its track. */
-void dash_measure(struct hls_segment *seg);
 
 /* list_mpd.c */
 int64_t dash_window(const struct hls_stream *s); /* 1/90000 s that stay in the list */
@@ -340,6 +328,17 @@ void hls_ended_add(struct hls_stream *s);
 void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind);
 
 /* memory.c */
+struct hls_name { /* of a file in memory */
+    struct hls_name *next;
+    struct hls_file *file;     /* NULL: it is still to come */
+    struct hls_stream *stream; /* whose file it is */
+    char path[];
+};
+struct hls_waiter { /* on the stack of the coroutine that waits */
+    struct hls_waiter *next;
+    struct co *co;
+};
+struct hls_name *hls_names_get(struct hls *h, const char *path); /* NULL: there is none */
 struct hls_names *hls_names_new(void);
 void hls_names_free(struct hls_names *n);
 struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type);
@@ -358,12 +357,6 @@ int hls_names_owner(const struct hls *h, const char *path);
 void hls_wake(struct hls_stream *s);
 
 /* name.c: paths and urls */
-struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
-                                  uint64_t seq, bool key);
-/* With that path, which it takes over. */
-struct hls_shared *hls_shared_at(struct hls_stream *s, char *path, bool key);
-struct hls_shared *hls_shared_ref(struct hls_shared *x);
-void hls_shared_unref(struct hls_stream *s, struct hls_shared *x);
 err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
                int64_t duration, char *path, size_t size) __attribute__((warn_unused_result));
 /* The url that the playlist has for a file, made of its path. malloc'ed. */
@@ -371,5 +364,25 @@ char *hls_uri(const struct hls_stream *s, const char *path);
 /* The same as others know it: with hls_entry_prefix, or "live/s-1.ts" below the root of the web
  * server. malloc'ed. */
 char *hls_url(const struct hls_stream *s, const char *path);
+char *hls_key_uri(const struct hls_stream *s, const char *path);
+/* "live/s/video-" and what follows; what the urls of a track's segments begin with. malloc'ed. */
+char *hls_track_path(const struct hls_stream *s, bool video, const char *rest);
+char *hls_track_uri(const struct hls_stream *s, const struct hls_segment *seg);
+/* Of a part, which is known before it is there. malloc'ed. */
+char *hls_part_path(const struct hls_stream *s, uint64_t seq, size_t part);
+
+/* media.c */
+struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
+                                  uint64_t seq, bool key);
+/* With that path, which it takes over. */
+struct hls_shared *hls_shared_at(struct hls_stream *s, char *path, bool key);
+struct hls_shared *hls_shared_ref(struct hls_shared *x);
+void hls_shared_unref(struct hls_stream *s, struct hls_shared *x);
+void hls_push(struct hls_segments *q, struct hls_segment *seg);
+void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg); /* its bytes */
+void hls_segment_free(struct hls_stream *s, struct hls_segment *seg);
+/* It is in no queue any more: its file goes, after the job that writes it. */
+void hls_segment_remove(struct hls_stream *s, struct hls_segment *seg);
+void hls_segment_measure(struct hls_segment *seg); /* its bit rate counts for its track */
 
 #endif

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* keep.c - what a stream's HLS or DASH has in memory counts with what streams remember: over
- * `limits { memory }` the largest lose it. */
+/* memory_limit.c - what a stream's HLS or DASH has in memory counts with what streams remember:
+ * over `limits { memory }` the largest lose it. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "sink/hls/stream.h"
 
 #include <stdlib.h>
-
-size_t hls_most(const struct hls_stream *s)
-{
-    size_t share = live_keeper_share(live_registry_memory(s->hls->env->streams));
-
-    return share < HLS_SEGMENT_MAX ? share : HLS_SEGMENT_MAX;
-}
 
 static struct hls_stream *stream_of(const struct live_keeper *k)
 {
@@ -57,7 +50,7 @@ static void cut(struct live_keeper *k)
         lose_growing(s);
 }
 
-void hls_keep(struct hls_stream *s)
+void hls_limit_memory(struct hls_stream *s)
 {
     static const struct live_keeping how = { droppable, cut };
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* media.c - segments, and the files that segments share: in memory and on disk, until nobody needs
+ * them. */
+#include "sink/hls/stream.h"
+
+#include "base/must.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------ initializations and keys */
+
+struct hls_shared *hls_shared_at(struct hls_stream *s, char *path, bool key)
+{
+    struct hls_shared *x = must(calloc(1, sizeof(*x)));
+
+    ref_init(&x->ref);
+    x->secret = key;
+    x->path = path;
+    x->uri = key ? hls_key_uri(s, path) : hls_uri(s, path);
+    return x;
+}
+
+struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
+                                  uint64_t seq, bool key)
+{
+    char path[HLS_NAME_MAX];
+    const char *dot;
+    int n;
+    err_t err = hls_name(s, folder, text, seq, 0, path, sizeof(path));
+
+    err_free(&err); /* the names were fine when the stream began */
+    if (key || !s->other_inits)
+        return hls_shared_at(s, must_dup(path), key);
+    dot = strrchr(path, '.'); /* init.mp4 is of others: init-5.mp4 */
+    n = dot ? (int)(dot - path) : (int)strlen(path);
+    return hls_shared_at(s, must_print("%.*s-%llu%s", n, path, (unsigned long long)seq, path + n),
+                         false);
+}
+
+struct hls_shared *hls_shared_ref(struct hls_shared *x)
+{
+    if (x)
+        ref_get(&x->ref);
+    return x;
+}
+
+/* With the last segment that needs it the file goes, too. */
+void hls_shared_unref(struct hls_stream *s, struct hls_shared *x)
+{
+    if (!x || !ref_put(&x->ref))
+        return;
+    if (x->file) {
+        hls_names_drop(s->hls, x->path, x->file);
+        (void)hls_file_unref(x->file);
+    }
+    if (x->path && (s->set.cleanup || s->disposing))
+        hls_disk_remove(s, x->path);
+    hls_record_forget(s, x->id);
+    free(x->path);
+    free(x->uri);
+    free(x);
+}
+
+/* ------------------------------------------------------------ segments */
+
+void hls_push(struct hls_segments *q, struct hls_segment *seg)
+{
+    if (q->n == q->cap) {
+        q->cap = q->cap ? q->cap * 2 : 8;
+        q->v = must(realloc(q->v, q->cap * sizeof(q->v[0])));
+    }
+    q->v[q->n++] = seg;
+}
+
+static void drop_parts(struct hls_stream *s, struct hls_segment *seg)
+{
+    for (size_t i = 0; i < seg->n_parts; i++) {
+        struct hls_part *p = &seg->parts[i];
+
+        hls_names_drop(s->hls, p->path, p->file);
+        (void)hls_file_unref(p->file);
+        free(p->path);
+        free(p->uri);
+    }
+    free(seg->parts);
+    seg->parts = NULL;
+    seg->n_parts = 0;
+}
+
+void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg)
+{
+    drop_parts(s, seg);
+    if (!seg->file)
+        return;
+    s->in_memory -= seg->file->blocks.memory;
+    hls_names_drop(s->hls, seg->path, seg->file);
+    seg->file = hls_file_unref(seg->file);
+}
+
+void hls_segment_free(struct hls_stream *s, struct hls_segment *seg)
+{
+    hls_segment_forget(s, seg);
+    hls_shared_unref(s, seg->init);
+    hls_shared_unref(s, seg->key);
+    free(seg->path);
+    free(seg->uri);
+    free(seg);
+}
+
+void hls_segment_remove(struct hls_stream *s, struct hls_segment *seg)
+{
+    if ((s->set.cleanup || s->disposing) && (seg->on_disk || seg->writing)) {
+        hls_disk_remove(s, seg->path);
+        if (seg->on_disk)
+            disk_room_add(&s->disk.room, -(int64_t)seg->bytes);
+    }
+    hls_record_forget(s, seg->id);
+    seg->removed = true;
+    hls_segment_forget(s, seg);
+    if (!seg->writing)
+        hls_segment_free(s, seg);
+}
+
+void hls_segment_measure(struct hls_segment *seg)
+{
+    struct mpd_track *t = &seg->init->track;
+    double seconds = (double)seg->at.duration / t->timescale;
+    double rate = seconds > 0.1 ? (double)seg->bytes * 8 / seconds : 0;
+
+    if (rate > t->bandwidth && rate < 4e9) /* the most that a segment had */
+        t->bandwidth = (unsigned)rate;
+}
