@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_base_bump.c - many small objects in few blocks of memory. */
 #include "unit.h"
 
 #include "base/bump.h"

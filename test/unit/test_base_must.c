@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small allocations that cannot fail, and the way from a member to its structure. */
+/* test_base_must.c - small allocations that cannot fail, and the way from a member to its
+ * structure. */
 #include "unit.h"
 
 #include "base/container_of.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids that nobody guesses; pauses that grow. */
+/* test_base_random_id.c - ids that nobody guesses; pauses that grow. */
 #include "unit.h"
 
 #include "base/backoff.h"

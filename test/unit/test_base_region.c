@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_base_region.c - objects of one size side by side in memory. */
 #include "unit.h"
 
 #include "base/region.h"

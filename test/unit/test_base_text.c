@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings: NULL for none, and their hash. */
+/* test_base_text.c - strings: NULL for none, and their hash. */
 #include "unit.h"
 
 #include "base/ip.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One unit of time in another. */
+/* test_base_units.c - one unit of time in another. */
 #include "unit.h"
 
 #include "base/units.h"

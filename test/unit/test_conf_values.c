@@ -218,7 +218,8 @@ static const struct {
     { "listen 127.0.0.1:80; http_api { enabled on; listen 127.0.0.2:80; }", NULL },
     { "listen 127.0.0.1:80; http_api { enabled on; listen [::]:80; }", "both have TCP port 80" },
     { "listen 1935 [::]:1935;", NULL },
-    { "listen 1935; http_api { enabled on; listen 8080; } http_server { enabled on; listen 8080; } exporter { enabled on; listen 8080; }", NULL },
+    { "listen 1935; http_api { enabled on; listen 8080; } http_server { enabled on; listen 8080; } "
+      "exporter { enabled on; listen 8080; }", NULL },
     { "listen 1935; http_api { enabled off; listen 1935; }", NULL },
     { "listen 1935; srt_server { enabled on; listen 8000; }\nrtc_server { enabled on; listen 8000; } http_api { enabled on; }"
       "vhost v { srt { enabled on; } rtc { enabled on; } }", "main:2: srt_server.listen and rtc_server.listen both have UDP port 8000" },

@@ -63,7 +63,8 @@ static const struct row rows[] = {
     { ROW("a camera that is turned off leaves sound", PLAIN(1000), "0+2965 2965+1200 4165+1200 5365...",
           VIDEO(0, 25, 25), AUDIO(5, 300)) },
     { ROW("longer than the fragment, all alike", TIGHT(2000), "0+2800 2800+2800 5600+2800 8400+2800 11200...", VIDEO(0, 300, 70)) },
-    { ROW("the next key frame would break the target, so it ends early", TIGHT(2000), "0+2000 2000+1600 3600+1600 5200+1600 6800+1600 8400...",
+    { ROW("the next key frame would break the target, so it ends early", TIGHT(2000),
+          "0+2000 2000+1600 3600+1600 5200+1600 6800+1600 8400...",
           VIDEO(0, 50, 50), VIDEO(2000, 200, 40)) },
     { ROW("the wall clock's fragments", FLOOR(2000), "0+1400@700 1400+2000@2100 3400+2000@4100 5400...@6100", VIDEO(700, 150, 5)) },
     { ROW("time jumps far ahead", PLAIN(2000), "0+2000 2000+2000 4000...",
@@ -90,7 +91,8 @@ static const struct row rows[] = {
           BURST(0, 0, 125, 25), MOVED(1000, 777, 75, 25)), .restart_at = 1000 },
     { ROW("all at once after a stall is no other period", DASH(2000), "0+2000p 2000+2000 4000+2000 6000+2000 8000+2000 10000...",
           VIDEO(0, 50, 25), BURST(9000, 2000, 225, 25)) },
-    { ROW("a stream that stays behind is", DASH(1000), "0+1000p 1000+1000 2000+1000 3000+1000 4000+1000 5000+1000 6000+1000@13000p 7000+1000@14000 8000+1000@15000 9000+1000@16000 10000+1000@17000 11000...@18000",
+    { ROW("a stream that stays behind is", DASH(1000), "0+1000p 1000+1000 2000+1000 3000+1000 4000+1000 5000+1000 "
+          "6000+1000@13000p 7000+1000@14000 8000+1000@15000 9000+1000@16000 10000+1000@17000 11000...@18000",
           VIDEO(0, 50, 25), MOVED(9000, 2000, 250, 25)) },
 };
 

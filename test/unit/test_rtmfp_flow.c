@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What came of a flow, messages out of fragments, and what a sender keeps of its own. */
+/* test_rtmfp_flow.c - what came of a flow, messages out of fragments, and what a sender keeps of
+ * its own. */
 #include "unit.h"
 
 #include "proto/rtmfp/congestion.h"

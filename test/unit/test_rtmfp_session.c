@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two sessions over a link that loses, repeats, reorders, spoils nothing but takes its time: each
+/* test_rtmfp_session.c - two sessions over a link that loses, repeats, reorders, spoils nothing
+ * but takes its time: each
  * message arrives once and in order, or was given up by its sender. */
 #include "unit.h"
 

@@ -306,7 +306,7 @@ int main(void)
         TEST(test_read_answers_by_itself), TEST(test_cut_everywhere),
         TEST(test_a_failing_answer_ends_it), TEST(test_poll_sends_nothing_by_itself),
         TEST(test_poll_reads_no_more_than_is_popped),
-        TEST(test_drain_takes_much_but_not_all), TEST(test_forced_window), 
+        TEST(test_drain_takes_much_but_not_all), TEST(test_forced_window),
         TEST(test_send_all_tells_what_went_wrong_before),
     };
 

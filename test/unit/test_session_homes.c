@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where streams are at home, and who goes there. */
+/* test_session_homes.c - where streams are at home, and who goes there. */
 #include "session/homes.h"
 
 #include "base/must.h"

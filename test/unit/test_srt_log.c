@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_srt_log.c - packets that are kept to be sent again. */
 #include "unit.h"
 
 #include "proto/srt/log.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sender and a receiver with a network between that loses a fifth both ways. */
+/* test_srt_repair.c - a sender and a receiver with a network between that loses a fifth both
+ * ways. */
 #include "unit.h"
 
 #include "proto/srt/recv.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_srt_send.c - what a sender sends, when, and what it drops. */
 #include "unit.h"
 
 #include "proto/srt/send.h"
