@@ -45,8 +45,9 @@ TOOL_SRC := $(wildcard src/tools/load/sb_*.c)
 TOOL_LIB_SRC := $(filter-out $(TOOL_SRC),$(LOAD_SRC))
 UNIT_SRC := $(sort $(wildcard test/unit/test_*.c))
 UNIT_LIB_SRC := $(sort $(wildcard test/unit/lib/*.c))
-# These define functions of the program again, so each has a program of its own.
-UNIT_ALONE := $(shell sed -n 's/^\(test_[a-z0-9_]*\):.*/\1/p' test/unit/FAKES)
+# Tests that replace functions of the program (test/unit/FAKES says which) have a program each.
+UNIT_ALONE := $(shell sed -n 's/^\(test_[a-z0-9_]*\):.*/\1/p' test/unit/FAKES | sort -u)
+unit_fakes = $(shell sed -n 's/([a-z0-9_]*)//g; s/^$(1)://p' test/unit/FAKES)
 FUZZ_SRC := $(sort $(filter-out test/fuzz/fuzz_main.c,$(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_LIB_SRC := $(filter-out test/fuzz/seeds.c test/fuzz/fuzz_%.c,$(sort $(wildcard test/fuzz/*.c)))
 FUZZ_PARTS := test/fuzz/fuzz_main.c $(FUZZ_LIB_SRC)
@@ -157,10 +158,12 @@ endef
 $(foreach t,$(UNIT_SHARED),$(eval $(call UNIT_SHARED_RULE,$(t))))
 
 define UNIT_ALONE_RULE
+$(O)/test/unit/$(1).o: CPPFLAGS += $(foreach f,$(2),-D$(f)=__wrap_$(f))
+$(O)/test/unit/$(1).o: test/unit/FAKES
 $(OBJS)/test/$(1): $(O)/test/unit/$(1).o $(call unit_parts,$(1))
-	$$(unit_link)
+	$$(unit_link) $(2:%=-Wl,--wrap=%)
 endef
-$(foreach t,$(UNIT_ALONE),$(eval $(call UNIT_ALONE_RULE,$(t))))
+$(foreach t,$(UNIT_ALONE),$(eval $(call UNIT_ALONE_RULE,$(t),$(call unit_fakes,$(t)))))
 
 # ---- all fuzz targets in one program of the normal build, which replays the inputs of test/fuzz/corpus
 

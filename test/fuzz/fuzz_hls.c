@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_hls.c - what strangers say to HLS and DASH.
  *
- * The first byte chooses. Even: the rest is the journal (2: of DASH) that an earlier process is said
- * to have left on disk, or if it is none, a list without one, which is not read. Odd: the rest is all that a client sends to a server of low-latency HLS, in
- * pieces of as many bytes as the first byte says.
+ * The first byte chooses. Even: the rest is the journal (2: of DASH) that an earlier process left on disk,
+ * or a list without a journal, which is not read. Odd: the rest is all that a client sends to a server of
+ * low-latency HLS, in pieces of as many bytes as the first byte says.
  */
 #include "fuzz.h"
 #include "base/must.h"

@@ -104,7 +104,6 @@ void vod_rtp_tracks(const struct vod_file *f, struct rtp_wire_track out[RTP_WIRE
 
 /* ---- what plays them: a packet a turn, of a second */
 
-const struct vod_wire vod_wire_rtp = { .name = "rtp" };
 
 static struct vod_feed *feed_of(const struct live_feed *f)
 {
