@@ -77,7 +77,7 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
 {
     struct live_span span;
 
-    live_source_look(src);
+    live_source_pull(src);
     *c = (struct live_consumer){ .src = live_source_ref(src) };
     c->wire = live_wire_get(src, fmt, param, co_now());
     c->seq = c->wire->head;

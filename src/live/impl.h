@@ -9,7 +9,7 @@
 #include "live/consumer.h"
 #include "live/keeper.h"
 #include "live/mix.h"
-#include "live/news.h"
+#include "live/track_events.h"
 #include "live/policy.h"
 #include "live/reader.h"
 #include "live/tap.h"
@@ -92,7 +92,7 @@ struct live_source {
     enum av_codec video, audio;
     co_usec shown_at;  /* when the publisher's first key frame came; 0: not yet */
     int64_t shown_dts; /* of that one */
-    struct live_news *news; /* those who wait for some (news.h) */
+    struct live_track_waiter *waiters; /* track_events.h */
     struct live_settings set;
     struct live_work work;
     struct live_clock clock;
@@ -172,19 +172,19 @@ bool live_tap_pull(struct live_source *src);
 void live_tap_want(struct live_source *src);   /* somebody is parked now, first of all */
 void live_tap_unwant(struct live_source *src); /* that one is not parked any more */
 
-/* What waits in the tap of a replica, into its log: once, before somebody looks at the log. Nobody
- * may hold a packet or a range of it without a reference. */
-static inline void live_source_look(struct live_source *src)
+/* Moves what waits in the tap of a replica into its log. The caller holds no packet or range of the
+ * log without a reference. */
+static inline void live_source_pull(struct live_source *src)
 {
     if (src->tap)
         (void)live_tap_pull(src);
 }
 
-void live_news_wake(struct live_source *src);
-static inline void live_news_tell(struct live_source *src)
+void live_track_events_wake(struct live_source *src);
+static inline void live_track_events_signal(struct live_source *src)
 {
-    if (src->news)
-        live_news_wake(src);
+    if (src->waiters)
+        live_track_events_wake(src);
 }
 
 /* Wires, called by the source. */

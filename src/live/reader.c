@@ -31,7 +31,7 @@ void live_reader_open(struct live_reader *r, struct live_source *src)
 {
     struct live_span log;
 
-    live_source_look(src);
+    live_source_pull(src);
     log = live_source_span(src);
     *r = (struct live_reader){ .src = live_source_ref(src), .seq = src->head, .end = UINT64_MAX };
     if (live_policy_join(&log, true) == LIVE_AT_KEY) {
@@ -94,9 +94,11 @@ static void fetch_ahead(const struct av_packet *pkt)
 
 const struct av_packet *live_reader_next(struct live_reader *r)
 {
-    const struct live_source *src = r->src;
+    struct live_source *src = r->src;
     const struct av_packet *pkt;
 
+    if (r->seq >= src->head)
+        live_source_pull(src);
     if (!seek(r) || r->seq >= limit(r))
         return NULL;
     if (r->seq + 1 < src->head) /* it came a while ago, and has to come from far */
@@ -155,7 +157,6 @@ err_t live_reader_wait(struct live_reader *r, co_usec time)
     r->co = co_self();
     wake = co_park(time);
     r->co = NULL;
-    live_source_look(r->src);
     return wake == CO_STOPPED ? co_check() : NULL;
 }
 

@@ -33,7 +33,7 @@ struct live_reader { /* lives in the user's memory; fields are live/'s */
 void live_reader_open(struct live_reader *r, struct live_source *src);
 void live_reader_close(struct live_reader *r); /* fine if never opened (zeroed) */
 
-/* The next packet, borrowed until the next yield; NULL when all is read. Does not yield. */
+/* The next packet, borrowed until the next call or yield; NULL when all is read. Does not yield. */
 const struct av_packet *live_reader_next(struct live_reader *r);
 /* Configuration in force before the packet that next() gives: to give to a muxer when it begins,
  * and again after `dropped` grew. Borrowed until the next yield; returns how many. */

@@ -61,7 +61,7 @@ static co_usec due_time(co_usec now, co_usec merge)
 static void look_for_packets(const struct live_sender *s)
 {
     if (!s->feed)
-        live_source_look(s->consumer.src);
+        live_source_pull(s->consumer.src);
 }
 
 static co_usec lag_of(const struct live_sender *s)
@@ -512,7 +512,7 @@ void live_sender_flush(struct live_sender *s)
 
     if (s->feed)
         return;
-    live_source_look(s->consumer.src);
+    live_source_pull(s->consumer.src);
     while (!s->consumer.config_due &&
            (n = live_consumer_ranges(&s->consumer, iov, RANGES, false)) > 0) {
         size_t sent = 0;

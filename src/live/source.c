@@ -394,7 +394,7 @@ static void begun(struct live_source *src)
     src->changes = (struct live_changes){ 0 };
     if (src->taps)
         live_taps_begin(src);
-    live_news_tell(src);
+    live_track_events_signal(src);
 }
 
 static void ended(struct live_source *src)
@@ -497,7 +497,7 @@ static void set_key(struct live_source *src, const struct av_packet *pkt)
     if (!src->shown_at) {
         src->shown_at = co_now();
         src->shown_dts = pkt->dts;
-        live_news_tell(src);
+        live_track_events_signal(src);
     }
     if (src->keys > 0 && src->have_key)
         src->key_interval = pkt->dts - src->key_dts;
@@ -545,7 +545,7 @@ static void wake_parked(struct co_task *task)
 {
     struct live_source *src = container_of(task, struct live_source, wake);
 
-    live_source_look(src);
+    live_source_pull(src);
     if (src->taps)
         live_taps_raise(src);
     for (int i = 1; live_source_is_due(src) && (i % WAKES || !co_slice_over()); i++) {
@@ -567,11 +567,16 @@ void live_source_wake_soon(struct live_source *src)
     co_post(&src->wake, wake_parked);
 }
 
+void live_source_refresh(struct live_source *src)
+{
+    live_source_pull(src);
+}
+
 /* The codec of a kind was not known, or was another one. */
 static void show(struct live_source *src, enum av_codec *codec, uint8_t now)
 {
     *codec = now;
-    live_news_tell(src);
+    live_track_events_signal(src);
 }
 
 static void count(struct live_source *src, const struct av_packet *pkt)
@@ -595,7 +600,7 @@ static bool configure(struct live_source *src, const struct av_packet *pkt, bool
         return false;
     src->configs_seq = src->head + 1; /* a snapshot at head is older */
     count_configs(src);
-    live_news_tell(src);
+    live_track_events_signal(src);
     return true;
 }
 

@@ -112,6 +112,9 @@ struct live_user_data {
 };
 void live_source_set_user_data(struct live_source *src, struct live_user_data *data);
 struct live_user_data *live_source_user_data(const struct live_source *src); /* or NULL */
+/* A replica takes what its home has published so far. Call it before describing a stream; readers
+ * and senders do it by themselves. */
+void live_source_refresh(struct live_source *src);
 /* Decoder configuration and metadata in force now, borrowed until the next yield; how many. */
 size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
                            size_t max);

@@ -5,7 +5,6 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "live/news.h"
 #include "proto/rtp/sender.h"
 
 #include <stdlib.h>
@@ -19,7 +18,6 @@ enum {
     OUT_MAX = 64 << 20,  /* a frame of 16 MB, and heads */
     OUT_KEPT = 64 << 10, /* memory that stays for the next frame */
     TURN = 512,          /* packets that a turn makes, about: a fraction of a millisecond */
-    CONFIGS = 24,
     G711_RATE = 8000,
 };
 
@@ -48,22 +46,13 @@ bool rtc_wire_takes(enum av_codec codec)
 
 /* ---- the log */
 
-static void count(struct rtc_wire *w)
-{
-    size_t bytes = rtp_log_bytes(w->log);
-
-    if (w->set.counter)
-        *w->set.counter += bytes - w->counted;
-    w->counted = bytes;
-}
-
 /* Who joined at the key frame before this one may still be on the way here: what is between them
  * stays for a moment. A group that is too long to start at is not kept for that. */
 static uint64_t oldest_to_keep(struct rtc_wire *w, co_usec now)
 {
     uint64_t key;
 
-    if (!live_source_set(w->src).gop_cache || !rtp_log_key(w->log, &key))
+    if (!live_source_set(w->reading.src).gop_cache || !rtp_log_key(w->log, &key))
         return rtp_log_head(w->log);
     if (key != w->key_now || w->key_came == 0) {
         w->key_before = w->key_now;
@@ -83,7 +72,7 @@ void rtc_wire_trim(struct rtc_wire *w, co_usec now)
         rtp_log_trim(w->log, INT64_MAX, oldest_to_keep(w, now), w->set.max_bytes);
     else
         rtp_log_trim(w->log, INT64_MAX, UINT64_MAX, 0);
-    count(w);
+    wire_reading_count(&w->reading, rtp_log_bytes(w->log));
 }
 
 void rtc_wire_base(struct rtc_wire_track *t, int64_t ticks, co_usec at)
@@ -203,7 +192,7 @@ static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
 
     if (news != RTC_ORDER_OLD)
         log_warn("%s: WebRTC players get no B frames, as browsers cannot show them: %s; ask your "
-                 "encoder for bframes=0", live_source_name(w->src), damage[news]);
+                 "encoder for bframes=0", live_source_name(w->reading.src), damage[news]);
     return is;
 }
 
@@ -246,76 +235,46 @@ static void add(struct rtc_wire *w, const struct av_packet *pkt, co_usec at)
     }
 }
 
-/* ---- the reader: one for each publisher */
+/* ---- what is read */
 
-static void configure(struct rtc_wire *w, co_usec now)
+static void begin(struct wire_reading *r)
 {
-    const struct av_packet *v[CONFIGS];
-    size_t n = live_reader_configs(&w->reader, v, CONFIGS);
+    struct rtc_wire *w = container_of(r, struct rtc_wire, reading);
 
-    w->dropped = w->reader.dropped;
-    for (size_t i = 0; i < n; i++)
-        add(w, v[i], now);
-}
-
-static void open_reader(struct rtc_wire *w)
-{
-    live_reader_open(&w->reader, w->src);
     rtc_sound_begin(w);
     w->chosen = (struct frame_tracks){ 0 };
-    w->dropped = UINT64_MAX; /* its configurations are to be looked at */
 }
 
-static void close_reader(struct rtc_wire *w)
+static void end(struct wire_reading *r)
 {
-    rtc_sound_end(w);
-    live_consumer_unpark(&w->bell);
-    live_reader_close(&w->reader);
-    w->reader = (struct live_reader){ 0 };
+    rtc_sound_end(container_of(r, struct rtc_wire, reading));
 }
 
-/* The next one's; NULL: there is none now. */
-static const struct av_packet *next(struct rtc_wire *w, co_usec now)
+static void config(struct wire_reading *r, const struct av_packet *pkt, co_usec now)
 {
-    const struct av_packet *pkt;
-
-    if (live_reader_done(&w->reader)) {
-        close_reader(w);
-        open_reader(w);
-    }
-    pkt = live_reader_next(&w->reader);
-    if (pkt && w->reader.dropped != w->dropped)
-        configure(w, now);
-    return pkt;
+    add(container_of(r, struct rtc_wire, reading), pkt, now);
 }
 
-static void on_bell(struct live_consumer *bell)
+static const struct wire_reading_ops reading = { .begin = begin, .end = end, .config = config };
+
+static void on_packets(struct wire_reading *r)
 {
-    struct rtc_wire *w = container_of(bell, struct rtc_wire, bell);
+    struct rtc_wire *w = container_of(r, struct rtc_wire, reading);
 
-    w->set.on_news(w->set.arg);
-}
-
-static co_usec came(const struct rtc_wire *w, const struct av_packet *pkt, co_usec now)
-{
-    co_usec at = live_source_came(w->src, pkt->dts);
-
-    return at < now ? at : now;
+    w->set.on_packets(w->set.arg);
 }
 
 bool rtc_wire_take(struct rtc_wire *w, co_usec now)
 {
     uint64_t most = rtp_log_head(w->log) + TURN;
     const struct av_packet *pkt = NULL;
-    bool reads = w->wanted && !w->relays;
 
-    live_news_look(w->src);
-    if (reads) {
-        live_consumer_unpark(&w->bell);
-        while (rtp_log_head(w->log) < most && (pkt = next(w, now)))
-            add(w, pkt, came(w, pkt, now));
-        if (!pkt && w->set.on_news)
-            live_reader_park(&w->reader, &w->bell, on_bell);
+    if (wire_reading_on(&w->reading)) {
+        wire_reading_unpark(&w->reading);
+        while (rtp_log_head(w->log) < most && (pkt = wire_reading_next(&w->reading, now)))
+            add(w, pkt, wire_reading_came(&w->reading, pkt, now));
+        if (!pkt && w->set.on_packets)
+            wire_reading_park(&w->reading, on_packets);
         if (w->out.cap > OUT_KEPT || w->out.bad) {
             wr_free(&w->out);
             wr_init(&w->out, OUT_MAX);
@@ -330,7 +289,7 @@ bool rtc_wire_take(struct rtc_wire *w, co_usec now)
 static bool cut_moment(struct rtc_wire *w, const struct rtc_wire_track *t, int64_t *ticks,
                        int64_t *unix_us)
 {
-    co_usec late = co_now() - live_source_came(w->src, w->newest);
+    co_usec late = co_now() - live_source_came(w->reading.src, w->newest);
 
     if (!w->has_newest || !t->based)
         return false;
@@ -361,11 +320,12 @@ struct rtc_wire *rtc_wire_new(struct live_source *src, const struct rtc_wire_opt
 {
     struct rtc_wire *w = must(calloc(1, sizeof(*w)));
 
-    *w = (struct rtc_wire){ .src = live_source_ref(src), .set = *opts, .log = rtp_log_new(),
+    *w = (struct rtc_wire){ .set = *opts, .log = rtp_log_new(),
                             .sink = { .head = sizeof(struct piece), .packet = on_packet } };
     wr_init(&w->out, OUT_MAX);
     w->sink.out = &w->out;
-    count(w);
+    wire_reading_init(&w->reading, &reading, src, opts->counter);
+    wire_reading_count(&w->reading, rtp_log_bytes(w->log));
     return w;
 }
 
@@ -373,17 +333,13 @@ void rtc_wire_free(struct rtc_wire *w)
 {
     if (!w)
         return;
-    if (w->reader.src)
-        close_reader(w);
+    wire_reading_fini(&w->reading);
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
         if (w->tracks[i].open)
             rtp_packer_fini(&w->tracks[i].packer);
     }
     wr_free(&w->out);
     rtp_log_free(w->log);
-    if (w->set.counter)
-        *w->set.counter -= w->counted;
-    w->src = live_source_unref(w->src);
     free(w);
 }
 
@@ -396,13 +352,11 @@ static void read_or_not(struct rtc_wire *w)
 {
     bool reads = w->wanted && !w->relays;
 
-    if (reads && !w->reader.src) {
+    if (reads && !wire_reading_on(&w->reading)) {
         rtc_wire_rebase(w);
         rtp_log_no_key(w->log);
-        open_reader(w);
-    } else if (!reads && w->reader.src) {
-        close_reader(w);
     }
+    wire_reading_set(&w->reading, reads);
 }
 
 void rtc_wire_wanted(struct rtc_wire *w, bool wanted)
@@ -421,7 +375,7 @@ enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind)
 
     if (codec != AV_CODEC_NONE || w->relays)
         return codec;
-    live_source_stat(w->src, &stat);
+    live_source_stat(w->reading.src, &stat);
     codec = kind == AV_VIDEO ? stat.video : stat.audio;
     if (rtc_sound_converts(w, codec))
         return AV_OPUS;

@@ -25,7 +25,7 @@ struct rtc_wire_opts {
     int opus_bitrate;
     /* Something came that rtc_wire_take() is to take: called soon after it, once after each take,
      * while somebody plays. Must not yield. NULL: nobody wants to know. */
-    void (*on_news)(void *arg);
+    void (*on_packets)(void *arg);
     void *arg;
 };
 

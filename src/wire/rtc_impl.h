@@ -4,8 +4,8 @@
 #define WIRE_RTC_IMPL_H
 
 #include "format/rtp/pack.h"
-#include "live/reader.h"
 #include "sound/lane/lane.h"
+#include "wire/reading.h"
 #include "wire/rtc.h"
 #include "wire/rtp_impl.h"
 
@@ -52,19 +52,15 @@ struct rtc_wire_track {
 };
 
 struct rtc_wire {
-    struct live_source *src;
+    struct wire_reading reading;
     struct rtc_wire_opts set;
     struct rtp_log *log;
-    size_t counted;          /* of its bytes, in set.counter */
     bool wanted, relays;
     unsigned epoch;
     uint64_t key_now, key_before; /* places of the newest key frame and of the one before */
     co_usec key_came;
     struct rtc_wire_track tracks[RTP_LOG_TRACKS];
     /* what is cut here */
-    struct live_reader reader;
-    struct live_consumer bell; /* of the reader */
-    uint64_t dropped;        /* of the reader, as it was seen */
     struct frame_tracks chosen;
     struct rtc_order order;
     struct rtp_sink sink;

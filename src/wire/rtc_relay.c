@@ -6,19 +6,10 @@ enum { G711_RATE = 8000, JUMP = 3000 };
 
 #define OFF_MOST INT64_C(1000000) /* so far its clock may be set while it publishes */
 
-static void stop_reading(struct rtc_wire *w)
-{
-    rtc_sound_end(w);
-    if (!w->reader.src)
-        return;
-    live_consumer_unpark(&w->bell);
-    live_reader_close(&w->reader);
-    w->reader = (struct live_reader){ 0 };
-}
-
 void rtc_wire_relay_begin(struct rtc_wire *w, const enum av_codec codec[RTP_LOG_TRACKS])
 {
-    stop_reading(w);
+    rtc_sound_end(w);
+    wire_reading_set(&w->reading, false);
     rtc_wire_rebase(w);
     rtp_log_no_key(w->log);
     w->relays = true;

@@ -29,7 +29,7 @@ static void on_frame(void *arg, const struct sound_out *out)
     struct frame f = { .kind = AV_AUDIO, .codec = AV_OPUS, .dts = out->time, .pts = out->time,
                        .data = out->data, .size = out->size };
 
-    if (w->reader.src)
+    if (wire_reading_on(&w->reading))
         rtc_wire_make(w, &f, co_now());
 }
 
@@ -37,8 +37,8 @@ static void on_rest(void *arg)
 {
     struct rtc_wire *w = arg;
 
-    if (w->reader.src && w->set.on_news)
-        w->set.on_news(w->set.arg);
+    if (wire_reading_on(&w->reading) && w->set.on_packets)
+        w->set.on_packets(w->set.arg);
 }
 
 /* ---- what goes in */
@@ -46,7 +46,7 @@ static void on_rest(void *arg)
 static void open_lane(struct rtc_wire *w)
 {
     const struct sound_lane_opts opts = {
-        .group = w->set.sounds, .name = live_source_name(w->src), .to = AV_OPUS,
+        .group = w->set.sounds, .name = live_source_name(w->reading.src), .to = AV_OPUS,
         .bitrate = w->set.opus_bitrate, .on_frame = on_frame, .on_rest = on_rest, .arg = w,
     };
 
@@ -84,7 +84,8 @@ bool rtc_sound_put(struct rtc_wire *w, const struct frame *f, co_usec at)
     }
     if (!rtc_sound_converts(w, f->codec)) {
         if (w->set.sounds)
-            sound_lane_lacks(live_source_name(w->src), "players of WebRTC have no sound of it");
+            sound_lane_lacks(live_source_name(w->reading.src),
+                             "players of WebRTC have no sound of it");
         return true;
     }
     if (is_old(w, f, at))

@@ -2,10 +2,10 @@
 /* rtmfp.c - packets of a live stream as messages of RTMFP. */
 #include "wire/rtmfp.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "format/flv/flv.h"
-#include "live/news.h"
-#include "live/reader.h"
+#include "wire/reading.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +25,8 @@ struct slot {
 };
 
 struct rtmfp_wire {
-    struct live_source *src;
-    struct rtmfp_wire_opts set;
-    bool wanted;
-    struct live_reader reader;
-    uint64_t dropped;      /* of the reader, as it was seen */
+    struct wire_reading reading;
+    size_t max_bytes;
     co_usec made;          /* of the newest message: what comes later is not older */
     struct slot *ring;     /* numbers first to head - 1, by number modulo room, a power of two */
     size_t room;
@@ -40,7 +37,6 @@ struct rtmfp_wire {
     struct slot configs[CONFIGS]; /* in force before `first` */
     unsigned n_configs;
     size_t config_bytes;
-    size_t counted;        /* of all those bytes, in set.counter */
 };
 
 static size_t cost(const struct slot *s)
@@ -97,15 +93,6 @@ static struct slot *slot_at(const struct rtmfp_wire *w, uint64_t number)
     return &w->ring[number & (w->room - 1)];
 }
 
-static void count(struct rtmfp_wire *w)
-{
-    size_t all = w->bytes + w->config_bytes;
-
-    if (w->set.counter)
-        *w->set.counter += all - w->counted;
-    w->counted = all;
-}
-
 static void drop_first(struct rtmfp_wire *w)
 {
     struct slot *s = slot_at(w, w->first);
@@ -124,9 +111,9 @@ static void drop_first(struct rtmfp_wire *w)
 
 static void trim(struct rtmfp_wire *w, uint64_t floor)
 {
-    while (w->first < floor || (w->first < w->head && w->bytes > w->set.max_bytes))
+    while (w->first < floor || (w->first < w->head && w->bytes > w->max_bytes))
         drop_first(w);
-    count(w);
+    wire_reading_count(&w->reading, w->bytes + w->config_bytes);
 }
 
 static void grow(struct rtmfp_wire *w)
@@ -180,9 +167,8 @@ static enum rtmfp_wire_kind kind_of(const struct av_packet *pkt)
 /* All that is older than a key frame can be told by that: no two moments of one are the same. */
 static co_usec made_at(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
 {
-    co_usec at = live_source_came(w->src, pkt->dts), least = w->made + pkt->start;
+    co_usec at = wire_reading_came(&w->reading, pkt, now), least = w->made + pkt->start;
 
-    at = at < now ? at : now;
     w->made = at > least ? at : least;
     return w->made;
 }
@@ -221,46 +207,22 @@ static void add(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
     add_message(w, &s, &m, pkt, now);
 }
 
-/* ---- the reader: one for each publisher */
+/* ---- what is read */
 
-static void configure(struct rtmfp_wire *w, co_usec now)
+static void begin(struct wire_reading *r)
 {
-    const struct av_packet *v[CONFIGS];
-    size_t n = live_reader_configs(&w->reader, v, CONFIGS);
+    struct rtmfp_wire *w = container_of(r, struct rtmfp_wire, reading);
 
-    w->dropped = w->reader.dropped;
-    for (size_t i = 0; i < n; i++)
-        add(w, v[i], now);
-}
-
-static void open_reader(struct rtmfp_wire *w)
-{
-    live_reader_open(&w->reader, w->src);
-    w->dropped = UINT64_MAX; /* its configurations are to be looked at */
     w->began = w->head;
     w->has_key = false;
 }
 
-static void close_reader(struct rtmfp_wire *w)
+static void config(struct wire_reading *r, const struct av_packet *pkt, co_usec now)
 {
-    live_reader_close(&w->reader);
-    w->reader = (struct live_reader){ 0 };
+    add(container_of(r, struct rtmfp_wire, reading), pkt, now);
 }
 
-/* The next one's; NULL: there is none now. */
-static const struct av_packet *next(struct rtmfp_wire *w, co_usec now)
-{
-    const struct av_packet *pkt;
-
-    if (live_reader_done(&w->reader)) {
-        close_reader(w);
-        open_reader(w);
-    }
-    pkt = live_reader_next(&w->reader);
-    if (pkt && w->reader.dropped != w->dropped)
-        configure(w, now);
-    return pkt;
-}
+static const struct wire_reading_ops reading = { .begin = begin, .config = config };
 
 /* What came before this turn is in the flows of all players already. */
 void rtmfp_wire_take(struct rtmfp_wire *w, co_usec now)
@@ -269,14 +231,13 @@ void rtmfp_wire_take(struct rtmfp_wire *w, co_usec now)
     size_t made = 0;
     const struct av_packet *pkt;
 
-    live_news_look(w->src);
-    if (!w->wanted)
+    if (!wire_reading_on(&w->reading))
         return;
-    while (made < TURN && (pkt = next(w, now))) {
+    while (made < TURN && (pkt = wire_reading_next(&w->reading, now))) {
         add(w, pkt, now);
         made += pkt->size;
     }
-    if (w->has_key && w->key < from && live_source_set(w->src).gop_cache)
+    if (w->has_key && w->key < from && live_source_set(w->reading.src).gop_cache)
         from = w->key; /* for who joins */
     trim(w, from);
 }
@@ -343,7 +304,8 @@ struct rtmfp_wire *rtmfp_wire_new(struct live_source *src, const struct rtmfp_wi
 {
     struct rtmfp_wire *w = must(calloc(1, sizeof(*w)));
 
-    *w = (struct rtmfp_wire){ .src = live_source_ref(src), .set = *opts };
+    w->max_bytes = opts->max_bytes;
+    wire_reading_init(&w->reading, &reading, src, opts->counter);
     return w;
 }
 
@@ -351,7 +313,7 @@ static void forget(struct rtmfp_wire *w)
 {
     trim(w, w->head);
     clear_configs(w);
-    count(w);
+    wire_reading_count(&w->reading, 0);
     free(w->ring);
     w->ring = NULL;
     w->room = 0;
@@ -359,15 +321,9 @@ static void forget(struct rtmfp_wire *w)
 
 void rtmfp_wire_wanted(struct rtmfp_wire *w, bool wanted)
 {
-    if (w->wanted == wanted)
-        return;
-    w->wanted = wanted;
-    if (wanted) {
-        open_reader(w);
-    } else {
-        close_reader(w);
+    wire_reading_set(&w->reading, wanted);
+    if (!wanted)
         forget(w);
-    }
 }
 
 void rtmfp_wire_free(struct rtmfp_wire *w)
@@ -375,6 +331,6 @@ void rtmfp_wire_free(struct rtmfp_wire *w)
     if (!w)
         return;
     rtmfp_wire_wanted(w, false);
-    w->src = live_source_unref(w->src);
+    wire_reading_fini(&w->reading);
     free(w);
 }

@@ -3,7 +3,7 @@
 #include "wire/rtsp_describe.h"
 
 #include "format/rtp/formats.h"
-#include "live/news.h"
+#include "live/track_events.h"
 
 #include <stdio.h>
 
@@ -65,14 +65,14 @@ err_t rtsp_describe_wait(struct live_source *src, co_usec most, enum rtsp_descri
     co_usec until = co_now() + most, rest;
     err_t err = NULL;
 
-    live_news_look(src);
+    live_source_refresh(src);
     for (;;) {
         co_usec left = until - co_now();
 
         *out = rtsp_describe_state(src, &rest);
         if (err || *out != RTSP_DESCRIBE_WAIT || left <= 0)
             break;
-        err = live_news_wait(src, rest != CO_FOREVER && rest < left ? rest : left);
+        err = live_track_events_wait(src, rest != CO_FOREVER && rest < left ? rest : left);
     }
     if (*out == RTSP_DESCRIBE_WAIT && rtsp_describe_tracks(src))
         *out = RTSP_DESCRIBE_DONE;

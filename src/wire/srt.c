@@ -2,8 +2,8 @@
 /* srt.c - frames of a live stream as packets of SRT. */
 #include "wire/srt_impl.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
-#include "live/news.h"
 
 #include <stdlib.h>
 
@@ -17,17 +17,9 @@ enum {
     OUT_MAX = 64 << 20,  /* a frame of 16 MB, and what TS adds */
     OUT_KEPT = 64 << 10, /* memory that stays for the next turn */
     TURN = 1 << 20,      /* bytes that a turn makes, about: half a millisecond */
-    CONFIGS = 24,
 };
 
 /* ---- packets */
-
-static void count(struct srt_wire *w)
-{
-    if (w->set.counter)
-        *w->set.counter += w->log.bytes - w->counted;
-    w->counted = w->log.bytes;
-}
 
 /* Who joined at the key frame before this one may still be on the way here: what is between them
  * stays for a moment. */
@@ -41,7 +33,7 @@ static uint64_t oldest_to_keep(const struct srt_log *l, co_usec now)
 void srt_wire_trim(struct srt_wire *w, co_usec now)
 {
     struct srt_log *l = &w->log;
-    bool cached = l->has_key && live_source_set(w->src).gop_cache;
+    bool cached = l->has_key && live_source_set(w->reading.src).gop_cache;
 
     if (!w->wanted && !w->relays)
         srt_log_trim(l, INT64_MAX, l->head, 0);
@@ -51,7 +43,7 @@ void srt_wire_trim(struct srt_wire *w, co_usec now)
         srt_log_trim(l, now - w->keep, cached ? oldest_to_keep(l, now) : l->head, w->set.max_bytes);
     if (l->has_key && l->key < l->first)
         l->has_key = false;
-    count(w);
+    wire_reading_count(&w->reading, l->bytes);
 }
 
 void srt_wire_put(struct srt_wire *w, const uint8_t *data, size_t size, bool key, co_usec due)
@@ -109,14 +101,6 @@ static bool starts(const struct srt_wire *w, const struct av_packet *pkt)
     return !pkt->config && (!w->has_key_dts || pkt->dts - w->key_dts >= AUDIO_STARTS);
 }
 
-/* Packets are due when their first frame came, so merging does not disturb the pace of players. */
-static co_usec due_of(const struct srt_wire *w, const struct av_packet *pkt, co_usec now)
-{
-    co_usec came = live_source_came(w->src, pkt->dts);
-
-    return came < now ? came : now;
-}
-
 static void add(struct srt_wire *w, const struct av_packet *pkt, co_usec now)
 {
     bool start = starts(w, pkt);
@@ -128,7 +112,8 @@ static void add(struct srt_wire *w, const struct av_packet *pkt, co_usec now)
     if (w->cut >= w->newest)
         w->out_due = w->newest_due;
     w->newest = w->out.len;
-    w->newest_due = due_of(w, pkt, now);
+    /* due when it came, so merging does not disturb the pace of players */
+    w->newest_due = wire_reading_came(&w->reading, pkt, now);
     make(w, pkt);
     if (start && w->out.len > w->newest) {
         w->key = w->has_key_dts = true;
@@ -137,48 +122,25 @@ static void add(struct srt_wire *w, const struct av_packet *pkt, co_usec now)
     cut(w, false);
 }
 
-/* ---- the reader: one for each publisher */
+/* ---- what is read */
 
-static void configure(struct srt_wire *w)
+static void begin(struct wire_reading *r)
 {
-    const struct av_packet *v[CONFIGS];
-    size_t n = live_reader_configs(&w->reader, v, CONFIGS);
+    struct srt_wire *w = container_of(r, struct srt_wire, reading);
 
-    w->dropped = w->reader.dropped;
-    for (size_t i = 0; i < n; i++)
-        make(w, v[i]);
-}
-
-static void open_reader(struct srt_wire *w)
-{
-    live_reader_open(&w->reader, w->src);
     ts_mux_renew(&w->mux, w->jumps);
     w->tracks = (struct frame_tracks){ 0 };
     w->has_key_dts = w->jumps = w->key = false;
-    w->dropped = UINT64_MAX; /* its configurations are to be looked at */
     srt_wire_begin(w);
 }
 
-static void close_reader(struct srt_wire *w)
+static void config(struct wire_reading *r, const struct av_packet *pkt, co_usec now)
 {
-    live_reader_close(&w->reader);
-    w->reader = (struct live_reader){ 0 };
+    (void)now;
+    make(container_of(r, struct srt_wire, reading), pkt);
 }
 
-/* The next one's; NULL: there is none now. */
-static const struct av_packet *next(struct srt_wire *w)
-{
-    const struct av_packet *pkt;
-
-    if (live_reader_done(&w->reader)) {
-        close_reader(w);
-        open_reader(w);
-    }
-    pkt = live_reader_next(&w->reader);
-    if (pkt && w->reader.dropped != w->dropped)
-        configure(w);
-    return pkt;
-}
+static const struct wire_reading_ops reading = { .begin = begin, .config = config };
 
 static void tidy(struct srt_wire *w)
 {
@@ -193,9 +155,9 @@ void srt_wire_take(struct srt_wire *w, co_usec now)
     uint64_t from = w->log.head;
     const struct av_packet *pkt;
 
-    live_news_look(w->src);
-    if (w->wanted && !w->relays) {
-        while ((w->log.head - from) * w->set.payload < TURN && (pkt = next(w)))
+    if (wire_reading_on(&w->reading)) {
+        while ((w->log.head - from) * w->set.payload < TURN &&
+               (pkt = wire_reading_next(&w->reading, now)))
             add(w, pkt, now);
         cut(w, true);
         tidy(w);
@@ -210,7 +172,8 @@ struct srt_wire *srt_wire_new(struct live_source *src, const struct srt_wire_opt
 {
     struct srt_wire *w = must(calloc(1, sizeof(*w)));
 
-    *w = (struct srt_wire){ .src = live_source_ref(src), .set = *opts, .keep = KEEP };
+    *w = (struct srt_wire){ .set = *opts, .keep = KEEP };
+    wire_reading_init(&w->reading, &reading, src, opts->counter);
     srt_log_init(&w->log);
     ts_mux_init(&w->mux);
     w->mux.tables_period = TABLES_PERIOD;
@@ -223,29 +186,16 @@ void srt_wire_free(struct srt_wire *w)
 {
     if (!w)
         return;
-    live_reader_close(&w->reader);
+    wire_reading_fini(&w->reading);
     ts_mux_fini(&w->mux);
     wr_free(&w->out);
     srt_log_fini(&w->log);
-    w->log.bytes = 0;
-    count(w);
-    w->src = live_source_unref(w->src);
     free(w);
 }
 
 struct srt_log *srt_wire_log(struct srt_wire *w)
 {
     return &w->log;
-}
-
-static void read_or_not(struct srt_wire *w)
-{
-    bool reads = w->wanted && !w->relays;
-
-    if (reads && !w->reader.src)
-        open_reader(w);
-    else if (!reads && w->reader.src)
-        close_reader(w);
 }
 
 void srt_wire_wanted(struct srt_wire *w, bool wanted)
@@ -255,7 +205,7 @@ void srt_wire_wanted(struct srt_wire *w, bool wanted)
         w->keep = KEEP;
         srt_wire_trim(w, w->due);
     }
-    read_or_not(w);
+    wire_reading_set(&w->reading, w->wanted && !w->relays);
 }
 
 void srt_wire_keep(struct srt_wire *w, co_usec time)
@@ -266,7 +216,7 @@ void srt_wire_keep(struct srt_wire *w, co_usec time)
 void srt_wire_relay_begin(struct srt_wire *w)
 {
     w->relays = true;
-    read_or_not(w);
+    wire_reading_set(&w->reading, w->wanted && !w->relays);
     srt_wire_begin(w);
     w->told = (struct srt_wire_told){ .on = w->wanted };
 }
@@ -277,6 +227,6 @@ void srt_wire_relay_end(struct srt_wire *w)
     w->jumps = true;
     srt_log_lead(&w->log, NULL, 0);
     srt_wire_begin(w);
-    read_or_not(w);
+    wire_reading_set(&w->reading, w->wanted && !w->relays);
     srt_wire_trim(w, w->due);
 }

@@ -4,7 +4,7 @@
 #define WIRE_SRT_IMPL_H
 
 #include "format/ts/mux.h"
-#include "live/reader.h"
+#include "wire/reading.h"
 #include "wire/srt.h"
 
 enum { SRT_WIRE_PIDS = 16 };
@@ -21,17 +21,14 @@ struct srt_wire_told {
 };
 
 struct srt_wire {
-    struct live_source *src;
+    struct wire_reading reading;
     struct srt_wire_opts set;
     struct srt_log log;
-    size_t counted;         /* of its bytes, in set.counter */
     bool wanted, relays;
     co_usec keep;           /* how long */
     co_usec due;            /* of the newest packet: no time falls */
     uint64_t begin;         /* number of the first packet of what is sent now */
     /* what is muxed here */
-    struct live_reader reader;
-    uint64_t dropped;       /* of the reader, as it was seen */
     struct ts_mux mux;
     struct frame_tracks tracks;
     bool jumps;             /* what was relayed had another clock */

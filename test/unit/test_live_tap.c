@@ -144,7 +144,7 @@ static void play(struct player *p)
     int64_t dts;
     int n;
 
-    live_source_look(p->c.src);
+    live_source_refresh(p->c.src);
     while ((n = live_consumer_ranges(&p->c, iov, 4, false)) > 0) {
         n_configs = live_consumer_config(&p->c, configs, LIVE_CONFIGS, &dts);
         for (size_t i = 0; i < n_configs && !p->c.wire->state; i++)
@@ -586,7 +586,7 @@ static void test_slow_reader_by_slots(void **state)
     push(&p, "a");                     /* no place to start at */
     push_groups(&p, 1, 20);
     push(&p, "v");
-    live_source_look(p.replica);
+    live_source_refresh(p.replica);
     check_gap(p.replica, &at);
     assert_true(at > 4000);
     assert_int_equal(p.replica->ring[at % p.replica->cap]->config, 1); /* the V, not the A */
@@ -616,7 +616,7 @@ static void test_slow_reader_by_bytes(void **state)
     settle(&p);
     assert_true(p.replica->head > 90 && p.replica->head < 105);
     push_groups(&p, 10, 10000);
-    live_source_look(p.replica);
+    live_source_refresh(p.replica);
     check_gap(p.replica, &at);
     assert_int_equal(p.replica->head - at, 10);
     live_reader_close(&r);
@@ -637,10 +637,10 @@ static void test_slow_reader_by_age(void **state)
         push_groups(&p, 10, 20);
         assert_ok(co_sleep(CO_MS(100)));
     }
-    live_source_look(p.replica);
+    live_source_refresh(p.replica);
     assert_in_range(p.replica->head, 190, 280);
     push_groups(&p, 10, 20);
-    live_source_look(p.replica);
+    live_source_refresh(p.replica);
     assert_true(p.replica->have_key);
     assert_int_equal(p.replica->head - p.replica->key, 10);
     done(&p);
@@ -777,7 +777,7 @@ static int64_t cost_of(bool tapped)
 
             push_sized(&p, !video ? 'a' : i == 67 ? 'k' : 'v', video ? 3900 : 370);
             if (tapped)
-                live_source_look(p.replica);
+                live_source_refresh(p.replica);
         }
     }
     began = cpu_ns() - began;
@@ -898,7 +898,7 @@ static void far_read(struct far *f, struct reading *g)
     struct iovec iov[16];
     int n;
 
-    live_source_look(g->src);
+    live_source_refresh(g->src);
     while ((pkt = live_reader_next(&g->r)))
         far_check(f, g, pkt);
     while ((n = live_consumer_ranges(&g->c, iov, 16, false)) > 0) {

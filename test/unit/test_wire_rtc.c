@@ -339,7 +339,7 @@ static void the_next_publisher_goes_on_in_numbers_and_times(void **state)
 
 static unsigned news;
 
-static void on_news(void *arg)
+static void on_packets(void *arg)
 {
     assert_ptr_equal(arg, &news);
     news++;
@@ -351,7 +351,7 @@ static void who_serves_is_told_once(void **state)
     struct wired t;
 
     (void)state;
-    opts.on_news = on_news;
+    opts.on_packets = on_packets;
     opts.arg = &news;
     news = 0;
     setup(&t, &opts);

@@ -3,7 +3,6 @@
 #include "serve/rtc/play.h"
 
 #include "base/text.h"
-#include "live/news.h"
 #include "sound/decoder.h"
 
 #include <stdlib.h>
@@ -78,7 +77,7 @@ void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish)
 
     if (p->publishes || !p->stream)
         return;
-    live_news_look(p->base.src);
+    live_source_refresh(p->base.src);
     wire = rtc_stream_wire(p->stream);
     publisher = rtc_stream_of(p->stream);
     wish->codec[AV_VIDEO] = rtc_wire_codec(wire, AV_VIDEO);

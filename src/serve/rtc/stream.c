@@ -180,7 +180,7 @@ static void on_walk(struct co_task *t)
 }
 
 /* The source says it when all that comes at a time is there: at once. */
-static void on_news(void *arg)
+static void on_packets(void *arg)
 {
     struct rtc_stream *st = arg;
 
@@ -253,7 +253,7 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
         .keep_bframe = vhost && vhost->rtc.keep_bframe,
         .keep_sei = !vhost || vhost->rtc.keep_avc_nalu_sei,
         .sounds = &s->base.group, .opus_bitrate = vhost ? vhost->rtc.opus_bitrate : OPUS_BITRATE,
-        .on_news = on_news, .arg = st,
+        .on_packets = on_packets, .arg = st,
     };
 }
 

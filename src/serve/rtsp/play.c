@@ -2,7 +2,6 @@
 /* play.c - send a live stream, or a file, to a player, and hear what it says meanwhile. */
 #include "base/container_of.h"
 #include "base/log.h"
-#include "live/news.h"
 #include "proto/rtsp/range.h"
 #include "proto/rtsp/rtp_info.h"
 #include "serve/rtsp/file.h"
@@ -130,13 +129,13 @@ static err_t wait_for_key(struct rtsp_conn *c)
     co_usec until = co_now() + START_WAIT;
     err_t err = NULL;
 
-    live_news_look(c->base.src);
+    live_source_refresh(c->base.src);
     while (!err && waits_for_key(c) && co_now() < until) {
         live_consumer_park_me(at, live_consumer_pending(at) + 1);
         if (co_park(until - co_now()) == CO_STOPPED)
             err = co_stop_why();
         live_consumer_unpark(at);
-        live_news_look(c->base.src);
+        live_source_refresh(c->base.src);
     }
     return err;
 }
