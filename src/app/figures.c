@@ -2,6 +2,7 @@
 /* figures.c - what the process counts, summed up over its workers. */
 #include "app/figures.h"
 
+#include "app/protocols.h"
 #include "av/packet.h"
 #include "base/container_of.h"
 #include "base/must.h"
@@ -9,9 +10,6 @@
 #include "co/watchdog.h"
 #include "proto/rtmp/chunk_in.h"
 #include "pull/ingest/ingests.h"
-#include "serve/rtc/rtc.h"
-#include "serve/rtmfp/rtmfp.h"
-#include "serve/srt/srt.h"
 #include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
@@ -27,14 +25,6 @@ enum {
     WORDS = sizeof(struct figures) / sizeof(uint64_t),
     SUMS = offsetof(struct figures, held_by) / sizeof(uint64_t),
 };
-
-/* Each protocol that counts something. */
-static const struct counter_table *const tables[] = { &srt_counters, &rtc_counters,
-                                                      &rtmfp_counters };
-
-enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
-
-_Static_assert((int)TABLES <= (int)FIGURES_TABLES, "there is room");
 
 /* How long the others have to publish, how often it is looked whether they did; and who has not
  * read its mail for so long is not asked. */
@@ -131,21 +121,26 @@ static void take_outputs(struct figures *f, const struct figures_of *of)
         forwards_each(of->forwards, count_forward, f);
 }
 
-/* Where the counters of table i begin. */
-static size_t table_at(unsigned i)
+static const struct counter_table *table(int protocol)
+{
+    return protocols[protocol]->counters;
+}
+
+/* Where its counters are among those of all. */
+static size_t table_at(int protocol)
 {
     size_t at = 0;
 
-    while (i > 0)
-        at += tables[--i]->size / sizeof(uint64_t);
+    while (protocol-- > 0)
+        at += table(protocol) ? table(protocol)->size / sizeof(uint64_t) : 0;
     return at;
 }
 
 static void take_tables(struct figures *f, const struct session_env *env)
 {
-    assert(table_at(TABLES) <= FIGURES_WORDS);
-    for (unsigned i = 0; i < TABLES; i++)
-        f->services[i] = tables[i]->read(env, &f->counters[table_at(i)]);
+    assert(table_at(PROTOCOLS) <= FIGURES_WORDS);
+    for (int i = 0; i < PROTOCOLS; i++)
+        f->services[i] = table(i) && table(i)->read(env, &f->counters[table_at(i)]);
 }
 
 static void take_objects(struct figures *f)
@@ -336,13 +331,15 @@ void figures_refresh(const struct figures_of *of)
 
 /* ---- sums */
 
-const struct counter_table *figures_table(const struct figures *f, unsigned i,
+const struct counter_table *figures_table(const struct figures *f, unsigned *i,
                                           const void **counters)
 {
-    if (i >= TABLES)
+    while (*i < PROTOCOLS && !f->services[*i])
+        ++*i;
+    if (*i == PROTOCOLS)
         return NULL;
-    *counters = &f->counters[table_at(i)];
-    return tables[i];
+    *counters = &f->counters[table_at((int)*i)];
+    return table((int)*i);
 }
 
 const char *figures_held_by(const struct figures *f, size_t i)

@@ -26,7 +26,7 @@ struct figures_hooks { /* as struct hooks_stat */
     uint64_t ok, denied, failed, dropped, micros;
 };
 
-enum { FIGURES_TABLES = 8, FIGURES_WORDS = 240 }; /* tables, and the words of all of them */
+enum { FIGURES_WORDS = 240 }; /* of the tables of all protocols */
 
 /* Words alone, and all but the last four are sums. */
 struct figures {
@@ -42,7 +42,7 @@ struct figures {
     uint64_t messages, evicted;                /* RTMP messages that are not complete */
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */
     struct vod_stat vod;                       /* files on demand */
-    uint64_t services[FIGURES_TABLES];         /* that fill the table; 0: the protocol is off */
+    uint64_t services[PROTOCOLS];              /* that fill the table; 0: the protocol is off */
     uint64_t counters[FIGURES_WORDS];          /* of all tables, one after another */
     uint64_t cpu;                              /* of its thread, microseconds */
     uint64_t coroutines, switches, held, holds;
@@ -76,9 +76,9 @@ void figures_refresh(const struct figures_of *of);
 void figures_sum(const struct figures_of *of, struct figures *out);
 /* Those of one worker; zeros before its first sample. */
 void figures_one(const struct figures_of *of, unsigned worker, struct figures *out);
-/* The table of protocol i, and its counters in f: zeros if no worker has it (f->services). NULL:
- * there are no more. */
-const struct counter_table *figures_table(const struct figures *f, unsigned i,
+/* The table of protocol *i, or of the next one that is served, and its counters in f. NULL: there
+ * are no more. */
+const struct counter_table *figures_table(const struct figures *f, unsigned *i,
                                           const void **counters);
 /* The name of a hold, or NULL. */
 const char *figures_held_by(const struct figures *f, size_t i);

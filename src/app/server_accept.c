@@ -2,11 +2,10 @@
 /* server_accept.c - a connection came: is there room, and whose is it? */
 #include "app/server_parts.h"
 
+#include "app/protocols.h"
 #include "app/server_room.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "serve/rtmp/rtmp.h"
-#include "serve/rtsp/rtsp.h"
 #include "session/place.h"
 
 #include <unistd.h>
@@ -23,86 +22,6 @@ static void refuse(struct server *s)
                  s->env.conf->max_connections);
 }
 
-/* `place` goes over to the session, or stays the caller's when there is none. */
-static err_t start_rtmp(struct server *s, const struct listeners_guest *guest,
-                        struct io_tls_server *tls, struct peers_place *place)
-{
-    struct rtmp_session *session;
-    err_t err = rtmp_session_new(&session, &s->env, guest->fd, guest->proxied, tls);
-
-    if (err) {
-        (void)close(guest->fd);
-        return err;
-    }
-    *rtmp_session_place(session) = *place;
-    *place = (struct peers_place){ 0 };
-    err = co_go(&s->connections, tls ? "rtmps" : "rtmp", rtmp_session_main, session);
-    if (err)
-        rtmp_session_free(session);
-    return err;
-}
-
-static err_t start_rtsp(struct server *s, const struct listeners_guest *guest,
-                        struct io_tls_server *tls, struct peers_place *place)
-{
-    struct rtsp_conn *conn;
-    err_t err = rtsp_conn_new(&conn, &s->env, guest->fd, guest->proxied, tls);
-
-    if (err) {
-        (void)close(guest->fd);
-        return err;
-    }
-    *rtsp_conn_place(conn) = *place;
-    *place = (struct peers_place){ 0 };
-    err = co_go(&s->connections, tls ? "rtsps" : "rtsp", rtsp_conn_main, conn);
-    if (err)
-        rtsp_conn_free(conn);
-    return err;
-}
-
-/* An endpoint may serve several: files and streams, the API, figures. */
-static enum http_ports http_ports(unsigned services)
-{
-    unsigned ports = 0;
-
-    if (services & (1u << SERVICE_HTTP | 1u << SERVICE_HTTPS))
-        ports |= HTTP_PORT_SERVER;
-    if (services & (1u << SERVICE_API | 1u << SERVICE_APIS))
-        ports |= HTTP_PORT_API;
-    if (services & 1u << SERVICE_EXPORTER)
-        ports |= HTTP_PORT_EXPORTER;
-    return (enum http_ports)ports;
-}
-
-static struct io_tls_server *http_tls(struct server *s, unsigned services)
-{
-    if (services & 1u << SERVICE_HTTPS)
-        return s->tls.v[SERVICE_HTTPS];
-    return services & 1u << SERVICE_APIS ? s->tls.v[SERVICE_APIS] : NULL;
-}
-
-err_t server_start_http(struct server *s, const struct listeners_guest *guest,
-                        struct peers_place *place, bool reserved)
-{
-    struct io_tls_server *tls = http_tls(s, guest->services);
-    struct http_session *session;
-    err_t err = http_session_new(&session, &s->http, guest->fd, http_ports(guest->services),
-                                 guest->proxied, tls);
-
-    if (err) {
-        (void)close(guest->fd);
-        return err;
-    }
-    *http_session_place(session) = *place;
-    *place = (struct peers_place){ 0 };
-    if (reserved)
-        http_session_reserve(session);
-    err = co_go(&s->connections, tls ? "https" : "http", http_session_main, session);
-    if (err)
-        http_session_free(session);
-    return err;
-}
-
 /* Those that are here go on with what is left. */
 static void refuse_for_memory(struct server *s)
 {
@@ -114,11 +33,9 @@ static void refuse_for_memory(struct server *s)
 
 static enum server_room room_for(struct server *s, const struct listeners_guest *guest)
 {
-    unsigned services = guest->services;
     const struct server_use use = {
         .taken = (int)server_connections(s), .fd = guest->fd, .files = s->files,
-        .api = services & (1u << SERVICE_API | 1u << SERVICE_APIS | 1u << SERVICE_EXPORTER) &&
-               !(services & (1u << SERVICE_RTMP | 1u << SERVICE_RTMPS)),
+        .api = services_reserve(guest->services),
         .local = !guest->proxied && server_room_is_local(guest->peer),
     };
     enum server_room room = server_room_find(s->env.conf, &use);
@@ -143,6 +60,9 @@ void server_accept(void *server, const struct listeners_guest *guest)
     struct server *s = server;
     struct peers_place place = { 0 };
     enum server_room room = room_for(s, guest);
+    struct protocol_guest to = { .fd = guest->fd, .proxied = guest->proxied,
+                                 .reserved = room == SERVER_ROOM_RESERVED };
+    enum protocol_id who;
     err_t err;
 
     if (room == SERVER_ROOM_NONE ||
@@ -150,18 +70,8 @@ void server_accept(void *server, const struct listeners_guest *guest)
         (void)close(guest->fd);
         return;
     }
-    if (guest->services & 1u << SERVICE_RTMP)
-        err = start_rtmp(s, guest, NULL, &place);
-    else if (guest->services & 1u << SERVICE_RTMPS)
-        err = start_rtmp(s, guest, s->tls.v[SERVICE_RTMPS], &place);
-    else if (guest->services & 1u << SERVICE_RTSP)
-        err = start_rtsp(s, guest, NULL, &place);
-    else if (guest->services & 1u << SERVICE_RTSPS)
-        err = start_rtsp(s, guest, s->tls.v[SERVICE_RTSPS], &place);
-    else if (guest->services & 1u << SERVICE_RTC)
-        err = server_start_rtc(s, guest, &place, room == SERVER_ROOM_RESERVED);
-    else
-        err = server_start_http(s, guest, &place, room == SERVER_ROOM_RESERVED);
+    who = services_guest(guest->services, &s->tls, &to);
+    err = protocols[who]->accept(&s->env, &to, &place);
     if (err)
         log_end("accept", &err);
     session_place_leave(&place);

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* server_datagram.c - services over datagrams, of all workers: a row each. */
+/* server_datagram.c - services over datagrams, of all workers. */
 #include "app/server_parts.h"
 
+#include "app/protocols.h"
 #include "base/must.h"
 #include "serve/datagram/datagram.h"
-#include "serve/rtc/rtc.h"
-#include "serve/rtmfp/rtmfp.h"
-#include "serve/srt/srt.h"
 
 #include <stdlib.h>
 
-static const struct datagram_protocol *const protocols[] = { &srt_protocol, &rtc_protocol,
-                                                    &rtmfp_protocol };
-
-enum { KINDS = sizeof(protocols) / sizeof(protocols[0]) };
-
 struct server_datagram_next {
-    struct datagram_sockets *sockets[KINDS];
+    struct datagram_sockets *sockets[PROTOCOLS];
 };
 
 void server_datagram_next_free(struct server_datagram_next *next)
 {
-    for (int i = 0; next && i < KINDS; i++)
+    for (int i = 0; next && i < PROTOCOLS; i++)
         datagram_sockets_close(next->sockets[i]);
     free(next);
 }
@@ -34,11 +27,11 @@ err_t server_datagram_prepare(struct server_datagram_next **out, struct session_
     err_t err = NULL;
 
     *out = NULL;
-    for (int i = 0; i < KINDS && !err; i++) {
-        const struct datagram_service *have = protocols[i]->of(env);
+    for (int i = 0; i < PROTOCOLS && !err; i++) {
+        const struct datagram_protocol *p = protocols[i]->datagrams;
 
-        if (have || protocols[i]->listen(conf))
-            err = datagram_sockets_open(&next->sockets[i], protocols[i], have, conf,
+        if (p && (env->service[i] || datagram_listen(p, conf)))
+            err = datagram_sockets_open(&next->sockets[i], p, env->service[i], conf,
                                         workers_count(env));
     }
     if (err)
@@ -52,7 +45,7 @@ err_t server_datagram_apply(struct session_env *env, struct server_datagram_next
 {
     err_t err = NULL;
 
-    for (int i = 0; i < KINDS && !err; i++) {
+    for (int i = 0; i < PROTOCOLS && !err; i++) {
         if (next->sockets[i])
             err = datagram_service_apply(env, next->sockets[i]);
     }
@@ -85,22 +78,26 @@ err_t server_datagram_listen(struct server *s)
 
 void server_datagram_refuse(const struct session_env *env)
 {
-    for (int i = 0; i < KINDS; i++)
-        datagram_service_refuse(protocols[i]->of(env));
+    for (int i = 0; i < PROTOCOLS; i++) {
+        if (protocols[i]->datagrams)
+            datagram_service_refuse(env->service[i]);
+    }
 }
 
 void server_datagram_reload(const struct session_env *env)
 {
-    for (int i = 0; i < KINDS; i++) {
-        struct datagram_service *s = protocols[i]->of(env);
+    for (int i = 0; i < PROTOCOLS; i++) {
+        const struct datagram_protocol *p = protocols[i]->datagrams;
 
-        if (s && protocols[i]->reload)
-            protocols[i]->reload(s);
+        if (p && p->reload && env->service[i])
+            p->reload(env->service[i]);
     }
 }
 
 void server_datagram_free(const struct session_env *env)
 {
-    for (int i = 0; i < KINDS; i++)
-        datagram_service_free(protocols[i]->of(env));
+    for (int i = 0; i < PROTOCOLS; i++) {
+        if (protocols[i]->datagrams)
+            datagram_service_free(env->service[i]);
+    }
 }

@@ -85,14 +85,5 @@ void server_apply(struct session_env *env, void *next);
 unsigned server_connections(const struct server *s);
 /* Gets each connection that came: a listeners_accept. */
 void server_accept(void *server, const struct listeners_guest *guest);
-/* One that may speak HTTP; false of `reserved`: it has no room of its own. `place` goes over to
- * the session, or stays the caller's. */
-err_t server_start_http(struct server *s, const struct listeners_guest *guest,
-                        struct peers_place *place, bool reserved)
-    __attribute__((warn_unused_result));
-/* server_rtc_tcp.c: one that may speak WebRTC, alone or beside HTTP. The same. */
-err_t server_start_rtc(struct server *s, const struct listeners_guest *guest,
-                       struct peers_place *place, bool reserved)
-    __attribute__((warn_unused_result));
 
 #endif

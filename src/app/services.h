@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* services.h - what the server serves over TCP: one row for each, with where its settings are. */
+/* services.h - what the server serves over TCP: by the rows of conf/protocol.h. */
 #ifndef APP_SERVICES_H
 #define APP_SERVICES_H
 
 #include "app/listeners.h"
 #include "co/net/io_tls.h"
-#include "conf/conf.h"
+#include "serve/protocol.h"
 
-enum service {
-    SERVICE_RTMP, SERVICE_RTMPS, SERVICE_HTTP, SERVICE_HTTPS, SERVICE_API, SERVICE_APIS,
-    SERVICE_EXPORTER, SERVICE_RTSP, SERVICE_RTSPS, SERVICE_RTC,
-    SERVICES,
-};
+/* A service is an endpoint of a protocol: conf_served_next() has them in this order. At most so
+ * many: bits of an unsigned. */
+enum { SERVICES = 32 };
 
 /* The certificates of those that speak TLS; all NULL to begin with. */
 struct services_tls {
@@ -33,11 +31,17 @@ struct services_tls services_tls_share(const struct services_tls *t);
  * worker alone. Yields. */
 void services_tls_refresh(struct services_tls *t);
 
-const char *services_name(enum service service);
+const char *services_name(unsigned service);
 /* "HTTP, HTTP API" of their bits, for the log; gives `text`. */
 enum { SERVICES_TEXT = 128 };
 const char *services_text(unsigned which, char *text, size_t size);
+/* Are api_reserve connections for one of them? */
+bool services_reserve(unsigned which);
+/* By which endpoints it came, and its TLS; gives the protocol whose accept() gets it: where two
+ * share a port, the one that may find that it speaks the other. */
+enum protocol_id services_guest(unsigned which, const struct services_tls *t,
+                                struct protocol_guest *guest);
 /* The settings of TLS of a service; NULL when it is plain. */
-const struct conf_tls *services_tls_of(const struct conf *c, enum service service);
+const struct conf_tls *services_tls_of(const struct conf *c, unsigned service);
 
 #endif

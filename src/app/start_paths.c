@@ -58,7 +58,7 @@ static void look_tls(struct start *s, const struct conf *c)
     size_t n = services_wanted(c, wanted);
 
     for (size_t i = 0; i < n; i++) {
-        enum service service = (enum service)__builtin_ctz(wanted[i].services);
+        unsigned service = (unsigned)__builtin_ctz(wanted[i].services);
         const struct conf_tls *tls = services_tls_of(c, service);
 
         if (!tls)

@@ -28,9 +28,6 @@ struct http_service;
 struct rtsp_multicast;
 struct rtsp_udp;
 struct vod;
-struct srt_service;
-struct rtc_service;
-struct rtmfp_service;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
 struct session_stream {
@@ -78,9 +75,7 @@ struct session_env {
     struct rtsp_udp *rtsp_udp;    /* ports of this worker for media of RTSP; NULL: none yet */
     struct rtsp_multicast *rtsp_multicast; /* its streams that are sent to groups; NULL: none */
     struct vod *vod;              /* files on demand of this worker; NULL: none */
-    struct srt_service *srt;      /* SRT of this worker; NULL: none */
-    struct rtc_service *rtc;      /* WebRTC of this worker; NULL: none */
-    struct rtmfp_service *rtmfp;  /* RTMFP of this worker; NULL: none */
+    void *service[PROTOCOLS];     /* of this worker, by protocol: its files know what; or NULL */
     struct sampled sampled;              /* sample lines of the log */
     unsigned publishers, players;    /* at this moment */
     void *arg;            /* for these: */

@@ -35,7 +35,7 @@ static err_t serve(void *peer)
 {
     struct fuzz_peer *p = peer;
 
-    rtc_service_tcp(env.rtc, &p->io, NULL, 0);
+    rtc_service_tcp(rtc_service_of(&env), &p->io, NULL, 0);
     return NULL;
 }
 
@@ -52,6 +52,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_peer_init(&p, data + 1, size - 1, data[0]);
     err = fuzz_run(serve, &p);
     assert(!err);
-    assert(!env.rtc->peers && p.rest.out_size == 0); /* strangers are told nothing */
+    assert(!rtc_service_of(&env)->peers && p.rest.out_size == 0); /* strangers are told nothing */
     return 0;
 }

@@ -108,7 +108,7 @@ static void begin(void)
     err = datagram_service_new(&env, sockets);
     assert(!err);
     datagram_sockets_close(sockets);
-    service = env.srt;
+    service = srt_service_of(&env);
     endpoint.base = (struct datagram_endpoint){ .service = &service->base, .socket = &socket };
     endpoint.service = service;
     endpoint.out.endpoint = &endpoint.base;

@@ -47,7 +47,7 @@ static inline void begin(const char *server)
     assert_ok(datagram_sockets_open(&sockets, &rtmfp_protocol, NULL, env.conf, 1));
     assert_ok(datagram_service_new(&env, sockets));
     datagram_sockets_close(sockets);
-    assert_non_null(env.rtmfp);
+    assert_non_null(rtmfp_service_of(&env));
 }
 
 static inline void finish(void)
@@ -55,8 +55,8 @@ static inline void finish(void)
     err_t err = co_group_stop(&connections);
 
     err_free(&err);
-    datagram_service_free(rtmfp_protocol.of(&env));
-    assert_null(env.rtmfp);
+    datagram_service_free(env.service[PROTOCOL_RTMFP]);
+    assert_null(rtmfp_service_of(&env));
     live_registry_free(env.streams);
     clients_free(env.clients);
     env.conf = conf_unref(env.conf);

@@ -63,7 +63,7 @@ static inline void srt_begin(const char *server, const char *vhost)
     assert_ok(datagram_sockets_open(&sockets, &srt_protocol, NULL, srt_env.conf, 1));
     assert_ok(datagram_service_new(&srt_env, sockets));
     datagram_sockets_close(sockets);
-    assert_non_null(srt_env.srt);
+    assert_non_null(srt_service_of(&srt_env));
 }
 
 /* Whichever way it went, nothing is left of anybody. */
@@ -72,8 +72,8 @@ static inline void srt_finish(void)
     err_t err = co_group_stop(&srt_connections);
 
     err_free(&err);
-    datagram_service_free(srt_protocol.of(&srt_env));
-    assert_null(srt_env.srt);
+    datagram_service_free(srt_env.service[PROTOCOL_SRT]);
+    assert_null(srt_service_of(&srt_env));
     assert_int_equal(srt_begun, srt_ended);
     assert_int_equal(srt_env.publishers + srt_env.players, 0);
     assert_int_equal(clients_count_all(srt_env.clients), 0);

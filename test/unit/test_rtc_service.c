@@ -65,7 +65,7 @@ static void begin(const char *top, const char *vhost)
     assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, NULL, env.conf, 1));
     assert_ok(datagram_service_new(&env, sockets));
     datagram_sockets_close(sockets);
-    assert_non_null(env.rtc);
+    assert_non_null(rtc_service_of(&env));
 }
 
 /* Whichever way it went, nothing is left of anybody. */
@@ -74,8 +74,8 @@ static void finish(void)
     err_t err = co_group_stop(&connections);
 
     err_free(&err);
-    datagram_service_free(rtc_protocol.of(&env));
-    assert_null(env.rtc);
+    datagram_service_free(env.service[PROTOCOL_RTC]);
+    assert_null(rtc_service_of(&env));
     assert_int_equal(begun, ended);
     assert_int_equal(env.publishers + env.players, 0);
     assert_int_equal(clients_count_all(env.clients), 0);
@@ -182,7 +182,7 @@ static void test_a_black_hole_is_shown_what_comes(void **state)
     server = "";
     (void)conf_unref(env.conf);
     env.conf = conf_of("", ""); /* switched off by a reload */
-    rtc_protocol.reload(&env.rtc->base);
+    rtc_protocol.reload(&rtc_service_of(&env)->base);
     rtc_guest_packet(&g, 96, 'k');
     until(fake_rtp == 2);
     assert_int_equal(rtc_guest_hear(&hole, in, CO_MS(10)), 0);
@@ -209,7 +209,7 @@ static void test_certificates_are_as_configured(void **state)
     (void)conf_unref(env.conf);
     env.conf = conf_of("", "dtls_version dtls1.0;");
     env.generation++;
-    rtc_protocol.reload(&env.rtc->base);
+    rtc_protocol.reload(&rtc_service_of(&env)->base);
     server = "";
     rtc_guest_open(&g[2], port);
     assert_int_equal(rtc_guest_ask(&g[2], &env, RTC_ASK_PLAY, "s"), 201);
@@ -513,11 +513,11 @@ static void test_who_sends_rubbish_is_not_read(void **state)
         if (i % 100 == 0)
             assert_ok(co_sleep(CO_MS(1)));
     }
-    until(env.rtc->peers->deaf_until > 0);
+    until(rtc_service_of(&env)->peers->deaf_until > 0);
     rtc_guest_packet(&g, 96, 'k');
     assert_ok(co_sleep(CO_MS(10)));
     assert_int_equal(fake_rtp, 0);
-    env.rtc->peers->deaf_until = 0;
+    rtc_service_of(&env)->peers->deaf_until = 0;
     rtc_guest_packet(&g, 96, 'k');
     until(fake_rtp == 1);
     rtc_guest_close(&g);
@@ -567,8 +567,8 @@ static void test_silence_ends_it(void **state)
     until(stat_now().sessions == 0);
     assert_int_equal(stat_now().timeouts, 1);
     assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
-    env.rtc->peers->answered -= CO_SECONDS(30); /* who never connects */
-    rtc_peer_set_timer(env.rtc->peers, co_clock());
+    rtc_service_of(&env)->peers->answered -= CO_SECONDS(30); /* who never connects */
+    rtc_peer_set_timer(rtc_service_of(&env)->peers, co_clock());
     until(stat_now().sessions == 0);
     assert_int_equal(stat_now().timeouts, 2);
     rtc_guest_close(&g);
@@ -584,7 +584,7 @@ static void test_who_is_kicked_ends(void **state)
     assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
     assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
     for (int i = 0; i < 2; i++) {
-        struct client *c = clients_find(env.clients, env.rtc->peers->cid);
+        struct client *c = clients_find(env.clients, rtc_service_of(&env)->peers->cid);
 
         assert_non_null(c);
         c->kind->kick(c);
@@ -604,7 +604,7 @@ static void test_the_server_quits(void **state)
     assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PUBLISH, "s"), 201);
-    datagram_service_refuse(&env.rtc->base);
+    datagram_service_refuse(&rtc_service_of(&env)->base);
     assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PLAY, "s"), 503);
     finish();
     assert_int_equal(rtc_guest_hear(&g, in, CO_SECONDS(1)), 3); /* close_notify */

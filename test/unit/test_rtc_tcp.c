@@ -39,12 +39,12 @@ static void close_service(struct session_env *env, void *unused)
 
     (void)unused;
     err_free(&err);
-    datagram_service_free(rtc_protocol.of(env));
+    datagram_service_free(env->service[PROTOCOL_RTC]);
 }
 
 static err_t serve_main(void *io)
 {
-    rtc_service_tcp(two_env[0].rtc, io, NULL, 0);
+    rtc_service_tcp(rtc_service_of(&two_env[0]), io, NULL, 0);
     return NULL;
 }
 
@@ -142,7 +142,7 @@ static size_t write_check(const struct rtc_guest *g, uint8_t out[STUN_MAX])
 
 static void count(struct session_env *env, void *n)
 {
-    *(unsigned *)n = env->rtc->base.n_peers;
+    *(unsigned *)n = rtc_service_of(env)->base.n_peers;
 }
 
 static unsigned sessions(unsigned worker)
@@ -237,8 +237,8 @@ static void test_a_session_outlives_its_connection(void **state)
     io_close(io);
     until(groups[0].count == 1);
     assert_int_equal(sessions(0), 1);
-    assert_null(ice_way(&two_env[0].rtc->peers->ice));
-    assert_null(two_env[0].rtc->peers->routes);
+    assert_null(ice_way(&rtc_service_of(&two_env[0])->peers->ice));
+    assert_null(rtc_service_of(&two_env[0])->peers->routes);
     io = call();
     put_frame(io, check, write_check(&g, check));
     assert_true(get_frame(io, in) > 20);

@@ -38,7 +38,7 @@ static void close_service(struct session_env *env, void *unused)
 
     (void)unused;
     err_free(&err);
-    datagram_service_free(rtc_protocol.of(env));
+    datagram_service_free(env->service[PROTOCOL_RTC]);
 }
 
 static int set_up(void **state)
@@ -93,7 +93,7 @@ static struct rtc_service_stat stat_of(unsigned worker)
 /* What strangers have sent fills their part of what may be under way; who is known is heard. */
 static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 {
-    atomic_uint *under_way = &two_env[0].rtc->shared->base.mails[1];
+    atomic_uint *under_way = &rtc_service_of(&two_env[0])->shared->base.mails[1];
     struct rtc_guest stranger;
     unsigned i = 0, heard = fake_rtcp;
     uint64_t passed;
@@ -118,7 +118,7 @@ static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 /* One that checks from everywhere has as many places at who passes it on as it has here. */
 static void a_session_has_few_places(const struct rtc_guest *g)
 {
-    size_t before = two_env[0].rtc->table.n;
+    size_t before = rtc_service_of(&two_env[0])->table.n;
 
     for (unsigned i = 0; i < PLACES; i++) {
         struct rtc_guest place;
@@ -130,7 +130,7 @@ static void a_session_has_few_places(const struct rtc_guest *g)
         assert_true(rtc_guest_checks(&place));
         rtc_guest_close(&place);
     }
-    until(two_env[0].rtc->table.n <= before + ICE_PATHS);
+    until(rtc_service_of(&two_env[0])->table.n <= before + ICE_PATHS);
 }
 
 static void end_of(struct rtc_guest *g)
@@ -209,7 +209,7 @@ static void test_names_that_were_asked_for_are_found(void **state)
 static void test_addresses_are_passed_on_for_as_long_as_their_session_is(void **state)
 {
     (void)state;
-    until(stat_of(0).sessions == 0 && two_env[0].rtc->table.n == 0);
+    until(stat_of(0).sessions == 0 && rtc_service_of(&two_env[0])->table.n == 0);
 }
 
 int main(void)

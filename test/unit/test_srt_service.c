@@ -157,7 +157,7 @@ static void test_a_quitting_server_says_so(void **state)
 {
     (void)state;
     srt_begin("", "");
-    datagram_service_refuse(&srt_env.srt->base);
+    datagram_service_refuse(&srt_service_of(&srt_env)->base);
     assert_int_equal(srt_call_once(PUBLISH, NULL, 0), SRT_REFUSED_CLOSING);
     srt_finish();
 }
@@ -321,7 +321,7 @@ static void test_a_publisher_is_kicked(void **state)
     srt_begin("", "");
     srt_guest_open(&g, "127.0.0.1");
     srt_guest_call(&g, PUBLISH, 77, 1000, NULL, 0);
-    peer = datagram_slots_next(&srt_env.srt->slots, &at);
+    peer = datagram_slots_next(&srt_service_of(&srt_env)->slots, &at);
     assert_non_null(peer);
     client_id(&peer->base.entry, id);
     c = clients_find(srt_env.clients, id);

@@ -55,8 +55,6 @@ void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct
         put_forwards(w, f);
     if (of->env->vod)
         prom_rows(w, vod_rows, sizeof(vod_rows) / sizeof(vod_rows[0]), &f->vod);
-    for (unsigned i = 0; (t = figures_table(f, i, &counters)); i++) {
-        if (f->services[i])
-            prom_rows(w, t->rows, t->n_rows, counters);
-    }
+    for (unsigned i = 0; (t = figures_table(f, &i, &counters)); i++)
+        prom_rows(w, t->rows, t->n_rows, counters);
 }

@@ -85,7 +85,7 @@ static void add_services(struct doctor_plan *p, const struct conf *c)
     size_t n = services_wanted(c, want);
 
     for (size_t i = 0; i < n; i++) {
-        enum service service = (enum service)__builtin_ctz(want[i].services);
+        unsigned service = (unsigned)__builtin_ctz(want[i].services);
         const struct conf_tls *tls = services_tls_of(c, service);
 
         for (size_t k = 0; k < want[i].endpoints->n; k++)

@@ -140,8 +140,8 @@ static void take_protocols(struct protocols *p, const struct figures_of *of)
     const void *counters;
 
     figures_sum(of, &p->now);
-    for (unsigned i = 0; (t = figures_table(&p->now, i, &counters)); i++) {
-        if (p->now.services[i] && t->no_room)
+    for (unsigned i = 0; (t = figures_table(&p->now, &i, &counters)); i++) {
+        if (t->no_room)
             read_no_room((uint64_t *)((char *)counters + t->no_room));
     }
 }
@@ -166,9 +166,9 @@ static void log_protocols(struct protocols *p, const struct server *server, char
     co_usec at = co_clock();
 
     take_protocols(p, &of);
-    for (unsigned i = 0; (t = figures_table(&p->now, i, &now)); i++) {
-        (void)figures_table(&p->then, i, &then);
-        if (p->now.services[i] && counters_line(t, now, then, at - p->at, line, size) > 0)
+    for (unsigned i = 0; (t = figures_table(&p->now, &i, &now)); i++) {
+        then = (const char *)&p->then + ((const char *)now - (const char *)&p->now);
+        if (counters_line(t, now, then, at - p->at, line, size) > 0)
             log_trace("%s", line);
     }
     p->then = p->now;

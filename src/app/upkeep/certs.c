@@ -44,7 +44,7 @@ static struct upkeep_cert *find(struct upkeep_cert *v, size_t n, const struct io
     return NULL;
 }
 
-static void add_service(struct upkeep_cert *c, enum service service)
+static void add_service(struct upkeep_cert *c, unsigned service)
 {
     size_t used = strlen(c->services);
 
@@ -53,7 +53,7 @@ static void add_service(struct upkeep_cert *c, enum service service)
 }
 
 static void add(struct upkeep_cert *v, size_t *n, const struct io_tls_about *about,
-                enum service service)
+                unsigned service)
 {
     struct upkeep_cert *c = find(v, *n, about);
 
@@ -74,11 +74,11 @@ struct upkeep_cert *upkeep_certs(const struct upkeep *u, size_t *n)
     struct upkeep_cert *v = must(calloc(UPKEEP_CERTS, sizeof(*v)));
 
     *n = 0;
-    for (int s = 0; s < SERVICES; s++) {
+    for (unsigned s = 0; s < SERVICES; s++) {
         struct io_tls_about about;
 
         for (size_t i = 0; u->tls->v[s] && io_tls_server_about(u->tls->v[s], i, &about); i++)
-            add(v, n, &about, (enum service)s);
+            add(v, n, &about, s);
     }
     return v;
 }

@@ -84,21 +84,17 @@ struct datagram_service {
 };
 
 struct datagram_protocol {
+    enum protocol_id id;
     const char *name;          /* in the log: "WebRTC" */
-    const char *directive;     /* that has `listen` */
     const char *reader, *ender; /* its coroutines */
-    /* Where it listens; NULL: it is off. */
-    const struct conf_endpoints *(*listen)(const struct conf *conf);
     /* What says whose a datagram is (udp_bind_group): so many steps, at most
      * DATAGRAM_CHOICE_STEPS. NULL: its address does. */
     unsigned (*choice)(struct sock_filter *code, unsigned workers);
     /* Made with one reference; freed with the last one, by any thread. */
     struct datagram_shared *(*share)(unsigned workers);
     void (*unshare)(struct datagram_shared *shared);
-    /* The service of a worker, zeroed but for what is the protocol's; and its place there. */
+    /* The service of a worker, zeroed but for what is the protocol's: env->service[id] then. */
     struct datagram_service *(*make)(struct session_env *env, struct datagram_shared *shared);
-    struct datagram_service *(*of)(const struct session_env *env);
-    void (*put)(struct session_env *env, struct datagram_service *s);
     void (*begun)(struct datagram_service *s);  /* it reads; or NULL */
     void (*reload)(struct datagram_service *s); /* env->conf is another one; or NULL */
     /* All clients are told to, for that reason; may be said again. */
@@ -119,6 +115,10 @@ struct datagram_protocol {
                  unsigned word);
     void (*see_out)(struct datagram_leaver *l); /* in the coroutine of all; yields */
 };
+
+/* Where it listens: the first endpoint of conf_protocol(p->id). NULL: it is off. */
+const struct conf_endpoints *datagram_listen(const struct datagram_protocol *p,
+                                             const struct conf *conf);
 
 /* ---- sockets of all workers: opened by the first one, before the others run or when what is
  * configured has changed */

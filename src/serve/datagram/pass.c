@@ -21,7 +21,7 @@ struct mail {
 
 static void deliver(const struct mail *m)
 {
-    struct datagram_service *s = m->protocol->of(m->to);
+    struct datagram_service *s = m->to->service[m->protocol->id];
     struct datagram_endpoint *e = s ? datagram_endpoint_find(s, m->endpoint) : NULL;
 
     if (e && m->is_word) {

@@ -28,7 +28,7 @@ static err_t begin_service(struct session_env *env, const struct datagram_socket
         return err;
     }
     s->ender = co_newest(&s->group);
-    p->put(env, s);
+    env->service[p->id] = s;
     return NULL;
 }
 
@@ -47,20 +47,20 @@ err_t datagram_service_new(struct session_env *env, struct datagram_sockets *soc
     err_t err = begin_service(env, sockets);
 
     if (!err)
-        err = take_all(p->of(env), sockets);
+        err = take_all(env->service[p->id], sockets);
     if (err) {
-        datagram_service_free(p->of(env));
+        datagram_service_free(env->service[p->id]);
         return err_wrap(err, "%s", p->name);
     }
     if (p->begun)
-        p->begun(p->of(env));
+        p->begun(env->service[p->id]);
     return NULL;
 }
 
 err_t datagram_service_apply(struct session_env *env, struct datagram_sockets *sockets)
 {
     const struct datagram_protocol *p = sockets->protocol;
-    struct datagram_service *s = p->of(env);
+    struct datagram_service *s = env->service[p->id];
     err_t err;
 
     sockets->applied = true;
@@ -130,8 +130,8 @@ void datagram_service_free(struct datagram_service *s)
     }
     err = co_group_stop(&s->group);
     err_free(&err);
-    if (p->of(s->env) == s)
-        p->put(s->env, NULL);
+    if (s->env->service[p->id] == s)
+        s->env->service[p->id] = NULL;
     for (unsigned i = 0; i < s->n_endpoints; i++) {
         if (p->closing)
             p->closing(s->endpoints[i]);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "conf/binds.h"
+#include "conf/protocol.h"
 #include "serve/datagram/datagram.h"
 
 #include <linux/filter.h>
@@ -128,7 +129,8 @@ static err_t open_one(const struct opening *o, struct datagram_planned *v,
         err = open_group(s, v);
     else if (v->rounds > 0)
         err = udp_bind_more(v->fds, v->rounds * s->workers, v->host, e->socket->at.port);
-    return err ? err_wrap(err, "%s: listen %s", s->protocol->directive, v->text) : NULL;
+    return err ? err_wrap(err, "%s_server: listen %s",
+                          conf_protocol(s->protocol->id)->name, v->text) : NULL;
 }
 
 static struct datagram_planned *planned(const struct datagram_sockets *s,
@@ -209,11 +211,19 @@ static err_t open_all(const struct opening *o, const struct conf_endpoints *list
     return err;
 }
 
+const struct conf_endpoints *datagram_listen(const struct datagram_protocol *p,
+                                             const struct conf *conf)
+{
+    const struct conf_served *s = conf_protocol(p->id)->served;
+
+    return conf_served_is_on(s, conf) ? conf_served_listen(s, conf) : NULL;
+}
+
 err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram_protocol *p,
                             const struct datagram_service *have, const struct conf *conf,
                             unsigned workers)
 {
-    const struct conf_endpoints *listen = p->listen(conf);
+    const struct conf_endpoints *listen = datagram_listen(p, conf);
     struct datagram_sockets *s = must(calloc(1, sizeof(*s)));
     const struct opening o = { s, have, rounds_wanted(p, conf, workers) };
     err_t err = NULL;

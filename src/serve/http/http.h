@@ -14,8 +14,7 @@
 #include "session/peers.h"
 
 struct http_mux;
-struct http_session; /* owned by its coroutine */
-struct io_tls_server;
+struct protocol_guest;
 
 /* What an endpoint serves; endpoints that are written twice serve both. */
 enum http_ports {
@@ -51,7 +50,7 @@ struct http_exchange {
     int port;
     enum http_ports ports;          /* of the endpoint it came by */
     bool tls;
-    bool reserved;                  /* see http_session_reserve(): `ports` are those it may use */
+    bool reserved;                  /* one of limits.api_reserve: `ports` are those it may use */
     bool declined;                  /* set by a handler that does not want it after all */
     const char *cache;              /* set by one, if it declines: the Cache-Control of the static
                                      * file; NULL: as its ending says */
@@ -76,20 +75,11 @@ bool http_exchange_move(struct http_exchange *x, unsigned to);
  * and what came behind that, it copies. */
 void http_exchange_take(struct http_exchange *x, struct peers_place *place);
 
-/* Take over an accepted descriptor; on error it is still the caller's. `proxied`: a header
- * of the PROXY protocol comes first. With `tls` a handshake is next (a reference is taken). */
-err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
-                       enum http_ports ports, bool proxied, struct io_tls_server *tls)
-    __attribute__((warn_unused_result));
-/* Its place among the connections, given back at its end. */
-struct peers_place *http_session_place(struct http_session *s);
-/* It has one of the connections that are kept for the operator: it may ask for the API and figures,
- * once and soon, and is told 503 for all else. */
-void http_session_reserve(struct http_session *s);
-void http_session_free(struct http_session *s); /* one whose coroutine could not be started */
-/* co_fn: serve until the end, log why, free. Always returns NULL. */
-err_t http_session_main(void *session);
-/* The same over any pipe, for tests: serves until the end and returns why it ended. */
+/* As in struct protocol: also of a connection to a port of another protocol, which turned out to
+ * speak HTTP. */
+err_t http_accept(struct session_env *env, const struct protocol_guest *guest,
+                  struct peers_place *place) __attribute__((warn_unused_result));
+/* Serve over any pipe, for tests, until the end; returns why it ended. */
 err_t http_session_run(struct http_service *service, struct io *io, const char *ip)
     __attribute__((warn_unused_result));
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* session.c - the life of one HTTP connection: requests, one after the other. */
+#include "base/container_of.h"
 #include "base/log.h"
-
 #include "base/must.h"
 #include "base/text.h"
 #include "co/net/io_tcp.h"
-#include "co/net/io_tls.h"
 #include "co/net/round.h"
 #include "proto/http/url.h"
 #include "serve/http/http.h"
 #include "serve/http/mux.h"
+#include "serve/tcp/conn.h"
 #include "session/bandwidth.h"
-#include "session/move.h"
-#include "session/place.h"
-#include "session/remote.h"
+#include "session/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,18 +25,12 @@ enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
 struct http_session {
     struct http_service *service;
     struct http_request *brought; /* from another worker: the next one to answer */
-    int move_to;                  /* the worker that it goes to; -1: it stays */
     struct io *io;
-    struct io_tls_server *tls; /* a handshake comes first */
-    bool secure;               /* it was made */
-    bool proxied;              /* a header of the PROXY protocol before that */
+    struct tcp_conn tcp;
     enum http_ports ports;
     bool reserved;
     struct http_limits limits;
     struct http_reader reader;
-    struct peers_place place;
-    char ip[IO_ADDR_SIZE];
-    int port;
 };
 
 static struct http_limits limits_of(const struct conf_limits *l)
@@ -51,41 +43,43 @@ static struct http_limits limits_of(const struct conf_limits *l)
     };
 }
 
+static const struct tcp_ops ops;
+
 static struct http_session *session_new(struct http_service *service, struct io *io)
 {
     struct http_session *s = must(calloc(1, sizeof(*s)));
 
     s->service = service;
-    s->move_to = -1;
     s->io = io;
-    workers_connected(service->env);
+    tcp_conn_init(&s->tcp, &ops, service->env, &s->io);
     s->ports = HTTP_PORT_ALL;
     s->limits = limits_of(&service->env->conf->limits);
     s->io->write_timeout = service->env->conf->rtmp.send_timeout;
     return s;
 }
 
-err_t http_session_new(struct http_session **out, struct http_service *service, int fd,
-                       enum http_ports ports, bool proxied, struct io_tls_server *tls)
+static struct http_session *session_of(struct tcp_conn *c)
 {
-    struct io *io;
-    err_t err = session_remote_open(&io, fd);
-
-    if (err)
-        return err;
-    *out = session_new(service, io);
-    (*out)->ports = ports;
-    (*out)->proxied = proxied;
-    (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
-    return NULL;
+    return container_of(c, struct http_session, tcp);
 }
 
-struct peers_place *http_session_place(struct http_session *s)
+/* An endpoint may serve several: files and streams, the API, figures. */
+static enum http_ports ports_of(unsigned served)
 {
-    return &s->place;
+    unsigned ports = 0;
+
+    if (served & (1u << CONF_HTTP_SERVER | 1u << CONF_HTTPS_SERVER))
+        ports |= HTTP_PORT_SERVER;
+    if (served & (1u << CONF_HTTP_API | 1u << CONF_HTTPS_API))
+        ports |= HTTP_PORT_API;
+    if (served & 1u << CONF_HTTP_EXPORTER)
+        ports |= HTTP_PORT_EXPORTER;
+    return (enum http_ports)ports;
 }
 
-void http_session_reserve(struct http_session *s)
+/* It has one of the connections that are kept for the operator: it may ask for the API and figures,
+ * once and soon, and is told 503 for all else. */
+static void reserve(struct http_session *s)
 {
     s->reserved = true;
     s->ports &= ~HTTP_PORT_SERVER;
@@ -93,13 +87,23 @@ void http_session_reserve(struct http_session *s)
     s->io->write_timeout = RESERVED_TIME;
 }
 
-void http_session_free(struct http_session *s)
+static struct tcp_conn *make(struct session_env *env, struct io *io,
+                             const struct protocol_guest *guest)
 {
-    session_place_leave(&s->place);
-    workers_disconnected(s->service->env);
+    struct http_session *s = session_new(env->http, io);
+
+    s->ports = ports_of(guest->served[PROTOCOL_HTTP]);
+    if (guest->reserved)
+        reserve(s);
+    return &s->tcp;
+}
+
+static void free_session(struct tcp_conn *c)
+{
+    struct http_session *s = session_of(c);
+
     http_reader_fini(&s->reader);
-    (void)io_tls_server_unref(s->tls);
-    io_close(s->io);
+    tcp_conn_fini(c);
     free(s);
 }
 
@@ -245,21 +249,21 @@ static err_t answer(struct http_session *s, struct http_request *req, bool moved
     char client[IP_TEXT];
     struct http_exchange x = {
         .env = s->service->env, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
-        .conf = conf, .vhost = vhost_of(conf, req), .ip = s->ip, .peer = s->ip,
-        .port = s->port, .ports = s->ports, .tls = s->secure, .reserved = s->reserved,
-        .moved = moved, .move_to = -1, .place = &s->place,
+        .conf = conf, .vhost = vhost_of(conf, req), .ip = s->tcp.ip, .peer = s->tcp.ip,
+        .port = s->tcp.port, .ports = s->ports, .tls = s->tcp.secure, .reserved = s->reserved,
+        .moved = moved, .move_to = -1, .place = &s->tcp.place,
     };
     err_t err;
 
-    x.ip = http_request_client(req, s->ip, is_trusted, &conf->trusted_proxies, client);
+    x.ip = http_request_client(req, s->tcp.ip, is_trusted, &conf->trusted_proxies, client);
     log_debug("HTTP %s %.256s", req->method, req->target);
     if (x.vhost && s->ports & HTTP_PORT_SERVER)
         session_pace(s->io, x.vhost->bandwidth.play_kbps);
     err = dispatch(s, &x);
-    s->move_to = err ? -1 : x.move_to;
+    s->tcp.move_to = err ? -1 : x.move_to;
     if (x.taken)
         s->io = NULL;
-    if (s->move_to >= 0 || x.taken) {
+    if (s->tcp.move_to >= 0 || x.taken) {
         (void)conf_unref(conf);
         return err;
     }
@@ -321,7 +325,7 @@ static err_t serve_one(struct http_session *s, bool *again)
                        http_clock_text(&s->service->clock));
     r.close = r.close || s->reserved;
     err = answer(s, req, moved, &r);
-    if (s->move_to >= 0) { /* with this request, which it brings along */
+    if (s->tcp.move_to >= 0) { /* with this request, which it brings along */
         http_response_fini(&r);
         s->brought = req;
         return NULL;
@@ -360,7 +364,7 @@ static err_t serve_all(struct http_session *s)
 
     while (!err && again) {
         err = serve_one(s, &again);
-        if (s->move_to >= 0 || !s->io)
+        if (s->tcp.move_to >= 0 || !s->io)
             break;
         if (!err && again)
             rest(s);
@@ -372,17 +376,15 @@ static err_t serve_all(struct http_session *s)
     return err;
 }
 
-static err_t run(struct http_session *s)
+static err_t run(struct tcp_conn *c)
 {
+    struct http_session *s = session_of(c);
     err_t err;
 
-    if (s->tls) {
-        err = io_tls_accept(&s->io, s->tls, s->limits.head_time);
-        s->secure = true;
-        s->tls = io_tls_server_unref(s->tls); /* it belongs to this thread, the session may go */
-        if (err)
-            return err_wrap(err, "TLS");
-    }
+    log_debug("HTTP client ip=%s:%d", c->ip, c->port);
+    err = tcp_conn_secure(c, s->limits.head_time);
+    if (err)
+        return err_wrap(err, "TLS");
     http_reader_init(&s->reader, s->io, &s->limits);
     return serve_all(s);
 }
@@ -405,66 +407,34 @@ static void tell_end(err_t *err)
     }
 }
 
-/* ---- to another worker */
-
-static err_t arrive(void *session, struct session_env *env)
+static void end(struct tcp_conn *c, err_t err)
 {
-    struct http_session *s = session;
-
-    s->service = env->http;
-    s->move_to = -1;
-    return io_attach(s->io);
-}
-
-static void drop(void *session)
-{
-    http_session_free(session);
-}
-
-static err_t go_on_main(void *session);
-
-static void end(struct http_session *s, err_t err)
-{
-    static const struct session_mover how = {
-        .name = "http", .arrive = arrive, .main = go_on_main, .drop = drop,
-    };
-
-    if (!err && s->move_to >= 0) {
-        io_detach(s->io);
-        session_move(s->service->env, (unsigned)s->move_to, &how, s);
-        return;
-    }
     if (err)
         tell_end(&err);
-    http_session_free(s);
+    free_session(c);
 }
 
-static err_t go_on_main(void *session)
-{
-    struct http_session *s = session;
+/* ---- to another worker */
 
-    co_log_as(LOG_STRANGER);
-    end(s, serve_all(s));
-    return NULL;
+static void arrive(struct tcp_conn *c)
+{
+    session_of(c)->service = c->env->http;
 }
 
-err_t http_session_main(void *session)
+static err_t go_on(struct tcp_conn *c)
 {
-    struct http_session *s = session;
-    err_t err;
+    return serve_all(session_of(c));
+}
 
-    co_new_cid();
-    co_log_as(LOG_STRANGER);
-    err = session_remote(s->service->env, s->io, s->proxied, &s->place, s->ip, &s->port);
-    if (!s->ip[0] && s->service->env->conf->empty_ip_ok) { /* a probe of a load balancer */
-        http_session_free(s);
-        return NULL;
-    }
-    log_debug("HTTP client ip=%s:%d", s->ip, s->port);
-    if (!err)
-        err = run(s);
-    end(s, err);
-    return NULL;
+static const struct tcp_ops ops = {
+    .name = "http", .secure = "https", .make = make, .run = run, .arrive = arrive, .go_on = go_on,
+    .end = end, .free = free_session,
+};
+
+err_t http_accept(struct session_env *env, const struct protocol_guest *guest,
+                  struct peers_place *place)
+{
+    return tcp_accept(&ops, env, guest, place);
 }
 
 err_t http_session_run(struct http_service *service, struct io *io, const char *ip)
@@ -472,9 +442,9 @@ err_t http_session_run(struct http_service *service, struct io *io, const char *
     struct http_session *s = session_new(service, io);
     err_t err;
 
-    (void)snprintf(s->ip, sizeof(s->ip), "%s", ip);
+    (void)snprintf(s->tcp.ip, sizeof(s->tcp.ip), "%s", ip);
     http_reader_init(&s->reader, s->io, &s->limits);
     err = serve_all(s);
-    http_session_free(s);
+    free_session(&s->tcp);
     return err;
 }

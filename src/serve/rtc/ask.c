@@ -62,8 +62,8 @@ static void at_worker(struct session_env *env, void *job)
     struct job *j = job;
     err_t err;
 
-    if (env->rtc) {
-        rtc_admit(env->rtc, &j->ask, &j->home);
+    if (rtc_service_of(env)) {
+        rtc_admit(rtc_service_of(env), &j->ask, &j->home);
         return;
     }
     err = err_new(ERR_RTC_DISABLED, "there is no rtc_server");
@@ -96,8 +96,8 @@ static err_t choose(struct session_env *env, const struct rtc_ask *a, struct job
 /* By its session's name: no worker, then here, where it is found to be unknown. */
 static unsigned worker_named(const struct session_env *env, const struct rtc_ask *a)
 {
-    unsigned worker = env->rtc ? rtc_worker_of(env->rtc, a->session, strcspn(a->session, ":"))
-                               : UINT_MAX;
+    const struct rtc_service *s = rtc_service_of(env);
+    unsigned worker = s ? rtc_worker_of(s, a->session, strcspn(a->session, ":")) : UINT_MAX;
 
     return worker != UINT_MAX ? worker : env->worker;
 }

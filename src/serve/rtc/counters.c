@@ -83,7 +83,7 @@ static const struct counter_word words[] = {
 static bool read_counters(const struct session_env *env, void *out)
 {
     struct rtc_service_stat *stat = out;
-    const struct rtc_service *s = env->rtc;
+    const struct rtc_service *s = rtc_service_of(env);
 
     if (!s)
         return false;

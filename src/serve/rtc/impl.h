@@ -5,6 +5,7 @@
 
 #include "proto/stun/ice.h"
 #include "serve/datagram/pass.h"
+#include "serve/protocol.h"
 #include "serve/rtc/ask.h"
 #include "serve/rtc/stream.h"
 #include "serve/rtc/table.h"
@@ -135,5 +136,9 @@ void rtc_peer_gone(struct rtc_peer *p, err_t why); /* takes over why; it is free
 /* ---- tcp.c */
 void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size);
 bool rtc_tcp_is_full(const struct rtc_tcp *t); /* media are to wait */
+
+/* accept.c: see struct protocol. */
+err_t rtc_accept(struct session_env *env, const struct protocol_guest *guest,
+                 struct peers_place *place) __attribute__((warn_unused_result));
 
 #endif

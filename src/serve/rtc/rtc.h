@@ -22,7 +22,7 @@ struct clients_rtc;
 struct session;
 struct io;
 
-extern const struct datagram_protocol rtc_protocol; /* its service is env->rtc */
+extern const struct datagram_protocol rtc_protocol;
 /* A connection of TCP whose first two bytes may be the length of a frame (RFC 4571). It is taken
  * over, and served by the coroutine that calls until its end, or until it goes to another worker.
  * What was read of it already is `first`. */
@@ -49,5 +49,10 @@ extern const struct counter_table rtc_counters; /* reads the struct above */
 
 /* What a list shows of one client: session.rtc of all of them. */
 bool rtc_peer_tell(const struct session *s, struct clients_rtc *out);
+
+static inline struct rtc_service *rtc_service_of(const struct session_env *env)
+{
+    return env->service[PROTOCOL_RTC]; /* NULL: it is off */
+}
 
 #endif

@@ -10,6 +10,8 @@
 
 enum { PEERS_EXPECTED = 1024 };
 
+_Static_assert(offsetof(struct rtc_service, base) == 0, "env->service has either");
+
 static struct rtc_service *service_of(struct datagram_service *s)
 {
     return container_of(s, struct rtc_service, base);
@@ -88,25 +90,10 @@ static void begun(struct datagram_service *base)
     prepare_sound(service_of(base));
 }
 
-static const struct conf_endpoints *listen_of(const struct conf *conf)
-{
-    return conf->rtc_server.enabled ? &conf->rtc_server.listen : NULL;
-}
-
 /* More of them have more room for bursts. */
 static unsigned sockets_of(const struct conf *conf)
 {
     return (unsigned)conf->rtc_server.reuseport;
-}
-
-static struct datagram_service *of(const struct session_env *env)
-{
-    return env->rtc ? &env->rtc->base : NULL;
-}
-
-static void put(struct session_env *env, struct datagram_service *s)
-{
-    env->rtc = s ? service_of(s) : NULL;
 }
 
 /* ---- ended */
@@ -136,9 +123,9 @@ static void input(struct datagram_endpoint *e, const struct udp_in *in, unsigned
 }
 
 const struct datagram_protocol rtc_protocol = {
-    .name = "WebRTC", .directive = "rtc_server", .reader = "rtc", .ender = "rtc-end",
-    .listen = listen_of, .share = shared_new, .unshare = shared_free, .make = make,
-    .of = of, .put = put, .begun = begun, .reload = reload, .end_all = end_all,
+    .id = PROTOCOL_RTC, .name = "WebRTC", .reader = "rtc", .ender = "rtc-end",
+    .share = shared_new, .unshare = shared_free, .make = make,
+    .begun = begun, .reload = reload, .end_all = end_all,
     .free = free_service,
     .endpoint = rtc_endpoint_new, .opts = rtc_endpoint_opts, .opened = rtc_endpoint_opened,
     .sockets = sockets_of, .in_use = rtc_endpoint_in_use, .closing = rtc_endpoint_closing,

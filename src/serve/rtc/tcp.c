@@ -225,8 +225,9 @@ static err_t arrive(void *conn, struct session_env *env)
     struct rtc_tcp *t = conn;
 
     t->env = env;
-    t->endpoint.service = env->rtc;
-    return env->rtc ? io_attach(t->io) : err_new(ERR_STOPPED, "there is no WebRTC any more");
+    t->endpoint.service = rtc_service_of(env);
+    return rtc_service_of(env) ? io_attach(t->io)
+                               : err_new(ERR_STOPPED, "there is no WebRTC any more");
 }
 
 static void drop(void *conn)

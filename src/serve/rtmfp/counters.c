@@ -120,7 +120,7 @@ static void count_groups(const struct rtmfp_service *s, struct rtmfp_service_sta
 static bool read_counters(const struct session_env *env, void *out)
 {
     struct rtmfp_service_stat *stat = out;
-    const struct rtmfp_service *s = env->rtmfp;
+    const struct rtmfp_service *s = rtmfp_service_of(env);
 
     if (!s)
         return false;

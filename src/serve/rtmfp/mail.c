@@ -36,8 +36,8 @@ static void on_mail(struct co_mail *mail)
     struct mail *m = container_of(mail, struct mail, mail);
 
     atomic_fetch_sub(&m->shared->base.mails[m->to->worker], 1);
-    if (m->to->rtmfp)
-        deliver(m->to->rtmfp, &m->letter);
+    if (rtmfp_service_of(m->to))
+        deliver(rtmfp_service_of(m->to), &m->letter);
     rtmfp_shared_unref(m->shared);
     free(m);
 }

@@ -22,7 +22,6 @@ struct rtmfp_service; /* of one worker */
 struct session;
 struct clients_rtmfp;
 
-/* Its service is env->rtmfp. */
 extern const struct datagram_protocol rtmfp_protocol;
 
 /* Why a packet to a session was dropped. */
@@ -50,5 +49,10 @@ extern const struct counter_table rtmfp_counters; /* reads the struct above */
 
 /* What a list shows of one client: session.rtmfp of all of them. */
 bool rtmfp_netstream_tell(const struct session *s, struct clients_rtmfp *out);
+
+static inline struct rtmfp_service *rtmfp_service_of(const struct session_env *env)
+{
+    return env->service[PROTOCOL_RTMFP]; /* NULL: it is off */
+}
 
 #endif

@@ -17,6 +17,8 @@
 
 enum { ID_BITS = 32, PEERS_EXPECTED = 1024 };
 
+_Static_assert(offsetof(struct rtmfp_service, base) == 0, "env->service has either");
+
 static struct rtmfp_service *service_of(struct datagram_service *s)
 {
     return container_of(s, struct rtmfp_service, base);
@@ -135,21 +137,6 @@ static void begun(struct datagram_service *base)
         log_end("RTMFP has no coroutines for keys", &err);
 }
 
-static const struct conf_endpoints *listen_of(const struct conf *conf)
-{
-    return conf->rtmfp_server.enabled ? &conf->rtmfp_server.listen : NULL;
-}
-
-static struct datagram_service *of(const struct session_env *env)
-{
-    return env->rtmfp ? &env->rtmfp->base : NULL;
-}
-
-static void put(struct session_env *env, struct datagram_service *s)
-{
-    env->rtmfp = s ? service_of(s) : NULL;
-}
-
 /* Nobody waits for peers to say that they know. */
 static void end_all(struct datagram_service *base, const char *why)
 {
@@ -190,9 +177,9 @@ static void free_service(struct datagram_service *base)
 }
 
 const struct datagram_protocol rtmfp_protocol = {
-    .name = "RTMFP", .directive = "rtmfp_server", .reader = "rtmfp", .ender = "rtmfp-end",
-    .listen = listen_of, .choice = rtmfp_choice_program, .share = shared_new,
-    .unshare = shared_free, .make = make, .of = of, .put = put, .begun = begun, .reload = reload,
+    .id = PROTOCOL_RTMFP, .name = "RTMFP", .reader = "rtmfp", .ender = "rtmfp-end",
+    .choice = rtmfp_choice_program, .share = shared_new,
+    .unshare = shared_free, .make = make, .begun = begun, .reload = reload,
     .end_all = end_all, .in_use = in_use, .free = free_service, .endpoint = rtmfp_endpoint_new,
     .opts = rtmfp_endpoint_opts, .closing = rtmfp_endpoint_closing, .input = rtmfp_endpoint_input,
     .end_batch = rtmfp_endpoint_end_batch, .see_out = rtmfp_see_out,

@@ -28,42 +28,26 @@ err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_want want)
         return NULL;
     err = rest(s);
     s->wanted = want;
-    s->move_to = err ? -1 : (int)to;
+    s->tcp.move_to = err ? -1 : (int)to;
     return err;
 }
 
-static err_t arrive(void *session, struct session_env *env)
+void rtmp_session_leave(struct rtmp_session *s)
 {
-    struct rtmp_session *s = session;
-
-    s->base.env = env;
-    s->base.generation = env->generation - 1; /* it is served by this env's snapshot next */
-    s->setup.pool = env->messages;
-    s->move_to = -1;
-    return io_attach(s->base.io);
-}
-
-static void drop(void *session)
-{
-    rtmp_session_free(session);
-}
-
-void rtmp_session_send_away(struct rtmp_session *s)
-{
-    static const struct session_mover how = {
-        .name = "rtmp", .arrive = arrive, .main = rtmp_session_go_on_main, .drop = drop,
-    };
-
     rtmp_conn_leave(&s->conn);
-    io_detach(s->base.io);
-    session_move(s->base.env, (unsigned)s->move_to, &how, s);
+}
+
+void rtmp_session_arrive(struct rtmp_session *s)
+{
+    s->base.env = s->tcp.env;
+    s->base.generation = s->base.env->generation - 1; /* its snapshot is next */
+    s->setup.pool = s->base.env->messages;
 }
 
 err_t rtmp_session_arrived(struct rtmp_session *s)
 {
     bool changed;
 
-    co_log_as(LOG_STRANGER);
     s->base.co = co_self();
     rtmp_conn_arrive(&s->conn);
     return session_apply(&s->base, &changed);

@@ -2,13 +2,10 @@
 /* session.c - the life of one RTMP client: its phases, its deadlines, its end. */
 #include "serve/rtmp/session.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "co/net/io_tls.h"
 #include "intake/rtmp.h"
-#include "session/place.h"
-#include "session/remote.h"
-#include "session/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +16,18 @@ enum { TALK = 24 }; /* reads until media flow, of clients that send each command
 /* What is taken for a message when it begins: most commands, most frames. */
 enum { COMMAND_AT_ONCE = 1024, FRAME_AT_ONCE = 64 * 1024 };
 
+static const struct tcp_ops ops;
+
 static struct rtmp_session *session_new(struct session_env *env, struct io *io, const char *ip)
 {
     struct rtmp_session *s = must(calloc(1, sizeof(*s)));
     const struct conf_limits *limits = &env->conf->limits;
 
     session_init(&s->base, env, io);
-    s->move_to = -1;
-    workers_connected(env);
-    (void)snprintf(s->ip, sizeof(s->ip), "%s", ip);
+    tcp_conn_init(&s->tcp, &ops, env, &s->base.io);
+    (void)snprintf(s->tcp.ip, sizeof(s->tcp.ip), "%s", ip);
     s->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
-                                             .tc_url = "", .page_url = "", .ip = s->ip };
+                                             .tc_url = "", .page_url = "", .ip = s->tcp.ip };
     s->setup = (struct rtmp_in_setup){
         .alloc = rtmp_intake_alloc,
         .grow = rtmp_intake_grow,
@@ -44,36 +42,28 @@ static struct rtmp_session *session_new(struct session_env *env, struct io *io, 
     return s;
 }
 
-err_t rtmp_session_new(struct rtmp_session **out, struct session_env *env, int fd, bool proxied,
-                       struct io_tls_server *tls)
+static struct rtmp_session *session_of(struct tcp_conn *c)
 {
-    struct io *io;
-    err_t err = session_remote_open(&io, fd);
+    return container_of(c, struct rtmp_session, tcp);
+}
 
-    if (err)
-        return err;
+static struct tcp_conn *make(struct session_env *env, struct io *io,
+                             const struct protocol_guest *guest)
+{
+    (void)guest;
     io_tcp_quick_acks(io, TALK);
-    *out = session_new(env, io, "");
-    (*out)->proxied = proxied;
-    (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
-    return NULL;
+    return &session_new(env, io, "")->tcp;
 }
 
-struct peers_place *rtmp_session_place(struct rtmp_session *s)
+static void free_session(struct tcp_conn *c)
 {
-    return &s->place;
-}
+    struct rtmp_session *s = session_of(c);
 
-void rtmp_session_free(struct rtmp_session *s)
-{
-    session_place_leave(&s->place);
-    workers_disconnected(s->base.env);
     co_deadline_cancel(&s->deadline);
     rtmp_conn_fini(&s->conn);
     rtmp_file_forget(s);
     rtmp_url_free(&s->url);
-    io_close(s->base.io);
-    (void)io_tls_server_unref(s->tls);
+    tcp_conn_fini(c);
     session_fini(&s->base);
     free(s->said);
     free(s);
@@ -128,7 +118,7 @@ static err_t converse(struct rtmp_session *s)
 {
     err_t err = NULL;
 
-    while (!err && s->move_to < 0) {
+    while (!err && s->tcp.move_to < 0) {
         enum rtmp_want want;
 
         co_log_as(LOG_STRANGER);
@@ -137,7 +127,7 @@ static err_t converse(struct rtmp_session *s)
         err = rtmp_session_identify(s, &want);
         if (!err)
             err = rtmp_session_settle(s, want);
-        if (!err && s->move_to < 0)
+        if (!err && s->tcp.move_to < 0)
             err = serve(s, want);
     }
     return err;
@@ -145,13 +135,11 @@ static err_t converse(struct rtmp_session *s)
 
 static err_t serve_client(struct rtmp_session *s)
 {
-    err_t err = NULL;
+    err_t err;
 
     co_deadline_set(&s->deadline, s->base.conf->limits.handshake_timeout, ERR_IO_TIMEOUT,
                     "no handshake and connect");
-    if (s->tls)
-        err = io_tls_accept(&s->base.io, s->tls, s->base.conf->limits.handshake_timeout);
-    s->tls = io_tls_server_unref(s->tls); /* it belongs to this thread, the session may go */
+    err = tcp_conn_secure(&s->tcp, s->base.conf->limits.handshake_timeout);
     s->base.io->write_timeout = s->base.conf->rtmp.send_timeout;
     if (!err)
         err = rtmp_session_accept(s);
@@ -170,55 +158,59 @@ static err_t run(struct rtmp_session *s)
 
     session_begin(&s->base);
     err = serve_client(s);
-    if (err || s->move_to < 0)
+    if (err || s->tcp.move_to < 0)
         tell_closed(s);
     return err;
 }
 
-static void end(struct rtmp_session *s, err_t err)
+static err_t run_client(struct tcp_conn *c)
 {
-    if (!err && s->move_to >= 0) {
-        rtmp_session_send_away(s);
-        return;
-    }
-    session_log_end(&s->base, &err);
-    rtmp_session_free(s);
+    struct rtmp_session *s = session_of(c);
+
+    log_trace("RTMP%s client ip=%s:%d, fd=%d", c->tls ? "S" : "", c->ip, c->port,
+              io_tcp_fd(s->base.io));
+    return run(s);
 }
 
-err_t rtmp_session_main(void *session)
+static void leave(struct tcp_conn *c)
 {
-    struct rtmp_session *s = session;
-    err_t err;
-
-    co_new_cid();
-    co_log_as(LOG_STRANGER);
-    err = session_remote(s->base.env, s->base.io, s->proxied, &s->place, s->ip, &s->port);
-    if (!s->ip[0] && s->base.conf->empty_ip_ok) { /* a load balancer looked whether we are there */
-        rtmp_session_free(s);
-        return NULL;
-    }
-    if (!err) {
-        log_trace("RTMP%s client ip=%s:%d, fd=%d", s->tls ? "S" : "", s->ip, s->port,
-                  io_tcp_fd(s->base.io));
-        err = run(s);
-    }
-    end(s, err);
-    return NULL;
+    rtmp_session_leave(session_of(c));
 }
 
-err_t rtmp_session_go_on_main(void *session)
+static void arrive(struct tcp_conn *c)
 {
-    struct rtmp_session *s = session;
+    rtmp_session_arrive(session_of(c));
+}
+
+static err_t go_on(struct tcp_conn *c)
+{
+    struct rtmp_session *s = session_of(c);
     err_t err = rtmp_session_arrived(s);
 
     if (!err)
         err = serve(s, s->wanted);
     if (!err)
         err = converse(s);
-    if (err || s->move_to < 0)
+    if (err || c->move_to < 0)
         tell_closed(s);
-    end(s, err);
-    return NULL;
+    return err;
+}
+
+static void end(struct tcp_conn *c, err_t err)
+{
+    session_log_end(&session_of(c)->base, &err);
+    free_session(c);
+}
+
+static const struct tcp_ops ops = {
+    .name = "rtmp", .secure = "rtmps", .make = make, .run = run_client, .leave = leave,
+    .arrive = arrive, .go_on = go_on, .end = end, .free = free_session,
+};
+
+err_t rtmp_accept(struct session_env *env, const struct protocol_guest *guest,
+                  struct peers_place *place)
+{
+    return tcp_accept(&ops, env, guest, place);
 }
 
 err_t rtmp_session_run(struct session_env *env, struct io *io, const char *ip)
@@ -226,6 +218,6 @@ err_t rtmp_session_run(struct session_env *env, struct io *io, const char *ip)
     struct rtmp_session *s = session_new(env, io, ip);
     err_t err = run(s);
 
-    rtmp_session_free(s);
+    free_session(&s->tcp);
     return err;
 }

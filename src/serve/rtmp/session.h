@@ -15,6 +15,7 @@
 #include "proto/rtmp/reply.h"
 #include "proto/rtmp/url.h"
 #include "serve/rtmp/rtmp.h"
+#include "serve/tcp/conn.h"
 #include "session/session.h"
 
 /* One connection is one stream here, and all players of a stream can share its bytes only if
@@ -29,14 +30,9 @@ struct rtmp_session {
     struct rtmp_in_setup setup;
     struct rtmp_conn conn;
 
-    struct io_tls_server *tls; /* a TLS handshake comes before RTMP; NULL: none */
-    bool proxied;              /* a header of the PROXY protocol comes first of all */
+    struct tcp_conn tcp;
     struct co_deadline deadline; /* of the phase */
-    struct peers_place place;
-    char ip[IO_ADDR_SIZE];
-    int port;
-    int move_to;             /* the worker that it goes to next; -1: none */
-    enum rtmp_want wanted;   /* what it said before that */
+    enum rtmp_want wanted;   /* what it said before it went to another worker */
     char *said;              /* by connect: tcUrl, pageUrl and swfUrl of the names */
     bool opus;               /* by connect: it takes Opus */
     bool connected;          /* a backend was told that it is here */
@@ -52,16 +48,15 @@ struct rtmp_session {
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
 err_t rtmp_session_accept(struct rtmp_session *s) __attribute__((warn_unused_result));
-/* Its stream is to be served by another worker: it goes there, s->move_to, with what it wants. NULL
- * and no such worker: it stays. Yields. */
+/* Its stream is to be served by another worker: it goes there, tcp.move_to, with what it wants.
+ * NULL and no such worker: it stays. Yields. */
 err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_want want)
     __attribute__((warn_unused_result));
-/* It is at rest, and is given to that worker. */
-void rtmp_session_send_away(struct rtmp_session *s);
-/* For the coroutine that works for it there, first of all: it is that one's. */
+/* It is at rest, and goes there; there, its env is that worker's; for the coroutine that works for
+ * it there, first of all. */
+void rtmp_session_leave(struct rtmp_session *s);
+void rtmp_session_arrive(struct rtmp_session *s);
 err_t rtmp_session_arrived(struct rtmp_session *s) __attribute__((warn_unused_result));
-/* co_fn: it came from another worker, and goes on with what it wants. */
-err_t rtmp_session_go_on_main(void *session);
 
 /* By what it said so far, the kind of publisher that it is. */
 enum clients_type rtmp_session_publisher(const struct rtmp_session *s);

@@ -2,13 +2,11 @@
 /* conn.c - the life of one RTSP client. */
 #include "serve/rtsp/conn.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "co/net/io_tls.h"
 #include "serve/rtsp/publish.h"
 #include "serve/rtsp/tunnel_post.h"
-#include "session/remote.h"
-#include "session/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,17 +25,18 @@ static const struct rtsp_limits limits = {
     .idle_time = CO_SECONDS(60), .message_time = CO_SECONDS(10),
 };
 
+static const struct tcp_ops ops;
+
 static struct rtsp_conn *conn_new(struct session_env *env, struct io *io, const char *ip)
 {
     const struct conf_rtsp_server *conf = &env->conf->rtsp_server;
     struct rtsp_conn *c = must(calloc(1, sizeof(*c)));
 
     session_init(&c->base, env, io);
-    c->move_to = -1;
-    workers_connected(env);
-    (void)snprintf(c->ip, sizeof(c->ip), "%s", ip);
+    tcp_conn_init(&c->tcp, &ops, env, &c->base.io);
+    (void)snprintf(c->tcp.ip, sizeof(c->tcp.ip), "%s", ip);
     c->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
-                                             .tc_url = "", .page_url = "", .ip = c->ip };
+                                             .tc_url = "", .page_url = "", .ip = c->tcp.ip };
     c->rules = (struct rtsp_server_rules){
         .methods = METHODS, .transports = { .tcp = conf->tcp },
         .own_channels = conf->channels == CONF_RTSP_CHANNELS_SERVER,
@@ -47,34 +46,24 @@ static struct rtsp_conn *conn_new(struct session_env *env, struct io *io, const 
     return c;
 }
 
-err_t rtsp_conn_new(struct rtsp_conn **out, struct session_env *env, int fd, bool proxied,
-                    struct io_tls_server *tls)
+static struct rtsp_conn *conn_of(struct tcp_conn *c)
 {
-    struct io *io;
-    err_t err = session_remote_open(&io, fd);
-
-    if (err)
-        return err;
-    *out = conn_new(env, io, "");
-    (*out)->proxied = proxied;
-    (*out)->tls = tls ? io_tls_server_ref(tls) : NULL;
-    return NULL;
+    return container_of(c, struct rtsp_conn, tcp);
 }
 
-struct peers_place *rtsp_conn_place(struct rtsp_conn *c)
+static struct tcp_conn *make(struct session_env *env, struct io *io,
+                             const struct protocol_guest *guest)
 {
-    return &c->place;
+    (void)guest;
+    return &conn_new(env, io, "")->tcp;
 }
 
 void rtsp_conn_free(struct rtsp_conn *c)
 {
-    session_place_leave(&c->place);
-    workers_disconnected(c->base.env);
     co_deadline_cancel(&c->deadline);
     rtsp_reader_fini(&c->reader);
     rtsp_server_fini(&c->server);
-    io_close(c->base.io);
-    (void)io_tls_server_unref(c->tls);
+    tcp_conn_fini(&c->tcp);
     session_fini(&c->base);
     free(c->names);
     free(c->path);
@@ -102,7 +91,7 @@ static err_t talk(struct rtsp_conn *c)
 {
     err_t err = NULL;
 
-    while (!err && !c->begin && c->move_to < 0 && !c->post) {
+    while (!err && !c->begin && c->tcp.move_to < 0 && !c->post) {
         struct rtsp_item item;
 
         err = rtsp_reader_next(&c->reader, &item);
@@ -122,14 +111,14 @@ static err_t converse(struct rtsp_conn *c)
 {
     err_t err = NULL;
 
-    while (!err && c->move_to < 0 && !c->post) {
+    while (!err && c->tcp.move_to < 0 && !c->post) {
         err = talk(c);
         if (!err && c->begin)
             err = c->publish ? rtsp_publish_receive(c) : rtsp_play_send(c);
     }
     if (err)
         last_words(c);
-    if (c->move_to < 0)
+    if (c->tcp.move_to < 0)
         rtsp_conn_leave(c, err);
     return err;
 }
@@ -141,11 +130,8 @@ void rtsp_conn_expect_setup(struct rtsp_conn *c)
 
 static err_t greet(struct rtsp_conn *c)
 {
-    err_t err = NULL;
+    err_t err = tcp_conn_secure(&c->tcp, c->base.conf->limits.handshake_timeout);
 
-    if (c->tls)
-        err = io_tls_accept(&c->base.io, c->tls, c->base.conf->limits.handshake_timeout);
-    c->tls = io_tls_server_unref(c->tls); /* it belongs to this thread, the connection may go */
     rtsp_reader_init(&c->reader, c->base.io, &limits);
     c->base.io->write_timeout = c->base.conf->rtsp_server.send_timeout;
     rtsp_conn_expect_setup(c);
@@ -173,72 +159,77 @@ static struct rtsp_post *become_post(struct rtsp_conn *c)
 {
     struct rtsp_post *p = c->post;
 
-    *rtsp_post_place(p) = c->place;
-    c->place = (struct peers_place){ 0 };
+    *rtsp_post_place(p) = c->tcp.place;
+    c->tcp.place = (struct peers_place){ 0 };
     rtsp_conn_free(c);
     return p;
 }
 
-static void end(struct rtsp_conn *c, err_t err)
+static void end(struct tcp_conn *tcp, err_t err)
 {
+    struct rtsp_conn *c = conn_of(tcp);
+
     if (c->post) {
         err_free(&err);
         (void)rtsp_post_main(become_post(c));
-        return;
-    }
-    if (!err && c->move_to >= 0) {
-        rtsp_conn_send_away(c);
         return;
     }
     session_log_end(&c->base, &err);
     rtsp_conn_free(c);
 }
 
-err_t rtsp_conn_main(void *conn)
+static err_t run_client(struct tcp_conn *tcp)
 {
-    struct rtsp_conn *c = conn;
-    err_t err;
+    struct rtsp_conn *c = conn_of(tcp);
 
-    co_new_cid();
-    co_log_as(LOG_STRANGER);
-    err = session_remote(c->base.env, c->base.io, c->proxied, &c->place, c->ip, &c->port);
-    if (!c->ip[0] && c->base.conf->empty_ip_ok) { /* a load balancer looked whether we are there */
-        rtsp_conn_free(c);
-        return NULL;
-    }
-    if (!err) {
-        log_trace("RTSP%s client ip=%s:%d, fd=%d", c->tls ? "S" : "", c->ip, c->port,
-                  io_tcp_fd(c->base.io));
-        err = run(c);
-    }
-    end(c, err);
-    return NULL;
+    log_trace("RTSP%s client ip=%s:%d, fd=%d", tcp->tls ? "S" : "", tcp->ip, tcp->port,
+              io_tcp_fd(c->base.io));
+    return run(c);
 }
 
-err_t rtsp_conn_go_on_main(void *conn)
+static void arrive(struct tcp_conn *tcp)
 {
-    struct rtsp_conn *c = conn;
+    rtsp_conn_arrive(conn_of(tcp));
+}
+
+static err_t go_on(struct tcp_conn *tcp)
+{
+    struct rtsp_conn *c = conn_of(tcp);
     bool changed;
     err_t err;
 
-    co_log_as(LOG_STRANGER);
     c->base.co = co_self();
     err = session_apply(&c->base, &changed);
     if (!err)
         err = rtsp_conn_request(c, &c->reader.msg);
-    if (!err)
-        err = converse(c);
-    else
+    if (err) {
         rtsp_conn_leave(c, err);
-    end(c, err);
-    return NULL;
+        return err;
+    }
+    return converse(c);
+}
+
+static void free_conn(struct tcp_conn *tcp)
+{
+    rtsp_conn_free(conn_of(tcp));
+}
+
+static const struct tcp_ops ops = {
+    .name = "rtsp", .secure = "rtsps", .make = make, .run = run_client, .arrive = arrive,
+    .go_on = go_on, .end = end, .free = free_conn,
+};
+
+err_t rtsp_accept(struct session_env *env, const struct protocol_guest *guest,
+                  struct peers_place *place)
+{
+    return tcp_accept(&ops, env, guest, place);
 }
 
 struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const char *ip, int port)
 {
     struct rtsp_conn *c = conn_new(env, io, ip);
 
-    c->port = port;
+    c->tcp.port = port;
     return c;
 }
 
@@ -247,9 +238,10 @@ err_t rtsp_conn_over_main(void *conn)
     struct rtsp_conn *c = conn;
 
     co_log_as(LOG_STRANGER);
-    log_trace("RTSP client ip=%s:%d over HTTP, fd=%d", c->ip, c->port, io_tcp_fd(c->base.io));
+    log_trace("RTSP client ip=%s:%d over HTTP, fd=%d", c->tcp.ip, c->tcp.port,
+              io_tcp_fd(c->base.io));
     c->tunnelled = true;
-    end(c, run(c));
+    tcp_conn_end(&c->tcp, run(c));
     return NULL;
 }
 

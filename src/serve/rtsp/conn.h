@@ -21,7 +21,7 @@
 #include "serve/rtsp/multicast.h"
 #include "serve/rtsp/rtsp.h"
 #include "serve/rtsp/udp.h"
-#include "session/peers.h"
+#include "serve/tcp/conn.h"
 #include "session/player.h"
 #include "wire/rtp.h"
 
@@ -56,14 +56,9 @@ struct rtsp_conn {
     bool tunnelled;            /* base.io is a tunnel */
     struct rtsp_post *post;    /* it is no conversation at all: the way up of a tunnel */
 
-    struct io_tls_server *tls; /* a TLS handshake comes before RTSP; NULL: none */
-    bool proxied;              /* a header of the PROXY protocol comes first of all */
+    struct tcp_conn tcp;
     bool settled;              /* it came from another worker to be served here */
-    int move_to;               /* the worker that it goes to next; -1: none */
     struct co_deadline deadline; /* of what it should have said by now */
-    struct peers_place place;
-    char ip[IO_ADDR_SIZE];
-    int port;
 };
 
 /* One request on its way to its answer. */
@@ -75,7 +70,7 @@ struct rtsp_asked {
     struct wr *w;              /* the answer, as far as it is written */
 };
 
-/* Answer one request. With c->move_to set it was not answered: it goes along. Yields. */
+/* Answer one request. With c->tcp.move_to set it was not answered: it goes along. Yields. */
 err_t rtsp_conn_request(struct rtsp_conn *c, const struct rtsp_message *req)
     __attribute__((warn_unused_result));
 
@@ -88,7 +83,7 @@ void rtsp_asked_put(struct rtsp_asked *a, int status);
 /* ---- stream.c: which stream, and may it? */
 
 /* Its stream is the target's, and it is this to it: 0; or the status to answer, or -1: nothing is
- * answered here, it goes to another worker (c->move_to). A stream that it had before and that is
+ * answered here, it goes to another worker (tcp.move_to). A stream that it had before and that is
  * not this one is left. Yields. */
 err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
     __attribute__((warn_unused_result));
@@ -160,15 +155,13 @@ void rtsp_conn_tunnelled(struct rtsp_conn *c);
 /* conn.c: over a pipe that is a tunnel, taken over; and its co_fn. */
 struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const char *ip, int port);
 err_t rtsp_conn_over_main(void *conn);
+void rtsp_conn_free(struct rtsp_conn *c);
 
 /* ---- move.c */
 
-/* Its stream is to be served by another worker: it goes there, c->move_to, with its request. NULL
+/* Its stream is to be served by another worker: it goes there, tcp.move_to, with its request. NULL
  * and no such worker: it stays. Yields. */
 err_t rtsp_conn_settle(struct rtsp_conn *c, bool publishes) __attribute__((warn_unused_result));
-/* It is at rest, and is given to that worker. */
-void rtsp_conn_send_away(struct rtsp_conn *c);
-/* conn.c; co_fn: it came from another worker, and goes on with its request. */
-err_t rtsp_conn_go_on_main(void *conn);
+void rtsp_conn_arrive(struct rtsp_conn *c); /* it is there: its env is that worker's */
 
 #endif

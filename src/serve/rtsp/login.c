@@ -71,7 +71,7 @@ static err_t refuse(struct rtsp_asked *a, const struct rtsp_auth_rules *rules,
 
     if (said == RTSP_AUTH_WRONG) {
         log_warn("RTSP login is wrong, stream=%s, try %u", c->path, c->auth.failures);
-        session_guard_wrong(c->base.env, GUARD_RTSP, c->ip, NULL, 0);
+        session_guard_wrong(c->base.env, GUARD_RTSP, c->tcp.ip, NULL, 0);
         err = pay_for_guess(c);
     }
     if (err)
@@ -91,7 +91,7 @@ static err_t refuse_locked(struct rtsp_asked *a, co_usec left, int *status)
     err_t err;
 
     if (c->auth.failures++ == 0)
-        log_warn("RTSP login of %s is refused for %lld s: too many were wrong", c->ip, seconds);
+        log_warn("RTSP login of %s is refused for %lld s: too many were wrong", c->tcp.ip, seconds);
     err = pay_for_guess(c);
     if (err)
         return err;
@@ -108,7 +108,7 @@ static err_t ask(struct rtsp_asked *a, int *status)
     struct asked_user asked = { .vhost = c->base.vhost };
     struct rtsp_auth_rules rules = rules_of(&asked);
     const char *shown = rtsp_message_field(a->req, "Authorization");
-    co_usec left = shown ? session_guard_locked(c->base.env, GUARD_RTSP, c->ip) : 0;
+    co_usec left = shown ? session_guard_locked(c->base.env, GUARD_RTSP, c->tcp.ip) : 0;
     enum rtsp_auth_said said;
 
     if (left > 0)

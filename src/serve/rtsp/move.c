@@ -20,32 +20,13 @@ err_t rtsp_conn_settle(struct rtsp_conn *c, bool publishes)
     if (!err)
         err = co_check();
     if (!err)
-        c->move_to = (int)to;
+        c->tcp.move_to = (int)to;
     return err;
 }
 
-static err_t arrive(void *conn, struct session_env *env)
+void rtsp_conn_arrive(struct rtsp_conn *c)
 {
-    struct rtsp_conn *c = conn;
-
-    c->base.env = env;
-    c->base.generation = env->generation - 1; /* it is served by this env's snapshot next */
-    c->move_to = -1;
+    c->base.env = c->tcp.env;
+    c->base.generation = c->base.env->generation - 1; /* its snapshot is next */
     c->settled = true;
-    return io_attach(c->base.io);
-}
-
-static void drop(void *conn)
-{
-    rtsp_conn_free(conn);
-}
-
-void rtsp_conn_send_away(struct rtsp_conn *c)
-{
-    static const struct session_mover how = {
-        .name = "rtsp", .arrive = arrive, .main = rtsp_conn_go_on_main, .drop = drop,
-    };
-
-    io_detach(c->base.io);
-    session_move(c->base.env, (unsigned)c->move_to, &how, c);
 }

@@ -95,7 +95,7 @@ static err_t let_in(struct rtsp_asked *a, enum rtsp_role role, const char *file)
     c->role = role;
     rtsp_conn_expect_setup(c);
     log_trace("RTSP client identified, type=%s, ip=%s:%d, stream=%s",
-              role == RTSP_PUBLISHER ? "publish" : file ? "vod" : "play", c->ip, c->port,
+              role == RTSP_PUBLISHER ? "publish" : file ? "vod" : "play", c->tcp.ip, c->tcp.port,
               live_source_name(c->base.src));
     return NULL;
 }
@@ -128,7 +128,7 @@ static void tell_refused(const struct rtsp_conn *c, int status, err_t why)
     char text[300];
 
     if (c->file)
-        vod_refused(c->base.env->vod, "RTSP", c->ip, why);
+        vod_refused(c->base.env->vod, "RTSP", c->tcp.ip, why);
     else
         log_warn("RTSP client is refused with %d: %s", status, err_text(why, text, sizeof(text)));
 }
@@ -152,7 +152,7 @@ static err_t admit(struct rtsp_asked *a, enum rtsp_role role, int *status)
         err = rtsp_conn_settle(c, role == RTSP_PUBLISHER);
     if (err)
         return err;
-    if (c->move_to >= 0) {
+    if (c->tcp.move_to >= 0) {
         *status = -1;
         return NULL;
     }

@@ -126,7 +126,8 @@ err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
     err = upgrade(&c->base.io, &a);
     if (err)
         return err;
-    log_trace("RTSP client ip=%s:%d goes on in a %s", c->ip, c->port, c->base.io->ops->name);
+    log_trace("RTSP client ip=%s:%d goes on in a %s", c->tcp.ip, c->tcp.port,
+              c->base.io->ops->name);
     rtsp_conn_tunnelled(c);
     return NULL;
 }
@@ -150,7 +151,7 @@ static err_t start_conn(struct http_exchange *x, const struct asked *a)
     struct rtsp_conn *c = rtsp_conn_over(x->env, x->io, x->ip, x->port);
     err_t err;
 
-    http_exchange_take(x, rtsp_conn_place(c));
+    http_exchange_take(x, &c->tcp.place);
     err = upgrade(&c->base.io, a);
     if (!err)
         err = co_go(x->env->connections, "rtsp", rtsp_conn_over_main, c);

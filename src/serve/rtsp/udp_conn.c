@@ -33,7 +33,7 @@ static err_t peer_new(struct rtsp_conn *c)
 
     io_tcp_local(c->base.io, local, &port);
     if (!err)
-        err = rtsp_udp_peer_new(&c->udp, udp, c->ip, local,
+        err = rtsp_udp_peer_new(&c->udp, udp, c->tcp.ip, local,
                                 c->publish ? rtsp_publish_datagram : on_datagram, c);
     return err;
 }

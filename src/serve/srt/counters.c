@@ -45,21 +45,22 @@ static const struct counter_row rows[] = {
 static bool read_counters(const struct session_env *env, void *out)
 {
     struct srt_service_stat *stat = out;
+    const struct srt_service *s = srt_service_of(env);
     const struct srt_peer *p;
     uint32_t at = 0;
 
-    if (!env->srt)
+    if (!s)
         return false;
-    *stat = env->srt->stat;
-    stat->connections = env->srt->base.n_peers;
-    stat->strangers += env->srt->base.unreachable;
-    while ((p = datagram_slots_next(&env->srt->slots, &at))) {
+    *stat = s->stat;
+    stat->connections = s->base.n_peers;
+    stat->strangers += s->base.unreachable;
+    while ((p = datagram_slots_next(&s->slots, &at))) {
         stat->publishers += p->state == SRT_PUBLISHES;
         stat->players += p->state == SRT_PLAYS;
         stat->waiting += p->state == SRT_GREETED;
         srt_peer_sum(p, stat);
     }
-    datagram_service_count(&env->srt->base, &stat->sockets);
+    datagram_service_count(&s->base, &stat->sockets);
     return true;
 }
 

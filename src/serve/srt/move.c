@@ -29,7 +29,7 @@ err_t srt_settle(struct srt_peer *p)
 static err_t arrive(void *peer, struct session_env *env)
 {
     struct srt_peer *p = peer;
-    struct srt_service *s = env->srt;
+    struct srt_service *s = srt_service_of(env);
     struct datagram_endpoint *e =
         s ? datagram_endpoint_find(&s->base, p->greeting->endpoint) : NULL;
 

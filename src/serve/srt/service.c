@@ -13,6 +13,8 @@ enum { ID_BITS = 30 };
 
 enum { KEY_THREADS = 2, PEERS_EXPECTED = 1024 };
 
+_Static_assert(offsetof(struct srt_service, base) == 0, "env->service has either");
+
 static struct srt_service *service_of(struct datagram_service *s)
 {
     return container_of(s, struct srt_service, base);
@@ -63,21 +65,6 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
     return &s->base;
 }
 
-static const struct conf_endpoints *listen_of(const struct conf *conf)
-{
-    return conf->srt_server.enabled ? &conf->srt_server.listen : NULL;
-}
-
-static struct datagram_service *of(const struct session_env *env)
-{
-    return env->srt ? &env->srt->base : NULL;
-}
-
-static void put(struct session_env *env, struct datagram_service *s)
-{
-    env->srt = s ? service_of(s) : NULL;
-}
-
 static void end_all(struct datagram_service *s, const char *why)
 {
     struct srt_peer *p;
@@ -110,9 +97,9 @@ static void free_service(struct datagram_service *base)
 }
 
 const struct datagram_protocol srt_protocol = {
-    .name = "SRT", .directive = "srt_server", .reader = "srt", .ender = "srt-end",
-    .listen = listen_of, .choice = srt_choice_program, .share = shared_new, .unshare = shared_free,
-    .make = make, .of = of, .put = put, .end_all = end_all, .in_use = in_use, .free = free_service,
+    .id = PROTOCOL_SRT, .name = "SRT", .reader = "srt", .ender = "srt-end",
+    .choice = srt_choice_program, .share = shared_new, .unshare = shared_free,
+    .make = make, .end_all = end_all, .in_use = in_use, .free = free_service,
     .endpoint = srt_endpoint_new, .opts = srt_endpoint_opts, .closing = srt_endpoint_closing,
     .input = srt_endpoint_input, .end_batch = srt_endpoint_end_batch, .see_out = srt_see_out,
 };

@@ -22,8 +22,7 @@ struct session;
 struct clients_srt;
 struct udp;
 
-/* Its service is env->srt. Callers are refused as SRT_REFUSED_CLOSING once it refuses; who is
- * connected stays. */
+/* Callers are refused as SRT_REFUSED_CLOSING once it refuses; those that are connected stay. */
 extern const struct datagram_protocol srt_protocol;
 
 struct srt_service_stat { /* words alone, of which all are sums */
@@ -42,5 +41,10 @@ extern const struct counter_table srt_counters; /* reads the struct above */
 
 /* What a list shows of one client: session.srt of all of them. */
 bool srt_peer_tell(const struct session *s, struct clients_srt *out);
+
+static inline struct srt_service *srt_service_of(const struct session_env *env)
+{
+    return env->service[PROTOCOL_SRT]; /* NULL: it is off */
+}
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* server_rtc_tcp.c - who connects to a port of WebRTC over TCP, which may be one of HTTP, too: the
+/* accept.c - who connects to a port of WebRTC over TCP, which may be one of HTTP, too: the
  * first byte says what it speaks. A frame begins with its length, which is no more than 1,500
  * (RFC 4571), a request with a letter. */
-#include "app/server_parts.h"
-
 #include "base/log.h"
 #include "base/must.h"
-#include "serve/rtc/rtc.h"
+#include "serve/http/http.h"
+#include "serve/protocol.h"
+#include "serve/rtc/impl.h"
 #include "session/place.h"
 #include "session/remote.h"
 
@@ -22,21 +22,19 @@
 enum { FRAME_END = 6 }; /* of the first byte: 1,500 is 5 * 256 and some */
 
 struct guest {
-    struct server *server;
-    struct listeners_guest who;
-    uint8_t peer[IO_ADDR_BYTES];
+    struct session_env *env;
+    struct protocol_guest who;
     struct peers_place place;
-    bool reserved;
 };
 
 enum speaks { SPEAKS_NOTHING, SPEAKS_RTC, SPEAKS_HTTP };
 
-static enum speaks language(const struct listeners_guest *who)
+static enum speaks language(const struct protocol_guest *who)
 {
     uint8_t first;
     ssize_t n;
 
-    if (who->services == 1u << SERVICE_RTC)
+    if (!who->served[PROTOCOL_HTTP])
         return SPEAKS_RTC;
     if (who->proxied) /* its first bytes are the proxy's */
         return SPEAKS_HTTP;
@@ -58,20 +56,20 @@ static err_t serve(struct guest *g, struct session_env *env)
         return err;
     }
     err = session_remote(env, io, g->who.proxied, &g->place, ip, &port);
-    if (!err && !env->rtc)
+    if (!err && !rtc_service_of(env))
         err = err_new(ERR_RTC_DISABLED, "rtc_server is off");
     if (err) {
         io_close(io);
         return err;
     }
     log_debug("WebRTC client over TCP ip=%s:%d", ip, port);
-    rtc_service_tcp(env->rtc, io, NULL, 0);
+    rtc_service_tcp(rtc_service_of(env), io, NULL, 0);
     return NULL;
 }
 
 static void to_http(struct guest *g)
 {
-    err_t err = server_start_http(g->server, &g->who, &g->place, g->reserved);
+    err_t err = http_accept(g->env, &g->who, &g->place);
 
     if (err)
         log_end("accept", &err);
@@ -101,7 +99,7 @@ static err_t guest_main(void *guest)
     co_new_cid();
     co_log_as(LOG_STRANGER);
     if (listen_to(g) == SPEAKS_RTC)
-        err = serve(g, &g->server->env);
+        err = serve(g, g->env);
     else
         to_http(g);
     if (err)
@@ -111,20 +109,18 @@ static err_t guest_main(void *guest)
     return NULL;
 }
 
-err_t server_start_rtc(struct server *s, const struct listeners_guest *guest,
-                       struct peers_place *place, bool reserved)
+err_t rtc_accept(struct session_env *env, const struct protocol_guest *guest,
+                 struct peers_place *place)
 {
     struct guest *g;
     err_t err;
 
     if (language(guest) == SPEAKS_HTTP)
-        return server_start_http(s, guest, place, reserved);
+        return http_accept(env, guest, place);
     g = must(calloc(1, sizeof(*g)));
-    *g = (struct guest){ .server = s, .who = *guest, .place = *place, .reserved = reserved };
-    memcpy(g->peer, guest->peer, sizeof(g->peer));
-    g->who.peer = g->peer;
+    *g = (struct guest){ .env = env, .who = *guest, .place = *place };
     *place = (struct peers_place){ 0 };
-    err = co_go(&s->connections, "rtc-tcp", guest_main, g);
+    err = co_go(env->connections, "rtc-tcp", guest_main, g);
     if (!err)
         return NULL;
     (void)close(guest->fd);

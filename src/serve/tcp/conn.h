@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.h - a connection over TCP from accept to close: its place, the header of a proxy, TLS, the
+ * coroutine that serves it, its way to another worker. A protocol has it in its own memory, and a
+ * row of functions.
+ */
+#ifndef SERVE_TCP_CONN_H
+#define SERVE_TCP_CONN_H
+
+#include "co/net/io_tcp.h"
+#include "serve/protocol.h"
+
+struct tcp_ops;
+
+struct tcp_conn {
+    const struct tcp_ops *ops;
+    struct session_env *env;   /* of the worker that serves it */
+    struct io **io;            /* its pipe, in the protocol's memory; NULL: it was handed over */
+    struct io_tls_server *tls; /* a handshake comes first; NULL: none */
+    bool proxied;              /* a header of the PROXY protocol before that */
+    bool secure;               /* it speaks TLS */
+    int move_to;               /* the worker that it goes to next; -1: it stays */
+    struct peers_place place;
+    char ip[IO_ADDR_SIZE];     /* of the client */
+    int port;
+};
+
+struct tcp_ops {
+    const char *name, *secure;  /* of its coroutine; of one over TLS */
+    /* Its memory, with tcp_conn_init() done. Owns the pipe. */
+    struct tcp_conn *(*make)(struct session_env *env, struct io *io,
+                             const struct protocol_guest *guest);
+    err_t (*run)(struct tcp_conn *c);    /* to its end, or until move_to says where to; yields */
+    void (*leave)(struct tcp_conn *c);   /* it goes to that worker; or NULL */
+    void (*arrive)(struct tcp_conn *c);  /* it is there: `env` is that worker's */
+    err_t (*go_on)(struct tcp_conn *c);  /* as run, there */
+    void (*end)(struct tcp_conn *c, err_t err); /* log why, and free it; owns the error */
+    void (*free)(struct tcp_conn *c);
+};
+
+/* For a protocol's accept(): see struct protocol. */
+err_t tcp_accept(const struct tcp_ops *ops, struct session_env *env,
+                 const struct protocol_guest *guest, struct peers_place *place)
+    __attribute__((warn_unused_result));
+/* It counts among the connections, until tcp_conn_fini(), which closes it. */
+void tcp_conn_init(struct tcp_conn *c, const struct tcp_ops *ops, struct session_env *env,
+                   struct io **io);
+void tcp_conn_fini(struct tcp_conn *c);
+/* Its coroutine is at its end, or at the end of it here. */
+void tcp_conn_end(struct tcp_conn *c, err_t err);
+/* The TLS handshake, if one is to come. Yields. */
+err_t tcp_conn_secure(struct tcp_conn *c, co_usec timeout) __attribute__((warn_unused_result));
+
+#endif
