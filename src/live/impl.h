@@ -60,7 +60,8 @@ struct live_registry {
     size_t count;
     struct live_memory memory;
     struct live_keeper *keepers;
-    size_t alarm;    /* from so much on somebody has to lose */
+    size_t alarm;    /* above so much memory the source that grew calls squeeze() */
+    void (*squeeze)(struct live_registry *r); /* makes the largest streams drop packets */
     bool part;       /* of a limit that several registries have */
     co_usec logged_at;
 };
@@ -132,9 +133,6 @@ static inline bool live_source_is_due(const struct live_source *src)
 void live_source_charge_log(struct live_source *src);
 /* A wire that lagged, or a reader, needs the log no more. */
 void live_source_was_read(struct live_source *src);
-void live_registry_leave(struct live_source *src);
-/* The logs and wires of all sources are larger than they may be. */
-void live_registry_squeeze(struct live_registry *r);
 /* Drop the older half of log and wires; gives how many bytes. Blocks that a player is in stay
  * until it moves. */
 size_t live_source_halve(struct live_source *src);
@@ -180,11 +178,17 @@ static inline void live_source_pull(struct live_source *src)
         (void)live_tap_pull(src);
 }
 
-void live_track_events_wake(struct live_source *src);
+/* A coroutine that waits for track events, on its stack. */
+struct live_track_waiter {
+    struct co *co;
+    struct live_track_waiter *next, **prev;
+};
+
+/* They run later, when the packet is in the log. */
 static inline void live_track_events_signal(struct live_source *src)
 {
-    if (src->waiters)
-        live_track_events_wake(src);
+    for (struct live_track_waiter *w = src->waiters; w; w = w->next)
+        co_unpark(w->co);
 }
 
 /* Wires, called by the source. */

@@ -17,16 +17,6 @@ enum { SMALL = 4 * 1024, SMALL_PLAYED = 4 << 20 };
 
 #define LOG_EVERY CO_SECONDS(10)
 
-struct live_registry *live_registry_new(void)
-{
-    struct live_registry *r = must(calloc(1, sizeof(*r)));
-
-    r->n_buckets = BUCKETS_MIN;
-    r->alarm = SIZE_MAX;
-    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
-    return r;
-}
-
 void live_registry_free(struct live_registry *r)
 {
     for (size_t i = 0; r && i < r->n_buckets; i++) {
@@ -69,20 +59,6 @@ static void grow(struct live_registry *r)
         }
     }
     free(old);
-}
-
-void live_registry_leave(struct live_source *src)
-{
-    if (!src->registry)
-        return;
-    *src->prev = src->next;
-    if (src->next)
-        src->next->prev = src->prev;
-    src->registry->count--;
-    src->registry->memory.used -= src->memory;
-    if (src->packets)
-        bump_uncount(src->packets);
-    src->registry = NULL;
 }
 
 struct live_source *live_registry_find(struct live_registry *r, const char *name)
@@ -298,7 +274,7 @@ static bool squeeze(struct live_registry *r, bool spared, size_t *want, const ch
 
 /* Well below the limit, so that it is not met again with the next packet; and when that cannot be,
  * as players are in what was dropped, it is looked at again only when there is more. */
-void live_registry_squeeze(struct live_registry *r)
+static void squeeze_all(struct live_registry *r)
 {
     size_t enough = r->memory.limit - r->memory.limit / 16;
     size_t want = r->memory.used - enough;
@@ -316,6 +292,17 @@ void live_registry_squeeze(struct live_registry *r)
     r->alarm = r->memory.used + r->memory.limit / 32;
     if (r->alarm < r->memory.limit)
         r->alarm = r->memory.limit;
+}
+
+struct live_registry *live_registry_new(void)
+{
+    struct live_registry *r = must(calloc(1, sizeof(*r)));
+
+    r->n_buckets = BUCKETS_MIN;
+    r->alarm = SIZE_MAX;
+    r->squeeze = squeeze_all;
+    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
+    return r;
 }
 
 size_t live_registry_count(const struct live_registry *r)

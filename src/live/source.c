@@ -151,6 +151,20 @@ void live_source_was_read(struct live_source *src)
     free_ring(src);
 }
 
+static void leave_registry(struct live_source *src)
+{
+    if (!src->registry)
+        return;
+    *src->prev = src->next;
+    if (src->next)
+        src->next->prev = src->prev;
+    src->registry->count--;
+    src->registry->memory.used -= src->memory;
+    if (src->packets)
+        bump_uncount(src->packets);
+    src->registry = NULL;
+}
+
 struct live_source *live_source_unref(struct live_source *src)
 {
     if (!src || !ref_put(&src->ref))
@@ -160,7 +174,7 @@ struct live_source *live_source_unref(struct live_source *src)
     co_post_cancel(&src->wake);
     if (src->user_data)
         src->user_data->free(src->user_data);
-    live_registry_leave(src);
+    leave_registry(src);
     while (src->mix && src->mix->count > 0)
         (void)av_packet_unref(live_mix_pop(src->mix, true));
     forget_log(src);
@@ -619,7 +633,7 @@ static void take_in(struct live_source *src, const struct av_packet *pkt, co_use
     trim(src, now);
     live_source_charge_log(src);
     if (src->registry && src->registry->memory.used > src->registry->alarm)
-        live_registry_squeeze(src->registry);
+        src->registry->squeeze(src->registry);
     if (live_source_is_due(src))
         live_source_wake_soon(src);
 }

@@ -4,26 +4,20 @@
 
 #include "live/impl.h"
 
-/* On the stack of the coroutine that waits. */
-struct live_track_waiter {
-    struct co *co;
-    struct live_track_waiter *next, **prev;
-};
-
-static void link_in(struct live_source *src, struct live_track_waiter *n)
+static void link_in(struct live_source *src, struct live_track_waiter *w)
 {
-    n->next = src->waiters;
-    n->prev = &src->waiters;
-    if (n->next)
-        n->next->prev = &n->next;
-    src->waiters = n;
+    w->next = src->waiters;
+    w->prev = &src->waiters;
+    if (w->next)
+        w->next->prev = &w->next;
+    src->waiters = w;
 }
 
-static void link_out(const struct live_track_waiter *n)
+static void link_out(const struct live_track_waiter *w)
 {
-    *n->prev = n->next;
-    if (n->next)
-        n->next->prev = n->prev;
+    *w->prev = w->next;
+    if (w->next)
+        w->next->prev = w->prev;
 }
 
 err_t live_track_events_wait(struct live_source *src, co_usec time)
@@ -36,11 +30,4 @@ err_t live_track_events_wait(struct live_source *src, co_usec time)
     link_out(&me);
     live_source_pull(src);
     return wake == CO_STOPPED ? co_stop_why() : NULL;
-}
-
-/* They run later, when the packet is in the log. */
-void live_track_events_wake(struct live_source *src)
-{
-    for (struct live_track_waiter *n = src->waiters; n; n = n->next)
-        co_unpark(n->co);
 }

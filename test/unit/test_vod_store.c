@@ -1239,7 +1239,7 @@ static void how_much_is_kept(void **state)
     assert_true(s.cache_bytes <= LIMIT);
     /* Others need memory. */
     live_registry_limit(env.streams, live_registry_memory(env.streams)->used - LIMIT / 4);
-    live_registry_squeeze(env.streams);
+    env.streams->squeeze(env.streams);
     vod_stat(env.vod, &s);
     assert_true(s.cache_bytes <= LIMIT - LIMIT / 4);
     for (unsigned i = 0; i < FILES; i++)
