@@ -23,7 +23,7 @@
 
 enum {
     WORDS = sizeof(struct figures) / sizeof(uint64_t),
-    SUMS = offsetof(struct figures, held_by) / sizeof(uint64_t),
+    SUMS = offsetof(struct figures, held_by), /* bytes */
 };
 
 /* How long the others have to publish, how often it is looked whether they did; and who has not
@@ -375,8 +375,7 @@ static void add_holds(struct figures *sum, const struct figures *one)
 
 static void add(struct figures *sum, const struct figures *one)
 {
-    for (size_t i = 0; i < SUMS; i++)
-        set_word(sum, i, word(sum, i) + word(one, i));
+    counters_add(sum, one, SUMS);
     add_holds(sum, one);
 }
 

@@ -14,6 +14,15 @@ static uint64_t word(const void *counters, size_t at)
     return v;
 }
 
+void counters_add(void *sum, const void *one, size_t size)
+{
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t v = word(sum, at) + word(one, at);
+
+        memcpy((char *)sum + at, &v, sizeof(v));
+    }
+}
+
 double counters_value(const struct counter_row *row, unsigned i, const void *counters)
 {
     static const double units[] = { [COUNTER_PLAIN] = 1, [COUNTER_US] = 1e6, [COUNTER_MS] = 1e3 };

@@ -57,6 +57,8 @@ struct counter_table {
     bool (*read)(const struct session_env *env, void *out);
 };
 
+/* Add each word of one struct to the same of another; size: of both, in bytes. */
+void counters_add(void *sum, const void *one, size_t size);
 /* One word of a struct, as /metrics shows it; i: which value of the label. */
 double counters_value(const struct counter_row *row, unsigned i, const void *counters);
 /* Write what happened between two readings to buf, and return the length; 0: nothing to show. */

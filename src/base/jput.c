@@ -149,3 +149,36 @@ void jput_null(struct jput *j, const char *key)
     begin(j, key);
     put(j->w, "null");
 }
+
+/* ---- members of a struct */
+
+/* False: it is left out. */
+static bool put_field(struct jput *j, const struct jput_field *f, const char *at)
+{
+    const char *text = at;
+    int64_t v;
+
+    memcpy(&v, at, sizeof(v));
+    switch (f->kind & ~(JPUT_OPTIONAL | JPUT_WITH)) {
+    case JPUT_UINT: jput_uint(j, f->key, (uint64_t)v); return true;
+    case JPUT_MILLI: jput_real(j, f->key, (double)v / 1e3, 3); return true;
+    case JPUT_WHOLE: jput_int(j, f->key, v / 1000); return true;
+    case JPUT_BOOL: jput_bool(j, f->key, v != 0); return true;
+    case JPUT_TEXT: memcpy(&text, at, sizeof(text)); break;
+    default: break;
+    }
+    if ((f->kind & JPUT_OPTIONAL) && (!text || !*text))
+        return false;
+    jput_text(j, f->key, text);
+    return true;
+}
+
+void jput_fields(struct jput *j, const struct jput_field *fields, size_t n, const void *of)
+{
+    bool shown = true;
+
+    for (size_t i = 0; i < n; i++) {
+        if (shown || !(fields[i].kind & JPUT_WITH))
+            shown = put_field(j, &fields[i], (const char *)of + fields[i].at);
+    }
+}

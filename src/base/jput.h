@@ -36,4 +36,21 @@ void jput_real(struct jput *j, const char *key, double v, int digits);
 void jput_bool(struct jput *j, const char *key, bool v);
 void jput_null(struct jput *j, const char *key);
 
+/* The members of a struct as rows: key, offset, what stands there. */
+enum {
+    JPUT_UINT,         /* uint64_t */
+    JPUT_MILLI,        /* int64_t, thousandths of what is shown: with three digits, */
+    JPUT_WHOLE,        /* or cut off */
+    JPUT_BOOL,         /* uint64_t */
+    JPUT_TEXT,         /* const char * */
+    JPUT_CHARS,        /* char[8] or more */
+    JPUT_OPTIONAL = 8, /* with one of the last two: left out if it is NULL or "" */
+    JPUT_WITH = 16,    /* left out if the member above is */
+};
+struct jput_field {
+    const char *key;
+    uint16_t at, kind;
+};
+void jput_fields(struct jput *j, const struct jput_field *fields, size_t n, const void *of);
+
 #endif

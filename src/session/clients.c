@@ -283,12 +283,3 @@ const struct clients_total *clients_total(const struct clients *r, enum clients_
 {
     return &r->totals[type];
 }
-
-const char *clients_rtc_left_out(const struct clients_rtc *r, char out[CLIENTS_RTC_WORDS])
-{
-    out[0] = '\0';
-    if (r->b_frames > 0)
-        (void)snprintf(out, CLIENTS_RTC_WORDS, "B-frames: %llu of %llu frames left out",
-                       (unsigned long long)r->b_frames, (unsigned long long)r->frames);
-    return out;
-}

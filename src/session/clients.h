@@ -11,6 +11,7 @@
 #ifndef SESSION_CLIENTS_H
 #define SESSION_CLIENTS_H
 
+#include "base/jput.h"
 #include "base/kbps.h"
 #include "live/source.h"
 
@@ -21,6 +22,7 @@ struct clients;
 struct client;
 struct live_feed_info;
 struct live_sender;
+struct session;
 struct session_stream;
 struct home;
 struct workers;
@@ -57,48 +59,16 @@ struct clients_rtp {
     co_usec jitter;   /* RFC 3550 6.4.1 */
 };
 
-/* What a conversation over SRT knows of its packets, since it began. */
-struct clients_srt {
-    uint64_t sent, received, send_lost, recv_lost, send_repeated, recv_repeated, send_dropped,
-        recv_dropped, belated, undecrypted, bytes_sent, bytes_received;
-    co_usec rtt, recv_latency, send_latency, held; /* held: of media, until its time comes */
-    unsigned in_flight;
-    uint32_t version;        /* of the peer's library: 0x010501 is 1.5.1 */
-    unsigned key_size;       /* 0: in the clear */
-};
-
-/* What a conversation over WebRTC knows of its way and its packets, since it began. */
-struct clients_rtc {
-    const char *state;          /* "checked", "connected" */
-    const char *transport;      /* "udp", "tcp" */
-    char remote[72];            /* the peer's address, and ours */
-    const char *cipher;         /* of DTLS; "" */
-    const char *profile;        /* of SRTP: "AES128-GCM", "AES128-CM"; "" in the clear */
-    const char *video, *audio;  /* codecs agreed on, "H264"; "" */
-    uint64_t sent, received, lost, nacks, repeated, plis, forged;
-    co_usec rtt, jitter;
-    unsigned address_changes;
-    const char *takes;          /* by its line: pictures "all", "needed", "keys"; NULL: no player */
-    uint64_t left_out;          /* packets of those that it does not take */
-    uint64_t frames, b_frames;  /* of the stream; those left out, as browsers show no B-frames */
-};
-/* What a player does not get, in words: "B-frames: 180 of 240 frames left out"; "": it gets all. */
-enum { CLIENTS_RTC_WORDS = 80 };
-const char *clients_rtc_left_out(const struct clients_rtc *r, char out[CLIENTS_RTC_WORDS]);
-
-/* What a conversation over RTMFP knows of its session, since it began. */
-struct clients_rtmfp {
-    const char *peer_id;        /* in hexadecimal */
-    char remote[72];            /* the peer's address */
-    bool hmac, numbered;        /* what it agreed on */
-    unsigned group;             /* of Diffie-Hellman: 2, 5, 14 */
-    uint64_t sent, received, lost, again, abandoned, pings_lost; /* packets; fragments that were
-                                 * lost, and sent again; messages that were given up */
-    uint64_t missing;           /* of a publisher: messages that it gave up */
-    uint64_t skips;             /* of a player: it went on at a key frame */
-    co_usec rtt;
-    unsigned moves;
-    size_t waiting;             /* bytes that are to be sent to it */
+/* What a protocol knows of one client, since it began: an object of its own in lists. */
+enum { CLIENTS_DETAIL = 512 };
+struct clients_detail {
+    const char *name;                /* the key of the object: "srt" */
+    const struct jput_field *fields; /* of a struct of the protocol's, at most that many bytes */
+    size_t n;
+    /* Fill the struct. False: there is nothing yet. */
+    bool (*read)(const struct session *s, void *out);
+    /* Add to the last line in the log what it lost; or NULL. */
+    void (*add_losses)(const struct session *s, char *text, size_t size);
 };
 
 /* What a list shows. Strings are the session's, valid until the next yield; none is NULL. */
@@ -108,12 +78,8 @@ struct clients_info {
     uint64_t in, out;       /* bytes of its connection */
     int in_kbps, out_kbps;  /* over the last 30 s */
     const struct live_sender *sender; /* to a player; NULL: it has none */
-    bool has_srt;
-    struct clients_srt srt;
-    bool has_rtc;
-    struct clients_rtc rtc;
-    bool has_rtmfp;
-    struct clients_rtmfp rtmfp;
+    const struct clients_detail *detail; /* NULL: there is none */
+    const struct session *session;       /* for its read() */
 };
 
 struct clients_kind {

@@ -100,14 +100,8 @@ static void describe(struct client *c, struct clients_info *out)
         .ip = s->names.ip, .tc_url = s->names.tc_url, .page_url = text_or_empty(s->names.page_url),
         .swf_url = text_or_empty(s->names.swf_url), .began_at = s->began_at, .in = s->in,
         .out = s->out, .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
-        .sender = s->sender,
+        .sender = s->sender, .detail = s->detail, .session = s,
     };
-    if (s->srt)
-        out->has_srt = s->srt(s, &out->srt);
-    if (s->rtc)
-        out->has_rtc = s->rtc(s, &out->rtc);
-    if (s->rtmfp)
-        out->has_rtmfp = s->rtmfp(s, &out->rtmfp);
 }
 
 static void kick(struct client *c)
@@ -146,18 +140,6 @@ void session_enter(struct session *s)
     clients_admit(&s->entry, &s->names);
 }
 
-/* What was lost on its way by SRT. */
-static void describe_srt(const struct session *s, bool publishes, char *text, size_t size)
-{
-    struct clients_srt srt;
-    size_t n = strlen(text);
-
-    if (s->srt && s->srt(s, &srt))
-        (void)snprintf(text + n, size - n, ", %llu packets lost, %llu of them for good",
-                       (unsigned long long)(publishes ? srt.recv_lost : srt.send_lost),
-                       (unsigned long long)(publishes ? srt.recv_dropped : srt.send_dropped));
-}
-
 /* ", 18 players" of a publisher; ", 5 packets left out" of a player that was too slow. */
 static void describe_others(const struct session *s, char *text, size_t size)
 {
@@ -171,7 +153,8 @@ static void describe_others(const struct session *s, char *text, size_t size)
     else if (s->left_out > 0)
         (void)snprintf(text, size, ", %llu packets left out since it was too slow",
                        (unsigned long long)s->left_out);
-    describe_srt(s, clients_type_publishes(s->entry.type), text, size);
+    if (s->detail && s->detail->add_losses)
+        s->detail->add_losses(s, text, size);
 }
 
 /* "RTMP publisher of live/show from 192.0.2.7, 312.0 s, 41.2 MB in, 1102 kbit/s, 18 players" */

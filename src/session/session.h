@@ -35,10 +35,7 @@ struct session {
     const struct live_sender *sender; /* sends to it, while it plays over its connection; or NULL */
     struct co *co;               /* works for it, and is stopped to kick it; NULL: see on_kick */
     void (*on_kick)(struct session *s);
-    /* One of SRT tells of its packets; false: it has none yet. NULL: it is none. */
-    bool (*srt)(const struct session *s, struct clients_srt *out);
-    bool (*rtc)(const struct session *s, struct clients_rtc *out); /* the same of WebRTC */
-    bool (*rtmfp)(const struct session *s, struct clients_rtmfp *out); /* and of RTMFP */
+    const struct clients_detail *detail; /* what its protocol knows of it; or NULL */
     struct alone alone;          /* while it plays a stream without a publisher */
     struct home *home;           /* of its stream, while it is in it: session/move.h */
     bool plays;                  /* there */

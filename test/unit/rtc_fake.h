@@ -339,7 +339,7 @@ void rtc_publish_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_u
     fake_rtcp++;
 }
 
-void rtc_publish_tell(const struct rtc_peer *p, struct clients_rtc *out)
+void rtc_publish_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
 {
     (void)p, (void)out;
 }
@@ -378,7 +378,7 @@ void rtc_play_end(struct rtc_peer *p, err_t why)
     fake_ended++;
 }
 
-void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out)
+void rtc_play_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
 {
     (void)p, (void)out;
 }

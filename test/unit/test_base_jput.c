@@ -49,6 +49,48 @@ static void test_members(void **state)
     wr_free(&w);
 }
 
+struct shown {
+    uint64_t n, on;
+    int64_t us;
+    const char *name;
+    char text[8];
+};
+
+/* Optional members and those that go with them are left out. */
+static void test_fields(void **state)
+{
+#define AT(member) .at = offsetof(struct shown, member)
+    static const struct jput_field fields[] = {
+        { "n", AT(n) }, { "ms", AT(us), JPUT_MILLI }, { "whole", AT(us), JPUT_WHOLE },
+        { "on", AT(on), JPUT_BOOL }, { "name", AT(name), JPUT_TEXT | JPUT_OPTIONAL },
+        { "with", AT(n), JPUT_WITH }, { "text", AT(text), JPUT_CHARS },
+        { "more", AT(text), JPUT_CHARS | JPUT_OPTIONAL },
+    };
+    static const struct {
+        struct shown v;
+        const char *want;
+    } shown[] = {
+        { { UINT64_MAX, 1, 1500, "x", "abc" },
+          "{\"n\":18446744073709551615,\"ms\":1.5,\"whole\":1,\"on\":true,\"name\":\"x\","
+          "\"with\":18446744073709551615,\"text\":\"abc\",\"more\":\"abc\"}" },
+        { { .us = -2500 }, "{\"n\":0,\"ms\":-2.5,\"whole\":-2,\"on\":false,\"text\":\"\"}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(shown); i++) {
+        struct wr w;
+        struct jput j = { .w = &w };
+
+        wr_init(&w, 4096);
+        jput_open(&j, NULL, '{');
+        jput_fields(&j, fields, COUNT(fields), &shown[i].v);
+        jput_close(&j, '}');
+        wr_u8(&w, 0);
+        assert_string_equal((char *)w.buf, shown[i].want);
+        wr_free(&w);
+    }
+}
+
 /* What is no UTF-8 becomes U+FFFD, byte by byte; what is stays. */
 static const struct {
     const char *name, *in, *out;
@@ -109,7 +151,7 @@ static void test_every_pair_of_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_members), TEST(test_utf8), TEST(test_every_pair_of_bytes),
+        TEST(test_members), TEST(test_fields), TEST(test_utf8), TEST(test_every_pair_of_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -930,7 +930,7 @@ static void numbers_of_another_source_are_not_kept(void **state)
 
 static void reports_say_how_the_way_is(void **state)
 {
-    struct clients_rtc tell = { 0 };
+    struct rtc_client_stat tell = { 0 };
     struct rtcp_block b = { .ssrc = VIDEO_SSRC, .lost = 7, .jitter = 900 };
     struct guest *g;
     struct wr w;
@@ -946,7 +946,7 @@ static void reports_say_how_the_way_is(void **state)
     for (size_t n = 0; n < w.len; n++) /* cut anywhere */
         rtc_play_rtcp(&g->peer, w.buf, n, co_clock());
     wr_free(&w);
-    rtc_play_tell(&g->peer, &tell);
+    rtc_play_stat(&g->peer, &tell);
     assert_int_equal(tell.lost, 7);
     assert_int_equal(tell.jitter, 10000);
     assert_in_range(tell.rtt, 45000, 80000);

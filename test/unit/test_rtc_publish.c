@@ -727,7 +727,7 @@ static void put_sr(uint32_t ssrc, int64_t unix_us, uint32_t time)
 
 static void test_reports(void **state)
 {
-    struct clients_rtc told = { 0 };
+    struct rtc_client_stat told = { 0 };
 
     (void)state;
     begin("");
@@ -748,7 +748,7 @@ static void test_reports(void **state)
     assert_in_range(it.block[0].delay, 60000, 80000);
     assert_int_equal(it.block[1].last_sr, 0);
     assert_int_equal(it.service.stat.recv_lost, 2);
-    rtc_publish_tell(it.p, &told);
+    rtc_publish_stat(it.p, &told);
     assert_int_equal(told.lost, 2);
     assert_in_range(told.rtt, 70000, 90000);
     assert_true(told.nacks >= 2);

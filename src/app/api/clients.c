@@ -50,91 +50,16 @@ static void put_file(struct jput *j, const struct live_sender *sender)
     jput_close(j, '}');
 }
 
-/* Its packets, by the names that users of SRT's library know. */
-static void put_srt(struct jput *j, const struct clients_info *info)
+/* What its protocol knows of it. */
+static void put_detail(struct jput *j, const struct clients_info *info)
 {
-    const struct clients_srt *s = &info->srt;
-    char version[16];
+    uint64_t room[CLIENTS_DETAIL / sizeof(uint64_t)];
+    const struct clients_detail *d = info->detail;
 
-    (void)snprintf(version, sizeof(version), "%u.%u.%u", s->version >> 16 & 0xff,
-                   s->version >> 8 & 0xff, s->version & 0xff);
-    jput_open(j, "srt", '{');
-    jput_real(j, "msRTT", (double)s->rtt / 1e3, 3);
-    jput_uint(j, "pktSent", s->sent);
-    jput_uint(j, "pktRecv", s->received);
-    jput_uint(j, "pktSndLoss", s->send_lost);
-    jput_uint(j, "pktRcvLoss", s->recv_lost);
-    jput_uint(j, "pktRetrans", s->send_repeated);
-    jput_uint(j, "pktRcvRetrans", s->recv_repeated);
-    jput_uint(j, "pktSndDrop", s->send_dropped);
-    jput_uint(j, "pktRcvDrop", s->recv_dropped);
-    jput_uint(j, "pktRcvBelated", s->belated);
-    jput_uint(j, "pktRcvUndecrypt", s->undecrypted);
-    jput_uint(j, "byteSent", s->bytes_sent);
-    jput_uint(j, "byteRecv", s->bytes_received);
-    jput_real(j, "mbpsSendRate", info->out_kbps / 1e3, 3);
-    jput_real(j, "mbpsRecvRate", info->in_kbps / 1e3, 3);
-    jput_int(j, "msRcvTsbPdDelay", us_to_ms(s->recv_latency));
-    jput_int(j, "msSndTsbPdDelay", us_to_ms(s->send_latency));
-    jput_int(j, "msRcvBuf", us_to_ms(s->held));
-    jput_uint(j, "pktFlightSize", s->in_flight);
-    jput_text(j, "peerVersion", version);
-    jput_uint(j, "keyLength", s->key_size);
-    jput_close(j, '}');
-}
-
-/* What its session agreed on, and how its packets come over. */
-static void put_rtc(struct jput *j, const struct clients_rtc *r)
-{
-    char text[CLIENTS_RTC_WORDS];
-
-    jput_open(j, "rtc", '{');
-    jput_text(j, "state", r->state);
-    jput_text(j, "transport", r->transport);
-    jput_text(j, "remote", r->remote);
-    jput_text(j, "dtls", r->cipher);
-    jput_text(j, "srtp", r->profile);
-    jput_text(j, "video", r->video);
-    jput_text(j, "audio", r->audio);
-    jput_uint(j, "packets_sent", r->sent);
-    jput_uint(j, "packets_received", r->received);
-    jput_uint(j, "packets_lost", r->lost);
-    jput_uint(j, "nacks", r->nacks);
-    jput_uint(j, "packets_repeated", r->repeated);
-    jput_uint(j, "plis", r->plis);
-    jput_uint(j, "packets_forged", r->forged);
-    jput_real(j, "rtt_ms", (double)r->rtt / 1e3, 3);
-    jput_real(j, "jitter_ms", (double)r->jitter / 1e3, 3);
-    jput_uint(j, "address_changes", r->address_changes);
-    if (r->takes) {
-        jput_text(j, "pictures", r->takes);
-        jput_uint(j, "packets_left_out", r->left_out);
-    }
-    if (*clients_rtc_left_out(r, text))
-        jput_text(j, "video_left_out", text);
-    jput_close(j, '}');
-}
-
-/* Its session, of which another stream may be a client, too. */
-static void put_rtmfp(struct jput *j, const struct clients_rtmfp *r)
-{
-    jput_open(j, "rtmfp", '{');
-    jput_text(j, "peer_id", r->peer_id);
-    jput_text(j, "remote", r->remote);
-    jput_uint(j, "dh_group", r->group);
-    jput_bool(j, "hmac", r->hmac);
-    jput_bool(j, "sequence", r->numbered);
-    jput_uint(j, "packets_sent", r->sent);
-    jput_uint(j, "packets_received", r->received);
-    jput_uint(j, "fragments_lost", r->lost);
-    jput_uint(j, "fragments_again", r->again);
-    jput_uint(j, "messages_abandoned", r->abandoned);
-    jput_uint(j, "messages_missing", r->missing);
-    jput_uint(j, "skips", r->skips);
-    jput_uint(j, "waiting_bytes", r->waiting);
-    jput_real(j, "rtt_ms", (double)r->rtt / 1e3, 3);
-    jput_uint(j, "pings_lost", r->pings_lost);
-    jput_uint(j, "address_changes", r->moves);
+    if (!d || !d->read(info->session, room))
+        return;
+    jput_open(j, d->name, '{');
+    jput_fields(j, d->fields, d->n, room);
     jput_close(j, '}');
 }
 
@@ -173,12 +98,7 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
         put_sender(j, info.sender);
         put_file(j, info.sender);
     }
-    if (info.has_srt)
-        put_srt(j, &info);
-    if (info.has_rtc)
-        put_rtc(j, &info.rtc);
-    if (info.has_rtmfp)
-        put_rtmfp(j, &info.rtmfp);
+    put_detail(j, &info);
     jput_close(j, '}');
 }
 

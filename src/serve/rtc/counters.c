@@ -11,10 +11,13 @@
  * retransmitted, and those no longer kept. loss: datagrams of the whole machine that found no room
  * in a socket's buffer; not loss of the network. fid: sessions found by our ufrag and by address.
  */
+#include "base/container_of.h"
 #include "serve/rtc/impl.h"
+#include "serve/rtc/peer.h"
 
 #define OF(field) offsetof(struct rtc_service_stat, field)
 #define AT(field) .at = OF(field)
+#define CLIENT(field) .at = offsetof(struct rtc_client_stat, field)
 
 static const char *const modes[] = { "publish", "play", "waiting" };
 static const char *const to[] = { "opus", "aac" };
@@ -102,4 +105,70 @@ const struct counter_table rtc_counters = {
     .rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]),
     .words = words, .n_words = sizeof(words) / sizeof(words[0]), .no_room = OF(no_room),
     .size = sizeof(struct rtc_service_stat), .read = read_counters,
+};
+
+/* ---- of one client */
+
+static const char *state_of(const struct rtc_peer *p)
+{
+    return p->state == RTC_CONNECTED ? "connected" : p->state == RTC_CHECKED ? "checked" : "waits";
+}
+
+static const char *codec_of(const struct rtc_peer *p, enum av_kind kind)
+{
+    const struct sdp_track *t = &p->agreed.tracks[kind];
+
+    return t->on ? av_codec_name(t->codec) : "";
+}
+
+static const char *profile_of(const struct rtc_peer *p)
+{
+    if (!p->srtp_out)
+        return "";
+    return p->profile == SRTP_AEAD_AES_128_GCM ? "AES128-GCM" : "AES128-CM";
+}
+
+static bool read_client(const struct session *s, void *stat)
+{
+    struct rtc_client_stat *out = stat;
+    const struct rtc_peer *p = container_of(s, struct rtc_peer, base);
+    const struct ice_way *way = ice_way(&p->ice);
+    const struct srtp_in_stat *in = p->srtp_in ? srtp_in_stat(p->srtp_in) : NULL;
+    const struct rtc_endpoint *e = way ? way->link : NULL;
+
+    if (p->state == RTC_ASKS || p->state == RTC_LEAVES)
+        return false;
+    *out = (struct rtc_client_stat){
+        .state = state_of(p), .transport = !e ? "" : e->base.socket ? "udp" : "tcp",
+        .cipher = p->dtls && p->state == RTC_CONNECTED ? dtls_cipher(p->dtls) : "",
+        .profile = profile_of(p), .video = codec_of(p, AV_VIDEO), .audio = codec_of(p, AV_AUDIO),
+        .sent = p->sent, .received = p->received, .forged = in ? in->forged : 0,
+        .address_changes = p->address_changes,
+    };
+    if (way)
+        (void)udp_addr_text(&way->path.peer, out->remote, sizeof(out->remote));
+    if (p->publish)
+        rtc_publish_stat(p, out);
+    if (p->play)
+        rtc_play_stat(p, out);
+    return true;
+}
+
+static const struct jput_field fields[] = {
+    { "state", CLIENT(state), JPUT_TEXT }, { "transport", CLIENT(transport), JPUT_TEXT },
+    { "remote", CLIENT(remote), JPUT_CHARS }, { "dtls", CLIENT(cipher), JPUT_TEXT },
+    { "srtp", CLIENT(profile), JPUT_TEXT }, { "video", CLIENT(video), JPUT_TEXT },
+    { "audio", CLIENT(audio), JPUT_TEXT }, { "packets_sent", CLIENT(sent) },
+    { "packets_received", CLIENT(received) }, { "packets_lost", CLIENT(lost) },
+    { "nacks", CLIENT(nacks) }, { "packets_repeated", CLIENT(repeated) }, { "plis", CLIENT(plis) },
+    { "packets_forged", CLIENT(forged) }, { "rtt_ms", CLIENT(rtt), JPUT_MILLI },
+    { "jitter_ms", CLIENT(jitter), JPUT_MILLI }, { "address_changes", CLIENT(address_changes) },
+    { "pictures", CLIENT(takes), JPUT_TEXT | JPUT_OPTIONAL },
+    { "packets_left_out", CLIENT(left_out), JPUT_WITH },
+    { "video_left_out", CLIENT(video_left_out), JPUT_CHARS | JPUT_OPTIONAL },
+};
+_Static_assert(sizeof(struct rtc_client_stat) <= CLIENTS_DETAIL, "there is room");
+
+const struct clients_detail rtc_client_detail = {
+    .name = "rtc", .fields = fields, .n = sizeof(fields) / sizeof(fields[0]), .read = read_client,
 };

@@ -88,12 +88,11 @@ static void patch(struct rtc_service *s, struct rtc_ask *ask, struct rtc_peer *p
 /* What its client cannot know: the server's part. */
 static void answer_status(struct rtc_ask *ask, const struct rtc_peer *p)
 {
-    char left_out[CLIENTS_RTC_WORDS];
-    struct clients_rtc info;
+    struct rtc_client_stat info;
     struct jput j = { 0 };
     struct wr w;
 
-    if (!rtc_peer_tell(&p->base, &info)) {
+    if (!rtc_client_detail.read(&p->base, &info)) {
         ask->status = 404;
         return;
     }
@@ -103,8 +102,8 @@ static void answer_status(struct rtc_ask *ask, const struct rtc_peer *p)
     jput_text(&j, "state", info.state);
     jput_text(&j, "video", info.video);
     jput_text(&j, "audio", info.audio);
-    if (*clients_rtc_left_out(&info, left_out))
-        jput_text(&j, "video_left_out", left_out);
+    if (*info.video_left_out)
+        jput_text(&j, "video_left_out", info.video_left_out);
     jput_close(&j, '}');
     ask->status = 200;
     ask->answer = (char *)w.buf;

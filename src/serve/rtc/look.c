@@ -41,9 +41,9 @@ static void tell_takes(struct rtc_peer *p)
 static void log_sample(const struct rtc_peer *p, co_usec now)
 {
     const struct session *s = &p->base;
-    struct clients_rtc rtc = { 0 };
+    struct rtc_client_stat rtc = { 0 };
 
-    rtc_play_tell(p, &rtc);
+    rtc_play_stat(p, &rtc);
     log_always(LOG_TRACE, "%s time=%lld, packets=%llu, lost=%llu, nacks=%llu, repeated=%llu, "
                "plis=%llu, rtt=%lld ms, jitter=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
                sampled_name(SAMPLED_RTC_PLAY), us_to_ms(now - s->began_at),

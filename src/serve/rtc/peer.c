@@ -119,7 +119,7 @@ struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask)
     session_init(&p->base, s->base.env, NULL);
     p->base.on_kick = on_kick;
     p->base.id = p->cid;
-    p->base.rtc = rtc_peer_tell;
+    p->base.detail = &rtc_client_detail;
     p->location.kind = RTC_NAME_LOCATION;
     p->publishes = ask->kind == RTC_ASK_PUBLISH;
     (void)snprintf(p->ip, sizeof(p->ip), "%s", text_of(ask->ip));

@@ -136,7 +136,7 @@ void rtc_publish_connected(struct rtc_peer *p, co_usec now);
 void rtc_publish_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_publish_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 /* Adds what it knows of its packets: lost, nacks, plis, rtt, jitter. */
-void rtc_publish_tell(const struct rtc_peer *p, struct clients_rtc *out);
+void rtc_publish_stat(const struct rtc_peer *p, struct rtc_client_stat *out);
 /* The source that speaks for a track of it, 0: none does yet; and what is added to its numbers on
  * their way into the wire. */
 uint32_t rtc_publish_source(const struct rtc_peer *publisher, enum av_kind kind, int64_t *shift);
@@ -153,6 +153,6 @@ uint32_t rtc_play_source(const struct rtc_peer *p, enum av_kind kind);
 void rtc_play_connected(struct rtc_peer *p, co_usec now); /* it is served from now on */
 void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_play_end(struct rtc_peer *p, err_t why);
-void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out); /* as rtc_publish_tell() */
+void rtc_play_stat(const struct rtc_peer *p, struct rtc_client_stat *out); /* the same */
 
 #endif

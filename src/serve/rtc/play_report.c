@@ -5,6 +5,8 @@
 
 #include "proto/rtp/sender.h"
 
+#include <stdio.h>
+
 enum { REPORT_MAX = 256 };
 
 /* A player that asks for key frames gets one at most so often. */
@@ -174,9 +176,10 @@ void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
     }
 }
 
-void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out)
+void rtc_play_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
 {
     const struct rtc_play *play = p->play;
+    uint64_t frames, b_frames;
 
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
         const struct rtc_play_track *t = &play->tracks[i];
@@ -190,6 +193,10 @@ void rtc_play_tell(const struct rtc_peer *p, struct clients_rtc *out)
     out->plis = play->plis;
     out->rtt = play->rtt;
     out->takes = rtc_line_name(play->takes);
-    rtc_wire_order(rtc_stream_wire(p->stream), &out->frames, &out->b_frames);
+    rtc_wire_order(rtc_stream_wire(p->stream), &frames, &b_frames);
+    if (b_frames > 0)
+        (void)snprintf(out->video_left_out, sizeof(out->video_left_out),
+                       "B-frames: %llu of %llu frames left out", (unsigned long long)b_frames,
+                       (unsigned long long)frames);
     out->left_out = play->left_out;
 }

@@ -255,7 +255,7 @@ uint32_t rtc_publish_source(const struct rtc_peer *publisher, enum av_kind kind,
     return t->started ? t->ssrc : t->sdp->ssrc;
 }
 
-void rtc_publish_tell(const struct rtc_peer *p, struct clients_rtc *out)
+void rtc_publish_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
 {
     const struct rtc_publish *pub = p->publish;
 

@@ -18,7 +18,7 @@
 
 struct datagram_protocol;
 struct rtc_service; /* of one worker */
-struct clients_rtc;
+struct clients_detail;
 struct session;
 struct io;
 
@@ -47,8 +47,21 @@ struct rtc_service_stat { /* words alone, all of them sums */
 };
 extern const struct counter_table rtc_counters; /* reads the struct above */
 
-/* What a list shows of one client: session.rtc of all of them. */
-bool rtc_peer_tell(const struct session *s, struct clients_rtc *out);
+/* What a list shows of one client, since it began. */
+struct rtc_client_stat {
+    const char *state;          /* "checked", "connected" */
+    const char *transport;      /* "udp", "tcp" */
+    char remote[72];            /* the peer's address */
+    const char *cipher;         /* of DTLS; "" */
+    const char *profile;        /* of SRTP: "AES128-GCM", "AES128-CM"; "" in the clear */
+    const char *video, *audio;  /* codecs agreed on, "H264"; "" */
+    uint64_t sent, received, lost, nacks, repeated, plis, forged, address_changes;
+    co_usec rtt, jitter;
+    const char *takes;          /* by its line: pictures "all", "needed", "keys"; NULL: no player */
+    uint64_t left_out;          /* packets of those that it does not take */
+    char video_left_out[80];    /* "B-frames: 180 of 240 frames left out", as browsers show none */
+};
+extern const struct clients_detail rtc_client_detail; /* reads that */
 
 static inline struct rtc_service *rtc_service_of(const struct session_env *env)
 {

@@ -28,11 +28,10 @@
 enum {
     BATCH = 16 << 10,      /* bytes of one; a larger message has its own */
     UNDER_WAY = 4 << 20,   /* bytes of one publisher: more are lost */
-    PEER_ID = 2 * RTMFP_PEER_ID + 1, /* in hexadecimal */
     LOST = 0,              /* for a type: its time is so many */
 };
 
-#define TELL CO_SECONDS(1) /* how often lists at home learn of the session */
+#define STAT CO_SECONDS(1) /* how often lists at home learn of the session */
 
 /* An error does not cross; what it says does. */
 struct why {
@@ -57,7 +56,7 @@ struct rtmfp_away {
     struct rtmfp_netstream *n;
     struct batch *batch;   /* that is filled; or NULL */
     struct co_task send;
-    co_usec told_at;
+    co_usec stat_at;
     uint64_t lost;         /* to be told, with the next batch */
     bool closes, over;     /* it was asked to end; it has */
 
@@ -66,9 +65,9 @@ struct rtmfp_away {
     struct rtmfp_publish pub;
     err_t stop;            /* before it began */
     bool publishes, done;
-    bool told;
-    struct clients_rtmfp tells;
-    char peer_id[PEER_ID];
+    struct clients_detail detail;
+    bool has_stat;         /* what the session's worker sent last */
+    struct rtmfp_client_stat stat;
 };
 
 /* Messages, each behind a head. */
@@ -76,9 +75,8 @@ struct batch {
     struct co_mail mail;
     struct rtmfp_away *away;
     size_t size, room;
-    bool tells;
-    struct clients_rtmfp told;
-    char peer_id[PEER_ID]; /* its text is not valid for long */
+    bool has_stat;
+    struct rtmfp_client_stat stat;
     uint8_t bytes[];
 };
 
@@ -109,13 +107,12 @@ static err_t read_why(const struct why *why)
 
 /* ---- at home */
 
-static bool tell(const struct session *s, struct clients_rtmfp *out)
+static bool read_stat(const struct session *s, void *out)
 {
     const struct rtmfp_away *a = container_of(s, const struct rtmfp_away, base);
 
-    *out = a->tells;
-    out->peer_id = a->peer_id;
-    return a->told;
+    memcpy(out, &a->stat, sizeof(a->stat));
+    return a->has_stat;
 }
 
 static void on_begun(struct co_mail *m);
@@ -176,7 +173,9 @@ static err_t arrive(void *away, struct session_env *env)
     a->base.names = *names;
     a->base.names.key = NULL;
     a->base.id = a->cid;
-    a->base.rtmfp = tell;
+    a->detail = rtmfp_client_detail;
+    a->detail.read = read_stat;
+    a->base.detail = &a->detail;
     err = session_find_stream(&a->base, names->vhost, names->app, names->name);
     if (!err)
         (void)session_goes_to(&a->base, true);
@@ -204,10 +203,9 @@ static void on_batch(struct co_mail *m)
     struct batch *b = container_of(m, struct batch, mail);
     struct rtmfp_away *a = b->away;
 
-    if (b->tells) {
-        a->tells = b->told;
-        memcpy(a->peer_id, b->peer_id, sizeof(a->peer_id));
-        a->told = true;
+    if (b->has_stat) {
+        a->stat = b->stat;
+        a->has_stat = true;
     }
     for (size_t at = 0; at < b->size;) {
         struct head h;
@@ -279,10 +277,9 @@ static struct batch *new_batch(struct rtmfp_away *a, size_t least)
     if (!b)
         return NULL;
     *b = (struct batch){ .mail.fn = on_batch, .away = a, .room = room };
-    if (now - a->told_at >= TELL) {
-        a->told_at = now;
-        b->tells = rtmfp_netstream_tell(&a->n->base, &b->told);
-        (void)snprintf(b->peer_id, sizeof(b->peer_id), "%s", b->tells ? b->told.peer_id : "");
+    if (now - a->stat_at >= STAT) {
+        a->stat_at = now;
+        b->has_stat = rtmfp_client_detail.read(&a->n->base, &b->stat);
     }
     co_post(&a->send, on_send);
     return b;

@@ -11,11 +11,15 @@
  * late. skips: players that continued at a key frame. pings: those without an answer. peers:
  * introduced, and requested but unknown.
  */
-#include "serve/rtmfp/keys_queue.h"
+#include "base/container_of.h"
+#include "serve/rtmfp/peer.h"
 #include "serve/rtmfp/ring.h"
+
+#include <stdio.h>
 
 #define OF(field) offsetof(struct rtmfp_service_stat, field)
 #define AT(field) .at = OF(field)
+#define CLIENT(field) .at = offsetof(struct rtmfp_client_stat, field)
 
 static const char *const modes[] = { "publish", "play" };
 /* In the order of enum rtmfp_end, enum rtmfp_drop, enum rtmfp_bad. */
@@ -128,7 +132,6 @@ static bool read_counters(const struct session_env *env, void *out)
     stat->publishers = clients_total(env->clients, CLIENTS_RTMFP_PUBLISH)->now;
     stat->players = clients_total(env->clients, CLIENTS_RTMFP_PLAY)->now;
     stat->sessions = s->base.n_peers - s->leaving;
-    stat->keying = rtmfp_keys_count(s->keys);
     count_startup(&s->responder, stat);
     stat->bad[RTMFP_BAD_STRANGER] += s->base.unreachable;
     stat->pings_lost = s->sums.pings_lost;
@@ -147,4 +150,64 @@ const struct counter_table rtmfp_counters = {
     .rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]),
     .words = words, .n_words = sizeof(words) / sizeof(words[0]),
     .size = sizeof(struct rtmfp_service_stat), .read = read_counters,
+};
+
+/* ---- of one client */
+
+const char *rtmfp_peer_id_text(const uint8_t id[RTMFP_PEER_ID])
+{
+    static const char digits[] = "0123456789abcdef";
+    static _Thread_local char text[2 * RTMFP_PEER_ID + 1];
+
+    for (unsigned i = 0; i < RTMFP_PEER_ID; i++) {
+        text[2 * i] = digits[id[i] >> 4];
+        text[2 * i + 1] = digits[id[i] & 15];
+    }
+    return text;
+}
+
+static bool read_client(const struct session *s, void *stat)
+{
+    struct rtmfp_client_stat *out = stat;
+    const struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base);
+    const struct rtmfp_peer *p = n->peer;
+    const struct rtmfp_session *session = &p->session;
+
+    if (n->doing != RTMFP_PUBLISHES && n->doing != RTMFP_PLAYS)
+        return false;
+    *out = (struct rtmfp_client_stat){
+        .hmac = session->hmac, .numbered = p->numbered,
+        .group = p->group, .sent = session->stat.sent, .received = session->stat.received,
+        .lost = session->stat.lost, .again = session->stat.again,
+        .abandoned = session->stat.abandoned,
+        .pings_lost = session->stat.pings_lost, .skips = n->play.skips,
+        .rtt = session->congestion.srtt, .moves = session->stat.moves,
+    };
+    for (const struct rtmfp_flow_out *f = session->outs; f; f = f->next) {
+        out->lost += f->missed;
+        out->again += f->again;
+        out->abandoned += f->abandoned;
+        out->waiting += f->waiting_bytes;
+    }
+    for (const struct rtmfp_flow_in *f = session->ins; f; f = f->next)
+        out->missing += f->lost;
+    (void)snprintf(out->peer_id, sizeof(out->peer_id), "%s", rtmfp_peer_id_text(p->peer_id));
+    (void)udp_addr_text(&session->peer, out->remote, sizeof(out->remote));
+    return true;
+}
+
+static const struct jput_field fields[] = {
+    { "peer_id", CLIENT(peer_id), JPUT_CHARS }, { "remote", CLIENT(remote), JPUT_CHARS },
+    { "dh_group", CLIENT(group) }, { "hmac", CLIENT(hmac), JPUT_BOOL },
+    { "sequence", CLIENT(numbered), JPUT_BOOL }, { "packets_sent", CLIENT(sent) },
+    { "packets_received", CLIENT(received) }, { "fragments_lost", CLIENT(lost) },
+    { "fragments_again", CLIENT(again) }, { "messages_abandoned", CLIENT(abandoned) },
+    { "messages_missing", CLIENT(missing) }, { "skips", CLIENT(skips) },
+    { "waiting_bytes", CLIENT(waiting) }, { "rtt_ms", CLIENT(rtt), JPUT_MILLI },
+    { "pings_lost", CLIENT(pings_lost) }, { "address_changes", CLIENT(moves) },
+};
+_Static_assert(sizeof(struct rtmfp_client_stat) <= CLIENTS_DETAIL, "there is room");
+
+const struct clients_detail rtmfp_client_detail = {
+    .name = "rtmfp", .fields = fields, .n = sizeof(fields) / sizeof(fields[0]), .read = read_client,
 };

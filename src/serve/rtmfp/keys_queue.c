@@ -35,7 +35,7 @@ struct keyer {
 
 struct rtmfp_key_queue {
     struct rtmfp_service *service;
-    unsigned n, n_keyers;
+    unsigned n_keyers;
     struct rtmfp_handshake *first, **end;
     struct keyer keyers[KEYERS_MAX];
 };
@@ -116,7 +116,7 @@ static struct batch *batch_new(struct rtmfp_shared *shared)
 
 static void forget(struct rtmfp_key_queue *k, struct rtmfp_handshake *h)
 {
-    k->n--;
+    k->service->stat.keying--;
     rtmfp_table_remove_keying(k->service->table, h);
     peers_leave(&h->place, co_clock());
     atomic_fetch_sub(&k->service->shared->sessions, 1);
@@ -266,17 +266,12 @@ void rtmfp_keys_free(struct rtmfp_key_queue *k)
 
 bool rtmfp_keys_full(const struct rtmfp_key_queue *k)
 {
-    return k->n >= RTMFP_KEY_JOBS;
-}
-
-unsigned rtmfp_keys_count(const struct rtmfp_key_queue *k)
-{
-    return k->n;
+    return k->service->stat.keying >= RTMFP_KEY_JOBS;
 }
 
 void rtmfp_keys_add(struct rtmfp_key_queue *k, struct rtmfp_handshake *h)
 {
-    k->n++;
+    k->service->stat.keying++;
     h->next = NULL;
     *k->end = h;
     k->end = &h->next;

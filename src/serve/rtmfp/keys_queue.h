@@ -25,7 +25,6 @@ struct rtmfp_key_queue *rtmfp_keys_new(struct rtmfp_service *s, unsigned threads
 err_t rtmfp_keys_begin(struct rtmfp_key_queue *k) __attribute__((warn_unused_result));
 void rtmfp_keys_free(struct rtmfp_key_queue *k); /* the coroutines have ended */
 bool rtmfp_keys_full(const struct rtmfp_key_queue *k);
-unsigned rtmfp_keys_count(const struct rtmfp_key_queue *k); /* that wait, or are under way */
 /* Takes over the handshake, which is in the table from now on: until it is a session
  * (rtmfp_peer_open()), or is forgotten. It was not full. Does not yield. */
 void rtmfp_keys_add(struct rtmfp_key_queue *k, struct rtmfp_handshake *h);

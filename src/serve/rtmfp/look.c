@@ -29,15 +29,16 @@ static void log_skips(struct rtmfp_netstream *n)
 static void log_sample(const struct rtmfp_netstream *n, co_usec now)
 {
     const struct session *s = &n->base;
-    struct clients_rtmfp told = { 0 };
+    struct rtmfp_client_stat stat = { 0 };
 
-    (void)rtmfp_netstream_tell(s, &told);
+    (void)s->detail->read(s, &stat);
     log_always(LOG_TRACE, "%s time=%lld, messages=%llu, lost=%llu, again=%llu, "
-               "abandoned=%llu, waiting=%zu, rtt=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
+               "abandoned=%llu, waiting=%llu, rtt=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
                sampled_name(SAMPLED_RTMFP_PLAY), us_to_ms(now - s->began_at),
-               (unsigned long long)n->play.sent, (unsigned long long)told.lost,
-               (unsigned long long)told.again,
-               (unsigned long long)n->play.abandoned, told.waiting, us_to_ms(told.rtt),
+               (unsigned long long)n->play.sent, (unsigned long long)stat.lost,
+               (unsigned long long)stat.again,
+               (unsigned long long)n->play.abandoned, (unsigned long long)stat.waiting,
+               us_to_ms(stat.rtt),
                KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
 }
 

@@ -332,7 +332,7 @@ static struct rtmfp_netstream *netstream_new(struct rtmfp_connection *c, struct 
                                              .ip = c->ip };
     n->base.id = n->cid;
     n->base.on_kick = on_kick;
-    n->base.rtmfp = rtmfp_netstream_tell;
+    n->base.detail = &rtmfp_client_detail;
     n->play.no_opus = !c->opus;
     n->peer = c->peer;
     n->number = number;

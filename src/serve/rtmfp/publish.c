@@ -182,14 +182,14 @@ void rtmfp_publish_close(struct rtmfp_publish *pub)
 static void log_sample(struct session_publisher *publisher, co_usec now)
 {
     const struct session *s = publisher->s;
-    struct clients_rtmfp told = { 0 };
+    struct rtmfp_client_stat stat = { 0 };
 
-    if (s->rtmfp)
-        (void)s->rtmfp(s, &told);
+    if (s->detail)
+        (void)s->detail->read(s, &stat);
     log_always(LOG_TRACE, "%s time=%lld, messages=%llu, missing=%llu, rtt=%lld ms, okbps=" KBPS_FMT
                ", ikbps=" KBPS_FMT, sampled_name(SAMPLED_RTMFP_PUBLISH),
                us_to_ms(now - s->began_at), (unsigned long long)publisher->messages,
-               (unsigned long long)told.missing, us_to_ms(told.rtt), KBPS_ARGS(&s->out_kbps),
+               (unsigned long long)stat.missing, us_to_ms(stat.rtt), KBPS_ARGS(&s->out_kbps),
                KBPS_ARGS(&s->in_kbps));
 }
 

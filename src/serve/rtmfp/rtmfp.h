@@ -20,7 +20,7 @@
 struct datagram_protocol;
 struct rtmfp_service; /* of one worker */
 struct session;
-struct clients_rtmfp;
+struct clients_detail;
 
 extern const struct datagram_protocol rtmfp_protocol;
 
@@ -47,8 +47,19 @@ struct rtmfp_service_stat { /* words alone, of which all are sums */
 };
 extern const struct counter_table rtmfp_counters; /* reads the struct above */
 
-/* What a list shows of one client: session.rtmfp of all of them. */
-bool rtmfp_netstream_tell(const struct session *s, struct clients_rtmfp *out);
+/* What a list shows of one client: its session, which may have other streams, since it began. */
+struct rtmfp_client_stat {
+    char peer_id[2 * RTMFP_PEER_ID + 1]; /* in hexadecimal */
+    char remote[72];            /* the peer's address */
+    uint64_t hmac, numbered, group; /* what it agreed on; the group of Diffie-Hellman: 2, 5, 14 */
+    uint64_t sent, received;    /* packets */
+    uint64_t lost, again, abandoned; /* fragments lost, retransmitted; messages given up */
+    uint64_t missing;           /* of a publisher: messages that it gave up */
+    uint64_t skips;             /* of a player: it went on at a key frame */
+    uint64_t waiting, pings_lost, moves; /* waiting: bytes to be sent */
+    co_usec rtt;
+};
+extern const struct clients_detail rtmfp_client_detail; /* reads that */
 
 static inline struct rtmfp_service *rtmfp_service_of(const struct session_env *env)
 {

@@ -69,7 +69,7 @@ void srt_peer_part(struct srt_peer *p); /* it has neither any more */
 void srt_peer_let_in(struct srt_peer *p); /* what it said is not needed any more */
 void srt_peer_free(struct srt_peer *p);
 /* What it counted, added to what the service did. */
-void srt_peer_sum(const struct srt_peer *p, struct srt_service_stat *out);
+void srt_peer_sum(const struct srt_peer *p, struct srt_media_stat *sum);
 
 /* ---- leave.c */
 void srt_see_out(struct datagram_leaver *l); /* of srt_protocol */

@@ -43,7 +43,7 @@ void srt_peer_gone(struct srt_peer *p, err_t why)
         say_shutdown(p);
         while (srt_conn_drain(&p->conn))
             co_yield_if_due();
-        srt_peer_sum(p, &p->service->stat);
+        srt_peer_sum(p, &p->service->stat.media);
         srt_conn_fini(&p->conn);
     }
     session_log_end(&p->base, &why);

@@ -44,7 +44,7 @@ struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
     atomic_fetch_add(&p->shared->connections, 1);
     p->base.on_kick = on_kick;
     p->base.id = p->cid;
-    p->base.srt = srt_peer_tell;
+    p->base.detail = &srt_client_detail;
     p->endpoint = e;
     p->path = in->path;
     p->caller = (struct srt_caller){ .from = in->path.peer, .id = h->id,
@@ -111,33 +111,4 @@ void srt_peer_free(struct srt_peer *p)
     srt_peer_part(p);
     srt_shared_unref(p->shared);
     free(p);
-}
-
-static void sum_receiver(const struct srt_receiver *r, struct srt_service_stat *out)
-{
-    struct srt_receiver_stat s;
-
-    srt_receiver_stat(r, &s);
-    out->received += s.received;
-    out->received_bytes += s.bytes;
-    out->recv_lost += s.lost;
-    out->recv_dropped += s.dropped;
-    out->recv_repeated += s.repeated;
-    out->belated += s.belated;
-    out->undecrypted += s.undecrypted;
-}
-
-void srt_peer_sum(const struct srt_peer *p, struct srt_service_stat *out)
-{
-    const struct srt_sender_stat *s = &p->conn.sender.stat;
-
-    if (p->conn.receiver)
-        sum_receiver(p->conn.receiver, out);
-    if (!p->conn.sends)
-        return;
-    out->sent += s->sent;
-    out->sent_bytes += s->bytes;
-    out->send_lost += s->lost;
-    out->send_dropped += s->dropped;
-    out->send_repeated += s->repeated;
 }

@@ -19,11 +19,16 @@
 struct datagram_protocol;
 struct srt_service; /* of one worker */
 struct session;
-struct clients_srt;
+struct clients_detail;
 struct udp;
 
 /* Callers are refused as SRT_REFUSED_CLOSING once it refuses; those that are connected stay. */
 extern const struct datagram_protocol srt_protocol;
+
+struct srt_media_stat { /* packets, and their bytes: sent with retransmits */
+    uint64_t sent, received, send_lost, recv_lost, send_repeated, recv_repeated, send_dropped,
+        recv_dropped, belated, undecrypted, sent_bytes, received_bytes;
+};
 
 struct srt_service_stat { /* words alone, of which all are sums */
     uint64_t connections, publishers, players, waiting; /* waiting: to be let in */
@@ -32,15 +37,20 @@ struct srt_service_stat { /* words alone, of which all are sums */
     uint64_t strangers;              /* packets of no connection, or not from its address */
     uint64_t key_jobs, key_refused;
     uint64_t refused[SRT_REFUSAL_KINDS]; /* by their places */
-    /* of all connections there were */
-    uint64_t received, received_bytes, recv_lost, recv_dropped, recv_repeated, belated, undecrypted;
-    uint64_t sent, sent_bytes, send_lost, send_dropped, send_repeated;
+    struct srt_media_stat media;     /* of all connections there were */
     struct udp_stat sockets;
 };
 extern const struct counter_table srt_counters; /* reads the struct above */
 
-/* What a list shows of one client: session.srt of all of them. */
-bool srt_peer_tell(const struct session *s, struct clients_srt *out);
+/* What a list shows of one client, since it began. */
+struct srt_client_stat {
+    struct srt_media_stat media;
+    co_usec rtt, recv_latency, send_latency, held; /* held: of media, until its time comes */
+    uint64_t in_flight, key_size; /* key_size 0: in the clear */
+    int64_t out_kbps, in_kbps;
+    char version[16];             /* of the peer's library: "1.5.1" */
+};
+extern const struct clients_detail srt_client_detail; /* reads that */
 
 static inline struct srt_service *srt_service_of(const struct session_env *env)
 {
