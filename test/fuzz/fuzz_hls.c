@@ -72,7 +72,7 @@ static void begin_playing(void)
 
     playing = stream("s", false);
     hls->streams = playing;
-    init = hls_shared_at(playing, must_print("%s/live/i.mp4", dir), false);
+    init = hls_shared_at(&playing->store, must_print("%s/live/i.mp4", dir), false);
     for (uint64_t i = 0; i < 20; i++) {
         struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
 
@@ -80,16 +80,16 @@ static void begin_playing(void)
         seg->duration = AV_MS(1000);
         seg->on_disk = true;
         seg->path = must_print("%s/live/s-%d.m4s", dir, (int)i);
-        seg->uri = hls_uri(playing, seg->path);
+        seg->uri = hls_uri(&playing->info, seg->path);
         seg->init = hls_shared_ref(init);
-        hls_push(&playing->list, seg);
+        hls_push(&playing->list.q, seg);
     }
-    hls_shared_unref(playing, init);
-    playing->next_seq = 25;
-    playing->segmenter.target = 1;
-    playing->segmenter.part_target = AV_MS(200);
-    hls_list_publish(playing);
-    assert(hls_list_update(playing));
+    hls_shared_unref(&playing->store, init);
+    playing->mux.next_seq = 25;
+    playing->mux.segmenter.target = 1;
+    playing->mux.segmenter.part_target = AV_MS(200);
+    hls_list_publish(&playing->list);
+    assert(hls_list_update(&playing->list));
 }
 
 static void begin(void)
@@ -142,12 +142,12 @@ static void check_list(struct hls_stream *s)
     err_t err;
 
     wr_init(&w, 16 << 20);
-    hls_list_text(s, &w, true);
+    hls_list_text(&s->list, &w, true);
     err = m3u8_open(&r, (const char *)w.buf, w.len);
     assert(!err && !w.bad);
     for (enum m3u8_item item; (item = m3u8_item(&r)) != M3U8_END;)
         n += item == M3U8_SEGMENT;
-    assert(n <= s->list.n);
+    assert(n <= s->list.q.n);
     wr_free(&w);
 }
 
@@ -172,21 +172,21 @@ static void recover(bool dash, const uint8_t *data, size_t size)
     struct hls_stream *s = stream("recovered", dash);
     bool journal = size >= strlen(word) && memcmp(data, word, strlen(word)) == 0;
 
-    write_file(journal ? s->record.path : s->m3u8_path, data, size);
+    write_file(journal ? s->store.record.path : s->info.m3u8_path, data, size);
     if (journal)
         write_files(data, size);
     hls_recover(s);
-    check_segments(&s->list);
-    check_segments(&s->expired);
+    check_segments(&s->list.q);
+    check_segments(&s->list.expired);
     if (!dash)
         check_list(s);
-    hls_list_publish(s);
-    hls_disk_list(s);
-    (void)hls_stream_ref(s);
+    hls_list_publish(&s->list);
+    hls_list_write(&s->list);
+    (void)hls_info_ref(&s->info);
     hls_stream_dispose(s, true);
-    while (s->disk.lane.jobs > 0)
+    while (s->store.lane.jobs > 0)
         co_yield();
-    hls_stream_unref(s);
+    hls_info_unref(&s->info);
 }
 
 /* ------------------------------------------------------------ requests */
@@ -208,7 +208,7 @@ static void ask(const uint8_t *data, size_t size)
     co_group_init(&g);
     err = co_go(&g, "client", talk, &m.io);
     assert(!err);
-    while (g.count > 0 && !playing->parked) /* for what never comes it would wait for long */
+    while (g.count > 0 && !playing->list.waiters) /* for what never comes it would wait for long */
         co_yield();
     err = co_group_stop(&g);
     err_free(&err);
@@ -224,6 +224,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ask(data, size);
     else
         recover(data[0] & 2, data + 1, size - 1);
-    assert(err_live() == 0 && av_packet_live() == 0 && !playing->parked);
+    assert(err_live() == 0 && av_packet_live() == 0 && !playing->list.waiters);
     return 0;
 }

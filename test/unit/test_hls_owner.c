@@ -191,25 +191,25 @@ static struct hls_stream *publish(struct side *s, const char *vhost, const char 
     assert_non_null(made);
     made->next = s->hls->streams;
     s->hls->streams = made;
-    made->segmenter.target = 1;
+    made->mux.segmenter.target = 1;
     for (uint64_t i = 0; i < 2; i++) {
         struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
 
         seg->seq = i;
         seg->duration = AV_MS(1000);
         seg->on_disk = true;
-        seg->path = must_print("%.*s-%d.ts", (int)strlen(made->m3u8_path) - 5, made->m3u8_path,
+        seg->path = must_print("%.*s-%d.ts", (int)strlen(made->info.m3u8_path) - 5, made->info.m3u8_path,
                                (int)i);
-        seg->uri = hls_uri(made, seg->path);
+        seg->uri = hls_uri(&made->info, seg->path);
         if (i == 1) {
-            wr_bytes(&made->out.w, "media", 5);
-            hls_segment_fill(made, seg);
+            wr_bytes(&made->mux.out.w, "media", 5);
+            hls_segment_fill(&made->store, seg, &made->mux.out);
         }
-        hls_push(&made->list, seg);
+        hls_push(&made->list.q, seg);
     }
-    made->next_seq = 2;
-    hls_part_hint(made, 2, 0);
-    hls_list_publish(made);
+    made->mux.next_seq = 2;
+    hls_part_hint(&made->mux, 2, 0);
+    hls_list_publish(&made->list);
     return made;
 }
 
@@ -250,7 +250,7 @@ static void files_are_where_their_stream_is(void **state)
         assert_int_equal(where(&side[i], "live/s-2.0.m4s"), 0); /* a hint */
         assert_int_equal(where(&side[i], "live/s-0.ts"), HLS_NO_OWNER);
     }
-    hls_segment_forget(s, s->list.v[1]);
+    hls_segment_forget(&s->store, s->list.q.v[1]);
     assert_int_equal(where(&side[1], "live/s-1.ts"), HLS_NO_OWNER);
     assert_int_equal(home_of("__defaultVhost__/live/s"), 0); /* its publisher comes back here */
     hls_stream_dispose(s, false);

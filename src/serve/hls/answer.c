@@ -430,7 +430,7 @@ static int64_t now_of(const struct hls_answer *a)
 
     if (a->file || hls_names_of(a->h, a->path, &names))
         s = hls_stream_find(a->h, &names, &hls_kinds[HLS_KIND_DASH]);
-    return s ? hls_clock_now(&s->clock) : co_wall_ms();
+    return s ? hls_clock_now(&s->info.clock) : co_wall_ms();
 }
 
 static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a, struct hls_file *f,

@@ -6,7 +6,7 @@
 #include "co/os/file.h"
 #include "serve/hls/session.h"
 #include "session/admit.h"
-#include "sink/hls/stream.h"
+#include "sink/hls/worker.h"
 
 #include <stdlib.h>
 #include <string.h>

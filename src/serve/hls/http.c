@@ -364,10 +364,11 @@ static void find_stream_of(struct session_env *env, void *search)
         const struct hls_stream *one = env->hls->streams;
 
         for (; one && *at.of.text && !s->a.vhost; one = one->next) {
-            const struct session_stream names = { .vhost = one->key->vhost, .app = one->key->app,
-                                                  .name = one->key->name };
+            const struct stream_key *key = one->info.key;
+            const struct session_stream names = { .vhost = key->vhost, .app = key->app,
+                                                  .name = key->name };
 
-            if (strcmp(one->key->vhost, at.vhost->name) != 0 ||
+            if (strcmp(key->vhost, at.vhost->name) != 0 ||
                 !hls_match(at.of.text, &names, at.below))
                 continue;
             s->a.vhost = at.vhost;

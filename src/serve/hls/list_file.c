@@ -8,7 +8,7 @@
 #include "co/os/file.h"
 #include "serve/hls/answer.h"
 #include "serve/hls/pack.h"
-#include "sink/hls/stream.h"
+#include "sink/hls/worker.h"
 
 enum { KEPT_MOST = 512 * 1024 /* bytes of one that stays */ };
 

@@ -12,7 +12,7 @@
 #include "session/player.h"
 #include "session/term.h"
 #include "session/workers.h"
-#include "sink/hls/stream.h"
+#include "sink/hls/worker.h"
 #include "sink/hls/owner.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 #include "session/tokens.h"
-#include "sink/hls/stream.h"
+#include "sink/hls/worker.h"
 #include "sink/hls/owner.h"
 
 #include <stdlib.h>

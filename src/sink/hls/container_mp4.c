@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* container_mp4.c - segments of fragmented MP4 with all tracks: frames are collected, and written
  * as a fragment now and then. */
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
 #include <string.h>
 
@@ -10,80 +10,79 @@ const char *hls_mp4_file(const struct conf_hls *set)
     return set->fmp4_file;
 }
 
-bool hls_mp4_is_begun(const struct hls_stream *s, const struct mp4_part *track)
+bool hls_mp4_is_begun(const struct hls_muxer *m, const struct mp4_part *track)
 {
-    return s->init || track->n > 0;
+    return m->init || track->n > 0;
 }
 
-err_t hls_mp4_configure(struct hls_stream *s, const struct frame *f)
+err_t hls_mp4_configure(struct hls_muxer *m, const struct frame *f)
 {
-    (void)s;
+    (void)m;
     (void)f;
     return NULL; /* the track knows it */
 }
 
-static void begin(struct hls_stream *s)
+static void begin(struct hls_muxer *m)
 {
-    (void)s;
+    (void)m;
 }
 
-err_t hls_mp4_add(struct hls_stream *s, const struct frame *f)
+err_t hls_mp4_add(struct hls_muxer *m, const struct frame *f)
 {
     bool changed;
 
-    return mp4_frag_add(&s->mp4, f, &changed);
+    return mp4_frag_add(&m->mp4, f, &changed);
 }
 
-static struct hls_shared *new_init(struct hls_stream *s, struct wr *header)
+static struct hls_shared *new_init(struct hls_muxer *m, struct wr *header)
 {
-    struct hls_shared *x = hls_shared_new(s, s->set.path, s->set.init_file, s->now->seq, false);
+    struct hls_numbers n = hls_segment_numbers(m);
+    struct hls_shared *x = hls_shared_new(m->store, m->info->set.init_file, &n, false);
 
-    s->other_inits = true;
-    x->file = hls_file_new(s->hls, header, "video/mp4");
-    hls_names_set(s->hls, x->path, x->file, s);
-    hls_disk_shared(s, x);
+    m->store->other_inits = true;
+    hls_shared_fill(m->store, x, header, "video/mp4");
     return x;
 }
 
 /* A publisher that comes back with the same codecs needs no other initialization. */
-static void make_init(struct hls_stream *s)
+static void make_init(struct hls_muxer *m)
 {
-    struct hls_shared *last = s->last_init;
+    struct hls_shared *last = m->last_init;
     struct wr w;
 
-    if (s->init)
+    if (m->init)
         return;
     wr_init(&w, MP4_CONFIG_MAX * 2);
-    mp4_frag_header(&s->mp4, &w);
+    mp4_frag_header(&m->mp4, &w);
     if (last && last->file->size == w.len && memcmp(last->file->data, w.buf, w.len) == 0) {
-        s->init = hls_shared_ref(last);
+        m->init = hls_shared_ref(last);
     } else {
-        s->init = new_init(s, &w);
-        hls_shared_unref(s, last);
-        s->last_init = hls_shared_ref(s->init);
+        m->init = new_init(m, &w);
+        hls_shared_unref(m->store, last);
+        m->last_init = hls_shared_ref(m->init);
     }
     wr_free(&w);
 }
 
-static void part(struct hls_stream *s, int64_t end)
+static void part(struct hls_muxer *m, int64_t end)
 {
-    size_t from = blocks_len(&s->out);
+    size_t from = blocks_len(&m->out);
 
-    if (mp4_frag_is_empty(&s->mp4))
+    if (mp4_frag_is_empty(&m->mp4))
         return;
-    make_init(s);
-    if (!s->now->init)
-        s->now->init = hls_shared_ref(s->init);
-    mp4_frag_cut(&s->mp4, end, from == 0, &s->out);
-    if (s->ll)
-        hls_part_add(s, end, from);
+    make_init(m);
+    if (!m->now->init)
+        m->now->init = hls_shared_ref(m->init);
+    mp4_frag_cut(&m->mp4, end, from == 0, &m->out);
+    if (m->info->set.ll)
+        hls_part_add(m, end, from);
 }
 
-static bool end(struct hls_stream *s, int64_t at, struct hls_segment **second)
+static bool end(struct hls_muxer *m, int64_t at, struct hls_segment **second)
 {
     (void)second;
-    part(s, at);
-    return hls_segment_whole(s, at);
+    part(m, at);
+    return hls_segment_whole(m, at);
 }
 
 const struct hls_container hls_container_mp4 = {

@@ -8,7 +8,7 @@
  * apply a presentationTimeOffset. availabilityStartTime is when the first period began, and stays
  * over publishers and processes as long as the MPD does.
  */
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
 #include "base/must.h"
 
@@ -31,31 +31,29 @@ static struct mpd_track about(const struct mp4_track *t, bool video)
     return track;
 }
 
-static struct hls_shared *new_init(struct hls_stream *s, bool video, struct wr *header)
+static struct hls_shared *new_init(struct hls_muxer *m, bool video, struct wr *header)
 {
     struct hls_shared *x;
     char rest[48];
 
-    (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)s->now->period);
-    x = hls_shared_at(s, hls_track_path(s, video, rest), false);
-    x->track = about(video ? &s->mp4.video.track : &s->mp4.audio.track, video);
-    x->file = hls_file_new(s->hls, header, video ? "video/mp4" : "audio/mp4");
-    hls_names_set(s->hls, x->path, x->file, s);
-    hls_disk_shared(s, x);
+    (void)snprintf(rest, sizeof(rest), "init-%lld.mp4", (long long)m->now->period);
+    x = hls_shared_at(m->store, hls_track_path(m->info, video, rest), false);
+    x->track = about(video ? &m->mp4.video.track : &m->mp4.audio.track, video);
+    hls_shared_fill(m->store, x, header, video ? "video/mp4" : "audio/mp4");
     return x;
 }
 
 /* The initialization of a track, with a reference for the caller: that of before if it fits. */
-static struct hls_shared *init_of(struct hls_stream *s, bool video)
+static struct hls_shared *init_of(struct hls_muxer *m, bool video)
 {
-    struct hls_shared **at = &s->track_init[video ? 0 : 1];
+    struct hls_shared **at = &m->track_init[video ? 0 : 1];
     struct wr w;
 
     wr_init(&w, MP4_CONFIG_MAX * 2);
-    mp4_frag_header_one(&s->mp4, video ? AV_VIDEO : AV_AUDIO, &w);
+    mp4_frag_header_one(&m->mp4, video ? AV_VIDEO : AV_AUDIO, &w);
     if (!*at || (*at)->file->size != w.len || memcmp((*at)->file->data, w.buf, w.len) != 0) {
-        hls_shared_unref(s, *at);
-        *at = new_init(s, video, &w);
+        hls_shared_unref(m->store, *at);
+        *at = new_init(m, video, &w);
     }
     wr_free(&w);
     return hls_shared_ref(*at);
@@ -63,19 +61,19 @@ static struct hls_shared *init_of(struct hls_stream *s, bool video)
 
 /* ------------------------------------------------------------ a segment */
 
-static bool cut(struct hls_stream *s, struct hls_segment *seg, bool video, int64_t end)
+static bool cut(struct hls_muxer *m, struct hls_segment *seg, bool video, int64_t end)
 {
     char rest[64];
 
-    shop_free_blocks(s->shop, &s->out);
-    seg->at = mp4_frag_cut_one(&s->mp4, video ? AV_VIDEO : AV_AUDIO, end, &s->out);
-    if (s->out.w.bad || blocks_len(&s->out) == 0)
+    shop_free_blocks(m->info->shop, &m->out);
+    seg->at = mp4_frag_cut_one(&m->mp4, video ? AV_VIDEO : AV_AUDIO, end, &m->out);
+    if (m->out.w.bad || blocks_len(&m->out) == 0)
         return false;
     (void)snprintf(rest, sizeof(rest), "%lld-%lld.m4s", (long long)seg->period,
                    (long long)seg->at.begin);
-    seg->path = hls_track_path(s, video, rest);
-    seg->init = init_of(s, video);
-    hls_segment_fill(s, seg);
+    seg->path = hls_track_path(m->info, video, rest);
+    seg->init = init_of(m, video);
+    hls_segment_fill(m->store, seg, &m->out);
     hls_segment_measure(seg);
     return true;
 }
@@ -92,35 +90,35 @@ static struct hls_segment *second_of(const struct hls_segment *first)
     return seg;
 }
 
-static bool end(struct hls_stream *s, int64_t at, struct hls_segment **second)
+static bool end(struct hls_muxer *m, int64_t at, struct hls_segment **second)
 {
-    struct hls_segment *seg = s->now;
-    bool video = s->mp4.video.n > 0, both = video && s->mp4.audio.n > 0;
+    struct hls_segment *seg = m->now;
+    bool video = m->mp4.video.n > 0, both = video && m->mp4.audio.n > 0;
 
     seg->duration = at - seg->begin;
-    if (seg->duration <= 0 || !cut(s, seg, video, at))
+    if (seg->duration <= 0 || !cut(m, seg, video, at))
         return false;
-    hls_shared_unref(s, s->init);
-    s->init = hls_shared_ref(seg->init);
+    hls_shared_unref(m->store, m->init);
+    m->init = hls_shared_ref(seg->init);
     if (!both)
         return true;
     *second = second_of(seg);
-    if (!cut(s, *second, false, at)) {
-        hls_segment_free(s, *second);
+    if (!cut(m, *second, false, at)) {
+        hls_segment_free(m->store, *second);
         *second = NULL;
-        s->out.w.bad = ERR_OK;
+        m->out.w.bad = ERR_OK;
     }
     return true;
 }
 
 /* ------------------------------------------------------------ the others */
 
-static void begin(struct hls_stream *s)
+static void begin(struct hls_muxer *m)
 {
-    if (!s->segmenter.now.new_period)
+    if (!m->segmenter.now.new_period)
         return;
-    s->mp4.origin = s->now->begin;
-    mp4_frag_jump(&s->mp4);
+    m->mp4.origin = m->now->begin;
+    mp4_frag_jump(&m->mp4);
 }
 
 const struct hls_container hls_container_tracks = {

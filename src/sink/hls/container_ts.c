@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* container_ts.c - segments of MPEG-TS: each frame goes into the bytes at once. */
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
 static const char *file(const struct conf_hls *set)
 {
@@ -8,35 +8,35 @@ static const char *file(const struct conf_hls *set)
 }
 
 /* A track that joins at the begin of a segment is just late: the tables say it. */
-static bool is_begun(const struct hls_stream *s, const struct mp4_part *track)
+static bool is_begun(const struct hls_muxer *m, const struct mp4_part *track)
 {
-    bool young = !track->track.codec && segmenter_is_young(&s->segmenter);
+    bool young = !track->track.codec && segmenter_is_young(&m->segmenter);
 
-    return !young && (s->now || s->list.n > 0);
+    return !young && (m->now || m->list->q.n > 0);
 }
 
-static void begin(struct hls_stream *s)
+static void begin(struct hls_muxer *m)
 {
-    ts_mux_restart(&s->ts);
+    ts_mux_restart(&m->ts);
 }
 
-static err_t add(struct hls_stream *s, const struct frame *f)
+static err_t add(struct hls_muxer *m, const struct frame *f)
 {
-    s->ts.clock.loose = !s->set.dts_directly;
-    return ts_mux_frame(&s->ts, f, &s->out.w);
+    m->ts.clock.loose = !m->info->set.dts_directly;
+    return ts_mux_frame(&m->ts, f, &m->out.w);
 }
 
 /* Codecs that say it in each frame have nothing to be configured. */
-static err_t configure(struct hls_stream *s, const struct frame *f)
+static err_t configure(struct hls_muxer *m, const struct frame *f)
 {
-    return f->config ? ts_mux_frame(&s->ts, f, &s->out.w) : NULL;
+    return f->config ? ts_mux_frame(&m->ts, f, &m->out.w) : NULL;
 }
 
-static bool end(struct hls_stream *s, int64_t at, struct hls_segment **second)
+static bool end(struct hls_muxer *m, int64_t at, struct hls_segment **second)
 {
     (void)second;
-    ts_mux_flush(&s->ts, &s->out.w);
-    return hls_segment_whole(s, at);
+    ts_mux_flush(&m->ts, &m->out.w);
+    return hls_segment_whole(m, at);
 }
 
 const struct hls_container hls_container_ts = {

@@ -3,67 +3,65 @@
  *
  * A segment is encrypted in place while it grows, so closing one takes no longer than any frame.
  */
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
 #include "base/must.h"
 
 #include <openssl/rand.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 16 };
 
-static struct hls_shared *new_key(struct hls_stream *s, uint64_t seq)
+static struct hls_shared *new_key(struct hls_muxer *m)
 {
-    struct hls_shared *x = hls_shared_new(s, s->set.key_file_path, s->set.key_file, seq, true);
+    struct hls_numbers n = hls_segment_numbers(m);
+    struct hls_shared *x = hls_shared_new(m->store, m->info->set.key_file, &n, true);
     struct wr w;
 
     must_be(RAND_bytes(x->key, sizeof(x->key)) == 1); /* else there are no secrets */
     wr_init(&w, sizeof(x->key));
     wr_bytes(&w, x->key, sizeof(x->key));
-    x->file = hls_file_new(s->hls, &w, "application/octet-stream");
-    hls_names_set(s->hls, x->path, x->file, s);
-    hls_disk_shared(s, x);
+    hls_shared_fill(m->store, x, &w, "application/octet-stream");
     return x;
 }
 
-void hls_key_next(struct hls_stream *s)
+void hls_key_next(struct hls_muxer *m)
 {
-    struct hls_segment *seg = s->now;
+    struct hls_segment *seg = m->now;
 
-    s->crypt.sealed = 0;
-    s->crypt.at = (struct hls_seal){ 0 };
-    if (!s->set.keys || s->ll)
+    m->crypt.sealed = 0;
+    m->crypt.at = (struct hls_seal){ 0 };
+    if (!m->info->set.keys || m->info->set.ll)
         return;
-    if (!s->crypt.key || s->crypt.used >= (unsigned)s->set.fragments_per_key) {
-        hls_shared_unref(s, s->crypt.key);
-        s->crypt.key = new_key(s, seg->seq);
-        s->crypt.used = 0;
+    if (!m->crypt.key || m->crypt.used >= (unsigned)m->info->set.fragments_per_key) {
+        hls_shared_unref(m->store, m->crypt.key);
+        m->crypt.key = new_key(m);
+        m->crypt.used = 0;
     }
-    s->crypt.used++;
-    seg->key = hls_shared_ref(s->crypt.key);
+    m->crypt.used++;
+    seg->key = hls_shared_ref(m->crypt.key);
     must_be(RAND_bytes(seg->iv, sizeof(seg->iv)) == 1);
-    if (!s->crypt.cipher)
-        s->crypt.cipher = must(EVP_CIPHER_CTX_new());
-    must_be(EVP_EncryptInit_ex(s->crypt.cipher, EVP_aes_128_cbc(), NULL,
-                               s->crypt.key->key, seg->iv) == 1);
+    if (!m->crypt.cipher)
+        m->crypt.cipher = must(EVP_CIPHER_CTX_new());
+    must_be(EVP_EncryptInit_ex(m->crypt.cipher, EVP_aes_128_cbc(), NULL,
+                               m->crypt.key->key, seg->iv) == 1);
 }
 
 /* How many bytes there are in one piece. */
-static size_t piece(struct hls_stream *s, struct hls_seal *at)
+static size_t piece(struct hls_muxer *m, struct hls_seal *at)
 {
     if (!at->block)
-        at->block = blocks_begin(&s->out);
+        at->block = blocks_begin(&m->out);
     while (at->block && at->at == at->block->len && at->block->next)
         *at = (struct hls_seal){ .block = at->block->next };
     return at->block ? at->block->len - at->at : 0;
 }
 
 /* Bytes from there, or to there; moves on. */
-static void copy(struct hls_stream *s, struct hls_seal *at, uint8_t *bytes, size_t n, bool to)
+static void copy(struct hls_muxer *m, struct hls_seal *at, uint8_t *bytes, size_t n, bool to)
 {
     while (n > 0) {
-        size_t k = piece(s, at) < n ? piece(s, at) : n;
+        size_t k = piece(m, at) < n ? piece(m, at) : n;
         uint8_t *there = at->block->data + at->at;
 
         memcpy(to ? there : bytes, to ? bytes : there, k);
@@ -73,51 +71,51 @@ static void copy(struct hls_stream *s, struct hls_seal *at, uint8_t *bytes, size
     }
 }
 
-static void encrypt(struct hls_stream *s, uint8_t *bytes, size_t n)
+static void encrypt(struct hls_muxer *m, uint8_t *bytes, size_t n)
 {
     int made = 0;
 
-    must_be(EVP_EncryptUpdate(s->crypt.cipher, bytes, &made, bytes, (int)n) == 1 && made == (int)n);
-    s->crypt.sealed += n;
+    must_be(EVP_EncryptUpdate(m->crypt.cipher, bytes, &made, bytes, (int)n) == 1 && made == (int)n);
+    m->crypt.sealed += n;
 }
 
-void hls_seal(struct hls_stream *s)
+void hls_seal(struct hls_muxer *m)
 {
     uint8_t across[BLOCK]; /* from the end of one to the begin of another */
 
-    if (!s->now || !s->now->key)
+    if (!m->now || !m->now->key)
         return;
-    (void)blocks_begin(&s->out);
-    while (blocks_len(&s->out) - s->crypt.sealed >= BLOCK) {
-        size_t n = piece(s, &s->crypt.at) / BLOCK * BLOCK;
-        struct hls_seal from = s->crypt.at;
+    (void)blocks_begin(&m->out);
+    while (blocks_len(&m->out) - m->crypt.sealed >= BLOCK) {
+        size_t n = piece(m, &m->crypt.at) / BLOCK * BLOCK;
+        struct hls_seal from = m->crypt.at;
 
         if (n > 0) {
-            encrypt(s, from.block->data + from.at, n);
-            s->crypt.at.at += n;
+            encrypt(m, from.block->data + from.at, n);
+            m->crypt.at.at += n;
             continue;
         }
-        copy(s, &from, across, BLOCK, false);
-        encrypt(s, across, BLOCK);
-        copy(s, &s->crypt.at, across, BLOCK, true);
+        copy(m, &from, across, BLOCK, false);
+        encrypt(m, across, BLOCK);
+        copy(m, &m->crypt.at, across, BLOCK, true);
     }
 }
 
-void hls_seal_end(struct hls_stream *s)
+void hls_seal_end(struct hls_muxer *m)
 {
     uint8_t rest[BLOCK], last[2 * BLOCK];
     struct hls_seal from;
     size_t left;
     int made = 0, more = 0;
 
-    if (!s->now->key)
+    if (!m->now->key)
         return;
-    hls_seal(s);
-    left = blocks_len(&s->out) - s->crypt.sealed;
-    from = s->crypt.at;
-    copy(s, &from, rest, left, false);
-    must_be(EVP_EncryptUpdate(s->crypt.cipher, last, &made, rest, (int)left) == 1);
-    must_be(EVP_EncryptFinal_ex(s->crypt.cipher, last + made, &more) == 1);
-    copy(s, &s->crypt.at, last, left, true);
-    wr_bytes(&s->out.w, last + left, (size_t)(made + more) - left);
+    hls_seal(m);
+    left = blocks_len(&m->out) - m->crypt.sealed;
+    from = m->crypt.at;
+    copy(m, &from, rest, left, false);
+    must_be(EVP_EncryptUpdate(m->crypt.cipher, last, &made, rest, (int)left) == 1);
+    must_be(EVP_EncryptFinal_ex(m->crypt.cipher, last + made, &more) == 1);
+    copy(m, &m->crypt.at, last, left, true);
+    wr_bytes(&m->out.w, last + left, (size_t)(made + more) - left);
 }

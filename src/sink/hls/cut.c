@@ -2,131 +2,131 @@
 /* cut.c - frames to segments: what the segmenter says, done with their bytes. */
 #include "base/log.h"
 #include "base/pace.h"
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
 /* Whatever a publisher sends, and however often it comes back: over this rate segments and parts
  * become longer, and what needs another segment at once is left out. Streams that are sent faster
  * than they play stay below it. */
 static const struct pace segments = { CO_MS(250), 40 }, parts = { CO_MS(20), 400 };
 
-static bool is_full(const struct hls_stream *s)
+static bool is_full(const struct hls_muxer *m)
 {
-    return s->out.w.bad || blocks_len(&s->out) + mp4_frag_bytes(&s->mp4) > hls_most(s);
+    return m->out.w.bad || blocks_len(&m->out) + mp4_frag_bytes(&m->mp4) > hls_most(m->info);
 }
 
-static void left_out(struct hls_stream *s, err_t err)
+static void left_out(struct hls_muxer *m, err_t err)
 {
-    if (s->bad++ == 0)
+    if (m->bad++ == 0)
         log_end("HLS or DASH: a frame left out, more are only counted", &err);
     err_free(&err);
 }
 
 /* Another decoder configuration: what was made so far ends here, if there is any. */
-static void reconfigure(struct hls_stream *s, const struct frame *f)
+static void reconfigure(struct hls_muxer *m, const struct frame *f)
 {
-    const struct mp4_part *mine = f->kind == AV_VIDEO ? &s->mp4.video : &s->mp4.audio;
+    const struct mp4_part *mine = f->kind == AV_VIDEO ? &m->mp4.video : &m->mp4.audio;
 
-    if (!mp4_frag_changes(&s->mp4, f) || !s->container->is_begun(s, mine))
+    if (!mp4_frag_changes(&m->mp4, f) || !m->info->container->is_begun(m, mine))
         return;
-    s->segmenter.discontinuity = true;
-    if (s->now)
-        hls_segment_close(s, segmenter_end(&s->segmenter));
-    hls_shared_unref(s, s->init);
-    s->init = NULL;
+    m->segmenter.discontinuity = true;
+    if (m->now)
+        hls_segment_close(m, segmenter_end(&m->segmenter));
+    hls_shared_unref(m->store, m->init);
+    m->init = NULL;
 }
 
-static void configure(struct hls_stream *s, const struct frame *f)
+static void configure(struct hls_muxer *m, const struct frame *f)
 {
-    struct mp4_track *t = f->kind == AV_VIDEO ? &s->mp4.video.track : &s->mp4.audio.track;
+    struct mp4_track *t = f->kind == AV_VIDEO ? &m->mp4.video.track : &m->mp4.audio.track;
     bool changed;
     err_t err;
 
-    if (s->begun)
-        reconfigure(s, f);
+    if (m->begun)
+        reconfigure(m, f);
     if (f->kind == AV_VIDEO)
-        s->segmenter.has_video = true;
+        m->segmenter.has_video = true;
     err = mp4_track_set(t, f, &changed);
     if (!err)
-        err = s->container->configure(s, f);
+        err = m->info->container->configure(m, f);
     if (err)
-        left_out(s, err);
+        left_out(m, err);
 }
 
-static void mux(struct hls_stream *s, const struct frame *f)
+static void mux(struct hls_muxer *m, const struct frame *f)
 {
-    err_t err = s->container->add(s, f);
+    err_t err = m->info->container->add(m, f);
 
     if (err)
-        left_out(s, err);
-    hls_seal(s);
+        left_out(m, err);
+    hls_seal(m);
 }
 
-static void log_codec(struct hls_stream *s, const struct frame *f)
+static void log_codec(struct hls_muxer *m, const struct frame *f)
 {
-    bool *logged = &s->logged_codec[f->kind == AV_VIDEO ? 0 : 1];
+    bool *logged = &m->logged_codec[f->kind == AV_VIDEO ? 0 : 1];
 
     if (!*logged)
-        log_warn("%s: %s does not go into %s, it is left out%s", s->name,
-                 av_codec_name(f->codec), s->container->name,
+        log_warn("%s: %s does not go into %s, it is left out%s", m->info->name,
+                 av_codec_name(f->codec), m->info->container->name,
                  mp4_track_takes(f->codec) ? ": set hls_use_fmp4 on" : "");
     *logged = true;
 }
 
-static unsigned how_to_go_on(const struct hls_stream *s)
+static unsigned how_to_go_on(const struct hls_muxer *m)
 {
     co_usec now = co_now();
-    unsigned how = s->now && is_full(s) ? SEGMENTER_FULL : 0;
+    unsigned how = m->now && is_full(m) ? SEGMENTER_FULL : 0;
 
-    if (!pace_allows(&segments, s->segments_full_at, now))
+    if (!pace_allows(&segments, m->segments_full_at, now))
         how |= SEGMENTER_NO_END;
-    if (s->ll && !pace_allows(&parts, s->parts_full_at, now))
+    if (m->info->set.ll && !pace_allows(&parts, m->parts_full_at, now))
         how |= SEGMENTER_NO_PART;
     return how;
 }
 
 /* False: there were too many in a short time, the stream goes on with a later frame. */
-static bool begin(struct hls_stream *s, const struct frame *f)
+static bool begin(struct hls_muxer *m, const struct frame *f)
 {
-    if (!pace_take(&segments, &s->segments_full_at, co_now())) {
-        s->segmenter.discontinuity = true;
-        mp4_frag_jump(&s->mp4);
+    if (!pace_take(&segments, &m->segments_full_at, co_now())) {
+        m->segmenter.discontinuity = true;
+        mp4_frag_jump(&m->mp4);
         return false;
     }
-    hls_segment_open(s, f);
+    hls_segment_open(m, f);
     return true;
 }
 
 /* The frame's segment is there and open. False: it is of none. */
-static bool place(struct hls_stream *s, const struct frame *f)
+static bool place(struct hls_muxer *m, const struct frame *f)
 {
     enum segmenter_todo todo;
 
-    while ((todo = segmenter_next(&s->segmenter, f, how_to_go_on(s))) != SEGMENTER_ADD) {
-        if (todo == SEGMENTER_SKIP || (todo == SEGMENTER_BEGIN && !begin(s, f)))
+    while ((todo = segmenter_next(&m->segmenter, f, how_to_go_on(m))) != SEGMENTER_ADD) {
+        if (todo == SEGMENTER_SKIP || (todo == SEGMENTER_BEGIN && !begin(m, f)))
             return false;
         if (todo == SEGMENTER_END) {
-            hls_segment_close(s, f->dts);
+            hls_segment_close(m, f->dts);
         } else if (todo == SEGMENTER_PART) {
-            (void)pace_take(&parts, &s->parts_full_at, co_now());
-            hls_part_end(s, f->dts);
+            (void)pace_take(&parts, &m->parts_full_at, co_now());
+            hls_part_end(m, f->dts);
         }
     }
     return true;
 }
 
-void hls_frame(struct hls_stream *s, struct frame *f)
+void hls_frame(struct hls_muxer *m, struct frame *f)
 {
-    if (!s->container->takes(f->codec)) {
-        log_codec(s, f);
+    if (!m->info->container->takes(f->codec)) {
+        log_codec(m, f);
         return;
     }
     if (f->config) {
-        configure(s, f);
+        configure(m, f);
         return;
     }
-    segmenter_time(&s->segmenter, f);
+    segmenter_time(&m->segmenter, f);
     if (av_codec_frames_configure(f->codec))
-        configure(s, f);
-    if (place(s, f))
-        mux(s, f);
+        configure(m, f);
+    if (place(m, f))
+        mux(m, f);
 }

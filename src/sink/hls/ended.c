@@ -210,18 +210,19 @@ static err_t check_silent(const struct hls_ended *r, co_usec silence, bool *sile
  * here: its home is held. */
 static bool is_here(const struct hls_stream *s)
 {
-    return !s->home || home_worker(s->home) == s->hls->env->worker;
+    return !s->home || home_worker(s->home) == s->info.hls->env->worker;
 }
 
-static void log_removal(const struct hls_stream *s, const struct hls_ended *r, bool early)
+static void log_removal(const struct hls_info *info, const struct hls_ended *r, bool early)
 {
     if (early)
-        log_trace("%s: its files are removed, too many streams have ended", s->name);
+        log_trace("%s: its files are removed, too many streams have ended", info->name);
     else if (r->found)
-        log_trace("%s: its files are removed, nobody published since the server began", s->name);
+        log_trace("%s: its files are removed, nobody published since the server began",
+                  info->name);
     else
-        log_trace("%s: its files are removed, nobody published for %lld s", s->name,
-                  us_to_s(s->set.dispose));
+        log_trace("%s: its files are removed, nobody published for %lld s", info->name,
+                  us_to_s(info->set.dispose));
 }
 
 static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
@@ -238,11 +239,11 @@ static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
     (void)conf_unref(conf);
     if (!s)
         return;
-    s->disposing = true;
-    removes = is_here(s) && strcmp(s->record.path, r->journal) == 0 && hls_recover_list(s) &&
+    s->info.disposing = true;
+    removes = is_here(s) && strcmp(s->store.record.path, r->journal) == 0 && hls_recover_list(s) &&
               !hls_stream_find(h, &names, r->kind); /* it may have been published meanwhile */
     if (removes)
-        log_removal(s, r, early);
+        log_removal(&s->info, r, early);
     hls_stream_dispose(s, removes);
 }
 
@@ -313,25 +314,27 @@ static void add(struct hls *h, struct hls_ended one)
 
 bool hls_is_on_disk(const struct hls_stream *s)
 {
-    bool written = s->set.recover && s->ready && !s->live && !s->next_publication &&
-                   s->disk.begun && s->disk.lane.jobs == 0 && !s->disk.bad && !s->record.whole &&
-                   s->list.n > 0;
+    const struct hls_store *store = &s->store;
+    bool written = s->info.set.recover && s->ready && !s->info.live && !s->next_publication &&
+                   store->begun && store->lane.jobs == 0 && !store->bad &&
+                   !store->record.whole && s->list.q.n > 0;
 
-    for (size_t i = 0; written && i < s->list.n; i++)
-        written = s->list.v[i]->on_disk;
-    for (size_t i = 0; written && i < s->expired.n; i++)
-        written = s->expired.v[i]->on_disk;
+    for (size_t i = 0; written && i < s->list.q.n; i++)
+        written = s->list.q.v[i]->on_disk;
+    for (size_t i = 0; written && i < s->list.expired.n; i++)
+        written = s->list.expired.v[i]->on_disk;
     return written;
 }
 
 void hls_ended_add(struct hls_stream *s)
 {
-    co_usec due = s->ended_at + s->set.dispose, left = due - co_now();
+    co_usec due = s->ended_at + s->info.set.dispose, left = due - co_now();
 
-    hls_ended_forget(s->hls, s->key, s->kind);
-    if (s->set.dispose > 0) /* counted from the end of the publisher: the journal is older */
-        add(s->hls, (struct hls_ended){
-            .kind = s->kind, .key = stream_key_ref(s->key), .journal = must_dup(s->record.path),
+    hls_ended_forget(s->info.hls, s->info.key, s->info.kind);
+    if (s->info.set.dispose > 0) /* counted from the end of the publisher: the journal is older */
+        add(s->info.hls, (struct hls_ended){
+            .kind = s->info.kind, .key = stream_key_ref(s->info.key),
+            .journal = must_dup(s->store.record.path),
             .due = due, .silence = left > SLACK ? left - SLACK : 0 });
     hls_stream_dispose(s, false);
 }

@@ -8,7 +8,6 @@
 #include "sink/hls/stream.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct hls *hls_new(struct session_env *env, struct disk *disk)
 {
@@ -31,7 +30,7 @@ static struct hls_stream *add(struct hls *h, const struct session_stream *names,
     struct hls_stream *s = hls_stream_new(h, names, h->env->conf, vhost, kind, next_seq);
 
     if (s) {
-        hls_ended_forget(h, s->key, kind);
+        hls_ended_forget(h, s->info.key, kind);
         s->next = h->streams;
         h->streams = s;
     }
@@ -55,7 +54,7 @@ static void begin(struct hls *h, const struct conf_vhost *vhost,
         if (!wanted)
             return;
         hls_stream_finish_all(s);
-        next_seq = s->next_seq;
+        next_seq = s->mux.next_seq;
         hls_stream_dispose(s, !set.recover);
         s = NULL;
     }
@@ -111,7 +110,7 @@ static struct hls_stream *first_live(const struct hls *h)
 {
     struct hls_stream *s = h->streams;
 
-    while (s && !s->live)
+    while (s && !s->info.live)
         s = s->next;
     return s;
 }

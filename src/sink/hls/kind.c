@@ -2,7 +2,7 @@
 /* kind.c - HLS and DASH, as rows. */
 #include "sink/hls/kind.h"
 
-#include "sink/hls/stream.h"
+#include "sink/hls/list.h"
 
 /* ------------------------------------------------------------ HLS */
 
@@ -16,9 +16,9 @@ static const struct hls_container *hls_container(const struct conf_hls *set)
     return set->use_fmp4 || set->ll ? &hls_container_mp4 : &hls_container_ts;
 }
 
-static int64_t hls_window(const struct hls_stream *s)
+static int64_t hls_window(const struct hls_list *l)
 {
-    return av_from_us(s->set.window);
+    return av_from_us(l->info->set.window);
 }
 
 /* ------------------------------------------------------------ DASH */

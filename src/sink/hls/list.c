@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* list.c - the playlist: which segments it has, and which stay a while after they left it. */
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
-#include "base/must.h"
+#include "live/keeper.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 1 << 20, MOST_MIN = 32 };
+enum { LIST_MAX = 1 << 20, DISK_MAX = 4 << 20, MOST_MIN = 32 };
 
-size_t hls_most(const struct hls_stream *s)
+size_t hls_most(const struct hls_info *info)
 {
-    size_t share = live_keeper_share(live_registry_memory(s->hls->env->streams));
+    size_t share = live_keeper_share(live_registry_memory(info->hls->env->streams));
 
     return share < HLS_SEGMENT_MAX ? share : HLS_SEGMENT_MAX;
 }
@@ -33,105 +32,188 @@ static int64_t total(const struct hls_segments *q)
     return sum;
 }
 
-static void remove_first(struct hls_stream *s)
+static void remove_first(struct hls_list *l)
 {
-    struct hls_segment *seg = pop(&s->list);
+    struct hls_segment *seg = pop(&l->q);
 
     if (seg->discontinuity)
-        s->discontinuities++;
-    hls_push(&s->expired, seg);
+        l->discontinuities++;
+    hls_push(&l->expired, seg);
 }
 
 /* So many segments fill the window several times over, unless a stream has another configuration
  * with every frame and so a segment of each. */
-static size_t most(const struct hls_stream *s, int64_t window)
+static size_t most(const struct hls_list *l, int64_t window)
 {
-    int64_t fragment = av_from_us(s->set.fragment);
+    int64_t fragment = av_from_us(l->info->set.fragment);
 
     return (size_t)(window / (fragment > 0 ? fragment : AV_MS(1)) * 4) + MOST_MIN;
 }
 
 /* [HLS] 6.2.2: what left the list can be fetched for as long as the list that had it lasts. */
-static void bury_old(struct hls_stream *s, size_t max)
+static void bury_old(struct hls_list *l, size_t max)
 {
-    int64_t left = total(&s->expired), lasts = total(&s->list);
+    int64_t left = total(&l->expired), lasts = total(&l->q);
 
-    while (s->expired.n > 0 && (s->expired.n > max || left - s->expired.v[0]->duration >= lasts)) {
-        struct hls_segment *seg = pop(&s->expired);
+    while (l->expired.n > 0 && (l->expired.n > max || left - l->expired.v[0]->duration >= lasts)) {
+        struct hls_segment *seg = pop(&l->expired);
 
         left -= seg->duration;
-        hls_segment_remove(s, seg);
+        hls_segment_remove(l->store, seg);
     }
 }
 
 /* The newest `added` files stay, whatever their size: they have not gone to the disk yet. */
-static void trim(struct hls_stream *s, size_t added)
+static void trim(struct hls_list *l, size_t added)
 {
-    int64_t lasts = total(&s->list);
-    int64_t window = s->kind->window(s);
-    size_t max = most(s, window);
+    int64_t lasts = total(&l->q);
+    int64_t window = l->info->kind->window(l);
+    size_t max = most(l, window);
 
-    while (s->list.n > HLS_LIST_MIN &&
-           (s->list.n > max || lasts - s->list.v[0]->duration >= window)) {
-        lasts -= s->list.v[0]->duration;
-        remove_first(s);
+    while (l->q.n > HLS_LIST_MIN &&
+           (l->q.n > max || lasts - l->q.v[0]->duration >= window)) {
+        lasts -= l->q.v[0]->duration;
+        remove_first(l);
     }
-    while (s->in_memory > hls_most(s) && s->list.n > added)
-        remove_first(s);
-    while (s->in_memory > hls_most(s) && s->expired.n > 0)
-        hls_segment_remove(s, pop(&s->expired));
-    bury_old(s, max);
+    while (l->store->in_memory > hls_most(l->info) && l->q.n > added)
+        remove_first(l);
+    while (l->store->in_memory > hls_most(l->info) && l->expired.n > 0)
+        hls_segment_remove(l->store, pop(&l->expired));
+    bury_old(l, max);
 }
 
 /* Parts are for players at the edge; older segments are on disk. */
-static void forget_old(struct hls_stream *s)
+static void forget_old(struct hls_list *l)
 {
-    for (size_t i = 0; s->ll && i + HLS_WITH_PARTS < s->list.n; i++) {
-        if (s->list.v[i]->on_disk)
-            hls_segment_forget(s, s->list.v[i]);
+    for (size_t i = 0; l->info->set.ll && i + HLS_WITH_PARTS < l->q.n; i++) {
+        if (l->q.v[i]->on_disk)
+            hls_segment_forget(l->store, l->q.v[i]);
     }
 }
 
-void hls_list_add(struct hls_stream *s, struct hls_segment *seg, struct hls_segment *second)
+void hls_list_add(struct hls_list *l, struct hls_segment *seg, struct hls_segment *second)
 {
-    hls_push(&s->list, seg);
+    hls_push(&l->q, seg);
     if (second)
-        hls_push(&s->list, second);
-    trim(s, second ? 2 : 1);
-    forget_old(s);
-    hls_list_publish(s);
+        hls_push(&l->q, second);
+    trim(l, second ? 2 : 1);
+    forget_old(l);
+    hls_list_publish(l);
 }
 
 /* ------------------------------------------------------------ in memory */
 
-void hls_list_publish(struct hls_stream *s)
+void hls_list_wake(struct hls_list *l)
 {
-    struct hls_file *old = s->playlist;
+    struct hls_waiter *w = l->waiters;
+
+    l->waiters = NULL;
+    while (w) {
+        struct hls_waiter *next = w->next;
+
+        co_unpark(w->co);
+        w = next;
+    }
+}
+
+/* For the journal. */
+static void note(struct hls_list *l)
+{
+    const struct segmenter *g = &l->mux->segmenter;
+
+    l->store->record.now = (struct journal_list){
+        .first = l->q.n > 0 ? l->q.v[0]->seq : l->mux->next_seq,
+        .discontinuities = l->discontinuities, .target = g->target, .available = g->available,
+    };
+}
+
+void hls_list_publish(struct hls_list *l)
+{
+    struct hls_file *old = l->playlist;
     struct wr w;
 
-    if (s->list.n == 0)
+    note(l);
+    if (l->q.n == 0)
         return;
     wr_init(&w, LIST_MAX);
-    s->kind->list(s, &w, false);
+    l->info->kind->list(l, &w, false);
     if (w.bad) { /* a window of days: the disk has it */
         wr_free(&w);
         return;
     }
-    s->playlist = hls_file_new(s->hls, &w, s->kind->type);
-    s->playlist->playlist = true;
-    hls_names_set(s->hls, s->m3u8_path, s->playlist, s);
+    l->playlist = hls_file_new(l->info->hls, &w, l->info->kind->type);
+    l->playlist->playlist = true;
+    hls_names_set(l->info, l->info->m3u8_path, l->playlist);
     (void)hls_file_unref(old);
-    s->update = hls_file_unref(s->update);
-    hls_wake(s);
+    l->update = hls_file_unref(l->update);
+    hls_list_wake(l);
 }
 
-void hls_list_clear(struct hls_stream *s)
+void hls_list_clear(struct hls_list *l)
 {
-    while (s->list.n > 0)
-        remove_first(s);
-    while (s->expired.n > 0)
-        hls_segment_remove(s, pop(&s->expired));
-    segmenter_forget(&s->segmenter);
+    while (l->q.n > 0)
+        remove_first(l);
+    while (l->expired.n > 0)
+        hls_segment_remove(l->store, pop(&l->expired));
+    segmenter_forget(&l->mux->segmenter);
+    note(l);
+}
+
+/* ------------------------------------------------------------ on disk */
+
+/* The disk may be so far behind that the list it has is better than one of nothing. */
+static bool has_written(const struct hls_list *l)
+{
+    size_t n = l->q.n;
+
+    while (n > 0 && !l->q.v[n - 1]->on_disk)
+        n--;
+    return n > 0;
+}
+
+void hls_list_write(struct hls_list *l)
+{
+    struct hls_file *file;
+    struct wr w;
+
+    l->changed = l->writing;
+    if (l->writing || !has_written(l))
+        return;
+    wr_init(&w, DISK_MAX);
+    l->info->kind->list(l, &w, true);
+    if (w.bad) {
+        wr_free(&w);
+        return;
+    }
+    note(l);
+    file = hls_file_new(l->info->hls, &w, "");
+    l->writing = true;
+    l->swapped = l->info->live;
+    hls_disk_list(l->store, file, l->swapped);
+    (void)hls_file_unref(file);
+}
+
+void hls_list_written(struct hls_list *l)
+{
+    l->writing = false;
+    if (l->changed)
+        hls_list_write(l);
+}
+
+bool hls_list_again(struct hls_list *l)
+{
+    bool is_left = false;
+
+    for (size_t i = 0; i < l->q.n; i++) {
+        struct hls_segment *seg = l->q.v[i];
+
+        if (seg->failed && seg->file && !seg->on_disk)
+            hls_disk_segment(l->store, seg);
+        is_left |= seg->file && !seg->on_disk;
+    }
+    if (!is_left && l->store->record.whole)
+        hls_list_write(l);
+    return is_left;
 }
 
 /* ------------------------------------------------------------ when memory is short */
@@ -146,46 +228,46 @@ static size_t idle_bytes(const struct hls_segment *seg)
 }
 
 /* So many of the list may be lost: players are at the newest one, while there will be more. */
-static size_t losable(const struct hls_stream *s)
+static size_t losable(const struct hls_list *l)
 {
-    return s->list.n - (s->live && s->list.n > 0);
+    return l->q.n - (l->info->live && l->q.n > 0);
 }
 
-size_t hls_list_idle(const struct hls_stream *s)
+size_t hls_list_idle(const struct hls_list *l)
 {
     size_t bytes = 0;
 
-    for (size_t i = 0; i < losable(s); i++)
-        bytes += idle_bytes(s->list.v[i]);
-    for (size_t i = 0; i < s->expired.n; i++)
-        bytes += idle_bytes(s->expired.v[i]);
+    for (size_t i = 0; i < losable(l); i++)
+        bytes += idle_bytes(l->q.v[i]);
+    for (size_t i = 0; i < l->expired.n; i++)
+        bytes += idle_bytes(l->expired.v[i]);
     return bytes;
 }
 
-void hls_list_lose(struct hls_stream *s)
+void hls_list_lose(struct hls_list *l)
 {
-    size_t n = losable(s), i = 0;
+    size_t n = losable(l), i = 0;
 
-    while (n > 0 && (s->list.v[n - 1]->on_disk || idle_bytes(s->list.v[n - 1]) == 0))
+    while (n > 0 && (l->q.v[n - 1]->on_disk || idle_bytes(l->q.v[n - 1]) == 0))
         n--; /* what stays is on disk, or will be */
     while (n-- > 0)
-        remove_first(s);
-    for (size_t k = 0; k < losable(s); k++) {
-        if (idle_bytes(s->list.v[k]) > 0)
-            hls_segment_forget(s, s->list.v[k]);
+        remove_first(l);
+    for (size_t k = 0; k < losable(l); k++) {
+        if (idle_bytes(l->q.v[k]) > 0)
+            hls_segment_forget(l->store, l->q.v[k]);
     }
-    while (i < s->expired.n) {
-        struct hls_segment *seg = s->expired.v[i];
+    while (i < l->expired.n) {
+        struct hls_segment *seg = l->expired.v[i];
 
         if (idle_bytes(seg) == 0) {
             i++;
         } else if (seg->on_disk) {
-            hls_segment_forget(s, seg);
+            hls_segment_forget(l->store, seg);
         } else {
-            memmove(s->expired.v + i, s->expired.v + i + 1,
-                    (--s->expired.n - i) * sizeof(s->expired.v[0]));
-            hls_segment_remove(s, seg);
+            memmove(l->expired.v + i, l->expired.v + i + 1,
+                    (--l->expired.n - i) * sizeof(l->expired.v[0]));
+            hls_segment_remove(l->store, seg);
         }
     }
-    hls_list_publish(s);
+    hls_list_publish(l);
 }

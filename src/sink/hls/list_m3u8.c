@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* list_m3u8.c - the playlist of HLS: its text, and what of it players have by now. */
 #include "base/must.h"
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,40 +46,40 @@ static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8
 }
 
 /* Segments to list on disk: up to the last that is written; what is missing before it is a gap. */
-static size_t count_for(const struct hls_stream *s, bool disk)
+static size_t count_for(const struct hls_list *l, bool disk)
 {
-    size_t n = s->list.n;
+    size_t n = l->q.n;
 
-    while (disk && n > 0 && !s->list.v[n - 1]->on_disk)
+    while (disk && n > 0 && !l->q.v[n - 1]->on_disk)
         n--;
     return n;
 }
 
 /* The segment to come begins with a discontinuity. With low latency a player has a place for it
  * before it begins: hls.js takes it for an error if only the next list says so. */
-static bool breaks(const struct hls_stream *s)
+static bool breaks(const struct hls_list *l)
 {
-    if (s->now)
-        return s->now->n_parts == 0 && s->now->discontinuity;
-    return s->segmenter.discontinuity || !s->live;
+    if (l->mux->now)
+        return l->mux->now->n_parts == 0 && l->mux->now->discontinuity;
+    return l->mux->segmenter.discontinuity || !l->info->live;
 }
 
 /* [HLS] bis 4.4.3.8: at least six target durations. */
-static int64_t skip_until(const struct hls_stream *s)
+static int64_t skip_until(const struct hls_list *l)
 {
-    return (int64_t)s->segmenter.target * AV_CLOCK * 6;
+    return (int64_t)l->mux->segmenter.target * AV_CLOCK * 6;
 }
 
 /* Segments at the begin of the list that end before the skip boundary. */
-static size_t count_skippable(const struct hls_stream *s)
+static size_t count_skippable(const struct hls_list *l)
 {
     int64_t behind = 0;
-    size_t n = s->list.n;
+    size_t n = l->q.n;
 
-    for (size_t i = 0; s->now && i < s->now->n_parts; i++)
-        behind += s->now->parts[i].duration;
-    while (n > 0 && behind < skip_until(s))
-        behind += s->list.v[--n]->duration;
+    for (size_t i = 0; l->mux->now && i < l->mux->now->n_parts; i++)
+        behind += l->mux->now->parts[i].duration;
+    while (n > 0 && behind < skip_until(l))
+        behind += l->q.v[--n]->duration;
     return n;
 }
 
@@ -98,71 +98,72 @@ static struct m3u8_segment after_skipped(const struct hls_segment *last,
 
 /* Where there are no parts, only a list that has something to skip says so: others stay as players
  * of all ages know them. On disk nobody answers such requests. */
-static int64_t told_skip(const struct hls_stream *s, bool disk, bool parts)
+static int64_t told_skip(const struct hls_list *l, bool disk, bool parts)
 {
-    return !disk && (parts || count_skippable(s) > 0) ? skip_until(s) : 0;
+    return !disk && (parts || count_skippable(l) > 0) ? skip_until(l) : 0;
 }
 
 /* Of segments from the skipped ones on. */
-static void put_list(struct hls_stream *s, struct wr *w, bool disk, size_t skipped)
+static void put_list(struct hls_list *l, struct wr *w, bool disk, size_t skipped)
 {
-    bool parts = s->ll && !disk && s->segmenter.part_target > 0;
-    size_t n = count_for(s, disk);
+    bool parts = l->info->set.ll && !disk && l->mux->segmenter.part_target > 0;
+    size_t n = count_for(l, disk);
     struct m3u8 head = {
-        .version = parts || skipped > 0 ? WITH_SKIP : s->container->version,
-        .target = s->segmenter.target,
-        .sequence = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
-        .discontinuities = s->discontinuities, .part_target = parts ? s->segmenter.part_target : 0,
-        .skip_until = told_skip(s, disk, parts), .skipped = skipped,
+        .version = parts || skipped > 0 ? WITH_SKIP : l->info->container->version,
+        .target = l->mux->segmenter.target,
+        .sequence = l->q.n > 0 ? l->q.v[0]->seq : l->mux->next_seq,
+        .discontinuities = l->discontinuities,
+        .part_target = parts ? l->mux->segmenter.part_target : 0,
+        .skip_until = told_skip(l, disk, parts), .skipped = skipped,
     };
     struct m3u8_segment m[2];
     const struct m3u8_segment *before = NULL;
-    char *hint = parts && s->hint && s->live ? hls_uri(s, s->hint) : NULL;
+    char *hint = parts && l->mux->hint && l->info->live ? hls_uri(l->info, l->mux->hint) : NULL;
 
     head.hint = hint;
-    head.breaks = parts && breaks(s);
-    s->segmenter.part_listed |= parts;
+    head.breaks = parts && breaks(l);
+    l->mux->segmenter.part_listed |= parts;
     m3u8_head(w, &head);
     if (skipped > 0) {
-        m[1] = after_skipped(s->list.v[skipped - 1], skipped < n ? s->list.v[skipped] : s->now);
+        m[1] = after_skipped(l->q.v[skipped - 1], skipped < n ? l->q.v[skipped] : l->mux->now);
         before = &m[1];
     }
     for (size_t i = skipped; i < n; i++) {
         struct m3u8_segment *one = &m[(i - skipped) & 1];
 
-        *one = describe(s->list.v[i]);
-        one->gap = disk && !s->list.v[i]->on_disk;
-        put_segment(w, s->list.v[i], one, before, parts && i + HLS_WITH_PARTS >= n, true);
+        *one = describe(l->q.v[i]);
+        one->gap = disk && !l->q.v[i]->on_disk;
+        put_segment(w, l->q.v[i], one, before, parts && i + HLS_WITH_PARTS >= n, true);
         before = one;
     }
-    if (parts && s->now && s->now->n_parts > 0) {
+    if (parts && l->mux->now && l->mux->now->n_parts > 0) {
         struct m3u8_segment *one = &m[(n - skipped) & 1];
 
-        *one = describe(s->now);
-        put_segment(w, s->now, one, before, true, false);
+        *one = describe(l->mux->now);
+        put_segment(w, l->mux->now, one, before, true, false);
     }
     m3u8_tail(w, &head);
     free(hint);
 }
 
-void hls_list_text(struct hls_stream *s, struct wr *w, bool disk)
+void hls_list_text(struct hls_list *l, struct wr *w, bool disk)
 {
-    put_list(s, w, disk, 0);
+    put_list(l, w, disk, 0);
 }
 
-struct hls_file *hls_list_update(struct hls_stream *s)
+struct hls_file *hls_list_update(struct hls_list *l)
 {
-    size_t skipped = s->playlist && !s->kind->is_dash ? count_skippable(s) : 0;
+    size_t skipped = l->playlist && !l->info->kind->is_dash ? count_skippable(l) : 0;
     struct wr w;
 
-    if (s->update || skipped == 0)
-        return s->update;
+    if (l->update || skipped == 0)
+        return l->update;
     wr_init(&w, LIST_MAX);
-    put_list(s, &w, false, skipped);
+    put_list(l, &w, false, skipped);
     if (!w.bad)
-        s->update = hls_file_new(s->hls, &w, s->playlist->type);
+        l->update = hls_file_new(l->info->hls, &w, l->playlist->type);
     wr_free(&w);
-    if (s->update)
-        s->update->playlist = true;
-    return s->update;
+    if (l->update)
+        l->update->playlist = true;
+    return l->update;
 }

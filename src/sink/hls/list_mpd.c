@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* list_mpd.c - the MPD of a stream: what of it players can have, and when. */
-#include "sink/hls/stream.h"
+#include "sink/hls/muxer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static int64_t longest(const struct hls_stream *s) /* ms */
+static int64_t longest(const struct hls_list *l) /* ms */
 {
-    int64_t wanted = us_to_ms(s->set.fragment);
-    int64_t was = av_to_ms(s->segmenter.longest);
+    int64_t wanted = us_to_ms(l->info->set.fragment);
+    int64_t was = av_to_ms(l->mux->segmenter.longest);
 
     return was > wanted ? was : wanted;
 }
 
 /* How far behind a player is: the segment that grows is not there yet, one is on its way to it,
  * and what it knows is as old as its last look at the list. */
-static int64_t delay(const struct hls_stream *s) /* ms */
+static int64_t delay(const struct hls_list *l) /* ms */
 {
-    return longest(s) * 2 + us_to_ms(s->dash->update_period);
+    return longest(l) * 2 + us_to_ms(l->info->dash->update_period);
 }
 
 /* In the list is what a player with that delay needs, at least. */
-static int64_t window(const struct hls_stream *s) /* ms */
+static int64_t window(const struct hls_list *l) /* ms */
 {
-    int64_t wanted = longest(s) * s->dash->window_size, needed = delay(s) + longest(s) * 2;
+    int64_t wanted = longest(l) * l->info->dash->window_size, needed = delay(l) + longest(l) * 2;
 
     return wanted > needed ? wanted : needed;
 }
 
-int64_t dash_window(const struct hls_stream *s)
+int64_t dash_window(const struct hls_list *l)
 {
-    return AV_MS(window(s));
+    return AV_MS(window(l));
 }
 
-static int64_t shift(const struct hls_stream *s) /* ms */
+static int64_t shift(const struct hls_list *l) /* ms */
 {
-    int64_t wanted = us_to_ms(s->dash->timeshift), all = window(s), least = delay(s);
+    int64_t wanted = us_to_ms(l->info->dash->timeshift), all = window(l), least = delay(l);
 
     if (wanted > all)
         return all;
@@ -47,11 +47,23 @@ static bool listed(const struct hls_segment *seg, const struct hls_shared *init,
     return seg->init == init && (!disk || seg->on_disk);
 }
 
+/* What the urls of a track's segments begin with. malloc'ed. */
+static char *track_uri(const struct hls_info *info, const struct hls_segment *seg)
+{
+    char rest[32], *path, *uri;
+
+    (void)snprintf(rest, sizeof(rest), "%lld-", (long long)seg->period);
+    path = hls_track_path(info, seg->init->track.video, rest);
+    uri = hls_uri(info, path);
+    free(path);
+    return uri;
+}
+
 /* The segments from i to n are a period: those of one track. */
-static void put_track(struct hls_stream *s, struct mpd_writer *m, size_t i, size_t n, bool video,
+static void put_track(struct hls_list *l, struct mpd_writer *m, size_t i, size_t n, bool video,
                       bool disk)
 {
-    struct hls_segment **v = s->list.v;
+    struct hls_segment **v = l->q.v;
     struct mpd_track t;
     struct hls_shared *init;
     char *media;
@@ -63,7 +75,7 @@ static void put_track(struct hls_stream *s, struct mpd_writer *m, size_t i, size
     init = v[i]->init;
     t = init->track;
     t.init = init->uri;
-    t.media = media = hls_track_uri(s, v[i]);
+    t.media = media = track_uri(l->info, v[i]);
     mpd_set(m, &t);
     for (; i < n; i++) {
         if (listed(v[i], init, disk))
@@ -73,33 +85,33 @@ static void put_track(struct hls_stream *s, struct mpd_writer *m, size_t i, size
     free(media);
 }
 
-static bool is_empty(const struct hls_stream *s, size_t i, size_t n, bool disk)
+static bool is_empty(const struct hls_list *l, size_t i, size_t n, bool disk)
 {
-    while (disk && i < n && !s->list.v[i]->on_disk)
+    while (disk && i < n && !l->q.v[i]->on_disk)
         i++;
     return i == n;
 }
 
-void dash_list_text(struct hls_stream *s, struct wr *w, bool disk)
+void dash_list_text(struct hls_list *l, struct wr *w, bool disk)
 {
     struct mpd head = {
-        .published = hls_clock_now(&s->clock), .available = s->segmenter.available,
-        .update = us_to_ms(s->dash->update_period), .shift = shift(s),
-        .delay = delay(s), .longest = longest(s),
+        .published = hls_clock_now(&l->info->clock), .available = l->mux->segmenter.available,
+        .update = us_to_ms(l->info->dash->update_period), .shift = shift(l),
+        .delay = delay(l), .longest = longest(l),
     };
     struct mpd_writer m;
 
     mpd_begin(&m, w, &head);
-    for (size_t i = 0, n; i < s->list.n; i = n) {
-        int64_t period = s->list.v[i]->period;
+    for (size_t i = 0, n; i < l->q.n; i = n) {
+        int64_t period = l->q.v[i]->period;
 
-        for (n = i; n < s->list.n && s->list.v[n]->period == period; n++)
+        for (n = i; n < l->q.n && l->q.v[n]->period == period; n++)
             ;
-        if (is_empty(s, i, n, disk))
+        if (is_empty(l, i, n, disk))
             continue;
-        mpd_period(&m, period, period - s->segmenter.available);
-        put_track(s, &m, i, n, true, disk);
-        put_track(s, &m, i, n, false, disk);
+        mpd_period(&m, period, period - l->mux->segmenter.available);
+        put_track(l, &m, i, n, true, disk);
+        put_track(l, &m, i, n, false, disk);
         mpd_period_end(&m);
     }
     mpd_end(&m);

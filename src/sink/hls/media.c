@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* media.c - segments, and the files that segments share: in memory and on disk, until nobody needs
  * them. */
-#include "sink/hls/stream.h"
+#include "sink/hls/kind.h"
+#include "sink/hls/store.h"
 
 #include "base/must.h"
 
@@ -10,32 +11,40 @@
 
 /* ------------------------------------------------------------ initializations and keys */
 
-struct hls_shared *hls_shared_at(struct hls_stream *s, char *path, bool key)
+struct hls_shared *hls_shared_at(struct hls_store *s, char *path, bool key)
 {
     struct hls_shared *x = must(calloc(1, sizeof(*x)));
 
     ref_init(&x->ref);
     x->secret = key;
     x->path = path;
-    x->uri = key ? hls_key_uri(s, path) : hls_uri(s, path);
+    x->uri = key ? hls_key_uri(s->info, path) : hls_uri(s->info, path);
     return x;
 }
 
-struct hls_shared *hls_shared_new(struct hls_stream *s, const char *folder, const char *text,
-                                  uint64_t seq, bool key)
+struct hls_shared *hls_shared_new(struct hls_store *s, const char *text,
+                                  const struct hls_numbers *numbers, bool key)
 {
+    const struct conf_hls *set = &s->info->set;
     char path[HLS_NAME_MAX];
     const char *dot;
     int n;
-    err_t err = hls_name(s, folder, text, seq, 0, path, sizeof(path));
+    err_t err = hls_name(s->info, key ? set->key_file_path : set->path, text, numbers, path);
 
     err_free(&err); /* the names were fine when the stream began */
     if (key || !s->other_inits)
         return hls_shared_at(s, must_dup(path), key);
     dot = strrchr(path, '.'); /* init.mp4 is of others: init-5.mp4 */
     n = dot ? (int)(dot - path) : (int)strlen(path);
-    return hls_shared_at(s, must_print("%.*s-%llu%s", n, path, (unsigned long long)seq, path + n),
-                         false);
+    return hls_shared_at(s, must_print("%.*s-%llu%s", n, path, (unsigned long long)numbers->seq,
+                                       path + n), false);
+}
+
+void hls_shared_fill(struct hls_store *s, struct hls_shared *x, struct wr *take, const char *type)
+{
+    x->file = hls_file_new(s->info->hls, take, type);
+    hls_names_set(s->info, x->path, x->file);
+    hls_disk_shared(s, x);
 }
 
 struct hls_shared *hls_shared_ref(struct hls_shared *x)
@@ -46,17 +55,17 @@ struct hls_shared *hls_shared_ref(struct hls_shared *x)
 }
 
 /* With the last segment that needs it the file goes, too. */
-void hls_shared_unref(struct hls_stream *s, struct hls_shared *x)
+void hls_shared_unref(struct hls_store *s, struct hls_shared *x)
 {
     if (!x || !ref_put(&x->ref))
         return;
     if (x->file) {
-        hls_names_drop(s->hls, x->path, x->file);
+        hls_names_drop(s->info->hls, x->path, x->file);
         (void)hls_file_unref(x->file);
     }
-    if (x->path && (s->set.cleanup || s->disposing))
+    if (x->path && (s->info->set.cleanup || s->info->disposing))
         hls_disk_remove(s, x->path);
-    hls_record_forget(s, x->id);
+    hls_record_forget(s, &x->entry);
     free(x->path);
     free(x->uri);
     free(x);
@@ -73,12 +82,12 @@ void hls_push(struct hls_segments *q, struct hls_segment *seg)
     q->v[q->n++] = seg;
 }
 
-static void drop_parts(struct hls_stream *s, struct hls_segment *seg)
+static void drop_parts(struct hls_store *s, struct hls_segment *seg)
 {
     for (size_t i = 0; i < seg->n_parts; i++) {
         struct hls_part *p = &seg->parts[i];
 
-        hls_names_drop(s->hls, p->path, p->file);
+        hls_names_drop(s->info->hls, p->path, p->file);
         (void)hls_file_unref(p->file);
         free(p->path);
         free(p->uri);
@@ -88,17 +97,25 @@ static void drop_parts(struct hls_stream *s, struct hls_segment *seg)
     seg->n_parts = 0;
 }
 
-void hls_segment_forget(struct hls_stream *s, struct hls_segment *seg)
+void hls_segment_fill(struct hls_store *s, struct hls_segment *seg, struct blocks *take)
+{
+    seg->bytes = blocks_len(take);
+    seg->file = hls_file_of(s->info->hls, take, s->info->container->type);
+    s->in_memory += seg->file->blocks.memory;
+    hls_names_set(s->info, seg->path, seg->file);
+}
+
+void hls_segment_forget(struct hls_store *s, struct hls_segment *seg)
 {
     drop_parts(s, seg);
     if (!seg->file)
         return;
     s->in_memory -= seg->file->blocks.memory;
-    hls_names_drop(s->hls, seg->path, seg->file);
+    hls_names_drop(s->info->hls, seg->path, seg->file);
     seg->file = hls_file_unref(seg->file);
 }
 
-void hls_segment_free(struct hls_stream *s, struct hls_segment *seg)
+void hls_segment_free(struct hls_store *s, struct hls_segment *seg)
 {
     hls_segment_forget(s, seg);
     hls_shared_unref(s, seg->init);
@@ -108,14 +125,14 @@ void hls_segment_free(struct hls_stream *s, struct hls_segment *seg)
     free(seg);
 }
 
-void hls_segment_remove(struct hls_stream *s, struct hls_segment *seg)
+void hls_segment_remove(struct hls_store *s, struct hls_segment *seg)
 {
-    if ((s->set.cleanup || s->disposing) && (seg->on_disk || seg->writing)) {
+    if ((s->info->set.cleanup || s->info->disposing) && (seg->on_disk || seg->writing)) {
         hls_disk_remove(s, seg->path);
         if (seg->on_disk)
-            disk_room_add(&s->disk.room, -(int64_t)seg->bytes);
+            disk_room_add(&s->room, -(int64_t)seg->bytes);
     }
-    hls_record_forget(s, seg->id);
+    hls_record_forget(s, &seg->entry);
     seg->removed = true;
     hls_segment_forget(s, seg);
     if (!seg->writing)

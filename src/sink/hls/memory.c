@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - files in memory, found by their path; and the players that wait for one. */
-#include "sink/hls/stream.h"
+#include "sink/hls/info.h"
+#include "sink/hls/kind.h"
 #include "sink/hls/owner.h"
 
 #include "base/must.h"
@@ -117,8 +118,9 @@ static struct hls_name **place(struct hls *h, const char *path)
     return at;
 }
 
-void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct hls_stream *s)
+void hls_names_set(const struct hls_info *info, const char *path, struct hls_file *f)
 {
+    struct hls *h = info->hls;
     char normal[HLS_NAME_MAX];
     struct hls_name **at, *n;
     size_t size;
@@ -137,7 +139,7 @@ void hls_names_set(struct hls *h, const char *path, struct hls_file *f, struct h
         (void)hls_file_ref(f);
     (void)hls_file_unref(n->file);
     n->file = f;
-    n->stream = s;
+    n->info = info;
 }
 
 /* Forget the path, if it is still this file's. */
@@ -191,12 +193,12 @@ bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *o
 
     if (!n)
         return false;
-    key = n->stream->key;
+    key = n->info->key;
     *out = (struct session_stream){
         .key = key, .vhost = key->vhost, .app = key->app, .name = key->name,
         .param = "", .tc_url = "", .page_url = "", .ip = "",
     };
-    *dash = n->stream->kind->is_dash;
+    *dash = n->info->kind->is_dash;
     return true;
 }
 
@@ -205,19 +207,6 @@ bool hls_names_of(struct hls *h, const char *path, struct session_stream *out)
     const struct hls_name *n = hls_names_get(h, path);
     bool dash;
 
-    return n && n->file && n->file == n->stream->playlist &&
+    return n && n->file && n->file->playlist &&
            hls_names_of_file(h, path, out, &dash);
-}
-
-void hls_wake(struct hls_stream *s)
-{
-    struct hls_waiter *w = s->parked;
-
-    s->parked = NULL;
-    while (w) {
-        struct hls_waiter *next = w->next;
-
-        co_unpark(w->co);
-        w = next;
-    }
 }

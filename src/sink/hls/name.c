@@ -3,31 +3,32 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "conf/expand.h"
-#include "sink/hls/stream.h"
+#include "av/packet.h"
+#include "sink/hls/info.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-err_t hls_name(const struct hls_stream *s, const char *folder, const char *text, uint64_t seq,
-               int64_t duration, char *path, size_t size)
+err_t hls_name(const struct hls_info *info, const char *folder, const char *text,
+               const struct hls_numbers *numbers, char path[HLS_NAME_MAX])
 {
     char seq_text[24], duration_text[24], floor_text[24];
-    int n = snprintf(path, size, "%s/", folder);
+    int n = snprintf(path, HLS_NAME_MAX, "%s/", folder);
     const struct conf_variable vars[] = {
-        { "vhost", s->key->vhost }, { "app", s->key->app }, { "stream", s->key->name },
+        { "vhost", info->key->vhost }, { "app", info->key->app }, { "stream", info->key->name },
         { "seq", seq_text }, { "duration", duration_text }, { "timestamp", floor_text },
     };
     struct conf_expand with = {
-        .v = vars, .n = sizeof(vars) / sizeof(vars[0]), .file = true, .utc = s->conf->utc_time,
-        .msec = s->now ? s->now->wall : co_wall_ms(),
+        .v = vars, .n = sizeof(vars) / sizeof(vars[0]), .file = true, .utc = info->conf->utc_time,
+        .msec = numbers->wall,
     };
 
-    (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)seq);
-    (void)snprintf(duration_text, sizeof(duration_text), "%lld", av_to_ms(duration));
+    (void)snprintf(seq_text, sizeof(seq_text), "%llu", (unsigned long long)numbers->seq);
+    (void)snprintf(duration_text, sizeof(duration_text), "%lld", av_to_ms(numbers->duration));
     (void)snprintf(floor_text, sizeof(floor_text), "%lld",
-                   (long long)(s->set.ts_floor ? s->segmenter.floor_name : with.msec));
-    return conf_expand(text, &with, path + n, size - (size_t)n);
+                   (long long)(info->set.ts_floor ? numbers->floor : numbers->wall));
+    return conf_expand(text, &with, path + n, HLS_NAME_MAX - (size_t)n);
 }
 
 /* ------------------------------------------------------------ urls */
@@ -60,35 +61,36 @@ static char *relative(const char *from, const char *to)
 }
 
 /* hls_entry_prefix is the root of the urls, as hls_path is the root of the files. */
-char *hls_uri(const struct hls_stream *s, const char *path)
+char *hls_uri(const struct hls_info *info, const char *path)
 {
-    const char *prefix = s->set.entry_prefix;
-    size_t root = strlen(s->set.path), n = strlen(prefix);
+    const char *prefix = info->set.entry_prefix;
+    size_t root = strlen(info->set.path), n = strlen(prefix);
 
-    if (!*prefix || strncmp(path, s->set.path, root) != 0)
-        return relative(s->m3u8_path, path);
+    if (!*prefix || strncmp(path, info->set.path, root) != 0)
+        return relative(info->m3u8_path, path);
     return must_print("%s%s%s", prefix, n && prefix[n - 1] == '/' ? "" : "/",
                       path + root + strspn(path + root, "/"));
 }
 
-char *hls_url(const struct hls_stream *s, const char *path)
+char *hls_url(const struct hls_info *info, const char *path)
 {
-    size_t root = strlen(s->set.path);
+    size_t root = strlen(info->set.path);
 
-    if (*s->set.entry_prefix || strncmp(path, s->set.path, root) != 0)
-        return hls_uri(s, path);
+    if (*info->set.entry_prefix || strncmp(path, info->set.path, root) != 0)
+        return hls_uri(info, path);
     return must_dup(path + root + strspn(path + root, "/"));
 }
 
 /* hls_key_url and then the name of the key; what comes behind a "?" stays behind. */
-char *hls_key_uri(const struct hls_stream *s, const char *path)
+char *hls_key_uri(const struct hls_info *info, const char *path)
 {
-    const char *base = s->set.key_url, *query = strchr(base, '?');
-    size_t root = strlen(s->set.key_file_path), n = query ? (size_t)(query - base) : strlen(base);
+    const char *base = info->set.key_url, *query = strchr(base, '?');
+    size_t n = query ? (size_t)(query - base) : strlen(base);
+    size_t root = strlen(info->set.key_file_path);
     char *uri;
 
-    if (!*base || strcmp(base, s->set.path) == 0)
-        return relative(s->m3u8_path, path);
+    if (!*base || strcmp(base, info->set.path) == 0)
+        return relative(info->m3u8_path, path);
     uri = must_print("%.*s%s%s%s", (int)n, base, n && base[n - 1] == '/' ? "" : "/",
                      path + root + strspn(path + root, "/"), text_or_empty(query));
     return uri;
@@ -97,41 +99,30 @@ char *hls_key_uri(const struct hls_stream *s, const char *path)
 /* ------------------------------------------------------------ files of a track, and parts */
 
 /* Of all but the MPD: of "live/s.mpd" it is "live/s". malloc'ed. */
-static char *folder_of(const struct hls_stream *s)
+static char *folder_of(const struct hls_info *info)
 {
-    size_t n = strlen(s->m3u8_path);
-    bool mpd = n > 4 && strcmp(s->m3u8_path + n - 4, ".mpd") == 0;
+    size_t n = strlen(info->m3u8_path);
+    bool mpd = n > 4 && strcmp(info->m3u8_path + n - 4, ".mpd") == 0;
 
-    return must_ndup(s->m3u8_path, mpd ? n - 4 : n);
+    return must_ndup(info->m3u8_path, mpd ? n - 4 : n);
 }
 
 /* "live/s/video-" and what follows. */
-char *hls_track_path(const struct hls_stream *s, bool video, const char *rest)
+char *hls_track_path(const struct hls_info *info, bool video, const char *rest)
 {
-    char *folder = folder_of(s), *made;
+    char *folder = folder_of(info), *made;
 
     made = must_print("%s/%s-%s", folder, video ? "video" : "audio", rest);
     free(folder);
     return made;
 }
 
-char *hls_track_uri(const struct hls_stream *s, const struct hls_segment *seg)
-{
-    char rest[32], *path, *uri;
-
-    (void)snprintf(rest, sizeof(rest), "%lld-", (long long)seg->period);
-    path = hls_track_path(s, seg->init->track.video, rest);
-    uri = hls_uri(s, path);
-    free(path);
-    return uri;
-}
-
 /* "live/s-12.3.m4s": the parts have names of their own, known before they are there. */
-char *hls_part_path(const struct hls_stream *s, uint64_t seq, size_t part)
+char *hls_part_path(const struct hls_info *info, uint64_t seq, size_t part)
 {
-    size_t n = strlen(s->m3u8_path);
+    size_t n = strlen(info->m3u8_path);
 
-    if (n > 5 && strcmp(s->m3u8_path + n - 5, ".m3u8") == 0)
+    if (n > 5 && strcmp(info->m3u8_path + n - 5, ".m3u8") == 0)
         n -= 5;
-    return must_print("%.*s-%llu.%zu.m4s", (int)n, s->m3u8_path, (unsigned long long)seq, part);
+    return must_print("%.*s-%llu.%zu.m4s", (int)n, info->m3u8_path, (unsigned long long)seq, part);
 }

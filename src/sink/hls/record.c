@@ -5,9 +5,11 @@
  * the journal does not know. Once it is several times as long as what it says, or if it could not
  * be written, the next job replaces it by what there is now.
  */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "sink/hls/stream.h"
+#include "sink/hls/kind.h"
+#include "sink/hls/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +18,19 @@ enum { LINES_MIN = 128, LINES_PER_FILE = 4, WAITS_MAX = 64 << 10 };
 
 #define AGAIN CO_SECONDS(60)
 
-void hls_record_init(struct hls_stream *s)
+void hls_record_init(struct hls_store *s)
 {
-    const char *slash = strrchr(s->m3u8_path, '/');
-    int folder = slash ? (int)(slash + 1 - s->m3u8_path) : 0;
+    const char *slash = strrchr(s->info->m3u8_path, '/');
+    int folder = slash ? (int)(slash + 1 - s->info->m3u8_path) : 0;
 
-    s->record.path = must_print("%.*s.%s" HLS_JOURNAL_END, folder, s->m3u8_path,
-                                s->m3u8_path + folder);
+    s->record.path = must_print("%.*s.%s" HLS_JOURNAL_END, folder, s->info->m3u8_path,
+                                s->info->m3u8_path + folder);
     s->record.whole = true;
+    s->record.end = &s->record.first;
     wr_init(&s->record.waits, WAITS_MAX);
 }
 
-void hls_record_fini(struct hls_stream *s)
+void hls_record_fini(struct hls_store *s)
 {
     wr_free(&s->record.waits);
     free(s->record.path);
@@ -44,38 +47,29 @@ static char *below(const char *root, const char *path)
     return must_dup(path + strspn(path, "/"));
 }
 
-static void put_shared(const struct hls_stream *s, struct wr *w, const struct hls_shared *x)
+static void put_shared(const struct hls_store *s, struct wr *w, const struct hls_shared *x)
 {
-    struct journal_file f = { .what = x->secret ? JOURNAL_KEY : JOURNAL_INIT, .id = x->id,
+    struct journal_file f = { .what = x->secret ? JOURNAL_KEY : JOURNAL_INIT, .id = x->entry.id,
                               .track = x->track };
 
-    f.path = below(x->secret ? s->set.key_file_path : s->set.path, x->path);
+    f.path = below(x->secret ? s->info->set.key_file_path : s->info->set.path, x->path);
     journal_put_file(w, &f);
     free(f.path);
 }
 
-static void put_segment(const struct hls_stream *s, struct wr *w, const struct hls_segment *seg)
+static void put_segment(const struct hls_store *s, struct wr *w, const struct hls_segment *seg)
 {
     struct journal_file f = {
-        .what = JOURNAL_SEGMENT, .id = seg->id, .seq = seg->seq, .duration = seg->duration,
+        .what = JOURNAL_SEGMENT, .id = seg->entry.id, .seq = seg->seq, .duration = seg->duration,
         .wall = seg->wall, .discontinuity = seg->discontinuity, .bytes = seg->bytes,
-        .init = seg->init ? seg->init->id : 0, .key = seg->key ? seg->key->id : 0,
+        .init = seg->init ? seg->init->entry.id : 0, .key = seg->key ? seg->key->entry.id : 0,
         .period = seg->period, .begin = (uint64_t)seg->at.begin, .lasts = seg->at.duration,
     };
 
     memcpy(f.iv, seg->iv, sizeof(f.iv));
-    f.path = below(s->set.path, seg->path);
+    f.path = below(s->info->set.path, seg->path);
     journal_put_file(w, &f);
     free(f.path);
-}
-
-static struct journal_list list_of(struct hls_stream *s)
-{
-    return (struct journal_list){
-        .first = s->list.n > 0 ? s->list.v[0]->seq : s->next_seq,
-        .discontinuities = s->discontinuities, .target = s->segmenter.target,
-        .available = s->segmenter.available, .now = hls_clock_now(&s->clock),
-    };
 }
 
 static bool is_same(const struct journal_list *a, const struct journal_list *b)
@@ -84,135 +78,93 @@ static bool is_same(const struct journal_list *a, const struct journal_list *b)
            a->target == b->target && a->available == b->available;
 }
 
-static bool is_full(const struct hls_stream *s)
+static bool is_full(const struct hls_store *s)
 {
-    size_t files = s->list.n + s->expired.n;
-
-    return s->record.waits.bad || s->record.lines > LINES_MIN + files * LINES_PER_FILE;
+    return s->record.waits.bad || s->record.lines > LINES_MIN + s->record.n * LINES_PER_FILE;
 }
 
-void hls_record_segment(struct hls_stream *s, struct hls_segment *seg)
+void hls_record_known(struct hls_store *s, struct hls_entry *e, uint64_t id)
 {
-    if (seg->id > 0)
+    e->id = id;
+    e->at = s->record.end;
+    *e->at = e;
+    s->record.end = &e->next;
+    s->record.n++;
+}
+
+static void leave(struct hls_record *r, struct hls_entry *e)
+{
+    *e->at = e->next;
+    *(e->next ? &e->next->at : &r->end) = e->at;
+    *e = (struct hls_entry){ 0 };
+    r->n--;
+}
+
+void hls_record_segment(struct hls_store *s, struct hls_segment *seg)
+{
+    if (seg->entry.id > 0)
         return; /* it is written again */
-    seg->id = ++s->record.ids;
+    seg->entry.is_segment = true;
+    hls_record_known(s, &seg->entry, ++s->record.ids);
     put_segment(s, &s->record.waits, seg);
     s->record.lines++;
 }
 
-void hls_record_shared(struct hls_stream *s, struct hls_shared *x)
+void hls_record_shared(struct hls_store *s, struct hls_shared *x)
 {
-    if (x->id > 0)
+    if (x->entry.id > 0)
         return;
-    x->id = ++s->record.ids;
+    hls_record_known(s, &x->entry, ++s->record.ids);
     put_shared(s, &s->record.waits, x);
     s->record.lines++;
 }
 
-void hls_record_forget(struct hls_stream *s, uint64_t id)
+void hls_record_forget(struct hls_store *s, struct hls_entry *e)
 {
-    if (id == 0 || s->record.whole || s->keep_files || s->hls->stopping)
+    uint64_t id = e->id;
+
+    if (id == 0)
+        return;
+    leave(&s->record, e);
+    if (s->record.whole || s->info->keep_files || s->info->hls->stopping)
         return;
     journal_put_forget(&s->record.waits, id);
     s->record.lines++;
 }
 
-/* ------------------------------------------------------------ all there is */
-
-struct entry {
-    uint64_t id;
-    const struct hls_segment *segment;
-    const struct hls_shared *shared;
-};
-
-struct entries {
-    struct entry *v;
-    size_t n, cap;
-};
-
-static void add(struct entries *e, struct entry one)
+static void put_all(struct hls_store *s, struct wr *w)
 {
-    if (one.id == 0)
-        return;
-    if (e->n == e->cap) {
-        e->cap = e->cap ? e->cap * 2 : 32;
-        e->v = must(realloc(e->v, e->cap * sizeof(e->v[0])));
-    }
-    e->v[e->n++] = one;
-}
+    const struct stream_key *key = s->info->key;
+    struct journal_names names = { s->info->kind->name, key->vhost, key->app, key->name };
 
-static void add_shared(struct entries *e, const struct hls_shared *x)
-{
-    if (x)
-        add(e, (struct entry){ .id = x->id, .shared = x });
-}
-
-static void add_segments(struct entries *e, const struct hls_segments *q)
-{
-    for (size_t i = 0; i < q->n; i++) {
-        add_shared(e, q->v[i]->init);
-        add_shared(e, q->v[i]->key);
-        add(e, (struct entry){ .id = q->v[i]->id, .segment = q->v[i] });
-    }
-}
-
-static int by_id(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* And one that nobody has yet. */
-static void put_all(struct hls_stream *s, struct wr *w, const struct hls_shared *new)
-{
-    struct journal_names names = { s->kind->name, s->key->vhost, s->key->app, s->key->name };
-    struct entries e = { 0 };
-
-    add_segments(&e, &s->expired);
-    add_segments(&e, &s->list);
-    if (s->now) /* it may have a key or a first fragment */
-        add_segments(&e, &(struct hls_segments){ .v = &s->now, .n = 1 });
-    add_shared(&e, new);
-    add_shared(&e, s->init);
-    add_shared(&e, s->last_init);
-    add_shared(&e, s->crypt.key);
-    add_shared(&e, s->track_init[0]);
-    add_shared(&e, s->track_init[1]);
-    if (e.n > 0)
-        qsort(e.v, e.n, sizeof(e.v[0]), by_id);
     journal_put_names(w, &names);
-    for (size_t i = 0; i < e.n; i++) {
-        if (i > 0 && e.v[i].id == e.v[i - 1].id)
-            continue;
-        if (e.v[i].segment)
-            put_segment(s, w, e.v[i].segment);
+    for (struct hls_entry *e = s->record.first; e; e = e->next) {
+        if (e->is_segment)
+            put_segment(s, w, container_of(e, struct hls_segment, entry));
         else
-            put_shared(s, w, e.v[i].shared);
-        s->record.lines++;
+            put_shared(s, w, container_of(e, struct hls_shared, entry));
     }
-    free(e.v);
+    s->record.lines = s->record.n;
 }
 
 /* ------------------------------------------------------------ to the disk */
 
-struct hls_lines hls_record_take(struct hls_stream *s, const struct hls_shared *new)
+struct hls_lines hls_record_take(struct hls_store *s)
 {
     struct hls_record *r = &s->record;
-    struct journal_list list = list_of(s);
     struct hls_lines lines = { .whole = r->whole || is_full(s) };
 
     if (lines.whole) {
         wr_free(&r->waits);
         wr_init(&r->waits, JOURNAL_MAX);
-        r->lines = 0;
-        put_all(s, &r->waits, new);
+        put_all(s, &r->waits);
     }
-    if (lines.whole || !is_same(&list, &r->list)) {
-        journal_put_list(&r->waits, &list);
+    r->now.now = hls_clock_now(&s->info->clock);
+    if (lines.whole || !is_same(&r->now, &r->list)) {
+        journal_put_list(&r->waits, &r->now);
         r->lines++;
     }
-    r->list = list;
+    r->list = r->now;
     r->whole = r->waits.bad;
     if (!r->waits.bad && r->waits.len > 0) {
         wr_fit(&r->waits);
@@ -224,7 +176,7 @@ struct hls_lines hls_record_take(struct hls_stream *s, const struct hls_shared *
     return lines;
 }
 
-void hls_record_done(struct hls_stream *s, const struct hls_lines *lines)
+void hls_record_done(struct hls_store *s, const struct hls_lines *lines)
 {
     if (lines->error == 0)
         return;
@@ -233,5 +185,5 @@ void hls_record_done(struct hls_stream *s, const struct hls_lines *lines)
         return;
     s->record.logged_at = co_now();
     log_warn("%s: cannot write its journal %s: %s; should the server crash, files stay",
-             s->name, s->record.path, strerror(lines->error));
+             s->info->name, s->record.path, strerror(lines->error));
 }

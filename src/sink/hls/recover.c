@@ -64,17 +64,17 @@ static struct reading *new_reading(const struct hls_stream *s)
 {
     struct reading *r = must(calloc(1, sizeof(*r)));
 
-    r->path = must_dup(s->record.path);
-    r->list_path = must_dup(s->m3u8_path);
-    r->root = must_dup(s->set.path);
-    r->key_root = must_dup(s->set.key_file_path);
+    r->path = must_dup(s->store.record.path);
+    r->list_path = must_dup(s->info.m3u8_path);
+    r->root = must_dup(s->info.set.path);
+    r->key_root = must_dup(s->info.set.key_file_path);
     return r;
 }
 
 static bool is_of(const struct journal *j, const struct hls_stream *s)
 {
-    return strcmp(j->kind, s->kind->name) == 0 && strcmp(j->vhost, s->key->vhost) == 0 &&
-           strcmp(j->app, s->key->app) == 0 && strcmp(j->stream, s->key->name) == 0;
+    return strcmp(j->kind, s->info.kind->name) == 0 && strcmp(j->vhost, s->info.key->vhost) == 0 &&
+           strcmp(j->app, s->info.key->app) == 0 && strcmp(j->stream, s->info.key->name) == 0;
 }
 
 /* ------------------------------------------------------------ files */
@@ -96,14 +96,13 @@ static struct hls_shared *shared_of(const struct taking *t, uint64_t id)
 static struct hls_shared *take_shared(struct hls_stream *s, const struct journal_file *f)
 {
     bool key = f->what == JOURNAL_KEY;
-    struct hls_shared *x;
+    const char *root = key ? s->info.set.key_file_path : s->info.set.path;
+    struct hls_shared *x = hls_shared_at(&s->store, must_print("%s/%s", root, f->path), key);
 
-    x = hls_shared_at(s, must_print("%s/%s", key ? s->set.key_file_path : s->set.path, f->path),
-                      key);
-    x->id = f->id;
+    hls_record_known(&s->store, &x->entry, f->id);
     x->on_disk = f->there;
     x->track = f->track;
-    s->other_inits |= !key;
+    s->store.other_inits |= !key;
     return x;
 }
 
@@ -112,7 +111,8 @@ static struct hls_segment *take_segment(struct hls_stream *s, const struct takin
 {
     struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
 
-    seg->id = f->id;
+    seg->entry.is_segment = true;
+    hls_record_known(&s->store, &seg->entry, f->id);
     seg->seq = f->seq;
     seg->duration = f->duration;
     seg->wall = f->wall;
@@ -121,8 +121,8 @@ static struct hls_segment *take_segment(struct hls_stream *s, const struct takin
     seg->bytes = f->bytes;
     seg->period = f->period;
     seg->at = (struct mp4_extent){ .begin = (int64_t)f->begin, .duration = f->lasts };
-    seg->path = must_print("%s/%s", s->set.path, f->path);
-    seg->uri = hls_uri(s, seg->path);
+    seg->path = must_print("%s/%s", s->info.set.path, f->path);
+    seg->uri = hls_uri(&s->info, seg->path);
     memcpy(seg->iv, f->iv, sizeof(seg->iv));
     seg->init = shared_of(t, f->init);
     seg->key = shared_of(t, f->key);
@@ -138,7 +138,7 @@ static int by_number(const void *a, const void *b)
 
     if (x->seq != y->seq)
         return x->seq < y->seq ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    return x->entry.id < y->entry.id ? -1 : x->entry.id > y->entry.id;
 }
 
 static struct taking take_files(struct hls_stream *s, struct journal *j)
@@ -148,7 +148,7 @@ static struct taking take_files(struct hls_stream *s, struct journal *j)
     for (size_t i = 0; i < j->n; i++) {
         const struct journal_file *f = &j->v[i];
 
-        s->record.ids = f->id;
+        s->store.record.ids = f->id;
         if (!f->forgotten && f->what == JOURNAL_SEGMENT)
             hls_push(&t.segments, take_segment(s, &t, f));
         else if (!f->forgotten)
@@ -170,10 +170,10 @@ struct range {
 static bool is_whole(const struct hls_stream *s, const struct hls_segment *seg,
                      const struct journal_list *list)
 {
-    if (s->kind->periods && (seg->period < list->available || list->available == 0 ||
+    if (s->info.kind->periods && (seg->period < list->available || list->available == 0 ||
                              !seg->init || seg->init->track.timescale == 0))
         return false;
-    return seg->on_disk && (seg->init != NULL) == s->container->inits &&
+    return seg->on_disk && (seg->init != NULL) == s->info.container->inits &&
            (!seg->init || seg->init->on_disk) && (!seg->key || seg->key->on_disk);
 }
 
@@ -181,7 +181,7 @@ static bool is_whole(const struct hls_stream *s, const struct hls_segment *seg,
 static bool follows(const struct hls_stream *s, const struct hls_segment *a,
                     const struct hls_segment *b)
 {
-    return b->seq - a->seq == 1 || (b->seq == a->seq && s->kind->periods);
+    return b->seq - a->seq == 1 || (b->seq == a->seq && s->info.kind->periods);
 }
 
 static struct range listed(const struct hls_stream *s, const struct hls_segments *q,
@@ -192,7 +192,7 @@ static struct range listed(const struct hls_stream *s, const struct hls_segments
     while (r.to > 0 && !q->v[r.to - 1]->on_disk) /* it was about to be written */
         r.to--;
     r.from = r.to;
-    if (r.to > 0 && q->v[r.to - 1]->seq + 1 < s->next_seq)
+    if (r.to > 0 && q->v[r.to - 1]->seq + 1 < s->mux.next_seq)
         return r; /* older than what we know of */
     while (r.from > 0 && q->v[r.from - 1]->seq >= list->first &&
            is_whole(s, q->v[r.from - 1], list) &&
@@ -204,12 +204,12 @@ static struct range listed(const struct hls_stream *s, const struct hls_segments
 /* With periods the times in files are the wall clock's, and would be in the future. */
 static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
 {
-    int64_t by = list->now - hls_clock_now(&s->clock);
+    int64_t by = list->now - hls_clock_now(&s->info.clock);
 
-    if (!s->kind->periods || by <= CLOCK_SLACK)
+    if (!s->info.kind->periods || by <= CLOCK_SLACK)
         return false;
     log_warn("%s: the list of before is of %lld s from now; the clock was set back, a new one "
-             "begins", s->m3u8_path, (long long)by / 1000);
+             "begins", s->info.m3u8_path, (long long)by / 1000);
     return true;
 }
 
@@ -217,38 +217,38 @@ static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
 static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
 {
     if (seg->on_disk && seg->seq >= first) {
-        s->discontinuities += seg->discontinuity;
-        hls_push(&s->expired, seg);
+        s->list.discontinuities += seg->discontinuity;
+        hls_push(&s->list.expired, seg);
         return;
     }
     if (!seg->on_disk) {
         char *tmp = must_print("%s.tmp", seg->path);
 
-        hls_disk_remove(s, tmp);
+        hls_disk_remove(&s->store, tmp);
         free(tmp);
-        if (s->set.cleanup || s->disposing)
-            hls_disk_remove(s, seg->path); /* it may be whole all the same */
+        if (s->info.set.cleanup || s->info.disposing)
+            hls_disk_remove(&s->store, seg->path); /* it may be whole all the same */
     }
-    hls_segment_remove(s, seg);
+    hls_segment_remove(&s->store, seg);
 }
 
 static void set_segmenter(struct hls_stream *s, const struct journal_list *list)
 {
-    struct segmenter *g = &s->segmenter;
+    struct segmenter *g = &s->mux.segmenter;
 
-    g->promised = s->list.n > 0;
-    g->target = s->list.n > 0 ? list->target : 0;
+    g->promised = s->list.q.n > 0;
+    g->target = s->list.q.n > 0 ? list->target : 0;
     g->available = list->available;
-    for (size_t i = 0; i < s->list.n; i++) {
-        const struct hls_segment *seg = s->list.v[i];
+    for (size_t i = 0; i < s->list.q.n; i++) {
+        const struct hls_segment *seg = s->list.q.v[i];
 
         if (seg->wall + av_to_ms(seg->duration) > g->over)
             g->over = seg->wall + av_to_ms(seg->duration);
         if (seg->duration > g->longest)
             g->longest = seg->duration;
     }
-    if (s->list.n > 0 && s->set.fragment >= CO_MS(1)) /* hls_ts_floor: its name is taken */
-        g->floor_name = s->list.v[s->list.n - 1]->wall / us_to_ms(s->set.fragment);
+    if (s->list.q.n > 0 && s->info.set.fragment >= CO_MS(1)) /* hls_ts_floor: its name is taken */
+        g->floor_name = s->list.q.v[s->list.q.n - 1]->wall / us_to_ms(s->info.set.fragment);
 }
 
 static void take(struct hls_stream *s, struct journal *j)
@@ -262,17 +262,17 @@ static void take(struct hls_stream *s, struct journal *j)
         r.from = r.to;
         list.available = 0;
     }
-    s->next_seq = next > s->next_seq ? next : s->next_seq;
-    s->discontinuities = list.discontinuities;
+    s->mux.next_seq = next > s->mux.next_seq ? next : s->mux.next_seq;
+    s->list.discontinuities = list.discontinuities;
     for (size_t i = 0; i < t.segments.n; i++) {
         if (i >= r.from && i < r.to)
-            hls_push(&s->list, t.segments.v[i]);
+            hls_push(&s->list.q, t.segments.v[i]);
         else
             leave(s, t.segments.v[i], list.first);
     }
     set_segmenter(s, &list);
     for (size_t i = 0; i < j->n; i++)
-        hls_shared_unref(s, t.shared[i]);
+        hls_shared_unref(&s->store, t.shared[i]);
     free(t.shared);
     free(t.segments.v);
 }
@@ -282,9 +282,9 @@ static void take(struct hls_stream *s, struct journal *j)
 /* A publisher may have come while the journal was read: its stream continues with it. */
 static bool is_alone(const struct hls_stream *s)
 {
-    const struct session_stream names = { .vhost = s->key->vhost, .app = s->key->app,
-                                          .name = s->key->name };
-    const struct hls_stream *other = hls_stream_find(s->hls, &names, s->kind);
+    const struct session_stream names = { .vhost = s->info.key->vhost, .app = s->info.key->app,
+                                          .name = s->info.key->name };
+    const struct hls_stream *other = hls_stream_find(s->info.hls, &names, s->info.kind);
 
     return !other || other == s;
 }
@@ -293,10 +293,10 @@ static void log_unknown(const struct hls_stream *s, const struct reading *r)
 {
     if (r->job.error == EPERM)
         log_warn("%s: the journal %s is not used, others than this server may have written it",
-                 s->name, s->record.path);
+                 s->info.name, s->store.record.path);
     if (r->has_list)
         log_trace("%s: no journal of ours knows the list that is there: a new one begins, its "
-                  "files stay where they are", s->m3u8_path);
+                  "files stay where they are", s->info.m3u8_path);
 }
 
 bool hls_recover_list(struct hls_stream *s)
@@ -310,13 +310,13 @@ bool hls_recover_list(struct hls_stream *s)
         return false;
     }
     ours = r->is_journal && is_of(&r->journal, s);
-    s->disk.begun |= ours;
+    s->store.begun |= ours;
     found = ours && is_alone(s);
     if (found)
         take(s, &r->journal);
     else if (!ours)
         log_unknown(s, r);
-    s->segmenter.discontinuity = s->next_seq > 0;
+    s->mux.segmenter.discontinuity = s->mux.next_seq > 0;
     drop(r);
     return found;
 }
@@ -326,6 +326,6 @@ void hls_recover(struct hls_stream *s)
     bool found = hls_recover_list(s);
 
     if (found)
-        log_trace("%s goes on at segment %llu, with %zu of before", s->name,
-                  (unsigned long long)s->next_seq, s->list.n);
+        log_trace("%s goes on at segment %llu, with %zu of before", s->info.name,
+                  (unsigned long long)s->mux.next_seq, s->list.q.n);
 }

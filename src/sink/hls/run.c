@@ -21,7 +21,7 @@ static void feed(struct hls_stream *s, const struct av_packet *pkt)
         struct frame mine = f;
 
         if (frame_is_of(&s->tracks, &f))
-            hls_frame(s, &mine);
+            hls_frame(&s->mux, &mine);
     }
 }
 
@@ -39,13 +39,13 @@ static void read_configs(struct hls_stream *s)
 /* The stream was faster than we: what comes now is not what follows. */
 static void lost(struct hls_stream *s)
 {
-    log_warn("%s: %llu packets lost, it goes on at a key frame", s->name,
+    log_warn("%s: %llu packets lost, it goes on at a key frame", s->info.name,
              (unsigned long long)(s->reader.dropped - s->dropped));
     s->dropped = s->reader.dropped;
-    s->segmenter.discontinuity = true;
-    if (s->now)
-        hls_segment_close(s, segmenter_end(&s->segmenter));
-    mp4_frag_jump(&s->mp4);
+    s->mux.segmenter.discontinuity = true;
+    if (s->mux.now)
+        hls_segment_close(&s->mux, segmenter_end(&s->mux.segmenter));
+    mp4_frag_jump(&s->mux.mp4);
     read_configs(s);
 }
 
@@ -57,11 +57,11 @@ void hls_drain(struct hls_stream *s, bool all)
         return;
     while (!s->given_up && (all || !co_slice_over()) &&
            (pkt = live_reader_next(&s->reader))) {
-        if (!s->begun)
+        if (!s->mux.begun)
             read_configs(s);
         else if (s->reader.dropped != s->dropped)
             lost(s);
-        s->begun = true;
+        s->mux.begun = true;
         frame_choose(&s->tracks, pkt);
         feed(s, pkt);
     }
@@ -72,10 +72,10 @@ err_t hls_run(void *stream)
     struct hls_stream *s = stream;
     err_t err = NULL;
 
-    if (!s->ready && s->set.recover)
+    if (!s->ready && s->info.set.recover)
         hls_recover(s);
     s->ready = true;
-    while (s->live && !err && !(err = co_check())) {
+    while (s->info.live && !err && !(err = co_check())) {
         hls_drain(s, false);
         if (hls_stream_finish(s))
             continue;
@@ -83,10 +83,10 @@ err_t hls_run(void *stream)
             co_yield();
         else
             err = live_reader_wait(&s->reader,
-                                   s->ll ? TURN_LOW_LATENCY : TURN - co_now() % GRID);
+                                   s->info.set.ll ? TURN_LOW_LATENCY : TURN - co_now() % GRID);
     }
     err_free(&err);
     s->running = false;
-    hls_stream_unref(s);
+    hls_info_unref(&s->info);
     return NULL;
 }

@@ -14,34 +14,32 @@
 
 enum { CROWD = 8 };
 
-#define AUDIO_SPAN AV_MS(100)
 /* After this time a stream that is on disk leaves memory; a publisher that returns continues it. */
 #define FORGET CO_SECONDS(20)
 #define AGAIN CO_SECONDS(1) /* to write what could not be written */
 #define GIVE_UP CO_SECONDS(5) /* to write it, where memory is short */
-
-struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
-                                   const struct hls_kind *kind)
-{
-    struct hls_stream *s = h->streams;
-
-    while (s && (s->kind != kind ||
-                 strcmp(s->key->name, names->name) != 0 || strcmp(s->key->app, names->app) != 0 ||
-                 strcmp(s->key->vhost, names->vhost) != 0))
-        s = s->next;
-    return s;
-}
 
 static bool same(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
+struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
+                                   const struct hls_kind *kind)
+{
+    struct hls_stream *s = h->streams;
+
+    while (s && (s->info.kind != kind || !same(s->info.key->name, names->name) ||
+                 !same(s->info.key->app, names->app) || !same(s->info.key->vhost, names->vhost)))
+        s = s->next;
+    return s;
+}
+
 bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set)
 {
-    const struct conf_hls *old = &s->set;
+    const struct conf_hls *old = &s->info.set;
 
-    return s->container != s->kind->container(set) || old->ll != set->ll ||
+    return s->info.container != s->info.kind->container(set) || old->ll != set->ll ||
            old->part != set->part ||
            !same(old->path, set->path) || !same(old->m3u8_file, set->m3u8_file) ||
            !same(old->ts_file, set->ts_file) || !same(old->fmp4_file, set->fmp4_file) ||
@@ -57,38 +55,27 @@ static int64_t ticks(int64_t usec)
 
 void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost)
 {
-    struct conf *old = s->conf;
+    struct hls_info *info = &s->info;
+    const struct conf_hls *set = &info->set;
+    struct conf *old = info->conf;
 
-    s->conf = conf_ref(conf);
-    s->dash = &vhost->dash;
-    s->kind->settings(vhost, &s->set);
-    s->container = s->kind->container(&s->set);
+    info->conf = conf_ref(conf);
+    info->dash = &vhost->dash;
+    info->kind->settings(vhost, &info->set);
+    info->container = info->kind->container(set);
     (void)conf_unref(old);
-    s->segmenter.rules = (struct segmenter_rules){
-        .fragment = ticks(s->set.fragment), .audio_ratio = s->set.aof_ratio,
-        .target_ratio = s->set.td_ratio, .wait_keyframe = s->set.wait_keyframe,
-        .floor = s->set.ts_floor, .part = ticks(s->set.part), .periods = s->kind->periods,
-        .parts = s->set.ll ? SEGMENTER_PARTS : s->container->parts,
+    s->mux.segmenter.rules = (struct segmenter_rules){
+        .fragment = ticks(set->fragment), .audio_ratio = set->aof_ratio,
+        .target_ratio = set->td_ratio, .wait_keyframe = set->wait_keyframe,
+        .floor = set->ts_floor, .part = ticks(set->part), .periods = info->kind->periods,
+        .parts = set->ll ? SEGMENTER_PARTS : info->container->parts,
     };
-}
-
-static void init_muxers(struct hls_stream *s)
-{
-    ts_mux_init(&s->ts);
-    s->ts.audio_span = AUDIO_SPAN;
-    mp4_frag_init(&s->mp4, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
-}
-
-static void fini_muxers(struct hls_stream *s)
-{
-    ts_mux_fini(&s->ts);
-    mp4_frag_fini(&s->mp4);
 }
 
 static void leave_home(struct hls_stream *s)
 {
     if (s->home)
-        homes_release(s->hls->env->workers, s->home);
+        homes_release(s->info.hls->env->workers, s->home);
     s->home = NULL;
 }
 
@@ -96,66 +83,124 @@ static void free_stream(struct hls_stream *s)
 {
     live_reader_close(&s->reader);
     live_keeper_close(&s->keeper);
-    fini_muxers(s);
-    disk_room_close(&s->disk.room);
-    blocks_free(&s->out);
-    (void)shop_unref(s->shop);
-    EVP_CIPHER_CTX_free(s->crypt.cipher);
-    (void)conf_unref(s->conf);
-    free(s->list.v);
-    free(s->expired.v);
-    free(s->m3u8_path);
-    free(s->hint);
+    hls_muxer_fini(&s->mux);
+    hls_store_fini(&s->store);
+    (void)shop_unref(s->info.shop);
+    (void)conf_unref(s->info.conf);
+    free(s->list.q.v);
+    free(s->list.expired.v);
+    free(s->info.m3u8_path);
     sink_notifier_fini(&s->notifier);
-    hls_record_fini(s);
-    (void)stream_key_unref(s->key);
-    free(s->name);
+    (void)stream_key_unref(s->info.key);
+    free(s->info.name);
     free(s);
+}
+
+/* ------------------------------------------------------------ what its parts report */
+
+static void written(struct hls_stream *s, const struct hls_segment *seg)
+{
+    struct hls_info *info = &s->info;
+    char *url, *m3u8_url;
+
+    if (info->kind->notifies) {
+        url = hls_url(info, seg->path);
+        m3u8_url = hls_url(info, info->m3u8_path);
+        sink_notify(&s->notifier, info->hls->env, info->conf, HOOKS_HLS, (struct hooks_event){
+            .file = seg->path, .url = url, .m3u8 = info->m3u8_path, .m3u8_url = m3u8_url,
+            .duration = (double)seg->duration / AV_CLOCK, .seq_no = (int64_t)seg->seq });
+        free(url);
+        free(m3u8_url);
+    }
+    hls_list_write(&s->list);
+}
+
+static void list_written(struct hls_stream *s)
+{
+    hls_list_written(&s->list);
+}
+
+/* hls_on_error */
+static void failed(struct hls_stream *s, const char *path, const char *why)
+{
+    const struct hls_info *info = &s->info;
+
+    switch (info->set.on_error) {
+    case CONF_HLS_DISCONNECT:
+        if (!s->src)
+            break;
+        log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)",
+                 info->key->app, info->key->name);
+        live_source_kick(s->src, err_new(ERR_STOPPED, "cannot write %s: %s", path, why));
+        break;
+    case CONF_HLS_IGNORE:
+        if (!s->given_up)
+            log_warn("HLS of %s/%s ends until it is published again (hls_on_error ignore)",
+                     info->key->app, info->key->name);
+        s->given_up = true;
+        break;
+    case CONF_HLS_CONTINUE:
+        break;
+    }
+}
+
+/* ------------------------------------------------------------ from the begin to the end */
+
+static bool set_path(struct hls_info *info)
+{
+    const struct hls_numbers none = { .wall = co_wall_ms() };
+    char path[HLS_NAME_MAX];
+    err_t err = hls_name(info, info->set.path, info->set.m3u8_file, &none, path);
+
+    if (!err) {
+        info->m3u8_path = must_dup(path);
+        return true;
+    }
+    log_end("HLS, DASH: no playlist can have this name", &err);
+    return false;
 }
 
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
-                                  const struct hls_kind *kind,
-                                  uint64_t next_seq)
+                                  const struct hls_kind *kind, uint64_t next_seq)
 {
+    static const struct hls_events events = { written, list_written, failed, free_stream };
     struct hls_stream *s = must(calloc(1, sizeof(*s)));
-    char path[HLS_NAME_MAX];
-    err_t err;
+    struct hls_info *info = &s->info;
 
-    ref_init(&s->ref);
-    s->free = free_stream;
-    s->hls = h;
-    hls_clock_begin(&s->clock);
-    s->key = session_stream_key(names);
-    if (h->env->workers)
-        s->home = homes_hold(h->env->workers, s->key->path, h->env->worker);
-    s->kind = kind;
+    ref_init(&info->ref);
+    info->stream = s;
+    info->events = &events;
+    info->hls = h;
+    info->kind = kind;
+    info->key = session_stream_key(names);
+    info->name = must_print("%s of %s/%s", kind->name, info->key->app, info->key->name);
+    info->shop = shop_ref(h->shop);
+    hls_clock_begin(&info->clock);
     hls_stream_apply(s, conf, vhost);
-    s->shop = shop_ref(h->shop);
-    blocks_init(&s->out, HLS_SEGMENT_MAX * 2, &s->shop->blocks);
-    disk_lane_init(&s->disk.lane, h->disk);
-    disk_room_open(&s->disk.room, h->disk, s->set.path);
-    init_muxers(s);
-    s->ll = s->set.ll;
-    s->ready = !s->set.recover;
-    s->next_seq = next_seq;
-    err = hls_name(s, s->set.path, s->set.m3u8_file, 0, 0, path, sizeof(path));
-    if (err) {
-        log_end("HLS, DASH: no playlist can have this name", &err);
-        leave_home(s);
-        hls_stream_unref(s);
+    s->list = (struct hls_list){ .info = info, .store = &s->store, .mux = &s->mux };
+    s->mux.info = info;
+    s->mux.store = &s->store;
+    s->mux.list = &s->list;
+    s->mux.next_seq = next_seq;
+    s->ready = !info->set.recover;
+    hls_store_init(&s->store, info);
+    hls_muxer_init(&s->mux);
+    if (!set_path(info)) {
+        hls_info_unref(info);
         return NULL;
     }
-    s->m3u8_path = must_dup(path);
-    hls_record_init(s);
+    hls_record_init(&s->store);
     hls_limit_memory(s);
+    if (h->env->workers)
+        s->home = homes_hold(h->env->workers, info->key->path, h->env->worker);
     return s;
 }
 
 /* Give up all that the registry has of it; jobs that are under way keep the rest. */
 static void leave(struct hls_stream *s)
 {
-    struct hls_stream **at = &s->hls->streams;
+    struct hls_stream **at = &s->info.hls->streams;
 
     while (*at && *at != s)
         at = &(*at)->next;
@@ -165,59 +210,45 @@ static void leave(struct hls_stream *s)
     co_timer_cancel(&s->again);
     s->left = true;
     leave_home(s);
-    hls_wake(s);
-    if (s->hint)
-        hls_names_drop(s->hls, s->hint, NULL);
-    if (s->playlist)
-        hls_names_drop(s->hls, s->m3u8_path, s->playlist);
-    s->playlist = hls_file_unref(s->playlist);
-    s->update = hls_file_unref(s->update);
-}
-
-/* The list of before, that was there to be written over. */
-static void remove_other(struct hls_stream *s)
-{
-    char path[HLS_NAME_MAX + 8];
-
-    (void)snprintf(path, sizeof(path), "%s.tmp", s->m3u8_path);
-    hls_disk_remove(s, path);
+    hls_list_wake(&s->list);
+    hls_part_no_hint(&s->mux);
+    if (s->list.playlist)
+        hls_names_drop(s->info.hls, s->info.m3u8_path, s->list.playlist);
+    s->list.playlist = hls_file_unref(s->list.playlist);
+    s->list.update = hls_file_unref(s->list.update);
 }
 
 void hls_stream_dispose(struct hls_stream *s, bool remove)
 {
+    char other[HLS_NAME_MAX + 8]; /* the list of before, that was there to be written over */
+
+    (void)snprintf(other, sizeof(other), "%s.tmp", s->info.m3u8_path);
     leave(s);
-    s->disposing = remove;
-    s->keep_files = !remove;
-    hls_list_clear(s);
-    hls_disk_remove(s, s->m3u8_path);
-    remove_other(s);
-    hls_shared_unref(s, s->init);
-    hls_shared_unref(s, s->last_init);
-    hls_shared_unref(s, s->crypt.key);
-    s->init = s->last_init = s->crypt.key = NULL;
-    for (int k = 0; k < 2; k++) {
-        hls_shared_unref(s, s->track_init[k]);
-        s->track_init[k] = NULL;
-    }
-    hls_disk_remove(s, s->record.path);
-    hls_stream_unref(s);
+    s->info.disposing = remove;
+    s->info.keep_files = !remove;
+    hls_list_clear(&s->list);
+    hls_disk_remove(&s->store, s->info.m3u8_path);
+    hls_disk_remove(&s->store, other);
+    hls_muxer_clear(&s->mux);
+    hls_disk_remove(&s->store, s->store.record.path);
+    hls_info_unref(&s->info);
 }
 
 static void is_silent(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
 
-    if (s->set.dispose > 0)
-        log_trace("%s: its files are removed, nobody published for %lld s", s->name,
-                  us_to_s(s->set.dispose));
-    hls_stream_dispose(s, s->set.dispose > 0);
+    if (s->info.set.dispose > 0)
+        log_trace("%s: its files are removed, nobody published for %lld s", s->info.name,
+                  us_to_s(s->info.set.dispose));
+    hls_stream_dispose(s, s->info.set.dispose > 0);
 }
 
 /* It leaves memory if all of it is on disk, else when its files are removed. */
 static void forget(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
-    co_usec until = s->ended_at + s->set.dispose;
+    co_usec until = s->ended_at + s->info.set.dispose;
 
     if (until <= co_now()) /* with hls_dispose 0 as well */
         is_silent(t);
@@ -232,7 +263,7 @@ static void makes_room(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
 
-    hls_stream_dispose(s, s->set.dispose > 0);
+    hls_stream_dispose(s, s->info.set.dispose > 0);
 }
 
 static void run(struct hls_stream *s)
@@ -241,12 +272,12 @@ static void run(struct hls_stream *s)
 
     if (s->running)
         return;
-    err = co_go(&s->hls->group, "hls", hls_run, s);
+    err = co_go(&s->info.hls->group, "hls", hls_run, s);
     if (err) {
         log_end("HLS or DASH does not begin", &err);
         return;
     }
-    (void)hls_stream_ref(s); /* its coroutine's, which runs once we yield */
+    (void)hls_info_ref(&s->info); /* its coroutine's, which runs once we yield */
     s->running = true;
 }
 
@@ -261,19 +292,13 @@ static void start(struct hls_stream *s)
     free(p);
     co_timer_cancel(&s->dispose);
     co_timer_cancel(&s->again);
-    fini_muxers(s);
-    init_muxers(s);
-    hls_shared_unref(s, s->init);
-    s->init = NULL;
-    if (!s->set.recover)
-        hls_list_clear(s);
-    s->began_at = co_now();
-    s->live = true;
-    s->begun = s->given_up = false;
+    if (!s->info.set.recover)
+        hls_list_clear(&s->list);
+    hls_muxer_restart(&s->mux);
+    s->info.live = true;
+    s->given_up = false;
     s->tracks = (struct frame_tracks){ 0 };
     s->dropped = 0;
-    s->bad = 0;
-    segmenter_restart(&s->segmenter, s->next_seq > 0);
     run(s);
 }
 
@@ -285,10 +310,10 @@ void hls_stream_begin(struct hls_stream *s, const struct session_stream *names,
     while (*last)
         last = &(*last)->next;
     *last = p;
-    sink_notifier_set(&p->notifier, s->hls->env, names, src);
+    sink_notifier_set(&p->notifier, s->info.hls->env, names, src);
     live_reader_open(&p->reader, src);
     s->src = src;
-    if (!s->live)
+    if (!s->info.live)
         start(s);
 }
 
@@ -306,21 +331,21 @@ void hls_stream_end(struct hls_stream *s)
 
 static void last_segment(struct hls_stream *s)
 {
-    s->live = false;
-    if (s->now)
-        hls_segment_close(s, segmenter_end(&s->segmenter));
-    else if (s->ll)
-        hls_list_publish(s);
-    if (s->disk.list_swapped)
-        hls_disk_list(s);
-    if (s->bad > 1)
-        log_warn("%s: %u frames were left out", s->name, s->bad);
+    s->info.live = false;
+    if (s->mux.now)
+        hls_segment_close(&s->mux, segmenter_end(&s->mux.segmenter));
+    else if (s->info.set.ll)
+        hls_list_publish(&s->list);
+    if (s->list.swapped)
+        hls_list_write(&s->list);
+    if (s->mux.bad > 1)
+        log_warn("%s: %u frames were left out", s->info.name, s->mux.bad);
     live_reader_close(&s->reader);
 }
 
 static bool is_empty(const struct hls_stream *s)
 {
-    return s->ready && s->next_seq == 0 && s->list.n == 0 && s->expired.n == 0;
+    return s->ready && s->mux.next_seq == 0 && s->list.q.n == 0 && s->list.expired.n == 0;
 }
 
 static bool is_waiting(const struct hls_stream *s)
@@ -343,10 +368,10 @@ static struct ended count_ended(const struct hls *h)
         if (!is_waiting(s))
             continue;
         e.n++;
-        e.bytes += s->in_memory;
+        e.bytes += s->store.in_memory;
         if (!e.first || s->dispose.due < e.first->dispose.due)
             e.first = s;
-        if (s->in_memory > 0 && (!e.heavy || s->dispose.due < e.heavy->dispose.due))
+        if (s->store.in_memory > 0 && (!e.heavy || s->dispose.due < e.heavy->dispose.due))
             e.heavy = s;
     }
     return e;
@@ -363,12 +388,12 @@ static void bound_ended(struct hls *h)
     if (e.n > most)
         co_timer_set(&e.first->dispose, co_now(), makes_room);
     while (e.bytes > share && e.heavy) {
-        size_t before = e.heavy->in_memory;
+        size_t before = e.heavy->store.in_memory;
 
-        hls_list_lose(e.heavy);
-        if (e.heavy->list.n == 0)
+        hls_list_lose(&e.heavy->list);
+        if (e.heavy->list.q.n == 0)
             co_timer_set(&e.heavy->dispose, co_now(), makes_room);
-        if (e.heavy->in_memory >= before)
+        if (e.heavy->store.in_memory >= before)
             return; /* it is on its way to the disk */
         e = count_ended(h);
     }
@@ -391,21 +416,21 @@ static bool is_memory_short(const struct hls *h)
  * disk, or if memory is short and the disk has been too slow for GIVE_UP. */
 static bool is_given_up(const struct hls_stream *s)
 {
-    return (s->ready && s->list.n == 0) || !s->disk.begun ||
-           (co_now() - s->ended_at > GIVE_UP && is_memory_short(s->hls));
+    return (s->ready && s->list.q.n == 0) || !s->store.begun ||
+           (co_now() - s->ended_at > GIVE_UP && is_memory_short(s->info.hls));
 }
 
 static void write_again(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, again);
-    bool is_left = hls_disk_again(s) || s->disk.lane.jobs > 0;
+    bool is_left = hls_list_again(&s->list) || s->store.lane.jobs > 0;
     bool rests = hls_is_on_disk(s);
 
-    if ((rests || is_given_up(s)) && is_crowded(s->hls)) {
+    if ((rests || is_given_up(s)) && is_crowded(s->info.hls)) {
         if (rests)
             hls_ended_add(s);
         else
-            hls_stream_dispose(s, s->set.dispose > 0);
+            hls_stream_dispose(s, s->info.set.dispose > 0);
     } else if (is_left) {
         co_timer_set(t, co_now() + AGAIN, write_again);
     }
@@ -421,10 +446,10 @@ static void wait_for_publisher(struct hls_stream *s)
         return;
     }
     s->ended_at = co_now();
-    lasts = s->set.dispose > 0 && s->set.dispose < FORGET ? s->set.dispose : FORGET;
+    lasts = s->info.set.dispose > 0 && s->info.set.dispose < FORGET ? s->info.set.dispose : FORGET;
     co_timer_set(&s->dispose, co_now() + lasts, forget);
     co_timer_set(&s->again, co_now() + AGAIN, write_again);
-    bound_ended(s->hls);
+    bound_ended(s->info.hls);
 }
 
 bool hls_stream_finish(struct hls_stream *s)
@@ -434,7 +459,7 @@ bool hls_stream_finish(struct hls_stream *s)
     last_segment(s);
     if (s->next_publication)
         start(s);
-    else if (!s->hls->stopping)
+    else if (!s->info.hls->stopping)
         wait_for_publisher(s);
     return true;
 }
@@ -442,7 +467,7 @@ bool hls_stream_finish(struct hls_stream *s)
 /* Those of a stream that reads its list yet, from a disk that may hang, are lost. */
 void hls_stream_finish_all(struct hls_stream *s)
 {
-    while (s->live && live_reader_ended(&s->reader)) {
+    while (s->info.live && live_reader_ended(&s->reader)) {
         hls_drain(s, true);
         s->given_up |= !s->ready;
         (void)hls_stream_finish(s);
