@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* rtp_player.h - a player of a wire of RTP, and the packets that it receives. */
+#ifndef RTP_PLAYER_H
+#define RTP_PLAYER_H
+
+#include "wire/rtp.h"
+
+#include "proto/rtp/rtcp.h"
+#include "publisher.h"
+#include "wire/rtp_impl.h"
+
+#include <stdio.h>
+
+enum { FRAMES = 33, SEED = 0x1234abcd, ITEMS_MAX = 8192, BOTH = RTP_WIRE_VIDEO | RTP_WIRE_AUDIO };
+
+struct live_source *source_new(void);
+
+/* ---- a player, and what it hears */
+
+struct item {
+    unsigned track;
+    bool report, bye; /* and that one says that the track ends */
+    struct rtp_packet rtp;
+    struct rtcp_sr sr; /* of a report */
+    uint32_t ssrc;
+    const char *cname;
+    size_t cname_size;
+};
+
+struct ear {
+    struct live_consumer c;
+    struct wr bytes;
+    struct item *v;
+    unsigned n;
+};
+
+void ear_open(struct ear *e, struct live_source *src, uint32_t tracks, uint32_t mtu);
+
+/* Take all that there is, and apart. */
+void ear_take(struct ear *e);
+void ear_close(struct ear *e);
+const struct item *nth_packet(const struct ear *e, unsigned track, unsigned n);
+unsigned packets_of(const struct ear *e, unsigned track);
+unsigned byes_of(const struct ear *e);
+
+/* What holds of each player: numbers go up one by one, all is of the stream's sources, counts are
+ * right, reports of one moment say one time, which goes on; nothing is in front of its report. */
+void ear_check(const struct ear *e);
+
+#endif
