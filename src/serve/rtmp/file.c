@@ -94,12 +94,12 @@ static err_t find_flv(struct rtmp_session *s)
     return err;
 }
 
-err_t rtmp_file_find(struct rtmp_session *s, enum rtmp_want want)
+err_t rtmp_file_find(struct rtmp_session *s, enum rtmp_role want)
 {
     char path[VOD_PATH_MAX];
 
     s->base.on_demand = is_file(s, s->base.names.app, s->base.names.name, path);
-    if (s->base.on_demand || want == RTMP_WANT_PUBLISH || !s->base.env->vod ||
+    if (s->base.on_demand || want == RTMP_ROLE_PUBLISH || !s->base.env->vod ||
         strchr(s->base.names.name, '.'))
         return NULL;
     return find_flv(s);
@@ -119,7 +119,7 @@ err_t rtmp_file_length(struct rtmp_session *s, const struct rtmp_command *c)
         if (!err)
             err = session_find_stream(&s->base, s->url.vhost, s->url.app, s->url.stream);
         if (!err)
-            err = rtmp_file_find(s, RTMP_WANT_PLAY);
+            err = rtmp_file_find(s, RTMP_ROLE_PLAY);
         if (!err && s->base.on_demand)
             err = rtmp_file_open(s);
         if (!err && s->base.on_demand)

@@ -15,7 +15,7 @@ static err_t rest(struct rtmp_session *s)
     return err ? err : co_check();
 }
 
-err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_want want)
+err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_role want)
 {
     unsigned to;
     err_t err;
@@ -23,7 +23,7 @@ err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_want want)
     if (s->base.on_demand) /* each worker has the files */
         return NULL;
     rtmp_file_forget(s);
-    to = session_goes_to(&s->base, want == RTMP_WANT_PUBLISH);
+    to = session_goes_to(&s->base, want == RTMP_ROLE_PUBLISH);
     if (to == s->base.env->worker)
         return NULL;
     err = rest(s);

@@ -13,9 +13,6 @@
 
 enum { TALK = 24 }; /* reads until media flow, of clients that send each command by itself */
 
-/* What is taken for a message when it begins: most commands, most frames. */
-enum { COMMAND_AT_ONCE = 1024, FRAME_AT_ONCE = 64 * 1024 };
-
 static const struct tcp_ops ops;
 
 static struct rtmp_session *session_new(struct session_env *env, struct io *io, const char *ip)
@@ -69,46 +66,9 @@ static void free_session(struct tcp_conn *c)
     free(s);
 }
 
-void rtmp_session_may_send(struct rtmp_session *s, bool publishes)
+static err_t serve(struct rtmp_session *s, enum rtmp_role want)
 {
-    const struct conf_limits *limits = &s->base.conf->limits;
-    int64_t others = limits->max_partial_others;
-
-    if (others < limits->max_command_size) /* one of them must fit */
-        others = limits->max_command_size;
-    s->setup.max_inflight = (size_t)(publishes ? limits->max_partial_size : others);
-    s->setup.at_once = publishes ? FRAME_AT_ONCE : COMMAND_AT_ONCE;
-    s->conn.message_time = limits->message_timeout;
-    s->conn.small_reads = !publishes;
-}
-
-void rtmp_session_hold(struct rtmp_session *s)
-{
-    co_deadline_cancel(&s->deadline);
-    rtmp_conn_hold(&s->conn);
-}
-
-void rtmp_session_go_on(struct rtmp_session *s)
-{
-    rtmp_conn_go_on(&s->conn);
-}
-
-err_t rtmp_session_resolve(struct rtmp_session *s, const char *stream)
-{
-    struct rtmp_url url;
-    err_t err = rtmp_url_resolve(&url, s->base.names.tc_url, stream);
-
-    if (err)
-        return err;
-    rtmp_url_free(&s->url);
-    s->url = url;
-    s->base.names.param = url.param;
-    return NULL;
-}
-
-static err_t serve(struct rtmp_session *s, enum rtmp_want want)
-{
-    if (want == RTMP_WANT_PUBLISH)
+    if (want == RTMP_ROLE_PUBLISH)
         return rtmp_session_publish(s);
     return s->base.on_demand ? rtmp_session_play_file(s) : rtmp_session_play(s);
 }
@@ -119,12 +79,12 @@ static err_t converse(struct rtmp_session *s)
     err_t err = NULL;
 
     while (!err && s->tcp.move_to < 0) {
-        enum rtmp_want want;
+        enum rtmp_role want;
 
         co_log_as(LOG_STRANGER);
         co_deadline_set(&s->deadline, s->base.conf->limits.idle_timeout, ERR_IO_TIMEOUT,
                         "no publish or play");
-        err = rtmp_session_identify(s, &want);
+        err = rtmp_session_request(s, &want);
         if (!err)
             err = rtmp_session_settle(s, want);
         if (!err && s->tcp.move_to < 0)
@@ -142,7 +102,7 @@ static err_t serve_client(struct rtmp_session *s)
     err = tcp_conn_secure(&s->tcp, s->base.conf->limits.handshake_timeout);
     s->base.io->write_timeout = s->base.conf->rtmp.send_timeout;
     if (!err)
-        err = rtmp_session_accept(s);
+        err = rtmp_session_connect(s);
     return err ? err : converse(s);
 }
 

@@ -22,8 +22,8 @@
  * their messages have the same stream id. So every createStream gets this one. */
 enum { RTMP_STREAM_ID = 1 };
 
-/* What the client asked for: what the next phase is. */
-enum rtmp_want { RTMP_WANT_PUBLISH, RTMP_WANT_PLAY };
+/* What the client asked for, and so the next phase. */
+enum rtmp_role { RTMP_ROLE_PUBLISH, RTMP_ROLE_PLAY };
 
 struct rtmp_session {
     struct session base; /* what every turn touches is at its end, and goes on in conn */
@@ -32,7 +32,7 @@ struct rtmp_session {
 
     struct tcp_conn tcp;
     struct co_deadline deadline; /* of the phase */
-    enum rtmp_want wanted;   /* what it said before it went to another worker */
+    enum rtmp_role wanted;   /* what it said before it went to another worker */
     char *said;              /* by connect: tcUrl, pageUrl and swfUrl of the names */
     bool opus;               /* by connect: it takes Opus */
     bool connected;          /* a backend was told that it is here */
@@ -47,10 +47,10 @@ struct rtmp_session {
 };
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
-err_t rtmp_session_accept(struct rtmp_session *s) __attribute__((warn_unused_result));
+err_t rtmp_session_connect(struct rtmp_session *s) __attribute__((warn_unused_result));
 /* Its stream is to be served by another worker: it goes there, tcp.move_to, with what it wants.
  * NULL and no such worker: it stays. Yields. */
-err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_want want)
+err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_role want)
     __attribute__((warn_unused_result));
 /* It is at rest, and goes there; there, its env is that worker's; for the coroutine that works for
  * it there, first of all. */
@@ -60,7 +60,7 @@ err_t rtmp_session_arrived(struct rtmp_session *s) __attribute__((warn_unused_re
 
 /* By what it said so far, the kind of publisher that it is. */
 enum clients_type rtmp_session_publisher(const struct rtmp_session *s);
-err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
+err_t rtmp_session_request(struct rtmp_session *s, enum rtmp_role *want)
     __attribute__((warn_unused_result));
 err_t rtmp_session_publish(struct rtmp_session *s) __attribute__((warn_unused_result));
 err_t rtmp_session_play(struct rtmp_session *s) __attribute__((warn_unused_result));
@@ -80,7 +80,7 @@ err_t rtmp_file_resolve(struct rtmp_session *s, const char *name)
     __attribute__((warn_unused_result));
 /* Is its stream a file? Then it is known by the file's name, and plays it on demand: s->base. A
  * name without an ending is an FLV file's, if that is there. Yields. */
-err_t rtmp_file_find(struct rtmp_session *s, enum rtmp_want want)
+err_t rtmp_file_find(struct rtmp_session *s, enum rtmp_role want)
     __attribute__((warn_unused_result));
 /* Its stream, which is a file: s->file. The errors of vod_file_open(). Yields. */
 err_t rtmp_file_open(struct rtmp_session *s) __attribute__((warn_unused_result));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* accept.c - the first words of a client: handshake and connect. */
+/* connect.c - handshake and connect. */
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/rtmp/handshake.h"
@@ -130,7 +130,7 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
     return welcome(s, c, &connect);
 }
 
-err_t rtmp_session_accept(struct rtmp_session *s)
+err_t rtmp_session_connect(struct rtmp_session *s)
 {
     struct rtmp_command c = { 0 };
     err_t err = rtmp_handshake_server(s->base.io);

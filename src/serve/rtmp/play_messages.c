@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play_words.c - what players say and are told, whatever they play. */
+/* play_messages.c - messages from and to players, of live streams and of files. */
 #include "base/log.h"
 #include "serve/rtmp/play.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reply.c - what a client is told: messages that go out together. */
+/* messages.c - messages to a client, sent together. */
 #include "serve/rtmp/session.h"
 
 enum { REPLY_MAX = 64 * 1024 };

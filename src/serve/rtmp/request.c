@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* identify.c - what does the client want? Commands until it says publish or play. */
+/* request.c - commands until the client asks to publish or to play. */
 #include "base/log.h"
 #include "co/net/round.h"
 #include "serve/rtmp/session.h"
@@ -21,7 +21,7 @@ static err_t on_wanted(struct rtmp_session *s, const char *name, uint32_t stream
 }
 
 static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, uint32_t stream_id,
-                        bool *wanted, enum rtmp_want *want)
+                        bool *wanted, enum rtmp_role *want)
 {
     struct rtmp_play play;
 
@@ -30,11 +30,11 @@ static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, ui
         return err_new(ERR_RTMP_CONNECT, "connect comes twice");
     case RTMP_CMD_PUBLISH:
         *wanted = true;
-        *want = RTMP_WANT_PUBLISH;
+        *want = RTMP_ROLE_PUBLISH;
         return on_wanted(s, rtmp_command_string(c, 1, ""), stream_id);
     case RTMP_CMD_PLAY:
         *wanted = true;
-        *want = RTMP_WANT_PLAY;
+        *want = RTMP_ROLE_PLAY;
         rtmp_play_parse(&play, c);
         s->start = play.start;
         s->duration = play.duration;
@@ -57,7 +57,7 @@ static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, ui
     }
 }
 
-static err_t read_wish(struct rtmp_session *s, bool *wanted, enum rtmp_want *want)
+static err_t read_request(struct rtmp_session *s, bool *wanted, enum rtmp_role *want)
 {
     struct rtmp_command c = { 0 };
     struct rtmp_msg msg;
@@ -75,7 +75,7 @@ static err_t read_wish(struct rtmp_session *s, bool *wanted, enum rtmp_want *wan
     return err;
 }
 
-err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
+err_t rtmp_session_request(struct rtmp_session *s, enum rtmp_role *want)
 {
     struct co_round round = { 0 };
     bool wanted = false;
@@ -83,7 +83,7 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
 
     s->has_stream = false;
     while (!err && !wanted) {
-        err = read_wish(s, &wanted, want);
+        err = read_request(s, &wanted, want);
         if (!err)
             err = co_round(&round, s->conn.msgs_in);
     }
@@ -94,7 +94,7 @@ err_t rtmp_session_identify(struct rtmp_session *s, enum rtmp_want *want)
     if (err)
         return err_wrap(err, "waiting for publish or play");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",
-              *want == RTMP_WANT_PLAY ? "Play" : clients_type_name(rtmp_session_publisher(s)),
+              *want == RTMP_ROLE_PLAY ? "Play" : clients_type_name(rtmp_session_publisher(s)),
               s->base.names.vhost, s->base.names.app, s->base.names.name,
               log_param(s->url.param));
     return NULL;
