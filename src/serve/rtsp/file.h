@@ -8,7 +8,7 @@
 #ifndef SERVE_RTSP_FILE_H
 #define SERVE_RTSP_FILE_H
 
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/session.h"
 #include "vod/vod.h"
 
 struct rtsp_file; /* of a connection: rtsp_conn.file */

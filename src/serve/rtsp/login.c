@@ -5,7 +5,7 @@
  * password costs its connection a second, and five of them the connection; session/guard.h locks
  * the address. A request without credentials, or with a nonce that is over, is no wrong one. */
 #include "base/log.h"
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/session.h"
 #include "session/guard.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* move.c - a client goes on at another worker, with the request that names its stream. */
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/session.h"
 #include "session/move.h"
 
 err_t rtsp_conn_settle(struct rtsp_conn *c, bool publishes)

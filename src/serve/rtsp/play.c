@@ -24,7 +24,7 @@ static void on_frame(struct rtsp_conn *c, const struct rtsp_item *item)
         unsigned track = c->flowing->order[i];
 
         if (c->flowing->lower == RTSP_TCP && c->flowing->tracks[track].pair.rtcp == item->channel)
-            rtsp_conn_heard(c, track, item->data, item->size);
+            rtsp_conn_take_rtcp(c, track, item->data, item->size);
     }
 }
 
@@ -37,7 +37,7 @@ static err_t hear(struct rtsp_conn *c)
     do {
         err = rtsp_reader_take(&c->reader, &item);
         if (!err && item.kind == RTSP_ITEM_MESSAGE && item.message->is_request)
-            err = rtsp_conn_request(c, item.message);
+            err = c->answer(c, item.message);
         else if (!err && item.kind == RTSP_ITEM_FRAME)
             on_frame(c, &item);
         co_yield_if_due();
@@ -183,7 +183,7 @@ void rtsp_play_flows(struct rtsp_asked *a)
     c->flowing = a->session;
     c->begin = true;
     if (first)
-        rtsp_conn_tell(c, c->heard[0].lost + c->heard[1].lost, 0);
+        rtsp_conn_report(c, c->heard[0].lost + c->heard[1].lost, 0);
 }
 
 /* What is being played already goes on; the answer comes before the first media. */
@@ -239,7 +239,5 @@ err_t rtsp_play_send(struct rtsp_conn *c)
             rtsp_file_ended(c);
     }
     c->begin = c->player.sender.done = false;
-    if (!err) /* TEARDOWN: the connection may go on with another stream */
-        rtsp_conn_leave(c, NULL);
     return err;
 }

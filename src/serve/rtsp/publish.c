@@ -219,7 +219,7 @@ static void tell(struct rtsp_publish *p)
     struct rtp_intake_stat s;
 
     rtsp_intake_stat(p->receive, &s);
-    rtsp_conn_tell(p->c, s.lost, (co_usec)(s.jitter * CO_SECONDS(1)));
+    rtsp_conn_report(p->c, s.lost, (co_usec)(s.jitter * CO_SECONDS(1)));
 }
 
 static void on_due(struct co_timer *t)
@@ -302,7 +302,7 @@ static err_t take_items(struct rtsp_conn *c)
             on_frame(p, item.channel, item.data, item.size);
         if (!err && item.kind == RTSP_ITEM_MESSAGE && item.message->is_request) {
             session_publisher_spoke(&p->publisher);
-            err = rtsp_conn_request(c, item.message);
+            err = c->answer(c, item.message);
         }
         co_yield_if_due();
     } while (!err && c->flowing && item.kind != RTSP_ITEM_NONE);
@@ -364,7 +364,5 @@ err_t rtsp_publish_receive(struct rtsp_conn *c)
     co_near(1, NULL, 0);
     io_tcp_read_low(c->base.io, 1);
     c->begin = false;
-    if (!err) /* TEARDOWN: the connection may go on with another stream */
-        rtsp_conn_leave(c, NULL);
     return err;
 }

@@ -8,7 +8,7 @@
 #define SERVE_RTSP_PUBLISH_H
 
 #include "intake/rtsp.h"
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/session.h"
 
 /* ANNOUNCE: may it publish the stream that is described? ERR_UNSUPPORTED, ERR_MALFORMED and the
  * like: the description; and what session_publisher_begin() says. Yields. */

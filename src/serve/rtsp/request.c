@@ -9,11 +9,6 @@
 
 enum { ANSWER_MAX = 128 * 1024 };
 
-void rtsp_asked_put(struct rtsp_asked *a, int status)
-{
-    rtsp_server_put(&a->c->server, a->w, status, a->req, a->session);
-}
-
 static void answer_whole(struct rtsp_asked *a, int status)
 {
     rtsp_asked_put(a, status);
@@ -125,7 +120,7 @@ static err_t on_setup(struct rtsp_asked *a, int *status)
     else
         err = set_up_player(a, &t, status);
     if (!err && *status == 0 && t.lower != RTSP_TCP)
-        *status = rtsp_conn_udp_setup(a, &t);
+        *status = rtsp_conn_udp_setup(a, &t, c->publish ? rtsp_publish_datagram : NULL);
     if (err || *status)
         return err;
     co_deadline_cancel(&c->deadline);

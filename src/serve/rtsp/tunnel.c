@@ -6,7 +6,7 @@
 #include "proto/http/ws.h"
 #include "proto/rtsp/tunnel.h"
 #include "proto/rtsp/ws_io.h"
-#include "serve/rtsp/conn.h"
+#include "serve/rtsp/session.h"
 #include "serve/rtsp/tunnel_io.h"
 #include "serve/rtsp/tunnel_post.h"
 

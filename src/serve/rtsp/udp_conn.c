@@ -21,10 +21,10 @@ static void on_datagram(void *conn, unsigned track, bool rtcp, const uint8_t *da
 {
     (void)now;
     if (rtcp)
-        rtsp_conn_heard(conn, track, data, size);
+        rtsp_conn_take_rtcp(conn, track, data, size);
 }
 
-static err_t peer_new(struct rtsp_conn *c)
+static err_t peer_new(struct rtsp_conn *c, rtsp_udp_input *on_media)
 {
     char local[IO_ADDR_SIZE];
     struct rtsp_udp *udp;
@@ -34,19 +34,19 @@ static err_t peer_new(struct rtsp_conn *c)
     io_tcp_local(c->base.io, local, &port);
     if (!err)
         err = rtsp_udp_peer_new(&c->udp, udp, c->tcp.ip, local,
-                                c->publish ? rtsp_publish_datagram : on_datagram, c);
+                                on_media ? on_media : on_datagram, c);
     return err;
 }
 
 static err_t add_track(struct rtsp_conn *c, struct rtsp_session *session, unsigned track,
-                       struct rtsp_transport *t)
+                       struct rtsp_transport *t, rtsp_udp_input *on_media)
 {
     err_t err = NULL;
 
     if (c->udp_session != session)
         rtsp_conn_udp_end(c); /* what another session of this client had asked for */
     if (!c->udp)
-        err = peer_new(c);
+        err = peer_new(c, on_media);
     if (!err)
         err = rtsp_udp_add(c->udp, track, t->client_port);
     if (err)
@@ -96,11 +96,11 @@ static unsigned track_of(const struct rtsp_asked *a)
     return track;
 }
 
-int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t)
+int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t, rtsp_udp_input *on_media)
 {
     unsigned track = track_of(a);
     err_t err = t->lower == RTSP_MULTICAST ? join(a->c, track, t)
-                                           : add_track(a->c, a->session, track, t);
+                                           : add_track(a->c, a->session, track, t, on_media);
     char text[300];
 
     if (!err)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.h - the state of one RTSP client, for the files of serve/rtsp alone.
+/* session.h - the state of one RTSP client, for the files of serve/rtsp alone.
  *
- * One coroutine: it talks (conn.c), reading requests and waiting, until one says that media flow;
- * then it sends (play.c) or receives (publish.c), and looks at requests between its turns; then it
- * talks again. All requests go to rtsp_conn_request().
+ * One coroutine: it talks (session.c), reading requests and waiting, until media are to flow;
+ * then it sends (play.c) or receives (publish.c), and takes requests between its turns; then it
+ * talks again. All requests go to rtsp_conn_request(), by c->answer.
  *
  * A connection is about one stream at a time, and stays at the worker where that is served. It goes
  * there with the request that names the stream, which is answered there. A file (file.h) is served
  * by any worker.
  */
-#ifndef SERVE_RTSP_CONN_H
-#define SERVE_RTSP_CONN_H
+#ifndef SERVE_RTSP_SESSION_H
+#define SERVE_RTSP_SESSION_H
 
 #include "co/deadline.h"
 #include "co/net/io_tcp.h"
@@ -51,6 +51,8 @@ struct rtsp_conn {
         uint32_t lost;         /* packets */
         uint32_t jitter;       /* microseconds */
     } heard[RTP_WIRE_N];
+    /* rtsp_conn_request(), which play.c and publish.c need not know */
+    err_t (*answer)(struct rtsp_conn *c, const struct rtsp_message *req);
     bool opened;               /* the player has a wire */
     bool begin;                /* media flow from now on: the answer is sent, they are next */
     bool tunnelled;            /* base.io is a tunnel */
@@ -74,13 +76,16 @@ struct rtsp_asked {
 err_t rtsp_conn_request(struct rtsp_conn *c, const struct rtsp_message *req)
     __attribute__((warn_unused_result));
 
+/* Writes the head of an answer, to which fields may be added. */
+static inline void rtsp_asked_put(struct rtsp_asked *a, int status)
+{
+    rtsp_server_put(&a->c->server, a->w, status, a->req, a->session);
+}
+
+/* ---- admit.c: which stream, and is it allowed? */
+
 /* It has so long, from now on, to set up a track; cancelled by the first one. */
 void rtsp_conn_expect_setup(struct rtsp_conn *c);
-
-/* The head of an answer, to which fields may be added. */
-void rtsp_asked_put(struct rtsp_asked *a, int status);
-
-/* ---- stream.c: which stream, and may it? */
 
 /* Its stream is the target's, and it is this to it: 0; or the status to answer, or -1: nothing is
  * answered here, it goes to another worker (tcp.move_to). A stream that it had before and that is
@@ -95,15 +100,15 @@ err_t rtsp_conn_login(struct rtsp_asked *a, enum rtsp_role role, int *status)
 /* It has to do with no stream any more; `why` is borrowed. Yields. */
 void rtsp_conn_leave(struct rtsp_conn *c, err_t why);
 
-/* ---- tell.c */
+/* ---- stats.c */
 
 /* The tracks of its stream, or of its file; borrowed until the next yield. */
 void rtsp_conn_tracks(const struct rtsp_conn *c, struct rtp_wire_track out[RTP_WIRE_N]);
 /* What the list of clients shows of the session that flows: when it begins, and with each report.
  * Packets since then, of all tracks; of jitter the largest. */
-void rtsp_conn_tell(struct rtsp_conn *c, uint64_t lost, co_usec jitter);
+void rtsp_conn_report(struct rtsp_conn *c, uint64_t lost, co_usec jitter);
 /* RTCP of a player came, about that track. Does not yield. */
-void rtsp_conn_heard(struct rtsp_conn *c, unsigned track, const uint8_t *data, size_t size);
+void rtsp_conn_take_rtcp(struct rtsp_conn *c, unsigned track, const uint8_t *data, size_t size);
 
 /* ---- play.c */
 
@@ -127,9 +132,9 @@ err_t rtsp_play_send(struct rtsp_conn *c) __attribute__((warn_unused_result));
 /* Which of these may a SETUP agree on? None over TLS or a tunnel, whose client wants nothing beside
  * it. */
 void rtsp_conn_udp_may(const struct rtsp_conn *c, struct rtsp_transport_rules *rules);
-/* The track of this request was set up so: adds what is to be answered. 461: it cannot be, and is
- * not set up any more. */
-int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t);
+/* The track of this request was set up so: adds what is to be answered. Datagrams of a
+ * publisher go to on_media. 461: it cannot be, and is not set up any more. */
+int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t, rtsp_udp_input *on_media);
 /* The session plays from now on: what its sender writes to. */
 struct io *rtsp_conn_udp_play(struct rtsp_conn *c, struct rtsp_session *session);
 /* Its connection has ended. True: it plays on without. */
@@ -150,9 +155,9 @@ err_t rtsp_conn_multicast_send(struct rtsp_conn *c) __attribute__((warn_unused_r
 /* tunnel.c: a request of HTTP came, of a tunnel or not. Yields. */
 err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
     __attribute__((warn_unused_result));
-/* conn.c: base.io is a tunnel from now on, where nothing was read yet. */
+/* session.c: base.io is a tunnel from now on, where nothing was read yet. */
 void rtsp_conn_tunnelled(struct rtsp_conn *c);
-/* conn.c: over a pipe that is a tunnel, taken over; and its co_fn. */
+/* session.c: over a pipe that is a tunnel, taken over; and its co_fn. */
 struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const char *ip, int port);
 err_t rtsp_conn_over_main(void *conn);
 void rtsp_conn_free(struct rtsp_conn *c);

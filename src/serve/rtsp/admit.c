@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - which stream a connection is about, and whether it may. */
+/* admit.c - which stream a connection is about, and whether it is allowed. */
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/http/url.h"
@@ -13,6 +13,13 @@
 #include <strings.h>
 
 enum { VHOST_MAX = 256 };
+
+#define FIRST_SETUP CO_SECONDS(10)
+
+void rtsp_conn_expect_setup(struct rtsp_conn *c)
+{
+    co_deadline_set(&c->deadline, FIRST_SETUP, ERR_IO_TIMEOUT, "no SETUP");
+}
 
 /* Old pushers add it to what they announce. */
 static size_t without_sdp(const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.c - the life of one RTSP client. */
-#include "serve/rtsp/conn.h"
+/* session.c - the life of one RTSP client. */
+#include "serve/rtsp/session.h"
 
 #include "base/container_of.h"
 #include "base/log.h"
@@ -17,8 +17,6 @@
                  RTSP_BIT(RTSP_ANNOUNCE) | RTSP_BIT(RTSP_RECORD))
 
 enum { LAST_WORDS_MAX = 1024 };
-
-#define FIRST_SETUP CO_SECONDS(10)
 
 static const struct rtsp_limits limits = {
     .max_line = 4096, .max_head = 16 * 1024, .max_fields = 64, .max_body = 64 * 1024,
@@ -43,6 +41,7 @@ static struct rtsp_conn *conn_new(struct session_env *env, struct io *io, const 
         .timeout = (int)(conf->session_timeout / CO_SECONDS(1)), .name = env->signature,
     };
     c->server.rules = &c->rules;
+    c->answer = rtsp_conn_request;
     return c;
 }
 
@@ -105,6 +104,16 @@ static err_t talk(struct rtsp_conn *c)
     return err;
 }
 
+/* Until TEARDOWN, behind which the connection may go on with another stream. */
+static err_t flow(struct rtsp_conn *c)
+{
+    err_t err = c->publish ? rtsp_publish_receive(c) : rtsp_play_send(c);
+
+    if (!err)
+        rtsp_conn_leave(c, NULL);
+    return err;
+}
+
 /* It talks until media flow, and again when they have ended. What came behind PLAY in one piece
  * waits in the reader. */
 static err_t converse(struct rtsp_conn *c)
@@ -114,18 +123,13 @@ static err_t converse(struct rtsp_conn *c)
     while (!err && c->tcp.move_to < 0 && !c->post) {
         err = talk(c);
         if (!err && c->begin)
-            err = c->publish ? rtsp_publish_receive(c) : rtsp_play_send(c);
+            err = flow(c);
     }
     if (err)
         last_words(c);
     if (c->tcp.move_to < 0)
         rtsp_conn_leave(c, err);
     return err;
-}
-
-void rtsp_conn_expect_setup(struct rtsp_conn *c)
-{
-    co_deadline_set(&c->deadline, FIRST_SETUP, ERR_IO_TIMEOUT, "no SETUP");
 }
 
 static err_t greet(struct rtsp_conn *c)

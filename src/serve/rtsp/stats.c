@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tell.c - what the list of clients shows of a session: how its media go, and what is lost. */
+/* stats.c - what the list of clients shows of a session: its transport, loss and jitter. */
 #include "format/rtp/formats.h"
 #include "proto/rtp/rtcp.h"
 #include "serve/rtsp/file.h"
@@ -16,7 +16,7 @@ static enum clients_way way_of(const struct rtsp_conn *c)
     }
 }
 
-void rtsp_conn_tell(struct rtsp_conn *c, uint64_t lost, co_usec jitter)
+void rtsp_conn_report(struct rtsp_conn *c, uint64_t lost, co_usec jitter)
 {
     if (!c->flowing)
         return;
@@ -59,10 +59,10 @@ static void take_block(struct rtsp_conn *c, unsigned track, const struct rtcp_bl
         if (c->heard[i].jitter > jitter)
             jitter = c->heard[i].jitter;
     }
-    rtsp_conn_tell(c, lost, jitter);
+    rtsp_conn_report(c, lost, jitter);
 }
 
-void rtsp_conn_heard(struct rtsp_conn *c, unsigned track, const uint8_t *data, size_t size)
+void rtsp_conn_take_rtcp(struct rtsp_conn *c, unsigned track, const uint8_t *data, size_t size)
 {
     struct rtcp_reader r;
     struct rtcp_packet p;
