@@ -44,7 +44,9 @@ LIB_SRC := $(filter-out $(LOAD_SRC) $(MAIN),$(SRC))
 TOOL_SRC := $(wildcard src/tools/load/sb_*.c)
 TOOL_LIB_SRC := $(filter-out $(TOOL_SRC),$(LOAD_SRC))
 UNIT_SRC := $(sort $(wildcard test/unit/test_*.c))
-UNIT_LIB_SRC := $(sort $(wildcard test/unit/lib/*.c))
+# shared by unit tests and fuzz targets
+TEST_LIB_SRC := $(sort $(wildcard test/lib/*.c))
+UNIT_LIB_SRC := $(sort $(wildcard test/unit/lib/*.c)) $(TEST_LIB_SRC)
 # Tests that replace functions of the program (test/unit/FAKES says which) have a program each.
 UNIT_ALONE := $(shell sed -n 's/^\(test_[a-z0-9_]*\):.*/\1/p' test/unit/FAKES | sort -u)
 unit_fakes = $(shell sed -n 's/([a-z0-9_]*)//g; s/^$(1)://p' test/unit/FAKES)
@@ -100,6 +102,7 @@ $(O)/%.o: %.c Makefile $(OBJS)/config.mk $(OBJS)/config.h | $(ST)/st.h
 
 # Half the time to compile; what they test is optimized all the same.
 $(O)/test/unit/%.o: CPPFLAGS += -Itest/unit -Itest/unit/lib
+$(O)/test/%.o: CPPFLAGS += -Itest/lib
 $(O)/test/unit/%.o: OPTIMIZE := $(OPTIMIZE:-O2=-Og)
 
 # The list of its members is an input too: a source that is gone leaves the library.
@@ -180,7 +183,7 @@ $(O)/test/fuzz/seeds.o: CPPFLAGS += -D'FUZZ_TARGETS=$(patsubst %,X(%),$(FUZZ_NAM
 $(O)/test/fuzz/seeds.o: $(OBJS)/test/seeds.list
 $(O)/test/fuzz/%.o: OPTIMIZE := $(OPTIMIZE:-O2=-Og)
 
-$(OBJS)/test/seeds: $(O)/test/fuzz/seeds.o $(FUZZ_SRC:%.c=$(O)/%.o) $(FUZZ_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
+$(OBJS)/test/seeds: $(O)/test/fuzz/seeds.o $(FUZZ_SRC:%.c=$(O)/%.o) $(FUZZ_LIB_SRC:%.c=$(O)/%.o) $(TEST_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
 	$(link) $(FUZZ_WRAP) $(LIBS) -o $@
 
 # ---- the web pages, beside the program
@@ -204,7 +207,7 @@ player:
 
 FO = $(OBJS)/fuzz/o
 FUZZ_ST = $(call st_dir,asan)
-FUZZ_CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(OBJS) -isystem $(FUZZ_ST) $(CPPFLAGS)
+FUZZ_CPPFLAGS = -D_GNU_SOURCE -Isrc -Itest/lib -I$(OBJS) -isystem $(FUZZ_ST) $(CPPFLAGS)
 FUZZ_CFLAGS = -std=c17 -O1 $(TLS) -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
     -fno-sanitize-recover=undefined $(filter-out -Wframe-larger-than=%,$(WARN))
 
@@ -222,7 +225,7 @@ $(OBJS)/fuzz/libsrs.list: LIST = $(LIB_SRC)
 $(OBJS)/fuzz/libsrs.a: $(LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.list
 	$(call Q,AR)rm -f $@ && $(AR) qcs $@ $(filter %.o,$^)
 
-$(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FUZZ_PARTS:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.a \
+$(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FUZZ_PARTS:%.c=$(FO)/%.o) $(TEST_LIB_SRC:%.c=$(FO)/%.o) $(OBJS)/fuzz/libsrs.a \
     $(FUZZ_ST)/libst.a
 	$(call Q,LD)gcc $(FUZZ_CFLAGS) $(FUZZ_WRAP) $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
 
@@ -316,7 +319,7 @@ layers banned:
 	@scripts/check_$@.py src
 
 style:
-	@scripts/check_size.py src test/unit test/fuzz
+	@scripts/check_size.py src test/lib test/unit test/fuzz
 
 # Other eyes on the same source: clang's warnings, gcc's analyzer. That takes a pointer that went into a
 # list for lost and cannot follow counted references, so two of its questions are not asked.

@@ -314,7 +314,7 @@ for part; do
         one circles scripts/check_circles.py src "$objs"
         one fakes scripts/check_fakes.py test/unit "$objs"
         ;;
-    style) one style scripts/check_size.py src test/unit test/fuzz ;;
+    style) one style scripts/check_size.py src test/lib test/unit test/fuzz ;;
     e2e) e2e ;;
     e2e-workers) e2e_workers ;;
     profile) profile ;;

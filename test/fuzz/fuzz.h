@@ -4,6 +4,7 @@
 #define FUZZ_H
 
 #include "co/net/io.h"
+#include "io_mem.h"
 #include "session/env.h"
 
 #include <stddef.h>

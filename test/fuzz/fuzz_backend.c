@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_backend.c - any bytes as the answer of a backend: read, judged, and searched for urls. */
 #include "co/co.h"
+#include "io_mem.h"
 #include "proto/http/client.h"
 #include "session/hooks_impl.h"
 

@@ -4,6 +4,7 @@
  * The first byte says how many decimal digits of "start=" follow, as bytes; the rest is the file.
  */
 #include "fuzz.h"
+#include "io_mem.h"
 #include "serve/http/http.h"
 #include "serve/http/mux.h"
 #include "serve/http/static.h"

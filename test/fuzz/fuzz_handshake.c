@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_handshake.c - any bytes as a client's or a server's handshake: both end, and a server whose
  * client was right has answered in full. The first byte says how the rest is cut. */
+#include "io_mem.h"
 #include "proto/rtmp/handshake.h"
 
 #include <assert.h>

@@ -7,6 +7,7 @@
  */
 #include "fuzz.h"
 #include "base/must.h"
+#include "io_mem.h"
 #include "serve/hls/http.h"
 #include "serve/hls/session.h"
 #include "serve/http/http.h"

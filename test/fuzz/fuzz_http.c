@@ -4,6 +4,7 @@
  * Its first byte says in pieces of how many bytes that comes, if it is not large.
  */
 #include "fuzz.h"
+#include "io_mem.h"
 #include "serve/http/http.h"
 #include "serve/http/live.h"
 #include "serve/http/mux.h"

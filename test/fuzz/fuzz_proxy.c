@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_proxy.c - headers of the PROXY protocol: bit by bit and whole they must mean the same. */
+#include "io_mem.h"
 #include "proto/proxy/proxy.h"
 
 #include <assert.h>

@@ -5,6 +5,7 @@
  * The first byte says which of them, and the pieces.
  */
 #include "base/wr.h"
+#include "io_mem.h"
 #include "proto/rtsp/client.h"
 #include "proto/rtsp/reader.h"
 #include "proto/rtsp/server.h"

@@ -5,6 +5,7 @@
  * never seen.
  */
 #include "fuzz.h"
+#include "io_mem.h"
 
 static struct fuzz_peer *peer_of(struct io *io)
 {

@@ -4,7 +4,7 @@
 #ifndef SRT_LINK_H
 #define SRT_LINK_H
 
-#include "co/net/udp_net.h"
+#include "udp_net.h"
 #include "proto/srt/conn.h"
 
 #include <assert.h>

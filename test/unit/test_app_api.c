@@ -4,6 +4,7 @@
 #include "app/api/auth.h"
 #include "co/co.h"
 #include "env.h"
+#include "io_mem.h"
 #include "serve/http/mux.h"
 #include "session/clients.h"
 

@@ -3,6 +3,7 @@
 #include "app/api/api.h"
 #include "app/api/metrics.h"
 #include "app/reload.h"
+#include "io_mem.h"
 #include "serve/http/mux.h"
 #include "two_workers.h"
 

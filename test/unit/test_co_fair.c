@@ -7,6 +7,7 @@
 #include "co/net/io.h"
 #include "co/net/io_tcp.h"
 #include "co/net/round.h"
+#include "io_mem.h"
 #include "unit.h"
 
 #include <assert.h>

@@ -3,6 +3,7 @@
 #include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "co/os/file.h"
+#include "io_mem.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -4,6 +4,7 @@
  * but for the table, which two threads use at once. */
 #include "base/must.h"
 #include "conf_mem.h"
+#include "io_mem.h"
 #include "serve/hls/http.h"
 #include "serve/hls/session.h"
 #include "serve/http/http.h"

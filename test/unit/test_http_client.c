@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_client.c - urls taken apart, and answers over memory, cut at every byte. */
 #include "co/co.h"
+#include "io_mem.h"
 #include "proto/http/client.h"
 #include "unit.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_request.c - requests read from memory, whole and cut at every byte. */
 #include "base/wr.h"
+#include "io_mem.h"
 #include "proto/http/request.h"
 #include "unit.h"
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "env.h"
 #include "format/flv/flv.h"
+#include "io_mem.h"
 #include "live/impl.h"
 #include "serve/http/http.h"
 #include "serve/http/live.h"

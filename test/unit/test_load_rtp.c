@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_load_rtp.c - what a load player sees of RTP: cut anywhere, with each fault. */
+#include "io_mem.h"
 #include "proto/rtp/header.h"
 #include "proto/rtp/rtcp.h"
 #include "tools/load/marker.h"

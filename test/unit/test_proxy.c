@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_proxy.c - headers of the PROXY protocol, right and wrong, cut at every byte. */
+#include "io_mem.h"
 #include "proto/proxy/proxy.h"
 #include "unit.h"
 

@@ -2,6 +2,7 @@
 /* test_rtc_http.c - requests of WebRTC clients: what is asked of the service, and what is said. */
 #include "base/log.h"
 #include "env.h"
+#include "io_mem.h"
 #include "serve/http/http.h"
 #include "serve/http/mux.h"
 #include "serve/rtc/ask.h"

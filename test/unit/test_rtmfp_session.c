@@ -4,7 +4,7 @@
  * message arrives once and in order, or was given up by its sender. */
 #include "unit.h"
 
-#include "co/net/udp_net.h"
+#include "udp_net.h"
 #include "proto/rtmfp/session.h"
 
 #include <stdlib.h>

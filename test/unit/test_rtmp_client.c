@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_client.c - the client against servers of several manners, over memory. */
+#include "io_mem.h"
 #include "proto/rtmp/client.h"
 #include "proto/rtmp/command.h"
 #include "proto/rtmp/handshake.h"

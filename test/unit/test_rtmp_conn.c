@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_conn.c - a connection over memory: reading, answering, polling, sending. */
+#include "io_mem.h"
 #include "proto/rtmp/conn.h"
 #include "rtmp_payloads.h"
 #include "unit.h"

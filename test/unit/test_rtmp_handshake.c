@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_handshake.c - the handshake: all schemes against each other, cut at every byte. */
+#include "io_mem.h"
 #include "proto/rtmp/handshake.h"
 #include "unit.h"
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "co/net/io.h"
 #include "env.h"
+#include "io_mem.h"
 #include "live/impl.h"
 #include "proto/rtmp/chunk_in.h"
 #include "rtmp_client_bytes.h"

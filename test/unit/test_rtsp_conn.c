@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "co/net/io.h"
 #include "env.h"
+#include "io_mem.h"
 #include "live_media.h"
 #include "rtp_media.h"
 #include "serve/rtsp/rtsp.h"

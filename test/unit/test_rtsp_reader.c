@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtsp_reader.c - messages and frames read from memory, whole and cut at every byte. */
 #include "base/wr.h"
+#include "io_mem.h"
 #include "proto/rtp/header.h"
 #include "proto/rtsp/reader.h"
 #include "unit.h"

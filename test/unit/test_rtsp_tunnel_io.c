@@ -5,6 +5,7 @@
 #include "base/wr.h"
 #include "co/net/io_tcp.h"
 #include "env.h"
+#include "io_mem.h"
 #include "proto/rtsp/tunnel.h"
 #include "proto/rtsp/ws_io.h"
 #include "serve/rtsp/rtsp.h"

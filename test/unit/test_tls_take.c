@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tls_take.c - connections that leave the library after the handshake, against its clients. */
 #include "co/net/tls_take.h"
+#include "io_mem.h"
 #include "unit.h"
 
 #include <openssl/err.h>

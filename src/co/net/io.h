@@ -74,17 +74,4 @@ void  io_detach(struct io *io);
 /* On an error (no memory) it is still detached. */
 err_t io_attach(struct io *io) __attribute__((warn_unused_result));
 
-/* A pipe over memory: reads give `in` in pieces of at most `piece` bytes (0: as asked), then
- * ERR_IO_CLOSED; writes go to `out` until `out_cap` is full, then fail with ERR_IO_RESET (with
- * out == NULL they are counted and dropped, up to out_cap). Never yields. */
-struct io_mem {
-    struct io io;
-    const uint8_t *in;
-    size_t in_size, piece;
-    uint8_t *out;
-    size_t out_size, out_cap;
-};
-
-void io_mem_init(struct io_mem *m, const void *in, size_t in_size);
-
 #endif

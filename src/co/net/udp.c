@@ -111,7 +111,7 @@ static co_usec deadline_of(const struct udp_proto *p, void *me)
     return p->deadline ? p->deadline(me) : CO_FOREVER;
 }
 
-void udp_feed(const struct udp_proto *p, void *me, const struct udp_in *v, size_t n, co_usec now)
+static void feed(const struct udp_proto *p, void *me, const struct udp_in *v, size_t n, co_usec now)
 {
     co_usec due;
 
@@ -138,21 +138,6 @@ static size_t datagrams(const struct udp_out *v, size_t n)
 static size_t ask(struct udp *u, const struct udp_proto *p, void *me, struct udp_out v[OUT])
 {
     return p->output ? p->output(me, v, OUT, udp_now(u)) : 0;
-}
-
-bool udp_flush(struct udp *u, const struct udp_proto *p, void *me)
-{
-    struct udp_out v[OUT];
-    bool room = true;
-    size_t n;
-
-    while ((n = ask(u, p, me, v)) > 0) {
-        size_t put = udp_send(u, v, n);
-
-        u->stat.drops += datagrams(v + put, n - put);
-        room &= put == n;
-    }
-    return room;
 }
 
 /* There is no word from the kernel when a datagram has left: it is asked again in a while. */
@@ -208,7 +193,7 @@ err_t udp_drive(struct udp *u, const struct udp_proto *p, void *me)
         err = udp_recv_now(u, &v, &n);
         if (err)
             return err;
-        udp_feed(p, me, v, n, udp_now(u));
+        feed(p, me, v, n, udp_now(u));
         err = send_all(u, p, me);
         if (!err && n == 0)
             err = wait_turn(u, deadline_of(p, me));

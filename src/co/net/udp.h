@@ -141,12 +141,6 @@ struct udp_proto {
 err_t udp_drive(struct udp *u, const struct udp_proto *p, void *me)
     __attribute__((warn_unused_result));
 
-/* One turn of that for who has a loop of its own: these came, and it is time for a tick if the
- * deadline is over. Then udp_flush(). */
-void udp_feed(const struct udp_proto *p, void *me, const struct udp_in *v, size_t n, co_usec now);
-/* Send what the protocol says. False: the send buffer is full; what did not fit is dropped. */
-bool udp_flush(struct udp *u, const struct udp_proto *p, void *me);
-
 /* ---- addresses */
 
 bool udp_addr_same(const struct udp_addr *a, const struct udp_addr *b); /* zones do not count */

@@ -12,6 +12,7 @@
 #include "base/iov.h"
 #include "base/wr.h"
 #include "co/net/io.h"
+#include "io_mem.h"
 #include "unit.h"
 
 #include <string.h>

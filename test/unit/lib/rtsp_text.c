@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtsp_text.c - messages for tests, out of their text. */
+#include "io_mem.h"
 #include "rtsp_text.h"
 
 const struct rtsp_message *rtsp_text_read(struct rtsp_text *t, const void *text,

@@ -3,6 +3,7 @@
 #ifndef RTSP_TEXT_H
 #define RTSP_TEXT_H
 
+#include "io_mem.h"
 #include "proto/rtsp/reader.h"
 #include "unit.h"
 

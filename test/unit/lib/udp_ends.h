@@ -4,7 +4,7 @@
 #define UDP_ENDS_H
 
 #include "co/net/udp.h"
-#include "co/net/udp_net.h"
+#include "udp_net.h"
 #include "unit.h"
 
 #include <arpa/inet.h>

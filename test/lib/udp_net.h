@@ -4,8 +4,8 @@
  * It loses, repeats, holds back, delays and marks by a seed: the same seed and the same calls give
  * the same, to the byte. Nothing here needs a scheduler.
  */
-#ifndef CO_NET_UDP_NET_H
-#define CO_NET_UDP_NET_H
+#ifndef LIB_UDP_NET_H
+#define LIB_UDP_NET_H
 
 #include "co/net/udp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* udp_net.c - a network in memory. */
-#include "co/net/udp_net.h"
+#include "udp_net.h"
 
 #include "base/iov.h"
 #include "base/must.h"
@@ -276,6 +276,27 @@ void udp_net_attach(struct udp *u, const struct udp_proto *p, void *me)
     mem_of(u)->me = me;
 }
 
+static void feed(struct mem *m, const struct udp_in *v, size_t n)
+{
+    co_usec now = m->net->now, due;
+
+    if (n > 0)
+        m->proto->input(m->me, v, n, now);
+    due = m->proto->deadline ? m->proto->deadline(m->me) : CO_FOREVER;
+    if (due != CO_FOREVER && due <= now)
+        m->proto->tick(m->me, now);
+}
+
+/* This socket takes all there is. */
+static void flush(struct mem *m)
+{
+    struct udp_out v[BATCH];
+    size_t n;
+
+    while (m->proto->output && (n = m->proto->output(m->me, v, BATCH, m->net->now)) > 0)
+        (void)udp_send(&m->udp, v, n);
+}
+
 /* One turn of each that something drives; each may make work for the others. */
 static bool turn(struct udp_net *net)
 {
@@ -290,8 +311,8 @@ static bool turn(struct udp_net *net)
             continue;
         err = mem_recv_now(&m->udp, &v, &n);
         assert(!err);
-        udp_feed(m->proto, m->me, v, n, net->now);
-        (void)udp_flush(&m->udp, m->proto, m->me);
+        feed(m, v, n);
+        flush(m);
         any |= n > 0;
     }
     return any;
