@@ -246,44 +246,17 @@ err_t co_group_wait(struct co_group *g)
     return err;
 }
 
-/* Stop all, each with a copy of why. */
-static void interrupt(struct co_group *g, err_t why)
+void co_group_interrupt(struct co_group *g)
 {
     g->stopping = true;
     for (struct co *co = g->head; co; co = co->next)
-        co_stop(co, err_copy(why));
-    err_free(&why);
-}
-
-void co_group_interrupt(struct co_group *g)
-{
-    interrupt(g, NULL);
+        co_stop(co, NULL);
 }
 
 err_t co_group_stop(struct co_group *g)
 {
     co_group_interrupt(g);
     return co_group_wait(g);
-}
-
-err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *arg)
-{
-    struct co_group g;
-    err_t err;
-
-    co_group_init(&g);
-    err = co_go(&g, a_name, a, arg);
-    if (!err)
-        err = co_go(&g, b_name, b, arg);
-    if (err) {
-        g.first = err; /* no second coroutine: stop the one there is, tell why */
-    } else {
-        g.waiter = co_current;
-        while (g.count == 2 && co_park(CO_FOREVER) != CO_STOPPED)
-            continue;
-    }
-    interrupt(&g, co_check()); /* who stops us stops both */
-    return co_group_wait(&g);
 }
 
 void co_stop(struct co *co, err_t why)

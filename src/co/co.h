@@ -74,11 +74,6 @@ err_t co_group_stop(struct co_group *g) __attribute__((warn_unused_result));
 /* The same without asking: wait until all members ended by themselves. Yields. */
 err_t co_group_wait(struct co_group *g) __attribute__((warn_unused_result));
 
-/* Run a(arg) and b(arg) side by side; when one ends, stop the other. Returns why the first ended:
- * a sender with a reader beside it, a server with its signals. Yields. */
-err_t co_race(const char *a_name, co_fn *a, const char *b_name, co_fn *b, void *arg)
-    __attribute__((warn_unused_result));
-
 /* Why the coroutine that calls was asked to stop, once it was: see co_stop(). Does not yield. */
 err_t co_check(void) __attribute__((warn_unused_result));
 /* Yields. As co_check() when asked to stop, before or while it sleeps. */
@@ -108,7 +103,7 @@ bool co_slice_over(void); /* is it time to? Does not yield */
 /* Ask one coroutine to stop, and say why: its waits end, and from now on they and co_check() give a
  * copy of `why` with its trace, so it needs no flag to tell later what ended it. Takes `why` over;
  * NULL stands for ERR_STOPPED, "somebody who looks after it wants it to end". The first reason
- * stays, those of who asks later are freed. A co_race() hands the reason on to both.
+ * stays, those of who asks later are freed.
  *
  *     co_stop(session->co, err_new(ERR_KICKED, "%s", ip));
  *

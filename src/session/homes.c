@@ -224,16 +224,6 @@ bool home_is_plain(struct workers *w, const struct home *home)
     return plain;
 }
 
-unsigned home_players(struct workers *w, const struct home *home)
-{
-    unsigned n;
-
-    (void)pthread_mutex_lock(&w->homes->lock);
-    n = home->players;
-    (void)pthread_mutex_unlock(&w->homes->lock);
-    return n;
-}
-
 void home_count(struct home *home, int by)
 {
     (void)atomic_fetch_add_explicit(&home->clients, (unsigned)by, memory_order_relaxed);

@@ -43,7 +43,6 @@ void home_gathers(struct workers *w, struct home *home, bool on);
 /* Somebody publishes it, and does not gather players. */
 bool home_is_plain(struct workers *w, const struct home *home);
 /* How many play it, at all workers. */
-unsigned home_players(struct workers *w, const struct home *home);
 /* Clients of it that were let in, at all workers: one more or less. */
 void home_count(struct home *home, int by);
 unsigned home_clients(const struct home *home);

@@ -28,7 +28,7 @@ struct piece {
     bool marker;
 };
 
-bool rtc_wire_takes(enum av_codec codec)
+static bool takes(enum av_codec codec)
 {
     switch (codec) {
     case AV_H264:
@@ -208,7 +208,7 @@ void rtc_wire_make(struct rtc_wire *w, struct frame *f, co_usec at)
     struct rtc_wire_track *t = &w->tracks[track];
     err_t err;
 
-    if (!rtc_wire_takes(f->codec) || (t->codec != f->codec && !open_track(w, track, f->codec)))
+    if (!takes(f->codec) || (t->codec != f->codec && !open_track(w, track, f->codec)))
         return;
     if (track == 0 && !f->config && !in_order(w, f, t->packer.nalu_length))
         return;
@@ -379,5 +379,5 @@ enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind)
     codec = kind == AV_VIDEO ? stat.video : stat.audio;
     if (rtc_sound_converts(w, codec))
         return AV_OPUS;
-    return rtc_wire_takes(codec) ? codec : AV_CODEC_NONE;
+    return takes(codec) ? codec : AV_CODEC_NONE;
 }

@@ -44,8 +44,6 @@ bool rtc_wire_take(struct rtc_wire *w, co_usec now);
 enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind);
 /* Frames of the video since it began, and those that were left out as browsers show no B frames. */
 void rtc_wire_order(const struct rtc_wire *w, uint64_t *frames, uint64_t *left_out);
-/* Is that one of those, as it is? */
-bool rtc_wire_takes(enum av_codec codec);
 /* The moment of a track's ticks, microseconds since 1970: for sender reports. False: not known. */
 bool rtc_wire_moment(struct rtc_wire *w, enum av_kind kind, int64_t *ticks, int64_t *unix_us);
 /* Codecs may be others, and moments of ticks follow from another rule, since this has changed. */

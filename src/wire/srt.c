@@ -52,7 +52,8 @@ void srt_wire_put(struct srt_wire *w, const uint8_t *data, size_t size, bool key
     (void)srt_log_put(&w->log, data, size, key, w->due); /* without memory there is a hole */
 }
 
-void srt_wire_begin(struct srt_wire *w)
+/* A player that joins waits for a place to start at in what comes from now on. */
+static void begin_again(struct srt_wire *w)
 {
     w->log.has_key = false;
     w->begin = w->log.head;
@@ -131,7 +132,7 @@ static void begin(struct wire_reading *r)
     ts_mux_renew(&w->mux, w->jumps);
     w->tracks = (struct frame_tracks){ 0 };
     w->has_key_dts = w->jumps = w->key = false;
-    srt_wire_begin(w);
+    begin_again(w);
 }
 
 static void config(struct wire_reading *r, const struct av_packet *pkt, co_usec now)
@@ -217,7 +218,7 @@ void srt_wire_relay_begin(struct srt_wire *w)
 {
     w->relays = true;
     wire_reading_set(&w->reading, w->wanted && !w->relays);
-    srt_wire_begin(w);
+    begin_again(w);
     w->told = (struct srt_wire_told){ .on = w->wanted };
 }
 
@@ -226,7 +227,7 @@ void srt_wire_relay_end(struct srt_wire *w)
     w->relays = false;
     w->jumps = true;
     srt_log_lead(&w->log, NULL, 0);
-    srt_wire_begin(w);
+    begin_again(w);
     wire_reading_set(&w->reading, w->wanted && !w->relays);
     srt_wire_trim(w, w->due);
 }

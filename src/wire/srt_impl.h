@@ -46,7 +46,5 @@ struct srt_wire {
 /* Append a packet, and forget what is old. */
 void srt_wire_put(struct srt_wire *w, const uint8_t *data, size_t size, bool key, co_usec due);
 void srt_wire_trim(struct srt_wire *w, co_usec now);
-/* Who joins waits for a place to start at in what comes from now on. */
-void srt_wire_begin(struct srt_wire *w);
 
 #endif

@@ -3,10 +3,10 @@
  * came. And packets that come or not, told about and asked for: what is written reads as it is. */
 #include "base/rd.h"
 #include "fuzz.h"
-#include "proto/rtp/feedback.h"
 #include "proto/rtp/header.h"
 #include "proto/rtp/nack.h"
 #include "proto/rtp/twcc.h"
+#include "rtcp_reader.h"
 
 #include <assert.h>
 

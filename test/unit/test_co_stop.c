@@ -44,8 +44,15 @@ static err_t read_socket(void *unused)
 
 static err_t group_of_its_own(void *unused)
 {
+    struct co_group g;
+    err_t err;
+
     (void)unused;
-    return co_race("a", nap, "b", park, NULL);
+    co_group_init(&g);
+    assert_ok(co_go(&g, "park", park, NULL));
+    err = nap(NULL);
+    co_stop(co_newest(&g), err); /* the reason goes on */
+    return co_group_wait(&g);
 }
 
 static void long_work(void *arg)

@@ -146,8 +146,14 @@ static err_t stops(void *arg)
         CHECK(err_code(err) == ERR_KICKED);
         err_free(&err);
         co_deadline_set(&d, CO_MS(3), ERR_IO_TIMEOUT, "nothing");
-        err = co_race("a", for_ever, "b", for_ever, NULL);
+        co_group_init(&g);
+        err = co_go(&g, "beside", for_ever, NULL);
+        if (err)
+            return err;
+        err = for_ever(NULL);
         co_deadline_cancel(&d);
+        co_stop(co_newest(&g), err);
+        err = co_group_wait(&g);
         CHECK(err_code(err) == ERR_IO_TIMEOUT);
         err_free(&err);
     }

@@ -124,11 +124,10 @@ static void echoes(void **state)
         struct ends e = { .tls = server_of(rsa ? "rsa" : "ec"), .run = echo };
         struct io_tls_trust trust = { .ca = at(rsa ? "rsa.crt" : "ec.crt") };
         uint8_t *buf = malloc(300000), *back = malloc(300000);
-        char text[100];
 
         open_ends(&e);
         assert_ok(io_tls_connect(&e.client, rsa ? "rsa.test" : "ec.test", &trust, CO_SECONDS(5)));
-        assert_memory_equal(io_tls_text(e.client, text, sizeof(text)), "TLSv1.3 ", 8);
+        assert_string_equal(io_tls_version(e.client), "TLSv1.3");
         for (size_t i = 0; i < COUNT(sizes); i++) {
             size_t n = sizes[i] < 70000 ? sizes[i] : 70000; /* no more than both windows hold */
             struct iovec iov[3] = { { buf, n / 3 }, { buf + n / 3, n / 3 },

@@ -5,7 +5,7 @@
 #include "conf_mem.h"
 #include "live/impl.h"
 #include "proto/rtp/extensions.h"
-#include "proto/rtp/feedback.h"
+#include "rtcp_reader.h"
 #include "serve/rtc/publish_impl.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* test_rtp_feedback.c - feedback and extended reports, header extensions, retransmissions. */
 #include "hex.h"
 #include "proto/rtp/extensions.h"
-#include "proto/rtp/feedback.h"
 #include "proto/rtp/rtx.h"
+#include "rtcp_reader.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ static void pack_all(size_t row, size_t mtu, int64_t span, struct media_packets 
         assert_ok(rtp_pack(&p, &f, &k->sink));
     }
     k->frame--;
-    rtp_pack_flush(&p, &k->sink);
+    media_flush(&p);
     assert_false(k->bytes.bad);
     rtp_packer_fini(&p);
 }

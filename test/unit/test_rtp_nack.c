@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtp_nack.c - what is asked for again and when, and what senders are told of when their
  * packets came. */
-#include "proto/rtp/feedback.h"
 #include "proto/rtp/header.h"
 #include "proto/rtp/nack.h"
 #include "proto/rtp/twcc.h"
+#include "rtcp_reader.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -43,7 +43,11 @@ static void all_come_to_one_home(void **state)
         assert_int_equal(to, first);
         assert_ptr_equal(in[i], in[0]);
     }
-    assert_int_equal(home_players(w, in[0]), 6);
+    for (unsigned spread = 6; spread <= 7; spread++) { /* 6 of them play: the seventh goes home */
+        atomic_store(&w->v[first].gauges.load, 900);
+        homes_leave(w, enter(w, "v/live/a", (first + 1) % 4, false, spread, &to), true);
+        assert_int_equal(to == first, spread == 7);
+    }
     for (unsigned i = 0; i < 8; i++)
         homes_leave(w, in[i], i % 3 != 0 || i == 0);
     end(w);

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <openssl/err.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -423,15 +422,9 @@ err_t io_tls_connect(struct io **io, const char *host, const struct io_tls_trust
     return shake(io, core, true, timeout);
 }
 
-const char *io_tls_text(const struct io *io, char *buf, size_t size)
+const char *io_tls_version(const struct io *io)
 {
-    buf[0] = '\0';
-    if (io->ops == &tls_ops) {
-        const struct tls_core *c = ((const struct io_tls *)io)->core;
+    const struct tls_core *c = ((const struct io_tls *)io)->core;
 
-        (void)snprintf(buf, size, "%s %s", c->ssl ? SSL_get_version(c->ssl) : "TLSv1.3",
-                       c->ssl ? SSL_get_cipher_name(c->ssl)
-                              : tls_suite_name(c->records->out.suite));
-    }
-    return buf;
+    return c->ssl ? SSL_get_version(c->ssl) : "TLSv1.3"; /* our own records are of 1.3 */
 }

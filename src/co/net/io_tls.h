@@ -72,7 +72,6 @@ err_t io_tls_accept(struct io **io, struct io_tls_server *s, co_usec timeout)
 err_t io_tls_connect(struct io **io, const char *host, const struct io_tls_trust *trust,
                      co_usec timeout) __attribute__((warn_unused_result));
 
-/* "TLSv1.3 TLS_AES_128_GCM_SHA256" of a pipe; "" of one that is none of these. */
-const char *io_tls_text(const struct io *io, char *buf, size_t size);
+const char *io_tls_version(const struct io *io); /* "TLSv1.3"; of a TLS pipe */
 
 #endif

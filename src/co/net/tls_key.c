@@ -15,14 +15,13 @@
 
 static const struct {
     unsigned number;
-    const char *name, *cipher;
+    const char *cipher;
     bool sha384;
     uint8_t secret, key;
 } suites[TLS_SUITES] = {
-    [TLS_AES_128] = { 0x1301, "TLS_AES_128_GCM_SHA256", "AES-128-GCM", false, 32, 16 },
-    [TLS_AES_256] = { 0x1302, "TLS_AES_256_GCM_SHA384", "AES-256-GCM", true, 48, 32 },
-    [TLS_CHACHA20] = { 0x1303, "TLS_CHACHA20_POLY1305_SHA256", "ChaCha20-Poly1305", false, 32,
-                       32 },
+    [TLS_AES_128] = { 0x1301, "AES-128-GCM", false, 32, 16 },
+    [TLS_AES_256] = { 0x1302, "AES-256-GCM", true, 48, 32 },
+    [TLS_CHACHA20] = { 0x1303, "ChaCha20-Poly1305", false, 32, 32 },
 };
 
 static EVP_CIPHER *ciphers[TLS_SUITES]; /* NULL: the library does not have it */
@@ -49,11 +48,6 @@ enum tls_suite tls_suite_of(unsigned number)
     while (s < TLS_SUITES && suites[s].number != number)
         s++;
     return s;
-}
-
-const char *tls_suite_name(enum tls_suite suite)
-{
-    return suites[suite].name;
 }
 
 size_t tls_suite_secret(enum tls_suite suite)

@@ -37,7 +37,6 @@ struct tls_from {
 
 /* Which suite it is by its number in the protocol; TLS_SUITES: none of these. Any thread. */
 enum tls_suite tls_suite_of(unsigned number);
-const char *tls_suite_name(enum tls_suite suite);
 size_t tls_suite_secret(enum tls_suite suite); /* how long its secrets are */
 
 /* From the secret of the traffic. False: the library cannot do it. */

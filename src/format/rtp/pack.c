@@ -98,10 +98,3 @@ err_t rtp_pack(struct rtp_packer *p, const struct frame *f, struct rtp_sink *sin
     err = find_ticks(p, f);
     return err ? err : p->fmt->pack(p, f);
 }
-
-void rtp_pack_flush(struct rtp_packer *p, struct rtp_sink *sink)
-{
-    p->sink = sink;
-    if (p->fmt->flush)
-        p->fmt->flush(p);
-}

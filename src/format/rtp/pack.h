@@ -62,7 +62,5 @@ void rtp_packer_fini(struct rtp_packer *p);
  * came before its configuration, and nothing was written. The packer goes on after both. */
 err_t rtp_pack(struct rtp_packer *p, const struct frame *f, struct rtp_sink *sink)
     __attribute__((warn_unused_result));
-/* Append the sound that waits. */
-void rtp_pack_flush(struct rtp_packer *p, struct rtp_sink *sink);
 
 #endif

@@ -30,28 +30,7 @@ bool rtcp_feedback(const struct rtcp_packet *p, struct rtcp_feedback *f);
 
 /* A packet that is missing, and which of the 16 after it: bit 0 is the next one. */
 bool rtcp_next_nack(struct rtcp_feedback *f, uint16_t *seq, uint16_t *more);
-/* Whose key frame is wanted; the same number again is the same request. */
-bool rtcp_next_fir(struct rtcp_feedback *f, uint32_t *ssrc, uint8_t *number);
-/* Bits per second. False: it does not fit. */
-bool rtcp_remb(const struct rtcp_feedback *f, uint64_t *bps);
-
 enum { RTCP_TWCC_TICK = 250, RTCP_TWCC_REFERENCE = 64000 }; /* microseconds */
-
-struct rtcp_twcc {
-    uint16_t base, count; /* number of the first packet, and how many are told about */
-    int32_t reference;    /* units of 64 ms, signed, 24 bits */
-    uint8_t number;       /* of the feedback */
-    /* ours */
-    unsigned told, in_chunk;
-    uint16_t chunk;
-    int64_t at;
-    struct rd chunks, deltas;
-};
-/* False: it does not fit. */
-bool rtcp_twcc_begin(struct rtcp_twcc *t, const struct rtcp_feedback *f);
-/* Each packet in turn: did it come, and when by the receiver's clock, microseconds from an origin
- * that wraps after 12 days? False: no more, or its time is cut off. */
-bool rtcp_twcc_next(struct rtcp_twcc *t, uint16_t *seq, bool *came, int64_t *at);
 
 /* An extended report says what the clock of its sender is. False: that is not in it. */
 bool rtcp_rrtr(const struct rtcp_packet *p, uint64_t *ntp);

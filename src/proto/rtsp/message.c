@@ -3,7 +3,6 @@
 #include "proto/rtsp/message.h"
 
 #include "base/must.h"
-#include "base/text.h"
 
 #include <string.h>
 #include <strings.h>
@@ -24,18 +23,6 @@ const char *rtsp_message_field(const struct rtsp_message *m, const char *name)
     unsigned from = 0;
 
     return rtsp_message_next(m, name, &from);
-}
-
-bool rtsp_message_has(const struct rtsp_message *m, const char *name, const char *word)
-{
-    unsigned from = 0;
-    const char *list;
-
-    while ((list = rtsp_message_next(m, name, &from))) {
-        if (text_list_has(list, word))
-            return true;
-    }
-    return false;
 }
 
 /* ---- writing */

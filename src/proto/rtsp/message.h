@@ -46,8 +46,6 @@ const char *rtsp_message_field(const struct rtsp_message *m, const char *name);
 /* The same from field number *from on, which becomes the one behind it: for fields that may be
  * there several times. */
 const char *rtsp_message_next(const struct rtsp_message *m, const char *name, unsigned *from);
-/* Is the word in the comma separated list of that field, or of one of them? */
-bool rtsp_message_has(const struct rtsp_message *m, const char *name, const char *word);
 
 /* ---- writing. Of values, what would end the line is written as a space. */
 

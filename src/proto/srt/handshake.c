@@ -36,12 +36,6 @@ static const uint16_t codes[SRT_REFUSAL_KINDS] = {
 #undef XX
 };
 
-uint32_t srt_refusal_code(unsigned place)
-{
-    assert(place < SRT_REFUSAL_KINDS);
-    return codes[place];
-}
-
 unsigned srt_refusal_place(uint32_t code)
 {
     unsigned place = 0;

@@ -49,8 +49,7 @@ enum srt_refusal {
 enum { SRT_REFUSAL_KINDS = 0 SRT_REFUSALS(XX) };
 #undef XX
 const char *srt_refusal_text(uint32_t code); /* of any, also those of peers */
-uint32_t srt_refusal_code(unsigned place);   /* the first one has place 0 */
-unsigned srt_refusal_place(uint32_t code);   /* SRT_REFUSAL_KINDS: it is none of them */
+unsigned srt_refusal_place(uint32_t code);   /* from 0; SRT_REFUSAL_KINDS: it is none of them */
 
 /* Flags of HSREQ and HSRSP. */
 enum {

@@ -2,6 +2,8 @@
 /* rtp_media.c - frames of each codec that RTP carries, and packets of them: for tests. */
 #include "rtp_media.h"
 
+#include "format/rtp/formats.h"
+
 /* Bytes that are neither start codes nor parts of one. */
 static void media_fill(struct media_buf *b, size_t n, unsigned seed)
 {
@@ -136,4 +138,10 @@ struct rtp_payload media_payload(const struct media_packets *k, unsigned i)
 {
     return (struct rtp_payload){ .data = k->bytes.buf + k->v[i].at, .size = k->v[i].size,
                                  .ticks = k->v[i].ticks, .marker = k->v[i].marker };
+}
+
+void media_flush(struct rtp_packer *p)
+{
+    if (p->fmt->flush)
+        p->fmt->flush(p);
 }

@@ -56,6 +56,7 @@ struct media_packets {
 
 void media_packets_init(struct media_packets *k, size_t head);
 void media_packets_free(struct media_packets *k);
+void media_flush(struct rtp_packer *p); /* append the audio that waits */
 struct rtp_payload media_payload(const struct media_packets *k, unsigned i);
 
 #endif

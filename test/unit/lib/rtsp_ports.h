@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/wr.h"
 #include "env.h"
+#include "io_mem.h"
 #include "proto/rtp/header.h"
 #include "proto/rtp/rtcp.h"
 #include "serve/rtsp/udp.h"

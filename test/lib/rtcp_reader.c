@@ -1,7 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* feedback_twcc.c - feedback of congestion control that came, [TWCC] 3.1: chunks of statuses, then
- * the times of those packets that came. */
-#include "proto/rtp/feedback.h"
+/* rtcp_reader.c - reads FIR, REMB, and feedback of congestion control, [TWCC] 3.1: chunks of
+ * statuses, then the times of those packets that came. */
+#include "rtcp_reader.h"
+
+/* [RFC 5104] 4.3.1 */
+bool rtcp_next_fir(struct rtcp_feedback *f, uint32_t *ssrc, uint8_t *number)
+{
+    if (f->kind != RTCP_FIR || rd_left(&f->rest) < 8)
+        return false;
+    *ssrc = rd_u32(&f->rest);
+    *number = rd_u8(&f->rest);
+    (void)rd_u24(&f->rest);
+    return true;
+}
+
+/* [REMB] 2.2: "REMB", how many sources, 6 bits of exponent, 18 of mantissa. */
+bool rtcp_remb(const struct rtcp_feedback *f, uint64_t *bps)
+{
+    struct rd r = f->rest;
+    uint32_t name = rd_u32(&r), word = rd_u32(&r);
+    unsigned shift = word >> 18 & 0x3f;
+    uint64_t mantissa = word & 0x3ffff;
+
+    if (f->kind != RTCP_REMB || r.bad || name != 0x52454d42)
+        return false;
+    *bps = shift > 46 ? UINT64_MAX : mantissa << shift; /* 18 bits and 46 are 64 */
+    return true;
+}
 
 enum { MISSING, SMALL, LARGE }; /* the fourth is reserved */
 
