@@ -166,8 +166,6 @@ static void datagram(unsigned how, const uint8_t *data, size_t size)
 static err_t talk(void *arg)
 {
     const uint8_t *at = ((const uint8_t **)arg)[0], *end = ((const uint8_t **)arg)[1];
-    struct srt_peer *p;
-    uint32_t slot = 0;
     err_t err;
 
     for (int n = 0; n < MOST && end - at > HEAD; n++) {
@@ -179,8 +177,7 @@ static err_t talk(void *arg)
         at += HEAD + size;
     }
     pass(CO_MS(20));
-    while ((p = datagram_slots_next(&service->slots, &slot)))
-        srt_peer_leave(p, err_new(ERR_STOPPED, "the end"));
+    datagram_clients_close(&service->base, "the end");
     err = co_group_wait(&connections);
     err_free(&err);
     while (service->base.n_peers > 0)

@@ -114,17 +114,6 @@ bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size)
     return codec == AV_H264 && size > 0 && (data[0] & 0x1f) == 24;
 }
 
-void rtc_peer_speak(const struct rtc_peer *p, char own[RTC_CID])
-{
-    (void)p;
-    own[0] = '\0';
-}
-
-void rtc_peer_silent(const char own[RTC_CID])
-{
-    (void)own;
-}
-
 static void hear_feedback(struct rtcp_feedback *f)
 {
     uint16_t more;

@@ -4,7 +4,7 @@
 #include "co/net/udp.h"
 #include "proto/srt/packet.h"
 #include "serve/srt/callers.h"
-#include "serve/srt/choice.h"
+#include "serve/srt/impl.h"
 #include "session/gate.h"
 #include "serve/datagram/slots.h"
 #include "unit.h"
@@ -25,12 +25,12 @@ struct group {
 static void open_group(struct group *g)
 {
     static const struct udp_opts opts = { 0 };
-    struct sock_filter code[SRT_CHOICE_STEPS];
-    const struct sock_fprog program = { SRT_CHOICE_STEPS, code };
+    struct sock_filter code[SRT_DISPATCH_STEPS];
+    const struct sock_fprog program = { SRT_DISPATCH_STEPS, code };
     int fds[WORKERS];
     bool chosen;
 
-    (void)srt_choice_program(code, WORKERS);
+    (void)srt_dispatch_program(code, WORKERS);
     assert_ok(udp_bind_group(fds, WORKERS, "127.0.0.1", 0, &program, &chosen));
     assert_true(chosen);
     for (unsigned i = 0; i < WORKERS; i++)

@@ -7,7 +7,7 @@
 #include "live_media.h"
 #include "rtp_media.h"
 #include "serve/srt/impl.h"
-#include "serve/srt/stream.h"
+#include "wire/srt.h"
 
 #include <assert.h>
 
@@ -23,6 +23,7 @@ static struct srt_service service;
 static struct live_source *src;
 static unsigned lose_each; /* of packets of data, each n-th; 0: none */
 static unsigned sent;
+static struct datagram_client_ops ops; /* of players, but for their end */
 
 /* ---- a player, and who it is for */
 
@@ -66,7 +67,7 @@ static void hear(struct guest *g, co_usec now)
     }
 }
 
-/* As endpoint.c would. */
+/* As send.c would. */
 void srt_peer_burst(struct srt_peer *p, const struct srt_burst *b)
 {
     struct guest *g = guest_of(p);
@@ -92,10 +93,9 @@ void srt_peer_burst(struct srt_peer *p, const struct srt_burst *b)
     }
 }
 
-void srt_peer_leave(struct srt_peer *p, err_t why)
+static void on_close(struct datagram_client *c, err_t why)
 {
-    guest_of(p)->left = err_code(why);
-    p->state = SRT_LEAVES;
+    ((struct guest *)(void *)c)->left = err_code(why);
     err_free(&why);
 }
 
@@ -109,6 +109,11 @@ static void begin(const char *text)
     env.clients = clients_new(env.streams, "server");
     service = (struct srt_service){ .base.env = &env };
     co_group_init(&service.base.group);
+    service.base.leaving_end = &service.base.leaving;
+    assert_ok(co_go(&service.base.group, "end", datagram_leave_main, &service.base));
+    service.base.ender = co_newest(&service.base.group);
+    ops = srt_play_ops;
+    ops.close = on_close;
     lose_each = n_guests = 0;
 }
 
@@ -163,20 +168,21 @@ static err_t come_main(void *guest)
                                .idle_timeout = CO_SECONDS(10), .tsbpd = true, .drop_late = true };
     struct srt_peer *p = &g->peer;
 
-    session_init(&p->base, &env, NULL);
+    datagram_client_init(&p->base, &env);
+    strcpy(p->base.cid, "abcdefgh");
+    strcpy(p->base.ip, "10.0.0.1");
     p->service = &service;
-    p->base.id = "abcdefgh";
-    p->base.names = (struct session_stream){ .param = "", .tc_url = "",
-                                              .page_url = "", .ip = "10.0.0.1" };
-    session_begin(&p->base);
-    assert_ok(session_find_stream(&p->base, VHOST, "live", "s"));
+    datagram_client_enter(&p->base, &service.base);
+    session_begin(&p->base.session);
+    assert_ok(session_find_stream(&p->base.session, VHOST, "live", "s"));
     assert_ok(srt_play_admit(p));
+    p->base.ops = &ops;
     o.agreed = (struct srt_agreed){ .id = 1, .peer_id = 2, .first_seq = 0x7ffffff0,
                                     .payload = 1456, .window = 8192, .send_latency = latency,
                                     .recv_latency = latency };
     assert_ok(srt_play_begin(p, &o));
-    p->base.co = NULL;
-    p->state = SRT_PLAYS;
+    p->base.session.co = NULL;
+    datagram_client_state(&p->base, DATAGRAM_ACTIVE);
     g->listens = srt_conn_receive_begin(&g->ears, &o);
     assert_true(g->listens);
     return NULL;
@@ -204,7 +210,8 @@ static void leave(struct guest *g)
     err_free(&why);
     srt_conn_fini(&g->peer.conn);
     srt_conn_fini(&g->ears);
-    session_fini(&g->peer.base);
+    datagram_client_part(&g->peer.base);
+    datagram_client_fini(&g->peer.base);
     free(g);
 }
 
@@ -365,11 +372,11 @@ static void tokens_end_and_vhosts_are_turned_off(void **state)
     begin_show(CONF("merge 20;", ""), 1000);
     a = come(CO_MS(LATENCY));
     b = come(CO_MS(LATENCY));
-    a->peer.base.ends = 1;
+    a->peer.base.session.ends = 1;
     play_on(2200, 900);
     assert_int_equal(a->left, ERR_EXPIRED);
     assert_int_equal(b->left, ERR_OK);
-    assert_true(b->peer.base.entry.stream->clients == 2);
+    assert_true(b->peer.base.session.entry.stream->clients == 2);
     (void)conf_unref(env.conf);
     env.conf = mem_conf("listen 1935; vhost " VHOST " { srt { enabled off; } }");
     env.generation++;

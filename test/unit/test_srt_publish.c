@@ -80,20 +80,19 @@ static err_t publish_main(void *peer)
     struct srt_peer *p = peer;
     err_t why;
 
-    session_init(&p->base, &env, NULL);
+    datagram_client_init(&p->base, &env);
+    strcpy(p->base.cid, "abcdefgh");
+    strcpy(p->base.ip, "10.0.0.1");
     p->service = &service;
-    p->base.id = "abcdefgh";
-    p->base.names = (struct session_stream){ .param = "", .tc_url = "", .page_url = "",
-                                              .ip = "10.0.0.1" };
-    session_begin(&p->base);
-    assert_ok(session_find_stream(&p->base, VHOST, "live", "s"));
+    session_begin(&p->base.session);
+    assert_ok(session_find_stream(&p->base.session, VHOST, "live", "s"));
     assert_ok(srt_publish_admit(p));
     turns(p);
     why = err_new(ERR_IO_CLOSED, "it left");
     srt_publish_end(p, why);
     err_free(&why);
     srt_conn_fini(&p->conn);
-    session_fini(&p->base);
+    datagram_client_fini(&p->base);
     return NULL;
 }
 

@@ -323,7 +323,7 @@ static void test_a_publisher_is_kicked(void **state)
     srt_guest_call(&g, PUBLISH, 77, 1000, NULL, 0);
     peer = datagram_slots_next(&srt_service_of(&srt_env)->slots, &at);
     assert_non_null(peer);
-    client_id(&peer->base.entry, id);
+    client_id(&peer->base.session.entry, id);
     c = clients_find(srt_env.clients, id);
     assert_non_null(c);
     c->kind->kick(c);

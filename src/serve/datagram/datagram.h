@@ -2,10 +2,9 @@
 /* datagram.h - a service over datagrams: what all protocols of that kind have in common.
  *
  * A worker has one service of each protocol, with an endpoint for each address that it listens on:
- * a socket of its own and a coroutine that reads it. Clients have no socket; players have no
- * coroutine either: leave.c sees them out. A datagram that came to one worker and is another's is
- * passed on (pass.h). A protocol is a row of functions, its service and endpoints begin with those
- * here.
+ * a socket of its own and a coroutine that reads it. Clients have no socket (client.h). A datagram
+ * that came to one worker and is another's is passed on (pass.h). A protocol is a row of functions,
+ * its service, endpoints and clients begin with those here.
  *
  * A service is of its worker's thread.
  */
@@ -22,6 +21,7 @@ enum { DATAGRAM_CHOICE_STEPS = 16 };
 
 /* What the services of all workers have in common: whatever changes is atomic. */
 struct datagram_shared {
+    const struct datagram_protocol *protocol;
     atomic_uint refs;
     unsigned workers;
     unsigned numbers;          /* endpoints so far: the first worker's alone */
@@ -61,9 +61,12 @@ struct datagram_endpoint {
     bool gone;                 /* it goes with its last reader */
 };
 
-/* A client without a coroutine that is to end. */
+struct datagram_client;
+
+/* What the coroutine that closes clients has to do. */
 struct datagram_leaver {
     struct datagram_leaver *next;
+    void (*fn)(struct datagram_leaver *l);
 };
 
 struct datagram_service {
@@ -73,11 +76,13 @@ struct datagram_service {
     struct datagram_endpoint **endpoints;
     unsigned n_endpoints;
     unsigned n_peers;          /* clients, in all states */
+    struct datagram_client *clients; /* client.h */
+    unsigned waiting, publishers, players; /* of them: not active yet; active */
     unsigned holds;            /* requests in the middle of something here */
     bool closes;               /* a coroutine looks after endpoints that are closing */
     bool refuses;              /* who comes from now on */
-    struct co_group group;     /* readers, and who sees players out */
-    struct co *ender;          /* of group: leave.c */
+    struct co_group group;     /* readers, and the next one */
+    struct co *ender;          /* closes clients */
     struct datagram_leaver *leaving, **leaving_end;
     struct co *waiter;         /* until all have gone */
     uint64_t passed, unreachable; /* datagrams for other workers */
@@ -97,10 +102,11 @@ struct datagram_protocol {
     struct datagram_service *(*make)(struct session_env *env, struct datagram_shared *shared);
     void (*begun)(struct datagram_service *s);  /* it reads; or NULL */
     void (*reload)(struct datagram_service *s); /* env->conf is another one; or NULL */
-    /* All clients are told to, for that reason; may be said again. */
+    /* All clients are to end, by that reason; may be called again. NULL: datagram_clients_close()
+     * does it. */
     void (*end_all)(struct datagram_service *s, const char *why);
     unsigned (*sockets)(const struct conf *conf); /* of all workers; NULL: one for each */
-    bool (*in_use)(const struct datagram_endpoint *e); /* by clients that are here, or others' */
+    bool (*in_use)(const struct datagram_endpoint *e); /* by clients of this worker, or others' */
     void (*free)(struct datagram_service *s);   /* nobody is left */
     struct datagram_endpoint *(*endpoint)(struct datagram_service *s); /* a new one, by malloc */
     struct udp_opts (*opts)(const struct conf *conf);
@@ -113,7 +119,6 @@ struct datagram_protocol {
     /* What datagram_tell() said at worker `from`; NULL: nobody says anything. */
     void (*told)(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
                  unsigned word);
-    void (*see_out)(struct datagram_leaver *l); /* in the coroutine of all; yields */
 };
 
 /* Where it listens: the first endpoint of conf_protocol(p->id). NULL: it is off. */
@@ -148,7 +153,7 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
 void datagram_sockets_close(struct datagram_sockets *s); /* those that nobody took; NULL is fine */
 void datagram_place_unref(struct datagram_place *place);
 struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared);
-void datagram_shared_unref(struct datagram_shared *shared, const struct datagram_protocol *p);
+void datagram_shared_unref(struct datagram_shared *shared);
 
 /* ---- service.c */
 /* Take this worker's sockets and read: it is in its place of env then. */
@@ -196,12 +201,11 @@ err_t datagram_endpoint_take(struct datagram_service *s, struct datagram_planned
 void datagram_endpoint_close_others(struct datagram_service *s, const struct datagram_sockets *v);
 void datagram_endpoint_free(struct datagram_endpoint *e); /* its readers have ended */
 
-/* ---- leave.c */
-/* It is seen out soon, in turn. Does not yield. */
-void datagram_leave(struct datagram_service *s, struct datagram_leaver *l);
+/* ---- client.c */
+/* fn is called soon, in the coroutine that closes clients. Does not yield. */
+void datagram_leave(struct datagram_service *s, struct datagram_leaver *l,
+                    void (*fn)(struct datagram_leaver *l));
 err_t datagram_leave_main(void *service); /* co_fn */
-
-/* ---- timer.c */
 /* fn is called then, or at once if that is over; CO_FOREVER: never. On a grid of 10 ms, so that
  * timers of many clients are due together. */
 void datagram_timer_set(struct co_timer *t, co_usec due, co_usec now,

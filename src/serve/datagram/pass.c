@@ -40,7 +40,7 @@ static void on_mail(struct co_mail *mail)
     if (!m->is_word)
         atomic_fetch_sub(&m->shared->mails[m->to->worker], 1);
     deliver(m);
-    datagram_shared_unref(m->shared, m->protocol);
+    datagram_shared_unref(m->shared);
     free(m);
 }
 

@@ -2,7 +2,7 @@
 /* service.c - the service of one worker: begun, changed, ended, counted. */
 #include "base/log.h"
 #include "base/must.h"
-#include "serve/datagram/datagram.h"
+#include "serve/datagram/client.h"
 
 #include <stdlib.h>
 
@@ -57,6 +57,14 @@ err_t datagram_service_new(struct session_env *env, struct datagram_sockets *soc
     return NULL;
 }
 
+static void end_all(struct datagram_service *s, const char *why)
+{
+    if (s->protocol->end_all)
+        s->protocol->end_all(s, why);
+    else
+        datagram_clients_close(s, why);
+}
+
 err_t datagram_service_apply(struct session_env *env, struct datagram_sockets *sockets)
 {
     const struct datagram_protocol *p = sockets->protocol;
@@ -69,7 +77,7 @@ err_t datagram_service_apply(struct session_env *env, struct datagram_sockets *s
     err = take_all(s, sockets);
     datagram_endpoint_close_others(s, sockets);
     if (!sockets->on)
-        p->end_all(s, "the configuration has it off");
+        end_all(s, "the configuration has it off");
     return err;
 }
 
@@ -124,7 +132,7 @@ void datagram_service_free(struct datagram_service *s)
     while (s->n_peers + s->holds > 0) {
         bool held = co_stop_hold();
 
-        p->end_all(s, "the server quits"); /* who is asked again has its reason already */
+        end_all(s, "the server quits"); /* a second call changes no reason */
         (void)!co_park(LOOK);
         co_stop_resume(held);
     }
@@ -139,7 +147,7 @@ void datagram_service_free(struct datagram_service *s)
     }
     free(s->endpoints);
     p->free(s);
-    datagram_shared_unref(shared, p);
+    datagram_shared_unref(shared);
 }
 
 /* ---- counted */

@@ -17,10 +17,10 @@ struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared)
     return shared;
 }
 
-void datagram_shared_unref(struct datagram_shared *shared, const struct datagram_protocol *p)
+void datagram_shared_unref(struct datagram_shared *shared)
 {
     if (atomic_fetch_sub(&shared->refs, 1) == 1)
-        p->unshare(shared);
+        shared->protocol->unshare(shared);
 }
 
 void datagram_place_unref(struct datagram_place *place)
@@ -234,6 +234,7 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
         s->shared = datagram_shared_ref(have->shared);
     } else {
         s->shared = p->share(workers);
+        s->shared->protocol = p;
         atomic_init(&s->shared->refs, 1);
         s->shared->workers = workers;
     }
@@ -270,7 +271,7 @@ void datagram_sockets_close(struct datagram_sockets *s)
             atomic_store(&s->v[i].place->life, DATAGRAM_CLOSING);
         close_one(&s->v[i], s->workers);
     }
-    datagram_shared_unref(s->shared, s->protocol);
+    datagram_shared_unref(s->shared);
     free(s->v);
     free(s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c - streams by their source, and who looks at their players. */
+/* streams.c - streams by their source, the walks that serve their players, and their checks. */
 #include "serve/datagram/streams.h"
 
 #include "base/container_of.h"
@@ -9,17 +9,17 @@
 #include <stdlib.h>
 
 #define EVERY CO_SECONDS(1)
-#define IDLE CO_MS(100) /* nobody publishes: somebody may begin */
+#define IDLE CO_MS(100) /* between two walks, while nothing is published */
 
 enum { LINE = 64, /* sources are no closer to each other */
-       FEW = 4 }; /* players between two looks at the time */
+       FEW = 4 }; /* players between two checks of the time */
 
 static struct datagram_stream **bucket(struct datagram_streams *all, const struct live_source *src)
 {
     return &all->v[(uintptr_t)src / LINE % DATAGRAM_BUCKETS];
 }
 
-/* ---- looked at */
+/* ---- checks */
 
 /* With the second of the clock: an idle thread is woken once for all of it. */
 static err_t wait_a_second(void)
@@ -41,22 +41,22 @@ static struct datagram_stream *next_of(struct datagram_streams *all, struct data
     return i < DATAGRAM_BUCKETS ? all->v[i] : NULL;
 }
 
-static void look_at_all(struct datagram_stream *st)
+static void check_all(struct datagram_stream *st)
 {
     const struct datagram_stream_kind *kind = st->all->kind;
     struct datagram_player *p;
 
-    if (kind->begin_look)
-        kind->begin_look(st);
-    st->look = st->players;
-    while ((p = st->look)) {
-        st->look = p->next;
-        kind->look(p, co_now());
+    if (kind->begin_check)
+        kind->begin_check(st);
+    st->check = st->players;
+    while ((p = st->check)) {
+        st->check = p->next;
+        kind->check(p, co_now());
         co_yield_if_due();
     }
 }
 
-static err_t look_main(void *streams)
+static err_t check_main(void *streams)
 {
     struct datagram_streams *all = streams;
     err_t err;
@@ -70,50 +70,38 @@ static err_t look_main(void *streams)
             struct datagram_stream *next;
 
             st->refs++;
-            look_at_all(st);
+            check_all(st);
             next = next_of(all, st);
             datagram_stream_put(st);
             st = next;
         }
         err = wait_a_second();
     }
-    all->looks = false;
+    all->checks = false;
     err_free(&err);
     return NULL;
 }
 
 /* Without its coroutine players play on, whatever their configuration says; it is tried again. */
-static void begin_to_look(struct datagram_streams *all)
+static void begin_checks(struct datagram_streams *all)
 {
     err_t err;
 
-    if (all->looks)
+    if (all->checks)
         return;
-    err = co_go(&all->service->group, all->kind->looker, look_main, all);
-    all->looks = err == NULL;
+    err = co_go(&all->service->group, all->kind->checker, check_main, all);
+    all->checks = err == NULL;
     if (err)
         log_end("nobody looks after players", &err);
 }
 
 /* ---- found */
 
-struct datagram_stream *datagram_stream_get(struct datagram_streams *all,
-                                            const struct live_source *src)
+static struct datagram_stream *stream_new(struct datagram_streams *all, struct datagram_service *s,
+                                          const struct datagram_stream_kind *kind,
+                                          struct live_source *src)
 {
-    struct datagram_stream *st = *bucket(all, src);
-
-    while (st && st->src != src)
-        st = st->next;
-    if (st)
-        st->refs++;
-    return st;
-}
-
-void datagram_stream_enter(struct datagram_streams *all, struct datagram_service *s,
-                           const struct datagram_stream_kind *kind, struct datagram_stream *st,
-                           struct live_source *src)
-{
-    struct datagram_stream **at = bucket(all, src);
+    struct datagram_stream *st = must(calloc(1, kind->size)), **at = bucket(all, src);
 
     all->service = s;
     all->kind = kind;
@@ -125,17 +113,35 @@ void datagram_stream_enter(struct datagram_streams *all, struct datagram_service
     st->next = *at;
     *at = st;
     all->n++;
-    begin_to_look(all);
+    begin_checks(all);
+    kind->begin(st, s);
+    return st;
+}
+
+struct datagram_stream *datagram_stream_get(struct datagram_streams *all,
+                                            struct datagram_service *s,
+                                            const struct datagram_stream_kind *kind,
+                                            struct live_source *src)
+{
+    struct datagram_stream *st = *bucket(all, src);
+
+    while (st && st->src != src)
+        st = st->next;
+    if (!st)
+        return stream_new(all, s, kind, src);
+    st->refs++;
+    return st;
 }
 
 void datagram_stream_put(struct datagram_stream *st)
 {
-    struct datagram_streams *all = st->all;
-    struct datagram_stream **at = bucket(all, st->src);
-    struct live_source *src = st->src;
+    struct datagram_streams *all;
+    struct datagram_stream **at;
 
-    if (--st->refs > 0)
+    if (!st || --st->refs > 0)
         return;
+    all = st->all;
+    at = bucket(all, st->src);
     while (*at != st)
         at = &(*at)->next;
     *at = st->next;
@@ -145,39 +151,11 @@ void datagram_stream_put(struct datagram_stream *st)
         free(all->burst);
         all->burst = NULL;
     }
-    (void)live_source_unref(src);
+    (void)live_source_unref(st->src);
+    free(st);
 }
 
-/* ---- players */
-
-bool datagram_stream_add(struct datagram_stream *st, struct datagram_player *p)
-{
-    bool first = !st->players;
-
-    p->next = st->players;
-    p->prev = &st->players;
-    if (p->next)
-        p->next->prev = &p->next;
-    st->players = p;
-    live_source_players(st->src, 1);
-    return first;
-}
-
-bool datagram_stream_remove(struct datagram_stream *st, struct datagram_player *p)
-{
-    if (!datagram_stream_has(p))
-        return false;
-    if (st->at == p)
-        st->at = p->next;
-    if (st->look == p)
-        st->look = p->next;
-    *p->prev = p->next;
-    if (p->next)
-        p->next->prev = p->prev;
-    p->prev = NULL;
-    live_source_players(st->src, -1);
-    return !st->players;
-}
+/* ---- walks */
 
 bool datagram_stream_walk(struct datagram_stream *st, co_usec now)
 {
@@ -198,7 +176,7 @@ bool datagram_stream_walk(struct datagram_stream *st, co_usec now)
 static void on_timer(struct co_timer *t);
 
 /* On a common grid: the thread is woken once for all streams. */
-void datagram_stream_begin(struct datagram_stream *st, co_usec now)
+static void begin_walks(struct datagram_stream *st, co_usec now)
 {
     co_usec every = live_source_publishing(st->src) || st->every > IDLE ? st->every : IDLE;
 
@@ -214,7 +192,7 @@ static void go_on(struct datagram_stream *st)
     if (!datagram_stream_walk(st, now))
         co_post(&st->more, on_more);
     else if (st->players)
-        datagram_stream_begin(st, now);
+        begin_walks(st, now);
 }
 
 static void on_more(struct co_task *t)
@@ -231,8 +209,44 @@ static void on_timer(struct co_timer *t)
     go_on(st);
 }
 
-void datagram_stream_end(struct datagram_stream *st)
+/* ---- players */
+
+void datagram_stream_add(struct datagram_stream *st, struct datagram_player *p)
 {
+    const struct datagram_stream_kind *kind = st->all->kind;
+    bool first = !st->players;
+
+    p->next = st->players;
+    p->prev = &st->players;
+    if (p->next)
+        p->next->prev = &p->next;
+    st->players = p;
+    live_source_players(st->src, 1);
+    if (!first)
+        return;
+    kind->wanted(st, true);
+    if (kind->take) {
+        kind->take(st, co_clock());
+        begin_walks(st, co_clock());
+    }
+}
+
+void datagram_stream_remove(struct datagram_stream *st, struct datagram_player *p)
+{
+    if (!datagram_stream_has(p))
+        return;
+    if (st->at == p)
+        st->at = p->next;
+    if (st->check == p)
+        st->check = p->next;
+    *p->prev = p->next;
+    if (p->next)
+        p->next->prev = p->prev;
+    p->prev = NULL;
+    live_source_players(st->src, -1);
+    if (st->players)
+        return;
     co_timer_cancel(&st->timer);
     co_post_cancel(&st->more);
+    st->all->kind->wanted(st, false);
 }

@@ -163,9 +163,9 @@ static void on_time(struct co_timer *t)
 {
     struct rtc_peer *p = container_of(t, struct rtc_peer, timer);
     co_usec now = co_clock();
-    char own[RTC_CID];
+    char own[DATAGRAM_CID];
 
-    rtc_peer_speak(p, own);
+    datagram_cid_enter(p->cid, own);
     if (now >= end_of(p)) {
         p->service->stat.timeouts++;
         rtc_peer_leave(p, silence_of(p));
@@ -178,7 +178,7 @@ static void on_time(struct co_timer *t)
         }
         rtc_peer_set_timer(p, now);
     }
-    rtc_peer_silent(own);
+    datagram_cid_leave(own);
 }
 
 void rtc_peer_set_timer(struct rtc_peer *p, co_usec now)

@@ -130,7 +130,6 @@ void rtc_names_leave(const struct rtc_service *s, const char *ufrag);
 unsigned rtc_worker_of(const struct rtc_service *s, const char *ufrag, size_t size);
 
 /* ---- leave.c */
-void rtc_see_out(struct datagram_leaver *l); /* of rtc_protocol */
 void rtc_peer_gone(struct rtc_peer *p, err_t why); /* takes over why; it is freed */
 
 /* ---- tcp.c */

@@ -25,20 +25,6 @@ bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now)
     return r->n++ < most;
 }
 
-void rtc_peer_speak(const struct rtc_peer *p, char own[RTC_CID])
-{
-    size_t n = strnlen(co_cid(), RTC_CID - 1);
-
-    memcpy(own, co_cid(), n);
-    own[n] = '\0';
-    co_set_cid(p->cid);
-}
-
-void rtc_peer_silent(const char own[RTC_CID])
-{
-    co_set_cid(own);
-}
-
 /* ---- checks of ICE */
 
 static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec now)
@@ -132,7 +118,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     unsigned self = s->base.env->worker, worker = m->id[0];
     struct rtc_peer *p = worker == self ? rtc_reach_asked(s, m->id) : NULL;
     enum ice_said said;
-    char own[RTC_CID];
+    char own[DATAGRAM_CID];
 
     if (!p) {
         s->stat.strangers++;
@@ -147,10 +133,10 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     }
     rtc_peer_came(p, in->size);
     (void)know_address(e, p, in, via, true, now);
-    rtc_peer_speak(p, own);
+    datagram_cid_enter(p->cid, own);
     if (said == ICE_MOVED)
         on_way(p, now);
-    rtc_peer_silent(own);
+    datagram_cid_leave(own);
 }
 
 /* To the worker that it names, unless it was passed on for that. */
@@ -174,7 +160,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
     struct stun_message m;
     struct rtc_peer *p;
     const char *colon;
-    char own[RTC_CID];
+    char own[DATAGRAM_CID];
 
     if (in->size > STUN_MAX || !stun_parse(&m, in->data, in->size)) {
         s->stat.strangers++;
@@ -199,9 +185,9 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
         return;
     }
     rtc_black(s, in->data, in->size);
-    rtc_peer_speak(p, own);
+    datagram_cid_enter(p->cid, own);
     on_check(e, p, &m, in, via, now);
-    rtc_peer_silent(own);
+    datagram_cid_leave(own);
 }
 
 /* ---- what is of a session */
@@ -331,18 +317,18 @@ static void on_packet(struct rtc_endpoint *e, struct rtc_route *r, const struct 
 {
     struct rtc_peer *p = r->peer;
     uint8_t first = in->data[0];
-    char own[RTC_CID];
+    char own[DATAGRAM_CID];
 
     if (now < p->deaf_until)
         return;
-    rtc_peer_speak(p, own);
+    datagram_cid_enter(p->cid, own);
     if (first >= RTP_FIRST && first < RTP_END)
         on_media(r, p, in, now);
     else if (first >= DTLS_FIRST && first < DTLS_END)
         on_handshake(e, p, in, via, now);
     else
         on_bad(p, now);
-    rtc_peer_silent(own);
+    datagram_cid_leave(own);
 }
 
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now)

@@ -5,6 +5,8 @@
 #include "serve/rtc/impl.h"
 #include "session/place.h"
 
+static void see_out(struct datagram_leaver *l);
+
 void rtc_peer_leave(struct rtc_peer *p, err_t why)
 {
     if (p->state == RTC_LEAVES) {
@@ -23,7 +25,7 @@ void rtc_peer_leave(struct rtc_peer *p, err_t why)
     rtc_peer_state(p, RTC_LEAVES);
     p->why = why;
     co_timer_cancel(&p->timer);
-    datagram_leave(&p->service->base, &p->leaver);
+    datagram_leave(&p->service->base, &p->leaver, see_out);
 }
 
 /* close_notify: a browser's page knows at once. */
@@ -62,7 +64,7 @@ void rtc_peer_gone(struct rtc_peer *p, err_t why)
     rtc_peer_free(p);
 }
 
-void rtc_see_out(struct datagram_leaver *l)
+static void see_out(struct datagram_leaver *l)
 {
     struct rtc_peer *p = container_of(l, struct rtc_peer, leaver);
     err_t why = p->why;

@@ -15,7 +15,7 @@
 #include "proto/sdp/agree.h"
 #include "proto/srtp/srtp.h"
 #include "proto/stun/ice.h"
-#include "serve/datagram/streams.h"
+#include "serve/datagram/client.h"
 #include "serve/rtc/rtc.h"
 #include "serve/rtc/table.h"
 #include "session/peers.h"
@@ -30,7 +30,6 @@ struct rtc_publish;   /* what publishers have more (publish.c) */
 struct rtc_play;      /* what players have more (play.c) */
 
 enum rtc_state { RTC_ASKS, RTC_WAITS, RTC_CHECKED, RTC_CONNECTED, RTC_LEAVES };
-enum { RTC_CID = 9 };
 
 struct rtc_peer {
     struct session base;
@@ -74,7 +73,7 @@ struct rtc_peer {
     struct peers_place place;    /* by `limits` */
     struct peers_place pending;  /* among those who are not connected */
     char *names;                 /* memory of base.names */
-    char cid[RTC_CID];           /* of its log lines, base.id; the CNAME of what we send, too */
+    char cid[DATAGRAM_CID];      /* of its log lines, base.id; the CNAME of what we send, too */
     char ip[UDP_TEXT];           /* of the client by HTTP, without the port */
     err_t why;                   /* it leaves: by this */
 };
@@ -117,9 +116,6 @@ static inline void rtc_peer_came(struct rtc_peer *p, size_t size)
 }
 /* One more in this second; false: there were that many already. */
 bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now);
-/* What is done for it from here on is told as its own; `own` is what was before. */
-void rtc_peer_speak(const struct rtc_peer *p, char own[RTC_CID]);
-void rtc_peer_silent(const char own[RTC_CID]);
 
 /* ---- leave.c */
 /* It ends soon, by that error, which is taken over. Does not yield. */

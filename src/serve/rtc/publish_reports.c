@@ -358,13 +358,13 @@ static void on_due(struct co_timer *timer)
     struct rtc_publish *pub = container_of(timer, struct rtc_publish, timer);
     struct rtc_peer *p = container_of(pub->publisher.s, struct rtc_peer, base);
     co_usec now = co_now();
-    char own[RTC_CID];
+    char own[DATAGRAM_CID];
 
     if (pub->publisher.place.replaced)
         return; /* the stream is another's */
-    rtc_peer_speak(p, own);
+    datagram_cid_enter(p->cid, own);
     turn(p, now);
-    rtc_peer_silent(own);
+    datagram_cid_leave(own);
     co_timer_set(timer, next_due(p, now), on_due);
 }
 

@@ -38,13 +38,13 @@ void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size)
 
 static void first_packet(struct rtc_peer *p)
 {
-    char own[RTC_CID];
+    char own[DATAGRAM_CID];
 
     p->first_packet = co_clock();
-    rtc_peer_speak(p, own);
+    datagram_cid_enter(p->cid, own);
     log_trace("RTC: first packet to %s, %lld ms after the answer", p->ip,
               us_to_ms(p->first_packet - p->answered));
-    rtc_peer_silent(own);
+    datagram_cid_leave(own);
 }
 
 static void burst_tcp(struct rtc_endpoint *e, const uint8_t *data, size_t size, size_t segment)

@@ -129,5 +129,5 @@ const struct datagram_protocol rtc_protocol = {
     .free = free_service,
     .endpoint = rtc_endpoint_new, .opts = rtc_endpoint_opts, .opened = rtc_endpoint_opened,
     .sockets = sockets_of, .in_use = rtc_endpoint_in_use, .closing = rtc_endpoint_closing,
-    .input = input, .told = rtc_told, .see_out = rtc_see_out,
+    .input = input, .told = rtc_told,
 };

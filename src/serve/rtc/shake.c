@@ -49,11 +49,11 @@ static void drop(void *job)
 static void hear_it(struct rtc_peer *p, co_usec began)
 {
     bool shook = p->state == RTC_CHECKED;
-    char own[RTC_CID];
+    char own[DATAGRAM_CID];
 
-    rtc_peer_speak(p, own);
+    datagram_cid_enter(p->cid, own);
     rtc_peer_shaken(p, co_clock());
-    rtc_peer_silent(own);
+    datagram_cid_leave(own);
     if (shook && p->state == RTC_CONNECTED && p->ice.chosen && p->ice.moved < began)
         ice_reached(&p->ice, ice_way(&p->ice));
 }

@@ -4,11 +4,9 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
-#include "base/must.h"
 #include "serve/rtc/play.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Who has just come gets much, a turn's packets at a time: about 8 MB a second, which goes through
@@ -207,12 +205,7 @@ bool rtc_stream_has(const struct rtc_peer *p)
 
 void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p)
 {
-    if (datagram_stream_add(&st->base, &p->player)) {
-        rtc_wire_wanted(st->wire, true);
-        st->epoch = rtc_wire_epoch(st->wire);
-        for (int i = 0; i < TAKES && rtc_wire_take(st->wire, co_clock()); i++)
-            st->again = i + 1 == TAKES;
-    }
+    datagram_stream_add(&st->base, &p->player);
     check_codecs(st, p);
     if (st->again)
         rtc_stream_wake(st);
@@ -223,11 +216,22 @@ void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
     if (!rtc_stream_has(p))
         return;
     end_late(st, p->play);
-    if (!datagram_stream_remove(&st->base, &p->player))
+    datagram_stream_remove(&st->base, &p->player);
+}
+
+static void wanted(struct datagram_stream *base, bool on)
+{
+    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+
+    rtc_wire_wanted(st->wire, on);
+    if (!on) {
+        co_timer_cancel(&st->rest);
+        co_post_cancel(&st->walk);
         return;
-    co_timer_cancel(&st->rest);
-    co_post_cancel(&st->walk);
-    rtc_wire_wanted(st->wire, false);
+    }
+    st->epoch = rtc_wire_epoch(st->wire);
+    for (int i = 0; i < TAKES && rtc_wire_take(st->wire, co_clock()); i++)
+        st->again = i + 1 == TAKES;
 }
 
 /* ---- streams of a worker */
@@ -264,37 +268,33 @@ static void free_stream(struct datagram_stream *base)
     co_timer_cancel(&st->rest);
     co_post_cancel(&st->walk);
     rtc_wire_free(st->wire);
-    free(st);
 }
 
-static void look(struct datagram_player *p, co_usec now)
+static void check(struct datagram_player *p, co_usec now)
 {
     rtc_play_look(peer_of(p), now);
 }
 
-static const struct datagram_stream_kind kind = {
-    .looker = "rtc-look", .burst = sizeof(struct rtc_burst), .serve = serve, .look = look,
-    .free = free_stream,
-};
-
-static struct rtc_stream *stream_new(struct rtc_service *s, struct live_source *src)
+static void begin(struct datagram_stream *base, struct datagram_service *s)
 {
-    struct rtc_stream *st = must(calloc(1, sizeof(*st)));
+    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
     struct rtc_wire_opts opts;
 
-    st->service = s;
+    st->service = container_of(s, struct rtc_service, base);
     st->late_end = &st->late;
-    datagram_stream_enter(&s->streams, &s->base, &kind, &st->base, src);
-    opts = options(s, st);
-    st->wire = rtc_wire_new(src, &opts);
-    return st;
+    opts = options(st->service, st);
+    st->wire = rtc_wire_new(base->src, &opts);
 }
+
+static const struct datagram_stream_kind kind = {
+    .checker = "rtc-look", .size = sizeof(struct rtc_stream), .burst = sizeof(struct rtc_burst),
+    .begin = begin, .free = free_stream, .wanted = wanted, .serve = serve, .check = check,
+};
 
 struct rtc_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
 {
-    struct datagram_stream *st = datagram_stream_get(&s->streams, src);
-
-    return st ? container_of(st, struct rtc_stream, base) : stream_new(s, src);
+    return container_of(datagram_stream_get(&s->streams, &s->base, &kind, src), struct rtc_stream,
+                        base);
 }
 
 void rtc_stream_put(struct rtc_stream *st)

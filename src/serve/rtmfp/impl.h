@@ -80,9 +80,6 @@ void rtmfp_endpoint_end_batch(struct datagram_endpoint *e);
 uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e);
 void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size, const struct udp_path *path);
 
-/* ---- leave.c: of rtmfp_protocol */
-void rtmfp_see_out(struct datagram_leaver *l);
-
 /* ---- startup.c: a datagram to session 0 */
 extern const struct rtmfp_responder_ops rtmfp_startup_ops; /* their `arg` is the service */
 void rtmfp_startup_take(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);

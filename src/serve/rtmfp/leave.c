@@ -9,12 +9,14 @@
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
+static void see_out(struct datagram_leaver *l);
+
 void rtmfp_peer_see_out(struct rtmfp_peer *p)
 {
     if (p->queued)
         return;
     p->queued = true;
-    datagram_leave(&p->service->base, &p->leaver);
+    datagram_leave(&p->service->base, &p->leaver, see_out);
 }
 
 void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
@@ -86,7 +88,7 @@ static void end(struct rtmfp_peer *p)
     rtmfp_peer_flush(p, co_clock()); /* by which it may be queued again */
 }
 
-void rtmfp_see_out(struct datagram_leaver *l)
+static void see_out(struct datagram_leaver *l)
 {
     struct rtmfp_peer *p = container_of(l, struct rtmfp_peer, leaver);
 

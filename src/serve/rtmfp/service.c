@@ -65,7 +65,7 @@ struct rtmfp_shared *rtmfp_shared_ref(struct rtmfp_shared *s)
 
 void rtmfp_shared_unref(struct rtmfp_shared *s)
 {
-    datagram_shared_unref(&s->base, &rtmfp_protocol);
+    datagram_shared_unref(&s->base);
 }
 
 /* The first worker's service comes first, while no other one runs here. */
@@ -182,5 +182,5 @@ const struct datagram_protocol rtmfp_protocol = {
     .unshare = shared_free, .make = make, .begun = begun, .reload = reload,
     .end_all = end_all, .in_use = in_use, .free = free_service, .endpoint = rtmfp_endpoint_new,
     .opts = rtmfp_endpoint_opts, .closing = rtmfp_endpoint_closing, .input = rtmfp_endpoint_input,
-    .end_batch = rtmfp_endpoint_end_batch, .see_out = rtmfp_see_out,
+    .end_batch = rtmfp_endpoint_end_batch,
 };

@@ -3,9 +3,6 @@
 #include "serve/rtmfp/stream.h"
 
 #include "base/container_of.h"
-#include "base/must.h"
-
-#include <stdlib.h>
 
 #define EVERY CO_MS(10) /* between two walks: small frames of a walk share packets */
 
@@ -23,31 +20,19 @@ bool rtmfp_stream_has(const struct rtmfp_netstream *n)
 
 void rtmfp_stream_add(struct rtmfp_stream *st, struct rtmfp_netstream *n)
 {
-    co_usec now = co_clock();
-
-    if (!datagram_stream_add(&st->base, &n->play.player))
-        return;
-    rtmfp_wire_wanted(st->wire, true);
-    rtmfp_wire_take(st->wire, now);
-    datagram_stream_begin(&st->base, now);
+    datagram_stream_add(&st->base, &n->play.player);
 }
 
 void rtmfp_stream_remove(struct rtmfp_stream *st, struct rtmfp_netstream *n)
 {
-    if (!datagram_stream_remove(&st->base, &n->play.player))
-        return;
-    datagram_stream_end(&st->base);
-    rtmfp_wire_wanted(st->wire, false);
+    datagram_stream_remove(&st->base, &n->play.player);
 }
 
 /* ---- streams of a worker */
 
 static void free_stream(struct datagram_stream *base)
 {
-    struct rtmfp_stream *st = container_of(base, struct rtmfp_stream, base);
-
-    rtmfp_wire_free(st->wire);
-    free(st);
+    rtmfp_wire_free(container_of(base, struct rtmfp_stream, base)->wire);
 }
 
 static struct rtmfp_netstream *netstream_of(struct datagram_player *p)
@@ -69,34 +54,36 @@ static void take(struct datagram_stream *st, co_usec now)
     rtmfp_wire_take(container_of(st, struct rtmfp_stream, base)->wire, now);
 }
 
-static void look(struct datagram_player *p, co_usec now)
+static void wanted(struct datagram_stream *st, bool on)
+{
+    rtmfp_wire_wanted(container_of(st, struct rtmfp_stream, base)->wire, on);
+}
+
+static void check(struct datagram_player *p, co_usec now)
 {
     rtmfp_play_look(netstream_of(p), now);
 }
 
-static const struct datagram_stream_kind kind = {
-    .looker = "rtmfp-look", .serve = serve, .take = take, .look = look, .free = free_stream,
-};
-
-static struct rtmfp_stream *stream_new(struct rtmfp_service *s, struct live_source *src)
+static void begin(struct datagram_stream *base, struct datagram_service *s)
 {
     const struct rtmfp_wire_opts opts = {
-        .max_bytes = live_source_set(src).max_bytes,
-        .counter = live_registry_counter(s->base.env->streams),
+        .max_bytes = live_source_set(base->src).max_bytes,
+        .counter = live_registry_counter(s->env->streams),
     };
-    struct rtmfp_stream *st = must(calloc(1, sizeof(*st)));
 
-    st->base.every = EVERY;
-    datagram_stream_enter(&s->streams, &s->base, &kind, &st->base, src);
-    st->wire = rtmfp_wire_new(src, &opts);
-    return st;
+    base->every = EVERY;
+    container_of(base, struct rtmfp_stream, base)->wire = rtmfp_wire_new(base->src, &opts);
 }
+
+static const struct datagram_stream_kind kind = {
+    .checker = "rtmfp-look", .size = sizeof(struct rtmfp_stream), .begin = begin,
+    .free = free_stream, .wanted = wanted, .serve = serve, .take = take, .check = check,
+};
 
 struct rtmfp_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src)
 {
-    struct datagram_stream *st = datagram_stream_get(&s->streams, src);
-
-    return st ? container_of(st, struct rtmfp_stream, base) : stream_new(s, src);
+    return container_of(datagram_stream_get(&s->streams, &s->base, &kind, src),
+                        struct rtmfp_stream, base);
 }
 
 void rtmfp_stream_put(struct rtmfp_stream *st)

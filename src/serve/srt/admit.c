@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* admit.c - the coroutine of one that calls: may it, what is it to be, and its answer. All of that
- * comes before the answer, while the caller repeats its request, so who is refused learns why. */
+/* admit.c - the coroutine that admits a caller: which stream, may it, its answer. All checks come
+ * before the answer, while the caller repeats its request, so that a refused one learns why. */
 #include "base/log.h"
 #include "base/must.h"
-#include "serve/srt/greet.h"
+#include "serve/srt/admit.h"
 #include "session/move.h"
 
 #include <stdio.h>
@@ -17,41 +17,17 @@ enum { WINDOW_MAX = 8192, HEADERS = 28 };
 
 /* ---- why not */
 
-static uint32_t code_of(const struct srt_peer *p, err_t err)
-{
-    static const struct {
-        enum err_code code;
-        enum srt_refusal refusal;
-    } rows[] = {
-        { ERR_STREAM_BUSY, SRT_REFUSED_CONFLICT }, { ERR_REPLACED, SRT_REFUSED_CONFLICT },
-        { ERR_NO_FILE, SRT_REFUSED_NOT_FOUND },    { ERR_TOO_MANY, SRT_REFUSED_OVERLOAD },
-        { ERR_NO_MEMORY, SRT_REFUSED_RESOURCES },  { ERR_STOPPED, SRT_REFUSED_CLOSING },
-    };
-
-    if (p->greeting->refusal)
-        return p->greeting->refusal;
-    if (err_code(err) == ERR_HOOK_DENIED && p->greeting->asked.user[0])
-        return SRT_REFUSED_NO_AUTH;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (err_code(err) == rows[i].code)
-            return rows[i].refusal;
-    }
-    if (err_class(err) == ERR_CLASS_DENIED)
-        return SRT_REFUSED_FORBIDDEN;
-    return err_class(err) == ERR_CLASS_TIME ? SRT_REFUSED_TIMEOUT : SRT_REFUSED_SERVER;
-}
-
 static void refuse(struct srt_peer *p, err_t err)
 {
-    uint32_t code = code_of(p, err);
+    uint32_t code = srt_peer_refusal(p, err);
     char text[300];
 
-    co_deadline_cancel(&p->greeting->deadline);
-    log_warn("SRT client %s is refused with %u: %s", p->ip, (unsigned)code,
+    co_deadline_cancel(&p->request->deadline);
+    log_warn("SRT client %s is refused with %u: %s", p->base.ip, (unsigned)code,
              err_text(err, text, sizeof(text)));
-    srt_refuse(p->endpoint, &p->path, &p->greeting->said, code);
+    srt_refuse(p->endpoint, &p->path, &p->request->handshake, code);
     if (p->connected)
-        session_notify(&p->base, HOOKS_CLOSE);
+        session_notify(&p->base.session, HOOKS_CLOSE);
     err_free(&err);
     srt_peer_free(p);
 }
@@ -67,7 +43,7 @@ static bool asks_backends(const struct conf_vhost *vhost)
 
 static err_t call_on_connect(struct srt_peer *p)
 {
-    err_t err = p->connected ? NULL : session_ask(&p->base, HOOKS_CONNECT);
+    err_t err = p->connected ? NULL : session_ask(&p->base.session, HOOKS_CONNECT);
 
     p->connected |= !err;
     return err;
@@ -78,7 +54,7 @@ static err_t ask(struct srt_peer *p)
     err_t err = call_on_connect(p);
 
     if (!err)
-        err = p->greeting->asked.publish ? srt_publish_admit(p) : srt_play_admit(p);
+        err = p->request->streamid.publish ? srt_publish_admit(p) : srt_play_admit(p);
     p->admitted = !err;
     return err;
 }
@@ -90,7 +66,7 @@ static err_t ask_in_turn(struct srt_peer *p)
     unsigned place = srt_callers_place(&s->callers, &p->path.peer, SRT_GATES);
     err_t err;
 
-    if (!asks_backends(p->base.vhost))
+    if (!asks_backends(p->base.session.vhost))
         return ask(p);
     err = session_gate_enter(&s->gates[place], SRT_GATE_MOST, CO_FOREVER);
     if (err)
@@ -102,29 +78,29 @@ static err_t ask_in_turn(struct srt_peer *p)
 
 static void set_deadline(struct srt_peer *p)
 {
-    co_usec most = p->base.env->conf->srt_server.connect_timeout * 5 / 6;
-    co_usec left = p->greeting->at + (most < ALL_TOLD ? most : ALL_TOLD) - co_clock();
+    co_usec most = p->base.session.env->conf->srt_server.connect_timeout * 5 / 6;
+    co_usec left = p->request->at + (most < ALL_TOLD ? most : ALL_TOLD) - co_clock();
 
-    co_deadline_set(&p->greeting->deadline, left > 0 ? left : 1, ERR_SRT_TIMEOUT,
+    co_deadline_set(&p->request->deadline, left > 0 ? left : 1, ERR_SRT_TIMEOUT,
                     "to let it in takes too long");
 }
 
-/* With greeting->move_to set it goes there first. */
+/* With request->move_to set it goes there first. */
 static err_t let_in(struct srt_peer *p)
 {
     err_t err = NULL;
 
     set_deadline(p);
-    if (!p->greeting->settled)
-        err = srt_wish(p);
+    if (!p->request->settled)
+        err = srt_identify(p);
     if (!err)
         err = srt_settle(p);
-    if (err || p->greeting->move_to >= 0)
+    if (err || p->request->move_to >= 0)
         return err;
     err = srt_key_take(p);
     if (!err)
         err = ask_in_turn(p);
-    co_deadline_cancel(&p->greeting->deadline);
+    co_deadline_cancel(&p->request->deadline);
     return err;
 }
 
@@ -142,7 +118,7 @@ static struct srt_terms terms_of(const struct conf_srt_server *conf)
 
 static void send_answer(struct srt_peer *p, const struct srt_agreed *agreed)
 {
-    const struct srt_handshake *h = &p->greeting->said;
+    const struct srt_handshake *h = &p->request->handshake;
     uint8_t out[SRT_HANDSHAKE_MAX];
 
     p->answer_size = srt_answer_conclusion(h, agreed, h->has_km ? h->km : NULL, h->km_size,
@@ -152,19 +128,21 @@ static void send_answer(struct srt_peer *p, const struct srt_agreed *agreed)
     srt_peer_send(p, p->answer, p->answer_size);
 }
 
-static void tell(const struct srt_peer *p, const struct srt_agreed *a, unsigned key_size)
+static void log_begin(const struct srt_peer *p, const struct srt_agreed *a, unsigned key_size)
 {
+    bool publishes = p->request->streamid.publish;
+
     log_trace("SRT %s of %s, version %u.%u.%u, latency %lld ms, %s",
-              p->greeting->asked.publish ? "publisher" : "player", live_source_name(p->base.src),
+              publishes ? "publisher" : "player", live_source_name(p->base.session.src),
               a->peer_version >> 16, a->peer_version >> 8 & 255, a->peer_version & 255,
-              us_to_ms(p->greeting->asked.publish ? a->recv_latency : a->send_latency),
+              us_to_ms(publishes ? a->recv_latency : a->send_latency),
               key_size == 0 ? "in the clear" : key_size == 16 ? "AES-128"
                                              : key_size == 24 ? "AES-192" : "AES-256");
 }
 
 static err_t begin(struct srt_peer *p, const struct srt_conn_opts *opts)
 {
-    if (!p->greeting->asked.publish)
+    if (!p->request->streamid.publish)
         return srt_play_begin(p, opts);
     if (!srt_conn_receive_begin(&p->conn, opts))
         return err_new(ERR_NO_MEMORY, "a connection of SRT");
@@ -173,9 +151,9 @@ static err_t begin(struct srt_peer *p, const struct srt_conn_opts *opts)
 
 static err_t welcome(struct srt_peer *p)
 {
-    const struct conf_srt_server *conf = &p->base.conf->srt_server;
+    const struct conf_srt_server *conf = &p->base.session.conf->srt_server;
     const struct srt_terms terms = terms_of(conf);
-    struct srt_greeting *g = p->greeting;
+    struct srt_request *g = p->request;
     struct srt_conn_opts opts = {
         .now = co_clock(), .peer_zero = g->at - g->time, .zero = g->at,
         .idle_timeout = conf->peer_idle_timeout, .secret = g->secret,
@@ -184,10 +162,10 @@ static err_t welcome(struct srt_peer *p)
     unsigned key_size = g->secret ? g->secret->key_size : 0;
     err_t err;
 
-    srt_agree(&opts.agreed, &g->said, &terms, p->id);
+    srt_agree(&opts.agreed, &g->handshake, &terms, p->id);
     g->secret = NULL; /* it is the connection's from now on */
     p->zero = g->at;
-    tell(p, &opts.agreed, key_size);
+    log_begin(p, &opts.agreed, key_size);
     err = begin(p, &opts);
     if (err)
         return err;
@@ -201,13 +179,14 @@ static err_t publish(struct srt_peer *p)
 {
     err_t err;
 
-    p->state = SRT_PUBLISHES;
+    p->base.publishes = true;
+    datagram_client_state(&p->base, DATAGRAM_ACTIVE);
     srt_peer_flush(p, co_clock());
     err = srt_publish_run(p);
-    p->state = SRT_LEAVES;
-    co_timer_cancel(&p->timer);
+    datagram_client_state(&p->base, DATAGRAM_ENDING);
+    co_timer_cancel(&p->base.timer);
     srt_publish_end(p, err);
-    srt_peer_gone(p, err);
+    srt_peer_close(p, err);
     return NULL;
 }
 
@@ -216,10 +195,10 @@ static err_t play(struct srt_peer *p)
 {
     err_t why = co_check();
 
-    p->base.co = NULL;
-    p->state = SRT_PLAYS;
+    p->base.session.co = NULL;
+    datagram_client_state(&p->base, DATAGRAM_ACTIVE);
     if (why)
-        srt_peer_leave(p, why);
+        datagram_client_close(&p->base, why);
     else
         srt_peer_flush(p, co_clock());
     return NULL;
@@ -236,25 +215,25 @@ static void undo(struct srt_peer *p, err_t why)
 
 static err_t live(struct srt_peer *p)
 {
-    err_t err = p->why; /* somebody wanted it to end before it began */
+    err_t err = p->base.why; /* it was closed before it began */
     bool publishes;
 
-    p->why = NULL;
+    p->base.why = NULL;
     if (!err)
         err = let_in(p);
 
-    if (!err && p->greeting->move_to >= 0) {
+    if (!err && p->request->move_to >= 0) {
         srt_send_away(p);
         return NULL;
     }
-    publishes = p->greeting->asked.publish;
+    publishes = p->request->streamid.publish;
     if (!err)
         err = welcome(p);
     if (err) {
         undo(p, err);
         return NULL;
     }
-    srt_peer_let_in(p);
+    srt_peer_admitted(p);
     return publishes ? publish(p) : play(p);
 }
 
@@ -263,10 +242,10 @@ err_t srt_admit_main(void *peer)
     struct srt_peer *p = peer;
 
     co_new_cid();
-    (void)snprintf(p->cid, sizeof(p->cid), "%s", co_cid());
+    (void)snprintf(p->base.cid, sizeof(p->base.cid), "%s", co_cid());
     co_log_as(LOG_STRANGER);
-    session_begin(&p->base);
-    log_trace("SRT client ip=%s:%u, fd=%u", p->ip, p->path.peer.port, (unsigned)p->id);
+    session_begin(&p->base.session);
+    log_trace("SRT client ip=%s:%u, fd=%u", p->base.ip, p->path.peer.port, (unsigned)p->id);
     return live(p);
 }
 
@@ -277,8 +256,8 @@ err_t srt_admit_go_on_main(void *peer)
     err_t err;
 
     co_log_as(LOG_STRANGER);
-    p->base.co = co_self();
-    err = session_apply(&p->base, &changed);
+    p->base.session.co = co_self();
+    err = session_apply(&p->base.session, &changed);
     if (!err)
         return live(p);
     refuse(p, err);

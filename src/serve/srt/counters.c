@@ -49,12 +49,12 @@ static void read_conn(const struct srt_conn *c, struct srt_client_stat *out)
 
 static bool read_client(const struct session *s, void *stat)
 {
-    const struct srt_peer *p = container_of(s, struct srt_peer, base);
+    const struct srt_peer *p = container_of(s, struct srt_peer, base.session);
     const struct srt_conn *c = &p->conn;
     struct srt_client_stat *out = stat;
     unsigned version = c->agreed.peer_version;
 
-    if (p->state != SRT_PUBLISHES && p->state != SRT_PLAYS)
+    if (p->base.state != DATAGRAM_ACTIVE)
         return false;
     *out = (struct srt_client_stat){
         .recv_latency = c->agreed.recv_latency, .send_latency = c->agreed.send_latency,
@@ -151,20 +151,17 @@ static bool read_counters(const struct session_env *env, void *out)
 {
     struct srt_service_stat *stat = out;
     const struct srt_service *s = srt_service_of(env);
-    const struct srt_peer *p;
-    uint32_t at = 0;
 
     if (!s)
         return false;
     *stat = s->stat;
     stat->connections = s->base.n_peers;
     stat->strangers += s->base.unreachable;
-    while ((p = datagram_slots_next(&s->slots, &at))) {
-        stat->publishers += p->state == SRT_PUBLISHES;
-        stat->players += p->state == SRT_PLAYS;
-        stat->waiting += p->state == SRT_GREETED;
-        srt_peer_sum(p, &stat->media);
-    }
+    stat->publishers = s->base.publishers;
+    stat->players = s->base.players;
+    stat->waiting = s->base.waiting;
+    for (const struct datagram_client *c = s->base.clients; c; c = c->next)
+        srt_peer_sum(container_of(c, const struct srt_peer, base), &stat->media);
     datagram_service_count(&s->base, &stat->sockets);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - a socket of a worker: packets go to their connections, and what these have to say
- * goes out together. */
+/* endpoint.c - a socket of a worker: packets go to their connections, whose turn comes when a batch
+ * has been read. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/srt/impl.h"
@@ -9,88 +9,6 @@
 #include <string.h>
 
 enum { BUFFER = 8 << 20 }; /* of the kernel, for all connections */
-
-/* ---- out */
-
-void srt_endpoint_send(struct srt_endpoint *e, const struct udp_path *path, const void *data,
-                       size_t size)
-{
-    memcpy(datagram_out_room(&e->out, size), data, size);
-    datagram_out_put(&e->out, size, path);
-}
-
-void srt_peer_send(struct srt_peer *p, const void *data, size_t size)
-{
-    p->base.out += size;
-    srt_endpoint_send(p->endpoint, &p->path, data, size);
-}
-
-void srt_peer_burst(struct srt_peer *p, const struct srt_burst *b)
-{
-    const struct udp_out out = { b->iov, b->pieces, b->segment, &p->path, UDP_NOT_ECT };
-    struct udp *u = p->endpoint->base.socket;
-
-    p->base.out += b->bytes;
-    if (udp_send(u, &out, 1) == 0)
-        u->stat.drops += b->packets;
-}
-
-/* ---- one connection */
-
-static err_t end_of(const struct srt_peer *p)
-{
-    switch (p->conn.end) {
-    case SRT_ENDED_SHUTDOWN:
-        return err_new(ERR_IO_CLOSED, "%s said shutdown", p->ip);
-    case SRT_ENDED_IDLE:
-        return err_new(ERR_SRT_TIMEOUT, "nothing came of %s for peer_idle_timeout", p->ip);
-    case SRT_ENDED_STUCK:
-        return err_new(ERR_SRT, "a gap was not filled before recvbuf was, and tlpktdrop is off");
-    default:
-        return err_new(ERR_SRT, "%s spoke of packets that cannot be", p->ip);
-    }
-}
-
-/* What it has to say in the log is its own, whoever runs. */
-static void turn(struct srt_peer *p, co_usec now)
-{
-    char own[SRT_CID];
-
-    memcpy(own, co_cid(), sizeof(own));
-    co_set_cid(p->cid);
-    if (p->state == SRT_PUBLISHES)
-        srt_publish_turn(p, now);
-    else if (p->state == SRT_PLAYS)
-        srt_play_turn(p, now);
-    if (p->state == SRT_PUBLISHES || p->state == SRT_PLAYS)
-        srt_peer_flush(p, now);
-    co_set_cid(own);
-}
-
-static void on_timer(struct co_timer *t)
-{
-    turn(container_of(t, struct srt_peer, timer), co_now());
-}
-
-static void set_timer(struct srt_peer *p, co_usec now)
-{
-    datagram_timer_set(&p->timer, srt_conn_deadline(&p->conn), now, on_timer);
-}
-
-void srt_peer_flush(struct srt_peer *p, co_usec now)
-{
-    uint8_t data[SRT_PACKET_MAX];
-    size_t size;
-
-    while ((size = srt_conn_control(&p->conn, data, now)) > 0)
-        srt_peer_send(p, data, size);
-    if (p->state == SRT_LEAVES)
-        return;
-    if (p->conn.end != SRT_OPEN)
-        srt_peer_leave(p, end_of(p));
-    else
-        set_timer(p, now);
-}
 
 /* ---- in */
 
@@ -117,9 +35,9 @@ static void on_packet(struct srt_endpoint *e, struct srt_peer *p, const struct u
         e->service->stat.strangers++;
         return;
     }
-    if (p->state != SRT_PUBLISHES && p->state != SRT_PLAYS)
+    if (p->base.state != DATAGRAM_ACTIVE)
         return; /* before it is let in, or behind its end */
-    p->base.in += in->size;
+    p->base.session.in += in->size;
     if (p->answer)
         forget_answer(p);
     srt_conn_input(&p->conn, packet, in->at);
@@ -141,7 +59,7 @@ void srt_endpoint_input(struct datagram_endpoint *base, const struct udp_in *in,
         return;
     }
     if (packet.to == 0) {
-        srt_greet(e, in, &packet);
+        srt_handshake_input(e, in, &packet);
         return;
     }
     worker = datagram_worker_of(packet.to, s->slots.workers);
@@ -166,7 +84,7 @@ void srt_endpoint_end_batch(struct datagram_endpoint *base)
 
         e->touched = p->next_touched;
         p->touched = false;
-        turn(p, now);
+        datagram_client_turn(&p->base, now);
     }
     datagram_out_flush(&e->out);
 }
@@ -192,4 +110,24 @@ void srt_endpoint_closing(struct datagram_endpoint *base)
     struct srt_endpoint *e = container_of(base, struct srt_endpoint, base);
 
     datagram_out_end(&e->out);
+}
+
+/* ---- which of the workers' sockets gets a datagram */
+
+enum { ID_AT = 12, CALLER_AT = 16 + 24 }; /* the id that it is for; the caller's, of a handshake */
+
+/* What is shorter than that ends the program with 0: the first worker counts it as a stranger's. */
+unsigned srt_dispatch_program(struct sock_filter out[SRT_DISPATCH_STEPS], unsigned workers)
+{
+    const struct sock_filter program[SRT_DISPATCH_STEPS] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ID_AT),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, CALLER_AT),
+        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
+        BPF_STMT(BPF_RET | BPF_A, 0),
+    };
+
+    for (unsigned i = 0; i < SRT_DISPATCH_STEPS; i++)
+        out[i] = program[i];
+    return SRT_DISPATCH_STEPS;
 }

@@ -6,10 +6,10 @@
 #include "serve/datagram/out.h"
 #include "serve/datagram/pass.h"
 #include "serve/datagram/slots.h"
-#include "serve/datagram/streams.h"
 #include "serve/srt/callers.h"
 #include "session/gate.h"
-#include "session/peers.h"
+
+#include <linux/filter.h>
 
 enum { SRT_KEY_JOBS = 64, SRT_GATES = 1024, SRT_GATE_MOST = 8 };
 
@@ -21,9 +21,6 @@ struct srt_shared {
     atomic_uint connections;   /* those that wait included */
     atomic_uint key_jobs;      /* waiting, or under way */
 };
-
-struct srt_shared *srt_shared_ref(struct srt_shared *s);
-void srt_shared_unref(struct srt_shared *s);
 
 struct srt_endpoint {
     struct datagram_endpoint base;
@@ -38,7 +35,7 @@ struct srt_service {
     struct datagram_slots slots;
     struct srt_callers callers;
     struct session_gate gates[SRT_GATES]; /* of callers, by a hash of their address */
-    struct datagram_streams streams; /* that somebody plays: stream.c */
+    struct datagram_streams streams; /* stream.c */
     struct srt_service_stat stat; /* what ended; and what is counted here alone */
 };
 
@@ -46,19 +43,20 @@ struct srt_service {
 struct datagram_endpoint *srt_endpoint_new(struct datagram_service *service);
 struct udp_opts srt_endpoint_opts(const struct conf *conf);
 void srt_endpoint_closing(struct datagram_endpoint *e);
-/* Queue a datagram, to go out soon: with others of this batch. */
-void srt_endpoint_send(struct srt_endpoint *e, const struct udp_path *path, const void *data,
-                       size_t size);
 /* A datagram that another worker got for this one, or the reader; then the end of all of a turn. */
 void srt_endpoint_input(struct datagram_endpoint *e, const struct udp_in *in, unsigned via,
                         co_usec now);
 void srt_endpoint_end_batch(struct datagram_endpoint *e);
 
-/* ---- greet.c */
-void srt_greet(struct srt_endpoint *e, const struct udp_in *in, const struct srt_packet *p);
-/* To a caller that was never let in; counted and remembered. */
-void srt_refuse(struct srt_endpoint *e, const struct udp_path *path,
-                const struct srt_handshake *h, uint32_t code);
+/* Which socket of a group of so many, one for each worker, gets a datagram: the low part of the id
+ * in it names the worker. A handshake has no id of ours yet: the caller's own is taken, so its
+ * repeats come to the same worker. Returns how many steps it has. */
+enum { SRT_DISPATCH_STEPS = 5 };
+unsigned srt_dispatch_program(struct sock_filter out[SRT_DISPATCH_STEPS], unsigned workers);
+
+/* ---- handshake.c */
+void srt_handshake_input(struct srt_endpoint *e, const struct udp_in *in,
+                         const struct srt_packet *p);
 
 /* ---- peer.c */
 struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
@@ -66,14 +64,30 @@ struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
 /* It has an id here, and is known as a caller. False: there are no more ids. */
 bool srt_peer_enter(struct srt_peer *p, struct srt_service *s);
 void srt_peer_part(struct srt_peer *p); /* it has neither any more */
-void srt_peer_let_in(struct srt_peer *p); /* what it said is not needed any more */
+void srt_peer_admitted(struct srt_peer *p); /* its request is not needed any more */
 void srt_peer_free(struct srt_peer *p);
 /* What it counted, added to what the service did. */
 void srt_peer_sum(const struct srt_peer *p, struct srt_media_stat *sum);
 
-/* ---- leave.c */
-void srt_see_out(struct datagram_leaver *l); /* of srt_protocol */
-/* The peer is told, and who waits for the service to end; it is freed. Yields. */
-void srt_peer_gone(struct srt_peer *p, err_t why); /* takes over why */
+/* The end of one that was admitted: a shutdown to its peer, its last log line; it is freed. Takes
+ * over why. Yields. */
+void srt_peer_close(struct srt_peer *p, err_t why);
+
+/* ---- send.c */
+/* Queue a datagram, to go out soon: with others of this batch. */
+void srt_endpoint_send(struct srt_endpoint *e, const struct udp_path *path, const void *data,
+                       size_t size);
+
+/* ---- stream.c */
+/* That of the source, made if there is none; with a reference for the caller. */
+struct datagram_stream *srt_stream_get(struct srt_service *s, struct live_source *src);
+struct srt_wire *srt_stream_wire(struct datagram_stream *st);
+/* A publisher relays its packets to the wire; or no longer. */
+void srt_stream_relay_begin(struct datagram_stream *st);
+void srt_stream_relay_end(struct datagram_stream *st);
+/* A player of p->base.stream, with its play.every and the latency agreed on: it is served while it
+ * is active. Neither yields. */
+void srt_stream_add(struct srt_peer *p);
+void srt_stream_remove(struct srt_peer *p); /* fine if it was not added */
 
 #endif

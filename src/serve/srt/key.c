@@ -2,7 +2,7 @@
 /* key.c - the key of a caller's payloads: "Key Material". What is slow of it runs on a helper. */
 #include "base/must.h"
 #include "co/thread.h"
-#include "serve/srt/greet.h"
+#include "serve/srt/admit.h"
 #include "session/guard.h"
 
 #include <openssl/crypto.h>
@@ -23,7 +23,7 @@ static void job_end(void *arg)
     struct job *j = arg;
 
     atomic_fetch_sub(&j->shared->key_jobs, 1);
-    srt_shared_unref(j->shared);
+    datagram_shared_unref(&j->shared->base);
     OPENSSL_cleanse(j, sizeof(*j));
     free(j);
 }
@@ -49,14 +49,15 @@ static err_t run(struct srt_peer *p, struct job *j)
     err_t err;
 
     s->stat.key_jobs++;
-    err = co_thread_run(CO_POOL_KEY, unwrap, j, job_end, p->base.conf->srt_server.connect_timeout);
+    err = co_thread_run(CO_POOL_KEY, unwrap, j, job_end,
+                        p->base.session.conf->srt_server.connect_timeout);
     if (err)
         return err;
     if (j->ok) {
-        p->greeting->secret = must(malloc(sizeof(j->secret)));
-        *p->greeting->secret = j->secret;
+        p->request->secret = must(malloc(sizeof(j->secret)));
+        *p->request->secret = j->secret;
     } else {
-        session_guard_wrong(p->base.env, GUARD_SRT, p->ip, NULL, 0);
+        session_guard_wrong(p->base.session.env, GUARD_SRT, p->base.ip, NULL, 0);
         err = srt_refusal(p, SRT_REFUSED_PASSPHRASE, "its passphrase is another one");
     }
     job_end(j);
@@ -75,7 +76,8 @@ static err_t begin(struct srt_peer *p, const struct srt_km *km, const char *pass
                            SRT_KEY_JOBS);
     }
     j = must(calloc(1, sizeof(*j)));
-    j->shared = srt_shared_ref(s->shared);
+    j->shared = s->shared;
+    (void)datagram_shared_ref(&j->shared->base);
     j->km = *km;
     (void)snprintf(j->passphrase, sizeof(j->passphrase), "%s", passphrase);
     return run(p, j);
@@ -83,8 +85,8 @@ static err_t begin(struct srt_peer *p, const struct srt_km *km, const char *pass
 
 err_t srt_key_take(struct srt_peer *p)
 {
-    const struct srt_handshake *h = &p->greeting->said;
-    const char *passphrase = passphrase_of(&p->base);
+    const struct srt_handshake *h = &p->request->handshake;
+    const char *passphrase = passphrase_of(&p->base.session);
     struct srt_km km;
 
     if (!h->has_km && !*passphrase)
@@ -97,7 +99,7 @@ err_t srt_key_take(struct srt_peer *p)
                            "take it away, or write the same into srt_server");
     if (!srt_km_read(&km, h->km, h->km_size)) /* the size was compared, if the handshake says one */
         return srt_refusal(p, SRT_REFUSED_MALFORMED, "its key message is malformed");
-    if (session_guard_locked(p->base.env, GUARD_SRT, p->ip) > 0)
+    if (session_guard_locked(p->base.session.env, GUARD_SRT, p->base.ip) > 0)
         return srt_refusal(p, SRT_REFUSED_PASSPHRASE, "its address showed too many passphrases "
                            "that are wrong: try later");
     return begin(p, &km, passphrase);

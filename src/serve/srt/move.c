@@ -3,21 +3,21 @@
 #include "session/move.h"
 
 #include "base/container_of.h"
-#include "serve/srt/greet.h"
+#include "serve/srt/admit.h"
 
 err_t srt_settle(struct srt_peer *p)
 {
-    struct srt_greeting *g = p->greeting;
+    struct srt_request *g = p->request;
     unsigned to;
     err_t err;
 
     if (g->settled) /* it came for that */
         return NULL;
-    to = session_goes_to(&p->base, g->asked.publish);
-    if (to == p->base.env->worker)
+    to = session_goes_to(&p->base.session, g->streamid.publish);
+    if (to == p->base.session.env->worker)
         return NULL;
     co_deadline_cancel(&g->deadline);
-    err = hooks_line_rest(&p->base.line, p->base.vhost);
+    err = hooks_line_rest(&p->base.session.line, p->base.session.vhost);
     if (!err)
         err = co_check();
     if (!err)
@@ -31,14 +31,14 @@ static err_t arrive(void *peer, struct session_env *env)
     struct srt_peer *p = peer;
     struct srt_service *s = srt_service_of(env);
     struct datagram_endpoint *e =
-        s ? datagram_endpoint_find(&s->base, p->greeting->endpoint) : NULL;
+        s ? datagram_endpoint_find(&s->base, p->request->endpoint) : NULL;
 
-    p->base.env = env;
-    p->base.co = NULL;
+    p->base.session.env = env;
+    p->base.session.co = NULL;
     p->endpoint = NULL;
-    p->base.generation = env->generation - 1; /* it is served by this env's snapshot next */
-    p->greeting->move_to = -1;
-    p->greeting->settled = true;
+    p->base.session.generation = env->generation - 1; /* it is served by this env's snapshot next */
+    p->request->move_to = -1;
+    p->request->settled = true;
     if (!e)
         return err_new(ERR_STOPPED, "there is no SRT any more");
     p->endpoint = container_of(e, struct srt_endpoint, base);
@@ -50,7 +50,7 @@ static void drop(void *peer)
     struct srt_peer *p = peer;
 
     if (p->endpoint)
-        srt_refuse(p->endpoint, &p->path, &p->greeting->said, SRT_REFUSED_RESOURCES);
+        srt_refuse(p->endpoint, &p->path, &p->request->handshake, SRT_REFUSED_RESOURCES);
     srt_peer_free(p);
 }
 
@@ -60,9 +60,9 @@ void srt_send_away(struct srt_peer *p)
         .name = "srt", .arrive = arrive, .main = srt_admit_go_on_main, .drop = drop,
     };
     struct srt_service *s = p->service;
-    unsigned to = (unsigned)p->greeting->move_to;
+    unsigned to = (unsigned)p->request->move_to;
 
     srt_peer_part(p);
     srt_callers_went(&s->callers, &p->caller, to, co_now());
-    session_move(p->base.env, to, &how, p);
+    session_move(p->base.session.env, to, &how, p);
 }

@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - one client: made, known, counted, freed. */
+/* peer.c - one client: made, known, counted, closed. */
 #include "serve/srt/peer.h"
 
-#include "base/container_of.h"
 #include "base/ip.h"
 #include "base/must.h"
-#include "serve/srt/greet.h"
+#include "serve/srt/admit.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void on_kick(struct session *s)
+static struct srt_request *request_new(const struct udp_in *in, const struct srt_handshake *h)
 {
-    struct srt_peer *p = container_of(s, struct srt_peer, base);
-
-    srt_peer_leave(p, err_new(ERR_KICKED, "%s", p->ip));
-}
-
-static struct srt_greeting *greeting_new(const struct udp_in *in, const struct srt_handshake *h)
-{
-    struct srt_greeting *g = must(calloc(1, sizeof(*g)));
+    struct srt_request *g = must(calloc(1, sizeof(*g)));
 
     g->size = in->size < sizeof(g->raw) ? in->size : sizeof(g->raw);
     memcpy(g->raw, in->data, g->size);
-    g->said = *h;
+    g->handshake = *h;
     if (h->km) /* it points into the datagram */
-        g->said.km = g->raw + (h->km - in->data);
+        g->handshake.km = g->raw + (h->km - in->data);
     g->at = in->at;
     g->move_to = -1;
     return g;
@@ -38,22 +30,19 @@ struct srt_peer *srt_peer_new(struct srt_endpoint *e, const struct udp_in *in,
     struct srt_service *s = e->service;
     struct srt_peer *p = must(calloc(1, sizeof(*p)));
 
-    session_init(&p->base, s->base.env, NULL);
+    datagram_client_init(&p->base, s->base.env);
     workers_connected(s->base.env);
-    p->shared = srt_shared_ref(s->shared);
+    p->shared = s->shared;
+    (void)datagram_shared_ref(&p->shared->base);
     atomic_fetch_add(&p->shared->connections, 1);
-    p->base.on_kick = on_kick;
-    p->base.id = p->cid;
-    p->base.detail = &srt_client_detail;
+    p->base.session.detail = &srt_client_detail;
     p->endpoint = e;
     p->path = in->path;
     p->caller = (struct srt_caller){ .from = in->path.peer, .id = h->id,
                                      .first_seq = h->first_seq };
-    (void)ip_text(in->path.peer.ip, p->ip);
-    p->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
-                                             .tc_url = "", .page_url = "", .ip = p->ip };
-    p->greeting = greeting_new(in, h);
-    p->greeting->endpoint = e->base.number;
+    (void)ip_text(in->path.peer.ip, p->base.ip);
+    p->request = request_new(in, h);
+    p->request->endpoint = e->base.number;
     return p;
 }
 
@@ -64,6 +53,7 @@ bool srt_peer_enter(struct srt_peer *p, struct srt_service *s)
     if (p->id == 0)
         return false;
     srt_callers_add(&s->callers, &p->caller);
+    datagram_client_enter(&p->base, &s->base);
     datagram_service_enter(&s->base);
     return true;
 }
@@ -77,10 +67,11 @@ void srt_peer_part(struct srt_peer *p)
     datagram_slots_give(&s->slots, p->id);
     srt_callers_remove(&s->callers, &p->caller);
     p->id = 0;
+    datagram_client_part(&p->base);
     datagram_service_part(&s->base);
 }
 
-static void greeting_free(struct srt_greeting *g)
+static void request_free(struct srt_request *g)
 {
     if (!g)
         return;
@@ -91,24 +82,46 @@ static void greeting_free(struct srt_greeting *g)
     free(g);
 }
 
-void srt_peer_let_in(struct srt_peer *p)
+void srt_peer_admitted(struct srt_peer *p)
 {
-    greeting_free(p->greeting);
-    p->greeting = NULL;
+    request_free(p->request);
+    p->request = NULL;
 }
+
+/* ---- the end */
 
 void srt_peer_free(struct srt_peer *p)
 {
-    co_timer_cancel(&p->timer);
-    peers_leave(&p->place, co_now());
-    atomic_fetch_sub(&p->shared->connections, 1);
-    workers_disconnected(p->base.env);
-    greeting_free(p->greeting);
-    session_fini(&p->base);
-    err_free(&p->why);
+    struct srt_shared *shared = p->shared;
+
+    atomic_fetch_sub(&shared->connections, 1);
+    workers_disconnected(p->base.session.env);
+    request_free(p->request);
     free(p->answer);
-    free(p->names);
     srt_peer_part(p);
-    srt_shared_unref(p->shared);
+    datagram_client_fini(&p->base);
+    datagram_shared_unref(&shared->base);
     free(p);
+}
+
+/* Its peer gets it three times: it is never repeated. */
+static void send_shutdown(struct srt_peer *p)
+{
+    srt_conn_close(&p->conn);
+    srt_peer_flush(p, co_clock());
+}
+
+void srt_peer_close(struct srt_peer *p, err_t why)
+{
+    if (p->connected)
+        session_notify(&p->base.session, HOOKS_CLOSE);
+    if (p->conn.receiver || p->conn.sends) {
+        send_shutdown(p);
+        while (srt_conn_drain(&p->conn))
+            co_yield_if_due();
+        srt_peer_sum(p, &p->service->stat.media);
+        srt_conn_fini(&p->conn);
+    }
+    session_log_end(&p->base.session, &why);
+    srt_peer_free(p);
 }

@@ -1,28 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* play.c - one that plays: from when it is let in to its end. It has no coroutine. */
+/* play.c - a player, from its admission to its end. It has no coroutine. */
+#include "base/container_of.h"
+#include "base/log.h"
 #include "serve/srt/impl.h"
-#include "serve/srt/stream.h"
+#include "wire/srt.h"
 
 #define MAXBW 125000000 /* bytes a second: a gigabit */
+#define MERGE_LEAST CO_MS(4) /* a tick of timers */
 
-/* Bursts of a turn, about half a millisecond: what a NAK names, or who comes back, is more. The
- * rest goes with the next one. */
+/* Bursts of a turn, about half a millisecond: a NAK, or a player that comes back, may need more.
+ * The rest goes with the next turn. */
 enum { TURN = 16 };
+
+static co_usec every_of(const struct conf *conf, co_usec latency)
+{
+    co_usec every = conf->srt_server.merge;
+
+    if (every > latency / 5)
+        every = latency / 5;
+    return every > MERGE_LEAST ? every : MERGE_LEAST;
+}
+
+/* ---- admitted */
 
 err_t srt_play_admit(struct srt_peer *p)
 {
-    err_t err = session_play_begin(&p->base, CLIENTS_SRT_PLAY, NULL);
+    err_t err = session_play_begin(&p->base.session, CLIENTS_SRT_PLAY, NULL);
 
-    if (!err)
-        p->stream = srt_stream_get(p->service, p->base.src);
-    return err;
+    if (err)
+        return err;
+    p->base.ops = &srt_play_ops;
+    p->base.stream = srt_stream_get(p->service, p->base.session.src);
+    return NULL;
 }
 
 /* Where its media begin: at the newest key frame, or the next one. */
 static void find_begin(const struct srt_peer *p, struct srt_conn_opts *opts)
 {
-    const struct srt_log *log = srt_wire_log(srt_stream_wire(p->stream));
-    bool cached = log->has_key && live_source_set(p->base.src).gop_cache;
+    const struct srt_log *log = srt_wire_log(srt_stream_wire(p->base.stream));
+    bool cached = log->has_key && live_source_set(p->base.session.src).gop_cache;
 
     opts->log = log;
     opts->from = cached ? log->key : log->head;
@@ -31,21 +47,25 @@ static void find_begin(const struct srt_peer *p, struct srt_conn_opts *opts)
 
 err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)
 {
-    int64_t maxbw = p->base.conf->srt_server.maxbw;
+    int64_t maxbw = p->base.session.conf->srt_server.maxbw;
     struct srt_conn_opts set = *opts;
 
     p->conn.agreed = opts->agreed;
-    p->play = (struct srt_play){ .every = srt_play_every(p->base.conf, opts->agreed.send_latency) };
-    srt_stream_add(p->stream, p);
+    p->play = (struct srt_play){
+        .every = every_of(p->base.session.conf, opts->agreed.send_latency),
+    };
+    srt_stream_add(p);
     find_begin(p, &set);
     set.maxbw = maxbw < 0 ? MAXBW : (uint64_t)maxbw;
     if (!srt_conn_send_begin(&p->conn, &set)) {
-        srt_stream_remove(p->stream, p);
+        srt_stream_remove(p);
         return err_new(ERR_NO_MEMORY, "a connection of SRT");
     }
     p->conn.sender.skip_due = !set.lead;
     return NULL;
 }
+
+/* ---- served */
 
 void srt_play_turn(struct srt_peer *p, co_usec now)
 {
@@ -55,13 +75,97 @@ void srt_play_turn(struct srt_peer *p, co_usec now)
         srt_peer_burst(p, b);
 }
 
+static void turn(struct datagram_client *c, co_usec now)
+{
+    struct srt_peer *p = container_of(c, struct srt_peer, base);
+
+    if (c->state != DATAGRAM_ACTIVE)
+        return;
+    srt_play_turn(p, now);
+    srt_peer_flush(p, now);
+}
+
+/* ---- once a second */
+
+void srt_play_count(struct srt_peer *p)
+{
+    const struct srt_sender_stat *s = &p->conn.sender.stat;
+
+    live_source_sent(p->base.session.src, s->bytes - p->play.counted, s->dropped - p->play.dropped);
+    p->play.counted = s->bytes;
+    p->play.dropped = s->dropped;
+}
+
+static void log_skips(struct srt_peer *p)
+{
+    const struct srt_sender_stat *s = &p->conn.sender.stat;
+
+    if ((uint32_t)s->skips == p->play.skips)
+        return;
+    log_warn("slow player: it goes on at a key frame; %llu times so far, packets=%llu, "
+             "pktSndLoss=%llu, pktRetrans=%llu, pktSndDrop=%llu", (unsigned long long)s->skips,
+             (unsigned long long)s->sent, (unsigned long long)s->lost,
+             (unsigned long long)s->repeated, (unsigned long long)s->dropped);
+    p->play.skips = (uint32_t)s->skips;
+}
+
+static void log_sample(const struct datagram_client *c, co_usec now)
+{
+    const struct srt_peer *p = container_of(c, const struct srt_peer, base);
+    const struct srt_sender_stat *stat = &p->conn.sender.stat;
+    const struct session *s = &c->session;
+
+    log_always(LOG_TRACE, "%s Transport Stats # pktSent=%llu, pktSndLoss=%llu, pktRetrans=%llu, "
+               "pktSndDrop=%llu", sampled_name(SAMPLED_SRT_PLAY), (unsigned long long)stat->sent,
+               (unsigned long long)stat->lost, (unsigned long long)stat->repeated,
+               (unsigned long long)stat->dropped);
+    log_always(LOG_TRACE, "%s time=%lld, packets=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
+               sampled_name(SAMPLED_SRT_PLAY), us_to_ms(now - s->began_at),
+               (unsigned long long)stat->sent, KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
+}
+
+static err_t changed(struct datagram_client *c)
+{
+    struct srt_peer *p = container_of(c, struct srt_peer, base);
+
+    if (!c->session.vhost->srt.enabled)
+        return err_new(ERR_VHOST_DISABLED, "the configuration changed: srt of %s is off",
+                       c->session.vhost->name);
+    p->play.every = every_of(c->session.conf, p->conn.agreed.send_latency);
+    return NULL;
+}
+
+static void check(struct datagram_client *c, co_usec now)
+{
+    struct srt_peer *p = container_of(c, struct srt_peer, base);
+
+    (void)now;
+    srt_play_count(p);
+    log_skips(p);
+}
+
+/* ---- its end */
+
 void srt_play_end(struct srt_peer *p, err_t why)
 {
-    if (srt_stream_has(p)) {
+    if (datagram_stream_has(&p->base.player)) {
         srt_play_count(p);
-        srt_stream_remove(p->stream, p);
+        srt_stream_remove(p);
     }
-    session_play_end(&p->base, why);
-    srt_stream_put(p->stream);
-    p->stream = NULL;
+    session_play_end(&p->base.session, why);
+    datagram_stream_put(p->base.stream);
+    p->base.stream = NULL;
 }
+
+static void close_player(struct datagram_client *c, err_t why)
+{
+    struct srt_peer *p = container_of(c, struct srt_peer, base);
+
+    srt_play_end(p, why);
+    srt_peer_close(p, why);
+}
+
+const struct datagram_client_ops srt_play_ops = {
+    .close = close_player, .turn = turn, .sampled = SAMPLED_SRT_PLAY, .changed = changed,
+    .check = check, .log_sample = log_sample,
+};

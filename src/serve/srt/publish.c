@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* publish.c - one that publishes MPEG-TS: read for all who play, and passed on as it came to those
- * who play by SRT.
+/* publish.c - a publisher of MPEG-TS: read for all players, and relayed as it came to those of SRT.
  *
- * Media are taken in by its timer and by the reader; its coroutine looks after it once a second.
+ * Media are taken in by its timer and by the reader; its coroutine checks it once a second.
  */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "intake/ts.h"
-#include "serve/srt/relay.h"
+#include "serve/srt/impl.h"
+#include "wire/srt.h"
 
 #include <stdlib.h>
 
@@ -21,8 +21,53 @@ enum { TURN = 128 };
 struct srt_publish {
     struct session_publisher publisher;
     struct ts_intake *intake;
-    struct srt_relay relay;
+    struct {
+        struct srt_wire *wire; /* NULL: nothing is relayed */
+        uint64_t bytes;        /* put so far */
+        uint64_t key;          /* where the newest key frame begins, in bytes */
+        bool has_key;
+    } relay;
 };
+
+/* ---- packets as they came, for players over SRT */
+
+static void relay_begin(struct srt_publish *pub, struct srt_peer *p)
+{
+    const struct session *s = &p->base.session;
+
+    /* a publisher for SRT alone has nothing else that could be played */
+    if (!s->conf->srt_server.relay && s->vhost->srt.srt_to_rtmp)
+        return;
+    p->base.stream = srt_stream_get(p->service, s->src);
+    pub->relay.wire = srt_stream_wire(p->base.stream);
+    srt_stream_relay_begin(p->base.stream);
+}
+
+static void relay_end(struct srt_publish *pub, struct srt_peer *p)
+{
+    if (!pub->relay.wire)
+        return;
+    srt_stream_relay_end(p->base.stream);
+    pub->relay.wire = NULL;
+    datagram_stream_put(p->base.stream);
+    p->base.stream = NULL;
+}
+
+/* The intake has read that one. */
+static void relay(struct srt_publish *pub, const struct srt_message *m, co_usec now)
+{
+    uint8_t tables[TS_TABLES_MAX];
+    uint64_t key;
+
+    srt_wire_relay_put(pub->relay.wire, m->data, m->size, now);
+    pub->relay.bytes += m->size;
+    if (!ts_intake_key(pub->intake, &key) || (pub->relay.has_key && key == pub->relay.key))
+        return;
+    pub->relay.key = key;
+    pub->relay.has_key = true;
+    srt_wire_relay_key(pub->relay.wire, pub->relay.bytes - key, tables,
+                       ts_intake_tables(pub->intake, tables));
+}
 
 /* ---- media */
 
@@ -32,18 +77,48 @@ static void take(struct srt_publish *pub, const struct srt_message *m, co_usec n
         ts_intake_hole(pub->intake);
     ts_intake_put(pub->intake, m->data, m->size);
     if (pub->relay.wire)
-        srt_relay_put(&pub->relay, pub->intake, m->data, m->size, now);
+        relay(pub, m, now);
 }
 
-/* ---- let in, and out */
+void srt_publish_turn(struct srt_peer *p, co_usec now)
+{
+    struct srt_publish *pub = p->publish;
+    struct srt_message m;
+    bool any = false;
+
+    if (pub->publisher.place.replaced)
+        return;
+    for (unsigned n = 0; n < TURN && srt_conn_next(&p->conn, &m, now); n++) {
+        take(pub, &m, now);
+        any = true;
+    }
+    if (any) /* a timer may be due long after the last packet */
+        pub->publisher.place.active_at = now;
+    if (any && ts_intake_speaks(pub->intake))
+        session_publisher_media(&pub->publisher);
+}
+
+static void turn(struct datagram_client *c, co_usec now)
+{
+    struct srt_peer *p = container_of(c, struct srt_peer, base);
+
+    if (c->state != DATAGRAM_ACTIVE)
+        return;
+    srt_publish_turn(p, now);
+    srt_peer_flush(p, now);
+}
+
+static const struct datagram_client_ops ops = { .turn = turn };
+
+/* ---- admitted, and its end */
 
 err_t srt_publish_admit(struct srt_peer *p)
 {
-    const struct session *s = &p->base;
+    const struct session *s = &p->base.session;
     const struct ts_intake_opts opts = { .sei_filter = s->conf->srt_server.sei_filter,
                                          .signature = s->env->signature };
     struct srt_publish *pub = must(calloc(1, sizeof(*pub)));
-    err_t err = session_publisher_begin(&pub->publisher, &p->base, CLIENTS_SRT_PUBLISH);
+    err_t err = session_publisher_begin(&pub->publisher, &p->base.session, CLIENTS_SRT_PUBLISH);
 
     if (err) {
         free(pub);
@@ -53,12 +128,13 @@ err_t srt_publish_admit(struct srt_peer *p)
     if (s->vhost->srt.srt_to_rtmp)
         ts_intake_begin(pub->intake, s->src);
     p->publish = pub;
+    p->base.ops = &ops;
     return NULL;
 }
 
 static void log_end_of(const struct srt_peer *p)
 {
-    const struct session *s = &p->base;
+    const struct session *s = &p->base.session;
     struct srt_receiver_stat net;
     struct ts_intake_stat ts;
 
@@ -75,7 +151,7 @@ static void log_end_of(const struct srt_peer *p)
               (unsigned long long)ts.ts.jumps, (unsigned long long)ts.ts.skipped);
 }
 
-/* What came and is not due yet: it has said that no more comes. Yields. */
+/* Packets that came and are not due yet: the peer announced that no more come. Yields. */
 static void take_rest(struct srt_peer *p)
 {
     struct srt_message m;
@@ -99,7 +175,7 @@ void srt_publish_end(struct srt_peer *p, err_t why)
         log_end_of(p);
     }
     p->publish = NULL;
-    srt_relay_end(&pub->relay, p);
+    relay_end(pub, p);
     if (!pub->publisher.place.replaced) /* else the stream is another's */
         ts_intake_end(pub->intake);
     session_publisher_end(&pub->publisher, why);
@@ -107,34 +183,11 @@ void srt_publish_end(struct srt_peer *p, err_t why)
     free(pub);
 }
 
-bool srt_publish_relays(const struct srt_peer *p)
-{
-    return p->publish && p->publish->relay.wire;
-}
-
-void srt_publish_turn(struct srt_peer *p, co_usec now)
-{
-    struct srt_publish *pub = p->publish;
-    struct srt_message m;
-    bool any = false;
-
-    if (pub->publisher.place.replaced)
-        return;
-    for (unsigned n = 0; n < TURN && srt_conn_next(&p->conn, &m, now); n++) {
-        take(pub, &m, now);
-        any = true;
-    }
-    if (any) /* timers come here too, when the publisher is long gone */
-        pub->publisher.place.active_at = now;
-    if (any && ts_intake_speaks(pub->intake))
-        session_publisher_media(&pub->publisher);
-}
-
 /* ---- its coroutine */
 
 static void log_sample(struct session_publisher *publisher, co_usec now)
 {
-    const struct srt_peer *p = container_of(publisher->s, struct srt_peer, base);
+    const struct srt_peer *p = container_of(publisher->s, struct srt_peer, base.session);
     const struct session *s = publisher->s;
     const char *name = sampled_name(SAMPLED_SRT_PUBLISH);
     struct srt_receiver_stat net;
@@ -157,8 +210,8 @@ err_t srt_publish_run(struct srt_peer *p)
 
     pub->publisher.sampled = SAMPLED_SRT_PUBLISH;
     pub->publisher.log_sample = log_sample;
-    session_publisher_silence(&pub->publisher, p->base.conf->srt_server.peer_idle_timeout);
-    srt_relay_begin(&pub->relay, p);
+    session_publisher_silence(&pub->publisher, p->base.session.conf->srt_server.peer_idle_timeout);
+    relay_begin(pub, p);
     co_stack_trim();
     while (!err) {
         bool changed;

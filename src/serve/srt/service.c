@@ -3,7 +3,6 @@
 #include "base/container_of.h"
 #include "base/must.h"
 #include "co/thread.h"
-#include "serve/srt/choice.h"
 #include "serve/srt/impl.h"
 
 #include <stdlib.h>
@@ -42,17 +41,6 @@ static void shared_free(struct datagram_shared *shared)
     free(s);
 }
 
-struct srt_shared *srt_shared_ref(struct srt_shared *s)
-{
-    (void)datagram_shared_ref(&s->base);
-    return s;
-}
-
-void srt_shared_unref(struct srt_shared *s)
-{
-    datagram_shared_unref(&s->base, &srt_protocol);
-}
-
 /* ---- begun, ended */
 
 static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
@@ -65,23 +53,10 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
     return &s->base;
 }
 
-static void end_all(struct datagram_service *s, const char *why)
+static bool in_use(const struct datagram_endpoint *e)
 {
-    struct srt_peer *p;
-    uint32_t at = 0;
-
-    while ((p = datagram_slots_next(&service_of(s)->slots, &at)))
-        srt_peer_leave(p, err_new(ERR_STOPPED, "%s", why));
-}
-
-static bool in_use(const struct datagram_endpoint *base)
-{
-    const struct srt_endpoint *e = container_of(base, const struct srt_endpoint, base);
-    const struct srt_peer *p;
-    uint32_t at = 0;
-
-    while ((p = datagram_slots_next(&e->service->slots, &at))) {
-        if (p->endpoint == e)
+    for (const struct datagram_client *c = e->service->clients; c; c = c->next) {
+        if (&container_of(c, const struct srt_peer, base)->endpoint->base == e)
             return true;
     }
     return false;
@@ -98,8 +73,8 @@ static void free_service(struct datagram_service *base)
 
 const struct datagram_protocol srt_protocol = {
     .id = PROTOCOL_SRT, .name = "SRT", .reader = "srt", .ender = "srt-end",
-    .choice = srt_choice_program, .share = shared_new, .unshare = shared_free,
-    .make = make, .end_all = end_all, .in_use = in_use, .free = free_service,
-    .endpoint = srt_endpoint_new, .opts = srt_endpoint_opts, .closing = srt_endpoint_closing,
-    .input = srt_endpoint_input, .end_batch = srt_endpoint_end_batch, .see_out = srt_see_out,
+    .choice = srt_dispatch_program, .share = shared_new, .unshare = shared_free, .make = make,
+    .in_use = in_use, .free = free_service, .endpoint = srt_endpoint_new,
+    .opts = srt_endpoint_opts, .closing = srt_endpoint_closing, .input = srt_endpoint_input,
+    .end_batch = srt_endpoint_end_batch,
 };

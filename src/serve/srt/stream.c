@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - the players of a source, served together. */
-#include "serve/srt/stream.h"
-
-#include "base/container_of.h"
-#include "base/log.h"
-#include "base/must.h"
+/* stream.c - the players of a source, served together.
+ *
+ * One walk serves them all when `merge` is up: what came meanwhile is cut into packets once, then
+ * each player is sent its new ones with one system call, headers of 16 bytes and the shared
+ * payloads.
+ */
 #include "serve/srt/impl.h"
 
-#include <stdlib.h>
+#include "base/container_of.h"
+#include "wire/srt.h"
 
 /* Between two walks, at most. */
 #define MOST CO_MS(100)
@@ -15,19 +16,20 @@
 struct srt_stream {
     struct datagram_stream base;
     struct srt_wire *wire;
+    unsigned relays;           /* publishers that relay to it: one, and those being replaced */
 };
 
-/* ---- who plays */
+static struct srt_stream *stream_of(struct datagram_stream *st)
+{
+    return container_of(st, struct srt_stream, base);
+}
 
 static struct srt_peer *peer_of(struct datagram_player *p)
 {
-    return container_of(p, struct srt_peer, player);
+    return container_of(p, struct srt_peer, base.player);
 }
 
-bool srt_stream_has(const struct srt_peer *p)
-{
-    return datagram_stream_has(&p->player);
-}
+/* ---- players */
 
 static void set_every(struct datagram_stream *st)
 {
@@ -38,51 +40,58 @@ static void set_every(struct datagram_stream *st)
     }
 }
 
-void srt_stream_add(struct srt_stream *st, struct srt_peer *p)
+void srt_stream_add(struct srt_peer *p)
 {
-    co_usec now = co_clock(), latency = p->conn.agreed.send_latency;
-    bool first = datagram_stream_add(&st->base, &p->player);
+    struct datagram_stream *st = p->base.stream;
+    co_usec latency = p->conn.agreed.send_latency;
 
-    srt_wire_keep(st->wire, latency + latency / 2);
-    if (first || p->play.every < st->base.every)
-        st->base.every = p->play.every;
-    if (!first)
-        return;
-    srt_wire_wanted(st->wire, true);
-    srt_wire_take(st->wire, now);
-    datagram_stream_begin(&st->base, now);
+    srt_wire_keep(stream_of(st)->wire, latency + latency / 2);
+    if (!st->players || p->play.every < st->every)
+        st->every = p->play.every;
+    datagram_stream_add(st, &p->base.player);
 }
 
-void srt_stream_remove(struct srt_stream *st, struct srt_peer *p)
+void srt_stream_remove(struct srt_peer *p)
 {
-    bool had = srt_stream_has(p), last = datagram_stream_remove(&st->base, &p->player);
+    struct datagram_stream *st = p->base.stream;
 
-    if (had && !last && p->play.every == st->base.every)
-        set_every(&st->base);
-    if (!last)
-        return;
-    datagram_stream_end(&st->base);
-    srt_wire_wanted(st->wire, false);
+    datagram_stream_remove(st, &p->base.player);
+    if (st->players && p->play.every == st->every)
+        set_every(st);
 }
 
-/* ---- streams of a worker */
+/* ---- of datagram_streams */
 
-static void free_stream(struct datagram_stream *base)
+static void begin(struct datagram_stream *st, struct datagram_service *s)
 {
-    struct srt_stream *st = container_of(base, struct srt_stream, base);
+    const struct srt_wire_opts opts = {
+        .payload = (unsigned)s->env->conf->srt_server.payloadsize,
+        .max_bytes = live_source_set(st->src).max_bytes,
+        .counter = live_registry_counter(s->env->streams),
+    };
 
-    srt_wire_free(st->wire);
-    free(st);
+    stream_of(st)->wire = srt_wire_new(st->src, &opts);
+    st->every = MOST;
 }
 
-/* Who may wait longer than others of its stream is not served in each walk. */
+static void free_stream(struct datagram_stream *st)
+{
+    srt_wire_free(stream_of(st)->wire);
+}
+
+static void wanted(struct datagram_stream *st, bool on)
+{
+    srt_wire_wanted(stream_of(st)->wire, on);
+}
+
+/* A player that waits longer than others of its stream is not served in each walk. */
 static void serve(struct datagram_stream *st, struct datagram_player *player, co_usec now)
 {
     struct srt_peer *p = peer_of(player);
     uint32_t turn = (uint32_t)(now / p->play.every);
 
     (void)st;
-    if (turn == p->play.turn || p->state != SRT_PLAYS)
+    if (turn == p->play.turn || p->base.state != DATAGRAM_ACTIVE)
         return;
     p->play.turn = turn;
     srt_play_turn(p, now);
@@ -90,48 +99,38 @@ static void serve(struct datagram_stream *st, struct datagram_player *player, co
 
 static void take(struct datagram_stream *st, co_usec now)
 {
-    srt_wire_take(container_of(st, struct srt_stream, base)->wire, now);
+    srt_wire_take(stream_of(st)->wire, now);
 }
 
-static void look(struct datagram_player *p, co_usec now)
+static void check(struct datagram_player *p, co_usec now)
 {
-    srt_play_look(peer_of(p), now);
+    datagram_client_check(&peer_of(p)->base, now);
 }
 
 static const struct datagram_stream_kind kind = {
-    .looker = "srt-look", .burst = sizeof(struct srt_burst), .serve = serve, .take = take,
-    .begin_look = set_every /* it may have changed */, .look = look, .free = free_stream,
+    .checker = "srt-look", .size = sizeof(struct srt_stream), .burst = sizeof(struct srt_burst),
+    .begin = begin, .free = free_stream, .wanted = wanted, .serve = serve, .take = take,
+    .begin_check = set_every /* it may have changed */, .check = check,
 };
 
-static struct srt_stream *stream_new(struct srt_service *s, struct live_source *src)
+struct datagram_stream *srt_stream_get(struct srt_service *s, struct live_source *src)
 {
-    const struct srt_wire_opts opts = {
-        .payload = (unsigned)s->base.env->conf->srt_server.payloadsize,
-        .max_bytes = live_source_set(src).max_bytes,
-        .counter = live_registry_counter(s->base.env->streams),
-    };
-    struct srt_stream *st = must(calloc(1, sizeof(*st)));
-
-    datagram_stream_enter(&s->streams, &s->base, &kind, &st->base, src);
-    st->wire = srt_wire_new(src, &opts);
-    st->base.every = MOST;
-    return st;
+    return datagram_stream_get(&s->streams, &s->base, &kind, src);
 }
 
-struct srt_stream *srt_stream_get(struct srt_service *s, struct live_source *src)
+struct srt_wire *srt_stream_wire(struct datagram_stream *st)
 {
-    struct datagram_stream *st = datagram_stream_get(&s->streams, src);
-
-    return st ? container_of(st, struct srt_stream, base) : stream_new(s, src);
+    return stream_of(st)->wire;
 }
 
-void srt_stream_put(struct srt_stream *st)
+void srt_stream_relay_begin(struct datagram_stream *st)
 {
-    if (st)
-        datagram_stream_put(&st->base);
+    stream_of(st)->relays++;
+    srt_wire_relay_begin(stream_of(st)->wire);
 }
 
-struct srt_wire *srt_stream_wire(struct srt_stream *st)
+void srt_stream_relay_end(struct datagram_stream *st)
 {
-    return st->wire;
+    if (--stream_of(st)->relays == 0)
+        srt_wire_relay_end(stream_of(st)->wire);
 }

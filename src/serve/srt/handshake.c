@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* greet.c - handshakes that come: a cookie, limits, repeats, and a coroutine for who passes.
+/* handshake.c - handshakes that come: cookies, limits, repeats, and a coroutine that admits.
  *
- * Nothing is kept of an induction. Of a conclusion nothing is looked at before its cookie is: then
- * it comes from where it says.
+ * Nothing is kept of an induction. A conclusion is read no further than its cookie unless that is
+ * right: then it comes from the address it has.
  */
-#include "serve/srt/greet.h"
+#include "serve/srt/admit.h"
 
 #include "base/container_of.h"
 #include "base/log.h"
@@ -38,33 +38,7 @@ static void answer_induction(struct srt_endpoint *e, const struct udp_in *in,
 
 /* ---- refusals */
 
-static void count_refusal(struct srt_service_stat *stat, uint32_t code)
-{
-    unsigned place = srt_refusal_place(code);
-
-    if (place < SRT_REFUSAL_KINDS)
-        stat->refused[place]++;
-}
-
-static void send_refusal(struct srt_endpoint *e, const struct udp_path *path,
-                         const struct srt_handshake *h, uint32_t code)
-{
-    uint8_t out[SRT_HANDSHAKE_MAX];
-    size_t size = srt_answer_refusal(h, (enum srt_refusal)code, (uint32_t)co_now(), out);
-
-    count_refusal(&e->service->stat, code);
-    if (size > 0)
-        srt_endpoint_send(e, path, out, size);
-}
-
-void srt_refuse(struct srt_endpoint *e, const struct udp_path *path,
-                const struct srt_handshake *h, uint32_t code)
-{
-    send_refusal(e, path, h, code);
-    srt_callers_refuse(&e->service->callers, &path->peer, h, code, co_now());
-}
-
-/* Refused by what it said, or by a limit. */
+/* Refused by its request, or by a limit. */
 static void refuse_at_once(struct srt_endpoint *e, const struct udp_in *in,
                            const struct srt_handshake *h, enum srt_refusal code)
 {
@@ -109,7 +83,7 @@ static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
     }
     if (c) { /* the same socket calls anew */
         srt_callers_remove(&s->callers, c);
-        srt_peer_leave(peer_of(c), err_new(ERR_IO_CLOSED, "it connects anew"));
+        datagram_client_close(&peer_of(c)->base, err_new(ERR_IO_CLOSED, "it connects anew"));
         return false;
     }
     if (!srt_callers_away(&s->callers, &in->path.peer, h, in->at, &worker))
@@ -156,15 +130,15 @@ static void begin(struct srt_endpoint *e, const struct udp_in *in, const struct 
     struct srt_peer *p = srt_peer_new(e, in, h);
     err_t err;
 
-    p->place = *place;
+    p->base.place = *place;
     *place = (struct peers_place){ 0 };
-    p->greeting->time = packet->time;
+    p->request->time = packet->time;
     err = srt_peer_enter(p, s) ? co_go(s->base.env->connections, "srt", srt_admit_main, p)
                                : err_new(ERR_TOO_MANY, "ids of SRT");
     if (!err)
         return;
     log_end("accept", &err);
-    send_refusal(e, &in->path, h, SRT_REFUSED_RESOURCES);
+    srt_send_refusal(e, &in->path, h, SRT_REFUSED_RESOURCES);
     srt_peer_free(p);
 }
 
@@ -180,7 +154,7 @@ static void conclude(struct srt_endpoint *e, const struct udp_in *in,
         return;
     before = srt_callers_refused(&s->callers, &in->path.peer, h, in->at);
     if (before) {
-        send_refusal(e, &in->path, h, before);
+        srt_send_refusal(e, &in->path, h, before);
         return;
     }
     if (!is_slow_enough(s, in, &place, &why))
@@ -202,10 +176,11 @@ static void refuse_rendezvous(struct srt_endpoint *e, const struct udp_in *in,
 
     log_warn("SRT client %s wants rendezvous: it is to connect as a caller",
              udp_addr_text(&in->path.peer, text, sizeof(text)));
-    send_refusal(e, &in->path, h, SRT_REFUSED_MALFORMED);
+    srt_send_refusal(e, &in->path, h, SRT_REFUSED_MALFORMED);
 }
 
-void srt_greet(struct srt_endpoint *e, const struct udp_in *in, const struct srt_packet *p)
+void srt_handshake_input(struct srt_endpoint *e, const struct udp_in *in,
+                         const struct srt_packet *p)
 {
     struct srt_service *s = e->service;
     struct srt_handshake h;
