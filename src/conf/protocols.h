@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* protocols.h - the list of all protocols that clients connect with. One line here adds a protocol
- * to every list that walks them: its row of directives and endpoints is conf_protocol_ID in
- * conf/protocol/ID.c (conf/protocol.h).
+/* protocols.h - the list of all protocols that clients connect with, the types of their clients and
+ * their lines in the log. A line here adds a protocol to all that walks the list; its row is
+ * conf_protocol_ID in conf/protocol/ID.c (conf/protocol.h) and protocol_ID in serve/ID/protocol.c
+ * (serve/protocol.h).
  */
 #ifndef CONF_PROTOCOLS_H
 #define CONF_PROTOCOLS_H
@@ -19,6 +20,48 @@
     XX(RTMP, rtmp) \
     XX(HTTP, http) \
     PROTOCOL_SERVER_LIST(XX)
+
+/* Types of clients, XX(ID, "name", "text", flags): CLIENTS_ID, with the names that users of such
+ * servers know, and the words for the log. */
+#define PROTOCOL_CLIENT_LIST(XX) \
+    XX(RTMP_PLAY, "rtmp-play", "RTMP player", 0) \
+    XX(FLV_PLAY, "flv-play", "HTTP player", 0) \
+    XX(MP4_PLAY, "mp4-play", "MP4 player", 0) \
+    XX(HLS_PLAY, "hls-play", "HLS player", 0) \
+    XX(DASH_PLAY, "dash-play", "DASH player", 0) \
+    XX(FLASH_PUBLISH, "flash-publish", "RTMP publisher", CLIENTS_PUBLISHES) \
+    XX(FMLE_PUBLISH, "fmle-publish", "RTMP publisher", CLIENTS_PUBLISHES) \
+    XX(HAIVISION_PUBLISH, "haivision-publish", "RTMP publisher", CLIENTS_PUBLISHES) \
+    XX(RTSP_PLAY, "rtsp-play", "RTSP player", 0) \
+    XX(RTSP_PUBLISH, "rtsp-publish", "RTSP publisher", CLIENTS_PUBLISHES) \
+    XX(RTSP_VOD, "rtsp-vod", "RTSP player", CLIENTS_FILE) \
+    XX(RTMP_VOD, "rtmp-vod", "RTMP player", CLIENTS_FILE) \
+    XX(FLV_VOD, "flv-vod", "HTTP player", CLIENTS_FILE) \
+    XX(SRT_PLAY, "srt-play", "SRT player", 0) \
+    XX(SRT_PUBLISH, "srt-publish", "SRT publisher", CLIENTS_PUBLISHES) \
+    XX(RTC_PLAY, "rtc-play", "WebRTC player", 0) \
+    XX(RTC_PUBLISH, "rtc-publish", "WebRTC publisher", CLIENTS_PUBLISHES) \
+    XX(RTMFP_PLAY, "rtmfp-play", "RTMFP player", 0) \
+    XX(RTMFP_PUBLISH, "rtmfp-publish", "RTMFP publisher", CLIENTS_PUBLISHES) \
+    XX(FORWARD, "forward", "forward", 0)
+
+/* Sample lines of the log, XX(ID, "text"): SAMPLED_ID, and how the line begins. */
+#define PROTOCOL_SAMPLED_LIST(XX) \
+    XX(PLAY, "-> PLA") \
+    XX(PUBLISH, "<- CPB") \
+    XX(FORWARD, "<- FWR") \
+    XX(HTTP, "-> HTS") \
+    XX(HLS, "-> HLS") \
+    XX(DASH, "-> DASH") \
+    XX(ENCODER, "-> ENC") \
+    XX(INGEST, "-> IGS") \
+    XX(EXEC, "-> EXE") \
+    XX(SRT_PLAY, "-> SRT_PLA") \
+    XX(SRT_PUBLISH, "<- SRT_CPB") \
+    XX(RTC_PLAY, "-> RTC") \
+    XX(RTC_PUBLISH, "<- RTC") \
+    XX(RTMFP_PLAY, "-> RTMFP_PLA") \
+    XX(RTMFP_PUBLISH, "<- RTMFP_CPB")
 
 #define XX(ID, id) PROTOCOL_##ID,
 enum protocol_id { PROTOCOL_LIST(XX) PROTOCOLS };

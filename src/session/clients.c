@@ -12,28 +12,11 @@ enum { BUCKETS_MIN = 64 };
 
 static const struct {
     const char *name, *text;
-    bool publishes, file;
+    unsigned flags;
 } types[CLIENTS_TYPES] = {
-    [CLIENTS_RTMP_PLAY] = { "rtmp-play", "RTMP player", false, false },
-    [CLIENTS_FLV_PLAY] = { "flv-play", "HTTP player", false, false },
-    [CLIENTS_MP4_PLAY] = { "mp4-play", "MP4 player", false, false },
-    [CLIENTS_HLS_PLAY] = { "hls-play", "HLS player", false, false },
-    [CLIENTS_DASH_PLAY] = { "dash-play", "DASH player", false, false },
-    [CLIENTS_FLASH_PUBLISH] = { "flash-publish", "RTMP publisher", true, false },
-    [CLIENTS_FMLE_PUBLISH] = { "fmle-publish", "RTMP publisher", true, false },
-    [CLIENTS_HAIVISION_PUBLISH] = { "haivision-publish", "RTMP publisher", true, false },
-    [CLIENTS_RTSP_PLAY] = { "rtsp-play", "RTSP player", false, false },
-    [CLIENTS_RTSP_PUBLISH] = { "rtsp-publish", "RTSP publisher", true, false },
-    [CLIENTS_SRT_PLAY] = { "srt-play", "SRT player", false, false },
-    [CLIENTS_SRT_PUBLISH] = { "srt-publish", "SRT publisher", true, false },
-    [CLIENTS_RTC_PLAY] = { "rtc-play", "WebRTC player", false, false },
-    [CLIENTS_RTC_PUBLISH] = { "rtc-publish", "WebRTC publisher", true, false },
-    [CLIENTS_RTMFP_PLAY] = { "rtmfp-play", "RTMFP player", false, false },
-    [CLIENTS_RTMFP_PUBLISH] = { "rtmfp-publish", "RTMFP publisher", true, false },
-    [CLIENTS_RTSP_VOD] = { "rtsp-vod", "RTSP player", false, true },
-    [CLIENTS_RTMP_VOD] = { "rtmp-vod", "RTMP player", false, true },
-    [CLIENTS_FLV_VOD] = { "flv-vod", "HTTP player", false, true },
-    [CLIENTS_FORWARD] = { "forward", "forward", false, false },
+#define XX(ID, name, text, flags) [CLIENTS_##ID] = { name, text, flags },
+    PROTOCOL_CLIENT_LIST(XX)
+#undef XX
 };
 
 const char *clients_type_name(enum clients_type type)
@@ -48,12 +31,12 @@ const char *clients_type_text(enum clients_type type)
 
 bool clients_type_publishes(enum clients_type type)
 {
-    return types[type].publishes;
+    return types[type].flags & CLIENTS_PUBLISHES;
 }
 
 bool clients_type_is_file(enum clients_type type)
 {
-    return types[type].file;
+    return types[type].flags & CLIENTS_FILE;
 }
 
 const char *clients_way_name(enum clients_way way)
@@ -222,7 +205,7 @@ void clients_count(struct client *c, uint64_t in, uint64_t out)
     t = &c->stream->all->totals[c->type];
     t->in += in - c->in;
     t->out += out - c->out;
-    if (types[c->type].file)
+    if (clients_type_is_file(c->type))
         clients_stream_sent(c, out - c->out);
     c->in = in;
     c->out = out;

@@ -13,6 +13,7 @@
 
 #include "base/jput.h"
 #include "base/kbps.h"
+#include "conf/protocols.h"
 #include "live/source.h"
 
 #include <stdatomic.h>
@@ -29,16 +30,11 @@ struct workers;
 
 enum { CLIENTS_ID_SIZE = 9, CLIENTS_NAME_ID_SIZE = 12 };
 
-/* What a client is; the names are those that users of such servers know. */
-enum clients_type {
-    CLIENTS_RTMP_PLAY, CLIENTS_FLV_PLAY, CLIENTS_MP4_PLAY, CLIENTS_HLS_PLAY, CLIENTS_DASH_PLAY,
-    CLIENTS_FLASH_PUBLISH, CLIENTS_FMLE_PUBLISH, CLIENTS_HAIVISION_PUBLISH, CLIENTS_RTSP_PLAY,
-    CLIENTS_RTSP_PUBLISH,
-    CLIENTS_RTSP_VOD, CLIENTS_RTMP_VOD, CLIENTS_FLV_VOD, /* of files: each at its own place */
-    CLIENTS_SRT_PLAY, CLIENTS_SRT_PUBLISH, CLIENTS_RTC_PLAY, CLIENTS_RTC_PUBLISH,
-    CLIENTS_RTMFP_PLAY, CLIENTS_RTMFP_PUBLISH, CLIENTS_FORWARD,
-    CLIENTS_TYPES,
-};
+/* What a client is: a row of PROTOCOL_CLIENT_LIST. */
+#define XX(ID, name, text, flags) CLIENTS_##ID,
+enum clients_type { PROTOCOL_CLIENT_LIST(XX) CLIENTS_TYPES };
+#undef XX
+enum clients_flag { CLIENTS_PUBLISHES = 1, CLIENTS_FILE = 2 }; /* else it plays a live stream */
 const char *clients_type_name(enum clients_type type); /* "rtmp-play" */
 const char *clients_type_text(enum clients_type type); /* "RTMP player", for the log */
 bool clients_type_publishes(enum clients_type type);

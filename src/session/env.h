@@ -7,7 +7,7 @@
 #ifndef SESSION_ENV_H
 #define SESSION_ENV_H
 
-#include "base/sampled.h"
+#include "session/sampled.h"
 #include "co/co.h"
 #include "conf/conf.h"
 #include "live/source.h"

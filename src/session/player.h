@@ -21,7 +21,7 @@ void session_play_end(struct session *s, err_t why);
  * of now? `changed`: there is another one than when it was asked before. */
 err_t session_play_check(struct session *s, bool *changed) __attribute__((warn_unused_result));
 
-/* Why a player over RTMP or RTMFP is not sent Opus. */
+/* Why a player of FLV messages is not sent Opus. */
 #define SESSION_PLAY_NO_OPUS "it did not announce Opus in the fourCcList of its connect"
 /* The log line of a player whose stream or file has Opus audio that is left out; `why` ends up in
  * it. */

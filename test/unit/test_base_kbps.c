@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base_kbps.c - rates and the one line per kind. */
 #include "base/kbps.h"
-#include "base/sampled.h"
+#include "session/sampled.h"
 #include "unit.h"
 
 static const int64_t second = 1000000;

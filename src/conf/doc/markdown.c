@@ -9,6 +9,8 @@
 
 #define AS_GOOD_AS_NONE 1e8 /* a limit above which nobody wants to read of it */
 
+#define XX(ID, id) ", [" #id "_server](#" #id "_server)"
+
 static const char intro[] =
 "# Configuration\n"
 "\n"
@@ -18,9 +20,8 @@ static const char intro[] =
 "| You want to | Directives |\n"
 "|---|---|\n"
 "| use all cores | [`workers auto;`](#outside-of-any-block) |\n"
-"| change ports | `listen` of [rtmp](#rtmp), [http_server](#http_server), [http_api](#http_api), "
-"[rtsp_server](#rtsp_server), [srt_server](#srt_server), [rtc_server](#rtc_server), "
-"[rtmfp_server](#rtmfp_server) |\n"
+"| change ports | `listen` of [rtmp](#rtmp), [http_server](#http_server), [http_api](#http_api)"
+PROTOCOL_SERVER_LIST(XX) " |\n"
 "| turn TLS on | [rtmps](#rtmps), [http_server.https](#http_serverhttps), "
 "[http_api.https](#http_apihttps), [rtsp_server.https](#rtsp_serverhttps) |\n"
 "| set a password for console and API | [http_api.auth](#http_apiauth) |\n"

@@ -3,7 +3,7 @@
 #ifndef SINK_HLS_KIND_H
 #define SINK_HLS_KIND_H
 
-#include "base/sampled.h"
+#include "session/sampled.h"
 #include "base/wr.h"
 #include "conf/conf.h"
 #include "format/mp4/frag.h"

@@ -5,36 +5,17 @@
  * yes and prints a line about itself. With ten thousand players the log has one PLA line per
  * pithy_print_ms, not ten thousand.
  */
-#ifndef BASE_SAMPLED_H
-#define BASE_SAMPLED_H
+#ifndef SESSION_SAMPLED_H
+#define SESSION_SAMPLED_H
+
+#include "conf/protocols.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum sampled_kind {
-    SAMPLED_PLAY,     /* -> PLA */
-    SAMPLED_PUBLISH,  /* <- CPB */
-    SAMPLED_FORWARD,  /* <- FWR */
-    SAMPLED_EDGE_IN,  /* <- EIG */
-    SAMPLED_EDGE_OUT, /* <- EPB */
-    SAMPLED_HTTP,     /* -> HTS */
-    SAMPLED_HTTP_CACHE, /* -> HTC */
-    SAMPLED_HLS,      /* -> HLS */
-    SAMPLED_DASH,     /* -> DASH */
-    SAMPLED_DVR,
-    SAMPLED_ENCODER,  /* -> ENC */
-    SAMPLED_INGEST,   /* -> IGS */
-    SAMPLED_EXEC,     /* -> EXE */
-    SAMPLED_CASTER,   /* <- SCS */
-    SAMPLED_SRT_PLAY, /* -> SRT_PLA */
-    SAMPLED_SRT_PUBLISH, /* <- SRT_CPB */
-    SAMPLED_RTSP_PLAY,
-    SAMPLED_RTC_PLAY,
-    SAMPLED_RTC_PUBLISH,
-    SAMPLED_RTMFP_PLAY,    /* -> RTMFP_PLA */
-    SAMPLED_RTMFP_PUBLISH, /* <- RTMFP_CPB */
-    SAMPLED_KINDS,
-};
+#define XX(ID, text) SAMPLED_##ID,
+enum sampled_kind { PROTOCOL_SAMPLED_LIST(XX) SAMPLED_KINDS };
+#undef XX
 
 /* Starts as zeros. One per coroutine thread, held by the server. */
 struct sampled {
