@@ -347,45 +347,6 @@ static bool is_look(const struct http_exchange *x, const struct hls_answer *a)
     return a->missing || x->req->verb == HTTP_VERB_HEAD;
 }
 
-/* Who asks without a session gets one first, and then a list of one list that has its key. */
-static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
-{
-    char text[HLS_SESSION_KEY + 2];
-    const char *key = hls_session_key(x, text);
-    struct hls_session *session = hls_session_of(a->h, x, &a->names, false);
-    bool undo = !session && is_look(x, a);
-    err_t err = NULL;
-
-    if (!session && !x->vhost->hls.ctx)
-        return send_segments(x, a, NULL);
-    if (!session)
-        err = begin(x, a, false, &key, &session);
-    if (err)
-        return hls_answer_denied(x, err);
-    if (!hls_session_hold(session))
-        return http_response_status(x->resp, hls_session_refusal(session));
-    if (a->missing)
-        err = http_response_status(x->resp, 404);
-    else
-        err = key ? send_segments(x, a, session) : send_master(x, a->h, a->path, session);
-    hls_session_release(session, x->resp->sent);
-    note_use(session, x->vhost->hls.ts_ctx);
-    if (undo)
-        hls_session_undo(session);
-    return err;
-}
-
-err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
-{
-    err_t err;
-
-    x->vhost = a->vhost;
-    if (!a->vhost->enabled)
-        return http_response_status(x->resp, 404);
-    err = allowed(x, a, x->vhost->hls.ctx);
-    return err ? hls_answer_denied(x, err) : send_list(x, a);
-}
-
 /* ------------------------------------------------------------ MPDs */
 
 /* Where to ask for the next one: here, by the id. */
@@ -470,41 +431,58 @@ static err_t find_mpd(struct http_exchange *x, const struct hls_answer *a,
     return err;
 }
 
-static err_t send_mpd_to(struct http_exchange *x, const struct hls_answer *a)
+/* ------------------------------------------------------------ lists of both kinds */
+
+/* The list, for a session or NULL; of HLS, a player without a key gets a list of one list with the
+ * key of its session. */
+static err_t send_list_to(struct http_exchange *x, const struct hls_answer *a,
+                          const struct hls_session *session, const char *key)
 {
+    if (a->missing && session)
+        return http_response_status(x->resp, 404);
+    if (a->sort == HLS_MPD)
+        return find_mpd(x, a, session);
+    return key || !session ? send_segments(x, a, session) : send_master(x, a->h, a->path, session);
+}
+
+static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
+{
+    bool dash = a->sort == HLS_MPD;
+    bool wanted = dash ? hls_wants_session(x->vhost, HLS_MPD) : x->vhost->hls.ctx;
     char text[HLS_SESSION_KEY + 2];
     const char *key = hls_session_key(x, text);
-    struct hls_session *session;
+    struct hls_session *session = NULL;
     err_t err = NULL;
     bool undo;
 
-    if (!hls_wants_session(x->vhost, HLS_MPD))
-        return find_mpd(x, a, NULL);
-    session = hls_session_of(a->h, x, &a->names, true);
+    if (wanted || !dash)
+        session = hls_session_of(a->h, x, &a->names, dash);
+    if (!wanted && !session)
+        return send_list_to(x, a, NULL, key);
     undo = !session && is_look(x, a);
     if (!session)
-        err = begin(x, a, true, &key, &session);
+        err = begin(x, a, dash, &key, &session);
     if (err)
         return hls_answer_denied(x, err);
     if (!hls_session_hold(session))
         return http_response_status(x->resp, hls_session_refusal(session));
-    err = find_mpd(x, a, session);
+    err = send_list_to(x, a, session, key);
     hls_session_release(session, x->resp->sent);
-    note_use(session, x->vhost->dash.ts_ctx);
+    note_use(session, dash ? x->vhost->dash.ts_ctx : x->vhost->hls.ts_ctx);
     if (undo)
         hls_session_undo(session);
     return err;
 }
 
-err_t hls_answer_mpd(struct http_exchange *x, struct hls_answer *a)
+err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
 {
     err_t err;
 
     x->vhost = a->vhost;
     if (!a->vhost->enabled)
         return http_response_status(x->resp, 404);
-    err = allowed(x, a, x->vhost->dash.ctx);
-    return err ? hls_answer_denied(x, err) : send_mpd_to(x, a);
+    err = allowed(x, a, a->sort == HLS_MPD ? x->vhost->dash.ctx : x->vhost->hls.ctx);
+    return err ? hls_answer_denied(x, err) : send_list(x, a);
 }
 
 /* ------------------------------------------------------------ segments and keys */

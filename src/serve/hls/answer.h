@@ -22,10 +22,8 @@ struct hls_answer {
 /* Read such a list. ERR_NO_FILE: there is none. Yields. */
 err_t hls_answer_read(struct hls_answer *a) __attribute__((warn_unused_result));
 
-/* Lists. They ask all that is to be asked. Yield. */
+/* Lists and MPDs. It asks all that is to be asked. Yields. */
 err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
-    __attribute__((warn_unused_result));
-err_t hls_answer_mpd(struct http_exchange *x, struct hls_answer *a)
     __attribute__((warn_unused_result));
 
 /* Is a file of that sort for sessions only? */

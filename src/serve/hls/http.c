@@ -124,7 +124,7 @@ static err_t on_list(struct http_exchange *x, void *arg)
     x->declined = !is_list(a.sort);
     if (x->declined)
         return NULL;
-    return a.sort == HLS_MPD ? hls_answer_mpd(x, &a) : hls_answer_list(x, &a);
+    return hls_answer_list(x, &a);
 }
 
 /* The session of the request, if it may have this file of its own stream. */
@@ -138,43 +138,28 @@ static struct hls_session *session_in_memory(const struct http_exchange *x,
     return s && hls_session_plays(s, &a->names) ? s : NULL;
 }
 
-/* Could one of the templates of this stream, in this folder, have made the path? */
-static bool is_of(const struct session_stream *names, const struct conf_vhost *v, const char *path,
-                  enum hls_sort *sort)
-{
-    struct hls_template t;
-
-    for (unsigned i = 0; i < HLS_TEMPLATES; i++) {
-        size_t n;
-
-        if (!hls_template(v, i, &t))
-            continue;
-        n = strlen(t.folder);
-        if (strncmp(path, t.folder, n) == 0 && path[n] == '/' &&
-            hls_match(t.text, names, path + n + 1)) {
-            *sort = t.sort;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What its session is for, on disk: most segments are asked for so. */
 static struct hls_session *session_by_name(const struct http_exchange *x, struct hls_answer *a)
 {
     char text[HLS_SESSION_KEY + 2];
     const char *key = hls_session_key(x, text);
     struct hls_session *s = key ? hls_session_find(a->h, key) : NULL;
+    struct hls_template t;
+    const char *below;
 
     a->vhost = s ? conf_vhost_find(x->conf, s->session.names.vhost) : NULL;
-    return a->vhost && is_of(&s->session.names, a->vhost, a->path, &a->sort) ? s : NULL;
+    if (!a->vhost || !hls_template_find(a->vhost, &s->session.names, a->path, &t, &below))
+        return NULL;
+    a->sort = t.sort;
+    return s;
 }
 
 /* Initializations have the ending of any MP4 file: could a stream have written this one? */
 static bool is_init(const struct http_exchange *x, const char *path)
 {
     size_t n = strlen(path);
-    enum hls_sort sort;
+    struct hls_template t;
+    const char *below;
 
     if (n < 4 || strcmp(path + n - 4, ".mp4") != 0)
         return false;
@@ -183,7 +168,8 @@ static bool is_init(const struct http_exchange *x, const char *path)
         const struct session_stream any = { .vhost = v->name };
 
         co_yield_if_due();
-        if (is_of(&any, v, path, &sort) && (sort == HLS_MEDIA || sort == HLS_DASH_MEDIA))
+        if (hls_template_find(v, &any, path, &t, &below) &&
+            (t.sort == HLS_MEDIA || t.sort == HLS_DASH_MEDIA))
             return true;
     }
     return false;
@@ -325,7 +311,7 @@ static err_t answer_list(struct search *s)
         err_free(&err);
     if (err)
         return err;
-    err = s->a.sort == HLS_MPD ? hls_answer_mpd(s->x, &s->a) : hls_answer_list(s->x, &s->a);
+    err = hls_answer_list(s->x, &s->a);
     (void)hls_file_unref(s->a.file);
     return err;
 }

@@ -2,9 +2,7 @@
 /* room.c - how many sessions of HLS and DASH there may be. */
 #include "serve/hls/room.h"
 
-#include "base/ip.h"
 #include "base/must.h"
-#include "base/siphash.h"
 #include "conf/conf.h"
 
 #include <pthread.h>
@@ -12,23 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024, UNUSED_PART = 50, UNUSED_LEAST = 1000 };
+enum { UNUSED_PART = 50, UNUSED_LEAST = 1000 };
 
-struct ends {
+struct hls_room { /* the unused ones */
     struct hls_room_place *oldest, *newest;
-};
-
-/* One that has unused sessions at this worker. */
-struct hls_room_address {
-    struct hls_room_address *next;
-    uint8_t of[IP_SIZE];
-    struct ends unused;
-};
-
-struct hls_room {
-    uint8_t secret[SIPHASH_KEY];
-    struct hls_room_address *buckets[BUCKETS];
-    struct ends unused;
 };
 
 static atomic_uint sessions, unused_sessions; /* of all workers */
@@ -43,11 +28,8 @@ static void make_peers(void)
 
 struct hls_room *hls_room_new(void)
 {
-    struct hls_room *r = must(calloc(1, sizeof(*r)));
-
     (void)pthread_once(&once, make_peers);
-    siphash_new_key(r->secret);
-    return r;
+    return must(calloc(1, sizeof(struct hls_room)));
 }
 
 void hls_room_free(struct hls_room *r)
@@ -55,70 +37,47 @@ void hls_room_free(struct hls_room *r)
     free(r);
 }
 
-/* ------------------------------------------------------------ unused ones of an address */
+/* ------------------------------------------------------------ unused ones */
 
-static struct hls_room_address **find(const struct hls_room *r, const uint8_t of[IP_SIZE])
+static void line_up(struct hls_room *r, struct hls_room_place *p)
 {
-    size_t i = siphash(r->secret, of, IP_SIZE) % BUCKETS;
-    struct hls_room_address **at = (struct hls_room_address **)&r->buckets[i];
-
-    while (*at && memcmp((*at)->of, of, IP_SIZE) != 0)
-        at = &(*at)->next;
-    return at;
-}
-
-static void line_up(struct hls_room *r, struct hls_room_place *p, const uint8_t of[IP_SIZE])
-{
-    struct hls_room_address **at = find(r, of);
-
     (void)atomic_fetch_add_explicit(&unused_sessions, 1, memory_order_relaxed);
-    if (!*at) {
-        *at = must(calloc(1, sizeof(**at)));
-        memcpy((*at)->of, of, IP_SIZE);
-    }
-    p->address = *at;
-    p->all = (struct hls_room_link){ .older = r->unused.newest };
-    *(r->unused.newest ? &r->unused.newest->all.newer : &r->unused.oldest) = p;
-    r->unused.newest = p;
-    p->same = (struct hls_room_link){ .older = p->address->unused.newest };
-    *(p->same.older ? &p->same.older->same.newer : &p->address->unused.oldest) = p;
-    p->address->unused.newest = p;
+    p->unused = true;
+    p->older = r->newest;
+    *(r->newest ? &r->newest->newer : &r->oldest) = p;
+    r->newest = p;
 }
 
 void hls_room_used(struct hls_room *r, struct hls_room_place *p)
 {
-    struct hls_room_address *a = p->address, **at;
-
-    if (!a)
+    if (!p->unused)
         return;
-    p->address = NULL;
+    p->unused = false;
     (void)atomic_fetch_sub_explicit(&unused_sessions, 1, memory_order_relaxed);
-    *(p->all.older ? &p->all.older->all.newer : &r->unused.oldest) = p->all.newer;
-    *(p->all.newer ? &p->all.newer->all.older : &r->unused.newest) = p->all.older;
-    *(p->same.older ? &p->same.older->same.newer : &a->unused.oldest) = p->same.newer;
-    *(p->same.newer ? &p->same.newer->same.older : &a->unused.newest) = p->same.older;
-    if (a->unused.oldest)
-        return;
-    at = find(r, a->of);
-    *at = a->next;
-    free(a);
+    *(p->older ? &p->older->newer : &r->oldest) = p->newer;
+    *(p->newer ? &p->newer->older : &r->newest) = p->older;
+}
+
+/* This one, or the first newer one of that address. They are few: see most_unused(). */
+static struct hls_room_place *of_address(struct hls_room_place *p, const char *ip)
+{
+    uint8_t of[IP_SIZE];
+
+    if (ip)
+        ip_customer(ip, of);
+    while (ip && p && memcmp(p->of, of, IP_SIZE) != 0)
+        p = p->newer;
+    return p;
 }
 
 struct hls_room_place *hls_room_oldest(const struct hls_room *r, const char *ip)
 {
-    const struct hls_room_address *a;
-    uint8_t of[IP_SIZE];
-
-    if (!ip)
-        return r->unused.oldest;
-    ip_customer(ip, of);
-    a = *find(r, of);
-    return a ? a->unused.oldest : NULL;
+    return of_address(r->oldest, ip);
 }
 
 struct hls_room_place *hls_room_next(const struct hls_room_place *p, const char *ip)
 {
-    return ip ? p->same.newer : p->all.newer;
+    return of_address(p->newer, ip);
 }
 
 /* ------------------------------------------------------------ to come and to go */
@@ -160,7 +119,6 @@ err_t hls_room_enter(struct hls_room *r, struct hls_room_place *p, const struct 
     const struct conf_limits *l = &env->conf->limits;
     unsigned n = atomic_fetch_add_explicit(&sessions, 1, memory_order_relaxed);
     unsigned unused = atomic_load_explicit(&unused_sessions, memory_order_relaxed);
-    uint8_t of[IP_SIZE];
 
     *own = !has_place(p, l, ip);
     if (*own || unused >= most_unused(l) || n >= (unsigned)l->hls_sessions) {
@@ -168,8 +126,8 @@ err_t hls_room_enter(struct hls_room *r, struct hls_room_place *p, const struct 
         (void)atomic_fetch_sub_explicit(&sessions, 1, memory_order_relaxed);
         return full(l, ip, *own, n);
     }
-    ip_customer(ip, of);
-    line_up(r, p, of);
+    ip_customer(ip, p->of);
+    line_up(r, p);
     return NULL;
 }
 

@@ -11,19 +11,18 @@
 #ifndef SERVE_HLS_ROOM_H
 #define SERVE_HLS_ROOM_H
 
+#include "base/ip.h"
 #include "session/env.h"
 #include "session/peers.h"
 
 struct hls_room; /* of one worker */
-struct hls_room_address;
 
 /* In a session, zeroed. */
 struct hls_room_place {
     struct peers_place peer;          /* among all workers' */
-    struct hls_room_address *address; /* NULL: it is not among the unused ones */
-    struct hls_room_link {
-        struct hls_room_place *older, *newer;
-    } all, same; /* unused ones, and those of its address */
+    uint8_t of[IP_SIZE];              /* its address */
+    bool unused;
+    struct hls_room_place *older, *newer; /* of the unused ones */
 };
 
 struct hls_room *hls_room_new(void);
@@ -38,7 +37,7 @@ void hls_room_leave(struct hls_room *r, struct hls_room_place *p);
 void hls_room_used(struct hls_room *r, struct hls_room_place *p);
 static inline bool hls_room_is_used(const struct hls_room_place *p)
 {
-    return !p->address;
+    return !p->unused;
 }
 
 /* The oldest unused one of this worker, of that address (NULL: of any), and the one that is next;

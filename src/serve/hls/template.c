@@ -187,6 +187,20 @@ bool hls_match(const char *text, const struct session_stream *names, const char 
     return match(&m, text, path);
 }
 
+bool hls_template_find(const struct conf_vhost *v, const struct session_stream *names,
+                       const char *path, struct hls_template *out, const char **below)
+{
+    for (unsigned i = 0; i < HLS_TEMPLATES; i++) {
+        size_t n = hls_template(v, i, out) ? strlen(out->folder) : 0;
+
+        *below = path + n + 1;
+        if (n > 0 && strncmp(path, out->folder, n) == 0 && path[n] == '/' &&
+            hls_match(out->text, names, *below))
+            return true;
+    }
+    return false;
+}
+
 /* Two names between slashes could be divided elsewhere. */
 static bool is_clear(const char *text)
 {

@@ -39,6 +39,10 @@ struct hls_matched {
 bool hls_match_names(const char *text, const char *vhost, const char *path,
                      struct hls_matched *out);
 
+/* Does a template of this vhost, in its folder, make the whole path for that stream? */
+bool hls_template_find(const struct conf_vhost *v, const struct session_stream *names,
+                       const char *path, struct hls_template *out, const char **below);
+
 /* By what it ends in, where no template says more. */
 enum hls_sort hls_sort_by_end(const char *path);
 

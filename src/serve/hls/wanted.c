@@ -18,19 +18,13 @@
 /* Which stream of that vhost would have a list there? */
 static bool find_names(const struct conf_vhost *v, const char *path, struct hls_matched *out)
 {
+    const struct session_stream any = { .vhost = v->name };
     struct hls_template t;
+    const char *below;
 
-    for (unsigned i = 0; i < HLS_TEMPLATES; i++) {
-        size_t n;
-
-        if (!hls_template(v, i, &t) || (t.sort != HLS_LIST && t.sort != HLS_MPD))
-            continue;
-        n = strlen(t.folder);
-        if (strncmp(path, t.folder, n) == 0 && path[n] == '/' &&
-            hls_match_names(t.text, v->name, path + n + 1, out))
-            return true;
-    }
-    return false;
+    return hls_template_find(v, &any, path, &t, &below) &&
+           (t.sort == HLS_LIST || t.sort == HLS_MPD) &&
+           hls_match_names(t.text, v->name, below, out);
 }
 
 static bool is_there(const struct hls_answer *a)

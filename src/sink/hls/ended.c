@@ -20,8 +20,6 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 /* FRAGMENTS: a list that is written changes within so many. */
 enum { FRAGMENTS = 3, DEPTH = 8, ENTRIES_MAX = 1 << 20, FOUND_MAX = 1 << 14 };
@@ -79,33 +77,6 @@ void hls_ended_free(struct hls_ended_list *all)
 }
 
 /* ------------------------------------------------------------ journals, on a helper thread */
-
-static bool is_silent(const char *path, co_usec silence)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           time(NULL) - st.st_mtime >= (time_t)us_to_s(silence);
-}
-
-struct check {
-    char *path;
-    co_usec silence;
-    bool silent;
-};
-
-static void run_check(void *arg)
-{
-    struct check *c = arg;
-
-    c->silent = is_silent(c->path, c->silence);
-}
-
-static void free_check(void *arg)
-{
-    free(((struct check *)arg)->path);
-    free(arg);
-}
 
 /* The journals below a folder. */
 struct search {
@@ -193,19 +164,6 @@ static void free_search(void *arg)
 
 /* ------------------------------------------------------------ removal */
 
-static err_t check_silent(const struct hls_ended *r, co_usec silence, bool *silent)
-{
-    struct check *c = must(calloc(1, sizeof(*c)));
-    err_t err;
-
-    *c = (struct check){ .path = must_dup(r->journal), .silence = silence };
-    err = co_thread_run(CO_POOL_FILE, run_check, c, free_check, CO_FOREVER);
-    *silent = !err && c->silent;
-    if (!err)
-        free_check(c);
-    return err;
-}
-
 /* Another worker has the stream, and continues with what is there. One that is published now comes
  * here: its home is held. */
 static bool is_here(const struct hls_stream *s)
@@ -240,7 +198,8 @@ static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
     if (!s)
         return;
     s->info.disposing = true;
-    removes = is_here(s) && strcmp(s->store.record.path, r->journal) == 0 && hls_recover_list(s) &&
+    removes = is_here(s) && strcmp(s->store.record.path, r->journal) == 0 &&
+              hls_recover_list(s, early ? 0 : r->silence) &&
               !hls_stream_find(h, &names, r->kind); /* it may have been published meanwhile */
     if (removes)
         log_removal(&s->info, r, early);
@@ -274,15 +233,14 @@ static err_t remove_due(void *hls)
 
     h->ended->co = co_self();
     while (h->ended->first && !err) {
-        bool early, silent;
+        bool early;
         struct hls_ended *r = take_due(h, &early);
 
         if (r) {
-            err = check_silent(r, early ? 0 : r->silence, &silent);
-            if (silent)
-                remove_files(h, r, early);
+            remove_files(h, r, early);
             free_one(r);
             co_yield_if_due();
+            err = co_check();
         } else if (co_park(next_due(h->ended) - co_now()) == CO_STOPPED) {
             err = co_check();
         }

@@ -6,6 +6,7 @@
 
 #include "base/must.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,7 @@ void hls_segment_forget(struct hls_store *s, struct hls_segment *seg)
 
 void hls_segment_free(struct hls_store *s, struct hls_segment *seg)
 {
+    assert(seg->entry.id == 0);
     hls_segment_forget(s, seg);
     hls_shared_unref(s, seg->init);
     hls_shared_unref(s, seg->key);

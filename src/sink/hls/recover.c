@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CLOCK_SLACK = 5000 };
@@ -23,6 +25,7 @@ struct reading {
     char *path, *list_path, *root, *key_root;
     struct journal journal;
     bool is_journal, has_list;
+    time_t age;          /* seconds since the journal was written */
 };
 
 static bool is_there(const struct reading *r, const struct journal_file *f)
@@ -38,6 +41,7 @@ static void run(void *arg)
 {
     struct reading *r = arg;
     struct journal *j = &r->journal;
+    struct stat st;
     size_t size;
     char *text = disk_read_file(&r->job, r->path, JOURNAL_MAX, &size);
 
@@ -45,6 +49,8 @@ static void run(void *arg)
     free(text);
     for (size_t i = 0; i < j->n && r->is_journal; i++)
         j->v[i].there = !j->v[i].forgotten && is_there(r, &j->v[i]);
+    if (stat(r->path, &st) == 0)
+        r->age = time(NULL) - st.st_mtime;
     r->has_list = access(r->list_path, F_OK) == 0;
 }
 
@@ -299,7 +305,7 @@ static void log_unknown(const struct hls_stream *s, const struct reading *r)
                   "files stay where they are", s->info.m3u8_path);
 }
 
-bool hls_recover_list(struct hls_stream *s)
+bool hls_recover_list(struct hls_stream *s, co_usec silence)
 {
     struct reading *r = new_reading(s);
     err_t err = co_thread_run(CO_POOL_FILE, run, r, drop, CO_SECONDS(10));
@@ -311,7 +317,7 @@ bool hls_recover_list(struct hls_stream *s)
     }
     ours = r->is_journal && is_of(&r->journal, s);
     s->store.begun |= ours;
-    found = ours && is_alone(s);
+    found = ours && is_alone(s) && (silence == 0 || r->age >= (time_t)us_to_s(silence));
     if (found)
         take(s, &r->journal);
     else if (!ours)
@@ -323,7 +329,7 @@ bool hls_recover_list(struct hls_stream *s)
 
 void hls_recover(struct hls_stream *s)
 {
-    bool found = hls_recover_list(s);
+    bool found = hls_recover_list(s, 0);
 
     if (found)
         log_trace("%s goes on at segment %llu, with %zu of before", s->info.name,

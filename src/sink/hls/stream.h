@@ -71,8 +71,8 @@ void hls_drain(struct hls_stream *s, bool all);
 
 /* recover.c: go on with what is on disk. Yields. */
 void hls_recover(struct hls_stream *s);
-/* Only take it. False: there is no journal of this stream. Yields. */
-bool hls_recover_list(struct hls_stream *s);
+/* Only take it. False: no journal of this stream is there that is as old as `silence`. Yields. */
+bool hls_recover_list(struct hls_stream *s, co_usec silence);
 
 /* ended.c: streams that have no publisher and are on disk alone */
 struct hls_ended_list *hls_ended_new(void);
