@@ -113,7 +113,7 @@ static err_t load(struct io_tls_server **out, const struct conf_tls *c)
     struct io_tls_cert *certs = must(calloc(n, sizeof(*certs)));
     const struct io_tls_rules rules = {
         .v12 = speaks(c, "TLSv1.2"), .v13 = speaks(c, "TLSv1.3"), .ciphers = c->ciphers,
-        .tickets = c->session_tickets,
+        .tickets = c->session_tickets, .library_records = !c->own_records,
     };
     err_t err;
 

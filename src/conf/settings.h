@@ -122,6 +122,7 @@ struct conf_tls {
     struct conf_list protocols; /* TLSv1.2, TLSv1.3 */
     const char *ciphers;        /* of TLS 1.2 */
     bool session_tickets;       /* https alone */
+    bool own_records;           /* of TLS 1.3; else the library's */
 };
 
 /* What one peer may take of us before it is cut off. */

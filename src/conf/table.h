@@ -121,7 +121,10 @@ extern const struct conf_block conf_table_vod;
       CONF_HANDLER, .help = "Versions of TLS: TLSv1.2 and TLSv1.3, there are no others." }, \
     { "ssl_ciphers", CONF_KIND_STRING, CONF_AT(conf_tls, ciphers), CONF_TLS_CIPHERS, \
       CONF_HANDLER, .help = "Ciphers of TLS 1.2, as OpenSSL and nginx write them; the first that " \
-      "the client has is taken. Those of TLS 1.3 are all good, AES-128-GCM is the first." }
+      "the client has is taken. Those of TLS 1.3 are all good, AES-128-GCM is the first." }, \
+    { "ssl_own_records", CONF_KIND_ON, CONF_AT(conf_tls, own_records), "on", CONF_HANDLER, \
+      .help = "Encrypt and decrypt records of TLS 1.3 in the server once OpenSSL has made the " \
+      "handshake, which costs less CPU and memory for each player. off: OpenSSL does it." }
 #define CONF_TLS_CERTIFICATES \
     { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV | \
       CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate }

@@ -158,3 +158,27 @@ def test_handshakes_have_a_time(secure):
     assert slow.closed(2) and time.monotonic() - begun < procs.patience(4)
     ended.set()
     t.join()
+
+
+def kb_of_connections(s):
+    """What each of a hundred HTTPS connections adds to the server's memory."""
+    peers = []
+    try:
+        for i in range(150):
+            if i == 50:  # what the first ones need is there
+                before = s.rss()
+            peers.append(Http(s.https, tls=s.cert.trust()))
+            assert peers[-1].get("/a.txt").status == 200
+        return (s.rss() - before) / 100
+    finally:
+        for p in peers:
+            p.close()
+
+
+@pytest.mark.skipif(procs.SLOW > 1, reason="sanitizers keep what is freed")
+def test_who_makes_the_records(secure):
+    """OpenSSL keeps over 10 KB for each connection whose records it makes."""
+    own = kb_of_connections(secure())
+    library = kb_of_connections(secure(https="ssl_own_records off;"))
+    print(f"KB a connection: {own} with records of our own, {library} with the library's")
+    assert library - own > 10, (own, library)

@@ -24,6 +24,7 @@ struct io_tls_rules {
     const char *ciphers; /* of TLS 1.2, as OpenSSL writes them; ours are preferred in this order */
     bool tickets;        /* clients get one to shake hands for less the next time; librtmp takes
                           * it for an error */
+    bool library_records; /* OpenSSL also makes the records of TLS 1.3: more CPU and memory */
 };
 
 /* Certificates that may change while connections run. Connections of all threads may share one, and

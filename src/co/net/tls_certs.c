@@ -123,7 +123,8 @@ static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char t
     if (!rules->tickets)
         (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
     SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
-    tls_take_set_up(ctx);
+    if (!rules->library_records)
+        tls_take_set_up(ctx);
     return tls_ciphers_set(ctx, rules->ciphers, text);
 }
 
