@@ -5,78 +5,41 @@
 
 #include "base/container_of.h"
 #include "co/thread.h"
-#include "conf_mem.h"
+#include "loopback.h"
 #include "rtmfp_bytes.h"
 
 #include "proto/rtmfp/initiator.h"
 #include "serve/rtmfp/peer.h"
 #include "session/clients.h"
 
-static struct session_env env;
-static struct co_group connections;
+static struct session_env *env;
 static struct udp_path at;
-
-static inline int free_port(void)
-{
-    static const struct udp_opts opts = { 0 };
-    struct udp *u;
-    int port;
-
-    assert_ok(udp_open(&u, "127.0.0.1", 0, &opts));
-    port = u->at.port;
-    udp_close(u);
-    return port;
-}
 
 static inline void begin(const char *server)
 {
-    struct datagram_sockets *sockets;
     char text[512];
-    int port = free_port();
+    int port = loopback_port();
 
     (void)snprintf(text, sizeof(text), "listen 1935; rtmfp_server { enabled on; "
                    "listen 127.0.0.1:%d; %s } vhost __defaultVhost__ { rtmfp { enabled on; } }",
                    port, server);
-    env = (struct session_env){ .generation = 1, .connections = &connections, .signature = "us" };
-    co_group_init(&connections);
-    env.conf = mem_conf(text);
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "server");
+    env = loopback_begin(&rtmfp_protocol, PROTOCOL_RTMFP, text);
     at = (struct udp_path){ 0 };
     assert_ok(udp_addr_parse(&at.peer, "127.0.0.1", port));
-    assert_ok(datagram_sockets_open(&sockets, &rtmfp_protocol, NULL, env.conf, 1));
-    assert_ok(datagram_service_new(&env, sockets));
-    datagram_sockets_close(sockets);
-    assert_non_null(rtmfp_service_of(&env));
 }
 
 static inline void finish(void)
 {
-    err_t err = co_group_stop(&connections);
-
-    err_free(&err);
-    datagram_service_free(env.service[PROTOCOL_RTMFP]);
-    assert_null(rtmfp_service_of(&env));
-    live_registry_free(env.streams);
-    clients_free(env.clients);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(conf_live(), 0);
+    loopback_end(&env, PROTOCOL_RTMFP);
 }
 
 static inline struct rtmfp_service_stat stat_now(void)
 {
     struct rtmfp_service_stat st = { 0 };
 
-    assert_true(rtmfp_counters.read(&env, &st));
+    assert_true(rtmfp_counters.read(env, &st));
     return st;
 }
-
-#define UNTIL(what) do {                                                  \
-        co_usec until_ = co_clock() + CO_SECONDS(5);                      \
-        while (!(what) && co_clock() < until_)                            \
-            assert_ok(co_sleep(CO_MS(2)));                                \
-        assert_true(what);                                                \
-    } while (0)
 
 /* ---- a client */
 
@@ -141,27 +104,12 @@ static const struct rtmfp_session_set sessions = {
 
 static inline void send_to(struct guest *g, const void *data, size_t size)
 {
-    struct iovec iov = { (void *)(uintptr_t)data, size };
-    const struct udp_out out = { &iov, 1, 0, &at, UDP_NOT_ECT };
-
-    assert_int_equal(udp_send(g->socket, &out, 1), 1);
+    loopback_send(g->socket, &at, data, size);
 }
 
 static inline size_t hear(struct guest *g, uint8_t out[RTMFP_DATAGRAM_MAX], co_usec patience)
 {
-    co_usec until = co_clock() + patience;
-    const struct udp_in *v;
-    size_t n;
-
-    do {
-        assert_ok(udp_recv_now(g->socket, &v, &n));
-        if (n > 0) {
-            memcpy(out, v->data, v->size);
-            return v->size;
-        }
-        (void)udp_wait(g->socket, CO_MS(2));
-    } while (co_clock() < until);
-    return 0;
+    return loopback_receive(g->socket, out, RTMFP_DATAGRAM_MAX, patience);
 }
 
 /* It looks for what the EPD says; `as`: by that certificate, NULL: by one of its own. */

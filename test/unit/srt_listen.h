@@ -3,92 +3,37 @@
 #ifndef SRT_LISTEN_H
 #define SRT_LISTEN_H
 
-#include "co/net/udp.h"
-#include "conf_mem.h"
+#include "loopback.h"
 #include "proto/srt/call.h"
 #include "serve/srt/impl.h"
-#include "session/clients.h"
 
-static struct session_env srt_env;
-static struct co_group srt_connections;
+static struct session_env *srt_env;
 static struct udp_path srt_at;
-static unsigned srt_begun, srt_ended; /* streams */
-
-static inline void srt_on_publish(void *arg, const struct conf_vhost *vhost,
-                                  const struct session_stream *s, struct live_source *src)
-{
-    (void)arg, (void)vhost, (void)s, (void)src;
-    srt_begun++;
-}
-
-static inline void srt_on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg, (void)src;
-    srt_ended++;
-}
-
-/* A port of UDP that nobody has. */
-static inline int srt_free_port(void)
-{
-    static const struct udp_opts opts = { 0 };
-    struct udp *u;
-    int port;
-
-    assert_ok(udp_open(&u, "127.0.0.1", 0, &opts));
-    port = u->at.port;
-    udp_close(u);
-    return port;
-}
 
 /* `server` and `vhost`: what else is in these blocks. */
 static inline void srt_begin(const char *server, const char *vhost)
 {
-    struct datagram_sockets *sockets;
     char text[1024];
-    int port = srt_free_port();
+    int port = loopback_port();
 
     (void)snprintf(text, sizeof(text), "listen 1935; srt_server { enabled on; "
                    "listen 127.0.0.1:%d; %s } vhost __defaultVhost__ { srt { enabled on; } %s }"
                    "vhost off.com { }", port, server, vhost);
-    srt_env = (struct session_env){ .generation = 1, .connections = &srt_connections,
-                                    .on_publish = srt_on_publish, .signature = "us",
-                                    .on_unpublish = srt_on_unpublish };
-    co_group_init(&srt_connections);
-    srt_env.conf = mem_conf(text);
-    srt_env.streams = live_registry_new();
-    srt_env.clients = clients_new(srt_env.streams, "server");
-    srt_begun = srt_ended = 0;
+    srt_env = loopback_begin(&srt_protocol, PROTOCOL_SRT, text);
     srt_at = (struct udp_path){ 0 };
     assert_ok(udp_addr_parse(&srt_at.peer, "127.0.0.1", port));
-    assert_ok(datagram_sockets_open(&sockets, &srt_protocol, NULL, srt_env.conf, 1));
-    assert_ok(datagram_service_new(&srt_env, sockets));
-    datagram_sockets_close(sockets);
-    assert_non_null(srt_service_of(&srt_env));
 }
 
-/* Whichever way it went, nothing is left of anybody. */
 static inline void srt_finish(void)
 {
-    err_t err = co_group_stop(&srt_connections);
-
-    err_free(&err);
-    datagram_service_free(srt_env.service[PROTOCOL_SRT]);
-    assert_null(srt_service_of(&srt_env));
-    assert_int_equal(srt_begun, srt_ended);
-    assert_int_equal(srt_env.publishers + srt_env.players, 0);
-    assert_int_equal(clients_count_all(srt_env.clients), 0);
-    assert_int_equal(live_registry_count(srt_env.streams), 0);
-    live_registry_free(srt_env.streams);
-    clients_free(srt_env.clients);
-    srt_env.conf = conf_unref(srt_env.conf);
-    assert_int_equal(conf_live(), 0);
+    loopback_end(&srt_env, PROTOCOL_SRT);
 }
 
 static inline struct srt_service_stat srt_stat_now(void)
 {
     struct srt_service_stat st = { 0 };
 
-    assert_true(srt_counters.read(&srt_env, &st));
+    assert_true(srt_counters.read(srt_env, &st));
     return st;
 }
 
@@ -122,29 +67,13 @@ static inline void srt_guest_close(struct srt_guest *g)
 
 static inline void srt_guest_send(struct srt_guest *g, const void *data, size_t size)
 {
-    struct iovec iov = { (void *)(uintptr_t)data, size };
-    const struct udp_out out = { &iov, 1, 0, &srt_at, UDP_NOT_ECT };
-
-    assert_int_equal(udp_send(g->socket, &out, 1), 1);
+    loopback_send(g->socket, &srt_at, data, size);
 }
 
 /* What comes within that time, one: copied, its size; 0: nothing did. */
 static inline size_t srt_guest_hear(struct srt_guest *g, uint8_t out[2048], co_usec patience)
 {
-    co_usec until = co_clock() + patience;
-    const struct udp_in *v;
-    size_t n;
-
-    do {
-        assert_ok(udp_recv_now(g->socket, &v, &n));
-        if (n > 0) {
-            assert_true(v->size <= 2048);
-            memcpy(out, v->data, v->size);
-            return v->size;
-        }
-        (void)udp_wait(g->socket, CO_MS(2));
-    } while (co_clock() < until);
-    return 0;
+    return loopback_receive(g->socket, out, 2048, patience);
 }
 
 /* Call, until it is answered or some time is over. */
@@ -189,13 +118,5 @@ static inline uint32_t srt_call_once(const char *streamid, const char *passphras
     srt_guest_close(&g);
     return code;
 }
-
-/* Wait until that holds. */
-#define srt_until(what) do {                                              \
-        co_usec until_ = co_clock() + CO_SECONDS(3);                      \
-        while (!(what) && co_clock() < until_)                            \
-            assert_ok(co_sleep(CO_MS(2)));                                \
-        assert_true(what);                                                \
-    } while (0)
 
 #endif

@@ -1,107 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtc_service.c - sessions of WebRTC over loopback: who is let in and who is not, from the
  * first check to the end, and strangers. */
-#include "conf_mem.h"
+#include "loopback.h"
 #include "rtc_fake.h"
 #include "rtc_guest.h"
 #include "session/clients.h"
 
-static struct session_env env;
-static struct co_group connections;
+static struct session_env *env;
 static int port;
-static unsigned begun, ended;
-
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
-{
-    (void)arg, (void)vhost, (void)s, (void)src;
-    begun++;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg, (void)src;
-    ended++;
-}
-
-static int free_port(void)
-{
-    static const struct udp_opts opts = { 0 };
-    struct udp *u;
-    int p;
-
-    assert_ok(udp_open(&u, "127.0.0.1", 0, &opts));
-    p = u->at.port;
-    udp_close(u);
-    return p;
-}
 
 static const char *server = ""; /* more of rtc_server */
 
-static struct conf *conf_of(const char *top, const char *vhost)
+static const char *conf_of(const char *top, const char *vhost)
 {
-    char text[1024];
+    static char text[1024];
 
     (void)snprintf(text, sizeof(text), "listen 1935; %s rtc_server { enabled on; "
                    "listen 127.0.0.1:%d; %s } vhost __defaultVhost__ { rtc { enabled on; %s } }"
                    "vhost off.com { }", top, port, server, vhost);
-    return mem_conf(text);
+    return text;
 }
 
 static void begin(const char *top, const char *vhost)
 {
-    struct datagram_sockets *sockets;
-
-    port = free_port();
-    env = (struct session_env){ .generation = 1, .connections = &connections,
-                                .on_publish = on_publish, .on_unpublish = on_unpublish,
-                                .signature = "us", .version = "1" };
-    co_group_init(&connections);
-    env.conf = conf_of(top, vhost);
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "server");
-    begun = ended = 0;
+    port = loopback_port();
     fake_rtp = fake_rtcp = fake_connected = fake_ended = 0;
-    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, NULL, env.conf, 1));
-    assert_ok(datagram_service_new(&env, sockets));
-    datagram_sockets_close(sockets);
-    assert_non_null(rtc_service_of(&env));
+    env = loopback_begin(&rtc_protocol, PROTOCOL_RTC, conf_of(top, vhost));
 }
 
-/* Whichever way it went, nothing is left of anybody. */
 static void finish(void)
 {
-    err_t err = co_group_stop(&connections);
-
-    err_free(&err);
-    datagram_service_free(env.service[PROTOCOL_RTC]);
-    assert_null(rtc_service_of(&env));
-    assert_int_equal(begun, ended);
-    assert_int_equal(env.publishers + env.players, 0);
-    assert_int_equal(clients_count_all(env.clients), 0);
-    assert_int_equal(live_registry_count(env.streams), 0);
+    loopback_end(&env, PROTOCOL_RTC);
     assert_int_equal(fake_dtls_live, 0);
-    live_registry_free(env.streams);
-    clients_free(env.clients);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(conf_live(), 0);
 }
 
 static struct rtc_service_stat stat_now(void)
 {
     struct rtc_service_stat st = { 0 };
 
-    assert_true(rtc_counters.read(&env, &st));
+    assert_true(rtc_counters.read(env, &st));
     return st;
 }
-
-#define until(what)                                                                   \
-    do {                                                                              \
-        co_usec end_ = co_clock() + CO_SECONDS(5);                                    \
-        while (!(what) && co_clock() < end_)                                          \
-            assert_ok(co_sleep(CO_MS(1)));                                            \
-        assert_true(what);                                                            \
-    } while (0)
 
 /* ---- in and out */
 
@@ -112,22 +51,22 @@ static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
-    assert_int_equal(begun, 1);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(env_published(env)->begun, 1);
     assert_int_equal(stat_now().waiting, 1);
     assert_int_equal(g.theirs[0], 'A');
     rtc_guest_packet(&g, 96, 'k'); /* nobody knows it yet */
     rtc_guest_send(&g, "\x16hi", 3);
-    until(stat_now().strangers == 2);
+    UNTIL(stat_now().strangers == 2);
     assert_true(rtc_guest_connects(&g));
     assert_int_equal(stat_now().publishers, 1);
     assert_int_equal(fake_connected, 1);
     rtc_guest_packet(&g, 96, 'k');
     rtc_guest_packet(&g, 201, 'k');
     rtc_guest_packet(&g, 96, 'x'); /* forged */
-    until(fake_rtp == 1 && fake_rtcp == 1 && stat_now().forged == 1);
+    UNTIL(fake_rtp == 1 && fake_rtcp == 1 && stat_now().forged == 1);
     rtc_guest_send(&g, "\x16" "bye", 4);
-    until(stat_now().sessions == 0);
+    UNTIL(stat_now().sessions == 0);
     assert_int_equal(fake_ended, 1);
     assert_int_equal(stat_now().forged, 1); /* what ended is counted, too */
     rtc_guest_close(&g);
@@ -143,12 +82,12 @@ static void test_a_payload_type_is_dropped_on_purpose(void **state)
     (void)state;
     begin("", "drop_for_pt 96;");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     rtc_guest_packet(&g, 96, 'k');
     rtc_guest_packet(&g, 97, 'k');
     rtc_guest_packet(&g, 201, 'k');
-    until(fake_rtcp == 1);
+    UNTIL(fake_rtcp == 1);
     assert_int_equal(fake_rtp, 1);
     rtc_guest_close(&g);
     finish();
@@ -169,7 +108,7 @@ static void test_a_black_hole_is_shown_what_comes(void **state)
     server = text;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 20 && in[0] == 0);
     assert_int_equal(rtc_guest_hear(&hole, in, CO_SECONDS(2)), 3);
@@ -180,11 +119,11 @@ static void test_a_black_hole_is_shown_what_comes(void **state)
     assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 0 && in[1] == 96);
     assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 0 && in[1] == 201);
     server = "";
-    (void)conf_unref(env.conf);
-    env.conf = conf_of("", ""); /* switched off by a reload */
-    rtc_protocol.reload(&rtc_service_of(&env)->base);
+    (void)conf_unref(env->conf);
+    env->conf = mem_conf(conf_of("", "")); /* switched off by a reload */
+    rtc_protocol.reload(&rtc_service_of(env)->base);
     rtc_guest_packet(&g, 96, 'k');
-    until(fake_rtp == 2);
+    UNTIL(fake_rtp == 2);
     assert_int_equal(rtc_guest_hear(&hole, in, CO_MS(10)), 0);
     rtc_guest_close(&g);
     rtc_guest_close(&hole);
@@ -201,18 +140,16 @@ static void test_certificates_are_as_configured(void **state)
     begin("", "");
     for (unsigned i = 0; i < 2; i++) {
         rtc_guest_open(&g[i], port);
-        assert_int_equal(rtc_guest_ask(&g[i], &env, RTC_ASK_PLAY, "s"), 201);
+        assert_int_equal(rtc_guest_ask(&g[i], env, RTC_ASK_PLAY, "s"), 201);
         assert_true(!fake_identity.rsa && !fake_identity.dtls1_0);
     }
     assert_int_equal(fake_identities, made + 1);
     server = "ecdsa off;";
-    (void)conf_unref(env.conf);
-    env.conf = conf_of("", "dtls_version dtls1.0;");
-    env.generation++;
-    rtc_protocol.reload(&rtc_service_of(&env)->base);
+    env_reload(env, conf_of("", "dtls_version dtls1.0;"));
+    rtc_protocol.reload(&rtc_service_of(env)->base);
     server = "";
     rtc_guest_open(&g[2], port);
-    assert_int_equal(rtc_guest_ask(&g[2], &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g[2], env, RTC_ASK_PLAY, "s"), 201);
     assert_true(fake_identity.rsa && fake_identity.dtls1_0);
     assert_int_equal(fake_identities, made + 2);
     for (unsigned i = 0; i < 3; i++)
@@ -227,16 +164,16 @@ static void test_a_player_has_no_coroutine_and_ends(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
-    until(connections.count == 0);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    UNTIL(env->connections->count == 0);
     assert_true(rtc_guest_connects(&g));
     assert_int_equal(stat_now().players, 1);
     rtc_guest_packet(&g, 96, 'k'); /* a player has nothing to send */
     rtc_guest_packet(&g, 201, 'k');
-    until(fake_rtcp == 1);
+    UNTIL(fake_rtcp == 1);
     assert_int_equal(fake_rtp, 0);
     rtc_guest_send(&g, "\x16no", 3);
-    until(stat_now().sessions == 0);
+    UNTIL(stat_now().sessions == 0);
     rtc_guest_close(&g);
     finish();
 }
@@ -269,7 +206,7 @@ static void test_refusals_have_their_status(void **state)
             free(a.vhost);
             a.vhost = strdup("off.com");
         }
-        rtc_ask(&env, &a);
+        rtc_ask(env, &a);
         if (a.status != rows[i].status || a.code != rows[i].code)
             fail_msg("row %zu: %d, %d, %s", i, a.status, a.code, a.text ? a.text : "");
         assert_int_equal(a.status == 201, a.answer != NULL);
@@ -285,9 +222,9 @@ static void test_one_stream_has_one_publisher(void **state)
 
     (void)state;
     begin("", "} publish { takeover off;");
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 409);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "t"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 409);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "t"), 201);
     finish();
 }
 
@@ -298,13 +235,13 @@ static void test_sessions_are_limited(void **state)
     (void)state;
     begin("max_connections 3;", "");
     for (int i = 0; i < 3; i++)
-        assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 503);
+        assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 503);
     finish();
     begin("max_connections 100;", "");
     for (int i = 0; i < RTC_PENDING_OF_ADDRESS; i++)
-        assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 503);
+        assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 503);
     rtc_guest_open(&g, port);
     finish();
     rtc_guest_close(&g);
@@ -320,7 +257,7 @@ static int later(enum rtc_ask_kind kind, const char *session, const char *token,
     (void)snprintf(a.session, sizeof(a.session), "%s", session);
     (void)snprintf(a.token, sizeof(a.token), "%s", token);
     (void)snprintf(a.fragment.ufrag, sizeof(a.fragment.ufrag), "%s", ufrag);
-    rtc_ask(&env, &a);
+    rtc_ask(env, &a);
     status = a.status;
     rtc_ask_free(&a);
     return status;
@@ -333,12 +270,12 @@ static void test_delete_needs_the_token_and_ends_it(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     assert_int_equal(later(RTC_ASK_DELETE, g.session, "0123456789abcdef", ""), 403);
     assert_int_equal(later(RTC_ASK_DELETE, g.session, "", ""), 403);
     assert_int_equal(stat_now().sessions, 1);
     assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
-    until(stat_now().sessions == 0);
+    UNTIL(stat_now().sessions == 0);
     assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
     assert_int_equal(later(RTC_ASK_DELETE, "", "", ""), 200);
     rtc_guest_close(&g);
@@ -354,7 +291,7 @@ static void test_ice_restarts(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     assert_int_equal(later(RTC_ASK_RESTART, g.session, g.token, g.ours), 204);
     assert_int_equal(later(RTC_ASK_RESTART, g.session, g.token, ""), 204);
@@ -363,23 +300,23 @@ static void test_ice_restarts(void **state)
     (void)snprintf(a.token, sizeof(a.token), "%s", g.token);
     (void)snprintf(a.fragment.ufrag, sizeof(a.fragment.ufrag), "newguest");
     (void)snprintf(a.etag, sizeof(a.etag), "wrong");
-    rtc_ask(&env, &a);
+    rtc_ask(env, &a);
     assert_int_equal(a.status, 412);
     a.etag[0] = '\0';
     a.status = 0;
-    rtc_ask(&env, &a);
+    rtc_ask(env, &a);
     assert_int_equal(a.status, 200);
     rtc_guest_check(&g, g.pwd, true); /* the old name is nobody's */
-    until(stat_now().strangers == 1);
+    UNTIL(stat_now().strangers == 1);
     at = strstr(a.answer, "a=ice-ufrag:");
     assert_int_equal(sscanf(at, "a=ice-ufrag:%39[^\r]\r\na=ice-pwd:%39[^\r]", g.theirs, g.pwd), 2);
     (void)snprintf(g.ours, sizeof(g.ours), "newguest");
     assert_true(rtc_guest_checks(&g));
     rtc_guest_packet(&g, 201, 'k'); /* its keys are the same */
-    until(fake_rtcp == 1);
+    UNTIL(fake_rtcp == 1);
     rtc_ask_free(&a);
     assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
-    until(stat_now().sessions == 0);
+    UNTIL(stat_now().sessions == 0);
     rtc_guest_close(&g);
     finish();
 }
@@ -395,7 +332,7 @@ static void test_strangers_move_nothing(void **state)
     begin("", "");
     rtc_guest_open(&g, port);
     rtc_guest_open(&thief, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     (void)snprintf(thief.theirs, sizeof(thief.theirs), "%s", g.theirs);
     (void)snprintf(thief.ours, sizeof(thief.ours), "%s", g.ours);
@@ -404,7 +341,7 @@ static void test_strangers_move_nothing(void **state)
     rtc_guest_send(&thief, "\x16" "bye", 4);
     rtc_guest_send(&thief, "", 0);
     rtc_guest_send(&thief, "\x80", 1);
-    until(stat_now().strangers == 4 && stat_now().forged_checks == 1);
+    UNTIL(stat_now().strangers == 4 && stat_now().forged_checks == 1);
     assert_int_equal(rtc_guest_hear(&thief, in, CO_MS(20)), 0); /* nothing is answered */
     assert_int_equal(stat_now().publishers, 1);
     assert_int_equal(fake_rtp, 0);
@@ -425,16 +362,16 @@ static void test_who_moves_is_found_again(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     old = g.socket;
     assert_ok(udp_open(&g.socket, "127.0.0.1", 0, &opts));
     assert_true(rtc_guest_checks(&g)); /* with USE-CANDIDATE */
     rtc_guest_packet(&g, 96, 'k');     /* that proves who it is */
-    until(fake_rtp == 1);
+    UNTIL(fake_rtp == 1);
     assert_int_equal(stat_now().address_changes, 0); /* but not where */
     assert_true(rtc_guest_answers(&g, in, rtc_guest_hear(&g, in, CO_SECONDS(2))));
-    until(stat_now().address_changes == 1);
+    UNTIL(stat_now().address_changes == 1);
     udp_close(old);
     rtc_guest_close(&g);
     finish();
@@ -457,16 +394,16 @@ static void test_a_neighbour_keeps_its_address(void **state)
     begin("", "");
     rtc_guest_open(&g, port);
     rtc_guest_open(&thief, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
-    assert_int_equal(rtc_guest_ask(&thief, &env, RTC_ASK_PUBLISH, "t"), 201);
+    assert_int_equal(rtc_guest_ask(&thief, env, RTC_ASK_PUBLISH, "t"), 201);
     assert_true(rtc_guest_connects(&thief));
     forge(&g, &thief, &forged);
     for (int i = 0; i < 20; i++)
         rtc_guest_check(&forged, thief.pwd, true);
-    until(stat_now().checks == 22);
+    UNTIL(stat_now().checks == 22);
     rtc_guest_packet(&g, 96, 'k');
-    until(fake_rtp == 1);
+    UNTIL(fake_rtp == 1);
     assert_int_equal(stat_now().address_changes, 0);
     assert_true(rtc_guest_hear(&g, in, CO_SECONDS(2)) > 0); /* answers, and are you there? */
     rtc_guest_close(&thief);
@@ -483,17 +420,17 @@ static void test_a_new_session_takes_the_address_of_one_that_is_gone(void **stat
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     next = g;
-    assert_int_equal(rtc_guest_ask(&next, &env, RTC_ASK_PUBLISH, "t"), 201);
+    assert_int_equal(rtc_guest_ask(&next, env, RTC_ASK_PUBLISH, "t"), 201);
     forge(&g, &next, &again);
     assert_true(rtc_guest_checks(&again));
     assert_true(rtc_guest_answers(&again, in, rtc_guest_hear(&again, in, CO_SECONDS(2))));
     rtc_guest_send(&again, "\x16hi", 3);
     assert_int_equal(rtc_guest_hear(&again, in, CO_SECONDS(2)), 3);
     rtc_guest_packet(&again, 96, 'k');
-    until(fake_rtp == 1);
+    UNTIL(fake_rtp == 1);
     assert_int_equal(stat_now().publishers, 1);
     rtc_guest_close(&g);
     finish();
@@ -506,20 +443,20 @@ static void test_who_sends_rubbish_is_not_read(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     for (int i = 0; i < 1500; i++) {
         rtc_guest_packet(&g, 96, 'x');
         if (i % 100 == 0)
             assert_ok(co_sleep(CO_MS(1)));
     }
-    until(rtc_service_of(&env)->peers->deaf_until > 0);
+    UNTIL(rtc_service_of(env)->peers->deaf_until > 0);
     rtc_guest_packet(&g, 96, 'k');
     assert_ok(co_sleep(CO_MS(10)));
     assert_int_equal(fake_rtp, 0);
-    rtc_service_of(&env)->peers->deaf_until = 0;
+    rtc_service_of(env)->peers->deaf_until = 0;
     rtc_guest_packet(&g, 96, 'k');
-    until(fake_rtp == 1);
+    UNTIL(fake_rtp == 1);
     rtc_guest_close(&g);
     finish();
 }
@@ -536,19 +473,19 @@ static void test_in_the_clear_is_for_this_machine(void **state)
     a.no_dtls = true;
     free(a.ip);
     a.ip = strdup("192.0.2.1");
-    rtc_ask(&env, &a);
+    rtc_ask(env, &a);
     assert_int_equal(a.status, 401);
     rtc_ask_free(&a);
     a = rtc_ask_of(RTC_ASK_PUBLISH, "s", "guest");
     a.no_dtls = true;
-    rtc_ask(&env, &a);
+    rtc_ask(env, &a);
     assert_int_equal(a.status, 201);
     assert_int_equal(sscanf(a.answer, "%39s %39s %39s", g.theirs, g.pwd, g.ours), 3);
     rtc_ask_free(&a);
     assert_true(rtc_guest_checks(&g));
     assert_int_equal(stat_now().publishers, 1); /* that was all */
     rtc_guest_packet(&g, 96, 'x');
-    until(fake_rtp == 1);
+    UNTIL(fake_rtp == 1);
     rtc_guest_close(&g);
     finish();
 }
@@ -562,14 +499,14 @@ static void test_silence_ends_it(void **state)
     (void)state;
     begin("", "stun_timeout 1;");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
-    until(stat_now().sessions == 0);
+    UNTIL(stat_now().sessions == 0);
     assert_int_equal(stat_now().timeouts, 1);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
-    rtc_service_of(&env)->peers->answered -= CO_SECONDS(30); /* who never connects */
-    rtc_peer_set_timer(rtc_service_of(&env)->peers, co_clock());
-    until(stat_now().sessions == 0);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    rtc_service_of(env)->peers->answered -= CO_SECONDS(30); /* who never connects */
+    rtc_peer_set_timer(rtc_service_of(env)->peers, co_clock());
+    UNTIL(stat_now().sessions == 0);
     assert_int_equal(stat_now().timeouts, 2);
     rtc_guest_close(&g);
     finish();
@@ -581,14 +518,14 @@ static void test_who_is_kicked_ends(void **state)
 
     (void)state;
     begin("", "");
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     for (int i = 0; i < 2; i++) {
-        struct client *c = clients_find(env.clients, rtc_service_of(&env)->peers->cid);
+        struct client *c = clients_find(env->clients, rtc_service_of(env)->peers->cid);
 
         assert_non_null(c);
         c->kind->kick(c);
-        until(stat_now().sessions == (unsigned)(1 - i));
+        UNTIL(stat_now().sessions == (unsigned)(1 - i));
     }
     finish();
 }
@@ -601,11 +538,11 @@ static void test_the_server_quits(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, &env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
-    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PUBLISH, "s"), 201);
-    datagram_service_refuse(&rtc_service_of(&env)->base);
-    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, &env, RTC_ASK_PLAY, "s"), 503);
+    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, env, RTC_ASK_PUBLISH, "s"), 201);
+    datagram_service_refuse(&rtc_service_of(env)->base);
+    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, env, RTC_ASK_PLAY, "s"), 503);
     finish();
     assert_int_equal(rtc_guest_hear(&g, in, CO_SECONDS(1)), 3); /* close_notify */
     rtc_guest_close(&g);

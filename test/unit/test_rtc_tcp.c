@@ -2,45 +2,14 @@
 /* test_rtc_tcp.c - WebRTC over TCP: frames in pieces, who does not begin with a check, and a
  * connection that goes to the worker that its check names. */
 #include "co/net/io_tcp.h"
+#include "loopback.h"
 #include "rtc_fake.h"
 #include "rtc_guest.h"
 #include "two_workers.h"
 
 #include <unistd.h>
 
-static struct co_group groups[2];
-static struct datagram_sockets *sockets;
 static struct io_listener *listener;
-
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
-{
-    (void)arg, (void)vhost, (void)s, (void)src;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg, (void)src;
-}
-
-static void open_service(struct session_env *env, void *unused)
-{
-    (void)unused;
-    co_group_init(&groups[env->worker]);
-    env->connections = &groups[env->worker];
-    env->on_publish = on_publish;
-    env->on_unpublish = on_unpublish;
-    assert(!datagram_service_new(env, sockets));
-}
-
-static void close_service(struct session_env *env, void *unused)
-{
-    err_t err = co_group_stop(&groups[env->worker]);
-
-    (void)unused;
-    err_free(&err);
-    datagram_service_free(env->service[PROTOCOL_RTC]);
-}
 
 static err_t serve_main(void *io)
 {
@@ -58,7 +27,7 @@ static err_t accept_main(void *unused)
     (void)unused;
     while (!(err = io_accept(listener, &fd, peer))) {
         assert(!io_tcp_open(&io, fd));
-        assert(!co_go(&groups[0], "tcp", serve_main, io));
+        assert(!co_go(two_env[0].connections, "tcp", serve_main, io));
     }
     err_free(&err);
     return NULL;
@@ -66,31 +35,23 @@ static err_t accept_main(void *unused)
 
 static int set_up(void **state)
 {
-    static const struct udp_opts opts = { 0 };
     char text[200];
-    struct udp *u;
 
     (void)state;
     assert_ok(co_init());
-    assert_ok(udp_open(&u, "127.0.0.1", 0, &opts));
     (void)snprintf(text, sizeof(text), "listen 1935; rtc_server { enabled on; listen 127.0.0.1:%d;"
-                   "} vhost __defaultVhost__ { rtc { enabled on; } }", u->at.port);
-    udp_close(u);
-    two_begin(text);
-    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, NULL, two_env[0].conf, 2));
-    workers_each(&two_env[0], open_service, NULL);
-    datagram_sockets_close(sockets);
+                   "} vhost __defaultVhost__ { rtc { enabled on; } }", loopback_port());
+    loopback_begin_two(&rtc_protocol, PROTOCOL_RTC, text);
     assert_ok(io_listen(&listener, "127.0.0.1", 0, 16));
-    assert_ok(co_go(&groups[0], "accept", accept_main, NULL));
+    assert_ok(co_go(two_env[0].connections, "accept", accept_main, NULL));
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    workers_each(&two_env[0], close_service, NULL);
+    loopback_end_two();
     io_listener_close(listener);
-    two_end();
     return 0;
 }
 
@@ -132,14 +93,6 @@ static size_t write_check(const struct rtc_guest *g, uint8_t out[STUN_MAX])
     return stun_write_check(out, &c);
 }
 
-#define until(what)                                                                   \
-    do {                                                                              \
-        co_usec end_ = co_clock() + CO_SECONDS(5);                                    \
-        while (!(what) && co_clock() < end_)                                          \
-            assert_ok(co_sleep(CO_MS(1)));                                            \
-        assert_true(what);                                                            \
-    } while (0)
-
 static void count(struct session_env *env, void *n)
 {
     *(unsigned *)n = rtc_service_of(env)->base.n_peers;
@@ -176,7 +129,7 @@ static void live(struct rtc_guest *g)
     packet[63] = 'k';
     for (int i = 0; i < 3; i++)
         put_frame(io, packet, sizeof(packet));
-    until(fake_rtcp == before + 3);
+    UNTIL(fake_rtcp == before + 3);
     put_frame(io, "\x16" "bye", 4);
     assert_int_equal(get_frame(io, in), 3);
     io_close(io);
@@ -194,7 +147,7 @@ static void test_a_session_lives_over_tcp_at_its_worker(void **state)
         assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, worker ? "b" : "a"), 201);
         assert_int_equal(g.theirs[0], worker ? 'B' : 'A');
         live(&g);
-        until(sessions(worker) == 0);
+        UNTIL(sessions(worker) == 0);
     }
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
@@ -220,7 +173,7 @@ static void test_who_does_not_begin_with_a_check_is_closed(void **state)
         assert_err(io_read(io, in, sizeof(in), &n), ERR_IO_CLOSED);
         io_close(io);
     }
-    until(groups[0].count == 1); /* who accepts */
+    UNTIL(two_env[0].connections->count == 1); /* who accepts */
 }
 
 /* Its connection goes: it may come again by another one. */
@@ -235,7 +188,7 @@ static void test_a_session_outlives_its_connection(void **state)
     put_frame(io, check, write_check(&g, check));
     assert_true(get_frame(io, in) > 20);
     io_close(io);
-    until(groups[0].count == 1);
+    UNTIL(two_env[0].connections->count == 1);
     assert_int_equal(sessions(0), 1);
     assert_null(ice_way(&rtc_service_of(&two_env[0])->peers->ice));
     assert_null(rtc_service_of(&two_env[0])->peers->routes);
@@ -243,7 +196,7 @@ static void test_a_session_outlives_its_connection(void **state)
     put_frame(io, check, write_check(&g, check));
     assert_true(get_frame(io, in) > 20);
     put_frame(io, "\x16" "bye", 4);
-    until(sessions(0) == 0);
+    UNTIL(sessions(0) == 0);
     io_close(io);
 }
 
@@ -271,7 +224,7 @@ static void test_a_connection_of_no_session_is_closed(void **state)
         assert_err(err, ERR_IO_CLOSED);
         io_close(io[i]);
     }
-    until(groups[0].count == 1);
+    UNTIL(two_env[0].connections->count == 1);
 }
 
 int main(void)

@@ -1,71 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtc_workers.c - WebRTC at two workers: requests go where the stream is at home, and what the
  * kernel gives to the wrong one is passed on. */
+#include "loopback.h"
 #include "rtc_fake.h"
 #include "rtc_guest.h"
 #include "two_workers.h"
 
 enum { GUESTS = 16, PLACES = 40 };
 
-static struct co_group groups[2];
-static struct datagram_sockets *sockets;
 static int port;
-
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
-{
-    (void)arg, (void)vhost, (void)s, (void)src;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg, (void)src;
-}
-
-static void open_service(struct session_env *env, void *unused)
-{
-    (void)unused;
-    co_group_init(&groups[env->worker]);
-    env->connections = &groups[env->worker];
-    env->on_publish = on_publish;
-    env->on_unpublish = on_unpublish;
-    assert(!datagram_service_new(env, sockets));
-}
-
-static void close_service(struct session_env *env, void *unused)
-{
-    err_t err = co_group_stop(&groups[env->worker]);
-
-    (void)unused;
-    err_free(&err);
-    datagram_service_free(env->service[PROTOCOL_RTC]);
-}
 
 static int set_up(void **state)
 {
-    static const struct udp_opts opts = { 0 };
     char text[400];
-    struct udp *u;
 
     (void)state;
     assert_ok(co_init());
-    assert_ok(udp_open(&u, "127.0.0.1", 0, &opts));
-    port = u->at.port;
-    udp_close(u);
+    port = loopback_port();
     (void)snprintf(text, sizeof(text), "listen 1935; rtc_server { enabled on; listen 127.0.0.1:%d;"
                    "} vhost __defaultVhost__ { rtc { enabled on; } }", port);
-    two_begin(text);
-    assert_ok(datagram_sockets_open(&sockets, &rtc_protocol, NULL, two_env[0].conf, 2));
-    workers_each(&two_env[0], open_service, NULL);
-    datagram_sockets_close(sockets);
+    loopback_begin_two(&rtc_protocol, PROTOCOL_RTC, text);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    workers_each(&two_env[0], close_service, NULL);
-    two_end();
+    loopback_end_two();
     return 0;
 }
 
@@ -82,14 +43,6 @@ static struct rtc_service_stat stat_of(unsigned worker)
     return st;
 }
 
-#define until(what)                                                                   \
-    do {                                                                              \
-        co_usec end_ = co_clock() + CO_SECONDS(5);                                    \
-        while (!(what) && co_clock() < end_)                                          \
-            assert_ok(co_sleep(CO_MS(1)));                                            \
-        assert_true(what);                                                            \
-    } while (0)
-
 /* What strangers have sent fills their part of what may be under way; who is known is heard. */
 static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 {
@@ -102,7 +55,7 @@ static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
         assert_true(i < GUESTS);
         passed = stat_of(0).passed;
         rtc_guest_packet(&g[i++], 201, 'k');
-        until(fake_rtcp == heard + i);
+        UNTIL(fake_rtcp == heard + i);
     } while (stat_of(0).passed == passed);
     stranger = g[--i];
     strcpy(stranger.theirs, "Bnobody");
@@ -110,7 +63,7 @@ static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
     passed = stat_of(0).passed;
     rtc_guest_check(&stranger, "none", true);
     rtc_guest_packet(&g[i], 201, 'k');
-    until(fake_rtcp == heard + i + 2);
+    UNTIL(fake_rtcp == heard + i + 2);
     assert_int_equal(stat_of(0).passed, passed + 1);
     atomic_fetch_sub(under_way, RTC_MAILS_STRANGE);
 }
@@ -130,7 +83,7 @@ static void a_session_has_few_places(const struct rtc_guest *g)
         assert_true(rtc_guest_checks(&place));
         rtc_guest_close(&place);
     }
-    until(rtc_service_of(&two_env[0])->table.n <= before + ICE_PATHS);
+    UNTIL(rtc_service_of(&two_env[0])->table.n <= before + ICE_PATHS);
 }
 
 static void end_of(struct rtc_guest *g)
@@ -163,14 +116,14 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
     }
     assert_int_equal(stat_of(1).sessions, GUESTS);
     assert_int_equal(stat_of(0).sessions, 0);
-    until(fake_rtcp == GUESTS);
+    UNTIL(fake_rtcp == GUESTS);
     assert_true(stat_of(0).passed > 0);
     assert_int_equal(stat_of(0).passed % 3, 0); /* a check, its keys, a packet */
     a_flood_of_strangers_leaves_room(g);
     a_session_has_few_places(&g[1]);
     for (unsigned i = 0; i < GUESTS; i++)
         end_of(&g[i]);
-    until(stat_of(1).sessions == 0);
+    UNTIL(stat_of(1).sessions == 0);
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
 
@@ -196,11 +149,11 @@ static void test_names_that_were_asked_for_are_found(void **state)
             assert_true(rtc_guest_connects(&g[i]));
             rtc_guest_packet(&g[i], 201, 'k');
         }
-        until(fake_rtcp == heard + (round + 1) * COUNT(of));
+        UNTIL(fake_rtcp == heard + (round + 1) * COUNT(of));
         assert_int_equal(stat_of(1).sessions, COUNT(of));
         for (unsigned i = 0; i < COUNT(of); i++)
             end_of(&g[i]);
-        until(stat_of(1).sessions == 0);
+        UNTIL(stat_of(1).sessions == 0);
     }
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
@@ -209,7 +162,7 @@ static void test_names_that_were_asked_for_are_found(void **state)
 static void test_addresses_are_passed_on_for_as_long_as_their_session_is(void **state)
 {
     (void)state;
-    until(stat_of(0).sessions == 0 && rtc_service_of(&two_env[0])->table.n == 0);
+    UNTIL(stat_of(0).sessions == 0 && rtc_service_of(&two_env[0])->table.n == 0);
 }
 
 int main(void)

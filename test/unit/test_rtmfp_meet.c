@@ -74,7 +74,7 @@ static struct rtmfp_peer *enter(struct guest *g)
 
     assert_true(guest_greet(g, CO_SECONDS(5)));
     guest_ping(g);
-    p = rtmfp_table_find(rtmfp_service_of(&env)->table, &g->socket->at);
+    p = rtmfp_table_find(rtmfp_service_of(env)->table, &g->socket->at);
     assert_non_null(p);
     return p;
 }
@@ -83,7 +83,7 @@ static void gone(struct guest *g)
 {
     rtmfp_session_close(&g->session, co_clock());
     guest_say(g);
-    UNTIL(!rtmfp_table_find(rtmfp_service_of(&env)->table, &g->socket->at));
+    UNTIL(!rtmfp_table_find(rtmfp_service_of(env)->table, &g->socket->at));
     guest_close(g);
 }
 
@@ -186,7 +186,7 @@ static void test_two_claim_one_id(void **state)
     assert_true(udp_addr_same(&told.list[0].at, &a.socket->at));
     assert_true(guest_hear(&a)); /* it is asked whether it is there, */
     guest_say(&a);
-    rtmfp_presence_set(rtmfp_table_find(rtmfp_service_of(&env)->table, &b.socket->at), NULL, 0);
+    rtmfp_presence_set(rtmfp_table_find(rtmfp_service_of(env)->table, &b.socket->at), NULL, 0);
     assert_true(ask_for(a.me.id, &told));
     assert_true(udp_addr_same(&told.list[0].at, &a.socket->at));
     gone(&a);                    /* and then it has gone */

@@ -21,14 +21,14 @@ static void test_a_publisher_is_let_in_and_leaves(void **state)
     srt_guest_call(&g, PUBLISH, 77, 0x7ffffff0, NULL, 0);
     assert_int_equal(g.call.state, SRT_CALL_DONE);
     assert_int_equal(g.call.agreed.send_latency, CO_MS(120)); /* recvlatency is more than it wants */
-    assert_int_equal(srt_env.publishers, 1);
-    assert_int_equal(srt_begun, 1);
+    assert_int_equal(srt_env->publishers, 1);
+    assert_int_equal(env_published(srt_env)->begun, 1);
     assert_int_equal(srt_stat_now().publishers, 1);
     srt_packet_write(&(struct srt_packet){ .control = true, .type = SRT_SHUTDOWN,
                                            .to = g.call.agreed.peer_id }, bye);
     srt_guest_send(&g, bye, sizeof(bye));
-    srt_until(srt_env.publishers == 0);
-    srt_until(srt_stat_now().connections == 0);
+    UNTIL(srt_env->publishers == 0);
+    UNTIL(srt_stat_now().connections == 0);
     srt_guest_close(&g);
     srt_finish();
 }
@@ -140,16 +140,16 @@ static void test_who_guesses_is_locked(void **state)
 
     (void)state;
     srt_begin("passphrase \"" SECRET "\"; } limits { wrong_secrets 2;", "");
-    srt_env.guard = guard_new();
+    srt_env->guard = guard_new();
     for (size_t i = 0; i < COUNT(streams); i++)
         assert_int_equal(srt_call_once(streams[i], "another one!", 16),
                          SRT_REFUSED_PASSPHRASE);
     assert_int_equal(srt_stat_now().key_jobs, 2);
     assert_int_equal(srt_call_once(PUBLISH, SECRET, 16), SRT_REFUSED_PASSPHRASE);
     assert_int_equal(srt_stat_now().key_jobs, 2);
-    assert_int_equal(guard_locked(srt_env.guard, GUARD_SRT, "127.0.0.2", co_clock()), 0);
-    guard_free(srt_env.guard);
-    srt_env.guard = NULL;
+    assert_int_equal(guard_locked(srt_env->guard, GUARD_SRT, "127.0.0.2", co_clock()), 0);
+    guard_free(srt_env->guard);
+    srt_env->guard = NULL;
     srt_finish();
 }
 
@@ -157,7 +157,7 @@ static void test_a_quitting_server_says_so(void **state)
 {
     (void)state;
     srt_begin("", "");
-    datagram_service_refuse(&srt_service_of(&srt_env)->base);
+    datagram_service_refuse(&srt_service_of(srt_env)->base);
     assert_int_equal(srt_call_once(PUBLISH, NULL, 0), SRT_REFUSED_CLOSING);
     srt_finish();
 }
@@ -228,8 +228,8 @@ static void test_a_socket_that_calls_anew_replaces_itself(void **state)
     assert_true(srt_guest_hear(&g, heard, CO_SECONDS(1)) > 0);
     size = conclusion(&g, 2000, data);
     srt_guest_send(&g, data, size);
-    srt_until(srt_begun == 2);
-    srt_until(srt_stat_now().connections == 1);
+    UNTIL(env_published(srt_env)->begun == 2);
+    UNTIL(srt_stat_now().connections == 1);
     srt_guest_close(&g);
     srt_finish();
 }
@@ -270,8 +270,8 @@ static void test_packets_of_others_are_counted_and_dropped(void **state)
     srt_packet_write(&(struct srt_packet){ .control = true, .type = SRT_SHUTDOWN,
                                            .to = v[0].call.agreed.peer_id + 1 }, bye);
     srt_guest_send(&v[0], bye, sizeof(bye));      /* nobody's id */
-    srt_until(srt_stat_now().strangers == 4);
-    assert_int_equal(srt_env.publishers, 1);
+    UNTIL(srt_stat_now().strangers == 4);
+    assert_int_equal(srt_env->publishers, 1);
     srt_guest_close(&v[0]);
     srt_guest_close(&v[1]);
     srt_finish();
@@ -298,7 +298,7 @@ static void test_a_flood_leaves_nothing(void **state)
                 ;
         assert_ok(co_sleep(i % 50 == 49 ? CO_MS(1) : 0));
     }
-    srt_until(srt_stat_now().handshakes == N);
+    UNTIL(srt_stat_now().handshakes == N);
     assert_int_equal(srt_stat_now().connections, 0);
     assert_true(srt_refused_with(SRT_REFUSED_MALFORMED) > 0);
     srt_guest_close(&g);
@@ -321,13 +321,13 @@ static void test_a_publisher_is_kicked(void **state)
     srt_begin("", "");
     srt_guest_open(&g, "127.0.0.1");
     srt_guest_call(&g, PUBLISH, 77, 1000, NULL, 0);
-    peer = datagram_slots_next(&srt_service_of(&srt_env)->slots, &at);
+    peer = datagram_slots_next(&srt_service_of(srt_env)->slots, &at);
     assert_non_null(peer);
     client_id(&peer->base.session.entry, id);
-    c = clients_find(srt_env.clients, id);
+    c = clients_find(srt_env->clients, id);
     assert_non_null(c);
     c->kind->kick(c);
-    srt_until(srt_env.publishers == 0);
+    UNTIL(srt_env->publishers == 0);
     do
         assert_true(srt_packet_read(&p, heard, srt_guest_hear(&g, heard, CO_SECONDS(1))));
     while (p.type != SRT_SHUTDOWN);
@@ -344,8 +344,8 @@ static void test_who_is_silent_goes(void **state)
     srt_begin("peer_idle_timeout 500;", "");
     srt_guest_open(&g, "127.0.0.1");
     srt_guest_call(&g, PUBLISH, 77, 1000, NULL, 0);
-    assert_int_equal(srt_env.publishers, 1);
-    srt_until(srt_env.publishers == 0);
+    assert_int_equal(srt_env->publishers, 1);
+    UNTIL(srt_env->publishers == 0);
     srt_guest_close(&g);
     srt_finish();
 }
