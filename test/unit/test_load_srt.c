@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_load_srt.c - parts of the load tool of SRT: a bad network by a seed, files as packets of
  * MPEG-TS when they are due, what players see in them. */
-#include "tools/load/srt_link.h"
+#include "tools/load/link.h"
 #include "tools/load/srt_look.h"
 #include "tools/load/srt_source.h"
 #include "unit.h"

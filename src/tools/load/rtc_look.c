@@ -136,7 +136,7 @@ void load_rtc_look_rtcp(struct load_rtc *p, const uint8_t *data, size_t size, co
 
 static co_usec round_trip(const struct load_rtc *p)
 {
-    return 2 * p->link.delay;
+    return 2 * p->socket.link.delay;
 }
 
 static void put_report(struct load_rtc *p, struct wr *w, co_usec now)

@@ -11,7 +11,7 @@
 #include <openssl/rand.h>
 #include <string.h>
 
-enum { BUFFER = 1 << 20, ROUNDS = 8, PRIORITY = 0x6e7f00ff };
+enum { BUFFER = 1 << 20, PRIORITY = 0x6e7f00ff };
 #define CHECK_FIRST CO_MS(50)
 #define CHECK_AGAIN CO_MS(2500)
 #define SILENCE CO_SECONDS(10)
@@ -33,23 +33,10 @@ err_t load_rtc_init(const struct load_source *from, bool cm)
 
 /* ---- out */
 
-static void send_now(struct load_rtc *p, const void *data, size_t size)
-{
-    struct iovec iov = { (void *)(uintptr_t)data, size };
-
-    (void)udp_send(p->udp, &(struct udp_out){ &iov, 1, 0, &p->path, UDP_NOT_ECT }, 1);
-}
-
 void load_rtc_say(struct load_rtc *p, const void *data, size_t size)
 {
-    struct iovec iov = { (void *)(uintptr_t)data, size };
-
-    if (size == 0)
-        return;
-    if (p->bad_link)
-        load_link_put(&p->link, LOAD_LINK_OUT, &p->path, &iov, 1, co_now());
-    else
-        send_now(p, data, size);
+    if (size > 0)
+        load_socket_say(&p->socket, &p->path, data, size, co_now());
 }
 
 void load_rtc_report(struct load_rtc *p, const struct wr *rtcp)
@@ -156,10 +143,13 @@ static void hear_media(struct load_rtc *p, uint8_t *data, size_t size, co_usec n
 }
 
 /* RFC 7983. */
-static void hear(struct load_rtc *p, const uint8_t *data, size_t size, co_usec now)
+static void hear(void *arg, const uint8_t *data, size_t size, const struct udp_path *path,
+                 co_usec now)
 {
+    struct load_rtc *p = arg;
     uint8_t copy[LOAD_RTC_PACKET];
 
+    (void)path;
     if (size == 0 || size > sizeof(copy))
         return;
     if (data[0] < 4) {
@@ -169,43 +159,6 @@ static void hear(struct load_rtc *p, const uint8_t *data, size_t size, co_usec n
     } else if (data[0] >= 128 && data[0] < 192) {
         memcpy(copy, data, size); /* it is decrypted in place */
         hear_media(p, copy, size, now);
-    }
-}
-
-static err_t read_all(struct load_rtc *p)
-{
-    const struct udp_in *v;
-    size_t n = 1;
-    err_t err = NULL;
-
-    for (int i = 0; !err && n > 0 && i < ROUNDS; i++) {
-        co_usec now;
-
-        err = udp_recv_now(p->udp, &v, &n);
-        now = co_now();
-        for (size_t k = 0; !err && k < n; k++) {
-            struct iovec iov = { (void *)(uintptr_t)v[k].data, v[k].size };
-
-            if (p->bad_link)
-                load_link_put(&p->link, LOAD_LINK_IN, &v[k].path, &iov, 1, now);
-            else
-                hear(p, v[k].data, v[k].size, now);
-        }
-    }
-    return err;
-}
-
-static void run_link(struct load_rtc *p, co_usec now)
-{
-    struct load_link_item *item;
-
-    while ((item = load_link_take(&p->link, LOAD_LINK_IN, now))) {
-        hear(p, item->data, item->size, now);
-        free(item);
-    }
-    while ((item = load_link_take(&p->link, LOAD_LINK_OUT, now))) {
-        send_now(p, item->data, item->size);
-        free(item);
     }
 }
 
@@ -224,7 +177,7 @@ static co_usec next_due(const struct load_rtc *p, co_usec now)
         due = sooner(due, p->send ? load_rtc_send_due(p) : load_rtc_look_due(p));
     if (p->c->until)
         due = sooner(due, p->c->until);
-    if (p->bad_link)
+    if (p->socket.bad)
         due = sooner(due, now + LINK_TURN);
     return due;
 }
@@ -241,8 +194,9 @@ static err_t rebind(struct load_rtc *p, co_usec now)
         err = udp_open(&udp, ip, 0, &opts);
     if (err)
         return err;
-    udp_close(p->udp);
-    p->udp = udp;
+    load_socket_flush();
+    udp_close(p->socket.udp);
+    p->socket.udp = udp;
     p->rebound = true;
     check(p, now);
     return NULL;
@@ -288,14 +242,13 @@ static err_t turn(struct load_rtc *p)
     co_usec now = co_clock(), due = next_due(p, now);
     err_t err;
 
-    if (now < due && udp_wait(p->udp, due - now) == CO_STOPPED)
+    if (now < due && udp_wait(p->socket.udp, due - now) == CO_STOPPED)
         return co_stop_why();
-    err = read_all(p);
+    err = load_socket_read(&p->socket, hear, p);
     now = co_clock();
-    if (p->bad_link)
-        run_link(p, now);
     if (!err)
         err = tick(p, now);
+    load_socket_flush();
     if (!err)
         err = ended(p, now);
     co_yield_if_due();
@@ -306,21 +259,15 @@ static err_t turn(struct load_rtc *p)
 
 static err_t begin(struct load_rtc *p, const char *url, const char *bind_ip, co_usec timeout)
 {
-    const struct udp_opts opts = { .rcvbuf = BUFFER, .sndbuf = BUFFER };
-    struct load_opts *o = &p->c->run->opts;
     err_t err = load_rtc_talk(p, identity, source, url, timeout);
 
     if (!err)
-        err = udp_open(&p->udp, bind_ip, 0, &opts);
+        err = load_socket_open(&p->socket, bind_ip, BUFFER, &p->c->run->opts);
+    p->socket.link.random += p->c->index * 2;
     if (!err)
         err = dtls_new(&p->dtls, identity, &(struct dtls_opts){ .client = p->active,
                                                                 .peer = p->fingerprint });
-    if (err)
-        return err;
-    load_link_init(&p->link, o, co_clock());
-    p->link.random += p->c->index * 2;
-    p->bad_link = load_link_is_on(&p->link);
-    return NULL;
+    return err;
 }
 
 err_t load_rtc_join(struct load_rtc **out, struct load_client *c, const char *url,
@@ -366,16 +313,15 @@ void load_rtc_leave(struct load_rtc *p)
         return;
     if (p->dtls) {
         dtls_close(p->dtls);
-        p->bad_link = false;
+        p->socket.bad = false;
         say_handshake(p);
     }
     err_free(&p->err);
-    load_link_fini(&p->link);
     load_rtc_look_fini(&p->look);
     load_rtc_send_free(p->send);
     srtp_out_free(p->out);
     srtp_in_free(p->in);
     dtls_free(p->dtls);
-    udp_close(p->udp);
+    load_socket_close(&p->socket);
     free(p);
 }

@@ -10,16 +10,15 @@
 #include "proto/srtp/srtp.h"
 #include "tools/load/rtc_look.h"
 #include "tools/load/rtc_send.h"
-#include "tools/load/srt_link.h"
+#include "tools/load/link.h"
 
-enum { LOAD_RTC_PACKET = 1500 };
+enum { LOAD_RTC_PACKET = LOAD_DATAGRAM };
 
 struct load_rtc {
     struct load_client *c;
-    struct udp *udp;
+    struct load_socket socket;
     struct udp_path path;
-    struct load_link link;
-    bool bad_link, checked, connected, rebound;
+    bool checked, connected, rebound;
     err_t err;                        /* found while something came */
     /* ICE */
     char ufrag[ICE_UFRAG + 1], pwd[ICE_PWD + 1], peer_pwd[ICE_PWD_MAX + 1];

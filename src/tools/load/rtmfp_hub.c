@@ -4,13 +4,13 @@
 
 #include "base/must.h"
 #include "tools/load/rtmfp_pid.h"
-#include "tools/load/srt_link.h"
+#include "tools/load/link.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 64 << 20, BATCH = 64, ROUNDS = 16, SLOT_BITS = 16, LOOPBACKS = 1 << 22 };
+enum { BUFFERS = 64 << 20, LOOPBACKS = 1 << 22 };
 #define TURN CO_MS(4) /* between two looks at who is due */
 
 struct load_rtmfp_client {
@@ -25,74 +25,32 @@ struct load_rtmfp_client {
     struct load_rtmfp_client *here;   /* the next one whose address has the same place */
 };
 
-/* Datagrams gathered for one system call. */
-struct batch {
-    struct udp_out out[BATCH];
-    struct iovec iov[BATCH];
-    struct udp_path path[BATCH];
-    uint8_t bytes[BATCH][RTMFP_SEALED_MAX];
-    size_t n;
-};
-
-/* A socket. */
-struct way {
-    struct udp *udp;
-    struct load_link link;
-    struct batch batch;
-};
-
 static struct hub {
     struct load_run *run;
     struct load_media media;
     struct load_rtmfp_world world;
     struct co_group group;
-    struct way ways[2];
-    bool bad_link, begun, marked;
-    struct load_rtmfp_client *clients[LOAD_RTMFP_PEERS]; /* by the low bits of their ids */
-    struct load_rtmfp_client *at[LOAD_RTMFP_PEERS];      /* by their addresses, of pairs */
-    co_usec due[LOAD_RTMFP_PEERS];                       /* side by side: all are looked at */
-    unsigned top, next, address;
+    struct load_socket ways[2];
+    bool begun, marked;
+    struct load_slots clients;
+    struct load_rtmfp_client *at[LOAD_SLOTS]; /* by their addresses, of pairs */
+    co_usec due[LOAD_SLOTS];                  /* side by side: all are looked at */
+    unsigned address;
     struct load_pid at_begin, at_mark;
     co_usec mark_at;
 } hub;
 
 /* ------------------------------------------------------------ out */
 
-static void flush(struct way *w)
-{
-    if (w->batch.n > 0)
-        (void)udp_send(w->udp, w->batch.out, w->batch.n); /* what does not fit is lost */
-    w->batch.n = 0;
-}
-
-static void add(struct way *w, const struct udp_path *path, const uint8_t *data, size_t size)
-{
-    struct batch *b = &w->batch;
-
-    if (data != b->bytes[b->n])
-        memcpy(b->bytes[b->n], data, size);
-    b->path[b->n] = *path;
-    b->iov[b->n] = (struct iovec){ b->bytes[b->n], size };
-    b->out[b->n] = (struct udp_out){ &b->iov[b->n], 1, 0, &b->path[b->n], UDP_NOT_ECT };
-    if (++b->n == BATCH)
-        flush(w);
-}
-
-static void wake(struct load_rtmfp_client *p)
-{
-    if (p->waiter)
-        co_unpark(p->waiter);
-}
-
 /* Whatever it has to say by now. */
 static void turn(struct load_rtmfp_client *p, co_usec now)
 {
-    struct way *w = &hub.ways[p->way];
+    struct load_socket *w = &hub.ways[p->way];
     enum load_rtmfp_state was = p->peer.state;
     size_t n;
 
     for (;;) {
-        uint8_t *room = w->batch.bytes[w->batch.n];
+        uint8_t *room = load_socket_room(w);
 
         n = load_rtmfp_output(&p->peer, room, &p->path.peer, now);
         if (n == 0)
@@ -100,52 +58,36 @@ static void turn(struct load_rtmfp_client *p, co_usec now)
         if (p->peer.talk.feed)
             p->c->bytes += n;
         p->c->run->stat.bytes_out += n;
-        if (hub.bad_link)
-            load_link_put(&w->link, LOAD_LINK_OUT, &p->path, &(struct iovec){ room, n }, 1, now);
-        else
-            add(w, &p->path, room, n);
+        load_socket_say(w, &p->path, room, n, now);
     }
-    hub.due[p->peer.id % LOAD_RTMFP_PEERS] = load_rtmfp_deadline(&p->peer);
+    hub.due[p->peer.id % LOAD_SLOTS] = load_rtmfp_deadline(&p->peer);
     if (p->peer.state != was)
-        wake(p);
+        load_wake(p->waiter);
 }
 
 static void turn_due(co_usec now)
 {
-    for (unsigned i = 0; i < hub.top; i++)
-        if (hub.clients[i] && hub.due[i] <= now)
-            turn(hub.clients[i], now);
+    for (unsigned i = 0; i < hub.clients.top; i++)
+        if (hub.clients.at[i] && hub.due[i] <= now)
+            turn(hub.clients.at[i], now);
 }
 
 /* ------------------------------------------------------------ in */
 
-/* An id says where its client is, and is another one each time. */
 static bool take_slot(struct load_rtmfp_client *p, uint32_t *id)
 {
-    for (unsigned i = 0; i < LOAD_RTMFP_PEERS; i++) {
-        unsigned at = (hub.next + i) % LOAD_RTMFP_PEERS;
-
-        if (hub.clients[at] || at == 0)
-            continue;
-        hub.clients[at] = p;
-        hub.due[at] = 0;
-        hub.next = at + 1;
-        if (at >= hub.top)
-            hub.top = at + 1;
-        *id = (uint32_t)rand() << SLOT_BITS | at;
-        return true;
-    }
-    return false;
+    *id = load_slots_take(&hub.clients, p);
+    hub.due[*id % LOAD_SLOTS] = 0;
+    return *id != 0;
 }
-
 
 static unsigned place_of(const struct udp_addr *local)
 {
-    return (unsigned)(local->ip[14] << 8 | local->ip[15]) % LOAD_RTMFP_PEERS;
+    return (unsigned)(local->ip[14] << 8 | local->ip[15]) % LOAD_SLOTS;
 }
 
 /* Somebody wants to open a session to the client of that address. */
-static void hear_stranger(unsigned way, const uint8_t *data, size_t size,
+static void hear_stranger(struct load_socket *way, const uint8_t *data, size_t size,
                           const struct udp_path *path, co_usec now)
 {
     struct load_rtmfp_client *p = hub.at[place_of(&path->local)], *guest;
@@ -158,7 +100,7 @@ static void hear_stranger(unsigned way, const uint8_t *data, size_t size,
     guest = must(calloc(1, sizeof(*guest)));
     if (!take_slot(guest, &id) || !load_rtmfp_accept(&guest->peer, &hub.world, id, &p->peer, data,
                                                      size, &path->peer, now)) {
-        hub.clients[id % LOAD_RTMFP_PEERS] = NULL;
+        hub.clients.at[id % LOAD_SLOTS] = NULL;
         free(guest);
     } else {
         guest->c = p->c;
@@ -167,10 +109,10 @@ static void hear_stranger(unsigned way, const uint8_t *data, size_t size,
         p->guests = guest;
     }
     if (hub.world.answer.size > 0)
-        add(&hub.ways[way], path, hub.world.answer.datagram, hub.world.answer.size);
+        load_socket_say(way, path, hub.world.answer.datagram, hub.world.answer.size, now);
 }
 
-static void hear(unsigned way, const uint8_t *data, size_t size, const struct udp_path *path,
+static void hear(void *way, const uint8_t *data, size_t size, const struct udp_path *path,
                  co_usec now)
 {
     const struct udp_addr *from = &path->peer;
@@ -185,7 +127,7 @@ static void hear(unsigned way, const uint8_t *data, size_t size, const struct ud
         if (id == 0 && hub.world.pairs)
             hear_stranger(way, data, size, path, now);
     }
-    p = hub.clients[id % LOAD_RTMFP_PEERS];
+    p = hub.clients.at[id % LOAD_SLOTS];
     if (id == 0 || !p || p->peer.id != id)
         return;
     was = p->peer.state;
@@ -197,44 +139,7 @@ static void hear(unsigned way, const uint8_t *data, size_t size, const struct ud
     load_rtmfp_input(&p->peer, data, size, from, now);
     turn(p, now);
     if (p->peer.state != was)
-        wake(p);
-}
-
-static void cross_link(struct way *w, co_usec now)
-{
-    struct load_link_item *item;
-
-    while ((item = load_link_take(&w->link, LOAD_LINK_IN, now))) {
-        hear((unsigned)(w - hub.ways), item->data, item->size, &item->path, now);
-        free(item);
-    }
-    while ((item = load_link_take(&w->link, LOAD_LINK_OUT, now))) {
-        add(w, &item->path, item->data, item->size);
-        free(item);
-    }
-}
-
-static err_t read_all(struct way *w)
-{
-    const struct udp_in *v;
-    size_t n = 1;
-    err_t err = NULL;
-
-    for (int i = 0; !err && n > 0 && i < ROUNDS; i++) {
-        co_usec now;
-
-        err = udp_recv_now(w->udp, &v, &n);
-        now = co_clock();
-        for (size_t k = 0; !err && k < n; k++) {
-            struct iovec iov = { (void *)(uintptr_t)v[k].data, v[k].size };
-
-            if (hub.bad_link)
-                load_link_put(&w->link, LOAD_LINK_IN, &v[k].path, &iov, 1, now);
-            else
-                hear((unsigned)(w - hub.ways), v[k].data, v[k].size, &v[k].path, now);
-        }
-    }
-    return err;
+        load_wake(p->waiter);
 }
 
 /* ------------------------------------------------------------ the server's process */
@@ -252,8 +157,11 @@ static void look_at_server(co_usec now)
         hub.at_mark = at;
         hub.mark_at = now;
     }
-    for (unsigned i = 0; i < hub.top; i++)
-        n += hub.clients[i] && !hub.clients[i]->peer.opening;
+    for (unsigned i = 0; i < hub.clients.top; i++) {
+        const struct load_rtmfp_client *p = hub.clients.at[i];
+
+        n += p && !p->peer.opening;
+    }
     if (!hub.marked && s->opened > 0)
         s->cpu_open = (at.cpu - hub.at_begin.cpu) * 1e6 / (double)s->opened;
     if (hub.marked && now > hub.mark_at)
@@ -266,7 +174,7 @@ static void look_at_server(co_usec now)
 
 static err_t run(void *arg)
 {
-    struct way *w = arg;
+    struct load_socket *w = arg;
     co_usec turn_at = co_clock(), look_at = turn_at;
     err_t err = NULL;
 
@@ -275,10 +183,8 @@ static err_t run(void *arg)
 
         if (now < turn_at && udp_wait(w->udp, turn_at - now) == CO_STOPPED)
             return co_stop_why();
-        err = read_all(w);
+        err = load_socket_read(w, hear, w);
         now = co_clock();
-        if (hub.bad_link)
-            cross_link(w, now);
         if (now >= turn_at) {
             if (w == &hub.ways[0])
                 turn_due(now);
@@ -288,9 +194,7 @@ static err_t run(void *arg)
             look_at_server(now);
             look_at = now + CO_SECONDS(1);
         }
-        for (int i = 0; i < 2; i++)
-            if (hub.ways[i].udp)
-                flush(&hub.ways[i]);
+        load_socket_flush();
         hub.run->stat.rtmfp.overflow = w->udp->stat.overflow + w->udp->stat.drops;
         if (!err)
             err = co_check();
@@ -301,7 +205,6 @@ static err_t run(void *arg)
 
 err_t load_rtmfp_hub_init(struct load_run *run_of)
 {
-    const struct udp_opts opts = { .rcvbuf = BUFFERS, .sndbuf = BUFFERS };
     const struct load_opts *o = &run_of->opts;
     const char *any = strchr(run_of->ip, ':') ? "" : "0.0.0.0";
     err_t err = NULL;
@@ -320,12 +223,20 @@ err_t load_rtmfp_hub_init(struct load_run *run_of)
     run_of->stat.rtmfp.server = o->pid != 0;
     if (o->clients > 1 && !o->bind && strncmp(run_of->ip, "127.", 4) != 0)
         return err_new(ERR_CONF, "each client needs an address of its own: --bind first-last");
-    for (int i = 0; !err && i < (o->move > 0 ? 2 : 1); i++) {
-        load_link_init(&hub.ways[i].link, o, co_clock());
-        err = udp_open(&hub.ways[i].udp, any, 0, &opts);
-    }
-    hub.bad_link = load_link_is_on(&hub.ways[0].link);
+    for (int i = 0; !err && i < (o->move > 0 ? 2 : 1); i++)
+        err = load_socket_open(&hub.ways[i], any, BUFFERS, o);
     return err;
+}
+
+void load_rtmfp_hub_fini(void)
+{
+    err_t err = hub.begun ? co_group_stop(&hub.group) : NULL;
+
+    err_free(&err); /* each client has its own */
+    for (int i = 0; i < 2; i++)
+        load_socket_close(&hub.ways[i]);
+    load_rtmfp_world_fini(&hub.world);
+    load_media_free(&hub.media);
 }
 
 /* ------------------------------------------------------------ for the clients */
@@ -355,7 +266,7 @@ static err_t begin(struct load_rtmfp_client *p, const struct load_url *url, cons
     err_t err = set_path(p, url, bind_ip);
 
     if (!err && !take_slot(p, &id))
-        err = err_new(ERR_TOO_MANY, "over %d clients", LOAD_RTMFP_PEERS - 1);
+        err = err_new(ERR_TOO_MANY, "over %d clients", LOAD_SLOTS - 1);
     if (!err && !load_rtmfp_begin(&p->peer, &hub.world, id, url->app, url->tc_url, &p->path.peer,
                                   co_clock()))
         err = err_new(ERR_CONF, "%s is too long, or has no /app/stream", url->tc_url);
@@ -382,16 +293,6 @@ static err_t begin_reading(void)
         if (hub.ways[i].udp)
             err = co_go(&hub.group, "socket", run, &hub.ways[i]);
     return err;
-}
-
-static err_t wait_for(struct load_rtmfp_client *p, co_usec time)
-{
-    enum co_wake why;
-
-    p->waiter = co_self();
-    why = co_park(time);
-    p->waiter = NULL;
-    return why == CO_STOPPED ? co_stop_why() : NULL;
 }
 
 static err_t how_it_ended(struct load_rtmfp_client *p)
@@ -446,7 +347,7 @@ err_t load_rtmfp_join(struct load_rtmfp_client **out, struct load_client *c,
     while (!err && p->peer.state < LOAD_RTMFP_READY) {
         co_usec left = until - co_clock();
 
-        err = wait_for(p, left > 0 ? left : 0);
+        err = load_wait(&p->waiter, left > 0 ? left : 0);
         if (!err)
             err = answer(p, until);
     }
@@ -464,7 +365,7 @@ err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time)
     err_t err = NULL;
 
     if (p->peer.state == LOAD_RTMFP_READY)
-        err = wait_for(p, time);
+        err = load_wait(&p->waiter, time);
     if (!err && p->peer.state != LOAD_RTMFP_READY)
         err = how_it_ended(p);
     return err;
@@ -477,7 +378,7 @@ err_t load_rtmfp_move(struct load_rtmfp_client *p)
     p->way = 1 - p->way;
     p->c->run->stat.rtmfp.moves++;
     p->peer.ping_at = 0; /* a packet from there tells the server */
-    hub.due[p->peer.id % LOAD_RTMFP_PEERS] = 0;
+    hub.due[p->peer.id % LOAD_SLOTS] = 0;
     return NULL;
 }
 
@@ -511,10 +412,10 @@ err_t load_rtmfp_flood(struct load_client *c, const struct load_url *url)
             p->path.local.ip[13] = (uint8_t)(128 + sent / 64009 % 100);
             p->path.local.ip[14] = (uint8_t)(1 + sent / 253 % 253);
             p->path.local.ip[15] = (uint8_t)(1 + sent % 253);
-            add(&hub.ways[0], &p->path, hello, size);
+            load_socket_say(&hub.ways[0], &p->path, hello, size, co_now());
             c->run->stat.messages++;
         }
-        flush(&hub.ways[0]);
+        load_socket_flush();
         err = co_sleep(TURN);
     }
     load_rtmfp_leave(p, true);
@@ -523,7 +424,7 @@ err_t load_rtmfp_flood(struct load_client *c, const struct load_url *url)
 
 static void free_client(struct load_rtmfp_client *p)
 {
-    unsigned at = p->peer.id % LOAD_RTMFP_PEERS;
+    unsigned at = p->peer.id % LOAD_SLOTS;
     struct load_rtmfp_client **here = &hub.at[place_of(&p->path.local)];
 
     while (*here && *here != p)
@@ -531,8 +432,8 @@ static void free_client(struct load_rtmfp_client *p)
     if (*here)
         *here = p->here;
     load_rtmfp_end(&p->peer);
-    if (at > 0 && hub.clients[at] == p)
-        hub.clients[at] = NULL;
+    if (at > 0 && hub.clients.at[at] == p)
+        hub.clients.at[at] = NULL;
     free(p);
 }
 
@@ -557,7 +458,7 @@ void load_rtmfp_leave(struct load_rtmfp_client *p, bool silent)
         load_rtmfp_close(&p->peer, co_clock());
         if (p->peer.session.set)
             turn(p, co_clock());
-        flush(&hub.ways[p->way]); /* nobody else may come to it: the tool may be about to end */
+        load_socket_flush(); /* nobody else may come to it: the tool may be about to end */
     }
     leave_others(p);
     free_client(p);
@@ -584,12 +485,12 @@ static err_t begin_pair(struct load_rtmfp_client *p, const struct load_rtmfp_cli
     p->c->run->stat.rtmfp.pairs++;
     if (!take_slot(q, &id) || !load_rtmfp_begin_peer(&q->peer, &hub.world, id, &p->peer,
                                                      to->peer.me->id, &p->path.peer, co_clock()))
-        return err_new(ERR_TOO_MANY, "over %d clients", LOAD_RTMFP_PEERS - 1);
+        return err_new(ERR_TOO_MANY, "over %d clients", LOAD_SLOTS - 1);
     turn(q, co_clock());
     while (!err && q->peer.state < LOAD_RTMFP_READY) {
         co_usec left = until - co_clock();
 
-        err = wait_for(q, left > 0 ? left : 0);
+        err = load_wait(&q->waiter, left > 0 ? left : 0);
         if (!err && q->peer.state < LOAD_RTMFP_READY && co_clock() >= until)
             err = err_new(ERR_RTMFP_TIMEOUT, "nobody came of an introduction");
     }

@@ -11,11 +11,10 @@
 #include "tools/load/rtmfp_peer.h"
 #include "tools/load/run.h"
 
-enum { LOAD_RTMFP_PEERS = 1 << 16 };
-
 struct load_rtmfp_client;
 
 err_t load_rtmfp_hub_init(struct load_run *run) __attribute__((warn_unused_result));
+void load_rtmfp_hub_fini(void);
 /* Keys, and the answer to connect; *out is the caller's until load_rtmfp_leave(). Yields.
  * ERR_RTMFP_TIMEOUT: nobody answered. */
 err_t load_rtmfp_join(struct load_rtmfp_client **out, struct load_client *c,

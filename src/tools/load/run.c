@@ -404,6 +404,8 @@ static err_t run_all(struct load_run *run)
     free(r);
     end = co_group_stop(&run->group);
     err_free(&end); /* each client told its own */
+    if (run->tool->finish)
+        run->tool->finish();
     free(run->clients);
     return err;
 }

@@ -53,6 +53,7 @@ struct load_tool {
     /* The talk is connected. Sets c->alive once media flows; returns why it ended: NULL when
      * c->until came. Its talk is closed by the caller. */
     err_t (*session)(struct load_client *c, const struct load_url *url);
+    void (*finish)(void); /* after the last client; may be NULL */
 };
 
 struct load_run {

@@ -70,6 +70,7 @@ static const struct load_tool tool = {
     .open = join,
     .prepare = load_rtmfp_hub_init,
     .session = session,
+    .finish = load_rtmfp_hub_fini,
 };
 
 int main(int argc, char **argv)

@@ -7,76 +7,34 @@
 #include <string.h>
 
 enum {
-    BUFFERS = 64 << 20, BATCH = 64, ROUNDS = 16, SLOT_BITS = 16, ID_BITS = 30,
-    MSS = 1500, WINDOW = 8192, ID_TRIES = 8,
+    BUFFERS = 64 << 20, MSS = 1500, WINDOW = 8192,
 };
 #define TURN CO_MS(2) /* between two looks at all clients */
 #define IDLE CO_SECONDS(10)
 
-/* Control packets and what comes off the link, gathered for one system call. */
-struct batch {
-    struct udp_out out[BATCH];
-    struct iovec iov[BATCH];
-    struct load_link_item *items[BATCH];
-    uint8_t bytes[BATCH][SRT_PACKET_MAX];
-    size_t n;
-};
-
 static struct hub {
     struct load_hub_set set;
-    struct udp *udp;
+    struct load_socket socket;
     struct co_group group;
-    struct load_link link;
-    bool bad_link, begun;
-    struct load_peer *peers[LOAD_HUB_PEERS]; /* by the low bits of their ids */
-    unsigned top, next;                      /* none from there on; where to look first */
+    bool begun;
+    struct load_slots peers;
     struct load_srt_source sources[LOAD_HUB_SOURCES];
     struct load_peer *heard;                 /* since the last turn */
-    struct batch batch;
     struct srt_burst burst;
     co_usec turn_at;
 } hub;
 
 /* ------------------------------------------------------------ out */
 
-static void flush(void)
-{
-    struct batch *b = &hub.batch;
-
-    if (b->n > 0)
-        (void)udp_send(hub.udp, b->out, b->n); /* what does not fit is lost, as in any network */
-    for (size_t i = 0; i < b->n; i++) {
-        free(b->items[i]);
-        b->items[i] = NULL;
-    }
-    b->n = 0;
-}
-
-static void add(const struct udp_path *path, void *data, size_t size, struct load_link_item *item)
-{
-    struct batch *b = &hub.batch;
-
-    b->iov[b->n] = (struct iovec){ data, size };
-    b->items[b->n] = item;
-    b->out[b->n] = (struct udp_out){ &b->iov[b->n], 1, 0, path, UDP_NOT_ECT };
-    if (++b->n == BATCH)
-        flush();
-}
-
 static uint8_t *room(void)
 {
-    return hub.batch.bytes[hub.batch.n];
+    return load_socket_room(&hub.socket);
 }
 
 /* What room() was filled with. */
 static void say(const struct load_peer *p, size_t size, co_usec now)
 {
-    struct iovec iov = { room(), size };
-
-    if (hub.bad_link)
-        load_link_put(&hub.link, LOAD_LINK_OUT, &p->path, &iov, 1, now);
-    else
-        add(&p->path, room(), size, NULL);
+    load_socket_say(&hub.socket, &p->path, room(), size, now);
 }
 
 static void say_burst(const struct load_peer *p, co_usec now)
@@ -87,30 +45,16 @@ static void say_burst(const struct load_peer *p, co_usec now)
 
     p->c->bytes += b->bytes;
     p->c->run->stat.bytes_out += b->bytes;
-    if (!hub.bad_link) {
-        flush(); /* what was said before it comes before it */
-        (void)udp_send(hub.udp, &out, 1);
+    if (!hub.socket.bad) {
+        load_socket_flush(); /* what was said before it comes before it */
+        (void)udp_send(hub.socket.udp, &out, 1);
         return;
     }
     for (unsigned i = 0; i < b->packets; i++)
-        load_link_put(&hub.link, LOAD_LINK_OUT, &p->path, &b->iov[2 * i], 2, now);
-}
-
-static void deliver_out(co_usec now)
-{
-    struct load_link_item *item;
-
-    while ((item = load_link_take(&hub.link, LOAD_LINK_OUT, now)))
-        add(&item->path, item->data, item->size, item);
+        load_link_put(&hub.socket.link, LOAD_LINK_OUT, &p->path, &b->iov[2 * i], 2, now);
 }
 
 /* ------------------------------------------------------------ clients */
-
-static void wake(struct load_peer *p)
-{
-    if (p->waiter)
-        co_unpark(p->waiter);
-}
 
 static void play(struct load_peer *p, co_usec now)
 {
@@ -147,7 +91,7 @@ static void open_conn(struct load_peer *p, co_usec now)
     }
     p->failed = !p->open;
     p->c->asked = now;
-    wake(p);
+    load_wake(p->waiter);
 }
 
 static void call(struct load_peer *p, co_usec now)
@@ -157,7 +101,7 @@ static void call(struct load_peer *p, co_usec now)
     if (n > 0)
         say(p, n, now);
     if (p->call.state >= SRT_CALL_REFUSED)
-        wake(p);
+        load_wake(p->waiter);
 }
 
 /* Whatever it has to say or to show by now. */
@@ -176,7 +120,7 @@ static void turn(struct load_peer *p, co_usec now)
     while (p->source && srt_conn_burst(&p->conn, &hub.burst, now))
         say_burst(p, now);
     if (p->conn.end != SRT_OPEN)
-        wake(p);
+        load_wake(p->waiter);
 }
 
 static bool is_due(const struct load_peer *p, co_usec now)
@@ -191,8 +135,8 @@ static void turn_all(co_usec now)
     for (int i = 0; i < LOAD_HUB_SOURCES; i++)
         if (hub.sources[i].from != 0)
             load_srt_source_run(&hub.sources[i], now);
-    for (unsigned i = 0; i < hub.top; i++) {
-        struct load_peer *p = hub.peers[i];
+    for (unsigned i = 0; i < hub.peers.top; i++) {
+        struct load_peer *p = hub.peers.at[i];
 
         if (p && !p->failed && is_due(p, now))
             turn(p, now);
@@ -201,14 +145,17 @@ static void turn_all(co_usec now)
 
 /* ------------------------------------------------------------ in */
 
-static void hear(const uint8_t *data, size_t size, co_usec now)
+static void hear(void *arg, const uint8_t *data, size_t size, const struct udp_path *path,
+                 co_usec now)
 {
     struct load_peer *p;
     struct srt_packet packet;
 
+    (void)arg;
+    (void)path;
     if (!srt_packet_read(&packet, data, size))
         return;
-    p = hub.peers[packet.to % LOAD_HUB_PEERS];
+    p = hub.peers.at[packet.to % LOAD_SLOTS];
     if (!p || p->call.set.id != packet.to || p->failed)
         return;
     if (p->open) {
@@ -237,41 +184,6 @@ static void turn_heard(co_usec now)
     }
 }
 
-static void deliver_in(co_usec now)
-{
-    struct load_link_item *item;
-
-    while ((item = load_link_take(&hub.link, LOAD_LINK_IN, now))) {
-        hear(item->data, item->size, now);
-        free(item);
-    }
-}
-
-static err_t read_all(void)
-{
-    const struct udp_in *v;
-    size_t n = 1;
-    err_t err = NULL;
-
-    for (int i = 0; !err && n > 0 && i < ROUNDS; i++) {
-        co_usec now;
-
-        err = udp_recv_now(hub.udp, &v, &n);
-        now = co_clock();
-        for (size_t k = 0; !err && k < n; k++) {
-            struct iovec iov = { (void *)(uintptr_t)v[k].data, v[k].size };
-
-            if (hub.bad_link)
-                load_link_put(&hub.link, LOAD_LINK_IN, &v[k].path, &iov, 1, now);
-            else
-                hear(v[k].data, v[k].size, now);
-        }
-        turn_heard(now);
-        flush();
-    }
-    return err;
-}
-
 static err_t run(void *arg)
 {
     err_t err = NULL;
@@ -281,21 +193,16 @@ static err_t run(void *arg)
     while (!err) {
         co_usec now = co_clock();
 
-        if (now < hub.turn_at && udp_wait(hub.udp, hub.turn_at - now) == CO_STOPPED)
+        if (now < hub.turn_at && udp_wait(hub.socket.udp, hub.turn_at - now) == CO_STOPPED)
             return co_stop_why();
-        err = read_all();
+        err = load_socket_read(&hub.socket, hear, NULL);
         now = co_clock();
-        if (hub.bad_link) {
-            deliver_in(now);
-            turn_heard(now);
-        }
+        turn_heard(now);
         if (now >= hub.turn_at) {
             turn_all(now);
             hub.turn_at = now + TURN;
         }
-        if (hub.bad_link)
-            deliver_out(now);
-        flush();
+        load_socket_flush();
         if (!err)
             err = co_check();
         co_yield_if_due();
@@ -307,37 +214,16 @@ static err_t run(void *arg)
 
 err_t load_hub_init(const struct load_hub_set *set)
 {
-    const struct udp_opts opts = { .rcvbuf = BUFFERS, .sndbuf = BUFFERS };
     bool marker = !set->opts->no_marker;
     char bind_ip[64] = "";
     err_t err = NULL;
 
     hub.set = *set;
-    load_link_init(&hub.link, set->opts, co_clock());
-    hub.bad_link = load_link_is_on(&hub.link);
     if (set->opts->bind && !strchr(set->opts->bind, '-'))
         err = load_opts_bind(set->opts, 0, bind_ip, sizeof(bind_ip));
     for (int i = 0; set->file && i < LOAD_HUB_SOURCES; i++)
         load_srt_source_init(&hub.sources[i], set->file, (size_t)set->opts->payload, marker);
-    return err ? err : udp_open(&hub.udp, bind_ip, 0, &opts);
-}
-
-/* An id says where its client is, and is another one each time. */
-static bool take_slot(struct load_peer *p, uint32_t *id)
-{
-    for (unsigned i = 0; i < LOAD_HUB_PEERS; i++) {
-        unsigned at = (hub.next + i) % LOAD_HUB_PEERS;
-
-        if (hub.peers[at] || at == 0)
-            continue;
-        hub.peers[at] = p;
-        hub.next = at + 1;
-        if (at >= hub.top)
-            hub.top = at + 1;
-        *id = ((uint32_t)rand() << SLOT_BITS & ((1u << ID_BITS) - 1)) | at;
-        return true;
-    }
-    return false;
+    return err ? err : load_socket_open(&hub.socket, bind_ip, BUFFERS, set->opts);
 }
 
 static err_t answer(const struct load_peer *p)
@@ -356,16 +242,6 @@ static err_t answer(const struct load_peer *p)
     return err_new(ERR_SRT_TIMEOUT, "nobody answered");
 }
 
-static err_t wait_for(struct load_peer *p, co_usec time)
-{
-    enum co_wake why;
-
-    p->waiter = co_self();
-    why = co_park(time);
-    p->waiter = NULL;
-    return why == CO_STOPPED ? co_stop_why() : NULL;
-}
-
 static err_t begin(struct load_peer *p, const struct srt_url *url, const char *bind_ip)
 {
     const struct load_opts *o = hub.set.opts;
@@ -380,8 +256,8 @@ static err_t begin(struct load_peer *p, const struct srt_url *url, const char *b
 
     if (!err && *bind_ip && strchr(o->bind, '-'))
         err = udp_addr_parse(&p->path.local, bind_ip, 0);
-    if (!err && !take_slot(p, &set.id))
-        err = err_new(ERR_TOO_MANY, "over %d clients", LOAD_HUB_PEERS - 1);
+    if (!err && !(set.id = load_slots_take(&hub.peers, p)))
+        err = err_new(ERR_TOO_MANY, "over %d clients", LOAD_SLOTS - 1);
     if (!err)
         srt_call_begin(&p->call, &set, co_clock());
     return err;
@@ -405,9 +281,9 @@ err_t load_hub_join(struct load_peer **out, struct load_client *c, const struct 
         err = begin(p, url, bind_ip);
     if (!err) {
         call(p, co_clock());
-        flush();
+        load_socket_flush();
         while (!err && !p->open && !p->failed && p->call.state < SRT_CALL_DONE)
-            err = wait_for(p, CO_FOREVER);
+            err = load_wait(&p->waiter, CO_FOREVER);
     }
     if (!err)
         err = answer(p);
@@ -459,7 +335,7 @@ static void count(struct load_peer *p)
         count_out(p);
     else
         count_in(p);
-    p->c->run->stat.srt.overflow = hub.udp->stat.overflow + hub.udp->stat.drops;
+    p->c->run->stat.srt.overflow = hub.socket.udp->stat.overflow + hub.socket.udp->stat.drops;
 }
 
 err_t load_hub_stay(struct load_peer *p, co_usec time)
@@ -467,7 +343,7 @@ err_t load_hub_stay(struct load_peer *p, co_usec time)
     err_t err = NULL;
 
     if (p->conn.end == SRT_OPEN)
-        err = wait_for(p, time);
+        err = load_wait(&p->waiter, time);
     count(p);
     if (err)
         return err;
@@ -491,7 +367,7 @@ static void forget_heard(const struct load_peer *p)
 
 void load_hub_leave(struct load_peer *p)
 {
-    unsigned at = p->call.set.id % LOAD_HUB_PEERS;
+    unsigned at = p->call.set.id % LOAD_SLOTS;
     co_usec now = co_clock();
     size_t n;
 
@@ -502,9 +378,9 @@ void load_hub_leave(struct load_peer *p)
             say(p, n, now);
         srt_conn_fini(&p->conn);
     }
-    flush(); /* it has our path */
+    load_socket_flush();
     forget_heard(p);
-    if (hub.peers[at] == p)
-        hub.peers[at] = NULL;
+    if (hub.peers.at[at] == p)
+        hub.peers.at[at] = NULL;
     free(p);
 }

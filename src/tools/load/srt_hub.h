@@ -7,11 +7,11 @@
 
 #include "proto/srt/call.h"
 #include "proto/srt/conn.h"
-#include "tools/load/srt_link.h"
+#include "tools/load/link.h"
 #include "tools/load/srt_look.h"
 #include "tools/load/srt_source.h"
 
-enum { LOAD_HUB_PEERS = 1 << 16, LOAD_HUB_SOURCES = 8 };
+enum { LOAD_HUB_SOURCES = 8 };
 
 /* A client, from its call to its end. */
 struct load_peer {
