@@ -3,23 +3,12 @@
 #include "tools/load/rtc_cut.h"
 
 #include "base/must.h"
-#include "base/wr.h"
-#include "format/frame.h"
-#include "format/rtp/pack.h"
-#include "tools/load/rtsp_source.h"
+#include "tools/load/rtp_out.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { FPS = 25, SOUND_A_FRAME = 2, SOUND = 120, MTU = 1200, FRAME_MAX = 16 << 20, GROWN = 4096,
+enum { FPS = 25, SOUND_A_FRAME = 2, SOUND = 120, MTU = 1200, GROWN = 4096,
        MESSAGE_HEAD = 5, PIECE_HEAD = 16, PIECE = 1176, BLOCK = 16 };
-
-struct cutter {
-    struct rtp_sink sink; /* first: it is found by that */
-    struct load_cut *cut;
-    struct rtp_packer packers[LOAD_SOURCE_TRACKS];
-    bool open[LOAD_SOURCE_TRACKS];
-};
 
 /* ---- what there is */
 
@@ -70,87 +59,35 @@ void load_cut_plain(struct load_cut *c, unsigned kbps, bool silent)
 
 /* ---- of a file, for WebRTC */
 
-static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool marker,
-                      int64_t ticks)
+static err_t add_packets(void *arg, unsigned track)
 {
-    (void)head;
-    (void)marker;
-    (void)ticks;
-    add_packet(((struct cutter *)sink)->cut, size);
-}
-
-static bool carries(enum av_codec codec)
-{
-    return codec == AV_H264 || codec == AV_H265 || codec == AV_AV1 || codec == AV_VP9 ||
-           codec == AV_OPUS;
-}
-
-static void pack(struct cutter *k, unsigned track, const struct frame *f)
-{
-    err_t err = rtp_pack(&k->packers[track], f, &k->sink);
-
-    k->sink.out->len = 0;
-    err_free(&err);
-}
-
-static void open_tracks(struct cutter *k, const struct load_source *source)
-{
-    for (unsigned i = 0; i < source->n; i++) {
-        const struct rtp_packer_opts opts = { .codec = source->tracks[i].codec, .sets = true,
-                                              .mtu = MTU, .no_end = true };
-        struct frame_reader r;
-        struct frame f;
-
-        k->open[i] = carries(opts.codec) && rtp_packer_init(&k->packers[i], &opts);
-        frame_begin(&r, source->tracks[i].config);
-        if (k->open[i] && source->tracks[i].config->config && frame_next(&r, &f))
-            pack(k, i, &f);
-    }
-}
-
-static void cut(struct cutter *k, const struct load_source *source, size_t message)
-{
-    struct frame_reader r;
-    struct frame f;
-
-    if (!source->packets[message])
-        return;
-    frame_begin(&r, source->packets[message]);
-    while (frame_next(&r, &f)) {
-        for (unsigned i = 0; i < source->n; i++) {
-            if (k->open[i] && source->tracks[i].codec == f.codec)
-                pack(k, i, &f);
-        }
-    }
+    (void)track;
+    for (size_t i = 0; i < load_packets.n; i++)
+        add_packet(arg, load_packets.sizes[i] - (size_t)RTP_HEADER);
+    return NULL;
 }
 
 err_t load_cut_file(struct load_cut *c, const char *path)
 {
+    const struct rtp_packer_opts opts = { .sets = true, .mtu = MTU, .no_end = true };
     struct load_source source = { 0 };
-    struct cutter k = { .cut = c };
-    struct wr out;
-    err_t err = load_source_load(&source, path);
+    struct load_out out = { .source = NULL };
+    err_t err = load_source_load(&source, path), bad;
 
-    if (err) {
-        load_source_free(&source);
-        return err;
-    }
+    if (!err)
+        err = load_out_init(&out, &source, &opts, true);
     *c = (struct load_cut){ .period = source.media.period };
-    wr_init(&out, FRAME_MAX);
-    k.sink = (struct rtp_sink){ .out = &out, .packet = on_packet };
-    open_tracks(&k, &source);
-    for (size_t i = 0; i < source.media.count; i++) {
-        begin_frame(c, source.media.messages[i].time);
-        cut(&k, &source, i);
+    for (size_t i = 0; !err && i < source.media.count; i++) {
+        const struct load_message *msg = &source.media.messages[i];
+
+        begin_frame(c, msg->time);
+        bad = load_out_message(&out, msg, 0, NULL, add_packets, c);
+        err_free(&bad); /* a broken frame is left out */
         end_frame(c);
     }
-    for (unsigned i = 0; i < source.n; i++) {
-        if (k.open[i])
-            rtp_packer_fini(&k.packers[i]);
-    }
-    wr_free(&out);
+    load_out_fini(&out);
     load_source_free(&source);
-    return c->n > 0 ? NULL : err_new(ERR_UNSUPPORTED, "%s has nothing for WebRTC", path);
+    return err || c->n > 0 ? err : err_new(ERR_UNSUPPORTED, "%s has nothing for WebRTC", path);
 }
 
 /* ---- of a file, for RTMFP */

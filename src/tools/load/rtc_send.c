@@ -4,70 +4,24 @@
 #include "tools/load/rtc_peer.h"
 
 #include "base/must.h"
-#include "format/frame.h"
-#include "tools/load/marker.h"
 
 #include <string.h>
 
-enum { FRAME_MAX = 16 << 20, PACKETS_MAX = 16384, REPORT_MAX = 512 };
-
-/* Of the frame that is being sent, whoever sends it. */
-static struct wr out;
-static uint16_t sizes[PACKETS_MAX];
-static size_t count;
-
-static bool carries(enum av_codec codec)
-{
-    return codec == AV_H264 || codec == AV_H265 || codec == AV_AV1 || codec == AV_VP9 ||
-           codec == AV_OPUS;
-}
+enum { REPORT_MAX = 512 };
 
 /* ---- life */
 
-static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool marker,
-                      int64_t ticks)
-{
-    struct load_rtc_out_track *t = (struct load_rtc_out_track *)sink;
-
-    rtp_sender_head(&t->numbers, head, marker, ticks, size);
-    if (count < PACKETS_MAX)
-        sizes[count++] = (uint16_t)(size + RTP_HEADER);
-}
-
-static void open_track(struct load_rtc_out_track *t, const struct load_source_track *from)
-{
-    const struct rtp_packer_opts opts = { .codec = from->codec, .sets = true,
-                                          .mtu = LOAD_RTC_MTU };
-    uint8_t random[RTP_SENDER_RANDOM];
-    struct frame_reader r;
-    struct frame f;
-    err_t err = NULL;
-
-    t->open = carries(from->codec) && rtp_packer_init(&t->packer, &opts);
-    if (!t->open)
-        return;
-    t->sink = (struct rtp_sink){ .out = &out, .packet = on_packet, .head = RTP_HEADER };
-    frame_begin(&r, from->config);
-    if (from->config->config && frame_next(&r, &f))
-        err = rtp_pack(&t->packer, &f, &t->sink);
-    err_free(&err);
-    for (size_t i = 0; i < sizeof(random); i++)
-        random[i] = (uint8_t)(rand() >> 8);
-    rtp_sender_init(&t->numbers, from->kind == AV_VIDEO ? LOAD_RTC_VIDEO : LOAD_RTC_AUDIO,
-                    t->packer.clock ? t->packer.clock : AV_CLOCK, random);
-    t->index = t->numbers.seq;
-    t->kept = must(calloc(LOAD_RTC_KEPT, sizeof(*t->kept)));
-}
-
 struct load_rtc_send *load_rtc_send_new(const struct load_source *source)
 {
+    const struct rtp_packer_opts opts = { .sets = true, .mtu = LOAD_RTC_MTU };
     struct load_rtc_send *s = must(calloc(1, sizeof(*s)));
+    err_t err = load_out_init(&s->out, source, &opts, true);
 
-    if (!out.limit)
-        wr_init(&out, FRAME_MAX);
-    s->source = source;
-    for (unsigned i = 0; i < source->n; i++)
-        open_track(&s->tracks[i], &source->tracks[i]);
+    err_free(&err); /* a broken configuration is left out */
+    for (unsigned i = 0; i < source->n; i++) {
+        s->sent[i].index = s->out.tracks[i].numbers.seq;
+        s->sent[i].kept = must(calloc(LOAD_RTC_KEPT, sizeof(*s->sent[i].kept)));
+    }
     load_play_begin(&s->play, &source->media, (unsigned)rand());
     return s;
 }
@@ -76,28 +30,28 @@ void load_rtc_send_free(struct load_rtc_send *s)
 {
     if (!s)
         return;
-    for (unsigned i = 0; i < LOAD_SOURCE_TRACKS; i++) {
-        if (!s->tracks[i].open)
-            continue;
-        rtp_packer_fini(&s->tracks[i].packer);
-        free(s->tracks[i].kept);
-    }
+    load_out_fini(&s->out);
+    for (unsigned i = 0; i < LOAD_SOURCE_TRACKS; i++)
+        free(s->sent[i].kept);
     free(s);
 }
 
 /* ---- frames */
 
-static struct load_rtc_kept *slot(struct load_rtc_out_track *t, uint16_t seq)
+static struct load_rtc_kept *slot(const struct load_rtc_sent *t, uint16_t seq)
 {
     return &t->kept[seq % LOAD_RTC_KEPT];
 }
 
-static void say_packets(struct load_rtc *p, struct load_rtc_out_track *t)
+static err_t say_packets(void *arg, unsigned track)
 {
+    struct load_rtc *p = arg;
+    struct load_rtc_sent *t = &p->send->sent[track];
     struct load_stat *s = &p->c->run->stat;
-    const uint8_t *at = out.buf;
+    const uint16_t *sizes = load_packets.sizes;
+    const uint8_t *at = load_packets.bytes.buf;
 
-    for (size_t i = 0; i < count; at += sizes[i++]) {
+    for (size_t i = 0; i < load_packets.n; at += sizes[i++]) {
         struct load_rtc_kept *k = slot(t, (uint16_t)t->index);
 
         k->seq = (uint16_t)t->index;
@@ -112,43 +66,7 @@ static void say_packets(struct load_rtc *p, struct load_rtc_out_track *t)
         load_rtc_say(p, k->data, k->size);
     }
     s->messages++;
-}
-
-static struct load_rtc_out_track *track_of(struct load_rtc_send *s, const struct frame *f)
-{
-    for (unsigned i = 0; i < s->source->n; i++) {
-        if (s->source->tracks[i].kind == f->kind && s->source->tracks[i].codec == f->codec &&
-            s->tracks[i].open)
-            return &s->tracks[i];
-    }
     return NULL;
-}
-
-static void say_message(struct load_rtc *p, const struct load_message *msg, uint64_t time)
-{
-    struct load_rtc_send *s = p->send;
-    const struct av_packet *pkt = s->source->packets[msg - s->source->media.messages];
-    struct frame_reader r;
-    struct frame f;
-
-    if (!pkt)
-        return;
-    frame_begin(&r, pkt);
-    while (frame_next(&r, &f)) {
-        struct load_rtc_out_track *t = track_of(s, &f);
-        err_t err;
-
-        if (!t)
-            continue;
-        f.dts += AV_MS((int64_t)time);
-        f.pts += AV_MS((int64_t)time);
-        if (msg->marker && !p->c->run->opts.no_marker)
-            load_marker_put(&f, p->c->number++);
-        out.len = count = 0;
-        err = rtp_pack(&t->packer, &f, &t->sink);
-        err_free(&err);
-        say_packets(p, t);
-    }
 }
 
 static void say_reports(struct load_rtc *p, co_usec now)
@@ -157,17 +75,13 @@ static void say_reports(struct load_rtc *p, co_usec now)
     int64_t time = (now - s->from) * (AV_CLOCK / 1000) / 1000;
 
     s->report_due = now + CO_SECONDS(1);
-    for (unsigned i = 0; i < s->source->n; i++) {
-        struct rtp_sender *n = &s->tracks[i].numbers;
-        struct rtcp_sr sr;
+    for (unsigned i = 0; i < s->out.source->n; i++) {
         struct wr w;
 
-        if (!s->tracks[i].open)
+        if (!s->out.tracks[i].open)
             continue;
-        sr = rtp_sender_report(n, rtp_ticks(time, n->clock), load_wall());
         wr_init(&w, REPORT_MAX);
-        rtcp_put_sr(&w, n->ssrc, &sr);
-        rtcp_put_cname(&w, n->ssrc, "load");
+        load_out_report(&s->out, i, time, &w);
         load_rtc_report(p, &w);
         wr_free(&w);
     }
@@ -184,15 +98,19 @@ co_usec load_rtc_send_due(const struct load_rtc *p)
 void load_rtc_send_tick(struct load_rtc *p, co_usec now)
 {
     struct load_rtc_send *s = p->send;
+    const struct load_media *media = &s->out.source->media;
+    uint32_t *number = p->c->run->opts.no_marker ? NULL : &p->c->number;
+    err_t err;
 
     if (!s->next) {
         s->from = now;
-        s->next = load_play_next(&s->play, &s->source->media, &s->next_time);
+        s->next = load_play_next(&s->play, media, &s->next_time);
     }
     while (s->from + CO_MS(s->next_time) <= now) {
         load_hist_add(&p->c->run->stat.lag, now - s->from - CO_MS(s->next_time));
-        say_message(p, s->next, s->next_time);
-        s->next = load_play_next(&s->play, &s->source->media, &s->next_time);
+        err = load_out_message(&s->out, s->next, s->next_time, number, say_packets, p);
+        err_free(&err); /* a broken frame is left out */
+        s->next = load_play_next(&s->play, media, &s->next_time);
     }
     if (now >= s->report_due)
         say_reports(p, now);
@@ -202,10 +120,11 @@ void load_rtc_send_tick(struct load_rtc *p, co_usec now)
 
 static void again(struct load_rtc *p, uint32_t ssrc, uint16_t seq)
 {
-    for (unsigned i = 0; i < p->send->source->n; i++) {
-        struct load_rtc_out_track *t = &p->send->tracks[i];
+    for (unsigned i = 0; i < p->send->out.source->n; i++) {
+        const struct load_out_track *out = &p->send->out.tracks[i];
+        const struct load_rtc_sent *t = &p->send->sent[i];
 
-        if (!t->open || t->numbers.ssrc != ssrc || slot(t, seq)->seq != seq ||
+        if (!out->open || out->numbers.ssrc != ssrc || slot(t, seq)->seq != seq ||
             slot(t, seq)->size == 0)
             continue;
         p->c->run->stat.rtc.repaired++;

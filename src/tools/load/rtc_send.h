@@ -4,33 +4,24 @@
 #ifndef TOOLS_LOAD_RTC_SEND_H
 #define TOOLS_LOAD_RTC_SEND_H
 
-#include "format/rtp/pack.h"
-#include "proto/rtp/sender.h"
-#include "tools/load/rtsp_source.h"
+#include "tools/load/rtp_out.h"
 #include "tools/load/run.h"
 
 struct load_rtc;
 
-enum { LOAD_RTC_KEPT = 512, LOAD_RTC_MTU = 1200, LOAD_RTC_SENT = 1280,
-       LOAD_RTC_VIDEO = 106, LOAD_RTC_AUDIO = 111 /* payload types that are offered */ };
+enum { LOAD_RTC_KEPT = 512, LOAD_RTC_MTU = 1200, LOAD_RTC_SENT = 1280 };
 
 struct load_rtc_kept { /* as it went */
     uint16_t seq, size;
     uint8_t data[LOAD_RTC_SENT];
 };
 
-struct load_rtc_out_track {
-    struct rtp_sink sink; /* first: it is found by that */
-    struct rtp_packer packer;
-    struct rtp_sender numbers;
-    bool open;
-    uint64_t index;       /* of the next packet, rollovers and all */
-    struct load_rtc_kept *kept;
-};
-
 struct load_rtc_send {
-    const struct load_source *source;
-    struct load_rtc_out_track tracks[LOAD_SOURCE_TRACKS];
+    struct load_out out;
+    struct load_rtc_sent {
+        uint64_t index;   /* of the next packet, rollovers and all */
+        struct load_rtc_kept *kept;
+    } sent[LOAD_SOURCE_TRACKS]; /* of each track */
     struct load_play play;
     const struct load_message *next;
     uint64_t next_time;   /* ms */

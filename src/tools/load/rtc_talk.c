@@ -69,13 +69,13 @@ static void of_publisher(struct sdp_agreed *a, const struct load_source *source,
         const struct load_source_track *from = &source->tracks[i];
         const uint8_t *config = av_packet_payload(from->config);
 
-        if (!send->tracks[i].open)
+        if (!send->out.tracks[i].open)
             continue;
         if (from->kind == AV_VIDEO)
             video(&a->tracks[AV_VIDEO], from->codec, config + 1); /* of an avcC, ISO 14496-15 */
         else
             audio(&a->tracks[AV_AUDIO]);
-        a->tracks[from->kind].ssrc = send->tracks[i].numbers.ssrc;
+        a->tracks[from->kind].ssrc = send->out.tracks[i].numbers.ssrc;
         add(a, from->kind);
     }
 }

@@ -4,27 +4,17 @@
 #define TOOLS_LOAD_RTSP_SEND_H
 
 #include "co/net/udp.h"
-#include "format/rtp/pack.h"
-#include "proto/rtp/sender.h"
 #include "proto/rtsp/transport.h"
-#include "tools/load/rtsp_source.h"
+#include "tools/load/rtp_out.h"
 #include "tools/load/run.h"
-
-/* One publisher's track. */
-struct load_sender_track {
-    struct rtp_sink sink;       /* first: it is found by that */
-    struct rtp_packer packer;
-    struct rtp_sender numbers;
-    bool open;
-    uint8_t channel;
-    struct udp *pair[2];        /* media, reports; NULL: over the connection */
-    struct udp_addr to[2];
-};
 
 struct load_sender {
     struct load_client *c;
-    const struct load_source *source;
-    struct load_sender_track tracks[LOAD_SOURCE_TRACKS];
+    struct load_out out;
+    struct load_sender_pair {       /* of each track */
+        struct udp *pair[2];        /* media, reports; NULL: over the connection */
+        struct udp_addr to[2];
+    } pairs[LOAD_SOURCE_TRACKS];
     co_usec report_due;
 };
 

@@ -3,9 +3,9 @@
 #include "tools/load/rtsp_source.h"
 
 #include "format/flv/flv.h"
-#include "format/frame.h"
 #include "format/rtp/formats.h"
 #include "proto/sdp/sdp.h"
+#include "tools/load/marker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +93,36 @@ void load_source_free(struct load_source *s)
     free(s->packets);
     load_media_free(&s->media);
     *s = (struct load_source){ 0 };
+}
+
+bool load_source_config(const struct load_source_track *t, struct frame *out)
+{
+    struct frame_reader r;
+
+    frame_begin(&r, t->config);
+    return t->config->config && frame_next(&r, out);
+}
+
+err_t load_source_frames(const struct load_source *s, const struct load_message *msg, uint64_t time,
+                         uint32_t *number, err_t (*take)(void *arg, const struct frame *f),
+                         void *arg)
+{
+    const struct av_packet *pkt = s->packets[msg - s->media.messages];
+    struct frame_reader r;
+    struct frame f;
+    err_t err = NULL;
+
+    if (!pkt)
+        return NULL;
+    frame_begin(&r, pkt);
+    while (!err && frame_next(&r, &f)) {
+        f.dts += AV_MS((int64_t)time);
+        f.pts += AV_MS((int64_t)time);
+        if (msg->marker && number)
+            load_marker_put(&f, (*number)++);
+        err = take(arg, &f);
+    }
+    return err;
 }
 
 static void describe_track(const struct load_source_track *t, unsigned i, struct wr *out)

@@ -4,6 +4,7 @@
 #define TOOLS_LOAD_RTSP_SOURCE_H
 
 #include "base/wr.h"
+#include "format/frame.h"
 #include "tools/load/media.h"
 
 enum { LOAD_SOURCE_TRACKS = 2 };
@@ -25,6 +26,13 @@ struct load_source {
 err_t load_source_load(struct load_source *s, const char *path)
     __attribute__((warn_unused_result));
 void  load_source_free(struct load_source *s); /* what it has */
+/* The configuration of a track as a frame; false: it has none. */
+bool  load_source_config(const struct load_source_track *t, struct frame *out);
+/* Each frame of a message, `time` ms after the begin, until take() gives an error. `number`: of the
+ * next picture, which gets the clock; NULL: none does. */
+err_t load_source_frames(const struct load_source *s, const struct load_message *msg, uint64_t time,
+                         uint32_t *number, err_t (*take)(void *arg, const struct frame *f),
+                         void *arg) __attribute__((warn_unused_result));
 /* The SDP of it. */
 void  load_source_describe(const struct load_source *s, struct wr *out);
 

@@ -58,7 +58,7 @@ static err_t set_up(struct publisher *p, unsigned i)
         err = load_sender_begin(&p->sender, i, &got);
     if (err)
         return err;
-    p->heard.tracks[i].channel = p->sender.tracks[i].channel;
+    p->heard.tracks[i].channel = p->sender.out.tracks[i].channel;
     p->heard.n = i + 1;
     return NULL;
 }

@@ -3,7 +3,6 @@
 #include "tools/load/srt_source.h"
 
 #include "base/must.h"
-#include "tools/load/marker.h"
 #include "tools/load/run.h"
 
 #include <stdio.h>
@@ -156,58 +155,43 @@ static void cut(struct load_srt_source *s, co_usec due)
     s->out.len = 0;
 }
 
-static void mux(struct load_srt_source *s, const struct frame *f)
+static err_t mux(void *arg, const struct frame *f)
 {
-    err_t err = ts_mux_frame(&s->mux, f, &s->out);
+    struct load_srt_source *s = arg;
+    err_t err;
 
-    err_free(&err); /* a broken frame is left out */
-}
-
-static void put_message(struct load_srt_source *s, co_usec due)
-{
-    const struct load_source *flv = &s->file->flv;
-    const struct av_packet *pkt = flv->packets[s->next - flv->media.messages];
-    struct frame_reader r;
-    struct frame f;
-
-    if (!pkt)
-        return;
-    frame_begin(&r, pkt);
-    while (frame_next(&r, &f)) {
-        f.dts += AV_MS((int64_t)s->next_time);
-        f.pts += AV_MS((int64_t)s->next_time);
-        if (f.kind == AV_VIDEO && f.key) {
-            cut(s, due);
-            s->key = true;
-        }
-        if (s->next->marker && s->marker)
-            load_marker_put(&f, s->number++);
-        mux(s, &f);
+    if (f->kind == AV_VIDEO && f->key) {
+        cut(s, s->from + CO_MS(s->next_time));
+        s->key = true;
     }
+    err = ts_mux_frame(&s->mux, f, &s->out);
+    err_free(&err); /* a broken frame is left out */
+    return NULL;
 }
 
 static void put_configs(struct load_srt_source *s)
 {
     for (unsigned i = 0; i < s->file->flv.n; i++) {
-        const struct av_packet *config = s->file->flv.tracks[i].config;
-        struct frame_reader r;
         struct frame f;
+        err_t err = load_source_config(&s->file->flv.tracks[i], &f)
+                        ? ts_mux_frame(&s->mux, &f, &s->out) : NULL;
 
-        frame_begin(&r, config);
-        while (config->config && frame_next(&r, &f))
-            mux(s, &f);
+        err_free(&err);
     }
 }
 
 static void run_flv(struct load_srt_source *s, co_usec now)
 {
     co_usec due = now;
+    err_t err;
 
     if (!s->next)
         s->next = load_play_next(&s->play, &s->file->flv.media, &s->next_time);
     while (s->from + CO_MS(s->next_time) <= now) {
         due = s->from + CO_MS(s->next_time);
-        put_message(s, due);
+        err = load_source_frames(&s->file->flv, s->next, s->next_time,
+                                 s->marker ? &s->number : NULL, mux, s);
+        err_free(&err); /* there is none */
         s->next = load_play_next(&s->play, &s->file->flv.media, &s->next_time);
     }
     cut(s, due);
