@@ -33,7 +33,6 @@ ALLOWED = {
     "co/watchdog.c": {"signal"},
     # No coroutines at all, on purpose.
     "tools/load/sb_floor.c": {"waitpid", "epoll_wait", "clock_nanosleep"},
-    "tools/load/rtc_floor.c": {"epoll_wait", "clock_nanosleep"},
     # Before the coroutines begin, or in the parent of a daemon; the watchdog's own thread.
     "app": {"waitpid", "flock", "lockf", "fsync", "nanosleep", "clock_nanosleep"},
 }

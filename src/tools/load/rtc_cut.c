@@ -37,6 +37,15 @@ static void end_frame(struct load_cut *c)
 
 /* ---- of nothing */
 
+void load_cut_equal(struct load_cut *c, unsigned packets, unsigned size, unsigned period)
+{
+    *c = (struct load_cut){ .period = period };
+    begin_frame(c, 0);
+    for (unsigned i = 0; i < packets; i++)
+        add_packet(c, size);
+    end_frame(c);
+}
+
 static void add_sound(struct load_cut *c, uint32_t ms)
 {
     begin_frame(c, ms);
@@ -48,11 +57,7 @@ void load_cut_plain(struct load_cut *c, unsigned kbps, bool silent)
 {
     size_t frame = (size_t)kbps * 125 / FPS, n = (frame + MTU - 1) / MTU;
 
-    *c = (struct load_cut){ .period = 1000 / FPS };
-    begin_frame(c, 0);
-    for (size_t i = 0; i < n; i++)
-        add_packet(c, frame / n);
-    end_frame(c);
+    load_cut_equal(c, (unsigned)n, (unsigned)(frame / n), 1000 / FPS);
     for (uint32_t i = 0; i < SOUND_A_FRAME && !silent; i++)
         add_sound(c, i * c->period / SOUND_A_FRAME);
 }

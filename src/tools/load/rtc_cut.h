@@ -25,6 +25,8 @@ err_t load_cut_file(struct load_cut *c, const char *path) __attribute__((warn_un
 /* Of an FLV file for RTMFP: plain packets of AES-CBC, in turns that come each `every` ms. */
 err_t load_cut_messages(struct load_cut *c, const char *path, unsigned every)
     __attribute__((warn_unused_result));
+/* The same packets once in `period` ms. */
+void load_cut_equal(struct load_cut *c, unsigned packets, unsigned size, unsigned period);
 /* 25 frames a second of equal packets, and 50 packets of sound unless `silent`. */
 void load_cut_plain(struct load_cut *c, unsigned kbps, bool silent);
 

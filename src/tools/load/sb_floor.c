@@ -8,6 +8,9 @@
  * memory that holds two seconds of each connection, as a group of pictures does. What a server
  * costs beyond this is the server's.
  */
+#include "tools/load/floor.h"
+#include "tools/load/run.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -17,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -40,24 +41,6 @@ struct side {
     long calls, bytes;
 };
 
-static void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
-static int number(const char *text, int least, int most)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-
-    if (*end || end == text || n < least || n > most) {
-        fprintf(stderr, "sb_floor: %s is not a number from %d to %d\n", text, least, most);
-        exit(2);
-    }
-    return (int)n;
-}
-
 /* ------------------------------------------------------------ connections */
 
 static int listen_here(struct sockaddr_in *at)
@@ -68,7 +51,7 @@ static int listen_here(struct sockaddr_in *at)
     *at = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     if (fd < 0 || bind(fd, (struct sockaddr *)at, size) < 0 || listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)at, &size) < 0)
-        die("listen");
+        load_floor_die("listen");
     return fd;
 }
 
@@ -77,7 +60,7 @@ static void connect_all(struct side *s, const struct sockaddr_in *at)
     for (int i = 0; i < s->plan.clients; i++) {
         s->fds[i] = socket(AF_INET, SOCK_STREAM, 0);
         if (s->fds[i] < 0 || connect(s->fds[i], (const struct sockaddr *)at, sizeof(*at)) < 0)
-            die("connect");
+            load_floor_die("connect");
     }
 }
 
@@ -86,7 +69,7 @@ static void accept_all(struct side *s, int fd)
     for (int i = 0; i < s->plan.clients; i++) {
         s->fds[i] = accept(fd, NULL, NULL);
         if (s->fds[i] < 0)
-            die("accept");
+            load_floor_die("accept");
     }
 }
 
@@ -98,7 +81,7 @@ static int watch_all(const struct side *s)
         struct epoll_event event = { .events = EPOLLIN, .data = { .u32 = (uint32_t)i } };
 
         if (ep < 0 || epoll_ctl(ep, EPOLL_CTL_ADD, s->fds[i], &event) < 0)
-            die("epoll");
+            load_floor_die("epoll");
     }
     return ep;
 }
@@ -158,7 +141,7 @@ static void receive_for(struct side *s, int ep, long ms)
     size_t turn = 0;
 
     if (!s->buf && !(s->buf = calloc((size_t)p->clients * slots, slot)))
-        die("memory");
+        load_floor_die("memory");
     while (now_ms() < end) {
         int n = epoll_wait(ep, events, EVENTS, 100);
 
@@ -178,7 +161,7 @@ static void wake_when_all_is_there(struct side *s)
 {
     for (int i = 0; i < s->plan.clients; i++)
         if (setsockopt(s->fds[i], SOL_SOCKET, SO_RCVLOWAT, &s->plan.bytes, sizeof(int)) < 0)
-            die("SO_RCVLOWAT");
+            load_floor_die("SO_RCVLOWAT");
 }
 
 /* Until the sender is gone. */
@@ -196,16 +179,10 @@ static void drop_all(struct side *s, int ep)
 
 /* ------------------------------------------------------------ both */
 
-static void other_process(struct side *s, const struct sockaddr_in *at)
+static _Noreturn void other_process(struct side *s, const struct sockaddr_in *at)
 {
     const struct plan *p = &s->plan;
-    cpu_set_t cpu;
 
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    CPU_ZERO(&cpu);
-    CPU_SET((size_t)p->other_cpu, &cpu);
-    if (sched_setaffinity(0, sizeof(cpu), &cpu) < 0)
-        die("the other core");
     connect_all(s, at);
     if (p->receive)
         send_for(s, WARMUP_MS + (p->seconds + 1) * 1000l, p->bytes / MESSAGES,
@@ -213,15 +190,6 @@ static void other_process(struct side *s, const struct sockaddr_in *at)
     else
         drop_all(s, watch_all(s));
     exit(0);
-}
-
-static double cpu_seconds(void)
-{
-    struct rusage u;
-
-    (void)getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static void measure(struct side *s)
@@ -233,14 +201,14 @@ static void measure(struct side *s)
     for (int warm = 1; warm >= 0; warm--) { /* windows and memory grow */
         long ms = warm ? WARMUP_MS : p->seconds * 1000;
 
-        cpu = cpu_seconds();
+        cpu = load_cpu_seconds();
         s->calls = s->bytes = 0;
         if (p->receive)
             receive_for(s, ep, ms);
         else
             send_for(s, ms, p->bytes, p->period_ms * 1000);
     }
-    cpu = cpu_seconds() - cpu;
+    cpu = load_cpu_seconds() - cpu;
     printf("{\"us_each\": %.2f, \"us_call\": %.2f, \"cpu\": %.2f, \"kbps\": %.1f}\n",
            cpu * 1e6 / p->seconds / p->clients, cpu * 1e6 / (double)(s->calls ? s->calls : 1),
            100 * cpu / p->seconds, (double)s->bytes * 8e-3 / p->seconds / p->clients);
@@ -264,20 +232,20 @@ int main(int argc, char **argv)
 
     if (argc != 8 || (strcmp(argv[1], "send") != 0 && strcmp(argv[1], "receive") != 0))
         usage();
-    s.plan = (struct plan){ strcmp(argv[1], "receive") == 0, number(argv[2], 1, MOST),
-                            number(argv[3], MESSAGES, MOST_BYTES), number(argv[4], MESSAGES, 10000),
-                            number(argv[5], 1, 1000), number(argv[6], 1, 600),
-                            number(argv[7], 0, CPU_SETSIZE - 1) };
+    s.plan = (struct plan){ strcmp(argv[1], "receive") == 0, load_floor_number(argv[2], 1, MOST),
+                            load_floor_number(argv[3], MESSAGES, MOST_BYTES), load_floor_number(argv[4], MESSAGES, 10000),
+                            load_floor_number(argv[5], 1, 1000), load_floor_number(argv[6], 1, 600),
+                            load_floor_number(argv[7], 0, CPU_SETSIZE - 1) };
     (void)alarm((unsigned)s.plan.seconds + 60); /* whatever happens */
     fd = listen_here(&at);
     s.fds = calloc((size_t)s.plan.clients, sizeof(s.fds[0]));
-    child = fork();
-    if (child < 0 || !s.fds)
-        die("start");
+    if (!s.fds)
+        load_floor_die("start");
+    child = load_floor_fork(s.plan.other_cpu);
     if (child == 0 || !s.plan.receive) { /* who sends */
         s.buf = malloc((size_t)s.plan.bytes);
         if (!s.buf)
-            die("memory");
+            load_floor_die("memory");
         memset(s.buf, 1, (size_t)s.plan.bytes); /* zeros that nobody wrote are all one page */
     }
     if (child == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sb_rtc_load.c - many WebRTC players (WHEP) that look at all they get, or publishers (WHIP); or
  * the bare cost of what a server sends to so many (--floor). */
-#include "tools/load/rtc_floor.h"
+#include "tools/load/floor.h"
 #include "tools/load/rtc_peer.h"
 
 #include <stdio.h>

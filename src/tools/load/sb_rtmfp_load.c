@@ -2,7 +2,7 @@
 /* sb_rtmfp_load.c - many sessions of RTMFP: keys, connect, pings, media, over one socket. */
 #include "tools/load/rtmfp_hub.h"
 
-#include "tools/load/rtc_floor.h"
+#include "tools/load/floor.h"
 #include "tools/load/rtmfp_keys.h"
 
 #include <stdlib.h>
