@@ -131,7 +131,7 @@ struct load_link_item *load_link_take(struct load_link *l, enum load_link_way wa
 
 /* ------------------------------------------------------------ a socket */
 
-/* Datagrams of one socket gathered for one system call; one for all, as nothing yields meanwhile. */
+/* Datagrams of one socket gathered for one system call; one for all: nothing yields meanwhile. */
 static struct {
     struct udp *udp;
     size_t n;

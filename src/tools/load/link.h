@@ -2,7 +2,7 @@
 /* link.h - datagrams of clients: a socket with a bad network behind it, and what is sent, gathered
  * for one system call.
  *
- * The network loses in runs, sends twice, delays, and lets some overtake, both ways alike, by a seed.
+ * The network loses in runs, sends twice, delays, and lets some overtake, both ways, by a seed.
  */
 #ifndef TOOLS_LOAD_LINK_H
 #define TOOLS_LOAD_LINK_H

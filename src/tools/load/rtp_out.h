@@ -38,7 +38,7 @@ err_t load_out_init(struct load_out *o, const struct load_source *source,
     __attribute__((warn_unused_result));
 void load_out_fini(struct load_out *o); /* all zero is fine */
 
-/* The frames of a message `time` ms after the begin. For each one whose track is open send() finds its
+/* The frames of a message `time` ms after the begin: for each whose track is open send() finds its
  * packets in load_packets. `number`: of the next picture, which gets the clock; NULL: none does. */
 err_t load_out_message(struct load_out *o, const struct load_message *msg, uint64_t time,
                        uint32_t *number, err_t (*send)(void *arg, unsigned track), void *arg)

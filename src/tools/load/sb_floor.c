@@ -233,7 +233,8 @@ int main(int argc, char **argv)
     if (argc != 8 || (strcmp(argv[1], "send") != 0 && strcmp(argv[1], "receive") != 0))
         usage();
     s.plan = (struct plan){ strcmp(argv[1], "receive") == 0, load_floor_number(argv[2], 1, MOST),
-                            load_floor_number(argv[3], MESSAGES, MOST_BYTES), load_floor_number(argv[4], MESSAGES, 10000),
+                            load_floor_number(argv[3], MESSAGES, MOST_BYTES),
+                            load_floor_number(argv[4], MESSAGES, 10000),
                             load_floor_number(argv[5], 1, 1000), load_floor_number(argv[6], 1, 600),
                             load_floor_number(argv[7], 0, CPU_SETSIZE - 1) };
     (void)alarm((unsigned)s.plan.seconds + 60); /* whatever happens */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sb_udp.c - what datagrams cost through co/net/udp: packets a second, and processor time of each. */
+/* sb_udp.c - what datagrams cost through co/net/udp: packets a second, and CPU time of each. */
 #include "tools/load/floor.h"
 
 int main(int argc, char **argv)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* udp_floor.c - what datagrams cost through co/net/udp, and what it costs to encrypt them.
  *
- * One socket sends to many addresses of the loopback, to each what a server would send a player: the
- * same packets each period; or the packets of a file as a server cuts them, or as many of one size,
- * each encrypted for each player from one buffer, by one call for a frame (of RTMFP: for all of some
- * ms). Those behind each other of one size are one row (UDP_SEGMENT). Another process on another core
- * reads it all by one socket and looks at nothing. What a server costs beyond this is the server's.
+ * One socket sends to many addresses of the loopback, to each what a server would send a player:
+ * the same packets each period; or the packets of a file as a server cuts them, or as many of one
+ * size, each encrypted for each player from one buffer, by one call for a frame (of RTMFP: for all
+ * of some ms). Those behind each other of one size are one row (UDP_SEGMENT). Another process on
+ * another core reads it all by one socket. What a server costs beyond this is the server's.
  */
 #include "tools/load/floor.h"
 
@@ -23,8 +23,9 @@
 #include <unistd.h>
 
 enum { MOST = 10000, MOST_PEERS = 60000, MOST_BYTES = 60000, MTU = 1200, HEAD = 12, CBC_HEAD = 4,
-       PACKETS_MAX = 1000, TOGETHER = 64, GROUPS = 8, ROW = 50 /* packets, of 65,507 bytes at most */,
-       BUFFER = 64 << 20, ROUNDS = 50000, WARM = 1000 };
+       PACKETS_MAX = 1000, TOGETHER = 64, GROUPS = 8,
+       ROW = 50 /* packets, of 65,507 bytes at most */, BUFFER = 64 << 20,
+       ROUNDS = 50000, WARM = 1000 };
 #define REST CO_MS(2)
 #define AFTER CO_MS(500)
 
@@ -334,15 +335,15 @@ static bool take_flag(struct floor *f, const char *arg)
 static void take_value(struct floor *f, const char *arg, const char *value)
 {
     if (strcmp(arg, "--cbc-every") == 0)
-        f->every = atoi(value);
+        f->every = load_floor_number(value, 1, 1000);
     else if (strcmp(arg, "-i") == 0 || strcmp(arg, "--input") == 0)
         f->path = value;
     else if (strcmp(arg, "--reader-cpu") == 0)
-        f->other_cpu = atoi(value);
+        f->other_cpu = load_floor_number(value, 0, CPU_SETSIZE - 1);
     else if (strcmp(arg, "-c") == 0 || strcmp(arg, "--clients") == 0)
-        f->clients = atoi(value);
+        f->clients = load_floor_number(value, 1, MOST);
     else if (strcmp(arg, "--kbps") == 0)
-        f->kbps = atoi(value);
+        f->kbps = load_floor_number(value, 1, 10000);
     else if (strcmp(arg, "--duration") == 0)
         f->seconds = strtod(value, NULL);
 }
@@ -354,8 +355,7 @@ static void take_args(struct floor *f, int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (!take_flag(f, argv[i]))
             take_value(f, argv[i], i + 1 < argc ? argv[i + 1] : "");
-    if (f->clients >= 1 && f->clients <= MOST && f->kbps >= 1 && f->kbps <= 10000 &&
-        f->seconds > 0 && f->seconds <= 600 && f->every >= 0 && (f->every == 0 || f->path))
+    if (f->seconds > 0 && f->seconds <= 600 && (f->every == 0 || f->path))
         return;
     fprintf(stderr, "%s --floor [-c 1..%d] [-i FILE.flv | --kbps 1..10000] [--duration S] [--cm] "
                     "[--no-sound] [--no-gso] [--reader-cpu N]\n"
