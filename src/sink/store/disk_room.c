@@ -18,8 +18,8 @@ enum { MARGIN = 20, SMALL = 20, SELDOM = 50 };
 
 /* One folder. Those of all workers write to it, and one of them counts: all of it is under the
  * lock, but what never changes. */
-struct total {
-    struct total *next;
+struct disk_total {
+    struct disk_total *next;
     char *root;
     const char *const *ends; /* of the names that count */
     unsigned refs;
@@ -30,23 +30,16 @@ struct total {
     co_usec look_at, count_at;
 };
 
-static struct total *totals;
+static struct disk_total *totals;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-struct disk_usage {
-    struct disk_usage *next;
-    struct disk_rooms *all;  /* NULL: its disk is closed */
-    struct total *total;
-    unsigned refs;
-};
 
 struct disk_rooms {
     const char *const *ends;
     struct co_group *group;
     enum co_pool pool;
-    struct disk_usage *list;
-    struct co *waiter; /* until something is due */
-    bool running;
+    unsigned open;           /* rooms */
+    struct co *waiter;       /* until something is due */
+    bool running, closed;
 };
 
 struct disk_rooms *disk_rooms_new(const char *const *ends, struct co_group *group,
@@ -58,10 +51,18 @@ struct disk_rooms *disk_rooms_new(const char *const *ends, struct co_group *grou
     return all;
 }
 
-/* Takes the root over. */
-static struct total *total_of(char *root, const char *const *ends)
+void disk_rooms_free(struct disk_rooms *all)
 {
-    struct total *t;
+    if (all && all->open > 0)
+        all->closed = true; /* the last room frees it */
+    else
+        free(all);
+}
+
+/* Takes the root over. */
+static struct disk_total *total_of(char *root, const char *const *ends)
+{
+    struct disk_total *t;
 
     (void)pthread_mutex_lock(&lock);
     for (t = totals; t && (t->ends != ends || strcmp(t->root, root) != 0); t = t->next)
@@ -70,7 +71,7 @@ static struct total *total_of(char *root, const char *const *ends)
         free(root);
     } else {
         t = must(calloc(1, sizeof(*t)));
-        *t = (struct total){ .next = totals, .root = root, .ends = ends };
+        *t = (struct disk_total){ .next = totals, .root = root, .ends = ends };
         totals = t;
     }
     t->refs++;
@@ -78,9 +79,9 @@ static struct total *total_of(char *root, const char *const *ends)
     return t;
 }
 
-static void total_leave(struct total *t)
+static void total_leave(struct disk_total *t)
 {
-    struct total **at = &totals;
+    struct disk_total **at = &totals;
 
     (void)pthread_mutex_lock(&lock);
     if (--t->refs > 0)
@@ -95,27 +96,6 @@ static void total_leave(struct total *t)
     free(t);
 }
 
-static void usage_free(struct disk_usage *u)
-{
-    total_leave(u->total);
-    free(u);
-}
-
-void disk_rooms_free(struct disk_rooms *all)
-{
-    if (!all)
-        return;
-    while (all->list) {
-        struct disk_usage *u = all->list;
-
-        all->list = u->next;
-        u->all = NULL;
-        if (u->refs == 0)
-            usage_free(u);
-    }
-    free(all);
-}
-
 /* ---- look at the disk */
 
 /* What was added before one looked. */
@@ -124,125 +104,97 @@ struct before {
     co_usec began;
 };
 
-/* NULL: somebody else looks now. */
-static struct disk_count *begin(struct total *t, struct before *before)
+/* CO_FOREVER: another one looks, and sets when it is due again. */
+static co_usec due_at(const struct disk_total *t)
 {
-    struct disk_count *c = NULL;
+    if (t->looking)
+        return CO_FOREVER;
+    return t->counts && t->count_at < t->look_at ? t->count_at : t->look_at;
+}
+
+/* One that is due now, with a reference; NULL: the next one is at *until. */
+static struct disk_total *next_due(const struct disk_rooms *all, co_usec *until)
+{
+    struct disk_total *t;
+
+    *until = co_clock() + LOOK;
+    (void)pthread_mutex_lock(&lock);
+    for (t = totals; t; t = t->next) {
+        co_usec at = t->ends == all->ends ? due_at(t) : CO_FOREVER;
+
+        if (at != CO_FOREVER && co_clock() >= at)
+            break;
+        if (at != CO_FOREVER && at < *until)
+            *until = at;
+    }
+    if (t) {
+        t->refs++;
+        t->looking = true;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return t;
+}
+
+static struct disk_count *begin(struct disk_total *t, struct before *before)
+{
+    bool counts;
 
     (void)pthread_mutex_lock(&lock);
     *before = (struct before){ t->written, t->spent, co_clock() };
-    if (!t->looking)
-        c = disk_count_new(t->root, t->ends, t->counts && before->began >= t->count_at);
-    t->looking = true;
+    counts = t->counts && before->began >= t->count_at;
     (void)pthread_mutex_unlock(&lock);
-    return c;
+    return disk_count_new(t->root, t->ends, counts);
 }
 
-static void take(struct total *t, const struct disk_count *c, const struct before *before)
+/* c: NULL: it is not known meanwhile. */
+static void take(struct disk_total *t, const struct disk_count *c, const struct before *before)
 {
     (void)pthread_mutex_lock(&lock);
     t->looking = false;
-    t->looked = true;
-    t->free = c->free;
-    t->size = c->size;
-    t->spent -= before->spent;
     t->look_at = co_clock() + LOOK;
-    if (c->count) {
+    if (c) {
+        t->looked = true;
+        t->free = c->free;
+        t->size = c->size;
+        t->spent -= before->spent;
+    } else {
+        t->count_at = t->look_at;
+    }
+    if (c && c->count) {
         t->counted = true;
         t->found = c->bytes;
         t->written -= before->written;
-        t->count_at = co_clock() + LOOK + (co_clock() - before->began) * SELDOM;
+        t->count_at = t->look_at + (co_clock() - before->began) * SELDOM;
     }
-    (void)pthread_mutex_unlock(&lock);
-}
-
-/* It is not known meanwhile. */
-static void again_later(struct total *t)
-{
-    (void)pthread_mutex_lock(&lock);
-    t->looking = false;
-    t->look_at = t->count_at = co_clock() + LOOK;
     (void)pthread_mutex_unlock(&lock);
 }
 
 /* Yields: with its thread, which lets others have theirs in between. */
-static err_t look(struct disk_usage *u)
+static err_t look(const struct disk_rooms *all, struct disk_total *t)
 {
     struct before before;
-    struct disk_count *c = begin(u->total, &before);
+    struct disk_count *c = begin(t, &before);
     err_t err = NULL;
 
-    if (!c)
-        return NULL;
-    u->refs++;
     while (!err && !c->done)
-        err = co_thread_run(u->all->pool, disk_count_step, c, disk_count_free, PATIENCE);
-    u->refs--;
-    if (err) {
-        again_later(u->total);
-        return err;
-    }
-    take(u->total, c, &before);
-    disk_count_free(c);
-    return NULL;
+        err = co_thread_run(all->pool, disk_count_step, c, disk_count_free, PATIENCE);
+    take(t, err ? NULL : c, &before);
+    if (!err)
+        disk_count_free(c);
+    total_leave(t);
+    return err;
 }
 
-/* CO_FOREVER: another one looks, and sets when it is due again. */
-static co_usec due_at(const struct disk_usage *u)
+static void wake(const struct disk_rooms *all)
 {
-    const struct total *t = u->total;
-    co_usec at;
-
-    (void)pthread_mutex_lock(&lock);
-    at = t->counts && t->count_at < t->look_at ? t->count_at : t->look_at;
-    if (t->looking)
-        at = CO_FOREVER;
-    (void)pthread_mutex_unlock(&lock);
-    return at;
-}
-
-static bool is_due(const struct disk_usage *u)
-{
-    co_usec at = due_at(u);
-
-    return at != CO_FOREVER && co_clock() >= at;
-}
-
-/* Those that nobody has any more go. The list may change while one is looked at. */
-static struct disk_usage *next_due(struct disk_rooms *all)
-{
-    for (struct disk_usage **at = &all->list; *at;) {
-        struct disk_usage *u = *at;
-
-        if (u->refs > 0 && is_due(u))
-            return u;
-        if (u->refs > 0) {
-            at = &u->next;
-            continue;
-        }
-        *at = u->next;
-        usage_free(u);
-    }
-    return NULL;
-}
-
-static void wake(struct disk_rooms *all)
-{
-    if (all && all->waiter)
+    if (!all->closed && all->waiter)
         co_unpark(all->waiter);
 }
 
-static err_t wait_until_due(struct disk_rooms *all)
+static err_t wait_until(struct disk_rooms *all, co_usec until)
 {
-    co_usec until = co_clock() + LOOK;
     enum co_wake woken;
 
-    for (const struct disk_usage *u = all->list; u; u = u->next) {
-        co_usec at = due_at(u);
-
-        if (at != CO_FOREVER && at < until)
-            until = at;
-    }
     all->waiter = co_self();
     woken = co_park(until - co_clock());
     all->waiter = NULL;
@@ -254,11 +206,12 @@ static err_t watch(void *rooms)
     struct disk_rooms *all = rooms;
     err_t err = NULL;
 
-    while (!err && all->list) {
-        struct disk_usage *u = next_due(all);
+    while (!err && all->open > 0) {
+        co_usec until;
+        struct disk_total *t = next_due(all, &until);
 
-        err = u ? look(u) : wait_until_due(all);
-        if (err && u && !co_stop_asked())
+        err = t ? look(all, t) : wait_until(all, until);
+        if (err && t && !co_stop_asked())
             log_end("free space", &err); /* tried again */
     }
     all->running = false;
@@ -298,41 +251,32 @@ static void run(struct disk_rooms *all)
 void disk_room_open(struct disk_room *r, struct disk *d, const char *path)
 {
     struct disk_rooms *all = disk_rooms_of(d);
-    struct disk_usage *u;
-    char *root;
 
     if (!all)
         return;
-    root = root_of(path);
-    for (u = all->list; u && strcmp(u->total->root, root) != 0; u = u->next)
-        continue;
-    if (u) {
-        free(root);
-    } else {
-        u = must(calloc(1, sizeof(*u)));
-        *u = (struct disk_usage){ .next = all->list, .all = all,
-                                  .total = total_of(root, all->ends) };
-        all->list = u;
-    }
-    u->refs++;
-    *r = (struct disk_room){ .usage = u };
+    *r = (struct disk_room){ .all = all, .total = total_of(root_of(path), all->ends) };
+    all->open++;
     run(all);
     wake(all);
 }
 
 void disk_room_close(struct disk_room *r)
 {
-    struct disk_usage *u = r->usage;
+    struct disk_rooms *all = r->all;
 
-    *r = (struct disk_room){ 0 };
-    if (!u || --u->refs > 0)
+    if (!all)
         return;
-    wake(u->all);
-    if (!u->all)
-        usage_free(u);
+    total_leave(r->total);
+    *r = (struct disk_room){ 0 };
+    if (--all->open > 0)
+        return;
+    if (all->closed)
+        free(all);
+    else
+        wake(all);
 }
 
-static bool lacks_quota(struct total *t, int64_t quota, bool was_full)
+static bool lacks_quota(struct disk_total *t, int64_t quota, bool was_full)
 {
     if (quota <= 0)
         return false;
@@ -340,7 +284,7 @@ static bool lacks_quota(struct total *t, int64_t quota, bool was_full)
     return t->counted && t->found + t->written > quota - (was_full ? quota / MARGIN : 0);
 }
 
-static bool lacks_free(const struct total *t, int64_t floor, bool was_full)
+static bool lacks_free(const struct disk_total *t, int64_t floor, bool was_full)
 {
     return floor > 0 && t->looked && t->size >= floor * SMALL &&
            t->free - t->spent < floor + (was_full ? floor / MARGIN : 0);
@@ -349,12 +293,12 @@ static bool lacks_free(const struct total *t, int64_t floor, bool was_full)
 enum disk_lack disk_room_lacks(struct disk_room *r, int64_t quota, int64_t floor)
 {
     enum disk_lack lack = DISK_LACKS_NOTHING;
-    struct total *t;
+    struct disk_total *t;
     bool counted;
 
-    if (!r->usage)
+    if (!r->total)
         return lack;
-    t = r->usage->total;
+    t = r->total;
     (void)pthread_mutex_lock(&lock);
     counted = t->counts;
     if (lacks_quota(t, quota, r->full))
@@ -364,34 +308,34 @@ enum disk_lack disk_room_lacks(struct disk_room *r, int64_t quota, int64_t floor
     counted = counted || !t->counts;
     (void)pthread_mutex_unlock(&lock);
     if (!counted)
-        wake(r->usage->all);
+        wake(r->all);
     r->full = lack != DISK_LACKS_NOTHING;
     return lack;
 }
 
 void disk_room_add(struct disk_room *r, int64_t bytes)
 {
-    if (!r->usage)
+    if (!r->total)
         return;
     (void)pthread_mutex_lock(&lock);
-    r->usage->total->written += bytes;
-    r->usage->total->spent += bytes;
+    r->total->written += bytes;
+    r->total->spent += bytes;
     (void)pthread_mutex_unlock(&lock);
 }
 
 const char *disk_room_root(const struct disk_room *r)
 {
-    return r->usage ? r->usage->total->root : "";
+    return r->total ? r->total->root : "";
 }
 
 int64_t disk_room_used(const struct disk_room *r)
 {
     int64_t used = 0;
 
-    if (!r->usage)
+    if (!r->total)
         return used;
     (void)pthread_mutex_lock(&lock);
-    used = r->usage->total->found + r->usage->total->written;
+    used = r->total->found + r->total->written;
     (void)pthread_mutex_unlock(&lock);
     return used;
 }

@@ -11,11 +11,12 @@
 #include "sink/store/disk.h"
 
 struct disk_rooms; /* of a struct disk */
-struct disk_usage;
+struct disk_total;
 
 /* What one stream is told; in its memory, zeroed before it is opened. */
 struct disk_room {
-    struct disk_usage *usage;
+    struct disk_rooms *all;
+    struct disk_total *total; /* of its folder; NULL: it is not open */
     bool full; /* as it was told last */
 };
 
