@@ -4,7 +4,8 @@
 #
 # VARIANT is plain, asan or tsan (tell that sanitizer of every switch) or valgrind (tells valgrind
 # of every stack). The library is the upstream sources with patches/*.patch, in order, and our own
-# files in st/, which take the place of upstream's event.c, stk.c and md.S.
+# files in st/, which take the place of upstream's event.c, stk.c and md.S. io.c is not built: sockets
+# are read and written by src/co.
 set -eu
 
 tarball=$1 out=$2 variant=$3 cc=${4:-cc} ar=${5:-ar}
@@ -21,6 +22,8 @@ esac
 rm -rf "$out.new"
 mkdir -p "$out.new/src"
 tar -xzf "$tarball" -C "$out.new/src" --strip-components 1
+# Ours take their place, or nothing calls them.
+sed -i '/^int st_poll(/,/^}/d; /^void _st_vp_schedule(/,/^}/d' "$out.new/src/sched.c"
 for p in "$here"/patches/*.patch; do
     patch -d "$out.new/src" -s -p1 < "$p"
 done
@@ -29,7 +32,7 @@ mv "$out.new/src/public.h" "$out.new/st.h"
 ln -s ../st.h "$out.new/src/public.h"
 # Where the debugger will look for the sources.
 map="-ffile-prefix-map=$out.new/src=$out/src"
-for f in sched sync key io; do
+for f in sched sync key; do
     $cc $flags "$map" -Wall -Wno-unused-but-set-variable -c "$out.new/src/$f.c" -o "$out.new/$f.o"
 done
 for f in "$here"/st/*.c; do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* event_edge.c - descriptors and their events: registered once, edge-triggered, no walks.
  *
- * A descriptor enters the epoll set at its first wait and stays until it is closed. What the
- * kernel tells is kept in the descriptor's bits (see st.h), so a wait costs no system call and an
- * event costs one look at one descriptor, however many threads wait.
+ * A descriptor enters the epoll set at its first use and stays until it is closed. What the
+ * kernel tells is kept in the descriptor's bits (see st.h), and its owner is called: a wait costs no
+ * system call, and an event costs one look at one descriptor, however many threads wait.
  *
  * An event carries the number of the descriptor and of its use. Events of an earlier use (closed
  * here, but a forked child still has it open, or closed by a hook in the same batch) are dropped.
@@ -25,11 +25,7 @@
 #include "common.h"
 
 enum {
-    IN = 0,
-    OUT = 1,
     ENDED = POLLRDHUP | POLLHUP,
-    IN_SIDE = POLLIN | POLLRDHUP | POLLHUP | POLLERR,
-    OUT_SIDE = POLLOUT | POLLHUP | POLLERR,
     EVENTS = 1024, /* told by one call; more come with the next one */
     PLENTY = 64,   /* no need to gather more */
     AHEAD = 4      /* events that are dealt with while what a later one touches is fetched */
@@ -117,42 +113,17 @@ static int watch(_st_netfd_t *fd)
  * Dispatch
  */
 
-static int wake(_st_thread_t *thread)
-{
-    if (!thread || thread->state != _ST_ST_IO_WAIT)
-        return 0; /* nobody, or one already made runnable by a timeout or an interrupt */
-    if (thread->flags & _ST_FL_ON_SLEEPQ)
-        _ST_DEL_SLEEPQ(thread);
-    thread->state = _ST_ST_RUNNABLE;
-    _ST_ADD_RUNQ(thread);
-    return 1;
-}
-
-static int is_polled(_st_thread_t *thread)
-{
-    return thread && (thread->state == _ST_ST_IO_WAIT || thread->state == _ST_ST_RUNNABLE);
-}
-
 static void dispatch_one(_st_netfd_t *fd, int bits)
 {
-    int rest = bits & (POLLIN | ENDED | POLLERR | (POLLOUT & ~fd->ready));
+    int news = bits & (POLLIN | ENDED | POLLERR | (POLLOUT & ~fd->ready));
 
     if (bits & ENDED)
         bits |= POLLIN;
     if (bits & (POLLHUP | POLLERR))
         bits |= POLLIN | POLLOUT;
     fd->ready |= (short)bits;
-    fd->fresh |= (short)bits;
-    if (is_polled(fd->waiter[IN]))
-        rest &= ~IN_SIDE;
-    if (is_polled(fd->waiter[OUT]))
-        rest &= ~OUT_SIDE;
-    if (bits & IN_SIDE)
-        wake(fd->waiter[IN]);
-    if (bits & OUT_SIDE)
-        wake(fd->waiter[OUT]);
-    if (rest && fd->notify)
-        fd->notify(fd->notify_arg, rest);
+    if (news && fd->notify)
+        fd->notify(fd->notify_arg, news);
 }
 
 /* Microseconds until a thread can run, or the first one in the timeout heap is due; -1: there is
@@ -328,14 +299,10 @@ int st_set_eventsys(int eventsys)
     return 0;
 }
 
-int st_get_eventsys(void)
+/* Whoever writes to what is closed learns it by EPIPE. */
+int _st_io_init(void)
 {
-    return _st_eventsys ? _st_eventsys->val : -1;
-}
-
-const char *st_get_eventsys_name(void)
-{
-    return _st_eventsys ? _st_eventsys->name : "";
+    return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -1 : 0;
 }
 
 /*****************************************
@@ -370,7 +337,7 @@ static int set_nonblock(int osfd, int is_socket)
     return flags < 0 ? -1 : fcntl(osfd, F_SETFL, flags | O_NONBLOCK);
 }
 
-_st_netfd_t *_st_netfd_new(int osfd, int nonblock, int is_socket)
+static _st_netfd_t *netfd_new(int osfd, int is_socket)
 {
     static _Thread_local unsigned gen;
     _st_netfd_t *fd = free_list;
@@ -379,7 +346,7 @@ _st_netfd_t *_st_netfd_new(int osfd, int nonblock, int is_socket)
         errno = EBADF;
         return NULL;
     }
-    if (table_reach(osfd) != 0 || (nonblock && set_nonblock(osfd, is_socket) < 0))
+    if (table_reach(osfd) != 0 || set_nonblock(osfd, is_socket) < 0)
         return NULL;
     if (fd)
         free_list = fd->next;
@@ -398,28 +365,24 @@ static void forget(_st_netfd_t *fd)
     if (table[fd->osfd] == fd)
         table[fd->osfd] = NULL;
     fd->inuse = 0;
-    if (fd->private_data && fd->destructor)
-        fd->destructor(fd->private_data);
     fd->next = free_list;
     free_list = fd;
 }
 
 _st_netfd_t *st_netfd_open(int osfd)
 {
-    return _st_netfd_new(osfd, 1, 0);
+    return netfd_new(osfd, 0);
 }
 
 _st_netfd_t *st_netfd_open_socket(int osfd)
 {
-    return _st_netfd_new(osfd, 1, 1);
+    return netfd_new(osfd, 1);
 }
 
 void st_netfd_free(_st_netfd_t *fd)
 {
     if (!fd->inuse)
         return;
-    if (fd->waiter[IN] || fd->waiter[OUT])
-        abort(); /* a thread waits for what nobody could tell it any more */
     if (fd->watched == 1 && table[fd->osfd] == fd && !forked)
         (void)control(EPOLL_CTL_DEL, fd); /* fails if the program closed it */
     forget(fd);
@@ -429,10 +392,6 @@ int st_netfd_close(_st_netfd_t *fd)
 {
     int osfd = fd->osfd;
 
-    if (fd->waiter[IN] || fd->waiter[OUT]) {
-        errno = EBUSY;
-        return -1;
-    }
     forget(fd);
     return close(osfd); /* leaves the epoll set by this */
 }
@@ -440,19 +399,6 @@ int st_netfd_close(_st_netfd_t *fd)
 int st_netfd_fileno(_st_netfd_t *fd)
 {
     return fd->osfd;
-}
-
-void st_netfd_setspecific(_st_netfd_t *fd, void *value, _st_destructor_t destructor)
-{
-    if (value != fd->private_data && fd->private_data && fd->destructor)
-        fd->destructor(fd->private_data);
-    fd->private_data = value;
-    fd->destructor = destructor;
-}
-
-void *st_netfd_getspecific(_st_netfd_t *fd)
-{
-    return fd->private_data;
 }
 
 /*****************************************
@@ -476,7 +422,6 @@ void st_netfd_unready(_st_netfd_t *fd, int bits)
         bits |= POLLERR;
     bits &= POLLIN | POLLOUT | POLLERR;
     fd->ready &= (short)~bits;
-    fd->fresh &= (short)~bits;
 }
 
 void st_netfd_notify(_st_netfd_t *fd, void (*fn)(void *arg, int bits), void *arg)
@@ -491,139 +436,4 @@ void st_netfd_near(_st_netfd_t *fd, const void *p)
 {
     fd->near[0] = p;
     fd->near[1] = _ST_CURRENT_THREAD();
-}
-
-/* connect() was called: what was told of the socket before (hung up, for TCP) is void. */
-void _st_netfd_restart(_st_netfd_t *fd)
-{
-    if (fd->watched == 1)
-        fd->ready = fd->fresh = 0;
-}
-
-/*****************************************
- * Waiting
- */
-
-/* Which of the wanted bits are fresh; they are no longer, but for those of an end. */
-static int consume(_st_netfd_t *fd, int how)
-{
-    int got = (fd->watched == -1 ? POLLIN | POLLOUT : fd->fresh) & (how | POLLHUP | POLLERR);
-
-    if (fd->ready & ENDED)
-        how &= ~POLLIN;
-    if (fd->ready & POLLHUP)
-        how &= ~POLLOUT;
-    else
-        how |= POLLERR;
-    if (got)
-        fd->fresh &= (short)~how;
-    return got;
-}
-
-static int can_wait(_st_netfd_t *fd, int how)
-{
-    if (how == 0 || (how & ~(POLLIN | POLLOUT))) {
-        errno = EINVAL;
-        return -1;
-    }
-    if (((how & POLLIN) && fd->waiter[IN]) || ((how & POLLOUT) && fd->waiter[OUT])) {
-        errno = EBUSY;
-        return -1;
-    }
-    return watch(fd);
-}
-
-static void set_waiter(_st_netfd_t *fd, int how, _st_thread_t *thread)
-{
-    if (how & POLLIN)
-        fd->waiter[IN] = thread;
-    if (how & POLLOUT)
-        fd->waiter[OUT] = thread;
-}
-
-static int interrupted(_st_thread_t *me)
-{
-    if (!(me->flags & _ST_FL_INTERRUPT))
-        return 0;
-    me->flags &= ~_ST_FL_INTERRUPT;
-    errno = EINTR;
-    return 1;
-}
-
-static void sleep_for_io(_st_thread_t *me, st_utime_t timeout)
-{
-    if (timeout != ST_UTIME_NO_TIMEOUT)
-        _ST_ADD_SLEEPQ(me, timeout);
-    me->state = _ST_ST_IO_WAIT;
-    _ST_SWITCH_CONTEXT(me);
-}
-
-int st_netfd_poll(_st_netfd_t *fd, int how, st_utime_t timeout)
-{
-    _st_thread_t *me = _ST_CURRENT_THREAD();
-    int got;
-
-    if (interrupted(me) || can_wait(fd, how) < 0)
-        return -1;
-    if (consume(fd, how))
-        return 0;
-    set_waiter(fd, how, me);
-    sleep_for_io(me, timeout);
-    set_waiter(fd, how, NULL);
-    if (interrupted(me))
-        return -1;
-    got = consume(fd, how);
-    if (!got)
-        errno = ETIME;
-    return got ? 0 : -1;
-}
-
-/* A wait after EAGAIN or after a short read or write. */
-int _st_netfd_again(_st_netfd_t *fd, int how, st_utime_t timeout)
-{
-    st_netfd_unready(fd, how);
-    return st_netfd_poll(fd, how, timeout);
-}
-
-static _st_netfd_t *open_one(int osfd)
-{
-    return osfd >= 0 && osfd < table_size ? table[osfd] : NULL;
-}
-
-/* Count the descriptors that have something now, and tell what. */
-static int collect(struct pollfd *pds, int npds)
-{
-    int n = 0;
-
-    for (int i = 0; i < npds; i++) {
-        _st_netfd_t *fd = open_one(pds[i].fd);
-
-        pds[i].revents = fd ? (short)consume(fd, pds[i].events) : POLLNVAL;
-        n += pds[i].revents != 0;
-    }
-    return n;
-}
-
-int st_poll(struct pollfd *pds, int npds, st_utime_t timeout)
-{
-    _st_thread_t *me = _ST_CURRENT_THREAD();
-    int n;
-
-    if (interrupted(me))
-        return -1;
-    for (int i = 0; i < npds; i++) {
-        _st_netfd_t *fd = open_one(pds[i].fd);
-
-        if (fd && can_wait(fd, pds[i].events) < 0)
-            return -1;
-    }
-    n = collect(pds, npds);
-    if (n > 0)
-        return n;
-    for (int i = 0; i < npds; i++)
-        set_waiter(open_one(pds[i].fd), pds[i].events, me);
-    sleep_for_io(me, timeout);
-    for (int i = 0; i < npds; i++)
-        set_waiter(open_one(pds[i].fd), pds[i].events, NULL);
-    return interrupted(me) ? -1 : collect(pds, npds);
 }
