@@ -175,6 +175,13 @@ static void take_thread(struct figures *f)
     f->taken_at = (uint64_t)co_clock();
 }
 
+static void take_gauges(struct figures *f, const struct worker_gauges *g)
+{
+    f->replicas = atomic_load_explicit(&g->replicas, memory_order_relaxed);
+    f->moved_in = atomic_load_explicit(&g->moved_in, memory_order_relaxed);
+    f->moved_out = atomic_load_explicit(&g->moved_out, memory_order_relaxed);
+}
+
 static void take(const struct figures_of *of, struct figures *f)
 {
     struct session_env *env = of->env;
@@ -183,6 +190,9 @@ static void take(const struct figures_of *of, struct figures *f)
         .connections = of->connections, .publishers = env->publishers, .players = env->players,
         .streams = live_registry_count(env->streams),
     };
+    if (env->workers)
+        take_gauges(f, &env->workers->v[env->worker].gauges);
+    f->at_home = f->streams - f->replicas;
     take_clients(f, env->clients);
     for (int k = 0; k < REFUSAL_KINDS; k++)
         f->refused[k] = env->refusals.v[k].total;

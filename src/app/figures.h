@@ -30,7 +30,9 @@ enum { FIGURES_WORDS = 240 }; /* of the tables of all protocols */
 
 /* Words alone, and all but the last four are sums. */
 struct figures {
-    uint64_t connections, publishers, players, streams;
+    uint64_t connections, publishers, players, streams, replicas;
+    uint64_t at_home;                          /* streams that are no replicas */
+    uint64_t moved_in, moved_out;              /* sessions from other workers, and to them */
     struct figures_type types[CLIENTS_TYPES];
     uint64_t refused[REFUSAL_KINDS];
     struct figures_hooks hooks[HOOKS_KINDS];

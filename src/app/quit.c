@@ -8,14 +8,6 @@
 
 enum { LONGEST_STEP_SECONDS = 32, LOOK_MS = 100 };
 
-static unsigned connections(const struct server *s)
-{
-    struct server_stat stat;
-
-    server_stat(s, &stat);
-    return stat.connections;
-}
-
 /* True: told to hurry. */
 static bool wait_or_hurry(co_usec t)
 {
@@ -29,7 +21,7 @@ static bool wait_for_clients(const struct server *s)
     co_usec told = co_clock() - CO_SECONDS(step);
     unsigned n;
 
-    while ((n = connections(s)) > 0) {
+    while ((n = server_connections(s)) > 0) {
         if (co_clock() - told >= CO_SECONDS(step)) {
             log_trace("graceful quit: %u connections are left", n);
             told = co_clock();
@@ -47,7 +39,7 @@ void quit_gracefully(struct server *s)
     bool hurry;
 
     log_trace("graceful quit: listeners close in %lld ms, %u connections are there",
-              us_to_ms(c->grace_start_wait), connections(s));
+              us_to_ms(c->grace_start_wait), server_connections(s));
     hurry = wait_or_hurry(c->grace_start_wait);
     server_close_listeners(s);
     if (!hurry)
@@ -57,6 +49,6 @@ void quit_gracefully(struct server *s)
         hurry = wait_or_hurry(c->grace_final_wait);
     }
     if (hurry)
-        log_trace("graceful quit: cut short, %u connections were left", connections(s));
+        log_trace("graceful quit: cut short, %u connections were left", server_connections(s));
     conf_unref(c);
 }

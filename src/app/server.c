@@ -183,37 +183,6 @@ unsigned server_connections(const struct server *s)
     return workers_connections(&s->env);
 }
 
-static unsigned sum(const struct workers *w, size_t gauge)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < w->n; i++) {
-        const void *g = (const char *)&w->v[i].gauges + gauge;
-
-        n += atomic_load_explicit((const atomic_uint *)g, memory_order_relaxed);
-    }
-    return n;
-}
-
-void server_stat(const struct server *s, struct server_stat *out)
-{
-    const struct workers *w = s->env.workers;
-
-    *out = (struct server_stat){
-        .connections = server_connections(s),
-        .publishers = s->env.publishers,
-        .players = s->env.players,
-        .forwards = sink_count(sinks_find(s->sinks, &forward_sink)),
-        .streams = (unsigned)live_registry_count(s->env.streams),
-    };
-    if (!w)
-        return;
-    out->publishers = sum(w, offsetof(struct worker_gauges, publishers));
-    out->players = sum(w, offsetof(struct worker_gauges, players));
-    out->streams = sum(w, offsetof(struct worker_gauges, streams)) -
-                   sum(w, offsetof(struct worker_gauges, replicas));
-}
-
 struct workers *server_workers(const struct server *s)
 {
     return s->env.workers;

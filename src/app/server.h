@@ -13,12 +13,6 @@ struct server; /* owned by main */
 struct reload_report;
 struct workers;
 
-struct server_stat {
-    unsigned connections; /* all accepted and still open */
-    unsigned publishers, players, forwards;
-    unsigned streams;
-};
-
 /* A server with that configuration, of which it takes a reference, and that id (copied). After
  * co_init(). */
 struct server *server_new(struct conf *conf, const char *id);
@@ -39,7 +33,7 @@ err_t server_reload(struct server *s, struct conf *next) __attribute__((warn_unu
 /* What became of the last reload: for the one who does them to fill in. */
 struct reload_report *server_reload_report(struct server *s);
 
-void server_stat(const struct server *s, struct server_stat *out);
+unsigned server_connections(const struct server *s); /* that are open, of the process */
 /* All workers of the process; NULL: there is one. */
 struct workers *server_workers(const struct server *s);
 struct figures_of server_figures(const struct server *s);

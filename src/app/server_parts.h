@@ -81,8 +81,6 @@ struct server_next {
 /* A workers_fn: the worker's part of a struct server_next. */
 void server_apply(struct session_env *env, void *next);
 
-/* Open connections of the process. */
-unsigned server_connections(const struct server *s);
 /* Gets each connection that came: a listeners_accept. */
 void server_accept(void *server, const struct listeners_guest *guest);
 

@@ -39,39 +39,51 @@ struct line {
     size_t size, n;
 };
 
-static uint64_t sum(const void *counters, const struct counter_word *w)
+static uint64_t sum(const void *counters, size_t at, unsigned n)
 {
     uint64_t all = 0;
     unsigned i = 0;
 
     do
-        all += word(counters, w->at + i * sizeof(uint64_t));
-    while (++i < w->n);
+        all += word(counters, at + i * sizeof(uint64_t));
+    while (++i < n);
     return all;
 }
 
-/* What is shown of it; a mean counts for nothing here. */
+static uint64_t added(const struct line *l, size_t at, unsigned n)
+{
+    uint64_t now = sum(l->now, at, n), then = sum(l->then, at, n);
+
+    return now > then ? now - then : 0;
+}
+
 static unsigned long long number(const struct line *l, const struct counter_word *w)
 {
-    uint64_t now = sum(l->now, w), then = sum(l->then, w);
+    uint64_t more;
 
-    if (w->flags & COUNTER_MEAN)
-        return 0;
     if (w->flags & COUNTER_NOW)
-        return now;
-    return now > then ? (now - then) * 1000000 / (uint64_t)l->span : 0;
+        return sum(l->now, w->at, w->n);
+    more = added(l, w->at, w->n);
+    return w->flags & (COUNTER_ADDED | COUNTER_MEAN) ? more : more * 1000000 / (uint64_t)l->span;
 }
 
 static double mean_ms(const struct line *l, const struct counter_word *w)
 {
-    uint64_t n = word(l->now, w->by) - word(l->then, w->by);
+    uint64_t n = added(l, w->by, w->by_n);
 
-    return n > 0 ? (double)(sum(l->now, w) - sum(l->then, w)) / (double)n / 1e3 : 0;
+    return n > 0 ? (double)added(l, w->at, w->n) / (double)n / 1e3 : 0;
 }
 
 static bool begins_group(const struct counter_word *w)
 {
     return w->flags & (COUNTER_ALWAYS | COUNTER_GROUP | COUNTER_FIRST);
+}
+
+/* Is number i of a group one that shows it? A mean does so only if it is the first. */
+static bool counts(const struct counter_word *group, size_t i)
+{
+    return group->before &&
+           (i == 0 || !(group->flags & COUNTER_FIRST || group[i].flags & COUNTER_MEAN));
 }
 
 /* The group that begins with the first of n words: where it ends, and whether it is shown. */
@@ -81,7 +93,7 @@ static size_t group_end(const struct line *l, const struct counter_word *w, size
 
     *shown = w->flags & COUNTER_ALWAYS;
     do
-        *shown |= w->before && (i == 0 || !(w->flags & COUNTER_FIRST)) && number(l, &w[i]) > 0;
+        *shown |= counts(w, i) && number(l, &w[i]) > 0;
     while (++i < n && !begins_group(&w[i]));
     return i;
 }
@@ -100,11 +112,13 @@ size_t counters_line(const struct counter_table *t, const void *now, const void 
                     int64_t span_us, char *buf, size_t size)
 {
     struct line l = { now, then, span_us > 0 ? span_us : 1, buf, size, 0 };
-    bool any = false, shown;
+    bool shown, any = false, marked = false;
 
-    for (size_t i = 0; i < t->n_words; i++)
+    for (size_t i = 0; i < t->n_words; i++) {
+        marked |= t->words[i].flags & COUNTER_LINE;
         any |= (t->words[i].flags & COUNTER_LINE) && number(&l, &t->words[i]) > 0;
-    for (size_t i = 0, end; any && i < t->n_words; i = end) {
+    }
+    for (size_t i = 0, end; (any || !marked) && i < t->n_words; i = end) {
         end = i + group_end(&l, &t->words[i], t->n_words - i, &shown);
         for (size_t k = i; shown && k < end; k++)
             put_word(&l, &t->words[k]);

@@ -26,15 +26,15 @@ struct counter_row {
     enum counter_unit unit;
 };
 
-/* A number of the line in the log. Without COUNTER_NOW and COUNTER_MEAN it is what was added per
- * second. */
+/* A number of a line in the log. Without one of the first three it is what was added per second. */
 enum {
     COUNTER_NOW = 1,    /* the value itself */
-    COUNTER_MEAN = 2,   /* what was added, in milliseconds, by what was added to the word at `by` */
-    COUNTER_ALWAYS = 4, /* begins a group that is always shown */
-    COUNTER_GROUP = 8,  /* begins a group that is shown if any of its numbers is not 0, */
-    COUNTER_FIRST = 16, /* or if its first one is not 0 */
-    COUNTER_LINE = 32,  /* the line is written if one of these is not 0 */
+    COUNTER_ADDED = 2,  /* what was added since the last line */
+    COUNTER_MEAN = 4,   /* the same of microseconds, by that of the words at `by`: in ms */
+    COUNTER_ALWAYS = 8, /* begins a group that is always shown */
+    COUNTER_GROUP = 16, /* begins a group that is shown if any of its numbers is not 0, */
+    COUNTER_FIRST = 32, /* or if its first one is not 0 */
+    COUNTER_LINE = 64,  /* the line is written if one of these is not 0, or none is marked so */
 };
 struct counter_word {
     const char *before;        /* text in front of the number; NULL: the number is not shown */
@@ -42,7 +42,7 @@ struct counter_word {
     uint16_t flags;
     const char *after;         /* or NULL */
     uint16_t n;                /* words that are added up; 0: one */
-    uint16_t by;
+    uint16_t by, by_n;
 };
 
 struct counter_table {

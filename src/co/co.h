@@ -203,18 +203,11 @@ void co_rouse(void);
  * that is woken for every packet makes the server on the same machine pay for its wakes. */
 void co_gather_always(void);
 
-/* How late the ticker woke, for the operators' process line: counts of wakes that were up to
- * 15, 20, 25, 30, 35, 40, 80, 160 ms apart where 20 ms were asked for, since the last call, and
- * of those that were later still. */
-struct co_clock_stat {
-    unsigned counts[8];
-    unsigned later;
-};
-void co_clock_take(struct co_clock_stat *out);
-/* The same since the start, and how late all of those wakes were together. A quiet thread is asked
- * once a second, not 50 times. */
+/* How late the ticker woke, since the start: counts of wakes that were up to 15, 20, 25, 30, 35,
+ * 40, 80, 160 ms apart where 20 ms were asked for, and of those that were later still; and how late
+ * all of them were together. A quiet thread is asked once a second, not 50 times. */
 struct co_lateness {
-    uint64_t counts[9]; /* the last one: later than 160 ms apart */
+    uint64_t counts[9];
     co_usec sum;
 };
 void co_lateness(struct co_lateness *out);

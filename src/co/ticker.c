@@ -44,7 +44,6 @@ static _Thread_local struct {
 
 static _Thread_local co_usec slice = SLICE; /* how long one may have the thread while others wait */
 static _Thread_local bool gather_always;
-static _Thread_local struct co_clock_stat clock_stat;
 static _Thread_local struct co_lateness lateness;
 static _Thread_local struct co_timer clock_timer;
 
@@ -350,19 +349,9 @@ static void on_clock(struct co_timer *t)
     if (late > 0)
         lateness.sum += late;
     fit_slice(late);
-    if (i < 8)
-        clock_stat.counts[i]++;
-    else
-        clock_stat.later++;
     sample_load(now);
     note_quiet(now);
     set_clock(now);
-}
-
-void co_clock_take(struct co_clock_stat *out)
-{
-    *out = clock_stat;
-    memset(&clock_stat, 0, sizeof(clock_stat));
 }
 
 void co_lateness(struct co_lateness *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_stat.c - the lines about the process and its workers. */
 #include "app/os/stat_held.h"
-#include "app/os/stat_worker.h"
+#include "app/os/stat_line.h"
 #include "base/log.h"
 #include "serve/rtc/rtc.h"
 #include "serve/rtmfp/rtmfp.h"
@@ -11,19 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is added in a second, with the lateness of ticks since the start. */
 static const struct {
     const char *want;
-    struct stat_line line;
+    double cpu;
+    uint64_t rss_kbyte;
+    struct figures now;
 } rows[] = {
-    { "Hybrid cpu=0.00%,0MB", { .cpu = 0 } },
-    { "Hybrid cpu=12.35%,38MB", { .cpu = 12.345678, .rss = (39L << 20) - 1 } },
+    { "Hybrid cpu=0.00%,0MB", .cpu = 0 },
+    { "Hybrid cpu=12.35%,38MB", .cpu = 12.345678, .rss_kbyte = (39 << 10) - 1 },
     { "Hybrid cpu=0.00%,0MB, conns=103,1,101,1, streams=1",
-      { .server = { .connections = 103, .publishers = 1, .players = 101, .forwards = 1,
-                    .streams = 1 } } },
-    { "Hybrid cpu=0.00%,0MB, sched=2840/s, co=110", { .switches = 2840, .coroutines = 110 } },
+      .now = { .connections = 103, .publishers = 1, .players = 101, .forwards = { 0, 1 },
+               .streams = 2, .replicas = 1, .at_home = 1 } },
+    { "Hybrid cpu=0.00%,0MB, sched=2840/s, co=110", .now = { .switches = 2840, .coroutines = 110 } },
     { "Hybrid cpu=0.00%,0MB, held=2, holds=7, clock=0,2,240,5,1,0,0,1,4",
-      { .held = 2, .holds = 7, .clock = { { 0, 2, 240, 5, 1, 0, 0, 1 }, 4 } } },
+      .now = { .held = 2, .holds = 7, .late = { 0, 2, 240, 5, 1, 0, 0, 1, 4 } } },
 };
+
+static const struct figures nothing;
+
+static size_t line_of_row(size_t i, char *buf, size_t size)
+{
+    return stat_process_text(&rows[i].now, &nothing, CO_SECONDS(1), rows[i].cpu,
+                             rows[i].rss_kbyte, buf, size);
+}
 
 static void test_lines(void **state)
 {
@@ -31,7 +42,7 @@ static void test_lines(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char buf[256];
 
-        assert_int_equal(stat_line_text(&rows[i].line, buf, sizeof(buf)), strlen(rows[i].want));
+        assert_int_equal(line_of_row(i, buf, sizeof(buf)), strlen(rows[i].want));
         assert_string_equal(buf, rows[i].want);
     }
 }
@@ -41,9 +52,9 @@ static void test_it_is_cut_where_there_is_no_room(void **state)
     char buf[300], want[300];
 
     (void)state;
-    (void)stat_line_text(&rows[COUNT(rows) - 1].line, want, sizeof(want));
+    (void)line_of_row(COUNT(rows) - 1, want, sizeof(want));
     for (size_t size = 1; size <= sizeof(buf); size++) {
-        size_t n = stat_line_text(&rows[COUNT(rows) - 1].line, buf, size);
+        size_t n = line_of_row(COUNT(rows) - 1, buf, size);
 
         assert_true(n < size);
         assert_int_equal(strlen(buf), n);
@@ -55,25 +66,32 @@ static void test_it_is_cut_where_there_is_no_room(void **state)
 
 static const struct {
     const char *want;
-    struct stat_worker line;
+    unsigned worker;
+    struct figures now;
 } worker_rows[] = {
-    { "Worker 0 cpu=0.00%", { .cpu = 0 } },
+    { "Worker 0 cpu=0.00%", .now = { .cpu = 0 } },
     { "Worker 63 cpu=99.99%, conns=103,1,101,2, streams=3,1, moved=2,5, sched=2840/s, co=110, "
-      "held=1, holds=7, late=0.12ms,4, silent=3.2s",
-      { .worker = 63, .cpu = 99.987, .server = { 103, 1, 101, 2, 3 }, .replicas = 1, .moved_in = 2,
-        .moved_out = 5, .switches = 2840, .coroutines = 110, .held = 1, .holds = 7, .late = 0.123,
-        .very_late = 4, .silent = CO_MS(3210) } },
-    { "Worker 1 cpu=0.00%, moved=0,1", { .worker = 1, .moved_out = 1 } },
+      "held=1, holds=7, late=0.12ms,4", .worker = 63,
+      .now = { .cpu = 999870, .connections = 103, .publishers = 1, .players = 101,
+               .forwards = { 1, 1 }, .streams = 3, .replicas = 1, .moved_in = 2, .moved_out = 5,
+               .switches = 2840, .coroutines = 110, .held = 1, .holds = 7, .late_us = 1230,
+               .late = { 0, 6, 0, 0, 0, 0, 1, 2, 1 } } },
+    { "Worker 1 cpu=0.00%, moved=0,1", .worker = 1, .now = { .moved_out = 1 } },
 };
 
 static void test_worker_lines(void **state)
 {
+    static struct figures then = { .taken_at = 1000000 }, now;
+
     (void)state;
     for (size_t i = 0; i < COUNT(worker_rows); i++) {
         const char *want = worker_rows[i].want;
         char buf[256];
 
-        assert_int_equal(stat_worker_text(&worker_rows[i].line, buf, sizeof(buf)), strlen(want));
+        now = worker_rows[i].now;
+        now.taken_at = 2000000;
+        assert_int_equal(stat_worker_text(worker_rows[i].worker, &now, &then, CO_SECONDS(2), buf,
+                                          sizeof(buf)), strlen(want));
         assert_string_equal(buf, want);
     }
 }
@@ -153,36 +171,25 @@ static void test_line_of_rtmfp(void **state)
 /* What a worker says is what it did since the line before, as of its last sample. */
 static void test_what_a_worker_did(void **state)
 {
-    const struct stat_counts last = { .at = CO_SECONDS(100), .cpu = 5000000, .switches = 100,
-                                      .moved_in = 3, .late = { 0, 0, 100 }, .late_sum = 1000 };
-    const struct stat_counts now = { .at = CO_SECONDS(104), .cpu = 6000000, .switches = 4100,
-                                     .coroutines = 9, .moved_in = 5, .moved_out = 1, .holds = 1,
-                                     .late = { 0, 0, 295, 0, 0, 0, 3, 1, 1 }, .late_sum = 201000 };
-    const struct stat_counts none = { 0 };
-    struct stat_line sum = { .switches = 10, .clock = { .counts = { 1 } } };
-    struct stat_worker s;
+    static const struct figures last = { .taken_at = 100000000, .cpu = 5000000, .switches = 100,
+                                         .moved_in = 3, .late = { 0, 0, 100 }, .late_us = 1000 };
+    static const struct figures now = { .taken_at = 104000000, .cpu = 6000000, .switches = 4100,
+                                        .coroutines = 9, .moved_in = 5, .moved_out = 1, .holds = 1,
+                                        .late = { 0, 0, 295, 0, 0, 0, 3, 1, 1 },
+                                        .late_us = 201000 };
+    char line[256];
 
     (void)state;
-    stat_worker_between(&last, &now, CO_SECONDS(105), &s);
-    assert_true(s.cpu > 24.99 && s.cpu < 25.01);
-    assert_int_equal(s.switches, 1000);
-    assert_int_equal(s.moved_in, 2);
-    assert_int_equal(s.moved_out, 1);
-    assert_int_equal(s.very_late, 5);
-    assert_true(s.late > 0.999 && s.late < 1.001);
-    assert_int_equal(s.silent, 0);
-    stat_worker_between(&now, &now, CO_SECONDS(107), &s); /* it is held up */
-    assert_true(s.cpu == 0 && s.late == 0);
-    assert_int_equal(s.silent, CO_SECONDS(3));
-    stat_worker_between(&last, &none, CO_SECONDS(103), &s); /* since before its first sample */
-    assert_int_equal(s.silent, CO_SECONDS(3));
-    stat_worker_add(&sum, &last, &now);
-    assert_int_equal(sum.switches, 1010);
-    assert_int_equal(sum.coroutines, 9);
-    assert_int_equal(sum.holds, 1);
-    assert_int_equal(sum.clock.counts[0], 1);
-    assert_int_equal(sum.clock.counts[2], 195);
-    assert_int_equal(sum.clock.later, 1);
+    (void)stat_worker_text(2, &now, &last, CO_SECONDS(105), line, sizeof(line));
+    assert_string_equal(line, "Worker 2 cpu=25.00%, moved=2,1, sched=1000/s, co=9, holds=1, "
+                              "late=1.00ms,5");
+    (void)stat_worker_text(2, &now, &now, CO_SECONDS(107), line, sizeof(line)); /* it is held up */
+    assert_string_equal(line, "Worker 2 cpu=0.00%, co=9, silent=3.0s");
+    (void)stat_worker_text(2, &nothing, &last, CO_SECONDS(103), line, sizeof(line));
+    assert_string_equal(line, "Worker 2 cpu=0.00%, silent=3.0s"); /* before its first sample */
+    (void)stat_process_text(&now, &last, CO_SECONDS(4), 25, 0, line, sizeof(line));
+    assert_string_equal(line, "Hybrid cpu=25.00%,0MB, sched=1000/s, co=9, holds=1, "
+                              "clock=0,0,195,0,0,0,3,1,1");
 }
 
 /* They are taken from what it lets the others know. */
@@ -192,23 +199,23 @@ static void test_a_worker_counts(void **state)
     struct session_env env = { .streams = live_registry_new(), .worker = 1, .publishers = 2,
                                .players = 3, .workers = w };
     struct figures_of of = { .env = &env, .connections = 7 };
-    struct stat_counts c;
+    struct figures c;
 
     (void)state;
     assert_non_null(w);
     memset(w, 0, sizeof(*w));
     w->n = 2;
     env.clients = clients_new(env.streams, "vid-x");
-    figures_sample(&of);
     atomic_store(&w->v[1].gauges.moved_in, 5);
+    figures_sample(&of);
     env.worker = 0; /* who looks */
-    stat_counts_take(&of, 1, &c);
-    assert_in_range(c.at, 1, co_clock());
+    figures_one(&of, 1, &c);
+    assert_in_range(c.taken_at, 1, co_clock());
     assert_true(c.cpu > 0);
-    assert_int_equal(c.server.connections, 7);
-    assert_int_equal(c.server.publishers, 2);
-    assert_int_equal(c.server.players, 3);
-    assert_int_equal(c.server.forwards, 0);
+    assert_int_equal(c.connections, 7);
+    assert_int_equal(c.publishers, 2);
+    assert_int_equal(c.players, 3);
+    assert_int_equal(c.forwards[0] + c.forwards[1], 0);
     assert_int_equal(c.moved_in, 5);
     clients_free(env.clients);
     live_registry_free(env.streams);

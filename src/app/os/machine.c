@@ -114,9 +114,18 @@ static void sample_cpu(struct machine *m, co_usec span)
 
 /* ---- memory, load, sockets */
 
+uint64_t machine_rss_kbyte(void)
+{
+    char text[64], *second;
+
+    (void)machine_file("/proc/self/statm", text, sizeof(text));
+    second = strchr(text, ' ');
+    return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024 : 0;
+}
+
 static void sample_memory(struct machine *m)
 {
-    char *text = m->text, *second;
+    char *text = m->text;
 
     (void)machine_file("/proc/meminfo", text, sizeof(m->text));
     m->memory = (struct machine_memory){
@@ -125,9 +134,7 @@ static void sample_memory(struct machine *m)
         number_of(text, "Cached:"), number_of(text, "Active:"),
         number_of(text, "SwapTotal:"), number_of(text, "SwapFree:"),
     };
-    (void)machine_file("/proc/self/statm", text, sizeof(m->text));
-    second = strchr(text, ' ');
-    m->rss_kbyte = second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024 : 0;
+    m->rss_kbyte = machine_rss_kbyte();
 }
 
 static void sample_load(struct machine *m)

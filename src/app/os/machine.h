@@ -56,6 +56,7 @@ void machine_init(struct machine *m);
 /* Take a sample, as the configuration's `stats` says. */
 void machine_sample(struct machine *m, const struct conf_stats *stats);
 
+uint64_t machine_rss_kbyte(void); /* memory of this process */
 /* Read a small file, cut to size - 1; gives the length, 0 when it cannot be read. */
 size_t machine_file(const char *path, char *buf, size_t size);
 /* Of two lines "Group: name name" and "Group: 1 2", as /proc/net/snmp has them, the value below a

@@ -4,75 +4,72 @@
 
 #include "base/text.h"
 
-static size_t add_clock(char *buf, size_t size, size_t n, const struct co_clock_stat *c)
-{
-    unsigned sum = 0;
+#define AT(field) .at = offsetof(struct figures, field)
 
-    for (int i = 0; i < 8; i++)
-        sum += c->counts[i];
-    if (sum == 0)
-        return n;
-    n = text_add(buf, size, n, ", clock=");
-    for (int i = 0; i < 8; i++)
-        n = text_add(buf, size, n, "%u,", c->counts[i]);
-    return text_add(buf, size, n, "%u", c->later);
+/* Workers count once a second. */
+#define SILENT CO_MS(2500)
+
+enum { VERY_LATE = 6 }; /* of struct co_lateness: from 40 ms apart on, of 20 */
+
+#define CLIENTS                                                                               \
+    { ", conns=", AT(connections), COUNTER_NOW | COUNTER_FIRST },                             \
+    { ",", AT(publishers), COUNTER_NOW }, { ",", AT(players), COUNTER_NOW },                  \
+    { ",", AT(forwards), COUNTER_NOW, .n = 2 }
+
+#define SCHEDULER                                                                             \
+    { ", sched=", AT(switches), COUNTER_FIRST, "/s" },                                        \
+    { ", co=", AT(coroutines), COUNTER_NOW | COUNTER_FIRST },                                 \
+    { ", held=", AT(held), COUNTER_ADDED | COUNTER_FIRST },                                   \
+    { ", holds=", AT(holds), COUNTER_ADDED | COUNTER_FIRST }
+
+static const struct counter_word process_words[] = {
+    CLIENTS,
+    { ", streams=", AT(at_home), COUNTER_NOW | COUNTER_FIRST },
+    SCHEDULER,
+    { ", clock=", AT(late[0]), COUNTER_ADDED | COUNTER_GROUP },
+    { ",", AT(late[1]), COUNTER_ADDED }, { ",", AT(late[2]), COUNTER_ADDED },
+    { ",", AT(late[3]), COUNTER_ADDED }, { ",", AT(late[4]), COUNTER_ADDED },
+    { ",", AT(late[5]), COUNTER_ADDED }, { ",", AT(late[6]), COUNTER_ADDED },
+    { ",", AT(late[7]), COUNTER_ADDED }, { ",", AT(late[8]), COUNTER_ADDED },
+};
+
+static const struct counter_word worker_words[] = {
+    CLIENTS,
+    { ", streams=", AT(streams), COUNTER_NOW | COUNTER_FIRST }, { ",", AT(replicas), COUNTER_NOW },
+    { ", moved=", AT(moved_in), COUNTER_ADDED | COUNTER_GROUP },
+    { ",", AT(moved_out), COUNTER_ADDED },
+    SCHEDULER,
+    { ", late=", AT(late_us), COUNTER_MEAN | COUNTER_FIRST, "ms",
+      .by = offsetof(struct figures, late), .by_n = 9 },
+    { ",", AT(late[VERY_LATE]), COUNTER_ADDED, .n = 9 - VERY_LATE },
+};
+
+static const struct counter_table process = {
+    .words = process_words, .n_words = sizeof(process_words) / sizeof(process_words[0]),
+};
+static const struct counter_table worker_table = {
+    .words = worker_words, .n_words = sizeof(worker_words) / sizeof(worker_words[0]),
+};
+
+size_t stat_process_text(const struct figures *now, const struct figures *then, co_usec span,
+                         double cpu, uint64_t rss_kbyte, char *buf, size_t size)
+{
+    size_t n = text_add(buf, size, 0, "Hybrid cpu=%.2f%%,%lluMB", cpu,
+                        (unsigned long long)rss_kbyte >> 10);
+
+    return n + counters_line(&process, now, then, span, buf + n, size - n);
 }
 
-static size_t add_clients(char *buf, size_t size, size_t n, const struct server_stat *v)
+size_t stat_worker_text(unsigned worker, const struct figures *now, const struct figures *then,
+                        co_usec at, char *buf, size_t size)
 {
-    if (v->connections)
-        n = text_add(buf, size, n, ", conns=%u,%u,%u,%u", v->connections, v->publishers, v->players,
-                v->forwards);
+    co_usec span = (co_usec)(now->taken_at - then->taken_at);
+    co_usec seen = (co_usec)(span > 0 ? now->taken_at : then->taken_at);
+    double cpu = span > 0 ? 100.0 * (double)(now->cpu - then->cpu) / (double)span : 0;
+    size_t n = text_add(buf, size, 0, "Worker %u cpu=%.2f%%", worker, cpu);
+
+    n += counters_line(&worker_table, now, then, span, buf + n, size - n);
+    if (at - seen > SILENT)
+        n = text_add(buf, size, n, ", silent=%.1fs", (double)(at - seen) / 1e6);
     return n;
-}
-
-static size_t add_scheduler(char *buf, size_t size, size_t n, unsigned long switches,
-                            long coroutines)
-{
-    if (switches)
-        n = text_add(buf, size, n, ", sched=%lu/s", switches);
-    if (coroutines)
-        n = text_add(buf, size, n, ", co=%ld", coroutines);
-    return n;
-}
-
-static size_t add_holds(char *buf, size_t size, size_t n, unsigned long held,
-                        unsigned long holds)
-{
-    if (held)
-        n = text_add(buf, size, n, ", held=%lu", held);
-    if (holds)
-        n = text_add(buf, size, n, ", holds=%lu", holds);
-    return n;
-}
-
-size_t stat_worker_text(const struct stat_worker *s, char *buf, size_t size)
-{
-    size_t n = text_add(buf, size, 0, "Worker %u cpu=%.2f%%", s->worker, s->cpu);
-
-    n = add_clients(buf, size, n, &s->server);
-    if (s->server.streams)
-        n = text_add(buf, size, n, ", streams=%u,%u", s->server.streams, s->replicas);
-    if (s->moved_in || s->moved_out)
-        n = text_add(buf, size, n, ", moved=%lu,%lu", s->moved_in, s->moved_out);
-    n = add_scheduler(buf, size, n, s->switches, s->coroutines);
-    n = add_holds(buf, size, n, s->held, s->holds);
-    if (s->late > 0)
-        n = text_add(buf, size, n, ", late=%.2fms,%lu", s->late, s->very_late);
-    if (s->silent)
-        n = text_add(buf, size, n, ", silent=%.1fs", (double)s->silent / 1e6);
-    return n;
-}
-
-size_t stat_line_text(const struct stat_line *s, char *buf, size_t size)
-{
-    const struct server_stat *v = &s->server;
-    size_t n = text_add(buf, size, 0, "Hybrid cpu=%.2f%%,%ldMB", s->cpu, s->rss >> 20);
-
-    n = add_clients(buf, size, n, v);
-    if (v->streams)
-        n = text_add(buf, size, n, ", streams=%u", v->streams);
-    n = add_scheduler(buf, size, n, s->switches, s->coroutines);
-    n = add_holds(buf, size, n, s->held, s->holds);
-    return add_clock(buf, size, n, &s->clock);
 }

@@ -21,39 +21,14 @@
 #ifndef APP_OS_STAT_LINE_H
 #define APP_OS_STAT_LINE_H
 
-#include "app/server.h"
+#include "app/figures.h"
 #include "co/co.h"
 
-#include <stddef.h>
-
-/* All that one line tells; counts are those since the line before. */
-struct stat_line {
-    double cpu; /* percent of one core */
-    long rss;   /* bytes */
-    struct server_stat server;
-    unsigned long switches; /* per second */
-    long coroutines;
-    unsigned long held, holds;
-    struct co_clock_stat clock;
-};
-
-/* The same of a worker. */
-struct stat_worker {
-    unsigned worker;
-    double cpu;
-    struct server_stat server;
-    unsigned replicas;
-    unsigned long moved_in, moved_out;
-    unsigned long switches;
-    long coroutines;
-    unsigned long held, holds;
-    double late;            /* milliseconds */
-    unsigned long very_late;
-    co_usec silent;         /* 0: it has counted lately */
-};
-
-/* Write the line, give its length. */
-size_t stat_worker_text(const struct stat_worker *s, char *buf, size_t size);
-size_t stat_line_text(const struct stat_line *s, char *buf, size_t size);
+/* Write what the process did between two sums, and return the length. cpu: percent of a core. */
+size_t stat_process_text(const struct figures *now, const struct figures *then, co_usec span,
+                         double cpu, uint64_t rss_kbyte, char *buf, size_t size);
+/* The same of a worker, between two of its samples, in a line that is made `at`. */
+size_t stat_worker_text(unsigned worker, const struct figures *now, const struct figures *then,
+                        co_usec at, char *buf, size_t size);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stat_proc.h - measure the process, every five seconds. */
+/* stat_proc.h - log what the process did, every five seconds. */
 #ifndef APP_OS_STAT_PROC_H
 #define APP_OS_STAT_PROC_H
 
 #include "base/err.h"
 
-/* A coroutine that logs the lines of stat_line.h every five seconds. arg is the struct server. */
-err_t stat_proc_run(void *arg);
+/* A coroutine that logs the lines of stat_line.h, and those of protocols. server: struct server. */
+err_t stat_proc_run(void *server);
 
 #endif
