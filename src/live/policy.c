@@ -5,6 +5,8 @@
 /* In a stream without video every audio frame could be a start; one in so much is, or in
  * audio_cache if that is more. */
 #define AUDIO_KEY AV_MS(500)
+/* A player that joins has received the group of pictures by then. */
+#define CATCH_UP CO_SECONDS(1)
 
 static int64_t audio_key(const struct live_settings *set)
 {
@@ -57,6 +59,17 @@ bool live_policy_drops_block(const struct live_kept_block *b, const struct live_
 enum live_place live_policy_join(const struct live_span *span, bool cached)
 {
     return cached && span->have_key && span->key >= span->first ? LIVE_AT_KEY : LIVE_WAIT;
+}
+
+/* A player that joined at the key frame before this one may still be on its way here: what lies
+ * between them stays for a moment. */
+uint64_t live_policy_retains(const struct live_retained *log, const struct live_settings *set,
+                             bool near)
+{
+    if (!set->gop_cache || !log->have_key || (near && log->key_age > LIVE_NEAR))
+        return log->head;
+    return log->played && log->key_before < log->key && log->key_age < CATCH_UP ? log->key_before
+                                                                                : log->key;
 }
 
 enum live_place live_policy_late(const struct live_span *span, uint64_t at)

@@ -109,4 +109,23 @@ enum live_place live_policy_join(const struct live_span *span, bool cached);
 /* Of one whose next packet would be `at`, which may have left. */
 enum live_place live_policy_late(const struct live_span *span, uint64_t at);
 
+/* ---- wires over datagrams, whose packets may be retransmitted */
+
+/* A browser plays what is old as fast as it comes, so it joins at a key frame only if that is this
+ * young and this much follows it. */
+#define LIVE_NEAR CO_SECONDS(3)
+enum { LIVE_NEAR_BYTES = 1500000 };
+
+struct live_retained { /* the log of such a wire */
+    uint64_t head;
+    uint64_t key, key_before; /* the newest key frame, and the one before it */
+    bool have_key;
+    co_usec key_age;          /* since the newest one came */
+    bool played;              /* there are players */
+};
+/* The oldest packet that players which join, or have just joined, need. `near`: they join only at
+ * key frames younger than LIVE_NEAR. */
+uint64_t live_policy_retains(const struct live_retained *log, const struct live_settings *set,
+                             bool near);
+
 #endif

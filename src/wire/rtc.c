@@ -5,14 +5,13 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "live/policy.h"
 #include "proto/rtp/sender.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define KEEP CO_SECONDS(1)      /* for repeats */
-#define JOIN_AGE CO_SECONDS(3)  /* a key frame that is older is no place to start at */
-#define CATCH_UP CO_SECONDS(1)  /* who joins has the group of pictures by then */
 
 enum {
     OUT_MAX = 64 << 20,  /* a frame of 16 MB, and heads */
@@ -46,22 +45,20 @@ static bool takes(enum av_codec codec)
 
 /* ---- the log */
 
-/* Who joined at the key frame before this one may still be on the way here: what is between them
- * stays for a moment. A group that is too long to start at is not kept for that. */
 static uint64_t oldest_to_keep(struct rtc_wire *w, co_usec now)
 {
-    uint64_t key;
+    const struct live_settings set = live_source_set(w->reading.src);
+    struct live_retained log = { .head = rtp_log_head(w->log), .played = w->wanted };
 
-    if (!live_source_set(w->reading.src).gop_cache || !rtp_log_key(w->log, &key))
-        return rtp_log_head(w->log);
-    if (key != w->key_now || w->key_came == 0) {
+    log.have_key = rtp_log_key(w->log, &log.key);
+    if (log.have_key && (log.key != w->key_now || w->key_came == 0)) {
         w->key_before = w->key_now;
-        w->key_now = key;
+        w->key_now = log.key;
         w->key_came = now;
     }
-    if (now - w->key_came > JOIN_AGE)
-        return rtp_log_head(w->log);
-    return w->wanted && w->key_before < key && now - w->key_came < CATCH_UP ? w->key_before : key;
+    log.key_before = w->key_before;
+    log.key_age = now - w->key_came;
+    return live_policy_retains(&log, &set, true);
 }
 
 void rtc_wire_trim(struct rtc_wire *w, co_usec now)

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/must.h"
 #include "format/flv/flv.h"
+#include "live/policy.h"
 #include "wire/reading.h"
 
 #include <stdlib.h>
@@ -259,11 +260,13 @@ const struct rtmfp_wire_entry *rtmfp_wire_at(const struct rtmfp_wire *w, uint64_
     return &slot_at(w, number)->entry;
 }
 
-bool rtmfp_wire_key(const struct rtmfp_wire *w, uint64_t *number)
+bool rtmfp_wire_join(const struct rtmfp_wire *w, uint64_t *number)
 {
-    if (w->has_key)
-        *number = w->key;
-    return w->has_key;
+    const struct live_span span = { .first = w->first, .key = w->key, .have_key = w->has_key };
+    bool at_key = live_policy_join(&span, live_source_set(w->reading.src).gop_cache) == LIVE_AT_KEY;
+
+    *number = at_key ? w->key : w->head;
+    return at_key;
 }
 
 size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wire_entry *out,

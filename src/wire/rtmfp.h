@@ -44,8 +44,8 @@ void rtmfp_wire_take(struct rtmfp_wire *w, co_usec now);
 uint64_t rtmfp_wire_first(const struct rtmfp_wire *w);
 uint64_t rtmfp_wire_head(const struct rtmfp_wire *w);
 const struct rtmfp_wire_entry *rtmfp_wire_at(const struct rtmfp_wire *w, uint64_t number);
-/* The newest key frame; false: there is none. */
-bool rtmfp_wire_key(const struct rtmfp_wire *w, uint64_t *number);
+/* Where a player joins now: as srt_wire_join(). */
+bool rtmfp_wire_join(const struct rtmfp_wire *w, uint64_t *number);
 /* What is in force where that one stands (metadata, sequence headers), for who begins there; with
  * references of the wire, valid until the next take. Their count, at most `most`. */
 size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number,

@@ -4,11 +4,11 @@
 
 #include "base/container_of.h"
 #include "base/must.h"
+#include "live/policy.h"
 
 #include <stdlib.h>
 
 #define KEEP CO_SECONDS(1)       /* at least */
-#define CATCH_UP CO_SECONDS(1)   /* who joins has the group of pictures by then */
 #define TABLES_PERIOD AV_MS(100)
 #define PCR_PERIOD AV_MS(40)
 #define AUDIO_STARTS AV_MS(500)  /* places to start at, where there is no picture */
@@ -21,26 +21,29 @@ enum {
 
 /* ---- packets */
 
-/* Who joined at the key frame before this one may still be on the way here: what is between them
- * stays for a moment. */
-static uint64_t oldest_to_keep(const struct srt_log *l, co_usec now)
+static uint64_t oldest_to_keep(const struct srt_wire *w, co_usec now)
 {
+    const struct srt_log *l = &w->log;
+    const struct live_settings set = live_source_set(w->reading.src);
+    struct live_retained log = { .head = l->head, .key = l->key, .key_before = l->key_before,
+                                 .have_key = l->has_key, .played = w->wanted };
     struct srt_log_entry e;
 
-    return srt_log_get(l, l->key, &e) && now - e.due < CATCH_UP ? l->key_before : l->key;
+    log.key_age = l->has_key && srt_log_get(l, l->key, &e) ? now - e.due : CO_FOREVER;
+    return live_policy_retains(&log, &set, false);
 }
 
+/* Without players nothing is retransmitted: with a key frame to join at, what is older goes. */
 void srt_wire_trim(struct srt_wire *w, co_usec now)
 {
     struct srt_log *l = &w->log;
-    bool cached = l->has_key && live_source_set(w->reading.src).gop_cache;
+    uint64_t from = oldest_to_keep(w, now);
 
     if (!w->wanted && !w->relays)
         srt_log_trim(l, INT64_MAX, l->head, 0);
-    else if (!w->wanted && cached) /* nobody asks for a repeat: this is for who comes */
-        srt_log_trim(l, INT64_MAX, l->key, w->set.max_bytes);
     else
-        srt_log_trim(l, now - w->keep, cached ? oldest_to_keep(l, now) : l->head, w->set.max_bytes);
+        srt_log_trim(l, !w->wanted && from < l->head ? INT64_MAX : now - w->keep, from,
+                     w->set.max_bytes);
     if (l->has_key && l->key < l->first)
         l->has_key = false;
     wire_reading_count(&w->reading, l->bytes);
@@ -197,6 +200,16 @@ void srt_wire_free(struct srt_wire *w)
 struct srt_log *srt_wire_log(struct srt_wire *w)
 {
     return &w->log;
+}
+
+bool srt_wire_join(const struct srt_wire *w, uint64_t *number)
+{
+    const struct srt_log *l = &w->log;
+    const struct live_span span = { .first = l->first, .key = l->key, .have_key = l->has_key };
+    bool at_key = live_policy_join(&span, live_source_set(w->reading.src).gop_cache) == LIVE_AT_KEY;
+
+    *number = at_key ? l->key : l->head;
+    return at_key;
 }
 
 void srt_wire_wanted(struct srt_wire *w, bool wanted)

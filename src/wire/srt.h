@@ -26,6 +26,9 @@ struct srt_wire_opts {
 struct srt_wire *srt_wire_new(struct live_source *src, const struct srt_wire_opts *opts);
 void srt_wire_free(struct srt_wire *w); /* NULL is fine */
 struct srt_log *srt_wire_log(struct srt_wire *w);
+/* Where a player joins now. True: at a key frame; false: behind the newest packet, where it waits
+ * for the next key frame. */
+bool srt_wire_join(const struct srt_wire *w, uint64_t *number);
 /* Somebody plays, or nobody does any more: without players nothing is muxed, and only what is
  * relayed is kept. The first one finds the newest group of pictures in the log. */
 void srt_wire_wanted(struct srt_wire *w, bool wanted);

@@ -81,10 +81,10 @@ const struct rtmfp_wire_entry *rtmfp_wire_at(const struct rtmfp_wire *w, uint64_
     return &ring[number % RING];
 }
 
-bool rtmfp_wire_key(const struct rtmfp_wire *w, uint64_t *number)
+bool rtmfp_wire_join(const struct rtmfp_wire *w, uint64_t *number)
 {
     (void)w;
-    *number = key;
+    *number = has_key ? key : head;
     return has_key;
 }
 

@@ -172,10 +172,10 @@ static void one_who_comes_begins_at_the_newest_key_frame(void **state)
         push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_head(t.w), 0); /* nobody wanted it */
-    assert_false(rtmfp_wire_key(t.w, &key));
+    assert_false(rtmfp_wire_join(t.w, &key));
     rtmfp_wire_wanted(t.w, true);
     rtmfp_wire_take(t.w, now);
-    assert_true(rtmfp_wire_key(t.w, &key));
+    assert_true(rtmfp_wire_join(t.w, &key));
     assert_int_equal(key, 2);
     assert_int_equal(time_of(message(&t, key)), 800);
     assert_int_equal(rtmfp_wire_head(t.w), 2 + 5);
@@ -200,7 +200,7 @@ static void a_key_frame_is_newer_than_all_before_it(void **state)
         push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
     push_at(t.src, AV_H264, true, 760, 900); /* at the time of the last one */
     rtmfp_wire_take(t.w, now);
-    assert_true(rtmfp_wire_key(t.w, &key));
+    assert_true(rtmfp_wire_join(t.w, &key));
     for (uint64_t n = 0; n + 1 < rtmfp_wire_head(t.w); n++)
         assert_true(message(&t, n)->made <= message(&t, n + 1)->made);
     assert_true(message(&t, key - 1)->made < message(&t, key)->made);
@@ -225,7 +225,7 @@ static void it_keeps_the_group_of_pictures_and_what_is_in_force(void **state)
         assert_true(counted > 0);
         assert_true(rtmfp_wire_head(t.w) - rtmfp_wire_first(t.w) <= 13);
     }
-    assert_true(rtmfp_wire_key(t.w, &key));
+    assert_true(rtmfp_wire_join(t.w, &key));
     assert_int_equal(key, rtmfp_wire_first(t.w));
     assert_int_equal(time_of(message(&t, key)), 8000);
     assert_int_equal(rtmfp_wire_configs(t.w, key, v, COUNT(v)), 2);
@@ -238,7 +238,7 @@ static void it_keeps_the_group_of_pictures_and_what_is_in_force(void **state)
     assert_int_equal(rtmfp_wire_first(t.w), rtmfp_wire_head(t.w));
     rtmfp_wire_wanted(t.w, true);
     rtmfp_wire_take(t.w, now);
-    assert_true(rtmfp_wire_key(t.w, &key));
+    assert_true(rtmfp_wire_join(t.w, &key));
     assert_int_equal(time_of(message(&t, key)), 8000);
     assert_int_equal(rtmfp_wire_configs(t.w, key, v, COUNT(v)), 2);
     finish(&t);
@@ -259,7 +259,7 @@ static void without_cache_nothing_is_kept_for_who_joins(void **state)
         push_at(t.src, AV_H264, i == 0, i * 40, 900);
         rtmfp_wire_take(t.w, now);
     }
-    assert_false(rtmfp_wire_key(t.w, &key));
+    assert_false(rtmfp_wire_join(t.w, &key));
     assert_int_equal(rtmfp_wire_first(t.w) + 1, rtmfp_wire_head(t.w)); /* what this turn brought */
     finish(&t);
 }
@@ -279,11 +279,11 @@ static void bytes_are_bounded(void **state)
         rtmfp_wire_take(t.w, now);
         assert_in_range(counted, 1, 20000 + 300); /* 300: what is in force */
     }
-    assert_false(rtmfp_wire_key(t.w, &key));
+    assert_false(rtmfp_wire_join(t.w, &key));
     assert_int_equal(rtmfp_wire_first(t.w) + 1, rtmfp_wire_head(t.w)); /* no use without a key */
     push_at(t.src, AV_H264, true, 4000, 900);
     rtmfp_wire_take(t.w, now);
-    assert_true(rtmfp_wire_key(t.w, &key));
+    assert_true(rtmfp_wire_join(t.w, &key));
     assert_int_equal(rtmfp_wire_configs(t.w, key, v, COUNT(v)), 2); /* long gone from the ring */
     push_at(t.src, AV_H264, false, 4040, 30000); /* alone more than that */
     rtmfp_wire_take(t.w, now);
@@ -311,14 +311,14 @@ static void players_stay_when_the_publisher_changes(void **state)
     rtmfp_wire_take(t.w, now);
     before = rtmfp_wire_head(t.w);
     assert_int_equal(before, 4);
-    assert_false(rtmfp_wire_key(t.w, &key));
+    assert_false(rtmfp_wire_join(t.w, &key));
     assert_int_equal(rtmfp_wire_began(t.w), before);
     assert_ok(live_source_begin(t.src, &me, &rule));
     push_config(t.src, AV_H264);
     push_at(t.src, AV_H264, true, 80, 500);
     for (int i = 0; i < 3; i++) {
         rtmfp_wire_take(t.w, now);
-        assert_true(rtmfp_wire_key(t.w, &key));
+        assert_true(rtmfp_wire_join(t.w, &key));
         assert_int_equal(key, before + 1);
         assert_int_equal(rtmfp_wire_configs(t.w, key, v, COUNT(v)), 1); /* no sound any more */
         assert_int_equal(v[0].message->bytes[0], VIDEO);

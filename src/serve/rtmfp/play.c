@@ -75,12 +75,8 @@ static bool put_configs(struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
 static void find_begin(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
-    struct rtmfp_wire *w = rtmfp_stream_wire(play->stream);
-    uint64_t key;
 
-    play->at = rtmfp_wire_head(w);
-    if (live_source_set(n->base.src).gop_cache && rtmfp_wire_key(w, &key))
-        play->at = key;
+    (void)rtmfp_wire_join(rtmfp_stream_wire(play->stream), &play->at);
     play->waits = play->audio_waits = true;
     play->since = now;
 }

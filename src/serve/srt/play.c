@@ -37,12 +37,10 @@ err_t srt_play_admit(struct srt_peer *p)
 /* Where its media begin: at the newest key frame, or the next one. */
 static void find_begin(const struct srt_peer *p, struct srt_conn_opts *opts)
 {
-    const struct srt_log *log = srt_wire_log(srt_stream_wire(p->base.stream));
-    bool cached = log->has_key && live_source_set(p->base.session.src).gop_cache;
+    struct srt_wire *wire = srt_stream_wire(p->base.stream);
 
-    opts->log = log;
-    opts->from = cached ? log->key : log->head;
-    opts->lead = cached;
+    opts->log = srt_wire_log(wire);
+    opts->lead = srt_wire_join(wire, &opts->from);
 }
 
 err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)

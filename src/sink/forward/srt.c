@@ -48,7 +48,7 @@ static err_t begin(struct going *g)
         .max_bytes = (size_t)set->sendbuf,
     };
     co_usec latency = g->caller.agreed.send_latency, keep = latency + latency / 4;
-    struct srt_log *log;
+    uint64_t from;
     bool cached;
     err_t err;
 
@@ -57,9 +57,8 @@ static err_t begin(struct going *g)
     srt_wire_keep(g->wire, keep > KEEP ? keep : KEEP);
     srt_wire_wanted(g->wire, true);
     srt_wire_take(g->wire, co_now());
-    log = srt_wire_log(g->wire);
-    cached = log->has_key && live_source_set(g->f->src).gop_cache;
-    err = srt_caller_send(&g->caller, log, cached ? log->key : log->head, cached);
+    cached = srt_wire_join(g->wire, &from);
+    err = srt_caller_send(&g->caller, srt_wire_log(g->wire), from, cached);
     if (!err)
         g->caller.conn.sender.skip_due = !cached; /* from the next key frame on */
     return err;
