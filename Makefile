@@ -4,7 +4,7 @@ OBJS ?= objs
 
 # These set the machine up, or need nothing built: no settings are read for them.
 PLAIN := run test test-asan test-tsan test-long test-profile bench bench-quick clean distclean help player \
-    install-deps layers banned style cross-arm64 test-arm64 check coverage
+    install-deps layers protocols banned style cross-arm64 test-arm64 check coverage
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
 include $(OBJS)/config.mk
 MAKEFLAGS += -j$(JOBS)
@@ -318,6 +318,10 @@ fuzz: fuzzers
 layers banned:
 	@scripts/check_$@.py src
 
+layers: protocols
+protocols:
+	@scripts/check_$@.py src
+
 style:
 	@scripts/check_size.py src test/lib test/unit test/fuzz
 
@@ -369,7 +373,7 @@ help:
 
 FORCE:
 .PHONY: all server certificate players player deb screenshots units seeds fuzzers st run install uninstall install-deps test test-unit test-fuzz-seeds test-e2e \
-    check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-workers test-long test-profile fuzz layers banned style symbols bench bench-quick clean \
+    check coverage compdb cross-arm64 test-arm64 test-asan test-tsan test-workers test-long test-profile fuzz layers protocols banned style symbols bench bench-quick clean \
     distclean help FORCE
 
 -include $(shell find $(O) $(FO) -name '*.d' 2> /dev/null)

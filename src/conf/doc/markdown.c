@@ -42,7 +42,9 @@ PROTOCOL_SERVER_LIST(XX) " |\n"
 "\n"
 "This page is generated from the tables of the program, as is `conf/full.conf`:\n"
 "`REGENERATE=1 objs/test/test_conf_generated`.\n"
-"\n"
+"\n";
+
+static const char reading[] =
 "## How a file is read\n"
 "\n"
 "- `name word word;` or `name word { ... }`, each on one line as far as the `;` or the `{`.\n"
@@ -191,6 +193,7 @@ static void old_spellings(struct wr *w)
 void conf_doc_markdown(struct wr *w)
 {
     wr_bytes(w, intro, sizeof(intro) - 1);
+    wr_bytes(w, reading, sizeof(reading) - 1);
     conf_text(w, "## Outside of any block\n\n");
     chapter(w, &conf_table_root, "", false);
     old_spellings(w);

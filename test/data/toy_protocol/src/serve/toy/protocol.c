@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* protocol.c - the toy as a row. */
+#include "serve/toy/toy.h"
+
+const struct protocol protocol_toy = {
+    .id = PROTOCOL_TOY, .accept = toy_accept, .datagrams = &toy_datagrams,
+    .counters = &toy_counters,
+};
