@@ -3,9 +3,8 @@
  *
  * Sockets are not in it: what a player is sent goes to a receiver of its own at once, through a
  * network that loses some, and what that says comes back. */
-#include "conf_mem.h"
-#include "live_media.h"
-#include "rtp_media.h"
+#include "env.h"
+#include "publisher.h"
 #include "serve/srt/impl.h"
 #include "wire/srt.h"
 
@@ -18,7 +17,7 @@
 
 enum { LATENCY = 200, TS = 188, MOST = 400 };
 
-static struct session_env env;
+static struct session_env *env;
 static struct srt_service service;
 static struct live_source *src;
 static unsigned lose_each; /* of packets of data, each n-th; 0: none */
@@ -103,11 +102,8 @@ static void on_close(struct datagram_client *c, err_t why)
 
 static void begin(const char *text)
 {
-    env = (struct session_env){ .generation = 1 };
-    env.conf = mem_conf(text);
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "server");
-    service = (struct srt_service){ .base.env = &env };
+    env = env_new(text);
+    service = (struct srt_service){ .base.env = env };
     co_group_init(&service.base.group);
     service.base.leaving_end = &service.base.leaving;
     assert_ok(co_go(&service.base.group, "end", datagram_leave_main, &service.base));
@@ -122,41 +118,20 @@ static void end(void)
     assert_ok(co_group_stop(&service.base.group));
     assert_int_equal(service.streams.n, 0);
     assert_null(service.streams.burst);
-    assert_int_equal(env.players, 0);
-    assert_int_equal(clients_count_all(env.clients), 0);
-    assert_int_equal(live_registry_count(env.streams), 0);
-    live_reap_now();
-    assert_int_equal(live_registry_memory(env.streams)->used, 0);
-    live_registry_free(env.streams);
-    clients_free(env.clients);
-    env.conf = conf_unref(env.conf);
-    assert_int_equal(conf_live(), 0);
+    assert_int_equal(live_registry_count(env->streams), 0);
+    env_free(&env);
 }
 
 static void publish(void)
 {
-    struct live_settings set = session_live_settings(env.conf, conf_vhost_find(env.conf, VHOST));
-    struct frame f = media_config_of(AV_H264);
-
-    src = live_registry_get(env.streams, VHOST "/live/s", &set);
-    assert_ok(live_source_begin(src, &me, &rule));
-    push(src, &f);
+    src = env_publish(env);
+    push_config(src, AV_H264);
 }
 
 static void unpublish(void)
 {
     live_source_end(src, &me);
     src = live_source_unref(src);
-}
-
-static uint8_t frame_buf[MEDIA_FRAME_MAX];
-
-static void push_frame(bool key, int64_t ms, size_t size)
-{
-    struct frame f = media_make(AV_H264, key ? 0 : 1, size, frame_buf);
-
-    f.dts = f.pts = AV_MS(ms);
-    push(src, &f);
 }
 
 /* Let in, and it plays: its coroutine ends. */
@@ -168,7 +143,7 @@ static err_t come_main(void *guest)
                                .idle_timeout = CO_SECONDS(10), .tsbpd = true, .drop_late = true };
     struct srt_peer *p = &g->peer;
 
-    datagram_client_init(&p->base, &env);
+    datagram_client_init(&p->base, env);
     strcpy(p->base.cid, "abcdefgh");
     strcpy(p->base.ip, "10.0.0.1");
     p->service = &service;
@@ -228,7 +203,7 @@ static void play_on(unsigned ms, size_t size)
     co_usec until = co_clock() + CO_MS(ms), next = co_clock();
 
     for (; co_clock() < until; next += CO_MS(20)) {
-        push_frame(false, ++at * 20, size);
+        push_at(src, AV_H264, false, ++at * 20, size);
         for (unsigned i = 0; i < n_guests; i++) {
             if (!guests[i]->deaf)
                 hear(guests[i], co_clock());
@@ -248,7 +223,7 @@ static void begin_show(const char *conf, size_t size)
 {
     begin(conf);
     publish();
-    push_frame(true, 0, size);
+    push_at(src, AV_H264, true, 0, size);
 }
 
 static void end_show(void)
@@ -268,7 +243,7 @@ static void all_get_the_same_from_the_newest_key_frame_on(void **state)
     begin_show(CONF("merge 20;", ""), 8000);
     a = come(CO_MS(LATENCY));
     b = come(CO_MS(LATENCY));
-    assert_int_equal(env.players, 2);
+    assert_int_equal(env->players, 2);
     assert_int_equal(live_source_idle_since(src), 0);
     play_on(500, 900);
     assert_true(begins_with_tables(a) && begins_with_tables(b));
@@ -306,7 +281,7 @@ static void one_who_is_early_waits_for_a_key_frame(void **state)
     assert_ok(co_sleep(CO_MS(30)));
     assert_int_equal(g->packets, 0);
     publish();
-    push_frame(true, 0, 8000);
+    push_at(src, AV_H264, true, 0, 8000);
     play_on(500, 900);
     assert_true(begins_with_tables(g));
     end_show();
@@ -321,7 +296,7 @@ static void without_cache_one_waits_for_the_next_one(void **state)
     g = come(CO_MS(LATENCY));
     play_on(100, 900);
     assert_int_equal(g->packets, 0);
-    push_frame(true, 200, 8000);
+    push_at(src, AV_H264, true, 200, 8000);
     play_on(500, 900);
     assert_true(begins_with_tables(g));
     end_show();
@@ -355,7 +330,7 @@ static void one_who_takes_nothing_is_left_alone_and_comes_back(void **state)
     before = a->packets;
     play_on(400, 900);
     assert_in_range(a->packets - before, 0, 8); /* a sign now and then */
-    push_frame(true, 5000, 2000);
+    push_at(src, AV_H264, true, 5000, 2000);
     a->deaf = false;
     play_on(800, 900);
     assert_true(a->packets - before > 20);
@@ -377,9 +352,7 @@ static void tokens_end_and_vhosts_are_turned_off(void **state)
     assert_int_equal(a->left, ERR_EXPIRED);
     assert_int_equal(b->left, ERR_OK);
     assert_true(b->peer.base.session.entry.stream->clients == 2);
-    (void)conf_unref(env.conf);
-    env.conf = mem_conf("listen 1935; vhost " VHOST " { srt { enabled off; } }");
-    env.generation++;
+    env_reload(env, "listen 1935; vhost " VHOST " { srt { enabled off; } }");
     play_on(2200, 900);
     assert_int_equal(b->left, ERR_VHOST_DISABLED);
     end_show();
@@ -393,7 +366,7 @@ static void many_are_served_though_some_leave(void **state)
     for (unsigned i = 0; i < MOST; i++)
         (void)come(CO_MS(LATENCY));
     for (unsigned round = 0; n_guests > 0; round++) {
-        push_frame(false, round * 20 + 20, 900);
+        push_at(src, AV_H264, false, round * 20 + 20, 900);
         assert_ok(co_sleep(CO_MS(round % 3 ? 20 : 1)));
         for (unsigned i = 0; i < 40; i++) {
             struct guest *g = guests[--n_guests];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_srt_publish.c - a publisher of SRT takes in so much of what is due in a turn. Sockets are
  * not in it: its packets are put into its connection. */
-#include "conf_mem.h"
+#include "env.h"
 #include "serve/srt/impl.h"
 #include "unit.h"
 
@@ -13,7 +13,7 @@
 
 enum { FIRST = 1000, TS = 188, TURN = 128, ALL = 300 };
 
-static struct session_env env;
+static struct session_env *env;
 static struct srt_service service;
 
 static void put32(uint8_t *to, uint32_t v)
@@ -64,23 +64,12 @@ static void turns(struct srt_peer *p)
     assert_int_equal(rest(p, later), ALL - 2 * TURN);
 }
 
-static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
-                       struct live_source *src)
-{
-    (void)arg, (void)vhost, (void)s, (void)src;
-}
-
-static void on_unpublish(void *arg, struct live_source *src)
-{
-    (void)arg, (void)src;
-}
-
 static err_t publish_main(void *peer)
 {
     struct srt_peer *p = peer;
     err_t why;
 
-    datagram_client_init(&p->base, &env);
+    datagram_client_init(&p->base, env);
     strcpy(p->base.cid, "abcdefgh");
     strcpy(p->base.ip, "10.0.0.1");
     p->service = &service;
@@ -102,21 +91,13 @@ static void a_turn_takes_so_many_messages_at_most(void **state)
     struct co_group group;
 
     (void)state;
-    env = (struct session_env){ .generation = 1, .on_publish = on_publish,
-                                .on_unpublish = on_unpublish };
-    env.conf = mem_conf("listen 1935; srt_server { enabled on; listen 1; } vhost " VHOST
-                        " { srt { enabled on; srt_to_rtmp on; } }");
-    env.streams = live_registry_new();
-    env.clients = clients_new(env.streams, "server");
-    service = (struct srt_service){ .base.env = &env };
+    env = env_new("listen 1935; srt_server { enabled on; listen 1; } vhost " VHOST
+                  " { srt { enabled on; srt_to_rtmp on; } }");
+    service = (struct srt_service){ .base.env = env };
     co_group_init(&group);
     assert_ok(co_go(&group, "publisher", publish_main, &peer));
     assert_ok(co_group_wait(&group));
-    assert_int_equal(env.publishers, 0);
-    assert_int_equal(clients_count_all(env.clients), 0);
-    live_registry_free(env.streams);
-    clients_free(env.clients);
-    env.conf = conf_unref(env.conf);
+    env_free(&env);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 /* env.c - a server in memory: what each conversation needs of one. */
 #include "env.h"
 
+#include "live/reap.h"
 #include "session/clients.h"
 
 struct server {
@@ -77,6 +78,8 @@ void env_free(struct session_env **env)
     assert_int_equal(s->published.begun, s->published.ended);
     assert_int_equal(s->env.publishers + s->env.players, 0);
     assert_int_equal(clients_count_all(s->env.clients), 0);
+    live_reap_now();
+    assert_int_equal(live_registry_memory(s->env.streams)->used, 0);
     live_registry_free(s->env.streams);
     clients_free(s->env.clients);
     (void)conf_unref(s->env.conf);

@@ -2,7 +2,20 @@
 /* publisher.c - a fake publisher: made frames of each codec go into a live source. */
 #include "publisher.h"
 
+#include "session/env.h"
+
+#define VHOST "__defaultVhost__"
+
 static uint8_t frame_buf[MEDIA_FRAME_MAX]; /* one thread publishes */
+
+struct live_source *env_publish(struct session_env *env)
+{
+    struct live_settings set = session_live_settings(env->conf, conf_vhost_find(env->conf, VHOST));
+    struct live_source *src = live_registry_get(env->streams, VHOST "/live/s", &set);
+
+    assert_ok(live_source_begin(src, &me, &rule));
+    return src;
+}
 
 void push_config_at(struct live_source *src, enum av_codec codec, int64_t ms)
 {

@@ -6,6 +6,11 @@
 #include "live_media.h"
 #include "rtp_media.h"
 
+struct session_env;
+
+/* Publish __defaultVhost__/live/s there, as the configuration says. */
+struct live_source *env_publish(struct session_env *env);
+
 /* The configuration of a codec, at a time in ms; a codec without one: nothing. */
 void push_config_at(struct live_source *src, enum av_codec codec, int64_t ms);
 void push_config(struct live_source *src, enum av_codec codec);
