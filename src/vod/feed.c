@@ -404,7 +404,6 @@ static void go_round(struct vod_feed *f)
 {
     int64_t duration = vod_file_info(f->file)->duration;
 
-    vod_file_play_again(f->file);
     f->at = (struct vod_at){ .place = demux_seek(vod_file_index(f->file), 0) };
     if (f->counts)
         f->shift += vod_patch_time(duration, 0, f->scale);

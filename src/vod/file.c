@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "co/os/direct.h"
 #include "co/os/file.h"
 #include "vod/store.h"
 
@@ -24,7 +23,6 @@ static struct vod_disk *new_disk(int fd)
 
     atomic_init(&d->refs, 1);
     d->fd = fd;
-    d->direct = -1;
     return d;
 }
 
@@ -39,8 +37,6 @@ void vod_disk_unref(struct vod_disk *d)
     if (!d || atomic_fetch_sub(&d->refs, 1) > 1)
         return;
     (void)close(d->fd);
-    if (d->direct >= 0)
-        (void)close(d->direct);
     free(d);
 }
 
@@ -222,20 +218,11 @@ struct vod_file *vod_file_ref(struct vod_file *f)
 void vod_file_begin_play(struct vod_file *f)
 {
     f->players++;
-    if (f->played)
-        vod_fetch_never(f);
-    f->played = true;
-}
-
-void vod_file_play_again(struct vod_file *f)
-{
-    vod_fetch_never(f);
 }
 
 void vod_file_end_play(struct vod_file *f)
 {
-    if (--f->players == 0)
-        vod_fetch_end(f);
+    f->players--;
 }
 
 struct vod_file *vod_file_unref(struct vod_file *f)
@@ -256,8 +243,6 @@ struct vod_file *vod_file_unref(struct vod_file *f)
 
 /* ---- opening, by a helper thread */
 
-#define AT_REST CO_SECONDS(10)
-
 struct vod_opener { /* who waits, on its stack */
     struct vod_opener *next;
     struct co *co;
@@ -271,7 +256,6 @@ struct opening {
 struct open_job {
     struct vod_disk *disk;
     int64_t size;
-    bool at_rest;
     struct demux_limits limits;
     uint64_t bytes;
     /* what it gives: */
@@ -301,8 +285,6 @@ static void open_it(void *arg)
     struct vod_input in;
 
     j->way = way_of(j->disk->fd);
-    if (j->at_rest && j->way == VOD_TELLS)
-        j->disk->direct = co_direct_open(j->disk->fd);
     vod_input_init(&in, j->disk->fd, j->size, j->way, true, &j->bytes);
     j->status = demux_open(&j->index, &in.in, &j->limits, &j->why);
 }
@@ -379,12 +361,6 @@ static void open_done(struct vod_file *f, err_t err, struct open_job *j, co_usec
         co_unpark(o->co);
 }
 
-/* Who writes it has no more to write, or would have to see to it that a disk has what is read. */
-static bool is_at_rest(const struct vod_file *f)
-{
-    return f->opened * 1000 - f->mtime_ns > AT_REST * INT64_C(1000);
-}
-
 static void go(struct vod_task *t)
 {
     struct opening *o = container_of(t, struct opening, task);
@@ -395,7 +371,6 @@ static void go(struct vod_task *t)
     err_t err;
 
     *j = (struct open_job){ .disk = vod_disk_ref(f->disk), .size = f->size,
-                            .at_rest = is_at_rest(f),
                             .limits.index_max = files->limit > used ? files->limit - used : 0 };
     err = vod_task_run(t, open_it, j, drop_open);
     open_done(f, err, j, t->due - VOD_DISK_TIME);

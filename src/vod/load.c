@@ -8,7 +8,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-enum { AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024 };
+/* AHEAD: seconds of a file that are read ahead at once, a second being within these bounds. */
+enum { AHEAD = 4, AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024 };
 
 /* How often it is looked whether what comes behind a part is there. */
 #define LOOK_EVERY CO_MS(500)
@@ -17,10 +18,7 @@ enum { AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024 };
 
 /* ---- a load: one part that some wait for */
 
-enum load_state { WAITS, IS_FETCHED, RUNS, IS_THERE };
-
-/* So often what was fetched is looked at for one part: who reads may have been elsewhere. */
-enum { TRIES = 3 };
+enum load_state { WAITS, RUNS, IS_THERE };
 
 struct vod_load {
     struct vod_task task;               /* first */
@@ -31,7 +29,6 @@ struct vod_load {
     struct vod_numbers from;
     struct vod_wait *waiters;
     enum load_state state;
-    int tries;
     bool calls;                         /* those who wait: it is not freed meanwhile */
     co_usec since;
     struct vod_cached *part;            /* NULL: it failed */
@@ -46,7 +43,6 @@ struct load_job { /* of a helper thread */
     struct vod_at at;
     struct vod_want want;
     unsigned kbps;
-    bool ahead;                         /* more than that */
     /* what it gives: */
     struct vod_cut cut;
     struct vod_pack pack;
@@ -128,8 +124,7 @@ static void read_part(void *arg)
     if (!j->group)
         return;
     j->cut = vod_cut_find(j->group->g, j->want, j->at.part);
-    if (j->ahead)
-        read_ahead(j);
+    read_ahead(j);
     j->status = vod_pack_read(&j->pack, j->group->g, &j->cut, j->want, &in);
 }
 
@@ -153,7 +148,6 @@ static struct load_job *new_job(const struct vod_load *l)
         .disk = vod_disk_ref(f->disk), .index = vod_index_ref(f->index), .size = f->size,
         .group = vod_cache_group(f->vod, f, l->at.place), .way = f->way, .at = l->at,
         .want = vod_want_of(&l->use, vod_file_info(f)), .kbps = vod_file_info(f)->kbps,
-        .ahead = !vod_fetch_may(f),
     };
     return j;
 }
@@ -264,34 +258,13 @@ static void read_it(struct vod_load *l)
     err_free(&err);
 }
 
-/* What it waited for is there now, as a rule. False: it is to be read. */
-static bool take_fetched(struct vod_load *l)
-{
-    const char *why = NULL;
-    enum demux_status status;
-
-    if (l->tries == 0)
-        return false;
-    status = vod_now(l->file, &l->use, &l->at, &l->from, &l->part, &why);
-    if (status != DEMUX_OK && status != DEMUX_AGAIN)
-        tell(l->file, words(status, why));
-    return status != DEMUX_AGAIN;
-}
-
 static void go(struct vod_task *t)
 {
     struct vod_load *l = container_of(t, struct vod_load, task);
-    bool done;
 
     l->state = RUNS;
     l->part = vod_cache_find(l->file->vod, l->file, &l->use, &l->at);
-    done = l->part || take_fetched(l);
-    if (!done && l->tries > 0 && l->tries < TRIES && vod_fetch_is_under_way(l->file)) {
-        l->tries++;
-        l->state = IS_FETCHED;
-        return;
-    }
-    if (!done)
+    if (!l->part)
         read_it(l);
     l->state = IS_THERE;
     tell_slow(l);
@@ -328,23 +301,8 @@ static struct vod_load *start_load(struct vod_file *f, const struct vod_wire_use
     l->at = *at;
     l->from = *from;
     l->since = co_now();
-    if (vod_fetch_is_under_way(f)) {
-        l->tries = 1;
-        l->state = IS_FETCHED;
-    } else {
-        vod_queue_put(&f->vod->queue, &l->task);
-    }
+    vod_queue_put(&f->vod->queue, &l->task);
     return l;
-}
-
-void vod_load_fetched(struct vod_file *f)
-{
-    for (struct vod_load *l = f->loads; l; l = l->next) {
-        if (l->state != IS_FETCHED)
-            continue;
-        l->state = WAITS;
-        vod_queue_put(&f->vod->queue, &l->task);
-    }
 }
 
 static void wait_for(struct vod_load *l, struct vod_wait *w)
@@ -363,9 +321,8 @@ void vod_wait_end(struct vod_wait *w)
     if (l->state != IS_THERE)
         tell_slow(l);
     unlink_wait(w);
-    if (!l->waiters && l->state == WAITS) /* nobody has begun */
+    if (!l->waiters && l->state == WAITS) { /* nobody has begun */
         vod_queue_take(&l->file->vod->queue, &l->task);
-    if (!l->waiters && (l->state == WAITS || l->state == IS_FETCHED)) {
         free_load(l);
         return;
     }
@@ -454,24 +411,20 @@ static bool read_on(struct vod_file *f, int64_t at, int64_t n)
     return true;
 }
 
-/* Up to `there` it is in memory, or was asked for. Where less than a second of that is left what
- * comes in two more is looked at; not more often, as a look at what is not there makes the kernel
- * read a page of it, alone. */
-static void look(struct vod_file *f, int64_t at, int64_t *there)
+/* Up to `there` the file is in memory, or was asked for. Where less than a second of that is left,
+ * ask for the next AHEAD seconds, unless the last byte of these is there: the check itself makes
+ * the kernel read a page of what is missing. */
+static void check_ahead(struct vod_file *f, int64_t at, int64_t *there)
 {
-    int64_t n = (int64_t)second(vod_file_info(f)->kbps), to, last;
+    int64_t n = (int64_t)second(vod_file_info(f)->kbps), to;
 
-    if (at >= f->size || (*there - at >= n && *there - at <= 3 * n))
+    if (at >= f->size || (*there - at >= n && *there - at <= (AHEAD + 1) * n))
         return;
-    if (*there < at || *there - at > 3 * n)
+    if (*there < at || *there - at > (AHEAD + 1) * n)
         *there = at;
-    to = *there + 2 * n;
-    last = (to < f->size ? to : f->size) - 1;
-    if (*there >= f->size || (vod_is_there(f, *there) && vod_is_there(f, last)))
-        *there = to;
-    else if (vod_fetch_may(f))
-        vod_fetch_ahead(f, at, 0);
-    else if (read_on(f, *there, 2 * n))
+    to = *there + AHEAD * n;
+    if (*there >= f->size || vod_is_there(f, (to < f->size ? to : f->size) - 1) ||
+        read_on(f, *there, AHEAD * n))
         *there = to;
 }
 
@@ -482,21 +435,17 @@ static void look_ahead(struct vod_file *f, struct vod_cached *one, struct vod_wa
     int64_t apart = video > audio ? video - audio : audio - video;
     co_usec now = co_now();
 
-    if (vod_fetch_held(f)) {
-        vod_fetch_ahead(f, video && (!audio || video < audio) ? video : audio, one->part.size);
-        return;
-    }
     if (f->way != VOD_TELLS || (one->looked_at && now - one->looked_at < LOOK_EVERY))
         return;
     one->looked_at = now;
     if (video && audio && apart < AHEAD_LEAST) {
-        look(f, video > audio ? video : audio, &w->there[DEMUX_VIDEO]);
+        check_ahead(f, video > audio ? video : audio, &w->there[DEMUX_VIDEO]);
         return;
     }
     if (video)
-        look(f, video, &w->there[DEMUX_VIDEO]);
+        check_ahead(f, video, &w->there[DEMUX_VIDEO]);
     if (audio)
-        look(f, audio, &w->there[DEMUX_AUDIO]);
+        check_ahead(f, audio, &w->there[DEMUX_AUDIO]);
 }
 
 /* ---- a part */

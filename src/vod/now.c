@@ -16,13 +16,6 @@ bool vod_is_there(const struct vod_file *f, int64_t at)
     return preadv2(f->disk->fd, &iov, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
-/* A format whose groups are looked for far ahead in the file is the kernel's to read. */
-static void group_is_not_held(struct vod_file *f)
-{
-    if (!vod_fetch_hurry(f))
-        vod_fetch_never(f);
-}
-
 static enum demux_status group_now(struct vod_file *f, demux_place place,
                                    const struct vod_input *in, struct vod_group **out,
                                    const char **why)
@@ -34,32 +27,11 @@ static enum demux_status group_now(struct vod_file *f, demux_place place,
     if (*out)
         return DEMUX_OK;
     status = demux_group(&g, f->index->demux, &in->in, place, why);
-    if (status == DEMUX_AGAIN && in->held)
-        group_is_not_held(f);
     if (status != DEMUX_OK)
         return status;
     *out = vod_group_new(g);
     vod_cache_put_group(f->vod, f, *out);
     return DEMUX_OK;
-}
-
-/* It is not in the kernel's memory, and may be read past it. */
-static void fetch(struct vod_file *f, const struct demux_group *g, const struct vod_cut *cut,
-                  uint32_t tracks)
-{
-    int64_t from = INT64_MAX, to = 0;
-
-    for (unsigned i = cut->begin; i < cut->end; i++) {
-        const struct demux_sample *s = &g->v[i];
-
-        if (!(tracks & (1u << s->track)))
-            continue;
-        from = s->at < from ? s->at : from;
-        to = s->at + s->size > to ? s->at + s->size : to;
-    }
-    if (from >= 0 && from < to && to <= f->size &&
-        (vod_fetch_held(f) || !vod_is_there(f, from) || !vod_is_there(f, to - 1)))
-        (void)vod_fetch_now(f, from, to);
 }
 
 enum demux_status vod_now(struct vod_file *f, const struct vod_wire_use *use,
@@ -74,17 +46,14 @@ enum demux_status vod_now(struct vod_file *f, const struct vod_wire_use *use,
     enum demux_status status;
 
     vod_input_init(&in, f->disk->fd, f->size, f->way, false, &v->stat.read_bytes);
-    in.held = vod_fetch_held(f);
     if (f->way == VOD_IS_ELSEWHERE)
         return DEMUX_AGAIN;
     status = group_now(f, at->place, &in, &g, why);
     if (status != DEMUX_OK)
         return status;
     cut = vod_cut_find(g->g, want, at->part);
-    status = cut.bytes > ONCE && !in.held ? DEMUX_AGAIN
-                                          : vod_pack_read(&v->scratch, g->g, &cut, want, &in);
-    if (status == DEMUX_AGAIN && vod_fetch_may(f))
-        fetch(f, g->g, &cut, want.tracks);
+    status = cut.bytes > ONCE ? DEMUX_AGAIN
+                              : vod_pack_read(&v->scratch, g->g, &cut, want, &in);
     if (status == DEMUX_OK) {
         *out = vod_make(f, use, at, from, g->g, &cut, &v->scratch);
         status = *out ? DEMUX_OK : DEMUX_NO_MEMORY;

@@ -48,8 +48,6 @@ static ssize_t read_input(const struct demux_input *in, int64_t at, void *buf, s
         return 0;
     if ((int64_t)size > in->size - at)
         iov.iov_len = size = (size_t)(in->size - at);
-    if (v->held)
-        return vod_held_copy(v->held, at, buf, size) ? (ssize_t)size : -1;
     if (v->wait) {
         n = read_waiting(v, at, buf, size);
     } else {
@@ -290,17 +288,6 @@ static enum demux_status read_run(struct run *r, const struct vod_input *in)
     return DEMUX_OK;
 }
 
-static enum demux_status take(struct vod_pack *p, const struct vod_held *held)
-{
-    for (unsigned i = 0; i < p->n; i++) {
-        const struct vod_slot *slot = &p->slots[i];
-
-        if (!vod_held_copy(held, slot->s->at, slot->pkt->data, slot->s->size))
-            return DEMUX_AGAIN;
-    }
-    return DEMUX_OK;
-}
-
 enum demux_status vod_pack_read(struct vod_pack *p, const struct demux_group *g,
                                 const struct vod_cut *cut, struct vod_want want,
                                 const struct vod_input *in)
@@ -310,8 +297,6 @@ enum demux_status vod_pack_read(struct vod_pack *p, const struct demux_group *g,
 
     if (status != DEMUX_OK)
         return status;
-    if (in->held)
-        return take(p, in->held);
     sort(p);
     for (unsigned i = 0; i < p->n && status == DEMUX_OK;) {
         i += gather(p, i, &r);

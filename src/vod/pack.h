@@ -4,7 +4,6 @@
 #define VOD_PACK_H
 
 #include "format/demux/demux.h"
-#include "vod/held.h"
 #include "vod/vod.h"
 
 /* How a file is read. What the kernel cannot tell of is memory itself, or may be anywhere. */
@@ -15,7 +14,6 @@ struct vod_input {
     struct demux_input in; /* first */
     int fd;
     bool wait;             /* for the disk; else what is not in memory is not read */
-    const struct vod_held *held; /* it is there, or nowhere; NULL: see there */
     uint64_t *bytes;       /* counts them */
 };
 void vod_input_init(struct vod_input *in, int fd, int64_t size, enum vod_way way, bool wait,

@@ -9,7 +9,6 @@
 #define VOD_STORE_H
 
 #include "live/keeper.h"
-#include "vod/held.h"
 #include "vod/pack.h"
 #include "vod/vod.h"
 
@@ -24,7 +23,6 @@
 struct vod_disk {
     atomic_uint refs;
     int fd;
-    int direct; /* reads past the kernel's memory; or -1 */
 };
 struct vod_index {
     atomic_uint refs;
@@ -106,8 +104,6 @@ struct vod_file {
     struct vod_cached *cached;             /* what the cache has of it */
     struct vod_load *loads;                /* under way */
     struct vod_ahead *ahead;
-    struct vod_fetch *fetch;               /* or NULL */
-    bool played, again;                    /* somebody came; once more, so it is for the kernel */
     co_usec told_at;                       /* in the log, of reads that failed */
 };
 
@@ -180,40 +176,12 @@ struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
                             const struct demux_group *g, const struct vod_cut *cut,
                             const struct vod_pack *pack);
 
-/* ---- who plays alone, and for the first time: fetch.c */
-
-struct vod_fetches {
-    struct vod_fetch *first;    /* that are asked for */
-    struct co_timer timer;
-    unsigned files;             /* that have one */
-    struct vod_blocks *blocks;  /* NULL: none were needed */
-    size_t counted;             /* of them, in the cache */
-};
-
-void vod_fetches_close(struct vod *v); /* before the queue */
-void vod_fetches_free(struct vod *v);  /* when no file is open */
-/* May what is not in the kernel's memory be read past it? */
-bool vod_fetch_may(const struct vod_file *f);
-/* Somebody waits for that stretch of the file: vod_load_fetched() is called. False: the kernel has
- * to read it. */
-bool vod_fetch_now(struct vod_file *f, int64_t from, int64_t to);
-/* From there on it is needed, in parts of about that size: read on. */
-void vod_fetch_ahead(struct vod_file *f, int64_t from, size_t part);
-/* What is there of it, which is all that is looked at then; NULL: none is. */
-const struct vod_held *vod_fetch_held(const struct vod_file *f);
-bool vod_fetch_is_under_way(const struct vod_file *f);
-/* Somebody waits for what comes next. False: nothing does. */
-bool vod_fetch_hurry(struct vod_file *f);
-void vod_fetch_end(struct vod_file *f);   /* give it back */
-void vod_fetch_never(struct vod_file *f); /* and the kernel reads this file from now on */
-void vod_load_fetched(struct vod_file *f); /* load.c */
-
 /* ---- at once: now.c */
 
 /* Is that byte in the kernel's memory? */
 bool vod_is_there(const struct vod_file *f, int64_t at);
 /* Make a part of what is in memory, with a reference for the caller. DEMUX_AGAIN: it is for a
- * helper thread; or a stretch is being fetched, see above. */
+ * helper thread. */
 enum demux_status vod_now(struct vod_file *f, const struct vod_wire_use *use,
                           const struct vod_at *at, const struct vod_numbers *from,
                           struct vod_cached **out, const char **why);
@@ -239,7 +207,6 @@ struct vod {
     struct vod_files files;
     struct vod_cache cache;
     struct vod_queue queue;
-    struct vod_fetches fetches;
     struct vod_pack scratch;    /* for what is read at once */
     struct vod_refused refused;
     struct vod_stat stat;       /* what it counts */

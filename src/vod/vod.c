@@ -67,12 +67,10 @@ void vod_reload(struct vod *v, const struct conf *conf, unsigned workers)
 
 void vod_free(struct vod *v)
 {
-    vod_fetches_close(v);
     vod_queue_close(&v->queue);
     vod_refused_end(&v->refused);
     live_keeper_close(&v->keeper);
     vod_files_free(v);
-    vod_fetches_free(v);
     vod_cache_close(&v->cache);
     vod_pack_free(&v->scratch);
     free(v);

@@ -102,8 +102,6 @@ enum vod_got { VOD_READY, VOD_WAIT, VOD_FAILED };
 /* Whoever plays a file says so, and when it does no more: what one plays alone is not kept. */
 void vod_file_begin_play(struct vod_file *f);
 void vod_file_end_play(struct vod_file *f);
-/* It goes round: what was read is wanted once more. */
-void vod_file_play_again(struct vod_file *f);
 
 /* The part, made now if its bytes are in the kernel's memory. VOD_READY: *out has a reference, to
  * give back by vod_part_put(). VOD_WAIT: a helper thread reads; on_part() is called once, unless

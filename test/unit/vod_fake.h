@@ -255,11 +255,6 @@ void vod_wait_end(struct vod_wait *w)
         fake.wait = NULL;
 }
 
-void vod_file_play_again(struct vod_file *f)
-{
-    (void)f;
-}
-
 void vod_file_begin_play(struct vod_file *f)
 {
     f->players++;
