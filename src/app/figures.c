@@ -143,8 +143,9 @@ static void take_tables(struct figures *f, const struct session_env *env)
         f->services[i] = table(i) && table(i)->read(env, &f->counters[table_at(i)]);
 }
 
-static void take_objects(struct figures *f)
+static void take_objects(struct figures *f, const struct session_env *env)
 {
+    f->snapshots = env->worker == 0 ? (uint64_t)conf_live() : 0; /* of the process */
     f->errors = (uint64_t)err_live();
     f->packets = (uint64_t)av_packet_live();
     f->sources = (uint64_t)live_source_live();
@@ -205,7 +206,7 @@ static void take(const struct figures_of *of, struct figures *f)
     if (env->vod)
         vod_stat(env->vod, &f->vod);
     take_tables(f, env);
-    take_objects(f);
+    take_objects(f, env);
     take_thread(f);
 }
 

@@ -50,7 +50,7 @@ struct figures {
     uint64_t coroutines, switches, held, holds;
     /* Objects that live. What one worker made another may free: of one alone it may be below 0, and
      * then wraps around; the sum is right. */
-    uint64_t errors, packets, sources, processes;
+    uint64_t errors, packets, processes, snapshots, sources;
     uint64_t late[9], late_us;                 /* as struct co_lateness */
     struct {
         uint64_t name, count, longest;         /* as struct co_holds */

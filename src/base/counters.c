@@ -23,11 +23,17 @@ void counters_add(void *sum, const void *one, size_t size)
     }
 }
 
-double counters_value(const struct counter_row *row, unsigned i, const void *counters)
+double counters_value(const struct counter_row *row, unsigned i, unsigned k, const void *counters)
 {
     static const double units[] = { [COUNTER_PLAIN] = 1, [COUNTER_US] = 1e6, [COUNTER_MS] = 1e3 };
+    size_t step = row->step ? row->step : sizeof(uint64_t);
+    uint64_t all = 0;
 
-    return (double)(int64_t)word(counters, row->at + i * sizeof(uint64_t)) / units[row->unit];
+    if (row->label)
+        all = word(counters, row->at + i * step + k * sizeof(uint64_t));
+    for (i = 0; !row->label && (i == 0 || i < row->n); i++)
+        all += word(counters, row->at + i * step);
+    return (double)(int64_t)all / units[row->unit];
 }
 
 /* ---- the line in the log */

@@ -16,14 +16,22 @@ struct session_env; /* of a worker; opaque here */
 
 enum counter_unit { COUNTER_PLAIN, COUNTER_US, COUNTER_MS }; /* times are shown in seconds */
 
-/* A family of metrics: a counter if its name ends in "_total", else a gauge. With a label, it has
- * n words in a row, one for each value of the label. */
+/* A family of metrics: a counter if its name ends in "_total", else a gauge. With a label it shows
+ * n words, one for each value of the label; without one their sum. */
 struct counter_row {
     const char *name, *help;
-    uint16_t at, n;            /* offset of the first word */
-    const char *label;         /* NULL: there is one word */
-    const char *const *values; /* n of them */
+    uint16_t at, n;            /* offset of the first word; n 0: one */
+    const char *label;
+    const char *const *values; /* n of them; NULL: value() has them */
     enum counter_unit unit;
+    const char *(*value)(unsigned i);
+    uint16_t step;             /* bytes from one to the next; 0: they stand in a row */
+    struct {                   /* a second label: for each value of the first n words in a row */
+        const char *label;
+        uint16_t n;
+        const char *const *values;
+        const char *(*value)(unsigned i);
+    } inner;
 };
 
 /* A number of a line in the log. Without one of the first three it is what was added per second. */
@@ -59,8 +67,8 @@ struct counter_table {
 
 /* Add each word of one struct to the same of another; size: of both, in bytes. */
 void counters_add(void *sum, const void *one, size_t size);
-/* One word of a struct, as /metrics shows it; i: which value of the label. */
-double counters_value(const struct counter_row *row, unsigned i, const void *counters);
+/* A word of a struct as /metrics shows it; i, k: which value of the labels. */
+double counters_value(const struct counter_row *row, unsigned i, unsigned k, const void *counters);
 /* Write what happened between two readings to buf, and return the length; 0: nothing to show. */
 size_t counters_line(const struct counter_table *t, const void *now, const void *then,
                     int64_t span_us, char *buf, size_t size);

@@ -80,7 +80,7 @@ static unsigned busiest(const struct session_env *env)
     return most;
 }
 
-static void put_process(struct wr *w, const struct api_parts *of, const struct figures *f)
+static void put_process(struct wr *w, const struct api_parts *of)
 {
     const struct machine *m = of->machine;
 
@@ -93,66 +93,148 @@ static void put_process(struct wr *w, const struct api_parts *of, const struct f
         (double)m->cpu_used / 1e6);
     one(w, "srs_uptime_seconds", "gauge", "Since the server began.",
         (double)(co_clock() - m->began_at) / 1e6);
-    one(w, "srs_connections", "gauge", "Connections that are open, of any kind.",
-        (double)f->connections);
-    one(w, "srs_coroutines", "gauge", "Coroutines that live.", (double)f->coroutines);
-    one(w, "srs_switches_total", "counter", "Switches between coroutines.", (double)f->switches);
     one(w, "srs_thread_busy_ratio", "gauge", "How busy the coroutine thread is, 0 to 1.",
         busiest(of->env) / 1000.0);
-    one(w, "srs_held_total", "counter", "Times that a coroutine kept the thread for too long.",
-        (double)f->held);
-}
-
-/* ---- memory that others have a say in */
-
-static void put_memory(struct wr *w, const struct api_parts *of, const struct figures *f)
-{
-    one(w, "srs_streams_memory_bytes", "gauge", "What all streams remember.", (double)f->memory);
     one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
         (double)of->env->whole_memory);
-    one(w, "srs_streams_squeezed_total", "counter",
-        "Times that a stream lost its oldest packets, as all were over the limit.",
-        (double)f->squeezed);
-    one(w, "srs_streams_squeezed_bytes_total", "counter", "Bytes that they lost so.",
-        (double)f->squeezed_bytes);
-    one(w, "srs_messages_memory_bytes", "gauge",
-        "RTMP messages that are not complete, beyond what each connection has for itself.",
-        (double)f->messages);
-    one(w, "srs_messages_evicted_total", "counter",
-        "Connections that were dropped for too much of it.", (double)f->evicted);
 }
 
-/* What grows while nobody comes is lost. */
-static void put_objects(struct wr *w, const struct figures *f)
+/* ---- what all workers count */
+
+#define AT(field) .at = offsetof(struct figures, field)
+#define BY_TYPE(field) AT(types[0].field), CLIENTS_TYPES, "protocol", .value = clients_type_name, \
+                       .step = sizeof(struct figures_type)
+#define OF_ALL(field) AT(types[0].field), CLIENTS_FORWARD, .step = sizeof(struct figures_type)
+#define OF_RTSP(field) AT(types[CLIENTS_RTSP_PLAY].field), 3, "protocol", .value = rtsp_type, \
+                       .step = sizeof(struct figures_type)
+
+_Static_assert(CLIENTS_FORWARD == CLIENTS_TYPES - 1, "all others come before it");
+_Static_assert(CLIENTS_RTSP_VOD == CLIENTS_RTSP_PLAY + 2, "these three stand together");
+
+static const char *rtsp_type(unsigned i)
 {
-    const struct {
-        const char *kind;
-        int64_t n;
-    } rows[] = {
-        { "error", (int64_t)f->errors }, { "packet", (int64_t)f->packets },
-        { "process", (int64_t)f->processes }, { "snapshot", conf_live() },
-        { "source", (int64_t)f->sources },
-    };
-
-    prom_family(w, "srs_objects", "gauge", "Objects that live, by what they are.");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct wr labels;
-
-        wr_init(&labels, LABELS_MAX);
-        prom_label(&labels, "kind", rows[i].kind);
-        prom_value(w, "srs_objects", prom_labels_end(&labels), (double)rows[i].n);
-        wr_free(&labels);
-    }
+    return clients_type_name(CLIENTS_RTSP_PLAY + i);
 }
+
+static const char *way(unsigned i)
+{
+    return clients_way_name(CLIENTS_WAY_NONE + 1 + i);
+}
+
+static const char *const objects[] = { "error", "packet", "process", "snapshot", "source" };
+static const char *const hook_results[] = { "ok", "denied", "failed", "dropped" };
+static const char *const token_results[] = { "ok", "denied" };
+static const char *const actions[] = { [CONF_PUBLISH] = "publish", [CONF_PLAY] = "play" };
+static const char *const forward_states[] = { "connecting", "publishing" };
+
+static const struct counter_row rows[] = {
+    { "srs_connections", "Connections that are open, of any kind.", AT(connections) },
+    { "srs_coroutines", "Coroutines that live.", AT(coroutines) },
+    { "srs_switches_total", "Switches between coroutines.", AT(switches) },
+    { "srs_held_total", "Times that a coroutine kept the thread for too long.", AT(held) },
+    { "srs_holds_total",
+      "Times that a coroutine kept the thread for over 5 ms of processor time.", AT(holds) },
+    { "srs_streams_memory_bytes", "What all streams remember.", AT(memory) },
+    { "srs_streams_squeezed_total",
+      "Times that a stream lost its oldest packets, as all were over the limit.", AT(squeezed) },
+    { "srs_streams_squeezed_bytes_total", "Bytes that they lost so.", AT(squeezed_bytes) },
+    { "srs_messages_memory_bytes",
+      "RTMP messages that are not complete, beyond what each connection has for itself.",
+      AT(messages) },
+    { "srs_messages_evicted_total", "Connections that were dropped for too much of it.",
+      AT(evicted) },
+    /* what grows while no client comes is lost */
+    { "srs_objects", "Objects that live, by what they are.", AT(errors), 5, "kind", objects },
+    { "srs_send_bytes_total", "Bytes sent to clients.", OF_ALL(out) },
+    { "srs_receive_bytes_total", "Bytes received from clients.", OF_ALL(in) },
+    { "srs_clients", "Clients that are on.", OF_ALL(now) },
+    { "srs_clients_total", "Clients that came.", OF_ALL(clients) },
+    { "srs_clients_errs_total", "Clients that ended by a fault.", OF_ALL(errors) },
+    { "srs_protocol_clients", "Clients that are on, by what they are.", BY_TYPE(now) },
+    { "srs_protocol_clients_total", "Clients that came, by what they are.", BY_TYPE(clients) },
+    { "srs_protocol_clients_errs_total", "Clients that ended by a fault.", BY_TYPE(errors) },
+    { "srs_protocol_receive_bytes_total", "Bytes from them.", BY_TYPE(in) },
+    { "srs_protocol_send_bytes_total", "Bytes to them.", BY_TYPE(out) },
+    { "srs_rtsp_sessions", "Clients of RTSP, by how their media go.",
+      OF_RTSP(ways[CLIENTS_WAY_NONE + 1]),
+      .inner = { "transport", CLIENTS_WAYS - CLIENTS_WAY_NONE - 1, .value = way } },
+    { "srs_rtsp_lost_packets_total",
+      "Packets that did not come: from publishers, and by what players report.", OF_RTSP(lost) },
+    { "srs_refused_total", "What was refused for a limit, by which one.", AT(refused),
+      REFUSAL_KINDS, "limit", .value = refusal_name },
+};
+
+static const struct counter_row hook_rows[] = {
+    { "srs_hooks_waiting", "Callbacks that wait for their backend.", AT(hooks_waiting) },
+    { "srs_hooks_total", "Callbacks, by what became of them.", AT(hooks), HOOKS_KINDS, "action",
+      .value = hooks_name, .step = sizeof(struct figures_hooks),
+      .inner = { "result", 4, hook_results } },
+    { "srs_hooks_seconds_total", "Time that backends took to answer.", AT(hooks[0].micros),
+      HOOKS_KINDS, "action", .unit = COUNTER_US, .value = hooks_name,
+      .step = sizeof(struct figures_hooks) },
+};
+
+static const struct counter_row token_rows[] = {
+    { "srs_tokens_total", "Clients that had to show a token or a key, by what became of them.",
+      AT(tokens), 2, "action", actions, .step = 2 * sizeof(uint64_t),
+      .inner = { "result", 2, token_results } },
+};
+
+static const struct counter_row child_rows[] = {
+    { "srs_children", "Programs of ingest, transcode and exec, by state.", AT(children), JOB_KINDS,
+      "kind", .value = job_kind_name, .step = JOB_STATES * sizeof(uint64_t),
+      .inner = { "state", JOB_STATES, .value = job_state_name } },
+};
+
+static const struct counter_row forward_rows[] = {
+    { "srs_forwards", "Streams that are sent on to other servers, by state.", AT(forwards), 2,
+      "state", forward_states },
+};
+
+static const struct counter_row vod_rows[] = {
+    { "srs_vod_files", "Files on demand that somebody plays.", AT(vod.files) },
+    { "srs_vod_index_bytes", "What the indexes of files take.", AT(vod.index_bytes) },
+    { "srs_vod_index_limit_bytes", "What they may: vod.index_max.", AT(vod.index_limit) },
+    { "srs_vod_cache_bytes", "What is kept of files to be sent.", AT(vod.cache_bytes) },
+    { "srs_vod_cache_limit_bytes", "What may be: vod.cache.", AT(vod.cache_limit) },
+    { "srs_vod_parts_made_total", "Parts of files that were read and made.", AT(vod.parts_made) },
+    { "srs_vod_parts_shared_total", "Parts that were there for one more player.",
+      AT(vod.parts_shared) },
+    { "srs_vod_read_bytes_total", "Bytes read of files.", AT(vod.read_bytes) },
+    { "srs_vod_waits_total", "Times that a player waited for a disk.", AT(vod.waited) },
+    { "srs_vod_failures_total", "Files that could not be opened, parts not read.", AT(vod.failed) },
+    { "srs_vod_refused_total", "Players that got no file.", AT(vod.refused) },
+};
+
+#define PUT(w, rows, f) prom_rows(w, rows, sizeof(rows) / sizeof((rows)[0]), f)
+
+static void put_counters(struct wr *w, const struct figures_of *of, const struct figures *f)
+{
+    const struct counter_table *t;
+    const void *counters;
+
+    PUT(w, rows, f);
+    if (of->env->hooks)
+        PUT(w, hook_rows, f);
+    if (of->env->tokens)
+        PUT(w, token_rows, f);
+    if (of->children)
+        PUT(w, child_rows, f);
+    if (of->forwards)
+        PUT(w, forward_rows, f);
+    if (of->env->vod)
+        PUT(w, vod_rows, f);
+    for (unsigned i = 0; (t = figures_table(f, &i, &counters)); i++)
+        prom_rows(w, t->rows, t->n_rows, counters);
+}
+
+/* ---- what is no sum */
 
 /* Who keeps the others waiting: each is a fault of ours or a stranger's success. */
 static void put_holds(struct wr *w, const struct figures *f)
 {
     const char *name;
 
-    one(w, "srs_holds_total", "counter",
-        "Times that a coroutine kept the thread for over 5 ms of processor time.",
-        (double)f->holds);
     prom_family(w, "srs_coroutine_holds_total", "counter", "The same, by what the coroutine is.");
     for (size_t i = 0; (name = figures_held_by(f, i)); i++) {
         struct wr labels;
@@ -188,129 +270,23 @@ static void put_lateness(struct wr *w, const struct figures *f)
     prom_value(w, "srs_wake_lateness_seconds_count", "", (double)sum);
 }
 
-/* ---- clients: sums, and by protocol */
-
-struct by_type {
-    const char *name, *type, *help;
-    double (*value)(const struct figures_type *t);
-};
-
-static double now_of(const struct figures_type *t)     { return (double)t->now; }
-static double clients_of(const struct figures_type *t) { return (double)t->clients; }
-static double errors_of(const struct figures_type *t)  { return (double)t->errors; }
-static double in_of(const struct figures_type *t)      { return (double)t->in; }
-static double out_of(const struct figures_type *t)     { return (double)t->out; }
-
-static const struct by_type by_type[] = {
-    { "srs_protocol_clients", "gauge", "Clients that are on, by what they are.", now_of },
-    { "srs_protocol_clients_total", "counter", "Clients that came, by what they are.",
-      clients_of },
-    { "srs_protocol_clients_errs_total", "counter", "Clients that ended by a fault.", errors_of },
-    { "srs_protocol_receive_bytes_total", "counter", "Bytes from them.", in_of },
-    { "srs_protocol_send_bytes_total", "counter", "Bytes to them.", out_of },
-};
-
-static double sum_of(const struct figures *f, double (*value)(const struct figures_type *t))
-{
-    double sum = 0;
-
-    for (int i = 0; i < CLIENTS_TYPES; i++)
-        sum += i == CLIENTS_FORWARD ? 0 : value(&f->types[i]);
-    return sum;
-}
-
-static void put_clients(struct wr *w, const struct figures *f)
-{
-    one(w, "srs_send_bytes_total", "counter", "Bytes sent to clients.", sum_of(f, out_of));
-    one(w, "srs_receive_bytes_total", "counter", "Bytes received from clients.", sum_of(f, in_of));
-    one(w, "srs_clients", "gauge", "Clients that are on.", sum_of(f, now_of));
-    one(w, "srs_clients_total", "counter", "Clients that came.", sum_of(f, clients_of));
-    one(w, "srs_clients_errs_total", "counter", "Clients that ended by a fault.",
-        sum_of(f, errors_of));
-    for (size_t k = 0; k < sizeof(by_type) / sizeof(by_type[0]); k++) {
-        prom_family(w, by_type[k].name, by_type[k].type, by_type[k].help);
-        for (int i = 0; i < CLIENTS_TYPES; i++) {
-            char labels[64];
-
-            (void)snprintf(labels, sizeof(labels), "protocol=\"%s\"", clients_type_name(i));
-            prom_value(w, by_type[k].name, labels, by_type[k].value(&f->types[i]));
-        }
-    }
-}
-
-/* ---- those of RTP */
-
 static double mean_jitter(const struct figures_type *t)
 {
     return t->jitters > 0 ? (double)t->jitter / (double)t->jitters / 1e6 : 0;
 }
 
-static void put_rtsp(struct wr *w, const struct figures *f)
+static void put_jitter(struct wr *w, const struct figures *f)
 {
-    static const enum clients_type types[] = { CLIENTS_RTSP_PLAY, CLIENTS_RTSP_PUBLISH,
-                                               CLIENTS_RTSP_VOD };
-    enum { N = sizeof(types) / sizeof(types[0]) };
-    char labels[N][32];
-
-    for (int i = 0; i < N; i++)
-        (void)snprintf(labels[i], sizeof(labels[i]), "protocol=\"%s\"",
-                       clients_type_name(types[i]));
-    prom_family(w, "srs_rtsp_sessions", "gauge", "Clients of RTSP, by how their media go.");
-    for (int i = 0; i < N; i++) {
-        for (int k = CLIENTS_WAY_NONE + 1; k < CLIENTS_WAYS; k++) {
-            char both[128];
-
-            (void)snprintf(both, sizeof(both), "%s,transport=\"%s\"", labels[i],
-                           clients_way_name(k));
-            prom_value(w, "srs_rtsp_sessions", both, (double)f->types[types[i]].ways[k]);
-        }
-    }
-    prom_family(w, "srs_rtsp_lost_packets_total", "counter",
-                "Packets that did not come: from publishers, and by what players report.");
-    for (int i = 0; i < N; i++)
-        prom_value(w, "srs_rtsp_lost_packets_total", labels[i], (double)f->types[types[i]].lost);
     prom_family(w, "srs_rtsp_jitter_seconds", "gauge",
                 "How unevenly packets come, the mean of those that have it.");
-    for (int i = 0; i < N; i++)
-        prom_value(w, "srs_rtsp_jitter_seconds", labels[i], mean_jitter(&f->types[types[i]]));
-}
+    for (unsigned i = 0; i < 3; i++) {
+        char label[32];
 
-/* ---- callbacks */
-
-static double ok_of(const struct figures_hooks *s)      { return (double)s->ok; }
-static double denied_of(const struct figures_hooks *s)  { return (double)s->denied; }
-static double failed_of(const struct figures_hooks *s)  { return (double)s->failed; }
-static double dropped_of(const struct figures_hooks *s) { return (double)s->dropped; }
-
-static void put_hooks(struct wr *w, const struct figures *f)
-{
-    static const struct {
-        const char *result;
-        double (*value)(const struct figures_hooks *s);
-    } results[] = {
-        { "ok", ok_of }, { "denied", denied_of }, { "failed", failed_of },
-        { "dropped", dropped_of },
-    };
-    char labels[64];
-
-    one(w, "srs_hooks_waiting", "gauge", "Callbacks that wait for their backend.",
-        (double)f->hooks_waiting);
-    prom_family(w, "srs_hooks_total", "counter", "Callbacks, by what became of them.");
-    for (int a = 0; a < HOOKS_KINDS; a++) {
-        for (size_t k = 0; k < sizeof(results) / sizeof(results[0]); k++) {
-            (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"%s\"", hooks_name(a),
-                           results[k].result);
-            prom_value(w, "srs_hooks_total", labels, results[k].value(&f->hooks[a]));
-        }
-    }
-    prom_family(w, "srs_hooks_seconds_total", "counter", "Time that backends took to answer.");
-    for (int a = 0; a < HOOKS_KINDS; a++) {
-        (void)snprintf(labels, sizeof(labels), "action=\"%s\"", hooks_name(a));
-        prom_value(w, "srs_hooks_seconds_total", labels, (double)f->hooks[a].micros / 1e6);
+        (void)snprintf(label, sizeof(label), "protocol=\"%s\"", rtsp_type(i));
+        prom_value(w, "srs_rtsp_jitter_seconds", label,
+                   mean_jitter(&f->types[CLIENTS_RTSP_PLAY + i]));
     }
 }
-
-/* ---- who was refused */
 
 static void put_denied(struct wr *w, const struct api_guard *g)
 {
@@ -320,35 +296,6 @@ static void put_denied(struct wr *w, const struct api_guard *g)
     for (int i = 0; i < API_DENIALS; i++) {
         (void)snprintf(labels, sizeof(labels), "reason=\"%s\"", api_guard_name(i));
         prom_value(w, "srs_api_denied_total", labels, (double)api_guard_denied(g, i));
-    }
-}
-
-static void put_refusals(struct wr *w, const struct figures *f)
-{
-    char labels[64];
-
-    prom_family(w, "srs_refused_total", "counter", "What was refused for a limit, by which one.");
-    for (int k = 0; k < REFUSAL_KINDS; k++) {
-        (void)snprintf(labels, sizeof(labels), "limit=\"%s\"", refusal_name(k));
-        prom_value(w, "srs_refused_total", labels, (double)f->refused[k]);
-    }
-}
-
-/* ---- tokens */
-
-static void put_tokens(struct wr *w, const struct figures *f)
-{
-    static const char *const actions[] = { [CONF_PUBLISH] = "publish", [CONF_PLAY] = "play" };
-
-    prom_family(w, "srs_tokens_total", "counter",
-                "Clients that had to show a token or a key, by what became of them.");
-    for (int a = CONF_PUBLISH; a <= CONF_PLAY; a++) {
-        char labels[64];
-
-        (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"ok\"", actions[a]);
-        prom_value(w, "srs_tokens_total", labels, (double)f->tokens[a].ok);
-        (void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"denied\"", actions[a]);
-        prom_value(w, "srs_tokens_total", labels, (double)f->tokens[a].denied);
     }
 }
 
@@ -363,21 +310,13 @@ static void put_server(struct wr *w, const struct api_parts *of)
     figures_sum(&whose, &f);
     put_uname(w);
     put_build(w, of);
-    put_process(w, of, &f);
+    put_process(w, of);
+    put_counters(w, &whose, &f);
     put_holds(w, &f);
     put_lateness(w, &f);
-    put_memory(w, of, &f);
-    put_objects(w, &f);
-    put_clients(w, &f);
-    put_rtsp(w, &f);
-    put_refusals(w, &f);
-    if (of->env->hooks)
-        put_hooks(w, &f);
+    put_jitter(w, &f);
     if (of->guard)
         put_denied(w, of->guard);
-    if (of->env->tokens)
-        put_tokens(w, &f);
-    metrics_put_outputs(w, &whose, &f);
     metrics_put_workers(w, of);
 }
 

@@ -11,9 +11,6 @@ void metrics_put_streams(struct wr *w, const struct api_parts *of);
 /* How pulls, recordings, certificates and disks are; of so many as exporter.streams says of each.
  * Yields. */
 void metrics_put_upkeep(struct wr *w, const struct api_parts *of);
-/* Figures of programs, forwards, files on demand and protocols; none where there are none of the
- * kind. */
-void metrics_put_outputs(struct wr *w, const struct figures_of *of, const struct figures *f);
 /* Figures of each worker, where there is more than one. */
 void metrics_put_workers(struct wr *w, const struct api_parts *of);
 

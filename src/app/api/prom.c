@@ -2,6 +2,7 @@
 /* prom.c - write figures as Prometheus reads them. */
 #include "app/api/prom.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -38,18 +39,31 @@ void prom_value(struct wr *w, const char *name, const char *labels, double v)
     wr_text(w, text);
 }
 
+static void put_one(struct wr *w, const struct counter_row *row, unsigned i, unsigned k,
+                    const void *counters)
+{
+    char labels[128] = "";
+    size_t n = 0;
+
+    if (row->label)
+        n = text_add(labels, sizeof(labels), 0, "%s=\"%s\"", row->label,
+                     row->values ? row->values[i] : row->value(i));
+    if (row->inner.n)
+        (void)text_add(labels, sizeof(labels), n, ",%s=\"%s\"", row->inner.label,
+                       row->inner.values ? row->inner.values[k] : row->inner.value(k));
+    prom_value(w, row->name, labels, counters_value(row, i, k, counters));
+}
+
 static void put_row(struct wr *w, const struct counter_row *row, const void *counters)
 {
     static const char end[] = "_total";
     size_t n = strlen(row->name), k = sizeof(end) - 1;
-    char label[64] = "";
 
     prom_family(w, row->name, n > k && strcmp(row->name + n - k, end) == 0 ? "counter" : "gauge",
                 row->help);
-    for (unsigned i = 0; i == 0 || i < row->n; i++) {
-        if (row->label)
-            (void)snprintf(label, sizeof(label), "%s=\"%s\"", row->label, row->values[i]);
-        prom_value(w, row->name, label, counters_value(row, i, counters));
+    for (unsigned i = 0; i == 0 || (row->label && i < row->n); i++) {
+        for (unsigned of = 0; of == 0 || of < row->inner.n; of++)
+            put_one(w, row, i, of, counters);
     }
 }
 

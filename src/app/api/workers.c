@@ -1,65 +1,109 @@
 /* SPDX-License-Identifier: MIT */
-/* workers.c - /api/v1/workers: how much each of them has to do. */
-#include "app/api/workers.h"
+/* workers.c - how much each worker has to do: /api/v1/workers, and its metrics where there are
+ * several. Nothing here waits for one. */
+#include "app/api/metrics_impl.h"
+#include "base/must.h"
 
-/* What is known of others alone, for one that is alone has none of it. */
-static void look_at_gauges(struct worker *w, struct api_worker *out)
-{
-    struct worker_gauges *g = &w->gauges;
+#include <stdio.h>
+#include <stdlib.h>
 
-    out->replicas = atomic_load_explicit(&g->replicas, memory_order_relaxed);
-    out->moved_in = atomic_load_explicit(&g->moved_in, memory_order_relaxed);
-    out->moved_out = atomic_load_explicit(&g->moved_out, memory_order_relaxed);
-    out->mailbox = co_mailbox_late(&w->mail);
-}
+struct worker_stat {
+    uint64_t worker, thread, load;       /* load: thousandths of a core */
+    uint64_t connections, publishers, players, streams, replicas, moved_in, moved_out;
+    co_usec late;                        /* of timers, mean of the last second */
+    co_usec mailbox;                     /* how long its oldest message waits */
+    co_usec age;                         /* of all these counters */
+};
 
-void api_worker_look(const struct api_parts *of, unsigned worker, struct api_worker *out)
+#define AT(field) .at = offsetof(struct worker_stat, field)
+
+static const struct jput_field fields[] = {
+    { "worker", AT(worker) }, { "thread", AT(thread) }, { "cpu", AT(load) },
+    { "connections", AT(connections) }, { "publishers", AT(publishers) },
+    { "players", AT(players) }, { "streams", AT(streams) }, { "replicas", AT(replicas) },
+    { "moved_in", AT(moved_in) }, { "moved_out", AT(moved_out) },
+    { "late_ms", AT(late), JPUT_MILLI }, { "mailbox_ms", AT(mailbox), JPUT_WHOLE },
+    { "silent_ms", AT(age), JPUT_WHOLE },
+};
+
+static const struct counter_row rows[] = {
+    { "srs_worker_busy_ratio", "How much of a core it uses, 0 to 1.", AT(load),
+      .unit = COUNTER_MS },
+    { "srs_worker_connections", "Its connections.", AT(connections) },
+    { "srs_worker_publishers", "Its publishers.", AT(publishers) },
+    { "srs_worker_players", "Its players.", AT(players) },
+    { "srs_worker_streams", "Its streams, with replicas.", AT(streams) },
+    { "srs_worker_replicas", "Those of them that are at home elsewhere.", AT(replicas) },
+    { "srs_worker_moved_in_total", "Clients that came to it from others.", AT(moved_in) },
+    { "srs_worker_moved_out_total", "Clients that it gave to others.", AT(moved_out) },
+    { "srs_worker_lateness_seconds", "How late it wakes, on average in a second.", AT(late),
+      .unit = COUNTER_US },
+    { "srs_worker_mailbox_seconds", "How long its oldest message waits.", AT(mailbox),
+      .unit = COUNTER_US },
+    { "srs_worker_silent_seconds",
+      "How old these figures are: more than 2 is a worker that is held up.", AT(age),
+      .unit = COUNTER_US },
+};
+
+static void read_worker(const struct api_parts *of, unsigned i, struct worker_stat *out)
 {
     struct session_env *env = of->env;
     struct figures_of whose = api_figures_of(of);
     struct figures f;
 
-    figures_one(&whose, worker, &f);
-    *out = (struct api_worker){
-        .thread = (int)f.thread, .connections = (unsigned)f.connections,
-        .publishers = (unsigned)f.publishers, .players = (unsigned)f.players,
-        .streams = (unsigned)f.streams, .late = (co_usec)f.late_now,
-        .load = worker == env->worker ? co_load() :
-            atomic_load_explicit(&env->workers->v[worker].gauges.load, memory_order_relaxed),
+    figures_one(&whose, i, &f);
+    *out = (struct worker_stat){
+        .worker = i, .thread = f.thread, .connections = f.connections,
+        .publishers = f.publishers, .players = f.players, .streams = f.streams,
+        .replicas = f.replicas, .moved_in = f.moved_in, .moved_out = f.moved_out,
+        .late = (co_usec)f.late_now,
+        .load = i == env->worker ? co_load() :
+            atomic_load_explicit(&env->workers->v[i].gauges.load, memory_order_relaxed),
+        .mailbox = env->workers ? co_mailbox_late(&env->workers->v[i].mail) : 0,
+        .age = f.taken_at ? co_clock() - (co_usec)f.taken_at : 0,
     };
-    if (f.taken_at)
-        out->age = co_clock() - (co_usec)f.taken_at;
-    if (env->workers)
-        look_at_gauges(&env->workers->v[worker], out);
 }
 
-static void put_worker(struct jput *j, unsigned worker, const struct api_worker *v)
+static const char *number(unsigned i)
 {
-    jput_open(j, NULL, '{');
-    jput_uint(j, "worker", worker);
-    jput_int(j, "thread", v->thread);
-    jput_uint(j, "cpu", v->load);
-    jput_uint(j, "connections", v->connections);
-    jput_uint(j, "publishers", v->publishers);
-    jput_uint(j, "players", v->players);
-    jput_uint(j, "streams", v->streams);
-    jput_uint(j, "replicas", v->replicas);
-    jput_uint(j, "moved_in", v->moved_in);
-    jput_uint(j, "moved_out", v->moved_out);
-    jput_real(j, "late_ms", (double)v->late / 1000, 3);
-    jput_int(j, "mailbox_ms", us_to_ms(v->mailbox));
-    jput_int(j, "silent_ms", us_to_ms(v->age));
-    jput_close(j, '}');
+    static _Thread_local char text[12];
+
+    (void)snprintf(text, sizeof(text), "%u", i);
+    return text;
+}
+
+void metrics_put_workers(struct wr *w, const struct api_parts *of)
+{
+    unsigned n = workers_count(of->env);
+    struct worker_stat *v;
+
+    if (n < 2)
+        return;
+    v = must(calloc(n, sizeof(*v)));
+    for (unsigned i = 0; i < n; i++)
+        read_worker(of, i, &v[i]);
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+        struct counter_row row = rows[k];
+
+        row.n = (uint16_t)n;
+        row.label = "worker";
+        row.value = number;
+        row.step = sizeof(*v);
+        prom_rows(w, &row, 1, v);
+    }
+    free(v);
 }
 
 static err_t workers(struct api_call *c)
 {
     jput_open(&c->j, "workers", '[');
     for (unsigned i = 0; i < workers_count(c->of->env); i++) {
-        struct api_worker v;
+        struct worker_stat v;
 
-        api_worker_look(c->of, i, &v);
-        put_worker(&c->j, i, &v);
+        read_worker(c->of, i, &v);
+        jput_open(&c->j, NULL, '{');
+        jput_fields(&c->j, fields, sizeof(fields) / sizeof(fields[0]), &v);
+        jput_close(&c->j, '}');
     }
     jput_close(&c->j, ']');
     return NULL;
