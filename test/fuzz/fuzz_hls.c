@@ -5,8 +5,8 @@
  * or a list without a journal, which is not read. Odd: the rest is all that a client sends to a server of
  * low-latency HLS, in pieces of as many bytes as the first byte says.
  */
-#include "fuzz.h"
 #include "base/must.h"
+#include "fuzz.h"
 #include "io_mem.h"
 #include "serve/hls/http.h"
 #include "serve/hls/session.h"
@@ -53,7 +53,7 @@ static struct hls_stream *stream(const char *name, bool dash)
     const struct session_stream names = { .vhost = "__defaultVhost__", .app = "live", .name = name };
     const struct conf_vhost *vhost = conf_vhost_find(env.conf, names.vhost);
     struct hls_stream *s = hls_stream_new(hls, &names, env.conf, vhost,
-                                          &hls_kinds[dash ? HLS_KIND_DASH : HLS_KIND_HLS], 0);
+                                          &hls_formats[dash ? HLS_FORMAT_DASH : HLS_FORMAT_HLS], 0);
 
     assert(s);
     return s;
@@ -90,7 +90,7 @@ static void begin_playing(void)
     playing->mux.segmenter.target = 1;
     playing->mux.segmenter.part_target = AV_MS(200);
     hls_list_publish(&playing->list);
-    assert(hls_list_update(&playing->list));
+    assert(hls_m3u8_update(&playing->list));
 }
 
 static void begin(void)
@@ -143,7 +143,7 @@ static void check_list(struct hls_stream *s)
     err_t err;
 
     wr_init(&w, 16 << 20);
-    hls_list_text(&s->list, &w, true);
+    hls_m3u8_text(&s->list, &w, true);
     err = m3u8_open(&r, (const char *)w.buf, w.len);
     assert(!err && !w.bad);
     for (enum m3u8_item item; (item = m3u8_item(&r)) != M3U8_END;)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_journal.c - any file where the journal of a stream's HLS should be. */
-#include "sink/hls/journal.h"
+#include "sink/hls/store/journal.h"
 
 #include <assert.h>
 #include <string.h>

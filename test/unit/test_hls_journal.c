@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hls_journal.c - what a stream has on disk, written and read back. */
-#include "sink/hls/journal.h"
+#include "sink/hls/store/journal.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -12,8 +12,8 @@
 #include "serve/http/static.h"
 #include "session/clients.h"
 #include "session/homes.h"
+#include "sink/hls/store/owner.h"
 #include "sink/hls/stream.h"
-#include "sink/hls/owner.h"
 #include "temp_dir.h"
 
 #include <pthread.h>
@@ -187,7 +187,7 @@ static struct hls_stream *publish(struct side *s, const char *vhost, const char 
     const struct session_stream names = names_of(vhost, name);
     struct hls_stream *made = hls_stream_new(s->hls, &names, s->env.conf,
                                              conf_vhost_find(s->env.conf, vhost),
-                                             &hls_kinds[HLS_KIND_HLS], 0);
+                                             &hls_formats[HLS_FORMAT_HLS], 0);
 
     assert_non_null(made);
     made->next = s->hls->streams;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hls_segmenter.c - frames in, segments and parts out. */
 #include "base/wr.h"
-#include "sink/hls/segmenter.h"
+#include "sink/hls/segment/segmenter.h"
 #include "unit.h"
 
 #include <string.h>

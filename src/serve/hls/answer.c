@@ -183,8 +183,7 @@ err_t hls_answer_denied(struct http_exchange *x, err_t err)
     return http_response_status(x->resp, status);
 }
 
-/* What is asked for each list. Where there are no sessions, which ask once for all, a token is to
- * be shown each time. */
+/* The checks for each list. Sessions are checked once; without them each request needs a token. */
 static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool sessions)
 {
     struct session_stream names = a->names;
@@ -390,7 +389,7 @@ static int64_t now_of(const struct hls_answer *a)
     struct hls_stream *s = NULL;
 
     if (a->file || hls_names_of(a->h, a->path, &names))
-        s = hls_stream_find(a->h, &names, &hls_kinds[HLS_KIND_DASH]);
+        s = hls_stream_find(a->h, &names, &hls_formats[HLS_FORMAT_DASH]);
     return s ? hls_clock_now(&s->info.clock) : co_wall_ms();
 }
 

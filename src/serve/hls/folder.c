@@ -130,7 +130,7 @@ struct hls_places hls_places(const struct hls_folders *f, const char *path)
     return p;
 }
 
-/* What of the path is below this folder; NULL: it is not. */
+/* The path relative to this folder; NULL: it is not below it. */
 static const char *below(const struct hls_places *p, const struct folder *f)
 {
     for (size_t i = 0; i < p->n; i++) {

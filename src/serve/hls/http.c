@@ -20,8 +20,8 @@
 #include "serve/http/static.h"
 #include "session/admit.h"
 #include "session/homes.h"
+#include "sink/hls/store/owner.h"
 #include "sink/hls/stream.h"
-#include "sink/hls/owner.h"
 
 #include <limits.h>
 #include <stdio.h>

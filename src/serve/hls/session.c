@@ -12,8 +12,8 @@
 #include "session/player.h"
 #include "session/term.h"
 #include "session/workers.h"
+#include "sink/hls/store/owner.h"
 #include "sink/hls/worker.h"
-#include "sink/hls/owner.h"
 
 #include <ctype.h>
 #include <openssl/crypto.h>

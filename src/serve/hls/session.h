@@ -54,7 +54,7 @@ struct hls_list_file {
     int64_t mtime_ns;
 };
 
-/* What one worker knows of its players, and of files on disk that they ask for. */
+/* The players of one worker, and files on disk that they request. */
 struct hls_sessions {
     struct hls_session *buckets[HLS_SESSION_BUCKETS];
     struct hls_session *marked[HLS_SESSION_BUCKETS]; /* those of DASH once more */

@@ -96,7 +96,7 @@ struct match {
     bool slashes; /* a name that is to be found may have them */
 };
 
-/* What begins a template: the size of it; *name is where a name is to stand, *digits that it is a
+/* The first token of a template: its size; *name is where a name is stored, *digits that it is a
  * number or a time. Neither: one character that stands for itself. */
 static size_t token(struct match *m, const char *text, struct piece **name, bool *digits)
 {

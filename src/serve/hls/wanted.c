@@ -4,8 +4,8 @@
 
 #include "base/must.h"
 #include "session/tokens.h"
+#include "sink/hls/store/owner.h"
 #include "sink/hls/worker.h"
-#include "sink/hls/owner.h"
 
 #include <stdlib.h>
 #include <string.h>

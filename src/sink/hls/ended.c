@@ -28,7 +28,7 @@ enum { FRAGMENTS = 3, DEPTH = 8, ENTRIES_MAX = 1 << 20, FOUND_MAX = 1 << 14 };
 
 struct hls_ended {
     struct hls_ended *next;
-    const struct hls_kind *kind;
+    const struct hls_format *format;
     struct stream_key *key;
     char *journal;
     bool found;       /* an earlier process left it */
@@ -192,15 +192,15 @@ static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
     struct hls_stream *s = NULL;
     bool removes;
 
-    if (v && !hls_stream_find(h, &names, r->kind))
-        s = hls_stream_new(h, &names, conf, v, r->kind, 0);
+    if (v && !hls_stream_find(h, &names, r->format))
+        s = hls_stream_new(h, &names, conf, v, r->format, 0);
     (void)conf_unref(conf);
     if (!s)
         return;
     s->info.disposing = true;
     removes = is_here(s) && strcmp(s->store.record.path, r->journal) == 0 &&
               hls_recover_list(s, early ? 0 : r->silence) &&
-              !hls_stream_find(h, &names, r->kind); /* it may have been published meanwhile */
+              !hls_stream_find(h, &names, r->format); /* it may have been published meanwhile */
     if (removes)
         log_removal(&s->info, r, early);
     hls_stream_dispose(s, removes);
@@ -288,20 +288,20 @@ void hls_ended_add(struct hls_stream *s)
 {
     co_usec due = s->ended_at + s->info.set.dispose, left = due - co_now();
 
-    hls_ended_forget(s->info.hls, s->info.key, s->info.kind);
+    hls_ended_forget(s->info.hls, s->info.key, s->info.format);
     if (s->info.set.dispose > 0) /* counted from the end of the publisher: the journal is older */
         add(s->info.hls, (struct hls_ended){
-            .kind = s->info.kind, .key = stream_key_ref(s->info.key),
+            .format = s->info.format, .key = stream_key_ref(s->info.key),
             .journal = must_dup(s->store.record.path),
             .due = due, .silence = left > SLACK ? left - SLACK : 0 });
     hls_stream_dispose(s, false);
 }
 
-void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind)
+void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct hls_format *format)
 {
     struct hls_ended **at = &h->ended->first;
 
-    while (*at && ((*at)->kind != kind || strcmp((*at)->key->path, key->path) != 0))
+    while (*at && ((*at)->format != format || strcmp((*at)->key->path, key->path) != 0))
         at = &(*at)->next;
     if (*at)
         free_one(take(h->ended, at));
@@ -310,21 +310,21 @@ void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct 
 /* ------------------------------------------------------------ streams of an earlier process */
 
 static void add_found(struct hls *h, const struct conf_vhost *v, const struct conf_hls *set,
-                      const struct hls_kind *kind, const struct found *f)
+                      const struct hls_format *format, const struct found *f)
 {
     const struct journal *j = &f->journal;
     co_usec alive = set->fragment * FRAGMENTS;
     co_usec silence = set->dispose > alive ? set->dispose : alive;
 
-    if (strcmp(j->vhost, v->name) == 0 && strcmp(j->kind, kind->name) == 0)
+    if (strcmp(j->vhost, v->name) == 0 && strcmp(j->kind, format->name) == 0)
         add(h, (struct hls_ended){
-            .kind = kind, .key = stream_key_new(j->vhost, j->app, j->stream),
+            .format = format, .key = stream_key_new(j->vhost, j->app, j->stream),
             .journal = must_dup(f->path), .found = true, .silence = silence,
             .due = co_now() + silence + CO_SECONDS(1) });
 }
 
 static err_t search_folder(struct hls *h, const struct conf_vhost *v, const struct conf_hls *set,
-                           const struct hls_kind *kind)
+                           const struct hls_format *format)
 {
     struct search *x = must(calloc(1, sizeof(*x)));
     err_t err;
@@ -334,7 +334,7 @@ static err_t search_folder(struct hls *h, const struct conf_vhost *v, const stru
     if (err)
         return err;
     for (size_t i = 0; i < x->n; i++)
-        add_found(h, v, set, kind, &x->v[i]);
+        add_found(h, v, set, format, &x->v[i]);
     free_search(x);
     return co_check();
 }
@@ -345,14 +345,14 @@ err_t hls_ended_search(void *hls)
     struct conf *conf = conf_ref(h->env->conf);
     err_t err = NULL;
 
-    for (size_t i = 0; i < conf->vhost.n * HLS_KINDS && !err; i++) {
-        const struct conf_vhost *v = &conf->vhost.v[i / HLS_KINDS];
-        const struct hls_kind *kind = &hls_kinds[i % HLS_KINDS];
+    for (size_t i = 0; i < conf->vhost.n * HLS_FORMATS && !err; i++) {
+        const struct conf_vhost *v = &conf->vhost.v[i / HLS_FORMATS];
+        const struct hls_format *format = &hls_formats[i % HLS_FORMATS];
         struct conf_hls set;
 
-        kind->settings(v, &set);
+        format->settings(v, &set);
         if (v->enabled && set.enabled && set.dispose > 0 && set.recover)
-            err = search_folder(h, v, &set, kind);
+            err = search_folder(h, v, &set, format);
     }
     (void)conf_unref(conf);
     return err;

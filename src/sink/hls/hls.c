@@ -24,13 +24,13 @@ struct hls *hls_new(struct session_env *env, struct disk *disk)
 }
 
 static struct hls_stream *add(struct hls *h, const struct session_stream *names,
-                              const struct conf_vhost *vhost, const struct hls_kind *kind,
+                              const struct conf_vhost *vhost, const struct hls_format *format,
                               uint64_t next_seq)
 {
-    struct hls_stream *s = hls_stream_new(h, names, h->env->conf, vhost, kind, next_seq);
+    struct hls_stream *s = hls_stream_new(h, names, h->env->conf, vhost, format, next_seq);
 
     if (s) {
-        hls_ended_forget(h, s->info.key, kind);
+        hls_ended_forget(h, s->info.key, format);
         s->next = h->streams;
         h->streams = s;
     }
@@ -39,14 +39,14 @@ static struct hls_stream *add(struct hls *h, const struct session_stream *names,
 
 static void begin(struct hls *h, const struct conf_vhost *vhost,
                   const struct session_stream *stream, struct live_source *src,
-                  const struct hls_kind *kind)
+                  const struct hls_format *format)
 {
-    struct hls_stream *s = hls_stream_find(h, stream, kind);
+    struct hls_stream *s = hls_stream_find(h, stream, format);
     struct conf_hls set;
     uint64_t next_seq = 0;
     bool wanted;
 
-    kind->settings(vhost, &set);
+    format->settings(vhost, &set);
     wanted = vhost->enabled && set.enabled;
     if (s && (!wanted || hls_stream_differs(s, &set))) {
         if (s->src)
@@ -61,7 +61,7 @@ static void begin(struct hls *h, const struct conf_vhost *vhost,
     if (!wanted)
         return;
     if (!s)
-        s = add(h, stream, vhost, kind, next_seq);
+        s = add(h, stream, vhost, format, next_seq);
     else
         hls_stream_apply(s, h->env->conf, vhost);
     if (s && !s->src)
@@ -83,8 +83,8 @@ static struct sink *sink_new(const struct sink_setup *setup)
 static void sink_begin(struct sink *sink, struct sink_stream *stream,
                        const struct conf_vhost *vhost)
 {
-    for (int i = 0; i < HLS_KINDS; i++)
-        begin(hls_of(sink), vhost, &stream->names, stream->src, &hls_kinds[i]);
+    for (int i = 0; i < HLS_FORMATS; i++)
+        begin(hls_of(sink), vhost, &stream->names, stream->src, &hls_formats[i]);
 }
 
 static void sink_end(struct sink *sink, struct sink_stream *stream)

@@ -3,7 +3,7 @@
  * memory.
  *
  * Each published stream of a vhost with `hls` has a coroutine that reads the stream's packets,
- * muxes them and cuts segments; files are written by helper threads (disk.h). What is not on disk
+ * muxes them and cuts segments; files are written by helper threads (disk.h). Files not on disk
  * yet, all playlists, and with low latency the newest segments and parts, are in memory, found by
  * the path they have or will have on disk: an HTTP server of files asks here first.
  *
@@ -75,7 +75,7 @@ err_t hls_wait(struct hls *h, const char *path, uint64_t segment, int part, co_u
 err_t hls_wait_file(struct hls *h, const char *path, co_usec timeout)
     __attribute__((warn_unused_result));
 
-/* What a master list says of a stream. False: no playlist at that path. */
+/* The entry of a stream in a master list. False: no playlist at that path. */
 struct hls_variant {
     unsigned bandwidth;   /* bit/s, measured */
     char codecs[100];     /* RFC 6381; "" if not known */

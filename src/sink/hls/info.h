@@ -11,7 +11,7 @@
 
 struct hls_segment;
 
-/* What its parts report to the stream. */
+/* Reports of the parts to the stream. */
 struct hls_events {
     void (*written)(struct hls_stream *s, const struct hls_segment *seg);
     void (*list_written)(struct hls_stream *s);
@@ -29,7 +29,7 @@ struct hls_info {
     struct stream_key *key;  /* what it is called */
     char *m3u8_path;         /* on disk */
     struct conf *conf;       /* that is applied, with a reference */
-    const struct hls_kind *kind;
+    const struct hls_format *format;
     const struct hls_container *container;
     struct conf_hls set;     /* of any kind, in terms of HLS */
     const struct conf_dash *dash; /* what only an MPD has */

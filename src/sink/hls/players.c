@@ -10,7 +10,7 @@ struct hls_file *hls_find_update(struct hls *h, const char *path)
     struct hls_file *update = NULL;
 
     if (n && n->file && n->file->playlist)
-        update = hls_list_update(&n->info->stream->list);
+        update = hls_m3u8_update(&n->info->stream->list);
     return update ? hls_file_ref(update) : hls_find(h, path);
 }
 

@@ -79,8 +79,10 @@ static struct reading *new_reading(const struct hls_stream *s)
 
 static bool is_of(const struct journal *j, const struct hls_stream *s)
 {
-    return strcmp(j->kind, s->info.kind->name) == 0 && strcmp(j->vhost, s->info.key->vhost) == 0 &&
-           strcmp(j->app, s->info.key->app) == 0 && strcmp(j->stream, s->info.key->name) == 0;
+    const struct stream_key *key = s->info.key;
+
+    return strcmp(j->kind, s->info.format->name) == 0 && strcmp(j->vhost, key->vhost) == 0 &&
+           strcmp(j->app, key->app) == 0 && strcmp(j->stream, key->name) == 0;
 }
 
 /* ------------------------------------------------------------ files */
@@ -176,7 +178,7 @@ struct range {
 static bool is_whole(const struct hls_stream *s, const struct hls_segment *seg,
                      const struct journal_list *list)
 {
-    if (s->info.kind->periods && (seg->period < list->available || list->available == 0 ||
+    if (s->info.format->periods && (seg->period < list->available || list->available == 0 ||
                              !seg->init || seg->init->track.timescale == 0))
         return false;
     return seg->on_disk && (seg->init != NULL) == s->info.container->inits &&
@@ -187,7 +189,7 @@ static bool is_whole(const struct hls_stream *s, const struct hls_segment *seg,
 static bool follows(const struct hls_stream *s, const struct hls_segment *a,
                     const struct hls_segment *b)
 {
-    return b->seq - a->seq == 1 || (b->seq == a->seq && s->info.kind->periods);
+    return b->seq - a->seq == 1 || (b->seq == a->seq && s->info.format->periods);
 }
 
 static struct range listed(const struct hls_stream *s, const struct hls_segments *q,
@@ -212,14 +214,14 @@ static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
 {
     int64_t by = list->now - hls_clock_now(&s->info.clock);
 
-    if (!s->info.kind->periods || by <= CLOCK_SLACK)
+    if (!s->info.format->periods || by <= CLOCK_SLACK)
         return false;
     log_warn("%s: the list of before is of %lld s from now; the clock was set back, a new one "
              "begins", s->info.m3u8_path, (long long)by / 1000);
     return true;
 }
 
-/* Of what is not in the list: what players may have a list of stays a while. */
+/* It is not in the list. Segments that players may have in an older list stay a while. */
 static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
 {
     if (seg->on_disk && seg->seq >= first) {
@@ -290,7 +292,7 @@ static bool is_alone(const struct hls_stream *s)
 {
     const struct session_stream names = { .vhost = s->info.key->vhost, .app = s->info.key->app,
                                           .name = s->info.key->name };
-    const struct hls_stream *other = hls_stream_find(s->info.hls, &names, s->info.kind);
+    const struct hls_stream *other = hls_stream_find(s->info.hls, &names, s->info.format);
 
     return !other || other == s;
 }

@@ -25,11 +25,11 @@ static bool same(const char *a, const char *b)
 }
 
 struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
-                                   const struct hls_kind *kind)
+                                   const struct hls_format *format)
 {
     struct hls_stream *s = h->streams;
 
-    while (s && (s->info.kind != kind || !same(s->info.key->name, names->name) ||
+    while (s && (s->info.format != format || !same(s->info.key->name, names->name) ||
                  !same(s->info.key->app, names->app) || !same(s->info.key->vhost, names->vhost)))
         s = s->next;
     return s;
@@ -39,7 +39,7 @@ bool hls_stream_differs(const struct hls_stream *s, const struct conf_hls *set)
 {
     const struct conf_hls *old = &s->info.set;
 
-    return s->info.container != s->info.kind->container(set) || old->ll != set->ll ||
+    return s->info.container != s->info.format->container(set) || old->ll != set->ll ||
            old->part != set->part ||
            !same(old->path, set->path) || !same(old->m3u8_file, set->m3u8_file) ||
            !same(old->ts_file, set->ts_file) || !same(old->fmp4_file, set->fmp4_file) ||
@@ -61,13 +61,13 @@ void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf
 
     info->conf = conf_ref(conf);
     info->dash = &vhost->dash;
-    info->kind->settings(vhost, &info->set);
-    info->container = info->kind->container(set);
+    info->format->settings(vhost, &info->set);
+    info->container = info->format->container(set);
     (void)conf_unref(old);
     s->mux.segmenter.rules = (struct segmenter_rules){
         .fragment = ticks(set->fragment), .audio_ratio = set->aof_ratio,
         .target_ratio = set->td_ratio, .wait_keyframe = set->wait_keyframe,
-        .floor = set->ts_floor, .part = ticks(set->part), .periods = info->kind->periods,
+        .floor = set->ts_floor, .part = ticks(set->part), .periods = info->format->periods,
         .parts = set->ll ? SEGMENTER_PARTS : info->container->parts,
     };
 }
@@ -103,7 +103,7 @@ static void written(struct hls_stream *s, const struct hls_segment *seg)
     struct hls_info *info = &s->info;
     char *url, *m3u8_url;
 
-    if (info->kind->notifies) {
+    if (info->format->notifies) {
         url = hls_url(info, seg->path);
         m3u8_url = hls_url(info, info->m3u8_path);
         sink_notify(&s->notifier, info->hls->env, info->conf, HOOKS_HLS, (struct hooks_event){
@@ -162,7 +162,7 @@ static bool set_path(struct hls_info *info)
 
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
-                                  const struct hls_kind *kind, uint64_t next_seq)
+                                  const struct hls_format *format, uint64_t next_seq)
 {
     static const struct hls_events events = { written, list_written, failed, free_stream };
     struct hls_stream *s = must(calloc(1, sizeof(*s)));
@@ -172,9 +172,9 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     info->stream = s;
     info->events = &events;
     info->hls = h;
-    info->kind = kind;
+    info->format = format;
     info->key = session_stream_key(names);
-    info->name = must_print("%s of %s/%s", kind->name, info->key->app, info->key->name);
+    info->name = must_print("%s of %s/%s", format->name, info->key->app, info->key->name);
     info->shop = shop_ref(h->shop);
     hls_clock_begin(&info->clock);
     hls_stream_apply(s, conf, vhost);
@@ -258,7 +258,7 @@ static void forget(struct co_timer *t)
         co_timer_set(t, until, is_silent);
 }
 
-/* Its turn came early: nobody misses it, or too many streams have ended. */
+/* Early: it is empty, or too many streams have ended. */
 static void makes_room(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
@@ -377,8 +377,8 @@ static struct ended count_ended(const struct hls *h)
     return e;
 }
 
-/* They are at most as many as there may be connections: whoever publishes under one name after the
- * other makes one each. What could not be written of all of them counts as that of one stream. */
+/* They are at most as many as there may be connections: a peer that publishes under one name after
+ * the other makes one each. Their unwritten segments together count as those of one stream. */
 static void bound_ended(struct hls *h)
 {
     unsigned most = workers_share(h->env, h->env->conf->max_connections);

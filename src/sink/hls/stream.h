@@ -5,7 +5,7 @@
 
 #include "live/keeper.h"
 #include "live/reader.h"
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 #include "sink/notify.h"
 
 /* A publisher whose packets are to be read, once those of the one before are. */
@@ -40,11 +40,11 @@ struct hls_stream {
 
 /* stream.c */
 struct hls_stream *hls_stream_find(struct hls *h, const struct session_stream *names,
-                                   const struct hls_kind *kind);
+                                   const struct hls_format *format);
 /* With several workers it holds the stream's home: a publisher that comes back comes here. */
 struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *names,
                                   struct conf *conf, const struct conf_vhost *vhost,
-                                  const struct hls_kind *kind, uint64_t next_seq);
+                                  const struct hls_format *format, uint64_t next_seq);
 /* Read the settings of this snapshot from now on. */
 void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf_vhost *vhost);
 /* Do these settings put the files elsewhere, or make others of them? */
@@ -84,6 +84,6 @@ bool hls_is_on_disk(const struct hls_stream *s);
 /* It is, and leaves memory; its files are removed after hls_dispose. */
 void hls_ended_add(struct hls_stream *s);
 /* A publisher came back. */
-void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct hls_kind *kind);
+void hls_ended_forget(struct hls *h, const struct stream_key *key, const struct hls_format *format);
 
 #endif

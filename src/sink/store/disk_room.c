@@ -98,7 +98,7 @@ static void total_leave(struct disk_total *t)
 
 /* ---- look at the disk */
 
-/* What was added before one looked. */
+/* The sums before the look. */
 struct before {
     int64_t written, spent;
     co_usec began;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* list_m3u8.c - the playlist of HLS: its text, and what of it players have by now. */
+/* m3u8.c - the playlist of HLS: its text, and how much of it players have by now. */
 #include "base/must.h"
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,14 +146,14 @@ static void put_list(struct hls_list *l, struct wr *w, bool disk, size_t skipped
     free(hint);
 }
 
-void hls_list_text(struct hls_list *l, struct wr *w, bool disk)
+void hls_m3u8_text(struct hls_list *l, struct wr *w, bool disk)
 {
     put_list(l, w, disk, 0);
 }
 
-struct hls_file *hls_list_update(struct hls_list *l)
+struct hls_file *hls_m3u8_update(struct hls_list *l)
 {
-    size_t skipped = l->playlist && !l->info->kind->is_dash ? count_skippable(l) : 0;
+    size_t skipped = l->playlist && !l->info->format->is_dash ? count_skippable(l) : 0;
     struct wr w;
 
     if (l->update || skipped == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* list.c - the playlist: which segments it has, and which stay a while after they left it. */
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 #include "live/keeper.h"
 
@@ -67,7 +67,7 @@ static void bury_old(struct hls_list *l, size_t max)
 static void trim(struct hls_list *l, size_t added)
 {
     int64_t lasts = total(&l->q);
-    int64_t window = l->info->kind->window(l);
+    int64_t window = l->info->format->window(l);
     size_t max = most(l, window);
 
     while (l->q.n > HLS_LIST_MIN &&
@@ -136,12 +136,12 @@ void hls_list_publish(struct hls_list *l)
     if (l->q.n == 0)
         return;
     wr_init(&w, LIST_MAX);
-    l->info->kind->list(l, &w, false);
+    l->info->format->list(l, &w, false);
     if (w.bad) { /* a window of days: the disk has it */
         wr_free(&w);
         return;
     }
-    l->playlist = hls_file_new(l->info->hls, &w, l->info->kind->type);
+    l->playlist = hls_file_new(l->info->hls, &w, l->info->format->type);
     l->playlist->playlist = true;
     hls_names_set(l->info, l->info->m3u8_path, l->playlist);
     (void)hls_file_unref(old);
@@ -180,7 +180,7 @@ void hls_list_write(struct hls_list *l)
     if (l->writing || !has_written(l))
         return;
     wr_init(&w, DISK_MAX);
-    l->info->kind->list(l, &w, true);
+    l->info->format->list(l, &w, true);
     if (w.bad) {
         wr_free(&w);
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - files in memory, found by their path; and the players that wait for one. */
+#include "sink/hls/format.h"
 #include "sink/hls/info.h"
-#include "sink/hls/kind.h"
-#include "sink/hls/owner.h"
+#include "sink/hls/store/owner.h"
 
 #include "base/must.h"
 #include "base/text.h"
@@ -198,7 +198,7 @@ bool hls_names_of_file(struct hls *h, const char *path, struct session_stream *o
         .key = key, .vhost = key->vhost, .app = key->app, .name = key->name,
         .param = "", .tc_url = "", .page_url = "", .ip = "",
     };
-    *dash = n->info->kind->is_dash;
+    *dash = n->info->format->is_dash;
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* container_mp4.c - segments of fragmented MP4 with all tracks: frames are collected, and written
  * as a fragment now and then. */
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 #include <string.h>
 

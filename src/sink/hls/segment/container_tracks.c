@@ -8,7 +8,7 @@
  * apply a presentationTimeOffset. availabilityStartTime is when the first period began, and stays
  * over publishers and processes as long as the MPD does.
  */
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 #include "base/must.h"
 

@@ -3,7 +3,7 @@
  *
  * A segment is encrypted in place while it grows, so closing one takes no longer than any frame.
  */
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 #include "base/must.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* muxer.h - frames to segments, parts and what they share. */
-#ifndef SINK_HLS_MUXER_H
-#define SINK_HLS_MUXER_H
+#ifndef SINK_HLS_SEGMENT_MUXER_H
+#define SINK_HLS_SEGMENT_MUXER_H
 
 #include "format/mp4/frag.h"
 #include "format/ts/mux.h"
-#include "sink/hls/kind.h"
-#include "sink/hls/list.h"
-#include "sink/hls/segmenter.h"
+#include "sink/hls/format.h"
+#include "sink/hls/list/list.h"
+#include "sink/hls/segment/segmenter.h"
 
 #include <openssl/evp.h>
 

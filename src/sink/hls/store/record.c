@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - a stream's journal: what is written to it, and when it is written anew.
+/* record.c - a stream's journal: which lines it gets, and when it is replaced.
  *
  * Lines go to the disk with the next file, in the same job and before it: so no file is there that
  * the journal does not know. Once it is several times as long as what it says, or if it could not
@@ -8,8 +8,8 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "sink/hls/kind.h"
-#include "sink/hls/store.h"
+#include "sink/hls/format.h"
+#include "sink/hls/store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void hls_record_fini(struct hls_store *s)
 
 /* ------------------------------------------------------------ entries */
 
-/* What of the path is below that folder: all paths of ours begin with it. */
+/* The path relative to that folder: all paths of ours begin with it. */
 static char *below(const char *root, const char *path)
 {
     size_t n = strlen(root);
@@ -135,7 +135,7 @@ void hls_record_forget(struct hls_store *s, struct hls_entry *e)
 static void put_all(struct hls_store *s, struct wr *w)
 {
     const struct stream_key *key = s->info->key;
-    struct journal_names names = { s->info->kind->name, key->vhost, key->app, key->name };
+    struct journal_names names = { s->info->format->name, key->vhost, key->app, key->name };
 
     journal_put_names(w, &names);
     for (struct hls_entry *e = s->record.first; e; e = e->next) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* owner.c - which worker has a file of HLS or DASH in memory, or the session of a player. */
-#include "sink/hls/owner.h"
+#include "sink/hls/store/owner.h"
 
 #include "base/must.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* list_mpd.c - the MPD of a stream: what of it players can have, and when. */
-#include "sink/hls/muxer.h"
+/* mpd.c - the MPD of a stream: which segments players can fetch, and when. */
+#include "sink/hls/segment/muxer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int64_t window(const struct hls_list *l) /* ms */
     return wanted > needed ? wanted : needed;
 }
 
-int64_t dash_window(const struct hls_list *l)
+int64_t hls_mpd_window(const struct hls_list *l)
 {
     return AV_MS(window(l));
 }
@@ -47,7 +47,7 @@ static bool listed(const struct hls_segment *seg, const struct hls_shared *init,
     return seg->init == init && (!disk || seg->on_disk);
 }
 
-/* What the urls of a track's segments begin with. malloc'ed. */
+/* The begin of the urls of a track's segments. malloc'ed. */
 static char *track_uri(const struct hls_info *info, const struct hls_segment *seg)
 {
     char rest[32], *path, *uri;
@@ -92,7 +92,7 @@ static bool is_empty(const struct hls_list *l, size_t i, size_t n, bool disk)
     return i == n;
 }
 
-void dash_list_text(struct hls_list *l, struct wr *w, bool disk)
+void hls_mpd_text(struct hls_list *l, struct wr *w, bool disk)
 {
     struct mpd head = {
         .published = hls_clock_now(&l->info->clock), .available = l->mux->segmenter.available,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* journal.c - which files a stream's HLS or DASH has on disk. */
-#include "sink/hls/journal.h"
+#include "sink/hls/store/journal.h"
 
 #include "base/must.h"
 
@@ -274,7 +274,7 @@ static void read_segment(struct line *l, struct journal_file *f)
     f->lasts = number(l, TICKS_BITS);
 }
 
-/* What it needs has come before it. */
+/* Its initialization and key came before it. */
 static bool fits(const struct journal *j, const struct journal_file *f)
 {
     const struct journal_file *init = f->init ? journal_find(j, f->init) : NULL;

@@ -7,8 +7,8 @@
  *
  * Names are paths as hls_names_owner() has them, and "?" with the id of a session.
  */
-#ifndef SINK_HLS_OWNER_H
-#define SINK_HLS_OWNER_H
+#ifndef SINK_HLS_STORE_OWNER_H
+#define SINK_HLS_STORE_OWNER_H
 
 #include "session/env.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kind.c - HLS and DASH, as rows. */
-#include "sink/hls/kind.h"
+/* format.c - HLS and DASH, as rows. */
+#include "sink/hls/format.h"
 
-#include "sink/hls/list.h"
+#include "sink/hls/list/list.h"
 
 /* ------------------------------------------------------------ HLS */
 
@@ -43,15 +43,15 @@ static const struct hls_container *dash_container(const struct conf_hls *set)
     return &hls_container_tracks;
 }
 
-const struct hls_kind hls_kinds[HLS_KINDS] = {
-    [HLS_KIND_HLS] = {
+const struct hls_format hls_formats[HLS_FORMATS] = {
+    [HLS_FORMAT_HLS] = {
         .name = "HLS", .sampled = SAMPLED_HLS, .notifies = true,
         .settings = hls_settings, .container = hls_container,
-        .type = "application/vnd.apple.mpegurl", .window = hls_window, .list = hls_list_text,
+        .type = "application/vnd.apple.mpegurl", .window = hls_window, .list = hls_m3u8_text,
     },
-    [HLS_KIND_DASH] = {
+    [HLS_FORMAT_DASH] = {
         .name = "DASH", .sampled = SAMPLED_DASH, .is_dash = true, .periods = true,
         .settings = dash_settings, .container = dash_container,
-        .type = "application/dash+xml", .window = dash_window, .list = dash_list_text,
+        .type = "application/dash+xml", .window = hls_mpd_window, .list = hls_mpd_text,
     },
 };

@@ -4,8 +4,8 @@
 
 #include "base/container_of.h"
 #include "base/must.h"
-#include "sink/hls/kind.h"
-#include "sink/hls/store.h"
+#include "sink/hls/format.h"
+#include "sink/hls/store/store.h"
 
 #include <errno.h>
 #include <stdlib.h>

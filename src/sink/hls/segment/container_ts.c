@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* container_ts.c - segments of MPEG-TS: each frame goes into the bytes at once. */
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 static const char *file(const struct conf_hls *set)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* media.c - segments, and the files that segments share: in memory and on disk, until nobody needs
- * them. */
-#include "sink/hls/kind.h"
-#include "sink/hls/store.h"
+/* media.c - segments, and the files that segments share: in memory and on disk, until nothing
+ * needs them. */
+#include "sink/hls/format.h"
+#include "sink/hls/store/store.h"
 
 #include "base/must.h"
 

@@ -2,7 +2,7 @@
 /* segment.c - one segment, from its first frame to its file; and all that makes them. */
 #include "base/log.h"
 #include "base/must.h"
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static bool name_it(struct hls_muxer *m, struct hls_segment *seg)
 
 static void print(struct hls_muxer *m, const struct hls_segment *seg)
 {
-    enum sampled_kind kind = m->info->kind->sampled;
+    enum sampled_kind kind = m->info->format->sampled;
 
     if (!sampled_due(&m->info->hls->env->sampled, kind, co_now(), m->info->conf->sampled_print))
         return;
@@ -112,7 +112,7 @@ static void print(struct hls_muxer *m, const struct hls_segment *seg)
               av_to_ms(seg->duration));
 }
 
-/* What is in it cannot be used, or is nothing: the next one is not its continuation. */
+/* It is empty or cannot be used: the next one is not its continuation. */
 void hls_segment_drop(struct hls_muxer *m)
 {
     segmenter_lose(&m->segmenter, m->out.w.bad);

@@ -2,7 +2,7 @@
 /* cut.c - frames to segments: what the segmenter says, done with their bytes. */
 #include "base/log.h"
 #include "base/pace.h"
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 /* Whatever a publisher sends, and however often it comes back: over this rate segments and parts
  * become longer, and what needs another segment at once is left out. Streams that are sent faster

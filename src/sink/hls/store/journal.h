@@ -15,8 +15,8 @@
  * are no longer in the playlist. Paths are below the folder of the stream's kind, those of keys
  * below that of keys, and never lead out of it.
  */
-#ifndef SINK_HLS_JOURNAL_H
-#define SINK_HLS_JOURNAL_H
+#ifndef SINK_HLS_STORE_JOURNAL_H
+#define SINK_HLS_STORE_JOURNAL_H
 
 #include "base/wr.h"
 #include "format/playlist/mpd.h"

@@ -2,7 +2,7 @@
 /* segmenter.h - where a stream's segments and parts begin and end.
  *
  * Frames go in, and what is to be done with each comes out; it has no bytes, no files and no clock
- * of its own, which a test can play. Who uses it has the bytes:
+ * of its own, so a test can drive it. Its user has the bytes:
  *
  *     segmenter_time(g, f);
  *     while ((todo = segmenter_next(g, f, how)) != SEGMENTER_ADD && todo != SEGMENTER_SKIP)
@@ -11,10 +11,10 @@
  *         SEGMENTER_PART:  a part ends at f->dts        segmenter_part()
  *     SEGMENTER_ADD: f belongs to the segment that is open; SEGMENTER_SKIP: to none
  */
-#ifndef SINK_HLS_SEGMENTER_H
-#define SINK_HLS_SEGMENTER_H
+#ifndef SINK_HLS_SEGMENT_SEGMENTER_H
+#define SINK_HLS_SEGMENT_SEGMENTER_H
 
-#include "sink/hls/time.h"
+#include "sink/hls/segment/time.h"
 
 enum segmenter_parts {
     SEGMENTER_WHOLE,     /* segments have none */
@@ -85,7 +85,7 @@ enum { /* flags */
     SEGMENTER_NO_END = 2,   /* unless it is full it goes on: there were too many in a short time */
     SEGMENTER_NO_PART = 4,  /* the same of the part */
 };
-/* What is to be done next for this frame. */
+/* The next step for this frame. */
 enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, unsigned how);
 
 /* A segment begins at `at`: how is in g->now. The wall clock in ms since 1970, and a clock that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* segmenter.c - where a stream's segments and parts begin and end. */
-#include "sink/hls/segmenter.h"
+#include "sink/hls/segment/segmenter.h"
 
 #include "format/playlist/m3u8.h"
 

@@ -5,7 +5,7 @@
  * begins before it ends. Nothing was lost in between, so the stream simply goes on where it was;
  * all tracks move together. The wall clock in the playlist tells the truth.
  */
-#include "sink/hls/time.h"
+#include "sink/hls/segment/time.h"
 
 #define BACK AV_MS(1000)  /* so far back is a jump, less is disorder */
 #define FRAME AV_MS(40)   /* how long a frame lasts before one is known */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* time.h - the own time of a stream's HLS: without the jumps and gaps of what comes in. Pure. */
-#ifndef SINK_HLS_TIME_H
-#define SINK_HLS_TIME_H
+#ifndef SINK_HLS_SEGMENT_TIME_H
+#define SINK_HLS_SEGMENT_TIME_H
 
 #include "format/frame.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* store.h - the files of a stream: its segments and what they share, in memory, on their way to the
  * disk, and in the journal. */
-#ifndef SINK_HLS_STORE_H
-#define SINK_HLS_STORE_H
+#ifndef SINK_HLS_STORE_STORE_H
+#define SINK_HLS_STORE_STORE_H
 
 #include "format/mp4/frag.h"
 #include "sink/hls/info.h"
-#include "sink/hls/journal.h"
+#include "sink/hls/store/journal.h"
 #include "sink/store/disk_room.h"
 
 #define HLS_JOURNAL_END ".journal"  /* hidden beside the list: ".s.m3u8.journal" */
@@ -121,7 +121,7 @@ void hls_disk_shared(struct hls_store *s, struct hls_shared *shared);
 void hls_disk_list(struct hls_store *s, struct hls_file *file, bool swap);
 void hls_disk_remove(struct hls_store *s, const char *path);
 
-/* record.c: the journal. What comes and goes; */
+/* record.c: the journal. Files that come and go; */
 void hls_record_init(struct hls_store *s);
 void hls_record_fini(struct hls_store *s);
 void hls_record_segment(struct hls_store *s, struct hls_segment *seg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* parts.c - low latency: the parts of a segment, which players have one by one. */
 #include "base/must.h"
-#include "sink/hls/muxer.h"
+#include "sink/hls/segment/muxer.h"
 
 #include <stdlib.h>
 

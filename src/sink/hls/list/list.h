@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* list.h - the list of a stream: which segments it has, and the text of that. */
-#ifndef SINK_HLS_LIST_H
-#define SINK_HLS_LIST_H
+#ifndef SINK_HLS_LIST_LIST_H
+#define SINK_HLS_LIST_LIST_H
 
 #include "format/playlist/m3u8.h"
 #include "format/playlist/mpd.h"
-#include "sink/hls/store.h"
+#include "sink/hls/store/store.h"
 
 enum {
     HLS_WITH_PARTS = 3,                /* newest segments that are listed with their parts */
@@ -51,13 +51,13 @@ void hls_list_written(struct hls_list *l);
 /* Write again what could not be written, the journal included. False: all segments are written. */
 bool hls_list_again(struct hls_list *l);
 
-/* list_m3u8.c */
-void hls_list_text(struct hls_list *l, struct wr *w, bool disk);
+/* m3u8.c */
+void hls_m3u8_text(struct hls_list *l, struct wr *w, bool disk);
 /* The playlist in memory without what is far from its end, borrowed; NULL: nothing is. */
-struct hls_file *hls_list_update(struct hls_list *l);
+struct hls_file *hls_m3u8_update(struct hls_list *l);
 
-/* list_mpd.c */
-int64_t dash_window(const struct hls_list *l); /* 1/90000 s that stay in the list */
-void dash_list_text(struct hls_list *l, struct wr *w, bool disk);
+/* mpd.c */
+int64_t hls_mpd_window(const struct hls_list *l); /* 1/90000 s that stay in the list */
+void hls_mpd_text(struct hls_list *l, struct wr *w, bool disk);
 
 #endif
