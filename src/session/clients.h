@@ -14,15 +14,13 @@
 #include "base/jput.h"
 #include "base/kbps.h"
 #include "conf/protocols.h"
-#include "live/source.h"
+#include "live/sender.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
 struct clients;
 struct client;
-struct live_feed_info;
-struct live_sender;
 struct session;
 struct session_stream;
 struct home;
@@ -74,6 +72,8 @@ struct clients_info {
     uint64_t in, out;       /* bytes of its connection */
     int in_kbps, out_kbps;  /* over the last 30 s */
     const struct live_sender *sender; /* to a player; NULL: it has none */
+    bool plays;                   /* it is sent a stream or a file: */
+    struct live_sender_stat play;
     const struct clients_detail *detail; /* NULL: there is none */
     const struct session *session;       /* for its read() */
 };

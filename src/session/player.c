@@ -54,14 +54,33 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
 void session_play_end(struct session *s, err_t why)
 {
     s->env->players--;
+    s->playing = NULL;
+    s->seen = (struct session_seen){ 0 };
     workers_note(s->env);
     session_notify(s, HOOKS_STOP);
     session_leave(s, why);
 }
 
+/* How long it is in its state, to a second. */
+static void note_state(struct session *s, co_usec now)
+{
+    struct session_seen *seen = &s->seen;
+    struct live_sender_stat stat = { 0 };
+
+    s->playing(s, &stat);
+    if (seen->at && stat.state == seen->state)
+        return;
+    if (seen->at && seen->state == LIVE_WINDOW_FULL)
+        seen->full += now - seen->at;
+    seen->state = stat.state;
+    seen->at = now;
+}
+
 err_t session_play_check(struct session *s, bool *changed)
 {
     *changed = false;
+    if (s->playing)
+        note_state(s, co_now());
     return session_term_is_over(s->ends) ? session_term_error() : session_apply(s, changed);
 }
 

@@ -91,6 +91,24 @@ static struct session *session_of(struct client *c)
     return container_of(c, struct session, entry);
 }
 
+/* False: it is no player, or one that fetches by requests. */
+static bool play_stat(const struct session *s, struct live_sender_stat *out)
+{
+    const struct session_seen *seen = &s->seen;
+    co_usec now = co_now();
+
+    if (s->sender)
+        live_sender_stat(s->sender, out);
+    if (s->sender || !s->playing)
+        return s->sender != NULL;
+    s->playing(s, out);
+    out->since = out->state == seen->state && seen->at ? now - seen->at : 0;
+    out->window_full = seen->full;
+    if (seen->at && seen->state == LIVE_WINDOW_FULL)
+        out->window_full += now - seen->at;
+    return true;
+}
+
 static void describe(struct client *c, struct clients_info *out)
 {
     struct session *s = session_of(c);
@@ -102,6 +120,7 @@ static void describe(struct client *c, struct clients_info *out)
         .out = s->out, .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
         .sender = s->sender, .detail = s->detail, .session = s,
     };
+    out->plays = play_stat(s, &out->play);
 }
 
 static void kick(struct client *c)

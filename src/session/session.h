@@ -33,6 +33,12 @@ struct session {
     struct kbps in_kbps, out_kbps;
     uint64_t in, out;            /* bytes, where it has no connection of its own */
     const struct live_sender *sender; /* sends to it, while it plays over its connection; or NULL */
+    /* Of a player without a sender: its state, lag and dropped packets now. NULL: not known. */
+    void (*playing)(const struct session *s, struct live_sender_stat *out);
+    struct session_seen {        /* by session_play_check(), once a second */
+        enum live_sender_state state;
+        co_usec at, full;        /* since when; how long its window was full before that */
+    } seen;
     struct co *co;               /* works for it, and is stopped to kick it; NULL: see on_kick */
     void (*on_kick)(struct session *s);
     const struct clients_detail *detail; /* what its protocol knows of it; or NULL */

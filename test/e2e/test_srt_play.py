@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Other people's players of SRT, of streams that come by RTMP and by SRT, in the clear and with keys."""
+import signal
+
 import pytest
 
+import httpapi
 from procs import SOURCE, Proc, free_port, wait_for
 from tools import run
 
@@ -13,8 +16,10 @@ def serve(srs, key=0, more="", **how):
     """A server with SRT; key: bytes of the key that clients must have."""
     port = free_port()
     secret = f"passphrase {PASSPHRASE}; pbkeylen {key};" if key else ""
-    s = srs("srt { enabled on; }", f"srt_server {{ enabled on; listen 127.0.0.1:{port}; {secret} {more} }}", **how)
-    s.srt_port = port
+    api = free_port()
+    s = srs("srt { enabled on; }", httpapi.conf(api, more=f"srt_server {{ enabled on; listen 127.0.0.1:{port}; {secret} {more} }}"),
+            **how)
+    s.srt_port, s.api = port, httpapi.Api(api)
     s.secret = f"&passphrase={PASSPHRASE}&pbkeylen={key}" if key else ""
     return s
 
@@ -65,6 +70,8 @@ def check(s, source, tmp_path, by, name, size=150000):
     out = tmp_path / "out.ts"
     there = PLAYERS[name](s, out, tmp_path / "play.log")
     assert wait_for(lambda: out.exists() and out.stat().st_size > size, 12), there.text() + s.log()[-3000:]
+    player = next(c for c in s.api.clients() if c["type"] == "srt-play")
+    assert player["state"] == "COLLECT" and 0 <= player["lag_ms"] < 3000 and player["window_full_ms"] == 0, player
     there.end()
     assert min(tracks(out)) >= 10
     assert s.wait_log("client finished", 3)
@@ -74,6 +81,27 @@ def check(s, source, tmp_path, by, name, size=150000):
 @pytest.mark.parametrize("by", ["rtmp", "srt"])
 def test_plays(srs, source, tmp_path, by):
     check(serve(srs, 16), source, tmp_path, by, "srt-live-transmit", 60000)
+
+
+@pytest.mark.needs("srt-live-transmit")
+def test_why_a_player_stalls(srs, source, tmp_path):
+    """One that stands still for a while: its state, its lag, and for how long its window was full."""
+    def player():
+        return next(c for c in s.api.clients() if c["type"] == "srt-play")
+    s = serve(srs, more="peer_idle_timeout 20000;")
+    publish(s, source, tmp_path, "rtmp")
+    out = tmp_path / "out.ts"
+    there = transmit(s, out, tmp_path / "play.log")
+    assert wait_for(lambda: out.exists() and out.stat().st_size > 30000, 12), there.text() + s.log()[-3000:]
+    there.p.send_signal(signal.SIGSTOP)
+    try:
+        assert wait_for(lambda: player()["state"] == "WINDOW_FULL" and player()["state_ms"] > 500, 10), player()
+        slow = player()
+        assert slow["window_full_ms"] >= slow["state_ms"] > 0, slow
+    finally:
+        there.p.send_signal(signal.SIGCONT)
+    assert wait_for(lambda: player()["state"] == "COLLECT", 10), player()
+    assert player()["window_full_ms"] > 500
 
 
 @pytest.mark.long

@@ -15,16 +15,13 @@
 enum { NAME_MAX_SIZE = 4096 };
 
 /* Why a player stalls, if it does. */
-static void put_sender(struct jput *j, const struct live_sender *sender)
+static void put_play(struct jput *j, const struct live_sender_stat *stat)
 {
-    struct live_sender_stat stat;
-
-    live_sender_stat(sender, &stat);
-    jput_text(j, "state", live_sender_state_name(stat.state));
-    jput_int(j, "state_ms", us_to_ms(stat.since));
-    jput_int(j, "lag_ms", us_to_ms(stat.lag));
-    jput_uint(j, "dropped_packets", stat.dropped);
-    jput_int(j, "window_full_ms", us_to_ms(stat.window_full));
+    jput_text(j, "state", live_sender_state_name(stat->state));
+    jput_int(j, "state_ms", us_to_ms(stat->since));
+    jput_int(j, "lag_ms", us_to_ms(stat->lag));
+    jput_uint(j, "dropped_packets", stat->dropped);
+    jput_int(j, "window_full_ms", us_to_ms(stat->window_full));
 }
 
 /* How its packets come over, of RTSP. */
@@ -94,10 +91,10 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     api_kbps(j, info.in_kbps, info.out_kbps);
     if (client->way)
         put_rtp(j, client);
-    if (info.sender) {
-        put_sender(j, info.sender);
+    if (info.plays)
+        put_play(j, &info.play);
+    if (info.sender)
         put_file(j, info.sender);
-    }
     put_detail(j, &info);
     jput_close(j, '}');
 }
@@ -271,8 +268,8 @@ static void pick_client(struct client *client, void *arg)
     if (!order_finds(&p->o, (const char *[]){ info.ip, id, clients_type_name(client->type),
                                               text_or_empty(s->name) }, 4))
         return;
-    if (info.sender)
-        live_sender_stat(info.sender, &stat);
+    if (info.plays)
+        stat = info.play;
     p->found++;
     p->stalled += stall_of(client, &stat) >= STALLS_AFTER;
     order_add(&p->o, &(struct order_row){ .key = key_of(client, &info, &stat, p->o.by),

@@ -278,14 +278,25 @@ static bool may_go_on(struct srt_sender *s, co_usec now)
     return e.due >= now - BACKLOG || may_catch_up(s, e.due, now);
 }
 
+/* The packet before which the peer has room, by its last ACK and by our own window. */
+static uint64_t limit_of(const struct srt_sender *s)
+{
+    uint64_t room = s->acked + (s->room > WINDOW_MIN ? s->room : WINDOW_MIN);
+    uint64_t own = srt_sender_unacked(s) + s->set.window;
+
+    return room < own ? room : own;
+}
+
+bool srt_sender_is_full(const struct srt_sender *s)
+{
+    return s->stalled || s->next >= limit_of(s);
+}
+
 static void put_new(struct srt_sender *s, struct srt_burst *b, co_usec now)
 {
-    uint64_t limit = s->acked + (s->room > WINDOW_MIN ? s->room : WINDOW_MIN);
-    uint64_t before;
+    uint64_t limit = limit_of(s), before;
     struct srt_log_entry e;
 
-    if (limit > srt_sender_unacked(s) + s->set.window)
-        limit = srt_sender_unacked(s) + s->set.window;
     if (s->next >= limit || !may_go_on(s, now))
         return;
     if (s->next == srt_sender_unacked(s))

@@ -88,6 +88,8 @@ static inline co_usec srt_sender_deadline(const struct srt_sender *s)
 {
     return s->again_at;
 }
+/* The peer takes nothing new now: its window is full, or it acknowledges nothing. */
+bool srt_sender_is_full(const struct srt_sender *s);
 /* The number of the log that it sends next, or behind tables. */
 static inline uint64_t srt_sender_number(const struct srt_sender *s)
 {

@@ -5,6 +5,7 @@
  * there: pictures until the next key frame makes them late, sound and configurations until they
  * are sent. Who is over a limit goes on at a key frame.
  */
+#include "base/container_of.h"
 #include "proto/rtmfp/rtmp.h"
 #include "proto/rtmp/control.h"
 #include "proto/rtmp/reply.h"
@@ -269,6 +270,29 @@ void rtmfp_play_changed(struct rtmfp_netstream *n)
 
 /* ---- life */
 
+static co_usec lag_of(const struct rtmfp_flow_out *f, co_usec now)
+{
+    co_usec oldest = f ? rtmfp_flow_out_oldest(f) : INT64_MAX;
+
+    return oldest < now ? now - oldest : 0;
+}
+
+/* What its line does not take waits in its flows. */
+static void playing(const struct session *s, struct live_sender_stat *out)
+{
+    const struct rtmfp_netstream *n = container_of(s, const struct rtmfp_netstream, base);
+    co_usec audio = lag_of(n->audio, co_now()), video = lag_of(n->video, co_now());
+
+    out->dropped = n->play.abandoned;
+    out->lag = audio > video ? audio : video;
+    if (n->play.paused)
+        out->state = LIVE_PAUSED;
+    else if (n->play.waits && !n->play.no_video)
+        out->state = LIVE_WAIT_KEY;
+    else
+        out->state = out->lag > LATE ? LIVE_WINDOW_FULL : LIVE_COLLECT;
+}
+
 static struct rtmfp_flow_out *open_flow(struct rtmfp_netstream *n, enum rtmfp_order order)
 {
     uint8_t words[RTMFP_FLOW_METADATA_MAX];
@@ -341,6 +365,7 @@ err_t rtmfp_play_begin(struct rtmfp_netstream *n)
         .no_opus = n->play.no_opus, .told_no_opus = !n->play.no_opus,
     };
     n->play.stream = rtmfp_stream_get(n->peer->service, n->base.src);
+    n->base.playing = playing;
     n->doing = RTMFP_PLAYS;
     rtmfp_peer_media(n->peer, true);
     tell_started(n);

@@ -43,6 +43,23 @@ static void find_begin(const struct srt_peer *p, struct srt_conn_opts *opts)
     opts->lead = srt_wire_join(wire, &opts->from);
 }
 
+static void playing(const struct session *s, struct live_sender_stat *out)
+{
+    const struct srt_peer *p = container_of(s, const struct srt_peer, base.session);
+    const struct srt_sender *sender = &p->conn.sender;
+    struct srt_log_entry next;
+
+    out->dropped = sender->stat.dropped;
+    if (srt_log_get(sender->set.log, srt_sender_number(sender), &next))
+        out->lag = co_now() - next.due;
+    if (sender->skip_due)
+        out->state = LIVE_WAIT_KEY;
+    else if (srt_sender_is_full(sender))
+        out->state = LIVE_WINDOW_FULL;
+    else
+        out->state = LIVE_COLLECT;
+}
+
 err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)
 {
     int64_t maxbw = p->base.session.conf->srt_server.maxbw;
@@ -60,6 +77,7 @@ err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)
         return err_new(ERR_NO_MEMORY, "a connection of SRT");
     }
     p->conn.sender.skip_due = !set.lead;
+    p->base.session.playing = playing;
     return NULL;
 }
 
