@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* drop.c - take the bytes of a stream and drop them as cheaply as the kernel allows. */
-#include "tools/load/drop.h"
+#include "tools/load/watch.h"
 
 #include "co/net/io_tcp.h"
 

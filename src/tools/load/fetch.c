@@ -25,16 +25,7 @@ static co_usec timeout_of(const struct load_client *c)
 err_t load_fetch_open(struct load_client *c, const struct load_url *url, const char *bind_ip,
                       co_usec timeout)
 {
-    err_t err = io_tcp_connect(&c->talk.io, c->run->ip, url->port, bind_ip, timeout);
-
-    if (err)
-        return err;
-    c->talk.io->read_timeout = c->talk.io->write_timeout = timeout;
-    if (url->tls)
-        err = load_talk_tls(&c->talk, url->host, timeout);
-    if (err)
-        load_talk_close(&c->talk);
-    return err;
+    return load_connect(&c->talk.io, c->run->ip, url, bind_ip, timeout);
 }
 
 static void name_place(char *out, size_t size, bool tls, const char *host, int port)
@@ -51,20 +42,18 @@ void load_fetch_init(struct load_fetch *f, struct load_client *c, const struct l
 static err_t connect_to(struct load_fetch *f, const struct http_place *to)
 {
     struct load_client *c = f->c;
+    struct load_url url = { .port = to->port, .tls = to->tls };
+    struct co_dns dns;
     char bind_ip[64];
     err_t err = load_opts_bind(&c->run->opts, c->index, bind_ip, sizeof(bind_ip));
 
     f->answers = 0;
+    (void)snprintf(url.host, sizeof(url.host), "%s", to->host);
     if (!err)
-        err = co_dns_connect(&c->talk.io, to->host, to->port, bind_ip, timeout_of(c));
-    if (!err) {
-        c->talk.io->read_timeout = c->talk.io->write_timeout = timeout_of(c);
-        if (to->tls)
-            err = load_talk_tls(&c->talk, to->host, timeout_of(c));
-    }
-    if (err)
-        load_talk_close(&c->talk);
-    else
+        err = co_dns_resolve(to->host, timeout_of(c), &dns);
+    if (!err)
+        err = load_connect(&c->talk.io, dns.ip[0], &url, bind_ip, timeout_of(c));
+    if (!err)
         name_place(f->place, sizeof(f->place), to->tls, to->host, to->port);
     return err;
 }

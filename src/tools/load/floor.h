@@ -17,5 +17,7 @@ int load_udp_floor(int argc, char **argv);
 /* "--floor -c N --duration S [-i FILE | --kbps K] [--cm] [--no-sound] [--no-gso] [--reader-cpu N]",
  * and "--cbc-every MS" for RTMFP: encrypted ones; also what a packet takes to encrypt. */
 int load_rtc_floor(int argc, char **argv);
+/* "--dh": µs of CPU that keys of RTMFP take, by our code and by OpenSSL as it is. */
+int load_rtmfp_keys(void);
 
 #endif

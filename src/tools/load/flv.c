@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* flv.c - walk over the tags of an FLV stream. */
-#include "tools/load/flv.h"
+#include "tools/load/skim.h"
 
 #include <string.h>
 

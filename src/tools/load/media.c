@@ -3,12 +3,13 @@
 #include "tools/load/media.h"
 
 #include "format/flv/flv.h"
+#include "tools/load/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 30 };
+enum { FILE_MAX = 1 << 30, CATCH_UP = 16 };
 
 /* Where the first NAL unit's length stands, if a marker can go before it. */
 static uint8_t marker_place(const struct flv_body *b, const uint8_t *data, size_t size)
@@ -213,4 +214,69 @@ const struct load_message *load_play_next(struct load_play *p, const struct load
     msg = &m->messages[p->at++];
     *time = p->base + msg->time;
     return msg;
+}
+
+size_t load_media_extra(uint8_t out[LOAD_MARKER_SIZE], const struct load_message *msg,
+                        uint32_t *number)
+{
+    static const uint8_t set_data_frame[] = "\x02\x00\x0d@setDataFrame";
+    struct load_marker m = { .time = 0 };
+
+    if (msg->type == FLV_DATA && msg->size > 3 && msg->data[3] == 'o') {
+        memcpy(out, set_data_frame, sizeof(set_data_frame) - 1);
+        return sizeof(set_data_frame) - 1;
+    }
+    if (!msg->marker || !number)
+        return 0;
+    m.number = (*number)++;
+    m.time = load_wall();
+    return load_marker_build(out, msg->codec, &m);
+}
+
+/* ------------------------------------------------------------ a publisher */
+
+static err_t wait_due(struct io *io, co_usec due, unsigned sent, err_t (*hear)(void *arg),
+                      void *arg)
+{
+    co_usec now = co_clock();
+
+    if (now >= due && sent % CATCH_UP == 0)
+        co_yield();
+    do {
+        err_t err = io_readable(io) ? hear(arg) : NULL;
+
+        if (err)
+            return err;
+        if (now < due && io_wait(io, false, due - now) == CO_STOPPED)
+            return err_new(ERR_STOPPED, "publisher");
+        now = co_clock();
+    } while (now < due);
+    return co_check();
+}
+
+err_t load_publish(struct load_client *c, const struct load_media *m, err_t (*hear)(void *arg),
+                   err_t (*send)(void *arg, const struct load_message *msg, uint64_t time),
+                   void *arg)
+{
+    co_usec from = co_clock();
+    struct load_play play;
+    err_t err = NULL;
+
+    c->alive = true;
+    c->mark_at = from;
+    load_hist_add(&c->run->stat.first_byte, from - c->began); /* the first that we may send */
+    co_stack_trim();
+    load_play_begin(&play, m, (unsigned)rand());
+    for (unsigned i = 0; !err && !load_is_over(c); i++) {
+        uint64_t time;
+        const struct load_message *msg = load_play_next(&play, m, &time);
+        co_usec due = from + CO_MS(time);
+
+        err = wait_due(c->talk.io, due, i, hear, arg);
+        if (err)
+            break;
+        load_hist_add(&c->run->stat.lag, co_clock() - due);
+        err = send(arg, msg, time);
+    }
+    return err;
 }

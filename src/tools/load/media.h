@@ -9,6 +9,7 @@
 
 #include "av/packet.h"
 #include "base/err.h"
+#include "tools/load/marker.h"
 
 struct load_message {
     const uint8_t *data;
@@ -42,10 +43,23 @@ err_t load_media_parse(struct load_media *m, uint8_t *file, size_t size)
     __attribute__((warn_unused_result));
 void load_media_free(struct load_media *m);
 
+/* What is put in front of a message's data, or into them at msg->marker: @setDataFrame of metadata;
+ * the clock of a picture, if `number`, of the next one, is not NULL. Gives its size. */
+size_t load_media_extra(uint8_t out[LOAD_MARKER_SIZE], const struct load_message *msg,
+                        uint32_t *number);
+
 /* Begin at a key frame, one of them by `seed`; its time is 0. */
 void load_play_begin(struct load_play *p, const struct load_media *m, unsigned seed);
 /* The next message and its time in ms from the begin; they never end. */
 const struct load_message *load_play_next(struct load_play *p, const struct load_media *m,
                                           uint64_t *time);
+
+struct load_client;
+
+/* A publisher that may send from now on: each message when it is due, until the session is over.
+ * hear() takes what the server says meanwhile. Yields. */
+err_t load_publish(struct load_client *c, const struct load_media *m, err_t (*hear)(void *arg),
+                   err_t (*send)(void *arg, const struct load_message *msg, uint64_t time),
+                   void *arg) __attribute__((warn_unused_result));
 
 #endif

@@ -5,7 +5,6 @@
 #include "base/must.h"
 #include "format/flv/flv.h"
 #include "proto/rtmfp/rtmp.h"
-#include "tools/load/marker.h"
 #include "tools/load/run.h"
 
 #include <stdlib.h>
@@ -17,12 +16,13 @@ static struct rtmfp_flow_out *flow_of(const struct load_rtmfp_feed *f, uint8_t t
     return type == FLV_VIDEO ? f->video : type == FLV_AUDIO ? f->audio : f->data;
 }
 
-/* The message with `extra` put in at its offset `at`. */
-static void say(struct load_rtmfp_feed *f, const struct load_message *msg, size_t at,
-                const void *extra, size_t extra_size, bool keep)
+/* `keep`: it is not given up. */
+static void say(struct load_rtmfp_feed *f, const struct load_message *msg, bool keep)
 {
     struct rtmfp_flow_out *flow = flow_of(f, msg->type);
-    size_t size = msg->size + extra_size;
+    uint8_t extra[LOAD_MARKER_SIZE];
+    size_t n = load_media_extra(extra, msg, f->marker ? &f->number : NULL), at = msg->marker;
+    size_t size = msg->size + n;
     struct rtmfp_message *m;
     struct wr w;
 
@@ -33,43 +33,25 @@ static void say(struct load_rtmfp_feed *f, const struct load_message *msg, size_
                               f->from + CO_MS(f->next_time)));
     w = rtmfp_wr(m->bytes + RTMFP_MESSAGE_HEAD, size);
     wr_bytes(&w, msg->data, at);
-    wr_bytes(&w, extra, extra_size);
+    wr_bytes(&w, extra, n);
     wr_bytes(&w, msg->data + at, msg->size - at);
     if (!rtmfp_flow_out_write(flow, m, keep))
         f->stat->rtmfp.unsent++;
     rtmfp_message_unref(m);
 }
 
-static void say_heads(struct load_rtmfp_feed *f)
-{
-    static const uint8_t set_data_frame[] = "\x02\x00\x0d@setDataFrame";
-
-    for (size_t i = 0; i < f->media->head_count; i++) {
-        const struct load_message *msg = &f->media->heads[i];
-        bool meta = msg->type == FLV_DATA && msg->size > 3 && msg->data[3] == 'o';
-
-        say(f, msg, 0, set_data_frame, meta ? sizeof(set_data_frame) - 1 : 0, true);
-    }
-}
-
 static void say_media(struct load_rtmfp_feed *f)
 {
     const struct load_message *msg = f->next;
-    struct load_marker m = { .number = f->number };
-    uint8_t bytes[LOAD_MARKER_SIZE];
-    size_t n = 0;
 
-    if (msg->marker && f->marker) {
-        m.time = load_wall();
-        n = load_marker_build(bytes, msg->codec, &m);
-        f->number++;
-    }
     if (msg->type == FLV_VIDEO && msg->key)
         f->until_key = false;
-    if (msg->type == FLV_VIDEO && f->until_key)
+    if (msg->type == FLV_VIDEO && f->until_key) {
         f->stat->rtmfp.unsent++;
-    else
-        say(f, msg, msg->marker, bytes, n, msg->type != FLV_VIDEO);
+        f->number += msg->marker && f->marker; /* it counts as lost */
+    } else {
+        say(f, msg, msg->type != FLV_VIDEO);
+    }
 }
 
 bool load_rtmfp_feed_begin(struct load_rtmfp_feed *f, struct rtmfp_session *s,
@@ -86,7 +68,8 @@ bool load_rtmfp_feed_begin(struct load_rtmfp_feed *f, struct rtmfp_session *s,
     load_play_begin(&f->play, f->media, (unsigned)rand());
     if (!f->audio || !f->video)
         return false;
-    say_heads(f);
+    for (size_t i = 0; i < f->media->head_count; i++)
+        say(f, &f->media->heads[i], true);
     f->next = load_play_next(&f->play, f->media, &f->next_time);
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmfp_keys.c - what keys of RTMFP cost, by our code and by OpenSSL as it is: by its keys of type
  * DH over the same primes, with exponents of the length that it chooses. */
-#include "tools/load/rtmfp_keys.h"
+#include "tools/load/floor.h"
 
 #include "base/must.h"
 #include "proto/rtmfp/group.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_pid.h - CPU and memory of another process of this machine. */
+/* rtmfp_pid.h - CPU and memory of a process of this machine. */
 #ifndef TOOLS_LOAD_RTMFP_PID_H
 #define TOOLS_LOAD_RTMFP_PID_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmfp_report.c - what clients of RTMFP measured, as text and as JSON. */
-#include "tools/load/rtmfp_report.h"
+#include "tools/load/stat.h"
 
 #include <inttypes.h>
 

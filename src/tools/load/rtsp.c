@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "co/net/io_tcp.h"
-#include "tools/load/rtsp_tunnel.h"
 
 enum { OFFER_MAX = 4096 };
 
@@ -14,36 +12,15 @@ static const struct rtsp_limits limits = {
     .idle_time = CO_FOREVER, .message_time = CO_FOREVER, /* each answer has a time of its own */
 };
 
-static err_t connect_one(struct load_client *c, struct io **io, const struct load_url *url,
-                         const char *bind_ip, co_usec timeout)
-{
-    const struct io_tls_trust trust = { .any = true };
-    err_t err;
-
-    *io = NULL;
-    err = io_tcp_connect(io, c->run->ip, url->port, bind_ip, timeout);
-    if (err)
-        return err;
-    (*io)->read_timeout = (*io)->write_timeout = timeout;
-    io_tcp_nodelay(*io, true);
-    if (url->tls)
-        err = io_tls_connect(io, url->host, &trust, timeout);
-    if (!err)
-        return NULL;
-    io_close(*io);
-    *io = NULL;
-    return err;
-}
-
 err_t load_rtsp_open(struct load_client *c, const struct load_url *url, const char *bind_ip,
                      co_usec timeout)
 {
     struct io **io = &c->talk.io, *up;
-    err_t err = connect_one(c, io, url, bind_ip, timeout);
+    err_t err = load_connect(io, c->run->ip, url, bind_ip, timeout);
 
     if (err || !c->run->opts.tunnel)
         return err;
-    err = connect_one(c, &up, url, bind_ip, timeout);
+    err = load_connect(&up, c->run->ip, url, bind_ip, timeout);
     if (!err)
         return load_tunnel_open(io, up, url->host);
     load_talk_close(&c->talk);

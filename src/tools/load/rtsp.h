@@ -37,4 +37,8 @@ err_t load_rtsp_alive(struct load_rtsp *t) __attribute__((warn_unused_result));
 /* The session is over; nobody waits for the answer. */
 void  load_rtsp_teardown(struct load_rtsp *t);
 
+/* rtsp_tunnel.c: RTSP inside of HTTP. *io has the way down, and becomes a pipe over both. */
+err_t load_tunnel_open(struct io **io, struct io *up, const char *host)
+    __attribute__((warn_unused_result));
+
 #endif

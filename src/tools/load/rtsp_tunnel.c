@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtsp_tunnel.c - RTSP inside of HTTP, a client's side. */
-#include "tools/load/rtsp_tunnel.h"
+#include "tools/load/rtsp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

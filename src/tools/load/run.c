@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "co/net/dns.h"
 #include "co/net/io_tcp.h"
+#include "tools/load/rtmfp_pid.h"
 
 enum { SPARE_DESCRIPTORS = 32, TICK_MS = 20, RESOLVE_S = 10 };
 
@@ -68,20 +69,6 @@ double load_cpu_seconds(void)
     (void)getrusage(RUSAGE_SELF, &u);
     return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-/* kB now, not the most there ever was. */
-static long rss_kb(void)
-{
-    long pages = 0, all = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-
-    if (f) {
-        if (fscanf(f, "%ld %ld", &all, &pages) != 2)
-            pages = 0;
-        (void)fclose(f);
-    }
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 /* ---- one client */
@@ -251,6 +238,7 @@ static bool is_publisher(const struct load_run *run)
 static void make_report(const struct load_run *run, struct load_report *r)
 {
     co_usec now = co_clock(), from = run->mark ? run->mark : run->began;
+    struct load_pid me;
 
     memset(r, 0, sizeof(*r)); /* large: not by way of another one on the stack */
     r->tool = run->tool->name;
@@ -258,7 +246,8 @@ static void make_report(const struct load_run *run, struct load_report *r)
     r->clients = run->opts.clients;
     r->seconds = (double)(now - from) / 1e6;
     r->total_seconds = (double)(now - run->began) / 1e6;
-    r->rss_kb = rss_kb();
+    if (load_pid_look(&me, getpid())) /* now, not the most there ever was */
+        r->rss_kb = (long)me.kb;
     r->kind = run->tool->kind;
     r->media_kbps = run->media_kbps;
     r->gaps = !is_publisher(run) && r->kind != LOAD_HLS && !is_fast(run) &&

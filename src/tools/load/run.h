@@ -7,7 +7,6 @@
 #ifndef TOOLS_LOAD_RUN_H
 #define TOOLS_LOAD_RUN_H
 
-#include "tools/load/flv.h"
 #include "tools/load/marker.h"
 #include "tools/load/opts.h"
 #include "tools/load/stat.h"
@@ -70,6 +69,13 @@ struct load_run {
 };
 
 int load_main(const struct load_tool *tool, int argc, char **argv);
+/* The main() of a tool that is no more than its row. */
+#define LOAD_TOOL(...) \
+    int main(int argc, char **argv) \
+    { \
+        static const struct load_tool tool = { __VA_ARGS__ }; \
+        return load_main(&tool, argc, argv); \
+    }
 
 /* Is this session's time over? */
 bool load_is_over(const struct load_client *c);

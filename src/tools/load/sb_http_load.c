@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sb_http_load.c - many HTTP-FLV players, that look at all they get or drop it unseen (--fast).
  * Streams of another format (.mp4, .ts) are always dropped unseen. */
-#include "tools/load/drop.h"
 #include "tools/load/fetch.h"
 #include "tools/load/watch.h"
 
@@ -107,16 +106,10 @@ static err_t play(struct load_client *c, const struct load_url *url)
     return load_drop(c, NULL);
 }
 
-static const struct load_tool tool = {
+LOAD_TOOL(
     .name = "sb_http_load",
     .what = "many HTTP-FLV players",
     .kind = LOAD_HTTP,
     .schemes = "http https",
     .open = load_fetch_open,
-    .session = play,
-};
-
-int main(int argc, char **argv)
-{
-    return load_main(&tool, argc, argv);
-}
+    .session = play)

@@ -3,7 +3,6 @@
 #include "tools/load/rtmfp_hub.h"
 
 #include "tools/load/floor.h"
-#include "tools/load/rtmfp_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

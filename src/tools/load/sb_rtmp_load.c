@@ -41,15 +41,9 @@ static err_t play(struct load_client *c, const struct load_url *url)
     return err;
 }
 
-static const struct load_tool tool = {
+LOAD_TOOL(
     .name = "sb_rtmp_load",
     .what = "many RTMP players that look at all they get",
     .kind = LOAD_PLAY,
     .schemes = "rtmp rtmps",
-    .session = play,
-};
-
-int main(int argc, char **argv)
-{
-    return load_main(&tool, argc, argv);
-}
+    .session = play)

@@ -3,7 +3,7 @@
  *
  * After the first media nothing is parsed (drop.h).
  */
-#include "tools/load/drop.h"
+#include "tools/load/watch.h"
 
 static void on_media(void *arg, const struct load_skim_msg *msg)
 {
@@ -49,15 +49,9 @@ static err_t play(struct load_client *c, const struct load_url *url)
     return load_drop(c, alive);
 }
 
-static const struct load_tool tool = {
+LOAD_TOOL(
     .name = "sb_rtmp_load_fast",
     .what = "many RTMP players that take the bytes and drop them",
     .kind = LOAD_FAST,
     .schemes = "rtmp",
-    .session = play,
-};
-
-int main(int argc, char **argv)
-{
-    return load_main(&tool, argc, argv);
-}
+    .session = play)

@@ -5,16 +5,12 @@
  * does; its chunk headers are made for each sending, its payload is written from the file. */
 #include "tools/load/run.h"
 
-#include <stdlib.h>
-
-#include "format/flv/flv.h"
 #include "proto/rtmp/chunk_out.h"
 #include "tools/load/media.h"
 
-enum { IOV_MAX_OURS = 64, CATCH_UP = 16 };
+enum { IOV_MAX_OURS = 64 };
 
 static struct load_media media; /* parsed once, of all publishers */
-static const uint8_t set_data_frame[] = "\x02\x00\x0d@setDataFrame";
 
 /* A message cut into chunks for one writev: pieces come, headers go between them. */
 struct gather {
@@ -91,84 +87,27 @@ static err_t send_message(struct load_client *c, const struct load_message *msg,
     return err;
 }
 
-static err_t send_heads(struct load_client *c)
+static err_t send_one(void *arg, const struct load_message *msg, uint64_t time)
 {
-    err_t err = NULL;
+    struct load_client *c = arg;
+    uint8_t extra[LOAD_MARKER_SIZE];
+    size_t n = load_media_extra(extra, msg, c->run->opts.no_marker ? NULL : &c->number);
 
-    for (size_t i = 0; !err && i < media.head_count; i++) {
-        const struct load_message *msg = &media.heads[i];
-        bool meta = msg->type == FLV_DATA && msg->size > 3 && msg->data[3] == 'o';
-
-        err = send_message(c, msg, 0, 0, set_data_frame, meta ? sizeof(set_data_frame) - 1 : 0);
-    }
-    return err;
+    return send_message(c, msg, (uint32_t)time, msg->marker, extra, n);
 }
 
-static err_t send_media(struct load_client *c, const struct load_message *msg, uint64_t time)
+static err_t hear(void *arg)
 {
-    struct load_marker m = { .number = c->number };
-    uint8_t bytes[LOAD_MARKER_SIZE];
-    size_t n = 0;
-
-    if (msg->marker && !c->run->opts.no_marker) {
-        m.time = load_wall();
-        n = load_marker_build(bytes, msg->codec, &m);
-        c->number++;
-    }
-    return send_message(c, msg, (uint32_t)time, msg->marker, bytes, n);
-}
-
-/* Wait until `due`, and answer what the server says meanwhile. */
-static err_t wait_due(struct load_client *c, co_usec due, unsigned sent)
-{
-    co_usec now = co_clock();
-
-    if (now >= due && sent % CATCH_UP == 0)
-        co_yield();
-    do {
-        if (io_readable(c->talk.io)) {
-            err_t err = load_talk_read(&c->talk);
-
-            if (err)
-                return err;
-        }
-        if (now < due && io_wait(c->talk.io, false, due - now) == CO_STOPPED)
-            return err_new(ERR_STOPPED, "publisher");
-        now = co_clock();
-    } while (now < due);
-    return co_check();
+    return load_talk_read(&((struct load_client *)arg)->talk);
 }
 
 static err_t publish(struct load_client *c, const struct load_url *url)
 {
-    const struct load_message *msg;
-    struct load_play play;
-    co_usec from;
-    err_t err;
+    err_t err = load_talk_publish(&c->talk, url, (uint32_t)c->run->opts.chunk_size);
 
-    err = load_talk_publish(&c->talk, url, (uint32_t)c->run->opts.chunk_size);
-    if (!err)
-        err = send_heads(c);
-    if (err)
-        return err;
-    c->alive = true;
-    c->mark_at = from = co_clock();
-    load_hist_add(&c->run->stat.first_byte, from - c->began); /* the first that we may send */
-    co_stack_trim();
-    load_play_begin(&play, &media, (unsigned)rand());
-    for (unsigned i = 0; !err && !load_is_over(c); i++) {
-        uint64_t time;
-        co_usec due;
-
-        msg = load_play_next(&play, &media, &time);
-        due = from + CO_MS(time);
-        err = wait_due(c, due, i);
-        if (err)
-            break;
-        load_hist_add(&c->run->stat.lag, co_clock() - due);
-        err = send_media(c, msg, time);
-    }
-    return err;
+    for (size_t i = 0; !err && i < media.head_count; i++)
+        err = send_one(c, &media.heads[i], 0);
+    return err ? err : load_publish(c, &media, hear, send_one, c);
 }
 
 static err_t prepare(struct load_run *run)
@@ -180,16 +119,10 @@ static err_t prepare(struct load_run *run)
     return err;
 }
 
-static const struct load_tool tool = {
+LOAD_TOOL(
     .name = "sb_rtmp_publish",
     .what = "many RTMP publishers of one FLV file",
     .kind = LOAD_PUBLISH,
     .schemes = "rtmp",
     .prepare = prepare,
-    .session = publish,
-};
-
-int main(int argc, char **argv)
-{
-    return load_main(&tool, argc, argv);
-}
+    .session = publish)

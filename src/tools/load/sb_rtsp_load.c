@@ -261,17 +261,11 @@ static err_t prepare(struct load_run *run)
     return NULL;
 }
 
-static const struct load_tool tool = {
+LOAD_TOOL(
     .name = "sb_rtsp_load",
     .what = "many RTSP players that look at all they get",
     .kind = LOAD_RTSP,
     .schemes = "rtsp rtsps",
     .open = load_rtsp_open,
     .prepare = prepare,
-    .session = play,
-};
-
-int main(int argc, char **argv)
-{
-    return load_main(&tool, argc, argv);
-}
+    .session = play)

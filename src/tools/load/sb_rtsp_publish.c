@@ -12,7 +12,7 @@
 #include "co/net/io_tcp.h"
 #include "proto/sdp/sdp.h"
 
-enum { CATCH_UP = 16, SDP_MAX = 16 * 1024 };
+enum { SDP_MAX = 16 * 1024 };
 
 static struct load_source source; /* parsed once, of all publishers */
 
@@ -80,55 +80,20 @@ static err_t begin(struct publisher *p)
 
 /* ------------------------------------------------------------ media */
 
-/* Wait until `due`, and hear what the server says meanwhile. */
-static err_t wait_due(struct publisher *p, co_usec due, unsigned sent)
+static err_t hear(void *arg)
 {
-    struct io *io = p->heard.c->talk.io;
-    co_usec now = co_clock();
+    struct publisher *p = arg;
+    size_t n;
 
-    if (now >= due && sent % CATCH_UP == 0)
-        co_yield();
-    do {
-        size_t n;
-        err_t err = io_readable(io) ? load_rtp_read(&p->heard, &p->talk.call.reader, &n) : NULL;
-
-        if (err)
-            return err;
-        if (now < due && io_wait(io, false, due - now) == CO_STOPPED)
-            return err_new(ERR_STOPPED, "publisher");
-        now = co_clock();
-    } while (now < due);
-    return co_check();
+    return load_rtp_read(&p->heard, &p->talk.call.reader, &n);
 }
 
-static err_t send_all(struct publisher *p)
+static err_t send_one(void *arg, const struct load_message *msg, uint64_t time)
 {
-    struct load_client *c = p->heard.c;
-    co_usec from = co_clock();
-    struct load_play play;
-    err_t err = NULL;
+    struct publisher *p = arg;
+    err_t err = load_sender_send(&p->sender, msg, time);
 
-    c->alive = true;
-    c->mark_at = from;
-    load_hist_add(&c->run->stat.first_byte, from - c->began); /* the first that we may send */
-    co_stack_trim();
-    load_play_begin(&play, &source.media, (unsigned)rand());
-    for (unsigned i = 0; !err && !load_is_over(c); i++) {
-        uint64_t time;
-        const struct load_message *msg = load_play_next(&play, &source.media, &time);
-        co_usec due = from + CO_MS(time);
-
-        err = wait_due(p, due, i);
-        if (err)
-            break;
-        load_hist_add(&c->run->stat.lag, co_clock() - due);
-        err = load_sender_send(&p->sender, msg, time);
-        if (!err)
-            err = load_rtsp_alive(&p->talk);
-    }
-    if (!err)
-        load_rtsp_teardown(&p->talk);
-    return err;
+    return err ? err : load_rtsp_alive(&p->talk);
 }
 
 static err_t publish(struct load_client *c, const struct load_url *url)
@@ -145,7 +110,9 @@ static err_t publish(struct load_client *c, const struct load_url *url)
         if (!err)
             err = begin(p);
         if (!err)
-            err = send_all(p);
+            err = load_publish(c, &source.media, hear, send_one, p);
+        if (!err)
+            load_rtsp_teardown(&p->talk);
         load_sender_fini(&p->sender);
         load_rtsp_fini(&p->talk);
     }
@@ -162,17 +129,11 @@ static err_t prepare(struct load_run *run)
     return err;
 }
 
-static const struct load_tool tool = {
+LOAD_TOOL(
     .name = "sb_rtsp_publish",
     .what = "many RTSP publishers of one FLV file",
     .kind = LOAD_RTSP_PUBLISH,
     .schemes = "rtsp rtsps",
     .open = load_rtsp_open,
     .prepare = prepare,
-    .session = publish,
-};
-
-int main(int argc, char **argv)
-{
-    return load_main(&tool, argc, argv);
-}
+    .session = publish)

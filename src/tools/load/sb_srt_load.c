@@ -92,17 +92,11 @@ static err_t prepare(struct load_run *run)
     return err ? err : load_hub_init(&set);
 }
 
-static const struct load_tool tool = {
+LOAD_TOOL(
     .name = "sb_srt_load",
     .what = "many SRT players that look at all they get, or publishers, over one socket",
     .kind = LOAD_SRT,
     .schemes = "srt",
     .open = join,
     .prepare = prepare,
-    .session = session,
-};
-
-int main(int argc, char **argv)
-{
-    return load_main(&tool, argc, argv);
-}
+    .session = session)

@@ -67,4 +67,20 @@ err_t load_skim_feed(struct load_skim *s, const uint8_t *p, size_t size,
 /* Is it time to acknowledge? Then *sequence is what to send, and it counts as sent. */
 bool load_skim_take_ack(struct load_skim *s, uint32_t *sequence);
 
+/* ------------------------------------------------------------ the same of FLV: flv.c */
+
+struct load_flv {
+    uint32_t left;      /* bytes of what is being read */
+    uint8_t part;       /* 0: file header, 1: tag header, 2: body, 3: PreviousTagSize */
+    uint8_t head_size;
+    uint8_t head[LOAD_MARKER_HEAD];
+    struct load_skim_msg msg;
+};
+
+void  load_flv_init(struct load_flv *f);
+/* ERR_MALFORMED: this is no FLV. */
+err_t load_flv_feed(struct load_flv *f, const uint8_t *p, size_t size,
+                    void (*media)(void *arg, const struct load_skim_msg *msg), void *arg)
+    __attribute__((warn_unused_result));
+
 #endif

@@ -2,8 +2,6 @@
 /* stat.c - what all clients of a load tool measured, and the report of it: rows. */
 #include "tools/load/stat.h"
 
-#include "tools/load/rtmfp_report.h"
-
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>

@@ -137,4 +137,8 @@ void load_report_json(FILE *f, const struct load_stat *s, const struct load_repo
 void load_report_text_ms(FILE *f, const char *name, const struct load_hist *h);
 void load_report_json_ms(FILE *f, const char *name, const struct load_hist *h);
 
+/* rtmfp_report.c: lines, and members of an object with a comma in front, of RTMFP alone. */
+void load_rtmfp_text(FILE *f, const struct load_stat *s, const struct load_report *r);
+void load_rtmfp_json(FILE *f, const struct load_stat *s, const struct load_report *r);
+
 #endif

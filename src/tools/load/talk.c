@@ -10,10 +10,10 @@
 
 #include "co/net/io_tcp.h"
 #include "co/net/io_tls.h"
-#include "proto/rtmp/amf0.h"
 #include "proto/rtmp/chunk_out.h"
 #include "proto/rtmp/control.h"
 #include "proto/rtmp/handshake.h"
+#include "proto/rtmp/request.h"
 
 enum {
     EVENT_SIZE = 6, EVENT_NONE = 0xffff,
@@ -156,26 +156,27 @@ static err_t wait_reply(struct load_talk *t, int id, const char *what)
     return NULL;
 }
 
-static void begin_command(struct wr *body, const char *name, int id)
+static err_t send_command(struct load_talk *t, uint32_t stream_id, struct wr *body,
+                          const char *what)
 {
-    wr_init(body, SEND_MAX);
-    amf0_string(body, name);
-    amf0_number(body, id);
+    struct wr w;
+
+    wr_init(&w, SEND_MAX);
+    put(&w, RTMP_COMMAND, stream_id, body);
+    wr_free(body);
+    return send_all(t, &w, what);
 }
 
 static err_t connect_app(struct load_talk *t, const struct load_url *url)
 {
+    const struct rtmp_request_connect r = { .app = url->app, .tc_url = url->tc_url,
+                                            .flash_ver = "FMLE/3.0 (compatible; load)" };
     struct wr w, body;
 
-    begin_command(&body, "connect", LOAD_CONNECT_ID);
-    amf0_object_begin(&body);
-    amf0_set_string(&body, "app", url->app);
-    amf0_set_string(&body, "type", "nonprivate");
-    amf0_set_string(&body, "flashVer", "FMLE/3.0 (compatible; load)");
-    amf0_set_string(&body, "tcUrl", url->tc_url);
-    amf0_end(&body);
     wr_init(&w, SEND_MAX);
+    wr_init(&body, SEND_MAX);
     put_number(&w, RTMP_WINDOW_ACK_SIZE, WINDOW, 4);
+    rtmp_request_connect(&body, LOAD_CONNECT_ID, &r);
     put(&w, RTMP_COMMAND, 0, &body);
     wr_free(&body);
     return send_all(t, &w, "connect");
@@ -183,22 +184,32 @@ static err_t connect_app(struct load_talk *t, const struct load_url *url)
 
 static err_t create_stream(struct load_talk *t)
 {
-    struct wr w, body;
+    struct wr body;
 
-    begin_command(&body, "createStream", LOAD_CREATE_ID);
-    amf0_null(&body);
-    wr_init(&w, SEND_MAX);
-    put(&w, RTMP_COMMAND, 0, &body);
-    wr_free(&body);
-    return send_all(t, &w, "createStream");
+    wr_init(&body, SEND_MAX);
+    rtmp_request_call(&body, "createStream", LOAD_CREATE_ID, NULL);
+    return send_command(t, 0, &body, "createStream");
 }
 
-err_t load_talk_tls(struct load_talk *t, const char *host, co_usec timeout)
+err_t load_connect(struct io **io, const char *ip, const struct load_url *url, const char *bind_ip,
+                   co_usec timeout)
 {
     const struct io_tls_trust trust = { .any = true };
+    err_t err;
 
-    t->io->read_timeout = t->io->write_timeout = timeout;
-    return io_tls_connect(&t->io, host, &trust, timeout);
+    *io = NULL;
+    err = io_tcp_connect(io, ip, url->port, bind_ip, timeout);
+    if (err)
+        return err;
+    (*io)->read_timeout = (*io)->write_timeout = timeout;
+    io_tcp_nodelay(*io, true);
+    if (url->tls)
+        err = io_tls_connect(io, url->host, &trust, timeout);
+    if (!err)
+        return NULL;
+    io_close(*io);
+    *io = NULL;
+    return err;
 }
 
 err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char *ip,
@@ -207,20 +218,14 @@ err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char
     err_t err;
 
     load_skim_init(&t->skim);
-    t->io = NULL;
     t->have_ping = t->over = false;
     t->from = -1;
     t->answer.number = 0;
-    err = io_tcp_connect(&t->io, ip, url->port, bind_ip, timeout);
+    err = load_connect(&t->io, ip, url, bind_ip, timeout);
     if (err)
         return err;
-    t->io->read_timeout = t->io->write_timeout = timeout;
-    io_tcp_nodelay(t->io, true);
     load_skim_whole(&t->skim, true);
-    if (url->tls)
-        err = load_talk_tls(t, url->host, timeout);
-    if (!err)
-        err = rtmp_handshake_client(t->io);
+    err = rtmp_handshake_client(t->io);
     if (!err)
         err = connect_app(t, url);
     if (!err)
@@ -243,47 +248,34 @@ void load_talk_close(struct load_talk *t)
 
 err_t load_talk_play(struct load_talk *t, const struct load_url *url)
 {
-    struct wr w, body;
+    struct wr body;
     err_t err;
 
-    begin_command(&body, "play", 0);
-    amf0_null(&body);
-    amf0_string(&body, url->stream);
+    wr_init(&body, SEND_MAX);
     /* [RTMP 7.2.2.1] live or recorded; of a recording ms, as players say it */
-    amf0_number(&body, t->from < 0 ? -2000 : t->from * 1000);
-    wr_init(&w, SEND_MAX);
-    put(&w, RTMP_COMMAND, (uint32_t)t->answer.number, &body);
-    wr_free(&body);
-    err = send_all(t, &w, "play");
+    rtmp_request_play(&body, 0, url->stream, t->from < 0 ? -2000 : t->from * 1000);
+    err = send_command(t, (uint32_t)t->answer.number, &body, "play");
     if (!err)
         err = wait_reply(t, 0, "play");
     load_skim_whole(&t->skim, false);
     return err;
 }
 
-static void put_stream_command(struct wr *w, const char *name, int id, uint32_t stream_id,
-                               const char *stream, const char *more)
-{
-    struct wr body;
-
-    begin_command(&body, name, id);
-    amf0_null(&body);
-    amf0_string(&body, stream);
-    if (more)
-        amf0_string(&body, more);
-    put(w, RTMP_COMMAND, stream_id, &body);
-    wr_free(&body);
-}
-
 err_t load_talk_publish(struct load_talk *t, const struct load_url *url, uint32_t chunk_size)
 {
-    struct wr w;
+    static const char *const calls[] = { "releaseStream", "FCPublish" };
+    struct wr w, body;
     err_t err;
 
     wr_init(&w, SEND_MAX);
-    put_stream_command(&w, "releaseStream", 2, 0, url->stream, NULL);
-    put_stream_command(&w, "FCPublish", 3, 0, url->stream, NULL);
-    put_stream_command(&w, "publish", 5, (uint32_t)t->answer.number, url->stream, "live");
+    wr_init(&body, SEND_MAX);
+    for (int i = 0; i < 2; i++, body.len = 0) {
+        rtmp_request_call(&body, calls[i], 2 + i, url->stream);
+        put(&w, RTMP_COMMAND, 0, &body);
+    }
+    rtmp_request_publish(&body, 5, url->stream, "live");
+    put(&w, RTMP_COMMAND, (uint32_t)t->answer.number, &body);
+    wr_free(&body);
     put_number(&w, RTMP_SET_CHUNK_SIZE, chunk_size, 4);
     err = send_all(t, &w, "publish");
     if (!err)

@@ -15,5 +15,10 @@ void load_watch_came(struct load_client *c, int64_t now);
 void load_watch_marker(struct load_client *c, int64_t now);
 /* A small window, so that what is not read soon stands at the server. */
 void load_watch_slowly(struct load_client *c);
+/* drop.c: take the bytes of a stream and drop them as cheaply as the kernel allows: it wakes a
+ * player when some hundred ms are there (SO_RCVLOWAT), and copies nothing (MSG_TRUNC). Until the
+ * session is over or fails. alive(c), if not NULL, is called now and then. */
+err_t load_drop(struct load_client *c, err_t (*alive)(struct load_client *c))
+    __attribute__((warn_unused_result));
 
 #endif
