@@ -3,6 +3,7 @@
 #include "tools/load/rtmfp_pid.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,21 +23,28 @@ static bool read_line(int pid, const char *name, char *line, size_t size)
     return read;
 }
 
+/* The number that is the n-th word of a line, from 0. */
+static unsigned long word(const char *line, int n)
+{
+    for (; n > 0; n--) {
+        line += strspn(line, " ");
+        line += strcspn(line, " ");
+    }
+    return strtoul(line, NULL, 10);
+}
+
 bool load_pid_look(struct load_pid *out, int pid)
 {
-    unsigned long user, system;
     char line[1024], *end;
-    long pages;
 
-    if (!read_line(pid, "statm", line, sizeof(line)) || sscanf(line, "%*d %ld", &pages) != 1)
+    if (!read_line(pid, "statm", line, sizeof(line)))
         return false;
-    out->kb = (double)pages * (double)sysconf(_SC_PAGESIZE) / 1024;
+    out->kb = (double)word(line, 1) * (double)sysconf(_SC_PAGESIZE) / 1024;
     if (!read_line(pid, "stat", line, sizeof(line)))
         return false;
     end = strrchr(line, ')'); /* a name may have anything in it */
-    if (!end || sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-                       &system) != 2)
+    if (!end)
         return false;
-    out->cpu = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+    out->cpu = (double)(word(end + 1, 11) + word(end + 1, 12)) / (double)sysconf(_SC_CLK_TCK);
     return true;
 }

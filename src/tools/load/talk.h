@@ -28,8 +28,7 @@ struct load_talk {
 /* Connect to ip, shake hands, send `connect` and `createStream`. On an error the talk is closed. */
 err_t load_talk_open(struct load_talk *t, const struct load_url *url, const char *ip,
                      const char *bind_ip, co_usec timeout) __attribute__((warn_unused_result));
-/* The connection alone: TCP, and TLS with whoever the server says it is. On an error *io is NULL.
- */
+/* The connection alone: TCP, and TLS with any certificate. On an error *io is NULL. */
 err_t load_connect(struct io **io, const char *ip, const struct load_url *url, const char *bind_ip,
                    co_usec timeout) __attribute__((warn_unused_result));
 /* Acknowledge what comes at once, as one does who mostly listens, until something is sent. */
