@@ -3,7 +3,7 @@
 #include "av/nalu.h"
 #include "format/flv/flv.h"
 #include "proto/rtmp/chunk_out.h"
-#include "tools/load/hist.h"
+#include "tools/load/stat.h"
 #include "tools/load/marker.h"
 #include "tools/load/media.h"
 #include "tools/load/opts.h"

@@ -3,7 +3,7 @@
  * in the packets that a player gets. */
 #include "base/must.h"
 #include "proto/rtp/header.h"
-#include "tools/load/rtc_cut.h"
+#include "tools/load/floor.h"
 #include "tools/load/rtc_peer.h"
 #include "tools/load/rtp.h"
 #include "unit.h"

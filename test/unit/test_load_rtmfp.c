@@ -9,7 +9,6 @@
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/msg.h"
 #include "tools/load/rtmfp_peer.h"
-#include "tools/load/rtmfp_pid.h"
 #include "tools/load/run.h"
 
 #include <unistd.h>

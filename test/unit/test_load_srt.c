@@ -2,7 +2,7 @@
 /* test_load_srt.c - parts of the load tool of SRT: a bad network by a seed, files as packets of
  * MPEG-TS when they are due, what players see in them. */
 #include "tools/load/link.h"
-#include "tools/load/srt_look.h"
+#include "tools/load/srt_hub.h"
 #include "tools/load/srt_source.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hist.c - a histogram of times. */
-#include "tools/load/hist.h"
+#include "tools/load/stat.h"
 
 #include <stddef.h>
 

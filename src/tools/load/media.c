@@ -150,32 +150,43 @@ err_t load_media_parse(struct load_media *m, uint8_t *file, size_t size)
     return NULL;
 }
 
-err_t load_media_load(struct load_media *m, const char *path)
+err_t load_file_read(uint8_t **out, size_t *size, const char *path)
 {
-    uint8_t *file = NULL;
     err_t err = NULL;
-    long size = -1;
+    long n = -1;
     FILE *f = fopen(path, "rb");
 
+    *out = NULL;
     if (!f)
         return err_sys(ERR_SYSTEM, "open %s", path);
     if (fseek(f, 0, SEEK_END) == 0)
-        size = ftell(f);
+        n = ftell(f);
     rewind(f);
-    if (size < 0 || size > FILE_MAX)
+    *size = n < 0 ? 0 : (size_t)n;
+    if (n < 0 || n > FILE_MAX)
         err = err_new(ERR_TOO_LARGE, "no file, or over %d MB", FILE_MAX >> 20);
-    if (!err)
-        file = malloc((size_t)size + 1);
-    if (!err && (!file || fread(file, 1, (size_t)size, f) != (size_t)size))
+    else if (!(*out = malloc(*size + 1)) || fread(*out, 1, *size, f) != *size)
         err = err_sys(ERR_SYSTEM, "read");
     (void)fclose(f);
     if (!err)
-        err = load_media_parse(m, file, (size_t)size);
-    if (err) {
+        return NULL;
+    free(*out);
+    *out = NULL;
+    return err_wrap(err, "%s", path);
+}
+
+err_t load_media_load(struct load_media *m, const char *path)
+{
+    uint8_t *file;
+    size_t size;
+    err_t err = load_file_read(&file, &size, path);
+
+    if (err)
+        return err;
+    err = load_media_parse(m, file, size);
+    if (err)
         free(file);
-        return err_wrap(err, "%s", path);
-    }
-    return NULL;
+    return err ? err_wrap(err, "%s", path) : NULL;
 }
 
 void load_media_free(struct load_media *m)

@@ -37,6 +37,9 @@ struct load_play {
     uint64_t base; /* ms to add to the times of this turn */
 };
 
+/* All of a file, to be freed. */
+err_t load_file_read(uint8_t **out, size_t *size, const char *path)
+    __attribute__((warn_unused_result));
 err_t load_media_load(struct load_media *m, const char *path) __attribute__((warn_unused_result));
 /* The same from memory: takes over `file`, of malloc, if it gives no error. */
 err_t load_media_parse(struct load_media *m, uint8_t *file, size_t size)

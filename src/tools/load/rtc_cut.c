@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtc_cut.c - the packets that a server makes of a file. */
-#include "tools/load/rtc_cut.h"
+#include "tools/load/floor.h"
 
 #include "base/must.h"
 #include "tools/load/rtp_out.h"

@@ -3,7 +3,7 @@
 #include "tools/load/rtmfp_hub.h"
 
 #include "base/must.h"
-#include "tools/load/rtmfp_pid.h"
+#include "tools/load/run.h"
 #include "tools/load/link.h"
 
 #include <stdio.h>

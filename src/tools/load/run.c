@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "co/net/dns.h"
 #include "co/net/io_tcp.h"
-#include "tools/load/rtmfp_pid.h"
 
 enum { SPARE_DESCRIPTORS = 32, TICK_MS = 20, RESOLVE_S = 10 };
 

@@ -88,4 +88,11 @@ err_t load_unless_over(const struct load_client *c, err_t err)
 int64_t load_wall(void); /* µs */
 double load_cpu_seconds(void); /* of this process */
 
+/* A process of this machine: process.c */
+struct load_pid {
+    double cpu; /* s, of all its threads */
+    double kb;  /* resident */
+};
+bool load_pid_look(struct load_pid *out, int pid); /* false: there is no such process */
+
 #endif

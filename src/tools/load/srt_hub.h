@@ -8,10 +8,24 @@
 #include "proto/srt/call.h"
 #include "proto/srt/conn.h"
 #include "tools/load/link.h"
-#include "tools/load/srt_look.h"
+#include "tools/load/run.h"
 #include "tools/load/srt_source.h"
 
 enum { LOAD_HUB_SOURCES = 8 };
+
+/* What a player sees in packets of MPEG-TS: pictures, key frames, the clock of a publisher of ours,
+ * and packets that are missing though nobody told. srt_look.c */
+enum { LOAD_LOOK_PIDS = 8 };
+
+struct load_look {
+    struct load_look_pid {
+        uint16_t pid;
+        uint8_t cc;
+        bool known;
+    } pids[LOAD_LOOK_PIDS];
+};
+
+void load_look(struct load_look *l, struct load_client *c, const struct srt_message *m);
 
 /* A client, from its call to its end. */
 struct load_peer {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* srt_look.c - what a player sees in packets of MPEG-TS. */
-#include "tools/load/srt_look.h"
+#include "tools/load/srt_hub.h"
 
 #include "format/ts/mux.h"
 #include "tools/load/watch.h"

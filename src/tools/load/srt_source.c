@@ -5,9 +5,8 @@
 #include "base/must.h"
 #include "tools/load/run.h"
 
-#include <stdio.h>
 
-enum { FILE_MAX = 1 << 30, FRAME_MAX = 16 << 20, LOG_MAX = 64 << 20, PCR_HZ = 27 };
+enum { FRAME_MAX = 16 << 20, LOG_MAX = 64 << 20, PCR_HZ = 27 };
 #define KEEP CO_SECONDS(5)           /* for repeats */
 #define PCR_WRAP ((UINT64_C(1) << 33) * 300)
 #define AUDIO_SPAN AV_MS(40)
@@ -70,50 +69,25 @@ static err_t time_packets(struct load_ts_file *f)
     return NULL;
 }
 
-static err_t read_all(const char *path, uint8_t **out, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    long n = -1;
-
-    if (!f)
-        return err_sys(ERR_SYSTEM, "open %s", path);
-    if (fseek(f, 0, SEEK_END) == 0)
-        n = ftell(f);
-    rewind(f);
-    *size = n < 0 || n > FILE_MAX ? 0 : (size_t)n;
-    *out = must(malloc(*size + 1));
-    n = (long)fread(*out, 1, *size, f);
-    (void)fclose(f);
-    return *size > 0 && (size_t)n == *size ? NULL : err_new(ERR_SYSTEM, "read %s", path);
-}
-
-static err_t load_ts(struct load_srt_file *f, const char *path)
-{
-    size_t size = 0;
-    err_t err = read_all(path, &f->ts.bytes, &size);
-
-    if (err)
-        return err;
-    f->ts.packets = size / TS_PACKET;
-    f->ts.due = must(calloc(f->ts.packets + 1, sizeof(f->ts.due[0])));
-    err = time_packets(&f->ts);
-    if (!err)
-        f->kbps = (double)size * 8000 / (double)f->ts.period;
-    return err;
-}
-
 err_t load_srt_file_load(struct load_srt_file *f, const char *path)
 {
-    FILE *in = fopen(path, "rb");
-    int first = in ? fgetc(in) : EOF;
+    size_t size;
     err_t err;
 
     *f = (struct load_srt_file){ .kbps = 0 };
-    if (!in)
-        return err_sys(ERR_SYSTEM, "open %s", path);
-    (void)fclose(in);
-    if (first == 0x47)
-        return load_ts(f, path);
+    err = load_file_read(&f->ts.bytes, &size, path);
+    if (err)
+        return err;
+    if (size > 0 && f->ts.bytes[0] == 0x47) {
+        f->ts.packets = size / TS_PACKET;
+        f->ts.due = must(calloc(f->ts.packets + 1, sizeof(f->ts.due[0])));
+        err = time_packets(&f->ts);
+        if (!err)
+            f->kbps = (double)size * 8000 / (double)f->ts.period;
+        return err;
+    }
+    free(f->ts.bytes);
+    f->ts.bytes = NULL;
     err = load_source_load(&f->flv, path);
     if (!err)
         f->kbps = (double)f->flv.media.bytes * 8 / f->flv.media.period;

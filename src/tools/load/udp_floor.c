@@ -9,10 +9,8 @@
  */
 #include "tools/load/floor.h"
 
-#include "base/err.h"
 #include "co/net/udp.h"
 #include "proto/srtp/srtp.h"
-#include "tools/load/rtc_cut.h"
 #include "tools/load/run.h"
 
 #include <openssl/evp.h>

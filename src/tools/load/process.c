@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_pid.c - CPU and memory of a process of this machine. */
-#include "tools/load/rtmfp_pid.h"
+/* process.c - CPU and memory of a process of this machine. */
+#include "tools/load/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
