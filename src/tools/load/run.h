@@ -69,13 +69,6 @@ struct load_run {
 };
 
 int load_main(const struct load_tool *tool, int argc, char **argv);
-/* The main() of a tool that is no more than its row. */
-#define LOAD_TOOL(...) \
-    int main(int argc, char **argv) \
-    { \
-        static const struct load_tool tool = { __VA_ARGS__ }; \
-        return load_main(&tool, argc, argv); \
-    }
 
 /* Is this session's time over? */
 bool load_is_over(const struct load_client *c);

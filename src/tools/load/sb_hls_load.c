@@ -359,10 +359,16 @@ static err_t play(struct load_client *c, const struct load_url *url)
     return err;
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_hls_load",
     .what = "many HLS players",
     .kind = LOAD_HLS,
     .schemes = "http https",
     .open = load_fetch_open,
-    .session = play)
+    .session = play,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

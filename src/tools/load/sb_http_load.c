@@ -106,10 +106,16 @@ static err_t play(struct load_client *c, const struct load_url *url)
     return load_drop(c, NULL);
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_http_load",
     .what = "many HTTP-FLV players",
     .kind = LOAD_HTTP,
     .schemes = "http https",
     .open = load_fetch_open,
-    .session = play)
+    .session = play,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

@@ -41,9 +41,15 @@ static err_t play(struct load_client *c, const struct load_url *url)
     return err;
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_rtmp_load",
     .what = "many RTMP players that look at all they get",
     .kind = LOAD_PLAY,
     .schemes = "rtmp rtmps",
-    .session = play)
+    .session = play,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

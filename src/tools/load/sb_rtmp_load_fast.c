@@ -49,9 +49,15 @@ static err_t play(struct load_client *c, const struct load_url *url)
     return load_drop(c, alive);
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_rtmp_load_fast",
     .what = "many RTMP players that take the bytes and drop them",
     .kind = LOAD_FAST,
     .schemes = "rtmp",
-    .session = play)
+    .session = play,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

@@ -119,10 +119,16 @@ static err_t prepare(struct load_run *run)
     return err;
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_rtmp_publish",
     .what = "many RTMP publishers of one FLV file",
     .kind = LOAD_PUBLISH,
     .schemes = "rtmp",
     .prepare = prepare,
-    .session = publish)
+    .session = publish,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

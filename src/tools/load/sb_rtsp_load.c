@@ -261,11 +261,17 @@ static err_t prepare(struct load_run *run)
     return NULL;
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_rtsp_load",
     .what = "many RTSP players that look at all they get",
     .kind = LOAD_RTSP,
     .schemes = "rtsp rtsps",
     .open = load_rtsp_open,
     .prepare = prepare,
-    .session = play)
+    .session = play,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

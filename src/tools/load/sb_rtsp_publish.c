@@ -129,11 +129,17 @@ static err_t prepare(struct load_run *run)
     return err;
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_rtsp_publish",
     .what = "many RTSP publishers of one FLV file",
     .kind = LOAD_RTSP_PUBLISH,
     .schemes = "rtsp rtsps",
     .open = load_rtsp_open,
     .prepare = prepare,
-    .session = publish)
+    .session = publish,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}

@@ -92,11 +92,17 @@ static err_t prepare(struct load_run *run)
     return err ? err : load_hub_init(&set);
 }
 
-LOAD_TOOL(
+static const struct load_tool tool = {
     .name = "sb_srt_load",
     .what = "many SRT players that look at all they get, or publishers, over one socket",
     .kind = LOAD_SRT,
     .schemes = "srt",
     .open = join,
     .prepare = prepare,
-    .session = session)
+    .session = session,
+};
+
+int main(int argc, char **argv)
+{
+    return load_main(&tool, argc, argv);
+}
