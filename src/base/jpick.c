@@ -3,6 +3,7 @@
 #include "base/jpick.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <stdint.h>
@@ -91,9 +92,7 @@ static bool get_hex(const char **at, const char *end, uint32_t *out)
     if (end - *at < 4)
         return false;
     for (int i = 0; i < 4; i++) {
-        char c = *(*at)++;
-        int v = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f'
-                                                     ? (c | 32) - 'a' + 10 : -1;
+        int v = text_hex(*(*at)++);
 
         if (v < 0)
             return false;

@@ -3,6 +3,7 @@
 #include "base/log_clean.h"
 
 #include "base/must.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <stddef.h>
@@ -61,21 +62,13 @@ static size_t address_size(const char *p)
     return n;
 }
 
-static int hex(char c)
-{
-    c |= 0x20;
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Bytes of this character, as it is or escaped (%3F), at the end of what was read up to p; 0: it is
  * not there. */
 static size_t ends_with(const char *text, const char *p, char c)
 {
     if (*p == c)
         return 1;
-    if (p - text < 2 || p[-2] != '%' || hex(p[-1]) < 0 || hex(p[0]) < 0)
-        return 0;
-    return hex(p[-1]) * 16 + hex(p[0]) == c ? 3 : 0;
+    return p - text >= 2 && p[-2] == '%' && text_hex_byte(p - 1) == (unsigned char)c ? 3 : 0;
 }
 
 /* "name:password@" in front of a host, and behind "//" a name or token alone. The colon and the @

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* text.h - strings: one that may be NULL, one that grows in a buffer, and a hash of one. */
+/* text.h - strings: one that may be NULL, hexadecimal digits, one that grows in a
+ * buffer, and a hash of one. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -12,6 +13,23 @@
 static inline const char *text_or_empty(const char *text)
 {
     return text ? text : "";
+}
+
+/* The value of a hexadecimal digit of either case; -1: it is none. */
+static inline int text_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte that two of them are; -1: they are none. */
+static inline int text_hex_byte(const char *p)
+{
+    int high = text_hex(p[0]), low = high < 0 ? -1 : text_hex(p[1]);
+
+    return low < 0 ? -1 : high << 4 | low;
 }
 
 /* Is the word in this list, of words with commas between them and what may stand behind a ';'? Case

@@ -2,6 +2,7 @@
 /* endpoint.c - texts of addresses. */
 #include "conf/endpoint.h"
 
+#include "base/host_port.h"
 #include "base/ip.h"
 
 #include <string.h>
@@ -39,26 +40,15 @@ bool conf_address_parse(const char *text, size_t size, uint8_t addr[16], bool *i
     return true;
 }
 
-/* Split at the last colon, brackets off. *port is "" when there is none. */
+/* Brackets off; *port is "" when there is none. */
 static err_t split(struct conf_arena *a, const char *text, const char **host, const char **port)
 {
-    const char *colon = strrchr(text, ':');
-    const char *close;
+    struct host_port parts = host_port_split(text, strlen(text));
 
-    *port = "";
-    if (*text == '[') {
-        close = strchr(text, ']');
-        if (!close || (close[1] != ':' && close[1] != '\0'))
-            return err_new(ERR_CONF, "\"%.40s\" is not [v6]:port", text);
-        *host = conf_arena_str(a, text + 1, (size_t)(close - text - 1));
-        if (close[1])
-            *port = conf_arena_dup(a, close + 2);
-    } else if (!colon || strchr(text, ':') != colon) { /* a name, or a bare IPv6 address */
-        *host = conf_arena_dup(a, text);
-    } else {
-        *host = conf_arena_str(a, text, (size_t)(colon - text));
-        *port = conf_arena_dup(a, colon + 1);
-    }
+    if (parts.bad)
+        return err_new(ERR_CONF, "\"%.40s\" is not [v6]:port", text);
+    *host = conf_arena_str(a, parts.host, parts.host_n);
+    *port = parts.port ? conf_arena_str(a, parts.port, parts.port_n) : "";
     return NULL;
 }
 

@@ -4,6 +4,7 @@
  * Origins of a cluster ask each other so, and send a player on to the one that has the stream.
  */
 #include "app/api/api.h"
+#include "base/host_port.h"
 #include "live/source.h"
 
 #include <stdio.h>
@@ -62,17 +63,13 @@ static void find_ip(const struct conf *conf, const struct conf_endpoints *listen
                     const char *coworker, char *buf, size_t size)
 {
     const struct conf_endpoint *e = listen->n ? &listen->v[0] : NULL;
-    const char *colon = strrchr(coworker, ':');
+    struct host_port parts = host_port_split(coworker, strlen(coworker));
     char own[64];
 
     if (e && !is_own(e->host))
         (void)snprintf(buf, size, "%s", e->host);
-    else if (*coworker == '[' && strchr(coworker, ']'))
-        (void)snprintf(buf, size, "%.*s", (int)strcspn(coworker + 1, "]"), coworker + 1);
-    else if (colon && strchr(coworker, ':') == colon)
-        (void)snprintf(buf, size, "%.*s", (int)(colon - coworker), coworker);
     else if (*coworker)
-        (void)snprintf(buf, size, "%s", coworker);
+        (void)snprintf(buf, size, "%.*s", (int)parts.host_n, parts.host);
     else
         (void)snprintf(buf, size, "%s", machine_address(conf->stats.network, own, sizeof(own)));
 }

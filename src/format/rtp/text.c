@@ -2,6 +2,8 @@
 /* text.c - parameters of a=fmtp. */
 #include "format/rtp/text.h"
 
+#include "base/text.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -71,25 +73,16 @@ bool rtp_text_item(struct rtp_text *list, struct rtp_text *item)
     return true;
 }
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 size_t rtp_text_hex(const struct rtp_text *text, uint8_t *out, size_t room)
 {
     if (text->n % 2 != 0 || text->n / 2 > room)
         return 0;
     for (size_t i = 0; i < text->n; i += 2) {
-        int high = digit(text->p[i]), low = digit(text->p[i + 1]);
+        int byte = text_hex_byte(text->p + i);
 
-        if (high < 0 || low < 0)
+        if (byte < 0)
             return 0;
-        out[i / 2] = (uint8_t)(high << 4 | low);
+        out[i / 2] = (uint8_t)byte;
     }
     return text->n / 2;
 }

@@ -2,6 +2,8 @@
 /* fingerprint.c - the digest of a certificate as a session description says it, RFC 8122. */
 #include "proto/dtls/dtls.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -12,25 +14,17 @@ static const struct {
 } kinds[] = { [DTLS_SHA256] = { "sha-256", 32 }, [DTLS_SHA384] = { "sha-384", 48 },
               [DTLS_SHA512] = { "sha-512", 64 } };
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)tolower((unsigned char)c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* "AB:CD:.." of just so many bytes. */
 static bool read_hex(uint8_t *out, size_t bytes, const char *p, size_t size)
 {
     if (size != bytes * 3 - 1)
         return false;
     for (size_t i = 0; i < bytes; i++, p += 3) {
-        int high = digit(p[0]), low = digit(p[1]);
+        int byte = text_hex_byte(p);
 
-        if (high < 0 || low < 0 || (i + 1 < bytes && p[2] != ':'))
+        if (byte < 0 || (i + 1 < bytes && p[2] != ':'))
             return false;
-        out[i] = (uint8_t)(high << 4 | low);
+        out[i] = (uint8_t)byte;
     }
     return true;
 }

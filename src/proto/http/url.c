@@ -2,17 +2,12 @@
 /* url.c - the target of a request taken apart. */
 #include "proto/http/url.h"
 
+#include "base/host_port.h"
+#include "base/text.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 bool http_url_decode(char *text, size_t *size, bool plus)
 {
@@ -22,12 +17,11 @@ bool http_url_decode(char *text, size_t *size, bool plus)
         char c = text[i];
 
         if (c == '%') {
-            int high = i + 2 < n ? hex(text[i + 1]) : -1;
-            int low = high >= 0 ? hex(text[i + 2]) : -1;
+            int byte = i + 2 < n ? text_hex_byte(text + i + 1) : -1;
 
-            if (low < 0 || (high == 0 && low == 0))
+            if (byte <= 0)
                 return false;
-            c = (char)(high << 4 | low);
+            c = (char)byte;
             i += 2;
         } else if (c == '+' && plus) {
             c = ' ';
@@ -145,19 +139,12 @@ void http_url_put_path(struct wr *w, const char *path)
 
 int http_url_host(char *host)
 {
-    char *end = host[0] == '[' ? strchr(host, ']') : NULL;
-    char *colon = strrchr(end ? end : host, ':');
-    long port = colon ? strtol(colon + 1, NULL, 10) : 0;
+    struct host_port parts = host_port_split(host, strlen(host));
+    int port = host_port_number(&parts);
 
-    if (end) {
-        *end = '\0';
-        memmove(host, host + 1, (size_t)(end - host));
-    } else if (colon && strchr(host, ':') == colon) { /* more of them are a bare IPv6 address */
-        *colon = '\0';
-    } else {
-        port = 0;
-    }
+    memmove(host, parts.host, parts.host_n);
+    host[parts.host_n] = '\0';
     for (char *p = host; *p; p++)
         *p = (char)tolower((unsigned char)*p);
-    return port > 0 && port < 65536 ? (int)port : 0;
+    return port;
 }

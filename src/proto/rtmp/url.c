@@ -2,6 +2,7 @@
 /* url.c - what a peer means by its tcUrl and the name it publishes or plays. */
 #include "proto/rtmp/url.h"
 
+#include "base/host_port.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -141,24 +142,16 @@ static err_t parse_port(struct span s, int *out)
 /* "host", "host:port", "v6", "[v6]", "[v6]:port", each maybe behind "user:password@". */
 static err_t parse_authority(struct span s, struct rtmp_url *out, struct builder *b)
 {
-    const char *at = find_last(s, '@'), *close, *colon, *stop = s.p + s.n;
-    struct span host, port = { stop, 0 };
+    const char *at = find_last(s, '@'), *stop = s.p + s.n;
+    struct host_port parts;
+    struct span host, port;
     err_t err;
 
     if (at)
         s = span(at + 1, stop);
-    close = s.n && *s.p == '[' ? find_any(s, "]") : stop;
-    colon = find_last(s, ':');
-    if (close < stop) {
-        host = span(s.p + 1, close);
-        if (colon == close + 1)
-            port = span(colon + 1, stop);
-    } else if (colon && find_any(s, ":") == colon) {
-        host = span(s.p, colon);
-        port = span(colon + 1, stop);
-    } else { /* no colon, or several: a bare v6 address */
-        host = s;
-    }
+    parts = host_port_split(s.p, s.n);
+    host = (struct span){ parts.host, parts.host_n };
+    port = (struct span){ parts.port, parts.port_n };
     err = parse_port(port, &out->port);
     if (err)
         return err;

@@ -2,6 +2,8 @@
 /* transport.c - the Transport field. */
 #include "proto/rtsp/transport.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -87,8 +89,7 @@ static bool hex(struct span s, uint32_t *out)
     uint32_t v = 0;
 
     for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i] | 0x20;
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        int digit = text_hex(s.p[i]);
 
         if (digit < 0 || i >= 8)
             return false;

@@ -2,6 +2,7 @@
 /* url.c - what requests are for, and where tracks are. */
 #include "proto/rtsp/url.h"
 
+#include "base/host_port.h"
 #include "base/mem.h"
 #include "base/must.h"
 #include "proto/http/url.h"
@@ -203,32 +204,14 @@ static const char *split_user(struct rtsp_place *p, const char *begin, const cha
     return p->user && p->password ? at : NULL;
 }
 
-/* The port behind "host" or "[v6]"; a bare v6 address has none. False: it is none. */
-static bool split_port(const char *begin, const char *end, int *port)
-{
-    const char *from = *begin == '[' ? memchr(begin, ']', (size_t)(end - begin)) : begin;
-    const char *colon = from ? memchr(from, ':', (size_t)(end - from)) : NULL;
-    int v = 0;
-
-    if (!from)
-        return false;
-    if (!colon || memchr(colon + 1, ':', (size_t)(end - colon - 1)))
-        return true;
-    for (const char *p = colon + 1; p < end; p++) {
-        if (*p < '0' || *p > '9' || v > UINT16_MAX)
-            return false;
-        v = v * 10 + (*p - '0');
-    }
-    *port = v;
-    return v > 0 && v <= UINT16_MAX;
-}
-
 static bool split_host(struct rtsp_place *p, const char *begin, const char *end)
 {
-    p->port = p->tls ? 322 : 554;
+    struct host_port parts = host_port_split(begin, (size_t)(end - begin));
+
+    p->port = parts.port ? host_port_number(&parts) : p->tls ? 322 : 554;
     p->host = must_ndup(begin, (size_t)(end - begin));
     (void)http_url_host(p->host);
-    return split_port(begin, end, &p->port) && p->host[0] != '\0';
+    return !parts.bad && p->port > 0 && p->host[0] != '\0';
 }
 
 /* What cannot stand in a request's first line would make two of one. */

@@ -2,6 +2,7 @@
 /* streamid.c - stream ids: "SRT Access Control", forms before it, and those of other servers. */
 #include "proto/srt/streamid.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -54,24 +55,15 @@ static bool copy(const struct piece *p, char *out, size_t room)
 
 /* ---- what all forms have */
 
-static int nibble(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static struct piece decode_percent(const struct piece *p, char out[SRT_STREAMID_MAX])
 {
     size_t n = 0;
 
     for (size_t i = 0; i < p->size; i++) {
-        bool hex = p->at[i] == '%' && i + 2 < p->size && nibble(p->at[i + 1]) >= 0 &&
-                   nibble(p->at[i + 2]) >= 0;
+        int byte = p->at[i] == '%' && i + 2 < p->size ? text_hex_byte(p->at + i + 1) : -1;
 
-        out[n++] = hex ? (char)(nibble(p->at[i + 1]) << 4 | nibble(p->at[i + 2])) : p->at[i];
-        i += hex ? 2 : 0;
+        out[n++] = byte >= 0 ? (char)byte : p->at[i];
+        i += byte >= 0 ? 2 : 0;
     }
     return (struct piece){ out, n };
 }

@@ -2,6 +2,8 @@
 /* streamid_shown.c - a stream id as the log may have it. */
 #include "proto/srt/streamid.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 enum { KNOWN = 3 }; /* of the heads below */
@@ -43,22 +45,16 @@ static void put_field(struct shown *s, const char *field, size_t size)
     put(s, "***", 3);
 }
 
-static int nibble(char c)
-{
-    c |= 0x20;
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Without escapes, which may hide a comma or an '='. */
 static size_t decode(const char *text, char *out, size_t room)
 {
     size_t n = 0;
 
     for (; *text && n < room; text++) {
-        bool escaped = *text == '%' && nibble(text[1]) >= 0 && nibble(text[2]) >= 0;
+        int byte = *text == '%' ? text_hex_byte(text + 1) : -1;
 
-        out[n++] = escaped ? (char)(nibble(text[1]) << 4 | nibble(text[2])) : *text;
-        text += escaped ? 2 : 0;
+        out[n++] = byte >= 0 ? (char)byte : *text;
+        text += byte >= 0 ? 2 : 0;
     }
     return n;
 }

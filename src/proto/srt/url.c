@@ -3,6 +3,9 @@
  * has them. A stream id may stand there as it is, with its '#' and '?'. */
 #include "proto/srt/call.h"
 
+#include "base/host_port.h"
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -32,32 +35,14 @@ static bool number(const char *text, long low, long high, long *out)
 /* host:port, [host]:port; what is behind it, or NULL. */
 static const char *take_place(struct srt_url *u, const char *at)
 {
-    const char *end = at + strcspn(at, "/?"), *colon, *from = at;
-    char port[8];
-    long n;
+    const char *end = at + strcspn(at, "/?");
+    struct host_port parts = host_port_split(at, (size_t)(end - at));
 
-    if (*at == '[') {
-        colon = memchr(at, ']', (size_t)(end - at));
-        if (!colon || !copy(u->host, sizeof(u->host), ++from, colon++))
-            return NULL;
-    } else {
-        colon = memchr(at, ':', (size_t)(end - at));
-        if (!colon || !copy(u->host, sizeof(u->host), from, colon))
-            return NULL;
-    }
-    if (colon == end || *colon != ':' || !copy(port, sizeof(port), colon + 1, end) ||
-        !number(port, 1, 65535, &n))
+    u->port = host_port_number(&parts);
+    if (parts.bad || u->port == 0 ||
+        !copy(u->host, sizeof(u->host), parts.host, parts.host + parts.host_n))
         return NULL;
-    u->port = (int)n;
     return end;
-}
-
-static int nibble(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static void decode_percent(char *text)
@@ -65,13 +50,10 @@ static void decode_percent(char *text)
     char *to = text;
 
     for (; *text; text++) {
-        if (*text == '%' && nibble(text[1]) >= 0 && nibble(text[2]) >= 0 &&
-            (text[1] != '0' || text[2] != '0')) {
-            *to++ = (char)(nibble(text[1]) << 4 | nibble(text[2]));
-            text += 2;
-        } else {
-            *to++ = *text;
-        }
+        int byte = *text == '%' ? text_hex_byte(text + 1) : 0;
+
+        *to++ = byte > 0 ? (char)byte : *text;
+        text += byte > 0 ? 2 : 0;
     }
     *to = 0;
 }

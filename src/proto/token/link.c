@@ -49,14 +49,6 @@ void token_link_sign(const struct token_link *link, const struct token_ask *ask,
         (void)snprintf(hex + 2 * i, 3, "%02x", mac[i]);
 }
 
-static int nibble(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool parse_sign(const char *sign, uint8_t mac[MAC])
 {
     uint8_t bytes[BASE64URL_ROOM(MAC_BASE64URL)];
@@ -67,11 +59,11 @@ static bool parse_sign(const char *sign, uint8_t mac[MAC])
         return true;
     }
     for (size_t i = 0; n == TOKEN_SIGN_HEX && i < MAC; i++) {
-        int high = nibble(sign[2 * i]), low = nibble(sign[2 * i + 1]);
+        int byte = text_hex_byte(sign + 2 * i);
 
-        if (high < 0 || low < 0)
+        if (byte < 0)
             return false;
-        mac[i] = (uint8_t)(high << 4 | low);
+        mac[i] = (uint8_t)byte;
     }
     return n == TOKEN_SIGN_HEX;
 }

@@ -6,6 +6,7 @@
  */
 #include "serve/rtc/found.h"
 
+#include "base/host_port.h"
 #include "base/ip.h"
 
 #include <stdlib.h>
@@ -44,27 +45,12 @@ static void add_address(struct places *p, const char *text, size_t size, uint16_
  * none. */
 static bool split(const char *text, const char **host, size_t *size, uint16_t *port)
 {
-    const char *colon, *end;
-    long n;
+    struct host_port parts = host_port_split(text, strlen(text));
 
-    *host = text;
-    *port = 0;
-    if (*text == '[') {
-        end = strchr(text, ']');
-        *host = text + 1;
-        *size = end ? (size_t)(end - text - 1) : 0;
-        colon = end && end[1] ? end + 1 : NULL;
-    } else {
-        colon = strchr(text, ':');
-        if (colon && strchr(colon + 1, ':'))
-            colon = NULL; /* of IPv6 */
-        *size = colon ? (size_t)(colon - text) : strlen(text);
-    }
-    if (!colon)
-        return *size > 0;
-    n = *colon == ':' ? strtol(colon + 1, NULL, 10) : 0;
-    *port = (uint16_t)n;
-    return *size > 0 && n > 0 && n <= UINT16_MAX;
+    *host = parts.host;
+    *size = parts.host_n;
+    *port = (uint16_t)host_port_number(&parts);
+    return !parts.bad && *size > 0 && (*port > 0 || !parts.port);
 }
 
 /* What the client says that it can reach. */

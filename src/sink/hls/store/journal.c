@@ -3,6 +3,7 @@
 #include "sink/hls/store/journal.h"
 
 #include "base/must.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,22 +175,6 @@ static uint64_t number(struct line *l, unsigned bits)
     return l->bad ? 0 : n;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* A byte of "%20" or "20". */
-static int hex_byte(const char *p)
-{
-    int high = hex(p[0]), low = hex(p[1]);
-
-    return high < 0 || low < 0 ? -1 : high << 4 | low;
-}
-
 static void text(struct line *l, char *to, size_t size)
 {
     struct field f = next(l);
@@ -199,7 +184,7 @@ static void text(struct line *l, char *to, size_t size)
         int c = (unsigned char)f.p[i];
 
         if (c == '%') {
-            c = i + 2 < f.n ? hex_byte(f.p + i + 1) : -1;
+            c = i + 2 < f.n ? text_hex_byte(f.p + i + 1) : -1;
             i += 2;
         }
         l->bad |= c < ' ' || c == 0x7f || n + 1 >= size; /* a list has lines */
@@ -218,7 +203,7 @@ static void bytes(struct line *l, uint8_t *to, size_t size)
     memset(to, 0, size);
     l->bad |= !none && f.n != size * 2;
     for (size_t i = 0; i < size && !none && !l->bad; i++) {
-        int c = hex_byte(f.p + i * 2);
+        int c = text_hex_byte(f.p + i * 2);
 
         l->bad = c < 0;
         to[i] = (uint8_t)c;

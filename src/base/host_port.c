@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* host_port.c - hosts and ports of URLs, fields and directives. */
+#include "base/host_port.h"
+
+#include <string.h>
+
+static void split_brackets(struct host_port *p, const char *close, const char *end)
+{
+    p->bad = !close || (close + 1 < end && close[1] != ':');
+    if (!close)
+        return;
+    p->host++;
+    p->host_n = (size_t)(close - p->host);
+    if (!p->bad && close + 1 < end)
+        p->port = close + 2;
+}
+
+struct host_port host_port_split(const char *text, size_t size)
+{
+    struct host_port p = { .host = text, .host_n = size };
+    const char *end = text + size, *colon = size ? memchr(text, ':', size) : NULL;
+
+    if (size && *text == '[') {
+        split_brackets(&p, memchr(text, ']', size), end);
+    } else if (colon && !memchr(colon + 1, ':', (size_t)(end - colon - 1))) {
+        p.host_n = (size_t)(colon - text);
+        p.port = colon + 1;
+    } /* no colon, or several: a bare v6 address */
+    p.port_n = p.port ? (size_t)(end - p.port) : 0;
+    return p;
+}
+
+int host_port_number(const struct host_port *p)
+{
+    int v = 0;
+
+    if (p->port_n > 5)
+        return 0;
+    for (size_t i = 0; i < p->port_n; i++) {
+        if (p->port[i] < '0' || p->port[i] > '9')
+            return 0;
+        v = v * 10 + (p->port[i] - '0');
+    }
+    return v <= 65535 ? v : 0;
+}
