@@ -1,61 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_link.h - two connections of SRT, one sends and one receives, over a network in memory: each
+/* srt_link.c - two connections of SRT, one sends and one receives, over a network in memory: each
  * has a clock of its own, and what comes through may be damaged. */
-#ifndef SRT_LINK_H
-#define SRT_LINK_H
-
-#include "udp_net.h"
-#include "proto/srt/conn.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { LINK_SENDER = 1, LINK_RECEIVER = 2 };
-
-struct link_rules {
-    struct udp_net_rules net;
-    uint64_t seed;
-    unsigned packets;           /* to send, `every` µs each, more or less */
-    co_usec every, latency;
-    unsigned damage;            /* of 1000 datagrams */
-    int drift;                  /* ppm: how much faster the sender's clock is */
-    bool no_tsbpd, no_drop;
-    const struct srt_secret *secret;
-    uint64_t renew_after, renew_before;
-};
-
-struct link_end {
-    struct link *link;
-    struct udp *udp;
-    struct udp_path path;       /* to the other one */
-    struct srt_conn conn;
-    int drift;
-    co_usec offset;
-    uint8_t control[SRT_PACKET_MAX];
-    struct iovec iov;
-};
+#include "srt_link.h"
 
 static struct srt_burst link_burst; /* it is large, and used at once */
 
-struct link {
-    const struct link_rules *rules;
-    struct udp_net *net;
-    struct link_end send, recv;
-    struct srt_log log;
-    uint64_t random;
-    unsigned fed;
-    co_usec feed_at;            /* of the network's clock */
-    co_usec began, first_delay; /* the handshake left then, and took so long */
-    uint64_t damaged;
-    /* what went on at the receiver */
-    void (*on_message)(struct link *l, const struct srt_message *m, co_usec now);
-    void (*on_data)(struct link *l, const struct srt_packet *p, co_usec now);
-    void (*on_feed)(struct link *l, unsigned n, co_usec now);
-    void *arg;
-};
-
-static inline uint64_t link_random(struct link *l)
+static uint64_t link_random(struct link *l)
 {
     l->random ^= l->random << 13;
     l->random ^= l->random >> 7;
@@ -63,9 +13,7 @@ static inline uint64_t link_random(struct link *l)
     return l->random >> 8;
 }
 
-/* ---- clocks */
-
-static inline co_usec link_local(const struct link_end *e, co_usec net)
+static co_usec link_local(const struct link_end *e, co_usec net)
 {
     co_usec t = net - e->link->began;
 
@@ -73,7 +21,7 @@ static inline co_usec link_local(const struct link_end *e, co_usec net)
 }
 
 /* Not before that. */
-static inline co_usec link_global(const struct link_end *e, co_usec local)
+static co_usec link_global(const struct link_end *e, co_usec local)
 {
     co_usec t, net;
 
@@ -86,14 +34,12 @@ static inline co_usec link_global(const struct link_end *e, co_usec local)
     return net;
 }
 
-/* ---- what is sent */
-
-static inline size_t link_size(unsigned n)
+size_t link_size(unsigned n)
 {
     return n % 7 ? 188 : 24 + n * 37 % 1000;
 }
 
-static inline void link_feed(struct link *l, co_usec now)
+static void link_feed(struct link *l, co_usec now)
 {
     uint8_t data[SRT_PAYLOAD_MAX];
 
@@ -114,10 +60,8 @@ static inline void link_feed(struct link *l, co_usec now)
                  UINT64_MAX, SIZE_MAX);
 }
 
-/* ---- both ends */
-
 /* As if it had been damaged so that nobody can take it for anything else. */
-static inline size_t link_damage(struct link *l, const struct udp_in *in, uint8_t *out)
+static size_t link_damage(struct link *l, const struct udp_in *in, uint8_t *out)
 {
     size_t size = in->size < 2048 ? in->size : 2048;
 
@@ -135,7 +79,7 @@ static inline size_t link_damage(struct link *l, const struct udp_in *in, uint8_
     }
 }
 
-static inline void link_play(struct link *l, co_usec now)
+static void link_play(struct link *l, co_usec now)
 {
     struct srt_message m;
 
@@ -143,7 +87,7 @@ static inline void link_play(struct link *l, co_usec now)
         l->on_message(l, &m, now);
 }
 
-static inline void link_input(void *me, const struct udp_in *v, size_t n, co_usec now)
+static void link_input(void *me, const struct udp_in *v, size_t n, co_usec now)
 {
     struct link_end *e = me;
     struct link *l = e->link;
@@ -168,7 +112,7 @@ static inline void link_input(void *me, const struct udp_in *v, size_t n, co_use
         link_play(l, now);
 }
 
-static inline size_t link_output(void *me, struct udp_out *v, size_t most, co_usec now)
+static size_t link_output(void *me, struct udp_out *v, size_t most, co_usec now)
 {
     struct link_end *e = me;
     co_usec local = link_local(e, now);
@@ -190,7 +134,7 @@ static inline size_t link_output(void *me, struct udp_out *v, size_t most, co_us
     return 1;
 }
 
-static inline co_usec link_deadline(void *me)
+static co_usec link_deadline(void *me)
 {
     struct link_end *e = me;
     struct link *l = e->link;
@@ -201,7 +145,7 @@ static inline co_usec link_deadline(void *me)
     return at;
 }
 
-static inline void link_tick(void *me, co_usec now)
+static void link_tick(void *me, co_usec now)
 {
     struct link_end *e = me;
 
@@ -211,9 +155,7 @@ static inline void link_tick(void *me, co_usec now)
 
 static const struct udp_proto link_proto = { link_input, link_output, link_deadline, link_tick };
 
-/* ---- life */
-
-static inline struct srt_conn_opts link_opts(struct link *l, struct link_end *e, bool sends)
+static struct srt_conn_opts link_opts(struct link *l, struct link_end *e, bool sends)
 {
     const struct link_rules *r = l->rules;
     co_usec now = link_local(e, udp_net_now(l->net));
@@ -236,7 +178,7 @@ static inline struct srt_conn_opts link_opts(struct link *l, struct link_end *e,
     return o;
 }
 
-static inline void link_open(struct link *l, struct link_end *e, const char *ip, const char *peer)
+static void link_open(struct link *l, struct link_end *e, const char *ip, const char *peer)
 {
     static const struct udp_opts usual = { 0 };
     err_t err = udp_net_open(l->net, &e->udp, ip, 9, &usual);
@@ -248,8 +190,7 @@ static inline void link_open(struct link *l, struct link_end *e, const char *ip,
     udp_net_attach(e->udp, &link_proto, e);
 }
 
-/* The sender's clock on the wire wraps in 30 s. */
-static inline void link_begin(struct link *l, const struct link_rules *rules)
+void link_begin(struct link *l, const struct link_rules *rules)
 {
     const co_usec wire = (co_usec)UINT32_MAX - CO_SECONDS(30);
     struct srt_conn_opts send, recv;
@@ -274,7 +215,7 @@ static inline void link_begin(struct link *l, const struct link_rules *rules)
     assert(ok);
 }
 
-static inline void link_end(struct link *l)
+void link_end(struct link *l)
 {
     udp_close(l->send.udp);
     udp_close(l->recv.udp);
@@ -283,5 +224,3 @@ static inline void link_end(struct link *l)
     srt_conn_fini(&l->recv.conn);
     srt_log_fini(&l->log);
 }
-
-#endif

@@ -1,39 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_ends.h - a responder with a small table of sessions, and an initiator beside it. */
-#ifndef RTMFP_ENDS_H
-#define RTMFP_ENDS_H
+/* rtmfp_ends.c - a responder with a small table of sessions, and an initiator beside it. */
+#include "rtmfp_ends.h"
 
-#include "proto/rtmfp/initiator.h"
-#include "proto/rtmfp/responder.h"
-#include "rtmfp_bytes.h"
-
-enum { ENDS_SESSIONS = 8 };
-
-struct ends_session {
-    struct udp_addr from;
-    uint32_t id; /* that the initiator chose */
-    uint8_t peer[RTMFP_PEER_ID], skic[RTMFP_SKIC_HASH];
-    struct rtmfp_keyed keyed;
-    uint8_t answer[RTMFP_RIKEYING_MAX];
-    size_t answer_size;
-};
-
-struct ends {
-    struct rtmfp_dh *dh;
-    struct rtmfp_identity me;       /* the responder */
-    struct rtmfp_responder responder;
-    struct rtmfp_response out;
-    struct ends_session sessions[ENDS_SESSIONS];
-    size_t n;
-    struct udp_addr keying;         /* port 0: none */
-    uint32_t keying_id;
-    bool full;
-    unsigned stale, jobs;
-    struct rtmfp_startup startup;   /* of initiators */
-    struct rtmfp_initiator_set set;
-};
-
-static inline struct ends_session *ends_at(struct ends *e, const struct udp_addr *from)
+struct ends_session *ends_at(struct ends *e, const struct udp_addr *from)
 {
     for (size_t i = 0; i < e->n; i++)
         if (udp_addr_same(&e->sessions[i].from, from))
@@ -41,7 +10,7 @@ static inline struct ends_session *ends_at(struct ends *e, const struct udp_addr
     return NULL;
 }
 
-static inline bool ends_find(void *arg, const struct udp_addr *from, struct rtmfp_known *out)
+static bool ends_find(void *arg, const struct udp_addr *from, struct rtmfp_known *out)
 {
     struct ends_session *s = ends_at(arg, from);
 
@@ -50,14 +19,14 @@ static inline bool ends_find(void *arg, const struct udp_addr *from, struct rtmf
     return s != NULL;
 }
 
-static inline bool ends_is_keying(void *arg, const struct udp_addr *from, uint32_t id)
+static bool ends_is_keying(void *arg, const struct udp_addr *from, uint32_t id)
 {
     struct ends *e = arg;
 
     return udp_addr_same(&e->keying, from) && e->keying_id == id;
 }
 
-static inline bool ends_may_open(void *arg, const struct udp_addr *from)
+static bool ends_may_open(void *arg, const struct udp_addr *from)
 {
     struct ends *e = arg;
 
@@ -65,7 +34,7 @@ static inline bool ends_may_open(void *arg, const struct udp_addr *from)
     return !e->full && e->n < ENDS_SESSIONS;
 }
 
-static inline void ends_stale(void *arg, const struct udp_addr *from)
+static void ends_stale(void *arg, const struct udp_addr *from)
 {
     struct ends *e = arg;
     struct ends_session *s = ends_at(e, from);
@@ -75,7 +44,7 @@ static inline void ends_stale(void *arg, const struct udp_addr *from)
     e->stale++;
 }
 
-static inline void ends_init(struct ends *e, const struct rtmfp_policies *responder,
+void ends_init(struct ends *e, const struct rtmfp_policies *responder,
                              const struct rtmfp_policies *initiator)
 {
     static const struct rtmfp_responder_ops ops = { ends_find, ends_is_keying, ends_may_open,
@@ -95,7 +64,7 @@ static inline void ends_init(struct ends *e, const struct rtmfp_policies *respon
     e->set = (struct rtmfp_initiator_set){ &e->startup, e->dh, *initiator };
 }
 
-static inline void ends_fini(struct ends *e)
+void ends_fini(struct ends *e)
 {
     rtmfp_responder_fini(&e->responder);
     rtmfp_startup_fini(&e->startup);
@@ -103,8 +72,7 @@ static inline void ends_fini(struct ends *e)
     rtmfp_dh_free(e->dh);
 }
 
-/* What a helper does, and then its thread: the answer is in e->out. */
-static inline struct ends_session *ends_open(struct ends *e, co_usec now)
+struct ends_session *ends_open(struct ends *e, co_usec now)
 {
     const struct rtmfp_job *job = &e->out.job;
     struct ends_session *s = &e->sessions[e->n];
@@ -127,8 +95,7 @@ static inline struct ends_session *ends_open(struct ends *e, co_usec now)
     return s;
 }
 
-/* A datagram of an initiator: true if there is an answer to it in e->out. */
-static inline bool ends_hear(struct ends *e, const uint8_t *datagram, size_t size,
+bool ends_hear(struct ends *e, const uint8_t *datagram, size_t size,
                              const struct udp_addr *from, co_usec now)
 {
     switch (rtmfp_responder_input(&e->responder, datagram, size, from, now, &e->out)) {
@@ -138,8 +105,7 @@ static inline bool ends_hear(struct ends *e, const uint8_t *datagram, size_t siz
     }
 }
 
-/* A plain startup packet of these chunks, sealed as clients do. */
-static inline size_t ends_seal(struct ends *e, struct rtmfp_bytes plain, uint8_t *datagram)
+size_t ends_seal(struct ends *e, struct rtmfp_bytes plain, uint8_t *datagram)
 {
     struct wr w = rtmfp_seal_begin(&e->startup.out, datagram, RTMFP_SEALED_MAX, RTMFP_PLAIN_MAX);
 
@@ -147,12 +113,10 @@ static inline size_t ends_seal(struct ends *e, struct rtmfp_bytes plain, uint8_t
     return rtmfp_startup_seal(&e->startup, 0, &w);
 }
 
-static inline struct udp_addr ends_address(uint8_t host, uint16_t port)
+struct udp_addr ends_address(uint8_t host, uint16_t port)
 {
     struct udp_addr a = { .ip = { [10] = 0xff, 0xff, 10, 0, 0 }, .port = port };
 
     a.ip[15] = host;
     return a;
 }
-
-#endif

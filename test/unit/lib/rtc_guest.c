@@ -1,28 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_guest.h - a client of WebRTC over UDP: asks, and sends checks and bytes. */
-#ifndef RTC_GUEST_H
-#define RTC_GUEST_H
+/* rtc_guest.c - a client of WebRTC over UDP: asks, and sends checks and bytes. */
+#include "rtc_guest.h"
 
-#include "proto/stun/message.h"
-#include "serve/rtc/ask.h"
-#include "unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct rtc_guest {
-    struct udp *socket;
-    struct udp_path to;
-    char ours[40], theirs[40], pwd[40]; /* ufrag of ours; of the server, and its pwd */
-    char session[200], token[RTC_TOKEN + 1];
-    char wish[40];           /* what our ufrag is asked to be; "" */
-    unsigned checks;
-    const struct udp_in *came; /* together, and not looked at yet */
-    size_t n;
-};
-
-static inline void rtc_guest_open(struct rtc_guest *g, int port)
+void rtc_guest_open(struct rtc_guest *g, int port)
 {
     static const struct udp_opts opts = { 0 };
 
@@ -31,12 +11,12 @@ static inline void rtc_guest_open(struct rtc_guest *g, int port)
     assert_ok(udp_addr_parse(&g->to.peer, "127.0.0.1", port));
 }
 
-static inline void rtc_guest_close(struct rtc_guest *g)
+void rtc_guest_close(struct rtc_guest *g)
 {
     udp_close(g->socket);
 }
 
-static inline struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stream,
+struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stream,
                                         const char *offer)
 {
     struct rtc_ask a = { .kind = kind };
@@ -55,8 +35,7 @@ static inline struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stre
     return a;
 }
 
-/* Ask; the status of the answer. */
-static inline int rtc_guest_ask(struct rtc_guest *g, struct session_env *env,
+int rtc_guest_ask(struct rtc_guest *g, struct session_env *env,
                                 enum rtc_ask_kind kind, const char *stream)
 {
     struct rtc_ask a;
@@ -77,7 +56,7 @@ static inline int rtc_guest_ask(struct rtc_guest *g, struct session_env *env,
     return status;
 }
 
-static inline void rtc_guest_send(struct rtc_guest *g, const void *data, size_t size)
+void rtc_guest_send(struct rtc_guest *g, const void *data, size_t size)
 {
     struct iovec iov = { (void *)(uintptr_t)data, size };
     const struct udp_out out = { &iov, 1, 0, &g->to, UDP_NOT_ECT };
@@ -85,8 +64,7 @@ static inline void rtc_guest_send(struct rtc_guest *g, const void *data, size_t 
     assert_int_equal(udp_send(g->socket, &out, 1), 1);
 }
 
-/* What comes within that time, one: copied, its size; 0: nothing did. */
-static inline size_t rtc_guest_hear(struct rtc_guest *g, uint8_t out[2048], co_usec patience)
+size_t rtc_guest_hear(struct rtc_guest *g, uint8_t out[2048], co_usec patience)
 {
     co_usec until = co_clock() + patience;
 
@@ -104,7 +82,7 @@ static inline size_t rtc_guest_hear(struct rtc_guest *g, uint8_t out[2048], co_u
     return 0;
 }
 
-static inline void rtc_guest_check(struct rtc_guest *g, const char *pwd, bool use)
+void rtc_guest_check(struct rtc_guest *g, const char *pwd, bool use)
 {
     char name[100];
     struct stun_check c = { .username = name, .password = pwd, .controlling = true,
@@ -119,8 +97,7 @@ static inline void rtc_guest_check(struct rtc_guest *g, const char *pwd, bool us
     rtc_guest_send(g, out, stun_write_check(out, &c));
 }
 
-/* The server asks whether we are there; true: it was that, and now it knows. */
-static inline bool rtc_guest_answers(struct rtc_guest *g, const uint8_t *in, size_t size)
+bool rtc_guest_answers(struct rtc_guest *g, const uint8_t *in, size_t size)
 {
     uint8_t out[STUN_MAX];
     struct stun_message m;
@@ -133,7 +110,7 @@ static inline bool rtc_guest_answers(struct rtc_guest *g, const uint8_t *in, siz
 }
 
 /* What comes, but for questions whether we are there. */
-static inline size_t rtc_guest_hear_more(struct rtc_guest *g, uint8_t in[2048])
+static size_t rtc_guest_hear_more(struct rtc_guest *g, uint8_t in[2048])
 {
     struct stun_message m;
     size_t size;
@@ -144,8 +121,7 @@ static inline size_t rtc_guest_hear_more(struct rtc_guest *g, uint8_t in[2048])
     return size;
 }
 
-/* A check, and its answer. */
-static inline bool rtc_guest_checks(struct rtc_guest *g)
+bool rtc_guest_checks(struct rtc_guest *g)
 {
     uint8_t in[2048];
     struct stun_message m;
@@ -157,8 +133,7 @@ static inline bool rtc_guest_checks(struct rtc_guest *g)
            stun_is_of(&m, g->pwd) && m.mapped.port == g->socket->at.port;
 }
 
-/* Keys, too. */
-static inline bool rtc_guest_connects(struct rtc_guest *g)
+bool rtc_guest_connects(struct rtc_guest *g)
 {
     uint8_t in[2048];
 
@@ -168,13 +143,10 @@ static inline bool rtc_guest_connects(struct rtc_guest *g)
     return rtc_guest_hear_more(g, in) == 3 && memcmp(in, "\x16ok", 3) == 0;
 }
 
-/* A packet of RTP (type 96), or of RTCP (type 201); `end` 'k' is right. */
-static inline void rtc_guest_packet(struct rtc_guest *g, uint8_t type, char end)
+void rtc_guest_packet(struct rtc_guest *g, uint8_t type, char end)
 {
     uint8_t data[64] = { 0x80, type };
 
     data[sizeof(data) - 1] = (uint8_t)end;
     rtc_guest_send(g, data, sizeof(data));
 }
-
-#endif

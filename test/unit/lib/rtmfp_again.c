@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_again.h - chunks read and written again: the same bytes must come out. */
-#ifndef RTMFP_AGAIN_H
-#define RTMFP_AGAIN_H
+/* rtmfp_again.c - chunks read and written again: the same bytes must come out. */
+#include "rtmfp_again.h"
 
-#include "proto/rtmfp/chunks.h"
-
-static inline bool redirect_again(struct wr *w, struct rtmfp_bytes body)
+static bool redirect_again(struct wr *w, struct rtmfp_bytes body)
 {
     struct rtmfp_address list[24];
     struct rtmfp_redirect c;
@@ -19,7 +16,7 @@ static inline bool redirect_again(struct wr *w, struct rtmfp_bytes body)
     return rtmfp_redirect_write(w, c.tag, list, n);
 }
 
-static inline bool session_chunk_again(struct wr *w, const struct rtmfp_chunk *c,
+static bool session_chunk_again(struct wr *w, const struct rtmfp_chunk *c,
                                        struct rtmfp_user_data *last)
 {
     struct rtmfp_ack ack;
@@ -45,8 +42,7 @@ static inline bool session_chunk_again(struct wr *w, const struct rtmfp_chunk *c
     }
 }
 
-/* False: it is wrong. `last`: the User Data in front of it, seq 0: none. */
-static inline bool chunk_again(struct wr *w, const struct rtmfp_chunk *c,
+bool chunk_again(struct wr *w, const struct rtmfp_chunk *c,
                                struct rtmfp_user_data *last)
 {
     union {
@@ -82,5 +78,3 @@ static inline bool chunk_again(struct wr *w, const struct rtmfp_chunk *c,
         return session_chunk_again(w, c, last);
     }
 }
-
-#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* rtmfp_again.h - chunks read and written again: the same bytes must come out. */
+#ifndef RTMFP_AGAIN_H
+#define RTMFP_AGAIN_H
+
+#include "proto/rtmfp/chunks.h"
+
+/* False: it is wrong. `last`: the User Data in front of it, seq 0: none. */
+bool chunk_again(struct wr *w, const struct rtmfp_chunk *c, struct rtmfp_user_data *last);
+
+#endif
