@@ -35,12 +35,16 @@ static void put(const struct vod_wire_use *use, const struct av_packet *pkt, int
 }
 
 /* Of an FLV file as it came, with what is in front of it: frames have heads of the same kind. */
-static struct av_packet *config_packet(const struct demux_track *t)
+struct av_packet *vod_head_config(const struct demux_track *t)
 {
-    enum av_kind kind = av_codec_row(t->codec)->kind;
-    struct av_packet *pkt = av_packet_new(t->config_head + t->config_size);
+    struct av_packet *pkt;
+    enum av_kind kind;
     err_t err;
 
+    if (t->codec == AV_CODEC_NONE || t->config_size == 0)
+        return NULL;
+    kind = av_codec_row(t->codec)->kind;
+    pkt = av_packet_new(t->config_head + t->config_size);
     memcpy(pkt->data, t->config - t->config_head, t->config_head + t->config_size);
     if (t->config_head > 0) {
         pkt->origin = kind == AV_VIDEO ? FLV_VIDEO : FLV_AUDIO;
@@ -57,11 +61,10 @@ static struct av_packet *config_packet(const struct demux_track *t)
 static void put_config(const struct demux_track *t, const struct vod_wire_use *use, int64_t dts,
                        struct wr *out)
 {
-    struct av_packet *pkt;
+    struct av_packet *pkt = vod_head_config(t);
 
-    if (t->codec == AV_CODEC_NONE || t->config_size == 0)
+    if (!pkt)
         return;
-    pkt = config_packet(t);
     pkt->dts = dts;
     put(use, pkt, dts, out);
     av_packet_unref(pkt);

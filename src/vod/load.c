@@ -8,8 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* AHEAD: seconds of a file that are read ahead at once, a second being within these bounds. */
-enum { AHEAD = 4, AHEAD_LEAST = 256 * 1024, AHEAD_MOST = 4 * 1024 * 1024 };
+enum { AHEAD = 4 }; /* seconds of a file that are read ahead at once */
 
 /* How often it is looked whether what comes behind a part is there. */
 #define LOOK_EVERY CO_MS(500)
@@ -32,24 +31,6 @@ struct vod_load {
     bool calls;                         /* those who wait: it is not freed meanwhile */
     co_usec since;
     struct vod_cached *part;            /* NULL: it failed */
-};
-
-struct load_job { /* of a helper thread */
-    struct vod_disk *disk;
-    struct vod_index *index;
-    struct vod_group *group;            /* NULL: it is read too, and is here then */
-    int64_t size;
-    enum vod_way way;
-    struct vod_at at;
-    struct vod_want want;
-    unsigned kbps;
-    /* what it gives: */
-    struct vod_cut cut;
-    struct vod_pack pack;
-    enum demux_status status;
-    const char *why;
-    uint64_t bytes;
-    bool has_read_group;
 };
 
 static void tell(struct vod_file *f, const char *why)
@@ -79,77 +60,6 @@ static const char *words(enum demux_status status, const char *why)
     default:
         return "it became shorter";
     }
-}
-
-/* ---- on a helper thread */
-
-static size_t second(unsigned kbps)
-{
-    size_t n = (size_t)kbps * 125;
-
-    return n < AHEAD_LEAST ? AHEAD_LEAST : n > AHEAD_MOST ? AHEAD_MOST : n;
-}
-
-static void read_group(struct load_job *j, const struct vod_input *in)
-{
-    struct demux_group *g = NULL;
-
-    j->status = demux_group(&g, j->index->demux, &in->in, j->at.place, &j->why);
-    if (j->status != DEMUX_OK)
-        return;
-    j->group = vod_group_new(g);
-    j->has_read_group = true;
-}
-
-/* The kernel begins with what comes behind it, too. */
-static void read_ahead(const struct load_job *j)
-{
-    for (unsigned i = j->cut.begin; i < j->cut.end; i++) {
-        if (j->want.tracks & (1u << j->group->g->v[i].track)) {
-            (void)posix_fadvise(j->disk->fd, j->group->g->v[i].at,
-                                (off_t)(j->cut.bytes + second(j->kbps)), POSIX_FADV_WILLNEED);
-            return;
-        }
-    }
-}
-
-static void read_part(void *arg)
-{
-    struct load_job *j = arg;
-    struct vod_input in;
-
-    vod_input_init(&in, j->disk->fd, j->size, j->way, true, &j->bytes);
-    if (!j->group)
-        read_group(j, &in);
-    if (!j->group)
-        return;
-    j->cut = vod_cut_find(j->group->g, j->want, j->at.part);
-    read_ahead(j);
-    j->status = vod_pack_read(&j->pack, j->group->g, &j->cut, j->want, &in);
-}
-
-static void drop_job(void *arg)
-{
-    struct load_job *j = arg;
-
-    vod_disk_unref(j->disk);
-    vod_index_unref(j->index);
-    vod_group_unref(j->group);
-    vod_pack_free(&j->pack);
-    free(j);
-}
-
-static struct load_job *new_job(const struct vod_load *l)
-{
-    struct vod_file *f = l->file;
-    struct load_job *j = must(calloc(1, sizeof(*j)));
-
-    *j = (struct load_job){
-        .disk = vod_disk_ref(f->disk), .index = vod_index_ref(f->index), .size = f->size,
-        .group = vod_cache_group(f->vod, f, l->at.place), .way = f->way, .at = l->at,
-        .want = vod_want_of(&l->use, vod_file_info(f)), .kbps = vod_file_info(f)->kbps,
-    };
-    return j;
 }
 
 /* ---- its end */
@@ -226,34 +136,35 @@ static void call_waiters(struct vod_load *l)
     l->calls = false;
 }
 
-static void take_result(struct vod_load *l, struct load_job *j)
+static void take_result(struct vod_load *l, const struct vod_read *r)
 {
     struct vod_file *f = l->file;
 
-    f->vod->stat.read_bytes += j->bytes;
-    if (j->has_read_group)
-        vod_cache_put_group(f->vod, f, j->group);
-    if (j->status == DEMUX_OK) {
-        l->part = vod_make(f, &l->use, &l->at, &l->from, j->group->g, &j->cut, &j->pack);
+    if (r->has_read_group)
+        vod_cache_put_group(f->vod, f, r->group);
+    if (r->status == DEMUX_OK) {
+        l->part = vod_make(f, &l->use, &l->at, &l->from, r->group->g, &r->cut, &r->pack);
         if (!l->part)
             tell(f, "no memory");
     } else {
-        tell(f, words(j->status, j->why));
+        tell(f, words(r->status, r->why));
     }
 }
 
 static void read_it(struct vod_load *l)
 {
-    struct load_job *j = new_job(l);
-    err_t err = vod_task_run(&l->task, read_part, j, drop_job);
+    struct vod_file *f = l->file;
+    struct vod_read *r = vod_read_new(f, l->at, vod_want_of(&l->use, vod_file_info(f)),
+                                      vod_cache_group(f->vod, f, l->at.place));
+    err_t err = vod_read_run(r, &l->task);
 
     if (!err) {
-        take_result(l, j);
-        drop_job(j);
+        take_result(l, r);
+        vod_read_free(r);
     } else if (err_code(err) == ERR_IO_TIMEOUT) {
-        tell(l->file, "the disk does not answer");
+        tell(f, "the disk does not answer");
     } else if (!co_stop_asked()) {
-        tell(l->file, "no helper thread could be had");
+        tell(f, "no helper thread could be had");
     }
     err_free(&err);
 }
@@ -416,7 +327,7 @@ static bool read_on(struct vod_file *f, int64_t at, int64_t n)
  * the kernel read a page of what is missing. */
 static void check_ahead(struct vod_file *f, int64_t at, int64_t *there)
 {
-    int64_t n = (int64_t)second(vod_file_info(f)->kbps), to;
+    int64_t n = (int64_t)vod_second(vod_file_info(f)->kbps), to;
 
     if (at >= f->size || (*there - at >= n && *there - at <= (AHEAD + 1) * n))
         return;
@@ -438,7 +349,7 @@ static void look_ahead(struct vod_file *f, struct vod_cached *one, struct vod_wa
     if (f->way != VOD_TELLS || (one->looked_at && now - one->looked_at < LOOK_EVERY))
         return;
     one->looked_at = now;
-    if (video && audio && apart < AHEAD_LEAST) {
+    if (video && audio && apart < VOD_SECOND_LEAST) {
         check_ahead(f, video > audio ? video : audio, &w->there[DEMUX_VIDEO]);
         return;
     }

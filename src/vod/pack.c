@@ -124,7 +124,7 @@ static void fill(struct vod_cut *cut, const struct demux_group *g, struct vod_wa
 
         if (!is_counted(s, want))
             continue;
-        if (all > 0 && (all + s->size > VOD_PART || after(g, i) > end))
+        if (all > 0 && (all + s->size > want.bytes || after(g, i) > end))
             break;
         if (all == 0)
             end = s->dts + want.lasts;

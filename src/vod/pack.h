@@ -30,7 +30,8 @@ struct vod_cut {
 struct vod_want {
     uint32_t tracks;
     bool keys_only;
-    int64_t lasts; /* 1/90000 s: a part at most, as a rule */
+    size_t bytes;  /* a part has at most so many, and */
+    int64_t lasts; /* lasts so long, 1/90000 s; as a rule */
 };
 /* Turns are up to a sixteenth earlier than they are due (live/sender.c): no part is longer than is
  * between two, so each turn has one to send. */
@@ -39,7 +40,7 @@ static inline struct vod_want vod_want_of(const struct vod_wire_use *use,
 {
     int64_t turn = av_from_us(vod_turn(info->kbps));
 
-    return (struct vod_want){ use->tracks, use->keys_only, turn / 8 * 7 };
+    return (struct vod_want){ use->tracks, use->keys_only, VOD_PART, turn / 8 * 7 };
 }
 /* Where it is cut does not depend on the tracks. A part that is not there is empty and last. */
 struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_want want, uint32_t part);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* reader.c - the packets of a file, one after the other.
  *
- * Some seconds at once are read by a helper thread into one piece of memory, and are packets when
- * their time has come. Nothing of it is shared: who publishes a file makes its stream anew anyway.
+ * Some seconds at once are read by a helper thread, and are packets when their time has come.
+ * Nothing of it is shared: a publisher of a file makes its stream anyway.
  */
 #include "vod/reader.h"
 
-#include "base/mem.h"
 #include "base/must.h"
 #include "vod/store.h"
 #include "vod/wires.h"
@@ -15,28 +14,14 @@
 #include <string.h>
 
 enum { PIECE = 512 * 1024 };
-
-/* What a helper thread is asked for, and gives. */
-struct piece {
-    struct vod_disk *disk;
-    struct vod_index *index;
-    int64_t size;           /* of the file */
-    enum vod_way way;
-    demux_place place;
-    unsigned begin, end;    /* samples of the group; what is asked for begins there */
-    struct demux_group *group;
-    uint8_t *data;          /* of these */
-    enum demux_status status;
-    const char *why;
-};
+#define PIECE_LASTS AV_MS(3600000)
 
 struct vod_reader {
     struct vod_file *file;
-    bool begun;             /* the metadata are told, */
+    bool begun;             /* the metadata were given, */
     unsigned configured;    /* and the configuration of so many tracks */
-    struct piece *now;      /* NULL: none yet */
+    struct vod_read *now;   /* NULL: none yet */
     unsigned next;          /* of its samples */
-    size_t at;              /* in its data */
 };
 
 struct vod_reader *vod_reader_new(struct vod_file *file)
@@ -47,106 +32,40 @@ struct vod_reader *vod_reader_new(struct vod_file *file)
     return r;
 }
 
-static void drop(void *arg)
-{
-    struct piece *p = arg;
-
-    if (!p)
-        return;
-    vod_disk_unref(p->disk);
-    vod_index_unref(p->index);
-    free(p->group);
-    free(p->data);
-    free(p);
-}
-
 void vod_reader_free(struct vod_reader *r)
 {
     if (!r)
         return;
-    drop(r->now);
+    vod_read_free(r->now);
     (void)vod_file_unref(r->file);
     free(r);
 }
 
-/* ---- on a helper thread */
+/* ---- reading */
 
-static enum demux_status read_samples(struct piece *p, const struct demux_input *in)
+/* What comes behind this piece, or first; NULL: nothing does. */
+static struct vod_read *behind(const struct vod_reader *r)
 {
-    size_t size = 0, at = 0;
+    static const struct vod_want all = { .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
+                                         .bytes = PIECE, .lasts = PIECE_LASTS };
+    const struct vod_read *now = r->now;
+    struct vod_at at = { 0 };
 
-    for (p->end = p->begin; p->end < p->group->n; p->end++) {
-        if (size > 0 && size + p->group->v[p->end].size > PIECE)
-            break;
-        size += p->group->v[p->end].size;
-    }
-    p->data = size > 0 ? mem_try(size) : NULL;
-    if (size > 0 && !p->data)
-        return DEMUX_NO_MEMORY;
-    for (unsigned i = p->begin; i < p->end; i++) {
-        const struct demux_sample *s = &p->group->v[i];
-        ssize_t n = in->read(in, s->at, p->data + at, s->size);
-
-        if (n != (ssize_t)s->size)
-            return n < 0 ? DEMUX_IO : DEMUX_BROKEN;
-        at += s->size;
-    }
-    return DEMUX_OK;
-}
-
-static void read_piece(void *arg)
-{
-    struct piece *p = arg;
-    uint64_t bytes = 0;
-    struct vod_input in;
-
-    vod_input_init(&in, p->disk->fd, p->size, p->way, true, &bytes);
-    p->status = DEMUX_OK;
-    p->why = "it is cut there";
-    if (!p->group)
-        p->status = demux_group(&p->group, p->index->demux, &in.in, p->place, &p->why);
-    if (p->status == DEMUX_OK)
-        p->status = read_samples(p, &in.in);
-}
-
-/* ---- here */
-
-static struct piece *new_piece(const struct vod_file *f)
-{
-    struct piece *p = must(calloc(1, sizeof(*p)));
-
-    p->disk = vod_disk_ref(f->disk);
-    p->index = vod_index_ref(f->index);
-    p->size = f->size;
-    p->way = f->way;
-    return p;
-}
-
-/* What comes behind this one, or first; NULL: nothing does. */
-static struct piece *behind(const struct vod_reader *r)
-{
-    struct piece *now = r->now, *p;
-
-    if (now && now->end == now->group->n && now->group->last)
+    if (now && now->cut.last && now->group->g->last)
         return NULL;
-    p = new_piece(r->file);
-    if (!now) {
-        p->place = demux_seek(p->index->demux, 0);
-    } else if (now->end < now->group->n) {
-        p->group = now->group;
-        now->group = NULL;
-        p->begin = now->end;
-    } else {
-        p->place = now->group->next;
+    if (now && !now->cut.last) {
+        at = (struct vod_at){ .place = now->at.place, .part = now->at.part + 1 };
+        return vod_read_new(r->file, at, all, vod_group_ref(now->group));
     }
-    return p;
+    at.place = now ? now->group->g->next : demux_seek(vod_file_index(r->file), 0);
+    return vod_read_new(r->file, at, all, NULL);
 }
 
-static err_t error_of(const struct vod_reader *r, const struct piece *p)
+static err_t error_of(const struct vod_reader *r)
 {
-    const char *name = vod_file_name(r->file);
+    const char *name = vod_file_name(r->file), *why = r->now->why;
 
-    switch (p->status) {
+    switch (r->now->status) {
     case DEMUX_OK:
         return NULL;
     case DEMUX_NO_MEMORY:
@@ -155,63 +74,36 @@ static err_t error_of(const struct vod_reader *r, const struct piece *p)
     case DEMUX_AGAIN:
         return err_new(ERR_SYSTEM, "%s cannot be read", name);
     default:
-        return err_new(ERR_UNSUPPORTED, "%s: %s", name, p->why);
+        return err_new(ERR_UNSUPPORTED, "%s: %s", name, why ? why : "it is cut there");
     }
 }
 
-/* *more: there is one with samples. */
+/* *more: there is a piece with samples. */
 static err_t read_more(struct vod_reader *r, bool *more)
 {
     const struct vod_task task = { .device = r->file->device, .due = co_now() + VOD_DISK_TIME };
     err_t err = NULL;
 
     *more = true;
+    r->next = 0;
     do {
-        struct piece *p = behind(r);
+        struct vod_read *p = behind(r);
 
-        if (!p) {
-            *more = false;
+        *more = p != NULL;
+        if (!p)
             return NULL;
-        }
-        drop(r->now);
+        vod_read_free(r->now);
         r->now = NULL;
-        err = vod_task_run(&task, read_piece, p, drop);
+        err = vod_read_run(p, &task);
         if (err)
             return err_wrap(err, "reading %s", vod_file_name(r->file));
         r->now = p;
-        err = error_of(r, p);
-    } while (!err && r->now->begin == r->now->end);
-    if (!err) {
-        r->next = r->now->begin;
-        r->at = 0;
-    }
+        err = error_of(r);
+    } while (!err && r->now->pack.n == 0);
     return err;
 }
 
 /* ---- packets */
-
-static err_t config_packet(const struct vod_reader *r, unsigned track, struct av_packet **out)
-{
-    const struct demux_track *t = &vod_file_info(r->file)->tracks[track];
-    struct demux_sample s = { .track = (uint8_t)track, .config = true };
-    struct av_packet *pkt;
-
-    *out = NULL;
-    if (t->codec == AV_CODEC_NONE || !t->config)
-        return NULL;
-    s.size = (uint32_t)(t->config_head + t->config_size);
-    if (t->config_head > 0)
-        s.origin = track == DEMUX_VIDEO ? 9 : 8;
-    pkt = av_packet_try(s.size);
-    if (!pkt)
-        return err_new(ERR_NO_MEMORY, "a configuration of %u bytes", s.size);
-    memcpy(pkt->data, t->config - t->config_head, s.size);
-    if (demux_packet(vod_file_index(r->file), &s, pkt))
-        *out = pkt;
-    else
-        (void)av_packet_unref(pkt);
-    return NULL;
-}
 
 static struct av_packet *metadata_packet(struct vod_reader *r)
 {
@@ -221,16 +113,14 @@ static struct av_packet *metadata_packet(struct vod_reader *r)
 
 static err_t sample_packet(struct vod_reader *r, struct av_packet **out)
 {
-    const struct piece *p = r->now;
-    const struct demux_sample *s = &p->group->v[r->next++];
-    struct av_packet *pkt = av_packet_try(s->size);
+    const struct vod_slot *slot = &r->now->pack.slots[r->next++];
+    struct av_packet *pkt = av_packet_try(slot->s->size);
 
     *out = NULL;
     if (!pkt)
-        return err_new(ERR_NO_MEMORY, "a frame of %u bytes", s->size);
-    memcpy(pkt->data, p->data + r->at, s->size);
-    r->at += s->size;
-    if (demux_packet(p->index->demux, s, pkt))
+        return err_new(ERR_NO_MEMORY, "a frame of %u bytes", slot->s->size);
+    memcpy(pkt->data, slot->pkt->data, slot->s->size);
+    if (demux_packet(r->now->index->demux, slot->s, pkt))
         *out = pkt;
     else
         (void)av_packet_unref(pkt); /* broken: it is left out */
@@ -247,8 +137,8 @@ err_t vod_reader_next(struct vod_reader *r, struct av_packet **pkt)
         if (!r->begun)
             *pkt = metadata_packet(r);
         else if (r->configured < DEMUX_TRACKS)
-            err = config_packet(r, r->configured++, pkt);
-        else if (r->now && r->next < r->now->end)
+            *pkt = vod_head_config(&vod_file_info(r->file)->tracks[r->configured++]);
+        else if (r->now && r->next < r->now->pack.n)
             err = sample_packet(r, pkt);
         else
             err = read_more(r, &more);

@@ -176,6 +176,45 @@ struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
                             const struct demux_group *g, const struct vod_cut *cut,
                             const struct vod_pack *pack);
 
+/* ---- read by a helper thread: read.c */
+
+struct vod_read {
+    struct vod_file *file;              /* of the worker's thread alone */
+    struct vod_disk *disk;
+    struct vod_index *index;
+    struct vod_group *group;            /* NULL: it is read too, and is here then */
+    int64_t size;
+    enum vod_way way;
+    struct vod_at at;
+    struct vod_want want;
+    unsigned kbps;
+    /* what it gives: */
+    struct vod_cut cut;
+    struct vod_pack pack;
+    enum demux_status status;
+    const char *why;                    /* or NULL */
+    uint64_t bytes;
+    bool has_read_group;
+};
+
+/* Takes over the reference to the group. The caller keeps the file while it runs. */
+struct vod_read *vod_read_new(struct vod_file *f, struct vod_at at, struct vod_want want,
+                              struct vod_group *group);
+/* Read it. On an error it is the caller's no more. Yields. */
+err_t vod_read_run(struct vod_read *r, const struct vod_task *t)
+    __attribute__((warn_unused_result));
+void vod_read_free(void *r); /* NULL is fine */
+
+enum { VOD_SECOND_LEAST = 256 * 1024, VOD_SECOND_MOST = 4 * 1024 * 1024 };
+
+/* Bytes of a second of a file for reading ahead, within these bounds. */
+static inline size_t vod_second(unsigned kbps)
+{
+    size_t n = (size_t)kbps * 125;
+
+    return n < VOD_SECOND_LEAST ? VOD_SECOND_LEAST : n > VOD_SECOND_MOST ? VOD_SECOND_MOST : n;
+}
+
 /* ---- at once: now.c */
 
 /* Is that byte in the kernel's memory? */

@@ -20,6 +20,9 @@ void vod_head_put(const struct vod_file *f, const struct vod_wire_use *use, int6
  * stream it has no end. NULL: nothing. */
 struct av_packet *vod_head_metadata(const struct demux_info *info, uint32_t tracks, bool live);
 
+/* The decoder configuration of a track, likewise; NULL: it has none. */
+struct av_packet *vod_head_config(const struct demux_track *t);
+
 /* What RTP-Info says of a feed: the numbers of the packets that come next, and the time of
  * vod_feed_position(). */
 void vod_rtp_start(struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N]);
