@@ -269,7 +269,7 @@ static void leave(struct vod_feed *f)
     f->head.len = f->head_kept;
     if (f->sent_pts == INT64_MIN)
         return;
-    f->resume = vod_patch_time(f->sent_pts, f->shift, f->scale) + GAP;
+    f->resume = vod_renumber_time(f->sent_pts, f->shift, f->scale) + GAP;
     f->resumed = true;
 }
 
@@ -307,7 +307,7 @@ int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale)
     f->use.round = 0;
     place(f, (from < 0 ? 0 : from < TIME_MAX ? from : TIME_MAX) + zero);
     f->stop = to < TIME_MAX ? to + zero : INT64_MAX;
-    f->shift = f->resumed ? f->resume - vod_patch_time(f->begin_dts, 0, f->scale) : 0;
+    f->shift = f->resumed ? f->resume - vod_renumber_time(f->begin_dts, 0, f->scale) : 0;
     f->playing = true;
     f->ended = f->failed = f->late = false;
     if (f->fresh)
@@ -406,7 +406,7 @@ static void go_round(struct vod_feed *f)
 
     f->at = (struct vod_at){ .place = demux_seek(vod_file_index(f->file), 0) };
     if (f->counts)
-        f->shift += vod_patch_time(duration, 0, f->scale);
+        f->shift += vod_renumber_time(duration, 0, f->scale);
     else
         f->use.round++;
     f->clock_dts -= duration;

@@ -4,7 +4,7 @@
 #define VOD_FEED_IMPL_H
 
 #include "vod/feed.h"
-#include "vod/patch.h"
+#include "vod/renumber.h"
 
 /* ---- feed.c: the clock and the place */
 
@@ -43,11 +43,11 @@ void vod_rtp_numbers(const struct vod_feed *f, struct vod_numbers *out);
 /* How its player's bytes of a part differ from the shared ones. False: they do not. `numbers` are
  * what the player's part begins with. */
 bool vod_rtp_patch(const struct vod_feed *f, const struct vod_part *part,
-                   const struct vod_numbers *numbers, struct vod_patch *out);
+                   const struct vod_numbers *numbers, struct vod_renumber *out);
 /* Append that its tracks end. */
 void vod_rtp_bye(const struct vod_feed *f, struct wr *out);
 
-/* ---- head.c */
+/* ---- headers.c */
 
 /* Append the configuration of tracks: vod_head_put() without metadata; `time` is the file's. */
 void vod_head_configs(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,

@@ -156,7 +156,7 @@ static bool find_bytes(const struct vod_feed *f, const struct cursor *c, struct 
 {
     const uint8_t *data = p->part->data + p->from;
     size_t size = p->end - p->from, fits;
-    struct vod_patch patch;
+    struct vod_renumber patch;
 
     p->data = data;
     if (size == 0 || !f->counts || !vod_rtp_patch(f, p->part, &c->numbers, &patch))
@@ -169,7 +169,7 @@ static bool find_bytes(const struct vod_feed *f, const struct cursor *c, struct 
     p->stops &= fits == size;
     p->end = p->from + (uint32_t)fits;
     p->data = turn->scratch + turn->used;
-    vod_patch_copy(&patch, turn->scratch + turn->used, data, fits);
+    vod_renumber_copy(&patch, turn->scratch + turn->used, data, fits);
     turn->used += fits;
     return true;
 }

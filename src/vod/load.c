@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - parts: found, made at once (now.c), or read by helper threads. */
+/* load.c - parts: found, made at once (read_cached.c), or read by helper threads (read.c). */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -143,7 +143,7 @@ static void take_result(struct vod_load *l, const struct vod_read *r)
     if (r->has_read_group)
         vod_cache_put_group(f->vod, f, r->group);
     if (r->status == DEMUX_OK) {
-        l->part = vod_make(f, &l->use, &l->at, &l->from, r->group->g, &r->cut, &r->pack);
+        l->part = vod_render(f, &l->use, &l->at, &l->from, r->group->g, &r->cut, &r->pack);
         if (!l->part)
             tell(f, "no memory");
     } else {
@@ -334,7 +334,7 @@ static void check_ahead(struct vod_file *f, int64_t at, int64_t *there)
     if (*there < at || *there - at > (AHEAD + 1) * n)
         *there = at;
     to = *there + AHEAD * n;
-    if (*there >= f->size || vod_is_there(f, (to < f->size ? to : f->size) - 1) ||
+    if (*there >= f->size || vod_is_cached(f, (to < f->size ? to : f->size) - 1) ||
         read_on(f, *there, AHEAD * n))
         *there = to;
 }
@@ -383,7 +383,7 @@ static enum vod_got get(struct vod_file *f, const struct vod_wire_use *use,
     l = *part ? NULL : find_load(f, use, at);
     if (*part)
         return VOD_READY;
-    status = l ? DEMUX_AGAIN : vod_now(f, use, at, from, part, &why);
+    status = l ? DEMUX_AGAIN : vod_read_cached(f, use, at, from, part, &why);
     if (status == DEMUX_OK)
         return VOD_READY;
     if (status != DEMUX_AGAIN) {

@@ -55,14 +55,14 @@ void vod_rtp_numbers(const struct vod_feed *f, struct vod_numbers *out)
 }
 
 bool vod_rtp_patch(const struct vod_feed *f, const struct vod_part *part,
-                   const struct vod_numbers *numbers, struct vod_patch *out)
+                   const struct vod_numbers *numbers, struct vod_renumber *out)
 {
     bool moved = f->shift != 0 || f->scale != VOD_SCALE_1;
 
-    *out = (struct vod_patch){ .near = part->dts, .shift = f->shift, .wall = f->use.wall,
+    *out = (struct vod_renumber){ .near = part->dts, .shift = f->shift, .wall = f->use.wall,
                                .scale = f->scale };
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
-        struct vod_patch_track *t = &out->tracks[i];
+        struct vod_renumber_track *t = &out->tracks[i];
 
         t->channel = rtp_wire_channel(f->use.param[RTP_WIRE_TRACKS], i);
         t->base = rtp_wire_base(f->use.param[RTP_WIRE_SEED], i);
@@ -109,8 +109,8 @@ void vod_rtp_start(struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N])
             continue;
         out[i].seq = f->now.tracks[i].seq;
         out[i].time = rtp_wire_base(f->use.param[RTP_WIRE_SEED], i) +
-                      (uint32_t)(uint64_t)vod_patch_ticks(rtp_ticks(at, clock), clock,
-                                                          f->shift, f->scale);
+                      (uint32_t)(uint64_t)vod_renumber_ticks(rtp_ticks(at, clock), clock,
+                                                             f->shift, f->scale);
     }
 }
 

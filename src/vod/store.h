@@ -41,7 +41,7 @@ struct vod_group *vod_group_new(struct demux_group *g);
 struct vod_group *vod_group_ref(struct vod_group *g);
 void vod_group_unref(struct vod_group *g);
 
-/* ---- work for helper threads: queue.c */
+/* ---- work for helper threads: task_queue.c */
 
 enum { VOD_LOADERS = 32, VOD_AHEAD_MOST = 64 };
 
@@ -120,7 +120,7 @@ struct vod_files {
 void vod_files_trim(struct vod *v);
 void vod_files_free(struct vod *v);
 
-/* ---- what is kept of files: parts.c */
+/* ---- what is kept of files: cache.c */
 
 struct vod_cached { /* a part; without a wire a group */
     struct vod_cached *next, **prev;            /* in its bucket; NULL: it is not listed */
@@ -165,16 +165,16 @@ struct vod_group *vod_cache_group(struct vod *v, struct vod_file *f, demux_place
 void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_group *g);
 bool vod_use_same(const struct vod_wire_use *a, const struct vod_wire_use *b);
 
-/* ---- parts: make.c */
+/* ---- parts: render.c */
 
 /* Render what was read, and keep it; with a reference for the caller. NULL: no memory. */
-void vod_made_free(struct vod_cached *one); /* its memory */
+void vod_rendered_free(struct vod_cached *one); /* its memory */
 /* The same in memory of its size, in place of one that nobody else has. */
-struct vod_cached *vod_made_fit(struct vod_cached *one);
-struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
-                            const struct vod_at *at, const struct vod_numbers *from,
-                            const struct demux_group *g, const struct vod_cut *cut,
-                            const struct vod_pack *pack);
+struct vod_cached *vod_rendered_fit(struct vod_cached *one);
+struct vod_cached *vod_render(struct vod_file *f, const struct vod_wire_use *use,
+                              const struct vod_at *at, const struct vod_numbers *from,
+                              const struct demux_group *g, const struct vod_cut *cut,
+                              const struct vod_pack *pack);
 
 /* ---- read by a helper thread: read.c */
 
@@ -215,17 +215,17 @@ static inline size_t vod_second(unsigned kbps)
     return n < VOD_SECOND_LEAST ? VOD_SECOND_LEAST : n > VOD_SECOND_MOST ? VOD_SECOND_MOST : n;
 }
 
-/* ---- at once: now.c */
+/* ---- at once: read_cached.c */
 
 /* Is that byte in the kernel's memory? */
-bool vod_is_there(const struct vod_file *f, int64_t at);
+bool vod_is_cached(const struct vod_file *f, int64_t at);
 /* Make a part of what is in memory, with a reference for the caller. DEMUX_AGAIN: it is for a
  * helper thread. */
-enum demux_status vod_now(struct vod_file *f, const struct vod_wire_use *use,
-                          const struct vod_at *at, const struct vod_numbers *from,
-                          struct vod_cached **out, const char **why);
+enum demux_status vod_read_cached(struct vod_file *f, const struct vod_wire_use *use,
+                                  const struct vod_at *at, const struct vod_numbers *from,
+                                  struct vod_cached **out, const char **why);
 
-/* ---- who is refused: refused.c */
+/* ---- refused players: reject_log.c */
 
 enum { VOD_REFUSED_TEXT = 300, VOD_REFUSED_KINDS = 16 };
 

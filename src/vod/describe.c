@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* show.c - what a player of a file plays and where it is, for lists. */
+/* describe.c - which file a player plays, and its position, for lists. */
 #include "vod/feed.h"
 
 #include "base/container_of.h"

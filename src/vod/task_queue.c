@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.c - work for helper threads in its order, by a few coroutines that wait for them. */
+/* task_queue.c - work for helper threads in its order, by a few coroutines that wait for them. */
 #include "base/container_of.h"
 #include "co/thread.h"
 #include "vod/store.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* patch.c - interleaved RTP of a part as one player has it. */
-#include "vod/patch.h"
+/* renumber.c - interleaved RTP of a part as one player has it. */
+#include "vod/renumber.h"
 
 #include "proto/rtp/rtcp.h"
 #include "proto/rtp/sender.h"
@@ -37,30 +37,32 @@ static void put32(uint8_t *p, uint32_t v)
 
 /* ---- times */
 
-int64_t vod_patch_time(int64_t time, int64_t shift, int scale)
+int64_t vod_renumber_time(int64_t time, int64_t shift, int scale)
 {
     return (scale == 1000 ? time : time * 1000 / scale) + shift;
 }
 
-int64_t vod_patch_ticks(int64_t ticks, uint32_t clock, int64_t shift, int scale)
+int64_t vod_renumber_ticks(int64_t ticks, uint32_t clock, int64_t shift, int scale)
 {
-    return vod_patch_time(ticks, rtp_ticks(shift, clock), scale);
+    return vod_renumber_time(ticks, rtp_ticks(shift, clock), scale);
 }
 
-static void move_time(const struct vod_patch *p, const struct vod_patch_track *t, uint8_t *at)
+static void move_time(const struct vod_renumber *p, const struct vod_renumber_track *t,
+                      uint8_t *at)
 {
     int64_t near = rtp_ticks(p->near, t->clock);
     int64_t ticks = rtp_unwrap32(near, get32(at) - t->base);
 
-    put32(at, t->base + (uint32_t)(uint64_t)vod_patch_ticks(ticks, t->clock, p->shift, p->scale));
+    ticks = vod_renumber_ticks(ticks, t->clock, p->shift, p->scale);
+    put32(at, t->base + (uint32_t)(uint64_t)ticks);
 }
 
 /* The moment is asked of the wall clock, so reports of one moment stay of one. */
-static void move_ntp(const struct vod_patch *p, uint8_t *at)
+static void move_ntp(const struct vod_renumber *p, uint8_t *at)
 {
     uint64_t ntp = (uint64_t)get32(at) << 32 | get32(at + 4);
     int64_t time = av_from_us(rtcp_unix_us(ntp) - p->wall + 5);
-    int64_t more = vod_patch_time(time, p->shift, p->scale) - time;
+    int64_t more = vod_renumber_time(time, p->shift, p->scale) - time;
     int64_t whole = more / AV_CLOCK, part = more % AV_CLOCK;
 
     ntp += ((uint64_t)whole << 32) + (uint64_t)(part * (INT64_C(1) << 32) / AV_CLOCK);
@@ -71,10 +73,10 @@ static void move_ntp(const struct vod_patch *p, uint8_t *at)
 /* ---- packets */
 
 /* `size` bytes behind the head of an interleaved packet. */
-static void move(const struct vod_patch *p, uint8_t channel, uint8_t *at, size_t size)
+static void move(const struct vod_renumber *p, uint8_t channel, uint8_t *at, size_t size)
 {
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
-        const struct vod_patch_track *t = &p->tracks[i];
+        const struct vod_renumber_track *t = &p->tracks[i];
 
         if (t->clock == 0)
             continue;
@@ -105,7 +107,7 @@ static size_t packet_size(const uint8_t *data, size_t size, size_t at)
     return (size_t)RTP_INTERLEAVED + n;
 }
 
-void vod_patch_copy(const struct vod_patch *p, uint8_t *to, const uint8_t *from, size_t size)
+void vod_renumber_copy(const struct vod_renumber *p, uint8_t *to, const uint8_t *from, size_t size)
 {
     size_t at = 0, n;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* make.c - what a wire makes of samples that were read. */
+/* render.c - the bytes of a part: a wire renders samples that were read. */
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/region.h"
@@ -123,7 +123,7 @@ static void own_bytes(struct vod_cached *one, struct wr *w)
     one->part.data = one->own;
 }
 
-void vod_made_free(struct vod_cached *one)
+void vod_rendered_free(struct vod_cached *one)
 {
     free(one->own);
     if (one->block)
@@ -132,7 +132,7 @@ void vod_made_free(struct vod_cached *one)
         free(one);
 }
 
-struct vod_cached *vod_made_fit(struct vod_cached *one)
+struct vod_cached *vod_rendered_fit(struct vod_cached *one)
 {
     size_t head = sizeof(*one) + one->part.n * sizeof(struct vod_mark);
     struct vod_cached *fit = one->block ? mem_try(head + one->part.size) : NULL;
@@ -147,7 +147,7 @@ struct vod_cached *vod_made_fit(struct vod_cached *one)
     fit->part.marks = fit->marks;
     fit->block = 0;
     fit->bytes = head + fit->part.size;
-    vod_made_free(one);
+    vod_rendered_free(one);
     return fit;
 }
 
@@ -194,11 +194,11 @@ static struct vod_cached *make(const struct what *x)
         return one;
     }
     if (one)
-        vod_made_free(one);
+        vod_rendered_free(one);
     one = begin_apart(marks, need, 2 * bytes + x->cut->n * EACH + MORE, &w);
     if (!fill(x, one, &w)) {
         wr_free(&w);
-        vod_made_free(one);
+        vod_rendered_free(one);
         return NULL;
     }
     own_bytes(one, &w);
@@ -206,10 +206,10 @@ static struct vod_cached *make(const struct what *x)
     return one;
 }
 
-struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
-                            const struct vod_at *at, const struct vod_numbers *from,
-                            const struct demux_group *g, const struct vod_cut *cut,
-                            const struct vod_pack *pack)
+struct vod_cached *vod_render(struct vod_file *f, const struct vod_wire_use *use,
+                              const struct vod_at *at, const struct vod_numbers *from,
+                              const struct demux_group *g, const struct vod_cut *cut,
+                              const struct vod_pack *pack)
 {
     const struct what x = { f, use, at, from, g, cut, pack };
     struct vod_cached *one = make(&x);
@@ -219,7 +219,7 @@ struct vod_cached *vod_make(struct vod_file *f, const struct vod_wire_use *use,
         return NULL;
     f->vod->stat.parts_made++;
     if (kept)
-        one = vod_made_fit(one);
+        one = vod_rendered_fit(one);
     vod_cache_put(f->vod, one, kept);
     return one;
 }

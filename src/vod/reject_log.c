@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* refused.c - players that are not let have a file. Anybody may ask for what is broken, or not
- * there, as often as he likes: the first one of each file, of a few files, is told whole, and then,
- * as long as more come, how many.
+/* reject_log.c - log lines for players whose file is refused. Anybody may request a broken or
+ * missing file as often as they like: the first request for each of a few files has a line of its
+ * own; the rest are counted, and one line reports their number.
  */
 #include "base/container_of.h"
 #include "base/log.h"

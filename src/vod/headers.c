@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* head.c - what a player of FLV or RTMP gets in front of the frames of a file: onMetaData, [FLV]
+/* headers.c - what a player of FLV or RTMP gets before the frames of a file: onMetaData, [FLV]
  * E.5, and decoder configurations. */
 #include "format/flv/flv.h"
 #include "proto/rtmp/amf0.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* patch.h - interleaved RTP of a part as one player has it: the same packets, with numbers and
+/* renumber.h - interleaved RTP of a part as one player has it: the same packets, with numbers and
  * times of its own.
  *
  * Sequence numbers and counts are moved by a constant. Timestamps are file time / scale + shift;
  * so is the wall clock of sender reports, which goes on with what the player shows. All of it is a
  * function of the part and of these few numbers, so it can be made again from any packet on.
  */
-#ifndef VOD_PATCH_H
-#define VOD_PATCH_H
+#ifndef VOD_RENUMBER_H
+#define VOD_RENUMBER_H
 
 #include "vod/vod.h"
 #include "wire/rtp.h"
 
-struct vod_patch {
-    struct vod_patch_track {
+struct vod_renumber {
+    struct vod_renumber_track {
         uint8_t channel;       /* its reports are on the next one */
         uint16_t seq;          /* to add, all of these */
         uint32_t packets, bytes;
@@ -26,11 +26,11 @@ struct vod_patch {
 };
 
 /* A time of the file as the player has it, and in ticks of a clock. */
-int64_t vod_patch_time(int64_t time, int64_t shift, int scale);
-int64_t vod_patch_ticks(int64_t ticks, uint32_t clock, int64_t shift, int scale);
+int64_t vod_renumber_time(int64_t time, int64_t shift, int scale);
+int64_t vod_renumber_ticks(int64_t ticks, uint32_t clock, int64_t shift, int scale);
 
 /* Whole packets from one place to another, which may not overlap. */
-void vod_patch_copy(const struct vod_patch *p, uint8_t *to, const uint8_t *from, size_t size);
+void vod_renumber_copy(const struct vod_renumber *p, uint8_t *to, const uint8_t *from, size_t size);
 
 /* Bytes are whole packets from `data` on: how many of them end within `room`; and where does the
  * one end that byte `at` is in (`at` itself between two of them)? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* now.c - parts that are made at once, of what is in memory. */
+/* read_cached.c - parts made at once from what the kernel has in memory. */
 #include "vod/store.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 /* What is larger is not read on the thread of the coroutines, in memory or not. */
 enum { ONCE = 128 * 1024 };
 
-bool vod_is_there(const struct vod_file *f, int64_t at)
+bool vod_is_cached(const struct vod_file *f, int64_t at)
 {
     char c;
     struct iovec iov = { &c, 1 };
@@ -34,9 +34,9 @@ static enum demux_status group_now(struct vod_file *f, demux_place place,
     return DEMUX_OK;
 }
 
-enum demux_status vod_now(struct vod_file *f, const struct vod_wire_use *use,
-                          const struct vod_at *at, const struct vod_numbers *from,
-                          struct vod_cached **out, const char **why)
+enum demux_status vod_read_cached(struct vod_file *f, const struct vod_wire_use *use,
+                                  const struct vod_at *at, const struct vod_numbers *from,
+                                  struct vod_cached **out, const char **why)
 {
     struct vod *v = f->vod;
     struct vod_group *g = NULL;
@@ -55,7 +55,7 @@ enum demux_status vod_now(struct vod_file *f, const struct vod_wire_use *use,
     status = cut.bytes > ONCE ? DEMUX_AGAIN
                               : vod_pack_read(&v->scratch, g->g, &cut, want, &in);
     if (status == DEMUX_OK) {
-        *out = vod_make(f, use, at, from, g->g, &cut, &v->scratch);
+        *out = vod_render(f, use, at, from, g->g, &cut, &v->scratch);
         status = *out ? DEMUX_OK : DEMUX_NO_MEMORY;
     }
     vod_group_unref(g);

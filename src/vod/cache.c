@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c - what was read and rendered of files, kept within a bound: parts and groups. */
+/* cache.c - parts and groups of files that were read and rendered, within a limit. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "vod/store.h"
@@ -117,7 +117,7 @@ static void free_one(struct vod *v, struct vod_cached *one)
     v->cache.bytes -= one->bytes;
     *v->memory -= one->bytes;
     vod_group_unref(one->group);
-    vod_made_free(one);
+    vod_rendered_free(one);
 }
 
 /* It is found no more; it goes with its last user. */
@@ -218,7 +218,7 @@ static struct vod_cached *keep(struct vod *v, struct vod_cached *one)
 {
     v->cache.bytes -= one->bytes;
     *v->memory -= one->bytes;
-    one = vod_made_fit(one);
+    one = vod_rendered_fit(one);
     vod_cache_put(v, one, true);
     return one;
 }
