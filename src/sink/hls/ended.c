@@ -33,7 +33,7 @@ struct hls_ended {
     char *journal;
     bool found;       /* an earlier process left it */
     co_usec due;      /* when its files are removed */
-    co_usec silence;  /* a younger journal means that somebody writes it */
+    co_usec since;    /* a journal that was written later has another writer */
 };
 
 struct hls_ended_list {
@@ -190,6 +190,7 @@ static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
     struct conf *conf = conf_ref(h->env->conf);
     const struct conf_vhost *v = conf_vhost_find(conf, names.vhost);
     struct hls_stream *s = NULL;
+    co_usec silence = co_now() - r->since;
     bool removes;
 
     if (v && !hls_stream_find(h, &names, r->format))
@@ -199,7 +200,7 @@ static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
         return;
     s->info.disposing = true;
     removes = is_here(s) && strcmp(s->store.record.path, r->journal) == 0 &&
-              hls_recover_list(s, early ? 0 : r->silence) &&
+              hls_recover_list(s, silence > 0 ? silence : 0) &&
               !hls_stream_find(h, &names, r->format); /* it may have been published meanwhile */
     if (removes)
         log_removal(&s->info, r, early);
@@ -286,14 +287,14 @@ bool hls_is_on_disk(const struct hls_stream *s)
 
 void hls_ended_add(struct hls_stream *s)
 {
-    co_usec due = s->ended_at + s->info.set.dispose, left = due - co_now();
+    co_usec due = s->ended_at + s->info.set.dispose, since = co_now() + SLACK;
 
     hls_ended_forget(s->info.hls, s->info.key, s->info.format);
     if (s->info.set.dispose > 0) /* counted from the end of the publisher: the journal is older */
         add(s->info.hls, (struct hls_ended){
             .format = s->info.format, .key = stream_key_ref(s->info.key),
             .journal = must_dup(s->store.record.path),
-            .due = due, .silence = left > SLACK ? left - SLACK : 0 });
+            .since = since, .due = due > since + SLACK ? due : since + SLACK });
     hls_stream_dispose(s, false);
 }
 
@@ -319,7 +320,7 @@ static void add_found(struct hls *h, const struct conf_vhost *v, const struct co
     if (strcmp(j->vhost, v->name) == 0 && strcmp(j->kind, format->name) == 0)
         add(h, (struct hls_ended){
             .format = format, .key = stream_key_new(j->vhost, j->app, j->stream),
-            .journal = must_dup(f->path), .found = true, .silence = silence,
+            .journal = must_dup(f->path), .found = true, .since = co_now() + CO_SECONDS(1),
             .due = co_now() + silence + CO_SECONDS(1) });
 }
 
