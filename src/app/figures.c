@@ -10,7 +10,6 @@
 #include "co/watchdog.h"
 #include "proto/rtmp/chunk_in.h"
 #include "pull/ingest/ingests.h"
-#include "session/tokens.h"
 #include "sink/forward/forward.h"
 #include "sink/program/children.h"
 
@@ -40,48 +39,6 @@ static _Thread_local struct {
 } lately;
 
 /* ---- ours */
-
-static void take_clients(struct figures *f, const struct clients *r)
-{
-    for (int i = 0; i < CLIENTS_TYPES; i++) {
-        const struct clients_total *t = clients_total(r, (enum clients_type)i);
-
-        f->types[i].now = t->now;
-        f->types[i].clients = t->clients;
-        f->types[i].errors = t->errors;
-        f->types[i].in = t->in;
-        f->types[i].out = t->out;
-        for (int k = 0; k < CLIENTS_WAYS; k++)
-            f->types[i].ways[k] = t->ways[k];
-        f->types[i].lost = t->lost;
-        f->types[i].jitter = t->jitter;
-        f->types[i].jitters = t->jitters;
-    }
-}
-
-static void take_hooks(struct figures *f, const struct hooks *h)
-{
-    f->hooks_waiting = hooks_waiting(h);
-    for (int i = 0; i < HOOKS_KINDS; i++) {
-        const struct hooks_stat *s = hooks_stat(h, (enum hooks_action)i);
-
-        f->hooks[i].ok = s->ok;
-        f->hooks[i].denied = s->denied;
-        f->hooks[i].failed = s->failed;
-        f->hooks[i].dropped = s->dropped;
-        f->hooks[i].micros = s->micros;
-    }
-}
-
-static void take_tokens(struct figures *f, const struct tokens *t)
-{
-    for (int i = CONF_PUBLISH; i <= CONF_PLAY; i++) {
-        const struct tokens_stat *s = tokens_stat(t, (enum conf_action)i);
-
-        f->tokens[i].ok = s->ok;
-        f->tokens[i].denied = s->denied;
-    }
-}
 
 static void take_memory(struct figures *f, const struct session_env *env)
 {
@@ -194,13 +151,15 @@ static void take(const struct figures_of *of, struct figures *f)
     if (env->workers)
         take_gauges(f, &env->workers->v[env->worker].gauges);
     f->at_home = f->streams - f->replicas;
-    take_clients(f, env->clients);
+    for (int i = 0; i < CLIENTS_TYPES; i++)
+        f->types[i] = *clients_total(env->clients, (enum clients_type)i);
     for (int k = 0; k < REFUSAL_KINDS; k++)
         f->refused[k] = env->refusals.v[k].total;
-    if (env->hooks)
-        take_hooks(f, env->hooks);
-    if (env->tokens)
-        take_tokens(f, env->tokens);
+    for (int i = 0; env->hooks && i < HOOKS_KINDS; i++)
+        f->hooks[i] = *hooks_stat(env->hooks, (enum hooks_action)i);
+    f->hooks_waiting = env->hooks ? hooks_waiting(env->hooks) : 0;
+    for (int i = CONF_PUBLISH; env->tokens && i <= CONF_PLAY; i++)
+        f->tokens[i] = *tokens_stat(env->tokens, (enum conf_action)i);
     take_memory(f, env);
     take_outputs(f, of);
     if (env->vod)

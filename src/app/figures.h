@@ -11,20 +11,12 @@
 #include "co/holds.h"
 #include "session/clients.h"
 #include "session/hooks.h"
+#include "session/tokens.h"
 #include "session/workers.h"
 #include "sink/program/job.h"
 #include "vod/vod.h"
 
 struct sink;
-
-struct figures_type { /* as struct clients_total */
-    uint64_t now, clients, errors, in, out;
-    uint64_t ways[CLIENTS_WAYS], lost, jitter, jitters;
-};
-
-struct figures_hooks { /* as struct hooks_stat */
-    uint64_t ok, denied, failed, dropped, micros;
-};
 
 enum { FIGURES_WORDS = 240 }; /* of the tables of all protocols */
 
@@ -33,13 +25,11 @@ struct figures {
     uint64_t connections, publishers, players, streams, replicas;
     uint64_t at_home;                          /* streams that are no replicas */
     uint64_t moved_in, moved_out;              /* sessions from other workers, and to them */
-    struct figures_type types[CLIENTS_TYPES];
+    struct clients_total types[CLIENTS_TYPES];
     uint64_t refused[REFUSAL_KINDS];
-    struct figures_hooks hooks[HOOKS_KINDS];
+    struct hooks_stat hooks[HOOKS_KINDS];
     uint64_t hooks_waiting;
-    struct {
-        uint64_t ok, denied;
-    } tokens[CONF_PLAY + 1];
+    struct tokens_stat tokens[CONF_PLAY + 1];
     uint64_t memory, squeezed, squeezed_bytes; /* of streams */
     uint64_t messages, evicted;                /* RTMP messages that are not complete */
     uint64_t children[JOB_KINDS][JOB_STATES], forwards[2]; /* connecting, publishing */

@@ -259,7 +259,7 @@ void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why)
 
 unsigned clients_count_all(const struct clients *r)
 {
-    return (unsigned)r->count - r->totals[CLIENTS_FORWARD].now;
+    return (unsigned)(r->count - r->totals[CLIENTS_FORWARD].now);
 }
 
 const struct clients_total *clients_total(const struct clients *r, enum clients_type type)

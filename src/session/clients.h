@@ -135,11 +135,10 @@ struct client {
 };
 
 /* Counts of one type since the start. */
-struct clients_total {
-    unsigned now;
-    uint64_t clients, errors; /* that came, and that ended by a fault */
+struct clients_total { /* words alone, all of them sums */
+    uint64_t now, clients, errors; /* connected; that came; that ended by a fault */
     uint64_t in, out;         /* bytes */
-    unsigned ways[CLIENTS_WAYS]; /* those of RTP that are on, by how their media go */
+    uint64_t ways[CLIENTS_WAYS]; /* those of RTP that are on, by how their media go */
     uint64_t lost;            /* packets of theirs */
     uint64_t jitter, jitters; /* microseconds of those that are on, together; and of how many */
 };

@@ -68,9 +68,9 @@ err_t hooks_line_rest(struct hooks_line **line, const struct conf_vhost *vhost)
 
 /* ---- for statistics */
 
-struct hooks_stat {
-    uint64_t ok, denied, failed; /* failed: no answer */
-    uint64_t retried, dropped;
+struct hooks_stat { /* words alone */
+    uint64_t ok, denied, failed, dropped; /* failed: no answer */
+    uint64_t retried;
     uint64_t micros;             /* all answers together */
 };
 const struct hooks_stat *hooks_stat(const struct hooks *h, enum hooks_action action);

@@ -103,10 +103,10 @@ static void put_process(struct wr *w, const struct api_parts *of)
 
 #define AT(field) .at = offsetof(struct figures, field)
 #define BY_TYPE(field) AT(types[0].field), CLIENTS_TYPES, "protocol", .value = clients_type_name, \
-                       .step = sizeof(struct figures_type)
-#define OF_ALL(field) AT(types[0].field), CLIENTS_FORWARD, .step = sizeof(struct figures_type)
+                       .step = sizeof(struct clients_total)
+#define OF_ALL(field) AT(types[0].field), CLIENTS_FORWARD, .step = sizeof(struct clients_total)
 #define OF_RTSP(field) AT(types[CLIENTS_RTSP_PLAY].field), 3, "protocol", .value = rtsp_type, \
-                       .step = sizeof(struct figures_type)
+                       .step = sizeof(struct clients_total)
 
 _Static_assert(CLIENTS_FORWARD == CLIENTS_TYPES - 1, "all others come before it");
 _Static_assert(CLIENTS_RTSP_VOD == CLIENTS_RTSP_PLAY + 2, "these three stand together");
@@ -167,11 +167,11 @@ static const struct counter_row rows[] = {
 static const struct counter_row hook_rows[] = {
     { "srs_hooks_waiting", "Callbacks that wait for their backend.", AT(hooks_waiting) },
     { "srs_hooks_total", "Callbacks, by what became of them.", AT(hooks), HOOKS_KINDS, "action",
-      .value = hooks_name, .step = sizeof(struct figures_hooks),
+      .value = hooks_name, .step = sizeof(struct hooks_stat),
       .inner = { "result", 4, hook_results } },
     { "srs_hooks_seconds_total", "Time that backends took to answer.", AT(hooks[0].micros),
       HOOKS_KINDS, "action", .unit = COUNTER_US, .value = hooks_name,
-      .step = sizeof(struct figures_hooks) },
+      .step = sizeof(struct hooks_stat) },
 };
 
 static const struct counter_row token_rows[] = {
@@ -270,7 +270,7 @@ static void put_lateness(struct wr *w, const struct figures *f)
     prom_value(w, "srs_wake_lateness_seconds_count", "", (double)sum);
 }
 
-static double mean_jitter(const struct figures_type *t)
+static double mean_jitter(const struct clients_total *t)
 {
     return t->jitters > 0 ? (double)t->jitter / (double)t->jitters / 1e6 : 0;
 }

@@ -175,6 +175,18 @@ static int64_t micros(struct timeval t)
     return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
+#define AT(field) .at = offsetof(struct rusage, field)
+
+static const struct jput_field usage_fields[] = {
+    { "ru_maxrss", AT(ru_maxrss) }, { "ru_ixrss", AT(ru_ixrss) }, { "ru_idrss", AT(ru_idrss) },
+    { "ru_isrss", AT(ru_isrss) }, { "ru_minflt", AT(ru_minflt) }, { "ru_majflt", AT(ru_majflt) },
+    { "ru_nswap", AT(ru_nswap) }, { "ru_inblock", AT(ru_inblock) },
+    { "ru_oublock", AT(ru_oublock) }, { "ru_msgsnd", AT(ru_msgsnd) },
+    { "ru_msgrcv", AT(ru_msgrcv) }, { "ru_nsignals", AT(ru_nsignals) },
+    { "ru_nvcsw", AT(ru_nvcsw) }, { "ru_nivcsw", AT(ru_nivcsw) },
+};
+#undef AT
+
 static err_t rusages(struct api_call *c)
 {
     struct rusage u;
@@ -187,20 +199,7 @@ static err_t rusages(struct api_call *c)
     jput_int(&c->j, "ru_stime", u.ru_stime.tv_sec);
     jput_int(&c->j, "ru_utime_us", micros(u.ru_utime)); /* those before are whole seconds */
     jput_int(&c->j, "ru_stime_us", micros(u.ru_stime));
-    jput_int(&c->j, "ru_maxrss", u.ru_maxrss);
-    jput_int(&c->j, "ru_ixrss", u.ru_ixrss);
-    jput_int(&c->j, "ru_idrss", u.ru_idrss);
-    jput_int(&c->j, "ru_isrss", u.ru_isrss);
-    jput_int(&c->j, "ru_minflt", u.ru_minflt);
-    jput_int(&c->j, "ru_majflt", u.ru_majflt);
-    jput_int(&c->j, "ru_nswap", u.ru_nswap);
-    jput_int(&c->j, "ru_inblock", u.ru_inblock);
-    jput_int(&c->j, "ru_oublock", u.ru_oublock);
-    jput_int(&c->j, "ru_msgsnd", u.ru_msgsnd);
-    jput_int(&c->j, "ru_msgrcv", u.ru_msgrcv);
-    jput_int(&c->j, "ru_nsignals", u.ru_nsignals);
-    jput_int(&c->j, "ru_nvcsw", u.ru_nvcsw);
-    jput_int(&c->j, "ru_nivcsw", u.ru_nivcsw);
+    jput_fields(&c->j, usage_fields, sizeof(usage_fields) / sizeof(usage_fields[0]), &u);
     jput_close(&c->j, '}');
     return NULL;
 }
@@ -256,24 +255,24 @@ static err_t self_proc_stats(struct api_call *c)
     return NULL;
 }
 
+#define AT(field) .at = offsetof(struct machine_cpu, field)
+
+static const struct jput_field tick_fields[] = {
+    { "user", AT(user) }, { "nice", AT(nice) }, { "sys", AT(sys) }, { "idle", AT(idle) },
+    { "iowait", AT(iowait) }, { "irq", AT(irq) }, { "softirq", AT(softirq) },
+    { "steal", AT(steal) }, { "guest", AT(guest) },
+};
+#undef AT
+
 static err_t system_proc_stats(struct api_call *c)
 {
     const struct machine *m = c->of->machine;
-    const struct machine_cpu *t = &m->cpu_ticks;
 
     jput_open(&c->j, "data", '{');
     jput_bool(&c->j, "ok", m->sampled_at != 0);
     jput_int(&c->j, "sample_time", m->sampled_wall);
     jput_real(&c->j, "percent", m->system_cpu, 4);
-    jput_uint(&c->j, "user", t->user);
-    jput_uint(&c->j, "nice", t->nice);
-    jput_uint(&c->j, "sys", t->sys);
-    jput_uint(&c->j, "idle", t->idle);
-    jput_uint(&c->j, "iowait", t->iowait);
-    jput_uint(&c->j, "irq", t->irq);
-    jput_uint(&c->j, "softirq", t->softirq);
-    jput_uint(&c->j, "steal", t->steal);
-    jput_uint(&c->j, "guest", t->guest);
+    jput_fields(&c->j, tick_fields, sizeof(tick_fields) / sizeof(tick_fields[0]), &m->cpu_ticks);
     jput_close(&c->j, '}');
     return NULL;
 }
