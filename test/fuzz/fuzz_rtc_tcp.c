@@ -52,6 +52,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_peer_init(&p, data + 1, size - 1, data[0]);
     err = fuzz_run(serve, &p);
     assert(!err);
-    assert(!rtc_service_of(&env)->peers && p.rest.out_size == 0); /* strangers are told nothing */
+    assert(!rtc_service_of(&env)->base.clients && p.rest.out_size == 0); /* strangers are told nothing */
     return 0;
 }

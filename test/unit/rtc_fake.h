@@ -298,7 +298,7 @@ err_t rtc_publish_admit(struct rtc_peer *p)
     err_t err;
 
     p->publish = must(calloc(1, sizeof(*p->publish)));
-    err = session_publisher_begin(&p->publish->publisher, &p->base, CLIENTS_RTC_PUBLISH);
+    err = session_publisher_begin(&p->publish->publisher, &p->base.session, CLIENTS_RTC_PUBLISH);
     if (err) {
         free(p->publish);
         p->publish = NULL;
@@ -346,7 +346,7 @@ void rtc_publish_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
 
 err_t rtc_play_admit(struct rtc_peer *p)
 {
-    return session_play_begin(&p->base, CLIENTS_RTC_PLAY, NULL);
+    return session_play_begin(&p->base.session, CLIENTS_RTC_PLAY, NULL);
 }
 
 void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish)
@@ -374,7 +374,7 @@ void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
 
 void rtc_play_end(struct rtc_peer *p, err_t why)
 {
-    session_play_end(&p->base, why);
+    session_play_end(&p->base.session, why);
     fake_ended++;
 }
 

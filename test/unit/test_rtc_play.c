@@ -4,6 +4,7 @@
  *
  * Sockets and handshakes are not in it: what a player is sent is looked at at once. */
 #include "conf_mem.h"
+#include "datagram_player.h"
 #include "live_media.h"
 #include "rtp_media.h"
 #include "serve/rtc/play.h"
@@ -124,7 +125,7 @@ void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data,
     b->n++;
     assert_true(segment > 0 && size <= 65507);
     g->bursts++;
-    p->base.out += size;
+    p->base.session.out += size;
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < segment ? size - at : segment;
         memcpy(one, data + at, n);
@@ -166,18 +167,20 @@ void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size)
         } else {
             assert_int_equal(packet.type, RTCP_SDES);
             name = rtcp_cname(&packet, &size);
-            assert_true(name && size == strlen(p->cid) && memcmp(name, p->cid, size) == 0);
+            assert_true(name && size == strlen(p->base.cid) && memcmp(name, p->base.cid, size) == 0);
         }
     }
     assert_false(r.r.bad);
 }
 
-void rtc_peer_leave(struct rtc_peer *p, err_t why)
+static void on_close(struct datagram_client *c, err_t why)
 {
-    guest_of(p)->left = err_code(why);
-    p->state = RTC_LEAVES;
+    ((struct guest *)(void *)c)->left = err_code(why);
     err_free(&why);
 }
+
+static const struct datagram_client_ops ops = {
+    on_close, NULL, SAMPLED_RTC_PLAY, rtc_play_changed, rtc_play_check, rtc_play_log_sample };
 
 void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now)
 {
@@ -191,7 +194,7 @@ static bool anew;
 
 uint32_t rtc_publish_source(const struct rtc_peer *publisher, enum av_kind kind, int64_t *shift)
 {
-    assert_true(publisher->publishes);
+    assert_true(publisher->base.publishes);
     *shift = anew ? 1000 : 0;
     return kind == AV_AUDIO ? AUDIO_SSRC : VIDEO_SSRC + anew;
 }
@@ -205,7 +208,7 @@ static void begin(const char *text)
     env.streams = live_registry_new();
     env.clients = clients_new(env.streams, "server");
     service = (struct rtc_service){ .base.env = &env };
-    co_group_init(&service.base.group);
+    datagram_player_service(&service.base);
     n_guests = wanted_keys = 0;
 }
 
@@ -300,23 +303,20 @@ static void give_keys(struct guest *g, enum srtp_profile profile)
 static struct guest *come(bool rtx, enum srtp_profile profile)
 {
     struct guest *g = calloc(1, sizeof(*g));
+    char cid[DATAGRAM_CID];
     struct rtc_peer *p;
 
     assert_non_null(g);
     p = &g->peer;
-    session_init(&p->base, &env, NULL);
-    session_begin(&p->base);
+    (void)snprintf(cid, sizeof(cid), "guest%03u", n_guests);
+    datagram_player_begin(&p->base, &service.base, &ops, cid);
     p->service = &service;
-    (void)snprintf(p->cid, sizeof(p->cid), "guest%03u", n_guests);
-    p->base.id = p->cid;
-    p->base.names.ip = "127.0.0.1";
-    p->base.names.tc_url = p->base.names.page_url = p->base.names.param = "";
-    assert_ok(session_find_stream(&p->base, VHOST, "live", "s"));
+    assert_ok(session_find_stream(&p->base.session, VHOST, "live", "s"));
     assert_ok(rtc_play_admit(p));
     agree(p, rtx);
     give_keys(g, profile);
-    p->base.co = NULL;
-    p->state = RTC_CONNECTED;
+    p->base.session.co = NULL;
+    datagram_client_state(&p->base, DATAGRAM_ACTIVE);
     rtc_play_connected(p, co_clock());
     guests[n_guests++] = g;
     return g;
@@ -334,7 +334,7 @@ static void leave(struct guest *g)
     rtc_play_end(&g->peer, NULL);
     srtp_out_free(g->peer.srtp_out);
     srtp_in_free(g->in);
-    session_fini(&g->peer.base);
+    datagram_player_end(&g->peer.base);
     forget(&g->video);
     forget(&g->audio);
     forget(&g->rtx);
@@ -683,19 +683,19 @@ static void one_who_lost_the_begin_gets_it_again(void **state)
 
 static void a_publisher_of_ours_is_asked(void **state)
 {
-    struct rtc_peer publisher = { .publishes = true };
+    struct rtc_peer publisher = { .base.publishes = true };
     struct guest *g;
 
     (void)state;
     begin_show(CONF("", ""), 10, 25);
     g = come(false, SRTP_NONE);
     settle();
-    rtc_stream_publisher(g->peer.stream, &publisher);
+    rtc_stream_set_publisher(g->peer.base.stream, &publisher);
     pli(g);
     pli(g); /* at once: it was asked already */
     assert_int_equal(wanted_keys, 1);
     assert_int_equal(g->peer.play->plis, 2);
-    rtc_stream_publisher(g->peer.stream, NULL);
+    rtc_stream_set_publisher(g->peer.base.stream, NULL);
     leave_all();
     unpublish();
     end();
@@ -725,16 +725,16 @@ static void relay(struct rtc_wire *w, unsigned from, unsigned n, uint16_t seq, u
 static void numbers_are_kept_as_they_came(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
-    struct rtc_peer publisher = { .publishes = true };
+    struct rtc_peer publisher = { .base.publishes = true };
     const uint32_t time = UINT32_MAX - 20 * 3600;
-    struct rtc_stream *st;
+    struct datagram_stream *st;
     struct guest *g;
 
     (void)state;
     begin(CONF("keep_original_ssrc on;", ""));
     publish();
     st = rtc_stream_get(&service, src);
-    rtc_stream_publisher(st, &publisher);
+    rtc_stream_set_publisher(st, &publisher);
     rtc_wire_relay_begin(rtc_stream_wire(st), codecs);
     relay(rtc_stream_wire(st), 0, 15, 65500, time);
     g = come(false, SRTP_AEAD_AES_128_GCM);
@@ -754,9 +754,9 @@ static void numbers_are_kept_as_they_came(void **state)
     assert_int_equal(g->video.time, time + 34 * 3600);
     assert_int_equal(g->video.holes + g->video.back, 0);
     leave_all();
-    rtc_stream_publisher(st, NULL);
+    rtc_stream_set_publisher(st, NULL);
     rtc_wire_relay_end(rtc_stream_wire(st));
-    rtc_stream_put(st);
+    datagram_stream_put(st);
     unpublish();
     end();
 }
@@ -776,8 +776,8 @@ static void put_late(struct rtc_wire *w, unsigned picture, unsigned k)
 static void what_a_line_does_not_take_is_left_out(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
-    struct rtc_peer publisher = { .publishes = true };
-    struct rtc_stream *st;
+    struct rtc_peer publisher = { .base.publishes = true };
+    struct datagram_stream *st;
     struct rtc_wire *w;
     struct guest *g;
     uint16_t before;
@@ -787,24 +787,24 @@ static void what_a_line_does_not_take_is_left_out(void **state)
     publish();
     st = rtc_stream_get(&service, src);
     w = rtc_stream_wire(st);
-    rtc_stream_publisher(st, &publisher);
+    rtc_stream_set_publisher(st, &publisher);
     rtc_wire_relay_begin(w, codecs);
     relay(w, 0, 15, 0, 0);
     g = come(false, SRTP_AEAD_AES_128_GCM);
     settle();
     assert_int_equal(g->video.frames, 5);
-    g->peer.play->line.takes = RTC_LINE_NEEDED;
+    g->peer.play->quality.takes = RTC_QUALITY_NEEDED;
     relay(w, 15, 30, 0, 0); /* with 19, 29 and 39 */
     rtc_stream_wake(st);
     settle();
     assert_int_equal(g->video.frames, 5 + 27);
     assert_int_equal(g->peer.play->left_out, 9);
-    g->peer.play->line.takes = RTC_LINE_KEYS;
+    g->peer.play->quality.takes = RTC_QUALITY_KEYS;
     relay(w, 45, 30, 0, 0); /* 50, 60, 70 */
     rtc_stream_wake(st);
     settle();
     assert_int_equal(g->video.frames, 32 + 3);
-    g->peer.play->line.takes = RTC_LINE_ALL; /* from the next key frame on: 80 */
+    g->peer.play->quality.takes = RTC_QUALITY_ALL; /* from the next key frame on: 80 */
     relay(w, 75, 15, 0, 0);
     rtc_stream_wake(st);
     settle();
@@ -816,9 +816,9 @@ static void what_a_line_does_not_take_is_left_out(void **state)
         assert_int_equal(g->video.doubles, before + 15);
     }
     leave_all();
-    rtc_stream_publisher(st, NULL);
+    rtc_stream_set_publisher(st, NULL);
     rtc_wire_relay_end(w);
-    rtc_stream_put(st);
+    datagram_stream_put(st);
     unpublish();
     end();
 }
@@ -865,7 +865,7 @@ static void who_is_far_behind_goes_on_at_a_key_frame(void **state)
 static void late_packets_have_their_place_behind_gaps(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
-    struct rtc_stream *st;
+    struct datagram_stream *st;
     struct rtc_wire *w;
     struct guest *g;
 
@@ -877,7 +877,7 @@ static void late_packets_have_their_place_behind_gaps(void **state)
     rtc_wire_relay_begin(w, codecs);
     relay(w, 0, 5, 0, 0);
     g = come(false, SRTP_NONE);
-    g->peer.play->line.takes = RTC_LINE_NEEDED;
+    g->peer.play->quality.takes = RTC_QUALITY_NEEDED;
     put_late(w, 5, 0);
     put_late(w, 5, 2);
     relay(w, 9, 1, 0, 0);  /* is left out */
@@ -891,7 +891,7 @@ static void late_packets_have_their_place_behind_gaps(void **state)
     assert_int_equal(g->video.doubles, 1);
     leave_all();
     rtc_wire_relay_end(w);
-    rtc_stream_put(st);
+    datagram_stream_put(st);
     unpublish();
     end();
 }
@@ -900,15 +900,15 @@ static void late_packets_have_their_place_behind_gaps(void **state)
 static void numbers_of_another_source_are_not_kept(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
-    struct rtc_peer publisher = { .publishes = true };
-    struct rtc_stream *st;
+    struct rtc_peer publisher = { .base.publishes = true };
+    struct datagram_stream *st;
     struct guest *g;
 
     (void)state;
     begin(CONF("keep_original_ssrc on;", ""));
     publish();
     st = rtc_stream_get(&service, src);
-    rtc_stream_publisher(st, &publisher);
+    rtc_stream_set_publisher(st, &publisher);
     rtc_wire_relay_begin(rtc_stream_wire(st), codecs);
     relay(rtc_stream_wire(st), 0, 15, 40000, 7000000);
     anew = true;
@@ -919,9 +919,9 @@ static void numbers_of_another_source_are_not_kept(void **state)
     assert_true(g->video.first < 40000);
     assert_false(g->peer.play->tracks[0].keeps);
     leave_all();
-    rtc_stream_publisher(st, NULL);
+    rtc_stream_set_publisher(st, NULL);
     rtc_wire_relay_end(rtc_stream_wire(st));
-    rtc_stream_put(st);
+    datagram_stream_put(st);
     unpublish();
     end();
 }
@@ -1096,7 +1096,7 @@ static void their_bytes_count_for_the_stream(void **state)
     settle();
     rtc_play_count(&g->peer);
     live_source_stat(src, &stat);
-    assert_int_equal(stat.out_bytes, g->peer.base.out);
+    assert_int_equal(stat.out_bytes, g->peer.base.session.out);
     assert_int_equal(stat.consumers, 1);
     assert_true(stat.out_bytes > 10000);
     leave_all();

@@ -19,8 +19,9 @@ enum { VIDEO = 96, RTX = 97, SOUND = 111, V_SSRC = 1000, R_SSRC = 1001, A_SSRC =
        MID = 1, TWCC = 2, RID = 3, RRID = 4, LEVEL = 5, PUT_MAX = 4096 };
 
 struct rtc_stream {
+    struct datagram_stream base;
     struct rtc_peer *publisher;
-    unsigned refs, wakes;
+    unsigned wakes;
 };
 struct rtc_wire {
     bool relays;
@@ -48,38 +49,41 @@ static struct {
 
 /* ---- what is beside it */
 
-struct rtc_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
+struct datagram_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
 {
     assert_ptr_equal(s, &it.service);
     assert_non_null(src);
-    it.stream.refs++;
-    return &it.stream;
+    it.stream.base.refs++;
+    return &it.stream.base;
 }
 
-void rtc_stream_put(struct rtc_stream *st)
+void datagram_stream_put(struct datagram_stream *st)
 {
     st->refs--;
 }
 
-struct rtc_wire *rtc_stream_wire(struct rtc_stream *st)
+struct rtc_wire *rtc_stream_wire(struct datagram_stream *st)
 {
     (void)st;
     return &it.wire;
 }
 
-void rtc_stream_publisher(struct rtc_stream *st, struct rtc_peer *p)
+void rtc_stream_set_publisher(struct datagram_stream *st, struct rtc_peer *p)
 {
-    st->publisher = p;
+    assert_ptr_equal(st, &it.stream.base);
+    it.stream.publisher = p;
 }
 
-struct rtc_peer *rtc_stream_of(const struct rtc_stream *st)
+struct rtc_peer *rtc_stream_publisher(const struct datagram_stream *st)
 {
-    return st->publisher;
+    assert_ptr_equal(st, &it.stream.base);
+    return it.stream.publisher;
 }
 
-void rtc_stream_wake(struct rtc_stream *st)
+void rtc_stream_wake(struct datagram_stream *st)
 {
-    st->wakes++;
+    assert_ptr_equal(st, &it.stream.base);
+    it.stream.wakes++;
 }
 
 void rtc_wire_relay_begin(struct rtc_wire *w, const enum av_codec codec[RTP_LOG_TRACKS])
@@ -201,19 +205,19 @@ static void begin_by(const char *rtc, void (*change)(struct sdp_agreed *a))
     it.p = p;
     it.now = co_now();
     p->service = &it.service;
-    p->publishes = true;
+    p->base.publishes = true;
     p->ssrc = 5;
-    (void)strcpy(p->cid, "12345678");
-    session_init(&p->base, &it.env, NULL);
-    p->base.names = (struct session_stream){ .param = "?a=b", .tc_url = "", .page_url = "",
-                                             .ip = "10.0.0.1" };
-    session_begin(&p->base);
-    assert_ok(session_find_stream(&p->base, VHOST, "live", "s"));
+    datagram_client_init(&p->base, &it.env);
+    (void)strcpy(p->base.cid, "12345678");
+    (void)strcpy(p->base.ip, "10.0.0.1");
+    p->base.session.names.param = "?a=b";
+    session_begin(&p->base.session);
+    assert_ok(session_find_stream(&p->base.session, VHOST, "live", "s"));
     agree(&p->agreed);
     if (change)
         change(&p->agreed);
     assert_ok(rtc_publish_admit(p));
-    p->state = RTC_CONNECTED;
+    p->base.state = DATAGRAM_ACTIVE;
     p->connected = it.now;
     rtc_publish_connected(p, it.now);
 }
@@ -228,9 +232,9 @@ static void end(void)
     rtc_publish_end(it.p, NULL);
     assert_null(it.p->publish);
     assert_null(it.stream.publisher);
-    assert_int_equal(it.stream.refs, 0);
+    assert_int_equal(it.stream.base.refs, 0);
     assert_false(it.wire.relays);
-    session_fini(&it.p->base);
+    datagram_client_fini(&it.p->base);
     free(it.p);
     assert_int_equal(it.env.publishers, 0);
     assert_int_equal(live_registry_count(it.env.streams), 0);
@@ -309,7 +313,7 @@ static uint64_t frames(void)
 {
     struct live_source_stat s;
 
-    live_source_stat(it.p->base.src, &s);
+    live_source_stat(it.p->base.session.src, &s);
     return s.video_packets + s.audio_packets;
 }
 
@@ -662,7 +666,7 @@ static void test_period(void **state)
     put_slice(103, 2);
     pass(1100);
     assert_int_equal(it.plis, 0); /* nobody is there */
-    src = it.p->base.src;
+    src = it.p->base.session.src;
     live_source_players(src, 1);
     pass(1200);
     assert_in_range(it.plis, 1, 3);

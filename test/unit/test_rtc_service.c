@@ -3,6 +3,7 @@
  * first check to the end, and strangers. */
 #include "loopback.h"
 #include "rtc_fake.h"
+#include "base/container_of.h"
 #include "rtc_guest.h"
 #include "session/clients.h"
 
@@ -43,6 +44,11 @@ static struct rtc_service_stat stat_now(void)
 }
 
 /* ---- in and out */
+
+static struct rtc_peer *newest(void)
+{
+    return container_of(rtc_service_of(env)->base.clients, struct rtc_peer, base);
+}
 
 static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
 {
@@ -450,11 +456,11 @@ static void test_who_sends_rubbish_is_not_read(void **state)
         if (i % 100 == 0)
             assert_ok(co_sleep(CO_MS(1)));
     }
-    UNTIL(rtc_service_of(env)->peers->deaf_until > 0);
+    UNTIL(newest()->deaf_until > 0);
     rtc_guest_packet(&g, 96, 'k');
     assert_ok(co_sleep(CO_MS(10)));
     assert_int_equal(fake_rtp, 0);
-    rtc_service_of(env)->peers->deaf_until = 0;
+    newest()->deaf_until = 0;
     rtc_guest_packet(&g, 96, 'k');
     UNTIL(fake_rtp == 1);
     rtc_guest_close(&g);
@@ -504,8 +510,8 @@ static void test_silence_ends_it(void **state)
     UNTIL(stat_now().sessions == 0);
     assert_int_equal(stat_now().timeouts, 1);
     assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
-    rtc_service_of(env)->peers->answered -= CO_SECONDS(30); /* who never connects */
-    rtc_peer_set_timer(rtc_service_of(env)->peers, co_clock());
+    newest()->answered -= CO_SECONDS(30); /* it never connects */
+    rtc_peer_set_timer(newest(), co_clock());
     UNTIL(stat_now().sessions == 0);
     assert_int_equal(stat_now().timeouts, 2);
     rtc_guest_close(&g);
@@ -521,7 +527,7 @@ static void test_who_is_kicked_ends(void **state)
     assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
     assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
     for (int i = 0; i < 2; i++) {
-        struct client *c = clients_find(env->clients, rtc_service_of(env)->peers->cid);
+        struct client *c = clients_find(env->clients, newest()->base.cid);
 
         assert_non_null(c);
         c->kind->kick(c);

@@ -4,6 +4,7 @@
 #include "co/net/io_tcp.h"
 #include "loopback.h"
 #include "rtc_fake.h"
+#include "base/container_of.h"
 #include "rtc_guest.h"
 #include "two_workers.h"
 
@@ -179,6 +180,7 @@ static void test_who_does_not_begin_with_a_check_is_closed(void **state)
 /* Its connection goes: it may come again by another one. */
 static void test_a_session_outlives_its_connection(void **state)
 {
+    const struct rtc_peer *p;
     struct rtc_guest g = { 0 };
     struct io *io = call();
     uint8_t check[STUN_MAX], in[2048];
@@ -190,8 +192,9 @@ static void test_a_session_outlives_its_connection(void **state)
     io_close(io);
     UNTIL(two_env[0].connections->count == 1);
     assert_int_equal(sessions(0), 1);
-    assert_null(ice_way(&rtc_service_of(&two_env[0])->peers->ice));
-    assert_null(rtc_service_of(&two_env[0])->peers->routes);
+    p = container_of(rtc_service_of(&two_env[0])->base.clients, struct rtc_peer, base);
+    assert_null(ice_way(&p->ice));
+    assert_null(p->routes);
     io = call();
     put_frame(io, check, write_check(&g, check));
     assert_true(get_frame(io, in) > 20);

@@ -3,6 +3,7 @@
  *
  * Sockets are not in it: what a player is sent goes to a receiver of its own at once, through a
  * network that loses some, and what that says comes back. */
+#include "datagram_player.h"
 #include "env.h"
 #include "publisher.h"
 #include "serve/srt/impl.h"
@@ -104,10 +105,7 @@ static void begin(const char *text)
 {
     env = env_new(text);
     service = (struct srt_service){ .base.env = env };
-    co_group_init(&service.base.group);
-    service.base.leaving_end = &service.base.leaving;
-    assert_ok(co_go(&service.base.group, "end", datagram_leave_main, &service.base));
-    service.base.ender = co_newest(&service.base.group);
+    datagram_player_service(&service.base);
     ops = srt_play_ops;
     ops.close = on_close;
     lose_each = n_guests = 0;
@@ -143,12 +141,8 @@ static err_t come_main(void *guest)
                                .idle_timeout = CO_SECONDS(10), .tsbpd = true, .drop_late = true };
     struct srt_peer *p = &g->peer;
 
-    datagram_client_init(&p->base, env);
-    strcpy(p->base.cid, "abcdefgh");
-    strcpy(p->base.ip, "10.0.0.1");
+    datagram_player_begin(&p->base, &service.base, &ops, "abcdefgh");
     p->service = &service;
-    datagram_client_enter(&p->base, &service.base);
-    session_begin(&p->base.session);
     assert_ok(session_find_stream(&p->base.session, VHOST, "live", "s"));
     assert_ok(srt_play_admit(p));
     p->base.ops = &ops;
@@ -185,8 +179,7 @@ static void leave(struct guest *g)
     err_free(&why);
     srt_conn_fini(&g->peer.conn);
     srt_conn_fini(&g->ears);
-    datagram_client_part(&g->peer.base);
-    datagram_client_fini(&g->peer.base);
+    datagram_player_end(&g->peer.base);
     free(g);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* admit.c - the coroutine of one that comes: may it, what is agreed on, and its answer. */
+/* admit.c - the coroutine that admits a client: may it, what is agreed on, and its answer. */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/must.h"
@@ -31,38 +32,38 @@ static bool is_local(const char *ip)
 static err_t choose_clear(struct rtc_peer *p)
 {
     const struct rtc_ask *ask = p->ask;
-    bool off = !p->base.conf->rtc_server.encrypt;
+    bool off = !p->base.session.conf->rtc_server.encrypt;
 
     p->no_dtls = ask->no_dtls;
     p->clear = off || ask->no_srtp || ask->no_dtls;
-    if ((ask->no_srtp || ask->no_dtls) && !off && !is_local(p->ip))
+    if ((ask->no_srtp || ask->no_dtls) && !off && !is_local(p->base.ip))
         return err_new(ERR_DENIED, "%s wants it in the clear, and rtc_server has encrypt on",
-                       p->ip);
+                       p->base.ip);
     return NULL;
 }
 
 static err_t find_stream(struct rtc_peer *p)
 {
-    struct session_stream *n = &p->base.names;
-    err_t err = session_find_stream(&p->base, n->vhost, n->app, n->name);
+    struct session_stream *n = &p->base.session.names;
+    err_t err = session_find_stream(&p->base.session, n->vhost, n->app, n->name);
 
     if (err)
         return err;
-    if (!p->base.conf->rtc_server.enabled || !p->base.vhost->rtc.enabled)
+    if (!p->base.session.conf->rtc_server.enabled || !p->base.session.vhost->rtc.enabled)
         return err_new(ERR_RTC_DISABLED, "vhost %s has no WebRTC: rtc { enabled on; }",
-                       p->base.vhost->name);
+                       p->base.session.vhost->name);
     return choose_clear(p);
 }
 
 /* Its publisher is none of WebRTC. */
 static bool is_foreign(const struct rtc_peer *p)
 {
-    struct session_env *env = p->base.env;
-    struct live_source *src = live_registry_find(env->streams, p->base.names.key->path);
+    struct session_env *env = p->base.session.env;
+    struct live_source *src = live_registry_find(env->streams, p->base.session.names.key->path);
     const struct client *publisher;
 
-    if (p->base.home && home_worker(p->base.home) != env->worker)
-        return home_is_plain(env->workers, p->base.home);
+    if (p->base.session.home && home_worker(p->base.session.home) != env->worker)
+        return home_is_plain(env->workers, p->base.session.home);
     if (!src || !live_source_publishing(src) || !env->clients)
         return false;
     publisher = clients_stream(env->clients, src)->publisher;
@@ -71,21 +72,21 @@ static bool is_foreign(const struct rtc_peer *p)
 
 static err_t check_bridge(const struct rtc_peer *p)
 {
-    if (p->publishes || p->base.vhost->rtc.rtmp_to_rtc || !is_foreign(p))
+    if (p->base.publishes || p->base.session.vhost->rtc.rtmp_to_rtc || !is_foreign(p))
         return NULL;
     return err_new(ERR_RTC_DISABLED, "%s is not published by WebRTC, and vhost %s has "
-                   "rtmp_to_rtc off", p->base.names.key->path, p->base.vhost->name);
+                   "rtmp_to_rtc off", p->base.session.names.key->path, p->base.session.vhost->name);
 }
 
 /* ---- what is agreed on */
 
 static void choose_wish(const struct rtc_peer *p, struct sdp_wish *wish)
 {
-    const struct conf_vhost_rtc *conf = &p->base.vhost->rtc;
+    const struct conf_vhost_rtc *conf = &p->base.session.vhost->rtc;
     const enum av_codec asked[SDP_TRACKS] = { p->ask->vcodec, p->ask->acodec };
 
     rtc_play_wish(p, wish);
-    wish->publish = p->publishes;
+    wish->publish = p->base.publishes;
     wish->nack = conf->nack;
     wish->twcc = conf->twcc;
     wish->no_rtx = p->ask->no_rtx;
@@ -122,7 +123,7 @@ static void number_tracks(struct rtc_peer *p)
     struct sdp_track *tracks = p->agreed.tracks;
 
     p->ssrc = random_ssrc(p);
-    if (p->publishes)
+    if (p->base.publishes)
         return;
     for (int i = 0; i < SDP_TRACKS; i++)
         tracks[i].ssrc = tracks[i].rtx_ssrc = 0;
@@ -149,31 +150,31 @@ static err_t agree(struct rtc_peer *p, const struct sdp_offer *offer)
         return err;
     number_tracks(p);
     (void)snprintf(p->ice.peer_ufrag, sizeof(p->ice.peer_ufrag), "%s", p->agreed.peer_ufrag);
-    p->ice.strict = p->base.vhost->rtc.stun_strict_check;
+    p->ice.strict = p->base.session.vhost->rtc.stun_strict_check;
     return NULL;
 }
 
 /* Players of its stream are to have its packets as they come: at its home. */
 static void gather(struct rtc_peer *p, bool on)
 {
-    if (p->gathers == on || !p->base.home)
+    if (p->gathers == on || !p->base.session.home)
         return;
     p->gathers = on;
-    home_gathers(p->base.env->workers, p->base.home, on);
+    home_gathers(p->base.session.env->workers, p->base.session.home, on);
 }
 
 static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bool *admitted)
 {
     err_t err = check_bridge(p);
 
-    if (!err && p->publishes)
+    if (!err && p->base.publishes)
         err = agree(p, offer);
     if (!err)
-        err = p->publishes ? rtc_publish_admit(p) : rtc_play_admit(p);
+        err = p->base.publishes ? rtc_publish_admit(p) : rtc_play_admit(p);
     *admitted = !err;
-    if (!err && p->publishes)
+    if (!err && p->base.publishes)
         gather(p, true);
-    if (!err && !p->publishes)
+    if (!err && !p->base.publishes)
         err = agree(p, offer);
     return err;
 }
@@ -235,14 +236,14 @@ static void tell_answer(const struct rtc_peer *p, const struct wr *w)
 static err_t write_answer(struct rtc_peer *p, struct wr *w)
 {
     struct rtc_ask *ask = p->ask;
-    struct session_env *env = p->base.env;
+    struct session_env *env = p->base.session.env;
     struct sdp_candidate candidates[SDP_CANDIDATES_MAX];
     struct sdp_answer ours = {
         .signature = env->signature, .version = env->version, .id = (uint64_t)co_clock(),
-        .app = p->base.names.app, .stream = p->base.names.name, .ufrag = p->ice.ufrag,
-        .pwd = p->ice.pwd, .cname = p->cid, .candidates = candidates,
+        .app = p->base.session.names.app, .stream = p->base.session.names.name,
+        .ufrag = p->ice.ufrag, .pwd = p->ice.pwd, .cname = p->base.cid, .candidates = candidates,
     };
-    bool dtls1_0 = strcmp(p->base.vhost->rtc.dtls_version, "dtls1.0") == 0;
+    bool dtls1_0 = strcmp(p->base.session.vhost->rtc.dtls_version, "dtls1.0") == 0;
     err_t err = rtc_service_identity(p->service, dtls1_0, &p->identity);
 
     if (err)
@@ -315,11 +316,11 @@ static void tell_asker(struct rtc_peer *p)
 
 static void tell_begin(const struct rtc_peer *p)
 {
-    const struct session_stream *n = &p->base.names;
+    const struct session_stream *n = &p->base.session.names;
 
     log_trace("RTC client ip=%s, %s of vhost=" NAME ", app=" NAME ", stream=" NAME ", param=" NAME
-              ", offer %zu bytes", p->ip, p->publishes ? "publisher" : "player", n->vhost, n->app,
-              n->name, log_param(n->param), p->ask->offer_size);
+              ", offer %zu bytes", p->base.ip, p->base.publishes ? "publisher" : "player",
+              n->vhost, n->app, n->name, log_param(n->param), p->ask->offer_size);
     log_debug("RTC: offer text: %.*s", (int)p->ask->offer_size,
               p->ask->offer ? p->ask->offer : "");
 }
@@ -330,7 +331,7 @@ static void tell_refusal(const struct rtc_peer *p, err_t why)
     bool offer = err_code(why) == ERR_RTC_SDP || err_code(why) == ERR_RTC_NEGOTIATE;
     char text[190];
 
-    log_warn("RTC client %s is refused: %s%s", p->ip, err_text(why, text, sizeof(text)),
+    log_warn("RTC client %s is refused: %s%s", p->base.ip, err_text(why, text, sizeof(text)),
              offer ? "; srs_log_level verbose shows its offer" : "");
 }
 
@@ -339,9 +340,9 @@ static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
     struct rtc_ask *ask = p->ask;
 
     gather(p, false);
-    p->base.co = NULL;
-    rtc_peer_state(p, RTC_LEAVES);
-    if (admitted && p->publishes)
+    p->base.session.co = NULL;
+    datagram_client_state(&p->base, DATAGRAM_ENDING);
+    if (admitted && p->base.publishes)
         rtc_publish_end(p, why);
     else if (admitted)
         rtc_play_end(p, why);
@@ -356,12 +357,12 @@ static err_t publish(struct rtc_peer *p)
 {
     err_t err = rtc_publish_run(p);
 
-    rtc_peer_state(p, RTC_LEAVES);
-    p->base.co = NULL;
-    co_timer_cancel(&p->timer);
+    datagram_client_state(&p->base, DATAGRAM_ENDING);
+    p->base.session.co = NULL;
+    co_timer_cancel(&p->base.timer);
     gather(p, false);
     rtc_publish_end(p, err);
-    rtc_peer_gone(p, err);
+    rtc_peer_close(p, err);
     return NULL;
 }
 
@@ -370,9 +371,9 @@ static err_t play(struct rtc_peer *p)
 {
     err_t why = co_check();
 
-    p->base.co = NULL;
+    p->base.session.co = NULL;
     if (why)
-        rtc_peer_leave(p, why);
+        datagram_client_close(&p->base, why);
     return NULL;
 }
 
@@ -380,13 +381,13 @@ static err_t admit_main(void *peer)
 {
     struct rtc_peer *p = peer;
     bool admitted = false;
-    err_t err = p->why; /* somebody wanted it to end before it began */
+    err_t err = p->base.why; /* it was closed before it began */
 
-    p->why = NULL;
+    p->base.why = NULL;
     co_new_cid();
-    (void)snprintf(p->cid, sizeof(p->cid), "%s", co_cid());
+    (void)snprintf(p->base.cid, sizeof(p->base.cid), "%s", co_cid());
     co_log_as(LOG_STRANGER);
-    session_begin(&p->base);
+    session_begin(&p->base.session);
     tell_begin(p);
     if (!err)
         err = let_in(p, &admitted);
@@ -394,13 +395,13 @@ static err_t admit_main(void *peer)
         turn_away(p, err, admitted);
         return NULL;
     }
-    rtc_peer_state(p, RTC_WAITS);
+    datagram_client_state(&p->base, DATAGRAM_WAITING);
     p->answered = co_clock();
     rtc_table_name(&p->service->table, &p->name, p, p->ice.ufrag);
     rtc_table_name(&p->service->table, &p->location, p, p->ufrag);
     rtc_peer_set_timer(p, p->answered);
     tell_asker(p);
-    return p->publishes ? publish(p) : play(p);
+    return p->base.publishes ? publish(p) : play(p);
 }
 
 /* ---- who asks */
@@ -412,12 +413,12 @@ static err_t take_places(struct rtc_peer *p)
     uint8_t addr[PEERS_ADDR];
     bool v4;
 
-    if (!conf_address_parse(p->ip, strlen(p->ip), addr, &v4))
+    if (!conf_address_parse(p->base.ip, strlen(p->base.ip), addr, &v4))
         memset(addr, 0, sizeof(addr));
     if (peers_enter(s->shared->pending, &p->pending, addr, &pending, co_now()) != PEERS_WELCOME)
         return err_new(ERR_TOO_MANY, "%u sessions of %s that are not connected",
-                       (unsigned)RTC_PENDING_OF_ADDRESS, p->ip);
-    return session_place_take_ip(s->base.env, &p->place, p->ip);
+                       (unsigned)RTC_PENDING_OF_ADDRESS, p->base.ip);
+    return session_place_take_ip(s->base.env, &p->base.place, p->base.ip);
 }
 
 static err_t check_room(const struct rtc_service *s)
@@ -431,11 +432,25 @@ static err_t check_room(const struct rtc_service *s)
     return mem_left() ? NULL : err_new(ERR_NO_MEMORY, "the system has no more memory for us");
 }
 
+static void close_player(struct datagram_client *c, err_t why)
+{
+    struct rtc_peer *p = container_of(c, struct rtc_peer, base);
+
+    rtc_play_end(p, why);
+    rtc_peer_close(p, why);
+}
+
+static const struct datagram_client_ops ops = {
+    .close = close_player, .turn = rtc_peer_turn, .sampled = SAMPLED_RTC_PLAY,
+    .changed = rtc_play_changed, .check = rtc_play_check, .log_sample = rtc_play_log_sample,
+};
+
 static err_t begin(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
 {
     struct rtc_peer *p = rtc_peer_new(s, ask);
     err_t err = take_places(p);
 
+    p->base.ops = &ops;
     p->ask = ask;
     p->asker = co_self();
     if (!err)
@@ -444,8 +459,8 @@ static err_t begin(struct rtc_service *s, struct rtc_ask *ask, struct home **hom
         rtc_peer_free(p);
         return err;
     }
-    p->base.home = *home;
-    p->base.plays = !p->publishes;
+    p->base.session.home = *home;
+    p->base.session.plays = !p->base.publishes;
     *home = NULL;
     return NULL;
 }
@@ -456,7 +471,7 @@ static void admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home
     err_t err;
 
     if (ask->kind != RTC_ASK_PUBLISH && ask->kind != RTC_ASK_PLAY) {
-        rtc_later(s, ask);
+        rtc_resource(s, ask);
         return;
     }
     s->stat.offers++;

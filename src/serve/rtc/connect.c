@@ -19,11 +19,11 @@ static const char *profile_name(enum srtp_profile profile)
 
 static void connected(struct rtc_peer *p, co_usec now)
 {
-    rtc_peer_state(p, RTC_CONNECTED);
-    p->base.in += p->in_before;
+    datagram_client_state(&p->base, DATAGRAM_ACTIVE);
+    p->base.session.in += p->in_before;
     p->connected = now;
     peers_leave(&p->pending, now);
-    if (p->publishes)
+    if (p->base.publishes)
         rtc_publish_connected(p, now);
     else
         rtc_play_connected(p, now);
@@ -35,7 +35,7 @@ static err_t take_keys(struct rtc_peer *p)
     err_t err;
 
     if (!dtls_keys(p->dtls, &send, &receive))
-        return err_new(ERR_RTC_DTLS, "%s has no profile of SRTP that we have", p->ip);
+        return err_new(ERR_RTC_DTLS, "%s has no profile of SRTP that we have", p->base.ip);
     p->profile = send.profile;
     err = srtp_out_new(&p->srtp_out, &send);
     if (!err)
@@ -51,7 +51,7 @@ static void shaken(struct rtc_peer *p, co_usec now)
 
     if (err) {
         p->service->stat.failed_handshakes++;
-        rtc_peer_leave(p, err);
+        datagram_client_close(&p->base, err);
         return;
     }
     p->service->stat.handshakes++;
@@ -78,15 +78,16 @@ static void look_at_dtls(struct rtc_peer *p, co_usec now)
     send_flights(p);
     switch (dtls_state(p->dtls)) {
     case DTLS_DONE:
-        if (p->state == RTC_CHECKED)
+        if (p->base.state == DATAGRAM_HANDSHAKING)
             shaken(p, now);
         break;
     case DTLS_CLOSED:
-        rtc_peer_leave(p, err_new(ERR_IO_CLOSED, "%s said close_notify", p->ip));
+        datagram_client_close(&p->base, err_new(ERR_IO_CLOSED, "%s said close_notify", p->base.ip));
         break;
     case DTLS_FAILED:
-        p->service->stat.failed_handshakes += p->state == RTC_CHECKED;
-        rtc_peer_leave(p, err_new(ERR_RTC_DTLS, "%s: %s", p->ip, dtls_why(p->dtls)));
+        p->service->stat.failed_handshakes += p->base.state == DATAGRAM_HANDSHAKING;
+        datagram_client_close(&p->base, err_new(ERR_RTC_DTLS, "%s: %s", p->base.ip,
+                                                dtls_why(p->dtls)));
         break;
     default:
         break;
@@ -101,13 +102,13 @@ void rtc_peer_shaken(struct rtc_peer *p, co_usec now)
 
 void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
 {
-    if ((!p->dtls && !p->shake) || p->state < RTC_CHECKED || p->state > RTC_CONNECTED ||
-        !rtc_rate_take(&p->dtls_rate, DTLS_RATE, now))
+    if ((!p->dtls && !p->handshake) || p->base.state < DATAGRAM_HANDSHAKING ||
+        p->base.state > DATAGRAM_ACTIVE || !rtc_rate_take(&p->dtls_rate, DTLS_RATE, now))
         return;
-    rtc_black(p->service, data, size);
+    rtc_black_hole(p->service, data, size);
     rtc_peer_came(p, size);
-    if (p->shake || p->state == RTC_CHECKED) {
-        rtc_shake_put(p, data, size);
+    if (p->handshake || p->base.state == DATAGRAM_HANDSHAKING) {
+        rtc_handshake_put(p, data, size);
         return;
     }
     dtls_input(p->dtls, data, size, now);
@@ -120,7 +121,7 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now)
     const struct dtls_opts opts = { .client = p->agreed.active, .peer = p->agreed.fingerprint };
     err_t err;
 
-    rtc_peer_state(p, RTC_CHECKED);
+    datagram_client_state(&p->base, DATAGRAM_HANDSHAKING);
     p->checked = now;
     if (p->no_dtls) {
         connected(p, now);
@@ -129,7 +130,7 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now)
     }
     err = dtls_new(&p->dtls, p->identity, &opts);
     if (err) {
-        rtc_peer_leave(p, err);
+        datagram_client_close(&p->base, err);
         return;
     }
     dtls_start(p->dtls, now);
@@ -141,11 +142,11 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now)
 
 static err_t silence_of(const struct rtc_peer *p)
 {
-    if (p->state == RTC_CONNECTED)
-        return err_new(ERR_RTC_TIMEOUT, "nothing came of %s for stun_timeout, %lld ms", p->ip,
-                       us_to_ms(p->base.vhost->rtc.stun_timeout));
-    return err_new(ERR_RTC_TIMEOUT, "%s did not connect within %lld ms of the answer: %s", p->ip,
-                   us_to_ms(CONNECT_TIME), p->state == RTC_WAITS ?
+    if (p->base.state == DATAGRAM_ACTIVE)
+        return err_new(ERR_RTC_TIMEOUT, "nothing came of %s for stun_timeout, %lld ms", p->base.ip,
+                       us_to_ms(p->base.session.vhost->rtc.stun_timeout));
+    return err_new(ERR_RTC_TIMEOUT, "%s did not connect within %lld ms of the answer: %s",
+                   p->base.ip, us_to_ms(CONNECT_TIME), p->base.state == DATAGRAM_WAITING ?
                    "no check of ICE came, is the candidate an address that it reaches?" :
                    "DTLS did not end");
 }
@@ -155,22 +156,19 @@ static co_usec end_of(const struct rtc_peer *p)
 {
     co_usec heard = p->ice.heard > p->connected ? p->ice.heard : p->connected;
 
-    return p->state == RTC_CONNECTED ? heard + p->base.vhost->rtc.stun_timeout
+    return p->base.state == DATAGRAM_ACTIVE ? heard + p->base.session.vhost->rtc.stun_timeout
                                      : p->answered + CONNECT_TIME;
 }
 
-static void on_time(struct co_timer *t)
+void rtc_peer_turn(struct datagram_client *client, co_usec now)
 {
-    struct rtc_peer *p = container_of(t, struct rtc_peer, timer);
-    co_usec now = co_clock();
-    char own[DATAGRAM_CID];
+    struct rtc_peer *p = container_of(client, struct rtc_peer, base);
 
-    datagram_cid_enter(p->cid, own);
     if (now >= end_of(p)) {
         p->service->stat.timeouts++;
-        rtc_peer_leave(p, silence_of(p));
-    } else if (session_term_is_over(p->base.ends)) {
-        rtc_peer_leave(p, session_term_error());
+        datagram_client_close(&p->base, silence_of(p));
+    } else if (session_term_is_over(p->base.session.ends)) {
+        datagram_client_close(&p->base, session_term_error());
     } else {
         if (p->dtls && dtls_deadline(p->dtls) != CO_FOREVER && dtls_deadline(p->dtls) <= now) {
             dtls_tick(p->dtls, now);
@@ -178,18 +176,17 @@ static void on_time(struct co_timer *t)
         }
         rtc_peer_set_timer(p, now);
     }
-    datagram_cid_leave(own);
 }
 
 void rtc_peer_set_timer(struct rtc_peer *p, co_usec now)
 {
     co_usec due = end_of(p), dtls = p->dtls ? dtls_deadline(p->dtls) : CO_FOREVER;
 
-    if (p->state == RTC_ASKS || p->state == RTC_LEAVES)
+    if (p->base.state == DATAGRAM_ADMITTING || p->base.state == DATAGRAM_ENDING)
         return;
     if (dtls != CO_FOREVER && dtls < due)
         due = dtls;
-    if (p->base.ends > 0 && due > now + TERM_LOOK)
+    if (p->base.session.ends > 0 && due > now + TERM_LOOK)
         due = now + TERM_LOOK;
-    datagram_timer_set(&p->timer, due, now, on_time);
+    datagram_client_timer(&p->base, due, now);
 }

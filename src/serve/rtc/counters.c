@@ -92,6 +92,9 @@ static bool read_counters(const struct session_env *env, void *out)
         return false;
     *stat = s->stat;
     stat->sessions = s->base.n_peers;
+    stat->waiting = s->base.waiting;
+    stat->publishers = s->base.publishers;
+    stat->players = s->base.players;
     stat->passed += s->base.passed;
     stat->strangers += s->base.unreachable;
     stat->nacks_sent_video = stat->nacks_sent - stat->nacks_sent_audio;
@@ -111,7 +114,8 @@ const struct counter_table rtc_counters = {
 
 static const char *state_of(const struct rtc_peer *p)
 {
-    return p->state == RTC_CONNECTED ? "connected" : p->state == RTC_CHECKED ? "checked" : "waits";
+    return p->base.state == DATAGRAM_ACTIVE ? "connected"
+           : p->base.state == DATAGRAM_HANDSHAKING ? "checked" : "waits";
 }
 
 static const char *codec_of(const struct rtc_peer *p, enum av_kind kind)
@@ -131,16 +135,16 @@ static const char *profile_of(const struct rtc_peer *p)
 static bool read_client(const struct session *s, void *stat)
 {
     struct rtc_client_stat *out = stat;
-    const struct rtc_peer *p = container_of(s, struct rtc_peer, base);
+    const struct rtc_peer *p = container_of(s, struct rtc_peer, base.session);
     const struct ice_way *way = ice_way(&p->ice);
     const struct srtp_in_stat *in = p->srtp_in ? srtp_in_stat(p->srtp_in) : NULL;
     const struct rtc_endpoint *e = way ? way->link : NULL;
 
-    if (p->state == RTC_ASKS || p->state == RTC_LEAVES)
+    if (p->base.state == DATAGRAM_ADMITTING || p->base.state == DATAGRAM_ENDING)
         return false;
     *out = (struct rtc_client_stat){
         .state = state_of(p), .transport = !e ? "" : e->base.socket ? "udp" : "tcp",
-        .cipher = p->dtls && p->state == RTC_CONNECTED ? dtls_cipher(p->dtls) : "",
+        .cipher = p->dtls && p->base.state == DATAGRAM_ACTIVE ? dtls_cipher(p->dtls) : "",
         .profile = profile_of(p), .video = codec_of(p, AV_VIDEO), .audio = codec_of(p, AV_AUDIO),
         .sent = p->sent, .received = p->received, .forged = in ? in->forged : 0,
         .address_changes = p->address_changes,

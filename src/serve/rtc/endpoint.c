@@ -53,10 +53,11 @@ bool rtc_endpoint_in_use(const struct datagram_endpoint *base)
     const struct rtc_endpoint *e = container_of(base, const struct rtc_endpoint, base);
     const struct rtc_service *s = e->service;
 
-    for (const struct rtc_peer *p = s->peers; p; p = p->all_next) {
+    for (const struct datagram_client *c = s->base.clients; c; c = c->next) {
+        const struct rtc_peer *p = container_of(c, const struct rtc_peer, base);
         const struct ice_way *way = ice_way(&p->ice);
 
-        if (p->state < RTC_CONNECTED || (way && way->link == e))
+        if (p->base.state < DATAGRAM_ACTIVE || (way && way->link == e))
             return true;
     }
     return rtc_table_passes(&s->table, e, co_clock());
@@ -68,6 +69,6 @@ void rtc_endpoint_closing(struct datagram_endpoint *base)
     struct rtc_service *s = e->service;
 
     rtc_table_forget_endpoint(&s->table, e);
-    for (struct rtc_peer *p = s->peers; p; p = p->all_next)
-        ice_forget(&p->ice, e);
+    for (struct datagram_client *c = s->base.clients; c; c = c->next)
+        ice_forget(&container_of(c, struct rtc_peer, base)->ice, e);
 }

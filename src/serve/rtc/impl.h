@@ -7,8 +7,9 @@
 #include "serve/datagram/pass.h"
 #include "serve/protocol.h"
 #include "serve/rtc/ask.h"
-#include "serve/rtc/stream.h"
+#include "serve/rtc/peer.h"
 #include "serve/rtc/table.h"
+#include "wire/rtc.h"
 
 enum { RTC_PENDING_OF_ADDRESS = 64, RTC_DATAGRAM_MAX = 2048,
        RTC_MAILS_STRANGE = DATAGRAM_MAILS / 4, RTC_NAMES_MAX = 1024, RTC_ASKED = 256 };
@@ -28,7 +29,7 @@ struct rtc_endpoint {
     bool proven;           /* an authenticated check came by it */
 };
 
-struct rtc_asked { /* a check of ours that has no answer yet: reach.c */
+struct rtc_asked { /* a check of ours that has no answer yet: probe.c */
     struct rtc_peer *peer; /* NULL: none */
     uint8_t id[STUN_ID];
 };
@@ -38,7 +39,6 @@ struct rtc_service {
     struct rtc_shared *shared; /* that of base */
     struct rtc_table table;
     struct datagram_streams streams; /* that somebody plays, or relays to */
-    struct rtc_peer *peers;    /* in all states */
     struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
     bool rsa;                  /* they are */
     bool makes[2];             /* a helper thread is at it */
@@ -75,9 +75,9 @@ void rtc_endpoint_closing(struct datagram_endpoint *e);
 /* ---- input.c: a datagram, or a frame of a connection of TCP, that came by way of that worker */
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
 
-/* ---- black.c */
-void rtc_black_open(struct rtc_service *s); /* as configured now */
-void rtc_black(struct rtc_service *s, const void *data, size_t size);
+/* ---- black_hole.c */
+void rtc_black_hole_open(struct rtc_service *s); /* as configured now */
+void rtc_black_hole(struct rtc_service *s, const void *data, size_t size);
 
 /* ---- pass.c: between workers */
 void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
@@ -92,21 +92,22 @@ void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
 /* It is dropped, and who passes it on is told. */
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r);
 
-/* ---- shake.c: handshakes, on helper threads */
-void rtc_shake_put(struct rtc_peer *p, const uint8_t *data, size_t size); /* a datagram of one */
-void rtc_shake_forget(struct rtc_peer *p);
+/* ---- handshake.c: handshakes, on helper threads */
+void rtc_handshake_put(struct rtc_peer *p, const uint8_t *data, size_t size); /* of one datagram */
+void rtc_handshake_forget(struct rtc_peer *p);
 
-/* ---- reach.c: is the peer there? */
-void rtc_reach_ask(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
+/* ---- probe.c: is the peer there? */
+void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
                    co_usec now);
 /* Who was asked by that check; NULL: nobody. */
-struct rtc_peer *rtc_reach_asked(struct rtc_service *s, const uint8_t id[STUN_ID]);
-void rtc_reach_forget(struct rtc_peer *p);
+struct rtc_peer *rtc_probed(struct rtc_service *s, const uint8_t id[STUN_ID]);
+void rtc_probe_forget(struct rtc_peer *p);
 
 /* ---- peer.c */
 struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask);
 void rtc_peer_free(struct rtc_peer *p);
-void rtc_peer_state(struct rtc_peer *p, enum rtc_state state);
+/* Its last log line; it is freed. Takes over why. */
+void rtc_peer_close(struct rtc_peer *p, err_t why);
 
 /* ---- admit.c: on the thread of the worker where its stream is served. A session that is made
  * takes over *home, in which it is a guest already. Yields until there is an answer. */
@@ -115,10 +116,10 @@ void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home);
 /* ---- refuse.c: the answer is that error, which is ended here */
 void rtc_refuse(struct rtc_ask *ask, err_t *err);
 
-/* ---- later.c: DELETE, PATCH and GET of a session */
-void rtc_later(struct rtc_service *s, struct rtc_ask *ask);
+/* ---- resource.c: DELETE, PATCH and GET of a session */
+void rtc_resource(struct rtc_service *s, struct rtc_ask *ask);
 
-/* ---- names.c: names of sessions, by which workers find them */
+/* ---- ufrag.c: names of sessions, by which workers find them */
 struct rtc_names *rtc_names_new(void);
 void rtc_names_free(struct rtc_names *t);
 /* Ours, new ones: the first letter of a ufrag names its worker. */
@@ -129,8 +130,20 @@ void rtc_names_leave(const struct rtc_service *s, const char *ufrag);
 /* Whose session that is, if there is one; UINT_MAX: no worker's. */
 unsigned rtc_worker_of(const struct rtc_service *s, const char *ufrag, size_t size);
 
-/* ---- leave.c */
-void rtc_peer_gone(struct rtc_peer *p, err_t why); /* takes over why; it is freed */
+/* ---- stream.c */
+/* That of the source, made if there is none; with a reference for the caller. */
+struct datagram_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src);
+struct rtc_wire *rtc_stream_wire(struct datagram_stream *st);
+/* Its WebRTC publisher, which gets requests for key frames; NULL: it has none of WebRTC. */
+void rtc_stream_set_publisher(struct datagram_stream *st, struct rtc_peer *p);
+struct rtc_peer *rtc_stream_publisher(const struct datagram_stream *st);
+/* A packet was relayed: players are to have it at once. */
+void rtc_stream_wake(struct datagram_stream *st);
+/* That player has more to be sent than goes at once: it gets it a bit at a time, without a walk. */
+void rtc_stream_late(struct rtc_peer *p);
+/* A player of p->base.stream. Neither yields. */
+void rtc_stream_add(struct rtc_peer *p);
+void rtc_stream_remove(struct rtc_peer *p); /* fine if it was not added */
 
 /* ---- tcp.c */
 void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size);

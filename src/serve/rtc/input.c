@@ -16,15 +16,6 @@ enum { RTCP_RATE = 200, BAD_RATE = 1000 };
 #define DEAF CO_SECONDS(1)
 #define TELL_EVERY CO_SECONDS(10)
 
-bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now)
-{
-    if (now - r->second >= CO_SECONDS(1)) {
-        r->second = now;
-        r->n = 0;
-    }
-    return r->n++ < most;
-}
-
 /* ---- checks of ICE */
 
 static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec now)
@@ -68,7 +59,7 @@ static void on_way(struct rtc_peer *p, co_usec now)
     char text[UDP_TEXT];
 
     (void)udp_addr_text(&way->path.peer, text, sizeof(text));
-    if (p->state == RTC_WAITS) {
+    if (p->base.state == DATAGRAM_WAITING) {
         log_trace("RTC: STUN done, %s by %s, %lld ms after the answer", text,
                   e->base.socket ? "UDP" : "TCP", us_to_ms(now - p->answered));
         return;
@@ -98,14 +89,14 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
     known = ice_knows(&p->ice, &way); /* not who was told that it has it wrong */
     mine = known && know_address(e, p, in, via, false, now);
     if (size > 0) {
-        p->base.out += size;
+        p->base.session.out += size;
         rtc_peer_send_on(&way, out, size);
     }
     if (known && (!mine || ice_is_wanted(&p->ice, &way, now)))
-        rtc_reach_ask(e, p, in, now);
+        rtc_probe(e, p, in, now);
     if (said == ICE_MOVED)
         on_way(p, now);
-    if (p->state == RTC_WAITS && ice_way(&p->ice))
+    if (p->base.state == DATAGRAM_WAITING && ice_way(&p->ice))
         rtc_peer_checked(p, now);
 }
 
@@ -116,7 +107,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     struct rtc_service *s = e->service;
     const struct ice_way way = { .path = in->path, .link = e };
     unsigned self = s->base.env->worker, worker = m->id[0];
-    struct rtc_peer *p = worker == self ? rtc_reach_asked(s, m->id) : NULL;
+    struct rtc_peer *p = worker == self ? rtc_probed(s, m->id) : NULL;
     enum ice_said said;
     char own[DATAGRAM_CID];
 
@@ -133,7 +124,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     }
     rtc_peer_came(p, in->size);
     (void)know_address(e, p, in, via, true, now);
-    datagram_cid_enter(p->cid, own);
+    datagram_cid_enter(p->base.cid, own);
     if (said == ICE_MOVED)
         on_way(p, now);
     datagram_cid_leave(own);
@@ -184,8 +175,8 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
         pass_check(e, in, m.username, (size_t)(colon - m.username), via, now);
         return;
     }
-    rtc_black(s, in->data, in->size);
-    datagram_cid_enter(p->cid, own);
+    rtc_black_hole(s, in->data, in->size);
+    datagram_cid_enter(p->base.cid, own);
     on_check(e, p, &m, in, via, now);
     datagram_cid_leave(own);
 }
@@ -199,7 +190,7 @@ static void on_bad(struct rtc_peer *p, co_usec now)
     p->deaf_until = now + DEAF;
     p->bad_rate.n = 0;
     log_warn("RTC: %u bad packets of %s within a second: it is not read for as long",
-             (unsigned)BAD_RATE, p->ip);
+             (unsigned)BAD_RATE, p->base.ip);
 }
 
 static bool is_rtcp(const struct udp_in *in)
@@ -254,7 +245,7 @@ static void on_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_use
     if (!rtc_rate_take(&p->rtcp_rate, RTCP_RATE, now))
         return;
     p->service->stat.rtcp_in++;
-    if (p->publishes)
+    if (p->base.publishes)
         rtc_publish_rtcp(p, data, size, now);
     else
         rtc_play_rtcp(p, data, size, now);
@@ -262,14 +253,14 @@ static void on_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_use
 
 static void on_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now)
 {
-    int drop = p->base.vhost->rtc.drop_for_pt;
+    int drop = p->base.session.vhost->rtc.drop_for_pt;
 
-    if (!p->publishes || (drop > 0 && (data[1] & 127) == drop))
+    if (!p->base.publishes || (drop > 0 && (data[1] & 127) == drop))
         return;
     p->received++;
     if (!p->first_packet) {
         p->first_packet = now;
-        log_trace("RTC: first packet of %s, %lld ms after the answer", p->ip,
+        log_trace("RTC: first packet of %s, %lld ms after the answer", p->base.ip,
                   us_to_ms(now - p->answered));
     }
     rtc_publish_rtp(p, data, size, now);
@@ -282,7 +273,7 @@ static void on_media(struct rtc_route *r, struct rtc_peer *p, const struct udp_i
     bool rtcp;
     size_t size;
 
-    if (p->state != RTC_CONNECTED || in->size < RTCP_LEAST ||
+    if (p->base.state != DATAGRAM_ACTIVE || in->size < RTCP_LEAST ||
         (!(rtcp = is_rtcp(in)) && in->size < RTP_LEAST)) {
         on_bad(p, now);
         return;
@@ -290,7 +281,7 @@ static void on_media(struct rtc_route *r, struct rtc_peer *p, const struct udp_i
     if (!unprotect(p, in, &size, now) || size < (size_t)(rtcp ? RTCP_LEAST : RTP_LEAST))
         return;
     heard(r, p, in, now);
-    rtc_black(p->service, plain, size);
+    rtc_black_hole(p->service, plain, size);
     if (rtcp)
         on_rtcp(p, plain, size, now);
     else
@@ -302,10 +293,10 @@ static void on_handshake(struct rtc_endpoint *e, struct rtc_peer *p, const struc
                          unsigned via, co_usec now)
 {
     const struct ice_way way = { .path = in->path, .link = e };
-    bool shook = p->state == RTC_CHECKED;
+    bool shook = p->base.state == DATAGRAM_HANDSHAKING;
 
     rtc_peer_dtls(p, in->data, in->size, now);
-    if (!shook || p->state != RTC_CONNECTED)
+    if (!shook || p->base.state != DATAGRAM_ACTIVE)
         return;
     ice_reached(&p->ice, &way);
     if (p->ice.sure)
@@ -321,7 +312,7 @@ static void on_packet(struct rtc_endpoint *e, struct rtc_route *r, const struct 
 
     if (now < p->deaf_until)
         return;
-    datagram_cid_enter(p->cid, own);
+    datagram_cid_enter(p->base.cid, own);
     if (first >= RTP_FIRST && first < RTP_END)
         on_media(r, p, in, now);
     else if (first >= DTLS_FIRST && first < DTLS_END)

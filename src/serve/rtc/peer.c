@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - one session: made, known, counted, freed. */
+/* peer.c - one session: made, found, closed. */
 #include "serve/rtc/peer.h"
 
 #include "base/container_of.h"
+#include "base/log.h"
 #include "base/must.h"
 #include "base/random_id.h"
 #include "serve/rtc/impl.h"
@@ -15,13 +16,6 @@
 enum { PARAM_MAX = 64 * 1024 };
 
 _Static_assert(offsetof(struct rtc_peer, base) == 0, "a peer begins with its session");
-
-static void on_kick(struct session *s)
-{
-    struct rtc_peer *p = container_of(s, struct rtc_peer, base);
-
-    rtc_peer_leave(p, err_new(ERR_KICKED, "%s", p->ip));
-}
 
 /* As the value of a parameter. */
 static void put_value(struct wr *w, const char *text)
@@ -61,53 +55,31 @@ static const char *text_of(const char *text)
 /* Its words, behind each other in one block. */
 static void set_names(struct rtc_peer *p, const struct rtc_ask *ask)
 {
-    struct session_stream *names = &p->base.names;
+    struct session_stream *names = &p->base.session.names;
     char *param = param_of(ask);
     const char *at;
 
-    p->names = must_print("%s%c%s%c%s%c%s%c%s%c%s%c%s", text_of(ask->vhost), '\0',
+    p->base.names = must_print("%s%c%s%c%s%c%s%c%s%c%s%c%s", text_of(ask->vhost), '\0',
                           text_of(ask->app), '\0', text_of(ask->stream), '\0', param, '\0',
                           text_of(ask->tc_url), '\0', text_of(ask->page_url), '\0',
                           text_of(ask->bearer));
     free(param);
-    at = p->names;
+    at = p->base.names;
     names->vhost = at;
     names->app = at += strlen(at) + 1;
     names->name = at += strlen(at) + 1;
     names->param = at += strlen(at) + 1;
     names->tc_url = at += strlen(at) + 1;
     names->page_url = at += strlen(at) + 1;
-    p->base.token = ask->bearer ? at + strlen(at) + 1 : NULL;
-    names->ip = p->ip;
-}
-
-/* How many there are of each kind is asked once a second: nobody walks them all for that. */
-static void count(const struct rtc_peer *p, uint64_t by)
-{
-    struct rtc_service_stat *stat = &p->service->stat;
-
-    stat->waiting += p->state < RTC_CONNECTED ? by : 0;
-    stat->publishers += p->state == RTC_CONNECTED && p->publishes ? by : 0;
-    stat->players += p->state == RTC_CONNECTED && !p->publishes ? by : 0;
-}
-
-void rtc_peer_state(struct rtc_peer *p, enum rtc_state state)
-{
-    count(p, UINT64_MAX); /* one less */
-    p->state = state;
-    count(p, 1);
+    p->base.session.token = ask->bearer ? at + strlen(at) + 1 : NULL;
+    names->ip = p->base.ip;
 }
 
 static void enter(struct rtc_peer *p, struct rtc_service *s)
 {
     p->service = s;
-    p->all_next = s->peers;
-    p->all_prev = &s->peers;
-    if (s->peers)
-        s->peers->all_prev = &p->all_next;
-    s->peers = p;
+    datagram_client_enter(&p->base, &s->base);
     datagram_service_enter(&s->base);
-    count(p, 1);
     atomic_fetch_add(&s->shared->sessions, 1);
     workers_connected(s->base.env);
 }
@@ -116,13 +88,11 @@ struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask)
 {
     struct rtc_peer *p = must(calloc(1, sizeof(*p)));
 
-    session_init(&p->base, s->base.env, NULL);
-    p->base.on_kick = on_kick;
-    p->base.id = p->cid;
-    p->base.detail = &rtc_client_detail;
+    datagram_client_init(&p->base, s->base.env);
+    p->base.session.detail = &rtc_client_detail;
     p->location.kind = RTC_NAME_LOCATION;
-    p->publishes = ask->kind == RTC_ASK_PUBLISH;
-    (void)snprintf(p->ip, sizeof(p->ip), "%s", text_of(ask->ip));
+    p->base.publishes = ask->kind == RTC_ASK_PUBLISH;
+    (void)snprintf(p->base.ip, sizeof(p->base.ip), "%s", text_of(ask->ip));
     set_names(p, ask);
     random_id(p->token, sizeof(p->token) - 1);
     enter(p, s);
@@ -136,34 +106,64 @@ static void part(struct rtc_peer *p)
 
     rtc_table_unname(&s->table, &p->name);
     rtc_table_unname(&s->table, &p->location);
-    rtc_reach_forget(p);
+    rtc_probe_forget(p);
     if (p->asked_name)
         rtc_names_leave(s, p->ufrag);
     while (p->routes)
         rtc_pass_drop(s, p->routes);
-    *p->all_prev = p->all_next;
-    if (p->all_next)
-        p->all_next->all_prev = p->all_prev;
-    count(p, UINT64_MAX);
     atomic_fetch_sub(&s->shared->sessions, 1);
     workers_disconnected(s->base.env);
+    datagram_client_part(&p->base);
     datagram_service_part(&s->base);
 }
 
 void rtc_peer_free(struct rtc_peer *p)
 {
-    co_timer_cancel(&p->timer);
-    peers_leave(&p->place, co_now());
     peers_leave(&p->pending, co_now());
-    rtc_shake_forget(p);
+    rtc_handshake_forget(p);
     dtls_free(p->dtls);
     srtp_out_free(p->srtp_out);
     srtp_in_free(p->srtp_in);
     dtls_identity_unref(p->identity);
-    session_fini(&p->base);
-    err_free(&p->why);
-    free(p->names);
     part(p);
+    datagram_client_fini(&p->base);
     OPENSSL_cleanse(&p->ice, sizeof(p->ice));
     free(p);
+}
+
+/* A browser's page knows at once. */
+static void send_close_notify(struct rtc_peer *p)
+{
+    const uint8_t *data;
+    size_t size;
+
+    if (!p->dtls)
+        return;
+    dtls_close(p->dtls);
+    while (dtls_output(p->dtls, &data, &size))
+        rtc_peer_send(p, data, size);
+}
+
+static void log_end_of(const struct rtc_peer *p)
+{
+    const struct srtp_in_stat *in = p->srtp_in ? srtp_in_stat(p->srtp_in) : NULL;
+
+    log_trace("RTC: session %s of %s ends after %lld ms, bytes in=%llu, out=%llu, packets in=%llu, "
+              "out=%llu, checks=%llu, refused=%llu, forged=%llu, replayed=%llu, address "
+              "changes=%u", p->ufrag, p->base.session.names.name,
+              us_to_ms(co_clock() - p->answered),
+              (unsigned long long)p->base.session.in, (unsigned long long)p->base.session.out,
+              (unsigned long long)p->received, (unsigned long long)p->sent,
+              (unsigned long long)p->ice.checks, (unsigned long long)p->ice.refused,
+              (unsigned long long)(in ? in->forged : 0),
+              (unsigned long long)(in ? in->replayed : 0), p->address_changes);
+}
+
+void rtc_peer_close(struct rtc_peer *p, err_t why)
+{
+    co_timer_cancel(&p->base.timer);
+    send_close_notify(p);
+    log_end_of(p);
+    session_log_end(&p->base.session, &why);
+    rtc_peer_free(p);
 }

@@ -24,33 +24,26 @@
 
 struct rtc_ask;       /* the request that made it: ask.h */
 struct rtc_endpoint;  /* a socket and its reader, or a connection of TCP: impl.h */
-struct rtc_shake;     /* shake.c */
-struct rtc_stream;    /* of a source: its packets and who plays them (stream.h) */
+struct rtc_handshake; /* handshake.c */
 struct rtc_publish;   /* what publishers have more (publish.c) */
 struct rtc_play;      /* what players have more (play.c) */
 
-enum rtc_state { RTC_ASKS, RTC_WAITS, RTC_CHECKED, RTC_CONNECTED, RTC_LEAVES };
-
 struct rtc_peer {
-    struct session base;
+    struct datagram_client base; /* its cid is the CNAME of what we send, too; its ip is that of
+                                  * the request */
     struct rtc_service *service;
-    enum rtc_state state;        /* by rtc_peer_state(), which counts */
-    bool publishes;
     struct sdp_agreed agreed;
     struct ice ice;
     struct dtls *dtls;           /* NULL: it goes without, or a helper thread has it */
-    struct rtc_shake *shake;     /* its handshake is at a helper thread; else NULL */
+    struct rtc_handshake *handshake; /* its handshake is at a helper thread; else NULL */
     struct srtp_out *srtp_out;   /* NULL: not connected, or in the clear */
     struct srtp_in *srtp_in;
     bool clear, no_dtls;         /* without SRTP; and without DTLS as well */
     enum srtp_profile profile;   /* once it is connected */
     co_usec answered, checked, connected, first_packet; /* when; 0: not yet */
-    struct co_timer timer;       /* of DTLS, of who never comes, of silence */
     struct rtc_publish *publish; /* or NULL */
     struct rtc_play *play;       /* or NULL */
-    struct rtc_stream *stream;   /* of a player, and of a publisher; or NULL */
-    struct datagram_player player; /* of that stream */
-    struct rtc_ask *ask;         /* while RTC_ASKS: what is asked for; else NULL */
+    struct rtc_ask *ask;         /* while DATAGRAM_ADMITTING: what is asked for; else NULL */
     struct co *asker;            /* waits for its answer */
     struct dtls_identity *identity; /* our certificate, with a reference */
     char token[17], etag[24];
@@ -59,8 +52,6 @@ struct rtc_peer {
     bool gathers;                /* players of its stream come home for its packets */
     struct rtc_name name, location; /* ice.ufrag, ufrag: in the table */
     struct rtc_route *routes;    /* addresses of it, the newest first */
-    struct rtc_peer *all_next, **all_prev; /* of the service */
-    struct datagram_leaver leaver;
     struct rtc_rate {
         co_usec second;
         unsigned n;
@@ -70,12 +61,7 @@ struct rtc_peer {
     uint64_t received, sent;     /* packets of RTP */
     uint64_t in_before;          /* bytes of checks and handshake: they are no life of a stream */
     uint32_t ssrc;               /* ours, in reports of a receiver */
-    struct peers_place place;    /* by `limits` */
     struct peers_place pending;  /* among those who are not connected */
-    char *names;                 /* memory of base.names */
-    char cid[DATAGRAM_CID];      /* of its log lines, base.id; the CNAME of what we send, too */
-    char ip[UDP_TEXT];           /* of the client by HTTP, without the port */
-    err_t why;                   /* it leaves: by this */
 };
 
 /* ---- send.c: to the chosen way, UDP or TCP; lost where that is full. None yields. */
@@ -105,21 +91,25 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now);   /* for the first time 
 void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_peer_shaken(struct rtc_peer *p, co_usec now);    /* what came was heard */
 void rtc_peer_set_timer(struct rtc_peer *p, co_usec now); /* after each change */
+void rtc_peer_turn(struct datagram_client *client, co_usec now); /* the timer is due */
 /* So much of it came, that it did send. What comes before it is connected keeps no stream of a
  * publisher that never will be. */
 static inline void rtc_peer_came(struct rtc_peer *p, size_t size)
 {
-    if (p->state == RTC_CONNECTED)
-        p->base.in += size;
+    if (p->base.state == DATAGRAM_ACTIVE)
+        p->base.session.in += size;
     else
         p->in_before += size;
 }
 /* One more in this second; false: there were that many already. */
-bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now);
-
-/* ---- leave.c */
-/* It ends soon, by that error, which is taken over. Does not yield. */
-void rtc_peer_leave(struct rtc_peer *p, err_t why);
+static inline bool rtc_rate_take(struct rtc_rate *r, unsigned most, co_usec now)
+{
+    if (now - r->second >= CO_SECONDS(1)) {
+        r->second = now;
+        r->n = 0;
+    }
+    return r->n++ < most;
+}
 
 /* ---- publish.c: in the peer's coroutine */
 err_t rtc_publish_admit(struct rtc_peer *p)  /* before the answer; yields */
@@ -149,6 +139,10 @@ uint32_t rtc_play_source(const struct rtc_peer *p, enum av_kind kind);
 void rtc_play_connected(struct rtc_peer *p, co_usec now); /* it is served from now on */
 void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
 void rtc_play_end(struct rtc_peer *p, err_t why);
+/* Rows of datagram_client_ops. */
+err_t rtc_play_changed(struct datagram_client *c);
+void rtc_play_check(struct datagram_client *c, co_usec now);
+void rtc_play_log_sample(const struct datagram_client *c, co_usec now);
 void rtc_play_stat(const struct rtc_peer *p, struct rtc_client_stat *out); /* the same */
 
 #endif

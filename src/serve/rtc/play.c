@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* play.c - one that plays: from when it is let in to its end. It has no coroutine. */
+/* play.c - a player, from its admission to its end. It has no coroutine. */
 #include "serve/rtc/play.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/rtp/extensions.h"
@@ -28,7 +29,7 @@ enum {
 
 static struct rtp_log *log_of(const struct rtc_peer *p)
 {
-    return rtc_wire_log(rtc_stream_wire(p->stream));
+    return rtc_wire_log(rtc_stream_wire(p->base.stream));
 }
 
 /* ---- what is sent of a packet */
@@ -105,14 +106,14 @@ size_t rtc_play_head(const struct rtc_play_track *t, const struct rtc_span *s,
 static void originate(const struct rtc_peer *p, struct rtc_play_track *t,
                       const struct rtp_log_entry *e)
 {
-    const struct rtc_peer *publisher = rtc_stream_of(p->stream);
+    const struct rtc_peer *publisher = rtc_stream_publisher(p->base.stream);
     enum av_kind kind = e->track == 0 ? AV_VIDEO : AV_AUDIO;
     int64_t shift = 0, numbers, ticks, index;
 
     t->keeps = publisher && rtc_publish_source(publisher, kind, &shift) == t->ssrc;
     if (!t->keeps)
         return;
-    rtc_wire_relay_shift(rtc_stream_wire(p->stream), kind, &numbers, &ticks);
+    rtc_wire_relay_shift(rtc_stream_wire(p->base.stream), kind, &numbers, &ticks);
     index = rtp_unwrap16(t->packets > 0 ? t->next : KEPT_FROM,
                          (uint16_t)(uint64_t)(e->number - numbers - shift));
     if (t->packets == 0) {
@@ -212,7 +213,7 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
     int64_t edge;
     uint64_t key;
 
-    if (!t->on || !live_source_set(p->base.src).gop_cache || !rtp_log_key(log, &key) ||
+    if (!t->on || !live_source_set(p->base.session.src).gop_cache || !rtp_log_key(log, &key) ||
         (play->jumped && play->jumped_to == key && play->twice) || !rtp_log_get(log, key, &e) ||
         now - e.at > age || measure(log, key, &edge) > JOIN_BYTES)
         return false;
@@ -229,7 +230,7 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
 
 static void want_key(struct rtc_peer *p, co_usec now)
 {
-    struct rtc_peer *publisher = rtc_stream_of(p->stream);
+    struct rtc_peer *publisher = rtc_stream_publisher(p->base.stream);
 
     if (publisher)
         rtc_publish_want_key(publisher, now);
@@ -327,11 +328,11 @@ static const struct rtc_span *span_for(const struct rtc_peer *p, struct rtc_play
 /* Less of it from the next picture on, more only where what was left out is not needed. */
 static void choose(struct rtc_play *play, const struct rtp_log_entry *e)
 {
-    enum rtc_line_takes takes = play->line.takes;
+    enum rtc_quality_takes takes = play->quality.takes;
 
     if (e->key)
         play->whole = e->ticks;
-    if (e->key || (e->ticks != play->picture && play->takes != RTC_LINE_KEYS))
+    if (e->key || (e->ticks != play->picture && play->takes != RTC_QUALITY_KEYS))
         play->takes = takes;
     play->picture = e->ticks;
 }
@@ -341,12 +342,12 @@ static bool is_left_out(struct rtc_play *play, const struct rtp_log_entry *e)
     struct rtc_play_track *t = &play->tracks[0];
     bool out;
 
-    if (e->track != 0 || !t->on || (play->takes | play->line.takes) == RTC_LINE_ALL)
+    if (e->track != 0 || !t->on || (play->takes | play->quality.takes) == RTC_QUALITY_ALL)
         return false;
     if (!e->late)
         choose(play, e);
-    out = play->takes == RTC_LINE_KEYS ? e->ticks != play->whole
-                                       : play->takes == RTC_LINE_NEEDED && e->spare;
+    out = play->takes == RTC_QUALITY_KEYS ? e->ticks != play->whole
+                                       : play->takes == RTC_QUALITY_NEEDED && e->spare;
     if (!out || play->waits)
         return out;
     if (!t->more)
@@ -408,11 +409,12 @@ bool rtc_play_turn(struct rtc_peer *p, co_usec now)
 
 err_t rtc_play_admit(struct rtc_peer *p)
 {
-    err_t err = session_play_begin(&p->base, CLIENTS_RTC_PLAY, p->ask ? p->ask->bearer : NULL);
+    err_t err = session_play_begin(&p->base.session, CLIENTS_RTC_PLAY,
+                                   p->ask ? p->ask->bearer : NULL);
 
     if (err)
         return err;
-    p->stream = rtc_stream_get(p->service, p->base.src);
+    p->base.stream = rtc_stream_get(p->service, p->base.session.src);
     p->play = must(calloc(1, sizeof(*p->play)));
     return NULL;
 }
@@ -428,12 +430,12 @@ static void open_track(const struct rtc_peer *p, unsigned i)
                                   .rtx_type = agreed->rtx_type, .ssrc = agreed->ssrc,
                                   .rtx_ssrc = agreed->rtx_ssrc, .clock = agreed->clock,
                                   .base = random[0],
-                                  .keeps = p->base.vhost->rtc.keep_original_ssrc };
+                                  .keeps = p->base.session.vhost->rtc.keep_original_ssrc };
     memcpy(t->ext, agreed->ext, sizeof(t->ext));
     /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
     t->begin = t->next = LATE + (random[1] & 0x7fff);
     t->rtx_next = random[2] & 0x7fff;
-    if (i == 0 && t->ext[SDP_EXT_PLAYOUT_DELAY] && p->base.vhost->rtc.min_latency)
+    if (i == 0 && t->ext[SDP_EXT_PLAYOUT_DELAY] && p->base.session.vhost->rtc.min_latency)
         t->delay_until = t->begin + DELAYED;
     if (t->on && p->srtp_out)
         t->on = srtp_out_source(p->srtp_out, t->ssrc, i == 0 ? AGAIN_VIDEO : AGAIN_SOUND);
@@ -459,8 +461,8 @@ void rtc_play_connected(struct rtc_peer *p, co_usec now)
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
         open_track(p, i);
     p->play->budget = BUDGET;
-    rtc_stream_add(p->stream, p);
-    if (p->state == RTC_LEAVES)
+    rtc_stream_add(p);
+    if (p->base.state == DATAGRAM_ENDING)
         return;
     join(p, now);
     if (rtc_play_turn(p, now))
@@ -475,14 +477,14 @@ static void log_end_of(const struct rtc_peer *p)
 
     log_trace("RTC player of %s got packets of video=%u, of sound=%u, lost=%u, nacks=%llu, "
               "repeated=%llu, PLI=%llu, went on at a key frame=%llu, left out=%llu, round trip "
-              "%lld ms", live_source_name(p->base.src), v->packets, a->packets,
+              "%lld ms", live_source_name(p->base.session.src), v->packets, a->packets,
               v->lost + a->lost, (unsigned long long)play->nacks,
               (unsigned long long)play->repeated, (unsigned long long)play->plis,
               (unsigned long long)play->skips, (unsigned long long)play->left_out,
               us_to_ms(play->rtt));
     if (p->srtp_out && srtp_out_refused(p->srtp_out) > 0)
         log_warn("RTC player of %s: %llu packets were not sent, since their numbers were used",
-                 live_source_name(p->base.src),
+                 live_source_name(p->base.session.src),
                  (unsigned long long)srtp_out_refused(p->srtp_out));
 }
 
@@ -490,16 +492,85 @@ void rtc_play_end(struct rtc_peer *p, err_t why)
 {
     if (p->connected)
         log_end_of(p);
-    if (rtc_stream_has(p)) {
+    if (datagram_stream_has(&p->base.player)) {
         rtc_play_count(p);
-        rtc_stream_remove(p->stream, p);
+        rtc_stream_remove(p);
     }
-    session_play_end(&p->base, why);
-    rtc_stream_put(p->stream);
-    p->stream = NULL;
+    session_play_end(&p->base.session, why);
+    datagram_stream_put(p->base.stream);
+    p->base.stream = NULL;
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
         free(p->play->tracks[i].more);
     free(p->play->recent);
     free(p->play);
     p->play = NULL;
+}
+
+/* ---- once a second */
+
+void rtc_play_count(struct rtc_peer *p)
+{
+    struct rtc_play *play = p->play;
+
+    live_source_sent(p->base.session.src, p->base.session.out - play->counted, play->dropped);
+    play->counted = p->base.session.out;
+    play->dropped = 0;
+}
+
+static void log_skips(struct rtc_peer *p)
+{
+    struct rtc_play *play = p->play;
+
+    if (play->skips == play->logged_skips)
+        return;
+    log_warn("slow player: it goes on at a key frame; %llu times so far, packets=%llu, nacks=%llu, "
+             "repeated=%llu", (unsigned long long)play->skips, (unsigned long long)p->sent,
+             (unsigned long long)play->nacks, (unsigned long long)play->repeated);
+    play->logged_skips = play->skips;
+}
+
+static void log_takes(struct rtc_peer *p)
+{
+    struct rtc_play *play = p->play;
+
+    if (play->takes == play->logged_takes)
+        return;
+    log_trace("RTC: by its line it gets pictures: %s (round trip %lld ms, lost=%u, left out=%llu "
+              "packets)", rtc_quality_name(play->takes), us_to_ms(play->rtt), play->tracks[0].lost,
+              (unsigned long long)play->left_out);
+    play->logged_takes = play->takes;
+}
+
+void rtc_play_log_sample(const struct datagram_client *c, co_usec now)
+{
+    const struct rtc_peer *p = container_of(c, const struct rtc_peer, base);
+    const struct session *s = &c->session;
+    struct rtc_client_stat rtc = { 0 };
+
+    rtc_play_stat(p, &rtc);
+    log_always(LOG_TRACE, "%s time=%lld, packets=%llu, lost=%llu, nacks=%llu, repeated=%llu, "
+               "plis=%llu, rtt=%lld ms, jitter=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
+               sampled_name(SAMPLED_RTC_PLAY), us_to_ms(now - s->began_at),
+               (unsigned long long)p->sent, (unsigned long long)rtc.lost,
+               (unsigned long long)rtc.nacks, (unsigned long long)rtc.repeated,
+               (unsigned long long)rtc.plis, us_to_ms(rtc.rtt), us_to_ms(rtc.jitter),
+               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
+}
+
+err_t rtc_play_changed(struct datagram_client *c)
+{
+    if (c->session.vhost->rtc.enabled)
+        return NULL;
+    return err_new(ERR_RTC_DISABLED, "the configuration changed: rtc of %s is off",
+                   c->session.vhost->name);
+}
+
+void rtc_play_check(struct datagram_client *c, co_usec now)
+{
+    struct rtc_peer *p = container_of(c, struct rtc_peer, base);
+
+    rtc_play_report(p, now);
+    rtc_play_count(p);
+    log_skips(p);
+    log_takes(p);
 }

@@ -11,8 +11,7 @@
 
 #include "proto/rtp/feedback.h"
 #include "serve/rtc/impl.h"
-#include "serve/rtc/line.h"
-#include "serve/rtc/stream.h"
+#include "serve/rtc/quality.h"
 
 enum {
     RTC_SPANS = 4, RTC_SPANS_MORE = 32, RTC_HEAD_MAX = RTP_HEADER + 4 + 2 * RTP_LOG_EXT_MAX,
@@ -69,15 +68,15 @@ struct rtc_play {
     struct rtc_play_track tracks[RTP_LOG_TRACKS];
     int64_t budget;            /* bytes that may be sent again */
     struct rtc_recent *recent; /* NULL: nothing was */
-    struct rtc_line line;
-    enum rtc_line_takes told_takes; /* as the log was told */
-    enum rtc_line_takes takes; /* what it gets: more of it only from a key frame on */
+    struct rtc_quality quality;
+    enum rtc_quality_takes logged_takes; /* as the log was told */
+    enum rtc_quality_takes takes; /* what it gets: more of it only from a key frame on */
     int64_t picture, whole;    /* ticks of the newest picture, and of the last that is a key */
     uint64_t left_out;         /* packets, for its line is too thin */
     co_usec rtt, asked;        /* asked: when it last wanted a key frame */
     co_usec clock_at;          /* when it was last told of its clock */
     uint64_t nacks, repeated, plis, skips, dropped;
-    uint64_t counted, told_skips; /* bytes, as the source was told; skips, as the log was */
+    uint64_t counted, logged_skips; /* bytes, as the source was told; skips, as the log was */
     struct rtc_peer *late_next, **late_prev; /* those who have more to be sent: stream.c */
 };
 
@@ -118,9 +117,7 @@ void rtc_play_report(struct rtc_peer *p, co_usec now);
 /* ---- play_repeat.c */
 void rtc_play_nack(struct rtc_peer *p, struct rtcp_feedback *f, co_usec now);
 
-/* ---- look.c */
-/* Once a second: its token, the configuration, reports, rates, lines of the log. It may leave. */
-void rtc_play_look(struct rtc_peer *p, co_usec now);
+/* ---- play.c */
 void rtc_play_count(struct rtc_peer *p); /* what it was sent counts for its stream */
 
 #endif

@@ -75,7 +75,7 @@ static void repeat(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_t
 {
     int64_t index = rtp_unwrap16(t->next, seq);
     const struct rtc_span *s = rtc_play_span(t, index);
-    const struct rtp_log *log = rtc_wire_log(rtc_stream_wire(b->peer->stream));
+    const struct rtp_log *log = rtc_wire_log(rtc_stream_wire(b->peer->base.stream));
     struct rtc_service_stat *stat = &b->peer->service->stat;
     struct rtp_log_entry e;
     uint64_t place;

@@ -29,13 +29,14 @@ static bool put_report(struct rtc_peer *p, unsigned i, struct wr *w)
     struct rtcp_sr sr;
 
     if (t->packets == 0 || t->clock == 0 ||
-        !rtc_wire_moment(rtc_stream_wire(p->stream), i == 0 ? AV_VIDEO : AV_AUDIO, &ticks, &at))
+        !rtc_wire_moment(rtc_stream_wire(p->base.stream), i == 0 ? AV_VIDEO : AV_AUDIO, &ticks,
+                         &at))
         return false;
     ticks += (now - at) * (int64_t)t->clock / 1000000;
     sr = (struct rtcp_sr){ .ntp = rtcp_ntp(now), .time = t->base + (uint32_t)(uint64_t)ticks,
                            .packets = t->packets, .bytes = t->bytes };
     rtcp_put_sr(w, t->ssrc, &sr);
-    rtcp_put_cname(w, t->ssrc, p->cid);
+    rtcp_put_cname(w, t->ssrc, p->base.cid);
     t->told = true;
     return true;
 }
@@ -45,9 +46,9 @@ static bool put_report(struct rtc_peer *p, unsigned i, struct wr *w)
 static void ask_for_thin(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
-    struct rtc_peer *publisher = rtc_stream_of(p->stream);
+    struct rtc_peer *publisher = rtc_stream_publisher(p->base.stream);
 
-    if (play->takes != RTC_LINE_KEYS || !publisher || now - play->asked < KEY_THIN)
+    if (play->takes != RTC_QUALITY_KEYS || !publisher || now - play->asked < KEY_THIN)
         return;
     play->asked = now;
     rtc_publish_want_key(publisher, now);
@@ -87,7 +88,7 @@ static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec 
     if (!t)
         return;
     if (t == &play->tracks[0])
-        (void)rtc_line_hear(&play->line, b->highest, b->lost > 0 ? (uint32_t)b->lost : 0,
+        (void)rtc_quality_hear(&play->quality, b->highest, b->lost > 0 ? (uint32_t)b->lost : 0,
                             rtt < CO_SECONDS(10) ? rtt : 0, now);
     t->lost = b->lost > 0 ? (uint32_t)b->lost : 0;
     t->jitter = b->jitter;
@@ -100,7 +101,7 @@ static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec 
 static void on_key_wanted(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
-    struct rtc_peer *publisher = rtc_stream_of(p->stream);
+    struct rtc_peer *publisher = rtc_stream_publisher(p->base.stream);
     bool begins;
 
     play->plis++;
@@ -161,7 +162,7 @@ void rtc_play_rtcp(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
     struct rtcp_packet packet;
     struct rtcp_block b;
 
-    if (!p->play || !rtc_stream_has(p) || p->state != RTC_CONNECTED)
+    if (!p->play || !datagram_stream_has(&p->base.player) || p->base.state != DATAGRAM_ACTIVE)
         return;
     rtcp_begin(&r, data, size);
     while (rtcp_next(&r, &packet)) {
@@ -192,8 +193,8 @@ void rtc_play_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
     out->repeated = play->repeated;
     out->plis = play->plis;
     out->rtt = play->rtt;
-    out->takes = rtc_line_name(play->takes);
-    rtc_wire_order(rtc_stream_wire(p->stream), &frames, &b_frames);
+    out->takes = rtc_quality_name(play->takes);
+    rtc_wire_order(rtc_stream_wire(p->base.stream), &frames, &b_frames);
     if (b_frames > 0)
         (void)snprintf(out->video_left_out, sizeof(out->video_left_out),
                        "B-frames: %llu of %llu frames left out", (unsigned long long)b_frames,

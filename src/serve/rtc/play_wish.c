@@ -75,28 +75,28 @@ void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish)
     const struct rtc_wire *wire;
     const struct rtc_peer *publisher;
 
-    if (p->publishes || !p->stream)
+    if (p->base.publishes || !p->base.stream)
         return;
-    live_source_refresh(p->base.src);
-    wire = rtc_stream_wire(p->stream);
-    publisher = rtc_stream_of(p->stream);
+    live_source_refresh(p->base.session.src);
+    wire = rtc_stream_wire(p->base.stream);
+    publisher = rtc_stream_publisher(p->base.stream);
     wish->codec[AV_VIDEO] = rtc_wire_codec(wire, AV_VIDEO);
     wish->codec[AV_AUDIO] = rtc_wire_codec(wire, AV_AUDIO);
-    wish->playout_delay = p->base.vhost->rtc.min_latency;
+    wish->playout_delay = p->base.session.vhost->rtc.min_latency;
     if (publisher) {
         by_publisher(publisher, wish);
     } else {
-        by_configs(p->base.src, wish);
-        find_missing(p->base.src, wish);
+        by_configs(p->base.session.src, wish);
+        find_missing(p->base.session.src, wish);
     }
 }
 
 uint32_t rtc_play_source(const struct rtc_peer *p, enum av_kind kind)
 {
-    const struct rtc_peer *publisher = p->stream ? rtc_stream_of(p->stream) : NULL;
+    const struct rtc_peer *publisher = p->base.stream ? rtc_stream_publisher(p->base.stream) : NULL;
     int64_t shift;
 
-    if (!p->base.vhost->rtc.keep_original_ssrc || !publisher)
+    if (!p->base.session.vhost->rtc.keep_original_ssrc || !publisher)
         return 0;
     return rtc_publish_source(publisher, kind, &shift);
 }

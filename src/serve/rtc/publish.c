@@ -27,20 +27,20 @@ enum { VIDEO_WINDOW = 1024, AUDIO_WINDOW = 128 };
 /* Backends are told that it is WebRTC. */
 static void mark_param(struct rtc_peer *p, struct rtc_publish *pub)
 {
-    const char *param = p->base.names.param ? p->base.names.param : "";
+    const char *param = p->base.session.names.param ? p->base.session.names.param : "";
     size_t size = strlen(param) + sizeof("?&upstream=rtc");
 
-    pub->asked_param = p->base.names.param;
+    pub->asked_param = p->base.session.names.param;
     if (strstr(param, "upstream=rtc"))
         return;
     pub->param = must(malloc(size));
     (void)snprintf(pub->param, size, "%s%supstream=rtc", param, *param ? "&" : "?");
-    p->base.names.param = pub->param;
+    p->base.session.names.param = pub->param;
 }
 
 static void free_publish(struct rtc_peer *p, struct rtc_publish *pub)
 {
-    p->base.names.param = pub->asked_param;
+    p->base.session.names.param = pub->asked_param;
     for (unsigned i = 0; i < SDP_TRACKS; i++)
         rtp_nack_fini(&pub->tracks[i].nack);
     rtp_twcc_fini(&pub->twcc);
@@ -84,19 +84,20 @@ static void take_in(const struct rtc_peer *p, struct rtc_publish *pub, struct pu
 static void begin_intake(struct rtc_peer *p, struct rtc_publish *pub)
 {
     const struct rtp_intake_opts opts = {
-        .signature = p->base.env->signature, .aac_bitrate = p->base.vhost->rtc.aac_bitrate,
+        .signature = p->base.session.env->signature,
+        .aac_bitrate = p->base.session.vhost->rtc.aac_bitrate,
         .sounds = sound_lib_ready() ? &p->service->base.group : NULL,
         .publisher = &pub->publisher.place,
     };
 
-    if (!p->base.vhost->rtc.rtc_to_rtmp)
+    if (!p->base.session.vhost->rtc.rtc_to_rtmp)
         return;
     pub->intake = rtp_intake_new(&opts);
     for (unsigned i = 0; i < SDP_TRACKS; i++) {
         if (pub->tracks[i].sdp->on)
             take_in(p, pub, &pub->tracks[i]);
     }
-    rtp_intake_begin(pub->intake, p->base.src);
+    rtp_intake_begin(pub->intake, p->base.session.src);
 }
 
 /* Others are to have its Opus as AAC, while they want it. */
@@ -104,15 +105,15 @@ static void prepare_sound(const struct rtc_peer *p)
 {
     const struct sdp_track *sound = &p->agreed.tracks[AV_AUDIO];
 
-    if (p->base.vhost->rtc.rtc_to_rtmp && sound->on && sound->codec == AV_OPUS &&
+    if (p->base.session.vhost->rtc.rtc_to_rtmp && sound->on && sound->codec == AV_OPUS &&
         !sound_lane_prepare())
-        sound_lane_lacks(p->base.names.key->path, "its sound stays Opus, which few who play by "
-                         "RTMP and HTTP-FLV know");
+        sound_lane_lacks(p->base.session.names.key->path, "its sound stays Opus, which few who "
+                         "play by RTMP and HTTP-FLV know");
 }
 
 static void begin_tracks(struct rtc_peer *p, struct rtc_publish *pub)
 {
-    bool twcc = p->base.vhost->rtc.twcc;
+    bool twcc = p->base.session.vhost->rtc.twcc;
 
     for (unsigned i = 0; i < SDP_TRACKS; i++) {
         const struct sdp_track *sdp = &p->agreed.tracks[i];
@@ -133,10 +134,10 @@ static void begin_relay(struct rtc_peer *p, struct rtc_publish *pub)
 
         codec[i] = sdp->on ? sdp->codec : AV_CODEC_NONE;
     }
-    p->stream = rtc_stream_get(p->service, p->base.src);
-    pub->wire = rtc_stream_wire(p->stream);
+    p->base.stream = rtc_stream_get(p->service, p->base.session.src);
+    pub->wire = rtc_stream_wire(p->base.stream);
     rtc_wire_relay_begin(pub->wire, codec);
-    rtc_stream_publisher(p->stream, p);
+    rtc_stream_set_publisher(p->base.stream, p);
 }
 
 err_t rtc_publish_admit(struct rtc_peer *p)
@@ -146,7 +147,7 @@ err_t rtc_publish_admit(struct rtc_peer *p)
 
     mark_param(p, pub);
     prepare_sound(p);
-    err = session_publisher_begin(&pub->publisher, &p->base, CLIENTS_RTC_PUBLISH);
+    err = session_publisher_begin(&pub->publisher, &p->base.session, CLIENTS_RTC_PUBLISH);
     if (err) {
         free_publish(p, pub);
         return err;
@@ -171,7 +172,7 @@ static void log_end_of(const struct rtc_peer *p)
         rtp_intake_stat(pub->intake, &frames);
     log_trace("RTC publisher of %s sent packets of video=%llu, of sound=%llu, lost=%llu, "
               "asked=%llu, repeated=%llu, doubled=%llu, left out=%llu; PLI=%llu, feedback=%llu; "
-              "frames=%llu, broken=%llu, waiting=%llu", live_source_name(p->base.src),
+              "frames=%llu, broken=%llu, waiting=%llu", live_source_name(p->base.session.src),
               (unsigned long long)v->stats.packets, (unsigned long long)a->stats.packets,
               (unsigned long long)publish_lost(pub),
               (unsigned long long)(v->nack.asked + a->nack.asked),
@@ -185,12 +186,12 @@ static void log_end_of(const struct rtc_peer *p)
 /* Who took over relays already. */
 static void end_relay(struct rtc_peer *p)
 {
-    if (rtc_stream_of(p->stream) == p) {
-        rtc_stream_publisher(p->stream, NULL);
+    if (rtc_stream_publisher(p->base.stream) == p) {
+        rtc_stream_set_publisher(p->base.stream, NULL);
         rtc_wire_relay_end(p->publish->wire);
     }
-    rtc_stream_put(p->stream);
-    p->stream = NULL;
+    datagram_stream_put(p->base.stream);
+    p->base.stream = NULL;
 }
 
 void rtc_publish_end(struct rtc_peer *p, err_t why)
@@ -211,7 +212,7 @@ void rtc_publish_end(struct rtc_peer *p, err_t why)
 
 static void log_sample(struct session_publisher *publisher, co_usec now)
 {
-    const struct rtc_peer *p = container_of(publisher->s, struct rtc_peer, base);
+    const struct rtc_peer *p = container_of(publisher->s, struct rtc_peer, base.session);
     const struct rtc_publish *pub = p->publish;
     const struct session *s = publisher->s;
 

@@ -277,7 +277,7 @@ static void relay(struct rtc_peer *p, struct publish_track *t, const struct rtp_
 
     e.ext_size = (uint8_t)passed_on(t, packet, ext);
     rtc_wire_relay_put(p->publish->wire, &e);
-    rtc_stream_wake(p->stream);
+    rtc_stream_wake(p->base.stream);
 }
 
 /* Parameter sets, or the picture itself. */

@@ -52,7 +52,7 @@ static uint64_t publish_found(const struct rtc_publish *pub)
 
 bool publish_asks(const struct rtc_peer *p, const struct publish_track *t)
 {
-    return p->base.vhost->rtc.nack && t->sdp->feedback & SDP_FB_NACK;
+    return p->base.session.vhost->rtc.nack && t->sdp->feedback & SDP_FB_NACK;
 }
 
 co_usec publish_wait(const struct rtc_peer *p, const struct publish_track *t)
@@ -205,7 +205,7 @@ void publish_ask_key(struct rtc_peer *p, co_usec now)
 
 void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now)
 {
-    if (publisher->publish && publisher->state == RTC_CONNECTED)
+    if (publisher->publish && publisher->base.state == DATAGRAM_ACTIVE)
         publish_ask_key(publisher, now);
 }
 
@@ -226,8 +226,8 @@ static bool others_watch(const struct rtc_peer *p)
 {
     struct live_source_stat s;
 
-    live_source_stat(p->base.src, &s);
-    return s.consumers > 0 || live_source_idle_since(p->base.src) == 0;
+    live_source_stat(p->base.session.src, &s);
+    return s.consumers > 0 || live_source_idle_since(p->base.session.src) == 0;
 }
 
 static co_usec next_key(const struct rtc_peer *p)
@@ -236,7 +236,7 @@ static co_usec next_key(const struct rtc_peer *p)
     const struct publish_track *t = &pub->tracks[AV_VIDEO];
     co_usec last = t->key_at > pub->asked_key ? t->key_at : pub->asked_key;
 
-    return t->taken && t->started ? last + p->base.vhost->rtc.pli_for_rtmp : CO_FOREVER;
+    return t->taken && t->started ? last + p->base.session.vhost->rtc.pli_for_rtmp : CO_FOREVER;
 }
 
 static void ask_key_for_others(struct rtc_peer *p, co_usec now)
@@ -267,7 +267,7 @@ static void put_remb(struct rtc_peer *p, struct wr *w)
 {
     const struct rtc_publish *pub = p->publish;
     const struct publish_track *t = &pub->tracks[AV_VIDEO];
-    int kbps = p->base.vhost->bandwidth.publish_kbps;
+    int kbps = p->base.session.vhost->bandwidth.publish_kbps;
 
     if (t->started && !pub->twcc_id && t->sdp->feedback & SDP_FB_REMB)
         rtcp_put_remb(w, p->ssrc, kbps > 0 ? (uint64_t)kbps * 1000 : REMB_DEFAULT, &t->ssrc, 1);
@@ -287,7 +287,7 @@ static void report(struct rtc_peer *p, co_usec now)
             blocks[n++] = block_of(&pub->tracks[i], now);
     }
     rtcp_put_rr(&w, p->ssrc, blocks, n);
-    rtcp_put_cname(&w, p->ssrc, p->cid);
+    rtcp_put_cname(&w, p->ssrc, p->base.cid);
     rtcp_put_rrtr(&w, p->ssrc, rtcp_ntp(co_wall_ms() * 1000));
     put_remb(p, &w);
     send_it(p, &w);
@@ -356,13 +356,13 @@ static void turn(struct rtc_peer *p, co_usec now)
 static void on_due(struct co_timer *timer)
 {
     struct rtc_publish *pub = container_of(timer, struct rtc_publish, timer);
-    struct rtc_peer *p = container_of(pub->publisher.s, struct rtc_peer, base);
+    struct rtc_peer *p = container_of(pub->publisher.s, struct rtc_peer, base.session);
     co_usec now = co_now();
     char own[DATAGRAM_CID];
 
     if (pub->publisher.place.replaced)
         return; /* the stream is another's */
-    datagram_cid_enter(p->cid, own);
+    datagram_cid_enter(p->base.cid, own);
     turn(p, now);
     datagram_cid_leave(own);
     co_timer_set(timer, next_due(p, now), on_due);

@@ -32,7 +32,7 @@ void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size)
 
     if (!way)
         return;
-    p->base.out += size;
+    p->base.session.out += size;
     rtc_peer_send_on(way, data, size);
 }
 
@@ -41,8 +41,8 @@ static void first_packet(struct rtc_peer *p)
     char own[DATAGRAM_CID];
 
     p->first_packet = co_clock();
-    datagram_cid_enter(p->cid, own);
-    log_trace("RTC: first packet to %s, %lld ms after the answer", p->ip,
+    datagram_cid_enter(p->base.cid, own);
+    log_trace("RTC: first packet to %s, %lld ms after the answer", p->base.ip,
               us_to_ms(p->first_packet - p->answered));
     datagram_cid_leave(own);
 }
@@ -77,7 +77,7 @@ void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data,
     if (!way || size == 0)
         return;
     e = way->link;
-    p->base.out += size;
+    p->base.session.out += size;
     p->sent += (size + segment - 1) / segment;
     if (!p->first_packet)
         first_packet(p);

@@ -46,7 +46,7 @@ static void reload(struct datagram_service *base)
 {
     struct rtc_service *s = service_of(base);
 
-    rtc_black_open(s);
+    rtc_black_hole_open(s);
     prepare_sound(s);
     if (s->rsa == base->env->conf->rtc_server.ecdsa)
         rtc_identities_forget(s); /* who is here keeps what it has */
@@ -86,7 +86,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
 
 static void begun(struct datagram_service *base)
 {
-    rtc_black_open(service_of(base));
+    rtc_black_hole_open(service_of(base));
     prepare_sound(service_of(base));
 }
 
@@ -97,14 +97,6 @@ static unsigned sockets_of(const struct conf *conf)
 }
 
 /* ---- ended */
-
-static void end_all(struct datagram_service *s, const char *why)
-{
-    for (struct rtc_peer *p = service_of(s)->peers, *next; p; p = next) {
-        next = p->all_next;
-        rtc_peer_leave(p, err_new(ERR_STOPPED, "%s", why));
-    }
-}
 
 static void free_service(struct datagram_service *base)
 {
@@ -125,7 +117,7 @@ static void input(struct datagram_endpoint *e, const struct udp_in *in, unsigned
 const struct datagram_protocol rtc_protocol = {
     .id = PROTOCOL_RTC, .name = "WebRTC", .reader = "rtc", .ender = "rtc-end",
     .share = shared_new, .unshare = shared_free, .make = make,
-    .begun = begun, .reload = reload, .end_all = end_all,
+    .begun = begun, .reload = reload,
     .free = free_service,
     .endpoint = rtc_endpoint_new, .opts = rtc_endpoint_opts, .opened = rtc_endpoint_opened,
     .sockets = sockets_of, .in_use = rtc_endpoint_in_use, .closing = rtc_endpoint_closing,

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - the players of a source, served together. */
-#include "serve/rtc/stream.h"
+/* stream.c - the players of a source, served together.
+ *
+ * When a frame came one walk serves them all: packets are there once (wire/rtc), each player gets
+ * them under its own header and key, from one scratch buffer by one system call of equal segments.
+ * It goes in slices, so a thousand players hold nobody up; and it has half of the thread where
+ * others have much to do as well, such as handshakes of many who come at once.
+ */
+#include "serve/rtc/play.h"
 
 #include "base/container_of.h"
 #include "base/log.h"
-#include "serve/rtc/play.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,9 +32,14 @@ struct rtc_stream {
     struct co_timer rest;
 };
 
+static struct rtc_stream *stream_of(const struct datagram_stream *st)
+{
+    return container_of(st, struct rtc_stream, base);
+}
+
 static struct rtc_peer *peer_of(struct datagram_player *p)
 {
-    return container_of(p, struct rtc_peer, player);
+    return container_of(p, struct rtc_peer, base.player);
 }
 
 /* ---- the walk */
@@ -68,8 +78,8 @@ static void begin_late(struct rtc_stream *st, struct rtc_peer *p)
 
 void rtc_stream_late(struct rtc_peer *p)
 {
-    if (rtc_stream_has(p))
-        begin_late(p->stream, p);
+    if (datagram_stream_has(&p->base.player))
+        begin_late(stream_of(p->base.stream), p);
 }
 
 /* Each once, in their turn, as far as time goes. */
@@ -82,7 +92,7 @@ static void go_on_late(struct rtc_stream *st)
         struct rtc_peer *p = st->late;
 
         end_late(st, p->play);
-        if (p->state != RTC_CONNECTED || !rtc_play_turn(p, now))
+        if (p->base.state != DATAGRAM_ACTIVE || !rtc_play_turn(p, now))
             continue;
         begin_late(st, p);
         last = last ? last : p;
@@ -112,14 +122,15 @@ static bool is_other(const struct rtc_stream *st, const struct rtc_peer *p, enum
 static void check_codecs(const struct rtc_stream *st, struct rtc_peer *p)
 {
     p->play->report_due = true;
-    for (int i = 0; i < SDP_TRACKS && p->state == RTC_CONNECTED; i++) {
+    for (int i = 0; i < SDP_TRACKS && p->base.state == DATAGRAM_ACTIVE; i++) {
         enum av_kind kind = i == 0 ? AV_VIDEO : AV_AUDIO;
 
         if (is_other(st, p, kind))
-            rtc_peer_leave(p, err_new(ERR_RTC_NEGOTIATE, "%s is %s now, and %s was agreed on",
-                                      p->base.names.name,
-                                      av_codec_name(rtc_wire_codec(st->wire, kind)),
-                                      av_codec_name(p->agreed.tracks[kind].codec)));
+            datagram_client_close(&p->base,
+                                  err_new(ERR_RTC_NEGOTIATE, "%s is %s now, and %s was agreed on",
+                                          p->base.session.names.name,
+                                          av_codec_name(rtc_wire_codec(st->wire, kind)),
+                                          av_codec_name(p->agreed.tracks[kind].codec)));
     }
 }
 
@@ -136,7 +147,7 @@ static void take(struct rtc_stream *st)
 
 static void serve(struct datagram_stream *base, struct datagram_player *player, co_usec now)
 {
-    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+    struct rtc_stream *st = stream_of(base);
     struct rtc_peer *p = peer_of(player);
 
     if (base->at) {
@@ -145,7 +156,7 @@ static void serve(struct datagram_stream *base, struct datagram_player *player, 
         __builtin_prefetch(play);
         __builtin_prefetch((const char *)play + LINE);
     }
-    if (p->state != RTC_CONNECTED)
+    if (p->base.state != DATAGRAM_ACTIVE)
         return;
     if (rtc_play_turn(p, now))
         begin_late(st, p);
@@ -188,40 +199,39 @@ static void on_packets(void *arg)
         on_walk(&st->walk);
 }
 
-void rtc_stream_wake(struct rtc_stream *st)
+void rtc_stream_wake(struct datagram_stream *base)
 {
-    if (st->base.at)
+    struct rtc_stream *st = stream_of(base);
+
+    if (base->at)
         st->again = true;
     else if (st->base.players)
         co_post(&st->walk, on_walk);
 }
 
-/* ---- who plays */
+/* ---- players */
 
-bool rtc_stream_has(const struct rtc_peer *p)
+void rtc_stream_add(struct rtc_peer *p)
 {
-    return datagram_stream_has(&p->player);
-}
+    struct rtc_stream *st = stream_of(p->base.stream);
 
-void rtc_stream_add(struct rtc_stream *st, struct rtc_peer *p)
-{
-    datagram_stream_add(&st->base, &p->player);
+    datagram_stream_add(&st->base, &p->base.player);
     check_codecs(st, p);
     if (st->again)
-        rtc_stream_wake(st);
+        rtc_stream_wake(&st->base);
 }
 
-void rtc_stream_remove(struct rtc_stream *st, struct rtc_peer *p)
+void rtc_stream_remove(struct rtc_peer *p)
 {
-    if (!rtc_stream_has(p))
+    if (!datagram_stream_has(&p->base.player))
         return;
-    end_late(st, p->play);
-    datagram_stream_remove(&st->base, &p->player);
+    end_late(stream_of(p->base.stream), p->play);
+    datagram_stream_remove(p->base.stream, &p->base.player);
 }
 
 static void wanted(struct datagram_stream *base, bool on)
 {
-    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+    struct rtc_stream *st = stream_of(base);
 
     rtc_wire_wanted(st->wire, on);
     if (!on) {
@@ -263,7 +273,7 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
 
 static void free_stream(struct datagram_stream *base)
 {
-    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+    struct rtc_stream *st = stream_of(base);
 
     co_timer_cancel(&st->rest);
     co_post_cancel(&st->walk);
@@ -272,12 +282,12 @@ static void free_stream(struct datagram_stream *base)
 
 static void check(struct datagram_player *p, co_usec now)
 {
-    rtc_play_look(peer_of(p), now);
+    datagram_client_check(&peer_of(p)->base, now);
 }
 
 static void begin(struct datagram_stream *base, struct datagram_service *s)
 {
-    struct rtc_stream *st = container_of(base, struct rtc_stream, base);
+    struct rtc_stream *st = stream_of(base);
     struct rtc_wire_opts opts;
 
     st->service = container_of(s, struct rtc_service, base);
@@ -291,29 +301,22 @@ static const struct datagram_stream_kind kind = {
     .begin = begin, .free = free_stream, .wanted = wanted, .serve = serve, .check = check,
 };
 
-struct rtc_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
+struct datagram_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)
 {
-    return container_of(datagram_stream_get(&s->streams, &s->base, &kind, src), struct rtc_stream,
-                        base);
+    return datagram_stream_get(&s->streams, &s->base, &kind, src);
 }
 
-void rtc_stream_put(struct rtc_stream *st)
+struct rtc_wire *rtc_stream_wire(struct datagram_stream *st)
 {
-    if (st)
-        datagram_stream_put(&st->base);
+    return stream_of(st)->wire;
 }
 
-struct rtc_wire *rtc_stream_wire(struct rtc_stream *st)
+void rtc_stream_set_publisher(struct datagram_stream *st, struct rtc_peer *p)
 {
-    return st->wire;
+    stream_of(st)->publisher = p;
 }
 
-void rtc_stream_publisher(struct rtc_stream *st, struct rtc_peer *p)
+struct rtc_peer *rtc_stream_publisher(const struct datagram_stream *st)
 {
-    st->publisher = p;
-}
-
-struct rtc_peer *rtc_stream_of(const struct rtc_stream *st)
-{
-    return st->publisher;
+    return stream_of(st)->publisher;
 }

@@ -128,6 +128,7 @@ static err_t on_first(struct rtc_tcp *t, const uint8_t *data, size_t size)
 
 static err_t take_frames(struct rtc_tcp *t)
 {
+    const struct datagram_protocol *protocol = t->endpoint.service->base.protocol;
     size_t at = 0;
     err_t err = NULL;
 
@@ -144,7 +145,7 @@ static err_t take_frames(struct rtc_tcp *t)
         if (!err && t->worker != t->env->worker)
             break; /* that is there to read what is here */
         if (!err)
-            rtc_input(&t->endpoint, &in, t->env->worker, in.at);
+            protocol->input(&t->endpoint.base, &in, t->env->worker, in.at);
         at += HEAD + size;
     }
     t->have -= at;
@@ -216,8 +217,8 @@ static void part(struct rtc_tcp *t)
     r = rtc_table_find(&s->table, &t->endpoint, &t->path.peer);
     if (r && r->peer)
         rtc_table_drop(&s->table, r);
-    for (struct rtc_peer *p = s->peers; p; p = p->all_next)
-        ice_forget(&p->ice, &t->endpoint);
+    for (struct datagram_client *c = s->base.clients; c; c = c->next)
+        ice_forget(&container_of(c, struct rtc_peer, base)->ice, &t->endpoint);
 }
 
 static err_t arrive(void *conn, struct session_env *env)

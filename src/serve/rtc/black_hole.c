@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* black.c - rtc_server.black_hole: what comes of sessions, in the clear, sent to an address. */
+/* black_hole.c - rtc_server.black_hole: what sessions send, in the clear, copied to an address. */
 #include "base/log.h"
 #include "serve/rtc/impl.h"
 
@@ -26,7 +26,7 @@ static err_t parse(const char *text, struct udp_addr *out)
     return udp_addr_parse(out, ip, (int)port);
 }
 
-void rtc_black_open(struct rtc_service *s)
+void rtc_black_hole_open(struct rtc_service *s)
 {
     const struct conf_black_hole *conf = &s->base.env->conf->rtc_server.black_hole;
     const struct udp_opts opts = { .plain = true };
@@ -46,7 +46,7 @@ void rtc_black_open(struct rtc_service *s)
         log_warn("WebRTC: black_hole sends all that comes to %s, in the clear", conf->addr);
 }
 
-void rtc_black(struct rtc_service *s, const void *data, size_t size)
+void rtc_black_hole(struct rtc_service *s, const void *data, size_t size)
 {
     const struct iovec iov = { (void *)(uintptr_t)data, size };
     const struct udp_out out = { &iov, 1, 0, &s->black_path, UDP_NOT_ECT };

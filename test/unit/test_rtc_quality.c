@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_line.c - what a player's line takes: a link with a queue, chance and a report a second
+/* test_rtc_quality.c - what a player's line takes: a link with a queue, chance and a report a second
  * in front of it. */
-#include "serve/rtc/line.h"
+#include "serve/rtc/quality.h"
 #include "unit.h"
 
 enum { PACKETS_ALL = 1000 }; /* a second */
@@ -20,7 +20,7 @@ struct link {
     co_usec trip;
     unsigned queue;     /* packets that wait; 300 at most */
     co_usec now;
-    struct rtc_line line;
+    struct rtc_quality line;
     unsigned least, most; /* of what it took */
 };
 
@@ -41,14 +41,14 @@ static void second(struct link *k)
     }
     waits = k->queue * 1000 / k->room;
     k->now += CO_SECONDS(1);
-    (void)rtc_line_report(&k->line, lost * 256 / sent, k->trip + CO_MS(waits), k->now);
+    (void)rtc_quality_report(&k->line, lost * 256 / sent, k->trip + CO_MS(waits), k->now);
     k->least = k->line.takes < k->least ? k->line.takes : k->least;
     k->most = k->line.takes > k->most ? k->line.takes : k->most;
 }
 
 static void run(struct link *k, unsigned seconds)
 {
-    k->least = RTC_LINE_KEYS;
+    k->least = RTC_QUALITY_KEYS;
     k->most = 0;
     while (seconds-- > 0)
         second(k);
@@ -67,15 +67,15 @@ static void test_a_wide_line_has_all(void **state)
 
         seed = i;
         run(&k, 120);
-        assert_int_equal(k.most, RTC_LINE_ALL);
+        assert_int_equal(k.most, RTC_QUALITY_ALL);
     }
 }
 
 static void test_a_thin_line_has_less(void **state)
 {
-    static const struct { unsigned room; enum rtc_line_takes takes; } of[] = {
-        { 800, RTC_LINE_NEEDED }, { 650, RTC_LINE_NEEDED }, { 400, RTC_LINE_KEYS },
-        { 150, RTC_LINE_KEYS },
+    static const struct { unsigned room; enum rtc_quality_takes takes; } of[] = {
+        { 800, RTC_QUALITY_NEEDED }, { 650, RTC_QUALITY_NEEDED }, { 400, RTC_QUALITY_KEYS },
+        { 150, RTC_QUALITY_KEYS },
     };
 
     (void)state;
@@ -84,10 +84,10 @@ static void test_a_thin_line_has_less(void **state)
 
         seed = i;
         run(&k, 20);
-        assert_int_equal(k.most, RTC_LINE_ALL);
+        assert_int_equal(k.most, RTC_QUALITY_ALL);
         k.room = of[i].room;
         run(&k, 2);
-        assert_int_equal(k.most, RTC_LINE_ALL); /* it may be over soon */
+        assert_int_equal(k.most, RTC_QUALITY_ALL); /* it may be over soon */
         run(&k, 6);
         assert_int_equal(k.line.takes, of[i].takes);
         run(&k, 300); /* with a look now and then whether there is room again */
@@ -95,9 +95,9 @@ static void test_a_thin_line_has_less(void **state)
         assert_true(k.least < of[i].takes);
         k.room = 5000;
         run(&k, 130);
-        assert_int_equal(k.line.takes, RTC_LINE_ALL);
+        assert_int_equal(k.line.takes, RTC_QUALITY_ALL);
         run(&k, 60);
-        assert_int_equal(k.most, RTC_LINE_ALL);
+        assert_int_equal(k.most, RTC_QUALITY_ALL);
     }
 }
 
@@ -110,7 +110,7 @@ static void test_trials_become_rare(void **state)
     (void)state;
     run(&k, 10);
     for (unsigned i = 0; i < 300; i++) {
-        enum rtc_line_takes was = k.line.takes;
+        enum rtc_quality_takes was = k.line.takes;
 
         second(&k);
         tried += k.line.takes < was;
@@ -120,24 +120,24 @@ static void test_trials_become_rare(void **state)
 
 static void test_a_long_way_becomes_usual(void **state)
 {
-    struct rtc_line l = { 0 };
+    struct rtc_quality l = { 0 };
     co_usec now = 1;
 
     (void)state;
     for (unsigned i = 0; i < 10; i++, now += CO_SECONDS(1))
-        assert_int_equal(rtc_line_report(&l, 0, CO_MS(20), now), RTC_LINE_ALL);
+        assert_int_equal(rtc_quality_report(&l, 0, CO_MS(20), now), RTC_QUALITY_ALL);
     for (unsigned i = 0; i < 200; i++, now += CO_SECONDS(1)) /* by another network */
-        (void)rtc_line_report(&l, 0, CO_MS(500), now);
-    assert_int_equal(l.takes, RTC_LINE_ALL);
-    assert_string_equal(rtc_line_name(RTC_LINE_ALL), "all");
-    assert_string_equal(rtc_line_name(RTC_LINE_NEEDED), "needed");
-    assert_string_equal(rtc_line_name(RTC_LINE_KEYS), "keys");
+        (void)rtc_quality_report(&l, 0, CO_MS(500), now);
+    assert_int_equal(l.takes, RTC_QUALITY_ALL);
+    assert_string_equal(rtc_quality_name(RTC_QUALITY_ALL), "all");
+    assert_string_equal(rtc_quality_name(RTC_QUALITY_NEEDED), "needed");
+    assert_string_equal(rtc_quality_name(RTC_QUALITY_KEYS), "keys");
 }
 
 /* Reports that come with each request have nothing to tell of their moment. */
 static void test_many_reports_are_looked_at_together(void **state)
 {
-    struct rtc_line l = { 0 };
+    struct rtc_quality l = { 0 };
     uint32_t highest = UINT32_MAX - 200, lost = 0;
     co_usec now = 1;
 
@@ -145,17 +145,17 @@ static void test_many_reports_are_looked_at_together(void **state)
     for (unsigned i = 0; i < 60; i++, now += CO_MS(100)) {
         highest += 10;
         lost += i % 10 ? 0 : 50; /* half of them, all at a time */
-        (void)rtc_line_hear(&l, highest, lost, CO_MS(20), now);
-        assert_true(i > 25 || l.takes == RTC_LINE_ALL); /* for 2 s */
+        (void)rtc_quality_hear(&l, highest, lost, CO_MS(20), now);
+        assert_true(i > 25 || l.takes == RTC_QUALITY_ALL); /* for 2 s */
     }
-    assert_int_equal(l.takes, RTC_LINE_NEEDED);
+    assert_int_equal(l.takes, RTC_QUALITY_NEEDED);
     for (unsigned i = 0; i < 60; i++, now += CO_MS(100)) {
         highest += 10;
-        (void)rtc_line_hear(&l, highest, lost, 0, now);
+        (void)rtc_quality_hear(&l, highest, lost, 0, now);
     }
-    assert_int_equal(l.takes, RTC_LINE_ALL);
-    (void)rtc_line_hear(&l, 5, 0, 0, now + CO_SECONDS(1)); /* it begins anew */
-    (void)rtc_line_hear(&l, 25, 400, 0, now + CO_SECONDS(2)); /* more than there were */
+    assert_int_equal(l.takes, RTC_QUALITY_ALL);
+    (void)rtc_quality_hear(&l, 5, 0, 0, now + CO_SECONDS(1)); /* it begins anew */
+    (void)rtc_quality_hear(&l, 25, 400, 0, now + CO_SECONDS(2)); /* more than there were */
     assert_true(l.bad > 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* later.c - what is asked of a session later: its end (DELETE), candidates or a restart of ICE
+/* resource.c - what is asked of a session later: its end (DELETE), candidates or a restart of ICE
  * (PATCH), RFC 9725 sections 4.2 and 4.3; and its status (GET). */
 #include "base/jput.h"
 #include "base/log.h"
@@ -23,7 +23,7 @@ static struct rtc_peer *find(const struct rtc_service *s, const char *session)
     struct rtc_peer *p = rtc_table_named(&s->table, RTC_NAME_LOCATION, session,
                                          strcspn(session, ":"));
 
-    return p && p->state != RTC_ASKS && p->state != RTC_LEAVES ? p : NULL;
+    return p && p->base.state != DATAGRAM_ADMITTING && p->base.state != DATAGRAM_ENDING ? p : NULL;
 }
 
 static bool is_its(const struct rtc_peer *p, const char *token)
@@ -92,7 +92,7 @@ static void answer_status(struct rtc_ask *ask, const struct rtc_peer *p)
     struct jput j = { 0 };
     struct wr w;
 
-    if (!rtc_client_detail.read(&p->base, &info)) {
+    if (!rtc_client_detail.read(&p->base.session, &info)) {
         ask->status = 404;
         return;
     }
@@ -112,7 +112,7 @@ static void answer_status(struct rtc_ask *ask, const struct rtc_peer *p)
 
 /* ---- */
 
-void rtc_later(struct rtc_service *s, struct rtc_ask *ask)
+void rtc_resource(struct rtc_service *s, struct rtc_ask *ask)
 {
     struct rtc_peer *p = find(s, ask->session);
 
@@ -128,6 +128,7 @@ void rtc_later(struct rtc_service *s, struct rtc_ask *ask)
     } else {
         ask->status = 200;
         if (p)
-            rtc_peer_leave(p, err_new(ERR_RTC_GONE, "%s asked for it by DELETE", p->ip));
+            datagram_client_close(&p->base, err_new(ERR_RTC_GONE, "%s asked for it by DELETE",
+                                                    p->base.ip));
     }
 }

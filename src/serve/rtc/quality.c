@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* line.c - is a player's line too thin? It loses much, or what waits in front of it makes the round
+/* quality.c - is a player's line too thin? It loses much, or its queue in front makes the round
  * trip long, for 2 s. Little loss says nothing: that is repeated. */
-#include "serve/rtc/line.h"
+#include "serve/rtc/quality.h"
 
 enum { LOST_BAD = 38, LOST_GOOD = 13 }; /* of 256: 15 %, 5 % */
 
@@ -17,7 +17,7 @@ enum { SENT_FEW = 10, SENT_MOST = 1 << 20 }; /* packets; more: it has begun anew
 #define WAITS_GOOD CO_MS(100)
 
 /* It may have become another line: what is usual goes up slowly. */
-static void learn(struct rtc_line *l, co_usec rtt)
+static void learn(struct rtc_quality *l, co_usec rtt)
 {
     if (rtt <= 0)
         return;
@@ -35,7 +35,7 @@ static void since(co_usec *at, bool is, co_usec now)
         *at = now;
 }
 
-static void take_less(struct rtc_line *l, co_usec now)
+static void take_less(struct rtc_quality *l, co_usec now)
 {
     bool failed = l->tried != 0 && now - l->tried < TRIAL;
 
@@ -46,29 +46,30 @@ static void take_less(struct rtc_line *l, co_usec now)
     l->bad = now;
 }
 
-enum rtc_line_takes rtc_line_report(struct rtc_line *l, unsigned lost, co_usec rtt, co_usec now)
+enum rtc_quality_takes rtc_quality_report(struct rtc_quality *l, unsigned lost, co_usec rtt,
+                                          co_usec now)
 {
     learn(l, rtt);
     since(&l->bad, lost >= LOST_BAD || rtt > 2 * l->least + WAITS_BAD, now);
     since(&l->good, lost < LOST_GOOD && rtt <= 2 * l->least + WAITS_GOOD, now);
-    if (l->bad && now - l->bad >= PATIENCE && l->takes < RTC_LINE_KEYS) {
+    if (l->bad && now - l->bad >= PATIENCE && l->takes < RTC_QUALITY_KEYS) {
         take_less(l, now);
-    } else if (l->good && now - l->good >= l->hold && l->takes > RTC_LINE_ALL) {
+    } else if (l->good && now - l->good >= l->hold && l->takes > RTC_QUALITY_ALL) {
         l->takes--;
         l->tried = l->good = now;
     }
     return l->takes;
 }
 
-static void begin(struct rtc_line *l, uint32_t highest, uint32_t lost, co_usec now)
+static void begin(struct rtc_quality *l, uint32_t highest, uint32_t lost, co_usec now)
 {
     l->since = now;
     l->highest = highest;
     l->lost = lost;
 }
 
-enum rtc_line_takes rtc_line_hear(struct rtc_line *l, uint32_t highest, uint32_t lost, co_usec rtt,
-                                  co_usec now)
+enum rtc_quality_takes rtc_quality_hear(struct rtc_quality *l, uint32_t highest, uint32_t lost,
+                                        co_usec rtt, co_usec now)
 {
     uint32_t sent = highest - l->highest, gone = lost > l->lost ? lost - l->lost : 0;
     co_usec span = now - l->since;
@@ -80,10 +81,10 @@ enum rtc_line_takes rtc_line_hear(struct rtc_line *l, uint32_t highest, uint32_t
     if (span < PART || sent == 0 || (sent < SENT_FEW && span < PART_MOST))
         return l->takes;
     begin(l, highest, lost, now);
-    return rtc_line_report(l, gone < sent ? gone * 256 / sent : 256, rtt, now);
+    return rtc_quality_report(l, gone < sent ? gone * 256 / sent : 256, rtt, now);
 }
 
-const char *rtc_line_name(enum rtc_line_takes takes)
+const char *rtc_quality_name(enum rtc_quality_takes takes)
 {
-    return takes == RTC_LINE_ALL ? "all" : takes == RTC_LINE_NEEDED ? "needed" : "keys";
+    return takes == RTC_QUALITY_ALL ? "all" : takes == RTC_QUALITY_NEEDED ? "needed" : "keys";
 }

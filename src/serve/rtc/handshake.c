@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shake.c - handshakes on helper threads. They parse certificates, make and check signatures and
- * agree on keys: the peer chooses how long that takes, and all others would wait for it.
+/* handshake.c - handshakes of DTLS on helper threads. They parse certificates, make and check
+ * signatures and agree on keys: the peer chooses how long that takes, and all others would wait.
  *
  * The connection is the job's while it runs. What comes meanwhile waits for the next one; if there
  * is no end of it, it is lost, and comes again as on any network.
@@ -23,7 +23,7 @@ struct job {
     uint8_t data[DATAGRAMS][DTLS_DATAGRAM_MAX];
 };
 
-struct rtc_shake {
+struct rtc_handshake {
     struct rtc_peer *peer; /* NULL: it has gone */
     struct job *next;      /* what came since; or NULL */
 };
@@ -48,18 +48,18 @@ static void drop(void *job)
 /* Its end is an answer to what was sent the chosen way, so the peer is there. */
 static void hear_it(struct rtc_peer *p, co_usec began)
 {
-    bool shook = p->state == RTC_CHECKED;
+    bool shook = p->base.state == DATAGRAM_HANDSHAKING;
     char own[DATAGRAM_CID];
 
-    datagram_cid_enter(p->cid, own);
+    datagram_cid_enter(p->base.cid, own);
     rtc_peer_shaken(p, co_clock());
     datagram_cid_leave(own);
-    if (shook && p->state == RTC_CONNECTED && p->ice.chosen && p->ice.moved < began)
+    if (shook && p->base.state == DATAGRAM_ACTIVE && p->ice.chosen && p->ice.moved < began)
         ice_reached(&p->ice, ice_way(&p->ice));
 }
 
 /* An error: its connection is gone with the job. */
-static err_t run_next(struct rtc_shake *sh)
+static err_t run_next(struct rtc_handshake *sh)
 {
     struct job *j = sh->next;
     co_usec began;
@@ -79,24 +79,24 @@ static err_t run_next(struct rtc_shake *sh)
     sh->peer->dtls = j->dtls;
     began = j->now;
     free(j);
-    if (sh->peer->state == RTC_CHECKED || sh->peer->state == RTC_CONNECTED)
+    if (sh->peer->base.state == DATAGRAM_HANDSHAKING || sh->peer->base.state == DATAGRAM_ACTIVE)
         hear_it(sh->peer, began);
     return NULL;
 }
 
 /* co_fn */
-static err_t shake_main(void *shake)
+static err_t handshake_main(void *handshake)
 {
-    struct rtc_shake *sh = shake;
+    struct rtc_handshake *sh = handshake;
     err_t err = NULL;
 
     co_log_as(LOG_STRANGER);
     while (!err && sh->peer && sh->peer->dtls && sh->next)
         err = run_next(sh);
     if (sh->peer) {
-        sh->peer->shake = NULL;
+        sh->peer->handshake = NULL;
         if (err)
-            rtc_peer_leave(sh->peer, err_wrap(err, "the handshake"));
+            datagram_client_close(&sh->peer->base, err_wrap(err, "the handshake"));
         err = NULL;
     }
     err_free(&err);
@@ -109,34 +109,34 @@ static bool begin(struct rtc_peer *p)
 {
     err_t err;
 
-    p->shake = must(calloc(1, sizeof(*p->shake)));
-    p->shake->peer = p;
-    err = co_go(p->base.env->connections, "rtc-shake", shake_main, p->shake);
+    p->handshake = must(calloc(1, sizeof(*p->handshake)));
+    p->handshake->peer = p;
+    err = co_go(p->base.session.env->connections, "rtc-shake", handshake_main, p->handshake);
     if (!err)
         return true;
-    free(p->shake);
-    p->shake = NULL;
-    rtc_peer_leave(p, err);
+    free(p->handshake);
+    p->handshake = NULL;
+    datagram_client_close(&p->base, err);
     return false;
 }
 
-void rtc_shake_put(struct rtc_peer *p, const uint8_t *data, size_t size)
+void rtc_handshake_put(struct rtc_peer *p, const uint8_t *data, size_t size)
 {
     struct job *j;
 
-    if (size > DTLS_DATAGRAM_MAX || (!p->shake && !begin(p)))
+    if (size > DTLS_DATAGRAM_MAX || (!p->handshake && !begin(p)))
         return;
-    if (!p->shake->next)
-        p->shake->next = must(calloc(1, sizeof(*j)));
-    j = p->shake->next;
+    if (!p->handshake->next)
+        p->handshake->next = must(calloc(1, sizeof(*j)));
+    j = p->handshake->next;
     if (j->n == DATAGRAMS)
         return;
     memcpy(j->data[j->n], data, size);
     j->sizes[j->n++] = size;
 }
 
-void rtc_shake_forget(struct rtc_peer *p)
+void rtc_handshake_forget(struct rtc_peer *p)
 {
-    if (p->shake)
-        p->shake->peer = NULL;
+    if (p->handshake)
+        p->handshake->peer = NULL;
 }

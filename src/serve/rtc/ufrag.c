@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - which worker has a session, by our ufrag: the first letter of those that we make names
+/* ufrag.c - which worker has a session, by our ufrag: the first letter of those that we make names
  * it. What a client asked for may begin with anything, so those are in a table of all workers. */
 #include "base/must.h"
 #include "base/random_id.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reach.c - is the peer there? Checks of our own, before media go to another address, or an address
+/* probe.c - is the peer there? Checks of our own, before media go to another address, or an address
  * goes from one session to another: nobody else can answer them, whatever source he writes.
  *
  * An answer names no session, so what is on its way is kept here: a few, the newest of each place.
@@ -16,7 +16,7 @@ static struct rtc_asked *place_of(struct rtc_service *s, const uint8_t id[STUN_I
     return &s->asked[id[1] % RTC_ASKED];
 }
 
-void rtc_reach_ask(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in, co_usec now)
+void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in, co_usec now)
 {
     struct rtc_service *s = e->service;
     const struct ice_way way = { .path = in->path, .link = e };
@@ -33,18 +33,18 @@ void rtc_reach_ask(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_
     a = place_of(s, id);
     a->peer = p;
     memcpy(a->id, id, STUN_ID);
-    p->base.out += size;
+    p->base.session.out += size;
     rtc_peer_send_on(&way, out, size);
 }
 
-struct rtc_peer *rtc_reach_asked(struct rtc_service *s, const uint8_t id[STUN_ID])
+struct rtc_peer *rtc_probed(struct rtc_service *s, const uint8_t id[STUN_ID])
 {
     const struct rtc_asked *a = place_of(s, id);
 
     return a->peer && memcmp(a->id, id, STUN_ID) == 0 ? a->peer : NULL;
 }
 
-void rtc_reach_forget(struct rtc_peer *p)
+void rtc_probe_forget(struct rtc_peer *p)
 {
     struct rtc_asked *a = p->service->asked;
 
