@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "proto/rtmfp/rtmp.h"
 #include "serve/rtmfp/directory.h"
-#include "serve/rtmfp/ring.h"
+#include "serve/rtmfp/group_ring.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,50 +3,41 @@
 #ifndef RTMFP_PLAY_FAKES_H
 #define RTMFP_PLAY_FAKES_H
 
-#include "serve/rtmfp/stream.h"
+#include "serve/rtmfp/peer.h"
+#include "wire/rtmfp.h"
 #include "unit.h"
 
 static struct rtmfp_wire *wire;
 static unsigned let_go;
 
-struct rtmfp_wire *rtmfp_stream_wire(struct rtmfp_stream *st)
+struct rtmfp_wire *rtmfp_stream_wire(struct datagram_stream *st)
 {
     (void)st;
     return wire;
 }
 
-struct rtmfp_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src)
+struct datagram_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src)
 {
     (void)s;
     (void)src;
     return NULL;
 }
 
-void rtmfp_stream_put(struct rtmfp_stream *st)
+void datagram_stream_put(struct datagram_stream *st)
 {
     (void)st;
 }
 
-void rtmfp_stream_add(struct rtmfp_stream *st, struct rtmfp_netstream *n)
+void datagram_stream_add(struct datagram_stream *st, struct datagram_player *p)
 {
     (void)st;
-    (void)n;
+    (void)p;
 }
 
-void rtmfp_stream_remove(struct rtmfp_stream *st, struct rtmfp_netstream *n)
+void datagram_stream_remove(struct datagram_stream *st, struct datagram_player *p)
 {
     (void)st;
-    (void)n;
-}
-
-bool rtmfp_stream_has(const struct rtmfp_netstream *n)
-{
-    return n->doing == RTMFP_PLAYS;
-}
-
-void rtmfp_play_count(struct rtmfp_netstream *n)
-{
-    (void)n;
+    p->prev = NULL;
 }
 
 void rtmfp_peer_touch(struct rtmfp_peer *p)
@@ -77,11 +68,20 @@ void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
     (void)size;
 }
 
-void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why)
+void datagram_client_close(struct datagram_client *c, err_t why)
 {
-    n->doing = RTMFP_ENDS;
+    c->state = DATAGRAM_ENDING;
     let_go++;
     err_free(&why);
+}
+
+/* It plays the source. */
+static inline void begin_playing(struct rtmfp_netstream *n, struct live_source *src)
+{
+    n->base.state = DATAGRAM_ACTIVE;
+    n->base.player.prev = &n->base.player.next;
+    n->base.session.src = src;
+    n->base.session.names.name = "s";
 }
 
 #endif

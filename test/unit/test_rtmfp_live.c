@@ -249,9 +249,8 @@ static void begin(unsigned seed, struct live_source *src)
     peer.service = &service;
     rtmfp_session_init(&peer.session, &here, &address, now);
     rtmfp_session_init(&player, &there, &address, now);
-    n = (struct rtmfp_netstream){ .peer = &peer, .doing = RTMFP_PLAYS };
-    n.base.src = src;
-    n.base.names.name = "s";
+    n = (struct rtmfp_netstream){ .peer = &peer };
+    begin_playing(&n, src);
     n.words = open_flow(RTMFP_COMMANDS);
     n.audio = open_flow(RTMFP_AUDIO);
     n.video = open_flow(RTMFP_VIDEO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmfp_netgroup.c - groups of RTMFP: what a join says, and who is told of whom. */
-#include "serve/rtmfp/ring.h"
+#include "serve/rtmfp/group_ring.h"
 #include "proto/rtmfp/epd.h"
 #include "unit.h"
 

@@ -40,10 +40,9 @@ static void setup_of(const struct live_settings *set, size_t max_bytes)
     rtmfp_flow_out_init(&t.audio, 2, RTMFP_AUDIO);
     rtmfp_flow_out_init(&t.video, 3, RTMFP_VIDEO);
     t.peer.service = &t.service;
-    t.n = (struct rtmfp_netstream){ .peer = &t.peer, .doing = RTMFP_PLAYS, .words = &t.words,
+    t.n = (struct rtmfp_netstream){ .peer = &t.peer, .words = &t.words,
                                     .audio = &t.audio, .video = &t.video };
-    t.n.base.src = t.src;
-    t.n.base.names.name = "s";
+    begin_playing(&t.n, t.src);
     t.n.play.was_paused = true; /* it is to begin */
 }
 
@@ -257,14 +256,14 @@ static void what_it_does_not_want_is_left_out(void **state)
     push_at(AV_H264, true, 0, 900);
     turn(0);
     t.n.play.no_video = true;
-    rtmfp_play_changed(&t.n);
+    rtmfp_play_wants(&t.n);
     push_at(AV_H264, false, 40, 900);
     push_at(AV_AAC, false, 41, 100);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 1); /* the configuration is kept */
     assert_int_equal(t.audio.waiting_n, 2);
     t.n.play.no_video = false;
-    rtmfp_play_changed(&t.n);
+    rtmfp_play_wants(&t.n);
     push_at(AV_H264, false, 80, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 1);
@@ -272,12 +271,12 @@ static void what_it_does_not_want_is_left_out(void **state)
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 3);
     t.n.play.paused = true;
-    rtmfp_play_changed(&t.n);
+    rtmfp_play_wants(&t.n);
     push_at(AV_H264, false, 160, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 2);
     t.n.play.paused = false;
-    rtmfp_play_changed(&t.n);
+    rtmfp_play_wants(&t.n);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 2 + 1 + 2); /* from the newest key frame on */
     finish();

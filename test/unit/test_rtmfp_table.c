@@ -5,7 +5,7 @@
 #include "rtmfp_bytes.h"
 
 #include "base/ip.h"
-#include "serve/rtmfp/choice.h"
+#include "serve/rtmfp/impl.h"
 #include "serve/rtmfp/rate.h"
 #include "serve/rtmfp/table.h"
 
@@ -60,12 +60,12 @@ static void datagram(uint8_t out[20], uint32_t id, uint8_t fill)
 static void test_the_filter_finds_the_worker(void **state)
 {
     static const uint32_t ids[] = { 1, 2, 3, 4, 5, 0x7fffffff, 0x80000000, UINT32_MAX };
-    struct sock_filter code[RTMFP_CHOICE_STEPS];
+    struct sock_filter code[RTMFP_DISPATCH_STEPS];
     uint8_t data[20];
 
     (void)state;
     for (unsigned workers = 1; workers <= 5; workers++) {
-        unsigned n = rtmfp_choice_program(code, workers);
+        unsigned n = rtmfp_dispatch_program(code, workers);
 
         for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
             uint32_t id;

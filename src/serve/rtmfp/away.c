@@ -46,7 +46,7 @@ struct rtmfp_away {
     struct workers *workers;
     unsigned here, home;
     struct session_stream names; /* with a key of their own */
-    char cid[RTMFP_CID];
+    char cid[DATAGRAM_CID];
     atomic_size_t under_way;
     /* Letters: each is posted once. */
     struct co_mail begun, ended, close, gone;
@@ -279,7 +279,7 @@ static struct batch *new_batch(struct rtmfp_away *a, size_t least)
     *b = (struct batch){ .mail.fn = on_batch, .away = a, .room = room };
     if (now - a->stat_at >= STAT) {
         a->stat_at = now;
-        b->has_stat = rtmfp_client_detail.read(&a->n->base, &b->stat);
+        b->has_stat = rtmfp_client_detail.read(&a->n->base.session, &b->stat);
     }
     co_post(&a->send, on_send);
     return b;
@@ -355,7 +355,7 @@ static void on_ended(struct co_mail *m)
     struct rtmfp_away *a = container_of(m, struct rtmfp_away, ended);
 
     a->over = true;
-    co_unpark(a->n->base.co);
+    co_unpark(a->n->base.session.co);
 }
 
 /* Asked to stop or not: the home has it. */
@@ -378,7 +378,7 @@ static void wait_for(struct rtmfp_away *a)
 static struct rtmfp_away *away_new(struct rtmfp_netstream *n, unsigned home)
 {
     struct rtmfp_away *a = must(calloc(1, sizeof(*a)));
-    const struct session *s = &n->base;
+    const struct session *s = &n->base.session;
 
     a->workers = s->env->workers;
     a->here = s->env->worker;
@@ -387,7 +387,7 @@ static struct rtmfp_away *away_new(struct rtmfp_netstream *n, unsigned home)
     a->names = session_stream_copy(&s->names);
     session_stream_set_key(&a->names,
                            stream_key_new(s->names.vhost, s->names.app, s->names.name));
-    (void)snprintf(a->cid, sizeof(a->cid), "%s", n->cid);
+    (void)snprintf(a->cid, sizeof(a->cid), "%s", n->base.cid);
     return a;
 }
 
@@ -409,11 +409,11 @@ err_t rtmfp_away_run(struct rtmfp_netstream *n, unsigned home)
     err_t err;
 
     n->away = a;
-    session_move(n->base.env, home, &how, a);
+    session_move(n->base.session.env, home, &how, a);
     co_stack_trim();
     wait_for(a);
     n->away = NULL;
-    if (n->doing == RTMFP_PUBLISHES)
+    if (rtmfp_netstream_publishes(n))
         rtmfp_netstream_unpublished(n);
     err = read_why(&a->why_ended);
     part(a);

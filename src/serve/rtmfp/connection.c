@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "proto/rtmp/control.h"
+#include "serve/rtmfp/table.h"
 
 #include <string.h>
 
@@ -30,18 +31,18 @@ static struct rtmfp_peer *peer_of(struct rtmfp_session *s)
 
 static void pause_stream(struct rtmfp_netstream *n, bool on)
 {
-    if (n->doing != RTMFP_PLAYS || n->play.paused == on)
+    if (!rtmfp_netstream_plays(n) || n->play.paused == on)
         return;
     n->play.paused = on;
     rtmfp_netstream_status(n, on ? RTMP_PAUSE_NOTIFY : RTMP_UNPAUSE_NOTIFY, NULL);
-    rtmfp_play_changed(n);
+    rtmfp_play_wants(n);
 }
 
 static void receive(struct rtmfp_netstream *n, bool *leaves_out, bool wants)
 {
     *leaves_out = !wants;
-    if (n->doing == RTMFP_PLAYS)
-        rtmfp_play_changed(n);
+    if (rtmfp_netstream_plays(n))
+        rtmfp_play_wants(n);
 }
 
 /* Commands to a stream that publishes or plays. */
@@ -49,7 +50,7 @@ static void command_to(struct rtmfp_netstream *n, const struct rtmp_command *c)
 {
     switch (c->id) {
     case RTMP_CMD_PUBLISH: /* of the same stream again */
-        if (n->doing == RTMFP_PUBLISHES)
+        if (rtmfp_netstream_publishes(n))
             rtmfp_netstream_status(n, RTMP_PUBLISH_START, NULL);
         break;
     case RTMP_CMD_PAUSE:
@@ -237,7 +238,7 @@ static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t numb
         return on_command(p, f, number, said);
     if (p->connection && number > 0)
         n = rtmfp_netstream_find(p->connection, number);
-    if (n && n->doing == RTMFP_PUBLISHES && is_of_publisher(said->type))
+    if (n && rtmfp_netstream_publishes(n) && is_of_publisher(said->type))
         on_published(n, said);
     return true; /* others are for RTMP over TCP */
 }
@@ -332,8 +333,8 @@ static void stream_flow_done(struct rtmfp_netstream *n, const struct rtmfp_flow_
         n->audio = NULL;
     if (n->video == f)
         n->video = NULL;
-    if (its && rejected && n->doing == RTMFP_PLAYS)
-        rtmfp_netstream_leave(n, err_new(ERR_IO_CLOSED, "the client rejects a flow of it"));
+    if (its && rejected && rtmfp_netstream_plays(n))
+        datagram_client_close(&n->base, err_new(ERR_IO_CLOSED, "the client rejects a flow of it"));
 }
 
 static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool rejected)
@@ -353,9 +354,18 @@ static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool reje
         rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client rejects our control flow"));
 }
 
-static void on_moved(struct rtmfp_session *s, const struct udp_addr *from)
+static void on_moved(struct rtmfp_session *s, const struct udp_addr *was)
 {
-    rtmfp_peer_moved(peer_of(s), from);
+    struct rtmfp_peer *p = peer_of(s);
+    char to[UDP_TEXT], from[UDP_TEXT];
+
+    if (p->leaves)
+        return;
+    rtmfp_table_remove(p->service->table, p, was);
+    rtmfp_table_add(p->service->table, p);
+    rtmfp_presence_moved(p);
+    log_trace("RTMFP client moved from %s to %s", udp_addr_text(was, from, sizeof(from)),
+              udp_addr_text(&p->session.peer, to, sizeof(to)));
 }
 
 const struct rtmfp_session_ops rtmfp_connection_ops = {
@@ -368,8 +378,8 @@ const struct rtmfp_session_ops rtmfp_connection_ops = {
 static void stop_streams(const struct rtmfp_connection *c, err_t why)
 {
     for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
-        if (n->base.co && n->doing != RTMFP_ENDS)
-            rtmfp_netstream_leave(n, err_copy(why));
+        if (n->base.session.co && n->base.state != DATAGRAM_ENDING)
+            datagram_client_close(&n->base, err_copy(why));
     }
 }
 
@@ -377,12 +387,12 @@ static struct rtmfp_netstream *player_of(const struct rtmfp_connection *c)
 {
     struct rtmfp_netstream *n = c->streams;
 
-    while (n && (n->base.co || n->doing == RTMFP_ENDS))
+    while (n && (n->base.session.co || n->base.state == DATAGRAM_ENDING))
         n = n->next;
     return n;
 }
 
-bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why)
+static bool end(struct rtmfp_peer *p, err_t why)
 {
     struct rtmfp_connection *c = p->connection;
     struct rtmfp_netstream *n;
@@ -404,3 +414,13 @@ bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why)
     rtmfp_connection_free(c);
     return true;
 }
+
+static void leaves(struct rtmfp_peer *p)
+{
+    rtmfp_presence_end(p);
+    rtmfp_netgroup_end(p);
+}
+
+const struct rtmfp_peer_ops rtmfp_connection_peer_ops = {
+    .leaves = leaves, .end = end, .flushed = rtmfp_netgroup_flushed,
+};

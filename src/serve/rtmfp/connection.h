@@ -33,7 +33,7 @@ struct rtmfp_connection {
     bool told;                    /* on_connect let it in: on_close is to be told */
     struct co *asks;              /* a coroutine asks a backend; or NULL */
     char ip[UDP_TEXT];
-    char cid[RTMFP_CID];
+    char cid[DATAGRAM_CID];
 };
 
 /* Of a stream that is published, at its home. */

@@ -13,7 +13,7 @@
  */
 #include "base/container_of.h"
 #include "serve/rtmfp/peer.h"
-#include "serve/rtmfp/ring.h"
+#include "serve/rtmfp/group_ring.h"
 
 #include <stdio.h>
 
@@ -169,11 +169,11 @@ const char *rtmfp_peer_id_text(const uint8_t id[RTMFP_PEER_ID])
 static bool read_client(const struct session *s, void *stat)
 {
     struct rtmfp_client_stat *out = stat;
-    const struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base);
+    const struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base.session);
     const struct rtmfp_peer *p = n->peer;
     const struct rtmfp_session *session = &p->session;
 
-    if (n->doing != RTMFP_PUBLISHES && n->doing != RTMFP_PLAYS)
+    if (n->base.state != DATAGRAM_ACTIVE)
         return false;
     *out = (struct rtmfp_client_stat){
         .hmac = session->hmac, .numbered = p->numbered,

@@ -9,18 +9,6 @@
 
 enum { BUFFER = 8 << 20 }; /* of the kernel, for all sessions */
 
-/* ---- out */
-
-uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e)
-{
-    return datagram_out_room(&e->out, RTMFP_SEALED_MAX);
-}
-
-void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size, const struct udp_path *path)
-{
-    datagram_out_put(&e->out, size, path);
-}
-
 /* ---- in */
 
 static void count_bad(struct rtmfp_service *s, enum rtmfp_opened why)
@@ -107,4 +95,31 @@ void rtmfp_endpoint_closing(struct datagram_endpoint *base)
     struct rtmfp_endpoint *e = container_of(base, struct rtmfp_endpoint, base);
 
     datagram_out_end(&e->out);
+}
+
+/* ---- which of the workers' sockets gets a datagram */
+
+/* More than there are sockets: the kernel chooses by the addresses then. */
+enum { BY_ADDRESSES = 0x7fffffff };
+
+/* What is shorter than three words ends the program with 0: the first worker counts it. */
+unsigned rtmfp_dispatch_program(struct sock_filter out[RTMFP_DISPATCH_STEPS], unsigned workers)
+{
+    const struct sock_filter program[RTMFP_DISPATCH_STEPS] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_STMT(BPF_MISC | BPF_TAX, 0),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4),
+        BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
+        BPF_STMT(BPF_MISC | BPF_TAX, 0),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 8),
+        BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0),
+        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
+        BPF_STMT(BPF_RET | BPF_A, 0),
+        BPF_STMT(BPF_RET | BPF_K, BY_ADDRESSES),
+    };
+
+    for (unsigned i = 0; i < RTMFP_DISPATCH_STEPS; i++)
+        out[i] = program[i];
+    return RTMFP_DISPATCH_STEPS;
 }

@@ -11,6 +11,8 @@
 #include "serve/rtmfp/rtmfp.h"
 #include "session/peers.h"
 
+#include <linux/filter.h>
+
 struct rtmfp_peer;
 struct rtmfp_directory;  /* directory.h: peers by their ids, of all workers */
 struct rtmfp_netgroups;  /* netgroup.h: groups and their members, of all workers */
@@ -32,9 +34,6 @@ struct rtmfp_shared {
     struct rtmfp_netgroups *netgroups;
 };
 
-struct rtmfp_shared *rtmfp_shared_ref(struct rtmfp_shared *s);
-void rtmfp_shared_unref(struct rtmfp_shared *s);
-
 /* Sessions that have ended, and may wait for their peers to know: they count against no limit but
  * this one, of a worker. Any more are forgotten at once. */
 enum { RTMFP_LINGER_MAX = 4096 };
@@ -45,8 +44,18 @@ struct rtmfp_endpoint {
     struct datagram_out out;
 };
 
+/* What files above peer.c do for a session. None but end() yields. */
+struct rtmfp_peer_ops {
+    void (*leaves)(struct rtmfp_peer *p); /* it is about to end: no peer finds it any more */
+    /* All streams are to end, then what connect has. True: nothing is left. May be called again.
+     * `why` is borrowed. Yields. */
+    bool (*end)(struct rtmfp_peer *p, err_t why);
+    void (*flushed)(struct rtmfp_peer *p); /* it sent all that it had to */
+};
+
 struct rtmfp_service {
     struct datagram_service base;
+    const struct rtmfp_peer_ops *peer_ops;
     struct rtmfp_shared *shared;     /* that of base */
     struct rtmfp_responder responder;
     struct rtmfp_response response;  /* of the packet that is looked at */
@@ -77,8 +86,21 @@ void rtmfp_endpoint_end_batch(struct datagram_endpoint *e);
 
 /* Room for a datagram of RTMFP_SEALED_MAX, in the queue of what goes out; then put it there with
  * its size, 0: it was none. Does not yield. */
-uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e);
-void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size, const struct udp_path *path);
+static inline uint8_t *rtmfp_endpoint_room(struct rtmfp_endpoint *e)
+{
+    return datagram_out_room(&e->out, RTMFP_SEALED_MAX);
+}
+static inline void rtmfp_endpoint_put(struct rtmfp_endpoint *e, size_t size,
+                                      const struct udp_path *path)
+{
+    datagram_out_put(&e->out, size, path);
+}
+
+/* Which socket of a group of so many, one for each worker, gets a datagram: the low part of the
+ * session id names the worker ([RTMFP] 2.2.2). Session 0 is a handshake, for which the kernel
+ * chooses: by addresses, so all of a handshake comes to one worker. Returns how many steps. */
+enum { RTMFP_DISPATCH_STEPS = 11 };
+unsigned rtmfp_dispatch_program(struct sock_filter out[RTMFP_DISPATCH_STEPS], unsigned workers);
 
 /* ---- startup.c: a datagram to session 0 */
 extern const struct rtmfp_responder_ops rtmfp_startup_ops; /* their `arg` is the service */

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/rtmfp/directory.h"
-#include "serve/rtmfp/mail.h"
+#include "serve/rtmfp/post.h"
 #include "serve/rtmfp/rate.h"
 #include "serve/rtmfp/redirect.h"
 
@@ -23,12 +23,11 @@ struct rtmfp_claim {
 
 static void say(const struct rtmfp_peer *p, const char *what)
 {
-    char own[RTMFP_CID];
+    char own[DATAGRAM_CID];
 
-    memcpy(own, co_cid(), sizeof(own));
-    co_set_cid(p->cid);
+    datagram_cid_enter(p->cid, own);
     log_info("RTMFP client %s", what);
-    co_set_cid(own);
+    datagram_cid_leave(own);
 }
 
 /* ---- who may be found */
@@ -39,9 +38,12 @@ static struct rtmfp_seat seat_of(const struct rtmfp_peer *p)
                                 .at = p->session.peer };
 }
 
+/* Another session claims the id of this one. */
+static void on_claimed(struct rtmfp_peer *p, const struct rtmfp_message_to *m);
+
 static void enter(struct rtmfp_peer *p)
 {
-    struct rtmfp_letter claimed = { .word = RTMFP_WORD_CLAIMED };
+    struct rtmfp_message_to claimed = { .fn = on_claimed };
     struct rtmfp_seat seat = seat_of(p), holder;
 
     p->presence = rtmfp_directory_enter(p->shared->directory, p->peer_id, &seat, &holder);
@@ -50,7 +52,7 @@ static void enter(struct rtmfp_peer *p)
     say(p, "claims the id of another one, which is asked whether it is there");
     claimed.session = holder.session;
     memcpy(claimed.peer_id, p->peer_id, RTMFP_PEER_ID);
-    rtmfp_mail(p->service, holder.worker, &claimed);
+    rtmfp_post(p->service, holder.worker, &claimed);
 }
 
 void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, size_t n)
@@ -94,8 +96,9 @@ static void on_claim(struct co_timer *t)
     end_claim(p);
 }
 
-void rtmfp_presence_claimed(struct rtmfp_peer *p)
+static void on_claimed(struct rtmfp_peer *p, const struct rtmfp_message_to *m)
 {
+    (void)m;
     if (!p->presence || p->claim)
         return;
     p->claim = must(calloc(1, sizeof(*p->claim)));
@@ -126,13 +129,19 @@ static void answer(struct rtmfp_endpoint *e, const struct udp_in *in,
                        &in->path);
 }
 
-/* The one that is looked for opens its NAT by answering. */
+static void on_forward(struct rtmfp_peer *p, const struct rtmfp_message_to *m)
+{
+    if (rtmfp_session_forward(&p->session, m->body))
+        rtmfp_peer_touch(p);
+}
+
+/* The requested peer opens its NAT by answering. */
 static void forward(struct rtmfp_service *s, const struct rtmfp_seat *to,
                     const struct udp_addr *from)
 {
     const struct rtmfp_forwarded hello = { s->response.hello.epd, { RTMFP_OBSERVED, *from },
                                            s->response.hello.tag };
-    struct rtmfp_letter l = { .word = RTMFP_WORD_FORWARD, .session = to->session };
+    struct rtmfp_message_to l = { .fn = on_forward, .session = to->session };
     uint8_t chunk[RTMFP_CHUNK_HEAD + RTMFP_FORWARD_MAX];
     struct wr w = rtmfp_wr(chunk, sizeof(chunk));
 
@@ -140,7 +149,7 @@ static void forward(struct rtmfp_service *s, const struct rtmfp_seat *to,
         return;
     l.body = rtmfp_bytes(chunk + RTMFP_CHUNK_HEAD, w.len - RTMFP_CHUNK_HEAD);
     memcpy(l.peer_id, s->response.peer, RTMFP_PEER_ID);
-    rtmfp_mail(s, to->worker, &l);
+    rtmfp_post(s, to->worker, &l);
 }
 
 static size_t servers_of(const struct conf_rtmfp_server *conf, struct udp_addr *out)

@@ -97,7 +97,7 @@ static void batch_free(void *batch)
     for (int g = 0; g < RTMFP_GROUPS; g++)
         rtmfp_pool_fini(&b->pools[g]);
     rtmfp_dh_free(b->dh);
-    rtmfp_shared_unref(b->shared);
+    datagram_shared_unref(&b->shared->base);
     free(b);
 }
 
@@ -105,7 +105,8 @@ static struct batch *batch_new(struct rtmfp_shared *shared)
 {
     struct batch *b = must(calloc(1, sizeof(*b)));
 
-    b->shared = rtmfp_shared_ref(shared);
+    b->shared = shared;
+    (void)datagram_shared_ref(&b->shared->base);
     b->dh = must(rtmfp_dh_new());
     for (int g = 0; g < RTMFP_GROUPS; g++)
         rtmfp_pool_init(&b->pools[g], g == RTMFP_GROUP_2 ? AHEAD : AHEAD_ONCE);

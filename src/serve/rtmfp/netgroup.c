@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* netgroup.c - flows with metadata 47 43: one for each group that a session is in. */
 #include "base/must.h"
-#include "serve/rtmfp/mail.h"
-#include "serve/rtmfp/ring.h"
+#include "serve/rtmfp/post.h"
+#include "serve/rtmfp/group_ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,17 +69,16 @@ static bool say_member(struct group_flow *g, const uint8_t *peer_id)
     return ok;
 }
 
-void rtmfp_netgroup_told(struct rtmfp_peer *p, uint64_t flow, const uint8_t *peer_id)
+/* One joined the group of a flow of it. */
+static void on_member(struct rtmfp_peer *p, const struct rtmfp_message_to *m)
 {
-    struct group_flow *g = flow_of(p, flow);
+    struct group_flow *g = flow_of(p, m->flow);
 
-    if (!g)
-        return;
-    if (say_member(g, peer_id))
+    if (g && say_member(g, m->body.p))
         rtmfp_peer_touch(p);
 }
 
-void rtmfp_netgroup_look(struct rtmfp_peer *p)
+void rtmfp_netgroup_flushed(struct rtmfp_peer *p)
 {
     bool silent = p->session.pings > 1; /* the last one may be answered yet */
 
@@ -89,14 +88,14 @@ void rtmfp_netgroup_look(struct rtmfp_peer *p)
 
 static void tell_neighbours(struct rtmfp_peer *p, const struct rtmfp_joined *joined)
 {
-    struct rtmfp_letter l = { .word = RTMFP_WORD_MEMBER };
+    struct rtmfp_message_to l = { .fn = on_member };
 
     l.body = rtmfp_bytes(p->peer_id, RTMFP_PEER_ID);
     for (size_t i = 0; i < joined->near; i++) {
         l.session = joined->neighbours[i].session;
         l.flow = joined->neighbours[i].flow;
         memcpy(l.peer_id, joined->neighbours[i].peer_id, RTMFP_PEER_ID);
-        rtmfp_mail(p->service, joined->neighbours[i].worker, &l);
+        rtmfp_post(p->service, joined->neighbours[i].worker, &l);
     }
 }
 

@@ -28,7 +28,7 @@ void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const ch
     struct wr body;
 
     wr_init(&body, RTMFP_REPLY_MAX);
-    rtmp_reply_status(&body, (enum rtmp_status)status, text, n->base.names.name);
+    rtmp_reply_status(&body, (enum rtmp_status)status, text, n->base.session.names.name);
     rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
 }
 
@@ -60,62 +60,31 @@ static void gone(struct rtmfp_netstream *n)
 
     unlink_of(p->connection, n);
     close_flows(n);
-    session_fini(&n->base);
-    free(n->names);
-    err_free(&n->why);
+    datagram_client_part(&n->base);
+    datagram_client_fini(&n->base);
     free(n);
     rtmfp_peer_touch(p);
     if (p->leaves)
         rtmfp_peer_leave(p, NULL);
 }
 
-static void end_play(struct rtmfp_netstream *n, err_t why)
+static void close_player(struct datagram_client *c, err_t why)
 {
-    co_set_cid(n->cid);
-    session_log_as_client(n->base.env, n->base.names.ip);
+    struct rtmfp_netstream *n = container_of(c, struct rtmfp_netstream, base);
+
     rtmfp_play_end(n, why);
     if (n->words)
         rtmfp_netstream_status(n, RTMP_PLAY_STOP, NULL);
-    session_log_end(&n->base, &why);
+    session_log_end(&n->base.session, &why);
     gone(n);
-}
-
-static err_t end_play_main(void *stream)
-{
-    struct rtmfp_netstream *n = stream;
-    err_t why = n->why;
-
-    n->why = NULL;
-    end_play(n, why);
-    return NULL;
-}
-
-void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why)
-{
-    err_t err;
-
-    if (n->base.co) { /* asks or publishes: it ends by itself */
-        co_stop(n->base.co, why);
-        return;
-    }
-    if (n->doing == RTMFP_ENDS) {
-        err_free(&why);
-        return;
-    }
-    n->why = why;
-    n->doing = RTMFP_ENDS;
-    err = co_go(n->base.env->connections, "rtmfp", end_play_main, n);
-    if (err) { /* there is no memory: it plays on, and who says so next may have more luck */
-        log_end("to end an RTMFP player", &err);
-        n->doing = RTMFP_PLAYS;
-        err_free(&n->why);
-    }
 }
 
 void rtmfp_netstream_end(struct rtmfp_netstream *n, err_t why)
 {
-    n->doing = RTMFP_ENDS;
-    end_play(n, why);
+    datagram_client_state(&n->base, DATAGRAM_ENDING);
+    co_set_cid(n->base.cid);
+    session_log_as_client(n->base.session.env, n->base.session.names.ip);
+    close_player(&n->base, why);
 }
 
 static err_t closed_by_client(void)
@@ -131,13 +100,13 @@ void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
     else if (n->publish)
         rtmfp_publish_close(n->publish);
     else
-        rtmfp_netstream_leave(n, closed_by_client());
+        datagram_client_close(&n->base, closed_by_client());
 }
 
 /* As over TCP, its connection ends with it: else the client would be back at once. */
 static void on_kick(struct session *s)
 {
-    struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base);
+    struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base.session);
 
     rtmfp_peer_leave(n->peer, err_new(ERR_KICKED, "%s", s->names.ip));
 }
@@ -147,7 +116,7 @@ static void on_kick(struct session *s)
 struct rtmfp_netstream *rtmfp_netstream_find(const struct rtmfp_connection *c, uint32_t number)
 {
     for (struct rtmfp_netstream *n = c->streams; n; n = n->next) {
-        if (n->number == number && n->doing != RTMFP_ENDS)
+        if (n->number == number && n->base.state != DATAGRAM_ENDING)
             return n;
     }
     return NULL;
@@ -158,21 +127,20 @@ static err_t set_names(struct rtmfp_netstream *n, const struct rtmfp_connection 
                        const char *name)
 {
     const struct session_stream *said = &c->base.names;
-    struct session_stream *names = &n->base.names;
+    struct session_stream *names = &n->base.session.names;
     struct rtmp_url url;
     err_t err = rtmp_url_resolve(&url, said->tc_url, name);
 
     if (err)
         return err;
-    n->names = must_print("%s%c%s%c%s%c%s%c%s", url.param, '\0', said->tc_url, '\0',
-                          said->page_url, '\0', said->swf_url, '\0', said->ip);
-    names->param = n->names;
+    n->base.names = must_print("%s%c%s%c%s%c%s", url.param, '\0', said->tc_url, '\0',
+                               said->page_url, '\0', said->swf_url);
+    names->param = n->base.names;
     names->tc_url = names->param + strlen(names->param) + 1;
     names->page_url = names->tc_url + strlen(names->tc_url) + 1;
     names->swf_url = names->page_url + strlen(names->page_url) + 1;
-    names->ip = names->swf_url + strlen(names->swf_url) + 1;
     if (url.stream[0])
-        err = session_find_stream(&n->base, url.vhost, url.app, url.stream);
+        err = session_find_stream(&n->base.session, url.vhost, url.app, url.stream);
     else
         err = err_new(ERR_RTMP_CONNECT, "the stream has no name");
     rtmp_url_free(&url);
@@ -181,7 +149,7 @@ static err_t set_names(struct rtmfp_netstream *n, const struct rtmfp_connection 
 
 static bool is_on_demand(const struct rtmfp_netstream *n)
 {
-    const struct session *s = &n->base;
+    const struct session *s = &n->base.session;
     char path[VOD_PATH_MAX];
 
     return s->env->vod && vod_is_file(s->vhost, s->names.app, s->names.name, path);
@@ -190,14 +158,14 @@ static bool is_on_demand(const struct rtmfp_netstream *n)
 /* May this worker serve it, this way? */
 static err_t settle(struct rtmfp_netstream *n)
 {
-    const struct conf_vhost *vhost = n->base.vhost;
+    const struct conf_vhost *vhost = n->base.session.vhost;
 
     if (!vhost->rtmfp.enabled)
         return err_new(ERR_VHOST_DISABLED, "vhost %s has no RTMFP: rtmfp { enabled on; }",
                        vhost->name);
     if (is_on_demand(n))
         return err_new(ERR_DENIED, "%s/%s is the name of a file on demand, which RTMFP has not",
-                       n->base.names.app, n->base.names.name);
+                       n->base.session.names.app, n->base.session.names.name);
     return NULL;
 }
 
@@ -214,12 +182,12 @@ static void refuse(struct rtmfp_netstream *n, bool publishes, err_t why)
 /* Its coroutine is about to return. Who is kicked while one runs goes with all that he has. */
 static void finish(struct rtmfp_netstream *n, err_t err)
 {
-    n->doing = RTMFP_ENDS;
+    datagram_client_state(&n->base, DATAGRAM_ENDING);
     if (!err)
         err = closed_by_client();
     if (err_code(err) == ERR_KICKED)
         rtmfp_peer_leave(n->peer, err_copy(err));
-    session_log_end(&n->base, &err);
+    session_log_end(&n->base.session, &err);
     gone(n);
 }
 
@@ -228,7 +196,7 @@ void rtmfp_netstream_published(struct rtmfp_netstream *n)
     const struct rtmfp_event e = { .id = RTMP_STREAM_BEGIN, .value = n->number };
     uint8_t body[RTMFP_EVENT_MAX];
 
-    n->doing = RTMFP_PUBLISHES;
+    datagram_client_state(&n->base, DATAGRAM_ACTIVE);
     rtmfp_peer_media(n->peer, true);
     rtmfp_netstream_say(n, RTMP_USER_CONTROL, 0, body, rtmfp_event_write(&e, body));
     rtmfp_netstream_status(n, RTMP_PUBLISH_START, NULL);
@@ -238,7 +206,7 @@ void rtmfp_netstream_unpublished(struct rtmfp_netstream *n)
 {
     struct wr body;
 
-    n->doing = RTMFP_ENDS;
+    datagram_client_state(&n->base, DATAGRAM_ENDING);
     rtmfp_peer_media(n->peer, false);
     if (n->fc) { /* who says FCUnpublish waits for this */
         wr_init(&body, RTMFP_REPLY_MAX);
@@ -251,15 +219,15 @@ void rtmfp_netstream_unpublished(struct rtmfp_netstream *n)
 /* Until its end. An error of one that never was let in is told to the client. */
 static void publish(struct rtmfp_netstream *n, err_t err)
 {
-    unsigned home = n->base.env->worker;
+    unsigned home = n->base.session.env->worker;
 
     if (!err)
         err = settle(n);
     if (!err)
-        home = session_goes_to(&n->base, true);
+        home = session_goes_to(&n->base.session, true);
     if (!err)
-        err = home == n->base.env->worker ? rtmfp_publish_run(n) : rtmfp_away_run(n, home);
-    if (err && n->doing == RTMFP_BEGINS)
+        err = home == n->base.session.env->worker ? rtmfp_publish_run(n) : rtmfp_away_run(n, home);
+    if (err && n->base.state == DATAGRAM_ADMITTING)
         refuse(n, true, err);
     finish(n, err);
 }
@@ -276,9 +244,8 @@ static void play(struct rtmfp_netstream *n, err_t err)
         finish(n, err);
         return;
     }
-    n->doing = RTMFP_PLAYS;
     err = co_check();
-    n->base.co = NULL;
+    n->base.session.co = NULL;
     if (err)
         rtmfp_netstream_end(n, err);
 }
@@ -286,14 +253,14 @@ static void play(struct rtmfp_netstream *n, err_t err)
 static void begin(struct rtmfp_netstream *n)
 {
     co_new_cid();
-    (void)snprintf(n->cid, sizeof(n->cid), "%s", co_cid());
-    session_log_as_client(n->base.env, n->base.names.ip);
-    session_begin(&n->base);
+    (void)snprintf(n->base.cid, sizeof(n->base.cid), "%s", co_cid());
+    session_log_as_client(n->base.session.env, n->base.session.names.ip);
+    session_begin(&n->base.session);
 }
 
 static void identified(const struct rtmfp_netstream *n, const char *what)
 {
-    const struct session_stream *names = &n->base.names;
+    const struct session_stream *names = &n->base.session.names;
 
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s, session=%s",
               what, names->vhost, names->app, names->name, log_param(names->param), n->peer->cid);
@@ -319,20 +286,25 @@ static err_t play_main(void *stream)
     return NULL;
 }
 
+static const struct datagram_client_ops ops = {
+    .close = close_player, .sampled = SAMPLED_RTMFP_PLAY, .changed = rtmfp_play_changed,
+    .check = rtmfp_play_check, .log_sample = rtmfp_play_log_sample,
+};
+
 static struct rtmfp_netstream *netstream_new(struct rtmfp_connection *c, struct rtmfp_flow_in *f,
-                                             uint32_t number)
+                                             uint32_t number, bool publishes)
 {
     struct rtmfp_netstream *n = must(calloc(1, sizeof(*n)));
     uint8_t metadata[RTMFP_FLOW_METADATA_MAX];
     size_t size = rtmfp_flow_metadata_build(number, metadata);
 
-    session_init(&n->base, c->base.env, NULL);
-    n->base.names = (struct session_stream){ .vhost = "", .app = "", .name = "", .param = "",
-                                             .tc_url = "", .page_url = "", .swf_url = "",
-                                             .ip = c->ip };
-    n->base.id = n->cid;
-    n->base.on_kick = on_kick;
-    n->base.detail = &rtmfp_client_detail;
+    datagram_client_init(&n->base, c->base.env);
+    (void)snprintf(n->base.ip, sizeof(n->base.ip), "%s", c->ip);
+    n->base.session.on_kick = on_kick;
+    n->base.session.detail = &rtmfp_client_detail;
+    n->base.ops = &ops;
+    n->base.publishes = publishes;
+    datagram_client_enter(&n->base, &c->peer->service->base);
     n->play.no_opus = !c->opus;
     n->peer = c->peer;
     n->number = number;
@@ -363,12 +335,12 @@ void rtmfp_netstream_begin(struct rtmfp_connection *c, struct rtmfp_flow_in *f, 
         rtmfp_peer_hostile(c->peer, "too many streams at one time");
         return;
     }
-    n = netstream_new(c, f, number);
+    n = netstream_new(c, f, number, publishes);
     err = set_names(n, c, name);
     if (!err)
         err = co_go(group, "rtmfp", publishes ? publish_main : play_main, n);
     if (!err) {
-        n->base.co = co_newest(group);
+        n->base.session.co = co_newest(group);
         return;
     }
     refuse(n, publishes, err);

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - one session: opened, heard, what it has to say. */
+/* peer.c - one session: opened, its packets in and out, closed.
+ *
+ * At its end there is one line in the log, then it lingers until its peer knows ([RTMFP] 3.5.5), or
+ * for so long as it may; then it is freed.
+ */
 #include "serve/rtmfp/keys_queue.h"
 
 #include "base/container_of.h"
 #include "base/ip.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "serve/rtmfp/table.h"
+#include "session/place.h"
 #include "session/workers.h"
+
+#include <openssl/crypto.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +40,12 @@ const char *rtmfp_peer_ip(const struct rtmfp_peer *p, char buf[UDP_TEXT])
 
 static void name(struct rtmfp_peer *p)
 {
-    char own[RTMFP_CID];
+    char own[DATAGRAM_CID];
 
     memcpy(own, co_cid(), sizeof(own));
     co_new_cid();
     memcpy(p->cid, co_cid(), sizeof(p->cid));
-    co_set_cid(own);
+    datagram_cid_leave(own);
 }
 
 static void set_keys(struct rtmfp_peer *p, const struct rtmfp_work *w)
@@ -90,7 +98,8 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
         return false;
     }
     p->service = s;
-    p->shared = rtmfp_shared_ref(s->shared);
+    p->shared = s->shared;
+    (void)datagram_shared_ref(&p->shared->base);
     p->endpoint = e;
     p->local = h->path.local;
     p->place = h->place;
@@ -150,10 +159,9 @@ static void heard_first(struct rtmfp_peer *p)
 /* Lines about what is in it are the session's, not those of who reads the socket. */
 void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in)
 {
-    char own[RTMFP_CID];
+    char own[DATAGRAM_CID];
 
-    memcpy(own, co_cid(), sizeof(own));
-    co_set_cid(p->cid);
+    datagram_cid_enter(p->cid, own);
     p->in += in->size;
     if (p->answer)
         heard_first(p);
@@ -163,20 +171,7 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     if (rtmfp_session_says_acks(&p->session, in->at))
         say_all(p, in->at);
     rtmfp_peer_touch(p);
-    co_set_cid(own);
-}
-
-void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was)
-{
-    char to[UDP_TEXT], from[UDP_TEXT];
-
-    if (p->leaves)
-        return;
-    rtmfp_table_remove(p->service->table, p, was);
-    rtmfp_table_add(p->service->table, p);
-    rtmfp_presence_moved(p);
-    log_trace("RTMFP client moved from %s to %s", udp_addr_text(was, from, sizeof(from)),
-              udp_addr_text(&p->session.peer, to, sizeof(to)));
+    datagram_cid_leave(own);
 }
 
 /* ---- said of it */
@@ -206,6 +201,8 @@ void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why)
 }
 
 /* ---- out */
+
+static void queue_end(struct rtmfp_peer *p);
 
 static void on_timer(struct co_timer *t)
 {
@@ -249,10 +246,10 @@ void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now)
         rtmfp_peer_leave(p, end_of(p));
     if (p->session.state == RTMFP_CLOSED) {
         co_timer_cancel(&p->timer);
-        rtmfp_peer_see_out(p);
+        queue_end(p);
         return;
     }
-    rtmfp_netgroup_look(p);
+    p->service->peer_ops->flushed(p);
     set_timer(p, now);
 }
 
@@ -290,4 +287,98 @@ void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now)
             return;
         }
     }
+}
+
+/* ---- the end */
+
+static void on_end(struct datagram_leaver *l);
+
+static void queue_end(struct rtmfp_peer *p)
+{
+    if (p->queued)
+        return;
+    p->queued = true;
+    datagram_leave(&p->service->base, &p->leaver, on_end);
+}
+
+void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
+{
+    if (p->leaves) {
+        err_free(&why);
+        if (!p->seen || p->service->ends) /* what it waited for may have ended */
+            queue_end(p);
+        return;
+    }
+    p->leaves = true;
+    p->why = why;
+    p->service->peer_ops->leaves(p);
+    p->service->leaving++;
+    rtmfp_table_remove(p->service->table, p, &p->session.peer);
+    queue_end(p);
+}
+
+/* Nothing of it is in use any more. */
+static void peer_free(struct rtmfp_peer *p)
+{
+    struct rtmfp_service *s = p->service;
+    struct rtmfp_shared *shared = p->shared;
+
+    for (struct rtmfp_peer **q = &s->touched; p->touched && *q; q = &(*q)->next_touched) {
+        if (*q == p) {
+            *q = p->next_touched;
+            if (!*q)
+                s->touched_end = q;
+            break;
+        }
+    }
+    co_timer_cancel(&p->timer);
+    rtmfp_session_fini(&p->session);
+    rtmfp_cipher_free(p->cipher);
+    datagram_slots_give(&s->slots, p->id);
+    s->leaving--;
+    s->lingering--;
+    free(p->answer);
+    OPENSSL_cleanse(p, sizeof(*p));
+    free(p);
+    datagram_service_part(&s->base);
+    datagram_shared_unref(&shared->base);
+}
+
+/* There is room for somebody else from now on. */
+static void give_place(struct rtmfp_peer *p)
+{
+    p->service->lingering++;
+    peers_leave(&p->place, co_clock());
+    atomic_fetch_sub(&p->shared->sessions, 1);
+}
+
+static void end(struct rtmfp_peer *p)
+{
+    char ip[UDP_TEXT];
+
+    co_set_cid(p->cid);
+    if (!p->service->peer_ops->end(p, p->why))
+        return; /* its last stream leads here again */
+    session_log_as_client(p->service->base.env, rtmfp_peer_ip(p, ip));
+    p->seen = true;
+    give_place(p);
+    if (p->session.state == RTMFP_OPEN)
+        rtmfp_session_close(&p->session, co_clock());
+    p->service->stat.ended[p->session.end]++;
+    log_end("RTMFP client finished", &p->why);
+    rtmfp_peer_flush(p, co_clock()); /* by which it may be queued again */
+}
+
+static void on_end(struct datagram_leaver *l)
+{
+    struct rtmfp_peer *p = container_of(l, struct rtmfp_peer, leaver);
+
+    p->queued = false;
+    if (!p->seen)
+        end(p);
+    if (p->queued || !p->seen)
+        return;
+    if (p->session.state == RTMFP_CLOSED || p->service->ends ||
+        p->service->lingering > RTMFP_LINGER_MAX)
+        peer_free(p);
 }

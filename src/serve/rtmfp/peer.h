@@ -11,18 +11,15 @@
 
 #include "proto/rtmfp/crypt.h"
 #include "proto/rtmfp/session.h"
+#include "serve/datagram/client.h"
 #include "serve/rtmfp/impl.h"
-#include "session/player.h"
 #include "session/publisher.h"
 
 struct rtmfp_connection; /* connection.c: after connect */
 struct rtmfp_presence;   /* directory.c: after setPeerInfo */
 struct rtmfp_membership; /* netgroup.c: groups that it is in */
-struct rtmfp_stream;     /* stream.c: the players of a source on this worker */
 struct rtmfp_publish;    /* publish.c */
 struct rtmfp_away;       /* away.c */
-
-enum { RTMFP_CID = 9 };
 
 struct rtmfp_peer {
     struct rtmfp_session session;    /* ops find the peer by it */
@@ -56,24 +53,20 @@ struct rtmfp_peer {
     struct datagram_leaver leaver;
     err_t why;                       /* it leaves: by this */
     uint64_t in, out;                /* bytes */
-    char cid[RTMFP_CID];             /* of its log lines */
+    char cid[DATAGRAM_CID];             /* of its log lines */
 };
 
 struct rtmfp_handshake;          /* table.h */
 
-/* ---- peer.c, leave.c; none of them yields */
+/* ---- peer.c; none of them yields */
 
 /* A handshake has its keys: a session, in the table, with the answer on its way. False: it cannot
  * be, and nothing is there. The caller's `place` is the session's then. */
 bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec now);
 /* A plain packet of it came. */
 void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in);
-/* It was at that address until now: of session ops. */
-void rtmfp_peer_moved(struct rtmfp_peer *p, const struct udp_addr *was);
 /* All that were touched say what they have to. */
 void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now);
-/* It is looked at again by who sees sessions out. */
-void rtmfp_peer_see_out(struct rtmfp_peer *p);
 
 /* Something was written to its flows, or its session was closed: what it has to say goes out when
  * this turn is over. */
@@ -99,34 +92,27 @@ void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why);
 
 /* The ops of all sessions, for the service's set. */
 extern const struct rtmfp_session_ops rtmfp_connection_ops;
-/* All streams are to end, then what connect has. True: nothing is left. May be asked again.
- * Yields. */
-bool rtmfp_connection_end(struct rtmfp_peer *p, err_t why); /* `why` is borrowed */
+extern const struct rtmfp_peer_ops rtmfp_connection_peer_ops;
 
 /* ---- one stream that publishes or plays, from when it asks for that */
 
-enum rtmfp_doing { RTMFP_BEGINS, RTMFP_PUBLISHES, RTMFP_PLAYS, RTMFP_ENDS };
-
 struct rtmfp_play {                  /* play.c's own */
-    struct rtmfp_stream *stream;
-    struct datagram_player player;   /* of that stream */
     uint64_t at;                     /* the next message of the wire */
     bool waits, audio_waits;         /* for a place to start at */
     bool no_audio, no_video, paused; /* as it said */
     bool no_opus, told_no_opus;      /* it did not announce Opus; the log has it, or need not */
     bool was_paused;                 /* as it was served last */
     co_usec since;                   /* it began, or went on, at a key frame */
-    uint32_t skips, said_skips;
+    uint32_t skips, logged_skips;
     uint64_t sent, abandoned;        /* messages */
     uint64_t counted, counted_lost;  /* bytes, messages abandoned: as the source was told */
 };
 
 struct rtmfp_netstream {
-    struct session base;
+    struct datagram_client base;
     struct rtmfp_netstream *next;    /* of the connection */
     struct rtmfp_peer *peer;
     uint32_t number;                 /* by createStream */
-    enum rtmfp_doing doing;
     struct rtmfp_flow_in *from;      /* the flow that asked, which ours answer; NULL: it closed */
     struct rtmfp_flow_out *words;    /* commands, status, data; NULL: it is gone */
     struct rtmfp_flow_out *audio, *video; /* of a player; NULL: gone */
@@ -135,10 +121,16 @@ struct rtmfp_netstream {
     struct rtmfp_away *away;         /* of one whose stream is at home elsewhere; or NULL */
     uint64_t lost, told_lost;        /* messages of its flows that are closed; of all, as told */
     bool fc;                         /* it ended by FCUnpublish, which wants to be told */
-    err_t why;                       /* it ends: by this */
-    char *names;                     /* memory of base.names */
-    char cid[RTMFP_CID];             /* base.id is it */
 };
+
+static inline bool rtmfp_netstream_publishes(const struct rtmfp_netstream *n)
+{
+    return n->base.state == DATAGRAM_ACTIVE && n->base.publishes;
+}
+static inline bool rtmfp_netstream_plays(const struct rtmfp_netstream *n)
+{
+    return n->base.state == DATAGRAM_ACTIVE && !n->base.publishes;
+}
 
 /* ---- publish.c, in the stream's coroutine: let in, told so, and until its end. Yields. */
 err_t rtmfp_publish_run(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
@@ -148,17 +140,26 @@ err_t rtmfp_publish_run(struct rtmfp_netstream *n) __attribute__((warn_unused_re
  * error it is in no list. Yields. */
 err_t rtmfp_play_begin(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
 /* It says that it wants other things: flags of n->play. */
-void rtmfp_play_changed(struct rtmfp_netstream *n);
+void rtmfp_play_wants(struct rtmfp_netstream *n);
 /* `why` is borrowed. May yield. */
 void rtmfp_play_end(struct rtmfp_netstream *n, err_t why);
+/* What is new to it, into its flows. True: they may have something to send. Does not yield. */
+bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now);
+/* Rows of datagram_client_ops. */
+err_t rtmfp_play_changed(struct datagram_client *c);
+void rtmfp_play_check(struct datagram_client *c, co_usec now);
+void rtmfp_play_log_sample(const struct datagram_client *c, co_usec now);
+
+/* ---- stream.c: the players of a source on this worker */
+/* That of the source, made if there is none; with a reference for the caller. */
+struct datagram_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src);
+struct rtmfp_wire *rtmfp_stream_wire(struct datagram_stream *st);
 
 /* ---- netstream.c: words to its client, on n->words; none yields */
 void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text);
 /* A message of that type, of these bytes (no type and time in front), never abandoned. */
 void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
                          const uint8_t *data, size_t size);
-/* It ends soon, by that error, which is taken over. */
-void rtmfp_netstream_leave(struct rtmfp_netstream *n, err_t why);
 
 /* ---- directory.c, introduce.c: peers by their ids */
 
@@ -179,7 +180,7 @@ bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const
 void rtmfp_netgroup_closed(struct rtmfp_peer *p, struct rtmfp_flow_in *f);
 void rtmfp_netgroup_done(struct rtmfp_peer *p, struct rtmfp_flow_out *f);
 /* It may have become silent, or no longer be so. */
-void rtmfp_netgroup_look(struct rtmfp_peer *p);
+void rtmfp_netgroup_flushed(struct rtmfp_peer *p);
 void rtmfp_netgroup_end(struct rtmfp_peer *p); /* the session ends: out of all groups */
 
 #endif

@@ -6,10 +6,12 @@
  * are sent. Who is over a limit goes on at a key frame.
  */
 #include "base/container_of.h"
+#include "base/log.h"
 #include "proto/rtmfp/rtmp.h"
 #include "proto/rtmp/control.h"
 #include "proto/rtmp/reply.h"
-#include "serve/rtmfp/stream.h"
+#include "serve/rtmfp/peer.h"
+#include "wire/rtmfp.h"
 
 #define LATE CO_MS(200) /* pictures that wait longer are given up when a key frame comes */
 #define SOUND_KEPT CO_SECONDS(10) /* at least, however short the queue is to be */
@@ -46,7 +48,7 @@ static bool put(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e)
     if (!rtmfp_flow_out_write(f, e->message, e->keep))
         return false;
     n->play.sent++;
-    n->base.out += e->message->size;
+    n->base.session.out += e->message->size;
     return true;
 }
 
@@ -62,7 +64,7 @@ static bool put_configs(struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
 {
     struct rtmfp_play *play = &n->play;
     struct rtmfp_wire_entry v[CONFIGS];
-    size_t count = rtmfp_wire_configs(rtmfp_stream_wire(play->stream), play->at, v, CONFIGS);
+    size_t count = rtmfp_wire_configs(rtmfp_stream_wire(n->base.stream), play->at, v, CONFIGS);
     bool all = kind == RTMFP_WIRE_DATA, sent = true;
 
     for (size_t i = 0; i < count && sent; i++) {
@@ -77,7 +79,7 @@ static void find_begin(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
 
-    (void)rtmfp_wire_join(rtmfp_stream_wire(play->stream), &play->at);
+    (void)rtmfp_wire_join(rtmfp_stream_wire(n->base.stream), &play->at);
     play->waits = play->audio_waits = true;
     play->since = now;
 }
@@ -98,13 +100,13 @@ static bool is_behind(const struct rtmfp_netstream *n, const struct rtmfp_flow_o
 
 static bool pictures_are_behind(const struct rtmfp_netstream *n, co_usec now)
 {
-    return is_behind(n, n->video, live_source_set(n->base.src).queue_length, now);
+    return is_behind(n, n->video, live_source_set(n->base.session.src).queue_length, now);
 }
 
 /* Sound is small, and what a listener misses first. */
 static bool sound_is_behind(const struct rtmfp_netstream *n, co_usec now)
 {
-    co_usec most = live_source_set(n->base.src).queue_length;
+    co_usec most = live_source_set(n->base.session.src).queue_length;
 
     return is_behind(n, n->audio, most > SOUND_KEPT ? most : SOUND_KEPT, now) ||
            (n->audio && n->audio->waiting_bytes > WAITING_MOST / 2);
@@ -192,15 +194,16 @@ static bool pass(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e, co
 /* Not even what is kept finds room: it takes nothing. */
 static void refuse(struct rtmfp_netstream *n)
 {
-    rtmfp_netstream_leave(n, err_new(ERR_RTMFP_TIMEOUT, "a player of %s takes nothing of what it "
-                                     "is sent", n->base.names.name));
+    datagram_client_close(&n->base,
+                          err_new(ERR_RTMFP_TIMEOUT, "a player of %s takes nothing of what it "
+                                  "is sent", n->base.session.names.name));
 }
 
 /* False: it had no room, and is to leave. */
 static bool pass_all(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
-    struct rtmfp_wire *w = rtmfp_stream_wire(play->stream);
+    struct rtmfp_wire *w = rtmfp_stream_wire(n->base.stream);
     bool skipped = false;
 
     while (play->at < rtmfp_wire_head(w)) {
@@ -222,7 +225,7 @@ static bool rests(struct rtmfp_netstream *n, co_usec now)
 
     if (play->paused) {
         play->was_paused = true;
-        play->at = rtmfp_wire_head(rtmfp_stream_wire(play->stream));
+        play->at = rtmfp_wire_head(rtmfp_stream_wire(n->base.stream));
         return true;
     }
     if (play->was_paused)
@@ -234,7 +237,7 @@ static bool rests(struct rtmfp_netstream *n, co_usec now)
 bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
-    struct rtmfp_wire *w = rtmfp_stream_wire(play->stream);
+    struct rtmfp_wire *w = rtmfp_stream_wire(n->base.stream);
 
     if (rests(n, now) || play->at == rtmfp_wire_head(w))
         return false;
@@ -249,11 +252,11 @@ bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now)
 
 /* ---- what it says */
 
-void rtmfp_play_changed(struct rtmfp_netstream *n)
+void rtmfp_play_wants(struct rtmfp_netstream *n)
 {
     struct rtmfp_play *play = &n->play;
 
-    if (!rtmfp_stream_has(n))
+    if (!datagram_stream_has(&n->base.player))
         return;
     if (play->paused || play->no_video) {
         play->waits = true;
@@ -280,7 +283,7 @@ static co_usec lag_of(const struct rtmfp_flow_out *f, co_usec now)
 /* What its line does not take waits in its flows. */
 static void playing(const struct session *s, struct live_sender_stat *out)
 {
-    const struct rtmfp_netstream *n = container_of(s, const struct rtmfp_netstream, base);
+    const struct rtmfp_netstream *n = container_of(s, const struct rtmfp_netstream, base.session);
     co_usec audio = lag_of(n->audio, co_now()), video = lag_of(n->video, co_now());
 
     out->dropped = n->play.abandoned;
@@ -351,42 +354,104 @@ static void tell_started(struct rtmfp_netstream *n)
 err_t rtmfp_play_begin(struct rtmfp_netstream *n)
 {
     bool no_audio = n->play.no_audio, no_video = n->play.no_video, paused = n->play.paused;
-    err_t err = session_play_begin(&n->base, CLIENTS_RTMFP_PLAY, NULL);
+    err_t err = session_play_begin(&n->base.session, CLIENTS_RTMFP_PLAY, NULL);
 
     if (err)
         return err;
     err = open_flows(n);
     if (err) {
-        session_play_end(&n->base, err);
+        session_play_end(&n->base.session, err);
         return err;
     }
     n->play = (struct rtmfp_play){
         .no_audio = no_audio, .no_video = no_video, .paused = paused,
         .no_opus = n->play.no_opus, .told_no_opus = !n->play.no_opus,
     };
-    n->play.stream = rtmfp_stream_get(n->peer->service, n->base.src);
-    n->base.playing = playing;
-    n->doing = RTMFP_PLAYS;
+    n->base.stream = rtmfp_stream_get(n->peer->service, n->base.session.src);
+    n->base.session.playing = playing;
+    datagram_client_state(&n->base, DATAGRAM_ACTIVE);
     rtmfp_peer_media(n->peer, true);
     tell_started(n);
-    rtmfp_stream_add(n->play.stream, n);
+    datagram_stream_add(n->base.stream, &n->base.player);
     find_begin(n, co_clock());
     (void)rtmfp_play_turn(n, co_clock());
     rtmfp_peer_touch(n->peer);
     return NULL;
 }
 
+/* ---- once a second */
+
+static void count(struct rtmfp_netstream *n)
+{
+    struct rtmfp_play *play = &n->play;
+
+    live_source_sent(n->base.session.src, n->base.session.out - play->counted,
+                     play->abandoned - play->counted_lost);
+    play->counted = n->base.session.out;
+    play->counted_lost = play->abandoned;
+}
+
+static void log_skips(struct rtmfp_netstream *n)
+{
+    struct rtmfp_play *play = &n->play;
+
+    if (play->skips == play->logged_skips)
+        return;
+    log_warn("slow player: it goes on at a key frame; %u times so far, messages=%llu, "
+             "abandoned=%llu", play->skips, (unsigned long long)play->sent,
+             (unsigned long long)play->abandoned);
+    play->logged_skips = play->skips;
+}
+
+void rtmfp_play_log_sample(const struct datagram_client *c, co_usec now)
+{
+    const struct rtmfp_netstream *n = container_of(c, const struct rtmfp_netstream, base);
+    const struct session *s = &c->session;
+    struct rtmfp_client_stat stat = { 0 };
+
+    (void)s->detail->read(s, &stat);
+    log_always(LOG_TRACE, "%s time=%lld, messages=%llu, lost=%llu, again=%llu, "
+               "abandoned=%llu, waiting=%llu, rtt=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
+               sampled_name(SAMPLED_RTMFP_PLAY), us_to_ms(now - s->began_at),
+               (unsigned long long)n->play.sent, (unsigned long long)stat.lost,
+               (unsigned long long)stat.again,
+               (unsigned long long)n->play.abandoned, (unsigned long long)stat.waiting,
+               us_to_ms(stat.rtt),
+               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
+}
+
+err_t rtmfp_play_changed(struct datagram_client *c)
+{
+    if (c->session.vhost->rtmfp.enabled)
+        return NULL;
+    return err_new(ERR_RTMFP_DISABLED, "the configuration changed: rtmfp of %s is off",
+                   c->session.vhost->name);
+}
+
+void rtmfp_play_check(struct datagram_client *c, co_usec now)
+{
+    struct rtmfp_netstream *n = container_of(c, struct rtmfp_netstream, base);
+
+    (void)now;
+    count(n);
+    log_skips(n);
+    if (!n->play.told_no_opus)
+        n->play.told_no_opus = session_play_tell_no_opus(&c->session, SESSION_PLAY_NO_OPUS);
+}
+
+/* ---- its end */
+
 void rtmfp_play_end(struct rtmfp_netstream *n, err_t why)
 {
-    if (rtmfp_stream_has(n)) {
-        rtmfp_play_count(n);
-        rtmfp_stream_remove(n->play.stream, n);
+    if (datagram_stream_has(&n->base.player)) {
+        count(n);
+        datagram_stream_remove(n->base.stream, &n->base.player);
         rtmfp_peer_media(n->peer, false);
     }
     close_flow(&n->audio);
     close_flow(&n->video);
     rtmfp_peer_touch(n->peer);
-    session_play_end(&n->base, why);
-    rtmfp_stream_put(n->play.stream);
-    n->play.stream = NULL;
+    session_play_end(&n->base.session, why);
+    datagram_stream_put(n->base.stream);
+    n->base.stream = NULL;
 }

@@ -152,18 +152,17 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message 
 void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
                         bool behind)
 {
-    char own[RTMFP_CID];
+    char own[DATAGRAM_CID];
 
     if ((pub->over && !waits(pub, co_now())) || pub->publisher.place.replaced)
         return;
-    (void)snprintf(own, sizeof(own), "%s", co_cid());
-    co_set_cid(pub->publisher.s->id);
+    datagram_cid_enter(pub->publisher.s->id, own);
     pub->merge.behind = behind;
     if (said->type == RTMP_USER_CONTROL)
         on_event(pub, said->body);
     else
         on_media(pub, said);
-    co_set_cid(own);
+    datagram_cid_leave(own);
 }
 
 void rtmfp_publish_lost(struct rtmfp_publish *pub, uint64_t count)
@@ -241,7 +240,7 @@ void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why)
 err_t rtmfp_publish_run(struct rtmfp_netstream *n)
 {
     struct rtmfp_publish *pub = must(calloc(1, sizeof(*pub)));
-    err_t err = rtmfp_publish_begin(pub, &n->base);
+    err_t err = rtmfp_publish_begin(pub, &n->base.session);
 
     if (!err) {
         n->publish = pub;

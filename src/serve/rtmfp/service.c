@@ -5,11 +5,10 @@
 #include "base/must.h"
 #include "co/thread.h"
 #include "proto/rtmfp/rtmp.h"
-#include "serve/rtmfp/choice.h"
 #include "serve/rtmfp/directory.h"
 #include "serve/rtmfp/keys_queue.h"
 #include "serve/rtmfp/rate.h"
-#include "serve/rtmfp/ring.h"
+#include "serve/rtmfp/group_ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,17 +56,6 @@ static void shared_free(struct datagram_shared *shared)
     free(s);
 }
 
-struct rtmfp_shared *rtmfp_shared_ref(struct rtmfp_shared *s)
-{
-    (void)datagram_shared_ref(&s->base);
-    return s;
-}
-
-void rtmfp_shared_unref(struct rtmfp_shared *s)
-{
-    datagram_shared_unref(&s->base);
-}
-
 /* The first worker's service comes first, while no other one runs here. */
 static void identify(struct rtmfp_shared *s, const struct conf_rtmfp_server *conf)
 {
@@ -113,6 +101,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
         identify(s->shared, conf);
     co_threads_want(CO_POOL_KEY, conf->threads > workers ? conf->threads : workers);
     datagram_slots_init(&s->slots, env->worker, shared->workers, ID_BITS);
+    s->peer_ops = &rtmfp_connection_peer_ops;
     s->cipher = must(rtmfp_cipher_new());
     s->table = rtmfp_table_new();
     s->keys = rtmfp_keys_new(s, (unsigned)conf->threads);
@@ -178,7 +167,7 @@ static void free_service(struct datagram_service *base)
 
 const struct datagram_protocol rtmfp_protocol = {
     .id = PROTOCOL_RTMFP, .name = "RTMFP", .reader = "rtmfp", .ender = "rtmfp-end",
-    .choice = rtmfp_choice_program, .share = shared_new,
+    .choice = rtmfp_dispatch_program, .share = shared_new,
     .unshare = shared_free, .make = make, .begun = begun, .reload = reload,
     .end_all = end_all, .in_use = in_use, .free = free_service, .endpoint = rtmfp_endpoint_new,
     .opts = rtmfp_endpoint_opts, .closing = rtmfp_endpoint_closing, .input = rtmfp_endpoint_input,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.h - NetGroups: who is in which group, of all workers, with a lock. Nothing here yields.
+/* group_ring.h - NetGroups: the members of all groups, of all workers, with a lock. Nothing here
+ * yields.
  *
  * Members of a group stand in a ring by the SHA-256 of their EPD. One that joins is told of those
  * that joined last and of one at random, but of none that is silent: it would wait for them. Those
  * that are nearest to it in the ring are told of it.
  * All else is between the peers.
  */
-#ifndef SERVE_RTMFP_RING_H
-#define SERVE_RTMFP_RING_H
+#ifndef SERVE_RTMFP_GROUP_RING_H
+#define SERVE_RTMFP_GROUP_RING_H
 
 #include "proto/rtmfp/certificate.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mail.c - a word to a session of any worker. */
-#include "serve/rtmfp/mail.h"
+/* post.c - a message to a session of any worker. */
+#include "serve/rtmfp/post.h"
 
 #include "base/container_of.h"
 #include "base/must.h"
@@ -13,22 +13,17 @@ struct mail {
     struct co_mail mail;
     struct rtmfp_shared *shared;
     struct session_env *to;
-    struct rtmfp_letter letter;
+    struct rtmfp_message_to letter;
     uint8_t body[];
 };
 
-static void deliver(struct rtmfp_service *s, const struct rtmfp_letter *l)
+static void deliver(struct rtmfp_service *s, const struct rtmfp_message_to *l)
 {
     struct rtmfp_peer *p = rtmfp_peer_find(s, l->session);
 
     if (!p || p->leaves || memcmp(p->peer_id, l->peer_id, RTMFP_PEER_ID) != 0)
         return;
-    if (l->word == RTMFP_WORD_CLAIMED)
-        rtmfp_presence_claimed(p);
-    else if (l->word == RTMFP_WORD_MEMBER)
-        rtmfp_netgroup_told(p, l->flow, l->body.p);
-    else if (rtmfp_session_forward(&p->session, l->body))
-        rtmfp_peer_touch(p);
+    l->fn(p, l);
 }
 
 static void on_mail(struct co_mail *mail)
@@ -38,11 +33,11 @@ static void on_mail(struct co_mail *mail)
     atomic_fetch_sub(&m->shared->base.mails[m->to->worker], 1);
     if (rtmfp_service_of(m->to))
         deliver(rtmfp_service_of(m->to), &m->letter);
-    rtmfp_shared_unref(m->shared);
+    datagram_shared_unref(&m->shared->base);
     free(m);
 }
 
-void rtmfp_mail(struct rtmfp_service *s, unsigned worker, const struct rtmfp_letter *l)
+void rtmfp_post(struct rtmfp_service *s, unsigned worker, const struct rtmfp_message_to *l)
 {
     struct workers *w = s->base.env->workers;
     struct mail *m;
@@ -59,7 +54,8 @@ void rtmfp_mail(struct rtmfp_service *s, unsigned worker, const struct rtmfp_let
     }
     m = must(malloc(sizeof(*m) + l->body.n));
     m->mail.fn = on_mail;
-    m->shared = rtmfp_shared_ref(s->shared);
+    m->shared = s->shared;
+    (void)datagram_shared_ref(&m->shared->base);
     m->to = w->v[worker].env;
     m->letter = *l;
     if (l->body.n > 0)

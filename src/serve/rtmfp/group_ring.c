@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.c - who is in which NetGroup. */
-#include "serve/rtmfp/ring.h"
+/* group_ring.c - who is in which NetGroup. */
+#include "serve/rtmfp/group_ring.h"
 
 #include "base/must.h"
 #include "base/siphash.h"
