@@ -21,7 +21,7 @@ enum {
 #define GAP AV_MS(100)
 /* A file that is shorter does not loop: nothing would be heard or seen of it. */
 #define LOOP_MIN AV_MS(200)
-/* What is sent ahead where it goes on after a pause: a turn of its sender. */
+/* Media sent ahead when a player resumes after a pause: one turn of its sender. */
 #define AHEAD_AGAIN CO_MS(350)
 /* So far may places be, so that no sum of times is too large. */
 #define TIME_MAX (INT64_MAX / 4)
@@ -259,7 +259,7 @@ static bool has_video(const struct vod_feed *f)
            vod_file_info(f->file)->tracks[DEMUX_VIDEO].codec != AV_CODEC_NONE;
 }
 
-/* What its player has is behind it: timestamps go on from there. */
+/* Timestamps go on after what the player has. */
 static void leave(struct vod_feed *f)
 {
     vod_feed_turn_end(f);
@@ -352,11 +352,6 @@ void vod_feed_keep(struct vod_feed *f, const uint8_t *data, size_t size)
 bool vod_feed_failed(const struct vod_feed *f)
 {
     return f->failed;
-}
-
-bool vod_feed_ended(const struct vod_feed *f)
-{
-    return f->ended;
 }
 
 /* ---- from part to part */

@@ -3,7 +3,7 @@
  *
  * It sends what its clock wants: a second ahead at the start, then in real time (or as fast as
  * `scale` says), never faster than the peer takes it; a part that has begun is sent to its end.
- * Who is late catches up; who is late by more than VOD_LATE_MAX goes on from there.
+ * A late player catches up; one that is late by more than VOD_LATE_MAX goes on from there.
  */
 #ifndef VOD_FEED_H
 #define VOD_FEED_H
@@ -79,7 +79,6 @@ int64_t vod_feed_position(const struct vod_feed *f);
 void vod_feed_put_head(struct vod_feed *f, const uint8_t *data, size_t size);
 /* It cannot go on: the file is broken or gone. */
 bool vod_feed_failed(const struct vod_feed *f);
-bool vod_feed_ended(const struct vod_feed *f);
 /* For lists: live_feed_kind.describe. */
 bool vod_feed_describe(const struct live_feed *feed, struct live_feed_info *out);
 

@@ -8,11 +8,11 @@
 
 /* ---- feed.c: the clock and the place */
 
-/* What it wants at most: frames up to that decoding time. */
+/* The decoding time up to which frames are due. */
 int64_t vod_feed_wants(const struct vod_feed *f);
 /* It is as far ahead as it is to be: it does not matter when what comes next comes. */
 bool vod_feed_is_ahead(const struct vod_feed *f);
-/* Who is late by too much goes on from there. */
+/* A player that is too late goes on from where it is. */
 void vod_feed_catch_up(struct vod_feed *f);
 /* Its numbers are those of that part, unless it has some already. */
 void vod_feed_adopt(struct vod_feed *f, const struct vod_part *part);

@@ -151,7 +151,7 @@ struct cursor {
     struct vod_numbers numbers;
 };
 
-/* What the piece's bytes are. False: there is no room for any. */
+/* Give the bytes of the piece. False: there is no room for any. */
 static bool find_bytes(const struct vod_feed *f, const struct cursor *c, struct piece *p)
 {
     const uint8_t *data = p->part->data + p->from;

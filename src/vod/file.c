@@ -174,7 +174,7 @@ static struct vod_file *find(struct vod *v, const struct co_file *found)
     return f;
 }
 
-/* What that file was before it changed is of no use to those who come. */
+/* New players have no use for the file as it was before it changed. */
 static void forget_older(struct vod *v, const struct co_file *found)
 {
     struct vod_file *f = *bucket(&v->files, found->device, found->inode), *next;

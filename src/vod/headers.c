@@ -34,7 +34,7 @@ static void put(const struct vod_wire_use *use, const struct av_packet *pkt, int
     out->len += size;
 }
 
-/* Of an FLV file as it came, with what is in front of it: frames have heads of the same kind. */
+/* For an FLV file as it was read, with its head: frames have heads of the same kind. */
 struct av_packet *vod_head_config(const struct demux_track *t)
 {
     struct av_packet *pkt;

@@ -240,7 +240,7 @@ void vod_wait_end(struct vod_wait *w)
     free_if_done(l);
 }
 
-/* What it waited for, if that is it: with a reference, or NULL as it failed. */
+/* The part that it waited for, with a reference; NULL: the load failed. */
 static enum vod_got take_load(struct vod_wait *w, struct vod_cached **part)
 {
     struct vod_load *l = w->load;

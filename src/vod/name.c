@@ -21,7 +21,7 @@ static bool has_end(const char *path)
     return false;
 }
 
-/* What of a way of RTMP's ("mp4:a") stands in front, if it does; *end is what may be left out. */
+/* Skip the prefix of an RTMP name ("mp4:a"); *end is the extension that may be left out. */
 static const char *without_kind(const char *name, const char **end)
 {
     *end = "";

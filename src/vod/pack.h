@@ -26,7 +26,7 @@ struct vod_cut {
     size_t bytes;         /* of so many */
     bool last;            /* the group has no more */
 };
-/* What of a group is wanted. */
+/* Which samples of a group are wanted. */
 struct vod_want {
     uint32_t tracks;
     bool keys_only;

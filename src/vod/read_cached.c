@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/uio.h>
 
-/* What is larger is not read on the thread of the coroutines, in memory or not. */
+/* Larger parts are not read on the thread of the coroutines, in memory or not. */
 enum { ONCE = 128 * 1024 };
 
 bool vod_is_cached(const struct vod_file *f, int64_t at)

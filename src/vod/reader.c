@@ -43,7 +43,7 @@ void vod_reader_free(struct vod_reader *r)
 
 /* ---- reading */
 
-/* What comes behind this piece, or first; NULL: nothing does. */
+/* A read of the piece after this one, or of the first; NULL: this is the last. */
 static struct vod_read *behind(const struct vod_reader *r)
 {
     static const struct vod_want all = { .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,

@@ -43,7 +43,7 @@ static void tell_rest(struct vod_refused *r)
     r->untold = 0;
 }
 
-/* What still comes all the time is not told whole again, but for the sake of others. */
+/* Refusals that keep coming have no new line of their own, unless the table is full. */
 static void on_time(struct co_timer *t)
 {
     struct vod_refused *r = container_of(t, struct vod_refused, timer);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a wire may make of a part: EACH for a sample beside its bytes. */
+/* Limit of the bytes that a wire renders: EACH for a sample beside its bytes. */
 enum { EACH = 256, MORE = 64 * 1024 };
 
 enum { BLOCK = 128 * 1024 };
@@ -26,7 +26,7 @@ static void make_packet(const struct vod_file *f, const struct vod_slot *slot,
         use->wire->make(state, pkt, w);
 }
 
-/* What is no frame goes with the next one; at the end of a part with the last. */
+/* Bytes that are no frame belong to the next frame; at the end of a part to the last. */
 static void mark(struct vod_cached *one, const struct vod_slot *slot, size_t end)
 {
     const struct demux_sample *s = slot->s;

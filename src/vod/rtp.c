@@ -77,7 +77,7 @@ bool vod_rtp_patch(const struct vod_feed *f, const struct vod_part *part,
 
 /* ---- where it begins and ends */
 
-/* What is there has numbers already: take those, as long as nobody was told others. */
+/* A part that is there has numbers already: take those, unless the player was given others. */
 static void settle(struct vod_feed *f)
 {
     const struct vod_part *part = NULL;

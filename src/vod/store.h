@@ -45,7 +45,7 @@ void vod_group_unref(struct vod_group *g);
 
 enum { VOD_LOADERS = 32, VOD_AHEAD_MOST = 64 };
 
-/* What waits for a coroutine that sees to it. Of one device at most half of them do. */
+/* Work that waits for a loader coroutine. One device has at most half of these. */
 struct vod_task {
     struct vod_task *next;
     uint64_t device;
@@ -72,7 +72,7 @@ void vod_queue_close(struct vod_queue *q); /* what waits is done as if its time 
 void vod_queue_put(struct vod_queue *q, struct vod_task *t);
 /* It waits no more, and is the caller's again. */
 void vod_queue_take(struct vod_queue *q, struct vod_task *t);
-/* Of a device, for co/thread.h. */
+/* The lane of a device, for co/thread.h. */
 static inline uint64_t vod_lane(uint64_t device)
 {
     return device + 1;

@@ -99,7 +99,7 @@ struct vod_wait {
 
 enum vod_got { VOD_READY, VOD_WAIT, VOD_FAILED };
 
-/* Whoever plays a file says so, and when it does no more: what one plays alone is not kept. */
+/* A player begins and ends: parts of a file that has a single player are not kept. */
 void vod_file_begin_play(struct vod_file *f);
 void vod_file_end_play(struct vod_file *f);
 

@@ -12,7 +12,7 @@
 #include "format/demux/demux.h"
 #include "live/wire.h"
 
-/* What counts on from part to part: of RTP. All 0 for what counts nothing. */
+/* Counters of RTP that go on from part to part. All 0 for other wires. */
 struct vod_numbers {
     int64_t reported;             /* when there were sender reports last, 1/90000 s of the file */
     struct {

@@ -16,14 +16,14 @@ extern const struct vod_wire vod_wire_flv, vod_wire_flv_ws, vod_wire_rtmp, vod_w
 void vod_head_put(const struct vod_file *f, const struct vod_wire_use *use, int64_t time,
                   struct wr *out);
 
-/* What onMetaData says of these tracks, new and with one reference; of a file that is a `live`
+/* The onMetaData of these tracks, new and with one reference; for a file that is a `live`
  * stream it has no end. NULL: nothing. */
 struct av_packet *vod_head_metadata(const struct demux_info *info, uint32_t tracks, bool live);
 
 /* The decoder configuration of a track, likewise; NULL: it has none. */
 struct av_packet *vod_head_config(const struct demux_track *t);
 
-/* What RTP-Info says of a feed: the numbers of the packets that come next, and the time of
+/* The RTP-Info of a feed: the numbers of the packets that come next, and the time of
  * vod_feed_position(). */
 void vod_rtp_start(struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N]);
 /* The tracks of a file as they are described: pointers are the file's. */

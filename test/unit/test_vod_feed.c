@@ -742,7 +742,7 @@ static void stops_where_it_was_told(void **state)
         open_as(&p, &vod_wire_rtp);
         vod_feed_play(&p.f, AV_MS(1000), AV_MS(to), VOD_SCALE_1);
         play_out(&p);
-        assert_true(vod_feed_ended(&p.f) && !vod_feed_failed(&p.f));
+        assert_true(p.f.ended && !vod_feed_failed(&p.f));
         read_items(&items, &p.got);
         assert_int_equal(items.byes, 2);
         for (unsigned i = 0; i < items.n; i++) {
@@ -757,7 +757,7 @@ static void stops_where_it_was_told(void **state)
         assert_int_equal(pictures, (to - 1000) / 40); /* no picture is missing */
         /* and it goes on from anywhere, until it says so again */
         vod_feed_play(&p.f, AV_MS(8000), INT64_MAX, VOD_SCALE_1);
-        assert_false(vod_feed_ended(&p.f));
+        assert_false(p.f.ended);
         play_out(&p);
         read_items(&items, &p.got);
         assert_int_equal(items.byes, 4);
