@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* paths.c - may we write and read what the configuration names, and is there room? */
 #include "app/doctor/plan.h"
-#include "base/must.h"
+#include "conf/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,27 +19,25 @@ static bool may(const char *path, int mode)
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
-/* The folder that a path is in. Frees it; malloc'ed. */
-static char *above(char *path)
+/* The folder that a path is in: it is cut off. */
+static char *above(struct doctor_plan *p, char *path)
 {
     char *slash = strrchr(path, '/');
 
-    if (!slash) {
-        free(path);
-        return must_dup(".");
-    }
+    if (!slash)
+        return conf_arena_dup(p->arena, ".");
     slash[slash == path] = '\0';
     return path;
 }
 
-/* The nearest folder above a path that is there. malloc'ed. */
-static char *nearest(const char *path)
+/* The nearest folder above a path that is there. */
+static char *nearest(struct doctor_plan *p, const char *path)
 {
-    char *out = must_dup(*path ? path : ".");
+    char *out = conf_arena_dup(p->arena, *path ? path : ".");
     struct stat st;
 
     while (stat(out, &st) < 0 && strcmp(out, ".") != 0 && strcmp(out, "/") != 0)
-        out = above(out);
+        out = above(p, out);
     return out;
 }
 
@@ -114,13 +112,13 @@ static bool no_right(struct doctor_plan *p, const struct doctor_path *one, const
 
 static void writes(struct doctor_plan *p, const struct doctor_path *one)
 {
-    char *folder = must_dup(one->path), *there;
+    char *folder = conf_arena_dup(p->arena, one->path), *there;
     struct statvfs v = { 0 };
     char text[16];
 
     if (one->kind == DOCTOR_FILE)
-        folder = above(folder);
-    there = nearest(folder);
+        folder = above(p, folder);
+    there = nearest(p, folder);
     if (!no_folder(p, one, folder, there) && !no_right(p, one, there) &&
         !no_room(p, one, there)) {
         (void)statvfs(there, &v);
@@ -128,8 +126,6 @@ static void writes(struct doctor_plan *p, const struct doctor_path *one)
                    one->path, strcmp(there, folder) == 0 ? "" : " when it is made",
                    doctor_bytes((int64_t)v.f_bavail * (int64_t)v.f_frsize, text));
     }
-    free(there);
-    free(folder);
 }
 
 static void reads(struct doctor_plan *p, const struct doctor_path *one)
@@ -154,30 +150,26 @@ static void reads(struct doctor_plan *p, const struct doctor_path *one)
 
 /* ---- what everybody gets */
 
-/* As realpath(), of what need not be there. malloc'ed, NULL: it cannot be told. */
-static char *canonical(const char *path)
+/* As realpath(), of what need not be there. NULL: it cannot be told. */
+static char *canonical(struct doctor_plan *p, const char *path)
 {
-    char *there = nearest(path), *real = realpath(there, NULL), *out = NULL;
+    char *there = nearest(p, path), *real = realpath(there, NULL), *out = NULL;
     size_t n = strlen(there);
     const char *rest = strncmp(path, there, n) == 0 ? path + n : path;
 
     rest += strspn(rest, "/");
     if (real)
-        out = must_print("%s%s%s", real, *rest ? "/" : "", rest);
+        out = conf_arena_printf(p->arena, "%s%s%s", real, *rest ? "/" : "", rest);
     free(real);
-    free(there);
     return out;
 }
 
-static bool is_below(const char *path, const char *folder)
+static bool is_below(struct doctor_plan *p, const char *path, const char *folder)
 {
-    char *a = canonical(path), *b = canonical(folder);
+    const char *a = canonical(p, path), *b = canonical(p, folder);
     size_t n = b ? strlen(b) : 0;
-    bool below = a && b && strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0' || n == 1);
 
-    free(a);
-    free(b);
-    return below;
+    return a && b && strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0' || n == 1);
 }
 
 static void open_to_all(struct doctor_plan *p, const struct doctor_path *one)
@@ -188,7 +180,7 @@ static void open_to_all(struct doctor_plan *p, const struct doctor_path *one)
         const struct doctor_path *dir = &p->path[i];
 
         if (dir->kind != DOCTOR_READ || strncmp(dir->directive, "http_s", 6) != 0 ||
-            !is_below(one->path, dir->path))
+            !is_below(p, one->path, dir->path))
             continue;
         doctor_add(&p->report, DOCTOR_WARN, "path", files ? "files" : "recordings",
                    "%s is below %s: everybody gets %s that not everybody may play", one->path,

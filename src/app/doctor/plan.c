@@ -7,6 +7,7 @@
 #include "app/services.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "conf/arena.h"
 #include "conf/protocol.h"
 #include "co/pin.h"
 #include "pull/ingest/source.h"
@@ -30,6 +31,11 @@ static void *more(void *array, size_t *n, size_t size)
 #define MORE(p, what) ((p)->what = more((p)->what, &(p)->what##_n, sizeof(*(p)->what)), \
                        &(p)->what[(p)->what##_n - 1])
 
+static char *copy(struct doctor_plan *p, const char *text)
+{
+    return conf_arena_dup(p->arena, text);
+}
+
 /* ---- ports */
 
 static bool overlap(const char *a, const char *b)
@@ -37,12 +43,9 @@ static bool overlap(const char *a, const char *b)
     return !*a || !*b || strcmp(a, b) == 0;
 }
 
-static void append(char **to, const char *name)
+static void append(struct doctor_plan *p, char **to, const char *name)
 {
-    char *both = must_print("%s, %s", *to, name);
-
-    free(*to);
-    *to = both;
+    *to = conf_arena_printf(p->arena, "%s, %s", *to, name);
 }
 
 static void add_port(struct doctor_plan *p, const struct conf_endpoint *e, int family,
@@ -56,13 +59,13 @@ static void add_port(struct doctor_plan *p, const struct conf_endpoint *e, int f
             continue;
         port->clash |= port->family != family;
         if (port->clash || strcmp(port->host, e->host) == 0) {
-            append(&port->names, name);
+            append(p, &port->names, name);
             return;
         }
     }
     port = MORE(p, port);
-    *port = (struct doctor_port){ .host = must_dup(e->host), .port = e->port,
-                                  .names = must_dup(name), .family = family };
+    *port = (struct doctor_port){ .host = copy(p, e->host), .port = e->port,
+                                  .names = copy(p, name), .family = family };
 }
 
 static void add_tls(struct doctor_plan *p, const char *where, const char *cert, const char *key)
@@ -71,12 +74,12 @@ static void add_tls(struct doctor_plan *p, const char *where, const char *cert, 
 
     for (size_t i = 0; i < p->tls_n; i++) {
         if (strcmp(p->tls[i].cert, cert) == 0 && strcmp(p->tls[i].key, key) == 0) {
-            append(&p->tls[i].where, where);
+            append(p, &p->tls[i].where, where);
             return;
         }
     }
     tls = MORE(p, tls);
-    *tls = (struct doctor_tls){ must_dup(where), must_dup(cert), must_dup(key) };
+    *tls = (struct doctor_tls){ copy(p, where), copy(p, cert), copy(p, key) };
 }
 
 static void add_services(struct doctor_plan *p, const struct conf *c)
@@ -102,19 +105,17 @@ static void add_services(struct doctor_plan *p, const struct conf *c)
 /* ---- paths */
 
 /* The folder that is made of a template: of "a/b/[app]/x.flv" it is "a/b". */
-static char *fixed(const char *template, bool file)
+static const char *fixed(struct doctor_plan *p, const char *template, bool file)
 {
-    char *out = must_dup(template), *end = strchr(out, '[');
+    char *out = copy(p, template), *end = strchr(out, '[');
 
     if (end)
         *end = '\0';
     if (!end && !file)
         return out;
     end = strrchr(out, '/');
-    if (!end) {
-        free(out);
-        return must_dup(".");
-    }
+    if (!end)
+        return ".";
     end[end == out] = '\0';
     return out;
 }
@@ -129,18 +130,14 @@ static struct doctor_path *add_path(struct doctor_plan *p, enum doctor_path_kind
             return &p->path[i];
     }
     one = MORE(p, path);
-    *one = (struct doctor_path){ kind, must_dup(directive), must_dup(path), false };
+    *one = (struct doctor_path){ kind, copy(p, directive), copy(p, path), false };
     return one;
 }
 
 static struct doctor_path *add_template(struct doctor_plan *p, const char *directive,
                                         const char *template, bool file)
 {
-    char *path = fixed(template, file);
-    struct doctor_path *one = add_path(p, DOCTOR_FOLDER, directive, path);
-
-    free(path);
-    return one;
+    return add_path(p, DOCTOR_FOLDER, directive, fixed(p, template, file));
 }
 
 static bool ends(const char *text, const char *with)
@@ -212,12 +209,12 @@ static struct doctor_program *add_program(struct doctor_plan *p, const char *dir
             return &p->program[i];
     }
     one = MORE(p, program);
-    *one = (struct doctor_program){ .directive = must_dup(directive), .path = must_dup(path),
+    *one = (struct doctor_program){ .directive = copy(p, directive), .path = copy(p, path),
                                     .ffmpeg = ffmpeg };
     return one;
 }
 
-static void add_codec(struct doctor_program *one, const char *codec)
+static void add_codec(struct doctor_plan *p, struct doctor_program *one, const char *codec)
 {
     char **to;
 
@@ -229,16 +226,17 @@ static void add_codec(struct doctor_program *one, const char *codec)
             return;
     }
     to = one->codecs = more(one->codecs, &one->codec_n, sizeof(*one->codecs));
-    to[one->codec_n - 1] = must_dup(codec);
+    to[one->codec_n - 1] = copy(p, codec);
 }
 
-static void add_engines(struct doctor_program *one, const struct conf_engines *engines)
+static void add_engines(struct doctor_plan *p, struct doctor_program *one,
+                        const struct conf_engines *engines)
 {
     for (size_t i = 0; i < engines->n; i++) {
         if (!engines->v[i].enabled)
             continue; /* of an ingest: it copies */
-        add_codec(one, engines->v[i].vcodec);
-        add_codec(one, engines->v[i].acodec);
+        add_codec(p, one, engines->v[i].vcodec);
+        add_codec(p, one, engines->v[i].acodec);
     }
 }
 
@@ -267,7 +265,7 @@ static void add_programs(struct doctor_plan *p, const struct conf *c, const stru
         const struct conf_transcode *t = &v->transcode.v[i];
 
         if (t->enabled)
-            add_engines(add_program(p, "transcode", ffmpeg_of(t->ffmpeg), true), &t->engine);
+            add_engines(p, add_program(p, "transcode", ffmpeg_of(t->ffmpeg), true), &t->engine);
     }
     for (size_t i = 0; i < v->ingest.n; i++) {
         const struct conf_ingest *in = &v->ingest.v[i];
@@ -275,7 +273,7 @@ static void add_programs(struct doctor_plan *p, const struct conf *c, const stru
         if (!in->enabled)
             continue;
         if (needs_ffmpeg(c, v, in))
-            add_engines(add_program(p, "ingest", ffmpeg_of(in->ffmpeg), true), &in->engine);
+            add_engines(p, add_program(p, "ingest", ffmpeg_of(in->ffmpeg), true), &in->engine);
         if (in->input.type == CONF_INGEST_FILE && *in->input.url && !strstr(in->input.url, "://"))
             add_path(p, DOCTOR_READ, "ingest input", in->input.url);
     }
@@ -391,11 +389,12 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     struct doctor_plan *p = must(calloc(1, sizeof(*p)));
 
     (void)snprintf(p->root, sizeof(p->root), "%s", text_or_empty(how->root));
+    p->arena = conf_arena_new();
     p->serving = how->serving;
     p->core_dump = c->core_dump;
     p->connections = c->max_connections;
     p->reserve = c->limits.api_reserve;
-    p->pid_file = must_dup(c->pid);
+    p->pid_file = copy(p, c->pid);
     p->env = job_want_env(NULL, &c->ff_env);
     if (getrlimit(RLIMIT_NOFILE, &p->files) < 0)
         p->files = (struct rlimit){ 0, 0 };
@@ -412,40 +411,17 @@ struct doctor_plan *doctor_plan_new(const struct conf *c, const struct doctor_ho
     return p;
 }
 
-static void free_program(struct doctor_program *one)
-{
-    for (size_t i = 0; i < one->codec_n; i++)
-        free(one->codecs[i]);
-    free(one->codecs);
-    free(one->directive);
-    free(one->path);
-    free(one->found);
-}
-
 void doctor_plan_free(void *plan)
 {
     struct doctor_plan *p = plan;
 
-    for (size_t i = 0; i < p->port_n; i++) {
-        free(p->port[i].host);
-        free(p->port[i].names);
-    }
-    for (size_t i = 0; i < p->tls_n; i++) {
-        free(p->tls[i].where);
-        free(p->tls[i].cert);
-        free(p->tls[i].key);
-    }
-    for (size_t i = 0; i < p->path_n; i++) {
-        free(p->path[i].directive);
-        free(p->path[i].path);
-    }
     for (size_t i = 0; i < p->program_n; i++)
-        free_program(&p->program[i]);
+        free(p->program[i].codecs);
     free(p->port);
     free(p->tls);
     free(p->path);
     free(p->program);
-    free(p->pid_file);
+    conf_arena_free(p->arena);
     job_want_argv_free(p->env);
     doctor_report_free(&p->report);
     free(p);

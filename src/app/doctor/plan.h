@@ -62,6 +62,7 @@ enum { DOCTOR_ADDRESSES = 16, DOCTOR_ADDRESS = 64 };
 
 struct doctor_plan {
     struct doctor_report report; /* the rows so far */
+    struct conf_arena *arena;    /* of all texts below */
     char root[256];
     bool serving, udp, core_dump;
     struct doctor_datagrams datagrams[DOCTOR_DATAGRAMS];

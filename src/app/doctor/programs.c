@@ -4,6 +4,7 @@
 
 #include "base/must.h"
 #include "co/os/child.h"
+#include "conf/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +14,14 @@ enum { SAID_MAX = 256 * 1024, ASK_SECONDS = 10 };
 
 /* ---- is it there */
 
-static char *in_folder(const char *folder, size_t size, const char *name)
+static char *in_folder(struct doctor_plan *p, const char *folder, size_t size, const char *name)
 {
-    char *path = must_print("%.*s/%s", (int)size, folder, name);
+    char *path = conf_arena_printf(p->arena, "%.*s/%s", (int)size, folder, name);
 
-    if (access(path, X_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
+    return access(path, X_OK) == 0 ? path : NULL;
 }
 
-static char *in_path(const char *name)
+static char *in_path(struct doctor_plan *p, const char *name)
 {
     const char *at = getenv("PATH");
     char *found = NULL;
@@ -32,7 +30,7 @@ static char *in_path(const char *name)
     while (!found) {
         size_t n = strcspn(at, ":");
 
-        found = in_folder(at, n, name);
+        found = in_folder(p, at, n, name);
         if (!at[n])
             break;
         at += n + 1;
@@ -41,15 +39,15 @@ static char *in_path(const char *name)
 }
 
 /* As those do who run it: an ffmpeg that is not where it should be is taken from PATH. */
-static char *find(const struct doctor_program *one)
+static char *find(struct doctor_plan *p, const struct doctor_program *one)
 {
     const char *slash = strrchr(one->path, '/');
 
     if (!slash)
-        return in_path(one->path);
+        return in_path(p, one->path);
     if (access(one->path, X_OK) == 0)
-        return must_dup(one->path);
-    return one->ffmpeg ? in_path(slash + 1) : NULL;
+        return one->path;
+    return one->ffmpeg ? in_path(p, slash + 1) : NULL;
 }
 
 static void tell_another(struct doctor_plan *p, const struct doctor_program *one)
@@ -66,7 +64,7 @@ void doctor_look_programs(struct doctor_plan *p)
     for (size_t i = 0; i < p->program_n; i++) {
         struct doctor_program *one = &p->program[i];
 
-        one->found = find(one);
+        one->found = find(p, one);
         if (one->found) {
             tell_another(p, one);
             if (!one->ffmpeg)

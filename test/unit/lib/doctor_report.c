@@ -2,6 +2,8 @@
 /* doctor_report.c - what tests of the doctor share: a fake /proc, its report. */
 #include "doctor_report.h"
 
+#include "conf/arena.h"
+
 void dir_put(const char *path, const char *text)
 {
     char cmd[600], whole[512];
@@ -47,6 +49,7 @@ struct doctor_plan *plan_new(void)
     (void)snprintf(p->root, sizeof(p->root), "%s", dir);
     p->connections = 1000;
     p->core_dump = true;
-    p->pid_file = strdup("/nowhere");
+    p->arena = conf_arena_new();
+    p->pid_file = conf_arena_dup(p->arena, "/nowhere");
     return p;
 }
