@@ -56,7 +56,7 @@ static err_t send_blocks(struct http_exchange *x, int status, const struct hls_f
 static err_t send_some(struct http_exchange *x, int status, const struct hls_file *f, size_t begin,
                        size_t end)
 {
-    if (f->shop)
+    if (f->cache)
         return send_blocks(x, status, f, begin, end);
     return send_bytes(x, status, f->data + begin, end - begin);
 }

@@ -20,7 +20,7 @@ static struct sink *new(const struct sink_setup *setup)
 
     d->env = setup->env;
     d->disk = setup->records;
-    d->shop = shop_new(setup->env->streams);
+    d->cache = block_cache_new(setup->env->streams);
     co_group_init(&d->group);
     return &d->sink;
 }
@@ -126,7 +126,7 @@ static void free_all(struct sink *sink)
 {
     struct dvrs *d = dvrs_of(sink);
 
-    (void)shop_unref(d->shop);
+    (void)block_cache_unref(d->cache);
     free(d);
 }
 

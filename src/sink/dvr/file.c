@@ -228,7 +228,7 @@ static void free_job(struct job *j)
 
     wr_free(&j->header);
     if (j->data.first)
-        shop_free_blocks(s->shop, &j->data);
+        block_cache_return(s->cache, &j->data);
     free(j);
     dvr_stream_unref(s);
 }
@@ -280,7 +280,7 @@ void dvr_file_append(struct dvr_stream *s)
 
     if (s->block.w.bad || (s->file_lost && !s->block_key)) {
         s->file_lost = true;
-        shop_free_blocks(s->shop, &s->block);
+        block_cache_return(s->cache, &s->block);
         return;
     }
     s->file_lost = false;

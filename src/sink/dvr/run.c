@@ -93,7 +93,7 @@ static void open_file(struct dvr_stream *s, int64_t dts)
         return;
     }
     mp4_frag_fini(&s->mp4);
-    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX, &s->shop->blocks);
+    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX, &s->cache->blocks);
     s->mp4.origin = dts;
     configure_mp4(s);
 }

@@ -30,7 +30,7 @@ static void cut(struct live_keeper *k)
 {
     struct dvr_stream *s = stream_of(k);
 
-    shop_free_blocks(s->shop, &s->block);
+    block_cache_return(s->cache, &s->block);
     mp4_frag_drop(&s->mp4);
     s->file_lost = true;
     s->block_key = false;
@@ -48,10 +48,10 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *n
     s->key = session_stream_key(names);
     s->conf = conf_ref(conf);
     s->set = set;
-    s->shop = shop_ref(d->shop);
-    blocks_init(&s->block, BLOCK_LIMIT, &s->shop->blocks);
+    s->cache = block_cache_ref(d->cache);
+    blocks_init(&s->block, BLOCK_LIMIT, &s->cache->blocks);
     wr_init(&s->header, HEADER_LIMIT);
-    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX, &s->shop->blocks);
+    mp4_frag_init(&s->mp4, DVR_FRAGMENT_MAX, &s->cache->blocks);
     disk_lane_init(&s->lane, d->disk);
     disk_room_open(&s->room, d->disk, set->path);
     s->quota = set->quota;
@@ -77,7 +77,7 @@ void dvr_stream_unref(struct dvr_stream *s)
     mp4_frag_fini(&s->mp4);
     disk_room_close(&s->room);
     blocks_free(&s->block);
-    (void)shop_unref(s->shop);
+    (void)block_cache_unref(s->cache);
     wr_free(&s->header);
     (void)conf_unref(s->conf);
     sink_notifier_fini(&s->teller);

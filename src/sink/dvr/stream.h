@@ -14,7 +14,7 @@
 #include "sink/dvr/dvr.h"
 #include "sink/notify.h"
 #include "sink/store/disk_room.h"
-#include "sink/store/shop.h"
+#include "sink/store/block_cache.h"
 
 enum {
     DVR_PATH_MAX = 1024,
@@ -48,7 +48,7 @@ struct dvr_stream {
     struct ref ref;          /* the registry's, the coroutine's, and one of each job */
     struct dvr_stream *next; /* in the registry, until it is read to its end */
     struct dvrs *dvrs;
-    struct shop *shop;       /* of its blocks */
+    struct block_cache *cache;       /* of its blocks */
     struct live_keeper keeper;
     char *name;              /* for the log: "recording of live/x" */
     struct stream_key *key;  /* what it is called */
@@ -97,7 +97,7 @@ struct dvrs {
     struct sink sink;
     struct session_env *env;
     struct disk *disk;
-    struct shop *shop;
+    struct block_cache *cache;
     struct dvr_stream *streams; /* the newest first */
     struct co_group group;
 };

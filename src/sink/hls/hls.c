@@ -18,7 +18,7 @@ struct hls *hls_new(struct session_env *env, struct disk *disk)
     h->disk = disk;
     h->names = hls_names_new();
     h->ended = hls_ended_new();
-    h->shop = shop_new(env->streams);
+    h->cache = block_cache_new(env->streams);
     co_group_init(&h->group);
     return h;
 }
@@ -141,7 +141,7 @@ static void sink_free(struct sink *sink)
         hls_stream_dispose(h->streams, false);
     hls_names_free(h->names);
     hls_ended_free(h->ended);
-    (void)shop_unref(h->shop);
+    (void)block_cache_unref(h->cache);
     h->env->hls = NULL;
     free(h);
 }

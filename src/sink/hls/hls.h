@@ -20,7 +20,7 @@
 #include "session/env.h"
 #include "sink/sink.h"
 #include "sink/store/disk.h"
-#include "sink/store/shop.h"
+#include "sink/store/block_cache.h"
 
 struct hls; /* owned by the server */
 
@@ -34,7 +34,7 @@ struct hls_file {
     bool playlist;       /* it changes: to be asked for again and again */
     uint8_t *data;       /* NULL: it is in blocks */
     struct blocks blocks;
-    struct shop *shop;   /* where those go; NULL: there are none */
+    struct block_cache *cache;   /* where those go; NULL: there are none */
     struct hls_pack *packs[2]; /* of a list: the same by gzip, without and with places for what is
                                 * a player's own, once somebody asked for it (serve/hls/pack.h) */
 };

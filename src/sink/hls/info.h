@@ -24,7 +24,7 @@ struct hls_info {
     struct hls_stream *stream; /* that this is of */
     const struct hls_events *events;
     struct hls *hls;
-    struct shop *shop;       /* of its blocks */
+    struct block_cache *cache;       /* of its blocks */
     char *name;              /* for the log: "HLS of live/x" */
     struct stream_key *key;  /* what it is called */
     char *m3u8_path;         /* on disk */

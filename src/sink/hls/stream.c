@@ -85,7 +85,7 @@ static void free_stream(struct hls_stream *s)
     live_keeper_close(&s->keeper);
     hls_muxer_fini(&s->mux);
     hls_store_fini(&s->store);
-    (void)shop_unref(s->info.shop);
+    (void)block_cache_unref(s->info.cache);
     (void)conf_unref(s->info.conf);
     free(s->list.q.v);
     free(s->list.expired.v);
@@ -175,7 +175,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     info->format = format;
     info->key = session_stream_key(names);
     info->name = must_print("%s of %s/%s", format->name, info->key->app, info->key->name);
-    info->shop = shop_ref(h->shop);
+    info->cache = block_cache_ref(h->cache);
     hls_clock_begin(&info->clock);
     hls_stream_apply(s, conf, vhost);
     s->list = (struct hls_list){ .info = info, .store = &s->store, .mux = &s->mux };

@@ -14,7 +14,7 @@ struct hls {
     struct hls_stream *streams;
     struct co_group group;
     struct hls_names *names; /* paths of what is in memory */
-    struct shop *shop;       /* of segments */
+    struct block_cache *cache;       /* of segments */
     uint64_t etags;
     struct hls_sessions *sessions; /* of serve/hls, which makes and frees them */
     struct hls_ended_list *ended;
@@ -32,7 +32,7 @@ struct hls_name {
 struct hls_names *hls_names_new(void);
 void hls_names_free(struct hls_names *n);
 struct hls_file *hls_file_new(struct hls *h, struct wr *take, const char *type);
-/* The same of blocks of the shop. */
+/* The same of blocks of the cache. */
 struct hls_file *hls_file_of(struct hls *h, struct blocks *take, const char *type);
 struct hls_file *hls_file_ref(struct hls_file *f);
 struct hls_name *hls_names_get(struct hls *h, const char *path); /* NULL: there is none */

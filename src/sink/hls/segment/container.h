@@ -18,12 +18,12 @@ struct hls_container {
     int version;                 /* of playlists of such segments, at least */
     enum segmenter_parts parts;  /* without low latency */
     bool inits;                  /* segments need an initialization */
-    const char *(*file)(const struct conf_hls *met); /* what segments are called */
+    const char *(*file)(const struct conf_hls *set); /* what segments are called */
     bool (*takes)(enum av_codec codec);
     /* Was anything made with the decoder configuration that this track has? */
     bool (*is_begun)(const struct hls_muxer *m, const struct mp4_part *track);
-    err_t (*configure)(struct hls_muxer *m, const struct frame *f);
-    void (*open)(struct hls_muxer *m);
+    err_t (*configure)(struct hls_muxer *m, const struct frame *f); /* NULL: the tracks know it */
+    void (*open)(struct hls_muxer *m); /* NULL: nothing to do */
     err_t (*add)(struct hls_muxer *m, const struct frame *f);
     /* The frames so far are a part; NULL: it has none. */
     void (*part)(struct hls_muxer *m, int64_t end);

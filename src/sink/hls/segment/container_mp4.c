@@ -15,18 +15,6 @@ bool hls_mp4_is_begun(const struct hls_muxer *m, const struct mp4_part *track)
     return m->init || track->n > 0;
 }
 
-err_t hls_mp4_configure(struct hls_muxer *m, const struct frame *f)
-{
-    (void)m;
-    (void)f;
-    return NULL; /* the track knows it */
-}
-
-static void begin(struct hls_muxer *m)
-{
-    (void)m;
-}
-
 err_t hls_mp4_add(struct hls_muxer *m, const struct frame *f)
 {
     bool changed;
@@ -88,5 +76,5 @@ static bool end(struct hls_muxer *m, int64_t at, struct hls_segment **second)
 const struct hls_container hls_container_mp4 = {
     .name = "MP4", .type = "video/iso.segment", .version = 7, .parts = SEGMENTER_FRAGMENTS,
     .inits = true, .file = hls_mp4_file, .takes = mp4_track_takes, .is_begun = hls_mp4_is_begun,
-    .configure = hls_mp4_configure, .open = begin, .add = hls_mp4_add, .part = part, .close = end,
+    .add = hls_mp4_add, .part = part, .close = end,
 };

@@ -65,7 +65,7 @@ static bool cut(struct hls_muxer *m, struct hls_segment *seg, bool video, int64_
 {
     char rest[64];
 
-    shop_free_blocks(m->info->shop, &m->out);
+    block_cache_return(m->info->cache, &m->out);
     seg->at = mp4_frag_cut_one(&m->mp4, video ? AV_VIDEO : AV_AUDIO, end, &m->out);
     if (m->out.w.bad || blocks_len(&m->out) == 0)
         return false;
@@ -124,6 +124,5 @@ static void begin(struct hls_muxer *m)
 const struct hls_container hls_container_tracks = {
     .name = "MP4", .type = "video/iso.segment", .version = 7, .parts = SEGMENTER_WHOLE,
     .inits = true, .file = hls_mp4_file, .takes = mp4_track_takes,
-    .is_begun = hls_mp4_is_begun, .configure = hls_mp4_configure, .open = begin,
-    .add = hls_mp4_add, .close = end,
+    .is_begun = hls_mp4_is_begun, .open = begin, .add = hls_mp4_add, .close = end,
 };

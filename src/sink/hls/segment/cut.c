@@ -46,7 +46,7 @@ static void configure(struct hls_muxer *m, const struct frame *f)
     if (f->kind == AV_VIDEO)
         m->segmenter.has_video = true;
     err = mp4_track_set(t, f, &changed);
-    if (!err)
+    if (!err && m->info->container->configure)
         err = m->info->container->configure(m, f);
     if (err)
         left_out(m, err);

@@ -78,8 +78,6 @@ void hls_seal_end(struct hls_muxer *m);
 /* container_mp4.c: of all containers of MP4 */
 const char *hls_mp4_file(const struct conf_hls *set);
 bool hls_mp4_is_begun(const struct hls_muxer *m, const struct mp4_part *track);
-err_t hls_mp4_configure(struct hls_muxer *m, const struct frame *f)
-    __attribute__((warn_unused_result));
 err_t hls_mp4_add(struct hls_muxer *m, const struct frame *f) __attribute__((warn_unused_result));
 
 #endif

@@ -28,7 +28,7 @@ void hls_part_add(struct hls_muxer *m, int64_t end, size_t from)
 
     seg->parts = v;
     p = &v[seg->n_parts];
-    blocks_init(&b, HLS_SEGMENT_MAX * 2, &m->info->shop->blocks);
+    blocks_init(&b, HLS_SEGMENT_MAX * 2, &m->info->cache->blocks);
     blocks_copy(&b, &m->out, from);
     *p = (struct hls_part){ .path = hls_part_path(m->info, seg->seq, seg->n_parts),
                             .duration = segmenter_part(&m->segmenter, end),

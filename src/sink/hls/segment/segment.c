@@ -13,7 +13,7 @@ static void init_containers(struct hls_muxer *m)
 {
     ts_mux_init(&m->ts);
     m->ts.audio_span = AUDIO_SPAN;
-    mp4_frag_init(&m->mp4, HLS_SEGMENT_MAX * 2, &m->info->shop->blocks);
+    mp4_frag_init(&m->mp4, HLS_SEGMENT_MAX * 2, &m->info->cache->blocks);
 }
 
 static void fini_containers(struct hls_muxer *m)
@@ -24,7 +24,7 @@ static void fini_containers(struct hls_muxer *m)
 
 void hls_muxer_init(struct hls_muxer *m)
 {
-    blocks_init(&m->out, HLS_SEGMENT_MAX * 2, &m->info->shop->blocks);
+    blocks_init(&m->out, HLS_SEGMENT_MAX * 2, &m->info->cache->blocks);
     init_containers(m);
 }
 
@@ -77,9 +77,10 @@ void hls_segment_open(struct hls_muxer *m, const struct frame *f)
     seg->discontinuity = how->discontinuity;
     seg->period = how->period;
     m->now = seg;
-    shop_free_blocks(m->info->shop, &m->out);
+    block_cache_return(m->info->cache, &m->out);
     hls_key_next(m);
-    m->info->container->open(m);
+    if (m->info->container->open)
+        m->info->container->open(m);
 }
 
 /* ------------------------------------------------------------ the end of a segment */
@@ -116,7 +117,7 @@ static void print(struct hls_muxer *m, const struct hls_segment *seg)
 void hls_segment_drop(struct hls_muxer *m)
 {
     segmenter_lose(&m->segmenter, m->out.w.bad);
-    shop_free_blocks(m->info->shop, &m->out);
+    block_cache_return(m->info->cache, &m->out);
     hls_segment_free(m->store, m->now);
     m->now = NULL;
 }

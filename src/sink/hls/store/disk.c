@@ -53,7 +53,7 @@ static void run(struct disk_job *job)
 
     if (j->lines.text)
         write_lines(&j->lines);
-    if (j->file && j->file->shop)
+    if (j->file && j->file->cache)
         (void)disk_write_blocks_file(job, j->path, j->file->blocks.first, j->file->size);
     else if (j->file && j->swap)
         (void)disk_swap_file(job, j->path, j->file->data, j->file->size);
@@ -86,7 +86,7 @@ static struct job *new_job(struct hls_store *s, const char *path, struct hls_fil
     j->path = path ? must_dup(path) : NULL;
     j->file = file ? hls_file_ref(file) : NULL;
     j->job.run = run;
-    j->job.bytes = file ? JOB + (file->shop ? file->blocks.memory : file->size) : REMOVAL;
+    j->job.bytes = file ? JOB + (file->cache ? file->blocks.memory : file->size) : REMOVAL;
     return j;
 }
 

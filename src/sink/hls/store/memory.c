@@ -57,7 +57,7 @@ struct hls_file *hls_file_of(struct hls *h, struct blocks *take, const char *typ
     blocks_fit(take);
     f->size = blocks_len(take);
     f->blocks = blocks_take(take);
-    f->shop = shop_ref(h->shop);
+    f->cache = block_cache_ref(h->cache);
     return f;
 }
 
@@ -81,9 +81,9 @@ static void free_packs(struct hls_file *f)
 struct hls_file *hls_file_unref(struct hls_file *f)
 {
     if (f && ref_put(&f->ref)) {
-        if (f->shop)
-            shop_free_blocks(f->shop, &f->blocks);
-        (void)shop_unref(f->shop);
+        if (f->cache)
+            block_cache_return(f->cache, &f->blocks);
+        (void)block_cache_unref(f->cache);
         free(f->data);
         free_packs(f);
         free(f);

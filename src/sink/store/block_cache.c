@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shop.c - blocks of segments and recordings. */
-#include "sink/store/shop.h"
+/* block_cache.c - blocks of segments and recordings. */
+#include "sink/store/block_cache.h"
 
 #include "base/container_of.h"
 #include "base/must.h"
@@ -12,9 +12,9 @@ enum { KEPT = 32 << 20, PART = 16 }; /* bytes, but no more than that part of lim
 
 #define SWEEP CO_SECONDS(10)
 
-struct shop *shop_new(struct live_registry *r)
+struct block_cache *block_cache_new(struct live_registry *r)
 {
-    struct shop *s = must(calloc(1, sizeof(*s)));
+    struct block_cache *s = must(calloc(1, sizeof(*s)));
 
     ref_init(&s->ref);
     s->blocks.used = live_registry_counter(r);
@@ -22,13 +22,13 @@ struct shop *shop_new(struct live_registry *r)
     return s;
 }
 
-struct shop *shop_ref(struct shop *s)
+struct block_cache *block_cache_ref(struct block_cache *s)
 {
     ref_get(&s->ref);
     return s;
 }
 
-struct shop *shop_unref(struct shop *s)
+struct block_cache *block_cache_unref(struct block_cache *s)
 {
     if (!s || !ref_put(&s->ref))
         return NULL;
@@ -40,7 +40,7 @@ struct shop *shop_unref(struct shop *s)
 
 static void sweep(struct co_timer *t)
 {
-    struct shop *s = container_of(t, struct shop, sweep);
+    struct block_cache *s = container_of(t, struct block_cache, sweep);
 
     block_shop_sweep(&s->blocks);
     if (s->blocks.n > 0)
@@ -72,14 +72,14 @@ static void bury(struct blocks *b)
     live_reap(&d->reap);
 }
 
-static unsigned most(const struct shop *s)
+static unsigned most(const struct block_cache *s)
 {
     size_t kept = s->memory->limit ? s->memory->limit / PART : KEPT;
 
     return (unsigned)((kept < KEPT ? kept : KEPT) / BLOCK_SIZE);
 }
 
-void shop_free_blocks(struct shop *s, struct blocks *b)
+void block_cache_return(struct block_cache *s, struct blocks *b)
 {
     bool first = s->blocks.n == 0;
 
