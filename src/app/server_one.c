@@ -6,6 +6,7 @@
 #include "app/heartbeat.h"
 #include "app/history.h"
 #include "app/os/memory.h"
+#include "app/protocols.h"
 #include "app/sinks.h"
 #include "app/upkeep/upkeep.h"
 #include "app/version.h"
@@ -16,7 +17,6 @@
 #include "serve/http/packed.h"
 #include "serve/http/static.h"
 #include "serve/http/vod.h"
-#include "serve/rtc/http.h"
 #include "serve/rtsp/tunnel.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
@@ -118,7 +118,7 @@ static void make_env(struct server *s, const struct server_self *self)
                                .guard = self->guard,
                                .workers = self->workers, .worker = self->worker,
                                .connections = &s->connections, .helpers = &s->helpers,
-                               .http = &s->http,
+                               .service = { [PROTOCOL_HTTP] = &s->http },
                                .on_publish = on_publish, .on_unpublish = on_unpublish,
                                .on_wanted = on_wanted };
     s->env.messages = &s->messages;
@@ -151,7 +151,10 @@ struct server *server_make(const struct server_self *self)
         s->history = history_new();
     }
     make_api(s);
-    rtc_http_mount(s->http.mux); /* behind who asks for its token */
+    for (int i = 0; i < PROTOCOLS; i++) { /* behind what asks for the token of the API */
+        if (protocols[i]->mount)
+            protocols[i]->mount(s->http.mux);
+    }
     return s;
 }
 

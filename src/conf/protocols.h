@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* protocols.h - the list of all protocols that clients connect with, the types of their clients and
- * their lines in the log. A line here adds a protocol to all that walks the list; its row is
- * conf_protocol_ID in conf/protocol/ID.c (conf/protocol.h) and protocol_ID in serve/ID/protocol.c
- * (serve/protocol.h).
+/* protocols.h - the list of all protocols that clients connect with, the types of their clients,
+ * their lines in the log and their secrets. A line here adds a protocol to all that walks the list;
+ * its row is conf_protocol_ID in conf/protocol/ID.c (conf/protocol.h) and protocol_ID in
+ * serve/ID/protocol.c (serve/protocol.h).
  */
 #ifndef CONF_PROTOCOLS_H
 #define CONF_PROTOCOLS_H
@@ -62,6 +62,13 @@
     XX(RTC_PUBLISH, "<- RTC") \
     XX(RTMFP_PLAY, "-> RTMFP_PLA") \
     XX(RTMFP_PUBLISH, "<- RTMFP_CPB")
+
+/* Secrets that strangers may guess at, XX(ID, "text"): GUARD_ID, for session/guard.h. */
+#define PROTOCOL_SECRET_LIST(XX) \
+    XX(API, "API passwords") \
+    XX(RTSP, "RTSP passwords") \
+    XX(SRT, "SRT passphrases") \
+    XX(KEY, "stream keys")
 
 #define XX(ID, id) PROTOCOL_##ID,
 enum protocol_id { PROTOCOL_LIST(XX) PROTOCOLS };

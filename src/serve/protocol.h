@@ -13,6 +13,7 @@
 
 struct counter_table;
 struct datagram_protocol;
+struct http_mux;
 struct io_tls_server;
 
 /* A connection that came. */
@@ -30,6 +31,7 @@ struct protocol {
      * to the conversation, or stays the caller's. NULL: it has no connections. Does not yield. */
     err_t (*accept)(struct session_env *env, const struct protocol_guest *guest,
                     struct peers_place *place);
+    void (*mount)(struct http_mux *mux);       /* what it answers over HTTP; NULL: nothing */
     const struct datagram_protocol *datagrams; /* NULL: it has none */
     const struct counter_table *counters;      /* for metrics and the log; NULL: none */
 };

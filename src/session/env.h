@@ -24,7 +24,6 @@ struct tokens;
 struct replicas;
 struct rtmp_in_pool;
 struct workers;
-struct http_service;
 struct rtsp_multicast;
 struct rtsp_udp;
 struct vod;
@@ -71,7 +70,6 @@ struct session_env {
     struct co_group *connections; /* all of this worker: those that come from others join it */
     struct co_group *helpers;     /* what serves no one connection; ends after those;
                                    * NULL: there is none */
-    struct http_service *http;    /* of this worker, for the same */
     struct rtsp_udp *rtsp_udp;    /* ports of this worker for media of RTSP; NULL: none yet */
     struct rtsp_multicast *rtsp_multicast; /* its streams that are sent to groups; NULL: none */
     struct vod *vod;              /* files on demand of this worker; NULL: none */

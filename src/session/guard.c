@@ -153,8 +153,9 @@ void session_guard_wrong(const struct session_env *env, enum guard_kind kind, co
                          const char *said, size_t size)
 {
     static const char *const what[] = {
-        [GUARD_API] = "API passwords", [GUARD_RTSP] = "RTSP passwords",
-        [GUARD_SRT] = "SRT passphrases", [GUARD_KEY] = "stream keys",
+#define XX(ID, text) [GUARD_##ID] = text,
+        PROTOCOL_SECRET_LIST(XX)
+#undef XX
     };
     struct guard_rule rule;
     co_usec now = co_clock();

@@ -13,7 +13,9 @@
 
 enum { GUARD_ADDRESSES = 1024 };
 
-enum guard_kind { GUARD_API, GUARD_RTSP, GUARD_SRT, GUARD_KEY };
+#define XX(ID, text) GUARD_##ID,
+enum guard_kind { PROTOCOL_SECRET_LIST(XX) GUARD_KINDS };
+#undef XX
 
 struct guard_rule {
     int attempts; /* wrong ones before the address is locked; 0: it never is */

@@ -36,6 +36,11 @@ struct http_service {
     unsigned long requests; /* so far */
 };
 
+static inline struct http_service *http_service_of(const struct session_env *env)
+{
+    return env->service[PROTOCOL_HTTP];
+}
+
 /* One request and its answer. All of it is the session's and lives as long as the handler runs. */
 struct http_exchange {
     struct session_env *env;

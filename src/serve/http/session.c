@@ -90,7 +90,7 @@ static void reserve(struct http_session *s)
 static struct tcp_conn *make(struct session_env *env, struct io *io,
                              const struct protocol_guest *guest)
 {
-    struct http_session *s = session_new(env->http, io);
+    struct http_session *s = session_new(http_service_of(env), io);
 
     s->ports = ports_of(guest->served[PROTOCOL_HTTP]);
     if (guest->reserved)
@@ -418,7 +418,7 @@ static void end(struct tcp_conn *c, err_t err)
 
 static void arrive(struct tcp_conn *c)
 {
-    session_of(c)->service = c->env->http;
+    session_of(c)->service = http_service_of(c->env);
 }
 
 static err_t go_on(struct tcp_conn *c)
