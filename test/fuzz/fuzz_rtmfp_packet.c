@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_rtmfp_packet.c - any bytes where a plain packet of RTMFP should be: each chunk is read, and
  * written again; and any bytes where a datagram should be. */
-#include "../unit/rtmfp_again.h"
+#include "rtmfp_again.h"
 #include "fuzz.h"
 #include "proto/rtmfp/crypt.h"
 #include "proto/rtmfp/fragment.h"
