@@ -80,24 +80,7 @@ static bool is_indirect_call(const uint8_t before[8])
 {
     return before[7] == 0xd6 && before[6] == 0x3f; /* blr */
 }
-#else
-static struct registers registers(const ucontext_t *uc)
-{
-    (void)uc;
-    return (struct registers){ 0, 0, 0 };
-}
-
-static bool is_call(const uint8_t before[8])
-{
-    (void)before;
-    return false;
-}
-
-static bool is_indirect_call(const uint8_t before[8])
-{
-    return is_call(before);
-}
-#endif
+#endif /* 3rdparty/st/context.S knows no other machine */
 
 /* Copy memory that may not be there. A register that is used for something else than frames
  * points anywhere, so the kernel is asked to do the reading. By bare system calls: sanitizers
@@ -328,14 +311,6 @@ static void add_name(struct text *t, uintptr_t pc)
         return;
     }
     add_hex(t, pc);
-}
-
-size_t co_trace_name(uintptr_t pc, char *buf, size_t size)
-{
-    struct text t = { buf, size, 0 };
-
-    add_name(&t, pc);
-    return t.n;
 }
 
 size_t co_trace_text(const uintptr_t *pc, int n, char *buf, size_t size)

@@ -19,9 +19,7 @@ void co_trace_init(void);
  * place. Gives how many. Code without frame pointers ends the walk or is left out of it. */
 int co_trace_from(const void *ucontext, uintptr_t *pc, int max);
 
-/* "rtmp_read+0x1f", "libc.so.6+0x11d2f", "0x7f12"; returns the length, less than size. */
-size_t co_trace_name(uintptr_t pc, char *buf, size_t size);
-/* All of them, "a+0x1 < b+0x2 < c+0x3". */
+/* "rtmp_read+0x1f < libc.so.6+0x11d2f < 0x7f12"; returns the length, less than size. */
 size_t co_trace_text(const uintptr_t *pc, int n, char *buf, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "vod/store.h"
 
 #include <stdio.h>
@@ -12,14 +13,10 @@
 
 #define EVERY CO_SECONDS(10)
 
-/* FNV-1a; two that are alike by chance are counted as one. */
+/* Two that are alike by chance are counted as one. */
 static uint32_t kind_of(const char *text)
 {
-    uint32_t h = 2166136261u;
-
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 16777619u;
-    return h;
+    return (uint32_t)text_hash_more(TEXT_HASH_BEGIN, text, strlen(text));
 }
 
 /* Is it one of those that were not told yet, and is there room for it? */

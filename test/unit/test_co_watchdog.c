@@ -240,13 +240,13 @@ static void test_names_of_places(void **state)
     char buf[64], tiny[8];
 
     (void)state;
-    (void)co_trace_name((uintptr_t)&spin_in_a_static_function + 1, buf, sizeof(buf));
+    (void)co_trace_text((uintptr_t[]){ (uintptr_t)&spin_in_a_static_function + 1 }, 1, buf, sizeof(buf));
     assert_string_equal(buf, "spin_in_a_static_function+0x1");
-    assert_int_equal(co_trace_name((uintptr_t)&its_caller, tiny, sizeof(tiny)), 7);
+    assert_int_equal(co_trace_text((uintptr_t[]){ (uintptr_t)&its_caller }, 1, tiny, sizeof(tiny)), 7);
     assert_string_equal(tiny, "its_cal");
-    (void)co_trace_name(16, buf, sizeof(buf));
+    (void)co_trace_text((uintptr_t[]){ 16 }, 1, buf, sizeof(buf));
     assert_string_equal(buf, "0x10");
-    (void)co_trace_name((uintptr_t)&getenv, buf, sizeof(buf));
+    (void)co_trace_text((uintptr_t[]){ (uintptr_t)&getenv }, 1, buf, sizeof(buf));
     assert_non_null(strstr(buf, "+0x"));
     (void)co_trace_text((uintptr_t[]){ 1, 2 }, 2, buf, sizeof(buf));
     assert_string_equal(buf, "0x1 < 0x2");
