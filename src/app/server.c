@@ -78,26 +78,12 @@ static void run_one(struct session_env *env, void *errs)
     ((err_t *)errs)[env->worker] = server_run(env->arg);
 }
 
-/* The helpers of all workers. The first error is the answer, others go to the log. */
-err_t server_first_error(err_t errs[WORKERS_MAX])
-{
-    err_t first = NULL;
-
-    for (unsigned i = 0; i < WORKERS_MAX; i++) {
-        if (!first)
-            first = errs[i];
-        else
-            err_free(&errs[i]);
-    }
-    return first;
-}
-
 static err_t run_all(struct server *s)
 {
     err_t errs[WORKERS_MAX] = { NULL };
 
     workers_each(&s->env, run_one, errs);
-    return server_first_error(errs);
+    return workers_first_error(errs);
 }
 
 err_t server_listen(struct server *s)

@@ -14,7 +14,7 @@ static void refuse(struct server *s)
 {
     unsigned n = refusals_add(&s->env.refusals, REFUSAL_CONNECTIONS, co_now());
 
-    if (n > 0 && (int)server_connections(s) < s->env.conf->max_connections)
+    if (n > 0 && (int)workers_connections(&s->env) < s->env.conf->max_connections)
         log_warn("refused %u connections: of %ld descriptors few are left, raise ulimit -n", n,
                  s->files);
     else if (n > 0)
@@ -34,7 +34,7 @@ static void refuse_for_memory(struct server *s)
 static enum server_room room_for(struct server *s, const struct listeners_guest *guest)
 {
     const struct server_use use = {
-        .taken = (int)server_connections(s), .fd = guest->fd, .files = s->files,
+        .taken = (int)workers_connections(&s->env), .fd = guest->fd, .files = s->files,
         .api = services_reserve(guest->services),
         .local = !guest->proxied && server_room_is_local(guest->peer),
     };

@@ -73,7 +73,7 @@ err_t server_datagram_listen(struct server *s)
         return err;
     workers_each(&s->env, apply_one, &l);
     server_datagram_next_free(l.next);
-    return server_first_error(l.errs);
+    return workers_first_error(l.errs);
 }
 
 void server_datagram_refuse(const struct session_env *env)

@@ -58,8 +58,6 @@ void server_datagram_next_free(struct server_datagram_next *next);
 void server_datagram_refuse(const struct session_env *env);
 void server_datagram_reload(const struct session_env *env);
 void server_datagram_free(const struct session_env *env);
-/* The first that there is, for the caller; the others are freed. */
-err_t server_first_error(err_t errs[WORKERS_MAX]);
 /* What runs beside the connections, once it listens. */
 err_t server_run(struct server *s) __attribute__((warn_unused_result));
 /* Publish what this worker counts. */

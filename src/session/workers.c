@@ -184,3 +184,16 @@ void workers_each(struct session_env *env, workers_fn *fn, void *arg)
     for (unsigned i = 0; i < workers_count(env); i++)
         workers_call(env, i, fn, arg);
 }
+
+err_t workers_first_error(err_t errs[WORKERS_MAX])
+{
+    err_t first = NULL;
+
+    for (unsigned i = 0; i < WORKERS_MAX; i++) {
+        if (!first)
+            first = errs[i];
+        else
+            err_free(&errs[i]);
+    }
+    return first;
+}

@@ -78,5 +78,7 @@ bool workers_ask(struct session_env *env, unsigned to, workers_fn *fn, void *arg
                  void (*drop)(void *arg), co_usec patience) __attribute__((warn_unused_result));
 /* By each, one after the other, in their order. */
 void workers_each(struct session_env *env, workers_fn *fn, void *arg);
+/* The first error of those that each worker wrote, for the caller; the others are freed. */
+err_t workers_first_error(err_t errs[WORKERS_MAX]) __attribute__((warn_unused_result));
 
 #endif
