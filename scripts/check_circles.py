@@ -17,15 +17,9 @@ root, objs = map(Path, sys.argv[1:3])
 
 
 def read_tables():
-    """{file: reason}, and {folder: files} where circles are still larger than MOST."""
-    tables, large = {}, {}
-    for line in (root / "CIRCLES").read_text().splitlines():
-        name, colon, reason = line.split("#")[0].partition(":")
-        if colon and name.endswith(".c"):
-            tables[name.strip()] = reason.strip()
-        elif colon:
-            large[name.strip()] = int(reason)
-    return tables, large
+    """{file: reason}"""
+    lines = (line.split("#")[0].partition(":") for line in (root / "CIRCLES").read_text().splitlines())
+    return {name.strip(): reason.strip() for name, colon, reason in lines if colon}
 
 
 def read_needs():
@@ -73,20 +67,12 @@ def circles(needs):
     return [c for c in found if len(c) > 1]
 
 
-tables, large = read_tables()
+tables = read_tables()
 needs = read_needs()
 bad = [f"{root}/CIRCLES: there is no {f}" for f in tables if f not in needs]
 bad += [f"{root}/CIRCLES: {f}: give a reason" for f, why in tables.items() if not why]
 found = circles({f: set() if f in tables else to for f, to in needs.items()})
-for circle in found:
-    most = max([MOST] + [n for folder, n in large.items() if circle[0].startswith(folder + "/")])
-    if len(circle) > most:
-        bad.append(f"{len(circle)} files need each other, at most {most}: {' '.join(circle)}")
-for folder, most in large.items():
-    sizes = [len(c) for c in found if c[0].startswith(folder + "/")]
-    if max(sizes, default=0) < most:
-        bad.append(f"{root}/CIRCLES: {folder}: write {max(sizes, default=0)} instead of {most}, "
-                   f"or remove the row if it is at most {MOST}")
+bad += [f"{len(c)} files need each other, at most {MOST}: {' '.join(c)}" for c in found if len(c) > MOST]
 for f in tables:
     if f in needs and not any(f in c and len(c) > MOST for c in circles(
             {g: set() if g in tables and g != f else to for g, to in needs.items()})):

@@ -138,7 +138,7 @@ def test_a_session_is_deleted_kicked_and_limited(srs, tmp_path):
     assert status == 201 and "a=ice-lite" in answer and fields["ETag"]
     where = base + fields["Location"]
     api = Api(s.api_port)
-    assert [c["type"] for c in api.clients()] == ["rtc-play"]
+    assert [(c["type"], c["state"], c["lag_ms"]) for c in api.clients()] == [("rtc-play", "COLLECT", 0)]
     assert ask(where.replace("token=", "token=x"), method="DELETE")[0] == 403
     assert ask(where, method="DELETE")[0] == 200
     api.wait_clients(0)
@@ -269,6 +269,9 @@ def test_a_thin_line_gets_less(srs, tmp_path, source):
     assert s.wait_log("first packet to", 5)
     way.rate = 6000
     assert wait_for(lambda: gets("keys"), 30), api.clients()
+    assert wait_for(lambda: api.clients()[-1]["window_full_ms"] > 0, 3), api.clients()
+    slow, = [c for c in api.clients() if c["type"] == "rtc-play"]
+    assert slow["state"] == "WINDOW_FULL" and slow["dropped_packets"] > 0, slow
     way.rate = 10 ** 7
     assert wait_for(lambda: gets("all"), 60), api.clients()
     assert s.wait_log("by its line it gets pictures: keys", 2)

@@ -5,6 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "live/policy.h"
 #include "proto/rtp/extensions.h"
 
 #include <openssl/rand.h>
@@ -15,7 +16,6 @@ enum {
     TURN = 64,             /* packets to one player at a time: sockets of clients take as many */
     LATE = 32,             /* so far before its begin a packet may come late */
     SQUEEZE = 32,          /* what is old is shown so much faster */
-    JOIN_BYTES = 1500000,  /* a group of pictures that is larger is no place to start at */
     DELAYED = 100,         /* packets that ask for little delay */
     BUDGET = 64 * 1024,
     KEPT_FROM = 3 << 15,   /* numbers that are kept: far from the wrap, too */
@@ -23,7 +23,6 @@ enum {
     AGAIN_SOUND = 256,
 };
 
-#define JOIN_AGE CO_SECONDS(3)
 #define BEHIND CO_SECONDS(2)     /* over a connection that takes no more */
 #define YOUNG CO_SECONDS(1)      /* an older key frame is not all: another one is asked for */
 
@@ -167,7 +166,7 @@ static size_t measure(const struct rtp_log *log, uint64_t key, int64_t *edge)
     size_t bytes = 0;
 
     *edge = INT64_MIN;
-    for (; bytes <= JOIN_BYTES && rtp_log_get(log, key, &e); key++) {
+    for (; bytes <= LIVE_NEAR_BYTES && rtp_log_get(log, key, &e); key++) {
         if (e.track != 0)
             continue;
         bytes += e.size;
@@ -215,7 +214,7 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
 
     if (!t->on || !live_source_set(p->base.session.src).gop_cache || !rtp_log_key(log, &key) ||
         (play->jumped && play->jumped_to == key && play->twice) || !rtp_log_get(log, key, &e) ||
-        now - e.at > age || measure(log, key, &edge) > JOIN_BYTES)
+        now - e.at > age || measure(log, key, &edge) > LIVE_NEAR_BYTES)
         return false;
     begin_span(p, t, &e, edge);
     play->twice = play->jumped && play->jumped_to == key;
@@ -254,7 +253,7 @@ static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
     forget_spans(&play->tracks[1]);
     play->sound_from = play->at;
     play->waits = play->tracks[0].on;
-    if (play->waits && (rtc_peer_is_full(p) || !rtc_play_jump(p, JOIN_AGE, now)))
+    if (play->waits && (rtc_peer_is_full(p) || !rtc_play_jump(p, LIVE_NEAR, now)))
         want_key(p, now);
 }
 
@@ -407,6 +406,22 @@ bool rtc_play_turn(struct rtc_peer *p, co_usec now)
 
 /* ---- begin and end */
 
+static void playing(const struct session *s, struct live_sender_stat *out)
+{
+    const struct rtc_peer *p = container_of(s, const struct rtc_peer, base.session);
+    struct rtp_log_entry next;
+
+    out->dropped = p->play->dropped + p->play->left_out;
+    if (rtp_log_get(log_of(p), p->play->at, &next))
+        out->lag = co_now() - next.at;
+    if (p->play->waits)
+        out->state = LIVE_WAIT_KEY;
+    else if (rtc_peer_is_full(p) || p->play->takes != RTC_QUALITY_ALL)
+        out->state = LIVE_WINDOW_FULL;
+    else
+        out->state = LIVE_COLLECT;
+}
+
 err_t rtc_play_admit(struct rtc_peer *p)
 {
     err_t err = session_play_begin(&p->base.session, CLIENTS_RTC_PLAY,
@@ -416,6 +431,7 @@ err_t rtc_play_admit(struct rtc_peer *p)
         return err;
     p->base.stream = rtc_stream_get(p->service, p->base.session.src);
     p->play = must(calloc(1, sizeof(*p->play)));
+    p->base.session.playing = playing;
     return NULL;
 }
 
@@ -451,7 +467,7 @@ static void join(struct rtc_peer *p, co_usec now)
     play->waits = play->tracks[0].on;
     if (!play->waits)
         return;
-    if (!rtc_play_jump(p, JOIN_AGE, now) || !rtp_log_get(log_of(p), play->at, &e) ||
+    if (!rtc_play_jump(p, LIVE_NEAR, now) || !rtp_log_get(log_of(p), play->at, &e) ||
         now - e.at > YOUNG)
         want_key(p, now);
 }
@@ -512,9 +528,10 @@ void rtc_play_count(struct rtc_peer *p)
 {
     struct rtc_play *play = p->play;
 
-    live_source_sent(p->base.session.src, p->base.session.out - play->counted, play->dropped);
+    live_source_sent(p->base.session.src, p->base.session.out - play->counted,
+                     play->dropped - play->counted_dropped);
     play->counted = p->base.session.out;
-    play->dropped = 0;
+    play->counted_dropped = play->dropped;
 }
 
 static void log_skips(struct rtc_peer *p)

@@ -76,7 +76,8 @@ struct rtc_play {
     co_usec rtt, asked;        /* asked: when it last wanted a key frame */
     co_usec clock_at;          /* when it was last told of its clock */
     uint64_t nacks, repeated, plis, skips, dropped;
-    uint64_t counted, logged_skips; /* bytes, as the source was told; skips, as the log was */
+    uint64_t counted, counted_dropped; /* bytes and packets dropped, as the source has them */
+    uint64_t logged_skips;     /* as the log has them */
     struct rtc_peer *late_next, **late_prev; /* those who have more to be sent: stream.c */
 };
 

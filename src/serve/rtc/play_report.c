@@ -3,6 +3,7 @@
  * [RFC 3611]. */
 #include "serve/rtc/play.h"
 
+#include "live/policy.h"
 #include "proto/rtp/sender.h"
 
 #include <stdio.h>
@@ -16,7 +17,6 @@ enum { REPORT_MAX = 256 };
 /* One that asks so soon has lost what came first, right behind the handshake: it gets that key
  * frame again, whoever publishes, since there are publishers that hear no such wish either. */
 #define BEGIN CO_SECONDS(2)
-#define JOIN_AGE CO_SECONDS(3)
 #define CLOCK_EVERY CO_MS(100) /* so often at most it is told of its own clock */
 
 /* ---- what we say */
@@ -113,7 +113,7 @@ static void on_key_wanted(struct rtc_peer *p, co_usec now)
     if (publisher)
         rtc_publish_want_key(publisher, now);
     if ((!publisher || begins) && !play->waits &&
-        rtc_play_jump(p, begins ? JOIN_AGE : KEY_AGE, now))
+        rtc_play_jump(p, begins ? LIVE_NEAR : KEY_AGE, now))
         rtc_stream_late(p);
 }
 
