@@ -147,13 +147,8 @@ static void put_report(struct load_rtc *p, struct wr *w, co_usec now)
     for (int i = 0; i < 2; i++) {
         struct load_rtc_track *t = &p->look.tracks[i];
 
-        if (!t->started)
-            continue;
-        b[n] = (struct rtcp_block){ .ssrc = t->ssrc, .last_sr = t->last_sr };
-        rtp_stats_report(&t->stats, &b[n]);
-        if (t->last_sr)
-            b[n].delay = (uint32_t)((now - t->sr_at) * 65536 / CO_SECONDS(1));
-        n++;
+        if (t->started)
+            b[n++] = load_rtp_block(&t->stats, t->ssrc, t->last_sr, t->sr_at);
     }
     rtcp_put_rr(w, p->look.ssrc, b, n);
     rtcp_put_cname(w, p->look.ssrc, "load");

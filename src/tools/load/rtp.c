@@ -14,15 +14,6 @@ enum {
     BACK_S = 1,          /* and one of a picture may fall by that, since pictures have an order */
 };
 
-static uint32_t be(const uint8_t *p, size_t n)
-{
-    uint32_t v = 0;
-
-    for (size_t i = 0; i < n; i++)
-        v = v << 8 | p[i];
-    return v;
-}
-
 /* ------------------------------------------------------------ payloads */
 
 static bool is_key_h264(const uint8_t *p, size_t size) /* RFC 6184 */
@@ -162,7 +153,8 @@ static void media(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p
                   size_t at, enum order order)
 {
     bool marker = p[1] >> 7;
-    int64_t ticks = t->timed ? rtp_unwrap32(t->ticks, be(p + 4, 4)) : (int64_t)be(p + 4, 4);
+    uint32_t time = load_be(p + 4, 4);
+    int64_t ticks = t->timed ? rtp_unwrap32(t->ticks, time) : (int64_t)time;
     bool fresh = !t->timed || ticks != t->ticks;
 
     if (t->marks && t->timed && order == IN_ORDER && fresh != t->marked)
@@ -186,7 +178,7 @@ static size_t header_size(const uint8_t *p, size_t size)
     if (size < RTP_HEADER || p[0] >> 6 != 2)
         return 0;
     if ((p[0] & 0x10) && at + 4 <= size)
-        at += 4 + 4 * (size_t)be(p + at + 2, 2);
+        at += 4 + 4 * (size_t)load_be(p + at + 2, 2);
     return at <= size ? at : 0;
 }
 
@@ -203,14 +195,14 @@ static void packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *
         return;
     }
     s->packets++;
-    seq = (uint16_t)be(p + 2, 2);
-    ssrc = be(p + 8, 4);
+    seq = (uint16_t)load_be(p + 2, 2);
+    ssrc = load_be(p + 8, 4);
     load_watch_first(r->c);
     if (!t->started || ssrc != t->ssrc || llabs(rtp_unwrap16(t->seq, seq) - t->seq) > RESTART)
         start(r, t, seq, ssrc);
     order = count(r, t, seq);
     if (r->datagrams)
-        rtp_stats_add(&t->stats, rtp_unwrap16(t->seq, seq), be(p + 4, 4), size - at, co_now());
+        rtp_stats_add(&t->stats, rtp_unwrap16(t->seq, seq), load_be(p + 4, 4), size - at, co_now());
     if (order != LATE)
         media(r, t, p, size, at, order);
 }
@@ -244,6 +236,17 @@ void load_rtp_packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t
         reports(r, t, p, size);
     else
         packet(r, t, p, size);
+}
+
+struct rtcp_block load_rtp_block(struct rtp_stats *stats, uint32_t ssrc, uint32_t last_sr,
+                                 co_usec sr_at)
+{
+    struct rtcp_block b = { .ssrc = ssrc, .last_sr = last_sr };
+
+    rtp_stats_report(stats, &b);
+    if (last_sr)
+        b.delay = (uint32_t)((co_now() - sr_at) * 65536 / CO_SECONDS(1));
+    return b;
 }
 
 /* ------------------------------------------------------------ over a connection */

@@ -3,6 +3,7 @@
 #ifndef TOOLS_LOAD_RTP_H
 #define TOOLS_LOAD_RTP_H
 
+#include "proto/rtp/rtcp.h"
 #include "proto/rtp/stats.h"
 #include "proto/rtsp/reader.h"
 #include "tools/load/run.h"
@@ -45,6 +46,9 @@ err_t load_rtp_read(struct load_rtp *r, struct rtsp_reader *reader, size_t *n)
     __attribute__((warn_unused_result));
 /* A packet of RTP or RTCP. */
 void load_rtp_packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size);
+/* What a report says of a source, whose last sender report came at sr_at. */
+struct rtcp_block load_rtp_block(struct rtp_stats *stats, uint32_t ssrc, uint32_t last_sr,
+                                 co_usec sr_at);
 /* May a frame begin in this payload at which a decoder can start? */
 bool load_rtp_is_key(enum av_codec codec, const uint8_t *payload, size_t size);
 /* Have the senders of all tracks said BYE? */

@@ -4,7 +4,9 @@
 #ifndef TOOLS_LOAD_RTSP_H
 #define TOOLS_LOAD_RTSP_H
 
+#include "co/net/udp.h"
 #include "proto/rtsp/call.h"
+#include "proto/rtsp/transport.h"
 #include "tools/load/run.h"
 
 struct load_rtsp {
@@ -36,6 +38,10 @@ void  load_rtsp_begin(struct load_rtsp *t);
 err_t load_rtsp_alive(struct load_rtsp *t) __attribute__((warn_unused_result));
 /* The session is over; nobody waits for the answer. */
 void  load_rtsp_teardown(struct load_rtsp *t);
+
+/* A pair of sockets for a track, from the client's address, and SETUP's offer of it: rtsp_udp.c */
+err_t load_pair_open(struct udp *pair[2], const struct load_client *c, const struct udp_opts *opts,
+                     struct rtsp_transport *offer) __attribute__((warn_unused_result));
 
 /* rtsp_tunnel.c: RTSP inside of HTTP. *io has the way down, and becomes a pipe over both. */
 err_t load_tunnel_open(struct io **io, struct io *up, const char *host)

@@ -7,9 +7,10 @@
 
 #include "base/must.h"
 #include "co/net/io_tcp.h"
+#include "tools/load/rtsp.h"
 
 enum {
-    PORT_LOW = 16384, PORT_HIGH = 65534, SEND_BUFFER = 1 << 20, REPORT_S = 5, REPORT_MAX = 512,
+    SEND_BUFFER = 1 << 20, REPORT_S = 5, REPORT_MAX = 512,
 };
 
 /* ------------------------------------------------------------ packets */
@@ -133,21 +134,10 @@ void load_sender_fini(struct load_sender *s)
 err_t load_sender_offer(struct load_sender *s, unsigned track, struct rtsp_transport *offer)
 {
     const struct udp_opts opts = { .sndbuf = SEND_BUFFER };
-    struct load_sender_pair *t = &s->pairs[track];
-    char bind_ip[64];
-    err_t err;
 
-    if (!s->c->run->opts.udp) {
-        offer->channels = (struct rtsp_pair){ (int)track * 2, (int)track * 2 + 1 };
-        return NULL;
-    }
-    err = load_opts_bind(&s->c->run->opts, s->c->index, bind_ip, sizeof(bind_ip));
-    if (!err)
-        err = udp_open_pair(t->pair, bind_ip, PORT_LOW, PORT_HIGH, &opts);
-    if (err)
-        return err;
-    offer->lower = RTSP_UDP;
-    offer->client_port = (struct rtsp_pair){ t->pair[0]->at.port, t->pair[1]->at.port };
+    if (s->c->run->opts.udp)
+        return load_pair_open(s->pairs[track].pair, s->c, &opts, offer);
+    offer->channels = (struct rtsp_pair){ (int)track * 2, (int)track * 2 + 1 };
     return NULL;
 }
 

@@ -2,6 +2,8 @@
 /* rtsp_udp.c - a player's sockets. */
 #include "tools/load/rtsp_udp.h"
 
+#include "tools/load/rtsp.h"
+
 #include <stdlib.h>
 
 #include "co/net/io_tcp.h"
@@ -40,22 +42,27 @@ static err_t read_all(void *arg)
     return udp_drive(t->pair[0], &proto, t);
 }
 
-err_t load_udp_offer(struct load_udp *u, unsigned track, struct rtsp_transport *offer)
+err_t load_pair_open(struct udp *pair[2], const struct load_client *c, const struct udp_opts *opts,
+                     struct rtsp_transport *offer)
 {
-    const struct udp_opts opts = { .rcvbuf = RECEIVE };
-    struct load_client *c = u->rtp->c;
     char bind_ip[64];
     err_t err = load_opts_bind(&c->run->opts, c->index, bind_ip, sizeof(bind_ip));
 
     if (!err)
-        err = udp_open_pair(u->tracks[track].pair, bind_ip, PORT_LOW, PORT_HIGH, &opts);
+        err = udp_open_pair(pair, bind_ip, PORT_LOW, PORT_HIGH, opts);
     if (err)
         return err;
-    *offer = rtsp_transport_none;
     offer->lower = RTSP_UDP;
-    offer->client_port.rtp = u->tracks[track].pair[0]->at.port;
-    offer->client_port.rtcp = u->tracks[track].pair[1]->at.port;
+    offer->client_port = (struct rtsp_pair){ pair[0]->at.port, pair[1]->at.port };
     return NULL;
+}
+
+err_t load_udp_offer(struct load_udp *u, unsigned track, struct rtsp_transport *offer)
+{
+    const struct udp_opts opts = { .rcvbuf = RECEIVE };
+
+    *offer = rtsp_transport_none;
+    return load_pair_open(u->tracks[track].pair, u->rtp->c, &opts, offer);
 }
 
 err_t load_udp_begin(struct load_udp *u, unsigned track, const struct rtsp_transport *got)
@@ -76,16 +83,14 @@ err_t load_udp_begin(struct load_udp *u, unsigned track, const struct rtsp_trans
 static void report(const struct load_udp *u, struct load_udp_track *t)
 {
     struct load_rtp_track *track = t->track;
-    struct rtcp_block b = { .ssrc = track->ssrc, .last_sr = track->last_sr };
+    struct rtcp_block b;
     struct udp_path path = { .peer = t->to };
     struct iovec iov;
     struct wr w;
 
     if (!track->started || t->to.port == 0)
         return;
-    rtp_stats_report(&track->stats, &b);
-    if (track->last_sr)
-        b.delay = (uint32_t)((co_now() - track->sr_at) * 65536 / CO_SECONDS(1));
+    b = load_rtp_block(&track->stats, track->ssrc, track->last_sr, track->sr_at);
     wr_init(&w, REPORT_MAX);
     rtcp_put_rr(&w, u->ssrc, &b, 1);
     rtcp_put_cname(&w, u->ssrc, "load");

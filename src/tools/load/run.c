@@ -56,6 +56,23 @@ err_t load_unless_over(const struct load_client *c, err_t err)
     return err;
 }
 
+err_t load_count(struct load_client *c, size_t n)
+{
+    int kbps = c->run->opts.read_kbps;
+
+    c->bytes += n;
+    c->read_at = co_now();
+    c->run->stat.bytes_in += n;
+    return kbps > 0 ? co_sleep((co_usec)(n * 8000 / (size_t)kbps)) : NULL;
+}
+
+co_usec load_left(const struct load_client *c, co_usec most)
+{
+    co_usec left = c->until ? c->until - co_now() : most;
+
+    return left < 0 ? 0 : left < most ? left : most;
+}
+
 static co_usec seconds(double s)
 {
     return (co_usec)(s * 1e6);

@@ -78,6 +78,11 @@ void load_limit_wait(struct load_client *c);
 err_t load_unless_over(const struct load_client *c, err_t err)
     __attribute__((warn_unused_result));
 
+/* So many bytes of media came now, and the player reads no faster than --read-kbps says. Yields. */
+err_t load_count(struct load_client *c, size_t n) __attribute__((warn_unused_result));
+/* µs until the session is over, `most` at most. */
+co_usec load_left(const struct load_client *c, co_usec most);
+
 int64_t load_wall(void); /* µs */
 double load_cpu_seconds(void); /* of this process */
 

@@ -218,11 +218,9 @@ static err_t blocking_reload(struct player *p)
 static err_t plain_reload(struct player *p, bool grown)
 {
     co_usec due = p->asked_at + CO_SECONDS(p->list.target) / (grown ? 1 : 2);
-    co_usec wait = due - co_clock();
+    co_usec wait = load_left(p->c, due - co_clock());
     err_t err = NULL;
 
-    if (p->c->until && co_now() + wait > p->c->until)
-        wait = p->c->until - co_now();
     if (wait > 0)
         err = co_sleep(wait);
     if (err || load_is_over(p->c))
@@ -292,12 +290,9 @@ static err_t reload(struct player *p, bool *grown)
 /* Let some of what was fetched be shown. */
 static err_t rest(struct player *p, int64_t left)
 {
-    co_usec wait = load_hls_play_ahead(&p->play) - left;
-    err_t err;
+    co_usec wait = load_left(p->c, load_hls_play_ahead(&p->play) - left);
+    err_t err = wait > 0 ? co_sleep(wait) : NULL;
 
-    if (p->c->until && co_now() + wait > p->c->until)
-        wait = p->c->until - co_now();
-    err = wait > 0 ? co_sleep(wait) : NULL;
     load_hls_play_turn(&p->play, &p->c->run->stat, co_clock(), stall_of(p));
     return err;
 }

@@ -60,26 +60,17 @@ static err_t answer(struct load_client *c, bool flv)
     return err ? err_wrap(err, "answer") : NULL;
 }
 
-static void count(struct load_client *c, size_t n)
-{
-    c->bytes += n;
-    c->read_at = co_now();
-    c->run->stat.bytes_in += n;
-}
-
 static err_t read_media(struct load_client *c)
 {
-    int kbps = c->run->opts.read_kbps;
     size_t n = 0;
     err_t err;
 
     load_limit_wait(c);
     err = load_unless_over(c, io_read(c->talk.io, buffer, sizeof(buffer), &n));
-    count(c, n);
     if (!err && n > 0)
         err = load_flv_feed(&c->flv, buffer, n, load_watch, c);
-    if (!err && kbps > 0)
-        err = co_sleep((co_usec)(n * 8000 / (size_t)kbps));
+    if (!err)
+        err = load_count(c, n);
     return err ? err : co_check();
 }
 

@@ -46,9 +46,7 @@ static err_t session(struct load_client *c, const struct load_url *url)
         err = load_rtmfp_pair(p);
     co_stack_trim();
     while (!err && !load_is_over(c)) {
-        co_usec left = c->until ? c->until - co_clock() : LOOK;
-
-        err = load_rtmfp_stay(p, left < 0 ? 0 : left < LOOK ? left : LOOK);
+        err = load_rtmfp_stay(p, load_left(c, LOOK));
         if (!err && moves && co_clock() >= move_at) {
             err = load_rtmfp_move(p);
             moves = false;

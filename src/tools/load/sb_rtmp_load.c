@@ -4,18 +4,16 @@
 
 static err_t read_media(struct load_client *c)
 {
-    int kbps = c->run->opts.read_kbps;
-    uint64_t before = c->talk.skim.bytes, n;
-    err_t err;
+    uint64_t before = c->talk.skim.bytes;
+    err_t err, end;
 
     load_limit_wait(c);
     err = load_unless_over(c, load_talk_read(&c->talk));
-    n = c->talk.skim.bytes - before;
-    c->bytes += n;
-    c->read_at = co_now();
-    c->run->stat.bytes_in += n;
-    if (!err && kbps > 0)
-        err = co_sleep((co_usec)(n * 8000 / (uint64_t)kbps));
+    end = load_count(c, (size_t)(c->talk.skim.bytes - before));
+    if (err)
+        err_free(&end);
+    else
+        err = end;
     if (!err && c->talk.over)
         err = err_new(ERR_IO_CLOSED, "the recording is at its end");
     return err ? err : co_check();

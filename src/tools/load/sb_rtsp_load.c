@@ -169,30 +169,23 @@ static err_t read_some(struct player *p, size_t *n)
 
 static err_t read_media(struct player *p)
 {
-    struct load_client *c = p->rtp.c;
-    int kbps = c->run->opts.read_kbps;
     size_t n;
     err_t err;
 
-    load_limit_wait(c);
+    load_limit_wait(p->rtp.c);
     err = read_some(p, &n);
-    c->bytes += n;
-    c->read_at = co_now();
-    c->run->stat.bytes_in += n;
-    if (!err && kbps > 0)
-        err = co_sleep((co_usec)(n * 8000 / (size_t)kbps));
-    return err;
+    return err ? err : load_count(p->rtp.c, n);
 }
 
 /* Others read the datagrams: here is what the server says, and looks after it all. */
 static err_t wait_a_second(struct player *p)
 {
     struct load_client *c = p->rtp.c;
-    co_usec left = c->until ? c->until - co_now() : CO_SECONDS(1), silent;
+    co_usec silent;
     size_t n;
     err_t err;
 
-    c->talk.io->read_timeout = left < 0 ? 0 : left < CO_SECONDS(1) ? left : CO_SECONDS(1);
+    c->talk.io->read_timeout = load_left(c, CO_SECONDS(1));
     err = read_some(p, &n);
     if (err_code(err) == ERR_IO_TIMEOUT)
         err_free(&err);

@@ -43,9 +43,7 @@ static err_t session(struct load_client *c, const struct load_url *url)
         c->mark_at = co_clock();
     co_stack_trim();
     while (!err && !load_is_over(c)) {
-        co_usec left = c->until ? c->until - co_clock() : LOOK;
-
-        err = load_hub_stay(p, left < 0 ? 0 : left < LOOK ? left : LOOK);
+        err = load_hub_stay(p, load_left(c, LOOK));
         if (!err)
             err = co_check();
     }

@@ -17,15 +17,6 @@ struct header {
     bool extended;
 };
 
-static uint32_t be(const uint8_t *p, size_t n)
-{
-    uint32_t v = 0;
-
-    for (size_t i = 0; i < n; i++)
-        v = v << 8 | p[i];
-    return v;
-}
-
 void load_skim_init(struct load_skim *s)
 {
     *s = (struct load_skim){ .chunk_size = RTMP_CHUNK_SIZE, .now = -1, .whole_of = -1 };
@@ -68,15 +59,15 @@ static size_t parse_header(struct load_skim *s, const uint8_t *p, size_t n, stru
     if (!h->stream)
         return at;
     if (h->fmt < 3) {
-        h->stamp = be(m, 3);
+        h->stamp = load_be(m, 3);
         h->extended = h->stamp == EXTENDED;
-        h->size = h->fmt < 2 ? be(m + 3, 3) : h->stream->size;
+        h->size = h->fmt < 2 ? load_be(m + 3, 3) : h->stream->size;
         h->type = h->fmt < 2 ? m[6] : h->stream->type;
         if (!h->extended)
             return at;
         if (n < at + 4)
             return 0;
-        h->stamp = be(p + at, 4);
+        h->stamp = load_be(p + at, 4);
         return at + 4;
     }
     h->stamp = h->stream->stamp;
@@ -87,7 +78,7 @@ static size_t parse_header(struct load_skim *s, const uint8_t *p, size_t n, stru
         return at;
     if (n < at + 4)
         return 0;
-    return at + (be(p + at, 4) == h->stamp ? 4 : 0); /* some servers leave it out */
+    return at + (load_be(p + at, 4) == h->stamp ? 4 : 0); /* some servers leave it out */
 }
 
 static err_t begin_chunk(struct load_skim *s, const struct header *h)
@@ -146,7 +137,7 @@ static err_t read_header(struct load_skim *s, const uint8_t **p, const uint8_t *
 
 static err_t on_control(struct load_skim *s, uint8_t type)
 {
-    uint32_t v = be(s->head, 4);
+    uint32_t v = load_be(s->head, 4);
 
     if (s->head_size < 4)
         return err_new(ERR_RTMP_MSG_SIZE, "control message %d of %d bytes", type, s->head_size);

@@ -57,6 +57,15 @@ struct load_skim_handler {
     void (*other)(void *arg, const struct load_skim_msg *msg);
 };
 
+static inline uint32_t load_be(const uint8_t *p, size_t n)
+{
+    uint32_t v = 0;
+
+    for (size_t i = 0; i < n; i++)
+        v = v << 8 | p[i];
+    return v;
+}
+
 void load_skim_init(struct load_skim *s);
 /* Ask for whole commands (or not any more). Allocates and frees. */
 void load_skim_whole(struct load_skim *s, bool on);

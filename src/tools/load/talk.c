@@ -23,15 +23,6 @@ enum {
 /* One for all clients: what is read is looked at before anything yields. */
 static uint8_t buffer[BUFFER];
 
-static uint32_t be(const uint8_t *p, size_t n)
-{
-    uint32_t v = 0;
-
-    for (size_t i = 0; i < n; i++)
-        v = v << 8 | p[i];
-    return v;
-}
-
 static void on_other(void *arg, const struct load_skim_msg *msg)
 {
     struct load_talk *t = arg;
@@ -39,9 +30,9 @@ static void on_other(void *arg, const struct load_skim_msg *msg)
     uint32_t event = EVENT_NONE;
 
     if (msg->type == RTMP_USER_CONTROL && msg->head_size >= EVENT_SIZE)
-        event = be(msg->head, 2);
+        event = load_be(msg->head, 2);
     if (event == RTMP_PING_REQUEST) {
-        t->ping = be(msg->head + 2, 4);
+        t->ping = load_be(msg->head + 2, 4);
         t->have_ping = true;
     } else if (event == RTMP_STREAM_EOF) {
         t->over = true;
