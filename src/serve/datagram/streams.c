@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* streams.c - streams by their source, the walks that serve their players, and their checks. */
-#include "serve/datagram/streams.h"
+#include "serve/datagram/client.h"
 
 #include "base/container_of.h"
 #include "base/log.h"
@@ -51,7 +51,7 @@ static void check_all(struct datagram_stream *st)
     st->check = st->players;
     while ((p = st->check)) {
         st->check = p->next;
-        kind->check(p, co_now());
+        datagram_client_check(container_of(p, struct datagram_client, player), co_now());
         co_yield_if_due();
     }
 }

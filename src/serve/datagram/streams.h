@@ -13,7 +13,7 @@
 
 enum { DATAGRAM_BUCKETS = 64 };
 
-/* Part of each player. */
+/* Part of each player: of its struct datagram_client. */
 struct datagram_player {
     struct datagram_player *next, **prev; /* prev NULL: it plays nothing */
 };
@@ -43,7 +43,6 @@ struct datagram_stream_kind {
     /* What the source has: before a walk by time. NULL: there are none. */
     void (*take)(struct datagram_stream *st, co_usec now);
     void (*begin_check)(struct datagram_stream *st); /* once a second; or NULL */
-    void (*check)(struct datagram_player *p, co_usec now);
 };
 
 /* Of a service, with one kind. Begins zeroed. */

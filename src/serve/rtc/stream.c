@@ -280,11 +280,6 @@ static void free_stream(struct datagram_stream *base)
     rtc_wire_free(st->wire);
 }
 
-static void check(struct datagram_player *p, co_usec now)
-{
-    datagram_client_check(&peer_of(p)->base, now);
-}
-
 static void begin(struct datagram_stream *base, struct datagram_service *s)
 {
     struct rtc_stream *st = stream_of(base);
@@ -298,7 +293,7 @@ static void begin(struct datagram_stream *base, struct datagram_service *s)
 
 static const struct datagram_stream_kind kind = {
     .checker = "rtc-look", .size = sizeof(struct rtc_stream), .burst = sizeof(struct rtc_burst),
-    .begin = begin, .free = free_stream, .wanted = wanted, .serve = serve, .check = check,
+    .begin = begin, .free = free_stream, .wanted = wanted, .serve = serve,
 };
 
 struct datagram_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src)

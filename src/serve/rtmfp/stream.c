@@ -61,14 +61,9 @@ static void serve(struct datagram_stream *st, struct datagram_player *p, co_usec
         rtmfp_peer_flush(n->peer, now); /* while it is in the cache */
 }
 
-static void check(struct datagram_player *p, co_usec now)
-{
-    datagram_client_check(&netstream_of(p)->base, now);
-}
-
 static const struct datagram_stream_kind kind = {
     .checker = "rtmfp-look", .size = sizeof(struct rtmfp_stream), .begin = begin,
-    .free = free_stream, .wanted = wanted, .serve = serve, .take = take, .check = check,
+    .free = free_stream, .wanted = wanted, .serve = serve, .take = take,
 };
 
 struct datagram_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src)

@@ -102,15 +102,10 @@ static void take(struct datagram_stream *st, co_usec now)
     srt_wire_take(stream_of(st)->wire, now);
 }
 
-static void check(struct datagram_player *p, co_usec now)
-{
-    datagram_client_check(&peer_of(p)->base, now);
-}
-
 static const struct datagram_stream_kind kind = {
     .checker = "srt-look", .size = sizeof(struct srt_stream), .burst = sizeof(struct srt_burst),
     .begin = begin, .free = free_stream, .wanted = wanted, .serve = serve, .take = take,
-    .begin_check = set_every /* it may have changed */, .check = check,
+    .begin_check = set_every /* it may have changed */,
 };
 
 struct datagram_stream *srt_stream_get(struct srt_service *s, struct live_source *src)
