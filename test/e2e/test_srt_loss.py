@@ -8,7 +8,6 @@ import pytest
 
 import flv
 from flv import AUDIO, VIDEO
-from httpapi import Api, conf
 from procs import SOURCE, SLOW, Proc, free_port, wait_for
 from test_bench_tools import last_object, run, tool
 from rtmpclient import Rejected
@@ -34,10 +33,7 @@ def relay():
 
 
 def serve_with_api(srs, key=0, latency=400, more=""):
-    api = Api(free_port())
-    s = serve(srs, key, f"latency {latency}; }} {conf(api.port)} {more} http_server {{ enabled off;")
-    s.api = api
-    return s
+    return serve(srs, key, f"latency {latency}; }} {more} http_server {{ enabled off;")
 
 
 def serve_vhost(srs, vhost, server=""):
