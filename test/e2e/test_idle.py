@@ -5,6 +5,8 @@ import re
 import time
 
 import flv
+import pytest
+
 from procs import SLOW, WORKERS, free_port, wait_for
 
 
@@ -30,6 +32,7 @@ def seconds_to(what):
     return time.monotonic() - began
 
 
+@pytest.mark.alone
 def test_idle(srs, source, tmp_path):
     """With nearly all that it can do switched on, and after somebody was there."""
     html = tmp_path / "html"

@@ -42,7 +42,7 @@ CONSTANTS = [
     ("compressed copies", "256", "src/serve/http/packed.c", r"FILES_MAX = 256"),
     ("datagrams passed", "256", "src/serve/datagram/pass.h", r"DATAGRAM_MAILS = 256"),
     ("datagrams passed", "64", "src/serve/rtc/impl.h", r"RTC_MAILS_STRANGE = DATAGRAM_MAILS / 4"),
-    ("segments, recordings", "40", "src/sink/hls/cut.c", r"segments = \{ CO_MS\(250\), 40 \}, parts = \{ CO_MS\(20\), 400 \}"),
+    ("segments, recordings", "40", "src/sink/hls/segment/cut.c", r"segments = \{ CO_MS\(250\), 40 \}, parts = \{ CO_MS\(20\), 400 \}"),
     ("blocks of a recording", "100", "src/sink/dvr/run.c", r"files = \{ CO_MS\(250\), 40 \}, blocks = \{ CO_MS\(50\), 100 \}"),
     ("answer of a backend", "1024", "src/session/hooks_impl.h", r"HOOKS_VALUES = 1024"),
     ("parts of one frame", "1024", "src/av/nalu.h", r"NALU_UNITS_MAX = 1024"),
