@@ -12,24 +12,28 @@ enum { METADATA_MAX = 4096, SAMPLE_BITS = 16 };
 
 /* ---- decoder configurations */
 
-bool intake_parse(struct av_info *info, enum av_codec codec, const uint8_t *config, size_t size)
+enum intake_parsed intake_parse(struct av_info *info, enum av_codec codec, const uint8_t *config,
+                                size_t size)
 {
     struct av_info parsed;
     err_t err = av_info_parse(&parsed, codec, config, size);
-    bool changed = !err && memcmp(&parsed, info, sizeof(parsed)) != 0;
 
-    if (err)
+    if (err) {
         log_end("decoder configuration that we cannot read, players get it as it is", &err);
-    else
-        *info = parsed;
-    return changed;
+        return INTAKE_FAILED;
+    }
+    if (memcmp(&parsed, info, sizeof(parsed)) == 0)
+        return INTAKE_SAME;
+    *info = parsed;
+    return INTAKE_CHANGED;
 }
 
 bool intake_parse_frame(struct av_info *info, enum av_codec codec, const uint8_t *data, size_t size)
 {
     size_t want = av_codec_row(codec)->frame_config;
 
-    return want > 0 && size >= want && intake_parse(info, codec, data, want);
+    return want > 0 && size >= want &&
+           intake_parse(info, codec, data, want) == INTAKE_CHANGED;
 }
 
 void intake_log_config(unsigned *logged, enum av_kind kind, enum av_codec codec,

@@ -7,11 +7,13 @@
 #include "av/packet.h"
 #include "live/source.h"
 
-/* Parses a decoder configuration. True: it differs from *info, which it replaces. A configuration
- * that cannot be parsed is logged and changes nothing. */
-bool intake_parse(struct av_info *info, enum av_codec codec, const uint8_t *config, size_t size);
+/* Parses a decoder configuration, which replaces *info. One that cannot be parsed is logged and
+ * changes nothing. */
+enum intake_parsed { INTAKE_FAILED, INTAKE_SAME, INTAKE_CHANGED };
+enum intake_parsed intake_parse(struct av_info *info, enum av_codec codec, const uint8_t *config,
+                                size_t size);
 /* The same of a frame, for codecs whose frames begin with their configuration; others change
- * nothing. */
+ * nothing. True: *info changed. */
 bool intake_parse_frame(struct av_info *info, enum av_codec codec, const uint8_t *data,
                         size_t size);
 

@@ -147,20 +147,17 @@ static bool is_media(const struct av_packet *pkt)
 
 static void log_config(struct rtmp_intake *m, const struct av_packet *pkt)
 {
-    struct av_info info;
-    err_t err;
+    struct av_info info = { 0 };
 
     if (m->skip_sps || m->logged >= INTAKE_LOGGED_MAX)
         return;
-    err = av_info_parse(&info, pkt->codec, av_packet_payload(pkt), av_packet_payload_size(pkt));
-    if (!err && pkt->kind != AV_DATA) {
+    if (pkt->kind != AV_DATA && intake_parse(&info, pkt->codec, av_packet_payload(pkt),
+                                             av_packet_payload_size(pkt)) != INTAKE_FAILED) {
         intake_log_config(&m->logged, pkt->kind, pkt->codec, &info, pkt->size);
         return;
     }
     m->logged++;
-    if (err)
-        log_end("decoder configuration that we cannot read, players get it as it is", &err);
-    else
+    if (pkt->kind == AV_DATA)
         log_trace("got metadata, %uB", pkt->size);
 }
 

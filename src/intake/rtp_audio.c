@@ -9,8 +9,10 @@
 #include "intake/rtp_impl.h"
 
 #include "base/must.h"
+#include "intake/media.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { RECENT = 128 }; /* packets of 20 ms */
 
@@ -19,19 +21,13 @@ enum { RECENT = 128 }; /* packets of 20 ms */
 /* It is not begun anew for who comes and goes. */
 #define LINGER CO_SECONDS(10)
 
-struct recent {
-    int64_t time;
-    size_t size;
-    uint8_t *data;
-};
-
 struct intake_audio {
     struct sound_lane *lane; /* NULL: nobody reads */
     co_usec read_at;         /* when somebody did; 0: never */
     bool configured;         /* the configuration is in the log */
     bool has_key;
     int64_t key;             /* the time of the newest key frame */
-    struct recent recent[RECENT];
+    struct av_packet *recent[RECENT]; /* Opus */
     unsigned first, n;
 };
 
@@ -39,31 +35,45 @@ struct intake_audio {
 
 static void forget_first(struct intake_audio *s)
 {
-    free(s->recent[s->first].data);
+    (void)av_packet_unref(s->recent[s->first]);
     s->first = (s->first + 1) % RECENT;
     s->n--;
 }
 
-static void keep(struct intake_audio *s, const struct sound_in *in)
+static struct av_packet *packet_of(struct rtp_intake *r, enum av_codec codec, const uint8_t *data,
+                                   size_t size, bool config)
 {
-    struct recent *to;
+    struct av_packet *pkt = intake_packet(r->src, AV_AUDIO, codec, size, config);
 
-    while (s->n > 0 && (s->n == RECENT || in->time - s->recent[s->first].time > RECENT_TIME ||
-                        in->time < s->recent[s->first].time))
+    if (pkt)
+        memcpy(pkt->data, data, size);
+    else
+        r->no_memory++;
+    return pkt;
+}
+
+static void keep(struct rtp_intake *r, const struct sound_in *in)
+{
+    struct intake_audio *s = r->sound;
+    struct av_packet *pkt = packet_of(r, AV_OPUS, in->data, in->size, false);
+
+    if (!pkt)
+        return;
+    pkt->dts = in->time;
+    while (s->n > 0 && (s->n == RECENT || in->time - s->recent[s->first]->dts > RECENT_TIME ||
+                        in->time < s->recent[s->first]->dts))
         forget_first(s);
-    to = &s->recent[(s->first + s->n++) % RECENT];
-    *to = (struct recent){ .time = in->time, .size = in->size, .data = must(malloc(in->size)) };
-    memcpy(to->data, in->data, in->size);
+    s->recent[(s->first + s->n++) % RECENT] = pkt;
 }
 
 static void give_recent(struct intake_audio *s)
 {
     for (; s->n > 0; forget_first(s)) {
-        const struct recent *r = &s->recent[s->first];
-        const struct sound_in in = { .codec = AV_OPUS, .time = r->time, .data = r->data,
-                                     .size = r->size };
+        const struct av_packet *pkt = s->recent[s->first];
+        const struct sound_in in = { .codec = AV_OPUS, .time = pkt->dts, .data = pkt->data,
+                                     .size = pkt->size };
 
-        if (s->lane && (!s->has_key || r->time >= s->key))
+        if (s->lane && (!s->has_key || pkt->dts >= s->key))
             sound_lane_put(s->lane, &in);
     }
 }
@@ -72,19 +82,10 @@ static void give_recent(struct intake_audio *s)
 
 static void push(struct rtp_intake *r, const uint8_t *data, size_t size, bool config, int64_t ticks)
 {
-    struct bump *in = config ? NULL : live_source_packets(r->src);
-    struct av_packet *pkt = av_packet_try_in(in, size);
+    struct av_packet *pkt = packet_of(r, AV_AAC, data, size, config);
 
-    if (!pkt) {
-        r->no_memory++;
-        return;
-    }
-    memcpy(pkt->data, data, size);
-    pkt->kind = AV_AUDIO;
-    pkt->codec = AV_AAC;
-    pkt->config = config;
-    live_source_push(r->src, pkt, ticks);
-    (void)av_packet_unref(pkt);
+    if (pkt)
+        intake_push(r->src, pkt, ticks);
 }
 
 static void on_frame(void *arg, const struct sound_out *out)
@@ -157,7 +158,7 @@ void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64
     configure(r, ticks);
     if (!is_wanted(r, now)) {
         rtp_intake_audio_stop(r);
-        keep(s, &in);
+        keep(r, &in);
         return;
     }
     if (!s->lane)

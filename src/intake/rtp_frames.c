@@ -153,7 +153,7 @@ static void push_config(struct rtp_intake *r, struct intake_track *t, const stru
 {
     struct av_packet *pkt;
 
-    r->metadata_due |= intake_parse(&t->info, t->codec, f->data, f->size);
+    r->metadata_due |= intake_parse(&t->info, t->codec, f->data, f->size) == INTAKE_CHANGED;
     if (t->info.reorder > t->dts.depth && t->info.reorder <= RTP_DTS_DEPTH_MAX)
         t->dts.depth = t->info.reorder;
     t->described = false;

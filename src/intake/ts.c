@@ -198,7 +198,7 @@ static void take_config(struct ts_intake *t, struct track *k, const struct ts_fr
         return;
     }
     ts_frame_copy(f, config);
-    t->metadata_due |= intake_parse(&k->info, k->codec, config, f->size);
+    t->metadata_due |= intake_parse(&k->info, k->codec, config, f->size) == INTAKE_CHANGED;
     intake_log_config(&t->logged, f->kind, k->codec, &k->info, f->size);
     free(config);
 }

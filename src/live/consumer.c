@@ -60,7 +60,7 @@ void live_consumer_drop(struct live_consumer *c, uint64_t packets)
 static struct live_span span_of(const struct live_wire *w)
 {
     return (struct live_span){ .first = w->first ? w->first->seq : w->head, .key = w->key_seq,
-                               .have_key = w->key_block };
+                               .have_key = w->key_block, .head = w->head };
 }
 
 static void seek_key(struct live_consumer *c)
@@ -80,11 +80,10 @@ void live_consumer_open(struct live_consumer *c, struct live_source *src,
     live_source_pull(src);
     *c = (struct live_consumer){ .src = live_source_ref(src) };
     c->wire = live_wire_get(src, fmt, param, co_now());
-    c->seq = c->wire->head;
     c->config_due = true;
     live_consumer_seek(c, NULL, 0);
     span = span_of(c->wire);
-    if (live_policy_join(&span, src->set.gop_cache) == LIVE_AT_KEY) {
+    if (live_policy_join(&span, src->set.gop_cache, &c->seq)) {
         seek_key(c);
         c->started = true;
     }

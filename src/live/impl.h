@@ -14,8 +14,6 @@
 #include "live/reader.h"
 #include "live/tap.h"
 
-enum { LIVE_CONFIGS = 24 }; /* decoder configurations and metadata of all tracks */
-
 /* Configuration in force: the newest packet of each kind and track. The source's own changes as
  * packets come; a snapshot of it, as it was at a key frame, is shared and does not. */
 struct live_configs {
@@ -148,7 +146,8 @@ static inline void live_source_charge(struct live_source *src, size_t more, size
 
 static inline struct live_span live_source_span(const struct live_source *src)
 {
-    return (struct live_span){ .first = src->first, .key = src->key, .have_key = src->have_key };
+    return (struct live_span){ .first = src->first, .key = src->key, .have_key = src->have_key,
+                               .head = src->head };
 }
 
 /* Of a replica: what the tap brings. Time and order were corrected at home, where it was said

@@ -56,9 +56,12 @@ bool live_policy_drops_block(const struct live_kept_block *b, const struct live_
     return !b->in_use || b->age > set->queue_length;
 }
 
-enum live_place live_policy_join(const struct live_span *span, bool cached)
+bool live_policy_join(const struct live_span *span, bool cached, uint64_t *at)
 {
-    return cached && span->have_key && span->key >= span->first ? LIVE_AT_KEY : LIVE_WAIT;
+    bool at_key = cached && span->have_key && span->key >= span->first;
+
+    *at = at_key ? span->key : span->head;
+    return at_key;
 }
 
 /* A player that joined at the key frame before this one may still be on its way here: what lies

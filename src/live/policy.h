@@ -102,10 +102,12 @@ struct live_span { /* of a log or a wire */
     uint64_t first; /* the oldest packet */
     uint64_t key;
     bool have_key;
+    uint64_t head;  /* the packet to come */
 };
 
-/* Of one that joins; `cached`: it may begin in the past. */
-enum live_place live_policy_join(const struct live_span *span, bool cached);
+/* Where a player that joins starts. True: at the newest key frame; false: at the head, where it
+ * waits for the next one. `cached`: it may begin in the past. */
+bool live_policy_join(const struct live_span *span, bool cached, uint64_t *at);
 /* Of one whose next packet would be `at`, which may have left. */
 enum live_place live_policy_late(const struct live_span *span, uint64_t at);
 

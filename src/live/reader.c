@@ -33,11 +33,8 @@ void live_reader_open(struct live_reader *r, struct live_source *src)
 
     live_source_pull(src);
     log = live_source_span(src);
-    *r = (struct live_reader){ .src = live_source_ref(src), .seq = src->head, .end = UINT64_MAX };
-    if (live_policy_join(&log, true) == LIVE_AT_KEY) {
-        r->seq = src->key;
-        r->started = r->at_key = true;
-    }
+    *r = (struct live_reader){ .src = live_source_ref(src), .end = UINT64_MAX };
+    r->started = r->at_key = live_policy_join(&log, true, &r->seq);
     link_in(r);
 }
 

@@ -116,6 +116,7 @@ struct live_user_data *live_source_user_data(const struct live_source *src); /* 
  * and senders do it by themselves. */
 void live_source_refresh(struct live_source *src);
 /* Decoder configuration and metadata in force now, borrowed until the next yield; how many. */
+enum { LIVE_CONFIGS = 24 }; /* at most, of all kinds and tracks */
 size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
                            size_t max);
 /* Settings changed by a reload: they count from the next packet on. */

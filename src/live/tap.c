@@ -265,8 +265,9 @@ static uint32_t cap_for(uint64_t packets)
 struct live_tap *live_tap_open(struct live_source *home, void (*raise)(void *arg), void *arg)
 {
     const struct live_span log = live_source_span(home);
-    bool cached = live_policy_join(&log, home->set.gop_cache) == LIVE_AT_KEY;
-    uint64_t group = cached ? home->head - home->key : 0;
+    uint64_t from;
+    bool cached = live_policy_join(&log, home->set.gop_cache, &from);
+    uint64_t group = home->head - from;
     uint32_t cap;
     struct live_tap *tap;
 

@@ -276,10 +276,9 @@ static void begin(struct live_wire *w)
 {
     const struct live_source *src = w->src;
     const struct live_span log = live_source_span(src);
-    bool cached = live_policy_join(&log, src->set.gop_cache) == LIVE_AT_KEY;
+    bool cached = live_policy_join(&log, src->set.gop_cache, &w->head);
     const struct live_configs *c = cached ? src->key_configs : &src->configs;
 
-    w->head = cached ? src->key : src->head;
     for (unsigned i = 0; w->state && i < c->n; i++)
         (void)make(w, c->v[i]);
 }

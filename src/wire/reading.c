@@ -4,8 +4,6 @@
 
 #include "base/container_of.h"
 
-enum { CONFIGS = 24 };
-
 void wire_reading_init(struct wire_reading *r, const struct wire_reading_ops *ops,
                        struct live_source *src, size_t *counter)
 {
@@ -47,7 +45,7 @@ void wire_reading_fini(struct wire_reading *r)
 
 const struct av_packet *wire_reading_next(struct wire_reading *r, co_usec now)
 {
-    const struct av_packet *pkt, *configs[CONFIGS];
+    const struct av_packet *pkt, *configs[LIVE_CONFIGS];
     size_t n;
 
     if (live_reader_done(&r->reader)) {
@@ -57,7 +55,7 @@ const struct av_packet *wire_reading_next(struct wire_reading *r, co_usec now)
     pkt = live_reader_next(&r->reader);
     if (!pkt || r->reader.dropped == r->dropped)
         return pkt;
-    n = live_reader_configs(&r->reader, configs, CONFIGS);
+    n = live_reader_configs(&r->reader, configs, LIVE_CONFIGS);
     r->dropped = r->reader.dropped;
     for (size_t i = 0; i < n; i++)
         r->ops->config(r, configs[i], now);
@@ -80,6 +78,11 @@ void wire_reading_park(struct wire_reading *r, void (*on_packets)(struct wire_re
 void wire_reading_unpark(struct wire_reading *r)
 {
     live_consumer_unpark(&r->bell);
+}
+
+bool wire_reading_join(const struct wire_reading *r, const struct live_span *span, uint64_t *at)
+{
+    return live_policy_join(span, live_source_set(r->src).gop_cache, at);
 }
 
 co_usec wire_reading_came(const struct wire_reading *r, const struct av_packet *pkt, co_usec now)

@@ -4,6 +4,7 @@
 #ifndef WIRE_READING_H
 #define WIRE_READING_H
 
+#include "live/policy.h"
 #include "live/reader.h"
 
 struct wire_reading;
@@ -40,6 +41,8 @@ const struct av_packet *wire_reading_next(struct wire_reading *r, co_usec now);
 /* Calls on_packets(r) once when there is something to read; wire_reading_unpark() cancels it. */
 void wire_reading_park(struct wire_reading *r, void (*on_packets)(struct wire_reading *r));
 void wire_reading_unpark(struct wire_reading *r);
+/* Where a player joins a wire with that span: live_policy_join(), by the settings of the stream. */
+bool wire_reading_join(const struct wire_reading *r, const struct live_span *span, uint64_t *at);
 /* When that packet came: never later than now. */
 co_usec wire_reading_came(const struct wire_reading *r, const struct av_packet *pkt, co_usec now);
 /* The wire takes so many bytes of memory now. */

@@ -345,6 +345,14 @@ struct rtp_log *rtc_wire_log(struct rtc_wire *w)
     return w->log;
 }
 
+bool rtc_wire_join(const struct rtc_wire *w, uint64_t *place)
+{
+    struct live_span span = { .first = rtp_log_first(w->log), .head = rtp_log_head(w->log) };
+
+    span.have_key = rtp_log_key(w->log, &span.key);
+    return wire_reading_join(&w->reading, &span, place);
+}
+
 static void read_or_not(struct rtc_wire *w)
 {
     bool reads = w->wanted && !w->relays;

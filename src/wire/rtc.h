@@ -33,6 +33,8 @@ struct rtc_wire_opts {
 struct rtc_wire *rtc_wire_new(struct live_source *src, const struct rtc_wire_opts *opts);
 void rtc_wire_free(struct rtc_wire *w); /* NULL is fine */
 struct rtp_log *rtc_wire_log(struct rtc_wire *w);
+/* Where in the log a player joins now: as srt_wire_join(). */
+bool rtc_wire_join(const struct rtc_wire *w, uint64_t *place);
 /* Somebody plays, or nobody does any more: without players nothing is cut. The first one finds the
  * newest group of pictures in the log. */
 void rtc_wire_wanted(struct rtc_wire *w, bool wanted);

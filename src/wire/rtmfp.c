@@ -13,7 +13,7 @@
 
 enum {
     TURN = 1 << 20,  /* bytes that a turn makes, about: a fraction of a millisecond */
-    CONFIGS = 24,    /* of different kinds and tracks that are in force at one time */
+       /* of different kinds and tracks that are in force at one time */
     RING_LEAST = 64, /* a power of two */
 };
 
@@ -35,7 +35,7 @@ struct rtmfp_wire {
     uint64_t key, began;
     bool has_key;
     size_t bytes;          /* of messages and their slots */
-    struct slot configs[CONFIGS]; /* in force before `first` */
+    struct slot configs[LIVE_CONFIGS]; /* in force before `first` */
     unsigned n_configs;
     size_t config_bytes;
 };
@@ -61,7 +61,7 @@ static unsigned place_of(const struct slot *list, unsigned n, const struct slot 
 
     while (i < n && !same_place(&list[i], s))
         i++;
-    return i < CONFIGS ? i : CONFIGS - 1;
+    return i < LIVE_CONFIGS ? i : LIVE_CONFIGS - 1;
 }
 
 static void clear_configs(struct rtmfp_wire *w)
@@ -262,17 +262,15 @@ const struct rtmfp_wire_entry *rtmfp_wire_at(const struct rtmfp_wire *w, uint64_
 
 bool rtmfp_wire_join(const struct rtmfp_wire *w, uint64_t *number)
 {
-    const struct live_span span = { .first = w->first, .key = w->key, .have_key = w->has_key };
-    bool at_key = live_policy_join(&span, live_source_set(w->reading.src).gop_cache) == LIVE_AT_KEY;
+    const struct live_span span = { w->first, w->key, w->has_key, w->head };
 
-    *number = at_key ? w->key : w->head;
-    return at_key;
+    return wire_reading_join(&w->reading, &span, number);
 }
 
 size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wire_entry *out,
                           size_t most)
 {
-    struct slot list[CONFIGS];
+    struct slot list[LIVE_CONFIGS];
     unsigned n = 0;
     bool anew = w->began >= w->first && w->began <= number; /* nothing of before counts */
     size_t i;

@@ -6,7 +6,7 @@
 #include "proto/rtp/rtcp.h"
 #include "wire/rtp.h"
 
-enum { CONFIGS = 24, RANGES = 16, PACKETS_MAX = 4096 };
+enum { RANGES = 16, PACKETS_MAX = 4096 };
 
 /* ---- tracks */
 
@@ -38,8 +38,8 @@ static void take_codec(struct rtp_wire_track *t, enum av_codec codec)
 
 void rtp_wire_tracks(const struct live_source *src, struct rtp_wire_track out[RTP_WIRE_N])
 {
-    const struct av_packet *pkts[CONFIGS];
-    size_t n = live_source_configs(src, pkts, CONFIGS);
+    const struct av_packet *pkts[LIVE_CONFIGS];
+    size_t n = live_source_configs(src, pkts, LIVE_CONFIGS);
     struct live_source_stat stat;
 
     for (unsigned i = 0; i < RTP_WIRE_N; i++)

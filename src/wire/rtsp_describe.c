@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { FMTP_MAX = 16 * 1024, CONFIGS = 24 };
+enum { FMTP_MAX = 16 * 1024 };
 
 /* One track alone: so long from its first key frame on the other one may come. */
 #define OTHER_COMES CO_SECONDS(1)
@@ -22,8 +22,8 @@ unsigned rtsp_describe_tracks(const struct live_source *src)
 
 bool rtsp_describe_is_rtmp(const struct live_source *src)
 {
-    const struct av_packet *pkts[CONFIGS];
-    size_t n = live_source_configs(src, pkts, CONFIGS);
+    const struct av_packet *pkts[LIVE_CONFIGS];
+    size_t n = live_source_configs(src, pkts, LIVE_CONFIGS);
 
     for (size_t i = 0; i < n; i++) {
         if (pkts[i]->kind != AV_DATA && pkts[i]->origin)

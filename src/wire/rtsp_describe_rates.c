@@ -3,7 +3,7 @@
 #include "proto/rtmp/amf0.h"
 #include "wire/rtsp_describe.h"
 
-enum { CONFIGS = 24, METADATA_MAX = 64 * 1024, RATE_MAX = 10000000 };
+enum { METADATA_MAX = 64 * 1024, RATE_MAX = 10000000 };
 
 static unsigned rate(const struct amf_value *meta, const char *key)
 {
@@ -35,8 +35,8 @@ static void read_rates(const struct av_packet *pkt, unsigned kbits[2])
 
 void rtsp_describe_rates(const struct live_source *src, unsigned kbits[2])
 {
-    const struct av_packet *pkts[CONFIGS];
-    size_t n = live_source_configs(src, pkts, CONFIGS);
+    const struct av_packet *pkts[LIVE_CONFIGS];
+    size_t n = live_source_configs(src, pkts, LIVE_CONFIGS);
 
     kbits[0] = kbits[1] = 0;
     for (size_t i = 0; i < n; i++) {

@@ -205,11 +205,9 @@ struct srt_log *srt_wire_log(struct srt_wire *w)
 bool srt_wire_join(const struct srt_wire *w, uint64_t *number)
 {
     const struct srt_log *l = &w->log;
-    const struct live_span span = { .first = l->first, .key = l->key, .have_key = l->has_key };
-    bool at_key = live_policy_join(&span, live_source_set(w->reading.src).gop_cache) == LIVE_AT_KEY;
+    const struct live_span span = { l->first, l->key, l->has_key, l->head };
 
-    *number = at_key ? l->key : l->head;
-    return at_key;
+    return wire_reading_join(&w->reading, &span, number);
 }
 
 void srt_wire_wanted(struct srt_wire *w, bool wanted)

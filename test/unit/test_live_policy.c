@@ -93,14 +93,14 @@ static void test_what_a_wire_keeps(void **state)
 static const struct {
     const char *name;
     struct live_span span;
-    bool cached;
-    enum live_place place;
+    bool cached, at_key;
+    uint64_t at;
 } joins[] = {
-    { "at the newest key frame", { 3, 5, true }, true, LIVE_AT_KEY },
-    { "which is the oldest packet", { 5, 5, true }, true, LIVE_AT_KEY },
-    { "without gop_cache at the next", { 3, 5, true }, false, LIVE_WAIT },
-    { "no key frame yet", { 3, 0, false }, true, LIVE_WAIT },
-    { "it was dropped", { 6, 5, true }, true, LIVE_WAIT },
+    { "at the newest key frame", { 3, 5, true, 9 }, true, true, 5 },
+    { "which is the oldest packet", { 5, 5, true, 9 }, true, true, 5 },
+    { "without gop_cache at the next", { 3, 5, true, 9 }, false, false, 9 },
+    { "no key frame yet", { 3, 0, false, 9 }, true, false, 9 },
+    { "it was dropped", { 6, 5, true, 9 }, true, false, 9 },
 };
 
 static const struct {
@@ -109,20 +109,23 @@ static const struct {
     uint64_t at;
     enum live_place place;
 } lates[] = {
-    { "what is next is there", { 7, 9, true }, 7, LIVE_GO_ON },
-    { "and is the key frame itself", { 7, 7, true }, 7, LIVE_GO_ON },
-    { "to the newest key frame", { 7, 9, true }, 4, LIVE_AT_KEY },
-    { "which is the next packet", { 3, 4, true }, 4, LIVE_AT_KEY },
-    { "never back to an older one", { 3, 4, true }, 5, LIVE_WAIT },
-    { "there is no key frame", { 7, 0, false }, 4, LIVE_WAIT },
+    { "what is next is there", { 7, 9, true, 9 }, 7, LIVE_GO_ON },
+    { "and is the key frame itself", { 7, 7, true, 9 }, 7, LIVE_GO_ON },
+    { "to the newest key frame", { 7, 9, true, 9 }, 4, LIVE_AT_KEY },
+    { "which is the next packet", { 3, 4, true, 9 }, 4, LIVE_AT_KEY },
+    { "never back to an older one", { 3, 4, true, 9 }, 5, LIVE_WAIT },
+    { "there is no key frame", { 7, 0, false, 9 }, 4, LIVE_WAIT },
 };
 
 static void test_where_a_cursor_goes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(joins); i++) {
+        uint64_t at;
+
         print_message("  joins: %s\n", joins[i].name);
-        assert_int_equal(live_policy_join(&joins[i].span, joins[i].cached), joins[i].place);
+        assert_int_equal(live_policy_join(&joins[i].span, joins[i].cached, &at), joins[i].at_key);
+        assert_int_equal(at, joins[i].at);
     }
     for (size_t i = 0; i < COUNT(lates); i++) {
         print_message("  is late: %s\n", lates[i].name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* udp.h - datagrams in batches: a socket, or a network in memory for tests (co/net/udp_net.h).
+/* udp.h - datagrams in batches: a socket, or a network in memory for tests (test/lib/udp_net.h).
  *
  * A protocol over datagrams does no I/O: it takes what came and says what is to be sent, and when
  * it wants to be asked again. So it runs the same over a socket and over a network in memory that

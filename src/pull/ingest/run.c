@@ -22,7 +22,7 @@
 #define SOON CO_MS(4)
 #define LATE CO_SECONDS(5)
 
-enum { LEAST = AV_MS(100), /* that a round takes */ CONFIGS = 24 };
+enum { LEAST = AV_MS(100) }; /* that a round takes */
 
 static void be(struct ingest_run *r, enum job_state state)
 {
@@ -85,8 +85,8 @@ static err_t wait_for(struct ingest_run *r, int64_t dts)
 /* What each round begins with is said once. */
 static bool is_known(const struct ingest_run *r, const struct av_packet *pkt)
 {
-    const struct av_packet *in_force[CONFIGS];
-    size_t n = live_source_configs(r->session.src, in_force, CONFIGS);
+    const struct av_packet *in_force[LIVE_CONFIGS];
+    size_t n = live_source_configs(r->session.src, in_force, LIVE_CONFIGS);
     bool known = false;
 
     for (size_t i = 0; !known && i < n; i++)

@@ -212,7 +212,7 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
     int64_t edge;
     uint64_t key;
 
-    if (!t->on || !live_source_set(p->base.session.src).gop_cache || !rtp_log_key(log, &key) ||
+    if (!t->on || !rtc_wire_join(rtc_stream_wire(p->base.stream), &key) ||
         (play->jumped && play->jumped_to == key && play->twice) || !rtp_log_get(log, key, &e) ||
         now - e.at > age || measure(log, key, &edge) > LIVE_NEAR_BYTES)
         return false;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIGS = 24, OPUS_CHANNELS = 9 };
+enum { OPUS_CHANNELS = 9 };
 
 /* It shows no more than that: the other kind will not come. */
 #define SHOWN CO_SECONDS(1)
@@ -17,8 +17,8 @@ enum { CONFIGS = 24, OPUS_CHANNELS = 9 };
 
 static void by_configs(const struct live_source *src, struct sdp_wish *wish)
 {
-    const struct av_packet *v[CONFIGS];
-    size_t n = live_source_configs(src, v, CONFIGS);
+    const struct av_packet *v[LIVE_CONFIGS];
+    size_t n = live_source_configs(src, v, LIVE_CONFIGS);
     struct live_source_stat stat;
 
     live_source_stat(src, &stat);

@@ -18,7 +18,6 @@
 
 enum {
     WAITING_MOST = 4 << 20, /* bytes to one player */
-    CONFIGS = 24,
 };
 
 /* ---- one message */
@@ -63,8 +62,8 @@ static unsigned give_up(struct rtmfp_flow_out *f, co_usec made_before)
 static bool put_configs(struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
 {
     struct rtmfp_play *play = &n->play;
-    struct rtmfp_wire_entry v[CONFIGS];
-    size_t count = rtmfp_wire_configs(rtmfp_stream_wire(n->base.stream), play->at, v, CONFIGS);
+    struct rtmfp_wire_entry v[LIVE_CONFIGS];
+    size_t count = rtmfp_wire_configs(rtmfp_stream_wire(n->base.stream), play->at, v, LIVE_CONFIGS);
     bool all = kind == RTMFP_WIRE_DATA, sent = true;
 
     for (size_t i = 0; i < count && sent; i++) {

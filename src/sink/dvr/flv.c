@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONFIGS = 24, METADATA_MAX = 256 * 1024 };
+enum { METADATA_MAX = 256 * 1024 };
 
 static void put_head(struct wr *w, const struct flv_tag *tag)
 {
@@ -151,8 +151,8 @@ static void put_metadata(struct dvr_stream *s, const struct av_packet *from)
 
 void dvr_flv_begin(struct dvr_stream *s)
 {
-    const struct av_packet *v[CONFIGS], *meta = NULL;
-    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+    const struct av_packet *v[LIVE_CONFIGS], *meta = NULL;
+    size_t n = live_reader_configs(&s->reader, v, LIVE_CONFIGS);
     uint8_t head[FLV_FILE_HEADER + FLV_TAG_TRAILER];
 
     flv_file_build(head, true, true);

@@ -5,8 +5,6 @@
 #include "base/pace.h"
 #include "sink/dvr/stream.h"
 
-enum { CONFIGS = 24 };
-
 #define TURN CO_MS(250)
 #define FRAGMENT AV_MS(1000)   /* of MP4: ends at a key frame after so long */
 #define LONG AV_MS(4000)       /* or wherever it is after so long */
@@ -53,8 +51,8 @@ static void feed_mp4(struct dvr_stream *s, const struct frame *f);
 
 static void configure_mp4(struct dvr_stream *s)
 {
-    const struct av_packet *v[CONFIGS];
-    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+    const struct av_packet *v[LIVE_CONFIGS];
+    size_t n = live_reader_configs(&s->reader, v, LIVE_CONFIGS);
 
     for (size_t i = 0; i < n; i++) {
         struct frame_reader r;
@@ -258,8 +256,8 @@ static void packet(struct dvr_stream *s, const struct av_packet *pkt)
 
 static void read_configs(struct dvr_stream *s)
 {
-    const struct av_packet *v[CONFIGS];
-    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+    const struct av_packet *v[LIVE_CONFIGS];
+    size_t n = live_reader_configs(&s->reader, v, LIVE_CONFIGS);
 
     for (size_t i = 0; i < n; i++) {
         frame_choose(&s->tracks, v[i]);

@@ -3,8 +3,6 @@
 #include "base/log.h"
 #include "sink/hls/stream.h"
 
-enum { CONFIGS = 24 };
-
 /* How often packets are looked for: a segment is cut as soon as its last packet was read. */
 #define TURN CO_MS(200)
 #define TURN_LOW_LATENCY CO_MS(15)
@@ -27,8 +25,8 @@ static void feed(struct hls_stream *s, const struct av_packet *pkt)
 
 static void read_configs(struct hls_stream *s)
 {
-    const struct av_packet *v[CONFIGS];
-    size_t n = live_reader_configs(&s->reader, v, CONFIGS);
+    const struct av_packet *v[LIVE_CONFIGS];
+    size_t n = live_reader_configs(&s->reader, v, LIVE_CONFIGS);
 
     for (size_t i = 0; i < n; i++) {
         frame_choose(&s->tracks, v[i]);
