@@ -15,6 +15,13 @@ static inline const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
+static inline bool text_ends(const char *text, const char *with)
+{
+    size_t n = strlen(text), k = strlen(with);
+
+    return n >= k && strcmp(text + n - k, with) == 0;
+}
+
 /* The value of a hexadecimal digit of either case; -1: it is none. */
 static inline int text_hex(char c)
 {

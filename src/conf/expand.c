@@ -2,6 +2,8 @@
 /* expand.c - variables in paths and urls. */
 #include "conf/expand.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -105,4 +107,21 @@ err_t conf_expand(const char *text, const struct conf_expand *with, char *buf, s
         text = value ? close + 1 : text + n;
     }
     return NULL;
+}
+
+bool conf_expand_is_file(const char *path)
+{
+    return text_ends(path, ".flv") || text_ends(path, ".mp4");
+}
+
+void conf_expand_folder(const char *path, bool file, char *out, size_t size)
+{
+    size_t n = strcspn(path, "[");
+    bool whole = path[n] == '\0' && !file;
+
+    while (!whole && n > 0 && path[n - 1] != '/')
+        n--;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    (void)snprintf(out, size, "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
 }

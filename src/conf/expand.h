@@ -33,4 +33,10 @@ struct conf_expand {
 err_t conf_expand(const char *text, const struct conf_expand *with, char *buf, size_t size)
     __attribute__((warn_unused_result));
 
+/* Is it the path of recordings with a name for each file, or else a folder for them? */
+bool conf_expand_is_file(const char *path);
+/* The folder of all files of a path, before its first variable: of "a/b/[app]/x.flv" it is "a/b".
+ * `file`: without a variable, it is that of a file. */
+void conf_expand_folder(const char *path, bool file, char *out, size_t size);
+
 #endif

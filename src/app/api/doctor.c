@@ -3,51 +3,25 @@
 #include "app/api/api.h"
 #include "app/doctor/doctor.h"
 
-/* One look at a time: each may start programs. */
-static bool busy;
-
-static err_t wait_for_turn(void)
-{
-    err_t err = NULL;
-
-    while (busy && !err)
-        err = co_sleep(CO_MS(20));
-    return err;
-}
-
 static void put_configuration(struct doctor_report *r, const struct reload_report *reload)
 {
     bool failed = reload->count > 0 && reload->code;
 
     doctor_add(r, failed ? DOCTOR_FAIL : DOCTOR_OK, "configuration", "", "%s",
                !failed ? "as it is served" : reload->text ? reload->text : "the reload failed");
-    if (failed)
-        doctor_advise(r, "the one before it is served; correct the file, then reload");
-    else if (reload->later > 0)
-        doctor_advise(r, "%zu changes wait for a restart: /api/v1/raw?rpc=reload-fetch",
-                      reload->later);
-}
-
-static err_t look(struct api_call *c, struct doctor_report *r)
-{
-    struct conf *conf = conf_ref(c->of->env->conf);
-    err_t err;
-
-    put_configuration(r, c->of->reload);
-    busy = true;
-    err = doctor_run(r, conf, &(struct doctor_how){ .serving = true });
-    busy = false;
-    conf_unref(conf);
-    return err;
+    doctor_advise(r, "the one before it is served; correct the file, then reload");
+    if (!failed && reload->later > 0)
+        doctor_hint(r, "%zu changes wait for a restart: /api/v1/raw?rpc=reload-fetch",
+                    reload->later);
 }
 
 static err_t doctor(struct api_call *c)
 {
     struct doctor_report r = { 0 };
-    err_t err = wait_for_turn();
+    err_t err;
 
-    if (!err)
-        err = look(c, &r);
+    put_configuration(&r, c->of->reload);
+    err = doctor_run(&r, c->of->env->conf, &(struct doctor_how){ .serving = true });
     if (!err) {
         jput_open(&c->j, "data", '{');
         doctor_put(&r, &c->j);

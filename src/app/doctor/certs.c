@@ -13,11 +13,11 @@ enum { SOON_DAYS = 21 };
 
 static void cannot_open(struct doctor_plan *p, const struct doctor_tls *t, const char *path)
 {
-    doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s: %s", path, strerror(errno));
+    ADD(p, DOCTOR_FAIL, "certificate", t->where, "%s: %s", path, strerror(errno));
     if (errno == EACCES)
-        doctor_advise(&p->report, "let the user of the server read it: chmod 640, chgrp");
+        ADVISE(p, "let the user of the server read it: chmod 640, chgrp");
     else
-        doctor_advise(&p->report, "to try: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:"
+        ADVISE(p, "to try: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:"
                       "P-256 -nodes -days 365 -subj /CN=localhost -keyout %s -out %s", t->key,
                       t->cert);
 }
@@ -34,9 +34,9 @@ static X509 *read_cert(struct doctor_plan *p, const struct doctor_tls *t)
     x = PEM_read_X509(f, NULL, NULL, NULL);
     (void)fclose(f);
     if (!x) {
-        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s has no certificate in it",
+        ADD(p, DOCTOR_FAIL, "certificate", t->where, "%s has no certificate in it",
                    t->cert);
-        doctor_advise(&p->report, "it takes a PEM file, -----BEGIN CERTIFICATE-----");
+        ADVISE(p, "it takes a PEM file, -----BEGIN CERTIFICATE-----");
     }
     return x;
 }
@@ -65,13 +65,13 @@ static bool key_fits(struct doctor_plan *p, const struct doctor_tls *t, X509 *x)
     (void)fclose(f);
     fits = key && X509_check_private_key(x, key) == 1;
     if (!key) {
-        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s has no key in it, or one "
+        ADD(p, DOCTOR_FAIL, "certificate", t->where, "%s has no key in it, or one "
                    "with a passphrase", t->key);
-        doctor_advise(&p->report, "openssl pkey -in %s -out plain.key", t->key);
+        ADVISE(p, "openssl pkey -in %s -out plain.key", t->key);
     } else if (!fits) {
-        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s is the key of another "
+        ADD(p, DOCTOR_FAIL, "certificate", t->where, "%s is the key of another "
                    "certificate than %s", t->key, t->cert);
-        doctor_advise(&p->report, "give key and cert of one issue");
+        ADVISE(p, "give key and cert of one issue");
     }
     EVP_PKEY_free(key);
     return fits;
@@ -102,28 +102,26 @@ static void dates(struct doctor_plan *p, const struct doctor_tls *t, X509 *x)
     int left_s, since_s, left = days_to(X509_get0_notAfter(x), &left_s);
     int since = days_to(X509_get0_notBefore(x), &since_s);
     bool own = X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
+    const char *advice = "renew it; the server takes the new files by itself";
     char name[80];
 
     name_of(x, name, sizeof(name));
     if (since > 0 || since_s > 0) {
-        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s (%s) begins in %d days",
-                   t->cert, name, since);
-        doctor_advise(&p->report, "is the clock right? date -u");
+        ADD(p, DOCTOR_FAIL, "certificate", t->where, "%s (%s) begins in %d days", t->cert, name,
+            since);
+        advice = "is the clock right? date -u";
     } else if (left < 0 || left_s < 0) {
-        doctor_add(&p->report, DOCTOR_FAIL, "certificate", t->where, "%s (%s) ended %d days ago",
-                   t->cert, name, -left);
-        doctor_advise(&p->report, "renew it; the server takes the new files by itself");
+        ADD(p, DOCTOR_FAIL, "certificate", t->where, "%s (%s) ended %d days ago", t->cert, name,
+            -left);
     } else if (left < SOON_DAYS) {
-        doctor_add(&p->report, DOCTOR_WARN, "certificate", t->where, "%s (%s) ends in %d days",
-                   t->cert, name, left);
-        doctor_advise(&p->report, "renew it; the server takes the new files by itself");
+        ADD(p, DOCTOR_WARN, "certificate", t->where, "%s (%s) ends in %d days", t->cert, name,
+            left);
     } else {
-        doctor_add(&p->report, own ? DOCTOR_WARN : DOCTOR_OK, "certificate", t->where,
-                   "%s (%s) ends in %d days%s", t->cert, name, left,
-                   own ? ", signed by itself: browsers refuse it" : "");
-        if (own)
-            doctor_advise(&p->report, "for the public get one of an authority: certbot certonly");
+        ADD(p, own ? DOCTOR_WARN : DOCTOR_OK, "certificate", t->where, "%s (%s) ends in %d days%s",
+            t->cert, name, left, own ? ", signed by itself: browsers refuse it" : "");
+        advice = "for the public get one of an authority: certbot certonly";
     }
+    ADVISE(p, "%s", advice);
 }
 
 static void key_mode(struct doctor_plan *p, const struct doctor_tls *t)
@@ -132,12 +130,12 @@ static void key_mode(struct doctor_plan *p, const struct doctor_tls *t)
 
     if (stat(t->key, &st) < 0 || !(st.st_mode & S_IROTH))
         return;
-    doctor_add(&p->report, DOCTOR_WARN, "certificate", t->where, "everybody may read the key %s",
+    ADD(p, DOCTOR_WARN, "certificate", t->where, "everybody may read the key %s",
                t->key);
-    doctor_advise(&p->report, "chmod 640 %s", t->key);
+    ADVISE(p, "chmod 640 %s", t->key);
 }
 
-void doctor_look_certs(struct doctor_plan *p)
+void doctor_check_certs(struct doctor_plan *p)
 {
     for (size_t i = 0; i < p->tls_n; i++) {
         X509 *x = read_cert(p, &p->tls[i]);

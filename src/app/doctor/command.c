@@ -34,12 +34,12 @@ static void put_failure(struct doctor_report *r, const struct options *o, err_t 
         doctor_advise(r, "srs -c conf/srs.conf --doctor");
 }
 
-/* All that there is to see once the file is read. */
-static err_t look(struct doctor_report *r, const struct start *s, const struct conf *c)
+/* All that is checked once the file is read. */
+static err_t check(struct doctor_report *r, const struct start *s, struct conf *c)
 {
     doctor_add(r, DOCTOR_OK, "configuration", "", "%s, vhosts: %zu", name_of(s), c->vhost.n);
     if (geteuid() == 0)
-        doctor_advise(r, "asked as root: run it as the user of the server too");
+        doctor_hint(r, "asked as root: run it as the user of the server too");
     if (*c->work_dir && chdir(c->work_dir) < 0) {
         doctor_add(r, DOCTOR_FAIL, "path", "work_dir", "%s: cannot change to it", c->work_dir);
         doctor_advise(r, "mkdir -p %s", c->work_dir);
@@ -64,7 +64,7 @@ int doctor_command(const struct options *o)
     if (!err)
         err = co_init();
     if (!err)
-        err = look(&r, &s, c);
+        err = check(&r, &s, c);
     if (err)
         put_failure(&r, o, err);
     err_free(&err);

@@ -5,7 +5,7 @@
 
 #include "app/options.h"
 
-/* Look, say on stdout what there is; gives the exit code: 1 if something is wrong. */
+/* Check, and print the report; gives the exit code: 1 if something is wrong. */
 int doctor_command(const struct options *o);
 
 #endif

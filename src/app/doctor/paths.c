@@ -41,39 +41,38 @@ static char *nearest(struct doctor_plan *p, const char *path)
     return out;
 }
 
-/* True if a row was added: not enough. */
-static bool no_room(struct doctor_plan *p, const struct doctor_path *one, const char *folder)
+/* How much room there is for it. */
+static void room(struct doctor_plan *p, const struct doctor_path *one, const char *there,
+                 bool made)
 {
-    struct statvfs v;
-    int64_t room, all;
+    struct statvfs v = { 0 };
+    int64_t left, all;
     char text[16];
-    bool none, few;
+    bool known = statvfs(there, &v) == 0 && v.f_blocks > 0;
+    bool inodes = v.f_files == 0 || v.f_favail > 0, few;
 
-    if (statvfs(folder, &v) < 0)
-        return false;
-    room = (int64_t)v.f_bavail * (int64_t)v.f_frsize;
+    left = (int64_t)v.f_bavail * (int64_t)v.f_frsize;
     all = (int64_t)v.f_blocks * (int64_t)v.f_frsize;
-    none = room < NOTHING || (v.f_files > 0 && v.f_favail == 0);
-    few = room < LITTLE || room < all / 20;
-    if (all == 0 || (!none && !few))
-        return false;
-    doctor_add(&p->report, none ? DOCTOR_FAIL : DOCTOR_WARN, "path", one->directive,
-               "%s: %s left on its disk%s", one->path, doctor_bytes(room, text),
-               v.f_files > 0 && v.f_favail == 0 ? ", and no inodes" : "");
-    doctor_advise(&p->report, "make room (du -xh --max-depth=1 %s), or %s on another disk",
-                  folder, one->directive);
-    return true;
+    few = known && (left < LITTLE || left < all / 20);
+    (void)doctor_bytes(left, text);
+    if (known && (few || !inodes))
+        ADD(p, left < NOTHING || !inodes ? DOCTOR_FAIL : DOCTOR_WARN, "path", one->directive,
+            "%s: %s left on its disk%s", one->path, text, inodes ? "" : ", and no inodes");
+    else
+        ADD(p, DOCTOR_OK, "path", one->directive, "%s: writable%s, %s free", one->path,
+            made ? " when it is made" : "", text);
+    ADVISE(p, "make room (du -xh --max-depth=1 %s), or %s on another disk", there, one->directive);
 }
 
 static void refused(struct doctor_plan *p, const struct doctor_path *one, const char *folder)
 {
-    doctor_add(&p->report, DOCTOR_FAIL, "path", one->directive, "%s: user %d may not write to %s",
+    ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: user %d may not write to %s",
                one->path, (int)geteuid(), folder);
     if (errno == EROFS)
-        doctor_advise(&p->report, "it is on a disk that is mounted read-only; in a unit of "
+        ADVISE(p, "it is on a disk that is mounted read-only; in a unit of "
                       "systemd ReadWritePaths=%s", folder);
     else
-        doctor_advise(&p->report, "chown it to the user of the server, or %s elsewhere",
+        ADVISE(p, "chown it to the user of the server, or %s elsewhere",
                       one->directive);
 }
 
@@ -84,16 +83,16 @@ static bool no_folder(struct doctor_plan *p, const struct doctor_path *one, cons
     struct stat st;
 
     if (one->kind == DOCTOR_FILE && strcmp(folder, there) != 0) {
-        doctor_add(&p->report, DOCTOR_FAIL, "path", one->directive, "%s: there is no folder %s",
+        ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: there is no folder %s",
                    one->path, folder);
-        doctor_advise(&p->report, "mkdir -p %s", folder);
+        ADVISE(p, "mkdir -p %s", folder);
         return true;
     }
     if (stat(there, &st) < 0 || S_ISDIR(st.st_mode))
         return false;
-    doctor_add(&p->report, DOCTOR_FAIL, "path", one->directive, "%s: %s is no folder", one->path,
+    ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: %s is no folder", one->path,
                there);
-    doctor_advise(&p->report, "move it away, or %s elsewhere", one->directive);
+    ADVISE(p, "move it away, or %s elsewhere", one->directive);
     return true;
 }
 
@@ -113,39 +112,29 @@ static bool no_right(struct doctor_plan *p, const struct doctor_path *one, const
 static void writes(struct doctor_plan *p, const struct doctor_path *one)
 {
     char *folder = conf_arena_dup(p->arena, one->path), *there;
-    struct statvfs v = { 0 };
-    char text[16];
 
     if (one->kind == DOCTOR_FILE)
         folder = above(p, folder);
     there = nearest(p, folder);
-    if (!no_folder(p, one, folder, there) && !no_right(p, one, there) &&
-        !no_room(p, one, there)) {
-        (void)statvfs(there, &v);
-        doctor_add(&p->report, DOCTOR_OK, "path", one->directive, "%s: writable%s, %s free",
-                   one->path, strcmp(there, folder) == 0 ? "" : " when it is made",
-                   doctor_bytes((int64_t)v.f_bavail * (int64_t)v.f_frsize, text));
-    }
+    if (!no_folder(p, one, folder, there) && !no_right(p, one, there))
+        room(p, one, there, strcmp(there, folder) != 0);
 }
 
 static void reads(struct doctor_plan *p, const struct doctor_path *one)
 {
+    bool folder = strstr(one->directive, "dir") != NULL; /* of files there may be none yet */
     struct stat st;
-    bool there = stat(one->path, &st) == 0;
 
-    if (there && may(one->path, S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK)) {
-        doctor_add(&p->report, DOCTOR_OK, "path", one->directive, "%s: readable", one->path);
-        return;
+    if (stat(one->path, &st) < 0) {
+        ADD(p, folder ? DOCTOR_WARN : DOCTOR_FAIL, "path", one->directive, "%s: it is not there",
+            one->path);
+        ADVISE(p, folder ? "mkdir -p %s" : "put it there: %s", one->path);
+    } else if (!may(one->path, S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK)) {
+        ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: %s", one->path, strerror(errno));
+        ADVISE(p, "let the user of the server read it");
+    } else {
+        ADD(p, DOCTOR_OK, "path", one->directive, "%s: readable", one->path);
     }
-    /* of a folder of files there may be none yet */
-    doctor_add(&p->report, strstr(one->directive, "dir") && !there ? DOCTOR_WARN : DOCTOR_FAIL,
-               "path", one->directive, "%s: %s", one->path,
-               there ? strerror(errno) : "it is not there");
-    if (there)
-        doctor_advise(&p->report, "let the user of the server read it");
-    else
-        doctor_advise(&p->report, strstr(one->directive, "dir") ? "mkdir -p %s"
-                                                                : "put it there: %s", one->path);
 }
 
 /* ---- what everybody gets */
@@ -182,16 +171,16 @@ static void open_to_all(struct doctor_plan *p, const struct doctor_path *one)
         if (dir->kind != DOCTOR_READ || strncmp(dir->directive, "http_s", 6) != 0 ||
             !is_below(p, one->path, dir->path))
             continue;
-        doctor_add(&p->report, DOCTOR_WARN, "path", files ? "files" : "recordings",
+        ADD(p, DOCTOR_WARN, "path", files ? "files" : "recordings",
                    "%s is below %s: everybody gets %s that not everybody may play", one->path,
                    dir->directive, files ? "files" : "recordings of streams");
-        doctor_advise(&p->report, "%s outside of %s%s", files ? "dir of vod" : "dvr_path",
+        ADVISE(p, "%s outside of %s%s", files ? "dir of vod" : "dvr_path",
                       dir->path, files ? "" : ", and a web server that asks for a password");
         return;
     }
 }
 
-void doctor_look_paths(struct doctor_plan *p)
+void doctor_check_paths(struct doctor_plan *p)
 {
     for (size_t i = 0; i < p->path_n; i++) {
         if (p->path[i].guarded)

@@ -4,12 +4,18 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <glob.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum { SOCKETS_MAX = 8, TCP_LISTENS = 0x0a, SEGMENT = 1400 };
+
+/* ---- can it be bound? */
 
 /* 0, or errno. */
 static int try_bind(int family, int type, const char *host, int port)
@@ -40,6 +46,8 @@ int doctor_try_port(const char *host, int port, int type)
 {
     int failed;
 
+    if (port > UINT16_MAX)
+        return EINVAL;
     if (*host)
         return try_bind(strchr(host, ':') ? AF_INET6 : AF_INET, type, host, port);
     failed = try_bind(AF_INET6, type, "", port);
@@ -48,19 +56,87 @@ int doctor_try_port(const char *host, int port, int type)
     return failed;
 }
 
-const char *doctor_program_name(struct doctor_plan *p, int pid, char *buf, size_t size)
-{
-    char path[64];
+/* ---- which process has it? */
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-    if (!doctor_file(p, path))
-        p->text[0] = '\0';
-    p->text[strcspn(p->text, "\n")] = '\0';
-    (void)snprintf(buf, size, "%.32s", *p->text ? p->text : "a process");
-    return buf;
+/* "  0: 0100007F:078F 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0  0 INODE ..." */
+static const char *word(const char *line, int i)
+{
+    line += strspn(line, " ");
+    for (; i > 0; i--) {
+        line += strcspn(line, " ");
+        line += strspn(line, " ");
+    }
+    return line;
 }
 
-int doctor_running(const struct doctor_plan *p)
+/* The sockets of a port, as the kernel numbers them. Of TCP those that listen, which come first in
+ * its table. */
+static size_t find_sockets(const struct doctor_plan *p, int port, bool udp,
+                           unsigned long out[SOCKETS_MAX])
+{
+    static const char *const tables[] = { "tcp", "tcp6", "udp", "udp6" };
+    char path[300], line[512];
+    size_t n = 0;
+
+    for (int i = udp ? 2 : 0; i < (udp ? 4 : 2); i++) {
+        FILE *f;
+
+        (void)snprintf(path, sizeof(path), "%s/proc/net/%s", p->root, tables[i]);
+        f = fopen(path, "re");
+        while (f && n < SOCKETS_MAX && fgets(line, sizeof(line), f)) {
+            const char *local = strchr(word(line, 1), ':');
+            bool head = strchr(line, ':') == NULL;
+
+            if (!head && !udp && strtoul(word(line, 3), NULL, 16) != TCP_LISTENS)
+                break;
+            if (!head && local && strtol(local + 1, NULL, 16) == port)
+                out[n++] = strtoul(word(line, 9), NULL, 10);
+        }
+        if (f)
+            (void)fclose(f);
+    }
+    return n;
+}
+
+/* The process whose descriptors have one of these sockets: its pid, -1: it cannot be told. */
+static int owner_of(const struct doctor_plan *p, const char *pids, const unsigned long *sockets,
+                    size_t n)
+{
+    char path[300], link[64], wanted[64];
+    glob_t found = { 0 };
+    int owner = -1;
+
+    (void)snprintf(path, sizeof(path), "%s/proc/%s/fd/*", p->root, pids);
+    (void)glob(path, GLOB_NOSORT, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc && owner < 0; i++) {
+        ssize_t size = readlink(found.gl_pathv[i], link, sizeof(link) - 1);
+
+        link[size > 0 ? size : 0] = '\0';
+        for (size_t k = 0; k < n; k++) {
+            (void)snprintf(wanted, sizeof(wanted), "socket:[%lu]", sockets[k]);
+            if (strcmp(link, wanted) == 0)
+                owner = (int)strtol(found.gl_pathv[i] + strlen(p->root) + strlen("/proc/"), NULL,
+                                    10);
+        }
+    }
+    globfree(&found);
+    return owner;
+}
+
+/* 0: no process has it, -1: it cannot be told. */
+static int port_owner(const struct doctor_plan *p, int port, bool udp)
+{
+    unsigned long sockets[SOCKETS_MAX];
+    size_t n = find_sockets(p, port, udp, sockets);
+
+    if (n == 0)
+        return 0;
+    return owner_of(p, "self", sockets, n) == 0 ? (int)getpid()
+                                                : owner_of(p, "[0-9]*", sockets, n);
+}
+
+/* The server that runs by this configuration already, or 0. */
+static int running(const struct doctor_plan *p)
 {
     char text[16] = "";
     FILE *f = fopen(p->pid_file, "re");
@@ -72,75 +148,121 @@ int doctor_running(const struct doctor_plan *p)
     return (int)strtol(text, NULL, 10);
 }
 
-static void taken(struct doctor_plan *p, const struct doctor_port *port, const char *subject)
-{
-    int owner = doctor_port_owner(p, port->port, false);
-    char name[40];
+/* ---- rows */
 
-    if (owner > 0 && owner == doctor_running(p)) {
-        doctor_add(&p->report, DOCTOR_OK, "port", subject, "%s: the server that runs listens, "
-                   "pid %d", port->names, owner);
+static void add_taken(struct doctor_plan *p, const struct doctor_port *port, const char *subject,
+                      int owner)
+{
+    char path[64];
+
+    if (owner <= 0) {
+        ADD(p, DOCTOR_FAIL, "port", subject, "%s: another process has it", port->names);
         return;
     }
-    if (owner > 0)
-        doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: %s has it, pid %d", port->names,
-                   doctor_program_name(p, owner, name,
-                                                               sizeof(name)), owner);
-    else
-        doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: another process has it",
-                   port->names);
-    doctor_advise(&p->report, "write another port, or end that one; who: ss -ltnp 'sport = :%d'",
-                  port->port);
+    (void)snprintf(path, sizeof(path), "/proc/%d/comm", owner);
+    if (!doctor_file(p, path))
+        (void)snprintf(p->text, sizeof(p->text), "a process");
+    ADD(p, DOCTOR_FAIL, "port", subject, "%s: %.*s has it, pid %d", port->names,
+        (int)strcspn(p->text, "\n"), p->text, owner);
 }
 
-static void cannot(struct doctor_plan *p, const struct doctor_port *port, const char *subject,
-                   int why)
+static void add_failed(struct doctor_plan *p, const struct doctor_port *port, int number,
+                       const char *subject, int why, int owner)
 {
-    doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: %s", port->names, strerror(why));
-    if (why == EACCES)
-        doctor_advise(&p->report, "setcap cap_net_bind_service=+ep objs/srs, in a unit of systemd "
-                      "AmbientCapabilities=CAP_NET_BIND_SERVICE; or a port from 1024 on");
-    else if (why == EADDRNOTAVAIL)
-        doctor_advise(&p->report, "no interface has that address (ip addr): listen %d; takes all",
-                      port->port);
+    const char *remedy = port->remedy ? port->remedy : "write another port, or end that one";
+
+    if (why == EADDRINUSE)
+        add_taken(p, port, subject, owner);
     else
-        doctor_advise(&p->report, "write an address and a port: listen 127.0.0.1:%d;", port->port);
+        ADD(p, DOCTOR_FAIL, "port", subject, "%s: %s", port->names, strerror(why));
+    if (port->remedy || why == EADDRINUSE)
+        ADVISE(p, "%s; who: ss -l%cnp 'sport = :%d'", remedy, port->remedy ? 'u' : 't', number);
+    else if (why == EACCES)
+        ADVISE(p, "setcap cap_net_bind_service=+ep objs/srs, in a unit of systemd "
+                  "AmbientCapabilities=CAP_NET_BIND_SERVICE; or a port from 1024 on");
+    else if (why == EADDRNOTAVAIL)
+        ADVISE(p, "no interface has that address (ip addr): listen %d; takes all", port->port);
+    else
+        ADVISE(p, "write an address and a port: listen 127.0.0.1:%d;", port->port);
 }
 
-static void look(struct doctor_plan *p, const struct doctor_port *port)
+/* "1935", "[::1]:1935", "8000/udp"; of several "8560-8563/udp". */
+static void name_of(const struct doctor_port *port, char *buf, size_t size)
 {
     bool v6 = strchr(port->host, ':') != NULL;
-    char subject[128];
-    int failed;
 
-    (void)snprintf(subject, sizeof(subject), "%s%s%s%s%d", v6 ? "[" : "", port->host,
-                   v6 ? "]" : "", *port->host ? ":" : "", port->port);
-    if (port->clash) {
-        doctor_add(&p->report, DOCTOR_FAIL, "port", subject, "%s: they cannot share one port",
-                   port->names);
-        doctor_advise(&p->report, "give each its own; only http_server and http_api share");
-        return;
-    }
-    if (p->serving) {
-        bool ours = doctor_port_owner(p, port->port, false) == getpid();
-
-        doctor_add(&p->report, ours ? DOCTOR_OK : DOCTOR_FAIL, "port", subject, "%s: %s",
-                   port->names, ours ? "listening" : "not listening");
-        if (!ours)
-            doctor_advise(&p->report, "the log tells why; then reload");
-        return;
-    }
-    failed = doctor_try_port(port->host, port->port, SOCK_STREAM);
-    if (!failed)
-        doctor_add(&p->report, DOCTOR_OK, "port", subject, "%s: free", port->names);
-    else if (failed == EADDRINUSE)
-        taken(p, port, subject);
+    if (port->remedy && port->n > 1)
+        (void)snprintf(buf, size, "%d-%u/udp", port->port, (unsigned)port->port + port->n - 1);
+    else if (port->remedy)
+        (void)snprintf(buf, size, "%d/udp", port->port);
     else
-        cannot(p, port, subject, failed);
+        (void)snprintf(buf, size, "%s%s%s%s%d", v6 ? "[" : "", port->host, v6 ? "]" : "",
+                       *port->host ? ":" : "", port->port);
 }
 
-void doctor_look_ports(struct doctor_plan *p)
+/* Each of them; the first that cannot be had is told. */
+static void check_free(struct doctor_plan *p, const struct doctor_port *port, char subject[128])
+{
+    bool udp = port->remedy != NULL;
+    int owner = 0;
+
+    for (int number = port->port; number < port->port + (int)port->n; number++) {
+        int why = doctor_try_port(port->host, number, udp ? SOCK_DGRAM : SOCK_STREAM);
+
+        owner = why == EADDRINUSE ? port_owner(p, number, udp) : 0;
+        if (!why || (owner > 0 && owner == (p->serving ? (int)getpid() : running(p))))
+            continue;
+        if (udp)
+            (void)snprintf(subject, 128, "%d/udp", number);
+        add_failed(p, port, number, subject, why, owner);
+        return;
+    }
+    if (udp)
+        ADD(p, DOCTOR_OK, "port", subject, "%s: free, or ours", port->names);
+    else if (owner)
+        ADD(p, DOCTOR_OK, "port", subject, "%s: the server that runs listens, pid %d", port->names,
+            owner);
+    else
+        ADD(p, DOCTOR_OK, "port", subject, "%s: free", port->names);
+}
+
+static void check(struct doctor_plan *p, const struct doctor_port *port)
+{
+    char subject[128];
+    bool ours;
+
+    name_of(port, subject, sizeof(subject));
+    if (port->clash) {
+        ADD(p, DOCTOR_FAIL, "port", subject, "%s: they cannot share one port", port->names);
+        ADVISE(p, "give each its own; only http_server and http_api share");
+    } else if (p->serving && !port->remedy) {
+        ours = port_owner(p, port->port, false) == getpid();
+        ADD(p, ours ? DOCTOR_OK : DOCTOR_FAIL, "port", subject, "%s: %s", port->names,
+            ours ? "listening" : "not listening");
+        ADVISE(p, "the log tells why; then reload");
+    } else {
+        check_free(p, port, subject);
+    }
+}
+
+/* Generic segmentation offload: man 7 udp, UDP_SEGMENT. */
+static void check_offload(struct doctor_plan *p)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), each = SEGMENT;
+    bool cuts = fd >= 0 && setsockopt(fd, SOL_UDP, UDP_SEGMENT, &each, sizeof(each)) == 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    ADD(p, cuts ? DOCTOR_OK : DOCTOR_WARN, "kernel", "UDP GSO", "%s",
+        cuts ? "rows of datagrams are cut by the kernel"
+             : "the kernel cuts no datagrams: each costs it as much as a row of them");
+    ADVISE(p, "run Linux 4.18 or newer; a container may forbid it");
+}
+
+void doctor_check_ports(struct doctor_plan *p)
 {
     for (size_t i = 0; i < p->port_n; i++)
-        look(p, &p->port[i]);
+        check(p, &p->port[i]);
+    if (p->udp)
+        check_offload(p);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - the rows of what was looked at, for people and for programs. */
+/* report.c - the rows of all that was checked, for people and for programs. */
 #include "app/doctor/doctor.h"
 #include "base/must.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +27,40 @@ void doctor_add(struct doctor_report *r, enum doctor_state state, const char *ch
     va_end(args);
 }
 
+__attribute__((format(printf, 2, 0)))
+static void advise(struct doctor_row *row, const char *text, va_list args)
+{
+    free(row->advice);
+    row->advice = must_vprint(text, args);
+}
+
 void doctor_advise(struct doctor_report *r, const char *text, ...)
 {
-    struct doctor_row *row = &r->v[r->n - 1];
     va_list args;
 
-    assert(r->n > 0);
-    free(row->advice);
     va_start(args, text);
-    row->advice = must_vprint(text, args);
+    if (r->v[r->n - 1].state != DOCTOR_OK)
+        advise(&r->v[r->n - 1], text, args);
     va_end(args);
+}
+
+void doctor_hint(struct doctor_report *r, const char *text, ...)
+{
+    va_list args;
+
+    va_start(args, text);
+    advise(&r->v[r->n - 1], text, args);
+    va_end(args);
+}
+
+void doctor_report_move(struct doctor_report *to, struct doctor_report *from)
+{
+    to->v = must(realloc(to->v, (to->n + from->n + 1) * sizeof(*to->v)));
+    memcpy(to->v + to->n, from->v, from->n * sizeof(*to->v));
+    to->n += from->n;
+    for (int i = 0; i < DOCTOR_STATES; i++)
+        to->count[i] += from->count[i];
+    from->n = 0;
 }
 
 void doctor_report_free(struct doctor_report *r)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
+#include "conf/expand.h"
 #include "sink/store/disk_count.h"
 
 #include <stdatomic.h>
@@ -38,19 +39,6 @@ struct upkeep_probe {
 };
 
 /* ---- which folders */
-
-/* The folder of a file: the part of its path before the first variable. */
-static void set_root(char *root, size_t size, const char *path, bool file)
-{
-    size_t n = strcspn(path, "[");
-    bool whole = path[n] == '\0' && !file;
-
-    while (!whole && n > 0 && path[n - 1] != '/')
-        n--;
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    (void)snprintf(root, size, "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
-}
 
 static struct upkeep_probe *probe_of(struct upkeep *u, const char *root, enum co_pool pool)
 {
@@ -85,7 +73,7 @@ static void want(struct upkeep *u, const char *use, const char *path, bool file,
     char root[sizeof(u->probes[0]->root)];
     struct upkeep_probe *p;
 
-    set_root(root, sizeof(root), path, file);
+    conf_expand_folder(path, file, root, sizeof(root));
     p = probe_of(u, root, pool);
     if (!p)
         return;
@@ -95,13 +83,6 @@ static void want(struct upkeep *u, const char *use, const char *path, bool file,
     add_use(p->uses, sizeof(p->uses), use);
 }
 
-static bool is_file(const char *path)
-{
-    size_t n = strlen(path);
-
-    return n > 4 && (strcmp(path + n - 4, ".flv") == 0 || strcmp(path + n - 4, ".mp4") == 0);
-}
-
 static void want_of(struct upkeep *u, const struct conf_vhost *v)
 {
     if (v->hls.enabled)
@@ -109,7 +90,7 @@ static void want_of(struct upkeep *u, const struct conf_vhost *v)
     if (v->dash.enabled)
         want(u, "dash", v->dash.path, false, CO_POOL_DISK);
     if (v->dvr.enabled)
-        want(u, "dvr", v->dvr.path, is_file(v->dvr.path), CO_POOL_STORE);
+        want(u, "dvr", v->dvr.path, conf_expand_is_file(v->dvr.path), CO_POOL_STORE);
 }
 
 static void unref(struct upkeep_probe *p)

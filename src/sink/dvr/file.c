@@ -3,6 +3,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "conf/expand.h"
 #include "sink/dvr/stream.h"
 
@@ -31,13 +32,6 @@ struct job {
 
 /* ------------------------------------------------------------ names */
 
-static bool ends(const char *text, const char *with)
-{
-    size_t n = strlen(text), k = strlen(with);
-
-    return n >= k && strcmp(text + n - k, with) == 0;
-}
-
 struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
 {
     const char *text = s->set->path;
@@ -50,9 +44,9 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
     struct dvr_file *f;
     err_t err;
 
-    if (!ends(text, ".flv") && !ends(text, ".mp4")) { /* a folder */
+    if (!conf_expand_is_file(text)) {
         (void)snprintf(whole, sizeof(whole), "%s%s[stream].[timestamp].flv", text,
-                       ends(text, "/") ? "" : "/");
+                       text_ends(text, "/") ? "" : "/");
         text = whole;
     }
     err = conf_expand(text, &with, path, sizeof(path));
@@ -62,7 +56,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
     }
     f = must(calloc(1, sizeof(*f)));
     f->path = must_dup(path);
-    f->mp4 = ends(path, ".mp4");
+    f->mp4 = text_ends(path, ".mp4");
     f->begin = f->newest = dts;
     f->fd = -1;
     f->floor = s->dvrs->env->conf->limits.disk_free;

@@ -46,10 +46,10 @@ struct doctor_plan *plan_new(void)
     struct doctor_plan *p = calloc(1, sizeof(*p));
 
     assert_non_null(p);
-    (void)snprintf(p->root, sizeof(p->root), "%s", dir);
+    p->root = dir;
     p->connections = 1000;
     p->core_dump = true;
     p->arena = conf_arena_new();
-    p->pid_file = conf_arena_dup(p->arena, "/nowhere");
+    p->pid_file = "/nowhere";
     return p;
 }
