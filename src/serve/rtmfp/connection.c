@@ -197,11 +197,11 @@ static bool is_of_publisher(uint8_t type)
            type == RTMP_DATA_AMF3 || type == RTMP_USER_CONTROL;
 }
 
-/* What its flows gave up is told; true: one of them waits for something. */
-static bool look_at_flows(struct rtmfp_netstream *n)
+/* True: one of its flows waits for something. *more: messages given up since the last time. */
+static bool check_flows(struct rtmfp_netstream *n, uint64_t *more)
 {
     bool behind = false;
-    uint64_t lost = n->lost, more;
+    uint64_t lost = n->lost;
     uint32_t number;
 
     for (const struct rtmfp_flow_in *f = n->peer->session.ins; f; f = f->next) {
@@ -210,23 +210,20 @@ static bool look_at_flows(struct rtmfp_netstream *n)
         behind |= f->first || f->in_part;
         lost += f->lost;
     }
-    more = lost - n->told_lost;
+    *more = lost - n->told_lost;
     n->told_lost = lost;
-    if (more > 0 && n->publish)
-        rtmfp_publish_lost(n->publish, more);
-    else if (more > 0 && n->away)
-        rtmfp_away_lost(n->away, more);
     return behind;
 }
 
 static void on_published(struct rtmfp_netstream *n, const struct rtmfp_rtmp_message *said)
 {
-    bool behind = look_at_flows(n);
+    uint64_t lost;
+    bool behind = check_flows(n, &lost);
 
     if (n->publish)
-        rtmfp_publish_push(n->publish, said, behind);
+        rtmfp_publish_push(n->publish, said, behind, lost);
     else if (n->away)
-        rtmfp_away_push(n->away, said, behind);
+        rtmfp_away_push(n->away, said, behind, lost);
 }
 
 static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,

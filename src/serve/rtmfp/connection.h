@@ -69,19 +69,17 @@ void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why); /* borrowed */
 /* A message of it, while it publishes: media, data, or user control. Flow Sync says that a flow is
  * where some are to be before what comes next counts (5.3.5): an end that its client says waits
  * for media of its other flows until then, 2 s at most. `behind`: of one of its flows something
- * is missing, and may come. */
+ * is missing, and may come. `lost`: so many messages before it will not come. */
 void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
-                        bool behind);
-/* So many messages will not come: its client gave them up. */
-void rtmfp_publish_lost(struct rtmfp_publish *pub, uint64_t count);
+                        bool behind, uint64_t lost);
 /* Its client has enough of it. */
 void rtmfp_publish_close(struct rtmfp_publish *pub);
 
-/* ---- away.c: its home is another worker, while its session stays here */
+/* ---- away.c: its stream belongs to another worker, while its session stays here */
 /* As rtmfp_publish_run(), there. */
-err_t rtmfp_away_run(struct rtmfp_netstream *n, unsigned home) __attribute__((warn_unused_result));
-void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_rtmp_message *said, bool behind);
-void rtmfp_away_lost(struct rtmfp_away *a, uint64_t count);
+err_t rtmfp_away_run(struct rtmfp_netstream *n, unsigned owner) __attribute__((warn_unused_result));
+void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_rtmp_message *said, bool behind,
+                     uint64_t lost);
 /* As rtmfp_publish_close(); also of one that was not let in yet. */
 void rtmfp_away_close(struct rtmfp_away *a);
 

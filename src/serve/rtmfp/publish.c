@@ -150,10 +150,11 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message 
 }
 
 void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
-                        bool behind)
+                        bool behind, uint64_t lost)
 {
     char own[DATAGRAM_CID];
 
+    pub->lost += lost;
     if ((pub->over && !waits(pub, co_now())) || pub->publisher.place.replaced)
         return;
     datagram_cid_enter(pub->publisher.s->id, own);
@@ -163,11 +164,6 @@ void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_messa
     else
         on_media(pub, said);
     datagram_cid_leave(own);
-}
-
-void rtmfp_publish_lost(struct rtmfp_publish *pub, uint64_t count)
-{
-    pub->lost += count;
 }
 
 void rtmfp_publish_close(struct rtmfp_publish *pub)
