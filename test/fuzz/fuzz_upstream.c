@@ -65,7 +65,7 @@ static err_t play(struct conversation *c)
     rtmp_conn_init(&conn, &c->peer.io, &rtmp_in_heap);
     err = rtmp_client_connect(&conn, &url, NULL);
     if (!err)
-        err = rtmp_client_play(&conn, &url, &stream_id);
+        err = rtmp_client_play(&conn, &url, RTMP_PLAY_ANY, &stream_id);
     for (int i = 0; i < MESSAGES_MOST && !err; i++) {
         err = rtmp_conn_read(&conn, &msg);
         if (!err)

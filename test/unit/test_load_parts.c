@@ -2,12 +2,11 @@
 /* test_load_parts.c - the parts of the load tools that need no server. */
 #include "av/nalu.h"
 #include "format/flv/flv.h"
-#include "proto/rtmp/chunk_out.h"
+#include "tools/load/flv.h"
 #include "tools/load/stat.h"
 #include "tools/load/marker.h"
 #include "tools/load/media.h"
 #include "tools/load/opts.h"
-#include "tools/load/skim.h"
 #include "tools/load/url.h"
 #include "unit.h"
 
@@ -252,138 +251,52 @@ static void test_media_cut_at_every_byte(void **state)
 }
 
 struct seen {
-    size_t begins, ends, others;
+    size_t n;
     uint32_t times[8];
-    size_t sizes[8];
-    char command[300];
-    size_t command_size;
-    uint8_t ping[6];
+    size_t sizes[8], heads[8];
 };
 
-static void on_media(void *arg, const struct load_skim_msg *msg)
+static void on_tag(void *arg, const struct load_tag *tag)
 {
     struct seen *seen = arg;
 
-    if (!msg->end) {
-        assert_int_equal(msg->head_size,
-                         msg->size < LOAD_MARKER_HEAD ? msg->size : LOAD_MARKER_HEAD);
-        for (size_t i = 0; i < msg->head_size; i++)
-            assert_int_equal(msg->head[i], (uint8_t)(msg->time + i));
-        seen->begins++;
-        return;
-    }
-    assert_in_range(seen->ends, 0, 7);
-    seen->times[seen->ends] = msg->time;
-    seen->sizes[seen->ends++] = msg->size;
+    assert_in_range(seen->n, 0, 7);
+    assert_int_equal(tag->head_size, tag->size < LOAD_MARKER_HEAD ? tag->size : LOAD_MARKER_HEAD);
+    seen->heads[seen->n] = tag->head[tag->head_size - 1];
+    seen->times[seen->n] = tag->time;
+    seen->sizes[seen->n++] = tag->size;
 }
 
-static void on_other(void *arg, const struct load_skim_msg *msg)
+/* Cut anywhere, all that is audio or video and not empty is seen. */
+static void test_flv_cut_at_every_byte(void **state)
 {
-    struct seen *seen = arg;
-
-    seen->others++;
-    if (msg->type == RTMP_COMMAND) {
-        memcpy(seen->command, msg->head, msg->head_size);
-        seen->command_size = msg->head_size;
-    } else if (msg->type == RTMP_USER_CONTROL) {
-        memcpy(seen->ping, msg->head, sizeof(seen->ping));
-    }
-}
-
-static size_t message(uint8_t *out, uint8_t type, uint32_t time, uint32_t size, uint32_t chunk)
-{
-    uint8_t payload[1024];
-    struct rtmp_msg msg = { .type = type, .csid = rtmp_out_csid(type), .stream_id = 1,
-                            .time = time, .size = size, .payload = payload };
-
-    for (uint32_t i = 0; i < size; i++)
-        payload[i] = (uint8_t)(time + i);
-    if (type == RTMP_SET_CHUNK_SIZE || type == RTMP_WINDOW_ACK_SIZE)
-        memcpy(payload, "\0\0\1\x2c", 4); /* 300 */
-    return rtmp_out_render(out, &msg, chunk);
-}
-
-static void test_skim(void **state)
-{
-    static const struct load_skim_handler h = { on_media, on_other };
-    uint8_t bytes[4096];
-    size_t size = 0;
+    const uint8_t *bytes = (const uint8_t *)flv;
+    size_t size = sizeof(flv) - 1;
 
     (void)state;
-    size += message(bytes + size, RTMP_WINDOW_ACK_SIZE, 0, 4, 128);
-    size += message(bytes + size, RTMP_COMMAND, 7, 250, 128);
-    size += message(bytes + size, RTMP_VIDEO, 10, 500, 128);
-    size += message(bytes + size, RTMP_SET_CHUNK_SIZE, 0, 4, 128);
-    size += message(bytes + size, RTMP_AUDIO, 20, 3, 300);
-    size += message(bytes + size, RTMP_USER_CONTROL, 5, 6, 300);
-    size += message(bytes + size, RTMP_VIDEO, 0x1000000, 1000, 300); /* an extended timestamp */
-    size += message(bytes + size, RTMP_VIDEO, 30, 300, 300);
-    size += message(bytes + size, RTMP_VIDEO, 40, 48, 300);
-    memcpy(bytes + size, "\xc6", 1); /* the same again: fmt 3 repeats what is the delta, 40 */
-    size++;
-    for (int i = 0; i < 48; i++)
-        bytes[size++] = (uint8_t)(80 + i);
-    for (size_t piece = 1; piece < size + 400; piece += piece < 400 ? 1 : 400) {
-        struct load_skim s;
+    for (size_t piece = 1; piece <= size; piece++) {
+        struct load_flv f = { 0 };
         struct seen seen = { 0 };
-        uint32_t ack;
 
-        load_skim_init(&s);
-        load_skim_whole(&s, true);
         for (size_t at = 0; at < size; at += piece)
-            assert_ok(load_skim_feed(&s, bytes + at, size - at < piece ? size - at : piece, &h,
-                                     &seen));
-        load_skim_whole(&s, false);
-        assert_int_equal(seen.begins, 6);
-        assert_int_equal(seen.ends, 6);
-        assert_int_equal(seen.others, 2);
-        assert_int_equal(seen.times[0], 10);
-        assert_int_equal(seen.times[2], 0x1000000);
-        assert_int_equal(seen.times[5], 80);
-        assert_int_equal(seen.sizes[2], 1000);
-        assert_int_equal(seen.command_size, 250);
-        assert_int_equal((uint8_t)seen.command[249], (uint8_t)(7 + 249));
-        assert_memory_equal(seen.ping, "\5\6\7\x08\x09\x0a", 6);
-        assert_int_equal(s.window, 300);
-        assert_true(load_skim_take_ack(&s, &ack));
-        assert_int_equal(ack, size);
-        assert_false(load_skim_take_ack(&s, &ack));
+            assert_ok(load_flv_feed(&f, bytes + at, size - at < piece ? size - at : piece, on_tag,
+                                    &seen));
+        assert_int_equal(seen.n, 8);
+        assert_int_equal(seen.sizes[0], 6);
+        assert_int_equal(seen.times[2], 10);
+        assert_int_equal(seen.heads[3], 'y');
+        assert_int_equal(seen.times[7], 90);
+        assert_int_equal(seen.heads[7], 0x65);
     }
-}
-
-static void test_skim_refuses(void **state)
-{
-    static const struct load_skim_handler h = { NULL, NULL };
-    static const struct { const char *bytes; size_t size; } bad[] = {
-        { "\xc3", 1 }, { "\x83\0\0\0", 4 },
-        { "\2\0\0\0\0\0\4\1\0\0\0\0\0\0\0\0", 16 }, { "\2\0\0\0\0\0\2\1\0\0\0\0\1\1", 14 },
-    };
-    struct load_skim s;
-    uint8_t many[9 * 13];
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        err_t err;
-
-        load_skim_init(&s);
-        err = load_skim_feed(&s, (const uint8_t *)bad[i].bytes, bad[i].size, &h, NULL);
-        assert_true(err_code(err) == ERR_RTMP_CHUNK || err_code(err) == ERR_RTMP_MSG_SIZE);
-        err_free(&err);
-    }
-    load_skim_init(&s);
-    for (size_t i = 0; i < 9; i++) {
-        memcpy(many + 13 * i, "\0\0\0\0\0\0\1\x09\1\0\0\0x", 13);
-        many[13 * i] = (uint8_t)(i + 3);
-    }
-    assert_ok(load_skim_feed(&s, many, 8 * 13, &h, NULL));
-    assert_err(load_skim_feed(&s, many + 8 * 13, 13, &h, NULL), ERR_RTMP_CHUNK);
+    assert_err(load_flv_feed(&(struct load_flv){ 0 }, (const uint8_t *)"HTTP/1.1 200 OK", 15, on_tag,
+                             NULL), ERR_MALFORMED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_hist), TEST(test_urls), TEST(test_options), TEST(test_marker), TEST(test_media),
-        TEST(test_media_cut_at_every_byte), TEST(test_skim), TEST(test_skim_refuses),
+        TEST(test_media_cut_at_every_byte), TEST(test_flv_cut_at_every_byte),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static err_t talk(struct rtmp_conn *c, enum deed deed, uint32_t *stream_id)
     if (!err && deed == PUBLISH)
         err = rtmp_client_publish(c, &url, stream_id);
     else if (!err)
-        err = rtmp_client_play(c, &url, stream_id);
+        err = rtmp_client_play(c, &url, RTMP_PLAY_ANY, stream_id);
     if (!err && deed == PUBLISH)
         err = rtmp_client_unpublish(c, &url, *stream_id);
     rtmp_url_free(&url);

@@ -269,14 +269,23 @@ static err_t end_message(struct rtmp_in *in, const struct rtmp_in_stream *s, uin
     return err;
 }
 
+/* Of the first `size` bytes of its message. */
+static uint32_t kept(const struct rtmp_in *in, const struct rtmp_in_stream *s, uint32_t size)
+{
+    uint32_t head = in->setup->head;
+
+    return head && size > head && (s->type == RTMP_AUDIO || s->type == RTMP_VIDEO) ? head : size;
+}
+
 /* It never is incomplete: it takes no room, and nobody watches how old it becomes. */
 static err_t take_whole(struct rtmp_in *in, const struct rtmp_in_stream *s, const uint8_t **p)
 {
-    uint8_t *payload = in->setup->alloc(in->memory, s->size);
+    uint32_t size = kept(in, s, s->size);
+    uint8_t *payload = in->setup->alloc(in->memory, size);
 
     if (!payload)
         return err_new(ERR_NO_MEMORY, "a message of %u bytes", s->size);
-    memcpy(payload, *p, s->size);
+    memcpy(payload, *p, size);
     *p += s->size;
     return end_message(in, s, payload);
 }
@@ -381,13 +390,16 @@ static err_t read_payload(struct rtmp_in *in, const uint8_t **p, const uint8_t *
     struct rtmp_in_stream *s = in->now;
     size_t n = (size_t)(end - *p) < in->left ? (size_t)(end - *p) : in->left;
 
-    if (n > s->cap - s->got) {
-        err_t err = rtmp_in_room_take(in, s, s->got + (uint32_t)n);
+    uint32_t need = kept(in, s, s->got + (uint32_t)n);
+
+    if (need > s->cap) {
+        err_t err = rtmp_in_room_take(in, s, need);
 
         if (err)
             return err;
     }
-    memcpy(s->payload + s->got, *p, n);
+    if (need > s->got)
+        memcpy(s->payload + s->got, *p, need - s->got);
     *p += n;
     s->got += (uint32_t)n;
     in->left -= (uint32_t)n;

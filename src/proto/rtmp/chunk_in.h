@@ -49,6 +49,7 @@ struct rtmp_in_setup {
     uint32_t max_chunk_streams;
     size_t max_inflight; /* memory of all messages that have begun and are not complete */
     uint32_t at_once;    /* as much of it is taken when a message begins */
+    uint32_t head;       /* only so many first bytes of audio and video are kept; 0: all */
     struct rtmp_in_pool *pool; /* NULL: none */
 };
 

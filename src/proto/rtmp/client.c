@@ -18,7 +18,6 @@ enum {
     CHUNK_SIZE = 60000,
     WINDOW = 2500000,
     BUFFER_MS = 3000,
-    PLAY_LIVE_OR_RECORDED = -2000, /* milliseconds, as all clients have it; the text says seconds */
 };
 
 /* What one wait is for. */
@@ -251,7 +250,7 @@ err_t rtmp_client_unpublish(struct rtmp_conn *c, const struct rtmp_url *url, uin
     return rtmp_conn_send_all(c, &out);
 }
 
-static err_t play(struct rtmp_conn *c, const char *name, uint32_t *stream_id)
+static err_t play(struct rtmp_conn *c, const char *name, double start, uint32_t *stream_id)
 {
     struct wr out, body;
     err_t err;
@@ -263,17 +262,18 @@ static err_t play(struct rtmp_conn *c, const char *name, uint32_t *stream_id)
         return err;
     wr_init(&out, COMMAND_LIMIT);
     wr_init(&body, COMMAND_LIMIT);
-    rtmp_request_play(&body, next_transaction(c), name, PLAY_LIVE_OR_RECORDED);
+    rtmp_request_play(&body, next_transaction(c), name, start);
     put(c, &out, *stream_id, &body);
     rtmp_conn_put_event(c, &out, RTMP_SET_BUFFER_LENGTH, *stream_id, BUFFER_MS);
     err = rtmp_conn_send_all(c, &out);
     return err ? err : wait_for(c, FOR_PLAY, NULL);
 }
 
-err_t rtmp_client_play(struct rtmp_conn *c, const struct rtmp_url *url, uint32_t *stream_id)
+err_t rtmp_client_play(struct rtmp_conn *c, const struct rtmp_url *url, double start,
+                       uint32_t *stream_id)
 {
     char *name = full_name(url);
-    err_t err = play(c, name, stream_id);
+    err_t err = play(c, name, start, stream_id);
 
     free(name);
     return err ? err_wrap(err, "play %.60s", url->stream) : NULL;

@@ -36,8 +36,12 @@ err_t rtmp_client_publish(struct rtmp_conn *c, const struct rtmp_url *url, uint3
 err_t rtmp_client_unpublish(struct rtmp_conn *c, const struct rtmp_url *url, uint32_t stream_id)
     __attribute__((warn_unused_result));
 
-/* Ask for a stream and play url->stream with its param. Messages follow by rtmp_conn_read(). */
-err_t rtmp_client_play(struct rtmp_conn *c, const struct rtmp_url *url, uint32_t *stream_id)
+enum { RTMP_PLAY_ANY = -2000 }; /* live or recorded, in ms as all clients say it */
+
+/* Ask for a stream and play url->stream with its param, a recording from `start` (ms) or all of it
+ * (RTMP_PLAY_ANY). Messages follow by rtmp_conn_read(). */
+err_t rtmp_client_play(struct rtmp_conn *c, const struct rtmp_url *url, double start,
+                       uint32_t *stream_id)
     __attribute__((warn_unused_result));
 
 #endif

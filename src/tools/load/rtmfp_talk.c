@@ -4,13 +4,14 @@
 
 #include "base/must.h"
 #include "proto/rtmfp/rtmp.h"
-#include "proto/rtmp/msg.h"
+#include "proto/rtmp/command.h"
 #include "proto/rtmp/request.h"
 #include "tools/load/watch.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { BODY_MAX = 2048, LIVE = -2000, PUBLISH_ID = 5 };
+enum { BODY_MAX = 2048, PUBLISH_ID = 5, CONNECT_ID = 1, CREATE_ID = 4 };
 enum { CONNECT, CREATE, STREAM, DONE }; /* asked */
 
 static bool copy(char *out, size_t size, const char *text, size_t n)
@@ -86,9 +87,9 @@ void load_rtmfp_talk_begin(struct load_rtmfp_talk *t, struct rtmfp_session *s, c
 
     t->own = open_flow(s, 0, NULL);
     wr_init(&w, BODY_MAX);
-    rtmp_request_connect(&w, LOAD_CONNECT_ID, &what);
+    rtmp_request_connect(&w, CONNECT_ID, &what);
     say(t->own, &w, now);
-    wait_for(t, CONNECT, LOAD_CONNECT_ID);
+    wait_for(t, CONNECT, CONNECT_ID);
 }
 
 void load_rtmfp_talk_tell(struct load_rtmfp_talk *t, co_usec now)
@@ -107,9 +108,9 @@ static void ask_for_stream(struct load_rtmfp_talk *t, co_usec now)
     struct wr w;
 
     wr_init(&w, BODY_MAX);
-    rtmp_request_call(&w, "createStream", LOAD_CREATE_ID, NULL);
+    rtmp_request_call(&w, "createStream", CREATE_ID, NULL);
     say(t->own, &w, now);
-    wait_for(t, CREATE, LOAD_CREATE_ID);
+    wait_for(t, CREATE, CREATE_ID);
 }
 
 static void use_stream(struct load_rtmfp_talk *t, struct rtmfp_session *s, co_usec now)
@@ -121,7 +122,7 @@ static void use_stream(struct load_rtmfp_talk *t, struct rtmfp_session *s, co_us
     if (t->wants == LOAD_RTMFP_PUBLISH)
         rtmp_request_publish(&w, PUBLISH_ID, t->name, "live");
     else
-        rtmp_request_play(&w, 0, t->name, LIVE);
+        rtmp_request_play(&w, 0, t->name, RTMP_PLAY_ANY);
     say(t->stream, &w, now);
     wait_for(t, STREAM, 0);
 }
@@ -161,15 +162,33 @@ static enum load_rtmfp_told go_on(struct load_rtmfp_talk *t, struct rtmfp_sessio
     return LOAD_RTMFP_GOING_ON;
 }
 
-static void look(struct load_client *player, const struct rtmfp_rtmp_message *said)
+static void take_answer(struct load_answer *a, const struct rtmp_command *c)
 {
-    struct load_skim_msg m = { .type = said->type, .time = said->time,
-                               .size = (uint32_t)said->body.n, .head = said->body.p,
-                               .head_size = said->body.n };
+    const struct amf_value *info = c->count > 1 ? &c->args[1] : NULL;
+    bool status = c->id == RTMP_CMD_ON_STATUS, error = c->id == RTMP_CMD_ERROR;
 
-    load_watch(player, &m);
-    m.end = true;
-    load_watch(player, &m);
+    if (status ? a->waits_for != 0 : (!error && c->id != RTMP_CMD_RESULT) ||
+                                         (int)c->transaction != a->waits_for)
+        return;
+    snprintf(a->code, sizeof(a->code), "%s", amf_get_string(info, "code", ""));
+    a->number = rtmp_command_number(c, 1, 0);
+    a->refused = error || strcmp(amf_get_string(info, "level", "status"), "error") == 0;
+    /* some servers say NetStream.Play.Reset first, and data or public notes in between */
+    a->answered = a->refused || !status || strstr(a->code, ".Start");
+}
+
+static void hear_command(struct load_answer *a, const struct rtmfp_rtmp_message *said)
+{
+    const struct rtmp_msg msg = { .type = said->type, .size = (uint32_t)said->body.n,
+                                  .payload = (uint8_t *)(uintptr_t)said->body.p };
+    struct rtmp_command c;
+    err_t err = rtmp_command_parse(&c, &msg);
+
+    if (!err) {
+        take_answer(a, &c);
+        rtmp_command_free(&c);
+    }
+    err_free(&err);
 }
 
 enum load_rtmfp_told load_rtmfp_talk_hear(struct load_rtmfp_talk *t, struct rtmfp_session *s,
@@ -181,10 +200,11 @@ enum load_rtmfp_told load_rtmfp_talk_hear(struct load_rtmfp_talk *t, struct rtmf
     if (!rtmfp_rtmp_message_parse(&said, data))
         return LOAD_RTMFP_GOING_ON;
     if ((said.type == RTMP_AUDIO || said.type == RTMP_VIDEO) && t->player && said.body.n > 0)
-        look(t->player, &said);
+        load_watch(t->player, &(struct load_tag){ said.type, said.time, (uint32_t)said.body.n,
+                                                  said.body.p, said.body.n });
     if (t->asked == DONE || (said.type != RTMP_COMMAND && said.type != RTMP_COMMAND_AMF3))
         return LOAD_RTMFP_GOING_ON;
-    load_answer_hear(&t->answer, said.type, said.body.p, said.body.n);
+    hear_command(&t->answer, &said);
     if (t->asked == CONNECT && t->answer.answered)
         t->control = f;
     return go_on(t, s, feed, now);

@@ -6,13 +6,20 @@
 #ifndef TOOLS_LOAD_RTMFP_TALK_H
 #define TOOLS_LOAD_RTMFP_TALK_H
 
-#include "tools/load/answer.h"
 #include "tools/load/rtmfp_feed.h"
 
 struct load_client;
 
 enum load_rtmfp_wants { LOAD_RTMFP_CONNECT, LOAD_RTMFP_PLAY, LOAD_RTMFP_PUBLISH };
 enum load_rtmfp_told { LOAD_RTMFP_GOING_ON, LOAD_RTMFP_GRANTED, LOAD_RTMFP_DENIED };
+
+struct load_answer { /* _result, _error or onStatus */
+    int waits_for;    /* transaction id, 0: an onStatus */
+    bool answered;    /* the reply that is waited for is there */
+    bool refused;
+    double number;    /* of the reply: a stream id */
+    char code[64];    /* of the last onStatus or _error */
+};
 
 struct load_rtmfp_talk {
     uint8_t wants, asked;            /* enum load_rtmfp_wants; what the answer is waited for of */

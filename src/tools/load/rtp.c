@@ -149,12 +149,10 @@ static enum order count(struct load_rtp *r, struct load_rtp_track *t, uint16_t s
     return BEHIND_A_HOLE;
 }
 
-static void media(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size,
-                  size_t at, enum order order)
+static void media(struct load_rtp *r, struct load_rtp_track *t, const struct rtp_packet *p,
+                  enum order order)
 {
-    bool marker = p[1] >> 7;
-    uint32_t time = load_be(p + 4, 4);
-    int64_t ticks = t->timed ? rtp_unwrap32(t->ticks, time) : (int64_t)time;
+    int64_t ticks = t->timed ? rtp_unwrap32(t->ticks, p->time) : (int64_t)p->time;
     bool fresh = !t->timed || ticks != t->ticks;
 
     if (t->marks && t->timed && order == IN_ORDER && fresh != t->marked)
@@ -164,47 +162,31 @@ static void media(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p
             end_frame(r, t);
         begin_frame(r, t, ticks);
     }
-    look(r, t, p + at, size - at);
-    t->marked = marker;
-    if (t->marks ? marker : fresh)
+    look(r, t, p->payload, p->payload_size);
+    t->marked = p->marker;
+    if (t->marks ? p->marker : fresh)
         end_frame(r, t);
 }
 
-/* Where its payload begins; 0: it is no packet. */
-static size_t header_size(const uint8_t *p, size_t size)
-{
-    size_t at = RTP_HEADER + (p[0] & 15u) * 4;
-
-    if (size < RTP_HEADER || p[0] >> 6 != 2)
-        return 0;
-    if ((p[0] & 0x10) && at + 4 <= size)
-        at += 4 + 4 * (size_t)load_be(p + at + 2, 2);
-    return at <= size ? at : 0;
-}
-
-static void packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size)
+static void packet(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *data, size_t size)
 {
     struct load_rtp_stat *s = &r->c->run->stat.rtp;
-    size_t at = header_size(p, size);
-    uint16_t seq;
-    uint32_t ssrc;
+    struct rtp_packet p;
     enum order order;
 
-    if (at == 0 || (p[1] & 127) != t->type) {
+    if (!rtp_parse(&p, data, size) || p.type != t->type) {
         s->odd++;
         return;
     }
     s->packets++;
-    seq = (uint16_t)load_be(p + 2, 2);
-    ssrc = load_be(p + 8, 4);
     load_watch_first(r->c);
-    if (!t->started || ssrc != t->ssrc || llabs(rtp_unwrap16(t->seq, seq) - t->seq) > RESTART)
-        start(r, t, seq, ssrc);
-    order = count(r, t, seq);
+    if (!t->started || p.ssrc != t->ssrc || llabs(rtp_unwrap16(t->seq, p.seq) - t->seq) > RESTART)
+        start(r, t, p.seq, p.ssrc);
+    order = count(r, t, p.seq);
     if (r->datagrams)
-        rtp_stats_add(&t->stats, rtp_unwrap16(t->seq, seq), load_be(p + 4, 4), size - at, co_now());
+        rtp_stats_add(&t->stats, rtp_unwrap16(t->seq, p.seq), p.time, p.payload_size, co_now());
     if (order != LATE)
-        media(r, t, p, size, at, order);
+        media(r, t, &p, order);
 }
 
 static void reports(struct load_rtp *r, struct load_rtp_track *t, const uint8_t *p, size_t size)

@@ -79,7 +79,6 @@ static err_t play(struct load_client *c, const struct load_url *url)
     bool fast = c->run->opts.fast, flv = is_flv(url);
     err_t err = NULL;
 
-    load_flv_init(&c->flv);
     if (c->run->opts.read_kbps > 0)
         load_watch_slowly(c);
     if (!c->run->opts.idle) {

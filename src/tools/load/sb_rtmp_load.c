@@ -4,12 +4,12 @@
 
 static err_t read_media(struct load_client *c)
 {
-    uint64_t before = c->talk.skim.bytes;
+    uint64_t before = c->talk.conn.in.bytes;
     err_t err, end;
 
     load_limit_wait(c);
     err = load_unless_over(c, load_talk_read(&c->talk));
-    end = load_count(c, (size_t)(c->talk.skim.bytes - before));
+    end = load_count(c, (size_t)(c->talk.conn.in.bytes - before));
     if (err)
         err_free(&end);
     else
@@ -23,14 +23,14 @@ static err_t play(struct load_client *c, const struct load_url *url)
 {
     err_t err = NULL;
 
+    (void)url;
     c->talk.media = load_watch;
     c->talk.arg = c;
     if (c->run->opts.read_kbps > 0)
         load_watch_slowly(c);
-    c->talk.from = load_opts_place(&c->run->opts);
     c->asked = co_clock();
     if (!c->run->opts.idle)
-        err = load_talk_play(&c->talk, url);
+        err = load_talk_play(&c->talk, load_opts_place(&c->run->opts));
     if (!err)
         co_stack_trim();
     c->alive = !err;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* sb_rtmp_load_fast.c - many RTMP players that drop what they get as cheaply as the kernel allows.
  *
- * After the first media nothing is parsed (drop.h).
+ * After the first media nothing is parsed (drop.c).
  */
 #include "tools/load/watch.h"
 
-static void on_media(void *arg, const struct load_skim_msg *msg)
+static void on_media(void *arg, const struct load_tag *tag)
 {
     struct load_client *c = arg;
 
-    (void)msg;
+    (void)tag;
     if (c->mark_at)
         return;
     c->mark_at = co_clock();
@@ -24,24 +24,24 @@ static void count(struct load_client *c, size_t n)
 
 static err_t alive(struct load_client *c)
 {
-    c->talk.skim.bytes = c->bytes;
-    return load_talk_alive(&c->talk);
+    return load_talk_alive(&c->talk, c->bytes);
 }
 
 static err_t play(struct load_client *c, const struct load_url *url)
 {
     err_t err;
 
+    (void)url;
     c->talk.media = on_media;
     c->talk.arg = c;
-    err = load_talk_play(&c->talk, url);
+    err = load_talk_play(&c->talk, -1);
     c->alive = !err;
     while (!err && !c->mark_at && !load_is_over(c)) {
-        uint64_t before = c->talk.skim.bytes;
+        uint64_t before = c->talk.conn.in.bytes;
 
         load_limit_wait(c);
         err = load_unless_over(c, load_talk_read(&c->talk));
-        count(c, (size_t)(c->talk.skim.bytes - before));
+        count(c, (size_t)(c->talk.conn.in.bytes - before));
     }
     if (err)
         return err;

@@ -38,21 +38,21 @@ static void count_audio(struct load_client *c, uint32_t step)
         s->audio_missing += (step + c->audio_step / 2) / c->audio_step - 1;
 }
 
-static void count_frame(struct load_client *c, const struct load_skim_msg *msg, int64_t now)
+static void count_frame(struct load_client *c, const struct load_tag *tag, int64_t now)
 {
     struct load_stat *s = &c->run->stat;
-    int track = msg->type == FLV_VIDEO;
+    int track = tag->type == FLV_VIDEO;
     int64_t late;
 
-    if (c->seen[track] && msg->time < c->last_time[track]) {
+    if (c->seen[track] && tag->time < c->last_time[track]) {
         s->backwards++;
         c->base = INT64_MAX; /* a new timeline */
     } else if (track == 0) {
-        count_audio(c, c->seen[0] ? msg->time - c->last_time[0] : 0);
+        count_audio(c, c->seen[0] ? tag->time - c->last_time[0] : 0);
     }
     c->seen[track] = true;
-    c->last_time[track] = msg->time;
-    late = now / 1000 - (int64_t)msg->time;
+    c->last_time[track] = tag->time;
+    late = now / 1000 - (int64_t)tag->time;
     if (late < c->base)
         c->base = late;
     else if (late > c->base + c->run->opts.late_ms)
@@ -74,10 +74,10 @@ void load_watch_marker(struct load_client *c, int64_t now)
     c->have_marker = false;
 }
 
-static void find_key(struct load_client *c, const struct load_skim_msg *msg)
+static void find_key(struct load_client *c, const struct load_tag *tag)
 {
     struct flv_body b;
-    err_t err = flv_video_parse(&b, msg->head, msg->head_size);
+    err_t err = flv_video_parse(&b, tag->head, tag->head_size);
 
     if (!err && b.key)
         load_watch_key(c);
@@ -104,27 +104,18 @@ void load_watch_key(struct load_client *c)
     load_hist_add(&c->run->stat.first_key, co_clock() - c->began);
 }
 
-static void begin_message(struct load_client *c, const struct load_skim_msg *msg)
-{
-    load_watch_first(c);
-    c->have_marker = msg->type == FLV_VIDEO &&
-                     load_marker_find(&c->marker, msg->head, msg->head_size);
-    if (!c->have_key && msg->type == FLV_VIDEO)
-        find_key(c, msg);
-}
-
-void load_watch(void *arg, const struct load_skim_msg *msg)
+void load_watch(void *arg, const struct load_tag *tag)
 {
     struct load_client *c = arg;
+    bool video = tag->type == FLV_VIDEO;
     int64_t now;
 
-    if (!msg->end) {
-        begin_message(c, msg);
-        return;
-    }
+    load_watch_first(c);
+    if (!c->have_key && video)
+        find_key(c, tag);
     now = load_wall();
-    count_frame(c, msg, now);
-    if (msg->type == FLV_VIDEO && c->have_marker)
+    count_frame(c, tag, now);
+    if (video && load_marker_find(&c->marker, tag->head, tag->head_size))
         load_watch_marker(c, now);
 }
 

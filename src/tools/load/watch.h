@@ -5,8 +5,8 @@
 
 #include "tools/load/run.h"
 
-/* A message of audio or video, its first bytes or its end; arg is the struct load_client. */
-void load_watch(void *arg, const struct load_skim_msg *msg);
+/* A message of audio or video; arg is the struct load_client. */
+void load_watch(void *arg, const struct load_tag *tag);
 /* The same in parts, for media that come otherwise: the first of a session; the first key frame; a
  * frame that is whole, `now` in µs of the wall clock; the one with c->marker in it. */
 void load_watch_first(struct load_client *c);
