@@ -3,9 +3,10 @@
  * connection that goes to the worker that its check names. */
 #include "co/net/io_tcp.h"
 #include "loopback.h"
-#include "rtc_fake.h"
 #include "base/container_of.h"
+#include "co/thread.h"
 #include "rtc_guest.h"
+#include "serve/rtc/impl.h"
 #include "two_workers.h"
 
 #include <unistd.h>
@@ -53,6 +54,7 @@ static int tear_down(void **state)
     (void)state;
     loopback_end_two();
     io_listener_close(listener);
+    co_threads_end(CO_SECONDS(5));
     return 0;
 }
 
@@ -63,35 +65,6 @@ static struct io *call(void)
     assert_ok(io_tcp_connect(&io, "127.0.0.1", io_listener_port(listener), NULL, CO_SECONDS(2)));
     io->read_timeout = CO_SECONDS(3);
     return io;
-}
-
-static void put_frame(struct io *io, const void *data, size_t size)
-{
-    const uint8_t head[] = { (uint8_t)(size >> 8), (uint8_t)size };
-
-    assert_ok(io_write(io, head, 2));
-    assert_ok(io_write(io, data, size));
-}
-
-static size_t get_frame(struct io *io, uint8_t *out)
-{
-    uint8_t head[2];
-
-    assert_ok(io_read_full(io, head, 2));
-    assert_ok(io_read_full(io, out, (size_t)head[0] << 8 | head[1]));
-    return (size_t)head[0] << 8 | head[1];
-}
-
-static size_t write_check(const struct rtc_guest *g, uint8_t out[STUN_MAX])
-{
-    static unsigned transactions;
-    char name[100];
-    struct stun_check c = { .username = name, .password = g->pwd, .use_candidate = true };
-
-    (void)snprintf(name, sizeof(name), "%s:%s", g->theirs, g->ours);
-    transactions++;
-    memcpy(c.id, &transactions, sizeof(transactions));
-    return stun_write_check(out, &c);
 }
 
 static void count(struct session_env *env, void *n)
@@ -107,33 +80,55 @@ static unsigned sessions(unsigned worker)
     return n;
 }
 
-/* From the check to the end, in pieces of one byte to begin with. */
-static void live(struct rtc_guest *g)
+static void take_stat(struct session_env *env, void *out)
 {
-    struct io *io = call();
-    uint8_t check[STUN_MAX + 2], in[2048], packet[64] = { 0x80, 201 };
-    struct stun_message m;
-    unsigned before = fake_rtcp;
-    size_t size = write_check(g, check + 2);
+    assert_true(rtc_counters.read(env, out));
+}
 
+static uint64_t compounds(unsigned worker)
+{
+    struct rtc_service_stat st = { 0 };
+
+    workers_call(&two_env[0], worker, take_stat, &st);
+    return st.rtcp_in;
+}
+
+/* Sends a check in pieces of one byte, and takes its answer. */
+static void check_in_pieces(struct rtc_guest *g)
+{
+    uint8_t check[STUN_MAX + 2], in[2048];
+    char name[100];
+    struct stun_check c = { .username = name, .password = g->pwd, .use_candidate = true, .id = { 9 } };
+    struct stun_message m;
+    size_t size;
+
+    (void)snprintf(name, sizeof(name), "%s:%s", g->theirs, g->ours);
+    size = stun_write_check(check + 2, &c);
     check[0] = (uint8_t)(size >> 8);
     check[1] = (uint8_t)size;
     for (size_t i = 0; i < size + 2; i++) {
-        assert_ok(io_write(io, check + i, 1));
+        assert_ok(io_write(g->tcp, check + i, 1));
         if (i % 16 == 0)
             assert_ok(co_sleep(CO_MS(1)));
     }
-    size = get_frame(io, in);
+    size = rtc_guest_hear(g, in, 0);
     assert_true(stun_parse(&m, in, size) && m.class == STUN_SUCCESS && stun_is_of(&m, g->pwd));
-    put_frame(io, "\x16hi", 3);
-    assert_int_equal(get_frame(io, in), 3);
-    packet[63] = 'k';
+}
+
+static void live(struct rtc_guest *g, unsigned worker)
+{
+    uint64_t before = compounds(worker);
+
+    g->tcp = call();
+    check_in_pieces(g);
+    assert_true(rtc_guest_shakes(g));
     for (int i = 0; i < 3; i++)
-        put_frame(io, packet, sizeof(packet));
-    UNTIL(fake_rtcp == before + 3);
-    put_frame(io, "\x16" "bye", 4);
-    assert_int_equal(get_frame(io, in), 3);
-    io_close(io);
+        rtc_guest_packet(g, 201);
+    UNTIL(compounds(worker) == before + 3);
+    rtc_guest_bye(g);
+    assert_true(rtc_guest_hears_bye(g));
+    io_close(g->tcp);
+    rtc_guest_forget(g);
 }
 
 static void test_a_session_lives_over_tcp_at_its_worker(void **state)
@@ -147,7 +142,7 @@ static void test_a_session_lives_over_tcp_at_its_worker(void **state)
 
         assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, worker ? "b" : "a"), 201);
         assert_int_equal(g.theirs[0], worker ? 'B' : 'A');
-        live(&g);
+        live(&g, worker);
         UNTIL(sessions(worker) == 0);
     }
     workers_call(&two_env[0], 1, two_leave, &resident);
@@ -181,43 +176,42 @@ static void test_who_does_not_begin_with_a_check_is_closed(void **state)
 static void test_a_session_outlives_its_connection(void **state)
 {
     const struct rtc_peer *p;
-    struct rtc_guest g = { 0 };
-    struct io *io = call();
-    uint8_t check[STUN_MAX], in[2048];
+    struct rtc_guest g = { .tcp = call() };
 
     (void)state;
     assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, "a"), 201);
-    put_frame(io, check, write_check(&g, check));
-    assert_true(get_frame(io, in) > 20);
-    io_close(io);
+    assert_true(rtc_guest_checks(&g));
+    io_close(g.tcp);
     UNTIL(two_env[0].connections->count == 1);
     assert_int_equal(sessions(0), 1);
     p = container_of(rtc_service_of(&two_env[0])->base.clients, struct rtc_peer, base);
     assert_null(ice_way(&p->ice));
     assert_null(p->routes);
-    io = call();
-    put_frame(io, check, write_check(&g, check));
-    assert_true(get_frame(io, in) > 20);
-    put_frame(io, "\x16" "bye", 4);
+    g.tcp = call();
+    assert_true(rtc_guest_connects(&g));
+    rtc_guest_bye(&g);
     UNTIL(sessions(0) == 0);
-    io_close(io);
+    io_close(g.tcp);
+    rtc_guest_forget(&g);
 }
 
 /* One whose check names no session, and one whose session is over. */
 static void test_a_connection_of_no_session_is_closed(void **state)
 {
-    struct rtc_guest g = { 0 }, none = { .theirs = "Anone", .pwd = "none", .ours = "guest" };
-    struct io *io[2] = { call(), call() };
-    uint8_t check[STUN_MAX], in[2048];
+    struct rtc_guest g = { .tcp = call() };
+    struct rtc_guest none = { .theirs = "Anone", .pwd = "none", .ours = "guest", .tcp = call() };
+    struct io *io[2] = { g.tcp, none.tcp };
+    uint8_t in[2048];
     size_t n;
 
     (void)state;
     assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, "a"), 201);
-    put_frame(io[0], check, write_check(&g, check));
-    put_frame(io[1], check, write_check(&none, check));
-    assert_true(get_frame(io[0], in) > 20);
-    put_frame(io[0], "\x16" "bye", 4);
-    assert_int_equal(get_frame(io[0], in), 3);
+    assert_true(rtc_guest_checks(&g));
+    rtc_guest_check(&none, none.pwd, true);
+    assert_true(rtc_guest_shakes(&g));
+    rtc_guest_bye(&g);
+    assert_true(rtc_guest_hears_bye(&g));
+    rtc_guest_forget(&g);
     for (int i = 0; i < 2; i++) {
         err_t err;
 

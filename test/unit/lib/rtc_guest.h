@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_guest.h - a client of WebRTC over UDP: asks, and sends checks and bytes. */
+/* rtc_guest.h - a client of WebRTC: its offer, checks of ICE, DTLS, packets of SRTP; over UDP or TCP. */
 #ifndef RTC_GUEST_H
 #define RTC_GUEST_H
 
+#include "proto/dtls/dtls.h"
 #include "proto/stun/message.h"
 #include "serve/rtc/ask.h"
 #include "unit.h"
@@ -11,42 +12,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RTC_GUEST_PWD "passwordOfAClient123456"
+
 struct rtc_guest {
     struct udp *socket;
     struct udp_path to;
-    char ours[40], theirs[40], pwd[40]; /* ufrag of ours; of the server, and its pwd */
+    struct io *tcp;                     /* or over that: frames behind their sizes */
+    char ours[40], theirs[40], pwd[40]; /* our ufrag; the server's, and its pwd */
     char session[200], token[RTC_TOKEN + 1];
-    char wish[40];           /* what our ufrag is asked to be; "" */
-    unsigned checks;
-    const struct udp_in *came; /* together, and not looked at yet */
+    char wish[40];                      /* the ufrag that the server is asked to take; "" */
+    struct dtls_fingerprint fingerprint;
+    struct dtls *dtls;                  /* once it connects */
+    struct srtp_out *srtp;
+    uint16_t seq;
+    unsigned checks, sent;              /* datagrams in all */
+    const struct udp_in *came;          /* together, not read yet */
     size_t n;
 };
 
+/* Opens a socket to that port of this machine. */
 void rtc_guest_open(struct rtc_guest *g, int port);
+void rtc_guest_forget(struct rtc_guest *g); /* its session */
 void rtc_guest_close(struct rtc_guest *g);
-struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stream, const char *offer);
 
-/* Ask; the status of the answer. */
+/* The offer of a client with that ufrag: "guest"; a codec: "H264". */
+char *rtc_offer_of(enum rtc_ask_kind kind, const char *ufrag, const char *codec);
+/* Takes over the offer. */
+struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stream, char *offer);
+/* Reads the ufrag, pwd and fingerprint of an answer. */
+void rtc_guest_read(struct rtc_guest *g, const char *answer);
+
+/* Sends an offer; returns the status of the answer. */
 int rtc_guest_ask(struct rtc_guest *g, struct session_env *env, enum rtc_ask_kind kind,
                   const char *stream);
 
 void rtc_guest_send(struct rtc_guest *g, const void *data, size_t size);
 
-/* What comes within that time, one: copied, its size; 0: nothing did. */
+/* Copies the next datagram that arrives within that time, and returns its size; 0: none did. */
 size_t rtc_guest_hear(struct rtc_guest *g, uint8_t out[2048], co_usec patience);
+/* The next one that is no check of the server's, within 2 s. */
+size_t rtc_guest_hear_more(struct rtc_guest *g, uint8_t out[2048]);
 
 void rtc_guest_check(struct rtc_guest *g, const char *pwd, bool use);
 
-/* The server asks whether we are there; true: it was that, and now it knows. */
-bool rtc_guest_answers(struct rtc_guest *g, const uint8_t *in, size_t size);
+/* Waits for a check of the server, and answers it. */
+bool rtc_guest_answers(struct rtc_guest *g);
 
 /* A check, and its answer. */
 bool rtc_guest_checks(struct rtc_guest *g);
 
-/* Keys, too. */
+/* The handshake. */
+bool rtc_guest_shakes(struct rtc_guest *g);
+/* The same with another certificate than the offer names. */
+void rtc_guest_shakes_wrongly(struct rtc_guest *g);
+/* Both. */
 bool rtc_guest_connects(struct rtc_guest *g);
+/* close_notify: ours; and whether that of the server comes within a second. */
+void rtc_guest_bye(struct rtc_guest *g);
+bool rtc_guest_hears_bye(struct rtc_guest *g);
 
-/* A packet of RTP (type 96), or of RTCP (type 201); `end` 'k' is right. */
-void rtc_guest_packet(struct rtc_guest *g, uint8_t type, char end);
+/* A packet of RTP of type 96 or 97, or of RTCP (201). Before it is connected in the clear. */
+void rtc_guest_packet(struct rtc_guest *g, uint8_t type);
+void rtc_guest_forged(struct rtc_guest *g, uint8_t type); /* one with a wrong tag */
 
 #endif
