@@ -6,7 +6,6 @@
 #include "base/rd.h"
 #include "fuzz.h"
 #include "proto/srt/conn.h"
-#include "proto/srt/put.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,12 +1,209 @@
 /* SPDX-License-Identifier: MIT */
 /* conn.c - a connection after its handshake: what comes goes to the right part. */
-#include "proto/srt/conn_own.h"
+#include "proto/srt/conn.h"
 
 #include "base/mem.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SRT_ACKACKS = 8 };
+
+enum srt_renewal { SRT_KEY_CALM, SRT_KEY_ANNOUNCED, SRT_KEY_SWITCHED };
+
+/* A key message as it is on the wire. */
+struct srt_km_bytes {
+    uint8_t data[SRT_KM_MAX];
+    size_t size;       /* 0: none */
+};
+
+struct srt_conn_answers {
+    uint32_t ackacks[SRT_ACKACKS];
+    unsigned n_ackacks, shutdowns;
+    bool closed;
+    /* keys of the peer: */
+    bool km_due;       /* what it announced last is to be answered */
+    struct srt_km_bytes theirs, answer;
+    /* keys of ours: */
+    enum srt_renewal step;
+    uint64_t step_at;  /* the packet of the sender that the next step is due at */
+    uint64_t began;    /* the first packet of the key of now */
+    uint64_t after, before;
+    struct srt_km_bytes ours;
+    bool agreed;       /* the peer has it */
+    co_usec ask_at;
+};
+
+static size_t srt_conn_write(const struct srt_conn *c, const struct srt_packet *like, size_t body,
+                             uint8_t *out, co_usec now);
+
+/* ---- new keys in both directions: "Key Material Refresh"
+ *
+ * A sender announces the other key some packets before it is used, until the receiver has said that
+ * it has it; only then it is used. The key of before is forgotten as many packets later.
+ */
+
+#define ASK_LEAST CO_MS(20)
+
+static void srt_conn_keys_init(struct srt_conn *c, const struct srt_conn_opts *o)
+{
+    struct srt_conn_answers *a = c->answers;
+
+    a->after = o->renew_after ? o->renew_after : 1 << 24;
+    a->before = o->renew_before ? o->renew_before : 4000;
+    a->step_at = a->after - a->before;
+}
+
+/* ---- the peer's */
+
+static bool install(struct srt_conn *c, const struct srt_packet *p)
+{
+    struct srt_km km;
+
+    return srt_km_read(&km, p->body, p->size) && srt_km_unwrap_known(c->secret, &km) &&
+           srt_cipher_set(c->cipher, c->secret);
+}
+
+/* It is answered with the same bytes, as often as it comes. */
+static void answer(struct srt_conn *c, const struct srt_packet *p)
+{
+    struct srt_conn_answers *a = c->answers;
+    bool known = p->size == a->theirs.size && memcmp(p->body, a->theirs.data, p->size) == 0;
+
+    a->km_due = true;
+    if (known || install(c, p)) {
+        memmove(a->theirs.data, p->body, p->size);
+        a->theirs.size = p->size;
+        a->answer = a->theirs;
+    } else {
+        srt_put32(a->answer.data, SRT_KM_BAD_SECRET);
+        a->answer.size = 4;
+    }
+}
+
+/* A message about keys came. False: it is of no use. */
+static bool srt_conn_keys_input(struct srt_conn *c, const struct srt_packet *p)
+{
+    struct srt_conn_answers *a = c->answers;
+
+    if (!c->secret || p->size == 0 || p->size > SRT_KM_MAX)
+        return false;
+    if (p->subtype == SRT_KM_REQUEST && !c->sends) {
+        answer(c, p);
+        return true;
+    }
+    if (p->subtype != SRT_KM_ANSWER || a->step != SRT_KEY_ANNOUNCED)
+        return false;
+    a->agreed |= p->size == a->ours.size && memcmp(p->body, a->ours.data, p->size) == 0;
+    return a->agreed;
+}
+
+/* ---- ours */
+
+static enum srt_key other(enum srt_key key)
+{
+    return key == SRT_EVEN ? SRT_ODD : SRT_EVEN;
+}
+
+static bool make(struct srt_conn *c)
+{
+    struct srt_conn_answers *a = c->answers;
+    struct srt_km km;
+
+    if (!srt_secret_renew(c->secret, other(c->sender.key)) ||
+        !srt_cipher_set(c->cipher, c->secret) || !srt_secret_wrap(c->secret, &km))
+        return false;
+    a->ours.size = srt_km_write(&km, a->ours.data);
+    return true;
+}
+
+static void announce(struct srt_conn *c, co_usec now)
+{
+    struct srt_conn_answers *a = c->answers;
+
+    if (!make(c)) {
+        a->step_at += a->before; /* try again later */
+        return;
+    }
+    a->agreed = false;
+    a->ask_at = now;
+    a->step = SRT_KEY_ANNOUNCED;
+    a->step_at = a->began + a->after;
+}
+
+static void use(struct srt_conn *c)
+{
+    struct srt_conn_answers *a = c->answers;
+
+    c->sender.key = other(c->sender.key);
+    a->began = c->sender.next;
+    a->step = SRT_KEY_SWITCHED;
+    a->step_at = a->began + a->before;
+}
+
+static void forget(struct srt_conn *c)
+{
+    struct srt_conn_answers *a = c->answers;
+
+    c->secret->which = (uint8_t)c->sender.key;
+    OPENSSL_cleanse(c->secret->key[other(c->sender.key) - 1], SRT_KEY_MAX);
+    a->step = SRT_KEY_CALM;
+    a->step_at = a->began + a->after - a->before;
+}
+
+/* Packets were sent: is it time for another key? */
+static void srt_conn_keys_sent(struct srt_conn *c, co_usec now)
+{
+    struct srt_conn_answers *a = c->answers;
+
+    if (!c->secret || c->sender.next < a->step_at)
+        return;
+    if (a->step == SRT_KEY_CALM)
+        announce(c, now);
+    else if (a->step == SRT_KEY_SWITCHED)
+        forget(c);
+    else if (a->agreed)
+        use(c);
+}
+
+/* ---- what is said */
+
+static size_t put_key(const struct srt_conn *c, uint16_t subtype, const struct srt_km_bytes *km,
+                  uint8_t *out, co_usec now)
+{
+    struct srt_packet p = { .type = SRT_EXTENSION, .subtype = subtype };
+
+    memcpy(out + SRT_HEADER, km->data, km->size);
+    return srt_conn_write(c, &p, km->size, out, now);
+}
+
+static bool asks(const struct srt_conn_answers *a)
+{
+    return a->step == SRT_KEY_ANNOUNCED && !a->agreed;
+}
+
+static size_t srt_conn_keys_output(struct srt_conn *c, uint8_t *out, co_usec now)
+{
+    struct srt_conn_answers *a = c->answers;
+    co_usec every = c->sender.rtt + c->sender.rtt / 2;
+
+    if (a->km_due) {
+        a->km_due = false;
+        return put_key(c, SRT_KM_ANSWER, &a->answer, out, now);
+    }
+    if (!asks(a) || now < a->ask_at)
+        return 0;
+    a->ask_at = now + (every > ASK_LEAST ? every : ASK_LEAST);
+    return put_key(c, SRT_KM_REQUEST, &a->ours, out, now);
+}
+
+static co_usec srt_conn_keys_deadline(const struct srt_conn *c)
+{
+    const struct srt_conn_answers *a = c->answers;
+
+    return a->km_due ? 0 : asks(a) ? a->ask_at : CO_FOREVER;
+}
 
 #define KEEPALIVE CO_SECONDS(1)
 enum { SHUTDOWNS = 3 };
@@ -170,8 +367,9 @@ void srt_conn_input(struct srt_conn *c, const struct srt_packet *p, co_usec now)
 
 /* ---- what goes */
 
-size_t srt_conn_write(const struct srt_conn *c, const struct srt_packet *like, size_t body,
-                      uint8_t *out, co_usec now)
+/* A control packet without its body: bytes written, the body's included. */
+static size_t srt_conn_write(const struct srt_conn *c, const struct srt_packet *like, size_t body,
+                             uint8_t *out, co_usec now)
 {
     struct srt_packet p = *like;
 

@@ -3,7 +3,6 @@
 #include "proto/srt/handshake.h"
 
 #include "base/rd.h"
-#include "proto/srt/put.h"
 
 #include <assert.h>
 #include <string.h>
@@ -342,4 +341,25 @@ size_t srt_answer_refusal(const struct srt_handshake *request, enum srt_refusal 
 
     memcpy(h.address, request->address, sizeof(h.address));
     return srt_handshake_write(&h, time, request->id, true, out);
+}
+
+/* ---- cookies: SipHash-2-4 of the caller's address. A flood of inductions costs one of these each. */
+
+/* Never 0, which is a caller's that has none. */
+uint32_t srt_cookie(const uint8_t key[SRT_COOKIE_KEY], const struct udp_addr *from, int64_t minute)
+{
+    uint8_t text[32] = { 0 };
+    uint32_t cookie;
+
+    memcpy(text, from->ip, sizeof(from->ip));
+    memcpy(text + 16, &minute, sizeof(minute));
+    memcpy(text + 24, &from->port, sizeof(from->port));
+    cookie = (uint32_t)siphash(key, text, sizeof(text));
+    return cookie != 0 ? cookie : 1;
+}
+
+bool srt_cookie_is_valid(const uint8_t key[SRT_COOKIE_KEY], const struct udp_addr *from,
+                         int64_t minute, uint32_t cookie)
+{
+    return cookie == srt_cookie(key, from, minute) || cookie == srt_cookie(key, from, minute - 1);
 }

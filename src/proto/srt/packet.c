@@ -3,7 +3,6 @@
 #include "proto/srt/packet.h"
 
 #include "base/rd.h"
-#include "proto/srt/put.h"
 
 #define CONTROL 0x80000000u
 #define MESSAGE_MASK 0x03ffffffu

@@ -7,10 +7,22 @@
 #ifndef PROTO_SRT_PACKET_H
 #define PROTO_SRT_PACKET_H
 
-#include "proto/srt/seq.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#define SRT_SEQ_MASK 0x7fffffffu
+
+static inline uint32_t srt_seq_add(uint32_t seq, int64_t n)
+{
+    return (uint32_t)((int64_t)seq + n) & SRT_SEQ_MASK;
+}
+
+/* How far b is ahead of a: negative if it is behind. */
+static inline int32_t srt_seq_distance(uint32_t a, uint32_t b)
+{
+    return (int32_t)((b - a) << 1) >> 1;
+}
 
 enum {
     SRT_HEADER = 16,
@@ -77,5 +89,17 @@ size_t srt_nak_put(const struct srt_range *r, uint8_t *out, size_t room);
 
 bool srt_drop_read(struct srt_range *out, const uint8_t *body, size_t size);
 size_t srt_drop_write(const struct srt_range *r, uint8_t out[8]);
+
+static inline void srt_put16(uint8_t *out, unsigned v)
+{
+    out[0] = (uint8_t)(v >> 8);
+    out[1] = (uint8_t)v;
+}
+
+static inline void srt_put32(uint8_t *out, uint32_t v)
+{
+    srt_put16(out, v >> 16);
+    srt_put16(out + 2, v & 0xffff);
+}
 
 #endif
