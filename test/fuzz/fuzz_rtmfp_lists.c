@@ -2,7 +2,7 @@
 /* fuzz_rtmfp_lists.c - any bytes where options of RTMFP are: lists, certificates, discriminators,
  * keying components. */
 #include "fuzz.h"
-#include "proto/rtmfp/epd.h"
+#include "proto/rtmfp/certificate.h"
 #include "proto/rtmfp/keying.h"
 
 #include <assert.h>

@@ -3,7 +3,6 @@
  * sent again. Elements are within it, and what is built of them reads the same. */
 #include "fuzz.h"
 #include "proto/rtp/extensions.h"
-#include "proto/rtp/rtx.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * The first byte says which field it is.
  */
 #include "base/wr.h"
-#include "proto/rtsp/digest.h"
+#include "proto/rtsp/auth.h"
 #include "proto/rtsp/range.h"
 #include "proto/rtsp/rtp_info.h"
 #include "proto/rtsp/session.h"

@@ -2,7 +2,7 @@
 /* test_http_parts.c - urls, ranges, dates, types and WebSocket frames, row by row. */
 #include "proto/http/gzip.h"
 #include "proto/http/range.h"
-#include "proto/http/status.h"
+#include "proto/http/response.h"
 #include "proto/http/url.h"
 #include "proto/http/ws.h"
 #include "serve/http/live.h"

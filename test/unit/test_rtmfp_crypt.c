@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmfp_crypt.c - datagrams: vectors, checksums of odd bytes, HMACs, numbers, wrong ones. */
 #include "proto/rtmfp/crypt.h"
-#include "proto/rtmfp/packet.h"
+#include "proto/rtmfp/chunks.h"
 #include "rtmfp_bytes.h"
 
 /* Both ends of a direction, and a cipher. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmfp_keys.c - groups, keys and datagrams against vectors that were made a second way
  * (rtmfp_vectors.py); public keys that are none. */
-#include "proto/rtmfp/comb.h"
 #include "proto/rtmfp/group.h"
-#include "proto/rtmfp/keys.h"
-#include "proto/rtmfp/packet.h"
+#include "proto/rtmfp/crypt.h"
+#include "proto/rtmfp/chunks.h"
 #include "rtmfp_bytes.h"
 #include "rtmfp_vectors.h"
 

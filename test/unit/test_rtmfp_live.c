@@ -6,7 +6,7 @@
 #include "rtmfp_play_fakes.h"
 
 #include "live_media.h"
-#include "proto/rtmfp/packet.h"
+#include "proto/rtmfp/chunks.h"
 
 enum {
     UNDER_WAY = 4096, FRAME_MS = 40, SOUND_MS = 23, GROUP = 50, /* pictures */

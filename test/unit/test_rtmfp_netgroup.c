@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmfp_netgroup.c - groups of RTMFP: what a join says, and who is told of whom. */
 #include "serve/rtmfp/group_ring.h"
-#include "proto/rtmfp/epd.h"
+#include "proto/rtmfp/certificate.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* test_rtmfp_startup.c - certificates, discriminators, keying components, cookies, and startup
  * packets in pieces. */
 #include "proto/rtmfp/cookie.h"
-#include "proto/rtmfp/epd.h"
+#include "proto/rtmfp/certificate.h"
 #include "proto/rtmfp/fragment.h"
 #include "proto/rtmfp/keying.h"
 #include "rtmfp_bytes.h"

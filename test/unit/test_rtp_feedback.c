@@ -2,7 +2,6 @@
 /* test_rtp_feedback.c - feedback and extended reports, header extensions, retransmissions. */
 #include "hex.h"
 #include "proto/rtp/extensions.h"
-#include "proto/rtp/rtx.h"
 #include "rtcp_reader.h"
 #include "unit.h"
 

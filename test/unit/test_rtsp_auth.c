@@ -3,7 +3,6 @@
 #include "base/wr.h"
 #include "proto/http/basic.h"
 #include "proto/rtsp/auth.h"
-#include "proto/rtsp/login.h"
 #include "rtsp_text.h"
 
 #include <stdio.h>

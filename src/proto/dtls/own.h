@@ -62,7 +62,7 @@ enum dtls_heard dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
                                  const uint8_t *data, size_t size);
 void dtls_after_close(struct dtls_after *a, struct dtls_datagrams *g); /* close_notify */
 
-/* ---- digest.c: in constant time */
+/* ---- fingerprint.c: in constant time */
 bool dtls_fingerprint_is(const struct dtls_fingerprint *f, const X509 *certificate);
 /* SHA-256 as text: "AB:CD:.."; false: no memory. */
 enum { DTLS_FINGERPRINT_TEXT = 32 * 3 };

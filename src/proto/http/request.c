@@ -2,12 +2,406 @@
 /* request.c - read HTTP/1.x requests from a pipe. */
 #include "proto/http/request.h"
 
+#include "base/mem.h"
 #include "base/must.h"
-#include "proto/http/request_head.h"
+#include "base/text.h"
+#include "proto/http/url.h"
 
 #include <http_parser.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+enum { HTTP_PHASE_LINE, HTTP_PHASE_BODY, HTTP_PHASE_DONE };
+
+/* ---- from the parser's callbacks to a request */
+
+enum {
+    SPAN = 4,         /* numbers of one field: where its name and value begin and end */
+    BODY_ROOM = 4096, /* for the body behind the head, which does not move any more */
+};
+
+static uint32_t place(const struct http_reader *r, const char *at)
+{
+    return (uint32_t)(at - (const char *)r->buf);
+}
+
+/* ---- callbacks: not 0 ends the parse, with r->status saying why */
+
+static int on_url(http_parser *p, const char *at, size_t size)
+{
+    struct http_reader *r = p->data;
+
+    if (r->target_end == 0)
+        r->target_at = place(r, at);
+    r->target_end = place(r, at + size);
+    if (r->target_end - r->target_at > r->limits->max_line)
+        r->status = 414;
+    return r->status;
+}
+
+static bool more_spans(struct http_reader *r)
+{
+    unsigned cap = r->spans_cap ? r->spans_cap * 2 : 16;
+    uint32_t *spans = mem_try_more(r->spans, cap * SPAN * sizeof(*spans));
+
+    if (!spans)
+        return false;
+    r->spans = spans;
+    r->spans_cap = cap;
+    return true;
+}
+
+static int on_name(http_parser *p, const char *at, size_t size)
+{
+    struct http_reader *r = p->data;
+    uint32_t *last = r->n_spans ? r->spans + (r->n_spans - 1) * SPAN : NULL;
+
+    if (r->phase != HTTP_PHASE_LINE) /* a trailer of a chunked body: of no use here */
+        return 0;
+    if (last && last[1] == place(r, at) && last[3] == 0) { /* the name goes on */
+        last[1] += (uint32_t)size;
+        return 0;
+    }
+    if (r->n_spans == r->limits->max_fields)
+        return r->status = 431;
+    if (r->n_spans == r->spans_cap && !more_spans(r))
+        return r->status = 503;
+    last = r->spans + r->n_spans++ * SPAN;
+    last[0] = place(r, at);
+    last[1] = place(r, at + size);
+    last[2] = last[3] = 0;
+    return 0;
+}
+
+static int on_value(http_parser *p, const char *at, size_t size)
+{
+    struct http_reader *r = p->data;
+    uint32_t *last;
+
+    if (r->phase != HTTP_PHASE_LINE || r->n_spans == 0)
+        return 0;
+    last = r->spans + (r->n_spans - 1) * SPAN;
+    if (last[3] == 0) {
+        last[2] = place(r, at);
+        last[3] = place(r, at + size);
+    } else if (last[3] == place(r, at)) {
+        last[3] += (uint32_t)size;
+    } else { /* RFC 9112 5.2: a line that goes on in the next one is refused */
+        return r->status = 400;
+    }
+    return 0;
+}
+
+static int on_head(http_parser *p)
+{
+    struct http_reader *r = p->data;
+
+    r->phase = HTTP_PHASE_BODY;
+    http_parser_pause(p, 1);
+    return 0;
+}
+
+static int on_body(http_parser *p, const char *at, size_t size)
+{
+    struct http_reader *r = p->data;
+
+    memcpy(r->body + r->body_size, at, size);
+    r->body_size += size;
+    return 0;
+}
+
+static int on_end(http_parser *p)
+{
+    struct http_reader *r = p->data;
+
+    r->phase = HTTP_PHASE_DONE;
+    http_parser_pause(p, 1);
+    return 0;
+}
+
+static const http_parser_settings settings = {
+    .on_url = on_url, .on_header_field = on_name, .on_header_value = on_value,
+    .on_headers_complete = on_head, .on_body = on_body, .on_message_complete = on_end,
+};
+
+/* At most `size` bytes through the parser; gives how many it took. */
+static size_t http_head_execute(struct http_reader *r, size_t size)
+{
+    http_parser_pause(r->parser, 0);
+    return http_parser_execute(r->parser, &settings, (const char *)r->buf + r->parsed, size);
+}
+
+/* What the parser did not like, with r->status set. */
+static err_t http_head_error(struct http_reader *r)
+{
+    enum http_errno e = HTTP_PARSER_ERRNO(r->parser);
+
+    if (e == HPE_OK || e == HPE_PAUSED)
+        return NULL;
+    if (r->status == 503)
+        return err_new(ERR_NO_MEMORY, "%u fields", r->n_spans);
+    if (r->status == 431)
+        return err_new(ERR_TOO_MANY, "over %u fields", r->limits->max_fields);
+    if (r->status == 414)
+        return err_new(ERR_TOO_LARGE, "a target of over %zu bytes", r->limits->max_line);
+    if (r->status == 0)
+        r->status = e == HPE_INVALID_VERSION ? 505 : e == HPE_HEADER_OVERFLOW ? 431 : 400;
+    return err_new(ERR_HTTP, "%s", http_errno_description(e));
+}
+
+/* Give the parser what was not parsed yet. When the head is there, the phase is HTTP_PHASE_BODY. */
+static err_t http_head_feed(struct http_reader *r)
+{
+    r->parsed += http_head_execute(r, r->end - r->parsed);
+    return http_head_error(r);
+}
+
+/* ---- the request */
+
+static enum http_verb verb_of(const char *method)
+{
+    static const char *const names[] = { "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH",
+                                         "OPTIONS" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(method, names[i]) == 0)
+            return (enum http_verb)i;
+    }
+    return HTTP_VERB_OTHER;
+}
+
+/* A string of the head: what comes behind each is a separator that is not needed any more. */
+static char *string(struct http_reader *r, uint32_t at, uint32_t end)
+{
+    static const char empty[1];
+
+    if (end <= at)
+        return (char *)(uintptr_t)empty;
+    while (end > at && (r->buf[end - 1] == ' ' || r->buf[end - 1] == '\t'))
+        end--;
+    r->buf[end] = '\0';
+    return (char *)r->buf + at;
+}
+
+static err_t no_memory(struct http_reader *r, size_t size)
+{
+    r->status = 503;
+    return err_new(ERR_NO_MEMORY, "%zu bytes for a request", size);
+}
+
+/* The buffer has room for so many bytes from now on. ERR_NO_MEMORY, status 503. */
+static err_t http_head_room(struct http_reader *r, size_t cap)
+{
+    uint8_t *buf = mem_try_more(r->buf, cap);
+
+    if (!buf)
+        return no_memory(r, cap);
+    r->buf = buf;
+    r->cap = cap;
+    return NULL;
+}
+
+static err_t set_fields(struct http_reader *r)
+{
+    struct http_request *q = &r->req;
+    size_t size = (r->n_spans + 1) * sizeof(*q->fields);
+
+    q->fields = mem_try(size);
+    if (!q->fields)
+        return no_memory(r, size);
+    q->n_fields = r->n_spans;
+    for (unsigned i = 0; i < r->n_spans; i++) {
+        const uint32_t *s = r->spans + i * SPAN;
+
+        q->fields[i] = (struct http_field){ string(r, s[0], s[1]), string(r, s[2], s[3]) };
+    }
+    free(r->spans);
+    r->spans = NULL;
+    r->n_spans = r->spans_cap = 0;
+    return NULL;
+}
+
+/* RFC 9112 3.2: origin-form, absolute-form, or the asterisk. */
+static err_t set_target(struct http_reader *r)
+{
+    struct http_request *q = &r->req;
+    char *target = string(r, r->target_at, r->target_end);
+    const char *host = http_request_field(q, "Host"), *at = target, *query;
+    size_t n, host_size, size;
+    err_t err;
+
+    q->target = target;
+    if (!host)
+        host = "";
+    host_size = strlen(host);
+    if (strncasecmp(at, "http://", 7) == 0 || strncasecmp(at, "https://", 8) == 0) {
+        host = strstr(at, "//") + 2;
+        host_size = strcspn(host, "/?#");
+        at = host + host_size;
+    }
+    n = strcspn(at, "?#");
+    query = at[n] == '?' ? at + n + 1 : "";
+    size = n + strcspn(query, "#") + host_size + 5;
+    r->memory = mem_try(size);
+    if (!r->memory)
+        return no_memory(r, size);
+    q->path = r->memory;
+    memcpy(q->path, at, n);
+    q->path[n] = '\0';
+    if (n == 0)
+        memcpy(q->path, "/", 2);
+    q->query = memcpy(q->path + strlen(q->path) + 1, query, strcspn(query, "#"));
+    ((char *)(uintptr_t)q->query)[strcspn(query, "#")] = '\0';
+    q->host = memcpy((char *)(uintptr_t)q->query + strlen(q->query) + 1, host, host_size);
+    ((char *)(uintptr_t)q->host)[host_size] = '\0';
+    q->host_port = http_url_host((char *)(uintptr_t)q->host);
+    if (strcmp(q->path, "*") == 0 && q->verb == HTTP_VERB_OPTIONS)
+        return NULL;
+    err = http_url_path(q->path);
+    if (err)
+        r->status = 400;
+    return err;
+}
+
+/* RFC 9110 5.1 and 5.5; the library lets spaces in names pass ("Content-Length : 1"). */
+static bool is_field(const struct http_field *f)
+{
+    for (const char *p = f->name; *p; p++) {
+        if (*p <= ' ' || *p == 0x7f || strchr("\"(),/:;<=>?@[\\]{}", *p))
+            return false;
+    }
+    for (const char *p = f->value; *p; p++) {
+        if (((unsigned char)*p < ' ' && *p != '\t') || *p == 0x7f)
+            return false;
+    }
+    return f->name[0] != '\0';
+}
+
+/* RFC 9112 3.2: a request of today says one Host. */
+static err_t check_fields(struct http_reader *r)
+{
+    unsigned hosts = 0, bad = 0;
+
+    for (unsigned i = 0; i < r->req.n_fields; i++) {
+        hosts += strcasecmp(r->req.fields[i].name, "Host") == 0;
+        bad += !is_field(&r->req.fields[i]);
+    }
+    if (!bad && (hosts == 1 || (hosts == 0 && r->req.version < 11)))
+        return NULL;
+    r->status = 400;
+    return err_new(ERR_HTTP, "%u Host fields, %u that are none", hosts, bad);
+}
+
+/* The parser has the head: make the request of it. */
+static err_t http_head_finish(struct http_reader *r)
+{
+    const http_parser *p = r->parser;
+    struct http_request *q = &r->req;
+    bool sized = p->content_length != ULLONG_MAX;
+    err_t err = NULL;
+
+    r->head_end = r->parsed < r->end ? r->parsed + 1 : r->end; /* the parser is at its last byte */
+    q->has_body = (sized && p->content_length > 0) || (p->flags & F_CHUNKED);
+    if (q->has_body && r->cap < r->head_end + BODY_ROOM)
+        err = http_head_room(r, r->head_end + BODY_ROOM);
+    q->method = http_method_str((enum http_method)p->method);
+    q->verb = verb_of(q->method);
+    q->version = p->http_major == 0 ? 9 : p->http_major * 10 + p->http_minor;
+    q->keep_alive = http_should_keep_alive(p);
+    q->length = sized ? (int64_t)(p->content_length & INT64_MAX) : -1;
+    if (!err)
+        err = set_fields(r);
+    if (err)
+        return err;
+    if (q->version < 11 && http_request_field(q, "Transfer-Encoding"))
+        q->keep_alive = false; /* RFC 9112 6.1: where its body ends is not sure */
+    if (p->http_major != 1) {
+        r->status = 505;
+        return err_new(ERR_HTTP, "HTTP/%d.%d", p->http_major, p->http_minor);
+    }
+    err = check_fields(r);
+    if (!err)
+        err = set_target(r);
+    if (!err && sized && p->content_length > r->limits->max_body) {
+        r->status = 413;
+        err = err_new(ERR_TOO_LARGE, "a body of %llu bytes",
+                      (unsigned long long)p->content_length);
+    }
+    r->continue_due = q->has_body && q->version >= 11 &&
+                      http_request_has(q, "Expect", "100-continue");
+    return err;
+}
+
+/* ---- questions */
+
+const char *http_request_field(const struct http_request *req, const char *name)
+{
+    for (unsigned i = 0; i < req->n_fields; i++) {
+        if (strcasecmp(req->fields[i].name, name) == 0)
+            return req->fields[i].value;
+    }
+    return NULL;
+}
+
+bool http_request_has(const struct http_request *req, const char *name, const char *word)
+{
+    return text_list_has(http_request_field(req, name), word);
+}
+
+enum { MOST_PROXIES = 32 };
+
+static bool entry(const char *at, const char *end, char who[IP_TEXT])
+{
+    uint8_t addr[IP_SIZE];
+
+    while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    if (!ip_parse(at, (size_t)(end - at), addr))
+        return false;
+    (void)ip_text(addr, who);
+    return true;
+}
+
+/* Entries of the list from its end; `who` becomes the last one that is to be believed. False: who
+ * that is, is found. */
+static bool walk_back(const char *list, bool (*trusted)(const void *arg, const char *ip),
+                      const void *arg, char who[IP_TEXT])
+{
+    const char *at = list + strlen(list), *end = at;
+
+    for (int i = 0; i < MOST_PROXIES && trusted(arg, who); i++) {
+        while (at > list && at[-1] != ',')
+            at--;
+        if (!entry(at, end, who))
+            return false;
+        if (at == list)
+            return true;
+        end = --at;
+    }
+    return false;
+}
+
+/* Fields of one name are one list, in their order: RFC 9110 5.3. */
+const char *http_request_client(const struct http_request *req, const char *peer,
+                                bool (*trusted)(const void *arg, const char *ip),
+                                const void *arg, char out[IP_TEXT])
+{
+    const char *name = http_request_field(req, "X-Forwarded-For") ? "X-Forwarded-For"
+                                                                  : "X-Real-IP";
+
+    (void)snprintf(out, IP_TEXT, "%s", peer);
+    for (unsigned i = req->n_fields; i-- > 0;) {
+        if (strcasecmp(req->fields[i].name, name) == 0 &&
+            !walk_back(req->fields[i].value, trusted, arg, out))
+            break;
+    }
+    return out;
+}
 
 enum { FIRST_CAP = 1024, SKIP_SIZE = 4096, BLANK_MOST = 1024 };
 

@@ -11,7 +11,7 @@
 #define PROTO_RTMFP_COOKIE_H
 
 #include "co/net/udp.h"
-#include "proto/rtmfp/hmac.h"
+#include "proto/rtmfp/crypt.h"
 
 enum { RTMFP_COOKIE = 64, RTMFP_MASTER = 32 };
 

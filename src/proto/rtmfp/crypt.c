@@ -1,15 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /* crypt.c - datagrams: scrambled id, AES-128-CBC, checksum or HMAC, numbers; [RTMFP] 2.2.2,
  * [PROFILE] 4.7. */
+/* SHA256_Update() and the like: what EVP has instead allocates, and looks algorithms up by name. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "proto/rtmfp/crypt.h"
 
-#include "proto/rtmfp/hmac.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <stdlib.h>
+
+/* ---- HMAC-SHA256 of short texts, RFC 2104 */
+
+enum { BLOCK = 64 };
+
+void rtmfp_sha256(struct rtmfp_bytes text, uint8_t out[RTMFP_HASH])
+{
+    SHA256_CTX c;
+
+    SHA256_Init(&c);
+    SHA256_Update(&c, text.p, text.n);
+    SHA256_Final(out, &c);
+}
+
+/* The key mixed with that byte, and the text behind it. */
+static void half(const uint8_t key[BLOCK], uint8_t mix, struct rtmfp_bytes text,
+                 uint8_t out[RTMFP_HASH])
+{
+    uint8_t block[BLOCK];
+    SHA256_CTX c;
+
+    for (size_t i = 0; i < BLOCK; i++)
+        block[i] = key[i] ^ mix;
+    SHA256_Init(&c);
+    SHA256_Update(&c, block, BLOCK);
+    SHA256_Update(&c, text.p, text.n);
+    SHA256_Final(out, &c);
+    OPENSSL_cleanse(block, sizeof(block));
+    OPENSSL_cleanse(&c, sizeof(c));
+}
+
+void rtmfp_hmac(struct rtmfp_bytes key, struct rtmfp_bytes text, uint8_t out[RTMFP_HASH])
+{
+    uint8_t block[BLOCK] = { 0 }, inner[RTMFP_HASH];
+
+    if (key.n > BLOCK)
+        rtmfp_sha256(key, block);
+    else if (key.n > 0)
+        memcpy(block, key.p, key.n);
+    half(block, 0x36, text, inner);
+    half(block, 0x5c, rtmfp_bytes(inner, sizeof(inner)), out);
+    OPENSSL_cleanse(block, sizeof(block));
+}
 
 enum { SUM = 2, FILL = 0xff };
 
@@ -258,4 +303,33 @@ enum rtmfp_opened rtmfp_open(struct rtmfp_cipher *c, struct rtmfp_opener *o,
     how = look_into(o, &r);
     *plain = rtmfp_rest(&r);
     return how;
+}
+
+/* ---- keys of a session, [PROFILE] 4.6.4 and 4.6.5 */
+
+/* Of the side whose component is `near`. */
+static void derive(struct rtmfp_keys *out, enum rtmfp_side side, struct rtmfp_bytes z,
+                   struct rtmfp_bytes near, struct rtmfp_bytes far)
+{
+    uint8_t mixed[RTMFP_HASH], key[RTMFP_HASH];
+
+    rtmfp_hmac(far, near, mixed);
+    rtmfp_hmac(z, rtmfp_bytes(mixed, sizeof(mixed)), key);
+    memcpy(out->of[side].aes, key, RTMFP_KEY);
+    rtmfp_hmac(z, rtmfp_bytes(key, sizeof(key)), out->of[side].mac);
+    rtmfp_hmac(z, near, out->of[side].nonce);
+    OPENSSL_cleanse(key, sizeof(key));
+}
+
+void rtmfp_keys_derive(struct rtmfp_keys *out, struct rtmfp_bytes z, struct rtmfp_bytes skic,
+                       struct rtmfp_bytes skrc)
+{
+    derive(out, RTMFP_OF_INITIATOR, z, skic, skrc);
+    derive(out, RTMFP_OF_RESPONDER, z, skrc, skic);
+}
+
+void rtmfp_keys_set(struct rtmfp_key *key, const struct rtmfp_keys *keys, enum rtmfp_side side)
+{
+    memcpy(key->aes, keys->of[side].aes, RTMFP_KEY);
+    memcpy(key->mac, keys->of[side].mac, RTMFP_MAC_KEY);
 }

@@ -12,6 +12,12 @@
 
 #include "proto/rtmfp/vlu.h"
 
+enum { RTMFP_HASH = 32 };
+
+/* HMAC-SHA256 (RFC 2104) of short texts: no memory, nothing of the library to look up. */
+void rtmfp_hmac(struct rtmfp_bytes key, struct rtmfp_bytes text, uint8_t out[RTMFP_HASH]);
+void rtmfp_sha256(struct rtmfp_bytes text, uint8_t out[RTMFP_HASH]);
+
 enum {
     RTMFP_KEY = 16, RTMFP_MAC_KEY = 32,
     RTMFP_MAC_MIN = 4, RTMFP_MAC_MAX = 32,  /* bytes of an HMAC in a packet */
@@ -81,5 +87,23 @@ enum rtmfp_opened rtmfp_open(struct rtmfp_cipher *c, struct rtmfp_opener *o,
 /* The checksum of [PROFILE] 4.7.3.1 over these bytes. An odd one at the end is the low half of a
  * word, or the high one, as one implementation has it. Also for tests. */
 uint16_t rtmfp_checksum(const uint8_t *data, size_t size, bool odd_is_high);
+
+/* ---- keys of a session ([PROFILE] 4.6.4, 4.6.5) */
+
+enum rtmfp_side { RTMFP_OF_INITIATOR, RTMFP_OF_RESPONDER, RTMFP_SIDES };
+
+/* What each side sends with. Wipe it when it is done with. */
+struct rtmfp_keys {
+    struct {
+        uint8_t aes[RTMFP_KEY], mac[RTMFP_MAC_KEY];
+        uint8_t nonce[RTMFP_HASH];
+    } of[RTMFP_SIDES];
+};
+
+/* z: the secret, without zeros in front; the components as they were sent. */
+void rtmfp_keys_derive(struct rtmfp_keys *out, struct rtmfp_bytes z, struct rtmfp_bytes skic,
+                       struct rtmfp_bytes skrc);
+/* Into that key of a direction; what was agreed on stays as it is. */
+void rtmfp_keys_set(struct rtmfp_key *key, const struct rtmfp_keys *keys, enum rtmfp_side side);
 
 #endif

@@ -11,9 +11,30 @@
 #ifndef PROTO_RTMFP_FLOW_IN_H
 #define PROTO_RTMFP_FLOW_IN_H
 
-#include "proto/rtmfp/ranges.h"
+#include "proto/rtmfp/chunks.h"
 
 #include <stddef.h>
+
+/* ---- which sequence numbers of a flow came: all up to one, and ranges above it.
+ *
+ * RFC 7016, section 3.6.3.2 (the set of sequence numbers seen). Memory only while there are gaps,
+ * and bounded: what would be one range too many is refused, as if it had never come.
+ */
+
+enum { RTMFP_RANGES_MAX = 256 };
+
+struct rtmfp_ranges { /* zeroed: nothing came, numbers begin at 1 */
+    uint64_t upto;            /* this one came, and all below it */
+    struct rtmfp_range *v;    /* in order, with a gap before each; NULL: none */
+    uint16_t n, room;
+};
+
+void rtmfp_ranges_fini(struct rtmfp_ranges *r);
+bool rtmfp_ranges_has(const struct rtmfp_ranges *r, uint64_t seq);
+/* False: there are too many gaps, or no memory; nothing changed. */
+bool rtmfp_ranges_add(struct rtmfp_ranges *r, uint64_t seq) __attribute__((warn_unused_result));
+/* All up to that one count as having come. */
+void rtmfp_ranges_forward(struct rtmfp_ranges *r, uint64_t upto);
 
 enum {
     RTMFP_FLOW_HELD = 512 << 10,    /* bytes of a flow that wait for others */

@@ -8,11 +8,9 @@
 #ifndef PROTO_RTMFP_INITIATOR_H
 #define PROTO_RTMFP_INITIATOR_H
 
-#include "proto/rtmfp/epd.h"
-#include "proto/rtmfp/identity.h"
+#include "proto/rtmfp/certificate.h"
+#include "proto/rtmfp/crypt.h"
 #include "proto/rtmfp/keying.h"
-#include "proto/rtmfp/keys.h"
-#include "proto/rtmfp/startup.h"
 
 enum { RTMFP_TRIES_MAX = 32, RTMFP_TAG = 16 }; /* addresses of one peer; bytes of a tag of ours */
 

@@ -2,6 +2,60 @@
 /* keying.c - session keying components, [PROFILE] 4.5. */
 #include "proto/rtmfp/keying.h"
 
+#include "base/must.h"
+#include "proto/rtmfp/responder.h"
+
+#include <assert.h>
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+
+/* ---- packets under the default key, [RTMFP] 3.5.1 */
+
+bool rtmfp_startup_init(struct rtmfp_startup *s)
+{
+    *s = (struct rtmfp_startup){ .cipher = rtmfp_cipher_new() };
+    memcpy(s->out.key.aes, rtmfp_default_key, RTMFP_KEY);
+    s->in.key = s->out.key;
+    return s->cipher != NULL;
+}
+
+void rtmfp_startup_fini(struct rtmfp_startup *s)
+{
+    rtmfp_cipher_free(s->cipher);
+    s->cipher = NULL;
+}
+
+bool rtmfp_startup_open(struct rtmfp_startup *s, const uint8_t *datagram, size_t size,
+                        struct rtmfp_packet *out)
+{
+    struct rtmfp_bytes plain;
+
+    return rtmfp_open(s->cipher, &s->in, datagram, size, s->plain, &plain) == RTMFP_OPENED &&
+           rtmfp_packet_read(out, plain) && out->head.mode == RTMFP_STARTUP;
+}
+
+/* The timestamp is always there: one of the older clients reads it without looking at the flag. */
+struct wr rtmfp_startup_begin_within(struct rtmfp_startup *s, uint8_t *datagram, size_t most,
+                                     co_usec now)
+{
+    struct rtmfp_head head = { .mode = RTMFP_STARTUP, .has_time = true, .time = rtmfp_clock(now) };
+    size_t room = most < RTMFP_SEALED_MAX ? most : RTMFP_SEALED_MAX;
+    struct wr w = rtmfp_seal_begin(&s->out, datagram, room, RTMFP_PLAIN_MAX);
+
+    rtmfp_packet_begin(&w, &head);
+    return w;
+}
+
+struct wr rtmfp_startup_begin(struct rtmfp_startup *s, uint8_t *datagram, co_usec now)
+{
+    return rtmfp_startup_begin_within(s, datagram, RTMFP_SEALED_MAX, now);
+}
+
+size_t rtmfp_startup_seal(struct rtmfp_startup *s, uint32_t id, struct wr *w)
+{
+    return rtmfp_seal(s->cipher, &s->out, id, w);
+}
+
 enum { PUBLIC = 0x0d, RANDOM = 0x0e, HMAC = 0x1a, STATIC = 0x1d, NUMBERS = 0x1e };
 enum {
     SIZE = 16,       /* of HMACs that we send */
@@ -157,4 +211,54 @@ void rtmfp_skic_write(struct wr *w, const struct rtmfp_wants *wants, const struc
     rtmfp_group_write_key(w, PUBLIC, pair->group, rtmfp_pair_public(pair));
     rtmfp_option_write(w, RANDOM, rtmfp_bytes(random, RANDOM_SIZE));
     write_wants(w, wants);
+}
+
+/* ---- keys of a session that an initiator asked for, on a helper thread; [PROFILE] 4.6 */
+
+static struct rtmfp_bytes write_skrc(const struct rtmfp_identity *me, const struct rtmfp_pair *pair,
+                                     const struct rtmfp_job *job, struct rtmfp_keyed *out)
+{
+    struct wr w = rtmfp_wr(out->skrc, sizeof(out->skrc));
+    uint8_t random[64];
+
+    if (me->is_static) {
+        must_be(RAND_bytes(random, sizeof(random)) == 1);
+        rtmfp_skrc_write_static(&w, &job->wants, random);
+    } else {
+        rtmfp_skrc_write(&w, &job->wants, pair);
+    }
+    out->skrc_size = w.len;
+    return rtmfp_bytes(out->skrc, w.len);
+}
+
+static void finish(const struct rtmfp_job *job, struct rtmfp_bytes z, struct rtmfp_bytes skrc,
+                   struct rtmfp_keyed *out)
+{
+    struct rtmfp_keys keys;
+
+    rtmfp_keys_derive(&keys, z, rtmfp_bytes(job->skic, job->skic_size), skrc);
+    out->send = job->we_send;
+    out->receive = job->they_send;
+    rtmfp_keys_set(&out->send, &keys, RTMFP_OF_RESPONDER);
+    rtmfp_keys_set(&out->receive, &keys, RTMFP_OF_INITIATOR);
+    for (int side = 0; side < RTMFP_SIDES; side++)
+        memcpy(out->nonce[side], keys.of[side].nonce, RTMFP_HASH);
+    OPENSSL_cleanse(&keys, sizeof(keys));
+}
+
+bool rtmfp_job_run(struct rtmfp_dh *dh, const struct rtmfp_identity *me, struct rtmfp_pair *pair,
+                   const struct rtmfp_job *job, struct rtmfp_keyed *out)
+{
+    const struct rtmfp_pair *ours = me->is_static ? &me->pair : pair;
+    uint8_t z[RTMFP_PUBLIC_MAX];
+    size_t n;
+
+    assert(ours->group == job->group);
+    n = rtmfp_secret(dh, ours, rtmfp_bytes(job->key, job->key_size), z);
+    if (n > 0)
+        finish(job, rtmfp_bytes(z, n), write_skrc(me, ours, job, out), out);
+    OPENSSL_cleanse(z, sizeof(z));
+    if (pair)
+        rtmfp_pair_wipe(pair);
+    return n > 0;
 }

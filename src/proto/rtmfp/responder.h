@@ -13,13 +13,11 @@
 #ifndef PROTO_RTMFP_RESPONDER_H
 #define PROTO_RTMFP_RESPONDER_H
 
+#include "proto/rtmfp/certificate.h"
 #include "proto/rtmfp/cookie.h"
-#include "proto/rtmfp/epd.h"
+#include "proto/rtmfp/crypt.h"
 #include "proto/rtmfp/fragment.h"
-#include "proto/rtmfp/identity.h"
 #include "proto/rtmfp/keying.h"
-#include "proto/rtmfp/keys.h"
-#include "proto/rtmfp/startup.h"
 
 enum {
     RTMFP_SKIC_HASH = 16,

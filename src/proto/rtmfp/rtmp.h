@@ -7,7 +7,7 @@
 #ifndef PROTO_RTMFP_RTMP_H
 #define PROTO_RTMFP_RTMP_H
 
-#include "proto/rtmfp/address.h"
+#include "proto/rtmfp/chunks.h"
 #include "proto/rtmfp/message.h"
 
 enum rtmfp_flow_kind { RTMFP_FLOW_STRANGE, RTMFP_FLOW_RTMP, RTMFP_FLOW_GROUP };

@@ -3,12 +3,258 @@
 #include "proto/rtmp/chunk_in.h"
 
 #include "base/mem.h"
-#include "proto/rtmp/chunk_in_ready.h"
+#include "base/rd.h"
 #include "proto/rtmp/chunk_in_room.h"
-#include "proto/rtmp/chunk_in_table.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size);
+
+/* ---- the chunk streams of one reader: peers use a handful of low ids, which have fixed places;
+ * all others are in a sorted array that grows up to the limit. */
+
+/* Where it is among the high ones, or would be. */
+static uint32_t high_place(const struct rtmp_in *in, uint32_t csid)
+{
+    uint32_t from = 0, to = in->high_count;
+
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+
+        if (in->high[mid].csid < csid)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from;
+}
+
+/* or NULL */
+static struct rtmp_in_stream *rtmp_in_table_find(struct rtmp_in *in, uint32_t csid)
+{
+    uint32_t at;
+
+    if (csid - RTMP_CSID_MIN < RTMP_IN_LOW) {
+        struct rtmp_in_stream *s = &in->low[csid - RTMP_CSID_MIN];
+
+        return s->used ? s : NULL;
+    }
+    at = high_place(in, csid);
+    return at < in->high_count && in->high[at].csid == csid ? &in->high[at] : NULL;
+}
+
+static err_t grow_table(struct rtmp_in *in)
+{
+    uint32_t cap = in->high_cap ? in->high_cap * 2 : 4;
+    struct rtmp_in_stream *p = mem_try_more(in->high, cap * sizeof(*p));
+
+    if (!p)
+        return err_new(ERR_NO_MEMORY, "%u chunk streams", cap);
+    in->high = p;
+    in->high_cap = cap;
+    return NULL;
+}
+
+/* One that is not there yet. Pointers to others are stale afterwards. ERR_TOO_MANY. */
+static err_t rtmp_in_table_add(struct rtmp_in *in, uint32_t csid, struct rtmp_in_stream **out)
+{
+    struct rtmp_in_stream *s;
+    uint32_t at;
+    err_t err;
+
+    if (csid - RTMP_CSID_MIN < RTMP_IN_LOW) {
+        s = &in->low[csid - RTMP_CSID_MIN];
+    } else {
+        if (in->high_count + RTMP_IN_LOW >= in->setup->max_chunk_streams)
+            return err_new(ERR_TOO_MANY, "chunk stream %u is one over the limit of %u", csid,
+                           in->setup->max_chunk_streams);
+        err = in->high_count == in->high_cap ? grow_table(in) : NULL;
+        if (err)
+            return err;
+        at = high_place(in, csid);
+        s = &in->high[at];
+        memmove(s + 1, s, (in->high_count - at) * sizeof(*s));
+        in->high_count++;
+    }
+    *s = (struct rtmp_in_stream){ .csid = csid, .used = true };
+    *out = s;
+    return NULL;
+}
+
+static void rtmp_in_table_free(struct rtmp_in *in)
+{
+    rtmp_in_room_drop_all(in);
+    free(in->high);
+    in->high = NULL;
+    in->high_count = in->high_cap = 0;
+    memset(in->low, 0, sizeof(in->low));
+}
+
+/* ---- complete messages of one reader that wait to be popped */
+
+/* MAX: more than 64 KB of the smallest messages, so only an aggregate can have more. KEEP: what a
+ * publisher needs all the time; more is given back once it is drained. */
+enum { FIRST = 4, KEEP = 64, MAX = 65536 };
+
+static err_t grow_queue(struct rtmp_in *in)
+{
+    uint32_t cap = in->ready_cap ? in->ready_cap * 2 : FIRST;
+    struct rtmp_msg *p;
+
+    if (in->ready_end >= MAX)
+        return err_new(ERR_TOO_MANY, "%u messages at once", in->ready_end);
+    p = mem_try_more(in->ready, cap * sizeof(*p));
+    if (!p)
+        return err_new(ERR_NO_MEMORY, "%u messages at once", cap);
+    in->ready = p;
+    in->ready_cap = cap;
+    return NULL;
+}
+
+void rtmp_in_direct(struct rtmp_in *in, bool (*take)(void *arg, struct rtmp_msg *msg), void *arg)
+{
+    in->direct = take;
+    in->direct_arg = arg;
+}
+
+static err_t enqueue(struct rtmp_in *in, struct rtmp_msg *msg)
+{
+    if (in->ready_end == in->ready_cap) {
+        err_t err = grow_queue(in);
+
+        if (err) {
+            in->setup->release(msg->payload);
+            return err;
+        }
+    }
+    in->ready[in->ready_end++] = *msg;
+    return NULL;
+}
+
+/* Takes the payload over, also on ERR_TOO_MANY and ERR_NO_MEMORY. */
+static err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
+{
+    if (in->direct && in->ready_at == in->ready_end && in->direct(in->direct_arg, msg))
+        return NULL;
+    return enqueue(in, msg);
+}
+
+static void leave_first(struct rtmp_in *in)
+{
+    if (++in->ready_at < in->ready_end)
+        return;
+    in->ready_at = in->ready_end = 0;
+    if (in->ready_cap > KEEP) {
+        free(in->ready);
+        in->ready = NULL;
+        in->ready_cap = 0;
+    }
+}
+
+/* One FLV-like tag [RTMP 7.1.6] with the size of itself behind it. */
+static struct rd read_tag(struct rd *r, struct rtmp_msg *msg)
+{
+    struct rd body;
+
+    msg->type = rd_u8(r);
+    msg->size = rd_u24(r);
+    msg->time = rd_u24(r);
+    msg->time |= (uint32_t)rd_u8(r) << 24;
+    (void)rd_u24(r); /* its stream id: that of the aggregate counts */
+    body = rd_sub(r, msg->size);
+    (void)rd_u32(r); /* back pointer */
+    return body;
+}
+
+static bool is_kept(uint8_t type)
+{
+    return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_DATA || type == RTMP_DATA_AMF3;
+}
+
+static err_t check_tags(const struct rtmp_in *in, const struct rtmp_msg *aggregate)
+{
+    struct rd r = rd_init(aggregate->payload, aggregate->size);
+    struct rtmp_msg msg;
+    err_t err = NULL;
+
+    for (unsigned n = 0; !err && rd_left(&r) > 0; n++) {
+        (void)read_tag(&r, &msg);
+        if (r.bad)
+            err = err_new(ERR_RTMP_CHUNK, "aggregate of %u bytes is cut", aggregate->size);
+        else if (n == MAX)
+            err = err_new(ERR_TOO_MANY, "%u messages at once", n);
+        else
+            err = rtmp_in_check_size(in, msg.type, msg.size);
+    }
+    return err;
+}
+
+/* An aggregate; its messages are made one by one as they are popped. Takes the payload over, also
+ * on ERR_RTMP_CHUNK when it is cut or lies, and on ERR_TOO_MANY. */
+static err_t rtmp_in_ready_aggregate(struct rtmp_in *in, struct rtmp_msg *aggregate)
+{
+    err_t err = check_tags(in, aggregate);
+
+    if (!err)
+        return enqueue(in, aggregate);
+    in->setup->release(aggregate->payload);
+    return err;
+}
+
+/* The next message of the aggregate that is first in the queue, copied. False: that was all. */
+static bool next_tag(struct rtmp_in *in, struct rtmp_msg *out)
+{
+    const struct rtmp_msg *aggregate = &in->ready[in->ready_at];
+    struct rd r = rd_init(aggregate->payload + in->split_at, aggregate->size - in->split_at);
+
+    while (rd_left(&r) > 0) {
+        struct rtmp_msg msg = *aggregate;
+        struct rd body = read_tag(&r, &msg);
+
+        if (in->split_at == 0) /* the aggregate's time is that of its first message */
+            in->split_shift = aggregate->time - msg.time;
+        in->split_at = aggregate->size - (uint32_t)rd_left(&r);
+        if (msg.size == 0 || !is_kept(msg.type))
+            continue;
+        msg.time += in->split_shift;
+        msg.payload = in->setup->alloc(in->memory, msg.size);
+        if (!msg.payload) { /* no memory: the connection ends with the next bytes */
+            in->broken = true;
+            return false;
+        }
+        memcpy(msg.payload, body.p, msg.size);
+        *out = msg;
+        return true;
+    }
+    return false;
+}
+
+bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out)
+{
+    while (in->ready_at < in->ready_end) {
+        *out = in->ready[in->ready_at];
+        if (out->type != RTMP_AGGREGATE) {
+            leave_first(in);
+            return true;
+        }
+        if (next_tag(in, out))
+            return true;
+        in->setup->release(in->ready[in->ready_at].payload);
+        in->split_at = 0;
+        leave_first(in);
+    }
+    return false;
+}
+
+static void rtmp_in_ready_free(struct rtmp_in *in)
+{
+    for (; in->ready_at < in->ready_end; in->ready_at++)
+        in->setup->release(in->ready[in->ready_at].payload);
+    free(in->ready);
+    in->ready = NULL;
+    in->ready_at = in->ready_end = in->ready_cap = 0;
+}
 
 enum { EXTENDED = 0xffffff };
 
@@ -178,7 +424,8 @@ static bool is_media(uint8_t type)
     return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_AGGREGATE;
 }
 
-err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size)
+/* May a message of this type be so large? ERR_TOO_LARGE. Asked of those in an aggregate, too. */
+static err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size)
 {
     const struct rtmp_in_setup *set = in->setup;
     uint32_t limit = is_media(type) ? set->max_message_size

@@ -10,6 +10,9 @@
 
 #include "proto/rtp/header.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum { RTP_EXT_ONE_BYTE = 0xbede, RTP_EXT_TWO_BYTE = 0x1000 };
 
 struct rtp_ext {
@@ -32,5 +35,12 @@ bool rtp_ext_next(struct rtp_ext_reader *r, struct rtp_ext *e);
  * headers of one byte where they suffice. Returns its size, a multiple of 4; 0: there are none, or
  * they do not fit into `room`. */
 size_t rtp_ext_build(uint8_t *out, size_t room, const struct rtp_ext *e, unsigned n);
+
+/* ---- packets that are sent again under a number and a source of their own, [RFC 4588]. */
+
+/* The packet that it repeats, of that payload type and source, to `out`. Returns its size; 0: it
+ * repeats none (such probe the line), it is no RTP, or it is larger than `room`. */
+size_t rtp_rtx_unwrap(uint8_t *out, size_t room, const uint8_t *data, size_t size, uint8_t type,
+                      uint32_t ssrc);
 
 #endif

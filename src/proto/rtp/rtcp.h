@@ -62,6 +62,9 @@ bool rtcp_next_source(struct rtcp_packet *p, uint32_t *ssrc);
 /* The CNAME of the first source of an SDES, *size bytes; NULL: it has none. */
 const char *rtcp_cname(const struct rtcp_packet *p, size_t *size);
 
+/* What a packet begins with: `words` follow it. */
+void rtcp_put_head(struct wr *w, unsigned count, enum rtcp_type type, size_t words);
+
 /* A whole compound is these, a report first; the writer's limit is the limit. */
 void rtcp_put_sr(struct wr *w, uint32_t ssrc, const struct rtcp_sr *sr);
 void rtcp_put_rr(struct wr *w, uint32_t ssrc, const struct rtcp_block *b, unsigned n); /* <= 31 */

@@ -8,7 +8,7 @@
 #ifndef RTSP_CLIENT_H
 #define RTSP_CLIENT_H
 
-#include "proto/rtsp/login.h"
+#include "proto/rtsp/auth.h"
 #include "proto/rtsp/session.h"
 #include "proto/rtsp/url.h"
 

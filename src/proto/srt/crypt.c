@@ -11,7 +11,8 @@
 #include <openssl/rand.h>
 #include <string.h>
 
-enum { ROUNDS = 2048, SALT_OF_KEK = 8, WRAP = 8 /* RFC 3394: longer by so much */, BLOCK = 16, NONCE = 14 };
+enum { ROUNDS = 2048, SALT_OF_KEK = 8, BLOCK = 16, NONCE = 14,
+       WRAP = 8 /* RFC 3394: longer by so much */ };
 
 /* ---- keys */
 

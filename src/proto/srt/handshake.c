@@ -343,7 +343,7 @@ size_t srt_answer_refusal(const struct srt_handshake *request, enum srt_refusal 
     return srt_handshake_write(&h, time, request->id, true, out);
 }
 
-/* ---- cookies: SipHash-2-4 of the caller's address. A flood of inductions costs one of these each. */
+/* ---- cookies: SipHash-2-4 of the caller's address, one for each induction */
 
 /* Never 0, which is a caller's that has none. */
 uint32_t srt_cookie(const uint8_t key[SRT_COOKIE_KEY], const struct udp_addr *from, int64_t minute)

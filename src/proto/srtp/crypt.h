@@ -30,9 +30,6 @@ struct srtp_crypt {
 /* `seal`: to encrypt, else to decrypt. False: there is no memory; it is finished all the same. */
 bool srtp_crypt_init(struct srtp_crypt *c, enum srtp_profile profile, const struct srtp_session *s,
                      bool seal);
-/* That of a label: derived, made, wiped. */
-bool srtp_crypt_derive(struct srtp_crypt *c, const struct srtp_keys *keys, enum srtp_label label,
-                       bool seal);
 /* Those of a direction, which are zero. Of an error they are to be finished all the same. */
 err_t srtp_crypt_both(struct srtp_crypt *rtp, struct srtp_crypt *rtcp,
                       const struct srtp_keys *keys, bool seal)

@@ -2,12 +2,39 @@
 /* in.c - packets that come: [SRTP] 3.3 and 3.4, [GCM] 8 and 9. A source is remembered only after a
  * packet of it was authenticated, so who has no key fills nothing. */
 #include "proto/srtp/crypt.h"
-#include "proto/srtp/window.h"
 
 #include "base/must.h"
 
 #include <openssl/crypto.h>
 #include <string.h>
+
+/* ---- which of the last packets came: the replay list of [SRTP] 3.3.2, a ring of bits. Positions
+ * are those of indices in the ring, so nothing moves when a newer one comes. */
+
+/* `size` bits of `bits`, a power of 2 of 64 at least, which end at index `top`. */
+static bool window_has(const uint64_t *bits, unsigned size, uint64_t at)
+{
+    return bits[at % size / 64] >> (at % 64) & 1;
+}
+
+/* May this one be new? False: it came, or is older than the window. */
+static bool window_new(const uint64_t *bits, unsigned size, uint64_t top, uint64_t at)
+{
+    return at > top || (top - at < size && !window_has(bits, size, at));
+}
+
+/* It came; `at` is new by the above. Returns the top. */
+static uint64_t window_add(uint64_t *bits, unsigned size, uint64_t top, uint64_t at)
+{
+    uint64_t from = at > top && at - top >= size ? at - size + 1 : top + 1;
+
+    for (uint64_t i = from; i <= at; i++)
+        bits[i % size / 64] &= ~(UINT64_C(1) << (i % 64));
+    bits[at % size / 64] |= UINT64_C(1) << (at % 64);
+    return at > top ? at : top;
+}
+
+/* ---- */
 
 enum { WINDOW = 1024, RTCP_WINDOW = 128, RTP_HEADER = 12 };
 
@@ -151,14 +178,14 @@ bool srtp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
     src = find(s, n.ssrc);
     index = estimate(src, (uint16_t)(packet[2] << 8 | packet[3]));
     if (index < 0 || index >> 48 ||
-        (src && src->rtp && !srtp_window_new(src->seen, WINDOW, src->top, (uint64_t)index)))
+        (src && src->rtp && !window_new(src->seen, WINDOW, src->top, (uint64_t)index)))
         return replayed(s);
     n.index = (uint64_t)index;
     if (!open_rtp(s, &n, packet, head, plain))
         return forged(s);
     if (!src && !(src = add(s, n.ssrc)))
         return false;
-    src->top = srtp_window_add(src->seen, WINDOW, src->rtp ? src->top : n.index, n.index);
+    src->top = window_add(src->seen, WINDOW, src->rtp ? src->top : n.index, n.index);
     src->rtp = true;
     *size = plain;
     return true;
@@ -200,13 +227,13 @@ bool srtcp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
     n.index &= ~(uint64_t)SRTCP_ENCRYPTED;
     n.ssrc = srtp_get32(packet + 4);
     src = find(s, n.ssrc);
-    if (src && src->rtcp && !srtp_window_new(src->rtcp_seen, RTCP_WINDOW, src->rtcp_top, n.index))
+    if (src && src->rtcp && !window_new(src->rtcp_seen, RTCP_WINDOW, src->rtcp_top, n.index))
         return replayed(s);
     if (!open_rtcp(s, &n, packet, plain, word))
         return forged(s);
     if (!src && !(src = add(s, n.ssrc)))
         return false;
-    src->rtcp_top = srtp_window_add(src->rtcp_seen, RTCP_WINDOW,
+    src->rtcp_top = window_add(src->rtcp_seen, RTCP_WINDOW,
                                     src->rtcp ? src->rtcp_top : n.index, n.index);
     src->rtcp = true;
     *size = plain;

@@ -27,8 +27,4 @@ struct jwt_rules {
 err_t jwt_check(const char *token, size_t size, const struct jwt_rules *rules,
                 const struct token_ask *ask) __attribute__((warn_unused_result));
 
-/* What the token says once its signature was found right: for jwt.c alone. */
-err_t jwt_claims_check(const char *json, size_t size, const struct jwt_rules *rules,
-                       const struct token_ask *ask) __attribute__((warn_unused_result));
-
 #endif

@@ -6,7 +6,6 @@
  */
 #include "base/log.h"
 #include "proto/rtp/extensions.h"
-#include "proto/rtp/rtx.h"
 #include "serve/rtc/publish_impl.h"
 
 #include <string.h>

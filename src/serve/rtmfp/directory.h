@@ -8,8 +8,8 @@
 #ifndef SERVE_RTMFP_DIRECTORY_H
 #define SERVE_RTMFP_DIRECTORY_H
 
-#include "proto/rtmfp/address.h"
 #include "proto/rtmfp/certificate.h"
+#include "proto/rtmfp/chunks.h"
 
 enum {
     RTMFP_TOLD_MAX = 8,     /* addresses of a peer that another one is told */

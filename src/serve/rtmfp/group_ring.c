@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 #include "base/siphash.h"
-#include "proto/rtmfp/epd.h"
+#include "proto/rtmfp/certificate.h"
 
 #include <pthread.h>
 #include <stdlib.h>

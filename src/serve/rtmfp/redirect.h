@@ -3,7 +3,7 @@
 #ifndef SERVE_RTMFP_REDIRECT_H
 #define SERVE_RTMFP_REDIRECT_H
 
-#include "proto/rtmfp/address.h"
+#include "proto/rtmfp/chunks.h"
 
 enum { RTMFP_REDIRECTS_MAX = 24 };
 
