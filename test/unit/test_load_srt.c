@@ -139,7 +139,7 @@ static void films_go_round(void **state)
     assert_ok(load_srt_file_load(file, source_flv()));
     load_srt_source_init(s, file, 1400, true);
     assert_int_equal(s->payload, 1316);
-    end = begin + CO_MS(file->flv.media.period) * 9 / 4;
+    end = begin + CO_MS(file->flv.period) * 9 / 4;
     for (co_usec now = begin; now < end; now += CO_MS(20)) {
         uint64_t from = s->log.head;
         struct srt_log_entry e = { .size = 0 };
@@ -157,7 +157,7 @@ static void films_go_round(void **state)
     assert_int_equal(seen->run.stat.srt.ts_faults, 0);
     assert_true(seen->c.have_key && seen->c.had_marker);
     assert_int_equal(seen->run.stat.drops, 0);
-    assert_true(seen->run.stat.messages > 300 && bytes > file->flv.media.bytes * 2);
+    assert_true(seen->run.stat.messages > 300 && bytes > file->flv.bytes * 2);
     free(seen);
     free(s);
     free(file);

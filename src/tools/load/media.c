@@ -2,100 +2,97 @@
 /* media.c - an FLV file as all publishers share it. */
 #include "tools/load/media.h"
 
+#include "base/must.h"
 #include "format/flv/flv.h"
+#include "format/rtp/formats.h"
+#include "proto/sdp/sdp.h"
 #include "tools/load/run.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 30, CATCH_UP = 16 };
+enum { FILE_MAX = 1 << 30, GROWN = 1024, TYPE_DYNAMIC = 96, FMTP_MAX = 8192 };
 
 /* Where the first NAL unit's length stands, if a marker can go before it. */
-static uint8_t marker_place(const struct flv_body *b, const uint8_t *data, size_t size)
+static uint8_t marker_place(const struct av_packet *pkt)
 {
-    size_t left = size - b->payload;
-    const uint8_t *p = data + b->payload;
-
-    if (!av_codec_row(b->codec)->nalu || left < 5)
-        return 0;
-    if (b->packet != FLV_PACKET_CODED && b->packet != FLV_PACKET_CODED_X)
+    if (pkt->kind != AV_VIDEO || pkt->config || pkt->extra ||
+        !av_codec_row((enum av_codec)pkt->codec)->nalu || av_packet_payload_size(pkt) < 5)
         return 0;
     /* lengths of 4 bytes are what encoders write: their first byte is 0 below 16 MB */
-    return p[0] == 0 && b->payload <= 8 ? (uint8_t)b->payload : 0;
+    return *av_packet_payload(pkt) == 0 && pkt->payload <= 8 ? (uint8_t)pkt->payload : 0;
 }
 
-static err_t describe(struct load_message *msg, bool *head)
+/* The first frame of its kind, or the configuration before it. */
+static void take_track(struct load_media *m, const struct av_packet *pkt)
 {
-    struct flv_body b = { .codec = AV_CODEC_NONE };
-    err_t err;
+    enum av_kind kind = (enum av_kind)pkt->kind;
+    struct load_track *t = &m->tracks[kind == AV_VIDEO ? 0 : 1];
+    bool wants = pkt->config || av_codec_row(pkt->codec)->parse == NULL ||
+                 av_codec_row(pkt->codec)->frame_config;
 
-    *head = msg->type != FLV_AUDIO && msg->type != FLV_VIDEO;
-    if (*head || msg->size == 0)
-        return NULL;
-    err = msg->type == FLV_VIDEO ? flv_video_parse(&b, msg->data, msg->size)
-                                 : flv_audio_parse(&b, msg->data, msg->size);
-    if (err)
-        return err;
-    *head = b.config;
-    msg->key = b.key;
-    msg->codec = (uint8_t)b.codec;
-    msg->marker = marker_place(&b, msg->data, msg->size);
-    return NULL;
+    if (kind == AV_DATA || t->config || !wants || !rtp_format_of((enum av_codec)pkt->codec))
+        return;
+    *t = (struct load_track){ .kind = kind, .codec = (enum av_codec)pkt->codec, .config = pkt };
 }
 
 static err_t add(struct load_media *m, const struct load_message *msg, bool head)
 {
     if (!head) {
+        if (m->count % GROWN == 0)
+            m->messages = must(realloc(m->messages, (m->count + GROWN) * sizeof(*msg)));
         m->messages[m->count++] = *msg;
         m->bytes += msg->size;
+    } else if (m->count > 0) { /* the configuration of the first turn is that of all */
+        (void)av_packet_unref(msg->pkt);
         return NULL;
-    }
-    if (m->count > 0) /* the configuration of the first turn is that of all */
-        return NULL;
-    if (m->head_count == sizeof(m->heads) / sizeof(m->heads[0]))
+    } else if (m->head_count == LOAD_HEADS) {
+        (void)av_packet_unref(msg->pkt);
         return err_new(ERR_TOO_MANY, "configurations before the first frame");
-    m->heads[m->head_count++] = *msg;
+    } else {
+        m->heads[m->head_count++] = *msg;
+    }
+    take_track(m, msg->pkt);
     return NULL;
+}
+
+static err_t take_tag(struct load_media *m, const struct flv_tag *tag, const uint8_t *data)
+{
+    struct av_packet *pkt = av_packet_new(tag->size);
+    err_t err;
+
+    memcpy(pkt->data, data, tag->size);
+    pkt->origin = tag->type;
+    err = flv_packet_describe(pkt);
+    if (err)
+        (void)av_packet_unref(pkt);
+    else
+        err = add(m, &(struct load_message){
+            .pkt = pkt, .data = pkt->data, .size = tag->size, .time = tag->time, .type = tag->type,
+            .key = pkt->key, .codec = pkt->codec, .marker = marker_place(pkt),
+        }, pkt->config || pkt->kind == AV_DATA);
+    return err ? err_wrap(err, "tag at %u ms", tag->time) : NULL;
 }
 
 static err_t parse_tags(struct load_media *m, struct rd *r)
 {
-    while (rd_left(r) >= FLV_TAG_HEADER) {
-        struct load_message msg = { 0 };
+    err_t err = NULL;
+
+    while (!err && rd_left(r) >= FLV_TAG_HEADER) {
+        const uint8_t *data;
         struct flv_tag tag;
-        bool head = false;
-        err_t err;
 
         err = flv_tag_parse(&tag, r);
         if (err)
             return err;
-        msg.data = rd_take(r, tag.size);
+        data = rd_take(r, tag.size);
         (void)rd_u32(r);
         if (r->bad)
             break; /* a file cut off in a tag: what is before it is whole */
-        msg.size = tag.size;
-        msg.type = tag.type;
-        msg.time = tag.time;
-        err = describe(&msg, &head);
-        if (!err && msg.size > 0)
-            err = add(m, &msg, head);
-        if (err)
-            return err_wrap(err, "tag at %u ms", tag.time);
+        if (tag.size > 0)
+            err = take_tag(m, &tag, data);
     }
-    return NULL;
-}
-
-static size_t count_tags(struct rd r)
-{
-    size_t n = 0;
-
-    for (; rd_left(&r) >= FLV_TAG_HEADER; n++) {
-        (void)rd_u8(&r);
-        (void)rd_take(&r, rd_u24(&r) + FLV_TAG_HEADER - 4);
-        (void)rd_u32(&r);
-    }
-    return n;
+    return err;
 }
 
 /* Times from 0, and a period that leaves as much between the last and the first message of each
@@ -126,27 +123,37 @@ static void set_times(struct load_media *m)
         m->period = m->messages[m->count - 1].time + 1;
 }
 
-err_t load_media_parse(struct load_media *m, uint8_t *file, size_t size)
+static void set_tracks(struct load_media *m)
+{
+    if (!m->tracks[0].config)
+        m->tracks[0] = m->tracks[1];
+    m->n = m->tracks[0].config ? m->tracks[1].config && m->tracks[0].kind == AV_VIDEO ? 2 : 1 : 0;
+    for (unsigned i = 0; i < m->n; i++) {
+        struct load_track *t = &m->tracks[i];
+        struct rtp_map map;
+        bool fixed = rtp_map_of(&map, t->codec, av_packet_payload(t->config),
+                                av_packet_payload_size(t->config)) && map.fixed;
+
+        t->type = fixed ? map.type : (uint8_t)(TYPE_DYNAMIC + i);
+    }
+}
+
+err_t load_media_parse(struct load_media *m, const uint8_t *file, size_t size)
 {
     struct rd r = rd_init(file, size);
-    err_t err;
+    err_t err = flv_file_parse(&r);
 
-    *m = (struct load_media){ .file = NULL };
-    err = flv_file_parse(&r);
-    if (err)
-        return err;
-    m->messages = calloc(count_tags(r) + 1, sizeof(*m->messages));
-    if (!m->messages)
-        return err_new(ERR_NO_MEMORY, "the messages of a file of %zu bytes", size);
-    err = parse_tags(m, &r);
+    *m = (struct load_media){ .n = 0 };
+    if (!err)
+        err = parse_tags(m, &r);
     if (!err && m->count == 0)
         err = err_new(ERR_MALFORMED, "no audio and no video");
     if (err) {
         load_media_free(m);
         return err;
     }
-    m->file = file;
     set_times(m);
+    set_tracks(m);
     return NULL;
 }
 
@@ -175,60 +182,39 @@ err_t load_file_read(uint8_t **out, size_t *size, const char *path)
     return err_wrap(err, "%s", path);
 }
 
-err_t load_media_load(struct load_media *m, const char *path)
+err_t load_media_load(struct load_media *m, const char *path, bool rtp)
 {
     uint8_t *file;
     size_t size;
     err_t err = load_file_read(&file, &size, path);
 
+    *m = (struct load_media){ .n = 0 };
     if (err)
         return err;
     err = load_media_parse(m, file, size);
-    if (err)
-        free(file);
+    free(file);
+    if (!err && rtp && m->n == 0)
+        err = err_new(ERR_UNSUPPORTED, "RTP carries none of it");
     return err ? err_wrap(err, "%s", path) : NULL;
 }
 
 void load_media_free(struct load_media *m)
 {
-    free(m->messages);
-    free(m->file);
-    *m = (struct load_media){ .file = NULL };
-}
-
-void load_play_begin(struct load_play *p, const struct load_media *m, unsigned seed)
-{
-    size_t keys = 0, pick;
-
-    *p = (struct load_play){ 0 };
+    for (size_t i = 0; i < m->head_count; i++)
+        (void)av_packet_unref(m->heads[i].pkt);
     for (size_t i = 0; i < m->count; i++)
-        keys += m->messages[i].key;
-    pick = keys ? seed % keys : 0;
-    for (size_t i = 0; keys && i < m->count; i++) {
-        if (m->messages[i].key && pick-- == 0) {
-            p->at = i;
-            break;
-        }
-    }
-    p->base = 0 - (uint64_t)m->messages[p->at].time; /* wraps to 0 when the time is added */
+        (void)av_packet_unref(m->messages[i].pkt);
+    free(m->messages);
+    *m = (struct load_media){ .n = 0 };
 }
 
-const struct load_message *load_play_next(struct load_play *p, const struct load_media *m,
-                                          uint64_t *time)
+double load_media_kbps(const struct load_media *m)
 {
-    const struct load_message *msg;
-
-    if (p->at == m->count) {
-        p->at = 0;
-        p->base += m->period;
-    }
-    msg = &m->messages[p->at++];
-    *time = p->base + msg->time;
-    return msg;
+    return (double)m->bytes * 8 / m->period;
 }
 
-size_t load_media_extra(uint8_t out[LOAD_MARKER_SIZE], const struct load_message *msg,
-                        uint32_t *number)
+size_t load_message_extra(uint8_t out[LOAD_MARKER_SIZE], const struct load_message *msg,
+                          uint32_t *number)
 {
     static const uint8_t set_data_frame[] = "\x02\x00\x0d@setDataFrame";
     struct load_marker m = { .time = 0 };
@@ -244,50 +230,55 @@ size_t load_media_extra(uint8_t out[LOAD_MARKER_SIZE], const struct load_message
     return load_marker_build(out, msg->codec, &m);
 }
 
-/* ------------------------------------------------------------ a publisher */
-
-static err_t wait_due(struct io *io, co_usec due, unsigned sent, err_t (*hear)(void *arg),
-                      void *arg)
+bool load_track_config(const struct load_track *t, struct frame *out)
 {
-    co_usec now = co_clock();
+    struct frame_reader r;
 
-    if (now >= due && sent % CATCH_UP == 0)
-        co_yield();
-    do {
-        err_t err = io_readable(io) ? hear(arg) : NULL;
-
-        if (err)
-            return err;
-        if (now < due && io_wait(io, false, due - now) == CO_STOPPED)
-            return err_new(ERR_STOPPED, "publisher");
-        now = co_clock();
-    } while (now < due);
-    return co_check();
+    frame_begin(&r, t->config);
+    return t->config->config && frame_next(&r, out);
 }
 
-err_t load_publish(struct load_client *c, const struct load_media *m, err_t (*hear)(void *arg),
-                   err_t (*send)(void *arg, const struct load_message *msg, uint64_t time),
-                   void *arg)
+err_t load_message_frames(const struct load_message *msg, uint64_t time, uint32_t *number,
+                          err_t (*take)(void *arg, const struct frame *f), void *arg)
 {
-    co_usec from = co_clock();
-    struct load_play play;
+    struct frame_reader r;
+    struct frame f;
     err_t err = NULL;
 
-    c->alive = true;
-    c->mark_at = from;
-    load_hist_add(&c->run->stat.first_byte, from - c->began); /* the first that we may send */
-    co_stack_trim();
-    load_play_begin(&play, m, (unsigned)rand());
-    for (unsigned i = 0; !err && !load_is_over(c); i++) {
-        uint64_t time;
-        const struct load_message *msg = load_play_next(&play, m, &time);
-        co_usec due = from + CO_MS(time);
-
-        err = wait_due(c->talk.io, due, i, hear, arg);
-        if (err)
-            break;
-        load_hist_add(&c->run->stat.lag, co_clock() - due);
-        err = send(arg, msg, time);
+    frame_begin(&r, msg->pkt);
+    while (!err && frame_next(&r, &f)) {
+        f.dts += AV_MS((int64_t)time);
+        f.pts += AV_MS((int64_t)time);
+        if (msg->marker && number)
+            load_marker_put(&f, (*number)++);
+        err = take(arg, &f);
     }
     return err;
+}
+
+static void describe_track(const struct load_track *t, unsigned i, struct wr *out)
+{
+    const uint8_t *config = av_packet_payload(t->config);
+    size_t size = av_packet_payload_size(t->config);
+    char control[] = "trackID=0";
+    struct rtp_map map = { .name = NULL };
+    struct wr fmtp;
+
+    wr_init(&fmtp, FMTP_MAX);
+    rtp_fmtp_write(&fmtp, t->codec, config, size);
+    (void)rtp_map_of(&map, t->codec, config, size);
+    control[sizeof(control) - 2] = (char)('0' + i);
+    sdp_put_media(out, &(struct sdp_media_out){
+        .kind = t->kind == AV_VIDEO ? SDP_VIDEO : SDP_AUDIO, .type = t->type, .name = map.name,
+        .clock = map.clock, .channels = map.channels, .fmtp = (const char *)fmtp.buf,
+        .fmtp_size = fmtp.len, .control = control });
+    wr_free(&fmtp);
+}
+
+void load_media_describe(const struct load_media *m, struct wr *out)
+{
+    sdp_put_session(out, &(struct sdp_session_out){ .id = 1, .version = 1, .name = "load",
+                                                    .duration = -1 });
+    for (unsigned i = 0; i < m->n; i++)
+        describe_track(&m->tracks[i], i, out);
 }

@@ -75,15 +75,15 @@ static err_t add_packets(void *arg, unsigned track)
 err_t load_cut_file(struct load_cut *c, const char *path)
 {
     const struct rtp_packer_opts opts = { .sets = true, .mtu = MTU, .no_end = true };
-    struct load_source source = { 0 };
+    struct load_media source;
     struct load_out out = { .source = NULL };
-    err_t err = load_source_load(&source, path), bad;
+    err_t err = load_media_load(&source, path, true), bad;
 
     if (!err)
         err = load_out_init(&out, &source, &opts, true);
-    *c = (struct load_cut){ .period = source.media.period };
-    for (size_t i = 0; !err && i < source.media.count; i++) {
-        const struct load_message *msg = &source.media.messages[i];
+    *c = (struct load_cut){ .period = source.period };
+    for (size_t i = 0; !err && i < source.count; i++) {
+        const struct load_message *msg = &source.messages[i];
 
         begin_frame(c, msg->time);
         bad = load_out_message(&out, msg, 0, NULL, add_packets, c);
@@ -91,7 +91,7 @@ err_t load_cut_file(struct load_cut *c, const char *path)
         end_frame(c);
     }
     load_out_fini(&out);
-    load_source_free(&source);
+    load_media_free(&source);
     return err || c->n > 0 ? err : err_new(ERR_UNSUPPORTED, "%s has nothing for WebRTC", path);
 }
 
@@ -110,7 +110,7 @@ static void add_message(struct load_cut *c, size_t size)
 err_t load_cut_messages(struct load_cut *c, const char *path, unsigned every)
 {
     struct load_media media;
-    err_t err = load_media_load(&media, path);
+    err_t err = load_media_load(&media, path, false);
 
     *c = (struct load_cut){ .period = err ? 0 : media.period };
     if (err)

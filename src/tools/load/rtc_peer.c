@@ -18,9 +18,9 @@ enum { BUFFER = 1 << 20, PRIORITY = 0x6e7f00ff };
 #define LINK_TURN CO_MS(2)
 
 static struct dtls_identity *identity;
-static const struct load_source *source;
+static const struct load_media *source;
 
-err_t load_rtc_init(const struct load_source *from, bool cm)
+err_t load_rtc_init(const struct load_media *from, bool cm)
 {
     err_t err = dtls_identity_new(&identity, &(struct dtls_identity_opts){ .rsa = false });
 

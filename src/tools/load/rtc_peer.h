@@ -38,7 +38,7 @@ struct load_rtc {
 };
 
 /* Of the process: a certificate for all. */
-err_t load_rtc_init(const struct load_source *source, bool cm) __attribute__((warn_unused_result));
+err_t load_rtc_init(const struct load_media *source, bool cm) __attribute__((warn_unused_result));
 /* Offer, answer, checks, handshake: *out is connected, and the caller's until load_rtc_leave().
  * Yields. */
 err_t load_rtc_join(struct load_rtc **out, struct load_client *c, const char *url,
@@ -55,7 +55,7 @@ void load_rtc_report(struct load_rtc *p, const struct wr *rtcp);
 /* ---- rtc_talk.c */
 /* The offer of one that plays, or of one that publishes the tracks of that source, and its answer:
  * where to go, with what. Yields. */
-err_t load_rtc_talk(struct load_rtc *p, struct dtls_identity *id, const struct load_source *source,
+err_t load_rtc_talk(struct load_rtc *p, struct dtls_identity *id, const struct load_media *source,
                     const char *url, co_usec timeout) __attribute__((warn_unused_result));
 /* What an answer says. ERR_RTC_SDP: it lacks something. */
 err_t load_rtc_answer(struct load_rtc *p, const struct sdp_agreed *offer, const char *text,

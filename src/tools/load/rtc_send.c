@@ -11,7 +11,7 @@ enum { REPORT_MAX = 512 };
 
 /* ---- life */
 
-struct load_rtc_send *load_rtc_send_new(const struct load_source *source)
+struct load_rtc_send *load_rtc_send_new(const struct load_media *source)
 {
     const struct rtp_packer_opts opts = { .sets = true, .mtu = LOAD_RTC_MTU };
     struct load_rtc_send *s = must(calloc(1, sizeof(*s)));
@@ -22,7 +22,6 @@ struct load_rtc_send *load_rtc_send_new(const struct load_source *source)
         s->sent[i].index = s->out.tracks[i].numbers.seq;
         s->sent[i].kept = must(calloc(LOAD_RTC_KEPT, sizeof(*s->sent[i].kept)));
     }
-    load_play_begin(&s->play, &source->media, (unsigned)rand());
     return s;
 }
 
@@ -31,7 +30,7 @@ void load_rtc_send_free(struct load_rtc_send *s)
     if (!s)
         return;
     load_out_fini(&s->out);
-    for (unsigned i = 0; i < LOAD_SOURCE_TRACKS; i++)
+    for (unsigned i = 0; i < LOAD_TRACKS; i++)
         free(s->sent[i].kept);
     free(s);
 }
@@ -72,7 +71,7 @@ static err_t say_packets(void *arg, unsigned track)
 static void say_reports(struct load_rtc *p, co_usec now)
 {
     struct load_rtc_send *s = p->send;
-    int64_t time = (now - s->from) * (AV_CLOCK / 1000) / 1000;
+    int64_t time = (now - s->play.from) * (AV_CLOCK / 1000) / 1000;
 
     s->report_due = now + CO_SECONDS(1);
     for (unsigned i = 0; i < s->out.source->n; i++) {
@@ -90,7 +89,7 @@ static void say_reports(struct load_rtc *p, co_usec now)
 co_usec load_rtc_send_due(const struct load_rtc *p)
 {
     const struct load_rtc_send *s = p->send;
-    co_usec due = s->from + CO_MS(s->next_time);
+    co_usec due = s->play.media ? load_play_due(&s->play) : 0;
 
     return due < s->report_due ? due : s->report_due;
 }
@@ -98,19 +97,15 @@ co_usec load_rtc_send_due(const struct load_rtc *p)
 void load_rtc_send_tick(struct load_rtc *p, co_usec now)
 {
     struct load_rtc_send *s = p->send;
-    const struct load_media *media = &s->out.source->media;
     uint32_t *number = p->c->run->opts.no_marker ? NULL : &p->c->number;
     err_t err;
 
-    if (!s->next) {
-        s->from = now;
-        s->next = load_play_next(&s->play, media, &s->next_time);
-    }
-    while (s->from + CO_MS(s->next_time) <= now) {
-        load_hist_add(&p->c->run->stat.lag, now - s->from - CO_MS(s->next_time));
-        err = load_out_message(&s->out, s->next, s->next_time, number, say_packets, p);
+    if (!s->play.media)
+        load_play_begin(&s->play, s->out.source, (unsigned)rand(), now);
+    for (; load_play_due(&s->play) <= now; load_play_next(&s->play)) {
+        load_hist_add(&p->c->run->stat.lag, now - load_play_due(&s->play));
+        err = load_out_message(&s->out, s->play.msg, s->play.time, number, say_packets, p);
         err_free(&err); /* a broken frame is left out */
-        s->next = load_play_next(&s->play, media, &s->next_time);
     }
     if (now >= s->report_due)
         say_reports(p, now);

@@ -21,14 +21,12 @@ struct load_rtc_send {
     struct load_rtc_sent {
         uint64_t index;   /* of the next packet, rollovers and all */
         struct load_rtc_kept *kept;
-    } sent[LOAD_SOURCE_TRACKS]; /* of each track */
-    struct load_play play;
-    const struct load_message *next;
-    uint64_t next_time;   /* ms */
-    co_usec from, report_due;
+    } sent[LOAD_TRACKS]; /* of each track */
+    struct load_play play; /* of `media` NULL: it has not begun */
+    co_usec report_due;
 };
 
-struct load_rtc_send *load_rtc_send_new(const struct load_source *source);
+struct load_rtc_send *load_rtc_send_new(const struct load_media *source);
 void load_rtc_send_free(struct load_rtc_send *s); /* NULL is fine */
 co_usec load_rtc_send_due(const struct load_rtc *p);
 void load_rtc_send_tick(struct load_rtc *p, co_usec now);

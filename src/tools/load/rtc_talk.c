@@ -61,12 +61,12 @@ static void of_player(struct sdp_agreed *a, enum av_codec codec)
     add(a, AV_VIDEO);
 }
 
-static void of_publisher(struct sdp_agreed *a, const struct load_source *source,
+static void of_publisher(struct sdp_agreed *a, const struct load_media *source,
                          const struct load_rtc_send *send)
 {
     a->publish = true;
     for (unsigned i = 0; i < source->n; i++) {
-        const struct load_source_track *from = &source->tracks[i];
+        const struct load_track *from = &source->tracks[i];
         const uint8_t *config = av_packet_payload(from->config);
 
         if (!send->out.tracks[i].open)
@@ -186,7 +186,7 @@ static err_t ask(struct load_rtc *p, const struct sdp_agreed *a, const char *url
     return err;
 }
 
-err_t load_rtc_talk(struct load_rtc *p, struct dtls_identity *id, const struct load_source *source,
+err_t load_rtc_talk(struct load_rtc *p, struct dtls_identity *id, const struct load_media *source,
                     const char *url, co_usec timeout)
 {
     struct sdp_agreed *a = must(calloc(1, sizeof(*a)));

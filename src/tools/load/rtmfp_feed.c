@@ -21,7 +21,7 @@ static void say(struct load_rtmfp_feed *f, const struct load_message *msg, bool 
 {
     struct rtmfp_flow_out *flow = flow_of(f, msg->type);
     uint8_t extra[LOAD_MARKER_SIZE];
-    size_t n = load_media_extra(extra, msg, f->marker ? &f->number : NULL), at = msg->marker;
+    size_t n = load_message_extra(extra, msg, f->marker ? &f->number : NULL), at = msg->marker;
     size_t size = msg->size + n;
     struct rtmfp_message *m;
     struct wr w;
@@ -29,8 +29,7 @@ static void say(struct load_rtmfp_feed *f, const struct load_message *msg, bool 
     f->stat->messages++;
     if (!flow)
         return;
-    m = must(rtmfp_message_of(msg->type, (uint32_t)f->next_time, size,
-                              f->from + CO_MS(f->next_time)));
+    m = must(rtmfp_message_of(msg->type, (uint32_t)f->play.time, size, load_play_due(&f->play)));
     w = rtmfp_wr(m->bytes + RTMFP_MESSAGE_HEAD, size);
     wr_bytes(&w, msg->data, at);
     wr_bytes(&w, extra, n);
@@ -42,7 +41,7 @@ static void say(struct load_rtmfp_feed *f, const struct load_message *msg, bool 
 
 static void say_media(struct load_rtmfp_feed *f)
 {
-    const struct load_message *msg = f->next;
+    const struct load_message *msg = f->play.msg;
 
     if (msg->type == FLV_VIDEO && msg->key)
         f->until_key = false;
@@ -63,14 +62,11 @@ bool load_rtmfp_feed_begin(struct load_rtmfp_feed *f, struct rtmfp_session *s,
     f->data = data;
     f->audio = rtmfp_flow_open(s, metadata, control, RTMFP_AUDIO);
     f->video = rtmfp_flow_open(s, metadata, control, RTMFP_VIDEO);
-    f->from = now;
-    f->next_time = 0;
-    load_play_begin(&f->play, f->media, (unsigned)rand());
+    load_play_begin(&f->play, f->media, (unsigned)rand(), now);
     if (!f->audio || !f->video)
         return false;
     for (size_t i = 0; i < f->media->head_count; i++)
         say(f, &f->media->heads[i], true);
-    f->next = load_play_next(&f->play, f->media, &f->next_time);
     return true;
 }
 
@@ -82,16 +78,15 @@ void load_rtmfp_feed_run(struct load_rtmfp_feed *f, co_usec now)
 
     f->stat->rtmfp.unsent += gone;
     f->until_key |= gone > 0;
-    while (load_rtmfp_feed_due(f) <= now) {
+    for (; load_rtmfp_feed_due(f) <= now; load_play_next(&f->play)) {
         load_hist_add(&f->stat->lag, now - load_rtmfp_feed_due(f));
         say_media(f);
-        f->next = load_play_next(&f->play, f->media, &f->next_time);
     }
 }
 
 co_usec load_rtmfp_feed_due(const struct load_rtmfp_feed *f)
 {
-    return f->next ? f->from + CO_MS(f->next_time) : CO_FOREVER;
+    return f->play.media ? load_play_due(&f->play) : CO_FOREVER;
 }
 
 void load_rtmfp_feed_forget(struct load_rtmfp_feed *f, const struct rtmfp_flow_out *flow)

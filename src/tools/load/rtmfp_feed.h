@@ -17,10 +17,7 @@ struct load_rtmfp_feed {
     struct load_stat *stat;
     bool marker;                     /* put the clock into pictures */
     struct rtmfp_flow_out *data, *audio, *video; /* NULL: it is not there, or was rejected */
-    struct load_play play;
-    const struct load_message *next; /* and when it is due, ms from the begin */
-    uint64_t next_time;
-    co_usec from;
+    struct load_play play;           /* of `media` NULL: it has not begun */
     uint32_t number;                 /* of pictures */
     bool until_key;
 };

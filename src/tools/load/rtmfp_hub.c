@@ -211,11 +211,11 @@ err_t load_rtmfp_hub_init(struct load_run *run_of)
 
     hub.run = run_of;
     if (o->input)
-        err = load_media_load(&hub.media, o->input);
+        err = load_media_load(&hub.media, o->input, false);
     if (err)
         return err;
     if (o->input)
-        run_of->media_kbps = (double)hub.media.bytes * 8 / hub.media.period;
+        run_of->media_kbps = load_media_kbps(&hub.media);
     if (!load_rtmfp_world_init(&hub.world, o, o->input ? &hub.media : NULL, &run_of->stat))
         return err_new(ERR_NO_MEMORY, "keys");
     if (o->pid && !load_pid_look(&hub.at_begin, o->pid))

@@ -39,7 +39,7 @@ static err_t pack(struct load_out_track *t, const struct frame *f)
 }
 
 /* The packer knows the clock once it has the configuration. */
-static err_t open_track(struct load_out_track *t, const struct load_source_track *from,
+static err_t open_track(struct load_out_track *t, const struct load_track *from,
                         const struct rtp_packer_opts *opts, bool rtc)
 {
     uint8_t random[RTP_SENDER_RANDOM], type = from->type;
@@ -51,7 +51,7 @@ static err_t open_track(struct load_out_track *t, const struct load_source_track
     t->open = (!rtc || rtc_carries(from->codec)) && rtp_packer_init(&t->packer, &own);
     if (!t->open)
         return NULL;
-    if (load_source_config(from, &f))
+    if (load_track_config(from, &f))
         err = pack(t, &f);
     for (size_t i = 0; i < sizeof(random); i++)
         random[i] = (uint8_t)(rand() >> 8);
@@ -61,7 +61,7 @@ static err_t open_track(struct load_out_track *t, const struct load_source_track
     return err;
 }
 
-err_t load_out_init(struct load_out *o, const struct load_source *source,
+err_t load_out_init(struct load_out *o, const struct load_media *source,
                     const struct rtp_packer_opts *opts, bool rtc)
 {
     err_t err = NULL;
@@ -76,7 +76,7 @@ err_t load_out_init(struct load_out *o, const struct load_source *source,
 
 void load_out_fini(struct load_out *o)
 {
-    for (unsigned i = 0; i < LOAD_SOURCE_TRACKS; i++)
+    for (unsigned i = 0; i < LOAD_TRACKS; i++)
         if (o->tracks[i].open)
             rtp_packer_fini(&o->tracks[i].packer);
 }
@@ -93,7 +93,7 @@ static err_t send_frame(void *arg, const struct frame *f)
     err_t err = NULL;
 
     for (unsigned i = 0; i < s->out->source->n; i++) {
-        const struct load_source_track *from = &s->out->source->tracks[i];
+        const struct load_track *from = &s->out->source->tracks[i];
         struct load_out_track *t = &s->out->tracks[i];
 
         if (from->kind != f->kind || from->codec != f->codec || !t->open)
@@ -111,7 +111,7 @@ err_t load_out_message(struct load_out *o, const struct load_message *msg, uint6
 {
     struct sending s = { o, send, arg };
 
-    return load_source_frames(o->source, msg, time, number, send_frame, &s);
+    return load_message_frames(msg, time, number, send_frame, &s);
 }
 
 void load_out_report(const struct load_out *o, unsigned track, int64_t time, struct wr *w)

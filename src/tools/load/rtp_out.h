@@ -5,7 +5,7 @@
 
 #include "format/rtp/pack.h"
 #include "proto/rtp/sender.h"
-#include "tools/load/rtsp_source.h"
+#include "tools/load/media.h"
 
 enum { LOAD_RTC_VIDEO = 106, LOAD_RTC_AUDIO = 111 /* payload types that WebRTC offers */ };
 
@@ -19,8 +19,8 @@ struct load_out_track {
 };
 
 struct load_out {
-    const struct load_source *source;
-    struct load_out_track tracks[LOAD_SOURCE_TRACKS];
+    const struct load_media *source;
+    struct load_out_track tracks[LOAD_TRACKS];
 };
 
 /* The packets of the frame that is being sent, whoever sends it: nothing yields until the kernel
@@ -33,7 +33,7 @@ extern struct load_packets {
 
 /* `rtc`: with the payload types of WebRTC, and only what that carries. The codec of `opts` is not
  * looked at. */
-err_t load_out_init(struct load_out *o, const struct load_source *source,
+err_t load_out_init(struct load_out *o, const struct load_media *source,
                     const struct rtp_packer_opts *opts, bool rtc)
     __attribute__((warn_unused_result));
 void load_out_fini(struct load_out *o); /* all zero is fine */

@@ -114,7 +114,7 @@ static err_t reports(struct load_sender *s, int64_t time)
 /* ------------------------------------------------------------ life */
 
 err_t load_sender_init(struct load_sender *s, struct load_client *c,
-                       const struct load_source *source)
+                       const struct load_media *source)
 {
     const struct rtp_packer_opts opts = { .sets = true, .mtu = (size_t)c->run->opts.mtu };
 
@@ -125,7 +125,7 @@ err_t load_sender_init(struct load_sender *s, struct load_client *c,
 void load_sender_fini(struct load_sender *s)
 {
     load_out_fini(&s->out);
-    for (unsigned i = 0; i < LOAD_SOURCE_TRACKS; i++) {
+    for (unsigned i = 0; i < LOAD_TRACKS; i++) {
         udp_close(s->pairs[i].pair[0]);
         udp_close(s->pairs[i].pair[1]);
     }

@@ -14,12 +14,12 @@ struct load_sender {
     struct load_sender_pair {       /* of each track */
         struct udp *pair[2];        /* media, reports; NULL: over the connection */
         struct udp_addr to[2];
-    } pairs[LOAD_SOURCE_TRACKS];
+    } pairs[LOAD_TRACKS];
     co_usec report_due;
 };
 
 err_t load_sender_init(struct load_sender *s, struct load_client *c,
-                       const struct load_source *source) __attribute__((warn_unused_result));
+                       const struct load_media *source) __attribute__((warn_unused_result));
 void  load_sender_fini(struct load_sender *s); /* all zero is fine */
 /* What SETUP offers for a track, and what was answered. */
 err_t load_sender_offer(struct load_sender *s, unsigned track, struct rtsp_transport *offer)

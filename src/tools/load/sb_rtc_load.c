@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct load_source source;
+static struct load_media source;
 
 static err_t join(struct load_client *c, const struct load_url *url, const char *bind_ip,
                   co_usec timeout)
@@ -46,9 +46,9 @@ static err_t prepare(struct load_run *run)
     err_t err = NULL;
 
     if (o->input)
-        err = load_source_load(&source, o->input);
-    if (!err && o->input && source.media.period > 0)
-        run->media_kbps = (double)source.media.bytes * 8 / source.media.period;
+        err = load_media_load(&source, o->input, true);
+    if (!err && o->input)
+        run->media_kbps = load_media_kbps(&source);
     return err ? err : load_rtc_init(o->input ? &source : NULL, o->cm);
 }
 

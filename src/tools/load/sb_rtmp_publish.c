@@ -24,7 +24,7 @@ static err_t send_one(void *arg, const struct load_message *msg, uint64_t time)
     err_t err;
 
     memcpy(head, msg->data, n);
-    n += load_media_extra(head + n, msg, c->run->opts.no_marker ? NULL : &c->number);
+    n += load_message_extra(head + n, msg, c->run->opts.no_marker ? NULL : &c->number);
     out.size = msg->size + (uint32_t)n - msg->marker;
     size = rtmp_out_size(out.csid, out.time, out.size, t->conn.out_chunk_size);
     bytes = must(malloc(size));
@@ -54,10 +54,10 @@ static err_t publish(struct load_client *c, const struct load_url *url)
 
 static err_t prepare(struct load_run *run)
 {
-    err_t err = load_media_load(&media, run->opts.input);
+    err_t err = load_media_load(&media, run->opts.input, false);
 
     if (!err)
-        run->media_kbps = (double)media.bytes * 8 / media.period;
+        run->media_kbps = load_media_kbps(&media);
     return err;
 }
 

@@ -14,7 +14,7 @@
 
 enum { SDP_MAX = 16 * 1024 };
 
-static struct load_source source; /* parsed once, of all publishers */
+static struct load_media source; /* parsed once, of all publishers */
 
 struct publisher {
     struct load_rtsp talk;
@@ -31,7 +31,7 @@ static err_t announce(struct publisher *p)
     err_t err;
 
     wr_init(&sdp, SDP_MAX);
-    load_source_describe(&source, &sdp);
+    load_media_describe(&source, &sdp);
     err = wr_err(&sdp, "a description");
     if (!err)
         err = load_rtsp_ask(&p->talk, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
@@ -110,7 +110,7 @@ static err_t publish(struct load_client *c, const struct load_url *url)
         if (!err)
             err = begin(p);
         if (!err)
-            err = load_publish(c, &source.media, hear, send_one, p);
+            err = load_publish(c, &source, hear, send_one, p);
         if (!err)
             load_rtsp_teardown(&p->talk);
         load_sender_fini(&p->sender);
@@ -122,10 +122,10 @@ static err_t publish(struct load_client *c, const struct load_url *url)
 
 static err_t prepare(struct load_run *run)
 {
-    err_t err = load_source_load(&source, run->opts.input);
+    err_t err = load_media_load(&source, run->opts.input, true);
 
     if (!err)
-        run->media_kbps = (double)source.media.bytes * 8 / source.media.period;
+        run->media_kbps = load_media_kbps(&source);
     return err;
 }
 

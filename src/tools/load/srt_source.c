@@ -88,9 +88,9 @@ err_t load_srt_file_load(struct load_srt_file *f, const char *path)
     }
     free(f->ts.bytes);
     f->ts.bytes = NULL;
-    err = load_source_load(&f->flv, path);
+    err = load_media_load(&f->flv, path, true);
     if (!err)
-        f->kbps = (double)f->flv.media.bytes * 8 / f->flv.media.period;
+        f->kbps = load_media_kbps(&f->flv);
     return err;
 }
 
@@ -135,7 +135,7 @@ static err_t mux(void *arg, const struct frame *f)
     err_t err;
 
     if (f->kind == AV_VIDEO && f->key) {
-        cut(s, s->from + CO_MS(s->next_time));
+        cut(s, load_play_due(&s->play));
         s->key = true;
     }
     err = ts_mux_frame(&s->mux, f, &s->out);
@@ -147,7 +147,7 @@ static void put_configs(struct load_srt_source *s)
 {
     for (unsigned i = 0; i < s->file->flv.n; i++) {
         struct frame f;
-        err_t err = load_source_config(&s->file->flv.tracks[i], &f)
+        err_t err = load_track_config(&s->file->flv.tracks[i], &f)
                         ? ts_mux_frame(&s->mux, &f, &s->out) : NULL;
 
         err_free(&err);
@@ -159,14 +159,10 @@ static void run_flv(struct load_srt_source *s, co_usec now)
     co_usec due = now;
     err_t err;
 
-    if (!s->next)
-        s->next = load_play_next(&s->play, &s->file->flv.media, &s->next_time);
-    while (s->from + CO_MS(s->next_time) <= now) {
-        due = s->from + CO_MS(s->next_time);
-        err = load_source_frames(&s->file->flv, s->next, s->next_time,
-                                 s->marker ? &s->number : NULL, mux, s);
+    for (; load_play_due(&s->play) <= now; load_play_next(&s->play)) {
+        due = load_play_due(&s->play);
+        err = load_message_frames(s->play.msg, s->play.time, s->marker ? &s->number : NULL, mux, s);
         err_free(&err); /* there is none */
-        s->next = load_play_next(&s->play, &s->file->flv.media, &s->next_time);
     }
     cut(s, due);
 }
@@ -189,7 +185,7 @@ void load_srt_source_run(struct load_srt_source *s, co_usec now)
     if (s->from == 0) {
         s->from = now;
         if (s->file->flv.n > 0) {
-            load_play_begin(&s->play, &s->file->flv.media, (unsigned)rand());
+            load_play_begin(&s->play, &s->file->flv, (unsigned)rand(), now);
             put_configs(s);
         }
     }

@@ -9,7 +9,7 @@
 
 #include "format/ts/mux.h"
 #include "proto/srt/log.h"
-#include "tools/load/rtsp_source.h"
+#include "tools/load/media.h"
 
 struct load_ts_file {
     uint8_t *bytes;
@@ -20,7 +20,7 @@ struct load_ts_file {
 
 /* A file, read once. */
 struct load_srt_file {
-    struct load_source flv; /* n 0: it is TS */
+    struct load_media flv; /* n 0: it is TS */
     struct load_ts_file ts;
     double kbps;
 };
@@ -35,8 +35,6 @@ struct load_srt_source {
     co_usec from;          /* when its time 0 was; 0: it has not begun */
     /* of FLV */
     struct load_play play;
-    const struct load_message *next;
-    uint64_t next_time;
     uint32_t number;
     struct ts_mux mux;
     struct wr out;
