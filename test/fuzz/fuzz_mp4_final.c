@@ -8,6 +8,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Of the mdat that follows; of whatever else does all that is left. */
+static uint64_t payload(struct rd r)
+{
+    uint32_t n = rd_u32(&r);
+    const uint8_t *type = rd_take(&r, 4);
+
+    return type && n >= 8 && n - 8 <= rd_left(&r) ? n - 8 : rd_left(&r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rd r = rd_init(data, size);
@@ -25,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fine = body != NULL;
         if (fine && memcmp(type, "moov", 4) == 0)
             fine = mp4_final_head(&f, body, n - 8);
-        else if (fine && memcmp(type, "moof", 4) == 0) /* with all that is left as its payload */
-            fine = mp4_final_fragment(&f, box, n, (uint64_t)(r.p - data) + 8, rd_left(&r));
+        else if (fine && memcmp(type, "moof", 4) == 0)
+            fine = mp4_final_fragment(&f, box, n, (uint64_t)(r.p - data) + 8, payload(r));
     }
     for (size_t i = 0; i < f.n_spans; i++)
         assert(f.spans[i].size <= size);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4.h - what the files of the MP4 reader share; for format/demux/mp4_*.c alone.
+/* mp4.h - what the files of the MP4 reader share; for format/demux/mp4_*.c, and for format/mp4/final
+ * which reads the fragments of recordings.
  *
  * [ISO-FF] ISO/IEC 14496-12. Boxes are read in place: what is kept of a file is its moov as it
  * lies there, and of fragments where they are.
@@ -123,7 +124,9 @@ uint32_t mp4_table_next_key(const struct mp4_table *t, uint32_t n);
 
 struct mp4_trak {
     uint32_t id, scale;
+    uint32_t width, height; /* pixels */
     bool video, enabled;
+    struct rd stsd;        /* as it lies in the moov */
     struct mp4_codec codec;
     struct mp4_table table;
     int64_t from, to;      /* ticks: what of the media is presented; to: INT64_MAX, all */
@@ -136,8 +139,9 @@ struct mp4_trak {
 
 struct mp4_index;
 
-/* What is in x->tables, the body of a moov: tracks to play, and what is left out. */
-enum demux_status mp4_moov_read(struct mp4_index *x, int64_t file_size, const char **why);
+/* What is in a moov: tracks to play, and what is left out. Their tables are used in place. */
+enum demux_status mp4_moov_read(struct mp4_index *x, struct rd moov, int64_t file_size,
+                                const char **why);
 void mp4_moov_drop(struct mp4_trak *t);
 /* Keep of the moov only what is looked at later, if that is much less. */
 void mp4_moov_shrink(struct mp4_index *x);

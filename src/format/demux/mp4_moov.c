@@ -118,6 +118,9 @@ static void read_head(struct mp4_trak *t, struct rd tkhd, struct rd mdhd, struct
     t->enabled = word & 1;
     (void)rd_take(&tkhd, word >> 24 == 1 ? 16 : 8);
     t->id = rd_u32(&tkhd);
+    (void)rd_take(&tkhd, 4 + (word >> 24 == 1 ? 8 : 4) + 16 + 36);
+    t->width = rd_u32(&tkhd) >> 16;
+    t->height = rd_u32(&tkhd) >> 16;
     (void)rd_take(&mdhd, rd_u32(&mdhd) >> 24 == 1 ? 16 : 8);
     t->scale = rd_u32(&mdhd);
     (void)rd_take(&hdlr, 8);
@@ -141,7 +144,8 @@ static bool read_trak(struct mp4_trak *t, struct rd trak, uint32_t movie_scale)
               mp4_tree_find(mdia, MP4_TYPE('h', 'd', 'l', 'r')));
     if (t->scale == 0 || stbl.bad)
         return true;
-    if (!mp4_codec_read(&t->codec, t->video, mp4_tree_find(stbl, MP4_TYPE('s', 't', 's', 'd'))))
+    t->stsd = mp4_tree_find(stbl, MP4_TYPE('s', 't', 's', 'd'));
+    if (!mp4_codec_read(&t->codec, t->video, t->stsd))
         return false;
     mp4_table_take(&t->table, stbl);
     read_edits(t, mp4_tree_find(edts, MP4_TYPE('e', 'l', 's', 't')), movie_scale);
@@ -274,9 +278,10 @@ static uint32_t movie_scale(struct rd moov)
     return scale > 0 ? scale : 1000;
 }
 
-enum demux_status mp4_moov_read(struct mp4_index *x, int64_t file_size, const char **why)
+enum demux_status mp4_moov_read(struct mp4_index *x, struct rd moov, int64_t file_size,
+                                const char **why)
 {
-    struct rd moov = rd_init(x->tables, x->tables_size), r = moov;
+    struct rd r = moov;
     uint32_t scale = movie_scale(moov);
     struct mp4_node b;
 

@@ -71,7 +71,9 @@ static enum demux_status read_moov(struct mp4_index *x, struct mp4_window *w,
         return DEMUX_NO_MEMORY;
     *why = "it cannot be read";
     st = demux_read(w->in, b->at + b->head, x->tables, size);
-    return st == DEMUX_OK ? mp4_moov_read(x, w->in->size, why) : st;
+    if (st != DEMUX_OK)
+        return st;
+    return mp4_moov_read(x, rd_init(x->tables, x->tables_size), w->in->size, why);
 }
 
 /* ------------------------------------------------------------ what the index says */

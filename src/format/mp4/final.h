@@ -15,11 +15,7 @@
 #define FORMAT_MP4_FINAL_H
 
 #include "base/wr.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { MP4_FINAL_TRACKS = 4 };
+#include "format/demux/mp4.h"
 
 struct mp4_run { /* so many samples after one another with this value */
     uint32_t n, value;
@@ -40,12 +36,12 @@ struct mp4_final_track {
     bool video;
     uint32_t width, height; /* pixels */
     struct wr stsd;         /* the whole box */
-    uint32_t sample_flags, sample_duration, sample_size; /* defaults of trex */
     struct mp4_runs durations, offsets; /* stts, ctts */
     uint32_t *sizes, *keys; /* stsz, stss */
     size_t n, sizes_cap, n_keys, keys_cap;
     struct mp4_chunk *chunks;
     size_t n_chunks, chunks_cap;
+    uint64_t end;           /* of the last sample, in the media */
     int64_t begin, next;    /* time of the first sample, and of the one to come, in ticks */
     int32_t first_offset;   /* of the first sample */
     bool has_offsets;
@@ -56,8 +52,9 @@ struct mp4_span { /* of the fragmented file: media to copy */
 };
 
 struct mp4_final {
-    struct mp4_final_track tracks[MP4_FINAL_TRACKS];
-    unsigned n_tracks;
+    struct mp4_index source; /* what the moov of the fragmented file says of its tracks */
+    struct mp4_moof moof;    /* the last one that was taken */
+    struct mp4_final_track tracks[DEMUX_TRACKS];
     struct mp4_span *spans;
     size_t n_spans, spans_cap;
     uint64_t media;         /* bytes of all spans */
@@ -66,7 +63,7 @@ struct mp4_final {
 void mp4_final_init(struct mp4_final *f);
 void mp4_final_fini(struct mp4_final *f);
 
-/* What is inside of `moov`. False: it lacks something. */
+/* What is inside of `moov`, once. False: it lacks something, or has more than a track of each. */
 bool mp4_final_head(struct mp4_final *f, const uint8_t *moov, size_t size);
 /* A whole moof box, and where in the file the payload of its mdat is. False: it is damaged,
  * nothing of it was taken, and the file ends before it. */

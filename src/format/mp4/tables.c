@@ -166,11 +166,11 @@ static void write_moov(struct wr *w, const struct mp4_final *f, bool wide, uint6
     size_t moov;
     uint32_t next = 1;
 
-    for (unsigned i = 0; i < f->n_tracks; i++) {
+    for (unsigned i = 0; i < DEMUX_TRACKS; i++) {
         if (f->tracks[i].n > 0 && first_shown(&f->tracks[i]) < origin)
             origin = first_shown(&f->tracks[i]);
     }
-    for (unsigned i = 0; i < f->n_tracks; i++) {
+    for (unsigned i = 0; i < DEMUX_TRACKS; i++) {
         const struct mp4_final_track *t = &f->tracks[i];
 
         if (t->n > 0 && first_shown(t) - origin + lasts(t) > duration)
@@ -180,7 +180,7 @@ static void write_moov(struct wr *w, const struct mp4_final *f, bool wide, uint6
     }
     moov = mp4_box(w, "moov");
     mp4_mvhd(w, (uint64_t)duration, next);
-    for (unsigned i = 0; i < f->n_tracks; i++) {
+    for (unsigned i = 0; i < DEMUX_TRACKS; i++) {
         if (f->tracks[i].n > 0)
             write_trak(w, &f->tracks[i], origin, wide, base);
     }
