@@ -285,7 +285,7 @@ static void open_it(void *arg)
     struct vod_input in;
 
     j->way = way_of(j->disk->fd);
-    vod_input_init(&in, j->disk->fd, j->size, j->way, true, &j->bytes);
+    vod_input_init(&in, j->disk->fd, j->size, true, &j->bytes);
     j->status = demux_open(&j->index, &in.in, &j->limits, &j->why);
 }
 

@@ -18,55 +18,67 @@ enum { RUN = 64, GAP = 4096, KEPT = 512 * 1024 };
 /* So many samples tell how far those of a track are apart. */
 enum { NEAR = 16 };
 
-/* ---- what a demuxer reads */
+/* ---- reading */
 
-static ssize_t read_waiting(const struct vod_input *v, int64_t at, uint8_t *buf, size_t size)
+struct run { /* of bytes that follow each other in the file */
+    struct iovec v[RUN];
+    int n;
+    int64_t at;
+    size_t size;
+};
+
+static void skip(struct run *r, size_t n)
 {
-    size_t done = 0;
+    int i = 0;
 
-    while (done < size) {
-        ssize_t n = pread(v->fd, buf + done, size - done, at + (int64_t)done);
+    r->at += (int64_t)n;
+    r->size -= n;
+    while (n > 0 && n >= r->v[i].iov_len)
+        n -= r->v[i++].iov_len;
+    r->n -= i;
+    memmove(r->v, r->v + i, (size_t)r->n * sizeof(r->v[0]));
+    if (n > 0) {
+        r->v[0].iov_base = (uint8_t *)r->v[0].iov_base + n;
+        r->v[0].iov_len -= n;
+    }
+}
 
-        if (n < 0 && errno == EINTR)
+static enum demux_status read_run(struct run *r, const struct vod_input *in)
+{
+    while (r->size > 0) {
+        ssize_t n = preadv2(in->fd, r->v, r->n, r->at, in->wait ? 0 : RWF_NOWAIT);
+
+        if (n < 0 && errno == EINTR && in->wait)
             continue;
-        if (n < 0)
-            return -2;
-        if (n == 0)
-            break;
-        done += (size_t)n;
+        if (n > 0)
+            *in->bytes += (uint64_t)n;
+        if (!in->wait && n < (ssize_t)r->size)
+            return DEMUX_AGAIN;
+        if (n <= 0)
+            return n == 0 ? DEMUX_BROKEN : DEMUX_IO;
+        skip(r, (size_t)n);
     }
-    return (ssize_t)done;
+    return DEMUX_OK;
 }
 
-static ssize_t read_input(const struct demux_input *in, int64_t at, void *buf, size_t size)
+static enum demux_status read_input(const struct demux_input *in, int64_t at, void *buf,
+                                    size_t size)
 {
-    const struct vod_input *v = (const struct vod_input *)(const void *)in;
-    struct iovec iov = { buf, size };
-    ssize_t n;
+    struct run r;
 
-    if (at < 0 || at >= in->size || size == 0)
-        return 0;
-    if ((int64_t)size > in->size - at)
-        iov.iov_len = size = (size_t)(in->size - at);
-    if (v->wait) {
-        n = read_waiting(v, at, buf, size);
-    } else {
-        n = preadv2(v->fd, &iov, 1, at, RWF_NOWAIT);
-        if (n != (ssize_t)size) /* also at an end that came nearer: who may wait finds out */
-            return -1;
-    }
-    if (n > 0)
-        *v->bytes += (uint64_t)n;
-    return n;
+    if (at < 0 || at > in->size || (int64_t)size > in->size - at)
+        return DEMUX_BROKEN;
+    r.v[0] = (struct iovec){ buf, size };
+    r.n = 1;
+    r.at = at;
+    r.size = size;
+    return read_run(&r, (const struct vod_input *)(const void *)in);
 }
 
-void vod_input_init(struct vod_input *in, int fd, int64_t size, enum vod_way way, bool wait,
-                    uint64_t *bytes)
+void vod_input_init(struct vod_input *in, int fd, int64_t size, bool wait, uint64_t *bytes)
 {
-    *in = (struct vod_input){
-        .in = { .size = size, .read = read_input }, .fd = fd,
-        .wait = wait || way == VOD_IS_MEMORY, .bytes = bytes,
-    };
+    *in = (struct vod_input){ .in = { .size = size, .read = read_input }, .fd = fd, .wait = wait,
+                              .bytes = bytes };
 }
 
 /* ---- which samples */
@@ -208,7 +220,7 @@ static enum demux_status place(struct vod_pack *p, const struct demux_group *g,
     return DEMUX_OK;
 }
 
-/* ---- reading */
+/* ---- from the file */
 
 static int by_place(const void *a, const void *b)
 {
@@ -226,13 +238,6 @@ static void sort(struct vod_pack *p)
         }
     }
 }
-
-struct run { /* of bytes that follow each other in the file */
-    struct iovec v[RUN];
-    int n;
-    int64_t at;
-    size_t size;
-};
 
 /* Samples from `i` on that can be read at once; gives how many. */
 static unsigned gather(const struct vod_pack *p, unsigned i, struct run *r)
@@ -252,40 +257,6 @@ static unsigned gather(const struct vod_pack *p, unsigned i, struct run *r)
         r->size += (size_t)gap + s->size;
     }
     return i - from;
-}
-
-static void skip(struct run *r, size_t n)
-{
-    int i = 0;
-
-    r->at += (int64_t)n;
-    r->size -= n;
-    while (n > 0 && n >= r->v[i].iov_len)
-        n -= r->v[i++].iov_len;
-    r->n -= i;
-    memmove(r->v, r->v + i, (size_t)r->n * sizeof(r->v[0]));
-    if (n > 0) {
-        r->v[0].iov_base = (uint8_t *)r->v[0].iov_base + n;
-        r->v[0].iov_len -= n;
-    }
-}
-
-static enum demux_status read_run(struct run *r, const struct vod_input *in)
-{
-    while (r->size > 0) {
-        ssize_t n = preadv2(in->fd, r->v, r->n, r->at, in->wait ? 0 : RWF_NOWAIT);
-
-        if (n < 0 && errno == EINTR && in->wait)
-            continue;
-        if (n > 0)
-            *in->bytes += (uint64_t)n;
-        if (!in->wait && n < (ssize_t)r->size)
-            return DEMUX_AGAIN;
-        if (n <= 0)
-            return n == 0 ? DEMUX_BROKEN : DEMUX_IO;
-        skip(r, (size_t)n);
-    }
-    return DEMUX_OK;
 }
 
 enum demux_status vod_pack_read(struct vod_pack *p, const struct demux_group *g,

@@ -16,8 +16,7 @@ struct vod_input {
     bool wait;             /* for the disk; else what is not in memory is not read */
     uint64_t *bytes;       /* counts them */
 };
-void vod_input_init(struct vod_input *in, int fd, int64_t size, enum vod_way way, bool wait,
-                    uint64_t *bytes);
+void vod_input_init(struct vod_input *in, int fd, int64_t size, bool wait, uint64_t *bytes);
 
 /* Which samples of a group a part is. */
 struct vod_cut {

@@ -13,8 +13,7 @@ struct vod_read *vod_read_new(struct vod_file *f, struct vod_at at, struct vod_w
 
     *r = (struct vod_read){
         .file = f, .disk = vod_disk_ref(f->disk), .index = vod_index_ref(f->index),
-        .group = group, .size = f->size, .way = f->way, .at = at, .want = want,
-        .kbps = vod_file_info(f)->kbps,
+        .group = group, .size = f->size, .at = at, .want = want, .kbps = vod_file_info(f)->kbps,
     };
     return r;
 }
@@ -62,7 +61,7 @@ static void read_part(void *arg)
     struct vod_read *r = arg;
     struct vod_input in;
 
-    vod_input_init(&in, r->disk->fd, r->size, r->way, true, &r->bytes);
+    vod_input_init(&in, r->disk->fd, r->size, true, &r->bytes);
     if (!r->group)
         read_group(r, &in);
     if (!r->group)

@@ -45,7 +45,8 @@ enum demux_status vod_read_cached(struct vod_file *f, const struct vod_wire_use 
     struct vod_cut cut;
     enum demux_status status;
 
-    vod_input_init(&in, f->disk->fd, f->size, f->way, false, &v->stat.read_bytes);
+    vod_input_init(&in, f->disk->fd, f->size, f->way == VOD_IS_MEMORY,
+                   &v->stat.read_bytes);
     if (f->way == VOD_IS_ELSEWHERE)
         return DEMUX_AGAIN;
     status = group_now(f, at->place, &in, &g, why);

@@ -184,7 +184,6 @@ struct vod_read {
     struct vod_index *index;
     struct vod_group *group;            /* NULL: it is read too, and is here then */
     int64_t size;
-    enum vod_way way;
     struct vod_at at;
     struct vod_want want;
     unsigned kbps;

@@ -16,16 +16,17 @@ struct file {
     const uint8_t *data;
 };
 
-static inline ssize_t read_file(const struct demux_input *in, int64_t at, void *buf, size_t size)
+static inline enum demux_status read_file(const struct demux_input *in, int64_t at, void *buf,
+                                          size_t size)
 {
     const struct file *f = (const struct file *)in;
     size_t left = at < in->size ? (size_t)(in->size - at) : 0;
 
     assert(at >= 0);
     if (size > left)
-        size = left;
+        return DEMUX_BROKEN;
     memcpy(buf, f->data + at, size);
-    return (ssize_t)size;
+    return DEMUX_OK;
 }
 
 static inline void make_packet(const struct demux_index *x, const struct file *f,

@@ -211,6 +211,7 @@ static void test_bytes_are_others(void **state)
 /* A read that cannot be done now, or fails, is told; later it is as ever. */
 static void test_reads_fail(void **state)
 {
+    static const enum demux_status fails[] = { DEMUX_AGAIN, DEMUX_IO };
     const struct demux_limits limits = { .index_max = 1 << 20 };
     struct demux_index *x;
     struct wr file;
@@ -219,13 +220,13 @@ static void test_reads_fail(void **state)
 
     (void)state;
     record(&file);
-    for (int fail = -2; fail < 0; fail++) {
-        enum demux_status st = DEMUX_OK, expected = fail == -1 ? DEMUX_AGAIN : DEMUX_IO;
+    for (unsigned i = 0; i < COUNT(fails); i++) {
+        enum demux_status st = DEMUX_OK, expected = fails[i];
         struct demux_group *g;
         unsigned n;
 
         file_init(&f, file.buf, file.len);
-        f.fail = fail;
+        f.fail = expected;
         for (n = 1; n < 100; n++) {
             f.reads = 0;
             f.fail_at = n;

@@ -402,7 +402,8 @@ struct holed {
 };
 
 /* ftyp, a box of zeros that is larger than 32 bits can say, and all the rest. */
-static ssize_t holed_read(const struct demux_input *in, int64_t at, void *buf, size_t size)
+static enum demux_status holed_read(const struct demux_input *in, int64_t at, void *buf,
+                                    size_t size)
 {
     static const uint8_t box[16] = { 0, 0, 0, 1, 'f', 'r', 'e', 'e', 0, 0, 0, 1, 0x40 };
     const struct holed *h = container_of((struct demux_input *)(uintptr_t)in, struct holed, in);
@@ -414,7 +415,7 @@ static ssize_t holed_read(const struct demux_input *in, int64_t at, void *buf, s
 
         ((uint8_t *)buf)[n] = i < 16 + HOLE ? byte : h->w->buf[i - HOLE];
     }
-    return (ssize_t)n;
+    return n == size ? DEMUX_OK : DEMUX_BROKEN;
 }
 
 static void test_large_files(void **state)

@@ -11,7 +11,7 @@ enum demux_status demux_open(struct demux_index **out, const struct demux_input 
 {
     uint8_t begin[DEMUX_BEGIN];
     size_t n = in->size < DEMUX_BEGIN ? (size_t)in->size : DEMUX_BEGIN;
-    enum demux_status st = demux_read(in, 0, begin, n);
+    enum demux_status st = in->read(in, 0, begin, n);
 
     *out = NULL;
     *why = "it cannot be read";

@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 enum demux_status {
     DEMUX_OK,
@@ -31,11 +30,11 @@ enum demux_status {
     DEMUX_IO,          /* reading failed */
 };
 
-/* Where bytes come from. read() gives how many, less than asked only at the end; or -1: they are
- * not in memory; -2: reading failed. */
+/* Where bytes come from. read() gives exactly so many: DEMUX_OK, DEMUX_AGAIN, DEMUX_IO;
+ * DEMUX_BROKEN: the file ends before. */
 struct demux_input {
     int64_t size;
-    ssize_t (*read)(const struct demux_input *in, int64_t at, void *buf, size_t size);
+    enum demux_status (*read)(const struct demux_input *in, int64_t at, void *buf, size_t size);
 };
 
 enum { DEMUX_VIDEO, DEMUX_AUDIO, DEMUX_TRACKS };

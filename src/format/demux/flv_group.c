@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* flv_group.c - the samples between two entries of an FLV file's index. */
-#include "base/mem.h"
 #include "format/demux/flv_impl.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* A place is the number of an entry, and which part of what is behind it: only where the metadata
  * leave out key frames are there more than one. */
@@ -162,64 +158,12 @@ static enum demux_status walk(struct walk *w)
     return st == DEMUX_END ? DEMUX_OK : st;
 }
 
-/* ---- their order */
-
-static bool in_order(const struct demux_group *g)
-{
-    for (unsigned i = 1; i < g->n; i++) {
-        const struct demux_sample *a = &g->v[i - 1], *b = &g->v[i];
-
-        if (a->dts > b->dts || (a->dts == b->dts && a->track > b->track))
-            return false;
-    }
-    return true;
-}
-
-static const struct demux_sample *next_of(const struct demux_sample *v,
-                                          const struct demux_sample *to, unsigned track)
-{
-    while (v < to && v->track != track)
-        v++;
-    return v < to ? v : NULL;
-}
-
-/* Each track is in order: both become one. */
-static bool put_in_order(struct demux_group *g)
-{
-    size_t size = g->n * sizeof(g->v[0]);
-    const struct demux_sample *end, *v, *a;
-    struct demux_sample *copy;
-
-    if (in_order(g))
-        return true;
-    copy = mem_try(size);
-    if (!copy)
-        return false;
-    memcpy(copy, g->v, size);
-    end = copy + g->n;
-    v = next_of(copy, end, DEMUX_VIDEO);
-    a = next_of(copy, end, DEMUX_AUDIO);
-    for (unsigned i = 0; i < g->n; i++) {
-        if (v && (!a || v->dts <= a->dts)) {
-            g->v[i] = *v;
-            v = next_of(v + 1, end, DEMUX_VIDEO);
-        } else {
-            g->v[i] = *a;
-            a = next_of(a + 1, end, DEMUX_AUDIO);
-        }
-    }
-    free(copy);
-    return true;
-}
-
 static enum demux_status finish(struct demux_group **out, struct walk *w, demux_place place)
 {
     struct demux_group *g = demux_list_take(&w->list, place);
 
-    if (!g || !put_in_order(g)) {
-        free(g);
+    if (!g)
         return DEMUX_NO_MEMORY;
-    }
     w->more = w->more && w->part + 1 < PARTS;
     g->next = w->more ? place + 1 : (demux_place)(w->entry + 1) << PART_BITS;
     g->last = !w->more && w->entry + 1 == w->x->n;

@@ -67,7 +67,7 @@ int32_t demux_flv_time(struct flv_time *t, unsigned track, uint32_t raw);
 struct flv_keyframes { /* as they stand there, but for what is no number */
     size_t n;
     double *at, *time; /* of tags in the file; seconds */
-    bool audio, video; /* there are such tracks */
+    bool audio;        /* there is such a track */
 };
 
 /* All 0 where there is nothing to be had. False: there is no memory. */

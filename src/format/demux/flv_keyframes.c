@@ -159,8 +159,6 @@ bool demux_flv_keyframes(struct flv_keyframes *k, const uint8_t *body, size_t si
             memory = read_keyframes(k, &r);
         else if (strcmp(property.text, "audiocodecid") == 0)
             k->audio = says(&r);
-        else if (strcmp(property.text, "videocodecid") == 0)
-            k->video = says(&r);
         else
             skip(&r, 0);
     }

@@ -28,7 +28,7 @@ static void close_flv(struct demux_index *index)
 static enum demux_status read_begin(struct flv_index *x, const struct demux_input *in)
 {
     uint8_t head[FLV_FILE_HEADER];
-    enum demux_status st = demux_read(in, 0, head, sizeof(head));
+    enum demux_status st = in->read(in, 0, head, sizeof(head));
     struct rd r = rd_init(head + 5, 4);
     uint32_t size;
 
@@ -57,7 +57,7 @@ static enum demux_status read_metadata(struct flv_keyframes *k, const struct flv
     body = mem_try(seen.tag.size + 1);
     if (!body)
         return DEMUX_NO_MEMORY;
-    st = demux_read(in, seen.body, body, seen.tag.size);
+    st = in->read(in, seen.body, body, seen.tag.size);
     if (st == DEMUX_OK && !demux_flv_keyframes(k, body, seen.tag.size))
         st = DEMUX_NO_MEMORY;
     free(body);

@@ -117,7 +117,7 @@ static enum demux_status take_config(struct flv_scan *s, const struct flv_seen *
     data = mem_try(size);
     if (!data)
         return DEMUX_NO_MEMORY;
-    st = demux_read(s->tags.in, seen->body, data, size);
+    st = s->tags.in->read(s->tags.in, seen->body, data, size);
     if (st == DEMUX_OK &&
         (!s->now[t] || s->now_size[t] != size || memcmp(s->now[t], data, size) != 0))
         return change(s, seen, data, size);

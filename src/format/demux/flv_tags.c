@@ -26,7 +26,7 @@ static enum demux_status look(struct flv_tags *t, int64_t at, size_t size, const
 
     if (at < t->have_at || at + (int64_t)size > t->have_at + (int64_t)t->have) {
         t->have = 0;
-        st = demux_read(t->in, at, t->buf,
+        st = t->in->read(t->in, at, t->buf,
                         most < FLV_TAGS_BUFFER ? (size_t)most : FLV_TAGS_BUFFER);
         if (st != DEMUX_OK)
             return st;
@@ -118,7 +118,7 @@ static enum demux_status before(const struct demux_input *in, int64_t begin, int
 
     if (at - begin < FLV_TAG_HEADER + FLV_TAG_TRAILER)
         return DEMUX_END;
-    st = demux_read(in, at - FLV_TAG_TRAILER, size, sizeof(size));
+    st = in->read(in, at - FLV_TAG_TRAILER, size, sizeof(size));
     if (st != DEMUX_OK)
         return st;
     r = rd_init(size, sizeof(size));

@@ -30,9 +30,6 @@ struct demux_index {
     struct demux_info info;
 };
 
-/* Exactly so many bytes. DEMUX_AGAIN, DEMUX_IO; DEMUX_BROKEN: the file ends before. */
-enum demux_status demux_read(const struct demux_input *in, int64_t at, void *buf, size_t size);
-
 /* A group while it is filled: `v` grows as samples come, `group` is what it becomes. */
 struct demux_list {
     struct demux_group *group; /* NULL before the first sample */
@@ -41,10 +38,11 @@ struct demux_list {
 
 /* Room for so many at once, where that is known; more may come. False: there is no memory. */
 bool demux_list_expect(struct demux_list *l, unsigned n);
-/* Append one; false: there is no memory, or DEMUX_GROUP_MAX are there. */
+/* Append one; false: there is no memory. */
 bool demux_list_add(struct demux_list *l, const struct demux_sample *s);
-/* The group, also an empty one, with `place` set, for the caller to fill the rest; NULL: there is
- * no memory. The list is empty then. */
+/* The group, also an empty one, in the order of time, of two tracks that are each in order; with
+ * `place` set, for the caller to fill the rest. NULL: there is no memory. The list is empty
+ * then. */
 struct demux_group *demux_list_take(struct demux_list *l, demux_place place);
 void demux_list_drop(struct demux_list *l);
 

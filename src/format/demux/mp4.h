@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4.h - what the files of the MP4 reader share; for format/demux/mp4_*.c, and for format/mp4/final
+/* mp4.h - what the files of the MP4 reader share; for format/demux/mp4_*.c, and for mp4/final.c
  * which reads the fragments of recordings.
  *
  * [ISO-FF] ISO/IEC 14496-12. Boxes are read in place: what is kept of a file is its moov as it
@@ -205,6 +205,10 @@ struct mp4_moof {
 
 void mp4_moof_begin(struct mp4_moof *m, const struct mp4_index *x, struct rd body, int64_t at,
                     int64_t file_size);
+/* The box at b->at, as mp4_window_box() has it: a walk over its samples, without any if it is no
+ * moof. DEMUX_END: of a moof not all is there. */
+enum demux_status mp4_moof_open(struct mp4_moof *m, const struct mp4_index *x,
+                                struct mp4_window *w, struct mp4_top *b);
 bool mp4_moof_next(struct mp4_moof *m, struct mp4_moof_sample *s);
 
 /* Find the fragments behind the moov, for so many bytes of entries. */

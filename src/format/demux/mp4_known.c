@@ -181,21 +181,10 @@ static bool check(struct known *k, uint32_t n)
     while (b.at < stop && --left > 0) {
         struct mp4_moof m = { 0 };
         struct mp4_moof_sample s;
-        enum demux_status st;
-        const uint8_t *p;
 
-        if (mp4_window_box(k->w, b.at, &b) != DEMUX_OK)
+        if (mp4_moof_open(&m, k->x, k->w, &b) != DEMUX_OK)
             return false;
         b.at += b.size;
-        if (b.type != MP4_TYPE('m', 'o', 'o', 'f'))
-            continue;
-        if (b.cut || b.size > MP4_MOOF_MAX)
-            return false;
-        p = mp4_window_get(k->w, b.at - b.size, (size_t)b.size, &st);
-        if (!p)
-            return false;
-        mp4_moof_begin(&m, k->x, rd_init(p + b.head, (size_t)b.size - b.head), b.at - b.size,
-                       k->x->file_size);
         while (--left > 0 && mp4_moof_next(&m, &s)) {
             mp4_scan_note(k->x, &s);
             if (s.track == k->x->main && !seen && !check_first(k, &f->v[n], &s))

@@ -28,6 +28,27 @@ void mp4_moof_begin(struct mp4_moof *m, const struct mp4_index *x, struct rd bod
     }
 }
 
+enum demux_status mp4_moof_open(struct mp4_moof *m, const struct mp4_index *x,
+                                struct mp4_window *w, struct mp4_top *b)
+{
+    enum demux_status st = mp4_window_box(w, b->at, b);
+    struct rd body = rd_init(NULL, 0);
+    const uint8_t *p;
+
+    if (st != DEMUX_OK)
+        return st;
+    if (b->type == MP4_TYPE('m', 'o', 'o', 'f')) {
+        if (b->cut || b->size > MP4_MOOF_MAX)
+            return DEMUX_END;
+        p = mp4_window_get(w, b->at, (size_t)b->size, &st);
+        if (!p)
+            return st;
+        body = rd_init(p + b->head, (size_t)b->size - b->head);
+    }
+    mp4_moof_begin(m, x, body, b->at, x->file_size);
+    return DEMUX_OK;
+}
+
 static const struct mp4_trak *track(const struct mp4_moof *m)
 {
     return &m->x->tracks[m->track];

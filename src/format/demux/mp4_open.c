@@ -70,7 +70,7 @@ static enum demux_status read_moov(struct mp4_index *x, struct mp4_window *w,
     if (!x->tables)
         return DEMUX_NO_MEMORY;
     *why = "it cannot be read";
-    st = demux_read(w->in, b->at + b->head, x->tables, size);
+    st = w->in->read(w->in, b->at + b->head, x->tables, size);
     if (st != DEMUX_OK)
         return st;
     return mp4_moov_read(x, rd_init(x->tables, x->tables_size), w->in->size, why);

@@ -20,6 +20,7 @@ struct scan {
     struct mp4_moof m;
     size_t memory;
     int64_t samples;  /* that are left to take */
+    unsigned others;  /* boxes */
     uint32_t since;   /* samples in the newest entry */
     bool key;         /* there was one */
     int64_t newest;   /* dts of the newest entry where one may begin */
@@ -102,16 +103,21 @@ void mp4_scan_note(struct mp4_index *x, const struct mp4_moof_sample *m)
     mp4_moov_early(&x->tracks[m->track], m->offset);
 }
 
-static void look(struct scan *s, int64_t at, struct rd body)
+/* A fragment that is not whole is the end: what is behind it is not there yet, or broken. */
+static enum demux_status one(struct scan *s, struct mp4_window *w, struct mp4_top *b)
 {
-    struct mp4_entry moof = { .at = at };
+    struct mp4_entry moof = { .at = b->at };
     struct mp4_moof_sample m;
+    enum demux_status st;
 
     for (int i = 0; i < DEMUX_TRACKS; i++) {
         moof.last[i] = s->m.last[i];
         moof.lasts[i] = s->m.lasts[i];
     }
-    mp4_moof_begin(&s->m, s->x, body, at, s->x->file_size);
+    st = mp4_moof_open(&s->m, s->x, w, b);
+    if (st != DEMUX_OK)
+        return st == DEMUX_BROKEN ? DEMUX_END : st;
+    s->others += b->type != MP4_TYPE('m', 'o', 'o', 'f') && b->type != MP4_TYPE('m', 'd', 'a', 't');
     for (bool first = true; s->st == DEMUX_OK && mp4_moof_next(&s->m, &m); first = false) {
         if (first && (s->x->frags.n == 0 || s->since >= GOES_ON))
             enter(s, &moof, NULL, s->x->frags.n == 0);
@@ -124,28 +130,7 @@ static void look(struct scan *s, int64_t at, struct rd body)
             s->why = "it has too many samples";
         }
     }
-}
-
-/* A fragment that is not whole is the end: what is behind it is not there yet, or broken. */
-static enum demux_status one(struct scan *s, struct mp4_window *w, struct mp4_top *b,
-                             unsigned *others)
-{
-    enum demux_status st = mp4_window_box(w, b->at, b);
-    const uint8_t *p;
-
-    if (st != DEMUX_OK)
-        return st == DEMUX_BROKEN ? DEMUX_END : st;
-    if (b->type != MP4_TYPE('m', 'o', 'o', 'f')) {
-        *others += b->type != MP4_TYPE('m', 'd', 'a', 't');
-        return *others > OTHERS_MAX ? DEMUX_END : DEMUX_OK;
-    }
-    if (b->cut || b->size > MP4_MOOF_MAX)
-        return DEMUX_END;
-    p = mp4_window_get(w, b->at, (size_t)b->size, &st);
-    if (!p)
-        return st;
-    look(s, b->at, rd_init(p + b->head, (size_t)b->size - b->head));
-    return s->st;
+    return s->others > OTHERS_MAX ? DEMUX_END : s->st;
 }
 
 enum demux_status mp4_scan(struct mp4_index *x, struct mp4_window *w, int64_t from,
@@ -154,13 +139,12 @@ enum demux_status mp4_scan(struct mp4_index *x, struct mp4_window *w, int64_t fr
     struct scan s = { .x = x, .memory = memory, .st = DEMUX_OK, .why = "it cannot be read" };
     struct mp4_top b = { .at = from };
     enum demux_status st = DEMUX_OK;
-    unsigned others = 0;
 
     s.samples = x->file_size < SAMPLES_MAX ? x->file_size : SAMPLES_MAX;
     for (int i = 0; i < DEMUX_TRACKS; i++)
         s.m.last[i] = x->seen[i] ? x->ends[i] : 0; /* of what the tables have */
     while (st == DEMUX_OK) {
-        st = one(&s, w, &b, &others);
+        st = one(&s, w, &b);
         if (st == DEMUX_OK)
             b.at += b.size;
     }

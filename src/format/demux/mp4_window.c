@@ -56,7 +56,7 @@ const uint8_t *mp4_window_get(struct mp4_window *w, int64_t at, size_t size,
     }
     n = how_much(w, at, size);
     w->have = 0;
-    *st = demux_read(w->in, at, w->buf, n);
+    *st = w->in->read(w->in, at, w->buf, n);
     if (*st != DEMUX_OK)
         return NULL;
     w->at = at;

@@ -2,7 +2,8 @@
 /* demux_file.c - files in memory for a demuxer, and a walk over all that it says of one. */
 #include "demux_file.h"
 
-static ssize_t file_input(const struct demux_input *in, int64_t at, void *buf, size_t size)
+static enum demux_status file_input(const struct demux_input *in, int64_t at, void *buf,
+                                    size_t size)
 {
     struct file *f = container_of((struct demux_input *)(uintptr_t)in, struct file, in);
     size_t left = at < in->size ? (size_t)(in->size - at) : 0;
@@ -11,10 +12,10 @@ static ssize_t file_input(const struct demux_input *in, int64_t at, void *buf, s
     if (++f->reads == f->fail_at)
         return f->fail;
     if (size > left)
-        size = left;
+        return DEMUX_BROKEN;
     memcpy(buf, f->data + at, size);
     f->bytes += size;
-    return (ssize_t)size;
+    return DEMUX_OK;
 }
 
 void file_init(struct file *f, const uint8_t *data, size_t size)

@@ -16,7 +16,7 @@ struct file {
     unsigned reads;   /* so far */
     size_t bytes;     /* that were read */
     unsigned fail_at; /* this read fails, from 1; 0: none */
-    int fail;         /* with this */
+    enum demux_status fail; /* with this */
 };
 
 void file_init(struct file *f, const uint8_t *data, size_t size);

@@ -59,6 +59,7 @@ static enum demux_status read_group(struct demux_group **out, const struct demux
                                     const struct demux_input *in, demux_place place, const char **why)
 {
     const struct fake_head *h = head_of(x);
+    enum demux_status st;
     struct demux_group *g;
     uint8_t c;
 
@@ -71,14 +72,9 @@ static enum demux_status read_group(struct demux_group **out, const struct demux
     }
     if (place >= h->groups)
         return DEMUX_END;
-    switch (h->samples ? in->read(in, store_byte_of(h, place, 0), &c, 1) : 1) {
-    case 1:
-        break;
-    case -1:
-        return DEMUX_AGAIN;
-    default:
-        return DEMUX_BROKEN;
-    }
+    st = h->samples ? in->read(in, store_byte_of(h, place, 0), &c, 1) : DEMUX_OK;
+    if (st != DEMUX_OK)
+        return st == DEMUX_AGAIN ? st : DEMUX_BROKEN;
     g = must(calloc(1, sizeof(*g) + h->samples * sizeof(g->v[0])));
     g->place = place;
     g->next = place + 1;
@@ -112,7 +108,7 @@ enum demux_status fake_open(struct demux_index **out, const struct demux_input *
                             const struct demux_limits *limits, const char **why)
 {
     struct index *x = must(calloc(1, sizeof(*x)));
-    ssize_t n = in->read(in, 0, &x->head, sizeof(x->head));
+    bool read = in->read(in, 0, &x->head, sizeof(x->head)) == DEMUX_OK, bad;
 
     *out = NULL;
     assert_false(pthread_equal(pthread_self(), ours));
@@ -123,15 +119,15 @@ enum demux_status fake_open(struct demux_index **out, const struct demux_input *
         .format = "fake", .zero = ZERO, .duration = 90000, .kbps = 100, .memory = 1000,
         .tracks = { { .codec = AV_H264 }, { .codec = AV_AAC } },
     };
-    if (n == sizeof(x->head) && memcmp(x->head.magic, "FAKE", 4) == 0 &&
+    if (read && memcmp(x->head.magic, "FAKE", 4) == 0 &&
         limits->index_max >= x->base.info.memory) {
         *out = &x->base;
         return DEMUX_OK;
     }
     *why = "it is not what it seems";
-    n = n == sizeof(x->head) && memcmp(x->head.magic, "BAD ", 4) != 0;
+    bad = !read || memcmp(x->head.magic, "BAD ", 4) == 0;
     free(x);
-    return n ? DEMUX_TOO_LARGE : DEMUX_BROKEN;
+    return bad ? DEMUX_BROKEN : DEMUX_TOO_LARGE;
 }
 
 /* ---- a wire: each sample as its size and its bytes */
