@@ -181,7 +181,6 @@ struct clients_stream *clients_stream(struct clients *r, struct live_source *src
 unsigned clients_stream_total(const struct clients_stream *s);
 /* Its home is at another worker. It counts as a replica while it is there, and in *count, too. */
 void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count);
-unsigned clients_listed(const struct clients_stream *s); /* clients, and those that wait */
 /* What is in the file of that name. False: it is none, or nobody knows at the moment. */
 bool clients_stream_file(const struct clients_stream *s, struct live_feed_info *out);
 /* Bytes to players, those of a file as well. */

@@ -114,11 +114,6 @@ void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count)
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-unsigned clients_listed(const struct clients_stream *s)
-{
-    return s->clients + s->waiting;
-}
-
 static void set_names(struct clients_stream *s, const struct session_stream *names)
 {
     (void)stream_key_unref(s->key);

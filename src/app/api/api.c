@@ -23,8 +23,6 @@
 
 enum { ROWS_MAX = 64, COUNT_DEFAULT = 10, ANSWER_MAX = 64 << 20, PIECE = 32 * 1024 };
 
-/* So long the thread is kept at most; the goal for all that lists is 5 ms. */
-
 struct mounted {
     struct api *api;
     const struct api_row *row;
@@ -278,42 +276,22 @@ static void mount_one(struct api *a, const struct api_row *row, const char *pref
     }
 }
 
-void api_mount(struct api *a, const struct api_row *rows, size_t n)
+static void mount_rows(struct api *a, const struct api_row *row)
 {
-    for (size_t i = 0; i < n; i++) {
-        bool everywhere = strcmp(rows[i].path, "versions") == 0;
+    for (; row->path; row++) {
+        bool everywhere = strcmp(row->path, "versions") == 0;
 
-        mount_one(a, &rows[i], "", everywhere ? HTTP_PORT_ALL : HTTP_PORT_API);
-        if (strcmp(rows[i].path, "tests/errors") == 0) /* shows that hosts are told apart */
-            mount_one(a, &rows[i], "error.srs.com", HTTP_PORT_API);
+        if (row->methods)
+            mount_one(a, row, "", everywhere ? HTTP_PORT_ALL : HTTP_PORT_API);
+        if (strcmp(row->path, "tests/errors") == 0) /* shows that hosts are told apart */
+            mount_one(a, row, "error.srs.com", HTTP_PORT_API);
     }
 }
 
 /* ---- the lists of what there is */
 
-static err_t list_root(struct http_exchange *x, struct api *a)
-{
-    struct api_call c = { .of = &a->parts, .x = x };
-    err_t err;
-
-    wr_init(&c.out, ANSWER_MAX);
-    c.j.w = &c.out;
-    put_common(&c);
-    jput_open(&c.j, "urls", '{');
-    if (strcmp(x->req->path, "/") == 0)
-        jput_text(&c.j, "api", "the api root");
-    else
-        jput_text(&c.j, "v1", "the api version 1.0");
-    jput_close(&c.j, '}');
-    jput_close(&c.j, '}');
-    err = finish(&c);
-    wr_free(&c.out);
-    return err;
-}
-
 static void put_urls(struct api_call *c, const struct api *a)
 {
-    jput_open(&c->j, "urls", '{');
     for (size_t i = 0; i < a->n; i++) {
         const struct api_row *row = a->rows[i].row;
         size_t n = strlen(row->path);
@@ -330,10 +308,9 @@ static void put_urls(struct api_call *c, const struct api *a)
     jput_text(&c->j, "redirects", "always redirect to /api/v1/test/errors");
     jput_text(&c->j, "[vhost]", "http vhost for http://error.srs.com:1985/api/v1/tests/errors");
     jput_close(&c->j, '}');
-    jput_close(&c->j, '}');
 }
 
-static err_t list_v1(struct http_exchange *x, struct api *a)
+static err_t list(struct http_exchange *x, const struct api *a)
 {
     struct api_call c = { .of = &a->parts, .x = x };
     err_t err;
@@ -341,7 +318,14 @@ static err_t list_v1(struct http_exchange *x, struct api *a)
     wr_init(&c.out, ANSWER_MAX);
     c.j.w = &c.out;
     put_common(&c);
-    put_urls(&c, a);
+    jput_open(&c.j, "urls", '{');
+    if (strcmp(x->req->path, "/") == 0)
+        jput_text(&c.j, "api", "the api root");
+    else if (strcmp(x->req->path, "/api/") == 0)
+        jput_text(&c.j, "v1", "the api version 1.0");
+    else
+        put_urls(&c, a);
+    jput_close(&c.j, '}');
     jput_close(&c.j, '}');
     err = finish(&c);
     wr_free(&c.out);
@@ -350,7 +334,7 @@ static err_t list_v1(struct http_exchange *x, struct api *a)
 
 static err_t answer_list(struct http_exchange *x, void *arg)
 {
-    struct api *a = arg;
+    const struct api *a = arg;
     const char *path = x->req->path;
     enum api_who who = API_ANYBODY;
     err_t err = strncmp(path, "/api/", 5) == 0 ? api_auth_ask(a->parts.guard, x, false, &who)
@@ -358,17 +342,19 @@ static err_t answer_list(struct http_exchange *x, void *arg)
 
     if (err || who == API_REFUSED)
         return err;
-    if (strcmp(path, "/api/v1/") == 0)
-        return list_v1(x, a);
-    if (strcmp(path, "/api/") == 0 || (strcmp(path, "/") == 0 && !(x->ports & HTTP_PORT_SERVER)))
-        return list_root(x, a);
-    x->declined = true;
-    return NULL;
+    x->declined = strcmp(path, "/api/v1/") != 0 && strcmp(path, "/api/") != 0 &&
+                  (strcmp(path, "/") != 0 || (x->ports & HTTP_PORT_SERVER));
+    return x->declined ? NULL : list(x, a);
 }
 
 struct api *api_new(const struct api_parts *parts)
 {
     static const char *const roots[] = { "/", "/api/", "/api/v1/" };
+    static const struct api_row *const rows[] = {
+        api_rows_system, api_rows_live, api_rows_clients, api_rows_outputs, api_rows_upkeep,
+        api_rows_history, api_rows_clusters, api_rows_doctor, api_rows_log, api_rows_workers,
+        api_rows_raw, api_rows_tests, api_rows_tools,
+    };
     struct api *a = must(calloc(1, sizeof(*a)));
 
     a->parts = *parts;
@@ -377,20 +363,9 @@ struct api *api_new(const struct api_parts *parts)
         (void)http_mux_add(parts->mux, &(struct http_mount){
             .pattern = roots[i], .methods = API_READ, .ports = HTTP_PORT_API,
             .first_worker = true, .handler = answer_list, .arg = a });
-    api_mount(a, api_rows_system, api_rows_system_n);
-    api_mount(a, api_rows_live, api_rows_live_n);
-    api_mount(a, api_rows_clients, api_rows_clients_n);
-    api_mount(a, api_rows_outputs, api_rows_outputs_n);
-    api_mount(a, api_rows_upkeep, api_rows_upkeep_n);
-    api_mount(a, api_rows_history, api_rows_history_n);
-    api_mount(a, api_rows_clusters, api_rows_clusters_n);
-    api_mount(a, api_rows_doctor, api_rows_doctor_n);
-    api_mount(a, api_rows_log, api_rows_log_n);
-    api_mount(a, api_rows_workers, api_rows_workers_n);
-    api_mount(a, api_rows_raw, api_rows_raw_n);
-    api_mount(a, api_rows_tests, api_rows_tests_n);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        mount_rows(a, rows[i]);
     metrics_mount(&a->parts);
-    api_mount_tools(a);
     api_auth_mount_rtc(a->parts.guard, parts->mux);
     return a;
 }

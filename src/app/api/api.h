@@ -60,7 +60,7 @@ struct api_call {
 struct api_row {
     const char *path;  /* "summaries", "streams/": with a slash also all below it */
     const char *help;  /* in the list at /api/v1/; NULL: not listed */
-    unsigned methods;  /* 1u << enum http_verb ..., API_TOLD */
+    unsigned methods;  /* 1u << enum http_verb ..., API_TOLD; 0: it is not built in */
     err_t (*answer)(struct api_call *c); /* yields */
     /* Would it change something? Not everybody may then. NULL: a DELETE would,
      * unless methods is API_ANY. */
@@ -78,12 +78,6 @@ struct api *api_new(const struct api_parts *parts);
 void api_free(struct api *a);
 /* What it was made with: for others that tell the same. */
 const struct api_parts *api_parts_of(const struct api *a);
-/* Rows stay the caller's and must outlive it. */
-void api_mount(struct api *a, const struct api_row *rows, size_t n);
-
-/* Those that only builds for profilers and tests have. */
-void api_mount_tools(struct api *a);
-
 /* In a loop over what may be many: sends what has gathered, lets others run. Pointers into shared
  * tables are stale behind it. */
 err_t api_yield_if_due(struct api_call *c) __attribute__((warn_unused_result));
@@ -106,20 +100,15 @@ void api_put_secret(struct api_call *c, const char *key, const char *text);
 void api_put_ports(struct jput *j, const struct conf *c, const struct conf_vhost *v);
 void api_kbps(struct jput *j, int in, int out);
 
-/* Rows of the other files of api_*. */
-extern const struct api_row api_rows_system[], api_rows_live[], api_rows_raw[], api_rows_tests[];
-extern const struct api_row api_rows_outputs[], api_rows_doctor[], api_rows_clients[];
-extern const struct api_row api_rows_workers[];
-extern const struct api_row api_rows_clusters[], api_rows_log[], api_rows_upkeep[];
-extern const struct api_row api_rows_history[];
-extern const size_t api_rows_system_n, api_rows_live_n, api_rows_raw_n, api_rows_tests_n;
-extern const size_t api_rows_outputs_n, api_rows_doctor_n, api_rows_clients_n, api_rows_workers_n;
-extern const size_t api_rows_clusters_n, api_rows_log_n, api_rows_upkeep_n;
-extern const size_t api_rows_history_n;
+/* Rows of the other files, a row without a path behind the last. */
+extern const struct api_row api_rows_clients[], api_rows_clusters[], api_rows_doctor[];
+extern const struct api_row api_rows_history[], api_rows_live[], api_rows_log[], api_rows_outputs[];
+extern const struct api_row api_rows_raw[], api_rows_system[], api_rows_tests[], api_rows_tools[];
+extern const struct api_row api_rows_upkeep[], api_rows_workers[];
 
 /* ?start=N&count=M of a list. */
 struct api_page {
-    size_t start, end, at;
+    size_t start, end;
 };
 struct api_page api_page_of(const struct api_call *c);
 

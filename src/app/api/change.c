@@ -124,7 +124,7 @@ bool api_change_allowed(const struct http_exchange *x, bool trusted, enum api_de
 
 /* ---- no */
 
-static err_t send_refusal(struct http_exchange *x, int status, const char *why)
+err_t api_refuse(struct http_exchange *x, int status, const char *why)
 {
     char body[400];
     int n = snprintf(body, sizeof(body), "{\"code\":%d,\"error\":\"%s\"}\n", API_DENIED, why);
@@ -144,7 +144,7 @@ err_t api_change_refuse(struct api_guard *g, struct http_exchange *x, enum api_d
     };
     api_guard_deny(g, why, co_clock(), "%s %.80s of %s is refused: %s", x->req->method,
                    x->req->path, x->ip, told[why]);
-    return send_refusal(x, 403, told[why]);
+    return api_refuse(x, 403, told[why]);
 }
 
 /* Browsers show the body of a challenge for Bearer; for Basic they would ask for a password, and
@@ -158,5 +158,5 @@ err_t api_change_refuse_public(struct api_guard *g, struct http_exchange *x)
     api_guard_deny(g, API_DENIAL_PUBLIC, co_clock(), "%s %.80s of %s is refused: %s",
                    x->req->method, x->req->path, x->ip, told);
     http_response_add(x->resp, "WWW-Authenticate", "Bearer");
-    return send_refusal(x, 401, told);
+    return api_refuse(x, 401, told);
 }

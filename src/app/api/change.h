@@ -23,6 +23,9 @@ enum api_origin {
     API_ORIGIN_OTHER, /* another one, or one that does not tell */
 };
 
+/* Answer that it is denied, and why. */
+err_t api_refuse(struct http_exchange *x, int status, const char *why)
+    __attribute__((warn_unused_result));
 /* May who proved no password look? By the address of the client, as trusted_proxies tell it. */
 bool api_change_may_look(const struct http_exchange *x);
 /* Say that it may not, and what to set: 401. */

@@ -99,84 +99,24 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     jput_close(j, '}');
 }
 
-/* ---- the list: worker by worker */
+/* ---- the list: all workers pick what is on the page, then show it */
+
+enum { BY_KIND, BY_ALIVE, BY_IN, BY_OUT, BY_LAG, BY_DROPPED, BY_STALL, BY_ALL };
+static const char *const orders[BY_ALL] = {
+    [BY_KIND] = "type", [BY_ALIVE] = "alive", [BY_IN] = "in", [BY_OUT] = "out", [BY_LAG] = "lag",
+    [BY_DROPPED] = "dropped", [BY_STALL] = "stall",
+};
+
+#define STALLS_AFTER CO_SECONDS(3) /* as the log has it */
 
 struct listing {
     struct api_call *c;
-    struct api_page page;
-    const char *only;               /* clients of the stream of this name; NULL: all */
-    size_t total, here[WORKERS_MAX]; /* how many there are, and at each worker */
-    const struct live_source *src;  /* of that name; of the worker that walks */
-    uint64_t at;                    /* how far its walk is */
-    unsigned worker;                /* that walks */
-    bool more;
+    char *only;                    /* clients of the stream of this name; NULL: all */
+    const struct live_source *src; /* of that name; of the worker that picks */
+    unsigned worker;               /* that picks */
+    struct order o;
+    size_t found, stalled, at;
 };
-
-static void list_client(struct client *client, void *arg)
-{
-    struct listing *l = arg;
-
-    if (client->type == CLIENTS_FORWARD) /* nobody who came to us: see /forwards */
-        return;
-    if (l->only && client->stream->src != l->src)
-        return;
-    if (l->page.at >= l->page.start && l->page.at < l->page.end)
-        put_client(l->c, NULL, client);
-    l->page.at++;
-}
-
-static void count(struct session_env *env, void *arg)
-{
-    struct listing *l = arg;
-    struct live_source *src = l->only ? live_registry_find(env->streams, l->only) : NULL;
-    size_t n = 0;
-
-    if (src)
-        n = clients_listed(clients_stream(env->clients, src));
-    else if (!l->only)
-        n = clients_count_all(env->clients);
-    l->here[env->worker] = n;
-    l->total += n;
-}
-
-/* Until a piece is full. */
-static void walk(struct session_env *env, void *arg)
-{
-    struct listing *l = arg;
-    struct live_source *src = l->only ? live_registry_find(env->streams, l->only) : NULL;
-
-    l->src = src;
-    if (l->only && !src) {
-        l->more = false;
-        return;
-    }
-    if (src)
-        (void)live_source_ref(src);
-    do {
-        l->more = clients_walk(env->clients, &l->at, list_client, l);
-        co_yield_if_due();
-    } while (l->more && l->page.at < l->page.end && !api_is_full(l->c));
-    (void)live_source_unref(src);
-}
-
-static err_t put_clients(struct listing *l)
-{
-    struct session_env *env = l->c->of->env;
-    err_t err = NULL;
-
-    for (unsigned w = 0; w < workers_count(env) && l->page.at < l->page.end && !err; w++) {
-        if (l->page.at + l->here[w] <= l->page.start) {
-            l->page.at += l->here[w]; /* all of them are before the page */
-            continue;
-        }
-        l->at = 0;
-        do {
-            workers_call(env, w, walk, l);
-            err = api_yield_if_due(l->c);
-        } while (l->more && l->page.at < l->page.end && !err);
-    }
-    return err;
-}
 
 /* The name of the stream of that id, malloc'ed; NULL: there is none. */
 static err_t find_stream(struct api_call *c, const char *id, char **name)
@@ -196,27 +136,6 @@ static err_t find_stream(struct api_call *c, const char *id, char **name)
     gather_free(&g);
     return err;
 }
-
-/* ---- the same in an order, or of some of them */
-
-enum { BY_KIND, BY_ALIVE, BY_IN, BY_OUT, BY_LAG, BY_DROPPED, BY_STALL, BY_ALL };
-static const char *const orders[BY_ALL] = {
-    [BY_KIND] = "type", [BY_ALIVE] = "alive", [BY_IN] = "in", [BY_OUT] = "out", [BY_LAG] = "lag",
-    [BY_DROPPED] = "dropped", [BY_STALL] = "stall",
-};
-
-#define STALLS_AFTER CO_SECONDS(3) /* as the log has it */
-
-struct picking {
-    struct listing *l;
-    struct order o;
-    size_t found, stalled;
-};
-
-struct picked {
-    struct api_call *c;
-    char id[CLIENTS_ID_SIZE];
-};
 
 /* For how long it has been sent nothing of what is there; 0: all is well, or there is no publisher
  * to wait for. */
@@ -253,35 +172,41 @@ static int64_t key_of(const struct client *client, const struct clients_info *in
     }
 }
 
+/* In the order that was asked for; else worker by worker. Of a stream its publisher comes first. */
+static unsigned group_of(const struct listing *l, const struct client *client)
+{
+    if (l->only && clients_type_publishes(client->type))
+        return 0;
+    return l->o.by < 0 ? 1 + l->worker : l->only != NULL;
+}
+
 static void pick_client(struct client *client, void *arg)
 {
-    struct picking *p = arg;
+    struct listing *l = arg;
     const struct clients_stream *s = client->stream;
     struct live_sender_stat stat = { .state = LIVE_PAUSED };
     struct clients_info info;
     char id[CLIENTS_ID_SIZE];
 
-    if (client->type == CLIENTS_FORWARD || (p->l->only && s->src != p->l->src))
-        return;
+    if (client->type == CLIENTS_FORWARD || (l->only && s->src != l->src))
+        return; /* a forward is nobody who came to us: see /forwards */
     client->kind->describe(client, &info);
     client_id(client, id);
-    if (!order_finds(&p->o, (const char *[]){ info.ip, id, clients_type_name(client->type),
+    if (!order_finds(&l->o, (const char *[]){ info.ip, id, clients_type_name(client->type),
                                               text_or_empty(s->name) }, 4))
         return;
     if (info.plays)
         stat = info.play;
-    p->found++;
-    p->stalled += stall_of(client, &stat) >= STALLS_AFTER;
-    order_add(&p->o, &(struct order_row){ .key = key_of(client, &info, &stat, p->o.by),
-                                          .group = p->l->only &&
-                                                   !clients_type_publishes(client->type),
-                                          .id = client->id, .worker = p->l->worker });
+    l->found++;
+    l->stalled += stall_of(client, &stat) >= STALLS_AFTER;
+    order_add(&l->o, &(struct order_row){ .key = key_of(client, &info, &stat, l->o.by),
+                                          .group = group_of(l, client), .id = client->id,
+                                          .worker = l->worker });
 }
 
 static void pick(struct session_env *env, void *arg)
 {
-    struct picking *p = arg;
-    struct listing *l = p->l;
+    struct listing *l = arg;
     struct live_source *src = l->only ? live_registry_find(env->streams, l->only) : NULL;
     uint64_t at = 0;
 
@@ -289,80 +214,61 @@ static void pick(struct session_env *env, void *arg)
         return;
     l->src = src ? live_source_ref(src) : NULL;
     l->worker = env->worker;
-    while (clients_walk(env->clients, &at, pick_client, p))
+    while (clients_walk(env->clients, &at, pick_client, l))
         co_yield_if_due();
     (void)live_source_unref(src);
 }
 
-static void put_picked(struct session_env *env, void *arg)
+/* Those that are next and at this worker, until a piece is full. */
+static void put_some(struct session_env *env, void *arg)
 {
-    struct picked *one = arg;
-    struct client *client = clients_find(env->clients, one->id);
+    struct listing *l = arg;
 
-    if (client) /* else it has just left */
-        put_client(one->c, NULL, client);
-}
+    for (; l->at < l->o.n && l->o.v[l->at].worker == env->worker && !api_is_full(l->c); l->at++) {
+        char id[CLIENTS_ID_SIZE];
+        struct client *client;
 
-static err_t list_in_order(struct listing *l, struct picking *p)
-{
-    err_t err = NULL;
-
-    p->l = l;
-    workers_each(l->c->of->env, pick, p);
-    order_end(&p->o);
-    for (size_t i = l->page.start; i < p->o.n && !err; i++) {
-        struct picked one = { .c = l->c };
-
-        client_id(&(struct client){ .id = p->o.v[i].id }, one.id);
-        workers_call(l->c->of->env, p->o.v[i].worker, put_picked, &one);
-        err = api_yield_if_due(l->c);
+        client_id(&(struct client){ .id = l->o.v[l->at].id }, id);
+        client = clients_find(env->clients, id);
+        if (client) /* else it has just left */
+            put_client(l->c, NULL, client);
+        co_yield_if_due();
     }
-    return err;
 }
 
-/* ---- either */
-
-static err_t put_list(struct listing *l, struct picking *p)
+static err_t put_list(struct listing *l)
 {
-    bool in_order = p->o.by >= 0 || p->o.find[0];
+    struct api_call *c = l->c;
     err_t err = NULL;
 
-    if (!in_order)
-        workers_each(l->c->of->env, count, l);
-    jput_open(&l->c->j, "clients", '[');
-    if (in_order)
-        err = list_in_order(l, p);
-    else if (l->total > 0)
-        err = put_clients(l);
-    jput_close(&l->c->j, ']');
-    jput_uint(&l->c->j, "total", in_order ? p->found : l->total);
-    if (in_order)
-        jput_uint(&l->c->j, "stalled", p->stalled);
-    return err;
-}
-
-static err_t list_none(struct api_call *c)
-{
+    order_end(&l->o);
     jput_open(&c->j, "clients", '[');
+    while (l->at < l->o.n && !err) {
+        workers_call(c->of->env, l->o.v[l->at].worker, put_some, l);
+        err = api_yield_if_due(c);
+    }
     jput_close(&c->j, ']');
-    jput_uint(&c->j, "total", 0);
-    return NULL;
+    jput_uint(&c->j, "total", l->found);
+    if (l->o.by >= 0 || l->o.find[0])
+        jput_uint(&c->j, "stalled", l->stalled);
+    return err;
 }
 
 static err_t list_clients(struct api_call *c)
 {
-    struct listing l = { .c = c, .page = api_page_of(c) };
-    struct picking p = { .found = 0 };
-    char id[CLIENTS_NAME_ID_SIZE], *name = NULL;
+    struct api_page page = api_page_of(c);
+    struct listing l = { .c = c, .at = page.start };
+    char id[CLIENTS_NAME_ID_SIZE];
     bool of_one = api_param(c, "stream", id, sizeof(id));
-    err_t err = of_one ? find_stream(c, id, &name) : NULL;
+    err_t err = of_one ? find_stream(c, id, &l.only) : NULL;
 
-    order_begin(&p.o, c, orders, BY_ALL, l.page.end);
-    l.only = name;
+    order_begin(&l.o, c, orders, BY_ALL, page.end);
+    if (!err && (l.only || !of_one))
+        workers_each(c->of->env, pick, &l);
     if (!err)
-        err = of_one && !name ? list_none(c) : put_list(&l, &p);
-    order_free(&p.o);
-    free(name);
+        err = put_list(&l);
+    order_free(&l.o);
+    free(l.only);
     return err;
 }
 
@@ -409,5 +315,5 @@ static err_t clients(struct api_call *c)
 const struct api_row api_rows_clients[] = {
     { "clients/", "manage all clients or specified client, default query top 10 clients",
       API_READ | 1u << HTTP_VERB_DELETE, clients, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_clients_n = sizeof(api_rows_clients) / sizeof(api_rows_clients[0]);

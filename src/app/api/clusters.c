@@ -133,5 +133,5 @@ static err_t clusters(struct api_call *c)
 
 const struct api_row api_rows_clusters[] = {
     { "clusters", "origin cluster server API", API_ANY, clusters, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_clusters_n = sizeof(api_rows_clusters) / sizeof(api_rows_clusters[0]);

@@ -34,5 +34,5 @@ static err_t doctor(struct api_call *c)
 const struct api_row api_rows_doctor[] = {
     { "doctor", "does the machine suit the configuration, and what to change", API_READ, doctor,
       NULL },
+    { .path = NULL },
 };
-const size_t api_rows_doctor_n = sizeof(api_rows_doctor) / sizeof(api_rows_doctor[0]);

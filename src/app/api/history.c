@@ -116,5 +116,5 @@ static err_t history(struct api_call *c)
 const struct api_row api_rows_history[] = {
     { "history", "the last hour: rates, clients, streams, CPU; ?stream=app/name", API_READ,
       history, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_history_n = sizeof(api_rows_history) / sizeof(api_rows_history[0]);

@@ -411,5 +411,5 @@ static err_t streams(struct api_call *c)
 const struct api_row api_rows_live[] = {
     { "vhosts/", "manage all vhosts or specified vhost", API_READ, vhosts, NULL },
     { "streams/", "manage all streams or specified stream", API_READ, streams, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_live_n = sizeof(api_rows_live) / sizeof(api_rows_live[0]);

@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* log.c - the last lines of the log, for who proved the password. */
 #include "app/api/api.h"
+#include "app/api/change.h"
 #include "app/log/file.h"
 #include "base/log_clean.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINES_DEFAULT = 100, LINES_MAX = 1000 };
-
-/* They tell addresses, folders and what went wrong: more than what is on. */
-static err_t refuse(struct api_call *c)
-{
-    char body[200];
-    int n = snprintf(body, sizeof(body),
-                     "{\"code\":%d,\"error\":\"the log is shown with a password alone: "
-                     "set http_api { auth { ... } } and send it\"}\n", API_DENIED);
-
-    http_response_add(c->x->resp, "Content-Type", "application/json");
-    http_response_add(c->x->resp, "Cache-Control", "no-cache");
-    return http_response_send(c->x->resp, 403, body, (size_t)n);
-}
 
 /* Lines that were made while log_secrets was on are shown as it is now. */
 static void put_line(struct api_call *c, const char *line)
@@ -53,8 +40,9 @@ static err_t last_lines(struct api_call *c)
     char *copy;
     err_t err;
 
-    if (!api_is_trusted(c))
-        return refuse(c);
+    if (!api_is_trusted(c)) /* they have addresses, folders and what went wrong */
+        return api_refuse(c->x, 403, "the log is shown with a password alone: set http_api { auth "
+                                     "{ ... } } and send it");
     lines = lines < 0 ? 0 : lines > LINES_MAX ? LINES_MAX : lines;
     copy = log_file_last(after ? strtoull(after, NULL, 10) : 0, (size_t)lines, &end);
     jput_open(&c->j, "data", '{');
@@ -69,5 +57,5 @@ static err_t last_lines(struct api_call *c)
 
 const struct api_row api_rows_log[] = {
     { "log", "the last lines of the log, with the password", API_READ, last_lines, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_log_n = sizeof(api_rows_log) / sizeof(api_rows_log[0]);

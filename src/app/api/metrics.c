@@ -11,56 +11,34 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { LABELS_MAX = 16 * 1024, TEXT_MAX = 256 << 20 };
-
-static void one(struct wr *w, const char *name, const char *type, const char *help, double v)
-{
-    prom_family(w, name, type, help);
-    prom_value(w, name, "", v);
-}
+enum { TEXT_MAX = 256 << 20 };
 
 /* ---- who and where: one line of labels each */
 
 static void put_uname(struct wr *w)
 {
     struct utsname u;
-    struct wr labels;
 
     if (uname(&u) < 0)
         return;
-    wr_init(&labels, LABELS_MAX);
-    prom_label(&labels, "sysname", u.sysname);
-    prom_label(&labels, "nodename", u.nodename);
-    prom_label(&labels, "release", u.release);
-    prom_label(&labels, "version", u.version);
-    prom_label(&labels, "machine", u.machine);
     prom_family(w, "srs_node_uname_info", "gauge", "Labeled system information as of uname.");
-    prom_value(w, "srs_node_uname_info", prom_labels_end(&labels), 1);
-    wr_free(&labels);
+    prom_line(w, "srs_node_uname_info",
+              prom_labels("sysname", u.sysname, "nodename", u.nodename, "release", u.release,
+                          "version", u.version, "machine", u.machine, NULL), 1);
 }
 
 static void put_build(struct wr *w, const struct api_parts *of)
 {
     const struct conf_exporter *c = &of->env->conf->exporter;
     char pid[16];
-    struct wr labels;
 
     (void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
-    wr_init(&labels, LABELS_MAX);
-    prom_label(&labels, "server", of->env->server_id);
-    prom_label(&labels, "service", of->env->service_id);
-    prom_label(&labels, "pid", pid);
-    prom_label(&labels, "build_date", version_built());
-    prom_label(&labels, "major", "1");
-    prom_label(&labels, "version", VERSION_NUMBER);
-    prom_label(&labels, "code", VERSION_SIGNATURE);
-    if (*c->label)
-        prom_label(&labels, "label", c->label);
-    if (*c->tag)
-        prom_label(&labels, "tag", c->tag);
     prom_family(w, "srs_build_info", "gauge", "Which server this is, and which run of it.");
-    prom_value(w, "srs_build_info", prom_labels_end(&labels), 1);
-    wr_free(&labels);
+    prom_line(w, "srs_build_info",
+              prom_labels("server", of->env->server_id, "service", of->env->service_id, "pid", pid,
+                          "build_date", version_built(), "major", "1", "version", VERSION_NUMBER,
+                          "code", VERSION_SIGNATURE, "label", *c->label ? c->label : NULL, "tag",
+                          *c->tag ? c->tag : NULL, NULL), 1);
 }
 
 /* ---- the process */
@@ -84,18 +62,18 @@ static void put_process(struct wr *w, const struct api_parts *of)
 {
     const struct machine *m = of->machine;
 
-    one(w, "srs_cpu_percent", "gauge", "Percent of one core that the process uses.", m->cpu * 100);
-    one(w, "srs_memory", "gauge", "Resident memory in kilobytes (a name of old: it is not bytes).",
+    prom_one(w, "srs_cpu_percent", "gauge", "Percent of one core that the process uses.", m->cpu * 100);
+    prom_one(w, "srs_memory", "gauge", "Resident memory in kilobytes (a name of old: it is not bytes).",
         (double)m->rss_kbyte);
-    one(w, "process_resident_memory_bytes", "gauge", "Resident memory.",
+    prom_one(w, "process_resident_memory_bytes", "gauge", "Resident memory.",
         (double)m->rss_kbyte * 1024);
-    one(w, "process_cpu_seconds_total", "counter", "Processor time used.",
+    prom_one(w, "process_cpu_seconds_total", "counter", "Processor time used.",
         (double)m->cpu_used / 1e6);
-    one(w, "srs_uptime_seconds", "gauge", "Since the server began.",
+    prom_one(w, "srs_uptime_seconds", "gauge", "Since the server began.",
         (double)(co_clock() - m->began_at) / 1e6);
-    one(w, "srs_thread_busy_ratio", "gauge", "How busy the coroutine thread is, 0 to 1.",
+    prom_one(w, "srs_thread_busy_ratio", "gauge", "How busy the coroutine thread is, 0 to 1.",
         busiest(of->env) / 1000.0);
-    one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
+    prom_one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
         (double)of->env->whole_memory);
 }
 
@@ -236,15 +214,9 @@ static void put_holds(struct wr *w, const struct figures *f)
     const char *name;
 
     prom_family(w, "srs_coroutine_holds_total", "counter", "The same, by what the coroutine is.");
-    for (size_t i = 0; (name = figures_held_by(f, i)); i++) {
-        struct wr labels;
-
-        wr_init(&labels, LABELS_MAX);
-        prom_label(&labels, "coroutine", name);
-        prom_value(w, "srs_coroutine_holds_total", prom_labels_end(&labels),
-                   (double)f->held_by[i].count);
-        wr_free(&labels);
-    }
+    for (size_t i = 0; (name = figures_held_by(f, i)); i++)
+        prom_line(w, "srs_coroutine_holds_total", prom_labels("coroutine", name, NULL),
+                  (double)f->held_by[i].count);
 }
 
 /* Ticks that should be 20 ms apart tell how late wakes are: the bounds are those of the log's

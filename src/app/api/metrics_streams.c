@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABELS_MAX = 16 * 1024 };
-
 #define PATIENCE CO_MS(500) /* with each worker */
 
 enum value {
@@ -59,15 +57,8 @@ static char *labels_of(const struct gather_row *row)
 {
     const char *app = row->name + row->vhost_n + 1, *name = app + row->app_n + 1;
     char *vhost = must(strndup(row->name, row->vhost_n)), *folder = must(strndup(app, row->app_n));
-    struct wr w;
-    char *out;
+    char *out = prom_labels("vhost", vhost, "app", folder, "stream", name, NULL);
 
-    wr_init(&w, LABELS_MAX);
-    prom_label(&w, "vhost", vhost);
-    prom_label(&w, "app", folder);
-    prom_label(&w, "stream", name);
-    out = must_dup(prom_labels_end(&w));
-    wr_free(&w);
     free(vhost);
     free(folder);
     return out;
@@ -112,11 +103,11 @@ void metrics_put_streams(struct wr *w, const struct api_parts *of)
     struct streams all = { 0 };
 
     take_all(&all, of);
-    prom_family(w, "srs_streams", "gauge", "Live streams with a publisher or players.");
-    prom_value(w, "srs_streams", "", (double)all.all);
-    prom_family(w, "srs_streams_left_out", "gauge",
-                "Streams without figures of their own: over exporter.streams.");
-    prom_value(w, "srs_streams_left_out", "", (double)(all.all - all.n));
+    prom_one(w, "srs_streams", "gauge", "Live streams with a publisher or players.",
+             (double)all.all);
+    prom_one(w, "srs_streams_left_out", "gauge",
+             "Streams without figures of their own: over exporter.streams.",
+             (double)(all.all - all.n));
     for (int k = 0; k < VALUES; k++) {
         prom_family(w, families[k].name, families[k].type, families[k].help);
         for (size_t i = 0; i < all.n; i++) {

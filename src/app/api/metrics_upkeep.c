@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABELS_MAX = 16 * 1024 };
-
 #define PATIENCE CO_MS(500) /* with each worker */
 
 /* ---- pulls, recordings */
@@ -25,24 +23,11 @@ struct shown {
 
 static char *labels_of(const struct kept_row *r, enum kept_kind kind, const char *error)
 {
-    struct wr w;
-    char *out;
+    bool pull = kind == KEPT_PULLS;
 
-    wr_init(&w, LABELS_MAX);
-    if (kind == KEPT_PULLS)
-        prom_label(&w, "kind", r->what);
-    prom_label(&w, "vhost", r->vhost);
-    prom_label(&w, "app", r->app);
-    prom_label(&w, "stream", r->stream);
-    if (kind == KEPT_PULLS && *r->name)
-        prom_label(&w, "name", r->name);
-    if (kind == KEPT_PULLS)
-        prom_label(&w, "url", r->place);
-    if (error)
-        prom_label(&w, "error", error);
-    out = must_dup(prom_labels_end(&w));
-    wr_free(&w);
-    return out;
+    return prom_labels("kind", pull ? r->what : NULL, "vhost", r->vhost, "app", r->app, "stream",
+                       r->stream, "name", pull && *r->name ? r->name : NULL, "url",
+                       pull ? r->place : NULL, "error", error, NULL);
 }
 
 static int by_labels(const void *a, const void *b)
@@ -124,10 +109,8 @@ static void put_errors(struct wr *w, const char *one, const struct kept *k, enum
     n = make_unique(v, n);
     (void)snprintf(name, sizeof(name), "%s_error", one);
     prom_family(w, name, "gauge", "Those that fail, with what went wrong last.");
-    for (size_t i = 0; i < n; i++) {
-        prom_value(w, name, v[i].labels, 1);
-        free(v[i].labels);
-    }
+    for (size_t i = 0; i < n; i++)
+        prom_line(w, name, v[i].labels, 1);
     free(v);
 }
 
@@ -162,18 +145,6 @@ static void put_kept(struct wr *w, const struct api_parts *of, enum kept_kind ki
 static double end_of(const struct upkeep_cert *c)  { return (double)c->about.not_after; }
 static double fails(const struct upkeep_cert *c)   { return *c->about.error != '\0'; }
 
-static void put_certificate(struct wr *w, const char *name, const struct upkeep_cert *c, double v)
-{
-    struct wr labels;
-
-    wr_init(&labels, LABELS_MAX);
-    prom_label(&labels, "file", c->about.file);
-    prom_label(&labels, "host", c->about.name);
-    prom_label(&labels, "services", c->services);
-    prom_value(w, name, prom_labels_end(&labels), v);
-    wr_free(&labels);
-}
-
 static void put_certificates(struct wr *w, const struct upkeep *u)
 {
     static const struct {
@@ -189,7 +160,9 @@ static void put_certificates(struct wr *w, const struct upkeep *u)
     for (size_t k = 0; n > 0 && k < sizeof(families) / sizeof(families[0]); k++) {
         prom_family(w, families[k].name, "gauge", families[k].help);
         for (size_t i = 0; i < n; i++)
-            put_certificate(w, families[k].name, &v[i], families[k].value(&v[i]));
+            prom_line(w, families[k].name,
+                      prom_labels("file", v[i].about.file, "host", v[i].about.name, "services",
+                                  v[i].services, NULL), families[k].value(&v[i]));
     }
     free(v);
 }
@@ -220,15 +193,10 @@ static void put_disks(struct wr *w, const struct upkeep *u)
 
     for (size_t k = 0; n > 0 && k < sizeof(families) / sizeof(families[0]); k++) {
         prom_family(w, families[k].name, "gauge", families[k].help);
-        for (size_t i = 0; i < n; i++) {
-            struct wr labels;
-
-            wr_init(&labels, LABELS_MAX);
-            prom_label(&labels, "path", v[i].path);
-            prom_label(&labels, "uses", v[i].uses);
-            prom_value(w, families[k].name, prom_labels_end(&labels), families[k].value(&v[i]));
-            wr_free(&labels);
-        }
+        for (size_t i = 0; i < n; i++)
+            prom_line(w, families[k].name,
+                      prom_labels("path", v[i].path, "uses", v[i].uses, NULL),
+                      families[k].value(&v[i]));
     }
 }
 

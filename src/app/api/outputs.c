@@ -192,5 +192,5 @@ const struct api_row api_rows_outputs[] = {
     { "children", "programs of ingest, transcode and exec; files that are ingested", API_READ,
       children, NULL },
     { "console", "by what addresses streams are played, for the console", API_READ, console, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_outputs_n = sizeof(api_rows_outputs) / sizeof(api_rows_outputs[0]);

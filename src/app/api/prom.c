@@ -2,11 +2,16 @@
 /* prom.c - write figures as Prometheus reads them. */
 #include "app/api/prom.h"
 
+#include "base/must.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { LABELS_MAX = 16 * 1024 };
 
 void prom_family(struct wr *w, const char *name, const char *type, const char *help)
 {
@@ -73,7 +78,7 @@ void prom_rows(struct wr *w, const struct counter_row *rows, size_t n, const voi
         put_row(w, &rows[i], counters);
 }
 
-void prom_label(struct wr *labels, const char *name, const char *value)
+static void put_label(struct wr *labels, const char *name, const char *value)
 {
     const unsigned char *p = (const unsigned char *)value, *end = p + strlen(value);
 
@@ -100,8 +105,33 @@ void prom_label(struct wr *labels, const char *name, const char *value)
     wr_text(labels, "\"");
 }
 
-const char *prom_labels_end(struct wr *labels)
+char *prom_labels(const char *name, ...)
 {
-    wr_u8(labels, '\0');
-    return labels->bad ? "" : (const char *)labels->buf;
+    struct wr w;
+    va_list ap;
+    char *out;
+
+    wr_init(&w, LABELS_MAX);
+    va_start(ap, name);
+    for (const char *value; name; name = va_arg(ap, const char *)) {
+        value = va_arg(ap, const char *);
+        if (value)
+            put_label(&w, name, value);
+    }
+    va_end(ap);
+    out = must_ndup(w.bad ? "" : (const char *)w.buf, w.bad ? 0 : w.len);
+    wr_free(&w);
+    return out;
+}
+
+void prom_line(struct wr *w, const char *name, char *labels, double v)
+{
+    prom_value(w, name, labels, v);
+    free(labels);
+}
+
+void prom_one(struct wr *w, const char *name, const char *type, const char *help, double v)
+{
+    prom_family(w, name, type, help);
+    prom_value(w, name, "", v);
 }

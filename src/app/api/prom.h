@@ -13,15 +13,18 @@
 
 /* "# HELP" and "# TYPE"; type is "gauge", "counter" or "histogram". */
 void prom_family(struct wr *w, const char *name, const char *type, const char *help);
-/* One line. `labels` is what prom_label() made, or "". */
+/* One line. `labels` is what prom_labels() made, or "". */
 void prom_value(struct wr *w, const char *name, const char *labels, double v);
+/* The same, and frees the labels. */
+void prom_line(struct wr *w, const char *name, char *labels, double v);
+/* A family of one line without labels. */
+void prom_one(struct wr *w, const char *name, const char *type, const char *help, double v);
 /* Families of a struct of counters. */
 void prom_rows(struct wr *w, const struct counter_row *rows, size_t n, const void *counters);
-/* Append name="value" to labels, with a comma unless it is the first. The value is escaped; bytes
- * that are no UTF-8 become %XX, and so does '%', so that what differs goes on to differ: two lines
- * with the same labels would make all figures of no use. */
-void prom_label(struct wr *labels, const char *name, const char *value);
-/* The labels so far as a string; nothing may be appended later. */
-const char *prom_labels_end(struct wr *labels);
+/* Pairs of name and value, NULL behind the last, as name="value",name="value". One whose value is
+ * NULL is left out. Values are escaped; bytes that are no UTF-8 become %XX, and so does '%', so that
+ * what differs goes on to differ: two lines with the same labels would make all figures of no use.
+ * For the caller to free(). */
+char *prom_labels(const char *name, ...) __attribute__((sentinel));
 
 #endif

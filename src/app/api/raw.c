@@ -84,5 +84,5 @@ static bool changes(const struct api_call *c)
 const struct api_row api_rows_raw[] = {
     { "raw", "raw api for srs, support CUID srs for instance the config", API_READ, raw,
       changes },
+    { .path = NULL },
 };
-const size_t api_rows_raw_n = sizeof(api_rows_raw) / sizeof(api_rows_raw[0]);

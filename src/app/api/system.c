@@ -352,5 +352,5 @@ const struct api_row api_rows_system[] = {
     { "meminfos", "the meminfo of system", API_ANY, meminfos, NULL },
     { "authors", "the license, copyright, authors and contributors", API_ANY, authors, NULL },
     { "features", "the supported features of SRS", API_ANY, features, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_system_n = sizeof(api_rows_system) / sizeof(api_rows_system[0]);

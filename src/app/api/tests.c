@@ -50,5 +50,5 @@ const struct api_row api_rows_tests[] = {
     { "tests/requests", "show the request info", API_ANY, requests, NULL },
     { "tests/errors", "always return an error 100", API_ANY, errors, NULL },
     { "tests/redirects", "always redirect to /api/v1/tests/errors", API_ANY, redirects, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_tests_n = sizeof(api_rows_tests) / sizeof(api_rows_tests[0]);

@@ -156,20 +156,12 @@ static bool sends_signal(const struct api_call *c)
     return api_param(c, "signo", name, sizeof(name)) != NULL;
 }
 
-void api_mount_tools(struct api *a)
-{
-    static const struct api_row
-        heap = { "tcmalloc", "the memory of tcmalloc: ?page=summary|detail", API_READ, tcmalloc,
-                 NULL },
-        leak = { "valgrind", "look for leaks: ?check=full|added|changed|new|quick", API_READ,
-                 leaks, looks_for_leaks },
-        kill = { "signal", "send the server a signal: ?signo=SIGHUP", API_READ, raise_signal,
-                 sends_signal };
-
-    if (BUILD_GPERF)
-        api_mount(a, &heap, 1);
-    if (BUILD_VALGRIND)
-        api_mount(a, &leak, 1);
-    if (BUILD_SIGNAL_API)
-        api_mount(a, &kill, 1);
-}
+const struct api_row api_rows_tools[] = {
+    { "tcmalloc", "the memory of tcmalloc: ?page=summary|detail", BUILD_GPERF ? API_READ : 0,
+      tcmalloc, NULL },
+    { "valgrind", "look for leaks: ?check=full|added|changed|new|quick",
+      BUILD_VALGRIND ? API_READ : 0, leaks, looks_for_leaks },
+    { "signal", "send the server a signal: ?signo=SIGHUP", BUILD_SIGNAL_API ? API_READ : 0,
+      raise_signal, sends_signal },
+    { .path = NULL },
+};

@@ -179,5 +179,5 @@ const struct api_row api_rows_upkeep[] = {
       certificates, NULL },
     { "disks", "disks that the server writes to, and what is left of them", API_READ, disks,
       NULL },
+    { .path = NULL },
 };
-const size_t api_rows_upkeep_n = sizeof(api_rows_upkeep) / sizeof(api_rows_upkeep[0]);

@@ -111,5 +111,5 @@ static err_t workers(struct api_call *c)
 
 const struct api_row api_rows_workers[] = {
     { "workers", "how much each worker has to do", API_READ, workers, NULL },
+    { .path = NULL },
 };
-const size_t api_rows_workers_n = sizeof(api_rows_workers) / sizeof(api_rows_workers[0]);
