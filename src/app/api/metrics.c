@@ -63,18 +63,18 @@ static void put_process(struct wr *w, const struct api_parts *of)
     const struct machine *m = of->machine;
 
     prom_one(w, "srs_cpu_percent", "gauge", "Percent of one core that the process uses.", m->cpu * 100);
-    prom_one(w, "srs_memory", "gauge", "Resident memory in kilobytes (a name of old: it is not bytes).",
-        (double)m->rss_kbyte);
+    prom_one(w, "srs_memory", "gauge",
+             "Resident memory in kilobytes (a name of old: it is not bytes).", (double)m->rss_kbyte);
     prom_one(w, "process_resident_memory_bytes", "gauge", "Resident memory.",
-        (double)m->rss_kbyte * 1024);
+             (double)m->rss_kbyte * 1024);
     prom_one(w, "process_cpu_seconds_total", "counter", "Processor time used.",
-        (double)m->cpu_used / 1e6);
+             (double)m->cpu_used / 1e6);
     prom_one(w, "srs_uptime_seconds", "gauge", "Since the server began.",
-        (double)(co_clock() - m->began_at) / 1e6);
+             (double)(co_clock() - m->began_at) / 1e6);
     prom_one(w, "srs_thread_busy_ratio", "gauge", "How busy the coroutine thread is, 0 to 1.",
-        busiest(of->env) / 1000.0);
+             busiest(of->env) / 1000.0);
     prom_one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
-        (double)of->env->whole_memory);
+             (double)of->env->whole_memory);
 }
 
 /* ---- what all workers count */
