@@ -62,9 +62,11 @@ static void put_process(struct wr *w, const struct api_parts *of)
 {
     const struct machine *m = of->machine;
 
-    prom_one(w, "srs_cpu_percent", "gauge", "Percent of one core that the process uses.", m->cpu * 100);
+    prom_one(w, "srs_cpu_percent", "gauge", "Percent of one core that the process uses.",
+             m->cpu * 100);
     prom_one(w, "srs_memory", "gauge",
-             "Resident memory in kilobytes (a name of old: it is not bytes).", (double)m->rss_kbyte);
+             "Resident memory in kilobytes (a name of old: it is not bytes).",
+             (double)m->rss_kbyte);
     prom_one(w, "process_resident_memory_bytes", "gauge", "Resident memory.",
              (double)m->rss_kbyte * 1024);
     prom_one(w, "process_cpu_seconds_total", "counter", "Processor time used.",

@@ -23,8 +23,8 @@ void prom_one(struct wr *w, const char *name, const char *type, const char *help
 void prom_rows(struct wr *w, const struct counter_row *rows, size_t n, const void *counters);
 /* Pairs of name and value, NULL behind the last, as name="value",name="value", for the caller to
  * free(). One whose value is NULL is left out. Values are escaped; bytes that are no UTF-8 become
- * %XX, and so does '%', so that what differs goes on to differ: two lines with the same labels would
- * make all figures of no use. */
+ * %XX, and so does '%', so that what differs goes on to differ: two lines with the same labels
+ * would make all figures of no use. */
 char *prom_labels(const char *name, ...) __attribute__((sentinel));
 
 #endif
