@@ -3,15 +3,15 @@
  * time by a seed, on a clock of its own: all sound comes, pictures come in time, and a link that
  * gets well again is used.
  */
-#include "rtmfp_play_fakes.h"
-
-#include "live_media.h"
 #include "proto/rtmfp/chunks.h"
+#include "proto/rtmp/msg.h"
+#include "rtmfp_player.h"
+#include "rtp_media.h"
 
 enum {
     UNDER_WAY = 4096, FRAME_MS = 40, SOUND_MS = 23, GROUP = 50, /* pictures */
     KEY_SIZE = 20000, PICTURE_SIZE = 3800, SOUND_SIZE = 380, CONFIG_SIZE = 50,
-    RING = 4096, BEFORE = 20, /* pictures before it joins */
+    BEFORE = 20, /* pictures before it joins */
     FRAMES = 2000, SEEDS = 50,
 };
 
@@ -56,77 +56,9 @@ static void fly(const struct wr *w, bool to_player)
     }
 }
 
-/* ---- the stream: a wire as large as the whole test */
-
-static struct rtmfp_wire_entry ring[RING];
-static uint64_t head, key;
-static bool has_key;
-static struct rtmfp_wire_entry configs[2];
-
-uint64_t rtmfp_wire_first(const struct rtmfp_wire *w)
-{
-    (void)w;
-    return head > RING ? head - RING : 0;
-}
-
-uint64_t rtmfp_wire_head(const struct rtmfp_wire *w)
-{
-    (void)w;
-    return head;
-}
-
-const struct rtmfp_wire_entry *rtmfp_wire_at(const struct rtmfp_wire *w, uint64_t number)
-{
-    (void)w;
-    return &ring[number % RING];
-}
-
-bool rtmfp_wire_join(const struct rtmfp_wire *w, uint64_t *number)
-{
-    (void)w;
-    *number = has_key ? key : head;
-    return has_key;
-}
-
-size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wire_entry *out,
-                          size_t most)
-{
-    (void)w;
-    (void)number;
-    assert_true(most >= 2);
-    memcpy(out, configs, sizeof(configs));
-    return 2;
-}
-
-/* A message: its kind, and its number of that kind. */
-static struct rtmfp_wire_entry entry_of(enum rtmfp_wire_kind kind, uint32_t number, size_t size,
-                                        bool is_key, bool keep)
-{
-    struct rtmfp_wire_entry e = { .message = rtmfp_message_new(size, now), .kind = (uint8_t)kind,
-                                  .key = is_key, .keep = keep };
-
-    memset(e.message->bytes, 0, size);
-    e.message->bytes[0] = (uint8_t)kind;
-    memcpy(e.message->bytes + 1, &number, sizeof(number));
-    return e;
-}
-
-static void put(struct rtmfp_wire_entry e)
-{
-    struct rtmfp_wire_entry *at = &ring[head % RING];
-
-    if (head >= RING)
-        rtmfp_message_unref(at->message);
-    *at = e;
-    if (e.key) {
-        key = head;
-        has_key = true;
-    }
-    head++;
-}
-
 /* ---- what came */
 
+/* Of audio, video: a message has its time, by which it is numbered. */
 static co_usec made[2][FRAMES], came[2][FRAMES];
 static uint32_t count[2], last[2];
 static co_usec begun, joined;
@@ -144,19 +76,23 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
 static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
                        size_t size)
 {
-    uint32_t number;
+    uint32_t time, number;
+    int kind;
 
     (void)s;
     (void)f;
-    assert_true(size >= 5);
-    memcpy(&number, data + 1, sizeof(number));
-    if (number == UINT32_MAX) /* a configuration */
+    assert_true(size > RTMFP_MESSAGE_HEAD + 1);
+    if (data[0] == RTMP_DATA || data[RTMFP_MESSAGE_HEAD + 1] == 0) /* a configuration */
         return true;
-    assert_true(data[0] < 2 && number < count[data[0]]);
-    if (last[data[0]] != UINT32_MAX)
-        assert_true(number > last[data[0]]);
-    last[data[0]] = number;
-    came[data[0]][number] = now;
+    assert_true(data[0] == RTMP_VIDEO || data[0] == RTMP_AUDIO);
+    kind = data[0] == RTMP_VIDEO;
+    time = (uint32_t)data[1] << 24 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 8 | data[4];
+    number = time / (kind ? FRAME_MS : SOUND_MS);
+    assert_true(time == number * (kind ? FRAME_MS : SOUND_MS) && number < count[kind]);
+    if (last[kind] != UINT32_MAX)
+        assert_true(number > last[kind]);
+    last[kind] = number;
+    came[kind][number] = now;
     return true;
 }
 
@@ -176,10 +112,8 @@ static struct rtmfp_session_set here = { .ops = &ops, .mode = RTMFP_RESPONDER,
                                          .ping = CO_SECONDS(20), .timeout = CO_SECONDS(60),
                                          .message_max = 1 << 20 };
 static struct rtmfp_session_set there;
-static struct rtmfp_service service;
-static struct rtmfp_peer peer;
-static struct rtmfp_netstream n;
-static struct rtmfp_session player;
+static struct rtmfp_player p;     /* as the server has it, */
+static struct rtmfp_session player; /* and as it is */
 static bool gathers; /* the player looks at all that came before it acknowledges */
 
 static void say(struct rtmfp_session *s, bool to_player)
@@ -196,7 +130,7 @@ static void say(struct rtmfp_session *s, bool to_player)
 
 static struct rtmfp_session *end_of(bool of_player)
 {
-    return of_player ? &player : &peer.session;
+    return of_player ? &player : &p.peer.session;
 }
 
 static void arrive(void)
@@ -226,76 +160,93 @@ static struct rtmfp_flow_out *open_flow(enum rtmfp_order order)
 {
     uint8_t metadata[4] = { 'T', 'C', 4, 1 };
 
-    return rtmfp_flow_open(&peer.session, rtmfp_bytes(metadata, 4), NULL, order);
+    return rtmfp_flow_open(&p.peer.session, rtmfp_bytes(metadata, 4), NULL, order);
 }
 
-static void begin(unsigned seed, struct live_source *src)
+static const struct live_settings settings = {
+    .gop_cache = true, .jitter = LIVE_JITTER_OFF, .gop_cache_max_frames = 100000,
+    .queue_length = CO_SECONDS(1), .max_bytes = 64 << 20,
+};
+
+static void set_time(co_usec t)
+{
+    now = t;
+    st_switched_at = (unsigned long long)t;
+}
+
+static void push_config(enum av_codec codec)
+{
+    struct frame f = media_config_of(codec);
+
+    push(p.src, &f);
+}
+
+static void begin(unsigned seed)
 {
     const struct udp_addr address = { .port = 1935 };
 
     dice = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    now = begun = CO_SECONDS(1000);
+    rtmfp_player_begin(&p, &settings, 64 << 20);
+    set_time(CO_SECONDS(1000000));
+    begun = now;
     n_flying = 0;
-    head = 0;
-    has_key = false;
     memset(count, 0, sizeof(count));
     memset(last, 0xff, sizeof(last));
     memset(came, 0, sizeof(came));
-    let_go = 0;
     there = here;
     there.mode = RTMFP_INITIATOR;
-    memset(&service, 0, sizeof(service));
-    memset(&peer, 0, sizeof(peer));
-    peer.service = &service;
-    rtmfp_session_init(&peer.session, &here, &address, now);
+    rtmfp_session_init(&p.peer.session, &here, &address, now);
     rtmfp_session_init(&player, &there, &address, now);
-    n = (struct rtmfp_netstream){ .peer = &peer };
-    begin_playing(&n, src);
-    n.words = open_flow(RTMFP_COMMANDS);
-    n.audio = open_flow(RTMFP_AUDIO);
-    n.video = open_flow(RTMFP_VIDEO);
-    n.play.was_paused = true;
-    configs[0] = entry_of(RTMFP_WIRE_AUDIO, UINT32_MAX, CONFIG_SIZE, false, true);
-    configs[1] = entry_of(RTMFP_WIRE_VIDEO, UINT32_MAX, CONFIG_SIZE, false, true);
+    p.n.words = open_flow(RTMFP_COMMANDS);
+    p.n.audio = open_flow(RTMFP_AUDIO);
+    p.n.video = open_flow(RTMFP_VIDEO);
+    push_config(AV_H264);
+    push_config(AV_AAC);
 }
 
 static void end(void)
 {
-    rtmfp_session_fini(&peer.session);
+    assert_false(rtmfp_player_is_closed(&p));
+    rtmfp_session_fini(&p.peer.session);
     rtmfp_session_fini(&player);
-    for (uint64_t i = rtmfp_wire_first(NULL); i < head; i++)
-        rtmfp_message_unref(ring[i % RING].message);
-    rtmfp_message_unref(configs[0].message);
-    rtmfp_message_unref(configs[1].message);
+    st_switched_at = (unsigned long long)co_clock();
+    rtmfp_player_end(&p);
 }
 
 /* ---- time: steps of a millisecond, timers of the server on a grid of ten */
 
+static void put(int kind, uint64_t ms, bool is_key, size_t size)
+{
+    static uint8_t buf[MEDIA_FRAME_MAX];
+    struct frame f = media_make(kind ? AV_H264 : AV_AAC, is_key ? 0 : 1, size, buf);
+
+    f.dts = f.pts = AV_MS((int64_t)ms);
+    made[kind][count[kind]++] = now;
+    push(p.src, &f);
+}
+
 static void publish(uint64_t ms)
 {
-    if (ms % FRAME_MS == 0) {
-        uint32_t i = count[1]++;
-        bool is_key = i % GROUP == 0;
+    bool is_key = count[1] % GROUP == 0;
 
-        made[1][i] = now;
-        put(entry_of(RTMFP_WIRE_VIDEO, i, is_key ? KEY_SIZE : PICTURE_SIZE, is_key, false));
-    }
-    if (ms % SOUND_MS == 0) {
-        made[0][count[0]] = now;
-        put(entry_of(RTMFP_WIRE_AUDIO, count[0]++, SOUND_SIZE, false, false));
-    }
+    if (ms % FRAME_MS == 0)
+        put(1, ms, is_key, is_key ? KEY_SIZE : PICTURE_SIZE);
+    if (ms % SOUND_MS == 0)
+        put(0, ms, false, SOUND_SIZE);
 }
 
 static void step(uint64_t ms, bool publishes)
 {
-    now += CO_MS(1);
+    set_time(now + CO_MS(1));
     if (publishes)
         publish(ms);
     arrive();
-    if (ms % 10 == 0 && joined && now >= joined && rtmfp_play_turn(&n, now))
-        say(&peer.session, true);
-    if (ms % 10 == 0 && rtmfp_session_deadline(&peer.session) <= now)
-        say(&peer.session, true);
+    if (ms % 10 == 0)
+        rtmfp_wire_take(p.wire, now);
+    if (ms % 10 == 0 && now >= joined && rtmfp_play_turn(&p.n, now))
+        say(&p.peer.session, true);
+    if (ms % 10 == 0 && rtmfp_session_deadline(&p.peer.session) <= now)
+        say(&p.peer.session, true);
     if (rtmfp_session_deadline(&player) <= now)
         say(&player, false);
 }
@@ -303,10 +254,11 @@ static void step(uint64_t ms, bool publishes)
 /* As connect does: the round trip is known. */
 static void greet(void)
 {
-    struct rtmfp_wire_entry e = entry_of(RTMFP_WIRE_DATA, UINT32_MAX, CONFIG_SIZE, false, true);
+    struct rtmfp_message *m = rtmfp_message_of(RTMP_DATA, 0, CONFIG_SIZE, now);
 
-    assert_true(rtmfp_flow_out_write(n.words, e.message, true));
-    rtmfp_message_unref(e.message);
+    memset(m->bytes + RTMFP_MESSAGE_HEAD, 0, CONFIG_SIZE);
+    assert_true(rtmfp_flow_out_write(p.n.words, m, true));
+    rtmfp_message_unref(m);
 }
 
 struct outcome {
@@ -334,10 +286,9 @@ static struct outcome look(int kind, co_usec from, co_usec to)
 
 /* A life of 32 s of which 30 are published. The first moments, in which a client connects, are
  * good; then the way is as told, from 6 s to 16 s as in between. */
-static void live_through(unsigned seed, struct live_source *src, const struct link *as,
-                         const struct link *between)
+static void live_through(unsigned seed, const struct link *as, const struct link *between)
 {
-    begin(seed, src);
+    begin(seed);
     joined = now + CO_MS(FRAME_MS * BEFORE);
     way = (struct link){ .one_way = as->one_way };
     greet();
@@ -362,15 +313,9 @@ static co_usec recovered_after(co_usec well)
     return last_bad - well;
 }
 
-static struct live_settings settings = {
-    .gop_cache = true, .jitter = LIVE_JITTER_OFF, .gop_cache_max_frames = 100000,
-    .queue_length = CO_SECONDS(1), .max_bytes = 64 << 20,
-};
-
 static void on_a_bad_way_sound_is_complete_and_pictures_are_in_time(void **state)
 {
     const struct link bad = { .loss = 5, .twice = 2, .late = 5, .one_way = 20 };
-    struct live_source *src = live_begin(&settings);
     unsigned pictures = 0, in_time = 0;
 
     (void)state;
@@ -378,37 +323,48 @@ static void on_a_bad_way_sound_is_complete_and_pictures_are_in_time(void **state
         struct outcome o;
 
         gathers = seed % 2;
-        live_through(seed, src, &bad, &bad);
+        live_through(seed, &bad, &bad);
         o = look(1, begun, begun + CO_SECONDS(29));
         pictures += o.pictures;
         in_time += o.in_time;
         if (!gathers)
             assert_true(100 * o.in_time >= 97 * o.pictures);
         assert_int_equal(look(0, joined, begun + CO_SECONDS(29)).missing, 0);
-        assert_int_equal(peer.session.state, RTMFP_OPEN);
+        assert_int_equal(p.peer.session.state, RTMFP_OPEN);
         end();
     }
     assert_true(100 * in_time >= 99 * pictures);
-    live_end(src);
 }
 
 static void a_way_that_gets_well_is_used_at_once(void **state)
 {
     const struct link good = { .one_way = 20 }, bad = { .loss = 20, .one_way = 20 };
-    struct live_source *src = live_begin(&settings);
 
     (void)state;
     for (unsigned seed = 0; seed < SEEDS; seed++) {
         gathers = seed % 2;
-        live_through(seed, src, &good, &bad);
+        live_through(seed, &good, &bad);
         assert_in_range(recovered_after(begun + CO_SECONDS(16)), 0, CO_SECONDS(3));
         assert_int_equal(look(0, joined, begun + CO_SECONDS(29)).missing, 0);
         assert_int_equal(look(1, begun + CO_SECONDS(19), begun + CO_SECONDS(29)).missing, 0);
-        assert_int_equal(peer.session.state, RTMFP_OPEN);
+        assert_int_equal(p.peer.session.state, RTMFP_OPEN);
         assert_int_equal(player.state, RTMFP_OPEN);
         end();
     }
-    live_end(src);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    assert_ok(co_init());
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    co_fini();
+    return 0;
 }
 
 int main(void)
@@ -417,5 +373,5 @@ int main(void)
         TEST(on_a_bad_way_sound_is_complete_and_pictures_are_in_time),
         TEST(a_way_that_gets_well_is_used_at_once),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start, stop);
 }

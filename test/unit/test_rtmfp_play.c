@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmfp_play.c - what of a live stream goes into the flows of a player of RTMFP: where it
  * begins, what it gives up when its line is slow, and what it asked not to be sent. */
-#include "rtmfp_play_fakes.h"
-
-#include "live_media.h"
+#include "rtmfp_player.h"
 #include "rtp_media.h"
 
 static const struct live_settings settings = {
@@ -15,10 +13,7 @@ static uint8_t frame_buf[MEDIA_FRAME_MAX];
 /* ---- a player without a session: its flows are looked into */
 
 struct fixture {
-    struct live_source *src;
-    struct rtmfp_service service;
-    struct rtmfp_peer peer;
-    struct rtmfp_netstream n;
+    struct rtmfp_player p;
     struct rtmfp_flow_out words, audio, video;
     co_usec now;
     bool said;
@@ -28,22 +23,15 @@ static struct fixture t; /* large */
 
 static void setup_of(const struct live_settings *set, size_t max_bytes)
 {
-    const struct rtmfp_wire_opts opts = { .max_bytes = max_bytes };
-
     memset(&t, 0, sizeof(t));
-    let_go = 0;
     t.now = co_now();
-    t.src = live_begin(set);
-    wire = rtmfp_wire_new(t.src, &opts);
-    rtmfp_wire_wanted(wire, true);
+    rtmfp_player_begin(&t.p, set, max_bytes);
     rtmfp_flow_out_init(&t.words, 1, RTMFP_COMMANDS);
     rtmfp_flow_out_init(&t.audio, 2, RTMFP_AUDIO);
     rtmfp_flow_out_init(&t.video, 3, RTMFP_VIDEO);
-    t.peer.service = &t.service;
-    t.n = (struct rtmfp_netstream){ .peer = &t.peer, .words = &t.words,
-                                    .audio = &t.audio, .video = &t.video };
-    begin_playing(&t.n, t.src);
-    t.n.play.was_paused = true; /* it is to begin */
+    t.p.n.words = &t.words;
+    t.p.n.audio = &t.audio;
+    t.p.n.video = &t.video;
 }
 
 static void setup(const struct live_settings *set)
@@ -56,8 +44,7 @@ static void finish(void)
     rtmfp_flow_out_fini(&t.words);
     rtmfp_flow_out_fini(&t.audio);
     rtmfp_flow_out_fini(&t.video);
-    rtmfp_wire_free(wire);
-    live_end(t.src);
+    rtmfp_player_end(&t.p);
 }
 
 static void push_at(enum av_codec codec, bool key, int64_t ms, size_t size)
@@ -65,22 +52,22 @@ static void push_at(enum av_codec codec, bool key, int64_t ms, size_t size)
     struct frame f = media_make(codec, key ? 0 : 1, size, frame_buf);
 
     f.dts = f.pts = AV_MS(ms);
-    push(t.src, &f);
+    push(t.p.src, &f);
 }
 
 static void push_configs(void)
 {
     struct frame video = media_config_of(AV_H264), audio = media_config_of(AV_AAC);
 
-    push(t.src, &video);
-    push(t.src, &audio);
+    push(t.p.src, &video);
+    push(t.p.src, &audio);
 }
 
 static void turn(co_usec later)
 {
     t.now += later;
-    rtmfp_wire_take(wire, t.now);
-    t.said = rtmfp_play_turn(&t.n, t.now);
+    rtmfp_wire_take(t.p.wire, t.now);
+    t.said = rtmfp_play_turn(&t.p.n, t.now);
 }
 
 /* All that waits of a flow is sent. */
@@ -117,9 +104,9 @@ static void it_begins_at_the_newest_key_frame_with_what_is_in_force(void **state
     assert_int_equal(t.audio.waiting_n, 1 + 5);
     assert_int_equal(first_byte(&t.audio, 0), 0);
     assert_true(t.said);
-    assert_int_equal(t.n.play.sent, 12);
+    assert_int_equal(t.p.n.play.sent, 12);
     turn(CO_MS(10));
-    assert_int_equal(t.n.play.sent, 12);
+    assert_int_equal(t.p.n.play.sent, 12);
     finish();
 }
 
@@ -159,8 +146,8 @@ static void late_pictures_are_given_up_at_a_key_frame_and_sound_is_not(void **st
     }
     assert_int_equal(t.video.waiting_n, 1 + 1); /* the configuration, and the newest group */
     assert_int_equal(t.audio.waiting_n, 1 + 21);
-    assert_int_equal(t.n.play.abandoned, 20);
-    assert_int_equal(t.n.play.skips, 0);
+    assert_int_equal(t.p.n.play.abandoned, 20);
+    assert_int_equal(t.p.n.play.skips, 0);
     finish();
 }
 
@@ -172,12 +159,12 @@ static void pictures_that_have_just_come_are_not_given_up(void **state)
     push_at(AV_H264, true, 0, 900);
     turn(0);
     drain(&t.video);
-    t.n.play.abandoned = 0;
+    t.p.n.play.abandoned = 0;
     push_at(AV_H264, false, 40, 900);
     push_at(AV_H264, true, 80, 900);
     turn(CO_MS(80));
     assert_int_equal(t.video.waiting_n, 2);
-    assert_int_equal(t.n.play.abandoned, 0);
+    assert_int_equal(t.p.n.play.abandoned, 0);
     finish();
 }
 
@@ -192,14 +179,14 @@ static void one_that_is_over_a_limit_goes_on_at_a_key_frame(void **state)
         turn(CO_MS(40));
         assert_in_range(t.video.waiting_bytes, 0, (4 << 20) + 200000);
     }
-    assert_int_equal(t.n.play.skips, 1);
-    assert_int_equal(t.service.stat.skips, 1);
+    assert_int_equal(t.p.n.play.skips, 1);
+    assert_int_equal(t.p.service.stat.skips, 1);
     assert_int_equal(t.video.waiting_n, 1); /* the configuration */
     assert_int_equal(t.audio.waiting_n, 1 + 60);
     push_at(AV_H264, true, 2400, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 3); /* that, once more, and the key frame */
-    assert_int_equal(let_go, 0);
+    assert_false(rtmfp_player_is_closed(&t.p));
     finish();
 }
 
@@ -218,8 +205,8 @@ static void sound_that_is_far_behind_is_given_up(void **state)
         turn(CO_MS(40));
         assert_true(t.audio.waiting_n <= 1 + 280);
     }
-    assert_in_range(t.n.play.skips, 2, 5);
-    assert_int_equal(let_go, 0);
+    assert_in_range(t.p.n.play.skips, 2, 5);
+    assert_false(rtmfp_player_is_closed(&t.p));
     finish();
 }
 
@@ -236,7 +223,7 @@ static void what_the_wire_forgot_is_made_up_for_by_a_key_frame(void **state)
     for (int i = 1; i < 100; i++) /* in one turn more than it keeps */
         push_at(AV_H264, false, i * 40, 900);
     turn(CO_SECONDS(4));
-    assert_int_equal(t.n.play.skips, 1);
+    assert_int_equal(t.p.n.play.skips, 1);
     assert_int_equal(t.video.waiting_n, 1);
     assert_int_equal(t.audio.waiting_n, 1);
     push_at(AV_H264, true, 4000, 900);
@@ -244,7 +231,7 @@ static void what_the_wire_forgot_is_made_up_for_by_a_key_frame(void **state)
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 3);
     assert_int_equal(t.audio.waiting_n, 2);
-    assert_int_equal(let_go, 0);
+    assert_false(rtmfp_player_is_closed(&t.p));
     finish();
 }
 
@@ -255,31 +242,45 @@ static void what_it_does_not_want_is_left_out(void **state)
     push_configs();
     push_at(AV_H264, true, 0, 900);
     turn(0);
-    t.n.play.no_video = true;
-    rtmfp_play_wants(&t.n);
+    t.p.n.play.no_video = true;
+    rtmfp_play_wants(&t.p.n);
     push_at(AV_H264, false, 40, 900);
     push_at(AV_AAC, false, 41, 100);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 1); /* the configuration is kept */
     assert_int_equal(t.audio.waiting_n, 2);
-    t.n.play.no_video = false;
-    rtmfp_play_wants(&t.n);
+    t.p.n.play.no_video = false;
+    rtmfp_play_wants(&t.p.n);
     push_at(AV_H264, false, 80, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 1);
     push_at(AV_H264, true, 120, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 3);
-    t.n.play.paused = true;
-    rtmfp_play_wants(&t.n);
+    t.p.n.play.paused = true;
+    rtmfp_play_wants(&t.p.n);
     push_at(AV_H264, false, 160, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 2);
-    t.n.play.paused = false;
-    rtmfp_play_wants(&t.n);
+    t.p.n.play.paused = false;
+    rtmfp_play_wants(&t.p.n);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 2 + 1 + 2); /* from the newest key frame on */
     finish();
+}
+
+static int start(void **state)
+{
+    (void)state;
+    assert_ok(co_init());
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    co_fini();
+    return 0;
 }
 
 int main(void)
@@ -294,5 +295,5 @@ int main(void)
         TEST(what_the_wire_forgot_is_made_up_for_by_a_key_frame),
         TEST(what_it_does_not_want_is_left_out),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start, stop);
 }
