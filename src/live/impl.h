@@ -4,6 +4,7 @@
 #define LIVE_IMPL_H
 
 #include "base/ref.h"
+#include "base/table.h"
 #include "live/changes.h"
 #include "live/clock.h"
 #include "live/consumer.h"
@@ -53,9 +54,7 @@ struct live_wire {
 };
 
 struct live_registry {
-    struct live_source **buckets;
-    size_t n_buckets; /* a power of two */
-    size_t count;
+    struct table sources; /* by name */
     struct live_memory memory;
     struct live_keeper *keepers;
     size_t alarm;    /* above so much memory the source that grew calls squeeze() */
@@ -96,8 +95,7 @@ struct live_source {
     struct live_work work;
     struct live_clock clock;
 
-    struct live_source *next, **prev; /* in a bucket of the registry */
-    uint32_t hash;
+    struct table_link link;       /* in the registry */
     char *name;
     struct live_publisher *publisher;
     struct live_publisher *claim; /* the next one, if it is let in */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* registry.c - all sources of a server by name. */
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS_MIN = 64, SQUEEZES = 64, LOSERS = 32, ROUNDS = 4 };
+enum { SQUEEZES = 64, LOSERS = 32, ROUNDS = 4 };
 /* Whoever has no more loses nothing. There may be thousands that keep little each: streams that
  * nobody plays, segments of streams that have ended. Players need the last seconds of theirs. */
 enum { SMALL = 4 * 1024, SMALL_PLAYED = 4 << 20 };
@@ -19,56 +20,30 @@ enum { SMALL = 4 * 1024, SMALL_PLAYED = 4 << 20 };
 
 void live_registry_free(struct live_registry *r)
 {
-    for (size_t i = 0; r && i < r->n_buckets; i++) {
-        for (struct live_source *src = r->buckets[i]; src; src = src->next) {
-            src->registry = NULL;
-            if (src->packets)
-                bump_uncount(src->packets);
-        }
+    for (struct live_source *src = r ? live_registry_next(r, NULL) : NULL; src;
+         src = live_registry_next(r, src)) {
+        src->registry = NULL;
+        if (src->packets)
+            bump_uncount(src->packets);
     }
     if (r)
-        free(r->buckets);
+        table_free(&r->sources);
     free(r);
     live_reap_now();
-}
-
-static void link_in(struct live_registry *r, struct live_source *src)
-{
-    struct live_source **head = &r->buckets[src->hash & (r->n_buckets - 1)];
-
-    src->next = *head;
-    src->prev = head;
-    if (*head)
-        (*head)->prev = &src->next;
-    *head = src;
-}
-
-static void grow(struct live_registry *r)
-{
-    struct live_source **old = r->buckets;
-    size_t n = r->n_buckets;
-
-    r->n_buckets *= 2;
-    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
-    for (size_t i = 0; i < n; i++) {
-        while (old[i]) {
-            struct live_source *src = old[i];
-
-            old[i] = src->next;
-            link_in(r, src);
-        }
-    }
-    free(old);
 }
 
 struct live_source *live_registry_find(struct live_registry *r, const char *name)
 {
     uint32_t hash = text_hash(name);
-    struct live_source *src = r->buckets[hash & (r->n_buckets - 1)];
+    struct table_link *l = NULL;
 
-    while (src && (src->hash != hash || strcmp(src->name, name) != 0))
-        src = src->next;
-    return src;
+    while ((l = table_find(&r->sources, hash, l))) {
+        struct live_source *src = container_of(l, struct live_source, link);
+
+        if (strcmp(src->name, name) == 0)
+            return src;
+    }
+    return NULL;
 }
 
 struct live_source *live_registry_get(struct live_registry *r, const char *name,
@@ -78,13 +53,9 @@ struct live_source *live_registry_get(struct live_registry *r, const char *name,
 
     if (src)
         return live_source_ref(src);
-    if (r->count >= r->n_buckets)
-        grow(r);
     src = live_source_new(name, set);
-    src->hash = text_hash(name);
     src->registry = r;
-    link_in(r, src);
-    r->count++;
+    table_put(&r->sources, &src->link, text_hash(name));
     return src;
 }
 
@@ -298,21 +269,19 @@ struct live_registry *live_registry_new(void)
 {
     struct live_registry *r = must(calloc(1, sizeof(*r)));
 
-    r->n_buckets = BUCKETS_MIN;
     r->alarm = SIZE_MAX;
     r->squeeze = squeeze_all;
-    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
     return r;
 }
 
 size_t live_registry_count(const struct live_registry *r)
 {
-    return r->count;
+    return r->sources.n;
 }
 
 struct live_source **live_registry_all(struct live_registry *r, size_t *n)
 {
-    struct live_source **all = must(malloc((r->count + 1) * sizeof(all[0])));
+    struct live_source **all = must(malloc((r->sources.n + 1) * sizeof(all[0])));
 
     *n = 0;
     for (struct live_source *src = live_registry_next(r, NULL); src;
@@ -323,14 +292,7 @@ struct live_source **live_registry_all(struct live_registry *r, size_t *n)
 
 struct live_source *live_registry_next(struct live_registry *r, struct live_source *src)
 {
-    size_t i = 0;
+    struct table_link *l = table_next(&r->sources, src ? &src->link : NULL);
 
-    if (src) {
-        if (src->next)
-            return src->next;
-        i = (src->hash & (r->n_buckets - 1)) + 1;
-    }
-    while (i < r->n_buckets && !r->buckets[i])
-        i++;
-    return i < r->n_buckets ? r->buckets[i] : NULL;
+    return l ? container_of(l, struct live_source, link) : NULL;
 }

@@ -155,10 +155,7 @@ static void leave_registry(struct live_source *src)
 {
     if (!src->registry)
         return;
-    *src->prev = src->next;
-    if (src->next)
-        src->next->prev = src->prev;
-    src->registry->count--;
+    (void)table_remove(&src->registry->sources, &src->link);
     src->registry->memory.used -= src->memory;
     if (src->packets)
         bump_uncount(src->packets);
@@ -258,7 +255,7 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
 
 void live_source_near(const struct live_source *src, unsigned n)
 {
-    co_near(n, src, offsetof(struct live_source, next));
+    co_near(n, src, offsetof(struct live_source, link));
 }
 
 struct bump *live_source_packets(struct live_source *src)

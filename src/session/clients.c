@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clients.c - who is on: clients by id, and totals. */
+#include "base/container_of.h"
 #include "base/must.h"
 #include "session/clients_impl.h"
 
@@ -7,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BUCKETS_MIN = 64 };
 
 static const struct {
     const char *name, *text;
@@ -55,8 +54,6 @@ struct clients *clients_new(struct live_registry *streams, const char *server_id
 
     r->streams = streams;
     r->server_id = must(strdup(server_id));
-    r->n_buckets = BUCKETS_MIN;
-    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
     return r;
 }
 
@@ -64,9 +61,9 @@ void clients_free(struct clients *r)
 {
     if (!r)
         return;
-    assert(r->count == 0);
+    assert(r->clients.n == 0);
     clients_free_vhosts(r);
-    free(r->buckets);
+    table_free(&r->clients);
     free(r->server_id);
     free(r);
 }
@@ -82,64 +79,20 @@ static uint64_t pack(const char *id)
     return v;
 }
 
-static size_t bucket_of(const struct clients *r, uint64_t id)
-{
-    return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (r->n_buckets - 1);
-}
-
-static void link_in(struct clients *r, struct client *c)
-{
-    struct client **head = &r->buckets[bucket_of(r, c->id)];
-
-    c->next = *head;
-    *head = c;
-}
-
-static void grow(struct clients *r)
-{
-    struct client **old = r->buckets;
-    size_t n = r->n_buckets;
-
-    r->n_buckets *= 2;
-    r->buckets = must(calloc(r->n_buckets, sizeof(r->buckets[0])));
-    for (size_t i = 0; i < n; i++) {
-        while (old[i]) {
-            struct client *c = old[i];
-
-            old[i] = c->next;
-            link_in(r, c);
-        }
-    }
-    free(old);
-}
-
-static void unlink_from(struct clients *r, struct client *c)
-{
-    struct client **at = &r->buckets[bucket_of(r, c->id)];
-
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-}
-
 struct client *clients_find(const struct clients *r, const char *id)
 {
     uint64_t packed = pack(id);
-    struct client *c;
+    struct table_link *l =
+        strlen(id) == sizeof(packed) ? table_find(&r->clients, packed, NULL) : NULL;
 
-    if (strlen(id) != sizeof(packed))
-        return NULL;
-    c = r->buckets[bucket_of(r, packed)];
-    while (c && c->id != packed)
-        c = c->next;
-    return c;
+    return l ? container_of(l, struct client, link) : NULL;
 }
 
 void client_id(const struct client *c, char out[CLIENTS_ID_SIZE])
 {
-    for (size_t i = 0; i < sizeof(c->id); i++)
-        out[i] = (char)(c->id >> 8 * i & 0xff);
-    out[sizeof(c->id)] = '\0';
+    for (size_t i = 0; i < sizeof(c->link.hash); i++)
+        out[i] = (char)(c->link.hash >> 8 * i & 0xff);
+    out[sizeof(c->link.hash)] = '\0';
 }
 
 /* The next number when the bits are counted from the highest down: so a table that doubles between
@@ -158,10 +111,10 @@ static uint64_t next_place(uint64_t at, uint64_t mask)
 bool clients_walk(const struct clients *r, uint64_t *at,
                   void (*each)(struct client *c, void *arg), void *arg)
 {
-    uint64_t mask = r->n_buckets - 1;
+    uint64_t mask = r->clients.mask;
 
-    for (struct client *c = r->buckets[*at & mask]; c; c = c->next)
-        each(c, arg);
+    for (struct table_link *l = r->clients.v ? r->clients.v[*at & mask] : NULL; l; l = l->next)
+        each(container_of(l, struct client, link), arg);
     *at = next_place(*at & mask, mask);
     return *at != 0;
 }
@@ -174,12 +127,8 @@ void clients_wait(struct clients *r, struct client *c, const struct clients_kind
 {
     if (!r)
         return;
-    if (r->count >= r->n_buckets)
-        grow(r);
-    *c = (struct client){ .id = pack(id ? id : co_cid()), .kind = kind,
-                                 .stream = clients_stream(r, src), .type = (uint8_t)type };
-    link_in(r, c);
-    r->count++;
+    *c = (struct client){ .kind = kind, .stream = clients_stream(r, src), .type = (uint8_t)type };
+    table_put(&r->clients, &c->link, pack(id ? id : co_cid()));
     clients_stream_wait(c, names);
 }
 
@@ -247,8 +196,7 @@ void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why)
     clients_count(c, in, out);
     clients_rtp(c, &(struct clients_rtp){ .way = CLIENTS_WAY_NONE });
     r = c->stream->all;
-    unlink_from(r, c);
-    r->count--;
+    (void)table_remove(&r->clients, &c->link);
     if (c->admitted) {
         r->totals[c->type].now--;
         r->totals[c->type].errors += is_fault(why);
@@ -259,7 +207,7 @@ void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why)
 
 unsigned clients_count_all(const struct clients *r)
 {
-    return (unsigned)(r->count - r->totals[CLIENTS_FORWARD].now);
+    return (unsigned)(r->clients.n - r->totals[CLIENTS_FORWARD].now);
 }
 
 const struct clients_total *clients_total(const struct clients *r, enum clients_type type)

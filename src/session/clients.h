@@ -13,6 +13,7 @@
 
 #include "base/jput.h"
 #include "base/kbps.h"
+#include "base/table.h"
 #include "conf/protocols.h"
 #include "live/sender.h"
 
@@ -123,8 +124,7 @@ struct clients_vhost { /* once known, it stays */
 
 /* In the session's memory; fields are of clients.c. */
 struct client {
-    struct client *next; /* in a bucket */
-    uint64_t id;                /* its 8 characters */
+    struct table_link link;     /* in the table of all: the hash is its id, 8 characters */
     const struct clients_kind *kind;
     struct clients_stream *stream;
     uint64_t in, out;           /* bytes counted so far */

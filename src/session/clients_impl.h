@@ -8,9 +8,7 @@
 struct clients {
     struct live_registry *streams;
     char *server_id;
-    struct client **buckets;
-    size_t n_buckets; /* a power of two */
-    size_t count;
+    struct table clients; /* by id */
     struct clients_total totals[CLIENTS_TYPES];
     struct clients_vhost *vhosts;
 };

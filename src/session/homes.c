@@ -2,14 +2,14 @@
 /* homes.c - at which worker each stream is at home. */
 #include "session/homes.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
+#include "base/table.h"
 #include "base/text.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-
-enum { BUCKETS_MIN = 64 };
 
 /* What players and publishers use at least, microseconds a second: it is known at once, so a storm
  * of them does not outrun what is measured. */
@@ -20,8 +20,7 @@ enum { PLAYER_COST = 30, PUBLISHER_COST = 300 };
 enum { IDLE_BELOW = 250, CLEARLY = 100 };
 
 struct home {
-    struct home *next; /* in a bucket */
-    uint32_t hash;
+    struct table_link link;
     unsigned worker;
     unsigned guests;   /* clients, sources */
     unsigned players;
@@ -33,9 +32,7 @@ struct home {
 
 struct homes {
     pthread_mutex_t lock;
-    struct home **buckets;
-    size_t n_buckets; /* a power of two */
-    size_t count;
+    struct table all;
     unsigned turn;    /* who is looked at next */
 };
 
@@ -44,79 +41,56 @@ struct homes *homes_new(void)
     struct homes *h = must(calloc(1, sizeof(*h)));
 
     (void)pthread_mutex_init(&h->lock, NULL);
-    h->n_buckets = BUCKETS_MIN;
-    h->buckets = must(calloc(h->n_buckets, sizeof(h->buckets[0])));
     return h;
 }
 
 void homes_free(struct homes *h)
 {
-    assert(h->count == 0);
+    assert(h->all.n == 0);
     (void)pthread_mutex_destroy(&h->lock);
-    free(h->buckets);
+    table_free(&h->all);
     free(h);
 }
 
 /* ---- the table, with the lock held */
 
-static struct home **bucket_of(const struct homes *h, uint32_t hash)
+static struct home *find(const struct homes *h, const char *path)
 {
-    return &h->buckets[hash & (h->n_buckets - 1)];
-}
+    uint32_t hash = text_hash(path);
+    struct table_link *l = NULL;
 
-static void grow(struct homes *h)
-{
-    struct home **old = h->buckets;
-    size_t n = h->n_buckets;
+    while ((l = table_find(&h->all, hash, l))) {
+        struct home *one = container_of(l, struct home, link);
 
-    h->n_buckets *= 2;
-    h->buckets = must(calloc(h->n_buckets, sizeof(h->buckets[0])));
-    for (size_t i = 0; i < n; i++) {
-        while (old[i]) {
-            struct home *one = old[i], **to = bucket_of(h, one->hash);
-
-            old[i] = one->next;
-            one->next = *to;
-            *to = one;
-        }
+        if (strcmp(one->path, path) == 0)
+            return one;
     }
-    free(old);
+    return NULL;
 }
 
-static struct home *find(const struct homes *h, const char *path, uint32_t hash)
-{
-    struct home *one = *bucket_of(h, hash);
-
-    while (one && (one->hash != hash || strcmp(one->path, path) != 0))
-        one = one->next;
-    return one;
-}
-
-static struct home *make(struct homes *h, const char *path, uint32_t hash, unsigned worker)
+static struct home *make(struct homes *h, const char *path, unsigned worker)
 {
     size_t size = strlen(path) + 1;
-    struct home *one = must(malloc(sizeof(*one) + size)), **at;
+    struct home *one = must(malloc(sizeof(*one) + size));
 
-    if (h->count >= h->n_buckets)
-        grow(h);
-    at = bucket_of(h, hash);
-    *one = (struct home){ .next = *at, .hash = hash, .worker = worker };
+    *one = (struct home){ .worker = worker };
     memcpy(one->path, path, size);
-    *at = one;
-    h->count++;
+    table_put(&h->all, &one->link, text_hash(path));
     return one;
+}
+
+static struct home *next_of(const struct homes *h, struct home *one)
+{
+    struct table_link *l = table_next(&h->all, one ? &one->link : NULL);
+
+    return l ? container_of(l, struct home, link) : NULL;
 }
 
 static void put(struct homes *h, struct home *one)
 {
-    struct home **at = bucket_of(h, one->hash);
-
     if (--one->guests > 0)
         return;
-    while (*at != one)
-        at = &(*at)->next;
-    *at = one->next;
-    h->count--;
+    (void)table_remove(&h->all, &one->link);
     free(one);
 }
 
@@ -157,13 +131,12 @@ static bool goes_home(const struct workers *w, const struct home *one,
 struct home *homes_enter(struct workers *w, const struct homes_guest *guest, unsigned *to)
 {
     struct homes *h = w->homes;
-    uint32_t hash = text_hash(guest->path);
     struct home *one;
 
     (void)pthread_mutex_lock(&h->lock);
-    one = find(h, guest->path, hash);
+    one = find(h, guest->path);
     if (!one)
-        one = make(h, guest->path, hash, place_home(w, guest->here));
+        one = make(h, guest->path, place_home(w, guest->here));
     *to = goes_home(w, one, guest) ? one->worker : guest->here;
     one->guests++;
     one->players += !guest->publishes;
@@ -174,13 +147,12 @@ struct home *homes_enter(struct workers *w, const struct homes_guest *guest, uns
 struct home *homes_hold(struct workers *w, const char *path, unsigned here)
 {
     struct homes *h = w->homes;
-    uint32_t hash = text_hash(path);
     struct home *one;
 
     (void)pthread_mutex_lock(&h->lock);
-    one = find(h, path, hash);
+    one = find(h, path);
     if (!one)
-        one = make(h, path, hash, here);
+        one = make(h, path, here);
     one->guests++;
     (void)pthread_mutex_unlock(&h->lock);
     return one;
@@ -250,7 +222,7 @@ bool homes_is_published(struct workers *w, const char *path)
     bool is;
 
     (void)pthread_mutex_lock(&w->homes->lock);
-    one = find(w->homes, path, text_hash(path));
+    one = find(w->homes, path);
     is = one && one->published > 0;
     (void)pthread_mutex_unlock(&w->homes->lock);
     return is;
@@ -273,15 +245,13 @@ bool homes_find_published(struct workers *w, const char *vhost, const char *name
     bool found = false;
 
     (void)pthread_mutex_lock(&h->lock);
-    for (size_t i = 0; i < h->n_buckets && !found; i++) {
-        for (const struct home *one = h->buckets[i]; one && !found; one = one->next) {
-            size_t n = strlen(one->path) + 1;
+    for (struct home *one = next_of(h, NULL); one && !found; one = next_of(h, one)) {
+        size_t n = strlen(one->path) + 1;
 
-            if (n > size || !is_called(one, vhost, name, name_size))
-                continue;
-            memcpy(path, one->path, n);
-            found = true;
-        }
+        if (n > size || !is_called(one, vhost, name, name_size))
+            continue;
+        memcpy(path, one->path, n);
+        found = true;
     }
     (void)pthread_mutex_unlock(&h->lock);
     return found;
@@ -293,11 +263,9 @@ void homes_each_published(struct workers *w, unsigned most,
     struct homes *h = w->homes;
 
     (void)pthread_mutex_lock(&h->lock);
-    for (size_t i = 0; i < h->n_buckets && most > 0; i++) {
-        for (const struct home *one = h->buckets[i]; one && most > 0; one = one->next, most--) {
-            if (one->published)
-                each(arg, one->path);
-        }
+    for (struct home *one = next_of(h, NULL); one && most > 0; one = next_of(h, one), most--) {
+        if (one->published)
+            each(arg, one->path);
     }
     (void)pthread_mutex_unlock(&h->lock);
 }

@@ -195,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin();
     err = fuzz_run(talk, range);
     assert(!err);
-    assert(env.publishers == 0 && env.players == 0 && begun == 0 && service->callers.count == 0);
+    assert(env.publishers == 0 && env.players == 0 && begun == 0 && service->callers.here.n == 0);
     assert(av_packet_live() == 0 && atomic_load(&service->shared->connections) == 0);
     return 0;
 }

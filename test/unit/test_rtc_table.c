@@ -59,7 +59,7 @@ static void test_an_address_belongs_to_one_session_of_an_endpoint(void **state)
     assert_null(a->routes);
     rtc_table_drop(&t, b->routes);
     assert_null(b->routes);
-    assert_int_equal(t.n, 0);
+    assert_int_equal(t.routes.n, 0);
     rtc_table_fini(&t);
     free(a);
     free(b);
@@ -79,7 +79,7 @@ static void test_a_session_has_few_addresses_and_keeps_its_own(void **state)
         struct udp_addr from = address(i);
 
         assert_non_null(rtc_table_own(&t, p, ends[0], &from, 0, false, 2 + i));
-        assert_true(t.n <= ICE_PATHS);
+        assert_true(t.routes.n <= ICE_PATHS);
         assert_ptr_equal(rtc_table_find(&t, ends[0], &from)->peer, p);
         assert_ptr_equal(rtc_table_find(&t, ends[0], &own)->peer, p); /* whatever else it says */
     }
@@ -119,7 +119,7 @@ static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
     }
     assert_int_equal(t.foreign, RTC_FOREIGN_MAX);
     assert_null(rtc_table_find(&t, ends[0], &last));
-    for (size_t i = 0; i <= t.mask; i++) /* looks at some, each time */
+    for (size_t i = 0; i <= t.routes.mask; i++) /* looks at some, each time */
         rtc_table_foreign(&t, ends[0], &last, 1, false, 2 + RTC_FOREIGN_KEEP);
     assert_int_equal(t.foreign, 1);
     rtc_table_fini(&t);
@@ -179,7 +179,7 @@ static void test_names_are_whole(void **state)
     }
     for (unsigned i = 0; i < N; i++)
         rtc_table_unname(&t, &v[i].location);
-    assert_int_equal(t.n_names, 0);
+    assert_int_equal(t.names.n, 0);
     rtc_table_fini(&t);
     free(v);
 }

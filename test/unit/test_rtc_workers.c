@@ -73,7 +73,7 @@ static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 /* One that checks from everywhere has as many places at who passes it on as it has here. */
 static void a_session_has_few_places(const struct rtc_guest *g)
 {
-    size_t before = rtc_service_of(&two_env[0])->table.n;
+    size_t before = rtc_service_of(&two_env[0])->table.routes.n;
 
     for (unsigned i = 0; i < PLACES; i++) {
         struct rtc_guest place;
@@ -85,7 +85,7 @@ static void a_session_has_few_places(const struct rtc_guest *g)
         assert_true(rtc_guest_checks(&place));
         rtc_guest_close(&place);
     }
-    UNTIL(rtc_service_of(&two_env[0])->table.n <= before + ICE_PATHS);
+    UNTIL(rtc_service_of(&two_env[0])->table.routes.n <= before + ICE_PATHS);
 }
 
 static void end_of(struct rtc_guest *g)
@@ -166,7 +166,7 @@ static void test_names_that_were_asked_for_are_found(void **state)
 static void test_addresses_are_passed_on_for_as_long_as_their_session_is(void **state)
 {
     (void)state;
-    UNTIL(stat_of(0).sessions == 0 && rtc_service_of(&two_env[0])->table.n == 0);
+    UNTIL(stat_of(0).sessions == 0 && rtc_service_of(&two_env[0])->table.routes.n == 0);
 }
 
 int main(void)

@@ -108,7 +108,7 @@ static void end(struct scene *x)
 static void a_vhost_has_room_for_so_many(void **state)
 {
     struct scene x;
-    struct client c[6] = { { 0 } };
+    struct client c[6] = { { .admitted = false } };
 
     (void)state;
     begin(&x, "out_kbps 4500;");
@@ -219,7 +219,7 @@ static void players_of_all_workers_count(void **state)
 {
     struct scene x[WORKERS];
     struct workers *w = begin_workers(x, "out_kbps 4500;");
-    struct client c[4] = { { 0 } };
+    struct client c[4] = { { .admitted = false } };
 
     (void)state;
     for (int i = 0; i < 4; i++) {

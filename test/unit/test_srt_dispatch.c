@@ -199,7 +199,7 @@ static void test_callers_are_found_by_address_and_id(void **state)
         srt_callers_remove(t, &v[i]);
         srt_callers_remove(t, &v[i]);
     }
-    assert_int_equal(t->count, 0);
+    assert_int_equal(t->here.n, 0);
     srt_callers_fini(t);
     free(t);
     free(v);

@@ -200,7 +200,7 @@ static void pick_client(struct client *client, void *arg)
     l->found++;
     l->stalled += stall_of(client, &stat) >= STALLS_AFTER;
     order_add(&l->o, &(struct order_row){ .key = key_of(client, &info, &stat, l->o.by),
-                                          .group = group_of(l, client), .id = client->id,
+                                          .group = group_of(l, client), .id = client->link.hash,
                                           .worker = l->worker });
 }
 
@@ -228,7 +228,7 @@ static void put_some(struct session_env *env, void *arg)
         char id[CLIENTS_ID_SIZE];
         struct client *client;
 
-        client_id(&(struct client){ .id = l->o.v[l->at].id }, id);
+        client_id(&(struct client){ .link.hash = l->o.v[l->at].id }, id);
         client = clients_find(env->clients, id);
         if (client) /* else it has just left */
             put_client(l->c, NULL, client);

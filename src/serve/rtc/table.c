@@ -2,80 +2,63 @@
 /* table.c - which session a datagram belongs to. */
 #include "serve/rtc/table.h"
 
+#include "base/container_of.h"
 #include "base/must.h"
 #include "serve/rtc/peer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 256, SWEPT = 4 }; /* buckets; and those looked at for each new one of others */
+enum { SWEPT = 4 }; /* lists looked at for each new one of others */
 
 void rtc_table_init(struct rtc_table *t)
 {
-    *t = (struct rtc_table){ .mask = FIRST - 1, .names_mask = FIRST - 1 };
-    t->routes = must(calloc(FIRST, sizeof(*t->routes)));
-    t->names = must(calloc(FIRST, sizeof(struct rtc_name *)));
+    *t = (struct rtc_table){ 0 };
     siphash_new_key(t->key);
+}
+
+static struct rtc_route *route_of(struct table_link *l)
+{
+    return l ? container_of(l, struct rtc_route, link) : NULL;
+}
+
+static struct rtc_route *next_of(const struct rtc_table *t, const struct rtc_route *r)
+{
+    return route_of(table_next(&t->routes, r ? &r->link : NULL));
 }
 
 void rtc_table_fini(struct rtc_table *t)
 {
-    for (size_t i = 0; i <= t->mask && t->routes; i++) {
-        while (t->routes[i])
-            rtc_table_drop(t, t->routes[i]);
+    for (struct rtc_route *r = next_of(t, NULL), *next; r; r = next) {
+        next = next_of(t, r);
+        rtc_table_drop(t, r);
     }
-    free(t->routes);
-    free(t->names);
+    table_free(&t->routes);
+    table_free(&t->names);
 }
 
 /* ---- addresses */
 
-static struct rtc_route **bucket_of(const struct rtc_table *t, const struct udp_addr *from)
-{
-    return &t->routes[udp_addr_hash(from, t->key) & t->mask];
-}
-
 struct rtc_route *rtc_table_find(const struct rtc_table *t, const struct rtc_endpoint *e,
                                  const struct udp_addr *from)
 {
-    struct rtc_route *r = *bucket_of(t, from);
+    uint64_t hash = udp_addr_hash(from, t->key);
+    struct table_link *l = NULL;
 
-    while (r && (r->endpoint != e || !udp_addr_same(&r->from, from)))
-        r = r->next;
-    return r;
-}
-
-static void grow(struct rtc_table *t)
-{
-    struct rtc_route **old = t->routes;
-    size_t n = t->mask + 1;
-
-    t->mask = n * 2 - 1;
-    t->routes = must(calloc(n * 2, sizeof(struct rtc_route *)));
-    for (size_t i = 0; i < n; i++) {
-        for (struct rtc_route *r = old[i], *next; r; r = next) {
-            struct rtc_route **at = bucket_of(t, &r->from);
-
-            next = r->next;
-            r->next = *at;
-            *at = r;
-        }
-    }
-    free(old);
+    do
+        l = table_find(&t->routes, hash, l);
+    while (l && (route_of(l)->endpoint != e || !udp_addr_same(&route_of(l)->from, from)));
+    return route_of(l);
 }
 
 static struct rtc_route *add(struct rtc_table *t, const struct rtc_endpoint *e,
                              const struct udp_addr *from)
 {
-    struct rtc_route *r = must(calloc(1, sizeof(*r))), **at;
+    struct rtc_route *r = must(calloc(1, sizeof(*r)));
 
-    if (t->n++ > t->mask)
-        grow(t);
-    at = bucket_of(t, from);
     r->endpoint = e;
     r->from = *from;
-    r->next = *at;
-    *at = r;
+    table_put(&t->routes, &r->link, udp_addr_hash(from, t->key));
     return r;
 }
 
@@ -91,16 +74,11 @@ static void leave_peer(struct rtc_route *r)
 
 void rtc_table_drop(struct rtc_table *t, struct rtc_route *r)
 {
-    struct rtc_route **at = bucket_of(t, &r->from);
-
-    while (*at != r)
-        at = &(*at)->next;
-    *at = r->next;
+    (void)table_remove(&t->routes, &r->link);
     if (r->peer)
         leave_peer(r);
     else
         t->foreign--;
-    t->n--;
     free(r);
 }
 
@@ -159,13 +137,13 @@ struct rtc_route *rtc_table_own(struct rtc_table *t, struct rtc_peer *p,
 
 static void sweep(struct rtc_table *t, co_usec now)
 {
-    for (unsigned i = 0; i < SWEPT; i++) {
-        struct rtc_route *r = t->routes[t->sweep++ & t->mask], *next;
+    for (unsigned i = 0; t->routes.v && i < SWEPT; i++) {
+        struct table_link *l = t->routes.v[t->sweep++ & t->routes.mask], *next;
 
-        for (; r; r = next) {
-            next = r->next;
-            if (!r->peer && now - r->used > RTC_FOREIGN_KEEP)
-                rtc_table_drop(t, r);
+        for (; l; l = next) {
+            next = l->next;
+            if (!route_of(l)->peer && now - route_of(l)->used > RTC_FOREIGN_KEEP)
+                rtc_table_drop(t, route_of(l));
         }
     }
 }
@@ -204,23 +182,19 @@ void rtc_table_forget(struct rtc_table *t, const struct rtc_endpoint *e,
 
 bool rtc_table_passes(const struct rtc_table *t, const struct rtc_endpoint *e, co_usec now)
 {
-    for (size_t i = 0; i <= t->mask && t->foreign > 0; i++) {
-        for (const struct rtc_route *r = t->routes[i]; r; r = r->next) {
-            if (!r->peer && r->endpoint == e && now - r->used < RTC_FOREIGN_KEEP)
-                return true;
-        }
-    }
-    return false;
+    const struct rtc_route *r = t->foreign > 0 ? next_of(t, NULL) : NULL;
+
+    while (r && (r->peer || r->endpoint != e || now - r->used >= RTC_FOREIGN_KEEP))
+        r = next_of(t, r);
+    return r;
 }
 
 void rtc_table_forget_endpoint(struct rtc_table *t, const struct rtc_endpoint *e)
 {
-    for (size_t i = 0; i <= t->mask; i++) {
-        for (struct rtc_route *r = t->routes[i], *next; r; r = next) {
-            next = r->next;
-            if (r->endpoint == e)
-                rtc_table_drop(t, r);
-        }
+    for (struct rtc_route *r = next_of(t, NULL), *next; r; r = next) {
+        next = next_of(t, r);
+        if (r->endpoint == e)
+            rtc_table_drop(t, r);
     }
     for (size_t i = 0; i < RTC_HINTS; i++) {
         if (t->hints[i].endpoint == e)
@@ -254,65 +228,32 @@ bool rtc_table_hinted(struct rtc_table *t, const struct rtc_endpoint *e,
 
 /* ---- names */
 
-static struct rtc_name **name_bucket(const struct rtc_table *t, const char *text, size_t size)
-{
-    return &t->names[siphash(t->key, text, size) & t->names_mask];
-}
-
-static void put_name(struct rtc_table *t, struct rtc_name *name)
-{
-    struct rtc_name **at = name_bucket(t, name->text, strlen(name->text));
-
-    name->next = *at;
-    *at = name;
-}
-
-static void grow_names(struct rtc_table *t)
-{
-    struct rtc_name **old = t->names;
-    size_t n = t->names_mask + 1;
-
-    t->names_mask = n * 2 - 1;
-    t->names = must(calloc(n * 2, sizeof(struct rtc_name *)));
-    for (size_t i = 0; i < n; i++) {
-        for (struct rtc_name *name = old[i], *next; name; name = next) {
-            next = name->next;
-            put_name(t, name);
-        }
-    }
-    free(old);
-}
-
 void rtc_table_name(struct rtc_table *t, struct rtc_name *name, struct rtc_peer *p,
                     const char *text)
 {
-    if (t->n_names++ > t->names_mask)
-        grow_names(t);
     name->peer = p;
     name->text = text;
-    put_name(t, name);
+    table_put(&t->names, &name->link, siphash(t->key, text, strlen(text)));
 }
 
 void rtc_table_unname(struct rtc_table *t, struct rtc_name *name)
 {
-    struct rtc_name **at;
-
-    if (!name->peer)
-        return;
-    at = name_bucket(t, name->text, strlen(name->text));
-    while (*at != name)
-        at = &(*at)->next;
-    *at = name->next;
+    if (name->peer)
+        (void)table_remove(&t->names, &name->link);
     name->peer = NULL;
-    t->n_names--;
 }
 
 struct rtc_peer *rtc_table_named(const struct rtc_table *t, enum rtc_name_kind kind,
                                  const char *text, size_t size)
 {
-    const struct rtc_name *n = *name_bucket(t, text, size);
+    uint64_t hash = siphash(t->key, text, size);
+    struct table_link *l = NULL;
 
-    while (n && (n->kind != kind || strlen(n->text) != size || memcmp(n->text, text, size) != 0))
-        n = n->next;
-    return n ? n->peer : NULL;
+    while ((l = table_find(&t->names, hash, l))) {
+        const struct rtc_name *n = container_of(l, struct rtc_name, link);
+
+        if (n->kind == kind && strlen(n->text) == size && memcmp(n->text, text, size) == 0)
+            return n->peer;
+    }
+    return NULL;
 }

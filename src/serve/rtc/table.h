@@ -8,6 +8,7 @@
 #ifndef SERVE_RTC_TABLE_H
 #define SERVE_RTC_TABLE_H
 
+#include "base/table.h"
 #include "co/net/udp.h"
 
 struct rtc_peer;
@@ -19,7 +20,7 @@ enum { RTC_FOREIGN_MAX = 65536, RTC_HINTS = 256, RTC_HINT_DATAGRAMS = 16 };
 #define RTC_HINT_KEEP CO_SECONDS(1)
 
 struct rtc_route {
-    struct rtc_route *next;       /* in a bucket */
+    struct table_link link;
     struct rtc_route *next_own;   /* of its session */
     const struct rtc_endpoint *endpoint;
     struct udp_addr from;
@@ -31,7 +32,7 @@ struct rtc_route {
 
 enum rtc_name_kind { RTC_NAME_CHECKS, RTC_NAME_LOCATION };
 struct rtc_name {
-    struct rtc_name *next;        /* in a bucket */
+    struct table_link link;
     struct rtc_peer *peer;        /* NULL: it is not in the table */
     const char *text;             /* the peer's memory */
     enum rtc_name_kind kind;
@@ -46,11 +47,9 @@ struct rtc_hint {
 };
 
 struct rtc_table {
-    struct rtc_route **routes;
-    size_t mask, n, foreign;
-    struct rtc_name **names;
-    size_t names_mask, n_names;
-    size_t sweep;                 /* the bucket to look at next */
+    struct table routes, names;
+    size_t foreign;               /* routes of other workers */
+    size_t sweep;                 /* the list to check next */
     uint8_t key[SIPHASH_KEY];
     struct rtc_hint hints[RTC_HINTS]; /* where two want one, the newer has it */
 };

@@ -2,43 +2,28 @@
 /* udp_table.c - which address is whose. */
 #include "serve/rtsp/udp_table.h"
 
-#include "base/must.h"
+#include "base/container_of.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_SIZE = 64 };
-
-static void *make_buckets(size_t n)
-{
-    return must(calloc(n, sizeof(void *)));
-}
 
 void rtsp_udp_table_init(struct rtsp_udp_table *t)
 {
-    *t = (struct rtsp_udp_table){ .mask = FIRST_SIZE - 1 };
-    t->by_port = make_buckets(FIRST_SIZE);
-    t->by_ip = make_buckets(FIRST_SIZE);
+    *t = (struct rtsp_udp_table){ 0 };
     siphash_new_key(t->secret);
 }
 
 void rtsp_udp_table_fini(struct rtsp_udp_table *t)
 {
     assert(t->count == 0);
-    free(t->by_port);
-    free(t->by_ip);
-}
-
-static size_t place(const struct rtsp_udp_table *t, const struct udp_addr *a)
-{
-    return (size_t)udp_addr_hash(a, t->secret) & t->mask;
+    table_free(&t->by_port);
+    table_free(&t->by_ip);
 }
 
 /* Whatever its port is. */
-static size_t place_of_ip(const struct rtsp_udp_table *t, const struct udp_addr *a)
+static uint64_t hash_of_ip(const struct rtsp_udp_table *t, const struct udp_addr *a)
 {
-    return (size_t)siphash(t->secret, a->ip, sizeof(a->ip)) & t->mask;
+    return siphash(t->secret, a->ip, sizeof(a->ip));
 }
 
 static bool same_ip(const struct udp_addr *a, const struct udp_addr *b)
@@ -46,114 +31,65 @@ static bool same_ip(const struct udp_addr *a, const struct udp_addr *b)
     return memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* ---- those who wait */
-
-static void wait_at(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+static void put_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
 {
-    struct rtsp_udp_port **head = &t->by_ip[place_of_ip(t, &p->path.peer)];
-
-    p->wait_next = *head;
-    p->wait_prev = head;
-    if (*head)
-        (*head)->wait_prev = &p->wait_next;
-    *head = p;
-}
-
-static void wait_no_more(struct rtsp_udp_port *p)
-{
-    if (!p->wait_prev)
-        return;
-    *p->wait_prev = p->wait_next;
-    if (p->wait_next)
-        p->wait_next->wait_prev = p->wait_prev;
-    p->wait_prev = NULL;
-}
-
-/* ---- all */
-
-static void link_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
-{
-    struct rtsp_udp_key **head = &t->by_port[place(t, &k->at)];
-
-    k->next = *head;
-    *head = k;
-}
-
-static void unlink_key(struct rtsp_udp_table *t, struct rtsp_udp_key *k)
-{
-    struct rtsp_udp_key **at = &t->by_port[place(t, &k->at)];
-
-    while (*at != k)
-        at = &(*at)->next;
-    *at = k->next;
-}
-
-static void grow(struct rtsp_udp_table *t)
-{
-    struct rtsp_udp_key **old = t->by_port;
-    size_t n = t->mask + 1;
-
-    free(t->by_ip);
-    t->mask = n * 2 - 1;
-    t->by_port = make_buckets(n * 2);
-    t->by_ip = make_buckets(n * 2);
-    for (size_t i = 0; i < n; i++) {
-        for (struct rtsp_udp_key *k = old[i], *next; k; k = next) {
-            next = k->next;
-            link_key(t, k);
-            if (k == &k->port->said && k->port->wait_prev)
-                wait_at(t, k->port);
-        }
-    }
-    free(old);
+    table_put(&t->by_port, &k->link, udp_addr_hash(&k->at, t->secret));
 }
 
 struct rtsp_udp_port *rtsp_udp_table_find(const struct rtsp_udp_table *t,
                                           const struct udp_addr *from)
 {
-    const struct rtsp_udp_key *k = t->by_port[place(t, from)];
+    uint64_t hash = udp_addr_hash(from, t->secret);
+    struct table_link *l = NULL;
 
-    while (k && !udp_addr_same(&k->at, from))
-        k = k->next;
-    return k ? k->port : NULL;
+    while ((l = table_find(&t->by_port, hash, l))) {
+        const struct rtsp_udp_key *k = container_of(l, struct rtsp_udp_key, link);
+
+        if (udp_addr_same(&k->at, from))
+            return k->port;
+    }
+    return NULL;
 }
 
 bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
     if (rtsp_udp_table_find(t, &p->path.peer))
         return false;
-    if (t->count > t->mask)
-        grow(t);
-    t->count++;
     p->said = (struct rtsp_udp_key){ .at = p->path.peer, .port = p };
     p->other.port = NULL;
-    p->wait_prev = NULL;
-    link_key(t, &p->said);
+    p->table = t;
+    t->count++;
+    put_key(t, &p->said);
     if (p->waits)
-        wait_at(t, p);
+        table_put(&t->by_ip, &p->wait, hash_of_ip(t, &p->path.peer));
     return true;
 }
 
 void rtsp_udp_table_remove(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
-    unlink_key(t, &p->said);
+    (void)table_remove(&t->by_port, &p->said.link);
     if (p->other.port)
-        unlink_key(t, &p->other);
-    wait_no_more(p);
+        (void)table_remove(&t->by_port, &p->other.link);
+    rtsp_udp_table_known(p);
     t->count--;
 }
 
 void rtsp_udp_table_known(struct rtsp_udp_port *p)
 {
+    if (p->waits && p->table)
+        (void)table_remove(&p->table->by_ip, &p->wait);
     p->waits = false;
-    wait_no_more(p);
 }
 
 struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct udp_addr *from)
 {
     struct rtsp_udp_port *only = NULL;
+    struct table_link *l = NULL;
+    uint64_t hash = hash_of_ip(t, from);
 
-    for (struct rtsp_udp_port *p = t->by_ip[place_of_ip(t, from)]; p; p = p->wait_next) {
+    while ((l = table_find(&t->by_ip, hash, l))) {
+        struct rtsp_udp_port *p = container_of(l, struct rtsp_udp_port, wait);
+
         if (!same_ip(&p->path.peer, from))
             continue;
         if (only)
@@ -164,7 +100,7 @@ struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct
         return NULL;
     only->path.peer.port = from->port;
     only->other = (struct rtsp_udp_key){ .at = only->path.peer, .port = only };
-    link_key(t, &only->other);
+    put_key(t, &only->other);
     rtsp_udp_table_known(only);
     return only;
 }
@@ -173,7 +109,7 @@ void rtsp_udp_table_back(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
     if (!p->other.port)
         return;
-    unlink_key(t, &p->other);
+    (void)table_remove(&t->by_port, &p->other.link);
     p->other.port = NULL;
     p->path.peer.port = p->said.at.port;
 }

@@ -7,10 +7,11 @@
 #ifndef SERVE_RTSP_UDP_TABLE_H
 #define SERVE_RTSP_UDP_TABLE_H
 
+#include "base/table.h"
 #include "co/net/udp.h"
 
 struct rtsp_udp_key { /* the table's own */
-    struct rtsp_udp_key *next;
+    struct table_link link;
     struct udp_addr at;
     struct rtsp_udp_port *port;
 };
@@ -22,13 +23,13 @@ struct rtsp_udp_port { /* a member of who has it */
     /* the table's own */
     struct rtsp_udp_key said, other; /* where it said that it is; where it was seen then, or
                                       * other.port NULL */
-    struct rtsp_udp_port *wait_next, **wait_prev;
+    struct table_link wait; /* while it waits */
+    struct rtsp_udp_table *table;
 };
 
 struct rtsp_udp_table {
-    struct rtsp_udp_key **by_port;
-    struct rtsp_udp_port **by_ip; /* those who wait */
-    size_t mask, count;
+    struct table by_port, by_ip; /* by_ip: those that wait */
+    size_t count;                /* ports */
     uint8_t secret[SIPHASH_KEY];
 };
 

@@ -2,26 +2,22 @@
 /* callers.c - who called, who is elsewhere, and who was refused a moment ago. */
 #include "serve/srt/callers.h"
 
-#include "base/must.h"
+#include "base/container_of.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { FIRST_BUCKETS = 256, NETWORK_V6 = 8 };
+enum { NETWORK_V6 = 8 };
 
 #define AWAY CO_SECONDS(10)
 #define REFUSED CO_SECONDS(1)
 
 void srt_callers_init(struct srt_callers *t)
 {
-    *t = (struct srt_callers){ .mask = FIRST_BUCKETS - 1 };
-    t->buckets = must(calloc(FIRST_BUCKETS, sizeof(*t->buckets)));
+    *t = (struct srt_callers){ 0 };
     siphash_new_key(t->secret);
 }
 
 void srt_callers_fini(struct srt_callers *t)
 {
-    free(t->buckets);
+    table_free(&t->here);
 }
 
 /* ---- hashes */
@@ -52,62 +48,29 @@ static uint64_t hash_wish(const struct srt_callers *t, const struct udp_addr *fr
 
 /* ---- who is here */
 
-static struct srt_caller **bucket_of(const struct srt_callers *t, const struct udp_addr *from,
-                                     uint32_t id)
-{
-    return &t->buckets[hash_caller(t, from, id) & t->mask];
-}
-
-static void grow(struct srt_callers *t)
-{
-    struct srt_caller **old = t->buckets;
-    size_t n = t->mask + 1;
-
-    t->mask = n * 2 - 1;
-    t->buckets = must(calloc(n * 2, sizeof(*t->buckets)));
-    for (size_t i = 0; i < n; i++) {
-        for (struct srt_caller *c = old[i], *next; c; c = next) {
-            struct srt_caller **at = bucket_of(t, &c->from, c->id);
-
-            next = c->next;
-            c->next = *at;
-            *at = c;
-        }
-    }
-    free(old);
-}
-
 void srt_callers_add(struct srt_callers *t, struct srt_caller *c)
 {
-    struct srt_caller **at;
-
-    if (t->count++ > t->mask)
-        grow(t);
-    at = bucket_of(t, &c->from, c->id);
-    c->next = *at;
-    *at = c;
+    table_put(&t->here, &c->link, hash_caller(t, &c->from, c->id));
 }
 
 void srt_callers_remove(struct srt_callers *t, struct srt_caller *c)
 {
-    struct srt_caller **at = bucket_of(t, &c->from, c->id);
-
-    while (*at && *at != c)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = c->next;
-    t->count--;
+    (void)table_remove(&t->here, &c->link);
 }
 
 struct srt_caller *srt_callers_find(const struct srt_callers *t, const struct udp_addr *from,
                                     uint32_t id)
 {
-    struct srt_caller *c = *bucket_of(t, from, id);
+    uint64_t hash = hash_caller(t, from, id);
+    struct table_link *l = NULL;
 
-    while (c && (c->id != id || !udp_addr_same(&c->from, from)))
-        c = c->next;
-    return c;
+    while ((l = table_find(&t->here, hash, l))) {
+        struct srt_caller *c = container_of(l, struct srt_caller, link);
+
+        if (c->id == id && udp_addr_same(&c->from, from))
+            return c;
+    }
+    return NULL;
 }
 
 /* ---- who went elsewhere */

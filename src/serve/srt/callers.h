@@ -13,8 +13,7 @@
 enum { SRT_AWAY = 1024, SRT_REFUSED = 1024 };
 
 struct srt_callers {
-    struct srt_caller **buckets;
-    size_t mask, count;
+    struct table here;
     uint8_t secret[SIPHASH_KEY];
     struct srt_away {
         struct udp_addr from;

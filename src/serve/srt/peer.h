@@ -9,6 +9,7 @@
 #ifndef SERVE_SRT_PEER_H
 #define SERVE_SRT_PEER_H
 
+#include "base/table.h"
 #include "proto/srt/conn.h"
 #include "serve/datagram/client.h"
 #include "serve/srt/srt.h"
@@ -21,7 +22,7 @@ struct srt_request;  /* its request, until it is admitted (admit.h) */
 
 /* In the table of who called: its address and the id that it gave itself. */
 struct srt_caller {
-    struct srt_caller *next;
+    struct table_link link;
     struct udp_addr from;
     uint32_t id, first_seq;
 };
