@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS_MIN = 256 };
-
 /* ---- what is a name of one */
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -17,15 +15,15 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 32;
 }
 
-static size_t bucket_of(const struct vod_cache *c, const struct vod_file *f,
-                        const struct vod_wire_use *use, const struct vod_at *at)
+static struct vod_cached **bucket(struct vod_cache *c, const struct vod_file *f,
+                                  const struct vod_wire_use *use, const struct vod_at *at)
 {
     uint64_t h = mix((uintptr_t)f, (uintptr_t)use->wire);
 
     h = mix(h, (uint64_t)use->tracks << 33 | (uint64_t)use->round << 1 | use->keys_only);
     for (int i = 0; i < LIVE_PARAMS; i++)
         h = mix(h, use->param[i]);
-    return (size_t)mix(mix(h, at->place), at->part) & (c->n_buckets - 1);
+    return &c->buckets[mix(mix(h, at->place), at->part) % VOD_CACHE_BUCKETS];
 }
 
 bool vod_use_same(const struct vod_wire_use *a, const struct vod_wire_use *b)
@@ -44,20 +42,9 @@ static bool is_it(const struct vod_cached *one, const struct vod_file *f,
 
 /* ---- its table */
 
-void vod_cache_open(struct vod_cache *c)
-{
-    c->n_buckets = BUCKETS_MIN;
-    c->buckets = must(calloc(c->n_buckets, sizeof(struct vod_cached *)));
-}
-
-void vod_cache_close(struct vod_cache *c)
-{
-    free(c->buckets);
-}
-
 static void link_in(struct vod_cache *c, struct vod_cached *one)
 {
-    struct vod_cached **head = &c->buckets[bucket_of(c, one->file, &one->use, &one->at)];
+    struct vod_cached **head = bucket(c, one->file, &one->use, &one->at);
 
     one->next = *head;
     one->prev = head;
@@ -66,28 +53,10 @@ static void link_in(struct vod_cache *c, struct vod_cached *one)
     *head = one;
 }
 
-static void grow(struct vod_cache *c)
-{
-    struct vod_cached **old = c->buckets;
-    size_t n = c->n_buckets;
-
-    c->n_buckets *= 2;
-    c->buckets = must(calloc(c->n_buckets, sizeof(struct vod_cached *)));
-    for (size_t i = 0; i < n; i++) {
-        while (old[i]) {
-            struct vod_cached *one = old[i];
-
-            old[i] = one->next;
-            link_in(c, one);
-        }
-    }
-    free(old);
-}
-
 static struct vod_cached *find(struct vod_cache *c, const struct vod_file *f,
                                const struct vod_wire_use *use, const struct vod_at *at)
 {
-    struct vod_cached *one = c->buckets[bucket_of(c, f, use, at)];
+    struct vod_cached *one = *bucket(c, f, use, at);
 
     while (one && !is_it(one, f, use, at))
         one = one->next;
@@ -116,7 +85,7 @@ static void free_one(struct vod *v, struct vod_cached *one)
 {
     v->cache.bytes -= one->bytes;
     *v->memory -= one->bytes;
-    vod_group_unref(one->group);
+    vod_shared_unref(one->group);
     vod_rendered_free(one);
 }
 
@@ -130,7 +99,6 @@ static void unlist(struct vod *v, struct vod_cached *one)
     if (one->file_next)
         one->file_next->file_prev = one->file_prev;
     one->prev = NULL;
-    v->cache.n--;
     if (one->refs > 0)
         return;
     take_idle(&v->cache, one);
@@ -172,7 +140,6 @@ void vod_cached_unref(struct vod_cached *one)
     vod_cache_trim(v, v->cache.limit);
 }
 
-
 struct vod_cached *vod_cache_find(struct vod *v, struct vod_file *f,
                                   const struct vod_wire_use *use, const struct vod_at *at)
 {
@@ -194,15 +161,12 @@ static void list(struct vod *v, struct vod_cached *one)
 
     if (old)
         unlist(v, old);
-    if (v->cache.n >= v->cache.n_buckets)
-        grow(&v->cache);
     link_in(&v->cache, one);
     one->file_next = f->cached;
     one->file_prev = &f->cached;
     if (f->cached)
         f->cached->file_prev = &one->file_next;
     f->cached = one;
-    v->cache.n++;
 }
 
 void vod_cache_put(struct vod *v, struct vod_cached *one, bool kept)
@@ -236,23 +200,23 @@ void vod_part_put(struct vod_file *f, const struct vod_part *part, bool done)
 
 static const struct vod_wire_use no_use;
 
-struct vod_group *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place)
+struct vod_shared *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place)
 {
     struct vod_cached *one = vod_cache_find(v, f, &no_use, &(struct vod_at){ .place = place });
-    struct vod_group *g = one ? vod_group_ref(one->group) : NULL;
+    struct vod_shared *g = one ? vod_shared_ref(one->group) : NULL;
 
     if (one)
         vod_cached_unref(one);
     return g;
 }
 
-void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_group *g)
+void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_shared *g)
 {
     struct vod_cached *one = must(calloc(1, sizeof(*one)));
 
     one->file = f;
     one->at.place = g->g->place;
-    one->group = vod_group_ref(g);
+    one->group = vod_shared_ref(g);
     one->refs = 1;
     one->bytes = sizeof(*one) + sizeof(*g->g) + g->g->n * sizeof(g->g->v[0]);
     vod_cache_put(v, one, true);

@@ -102,12 +102,17 @@ static bool has_ended(const struct live_feed *feed)
     return f->head.bad != ERR_OK || ((f->failed || f->ended) && !f->cut && f->head.len == 0);
 }
 
+static co_usec in_us(int64_t time) /* 1/90000 s */
+{
+    return time * 100 / 9;
+}
+
 static co_usec lag(const struct live_feed *feed)
 {
     const struct vod_feed *f = of_const(feed);
     int64_t behind = runs(f) ? vod_feed_wants(f) - f->next_dts : 0;
 
-    return behind > 0 ? behind * 100 / 9 * VOD_SCALE_1 / f->scale : 0;
+    return behind > 0 ? in_us(behind) * VOD_SCALE_1 / f->scale : 0;
 }
 
 static uint64_t pending(const struct live_feed *feed)
@@ -131,10 +136,32 @@ static void pause_clock(struct live_feed *feed, bool paused)
     f->went_on_at = f->counts ? co_now() : 0;
 }
 
+static bool describe(const struct live_feed *feed, struct live_feed_info *out)
+{
+    static const int tracks[LIVE_FEED_TRACKS] = { [LIVE_FEED_VIDEO] = DEMUX_VIDEO,
+                                                  [LIVE_FEED_AUDIO] = DEMUX_AUDIO };
+    const struct vod_feed *f = of_const(feed);
+    const struct demux_info *info;
+
+    if (!f->file)
+        return false;
+    info = vod_file_info(f->file);
+    *out = (struct live_feed_info){
+        .name = vod_file_name(f->file), .position = in_us(vod_feed_position(f)),
+        .duration = in_us(info->duration), .scale = f->scale, .kbps = info->kbps,
+        .turn = vod_turn(info->kbps),
+    };
+    for (int i = 0; i < LIVE_FEED_TRACKS; i++) {
+        const struct demux_track *t = &info->tracks[tracks[i]];
+
+        out->tracks[i] = (struct live_feed_track){ t->codec, t->config, t->config_size };
+    }
+    return true;
+}
+
 static const struct live_feed_kind kind = {
     .ready = ready, .ranges = vod_feed_ranges, .advance = vod_feed_advance, .ended = has_ended,
-    .lag = lag, .pending = pending, .paused = pause_clock,
-    .describe = vod_feed_describe,
+    .lag = lag, .pending = pending, .paused = pause_clock, .describe = describe,
 };
 
 static void on_part(struct vod_wait *w)

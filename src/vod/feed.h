@@ -79,7 +79,5 @@ int64_t vod_feed_position(const struct vod_feed *f);
 void vod_feed_put_head(struct vod_feed *f, const uint8_t *data, size_t size);
 /* It cannot go on: the file is broken or gone. */
 bool vod_feed_failed(const struct vod_feed *f);
-/* For lists: live_feed_kind.describe. */
-bool vod_feed_describe(const struct live_feed *feed, struct live_feed_info *out);
 
 #endif

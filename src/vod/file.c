@@ -17,73 +17,29 @@
 
 /* ---- what helper threads share with us */
 
-static struct vod_disk *new_disk(int fd)
+struct vod_shared *vod_shared_new(int fd, struct demux_index *demux, struct demux_group *g)
 {
-    struct vod_disk *d = must(calloc(1, sizeof(*d)));
+    struct vod_shared *s = must(calloc(1, sizeof(*s)));
 
-    atomic_init(&d->refs, 1);
-    d->fd = fd;
-    return d;
+    *s = (struct vod_shared){ .refs = 1, .fd = fd, .demux = demux, .g = g };
+    return s;
 }
 
-struct vod_disk *vod_disk_ref(struct vod_disk *d)
+struct vod_shared *vod_shared_ref(struct vod_shared *s)
 {
-    atomic_fetch_add(&d->refs, 1);
-    return d;
+    atomic_fetch_add(&s->refs, 1);
+    return s;
 }
 
-void vod_disk_unref(struct vod_disk *d)
+void vod_shared_unref(struct vod_shared *s)
 {
-    if (!d || atomic_fetch_sub(&d->refs, 1) > 1)
+    if (!s || atomic_fetch_sub(&s->refs, 1) > 1)
         return;
-    (void)close(d->fd);
-    free(d);
-}
-
-static struct vod_index *new_index(struct demux_index *demux)
-{
-    struct vod_index *i = must(calloc(1, sizeof(*i)));
-
-    atomic_init(&i->refs, 1);
-    i->demux = demux;
-    return i;
-}
-
-struct vod_index *vod_index_ref(struct vod_index *i)
-{
-    atomic_fetch_add(&i->refs, 1);
-    return i;
-}
-
-void vod_index_unref(struct vod_index *i)
-{
-    if (!i || atomic_fetch_sub(&i->refs, 1) > 1)
-        return;
-    demux_close(i->demux);
-    free(i);
-}
-
-struct vod_group *vod_group_new(struct demux_group *g)
-{
-    struct vod_group *one = must(calloc(1, sizeof(*one)));
-
-    atomic_init(&one->refs, 1);
-    one->g = g;
-    return one;
-}
-
-struct vod_group *vod_group_ref(struct vod_group *g)
-{
-    atomic_fetch_add(&g->refs, 1);
-    return g;
-}
-
-void vod_group_unref(struct vod_group *g)
-{
-    if (!g || atomic_fetch_sub(&g->refs, 1) > 1)
-        return;
-    free(g->g);
-    free(g);
+    if (s->fd >= 0)
+        (void)close(s->fd);
+    demux_close(s->demux);
+    free(s->g);
+    free(s);
 }
 
 /* ---- the list */
@@ -135,8 +91,8 @@ static void free_file(struct vod_file *f)
     v->files.bytes -= index_bytes(f);
     *v->memory -= index_bytes(f);
     v->files.n--;
-    vod_disk_unref(f->disk);
-    vod_index_unref(f->index);
+    vod_shared_unref(f->disk);
+    vod_shared_unref(f->index);
     free(f->name);
     free(f);
 }
@@ -194,7 +150,7 @@ static struct vod_file *add(struct vod *v, const struct co_file *found, const ch
     *f = (struct vod_file){ .vod = v, .device = found->device, .inode = found->inode,
                             .size = found->size, .mtime_ns = found->mtime_ns, .refs = 1,
                             .name = must_dup(path), .opened = co_wall_ms() * 1000,
-                            .disk = new_disk(found->fd) };
+                            .disk = vod_shared_new(found->fd, NULL, NULL) };
     head = bucket(&v->files, found->device, found->inode);
     f->next = *head;
     f->prev = head;
@@ -234,7 +190,7 @@ struct vod_file *vod_file_unref(struct vod_file *f)
         free_file(f);
         return NULL;
     }
-    vod_disk_unref(f->disk);
+    vod_shared_unref(f->disk);
     f->disk = NULL;
     put_idle(&f->vod->files, f);
     vod_files_trim(f->vod);
@@ -254,7 +210,7 @@ struct opening {
 };
 
 struct open_job {
-    struct vod_disk *disk;
+    struct vod_shared *disk;
     int64_t size;
     struct demux_limits limits;
     uint64_t bytes;
@@ -294,7 +250,7 @@ static void drop_open(void *arg)
     struct open_job *j = arg;
 
     demux_close(j->index);
-    vod_disk_unref(j->disk);
+    vod_shared_unref(j->disk);
     free(j);
 }
 
@@ -338,7 +294,7 @@ static void take_index(struct vod_file *f, struct open_job *j)
         is_bad(f, j->status, j->why);
         return;
     }
-    f->index = new_index(j->index);
+    f->index = vod_shared_new(-1, j->index, NULL);
     j->index = NULL;
     if (is_kept(f))
         f->state = VOD_OPEN;
@@ -370,7 +326,7 @@ static void go(struct vod_task *t)
     size_t used = files->bytes - files->idle;
     err_t err;
 
-    *j = (struct open_job){ .disk = vod_disk_ref(f->disk), .size = f->size,
+    *j = (struct open_job){ .disk = vod_shared_ref(f->disk), .size = f->size,
                             .limits.index_max = files->limit > used ? files->limit - used : 0 };
     err = vod_task_run(t, open_it, j, drop_open);
     open_done(f, err, j, t->due - VOD_DISK_TIME);
@@ -426,7 +382,7 @@ static struct vod_file *share(struct vod_file *f, struct co_file *found)
     if (f->disk)
         co_file_close(found);
     else
-        f->disk = new_disk(found->fd);
+        f->disk = vod_shared_new(found->fd, NULL, NULL);
     return vod_file_ref(f);
 }
 

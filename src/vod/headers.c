@@ -5,34 +5,12 @@
 #include "proto/rtmp/amf0.h"
 #include "vod/feed_impl.h"
 #include "vod/wires.h"
-#include "wire/flv.h"
-#include "wire/rtmp.h"
 
 #include <string.h>
 
 enum { METADATA_MAX = 4096, SAMPLE_BITS = 16 };
 
 /* ---- packets, as the wire has them */
-
-static const struct live_format *format_of(const struct vod_wire_use *use)
-{
-    if (use->wire == &vod_wire_rtmp)
-        return &rtmp_wire;
-    return use->wire == &vod_wire_flv_ws ? &flv_wire_ws : &flv_wire;
-}
-
-static void put(const struct vod_wire_use *use, const struct av_packet *pkt, int64_t dts,
-                struct wr *out)
-{
-    const struct live_format *fmt = format_of(use);
-    size_t size = fmt->size(use->param, pkt, dts);
-    uint8_t *at = size > 0 ? wr_reserve(out, size) : NULL;
-
-    if (!at)
-        return;
-    fmt->render(use->param, pkt, dts, at);
-    out->len += size;
-}
 
 /* For an FLV file as it was read, with its head: frames have heads of the same kind. */
 struct av_packet *vod_head_config(const struct demux_track *t)
@@ -66,7 +44,7 @@ static void put_config(const struct demux_track *t, const struct vod_wire_use *u
     if (!pkt)
         return;
     pkt->dts = dts;
-    put(use, pkt, dts, out);
+    vod_wire_put(use, pkt, dts, out);
     av_packet_unref(pkt);
 }
 
@@ -163,7 +141,7 @@ static void put_metadata(const struct demux_info *info, const struct vod_wire_us
     struct av_packet *pkt = vod_head_metadata(info, use->tracks, false);
 
     if (pkt)
-        put(use, pkt, 0, out); /* players look for it at time 0 */
+        vod_wire_put(use, pkt, 0, out); /* players look for it at time 0 */
     av_packet_unref(pkt);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - parts: found, made at once (read_cached.c), or read by helper threads (read.c). */
+/* load.c - parts: found, made at once, or read by helper threads (read.c). */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -136,30 +136,18 @@ static void call_waiters(struct vod_load *l)
     l->calls = false;
 }
 
-static void take_result(struct vod_load *l, const struct vod_read *r)
-{
-    struct vod_file *f = l->file;
-
-    if (r->has_read_group)
-        vod_cache_put_group(f->vod, f, r->group);
-    if (r->status == DEMUX_OK) {
-        l->part = vod_render(f, &l->use, &l->at, &l->from, r->group->g, &r->cut, &r->pack);
-        if (!l->part)
-            tell(f, "no memory");
-    } else {
-        tell(f, words(r->status, r->why));
-    }
-}
-
 static void read_it(struct vod_load *l)
 {
     struct vod_file *f = l->file;
     struct vod_read *r = vod_read_new(f, l->at, vod_want_of(&l->use, vod_file_info(f)),
                                       vod_cache_group(f->vod, f, l->at.place));
     err_t err = vod_read_run(r, &l->task);
+    enum demux_status status;
 
     if (!err) {
-        take_result(l, r);
+        status = vod_read_part(r, &l->use, &l->from, &l->part);
+        if (status != DEMUX_OK)
+            tell(f, words(status, r->why));
         vod_read_free(r);
     } else if (err_code(err) == ERR_IO_TIMEOUT) {
         tell(f, "the disk does not answer");
@@ -263,7 +251,7 @@ struct vod_ahead {
 };
 
 struct ahead_job {
-    struct vod_disk *disk;
+    struct vod_shared *disk;
     int64_t at, size;
 };
 
@@ -278,7 +266,7 @@ static void drop_ahead(void *arg)
 {
     struct ahead_job *j = arg;
 
-    vod_disk_unref(j->disk);
+    vod_shared_unref(j->disk);
     free(j);
 }
 
@@ -289,7 +277,7 @@ static void go_ahead(struct vod_task *t)
     struct ahead_job *j = must(calloc(1, sizeof(*j)));
     err_t err;
 
-    *j = (struct ahead_job){ vod_disk_ref(f->disk), a->at, a->size };
+    *j = (struct ahead_job){ vod_shared_ref(f->disk), a->at, a->size };
     err = vod_task_run(t, advise, j, drop_ahead);
     if (!err)
         drop_ahead(j);

@@ -55,7 +55,7 @@ static struct vod_read *behind(const struct vod_reader *r)
         return NULL;
     if (now && !now->cut.last) {
         at = (struct vod_at){ .place = now->at.place, .part = now->at.part + 1 };
-        return vod_read_new(r->file, at, all, vod_group_ref(now->group));
+        return vod_read_new(r->file, at, all, vod_shared_ref(now->group));
     }
     at.place = now ? now->group->g->next : demux_seek(vod_file_index(r->file), 0);
     return vod_read_new(r->file, at, all, NULL);

@@ -20,26 +20,16 @@
 
 /* ---- what helper threads share with us */
 
-struct vod_disk {
+struct vod_shared { /* one of these: */
     atomic_uint refs;
-    int fd;
-};
-struct vod_index {
-    atomic_uint refs;
+    int fd;                    /* of a file; or -1 */
     struct demux_index *demux;
-};
-struct vod_group {
-    atomic_uint refs;
     struct demux_group *g;
 };
 
-struct vod_disk *vod_disk_ref(struct vod_disk *d);
-void vod_disk_unref(struct vod_disk *d); /* NULL is fine, here and below */
-struct vod_index *vod_index_ref(struct vod_index *i);
-void vod_index_unref(struct vod_index *i);
-struct vod_group *vod_group_new(struct demux_group *g);
-struct vod_group *vod_group_ref(struct vod_group *g);
-void vod_group_unref(struct vod_group *g);
+struct vod_shared *vod_shared_new(int fd, struct demux_index *demux, struct demux_group *g);
+struct vod_shared *vod_shared_ref(struct vod_shared *s);
+void vod_shared_unref(struct vod_shared *s); /* NULL is fine */
 
 /* ---- work for helper threads: task_queue.c */
 
@@ -57,7 +47,9 @@ struct vod_task {
 
 struct vod_queue {
     struct co_group loaders;
-    struct vod_task *first, **end, *ahead, **ahead_end;
+    struct vod_line {
+        struct vod_task *first, **end;
+    } lines[2]; /* of what is wanted now; of what can wait */
     unsigned n_ahead, running;
     struct {
         uint64_t device;
@@ -96,8 +88,8 @@ struct vod_file {
     int64_t opened;                        /* as vod_file_opened() has it */
     enum vod_state state;
     enum vod_way way;
-    struct vod_disk *disk;                 /* NULL while nobody uses it */
-    struct vod_index *index;               /* NULL until it is open */
+    struct vod_shared *disk;                 /* NULL while nobody uses it */
+    struct vod_shared *index;               /* NULL until it is open */
     enum demux_status status;              /* why it is bad, */
     const char *why;                       /* in words; a literal */
     struct vod_opener *openers;            /* who waits for it */
@@ -133,22 +125,21 @@ struct vod_cached { /* a part; without a wire a group */
     size_t bytes;
     size_t block;                               /* it and its bytes are a block of a region; or 0 */
     uint8_t *own;                               /* its bytes, where they are apart from it */
-    struct vod_group *group;
+    struct vod_shared *group;
     struct vod_part part;
     int64_t ends[DEMUX_TRACKS];                 /* in the file, of its samples; 0: it has none */
     co_usec looked_at;                          /* whether what comes next is in memory */
     struct vod_mark marks[];                    /* then, as a rule, its bytes */
 };
 
+enum { VOD_CACHE_BUCKETS = 8192 };
+
 struct vod_cache {
-    struct vod_cached **buckets;
-    size_t n_buckets, n;
+    struct vod_cached *buckets[VOD_CACHE_BUCKETS];
     struct vod_cached *oldest, *newest;         /* that nobody uses */
     size_t bytes, idle, limit;
 };
 
-void vod_cache_open(struct vod_cache *c);
-void vod_cache_close(struct vod_cache *c); /* empty */
 /* Forget what nobody uses, the oldest first, until no more than that is left of all. */
 void vod_cache_trim(struct vod *v, size_t limit);
 void vod_cache_forget(struct vod *v, struct vod_file *f); /* all of a file */
@@ -161,8 +152,8 @@ void vod_cache_put(struct vod *v, struct vod_cached *one, bool kept);
 struct vod_cached *vod_cached_ref(struct vod_cached *one);
 void vod_cached_unref(struct vod_cached *one);
 /* The samples of a group, with a reference for the caller; or NULL. */
-struct vod_group *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place);
-void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_group *g);
+struct vod_shared *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place);
+void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_shared *g);
 bool vod_use_same(const struct vod_wire_use *a, const struct vod_wire_use *b);
 
 /* ---- parts: render.c */
@@ -176,13 +167,13 @@ struct vod_cached *vod_render(struct vod_file *f, const struct vod_wire_use *use
                               const struct demux_group *g, const struct vod_cut *cut,
                               const struct vod_pack *pack);
 
-/* ---- read by a helper thread: read.c */
+/* ---- read from the file: read.c */
 
 struct vod_read {
     struct vod_file *file;              /* of the worker's thread alone */
-    struct vod_disk *disk;
-    struct vod_index *index;
-    struct vod_group *group;            /* NULL: it is read too, and is here then */
+    struct vod_shared *disk;
+    struct vod_shared *index;
+    struct vod_shared *group;            /* NULL: it is read too, and is here then */
     int64_t size;
     struct vod_at at;
     struct vod_want want;
@@ -198,11 +189,14 @@ struct vod_read {
 
 /* Takes over the reference to the group. The caller keeps the file while it runs. */
 struct vod_read *vod_read_new(struct vod_file *f, struct vod_at at, struct vod_want want,
-                              struct vod_group *group);
+                              struct vod_shared *group);
 /* Read it. On an error it is the caller's no more. Yields. */
 err_t vod_read_run(struct vod_read *r, const struct vod_task *t)
     __attribute__((warn_unused_result));
 void vod_read_free(void *r); /* NULL is fine */
+/* The part that it is, with a reference for the caller; its group is kept. */
+enum demux_status vod_read_part(const struct vod_read *r, const struct vod_wire_use *use,
+                                const struct vod_numbers *from, struct vod_cached **out);
 
 enum { VOD_SECOND_LEAST = 256 * 1024, VOD_SECOND_MOST = 4 * 1024 * 1024 };
 
@@ -214,7 +208,7 @@ static inline size_t vod_second(unsigned kbps)
     return n < VOD_SECOND_LEAST ? VOD_SECOND_LEAST : n > VOD_SECOND_MOST ? VOD_SECOND_MOST : n;
 }
 
-/* ---- at once: read_cached.c */
+/* ---- at once */
 
 /* Is that byte in the kernel's memory? */
 bool vod_is_cached(const struct vod_file *f, int64_t at);

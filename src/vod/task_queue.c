@@ -11,8 +11,8 @@ void vod_queue_open(struct vod_queue *q)
 {
     *q = (struct vod_queue){ 0 };
     co_group_init(&q->loaders);
-    q->end = &q->first;
-    q->ahead_end = &q->ahead;
+    for (int i = 0; i < 2; i++)
+        q->lines[i].end = &q->lines[i].first;
 }
 
 /* ---- which is next */
@@ -31,10 +31,9 @@ static unsigned *busy_with(struct vod_queue *q, uint64_t device)
     return &q->busy[empty].n;
 }
 
-static struct vod_task *take_from(struct vod_queue *q, struct vod_task **from,
-                                  struct vod_task ***end)
+static struct vod_task *take_from(struct vod_queue *q, struct vod_line *line)
 {
-    struct vod_task **at = from, *t;
+    struct vod_task **at = &line->first, *t;
 
     while (*at && !q->closing && *busy_with(q, (*at)->device) >= VOD_LOADERS / 2)
         at = &(*at)->next;
@@ -43,21 +42,18 @@ static struct vod_task *take_from(struct vod_queue *q, struct vod_task **from,
         return NULL;
     *at = t->next;
     if (!*at)
-        *end = at;
+        line->end = at;
+    q->n_ahead -= t->ahead;
+    if (q->closing)
+        t->due = 0;
     return t;
 }
 
 static struct vod_task *take(struct vod_queue *q)
 {
-    struct vod_task *t = take_from(q, &q->first, &q->end);
+    struct vod_task *t = take_from(q, &q->lines[false]);
 
-    if (!t) {
-        t = take_from(q, &q->ahead, &q->ahead_end);
-        q->n_ahead -= t != NULL;
-    }
-    if (t && q->closing)
-        t->due = 0;
-    return t;
+    return t ? t : take_from(q, &q->lines[true]);
 }
 
 /* ---- loaders */
@@ -88,13 +84,11 @@ static void on_again(struct co_timer *t)
 
 static bool one_may_go(struct vod_queue *q)
 {
-    for (struct vod_task *t = q->first; t; t = t->next) {
-        if (*busy_with(q, t->device) < VOD_LOADERS / 2)
-            return true;
-    }
-    for (struct vod_task *t = q->ahead; t; t = t->next) {
-        if (*busy_with(q, t->device) < VOD_LOADERS / 2)
-            return true;
+    for (int i = 0; i < 2; i++) {
+        for (struct vod_task *t = q->lines[i].first; t; t = t->next) {
+            if (*busy_with(q, t->device) < VOD_LOADERS / 2)
+                return true;
+        }
     }
     return false;
 }
@@ -115,31 +109,25 @@ static void start(struct vod_queue *q)
 
 void vod_queue_put(struct vod_queue *q, struct vod_task *t)
 {
+    struct vod_line *line = &q->lines[t->ahead];
+
     t->next = NULL;
-    if (t->ahead) {
-        *q->ahead_end = t;
-        q->ahead_end = &t->next;
-        q->n_ahead++;
-    } else {
-        *q->end = t;
-        q->end = &t->next;
-    }
+    *line->end = t;
+    line->end = &t->next;
+    q->n_ahead += t->ahead;
     start(q);
 }
 
 void vod_queue_take(struct vod_queue *q, struct vod_task *t)
 {
-    struct vod_task **at = t->ahead ? &q->ahead : &q->first;
+    struct vod_line *line = &q->lines[t->ahead];
+    struct vod_task **at = &line->first;
 
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
-    if (*at)
-        return;
-    if (t->ahead)
-        q->ahead_end = at;
-    else
-        q->end = at;
+    if (!*at)
+        line->end = at;
 }
 
 void vod_queue_close(struct vod_queue *q)

@@ -32,7 +32,6 @@ struct vod *vod_new(struct live_registry *streams, const struct conf *conf, unsi
 
     v->memory = live_registry_counter(streams);
     live_keeper_open(&v->keeper, streams, "files on demand", &how);
-    vod_cache_open(&v->cache);
     vod_queue_open(&v->queue);
     vod_reload(v, conf, workers);
     return v;
@@ -71,7 +70,6 @@ void vod_free(struct vod *v)
     vod_refused_end(&v->refused);
     live_keeper_close(&v->keeper);
     vod_files_free(v);
-    vod_cache_close(&v->cache);
     vod_pack_free(&v->scratch);
     free(v);
 }

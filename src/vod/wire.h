@@ -39,12 +39,14 @@ struct vod_wire_use {
 
 struct vod_wire {
     const char *name; /* "rtp", "flv" */
-    /* Begin a part, in memory of the wire's. `starts`: a player may begin here. */
+    /* Begin a part, in memory of the wire's; `use` stays until close(). `starts`: a player may
+     * begin here. */
     void *(*open)(const struct vod_wire_use *use, const struct demux_info *info, bool starts,
                   const struct vod_numbers *from);
     /* Append the packet's bytes. */
     void (*make)(void *state, const struct av_packet *pkt, struct wr *out);
     void (*close)(void *state, struct vod_numbers *to);
+    const struct live_format *format; /* that makes the bytes; NULL: the wire itself does */
 };
 
 #endif

@@ -10,34 +10,39 @@
 #include <stdlib.h>
 
 struct plain_part {
-    const struct live_format *fmt;
-    uint32_t param[LIVE_PARAMS];
+    const struct vod_wire_use *use;
     int64_t later; /* 1/90000 s: rounds of a loop that are over */
 };
 
-static void *open_part(const struct live_format *fmt, const struct vod_wire_use *use,
-                       const struct demux_info *info)
+void vod_wire_put(const struct vod_wire_use *use, const struct av_packet *pkt, int64_t dts,
+                  struct wr *out)
+{
+    const struct live_format *fmt = use->wire->format;
+    size_t size = fmt->size(use->param, pkt, dts);
+    uint8_t *at = size > 0 ? wr_reserve(out, size) : NULL;
+
+    if (!at)
+        return;
+    fmt->render(use->param, pkt, dts, at);
+    out->len += size;
+}
+
+static void *open_part(const struct vod_wire_use *use, const struct demux_info *info, bool starts,
+                       const struct vod_numbers *from)
 {
     struct plain_part *s = must(calloc(1, sizeof(*s)));
 
-    s->fmt = fmt;
-    s->later = use->round * info->duration;
-    for (unsigned i = 0; i < LIVE_PARAMS; i++)
-        s->param[i] = use->param[i];
+    (void)starts;
+    (void)from;
+    *s = (struct plain_part){ use, use->round * info->duration };
     return s;
 }
 
 static void make(void *state, const struct av_packet *pkt, struct wr *out)
 {
     const struct plain_part *s = state;
-    int64_t dts = pkt->dts + s->later;
-    size_t size = s->fmt->size(s->param, pkt, dts);
-    uint8_t *at = size > 0 ? wr_reserve(out, size) : NULL;
 
-    if (!at)
-        return;
-    s->fmt->render(s->param, pkt, dts, at);
-    out->len += size;
+    vod_wire_put(s->use, pkt, pkt->dts + s->later, out);
 }
 
 static void close_part(void *state, struct vod_numbers *to)
@@ -46,22 +51,6 @@ static void close_part(void *state, struct vod_numbers *to)
     free(state);
 }
 
-#define OPEN(name, format)                                                                   \
-    static void *name(const struct vod_wire_use *use, const struct demux_info *info,         \
-                      bool starts, const struct vod_numbers *from)                           \
-    {                                                                                        \
-        (void)starts;                                                                        \
-        (void)from;                                                                          \
-        return open_part(format, use, info);                                                 \
-    }
-OPEN(open_flv, &flv_wire)
-OPEN(open_ws, &flv_wire_ws)
-OPEN(open_rtmp, &rtmp_wire)
-#undef OPEN
-
-const struct vod_wire vod_wire_flv = { .name = "flv", .open = open_flv, .make = make,
-                                       .close = close_part };
-const struct vod_wire vod_wire_flv_ws = { .name = "ws-flv", .open = open_ws, .make = make,
-                                          .close = close_part };
-const struct vod_wire vod_wire_rtmp = { .name = "rtmp", .open = open_rtmp, .make = make,
-                                        .close = close_part };
+const struct vod_wire vod_wire_flv = { "flv", open_part, make, close_part, &flv_wire };
+const struct vod_wire vod_wire_flv_ws = { "ws-flv", open_part, make, close_part, &flv_wire_ws };
+const struct vod_wire vod_wire_rtmp = { "rtmp", open_part, make, close_part, &rtmp_wire };

@@ -10,6 +10,10 @@
 /* Parameters are those of the live wire of that kind: wire/flv.h, wire/rtmp.h, wire/rtp.h. */
 extern const struct vod_wire vod_wire_flv, vod_wire_flv_ws, vod_wire_rtmp, vod_wire_rtp;
 
+/* Append the bytes of a packet: of FLV or RTMP, whose live format makes them. */
+void vod_wire_put(const struct vod_wire_use *use, const struct av_packet *pkt, int64_t dts,
+                  struct wr *out);
+
 /* Append what a player of FLV or RTMP gets before frames: metadata (duration, size, rate, codecs),
  * and the decoder configuration of the tracks in use, stamped with the time at which it begins,
  * 1/90000 s of the presentation. For a file of FLV, its head is the caller's. */

@@ -243,7 +243,7 @@ struct step {
 };
 
 static struct session_env *env;
-static max_align_t vod[64]; /* zeroes, for what is not faked */
+static max_align_t vod[8192]; /* zeroes, for what is not faked: larger than struct vod */
 static struct client_io {
     struct io io;
     const char *url;

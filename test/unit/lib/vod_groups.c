@@ -159,8 +159,8 @@ static void plain_close(void *state, struct vod_numbers *to)
     free(state);
 }
 
-const struct vod_wire plain = { "plain", plain_open, plain_make, plain_close };
-const struct vod_wire other = { "other", plain_open, plain_make, plain_close };
+const struct vod_wire plain = { "plain", plain_open, plain_make, plain_close, NULL };
+const struct vod_wire other = { "other", plain_open, plain_make, plain_close, NULL };
 
 const struct vod_wire_use both = { .wire = &plain, .tracks = BOTH };
 const struct vod_numbers none;
