@@ -13,7 +13,7 @@
 
 #define LINE "  %-9s %-14s %s"
 
-enum { HOST_MAX = 300, TEXT_MAX = 1024 };
+enum { HOST_MAX = 300, TEXT_MAX = 1024, HTTP_USUAL = 80 };
 
 /* What a row is made with. */
 struct example {
@@ -21,29 +21,14 @@ struct example {
     const struct conf_vhost *vhost;
     char host[HOST_MAX];         /* and the port, unless it is the usual one */
     char query[HOST_MAX];        /* "?vhost=NAME", or nothing for the default vhost */
-    char srt[HOST_MAX];          /* the same inside a streamid: "h=NAME," */
+    char api[HOST_MAX];          /* the same of the API; "": it is off */
+    char more[HOST_MAX];         /* the same behind other parameters: "&vhost=NAME" */
+    char h[HOST_MAX];            /* the same inside a streamid: "h=NAME," */
 };
 
 typedef bool shape_fn(const struct example *e, char *buf, size_t size);
 
 /* ---- which rows there are */
-
-static bool rtc(const struct example *e, const char *way, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "http://%s/rtc/v1/%s/?app=live&stream=livestream%s%s", e->host, way,
-                   *e->query ? "&" : "", *e->query ? e->query + 1 : "");
-    return e->c->rtc_server.enabled && e->c->http_api.enabled && e->vhost->rtc.enabled;
-}
-
-static bool whip(const struct example *e, char *buf, size_t size)
-{
-    return rtc(e, "whip", buf, size);
-}
-
-static bool whep(const struct example *e, char *buf, size_t size)
-{
-    return rtc(e, "whep", buf, size);
-}
 
 /* Writes a path with variables as that of the example; false if it is too long. */
 static bool expand(const char *path, const char *vhost, char *buf, size_t size)
@@ -126,17 +111,14 @@ static const struct {
     const char *name;
     const char *use;
     size_t listen;    /* struct conf_endpoints in struct conf */
-    int usual;        /* the port that an address need not say */
     shape_fn *shape;  /* writes the address; false: it is off */
 } rows[] = {
-    { "WebRTC", "publish", offsetof(struct conf, http_api.listen), 80, whip },
-    { "WebRTC", "play", offsetof(struct conf, http_api.listen), 80, whep },
-    { "HTTP-FLV", "play", offsetof(struct conf, http_server.listen), 80, flv },
-    { "MP4", "play", offsetof(struct conf, http_server.listen), 80, fmp4 },
-    { "HLS", "play", offsetof(struct conf, http_server.listen), 80, hls },
-    { "DASH", "play", offsetof(struct conf, http_server.listen), 80, dash },
-    { "web page", "play", offsetof(struct conf, http_server.listen), 80, page },
-    { "console", "watch", offsetof(struct conf, http_api.listen), 80, console },
+    { "HTTP-FLV", "play", offsetof(struct conf, http_server.listen), flv },
+    { "MP4", "play", offsetof(struct conf, http_server.listen), fmp4 },
+    { "HLS", "play", offsetof(struct conf, http_server.listen), hls },
+    { "DASH", "play", offsetof(struct conf, http_server.listen), dash },
+    { "web page", "play", offsetof(struct conf, http_server.listen), page },
+    { "console", "watch", offsetof(struct conf, http_api.listen), console },
 };
 
 static bool is_any(const char *host)
@@ -144,51 +126,51 @@ static bool is_any(const char *host)
     return !*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-static void set_host(struct example *e, const struct conf_endpoint *at, int usual)
+/* The first of them, and its port unless it is the usual one; "": there is none. */
+static void put_host(const struct example *e, const struct conf_endpoints *listen, int usual,
+                     char host[HOST_MAX])
 {
+    const struct conf_endpoint *at = listen->v;
+    const char *name;
     char own[64];
-    const char *host = is_any(at->host) ? machine_address(e->c->stats.network, own, sizeof(own))
-                                        : at->host;
-    bool bracket = strchr(host, ':') != NULL;
-    int n = snprintf(e->host, sizeof(e->host), "%s%.200s%s", bracket ? "[" : "",
-                     *host ? host : "127.0.0.1", bracket ? "]" : "");
+    int n;
 
+    host[0] = '\0';
+    if (listen->n == 0)
+        return;
+    name = is_any(at->host) ? machine_address(e->c->stats.network, own, sizeof(own)) : at->host;
+    n = snprintf(host, HOST_MAX, strchr(name, ':') ? "[%.200s]" : "%.200s",
+                 *name ? name : "127.0.0.1");
     if (at->port != usual)
-        (void)snprintf(e->host + n, sizeof(e->host) - (size_t)n, ":%d", at->port);
+        (void)snprintf(host + n, HOST_MAX - (size_t)n, ":%d", at->port);
 }
 
 static void tell_row(struct example *e, size_t i)
 {
-    const struct conf_endpoints *listen = (const void *)((const char *)e->c + rows[i].listen);
     char text[TEXT_MAX];
 
-    if (listen->n == 0)
-        return;
-    set_host(e, &listen->v[0], rows[i].usual);
-    if (rows[i].shape(e, text, sizeof(text)))
+    put_host(e, (const void *)((const char *)e->c + rows[i].listen), HTTP_USUAL, e->host);
+    if (*e->host && rows[i].shape(e, text, sizeof(text)))
         log_public(LINE, rows[i].name, rows[i].use, text);
 }
 
-static void tell_served(struct example *e, const struct conf_served *s)
+static void tell_address(struct example *e, const struct conf_served *s,
+                         const struct conf_address *a)
 {
-    const struct conf_endpoints *listen = conf_served_listen(s, e->c);
+    const struct conf_variable v[] = {
+        { "host", e->host }, { "api", e->api }, { "query", e->query }, { "more", e->more },
+        { "h", e->h },
+    };
+    const struct conf_expand with = { .v = v, .n = 5, .msec = -1 };
+    char text[TEXT_MAX];
+    err_t err;
 
-    if (listen->n == 0 || !conf_served_is_on(s, e->c))
+    if (!a->use || !*e->host || (!*e->api && strstr(a->format, "[api]")))
         return;
-    set_host(e, &listen->v[0], s->usual);
-    for (size_t i = 0; i < sizeof(s->addresses) / sizeof(s->addresses[0]); i++) {
-        const struct conf_variable v[] = {
-            { "host", e->host }, { "query", e->query }, { "h", e->srt },
-        };
-        const struct conf_expand with = { .v = v, .n = 3, .msec = -1 };
-        char text[TEXT_MAX];
-        err_t err = s->addresses[i].use
-                    ? conf_expand(s->addresses[i].format, &with, text, sizeof(text)) : NULL;
-
-        if (!err && s->addresses[i].use)
-            log_public(LINE, s->text, s->addresses[i].use, text);
-        err_free(&err);
-    }
+    err = conf_expand(a->format, &with, text, sizeof(text));
+    if (!err)
+        log_public(LINE, s->text, a->use, text);
+    err_free(&err);
 }
 
 static void tell_protocols(struct example *e)
@@ -197,8 +179,11 @@ static void tell_protocols(struct example *e)
     enum protocol_id id = 0;
 
     while ((s = conf_served_next(s, &id))) {
-        if (conf_protocol_in(conf_protocol(id), e->vhost))
-            tell_served(e, s);
+        if (!conf_protocol_in(conf_protocol(id), e->vhost) || !conf_served_is_on(s, e->c))
+            continue;
+        put_host(e, conf_served_listen(s, e->c), s->usual, e->host);
+        for (size_t i = 0; i < sizeof(s->addresses) / sizeof(s->addresses[0]); i++)
+            tell_address(e, s, &s->addresses[i]);
     }
 }
 
@@ -212,8 +197,11 @@ void addresses_tell(const struct conf *c)
         return;
     if (strcmp(e.vhost->name, "__defaultVhost__") != 0) {
         (void)snprintf(e.query, sizeof(e.query), "?vhost=%.200s", e.vhost->name);
-        (void)snprintf(e.srt, sizeof(e.srt), "h=%.200s,", e.vhost->name);
+        (void)snprintf(e.more, sizeof(e.more), "&vhost=%.200s", e.vhost->name);
+        (void)snprintf(e.h, sizeof(e.h), "h=%.200s,", e.vhost->name);
     }
+    if (c->http_api.enabled)
+        put_host(&e, &c->http_api.listen, HTTP_USUAL, e.api);
     log_trace("ready; live/livestream stands for any application and stream:");
     tell_protocols(&e);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -2,6 +2,7 @@
 /* server_one.c - what a server has at one worker: made, run, given another snapshot, ended. */
 #include "app/server_parts.h"
 
+#include "app/api/auth.h"
 #include "app/api/console.h"
 #include "app/heartbeat.h"
 #include "app/history.h"
@@ -17,7 +18,6 @@
 #include "serve/http/packed.h"
 #include "serve/http/static.h"
 #include "serve/http/vod.h"
-#include "serve/rtsp/tunnel.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
 #include "session/hooks.h"
@@ -109,6 +109,16 @@ static void mount(struct server *s)
     http_static_mount(s->http.mux);
 }
 
+static void mount_protocols(struct server *s)
+{
+    for (int i = 0; i < PROTOCOLS; i++) {
+        if (protocols[i]->mount)
+            protocols[i]->mount(s->http.mux, api_auth_ask_token, api_parts_of(s->api)->guard);
+        if (protocols[i]->tunnel)
+            s->http.first = protocols[i]->tunnel;
+    }
+}
+
 static void make_env(struct server *s, const struct server_self *self)
 {
     s->env = (struct session_env){ .conf = conf_ref(self->conf), .generation = 1,
@@ -141,8 +151,7 @@ struct server *server_make(const struct server_self *self)
     make_env(s, self);
     co_group_init(&s->connections);
     co_group_init(&s->helpers);
-    s->http = (struct http_service){ .env = &s->env, .mux = http_mux_new(),
-                                     .first = rtsp_tunnel_http };
+    s->http = (struct http_service){ .env = &s->env, .mux = http_mux_new() };
     s->sinks = sinks_new(&s->env);
     mount(s);
     s->listeners = listeners_new(server_accept, s);
@@ -151,10 +160,7 @@ struct server *server_make(const struct server_self *self)
         s->history = history_new();
     }
     make_api(s);
-    for (int i = 0; i < PROTOCOLS; i++) { /* behind what asks for the token of the API */
-        if (protocols[i]->mount)
-            protocols[i]->mount(s->http.mux);
-    }
+    mount_protocols(s);
     return s;
 }
 

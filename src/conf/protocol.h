@@ -20,8 +20,9 @@ enum conf_served_flag {
     CONF_SERVED_NO_PROXY = 8, /* its `listen` takes no proxy_protocol */
 };
 
-/* An address that clients use, for the log: [host] has the port, if it is not the usual one;
- * [query] and [h] say which vhost, if it is not the default one. */
+/* An address that clients use, for the log: [host] has the port, if it is not the usual one, and
+ * [api] is the host of the API, without which there is no such address; [query], [more] ("&vhost=")
+ * and [h] say which vhost, if it is not the default one. */
 struct conf_address {
     const char *use;       /* "publish, play" */
     const char *format;    /* "rtsp://[host]/live/livestream[query]" */
@@ -55,6 +56,9 @@ struct conf_protocol {
     size_t max, max_ip;    /* ints: clients at one time, and of one address; CONF_NOWHERE: no limits
                             * of its own */
     int ip_most;
+    /* Ports of UDP beside its endpoints, from *first on, and what to do if one is taken; gives how
+     * many for so many workers. NULL: none. */
+    unsigned (*ports)(const struct conf *c, unsigned workers, int *first, const char **remedy);
     /* What no row of a table can say; NULL: nothing. */
     err_t (*check)(const struct conf *c);
     err_t (*check_vhost)(const struct conf_vhost *v);

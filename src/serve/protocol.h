@@ -8,12 +8,10 @@
 #define SERVE_PROTOCOL_H
 
 #include "conf/protocol.h"
-#include "session/env.h"
-#include "session/peers.h"
+#include "serve/http/http.h"
 
 struct counter_table;
 struct datagram_protocol;
-struct http_mux;
 struct io_tls_server;
 
 /* A connection that came. */
@@ -31,7 +29,10 @@ struct protocol {
      * to the conversation, or stays the caller's. NULL: it has no connections. Does not yield. */
     err_t (*accept)(struct session_env *env, const struct protocol_guest *guest,
                     struct peers_place *place);
-    void (*mount)(struct http_mux *mux);       /* what it answers over HTTP; NULL: nothing */
+    /* What it answers over HTTP; `ask`, which knows the token of the API, goes in front of what
+     * begins a client. NULL: nothing */
+    void (*mount)(struct http_mux *mux, http_handler *ask, void *arg);
+    http_handler *tunnel; /* takes, before all others, what is no request of HTTP; or NULL */
     const struct datagram_protocol *datagrams; /* NULL: it has none */
     const struct counter_table *counters;      /* for metrics and the log; NULL: none */
 };

@@ -24,8 +24,6 @@ struct tokens;
 struct replicas;
 struct rtmp_in_pool;
 struct workers;
-struct rtsp_multicast;
-struct rtsp_udp;
 struct vod;
 
 /* A client's stream, what was asked for, resolved; and who the client is. Borrowed strings. */
@@ -70,8 +68,6 @@ struct session_env {
     struct co_group *connections; /* all of this worker: those that come from others join it */
     struct co_group *helpers;     /* what serves no one connection; ends after those;
                                    * NULL: there is none */
-    struct rtsp_udp *rtsp_udp;    /* ports of this worker for media of RTSP; NULL: none yet */
-    struct rtsp_multicast *rtsp_multicast; /* its streams that are sent to groups; NULL: none */
     struct vod *vod;              /* files on demand of this worker; NULL: none */
     void *service[PROTOCOLS];     /* of this worker, by protocol: its files know what; or NULL */
     struct sampled sampled;              /* sample lines of the log */

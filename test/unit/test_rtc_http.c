@@ -69,11 +69,18 @@ static char out[1 << 20];
 
 #define RTC "rtc_server { enabled on; } "
 
+static err_t ask_nothing(struct http_exchange *x, void *arg)
+{
+    (void)arg;
+    x->declined = true;
+    return NULL;
+}
+
 static void begin(const char *conf)
 {
     env = env_new_format("listen 1935; http_server { enabled on; dir /nowhere; } %s", conf);
     service = (struct http_service){ .env = env, .mux = http_mux_new() };
-    rtc_http_mount(service.mux);
+    rtc_http_mount(service.mux, ask_nothing, NULL);
     asked[0] = '\0';
 }
 
@@ -320,14 +327,15 @@ static void test_off(void **state)
 {
     static const char in[] = "POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n";
     static const char *const confs[] = { "", "rtc_server { enabled off; }" };
-    const char *path;
+    static const char *const paths[] = { "/rtc/v1/publish/", "/rtc/v1/play/", "/rtc/v1/whip/", "/rtc/v1/whep/",
+                                         "/rtc/v1/whip-play/" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(confs); i++) {
         begin(confs[i]);
-        for (unsigned k = 0; (path = rtc_http_path(k)); k++) {
+        for (size_t k = 0; k < COUNT(paths); k++) {
             char head[256];
-            int n = snprintf(head, sizeof(head), in, path);
+            int n = snprintf(head, sizeof(head), in, paths[k]);
 
             answers();
             talk_of(head, (size_t)n, 0);

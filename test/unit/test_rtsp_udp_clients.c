@@ -26,7 +26,7 @@ static void env_begin(bool gso)
 static void env_end(void)
 {
     assert_ok(co_group_stop(&helpers));
-    assert_null(env->rtsp_udp);
+    assert_null(env->service[PROTOCOL_RTSP]);
     env_free(&env);
 }
 
@@ -381,7 +381,7 @@ static void test_ports_are_one_sessions(void **state)
     assert_ok(rtsp_udp_add(b, 1, (struct rtsp_pair){ 5000, 5001 }));
     rtsp_udp_peer_free(a);
     rtsp_udp_close(u); /* b goes on with it, new ones do not */
-    assert_null(env->rtsp_udp);
+    assert_null(env->service[PROTOCOL_RTSP]);
     assert_err(rtsp_udp_peer_new(&a, u, "127.0.0.1", "", on_input, &nobodys), ERR_DENIED);
     rtsp_udp_peer_free(b);
     assert_ok(co_group_wait(&helpers));

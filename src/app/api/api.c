@@ -366,7 +366,6 @@ struct api *api_new(const struct api_parts *parts)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         mount_rows(a, rows[i]);
     metrics_mount(&a->parts);
-    api_auth_mount_rtc(a->parts.guard, parts->mux);
     return a;
 }
 

@@ -4,7 +4,6 @@
 
 #include "app/api/change.h"
 #include "proto/http/basic.h"
-#include "serve/rtc/http.h"
 #include "session/guard.h"
 
 #include <stdio.h>
@@ -109,22 +108,11 @@ err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, bool told, enum
     return api_change_refuse_public(g, x);
 }
 
-/* Then it is for who comes behind it. */
-static err_t ask_rtc(struct http_exchange *x, void *guard)
+err_t api_auth_ask_token(struct http_exchange *x, void *guard)
 {
     enum api_who who = API_ANYBODY;
     err_t err = conf_auth_of_rtc(&x->conf->http_api.auth) ? ask(guard, x, &who) : NULL;
 
-    x->declined = !err && who != API_REFUSED;
+    x->declined = !err && who != API_REFUSED; /* then it is for the next one */
     return err;
-}
-
-void api_auth_mount_rtc(struct api_guard *g, struct http_mux *mux)
-{
-    const char *path;
-
-    for (unsigned i = 0; (path = rtc_http_path(i)); i++)
-        (void)http_mux_add(mux, &(struct http_mount){
-            .pattern = path, .methods = HTTP_METHODS_ANY,
-            .ports = HTTP_PORT_SERVER | HTTP_PORT_API, .handler = ask_rtc, .arg = g });
 }

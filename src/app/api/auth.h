@@ -20,9 +20,8 @@ enum api_who {
  * even look is refused, unless it is `told` to everybody. Yields. */
 err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, bool told, enum api_who *who)
     __attribute__((warn_unused_result));
-/* In front of what is mounted there after it: http_api.auth.rtc_bearer_enabled. The guard is
- * borrowed. */
-void api_auth_mount_rtc(struct api_guard *g, struct http_mux *mux);
+/* An http_handler in front of others, for http_api.auth.rtc_bearer_enabled; arg is the guard. */
+err_t api_auth_ask_token(struct http_exchange *x, void *guard) __attribute__((warn_unused_result));
 /* Is this value of Authorization that name and password? */
 bool api_auth_is(const char *value, const char *username, const char *password);
 /* Is it that token? */

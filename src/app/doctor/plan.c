@@ -93,16 +93,18 @@ static void add_served(struct doctor_plan *p, const struct conf *c)
     }
 }
 
-/* RTSP's are no endpoints: each worker has a pair. */
-static void add_pairs(struct doctor_plan *p, const struct conf *c)
+/* Those that are no endpoints. */
+static void add_more_ports(struct doctor_plan *p, const struct conf *c)
 {
-    const struct conf_rtsp_server *r = &c->rtsp_server;
+    for (int i = 0; i < PROTOCOLS; i++) {
+        const struct conf_protocol *of = conf_protocol((enum protocol_id)i);
+        struct doctor_port port = { .host = "", .names = of->name };
 
-    if (!r->enabled || !r->udp)
-        return;
-    *MORE(p, port) = (struct doctor_port){ .host = "", .port = r->udp_port, .names = "rtsp",
-        .n = 2 * p->workers, .remedy = "write another udp_port, or transports tcp" };
-    p->udp = true;
+        port.n = of->ports ? of->ports(c, p->workers, &port.port, &port.remedy) : 0;
+        if (port.n > 0)
+            *MORE(p, port) = port;
+        p->udp |= port.n > 0;
+    }
 }
 
 /* ---- paths */
@@ -279,7 +281,7 @@ struct doctor_plan *doctor_plan_new(struct conf *c, const struct doctor_how *how
     p->workers = (unsigned)cores_workers(c);
     (void)getrlimit(RLIMIT_NOFILE, &p->files);
     (void)getrlimit(RLIMIT_CORE, &p->core);
-    add_pairs(p, c);
+    add_more_ports(p, c);
     add_served(p, c);
     add_rtc(p, c);
     for (size_t i = 0; i < c->vhost.n; i++) {

@@ -179,7 +179,9 @@ static void resolve(struct conf *c)
 
 static const struct conf_served served[] = {
     { "rtc", "WebRTC", "rtc_server.listen", NULL, "rtc", PROTOCOL_RTC, CONF_SERVED_UDP,
-      CONF_OF(rtc_server.enabled), CONF_NOWHERE, CONF_OF(rtc_server.listen), .tls = CONF_NOWHERE },
+      CONF_OF(rtc_server.enabled), CONF_NOWHERE, CONF_OF(rtc_server.listen), CONF_NOWHERE,
+      { { "publish", "http://[api]/rtc/v1/whip/?app=live&stream=livestream[more]" },
+        { "play", "http://[api]/rtc/v1/whep/?app=live&stream=livestream[more]" } }, 0 },
     /* where it shares a port with HTTP the first byte says which it is */
     { "rtc", "WebRTC over TCP", "rtc_server.tcp.listen", NULL, "rtc", PROTOCOL_HTTP,
       CONF_SERVED_NO_PROXY, CONF_OF(rtc_server.tcp.enabled), CONF_OF(rtc_server.enabled),

@@ -324,6 +324,14 @@ static void resolve(struct conf *c)
     }
 }
 
+/* Each worker has a pair. */
+static unsigned ports(const struct conf *c, unsigned workers, int *first, const char **remedy)
+{
+    *first = c->rtsp_server.udp_port;
+    *remedy = "write another udp_port, or transports tcp";
+    return c->rtsp_server.enabled && c->rtsp_server.udp ? 2 * workers : 0;
+}
+
 static const struct conf_served served[] = {
     { "rtsp", "RTSP", "rtsp_server.listen", "rtsp", "rtsp", PROTOCOL_RTSP, 0,
       CONF_OF(rtsp_server.enabled), CONF_NOWHERE, CONF_OF(rtsp_server.listen), CONF_NOWHERE,
@@ -337,5 +345,5 @@ const struct conf_protocol conf_protocol_rtsp = {
     .name = "rtsp", .served = served, .n_served = 2,
     .vhost = offsetof(struct conf_vhost, rtsp.enabled),
     .max = CONF_NOWHERE, .check = check, .check_vhost = check_vhost, .resolve = resolve,
-    .warn = warn, .vhost_alone = pulls,
+    .warn = warn, .vhost_alone = pulls, .ports = ports,
 };

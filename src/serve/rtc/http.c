@@ -153,20 +153,17 @@ static const struct rtc_http_place places[] = {
     { "/rtc/v1/whip-play/", rtc_http_whip, RTC_ASK_PLAY },
 };
 
-const char *rtc_http_path(unsigned i)
-{
-    return i < sizeof(places) / sizeof(places[0]) ? places[i].path : NULL;
-}
-
-void rtc_http_mount(struct http_mux *mux)
+void rtc_http_mount(struct http_mux *mux, http_handler *ask, void *arg)
 {
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        const struct http_mount mount = {
+        struct http_mount mount = {
             .pattern = places[i].path, .methods = HTTP_METHODS_ANY,
-            .ports = HTTP_PORT_SERVER | HTTP_PORT_API, .handler = places[i].handler,
-            .arg = (void *)(uintptr_t)&places[i],
+            .ports = HTTP_PORT_SERVER | HTTP_PORT_API, .handler = ask, .arg = arg,
         };
 
+        (void)http_mux_add(mux, &mount);
+        mount.handler = places[i].handler;
+        mount.arg = (void *)(uintptr_t)&places[i];
         (void)http_mux_add(mux, &mount);
     }
 }

@@ -6,9 +6,7 @@
 
 #include "serve/http/mux.h"
 
-/* Mount all of them, on both kinds of ports. */
-void rtc_http_mount(struct http_mux *mux);
-/* The paths of them, one after the other; NULL: there are no more. */
-const char *rtc_http_path(unsigned i);
+/* Mount all of them, on both kinds of ports, each behind `ask`. */
+void rtc_http_mount(struct http_mux *mux, http_handler *ask, void *arg);
 
 #endif

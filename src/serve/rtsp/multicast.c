@@ -35,6 +35,8 @@ struct rtsp_multicast {
     bool failed;
 };
 
+static _Thread_local struct rtsp_multicast *senders; /* of this worker */
+
 /* ---- groups */
 
 /* The same in every run: receivers and routers know the groups. */
@@ -65,9 +67,9 @@ bool rtsp_multicast_group(struct udp_addr *out, const struct conf_network *range
     return true;
 }
 
-static bool is_taken(const struct session_env *env, const struct udp_addr *group)
+static bool is_taken(const struct udp_addr *group)
 {
-    const struct rtsp_multicast *m = env->rtsp_multicast;
+    const struct rtsp_multicast *m = senders;
 
     while (m && !udp_addr_same(&m->group, group))
         m = m->next;
@@ -81,7 +83,7 @@ static bool find_group(const struct session_env *env, const char *stream, struct
 
     while (attempt <= RTSP_MULTICAST_MAX + RESERVED &&
            rtsp_multicast_group(out, range, stream, env->worker, workers, attempt)) {
-        if (!is_taken(env, out))
+        if (!is_taken(out))
             return true;
         attempt++;
     }
@@ -221,13 +223,13 @@ static void set_sender(struct rtsp_multicast *m, const struct session *s)
     m->param[RTP_WIRE_TRACKS] = TRACKS;
 }
 
-static void enlist(struct rtsp_multicast *m, struct session_env *env)
+static void enlist(struct rtsp_multicast *m)
 {
-    m->next = env->rtsp_multicast;
-    m->prev = &env->rtsp_multicast;
+    m->next = senders;
+    m->prev = &senders;
     if (m->next)
         m->next->prev = &m->next;
-    env->rtsp_multicast = m;
+    senders = m;
 }
 
 static err_t make(struct rtsp_multicast **out, const struct session *s, const char *local,
@@ -248,7 +250,7 @@ static err_t make(struct rtsp_multicast **out, const struct session *s, const ch
         return err;
     }
     set_sender(m, s);
-    enlist(m, s->env);
+    enlist(m);
     log_trace("multicast of %s is to %s, ports from %d on, by %s", name,
               ip_text(m->group.ip, text), m->port, local);
     *out = m;
@@ -257,7 +259,7 @@ static err_t make(struct rtsp_multicast **out, const struct session *s, const ch
 
 err_t rtsp_multicast_join(struct rtsp_multicast **out, const struct session *s, const char *local)
 {
-    struct rtsp_multicast *m = s->env->rtsp_multicast;
+    struct rtsp_multicast *m = senders;
     struct udp_addr at;
     unsigned n = 0;
     err_t err = udp_addr_parse(&at, local, 0);

@@ -84,8 +84,8 @@ static void unref(struct rtsp_udp *u)
         udp_close(u->side[i].socket);
         rtsp_udp_table_fini(&u->side[i].table);
     }
-    if (u->env->rtsp_udp == u)
-        u->env->rtsp_udp = NULL;
+    if (u->env->service[PROTOCOL_RTSP] == u)
+        u->env->service[PROTOCOL_RTSP] = NULL;
     free(u);
 }
 
@@ -196,8 +196,8 @@ void rtsp_udp_close(struct rtsp_udp *u)
     if (!u)
         return;
     u->closing = true;
-    if (u->env->rtsp_udp == u)
-        u->env->rtsp_udp = NULL;
+    if (u->env->service[PROTOCOL_RTSP] == u)
+        u->env->service[PROTOCOL_RTSP] = NULL;
     if (u->peers == 0)
         stop_readers(u);
 }
@@ -206,7 +206,7 @@ err_t rtsp_udp_of(struct rtsp_udp **out, struct session_env *env)
 {
     const struct conf_rtsp_server *conf = &env->conf->rtsp_server;
     int port = conf->udp_port + 2 * (int)env->worker;
-    struct rtsp_udp *u = env->rtsp_udp;
+    struct rtsp_udp *u = env->service[PROTOCOL_RTSP];
     err_t err;
 
     if (u && (u->port != port || u->plain == conf->udp_gso || u->closing)) {
@@ -217,7 +217,7 @@ err_t rtsp_udp_of(struct rtsp_udp **out, struct session_env *env)
         err = udp_new(&u, env, port, !conf->udp_gso);
         if (err)
             return err_wrap(err, "ports of RTSP");
-        env->rtsp_udp = u;
+        env->service[PROTOCOL_RTSP] = u;
         log_trace("RTSP over UDP has ports %d-%d", port, port + 1);
     }
     *out = u;

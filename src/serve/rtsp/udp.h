@@ -20,7 +20,7 @@
 #include "proto/rtsp/transport.h"
 #include "session/env.h"
 
-struct rtsp_udp;      /* a pair of ports, shared */
+struct rtsp_udp;      /* a pair of ports, shared: the service of RTSP of its worker */
 struct rtsp_udp_peer; /* one session's side; owned by it */
 
 /* ---- pairs of ports */
