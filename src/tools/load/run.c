@@ -251,46 +251,48 @@ static bool is_publisher(const struct load_run *run)
     return run->tool->kind & LOAD_PUBLISHERS || run->opts.input;
 }
 
-static void make_report(const struct load_run *run, struct load_report *r)
+static void make_report(struct load_run *run)
 {
+    struct load_now *n = &run->stat.now;
     co_usec now = co_clock(), from = run->mark ? run->mark : run->began;
+    enum load_tools kind = run->tool->kind;
     struct load_pid me;
 
-    memset(r, 0, sizeof(*r)); /* large: not by way of another one on the stack */
-    r->tool = run->tool->name;
-    r->url = run->opts.url;
-    r->clients = run->opts.clients;
-    r->seconds = (double)(now - from) / 1e6;
-    r->total_seconds = (double)(now - run->began) / 1e6;
+    memset(n, 0, sizeof(*n)); /* large: not by way of another one on the stack */
+    n->tool = run->tool->name;
+    n->url = run->opts.url;
+    n->kind = kind;
+    n->clients = run->opts.clients;
+    n->seconds = (double)(now - from) / 1e6;
+    n->total_seconds = (double)(now - run->began) / 1e6;
     if (load_pid_look(&me, getpid())) /* now, not the most there ever was */
-        r->rss_kb = (long)me.kb;
-    r->kind = run->tool->kind;
-    r->media_kbps = run->media_kbps;
-    r->gaps = !is_publisher(run) && r->kind != LOAD_HLS && !is_fast(run) &&
-              (r->kind != LOAD_RTMFP || run->opts.play);
-    r->cpu = 100 * (load_cpu_seconds() - run->cpu_at_mark) / r->seconds;
+        n->rss_kb = me.kb;
+    n->media_kbps = run->media_kbps;
+    n->gaps = !is_publisher(run) && kind != LOAD_HLS && !is_fast(run) &&
+              (kind != LOAD_RTMFP || run->opts.play);
+    n->cpu = 100 * (load_cpu_seconds() - run->cpu_at_mark) / n->seconds;
     for (int i = 0; i < run->started; i++) {
         const struct load_client *c = &run->clients[i];
 
         if (!c->alive)
             continue;
-        r->alive++;
+        n->alive++;
         if (c->mark_at && now > c->mark_at)
-            load_hist_add(&r->rate, rate_of(c, now));
-        if (r->gaps)
-            load_hist_add(&r->gap, c->longest_gap);
+            load_hist_add(&n->rate, rate_of(c, now));
+        if (n->gaps)
+            load_hist_add(&n->gap, c->longest_gap);
     }
+    load_stat_sum(&run->stat);
 }
 
-static void progress(const struct load_run *run, const struct load_report *r)
+static void progress(const struct load_stat *s)
 {
-    const struct load_stat *s = &run->stat;
+    const struct load_now *n = &s->now;
 
     fprintf(stderr, "\r\033[K%.0f s  alive %d/%d  failed %llu  read %.1f  written %.1f Mbit/s  "
                     "client p50 %llu kbit/s  latency p50 %.0f p99 %.0f ms",
-            r->total_seconds, r->alive, r->clients, (unsigned long long)s->failed,
-            (double)s->bytes_in * 8e-6 / r->seconds, (double)s->bytes_out * 8e-6 / r->seconds,
-            (unsigned long long)load_hist_at(&r->rate, 0.5),
+            n->total_seconds, n->alive, n->clients, (unsigned long long)s->failed,
+            n->read_mbps, n->write_mbps, (unsigned long long)load_hist_at(&n->rate, 0.5),
             (double)load_hist_at(&s->latency, 0.5) / 1000,
             (double)load_hist_at(&s->latency, 0.99) / 1000);
 }
@@ -313,23 +315,21 @@ static err_t supervise(struct load_run *run)
 
     while (!err && !all_over(run)) {
         co_usec now = co_clock();
-        struct load_report *r;
 
         err = start_due(run);
         if (run->started == o->clients && !full_at)
             full_at = now;
         if (o->warmup >= 0 && !run->mark && full_at && now >= full_at + seconds(o->warmup))
             set_mark(run);
-        if (now - shown >= CO_SECONDS(1) && (r = malloc(sizeof(*r)))) {
-            make_report(run, r);
+        if (now - shown >= CO_SECONDS(1)) {
+            make_report(run);
             if (terminal)
-                progress(run, r);
+                progress(&run->stat);
             if (!o->json && now - told >= seconds(o->summary)) {
-                load_report_line(stdout, &run->stat, r);
+                load_report_line(stdout, &run->stat);
                 told = now;
             }
             shown = now;
-            free(r);
         }
         if (!err)
             err = co_sleep(CO_MS(TICK_MS));
@@ -380,7 +380,6 @@ enum { MANY = 50 };
 
 static err_t run_all(struct load_run *run)
 {
-    struct load_report *r;
     err_t err, end;
 
     err = raise_limit(&run->opts);
@@ -395,18 +394,13 @@ static err_t run_all(struct load_run *run)
     if (!is_publisher(run) && run->opts.clients >= MANY)
         co_gather_always();
     run->clients = calloc((size_t)run->opts.clients, sizeof(*run->clients));
-    r = calloc(1, sizeof(*r));
-    if (!run->clients || !r)
+    if (!run->clients)
         return err_new(ERR_NO_MEMORY, "%d clients", run->opts.clients);
     co_group_init(&run->group);
     run->began = co_clock();
     err = supervise(run);
-    make_report(run, r);
-    if (run->opts.json)
-        load_report_json(stdout, &run->stat, r);
-    else
-        load_report_text(stdout, &run->stat, r);
-    free(r);
+    make_report(run);
+    (run->opts.json ? load_report_json : load_report_text)(stdout, &run->stat);
     end = co_group_stop(&run->group);
     err_free(&end); /* each client told its own */
     if (run->tool->finish)

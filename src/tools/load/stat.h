@@ -106,6 +106,23 @@ struct load_rtmfp_stat { /* of RTMFP */
     struct load_hist rtt;  /* µs of pings */
 };
 
+/* Numbers of the moment of the report. */
+struct load_now {
+    const char *tool, *url;
+    enum load_tools kind;
+    int clients, alive;
+    double seconds, total_seconds; /* since the mark; since the begin */
+    double cpu;                    /* of this process, % of a core, since the mark */
+    double rss_kb;
+    double media_kbps;             /* of the file that is published; 0: none is */
+    bool gaps;                     /* `gap` was measured */
+    struct load_hist rate; /* kbit/s of each client that is alive */
+    struct load_hist gap;  /* µs, the longest of each client */
+    /* load_stat_sum() */
+    double in_kbps, out_kbps, read_mbps, write_mbps;
+    double in_time, startup, loss, disconnected, opens; /* %; a session; %; %; a second */
+};
+
 struct load_stat {
     /* from the begin */
     uint64_t sessions, connected, ended, churned, failed;
@@ -124,20 +141,7 @@ struct load_stat {
     struct load_srt_stat srt;
     struct load_rtc_stat rtc;
     struct load_rtmfp_stat rtmfp;
-};
-
-/* Numbers of the moment of the report. */
-struct load_report {
-    const char *tool, *url;
-    int clients, alive;
-    double seconds, total_seconds; /* since the mark; since the begin */
-    double cpu;                    /* of this process, % of a core, since the mark */
-    long rss_kb;
-    struct load_hist rate; /* kbit/s of each client that is alive */
-    struct load_hist gap;  /* µs, the longest of each client */
-    bool gaps;              /* it was measured */
-    enum load_tools kind;
-    double media_kbps;      /* of the file that is published; 0: none is */
+    struct load_now now;
 };
 
 void load_stat_fail(struct load_stat *s, err_t err); /* err stays the caller's */
@@ -146,17 +150,12 @@ void load_stat_refused(struct load_stat *s, int status);
 /* Forget what is counted from the mark on. */
 void load_stat_mark(struct load_stat *s);
 
+/* The sums of `now`, once the rest of it is set. */
+void load_stat_sum(struct load_stat *s);
+
 /* "[report] ..." in the shape that users of such tools know. */
-void load_report_line(FILE *f, const struct load_stat *s, const struct load_report *r);
-void load_report_text(FILE *f, const struct load_stat *s, const struct load_report *r);
-void load_report_json(FILE *f, const struct load_stat *s, const struct load_report *r);
-
-/* One line of text and one member of JSON, with a comma in front, of a histogram of µs. */
-void load_report_text_ms(FILE *f, const char *name, const struct load_hist *h);
-void load_report_json_ms(FILE *f, const char *name, const struct load_hist *h);
-
-/* rtmfp_report.c: lines, and members of an object with a comma in front, of RTMFP alone. */
-void load_rtmfp_text(FILE *f, const struct load_stat *s, const struct load_report *r);
-void load_rtmfp_json(FILE *f, const struct load_stat *s, const struct load_report *r);
+void load_report_line(FILE *f, const struct load_stat *s);
+void load_report_text(FILE *f, const struct load_stat *s);
+void load_report_json(FILE *f, const struct load_stat *s);
 
 #endif
