@@ -150,6 +150,43 @@ static void test_a_part_is_enough(void **state)
     http_reply_free(&r);
 }
 
+static err_t count(void *arg, size_t n)
+{
+    *(size_t *)arg += n;
+    return NULL;
+}
+
+/* Of a client that asks again over the same connection, and does not keep what comes. */
+static void test_dropped(void **state)
+{
+    static const char answer[] = "HTTP/1.1 302 Found\r\nLocal: x\r\nLocation: /b\r\nServer: y\r\n"
+                                 "Content-Length: 20\r\n\r\n01234567890123456789";
+    char buffer[64];
+    size_t size = strlen(answer), n;
+    const struct http_call call = { .timeout = 1000000, .keep = true, .drop = true, .came = count,
+                                    .arg = &n, .buffer = buffer, .buffer_size = sizeof(buffer) };
+    struct http_reply r;
+
+    (void)state;
+    for (size_t piece = 0; piece < 20; piece++) {
+        char said[200];
+
+        n = 0;
+        assert_ok(ask("http://h/a", &call, answer, size, piece, &r, said, 200));
+        assert_string_equal(said, "GET /a HTTP/1.1\r\nHost: h\r\nAccept: */*\r\n\r\n");
+        assert_int_equal(n, size);
+        assert_int_equal(r.status, 302);
+        assert_string_equal(r.location, "/b");
+        assert_true(r.keep && r.size == 0);
+        http_reply_free(&r);
+    }
+    assert_err(ask("http://h/a", &call, OK "Content-Length: 1\r\n\r\nab", strlen(OK) + 23, 0, &r,
+                   NULL, 4096), ERR_HTTP);
+    assert_ok(ask("http://h/a", &call, "HTTP/1.0 200 OK\r\n\r\n", 19, 0, &r, NULL, 4096));
+    assert_true(!r.keep && !r.location);
+    http_reply_free(&r);
+}
+
 static void test_requests(void **state)
 {
     static const char get[] = "GET /a?b HTTP/1.1\r\nHost: h:81\r\nAccept: */*\r\n"
@@ -178,7 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_urls), TEST(test_answers), TEST(test_cut_at_every_byte),
-        TEST(test_a_part_is_enough), TEST(test_requests),
+        TEST(test_a_part_is_enough), TEST(test_dropped), TEST(test_requests),
     };
 
     assert_ok(co_init());

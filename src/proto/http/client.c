@@ -126,7 +126,7 @@ static void put_head(struct wr *w, const struct http_place *to, const struct htt
         wr_printf(w, "Content-Type: %s\r\n", call->type ? call->type : "application/json");
     if (call->body || strcmp(method, "POST") == 0)
         wr_printf(w, "Content-Length: %zu\r\n", call->size);
-    wr_printf(w, "Connection: close\r\n\r\n");
+    wr_printf(w, "%s\r\n", call->keep ? "" : "Connection: close\r\n");
 }
 
 static err_t say(struct io *io, const struct http_place *to, const struct http_call *call)
@@ -151,16 +151,41 @@ static err_t say(struct io *io, const struct http_place *to, const struct http_c
 
 struct reading {
     http_parser parser;
-    struct wr body;
+    struct wr body, location;
     size_t head;       /* bytes so far */
-    bool in_body, done, full;
+    char name[sizeof("Location")]; /* the begin of the field's */
+    size_t name_size;
+    bool in_value, in_body, drop, keep, done, full;
 };
+
+static int on_field(http_parser *p, const char *at, size_t size)
+{
+    struct reading *r = p->data;
+
+    if (r->in_value)
+        r->name_size = 0;
+    r->in_value = false;
+    for (size_t i = 0; i < size && r->name_size < sizeof(r->name); i++)
+        r->name[r->name_size++] = at[i];
+    return 0;
+}
+
+static int on_value(http_parser *p, const char *at, size_t size)
+{
+    struct reading *r = p->data;
+
+    r->in_value = true;
+    if (r->name_size == strlen("Location") && strncasecmp(r->name, "Location", r->name_size) == 0)
+        wr_bytes(&r->location, at, size);
+    return r->location.bad;
+}
 
 static int on_head(http_parser *p)
 {
     struct reading *r = p->data;
 
     r->in_body = p->status_code >= 200;
+    r->keep = http_should_keep_alive(p);
     return 0;
 }
 
@@ -169,6 +194,8 @@ static int on_body(http_parser *p, const char *at, size_t size)
     struct reading *r = p->data;
     size_t room = r->body.limit - r->body.len;
 
+    if (r->drop)
+        return 0;
     r->full = size > room;
     wr_bytes(&r->body, at, r->full ? room : size);
     return r->full || r->body.bad;
@@ -186,19 +213,23 @@ static int on_end(http_parser *p)
 }
 
 static const http_parser_settings settings = {
-    .on_headers_complete = on_head, .on_body = on_body, .on_message_complete = on_end,
+    .on_header_field = on_field, .on_header_value = on_value, .on_headers_complete = on_head,
+    .on_body = on_body, .on_message_complete = on_end,
 };
 
 static err_t feed(struct reading *r, const char *data, size_t size, const struct http_call *call)
 {
     enum http_errno bad;
+    size_t used;
 
     if (!r->in_body)
         r->head += size;
-    (void)http_parser_execute(&r->parser, &settings, data, size);
+    used = http_parser_execute(&r->parser, &settings, data, size);
     bad = HTTP_PARSER_ERRNO(&r->parser);
     if (r->body.bad)
         return wr_err(&r->body, "an answer");
+    if (r->done && call->keep && used < size)
+        return err_new(ERR_HTTP, "%zu bytes behind an answer", size - used);
     if (r->done || (r->full && call->cut))
         return NULL;
     if (r->full)
@@ -211,8 +242,8 @@ static err_t feed(struct reading *r, const char *data, size_t size, const struct
 static err_t read_answer(struct reading *r, struct io *io, const struct http_call *call,
                          co_usec until)
 {
-    char buf[READ_SIZE];
-    size_t n;
+    char own[READ_SIZE], *buf = call->buffer ? call->buffer : own;
+    size_t size = call->buffer ? call->buffer_size : sizeof(own), n;
     err_t err = NULL;
 
     while (!err && !r->done && !(r->full && call->cut)) {
@@ -221,7 +252,7 @@ static err_t read_answer(struct reading *r, struct io *io, const struct http_cal
         if (left <= 0)
             return err_new(ERR_IO_TIMEOUT, "no answer in %lld ms", us_to_ms(call->timeout));
         io->read_timeout = left;
-        err = io_read(io, buf, sizeof(buf), &n);
+        err = io_read(io, buf, size, &n);
         if (err && err_code(err) == ERR_IO_CLOSED) { /* which may be the end of the body */
             err_t short_of = feed(r, NULL, 0, call);
 
@@ -230,6 +261,10 @@ static err_t read_answer(struct reading *r, struct io *io, const struct http_cal
             err_free(&short_of);
         } else if (!err) {
             err = feed(r, buf, n, call);
+            if (!err && call->came) {
+                err = call->came(call->arg, n);
+                until = co_clock() + call->timeout;
+            }
         }
     }
     return err;
@@ -239,13 +274,14 @@ err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_
                        const struct http_call *call)
 {
     co_usec until = co_clock() + call->timeout;
-    struct reading r = { .done = false };
+    struct reading r = { .drop = call->drop };
     err_t err;
 
     *out = (struct http_reply){ 0 };
     http_parser_init(&r.parser, HTTP_RESPONSE);
     r.parser.data = &r;
     wr_init(&r.body, call->max_reply);
+    wr_init(&r.location, URL_MAX);
     io->write_timeout = call->timeout;
     err = say(io, to, call);
     if (!err)
@@ -253,21 +289,29 @@ err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_
     if (!err) {
         out->status = r.parser.status_code;
         out->size = r.body.len;
+        out->keep = r.keep;
         r.body.limit++; /* for the zero */
         wr_u8(&r.body, '\0');
+        if (r.location.len > 0)
+            wr_u8(&r.location, '\0');
         err = wr_err(&r.body, "an answer");
     }
+    if (!err)
+        err = wr_err(&r.location, "a Location");
     if (err) {
         wr_free(&r.body);
+        wr_free(&r.location);
         return err;
     }
     out->body = (char *)r.body.buf;
+    out->location = (char *)r.location.buf;
     return NULL;
 }
 
 void http_reply_free(struct http_reply *r)
 {
     free(r->body);
+    free(r->location);
     *r = (struct http_reply){ 0 };
 }
 

@@ -2,8 +2,8 @@
 /* client.h - ask an HTTP server: one request, one answer: RFC 9110, RFC 9112.
  *
  * Straight down: resolve, connect, perhaps TLS, say the request, read the answer to its end, all
- * of it before one deadline. Made for small answers (verdicts of a backend); it follows no
- * redirects and sends no cookies.
+ * of it before one deadline. Made for small answers (verdicts of a backend), and for whoever takes
+ * large ones as they come; it follows no redirects and sends no cookies.
  */
 #ifndef HTTP_CLIENT_H
 #define HTTP_CLIENT_H
@@ -37,10 +37,20 @@ struct http_call {
     size_t max_reply;            /* bytes of the answer's body */
     bool cut;                    /* read so much and no more, instead of ERR_TOO_LARGE */
     struct io_tls_trust trust;
+    /* for clients that ask again, and do not need what comes */
+    bool keep;                   /* the connection, if the server does */
+    bool drop;                   /* the body is not kept */
+    void *buffer;                /* to read into, free for others when this yields; NULL: its own */
+    size_t buffer_size;
+    err_t (*came)(void *arg, size_t n); /* so many bytes, and there is all of `timeout` for more;
+                                         * may yield; may be NULL */
+    void *arg;
 };
 
 struct http_reply {
     int status;
+    bool keep;      /* another request may follow on the connection */
+    char *location; /* as a redirect has it; NULL without */
     char *body; /* malloc'ed, with a '\0' behind it; NULL without */
     size_t size;
 };

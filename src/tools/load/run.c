@@ -266,7 +266,7 @@ static void make_report(struct load_run *run)
     n->seconds = (double)(now - from) / 1e6;
     n->total_seconds = (double)(now - run->began) / 1e6;
     if (load_pid_look(&me, getpid())) /* now, not the most there ever was */
-        n->rss_kb = me.kb;
+        n->rss_kb = (uint64_t)me.kb;
     n->media_kbps = run->media_kbps;
     n->gaps = !is_publisher(run) && kind != LOAD_HLS && !is_fast(run) &&
               (kind != LOAD_RTMFP || run->opts.play);

@@ -17,7 +17,7 @@ struct player {
     struct load_client *c;
     struct load_fetch fetch;
     char url[LOAD_FETCH_URL];        /* of the media playlist */
-    struct wr text;                   /* of the list */
+    struct http_reply text;           /* of the list */
     struct load_hls_list list;
     struct load_hls_play play;
     struct load_hls_place next;
@@ -62,7 +62,7 @@ static err_t fetch_media(struct player *p, struct m3u8_text uri)
     if (err)
         return err;
     p->fetch.media = true;
-    err = load_fetch_get(&p->fetch, url, NULL);
+    err = load_fetch_get(&p->fetch, url, NULL, 0);
     p->fetch.media = false;
     return err;
 }
@@ -157,20 +157,25 @@ static err_t fetch_hint(struct player *p)
 static err_t parse(struct player *p)
 {
     load_hls_list_free(&p->list);
-    return load_hls_list_parse(&p->list, (const char *)p->text.buf, p->text.len,
+    return load_hls_list_parse(&p->list, p->text.body, p->text.size,
                                p->c->run->opts.plain);
 }
 
 static err_t fetch_list(struct player *p, const char *url)
 {
+    struct http_reply text = { 0 };
     err_t err;
 
     p->asked_at = co_clock();
-    err = load_fetch_get(&p->fetch, url, &p->text);
+    err = load_fetch_get(&p->fetch, url, &text, LIST_MAX);
     if (err)
         return err_wrap(err, "playlist");
-    if (p->fetch.status != 200)
+    if (p->fetch.status != 200) {
+        http_reply_free(&text);
         return err_new(ERR_HTTP, "status %d for the playlist", p->fetch.status);
+    }
+    http_reply_free(&p->text);
+    p->text = text;
     p->c->run->stat.hls.lists++;
     return parse(p);
 }
@@ -345,11 +350,10 @@ static err_t play(struct load_client *c, const struct load_url *url)
         return err_new(ERR_NO_MEMORY, "a player");
     p->c = c;
     load_fetch_init(&p->fetch, c, url);
-    wr_init(&p->text, LIST_MAX);
     (void)snprintf(p->url, sizeof(p->url), "%s/%s", url->tc_url, url->stream);
     err = watch(p);
     load_hls_list_free(&p->list);
-    wr_free(&p->text);
+    http_reply_free(&p->text);
     free(p);
     return err;
 }

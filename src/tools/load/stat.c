@@ -177,7 +177,7 @@ static const struct row json[] = {
     REAL(SERVER, "server_cpu_us_per_open", 1, rtmfp.cpu_open),
     REAL(SERVER, "server_cpu_percent", 3, rtmfp.cpu_steady),
     REAL(SERVER, "server_kb_per_session", 3, rtmfp.kb_session),
-    REAL(ALL, "cpu_percent", 2, now.cpu), REAL(ALL, "rss_kb", 0, now.rss_kb),
+    REAL(ALL, "cpu_percent", 2, now.cpu), COUNT(ALL, "rss_kb", now.rss_kb),
 };
 
 static int rows_of(const struct load_stat *s)
@@ -291,7 +291,7 @@ void load_report_text(FILE *f, const struct load_stat *s)
         else
             text_line(f, s, &text[i]);
     }
-    fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", n->cpu, n->rss_kb / 1024);
+    fprintf(f, "  this tool    %.1f %% of a core, %.1f MB\n", n->cpu, (double)n->rss_kb / 1024);
     fflush(f);
 }
 

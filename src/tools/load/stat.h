@@ -113,7 +113,7 @@ struct load_now {
     int clients, alive;
     double seconds, total_seconds; /* since the mark; since the begin */
     double cpu;                    /* of this process, % of a core, since the mark */
-    double rss_kb;
+    uint64_t rss_kb;
     double media_kbps;             /* of the file that is published; 0: none is */
     bool gaps;                     /* `gap` was measured */
     struct load_hist rate; /* kbit/s of each client that is alive */
