@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* ---- is JSON small enough to be parsed: on a small stack, and in a short time? */
+
+/* No object or array is more than `depth` deep in others, and there are at most `values` opening
+ * brackets and commas: every value but the first has one of them. The parser calls itself for what
+ * is nested and allocates memory for each value, so this is asked first of whatever comes from
+ * others. */
+bool jpick_is_flat(const char *text, size_t size, int depth, size_t values);
+
 struct jpick {
     const char *key; /* a member of the outermost object; keys with escapes do not match */
     char *text;      /* out: malloc'ed, zero-terminated; NULL: no such member, or no string */

@@ -77,4 +77,16 @@ static inline uint64_t text_hash_more(uint64_t hash, const char *piece, size_t s
  * choose names that collide. The same on all threads, another one in each run. */
 uint32_t text_hash(const char *text);
 
+/* ---- names with a star at the end: it stands for whatever follows. */
+
+/* Is it that text, or does it begin with what is before the star? */
+static inline bool star_is_for(const char *pattern, const char *text)
+{
+    size_t n = strlen(pattern);
+
+    if (n > 0 && pattern[n - 1] == '*')
+        return strncmp(pattern, text, n - 1) == 0;
+    return strcmp(pattern, text) == 0;
+}
+
 #endif

@@ -7,6 +7,12 @@
  */
 #include "co/co.h"
 
+#include "base/container_of.h"
+#include "base/log.h"
+#include "co/holds.h"
+#include "co/pulse.h"
+#include "co/ticker.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -20,16 +26,31 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/container_of.h"
-#include "base/log.h"
-#include "co/deadline.h"
-#include "co/holds.h"
-#include "co/inside.h"
-#include "co/pulse.h"
-#include "co/ticker.h"
+enum { CO_CID_SIZE = 8 };
+
+struct co {
+    struct co *next, **prev; /* in the group */
+    struct co_group *group;
+    const char *name;
+    co_fn *fn;
+    void *arg;
+    st_thread_t thread;
+    struct co_timer timer; /* may be set longer than the wait lasts, see co_park() */
+    co_usec deadline;      /* of the park, CO_FOREVER without */
+    bool parked, woken, timed_out;
+    bool stop;  /* its waits end; co_stop_hold() takes that back for a while */
+    bool asked; /* by co_stop() */
+    unsigned waits;
+    unsigned yielded_at; /* of these, when it let others run last */
+    char cid[CO_CID_SIZE + 1];
+    struct log_budget lines;
+    err_t why;                /* it was; NULL: ERR_STOPPED */
+    struct co_deadline *over; /* those that passed, the first one first */
+};
 
 enum { STACK_SIZE = 64 * 1024, STACK_DEEP = 256 * 1024 };
 
+/* The coroutine that runs. A global name on purpose: debuggers and the watchdog look at it. */
 _Thread_local struct co *co_current;
 
 static _Thread_local struct co primordial = { .name = "main" };
@@ -272,9 +293,11 @@ void co_stop(struct co *co, err_t why)
 err_t co_stop_why(void)
 {
     const struct co *me = co_current;
+    const struct co_deadline *d = me ? me->over : NULL;
 
-    if (me && me->over)
-        return co_deadline_error(me->over);
+    if (d)
+        return err_new_at(d->file, d->line, d->func, d->code, 0, "%s in %lld ms", d->text,
+                          us_to_ms(d->after));
     return me && me->why ? err_copy(me->why) : err_new(ERR_STOPPED, "%s", co_name());
 }
 
@@ -517,4 +540,52 @@ void co_pulse(struct co_pulse *out)
 {
     *out = (struct co_pulse){ &st_switch_count, &st_look_count, &st_in_idle,
                               ticker_quiet() };
+}
+
+/* ---- a time by which a coroutine must be through with something */
+
+static void on_passed(struct co_timer *t)
+{
+    struct co_deadline *d = (struct co_deadline *)(void *)t;
+    struct co_deadline **at = &d->co->over;
+
+    while (*at)
+        at = &(*at)->next;
+    *at = d;
+    d->next = NULL;
+    d->passed = true;
+    d->co->stop = true;
+    if (d->co->parked) /* else its next wait sees it: no wake is left for one after that */
+        co_unpark(d->co);
+}
+
+void co_deadline_set_at(struct co_deadline *d, co_usec after, enum err_code code,
+                        const char *text, const char *file, int line, const char *func)
+{
+    co_deadline_cancel(d);
+    d->co = co_self();
+    d->code = code;
+    d->after = after;
+    d->text = text;
+    d->file = file;
+    d->line = line;
+    d->func = func;
+    if (after > 0)
+        co_timer_set(&d->timer, co_now() + after, on_passed);
+}
+
+void co_deadline_cancel(struct co_deadline *d)
+{
+    struct co_deadline **at;
+
+    co_timer_cancel(&d->timer);
+    if (!d->passed)
+        return;
+    at = &d->co->over;
+    while (*at != d)
+        at = &(*at)->next;
+    *at = d->next;
+    d->passed = false;
+    if (!d->co->over && !d->co->asked)
+        d->co->stop = false;
 }

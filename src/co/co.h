@@ -4,7 +4,7 @@
  * Every coroutine belongs to a group and ends before the group does. A connection that needs a
  * second coroutine makes a group on its own stack. State-threads forgets an interrupt once one
  * call has returned EINTR; co_check() does not, so loops ask it once a turn. An end has a reason:
- * who stops a coroutine says why (co_stop), and so does a deadline (co/deadline.h).
+ * who stops a coroutine says why (co_stop), and so does a deadline (below).
  *
  * Anything here that is marked "yields" lets other coroutines run before it returns: pointers
  * into shared tables are stale afterwards.
@@ -109,7 +109,7 @@ bool co_slice_over(void); /* is it time to? Does not yield */
  *
  * So the error of a wait says what it is to say, and nobody may take ERR_STOPPED for the only code
  * of a stop: who retries after errors asks co_stop_asked(). For "it took too long" see
- * co/deadline.h. */
+ * deadlines below. */
 void co_stop(struct co *co, err_t why);
 bool co_stop_asked(void); /* was the coroutine that calls? */
 /* For who got CO_STOPPED: why, never NULL; return err_wrap(co_stop_why(), "in read"). */
@@ -211,5 +211,43 @@ struct co_lateness {
     co_usec sum;
 };
 void co_lateness(struct co_lateness *out);
+
+/* ---- a time by which a coroutine must be through with something, and the error if not.
+ *
+ *     struct co_deadline d = { 0 };
+ *
+ *     co_deadline_set(&d, timeout, ERR_IO_TIMEOUT, "no handshake");
+ *     err = shake_hands(c);       one read or a hundred, each with a timeout of its own
+ *     co_deadline_cancel(&d);     always, before d goes and before the coroutine ends
+ *
+ * When it passes, the coroutine is stopped as by co_stop(): its waits end, and they and co_check()
+ * give "no handshake in 5000 ms". Cancelled, it stops nobody: one that passed takes its stop along,
+ * so what was ready by a hair is ready, and who was told may go on with something else. Stops of
+ * others stay. Nothing is allocated until somebody asks for the error.
+ */
+
+struct co_deadline { /* zeroed: not set */
+    struct co_timer timer;
+    struct co *co;
+    struct co_deadline *next; /* of those that passed */
+    bool passed;
+    enum err_code code;
+    co_usec after;
+    const char *text;
+    const char *file, *func; /* where it was set, for the trace */
+    int line;
+};
+
+/* For the coroutine that calls, from now on; `text` must stay valid (a literal). One that is set is
+ * cancelled first. 0 or CO_FOREVER: no deadline. */
+#define co_deadline_set(d, after, code, text) \
+    co_deadline_set_at(d, after, code, text, __FILE__, __LINE__, __func__)
+void co_deadline_set_at(struct co_deadline *d, co_usec after, enum err_code code,
+                        const char *text, const char *file, int line, const char *func);
+void co_deadline_cancel(struct co_deadline *d); /* nothing happens if it is not set */
+static inline bool co_deadline_passed(const struct co_deadline *d)
+{
+    return d->passed;
+}
 
 #endif

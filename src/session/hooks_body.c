@@ -2,7 +2,7 @@
 /* hooks_body.c - what a backend is told, and what its answer means. */
 #include "session/hooks_impl.h"
 
-#include "base/jflat.h"
+#include "base/jpick.h"
 #include "base/jput.h"
 #include "session/clients.h"
 
@@ -120,7 +120,7 @@ void hooks_body(struct wr *w, const struct session_env *env, enum hooks_action a
 
 static json_t *parse(const char *body, size_t size)
 {
-    if (size == 0 || !jflat_is(body, size, HOOKS_DEPTH, HOOKS_VALUES))
+    if (size == 0 || !jpick_is_flat(body, size, HOOKS_DEPTH, HOOKS_VALUES))
         return NULL;
     return json_loadb(body, size, 0, NULL);
 }

@@ -3,7 +3,7 @@
 #include "session/tokens.h"
 
 #include "base/must.h"
-#include "base/star.h"
+#include "base/text.h"
 #include "co/co.h"
 #include "proto/http/url.h"
 #include "proto/token/jwt.h"

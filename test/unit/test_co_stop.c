@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_co_stop.c - an end has a reason: stops with an error, and deadlines. */
 #include "co/co.h"
-#include "co/deadline.h"
 #include "co/net/io_tcp.h"
 #include "co/thread.h"
 #include "unit.h"

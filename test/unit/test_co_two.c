@@ -6,7 +6,6 @@
  */
 #include "base/log.h"
 #include "co/co.h"
-#include "co/deadline.h"
 #include "co/net/dns.h"
 #include "co/net/io_tcp.h"
 #include "co/notify.h"

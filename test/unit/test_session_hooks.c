@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_session_hooks.c - callbacks: what is told, what an answer means. */
-#include "base/jflat.h"
+#include "base/jpick.h"
 #include "co/co.h"
 #include "env.h"
 #include "session/clients.h"
@@ -66,10 +66,10 @@ static void test_flat(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(jflat_is(rows[i].text, strlen(rows[i].text), HOOKS_DEPTH,
+        assert_int_equal(jpick_is_flat(rows[i].text, strlen(rows[i].text), HOOKS_DEPTH,
                                   HOOKS_VALUES), rows[i].flat);
     for (size_t i = 0; i < COUNT(few); i++)
-        assert_int_equal(jflat_is(few[i].text, strlen(few[i].text), HOOKS_DEPTH, 4), few[i].flat);
+        assert_int_equal(jpick_is_flat(few[i].text, strlen(few[i].text), HOOKS_DEPTH, 4), few[i].flat);
 }
 
 static void test_forward_urls(void **state)

@@ -2,7 +2,7 @@
 /* call.c - a conversation with a server that we call. */
 #include "proto/rtsp/call.h"
 
-#include "co/deadline.h"
+#include "co/co.h"
 #include "co/net/dns.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* jwk.c - the public keys of a JWKS file. */
 #include "proto/token/jwk.h"
 
-#include "base/jflat.h"
+#include "base/jpick.h"
 #include "base/must.h"
 #include "proto/token/base64url.h"
 
@@ -171,7 +171,7 @@ struct jwk_set *jwk_set_parse(const char *text, size_t size, char why[JWK_WHY])
     struct jwk_set *s = NULL;
 
     why[0] = '\0';
-    if (size <= JWK_FILE && jflat_is(text, size, DEPTH, VALUES))
+    if (size <= JWK_FILE && jpick_is_flat(text, size, DEPTH, VALUES))
         whole = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     keys = json_object_get(whole, "keys");
     if (json_is_array(keys))

@@ -2,9 +2,9 @@
 /* jwt.c - the parts and the signature of a JSON Web Token. */
 #include "proto/token/jwt.h"
 
-#include "base/jflat.h"
+#include "base/jpick.h"
 #include "base/must.h"
-#include "base/star.h"
+#include "base/text.h"
 #include "proto/token/base64url.h"
 
 #include <jansson.h>
@@ -101,7 +101,7 @@ static err_t check_json(const char *text, size_t size, const struct jwt_rules *r
     json_t *claims = NULL;
     err_t err;
 
-    if (jflat_is(text, size, CLAIMS_DEPTH, CLAIMS_VALUES))
+    if (jpick_is_flat(text, size, CLAIMS_DEPTH, CLAIMS_VALUES))
         claims = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     if (json_is_object(claims))
         err = check_time(claims, ask);
@@ -154,7 +154,7 @@ static err_t read_head(const struct parts *p, struct head *out)
     size_t size;
 
     if (!base64url_decode(p->head, p->head_size, text, &size) ||
-        !jflat_is((const char *)text, size, DEPTH, VALUES))
+        !jpick_is_flat((const char *)text, size, DEPTH, VALUES))
         return err_new(ERR_TOKEN, "the head of the JWT is no JSON in base64url");
     out->json = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, NULL);
     out->alg = json_string_value(json_object_get(out->json, "alg"));

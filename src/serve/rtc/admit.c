@@ -10,7 +10,7 @@
 #include "session/homes.h"
 #include "session/place.h"
 
-#include "co/deadline.h"
+#include "co/co.h"
 
 #include <openssl/rand.h>
 #include <stdio.h>

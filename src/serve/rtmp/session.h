@@ -8,7 +8,7 @@
 #ifndef SERVE_RTMP_SESSION_H
 #define SERVE_RTMP_SESSION_H
 
-#include "co/deadline.h"
+#include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "proto/rtmp/command.h"
 #include "proto/rtmp/conn.h"

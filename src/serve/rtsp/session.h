@@ -12,7 +12,7 @@
 #ifndef SERVE_RTSP_SESSION_H
 #define SERVE_RTSP_SESSION_H
 
-#include "co/deadline.h"
+#include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "proto/rtsp/auth.h"
 #include "proto/rtsp/reader.h"

@@ -3,7 +3,7 @@
 #ifndef SERVE_SRT_ADMIT_H
 #define SERVE_SRT_ADMIT_H
 
-#include "co/deadline.h"
+#include "co/co.h"
 #include "proto/srt/streamid.h"
 #include "serve/srt/impl.h"
 

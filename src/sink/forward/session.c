@@ -8,7 +8,7 @@
 #include "base/log_clean.h"
 #include "base/must.h"
 #include "base/random_id.h"
-#include "co/deadline.h"
+#include "co/co.h"
 #include "co/net/dns.h"
 #include "co/net/io_tls.h"
 #include "conf/endpoint.h"
