@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base64.c - RFC 4648 section 4. */
+/* base64.c - RFC 4648 sections 4 and 5. */
 #include "base/base64.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -15,15 +15,17 @@ int base64_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-bool base64_bytes(const char *text, size_t n, int (*digit)(char c), uint8_t *out, size_t *size,
-                  uint32_t *left)
+/* *left: bits of the last digit that are none of a byte. */
+static bool decode(const char *text, size_t n, bool url, uint8_t *out, size_t *size, uint32_t *left)
 {
     uint32_t bits = 0;
     unsigned have = 0;
 
     *size = 0;
     for (size_t i = 0; i < n; i++) {
-        int v = digit(text[i]);
+        char c = text[i];
+        bool other = c == '-' || c == '_' || c == '+' || c == '/';
+        int v = !url || !other ? base64_digit(c) : c == '-' ? 62 : c == '_' ? 63 : -1;
 
         if (v < 0)
             return false;
@@ -44,7 +46,14 @@ bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size)
 
     for (int i = 0; i < 2 && n > 0 && text[n - 1] == '='; i++)
         n--;
-    return base64_bytes(text, n, base64_digit, out, size, &left);
+    return decode(text, n, false, out, size, &left);
+}
+
+bool base64url_decode(const char *text, size_t n, uint8_t *out, size_t *size)
+{
+    uint32_t left;
+
+    return decode(text, n, true, out, size, &left) && left == 0;
 }
 
 void base64_put(struct wr *w, const void *data, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base64.h - RFC 4648 section 4. */
+/* base64.h - RFC 4648 sections 4 and 5. */
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H
 
@@ -19,10 +19,9 @@ int base64_digit(char c);
  * character that is none, or one that is alone. */
 bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size);
 
-/* Digits alone, by what they stand for; *left: bits of the last one that are none of a byte. False:
- * as above. */
-bool base64_bytes(const char *text, size_t n, int (*digit)(char c), uint8_t *out, size_t *size,
-                  uint32_t *left);
+/* Section 5, as RFC 7515 has it: without padding. False, too: bits at the end that no encoder sets.
+ * Each text of bytes has one spelling. */
+bool base64url_decode(const char *text, size_t n, uint8_t *out, size_t *size);
 
 void base64_put(struct wr *w, const void *data, size_t size);
 

@@ -2,8 +2,8 @@
 /* endpoint.c - texts of addresses. */
 #include "conf/endpoint.h"
 
-#include "base/host_port.h"
 #include "base/ip.h"
+#include "base/url.h"
 
 #include <string.h>
 #include <strings.h>
@@ -83,14 +83,9 @@ static const struct scheme {
 static err_t parse_authority(struct conf_arena *a, const char *text, size_t size,
                              struct conf_endpoint *out)
 {
-    const char *begin = text, *port;
-    err_t err;
+    const char *at = memrchr(text, '@', size), *host = at ? at + 1 : text, *port;
+    err_t err = split(a, conf_arena_str(a, host, (size_t)(text + size - host)), &out->host, &port);
 
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '@')
-            begin = text + i + 1;
-    }
-    err = split(a, conf_arena_str(a, begin, (size_t)(text + size - begin)), &out->host, &port);
     if (!err && !*out->host)
         err = err_new(ERR_CONF, "an address has no host");
     if (!err && !*port && out->port == 0)

@@ -4,7 +4,7 @@
  * The first byte says which: what stands behind a url; head and claims of a JWT with a line feed
  * between, which are signed here, so that the claims are read; a JWKS file.
  */
-#include "proto/token/base64url.h"
+#include "base/base64.h"
 #include "proto/token/jwt.h"
 #include "session/tokens.h"
 
@@ -57,7 +57,7 @@ static void behind_a_url(const uint8_t *data, size_t size)
 static size_t put_base64url(char *out, const uint8_t *p, size_t size)
 {
     static const char set[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    uint8_t *back = malloc(BASE64URL_ROOM(size * 4 / 3 + 4));
+    uint8_t *back = malloc(BASE64_ROOM(size * 4 / 3 + 4));
     size_t n = 0, got;
 
     for (size_t i = 0; i < size * 8; i += 6) {

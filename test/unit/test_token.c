@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_token.c - signed links, JSON Web Tokens and the keys that they are checked by. */
-#include "proto/token/base64url.h"
+#include "base/base64.h"
 #include "proto/token/jwt.h"
 #include "proto/token/link.h"
 #include "unit.h"
@@ -53,7 +53,7 @@ static void base64url_is_strict(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        uint8_t out[BASE64URL_ROOM(16)];
+        uint8_t out[BASE64_ROOM(16)];
         size_t size;
         bool good = base64url_decode(rows[i].text, strlen(rows[i].text), out, &size);
 

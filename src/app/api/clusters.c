@@ -4,7 +4,7 @@
  * Origins of a cluster ask each other so, and send a player on to the one that has the stream.
  */
 #include "app/api/api.h"
-#include "base/host_port.h"
+#include "base/url.h"
 #include "live/source.h"
 
 #include <stdio.h>

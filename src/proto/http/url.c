@@ -2,8 +2,8 @@
 /* url.c - the target of a request taken apart. */
 #include "proto/http/url.h"
 
-#include "base/host_port.h"
 #include "base/text.h"
+#include "base/url.h"
 
 #include <ctype.h>
 #include <stdlib.h>

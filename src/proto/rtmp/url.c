@@ -2,9 +2,9 @@
 /* url.c - what a peer means by its tcUrl and the name it publishes or plays. */
 #include "proto/rtmp/url.h"
 
-#include "base/host_port.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/url.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -50,15 +50,6 @@ static const char *find_any(struct span s, const char *any)
     while (i < s.n && !strchr(any, s.p[i]))
         i++;
     return s.p + i;
-}
-
-static const char *find_last(struct span s, char c)
-{
-    for (size_t i = s.n; i > 0; i--) {
-        if (s.p[i - 1] == c)
-            return s.p + i - 1;
-    }
-    return NULL;
 }
 
 static bool equals(struct span s, const char *text)
@@ -124,60 +115,28 @@ static void end(struct builder *b)
     *b->at++ = '\0';
 }
 
-static err_t parse_port(struct span s, int *out)
+/* Schema, host and port; *url becomes what follows. */
+static err_t parse_host(struct span *url, struct rtmp_url *out, struct builder *b)
 {
-    int number = 0;
+    struct url u = url_split(url->p, url->n);
 
-    for (size_t i = 0; i < s.n; i++) {
-        if (!isdigit((unsigned char)s.p[i]))
-            return err_new(ERR_RTMP_CONNECT, "a port that is no number");
-        number = number * 10 + (s.p[i] - '0');
-        if (number > 65535)
-            return err_new(ERR_RTMP_CONNECT, "a port over 65535");
-    }
-    *out = number;
-    return NULL;
-}
-
-/* "host", "host:port", "v6", "[v6]", "[v6]:port", each maybe behind "user:password@". */
-static err_t parse_authority(struct span s, struct rtmp_url *out, struct builder *b)
-{
-    const char *at = find_last(s, '@'), *stop = s.p + s.n;
-    struct host_port parts;
-    struct span host, port;
-    err_t err;
-
-    if (at)
-        s = span(at + 1, stop);
-    parts = host_port_split(s.p, s.n);
-    host = (struct span){ parts.host, parts.host_n };
-    port = (struct span){ parts.port, parts.port_n };
-    err = parse_port(port, &out->port);
-    if (err)
-        return err;
-    if (out->port == 0)
-        out->port = rtmp_url_port(out->schema);
-    out->host = b->at;
-    put(b, host);
-    end(b);
-    return *out->host ? NULL : err_new(ERR_RTMP_CONNECT, "no host in the url");
-}
-
-static err_t parse_schema(struct span *url, struct rtmp_url *out, struct builder *b)
-{
-    size_t i = 0;
-
-    while (i + 2 < url->n && memcmp(url->p + i, "://", 3) != 0)
-        i++;
-    if (i == 0 || i + 2 >= url->n)
+    if (u.scheme_n == 0)
         return err_new(ERR_RTMP_CONNECT, "no schema in a url of %zu bytes", url->n);
     out->schema = b->at;
-    put(b, span(url->p, url->p + i));
+    put(b, (struct span){ u.scheme, u.scheme_n });
     end(b);
     for (char *c = out->schema; *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    *url = span(url->p + i + 3, url->p + url->n);
-    return NULL;
+    out->port = host_port_number(&u.at);
+    if (out->port == 0 && u.at.port_n > 0 && strspn(u.at.port, "0") < u.at.port_n)
+        return err_new(ERR_RTMP_CONNECT, "a port that is no number up to 65535");
+    if (out->port == 0)
+        out->port = rtmp_url_port(out->schema);
+    out->host = b->at;
+    put(b, (struct span){ u.at.host, u.at.host_n });
+    end(b);
+    *url = span(u.path, url->p + url->n);
+    return *out->host ? NULL : err_new(ERR_RTMP_CONNECT, "no host in the url");
 }
 
 /* The path in the making: its parts joined by single slashes, and where the last one begins. */
@@ -191,14 +150,12 @@ static struct span cut_dots(struct span part, struct span *vhost)
 {
     static const char dots[] = "...vhost...";
     size_t n = strlen(dots);
+    const char *at = memmem(part.p, part.n, dots, n);
 
-    for (size_t i = 0; i + n <= part.n; i++) {
-        if (memcmp(part.p + i, dots, n) == 0) {
-            *vhost = span(part.p + i + n, part.p + part.n);
-            return span(part.p, part.p + i);
-        }
-    }
-    return part;
+    if (!at)
+        return part;
+    *vhost = span(at + n, part.p + part.n);
+    return span(part.p, at);
 }
 
 /* Parts that name nothing. Names become files: there is no way up. */
@@ -239,7 +196,7 @@ static bool stream_in_query(struct span path, struct span query)
 {
     struct span key = query;
 
-    if (!find_last(query, '/'))
+    if (!memrchr(query.p, '/', query.n))
         return false;
     while (path.n && *path.p == '/')
         path = span(path.p + 1, path.p + path.n);
@@ -269,21 +226,16 @@ static err_t resolve(struct rtmp_url *out, struct span url, struct span name, bo
 {
     struct span query, name_query = cut(&name, "?");
     struct path path = { .begin = NULL };
-    err_t err = parse_schema(&url, out, b);
+    err_t err = parse_host(&url, out, b);
     const char *slash;
 
     if (err)
         return err;
-    slash = find_any(url, "/?#");
-    err = parse_authority(span(url.p, slash), out, b);
-    if (err)
-        return err;
-    url = span(slash, url.p + url.n);
     query = cut(&url, "?#");
     path.begin = path.last = b->at;
     put_path(&path, url, b);
     if (has_stream && name.n == 0 && stream_in_query(url, query)) {
-        slash = find_last(query, '/');
+        slash = memrchr(query.p, '/', query.n);
         name = span(slash + 1, query.p + query.n);
         query = span(query.p, slash);
     }

@@ -4,6 +4,7 @@
 
 #include "base/must.h"
 #include "base/random_id.h"
+#include "base/url.h"
 #include "proto/http/basic.h"
 
 #include <openssl/evp.h>
@@ -161,10 +162,7 @@ static enum rtsp_auth_said check_basic(const struct rtsp_auth_rules *rules, cons
 /* The path of a url with its query, without slashes at the end. */
 static const char *path_of(const char *url, size_t *size)
 {
-    const char *host = strstr(url, "://");
-
-    if (host)
-        url = host + 3 + strcspn(host + 3, "/?");
+    url = url_split(url, strlen(url)).path;
     *size = strlen(url);
     while (*size > 0 && url[*size - 1] == '/')
         --*size;

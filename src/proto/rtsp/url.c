@@ -2,11 +2,12 @@
 /* url.c - what requests are for, and where tracks are. */
 #include "proto/rtsp/url.h"
 
-#include "base/host_port.h"
 #include "base/mem.h"
 #include "base/must.h"
+#include "base/url.h"
 #include "proto/http/url.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,10 @@ enum { URL_MAX = 4096, TRACK_MAX = 9999 };
 
 static const char track_word[] = "trackID=";
 
-/* Where the path of a url begins: behind "schema://host:port", or at the begin of what has none. */
+/* Where the path of a url begins: all of what has no scheme and host. */
 static const char *path_of(const char *url)
 {
-    const char *p = url;
-
-    while ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z'))
-        p++;
-    if (p == url || strncmp(p, "://", 3) != 0)
-        return url;
-    p += 3;
-    return p + strcspn(p, "/?#");
+    return url_split(url, strlen(url)).path;
 }
 
 /* ---- at a server */
@@ -89,29 +83,27 @@ static err_t set_path(struct rtsp_target *t, char *path)
     return NULL;
 }
 
+/* The name alone in lower case, an IPv6 address without its brackets; returns what is behind it. */
+static char *put_host(char *to, const struct url *u)
+{
+    for (size_t i = 0; i < u->at.host_n; i++)
+        *to++ = (char)tolower((unsigned char)u->at.host[i]);
+    *to++ = '\0';
+    return to;
+}
+
 /* `memory` has room for each part of the url once, with a 0 and a slash. */
 static err_t split_target(struct rtsp_target *t, const char *url, char *memory)
 {
-    const char *path = path_of(url);
+    struct url u = url_split(url, strlen(url));
+    const char *path = u.path;
     size_t n = strcspn(path, "?#"), q;
     const char *query = path[n] == '?' ? path + n + 1 : "";
-    char *host = memory, *at;
+    char *at = put_host(memory, &u);
 
     q = strcspn(query, "#");
-    at = memory;
-    if (path > url) {
-        const char *name = strstr(url, "://") + 3, *user;
-
-        for (user = name; user < path; user++) {
-            if (*user == '@')
-                name = user + 1;
-        }
-        memcpy(at, name, (size_t)(path - name));
-        at += path - name;
-    }
-    *at++ = '\0';
-    t->port = http_url_host(host);
-    t->host = host;
+    t->port = host_port_number(&u.at);
+    t->host = memory;
     q = cut_track(query, q, &t->track);
     if (t->track < 0)
         n = cut_track(path, n, &t->track);
@@ -186,32 +178,15 @@ static char *decoded(const char *p, size_t n)
     return text;
 }
 
-/* "user:password@" in front of `end`: where the host begins. NULL: a bad escape. */
-static const char *split_user(struct rtsp_place *p, const char *begin, const char *end)
+/* False: a bad escape. */
+static bool split_user(struct rtsp_place *p, const struct url *u)
 {
-    const char *at = end, *colon;
+    const char *colon = u->user_n ? memchr(u->user, ':', u->user_n) : NULL;
+    size_t n = colon ? (size_t)(colon - u->user) : u->user_n;
 
-    while (at > begin && at[-1] != '@')
-        at--;
-    if (at == begin) {
-        p->user = must_dup("");
-        p->password = must_dup("");
-        return begin;
-    }
-    colon = memchr(begin, ':', (size_t)(at - 1 - begin));
-    p->user = decoded(begin, (size_t)((colon ? colon : at - 1) - begin));
-    p->password = colon ? decoded(colon + 1, (size_t)(at - 1 - (colon + 1))) : must_dup("");
-    return p->user && p->password ? at : NULL;
-}
-
-static bool split_host(struct rtsp_place *p, const char *begin, const char *end)
-{
-    struct host_port parts = host_port_split(begin, (size_t)(end - begin));
-
-    p->port = parts.port ? host_port_number(&parts) : p->tls ? 322 : 554;
-    p->host = must_ndup(begin, (size_t)(end - begin));
-    (void)http_url_host(p->host);
-    return !parts.bad && p->port > 0 && p->host[0] != '\0';
+    p->user = decoded(u->user, n);
+    p->password = colon ? decoded(colon + 1, u->user_n - n - 1) : must_dup("");
+    return p->user && p->password;
 }
 
 /* What cannot stand in a request's first line would make two of one. */
@@ -226,21 +201,18 @@ static bool is_clean(const char *url)
 
 static bool split_place(struct rtsp_place *p, const char *url)
 {
-    const char *begin, *host, *path;
+    struct url u = url_split(url, strlen(url));
 
-    p->tls = strncasecmp(url, "rtsps://", 8) == 0;
-    if (!p->tls && strncasecmp(url, "rtsp://", 7) != 0)
+    p->tls = url_is(&u, "rtsps");
+    if ((!p->tls && !url_is(&u, "rtsp")) || strlen(url) > URL_MAX || !is_clean(url) ||
+        !split_user(p, &u))
         return false;
-    if (strlen(url) > URL_MAX || !is_clean(url))
-        return false;
-    begin = url + (p->tls ? 8 : 7);
-    path = begin + strcspn(begin, "/?#");
-    host = split_user(p, begin, path);
-    if (!host || !split_host(p, host, path))
-        return false;
-    p->url = must_print("%s://%.*s%.*s", p->tls ? "rtsps" : "rtsp", (int)(path - host), host,
-                        (int)strcspn(path, "#"), path);
-    return true;
+    p->port = u.at.port ? host_port_number(&u.at) : p->tls ? 322 : 554;
+    p->host = must(malloc(u.at.host_n + 1));
+    (void)put_host(p->host, &u);
+    p->url = must_print("%s://%.*s%.*s", p->tls ? "rtsps" : "rtsp", (int)(u.path - u.authority),
+                        u.authority, (int)strcspn(u.path, "#"), u.path);
+    return !u.at.bad && p->port > 0 && p->host[0] != '\0';
 }
 
 err_t rtsp_place_parse(struct rtsp_place *out, const char *url)

@@ -2,9 +2,9 @@
 /* call.c - to call a listener: "Caller-Listener Handshake", the side that begins. */
 #include "proto/srt/call.h"
 
-#include "base/host_port.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "base/url.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,19 +204,6 @@ static bool number(const char *text, long low, long high, long *out)
     return *end == 0 && *out >= low && *out <= high;
 }
 
-/* host:port, [host]:port; what is behind it, or NULL. */
-static const char *take_place(struct srt_url *u, const char *at)
-{
-    const char *end = at + strcspn(at, "/?");
-    struct host_port parts = host_port_split(at, (size_t)(end - at));
-
-    u->port = host_port_number(&parts);
-    if (parts.bad || u->port == 0 ||
-        !copy(u->host, sizeof(u->host), parts.host, parts.host + parts.host_n))
-        return NULL;
-    return end;
-}
-
 static void decode_percent(char *text)
 {
     char *to = text;
@@ -286,15 +273,13 @@ static bool take_params(struct srt_url *u, const char *at)
 
 bool srt_url_parse(struct srt_url *out, const char *text)
 {
-    const char *at;
+    struct url u = url_split(text, strlen(text));
+    const char *at = strchr(u.path, '?');
 
-    *out = (struct srt_url){ .latency = -1 };
-    if (strncasecmp(text, "srt://", 6) != 0)
+    *out = (struct srt_url){ .latency = -1, .port = host_port_number(&u.at) };
+    if (!url_is(&u, "srt") || u.at.bad || out->port == 0 ||
+        !copy(out->host, sizeof(out->host), u.at.host, u.at.host + u.at.host_n))
         return false;
-    at = take_place(out, text + 6);
-    if (!at)
-        return false;
-    at = strchr(at, '?');
     if (at && !take_params(out, at + 1))
         return false;
     if (out->passphrase[0] == 0)

@@ -2,9 +2,9 @@
 /* jwk.c - the public keys of a JWKS file. */
 #include "proto/token/jwk.h"
 
+#include "base/base64.h"
 #include "base/jpick.h"
 #include "base/must.h"
-#include "proto/token/base64url.h"
 
 #include <jansson.h>
 #include <openssl/bn.h>
@@ -19,13 +19,13 @@ enum {
     DEPTH = 8, VALUES = 4096, COORDINATE = 32, NUMBER = JWK_RSA_MAX / 8 + 1, EXPONENT_BITS = 32,
 };
 
-/* One member in base64url: at most `most` bytes into buf, which has BASE64URL_ROOM for them. */
+/* One member in base64url: at most `most` bytes into buf, which has BASE64_ROOM for them. */
 static bool bytes_of(const json_t *k, const char *member, uint8_t *buf, size_t most, size_t *size)
 {
     const json_t *v = json_object_get(k, member);
     size_t n = json_string_length(v);
 
-    return n > 0 && BASE64URL_ROOM(n) <= BASE64URL_ROOM(most * 4 / 3 + 1) &&
+    return n > 0 && BASE64_ROOM(n) <= BASE64_ROOM(most * 4 / 3 + 1) &&
            base64url_decode(json_string_value(v), n, buf, size) && *size <= most;
 }
 
@@ -82,7 +82,7 @@ static const char *rsa_fault(const BIGNUM *n, const BIGNUM *e)
 
 static const char *make_rsa(const json_t *k, EVP_PKEY **out)
 {
-    uint8_t n[BASE64URL_ROOM(NUMBER * 4 / 3 + 1)], e[BASE64URL_ROOM(NUMBER * 4 / 3 + 1)];
+    uint8_t n[BASE64_ROOM(NUMBER * 4 / 3 + 1)], e[BASE64_ROOM(NUMBER * 4 / 3 + 1)];
     size_t n_size, e_size;
     OSSL_PARAM_BLD *b;
     BIGNUM *bn, *be;
@@ -105,8 +105,8 @@ static const char *make_rsa(const json_t *k, EVP_PKEY **out)
 
 static const char *make_ec(const json_t *k, EVP_PKEY **out)
 {
-    uint8_t point[1 + COORDINATE + BASE64URL_ROOM(COORDINATE * 4 / 3 + 1)] = { 4 };
-    uint8_t buf[BASE64URL_ROOM(COORDINATE * 4 / 3 + 1)];
+    uint8_t point[1 + COORDINATE + BASE64_ROOM(COORDINATE * 4 / 3 + 1)] = { 4 };
+    uint8_t buf[BASE64_ROOM(COORDINATE * 4 / 3 + 1)];
     size_t x, y;
     OSSL_PARAM_BLD *b;
 

@@ -2,10 +2,10 @@
 /* jwt.c - the parts and the signature of a JSON Web Token. */
 #include "proto/token/jwt.h"
 
+#include "base/base64.h"
 #include "base/jpick.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "proto/token/base64url.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -150,7 +150,7 @@ static bool split(const char *token, size_t size, struct parts *out)
  * nothing of the kind. */
 static err_t read_head(const struct parts *p, struct head *out)
 {
-    uint8_t text[BASE64URL_ROOM(HEAD_MAX)];
+    uint8_t text[BASE64_ROOM(HEAD_MAX)];
     size_t size;
 
     if (!base64url_decode(p->head, p->head_size, text, &size) ||
@@ -239,7 +239,7 @@ static err_t check_by_keys(const struct parts *p, const struct head *h, const ui
 static err_t check_sign(const struct parts *p, const struct head *h,
                         const struct jwt_rules *rules)
 {
-    uint8_t sign[BASE64URL_ROOM(JWK_RSA_MAX / 8 * 4 / 3 + 4)];
+    uint8_t sign[BASE64_ROOM(JWK_RSA_MAX / 8 * 4 / 3 + 4)];
     size_t size;
 
     if (p->sign_size > JWK_RSA_MAX / 8 * 4 / 3 + 1 ||
@@ -256,7 +256,7 @@ static err_t check_sign(const struct parts *p, const struct head *h,
 static err_t check_claims(const struct parts *p, const struct jwt_rules *rules,
                           const struct token_ask *ask)
 {
-    uint8_t *text = must(malloc(BASE64URL_ROOM(p->claims_size)));
+    uint8_t *text = must(malloc(BASE64_ROOM(p->claims_size)));
     size_t size;
     err_t err;
 

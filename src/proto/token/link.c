@@ -2,10 +2,10 @@
 /* link.c - links that are signed and expire. */
 #include "proto/token/link.h"
 
+#include "base/base64.h"
 #include "base/ip.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "proto/token/base64url.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -51,7 +51,7 @@ void token_link_sign(const struct token_link *link, const struct token_ask *ask,
 
 static bool parse_sign(const char *sign, uint8_t mac[MAC])
 {
-    uint8_t bytes[BASE64URL_ROOM(MAC_BASE64URL)];
+    uint8_t bytes[BASE64_ROOM(MAC_BASE64URL)];
     size_t n = strlen(sign), size;
 
     if (n == MAC_BASE64URL && base64url_decode(sign, n, bytes, &size)) {

@@ -6,9 +6,9 @@
  */
 #include "serve/rtc/impl.h"
 
-#include "base/host_port.h"
 #include "base/ip.h"
 #include "base/must.h"
+#include "base/url.h"
 #include "co/net/dns.h"
 
 #include <arpa/inet.h>

@@ -3,6 +3,7 @@
 #include "sink/forward/session.h"
 
 #include "base/must.h"
+#include "base/url.h"
 #include "base/wr.h"
 
 #include <stdlib.h>
@@ -68,20 +69,17 @@ static char *url_there(const struct conf_endpoint *to, const struct session_stre
 
 char *forward_url(const struct conf_endpoint *to, const struct session_stream *names)
 {
-    const char *path;
-    size_t front;
+    const char *front, *path;
     struct wr w;
     char *url;
 
     if (!to->url)
         return url_there(to, names);
-    front = (size_t)(strstr(to->url, "://") + 3 - to->url);
-    front += strcspn(to->url + front, "/?");
-    path = to->url + front;
+    front = path = url_split(to->url, strlen(to->url)).path;
     if (to->scheme == CONF_RTSP && (!*path || !path[1]))
         path = "/[app]/[stream]";
     wr_init(&w, URL_MAX);
-    wr_bytes(&w, to->url, front); /* what ends the host stays as it is */
+    wr_bytes(&w, to->url, (size_t)(front - to->url)); /* what ends the host stays as it is */
     put_path(&w, path, names, to->scheme != CONF_RTMP);
     url = must_ndup((const char *)w.buf, w.len);
     wr_free(&w);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* host_port.c - hosts and ports of URLs, fields and directives. */
-#include "base/host_port.h"
+/* url.c - URLs, hosts and ports taken apart. */
+#include "base/url.h"
 
 #include <string.h>
+#include <strings.h>
 
 static void split_brackets(struct host_port *p, const char *close, const char *end)
 {
@@ -42,4 +43,32 @@ int host_port_number(const struct host_port *p)
         v = v * 10 + (p->port[i] - '0');
     }
     return v <= 65535 ? v : 0;
+}
+
+struct url url_split(const char *text, size_t size)
+{
+    const char *end = text + size, *mark = memmem(text, size, "://", 3), *at;
+    struct url u = { .scheme = text, .scheme_n = mark ? (size_t)(mark - text) : 0, .path = text };
+
+    for (size_t i = 0; i < u.scheme_n; i++) {
+        if (strchr("/?#", text[i]))
+            u.scheme_n = 0; /* that "://" is in a path or a query */
+    }
+    if (u.scheme_n == 0)
+        return u;
+    u.user = u.authority = u.path = mark + 3;
+    while (u.path < end && !strchr("/?#", *u.path))
+        u.path++;
+    at = memrchr(u.authority, '@', (size_t)(u.path - u.authority));
+    if (at) {
+        u.user_n = (size_t)(at - u.user);
+        u.authority = at + 1;
+    }
+    u.at = host_port_split(u.authority, (size_t)(u.path - u.authority));
+    return u;
+}
+
+bool url_is(const struct url *u, const char *scheme)
+{
+    return strlen(scheme) == u->scheme_n && strncasecmp(scheme, u->scheme, u->scheme_n) == 0;
 }

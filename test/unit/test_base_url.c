@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_host_port.c - hosts and ports taken apart, and hexadecimal digits. */
-#include "base/host_port.h"
+/* test_base_url.c - URLs, hosts and ports taken apart, and hexadecimal digits. */
+#include "base/url.h"
 #include "base/text.h"
 #include "unit.h"
 
@@ -60,6 +60,38 @@ static void a_part_of_a_text(void **state)
     assert_true(host_port_split("[::1]", 4).bad);
 }
 
+static void urls(void **state)
+{
+    static const struct {
+        const char *text, *scheme, *user, *host, *path;
+        int port;
+    } rows[] = {
+        { "rtsp://u:p@h:554/a?b#c", "RTSP", "u:p", "h", "/a?b#c", 554 },
+        { "srt://[::1]:9000?streamid=#!::u=a@b", "srt", "", "::1", "?streamid=#!::u=a@b", 9000 },
+        { "http://a@b@c", "http", "a@b", "c", "", 0 },
+        { "rtmp://h#f@g", "rtmp", "", "h", "#f@g", 0 },
+        { "rtmp://@h:x/", "rtmp", "", "h", "/", 0 },
+        { "rtmp://", "rtmp", "", "", "", 0 },
+        { "/a?u=http://h/", "", "", "", "/a?u=http://h/", 0 },
+        { "://h/a", "", "", "", "://h/a", 0 },
+        { "h:1935", "", "", "", "h:1935", 0 },
+        { "", "", "", "", "", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct url u = url_split(rows[i].text, strlen(rows[i].text));
+
+        assert_true(url_is(&u, rows[i].scheme));
+        assert_int_equal(u.user_n, strlen(rows[i].user));
+        assert_memory_equal(text_or_empty(u.user), rows[i].user, u.user_n);
+        assert_int_equal(u.at.host_n, strlen(rows[i].host));
+        assert_memory_equal(text_or_empty(u.at.host), rows[i].host, u.at.host_n);
+        assert_int_equal(host_port_number(&u.at), rows[i].port);
+        assert_string_equal(u.path, rows[i].path);
+    }
+}
+
 static void hexadecimal(void **state)
 {
     int digits = 0;
@@ -80,6 +112,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST(hosts_and_ports),
         TEST(a_part_of_a_text),
+        TEST(urls),
         TEST(hexadecimal),
     };
 
