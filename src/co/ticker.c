@@ -21,8 +21,9 @@
 
 enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
        LOAD_PERIOD = 250000, A_FEW = 4 };
-/* Quiet is a thread that switched to others fewer times than that in each of so many seconds. */
-enum { QUIET_PERIOD = 1000000, QUIET_SWITCHES = 30, QUIET_SECONDS = 2 };
+/* A thread becomes quiet when it switched to others fewer times than QUIET_SWITCHES in each of so
+ * many seconds. It stays quiet up to LOUD_SWITCHES: much of its own upkeep runs in one second. */
+enum { QUIET_PERIOD = 1000000, QUIET_SWITCHES = 30, LOUD_SWITCHES = 80, QUIET_SECONDS = 2 };
 /* A thousand who have much to do at once make a round of a second of slices of a millisecond. So a
  * slice is shorter while rounds take longer than that. */
 enum { SLICE = 1000, SLICE_MIN = 100, ROUND_MAX = 50000 };
@@ -169,16 +170,32 @@ static void turn(size_t slot, co_usec now)
     }
 }
 
-/* The next tick after `turned` whose slot has timers, within one turn of the wheel. */
+static bool is_quiet(void)
+{
+    return atomic_load_explicit(&quiet.now, memory_order_relaxed);
+}
+
+static bool has_due(int64_t tick)
+{
+    const struct co_timer *t = slots[tick % SLOTS];
+
+    while (t && t->due > tick * TICK)
+        t = t->next;
+    return t;
+}
+
+/* The next tick after `turned` whose slot has timers, within one turn of the wheel. A quiet thread,
+ * whose clock is always within a turn, does not wake for timers of later turns. */
 static int64_t next_tick(void)
 {
     for (int64_t tick = turned + 1; tick <= turned + SLOTS;) {
         size_t slot = (size_t)(tick % SLOTS);
         uint64_t bits = in_use[slot / 64] >> (slot % 64);
 
-        if (bits)
-            return tick + __builtin_ctzll(bits);
-        tick += (int64_t)(64 - slot % 64);
+        tick += bits ? __builtin_ctzll(bits) : (int64_t)(64 - slot % 64);
+        if (bits && (!is_quiet() || has_due(tick)))
+            return tick;
+        tick += bits != 0;
     }
     return INT64_MAX;
 }
@@ -278,11 +295,6 @@ co_usec ticker_slice(void)
 
 static void on_clock(struct co_timer *t);
 
-static bool is_quiet(void)
-{
-    return atomic_load_explicit(&quiet.now, memory_order_relaxed);
-}
-
 static void set_clock(co_usec now)
 {
     co_usec wait = is_quiet() ? co_to_second(QUIET_PERIOD, now) : CLOCK_PERIOD;
@@ -329,7 +341,7 @@ static void note_quiet(co_usec now)
     quiet.calm = others < QUIET_SWITCHES ? quiet.calm + 1 : 0;
     if (quiet.calm >= QUIET_SECONDS)
         atomic_store(&quiet.now, true);
-    else if (is_quiet())
+    else if (is_quiet() && others >= LOUD_SWITCHES)
         end_quiet();
     quiet.since = now;
     quiet.wakes = 0;
