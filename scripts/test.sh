@@ -172,7 +172,7 @@ run_pytest() { # name, arguments of pytest...
     what=$1
     shift
     rm -f "$xml"
-    SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONDONTWRITEBYTECODE=1 \
+    SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONPYCACHEPREFIX=$cache \
         "$python" -m pytest -q -rs -p no:cacheprovider --junitxml="$xml" "$@"
     ended=$? # 1: tests failed, 5: there are none; others: it did not run them all
     if ! [ -s "$xml" ] || { [ $ended -gt 1 ] && [ $ended != 5 ]; }; then
@@ -293,6 +293,12 @@ if grep -qs 'BUILD_SANITIZER 1\|BUILD_VALGRIND 1\|BUILD_GCOV 1' "$objs/config.h"
 fi
 : "${E2E_JOBS:=2}" "${UNIT_JOBS:=4}" # unit tests wait most of the time
 find_python
+# What Python makes of the tests is kept out of the tree: to make it takes longer than to find all tests.
+case $objs in
+/*) cache=$objs/pycache ;;
+*) cache=$PWD/$objs/pycache ;;
+esac
+unset PYTHONDONTWRITEBYTECODE
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0}"

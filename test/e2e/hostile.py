@@ -89,14 +89,21 @@ def publishing(n):
     return bytes(Talk().publish(f"hostile{n}").out)
 
 
+KEYS = 250
+
+
+def in_turn(parts, n):
+    """n of them, from the first one again and again."""
+    return b"".join(parts) * (n // len(parts)) + b"".join(parts[:n % len(parts)])
+
+
 def same_keys_amf3(repeats, size=500):
     """An AMF3 object whose long keys repeat by reference: little to send, much to compare."""
-    keys = 250
     obj = b"\x0a\x0b\x01"  # an anonymous dynamic object
-    for i in range(keys):
+    for i in range(KEYS):
         key = b"k" * (size - 3) + b"%03d" % i
         obj += u29(len(key) << 1 | 1) + key + b"\x01"
-    obj += b"".join(u29((i % keys) << 1) + b"\x01" for i in range(repeats))
+    obj += in_turn([u29(i << 1) + b"\x01" for i in range(KEYS)], repeats)
     return b"\x00" + amf.encode("connect", 1.0) + b"\x11" + obj + b"\x01"
 
 
@@ -110,8 +117,8 @@ def u29(n):
 
 def same_keys_amf0(n):
     """A call with an AMF0 object of n members, 250 of them different."""
-    return amf.encode("call", 0.0) + b"\x03" + b"".join(
-        struct.pack(">H", 500) + b"k" * 497 + b"%03d" % (i % 250) + b"\x05" for i in range(n)) + b"\0\0\x09"
+    parts = [struct.pack(">H", 500) + b"k" * 497 + b"%03d" % i + b"\x05" for i in range(KEYS)]
+    return amf.encode("call", 0.0) + b"\x03" + in_turn(parts, n) + b"\0\0\x09"
 
 
 def unfinished(csid, size, length):

@@ -28,7 +28,7 @@ import rtmfp  # noqa: E402
 import rtmfp_client  # noqa: E402
 from hostile import BLOCK, Kind, call, get, names, publishing, run, said, times  # noqa: E402
 from hostile_bytes import (Ts, aac_config, avc_config, avc_frame, client_hello, grown, hevc_config, hevc_frame,  # noqa: E402
-                           json_bodies, post, sdp_bodies, PPS, SPS)
+                           json_arrays, json_bodies, post, sdp_bodies, PPS, SPS)
 from rtmpclient import AUDIO, DATA, VIDEO, Closed, Rejected  # noqa: E402
 
 rng = random.Random(23)
@@ -564,7 +564,7 @@ NEW = [
     *(Kind(f"JSON: {name}", "http", talk=asking(post("/rtc/v1/play/", body), post("/rtc/v1/publish/", body)))
       for name, body in BODIES.items()),
     Kind("JSON to the API", "http", talk=asking(*(post(p, BODIES["arrays"]) for p in ("/api/v1/clients/", "/api/v1/raw", "/api/v1/vhosts/")))),
-    Kind("JSON of 10 MB", "http", talk=asking(post("/rtc/v1/play/", json_bodies(10 << 20)["arrays"]))),
+    Kind("JSON of 10 MB", "http", talk=asking(post("/rtc/v1/play/", json_arrays(10 << 20)))),
     Kind("API, each in turn", "http", talk=asking(*API)),
     Kind("all of the API", "http", lambda n: b"", b"".join(API) * 3),
     Kind("HEAD", "http", lambda n: b"", times(b"".join(get(x).replace(b"GET", b"HEAD", 1) for x in

@@ -122,12 +122,16 @@ def members(size):
     return "{" + ",".join(out) + "}"
 
 
+def json_arrays(size):
+    return filled('{"a":[0', ",[]", "]}", size)
+
+
 def json_bodies(size=190000):
     """What is costly to parse, by name. None is more than 8 deep, but the first."""
     return {
         "deep": filled("", "[", "", size), "deep objects": filled("", '{"a":', "", size),
         "members": members(size), "one key": filled('{"a":0', ',"a":1', "}", size),
-        "arrays": filled('{"a":[0', ",[]", "]}", size), "objects": filled('{"a":[0', ",{}", "]}", size),
+        "arrays": json_arrays(size), "objects": filled('{"a":[0', ",{}", "]}", size),
         "objects of objects": filled('{"a":[0', ',{"b":{"c":{}}}', "]}", size),
         "numbers": filled('{"a":[0', ",1e9", "]}", size), "strings": filled('{"a":[0', ',""', "]}", size),
         "escapes": filled('{"sdp":"', "\\u00e4", '","streamurl":"webrtc://h/live/s"}', size),

@@ -105,7 +105,7 @@ class Site:
         if crowd:
             time.sleep(0.5)  # they have begun
             go.touch()
-        assert wait_for(lambda: meanwhile() or not watch.running(), seconds + 30, 0.2), "the player hangs"
+        assert wait_for(lambda: meanwhile() or not watch.running(), seconds + 30, 0.05), "the player hangs"
         if crowd:
             assert crowd.wait(30) == 0, crowd.text()
             self.told = json.loads(crowd.text().strip().splitlines()[-1])
@@ -120,7 +120,7 @@ class Site:
 
     def rest(self, timeout=60, load=0.05):
         """Wait until the server has done what it was asked; its processor time by then, ms of the first worker's thread."""
-        assert wait_for(lambda: self.load(0.05) < load, timeout, 0), f"it still takes {self.load():.2f} cores"
+        assert wait_for(lambda: self.load(0.03) < load, timeout, 0), f"it still takes {self.load():.2f} cores"
         return thread_ns(self.s.pid) / 1e6
 
     # -- what the server says of itself

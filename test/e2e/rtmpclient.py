@@ -12,7 +12,7 @@ from collections import namedtuple
 
 import amf
 import flv
-from procs import patience
+from procs import PACE, patience
 
 FP_KEY = b"Genuine Adobe Flash Player 001"
 FMS_KEY = b"Genuine Adobe Flash Media Server 001"
@@ -503,11 +503,11 @@ def make_aggregate(tags):
 
 
 class Pusher(threading.Thread):
-    """Pushes tags through a publishing client, in real time times `speed` (0: at once), from a
+    """Pushes tags through a publishing client, in real time times `speed` (0: at once; PACE), from a
     thread; `.error` is why it ended early. With loop, again and again on a growing timeline. So
     many seconds `ahead` are sent at once, as by who has a buffer: a test need not wait for them."""
 
-    def __init__(self, client, tags, speed=1.0, loop=False, start_ts=0, ahead=0, **how):
+    def __init__(self, client, tags, speed=PACE, loop=False, start_ts=0, ahead=0, **how):
         super().__init__(daemon=True)
         self.client, self.list, self.speed, self.loop, self.how = client, tags, speed, loop, how
         self.start_ts, self.ahead = start_ts, ahead

@@ -6,7 +6,7 @@ import signal
 import time
 
 import procs
-from procs import free_port, patience, wait_for, wait_port
+from procs import PACE, free_port, patience, wait_for, wait_port
 from rtmpclient import Client, Pusher, Watcher
 
 LINE = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\]\[(TRACE|DEBUG|INFO|WARN|ERROR)\]"
@@ -24,6 +24,19 @@ def holds(text, few=2, longest=25):
     if any(float(ms) > longest or int(count) > few for _, ms, count in told):
         return "\n".join(" ".join(t) for t in told[:20])
     return None
+
+
+def sends_soon(vhost):
+    """Players get messages together that are up to 350 ms apart, unless the vhost says another latency: so long a test
+    would wait for the first of them."""
+    soon = " mw_latency 20;"
+    if re.search(r"\bmw_|\bmin_latency|\bsend_min_interval", vhost):
+        return vhost
+    if re.search(r"(^|\s)play\s*\{", vhost):
+        return re.sub(r"((?:^|\s)play\s*\{)", rf"\1{soon}", vhost)
+    if "vhost " in vhost:
+        return re.sub(r"(\bvhost\s+[^\s{]+\s*\{)", rf"\1 play {{{soon} }}", vhost)
+    return f"play {{{soon} }} {vhost}"
 
 
 class Server:
@@ -49,7 +62,7 @@ class Server:
         """Write the configuration file; takes effect at start() or reload()."""
         if conf is None:
             glob_text = glob
-            for key, value in (("max_connections", "1000"), ("pithy_print_ms", "10000")):
+            for key, value in (("max_connections", "1000"), ("pithy_print_ms", "10000"), ("auto_reload_for_docker", "off")):
                 if not re.search(rf"^\s*{key}\b", glob, re.M):
                     glob_text += f"\n{key} {value};"
             listen = "" if re.search(r"^\s*listen\b", glob, re.M) else f"listen 127.0.0.1:{self.port};"
@@ -61,6 +74,7 @@ srs_log_file {self.log_path};
 pid {self.pid_path};
 {glob_text}
 """
+            vhost = sends_soon(vhost)
             if "vhost " not in vhost:
                 conf += f"vhost __defaultVhost__ {{\n{vhost}\n}}\n"
             else:
@@ -174,7 +188,7 @@ pid {self.pid_path};
         w.start()
         return w
 
-    def push(self, tags, stream="s", speed=1.0, loop=False, start_ts=0, ahead=0, **how):
+    def push(self, tags, stream="s", speed=PACE, loop=False, start_ts=0, ahead=0, **how):
         p = Pusher(self.publisher(stream, **how), tags, speed, loop, start_ts, ahead)
         p.start()
         return p

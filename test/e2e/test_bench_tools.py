@@ -37,7 +37,7 @@ def last_object(text):
 def test_players(srs, source):
     s = srs()
     s.push(source, loop=True)
-    code, text = run("sb_rtmp_load", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 1.5,
+    code, text = run("sb_rtmp_load", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 1.1,
                      "-m", 1, "--json")
     assert code == 0, text
     assert last_object(text)["clients"] == 20
@@ -47,7 +47,7 @@ def test_players(srs, source):
 def test_fast_players(srs, source):
     s = srs()
     s.push(source, loop=True)
-    code, text = run("sb_rtmp_load_fast", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 1.5, "-m", 1)
+    code, text = run("sb_rtmp_load_fast", "-c", 20, "-r", s.url(), "-s", 0.1, "--duration", 1.1, "-m", 1)
     assert code == 0 and "[report]" in text, text
 
 
@@ -66,7 +66,7 @@ def test_publishers(srs):
 
 def test_nobody_there():
     code, text = run("sb_rtmp_load", "-c", 2, "-r", f"rtmp://127.0.0.1:{procs.free_port()}/live/s",
-                     "-s", 0.1, "--duration", 1.5, "-m", 1)
+                     "-s", 0.1, "--duration", 1.1, "-m", 1)
     assert "[report]" in text and code == 2, text
 
 

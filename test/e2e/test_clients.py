@@ -95,7 +95,7 @@ def test_rtmpdump_plays(srs, tmp_path, source, options):
 def test_ffmpeg_transcodes_through(srs, tmp_path):
     """Encoded live and pushed, not copied: what ffmpeg sends with its own timing decodes."""
     s = srs()
-    push = procs.Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i",
+    push = procs.Proc(["ffmpeg", "-v", "error", "-nostdin", "-readrate", str(procs.PACE), "-f", "lavfi", "-i",
                        "testsrc2=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=frequency=440",
                        "-c:v", "libx264", "-preset", "ultrafast", "-g", "25", "-c:a", "libmp3lame",
                        "-ar", "44100", "-f", "flv", s.url()], tmp_path / "push.log")

@@ -166,7 +166,7 @@ def test_rtmfp_players_of_opus(with_opus, tmp_path):
 
     def play(*options):
         tools.run([sys.executable, os.path.join(ROOT, "scripts", "rtmfp.py"), "play", f"rtmfp://127.0.0.1:{s.rtmfp_port}/live/s", out,
-                   "--seconds", 2.5, *options], 20)
+                   "--seconds", 1.5, *options], 20)
         return flv.read(out)
     assert_with_opus(play("--opus"))
     assert "without its Opus audio" not in s.log()

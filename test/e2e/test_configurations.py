@@ -287,7 +287,7 @@ def test_configurations_that_pages_of_srs_name(begin, tmp_path, name, how, ext, 
     s = begin(name, {f" {n} [::]:{n};": f" {n};" for n in (1935, 1985, 8080)} if name == "console.ipv46" else None)
     audio = ["-c:a", "libmp3lame"] if how == "mp3" else ["-c:a", "copy"]
     out = ["-f", "mpegts", SRT.format(s.ports[10080]) + how] if how not in (None, "mp3") else ["-f", "flv", s.url("livestream")]
-    push = procs.Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", procs.SOURCE, "-c:v", "copy", *audio, *out],
+    push = procs.Proc(["ffmpeg", "-v", "error", "-nostdin", "-readrate", str(procs.PACE), "-stream_loop", "-1", "-i", procs.SOURCE, "-c:v", "copy", *audio, *out],
                       str(tmp_path / "push.log"))
     assert s.watch("livestream").wait(lambda got: len(got) > 20)
     if ext:

@@ -186,7 +186,7 @@ def test_ping_is_answered(srs):
 
 def at_rest(c):
     """No media comes any more."""
-    return comes_to_rest(lambda: len(flv.frames(c.collect(0.7))), 0)
+    return comes_to_rest(lambda: len(flv.frames(c.collect(0.3))), 0)
 
 
 def test_pause_and_unpause(srs, source):
@@ -291,7 +291,7 @@ def test_receive_video_off_and_on(srs, source):
     c = s.player()
     c.collect(2, count=30)
     c.call("receiveVideo", False, sid=c.sid, csid=8, tid=0)
-    assert comes_to_rest(lambda: len(flv.frames(c.collect(0.7), VIDEO)), 0)
+    assert comes_to_rest(lambda: len(flv.frames(c.collect(0.3), VIDEO)), 0)
     n = len(c.tags)
     c.collect(1, count=len(flv.frames(c.tags)) + 20)
     assert {t.type for t in c.tags[n:] if t.frame} == {flv.AUDIO}, "sound alone"

@@ -154,7 +154,7 @@ def test_codecs(live, media, tmp_path, pair):
     s, port, _ = live()
     w = watch(s, port)
     tags = media.tags(*pair.split())
-    s.push(tags, speed=4).join(10)
+    s.push(tags, speed=12).join(10)
     out = tmp_path / "got.mp4"
 
     def shown():
@@ -179,7 +179,7 @@ def test_tracks_that_change(live, media, tmp_path):
     s, port, _ = live()
     w = watch(s, port)
     for want in "h264 opus", "hevc opus", "h264", "h264 opus":
-        s.push(media.tags(*want.split()), speed=8).join(10)
+        s.push(media.tags(*want.split()), speed=16).join(10)
         time.sleep(0.1)
     assert wait_for(lambda: len(codecs(w.data())) >= 3, 5)
     w.stop()

@@ -111,8 +111,8 @@ def test_a_journal_that_others_may_have_written(srs, html, source):
     first = crash(srs(conf(html, window=8)), source, path, at=2)
     had = names(html, ".ts")
     os.chmod(os.path.join(html, "live", ".s.m3u8.journal"), 0o666)
-    s = srs(conf(html, "hls_dispose 1; hls_ts_file [app]/[stream]-new-[seq].ts;", fragment=1, window=8))
-    assert never(lambda: "its files are removed" in s.text(), 6)
+    s = srs(conf(html, "hls_dispose 1; hls_ts_file [app]/[stream]-new-[seq].ts;", fragment=0.3, window=8))
+    assert never(lambda: "its files are removed" in s.text(), 3), "test_nobody_publishes_again waits for 2 s"
     push(s, flv.cut(source, 3000))
     assert s.wait_log("the journal .* is not used, others than this server may have written it")
     assert wait_for(lambda: "s-new-0.ts" in [x.uri for x in hls.load(path).segments])
@@ -149,7 +149,7 @@ def test_nobody_publishes_again(srs, html, source, more):
         with open(os.path.join(html, name), "w") as f:
             f.write(text)
     os.utime(os.path.join(html, "live", "t.m3u8"), (time.time() + 60,) * 2)  # as if it were written now
-    s = srs(conf(html, more + " hls_dispose 1;", fragment=1, window=8))
+    s = srs(conf(html, more + " hls_dispose 1;", fragment=0.3, window=8))
     assert s.wait_log("HLS of live/s: its files are removed, nobody published since the server began")
     assert wait_for(lambda: sorted(os.listdir(os.path.join(html, "live"))) ==
                     sorted(n.split("/")[1] for n in others)), os.listdir(os.path.join(html, "live"))

@@ -106,7 +106,7 @@ def play(request, srs, html, source):
         s.push(flv.cut(source, seconds * 1000), speed=50).join(20)
         start.url = f"http://127.0.0.1:{port}/live/s.m3u8"
         path = os.path.join(html, "live", "s.m3u8")
-        assert wait_for(lambda: hls.load(path), 5) and comes_to_rest(lambda: hls.load(path).text, 0.6)
+        assert wait_for(lambda: hls.load(path), 5) and comes_to_rest(lambda: hls.load(path).text, 0.4)
         return start.child() if request.param == "on" else start.url
 
     def child():
@@ -206,7 +206,7 @@ def long_mpd(request, srs, html, source):
     url = f"http://127.0.0.1:{port}/live/s.mpd"
     path = os.path.join(html, "live", "s.mpd")
     assert wait_for(lambda: (m := dash.load(path)) and len(m.periods) == 2, 5)
-    assert comes_to_rest(lambda: dash.load(path).text, 0.6)
+    assert comes_to_rest(lambda: dash.load(path).text, 0.4)
 
     def start():
         """As another player, who asks for itself where Location says."""
@@ -306,7 +306,7 @@ def test_a_short_list_offers_no_updates(srs, html, source):
     push(s, flv.cut(source, 20000))
     path = listed(html, 3)
     url = f"http://127.0.0.1:{port}/live/s.m3u8"
-    assert comes_to_rest(lambda: hls.load(path).text, 0.6)
+    assert comes_to_rest(lambda: hls.load(path).text, 0.4)
     got = hls.get_list(url)
     assert got.skip_until is None and hls.get_list(url + "?_HLS_skip=YES").text == got.text
 

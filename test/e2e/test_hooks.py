@@ -515,7 +515,7 @@ def test_each_recording_is_told(backend, srs, source, tmp_path):
     b = backend(answer)
     s = srs(hooks(b, "on_publish", "on_unpublish", "on_dvr") +
             "dvr { enabled on; dvr_plan segment; dvr_duration 2; dvr_path ./rec/[app]-[stream]-[timestamp].mp4; }")
-    p = s.push(flv.cut(source, 6000), "cam?x=y", speed=4)
+    p = s.push(flv.cut(source, 6000), "cam?x=y", speed=12)
     p.join(10)
     p.stop()
     p.client.close()
@@ -544,7 +544,7 @@ def test_told_again_in_order(backend, srs, source):
         return 0
     b = backend(answer)
     s = srs(hooks(b, "on_hls") + HLS.format(".", ""))
-    s.push(source, "cam", speed=4, loop=True)
+    s.push(source, "cam", speed=12, loop=True)
     assert wait_for(lambda: len(of_files(b, "on_hls")) >= 4, 15)
     assert [e["seq_no"] for e in b.of("on_hls")][:4] == [0, 1, 1, 2] and failed == ["1"]
 

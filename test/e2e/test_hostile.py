@@ -53,7 +53,7 @@ class Scene:
         player = self.tool("sb_rtmp_load", "-c", str(players), "-s", "0.2", "--warmup", "0.3", "--json", "--duration",
                            str(seconds + 1.5), "-r", self.s.url("innocent"))
         crowd = self.crowd(kind, count, seconds) if kind else None
-        assert wait_for(lambda: meanwhile() or not player.running(), seconds + 30, 0.2), "the player hangs"
+        assert wait_for(lambda: meanwhile() or not player.running(), seconds + 30, 0.05), "the player hangs"
         if crowd:
             crowd.wait(30)
             assert json.loads(crowd.text())["connects"] > 0, crowd.text()

@@ -41,7 +41,7 @@ def settled(path):
     def look():
         before, last[0] = last[0], size(path)
         return before == last[0] > 0
-    assert wait_for(look, 10, step=0.5)
+    assert wait_for(look, 10, step=0.3)
 
 
 def grown(path, n, seconds=10):

@@ -10,6 +10,7 @@ import flv
 import hls
 import rtmfp_client as rc
 import tools
+import procs
 from procs import CLIP, WORKERS, Proc, free_port, wait_for
 from rtc import rtc_server
 from rtmfp_serve import rtmfp_server
@@ -81,7 +82,7 @@ def test_others(srs, source, by):
     to = f"rtsp://127.0.0.1:{port}/live/s" if by == "rtsp" else \
         f"srt://127.0.0.1:{port}?streamid=#!::r=live/s,m=publish"
     form = ["-f", "rtsp", "-rtsp_transport", "tcp"] if by == "rtsp" else ["-f", "mpegts"]
-    tools.run(["ffmpeg", "-v", "error", "-nostdin", "-re", "-i", tools.SOURCE, "-t", "1", "-c", "copy", *form, to],
+    tools.run(["ffmpeg", "-v", "error", "-nostdin", "-readrate", str(procs.PACE), "-i", tools.SOURCE, "-t", "1", "-c", "copy", *form, to],
               timeout=20, check=False)
     what = {"rtsp": "RTSP", "srt": "SRT"}[by]
     assert s.wait_log(rf"client finished: {what} publisher of live/s from 127.0.0.1, {PUBLISHED}.*: code=", 5), s.log()

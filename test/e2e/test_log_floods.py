@@ -68,7 +68,7 @@ def flood(srs, said, header=b"", answer=3200, vhost=""):
     p = free_port()
     s = srs(vhost, glob=f"listen 127.0.0.1:{p} 127.0.0.1:{behind} proxy_protocol; limits {{ connects_per_second 0; }}", port=p,
             level="info")
-    seconds = float(os.environ.get("FLOOD_SECONDS", 2))
+    seconds = float(os.environ.get("FLOOD_SECONDS", 1))
     before, t = os.path.getsize(s.log_path), time.monotonic()
     made = come_and_go(behind if header else p, lambda: header + said(p), seconds, answer)
     assert s.wait_log(r"left out", 5), s.log()[-2000:]

@@ -60,10 +60,10 @@ def test_figures_of_a_stream(metrics, source):
 
     def measured():
         got = values(scrape(port))
-        return got["srs_stream_receive_bytes_per_second"][cam] > 12e3 and \
-            got["srs_wake_lateness_seconds_count"][""] > 50
-    assert wait_for(measured, 10, 0.2)
-    first = values(scrape(port))
+        return got["srs_stream_receive_bytes_per_second"][cam] > 12e3 and got["srs_wake_lateness_seconds_count"][""] > 50 and \
+            got["srs_stream_queue_bytes"][cam] > 10000 and got
+    first = wait_for(measured, 10, 0.2)
+    assert first, values(scrape(port))
     for name in TEN:
         assert len(first[name]) == 1, name
     assert first["srs_streams"][""] == 1 and first["srs_clients"][""] == 2
@@ -124,7 +124,7 @@ def test_programs_and_forwards(metrics, source):
 def test_where_it_is(srs):
     api, port = free_port(), free_port()
     srs("", httpapi.conf(api, more=f"exporter {{ enabled on; listen 127.0.0.1:{port}; }}"))
-    assert set(values(scrape(api))) == set(values(scrape(port)))
+    assert wait_for(lambda: set(values(scrape(api))) == set(values(scrape(port))), 5)
     assert Api(port).raw("/api/v1/versions")[0] == 404, "nothing else is there"
     assert Api(port).raw("/")[0] == 404
     off = free_port()

@@ -103,7 +103,7 @@ def test_reader_of_small_pieces(srs):
 
 def test_peer_that_never_reads(srs):
     """It holds no more memory than its queue, whatever is published, and the others go on."""
-    s = srs("play { queue_length 2; }")
+    s = srs("play { queue_length 2; mw_latency 350; }")
     other = s.watch()
     dead = [s.player(client={"rcvbuf": 4096}) for _ in range(5)]
     tags = synthetic(6, size=40000)

@@ -9,6 +9,7 @@ import pytest
 
 import tools
 from httpapi import Api
+import procs
 from procs import Proc, wait_for
 from rtc import rtc_server
 from rtcplain import VIDEO, Client
@@ -73,7 +74,7 @@ def test_no_picture_is_broken(srs, tmp_path, name):
                "-preset", "medium", "-b:v", "400k", "-x264-params", f"keyint={GROUP}:min-keyint={GROUP}:scenecut=0:" + options,
                "-pix_fmt", "yuv420p", film])
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
-    p = Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-i", film, "-c", "copy", "-f", "flv", s.url()], tmp_path / "push.log")
+    p = Proc(["ffmpeg", "-v", "error", "-nostdin", "-readrate", str(procs.PACE), "-i", film, "-c", "copy", "-f", "flv", s.url()], tmp_path / "push.log")
     assert s.wait_log("start publish|client identified", 5), p.text()
     c = Client(s.whep(), "recvonly")
     assert wait_for(lambda: c.of(VIDEO), 5)

@@ -7,6 +7,7 @@ import pytest
 
 import browser
 import rtc_shown
+import procs
 from procs import Proc, wait_for
 from rtc import Browser, rtc_server
 
@@ -14,7 +15,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not browser.chromium(), reaso
 
 
 def push(s, tmp_path, path):
-    p = Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-i", path, "-c", "copy", "-f", "flv", s.url()], tmp_path / "push.log")
+    p = Proc(["ffmpeg", "-v", "error", "-nostdin", "-readrate", str(procs.PACE), "-i", path, "-c", "copy", "-f", "flv", s.url()], tmp_path / "push.log")
     assert s.wait_log("start publish|client identified", 5), p.text()
     return p
 

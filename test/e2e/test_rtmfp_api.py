@@ -85,12 +85,12 @@ def test_lists_metrics_and_a_kick(served, source):
 
 def test_why_a_player_stalls(served, source):
     """A player that acknowledges nothing for a while: its state, its lag, and for how long its window was full."""
-    tags = flv.cut(source, 3000)
+    tags = flv.cut(source, 1500)
     with rc.Client(served.rtmfp_port).connect() as a, rc.Client(served.rtmfp_port).connect() as b:
         sender, viewer = a.publish("s"), b.play("s")
         rc.pump(a, sender, tags, others=[b], until=lambda: len(viewer.tags) > 20)
         rc.run([a, b], lambda: listed(served)["rtmfp-play"]["state"] == "COLLECT")
-        rc.pump(a, sender, tags)  # for three seconds nothing of the player is read
+        rc.pump(a, sender, tags)  # for 1.5 seconds nothing of the player is read
         slow = listed(served)["rtmfp-play"]
         assert slow["state"] == "WINDOW_FULL" and slow["lag_ms"] > 500, slow
         assert 0 < slow["window_full_ms"] == slow["state_ms"], slow

@@ -116,8 +116,7 @@ def test_asked_about_listed_kicked(srs, tmp_path):
         assert answer.status == 403
         p = publish(s, tmp_path / "pub.log")
         assert wait_for(lambda: Api(api).clients(), 10, 0.1), p.text()
-        told = b.of("on_publish")[-1]
-        assert (told["app"], told["stream"]) == ("live", "s")
+        assert wait_for(lambda: [(e["app"], e["stream"]) for e in b.of("on_publish")][-1] == ("live", "s"), 5)
         assert wait_for(lambda: (Api(api).stream("s") or {}).get("audio"), 5, 0.1), "it sends"
         one = Api(api).clients()[0]
         assert one["type"] == "rtsp-publish" and one["publish"] and one["url"] == "/live/s"

@@ -43,7 +43,7 @@ def site(srs):
 
 
 def push(s, tags, enough=60):
-    p = s.push(tags, loop=True, ahead=1)
+    p = s.push(tags, speed=1, loop=True, ahead=1)
     assert wait_for(lambda: len(p.pushed) >= enough, 10)
     return p
 

@@ -16,7 +16,7 @@ SDP = {"Accept": "application/sdp"}
 def live(srs, source):
     """A server with the stream live/s."""
     s = rtsp_server(srs)
-    s.push(source, loop=True, ahead=1)
+    s.push(source, speed=1, loop=True, ahead=1)
     c = s.rtsp()
     assert c.request("DESCRIBE", s.rtsp_url(), SDP).status == 200, "it waits for the stream"
     c.close()

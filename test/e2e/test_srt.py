@@ -24,7 +24,7 @@ def srt_server(srs, vhost="", glob="", server="", **how):
 
 
 def ffmpeg(url, log, path=procs.SOURCE):
-    return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-re", "-stream_loop", "-1", "-i", path, "-c", "copy", "-f",
+    return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-readrate", str(procs.PACE), "-stream_loop", "-1", "-i", path, "-c", "copy", "-f",
                  "mpegts", url], log)
 
 

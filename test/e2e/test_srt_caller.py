@@ -7,6 +7,7 @@ import pytest
 import flv
 from flv import AUDIO, VIDEO
 from httpapi import Api, conf
+import procs
 from procs import Proc, SOURCE, free_port, wait_for
 from tools import run
 
@@ -109,7 +110,7 @@ def ingest(port, more=""):
 
 def sender(port, log, more=""):
     """A listener that sends a film to who calls it."""
-    return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-re", "-stream_loop", "-1", "-i", SOURCE, "-c", "copy", "-f", "mpegts",
+    return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-readrate", str(procs.PACE), "-stream_loop", "-1", "-i", SOURCE, "-c", "copy", "-f", "mpegts",
                  f"srt://127.0.0.1:{port}?mode=listener{more}"], log)
 
 

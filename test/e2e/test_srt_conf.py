@@ -17,7 +17,7 @@ SEEN = ("msRTT", "pktSndLoss", "pktRcvLoss", "pktRetrans", "pktRcvRetrans", "pkt
 
 
 def publish(s):
-    return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-re", "-stream_loop", "-1", "-i", SOURCE, "-c", "copy", "-f", "mpegts",
+    return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-readrate", str(procs.PACE), "-stream_loop", "-1", "-i", SOURCE, "-c", "copy", "-f", "mpegts",
                  f"srt://127.0.0.1:{s.ports[10080]}?{ID}publish&pkt_size=1316&latency=250000"], os.path.join(s.tmp, "publish.log"))
 
 

@@ -5,6 +5,7 @@ import signal
 import pytest
 
 import httpapi
+import procs
 from procs import SOURCE, Proc, free_port, wait_for
 from tools import run
 
@@ -51,7 +52,7 @@ def publish(s, source, tmp_path, by):
         s.push(source, loop=True, ahead=1)
         return
     log = tmp_path / "publish.log"
-    p = Proc(["ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning", "-re", "-stream_loop", "-1", "-i", SOURCE, "-c", "copy",
+    p = Proc(["ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning", "-readrate", str(procs.PACE), "-stream_loop", "-1", "-i", SOURCE, "-c", "copy",
               "-f", "mpegts", url(s, "publish", "&pkt_size=1316")], log)
     assert s.wait_log("SRT publisher of .*live/s", 5), p.text() + s.log()[-2000:]
 

@@ -8,7 +8,7 @@ import pwd
 import signal
 import subprocess
 
-from procs import SLOW, SOURCE, Proc, free_port, wait_port
+from procs import PACE, SLOW, SOURCE, Proc, free_port, wait_port
 
 NGINX_MODULE = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
@@ -23,10 +23,10 @@ def run(argv, timeout=60.0, check=True, **how):
     return r
 
 
-def ffmpeg_publish(url, log, path=SOURCE, rate=1.0, seconds=None, loop=False, options=()):
+def ffmpeg_publish(url, log, path=SOURCE, rate=PACE, seconds=None, loop=False, options=()):
     """ffmpeg that copies a file to url, in real time times rate; a Proc."""
     argv = ["ffmpeg", "-hide_banner", "-loglevel", "info", "-nostdin"]
-    argv += ["-re"] if rate == 1.0 else ["-readrate", rate] if rate else []
+    argv += ["-readrate", rate] if rate else []
     argv += ["-stream_loop", "-1"] if loop else []
     argv += ["-i", path]
     argv += ["-t", seconds] if seconds else []
