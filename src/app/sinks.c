@@ -96,8 +96,8 @@ void sinks_end(struct sinks *s, struct live_source *src)
 
 void sinks_end_publishers(struct sinks *s)
 {
-    rtsp_pulls_end(sink_list_find(s->list, &rtsp_pulls_sink));
-    ingests_end(sink_list_find(s->list, &ingests_sink));
+    sink_stop(sink_list_find(s->list, &rtsp_pulls_sink));
+    sink_stop(sink_list_find(s->list, &ingests_sink));
 }
 
 bool sinks_wanted(struct sinks *s, const struct session_stream *stream)

@@ -13,6 +13,42 @@ struct sink_list {
     struct sink *sinks[];
 };
 
+struct sink *sink_new(const struct sink_ops *row, const struct sink_setup *setup)
+{
+    struct sink *s = must(calloc(1, row->size ? row->size : sizeof(*s)));
+
+    s->ops = row;
+    s->env = setup->env;
+    co_group_init(&s->group);
+    if (row->init)
+        row->init(s, setup);
+    return s;
+}
+
+void sink_interrupt(struct sink *s)
+{
+    s->ending = true;
+    co_group_interrupt(&s->group);
+}
+
+void sink_stop(struct sink *s)
+{
+    err_t err;
+
+    s->ending = true;
+    if (s->ops->stop)
+        s->ops->stop(s);
+    err = co_group_stop(&s->group);
+    err_free(&err); /* each was logged where it ended */
+}
+
+void sink_free(struct sink *s)
+{
+    if (s->ops->free)
+        s->ops->free(s);
+    free(s);
+}
+
 struct sink_list *sink_list_new(const struct sink_ops *const *rows, size_t n,
                                 const struct sink_setup *setup)
 {
@@ -20,8 +56,9 @@ struct sink_list *sink_list_new(const struct sink_ops *const *rows, size_t n,
 
     l->env = setup->env;
     for (size_t i = 0; i < n; i++) {
-        l->sinks[i] = rows[i]->new(setup);
-        *l->sinks[i] = (struct sink){ .ops = rows[i], .list = l, .place = i };
+        l->sinks[i] = sink_new(rows[i], setup);
+        l->sinks[i]->list = l;
+        l->sinks[i]->place = i;
     }
     l->n = n;
     return l;
@@ -146,11 +183,13 @@ void sink_list_stop(struct sink_list *l)
 {
     while (l->streams)
         sink_list_end(l, l->streams->src);
-    CALL_EACH(l, stop);
+    for (size_t i = 0; i < l->n; i++)
+        sink_stop(l->sinks[i]);
 }
 
 void sink_list_free(struct sink_list *l)
 {
-    CALL_EACH(l, free);
+    for (size_t i = 0; i < l->n; i++)
+        sink_free(l->sinks[i]);
     free(l);
 }

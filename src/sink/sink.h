@@ -2,8 +2,8 @@
 /* sink.h - a sink is a row: what it does when a stream is published, and when it is no longer.
  *
  * The program has a table of rows (app/sinks.c) and one list of published streams (list.h), which
- * calls them. Each row has one struct sink in all, made by new(), and a place of its own in each
- * stream of the list for what it makes of that stream.
+ * calls them. The list makes one struct sink of each row, and each stream of the list has a slot
+ * for the sink's own data about that stream.
  */
 #ifndef SINK_SINK_H
 #define SINK_SINK_H
@@ -28,11 +28,11 @@ struct sink_setup {
     struct disk *segments, *records; /* helper threads that write files, for two kinds of disks */
 };
 
-/* NULL is nothing to do, but for new() and free(). What does not say so does not
- * yield. */
+/* NULL: nothing to do. Only stop() yields. */
 struct sink_ops {
     const char *name;
-    struct sink *(*new)(const struct sink_setup *setup);
+    size_t size; /* of its own structure, which begins with a struct sink; 0: it has none */
+    void (*init)(struct sink *s, const struct sink_setup *setup);
     /* The server listens: begin what runs without a stream. With several workers each has sinks of
      * its own; what is to be done once is done by the first one, env->worker 0. */
     void (*start)(struct sink *s);
@@ -48,29 +48,31 @@ struct sink_ops {
     void (*drain)(struct sink *s);
     /* The program ends: ask all to, wait for nothing. No more is begun. */
     void (*interrupt)(struct sink *s);
-    /* The same, and wait for them. What waits for a disk is written after it. Yields. */
+    /* The end of what is not a coroutine of its group; the list stops the group behind it. What
+     * waits for a disk is written after it. */
     void (*stop)(struct sink *s);
-    void (*free)(struct sink *s);
-    /* How much of it runs now. */
-    unsigned (*count)(const struct sink *s);
+    void (*free)(struct sink *s); /* what init() made; the sink itself is the list's */
 };
 
-/* A part of the sink's own structure (container_of), zeroed by it and filled in by the list. */
+/* The beginning of the sink's own structure (container_of). */
 struct sink {
     const struct sink_ops *ops;
-    struct sink_list *list;
-    size_t place; /* in each stream */
+    struct sink_list *list; /* NULL: it is alone, in a test */
+    size_t place;           /* in each stream */
+    struct session_env *env;
+    struct co_group group;  /* its coroutines */
+    bool ending;            /* sink_interrupt(), sink_stop() */
 };
+
+struct sink *sink_new(const struct sink_ops *row, const struct sink_setup *setup);
+void sink_interrupt(struct sink *s); /* for rows: ask its coroutines to end */
+void sink_stop(struct sink *s);      /* its stop(), then its coroutines. Yields. */
+void sink_free(struct sink *s);
 
 /* What this sink makes of the stream; NULL to begin with. */
 static inline void **sink_of(const struct sink *s, struct sink_stream *stream)
 {
     return &stream->of[s->place];
-}
-
-static inline unsigned sink_count(const struct sink *s)
-{
-    return s->ops->count ? s->ops->count(s) : 0;
 }
 
 #endif

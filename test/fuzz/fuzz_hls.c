@@ -107,7 +107,7 @@ static void begin(void)
     free(conf);
     env.clients = clients_new(env.streams, "us");
     disk = disk_new(&limits);
-    hls = hls_new(&env, disk);
+    hls = hls_of(sink_new(&hls_sink, &(struct sink_setup){ .env = &env, .segments = disk }));
     hls_sessions_begin(hls);
     service = (struct http_service){ .env = &env, .mux = http_mux_new() };
     hls_http_mount(hls, service.mux);

@@ -114,7 +114,8 @@ static void open_side(struct side *s, unsigned worker, struct conf *conf)
                                  .worker = worker } };
     s->env.clients = clients_new(s->env.streams, "us");
     s->disk = disk_new(&limits);
-    s->hls = hls_new(&s->env, s->disk);
+    s->hls = hls_of(sink_new(&hls_sink, &(struct sink_setup){ .env = &s->env,
+                                                              .segments = s->disk }));
     hls_sessions_begin(s->hls);
     s->service = (struct http_service){ .env = &s->env, .mux = http_mux_new() };
     hls_http_mount(s->hls, s->service.mux);
@@ -127,10 +128,10 @@ static void open_side(struct side *s, unsigned worker, struct conf *conf)
 
 static void close_side(struct side *s)
 {
-    hls_sink.stop(&s->hls->sink);
+    sink_stop(&s->hls->sink);
     disk_free(s->disk, CO_SECONDS(5));
     hls_sessions_free(s->hls);
-    hls_sink.free(&s->hls->sink);
+    sink_free(&s->hls->sink);
     http_mux_free(s->service.mux);
     live_registry_free(s->env.streams);
     clients_free(s->env.clients);

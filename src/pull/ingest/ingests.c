@@ -8,8 +8,6 @@
 #include "pull/ingest/ingests.h"
 
 #include "base/container_of.h"
-#include "base/log.h"
-#include "base/must.h"
 #include "base/text.h"
 #include "pull/ingest/program.h"
 #include "pull/ingest/run.h"
@@ -18,33 +16,29 @@
 #include "sink/list.h"
 #include "sink/program/children.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LOOK CO_SECONDS(2)
 
 struct ingests {
-    struct sink sink;
-    struct session_env *env;
-    struct co_group group;
-    struct ingest_run *list;
+    struct pulls base;
     struct co_timer timer;
-    bool ending;
     bool programs; /* those that ffmpeg does run now */
 };
 
-static struct ingests *files_of(struct sink *sink)
+static struct ingests *ingests_of(struct pulls *base)
 {
-    return container_of(sink, struct ingests, sink);
+    return container_of(base, struct ingests, base);
 }
 
-static struct sink *new(const struct sink_setup *setup)
+static struct ingests *files_of(struct sink *sink)
 {
-    struct ingests *all = must(calloc(1, sizeof(*all)));
+    return ingests_of(container_of(sink, struct pulls, sink));
+}
 
-    all->env = setup->env;
-    co_group_init(&all->group);
-    return &all->sink;
+static struct ingest_run *run_of(struct pull *p)
+{
+    return container_of(p, struct ingest_run, pull);
 }
 
 /* ---- what the configuration wants */
@@ -73,7 +67,7 @@ static bool each_of(struct ingests *all, const struct conf *c, const struct conf
 
 static bool each(struct ingests *all, each_fn *fn, const void *arg)
 {
-    struct conf *c = conf_ref(all->env->conf);
+    struct conf *c = conf_ref(all->base.sink.env->conf);
     bool done = false;
 
     for (size_t i = 0; !done && i < c->vhost.n; i++)
@@ -90,67 +84,53 @@ static bool is_same(struct ingests *all, struct ingest_source *file, const void 
 
 static bool wanted(const struct ingest_run *r)
 {
-    struct ingests *all = r->arg;
+    struct ingests *all = ingests_of(r->pull.all);
 
-    return !all->ending && each(all, is_same, &r->what);
+    return !all->base.sink.ending && each(all, is_same, &r->what);
 }
 
 /* ---- one that begins and ends */
 
 static void look(struct ingests *all);
 
-static void gone(struct ingest_run *r)
+/* Another one may have waited for the end of one. */
+static void ended(struct pulls *base)
 {
-    struct ingests *all = r->arg;
-    struct ingest_run **at = &all->list;
-
-    while (*at != r)
-        at = &(*at)->next;
-    *at = r->next;
-    look(all); /* another one may have waited for its end */
+    look(ingests_of(base));
 }
 
 /* It runs; or another one that publishes the same is about to end. */
 static bool is_there(const struct ingests *all, const struct ingest_source *file)
 {
-    const struct ingest_run *r = all->list;
+    struct pull *p = all->base.list;
 
-    while (r && !ingest_source_same(&r->what, file) &&
-           (r->state != JOB_ENDS || strcmp(r->what.to->path, file->to->path) != 0))
-        r = r->next;
-    return r != NULL;
+    while (p && !ingest_source_same(&run_of(p)->what, file) &&
+           (run_of(p)->state != JOB_ENDS || strcmp(run_of(p)->what.to->path, file->to->path) != 0))
+        p = p->next;
+    return p != NULL;
 }
 
 static void start_here(struct ingests *all, struct ingest_source *file, struct home *home)
 {
-    struct ingest_run *r = ingest_run_new(all->env, file, home);
-    err_t err;
+    struct ingest_run *r = ingest_run_new(&all->base, file, home);
 
     r->wanted = wanted;
-    r->gone = gone;
-    r->arg = all;
-    err = co_go(&all->group, "ingest", ingest_run_main, r);
-    if (err) {
+    r->ended = ended;
+    if (!pull_start(&r->pull, "ingest", ingest_run_main))
         ingest_run_free(r);
-        log_end("ingest", &err);
-        return;
-    }
-    r->session.co = co_newest(&all->group);
-    r->next = all->list;
-    all->list = r;
 }
 
 static bool start_one(struct ingests *all, struct ingest_source *file, const void *arg)
 {
-    struct workers *w = all->env->workers;
-    unsigned likely = text_hash(file->to->path) % workers_count(all->env);
+    struct workers *w = all->base.sink.env->workers;
+    unsigned likely = text_hash(file->to->path) % workers_count(all->base.sink.env);
     struct home *home;
 
     (void)arg;
     if (is_there(all, file))
         return false;
     home = w ? homes_hold(w, file->to->path, likely) : NULL;
-    if (!home || home_worker(home) == all->env->worker)
+    if (!home || home_worker(home) == all->base.sink.env->worker)
         start_here(all, file, home);
     else
         homes_release(w, home);
@@ -164,10 +144,10 @@ static void on_look(struct co_timer *t)
 
 static void look(struct ingests *all)
 {
-    if (all->ending)
+    if (all->base.sink.ending)
         return;
     (void)each(all, start_one, NULL);
-    if (all->env->workers)
+    if (all->base.sink.env->workers)
         co_timer_set(&all->timer, co_now() + LOOK, on_look);
 }
 
@@ -175,11 +155,11 @@ static void look(struct ingests *all)
 
 static void apply_programs(struct ingests *all)
 {
-    struct sink *programs = sink_list_find(all->sink.list, &program_sink);
+    struct sink *programs = sink_list_find(all->base.sink.list, &program_sink);
     struct job_wants wants = { 0 };
 
-    if (all->programs && !all->ending)
-        ingest_wants(all->env->conf, &wants);
+    if (all->programs && !all->base.sink.ending)
+        ingest_wants(all->base.sink.env->conf, &wants);
     if (all->programs)
         children_apply_standing(programs, &wants);
 }
@@ -190,7 +170,7 @@ static void begin_all(struct sink *sink)
 {
     struct ingests *all = files_of(sink);
 
-    all->programs = all->env->worker == 0 && sink_list_find(sink->list, &program_sink);
+    all->programs = all->base.sink.env->worker == 0 && sink_list_find(sink->list, &program_sink);
     apply_programs(all);
     look(all);
 }
@@ -200,23 +180,25 @@ static void reload(struct sink *sink)
 {
     struct ingests *all = files_of(sink);
 
-    for (struct ingest_run *r = all->list; r; r = r->next) {
-        if (!wanted(r)) {
-            r->state = JOB_ENDS;
-            co_stop(r->session.co, NULL);
+    for (struct pull *p = all->base.list; p; p = p->next) {
+        if (!wanted(run_of(p))) {
+            run_of(p)->state = JOB_ENDS;
+            co_stop(p->session.co, NULL);
         }
     }
     apply_programs(all);
     look(all);
 }
 
+static void stop(struct sink *sink)
+{
+    co_timer_cancel(&files_of(sink)->timer);
+}
+
 static void interrupt(struct sink *sink)
 {
-    struct ingests *all = files_of(sink);
-
-    all->ending = true;
-    co_timer_cancel(&all->timer);
-    co_group_interrupt(&all->group);
+    stop(sink);
+    sink_interrupt(sink);
 }
 
 static void drain(struct sink *sink)
@@ -225,37 +207,18 @@ static void drain(struct sink *sink)
     apply_programs(files_of(sink));
 }
 
-void ingests_end(struct sink *sink)
-{
-    struct ingests *all = files_of(sink);
-    err_t err;
-
-    interrupt(sink);
-    err = co_group_stop(&all->group);
-    err_free(&err); /* each was logged where it ended */
-}
-
-static void free_all(struct sink *sink)
-{
-    free(files_of(sink));
-}
-
-static unsigned count(const struct sink *sink)
-{
-    return (unsigned)container_of(sink, struct ingests, sink)->group.count;
-}
-
 const struct sink_ops ingests_sink = {
-    .name = "ingest", .new = new, .start = begin_all,
-    .reload = reload, .drain = drain, .interrupt = interrupt, .stop = ingests_end,
-    .free = free_all, .count = count,
+    .name = "ingest", .size = sizeof(struct ingests), .start = begin_all, .reload = reload,
+    .drain = drain, .interrupt = interrupt, .stop = stop,
 };
 
 /* ---- for those who look */
 
 const struct ingest_run *ingests_next(const struct sink *sink, const struct ingest_run *r)
 {
-    return r ? r->next : container_of(sink, struct ingests, sink)->list;
+    struct pull *next = r ? r->pull.next : container_of(sink, struct pulls, sink)->list;
+
+    return next ? run_of(next) : NULL;
 }
 
 void ingests_info(const struct ingest_run *r, struct job_info *out)
@@ -263,7 +226,7 @@ void ingests_info(const struct ingest_run *r, struct job_info *out)
     *out = (struct job_info){
         .kind = JOB_INGEST, .state = r->state, .vhost = r->what.vhost, .stream = r->what.to->path,
         .name = r->what.name, .command = r->what.shown, .starts = r->starts, .since = r->since,
-        .next = r->until, .ended = r->ended, .line = "", .counter = "",
-        .id = r->id, .condition = &r->condition, .srt = r->what.srt, .bytes = r->session.in,
+        .next = r->until, .ended = r->how, .line = "", .counter = "", .id = r->pull.id,
+        .condition = &r->pull.condition, .srt = r->what.srt, .bytes = r->pull.session.in,
     };
 }

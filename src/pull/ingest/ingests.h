@@ -9,9 +9,6 @@
 
 extern const struct sink_ops ingests_sink;
 
-/* Those of this worker end before the streams do. Yields. */
-void ingests_end(struct sink *sink);
-
 /* Walk those of this worker that need no program: NULL is before the first. */
 struct ingest_run;
 const struct ingest_run *ingests_next(const struct sink *sink, const struct ingest_run *r);

@@ -5,8 +5,6 @@
 #include "base/backoff.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "base/random_id.h"
-#include "session/homes.h"
 #include "session/move.h"
 #include "sink/program/ffmpeg.h"
 #include "vod/reader.h"
@@ -30,36 +28,26 @@ static void be(struct ingest_run *r, enum job_state state)
     r->since = co_clock();
 }
 
-struct ingest_run *ingest_run_new(struct session_env *env, struct ingest_source *what,
+struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
                                   struct home *home)
 {
     struct ingest_run *r = must(calloc(1, sizeof(*r)));
-    struct session *s = &r->session;
     char here[300];
 
-    session_init(s, env, NULL);
-    ffmpeg_here(env->conf, here, sizeof(here));
+    pull_init(&r->pull, all, stream_key_ref(what->to), home);
+    ffmpeg_here(all->sink.env->conf, here, sizeof(here));
     r->tc_url = must_print("rtmp://%s/%s", here, what->to->app); /* as an ffmpeg of ours says it */
-    s->names = (struct session_stream){ .param = "", .tc_url = r->tc_url, .page_url = "",
-                                        .ip = "127.0.0.1" };
-    session_stream_set_key(&s->names, stream_key_ref(what->to));
-    s->id = r->id;
+    r->pull.session.names.tc_url = r->tc_url;
+    r->pull.session.names.ip = "127.0.0.1";
     r->what = *what;
     *what = (struct ingest_source){ 0 };
-    r->home = home;
-    random_id(r->id, sizeof(r->id) - 1);
     be(r, JOB_STARTING);
-    condition_be(&r->condition, CONDITION_STARTING);
     return r;
 }
 
 void ingest_run_free(struct ingest_run *r)
 {
-    struct session_env *env = r->session.env;
-
-    session_fini(&r->session);
-    if (r->home)
-        homes_release(env->workers, r->home);
+    pull_fini(&r->pull);
     ingest_source_free(&r->what);
     free(r->tc_url);
     free(r);
@@ -86,7 +74,7 @@ static err_t wait_for(struct ingest_run *r, int64_t dts)
 static bool is_known(const struct ingest_run *r, const struct av_packet *pkt)
 {
     const struct av_packet *in_force[LIVE_CONFIGS];
-    size_t n = live_source_configs(r->session.src, in_force, LIVE_CONFIGS);
+    size_t n = live_source_configs(r->pull.session.src, in_force, LIVE_CONFIGS);
     bool known = false;
 
     for (size_t i = 0; !known && i < n; i++)
@@ -106,11 +94,11 @@ static err_t push(struct ingest_run *r, struct av_packet *pkt)
         return err;
     if (dts > r->end)
         r->end = dts;
-    r->session.in += pkt->size;
-    session_publisher_media(&r->publisher);
-    condition_be(&r->condition, CONDITION_RUNNING);
-    live_source_push(r->session.src, pkt, dts);
-    return session_publisher_turn(&r->publisher, &changed);
+    r->pull.session.in += pkt->size;
+    session_publisher_media(&r->pull.publisher);
+    condition_be(&r->pull.condition, CONDITION_RUNNING);
+    live_source_push(r->pull.session.src, pkt, dts);
+    return session_publisher_turn(&r->pull.publisher, &changed);
 }
 
 /* The next round begins as far behind the last frame as that is behind the one before it. */
@@ -141,7 +129,7 @@ static err_t play(struct ingest_run *r, struct vod_reader *reader)
 static err_t open_file(struct ingest_run *r, struct vod_reader **reader)
 {
     struct vod_file *file;
-    err_t err = vod_file_open_path(&file, r->session.env->vod, r->what.path);
+    err_t err = vod_file_open_path(&file, r->pull.session.env->vod, r->what.path);
 
     *reader = NULL;
     if (err)
@@ -170,15 +158,14 @@ static err_t play_rounds(struct ingest_run *r, struct vod_reader *reader)
 
 err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
 {
-    struct session *s = &r->session;
-    err_t err = NULL;
+    struct session *s = &r->pull.session;
+    err_t err;
 
     session_begin(s);
     s->in = s->out = 0;
-    if (session_goes_to(s, true) != s->env->worker)
-        err = session_at_home(s); /* it is held where it is: the process ends */
+    err = pull_enter_home(&r->pull);
     if (!err)
-        err = session_publisher_join(&r->publisher, s, type);
+        err = session_publisher_join(&r->pull.publisher, s, type);
     if (err) {
         session_leave_home(s);
         return err;
@@ -190,7 +177,7 @@ err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
 
 static err_t publish_file(struct ingest_run *r)
 {
-    struct session *s = &r->session;
+    struct session *s = &r->pull.session;
     struct vod_reader *reader;
     err_t err = open_file(r, &reader);
 
@@ -202,14 +189,14 @@ static err_t publish_file(struct ingest_run *r)
         return err;
     }
     err = play_rounds(r, reader);
-    session_publisher_end(&r->publisher, err);
+    session_publisher_end(&r->pull.publisher, err);
     session_log_did(s, err);
     return err;
 }
 
 static err_t publish(struct ingest_run *r)
 {
-    struct session *s = &r->session;
+    struct session *s = &r->pull.session;
     err_t err = session_find_stream(s, s->names.vhost, s->names.app, s->names.name);
 
     r->starts++;
@@ -224,8 +211,8 @@ static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
 {
     char what[400];
 
-    (void)err_text(*err, r->ended, sizeof(r->ended));
-    condition_failed(&r->condition, *err);
+    (void)err_text(*err, r->how, sizeof(r->how));
+    condition_failed(&r->pull.condition, *err);
     (void)snprintf(what, sizeof(what), "ingest %.80s of %.80s: %.120s, again in %lld s",
                    r->what.name, r->what.vhost, r->what.shown, us_to_s(pause));
     log_end(what, err);
@@ -236,7 +223,7 @@ err_t ingest_run_main(void *run)
     struct ingest_run *r = run;
     struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
 
-    r->session.co = co_self();
+    r->pull.session.co = co_self();
     co_new_cid();
     while (co_stop_forget() && r->wanted(r)) { /* it may have been kicked, or changed */
         co_usec began = co_clock();
@@ -257,7 +244,8 @@ err_t ingest_run_main(void *run)
         backoff_grow(&again);
     }
     log_trace("ingest %s: over", r->what.name);
-    r->gone(r);
+    pull_unlink(&r->pull);
+    r->ended(r->pull.all);
     ingest_run_free(r);
     return NULL;
 }

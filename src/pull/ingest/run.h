@@ -10,33 +10,26 @@
 #define PULL_INGEST_RUN_H
 
 #include "pull/ingest/source.h"
-#include "session/condition.h"
-#include "session/publisher.h"
+#include "pull/pull.h"
 #include "sink/program/job.h"
 
 struct ingest_run {
-    struct ingest_run *next;
-    struct session session; /* publishes while the file is read */
-    struct session_publisher publisher;
+    struct pull pull;
     struct ingest_source what;
-    struct home *home;      /* held until its end; NULL: one worker */
     bool (*wanted)(const struct ingest_run *r); /* go on at all? */
-    void (*gone)(struct ingest_run *r);         /* it ends */
-    void *arg;              /* of these */
+    void (*ended)(struct pulls *all);           /* one more is free to begin */
 
     enum job_state state;
     co_usec since, until;   /* in this state; the next begin */
     unsigned starts;
-    char ended[160];        /* how, last */
+    char how[160];          /* it ended last */
     char *tc_url;
     co_usec began;          /* when its time 0 was */
     int64_t shift, end;     /* 1/90000 s: of this round; where the next one begins */
-    struct condition condition; /* it runs while media come */
-    char id[9];             /* by which lists know it */
 };
 
 /* Takes over what it is to do, and the reference of the home. */
-struct ingest_run *ingest_run_new(struct session_env *env, struct ingest_source *what,
+struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
                                   struct home *home);
 void ingest_run_free(struct ingest_run *r); /* for one that was never started */
 err_t ingest_run_main(void *run);           /* co_fn; frees it at its end */

@@ -28,9 +28,9 @@ static void take(struct taking *t, co_usec now)
         if (m.hole)
             ts_intake_hole(t->ts);
         ts_intake_put(t->ts, m.data, m.size);
-        r->session.in += m.size;
-        session_publisher_media(&r->publisher);
-        condition_be(&r->condition, CONDITION_RUNNING);
+        r->pull.session.in += m.size;
+        session_publisher_media(&r->pull.publisher);
+        condition_be(&r->pull.condition, CONDITION_RUNNING);
         t->media_at = now;
         co_yield_if_due();
     }
@@ -46,7 +46,7 @@ static err_t take_all(struct taking *t)
         co_usec now = co_now();
 
         take(t, now);
-        err = session_publisher_turn(&t->r->publisher, &changed);
+        err = session_publisher_turn(&t->r->pull.publisher, &changed);
         if (!err && now - t->media_at > SILENCE)
             err = err_new(ERR_SRT_TIMEOUT, "%s sends no media", t->caller.peer);
         if (!err)
@@ -68,7 +68,7 @@ static void log_end_of(const struct taking *t)
 static err_t publish(struct taking *t)
 {
     struct ingest_run *r = t->r;
-    struct session *s = &r->session;
+    struct session *s = &r->pull.session;
     const struct ts_intake_opts opts = { .sei_filter = s->conf->srt_server.sei_filter,
                                          .signature = s->env->signature };
     err_t err = ingest_run_join(r, CLIENTS_SRT_PUBLISH);
@@ -83,14 +83,14 @@ static err_t publish(struct taking *t)
     ts_intake_end(t->ts);
     ts_intake_free(t->ts);
     log_end_of(t);
-    session_publisher_end(&r->publisher, err);
+    session_publisher_end(&r->pull.publisher, err);
     session_log_did(s, err);
     return err;
 }
 
 err_t ingest_srt_publish(struct ingest_run *r)
 {
-    const struct srt_caller_opts opts = forward_srt_opts(&r->session.conf->srt_server);
+    const struct srt_caller_opts opts = forward_srt_opts(&r->pull.session.conf->srt_server);
     struct taking *t = (struct taking *)must(calloc(1, sizeof(*t)));
     err_t err;
 

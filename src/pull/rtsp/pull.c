@@ -24,30 +24,10 @@
 #define CONNECT CO_SECONDS(5)
 #define ANSWER CO_SECONDS(10)
 
-struct rtsp_pull *rtsp_pull_new(struct session_env *env, const struct session_stream *names,
-                                struct home *home)
-{
-    struct rtsp_pull *p = must(calloc(1, sizeof(*p)));
-    struct session *s = &p->session;
-
-    session_init(s, env, NULL);
-    s->names = (struct session_stream){ .param = "", .tc_url = "", .page_url = "", .ip = "" };
-    session_stream_set_key(&s->names, session_stream_key(names));
-    s->id = p->id;
-    p->home = home;
-    random_id(p->id, sizeof(p->id) - 1);
-    condition_be(&p->condition, CONDITION_STARTING);
-    return p;
-}
-
 void rtsp_pull_free(struct rtsp_pull *p)
 {
-    struct session_env *env = p->session.env;
-
     rtsp_pull_spec_free(&p->want);
-    session_fini(&p->session);
-    if (p->home)
-        homes_release(env->workers, p->home);
+    pull_fini(&p->pull);
     free(p->shown);
     free(p->host);
     free(p);
@@ -64,7 +44,7 @@ static unsigned clients_here(const struct session *s)
 
 bool rtsp_pull_has_players(struct rtsp_pull *p)
 {
-    unsigned n = p->home ? home_clients(p->home) : clients_here(&p->session);
+    unsigned n = p->pull.home ? home_clients(p->pull.home) : clients_here(&p->pull.session);
     co_usec now = co_now();
 
     if (!p->want.on_demand || n > p->publishing) {
@@ -81,7 +61,7 @@ bool rtsp_pull_has_players(struct rtsp_pull *p)
 /* What the configuration says now. False: nothing, any more. */
 static bool take_want(struct rtsp_pull *p)
 {
-    struct session *s = &p->session;
+    struct session *s = &p->pull.session;
     struct session_stream *n = &s->names;
     struct rtsp_place place;
     err_t err = session_find_stream(s, n->vhost, n->app, n->name);
@@ -110,7 +90,7 @@ static bool take_want(struct rtsp_pull *p)
 
 static err_t call(struct rtsp_pull *p)
 {
-    struct session *s = &p->session;
+    struct session *s = &p->pull.session;
     co_usec timeout = p->want.timeout;
     err_t err;
 
@@ -125,8 +105,7 @@ static err_t call(struct rtsp_pull *p)
     err = rtsp_call_init(&p->call, p->want.url, &p->setup);
     if (err)
         return err;
-    if (session_goes_to(s, true) != s->env->worker)
-        err = session_at_home(s); /* it is held where it is: the process ends */
+    err = pull_enter_home(&p->pull);
     if (!err)
         err = rtsp_pull_session(p);
     session_leave_home(s);
@@ -161,10 +140,10 @@ static void log_failed(struct rtsp_pull *p, err_t *err, co_usec pause)
 {
     char what[400];
 
-    condition_failed(&p->condition, *err);
+    condition_failed(&p->pull.condition, *err);
     p->again_at = co_clock() + pause;
     (void)snprintf(what, sizeof(what), "pull %.100s from %.200s, again in %lld ms",
-                   p->session.names.key->path, p->shown, us_to_ms(pause));
+                   p->pull.session.names.key->path, p->shown, us_to_ms(pause));
     log_end(what, err);
 }
 
@@ -182,7 +161,8 @@ static err_t wait_for(struct rtsp_pull *p, co_usec pause)
 /* Who stopped it kicked it, or changed what it is to do. */
 static bool goes_on(struct rtsp_pull *p)
 {
-    return co_stop_forget() && p->may(p) && take_want(p) && rtsp_pull_has_players(p);
+    return co_stop_forget() && !p->pull.all->sink.ending && take_want(p) &&
+           rtsp_pull_has_players(p);
 }
 
 err_t rtsp_pull_main(void *pull)
@@ -190,19 +170,19 @@ err_t rtsp_pull_main(void *pull)
     struct rtsp_pull *p = pull;
     struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
 
-    p->session.co = co_self();
+    p->pull.session.co = co_self();
     co_new_cid();
     while (goes_on(p)) {
         err_t err;
         co_usec pause;
 
         p->again_at = 0;
-        log_trace("pull %s from %s: connecting", p->session.names.key->path, p->shown);
+        log_trace("pull %s from %s: connecting", p->pull.session.names.key->path, p->shown);
         err = call(p);
         if (p->over || err_code(err) == ERR_STOPPED) {
             p->over = false;
             p->way = 0;
-            condition_be(&p->condition, CONDITION_STARTING);
+            condition_be(&p->pull.condition, CONDITION_STARTING);
             err_free(&err);
             continue;
         }
@@ -219,8 +199,7 @@ err_t rtsp_pull_main(void *pull)
         err = wait_for(p, pause);
         err_free(&err);
     }
-    log_trace("pull %s: ended", p->session.names.key->path);
-    p->gone(p, p->arg);
+    log_trace("pull %s: ended", p->pull.session.names.key->path);
     rtsp_pull_free(p);
     return NULL;
 }

@@ -11,10 +11,9 @@
 #include "intake/rtsp.h"
 #include "proto/rtsp/call.h"
 #include "proto/sdp/sdp.h"
+#include "pull/pull.h"
 #include "pull/rtsp/spec.h"
 #include "serve/rtsp/udp.h"
-#include "session/condition.h"
-#include "session/publisher.h"
 
 /* How media of the description come: by channels of the connection, else -1; or by a pair of ports,
  * else NULL. */
@@ -25,16 +24,10 @@ struct rtsp_pull_media {
 };
 
 struct rtsp_pull {
-    struct rtsp_pull *next;
-    struct session session;    /* publishes while media come */
-    struct session_publisher publisher;
+    struct pull pull;
     struct rtsp_pull_spec want;
     char *shown;               /* its url, without user and password */
     char *host;
-    struct home *home;         /* held until its end; NULL: one worker */
-    bool (*may)(const struct rtsp_pull *p); /* go on at all? */
-    void (*gone)(struct rtsp_pull *p, void *arg); /* it ends */
-    void *arg;                 /* of these */
 
     struct rtsp_call call;
     struct rtsp_call_setup setup;
@@ -53,14 +46,9 @@ struct rtsp_pull {
     unsigned alives;           /* how often it did */
     co_usec alone_since;       /* nobody plays it; 0: somebody does */
     bool over;                 /* for want of players */
-    struct condition condition; /* it runs while media come */
     co_usec again_at;          /* it fails: when the server is called again; 0: now */
-    char id[9];                /* by which lists know it */
 };
 
-/* Takes over the reference of the home, which may be NULL. */
-struct rtsp_pull *rtsp_pull_new(struct session_env *env, const struct session_stream *names,
-                                struct home *home);
 void rtsp_pull_free(struct rtsp_pull *p); /* for one that was never started */
 err_t rtsp_pull_main(void *pull); /* co_fn; frees it at its end */
 

@@ -12,77 +12,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rtsp_pulls {
-    struct sink sink;
-    struct session_env *env;
-    struct co_group group;
-    struct rtsp_pull *list;
-    bool ending;
-};
-
-static struct rtsp_pulls *pulls_of(struct sink *sink)
+static struct pulls *pulls_of(struct sink *sink)
 {
-    return container_of(sink, struct rtsp_pulls, sink);
+    return container_of(sink, struct pulls, sink);
 }
 
-static struct sink *new(const struct sink_setup *setup)
+static struct rtsp_pull *pull_of(struct pull *p)
 {
-    struct rtsp_pulls *all = must(calloc(1, sizeof(*all)));
-
-    all->env = setup->env;
-    co_group_init(&all->group);
-    return &all->sink;
+    return container_of(p, struct rtsp_pull, pull);
 }
 
-/* ---- one that begins and ends */
-
-static bool may(const struct rtsp_pull *p)
+static struct rtsp_pull *find(const struct pulls *all, const char *path)
 {
-    return !((const struct rtsp_pulls *)p->arg)->ending;
-}
-
-static void gone(struct rtsp_pull *p, void *arg)
-{
-    struct rtsp_pulls *all = arg;
-    struct rtsp_pull **at = &all->list;
-
-    while (*at != p)
-        at = &(*at)->next;
-    *at = p->next;
-}
-
-static struct rtsp_pull *find(const struct rtsp_pulls *all, const char *path)
-{
-    struct rtsp_pull *p = all->list;
+    struct pull *p = all->list;
 
     while (p && strcmp(p->session.names.key->path, path) != 0)
         p = p->next;
-    return p;
+    return p ? pull_of(p) : NULL;
 }
 
 /* Takes over the reference of the home. */
-static void start_here(struct rtsp_pulls *all, const struct session_stream *names,
-                       struct home *home)
+static void start_here(struct pulls *all, const struct session_stream *names, struct home *home)
 {
-    struct rtsp_pull *p = rtsp_pull_new(all->env, names, home);
-    err_t err;
+    struct rtsp_pull *p = must(calloc(1, sizeof(*p)));
 
-    if (all->ending || find(all, p->session.names.key->path)) {
+    pull_init(&p->pull, all, session_stream_key(names), home);
+    if (all->sink.ending || find(all, p->pull.session.names.key->path) ||
+        !pull_start(&p->pull, "pull", rtsp_pull_main))
         rtsp_pull_free(p);
-        return;
-    }
-    p->may = may;
-    p->gone = gone;
-    p->arg = all;
-    err = co_go(&all->group, "pull", rtsp_pull_main, p);
-    if (err) {
-        rtsp_pull_free(p);
-        log_end("pull", &err);
-        return;
-    }
-    p->session.co = co_newest(&all->group);
-    p->next = all->list;
-    all->list = p;
 }
 
 /* ---- at the stream's home */
@@ -104,10 +61,10 @@ static void on_arrival(struct co_mail *mail)
     free(e);
 }
 
-static void send_there(struct rtsp_pulls *all, const struct session_stream *names,
+static void send_there(struct pulls *all, const struct session_stream *names,
                        struct home *home)
 {
-    struct workers *w = all->env->workers;
+    struct workers *w = all->sink.env->workers;
     struct session_stream plain = *names;
     struct errand *e;
 
@@ -127,11 +84,11 @@ enum sees { ANYBODY_SEES, HOME_SEES };
 
 /* Where its stream is at home; one without a home gets one at worker `likely`. With HOME_SEES it
  * is asked for at all workers: at home it begins, and `likely` tells those that did not know. */
-static void start(struct rtsp_pulls *all, const struct session_stream *names, unsigned likely,
+static void start(struct pulls *all, const struct session_stream *names, unsigned likely,
                   enum sees sees)
 {
-    unsigned here = all->env->worker;
-    struct workers *w = all->env->workers;
+    unsigned here = all->sink.env->worker;
+    struct workers *w = all->sink.env->workers;
     struct stream_key *key;
     struct home *home;
 
@@ -151,21 +108,21 @@ static void start(struct rtsp_pulls *all, const struct session_stream *names, un
 }
 
 /* At its home: a replica may not know yet. */
-static bool is_published(const struct rtsp_pulls *all, const struct session_stream *names)
+static bool is_published(const struct pulls *all, const struct session_stream *names)
 {
-    struct live_source *src = live_registry_find(all->env->streams, names->key->path);
+    struct live_source *src = live_registry_find(all->sink.env->streams, names->key->path);
 
     return src && live_source_publishing(src);
 }
 
 /* Players may ask for any name that fits, and each pull is a connection, too: on demand there are
  * at most a quarter of max_connections. Those that run all the time are the operator's. */
-static bool is_full(const struct rtsp_pulls *all, const char *path)
+static bool is_full(const struct pulls *all, const char *path)
 {
-    unsigned most = workers_share(all->env, all->env->conf->max_connections / 4), n = 0;
+    unsigned most = workers_share(all->sink.env, all->sink.env->conf->max_connections / 4), n = 0;
 
-    for (const struct rtsp_pull *p = all->list; p; p = p->next)
-        n += p->want.on_demand || !p->want.url; /* one that just began has none yet */
+    for (struct pull *p = all->list; p; p = p->next) /* one that just began has no url yet */
+        n += pull_of(p)->want.on_demand || !pull_of(p)->want.url;
     if (n >= most)
         log_warn("pull %s is refused: %u streams are pulled on demand, at most a quarter of "
                  "max_connections", path, n);
@@ -174,26 +131,26 @@ static bool is_full(const struct rtsp_pulls *all, const char *path)
 
 bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
 {
-    struct rtsp_pulls *all = pulls_of(sink);
-    const struct conf_vhost *v = conf_vhost_find(all->env->conf, names->vhost);
+    struct pulls *all = pulls_of(sink);
+    const struct conf_vhost *v = conf_vhost_find(all->sink.env->conf, names->vhost);
     struct rtsp_pull *p = find(all, names->key->path);
     struct rtsp_pull_spec want;
     bool full;
 
     if (p)
         p->alone_since = 0; /* who waits for its list is no player yet */
-    if (all->ending || p || !rtsp_pull_spec_of(&want, v, names->app, names->name))
-        return p && !all->ending;
+    if (all->sink.ending || p || !rtsp_pull_spec_of(&want, v, names->app, names->name))
+        return p && !all->sink.ending;
     full = want.on_demand && is_full(all, names->key->path);
     if (!full && (!want.on_demand || !is_published(all, names)))
-        start(all, names, all->env->worker, ANYBODY_SEES);
+        start(all, names, all->sink.env->worker, ANYBODY_SEES);
     rtsp_pull_spec_free(&want);
     return !full;
 }
 
 /* ---- those of all the time: when the server starts, worker 0 spreads them */
 
-static void start_steady(struct rtsp_pulls *all, const struct conf_vhost *v,
+static void start_steady(struct pulls *all, const struct conf_vhost *v,
                          const struct conf_rtsp_pull *one, enum sees sees)
 {
     const char *app, *name;
@@ -209,13 +166,13 @@ static void start_steady(struct rtsp_pulls *all, const struct conf_vhost *v,
     key = stream_key_new(v->name, copy, name);
     session_stream_set_key(&names, key);
     free(copy);
-    start(all, &names, text_hash(key->path) % workers_count(all->env), sees);
+    start(all, &names, text_hash(key->path) % workers_count(all->sink.env), sees);
     (void)stream_key_unref(key);
 }
 
-static void start_all(struct rtsp_pulls *all, enum sees sees)
+static void start_all(struct pulls *all, enum sees sees)
 {
-    struct conf *conf = conf_ref(all->env->conf);
+    struct conf *conf = conf_ref(all->sink.env->conf);
 
     for (size_t i = 0; i < conf->vhost.n; i++) {
         const struct conf_vhost *v = &conf->vhost.v[i];
@@ -228,17 +185,17 @@ static void start_all(struct rtsp_pulls *all, enum sees sees)
 
 static void begin_all(struct sink *sink)
 {
-    struct rtsp_pulls *all = pulls_of(sink);
+    struct pulls *all = pulls_of(sink);
 
-    if (all->env->worker == 0) /* once for the process */
+    if (all->sink.env->worker == 0) /* once for the process */
         start_all(all, ANYBODY_SEES);
 }
 
-static bool is_same(const struct rtsp_pulls *all, const struct rtsp_pull *p)
+static bool is_same(const struct pulls *all, const struct rtsp_pull *p)
 {
-    const struct session_stream *n = &p->session.names;
+    const struct session_stream *n = &p->pull.session.names;
     struct rtsp_pull_spec want;
-    const struct conf_vhost *vhost = conf_vhost_find(all->env->conf, n->vhost);
+    const struct conf_vhost *vhost = conf_vhost_find(all->sink.env->conf, n->vhost);
     bool same = rtsp_pull_spec_of(&want, vhost, n->app, n->name);
 
     if (!same)
@@ -251,13 +208,13 @@ static bool is_same(const struct rtsp_pulls *all, const struct rtsp_pull *p)
 /* Those that are to do something else begin anew, or end. */
 static void reload(struct sink *sink)
 {
-    struct rtsp_pulls *all = pulls_of(sink);
+    struct pulls *all = pulls_of(sink);
 
-    for (struct rtsp_pull *p = all->list; p; p = p->next) {
-        if (!is_same(all, p))
+    for (struct pull *p = all->list; p; p = p->next) {
+        if (!is_same(all, pull_of(p)))
             co_stop(p->session.co, NULL);
     }
-    if (!all->ending)
+    if (!all->sink.ending)
         start_all(all, HOME_SEES); /* the others may not have this configuration yet */
 }
 
@@ -266,48 +223,19 @@ static void reload(struct sink *sink)
 void rtsp_pulls_each(const struct sink *sink,
                      void (*each)(void *arg, const struct rtsp_pull_info *one), void *arg)
 {
-    for (const struct rtsp_pull *p = container_of(sink, struct rtsp_pulls, sink)->list; p;
-         p = p->next)
+    for (struct pull *at = container_of(sink, struct pulls, sink)->list; at; at = at->next) {
+        const struct rtsp_pull *p = pull_of(at);
+
         each(arg, &(struct rtsp_pull_info){
-            .id = p->id, .key = p->session.names.key, .url = text_or_empty(p->shown),
+            .id = at->id, .key = at->session.names.key, .url = text_or_empty(p->shown),
             .on_demand = p->want.on_demand, .again_at = p->again_at,
             .udp = p->way < p->want.ways && p->want.way[p->way] == RTSP_PULL_UDP,
-            .bytes = p->publishing && p->session.io ? p->session.io->bytes_in : 0,
-            .condition = &p->condition });
-}
-
-/* ---- the end */
-
-static void interrupt(struct sink *sink)
-{
-    struct rtsp_pulls *all = pulls_of(sink);
-
-    all->ending = true;
-    co_group_interrupt(&all->group);
-}
-
-void rtsp_pulls_end(struct sink *sink)
-{
-    struct rtsp_pulls *all = pulls_of(sink);
-    err_t err;
-
-    all->ending = true;
-    err = co_group_stop(&all->group);
-    err_free(&err); /* each was logged where it ended */
-}
-
-static void free_all(struct sink *sink)
-{
-    free(pulls_of(sink));
-}
-
-static unsigned count(const struct sink *sink)
-{
-    return (unsigned)container_of(sink, struct rtsp_pulls, sink)->group.count;
+            .bytes = p->publishing && at->session.io ? at->session.io->bytes_in : 0,
+            .condition = &at->condition });
+    }
 }
 
 const struct sink_ops rtsp_pulls_sink = {
-    .name = "pull", .new = new, .start = begin_all,
-    .reload = reload, .drain = interrupt, .interrupt = interrupt, .stop = rtsp_pulls_end,
-    .free = free_all, .count = count,
+    .name = "pull", .size = sizeof(struct pulls), .start = begin_all, .reload = reload,
+    .drain = sink_interrupt, .interrupt = sink_interrupt,
 };

@@ -13,13 +13,11 @@
 #include "session/condition.h"
 #include "sink/sink.h"
 
-extern const struct sink_ops rtsp_pulls_sink; /* it counts those that are there */
+extern const struct sink_ops rtsp_pulls_sink;
 
 /* Somebody came for a stream that nobody publishes, or still waits for it: that of `names`, which
  * have a key. True: it is pulled. Does not yield. */
 bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names);
-/* End all of them, and wait until they publish no more. Yields. */
-void rtsp_pulls_end(struct sink *sink);
 
 /* One of them, for those who look. Strings are valid during the call. */
 struct rtsp_pull_info {

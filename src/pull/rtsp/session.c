@@ -31,10 +31,10 @@ static err_t ask_what_it_has(struct rtsp_pull *p)
 {
     static const struct rtsp_more accept[] = { { "Accept", "application/sdp" } };
     const struct rtsp_ask ask = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
-    const struct conf_vhost *v = p->session.vhost;
+    const struct conf_vhost *v = p->pull.session.vhost;
     const struct rtsp_intake_opts opts = {
         .track = -1, .keep_broken = v->rtsp.keep_broken, .jitter = v->rtsp.jitter,
-        .signature = p->session.env->signature };
+        .signature = p->pull.session.env->signature };
     const struct rtsp_message *answer;
     err_t err = rtsp_call_ask(&p->call, &ask, &answer);
 
@@ -161,11 +161,11 @@ void rtsp_pull_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_t 
     p->packet_at = co_now();
     if (p->packets_since == 0) {
         p->packets_since = p->packet_at;
-        condition_be(&p->condition, CONDITION_RUNNING);
-        log_trace("pull %s from %s: media come by %s", p->session.names.key->path, p->shown,
+        condition_be(&p->pull.condition, CONDITION_RUNNING);
+        log_trace("pull %s from %s: media come by %s", p->pull.session.names.key->path, p->shown,
                   by_udp(p) ? "udp" : "tcp");
     }
-    session_publisher_media(&p->publisher);
+    session_publisher_media(&p->pull.publisher);
 }
 
 static void on_frame(void *pull, uint8_t channel, const uint8_t *data, size_t size)
@@ -218,7 +218,7 @@ static err_t say_alive(struct rtsp_pull *p)
  * did before our first word is told sooner the next time. */
 static void learn_patience(struct rtsp_pull *p, err_t why)
 {
-    co_usec lived = p->packet_at - p->session.began_at;
+    co_usec lived = p->packet_at - p->pull.session.began_at;
 
     if (p->alives > 0 || p->packets_since == 0 || !why ||
         (err_class(why) != ERR_CLASS_PEER && err_class(why) != ERR_CLASS_TIME))
@@ -243,12 +243,12 @@ static void tell(const struct rtsp_pull *p, struct client *entry)
 /* What is to be done now and then. */
 static err_t look(struct rtsp_pull *p)
 {
-    co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->session.began_at;
+    co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->pull.session.began_at;
     bool in_vain = by_udp(p) && !p->packet_at && p->want.ways > 1; /* something is in its way */
     co_usec patience = in_vain && p->want.timeout > UDP_FIRST ? UDP_FIRST : p->want.timeout;
 
     p->look_at = now + LOOK;
-    tell(p, &p->session.entry);
+    tell(p, &p->pull.session.entry);
     p->over = !rtsp_pull_has_players(p);
     if (p->over)
         return NULL;
@@ -300,7 +300,7 @@ static err_t turn(struct rtsp_pull *p)
     if (!err && co_now() >= p->look_at)
         err = look(p);
     if (!err && !p->over)
-        err = session_publisher_turn(&p->publisher, &changed);
+        err = session_publisher_turn(&p->pull.publisher, &changed);
     if (!err && !p->over)
         err = wait_for_more(p);
     return err;
@@ -328,12 +328,12 @@ static err_t play(struct rtsp_pull *p)
 /* The stream is its own from here to the end: what comes before the answer to PLAY counts. */
 static err_t publish(struct rtsp_pull *p)
 {
-    struct session *s = &p->session;
+    struct session *s = &p->pull.session;
     err_t err;
 
     s->io = p->call.io;
     session_begin(s);
-    err = session_publisher_join(&p->publisher, s, CLIENTS_RTSP_PUBLISH);
+    err = session_publisher_join(&p->pull.publisher, s, CLIENTS_RTSP_PUBLISH);
     if (err)
         return err;
     p->publishing = true;
@@ -342,7 +342,7 @@ static err_t publish(struct rtsp_pull *p)
     err = play(p);
     p->publishing = false;
     learn_patience(p, err);
-    session_publisher_end(&p->publisher, err);
+    session_publisher_end(&p->pull.publisher, err);
     return err;
 }
 
@@ -370,7 +370,7 @@ static void log_end_of(struct rtsp_pull *p)
     if (p->packets_since == 0)
         return;
     log_trace("pull %s from %s: packets=%llu, lost=%llu, dropped=%llu, frames=%llu, broken=%llu, "
-              "skipped=%llu", p->session.names.key->path, p->shown,
+              "skipped=%llu", p->pull.session.names.key->path, p->shown,
               (unsigned long long)stat.packets, (unsigned long long)stat.lost,
               (unsigned long long)stat.dropped, (unsigned long long)stat.frames,
               (unsigned long long)stat.broken, (unsigned long long)p->call.reader.skipped);
@@ -392,7 +392,7 @@ err_t rtsp_pull_session(struct rtsp_pull *p)
         err = publish(p);
     if (p->rx && p->call.io)
         log_end_of(p);
-    session_log_did(&p->session, err);
+    session_log_did(&p->pull.session, err);
     if (p->call.io && (!err || err_class(err) != ERR_CLASS_PEER))
         say_goodbye(p);
     rtsp_pull_udp_close(p);

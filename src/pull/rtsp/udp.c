@@ -15,7 +15,7 @@ err_t rtsp_pull_udp_offer(struct rtsp_pull *p, unsigned n, char *transport, size
 {
     struct rtsp_pull_media *m = &p->media[n];
     struct rtsp_pair ports;
-    err_t err = rtsp_udp_private(&m->pair, p->session.env);
+    err_t err = rtsp_udp_private(&m->pair, p->pull.session.env);
 
     if (err) {
         m->pair = NULL;
@@ -35,7 +35,7 @@ static void on_datagram(void *pull, unsigned n, bool rtcp, const uint8_t *data, 
     p->call.io->bytes_in += size; /* it is what the connection is for */
     rtsp_pull_packet(p, n, rtcp, data, size);
     if (p->publishing && rtsp_intake_due(p->rx) < p->waits_until)
-        co_unpark(p->session.co);
+        co_unpark(p->pull.session.co);
 }
 
 err_t rtsp_pull_udp_take(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *said)

@@ -311,7 +311,7 @@ static void start_sweep(struct hls *h)
 
     if (h->sessions->sweeping || h->stopping)
         return;
-    err = co_go(&h->group, "hls sessions", sweep, h);
+    err = co_go(&h->sink.group, "hls sessions", sweep, h);
     h->sessions->sweeping = !err;
     if (err)
         log_end("HLS sessions", &err); /* the next one starts it */

@@ -3,10 +3,8 @@
 #include "sink/dvr/dvr.h"
 
 #include "base/container_of.h"
-#include "base/must.h"
 #include "sink/dvr/stream.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct dvrs *dvrs_of(struct sink *sink)
@@ -14,15 +12,12 @@ static struct dvrs *dvrs_of(struct sink *sink)
     return container_of(sink, struct dvrs, sink);
 }
 
-static struct sink *new(const struct sink_setup *setup)
+static void init(struct sink *sink, const struct sink_setup *setup)
 {
-    struct dvrs *d = must(calloc(1, sizeof(*d)));
+    struct dvrs *d = dvrs_of(sink);
 
-    d->env = setup->env;
     d->disk = setup->records;
     d->cache = block_cache_new(setup->env->streams);
-    co_group_init(&d->group);
-    return &d->sink;
 }
 
 /* `dvr_apply`: all, or names like "live/livestream". */
@@ -72,7 +67,7 @@ static void begin(struct sink *sink, struct sink_stream *stream, const struct co
         s->quota = set->quota;
     if (!wanted || *at)
         return;
-    *at = s = dvr_stream_new(d, &stream->names, d->env->conf, set);
+    *at = s = dvr_stream_new(d, &stream->names, sink->env->conf, set);
     s->next = d->streams;
     d->streams = s;
     dvr_stream_begin(s, &stream->names, stream->src);
@@ -109,7 +104,6 @@ static struct dvr_stream *oldest(const struct dvrs *d)
 static void stop(struct sink *sink)
 {
     struct dvrs *d = dvrs_of(sink);
-    err_t err;
 
     while (d->streams) { /* all have ended, but what is left to read may be much */
         struct dvr_stream *s = oldest(d);
@@ -118,19 +112,14 @@ static void stop(struct sink *sink)
         (void)dvr_stream_finish(s);
         co_yield_if_due();
     }
-    err = co_group_stop(&d->group);
-    err_free(&err);
 }
 
-static void free_all(struct sink *sink)
+static void free_cache(struct sink *sink)
 {
-    struct dvrs *d = dvrs_of(sink);
-
-    (void)block_cache_unref(d->cache);
-    free(d);
+    (void)block_cache_unref(dvrs_of(sink)->cache);
 }
 
 const struct sink_ops dvr_sink = {
-    .name = "dvr", .new = new, .begin = begin, .end = end, .stop = stop,
-    .free = free_all,
+    .name = "dvr", .size = sizeof(struct dvrs), .init = init, .begin = begin, .end = end,
+    .stop = stop, .free = free_cache,
 };

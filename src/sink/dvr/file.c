@@ -59,7 +59,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts)
     f->mp4 = text_ends(path, ".mp4");
     f->begin = f->newest = dts;
     f->fd = -1;
-    f->floor = s->dvrs->env->conf->limits.disk_free;
+    f->floor = s->dvrs->sink.env->conf->limits.disk_free;
     log_trace("recording %s/%s to %s", s->key->app, s->key->name, path);
     return f;
 }
@@ -310,7 +310,7 @@ static void close_done(struct disk_job *job)
     if (f->closed) {
         log_trace("recorded %s, %lld ms, %llu bytes", f->path,
                   av_to_ms(f->newest - f->begin), (unsigned long long)f->good);
-        sink_notify(&s->teller, s->dvrs->env, s->conf, HOOKS_DVR,
+        sink_notify(&s->teller, s->dvrs->sink.env, s->conf, HOOKS_DVR,
                     (struct hooks_event){ .file = f->path });
     }
     if (j->step == DVR_FAILED && f->closed)

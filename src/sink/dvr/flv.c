@@ -118,7 +118,7 @@ static void put_metadata_tag(struct dvr_stream *s, const struct wr *meta)
 static void put_metadata(struct dvr_stream *s, const struct av_packet *from)
 {
     struct amf_value meta = amf_object(), zero = amf_number(0);
-    struct amf_value by = amf_text(s->dvrs->env->signature), keys = { .type = AMF_UNDEFINED };
+    struct amf_value by = amf_text(s->dvrs->sink.env->signature), keys = { .type = AMF_UNDEFINED };
     struct amf amf;
     struct wr w;
     err_t err;

@@ -116,7 +116,7 @@ static bool is_start(const struct dvr_stream *s, const struct av_packet *pkt)
 /* Told once for all that are full at about the same time. */
 static void log_full(struct dvr_stream *s, enum disk_lack lack)
 {
-    unsigned n = refusals_add(&s->dvrs->env->refusals, REFUSAL_DVR_DISK, co_now());
+    unsigned n = refusals_add(&s->dvrs->sink.env->refusals, REFUSAL_DVR_DISK, co_now());
 
     if (n == 0)
         return;
@@ -134,7 +134,7 @@ static bool has_room(struct dvr_stream *s)
 {
     bool was_full = s->room.full;
     enum disk_lack lack = disk_room_lacks(&s->room, s->quota,
-                                          s->dvrs->env->conf->limits.disk_free);
+                                          s->dvrs->sink.env->conf->limits.disk_free);
 
     if (lack != DISK_LACKS_NOTHING && !was_full) {
         log_full(s, lack);

@@ -58,7 +58,7 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *n
     random_id(s->id, sizeof(s->id) - 1);
     condition_be(&s->condition, CONDITION_WAITING);
     s->name = must_print("recording of %s/%s", s->key->app, s->key->name);
-    live_keeper_open(&s->keeper, d->env->streams, s->name, &keeping);
+    live_keeper_open(&s->keeper, d->sink.env->streams, s->name, &keeping);
     return s;
 }
 
@@ -91,13 +91,13 @@ void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
 {
     err_t err;
 
-    sink_notifier_set(&s->teller, s->dvrs->env, names, src);
+    sink_notifier_set(&s->teller, s->dvrs->sink.env, names, src);
     s->src = src;
     s->live = true;
     dvr_time_begin(s);
     live_reader_open(&s->reader, src);
     s->running = true;
-    err = co_go(&s->dvrs->group, "dvr", dvr_run, dvr_stream_ref(s));
+    err = co_go(&s->dvrs->sink.group, "dvr", dvr_run, dvr_stream_ref(s));
     if (!err)
         return;
     s->running = false;

@@ -95,11 +95,9 @@ struct dvr_stream {
 /* All recordings of a server; of each stream that is recorded the sink keeps a dvr_stream. */
 struct dvrs {
     struct sink sink;
-    struct session_env *env;
     struct disk *disk;
     struct block_cache *cache;
     struct dvr_stream *streams; /* the newest first */
-    struct co_group group;
 };
 
 /* stream.c */

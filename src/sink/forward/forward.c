@@ -3,7 +3,6 @@
 #include "sink/forward/forward.h"
 
 #include "base/backoff.h"
-#include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
@@ -29,31 +28,10 @@ struct forwarded {
 
 /* A backend is asked, until it answers; its coroutine owns it. */
 struct asking {
-    struct forwards *all;
+    struct sink *all;
     struct forwarded *of;    /* NULL: nobody wants to know any more */
     struct co *co;
 };
-
-/* All forwards of a server. */
-struct forwards {
-    struct sink sink;
-    struct session_env *env;
-    struct co_group group;
-};
-
-static struct forwards *forwards_of(struct sink *sink)
-{
-    return container_of(sink, struct forwards, sink);
-}
-
-static struct sink *new(const struct sink_setup *setup)
-{
-    struct forwards *f = must(calloc(1, sizeof(*f)));
-
-    f->env = setup->env;
-    co_group_init(&f->group);
-    return &f->sink;
-}
 
 static bool is_to(const struct forward *one, const struct conf_endpoint *e)
 {
@@ -84,7 +62,7 @@ static bool wants(const struct conf_vhost *v, const struct forwarded *s,
     return false;
 }
 
-static void begin_one(struct forwards *f, struct forwarded *s, struct forward *one)
+static void begin_one(struct sink *f, struct forwarded *s, struct forward *one)
 {
     err_t err;
 
@@ -104,7 +82,7 @@ static void begin_one(struct forwards *f, struct forwarded *s, struct forward *o
     s->list = one;
 }
 
-static void begin_all(struct forwards *f, struct forwarded *s, const struct conf_vhost *v)
+static void begin_all(struct sink *f, struct forwarded *s, const struct conf_vhost *v)
 {
     for (size_t i = 0; v && v->forward.enabled && i < v->forward.destination.n; i++) {
         const struct conf_endpoint *e = &v->forward.destination.v[i];
@@ -131,7 +109,7 @@ static void end_unwanted(struct forwarded *s, const struct conf_vhost *v)
 
 /* ---- a backend that says where to */
 
-static void begin_urls(struct forwards *f, struct forwarded *s, char **urls, size_t n)
+static void begin_urls(struct sink *f, struct forwarded *s, char **urls, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct forward *one;
@@ -209,7 +187,7 @@ static err_t ask_main(void *asking)
     return NULL;
 }
 
-static void ask(struct forwards *f, struct forwarded *s)
+static void ask(struct sink *f, struct forwarded *s)
 {
     struct asking *a = must(calloc(1, sizeof(*a)));
     err_t err;
@@ -238,7 +216,7 @@ static void ask_no_more(struct forwarded *s)
 }
 
 /* Go where the configuration says, or ask whom it says. */
-static void begin_stream(struct forwards *f, struct forwarded *s, const struct conf_vhost *v)
+static void begin_stream(struct sink *f, struct forwarded *s, const struct conf_vhost *v)
 {
     const char *backend = v && v->forward.enabled && f->env->hooks ? v->forward.backend : "";
 
@@ -262,7 +240,7 @@ static void begin(struct sink *sink, struct sink_stream *stream, const struct co
         *at = s = must(calloc(1, sizeof(*s)));
         s->stream = stream;
     }
-    begin_stream(forwards_of(sink), s, vhost);
+    begin_stream(sink, s, vhost);
 }
 
 static void end(struct sink *sink, struct sink_stream *stream)
@@ -309,24 +287,4 @@ void forwards_each(const struct sink *sink,
     }
 }
 
-static unsigned count(const struct sink *sink)
-{
-    return (unsigned)container_of(sink, struct forwards, sink)->group.count;
-}
-
-static void stop(struct sink *sink)
-{
-    err_t err = co_group_stop(&forwards_of(sink)->group);
-
-    err_free(&err); /* each was logged where it ended */
-}
-
-static void free_all(struct sink *sink)
-{
-    free(forwards_of(sink));
-}
-
-const struct sink_ops forward_sink = {
-    .name = "forward", .new = new, .begin = begin, .end = end, .stop = stop, .free = free_all,
-    .count = count,
-};
+const struct sink_ops forward_sink = { .name = "forward", .begin = begin, .end = end };

@@ -264,7 +264,7 @@ static void add(struct hls *h, struct hls_ended one)
         co_unpark(h->ended->co);
     if (h->ended->running)
         return;
-    err = co_go(&h->group, "hls ended", remove_due, h);
+    err = co_go(&h->sink.group, "hls ended", remove_due, h);
     h->ended->running = !err;
     err_free(&err); /* the next one starts it */
 }

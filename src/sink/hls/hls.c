@@ -4,23 +4,18 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
-#include "base/must.h"
 #include "sink/hls/stream.h"
 
-#include <stdlib.h>
-
-struct hls *hls_new(struct session_env *env, struct disk *disk)
+static void init(struct sink *sink, const struct sink_setup *setup)
 {
-    struct hls *h = must(calloc(1, sizeof(*h)));
+    struct hls *h = hls_of(sink);
 
-    h->env = env;
-    env->hls = h;
-    h->disk = disk;
+    h->env = setup->env;
+    h->env->hls = h;
+    h->disk = setup->segments;
     h->names = hls_names_new();
     h->ended = hls_ended_new();
-    h->cache = block_cache_new(env->streams);
-    co_group_init(&h->group);
-    return h;
+    h->cache = block_cache_new(h->env->streams);
 }
 
 static struct hls_stream *add(struct hls *h, const struct session_stream *names,
@@ -75,19 +70,14 @@ struct hls *hls_of(struct sink *sink)
     return container_of(sink, struct hls, sink);
 }
 
-static struct sink *sink_new(const struct sink_setup *setup)
-{
-    return &hls_new(setup->env, setup->segments)->sink;
-}
-
-static void sink_begin(struct sink *sink, struct sink_stream *stream,
+static void begin_both(struct sink *sink, struct sink_stream *stream,
                        const struct conf_vhost *vhost)
 {
     for (int i = 0; i < HLS_FORMATS; i++)
         begin(hls_of(sink), vhost, &stream->names, stream->src, &hls_formats[i]);
 }
 
-static void sink_end(struct sink *sink, struct sink_stream *stream)
+static void end(struct sink *sink, struct sink_stream *stream)
 {
     for (struct hls_stream *s = hls_of(sink)->streams; s; s = s->next) {
         if (s->src == stream->src)
@@ -95,13 +85,13 @@ static void sink_end(struct sink *sink, struct sink_stream *stream)
     }
 }
 
-static void sink_start(struct sink *sink)
+static void start(struct sink *sink)
 {
     struct hls *h = hls_of(sink);
     err_t err = NULL;
 
     if (h->env->worker == 0)
-        err = co_go(&h->group, "hls search", hls_ended_search, h);
+        err = co_go(&h->sink.group, "hls search", hls_ended_search, h);
     if (err)
         log_end("HLS: files of before", &err);
 }
@@ -115,11 +105,10 @@ static struct hls_stream *first_live(const struct hls *h)
     return s;
 }
 
-static void sink_stop(struct sink *sink)
+static void stop(struct sink *sink)
 {
     struct hls *h = hls_of(sink);
     struct hls_stream *s;
-    err_t err;
 
     while ((s = first_live(h))) { /* all have ended, but what is left to read may be much */
         hls_drain(s, false);
@@ -128,11 +117,9 @@ static void sink_stop(struct sink *sink)
         co_yield_if_due();
     }
     h->stopping = true;
-    err = co_group_stop(&h->group);
-    err_free(&err);
 }
 
-static void sink_free(struct sink *sink)
+static void free_all(struct sink *sink)
 {
     struct hls *h = hls_of(sink);
 
@@ -143,10 +130,9 @@ static void sink_free(struct sink *sink)
     hls_ended_free(h->ended);
     (void)block_cache_unref(h->cache);
     h->env->hls = NULL;
-    free(h);
 }
 
 const struct sink_ops hls_sink = {
-    .name = "hls", .new = sink_new, .start = sink_start, .begin = sink_begin, .end = sink_end,
-    .stop = sink_stop, .free = sink_free,
+    .name = "hls", .size = sizeof(struct hls), .init = init, .start = start, .begin = begin_both,
+    .end = end, .stop = stop, .free = free_all,
 };

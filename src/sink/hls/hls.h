@@ -55,9 +55,6 @@ struct hls_pack {
 extern const struct sink_ops hls_sink;
 struct hls *hls_of(struct sink *sink); /* the sink that this row made */
 
-/* By itself, without a list of published streams: for tests. */
-struct hls *hls_new(struct session_env *env, struct disk *disk);
-
 /* The file at that path ("./objs/nginx/html/live/s.m3u8"), with a reference for the caller, or
  * NULL: not in memory, ask the disk. */
 struct hls_file *hls_find(struct hls *h, const char *path);

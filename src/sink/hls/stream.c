@@ -272,7 +272,7 @@ static void run(struct hls_stream *s)
 
     if (s->running)
         return;
-    err = co_go(&s->info.hls->group, "hls", hls_run, s);
+    err = co_go(&s->info.hls->sink.group, "hls", hls_run, s);
     if (err) {
         log_end("HLS or DASH does not begin", &err);
         return;

@@ -12,7 +12,6 @@ struct hls {
     struct session_env *env;
     struct disk *disk;
     struct hls_stream *streams;
-    struct co_group group;
     struct hls_names *names; /* paths of what is in memory */
     struct block_cache *cache;       /* of segments */
     uint64_t etags;

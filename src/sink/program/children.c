@@ -30,8 +30,7 @@ struct stream {
 
 struct children {
     struct sink sink;
-    struct session_env *env;
-    struct jobs *jobs;
+    struct jobs jobs;
     struct set standing;
 };
 
@@ -40,13 +39,10 @@ static struct children *children_of(struct sink *sink)
     return container_of(sink, struct children, sink);
 }
 
-static struct sink *new(const struct sink_setup *setup)
+static void init(struct sink *sink, const struct sink_setup *setup)
 {
-    struct children *c = must(calloc(1, sizeof(*c)));
-
-    c->env = setup->env;
-    c->jobs = jobs_new(setup->env, setup->segments);
-    return &c->sink;
+    children_of(sink)->jobs = (struct jobs){ .env = setup->env, .disk = setup->segments,
+                                             .group = &sink->group };
 }
 
 /* ---- sets */
@@ -91,7 +87,7 @@ static void apply(struct children *c, struct set *set, struct job_wants *wants)
     }
     end_set(set); /* before others take their place at the same output */
     for (size_t i = 0; i < wants->n; i++) {
-        struct job *j = wants->v[i] ? job_start(c->jobs, wants->v[i]) : NULL;
+        struct job *j = wants->v[i] ? job_start(&c->jobs, wants->v[i]) : NULL;
 
         wants->v[i] = NULL;
         if (j)
@@ -115,13 +111,13 @@ static void look_at(struct children *c, struct stream *s, const struct conf_vhos
     s->looked_at = true;
     if (!v || !v->enabled)
         return;
-    exec_wants(c->env->conf, v, s->names, s->name, &s->wants);
-    transcode_wants(c->env->conf, v, s->names, s->name, &s->wants);
+    exec_wants(c->sink.env->conf, v, s->names, s->name, &s->wants);
+    transcode_wants(c->sink.env->conf, v, s->names, s->name, &s->wants);
 }
 
 static bool leads_to(const struct children *c, const char *output, const char *name)
 {
-    char *target = transcode_target(c->env->conf, output);
+    char *target = transcode_target(c->sink.env->conf, output);
     bool is = target && strcmp(target, name) == 0;
 
     free(target);
@@ -175,7 +171,7 @@ static char *maker_of(const struct children *c, const struct stream *s)
         if (other && other != s && makes(c, other, s->name))
             return must_dup(other->name);
     }
-    return made_of(c->env, s->name);
+    return made_of(c->sink.env, s->name);
 }
 
 /* A stream that a transcode makes is not transcoded: of each would come another one, for ever. */
@@ -245,36 +241,22 @@ static void reload(struct sink *sink)
     struct sink_stream *at = NULL;
 
     while ((at = sink_list_next(sink->list, at)))
-        look_at(c, stream_of(sink, at), conf_vhost_find(c->env->conf, at->names.vhost));
+        look_at(c, stream_of(sink, at), conf_vhost_find(c->sink.env->conf, at->names.vhost));
 }
 
 /* ---- all of them */
 
-static void interrupt(struct sink *sink)
-{
-    jobs_interrupt(children_of(sink)->jobs);
-}
-
 static void stop(struct sink *sink)
 {
-    struct children *c = children_of(sink);
-
-    end_set(&c->standing);
-    jobs_free(c->jobs);
-    c->jobs = NULL;
-}
-
-static void free_all(struct sink *sink)
-{
-    free(children_of(sink));
+    end_set(&children_of(sink)->standing);
 }
 
 const struct sink_ops program_sink = {
-    .name = "program", .new = new, .begin = begin, .end = end, .reload = reload,
-    .interrupt = interrupt, .stop = stop, .free = free_all,
+    .name = "program", .size = sizeof(struct children), .init = init, .begin = begin, .end = end,
+    .reload = reload, .interrupt = sink_interrupt, .stop = stop,
 };
 
 const struct job *children_next(const struct sink *sink, const struct job *j)
 {
-    return jobs_next(container_of(sink, struct children, sink)->jobs, j);
+    return j ? job_next(j) : container_of(sink, struct children, sink)->jobs.list;
 }

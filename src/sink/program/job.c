@@ -47,36 +47,6 @@ struct job {
     char id[9];
 };
 
-struct jobs {
-    struct session_env *env;
-    struct disk *disk;
-    struct job *list;
-    struct co_group group;
-};
-
-struct jobs *jobs_new(struct session_env *env, struct disk *disk)
-{
-    struct jobs *all = must(calloc(1, sizeof(*all)));
-
-    all->env = env;
-    all->disk = disk;
-    co_group_init(&all->group);
-    return all;
-}
-
-void jobs_interrupt(struct jobs *all)
-{
-    co_group_interrupt(&all->group);
-}
-
-void jobs_free(struct jobs *all)
-{
-    err_t err = co_group_stop(&all->group);
-
-    err_free(&err); /* none returns one */
-    free(all);
-}
-
 static void unref(struct job *j)
 {
     if (--j->refs > 0)
@@ -322,7 +292,7 @@ struct job *job_start(struct jobs *all, struct job_want *want)
     condition_be(&j->condition, CONDITION_STARTING);
     err = job_want_argv(want, co_wall_ms(), all->env->conf->utc_time, &j->argv);
     if (!err)
-        err = co_go(&all->group, "job", job_main, j);
+        err = co_go(all->group, "job", job_main, j);
     if (err) {
         log_warn("%s %s of %s cannot run", job_kind_name(want->kind), want->name, want->stream);
         log_end(job_kind_name(want->kind), &err);
@@ -331,7 +301,7 @@ struct job *job_start(struct jobs *all, struct job_want *want)
         return NULL;
     }
     make(j);
-    j->co = co_newest(&all->group);
+    j->co = co_newest(all->group);
     j->next = all->list;
     j->prev = &all->list;
     if (j->next)
@@ -384,9 +354,9 @@ void job_look(const struct job *j, struct job_info *out)
     };
 }
 
-const struct job *jobs_next(const struct jobs *all, const struct job *j)
+const struct job *job_next(const struct job *j)
 {
-    return j ? j->next : all->list;
+    return j->next;
 }
 
 const char *job_state_name(enum job_state state)

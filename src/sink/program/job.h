@@ -13,7 +13,6 @@
 #include "sink/program/job_want.h"
 
 struct disk;
-struct jobs; /* all of a server; owned by it */
 struct job;  /* counted: who started it, and its coroutine */
 
 enum job_state {
@@ -43,10 +42,12 @@ struct job_info {
     uint64_t bytes;       /* of it, in this run */
 };
 
-struct jobs *jobs_new(struct session_env *env, struct disk *disk);
-/* Ask all to end, and start no more; does not wait. */
-void jobs_interrupt(struct jobs *all);
-void jobs_free(struct jobs *all); /* waits until they have. Yields. */
+struct jobs { /* all of a worker */
+    struct session_env *env;
+    struct disk *disk;
+    struct job *list;
+    struct co_group *group; /* of their coroutines */
+};
 
 /* The wish is taken over. NULL: it cannot be, the log says why. Nothing here yields. */
 struct job *job_start(struct jobs *all, struct job_want *want);
@@ -57,8 +58,7 @@ const char *job_output(const struct job *j);
 /* What it reads: its argument behind "-i"; "" without. May have a password in it. */
 const char *job_input(const struct job *j);
 void job_look(const struct job *j, struct job_info *out);
-/* Walk all, those that are asked to end too: NULL is before the first. */
-const struct job *jobs_next(const struct jobs *all, const struct job *j);
+const struct job *job_next(const struct job *j); /* in the list; NULL: there is none */
 const char *job_state_name(enum job_state state); /* "running" */
 
 #endif
