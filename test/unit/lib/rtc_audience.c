@@ -150,6 +150,7 @@ struct rtc_peer *audience_publisher(bool anew)
     static const struct rtc_line_ops ops_of_publisher = { hear_no_rtp, hear_wish };
     static const struct sdp_track sdp = { .feedback = SDP_FB_PLI };
     static struct rtc_publish publish;
+    static struct rtc_line line_of_it;
     static struct rtc_peer p;
 
     p = (struct rtc_peer){ .base = { .publishes = true, .state = DATAGRAM_ACTIVE },
@@ -157,7 +158,7 @@ struct rtc_peer *audience_publisher(bool anew)
     publish = (struct rtc_publish){ .tracks = {
         [AV_VIDEO] = { .sdp = &sdp, .started = true, .ssrc = VIDEO_SSRC + anew, .shift = anew ? 1000 : 0 },
         [AV_AUDIO] = { .sdp = &sdp, .started = true, .ssrc = AUDIO_SSRC } } };
-    rtc_line_connect(&p, &ops_of_publisher);
+    rtc_line_connect(&line_of_it, &p, &ops_of_publisher);
     return &p;
 }
 
@@ -261,7 +262,7 @@ struct rtc_listener *audience_come(bool rtx, enum srtp_profile profile)
     (void)snprintf(cid, sizeof(cid), "guest%03u", audience.n_guests);
     datagram_player_begin(&p->base, &audience.service.base, &ops, cid);
     p->service = &audience.service;
-    rtc_line_connect(p, &line);
+    rtc_line_connect(&g->line, p, &line);
     assert_ok(session_find_stream(&p->base.session, VHOST, "live", "s"));
     assert_ok(rtc_play_admit(p));
     agree(p, rtx);

@@ -31,6 +31,7 @@ struct rtc_ear {
 
 struct rtc_listener {
     struct rtc_peer peer;
+    struct rtc_line line;
     struct srtp_in *in;
     struct rtc_ear video, audio, rtx;
     unsigned bursts, reports, byes;

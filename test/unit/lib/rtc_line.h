@@ -4,6 +4,7 @@
 #define RTC_LINE_H
 
 #include "serve/rtc/impl.h"
+#include "udp_hand.h"
 #include "unit.h"
 
 struct rtc_line_ops {
@@ -12,7 +13,12 @@ struct rtc_line_ops {
     void (*rtcp)(struct rtc_peer *p, const uint8_t *data, size_t size);
 };
 
-/* From now on; the session's keys, or `clear`, are the test's. */
-void rtc_line_connect(struct rtc_peer *p, const struct rtc_line_ops *ops);
+struct rtc_line {
+    struct rtc_peer *peer;
+    const struct rtc_line_ops *ops;
+};
+
+/* From now on, while there is the line; the session's keys, or `clear`, are the test's. */
+void rtc_line_connect(struct rtc_line *l, struct rtc_peer *p, const struct rtc_line_ops *ops);
 
 #endif

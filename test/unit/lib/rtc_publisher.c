@@ -118,7 +118,7 @@ void publisher_begin_by(const char *rtc, void (*change)(struct sdp_agreed *a))
     if (change)
         change(&p->agreed);
     p->clear = true;
-    rtc_line_connect(p, &line);
+    rtc_line_connect(&publisher.line, p, &line);
     assert_ok(rtc_publish_admit(p));
     assert_string_equal(p->base.session.names.param, "?a=b&upstream=rtc");
     publisher.stream = rtc_stream_get(&audience.service, p->base.session.src);

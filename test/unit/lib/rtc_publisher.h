@@ -22,6 +22,7 @@ struct publisher {
         uint8_t last_ext[RTP_LOG_EXT_MAX];
     } wire;
     struct rtc_peer *p;
+    struct rtc_line line;
     co_usec now;
     /* what the publisher was told */
     unsigned nacks, plis, firs, twccs, reports, rembs, rrtrs;
