@@ -25,10 +25,8 @@ enum {
     SUMS = offsetof(struct figures, held_by), /* bytes */
 };
 
-/* How long the others have to publish, how often it is looked whether they did; and who has not
- * read its mail for so long is not asked. */
+/* How long another has to publish; one that has not read its mail for so long is not asked. */
 #define ASK_TIME CO_MS(50)
-#define ASK_LOOK CO_MS(1)
 #define HELD_UP CO_MS(100)
 
 _Static_assert(sizeof(struct figures) <= WORKERS_FIGURES * sizeof(uint64_t), "there is room");
@@ -245,58 +243,27 @@ void figures_one(const struct figures_of *of, unsigned worker, struct figures *o
 
 /* ---- of the others, now */
 
-/* Who is asked gives it back, whenever it comes to that; who asks does not wait for long. */
-struct asking {
-    atomic_uint refs, left; /* how many have it, and have not published yet */
-    struct asked {
-        struct co_mail mail;
-        struct asking *all;
-        struct session_env *env;
-    } of[WORKERS_MAX];
-};
-
-static void asking_unref(struct asking *a)
+static void sample(struct session_env *env, void *none)
 {
-    if (atomic_fetch_sub(&a->refs, 1) == 1)
-        free(a);
+    (void)none;
+    env->workers->sample(env);
 }
 
-static void on_ask(struct co_mail *mail)
+static void drop_nothing(void *none)
 {
-    struct asked *one = container_of(mail, struct asked, mail);
-
-    one->env->workers->sample(one->env);
-    atomic_fetch_sub(&one->all->left, 1);
-    asking_unref(one->all);
-}
-
-static void ask(struct asking *a, struct workers *w, unsigned i)
-{
-    a->of[i] = (struct asked){ .mail.fn = on_ask, .all = a, .env = w->v[i].env };
-    atomic_fetch_add(&a->refs, 1);
-    atomic_fetch_add(&a->left, 1);
-    workers_post(w, i, &a->of[i].mail);
+    (void)none;
 }
 
 void figures_refresh(const struct figures_of *of)
 {
     struct workers *w = of->env->workers;
-    struct asking *a;
-    co_usec until = co_clock() + ASK_TIME;
-    err_t err = NULL;
+    bool ok = true;
 
-    if (!w || !w->sample)
-        return;
-    a = must(calloc(1, sizeof(*a)));
-    atomic_init(&a->refs, 1);
-    for (unsigned i = 0; i < w->n; i++) {
+    for (unsigned i = 0; w && w->sample && i < w->n && !co_stop_asked(); i++) {
         if (i != of->env->worker && co_mailbox_late(&w->v[i].mail) < HELD_UP)
-            ask(a, w, i);
+            ok &= workers_ask(of->env, i, sample, NULL, drop_nothing, ASK_TIME);
     }
-    while (!err && atomic_load(&a->left) > 0 && co_clock() < until)
-        err = co_sleep(ASK_LOOK);
-    err_free(&err);
-    asking_unref(a);
+    (void)ok; /* one that takes longer has what it counted a second ago */
 }
 
 /* ---- sums */

@@ -138,16 +138,6 @@ static struct listener *take(struct listeners *l, struct listeners_planned *p, u
     return one;
 }
 
-static bool is_kept(const struct listener *one, const struct listeners_plan *plan)
-{
-    size_t i = 0;
-
-    while (i < plan->n &&
-           (plan->v[i].family != one->family || !conf_bind_same(&plan->v[i].bind, &one->bind)))
-        i++;
-    return i < plan->n;
-}
-
 /* Does the new socket replace one that the plan closes, as where [::] was of both families and is
  * now of IPv6 alone? Both are open for a moment, so that no plan fails half-way: the old one lets
  * sockets of ours in. The workers' sockets do in any case. */
@@ -157,7 +147,7 @@ static bool replaces(const struct listeners *l, const struct listeners_plan *pla
     bool any = false;
 
     for (struct listener *one = l->list; one; one = one->next) {
-        if (one->bind.port == p->bind.port && !is_kept(one, plan)) {
+        if (one->bind.port == p->bind.port && !listeners_plan_find(plan, one->family, &one->bind)) {
             io_listener_share(one->sock);
             any = true;
         }

@@ -11,12 +11,12 @@
 
 enum { BACKLOG = 4096 }; /* a join storm waits here; the system's somaxconn may be less */
 
-static struct listeners_planned *find(struct listeners_plan *plan, int family,
-                                      const struct conf_bind *bind)
+struct listeners_planned *listeners_plan_find(const struct listeners_plan *plan, int family,
+                                              const struct conf_bind *bind)
 {
     for (size_t i = 0; i < plan->n; i++) {
         if (plan->v[i].family == family && conf_bind_same(&plan->v[i].bind, bind))
-            return &plan->v[i];
+            return (struct listeners_planned *)(uintptr_t)&plan->v[i];
     }
     return NULL;
 }
@@ -37,7 +37,7 @@ static struct listeners_planned *add(struct listeners_plan *plan, int family,
 static void add_bind(struct listeners_plan *plan, const struct listeners_want *want,
                      const struct conf_bind *bind, bool proxied, unsigned workers)
 {
-    struct listeners_planned *p = find(plan, want->family, bind);
+    struct listeners_planned *p = listeners_plan_find(plan, want->family, bind);
 
     if (!p)
         p = add(plan, want->family, bind, workers);

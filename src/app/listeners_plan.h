@@ -25,6 +25,9 @@ struct listeners_plan {
 /* The endpoints of all services, each once, none opened. */
 struct listeners_plan *listeners_plan_new(const struct listeners_want *wanted, size_t n,
                                           unsigned workers);
+/* The one of that family and endpoint; NULL: it is to be closed. */
+struct listeners_planned *listeners_plan_find(const struct listeners_plan *plan, int family,
+                                              const struct conf_bind *bind);
 /* Opens what is missing where the first `have` workers listen already. `first` is how the socket of
  * the first worker is opened. */
 err_t listeners_plan_open(struct listeners_planned *p, unsigned have, enum io_listen_share first)

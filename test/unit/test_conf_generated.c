@@ -4,7 +4,7 @@
  * With REGENERATE=1 in the environment they are written instead. Run from the top folder.
  */
 #include "conf/conf.h"
-#include "conf/doc/doc.h"
+#include "conf_doc.h"
 #include "unit.h"
 
 #include <dirent.h>

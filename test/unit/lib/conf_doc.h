@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* doc.h - what people read about directives, made from the tables. */
-#ifndef CONF_DOC_DOC_H
-#define CONF_DOC_DOC_H
+/* conf_doc.h - what people read about directives, made from the tables. */
+#ifndef CONF_DOC_H
+#define CONF_DOC_H
 
 #include "base/wr.h"
 

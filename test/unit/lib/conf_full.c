@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* full.c - a configuration that shows every directive, made from the tables. */
-#include "conf/doc/doc.h"
+/* conf_full.c - a configuration that shows every directive, made from the tables. */
+#include "conf_doc.h"
 #include "conf/table.h"
 #include "conf/value.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* markdown.c - the reference page of all directives, made from the tables. */
-#include "conf/doc/doc.h"
+/* conf_markdown.c - the reference page of all directives, made from the tables. */
+#include "conf_doc.h"
 #include "conf/legacy.h"
 #include "conf/table.h"
 #include "conf/value.h"
