@@ -2,6 +2,7 @@
 /* region.c - a buddy allocator in regions of 2 MB. */
 #include "base/region.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/thread_own.h"
 
@@ -135,22 +136,6 @@ static struct region **list_of(const struct region *r)
     return &here.full;
 }
 
-static void enter(struct region *r, struct region **list)
-{
-    r->next = *list;
-    r->prev = list;
-    if (*list)
-        (*list)->prev = &r->next;
-    *list = r;
-}
-
-static void leave(struct region *r)
-{
-    *r->prev = r->next;
-    if (r->next)
-        r->next->prev = r->prev;
-}
-
 static void unmap(void *p, size_t size)
 {
     if (size > 0)
@@ -206,7 +191,7 @@ static struct region *begin(void *memory)
     if (here.all)
         here.all->all_prev = &r->all_next;
     here.all = r;
-    enter(r, &here.idle);
+    LIST_PUT(&here.idle, r);
     here.n++;
     here.n_idle++;
     return r;
@@ -234,7 +219,7 @@ static void give_large(uint8_t *p, size_t size)
 
 static void free_region(struct region *r)
 {
-    leave(r);
+    LIST_TAKE(r);
     *r->all_prev = r->all_next;
     if (r->all_next)
         r->all_next->all_prev = r->all_prev;
@@ -271,12 +256,12 @@ void *region_take(size_t size)
     r = region_with(order_of(size));
     if (!r)
         return NULL;
-    leave(r);
+    LIST_TAKE(r);
     if (r->used == 0 && --here.n_idle < here.least_idle)
         here.least_idle = here.n_idle;
     p = split(r, order_of(size));
     ASAN_UNPOISON_MEMORY_REGION(p, size);
-    enter(r, list_of(r));
+    LIST_PUT(list_of(r), r);
     here.used += size;
     return p;
 }
@@ -291,12 +276,12 @@ void region_give(void *p, size_t size)
         give_large(p, size);
         return;
     }
-    leave(r);
+    LIST_TAKE(r);
     ASAN_POISON_MEMORY_REGION(p, size);
     merge(r, order_of(size), (unsigned)(at / size));
     if (r->used == 0)
         here.n_idle++;
-    enter(r, list_of(r));
+    LIST_PUT(list_of(r), r);
 }
 
 void *region_grow(void *p, size_t from, size_t to)

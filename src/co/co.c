@@ -8,6 +8,7 @@
 #include "co/co.h"
 
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "co/holds.h"
 #include "co/pulse.h"
@@ -163,11 +164,7 @@ void co_group_init(struct co_group *g)
 
 static void join(struct co_group *g, struct co *co)
 {
-    co->next = g->head;
-    co->prev = &g->head;
-    if (g->head)
-        g->head->prev = &co->next;
-    g->head = co;
+    LIST_PUT(&g->head, co);
     g->count++;
 }
 
@@ -175,9 +172,7 @@ static void leave(struct co *co)
 {
     struct co_group *g = co->group;
 
-    *co->prev = co->next;
-    if (co->next)
-        co->next->prev = co->prev;
+    LIST_TAKE(co);
     g->count--;
     if (g->waiter)
         co_unpark(g->waiter);
@@ -576,15 +571,10 @@ void co_deadline_set_at(struct co_deadline *d, co_usec after, enum err_code code
 
 void co_deadline_cancel(struct co_deadline *d)
 {
-    struct co_deadline **at;
-
     co_timer_cancel(&d->timer);
     if (!d->passed)
         return;
-    at = &d->co->over;
-    while (*at != d)
-        at = &(*at)->next;
-    *at = d->next;
+    LIST_CUT(&d->co->over, d);
     d->passed = false;
     if (!d->co->over && !d->co->asked)
         d->co->stop = false;

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/list.h"
 #include "base/must.h"
 
 enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
@@ -75,10 +76,7 @@ void co_timer_cancel(struct co_timer *t)
 {
     if (!t->prev)
         return;
-    *t->prev = t->next;
-    if (t->next)
-        t->next->prev = t->prev;
-    t->prev = NULL;
+    LIST_TAKE(t);
 }
 
 void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t))
@@ -92,11 +90,7 @@ void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t
     head = &slots[tick % SLOTS];
     t->due = due;
     t->fn = fn;
-    t->next = *head;
-    t->prev = head;
-    if (*head)
-        (*head)->prev = &t->next;
-    *head = t;
+    LIST_PUT(head, t);
     mark((size_t)(tick % SLOTS));
     if (tick < planned) {
         planned = tick;

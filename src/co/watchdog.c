@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "co/notify.h"
@@ -255,15 +256,13 @@ err_t co_watchdog_join(void)
 
 void co_watchdog_leave(void)
 {
-    struct watched *w = atomic_load(&own), **at = &dog.first;
+    struct watched *w = atomic_load(&own);
 
     if (!w)
         return;
     ticker_on_rouse(NULL);
     (void)pthread_mutex_lock(&dog.lock);
-    while (*at != w)
-        at = &(*at)->next;
-    *at = w->next;
+    LIST_CUT(&dog.first, w);
     (void)pthread_mutex_unlock(&dog.lock);
     atomic_store(&own, NULL); /* a signal may be on its way */
     co_notify_close(&w->notify);

@@ -2,30 +2,13 @@
 /* reader.c - a cursor over the packets of a source. */
 #include "live/reader.h"
 
+#include "base/list.h"
 #include "live/impl.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum { CACHE_LINE = 64, AHEAD = 4 * CACHE_LINE };
-
-static void link_in(struct live_reader *r)
-{
-    struct live_reader **head = &r->src->readers;
-
-    r->next = *head;
-    r->prev = head;
-    if (*head)
-        (*head)->prev = &r->next;
-    *head = r;
-}
-
-static void link_out(struct live_reader *r)
-{
-    *r->prev = r->next;
-    if (r->next)
-        r->next->prev = r->prev;
-}
 
 void live_reader_open(struct live_reader *r, struct live_source *src)
 {
@@ -35,14 +18,14 @@ void live_reader_open(struct live_reader *r, struct live_source *src)
     log = live_source_span(src);
     *r = (struct live_reader){ .src = live_source_ref(src), .end = UINT64_MAX };
     r->started = r->at_key = live_policy_join(&log, true, &r->seq);
-    link_in(r);
+    LIST_PUT(&src->readers, r);
 }
 
 void live_reader_close(struct live_reader *r)
 {
     if (!r->src)
         return;
-    link_out(r);
+    LIST_TAKE(r);
     r->configs = live_configs_unref(r->configs);
     live_source_was_read(r->src);
     r->src = live_source_unref(r->src);
@@ -51,9 +34,9 @@ void live_reader_close(struct live_reader *r)
 void live_reader_move(struct live_reader *to, struct live_reader *from)
 {
     assert(from->src && !to->src && !from->co);
-    link_out(from);
+    LIST_TAKE(from);
     *to = *from;
-    link_in(to);
+    LIST_PUT(&to->src->readers, to);
     *from = (struct live_reader){ 0 };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* registry.c - all sources of a server by name. */
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
@@ -87,20 +88,15 @@ size_t *live_registry_counter(struct live_registry *r)
 void live_keeper_open(struct live_keeper *k, struct live_registry *r, const char *name,
                       const struct live_keeping *how)
 {
-    *k = (struct live_keeper){ .how = how, .name = name, .next = r->keepers, .prev = &r->keepers };
-    if (k->next)
-        k->next->prev = &k->next;
-    r->keepers = k;
+    *k = (struct live_keeper){ .how = how, .name = name };
+    LIST_PUT(&r->keepers, k);
 }
 
 void live_keeper_close(struct live_keeper *k)
 {
     if (!k->prev)
         return;
-    *k->prev = k->next;
-    if (k->next)
-        k->next->prev = k->prev;
-    k->prev = NULL;
+    LIST_TAKE(k);
 }
 
 size_t live_keeper_share(const struct live_memory *m)

@@ -8,6 +8,7 @@
  */
 #include "live/tap.h"
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "live/impl.h"
@@ -295,11 +296,8 @@ void live_tap_tidy(struct live_tap *tap)
 struct live_tap *live_tap_close(struct live_tap *tap)
 {
     struct live_source *home = tap->home;
-    struct live_tap **at = &home->taps;
 
-    while (*at != tap)
-        at = &(*at)->next;
-    *at = tap->next;
+    LIST_CUT(&home->taps, tap);
     give_back(tap, tap->put);
     live_source_charge(home, 0, size_of(tap->cap));
     live_source_charge_log(home);

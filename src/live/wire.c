@@ -3,6 +3,7 @@
 #include "live/wire.h"
 
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/region.h"
@@ -333,13 +334,9 @@ struct live_wire *live_wire_get(struct live_source *src, const struct live_forma
 
 void live_wire_put(struct live_wire *w)
 {
-    struct live_wire **at = &w->src->wires;
-
     if (--w->consumers > 0)
         return;
-    while (*at != w)
-        at = &(*at)->next;
-    *at = w->next;
+    LIST_CUT(&w->src->wires, w);
     lose_all(w);
     live_source_was_read(w->src);
     if (w->state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hooks_queue.c - callbacks that only inform: a queue for each backend, and who empties it. */
 #include "base/backoff.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "session/hooks_impl.h"
@@ -116,11 +117,7 @@ static err_t deliver(struct hooks *h, struct hooks_job *job)
 
 static void backend_free(struct hooks_backend *b)
 {
-    struct hooks_backend **at = &b->hooks->backends;
-
-    while (*at != b)
-        at = &(*at)->next;
-    *at = b->next;
+    LIST_CUT(&b->hooks->backends, b);
     free(b->key);
     free(b);
 }

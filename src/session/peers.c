@@ -3,6 +3,7 @@
  * secret of its own, so that nobody can choose addresses that collide. */
 #include "session/peers.h"
 
+#include "base/list.h"
 #include "base/must.h"
 #include "base/siphash.h"
 
@@ -116,11 +117,7 @@ static void move_to_end(struct peers *p, struct peer *e)
 
 static void forget(struct peers *p, struct peer *e)
 {
-    struct peer **at = bucket_of(p, e->key);
-
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
+    LIST_CUT(bucket_of(p, e->key), e);
     leave_line(p, e);
     p->count--;
     free(e);

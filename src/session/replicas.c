@@ -3,6 +3,7 @@
 #include "session/replicas.h"
 
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/must.h"
 #include "live/tap.h"
 #include "session/house.h"
@@ -72,9 +73,7 @@ static void drop(struct replica *r)
 {
     struct replicas *all = r->env->replicas;
 
-    *r->prev = r->next;
-    if (r->next)
-        r->next->prev = r->prev;
+    LIST_TAKE(r);
     all->n--;
     (void)live_source_unref(r->src);
     free(r);

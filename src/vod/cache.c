@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cache.c - parts and groups of files that were read and rendered, within a limit. */
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/must.h"
 #include "vod/store.h"
 
@@ -46,11 +47,7 @@ static void link_in(struct vod_cache *c, struct vod_cached *one)
 {
     struct vod_cached **head = bucket(c, one->file, &one->use, &one->at);
 
-    one->next = *head;
-    one->prev = head;
-    if (*head)
-        (*head)->prev = &one->next;
-    *head = one;
+    LIST_PUT(head, one);
 }
 
 static struct vod_cached *find(struct vod_cache *c, const struct vod_file *f,
@@ -92,9 +89,7 @@ static void free_one(struct vod *v, struct vod_cached *one)
 /* It is found no more; it goes with its last user. */
 static void unlist(struct vod *v, struct vod_cached *one)
 {
-    *one->prev = one->next;
-    if (one->next)
-        one->next->prev = one->prev;
+    LIST_TAKE(one);
     *one->file_prev = one->file_next;
     if (one->file_next)
         one->file_next->file_prev = one->file_prev;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* file.c - open files of a worker, known by what they are; their indexes, kept within a bound. */
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
@@ -76,10 +77,7 @@ static void unlist(struct vod_file *f)
 {
     if (!f->prev)
         return;
-    *f->prev = f->next;
-    if (f->next)
-        f->next->prev = f->prev;
-    f->prev = NULL;
+    LIST_TAKE(f);
 }
 
 static void free_file(struct vod_file *f)
@@ -152,11 +150,7 @@ static struct vod_file *add(struct vod *v, const struct co_file *found, const ch
                             .name = must_dup(path), .opened = co_wall_ms() * 1000,
                             .disk = vod_shared_new(found->fd, NULL, NULL) };
     head = bucket(&v->files, found->device, found->inode);
-    f->next = *head;
-    f->prev = head;
-    if (f->next)
-        f->next->prev = &f->next;
-    *head = f;
+    LIST_PUT(head, f);
     v->files.n++;
     v->files.in_use++;
     return f;

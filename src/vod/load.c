@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* load.c - parts: found, made at once, or read by helper threads (read.c). */
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "vod/store.h"
@@ -68,9 +69,7 @@ static void free_load(struct vod_load *l)
 {
     struct vod_file *f = l->file;
 
-    *l->prev = l->next;
-    if (l->next)
-        l->next->prev = l->prev;
+    LIST_TAKE(l);
     if (l->part)
         vod_cached_unref(l->part);
     free(l);
@@ -104,18 +103,12 @@ static void tell_slow(struct vod_load *l)
 static void link_wait(struct vod_load *l, struct vod_wait *w)
 {
     w->load = l;
-    w->next = l->waiters;
-    w->prev = &l->waiters;
-    if (w->next)
-        w->next->prev = &w->next;
-    l->waiters = w;
+    LIST_PUT(&l->waiters, w);
 }
 
 static void unlink_wait(struct vod_wait *w)
 {
-    *w->prev = w->next;
-    if (w->next)
-        w->next->prev = w->prev;
+    LIST_TAKE(w);
     w->load = NULL;
 }
 
@@ -190,11 +183,7 @@ static struct vod_load *start_load(struct vod_file *f, const struct vod_wire_use
     struct vod_load *l = must(calloc(1, sizeof(*l)));
 
     l->task = (struct vod_task){ .device = f->device, .due = co_now() + VOD_DISK_TIME, .go = go };
-    l->next = f->loads;
-    l->prev = &f->loads;
-    if (l->next)
-        l->next->prev = &l->next;
-    f->loads = l;
+    LIST_PUT(&f->loads, l);
     l->file = vod_file_ref(f);
     l->use = *use;
     l->at = *at;
@@ -282,9 +271,7 @@ static void go_ahead(struct vod_task *t)
     if (!err)
         drop_ahead(j);
     err_free(&err);
-    *a->prev = a->next;
-    if (a->next)
-        a->next->prev = a->prev;
+    LIST_TAKE(a);
     free(a);
     (void)vod_file_unref(f);
 }

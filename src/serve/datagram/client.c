@@ -3,6 +3,7 @@
 #include "serve/datagram/client.h"
 
 #include "base/container_of.h"
+#include "base/list.h"
 #include "session/place.h"
 
 #include <limits.h>
@@ -79,19 +80,13 @@ void datagram_client_state(struct datagram_client *c, enum datagram_state state)
 void datagram_client_enter(struct datagram_client *c, struct datagram_service *s)
 {
     c->service = s;
-    c->next = s->clients;
-    c->prev = &s->clients;
-    if (s->clients)
-        s->clients->prev = &c->next;
-    s->clients = c;
+    LIST_PUT(&s->clients, c);
     count(c, 1);
 }
 
 void datagram_client_part(struct datagram_client *c)
 {
-    *c->prev = c->next;
-    if (c->next)
-        c->next->prev = c->prev;
+    LIST_TAKE(c);
     count(c, UINT_MAX);
 }
 

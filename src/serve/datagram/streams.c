@@ -3,6 +3,7 @@
 #include "serve/datagram/client.h"
 
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 
@@ -136,15 +137,11 @@ struct datagram_stream *datagram_stream_get(struct datagram_streams *all,
 void datagram_stream_put(struct datagram_stream *st)
 {
     struct datagram_streams *all;
-    struct datagram_stream **at;
 
     if (!st || --st->refs > 0)
         return;
     all = st->all;
-    at = bucket(all, st->src);
-    while (*at != st)
-        at = &(*at)->next;
-    *at = st->next;
+    LIST_CUT(bucket(all, st->src), st);
     all->n--;
     all->kind->free(st);
     if (all->n == 0) {
@@ -216,11 +213,7 @@ void datagram_stream_add(struct datagram_stream *st, struct datagram_player *p)
     const struct datagram_stream_kind *kind = st->all->kind;
     bool first = !st->players;
 
-    p->next = st->players;
-    p->prev = &st->players;
-    if (p->next)
-        p->next->prev = &p->next;
-    st->players = p;
+    LIST_PUT(&st->players, p);
     live_source_players(st->src, 1);
     if (!first)
         return;
@@ -239,10 +232,7 @@ void datagram_stream_remove(struct datagram_stream *st, struct datagram_player *
         st->at = p->next;
     if (st->check == p)
         st->check = p->next;
-    *p->prev = p->next;
-    if (p->next)
-        p->next->prev = p->prev;
-    p->prev = NULL;
+    LIST_TAKE(p);
     live_source_players(st->src, -1);
     if (st->players)
         return;

@@ -3,6 +3,7 @@
 #include "serve/rtmfp/directory.h"
 
 #include "base/ip.h"
+#include "base/list.h"
 #include "base/must.h"
 #include "session/peers.h"
 
@@ -115,13 +116,8 @@ struct rtmfp_presence *rtmfp_directory_enter(struct rtmfp_directory *d,
 
 void rtmfp_directory_leave(struct rtmfp_directory *d, struct rtmfp_presence *p)
 {
-    struct rtmfp_presence **at;
-
     (void)pthread_mutex_lock(&d->lock);
-    at = bucket_of(d, p->id);
-    while (*at != p)
-        at = &(*at)->next;
-    *at = p->next;
+    LIST_CUT(bucket_of(d, p->id), p);
     d->n--;
     (void)pthread_mutex_unlock(&d->lock);
     free(p->reported);

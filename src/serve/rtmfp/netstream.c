@@ -4,6 +4,7 @@
 #include "serve/rtmfp/connection.h"
 
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/rtmp/control.h"
@@ -34,15 +35,6 @@ void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const ch
 
 /* ---- its end */
 
-static void unlink_of(struct rtmfp_connection *c, struct rtmfp_netstream *n)
-{
-    struct rtmfp_netstream **at = &c->streams;
-
-    while (*at != n)
-        at = &(*at)->next;
-    *at = n->next;
-}
-
 static void close_flows(struct rtmfp_netstream *n)
 {
     struct rtmfp_flow_out *const flows[] = { n->words, n->audio, n->video };
@@ -58,7 +50,7 @@ static void gone(struct rtmfp_netstream *n)
 {
     struct rtmfp_peer *p = n->peer;
 
-    unlink_of(p->connection, n);
+    LIST_CUT(&p->connection->streams, n);
     close_flows(n);
     datagram_client_part(&n->base);
     datagram_client_fini(&n->base);

@@ -3,6 +3,7 @@
 #include "serve/rtsp/multicast.h"
 
 #include "base/ip.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
@@ -223,15 +224,6 @@ static void set_sender(struct rtsp_multicast *m, const struct session *s)
     m->param[RTP_WIRE_TRACKS] = TRACKS;
 }
 
-static void enlist(struct rtsp_multicast *m)
-{
-    m->next = senders;
-    m->prev = &senders;
-    if (m->next)
-        m->next->prev = &m->next;
-    senders = m;
-}
-
 static err_t make(struct rtsp_multicast **out, const struct session *s, const char *local,
                   const struct udp_addr *at)
 {
@@ -250,7 +242,7 @@ static err_t make(struct rtsp_multicast **out, const struct session *s, const ch
         return err;
     }
     set_sender(m, s);
-    enlist(m);
+    LIST_PUT(&senders, m);
     log_trace("multicast of %s is to %s, ports from %d on, by %s", name,
               ip_text(m->group.ip, text), m->port, local);
     *out = m;
@@ -286,9 +278,7 @@ void rtsp_multicast_leave(struct rtsp_multicast *m)
         return;
     log_trace("multicast of %s ends, sent %llu bytes", live_source_name(m->src),
               (unsigned long long)m->sender.io->bytes_out);
-    *m->prev = m->next;
-    if (m->next)
-        m->next->prev = m->prev;
+    LIST_TAKE(m);
     if (m->co)
         co_stop(m->co, NULL);
     else

@@ -12,6 +12,7 @@
  */
 #include "base/container_of.h"
 #include "base/iov.h"
+#include "base/list.h"
 #include "serve/rtsp/udp_impl.h"
 
 enum {
@@ -163,10 +164,7 @@ void rtsp_udp_room(struct rtsp_udp_side *side)
     while (side->waiters) {
         struct rtsp_udp_waiter *w = side->waiters;
 
-        side->waiters = w->next;
-        if (w->next)
-            w->next->prev = &side->waiters;
-        w->prev = NULL;
+        LIST_TAKE(w);
         co_unpark(w->co);
     }
 }
@@ -177,17 +175,11 @@ static enum co_wake wait_room(struct rtsp_udp_pipe *pipe, co_usec timeout)
     struct rtsp_udp_waiter *w = &pipe->waiter;
     enum co_wake wake;
 
-    *w = (struct rtsp_udp_waiter){ .next = side->waiters, .prev = &side->waiters, .co = co_self() };
-    if (w->next)
-        w->next->prev = &w->next;
-    side->waiters = w;
+    w->co = co_self();
+    LIST_PUT(&side->waiters, w);
     wake = co_park(timeout);
-    if (w->prev) {
-        *w->prev = w->next;
-        if (w->next)
-            w->next->prev = w->prev;
-        w->prev = NULL;
-    }
+    if (w->prev)
+        LIST_TAKE(w);
     return wake;
 }
 

@@ -3,6 +3,7 @@
 #include "sink/dvr/stream.h"
 
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/random_id.h"
@@ -116,11 +117,7 @@ bool dvr_stream_has_to_wait(const struct dvr_stream *s)
 
 static void leave(struct dvr_stream *s)
 {
-    struct dvr_stream **at = &s->dvrs->streams;
-
-    while (*at != s)
-        at = &(*at)->next;
-    *at = s->next;
+    LIST_CUT(&s->dvrs->streams, s);
     dvr_stream_unref(s);
 }
 

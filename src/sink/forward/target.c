@@ -2,6 +2,7 @@
 /* target.c - the log lines about destinations that fail. */
 #include "sink/forward/target.h"
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/units.h"
@@ -69,13 +70,9 @@ static struct forward_target *get(const char *host, int port)
 
 static void put(struct forward_target *t)
 {
-    struct forward_target **at = &all;
-
     if (--t->users > 0)
         return;
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
+    LIST_CUT(&all, t);
     free(t);
 }
 

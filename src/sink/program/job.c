@@ -3,6 +3,7 @@
 #include "sink/program/job.h"
 
 #include "base/backoff.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/log_clean.h"
 #include "base/must.h"
@@ -272,9 +273,7 @@ static err_t job_main(void *arg)
     err_free(&err); /* it was stopped */
     log_trace("%s %s: over%s%s", job_kind_name(j->want->kind), j->want->name,
               *j->how ? ", it ended with " : "", j->how);
-    *j->prev = j->next;
-    if (j->next)
-        j->next->prev = j->prev;
+    LIST_TAKE(j);
     unref(j);
     return NULL;
 }
@@ -302,11 +301,7 @@ struct job *job_start(struct jobs *all, struct job_want *want)
     }
     make(j);
     j->co = co_newest(all->group);
-    j->next = all->list;
-    j->prev = &all->list;
-    if (j->next)
-        j->next->prev = &j->next;
-    all->list = j;
+    LIST_PUT(&all->list, j);
     return j;
 }
 

@@ -2,6 +2,7 @@
 /* made.c - which streams transcodes make of others, at all workers. */
 #include "sink/program/made.h"
 
+#include "base/list.h"
 #include "base/must.h"
 
 #include <pthread.h>
@@ -25,12 +26,8 @@ struct made *made_enter(const struct session_env *env, const char *target, const
     m = must(calloc(1, sizeof(*m)));
     m->target = must_dup(target);
     m->source = must_dup(source);
-    m->prev = &all;
     (void)pthread_mutex_lock(&lock);
-    m->next = all;
-    if (all)
-        all->prev = &m->next;
-    all = m;
+    LIST_PUT(&all, m);
     (void)pthread_mutex_unlock(&lock);
     return m;
 }
@@ -40,9 +37,7 @@ void made_leave(struct made *m)
     if (!m)
         return;
     (void)pthread_mutex_lock(&lock);
-    *m->prev = m->next;
-    if (m->next)
-        m->next->prev = m->prev;
+    LIST_TAKE(m);
     (void)pthread_mutex_unlock(&lock);
     free(m->target);
     free(m->source);
