@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """HLS as a player sees it: playlists taken apart and checked against what RFC 8216 promises."""
+import concurrent.futures
 import os
 import re
 import urllib.error
@@ -126,6 +127,12 @@ def packets(path, kind):
                         "packet=pts_time,dts_time,flags", timeout=30)
     return [(float(p["pts_time"]), float(p["dts_time"]), "K" in p["flags"])
             for p in got["packets"]]
+
+
+def packets_of(paths, kind):
+    """The packets() of each of these files, some at a time."""
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return list(pool.map(lambda path: packets(path, kind), paths))
 
 
 def frames(tags, kind):

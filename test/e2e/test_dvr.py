@@ -155,11 +155,12 @@ def test_segments(srs, folder, source, end):
     tags = flv.cut(source, 18000)
     push(s, tags)
     files = recordings(folder, 5, end)
-    counts = [len(hls.packets(f, "v")) for f in files]
+    pictures = hls.packets_of(files, "v")
+    counts = [len(p) for p in pictures]
     assert counts[:-1] == [100] * 4 and sum(counts) == hls.frames(tags, VIDEO), counts
-    assert sum(len(hls.packets(f, "a")) for f in files) == hls.frames(tags, AUDIO)
-    for f in files:
-        assert hls.packets(f, "v")[0][2], "a key frame first"
+    assert sum(map(len, hls.packets_of(files, "a"))) == hls.frames(tags, AUDIO)
+    for f, p in zip(files, pictures):
+        assert p[0][2], "a key frame first"
         assert tools.decode(f) == ""
 
 
@@ -220,13 +221,13 @@ def test_publishers_in_turn_are_read_to_their_ends(srs, folder, source, end):
     clients[-1].close()
     files = [f"{folder}/s{n}.{end}" for n in ("", "-1", "-2")]
     assert wait_for(lambda: all(map(os.path.exists, files)), 8), os.listdir(folder)
-    assert [len(hls.packets(f, "v")) for f in files] == want
+    assert [len(p) for p in hls.packets_of(files, "v")] == want
     path = os.path.join(folder, "live", "s.m3u8")
     assert wait_for(lambda: (p := hls.load(path)) and len(p.segments) >= 15, 5), hls.load(path)
     runs = []
-    for one, file in zip(hls.load(path).segments, hls.files(path)):
+    for one, pictures in zip(hls.load(path).segments, hls.packets_of(hls.files(path), "v")):
         runs += [0] if one.discontinuity or not runs else []
-        runs[-1] += len(hls.packets(file, "v"))
+        runs[-1] += len(pictures)
     assert runs == want
 
 

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import procs
 from procs import BINARY, ROOT, SLOW, free_port, wait_for, wait_port
 
 SCRIPT = os.path.join(ROOT, "etc", "init.d", "srs")
@@ -38,7 +39,7 @@ def service(srs, tmp_path):
 
 def alive(path):
     try:
-        return os.path.exists(f"/proc/{int(open(path).read())}")
+        return procs.alive(int(open(path).read()))
     except (OSError, ValueError):
         return False
 

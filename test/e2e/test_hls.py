@@ -72,10 +72,10 @@ def test_what_is_published(srs, html, source, tmp_path, more):
     assert len(audio) == hls.frames(source, AUDIO)
     assert tools.decode(one) == ""
     assert abs((video[0][0] - audio[0][0]) - 0.023) < 0.05, "sound and picture belong together"
-    for file in hls.files(path):
-        if not more:
-            assert hls.packets(file, "v")[0][2], f"{file} begins without a key frame"
-            assert os.path.getsize(file) % 188 == 0
+    files = hls.files(path) if not more else []
+    for file, pictures in zip(files, hls.packets_of(files, "v")):
+        assert pictures[0][2], f"{file} begins without a key frame"
+        assert os.path.getsize(file) % 188 == 0
     assert not [f for f in os.listdir(os.path.join(html, "live")) if f.endswith(".tmp")]
 
 

@@ -86,7 +86,7 @@ def test_names_of_wall_clock_are_not_used_again(srs, html, source):
         got = hls.load(listed(html, count)).segments
         s.stop()
     assert len({x.uri for x in got}) == 2
-    assert all(2 < len(hls.packets(os.path.join(html, "live", x.uri), "v")) for x in got)
+    assert all(2 < len(p) for p in hls.packets_of([os.path.join(html, "live", x.uri) for x in got], "v"))
 
 
 def test_a_list_without_a_journal(srs, html, source):

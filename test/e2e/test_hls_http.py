@@ -85,13 +85,16 @@ def write_journal(html):
     """What a process of before left, which had a window of an hour: so the list is long at once."""
     folder, now = os.path.join(html, "live"), int(time.time() * 1000)
     os.mkdir(folder)
+    segment = os.path.join(folder, "s-0.ts")
+    with open(segment, "wb") as ts:
+        ts.write(b"G".ljust(188, b"\xff"))
     with open(os.path.join(folder, ".s.m3u8.journal"), "w") as f:
         f.write("hls-journal 1 HLS __defaultVhost__ live s .\n")
         for i in range(EARLIER):
             wall = now - (EARLIER - i) * 2000
             f.write(f"segment {i + 1} live/s-{i}.ts {i} {180000 + i % 7 * 90} {wall} 0 188 0 0 - 0 0 0 .\n")
-            with open(os.path.join(folder, f"s-{i}.ts"), "wb") as ts:
-                ts.write(b"G".ljust(188, b"\xff"))
+            if i > 0:
+                os.link(segment, os.path.join(folder, f"s-{i}.ts"))
         f.write(f"list 0 0 3 0 {now} .\n")
 
 
@@ -176,9 +179,12 @@ def write_dash_journal(html):
     os.makedirs(os.path.join(folder, "s"))
 
     def file(name):
-        with open(os.path.join(folder, "s", name), "wb") as f:
-            f.write(b"x")
+        if not os.path.exists(one):
+            with open(one, "wb") as f:
+                f.write(b"x")
+        os.link(one, os.path.join(folder, "s", name))
         return f"live/s/{name}"
+    one = os.path.join(html, "one")
     with open(os.path.join(folder, ".s.mpd.journal"), "w") as f:
         f.write("hls-journal 1 DASH __defaultVhost__ live s .\n")
         f.write(f"init 1 {file(f'video-init-{period}.mp4')} 1 90000 avc1.64001f 640 360 25000 0 0 .\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What peers say is in the log without the secrets in it, whether it could be parsed or not, by whatever protocol."""
+import concurrent.futures
 import re
 import socket
 
@@ -52,10 +53,12 @@ def rtmp(s):
 
 
 def http(s):
-    for line in (f"GET /live/x.flv?token={SECRET} HTTP/1.1", f"GET /live/x.flv%3Ftoken={SECRET} HTTP/1.1", f"GET /x&key={SECRET} HTTP/1.1",
-                 f"GET http://me:{SECRET}@h/live/x.flv HTTP/1.1", f"GET  /live/x.m3u8?token={SECRET} HTTP/9.9", f"?token={SECRET}",
-                 f"GET /live/none.m3u8?token={SECRET} HTTP/1.1", f"GET /live/none.m3u8%3Ftoken={SECRET} HTTP/1.1",
-                 f"POST /rtc/v1/whip/?app=live&stream=x&token={SECRET} HTTP/1.1"):
+    lines = (f"GET /live/x.flv?token={SECRET} HTTP/1.1", f"GET /live/x.flv%3Ftoken={SECRET} HTTP/1.1", f"GET /x&key={SECRET} HTTP/1.1",
+             f"GET http://me:{SECRET}@h/live/x.flv HTTP/1.1", f"GET  /live/x.m3u8?token={SECRET} HTTP/9.9", f"?token={SECRET}",
+             f"GET /live/none.m3u8?token={SECRET} HTTP/1.1", f"GET /live/none.m3u8%3Ftoken={SECRET} HTTP/1.1",
+             f"POST /rtc/v1/whip/?app=live&stream=x&token={SECRET} HTTP/1.1")
+
+    def ask(line):
         with socket.create_connection(("127.0.0.1", s.http_port), 0.5 * SLOW) as c:  # some wait for a publisher
             c.sendall(f"{line}\r\nHost: h\r\nAuthorization: Basic {SECRET}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
             try:
@@ -63,6 +66,8 @@ def http(s):
                     pass
             except OSError:
                 pass
+    with concurrent.futures.ThreadPoolExecutor(len(lines)) as pool:
+        list(pool.map(ask, lines))
 
 
 @pytest.mark.parametrize("on", [False, True])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """HTTP by hand: requests as bytes, answers taken apart, FLV and WebSocket streams, certificates."""
 import base64
+import functools
 import hashlib
 import os
 import socket
@@ -231,6 +232,11 @@ class FlvWatcher(threading.Thread):
         return self.headers.get("sec-websocket-accept") == base64.b64encode(want).decode()
 
 
+@functools.lru_cache
+def rsa_key():
+    return subprocess.run(["openssl", "genrsa", "2048"], check=True, capture_output=True).stdout
+
+
 class Cert:
     """A certificate that signs itself, for these names and 127.0.0.1."""
 
@@ -239,12 +245,15 @@ class Cert:
         self.renew(names, kind, days)
 
     def renew(self, names=("localhost",), kind="ec", days=2):
-        new = ["-newkey", "rsa:2048"] if kind == "rsa" else \
-            ["-newkey", "ec", "-pkeyopt", f"ec_paramgen_curve:{'prime256v1' if kind == 'ec' else kind}"]
+        new = ["-newkey", "ec", "-pkeyopt", f"ec_paramgen_curve:{'prime256v1' if kind == 'ec' else kind}"]
+        if kind == "rsa":  # all have one key: to make it takes long
+            with open(self.key + ".new", "wb") as f:
+                f.write(rsa_key())
+            new = ["-key", self.key + ".new"]
         alt = ",".join(f"DNS:{n}" for n in names) + ",IP:127.0.0.1"
         subprocess.run(["openssl", "req", "-x509", *new, "-nodes", "-days", str(days), "-subj",
                         f"/CN={names[0]}", "-addext", f"subjectAltName={alt}",
-                        "-keyout", self.key + ".new", "-out", self.cert + ".new"],
+                        *(["-keyout", self.key + ".new"] if kind != "rsa" else []), "-out", self.cert + ".new"],
                        check=True, capture_output=True)
         os.replace(self.key + ".new", self.key)
         os.replace(self.cert + ".new", self.cert)
