@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """HLS as a player sees it: playlists taken apart and checked against what RFC 8216 promises."""
 import concurrent.futures
+import functools
 import os
 import re
 import urllib.error
@@ -121,12 +122,16 @@ def whole(path, out):
     return out
 
 
+@functools.lru_cache
+def probed(path, size, time):
+    return tools.ffprobe(path, "-show_entries", "packet=codec_type,pts_time,dts_time,flags", timeout=30)["packets"]
+
+
 def packets(path, kind):
     """[(pts, dts, is key)] of a file's packets of that kind ("v" or "a"), in seconds."""
-    got = tools.ffprobe(path, "-select_streams", kind, "-show_entries",
-                        "packet=pts_time,dts_time,flags", timeout=30)
+    is_now = os.stat(path)
     return [(float(p["pts_time"]), float(p["dts_time"]), "K" in p["flags"])
-            for p in got["packets"]]
+            for p in probed(path, is_now.st_size, is_now.st_mtime_ns) if p["codec_type"][0] == kind]
 
 
 def packets_of(paths, kind):

@@ -31,7 +31,7 @@ def test_a_second_of_each(site, group):
     """A connection of each at once; here tests run side by side, so the limit is what a person would see."""
     kinds = NEW[group::GROUPS]
     s = site(dvr=False)
-    gap = s.longest_gap(2, "|".join(kinds), len(kinds))
+    gap = s.longest_gap(1, "|".join(kinds), len(kinds))
     assert gap <= 1000 * SLOW, f"the player waited {gap:.0f} ms beside some of: {kinds}\n{s.told_holds()}"
 
 
