@@ -263,6 +263,12 @@ make_all() { # targets
     }
 }
 
+# Python compiles the tests while the server is built.
+collect() {
+    PYTHONPYCACHEPREFIX=$cache nice -n 19 "$python" -m pytest -q -p no:cacheprovider --collect-only test/e2e \
+        > "$objs/log/collect" 2>&1 &
+}
+
 # All but end-to-end tests runs beside those, in the processor time that they leave: they wait most of
 # the time. It has a session of its own, because Linux divides processor time among sessions first
 # (autogroups), and by nice values only within each of them.
@@ -305,7 +311,7 @@ export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0}"
 
 for part; do
     case $part in
-    build) make_all all ;;
+    build) collect; make_all all ;;
     units | seeds | fuzzers) make_all "$part" ;;
     beside) beside ;;
     unit) unit ;;

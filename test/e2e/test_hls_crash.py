@@ -79,7 +79,7 @@ def test_keys_of_before_go_with_their_segments(srs, html, source):
 
 def test_names_of_wall_clock_are_not_used_again(srs, html, source):
     """hls_ts_floor: the next server begins in the same fragment of the wall clock."""
-    set = conf(html, "hls_ts_floor on; hls_ts_file [app]/[stream]-[timestamp].ts;", fragment=30)
+    set = conf(html, "hls_ts_floor on; hls_ts_file [app]/[stream]-[timestamp].ts;", fragment=600)
     for count in (1, 2):
         s = srs(set)
         push(s, flv.cut(source, 2500))

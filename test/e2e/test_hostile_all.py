@@ -86,10 +86,11 @@ def test_what_one_request_costs(site, group):
         ms = t.cost()
         t.close()
         print(f"{once.name}: {ms:.2f} ms")
-        if ms > 5 * SLOW:  # once more: a neighbour takes caches, too
-            t = Together(s, once, 10)
-            ms = min(ms, t.cost())
-            t.close()
+        for _ in range(2):  # twice more: a neighbour takes caches, too
+            if ms > 5 * SLOW:
+                t = Together(s, once, 10)
+                ms = min(ms, t.cost())
+                t.close()
         if ms > 5 * SLOW:
             over[once.name] = round(ms, 1)
     assert not over, f"ms of the thread for one: {over}\n{s.told_holds()}"
