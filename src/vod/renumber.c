@@ -2,6 +2,7 @@
 /* renumber.c - interleaved RTP of a part as one player has it. */
 #include "vod/renumber.h"
 
+#include "base/be.h"
 #include "proto/rtp/rtcp.h"
 #include "proto/rtp/sender.h"
 
@@ -10,30 +11,6 @@
 enum { SEQ = 2, TIME = 4 }; /* where they are in a packet */
 /* The same in a sender report, which is the first of its compound: [RFC 3550] 6.4.1. */
 enum { SR_NTP = 8, SR_TIME = 16, SR_PACKETS = 20, SR_BYTES = 24, SR_SIZE = 28 };
-
-/* ---- numbers in place */
-
-static uint16_t get16(const uint8_t *p)
-{
-    return (uint16_t)(p[0] << 8 | p[1]);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    return (uint32_t)get16(p) << 16 | get16(p + 2);
-}
-
-static void put16(uint8_t *p, uint16_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-    put16(p, (uint16_t)(v >> 16));
-    put16(p + 2, (uint16_t)v);
-}
 
 /* ---- times */
 
@@ -51,23 +28,23 @@ static void move_time(const struct vod_renumber *p, const struct vod_renumber_tr
                       uint8_t *at)
 {
     int64_t near = rtp_ticks(p->near, t->clock);
-    int64_t ticks = rtp_unwrap32(near, get32(at) - t->base);
+    int64_t ticks = rtp_unwrap32(near, be_get32(at) - t->base);
 
     ticks = vod_renumber_ticks(ticks, t->clock, p->shift, p->scale);
-    put32(at, t->base + (uint32_t)(uint64_t)ticks);
+    (void)be_put32(at, t->base + (uint32_t)(uint64_t)ticks);
 }
 
 /* The moment is asked of the wall clock, so reports of one moment stay of one. */
 static void move_ntp(const struct vod_renumber *p, uint8_t *at)
 {
-    uint64_t ntp = (uint64_t)get32(at) << 32 | get32(at + 4);
+    uint64_t ntp = (uint64_t)be_get32(at) << 32 | be_get32(at + 4);
     int64_t time = av_from_us(rtcp_unix_us(ntp) - p->wall + 5);
     int64_t more = vod_renumber_time(time, p->shift, p->scale) - time;
     int64_t whole = more / AV_CLOCK, part = more % AV_CLOCK;
 
     ntp += ((uint64_t)whole << 32) + (uint64_t)(part * (INT64_C(1) << 32) / AV_CLOCK);
-    put32(at, (uint32_t)(ntp >> 32));
-    put32(at + 4, (uint32_t)ntp);
+    (void)be_put32(at, (uint32_t)(ntp >> 32));
+    (void)be_put32(at + 4, (uint32_t)ntp);
 }
 
 /* ---- packets */
@@ -81,13 +58,13 @@ static void move(const struct vod_renumber *p, uint8_t channel, uint8_t *at, siz
         if (t->clock == 0)
             continue;
         if (channel == t->channel && size >= RTP_HEADER) {
-            put16(at + SEQ, (uint16_t)(get16(at + SEQ) + t->seq));
+            (void)be_put16(at + SEQ, (uint16_t)(be_get16(at + SEQ) + t->seq));
             move_time(p, t, at + TIME);
         } else if (channel == t->channel + 1 && size >= SR_SIZE && at[1] == RTCP_SR) {
             move_ntp(p, at + SR_NTP);
             move_time(p, t, at + SR_TIME);
-            put32(at + SR_PACKETS, get32(at + SR_PACKETS) + t->packets);
-            put32(at + SR_BYTES, get32(at + SR_BYTES) + t->bytes);
+            (void)be_put32(at + SR_PACKETS, be_get32(at + SR_PACKETS) + t->packets);
+            (void)be_put32(at + SR_BYTES, be_get32(at + SR_BYTES) + t->bytes);
         } else {
             continue;
         }

@@ -3,6 +3,7 @@
 #ifndef SRT_FUZZ_H
 #define SRT_FUZZ_H
 
+#include "base/be.h"
 #include "base/rd.h"
 #include "fuzz.h"
 #include "proto/srt/conn.h"
@@ -27,8 +28,8 @@ static inline size_t srt_fuzz_ranges(struct rd *in, uint32_t at, bool list, uint
     while (n-- && size < 1400) {
         uint32_t first = srt_fuzz_seq(in, at), last = srt_seq_add(first, rd_u16(in));
 
-        srt_put32(out + size, first | (list && last != first ? 1u << 31 : 0));
-        srt_put32(out + size + 4, last);
+        (void)be_put32(out + size, first | (list && last != first ? 1u << 31 : 0));
+        (void)be_put32(out + size + 4, last);
         size += list && last == first ? 4 : 8;
     }
     return size;

@@ -7,6 +7,7 @@
  * key digest[:16], salt digest[16:30], timestamp and SSRC digest[24:32] (of RTCP the SSRC is
  * digest[28:32]), payload bytes (i * 7 + n) & 255.
  */
+#include "base/be.h"
 #include "hex.h"
 #include "proto/srtp/crypt.h"
 
@@ -114,8 +115,8 @@ static void put_header(uint8_t head[12], uint16_t seq, uint32_t ssrc)
     head[1] = 96;
     head[2] = (uint8_t)(seq >> 8);
     head[3] = (uint8_t)seq;
-    srtp_put32(head + 4, 0x01020304);
-    srtp_put32(head + 8, ssrc);
+    (void)be_put32(head + 4, 0x01020304);
+    (void)be_put32(head + 8, ssrc);
 }
 
 /* A packet of 5 bytes of payload with that index. */
@@ -144,7 +145,7 @@ static size_t report(struct pair *p, uint32_t ssrc, uint8_t out[ROOM])
 {
     uint8_t rtcp[12] = { 0x80, 201, 0, 2 };
 
-    srtp_put32(rtcp + 4, ssrc);
+    (void)be_put32(rtcp + 4, ssrc);
     memcpy(rtcp + 8, "rtcp", 4);
     return srtcp_protect(p->out, out, rtcp, sizeof(rtcp));
 }
@@ -278,7 +279,7 @@ static void packets_of_another_implementation(void **state)
 
         make(&m, n);
         assert_ok(srtp_out_new(&out, &m.keys));
-        assert_true(srtp_out_source(out, srtp_get32(m.head + 8), 1));
+        assert_true(srtp_out_source(out, be_get32(m.head + 8), 1));
         size = srtp_protect(out, to, m.head, m.head_size, m.payload, vectors[n].size,
                             vectors[n].index);
         assert_true(size <= m.head_size + vectors[n].size + SRTP_TAIL);
@@ -603,7 +604,7 @@ static void sources_are_apart_and_few(void **state)
     (void)state;
     for (uint32_t i = 0; i < 100000; i++) { /* of one who has no key */
         size = packet(&p, SRTP_SOURCES + 1, i, data);
-        srtp_put32(data + 8, i);
+        (void)be_put32(data + 8, i);
         data[size - 1] ^= 1;
         assert_false(taken(p.in, data, size, false));
     }

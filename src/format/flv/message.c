@@ -2,6 +2,7 @@
 /* message.c - what FLV and RTMP carry of a packet: its origin, or a head before its payload. */
 #include "format/flv/flv.h"
 
+#include "base/be.h"
 #include "base/wr.h"
 
 #include <string.h>
@@ -19,15 +20,7 @@ double flv_codec_number(enum av_codec codec)
 
     if (flv->legacy)
         return flv->ids[0];
-    return (double)((uint32_t)c[0] << 24 | (uint32_t)c[1] << 16 | (uint32_t)c[2] << 8 | c[3]);
-}
-
-static uint8_t *put24(uint8_t *p, int32_t v)
-{
-    p[0] = (uint8_t)(v >> 16);
-    p[1] = (uint8_t)(v >> 8);
-    p[2] = (uint8_t)v;
-    return p + 3;
+    return (double)be_get32(c);
 }
 
 static int64_t floor_ms(int64_t ticks)
@@ -59,7 +52,7 @@ static size_t legacy_head(uint8_t *out, const struct av_packet *pkt,
     if (flv->packet_type)
         *p++ = pkt->config ? FLV_PACKET_CONFIG : FLV_PACKET_CODED;
     if (pkt->kind == AV_VIDEO)
-        p = put24(p, pkt->config ? 0 : cts_of(pkt));
+        p = be_put24(p, (uint32_t)(pkt->config ? 0 : cts_of(pkt)));
     return (size_t)(p - out);
 }
 
@@ -90,7 +83,7 @@ static size_t enhanced_head(uint8_t *out, const struct av_packet *pkt,
     if (pkt->track > 0)
         *p++ = (uint8_t)pkt->track;
     if (flv->cts && packet == FLV_PACKET_CODED)
-        p = put24(p, cts_of(pkt));
+        p = be_put24(p, (uint32_t)cts_of(pkt));
     return (size_t)(p - out);
 }
 

@@ -2,6 +2,8 @@
 /* pack_audio.c - AAC, MP3, Opus, G.711. */
 #include "format/rtp/pack_impl.h"
 
+#include "base/be.h"
+
 #include <string.h>
 
 enum { AU_HEADERS = 2, AU_HEADER = 2, AU_MAX = 0x1fff, AU_SAMPLES = 1024, MP3_HEADER = 4 };
@@ -21,12 +23,6 @@ err_t rtp_aac_configure(struct rtp_packer *p, const struct frame *f)
     return NULL;
 }
 
-static void put16(uint8_t *at, size_t v)
-{
-    at[0] = (uint8_t)(v >> 8);
-    at[1] = (uint8_t)v;
-}
-
 void rtp_aac_flush(struct rtp_packer *p)
 {
     size_t head = AU_HEADERS + (size_t)AU_HEADER * p->n;
@@ -39,9 +35,9 @@ void rtp_aac_flush(struct rtp_packer *p)
     at = rtp_pack_packet(p, head + p->waiting.len, true);
     p->ticks = ticks;
     if (at) {
-        put16(at, AU_HEADER * p->n * (size_t)8);
+        (void)be_put16(at, AU_HEADER * p->n * 8);
         for (unsigned i = 0; i < p->n; i++)
-            put16(at + AU_HEADERS + (size_t)AU_HEADER * i, (size_t)p->sizes[i] << 3);
+            (void)be_put16(at + AU_HEADERS + (size_t)AU_HEADER * i, (uint32_t)p->sizes[i] << 3);
         memcpy(at + head, p->waiting.buf, p->waiting.len);
     }
     p->waiting.len = 0;
@@ -60,8 +56,8 @@ static void put_unit(struct rtp_packer *p, const uint8_t *from, size_t size)
 
         if (!at)
             return;
-        put16(at, AU_HEADER * (size_t)8);
-        put16(at + AU_HEADERS, size << 3);
+        (void)be_put16(at, AU_HEADER * 8);
+        (void)be_put16(at + AU_HEADERS, size << 3);
         memcpy(at + head, from, n);
         from += n;
         left -= n;
@@ -114,8 +110,8 @@ err_t rtp_mp3_pack(struct rtp_packer *p, const struct frame *f)
         to = rtp_pack_packet(p, MP3_HEADER + n, false);
         if (!to)
             break;
-        put16(to, 0);
-        put16(to + 2, at);
+        (void)be_put16(to, 0);
+        (void)be_put16(to + 2, at);
         memcpy(to + MP3_HEADER, f->data + at, n);
     }
     return NULL;

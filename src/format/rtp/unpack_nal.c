@@ -2,6 +2,7 @@
 /* unpack_nal.c - packets of H.264 and HEVC to units behind their lengths. */
 #include "av/bits.h"
 #include "av/nalu.h"
+#include "base/be.h"
 #include "base/rd.h"
 #include "format/rtp/unpack_impl.h"
 
@@ -71,10 +72,7 @@ static void end_unit(struct rtp_unpacker *u, size_t at)
         return;
     }
     u->broken |= ++u->units > RTP_UNITS_MAX;
-    p[0] = (uint8_t)(size >> 24);
-    p[1] = (uint8_t)(size >> 16);
-    p[2] = (uint8_t)(size >> 8);
-    p[3] = (uint8_t)size;
+    (void)be_put32(p, (uint32_t)size);
     note(u, flags, unit, size);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tables.c - what is in the stream: PAT and PMT, [TS] 2.4.4. */
+#include "base/be.h"
 #include "format/ts/codecs.h"
 #include "format/ts/pes.h"
 
@@ -19,13 +20,6 @@ uint32_t ts_crc32(const uint8_t *data, size_t size)
     return crc;
 }
 
-static size_t put16(uint8_t *p, unsigned v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-    return 2;
-}
-
 /* One section in one packet; `body` is what comes between the section's header and its CRC. */
 static void section(uint8_t *packet, uint16_t pid, uint8_t table, uint16_t id, uint8_t version,
                     const uint8_t *body, size_t n)
@@ -40,14 +34,13 @@ static void section(uint8_t *packet, uint16_t pid, uint8_t table, uint16_t id, u
     packet[3] = 0x10;
     packet[4] = 0; /* pointer_field */
     s[0] = table;
-    (void)put16(s + 1, (unsigned)(0xb000 | (5 + n + 4)));
-    (void)put16(s + 3, id);
+    (void)be_put16(s + 1, (uint32_t)(0xb000 | (5 + n + 4)));
+    (void)be_put16(s + 3, id);
     s[5] = (uint8_t)(0xc1 | version << 1); /* in force now */
     s[6] = s[7] = 0;                       /* section 0 of 0 */
     memcpy(s + 8, body, n);
     crc = ts_crc32(s, 8 + n);
-    (void)put16(s + 8 + n, crc >> 16);
-    (void)put16(s + 10 + n, crc & 0xffff);
+    (void)be_put32(s + 8 + n, crc);
 }
 
 static size_t elementary(uint8_t *out, const struct ts_mux *m, const struct ts_track *t)
@@ -60,8 +53,8 @@ static size_t elementary(uint8_t *out, const struct ts_mux *m, const struct ts_t
         return 0;
     n = c->descriptors ? c->descriptors(m, info) : 0;
     out[0] = t->type;
-    (void)put16(out + 1, 0xe000 | t->pid);
-    (void)put16(out + 3, (unsigned)(0xf000 | n));
+    (void)be_put16(out + 1, 0xe000 | t->pid);
+    (void)be_put16(out + 3, (uint32_t)(0xf000 | n));
     memcpy(out + 5, info, n);
     return 5 + n;
 }
@@ -71,11 +64,10 @@ void ts_tables_build(struct ts_mux *m)
     uint8_t pat[4], pmt[64];
     size_t n;
 
-    (void)put16(pat, PROGRAM);
-    (void)put16(pat + 2, 0xe000 | TS_PID_PMT);
-    n = put16(pmt, 0xe000 | (m->video.codec ? m->video.pid : m->audio.pid)); /* PCR_PID */
-    n += put16(pmt + n, 0xf000); /* no descriptors of the program */
-    n += elementary(pmt + n, m, &m->video);
+    (void)be_put16(be_put16(pat, PROGRAM), 0xe000 | TS_PID_PMT);
+    (void)be_put16(pmt, 0xe000 | (m->video.codec ? m->video.pid : m->audio.pid)); /* PCR_PID */
+    (void)be_put16(pmt + 2, 0xf000); /* no descriptors of the program */
+    n = 4 + elementary(pmt + 4, m, &m->video);
     n += elementary(pmt + n, m, &m->audio);
     section(m->tables, 0, PAT, TRANSPORT, 0, pat, sizeof(pat));
     section(m->tables + TS_PACKET, TS_PID_PMT, PMT, PROGRAM, m->version & 0x1f, pmt, n);

@@ -7,20 +7,17 @@
  */
 #include "proto/dtls/own.h"
 
+#include "base/be.h"
+
 enum { RECORD_HEAD = 13, MESSAGE_HEAD = 12, CHANGE_CIPHER = 20, HANDSHAKE = 22, APPLICATION = 23,
        MAJOR = 0xfe };
-
-static uint32_t get24(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-}
 
 /* Messages in one record of the handshake; what is no message OpenSSL finds out. */
 static bool messages(struct dtls_guard *g, const uint8_t *p, size_t size)
 {
     while (size >= MESSAGE_HEAD) {
-        uint32_t length = get24(p + 1), part = get24(p + 9);
-        unsigned number = (unsigned)p[4] << 8 | p[5];
+        uint32_t length = be_get24(p + 1), part = be_get24(p + 9);
+        unsigned number = be_get16(p + 4);
 
         if (number >= DTLS_MESSAGES_MAX)
             return false;
@@ -65,7 +62,7 @@ bool dtls_guard_lets(struct dtls_guard *g, const uint8_t *data, size_t size, boo
     if (size < RECORD_HEAD || size > DTLS_DATAGRAM_MAX)
         return false;
     while (size >= RECORD_HEAD) {
-        size_t whole = RECORD_HEAD + ((size_t)data[11] << 8 | data[12]);
+        size_t whole = RECORD_HEAD + be_get16(data + 11);
 
         if (whole > size || !record(g, data, whole, done))
             return false;

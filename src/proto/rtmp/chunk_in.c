@@ -2,6 +2,7 @@
 /* chunk_in.c - from the bytes of a peer to its messages [RTMP 5.3]. */
 #include "proto/rtmp/chunk_in.h"
 
+#include "base/be.h"
 #include "base/mem.h"
 #include "base/rd.h"
 #include "proto/rtmp/chunk_in_room.h"
@@ -304,16 +305,6 @@ void rtmp_in_fini(struct rtmp_in *in)
     rtmp_in_ready_free(in);
 }
 
-static uint32_t be24(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-}
-
-static uint32_t be32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | be24(p + 1);
-}
-
 static uint32_t le32(const uint8_t *p)
 {
     return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
@@ -380,11 +371,11 @@ static size_t parse_header(struct rtmp_in *in, const uint8_t *p, size_t n, struc
         more = repeated_stamp(h->stream, p + at, n - at);
         h->extended = more > 0;
     } else {
-        h->stamp = be24(m);
+        h->stamp = be_get24(m);
         h->extended = h->stamp == EXTENDED;
         more = !h->extended ? 0 : n - at < 4 ? -1 : 4;
         if (h->fmt < 2) {
-            h->size = be24(m + 3);
+            h->size = be_get24(m + 3);
             h->type = m[6];
         }
         if (h->fmt == 0)
@@ -393,7 +384,7 @@ static size_t parse_header(struct rtmp_in *in, const uint8_t *p, size_t n, struc
     if (more < 0)
         return 0;
     if (h->extended)
-        h->stamp = be32(p + at);
+        h->stamp = be_get32(p + at);
     return at + (size_t)more;
 }
 
@@ -477,7 +468,7 @@ static err_t on_control(struct rtmp_in *in, const struct rtmp_msg *msg)
 
     if (msg->size < 4)
         return err_new(ERR_RTMP_MSG_SIZE, "control message %d of %u bytes", msg->type, msg->size);
-    value = be32(msg->payload);
+    value = be_get32(msg->payload);
     switch (msg->type) {
     case RTMP_SET_CHUNK_SIZE:
         return set_chunk_size(in, value);

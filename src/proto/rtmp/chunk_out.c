@@ -2,6 +2,8 @@
 /* chunk_out.c - from a message to its chunks [RTMP 5.3]. */
 #include "proto/rtmp/chunk_out.h"
 
+#include "base/be.h"
+
 #include <string.h>
 
 enum { EXTENDED = 0xffffff, MESSAGE_HEADER = 11 };
@@ -38,13 +40,6 @@ size_t rtmp_out_size(uint32_t csid, uint32_t time, size_t payload_size, uint32_t
     return chunks * next_size(csid, time) + MESSAGE_HEADER + payload_size;
 }
 
-static uint8_t *put_be(uint8_t *p, uint32_t v, int n)
-{
-    while (n-- > 0)
-        *p++ = (uint8_t)(v >> 8 * n);
-    return p;
-}
-
 /* [RTMP 5.3.1.1] */
 static uint8_t *put_basic(uint8_t *p, uint8_t fmt, uint32_t csid)
 {
@@ -62,13 +57,13 @@ size_t rtmp_out_first(uint8_t *dst, const struct rtmp_msg *msg)
 {
     uint8_t *p = put_basic(dst, 0, msg->csid);
 
-    p = put_be(p, msg->time < EXTENDED ? msg->time : EXTENDED, 3);
-    p = put_be(p, msg->size, 3);
+    p = be_put24(p, msg->time < EXTENDED ? msg->time : EXTENDED);
+    p = be_put24(p, msg->size);
     *p++ = msg->type;
     for (int i = 0; i < 4; i++) /* the one little-endian field, [RTMP 5.3.1.2.1] */
         *p++ = (uint8_t)(msg->stream_id >> 8 * i);
     if (msg->time >= EXTENDED)
-        p = put_be(p, msg->time, 4);
+        p = be_put32(p, msg->time);
     return (size_t)(p - dst);
 }
 
@@ -77,7 +72,7 @@ size_t rtmp_out_next(uint8_t *dst, uint32_t csid, uint32_t time)
     uint8_t *p = put_basic(dst, 3, csid);
 
     if (time >= EXTENDED)
-        p = put_be(p, time, 4);
+        p = be_put32(p, time);
     return (size_t)(p - dst);
 }
 

@@ -2,6 +2,7 @@
 /* conn.c - one RTMP connection over a pipe: reading, and the answers that the protocol wants. */
 #include "proto/rtmp/conn.h"
 
+#include "base/be.h"
 #include "base/container_of.h"
 #include "base/must.h"
 #include "base/rd.h"
@@ -281,23 +282,13 @@ static struct rtmp_msg control(uint8_t type, const uint8_t *bytes, size_t size)
                               .payload = (uint8_t *)(uintptr_t)bytes };
 }
 
-static size_t put_be32(uint8_t *p, uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        p[i] = (uint8_t)(v >> 8 * (3 - i));
-    return 4;
-}
-
 static size_t event_bytes(uint8_t *p, uint16_t id, uint32_t value, uint32_t more)
 {
-    size_t n = 2;
+    uint8_t *end = be_put32(be_put16(p, id), value);
 
-    p[0] = (uint8_t)(id >> 8);
-    p[1] = (uint8_t)id;
-    n += put_be32(p + n, value);
     if (id == RTMP_SET_BUFFER_LENGTH)
-        n += put_be32(p + n, more);
-    return n;
+        end = be_put32(end, more);
+    return (size_t)(end - p);
 }
 
 void rtmp_conn_put(struct rtmp_conn *c, struct wr *out, uint8_t type, uint32_t stream_id,
@@ -316,7 +307,7 @@ void rtmp_conn_put(struct rtmp_conn *c, struct wr *out, uint8_t type, uint32_t s
 void rtmp_conn_put_u32(struct rtmp_conn *c, struct wr *out, uint8_t type, uint32_t value)
 {
     uint8_t bytes[4];
-    struct rtmp_msg msg = control(type, bytes, put_be32(bytes, value));
+    struct rtmp_msg msg = control(type, bytes, (size_t)(be_put32(bytes, value) - bytes));
 
     rtmp_out_put(out, &msg, c->out_chunk_size);
 }
@@ -327,7 +318,7 @@ void rtmp_conn_put_bandwidth(struct rtmp_conn *c, struct wr *out, uint32_t windo
     uint8_t bytes[5] = { 0, 0, 0, 0, (uint8_t)limit };
     struct rtmp_msg msg = control(RTMP_SET_PEER_BANDWIDTH, bytes, sizeof(bytes));
 
-    put_be32(bytes, window);
+    (void)be_put32(bytes, window);
     rtmp_out_put(out, &msg, c->out_chunk_size);
 }
 
@@ -369,7 +360,7 @@ err_t rtmp_conn_flush(struct rtmp_conn *c)
     size_t n = 0;
 
     if (rtmp_in_take_ack(&c->in, &sequence)) {
-        msg = control(RTMP_ACK, bytes, put_be32(bytes, sequence));
+        msg = control(RTMP_ACK, bytes, (size_t)(be_put32(bytes, sequence) - bytes));
         n += rtmp_out_render(out + n, &msg, c->out_chunk_size);
     }
     if (c->pong) {

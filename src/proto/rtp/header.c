@@ -2,6 +2,7 @@
 /* header.c - RTP packets: their headers read and written, [RFC 3550] 5.1 and 5.3.1. */
 #include "proto/rtp/header.h"
 
+#include "base/be.h"
 #include "base/rd.h"
 
 enum { VERSION = 2, PADDING = 0x20, EXTENSION = 0x10, CSRCS = 0x0f, MARKER = 0x80 };
@@ -42,21 +43,10 @@ bool rtp_parse(struct rtp_packet *p, const uint8_t *data, size_t size)
     return true;
 }
 
-static void put32(uint8_t *out, uint32_t v)
-{
-    out[0] = (uint8_t)(v >> 24);
-    out[1] = (uint8_t)(v >> 16);
-    out[2] = (uint8_t)(v >> 8);
-    out[3] = (uint8_t)v;
-}
-
 void rtp_build(uint8_t out[RTP_HEADER], bool marker, uint8_t type, uint16_t seq, uint32_t time,
                uint32_t ssrc)
 {
     out[0] = VERSION << 6;
     out[1] = (uint8_t)((marker ? MARKER : 0) | (type & 0x7f));
-    out[2] = (uint8_t)(seq >> 8);
-    out[3] = (uint8_t)seq;
-    put32(out + 4, time);
-    put32(out + 8, ssrc);
+    (void)be_put32(be_put32(be_put16(out + 2, seq), time), ssrc);
 }

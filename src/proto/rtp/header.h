@@ -7,6 +7,7 @@
 #ifndef RTP_HEADER_H
 #define RTP_HEADER_H
 
+#include "base/be.h"
 #include "base/rd.h"
 
 #include <stdbool.h>
@@ -63,8 +64,7 @@ static inline void rtp_interleaved_build(uint8_t out[RTP_INTERLEAVED], uint8_t c
 {
     out[0] = '$';
     out[1] = channel;
-    out[2] = (uint8_t)(size >> 8);
-    out[3] = (uint8_t)size;
+    (void)be_put16(out + 2, size);
 }
 
 /* False: that is none. */
@@ -72,7 +72,7 @@ static inline bool rtp_interleaved_parse(const uint8_t in[RTP_INTERLEAVED], uint
                                          uint16_t *size)
 {
     *channel = in[1];
-    *size = (uint16_t)(in[2] << 8 | in[3]);
+    *size = be_get16(in + 2);
     return in[0] == '$';
 }
 

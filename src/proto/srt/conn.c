@@ -2,6 +2,7 @@
 /* conn.c - a connection after its handshake: what comes goes to the right part. */
 #include "proto/srt/conn.h"
 
+#include "base/be.h"
 #include "base/mem.h"
 
 #include <openssl/crypto.h>
@@ -77,7 +78,7 @@ static void answer(struct srt_conn *c, const struct srt_packet *p)
         a->theirs.size = p->size;
         a->answer = a->theirs;
     } else {
-        srt_put32(a->answer.data, SRT_KM_BAD_SECRET);
+        (void)be_put32(a->answer.data, SRT_KM_BAD_SECRET);
         a->answer.size = 4;
     }
 }

@@ -2,6 +2,7 @@
 /* crypt.c - keys and encryption of payloads: "Key Material", "Encryption", RFC 3394, RFC 8018. */
 #include "proto/srt/crypt.h"
 
+#include "base/be.h"
 #include "base/must.h"
 #include "base/rd.h"
 
@@ -174,7 +175,7 @@ bool srt_cipher_has(const struct srt_cipher *c, enum srt_key key)
 static void counter_of(const struct srt_cipher *c, uint32_t seq, uint8_t block[BLOCK])
 {
     memset(block, 0, BLOCK);
-    srt_put32(block + 10, seq);
+    (void)be_put32(block + 10, seq);
     for (int i = 0; i < NONCE; i++)
         block[i] ^= c->salt[i];
 }
@@ -246,7 +247,7 @@ size_t srt_km_write(const struct srt_km *km, uint8_t out[SRT_KM_MAX])
 {
     memset(out, 0, 16);
     out[0] = HEAD;
-    srt_put16(out + 1, SIGNATURE);
+    (void)be_put16(out + 1, SIGNATURE);
     out[3] = km->which;
     out[8] = AES_CTR;
     out[10] = SRT_TS;

@@ -2,6 +2,7 @@
 /* handshake.c - handshake packets, read and written, and what a listener answers: "Handshake". */
 #include "proto/srt/handshake.h"
 
+#include "base/be.h"
 #include "base/rd.h"
 
 #include <assert.h>
@@ -200,8 +201,8 @@ enum srt_refusal srt_handshake_read(struct srt_handshake *h, const struct srt_pa
 
 static uint8_t *write_head(uint8_t *at, unsigned type, size_t size)
 {
-    srt_put16(at, type);
-    srt_put16(at + 2, (unsigned)(size / 4));
+    (void)be_put16(at, type);
+    (void)be_put16(at + 2, (unsigned)(size / 4));
     return at + 4;
 }
 
@@ -215,10 +216,10 @@ static uint8_t *write_extensions(const struct srt_handshake *h, bool is_answer, 
 {
     if (h->has_hs) {
         at = write_head(at, is_answer ? HSRSP : HSREQ, 12);
-        srt_put32(at, h->srt_version);
-        srt_put32(at + 4, h->flags);
-        srt_put16(at + 8, h->receiver_latency);
-        srt_put16(at + 10, h->sender_latency);
+        (void)be_put32(at, h->srt_version);
+        (void)be_put32(at + 4, h->flags);
+        (void)be_put16(at + 8, h->receiver_latency);
+        (void)be_put16(at + 10, h->sender_latency);
         at += 12;
     }
     if (h->has_km) {
@@ -254,15 +255,15 @@ size_t srt_handshake_write(const struct srt_handshake *h, uint32_t time, uint32_
     uint8_t *at = out + SRT_HEADER;
 
     srt_packet_write(&p, out);
-    srt_put32(at, h->version);
-    srt_put16(at + 4, h->encryption);
-    srt_put16(at + 6, extension_field(h));
-    srt_put32(at + 8, h->first_seq);
-    srt_put32(at + 12, h->mtu);
-    srt_put32(at + 16, h->window);
-    srt_put32(at + 20, h->kind);
-    srt_put32(at + 24, h->id);
-    srt_put32(at + 28, h->cookie);
+    (void)be_put32(at, h->version);
+    (void)be_put16(at + 4, h->encryption);
+    (void)be_put16(at + 6, extension_field(h));
+    (void)be_put32(at + 8, h->first_seq);
+    (void)be_put32(at + 12, h->mtu);
+    (void)be_put32(at + 16, h->window);
+    (void)be_put32(at + 20, h->kind);
+    (void)be_put32(at + 24, h->id);
+    (void)be_put32(at + 28, h->cookie);
     memcpy(at + 32, h->address, sizeof(h->address));
     at += SRT_HANDSHAKE_BODY;
     if (h->kind == SRT_CONCLUSION)

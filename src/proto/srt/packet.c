@@ -2,6 +2,7 @@
 /* packet.c - packets and what is in them, read and written: "Packet Structure". */
 #include "proto/srt/packet.h"
 
+#include "base/be.h"
 #include "base/rd.h"
 
 #define CONTROL 0x80000000u
@@ -44,16 +45,16 @@ bool srt_packet_read(struct srt_packet *p, const uint8_t *data, size_t size)
 void srt_packet_write(const struct srt_packet *p, uint8_t out[SRT_HEADER])
 {
     if (p->control) {
-        srt_put32(out, CONTROL | (uint32_t)p->type << 16 | p->subtype);
-        srt_put32(out + 4, p->info);
+        (void)be_put32(out, CONTROL | (uint32_t)p->type << 16 | p->subtype);
+        (void)be_put32(out + 4, p->info);
     } else {
-        srt_put32(out, p->seq & SRT_SEQ_MASK);
-        srt_put32(out + 4, (uint32_t)p->place << PLACE | (uint32_t)p->in_order << IN_ORDER |
+        (void)be_put32(out, p->seq & SRT_SEQ_MASK);
+        (void)be_put32(out + 4, (uint32_t)p->place << PLACE | (uint32_t)p->in_order << IN_ORDER |
                                (uint32_t)(p->key & 3) << KEY |
                                (uint32_t)p->repeated << REPEATED | (p->message & MESSAGE_MASK));
     }
-    srt_put32(out + 8, p->time);
-    srt_put32(out + 12, p->to);
+    (void)be_put32(out + 8, p->time);
+    (void)be_put32(out + 12, p->to);
 }
 
 /* ---- ACK */
@@ -83,7 +84,7 @@ size_t srt_ack_write(const struct srt_ack *a, uint8_t out[28])
     size_t n = a->words >= 7 ? 7 : a->words >= 4 ? 4 : 1;
 
     for (size_t i = 0; i < n; i++)
-        srt_put32(out + 4 * i, words[i]);
+        (void)be_put32(out + 4 * i, words[i]);
     return 4 * n;
 }
 
@@ -121,9 +122,9 @@ size_t srt_nak_put(const struct srt_range *r, uint8_t *out, size_t room)
 
     if (room < size)
         return 0;
-    srt_put32(out, r->first | (size == 8 ? CONTROL : 0));
+    (void)be_put32(out, r->first | (size == 8 ? CONTROL : 0));
     if (size == 8)
-        srt_put32(out + 4, r->last);
+        (void)be_put32(out + 4, r->last);
     return size;
 }
 
@@ -138,7 +139,7 @@ bool srt_drop_read(struct srt_range *out, const uint8_t *body, size_t size)
 
 size_t srt_drop_write(const struct srt_range *r, uint8_t out[8])
 {
-    srt_put32(out, r->first);
-    srt_put32(out + 4, r->last);
+    (void)be_put32(out, r->first);
+    (void)be_put32(out + 4, r->last);
     return 8;
 }

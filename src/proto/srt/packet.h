@@ -90,16 +90,4 @@ size_t srt_nak_put(const struct srt_range *r, uint8_t *out, size_t room);
 bool srt_drop_read(struct srt_range *out, const uint8_t *body, size_t size);
 size_t srt_drop_write(const struct srt_range *r, uint8_t out[8]);
 
-static inline void srt_put16(uint8_t *out, unsigned v)
-{
-    out[0] = (uint8_t)(v >> 8);
-    out[1] = (uint8_t)v;
-}
-
-static inline void srt_put32(uint8_t *out, uint32_t v)
-{
-    srt_put16(out, v >> 16);
-    srt_put16(out + 2, v & 0xffff);
-}
-
 #endif

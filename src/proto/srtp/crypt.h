@@ -58,17 +58,4 @@ bool srtp_gcm_seal(struct srtp_crypt *c, const struct srtp_nonce *n, const struc
 bool srtp_gcm_open(struct srtp_crypt *c, const struct srtp_nonce *n, const struct srtp_known *k,
                    uint8_t *data, size_t size);
 
-static inline void srtp_put32(uint8_t *to, uint32_t v)
-{
-    to[0] = (uint8_t)(v >> 24);
-    to[1] = (uint8_t)(v >> 16);
-    to[2] = (uint8_t)(v >> 8);
-    to[3] = (uint8_t)v;
-}
-
-static inline uint32_t srtp_get32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 #endif

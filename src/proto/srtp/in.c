@@ -3,6 +3,7 @@
  * packet of it was authenticated, so who has no key fills nothing. */
 #include "proto/srtp/crypt.h"
 
+#include "base/be.h"
 #include "base/must.h"
 
 #include <openssl/crypto.h>
@@ -130,7 +131,7 @@ static size_t header_size(const uint8_t *p, size_t size)
     if (p[0] & 0x10) {
         if (size < at + 4)
             return 0;
-        at += 4 + 4 * (size_t)(p[at + 2] << 8 | p[at + 3]);
+        at += 4 + 4 * (size_t)be_get16(p + at + 2);
     }
     return at <= size ? at : 0;
 }
@@ -149,7 +150,7 @@ static bool open_cm(struct srtp_crypt *c, const struct srtp_nonce *n, uint8_t *p
 {
     uint8_t tag[SRTP_AUTH], rollovers[4];
 
-    srtp_put32(rollovers, (uint32_t)(n->index >> 16));
+    (void)be_put32(rollovers, (uint32_t)(n->index >> 16));
     srtp_cm_tag(c, p, size, rollovers, sizeof(rollovers), tag);
     return CRYPTO_memcmp(tag, p + size, SRTP_TAG_CM) == 0 &&
            srtp_cm_run(c, n, p + head, p + head, size - head);
@@ -174,9 +175,9 @@ bool srtp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
 
     if (head == 0)
         return forged(s);
-    n.ssrc = srtp_get32(packet + 8);
+    n.ssrc = be_get32(packet + 8);
     src = find(s, n.ssrc);
-    index = estimate(src, (uint16_t)(packet[2] << 8 | packet[3]));
+    index = estimate(src, be_get16(packet + 2));
     if (index < 0 || index >> 48 ||
         (src && src->rtp && !window_new(src->seen, WINDOW, src->top, (uint64_t)index)))
         return replayed(s);
@@ -221,11 +222,11 @@ bool srtcp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
         return forged(s);
     plain = *size - tail;
     word = packet + plain + (s->rtcp.gcm ? tag : 0);
-    n.index = srtp_get32(word);
+    n.index = be_get32(word);
     if (!(n.index & SRTCP_ENCRYPTED)) /* all of ours is, RFC 8827 section 6.5 */
         return forged(s);
     n.index &= ~(uint64_t)SRTCP_ENCRYPTED;
-    n.ssrc = srtp_get32(packet + 4);
+    n.ssrc = be_get32(packet + 4);
     src = find(s, n.ssrc);
     if (src && src->rtcp && !window_new(src->rtcp_seen, RTCP_WINDOW, src->rtcp_top, n.index))
         return replayed(s);

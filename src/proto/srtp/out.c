@@ -2,6 +2,7 @@
 /* out.c - packets that are sent: [SRTP] 3.3 and 3.4, [GCM] 8 and 9. */
 #include "proto/srtp/crypt.h"
 
+#include "base/be.h"
 #include "base/must.h"
 
 #include <assert.h>
@@ -91,7 +92,7 @@ static bool is_told(const struct sent *t, uint64_t index)
 /* False: the index had a packet, and that was another one. */
 static bool note(struct sent *t, uint64_t index, const uint8_t *tag)
 {
-    uint32_t mark = srtp_get32(tag) | 1, *at = t->kept ? &t->marks[index & (t->kept - 1)] : NULL;
+    uint32_t mark = be_get32(tag) | 1, *at = t->kept ? &t->marks[index & (t->kept - 1)] : NULL;
 
     if (!t->begun || index > t->top) {
         uint64_t from = t->begun && index - t->top < t->kept ? t->top + 1 : index - t->kept + 1;
@@ -111,7 +112,7 @@ static bool note(struct sent *t, uint64_t index, const uint8_t *tag)
 static size_t seal(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
                    const uint8_t *payload, size_t size, uint64_t index)
 {
-    struct srtp_nonce n = { .ssrc = srtp_get32(head + 8), .index = index };
+    struct srtp_nonce n = { .ssrc = be_get32(head + 8), .index = index };
     uint8_t tag[SRTP_AUTH], rollovers[4];
 
     if (to != head)
@@ -126,7 +127,7 @@ static size_t seal(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t 
     if (!srtp_cm_run(&s->rtp, &n, payload, to + head_size, size))
         return 0;
     size += head_size;
-    srtp_put32(rollovers, (uint32_t)(index >> 16));
+    (void)be_put32(rollovers, (uint32_t)(index >> 16));
     srtp_cm_tag(&s->rtp, to, size, rollovers, sizeof(rollovers), tag);
     memcpy(to + size, tag, SRTP_TAG_CM);
     return size + SRTP_TAG_CM;
@@ -135,7 +136,7 @@ static size_t seal(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t 
 size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t head_size,
                     const uint8_t *payload, size_t size, uint64_t index)
 {
-    uint32_t ssrc = srtp_get32(head + 8);
+    uint32_t ssrc = be_get32(head + 8);
     struct sent *t = find(s, ssrc);
     size_t done;
 
@@ -161,8 +162,8 @@ size_t srtcp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *rtcp, size_
 
     if (size < SRTCP_HEADER || s->next & SRTCP_ENCRYPTED) /* 2^31 packets: [SRTP] 9.2 */
         return 0;
-    n.ssrc = srtp_get32(rtcp + 4);
-    srtp_put32(word, s->next++ | SRTCP_ENCRYPTED);
+    n.ssrc = be_get32(rtcp + 4);
+    (void)be_put32(word, s->next++ | SRTCP_ENCRYPTED);
     memmove(to, rtcp, size);
     if (s->rtcp.gcm) {
         struct srtp_known k = { .head = to, .head_size = SRTCP_HEADER, .more = word,

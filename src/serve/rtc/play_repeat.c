@@ -3,6 +3,7 @@
  * the same number, or as one of its own source, [RFC 4588]. */
 #include "serve/rtc/play.h"
 
+#include "base/be.h"
 #include "base/must.h"
 
 #include <stdlib.h>
@@ -44,12 +45,8 @@ static size_t as_rtx(struct rtc_burst *b, struct rtc_play_track *t, const uint8_
         memcpy(bytes + NUMBER, e->data, e->size);
     own[0] &= (uint8_t)~0x10; /* without extensions */
     own[1] = (uint8_t)((head[1] & 0x80) | t->rtx_type);
-    own[2] = (uint8_t)(t->rtx_next >> 8);
-    own[3] = (uint8_t)t->rtx_next;
-    own[8] = (uint8_t)(t->rtx_ssrc >> 24);
-    own[9] = (uint8_t)(t->rtx_ssrc >> 16);
-    own[10] = (uint8_t)(t->rtx_ssrc >> 8);
-    own[11] = (uint8_t)t->rtx_ssrc;
+    (void)be_put16(own + 2, t->rtx_next);
+    (void)be_put32(own + 8, t->rtx_ssrc);
     return rtc_burst_add(b, own, RTP_HEADER, bytes, NUMBER + (size_t)e->size, t->rtx_next++);
 }
 
