@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - text added to a buffer, and the hash of names in tables. */
+/* text.c - numbers, text added to a buffer, and the hash of names in tables. */
 #include "base/text.h"
 
 #include "base/siphash.h"
@@ -20,6 +20,18 @@ uint32_t text_hash(const char *text)
 {
     (void)pthread_once(&once, make_secret);
     return (uint32_t)siphash(secret, text, strlen(text));
+}
+
+int64_t text_number(const char *text, size_t n, int64_t most)
+{
+    int64_t v = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < '0' || text[i] > '9' || v > most)
+            return -1;
+        v = v * 10 + (text[i] - '0');
+    }
+    return n > 0 && v <= most ? v : -1;
 }
 
 size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)

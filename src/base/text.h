@@ -58,6 +58,10 @@ static inline bool text_list_has(const char *list, const char *word)
     return false;
 }
 
+/* The number of n decimal digits and nothing else; -1: they are none, or it is over `most`, which
+ * is below INT64_MAX / 10. */
+int64_t text_number(const char *text, size_t n, int64_t most);
+
 /* Put more text at n, as far as there is room; returns where it ends. */
 size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -2,6 +2,8 @@
 /* url.c - URLs, hosts and ports taken apart. */
 #include "base/url.h"
 
+#include "base/text.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -33,16 +35,9 @@ struct host_port host_port_split(const char *text, size_t size)
 
 int host_port_number(const struct host_port *p)
 {
-    int v = 0;
+    int64_t v = p->port_n <= 5 ? text_number(p->port, p->port_n, 65535) : 0;
 
-    if (p->port_n > 5)
-        return 0;
-    for (size_t i = 0; i < p->port_n; i++) {
-        if (p->port[i] < '0' || p->port[i] > '9')
-            return 0;
-        v = v * 10 + (p->port[i] - '0');
-    }
-    return v <= 65535 ? v : 0;
+    return v > 0 ? (int)v : 0;
 }
 
 struct url url_split(const char *text, size_t size)
@@ -71,4 +66,13 @@ struct url url_split(const char *text, size_t size)
 bool url_is(const struct url *u, const char *scheme)
 {
     return strlen(scheme) == u->scheme_n && strncasecmp(scheme, u->scheme, u->scheme_n) == 0;
+}
+
+bool url_is_clean(const char *url)
+{
+    for (; *url; url++) {
+        if ((unsigned char)*url <= ' ' || *url == 0x7f)
+            return false;
+    }
+    return true;
 }

@@ -27,6 +27,8 @@ struct url {
 };
 
 struct url url_split(const char *text, size_t size);
+/* Nothing in it that cannot stand in the first line of a request: it would make two of one. */
+bool url_is_clean(const char *url);
 bool url_is(const struct url *u, const char *scheme); /* case does not count */
 
 #endif

@@ -3,29 +3,16 @@
 #include "conf/endpoint.h"
 
 #include "base/ip.h"
+#include "base/text.h"
 #include "base/url.h"
 
 #include <string.h>
 #include <strings.h>
 
-static bool parse_uint(const char *s, size_t size, int max, int *out)
-{
-    int v = 0;
-
-    if (size == 0 || size > 5)
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        if (s[i] < '0' || s[i] > '9')
-            return false;
-        v = v * 10 + (s[i] - '0');
-    }
-    *out = v;
-    return v <= max;
-}
-
 static err_t parse_port(const char *s, int *port)
 {
-    if (!parse_uint(s, strlen(s), 65535, port) || *port == 0)
+    *port = (int)text_number(s, strlen(s), 65535);
+    if (*port < 1)
         return err_new(ERR_CONF, "\"%.20s\" is no port: 1 to 65535", s);
     return NULL;
 }
@@ -150,7 +137,9 @@ static err_t parse_network(const char *text, uint8_t addr[16], int *count)
     if (!conf_address_parse(text, size, addr, &v4))
         return err_new(ERR_CONF, "\"%.50s\" is neither all, an address nor a CIDR", text);
     bits = v4 ? 32 : 128;
-    if (slash && !parse_uint(slash + 1, strlen(slash + 1), bits, &bits))
+    if (slash)
+        bits = (int)text_number(slash + 1, strlen(slash + 1), bits);
+    if (bits < 0)
         return err_new(ERR_CONF, "\"%.50s\" has a wrong prefix length", text);
     *count = bits + (v4 ? 96 : 0);
     return NULL;

@@ -9,33 +9,10 @@
 #include "config.h"
 
 #if BUILD_SANITIZER /* it looks into the C library's */
-
-ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags)
-{
-    return recv(fd, buf, size, flags);
-}
-
-ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags)
-{
-    return send(fd, buf, size, flags);
-}
-
-ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags)
-{
-    return sendmsg(fd, msg, flags);
-}
-
-int io_sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
-{
-    return recvmmsg(fd, msgs, n, flags, NULL);
-}
-
-int io_sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
-{
-    return sendmmsg(fd, msgs, n, flags);
-}
-
+#define CALL(library, ...) library
 #else
+#define CALL(library, ...) syscall(__VA_ARGS__)
+#endif
 
 /* Something is left to do after the call, so it is no jump: our frame is there meanwhile, and the
  * walk, which passes over the caller of syscall(), passes over no one but us. */
@@ -43,7 +20,7 @@ int io_sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 
 ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags)
 {
-    ssize_t got = syscall(SYS_recvfrom, fd, buf, size, flags, NULL, NULL);
+    ssize_t got = CALL(recv(fd, buf, size, flags), SYS_recvfrom, fd, buf, size, flags, NULL, NULL);
 
     FRAME;
     return got;
@@ -51,7 +28,7 @@ ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags)
 
 ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags)
 {
-    ssize_t put = syscall(SYS_sendto, fd, buf, size, flags, NULL, 0);
+    ssize_t put = CALL(send(fd, buf, size, flags), SYS_sendto, fd, buf, size, flags, NULL, 0);
 
     FRAME;
     return put;
@@ -59,7 +36,7 @@ ssize_t io_sys_send(int fd, const void *buf, size_t size, int flags)
 
 ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
-    ssize_t put = syscall(SYS_sendmsg, fd, msg, flags);
+    ssize_t put = CALL(sendmsg(fd, msg, flags), SYS_sendmsg, fd, msg, flags);
 
     FRAME;
     return put;
@@ -67,7 +44,7 @@ ssize_t io_sys_sendmsg(int fd, const struct msghdr *msg, int flags)
 
 int io_sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 {
-    long got = syscall(SYS_recvmmsg, fd, msgs, n, flags, NULL);
+    long got = CALL(recvmmsg(fd, msgs, n, flags, NULL), SYS_recvmmsg, fd, msgs, n, flags, NULL);
 
     FRAME;
     return (int)got;
@@ -75,10 +52,8 @@ int io_sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 
 int io_sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 {
-    long put = syscall(SYS_sendmmsg, fd, msgs, n, flags);
+    long put = CALL(sendmmsg(fd, msgs, n, flags), SYS_sendmmsg, fd, msgs, n, flags);
 
     FRAME;
     return (int)put;
 }
-
-#endif

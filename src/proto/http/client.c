@@ -3,6 +3,7 @@
 #include "proto/http/client.h"
 
 #include "base/must.h"
+#include "base/url.h"
 #include "base/wr.h"
 #include "co/net/dns.h"
 #include "proto/http/basic.h"
@@ -33,16 +34,6 @@ static char *target_of(const char *url, const struct http_parser_url *u)
                       query ? url + u->field_data[UF_QUERY].off : "");
 }
 
-/* What cannot stand in a request line would make two requests of one. */
-static bool is_clean(const char *url)
-{
-    for (; *url; url++) {
-        if ((unsigned char)*url <= ' ' || *url == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static bool decode_userinfo(char *text)
 {
     size_t size = strlen(text);
@@ -61,7 +52,7 @@ err_t http_place_parse(struct http_place *out, const char *url)
 
     *out = (struct http_place){ .port = 80 };
     http_parser_url_init(&u);
-    if (strlen(url) > URL_MAX || !is_clean(url) ||
+    if (strlen(url) > URL_MAX || !url_is_clean(url) ||
         http_parser_parse_url(url, strlen(url), 0, &u) != 0 || !(u.field_set & 1u << UF_HOST))
         return err_new(ERR_HTTP, "\"%.200s\" is no url", url);
     schema = part(url, &u, UF_SCHEMA);

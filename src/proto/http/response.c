@@ -2,6 +2,7 @@
 /* response.c - write one HTTP/1.1 answer. */
 #include "proto/http/response.h"
 
+#include "base/text.h"
 #include "proto/http/gzip.h"
 #include "proto/http/url.h"
 
@@ -89,18 +90,6 @@ const char *http_date_put(char buf[HTTP_DATE_SIZE], time_t t)
     return buf;
 }
 
-static int number(const char *p, int digits)
-{
-    int v = 0;
-
-    for (int i = 0; i < digits; i++) {
-        if (p[i] < '0' || p[i] > '9')
-            return -1;
-        v = v * 10 + (p[i] - '0');
-    }
-    return v;
-}
-
 /* Each place of the fixed form is where it is: "Sun, 06 Nov 1994 08:49:37 GMT". */
 time_t http_date_get(const char *text)
 {
@@ -111,12 +100,12 @@ time_t http_date_get(const char *text)
         return -1;
     for (month = months; *month && strncmp(month, text + 8, 3) != 0; month += 3)
         ;
-    tm.tm_mday = number(text + 5, 2);
+    tm.tm_mday = (int)text_number(text + 5, 2, 9999);
     tm.tm_mon = (int)(month - months) / 3;
-    tm.tm_year = number(text + 12, 4) - 1900;
-    tm.tm_hour = number(text + 17, 2);
-    tm.tm_min = number(text + 20, 2);
-    tm.tm_sec = number(text + 23, 2);
+    tm.tm_year = (int)text_number(text + 12, 4, 9999) - 1900;
+    tm.tm_hour = (int)text_number(text + 17, 2, 9999);
+    tm.tm_min = (int)text_number(text + 20, 2, 9999);
+    tm.tm_sec = (int)text_number(text + 23, 2, 9999);
     if (!*month || tm.tm_mday < 1 || tm.tm_year < 0 || tm.tm_hour < 0 || tm.tm_min < 0 ||
         tm.tm_sec < 0)
         return -1;

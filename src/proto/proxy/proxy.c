@@ -2,6 +2,9 @@
 /* proxy.c - the PROXY protocol, versions 1 and 2. */
 #include "proto/proxy/proxy.h"
 
+#include "base/be.h"
+#include "base/text.h"
+
 #include <string.h>
 
 enum {
@@ -33,17 +36,9 @@ static bool word(const char **line, const char *end, const char **w, size_t *siz
     return *size > 0;
 }
 
-static bool number(const char *w, size_t size, int *out)
+static int port_of(const char *w, size_t size)
 {
-    *out = 0;
-    if (size == 0 || size > 5 || (size > 1 && *w == '0'))
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        if (w[i] < '0' || w[i] > '9')
-            return false;
-        *out = *out * 10 + (w[i] - '0');
-    }
-    return *out <= 65535;
+    return size > 1 && *w == '0' ? -1 : (int)text_number(w, size, 65535);
 }
 
 /* "192.0.2.1 192.0.2.2 56324 443", of one family. */
@@ -52,15 +47,14 @@ static bool addresses(const char *line, const char *end, bool v4, struct proxy_p
     uint8_t from[IP_SIZE], to[IP_SIZE];
     const char *w[4];
     size_t size[4];
-    int to_port;
 
     for (int i = 0; i < 4; i++) {
         if (!word(&line, end, &w[i], &size[i]))
             return false;
     }
     if (line != end || end[-1] == ' ' || !ip_parse(w[0], size[0], from) ||
-        !ip_parse(w[1], size[1], to) || !number(w[2], size[2], &out->port) ||
-        !number(w[3], size[3], &to_port))
+        !ip_parse(w[1], size[1], to) || (out->port = port_of(w[2], size[2])) < 0 ||
+        port_of(w[3], size[3]) < 0)
         return false;
     if (!memchr(w[0], ':', size[0]) != v4 || !memchr(w[1], ':', size[1]) != v4)
         return false;
@@ -127,7 +121,7 @@ static err_t v2_address(const uint8_t *data, size_t size, struct proxy_peer *out
     at += family == V2_TCP4 ? 4 + 4 : 16 + 16;
     out->known = true;
     (void)ip_text(addr, out->ip);
-    out->port = at[0] << 8 | at[1];
+    out->port = be_get16(at);
     return NULL;
 }
 

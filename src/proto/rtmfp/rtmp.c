@@ -3,6 +3,7 @@
 #include "proto/rtmfp/rtmp.h"
 
 #include "base/ip.h"
+#include "base/url.h"
 #include "proto/rtmp/control.h"
 
 #include <string.h>
@@ -98,43 +99,26 @@ size_t rtmfp_event_write(const struct rtmfp_event *e, uint8_t out[RTMFP_EVENT_MA
 
 /* ---- addresses of setPeerInfo, 5.5 */
 
-/* 1 to 5 digits, 1 to 65535; 0: it is none. */
-static unsigned port_of(const char *text)
-{
-    unsigned port = 0, n = 0;
-
-    for (; *text >= '0' && *text <= '9' && n < 5; text++, n++)
-        port = port * 10 + (unsigned)(*text - '0');
-    return *text || port > UINT16_MAX ? 0 : port;
-}
-
 bool rtmfp_address_of_text(struct rtmfp_address *out, const char *text)
 {
     static const uint8_t none[sizeof(out->at.ip)], any_v4[4];
-    const char *colon = strrchr(text, ':');
-    bool v6 = text[0] == '[';
+    struct host_port parts = host_port_split(text, strlen(text));
+    int port = host_port_number(&parts);
     char host[UDP_TEXT];
-    unsigned port;
-    size_t n;
     err_t err;
 
-    if (!colon)
+    if (parts.bad || port == 0 || parts.host_n >= sizeof(host) ||
+        memchr(parts.host, '%', parts.host_n)) /* a zone is of that host alone */
         return false;
-    n = (size_t)(colon - text);
-    if (n < 3 || n >= sizeof(host) || (v6 && text[n - 1] != ']') ||
-        memchr(text, '%', n) || /* a zone is of that host alone */
-        (!v6 && memchr(text, ':', n))) /* of IPv6 the end of the address is not to be seen */
-        return false;
-    port = port_of(colon + 1);
-    memcpy(host, text + v6, n - 2 * v6);
-    host[n - 2 * v6] = '\0';
+    memcpy(host, parts.host, parts.host_n);
+    host[parts.host_n] = '\0';
     out->origin = RTMFP_LOCAL;
-    err = udp_addr_parse(&out->at, host, (int)port);
+    err = udp_addr_parse(&out->at, host, port);
     if (err) {
         err_free(&err);
         return false;
     }
     if (ip_is_v4(out->at.ip))
-        return port && memcmp(out->at.ip + 12, any_v4, 4) != 0;
-    return port && memcmp(out->at.ip, none, sizeof(none)) != 0;
+        return memcmp(out->at.ip + 12, any_v4, 4) != 0;
+    return memcmp(out->at.ip, none, sizeof(none)) != 0;
 }

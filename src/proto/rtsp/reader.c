@@ -3,6 +3,7 @@
 #include "proto/rtsp/reader.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread_own.h"
 
 #include <stdlib.h>
@@ -176,21 +177,6 @@ static void split_first(struct rtsp_message *m, char *head)
 
 /* ---- numbers */
 
-/* Digits alone; -1: it is none, or over `most`. */
-static int64_t number(const char *text, int64_t most)
-{
-    int64_t v = 0;
-
-    if (!*text)
-        return -1;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9' || v > most)
-            return -1;
-        v = v * 10 + (*text - '0');
-    }
-    return v <= most ? v : -1;
-}
-
 /* Where the body ends is not to be guessed: two lengths, or one that is none, are an error. */
 static err_t body_size(struct rtsp_reader *r, const struct rtsp_message *m, size_t *out)
 {
@@ -200,7 +186,7 @@ static err_t body_size(struct rtsp_reader *r, const struct rtsp_message *m, size
 
     *out = 0;
     while ((text = rtsp_message_next(m, "Content-Length", &from))) {
-        int64_t n = number(text, INT64_MAX / 100);
+        int64_t n = text_number(text, strlen(text), INT64_MAX / 100);
 
         if (r->forgiving && (n < 0 || size >= 0))
             continue;
@@ -272,7 +258,7 @@ static err_t rtsp_head_split(struct rtsp_reader *r, char *head, size_t size, siz
     if (!err) {
         const char *cseq = rtsp_message_field(m, "CSeq");
 
-        m->cseq = cseq ? number(cseq, UINT32_MAX) : -1;
+        m->cseq = cseq ? text_number(cseq, strlen(cseq), UINT32_MAX) : -1;
         r->cseq = m->is_request ? m->cseq : -1;
         if (m->version != RTSP_V_HTTP)
             err = body_size(r, m, &body);

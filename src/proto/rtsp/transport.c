@@ -58,17 +58,8 @@ static struct span cut(struct span *rest, char c)
 
 static bool number(struct span s, int most, int *out)
 {
-    int v = 0;
-
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9')
-            return false;
-        v = v * 10 + (s.p[i] - '0');
-        if (v > most)
-            return false;
-    }
-    *out = v;
-    return s.n > 0;
+    *out = (int)text_number(s.p, s.n, most);
+    return *out >= 0;
 }
 
 /* "4-5"; of "4" the other one is 5. */

@@ -189,22 +189,12 @@ static bool split_user(struct rtsp_place *p, const struct url *u)
     return p->user && p->password;
 }
 
-/* What cannot stand in a request's first line would make two of one. */
-static bool is_clean(const char *url)
-{
-    for (; *url; url++) {
-        if ((unsigned char)*url <= ' ' || *url == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static bool split_place(struct rtsp_place *p, const char *url)
 {
     struct url u = url_split(url, strlen(url));
 
     p->tls = url_is(&u, "rtsps");
-    if ((!p->tls && !url_is(&u, "rtsp")) || strlen(url) > URL_MAX || !is_clean(url) ||
+    if ((!p->tls && !url_is(&u, "rtsp")) || strlen(url) > URL_MAX || !url_is_clean(url) ||
         !split_user(p, &u))
         return false;
     p->port = u.at.port ? host_port_number(&u.at) : p->tls ? 322 : 554;

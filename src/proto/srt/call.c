@@ -194,16 +194,6 @@ static bool copy(char *out, size_t room, const char *from, const char *to)
     return true;
 }
 
-static bool number(const char *text, long low, long high, long *out)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    *out = strtol(text, &end, 10);
-    return *end == 0 && *out >= low && *out <= high;
-}
-
 static void decode_percent(char *text)
 {
     char *to = text;
@@ -227,7 +217,6 @@ static bool take(struct srt_url *u, const char *key, const char *value)
 {
     size_t n = strlen(value);
     const char *end = value + n;
-    long v;
 
     if (strcmp(key, "streamid") == 0)
         return copy(u->streamid, sizeof(u->streamid), value, end);
@@ -237,13 +226,13 @@ static bool take(struct srt_url *u, const char *key, const char *value)
     if (strcmp(key, "mode") == 0)
         return take_mode(u, value);
     if (strcmp(key, "latency") == 0) {
-        bool good = number(value, 0, UINT16_MAX, &v);
-
-        u->latency = good ? (int)v : -1;
-        return good;
+        u->latency = (int)text_number(value, n, UINT16_MAX);
+        return u->latency >= 0;
     }
     if (strcmp(key, "pbkeylen") == 0) {
-        if (!number(value, 0, SRT_KEY_MAX, &v) || v % 8 != 0 || v == 8)
+        int64_t v = text_number(value, n, SRT_KEY_MAX);
+
+        if (v < 0 || v % 8 != 0 || v == 8)
             return false;
         u->key_size = (unsigned)v;
     }
