@@ -237,7 +237,7 @@ static err_t read_answer(struct reading *r, struct io *io, const struct http_cal
     size_t size = call->buffer ? call->buffer_size : sizeof(own), n;
     err_t err = NULL;
 
-    while (!err && !r->done && !(r->full && call->cut)) {
+    while (!err && !r->done && !(r->full && call->cut) && !(r->in_body && call->head)) {
         co_usec left = until - co_clock();
 
         if (left <= 0)

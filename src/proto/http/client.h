@@ -40,6 +40,7 @@ struct http_call {
     /* for clients that ask again, and do not need what comes */
     bool keep;                   /* the connection, if the server does */
     bool drop;                   /* the body is not kept */
+    bool head;                   /* the caller reads on behind what came with the head */
     void *buffer;                /* to read into, free for others when this yields; NULL: its own */
     size_t buffer_size;
     err_t (*came)(void *arg, size_t n); /* so many bytes, and there is all of `timeout` for more;

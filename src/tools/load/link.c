@@ -198,12 +198,12 @@ void load_socket_say(struct load_socket *s, const struct udp_path *path, const v
         add(s, path, data, size);
 }
 
-static void cross_link(struct load_socket *s, load_heard_fn *heard, void *arg, co_usec now)
+static void cross_link(struct load_socket *s, co_usec now)
 {
     struct load_link_item *item;
 
     while ((item = load_link_take(&s->link, LOAD_LINK_IN, now))) {
-        heard(arg, item->data, item->size, &item->path, now);
+        s->heard(s->arg, item->data, item->size, &item->path, now);
         free(item);
     }
     while ((item = load_link_take(&s->link, LOAD_LINK_OUT, now))) {
@@ -212,7 +212,7 @@ static void cross_link(struct load_socket *s, load_heard_fn *heard, void *arg, c
     }
 }
 
-err_t load_socket_read(struct load_socket *s, load_heard_fn *heard, void *arg)
+err_t load_socket_read(struct load_socket *s)
 {
     const struct udp_in *v;
     size_t n = 1;
@@ -229,11 +229,36 @@ err_t load_socket_read(struct load_socket *s, load_heard_fn *heard, void *arg)
             if (s->bad)
                 load_link_put(&s->link, LOAD_LINK_IN, &v[k].path, &iov, 1, now);
             else
-                heard(arg, v[k].data, v[k].size, &v[k].path, now);
+                s->heard(s->arg, v[k].data, v[k].size, &v[k].path, now);
         }
     }
     if (s->bad)
-        cross_link(s, heard, arg, co_clock());
+        cross_link(s, co_clock());
+    return err;
+}
+
+err_t load_socket_run(void *socket)
+{
+    struct load_socket *s = socket;
+    co_usec turn_at = co_clock();
+    err_t err = NULL;
+
+    while (!err) {
+        co_usec now = co_clock();
+
+        if (now < turn_at && udp_wait(s->udp, turn_at - now) == CO_STOPPED)
+            return co_stop_why();
+        err = load_socket_read(s);
+        now = co_clock();
+        if (s->turn)
+            s->turn(now, now >= turn_at);
+        if (now >= turn_at)
+            turn_at = now + s->every;
+        load_socket_flush();
+        if (!err)
+            err = co_check();
+        co_yield_if_due();
+    }
     return err;
 }
 

@@ -48,13 +48,17 @@ struct load_link_item *load_link_take(struct load_link *l, enum load_link_way wa
 enum { LOAD_DATAGRAM = 1500, LOAD_SLOTS = 1 << 16 };
 
 struct load_socket {
+    /* set before it is opened; arg of heard() */
+    void (*heard)(void *arg, const uint8_t *data, size_t size, const struct udp_path *path,
+                  co_usec now);
+    void *arg;
+    /* of load_socket_run(): after each read; `due`: `every` has passed, too */
+    void (*turn)(co_usec now, bool due);
+    co_usec every;
     struct udp *udp;
     struct load_link link;
     bool bad;                    /* the link does something */
 };
-
-typedef void load_heard_fn(void *arg, const uint8_t *data, size_t size, const struct udp_path *path,
-                           co_usec now);
 
 err_t load_socket_open(struct load_socket *s, const char *ip, int buffers,
                        const struct load_opts *o) __attribute__((warn_unused_result));
@@ -66,8 +70,9 @@ void load_socket_say(struct load_socket *s, const struct udp_path *path, const v
                      size_t size, co_usec now);
 void load_socket_flush(void);
 /* What has come, and what the link lets through by now, either way. */
-err_t load_socket_read(struct load_socket *s, load_heard_fn *heard, void *arg)
-    __attribute__((warn_unused_result));
+err_t load_socket_read(struct load_socket *s) __attribute__((warn_unused_result));
+/* A coroutine that reads it until it is stopped, of struct load_socket. */
+err_t load_socket_run(void *socket) __attribute__((warn_unused_result));
 
 /* Clients by the low bits of their ids. 0 is nobody's. */
 struct load_slots {

@@ -244,7 +244,7 @@ static err_t turn(struct load_rtc *p)
 
     if (now < due && udp_wait(p->socket.udp, due - now) == CO_STOPPED)
         return co_stop_why();
-    err = load_socket_read(&p->socket, hear, p);
+    err = load_socket_read(&p->socket);
     now = co_clock();
     if (!err)
         err = tick(p, now);
@@ -261,6 +261,7 @@ static err_t begin(struct load_rtc *p, const char *url, const char *bind_ip, co_
 {
     err_t err = load_rtc_talk(p, identity, source, url, timeout);
 
+    p->socket = (struct load_socket){ .heard = hear, .arg = p };
     if (!err)
         err = load_socket_open(&p->socket, bind_ip, BUFFER, &p->c->run->opts);
     p->socket.link.random += p->c->index * 2;

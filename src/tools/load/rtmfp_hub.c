@@ -31,13 +31,13 @@ static struct hub {
     struct load_rtmfp_world world;
     struct co_group group;
     struct load_socket ways[2];
-    bool begun, marked;
+    bool marked;
     struct load_slots clients;
     struct load_rtmfp_client *at[LOAD_SLOTS]; /* by their addresses, of pairs */
     co_usec due[LOAD_SLOTS];                  /* side by side: all are looked at */
     unsigned address;
     struct load_pid at_begin, at_mark;
-    co_usec mark_at;
+    co_usec mark_at, look_at;
 } hub;
 
 /* ------------------------------------------------------------ out */
@@ -170,37 +170,23 @@ static void look_at_server(co_usec now)
         s->kb_session = (at.kb - hub.at_begin.kb) / n;
 }
 
-/* ------------------------------------------------------------ the sockets' coroutines */
+/* ------------------------------------------------------------ all of it */
 
-static err_t run(void *arg)
+static void turn_hub(co_usec now, bool due)
 {
-    struct load_socket *w = arg;
-    co_usec turn_at = co_clock(), look_at = turn_at;
-    err_t err = NULL;
+    struct load_rtmfp_stat *s = &hub.run->stat.rtmfp;
 
-    while (!err) {
-        co_usec now = co_clock();
-
-        if (now < turn_at && udp_wait(w->udp, turn_at - now) == CO_STOPPED)
-            return co_stop_why();
-        err = load_socket_read(w, hear, w);
-        now = co_clock();
-        if (now >= turn_at) {
-            if (w == &hub.ways[0])
-                turn_due(now);
-            turn_at = now + TURN;
-        }
-        if (now >= look_at && w == &hub.ways[0]) {
-            look_at_server(now);
-            look_at = now + CO_SECONDS(1);
-        }
-        load_socket_flush();
-        hub.run->stat.rtmfp.overflow = w->udp->stat.overflow + w->udp->stat.drops;
-        if (!err)
-            err = co_check();
-        co_yield_if_due();
-    }
-    return err;
+    if (!due)
+        return;
+    turn_due(now);
+    s->overflow = 0;
+    for (int i = 0; i < 2; i++)
+        if (hub.ways[i].udp)
+            s->overflow += hub.ways[i].udp->stat.overflow + hub.ways[i].udp->stat.drops;
+    if (now < hub.look_at)
+        return;
+    look_at_server(now);
+    hub.look_at = now + CO_SECONDS(1);
 }
 
 err_t load_rtmfp_hub_init(struct load_run *run_of)
@@ -223,14 +209,22 @@ err_t load_rtmfp_hub_init(struct load_run *run_of)
     run_of->stat.rtmfp.server = o->pid != 0;
     if (o->clients > 1 && !o->bind && strncmp(run_of->ip, "127.", 4) != 0)
         return err_new(ERR_CONF, "each client needs an address of its own: --bind first-last");
-    for (int i = 0; !err && i < (o->move > 0 ? 2 : 1); i++)
-        err = load_socket_open(&hub.ways[i], any, BUFFERS, o);
+    co_group_init(&hub.group);
+    for (int i = 0; !err && i < (o->move > 0 ? 2 : 1); i++) {
+        struct load_socket *w = &hub.ways[i];
+
+        *w = (struct load_socket){ .heard = hear, .arg = w, .turn = i ? NULL : turn_hub,
+                                   .every = TURN };
+        err = load_socket_open(w, any, BUFFERS, o);
+        if (!err && !o->flood) /* first hellos, and nothing else */
+            err = co_go(&hub.group, "socket", load_socket_run, w);
+    }
     return err;
 }
 
 void load_rtmfp_hub_fini(void)
 {
-    err_t err = hub.begun ? co_group_stop(&hub.group) : NULL;
+    err_t err = co_group_stop(&hub.group);
 
     err_free(&err); /* each client has its own */
     for (int i = 0; i < 2; i++)
@@ -281,20 +275,6 @@ static err_t begin(struct load_rtmfp_client *p, const struct load_url *url, cons
     return err;
 }
 
-static err_t begin_reading(void)
-{
-    err_t err = NULL;
-
-    if (hub.begun)
-        return NULL;
-    hub.begun = true;
-    co_group_init(&hub.group);
-    for (int i = 0; !err && i < 2; i++)
-        if (hub.ways[i].udp)
-            err = co_go(&hub.group, "socket", run, &hub.ways[i]);
-    return err;
-}
-
 static err_t how_it_ended(struct load_rtmfp_client *p)
 {
     struct load_rtmfp_stat *s = &p->c->run->stat.rtmfp;
@@ -336,12 +316,11 @@ err_t load_rtmfp_join(struct load_rtmfp_client **out, struct load_client *c,
 {
     struct load_rtmfp_client *p = must(calloc(1, sizeof(*p)));
     co_usec until = co_clock() + (co_usec)(c->run->opts.timeout * 1e6);
-    err_t err = begin_reading();
+    err_t err;
 
     p->c = c;
     *out = NULL;
-    if (!err)
-        err = begin(p, url, bind_ip);
+    err = begin(p, url, bind_ip);
     if (!err)
         turn(p, co_clock());
     while (!err && p->peer.state < LOAD_RTMFP_READY) {

@@ -10,11 +10,6 @@
 enum { MESSAGE_MAX = 4 << 20, EPD_MAX = 128, PING_BODY = 4 };
 #define OWN_PING CO_SECONDS(20) /* the session's own, of who pings more rarely than that */
 
-/* What is needed until there are keys, and is much. */
-struct load_rtmfp_opening {
-    struct rtmfp_initiator initiator;
-};
-
 /* ---- what the session tells */
 
 static struct load_rtmfp_peer *peer_of(struct rtmfp_session *s)
@@ -85,8 +80,6 @@ static const struct rtmfp_session_ops ops = {
     .opened = on_opened, .message = on_message, .closed = on_closed, .done = on_done,
     .moved = on_moved, .forwarded = on_forwarded,
 };
-
-/* ---- all of them */
 
 /* ---- who opens a session to a client: nothing is kept of others, so each is another one */
 
@@ -188,7 +181,7 @@ static void forget_opening(struct load_rtmfp_peer *p)
 {
     if (!p->opening)
         return;
-    rtmfp_initiator_wipe(&p->opening->initiator);
+    rtmfp_initiator_wipe(p->opening);
     free(p->opening);
     p->opening = NULL;
     if (!p->world->pairs)
@@ -202,7 +195,7 @@ static bool begin(struct load_rtmfp_peer *p, struct rtmfp_bytes epd, const struc
     struct rtmfp_initiator *i;
 
     p->opening = must(calloc(1, sizeof(*p->opening)));
-    i = &p->opening->initiator;
+    i = p->opening;
     rtmfp_pair_step(w->set.dh, &w->pair);
     if (!rtmfp_initiator_init(i, &w->set, p->me, &w->pair, epd, p->id, to, now)) {
         forget_opening(p);
@@ -299,7 +292,7 @@ static void count_open(struct load_rtmfp_peer *p, unsigned packets, co_usec now)
 
 static void open_session(struct load_rtmfp_peer *p, co_usec now)
 {
-    const struct rtmfp_initiator *i = &p->opening->initiator;
+    const struct rtmfp_initiator *i = p->opening;
     bool connects = !p->world->bare && !p->introduced;
 
     p->far_id = i->far_id;
@@ -405,8 +398,8 @@ void load_rtmfp_input(struct load_rtmfp_peer *p, const uint8_t *datagram, size_t
     if (is_over(p))
         return;
     if (p->opening) {
-        rtmfp_initiator_input(&p->opening->initiator, datagram, size, from, now);
-        if (p->opening->initiator.state == RTMFP_KEYED)
+        rtmfp_initiator_input(p->opening, datagram, size, from, now);
+        if (p->opening->state == RTMFP_KEYED)
             open_session(p, now);
         return;
     }
@@ -427,8 +420,8 @@ size_t load_rtmfp_output(struct load_rtmfp_peer *p, uint8_t *datagram, struct ud
     size_t n = 0;
 
     if (p->opening) {
-        n = rtmfp_initiator_output(&p->opening->initiator, datagram, to, now);
-        if (p->opening->initiator.state >= RTMFP_UNANSWERED)
+        n = rtmfp_initiator_output(p->opening, datagram, to, now);
+        if (p->opening->state >= RTMFP_UNANSWERED)
             p->state = LOAD_RTMFP_UNANSWERED;
         return n;
     }
@@ -452,7 +445,7 @@ co_usec load_rtmfp_deadline(const struct load_rtmfp_peer *p)
     co_usec at;
 
     if (p->opening)
-        return rtmfp_initiator_deadline(&p->opening->initiator);
+        return rtmfp_initiator_deadline(p->opening);
     if (is_over(p))
         return CO_FOREVER;
     at = rtmfp_session_deadline(&p->session);

@@ -48,12 +48,10 @@ enum load_rtmfp_state {
     LOAD_RTMFP_ENDED,      /* peer->session.end says how */
 };
 
-struct load_rtmfp_opening;
-
 struct load_rtmfp_peer {
     struct load_rtmfp_world *world;
     enum load_rtmfp_state state;
-    struct load_rtmfp_opening *opening; /* until there are keys */
+    struct rtmfp_initiator *opening;    /* until there are keys: it is large */
     struct rtmfp_identity *me;          /* until then, or to the end where clients open sessions to
                                          * each other; of one that is introduced: another's */
     bool introduced;                    /* to a client, not to the server */

@@ -4,8 +4,12 @@
 
 #include <stdlib.h>
 
+#include "co/net/io_tcp.h"
 
-enum { OFFER_MAX = 4096 };
+enum {
+    OFFER_MAX = 4096, PORT_LOW = 16384, PORT_HIGH = 65534,
+    BUFFER = 4 << 20, /* what is sent at once for some hundred ms, with what the kernel adds */
+};
 
 static const struct rtsp_limits limits = {
     .max_line = 4096, .max_head = 16 * 1024, .max_fields = 64, .max_body = 64 * 1024,
@@ -83,8 +87,8 @@ static err_t agreed(const struct rtsp_message *answer, const struct rtsp_transpo
     return NULL;
 }
 
-err_t load_rtsp_setup(struct load_rtsp *t, const char *control, const struct rtsp_transport *offer,
-                      struct rtsp_transport *got)
+static err_t ask_setup(struct load_rtsp *t, const char *control, const struct rtsp_transport *offer,
+                       struct rtsp_transport *got)
 {
     char *url = rtsp_url_join(t->base ? t->base : t->call.client.place.url, control);
     struct rtsp_more more = { "Transport", NULL };
@@ -105,6 +109,62 @@ err_t load_rtsp_setup(struct load_rtsp *t, const char *control, const struct rts
     wr_free(&w);
     free(url);
     return err;
+}
+
+/* From the client's address. */
+static err_t open_pair(const struct load_client *c, struct load_pair *pair)
+{
+    const struct udp_opts opts = { .rcvbuf = BUFFER, .sndbuf = BUFFER };
+    char bind_ip[64];
+    err_t err = load_opts_bind(&c->run->opts, c->index, bind_ip, sizeof(bind_ip));
+
+    return err ? err : udp_open_pair(pair->udp, bind_ip, PORT_LOW, PORT_HIGH, &opts);
+}
+
+static err_t take_ports(const struct load_rtsp *t, struct rtsp_pair ports, struct load_pair *pair)
+{
+    char ip[IO_ADDR_SIZE];
+    int port;
+    err_t err = NULL;
+
+    io_tcp_peer(t->c->talk.io, ip, &port);
+    if (ports.rtp > 0)
+        err = udp_addr_parse(&pair->to[0], ip, ports.rtp);
+    if (!err && ports.rtp > 0 && ports.rtcp <= 0)
+        ports.rtcp = ports.rtp + 1;
+    return err || ports.rtcp <= 0 ? err : udp_addr_parse(&pair->to[1], ip, ports.rtcp);
+}
+
+err_t load_rtsp_setup(struct load_rtsp *t, const char *control, unsigned track, bool record,
+                      struct load_pair *pair)
+{
+    struct rtsp_transport offer = rtsp_transport_none, got;
+    bool udp = t->c->run->opts.udp;
+    err_t err = udp ? open_pair(t->c, pair) : NULL;
+
+    offer.record = record;
+    if (!err && udp) {
+        offer.lower = RTSP_UDP;
+        offer.client_port = (struct rtsp_pair){ pair->udp[0]->at.port, pair->udp[1]->at.port };
+    } else {
+        offer.channels = (struct rtsp_pair){ (int)track * 2, (int)track * 2 + 1 };
+    }
+    if (!err)
+        err = ask_setup(t, control, &offer, &got);
+    if (err)
+        return err;
+    pair->channel = (uint8_t)(got.channels.rtp < 0 ? (int)track * 2 : got.channels.rtp);
+    if (udp)
+        err = take_ports(t, got.server_port, pair);
+    if (!err && udp && record && pair->to[0].port == 0)
+        err = err_new(ERR_RTSP, "SETUP: no server_port was answered");
+    return err;
+}
+
+void load_pair_close(struct load_pair *pair)
+{
+    udp_close(pair->udp[0]);
+    udp_close(pair->udp[1]);
 }
 
 static void plan_alive(struct load_rtsp *t)

@@ -9,6 +9,13 @@
 #include "proto/rtsp/transport.h"
 #include "tools/load/run.h"
 
+/* Where a track goes. */
+struct load_pair {
+    uint8_t channel;       /* of the connection */
+    struct udp *udp[2];    /* media, reports; NULL: over the connection */
+    struct udp_addr to[2]; /* port 0: it was not answered */
+};
+
 struct load_rtsp {
     struct load_client *c;     /* its talk.io is the connection */
     struct rtsp_call_setup setup;
@@ -28,9 +35,10 @@ void  load_rtsp_fini(struct load_rtsp *t);
 /* As rtsp_call_ask(); what is refused is counted. */
 err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
                     const struct rtsp_message **answer) __attribute__((warn_unused_result));
-/* Set one track up. *got is what the server answered. */
-err_t load_rtsp_setup(struct load_rtsp *t, const char *control, const struct rtsp_transport *offer,
-                      struct rtsp_transport *got) __attribute__((warn_unused_result));
+/* Set a track up, over the connection or a pair of sockets of its own, as --udp says. */
+err_t load_rtsp_setup(struct load_rtsp *t, const char *control, unsigned track, bool record,
+                      struct load_pair *pair) __attribute__((warn_unused_result));
+void  load_pair_close(struct load_pair *pair); /* all zero is fine */
 /* No more answers are waited for: media follow, and nothing else but messages. */
 void  load_rtsp_begin(struct load_rtsp *t);
 
@@ -38,10 +46,6 @@ void  load_rtsp_begin(struct load_rtsp *t);
 err_t load_rtsp_alive(struct load_rtsp *t) __attribute__((warn_unused_result));
 /* The session is over; nobody waits for the answer. */
 void  load_rtsp_teardown(struct load_rtsp *t);
-
-/* A pair of sockets for a track, from the client's address, and SETUP's offer of it: rtsp_udp.c */
-err_t load_pair_open(struct udp *pair[2], const struct load_client *c, const struct udp_opts *opts,
-                     struct rtsp_transport *offer) __attribute__((warn_unused_result));
 
 /* rtsp_tunnel.c: RTSP inside of HTTP. *io has the way down, and becomes a pipe over both. */
 err_t load_tunnel_open(struct io **io, struct io *up, const char *host)

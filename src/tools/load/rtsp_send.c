@@ -6,12 +6,8 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "co/net/io_tcp.h"
-#include "tools/load/rtsp.h"
 
-enum {
-    SEND_BUFFER = 1 << 20, REPORT_S = 5, REPORT_MAX = 512,
-};
+enum { REPORT_S = 5, REPORT_MAX = 512 };
 
 /* ------------------------------------------------------------ packets */
 
@@ -35,7 +31,7 @@ static err_t send_stream(struct load_sender *s, const struct wr *w)
 }
 
 /* Packets of one size go as one row, the last of which may be shorter. */
-static void send_datagrams(const struct load_sender_pair *to)
+static void send_datagrams(const struct load_pair *to)
 {
     const uint16_t *sizes = load_packets.sizes;
     struct udp_path path = { .peer = to->to[0] };
@@ -48,7 +44,7 @@ static void send_datagrams(const struct load_sender_pair *to)
         while (i + n < load_packets.n && sizes[i + n - 1] == sizes[i] && sizes[i + n] <= sizes[i])
             total += sizes[i + n++];
         iov.iov_len = total;
-        (void)udp_send(to->pair[0], &(struct udp_out){ &iov, 1, n > 1 ? sizes[i] : 0, &path,
+        (void)udp_send(to->udp[0], &(struct udp_out){ &iov, 1, n > 1 ? sizes[i] : 0, &path,
                                                        UDP_NOT_ECT }, 1);
         p += total;
         i += n;
@@ -67,7 +63,7 @@ static err_t flush(void *arg, unsigned track)
     s->c->run->stat.messages++;
     if (err)
         return err;
-    if (!s->pairs[track].pair[0])
+    if (!s->pairs[track].udp[0])
         return send_stream(s, bytes);
     send_datagrams(&s->pairs[track]);
     return NULL;
@@ -77,9 +73,9 @@ static err_t flush(void *arg, unsigned track)
 
 static err_t report(struct load_sender *s, unsigned track, int64_t time)
 {
-    const struct load_sender_pair *to = &s->pairs[track];
+    const struct load_pair *to = &s->pairs[track];
     struct udp_path path = { .peer = to->to[1] };
-    size_t head = to->pair[1] ? 0 : RTP_INTERLEAVED;
+    size_t head = to->udp[1] ? 0 : RTP_INTERLEAVED;
     struct iovec iov;
     struct wr w;
     err_t err = NULL;
@@ -88,8 +84,8 @@ static err_t report(struct load_sender *s, unsigned track, int64_t time)
     wr_be(&w, 0, head);
     load_out_report(&s->out, track, time, &w);
     iov = (struct iovec){ w.buf, w.len };
-    if (to->pair[1]) {
-        (void)udp_send(to->pair[1], &(struct udp_out){ &iov, 1, 0, &path, UDP_NOT_ECT }, 1);
+    if (to->udp[1]) {
+        (void)udp_send(to->udp[1], &(struct udp_out){ &iov, 1, 0, &path, UDP_NOT_ECT }, 1);
     } else {
         rtp_interleaved_build(w.buf, (uint8_t)(s->out.tracks[track].channel + 1),
                               (uint16_t)(w.len - head));
@@ -125,42 +121,14 @@ err_t load_sender_init(struct load_sender *s, struct load_client *c,
 void load_sender_fini(struct load_sender *s)
 {
     load_out_fini(&s->out);
-    for (unsigned i = 0; i < LOAD_TRACKS; i++) {
-        udp_close(s->pairs[i].pair[0]);
-        udp_close(s->pairs[i].pair[1]);
-    }
+    for (unsigned i = 0; i < LOAD_TRACKS; i++)
+        load_pair_close(&s->pairs[i]);
 }
 
-err_t load_sender_offer(struct load_sender *s, unsigned track, struct rtsp_transport *offer)
+void load_sender_begin(struct load_sender *s, unsigned track)
 {
-    const struct udp_opts opts = { .sndbuf = SEND_BUFFER };
-
-    if (s->c->run->opts.udp)
-        return load_pair_open(s->pairs[track].pair, s->c, &opts, offer);
-    offer->channels = (struct rtsp_pair){ (int)track * 2, (int)track * 2 + 1 };
-    return NULL;
-}
-
-err_t load_sender_begin(struct load_sender *s, unsigned track, const struct rtsp_transport *got)
-{
-    struct load_sender_pair *t = &s->pairs[track];
-    struct load_out_track *out = &s->out.tracks[track];
-    const struct rtsp_pair *ports = &got->server_port;
-    char ip[IO_ADDR_SIZE];
-    int port;
-    err_t err;
-
-    if (!t->pair[0]) {
-        out->interleaved = true;
-        out->channel = (uint8_t)(got->channels.rtp < 0 ? (int)track * 2 : got->channels.rtp);
-        return NULL;
-    }
-    if (ports->rtp <= 0)
-        return err_new(ERR_RTSP, "SETUP: no server_port was answered");
-    io_tcp_peer(s->c->talk.io, ip, &port);
-    err = udp_addr_parse(&t->to[0], ip, ports->rtp);
-    return err ? err : udp_addr_parse(&t->to[1], ip, ports->rtcp > 0 ? ports->rtcp
-                                                                     : ports->rtp + 1);
+    s->out.tracks[track].interleaved = !s->pairs[track].udp[0];
+    s->out.tracks[track].channel = s->pairs[track].channel;
 }
 
 err_t load_sender_send(struct load_sender *s, const struct load_message *msg, uint64_t time)

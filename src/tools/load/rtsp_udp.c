@@ -2,17 +2,9 @@
 /* rtsp_udp.c - a player's sockets. */
 #include "tools/load/rtsp_udp.h"
 
-#include "tools/load/rtsp.h"
-
 #include <stdlib.h>
 
-#include "co/net/io_tcp.h"
-
-enum {
-    PORT_LOW = 16384, PORT_HIGH = 65534,
-    RECEIVE = 4 << 20, /* what is sent at once for some hundred ms, with what the kernel adds */
-    REPORT_S = 5, REPORT_MAX = 512,
-};
+enum { REPORT_S = 5, REPORT_MAX = 512 };
 
 void load_udp_init(struct load_udp *u, struct load_rtp *rtp)
 {
@@ -39,63 +31,34 @@ static err_t read_all(void *arg)
     static const struct udp_proto proto = { .input = input };
     struct load_udp_track *t = arg;
 
-    return udp_drive(t->pair[0], &proto, t);
+    return udp_drive(t->pair.udp[0], &proto, t);
 }
 
-err_t load_pair_open(struct udp *pair[2], const struct load_client *c, const struct udp_opts *opts,
-                     struct rtsp_transport *offer)
-{
-    char bind_ip[64];
-    err_t err = load_opts_bind(&c->run->opts, c->index, bind_ip, sizeof(bind_ip));
-
-    if (!err)
-        err = udp_open_pair(pair, bind_ip, PORT_LOW, PORT_HIGH, opts);
-    if (err)
-        return err;
-    offer->lower = RTSP_UDP;
-    offer->client_port = (struct rtsp_pair){ pair[0]->at.port, pair[1]->at.port };
-    return NULL;
-}
-
-err_t load_udp_offer(struct load_udp *u, unsigned track, struct rtsp_transport *offer)
-{
-    const struct udp_opts opts = { .rcvbuf = RECEIVE };
-
-    *offer = rtsp_transport_none;
-    return load_pair_open(u->tracks[track].pair, u->rtp->c, &opts, offer);
-}
-
-err_t load_udp_begin(struct load_udp *u, unsigned track, const struct rtsp_transport *got)
+err_t load_udp_begin(struct load_udp *u, unsigned track)
 {
     struct load_udp_track *t = &u->tracks[track];
-    char ip[IO_ADDR_SIZE];
-    int port;
-    err_t err = NULL;
 
     t->rtp = u->rtp;
     t->track = &u->rtp->tracks[track];
-    io_tcp_peer(u->rtp->c->talk.io, ip, &port);
-    if (got->server_port.rtcp > 0)
-        err = udp_addr_parse(&t->to, ip, got->server_port.rtcp);
-    return err ? err : co_go(&u->group, "datagrams", read_all, t);
+    return co_go(&u->group, "datagrams", read_all, t);
 }
 
 static void report(const struct load_udp *u, struct load_udp_track *t)
 {
     struct load_rtp_track *track = t->track;
     struct rtcp_block b;
-    struct udp_path path = { .peer = t->to };
+    struct udp_path path = { .peer = t->pair.to[1] };
     struct iovec iov;
     struct wr w;
 
-    if (!track->started || t->to.port == 0)
+    if (!track->started || t->pair.to[1].port == 0)
         return;
     b = load_rtp_block(&track->stats, track->ssrc, track->last_sr, track->sr_at);
     wr_init(&w, REPORT_MAX);
     rtcp_put_rr(&w, u->ssrc, &b, 1);
     rtcp_put_cname(&w, u->ssrc, "load");
     iov = (struct iovec){ w.buf, w.len };
-    (void)udp_send(t->pair[1], &(struct udp_out){ &iov, 1, 0, &path, UDP_NOT_ECT }, 1);
+    (void)udp_send(t->pair.udp[1], &(struct udp_out){ &iov, 1, 0, &path, UDP_NOT_ECT }, 1);
     wr_free(&w);
 }
 
@@ -106,7 +69,7 @@ static void hear(struct load_udp_track *t)
     err_t err;
 
     do {
-        err = udp_recv_now(t->pair[1], &v, &n);
+        err = udp_recv_now(t->pair.udp[1], &v, &n);
         for (size_t i = 0; !err && i < n; i++)
             load_rtp_packet(t->rtp, t->track, v[i].data, v[i].size);
     } while (!err && n > 0);
@@ -121,7 +84,7 @@ void load_udp_tick(struct load_udp *u)
         u->report_due = co_now() + CO_SECONDS(REPORT_S);
     for (unsigned i = 0; i < u->rtp->n; i++) {
         struct load_udp_track *t = &u->tracks[i];
-        uint64_t lost = t->pair[0]->stat.overflow + t->pair[0]->stat.truncated;
+        uint64_t lost = t->pair.udp[0]->stat.overflow + t->pair.udp[0]->stat.truncated;
 
         u->rtp->c->run->stat.rtp.overflow += lost - t->told;
         t->told = lost;
@@ -136,8 +99,6 @@ void load_udp_fini(struct load_udp *u)
     err_t err = co_group_stop(&u->group);
 
     err_free(&err); /* the session tells why it ends */
-    for (unsigned i = 0; i < LOAD_RTP_TRACKS; i++) {
-        udp_close(u->tracks[i].pair[0]);
-        udp_close(u->tracks[i].pair[1]);
-    }
+    for (unsigned i = 0; i < LOAD_RTP_TRACKS; i++)
+        load_pair_close(&u->tracks[i].pair);
 }

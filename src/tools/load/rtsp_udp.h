@@ -3,15 +3,13 @@
 #ifndef TOOLS_LOAD_RTSP_UDP_H
 #define TOOLS_LOAD_RTSP_UDP_H
 
-#include "co/net/udp.h"
-#include "proto/rtsp/transport.h"
 #include "tools/load/rtp.h"
+#include "tools/load/rtsp.h"
 
 struct load_udp_track {
     struct load_rtp *rtp;
     struct load_rtp_track *track;
-    struct udp *pair[2];       /* media, reports; NULL: not open */
-    struct udp_addr to;        /* where our reports go */
+    struct load_pair pair;
     uint64_t told;             /* of what was lost here */
 };
 
@@ -24,12 +22,8 @@ struct load_udp {
 };
 
 void  load_udp_init(struct load_udp *u, struct load_rtp *rtp);
-/* The ports of the next track, as SETUP offers them. */
-err_t load_udp_offer(struct load_udp *u, unsigned track, struct rtsp_transport *offer)
-    __attribute__((warn_unused_result));
-/* What the server answered for it: media is read from now on. */
-err_t load_udp_begin(struct load_udp *u, unsigned track, const struct rtsp_transport *got)
-    __attribute__((warn_unused_result));
+/* A track is set up: media is read from now on. */
+err_t load_udp_begin(struct load_udp *u, unsigned track) __attribute__((warn_unused_result));
 /* Once a second: read reports, send some. */
 void  load_udp_tick(struct load_udp *u);
 /* Yields: readers end. */

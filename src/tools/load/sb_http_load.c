@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sb_http_load.c - many HTTP-FLV players, that look at all they get or drop it unseen (--fast).
  * Streams of another format (.mp4, .ts) are always dropped unseen. */
+#include "base/must.h"
 #include "tools/load/fetch.h"
 #include "tools/load/watch.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER = 256 * 1024, HEAD_MAX = 4096 };
+enum { BUFFER = 256 * 1024, HEAD_MAX = 64 * 1024 };
 
 /* One for all clients: what is read is looked at before anything yields. */
 static uint8_t buffer[BUFFER];
@@ -22,41 +23,35 @@ static bool is_flv(const struct load_url *url)
                      strncmp(url->stream + n - 3, ".ts", 3) != 0);
 }
 
-static err_t ask(struct load_client *c, const struct load_url *url)
+/* What came with the head of the answer is media. */
+static err_t ask(struct load_client *c, const struct load_url *url, bool flv)
 {
-    char text[LOAD_URL_SIZE * 2], place[32] = "";
-    int n;
+    const struct http_call call = { .agent = c->run->tool->name, .keep = true, .head = true,
+                                    .timeout = (co_usec)(c->run->opts.timeout * 1e6),
+                                    .max_reply = HEAD_MAX };
+    bool more = strchr(url->stream, '?');
+    struct http_reply reply = { 0 };
+    struct http_place to;
+    char place[32] = "", *text;
+    err_t err;
 
     if (c->run->opts.anywhere > 0)
-        snprintf(place, sizeof(place), "%cstart=%.3f", strchr(url->stream, '?') ? '&' : '?',
+        snprintf(place, sizeof(place), "%cstart=%.3f", more ? '&' : '?',
                  load_opts_place(&c->run->opts));
-    n = snprintf(text, sizeof(text),
-                 "GET /%s/%s%s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: sb_http_load\r\n\r\n",
-                 url->app, url->stream, place, url->host, url->port);
+    text = must_print("%s/%s%s", url->tc_url, url->stream, place);
+    err = http_place_parse(&to, text);
+    free(text);
+    if (err)
+        return err;
     c->asked = co_clock();
-    return io_write(c->talk.io, text, (size_t)n);
-}
-
-/* Read the head of the answer; what came behind it is media. It may come in pieces, between which
- * others use the buffer. */
-static err_t answer(struct load_client *c, bool flv)
-{
-    uint8_t *mine = malloc(HEAD_MAX), *end = NULL;
-    size_t size = 0, n = 0;
-    err_t err = NULL;
-
-    if (!mine)
-        return err_new(ERR_NO_MEMORY, "head of an answer");
-    while (!err && !end && size < HEAD_MAX) {
-        err = io_read(c->talk.io, mine + size, HEAD_MAX - size, &n);
-        size += n;
-        end = memmem(mine, size, "\r\n\r\n", 4);
-    }
-    if (!err && (!end || memcmp(mine, "HTTP/1.1 200", 12) != 0))
-        err = err_new(ERR_HTTP, "%.*s", (int)(size < 40 ? size : 40), (const char *)mine);
+    err = http_client_talk(&reply, c->talk.io, &to, &call);
+    c->talk.io->read_timeout = call.timeout;
+    if (!err && reply.status != 200)
+        err = err_new(ERR_HTTP, "HTTP/1.1 %d", reply.status);
     if (!err && flv)
-        err = load_flv_feed(&c->flv, end + 4, size - (size_t)(end + 4 - mine), load_watch, c);
-    free(mine);
+        err = load_flv_feed(&c->flv, (uint8_t *)reply.body, reply.size, load_watch, c);
+    http_reply_free(&reply);
+    http_place_free(&to);
     return err ? err_wrap(err, "answer") : NULL;
 }
 
@@ -81,11 +76,8 @@ static err_t play(struct load_client *c, const struct load_url *url)
 
     if (c->run->opts.read_kbps > 0)
         load_watch_slowly(c);
-    if (!c->run->opts.idle) {
-        err = ask(c, url);
-        if (!err)
-            err = answer(c, flv);
-    }
+    if (!c->run->opts.idle)
+        err = ask(c, url, flv);
     c->alive = !err;
     while (!err && flv && !load_is_over(c) && !(fast && c->mark_at))
         err = read_media(c);

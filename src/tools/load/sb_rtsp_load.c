@@ -63,21 +63,16 @@ static err_t set_up_track(struct player *p, const struct sdp_media *m)
 {
     unsigned n = p->rtp.n;
     struct load_rtp_track *track = &p->rtp.tracks[n];
-    struct rtsp_transport offer = rtsp_transport_none, got;
-    err_t err = NULL;
+    struct load_pair *pair = &p->udp.tracks[n].pair;
+    err_t err;
 
     fill_track(track, m);
-    if (p->rtp.datagrams)
-        err = load_udp_offer(&p->udp, n, &offer);
-    else
-        offer.channels = (struct rtsp_pair){ (int)n * 2, (int)n * 2 + 1 };
-    if (!err)
-        err = load_rtsp_setup(&p->talk, m->control, &offer, &got);
+    err = load_rtsp_setup(&p->talk, m->control, n, false, pair);
     if (!err && p->rtp.datagrams)
-        err = load_udp_begin(&p->udp, n, &got);
+        err = load_udp_begin(&p->udp, n);
     if (err)
         return err;
-    track->channel = (uint8_t)(got.channels.rtp < 0 ? (int)n * 2 : got.channels.rtp);
+    track->channel = pair->channel;
     p->rtp.n++;
     return NULL;
 }

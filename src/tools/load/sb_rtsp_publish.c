@@ -45,20 +45,15 @@ static err_t announce(struct publisher *p)
 
 static err_t set_up(struct publisher *p, unsigned i)
 {
-    struct rtsp_transport offer = rtsp_transport_none, got;
     char control[] = "trackID=0";
     err_t err;
 
-    offer.record = true;
     control[sizeof(control) - 2] = (char)('0' + i);
-    err = load_sender_offer(&p->sender, i, &offer);
-    if (!err)
-        err = load_rtsp_setup(&p->talk, control, &offer, &got);
-    if (!err)
-        err = load_sender_begin(&p->sender, i, &got);
+    err = load_rtsp_setup(&p->talk, control, i, true, &p->sender.pairs[i]);
     if (err)
         return err;
-    p->heard.tracks[i].channel = p->sender.out.tracks[i].channel;
+    load_sender_begin(&p->sender, i);
+    p->heard.tracks[i].channel = p->sender.pairs[i].channel;
     p->heard.n = i + 1;
     return NULL;
 }

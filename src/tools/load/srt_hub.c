@@ -16,12 +16,10 @@ static struct hub {
     struct load_hub_set set;
     struct load_socket socket;
     struct co_group group;
-    bool begun;
     struct load_slots peers;
     struct load_srt_source sources[LOAD_HUB_SOURCES];
     struct load_peer *heard;                 /* since the last turn */
     struct srt_burst burst;
-    co_usec turn_at;
 } hub;
 
 /* ------------------------------------------------------------ out */
@@ -172,7 +170,7 @@ static void hear(void *arg, const uint8_t *data, size_t size, const struct udp_p
     }
 }
 
-static void turn_heard(co_usec now)
+static void turn_hub(co_usec now, bool due)
 {
     while (hub.heard) {
         struct load_peer *p = hub.heard;
@@ -182,32 +180,8 @@ static void turn_heard(co_usec now)
         if (!p->failed)
             turn(p, now);
     }
-}
-
-static err_t run(void *arg)
-{
-    err_t err = NULL;
-
-    (void)arg;
-    hub.turn_at = co_clock();
-    while (!err) {
-        co_usec now = co_clock();
-
-        if (now < hub.turn_at && udp_wait(hub.socket.udp, hub.turn_at - now) == CO_STOPPED)
-            return co_stop_why();
-        err = load_socket_read(&hub.socket, hear, NULL);
-        now = co_clock();
-        turn_heard(now);
-        if (now >= hub.turn_at) {
-            turn_all(now);
-            hub.turn_at = now + TURN;
-        }
-        load_socket_flush();
-        if (!err)
-            err = co_check();
-        co_yield_if_due();
-    }
-    return err;
+    if (due)
+        turn_all(now);
 }
 
 /* ------------------------------------------------------------ for the clients */
@@ -223,7 +197,11 @@ err_t load_hub_init(const struct load_hub_set *set)
         err = load_opts_bind(set->opts, 0, bind_ip, sizeof(bind_ip));
     for (int i = 0; set->file && i < LOAD_HUB_SOURCES; i++)
         load_srt_source_init(&hub.sources[i], set->file, (size_t)set->opts->payload, marker);
-    return err ? err : load_socket_open(&hub.socket, bind_ip, BUFFERS, set->opts);
+    hub.socket = (struct load_socket){ .heard = hear, .turn = turn_hub, .every = TURN };
+    if (!err)
+        err = load_socket_open(&hub.socket, bind_ip, BUFFERS, set->opts);
+    co_group_init(&hub.group);
+    return err ? err : co_go(&hub.group, "socket", load_socket_run, &hub.socket);
 }
 
 static err_t answer(const struct load_peer *p)
@@ -267,18 +245,12 @@ err_t load_hub_join(struct load_peer **out, struct load_client *c, const struct 
                     const char *bind_ip)
 {
     struct load_peer *p = must(calloc(1, sizeof(*p)));
-    err_t err = NULL;
+    err_t err;
 
     p->c = c;
     if (hub.set.file)
         p->source = &hub.sources[c->index % LOAD_HUB_SOURCES];
-    if (!hub.begun) {
-        hub.begun = true;
-        co_group_init(&hub.group);
-        err = co_go(&hub.group, "socket", run, NULL);
-    }
-    if (!err)
-        err = begin(p, url, bind_ip);
+    err = begin(p, url, bind_ip);
     if (!err) {
         call(p, co_clock());
         load_socket_flush();
