@@ -111,6 +111,8 @@ static const char *const orders[BY_ALL] = {
 
 struct listing {
     struct api_call *c;
+    struct api_page page;
+    bool plain;                    /* all of them, as workers have them */
     char *only;                    /* clients of the stream of this name; NULL: all */
     const struct live_source *src; /* of that name; of the worker that picks */
     unsigned worker;               /* that picks */
@@ -172,50 +174,62 @@ static int64_t key_of(const struct client *client, const struct clients_info *in
     }
 }
 
-/* In the order that was asked for; else worker by worker. Of a stream its publisher comes first. */
-static unsigned group_of(const struct listing *l, const struct client *client)
+static bool is_found(const struct listing *l, const struct client *client,
+                     const struct clients_info *info)
 {
-    if (l->only && clients_type_publishes(client->type))
-        return 0;
-    return l->o.by < 0 ? 1 + l->worker : l->only != NULL;
+    char id[CLIENTS_ID_SIZE];
+
+    client_id(client, id);
+    return order_finds(&l->o, (const char *[]){ info->ip, id, clients_type_name(client->type),
+                                                text_or_empty(client->stream->name) }, 4);
 }
 
 static void pick_client(struct client *client, void *arg)
 {
     struct listing *l = arg;
-    const struct clients_stream *s = client->stream;
+    struct order_row row = { .key = (int64_t)l->found, .id = client->link.hash,
+                             .worker = l->worker };
     struct live_sender_stat stat = { .state = LIVE_PAUSED };
     struct clients_info info;
-    char id[CLIENTS_ID_SIZE];
 
-    if (client->type == CLIENTS_FORWARD || (l->only && s->src != l->src))
+    if (client->type == CLIENTS_FORWARD || (l->only && client->stream->src != l->src))
         return; /* a forward is nobody who came to us: see /forwards */
-    client->kind->describe(client, &info);
-    client_id(client, id);
-    if (!order_finds(&l->o, (const char *[]){ info.ip, id, clients_type_name(client->type),
-                                              text_or_empty(s->name) }, 4))
-        return;
-    if (info.plays)
-        stat = info.play;
+    if (!l->plain) {
+        client->kind->describe(client, &info);
+        if (!is_found(l, client, &info))
+            return;
+        if (info.plays)
+            stat = info.play;
+        l->stalled += stall_of(client, &stat) >= STALLS_AFTER;
+        row.key = key_of(client, &info, &stat, l->o.by);
+        row.group = l->only && !clients_type_publishes(client->type);
+    }
+    if (!l->plain || (l->found >= l->page.start && l->found < l->page.end))
+        order_add(&l->o, &row);
     l->found++;
-    l->stalled += stall_of(client, &stat) >= STALLS_AFTER;
-    order_add(&l->o, &(struct order_row){ .key = key_of(client, &info, &stat, l->o.by),
-                                          .group = group_of(l, client), .id = client->link.hash,
-                                          .worker = l->worker });
 }
 
+/* How many of them there are is known without a walk, which ends with the page then. */
 static void pick(struct session_env *env, void *arg)
 {
     struct listing *l = arg;
     struct live_source *src = l->only ? live_registry_find(env->streams, l->only) : NULL;
+    const struct clients_stream *s = src ? clients_stream(env->clients, src) : NULL;
+    size_t all = l->found + (s ? s->clients + s->waiting : clients_count_all(env->clients));
     uint64_t at = 0;
+    bool more = !l->plain || (all > l->page.start && l->found < l->page.end);
 
     if (l->only && !src)
         return;
     l->src = src ? live_source_ref(src) : NULL;
     l->worker = env->worker;
-    while (clients_walk(env->clients, &at, pick_client, l))
+    while (more) {
+        more = clients_walk(env->clients, &at, pick_client, l) &&
+               (!l->plain || l->found < l->page.end);
         co_yield_if_due();
+    }
+    if (l->plain)
+        l->found = all;
     (void)live_source_unref(src);
 }
 
@@ -249,20 +263,21 @@ static err_t put_list(struct listing *l)
     }
     jput_close(&c->j, ']');
     jput_uint(&c->j, "total", l->found);
-    if (l->o.by >= 0 || l->o.find[0])
+    if (!l->plain)
         jput_uint(&c->j, "stalled", l->stalled);
     return err;
 }
 
 static err_t list_clients(struct api_call *c)
 {
-    struct api_page page = api_page_of(c);
-    struct listing l = { .c = c, .at = page.start };
+    struct listing l = { .c = c, .page = api_page_of(c) };
     char id[CLIENTS_NAME_ID_SIZE];
     bool of_one = api_param(c, "stream", id, sizeof(id));
     err_t err = of_one ? find_stream(c, id, &l.only) : NULL;
 
-    order_begin(&l.o, c, orders, BY_ALL, page.end);
+    order_begin(&l.o, c, orders, BY_ALL, l.page.end);
+    l.plain = l.o.by < 0 && !l.o.find[0];
+    l.at = l.plain ? 0 : l.page.start;
     if (!err && (l.only || !of_one))
         workers_each(c->of->env, pick, &l);
     if (!err)
