@@ -12,7 +12,6 @@
 #include "intake/media.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { RECENT = 128 }; /* packets of 20 ms */
 
@@ -40,22 +39,10 @@ static void forget_first(struct intake_audio *s)
     s->n--;
 }
 
-static struct av_packet *packet_of(struct rtp_intake *r, enum av_codec codec, const uint8_t *data,
-                                   size_t size, bool config)
-{
-    struct av_packet *pkt = intake_packet(r->src, AV_AUDIO, codec, size, config);
-
-    if (pkt)
-        memcpy(pkt->data, data, size);
-    else
-        r->no_memory++;
-    return pkt;
-}
-
 static void keep(struct rtp_intake *r, const struct sound_in *in)
 {
     struct intake_audio *s = r->sound;
-    struct av_packet *pkt = packet_of(r, AV_OPUS, in->data, in->size, false);
+    struct av_packet *pkt = rtp_intake_packet(r, AV_OPUS, in->data, in->size, false);
 
     if (!pkt)
         return;
@@ -82,7 +69,7 @@ static void give_recent(struct intake_audio *s)
 
 static void push(struct rtp_intake *r, const uint8_t *data, size_t size, bool config, int64_t ticks)
 {
-    struct av_packet *pkt = packet_of(r, AV_AAC, data, size, config);
+    struct av_packet *pkt = rtp_intake_packet(r, AV_AAC, data, size, config);
 
     if (pkt)
         intake_push(r->src, pkt, ticks);

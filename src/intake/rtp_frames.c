@@ -106,17 +106,15 @@ static int64_t decoded_at(struct intake_track *t, int64_t shown, int64_t own, bo
 
 /* ---- packets of the stream */
 
-static struct av_packet *packet_of(struct rtp_intake *r, const struct intake_track *t,
-                                   const struct rtp_frame *f)
+struct av_packet *rtp_intake_packet(struct rtp_intake *r, enum av_codec codec,
+                                    const uint8_t *data, size_t size, bool config)
 {
-    struct av_packet *pkt = intake_packet(r->src, t->kind, t->codec, f->size, f->config);
+    struct av_packet *pkt = intake_packet(r->src, av_codec_row(codec)->kind, codec, size, config);
 
-    if (!pkt) {
+    if (pkt)
+        memcpy(pkt->data, data, size);
+    else
         r->no_memory++;
-        return NULL;
-    }
-    memcpy(pkt->data, f->data, f->size);
-    pkt->key = f->key && t->kind == AV_VIDEO;
     return pkt;
 }
 
@@ -160,7 +158,7 @@ static void push_config(struct rtp_intake *r, struct intake_track *t, const stru
     intake_log_config(&r->logged, t->kind, t->codec, &t->info, f->size);
     if (r->metadata_due && !av_codec_row(t->codec)->key_size) /* else the frame knows more */
         push_metadata(r, t->pushed);
-    pkt = packet_of(r, t, f);
+    pkt = rtp_intake_packet(r, t->codec, f->data, f->size, true);
     if (pkt)
         intake_push(r->src, pkt, t->pushed);
 }
@@ -186,9 +184,10 @@ static void push_frame(struct rtp_intake *r, struct intake_track *t, const struc
     }
     if (f->key && t->kind == AV_VIDEO)
         rtp_intake_audio_key(r, decoded);
-    pkt = packet_of(r, t, f);
+    pkt = rtp_intake_packet(r, t->codec, f->data, f->size, false);
     if (!pkt)
         return;
+    pkt->key = f->key && t->kind == AV_VIDEO;
     pkt->cts = (int32_t)(shown - decoded);
     intake_push(r->src, pkt, decoded);
 }

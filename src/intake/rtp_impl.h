@@ -58,6 +58,9 @@ struct rtp_intake {
 
 /* rtp_frames.c: all that is whole by now goes to the stream. */
 void rtp_intake_frames(struct rtp_intake *r, struct intake_track *t, co_usec now);
+/* A copy of that as a packet of the stream; NULL: out of memory, which is counted. */
+struct av_packet *rtp_intake_packet(struct rtp_intake *r, enum av_codec codec,
+                                    const uint8_t *data, size_t size, bool config);
 /* What the description says of its configuration. */
 void rtp_intake_describe(struct intake_track *t);
 

@@ -97,23 +97,21 @@ static bool has_track(const struct fmp4_state *s)
     return s->frag.video.track.codec || s->frag.audio.track.codec;
 }
 
-static void put_init(const struct fmp4_state *s, struct wr *w)
+/* Boxes are patched, so they are made in one piece. */
+static void put_init(const struct fmp4_state *s, struct wr *out, bool ws)
 {
-    if (!has_track(s))
-        return;
-    mp4_frag_header(&s->frag, w);
-    put_codecs(s, w);
-}
-
-/* In its place in the stream; boxes are patched, so they are made in one piece. */
-static void send_init(struct fmp4_state *s)
-{
+    uint8_t head[HTTP_WS_HEAD_MAX];
     struct wr w;
 
+    if (!has_track(s))
+        return;
     wr_init(&w, INIT_MAX);
-    put_init(s, &w);
+    mp4_frag_header(&s->frag, &w);
+    put_codecs(s, &w);
+    if (!w.bad && ws)
+        wr_bytes(out, head, http_ws_head(head, HTTP_WS_BINARY, w.len, NULL));
     if (!w.bad)
-        wr_bytes(&s->out.w, w.buf, w.len);
+        wr_bytes(out, w.buf, w.len);
     wr_free(&w);
 }
 
@@ -236,7 +234,7 @@ static void make(void *state, const struct av_packet *pkt, struct wr *out)
         take(s, &f, pkt->start);
     if (pkt->start && s->changed) {
         if (s->told)
-            send_init(s);
+            put_init(s, &s->out.w, false);
         s->changed = false;
     }
     end_packet(s, out);
@@ -245,16 +243,8 @@ static void make(void *state, const struct av_packet *pkt, struct wr *out)
 static void join(void *state, struct wr *out)
 {
     struct fmp4_state *s = state;
-    uint8_t head[HTTP_WS_HEAD_MAX];
-    struct wr w;
 
-    wr_init(&w, INIT_MAX);
-    put_init(s, &w);
-    if (!w.bad && w.len > 0 && s->ws)
-        wr_bytes(out, head, http_ws_head(head, HTTP_WS_BINARY, w.len, NULL));
-    if (!w.bad)
-        wr_bytes(out, w.buf, w.len);
-    wr_free(&w);
+    put_init(s, out, s->ws);
     s->told = true;
 }
 

@@ -80,23 +80,6 @@ static void cut(struct srt_wire *w, bool rest)
 
 /* ---- frames */
 
-static void make(struct srt_wire *w, const struct av_packet *pkt)
-{
-    struct frame_reader r;
-    struct frame f;
-
-    frame_choose(&w->tracks, pkt);
-    frame_begin(&r, pkt);
-    while (frame_next(&r, &f)) {
-        err_t err;
-
-        if (!frame_is_of(&w->tracks, &f) || !ts_mux_takes(f.codec))
-            continue;
-        err = ts_mux_frame(&w->mux, &f, &w->out);
-        err_free(&err); /* a broken frame is left out */
-    }
-}
-
 /* Where the picture is of a codec that TS has no place for, sound is all that players get. */
 static bool starts(const struct srt_wire *w, const struct av_packet *pkt)
 {
@@ -118,7 +101,7 @@ static void add(struct srt_wire *w, const struct av_packet *pkt, co_usec now)
     w->newest = w->out.len;
     /* due when it came, so merging does not disturb the pace of players */
     w->newest_due = wire_reading_came(&w->reading, pkt, now);
-    make(w, pkt);
+    ts_mux_packet(&w->mux, &w->tracks, pkt, &w->out);
     if (start && w->out.len > w->newest) {
         w->key = w->has_key_dts = true;
         w->key_dts = pkt->dts;
@@ -140,8 +123,10 @@ static void begin(struct wire_reading *r)
 
 static void config(struct wire_reading *r, const struct av_packet *pkt, co_usec now)
 {
+    struct srt_wire *w = container_of(r, struct srt_wire, reading);
+
     (void)now;
-    make(container_of(r, struct srt_wire, reading), pkt);
+    ts_mux_packet(&w->mux, &w->tracks, pkt, &w->out);
 }
 
 static const struct wire_reading_ops reading = { .begin = begin, .config = config };

@@ -110,7 +110,7 @@ static void begin(const char *text)
 static void end(void)
 {
     assert_ok(co_group_stop(&service.base.group));
-    assert_int_equal(service.streams.n, 0);
+    assert_int_equal(service.streams.all.n, 0);
     assert_null(service.streams.burst);
     assert_int_equal(live_registry_count(env->streams), 0);
     env_free(&env);

@@ -266,3 +266,20 @@ err_t ts_mux_frame(struct ts_mux *m, const struct frame *f, struct wr *out)
         return audio(m, f, out);
     return video(m, f, out);
 }
+
+void ts_mux_packet(struct ts_mux *m, struct frame_tracks *tracks, const struct av_packet *pkt,
+                   struct wr *out)
+{
+    struct frame_reader r;
+    struct frame f;
+
+    frame_choose(tracks, pkt);
+    frame_begin(&r, pkt);
+    while (frame_next(&r, &f)) {
+        err_t err = NULL;
+
+        if (frame_is_of(tracks, &f) && ts_mux_takes(f.codec))
+            err = ts_mux_frame(m, &f, out);
+        err_free(&err);
+    }
+}

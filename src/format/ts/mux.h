@@ -61,6 +61,9 @@ void ts_mux_fini(struct ts_mux *m);
  * the codec; ERR_CODEC: the frame is broken and was left out. The muxer goes on after both. */
 err_t ts_mux_frame(struct ts_mux *m, const struct frame *f, struct wr *out)
     __attribute__((warn_unused_result));
+/* The same of all frames of a packet that are of the chosen tracks; broken ones are left out. */
+void ts_mux_packet(struct ts_mux *m, struct frame_tracks *tracks, const struct av_packet *pkt,
+                   struct wr *out);
 /* Append the audio that waits. */
 void ts_mux_flush(struct ts_mux *m, struct wr *out);
 void ts_mux_drop(struct ts_mux *m); /* forget it instead */

@@ -12,12 +12,11 @@
 #define EVERY CO_SECONDS(1)
 #define IDLE CO_MS(100) /* between two walks, while nothing is published */
 
-enum { LINE = 64, /* sources are no closer to each other */
-       FEW = 4 }; /* players between two checks of the time */
+enum { FEW = 4 }; /* players between two checks of the time */
 
-static struct datagram_stream **bucket(struct datagram_streams *all, const struct live_source *src)
+static struct datagram_stream *stream_of(struct table_link *l)
 {
-    return &all->v[(uintptr_t)src / LINE % DATAGRAM_BUCKETS];
+    return l ? container_of(l, struct datagram_stream, link) : NULL;
 }
 
 /* ---- checks */
@@ -28,18 +27,6 @@ static err_t wait_a_second(void)
     co_usec t = EVERY - co_now() % EVERY;
 
     return co_sleep(t < EVERY / 2 ? t + EVERY : t);
-}
-
-/* NULL: the first, and behind the last. */
-static struct datagram_stream *next_of(struct datagram_streams *all, struct datagram_stream *st)
-{
-    size_t i = st ? (size_t)(bucket(all, st->src) - all->v) + 1 : 0;
-
-    if (st && st->next)
-        return st->next;
-    while (i < DATAGRAM_BUCKETS && !all->v[i])
-        i++;
-    return i < DATAGRAM_BUCKETS ? all->v[i] : NULL;
 }
 
 static void check_all(struct datagram_stream *st)
@@ -65,14 +52,14 @@ static err_t check_main(void *streams)
     co_log_as(LOG_STRANGERS);
     err = wait_a_second();
     while (!err) {
-        struct datagram_stream *st = next_of(all, NULL);
+        struct datagram_stream *st = stream_of(table_next(&all->all, NULL));
 
         while (st) {
             struct datagram_stream *next;
 
             st->refs++;
             check_all(st);
-            next = next_of(all, st);
+            next = stream_of(table_next(&all->all, &st->link));
             datagram_stream_put(st);
             st = next;
         }
@@ -102,7 +89,7 @@ static struct datagram_stream *stream_new(struct datagram_streams *all, struct d
                                           const struct datagram_stream_kind *kind,
                                           struct live_source *src)
 {
-    struct datagram_stream *st = must(calloc(1, kind->size)), **at = bucket(all, src);
+    struct datagram_stream *st = must(calloc(1, kind->size));
 
     all->service = s;
     all->kind = kind;
@@ -111,9 +98,7 @@ static struct datagram_stream *stream_new(struct datagram_streams *all, struct d
     st->all = all;
     st->refs = 1;
     st->src = live_source_ref(src);
-    st->next = *at;
-    *at = st;
-    all->n++;
+    table_put(&all->all, &st->link, (uintptr_t)src);
     begin_checks(all);
     kind->begin(st, s);
     return st;
@@ -124,10 +109,8 @@ struct datagram_stream *datagram_stream_get(struct datagram_streams *all,
                                             const struct datagram_stream_kind *kind,
                                             struct live_source *src)
 {
-    struct datagram_stream *st = *bucket(all, src);
+    struct datagram_stream *st = stream_of(table_find(&all->all, (uintptr_t)src, NULL));
 
-    while (st && st->src != src)
-        st = st->next;
     if (!st)
         return stream_new(all, s, kind, src);
     st->refs++;
@@ -141,10 +124,10 @@ void datagram_stream_put(struct datagram_stream *st)
     if (!st || --st->refs > 0)
         return;
     all = st->all;
-    LIST_CUT(bucket(all, st->src), st);
-    all->n--;
+    (void)table_remove(&all->all, &st->link);
     all->kind->free(st);
-    if (all->n == 0) {
+    if (all->all.n == 0) {
+        table_free(&all->all);
         free(all->burst);
         all->burst = NULL;
     }

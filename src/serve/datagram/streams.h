@@ -8,10 +8,9 @@
 #ifndef SERVE_DATAGRAM_STREAMS_H
 #define SERVE_DATAGRAM_STREAMS_H
 
+#include "base/table.h"
 #include "live/source.h"
 #include "serve/datagram/datagram.h"
-
-enum { DATAGRAM_BUCKETS = 64 };
 
 /* Part of each player: of its struct datagram_client. */
 struct datagram_player {
@@ -25,7 +24,7 @@ struct datagram_stream {
     co_usec every;                /* between two walks by time */
     struct co_timer timer;        /* the next one */
     struct co_task more;          /* the rest of one */
-    struct datagram_stream *next; /* in a bucket */
+    struct table_link link;       /* in all, by its source */
     struct datagram_streams *all;
     unsigned refs;
     struct live_source *src;      /* with a reference */
@@ -49,8 +48,7 @@ struct datagram_stream_kind {
 struct datagram_streams {
     const struct datagram_stream_kind *kind;
     struct datagram_service *service;
-    struct datagram_stream *v[DATAGRAM_BUCKETS];
-    unsigned n;
+    struct table all;
     void *burst;                  /* kind->burst bytes; NULL: there are no streams */
     bool checks;                  /* there is that coroutine */
 };

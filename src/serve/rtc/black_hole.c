@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* black_hole.c - rtc_server.black_hole: what sessions send, in the clear, copied to an address. */
 #include "base/log.h"
+#include "base/url.h"
 #include "serve/rtc/impl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "ip:port" or "[ip]:port". */
 static err_t parse(const char *text, struct udp_addr *out)
 {
-    const char *colon = strrchr(text, ':');
+    struct host_port at = host_port_split(text, strlen(text));
     char ip[64];
-    long port = colon ? strtol(colon + 1, NULL, 10) : 0;
-    size_t n;
 
-    if (port < 1 || port > 65535 || (n = (size_t)(colon - text)) >= sizeof(ip))
+    if (at.bad || host_port_number(&at) < 1 || at.host_n >= sizeof(ip))
         return err_new(ERR_CONF, "black_hole: addr \"%s\" is not ip:port", text);
-    if (n > 1 && text[0] == '[' && colon[-1] == ']') {
-        text++;
-        n -= 2;
-    }
-    memcpy(ip, text, n);
-    ip[n] = '\0';
-    return udp_addr_parse(out, ip, (int)port);
+    memcpy(ip, at.host, at.host_n);
+    ip[at.host_n] = '\0';
+    return udp_addr_parse(out, ip, host_port_number(&at));
 }
 
 void rtc_black_hole_open(struct rtc_service *s)

@@ -82,9 +82,9 @@ void rtc_black_hole(struct rtc_service *s, const void *data, size_t size);
 /* ---- pass.c: between workers */
 void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
               unsigned word); /* of rtc_protocol */
-void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
-/* The same of what proves nothing: a flood of it leaves room for what is known. */
-void rtc_pass_strange(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in);
+/* most: DATAGRAM_MAILS, or RTC_MAILS_STRANGE of what proves nothing: a flood of it leaves room for
+ * what is known. */
+void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in, unsigned most);
 /* That worker is to pass on what comes from there, or no longer. RTC_PROVEN: whoever had it. */
 enum rtc_claim { RTC_MINE, RTC_PROVEN, RTC_NOT_MINE };
 void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,

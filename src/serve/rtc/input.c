@@ -114,7 +114,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     if (!p) {
         s->stat.strangers++;
         if (via == self && worker != self && worker < s->base.shared->workers)
-            rtc_pass_strange(e, worker, in);
+            rtc_pass(e, worker, in, RTC_MAILS_STRANGE);
         return;
     }
     said = ice_answer(&p->ice, m, &way, p->agreed.peer_pwd, now);
@@ -139,7 +139,7 @@ static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, const ch
 
     if (worker != UINT_MAX && worker != via) {
         rtc_table_hint(&s->table, e, &in->path.peer, worker, now);
-        rtc_pass_strange(e, worker, in);
+        rtc_pass(e, worker, in, RTC_MAILS_STRANGE);
     } else {
         on_unknown(s, in, now);
     }
@@ -338,10 +338,10 @@ void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co
         on_packet(e, r, in, via, now);
     } else if (r && via == s->base.env->worker) {
         r->used = now;
-        rtc_pass(e, r->worker, in);
+        rtc_pass(e, r->worker, in, DATAGRAM_MAILS);
     } else if (!r && in->size > 1 && via == s->base.env->worker &&
                rtc_table_hinted(&s->table, e, &in->path.peer, now, &worker)) {
-        rtc_pass_strange(e, worker, in);
+        rtc_pass(e, worker, in, RTC_MAILS_STRANGE);
     } else {
         s->stat.strangers++;
     }

@@ -19,22 +19,12 @@ void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned
         rtc_table_foreign(t, own, peer, from, word == RTC_PROVEN, co_now());
 }
 
-static void pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in, unsigned most)
+void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in, unsigned most)
 {
     if (e->base.socket)
         datagram_pass(&e->base, worker, in, most);
     else
         e->service->stat.strangers++;
-}
-
-void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in)
-{
-    pass(e, worker, in, DATAGRAM_MAILS);
-}
-
-void rtc_pass_strange(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in)
-{
-    pass(e, worker, in, RTC_MAILS_STRANGE);
 }
 
 void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,

@@ -183,7 +183,7 @@ static void finish(struct rtmfp_netstream *n, err_t err)
     gone(n);
 }
 
-void rtmfp_netstream_published(struct rtmfp_netstream *n)
+void rtmfp_netstream_active(struct rtmfp_netstream *n)
 {
     const struct rtmfp_event e = { .id = RTMP_STREAM_BEGIN, .value = n->number };
     uint8_t body[RTMFP_EVENT_MAX];
@@ -191,6 +191,11 @@ void rtmfp_netstream_published(struct rtmfp_netstream *n)
     datagram_client_state(&n->base, DATAGRAM_ACTIVE);
     rtmfp_peer_media(n->peer, true);
     rtmfp_netstream_say(n, RTMP_USER_CONTROL, 0, body, rtmfp_event_write(&e, body));
+}
+
+void rtmfp_netstream_published(struct rtmfp_netstream *n)
+{
+    rtmfp_netstream_active(n);
     rtmfp_netstream_status(n, RTMP_PUBLISH_START, NULL);
 }
 
@@ -242,39 +247,23 @@ static void play(struct rtmfp_netstream *n, err_t err)
         rtmfp_netstream_end(n, err);
 }
 
-static void begin(struct rtmfp_netstream *n)
+static err_t stream_main(void *stream)
 {
+    struct rtmfp_netstream *n = stream;
+    const struct session_stream *names = &n->base.session.names;
+    bool publishes = n->base.publishes;
+
     co_new_cid();
     (void)snprintf(n->base.cid, sizeof(n->base.cid), "%s", co_cid());
-    session_log_as_client(n->base.session.env, n->base.session.names.ip);
+    session_log_as_client(n->base.session.env, names->ip);
     session_begin(&n->base.session);
-}
-
-static void identified(const struct rtmfp_netstream *n, const char *what)
-{
-    const struct session_stream *names = &n->base.session.names;
-
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s, session=%s",
-              what, names->vhost, names->app, names->name, log_param(names->param), n->peer->cid);
-}
-
-static err_t publish_main(void *stream)
-{
-    struct rtmfp_netstream *n = stream;
-
-    begin(n);
-    identified(n, clients_type_name(CLIENTS_RTMFP_PUBLISH));
-    publish(n, co_check());
-    return NULL;
-}
-
-static err_t play_main(void *stream)
-{
-    struct rtmfp_netstream *n = stream;
-
-    begin(n);
-    identified(n, clients_type_name(CLIENTS_RTMFP_PLAY));
-    play(n, co_check());
+              clients_type_name(publishes ? CLIENTS_RTMFP_PUBLISH : CLIENTS_RTMFP_PLAY),
+              names->vhost, names->app, names->name, log_param(names->param), n->peer->cid);
+    if (publishes)
+        publish(n, co_check());
+    else
+        play(n, co_check());
     return NULL;
 }
 
@@ -330,7 +319,7 @@ void rtmfp_netstream_begin(struct rtmfp_connection *c, struct rtmfp_flow_in *f, 
     n = netstream_new(c, f, number, publishes);
     err = set_names(n, c, name);
     if (!err)
-        err = co_go(group, "rtmfp", publishes ? publish_main : play_main, n);
+        err = co_go(group, "rtmfp", stream_main, n);
     if (!err) {
         n->base.session.co = co_newest(group);
         return;

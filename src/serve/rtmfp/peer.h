@@ -156,6 +156,8 @@ struct datagram_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_so
 struct rtmfp_wire *rtmfp_stream_wire(struct datagram_stream *st);
 
 /* ---- netstream.c: words to its client, on n->words; none yields */
+/* It publishes or plays from now on: its stream begins. */
+void rtmfp_netstream_active(struct rtmfp_netstream *n);
 void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text);
 /* A message of that type, of these bytes (no type and time in front), never abandoned. */
 void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,

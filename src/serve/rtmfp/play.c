@@ -336,13 +336,10 @@ static err_t open_flows(struct rtmfp_netstream *n)
 /* As RTMP says it: play_words.c of serve/rtmp. */
 static void tell_started(struct rtmfp_netstream *n)
 {
-    uint8_t begin[] = { 0, RTMP_STREAM_BEGIN, (uint8_t)(n->number >> 24),
-                        (uint8_t)(n->number >> 16), (uint8_t)(n->number >> 8),
-                        (uint8_t)n->number };
     uint8_t buf[64];
     struct wr w = rtmfp_wr(buf, sizeof(buf));
 
-    rtmfp_netstream_say(n, RTMP_USER_CONTROL, 0, begin, sizeof(begin));
+    rtmfp_netstream_active(n);
     rtmfp_netstream_status(n, RTMP_PLAY_RESET, NULL);
     rtmfp_netstream_status(n, RTMP_PLAY_START, NULL);
     rtmp_reply_sample_access(&w, true, true);
@@ -368,8 +365,6 @@ err_t rtmfp_play_begin(struct rtmfp_netstream *n)
     };
     n->base.stream = rtmfp_stream_get(n->peer->service, n->base.session.src);
     n->base.session.playing = playing;
-    datagram_client_state(&n->base, DATAGRAM_ACTIVE);
-    rtmfp_peer_media(n->peer, true);
     tell_started(n);
     datagram_stream_add(n->base.stream, &n->base.player);
     find_begin(n, co_clock());

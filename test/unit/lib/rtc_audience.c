@@ -175,7 +175,7 @@ void audience_begin(const char *text)
 void audience_end(void)
 {
     assert_ok(co_group_stop(&audience.service.base.group));
-    assert_int_equal(audience.service.streams.n, 0);
+    assert_int_equal(audience.service.streams.all.n, 0);
     assert_null(audience.service.streams.burst);
     assert_int_equal(live_registry_count(audience.env->streams), 0);
     env_free(&audience.env);
