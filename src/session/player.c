@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "co/net/io_tcp.h"
-#include "session/admit.h"
 #include "session/bandwidth.h"
 #include "session/place.h"
+#include "session/tokens.h"
 #include "session/workers.h"
 
 #include <stdio.h>
@@ -23,6 +23,31 @@ enum { STATE_SIZE = 128 };
 
 /* ---- let in, and out */
 
+bool session_play_is_asked(const struct conf_vhost *vhost)
+{
+    const struct conf_http_hooks *hooks = &vhost->http_hooks;
+
+    return conf_security_limits(&vhost->security, CONF_PLAY) ||
+           (hooks->enabled && hooks->on_play.n > 0);
+}
+
+/* First what is known at once: address, page, token, room in the vhost; then the backend. */
+static err_t ask_play(struct session_env *env, struct hooks_line **line,
+                              const struct conf_vhost *vhost, const struct hooks_event *event,
+                              int64_t *ends)
+{
+    const struct session_stream *names = event->names;
+    err_t err = conf_security_check(&vhost->security, CONF_PLAY, names->ip);
+
+    if (!err)
+        err = conf_refer_check(&vhost->refer, CONF_PLAY, names->page_url);
+    if (!err)
+        err = tokens_check(env, vhost, CONF_PLAY, names, event->bearer, ends);
+    if (!err)
+        err = session_room_out(env, vhost, names);
+    return err ? err : hooks_ask(env, line, vhost, HOOKS_PLAY, event);
+}
+
 err_t session_play_begin(struct session *s, enum clients_type type, const char *bearer)
 {
     struct hooks_event event;
@@ -32,7 +57,7 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
     session_wait(s, type);
     event = session_event(s);
     event.bearer = bearer;
-    err = session_ask_play(s->env, &s->line, s->vhost, &event, &s->ends);
+    err = ask_play(s->env, &s->line, s->vhost, &event, &s->ends);
     if (err) {
         session_leave(s, err);
         return err;

@@ -11,6 +11,10 @@
 #include "live/sender.h"
 #include "session/session.h"
 
+/* Do players of this vhost need permission? Then nothing of a stream may be had by whoever
+ * guesses what its files are called. */
+bool session_play_is_asked(const struct conf_vhost *vhost);
+
 /* May it play its stream? By all that there is to ask; it is in the list of clients meanwhile, and
  * once it is let in plays until session_play_end(). An error is why not: it is in no list then.
  * `bearer` is the Authorization of its request, or NULL. Yields. */

@@ -6,7 +6,8 @@
 #include "base/list.h"
 #include "base/must.h"
 #include "live/tap.h"
-#include "session/house.h"
+#include "session/clients.h"
+#include "session/homes.h"
 #include "session/workers.h"
 
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static void on_open(struct co_mail *m)
     struct session_env *env = r->workers->v[r->home].env;
     struct live_source *src = live_registry_get(env->streams, live_source_name(r->src), &r->set);
 
-    session_house(env, src);
+    replicas_own(env, src);
     r->tap = live_tap_open(src, raise_reader, r);
     (void)live_source_unref(src);
     answer(r, on_opened);
@@ -204,10 +205,19 @@ static void look(struct co_timer *t)
         ask(r, on_tidy);
 }
 
-void replicas_open(struct session_env *env, struct live_source *src, unsigned home)
+void replicas_own(struct session_env *env, struct live_source *src)
 {
+    struct clients_stream *s = clients_stream(env->clients, src);
+
+    if (s->home)
+        return;
+    s->workers = env->workers;
+    s->home = homes_hold(env->workers, live_source_name(src), env->worker);
+    if (home_worker(s->home) == env->worker)
+        return;
+    clients_stream_is_replica(s, &env->workers->v[env->worker].gauges.replicas);
     if (!atomic_load(&env->workers->ending))
-        open_tap(add(env, src, home));
+        open_tap(add(env, src, home_worker(s->home)));
 }
 
 void replicas_close_all(struct session_env *env)

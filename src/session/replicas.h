@@ -13,10 +13,10 @@
 
 #include "session/env.h"
 
-/* `src` is of this worker, which has just made it; it is in the stream's home, at worker `home`,
- * for as long as it is there. The replica has a reference of its own. Not while the process ends.
- * Does not yield. */
-void replicas_open(struct session_env *env, struct live_source *src, unsigned home);
+/* The worker found or made this source for a client: it is in its stream's home from now on, and if
+ * that is elsewhere a replica of the source there, but not while the process ends. Only with
+ * several workers. Does not yield. */
+void replicas_own(struct session_env *env, struct live_source *src);
 /* None is left: each home has answered. Nobody comes any more. Yields. */
 void replicas_close_all(struct session_env *env);
 

@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "session/house.h"
 #include "session/move.h"
+#include "session/replicas.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +139,7 @@ void session_source(struct session *s)
 
     s->src = live_registry_get(s->env->streams, s->names.key->path, &set);
     if (s->env->workers && !s->on_demand)
-        session_house(s->env, s->src);
+        replicas_own(s->env, s->src);
 }
 
 void session_wait(struct session *s, enum clients_type type)

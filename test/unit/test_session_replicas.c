@@ -9,7 +9,6 @@
 #include "live/sender.h"
 #include "peer.h"
 #include "session/homes.h"
-#include "session/house.h"
 #include "session/replicas.h"
 #include "unit.h"
 
@@ -70,7 +69,7 @@ static void push(char what)
 static void come_home(void)
 {
     home = live_registry_get(two_env[0].streams, PATH, &settings);
-    session_house(&two_env[0], home);
+    replicas_own(&two_env[0], home);
     number = 0;
 }
 
@@ -153,7 +152,7 @@ static void come(struct session_env *env, void *player)
 
     *p = (struct player){ .io.ops = &quiet, .last = UINT32_MAX };
     p->src = live_registry_get(env->streams, PATH, &settings);
-    session_house(env, p->src);
+    replicas_own(env, p->src);
     p->s = (struct live_sender){ .io = &p->io, .on_readable = nothing, .on_turn = nothing,
                                  .set.mw_latency = 0 };
     live_consumer_open(&p->s.consumer, p->src, &plain, no_param);

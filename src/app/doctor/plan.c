@@ -9,7 +9,7 @@
 #include "conf/arena.h"
 #include "conf/expand.h"
 #include "pull/ingest/source.h"
-#include "session/admit.h"
+#include "session/player.h"
 
 #include <limits.h>
 #include <stdio.h>

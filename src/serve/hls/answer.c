@@ -8,7 +8,7 @@
 #include "proto/http/url.h"
 #include "serve/hls/pack.h"
 #include "serve/http/static.h"
-#include "session/admit.h"
+#include "session/player.h"
 #include "session/tokens.h"
 #include "sink/hls/stream.h"
 

@@ -5,7 +5,7 @@
 #include "base/must.h"
 #include "co/os/file.h"
 #include "serve/hls/session.h"
-#include "session/admit.h"
+#include "session/player.h"
 #include "sink/hls/worker.h"
 
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 #include "serve/hls/folder.h"
 #include "serve/hls/wanted.h"
 #include "serve/http/static.h"
-#include "session/admit.h"
+#include "session/player.h"
 #include "session/homes.h"
 #include "sink/hls/store/owner.h"
 #include "sink/hls/stream.h"

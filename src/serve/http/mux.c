@@ -178,15 +178,11 @@ static err_t nobody(struct http_exchange *x, unsigned methods)
     return http_response_status(x->resp, 405);
 }
 
-static err_t to_slash(struct http_exchange *x)
+err_t http_mux_to_slash(struct http_exchange *x)
 {
-    size_t size = strlen(x->req->path);
-    char *path = must(malloc(size + 2));
-    err_t err;
+    char *path = must_print("%s/", x->req->path);
+    err_t err = http_response_redirect(x->resp, path, x->req->query);
 
-    memcpy(path, x->req->path, size);
-    memcpy(path + size, "/", 2);
-    err = http_response_redirect(x->resp, path, x->req->query);
     free(path);
     return err;
 }
@@ -205,7 +201,7 @@ err_t http_mux_serve(struct http_mux *mux, struct http_exchange *x)
             continue;
         }
         if (f.slash)
-            return to_slash(x);
+            return http_mux_to_slash(x);
         if (f.mount.first_worker && http_exchange_move(x, 0))
             return NULL;
         x->declined = false;

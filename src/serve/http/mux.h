@@ -44,4 +44,7 @@ struct http_entry *http_mux_add(struct http_mux *mux, const struct http_mount *m
 err_t http_mux_serve(struct http_mux *mux, struct http_exchange *x)
     __attribute__((warn_unused_result));
 
+/* 302 to the same path with a slash behind it. Yields. */
+err_t http_mux_to_slash(struct http_exchange *x) __attribute__((warn_unused_result));
+
 #endif

@@ -4,13 +4,134 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
-#include "serve/http/names.h"
+#include "base/must.h"
+#include "base/text.h"
 #include "session/tokens.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_SIZE = 2048, WITH_OPUS = 62 }; /* libavformat of FFmpeg 8.0 */
+enum {
+    READ_SIZE = 2048,
+    MOST_SAID = 64 * 1024, /* in a frame of WebSocket */
+    WITH_OPUS = 62,        /* libavformat of FFmpeg 8.0 */
+};
+
+/* ---- WebSocket */
+
+/* RFC 6455 4.2.1; to be freed. NULL: the request is not right. */
+static struct http_live_ws *ws_open(const struct http_request *req)
+{
+    struct http_live_ws *ws;
+    const char *key = http_request_field(req, "Sec-WebSocket-Key");
+    const char *version = http_request_field(req, "Sec-WebSocket-Version");
+    const char *protocol = http_request_field(req, "Sec-WebSocket-Protocol");
+
+    if (!key || !version || strcmp(version, "13") != 0 ||
+        !http_request_has(req, "Connection", "Upgrade"))
+        return NULL;
+    ws = must(calloc(1, sizeof(*ws)));
+    if (!http_ws_accept(key, ws->accept)) {
+        free(ws);
+        return NULL;
+    }
+    if (protocol) /* a client that names some wants one of them */
+        (void)snprintf(ws->protocol, sizeof(ws->protocol), "%.*s",
+                       (int)strcspn(protocol, ", "), protocol);
+    http_ws_in_init(&ws->in, true, MOST_SAID);
+    return ws;
+}
+
+err_t http_live_ws_refuse(struct http_response *r)
+{
+    http_response_add(r, "Upgrade", "websocket");
+    http_response_add(r, "Sec-WebSocket-Version", "13");
+    return http_response_status(r, 426);
+}
+
+/* Fields of the answer with 101. */
+static void ws_fields(const struct http_live_ws *ws, struct http_response *r)
+{
+    http_response_add(r, "Upgrade", "websocket");
+    http_response_add(r, "Connection", "Upgrade");
+    http_response_add(r, "Sec-WebSocket-Accept", "%s", ws->accept);
+    if (ws->protocol[0])
+        http_response_add(r, "Sec-WebSocket-Protocol", "%s", ws->protocol);
+}
+
+struct ws_input {
+    struct http_live_ws *ws;
+    struct io *io;
+    bool *done;
+};
+
+static err_t reply(struct ws_input *h, enum http_ws_op op)
+{
+    uint8_t head[HTTP_WS_HEAD_MAX];
+    struct iovec iov[2] = {
+        { head, http_ws_head(head, op, h->ws->control_size, NULL) },
+        { h->ws->control, h->ws->control_size },
+    };
+
+    return io_writev(h->io, iov, 2);
+}
+
+static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *data, size_t size,
+                        bool end)
+{
+    struct ws_input *h = arg;
+    struct http_live_ws *ws = h->ws;
+
+    if (in->op != HTTP_WS_PING && in->op != HTTP_WS_CLOSE)
+        return NULL; /* a player has nothing to say */
+    if (in->at == size)
+        ws->control_size = 0;
+    if (size)
+        memcpy(ws->control + ws->control_size, data, size);
+    ws->control_size += size;
+    if (!end || *h->done)
+        return NULL;
+    if (in->op == HTTP_WS_CLOSE)
+        *h->done = true;
+    return reply(h, in->op == HTTP_WS_PING ? HTTP_WS_PONG : HTTP_WS_CLOSE);
+}
+
+/* What the player said: pings are answered, *done is set when it says that it leaves. The bytes
+ * are changed. Yields. */
+static err_t ws_input(struct http_live_ws *ws, struct io *io, uint8_t *data, size_t size,
+                                bool *done)
+{
+    static const struct http_ws_handler handler = { on_payload };
+    struct ws_input h = { ws, io, done };
+
+    return http_ws_feed(&ws->in, data, size, &handler, &h);
+}
+
+/* ---- names */
+
+/* All in one piece of memory, a '\0' behind each: app, stream, "?" and query, tcUrl,
+ * page. It outlives the request. */
+char *http_names_make(struct session_stream *out, const struct http_exchange *x,
+                      const struct http_live_name *from)
+{
+    const char *page = http_request_field(x->req, "Referer");
+    const char *host = http_request_field(x->req, "Host");
+    char *memory = must_print("%.*s%c%.*s%c%s%s%chttp%s://%s/%.*s%c%s", (int)from->app_size,
+                              from->app, '\0', (int)from->stream_size, from->stream, '\0',
+                              *x->req->query ? "?" : "", x->req->query, '\0', x->tls ? "s" : "",
+                              host ? host : x->vhost->name, (int)from->app_size, from->app, '\0',
+                              text_or_empty(page));
+
+    *out = (struct session_stream){ .vhost = x->vhost->name, .ip = x->ip, .app = memory };
+    out->name = out->app + strlen(out->app) + 1;
+    out->param = out->name + strlen(out->name) + 1;
+    out->tc_url = out->param + strlen(out->param) + 1;
+    out->page_url = out->tc_url + strlen(out->tc_url) + 1;
+    return memory;
+}
+
+/* ---- a player */
 
 err_t http_play_init(struct http_play *p, const struct http_live_name *name)
 {
@@ -48,7 +169,7 @@ err_t http_play_head(struct http_exchange *x, const char *type, const struct htt
     err_t err;
 
     if (ws) {
-        http_live_ws_fields(ws, x->resp);
+        ws_fields(ws, x->resp);
         err = http_response_begin(x->resp, 101, HTTP_TO_CLOSE);
     } else {
         http_response_add(x->resp, "Content-Type", "%s", type);
@@ -73,7 +194,7 @@ err_t http_play_welcome(struct http_play *p)
     err = http_play_head(x, p->type, p->ws);
     http_reader_leave(x->reader, &rest, &left);
     if (!err && p->ws)
-        err = http_live_ws_input(p->ws, x->io, rest, left, &p->player.sender.done);
+        err = ws_input(p->ws, x->io, rest, left, &p->player.sender.done);
     http_reader_forget(x->reader); /* a player keeps no more than it needs */
     return err;
 }
@@ -103,7 +224,7 @@ err_t http_play_readable(struct session_player *player)
     err_t err = io_read_now(p->x->io, buf, sizeof(buf), &n);
 
     if (!err && p->ws && n > 0)
-        err = http_live_ws_input(p->ws, p->x->io, buf, n, &p->player.sender.done);
+        err = ws_input(p->ws, p->x->io, buf, n, &p->player.sender.done);
     return err;
 }
 
@@ -146,6 +267,6 @@ bool http_play_upgrade(const struct http_exchange *x, bool possible, struct http
     if (!http_request_has(x->req, "Upgrade", "websocket"))
         return true;
     if (possible)
-        *ws = http_live_ws_open(x->req);
+        *ws = ws_open(x->req);
     return *ws;
 }

@@ -8,12 +8,21 @@
 #ifndef SERVE_HTTP_PLAY_H
 #define SERVE_HTTP_PLAY_H
 
+#include "proto/http/ws.h"
 #include "serve/http/live.h"
-#include "serve/http/live_ws.h"
 #include "session/player.h"
 
 /* Not inlined: its frame would stay on the stack below the player for all its life. */
 #define HTTP_PLAY_SHORT_LIVED __attribute__((noinline))
+
+/* A player's side of a WebSocket. */
+struct http_live_ws {
+    struct http_ws_in in;
+    char accept[HTTP_WS_KEY_SIZE];
+    char protocol[64]; /* "": none was asked for */
+    uint8_t control[HTTP_WS_CONTROL_MAX];
+    size_t control_size;
+};
 
 struct http_play {
     struct session_player player;
@@ -49,6 +58,12 @@ void http_play_log_sample(const struct session_player *player, co_usec now);
  * version in User-Agent. HTTP has no word for what others decode, so they are sent everything. */
 bool http_play_no_opus(const struct http_request *req);
 #define HTTP_PLAY_NO_OPUS "FFmpeg before 8.0 reads no FLV with Opus" /* for the log */
+
+/* x->vhost is there. Valid as long as the exchange, and what is given to free(). */
+char *http_names_make(struct session_stream *out, const struct http_exchange *x,
+                      const struct http_live_name *from);
+/* 426 with the version that we speak. */
+err_t http_live_ws_refuse(struct http_response *r) __attribute__((warn_unused_result));
 
 /* The head of the answer. Without a WebSocket `ws` is NULL. */
 err_t http_play_head(struct http_exchange *x, const char *type, const struct http_live_ws *ws)

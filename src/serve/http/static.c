@@ -2,10 +2,11 @@
 /* static.c - files over HTTP. */
 #include "serve/http/static.h"
 
+#include "base/mem.h"
 #include "base/must.h"
+#include "format/flv/flv.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
-#include "serve/http/flv_seek.h"
 #include "serve/http/mux.h"
 #include "serve/http/packed.h"
 
@@ -109,6 +110,84 @@ static err_t send_bad_range(struct http_exchange *x, const struct co_file *f)
     return http_response_status(x->resp, 416);
 }
 
+/* ---- an FLV file from some byte on, as players seek: `?start=` */
+
+enum {
+    LOOK = 256 * 1024, /* the configurations are at the begin, or they are not there */
+    TAGS = 32,
+    FIRST = FLV_FILE_HEADER + FLV_TAG_TRAILER,
+};
+
+static bool is_config(uint8_t type, const uint8_t *body, size_t size)
+{
+    struct flv_body b = { 0 };
+    err_t err = NULL;
+
+    if (type == FLV_DATA)
+        return true;
+    if (type == FLV_VIDEO)
+        err = flv_video_parse(&b, body, size);
+    else if (type == FLV_AUDIO)
+        err = flv_audio_parse(&b, body, size);
+    if (err) {
+        err_free(&err);
+        return false;
+    }
+    return b.config;
+}
+
+/* The first tags as far as they are configurations; gives where the first other one begins. */
+static size_t configs_end(const uint8_t *buf, size_t size)
+{
+    size_t at = FIRST;
+
+    for (int i = 0; i < TAGS; i++) {
+        struct rd r = rd_init(buf + at, size - at);
+        struct flv_tag tag;
+        const uint8_t *body;
+        err_t err = flv_tag_parse(&tag, &r);
+
+        body = err ? NULL : rd_take(&r, tag.size);
+        err_free(&err);
+        (void)rd_u32(&r);
+        if (!body || r.bad || !is_config(tag.type, body, tag.size))
+            break;
+        at += FLV_TAG_HEADER + tag.size + FLV_TAG_TRAILER;
+    }
+    return at;
+}
+
+/* The file's header, its metadata and decoder configurations, then all from `start` (where a tag
+ * begins, as the file's index of key frames says). A start outside of the file is its begin. */
+static err_t send_flv_from(struct http_exchange *x, const struct co_file *f, int64_t start)
+{
+    size_t size = f->size < LOOK ? (size_t)f->size : LOOK, head = 0;
+    uint8_t *buf = mem_try(size + 1);
+    err_t err;
+
+    if (!buf)
+        return err_new(ERR_NO_MEMORY, "%zu bytes of a file", size);
+    err = co_file_read(f, 0, buf, size);
+    if (!err && size >= FIRST)
+        head = configs_end(buf, size);
+    if (start < (int64_t)head || start > f->size) {
+        start = 0;
+        head = 0;
+    }
+    if (!err)
+        err = http_response_begin(x->resp, 200, (int64_t)head + f->size - start);
+    if (!err && head > 0)
+        err = http_response_write(x->resp, buf, head);
+    free(buf);
+    if (!err)
+        err = http_response_flush(x->resp);
+    if (err || x->resp->no_body)
+        return err;
+    err = co_file_send(f, x->io, start, f->size - start);
+    http_response_went(x->resp, (size_t)(f->size - start));
+    return err ? err : http_response_end(x->resp);
+}
+
 static bool is_flv(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -165,7 +244,7 @@ static err_t http_static_send(struct http_exchange *x, const struct co_file *f, 
         return send_unchanged(x, path, cache);
     http_response_add(x->resp, "Accept-Ranges", "bytes");
     if (is_flv(path) && http_url_param(x->req->query, "start", start, sizeof(start)))
-        return http_flv_seek(x, f, strtoll(start, NULL, 10));
+        return send_flv_from(x, f, strtoll(start, NULL, 10));
     range = range_of(x, f, etag, &begin, &end);
     if (range == HTTP_RANGE_BAD)
         return send_bad_range(x, f);
@@ -205,16 +284,6 @@ static err_t open_index(struct co_file *f, const char *folder, const char *path)
     return err;
 }
 
-static err_t to_slash(struct http_exchange *x)
-{
-    char *path = must_print("%s/", x->req->path);
-    err_t err;
-
-    err = http_response_redirect(x->resp, path, x->req->query);
-    free(path);
-    return err;
-}
-
 bool http_static_is_hidden(const char *path)
 {
     while (*(path += strspn(path, "/"))) {
@@ -240,7 +309,7 @@ err_t http_static_serve(struct http_exchange *x, const char *folder, const char 
     err = slash ? open_index(&f, folder, path) : co_file_open(&f, folder, path);
 
     if (!err && f.is_folder)
-        err = to_slash(x);
+        err = http_mux_to_slash(x);
     else if (!err)
         err = http_static_send(x, &f, slash ? "index.html" : path, cache);
     else if (err_code(err) == ERR_NO_FILE) {

@@ -9,7 +9,6 @@
 #include "serve/http/mux.h"
 #include "serve/http/play.h"
 #include "serve/http/static.h"
-#include "session/admit.h"
 #include "vod/wires.h"
 #include "wire/flv.h"
 

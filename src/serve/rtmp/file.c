@@ -2,7 +2,7 @@
 /* file.c - which file a client means, and how long it is. */
 #include "base/must.h"
 #include "serve/rtmp/session.h"
-#include "session/admit.h"
+#include "session/player.h"
 #include "vod/vod.h"
 
 #include <stdio.h>

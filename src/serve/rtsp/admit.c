@@ -140,6 +140,29 @@ static void tell_refused(const struct rtsp_conn *c, int status, err_t why)
         log_warn("RTSP client is refused with %d: %s", status, err_text(why, text, sizeof(text)));
 }
 
+/* Its stream is to be served by another worker: it goes there, tcp.move_to, with its request. NULL
+ * and no such worker: it stays. Yields. */
+static err_t settle(struct rtsp_conn *c, bool publishes)
+{
+    unsigned to;
+    err_t err;
+
+    if (c->settled) { /* it came for that */
+        c->settled = false;
+        return NULL;
+    }
+    to = session_goes_to(&c->base, publishes);
+    if (to == c->base.env->worker)
+        return NULL;
+    co_deadline_cancel(&c->deadline);
+    err = hooks_line_rest(&c->base.line, c->base.vhost);
+    if (!err)
+        err = co_check();
+    if (!err)
+        c->tcp.move_to = (int)to;
+    return err;
+}
+
 /* It may be told who it is, goes where its stream is, and is let in. */
 static err_t admit(struct rtsp_asked *a, enum rtsp_role role, int *status)
 {
@@ -156,7 +179,7 @@ static err_t admit(struct rtsp_asked *a, enum rtsp_role role, int *status)
     if (file) /* it stays, even if it came for a stream of that name */
         c->settled = false;
     else
-        err = rtsp_conn_settle(c, role == RTSP_PUBLISHER);
+        err = settle(c, role == RTSP_PUBLISHER);
     if (err)
         return err;
     if (c->tcp.move_to >= 0) {

@@ -193,7 +193,11 @@ static err_t run_client(struct tcp_conn *tcp)
 
 static void arrive(struct tcp_conn *tcp)
 {
-    rtsp_conn_arrive(conn_of(tcp));
+    struct rtsp_conn *c = conn_of(tcp);
+
+    c->base.env = tcp->env;
+    c->base.generation = c->base.env->generation - 1; /* its snapshot is next */
+    c->settled = true;
 }
 
 static err_t go_on(struct tcp_conn *tcp)

@@ -162,11 +162,4 @@ struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const c
 err_t rtsp_conn_over_main(void *conn);
 void rtsp_conn_free(struct rtsp_conn *c);
 
-/* ---- move.c */
-
-/* Its stream is to be served by another worker: it goes there, tcp.move_to, with its request. NULL
- * and no such worker: it stays. Yields. */
-err_t rtsp_conn_settle(struct rtsp_conn *c, bool publishes) __attribute__((warn_unused_result));
-void rtsp_conn_arrive(struct rtsp_conn *c); /* it is there: its env is that worker's */
-
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tunnel.c - what begins a tunnel, on RTSP's port and on those of HTTP. */
-#include "serve/rtsp/tunnel.h"
-
 #include "base/log.h"
 #include "proto/http/ws.h"
 #include "proto/rtsp/tunnel.h"

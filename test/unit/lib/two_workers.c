@@ -118,7 +118,7 @@ void two_enter(struct session_env *env, void *guest)
 
     (void)snprintf(path, sizeof(path), "__defaultVhost__/live/%s", g->stream);
     g->src = live_registry_get(env->streams, path, &set);
-    session_house(env, g->src);
+    replicas_own(env, g->src);
     clients_wait(env->clients, &g->client, &kind, g->type, g->id, &names, g->src);
     clients_admit(&g->client, &names);
 }

@@ -8,7 +8,6 @@
 #include "conf_mem.h"
 #include "session/clients.h"
 #include "session/homes.h"
-#include "session/house.h"
 #include "session/replicas.h"
 #include "session/workers.h"
 
