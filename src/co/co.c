@@ -442,6 +442,15 @@ void co_new_cid(void)
     }
 }
 
+struct co_cid co_swap_cid(const char *cid)
+{
+    struct co_cid old;
+
+    (void)snprintf(old.text, sizeof(old.text), "%s", co_cid());
+    co_set_cid(cid);
+    return old;
+}
+
 void co_set_cid(const char *cid)
 {
     size_t n = strnlen(cid, CO_CID_SIZE);

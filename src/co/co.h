@@ -137,6 +137,8 @@ const char *co_name(void);
 const char *co_cid(void);
 void        co_new_cid(void); /* give the coroutine that calls a new random one */
 void        co_set_cid(const char *cid); /* or that of the client that it works for */
+struct co_cid { char text[9]; };
+struct co_cid co_swap_cid(const char *cid); /* the same; gives the one of before */
 
 /* Whose log budget the coroutine that calls uses from now on (base/log_budget.h). A new coroutine
  * begins with that of its creator, so a peer cannot escape its budget by causing coroutines. */

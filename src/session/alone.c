@@ -96,16 +96,16 @@ static bool is_alone(const struct session *s)
 /* With the id of the player, as all its lines. */
 static void log_one(struct session *s, const struct on_air *all)
 {
-    char own[CLIENTS_ID_SIZE], id[CLIENTS_ID_SIZE];
+    char id[CLIENTS_ID_SIZE];
+    struct co_cid own;
 
-    (void)snprintf(own, sizeof(own), "%s", co_cid());
     client_id(&s->entry, id);
-    co_set_cid(id);
+    own = co_swap_cid(id);
     session_log_as_client(s->env, s->names.ip);
     log_trace("no publisher of %.*s/%.*s yet, the %s waits%s", NAME_MOST,
               text_or_empty(s->names.app), NAME_MOST, text_or_empty(s->names.name),
               clients_type_text(s->entry.type), all->text);
-    co_set_cid(own);
+    co_set_cid(own.text);
 }
 
 static void look(struct co_timer *t)

@@ -63,12 +63,8 @@ static void on_arrival(struct co_mail *mail)
 {
     struct move *m = container_of(mail, struct move, mail);
     struct session_env *env = m->to;
-    char own[9];
-    err_t err;
-
-    (void)snprintf(own, sizeof(own), "%s", co_cid());
-    co_set_cid(m->cid);
-    err = m->how.arrive(m->session, env);
+    struct co_cid own = co_swap_cid(m->cid);
+    err_t err = m->how.arrive(m->session, env);
     if (!err)
         err = co_go(env->connections, m->how.name, m->how.main, m->session);
     if (err) {
@@ -78,7 +74,7 @@ static void on_arrival(struct co_mail *mail)
         atomic_fetch_add_explicit(&env->workers->v[env->worker].gauges.moved_in, 1,
                                   memory_order_relaxed);
     }
-    co_set_cid(own);
+    co_set_cid(own.text);
     free(m);
 }
 

@@ -342,6 +342,17 @@ err_t session_player_send(struct session_player *p)
     return live_sender_run(&p->sender);
 }
 
+void session_player_log_sample(const struct session_player *p, const char *kind, co_usec time)
+{
+    const struct session *s = p->s;
+
+    log_always(LOG_TRACE,
+               "%s%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
+               sampled_name(p->kind->sampled), kind, (long long)time,
+               (unsigned long long)live_sender_pending(&p->sender), KBPS_ARGS(&s->out_kbps),
+               KBPS_ARGS(&s->in_kbps), us_to_ms(p->sender.merge), p->sender.set.mw_msgs);
+}
+
 void session_player_end(struct session_player *p, err_t why)
 {
     p->s->sender = NULL;

@@ -75,6 +75,8 @@ co_usec session_player_merge(const struct conf_vhost *vhost, bool rtsp);
 void session_player_open_feed(struct session_player *p, struct live_feed *feed);
 /* Send the stream until sender.done, or the error by which it ends. Yields. */
 err_t session_player_send(struct session_player *p) __attribute__((warn_unused_result));
+/* The sample line; `kind` is behind its name: " rtsp". */
+void session_player_log_sample(const struct session_player *p, const char *kind, co_usec time);
 /* It plays no more; `why` is borrowed. */
 void session_player_end(struct session_player *p, err_t why);
 

@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "intake/ts.h"
-#include "sink/forward/srt.h"
+#include "proto/srt/caller.h"
+#include "sink/forward/forward.h"
 
 #include <stdlib.h>
 

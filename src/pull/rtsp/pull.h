@@ -57,15 +57,5 @@ bool rtsp_pull_has_players(struct rtsp_pull *p);
 
 /* session.c: one call, from its first word to its last. ERR_RTSP_LOGIN; NULL: p->over. Yields. */
 err_t rtsp_pull_session(struct rtsp_pull *p) __attribute__((warn_unused_result));
-/* A packet came. */
-void rtsp_pull_packet(struct rtsp_pull *p, unsigned media, bool rtcp, const uint8_t *data,
-                      size_t size);
-
-/* udp.c: what to offer for a medium, and what the answer says of it. */
-err_t rtsp_pull_udp_offer(struct rtsp_pull *p, unsigned media, char *transport, size_t size)
-    __attribute__((warn_unused_result));
-err_t rtsp_pull_udp_take(struct rtsp_pull *p, unsigned media, const struct rtsp_transport *said)
-    __attribute__((warn_unused_result));
-void rtsp_pull_udp_close(struct rtsp_pull *p);
 
 #endif

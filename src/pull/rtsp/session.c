@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/must.h"
+#include "co/net/io_tcp.h"
 #include "co/net/round.h"
 #include "proto/rtp/header.h"
 
@@ -55,6 +56,88 @@ static bool by_udp(const struct rtsp_pull *p)
     return p->want.way[p->way] == RTSP_PULL_UDP;
 }
 
+/* A packet came. */
+static void take_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_t *data,
+                        size_t size)
+{
+    if (!p->publishing || !rtsp_intake_put(p->rx, n, rtcp, data, size, co_now()))
+        return;
+    p->packet_at = co_now();
+    if (p->packets_since == 0) {
+        p->packets_since = p->packet_at;
+        condition_be(&p->pull.condition, CONDITION_RUNNING);
+        log_trace("pull %s from %s: media come by %s", p->pull.session.names.key->path, p->shown,
+                  by_udp(p) ? "udp" : "tcp");
+    }
+    session_publisher_media(&p->pull.publisher);
+}
+
+/* Of datagrams: a pair of ports of our own for each medium. */
+
+/* Sent to where media are to come from, so that a router between lets them through: no RTP, as
+ * others do it; and a report of nothing. */
+static const uint8_t knock[] = { 0xfe, 0xed, 0xfa, 0xce };
+static const uint8_t knock_rtcp[] = { 0x80, 201, 0, 1, 0, 0, 0, 0 };
+
+static err_t udp_offer(struct rtsp_pull *p, unsigned n, char *transport, size_t size)
+{
+    struct rtsp_pull_media *m = &p->media[n];
+    struct rtsp_pair ports;
+    err_t err = rtsp_udp_private(&m->pair, p->pull.session.env);
+
+    if (err) {
+        m->pair = NULL;
+        return err;
+    }
+    ports = rtsp_udp_ports(m->pair);
+    (void)snprintf(transport, size, "RTP/AVP;unicast;client_port=%d-%d", ports.rtp, ports.rtcp);
+    return NULL;
+}
+
+static void on_datagram(void *pull, unsigned n, bool rtcp, const uint8_t *data, size_t size,
+                        co_usec now)
+{
+    struct rtsp_pull *p = pull;
+
+    (void)now;
+    p->call.io->bytes_in += size; /* it is what the connection is for */
+    take_packet(p, n, rtcp, data, size);
+    if (p->publishing && rtsp_intake_due(p->rx) < p->waits_until)
+        co_unpark(p->pull.session.co);
+}
+
+static err_t udp_take(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *said)
+{
+    struct rtsp_pull_media *m = &p->media[n];
+    struct rtsp_pair to = said->server_port;
+    char ip[IO_ADDR_SIZE];
+    err_t err;
+
+    if (said->lower != RTSP_UDP || to.rtp <= 0 || to.rtp > 65535)
+        return err_new(ERR_RTSP, "SETUP: no port of the server");
+    if (to.rtcp <= 0 || to.rtcp > 65535)
+        to.rtcp = to.rtp < 65535 ? to.rtp + 1 : to.rtp;
+    io_tcp_peer(p->call.io, ip, &(int){ 0 });
+    err = rtsp_udp_peer_new(&m->peer, m->pair, ip, "", on_datagram, p);
+    if (!err)
+        err = rtsp_udp_add(m->peer, n, to);
+    if (err)
+        return err;
+    rtsp_udp_send(m->peer, n, false, knock, sizeof(knock));
+    rtsp_udp_send(m->peer, n, true, knock_rtcp, sizeof(knock_rtcp));
+    return NULL;
+}
+
+static void close_ports(struct rtsp_pull *p)
+{
+    for (unsigned n = 0; n < SDP_MEDIA_MAX; n++) {
+        rtsp_udp_peer_free(p->media[n].peer);
+        rtsp_udp_close(p->media[n].pair);
+        p->media[n].peer = NULL;
+        p->media[n].pair = NULL;
+    }
+}
+
 /* The answer decides on the channels. */
 static err_t take_channels(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *said)
 {
@@ -77,7 +160,7 @@ static err_t take_answer(struct rtsp_pull *p, unsigned n, const struct rtsp_mess
     err_t err;
 
     rtsp_transport_parse(text ? text : "", said, &count);
-    err = by_udp(p) ? rtsp_pull_udp_take(p, n, said)
+    err = by_udp(p) ? udp_take(p, n, said)
                     : take_channels(p, n, count > 0 ? said : NULL);
     if (err)
         return err;
@@ -89,7 +172,7 @@ static err_t offer(struct rtsp_pull *p, unsigned n, char *transport, size_t size
 {
     p->media[n] = (struct rtsp_pull_media){ .rtp = -1, .rtcp = -1 };
     if (by_udp(p))
-        return rtsp_pull_udp_offer(p, n, transport, size);
+        return udp_offer(p, n, transport, size);
     (void)snprintf(transport, size, "RTP/AVP/TCP;unicast;interleaved=%u-%u", n * 2, n * 2 + 1);
     p->call.reader.frames = true;
     return NULL;
@@ -118,7 +201,7 @@ static bool try_other_way(struct rtsp_pull *p, err_t *err)
     if (err_code(*err) != ERR_RTSP_REFUSED || p->call.client.status != 461 ||
         rtsp_intake_ready(p->rx) > 0 || p->way + 1 >= p->want.ways)
         return false;
-    rtsp_pull_udp_close(p);
+    close_ports(p);
     p->way++;
     err_free(err);
     return true;
@@ -154,20 +237,6 @@ static err_t set_up_all(struct rtsp_pull *p)
 
 /* ---- media */
 
-void rtsp_pull_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_t *data, size_t size)
-{
-    if (!p->publishing || !rtsp_intake_put(p->rx, n, rtcp, data, size, co_now()))
-        return;
-    p->packet_at = co_now();
-    if (p->packets_since == 0) {
-        p->packets_since = p->packet_at;
-        condition_be(&p->pull.condition, CONDITION_RUNNING);
-        log_trace("pull %s from %s: media come by %s", p->pull.session.names.key->path, p->shown,
-                  by_udp(p) ? "udp" : "tcp");
-    }
-    session_publisher_media(&p->pull.publisher);
-}
-
 static void on_frame(void *pull, uint8_t channel, const uint8_t *data, size_t size)
 {
     struct rtsp_pull *p = pull;
@@ -176,7 +245,7 @@ static void on_frame(void *pull, uint8_t channel, const uint8_t *data, size_t si
     while (n < count && p->media[n].rtp != channel && p->media[n].rtcp != channel)
         n++;
     if (n < count)
-        rtsp_pull_packet(p, n, channel == p->media[n].rtcp, data, size);
+        take_packet(p, n, channel == p->media[n].rtcp, data, size);
 }
 
 static err_t send_reports(struct rtsp_pull *p)
@@ -395,7 +464,7 @@ err_t rtsp_pull_session(struct rtsp_pull *p)
     session_log_did(&p->pull.session, err);
     if (p->call.io && (!err || err_class(err) != ERR_CLASS_PEER))
         say_goodbye(p);
-    rtsp_pull_udp_close(p);
+    close_ports(p);
     rtsp_intake_free(p->rx);
     p->rx = NULL;
     free(p->base);

@@ -14,18 +14,6 @@
 
 /* ---- log lines */
 
-void datagram_cid_enter(const char cid[DATAGRAM_CID], char own[DATAGRAM_CID])
-{
-    strncpy(own, co_cid(), DATAGRAM_CID - 1);
-    own[DATAGRAM_CID - 1] = '\0';
-    co_set_cid(cid);
-}
-
-void datagram_cid_leave(const char own[DATAGRAM_CID])
-{
-    co_set_cid(own);
-}
-
 /* Of the coroutine that serves many. */
 static void log_as(const struct datagram_client *c)
 {
@@ -182,11 +170,11 @@ void datagram_timer_set(struct co_timer *t, co_usec due, co_usec now,
 
 void datagram_client_turn(struct datagram_client *c, co_usec now)
 {
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
-    datagram_cid_enter(c->cid, own);
+    own = co_swap_cid(c->cid);
     c->ops->turn(c, now);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 static void on_timer(struct co_timer *t)

@@ -79,8 +79,4 @@ void datagram_client_turn(struct datagram_client *c, co_usec now);
  * closed. */
 void datagram_client_check(struct datagram_client *c, co_usec now);
 
-/* Log lines have the client's cid from now on; `own` gets the one before. */
-void datagram_cid_enter(const char cid[DATAGRAM_CID], char own[DATAGRAM_CID]);
-void datagram_cid_leave(const char own[DATAGRAM_CID]);
-
 #endif

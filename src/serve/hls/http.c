@@ -16,12 +16,13 @@
 #include "co/os/file.h"
 #include "serve/hls/answer.h"
 #include "serve/hls/folder.h"
-#include "serve/hls/wanted.h"
 #include "serve/http/static.h"
-#include "session/player.h"
 #include "session/homes.h"
+#include "session/player.h"
+#include "session/tokens.h"
 #include "sink/hls/store/owner.h"
 #include "sink/hls/stream.h"
+#include "sink/hls/worker.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -94,6 +95,84 @@ static bool goes_by_session(struct http_exchange *x)
     return key && goes_to(x, hls_session_owner(x->env, key));
 }
 
+/* ---- lists of streams that begin because somebody asks */
+
+/* A list comes with its first segment, and players do not wait for ever. */
+#define MOST CO_SECONDS(20)
+#define CHECK CO_MS(100)
+#define AGAIN CO_SECONDS(1) /* who waits is no player yet: it says again that it is there */
+
+/* Which stream of that vhost would have a list there? */
+static bool find_names(const struct conf_vhost *v, const char *path, struct hls_matched *out)
+{
+    const struct session_stream any = { .vhost = v->name };
+    struct hls_template t;
+    const char *below;
+
+    return hls_template_find(v, &any, path, &t, &below) &&
+           (t.sort == HLS_LIST || t.sort == HLS_MPD) &&
+           hls_match_names(t.text, v->name, below, out);
+}
+
+static bool is_there(const struct hls_answer *a)
+{
+    struct session_stream names;
+    bool dash;
+
+    return hls_names_of_file(a->h, a->path, &names, &dash) ||
+           hls_names_owner(a->h, a->path) != HLS_NO_OWNER;
+}
+
+static bool say(struct session_env *env, const struct session_stream *names)
+{
+    return env->on_wanted && env->on_wanted(env->arg, names);
+}
+
+/* A stranger makes nothing begin. */
+static bool may_ask(const struct http_exchange *x, struct session_stream names)
+{
+    char *param = must_print("?%s", x->req->query);
+    err_t err = conf_security_check(&x->vhost->security, CONF_PLAY, x->ip);
+
+    names.param = param;
+    if (!err)
+        err = tokens_check(x->env, x->vhost, CONF_PLAY, &names,
+                           http_request_field(x->req, "Authorization"), NULL);
+    free(param);
+    if (!err)
+        return true;
+    err_free(&err);
+    return false;
+}
+
+/* The list that is asked for, a->path, is of no stream that we have. If it is of one that is pulled
+ * on demand: say that it is wanted, and wait until its list is here, or at another worker. False:
+ * it is none, or it did not come; a->path is still the caller's. Yields. */
+static bool is_pulled(const struct http_exchange *x, const struct hls_answer *a)
+{
+    struct session_stream names = { .param = "", .tc_url = "", .page_url = "", .ip = x->ip };
+    co_usec until = co_clock() + MOST, said = co_clock();
+    struct hls_matched found;
+    bool there = false;
+    err_t err = NULL;
+
+    if (!x->vhost || x->vhost->rtsp.pull.n == 0 || !find_names(x->vhost, a->path, &found))
+        return false;
+    session_stream_set_key(&names, stream_key_new(x->vhost->name, found.app, found.name));
+    if (may_ask(x, names) && say(x->env, &names)) {
+        while (!err && !(there = is_there(a)) && co_clock() < until) {
+            err = co_sleep(CHECK);
+            if (co_clock() - said < AGAIN)
+                continue;
+            said = co_clock();
+            (void)say(x->env, &names);
+        }
+    }
+    err_free(&err); /* the next wait of the request says so */
+    (void)stream_key_unref(names.key);
+    return there;
+}
+
 /* It is in the memory of this worker, maybe soon: what is pulled for who asks is waited for. Yields
  * then. */
 static bool comes(struct http_exchange *x, struct hls_answer *a, bool *goes)
@@ -101,7 +180,7 @@ static bool comes(struct http_exchange *x, struct hls_answer *a, bool *goes)
     bool here = in_memory(x, a);
 
     *goes = !here && goes_by_path(x, a);
-    if (here || *goes || !hls_wanted(x, a))
+    if (here || *goes || !is_pulled(x, a))
         return here;
     here = in_memory(x, a);
     *goes = !here && goes_by_path(x, a);

@@ -396,12 +396,6 @@ static bool is_free_everywhere(struct hls *h, const char *id)
 
 /* ------------------------------------------------------------ room for one more */
 
-/* Log lines of a session are its own, not those of the connection that it came by. */
-static void keep_cid(char cid[CLIENTS_ID_SIZE])
-{
-    (void)snprintf(cid, CLIENTS_ID_SIZE, "%s", co_cid());
-}
-
 static void log_full(struct hls_sessions *t, err_t why, bool made)
 {
     char text[200];
@@ -433,7 +427,7 @@ static void evict(struct session_env *env, void *eviction)
 {
     struct eviction *e = eviction;
     struct hls_room_place *p;
-    char cid[CLIENTS_ID_SIZE];
+    struct co_cid cid;
 
     if (e->done || !env->hls || !env->hls->sessions)
         return;
@@ -443,10 +437,9 @@ static void evict(struct session_env *env, void *eviction)
     e->done = p != NULL;
     if (!p)
         return;
-    keep_cid(cid);
-    co_set_cid(session_at(p)->id);
+    cid = co_swap_cid(session_at(p)->id); /* its log lines have its own id */
     forget_one(session_at(p));
-    co_set_cid(cid);
+    co_set_cid(cid.text);
 }
 
 /* Here, else at another worker. Yields then. */
@@ -558,12 +551,8 @@ static void add(struct hls *h, struct hls_session *s, const struct http_exchange
 static err_t ask(struct hls_session *s, const struct http_exchange *x)
 {
     const struct session_stream *names = &s->session.names;
-    char cid[CLIENTS_ID_SIZE];
-    err_t err;
-
-    keep_cid(cid);
-    co_set_cid(s->id);
-    err = session_find_stream(&s->session, names->vhost, names->app, names->name);
+    struct co_cid cid = co_swap_cid(s->id);
+    err_t err = session_find_stream(&s->session, names->vhost, names->app, names->name);
     if (!err)
         err = session_play_begin(&s->session, s->dash ? CLIENTS_DASH_PLAY : CLIENTS_HLS_PLAY,
                                  http_request_field(x->req, "Authorization"));
@@ -572,7 +561,7 @@ static err_t ask(struct hls_session *s, const struct http_exchange *x)
     if (!err)
         log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, names->app, names->name,
                   names->ip);
-    co_set_cid(cid);
+    co_set_cid(cid.text);
     return err;
 }
 

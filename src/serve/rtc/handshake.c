@@ -49,11 +49,11 @@ static void drop(void *job)
 static void hear_it(struct rtc_peer *p, co_usec began)
 {
     bool shook = p->base.state == DATAGRAM_HANDSHAKING;
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
-    datagram_cid_enter(p->base.cid, own);
+    own = co_swap_cid(p->base.cid);
     rtc_peer_shaken(p, co_clock());
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
     if (shook && p->base.state == DATAGRAM_ACTIVE && p->ice.chosen && p->ice.moved < began)
         ice_reached(&p->ice, ice_way(&p->ice));
 }

@@ -109,7 +109,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     unsigned self = s->base.env->worker, worker = m->id[0];
     struct rtc_peer *p = worker == self ? rtc_probed(s, m->id) : NULL;
     enum ice_said said;
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
     if (!p) {
         s->stat.strangers++;
@@ -124,10 +124,10 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     }
     rtc_peer_came(p, in->size);
     (void)know_address(e, p, in, via, true, now);
-    datagram_cid_enter(p->base.cid, own);
+    own = co_swap_cid(p->base.cid);
     if (said == ICE_MOVED)
         on_way(p, now);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 /* To the worker that it names, unless it was passed on for that. */
@@ -151,7 +151,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
     struct stun_message m;
     struct rtc_peer *p;
     const char *colon;
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
     if (in->size > STUN_MAX || !stun_parse(&m, in->data, in->size)) {
         s->stat.strangers++;
@@ -176,9 +176,9 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
         return;
     }
     rtc_black_hole(s, in->data, in->size);
-    datagram_cid_enter(p->base.cid, own);
+    own = co_swap_cid(p->base.cid);
     on_check(e, p, &m, in, via, now);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 /* ---- what is of a session */
@@ -308,18 +308,18 @@ static void on_packet(struct rtc_endpoint *e, struct rtc_route *r, const struct 
 {
     struct rtc_peer *p = r->peer;
     uint8_t first = in->data[0];
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
     if (now < p->deaf_until)
         return;
-    datagram_cid_enter(p->base.cid, own);
+    own = co_swap_cid(p->base.cid);
     if (first >= RTP_FIRST && first < RTP_END)
         on_media(r, p, in, now);
     else if (first >= DTLS_FIRST && first < DTLS_END)
         on_handshake(e, p, in, via, now);
     else
         on_bad(p, now);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now)

@@ -358,13 +358,13 @@ static void on_due(struct co_timer *timer)
     struct rtc_publish *pub = container_of(timer, struct rtc_publish, timer);
     struct rtc_peer *p = container_of(pub->publisher.s, struct rtc_peer, base.session);
     co_usec now = co_now();
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
     if (pub->publisher.place.replaced)
         return; /* the stream is another's */
-    datagram_cid_enter(p->base.cid, own);
+    own = co_swap_cid(p->base.cid);
     turn(p, now);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
     co_timer_set(timer, next_due(p, now), on_due);
 }
 

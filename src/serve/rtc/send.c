@@ -38,13 +38,13 @@ void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size)
 
 static void first_packet(struct rtc_peer *p)
 {
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
     p->first_packet = co_clock();
-    datagram_cid_enter(p->base.cid, own);
+    own = co_swap_cid(p->base.cid);
     log_trace("RTC: first packet to %s, %lld ms after the answer", p->base.ip,
               us_to_ms(p->first_packet - p->answered));
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 static void burst_tcp(struct rtc_endpoint *e, const uint8_t *data, size_t size, size_t segment)

@@ -23,11 +23,11 @@ struct rtmfp_claim {
 
 static void say(const struct rtmfp_peer *p, const char *what)
 {
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
-    datagram_cid_enter(p->cid, own);
+    own = co_swap_cid(p->cid);
     log_info("RTMFP client %s", what);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 /* ---- who may be found */

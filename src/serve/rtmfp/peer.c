@@ -40,12 +40,11 @@ const char *rtmfp_peer_ip(const struct rtmfp_peer *p, char buf[UDP_TEXT])
 
 static void name(struct rtmfp_peer *p)
 {
-    char own[DATAGRAM_CID];
+    struct co_cid own = co_swap_cid("");
 
-    memcpy(own, co_cid(), sizeof(own));
     co_new_cid();
     memcpy(p->cid, co_cid(), sizeof(p->cid));
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 static void set_keys(struct rtmfp_peer *p, const struct rtmfp_work *w)
@@ -159,9 +158,9 @@ static void heard_first(struct rtmfp_peer *p)
 /* Lines about what is in it are the session's, not those of who reads the socket. */
 void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in)
 {
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
-    datagram_cid_enter(p->cid, own);
+    own = co_swap_cid(p->cid);
     p->in += in->size;
     if (p->answer)
         heard_first(p);
@@ -171,7 +170,7 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     if (rtmfp_session_says_acks(&p->session, in->at))
         say_all(p, in->at);
     rtmfp_peer_touch(p);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 /* ---- said of it */

@@ -152,18 +152,18 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message 
 void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
                         bool behind, uint64_t lost)
 {
-    char own[DATAGRAM_CID];
+    struct co_cid own;
 
     pub->lost += lost;
     if ((pub->over && !waits(pub, co_now())) || pub->publisher.place.replaced)
         return;
-    datagram_cid_enter(pub->publisher.s->id, own);
+    own = co_swap_cid(pub->publisher.s->id);
     pub->merge.behind = behind;
     if (said->type == RTMP_USER_CONTROL)
         on_event(pub, said->body);
     else
         on_media(pub, said);
-    datagram_cid_leave(own);
+    co_set_cid(own.text);
 }
 
 void rtmfp_publish_close(struct rtmfp_publish *pub)

@@ -98,12 +98,5 @@ err_t rtmp_play_run(struct session_player *p, struct rtmp_session *s,
 
 void rtmp_play_log_sample(const struct session_player *p, co_usec now)
 {
-    const struct session *s = p->s;
-
-    log_always(LOG_TRACE,
-               "%s time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
-               sampled_name(SAMPLED_PLAY), (long long)(now - s->began_at),
-               (unsigned long long)live_sender_pending(&p->sender),
-               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
-               us_to_ms(p->sender.merge), p->sender.set.mw_msgs);
+    session_player_log_sample(p, "", now - p->s->began_at);
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "intake/rtmp.h"
+#include "session/move.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,37 @@ static void free_session(struct tcp_conn *c)
     free(s);
 }
 
+static err_t rest(struct rtmp_session *s)
+{
+    err_t err = NULL;
+
+    rtmp_session_hold(s);
+    if (rtmp_conn_owes(&s->conn))
+        err = rtmp_conn_flush(&s->conn);
+    if (!err)
+        err = hooks_line_rest(&s->base.line, s->base.vhost);
+    return err ? err : co_check();
+}
+
+/* Its stream is to be served by another worker: it goes there, tcp.move_to, with what it wants.
+ * NULL and no such worker: it stays. Yields. */
+static err_t settle(struct rtmp_session *s, enum rtmp_role want)
+{
+    unsigned to;
+    err_t err;
+
+    if (s->base.on_demand) /* each worker has the files */
+        return NULL;
+    rtmp_file_forget(s);
+    to = session_goes_to(&s->base, want == RTMP_ROLE_PUBLISH);
+    if (to == s->base.env->worker)
+        return NULL;
+    err = rest(s);
+    s->wanted = want;
+    s->tcp.move_to = err ? -1 : (int)to;
+    return err;
+}
+
 static err_t serve(struct rtmp_session *s, enum rtmp_role want)
 {
     if (want == RTMP_ROLE_PUBLISH)
@@ -86,7 +118,7 @@ static err_t converse(struct rtmp_session *s)
                         "no publish or play");
         err = rtmp_session_request(s, &want);
         if (!err)
-            err = rtmp_session_settle(s, want);
+            err = settle(s, want);
         if (!err && s->tcp.move_to < 0)
             err = serve(s, want);
     }
@@ -134,19 +166,27 @@ static err_t run_client(struct tcp_conn *c)
 
 static void leave(struct tcp_conn *c)
 {
-    rtmp_session_leave(session_of(c));
+    rtmp_conn_leave(&session_of(c)->conn);
 }
 
 static void arrive(struct tcp_conn *c)
 {
-    rtmp_session_arrive(session_of(c));
+    struct rtmp_session *s = session_of(c);
+
+    s->base.env = c->env;
+    s->base.generation = s->base.env->generation - 1; /* its snapshot is next */
+    s->setup.pool = s->base.env->messages;
 }
 
 static err_t go_on(struct tcp_conn *c)
 {
     struct rtmp_session *s = session_of(c);
-    err_t err = rtmp_session_arrived(s);
+    bool changed;
+    err_t err;
 
+    s->base.co = co_self();
+    rtmp_conn_arrive(&s->conn);
+    err = session_apply(&s->base, &changed);
     if (!err)
         err = serve(s, s->wanted);
     if (!err)

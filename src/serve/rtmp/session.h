@@ -48,15 +48,6 @@ struct rtmp_session {
 
 /* Phases; each returns an error, or NULL when the client is back to saying what it wants. */
 err_t rtmp_session_connect(struct rtmp_session *s) __attribute__((warn_unused_result));
-/* Its stream is to be served by another worker: it goes there, tcp.move_to, with what it wants.
- * NULL and no such worker: it stays. Yields. */
-err_t rtmp_session_settle(struct rtmp_session *s, enum rtmp_role want)
-    __attribute__((warn_unused_result));
-/* It is at rest, and goes there; there, its env is that worker's; for the coroutine that works for
- * it there, first of all. */
-void rtmp_session_leave(struct rtmp_session *s);
-void rtmp_session_arrive(struct rtmp_session *s);
-err_t rtmp_session_arrived(struct rtmp_session *s) __attribute__((warn_unused_result));
 
 /* By what it said so far, the kind of publisher that it is. */
 enum clients_type rtmp_session_publisher(const struct rtmp_session *s);

@@ -61,14 +61,7 @@ static err_t on_readable(struct session_player *player)
 
 static void log_sample(const struct session_player *p, co_usec now)
 {
-    const struct session *s = p->s;
-
-    log_always(LOG_TRACE,
-               "%s rtsp time=%lld, msgs=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT ", mw=%lld/%u",
-               sampled_name(SAMPLED_PLAY), us_to_ms(now - s->began_at),
-               (unsigned long long)live_sender_pending(&p->sender),
-               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps),
-               us_to_ms(p->sender.merge), p->sender.set.mw_msgs);
+    session_player_log_sample(p, " rtsp", us_to_ms(now - p->s->began_at));
 }
 
 err_t rtsp_play_begin(struct rtsp_conn *c)

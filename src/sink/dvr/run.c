@@ -228,6 +228,32 @@ static bool mp4_packet(struct dvr_stream *s, const struct av_packet *pkt)
     return true;
 }
 
+/* ------------------------------------------------------------ time */
+
+void dvr_time_begin(struct dvr_stream *s)
+{
+    const struct conf_vhost *vhost = conf_vhost_find(s->conf, s->key->vhost);
+    bool full = s->set->time_jitter == CONF_JITTER_FULL;
+
+    s->keep_time = s->set->time_jitter == CONF_JITTER_OFF;
+    s->correct_time =
+        full && vhost && session_live_settings(s->conf, vhost).jitter != LIVE_JITTER_FULL;
+    live_clock_init(&s->clock, LIVE_JITTER_FULL);
+}
+
+/* The packet as the recording has it, with a reference for the caller. */
+static const struct av_packet *in_time(struct dvr_stream *s, const struct av_packet *pkt)
+{
+    struct av_packet *mine;
+
+    if (!s->correct_time)
+        return av_packet_ref(pkt);
+    mine = av_packet_copy(pkt);
+    if (mine)
+        mine->dts = live_clock_correct(&s->clock, pkt, pkt->dts, co_now());
+    return mine;
+}
+
 /* ------------------------------------------------------------ packets */
 
 static void packet(struct dvr_stream *s, const struct av_packet *pkt)
@@ -280,7 +306,7 @@ void dvr_drain(struct dvr_stream *s, bool all)
                      (unsigned long long)(s->reader.dropped - s->dropped));
             s->dropped = s->reader.dropped;
         }
-        pkt = dvr_time_apply(s, pkt);
+        pkt = in_time(s, pkt);
         if (!pkt) /* no memory for it: one frame less */
             continue;
         packet(s, pkt);

@@ -120,11 +120,9 @@ err_t dvr_run(void *stream); /* co_fn; gives its reference back */
 /* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
 void dvr_drain(struct dvr_stream *s, bool all);
 void dvr_close(struct dvr_stream *s); /* the file that is open, if any */
-
-/* time.c: `time_jitter` */
+/* The time of the recording, where it is not that of the stream: `play` may leave the publisher's
+ * times as they are (time_jitter off, atc), and `dvr` may want them corrected. */
 void dvr_time_begin(struct dvr_stream *s);
-/* The packet as the recording has it, with a reference for the caller. */
-const struct av_packet *dvr_time_apply(struct dvr_stream *s, const struct av_packet *pkt);
 
 /* flv.c */
 void dvr_flv_begin(struct dvr_stream *s);

@@ -24,4 +24,7 @@ struct forward_info {
 void forwards_each(const struct sink *sink,
                    void (*each)(void *arg, const struct forward_info *one), void *arg);
 
+/* What the configuration says about SRT connections that we open. */
+struct srt_caller_opts forward_srt_opts(const struct conf_srt_server *set);
+
 #endif

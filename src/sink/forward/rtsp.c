@@ -129,8 +129,9 @@ static err_t on_readable(struct session_player *player)
     return err;
 }
 
-static void say_goodbye(struct pushing *p)
+static void say_goodbye(struct forward *f)
 {
+    struct pushing *p = f->pushing;
     bool held = co_stop_hold();
     err_t err;
 
@@ -143,30 +144,13 @@ static void say_goodbye(struct pushing *p)
 
 static err_t send_stream(struct pushing *p)
 {
-    static const struct session_player_kind kind = {
-        .type = CLIENTS_FORWARD, .sampled = SAMPLED_FORWARD, .on_readable = on_readable,
-        .log_sample = forward_log_sample, .what = "destination",
-    };
-    struct forward *f = p->f;
     const uint32_t param[LIVE_PARAMS] = {
         [RTP_WIRE_TRACKS] = p->tracks,
-        [RTP_WIRE_MTU] = (uint32_t)f->session.conf->rtsp_server.mtu,
-        [RTP_WIRE_SEED] = rtp_wire_seed(live_source_name(f->src)),
+        [RTP_WIRE_MTU] = (uint32_t)p->f->session.conf->rtsp_server.mtu,
+        [RTP_WIRE_SEED] = rtp_wire_seed(live_source_name(p->f->src)),
     };
-    err_t err;
 
-    log_trace("forward to %s: publishing", f->shown);
-    forward_begin(f);
-    session_player_join(&f->player, &f->session, &kind, f->src);
-    session_player_open(&f->player, &rtp_wire, param);
-    err = session_player_send(&f->player);
-    if (f->ending) {
-        live_sender_flush(&f->player.sender);
-        say_goodbye(p);
-    }
-    session_player_part(&f->player, err);
-    forward_log_did(f, err);
-    return err;
+    return forward_send(p->f, &rtp_wire, param, on_readable, say_goodbye);
 }
 
 static err_t converse(struct pushing *p)

@@ -4,10 +4,12 @@
 
 #include "base/backoff.h"
 #include "base/container_of.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/log_clean.h"
 #include "base/must.h"
 #include "base/random_id.h"
+#include "base/units.h"
 #include "co/co.h"
 #include "co/net/dns.h"
 #include "co/net/io_tls.h"
@@ -16,6 +18,7 @@
 #include "proto/rtmp/command.h"
 #include "wire/rtmp.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +33,195 @@
 
 /* Taken at once when a message of a destination begins: all that they have to say is short. */
 enum { AT_ONCE = 1024, RTMP_PORT = 1935 };
+
+/* ---- log lines about destinations that fail: some for each address, however many streams are
+ * forwarded there. A destination is known while a forward that failed there exists. */
+
+/* A destination that works or fails for less than that goes up and down: its pauses grow on. */
+#define SHORT CO_SECONDS(30)
+
+enum { KINDS = 8 };
+
+static const int pauses[] = { 10, 30, 60, 120, 300, 600 }; /* seconds between its lines */
+enum { PAUSES = sizeof(pauses) / sizeof(pauses[0]) };
+
+struct forward_target {
+    struct forward_target *next;
+    unsigned users, waiting; /* forwards that failed once, and those that fail now */
+    unsigned long tries;     /* that failed since it worked */
+    co_usec since;           /* it fails; 0: it does not */
+    co_usec worked_at;       /* the last time; 0: never */
+    co_usec line_at;         /* no line about the same errors before that */
+    int pause;               /* index of the next one */
+    int kinds[KINDS], n;     /* error codes that were logged */
+    bool told;               /* that it fails, but not yet that it works */
+    int port;
+    char host[];
+};
+
+/* What a line says, copied while the lock is held: a log may be slow. */
+struct line {
+    bool due;
+    unsigned waiting;
+    unsigned long tries;
+    co_usec time; /* the next pause, or how long it failed */
+};
+
+static struct forward_target *targets;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *plural(unsigned long n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* With the lock held, as all up to note_success(). */
+static struct forward_target *get(const char *host, int port)
+{
+    size_t size = strlen(host) + 1;
+    struct forward_target *t = targets;
+
+    while (t && (t->port != port || strcmp(t->host, host) != 0))
+        t = t->next;
+    if (!t) {
+        t = must(calloc(1, sizeof(*t) + size));
+        memcpy(t->host, host, size);
+        t->port = port;
+        t->next = targets;
+        targets = t;
+    }
+    t->users++;
+    return t;
+}
+
+static void put(struct forward_target *t)
+{
+    if (--t->users > 0)
+        return;
+    LIST_CUT(&targets, t);
+    free(t);
+}
+
+static void forget(struct forward_target *t)
+{
+    t->line_at = 0;
+    t->pause = t->n = 0;
+}
+
+static bool is_new(struct forward_target *t, int code)
+{
+    for (int i = 0; i < t->n; i++) {
+        if (t->kinds[i] == code)
+            return false;
+    }
+    if (t->n == KINDS)
+        return false;
+    t->kinds[t->n++] = code;
+    return true;
+}
+
+static void note_failure(struct forward_target *t, int code, struct line *line)
+{
+    co_usec now = co_now();
+    bool new_kind;
+
+    if (t->worked_at && now - t->worked_at >= SHORT)
+        forget(t);
+    t->worked_at = 0;
+    if (!t->since)
+        t->since = now;
+    t->tries++;
+    new_kind = is_new(t, code);
+    line->due = new_kind || now >= t->line_at;
+    if (!line->due)
+        return;
+    line->time = CO_SECONDS(pauses[t->pause]);
+    if (t->pause < PAUSES - 1)
+        t->pause++;
+    t->line_at = now + line->time;
+    t->told = true;
+    line->waiting = t->waiting;
+    line->tries = t->tries;
+}
+
+static void note_success(struct forward_target *t, struct line *line)
+{
+    co_usec now = co_now();
+
+    line->due = t->told;
+    line->waiting = t->waiting;
+    line->tries = t->tries;
+    line->time = t->since ? now - t->since : 0;
+    if (line->time >= SHORT)
+        forget(t);
+    t->since = 0;
+    t->tries = 0;
+    t->worked_at = now;
+    t->told = false;
+}
+
+/* ---- by the forwards */
+
+static void target_failed(struct forward_at *at, const char *host, int port, err_t why)
+{
+    struct line line = { 0 };
+    char text[400];
+
+    (void)pthread_mutex_lock(&lock);
+    if (!at->target)
+        at->target = get(host, port);
+    if (!at->waits)
+        at->target->waiting++;
+    at->waits = true;
+    note_failure(at->target, err_code(why), &line);
+    (void)pthread_mutex_unlock(&lock);
+    if (line.due)
+        log_warn("forward to %.253s:%d fails: %s; %u stream%s wait%s, %lu tr%s failed, next line "
+                 "in %lld s", host, port, err_text(why, text, sizeof(text)), line.waiting,
+                 plural(line.waiting), line.waiting == 1 ? "s" : "", line.tries,
+                 line.tries == 1 ? "y" : "ies", us_to_s(line.time));
+}
+
+/* It publishes. One line tells when the failure was logged. */
+static void target_works(struct forward_at *at)
+{
+    struct forward_target *t = at->target;
+    struct line line = { 0 };
+
+    if (!at->waits)
+        return;
+    (void)pthread_mutex_lock(&lock);
+    at->waits = false;
+    t->waiting--;
+    note_success(t, &line);
+    (void)pthread_mutex_unlock(&lock);
+    /* t stays: this forward is one of its users. Host and port never change. */
+    if (line.due)
+        log_trace("forward to %.253s:%d works again after %lld s, %lu tr%s failed, %u more "
+                  "stream%s wait%s", t->host, t->port, us_to_s(line.time), line.tries,
+                  line.tries == 1 ? "y" : "ies", line.waiting, plural(line.waiting),
+                  line.waiting == 1 ? "s" : "");
+}
+
+static void target_leave(struct forward_at *at)
+{
+    struct forward_target *t = at->target;
+
+    if (!t)
+        return;
+    (void)pthread_mutex_lock(&lock);
+    if (at->waits && --t->waiting == 0) { /* whether it works is not known any more */
+        t->since = 0;
+        t->tries = 0;
+        t->told = false;
+        t->worked_at = co_now();
+    }
+    put(t);
+    (void)pthread_mutex_unlock(&lock);
+    *at = (struct forward_at){ 0 };
+}
+
+/* ---- a forward */
 
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
                             const struct session_stream *names, struct live_source *src)
@@ -76,7 +268,7 @@ err_t forward_new_url(struct forward **out, struct session_env *env, const char 
 
 void forward_free(struct forward *f)
 {
-    forward_target_leave(&f->at);
+    target_leave(&f->at);
     (void)live_source_unref(f->src);
     session_fini(&f->session);
     free(f->host);
@@ -132,10 +324,10 @@ static err_t on_readable(struct session_player *player)
 void forward_begin(struct forward *f)
 {
     session_begin(&f->session);
-    forward_target_works(&f->at);
+    target_works(&f->at);
 }
 
-void forward_log_sample(const struct session_player *p, co_usec now)
+static void log_sample(const struct session_player *p, co_usec now)
 {
     const struct session *s = p->s;
 
@@ -163,32 +355,48 @@ void forward_log_did(struct forward *f, err_t why)
     err_free(&own);
 }
 
-static err_t send_stream(struct forward *f, const struct rtmp_url *url, uint32_t stream_id)
+err_t forward_send(struct forward *f, const struct live_format *wire,
+                   const uint32_t param[LIVE_PARAMS],
+                   err_t (*readable)(struct session_player *player),
+                   void (*goodbye)(struct forward *f))
 {
-    static const struct session_player_kind kind = {
-        .type = CLIENTS_FORWARD, .sampled = SAMPLED_FORWARD, .on_readable = on_readable,
-        .log_sample = forward_log_sample, .what = "destination",
-    };
-    const uint32_t param[LIVE_PARAMS] = {
-        [RTMP_WIRE_CHUNK_SIZE] = f->conn.out_chunk_size,
-        [RTMP_WIRE_STREAM_ID] = stream_id,
+    const struct session_player_kind kind = {
+        .type = CLIENTS_FORWARD, .sampled = SAMPLED_FORWARD, .on_readable = readable,
+        .log_sample = log_sample, .what = "destination",
     };
     struct session_player *p = &f->player;
-    err_t err, bye = NULL;
+    err_t err;
 
     log_trace("forward to %s: publishing", f->shown);
     forward_begin(f);
     session_player_join(p, &f->session, &kind, f->src);
-    session_player_open(p, &rtmp_wire, param);
+    session_player_open(p, wire, param);
     err = session_player_send(p);
     if (f->ending) {
         live_sender_flush(&p->sender);
-        bye = rtmp_client_unpublish(&f->conn, url, stream_id);
-        err_free(&bye); /* a destination that does not read it sees the connection close */
+        goodbye(f);
     }
     session_player_part(p, err);
     forward_log_did(f, err);
     return err;
+}
+
+/* A destination that does not read it sees the connection close. */
+static void unpublish(struct forward *f)
+{
+    err_t err = rtmp_client_unpublish(&f->conn, &f->to, f->stream_id);
+
+    err_free(&err);
+}
+
+static err_t send_stream(struct forward *f)
+{
+    const uint32_t param[LIVE_PARAMS] = {
+        [RTMP_WIRE_CHUNK_SIZE] = f->conn.out_chunk_size,
+        [RTMP_WIRE_STREAM_ID] = f->stream_id,
+    };
+
+    return forward_send(f, &rtmp_wire, param, on_readable, unpublish);
 }
 
 /* Who takes a stream has little to say: it gets the memory and the time of a player. */
@@ -206,35 +414,33 @@ static void bound(struct forward *f)
     f->setup.pool = env->messages;
 }
 
-static err_t ask_to_publish(struct forward *f, const struct rtmp_url *url, uint32_t *stream_id)
+static err_t ask_to_publish(struct forward *f)
 {
-    err_t err = rtmp_client_connect(&f->conn, url, NULL);
+    err_t err = rtmp_client_connect(&f->conn, &f->to, NULL);
 
-    return err ? err : rtmp_client_publish(&f->conn, url, stream_id);
+    return err ? err : rtmp_client_publish(&f->conn, &f->to, &f->stream_id);
 }
 
 err_t forward_converse(struct forward *f)
 {
     struct co_deadline ready = { 0 };
-    struct rtmp_url url;
-    uint32_t stream_id = 0;
-    err_t err = rtmp_url_parse(&url, f->url);
+    err_t err = rtmp_url_parse(&f->to, f->url);
     char *app;
 
     if (err)
         return err;
-    app = forward_app(&url, f->url);
+    app = forward_app(&f->to, f->url);
     bound(f);
     rtmp_conn_init(&f->conn, f->session.io, &f->setup);
     f->conn.message_time = f->session.conf->limits.message_timeout;
     co_deadline_set(&ready, READY, ERR_IO_TIMEOUT, "it did not take the stream");
-    err = ask_to_publish(f, &url, &stream_id);
+    err = ask_to_publish(f);
     co_deadline_cancel(&ready);
     co_stack_trim();
     if (!err)
-        err = send_stream(f, &url, stream_id);
+        err = send_stream(f);
     rtmp_conn_fini(&f->conn);
-    rtmp_url_free(&url);
+    rtmp_url_free(&f->to);
     free(app);
     return err;
 }
@@ -279,7 +485,7 @@ static void log_failed(struct forward *f, err_t *err, co_usec pause)
     forward_hide(f, *err);
     (void)err_text(*err, f->error, sizeof(f->error));
     if (err_class(*err) != ERR_CLASS_STOP)
-        forward_target_failed(&f->at, f->host, f->port, *err);
+        target_failed(&f->at, f->host, f->port, *err);
     log_debug("forward %s to %.300s, again in %lld s: %s", live_source_name(f->src), f->shown,
               us_to_s(pause), f->error);
     err_free(err);

@@ -6,7 +6,14 @@
 #include "proto/rtmp/conn.h"
 #include "proto/rtmp/url.h"
 #include "session/player.h"
-#include "sink/forward/target.h"
+
+struct forward_target; /* one host and port; all workers share it */
+
+/* What a forward keeps; zeroed at first. */
+struct forward_at {
+    struct forward_target *target; /* NULL: it never failed */
+    bool waits;                    /* it failed, and did not publish since */
+};
 
 struct forward {
     struct forward *next; /* of its stream, until it is told to end */
@@ -25,6 +32,8 @@ struct forward {
     bool ending;             /* the stream ended, or the destination is no longer wanted */
     struct rtmp_in_setup setup; /* what the destination may send */
     struct rtmp_conn conn;
+    struct rtmp_url to;      /* by RTMP: its url; what it gets the stream by */
+    uint32_t stream_id;
     struct pushing *pushing; /* of rtsp.c, while that is what it does */
     bool publishing;         /* by SRT: it has no connection that counts */
     uint64_t dropped;        /* packets, of the same */
@@ -48,7 +57,11 @@ err_t forward_converse(struct forward *f) __attribute__((warn_unused_result));
 void forward_begin(struct forward *f);
 /* It published, until it ended by `why`, which is borrowed: the line about that. */
 void forward_log_did(struct forward *f, err_t why);
-void forward_log_sample(const struct session_player *p, co_usec now);
+/* Send it over session.io until it ends; `goodbye` is for a destination that it leaves. Yields. */
+err_t forward_send(struct forward *f, const struct live_format *wire,
+                   const uint32_t param[LIVE_PARAMS],
+                   err_t (*readable)(struct session_player *player),
+                   void (*goodbye)(struct forward *f)) __attribute__((warn_unused_result));
 /* rtsp.c: one try by RTSP, over a connection of its own. Yields. */
 err_t forward_by_rtsp(struct forward *f) __attribute__((warn_unused_result));
 /* srt.c: the same by SRT, over a socket of its own. */

@@ -8,7 +8,8 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "sink/forward/srt.h"
+#include "proto/srt/caller.h"
+#include "sink/forward/forward.h"
 #include "wire/srt.h"
 
 #include <stdlib.h>

@@ -144,6 +144,53 @@ static void failed(struct hls_stream *s, const char *path, const char *why)
     }
 }
 
+/* ------------------------------------------------------------ memory */
+
+/* What it has in memory counts with what streams remember: over `limits { memory }` the largest
+ * lose it. */
+static struct hls_stream *stream_of(const struct live_keeper *k)
+{
+    return container_of(k, struct hls_stream, keeper);
+}
+
+static size_t growing(const struct hls_stream *s)
+{
+    return s->mux.now ? blocks_len(&s->mux.out) + mp4_frag_bytes(&s->mux.mp4) : 0;
+}
+
+/* Segments first, then the one that grows. */
+static size_t droppable(const struct live_keeper *k)
+{
+    const struct hls_stream *s = stream_of(k);
+    size_t idle = hls_list_idle(&s->list);
+
+    return idle > 0 ? idle : growing(s);
+}
+
+/* It goes on with the next key frame. With parts, which players know already, it ends early. */
+static void lose_growing(struct hls_stream *s)
+{
+    if (s->info.set.ll) {
+        hls_segment_close(&s->mux, segmenter_end(&s->mux.segmenter));
+        return;
+    }
+    hls_segment_drop(&s->mux);
+    mp4_frag_drop(&s->mux.mp4);
+    mp4_frag_jump(&s->mux.mp4);
+    ts_mux_drop(&s->mux.ts);
+    s->mux.segmenter.discontinuity = true;
+}
+
+static void cut(struct live_keeper *k)
+{
+    struct hls_stream *s = stream_of(k);
+
+    if (hls_list_idle(&s->list) > 0)
+        hls_list_lose(&s->list);
+    else if (s->mux.now)
+        lose_growing(s);
+}
+
 /* ------------------------------------------------------------ from the begin to the end */
 
 static bool set_path(struct hls_info *info)
@@ -164,6 +211,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
                                   struct conf *conf, const struct conf_vhost *vhost,
                                   const struct hls_format *format, uint64_t next_seq)
 {
+    static const struct live_keeping keeping = { droppable, cut };
     static const struct hls_events events = { written, list_written, failed, free_stream };
     struct hls_stream *s = must(calloc(1, sizeof(*s)));
     struct hls_info *info = &s->info;
@@ -191,7 +239,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
         return NULL;
     }
     hls_record_init(&s->store);
-    hls_limit_memory(s);
+    live_keeper_open(&s->keeper, h->env->streams, info->name, &keeping);
     if (h->env->workers)
         s->home = homes_hold(h->env->workers, info->key->path, h->env->worker);
     return s;

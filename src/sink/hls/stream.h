@@ -61,9 +61,6 @@ void hls_stream_finish_all(struct hls_stream *s);
 /* It is forgotten; with `remove` its files go, too. */
 void hls_stream_dispose(struct hls_stream *s, bool remove);
 
-/* memory_limit.c: what it has in memory counts with what streams remember */
-void hls_limit_memory(struct hls_stream *s);
-
 /* run.c: read packets */
 err_t hls_run(void *stream);          /* co_fn; gives its reference back */
 /* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
