@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_sdp_offer.c - any bytes where the offer of a WebRTC client should be: read, agreed on by a
- * wish that its first byte chooses, answered; and that answer read again. */
+ * spec that its first byte chooses, answered; and that answer read again. */
 #include "fuzz.h"
 #include "proto/sdp/agree.h"
 
 #include <assert.h>
 #include <string.h>
 
-static struct sdp_wish wish_of(uint8_t b)
+static struct sdp_spec wish_of(uint8_t b)
 {
     static const enum av_codec videos[] = { AV_CODEC_NONE, AV_H264, AV_H265, AV_VP8 };
-    struct sdp_wish w = { .publish = b & 1, .nack = b & 2, .twcc = b & 4, .dtls_active = b & 8,
+    struct sdp_spec w = { .publish = b & 1, .nack = b & 2, .twcc = b & 4, .dtls_active = b & 8,
                           .channels = b & 16 ? 2 : 1, .none = { [AV_AUDIO] = b & 32 } };
 
     w.codec[AV_VIDEO] = videos[b >> 6];
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct sdp_offer o;
     static struct sdp_agreed a;
-    struct sdp_wish w = wish_of(size > 0 ? data[0] : 0);
+    struct sdp_spec w = wish_of(size > 0 ? data[0] : 0);
     err_t err;
 
     if (size == 0)

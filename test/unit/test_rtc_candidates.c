@@ -113,7 +113,7 @@ static void test_rows(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct session_env env = { 0 };
         static struct rtc_service s;
-        struct rtc_ask ask = { 0 };
+        struct rtc_request req = { 0 };
         struct sdp_candidate out[SDP_CANDIDATES_MAX];
         char conf[512], text[1024] = "";
         size_t at = 0;
@@ -124,10 +124,10 @@ static void test_rows(void **state)
                        rows[i].conf);
         env.conf = mem_conf(conf);
         plug(rows[i].interfaces);
-        ask.host = strdup(rows[i].host);
-        ask.eip = strdup(rows[i].eip);
+        req.host = strdup(rows[i].host);
+        req.eip = strdup(rows[i].eip);
         for (int again = 0; again < 2; again++) { /* the same, out of what is kept */
-            unsigned n = rtc_candidates(&s, &ask, out);
+            unsigned n = rtc_candidates(&s, &req, out);
 
             at = 0;
             text[0] = '\0';
@@ -137,8 +137,8 @@ static void test_rows(void **state)
             assert_string_equal(text, rows[i].want);
         }
         rtc_candidates_free(&s);
-        free(ask.host);
-        free(ask.eip);
+        free(req.host);
+        free(req.eip);
         env.conf = conf_unref(env.conf);
     }
 }

@@ -5,7 +5,7 @@
 #include "io_mem.h"
 #include "serve/http/http.h"
 #include "serve/http/mux.h"
-#include "serve/rtc/ask.h"
+#include "serve/rtc/request.h"
 #include "serve/rtc/http.h"
 
 #include <stdio.h>
@@ -23,12 +23,12 @@ static const char *or_none(const char *text)
     return text && *text ? text : "-";
 }
 
-void rtc_ask(struct session_env *env, struct rtc_ask *a)
+void rtc_request_answer(struct session_env *env, struct rtc_request *a)
 {
     static const char *const kinds[] = { "publish", "play", "delete", "restart" };
 
     (void)env;
-    if (a->kind == RTC_ASK_PUBLISH || a->kind == RTC_ASK_PLAY)
+    if (a->kind == RTC_REQUEST_PUBLISH || a->kind == RTC_REQUEST_PLAY)
         (void)snprintf(asked, sizeof(asked), "%s %s/%s/%s %s %s %s %s v%d a%d %d%d %s:%s %.*s",
                        kinds[a->kind], a->vhost, a->app, a->stream, or_none(a->param), a->tc_url,
                        or_none(a->bearer), or_none(a->eip), a->vcodec, a->acodec, a->no_srtp,
@@ -52,7 +52,7 @@ void rtc_ask(struct session_env *env, struct rtc_ask *a)
     }
 }
 
-void rtc_ask_free(struct rtc_ask *a)
+void rtc_request_free(struct rtc_request *a)
 {
     char *all[] = { a->vhost, a->app, a->stream, a->param, a->tc_url, a->page_url, a->user_agent,
                     a->ip, a->bearer, a->host, a->eip, a->offer, a->text, a->answer };

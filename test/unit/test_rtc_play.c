@@ -254,18 +254,18 @@ static void who_has_just_come_catches_up_in_turns(void **state)
 
 static void wishes_are_what_the_stream_has(void **state)
 {
-    struct sdp_wish wish = { 0 };
+    struct sdp_spec spec = { 0 };
     struct rtc_listener *g;
 
     (void)state;
     audience_begin_show(AUDIENCE_CONF("", ""), 10, 25);
     g = audience_come(false, SRTP_NONE);
-    rtc_play_wish(&g->peer, &wish);
-    assert_int_equal(wish.codec[AV_VIDEO], AV_H264);
-    assert_int_equal(wish.codec[AV_AUDIO], AV_OPUS);
-    assert_int_equal(wish.profile[0], 0x64);
-    assert_int_equal(wish.channels, 2);
-    assert_false(wish.none[AV_VIDEO] || wish.none[AV_AUDIO]);
+    rtc_play_spec(&g->peer, &spec);
+    assert_int_equal(spec.codec[AV_VIDEO], AV_H264);
+    assert_int_equal(spec.codec[AV_AUDIO], AV_OPUS);
+    assert_int_equal(spec.profile[0], 0x64);
+    assert_int_equal(spec.channels, 2);
+    assert_false(spec.none[AV_VIDEO] || spec.none[AV_AUDIO]);
     audience_leave_all();
     audience_unpublish();
     audience_end();

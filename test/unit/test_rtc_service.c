@@ -66,7 +66,7 @@ static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     assert_int_equal(env_published(env)->begun, 1);
     assert_int_equal(stat_now().waiting, 1);
     assert_int_equal(g.theirs[0], 'A');
@@ -97,7 +97,7 @@ static void test_a_payload_type_is_dropped_on_purpose(void **state)
     (void)state;
     begin("", "drop_for_pt 96;");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     rtc_guest_packet(&g, 96);
     rtc_guest_packet(&g, 97);
@@ -123,7 +123,7 @@ static void test_a_black_hole_is_shown_what_comes(void **state)
     server = text;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 20 && in[0] == 0);
     assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 13 && in[0] == 22); /* its handshake */
@@ -156,7 +156,7 @@ static void test_certificates_are_as_configured(void **state)
     begin("", "");
     for (unsigned i = 0; i < 2; i++) {
         rtc_guest_open(&g[i], port);
-        assert_int_equal(rtc_guest_ask(&g[i], env, RTC_ASK_PLAY, "s"), 201);
+        assert_int_equal(rtc_guest_ask(&g[i], env, RTC_REQUEST_PLAY, "s"), 201);
         assert_true(rtc_guest_connects(&g[i]));
         assert_true(strncmp(dtls_cipher(g[i].dtls), "ECDHE-ECDSA", 11) == 0);
     }
@@ -168,7 +168,7 @@ static void test_certificates_are_as_configured(void **state)
     rtc_protocol.reload(&rtc_service_of(env)->base);
     server = "";
     rtc_guest_open(&g[2], port);
-    assert_int_equal(rtc_guest_ask(&g[2], env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g[2], env, RTC_REQUEST_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g[2]));
     assert_true(strncmp(dtls_cipher(g[2].dtls), "ECDHE-RSA", 9) == 0);
     assert_true(newest()->identity == rtc_service_of(env)->identity[1] && newest()->identity != made);
@@ -185,7 +185,7 @@ static void test_a_player_has_no_coroutine_and_ends(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
     UNTIL(env->connections->count == 0);
     assert_true(rtc_guest_connects(&g));
     assert_int_equal(stat_now().players, 1);
@@ -206,7 +206,7 @@ static void test_a_handshake_with_another_certificate_ends_it(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
     assert_true(rtc_guest_checks(&g));
     rtc_guest_shakes_wrongly(&g);
     UNTIL(stat_now().sessions == 0);
@@ -220,23 +220,23 @@ static void test_refusals_have_their_status(void **state)
 {
     static const struct {
         const char *top, *vhost, *stream, *offer; /* its codec; or not even that */
-        enum rtc_ask_kind kind;
+        enum rtc_request_kind kind;
         int status, code;
     } rows[] = {
-        { "", "", "s", "H264", RTC_ASK_PLAY, 201, 0 },
-        { "", "", "s", "", RTC_ASK_PLAY, 400, 5043 },
-        { "", "", "s", "x", RTC_ASK_PLAY, 400, 5012 },
-        { "", "", "s", "NONE", RTC_ASK_PLAY, 400, 5018 },
-        { "", "", "s", "NONE", RTC_ASK_PUBLISH, 400, 5018 },
-        { "", "", "off", "H264", RTC_ASK_PLAY, 403, 5021 },
-        { "", "} security { enabled on; deny play all;", "s", "H264", RTC_ASK_PLAY, 401, 2048 },
-        { "", "} security { enabled on; deny publish all;", "s", "H264", RTC_ASK_PUBLISH, 401,
+        { "", "", "s", "H264", RTC_REQUEST_PLAY, 201, 0 },
+        { "", "", "s", "", RTC_REQUEST_PLAY, 400, 5043 },
+        { "", "", "s", "x", RTC_REQUEST_PLAY, 400, 5012 },
+        { "", "", "s", "NONE", RTC_REQUEST_PLAY, 400, 5018 },
+        { "", "", "s", "NONE", RTC_REQUEST_PUBLISH, 400, 5018 },
+        { "", "", "off", "H264", RTC_REQUEST_PLAY, 403, 5021 },
+        { "", "} security { enabled on; deny play all;", "s", "H264", RTC_REQUEST_PLAY, 401, 2048 },
+        { "", "} security { enabled on; deny publish all;", "s", "H264", RTC_REQUEST_PUBLISH, 401,
           2048 },
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct rtc_ask a;
+        struct rtc_request a;
 
         begin(rows[i].top, rows[i].vhost);
         a = rtc_ask_of(rows[i].kind, rows[i].stream, strlen(rows[i].offer) < 4 ? strdup(rows[i].offer)
@@ -245,12 +245,12 @@ static void test_refusals_have_their_status(void **state)
             free(a.vhost);
             a.vhost = strdup("off.com");
         }
-        rtc_ask(env, &a);
+        rtc_request_answer(env, &a);
         if (a.status != rows[i].status || a.code != rows[i].code)
             fail_msg("row %zu: %d, %d, %s", i, a.status, a.code, a.text ? a.text : "");
         assert_int_equal(a.status == 201, a.answer != NULL);
         assert_int_equal(a.status != 201, a.text != NULL);
-        rtc_ask_free(&a);
+        rtc_request_free(&a);
         finish();
     }
 }
@@ -261,9 +261,9 @@ static void test_one_stream_has_one_publisher(void **state)
 
     (void)state;
     begin("", "} publish { takeover off;");
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 409);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "t"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 409);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "t"), 201);
     finish();
 }
 
@@ -274,13 +274,13 @@ static void test_sessions_are_limited(void **state)
     (void)state;
     begin("max_connections 3;", "");
     for (int i = 0; i < 3; i++)
-        assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 503);
+        assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 503);
     finish();
     begin("max_connections 100;", "");
     for (int i = 0; i < RTC_PENDING_OF_ADDRESS; i++)
-        assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 503);
+        assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 503);
     rtc_guest_open(&g, port);
     finish();
     rtc_guest_close(&g);
@@ -288,17 +288,17 @@ static void test_sessions_are_limited(void **state)
 
 /* ---- later */
 
-static int later(enum rtc_ask_kind kind, const char *session, const char *token, const char *ufrag)
+static int later(enum rtc_request_kind kind, const char *session, const char *token, const char *ufrag)
 {
-    struct rtc_ask a = { .kind = kind };
+    struct rtc_request a = { .kind = kind };
     int status;
 
     (void)snprintf(a.session, sizeof(a.session), "%s", session);
     (void)snprintf(a.token, sizeof(a.token), "%s", token);
     (void)snprintf(a.fragment.ufrag, sizeof(a.fragment.ufrag), "%s", ufrag);
-    rtc_ask(env, &a);
+    rtc_request_answer(env, &a);
     status = a.status;
-    rtc_ask_free(&a);
+    rtc_request_free(&a);
     return status;
 }
 
@@ -309,14 +309,14 @@ static void test_delete_needs_the_token_and_ends_it(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
-    assert_int_equal(later(RTC_ASK_DELETE, g.session, "0123456789abcdef", ""), 403);
-    assert_int_equal(later(RTC_ASK_DELETE, g.session, "", ""), 403);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
+    assert_int_equal(later(RTC_REQUEST_DELETE, g.session, "0123456789abcdef", ""), 403);
+    assert_int_equal(later(RTC_REQUEST_DELETE, g.session, "", ""), 403);
     assert_int_equal(stat_now().sessions, 1);
-    assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
+    assert_int_equal(later(RTC_REQUEST_DELETE, g.session, g.token, ""), 200);
     UNTIL(stat_now().sessions == 0);
-    assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
-    assert_int_equal(later(RTC_ASK_DELETE, "", "", ""), 200);
+    assert_int_equal(later(RTC_REQUEST_DELETE, g.session, g.token, ""), 200);
+    assert_int_equal(later(RTC_REQUEST_DELETE, "", "", ""), 200);
     rtc_guest_close(&g);
     finish();
 }
@@ -324,26 +324,26 @@ static void test_delete_needs_the_token_and_ends_it(void **state)
 static void test_ice_restarts(void **state)
 {
     struct rtc_guest g;
-    struct rtc_ask a = { .kind = RTC_ASK_RESTART };
+    struct rtc_request a = { .kind = RTC_REQUEST_RESTART };
 
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
-    assert_int_equal(later(RTC_ASK_RESTART, g.session, g.token, g.ours), 204);
-    assert_int_equal(later(RTC_ASK_RESTART, g.session, g.token, ""), 204);
-    assert_int_equal(later(RTC_ASK_RESTART, "Axxxxxxx:guest", g.token, "new"), 404);
+    assert_int_equal(later(RTC_REQUEST_RESTART, g.session, g.token, g.ours), 204);
+    assert_int_equal(later(RTC_REQUEST_RESTART, g.session, g.token, ""), 204);
+    assert_int_equal(later(RTC_REQUEST_RESTART, "Axxxxxxx:guest", g.token, "new"), 404);
     (void)snprintf(a.session, sizeof(a.session), "%s", g.session);
     (void)snprintf(a.token, sizeof(a.token), "%s", g.token);
     (void)snprintf(a.fragment.ufrag, sizeof(a.fragment.ufrag), "newguest");
     (void)snprintf(a.fragment.pwd, sizeof(a.fragment.pwd), RTC_GUEST_PWD);
     (void)snprintf(a.etag, sizeof(a.etag), "wrong");
-    rtc_ask(env, &a);
+    rtc_request_answer(env, &a);
     assert_int_equal(a.status, 412);
     a.etag[0] = '\0';
     a.status = 0;
-    rtc_ask(env, &a);
+    rtc_request_answer(env, &a);
     assert_int_equal(a.status, 200);
     rtc_guest_check(&g, g.pwd, true); /* the old name is nobody's */
     UNTIL(stat_now().strangers == 1);
@@ -352,8 +352,8 @@ static void test_ice_restarts(void **state)
     assert_true(rtc_guest_checks(&g));
     rtc_guest_packet(&g, 201); /* its keys are the same */
     UNTIL(stat_now().rtcp_in == 1);
-    rtc_ask_free(&a);
-    assert_int_equal(later(RTC_ASK_DELETE, g.session, g.token, ""), 200);
+    rtc_request_free(&a);
+    assert_int_equal(later(RTC_REQUEST_DELETE, g.session, g.token, ""), 200);
     UNTIL(stat_now().sessions == 0);
     rtc_guest_close(&g);
     finish();
@@ -370,7 +370,7 @@ static void test_strangers_move_nothing(void **state)
     begin("", "");
     rtc_guest_open(&g, port);
     rtc_guest_open(&thief, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     (void)snprintf(thief.theirs, sizeof(thief.theirs), "%s", g.theirs);
     (void)snprintf(thief.ours, sizeof(thief.ours), "%s", g.ours);
@@ -399,7 +399,7 @@ static void test_who_moves_is_found_again(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     old = g.socket;
     assert_ok(udp_open(&g.socket, "127.0.0.1", 0, &opts));
@@ -431,9 +431,9 @@ static void test_a_neighbour_keeps_its_address(void **state)
     begin("", "");
     rtc_guest_open(&g, port);
     rtc_guest_open(&thief, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
-    assert_int_equal(rtc_guest_ask(&thief, env, RTC_ASK_PUBLISH, "t"), 201);
+    assert_int_equal(rtc_guest_ask(&thief, env, RTC_REQUEST_PUBLISH, "t"), 201);
     assert_true(rtc_guest_connects(&thief));
     forge(&g, &thief, &forged);
     for (int i = 0; i < 20; i++)
@@ -456,10 +456,10 @@ static void test_a_new_session_takes_the_address_of_one_that_is_gone(void **stat
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     next = g;
-    assert_int_equal(rtc_guest_ask(&next, env, RTC_ASK_PUBLISH, "t"), 201);
+    assert_int_equal(rtc_guest_ask(&next, env, RTC_REQUEST_PUBLISH, "t"), 201);
     forge(&g, &next, &again);
     assert_true(rtc_guest_checks(&again));
     assert_true(rtc_guest_answers(&again));
@@ -481,7 +481,7 @@ static void test_who_sends_rubbish_is_not_read(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     for (int i = 0; i < 1500; i++) {
         rtc_guest_forged(&g, 96);
@@ -502,25 +502,25 @@ static void test_who_sends_rubbish_is_not_read(void **state)
 static void test_in_the_clear_is_for_this_machine(void **state)
 {
     struct rtc_guest g;
-    struct rtc_ask a;
+    struct rtc_request a;
 
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    a = rtc_ask_of(RTC_ASK_PLAY, "s", rtc_offer_of(RTC_ASK_PLAY, "guest", "H264"));
+    a = rtc_ask_of(RTC_REQUEST_PLAY, "s", rtc_offer_of(RTC_REQUEST_PLAY, "guest", "H264"));
     a.no_dtls = true;
     free(a.ip);
     a.ip = strdup("192.0.2.1");
-    rtc_ask(env, &a);
+    rtc_request_answer(env, &a);
     assert_int_equal(a.status, 401);
-    rtc_ask_free(&a);
-    a = rtc_ask_of(RTC_ASK_PUBLISH, "s", rtc_offer_of(RTC_ASK_PUBLISH, "guest", "H264"));
+    rtc_request_free(&a);
+    a = rtc_ask_of(RTC_REQUEST_PUBLISH, "s", rtc_offer_of(RTC_REQUEST_PUBLISH, "guest", "H264"));
     a.no_dtls = true;
-    rtc_ask(env, &a);
+    rtc_request_answer(env, &a);
     assert_int_equal(a.status, 201);
     rtc_guest_read(&g, a.answer);
     strcpy(g.ours, "guest");
-    rtc_ask_free(&a);
+    rtc_request_free(&a);
     assert_true(rtc_guest_checks(&g));
     assert_int_equal(stat_now().publishers, 1); /* that was all */
     rtc_guest_packet(&g, 96);
@@ -538,11 +538,11 @@ static void test_silence_ends_it(void **state)
     (void)state;
     begin("", "stun_timeout 1;");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
     UNTIL(stat_now().sessions == 0);
     assert_int_equal(stat_now().timeouts, 1);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
     newest()->answered -= CO_SECONDS(30); /* it never connects */
     rtc_peer_set_timer(newest(), co_clock());
     UNTIL(stat_now().sessions == 0);
@@ -557,8 +557,8 @@ static void test_who_is_kicked_ends(void **state)
 
     (void)state;
     begin("", "");
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PUBLISH, "s"), 201);
     for (int i = 0; i < 2; i++) {
         struct client *c = clients_find(env->clients, newest()->base.cid);
 
@@ -576,11 +576,11 @@ static void test_the_server_quits(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    assert_int_equal(rtc_guest_ask(&g, env, RTC_ASK_PLAY, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&g, env, RTC_REQUEST_PLAY, "s"), 201);
     assert_true(rtc_guest_connects(&g));
-    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, env, RTC_ASK_PUBLISH, "s"), 201);
+    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, env, RTC_REQUEST_PUBLISH, "s"), 201);
     datagram_service_refuse(&rtc_service_of(env)->base);
-    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, env, RTC_ASK_PLAY, "s"), 503);
+    assert_int_equal(rtc_guest_ask(&(struct rtc_guest){ 0 }, env, RTC_REQUEST_PLAY, "s"), 503);
     finish();
     assert_true(rtc_guest_hears_bye(&g));
     rtc_guest_close(&g);

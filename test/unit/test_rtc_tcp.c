@@ -140,7 +140,7 @@ static void test_a_session_lives_over_tcp_at_its_worker(void **state)
     for (unsigned worker = 0; worker < 2; worker++) {
         struct rtc_guest g = { 0 };
 
-        assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, worker ? "b" : "a"), 201);
+        assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_REQUEST_PLAY, worker ? "b" : "a"), 201);
         assert_int_equal(g.theirs[0], worker ? 'B' : 'A');
         live(&g, worker);
         UNTIL(sessions(worker) == 0);
@@ -179,7 +179,7 @@ static void test_a_session_outlives_its_connection(void **state)
     struct rtc_guest g = { .tcp = call() };
 
     (void)state;
-    assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, "a"), 201);
+    assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_REQUEST_PLAY, "a"), 201);
     assert_true(rtc_guest_checks(&g));
     io_close(g.tcp);
     UNTIL(two_env[0].connections->count == 1);
@@ -205,7 +205,7 @@ static void test_a_connection_of_no_session_is_closed(void **state)
     size_t n;
 
     (void)state;
-    assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_ASK_PLAY, "a"), 201);
+    assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_REQUEST_PLAY, "a"), 201);
     assert_true(rtc_guest_checks(&g));
     rtc_guest_check(&none, none.pwd, true);
     assert_true(rtc_guest_shakes(&g));

@@ -90,13 +90,13 @@ static void a_session_has_few_places(const struct rtc_guest *g)
 
 static void end_of(struct rtc_guest *g)
 {
-    struct rtc_ask a = { .kind = RTC_ASK_DELETE };
+    struct rtc_request a = { .kind = RTC_REQUEST_DELETE };
 
     (void)snprintf(a.session, sizeof(a.session), "%s", g->session);
     (void)snprintf(a.token, sizeof(a.token), "%s", g->token);
-    rtc_ask(&two_env[0], &a);
+    rtc_request_answer(&two_env[0], &a);
     assert_int_equal(a.status, 200);
-    rtc_ask_free(&a);
+    rtc_request_free(&a);
     rtc_guest_close(g);
 }
 
@@ -111,7 +111,7 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
         uint64_t passed = stat_of(0).passed;
 
         rtc_guest_open(&g[i], port);
-        assert_int_equal(rtc_guest_ask(&g[i], &two_env[0], i ? RTC_ASK_PLAY : RTC_ASK_PUBLISH,
+        assert_int_equal(rtc_guest_ask(&g[i], &two_env[0], i ? RTC_REQUEST_PLAY : RTC_REQUEST_PUBLISH,
                                        "s"), 201);
         assert_int_equal(g[i].theirs[0], 'B');
         assert_true(rtc_guest_connects(&g[i]));
@@ -148,7 +148,7 @@ static void test_names_that_were_asked_for_are_found(void **state)
         for (unsigned i = 0; i < COUNT(of); i++) {
             rtc_guest_open(&g[i], port);
             strcpy(g[i].wish, of[i].wish);
-            assert_int_equal(rtc_guest_ask(&g[i], &two_env[0], RTC_ASK_PLAY, "s"), 201);
+            assert_int_equal(rtc_guest_ask(&g[i], &two_env[0], RTC_REQUEST_PLAY, "s"), 201);
             assert_int_equal(strcmp(g[i].theirs, of[i].wish) == 0, of[i].given);
             assert_true(rtc_guest_connects(&g[i]));
             rtc_guest_packet(&g[i], 201);

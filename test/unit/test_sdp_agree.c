@@ -10,7 +10,7 @@
 
 static struct sdp_agreed agreed;
 
-static err_t agree_on(const char *text, const struct sdp_wish *w)
+static err_t agree_on(const char *text, const struct sdp_spec *w)
 {
     static struct sdp_offer offer;
     err_t err;
@@ -48,7 +48,7 @@ static const char *shape(void)
 
 static const struct {
     const char *name, *offer;
-    struct sdp_wish wish;
+    struct sdp_spec spec;
     const char *want;
 } rows[] = {
     { "Chromium publishes", offer_chrome_publish, SEND,
@@ -111,7 +111,7 @@ static void test_rows(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);
-        assert_ok(agree_on(rows[i].offer, &rows[i].wish));
+        assert_ok(agree_on(rows[i].offer, &rows[i].spec));
         assert_string_equal(shape(), rows[i].want);
     }
 }
@@ -178,7 +178,7 @@ static void test_wrong(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        struct sdp_wish w = { .publish = wrong[i].publish, .nack = true, .twcc = true };
+        struct sdp_spec w = { .publish = wrong[i].publish, .nack = true, .twcc = true };
         char *text = replaced(wrong[i].offer, wrong[i].from, wrong[i].to);
 
         print_message("  %s\n", wrong[i].name);
@@ -190,7 +190,7 @@ static void test_wrong(void **state)
 /* A player whose offer lacks the codec of the stream reads both lists. */
 static void test_lists(void **state)
 {
-    struct sdp_wish w = PLAY(.codec = { AV_H265 });
+    struct sdp_spec w = PLAY(.codec = { AV_H265 });
     err_t err = agree_on(offer_aiortc, &w);
     char text[512], *silent;
 
@@ -214,11 +214,11 @@ static void test_transport(void **state)
         { "actpass", "active", true, false },   { "actpass", "passive", false, true },
         { "a=setup:actpass", "", true, false },
     };
-    static const struct sdp_wish send = SEND;
+    static const struct sdp_spec send = SEND;
 
     (void)state;
     for (size_t i = 0; i < COUNT(setups); i++) {
-        struct sdp_wish w = { .dtls_active = setups[i].ours };
+        struct sdp_spec w = { .dtls_active = setups[i].ours };
         char *text = replaced(offer_chrome_play, setups[i].from, setups[i].to);
 
         assert_ok(agree_on(text, &w));
@@ -230,7 +230,7 @@ static void test_transport(void **state)
     assert_string_equal(agreed.peer_pwd, "8pVqzIbnXdYrHXVfJ0VhZ1");
     assert_int_equal(agreed.fingerprint.kind, DTLS_SHA256);
     assert_int_equal(agreed.fingerprint.v[1], 0x2c);
-    assert_ok(agree_on(offer_aiortc, &(struct sdp_wish){ .nack = true }));
+    assert_ok(agree_on(offer_aiortc, &(struct sdp_spec){ .nack = true }));
     assert_int_equal(agreed.fingerprint.kind, DTLS_SHA512);
     /* That of a rejected section, where the group is named by it. */
     assert_ok(agree_on(offer_much, &send));
@@ -239,7 +239,7 @@ static void test_transport(void **state)
 
 static void test_sources(void **state)
 {
-    static const struct sdp_wish send = SEND;
+    static const struct sdp_spec send = SEND;
 
     (void)state;
     assert_ok(agree_on(offer_chrome_publish, &send));
@@ -259,7 +259,7 @@ static void test_extensions(void **state)
 {
     static const struct {
         const char *name, *offer;
-        struct sdp_wish wish;
+        struct sdp_spec spec;
         uint8_t ext[SDP_EXTS];
     } exts[] = {
         { "Chromium publishes", offer_chrome_publish, SEND, { 4, 10, 11, 2, 3, 0, 0, 13, 0 } },
@@ -272,7 +272,7 @@ static void test_extensions(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(exts); i++) {
         print_message("  %s\n", exts[i].name);
-        assert_ok(agree_on(exts[i].offer, &exts[i].wish));
+        assert_ok(agree_on(exts[i].offer, &exts[i].spec));
         assert_memory_equal(agreed.tracks[AV_VIDEO].ext, exts[i].ext, SDP_EXTS);
     }
 }
@@ -343,7 +343,7 @@ static void test_play_answer(void **state)
         "a=ssrc:22 msid:cnamecnm cnamecnm-video\r\n";
 
     (void)state;
-    assert_ok(agree_on(offer_chrome_play, &(struct sdp_wish){ .nack = true }));
+    assert_ok(agree_on(offer_chrome_play, &(struct sdp_spec){ .nack = true }));
     agreed.tracks[AV_AUDIO].ssrc = 11;
     agreed.tracks[AV_VIDEO].ssrc = 21;
     agreed.tracks[AV_VIDEO].rtx_ssrc = 22;
@@ -353,7 +353,7 @@ static void test_play_answer(void **state)
 /* Sections keep their places and mids; BUNDLE has what is taken. */
 static void test_rejected(void **state)
 {
-    static const struct sdp_wish send = SEND;
+    static const struct sdp_spec send = SEND;
     const char *text;
 
     (void)state;
@@ -379,7 +379,7 @@ static void test_nacks(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(of); i++) {
-        struct sdp_wish w = { .publish = true, .twcc = true, .nack = of[i].nack };
+        struct sdp_spec w = { .publish = true, .twcc = true, .nack = of[i].nack };
 
         assert_ok(agree_on(of[i].offer, &w));
         assert_int_equal(count(written(false), " nack"), of[i].n);
@@ -390,7 +390,7 @@ static void test_nacks(void **state)
 static void test_clocks(void **state)
 {
     static const char more[] = "a=rtcp-fb:106 rrtr\r\n";
-    static const struct { const char *offer; struct sdp_wish wish; unsigned n; } of[] = {
+    static const struct { const char *offer; struct sdp_spec spec; unsigned n; } of[] = {
         { offer_chrome_play, PLAY(), 1 }, { offer_chrome_publish, SEND, 0 },
     };
 
@@ -400,14 +400,14 @@ static void test_clocks(void **state)
 
         assert_in_range(snprintf(offer, sizeof(offer), "%s%s", of[i].offer, more), 1,
                         sizeof(offer) - 1);
-        assert_ok(agree_on(offer, &of[i].wish));
+        assert_ok(agree_on(offer, &of[i].spec));
         assert_int_equal(count(written(false), " rrtr\r\n"), of[i].n);
     }
 }
 
 static void test_publish_answer(void **state)
 {
-    static const struct sdp_wish send = SEND;
+    static const struct sdp_spec send = SEND;
     const char *text;
 
     (void)state;
@@ -422,7 +422,7 @@ static void test_publish_answer(void **state)
     assert_ok(agree_on(offer_chrome_simulcast, &send));
     assert_non_null(strstr(written(false), "a=rid:h recv\r\na=rid:m recv\r\na=rid:l recv\r\n"
                                            "a=simulcast:recv h;m;l\r\n"));
-    assert_ok(agree_on(offer_chrome_play, &(struct sdp_wish){ .none = { true, false } }));
+    assert_ok(agree_on(offer_chrome_play, &(struct sdp_spec){ .none = { true, false } }));
     text = written(false);
     assert_int_equal(count(text, "a=inactive"), 1);
     assert_int_equal(count(text, "a=sendonly"), 1);
@@ -437,7 +437,7 @@ static void test_both_ways(void **state)
     (void)state;
     ours.fingerprint = finger;
     for (int publish = 0; publish < 2; publish++) {
-        struct sdp_wish w = { .publish = publish, .nack = true, .twcc = true };
+        struct sdp_spec w = { .publish = publish, .nack = true, .twcc = true };
         char *offer, *answer;
 
         assert_ok(agree_on(publish ? offer_chrome_publish : offer_chrome_play, &w));
@@ -469,7 +469,7 @@ static void test_both_ways(void **state)
 /* Cut at every line, it is agreed on or not; the answer is within its limit. */
 static void test_cut(void **state)
 {
-    static const struct sdp_wish send = SEND;
+    static const struct sdp_spec send = SEND;
 
     (void)state;
     for (const char *at = offer_chrome_publish; at; at = strstr(at + 1, "\r\n")) {

@@ -61,7 +61,7 @@ static enum h264_class class_of(unsigned idc, unsigned constraints)
     }
 }
 
-static int score_h264(const struct sdp_type *t, const struct sdp_wish *w)
+static int score_h264(const struct sdp_type *t, const struct sdp_spec *w)
 {
     /* By what the stream is, and what the type says. */
     static const uint8_t likes[H264_CLASSES][H264_CLASSES] = {
@@ -92,7 +92,7 @@ static bool says(const struct sdp_type *t, const char *name, const char *value)
     return !said || strncasecmp(said, value, strlen(value)) == 0;
 }
 
-static int score_of(const struct sdp_type *t, enum av_codec codec, const struct sdp_wish *w)
+static int score_of(const struct sdp_type *t, enum av_codec codec, const struct sdp_spec *w)
 {
     if (!is_of(t, codec) || strlen(t->fmtp) >= SDP_FMTP_MAX)
         return NO;
@@ -111,7 +111,7 @@ static int score_of(const struct sdp_type *t, enum av_codec codec, const struct 
 }
 
 static const struct sdp_type *best_of(const struct sdp_section *s, enum av_codec codec,
-                                      const struct sdp_wish *w)
+                                      const struct sdp_spec *w)
 {
     const struct sdp_type *best = NULL;
     int most = NO;
@@ -129,7 +129,7 @@ static const struct sdp_type *best_of(const struct sdp_section *s, enum av_codec
 
 /* ---- what is of that type */
 
-static unsigned feedback_of(const struct sdp_type *t, const struct sdp_wish *w)
+static unsigned feedback_of(const struct sdp_type *t, const struct sdp_spec *w)
 {
     unsigned fb = t->feedback;
 
@@ -169,7 +169,7 @@ static void add_param(char fmtp[SDP_FMTP_MAX], const char *name)
 }
 
 /* What of Opus is stereo is said, or browsers mix it down. */
-static void choose_stereo(struct sdp_track *t, const struct sdp_wish *w)
+static void choose_stereo(struct sdp_track *t, const struct sdp_spec *w)
 {
     t->stereo = is_one(t->fmtp, "stereo") || is_one(t->fmtp, "sprop-stereo") ||
                 (!w->publish && w->channels == 2);
@@ -182,7 +182,7 @@ static void choose_stereo(struct sdp_track *t, const struct sdp_wish *w)
 }
 
 static void set_type(struct sdp_track *t, const struct sdp_section *s, const struct sdp_type *type,
-                     enum av_codec codec, const struct sdp_wish *w)
+                     enum av_codec codec, const struct sdp_spec *w)
 {
     const char *mode = sdp_param(type->fmtp, "packetization-mode");
 
@@ -215,7 +215,7 @@ static void add_name(struct list *l, const char *name)
     l->n += more > 0 ? (size_t)more : 0;
 }
 
-static err_t none_fits(const struct sdp_section *s, enum av_codec wanted, const struct sdp_wish *w)
+static err_t none_fits(const struct sdp_section *s, enum av_codec wanted, const struct sdp_spec *w)
 {
     unsigned kind = s->kind == SDP_VIDEO ? AV_VIDEO : AV_AUDIO;
     struct list theirs = { .text = "" }, ours = { .text = "" };
@@ -232,7 +232,7 @@ static err_t none_fits(const struct sdp_section *s, enum av_codec wanted, const 
 }
 
 /* Fills in what is of the payload type. ERR_RTC_NEGOTIATE: none fits, with what both have. */
-static err_t sdp_choose(struct sdp_track *t, const struct sdp_section *s, const struct sdp_wish *w)
+static err_t sdp_choose(struct sdp_track *t, const struct sdp_section *s, const struct sdp_spec *w)
 {
     unsigned kind = s->kind == SDP_VIDEO ? AV_VIDEO : AV_AUDIO;
     enum av_codec wanted = w->none[kind] ? AV_CODEC_NONE : w->codec[kind];
@@ -324,7 +324,7 @@ static void take_sources(struct sdp_track *t, const struct sdp_section *s)
 
 /* What the offer has and is of use in that direction; ids that fit the short form alone. */
 static void take_extensions(struct sdp_track *t, const struct sdp_section *s,
-                            const struct sdp_wish *w)
+                            const struct sdp_spec *w)
 {
     for (int e = 0; e < SDP_EXTS; e++) {
         if (s->ext[e] <= EXT_ID_MAX)
@@ -339,7 +339,7 @@ static void take_extensions(struct sdp_track *t, const struct sdp_section *s,
 }
 
 static err_t take(struct sdp_agreed *out, unsigned at, const struct sdp_section *s,
-                  const struct sdp_wish *w)
+                  const struct sdp_spec *w)
 {
     unsigned kind = s->kind == SDP_VIDEO ? AV_VIDEO : AV_AUDIO;
     struct sdp_track *t = &out->tracks[kind];
@@ -365,7 +365,7 @@ static err_t take(struct sdp_agreed *out, unsigned at, const struct sdp_section 
 
 /* The first of each kind that can be; others are rejected. */
 static err_t take_tracks(struct sdp_agreed *out, const struct sdp_offer *o,
-                         const struct sdp_wish *w)
+                         const struct sdp_spec *w)
 {
     bool tried[SDP_TRACKS] = { false };
     unsigned taken = 0;
@@ -451,21 +451,21 @@ static err_t take_dtls(struct sdp_agreed *out, const struct sdp_offer *o, bool a
     return NULL;
 }
 
-err_t sdp_agree(struct sdp_agreed *out, const struct sdp_offer *o, const struct sdp_wish *wish)
+err_t sdp_agree(struct sdp_agreed *out, const struct sdp_offer *o, const struct sdp_spec *spec)
 {
     err_t err;
 
     memset(out, 0, sizeof(*out));
-    out->publish = wish->publish;
+    out->publish = spec->publish;
     out->mixed = o->mixed;
     err = place_all(out, o);
     if (!err)
-        err = take_tracks(out, o, wish);
+        err = take_tracks(out, o, spec);
     if (!err)
         err = check_bundle(out);
     if (!err)
         err = take_ice(out, o);
     if (!err)
-        err = take_dtls(out, o, wish->dtls_active);
+        err = take_dtls(out, o, spec->dtls_active);
     return err;
 }

@@ -17,7 +17,7 @@
 enum { SDP_FMTP_MAX = 256, SDP_TRACKS = 2, SDP_CANDIDATES_MAX = 10, SDP_CNAME = 9 };
 
 /* What the stream has now, or what is asked for. */
-struct sdp_wish {
+struct sdp_spec {
     bool publish;                   /* the client sends; else it receives */
     /* By enum av_kind: video, sound. AV_CODEC_NONE: not known, or nothing is asked for: our own
      * order. */
@@ -73,7 +73,7 @@ struct sdp_agreed {
 
 /* ERR_RTC_SDP: it lacks what is needed, or says what cannot be; ERR_RTC_NEGOTIATE: no codec in
  * common; the text names what both have. */
-err_t sdp_agree(struct sdp_agreed *out, const struct sdp_offer *o, const struct sdp_wish *wish)
+err_t sdp_agree(struct sdp_agreed *out, const struct sdp_offer *o, const struct sdp_spec *spec)
     __attribute__((warn_unused_result));
 
 struct sdp_candidate {

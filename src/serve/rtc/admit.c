@@ -31,12 +31,12 @@ static bool is_local(const char *ip)
 /* Without encryption: for tests of this machine, unless the operator wants it so. */
 static err_t choose_clear(struct rtc_peer *p)
 {
-    const struct rtc_ask *ask = p->ask;
+    const struct rtc_request *req = p->req;
     bool off = !p->base.session.conf->rtc_server.encrypt;
 
-    p->no_dtls = ask->no_dtls;
-    p->clear = off || ask->no_srtp || ask->no_dtls;
-    if ((ask->no_srtp || ask->no_dtls) && !off && !is_local(p->base.ip))
+    p->no_dtls = req->no_dtls;
+    p->clear = off || req->no_srtp || req->no_dtls;
+    if ((req->no_srtp || req->no_dtls) && !off && !is_local(p->base.ip))
         return err_new(ERR_DENIED, "%s wants it in the clear, and rtc_server has encrypt on",
                        p->base.ip);
     return NULL;
@@ -80,20 +80,20 @@ static err_t check_bridge(const struct rtc_peer *p)
 
 /* ---- what is agreed on */
 
-static void choose_wish(const struct rtc_peer *p, struct sdp_wish *wish)
+static void choose_spec(const struct rtc_peer *p, struct sdp_spec *spec)
 {
     const struct conf_vhost_rtc *conf = &p->base.session.vhost->rtc;
-    const enum av_codec asked[SDP_TRACKS] = { p->ask->vcodec, p->ask->acodec };
+    const enum av_codec asked[SDP_TRACKS] = { p->req->vcodec, p->req->acodec };
 
-    rtc_play_wish(p, wish);
-    wish->publish = p->base.publishes;
-    wish->nack = conf->nack;
-    wish->twcc = conf->twcc;
-    wish->no_rtx = p->ask->no_rtx;
-    wish->dtls_active = strcmp(conf->dtls_role, "active") == 0;
+    rtc_play_spec(p, spec);
+    spec->publish = p->base.publishes;
+    spec->nack = conf->nack;
+    spec->twcc = conf->twcc;
+    spec->no_rtx = p->req->no_rtx;
+    spec->dtls_active = strcmp(conf->dtls_role, "active") == 0;
     for (int i = 0; i < SDP_TRACKS; i++) {
-        if (wish->codec[i] == AV_CODEC_NONE)
-            wish->codec[i] = asked[i];
+        if (spec->codec[i] == AV_CODEC_NONE)
+            spec->codec[i] = asked[i];
     }
 }
 
@@ -141,11 +141,11 @@ static void number_tracks(struct rtc_peer *p)
 
 static err_t agree(struct rtc_peer *p, const struct sdp_offer *offer)
 {
-    struct sdp_wish wish = { 0 };
+    struct sdp_spec spec = { 0 };
     err_t err;
 
-    choose_wish(p, &wish);
-    err = sdp_agree(&p->agreed, offer, &wish);
+    choose_spec(p, &spec);
+    err = sdp_agree(&p->agreed, offer, &spec);
     if (err)
         return err;
     number_tracks(p);
@@ -180,10 +180,10 @@ static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bo
 }
 
 /* A description that cannot be read is one thing, whatever is wrong in it. */
-static err_t parse(struct sdp_offer *offer, const struct rtc_ask *ask)
+static err_t parse(struct sdp_offer *offer, const struct rtc_request *req)
 {
     char text[300];
-    err_t err = sdp_offer_parse(offer, ask->offer ? ask->offer : "", ask->offer_size), why = err;
+    err_t err = sdp_offer_parse(offer, req->offer ? req->offer : "", req->offer_size), why = err;
 
     if (!err)
         return NULL;
@@ -197,13 +197,13 @@ static err_t parse(struct sdp_offer *offer, const struct rtc_ask *ask)
 /* Those that the client asked for, where they can be had. */
 static void choose_names(struct rtc_peer *p)
 {
-    const char *pwd = p->ask->pwd;
+    const char *pwd = p->req->pwd;
     size_t size = strlen(pwd);
 
     rtc_new_ufrag(p->service, &p->ice);
-    p->asked_name = rtc_names_take(p->service, p->ask->ufrag);
+    p->asked_name = rtc_names_take(p->service, p->req->ufrag);
     if (p->asked_name)
-        memcpy(p->ice.ufrag, p->ask->ufrag, strlen(p->ask->ufrag) + 1);
+        memcpy(p->ice.ufrag, p->req->ufrag, strlen(p->req->ufrag) + 1);
     if (size > 0 && size <= ICE_OURS_MAX)
         memcpy(p->ice.pwd, pwd, size + 1);
     (void)snprintf(p->ufrag, sizeof(p->ufrag), "%s", p->ice.ufrag);
@@ -235,7 +235,7 @@ static void tell_answer(const struct rtc_peer *p, const struct wr *w)
 
 static err_t write_answer(struct rtc_peer *p, struct wr *w)
 {
-    struct rtc_ask *ask = p->ask;
+    struct rtc_request *req = p->req;
     struct session_env *env = p->base.session.env;
     struct sdp_candidate candidates[SDP_CANDIDATES_MAX];
     struct sdp_answer ours = {
@@ -249,7 +249,7 @@ static err_t write_answer(struct rtc_peer *p, struct wr *w)
     if (err)
         return err;
     ours.fingerprint = dtls_identity_fingerprint(p->identity);
-    ours.n_candidates = rtc_candidates(p->service, ask, candidates);
+    ours.n_candidates = rtc_candidates(p->service, req, candidates);
     tell_candidates(candidates, ours.n_candidates);
     sdp_answer_write(w, &p->agreed, &ours);
     return wr_err(w, "the answer");
@@ -257,7 +257,7 @@ static err_t write_answer(struct rtc_peer *p, struct wr *w)
 
 static err_t answer(struct rtc_peer *p)
 {
-    struct rtc_ask *ask = p->ask;
+    struct rtc_request *req = p->req;
     struct wr w;
     err_t err;
 
@@ -271,12 +271,12 @@ static err_t answer(struct rtc_peer *p)
         return err;
     }
     tell_answer(p, &w);
-    ask->status = ask->kind == RTC_ASK_PUBLISH || ask->kind == RTC_ASK_PLAY ? 201 : 200;
-    ask->answer = (char *)w.buf;
-    ask->answer_size = w.len;
-    (void)snprintf(ask->session, sizeof(ask->session), "%s:%s", p->ice.ufrag, p->ice.peer_ufrag);
-    (void)snprintf(ask->token, sizeof(ask->token), "%s", p->token);
-    (void)snprintf(ask->etag, sizeof(ask->etag), "%s", p->etag);
+    req->status = req->kind == RTC_REQUEST_PUBLISH || req->kind == RTC_REQUEST_PLAY ? 201 : 200;
+    req->answer = (char *)w.buf;
+    req->answer_size = w.len;
+    (void)snprintf(req->session, sizeof(req->session), "%s:%s", p->ice.ufrag, p->ice.peer_ufrag);
+    (void)snprintf(req->token, sizeof(req->token), "%s", p->token);
+    (void)snprintf(req->etag, sizeof(req->etag), "%s", p->etag);
     return NULL;
 }
 
@@ -290,7 +290,7 @@ static err_t let_in(struct rtc_peer *p, bool *admitted)
 
     co_deadline_set(&deadline, ALL_TOLD, ERR_RTC_TIMEOUT, "to let it in takes too long");
     if (!err)
-        err = parse(offer, p->ask);
+        err = parse(offer, p->req);
     if (!err)
         err = ask_and_agree(p, offer, admitted);
     sdp_offer_free(offer);
@@ -306,7 +306,7 @@ static void tell_asker(struct rtc_peer *p)
 {
     struct co *asker = p->asker;
 
-    p->ask = NULL;
+    p->req = NULL;
     p->asker = NULL;
     co_unpark(asker);
 }
@@ -320,9 +320,9 @@ static void tell_begin(const struct rtc_peer *p)
 
     log_trace("RTC client ip=%s, %s of vhost=" NAME ", app=" NAME ", stream=" NAME ", param=" NAME
               ", offer %zu bytes", p->base.ip, p->base.publishes ? "publisher" : "player",
-              n->vhost, n->app, n->name, log_param(n->param), p->ask->offer_size);
-    log_debug("RTC: offer text: %.*s", (int)p->ask->offer_size,
-              p->ask->offer ? p->ask->offer : "");
+              n->vhost, n->app, n->name, log_param(n->param), p->req->offer_size);
+    log_debug("RTC: offer text: %.*s", (int)p->req->offer_size,
+              p->req->offer ? p->req->offer : "");
 }
 
 /* At most 300 bytes: strangers decide how many there are. */
@@ -337,7 +337,7 @@ static void tell_refusal(const struct rtc_peer *p, err_t why)
 
 static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
 {
-    struct rtc_ask *ask = p->ask;
+    struct rtc_request *req = p->req;
 
     gather(p, false);
     p->base.session.co = NULL;
@@ -348,7 +348,7 @@ static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
         rtc_play_end(p, why);
     p->service->stat.refused++;
     tell_refusal(p, why);
-    rtc_refuse(ask, &why);
+    rtc_refuse(req, &why);
     tell_asker(p);
     rtc_peer_free(p);
 }
@@ -445,13 +445,13 @@ static const struct datagram_client_ops ops = {
     .changed = rtc_play_changed, .check = rtc_play_check, .log_sample = rtc_play_log_sample,
 };
 
-static err_t begin(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
+static err_t begin(struct rtc_service *s, struct rtc_request *req, struct home **home)
 {
-    struct rtc_peer *p = rtc_peer_new(s, ask);
+    struct rtc_peer *p = rtc_peer_new(s, req);
     err_t err = take_places(p);
 
     p->base.ops = &ops;
-    p->ask = ask;
+    p->req = req;
     p->asker = co_self();
     if (!err)
         err = co_go(s->base.env->connections, "rtc", admit_main, p);
@@ -465,25 +465,25 @@ static err_t begin(struct rtc_service *s, struct rtc_ask *ask, struct home **hom
     return NULL;
 }
 
-static void admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
+static void admit(struct rtc_service *s, struct rtc_request *req, struct home **home)
 {
     bool held = false;
     err_t err;
 
-    if (ask->kind != RTC_ASK_PUBLISH && ask->kind != RTC_ASK_PLAY) {
-        rtc_resource(s, ask);
+    if (req->kind != RTC_REQUEST_PUBLISH && req->kind != RTC_REQUEST_PLAY) {
+        rtc_resource(s, req);
         return;
     }
     s->stat.offers++;
     err = check_room(s);
     if (!err)
-        err = begin(s, ask, home);
+        err = begin(s, req, home);
     if (err) {
         s->stat.refused++;
-        rtc_refuse(ask, &err);
+        rtc_refuse(req, &err);
         return;
     }
-    while (ask->status == 0) { /* asked to stop or not: it writes to the ask */
+    while (req->status == 0) { /* asked to stop or not: it writes to the request */
         held |= co_stop_hold();
         held |= co_park(CO_FOREVER) == CO_STOPPED;
     }
@@ -491,9 +491,9 @@ static void admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home
 }
 
 /* It may wait for names while its session, and all others, end. */
-void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home)
+void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct home **home)
 {
     datagram_service_hold(&s->base);
-    admit(s, ask, home);
+    admit(s, req, home);
     datagram_service_release(&s->base);
 }

@@ -292,19 +292,19 @@ static void add_interfaces(struct places *p, struct rtc_service *s,
         add(p, ips[i], strlen(ips[i]), 0);
 }
 
-static void find_places(struct places *p, struct rtc_service *s, const struct rtc_ask *ask,
+static void find_places(struct places *p, struct rtc_service *s, const struct rtc_request *req,
                         const struct conf_rtc_server *conf)
 {
     bool any = conf->candidate.n == 0;
 
-    add_eip(p, ask->eip);
+    add_eip(p, req->eip);
     for (size_t i = 0; i < conf->candidate.n; i++) {
         if (is_any(conf->candidate.v[i]))
             any = true;
         else
             add_configured(p, s, conf->candidate.v[i]);
     }
-    add_host(p, s, conf, ask->host);
+    add_host(p, s, conf, req->host);
     if ((any && conf->use_auto_detect_network_ip) || p->n == 0)
         add_interfaces(p, s, conf); /* with nothing at all nobody would find us */
 }
@@ -321,7 +321,7 @@ static uint16_t our_port(const struct rtc_service *s, const struct conf_rtc_serv
     return v->n > 0 ? (uint16_t)v->v[0].port : 0;
 }
 
-unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
+unsigned rtc_candidates(struct rtc_service *s, const struct rtc_request *req,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX])
 {
     struct conf *conf = conf_ref(s->base.env->conf); /* to ask for a name yields */
@@ -331,7 +331,7 @@ unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
     struct places p = { .most = with[0] && with[1] ? SDP_CANDIDATES_MAX / 2 : SDP_CANDIDATES_MAX };
     unsigned n = 0;
 
-    find_places(&p, s, ask, rtc);
+    find_places(&p, s, req, rtc);
     for (int tcp = 0; tcp < 2; tcp++) {
         for (unsigned i = 0; with[tcp] && i < p.n; i++) {
             memcpy(out[n].ip, p.v[i].ip, sizeof(p.v[i].ip));

@@ -88,16 +88,16 @@ static enum av_codec codec_param(const struct http_exchange *x, const char *key)
     return codec_of(v ? v : "");
 }
 
-static void fill_codecs(const struct http_exchange *x, struct rtc_ask *ask)
+static void fill_codecs(const struct http_exchange *x, struct rtc_request *req)
 {
     enum av_codec any = codec_param(x, "codec"), video = codec_param(x, "vcodec");
 
-    ask->acodec = codec_param(x, "acodec");
-    ask->vcodec = video ? video : any;
-    if (av_codec_row(ask->vcodec)->kind != AV_VIDEO)
-        ask->vcodec = AV_CODEC_NONE;
-    if (av_codec_row(ask->acodec)->kind != AV_AUDIO)
-        ask->acodec = AV_CODEC_NONE;
+    req->acodec = codec_param(x, "acodec");
+    req->vcodec = video ? video : any;
+    if (av_codec_row(req->vcodec)->kind != AV_VIDEO)
+        req->vcodec = AV_CODEC_NONE;
+    if (av_codec_row(req->acodec)->kind != AV_AUDIO)
+        req->acodec = AV_CODEC_NONE;
 }
 
 /* RFC 6750, section 2.1. The token of our API is no word to backends. */
@@ -119,38 +119,39 @@ static char *field(const struct http_request *req, const char *name)
     return must_dup(value ? value : "");
 }
 
-void rtc_http_fill(const struct http_exchange *x, struct rtc_ask *ask)
+void rtc_http_fill(const struct http_exchange *x, struct rtc_request *req)
 {
-    ask->ip = must_dup(x->ip);
-    ask->host = must_dup(x->req->host);
-    ask->page_url = field(x->req, "Referer");
-    ask->user_agent = field(x->req, "User-Agent");
-    ask->bearer = bearer_of(x);
-    ask->eip = rtc_http_param(x, "eip");
-    if (!*ask->eip) {
-        free(ask->eip);
-        ask->eip = rtc_http_param(x, "candidate");
+    req->ip = must_dup(x->ip);
+    req->host = must_dup(x->req->host);
+    req->page_url = field(x->req, "Referer");
+    req->user_agent = field(x->req, "User-Agent");
+    req->bearer = bearer_of(x);
+    req->eip = rtc_http_param(x, "eip");
+    if (!*req->eip) {
+        free(req->eip);
+        req->eip = rtc_http_param(x, "candidate");
     }
-    ask->no_srtp = is_false(x, "encrypt");
-    ask->no_dtls = is_false(x, "dtls");
-    fill_codecs(x, ask);
+    req->no_srtp = is_false(x, "encrypt");
+    req->no_dtls = is_false(x, "dtls");
+    fill_codecs(x, req);
 }
 
-void rtc_http_refuse(struct rtc_ask *ask, int status, int code, const char *name, const char *text)
+void rtc_http_refuse(struct rtc_request *req, int status, int code, const char *name,
+                     const char *text)
 {
-    ask->status = status;
-    ask->code = code;
-    ask->code_name = name;
-    free(ask->text);
-    ask->text = must_dup(text);
+    req->status = status;
+    req->code = code;
+    req->code_name = name;
+    free(req->text);
+    req->text = must_dup(text);
 }
 
 static const struct rtc_http_place places[] = {
-    { "/rtc/v1/publish/", rtc_http_json, RTC_ASK_PUBLISH },
-    { "/rtc/v1/play/", rtc_http_json, RTC_ASK_PLAY },
-    { "/rtc/v1/whip/", rtc_http_whip, RTC_ASK_PUBLISH },
-    { "/rtc/v1/whep/", rtc_http_whip, RTC_ASK_PLAY },
-    { "/rtc/v1/whip-play/", rtc_http_whip, RTC_ASK_PLAY },
+    { "/rtc/v1/publish/", rtc_http_json, RTC_REQUEST_PUBLISH },
+    { "/rtc/v1/play/", rtc_http_json, RTC_REQUEST_PLAY },
+    { "/rtc/v1/whip/", rtc_http_whip, RTC_REQUEST_PUBLISH },
+    { "/rtc/v1/whep/", rtc_http_whip, RTC_REQUEST_PLAY },
+    { "/rtc/v1/whip-play/", rtc_http_whip, RTC_REQUEST_PLAY },
 };
 
 void rtc_http_mount(struct http_mux *mux, http_handler *ask, void *arg)

@@ -19,40 +19,40 @@ enum { ANSWER_MAX = 64 * 1024, FAILED = 400, INVALID_SDP = 5043, DECODE = 5012 }
 /* ---- asked */
 
 /* "webrtc://host/app/stream?k=v", of any scheme. */
-static err_t read_url(struct rtc_ask *ask, const char *streamurl)
+static err_t read_url(struct rtc_request *req, const char *streamurl)
 {
     struct rtmp_url u;
     err_t err = rtmp_url_resolve(&u, streamurl, "");
 
     if (err)
         return err;
-    ask->vhost = must_dup(u.vhost);
-    ask->app = must_dup(u.app);
-    ask->stream = must_dup(u.stream);
-    ask->tc_url = must_print(strchr(u.host, ':') ? "webrtc://[%s]/%s" : "webrtc://%s/%s", u.host,
+    req->vhost = must_dup(u.vhost);
+    req->app = must_dup(u.app);
+    req->stream = must_dup(u.stream);
+    req->tc_url = must_print(strchr(u.host, ':') ? "webrtc://[%s]/%s" : "webrtc://%s/%s", u.host,
                              u.app);
-    if (ask->kind == RTC_ASK_PUBLISH) /* as backends know it of such servers */
-        ask->param = must_print("%s%cupstream=rtc", u.param, *u.param ? '&' : '?');
+    if (req->kind == RTC_REQUEST_PUBLISH) /* as backends know it of such servers */
+        req->param = must_print("%s%cupstream=rtc", u.param, *u.param ? '&' : '?');
     else
-        ask->param = must_dup(u.param);
+        req->param = must_dup(u.param);
     rtmp_url_free(&u);
     return NULL;
 }
 
 /* False: it is answered already, with what is missing. */
-static bool read_members(struct rtc_ask *ask, const char *sdp, const char *url)
+static bool read_members(struct rtc_request *req, const char *sdp, const char *url)
 {
     char text[256];
     err_t err;
 
     if (!*sdp || !*url) {
-        rtc_http_refuse(ask, FAILED, INVALID_SDP, "RtcInvalidSdp",
+        rtc_http_refuse(req, FAILED, INVALID_SDP, "RtcInvalidSdp",
                         *sdp ? "no streamurl in the request" : "no sdp in the request");
         return false;
     }
-    err = read_url(ask, url);
+    err = read_url(req, url);
     if (err) {
-        rtc_http_refuse(ask, FAILED, INVALID_SDP, "RtcInvalidStreamUrl",
+        rtc_http_refuse(req, FAILED, INVALID_SDP, "RtcInvalidStreamUrl",
                         err_text(err, text, sizeof(text)));
         err_free(&err);
         return false;
@@ -61,46 +61,46 @@ static bool read_members(struct rtc_ask *ask, const char *sdp, const char *url)
 }
 
 /* Without a parser of all that JSON can be: a stranger would have it make a tree of anything. */
-static bool read_body(struct rtc_ask *ask, const char *body, size_t size)
+static bool read_body(struct rtc_request *req, const char *body, size_t size)
 {
     struct jpick picks[] = { { .key = "sdp" }, { .key = "streamurl" } };
     bool fine;
 
     if (!body || !jpick(body, size, picks, sizeof(picks) / sizeof(picks[0]))) {
-        rtc_http_refuse(ask, FAILED, INVALID_SDP, "RtcInvalidSdp", "the body is no JSON object");
+        rtc_http_refuse(req, FAILED, INVALID_SDP, "RtcInvalidSdp", "the body is no JSON object");
         return false;
     }
-    fine = read_members(ask, text_or_empty(picks[0].text), text_or_empty(picks[1].text));
-    ask->offer = picks[0].text;
-    ask->offer_size = strlen(text_or_empty(ask->offer));
+    fine = read_members(req, text_or_empty(picks[0].text), text_or_empty(picks[1].text));
+    req->offer = picks[0].text;
+    req->offer_size = strlen(text_or_empty(req->offer));
     free(picks[1].text);
     return fine;
 }
 
 /* ---- answered */
 
-static void put_answer(struct jput *j, const struct http_exchange *x, const struct rtc_ask *ask)
+static void put_answer(struct jput *j, const struct http_exchange *x, const struct rtc_request *req)
 {
     char pid[16];
 
     (void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
     jput_open(j, NULL, '{');
-    if (ask->answer) {
+    if (req->answer) {
         jput_int(j, "code", 0);
         jput_text(j, "server", x->env->server_id);
         jput_text(j, "service", x->env->service_id);
         jput_text(j, "pid", pid);
-        jput_bytes(j, "sdp", ask->answer, ask->answer_size);
-        jput_text(j, "sessionid", ask->session);
+        jput_bytes(j, "sdp", req->answer, req->answer_size);
+        jput_text(j, "sessionid", req->session);
     } else {
         jput_int(j, "code", FAILED);
-        jput_text(j, "error", ask->code_name ? ask->code_name : "SystemError");
-        jput_text(j, "text", ask->text ? ask->text : "");
+        jput_text(j, "error", req->code_name ? req->code_name : "SystemError");
+        jput_text(j, "text", req->text ? req->text : "");
     }
     jput_close(j, '}');
 }
 
-static err_t send_answer(struct http_exchange *x, const struct rtc_ask *ask)
+static err_t send_answer(struct http_exchange *x, const struct rtc_request *req)
 {
     struct jput j = { 0 };
     struct wr w;
@@ -108,7 +108,7 @@ static err_t send_answer(struct http_exchange *x, const struct rtc_ask *ask)
 
     wr_init(&w, ANSWER_MAX);
     j.w = &w;
-    put_answer(&j, x, ask);
+    put_answer(&j, x, req);
     err = wr_err(&w, "an answer in JSON");
     x->resp->close = true;
     http_response_add(x->resp, "Content-Type", "application/json");
@@ -121,7 +121,7 @@ static err_t send_answer(struct http_exchange *x, const struct rtc_ask *ask)
 err_t rtc_http_json(struct http_exchange *x, void *place)
 {
     const struct rtc_http_place *at = place;
-    struct rtc_ask ask = { .kind = at->kind, .no_rtx = true };
+    struct rtc_request req = { .kind = at->kind, .no_rtx = true };
     char *body = NULL;
     size_t size = 0;
     bool over = false;
@@ -137,13 +137,13 @@ err_t rtc_http_json(struct http_exchange *x, void *place)
     if (err)
         return err;
     if (over)
-        rtc_http_refuse(&ask, FAILED, DECODE, "RtcSdpDecode", "the request is too large");
-    else if (read_body(&ask, body, size)) {
-        rtc_http_fill(x, &ask);
-        rtc_ask(x->env, &ask);
+        rtc_http_refuse(&req, FAILED, DECODE, "RtcSdpDecode", "the request is too large");
+    else if (read_body(&req, body, size)) {
+        rtc_http_fill(x, &req);
+        rtc_request_answer(x->env, &req);
     }
     free(body);
-    err = send_answer(x, &ask);
-    rtc_ask_free(&ask);
+    err = send_answer(x, &req);
+    rtc_request_free(&req);
     return err;
 }

@@ -17,20 +17,20 @@ enum { INVALID_SDP = 5043, DECODE = 5012 };
 /* ---- answered */
 
 /* "5018: RtcSdpNegotiate", and below it what we know of it. */
-static err_t send_refusal(struct http_exchange *x, const struct rtc_ask *ask)
+static err_t send_refusal(struct http_exchange *x, const struct rtc_request *req)
 {
-    const char *text = text_or_empty(ask->text);
+    const char *text = text_or_empty(req->text);
     char *body;
     err_t err;
 
-    if (ask->code_name)
-        body = must_print("%d: %s\n%s%s", ask->code, ask->code_name, text, *text ? "\n" : "");
+    if (req->code_name)
+        body = must_print("%d: %s\n%s%s", req->code, req->code_name, text, *text ? "\n" : "");
     else
         body = must_print("%s%s", text, *text ? "\n" : "");
-    if (ask->status == 503)
+    if (req->status == 503)
         http_response_add(x->resp, "Retry-After", "5");
     http_response_add(x->resp, "Content-Type", "text/plain; charset=utf-8");
-    err = http_response_send(x->resp, ask->status, body, strlen(body));
+    err = http_response_send(x->resp, req->status, body, strlen(body));
     free(body);
     return err;
 }
@@ -51,11 +51,11 @@ static void put_escaped(struct wr *w, const char *text)
     }
 }
 
-static void add_location(struct http_exchange *x, const struct rtc_ask *ask)
+static void add_location(struct http_exchange *x, const struct rtc_request *req)
 {
     const struct { const char *key, *value; } pairs[] = {
-        { "&token=", ask->token }, { "&app=", ask->app }, { "&stream=", ask->stream },
-        { "&session=", ask->session },
+        { "&token=", req->token }, { "&app=", req->app }, { "&stream=", req->stream },
+        { "&session=", req->session },
     };
     struct wr w;
 
@@ -70,19 +70,19 @@ static void add_location(struct http_exchange *x, const struct rtc_ask *ask)
     wr_free(&w);
 }
 
-static err_t send_answer(struct http_exchange *x, const struct rtc_ask *ask, const char *type)
+static err_t send_answer(struct http_exchange *x, const struct rtc_request *req, const char *type)
 {
-    if (ask->status >= 400 || ask->status == 0)
-        return send_refusal(x, ask);
-    if (*ask->etag && ask->answer)
-        http_response_add(x->resp, "ETag", "\"%s\"", ask->etag);
-    if (ask->answer)
+    if (req->status >= 400 || req->status == 0)
+        return send_refusal(x, req);
+    if (*req->etag && req->answer)
+        http_response_add(x->resp, "ETag", "\"%s\"", req->etag);
+    if (req->answer)
         http_response_add(x->resp, "Content-Type", "%s", type);
-    if (ask->status == 201) {
-        add_location(x, ask);
+    if (req->status == 201) {
+        add_location(x, req);
         http_response_add(x->resp, "Accept-Patch", FRAGMENT);
     }
-    return http_response_send(x->resp, ask->status, text_or_empty(ask->answer), ask->answer_size);
+    return http_response_send(x->resp, req->status, text_or_empty(req->answer), req->answer_size);
 }
 
 /* ---- POST */
@@ -97,20 +97,20 @@ static char *param_or(const struct http_exchange *x, const char *key, const char
     return must_dup(usual);
 }
 
-static void read_stream(const struct http_exchange *x, struct rtc_ask *ask)
+static void read_stream(const struct http_exchange *x, struct rtc_request *req)
 {
     const char *query = x->req->query;
 
-    ask->app = param_or(x, "app", "live");
-    ask->stream = param_or(x, "stream", "livestream");
-    ask->vhost = param_or(x, "vhost", "");
-    if (!*ask->vhost) {
-        free(ask->vhost);
-        ask->vhost = param_or(x, "domain", x->req->host);
+    req->app = param_or(x, "app", "live");
+    req->stream = param_or(x, "stream", "livestream");
+    req->vhost = param_or(x, "vhost", "");
+    if (!*req->vhost) {
+        free(req->vhost);
+        req->vhost = param_or(x, "domain", x->req->host);
     }
-    ask->param = must_print("%s%s", *query ? "?" : "", query);
-    ask->tc_url = must_print(strchr(x->req->host, ':') ? "webrtc://[%s]/%s" : "webrtc://%s/%s",
-                             x->req->host, ask->app);
+    req->param = must_print("%s%s", *query ? "?" : "", query);
+    req->tc_url = must_print(strchr(x->req->host, ':') ? "webrtc://[%s]/%s" : "webrtc://%s/%s",
+                             x->req->host, req->app);
 }
 
 /* Names of ours that are asked for: tests know them before they ask. One that is no such name is
@@ -136,17 +136,17 @@ static bool is_type(const struct http_exchange *x, const char *type)
 }
 
 /* Is that body to be taken as an offer? Else it is answered. */
-static bool check_offer(const struct http_exchange *x, struct rtc_ask *ask, bool over)
+static bool check_offer(const struct http_exchange *x, struct rtc_request *req, bool over)
 {
     x->resp->close |= over; /* the rest of it is read by nobody */
     if (over)
-        rtc_http_refuse(ask, 400, DECODE, "RtcSdpDecode", "an offer of more than 64 KB");
-    else if (ask->offer_size == 0)
-        rtc_http_refuse(ask, 400, INVALID_SDP, "RtcInvalidSdp", "the request has no body");
+        rtc_http_refuse(req, 400, DECODE, "RtcSdpDecode", "an offer of more than 64 KB");
+    else if (req->offer_size == 0)
+        rtc_http_refuse(req, 400, INVALID_SDP, "RtcInvalidSdp", "the request has no body");
     else if (http_request_field(x->req, "Content-Type") && !is_type(x, SDP) &&
-             (ask->offer_size < 2 || memcmp(ask->offer, "v=", 2) != 0))
-        rtc_http_refuse(ask, 415, DECODE, "RtcSdpDecode", "an offer is of " SDP);
-    return ask->status == 0;
+             (req->offer_size < 2 || memcmp(req->offer, "v=", 2) != 0))
+        rtc_http_refuse(req, 415, DECODE, "RtcSdpDecode", "an offer is of " SDP);
+    return req->status == 0;
 }
 
 static bool is_action(const struct http_exchange *x, const char *name)
@@ -158,23 +158,23 @@ static bool is_action(const struct http_exchange *x, const char *name)
     return is;
 }
 
-static err_t post(struct http_exchange *x, enum rtc_ask_kind kind)
+static err_t post(struct http_exchange *x, enum rtc_request_kind kind)
 {
-    struct rtc_ask ask = { .kind = is_action(x, "play") ? RTC_ASK_PLAY : kind };
+    struct rtc_request req = { .kind = is_action(x, "play") ? RTC_REQUEST_PLAY : kind };
     bool over = false;
-    err_t err = rtc_http_body(x, SDP_OFFER_MAX, &ask.offer, &ask.offer_size, &over);
+    err_t err = rtc_http_body(x, SDP_OFFER_MAX, &req.offer, &req.offer_size, &over);
 
     if (err)
         return err;
-    if (check_offer(x, &ask, over)) {
-        read_stream(x, &ask);
-        rtc_http_fill(x, &ask);
-        read_name(x, "ice-ufrag", ask.ufrag, 4, 32);
-        read_name(x, "ice-pwd", ask.pwd, 22, 32);
-        rtc_ask(x->env, &ask);
+    if (check_offer(x, &req, over)) {
+        read_stream(x, &req);
+        rtc_http_fill(x, &req);
+        read_name(x, "ice-ufrag", req.ufrag, 4, 32);
+        read_name(x, "ice-pwd", req.pwd, 22, 32);
+        rtc_request_answer(x->env, &req);
     }
-    err = send_answer(x, &ask, SDP);
-    rtc_ask_free(&ask);
+    err = send_answer(x, &req, SDP);
+    rtc_request_free(&req);
     return err;
 }
 
@@ -190,38 +190,38 @@ static void read_text(const struct http_exchange *x, const char *key, char *out,
     free(value);
 }
 
-static bool read_session(const struct http_exchange *x, struct rtc_ask *ask)
+static bool read_session(const struct http_exchange *x, struct rtc_request *req)
 {
-    read_text(x, "session", ask->session, sizeof(ask->session));
-    read_text(x, "token", ask->token, sizeof(ask->token));
-    if (*ask->token)
+    read_text(x, "session", req->session, sizeof(req->session));
+    read_text(x, "token", req->token, sizeof(req->token));
+    if (*req->token)
         return true;
-    rtc_http_refuse(ask, 403, 0, NULL, "no token in the address");
+    rtc_http_refuse(req, 403, 0, NULL, "no token in the address");
     return false;
 }
 
-static err_t ask_session(struct http_exchange *x, enum rtc_ask_kind kind)
+static err_t ask_session(struct http_exchange *x, enum rtc_request_kind kind)
 {
-    struct rtc_ask ask = { .kind = kind };
+    struct rtc_request req = { .kind = kind };
     err_t err;
 
-    if (read_session(x, &ask)) {
-        rtc_http_fill(x, &ask);
-        rtc_ask(x->env, &ask);
+    if (read_session(x, &req)) {
+        rtc_http_fill(x, &req);
+        rtc_request_answer(x->env, &req);
     }
-    err = send_answer(x, &ask, kind == RTC_ASK_STATUS ? "application/json" : SDP);
-    rtc_ask_free(&ask);
+    err = send_answer(x, &req, kind == RTC_REQUEST_STATUS ? "application/json" : SDP);
+    rtc_request_free(&req);
     return err;
 }
 
 static err_t get_status(struct http_exchange *x)
 {
     http_response_add(x->resp, "Cache-Control", "no-store");
-    return ask_session(x, RTC_ASK_STATUS);
+    return ask_session(x, RTC_REQUEST_STATUS);
 }
 
 /* The first entity tag of If-Match, without its quotes; one that is too long is none of ours. */
-static void read_match(const struct http_exchange *x, struct rtc_ask *ask)
+static void read_match(const struct http_exchange *x, struct rtc_request *req)
 {
     const char *match = http_request_field(x->req, "If-Match");
     size_t n;
@@ -230,13 +230,13 @@ static void read_match(const struct http_exchange *x, struct rtc_ask *ask)
         return;
     match += strspn(match, " \t\"");
     n = strcspn(match, "\", \t");
-    (void)snprintf(ask->etag, sizeof(ask->etag), "%.*s", n < sizeof(ask->etag) ? (int)n : 1,
-                   n > 0 && n < sizeof(ask->etag) ? match : "-");
+    (void)snprintf(req->etag, sizeof(req->etag), "%.*s", n < sizeof(req->etag) ? (int)n : 1,
+                   n > 0 && n < sizeof(req->etag) ? match : "-");
 }
 
 static err_t patch(struct http_exchange *x)
 {
-    struct rtc_ask ask = { .kind = RTC_ASK_RESTART };
+    struct rtc_request req = { .kind = RTC_REQUEST_RESTART };
     char *body = NULL;
     size_t size = 0;
     bool over = false;
@@ -246,17 +246,17 @@ static err_t patch(struct http_exchange *x)
         return err;
     x->resp->close |= over;
     if (!is_type(x, FRAGMENT))
-        rtc_http_refuse(&ask, 415, DECODE, "RtcSdpDecode", "PATCH takes " FRAGMENT);
-    else if (over || !sdp_fragment_parse(&ask.fragment, text_or_empty(body), size))
-        rtc_http_refuse(&ask, 400, DECODE, "RtcSdpDecode", "the body is no fragment");
+        rtc_http_refuse(&req, 415, DECODE, "RtcSdpDecode", "PATCH takes " FRAGMENT);
+    else if (over || !sdp_fragment_parse(&req.fragment, text_or_empty(body), size))
+        rtc_http_refuse(&req, 400, DECODE, "RtcSdpDecode", "the body is no fragment");
     free(body);
-    if (ask.status == 0 && read_session(x, &ask)) {
-        read_match(x, &ask);
-        rtc_http_fill(x, &ask);
-        rtc_ask(x->env, &ask);
+    if (req.status == 0 && read_session(x, &req)) {
+        read_match(x, &req);
+        rtc_http_fill(x, &req);
+        rtc_request_answer(x->env, &req);
     }
-    err = send_answer(x, &ask, FRAGMENT);
-    rtc_ask_free(&ask);
+    err = send_answer(x, &req, FRAGMENT);
+    rtc_request_free(&req);
     return err;
 }
 
@@ -270,7 +270,7 @@ err_t rtc_http_whip(struct http_exchange *x, void *place)
     case HTTP_VERB_POST:
         return post(x, at->kind);
     case HTTP_VERB_DELETE:
-        return ask_session(x, RTC_ASK_DELETE);
+        return ask_session(x, RTC_REQUEST_DELETE);
     case HTTP_VERB_PATCH:
         return patch(x);
     case HTTP_VERB_GET: /* of these very addresses it is reserved: RFC 9725, section 4.1 */

@@ -6,7 +6,7 @@
 #include "proto/stun/ice.h"
 #include "serve/datagram/pass.h"
 #include "serve/protocol.h"
-#include "serve/rtc/ask.h"
+#include "serve/rtc/request.h"
 #include "serve/rtc/peer.h"
 #include "serve/rtc/table.h"
 #include "wire/rtc.h"
@@ -55,7 +55,7 @@ struct rtc_service {
 
 /* ---- candidates.c: where clients find us, the likeliest first */
 /* Yields where a name is to be resolved (2 s at most, kept for 60 s). Returns how many. */
-unsigned rtc_candidates(struct rtc_service *s, const struct rtc_ask *ask,
+unsigned rtc_candidates(struct rtc_service *s, const struct rtc_request *req,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX]);
 void rtc_candidates_free(struct rtc_service *s); /* what is kept for them; nobody asks any more */
 
@@ -104,20 +104,20 @@ struct rtc_peer *rtc_probed(struct rtc_service *s, const uint8_t id[STUN_ID]);
 void rtc_probe_forget(struct rtc_peer *p);
 
 /* ---- peer.c */
-struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask);
+struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_request *req);
 void rtc_peer_free(struct rtc_peer *p);
 /* Its last log line; it is freed. Takes over why. */
 void rtc_peer_close(struct rtc_peer *p, err_t why);
 
 /* ---- admit.c: on the thread of the worker where its stream is served. A session that is made
  * takes over *home, in which it is a guest already. Yields until there is an answer. */
-void rtc_admit(struct rtc_service *s, struct rtc_ask *ask, struct home **home);
+void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct home **home);
 
 /* ---- refuse.c: the answer is that error, which is ended here */
-void rtc_refuse(struct rtc_ask *ask, err_t *err);
+void rtc_refuse(struct rtc_request *req, err_t *err);
 
 /* ---- resource.c: DELETE, PATCH and GET of a session */
-void rtc_resource(struct rtc_service *s, struct rtc_ask *ask);
+void rtc_resource(struct rtc_service *s, struct rtc_request *req);
 
 /* ---- ufrag.c: names of sessions, by which workers find them */
 struct rtc_names *rtc_names_new(void);

@@ -29,17 +29,17 @@ static void put_value(struct wr *w, const char *text)
 }
 
 /* A token in the header counts as one among the parameters, unless there is one. */
-static char *param_of(const struct rtc_ask *ask)
+static char *param_of(const struct rtc_request *req)
 {
-    const char *param = ask->param ? ask->param : "";
+    const char *param = req->param ? req->param : "";
     bool has = strstr(param, "?token=") || strstr(param, "&token=");
     struct wr w;
 
-    if (!ask->bearer || has)
+    if (!req->bearer || has)
         return must_dup(param);
     wr_init(&w, PARAM_MAX);
     wr_printf(&w, "%s%ctoken=", param, *param ? '&' : '?');
-    put_value(&w, ask->bearer);
+    put_value(&w, req->bearer);
     wr_u8(&w, 0);
     if (!w.bad)
         return (char *)w.buf;
@@ -53,16 +53,16 @@ static const char *text_of(const char *text)
 }
 
 /* Its words, behind each other in one block. */
-static void set_names(struct rtc_peer *p, const struct rtc_ask *ask)
+static void set_names(struct rtc_peer *p, const struct rtc_request *req)
 {
     struct session_stream *names = &p->base.session.names;
-    char *param = param_of(ask);
+    char *param = param_of(req);
     const char *at;
 
-    p->base.names = must_print("%s%c%s%c%s%c%s%c%s%c%s%c%s", text_of(ask->vhost), '\0',
-                          text_of(ask->app), '\0', text_of(ask->stream), '\0', param, '\0',
-                          text_of(ask->tc_url), '\0', text_of(ask->page_url), '\0',
-                          text_of(ask->bearer));
+    p->base.names = must_print("%s%c%s%c%s%c%s%c%s%c%s%c%s", text_of(req->vhost), '\0',
+                          text_of(req->app), '\0', text_of(req->stream), '\0', param, '\0',
+                          text_of(req->tc_url), '\0', text_of(req->page_url), '\0',
+                          text_of(req->bearer));
     free(param);
     at = p->base.names;
     names->vhost = at;
@@ -71,7 +71,7 @@ static void set_names(struct rtc_peer *p, const struct rtc_ask *ask)
     names->param = at += strlen(at) + 1;
     names->tc_url = at += strlen(at) + 1;
     names->page_url = at += strlen(at) + 1;
-    p->base.session.token = ask->bearer ? at + strlen(at) + 1 : NULL;
+    p->base.session.token = req->bearer ? at + strlen(at) + 1 : NULL;
     names->ip = p->base.ip;
 }
 
@@ -84,16 +84,16 @@ static void enter(struct rtc_peer *p, struct rtc_service *s)
     workers_connected(s->base.env);
 }
 
-struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_ask *ask)
+struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_request *req)
 {
     struct rtc_peer *p = must(calloc(1, sizeof(*p)));
 
     datagram_client_init(&p->base, s->base.env);
     p->base.session.detail = &rtc_client_detail;
     p->location.kind = RTC_NAME_LOCATION;
-    p->base.publishes = ask->kind == RTC_ASK_PUBLISH;
-    (void)snprintf(p->base.ip, sizeof(p->base.ip), "%s", text_of(ask->ip));
-    set_names(p, ask);
+    p->base.publishes = req->kind == RTC_REQUEST_PUBLISH;
+    (void)snprintf(p->base.ip, sizeof(p->base.ip), "%s", text_of(req->ip));
+    set_names(p, req);
     random_id(p->token, sizeof(p->token) - 1);
     enter(p, s);
     return p;

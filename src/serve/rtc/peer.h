@@ -22,7 +22,7 @@
 #include "session/player.h"
 #include "session/publisher.h"
 
-struct rtc_ask;       /* the request that made it: ask.h */
+struct rtc_request;       /* the request that made it: request.h */
 struct rtc_endpoint;  /* a socket and its reader, or a connection of TCP: impl.h */
 struct rtc_handshake; /* handshake.c */
 struct rtc_publish;   /* what publishers have more (publish.c) */
@@ -43,12 +43,12 @@ struct rtc_peer {
     co_usec answered, checked, connected, first_packet; /* when; 0: not yet */
     struct rtc_publish *publish; /* or NULL */
     struct rtc_play *play;       /* or NULL */
-    struct rtc_ask *ask;         /* while DATAGRAM_ADMITTING: what is asked for; else NULL */
+    struct rtc_request *req;     /* while DATAGRAM_ADMITTING: what is asked for; else NULL */
     struct co *asker;            /* waits for its answer */
     struct dtls_identity *identity; /* our certificate, with a reference */
     char token[17], etag[24];
     char ufrag[ICE_OURS_MAX + 1]; /* that of its first answer: its name in Location */
-    bool asked_name;             /* it was the client's wish */
+    bool asked_name;             /* it was the client's request */
     bool gathers;                /* players of its stream come home for its packets */
     struct rtc_name name, location; /* ice.ufrag, ufrag: in the table */
     struct rtc_route *routes;    /* addresses of it, the newest first */
@@ -132,8 +132,8 @@ void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now);
 /* ---- play.c */
 err_t rtc_play_admit(struct rtc_peer *p)     /* before the answer; yields */
     __attribute__((warn_unused_result));
-/* What the stream has, for the negotiation; also of a publisher's wishes. */
-void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish);
+/* What the stream has, for the negotiation; also of a publisher's request. */
+void rtc_play_spec(const struct rtc_peer *p, struct sdp_spec *spec);
 /* The SSRC of the publisher that it is to have (keep_original_ssrc); 0: one of its own. */
 uint32_t rtc_play_source(const struct rtc_peer *p, enum av_kind kind);
 void rtc_play_connected(struct rtc_peer *p, co_usec now); /* it is served from now on */

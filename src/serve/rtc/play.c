@@ -425,7 +425,7 @@ static void playing(const struct session *s, struct live_sender_stat *out)
 err_t rtc_play_admit(struct rtc_peer *p)
 {
     err_t err = session_play_begin(&p->base.session, CLIENTS_RTC_PLAY,
-                                   p->ask ? p->ask->bearer : NULL);
+                                   p->req ? p->req->bearer : NULL);
 
     if (err)
         return err;

@@ -3,7 +3,7 @@
  *
  * A player has no packets of its own: it is a place in the log of its stream, and for each track a
  * few numbers that make a packet of the log its own. What it was sent under a number follows from
- * the log and from these alone, so a repeat has the same bytes: under GCM a number that carried
+ * the log and from these alone, so a retransmit has the same bytes: under GCM a number that carried
  * others would give the key away (RFC 7714, section 8.1).
  */
 #ifndef SERVE_RTC_PLAY_H
@@ -15,7 +15,7 @@
 
 enum {
     RTC_SPANS = 4, RTC_SPANS_MORE = 32, RTC_HEAD_MAX = RTP_HEADER + 4 + 2 * RTP_LOG_EXT_MAX,
-    RTC_RECENT = 128,  /* repeats that are remembered */
+    RTC_RECENT = 128,  /* retransmits that are remembered */
 };
 
 /* Packets of the log from one on, as they are sent: a player that jumps in the log begins another.
@@ -31,7 +31,7 @@ struct rtc_play_track {
     bool on;
     bool told;                 /* a report has its clock */
     bool keeps;                /* numbers and times are those of the publisher */
-    uint8_t type, rtx_type;    /* rtx_type 0: repeats are the same packets again */
+    uint8_t type, rtx_type;    /* rtx_type 0: retransmits are the same packets */
     uint8_t ext[SDP_EXTS];
     uint32_t ssrc, rtx_ssrc, clock;
     uint32_t base;             /* the timestamp of tick 0 */
@@ -115,7 +115,7 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now);
 /* ---- play_report.c */
 void rtc_play_report(struct rtc_peer *p, co_usec now);
 
-/* ---- play_repeat.c */
+/* ---- play_retransmit.c */
 void rtc_play_nack(struct rtc_peer *p, struct rtcp_feedback *f, co_usec now);
 
 /* ---- play.c */

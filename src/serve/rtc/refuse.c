@@ -45,17 +45,17 @@ static struct row row_of(err_t err)
     return (struct row){ err_code(err), 500, (int)err_code(err), "SystemError" };
 }
 
-void rtc_refuse(struct rtc_ask *ask, err_t *err)
+void rtc_refuse(struct rtc_request *req, err_t *err)
 {
     struct row row = row_of(*err);
     char text[512];
 
-    if (row.code == ERR_RTC_SDP && ask->offer_size == 0)
+    if (row.code == ERR_RTC_SDP && req->offer_size == 0)
         row = (struct row){ ERR_RTC_SDP, 400, INVALID_SDP, "RtcInvalidSdp" };
-    ask->status = row.status;
-    ask->code = row.number;
-    ask->code_name = row.name;
-    free(ask->text);
-    ask->text = must_dup(err_text(*err, text, sizeof(text)));
+    req->status = row.status;
+    req->code = row.number;
+    req->code_name = row.name;
+    free(req->text);
+    req->text = must_dup(err_text(*err, text, sizeof(text)));
     err_free(err);
 }

@@ -45,55 +45,55 @@ static void restart(struct rtc_service *s, struct rtc_peer *p, const struct sdp_
     rtc_table_name(&s->table, &p->name, p, p->ice.ufrag);
 }
 
-static void answer_restart(struct rtc_service *s, struct rtc_ask *ask)
+static void answer_restart(struct rtc_service *s, struct rtc_request *req)
 {
     struct sdp_candidate candidates[SDP_CANDIDATES_MAX];
     struct sdp_answer ours = { .candidates = candidates,
-                               .n_candidates = rtc_candidates(s, ask, candidates) };
-    struct rtc_peer *p = find(s, ask->session); /* that may have yielded */
+                               .n_candidates = rtc_candidates(s, req, candidates) };
+    struct rtc_peer *p = find(s, req->session); /* that may have yielded */
     struct wr w;
 
     if (!p) {
-        ask->status = 404;
+        req->status = 404;
         return;
     }
-    restart(s, p, &ask->fragment);
+    restart(s, p, &req->fragment);
     wr_init(&w, RTC_ANSWER_MAX);
     ours.ufrag = p->ice.ufrag;
     ours.pwd = p->ice.pwd;
     sdp_fragment_write(&w, &p->agreed, &ours);
-    ask->status = 200;
-    ask->answer = (char *)w.buf;
-    ask->answer_size = w.len;
-    (void)snprintf(ask->etag, sizeof(ask->etag), "%s", p->etag);
+    req->status = 200;
+    req->answer = (char *)w.buf;
+    req->answer_size = w.len;
+    (void)snprintf(req->etag, sizeof(req->etag), "%s", p->etag);
     log_trace("RTC: session %s restarts ICE as %s:%s", p->ufrag, p->ice.ufrag, p->ice.peer_ufrag);
 }
 
-static void patch(struct rtc_service *s, struct rtc_ask *ask, struct rtc_peer *p)
+static void patch(struct rtc_service *s, struct rtc_request *req, struct rtc_peer *p)
 {
-    const char *ufrag = ask->fragment.ufrag;
+    const char *ufrag = req->fragment.ufrag;
 
-    if (*ask->etag && strcmp(ask->etag, p->etag) != 0 && strcmp(ask->etag, "*") != 0)
-        ask->status = 412;
+    if (*req->etag && strcmp(req->etag, p->etag) != 0 && strcmp(req->etag, "*") != 0)
+        req->status = 412;
     else if (!*ufrag || strcmp(ufrag, p->ice.peer_ufrag) == 0)
-        ask->status = 204; /* candidates: it is its checks that we wait for */
+        req->status = 204; /* candidates: it is its checks that we wait for */
     else if (!rtc_rate_take(&p->restarts, RESTARTS, co_now()))
-        ask->status = 503;
+        req->status = 503;
     else
-        answer_restart(s, ask);
+        answer_restart(s, req);
 }
 
 /* ---- GET */
 
 /* What its client cannot know: the server's part. */
-static void answer_status(struct rtc_ask *ask, const struct rtc_peer *p)
+static void answer_status(struct rtc_request *req, const struct rtc_peer *p)
 {
     struct rtc_client_stat info;
     struct jput j = { 0 };
     struct wr w;
 
     if (!rtc_client_detail.read(&p->base.session, &info)) {
-        ask->status = 404;
+        req->status = 404;
         return;
     }
     wr_init(&w, RTC_ANSWER_MAX);
@@ -105,28 +105,28 @@ static void answer_status(struct rtc_ask *ask, const struct rtc_peer *p)
     if (*info.video_left_out)
         jput_text(&j, "video_left_out", info.video_left_out);
     jput_close(&j, '}');
-    ask->status = 200;
-    ask->answer = (char *)w.buf;
-    ask->answer_size = w.len;
+    req->status = 200;
+    req->answer = (char *)w.buf;
+    req->answer_size = w.len;
 }
 
 /* ---- */
 
-void rtc_resource(struct rtc_service *s, struct rtc_ask *ask)
+void rtc_resource(struct rtc_service *s, struct rtc_request *req)
 {
-    struct rtc_peer *p = find(s, ask->session);
+    struct rtc_peer *p = find(s, req->session);
 
-    if (p && !is_its(p, ask->token)) {
-        ask->status = 403;
-        ask->text = must_dup("the token is not that of this session");
-    } else if (ask->kind == RTC_ASK_RESTART && p) {
-        patch(s, ask, p);
-    } else if (ask->kind == RTC_ASK_STATUS && p) {
-        answer_status(ask, p);
-    } else if (ask->kind != RTC_ASK_DELETE) {
-        ask->status = 404;
+    if (p && !is_its(p, req->token)) {
+        req->status = 403;
+        req->text = must_dup("the token is not that of this session");
+    } else if (req->kind == RTC_REQUEST_RESTART && p) {
+        patch(s, req, p);
+    } else if (req->kind == RTC_REQUEST_STATUS && p) {
+        answer_status(req, p);
+    } else if (req->kind != RTC_REQUEST_DELETE) {
+        req->status = 404;
     } else {
-        ask->status = 200;
+        req->status = 200;
         if (p)
             datagram_client_close(&p->base, err_new(ERR_RTC_GONE, "%s asked for it by DELETE",
                                                     p->base.ip));

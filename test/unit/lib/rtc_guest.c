@@ -40,7 +40,7 @@ void rtc_guest_close(struct rtc_guest *g)
 
 /* ---- offer and answer */
 
-char *rtc_offer_of(enum rtc_ask_kind kind, const char *ufrag, const char *codec)
+char *rtc_offer_of(enum rtc_request_kind kind, const char *ufrag, const char *codec)
 {
     char *text = NULL;
     int n = asprintf(&text,
@@ -49,7 +49,7 @@ char *rtc_offer_of(enum rtc_ask_kind kind, const char *ufrag, const char *codec)
         "a=ice-ufrag:%s\r\na=ice-pwd:" RTC_GUEST_PWD "\r\na=fingerprint:sha-256 %s\r\n"
         "a=%s\r\na=rtcp-mux\r\na=rtpmap:96 %s/90000\r\na=rtcp-fb:96 nack\r\n"
         "a=rtpmap:97 rtx/90000\r\na=fmtp:97 apt=96\r\n%s", ufrag,
-        dtls_identity_fingerprint(identity(0)), kind == RTC_ASK_PUBLISH ? "sendonly" : "recvonly",
+        dtls_identity_fingerprint(identity(0)), kind == RTC_REQUEST_PUBLISH ? "sendonly" : "recvonly",
         codec, strcmp(codec, "H264") ? "" :
         "a=fmtp:96 packetization-mode=1;profile-level-id=42e01f;level-asymmetry-allowed=1\r\n");
 
@@ -57,9 +57,9 @@ char *rtc_offer_of(enum rtc_ask_kind kind, const char *ufrag, const char *codec)
     return text;
 }
 
-struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stream, char *offer)
+struct rtc_request rtc_ask_of(enum rtc_request_kind kind, const char *stream, char *offer)
 {
-    struct rtc_ask a = { .kind = kind };
+    struct rtc_request a = { .kind = kind };
 
     a.vhost = strdup("");
     a.app = strdup("live");
@@ -101,16 +101,16 @@ void rtc_guest_read(struct rtc_guest *g, const char *answer)
     assert_true(dtls_fingerprint_parse(&g->fingerprint, text, strlen(text)));
 }
 
-int rtc_guest_ask(struct rtc_guest *g, struct session_env *env, enum rtc_ask_kind kind,
+int rtc_guest_ask(struct rtc_guest *g, struct session_env *env, enum rtc_request_kind kind,
                   const char *stream)
 {
-    struct rtc_ask a;
+    struct rtc_request a;
     int status;
 
     (void)snprintf(g->ours, sizeof(g->ours), "guest");
     a = rtc_ask_of(kind, stream, rtc_offer_of(kind, g->ours, "H264"));
     (void)snprintf(a.ufrag, sizeof(a.ufrag), "%s", g->wish);
-    rtc_ask(env, &a);
+    rtc_request_answer(env, &a);
     status = a.status;
     if (status == 201) {
         rtc_guest_read(g, a.answer);
@@ -118,7 +118,7 @@ int rtc_guest_ask(struct rtc_guest *g, struct session_env *env, enum rtc_ask_kin
         strcpy(g->session, a.session);
         (void)snprintf(g->token, sizeof(g->token), "%s", a.token);
     }
-    rtc_ask_free(&a);
+    rtc_request_free(&a);
     return status;
 }
 

@@ -5,7 +5,7 @@
 
 #include "proto/dtls/dtls.h"
 #include "proto/stun/message.h"
-#include "serve/rtc/ask.h"
+#include "serve/rtc/request.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -36,14 +36,14 @@ void rtc_guest_forget(struct rtc_guest *g); /* its session */
 void rtc_guest_close(struct rtc_guest *g);
 
 /* The offer of a client with that ufrag: "guest"; a codec: "H264". */
-char *rtc_offer_of(enum rtc_ask_kind kind, const char *ufrag, const char *codec);
+char *rtc_offer_of(enum rtc_request_kind kind, const char *ufrag, const char *codec);
 /* Takes over the offer. */
-struct rtc_ask rtc_ask_of(enum rtc_ask_kind kind, const char *stream, char *offer);
+struct rtc_request rtc_ask_of(enum rtc_request_kind kind, const char *stream, char *offer);
 /* Reads the ufrag, pwd and fingerprint of an answer. */
 void rtc_guest_read(struct rtc_guest *g, const char *answer);
 
 /* Sends an offer; returns the status of the answer. */
-int rtc_guest_ask(struct rtc_guest *g, struct session_env *env, enum rtc_ask_kind kind,
+int rtc_guest_ask(struct rtc_guest *g, struct session_env *env, enum rtc_request_kind kind,
                   const char *stream);
 
 void rtc_guest_send(struct rtc_guest *g, const void *data, size_t size);

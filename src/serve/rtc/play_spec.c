@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play_wish.c - what a stream has, for the negotiation with who is to play it. */
+/* play_spec.c - what a stream has, for the negotiation with who is to play it. */
 #include "serve/rtc/play.h"
 
 #include "base/text.h"
@@ -15,62 +15,62 @@ enum { OPUS_CHANNELS = 9 };
 
 /* ---- of a source */
 
-static void by_configs(const struct live_source *src, struct sdp_wish *wish)
+static void by_configs(const struct live_source *src, struct sdp_spec *spec)
 {
     const struct av_packet *v[LIVE_CONFIGS];
     size_t n = live_source_configs(src, v, LIVE_CONFIGS);
     struct live_source_stat stat;
 
     live_source_stat(src, &stat);
-    if (stat.audio != AV_OPUS && wish->codec[AV_AUDIO] == AV_OPUS)
-        wish->channels = SOUND_CHANNELS; /* it is converted */
+    if (stat.audio != AV_OPUS && spec->codec[AV_AUDIO] == AV_OPUS)
+        spec->channels = SOUND_CHANNELS; /* it is converted */
 
     for (size_t i = 0; i < n; i++) {
         const uint8_t *config = av_packet_payload(v[i]);
         size_t size = av_packet_payload_size(v[i]);
 
-        if (v[i]->codec == AV_H264 && size > 3 && wish->codec[AV_VIDEO] == AV_H264)
-            memcpy(wish->profile, config + 1, sizeof(wish->profile));
+        if (v[i]->codec == AV_H264 && size > 3 && spec->codec[AV_VIDEO] == AV_H264)
+            memcpy(spec->profile, config + 1, sizeof(spec->profile));
         if (v[i]->codec == AV_OPUS && size > OPUS_CHANNELS)
-            wish->channels = config[OPUS_CHANNELS];
+            spec->channels = config[OPUS_CHANNELS];
     }
 }
 
 /* Of a stream with one kind we know only later that there is no other. */
-static void find_missing(const struct live_source *src, struct sdp_wish *wish)
+static void find_missing(const struct live_source *src, struct sdp_spec *spec)
 {
     struct live_source_stat stat;
 
     live_source_stat(src, &stat);
     if (!stat.publishing)
         return;
-    if (wish->codec[AV_AUDIO] == AV_CODEC_NONE && wish->codec[AV_VIDEO] != AV_CODEC_NONE)
-        wish->none[AV_AUDIO] = stat.audio != AV_CODEC_NONE || stat.shown_for > SHOWN;
-    if (wish->codec[AV_VIDEO] == AV_CODEC_NONE && wish->codec[AV_AUDIO] != AV_CODEC_NONE)
-        wish->none[AV_VIDEO] = stat.video != AV_CODEC_NONE || stat.audio_packets > 50;
+    if (spec->codec[AV_AUDIO] == AV_CODEC_NONE && spec->codec[AV_VIDEO] != AV_CODEC_NONE)
+        spec->none[AV_AUDIO] = stat.audio != AV_CODEC_NONE || stat.shown_for > SHOWN;
+    if (spec->codec[AV_VIDEO] == AV_CODEC_NONE && spec->codec[AV_AUDIO] != AV_CODEC_NONE)
+        spec->none[AV_VIDEO] = stat.video != AV_CODEC_NONE || stat.audio_packets > 50;
 }
 
 /* ---- of a WebRTC publisher: what was agreed on with it */
 
-static void by_publisher(const struct rtc_peer *publisher, struct sdp_wish *wish)
+static void by_publisher(const struct rtc_peer *publisher, struct sdp_spec *spec)
 {
     const struct sdp_track *v = &publisher->agreed.tracks[AV_VIDEO];
     const struct sdp_track *a = &publisher->agreed.tracks[AV_AUDIO];
     const char *profile = strstr(v->fmtp, "profile-level-id=");
 
-    wish->none[AV_VIDEO] = !v->on;
-    wish->none[AV_AUDIO] = !a->on;
-    wish->channels = a->on && a->stereo ? 2 : 1;
+    spec->none[AV_VIDEO] = !v->on;
+    spec->none[AV_AUDIO] = !a->on;
+    spec->channels = a->on && a->stereo ? 2 : 1;
     if (v->codec == AV_H264 && profile) {
         unsigned long id = strtoul(profile + strlen("profile-level-id="), NULL, 16);
 
-        wish->profile[0] = (uint8_t)(id >> 16);
-        wish->profile[1] = (uint8_t)(id >> 8);
-        wish->profile[2] = (uint8_t)id;
+        spec->profile[0] = (uint8_t)(id >> 16);
+        spec->profile[1] = (uint8_t)(id >> 8);
+        spec->profile[2] = (uint8_t)id;
     }
 }
 
-void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish)
+void rtc_play_spec(const struct rtc_peer *p, struct sdp_spec *spec)
 {
     const struct rtc_wire *wire;
     const struct rtc_peer *publisher;
@@ -80,14 +80,14 @@ void rtc_play_wish(const struct rtc_peer *p, struct sdp_wish *wish)
     live_source_refresh(p->base.session.src);
     wire = rtc_stream_wire(p->base.stream);
     publisher = rtc_stream_publisher(p->base.stream);
-    wish->codec[AV_VIDEO] = rtc_wire_codec(wire, AV_VIDEO);
-    wish->codec[AV_AUDIO] = rtc_wire_codec(wire, AV_AUDIO);
-    wish->playout_delay = p->base.session.vhost->rtc.min_latency;
+    spec->codec[AV_VIDEO] = rtc_wire_codec(wire, AV_VIDEO);
+    spec->codec[AV_AUDIO] = rtc_wire_codec(wire, AV_AUDIO);
+    spec->playout_delay = p->base.session.vhost->rtc.min_latency;
     if (publisher) {
-        by_publisher(publisher, wish);
+        by_publisher(publisher, spec);
     } else {
-        by_configs(p->base.session.src, wish);
-        find_missing(p->base.session.src, wish);
+        by_configs(p->base.session.src, spec);
+        find_missing(p->base.session.src, spec);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.c - a request goes to the worker where its stream is served, and its answer comes back. */
-#include "serve/rtc/ask.h"
+/* request.c - a request goes to the worker that serves its stream, and its answer comes back. */
+#include "serve/rtc/request.h"
 
 #include "base/must.h"
 #include "serve/rtc/impl.h"
@@ -15,13 +15,13 @@
 
 /* On its way between workers. */
 struct job {
-    struct rtc_ask ask;
+    struct rtc_request req;
     struct workers *workers;
     struct home *home;   /* of its stream, in which it is a guest; or NULL */
     bool plays;
 };
 
-void rtc_ask_free(struct rtc_ask *a)
+void rtc_request_free(struct rtc_request *a)
 {
     free(a->vhost);
     free(a->app);
@@ -37,7 +37,7 @@ void rtc_ask_free(struct rtc_ask *a)
     free(a->offer);
     free(a->text);
     free(a->answer);
-    *a = (struct rtc_ask){ .kind = a->kind };
+    *a = (struct rtc_request){ .kind = a->kind };
 }
 
 static void leave_home(struct job *j)
@@ -52,7 +52,7 @@ static void drop(void *job)
     struct job *j = job;
 
     leave_home(j);
-    rtc_ask_free(&j->ask);
+    rtc_request_free(&j->req);
     free(j);
 }
 
@@ -63,15 +63,16 @@ static void at_worker(struct session_env *env, void *job)
     err_t err;
 
     if (rtc_service_of(env)) {
-        rtc_admit(rtc_service_of(env), &j->ask, &j->home);
+        rtc_admit(rtc_service_of(env), &j->req, &j->home);
         return;
     }
     err = err_new(ERR_RTC_DISABLED, "there is no rtc_server");
-    rtc_refuse(&j->ask, &err);
+    rtc_refuse(&j->req, &err);
 }
 
 /* Where it is to be served: a player of a WebRTC publisher at that one's worker. */
-static err_t choose(struct session_env *env, const struct rtc_ask *a, struct job *j, unsigned *to)
+static err_t choose(struct session_env *env, const struct rtc_request *a, struct job *j,
+                    unsigned *to)
 {
     struct session s;
     err_t err;
@@ -94,7 +95,7 @@ static err_t choose(struct session_env *env, const struct rtc_ask *a, struct job
 }
 
 /* By its session's name: no worker, then here, where it is found to be unknown. */
-static unsigned worker_named(const struct session_env *env, const struct rtc_ask *a)
+static unsigned worker_named(const struct session_env *env, const struct rtc_request *a)
 {
     const struct rtc_service *s = rtc_service_of(env);
     unsigned worker = s ? rtc_worker_of(s, a->session, strcspn(a->session, ":")) : UINT_MAX;
@@ -102,30 +103,30 @@ static unsigned worker_named(const struct session_env *env, const struct rtc_ask
     return worker != UINT_MAX ? worker : env->worker;
 }
 
-static void send_to(struct session_env *env, struct rtc_ask *a, struct job *j, unsigned to)
+static void send_to(struct session_env *env, struct rtc_request *a, struct job *j, unsigned to)
 {
     err_t err;
 
-    j->ask = *a;
+    j->req = *a;
     if (workers_ask(env, to, at_worker, j, drop, PATIENCE)) {
-        *a = j->ask;
+        *a = j->req;
         leave_home(j);
         free(j);
     } else { /* what it had is the job's, and so it is freed */
-        *a = (struct rtc_ask){ .kind = a->kind };
+        *a = (struct rtc_request){ .kind = a->kind };
         err = err_new(ERR_TOO_MANY, "worker %u does not answer", to);
         rtc_refuse(a, &err);
     }
 }
 
-void rtc_ask(struct session_env *env, struct rtc_ask *a)
+void rtc_request_answer(struct session_env *env, struct rtc_request *a)
 {
     struct job *j = must(calloc(1, sizeof(*j)));
     unsigned to;
     err_t err = NULL;
 
-    j->plays = a->kind == RTC_ASK_PLAY;
-    if (a->kind == RTC_ASK_PUBLISH || a->kind == RTC_ASK_PLAY)
+    j->plays = a->kind == RTC_REQUEST_PLAY;
+    if (a->kind == RTC_REQUEST_PUBLISH || a->kind == RTC_REQUEST_PLAY)
         err = choose(env, a, j, &to);
     else
         to = worker_named(env, a);

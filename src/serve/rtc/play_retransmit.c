@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* play_repeat.c - what a player says is missing, sent again out of the log: the same packet under
- * the same number, or as one of its own source, [RFC 4588]. */
+/* play_retransmit.c - packets that a player reports as missing, retransmitted from the log: under
+ * the same number, or in a source of their own, [RFC 4588]. */
 #include "serve/rtc/play.h"
 
 #include "base/be.h"
@@ -11,10 +11,10 @@
 
 enum {
     NUMBER = 2,
-    BAD_LINE = 256 / 50, /* of 256 packets so many are lost: then so are repeats */
+    BAD_LINE = 256 / 50, /* of 256 packets so many are lost: then so are retransmits */
 };
 
-#define LEAST CO_MS(20) /* between two repeats of a packet, and a round trip, about */
+#define LEAST CO_MS(20) /* between two retransmits of a packet, and a round trip, about */
 
 static bool is_due(struct rtc_play *play, const struct rtc_play_track *t, uint16_t seq, co_usec now)
 {
@@ -66,8 +66,8 @@ static void send_again(struct rtc_burst *b, struct rtc_play *play, struct rtc_pl
 }
 
 /* Where much is lost it goes twice: browsers that only play know no round trip, and ask again for
- * a repeat that was lost after 100 ms, while the picture stands. */
-static void repeat(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_track *t,
+ * a retransmit that was lost after 100 ms, while the picture stands. */
+static void retransmit(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_track *t,
                    uint16_t seq, co_usec now)
 {
     int64_t index = rtp_unwrap16(t->next, seq);
@@ -104,10 +104,10 @@ void rtc_play_nack(struct rtc_peer *p, struct rtcp_feedback *f, co_usec now)
                 continue;
             play->nacks++;
             p->service->stat.nacks++;
-            repeat(b, play, t, seq, now);
+            retransmit(b, play, t, seq, now);
             for (unsigned k = 0; k < 16; k++) {
                 if (more >> k & 1)
-                    repeat(b, play, t, (uint16_t)(seq + k + 1), now);
+                    retransmit(b, play, t, (uint16_t)(seq + k + 1), now);
             }
         }
     }

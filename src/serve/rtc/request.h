@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.h - what requests of HTTP want of WebRTC, and the answer: between http*.c, which know HTTP,
- * and admit.c, which knows sessions. The asker may be at another worker than the session, so all
- * here is bytes and numbers of its own.
+/* request.h - requests for WebRTC that come over HTTP, and their answers: between http*.c, which
+ * know HTTP, and admit.c, which knows sessions. The session may be at another worker, so all here
+ * is bytes and numbers of its own.
  */
-#ifndef SERVE_RTC_ASK_H
-#define SERVE_RTC_ASK_H
+#ifndef SERVE_RTC_REQUEST_H
+#define SERVE_RTC_REQUEST_H
 
 #include "proto/sdp/agree.h"
 #include "session/session.h"
 
-enum rtc_ask_kind {
-    RTC_ASK_PUBLISH, RTC_ASK_PLAY,                  /* of a new session */
-    RTC_ASK_DELETE, RTC_ASK_RESTART, RTC_ASK_STATUS /* of one that there is */
+enum rtc_request_kind {
+    RTC_REQUEST_PUBLISH, RTC_REQUEST_PLAY,                  /* of a new session */
+    RTC_REQUEST_DELETE, RTC_REQUEST_RESTART, RTC_REQUEST_STATUS /* of one that there is */
 };
 enum { RTC_TOKEN = 16, RTC_ANSWER_MAX = 8000 }; /* the latter is a limit of clients */
 
-struct rtc_ask {
-    enum rtc_ask_kind kind;
-    /* publish, play: copies, freed by rtc_ask_free() */
+struct rtc_request {
+    enum rtc_request_kind kind;
+    /* publish, play: copies, freed by rtc_request_free() */
     char *vhost, *app, *stream, *param; /* param "?..": for callbacks and tokens */
     char *tc_url, *page_url, *user_agent;
     char *ip;             /* of the client */
@@ -44,9 +44,9 @@ struct rtc_ask {
     char *answer;         /* description, fragment or, of its status, JSON; or NULL */
     size_t answer_size;
 };
-void rtc_ask_free(struct rtc_ask *a);
+void rtc_request_free(struct rtc_request *a);
 
 /* Have it answered, by whatever worker it is for. Yields for as long as callbacks take. */
-void rtc_ask(struct session_env *env, struct rtc_ask *a);
+void rtc_request_answer(struct session_env *env, struct rtc_request *a);
 
 #endif
