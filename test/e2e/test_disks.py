@@ -49,7 +49,7 @@ def test_disconnect(disk, srs, source):
     d = disk(Full, 300)
     s = srs(conf(d.path, "hls_on_error disconnect;", fragment=1))
     v = s.watch("s")
-    ends(s.push(source, speed=4, loop=True, ahead=8), 15)
+    ends(s.push(source, speed=8, loop=True, ahead=8), 15)
     assert s.wait_log(r"HLS of live/s: cannot write .*s-\d+\.ts: No space left", 2)
     assert s.wait_log(r"the publisher is sent away \(hls_on_error disconnect\)", 2)
     assert v.ended is None, "players stay for the one who comes back"
@@ -57,7 +57,7 @@ def test_disconnect(disk, srs, source):
     before = len(hls.load(listed(d.path, 1)).segments)
     d.grow()
     frames = len(flv.frames(v.tags, VIDEO))
-    again = s.push(source, speed=4, loop=True)
+    again = s.push(source, speed=8, loop=True)
     assert wait_for(lambda: len(is_whole(d.path).segments) > before + 3, 10)
     assert v.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 25, 5)
     assert s.wait_log("HLS of live/s: files can be written again", 3)
@@ -71,7 +71,7 @@ def test_ignore(disk, srs, source):
     d = disk(Full, 300)
     s = srs(conf(d.path, "hls_on_error ignore;", fragment=1))
     v = s.watch("s")
-    p = s.push(source, speed=4, loop=True, ahead=8)
+    p = s.push(source, speed=8, loop=True, ahead=8)
     assert s.wait_log(r"cannot write .*No space left", 15)
     assert s.wait_log(r"HLS of live/s ends until it is published again \(hls_on_error ignore\)", 2)
     d.grow()
@@ -80,7 +80,7 @@ def test_ignore(disk, srs, source):
     assert len(is_whole(d.path).segments) <= n + 1, "space alone does not bring it back"
     p.stop()
     p.client.close()
-    q = s.push(source, speed=4, loop=True)
+    q = s.push(source, speed=8, loop=True)
     assert wait_for(lambda: len(is_whole(d.path).segments) > n + 4, 10)
     assert not is_whole(d.path).segments[-1].gap
     q.stop()
@@ -133,7 +133,7 @@ def test_end_while_the_disk_hangs(disk, srs, source):
     """The server ends in time, and says what it could not write."""
     d = disk(Hung)
     s = srs(conf(d.path, fragment=1))
-    s.push(source, speed=4, loop=True)
+    s.push(source, speed=8, loop=True)
     listed(d.path, 2, timeout=10)
     d.freeze(30)
     at = s.mark()

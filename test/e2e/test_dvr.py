@@ -349,7 +349,7 @@ def test_reload(srs, folder, source):
     assert s.wait_log("video sh", 3)
     s.reload(conf(folder, "[stream].flv"))
     assert wait_for(lambda: os.path.exists(folder + "/s.flv.tmp"), 5)
-    time.sleep(0.5)
+    time.sleep(0.3)
     s.reload("")
     file = recordings(folder)[0]
     assert tools.decode(file) == ""
@@ -361,7 +361,7 @@ def test_end_of_the_server(srs, folder, source):
     s = srs(conf(folder, "[stream].mp4"))
     p = s.push(source, ahead=2, speed=2, loop=True)
     assert wait_for(lambda: os.path.exists(folder + "/s.mp4.tmp"), 8)
-    time.sleep(0.5)
+    time.sleep(0.3)
     s.stop()
     p.stop()
     file = recordings(folder, end="mp4")[0]

@@ -55,7 +55,7 @@ def test_forward_to_nginx(srs, nginx, source, count):
         assert any(t.config for t in got if t.type == AUDIO)
         meta = [amf.decode(t.data) for t in got if t.type == DATA and b"onMetaData" in t.data]
         assert meta and meta[0][1]["width"] == 640
-    assert len(flv.frames(own.stop(), VIDEO)) >= 48
+    assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 48)
     assert s.wait_log(r"forward", 1)
 
 
@@ -73,7 +73,7 @@ def test_forward_ends_with_the_stream(srs, nginx, source):
             f"turn {turn}: {len(flv.frames(v.tags, VIDEO))}"
         p.client.unpublish()
         p.client.close()
-        time.sleep(0.6)
+        time.sleep(0.3)
     assert v.ended is None
 
 

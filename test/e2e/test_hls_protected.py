@@ -193,7 +193,8 @@ def test_players_play(site, tmp_path):
     """ffmpeg keeps the id through lists, initializations, parts, keys and MPDs."""
     urls = {k: site.url(f"{k}/live/s.m3u8") for k in KINDS}
     urls["dash"] = site.url("ts/live/s.mpd")
-    players = {k: tools.ffmpeg_frames(u + WITH, tmp_path / f"{k}.log", tmp_path / f"{k}.txt", 5)
+    begin = ["-live_start_index", "0"]  # since all is to be there before the time 5 s
+    players = {k: tools.ffmpeg_frames(u + WITH, tmp_path / f"{k}.log", tmp_path / f"{k}.txt", 5, [] if k == "dash" else begin)
                for k, u in urls.items()}
     denied = tools.ffmpeg_frames(urls["ts"] + "?token=bad", tmp_path / "bad.log", tmp_path / "bad.txt", 5)
     for k, p in players.items():

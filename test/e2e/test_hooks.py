@@ -233,7 +233,7 @@ def test_takeover_asks_first(backend, srs, source):
     assert v.wait(lambda got: len(got) > 10, 5)
     with pytest.raises(Rejected):
         s.publisher("cam?bad")
-    time.sleep(0.5)
+    time.sleep(0.3)
     assert p.error is None and p.is_alive()
     q = s.push(source, "cam?good", loop=True)
     assert wait_for(lambda: not p.is_alive(), 5)

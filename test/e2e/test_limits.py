@@ -163,7 +163,7 @@ def test_a_publisher_is_held(srs, source):
     assert s.wait_log(r"publisher of .*live/s sends more than publish_kbps 1000", 5)
     v = s.watch()
     assert v.wait(lambda got: len(got) > 5, 5)
-    assert never(lambda: not p.is_alive(), 1)
+    assert never(lambda: not p.is_alive(), 0.6)
     assert len(s.log().split("sends more than publish_kbps")) == 2, "one line"
 
 

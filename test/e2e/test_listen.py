@@ -78,7 +78,7 @@ def test_a_port_listed_twice_for_other_services(srs):
     http = free_port()
     s = srs(glob=f"http_server {{ enabled on; listen {http}; }}\nhttp_api {{ enabled on; listen {http} [::]:{http}; }}")
     assert answers(http, 4) and answers(http, 6)
-    assert s.log().count("listening on") > 0
+    assert s.wait_log("listening on")
 
 
 def test_addresses_of_loopback(srs):

@@ -49,7 +49,7 @@ def test_lines(srs, source, tank):
     c.collect(1, count=20)
     c.close()
     s.client().abort()
-    time.sleep(0.5)
+    assert s.wait_log("client finished", 5, count=2)
     cids = well_formed(s)
     per_connection = [c for c in cids if re.fullmatch(r"\w{7,8}", c)]
     assert len(per_connection) >= 3, cids.keys()
@@ -125,7 +125,7 @@ def test_level(srs):
     s.client().abort()
     c = s.client()
     c.send(b"\x09" * 1537)
-    time.sleep(0.6)
+    time.sleep(0.3)
     for x in lines(s):
         m = LINE.match(x)
         assert not m or m.group(1) in ("WARN", "ERROR"), x

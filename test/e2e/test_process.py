@@ -300,7 +300,7 @@ def test_term_cuts_graceful_short(srs):
     s.push(synthetic(2), loop=True)
     time.sleep(0.3)
     s.proc.kill(signal.SIGQUIT)
-    time.sleep(0.8)
+    time.sleep(0.5)
     assert s.proc.running()
     s.proc.kill(signal.SIGTERM)
     assert s.proc.wait(5) == 0
@@ -313,7 +313,7 @@ def test_force_grace_quit(srs):
     p = s.push(synthetic(5), loop=True)
     time.sleep(0.3)
     s.proc.kill(signal.SIGTERM)
-    time.sleep(1)
+    time.sleep(0.5)
     assert s.proc.running() and p.error is None
     p.stop()
     p.client.close()
@@ -345,7 +345,7 @@ def test_hup_usr1_usr2_do_not_end_it(srs):
         for sig in (signal.SIGHUP, signal.SIGUSR1, signal.SIGPIPE, signal.SIGCHLD, signal.SIGUSR1):
             s.proc.kill(sig)
             time.sleep(0.02)
-    time.sleep(0.5)
+    time.sleep(0.3)
     assert s.proc.running() and p.error is None
 
 

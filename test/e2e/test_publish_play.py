@@ -147,7 +147,7 @@ def test_player_before_publisher(srs, source):
     """The player waits, longer than a few seconds if it must, and gets the stream from its start."""
     s = srs()
     players = [s.watch(), s.watch(flow="ffmpeg"), s.watch(flow="librtmp")]
-    time.sleep(1)
+    time.sleep(0.5)
     assert all(p.ended is None for p in players)
     tags = flv.cut(source, 1000)
     s.push(tags, speed=0)

@@ -270,7 +270,7 @@ def test_wrong_password(srs, camera):
     assert s.wait_log(r"again in 6\d\d\d\d ms", 10)
     assert cam.refused <= 2
     assert "secret" not in s.log()
-    assert never(lambda: cam.connections > 1, 1.5)
+    assert never(lambda: cam.connections > 1, 1)
 
 
 @pytest.mark.long
