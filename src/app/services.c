@@ -48,13 +48,6 @@ const char *services_text(unsigned which, char *text, size_t size)
     return text;
 }
 
-const struct conf_tls *services_tls_of(const struct conf *c, unsigned service)
-{
-    enum protocol_id id;
-
-    return conf_served_tls(served(service, &id), c);
-}
-
 size_t services_wanted(const struct conf *c, struct listeners_want out[SERVICES])
 {
     const struct conf_served *s = NULL;

@@ -41,7 +41,5 @@ bool services_reserve(unsigned which);
  * share a port, the one that may find that it speaks the other. */
 enum protocol_id services_guest(unsigned which, const struct services_tls *t,
                                 struct protocol_guest *guest);
-/* The settings of TLS of a service; NULL when it is plain. */
-const struct conf_tls *services_tls_of(const struct conf *c, unsigned service);
 
 #endif

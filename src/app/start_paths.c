@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* start_paths.c - folders and keys that the configuration names and that are not there. */
-#include "app/services.h"
 #include "app/start.h"
+#include "conf/protocol.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -54,17 +54,16 @@ static bool is_made(const struct conf *c, const char *dir)
 
 static void look_tls(struct start *s, const struct conf *c)
 {
-    struct listeners_want wanted[SERVICES];
-    size_t n = services_wanted(c, wanted);
+    const struct conf_served *of = NULL;
+    enum protocol_id id = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        unsigned service = (unsigned)__builtin_ctz(wanted[i].services);
-        const struct conf_tls *tls = services_tls_of(c, service);
+    while ((of = conf_served_next(of, &id))) {
+        const struct conf_tls *tls = conf_served_is_on(of, c) ? conf_served_tls(of, c) : NULL;
 
         if (!tls)
             continue;
-        want(s, c, tls->key, "key of %s", services_name(service));
-        want(s, c, tls->cert, "cert of %s", services_name(service));
+        want(s, c, tls->key, "key of %s", of->name);
+        want(s, c, tls->cert, "cert of %s", of->name);
         for (size_t k = 0; k < tls->certificate.n; k++) {
             want(s, c, tls->certificate.v[k].key, "key of %.60s", tls->certificate.v[k].name);
             want(s, c, tls->certificate.v[k].cert, "cert of %.60s", tls->certificate.v[k].name);
