@@ -250,18 +250,14 @@ unsigned history_count(const struct history *h, int64_t *at)
     return n < HISTORY_SAMPLES ? (unsigned)n : HISTORY_SAMPLES;
 }
 
-uint32_t history_total(const struct history *h, enum history_total what, unsigned ago)
-{
-    return h->v[(h->newest - ago) % HISTORY_SAMPLES][what];
-}
-
 const char *history_stream_name(const struct history *h, size_t i)
 {
     return i < h->n ? h->streams[i]->name : NULL;
 }
 
-uint32_t history_stream(const struct history *h, size_t i, enum history_of_stream what,
-                        unsigned ago)
+uint32_t history_value(const struct history *h, int stream, int what, unsigned ago)
 {
-    return h->streams[i]->v[(h->newest - ago) % HISTORY_SAMPLES][what];
+    uint64_t at = (h->newest - ago) % HISTORY_SAMPLES;
+
+    return stream < 0 ? h->v[at][what] : h->streams[stream]->v[at][what];
 }

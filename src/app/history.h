@@ -34,12 +34,10 @@ err_t history_run(void *history);     /* co_fn; until it is stopped */
 
 /* How many samples there are, gaps included, and when the newest was taken: ms since 1970. */
 unsigned history_count(const struct history *h, int64_t *at);
-/* That one; 0 is the newest. HISTORY_NONE: none was taken, as the server was too busy. */
-uint32_t history_total(const struct history *h, enum history_total what, unsigned ago);
-
 /* Streams that were there in that hour, in no order: NULL behind the last. Does not yield. */
 const char *history_stream_name(const struct history *h, size_t i); /* "vhost/app/stream" */
-uint32_t history_stream(const struct history *h, size_t i, enum history_of_stream what,
-                        unsigned ago);
+/* What was then; ago 0 is the newest sample. Of the server (stream -1) an enum history_total, else
+ * an enum history_of_stream. HISTORY_NONE: none was taken, as the server was too busy. */
+uint32_t history_value(const struct history *h, int stream, int what, unsigned ago);
 
 #endif

@@ -13,15 +13,14 @@
 
 enum { TEXT_MAX = 512 };
 
-struct asked {
-    char ip[64], vhost[TEXT_MAX], app[TEXT_MAX], stream[TEXT_MAX], coworker[TEXT_MAX];
-};
+enum { VHOST = 1, APP, STREAM, COWORKER, WORDS };
 
-static void get(const struct api_call *c, const char *key, char *buf, size_t size)
-{
-    if (!api_param(c, key, buf, size))
-        buf[0] = '\0';
-}
+/* What is asked, in the order of that. */
+static const char *const keys[WORDS] = { "ip", "vhost", "app", "stream", "coworker" };
+
+struct asked {
+    char v[WORDS][TEXT_MAX];
+};
 
 struct sought {
     char *name;
@@ -39,10 +38,11 @@ static void look(struct session_env *env, void *arg)
 /* One that is published: a stream that is only waited for is not here. */
 static const struct conf_vhost *find(const struct api_call *c, const struct asked *q)
 {
-    const struct conf_vhost *vhost = conf_vhost_find(c->x->conf, q->vhost);
+    const struct conf_vhost *vhost = conf_vhost_find(c->x->conf, q->v[VHOST]);
     struct sought s = { .published = false };
 
-    if (!vhost || asprintf(&s.name, "%s/%s/%s", vhost->name, q->app, q->stream) < 0)
+    if (!vhost || asprintf(&s.name, "%s/%s/%s", vhost->name, q->v[APP],
+                           q->v[STREAM]) < 0)
         return NULL;
     for (unsigned w = 0; w < workers_count(c->of->env) && !s.published; w++)
         workers_call(c->of->env, w, look, &s);
@@ -92,8 +92,8 @@ static void put_origin(struct api_call *c, const struct conf *conf, const struct
 {
     char ip[TEXT_MAX], api[TEXT_MAX + 16];
 
-    find_ip(conf, &conf->rtmp.listen, q->coworker, ip, sizeof(ip));
-    find_api(conf, q->coworker, api, sizeof(api));
+    find_ip(conf, &conf->rtmp.listen, q->v[COWORKER], ip, sizeof(ip));
+    find_api(conf, q->v[COWORKER], api, sizeof(api));
     jput_open(&c->j, "origin", '{');
     jput_text(&c->j, "ip", ip);
     jput_int(&c->j, "port", conf->rtmp.listen.n ? conf->rtmp.listen.v[0].port : 1935);
@@ -110,18 +110,15 @@ static err_t clusters(struct api_call *c)
     const struct conf_vhost *vhost;
     struct asked q;
 
-    get(c, "ip", q.ip, sizeof(q.ip));
-    get(c, "vhost", q.vhost, sizeof(q.vhost));
-    get(c, "app", q.app, sizeof(q.app));
-    get(c, "stream", q.stream, sizeof(q.stream));
-    get(c, "coworker", q.coworker, sizeof(q.coworker));
+    for (int i = 0; i < WORDS; i++) {
+        if (!api_param(c, keys[i], q.v[i], sizeof(q.v[i])))
+            q.v[i][0] = '\0';
+    }
     vhost = find(c, &q);
     jput_open(&c->j, "data", '{');
     jput_open(&c->j, "query", '{');
-    jput_text(&c->j, "ip", q.ip);
-    jput_text(&c->j, "vhost", q.vhost);
-    jput_text(&c->j, "app", q.app);
-    jput_text(&c->j, "stream", q.stream);
+    for (int i = 0; i < COWORKER; i++)
+        jput_text(&c->j, keys[i], q.v[i]);
     jput_close(&c->j, '}');
     if (vhost)
         put_origin(c, c->x->conf, &q, vhost);

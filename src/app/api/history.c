@@ -20,10 +20,11 @@ static const struct column totals[] = {
     { "clients", HISTORY_CLIENTS, false }, { "publishers", HISTORY_PUBLISHERS, false },
     { "players", HISTORY_PLAYERS, false }, { "streams", HISTORY_LIVE, false },
     { "cpu_percent", HISTORY_CPU, true }, { "memory_kb", HISTORY_MEMORY, false },
+    { .name = NULL },
 };
 static const struct column of_stream[] = {
     { "recv_kbps", HISTORY_STREAM_RECV, false }, { "send_kbps", HISTORY_STREAM_SEND, false },
-    { "clients", HISTORY_STREAM_CLIENTS, false },
+    { "clients", HISTORY_STREAM_CLIENTS, false }, { .name = NULL },
 };
 
 static void put_value(struct jput *j, const struct column *c, uint32_t v)
@@ -36,31 +37,17 @@ static void put_value(struct jput *j, const struct column *c, uint32_t v)
         jput_uint(j, NULL, v);
 }
 
-static void put_totals(struct jput *j, const struct history *h, unsigned n)
+/* Of the server (-1), or of a stream. */
+static void put_columns(struct jput *j, const struct history *h, int stream, unsigned n)
 {
-    jput_open(j, "total", '{');
-    for (size_t k = 0; k < sizeof(totals) / sizeof(totals[0]); k++) {
-        jput_open(j, totals[k].name, '[');
+    const struct column *c = stream < 0 ? totals : of_stream;
+
+    for (; c->name; c++) {
+        jput_open(j, c->name, '[');
         for (unsigned i = n; i-- > 0;)
-            put_value(j, &totals[k], history_total(h, (enum history_total)totals[k].what, i));
+            put_value(j, c, history_value(h, stream, c->what, i));
         jput_close(j, ']');
     }
-    jput_close(j, '}');
-}
-
-static void put_stream(struct jput *j, const struct history *h, size_t at, unsigned n)
-{
-    jput_open(j, "stream", '{');
-    jput_text(j, "name", history_stream_name(h, at));
-    for (size_t k = 0; k < sizeof(of_stream) / sizeof(of_stream[0]); k++) {
-        enum history_of_stream what = (enum history_of_stream)of_stream[k].what;
-
-        jput_open(j, of_stream[k].name, '[');
-        for (unsigned i = n; i-- > 0;)
-            put_value(j, &of_stream[k], history_stream(h, at, what, i));
-        jput_close(j, ']');
-    }
-    jput_close(j, '}');
 }
 
 static void put_names(struct jput *j, const struct history *h)
@@ -100,12 +87,17 @@ static err_t history(struct api_call *c)
     jput_int(&c->j, "end", at);
     jput_uint(&c->j, "samples", n);
     if (h) {
-        put_totals(&c->j, h, n);
+        jput_open(&c->j, "total", '{');
+        put_columns(&c->j, h, -1, n);
+        jput_close(&c->j, '}');
         put_names(&c->j, h);
         for (size_t i = 0; one && (name = history_stream_name(h, i)); i++) {
             if (!is_called(name, asked))
                 continue;
-            put_stream(&c->j, h, i, n);
+            jput_open(&c->j, "stream", '{');
+            jput_text(&c->j, "name", name);
+            put_columns(&c->j, h, (int)i, n);
+            jput_close(&c->j, '}');
             break;
         }
     }

@@ -5,6 +5,7 @@
 #include "base/log_clean.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "conf/arena.h"
 #include "pull/ingest/ingests.h"
 #include "pull/rtsp/pulls.h"
 #include "session/stream_key.h"
@@ -18,71 +19,76 @@
 
 /* ---- one row */
 
+static const char *dup(struct kept_part *part, const char *text)
+{
+    return conf_arena_dup(part->arena, text);
+}
+
+static const char *hide(struct kept_part *part, const char *text)
+{
+    char *hidden = log_hide(text);
+    const char *out = dup(part, hidden);
+
+    free(hidden);
+    return out;
+}
+
 static struct kept_row *add(struct kept_part *part, const char *what, const char *id,
-                            const struct condition *condition)
+                            const struct condition *condition, const char *place)
 {
     struct kept_row *row;
-    char *hidden = log_hide(condition->error);
 
     if (part->n == part->cap) {
         part->cap = part->cap ? part->cap * 2 : 16;
         part->v = must(realloc(part->v, part->cap * sizeof(part->v[0])));
     }
     row = &part->v[part->n++];
-    *row = (struct kept_row){ .what = what, .id = must_dup(id), .condition = *condition };
-    (void)snprintf(row->condition.error, sizeof(row->condition.error), "%s", hidden);
-    free(hidden);
+    *row = (struct kept_row){ .what = what, .id = dup(part, id), .name = "", .vhost = "",
+                              .app = "", .stream = "", .place = hide(part, place),
+                              .condition = *condition };
+    (void)snprintf(row->condition.error, sizeof(row->condition.error), "%s",
+                   hide(part, condition->error));
     return row;
 }
 
-static void set(struct kept_row *row, const char *name, const struct stream_key *key,
-                const char *place)
+static void set_stream(struct kept_part *part, struct kept_row *row, const struct stream_key *key)
 {
-    row->name = must_dup(name);
-    row->vhost = must_dup(key ? key->vhost : "");
-    row->app = must_dup(key ? key->app : "");
-    row->stream = must_dup(key ? key->name : "");
-    row->place = log_hide(place);
-}
-
-/* "vhost/app/stream", or the vhost alone. */
-static struct stream_key *key_of(const char *path, const char *vhost)
-{
-    char *copy = must_dup(text_or_empty(path)), *app = strchr(copy, '/');
-    char *stream = app ? strrchr(app + 1, '/') : NULL;
-    struct stream_key *key;
-
-    if (stream) {
-        *app++ = '\0';
-        *stream++ = '\0';
-        key = stream_key_new(copy, app, stream);
-    } else {
-        key = stream_key_new(vhost, "", "");
-    }
-    free(copy);
-    return key;
+    if (!key)
+        return;
+    row->vhost = dup(part, key->vhost);
+    row->app = dup(part, key->app);
+    row->stream = dup(part, key->name);
 }
 
 /* ---- those of a worker, on its thread */
 
-static void add_pull(void *arg, const struct rtsp_pull_info *p)
+static void add_pull(void *part, const struct rtsp_pull_info *p)
 {
-    struct kept_row *row = add(arg, "rtsp", p->id, p->condition);
+    struct kept_row *row = add(part, "rtsp", p->id, p->condition, p->url);
 
-    set(row, "", p->key, p->url);
+    set_stream(part, row, p->key);
     row->on_demand = p->on_demand;
     row->again_at = p->again_at;
     row->bytes = p->bytes;
 }
 
+/* Its target is "vhost/app/stream", or not known. */
 static void add_ingest(struct kept_part *part, const struct job_info *i, const char *what,
                        const char *target, const char *place)
 {
-    struct kept_row *row = add(part, what, i->id, i->condition);
-    struct stream_key *key = key_of(target, i->vhost);
+    struct kept_row *row = add(part, what, i->id, i->condition, place);
+    char *vhost = conf_arena_dup(part->arena, text_or_empty(target)), *app = strchr(vhost, '/');
+    char *stream = app ? strrchr(app + 1, '/') : NULL;
 
-    set(row, i->name, key, place);
-    (void)stream_key_unref(key);
+    row->name = dup(part, i->name);
+    row->vhost = dup(part, i->vhost);
+    if (stream) {
+        *app++ = '\0';
+        *stream++ = '\0';
+        row->vhost = vhost;
+        row->app = app;
+        row->stream = stream;
+    }
     row->again_at = i->state == JOB_WAITS ? i->next : 0;
     row->bytes = i->state == JOB_RUNS ? i->bytes : 0;
 }
@@ -113,11 +119,11 @@ static void look_at_pulls(struct session_env *env, void *arg)
     }
 }
 
-static void add_recording(void *arg, const struct dvr_info *d)
+static void add_recording(void *part, const struct dvr_info *d)
 {
-    struct kept_row *row = add(arg, d->mp4 ? "mp4" : "flv", d->id, d->condition);
+    struct kept_row *row = add(part, d->mp4 ? "mp4" : "flv", d->id, d->condition, d->file);
 
-    set(row, "", d->key, d->file);
+    set_stream(part, row, d->key);
     row->began_at = *d->file ? d->file_at : 0;
     row->bytes = d->bytes;
 }
@@ -135,18 +141,10 @@ static void drop(void *arg)
 {
     struct kept_part *part = arg;
 
-    for (size_t i = 0; part && i < part->n; i++) {
-        struct kept_row *row = &part->v[i];
-
-        free(row->id);
-        free(row->name);
-        free(row->vhost);
-        free(row->app);
-        free(row->stream);
-        free(row->place);
-    }
-    if (part)
-        free(part->v);
+    if (!part)
+        return;
+    conf_arena_free(part->arena);
+    free(part->v);
     free(part);
 }
 
@@ -160,6 +158,7 @@ void kept_gather(struct kept *k, const struct api_parts *of, enum kept_kind kind
         struct kept_part *part = must(calloc(1, sizeof(*part)));
 
         part->of = of;
+        part->arena = conf_arena_new();
         if (workers_ask(of->env, w, look, part, drop, patience))
             k->parts[w] = part;
     }

@@ -10,11 +10,11 @@
 #include "session/workers.h"
 
 struct kept_row {
-    char *id;
+    const char *id;
     const char *what; /* "rtsp", "srt", "file", "program"; "flv" or "mp4" of a recording */
-    char *name;       /* of an ingest; else "" */
-    char *vhost, *app, *stream; /* "" where it is not known */
-    char *place;      /* a url or file, without passwords; "" */
+    const char *name; /* of an ingest; else "" */
+    const char *vhost, *app, *stream; /* "" where it is not known */
+    const char *place; /* a url or file, without passwords; "" */
     bool on_demand;
     struct condition condition; /* without passwords, too */
     co_usec again_at; /* the next try; 0: none is due */
@@ -24,6 +24,7 @@ struct kept_row {
 
 struct kept_part {
     const struct api_parts *of;
+    struct conf_arena *arena; /* of all texts */
     struct kept_row *v;
     size_t n, cap;
 };
