@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_load_hls.c - the parts of the HLS load tool that need no server. */
-#include "tools/load/hls_list.h"
-#include "tools/load/hls_play.h"
+#include "tools/load/hls.h"
 #include "tools/load/url.h"
 #include "unit.h"
 

@@ -211,7 +211,7 @@ static enum rtmfp_responded with_cookie(struct came *c, const struct rtmfp_iikey
     struct rtmfp_job *job = &c->out->job;
     struct rtmfp_certificate certificate;
     struct rtmfp_known known;
-    bool has = ops->find(c->r->arg, c->from, &known);
+    bool has = ops && ops->find(c->r->arg, c->from, &known);
     enum rtmfp_responded said;
 
     if (keying->id == 0 || !rtmfp_certificate_read(&certificate, keying->certificate))
@@ -224,14 +224,14 @@ static enum rtmfp_responded with_cookie(struct came *c, const struct rtmfp_iikey
         return drop(c, RTMFP_DROP_OTHER_PEER);
     if (has && known.id == keying->id && memcmp(known.skic, job->skic_hash, RTMFP_SKIC_HASH) == 0)
         return say_again(c, &known);
-    if (ops->is_keying(c->r->arg, c->from, keying->id))
+    if (ops && ops->is_keying(c->r->arg, c->from, keying->id))
         return drop(c, RTMFP_DROP_KEYING);
     said = make_job(c, &certificate, keying->component);
     if (said != RTMFP_JOB)
         return said;
     if (has)
         ops->stale(c->r->arg, c->from);
-    return ops->may_open(c->r->arg, c->from) ? RTMFP_JOB : drop(c, RTMFP_DROP_LIMIT);
+    return !ops || ops->may_open(c->r->arg, c->from) ? RTMFP_JOB : drop(c, RTMFP_DROP_LIMIT);
 }
 
 static enum rtmfp_responded on_keying(struct came *c, struct rtmfp_bytes body)

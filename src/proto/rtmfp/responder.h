@@ -33,7 +33,7 @@ struct rtmfp_known {
     struct rtmfp_bytes answer;      /* body of RIKeying; n 0: a packet of the session has come */
 };
 
-/* The table of sessions, which is somebody else's. */
+/* The table of sessions, which is somebody else's; NULL: none is kept, so each is another one. */
 struct rtmfp_responder_ops {
     /* The open session of that address; false: there is none. */
     bool (*find)(void *arg, const struct udp_addr *from, struct rtmfp_known *out);

@@ -35,7 +35,7 @@ struct rtmfp_session;
  * flows may be opened, written to and closed, and the session closed. */
 struct rtmfp_session_ops {
     /* The peer opens a flow; `answers`: the one of ours that it answers, or NULL. False: it is
-     * rejected with code 0. */
+     * rejected with code 0. NULL: all are accepted. */
     bool (*opened)(struct rtmfp_session *s, struct rtmfp_flow_in *f, struct rtmfp_bytes metadata,
                    struct rtmfp_flow_out *answers);
     /* A whole message. False: the flow is rejected. */

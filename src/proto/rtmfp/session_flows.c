@@ -192,7 +192,8 @@ static struct rtmfp_flow_in *open_in(struct rtmfp_session *s, const struct rtmfp
         if (!option.marker)
             read_option(s, &option, &o);
     if (!rtmfp_options_bad(&list) && !o.wrong && o.has_metadata)
-        f->accepted = s->set->ops->opened(s, f, o.metadata, o.answers);
+        f->accepted = !s->set->ops->opened ||
+                      s->set->ops->opened(s, f, o.metadata, o.answers);
     f->rejected = !f->accepted;
     f->next = s->ins;
     s->ins = f;

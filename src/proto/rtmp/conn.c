@@ -5,7 +5,6 @@
 #include "base/be.h"
 #include "base/container_of.h"
 #include "base/must.h"
-#include "base/rd.h"
 #include "base/thread_own.h"
 
 #include <assert.h>
@@ -112,25 +111,20 @@ void rtmp_conn_force_window(struct rtmp_conn *c, uint32_t window)
         c->in.window = window;
 }
 
-/* User control and peer bandwidth. What is too short to be one is none. */
+/* User control; peer bandwidth means nothing to us. What is too short to be one is none. */
 static void on_control(struct rtmp_conn *c, const struct rtmp_msg *msg)
 {
-    struct rd r = rd_init(msg->payload, msg->size);
     struct rtmp_event e;
     err_t err;
 
-    if (msg->type == RTMP_SET_PEER_BANDWIDTH) {
-        c->bandwidth = rd_u32(&r);
+    if (msg->type == RTMP_SET_PEER_BANDWIDTH)
         return;
-    }
     err = rtmp_event_parse(&e, msg);
     if (err) {
         err_free(&err);
     } else if (e.id == RTMP_PING_REQUEST) {
         c->pong = true;
         c->ping = e.value;
-    } else if (e.id == RTMP_SET_BUFFER_LENGTH) {
-        c->buffer_ms = e.more;
     }
 }
 

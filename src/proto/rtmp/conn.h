@@ -2,7 +2,7 @@
 /* conn.h - one RTMP connection over a pipe, server's or client's, after its handshake.
  *
  * It reads messages and answers by itself what the protocol wants answered: acknowledgements and
- * pings. What the peer said about chunk sizes, windows and buffers is kept here. Commands, data and
+ * pings. What the peer said about chunk sizes and windows is kept here. Commands, data and
  * media are its owner's.
  *
  * Bytes are read into memory that all connections of the thread share: the reader takes them all
@@ -24,8 +24,6 @@ struct rtmp_conn { /* do not move */
     uint64_t msgs_in;
     struct rtmp_in in;
     uint32_t out_chunk_size;
-    uint32_t buffer_ms; /* what the peer says it buffers, 0: it did not */
-    uint32_t bandwidth; /* the window it asks us for, 0: it did not */
     uint32_t ping;
     struct co *co;         /* whose connection it is; NULL over memory */
     struct co_timer timer; /* of messages that do not end */

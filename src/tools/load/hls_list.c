@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_list.c - a playlist as a player looks at it. */
-#include "tools/load/hls_list.h"
+#include "tools/load/hls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hls_play.c - the clock of a player. */
-#include "tools/load/hls_play.h"
+#include "tools/load/hls.h"
 
 void load_hls_play_turn(struct load_hls_play *p, struct load_stat *s, co_usec now, co_usec stall)
 {

@@ -1,16 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 /* rtc_peer.h - one client of sb_rtc_load: its offer by HTTP, a socket of its own, full ICE, DTLS,
- * SRTP. What its packets are, rtc_look.h and rtc_send.h know.
+ * SRTP, and what its packets are.
  */
 #ifndef TOOLS_LOAD_RTC_PEER_H
 #define TOOLS_LOAD_RTC_PEER_H
 
 #include "proto/dtls/dtls.h"
+#include "proto/rtp/nack.h"
+#include "proto/rtp/stats.h"
 #include "proto/sdp/agree.h"
 #include "proto/srtp/srtp.h"
-#include "tools/load/rtc_look.h"
-#include "tools/load/rtc_send.h"
 #include "tools/load/link.h"
+#include "tools/load/rtp_out.h"
+#include "tools/load/run.h"
+
+struct load_rtc;
+
+/* ---- rtc_look.c: a player looks at RTP; what is missing it asks for, and reports */
+
+struct load_rtc_track {
+    bool on, video;
+    uint8_t type;
+    enum av_codec codec;
+    uint32_t clock;
+    bool started;
+    uint32_t ssrc;
+    int64_t seq;          /* the highest */
+    uint32_t time;        /* of the newest frame */
+    bool key;             /* that one is a key frame */
+    struct rtp_stats stats;
+    struct rtp_nack nack;
+    uint64_t given_up, found, asked; /* as they were counted last */
+    uint32_t last_sr;
+    co_usec sr_at;
+};
+
+struct load_rtc_look {
+    uint32_t ssrc;        /* ours, in reports */
+    co_usec report_due, pli_due;
+    bool want_key;
+    struct load_rtc_track tracks[2]; /* by enum av_kind */
+};
+
+void load_rtc_look_init(struct load_rtc_look *l);
+void load_rtc_look_fini(struct load_rtc_look *l);
+/* A packet or a compound that was authenticated. */
+void load_rtc_look_rtp(struct load_rtc *p, const uint8_t *data, size_t size, co_usec now);
+void load_rtc_look_rtcp(struct load_rtc *p, const uint8_t *data, size_t size, co_usec now);
+co_usec load_rtc_look_due(const struct load_rtc *p);
+void load_rtc_look_tick(struct load_rtc *p, co_usec now);
+
+/* ---- rtc_send.c: a publisher sends the frames of a file as packets of its own, and again what the
+ * server misses */
+
+enum { LOAD_RTC_KEPT = 512, LOAD_RTC_MTU = 1200, LOAD_RTC_SENT = 1280 };
+
+struct load_rtc_kept { /* as it went */
+    uint16_t seq, size;
+    uint8_t data[LOAD_RTC_SENT];
+};
+
+struct load_rtc_send {
+    struct load_out out;
+    struct load_rtc_sent {
+        uint64_t index;   /* of the next packet, rollovers and all */
+        struct load_rtc_kept *kept;
+    } sent[LOAD_TRACKS]; /* of each track */
+    struct load_play play; /* of `media` NULL: it has not begun */
+    co_usec report_due;
+};
+
+struct load_rtc_send *load_rtc_send_new(const struct load_media *source);
+void load_rtc_send_free(struct load_rtc_send *s); /* NULL is fine */
+co_usec load_rtc_send_due(const struct load_rtc *p);
+void load_rtc_send_tick(struct load_rtc *p, co_usec now);
+void load_rtc_send_rtcp(struct load_rtc *p, const uint8_t *data, size_t size);
+
+/* ---- rtc_peer.c */
 
 enum { LOAD_RTC_PACKET = LOAD_DATAGRAM };
 

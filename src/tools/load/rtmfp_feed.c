@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmfp_feed.c - a file as messages of a publisher of RTMFP, each when it is due. */
-#include "tools/load/rtmfp_feed.h"
+#include "tools/load/rtmfp_talk.h"
 
 #include "base/must.h"
 #include "format/flv/flv.h"

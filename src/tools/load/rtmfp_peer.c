@@ -18,16 +18,6 @@ static struct load_rtmfp_peer *peer_of(struct rtmfp_session *s)
                                               offsetof(struct load_rtmfp_peer, session));
 }
 
-static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
-                      struct rtmfp_bytes metadata, struct rtmfp_flow_out *answers)
-{
-    (void)s;
-    (void)f;
-    (void)metadata;
-    (void)answers;
-    return true;
-}
-
 static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
                        size_t size)
 {
@@ -63,12 +53,6 @@ static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool reje
         p->state = LOAD_RTMFP_REFUSED;
 }
 
-static void on_moved(struct rtmfp_session *s, const struct udp_addr *from)
-{
-    (void)s;
-    (void)from;
-}
-
 static void on_forwarded(struct rtmfp_session *s, struct rtmfp_bytes body)
 {
     struct rtmfp_forwarded f;
@@ -77,45 +61,12 @@ static void on_forwarded(struct rtmfp_session *s, struct rtmfp_bytes body)
 }
 
 static const struct rtmfp_session_ops ops = {
-    .opened = on_opened, .message = on_message, .closed = on_closed, .done = on_done,
-    .moved = on_moved, .forwarded = on_forwarded,
+    .message = on_message, .closed = on_closed, .done = on_done, .forwarded = on_forwarded,
 };
 
-/* ---- who opens a session to a client: nothing is kept of others, so each is another one */
+/* ---- all of them */
 
-static bool find(void *arg, const struct udp_addr *from, struct rtmfp_known *out)
-{
-    (void)arg;
-    (void)from;
-    (void)out;
-    return false;
-}
-
-static bool is_keying(void *arg, const struct udp_addr *from, uint32_t id)
-{
-    (void)arg;
-    (void)from;
-    (void)id;
-    return false;
-}
-
-static bool may_open(void *arg, const struct udp_addr *from)
-{
-    (void)arg;
-    (void)from;
-    return true;
-}
-
-static void stale(void *arg, const struct udp_addr *from)
-{
-    (void)arg;
-    (void)from;
-}
-
-static const struct rtmfp_responder_ops responder_ops = {
-    .find = find, .is_keying = is_keying, .may_open = may_open, .stale = stale,
-};
-
+/* For sessions to a client: nothing is kept of others. */
 static bool init_responder(struct load_rtmfp_world *w)
 {
     uint8_t master[RTMFP_MASTER];
@@ -123,7 +74,6 @@ static bool init_responder(struct load_rtmfp_world *w)
     w->accepted = w->session;
     w->accepted.mode = RTMFP_RESPONDER;
     w->responder.policies = (struct rtmfp_policies){ RTMFP_OFFER, RTMFP_OFFER };
-    w->responder.ops = &responder_ops;
     for (size_t i = 0; i < sizeof(master); i++)
         master[i] = (uint8_t)rand();
     return rtmfp_responder_init(&w->responder, master);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "tools/load/fetch.h"
-#include "tools/load/hls_list.h"
-#include "tools/load/hls_play.h"
+#include "tools/load/hls.h"
 
 enum { LIST_MAX = 8 << 20, FAILURES = 5, NAME_MAX_KEPT = 512 };
 #define AHEAD_MAX CO_SECONDS(30) /* of media fetched and not shown */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* hls_list.h - a playlist as a player looks at it: what to fetch next, where to begin. No I/O.
+/* hls.h - a playlist as a player looks at it: what to fetch next, where to begin; and the clock
+ * of a player. No I/O.
  *
  * A unit is what is fetched at once: a segment, or with low latency a part while its segment is
  * listed in parts. [HLS] RFC 8216 and draft-pantos-hls-rfc8216bis.
  */
-#ifndef TOOLS_LOAD_HLS_LIST_H
-#define TOOLS_LOAD_HLS_LIST_H
+#ifndef TOOLS_LOAD_HLS_H
+#define TOOLS_LOAD_HLS_H
 
 #include "format/playlist/m3u8.h"
+#include "tools/load/stat.h"
 
 enum { LOAD_HLS_UNITS = 20000 };
 
@@ -54,5 +56,30 @@ struct load_hls_place load_hls_list_after(const struct load_hls_unit *u);
 size_t load_hls_list_start(const struct load_hls_list *l, int64_t hold_back);
 /* How long the units from this one on last, 1/90000 s. */
 int64_t load_hls_list_left(const struct load_hls_list *l, size_t i);
+
+/* ---- hls_play.c: the clock of a player: what it has, what it showed, when the picture stood
+ * still. `now` is told; all times are µs. */
+
+struct load_hls_play {
+    int64_t got, shown;     /* of media, since the begin; shown is more while we get to the begin */
+    int64_t wall_end;       /* wall clock of where `got` ends; 0: the list does not tell */
+    co_usec at;             /* when `shown` was right */
+    co_usec stands_since;   /* the picture stands still since; 0: it moves, or has not begun */
+    bool moves, counted;    /* the stall is in the count */
+};
+
+/* The time is `now`. A picture that stands still for `stall` is counted in s. */
+void load_hls_play_turn(struct load_hls_play *p, struct load_stat *s, co_usec now,
+                        co_usec stall);
+/* Media of that length came. `wall`: when it was made, µs since 1970; 0: not known. */
+void load_hls_play_add(struct load_hls_play *p, struct load_stat *s, co_usec now, co_usec stall,
+                       int64_t duration, int64_t wall);
+/* Begin, or go on elsewhere, `lead` after the begin of the media that comes next: no stall. */
+void load_hls_play_jump(struct load_hls_play *p, co_usec now, int64_t lead);
+
+static inline int64_t load_hls_play_ahead(const struct load_hls_play *p)
+{
+    return p->got - p->shown;
+}
 
 #endif
