@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_memory.c - how much memory control groups leave the process. */
 #include "app/os/memory.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "proto/rtmp/chunk_in.h"
 #include "session/workers.h"
 #include "temp_dir.h"
@@ -105,27 +105,28 @@ static void test_workers_share(void **state)
     for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
         struct workers *w = calloc(1, sizeof(*w));
         struct rtmp_in_pool messages = { 0 };
-        struct session_env env = { .workers = w, .messages = &messages, .whole_memory = shares[i].whole * MB,
-                                   .whole_messages = shares[i].whole * MB,
-                                   .streams = live_registry_new() };
+        struct session_env *env = env_new("listen 1935;");
 
         assert_non_null(w);
+        env->workers = w;
+        env->messages = &messages;
+        env->whole_memory = env->whole_messages = shares[i].whole * MB;
         w->n = shares[i].n;
         for (unsigned turn = 0; turn < 2 * w->n; turn++) {
-            env.worker = turn % w->n;
-            *live_registry_counter(env.streams) = shares[i].taken[env.worker] * MB;
-            messages.used = shares[i].taken[env.worker] * MB;
-            memory_share(&env);
+            env->worker = turn % w->n;
+            *live_registry_counter(env->streams) = shares[i].taken[env->worker] * MB;
+            messages.used = shares[i].taken[env->worker] * MB;
+            memory_share(env);
             if (turn < w->n) /* not all have told yet */
                 continue;
-            if (live_registry_memory(env.streams)->limit != shares[i].parts[env.worker] * MB)
-                fail_msg("row %zu: worker %u may take %zu MB, want %zu", i, env.worker,
-                         live_registry_memory(env.streams)->limit / MB,
-                         shares[i].parts[env.worker]);
-            assert_int_equal(messages.limit, live_registry_memory(env.streams)->limit);
+            if (live_registry_memory(env->streams)->limit != shares[i].parts[env->worker] * MB)
+                fail_msg("row %zu: worker %u may take %zu MB, want %zu", i, env->worker,
+                         live_registry_memory(env->streams)->limit / MB,
+                         shares[i].parts[env->worker]);
+            assert_int_equal(messages.limit, live_registry_memory(env->streams)->limit);
         }
-        *live_registry_counter(env.streams) = 0;
-        live_registry_free(env.streams);
+        *live_registry_counter(env->streams) = 0;
+        env_free(&env);
         free(w);
     }
 }
@@ -141,33 +142,33 @@ static void test_messages_have_some(void **state)
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         struct workers *w = calloc(1, sizeof(*w));
         struct rtmp_in_pool messages = { 0 };
-        struct session_env env = { .workers = w, .messages = &messages,
-                                   .whole_messages = want[i].whole * MB,
-                                   .streams = live_registry_new() };
+        struct session_env *env = env_new("listen 1935;");
 
         assert_non_null(w);
+        env->workers = w;
+        env->messages = &messages;
+        env->whole_messages = want[i].whole * MB;
         w->n = 4;
         w->v[1].gauges.messages = want[i].others * MB;
-        memory_share(&env);
+        memory_share(env);
         assert_int_equal(messages.limit, want[i].part * MB);
-        live_registry_free(env.streams);
+        env_free(&env);
         free(w);
     }
 }
 
 static void test_one_worker_has_all(void **state)
 {
-    struct conf *c = mem_conf("listen 1935; limits { memory 64m; max_partial_total 8m; }");
+    struct session_env *env = env_new("listen 1935; limits { memory 64m; max_partial_total 8m; }");
     struct rtmp_in_pool messages = { 0 };
-    struct session_env env = { .conf = c, .messages = &messages, .streams = live_registry_new() };
 
     (void)state;
-    memory_apply(&env);
-    memory_share(&env);
-    assert_int_equal(live_registry_memory(env.streams)->limit, 64 * MB);
+    env->messages = &messages;
+    memory_apply(env);
+    memory_share(env);
+    assert_int_equal(live_registry_memory(env->streams)->limit, 64 * MB);
     assert_int_equal(messages.limit, 8 * MB);
-    live_registry_free(env.streams);
-    conf_unref(c);
+    env_free(&env);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_stat.c - the lines about the process and its workers. */
+#include "env.h"
 #include "app/os/stat_held.h"
 #include "app/os/stat_line.h"
 #include "base/log.h"
@@ -196,19 +197,21 @@ static void test_what_a_worker_did(void **state)
 static void test_a_worker_counts(void **state)
 {
     struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
-    struct session_env env = { .streams = live_registry_new(), .worker = 1, .publishers = 2,
-                               .players = 3, .workers = w };
-    struct figures_of of = { .env = &env, .connections = 7 };
+    struct session_env *env = env_new("listen 1935;");
+    struct figures_of of = { .env = env, .connections = 7 };
     struct figures c;
 
     (void)state;
     assert_non_null(w);
     memset(w, 0, sizeof(*w));
     w->n = 2;
-    env.clients = clients_new(env.streams, "vid-x");
+    env->workers = w;
+    env->worker = 1;
+    env->publishers = 2;
+    env->players = 3;
     atomic_store(&w->v[1].gauges.moved_in, 5);
     figures_sample(&of);
-    env.worker = 0; /* who looks */
+    env->worker = 0; /* who looks */
     figures_one(&of, 1, &c);
     assert_in_range(c.taken_at, 1, co_clock());
     assert_true(c.cpu > 0);
@@ -217,8 +220,8 @@ static void test_a_worker_counts(void **state)
     assert_int_equal(c.players, 3);
     assert_int_equal(c.forwards[0] + c.forwards[1], 0);
     assert_int_equal(c.moved_in, 5);
-    clients_free(env.clients);
-    live_registry_free(env.streams);
+    env->publishers = env->players = 0;
+    env_free(&env);
     free(w);
 }
 
@@ -237,8 +240,8 @@ static void *make_error(void *unused)
 static void test_objects_that_cross(void **state)
 {
     struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
-    struct session_env first = { .streams = live_registry_new(), .workers = w }, second;
-    struct figures_of of = { .env = &first };
+    struct session_env *first = env_new("listen 1935;"), *second = env_new("listen 1935;");
+    struct figures_of of = { .env = first };
     struct figures sum;
     pthread_t id;
 
@@ -246,10 +249,9 @@ static void test_objects_that_cross(void **state)
     assert_non_null(w);
     memset(w, 0, sizeof(*w));
     w->n = 2;
-    first.clients = clients_new(first.streams, "vid-x");
-    second = first;
-    second.worker = 1;
-    other.env = &second;
+    first->workers = second->workers = w;
+    second->worker = 1;
+    other.env = second;
     assert_int_equal(pthread_create(&id, NULL, make_error, NULL), 0);
     assert_int_equal(pthread_join(id, NULL), 0);
     figures_sum(&of, &sum);
@@ -258,8 +260,8 @@ static void test_objects_that_cross(void **state)
     figures_sum(&of, &sum);
     assert_int_equal(err_live(), -1);
     assert_int_equal(sum.errors, 0);
-    clients_free(first.clients);
-    live_registry_free(first.streams);
+    env_free(&first);
+    env_free(&second);
     free(w);
     made = err_new(ERR_STOPPED, "so that nothing is left here"); /* the count is of this thread */
     free(made);

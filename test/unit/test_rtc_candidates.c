@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtc_candidates.c - where clients of WebRTC find us, on machines that are made up. */
-#include "conf_mem.h"
+#include "env.h"
 #include "serve/rtc/impl.h"
 #include "unit.h"
 
@@ -111,7 +111,7 @@ static void test_rows(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct session_env env = { 0 };
+        struct session_env *env;
         static struct rtc_service s;
         struct rtc_request req = { 0 };
         struct sdp_candidate out[SDP_CANDIDATES_MAX];
@@ -119,10 +119,9 @@ static void test_rows(void **state)
         size_t at = 0;
 
         print_message("  %s\n", rows[i].name);
-        s.base.env = &env;
         (void)snprintf(conf, sizeof(conf), "listen 1935; rtc_server { enabled on; %s }",
                        rows[i].conf);
-        env.conf = mem_conf(conf);
+        s.base.env = env = env_new(conf);
         plug(rows[i].interfaces);
         req.host = strdup(rows[i].host);
         req.eip = strdup(rows[i].eip);
@@ -139,7 +138,7 @@ static void test_rows(void **state)
         rtc_candidates_free(&s);
         free(req.host);
         free(req.eip);
-        env.conf = conf_unref(env.conf);
+        env_free(&env);
     }
 }
 

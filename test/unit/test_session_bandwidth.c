@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_session_bandwidth.c - what a publisher may send, and whether a vhost has room. */
-#include "conf_mem.h"
+#include "env.h"
 #include "session/bandwidth.h"
 #include "session/clients.h"
 #include "session/vhost_loads.h"
@@ -78,7 +78,7 @@ static const struct session_stream names = {
 };
 
 struct scene {
-    struct session_env env;
+    struct session_env *env;
     struct live_source *src;
     struct clients_vhost *vhost;
 };
@@ -89,19 +89,16 @@ static void begin(struct scene *x, const char *bandwidth)
     char text[200];
 
     (void)snprintf(text, sizeof(text), "listen 1935; vhost v { bandwidth { %s } }", bandwidth);
-    *x = (struct scene){ .env = { .conf = mem_conf(text), .streams = live_registry_new() } };
-    x->env.clients = clients_new(x->env.streams, "vid-1");
-    x->src = live_registry_get(x->env.streams, "v/live/s", &set);
-    clients_stream(x->env.clients, x->src)->in_kbps.s30_kbps = 1000;
-    x->vhost = clients_stream(x->env.clients, x->src)->vhost;
+    *x = (struct scene){ .env = env_new(text) };
+    x->src = live_registry_get(x->env->streams, "v/live/s", &set);
+    clients_stream(x->env->clients, x->src)->in_kbps.s30_kbps = 1000;
+    x->vhost = clients_stream(x->env->clients, x->src)->vhost;
 }
 
 static void end(struct scene *x)
 {
     (void)live_source_unref(x->src);
-    live_registry_free(x->env.streams);
-    clients_free(x->env.clients);
-    conf_unref(x->env.conf);
+    env_free(&x->env);
 }
 
 /* A storm of players: none of them has got a byte yet. */
@@ -113,20 +110,20 @@ static void a_vhost_has_room_for_so_many(void **state)
     (void)state;
     begin(&x, "out_kbps 4500;");
     for (int i = 0; i < 4; i++) {
-        assert_ok(session_room_out(&x.env, &x.env.conf->vhost.v[0], &names));
-        clients_wait(x.env.clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, x.src);
+        assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
+        clients_wait(x.env->clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, x.src);
         clients_admit(&c[i], &names);
     }
-    assert_err(session_room_out(&x.env, &x.env.conf->vhost.v[0], &names), ERR_TOO_MANY);
-    assert_int_equal(x.env.refusals.v[REFUSAL_VHOST_OUT].total, 1);
+    assert_err(session_room_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
+    assert_int_equal(x.env->refusals.v[REFUSAL_VHOST_OUT].total, 1);
     clients_leave(&c[0], 0, 0, NULL);
-    assert_ok(session_room_out(&x.env, &x.env.conf->vhost.v[0], &names));
+    assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
     for (int i = 1; i < 4; i++)
         clients_leave(&c[i], 0, 0, NULL);
     assert_int_equal(x.vhost->wanted_kbps, 0);
     x.vhost->out_kbps.now_kbps = 4000; /* downloads, say */
-    assert_err(session_room_out(&x.env, &x.env.conf->vhost.v[0], &names), ERR_TOO_MANY);
-    assert_ok(session_room_in(&x.env, &x.env.conf->vhost.v[0]));
+    assert_err(session_room_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
+    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
     end(&x);
 }
 
@@ -139,15 +136,15 @@ static void a_storm_of_publishers(void **state)
     begin(&x, "in_kbps 5000;");
     x.vhost->in_kbps.now_kbps = 3000;
     x.vhost->publishing = 3;
-    assert_ok(session_room_in(&x.env, &x.env.conf->vhost.v[0]));
-    assert_ok(session_room_in(&x.env, &x.env.conf->vhost.v[0]));
-    assert_err(session_room_in(&x.env, &x.env.conf->vhost.v[0]), ERR_TOO_MANY);
-    clients_sample(x.env.clients);
+    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
+    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
+    assert_err(session_room_in(x.env, &x.env->conf->vhost.v[0]), ERR_TOO_MANY);
+    clients_sample(x.env->clients);
     assert_int_equal(x.vhost->fresh, 0);
     assert_int_equal(x.vhost->publishing, 0);
     x.vhost->in_kbps.now_kbps = 3000; /* those never sent anything */
     x.vhost->publishing = 3;
-    assert_ok(session_room_in(&x.env, &x.env.conf->vhost.v[0]));
+    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
     end(&x);
 }
 
@@ -157,11 +154,11 @@ static void a_vhost_takes_in_so_much(void **state)
 
     (void)state;
     begin(&x, "in_kbps 5000;");
-    assert_ok(session_room_in(&x.env, &x.env.conf->vhost.v[0]));
+    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
     x.vhost->in_kbps.now_kbps = 5000;
-    assert_err(session_room_in(&x.env, &x.env.conf->vhost.v[0]), ERR_TOO_MANY);
-    assert_ok(session_room_out(&x.env, &x.env.conf->vhost.v[0], &names));
-    assert_int_equal(x.env.refusals.v[REFUSAL_VHOST_IN].total, 1);
+    assert_err(session_room_in(x.env, &x.env->conf->vhost.v[0]), ERR_TOO_MANY);
+    assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
+    assert_int_equal(x.env->refusals.v[REFUSAL_VHOST_IN].total, 1);
     end(&x);
 }
 
@@ -178,8 +175,8 @@ static struct workers *begin_workers(struct scene x[WORKERS], const char *bandwi
     *w = (struct workers){ .n = WORKERS, .loads = vhost_loads_new() };
     for (unsigned i = 0; i < WORKERS; i++) {
         begin(&x[i], bandwidth);
-        x[i].env.workers = w;
-        x[i].env.worker = i;
+        x[i].env->workers = w;
+        x[i].env->worker = i;
     }
     return w;
 }
@@ -201,17 +198,17 @@ static void publishers_of_all_workers_count(void **state)
     for (int i = 0; i < WORKERS; i++) {
         x[i].vhost->in_kbps.now_kbps = 1500;
         x[i].vhost->publishing = 1;
-        session_room_tell(&x[i].env);
+        session_room_tell(x[i].env);
     }
-    assert_ok(session_room_in(&x[0].env, &x[0].env.conf->vhost.v[0]));
-    assert_ok(session_room_in(&x[1].env, &x[1].env.conf->vhost.v[0])); /* knows of that one */
-    assert_err(session_room_in(&x[1].env, &x[1].env.conf->vhost.v[0]), ERR_TOO_MANY);
-    assert_err(session_room_in(&x[0].env, &x[0].env.conf->vhost.v[0]), ERR_TOO_MANY);
-    clients_sample(x[0].env.clients);
-    clients_sample(x[1].env.clients);
-    session_room_tell(&x[0].env);
-    session_room_tell(&x[1].env);
-    assert_ok(session_room_in(&x[0].env, &x[0].env.conf->vhost.v[0]));
+    assert_ok(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]));
+    assert_ok(session_room_in(x[1].env, &x[1].env->conf->vhost.v[0])); /* knows of that one */
+    assert_err(session_room_in(x[1].env, &x[1].env->conf->vhost.v[0]), ERR_TOO_MANY);
+    assert_err(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]), ERR_TOO_MANY);
+    clients_sample(x[0].env->clients);
+    clients_sample(x[1].env->clients);
+    session_room_tell(x[0].env);
+    session_room_tell(x[1].env);
+    assert_ok(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]));
     end_workers(x, w);
 }
 
@@ -225,13 +222,13 @@ static void players_of_all_workers_count(void **state)
     for (int i = 0; i < 4; i++) {
         struct scene *s = &x[i % 2];
 
-        assert_ok(session_room_out(&s->env, &s->env.conf->vhost.v[0], &names));
-        clients_wait(s->env.clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, s->src);
+        assert_ok(session_room_out(s->env, &s->env->conf->vhost.v[0], &names));
+        clients_wait(s->env->clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, s->src);
         clients_admit(&c[i], &names);
     }
-    session_room_tell(&x[1].env);
+    session_room_tell(x[1].env);
     for (int i = 0; i < WORKERS; i++)
-        assert_err(session_room_out(&x[i].env, &x[i].env.conf->vhost.v[0], &names), ERR_TOO_MANY);
+        assert_err(session_room_out(x[i].env, &x[i].env->conf->vhost.v[0], &names), ERR_TOO_MANY);
     for (int i = 0; i < 4; i++)
         clients_leave(&c[i], 0, 0, NULL);
     end_workers(x, w);
@@ -249,11 +246,11 @@ static void a_stream_from_elsewhere(void **state)
     x[0].vhost->in_kbps.now_kbps = 2000;
     x[0].vhost->publishing = 2;
     x[0].vhost->out_kbps.now_kbps = 3500;
-    session_room_tell(&x[0].env);
-    assert_ok(session_room_out(&x[1].env, &x[1].env.conf->vhost.v[0], &other));
+    session_room_tell(x[0].env);
+    assert_ok(session_room_out(x[1].env, &x[1].env->conf->vhost.v[0], &other));
     x[0].vhost->out_kbps.now_kbps = 3501;
-    session_room_tell(&x[0].env);
-    assert_err(session_room_out(&x[1].env, &x[1].env.conf->vhost.v[0], &other), ERR_TOO_MANY);
+    session_room_tell(x[0].env);
+    assert_err(session_room_out(x[1].env, &x[1].env->conf->vhost.v[0], &other), ERR_TOO_MANY);
     end_workers(x, w);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_session_tokens.c - what clients of a vhost must show, and where they show it. */
-#include "conf_mem.h"
+#include "env.h"
 #include "proto/token/link.h"
 #include "session/guard.h"
 #include "session/tokens.h"
@@ -93,9 +93,10 @@ static void expect(struct session_env *env, const struct conf *c, size_t row, en
 
 static void what_must_be_shown(void **state)
 {
-    struct session_env env = { .tokens = tokens_new() };
+    struct session_env *env = env_new("listen 1935;");
 
     (void)state;
+    env->tokens = tokens_new();
     make_link(false, play_link);
     make_link(true, publish_link);
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -105,37 +106,38 @@ static void what_must_be_shown(void **state)
         (void)snprintf(text, sizeof(text), "listen 1935; vhost v { security { %s } }",
                        rows[i].rules);
         c = mem_conf(text);
-        expect(&env, c, i, CONF_PUBLISH);
-        expect(&env, c, i, CONF_PLAY);
+        expect(env, c, i, CONF_PUBLISH);
+        expect(env, c, i, CONF_PLAY);
         conf_unref(c);
     }
-    assert_true(tokens_stat(env.tokens, CONF_PUBLISH)->ok > 5);
-    assert_true(tokens_stat(env.tokens, CONF_PUBLISH)->denied > 5);
-    assert_true(tokens_stat(env.tokens, CONF_PLAY)->ok >= 3);
-    assert_true(tokens_stat(env.tokens, CONF_PLAY)->denied > 5);
-    tokens_free(env.tokens);
+    assert_true(tokens_stat(env->tokens, CONF_PUBLISH)->ok > 5);
+    assert_true(tokens_stat(env->tokens, CONF_PUBLISH)->denied > 5);
+    assert_true(tokens_stat(env->tokens, CONF_PLAY)->ok >= 3);
+    assert_true(tokens_stat(env->tokens, CONF_PLAY)->denied > 5);
+    tokens_free(env->tokens);
+    env_free(&env);
 }
 
 /* A link to play is none to publish, nor for another stream of the same folder. */
 static void not_for_others(void **state)
 {
-    struct conf *c = mem_conf("listen 1935; vhost v { security { enabled on; " BOTH " } }"
-                              "vhost w { security { enabled on; " BOTH " } }");
-    struct session_env env = { .tokens = NULL };
+    struct session_env *env = env_new("listen 1935; vhost v { security { enabled on; " BOTH " } }"
+                                      "vhost w { security { enabled on; " BOTH " } }");
+    const struct conf *c = env->conf;
     struct session_stream names = { .app = "live", .name = "a", .ip = "10.0.0.7",
                                   .param = play_link };
 
     (void)state;
     make_link(false, play_link);
-    assert_ok(tokens_check(&env, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL));
-    assert_err(tokens_check(&env, &c->vhost.v[0], CONF_PUBLISH, &names, NULL, NULL), ERR_TOKEN);
-    assert_err(tokens_check(&env, &c->vhost.v[1], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
+    assert_ok(tokens_check(env, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL));
+    assert_err(tokens_check(env, &c->vhost.v[0], CONF_PUBLISH, &names, NULL, NULL), ERR_TOKEN);
+    assert_err(tokens_check(env, &c->vhost.v[1], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
     names.name = "b";
-    assert_err(tokens_check(&env, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
+    assert_err(tokens_check(env, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
     names.name = "a";
     names.app = "live2";
-    assert_err(tokens_check(&env, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
-    conf_unref(c);
+    assert_err(tokens_check(env, &c->vhost.v[0], CONF_PLAY, &names, NULL, NULL), ERR_TOKEN);
+    env_free(&env);
 }
 
 static bool may_publish(struct session_env *env, const char *stream, const char *param,
@@ -154,30 +156,28 @@ static bool may_publish(struct session_env *env, const char *stream, const char 
  * old key is not, nor one whose tokens are refused, nor who needs no key. */
 static void guessed_keys(void **state)
 {
-    struct session_env env = {
-        .conf = mem_conf("listen 1935; limits { wrong_secrets 3; wrong_lock 60; } vhost v { "
-                         "security { enabled on; key live/a 12345678; " BOTH " } } "),
-        .guard = guard_new(),
-    };
+    struct session_env *env = env_new("listen 1935; limits { wrong_secrets 3; wrong_lock 60; } vhost v { "
+                                      "security { enabled on; key live/a 12345678; " BOTH " } } ");
     char key[32];
 
     (void)state;
+    env->guard = guard_new();
     make_link(true, publish_link);
     for (int i = 0; i < 50; i++) {
-        assert_false(may_publish(&env, "a", "?key=old", "10.0.0.1"));
-        assert_false(may_publish(&env, "a", "?expires=1&sign=00", "10.0.0.1"));
-        assert_false(may_publish(&env, "a", "", "10.0.0.1"));
+        assert_false(may_publish(env, "a", "?key=old", "10.0.0.1"));
+        assert_false(may_publish(env, "a", "?expires=1&sign=00", "10.0.0.1"));
+        assert_false(may_publish(env, "a", "", "10.0.0.1"));
     }
-    assert_true(may_publish(&env, "a", "?key=12345678", "10.0.0.1"));
+    assert_true(may_publish(env, "a", "?key=12345678", "10.0.0.1"));
     for (int i = 0; i < 3; i++) {
         (void)snprintf(key, sizeof(key), "?key=%d", i);
-        assert_false(may_publish(&env, "a", key, "10.0.0.2"));
+        assert_false(may_publish(env, "a", key, "10.0.0.2"));
     }
-    assert_false(may_publish(&env, "a", "?key=12345678", "10.0.0.2"));
-    assert_true(may_publish(&env, "a", publish_link, "10.0.0.2"));
-    assert_true(may_publish(&env, "a", "?key=12345678", "10.0.0.3"));
-    guard_free(env.guard);
-    conf_unref(env.conf);
+    assert_false(may_publish(env, "a", "?key=12345678", "10.0.0.2"));
+    assert_true(may_publish(env, "a", publish_link, "10.0.0.2"));
+    assert_true(may_publish(env, "a", "?key=12345678", "10.0.0.3"));
+    guard_free(env->guard);
+    env_free(&env);
 }
 
 /* Who is in stays, unless at_expiry says else; what never ends ends nobody. */
@@ -194,7 +194,7 @@ static void when_it_ends(void **state)
         { "token { publish on; secret " SECRET "; at_expiry end; except publish all; }", "?x", false },
         { "token { at_expiry end; secret " SECRET "; }", NULL, false },
     };
-    struct session_env env = { .tokens = NULL };
+    struct session_env *env = env_new("listen 1935;");
 
     (void)state;
     make_link(true, publish_link);
@@ -208,11 +208,12 @@ static void when_it_ends(void **state)
         (void)snprintf(text, sizeof(text), "listen 1935; vhost v { security { enabled on; %s } }",
                        terms[i].rules);
         c = mem_conf(text);
-        assert_ok(tokens_check(&env, &c->vhost.v[0], CONF_PUBLISH, &names, NULL, &ends));
+        assert_ok(tokens_check(env, &c->vhost.v[0], CONF_PUBLISH, &names, NULL, &ends));
         if (terms[i].ends ? ends < now + 50 || ends > now + 61 : ends != 0)
             fail_msg("%s: ends %lld, now %lld", terms[i].rules, (long long)ends, (long long)now);
         conf_unref(c);
     }
+    env_free(&env);
 }
 
 static void files_of_keys(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sink_children.c - programs beside the streams of two workers: a stream that a transcode of
  * one makes may be at home at the other. Two sets of sinks stand for the workers. */
-#include "conf_mem.h"
+#include "env.h"
 #include "co/os/child.h"
 #include "pull/ingest/ingests.h"
 #include "session/workers.h"
@@ -13,7 +13,7 @@
 static struct workers workers = { .n = 2 };
 
 struct side {
-    struct session_env env;
+    struct session_env *env;
     struct disk *disk;
     struct sink_list *list;
     struct sink *programs;
@@ -21,15 +21,16 @@ struct side {
 
 static const struct sink_ops *const rows[] = { &program_sink, &ingests_sink };
 
-static void open_side(struct side *s, unsigned worker, struct conf *conf)
+static void open_side(struct side *s, unsigned worker, const char *conf)
 {
     static const struct disk_limits limits = { .lane_bytes = 1 << 20, .all_bytes = 1 << 20 };
 
-    *s = (struct side){ .env = { .conf = conf_ref(conf), .workers = &workers,
-                                 .worker = worker, .streams = live_registry_new() } };
+    *s = (struct side){ .env = env_new(conf) };
+    s->env->workers = &workers;
+    s->env->worker = worker;
     s->disk = disk_new(&limits);
     s->list = sink_list_new(rows, COUNT(rows), &(struct sink_setup){
-        .env = &s->env, .segments = s->disk, .records = s->disk });
+        .env = s->env, .segments = s->disk, .records = s->disk });
     s->programs = sink_list_find(s->list, &program_sink);
 }
 
@@ -39,8 +40,7 @@ static void close_side(struct side *s)
     sink_list_stop(s->list);
     disk_free(s->disk, CO_SECONDS(5));
     sink_list_free(s->list);
-    live_registry_free(s->env.streams);
-    (void)conf_unref(s->env.conf);
+    env_free(&s->env);
 }
 
 static struct live_source *publish(struct side *s, const char *name)
@@ -49,10 +49,10 @@ static struct live_source *publish(struct side *s, const char *name)
     const struct session_stream names = { .vhost = "v", .app = "live", .name = name, .param = "",
                                           .tc_url = "", .page_url = "", .ip = "" };
     struct stream_key *key = session_stream_key(&names);
-    struct live_source *src = live_registry_get(s->env.streams, key->path, &set);
+    struct live_source *src = live_registry_get(s->env->streams, key->path, &set);
 
     (void)stream_key_unref(key);
-    sink_list_begin(s->list, conf_vhost_find(s->env.conf, "v"), &names, src);
+    sink_list_begin(s->list, conf_vhost_find(s->env->conf, "v"), &names, src);
     return src;
 }
 
@@ -91,13 +91,12 @@ static const char text[] =
 
 static void what_is_made_is_not_transcoded(void **state)
 {
-    struct conf *conf = mem_conf(text);
     struct live_source *src, *made;
     struct side a, b;
 
     (void)state;
-    open_side(&a, 0, conf);
-    open_side(&b, 1, conf);
+    open_side(&a, 0, text);
+    open_side(&b, 1, text);
     src = publish(&a, "s");
     assert_int_equal(jobs(&a), 1);
     made = publish(&b, "s_e"); /* it came back, to another worker */
@@ -112,7 +111,6 @@ static void what_is_made_is_not_transcoded(void **state)
     unpublish(&b, made);
     close_side(&a);
     close_side(&b);
-    (void)conf_unref(conf);
 }
 
 static const char ingest[] =
@@ -121,12 +119,11 @@ static const char ingest[] =
 
 static void ingests_run_once(void **state)
 {
-    struct conf *conf = mem_conf(ingest);
     struct side s[2];
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        open_side(&s[i], i, conf);
+        open_side(&s[i], i, ingest);
         sink_list_start(s[i].list);
         sink_list_reload(s[i].list);
     }
@@ -134,7 +131,6 @@ static void ingests_run_once(void **state)
     assert_int_equal(jobs(&s[1]), 0);
     for (int i = 0; i < 2; i++)
         close_side(&s[i]);
-    (void)conf_unref(conf);
 }
 
 static int start(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sink_list.c - sinks as rows over one list of published streams: two rows that write down
  * what they are told, while streams come and go and the configuration changes. */
-#include "conf_mem.h"
+#include "env.h"
 
 #include "base/container_of.h"
 #include "sink/list.h"
@@ -96,7 +96,7 @@ static const struct sink_ops unused = { .name = "z" };
 static const struct sink_ops *const rows[] = { &full, &least };
 
 struct scene {
-    struct session_env env;
+    struct session_env *env;
     struct sink_list *list;
     struct live_source *a, *b;
 };
@@ -111,9 +111,9 @@ static void open_scene(struct scene *x, const char *conf)
 {
     const struct live_settings set = { 0 };
 
-    *x = (struct scene){ .env.conf = mem_conf(conf), .a = live_source_new("v/live/a", &set),
+    *x = (struct scene){ .env = env_new(conf), .a = live_source_new("v/live/a", &set),
                          .b = live_source_new("w/live/b", &set) };
-    x->list = sink_list_new(rows, COUNT(rows), &(struct sink_setup){ .env = &x->env });
+    x->list = sink_list_new(rows, COUNT(rows), &(struct sink_setup){ .env = x->env });
     said[0] = '\0';
 }
 
@@ -123,7 +123,7 @@ static void publish(struct scene *x, const char *vhost, const char *name, struct
     struct session_stream names = names_of(vhost, own);
 
     (void)snprintf(own, sizeof(own), "%s", name);
-    sink_list_begin(x->list, conf_vhost_find(x->env.conf, vhost), &names, src);
+    sink_list_begin(x->list, conf_vhost_find(x->env->conf, vhost), &names, src);
     memset(own, '?', sizeof(own)); /* the list has copies */
 }
 
@@ -133,7 +133,7 @@ static void close_scene(struct scene *x)
     assert_non_null(strstr(said, "fx fy "));
     (void)live_source_unref(x->a);
     (void)live_source_unref(x->b);
-    (void)conf_unref(x->env.conf);
+    env_free(&x->env);
 }
 
 static const char both[] = "listen 1935; vhost v { } vhost w { }";
@@ -165,8 +165,7 @@ static void streams_come_and_go(void **state)
 
 static void use(struct scene *x, const char *conf)
 {
-    (void)conf_unref(x->env.conf);
-    x->env.conf = mem_conf(conf);
+    env_reload(x->env, conf);
     sink_list_reload(x->list);
 }
 

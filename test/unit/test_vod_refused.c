@@ -2,7 +2,7 @@
 /* test_vod_refused.c - players that are not let have a file: few lines, and all are counted. */
 #include "base/log.h"
 #include "live/source.h"
-#include "session/env.h"
+#include "env.h"
 #include "unit.h"
 #include "vod/store.h"
 
@@ -24,8 +24,7 @@ static void keep(enum log_level level, const char *line, size_t size)
     lines.v[lines.n++][size] = '\0';
 }
 
-static struct conf conf;
-static struct session_env env;
+static struct session_env *env;
 
 static int setup(void **state)
 {
@@ -36,23 +35,23 @@ static int setup(void **state)
         return 1;
     log_init(&(struct log_setup){ .min = LOG_TRACE, .write = keep });
     lines.n = 0;
-    env = (struct session_env){ .conf = &conf, .streams = live_registry_new() };
-    env.vod = vod_new(env.streams, env.conf, 1);
+    env = env_new("listen 1935;");
+    env->vod = vod_new(env->streams, env->conf, 1);
     return 0;
 }
 
 static void end_vod(void)
 {
-    vod_free(env.vod);
-    env.vod = NULL;
+    vod_free(env->vod);
+    env->vod = NULL;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    if (env.vod)
+    if (env->vod)
         end_vod();
-    live_registry_free(env.streams);
+    env_free(&env);
     log_init(&(struct log_setup){ .min = LOG_TRACE });
     co_fini();
     return 0;
@@ -63,7 +62,7 @@ static void refuse(unsigned n, const char *how, const char *name)
     for (unsigned i = 0; i < n; i++) {
         err_t err = err_new(ERR_NO_FILE, "%s", name);
 
-        vod_refused(env.vod, how, "203.0.113.7", err);
+        vod_refused(env->vod, how, "203.0.113.7", err);
         err_free(&err);
     }
 }
@@ -78,7 +77,7 @@ static uint64_t counted(void)
 {
     struct vod_stat s;
 
-    vod_stat(env.vod, &s);
+    vod_stat(env->vod, &s);
     return s.refused;
 }
 
@@ -135,7 +134,7 @@ static void names_are_bounded(void **state)
 /* As its timer would have it. */
 static void pass(void)
 {
-    struct co_timer *t = &env.vod->refused.timer;
+    struct co_timer *t = &env->vod->refused.timer;
 
     assert_non_null(t->prev);
     co_timer_cancel(t);
@@ -158,9 +157,9 @@ static void later_it_begins_anew(void **state)
             fail_msg("row %u: %u lines", i, lines.n);
         assert_says(lines.v[lines.n - 1], rows[i].says);
     }
-    assert_non_null(env.vod->refused.timer.prev);
+    assert_non_null(env->vod->refused.timer.prev);
     pass();
-    assert_null(env.vod->refused.timer.prev);
+    assert_null(env->vod->refused.timer.prev);
 }
 
 static void many_make_room_for_others(void **state)
