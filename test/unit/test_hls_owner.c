@@ -3,7 +3,7 @@
  * requests go that come to the other one. Two sets of objects stand for the workers, on one thread,
  * but for the table, which two threads use at once. */
 #include "base/must.h"
-#include "conf_mem.h"
+#include "env.h"
 #include "io_mem.h"
 #include "serve/hls/http.h"
 #include "serve/hls/session.h"
@@ -21,7 +21,7 @@
 
 /* A worker, as far as HLS knows. */
 struct side {
-    struct session_env env;
+    struct session_env *env;
     struct disk *disk;
     struct hls *hls;
     struct http_service service;
@@ -35,31 +35,39 @@ static struct co_group mails; /* reads for both */
 
 enum { NAMES = 200, ROUNDS = 300 };
 
-static struct session_env bare(unsigned worker)
+static struct session_env *server_of(const char *conf, unsigned worker)
 {
-    return (struct session_env){ .workers = &workers, .worker = worker };
+    struct session_env *env = env_new(conf);
+
+    env->workers = &workers;
+    env->worker = worker;
+    return env;
 }
 
 static void the_last_one_has_it(void **state)
 {
-    const struct session_env a = bare(0), b = bare(1), alone = { .worker = 0 };
+    struct session_env *alone = env_new("listen 1935;");
+    struct session_env *a = server_of("listen 1935;", 0), *b = server_of("listen 1935;", 1);
 
     (void)state;
-    assert_int_equal(hls_owner_of(&a, "x"), HLS_NO_OWNER);
-    hls_owner_set(&a, "x");
-    hls_owner_set(&a, "x");
-    assert_int_equal(hls_owner_of(&a, "x"), 0);
-    assert_int_equal(hls_owner_of(&b, "x"), 0);
-    assert_int_equal(hls_owner_of(&b, "?x"), HLS_NO_OWNER);
-    hls_owner_clear(&b, "x"); /* which is not its own */
-    assert_int_equal(hls_owner_of(&b, "x"), 0);
-    hls_owner_set(&b, "x");
-    hls_owner_clear(&a, "x"); /* any more */
-    assert_int_equal(hls_owner_of(&a, "x"), 1);
-    hls_owner_clear(&b, "x");
-    assert_int_equal(hls_owner_of(&a, "x"), HLS_NO_OWNER);
-    hls_owner_set(&alone, "x"); /* with one worker there is nothing to know */
-    assert_int_equal(hls_owner_of(&a, "x"), HLS_NO_OWNER);
+    assert_int_equal(hls_owner_of(a, "x"), HLS_NO_OWNER);
+    hls_owner_set(a, "x");
+    hls_owner_set(a, "x");
+    assert_int_equal(hls_owner_of(a, "x"), 0);
+    assert_int_equal(hls_owner_of(b, "x"), 0);
+    assert_int_equal(hls_owner_of(b, "?x"), HLS_NO_OWNER);
+    hls_owner_clear(b, "x"); /* which is not its own */
+    assert_int_equal(hls_owner_of(b, "x"), 0);
+    hls_owner_set(b, "x");
+    hls_owner_clear(a, "x"); /* any more */
+    assert_int_equal(hls_owner_of(a, "x"), 1);
+    hls_owner_clear(b, "x");
+    assert_int_equal(hls_owner_of(a, "x"), HLS_NO_OWNER);
+    hls_owner_set(alone, "x"); /* with one worker there is nothing to know */
+    assert_int_equal(hls_owner_of(a, "x"), HLS_NO_OWNER);
+    env_free(&a);
+    env_free(&b);
+    env_free(&alone);
 }
 
 /* Names of its own, and some that both have. Returns what it found wrong. */
@@ -86,41 +94,40 @@ static void *use_table(void *arg)
 
 static void two_threads_use_it(void **state)
 {
-    struct session_env a = bare(0), b = bare(1);
+    struct session_env *a = server_of("listen 1935;", 0), *b = server_of("listen 1935;", 1);
     pthread_t thread;
     void *wrong;
 
     (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, use_table, &b), 0);
-    assert_null(use_table(&a));
+    assert_int_equal(pthread_create(&thread, NULL, use_table, b), 0);
+    assert_null(use_table(a));
     assert_int_equal(pthread_join(thread, &wrong), 0);
     assert_null(wrong);
     for (int i = 0; i < NAMES; i += 4) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "9/s-%d.ts", i);
-        assert_int_equal(hls_owner_of(&a, name), HLS_NO_OWNER);
+        assert_int_equal(hls_owner_of(a, name), HLS_NO_OWNER);
     }
+    env_free(&a);
+    env_free(&b);
 }
 
 /* ------------------------------------------------------------ two workers */
 
-static void open_side(struct side *s, unsigned worker, struct conf *conf)
+static void open_side(struct side *s, unsigned worker, const char *conf)
 {
     static const struct disk_limits limits = { .lane_bytes = 1 << 20, .all_bytes = 1 << 20 };
 
-    *s = (struct side){ .env = { .conf = conf_ref(conf), .generation = 1, .signature = "us",
-                                 .streams = live_registry_new(), .workers = &workers,
-                                 .worker = worker } };
-    s->env.clients = clients_new(s->env.streams, "us");
+    *s = (struct side){ .env = server_of(conf, worker) };
     s->disk = disk_new(&limits);
-    s->hls = hls_of(sink_new(&hls_sink, &(struct sink_setup){ .env = &s->env,
+    s->hls = hls_of(sink_new(&hls_sink, &(struct sink_setup){ .env = s->env,
                                                               .segments = s->disk }));
     hls_sessions_begin(s->hls);
-    s->service = (struct http_service){ .env = &s->env, .mux = http_mux_new() };
+    s->service = (struct http_service){ .env = s->env, .mux = http_mux_new() };
     hls_http_mount(s->hls, s->service.mux);
     http_static_mount(s->service.mux);
-    workers.v[worker].env = &s->env;
+    workers.v[worker].env = s->env;
     co_group_init(&workers.v[worker].calls);
     assert_ok(co_mailbox_open(&workers.v[worker].mail));
     assert_ok(co_go(&mails, "mail", co_mailbox_run, &workers.v[worker].mail));
@@ -133,16 +140,13 @@ static void close_side(struct side *s)
     hls_sessions_free(s->hls);
     sink_free(&s->hls->sink);
     http_mux_free(s->service.mux);
-    live_registry_free(s->env.streams);
-    clients_free(s->env.clients);
-    (void)conf_unref(s->env.conf);
+    env_free(&s->env);
 }
 
 /* "open" lets all play; "asked" does not, so its files are for sessions. They share a folder. */
 static int begin(void **state)
 {
     char *text;
-    struct conf *conf;
 
     if (dir_make(state) != 0)
         return 1;
@@ -152,14 +156,12 @@ static int begin(void **state)
                       "hls_path %s; hls_m3u8_file a/[app]/[stream].m3u8; "
                       "hls_ts_file a/[app]/[stream]-[seq].ts; } dash { enabled on; dash_path %s; "
                       "dash_mpd_file a/[app]/[stream].mpd; } }", dir, dir, dir, dir, dir);
-    conf = mem_conf(text);
-    free(text);
     co_group_init(&mails);
     workers.n = 2;
     workers.homes = homes_new();
-    open_side(&side[0], 0, conf);
-    open_side(&side[1], 1, conf);
-    (void)conf_unref(conf);
+    open_side(&side[0], 0, text);
+    open_side(&side[1], 1, text);
+    free(text);
     return 0;
 }
 
@@ -186,8 +188,8 @@ static struct session_stream names_of(const char *vhost, const char *name)
 static struct hls_stream *publish(struct side *s, const char *vhost, const char *name)
 {
     const struct session_stream names = names_of(vhost, name);
-    struct hls_stream *made = hls_stream_new(s->hls, &names, s->env.conf,
-                                             conf_vhost_find(s->env.conf, vhost),
+    struct hls_stream *made = hls_stream_new(s->hls, &names, s->env->conf,
+                                             conf_vhost_find(s->env->conf, vhost),
                                              &hls_formats[HLS_FORMAT_HLS], 0);
 
     assert_non_null(made);
@@ -309,8 +311,8 @@ static struct answer ask(struct side *s, const char *target, bool moved)
     assert_ok(http_reader_next(&reader, &req));
     http_response_init(&r, &m.io, req, "us", "now");
     struct http_exchange x = {
-        .env = &s->env, .req = req, .resp = &r, .reader = &reader, .io = &m.io,
-        .conf = s->env.conf, .vhost = conf_vhost_find(s->env.conf, "h"), .ip = "1.2.3.4",
+        .env = s->env, .req = req, .resp = &r, .reader = &reader, .io = &m.io,
+        .conf = s->env->conf, .vhost = conf_vhost_find(s->env->conf, "h"), .ip = "1.2.3.4",
         .peer = "1.2.3.4", .ports = HTTP_PORT_SERVER, .moved = moved, .move_to = HERE,
     };
     assert_ok(http_mux_serve(s->service.mux, &x));
@@ -375,7 +377,7 @@ static void sessions_are_where_their_stream_is(void **state)
     a = ask(&side[0], "/live/s.m3u8", true);
     assert_int_equal(a.status, 200);
     take_key(key);
-    assert_int_equal(hls_session_owner(&side[1].env, key), 0);
+    assert_int_equal(hls_session_owner(side[1].env, key), 0);
     (void)snprintf(target, sizeof(target), "/live/s-0.ts?hls_ctx=%s", key); /* on disk alone */
     a = ask(&side[1], target, false);
     assert_int_equal(a.move_to, 0);
@@ -386,8 +388,8 @@ static void sessions_are_where_their_stream_is(void **state)
     (void)snprintf(target, sizeof(target), "/live/s.m3u8?hls_ctx=%s", key);
     assert_int_equal(ask(&side[1], target, false).move_to, 0);
     assert_int_equal(ask(&side[0], target, true).status, 200);
-    assert_int_equal(side[0].env.players, 1);
-    assert_int_equal(side[1].env.players, 0);
+    assert_int_equal(side[0].env->players, 1);
+    assert_int_equal(side[1].env->players, 0);
 }
 
 #define FORGOTTEN "forgotten0123456789abcdefghijklm"
@@ -407,10 +409,10 @@ static void ids_are_of_the_process(void **state)
     a = ask(&side[1], target, false);
     assert_int_equal(a.status, 200);
     assert_null(strstr(said, key)); /* it got one of its own */
-    assert_int_equal(hls_session_owner(&side[1].env, key), 0);
+    assert_int_equal(hls_session_owner(side[1].env, key), 0);
     a = ask(&side[1], "/live/t.m3u8?hls_ctx=" FORGOTTEN, false);
     assert_non_null(strstr(said, "hls_ctx=" FORGOTTEN)); /* that one is free */
-    assert_int_equal(hls_session_owner(&side[0].env, FORGOTTEN), 1);
+    assert_int_equal(hls_session_owner(side[0].env, FORGOTTEN), 1);
 }
 
 static void write_file(const char *path, const char *text)

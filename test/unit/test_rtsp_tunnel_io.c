@@ -258,7 +258,7 @@ static void ws_asks_and_takes_nothing(void **state)
 
 /* ---- two connections */
 
-static struct session_env bare, *env;
+static struct session_env *idle, *env;
 static struct co_group group;
 
 /* A connection and the peer's end of it. */
@@ -284,7 +284,7 @@ static struct io *tunnel(const char *cookie, int *peer)
 
 static void post(const char *cookie, const char *rest, int *peer)
 {
-    struct rtsp_post *p = rtsp_post_new(&bare, connection(peer), cookie, rest, strlen(rest));
+    struct rtsp_post *p = rtsp_post_new(idle, connection(peer), cookie, rest, strlen(rest));
 
     assert_ok(co_go(&group, "post", rtsp_post_main, p));
 }
@@ -537,6 +537,21 @@ static void on_rtsp_port(void **state)
     }
 }
 
+/* A server for tests that need no more of one. */
+static int begin_idle(void **state)
+{
+    (void)state;
+    idle = env_new("listen 1935;");
+    return 0;
+}
+
+static int end_idle(void **state)
+{
+    (void)state;
+    env_free(&idle);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -550,5 +565,5 @@ int main(void)
     assert(!err);
     log_init(&quiet);
     co_group_init(&group);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin_idle, end_idle);
 }
