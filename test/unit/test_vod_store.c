@@ -51,7 +51,7 @@ static void which_are_files(void **state)
     (void)state;
     (void)store_begin();
     for (size_t i = 0; i < COUNT(rows); i++) {
-        bool is = vod_is_file(&vhost, rows[i].app, rows[i].name, path);
+        bool is = vod_is_file(store_vhost, rows[i].app, rows[i].name, path);
 
         print_message("  %s %s\n", rows[i].app, rows[i].name);
         assert_int_equal(is, rows[i].path != NULL);
@@ -61,18 +61,18 @@ static void which_are_files(void **state)
     memset(name, 'a', sizeof(name));
     for (size_t n = 250; n < sizeof(name); n += n < 260 ? 1 : 100) {
         (void)snprintf(name + n - 5, 6, ".mp4");
-        assert_int_equal(vod_is_file(&vhost, "vod", name, path), n - 1 <= 255);
+        assert_int_equal(vod_is_file(store_vhost, "vod", name, path), n - 1 <= 255);
         name[n - 1] = name[n - 2] = name[n - 3] = name[n - 4] = name[n - 5] = 'a';
     }
     for (size_t n = 0; n + 1 < sizeof(name); n++)
         name[n] = n % 2 ? '/' : 'a';
     for (size_t n = 1000; n < 1040; n++) {
         (void)snprintf(name + n, 7, "/b.mp4");
-        (void)vod_is_file(&vhost, "vod", name, path); /* a sanitizer looks at its end */
+        (void)vod_is_file(store_vhost, "vod", name, path); /* a sanitizer looks at its end */
         (void)snprintf(name + n, 7, "a/a/a/");
     }
-    vhost.vod.enabled = false;
-    assert_false(vod_is_file(&vhost, "vod", "a.mp4", path));
+    store_vhost->vod.enabled = false;
+    assert_false(vod_is_file(store_vhost, "vod", "a.mp4", path));
     store_end();
 }
 
@@ -110,12 +110,12 @@ static void what_opens(void **state)
     assert_int_equal(fclose(fopen(store_path("empty.mp4"), "wb")), 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].path);
-        assert_err(vod_file_open(&f, env.vod, &vhost, rows[i].path), rows[i].code);
+        assert_err(vod_file_open(&f, store_env->vod, store_vhost, rows[i].path), rows[i].code);
         assert_int_equal(f != NULL, rows[i].code == ERR_OK);
         f = vod_file_unref(f);
     }
     assert_int_equal(atomic_load(&store_opened), 6); /* link.mp4 was open already */
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_int_equal(s.files, 0);
     assert_int_equal(s.failed, 3);
     assert_true(s.index_bytes >= 2000);
@@ -161,7 +161,7 @@ struct opener {
 static err_t open_aside(void *arg)
 {
     struct opener *o = arg;
-    err_t err = vod_file_open(&o->file, env.vod, &vhost, o->name);
+    err_t err = vod_file_open(&o->file, store_env->vod, store_vhost, o->name);
 
     o->code = err_code(err);
     o->done = true;
@@ -213,18 +213,18 @@ static void how_many_open(void **state)
 
     (void)state;
     (void)store_begin();
-    vhost.vod.index_max = 16 * 1024;
-    vod_reload(env.vod, env.conf, 1);
+    store_vhost->vod.index_max = 16 * 1024;
+    vod_reload(store_env->vod, store_env->conf, 1);
     for (int i = 0; i < 64; i++) {
         (void)snprintf(name, sizeof(name), "%d.mp4", i);
         store_put(name, "FAKE", (struct fake_head){ .groups = 1, .samples = 1, .size = 1 });
         (void)vod_file_unref(open_file(name));
-        vod_stat(env.vod, &s);
+        vod_stat(store_env->vod, &s);
         assert_true(s.index_bytes <= s.index_limit);
     }
     while (n < 64 && !err) {
         (void)snprintf(name, sizeof(name), "%zu.mp4", n);
-        err = vod_file_open(&v[n], env.vod, &vhost, name);
+        err = vod_file_open(&v[n], store_env->vod, store_vhost, name);
         n += !err;
     }
     assert_int_equal(err_code(err), ERR_TOO_MANY);
@@ -345,19 +345,19 @@ static void what_parts_are(void **state)
         f = open_file("a.mp4");
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         atomic_store(&store_cold, true); /* once more by helpers */
-        vod_cache_forget(env.vod, f);
-        vod_stat(env.vod, &s);
+        vod_cache_forget(store_env->vod, f);
+        vod_stat(store_env->vod, &s);
         assert_int_equal(s.cache_bytes, 0);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         atomic_store(&store_cold, false);
         f->way = VOD_IS_ELSEWHERE; /* and over a network, say */
-        vod_cache_forget(env.vod, f);
+        vod_cache_forget(store_env->vod, f);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         f->way = VOD_IS_MEMORY;
-        vod_cache_forget(env.vod, f);
+        vod_cache_forget(store_env->vod, f);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         f->players = 1; /* who is alone */
-        vod_cache_forget(env.vod, f);
+        vod_cache_forget(store_env->vod, f);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         f->players = 2;
         assert_int_equal(region_stat().used, 0);
@@ -425,16 +425,16 @@ static void what_one_has_alone(void **state)
     f = open_file("a.mp4");
     f->players = 1;
     vod_part_put(f, store_get(f, &both, place, &p), true);
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     group = s.cache_bytes;
     assert_in_range(group, 1, 8000); /* its samples are known */
     part = store_get(f, &both, place, &p);
     memcpy(first, part->data, sizeof(first));
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_int_equal(s.parts_made, 2);
     assert_true(s.cache_bytes > group + part->size);
     store_give(f, part); /* the peer took some of it */
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_in_range(s.cache_bytes, group + 28000, group + 32000);
     assert_int_equal(region_stat().used, 0);
     part = store_get(f, &both, place, &p);
@@ -447,7 +447,7 @@ static void what_one_has_alone(void **state)
     vod_part_put(f, part, true);
     assert_ptr_equal(store_get(f, &both, place, &p), part);
     store_give(f, part);
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_int_equal(s.parts_made, 2);
     assert_int_equal(s.parts_shared, 3);
     (void)vod_file_unref(f);
@@ -524,11 +524,11 @@ static void cold_files(void **state)
         struct vod_file *f = open_cold("a.mp4", rows[i]);
         struct vod_stat before, s;
 
-        vod_stat(env.vod, &before);
+        vod_stat(store_env->vod, &before);
         (void)walk(f, &rows[i], &both);
-        vod_stat(env.vod, &s);
+        vod_stat(store_env->vod, &s);
         assert_in_range(s.read_bytes - before.read_bytes, f->size - HEAD, f->size * 5 / 4);
-        vod_cache_forget(env.vod, f);
+        vod_cache_forget(store_env->vod, f);
         (void)walk(f, &rows[i], &both);
         (void)vod_file_unref(f);
     }
@@ -545,11 +545,11 @@ static void small_caches(void **state)
     (void)state;
     (void)store_begin();
     for (int64_t cache = 1; cache < 8 << 20; cache *= 100) {
-        vhost.vod.cache = cache;
-        vod_reload(env.vod, env.conf, 1);
+        store_vhost->vod.cache = cache;
+        vod_reload(store_env->vod, store_env->conf, 1);
         f = open_cold("a.mp4", h);
         (void)walk(f, &h, &both);
-        vod_stat(env.vod, &s);
+        vod_stat(store_env->vod, &s);
         assert_true(s.cache_bytes <= (uint64_t)cache);
         (void)vod_file_unref(f);
     }
@@ -576,7 +576,7 @@ static void cold_seeks(void **state)
             assert_int_equal(part->data[4], store_byte_at(store_byte_of(&h, to.place, 0)));
             store_give(f, part);
         }
-        vod_cache_forget(env.vod, f);
+        vod_cache_forget(store_env->vod, f);
         if (vod_part_get(f, &both, &(struct vod_at){ .place = 39 }, &none, &p.wait, &part) ==
             VOD_READY)
             store_give(f, part);
@@ -591,9 +591,8 @@ static void cold_seeks(void **state)
         for (int i = 0; i < 5000 && f->refs > 0; i++)
             assert_ok(co_sleep(CO_MS(1)));
     }
-    vod_free(env.vod);
-    assert_int_equal(live_registry_memory(env.streams)->used, 0);
-    live_registry_free(env.streams);
+    vod_free(store_env->vod);
+    env_free(&store_env);
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static void who_waits(void **state)
     for (size_t i = 0; i < COUNT(p); i++)
         store_give(f, part[i]);
     assert_int_equal(atomic_load(&store_grouped), 1); /* one read for all of them */
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_int_equal(s.waited, 10);
     assert_int_equal(s.parts_made, 1);
     (void)vod_file_unref(f);
@@ -64,13 +64,13 @@ static void who_waits_without_a_cache(void **state)
 
     (void)state;
     (void)store_begin();
-    vhost.vod.cache = 1;
-    vod_reload(env.vod, env.conf, 1);
+    store_vhost->vod.cache = 1;
+    vod_reload(store_env->vod, store_env->conf, 1);
     store_put("a.mp4", "FAKE", small);
     f = open_file("a.mp4");
     atomic_store(&store_cold, true);
     store_give(f, store_get(f, &both, (struct vod_at){ 0 }, &p));
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_int_equal(s.cache_bytes, 0);
     assert_int_equal(p.calls, 1);
     (void)vod_file_unref(f);
@@ -136,7 +136,7 @@ static void who_waits_in_vain(void **state)
     assert_int_equal(vod_part_get(f, &both, &last, &none, &p.wait, &part), VOD_FAILED);
     assert_int_equal(vod_part_get(f, &both, &last, &none, &q.wait, &part), VOD_FAILED);
     store_give(f, store_get(f, &both, (struct vod_at){ 0 }, &p)); /* what is left of it plays */
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_int_equal(s.failed, 2);
     (void)vod_file_unref(f);
     store_end();
@@ -169,7 +169,7 @@ static void who_waits_too_long(void **state)
     ((struct vod_task *)(void *)f->loads)->due = co_now() - 1; /* nobody had time for it */
     wait_called(&q, 1);
     assert_int_equal(vod_part_get(f, &both, &second, &none, &q.wait, &part), VOD_FAILED);
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_int_equal(s.failed, 2);
     (void)vod_file_unref(f);
     store_end();
@@ -219,13 +219,13 @@ static void who_waits_for_whom(void **state)
     atomic_store(&store_gate, true);
     for (size_t i = 0; i < COUNT(dead); i++) {
         dead[i] = new_task(1, true);
-        vod_queue_put(&env.vod->queue, &dead[i].task);
+        vod_queue_put(&store_env->vod->queue, &dead[i].task);
     }
     wait_for(&store_at_gate, 2);
     for (size_t i = 0; i < COUNT(fine); i++) {
         fine[i] = new_task(2 + i % 3, false);
         fine[i].task.ahead = i % 4 == 0;
-        vod_queue_put(&env.vod->queue, &fine[i].task);
+        vod_queue_put(&store_env->vod->queue, &fine[i].task);
     }
     for (size_t i = 0; i < COUNT(fine); i++) {
         for (int k = 0; k < 5000 && !fine[i].done; k++)
@@ -235,8 +235,8 @@ static void who_waits_for_whom(void **state)
     assert_int_equal(atomic_load(&store_at_gate), 2);
     for (size_t i = 0; i < COUNT(dead); i++)
         assert_false(dead[i].done);
-    vod_queue_take(&env.vod->queue, &dead[99].task); /* it was the last of them */
-    vod_queue_take(&env.vod->queue, &dead[50].task);
+    vod_queue_take(&store_env->vod->queue, &dead[99].task); /* it was the last of them */
+    vod_queue_take(&store_env->vod->queue, &dead[50].task);
     atomic_store(&store_gate, false);
     for (size_t i = 0; i < COUNT(dead); i++) { /* two at a time: in no order */
         for (int k = 0; k < 5000 && !dead[i].done && i != 99 && i != 50; k++)
@@ -268,10 +268,9 @@ static void what_ends_meanwhile(void **state)
     for (unsigned i = 0; i < COUNT(p); i++)
         vod_wait_end(&p[i].wait);
     (void)vod_file_unref(f);
-    vod_free(env.vod);
+    vod_free(store_env->vod);
     atomic_store(&store_gate, false);
-    assert_int_equal(live_registry_memory(env.streams)->used, 0);
-    live_registry_free(env.streams);
+    env_free(&store_env);
 }
 
 /* ---- bounds */
@@ -289,8 +288,8 @@ static void how_much_is_kept(void **state)
 
     (void)state;
     (void)store_begin();
-    vhost.vod.cache = LIMIT;
-    vod_reload(env.vod, env.conf, 1);
+    store_vhost->vod.cache = LIMIT;
+    vod_reload(store_env->vod, store_env->conf, 1);
     for (unsigned i = 0; i < FILES; i++) {
         (void)snprintf(name, sizeof(name), "%u.mp4", i);
         store_put(name, "FAKE", h);
@@ -299,26 +298,26 @@ static void how_much_is_kept(void **state)
     for (unsigned round = 0; round < 3; round++) {
         for (unsigned i = 0; i < FILES; i++) {
             store_give(f[i], store_get(f[i], &both, (struct vod_at){ .place = round % 2 }, &p));
-            vod_stat(env.vod, &s);
+            vod_stat(store_env->vod, &s);
             assert_true(s.cache_bytes <= LIMIT);
-            assert_true(live_registry_memory(env.streams)->used >= s.cache_bytes);
+            assert_true(live_registry_memory(store_env->streams)->used >= s.cache_bytes);
         }
     }
     assert_true(s.cache_bytes > LIMIT / 2);
     for (unsigned i = 0; i < FILES; i++) /* those in use are there for as long as that */
         held[i] = store_get(f[i], &both, (struct vod_at){ 0 }, &p);
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_true(s.cache_bytes > (size_t)FILES * 28 * 1000);
     for (unsigned i = 0; i < FILES; i++) {
         assert_int_equal(held[i]->data[4], store_byte_at(store_byte_of(&h, 0, 0)));
         store_give(f[i], held[i]);
     }
-    vod_stat(env.vod, &s);
+    vod_stat(store_env->vod, &s);
     assert_true(s.cache_bytes <= LIMIT);
     /* Others need memory. */
-    live_registry_limit(env.streams, live_registry_memory(env.streams)->used - LIMIT / 4);
-    env.streams->squeeze(env.streams);
-    vod_stat(env.vod, &s);
+    live_registry_limit(store_env->streams, live_registry_memory(store_env->streams)->used - LIMIT / 4);
+    store_env->streams->squeeze(store_env->streams);
+    vod_stat(store_env->vod, &s);
     assert_true(s.cache_bytes <= LIMIT - LIMIT / 4);
     for (unsigned i = 0; i < FILES; i++)
         (void)vod_file_unref(f[i]);

@@ -167,30 +167,26 @@ const struct vod_numbers none;
 
 /* ---- a server with nothing else */
 
-struct conf_vhost vhost;
-static struct conf conf;
-struct session_env env;
+struct session_env *store_env;
+struct conf_vhost *store_vhost;
 
 struct vod *store_begin(void)
 {
-    vhost = (struct conf_vhost){ .vod = { .enabled = true, .app = "vod", .dir = dir,
-                                          .cache = 64 << 20, .index_max = 1 << 20,
-                                          .readers = 4 } };
-    conf.vhost = (struct conf_vhosts){ &vhost, 1 };
-    env = (struct session_env){ .conf = &conf, .streams = live_registry_new() };
+    store_env = env_new_format("listen 1935; vhost __defaultVhost__ { vod { enabled on; dir %s; cache 64m; "
+                               "index_max 1m; readers 4; } }", dir);
+    store_vhost = (struct conf_vhost *)(uintptr_t)&store_env->conf->vhost.v[0];
     ours = pthread_self();
     atomic_store(&store_gate, false);
     atomic_store(&store_cold, false);
     atomic_store(&store_opened, 0);
     atomic_store(&store_grouped, 0);
-    return env.vod = vod_new(env.streams, env.conf, 1);
+    return store_env->vod = vod_new(store_env->streams, store_env->conf, 1);
 }
 
 void store_end(void)
 {
-    vod_end_idle(env.vod);
-    assert_int_equal(live_registry_memory(env.streams)->used, 0);
-    live_registry_free(env.streams);
+    vod_end_idle(store_env->vod);
+    env_free(&store_env);
 }
 
 const char *store_path(const char *name)
@@ -222,7 +218,7 @@ struct vod_file *open_file(const char *name)
 {
     struct vod_file *f = NULL;
 
-    assert_ok(vod_file_open(&f, env.vod, &vhost, name));
+    assert_ok(vod_file_open(&f, store_env->vod, store_vhost, name));
     assert_non_null(f);
     f->players = 2; /* so what one of them has is kept */
     return f;

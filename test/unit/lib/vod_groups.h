@@ -7,7 +7,7 @@
 #ifndef VOD_GROUPS_H
 #define VOD_GROUPS_H
 
-#include "session/env.h"
+#include "env.h"
 #include "vod/store.h"
 #include "vod_idle.h"
 
@@ -43,8 +43,8 @@ extern const struct vod_numbers none;
 
 /* ---- a server with nothing else */
 
-extern struct conf_vhost vhost;
-extern struct session_env env;
+extern struct session_env *store_env;
+extern struct conf_vhost *store_vhost;
 
 struct vod *store_begin(void);
 void store_end(void);
