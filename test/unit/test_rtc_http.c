@@ -52,15 +52,6 @@ void rtc_request_answer(struct session_env *env, struct rtc_request *a)
     }
 }
 
-void rtc_request_free(struct rtc_request *a)
-{
-    char *all[] = { a->vhost, a->app, a->stream, a->param, a->tc_url, a->page_url, a->user_agent,
-                    a->ip, a->bearer, a->host, a->eip, a->offer, a->text, a->answer };
-
-    for (size_t i = 0; i < COUNT(all); i++)
-        free(all[i]);
-}
-
 /* ---- conversations */
 
 static struct session_env *env;

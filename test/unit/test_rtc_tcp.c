@@ -67,32 +67,6 @@ static struct io *call(void)
     return io;
 }
 
-static void count(struct session_env *env, void *n)
-{
-    *(unsigned *)n = rtc_service_of(env)->base.n_peers;
-}
-
-static unsigned sessions(unsigned worker)
-{
-    unsigned n;
-
-    workers_call(&two_env[0], worker, count, &n);
-    return n;
-}
-
-static void take_stat(struct session_env *env, void *out)
-{
-    assert_true(rtc_counters.read(env, out));
-}
-
-static uint64_t compounds(unsigned worker)
-{
-    struct rtc_service_stat st = { 0 };
-
-    workers_call(&two_env[0], worker, take_stat, &st);
-    return st.rtcp_in;
-}
-
 /* Sends a check in pieces of one byte, and takes its answer. */
 static void check_in_pieces(struct rtc_guest *g)
 {
@@ -117,14 +91,14 @@ static void check_in_pieces(struct rtc_guest *g)
 
 static void live(struct rtc_guest *g, unsigned worker)
 {
-    uint64_t before = compounds(worker);
+    uint64_t before = rtc_guest_stat(worker).rtcp_in;
 
     g->tcp = call();
     check_in_pieces(g);
     assert_true(rtc_guest_shakes(g));
     for (int i = 0; i < 3; i++)
         rtc_guest_packet(g, 201);
-    UNTIL(compounds(worker) == before + 3);
+    UNTIL(rtc_guest_stat(worker).rtcp_in == before + 3);
     rtc_guest_bye(g);
     assert_true(rtc_guest_hears_bye(g));
     io_close(g->tcp);
@@ -143,7 +117,7 @@ static void test_a_session_lives_over_tcp_at_its_worker(void **state)
         assert_int_equal(rtc_guest_ask(&g, &two_env[0], RTC_REQUEST_PLAY, worker ? "b" : "a"), 201);
         assert_int_equal(g.theirs[0], worker ? 'B' : 'A');
         live(&g, worker);
-        UNTIL(sessions(worker) == 0);
+        UNTIL(rtc_guest_stat(worker).sessions == 0);
     }
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
@@ -183,14 +157,14 @@ static void test_a_session_outlives_its_connection(void **state)
     assert_true(rtc_guest_checks(&g));
     io_close(g.tcp);
     UNTIL(two_env[0].connections->count == 1);
-    assert_int_equal(sessions(0), 1);
+    assert_int_equal(rtc_guest_stat(0).sessions, 1);
     p = container_of(rtc_service_of(&two_env[0])->base.clients, struct rtc_peer, base);
     assert_null(ice_way(&p->ice));
     assert_null(p->routes);
     g.tcp = call();
     assert_true(rtc_guest_connects(&g));
     rtc_guest_bye(&g);
-    UNTIL(sessions(0) == 0);
+    UNTIL(rtc_guest_stat(0).sessions == 0);
     io_close(g.tcp);
     rtc_guest_forget(&g);
 }

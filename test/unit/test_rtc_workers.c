@@ -32,41 +32,28 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void take_stat(struct session_env *env, void *out)
-{
-    assert_true(rtc_counters.read(env, out));
-}
-
-static struct rtc_service_stat stat_of(unsigned worker)
-{
-    struct rtc_service_stat st = { 0 };
-
-    workers_call(&two_env[0], worker, take_stat, &st);
-    return st;
-}
-
 /* What strangers have sent fills their part of what may be under way; who is known is heard. */
 static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 {
     atomic_uint *under_way = &rtc_service_of(&two_env[0])->shared->base.mails[1];
     struct rtc_guest stranger;
     unsigned i = 0;
-    uint64_t passed, heard = stat_of(1).rtcp_in;
+    uint64_t passed, heard = rtc_guest_stat(1).rtcp_in;
 
     do {
         assert_true(i < GUESTS);
-        passed = stat_of(0).passed;
+        passed = rtc_guest_stat(0).passed;
         rtc_guest_packet(&g[i++], 201);
-        UNTIL(stat_of(1).rtcp_in == heard + i);
-    } while (stat_of(0).passed == passed);
+        UNTIL(rtc_guest_stat(1).rtcp_in == heard + i);
+    } while (rtc_guest_stat(0).passed == passed);
     stranger = g[--i];
     strcpy(stranger.theirs, "Bnobody");
     atomic_fetch_add(under_way, RTC_MAILS_STRANGE);
-    passed = stat_of(0).passed;
+    passed = rtc_guest_stat(0).passed;
     rtc_guest_check(&stranger, "none", true);
     rtc_guest_packet(&g[i], 201);
-    UNTIL(stat_of(1).rtcp_in == heard + i + 2);
-    assert_int_equal(stat_of(0).passed, passed + 1);
+    UNTIL(rtc_guest_stat(1).rtcp_in == heard + i + 2);
+    assert_int_equal(rtc_guest_stat(0).passed, passed + 1);
     atomic_fetch_sub(under_way, RTC_MAILS_STRANGE);
 }
 
@@ -108,7 +95,7 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
     (void)state;
     workers_call(&two_env[0], 1, two_enter, &resident); /* the stream is at home there */
     for (unsigned i = 0; i < GUESTS; i++) {
-        uint64_t passed = stat_of(0).passed;
+        uint64_t passed = rtc_guest_stat(0).passed;
 
         rtc_guest_open(&g[i], port);
         assert_int_equal(rtc_guest_ask(&g[i], &two_env[0], i ? RTC_REQUEST_PLAY : RTC_REQUEST_PUBLISH,
@@ -116,18 +103,18 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
         assert_int_equal(g[i].theirs[0], 'B');
         assert_true(rtc_guest_connects(&g[i]));
         rtc_guest_packet(&g[i], 201);
-        UNTIL(stat_of(1).rtcp_in == i + 1);
-        passed = stat_of(0).passed - passed; /* a check, its keys, a packet: all of them, or none */
+        UNTIL(rtc_guest_stat(1).rtcp_in == i + 1);
+        passed = rtc_guest_stat(0).passed - passed; /* a check, its keys, a packet: all of them, or none */
         assert_true(passed == 0 || passed == g[i].sent);
     }
-    assert_int_equal(stat_of(1).sessions, GUESTS);
-    assert_int_equal(stat_of(0).sessions, 0);
-    assert_true(stat_of(0).passed > 0);
+    assert_int_equal(rtc_guest_stat(1).sessions, GUESTS);
+    assert_int_equal(rtc_guest_stat(0).sessions, 0);
+    assert_true(rtc_guest_stat(0).passed > 0);
     a_flood_of_strangers_leaves_room(g);
     a_session_has_few_places(&g[1]);
     for (unsigned i = 0; i < GUESTS; i++)
         end_of(&g[i]);
-    UNTIL(stat_of(1).sessions == 0);
+    UNTIL(rtc_guest_stat(1).sessions == 0);
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
 
@@ -140,7 +127,7 @@ static void test_names_that_were_asked_for_are_found(void **state)
     };
     struct two_guest resident = { .type = CLIENTS_RTMP_PLAY, .id = "resident", .stream = "s" };
     struct rtc_guest g[COUNT(of)];
-    uint64_t heard = stat_of(1).rtcp_in;
+    uint64_t heard = rtc_guest_stat(1).rtcp_in;
 
     (void)state;
     workers_call(&two_env[0], 1, two_enter, &resident);
@@ -153,11 +140,11 @@ static void test_names_that_were_asked_for_are_found(void **state)
             assert_true(rtc_guest_connects(&g[i]));
             rtc_guest_packet(&g[i], 201);
         }
-        UNTIL(stat_of(1).rtcp_in == heard + (round + 1) * COUNT(of));
-        assert_int_equal(stat_of(1).sessions, COUNT(of));
+        UNTIL(rtc_guest_stat(1).rtcp_in == heard + (round + 1) * COUNT(of));
+        assert_int_equal(rtc_guest_stat(1).sessions, COUNT(of));
         for (unsigned i = 0; i < COUNT(of); i++)
             end_of(&g[i]);
-        UNTIL(stat_of(1).sessions == 0);
+        UNTIL(rtc_guest_stat(1).sessions == 0);
     }
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
@@ -166,7 +153,7 @@ static void test_names_that_were_asked_for_are_found(void **state)
 static void test_addresses_are_passed_on_for_as_long_as_their_session_is(void **state)
 {
     (void)state;
-    UNTIL(stat_of(0).sessions == 0 && rtc_service_of(&two_env[0])->table.routes.n == 0);
+    UNTIL(rtc_guest_stat(0).sessions == 0 && rtc_service_of(&two_env[0])->table.routes.n == 0);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 #include "rtc_audience.h"
 
 #include "datagram_player.h"
+#include "publisher.h"
 #include "rtcp_reader.h"
 #include "serve/rtc/publish_impl.h"
 
@@ -183,14 +184,9 @@ void audience_end(void)
 
 void audience_publish(void)
 {
-    struct live_settings set = session_live_settings(audience.env->conf, conf_vhost_find(audience.env->conf, VHOST));
-    struct frame f = media_config_of(AV_H264);
-
-    audience.src = live_registry_get(audience.env->streams, VHOST "/live/s", &set);
-    assert_ok(live_source_begin(audience.src, &me, &rule));
-    push(audience.src, &f);
-    f = media_config_of(AV_OPUS);
-    push(audience.src, &f);
+    audience.src = env_publish(audience.env);
+    push_config(audience.src, AV_H264);
+    push_config(audience.src, AV_OPUS);
 }
 
 void audience_unpublish(void)

@@ -3,6 +3,7 @@
 #include "rtc_guest.h"
 
 #include "co/net/io.h"
+#include "two_workers.h"
 
 enum { SSRC = 1111 };
 
@@ -348,4 +349,19 @@ void rtc_guest_packet(struct rtc_guest *g, uint8_t type)
 void rtc_guest_forged(struct rtc_guest *g, uint8_t type)
 {
     send_packet(g, type, true);
+}
+
+/* ---- workers */
+
+static void take_stat(struct session_env *env, void *out)
+{
+    assert_true(rtc_counters.read(env, out));
+}
+
+struct rtc_service_stat rtc_guest_stat(unsigned worker)
+{
+    struct rtc_service_stat st = { 0 };
+
+    workers_call(&two_env[0], worker, take_stat, &st);
+    return st;
 }

@@ -6,6 +6,7 @@
 #include "proto/dtls/dtls.h"
 #include "proto/stun/message.h"
 #include "serve/rtc/request.h"
+#include "serve/rtc/rtc.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -74,5 +75,8 @@ bool rtc_guest_hears_bye(struct rtc_guest *g);
 /* A packet of RTP of type 96 or 97, or of RTCP (201). Before it is connected in the clear. */
 void rtc_guest_packet(struct rtc_guest *g, uint8_t type);
 void rtc_guest_forged(struct rtc_guest *g, uint8_t type); /* one with a wrong tag */
+
+/* What a worker of two_workers.h has counted. */
+struct rtc_service_stat rtc_guest_stat(unsigned worker);
 
 #endif
