@@ -36,6 +36,50 @@ void session_fini(struct session *s)
     s->conf = conf_unref(s->conf);
 }
 
+/* ---- how long it may stay: at_expiry of security.token */
+
+#define TERM_CHECK CO_SECONDS(30) /* the wall clock may have been set meanwhile */
+
+static co_usec left(int64_t ends)
+{
+    int64_t ms = ends * 1000 - co_wall_ms();
+
+    return ms > us_to_ms(TERM_CHECK) ? TERM_CHECK : CO_MS(ms);
+}
+
+bool session_term_is_over(int64_t ends)
+{
+    return ends > 0 && left(ends) <= 0;
+}
+
+static void on_term(struct co_timer *timer)
+{
+    struct serve_term *t = container_of(timer, struct serve_term, timer);
+
+    if (!session_term_is_over(t->ends)) {
+        co_timer_set(&t->timer, co_now() + left(t->ends), on_term);
+        return;
+    }
+    co_stop(t->co, session_term_error());
+}
+
+void session_term_begin(struct serve_term *t, int64_t ends)
+{
+    *t = (struct serve_term){ .co = co_self(), .ends = ends };
+    if (ends > 0)
+        co_timer_set(&t->timer, co_now() + left(ends), on_term);
+}
+
+err_t session_term_error(void)
+{
+    return err_new(ERR_EXPIRED, "at_expiry end");
+}
+
+void session_term_end(struct serve_term *t)
+{
+    co_timer_cancel(&t->timer);
+}
+
 /* ---- the configuration */
 
 static err_t find_vhost(struct session *s, const char *name)

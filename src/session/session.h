@@ -13,9 +13,15 @@
 #include "session/alone.h"
 #include "session/clients.h"
 #include "session/hooks.h"
-#include "session/term.h"
 
 struct home;
+
+/* How long a client may stay by the token that it showed. */
+struct serve_term { /* zeroed: it ends never */
+    struct co_timer timer;
+    struct co *co;
+    int64_t ends; /* seconds since 1970; 0: never */
+};
 
 struct session {
     struct session_stream names; /* its stream, and who it is: those strings are the protocol's */
@@ -87,6 +93,15 @@ void session_log_did(struct session *s, err_t why);
 void session_count(struct session *s, co_usec now);
 /* The same; true: the sample line of this kind is its to write. */
 bool session_sample(struct session *s, enum sampled_kind kind, co_usec now);
+
+/* From now on the coroutine that calls is stopped with ERR_EXPIRED when its time is over. */
+void session_term_begin(struct serve_term *t, int64_t ends);
+void session_term_end(struct serve_term *t); /* no more */
+
+/* Is it over at this moment? */
+bool session_term_is_over(int64_t ends);
+/* For who is not stopped but found out: ERR_EXPIRED. */
+err_t session_term_error(void) __attribute__((warn_unused_result));
 
 /* Callbacks about its stream. ask() may yield for long. */
 err_t session_ask(struct session *s, enum hooks_action action) __attribute__((warn_unused_result));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sink_jobs.c - which programs a configuration wants, and their command lines. */
 #include "conf_mem.h"
-#include "pull/ingest/program.h"
+#include "pull/ingest/source.h"
 #include "pull/ingest/source.h"
 #include "sink/program/exec.h"
 #include "sink/program/ffmpeg.h"

@@ -9,7 +9,6 @@
 
 #include "base/container_of.h"
 #include "base/text.h"
-#include "pull/ingest/program.h"
 #include "pull/ingest/run.h"
 #include "session/homes.h"
 #include "session/workers.h"

@@ -1,17 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - ingests that need no ffmpeg. */
+/* source.c - which ingests need no ffmpeg, and the programs of those that do. */
 #include "pull/ingest/source.h"
 
+#include "base/log.h"
 #include "base/log_clean.h"
 #include "base/must.h"
 #include "proto/rtmp/url.h"
 #include "proto/srt/call.h"
-#include "pull/ingest/program.h"
 #include "sink/program/ffmpeg.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum { INGEST_NAME_MAX = 300 };
+
+/* What lists call an engine of an ingest. */
+static void put_name(const struct conf_ingest *in, size_t engine, char *name, size_t size)
+{
+    const struct conf_engine *e = &in->engine.v[engine];
+
+    if (in->engine.n == 1)
+        (void)snprintf(name, size, "%s", in->name);
+    else if (*e->name)
+        (void)snprintf(name, size, "%s-%s", in->name, e->name);
+    else
+        (void)snprintf(name, size, "%s-%zu", in->name, engine + 1);
+}
+
+/* The variables of its output. */
+static void put_vars(struct job_want *w, const struct conf *c, const struct conf_vhost *v,
+                        const struct conf_engine *e)
+{
+    char here[300];
+
+    ffmpeg_here(c, here, sizeof(here));
+    job_want_var(w, "vhost", v->name);
+    job_want_var(w, "port", strrchr(here, ':') + 1);
+    job_want_var(w, "engine", e->name);
+}
 
 /* What ffmpeg makes something of is no name: "concat:a.flv", "http://host/a.mp4", "%03d.mp4". */
 static bool is_our_kind(const char *path)
@@ -94,7 +122,7 @@ static struct stream_key *target(const struct conf *c, const struct conf_vhost *
     char *output = NULL;
     err_t err;
 
-    ingest_vars(w, c, v, e);
+    put_vars(w, c, v, e);
     err = job_want_expand(w, e->output, -1, true, &output);
     if (!err && !has_time(w, e->output, output))
         err = rtmp_url_parse(&u, output);
@@ -123,7 +151,7 @@ bool ingest_source_of(struct ingest_source *out, const struct conf *c, const str
     out->to = target(c, v, e);
     if (!out->to)
         return false;
-    ingest_name(in, engine, name, sizeof(name));
+    put_name(in, engine, name, sizeof(name));
     out->vhost = must_dup(v->name);
     out->name = must_dup(name);
     out->path = must_dup(in->input.url);
@@ -146,4 +174,58 @@ void ingest_source_free(struct ingest_source *f)
     free(f->shown);
     f->to = stream_key_unref(f->to);
     *f = (struct ingest_source){ 0 };
+}
+
+/* ---- those of ffmpeg */
+
+static struct job_want *make(const struct conf *c, const struct conf_vhost *v,
+                             const struct conf_ingest *in, size_t index)
+{
+    const struct conf_engine *e = &in->engine.v[index];
+    const struct ffmpeg_job job = {
+        .program = in->ffmpeg, .log_level = c->ff_log_level, .input = in->input.url, .engine = e,
+        .pace = in->input.type == CONF_INGEST_FILE,
+        .copy = !e->enabled || !*e->vcodec || !*e->acodec,
+    };
+    struct job_want *w;
+    char name[INGEST_NAME_MAX];
+
+    put_name(in, index, name, sizeof(name));
+    w = job_want_new(JOB_INGEST, v->name, "", name);
+    ffmpeg_line(w, &job);
+    put_vars(w, c, v, e);
+    job_want_log_in(w, c->ff_log_dir);
+    return w;
+}
+
+static void add(const struct conf *c, const struct conf_vhost *v, const struct conf_ingest *in,
+                struct job_wants *out)
+{
+    if (!*in->input.url || in->engine.n == 0) {
+        log_warn("ingest %s of %s does nothing: it has no %s", in->name, v->name,
+                 *in->input.url ? "engine" : "url of an input");
+        return;
+    }
+    for (size_t i = 0; i < in->engine.n; i++) {
+        struct ingest_source file;
+
+        if (ingest_source_of(&file, c, v, in, i))
+            ingest_source_free(&file); /* ingests.c does it */
+        else if (*in->engine.v[i].output)
+            job_wants_add(out, make(c, v, in, i));
+        else
+            log_warn("ingest %s of %s does nothing: its engine has no output", in->name, v->name);
+    }
+}
+
+void ingest_wants(const struct conf *c, struct job_wants *out)
+{
+    for (size_t i = 0; i < c->vhost.n; i++) {
+        const struct conf_vhost *v = &c->vhost.v[i];
+
+        for (size_t k = 0; v->enabled && k < v->ingest.n; k++) {
+            if (v->ingest.v[k].enabled)
+                add(c, v, &v->ingest.v[k], out);
+        }
+    }
 }

@@ -6,6 +6,7 @@
 
 #include "conf/conf.h"
 #include "session/stream_key.h"
+#include "sink/program/job_want.h"
 
 /* Strings are its own. */
 struct ingest_source {
@@ -22,5 +23,9 @@ bool ingest_source_of(struct ingest_source *out, const struct conf *c, const str
                     const struct conf_ingest *in, size_t engine);
 bool ingest_source_same(const struct ingest_source *a, const struct ingest_source *b);
 void ingest_source_free(struct ingest_source *f); /* zeroed is fine */
+
+/* Add an ffmpeg for each engine of each ingest of all vhosts, but for those that need none. Does
+ * not yield. */
+void ingest_wants(const struct conf *c, struct job_wants *out);
 
 #endif

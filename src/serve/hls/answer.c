@@ -3,7 +3,9 @@
 #include "serve/hls/answer.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/must.h"
+#include "co/os/file.h"
 #include "proto/http/range.h"
 #include "proto/http/url.h"
 #include "serve/hls/pack.h"
@@ -11,6 +13,7 @@
 #include "session/player.h"
 #include "session/tokens.h"
 #include "sink/hls/stream.h"
+#include "sink/hls/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +170,69 @@ static struct hls_file *list_of(struct http_exchange *x, const struct hls_answer
     if (a->file)
         return hls_file_ref(a->file);
     return wants_update(x) ? hls_find_update(a->h, a->path) : hls_find(a->h, a->path);
+}
+
+/* ------------------------------------------------------------ lists on disk
+ *
+ * Of streams that are over or of an earlier process. The last ones that were asked for stay in
+ * memory, so that all players of one share its bytes and its compressed form. A file that changed
+ * is another one. */
+
+enum { KEPT_MOST = 512 * 1024 /* bytes of one that stays */ };
+
+static struct hls_file *find_list(struct hls *h, const struct co_file *f)
+{
+    for (size_t i = 0; i < HLS_LIST_FILES; i++) {
+        const struct hls_list_file *o = &h->sessions->lists[i];
+
+        if (o->file && o->inode == f->inode && o->device == f->device &&
+            o->mtime_ns == f->mtime_ns && o->file->size == (size_t)f->size)
+            return hls_file_ref(o->file);
+    }
+    return NULL;
+}
+
+static void keep_list(struct hls *h, const struct co_file *f, struct hls_file *file)
+{
+    struct hls_list_file *o = &h->sessions->lists[h->sessions->next_list++ % HLS_LIST_FILES];
+
+    (void)hls_file_unref(o->file);
+    *o = (struct hls_list_file){ hls_file_ref(file), f->device, f->inode, f->mtime_ns };
+}
+
+static err_t read_list(struct hls_answer *a, const struct co_file *f)
+{
+    struct wr w;
+    err_t err = NULL;
+
+    wr_init(&w, HLS_LIST_MOST);
+    if (f->size > 0) {
+        err = co_file_read(f, 0, wr_reserve(&w, (size_t)f->size), (size_t)f->size);
+        w.len = (size_t)f->size;
+    }
+    if (!err) {
+        a->file = hls_file_new(a->h, &w, http_type_of(a->below));
+        a->file->playlist = true;
+        if (f->size <= KEPT_MOST)
+            keep_list(a->h, f, a->file);
+    }
+    wr_free(&w);
+    return err;
+}
+
+err_t hls_answer_read(struct hls_answer *a)
+{
+    struct co_file f = { .fd = -1 };
+    err_t err = co_file_open(&f, a->folder, a->below);
+
+    if (!err && (f.is_folder || f.size > HLS_LIST_MOST))
+        err = err_new(ERR_NO_FILE, "no list of %d bytes at most", HLS_LIST_MOST);
+    if (!err)
+        a->file = find_list(a->h, &f);
+    if (!err && !a->file)
+        err = read_list(a, &f);
+    co_file_close(&f);
+    return err;
 }
 
 /* ------------------------------------------------------------ refusing */

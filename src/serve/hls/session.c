@@ -10,7 +10,6 @@
 #include "proto/http/url.h"
 #include "serve/hls/folder.h"
 #include "session/player.h"
-#include "session/term.h"
 #include "session/workers.h"
 #include "sink/hls/store/owner.h"
 #include "sink/hls/worker.h"

@@ -8,7 +8,7 @@
 #include "serve/protocol.h"
 #include "serve/rtc/impl.h"
 #include "session/place.h"
-#include "session/remote.h"
+#include "serve/tcp/conn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +49,13 @@ static err_t serve(struct guest *g, struct session_env *env)
     char ip[IO_ADDR_SIZE];
     struct io *io;
     int port;
-    err_t err = session_remote_open(&io, g->who.fd);
+    err_t err = tcp_open(&io, g->who.fd);
 
     if (err) {
         (void)close(g->who.fd);
         return err;
     }
-    err = session_remote(env, io, g->who.proxied, &g->place, ip, &port);
+    err = tcp_remote(env, io, g->who.proxied, &g->place, ip, &port);
     if (!err && !rtc_service_of(env))
         err = err_new(ERR_RTC_DISABLED, "rtc_server is off");
     if (err) {

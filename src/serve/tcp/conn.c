@@ -2,13 +2,61 @@
 /* conn.c - connections over TCP, from accept to close. */
 #include "serve/tcp/conn.h"
 
+#include "base/log.h"
 #include "co/net/io_tls.h"
+#include "proto/proxy/proxy.h"
 #include "session/move.h"
 #include "session/place.h"
-#include "session/remote.h"
 #include "session/workers.h"
 
+#include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+/* ---- who is at the other end: the socket says, or a proxy that we trust */
+
+err_t tcp_open(struct io **out, int fd)
+{
+    int on = 1;
+    err_t err = io_tcp_open(out, fd);
+
+    if (err)
+        return err;
+    /* A peer whose machine died says nothing: the kernel asks it now and then. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    io_tcp_nodelay(*out, true);
+    return NULL;
+}
+
+static err_t ask_proxy(struct session_env *env, struct io *io, struct peers_place *place,
+                       char ip[IO_ADDR_SIZE], int *port)
+{
+    struct proxy_peer behind;
+    err_t err;
+
+    if (!conf_networks_have_text(&env->conf->trusted_proxies, ip))
+        return err_new(ERR_DENIED, "%s is not in trusted_proxies, and this endpoint has "
+                       "proxy_protocol", ip);
+    err = proxy_read(io, &behind, env->conf->limits.handshake_timeout);
+    if (err)
+        return err_wrap(err, "PROXY header of %s", ip);
+    if (!behind.known)
+        return NULL;
+    log_debug("proxy %s:%d tells of ip=%s:%d", ip, *port, behind.ip, behind.port);
+    (void)snprintf(ip, IO_ADDR_SIZE, "%s", behind.ip);
+    *port = behind.port;
+    return session_place_take_ip(env, place, ip);
+}
+
+err_t tcp_remote(struct session_env *env, struct io *io, bool proxied,
+                     struct peers_place *place,
+                     char ip[IO_ADDR_SIZE], int *port)
+{
+    io_tcp_peer(io, ip, port);
+    return proxied && ip[0] ? ask_proxy(env, io, place, ip, port) : NULL;
+}
+
+/* ---- a connection */
 
 void tcp_conn_init(struct tcp_conn *c, const struct tcp_ops *ops, struct session_env *env,
                    struct io **io)
@@ -86,7 +134,7 @@ static err_t conn_main(void *conn)
 
     co_new_cid();
     co_log_as(LOG_STRANGER);
-    err = session_remote(c->env, *c->io, c->proxied, &c->place, c->ip, &c->port);
+    err = tcp_remote(c->env, *c->io, c->proxied, &c->place, c->ip, &c->port);
     if (!c->ip[0] && c->env->conf->empty_ip_ok) { /* a probe of a load balancer */
         err_free(&err);
         c->ops->free(c);
@@ -103,7 +151,7 @@ err_t tcp_accept(const struct tcp_ops *ops, struct session_env *env,
 {
     struct tcp_conn *c;
     struct io *io;
-    err_t err = session_remote_open(&io, guest->fd);
+    err_t err = tcp_open(&io, guest->fd);
 
     if (err) {
         (void)close(guest->fd);
