@@ -73,10 +73,8 @@ struct clients_info {
     uint64_t in, out;       /* bytes of its connection */
     int in_kbps, out_kbps;  /* over the last 30 s */
     const struct live_sender *sender; /* to a player; NULL: it has none */
-    bool plays;                   /* it is sent a stream or a file: */
-    struct live_sender_stat play;
     const struct clients_detail *detail; /* NULL: there is none */
-    const struct session *session;       /* for its read() */
+    const struct session *session;       /* for its read(), and session_play_stat(); or NULL */
 };
 
 struct clients_kind {

@@ -135,8 +135,7 @@ static struct session *session_of(struct client *c)
     return container_of(c, struct session, entry);
 }
 
-/* False: it is no player, or one that fetches by requests. */
-static bool play_stat(const struct session *s, struct live_sender_stat *out)
+bool session_play_stat(const struct session *s, struct live_sender_stat *out)
 {
     const struct session_seen *seen = &s->seen;
     co_usec now = co_now();
@@ -164,7 +163,6 @@ static void describe(struct client *c, struct clients_info *out)
         .out = s->out, .in_kbps = s->in_kbps.s30_kbps, .out_kbps = s->out_kbps.s30_kbps,
         .sender = s->sender, .detail = s->detail, .session = s,
     };
-    out->plays = play_stat(s, &out->play);
 }
 
 static void kick(struct client *c)

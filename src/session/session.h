@@ -103,6 +103,9 @@ bool session_term_is_over(int64_t ends);
 /* For who is not stopped but found out: ERR_EXPIRED. */
 err_t session_term_error(void) __attribute__((warn_unused_result));
 
+/* What it is sent, now. False: it is no player, or one that fetches by requests. */
+bool session_play_stat(const struct session *s, struct live_sender_stat *out);
+
 /* Callbacks about its stream. ask() may yield for long. */
 err_t session_ask(struct session *s, enum hooks_action action) __attribute__((warn_unused_result));
 void session_notify(struct session *s, enum hooks_action action);

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "live/sender.h"
+#include "session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +65,7 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
 {
     const struct clients_stream *s = client->stream;
     char id[CLIENTS_NAME_ID_SIZE], url[NAME_MAX_SIZE];
+    struct live_sender_stat stat;
     struct clients_info info;
     struct jput *j = &c->j;
 
@@ -91,8 +92,8 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     api_kbps(j, info.in_kbps, info.out_kbps);
     if (client->way)
         put_rtp(j, client);
-    if (info.plays)
-        put_play(j, &info.play);
+    if (info.session && session_play_stat(info.session, &stat))
+        put_play(j, &stat);
     if (info.sender)
         put_file(j, info.sender);
     put_detail(j, &info);
@@ -198,8 +199,8 @@ static void pick_client(struct client *client, void *arg)
         client->kind->describe(client, &info);
         if (!is_found(l, client, &info))
             return;
-        if (info.plays)
-            stat = info.play;
+        if (info.session)
+            (void)session_play_stat(info.session, &stat);
         l->stalled += stall_of(client, &stat) >= STALLS_AFTER;
         row.key = key_of(client, &info, &stat, l->o.by);
         row.group = l->only && !clients_type_publishes(client->type);
