@@ -41,7 +41,7 @@ struct rtp_intake_medium {
     const struct rtp_format *fmt;
     uint32_t clock;     /* 0: the usual one */
     unsigned channels;  /* 0: not said */
-    struct rtp_text fmtp;
+    struct span fmtp;
 };
 
 struct rtp_intake *rtp_intake_new(const struct rtp_intake_opts *opts);

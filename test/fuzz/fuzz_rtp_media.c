@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     opts.fmt = rtp_format_named(formats[which].kind, formats[which].name,
                                 strlen(formats[which].name));
-    opts.fmtp = (struct rtp_text){ (const char *)r.p, (size_t)(end - r.p) };
+    opts.fmtp = (struct span){ (const char *)r.p, (size_t)(end - r.p) };
     opts.keep_broken = how & 2;
     (void)rd_take(&r, opts.fmtp.n + 1);
     err = rtp_unpacker_init(&u, &opts);

@@ -30,7 +30,7 @@ static void open_track(const struct sdp_media *m, const struct sdp_format *f)
                           : rtp_format_fixed(f->type);
     if (!opts.fmt)
         return;
-    opts.fmtp = (struct rtp_text){ f->fmtp, inside(f->fmtp) };
+    opts.fmtp = (struct span){ f->fmtp, inside(f->fmtp) };
     err = rtp_unpacker_init(&u, &opts);
     if (!err)
         rtp_unpacker_fini(&u);

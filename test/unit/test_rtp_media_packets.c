@@ -93,7 +93,7 @@ static void test_said(void **state)
         rtp_fmtp_write(&w, said[i].codec, c.data, c.size);
         wr_u8(&w, 0);
         assert_string_equal((const char *)w.buf, said[i].fmtp);
-        opts.fmtp = (struct rtp_text){ (const char *)w.buf, w.len - 1 };
+        opts.fmtp = (struct span){ (const char *)w.buf, w.len - 1 };
         opts.clock = m.clock;
         assert_ok(rtp_unpacker_init(&u, &opts));
         if (u.has_config && said[i].codec != AV_H264)

@@ -14,7 +14,7 @@
 struct frame;
 struct rtp_packer;
 struct rtp_unpacker;
-struct rtp_text;
+struct span;
 struct rtp_video;
 struct nal_kind;
 
@@ -29,7 +29,7 @@ struct rtp_format {
     void (*flush)(struct rtp_packer *p);                             /* or NULL */
     void (*unpack)(struct rtp_unpacker *u);
     /* What SDP says of a track that comes in: its parameters. */
-    err_t (*read)(struct rtp_unpacker *u, const struct rtp_text *fmtp);
+    err_t (*read)(struct rtp_unpacker *u, const struct span *fmtp);
     /* The same of one that goes out, by its decoder configuration (or nothing, size 0); or NULL. */
     void (*write)(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
 };

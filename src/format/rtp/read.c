@@ -13,10 +13,10 @@ enum { ASC_MAX = 64 };
 
 /* Parameter sets in base64, with commas between them. What is broken or empty, such as what is
  * behind a comma at the end, comes in the stream. */
-static void read_sets(struct rtp_unpacker *u, const struct rtp_text *fmtp, const char *key)
+static void read_sets(struct rtp_unpacker *u, const struct span *fmtp, const char *key)
 {
     uint8_t set[BASE64_ROOM(NAL_SET_SIZE)];
-    struct rtp_text list, item;
+    struct span list, item;
     size_t n;
 
     if (!rtp_text_value(fmtp, key, &list))
@@ -28,7 +28,7 @@ static void read_sets(struct rtp_unpacker *u, const struct rtp_text *fmtp, const
 }
 
 /* [H264] 8.1 */
-err_t rtp_h264_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
+err_t rtp_h264_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
     if (rtp_text_number(fmtp, "packetization-mode", 0) > 1)
         return err_new(ERR_UNSUPPORTED, "H.264 in an order of its own");
@@ -38,7 +38,7 @@ err_t rtp_h264_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
 }
 
 /* [HEVC] 7.1 */
-err_t rtp_h265_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
+err_t rtp_h265_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
     if (rtp_text_number(fmtp, "sprop-max-don-diff", 0) > 0)
         return err_new(ERR_UNSUPPORTED, "HEVC in an order of its own");
@@ -49,13 +49,8 @@ err_t rtp_h265_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
     return NULL;
 }
 
-static bool is(const struct rtp_text *t, const char *word)
-{
-    return t->n == strlen(word) && strncasecmp(t->p, word, t->n) == 0;
-}
-
 /* Fields that a header of a unit may have beside those that we read. */
-static bool has_more_fields(const struct rtp_text *fmtp)
+static bool has_more_fields(const struct span *fmtp)
 {
     static const char *const keys[] = { "constantsize", "CTSDeltaLength",
                                         "DTSDeltaLength", "randomAccessIndication",
@@ -69,15 +64,15 @@ static bool has_more_fields(const struct rtp_text *fmtp)
 }
 
 /* [AAC] 4.1 */
-err_t rtp_aac_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
+err_t rtp_aac_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
-    struct rtp_text mode = { "AAC-hbr", 7 }, hex;
+    struct span mode = { "AAC-hbr", 7 }, hex;
     uint8_t asc[ASC_MAX];
     bool low;
     size_t n;
 
     (void)rtp_text_value(fmtp, "mode", &mode);
-    low = is(&mode, "AAC-lbr");
+    low = span_is_word(mode, "AAC-lbr");
     u->size_bits = rtp_text_number(fmtp, "sizelength", low ? 6 : 13);
     u->index_bits = rtp_text_number(fmtp, "indexlength", low ? 2 : 3);
     u->delta_bits = rtp_text_number(fmtp, "indexdeltalength", u->index_bits);
@@ -95,7 +90,7 @@ err_t rtp_aac_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
 }
 
 /* [Opus] 6.1; 7: two channels whatever is sent, so a decoder of two plays both. */
-err_t rtp_opus_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
+err_t rtp_opus_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
     uint8_t head[OPUS_HEAD];
     bool mono = rtp_text_number(fmtp, "sprop-stereo", 1) == 0;
@@ -106,7 +101,7 @@ err_t rtp_opus_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
 }
 
 /* Packets of the log have no place to say another rate, or that there are two channels. */
-err_t rtp_g711_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
+err_t rtp_g711_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
     (void)fmtp;
     if (u->clock != 8000 || u->channels > 1)

@@ -5,13 +5,13 @@
 
 #include "format/rtp/unpack.h"
 
-err_t rtp_h264_read(struct rtp_unpacker *u, const struct rtp_text *fmtp);
-err_t rtp_h265_read(struct rtp_unpacker *u, const struct rtp_text *fmtp);
+err_t rtp_h264_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_h265_read(struct rtp_unpacker *u, const struct span *fmtp);
 
-err_t rtp_aac_read(struct rtp_unpacker *u, const struct rtp_text *fmtp);
-err_t rtp_latm_read(struct rtp_unpacker *u, const struct rtp_text *fmtp);
-err_t rtp_opus_read(struct rtp_unpacker *u, const struct rtp_text *fmtp);
-err_t rtp_g711_read(struct rtp_unpacker *u, const struct rtp_text *fmtp);
+err_t rtp_aac_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_latm_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_opus_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_g711_read(struct rtp_unpacker *u, const struct span *fmtp);
 
 void rtp_h264_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
 void rtp_h265_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);

@@ -4,76 +4,40 @@
 
 #include "base/text.h"
 
-#include <string.h>
-#include <strings.h>
+#define SPACES " \t\r\n"
 
-static bool is_space(char c)
+bool rtp_text_value(const struct span *fmtp, const char *key, struct span *value)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
-}
-
-static struct rtp_text trim(struct rtp_text t)
-{
-    while (t.n > 0 && is_space(t.p[0])) {
-        t.p++;
-        t.n--;
-    }
-    while (t.n > 0 && is_space(t.p[t.n - 1]))
-        t.n--;
-    return t;
-}
-
-/* What is up to the mark, and the list behind it. */
-static struct rtp_text cut(struct rtp_text *list, char mark)
-{
-    const char *end = list->n > 0 ? memchr(list->p, mark, list->n) : NULL;
-    struct rtp_text t = { list->p, end ? (size_t)(end - list->p) : list->n };
-    size_t used = end ? t.n + 1 : t.n;
-
-    list->p += used;
-    list->n -= used;
-    return t;
-}
-
-bool rtp_text_value(const struct rtp_text *fmtp, const char *key, struct rtp_text *value)
-{
-    struct rtp_text rest = *fmtp;
+    struct span rest = *fmtp;
 
     while (rest.n > 0) {
-        struct rtp_text one = cut(&rest, ';'), name = trim(cut(&one, '='));
+        struct span one = span_cut(&rest, ";"), name = span_trim(span_cut(&one, "="), SPACES);
 
-        if (name.n == strlen(key) && strncasecmp(name.p, key, name.n) == 0) {
-            *value = trim(one);
+        if (span_is_word(name, key)) {
+            *value = span_trim(one, SPACES);
             return true;
         }
     }
     return false;
 }
 
-uint32_t rtp_text_number(const struct rtp_text *fmtp, const char *key, uint32_t none)
+uint32_t rtp_text_number(const struct span *fmtp, const char *key, uint32_t none)
 {
-    struct rtp_text t;
-    uint32_t v = 0;
+    struct span t;
+    int64_t v = rtp_text_value(fmtp, key, &t) && t.n <= 9 ? text_number(t.p, t.n, INT32_MAX) : -1;
 
-    if (!rtp_text_value(fmtp, key, &t) || t.n == 0 || t.n > 9)
-        return none;
-    for (size_t i = 0; i < t.n; i++) {
-        if (t.p[i] < '0' || t.p[i] > '9')
-            return none;
-        v = v * 10 + (uint32_t)(t.p[i] - '0');
-    }
-    return v;
+    return v < 0 ? none : (uint32_t)v;
 }
 
-bool rtp_text_item(struct rtp_text *list, struct rtp_text *item)
+bool rtp_text_item(struct span *list, struct span *item)
 {
     if (list->n == 0)
         return false;
-    *item = trim(cut(list, ','));
+    *item = span_trim(span_cut(list, ","), SPACES);
     return true;
 }
 
-size_t rtp_text_hex(const struct rtp_text *text, uint8_t *out, size_t room)
+size_t rtp_text_hex(const struct span *text, uint8_t *out, size_t room)
 {
     if (text->n % 2 != 0 || text->n / 2 > room)
         return 0;

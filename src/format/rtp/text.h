@@ -3,22 +3,17 @@
 #ifndef FORMAT_RTP_TEXT_H
 #define FORMAT_RTP_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/span.h"
+
 #include <stdint.h>
 
-struct rtp_text { /* no string: not ended by a 0 */
-    const char *p;
-    size_t n;
-};
-
 /* The value of a key in any case, without the spaces around it. False: it is not there. */
-bool rtp_text_value(const struct rtp_text *fmtp, const char *key, struct rtp_text *value);
+bool rtp_text_value(const struct span *fmtp, const char *key, struct span *value);
 /* The same as a number; `none` if it is not there or is none. */
-uint32_t rtp_text_number(const struct rtp_text *fmtp, const char *key, uint32_t none);
+uint32_t rtp_text_number(const struct span *fmtp, const char *key, uint32_t none);
 /* The next of a list with commas. False: no more. */
-bool rtp_text_item(struct rtp_text *list, struct rtp_text *item);
+bool rtp_text_item(struct span *list, struct span *item);
 /* Hex digits to bytes. 0: they are none, or more than there is room for. */
-size_t rtp_text_hex(const struct rtp_text *text, uint8_t *out, size_t room);
+size_t rtp_text_hex(const struct span *text, uint8_t *out, size_t room);
 
 #endif

@@ -48,7 +48,7 @@ struct rtp_unpacker_opts {
     const struct rtp_format *fmt;
     uint32_t clock;    /* ticks per second; 0: the usual one */
     unsigned channels; /* 0: not said */
-    struct rtp_text fmtp;
+    struct span fmtp;
     bool keep_broken;  /* what follows a loss is taken before the next key frame, too */
 };
 

@@ -69,11 +69,11 @@ void rtp_latm_unpack(struct rtp_unpacker *u)
 }
 
 /* [AAC] 1.7.3.1, StreamMuxConfig: one program of one layer. */
-err_t rtp_latm_read(struct rtp_unpacker *u, const struct rtp_text *fmtp)
+err_t rtp_latm_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
     uint8_t config[CONFIG] = { 0 };
     struct latm_config c;
-    struct rtp_text text;
+    struct span text;
     struct bits b;
     err_t err;
 

@@ -3,6 +3,7 @@
 #include "proto/rtmp/url.h"
 
 #include "base/mem.h"
+#include "base/span.h"
 #include "base/text.h"
 #include "base/url.h"
 
@@ -14,12 +15,7 @@
 
 #define DEFAULT_APP "__defaultApp__"
 #define INSTANCE "_definst_"
-
-/* A part of a string that is not ours. */
-struct span {
-    const char *p;
-    size_t n;
-};
+#define SPACES " \t\r\n\v\f"
 
 /* Strings one behind the other in memory that is large enough for all of them. */
 struct builder {
@@ -29,42 +25,6 @@ struct builder {
 static struct span span(const char *from, const char *to)
 {
     return (struct span){ from, (size_t)(to - from) };
-}
-
-static struct span trim(const char *s)
-{
-    const char *end = s + strlen(s);
-
-    while (s < end && isspace((unsigned char)*s))
-        s++;
-    while (end > s && isspace((unsigned char)end[-1]))
-        end--;
-    return span(s, end);
-}
-
-/* Where one of these characters is, or the end. */
-static const char *find_any(struct span s, const char *any)
-{
-    size_t i = 0;
-
-    while (i < s.n && !strchr(any, s.p[i]))
-        i++;
-    return s.p + i;
-}
-
-static bool equals(struct span s, const char *text)
-{
-    return s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
-}
-
-/* Cut s at the first of these characters, which is dropped. */
-static struct span cut(struct span *s, const char *any)
-{
-    const char *at = find_any(*s, any), *end = s->p + s->n;
-    struct span rest = at < end ? span(at + 1, end) : span(end, end);
-
-    *s = span(s->p, at);
-    return rest;
 }
 
 /* The usual port of a schema, or 0. */
@@ -90,12 +50,10 @@ static struct span param_value(struct span param, const char *key)
     if (param.n && *param.p == '?')
         param = span(param.p + 1, param.p + param.n);
     while (param.n > 0) {
-        struct span value, rest = cut(&param, "&");
+        struct span value = span_cut(&param, "&"), name = span_cut(&value, "=");
 
-        value = cut(&param, "=");
-        if (equals(param, key) && value.n)
+        if (span_is(name, key) && value.n)
             return value;
-        param = rest;
     }
     return (struct span){ NULL, 0 };
 }
@@ -161,13 +119,13 @@ static struct span cut_dots(struct span part, struct span *vhost)
 /* Parts that name nothing. Names become files: there is no way up. */
 static bool is_idle(struct span part)
 {
-    return part.n == 0 || equals(part, INSTANCE) || equals(part, ".") || equals(part, "..");
+    return part.n == 0 || span_is(part, INSTANCE) || span_is(part, ".") || span_is(part, "..");
 }
 
 static void put_path(struct path *path, struct span s, struct builder *b)
 {
     while (s.n > 0) {
-        struct span rest = cut(&s, "/"), part = cut_dots(s, &path->vhost);
+        struct span part = cut_dots(span_cut(&s, "/"), &path->vhost);
         char *at = b->at, *text = at > path->begin ? at + 1 : at;
 
         if (text > at)
@@ -177,7 +135,6 @@ static void put_path(struct path *path, struct span s, struct builder *b)
             b->at = at;
         else
             path->last = text;
-        s = rest;
     }
 }
 
@@ -194,14 +151,13 @@ static void put_param(struct rtmp_url *out, struct span param, struct builder *b
  * part of a value, as in rtmp://ip/app/x?token=a/b? */
 static bool stream_in_query(struct span path, struct span query)
 {
-    struct span key = query;
+    struct span value = query, key = span_cut(&value, "=");
 
     if (!memrchr(query.p, '/', query.n))
         return false;
     while (path.n && *path.p == '/')
         path = span(path.p + 1, path.p + path.n);
-    (void)cut(&key, "=");
-    return find_any(path, "/") == path.p + path.n || equals(key, "vhost") || equals(key, "domain");
+    return !memchr(path.p, '/', path.n) || span_is(key, "vhost") || span_is(key, "domain");
 }
 
 static void put_vhost(struct rtmp_url *out, struct span dots, struct builder *b)
@@ -213,9 +169,8 @@ static void put_vhost(struct rtmp_url *out, struct span dots, struct builder *b)
         v = param_value(whole, "domain");
     if (!v.n)
         v = dots;
-    (void)cut(&v, "/");
     out->vhost = b->at;
-    put(b, v);
+    put(b, span_cut(&v, "/"));
     end(b);
     if (!*out->vhost)
         out->vhost = out->host;
@@ -224,14 +179,16 @@ static void put_vhost(struct rtmp_url *out, struct span dots, struct builder *b)
 static err_t resolve(struct rtmp_url *out, struct span url, struct span name, bool has_stream,
                      struct builder *b)
 {
-    struct span query, name_query = cut(&name, "?");
+    struct span name_query = name, query;
     struct path path = { .begin = NULL };
     err_t err = parse_host(&url, out, b);
     const char *slash;
 
     if (err)
         return err;
-    query = cut(&url, "?#");
+    name = span_cut(&name_query, "?");
+    query = url;
+    url = span_cut(&query, "?#");
     path.begin = path.last = b->at;
     put_path(&path, url, b);
     if (has_stream && name.n == 0 && stream_in_query(url, query)) {
@@ -260,7 +217,8 @@ static err_t resolve(struct rtmp_url *out, struct span url, struct span name, bo
 
 err_t rtmp_url_resolve(struct rtmp_url *out, const char *tc_url, const char *name)
 {
-    struct span url = trim(tc_url), stream = trim(text_or_empty(name));
+    struct span url = span_trim(span_of(tc_url), SPACES);
+    struct span stream = span_trim(span_of(text_or_empty(name)), SPACES);
     struct builder b;
     err_t err;
 

@@ -2,6 +2,7 @@
 /* transport.c - the Transport field. */
 #include "proto/rtsp/transport.h"
 
+#include "base/span.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -17,28 +18,6 @@ const struct rtsp_transport rtsp_transport_none = {
     .server_port = NO_PAIR, .port = NO_PAIR,
 };
 
-/* A part of a string that is not ours. */
-struct span {
-    const char *p;
-    size_t n;
-};
-
-static struct span trim(const char *p, size_t n)
-{
-    while (n > 0 && (*p == ' ' || *p == '\t')) {
-        p++;
-        n--;
-    }
-    while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\t'))
-        n--;
-    return (struct span){ p, n };
-}
-
-static bool is(struct span s, const char *text)
-{
-    return s.n == strlen(text) && strncasecmp(s.p, text, s.n) == 0;
-}
-
 /* What is before the next `c` that stands in no quotes; *rest goes on behind it. */
 static struct span cut(struct span *rest, char c)
 {
@@ -48,7 +27,7 @@ static struct span cut(struct span *rest, char c)
 
     while (i < rest->n && (quoted || rest->p[i] != c))
         quoted ^= rest->p[i++] == '"';
-    out = trim(rest->p, i);
+    out = span_trim((struct span){ rest->p, i }, " \t");
     i += i < rest->n;
     *rest = (struct span){ rest->p + i, rest->n - i };
     return out;
@@ -65,7 +44,7 @@ static bool number(struct span s, int most, int *out)
 /* "4-5"; of "4" the other one is 5. */
 static bool pair(struct span s, int most, struct rtsp_pair *out)
 {
-    struct span first = cut(&s, '-'), second = trim(s.p, s.n);
+    struct span first = cut(&s, '-'), second = span_trim(s, " \t");
 
     if (!number(first, most, &out->rtp))
         return false;
@@ -102,7 +81,7 @@ static void address(struct span s, char out[RTSP_ADDRESS_SIZE])
 static struct span unquote(struct span s)
 {
     if (s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"')
-        return trim(s.p + 1, s.n - 2);
+        return span_trim((struct span){ s.p + 1, s.n - 2 }, " \t");
     return s;
 }
 
@@ -124,7 +103,7 @@ static const struct {
 static bool set_spec(struct rtsp_transport *t, struct span name)
 {
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-        if (is(name, specs[i].name)) {
+        if (span_is_word(name, specs[i].name)) {
             t->lower = specs[i].lower;
             t->secure = specs[i].secure;
             return true;
@@ -137,25 +116,25 @@ static bool set_spec(struct rtsp_transport *t, struct span name)
  * in decimal. */
 static bool set_param(struct rtsp_transport *t, struct span name, struct span value)
 {
-    if (is(name, "multicast"))
+    if (span_is_word(name, "multicast"))
         t->lower = t->lower == RTSP_UDP ? RTSP_MULTICAST : t->lower;
-    else if (is(name, "interleaved"))
+    else if (span_is_word(name, "interleaved"))
         return pair(value, 255, &t->channels);
-    else if (is(name, "client_port"))
+    else if (span_is_word(name, "client_port"))
         return pair(value, 65535, &t->client_port);
-    else if (is(name, "server_port"))
+    else if (span_is_word(name, "server_port"))
         return pair(value, 65535, &t->server_port);
-    else if (is(name, "port"))
+    else if (span_is_word(name, "port"))
         return pair(value, 65535, &t->port);
-    else if (is(name, "ttl"))
+    else if (span_is_word(name, "ttl"))
         return number(value, 255, &t->ttl);
-    else if (is(name, "ssrc"))
+    else if (span_is_word(name, "ssrc"))
         t->has_ssrc = hex(value, &t->ssrc);
-    else if (is(name, "mode"))
-        t->record = is(value, "record") || is(value, "receive");
-    else if (is(name, "destination"))
+    else if (span_is_word(name, "mode"))
+        t->record = span_is_word(value, "record") || span_is_word(value, "receive");
+    else if (span_is_word(name, "destination"))
         address(value, t->destination);
-    else if (is(name, "source"))
+    else if (span_is_word(name, "source"))
         address(value, t->source);
     return true;
 }
@@ -168,7 +147,7 @@ static bool parse_one(struct span s, struct rtsp_transport *t)
     while (s.n > 0) {
         struct span value = cut(&s, ';'), name = cut(&value, '=');
 
-        if (!set_param(t, name, unquote(trim(value.p, value.n))))
+        if (!set_param(t, name, unquote(span_trim(value, " \t"))))
             return false;
     }
     return true;

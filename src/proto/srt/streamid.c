@@ -2,84 +2,50 @@
 /* streamid.c - stream ids: "SRT Access Control", forms before it, and those of other servers. */
 #include "proto/srt/streamid.h"
 
+#include "base/span.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* A piece of the text, of which nothing is copied before it is known what it is. */
-struct piece {
-    const char *at;
-    size_t size;
-};
-
-static bool begins(const struct piece *p, const char *with)
+static bool copy(const struct span *p, char *out, size_t room)
 {
-    size_t n = strlen(with);
-
-    return p->size >= n && memcmp(p->at, with, n) == 0;
-}
-
-static bool is_text(const struct piece *p, const char *text, bool any_case)
-{
-    return p->size == strlen(text) && (any_case ? strncasecmp(p->at, text, p->size) == 0
-                                                : memcmp(p->at, text, p->size) == 0);
-}
-
-/* What is in front of one of these characters; that and the rest leave. */
-static struct piece cut(struct piece *rest, const char *at)
-{
-    struct piece front = { rest->at, 0 };
-
-    while (front.size < rest->size && !strchr(at, rest->at[front.size]))
-        front.size++;
-    rest->at += front.size;
-    rest->size -= front.size;
-    if (rest->size > 0) {
-        rest->at++;
-        rest->size--;
-    }
-    return front;
-}
-
-static bool copy(const struct piece *p, char *out, size_t room)
-{
-    if (p->size >= room)
+    if (p->n >= room)
         return false;
-    if (p->size > 0)
-        memcpy(out, p->at, p->size);
-    out[p->size] = 0;
+    if (p->n > 0)
+        memcpy(out, p->p, p->n);
+    out[p->n] = 0;
     return true;
 }
 
 /* ---- what all forms have */
 
-static struct piece decode_percent(const struct piece *p, char out[SRT_STREAMID_MAX])
+static struct span decode_percent(const struct span *p, char out[SRT_STREAMID_MAX])
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < p->size; i++) {
-        int byte = p->at[i] == '%' && i + 2 < p->size ? text_hex_byte(p->at + i + 1) : -1;
+    for (size_t i = 0; i < p->n; i++) {
+        int byte = p->p[i] == '%' && i + 2 < p->n ? text_hex_byte(p->p + i + 1) : -1;
 
-        out[n++] = byte >= 0 ? (char)byte : p->at[i];
+        out[n++] = byte >= 0 ? (char)byte : p->p[i];
         i += byte >= 0 ? 2 : 0;
     }
-    return (struct piece){ out, n };
+    return (struct span){ out, n };
 }
 
 /* It goes into log lines, JSON and requests to backends. */
-static bool is_clean(const struct piece *p)
+static bool is_clean(const struct span *p)
 {
-    for (size_t i = 0; i < p->size; i++) {
-        unsigned char c = (unsigned char)p->at[i];
+    for (size_t i = 0; i < p->n; i++) {
+        unsigned char c = (unsigned char)p->p[i];
         size_t more;
 
         if (c < 0x20 || c == 0x7f)
             return false;
         if (c < 0x80)
             continue;
-        more = utf8_size((const unsigned char *)p->at + i, p->size - i);
+        more = utf8_size((const unsigned char *)p->p + i, p->n - i);
         if (more == 0)
             return false;
         i += more - 1;
@@ -88,44 +54,44 @@ static bool is_clean(const struct piece *p)
 }
 
 /* Behind what there is; the room is twice that of a stream id. */
-static void add_param(struct srt_streamid *s, const char *key, const struct piece *value)
+static void add_param(struct srt_streamid *s, const char *key, const struct span *value)
 {
     size_t n = strlen(s->param), key_size = strlen(key);
 
-    if (value->size == 0 || n + 1 + key_size + value->size >= sizeof(s->param))
+    if (value->n == 0 || n + 1 + key_size + value->n >= sizeof(s->param))
         return;
     s->param[n] = n == 0 ? '?' : '&';
     n++;
     memcpy(s->param + n, key, key_size);
-    memcpy(s->param + n + key_size, value->at, value->size);
-    s->param[n + key_size + value->size] = 0;
+    memcpy(s->param + n + key_size, value->p, value->n);
+    s->param[n + key_size + value->n] = 0;
 }
 
 /* `app/stream` or `stream`; a '/' in front of it says nothing. */
-static bool take_resource(struct srt_streamid *s, struct piece p, const char *default_app)
+static bool take_resource(struct srt_streamid *s, struct span p, const char *default_app)
 {
-    struct piece app = { default_app, strlen(default_app) };
+    struct span app = { default_app, strlen(default_app) };
 
-    while (begins(&p, "/"))
-        (void)cut(&p, "/");
-    if (memchr(p.at, '/', p.size))
-        app = cut(&p, "/");
-    return app.size > 0 && p.size > 0 && copy(&app, s->app, sizeof(s->app)) &&
+    while (span_begins(p, "/"))
+        (void)span_cut(&p, "/");
+    if (memchr(p.p, '/', p.n))
+        app = span_cut(&p, "/");
+    return app.n > 0 && p.n > 0 && copy(&app, s->app, sizeof(s->app)) &&
            copy(&p, s->stream, sizeof(s->stream));
 }
 
 /* ---- `#!::k=v,k=v` */
 
 struct fields {
-    struct piece host, resource, mode, type, user;
+    struct span host, resource, mode, type, user;
 };
 
 /* Which of them it is, of those that are more than parameters. */
-static struct piece *field_of(struct fields *f, const struct piece *key)
+static struct span *field_of(struct fields *f, const struct span *key)
 {
-    if (key->size != 1)
+    if (key->n != 1)
         return NULL;
-    switch (key->at[0]) {
+    switch (key->p[0]) {
     case 'h': return &f->host;
     case 'r': return &f->resource;
     case 'm': return &f->mode;
@@ -135,18 +101,18 @@ static struct piece *field_of(struct fields *f, const struct piece *key)
     }
 }
 
-static bool is_param(const struct piece *key)
+static bool is_param(const struct span *key)
 {
-    return key->size != 1 || !strchr("hrm", key->at[0]);
+    return key->n != 1 || !strchr("hrm", key->p[0]);
 }
 
-static struct fields read_fields(struct piece rest)
+static struct fields read_fields(struct span rest)
 {
     struct fields f = { .host = { 0 } };
 
-    while (rest.size > 0) {
-        struct piece value = cut(&rest, ",?"), key = cut(&value, "=");
-        struct piece *field = field_of(&f, &key);
+    while (rest.n > 0) {
+        struct span value = span_cut(&rest, ",?"), key = span_cut(&value, "=");
+        struct span *field = field_of(&f, &key);
 
         if (field)
             *field = value;
@@ -154,10 +120,10 @@ static struct fields read_fields(struct piece rest)
     return f;
 }
 
-static void read_params(struct srt_streamid *s, struct piece rest)
+static void read_params(struct srt_streamid *s, struct span rest)
 {
-    while (rest.size > 0) {
-        struct piece item = cut(&rest, ",?"), value = item, key = cut(&value, "=");
+    while (rest.n > 0) {
+        struct span item = span_cut(&rest, ",?"), value = item, key = span_cut(&value, "=");
 
         if (is_param(&key))
             add_param(s, "", &item);
@@ -165,39 +131,39 @@ static void read_params(struct srt_streamid *s, struct piece rest)
 }
 
 /* The form before `r`: all of it is in `h`. */
-static bool take_old_host(struct srt_streamid *s, struct piece h, const char *default_app)
+static bool take_old_host(struct srt_streamid *s, struct span h, const char *default_app)
 {
-    struct piece rest = h, vhost = cut(&rest, "/");
+    struct span rest = h, vhost = span_cut(&rest, "/");
 
-    if (!memchr(rest.at, '/', rest.size))
-        return rest.size > 0 && take_resource(s, h, default_app);
+    if (!memchr(rest.p, '/', rest.n))
+        return rest.n > 0 && take_resource(s, h, default_app);
     return copy(&vhost, s->vhost, sizeof(s->vhost)) && take_resource(s, rest, default_app);
 }
 
 static bool take_place(struct srt_streamid *s, const struct fields *f, const char *default_app)
 {
-    if (!f->resource.at)
-        return f->host.at && take_old_host(s, f->host, default_app);
-    if (f->host.at && (memchr(f->host.at, '/', f->host.size) ||
+    if (!f->resource.p)
+        return f->host.p && take_old_host(s, f->host, default_app);
+    if (f->host.p && (memchr(f->host.p, '/', f->host.n) ||
                        !copy(&f->host, s->vhost, sizeof(s->vhost))))
         return false;
     return take_resource(s, f->resource, default_app);
 }
 
-static enum srt_refusal parse_fields(struct srt_streamid *s, const struct piece *text,
+static enum srt_refusal parse_fields(struct srt_streamid *s, const struct span *text,
                                      const char *default_app)
 {
     struct fields f = read_fields(*text);
-    struct piece vhost;
+    struct span vhost;
 
-    if (f.type.at && !is_text(&f.type, "stream", true))
+    if (f.type.p && !span_is_word(f.type, "stream"))
         return SRT_REFUSED_MEDIA_TYPE;
-    s->publish = is_text(&f.mode, "publish", true);
-    if (f.mode.at && !s->publish && !is_text(&f.mode, "request", true))
+    s->publish = span_is_word(f.mode, "publish");
+    if (f.mode.p && !s->publish && !span_is_word(f.mode, "request"))
         return SRT_REFUSED_BAD_MODE;
     if (!take_place(s, &f, default_app) || !copy(&f.user, s->user, sizeof(s->user)))
         return SRT_REFUSED_BAD_REQUEST;
-    vhost = (struct piece){ s->vhost, strlen(s->vhost) };
+    vhost = (struct span){ s->vhost, strlen(s->vhost) };
     add_param(s, "vhost=", &vhost);
     read_params(s, *text);
     return SRT_WELCOME;
@@ -205,19 +171,21 @@ static enum srt_refusal parse_fields(struct srt_streamid *s, const struct piece 
 
 /* ---- `app/stream?k=v&k=v`, `publish:app/stream`, `publish:app/stream:user:pass` */
 
-static enum srt_refusal parse_plain(struct srt_streamid *s, struct piece text,
+static enum srt_refusal parse_plain(struct srt_streamid *s, struct span text,
                                     const struct srt_streamid_defaults *defaults)
 {
-    struct piece place = cut(&text, "?"), stream = place, user = { "", 0 };
+    struct span place = span_cut(&text, "?"), stream = place, user = { "", 0 };
 
-    s->publish = begins(&place, "publish:") || (defaults->publish && !begins(&place, "read:"));
-    if (begins(&place, "publish:") || begins(&place, "read:")) { /* and name:password behind it */
-        (void)cut(&place, ":");
-        stream = cut(&place, ":");
-        user = cut(&place, ":");
+    s->publish = span_begins(place, "publish:") ||
+                 (defaults->publish && !span_begins(place, "read:"));
+    /* and name:password behind it */
+    if (span_begins(place, "publish:") || span_begins(place, "read:")) {
+        (void)span_cut(&place, ":");
+        stream = span_cut(&place, ":");
+        user = span_cut(&place, ":");
     }
-    if (user.size == 0)
-        place.size = 0;
+    if (user.n == 0)
+        place.n = 0;
     if (!take_resource(s, stream, defaults->app) || !copy(&user, s->user, sizeof(s->user)))
         return SRT_REFUSED_BAD_REQUEST;
     add_param(s, "user=", &user);
@@ -229,25 +197,25 @@ static enum srt_refusal parse_plain(struct srt_streamid *s, struct piece text,
 /* As in addresses of RTMP, one may stand among the parameters. */
 static void find_vhost(struct srt_streamid *s)
 {
-    struct piece params = { s->param, strlen(s->param) };
+    struct span params = { s->param, strlen(s->param) };
 
-    while (!s->vhost[0] && params.size > 0) {
-        struct piece value = cut(&params, "?&"), key = cut(&value, "=");
+    while (!s->vhost[0] && params.n > 0) {
+        struct span value = span_cut(&params, "?&"), key = span_cut(&value, "=");
 
-        if (is_text(&key, "vhost", false))
+        if (span_is(key, "vhost"))
             (void)copy(&value, s->vhost, sizeof(s->vhost));
     }
 }
 
-static enum srt_refusal parse_any(struct srt_streamid *s, struct piece text,
+static enum srt_refusal parse_any(struct srt_streamid *s, struct span text,
                                   const struct srt_streamid_defaults *defaults)
 {
-    if (!begins(&text, "#!:"))
+    if (!span_begins(text, "#!:"))
         return parse_plain(s, text, defaults);
-    if (!begins(&text, "#!::"))
+    if (!span_begins(text, "#!::"))
         return SRT_REFUSED_BAD_REQUEST;
-    text.at += 4;
-    text.size -= 4;
+    text.p += 4;
+    text.n -= 4;
     return parse_fields(s, &text, defaults->app);
 }
 
@@ -255,15 +223,15 @@ enum srt_refusal srt_streamid_parse(struct srt_streamid *out, const char *text, 
                                     const struct srt_streamid_defaults *defaults)
 {
     char decoded[SRT_STREAMID_MAX];
-    struct piece p = { text, size };
+    struct span p = { text, size };
     enum srt_refusal why;
 
     memset(out, 0, sizeof(*out));
     if (!text || size == 0)
-        p = (struct piece){ defaults->streamid, strlen(defaults->streamid) };
-    if (p.size > SRT_STREAMID_MAX)
+        p = (struct span){ defaults->streamid, strlen(defaults->streamid) };
+    if (p.n > SRT_STREAMID_MAX)
         return SRT_REFUSED_BAD_REQUEST;
-    if (begins(&p, "%23!::") || begins(&p, "%23%21::"))
+    if (span_begins(p, "%23!::") || span_begins(p, "%23%21::"))
         p = decode_percent(&p, decoded);
     if (!is_clean(&p))
         return SRT_REFUSED_BAD_REQUEST;

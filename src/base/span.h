@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* span.h - a part of a text that somebody else has: no 0 ends it. */
+#ifndef BASE_SPAN_H
+#define BASE_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+struct span {
+    const char *p;
+    size_t n;
+};
+
+static inline struct span span_of(const char *text)
+{
+    return (struct span){ text, strlen(text) };
+}
+
+static inline bool span_is(struct span s, const char *text)
+{
+    return s.n == strlen(text) && (s.n == 0 || memcmp(s.p, text, s.n) == 0);
+}
+
+static inline bool span_is_word(struct span s, const char *text) /* case does not count */
+{
+    return s.n == strlen(text) && (s.n == 0 || strncasecmp(s.p, text, s.n) == 0);
+}
+
+static inline bool span_begins(struct span s, const char *with)
+{
+    size_t n = strlen(with);
+
+    return s.n >= n && memcmp(s.p, with, n) == 0;
+}
+
+/* What is in front of the first of these characters, which is dropped; *rest goes on behind it. */
+static inline struct span span_cut(struct span *rest, const char *any)
+{
+    struct span front = { rest->p, 0 };
+    size_t marks = strlen(any);
+
+    while (front.n < rest->n && !memchr(any, rest->p[front.n], marks))
+        front.n++;
+    if (front.n < rest->n)
+        *rest = (struct span){ rest->p + front.n + 1, rest->n - front.n - 1 };
+    else
+        *rest = (struct span){ front.n ? rest->p + front.n : rest->p, 0 };
+    return front;
+}
+
+/* Without these characters on both sides. */
+static inline struct span span_trim(struct span s, const char *any)
+{
+    for (; s.n > 0 && strchr(any, *s.p); s.n--)
+        s.p++;
+    while (s.n > 0 && strchr(any, s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+#endif
