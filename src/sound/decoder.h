@@ -17,7 +17,6 @@ enum { SOUND_RATE = 48000, SOUND_CHANNELS = 2,
 
 struct sound_decoder; /* owned by who made it; some 100 KB */
 
-bool sound_decodes(enum av_codec codec);
 /* NULL: there is no such decoder, or it takes no such configuration. Takes a millisecond. */
 struct sound_decoder *sound_decoder_new(enum av_codec codec, const uint8_t *config, size_t size);
 void sound_decoder_free(struct sound_decoder *d); /* NULL is fine */

@@ -27,12 +27,6 @@ const char *sound_lib_text(void)
     return NULL;
 }
 
-bool sound_decodes(enum av_codec codec)
-{
-    (void)codec;
-    return false;
-}
-
 struct sound_decoder *sound_decoder_new(enum av_codec codec, const uint8_t *config, size_t size)
 {
     (void)codec;

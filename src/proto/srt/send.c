@@ -28,6 +28,19 @@ static void srt_sender_give_up(struct srt_sender *s, uint64_t from, uint64_t end
 
 enum { WINDOW_MIN = 16, WINDOW_MAX = 16384, MESSAGES = (1 << 26) - 1, TOKENS = 64 << 10 };
 
+/* Go on elsewhere in the log. Packets that were sent cannot be looked up any more: a peer that
+ * misses one is told so. */
+static void go_on_at(struct srt_sender *s, uint64_t from, bool lead)
+{
+    s->lead = lead ? s->set.log->lead : 0;
+    s->lead_at = s->high;
+    s->base = from - s->high - (s->lead ? 1 : 0);
+    s->next = s->floor = s->high;
+    s->n_repeats = 0;
+    s->skip_due = false;
+    s->again_at = 0;
+}
+
 void srt_sender_init(struct srt_sender *s, const struct srt_sender_opts *opts)
 {
     unsigned i;
@@ -47,20 +60,7 @@ void srt_sender_init(struct srt_sender *s, const struct srt_sender_opts *opts)
     s->again_at = CO_FOREVER;
     for (i = 0; i < SRT_RECENT; i++)
         s->recent[i].packet = (uint16_t)(i + 1); /* never one of that place */
-    srt_sender_relog(s, opts->log, opts->from, opts->lead);
-}
-
-/* Packets that were sent cannot be looked up any more: who misses one is told so. */
-void srt_sender_relog(struct srt_sender *s, const struct srt_log *log, uint64_t from, bool lead)
-{
-    s->set.log = log;
-    s->lead = lead ? log->lead : 0;
-    s->lead_at = s->high;
-    s->base = from - s->high - (s->lead ? 1 : 0);
-    s->next = s->floor = s->high;
-    s->n_repeats = 0;
-    s->skip_due = false;
-    s->again_at = 0;
+    go_on_at(s, opts->from, opts->lead);
 }
 
 /* A packet of ours as it is in the log. Tables become due with what they stand in front of. */
@@ -213,7 +213,7 @@ static bool skip(struct srt_sender *s, uint64_t number, co_usec now)
         s->stat.dropped += log->key - number;
     if (s->high && !has_just_joined(s, now))
         s->stat.skips++;
-    srt_sender_relog(s, log, log->key, true);
+    go_on_at(s, log->key, true);
     s->fresh_at = now;
     return true;
 }

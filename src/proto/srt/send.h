@@ -100,7 +100,5 @@ bool srt_sender_ack(struct srt_sender *s, const struct srt_ack *a, co_usec now);
 bool srt_sender_nak(struct srt_sender *s, const uint8_t *body, size_t size, co_usec now);
 /* Is this ACK to be answered? The first ten, then one in 100 ms, and one that came before. */
 bool srt_sender_wants_ackack(struct srt_sender *s, uint32_t number, co_usec now);
-/* Go on in another log of the same stream, or elsewhere in the same; `lead` as above. */
-void srt_sender_relog(struct srt_sender *s, const struct srt_log *log, uint64_t from, bool lead);
 
 #endif

@@ -11,17 +11,12 @@ struct sound_decoder {
     float out[SOUND_DECODED_MAX * SOUND_CHANNELS];
 };
 
-bool sound_decodes(enum av_codec codec)
-{
-    return codec == AV_AAC || codec == AV_MP3 || codec == AV_OPUS;
-}
-
 struct sound_decoder *sound_decoder_new(enum av_codec codec, const uint8_t *config, size_t size)
 {
     struct sound_decoder *d;
     int bad;
 
-    if (!fit() || !sound_decodes(codec))
+    if (!fit() || (codec != AV_AAC && codec != AV_MP3 && codec != AV_OPUS))
         return NULL;
     d = must(calloc(1, sizeof(*d)));
     if (codec == AV_OPUS)
