@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>

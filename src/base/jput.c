@@ -2,7 +2,7 @@
 /* jput.c - write JSON: RFC 8259. */
 #include "base/jput.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

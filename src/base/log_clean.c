@@ -4,7 +4,6 @@
 
 #include "base/must.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.h - a rate limit that is one number: some at once, and then one per interval. The number
- * begins as 0; times are in microseconds of a clock that nobody sets. */
+/* pace.h - pauses between tries; and a rate limit that is one number, which begins as 0: some at
+ * once, and then one per interval. Times are in microseconds of a clock that nobody sets. */
 #ifndef BASE_PACE_H
 #define BASE_PACE_H
 
@@ -24,6 +24,30 @@ static inline bool pace_take(const struct pace *p, int64_t *full_at, int64_t now
         return false;
     *full_at = (*full_at > now ? *full_at : now) + p->each;
     return true;
+}
+
+/* ---- pauses between tries: each twice as long as the one before, up to the longest. */
+
+struct backoff {
+    int64_t first, longest; /* microseconds */
+    int64_t pause;          /* before the next try */
+};
+
+static inline struct backoff backoff_init(int64_t first, int64_t longest)
+{
+    return (struct backoff){ .first = first, .longest = longest, .pause = first };
+}
+
+/* It was well for a while: begin anew. */
+static inline void backoff_reset(struct backoff *b)
+{
+    b->pause = b->first;
+}
+
+/* A pause is over, and another try failed or will. */
+static inline void backoff_grow(struct backoff *b)
+{
+    b->pause = b->pause < b->longest / 2 ? b->pause * 2 : b->longest;
 }
 
 #endif

@@ -2,17 +2,51 @@
 /* thread.c - helper threads for what blocks. */
 #include "co/thread.h"
 
+#include "base/must.h"
+#include "co/notify.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/must.h"
-#include "co/notify.h"
-#include "co/pin.h"
+/* ---- threads that stay on some cores, and what they start, which need not */
+
+static cpu_set_t allowed;
+static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
+static atomic_bool some_are; /* pinned */
+
+static void look(void)
+{
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+        CPU_ZERO(&allowed); /* more cores than the set has room for */
+}
+
+const cpu_set_t *co_pin_allowed(void)
+{
+    (void)pthread_once(&allowed_once, look);
+    return &allowed;
+}
+
+bool co_pin(const cpu_set_t *cores)
+{
+    (void)co_pin_allowed();
+    if (sched_setaffinity(0, sizeof(*cores), cores) < 0)
+        return false;
+    atomic_store(&some_are, true);
+    return true;
+}
+
+void co_unpin(void)
+{
+    if (atomic_load(&some_are) && CPU_COUNT(&allowed) > 0)
+        (void)syscall(SYS_sched_setaffinity, 0, sizeof(allowed), &allowed);
+}
 
 enum { THREAD_STACK = 256 * 1024 };
 

@@ -11,6 +11,8 @@
 #include "base/err.h"
 #include "co/co.h"
 
+#include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,5 +55,16 @@ void co_threads_want(enum co_pool pool, int n);
 /* End all threads, when no coroutine runs any more: blocks until they have ended, or until the
  * timeout with those that are in the middle of something, which end with the process. */
 void co_threads_end(co_usec timeout);
+
+/* ---- threads that stay on some cores, and what they start, which need not. */
+
+/* The cores that the process was let run on when this was first asked, or something was pinned;
+ * none when the system does not say. Any thread. */
+const cpu_set_t *co_pin_allowed(void);
+/* The thread that calls runs on these cores only, from now on. False: errno says why not. */
+bool co_pin(const cpu_set_t *cores);
+/* A thread or a process that was started by a pinned one has all cores again. Calls the system at
+ * most: also a child that has our memory may. */
+void co_unpin(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hooks_queue.c - callbacks that only inform: a queue for each backend, and who empties it. */
-#include "base/backoff.h"
+#include "base/pace.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"

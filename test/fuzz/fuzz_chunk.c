@@ -5,7 +5,7 @@
  * given back twice. */
 #include "fuzz.h"
 #include "proto/rtmp/chunk_in.h"
-#include "proto/rtmp/control.h"
+#include "proto/rtmp/command.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "app/os/cgroup.h"
 #include "app/os/cores.h"
 #include "co/co.h"
-#include "co/pin.h"
 #include "co/thread.h"
 #include "conf_mem.h"
 #include "temp_dir.h"

@@ -2,7 +2,7 @@
 /* test_base_random_id.c - ids that nobody guesses; pauses that grow. */
 #include "unit.h"
 
-#include "base/backoff.h"
+#include "base/pace.h"
 #include "base/random_id.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "proto/rtmfp/rtmp.h"
 #include "rtmfp_bytes.h"
 
-#include "proto/rtmp/control.h"
+#include "proto/rtmp/command.h"
 
 #define OVER "0102030405060708090a0b0c0d0e0f10"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rtmp_command.c - commands, data, events as they come in, and what a server says to them. */
 #include "proto/rtmp/command.h"
-#include "proto/rtmp/control.h"
 #include "proto/rtmp/reply.h"
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 #include "app/os/cgroup.h"
 #include "app/os/machine.h"
 #include "base/text.h"
-#include "co/pin.h"
+#include "co/thread.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "app/os/cgroup.h"
 #include "base/log.h"
-#include "co/pin.h"
+#include "co/thread.h"
 #include "config.h"
 #include "session/workers.h"
 

@@ -14,7 +14,8 @@ struct co_round { /* zeroed at first */
     unsigned waits, idle;
 };
 
-err_t co_round_on(struct co_round *r, uint64_t moved) __attribute__((warn_unused_result));
+/* More than any that gets on needs; fewer than anybody would notice. */
+enum { CO_IDLE_ROUNDS = 1000 };
 
 /* `moved` is a number that changes when the loop got on: bytes read and written, say. ERR_LOOP when
  * it went round many times and neither got on nor waited. Lets others run, as
@@ -22,12 +23,16 @@ err_t co_round_on(struct co_round *r, uint64_t moved) __attribute__((warn_unused
 __attribute__((warn_unused_result)) static inline err_t co_round(struct co_round *r, uint64_t moved)
 {
     unsigned waits = co_waits();
+    bool away = r->waits != waits; /* it has just been */
 
-    if (r->waits == waits)
-        return co_round_on(r, moved);
-    r->waits = waits; /* it has just been away */
+    if (away || r->moved != moved)
+        r->idle = 0;
+    else if (++r->idle >= CO_IDLE_ROUNDS)
+        return err_new(ERR_LOOP, "%u times, without waiting or getting on", r->idle);
+    r->waits = waits;
     r->moved = moved;
-    r->idle = 0;
+    if (!away)
+        co_yield_if_due();
     return NULL;
 }
 

@@ -71,13 +71,11 @@ uint8_t *tls_core_room(struct tls_core *c, size_t *size);
 struct tls_certs *tls_certs_load(const char *const *names, const char *const *certs,
                                  const char *const *keys, size_t n,
                                  const struct io_tls_rules *rules, char text[TLS_TEXT]);
-/* Take these ciphers of TLS 1.2. False: `text` says why not. Any thread. */
-bool tls_ciphers_set(SSL_CTX *ctx, const char *ciphers, char text[TLS_TEXT]);
 struct tls_certs *tls_certs_ref(struct tls_certs *t);
 struct tls_certs *tls_certs_unref(struct tls_certs *t); /* any thread; always NULL */
 SSL_CTX *tls_certs_first(struct tls_certs *t);
 X509 *tls_certs_x509(const struct tls_certs *t, size_t i); /* lives as long as t */
-/* tls_about.c: what it says of itself. */
+/* What it says of itself. */
 void tls_about(const X509 *x, struct io_tls_about *out);
 bool tls_certs_slow(const struct tls_certs *t); /* one of the keys takes long to sign with */
 /* A context for clients. Any thread, blocks. NULL: `text` says why. */

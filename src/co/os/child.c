@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/must.h"
-#include "co/pin.h"
 #include "co/sock.h"
+#include "co/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,8 @@
 
 #include "base/ip.h"
 
+#include <assert.h>
+
 /* ---- addresses in chunks, [RTMFP] 2.1.5 */
 
 enum { V6 = 0x80, ORIGIN = 0x03 };
@@ -358,4 +360,221 @@ bool rtmfp_exception_write(struct wr *w, const struct rtmfp_exception *c)
     rtmfp_vlu_write(w, c->flow);
     rtmfp_vlu_write(w, c->code);
     return rtmfp_chunk_end(w, at);
+}
+
+/* ---- User Data and Next User Data, [RTMFP] 2.3.11 and 2.3.12 */
+
+enum { OPTIONS = 0x80, PLACE = 0x30, PLACE_AT = 4, ABANDONED = 0x02, FINAL = 0x01 };
+
+static void read_flags(struct rtmfp_user_data *c, struct rd *r)
+{
+    uint8_t flags = rd_u8(r);
+
+    c->has_options = flags & OPTIONS;
+    c->place = (enum rtmfp_place)((flags & PLACE) >> PLACE_AT);
+    c->abandoned = flags & ABANDONED;
+    c->final = flags & FINAL;
+}
+
+static void read_rest(struct rtmfp_user_data *c, struct rd *r)
+{
+    c->options = c->has_options ? rtmfp_options_read(r) : rtmfp_bytes(NULL, 0);
+    c->data = rtmfp_rest(r);
+}
+
+bool rtmfp_user_data_read(struct rtmfp_user_data *c, struct rtmfp_bytes body)
+{
+    struct rd r = rtmfp_rd(body);
+
+    *c = (struct rtmfp_user_data){ .next = false };
+    read_flags(c, &r);
+    c->flow = rtmfp_vlu_read(&r);
+    c->seq = rtmfp_vlu_read(&r);
+    c->offset = rtmfp_vlu_read(&r);
+    read_rest(c, &r);
+    /* It says that it may come again, or that it never will: without a number it says neither. */
+    return !r.bad && c->seq > 0 && c->offset <= c->seq && (c->offset > 0 || c->abandoned);
+}
+
+bool rtmfp_user_data_read_next(struct rtmfp_user_data *inout, struct rtmfp_bytes body)
+{
+    struct rd r = rtmfp_rd(body);
+
+    if (inout->seq == UINT64_MAX)
+        return false;
+    inout->next = true;
+    inout->seq++;
+    inout->offset++;
+    read_flags(inout, &r);
+    read_rest(inout, &r);
+    return !r.bad;
+}
+
+/* Of the body, without the data. */
+static size_t body_head_size(const struct rtmfp_user_data *c)
+{
+    size_t numbers = rtmfp_vlu_size(c->flow) + rtmfp_vlu_size(c->seq) + rtmfp_vlu_size(c->offset);
+
+    return 1 + (c->next ? 0 : numbers) + (c->has_options ? c->options.n + 1 : 0);
+}
+
+size_t rtmfp_user_data_head_size(const struct rtmfp_user_data *c)
+{
+    return RTMFP_CHUNK_HEAD + body_head_size(c);
+}
+
+/* Its length is known beforehand: the data may be written by somebody else. */
+bool rtmfp_user_data_write_head(struct wr *w, const struct rtmfp_user_data *c)
+{
+    size_t size = body_head_size(c) + c->data.n;
+
+    assert(c->has_options || c->options.n == 0);
+    if (size > rtmfp_chunk_room(w) || size > UINT16_MAX)
+        return false;
+    wr_u8(w, c->next ? RTMFP_NEXT_USER_DATA : RTMFP_USER_DATA);
+    wr_u16(w, (uint16_t)size);
+    wr_u8(w, (uint8_t)((c->has_options ? OPTIONS : 0) | c->place << PLACE_AT |
+                       (c->abandoned ? ABANDONED : 0) | (c->final ? FINAL : 0)));
+    if (!c->next) {
+        rtmfp_vlu_write(w, c->flow);
+        rtmfp_vlu_write(w, c->seq);
+        rtmfp_vlu_write(w, c->offset);
+    }
+    wr_bytes(w, c->options.p, c->options.n);
+    if (c->has_options)
+        rtmfp_marker_write(w);
+    return true;
+}
+
+bool rtmfp_user_data_write(struct wr *w, const struct rtmfp_user_data *c)
+{
+    bool fits = rtmfp_user_data_write_head(w, c);
+
+    if (fits)
+        wr_bytes(w, c->data.p, c->data.n);
+    return fits;
+}
+
+/* ---- what came of a flow, as bitmap and as ranges, [RTMFP] 2.3.13 and 2.3.14 */
+
+/* Numbers that would not exist: the chunk is wrong. */
+static bool is_possible(const struct rtmfp_ack *c)
+{
+    struct rtmfp_ack_reader r;
+    struct rtmfp_range range;
+
+    if (c->bitmap) /* its last bit is of a number that exists */
+        return c->rest.n == 0 || UINT64_MAX - c->cumulative > c->rest.n * 8;
+    rtmfp_ack_begin(&r, c);
+    while (rtmfp_ack_next(&r, &range))
+        ;
+    return !r.wrong;
+}
+
+bool rtmfp_ack_read(struct rtmfp_ack *c, struct rtmfp_bytes body, bool bitmap)
+{
+    struct rd r = rtmfp_rd(body);
+
+    *c = (struct rtmfp_ack){ .bitmap = bitmap };
+    c->flow = rtmfp_vlu_read(&r);
+    c->window = rtmfp_vlu_read(&r);
+    c->cumulative = rtmfp_vlu_read(&r);
+    c->rest = rtmfp_rest(&r);
+    return !r.bad && is_possible(c);
+}
+
+static size_t begin(struct wr *w, const struct rtmfp_ack *c)
+{
+    size_t at = rtmfp_chunk_begin(w, c->bitmap ? RTMFP_ACK_BITMAP : RTMFP_ACK_RANGES);
+
+    rtmfp_vlu_write(w, c->flow);
+    rtmfp_vlu_write(w, c->window);
+    rtmfp_vlu_write(w, c->cumulative);
+    return at;
+}
+
+bool rtmfp_ack_write(struct wr *w, const struct rtmfp_ack *c)
+{
+    size_t at = begin(w, c);
+
+    wr_bytes(w, c->rest.p, c->rest.n);
+    return rtmfp_chunk_end(w, at);
+}
+
+bool rtmfp_ack_write_ranges(struct wr *w, const struct rtmfp_ack *c,
+                            const struct rtmfp_range *ranges, size_t n)
+{
+    struct rtmfp_ack head = { .flow = c->flow, .window = c->window, .cumulative = c->cumulative };
+    uint64_t above = c->cumulative;
+    size_t at = begin(w, &head);
+
+    for (size_t i = 0; i < n && !w->bad; i++) {
+        uint64_t missing, came;
+
+        assert(ranges[i].first > above + 1 && ranges[i].last >= ranges[i].first);
+        missing = ranges[i].first - above - 2;
+        came = ranges[i].last - ranges[i].first;
+        if (rtmfp_vlu_size(missing) + rtmfp_vlu_size(came) > w->limit - w->len)
+            break;
+        rtmfp_vlu_write(w, missing);
+        rtmfp_vlu_write(w, came);
+        above = ranges[i].last;
+    }
+    return rtmfp_chunk_end(w, at);
+}
+
+/* ---- reading what came above the cumulative ack */
+
+void rtmfp_ack_begin(struct rtmfp_ack_reader *r, const struct rtmfp_ack *c)
+{
+    *r = (struct rtmfp_ack_reader){ .r = rtmfp_rd(c->rest), .bitmap = c->bitmap };
+    r->at = c->bitmap ? c->cumulative + 2 : c->cumulative;
+}
+
+/* A pair that is cut is as if it were not there. */
+static bool next_range(struct rtmfp_ack_reader *r, struct rtmfp_range *out)
+{
+    uint64_t missing = rtmfp_vlu_read(&r->r), came = rtmfp_vlu_read(&r->r);
+
+    if (r->r.bad)
+        return false;
+    if (missing > UINT64_MAX - 2 || UINT64_MAX - r->at < missing + 2 ||
+        UINT64_MAX - r->at - missing - 2 < came) {
+        r->wrong = r->r.bad = true;
+        return false;
+    }
+    out->first = r->at + missing + 2;
+    out->last = r->at = out->first + came;
+    return true;
+}
+
+static bool take_bit(struct rtmfp_ack_reader *r)
+{
+    bool is = *r->r.p >> r->bit & 1;
+
+    r->at++;
+    if (++r->bit == 8) {
+        r->bit = 0;
+        r->r.p++;
+    }
+    return is;
+}
+
+static bool next_run(struct rtmfp_ack_reader *r, struct rtmfp_range *out)
+{
+    bool is = false;
+
+    while (!is && rd_left(&r->r) > 0)
+        is = take_bit(r);
+    if (!is)
+        return false;
+    out->first = out->last = r->at - 1;
+    while (rd_left(&r->r) > 0 && take_bit(r))
+        out->last++;
+    return true;
+}
+
+bool rtmfp_ack_next(struct rtmfp_ack_reader *r, struct rtmfp_range *out)
+{
+    return r->bitmap ? next_run(r, out) : next_range(r, out);
 }

@@ -4,7 +4,7 @@
 
 #include "base/ip.h"
 #include "base/url.h"
-#include "proto/rtmp/control.h"
+#include "proto/rtmp/command.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "base/must.h"
 #include "proto/rtmp/command.h"
 #include "proto/rtmp/handshake.h"
-#include "proto/rtmp/request.h"
+#include "proto/rtmp/reply.h"
 
 #include <stdio.h>
 #include <stdlib.h>

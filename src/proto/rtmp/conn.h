@@ -15,7 +15,7 @@
 #include "co/net/io.h"
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/chunk_out.h"
-#include "proto/rtmp/control.h"
+#include "proto/rtmp/command.h"
 
 struct rtmp_conn { /* do not move */
     struct io *io;   /* borrowed */

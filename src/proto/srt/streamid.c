@@ -4,7 +4,6 @@
 
 #include "base/span.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 #include <string.h>
 #include <strings.h>

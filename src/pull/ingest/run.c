@@ -2,9 +2,9 @@
 /* run.c - one file that is published again and again. */
 #include "pull/ingest/run.h"
 
-#include "base/backoff.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/pace.h"
 #include "session/move.h"
 #include "sink/program/ffmpeg.h"
 #include "vod/reader.h"

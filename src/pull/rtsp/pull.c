@@ -2,10 +2,10 @@
 /* pull.c - one stream that is pulled, again and again while it is wanted. */
 #include "pull/rtsp/pull.h"
 
-#include "base/backoff.h"
 #include "base/log.h"
 #include "base/log_clean.h"
 #include "base/must.h"
+#include "base/pace.h"
 #include "base/random_id.h"
 #include "session/clients.h"
 #include "session/homes.h"

@@ -4,7 +4,7 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
-#include "proto/rtmp/control.h"
+#include "proto/rtmp/command.h"
 #include "serve/rtmfp/table.h"
 
 #include <string.h>

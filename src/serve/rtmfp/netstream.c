@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "proto/rtmp/control.h"
+#include "proto/rtmp/command.h"
 #include "session/move.h"
 #include "session/place.h"
 #include "vod/vod.h"

@@ -8,7 +8,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "proto/rtmfp/rtmp.h"
-#include "proto/rtmp/control.h"
+#include "proto/rtmp/command.h"
 #include "proto/rtmp/reply.h"
 #include "serve/rtmfp/peer.h"
 #include "wire/rtmfp.h"

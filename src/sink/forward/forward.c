@@ -2,9 +2,9 @@
 /* forward.c - which streams are sent on, and to whom. */
 #include "sink/forward/forward.h"
 
-#include "base/backoff.h"
 #include "base/log.h"
 #include "base/must.h"
+#include "base/pace.h"
 #include "base/text.h"
 #include "session/hooks.h"
 #include "sink/forward/session.h"

@@ -2,12 +2,12 @@
 /* session.c - one stream to one destination, again and again while the stream is live. */
 #include "sink/forward/session.h"
 
-#include "base/backoff.h"
 #include "base/container_of.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/log_clean.h"
 #include "base/must.h"
+#include "base/pace.h"
 #include "base/random_id.h"
 #include "base/units.h"
 #include "co/co.h"

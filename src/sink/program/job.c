@@ -2,11 +2,11 @@
 /* job.c - programs of ours that are kept running. */
 #include "sink/program/job.h"
 
-#include "base/backoff.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/log_clean.h"
 #include "base/must.h"
+#include "base/pace.h"
 #include "base/random_id.h"
 #include "base/text.h"
 #include "co/os/child.h"

@@ -3,7 +3,7 @@
 #include "sink/program/job_plain.h"
 
 #include "base/log.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/must.h"
 #include "proto/rtmfp/rtmp.h"
 #include "proto/rtmp/command.h"
-#include "proto/rtmp/request.h"
+#include "proto/rtmp/reply.h"
 #include "tools/load/watch.h"
 
 #include <stdio.h>

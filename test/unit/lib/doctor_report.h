@@ -6,7 +6,6 @@
 #include "app/doctor/doctor.h"
 #include "app/doctor/plan.h"
 #include "co/co.h"
-#include "co/pin.h"
 #include "co/thread.h"
 #include "conf_mem.h"
 #include "temp_dir.h"
