@@ -13,6 +13,7 @@
 
 #include "co/net/udp.h"
 #include "session/env.h"
+#include "session/peers.h"
 #include "session/workers.h"
 
 struct sock_filter;
@@ -25,6 +26,7 @@ struct datagram_shared {
     atomic_uint refs;
     unsigned workers;
     unsigned numbers;          /* endpoints so far: the first worker's alone */
+    struct peers *peers;       /* clients by address, for the limits of the protocol */
     atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
 };
 
@@ -95,9 +97,9 @@ struct datagram_protocol {
     /* What says whose a datagram is (udp_bind_group): so many steps, at most
      * DATAGRAM_CHOICE_STEPS. NULL: its address does. */
     unsigned (*choice)(struct sock_filter *code, unsigned workers);
-    /* Made with one reference; freed with the last one, by any thread. */
+    /* Made by calloc() with one reference; freed with the last one, by any thread. */
     struct datagram_shared *(*share)(unsigned workers);
-    void (*unshare)(struct datagram_shared *shared);
+    void (*unshare)(struct datagram_shared *shared); /* what share() made in it; or NULL */
     /* The service of a worker, zeroed but for what is the protocol's: env->service[id] then. */
     struct datagram_service *(*make)(struct session_env *env, struct datagram_shared *shared);
     void (*begun)(struct datagram_service *s);  /* it reads; or NULL */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* service.c - the service of one worker: begun, changed, ended, counted. */
+#include "base/counters.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/datagram/client.h"
@@ -152,20 +153,10 @@ void datagram_service_free(struct datagram_service *s)
 
 /* ---- counted */
 
-static void count(const struct udp_stat *u, struct udp_stat *sum)
-{
-    sum->in += u->in;
-    sum->in_calls += u->in_calls;
-    sum->out += u->out;
-    sum->out_calls += u->out_calls;
-    sum->overflow += u->overflow;
-    sum->drops += u->drops;
-}
-
 void datagram_service_count(const struct datagram_service *s, struct udp_stat *sum)
 {
     for (unsigned i = 0; i < s->n_endpoints; i++) {
         for (const struct datagram_reader *r = s->endpoints[i]->readers; r; r = r->next)
-            count(&r->socket->stat, sum);
+            counters_add(sum, &r->socket->stat, sizeof(*sum));
     }
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PEERS_EXPECTED = 1024 };
+
 struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared)
 {
     atomic_fetch_add(&shared->refs, 1);
@@ -19,8 +21,12 @@ struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared)
 
 void datagram_shared_unref(struct datagram_shared *shared)
 {
-    if (atomic_fetch_sub(&shared->refs, 1) == 1)
+    if (atomic_fetch_sub(&shared->refs, 1) > 1)
+        return;
+    if (shared->protocol->unshare)
         shared->protocol->unshare(shared);
+    peers_free(shared->peers);
+    free(shared);
 }
 
 void datagram_place_unref(struct datagram_place *place)
@@ -237,6 +243,9 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
         s->shared->protocol = p;
         atomic_init(&s->shared->refs, 1);
         s->shared->workers = workers;
+        s->shared->peers = peers_new(PEERS_EXPECTED);
+        if (workers > 1)
+            peers_share(s->shared->peers);
     }
     s->on = listen != NULL;
     s->workers = workers;

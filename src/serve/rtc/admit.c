@@ -415,7 +415,7 @@ static err_t take_places(struct rtc_peer *p)
 
     if (!conf_address_parse(p->base.ip, strlen(p->base.ip), addr, &v4))
         memset(addr, 0, sizeof(addr));
-    if (peers_enter(s->shared->pending, &p->pending, addr, &pending, co_now()) != PEERS_WELCOME)
+    if (peers_enter(s->base.shared->peers, &p->pending, addr, &pending, co_now()) != PEERS_WELCOME)
         return err_new(ERR_TOO_MANY, "%u sessions of %s that are not connected",
                        (unsigned)RTC_PENDING_OF_ADDRESS, p->base.ip);
     return session_place_take_ip(s->base.env, &p->base.place, p->base.ip);

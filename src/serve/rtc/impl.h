@@ -18,7 +18,6 @@ enum { RTC_PENDING_OF_ADDRESS = 64, RTC_DATAGRAM_MAX = 2048,
 struct rtc_shared {
     struct datagram_shared base;
     struct rtc_names *names;        /* ufrags that clients asked for */
-    struct peers *pending;          /* sessions that are not connected, by who asked for them */
     atomic_uint sessions;
 };
 

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-enum { PEERS_EXPECTED = 1024 };
-
 _Static_assert(offsetof(struct rtc_service, base) == 0, "env->service has either");
 
 static struct rtc_service *service_of(struct datagram_service *s)
@@ -58,20 +56,14 @@ static struct datagram_shared *shared_new(unsigned workers)
 {
     struct rtc_shared *s = must(calloc(1, sizeof(*s)));
 
+    (void)workers;
     s->names = rtc_names_new();
-    s->pending = peers_new(PEERS_EXPECTED);
-    if (workers > 1)
-        peers_share(s->pending);
     return &s->base;
 }
 
 static void shared_free(struct datagram_shared *shared)
 {
-    struct rtc_shared *s = container_of(shared, struct rtc_shared, base);
-
-    rtc_names_free(s->names);
-    peers_free(s->pending);
-    free(s);
+    rtc_names_free(container_of(shared, struct rtc_shared, base)->names);
 }
 
 static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)

@@ -25,7 +25,6 @@ struct rtmfp_shared {
     struct datagram_shared base;
     uint8_t master[RTMFP_MASTER];    /* of cookies */
     struct rtmfp_identity identity;  /* our certificate: one for the process */
-    struct peers *peers;             /* sessions by address */
     struct rtmfp_rate *startups;     /* startup packets, the same */
     struct rtmfp_rate *asked;        /* introductions, the same */
     atomic_uint sessions;            /* those whose keys are being made included; none that

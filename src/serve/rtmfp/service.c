@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { ID_BITS = 32, PEERS_EXPECTED = 1024 };
+enum { ID_BITS = 32 };
 
 _Static_assert(offsetof(struct rtmfp_service, base) == 0, "env->service has either");
 
@@ -31,11 +31,9 @@ static struct datagram_shared *shared_new(unsigned workers)
 {
     struct rtmfp_shared *s = must(calloc(1, sizeof(*s)));
 
+    (void)workers;
     siphash_new_key(s->master);
     siphash_new_key(s->master + SIPHASH_KEY);
-    s->peers = peers_new(PEERS_EXPECTED);
-    if (workers > 1)
-        peers_share(s->peers);
     s->startups = rtmfp_rate_new();
     s->asked = rtmfp_rate_new();
     s->directory = rtmfp_directory_new(PRESENCES);
@@ -47,13 +45,11 @@ static void shared_free(struct datagram_shared *shared)
 {
     struct rtmfp_shared *s = container_of(shared, struct rtmfp_shared, base);
 
-    peers_free(s->peers);
     rtmfp_rate_free(s->startups);
     rtmfp_rate_free(s->asked);
     rtmfp_directory_free(s->directory);
     rtmfp_netgroups_free(s->netgroups);
     rtmfp_identity_fini(&s->identity);
-    free(s);
 }
 
 /* The first worker's service comes first, while no other one runs here. */

@@ -43,7 +43,7 @@ static bool may_open(void *service, const struct udp_addr *from)
     }
     if (atomic_fetch_add(&s->shared->sessions, 1) <
             (unsigned)conf->rtmfp_server.max_sessions &&
-        peers_enter(s->shared->peers, &s->place, from->ip, &limits, co_now()) == PEERS_WELCOME)
+        peers_enter(s->base.shared->peers, &s->place, from->ip, &limits, co_now()) == PEERS_WELCOME)
         return true;
     atomic_fetch_sub(&s->shared->sessions, 1);
     return false;

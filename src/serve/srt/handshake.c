@@ -103,7 +103,7 @@ static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
         (unsigned)conf_protocol_per_address(conf, PROTOCOL_SRT, peers_is_private(ip)),
         (unsigned)conf->srt_server.handshakes,
     };
-    enum peers_answer answer = peers_enter(s->shared->peers, place, ip, &limits, in->at);
+    enum peers_answer answer = peers_enter(s->base.shared->peers, place, ip, &limits, in->at);
 
     if (answer == PEERS_TOO_MANY)
         *why = SRT_REFUSED_OVERLOAD;

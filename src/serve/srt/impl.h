@@ -17,7 +17,6 @@ enum { SRT_KEY_JOBS = 64, SRT_GATES = 1024, SRT_GATE_MOST = 8 };
 struct srt_shared {
     struct datagram_shared base;
     uint8_t cookie_key[SRT_COOKIE_KEY];
-    struct peers *peers;       /* connections of SRT by address */
     atomic_uint connections;   /* those that wait included */
     atomic_uint key_jobs;      /* waiting, or under way */
 };

@@ -10,7 +10,7 @@
 /* libsrt keeps bit 30 for groups, and takes ids for signed numbers. */
 enum { ID_BITS = 30 };
 
-enum { KEY_THREADS = 2, PEERS_EXPECTED = 1024 };
+enum { KEY_THREADS = 2 };
 
 _Static_assert(offsetof(struct srt_service, base) == 0, "env->service has either");
 
@@ -26,19 +26,8 @@ static struct datagram_shared *shared_new(unsigned workers)
     struct srt_shared *s = must(calloc(1, sizeof(*s)));
 
     siphash_new_key(s->cookie_key);
-    s->peers = peers_new(PEERS_EXPECTED);
-    if (workers > 1)
-        peers_share(s->peers);
     co_threads_want(CO_POOL_KEY, (int)workers > KEY_THREADS ? (int)workers : KEY_THREADS);
     return &s->base;
-}
-
-static void shared_free(struct datagram_shared *shared)
-{
-    struct srt_shared *s = container_of(shared, struct srt_shared, base);
-
-    peers_free(s->peers);
-    free(s);
 }
 
 /* ---- begun, ended */
@@ -73,7 +62,7 @@ static void free_service(struct datagram_service *base)
 
 const struct datagram_protocol srt_protocol = {
     .id = PROTOCOL_SRT, .name = "SRT", .reader = "srt", .ender = "srt-end",
-    .choice = srt_dispatch_program, .share = shared_new, .unshare = shared_free, .make = make,
+    .choice = srt_dispatch_program, .share = shared_new, .make = make,
     .in_use = in_use, .free = free_service, .endpoint = srt_endpoint_new,
     .opts = srt_endpoint_opts, .closing = srt_endpoint_closing, .input = srt_endpoint_input,
     .end_batch = srt_endpoint_end_batch,

@@ -34,11 +34,6 @@ static struct datagram_shared *share(unsigned workers)
     return must(calloc(1, sizeof(struct datagram_shared)));
 }
 
-static void free_shared(struct datagram_shared *shared)
-{
-    free(shared);
-}
-
 static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
 {
     struct toy_service *s = must(calloc(1, sizeof(*s)));
@@ -104,7 +99,7 @@ static void end_batch(struct datagram_endpoint *base)
 
 const struct datagram_protocol toy_datagrams = {
     .id = PROTOCOL_TOY, .name = "Toy", .reader = "toy", .ender = "toy-end", .share = share,
-    .unshare = free_shared, .make = make, .free = free_service, .end_all = end_all, .in_use = in_use,
+    .make = make, .free = free_service, .end_all = end_all, .in_use = in_use,
     .endpoint = new_endpoint, .opts = opts, .closing = closing, .input = input,
     .end_batch = end_batch,
 };
