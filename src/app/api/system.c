@@ -204,28 +204,16 @@ static err_t rusages(struct api_call *c)
     return NULL;
 }
 
-/* The fields of /proc/self/stat in their order, proc(5); comm and state are letters. Addresses are
- * shown as 0: they would tell whoever attacks us where code and stack are. */
+/* The fields of /proc/self/stat in their order, proc(5); comm and state are letters. Addresses
+ * ("-") are shown as 0: they would tell whoever attacks us where code and stack are. */
 static const char *const proc_fields[] = {
     "pid", "comm", "state", "ppid", "pgrp", "session", "tty_nr", "tpgid", "flags", "minflt",
     "cminflt", "majflt", "cmajflt", "utime", "stime", "cutime", "cstime", "priority", "nice",
-    "num_threads", "itrealvalue", "starttime", "vsize", "rss", "rsslim", "startcode", "endcode",
-    "startstack", "kstkesp", "kstkeip", "signal", "blocked", "sigignore", "sigcatch", "wchan",
+    "num_threads", "itrealvalue", "starttime", "vsize", "rss", "rsslim", "-startcode", "-endcode",
+    "-startstack", "-kstkesp", "-kstkeip", "signal", "blocked", "sigignore", "sigcatch", "-wchan",
     "nswap", "cnswap", "exit_signal", "processor", "rt_priority", "policy",
     "delayacct_blkio_ticks", "guest_time", "cguest_time",
 };
-
-static bool is_address(const char *field)
-{
-    static const char *const names[] = { "startcode", "endcode", "startstack", "kstkesp", "kstkeip",
-                                         "wchan" };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(field, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
 
 static err_t self_proc_stats(struct api_call *c)
 {
@@ -246,8 +234,9 @@ static err_t self_proc_stats(struct api_call *c)
         for (size_t i = 3; i < sizeof(proc_fields) / sizeof(proc_fields[0]); i++) {
             /* no limit is the highest number there is, which many cannot read: they see -1 */
             int64_t v = (int64_t)strtoull(p, &end, 10);
+            bool address = proc_fields[i][0] == '-';
 
-            jput_int(&c->j, proc_fields[i], is_address(proc_fields[i]) ? 0 : v);
+            jput_int(&c->j, proc_fields[i] + address, address ? 0 : v);
             p = end;
         }
     }
