@@ -50,8 +50,8 @@ static bool ask_with(const uint8_t *epd, size_t size, struct told *out)
     guest_look_for(&g, rtmfp_bytes(epd, size), NULL);
     n = rtmfp_initiator_output(&g.initiator, data, &to, co_clock());
     assert_true(n > 0);
-    send_to(&g, data, n);
-    n = hear(&g, data, out ? CO_SECONDS(3) : CO_MS(30));
+    guest_send(&g, data, n);
+    n = guest_receive(&g, data, out ? CO_SECONDS(3) : CO_MS(30));
     if (n > 0)
         told = !out || read_told(data, n, out);
     guest_close(&g);
@@ -74,7 +74,7 @@ static struct rtmfp_peer *enter(struct guest *g)
 
     assert_true(guest_greet(g, CO_SECONDS(5)));
     guest_ping(g);
-    p = rtmfp_table_find(rtmfp_service_of(env)->table, &g->socket->at);
+    p = rtmfp_table_find(rtmfp_service_of(guests_env)->table, &g->socket->at);
     assert_non_null(p);
     return p;
 }
@@ -83,7 +83,7 @@ static void gone(struct guest *g)
 {
     rtmfp_session_close(&g->session, co_clock());
     guest_say(g);
-    UNTIL(!rtmfp_table_find(rtmfp_service_of(env)->table, &g->socket->at));
+    UNTIL(!rtmfp_table_find(rtmfp_service_of(guests_env)->table, &g->socket->at));
     guest_close(g);
 }
 
@@ -105,7 +105,7 @@ static void test_two_are_introduced(void **state)
     struct told told;
 
     (void)state;
-    begin("");
+    guests_begin("");
     guest_open(&a);
     p = enter(&a);
     assert_false(ask_for(a.me.id, NULL)); /* it did not say setPeerInfo */
@@ -126,12 +126,12 @@ static void test_two_are_introduced(void **state)
     assert_int_equal(f.tag.n, RTMFP_TAG);
 
     assert_false(ask_for(nobody, NULL));
-    assert_int_equal(stat_now().introductions, 1);
-    assert_int_equal(stat_now().unknown_peers, 2);
-    assert_int_equal(stat_now().redirects, 0);
+    assert_int_equal(guests_stat().introductions, 1);
+    assert_int_equal(guests_stat().unknown_peers, 2);
+    assert_int_equal(guests_stat().redirects, 0);
     gone(&a);
     assert_false(ask_for(a.me.id, NULL));
-    finish();
+    guests_finish();
 }
 
 static void test_nobody_is_introduced_where_that_is_off(void **state)
@@ -139,13 +139,13 @@ static void test_nobody_is_introduced_where_that_is_off(void **state)
     static struct guest a;
 
     (void)state;
-    begin("introduce off;");
+    guests_begin("introduce off;");
     guest_open(&a);
     rtmfp_presence_set(enter(&a), NULL, 0);
     assert_false(ask_for(a.me.id, NULL));
-    assert_int_equal(stat_now().introductions, 0);
+    assert_int_equal(guests_stat().introductions, 0);
     guest_close(&a);
-    finish();
+    guests_finish();
 }
 
 static void test_an_address_may_ask_so_often(void **state)
@@ -154,20 +154,20 @@ static void test_an_address_may_ask_so_often(void **state)
     unsigned asked = 0;
 
     (void)state;
-    begin("");
-    while (stat_now().introductions_limited == 0 && asked++ < 100) {
+    guests_begin("");
+    while (guests_stat().introductions_limited == 0 && asked++ < 100) {
         static struct guest g;
         uint8_t data[RTMFP_DATAGRAM_MAX], epd[2 + RTMFP_PEER_ID] = { 0x21, 0x0f, 1 };
         struct udp_addr to;
 
         guest_look_for(&g, rtmfp_bytes(epd, sizeof(epd)), NULL);
-        send_to(&g, data, rtmfp_initiator_output(&g.initiator, data, &to, co_clock()));
-        UNTIL(stat_now().unknown_peers + stat_now().introductions_limited == asked);
+        guest_send(&g, data, rtmfp_initiator_output(&g.initiator, data, &to, co_clock()));
+        UNTIL(guests_stat().unknown_peers + guests_stat().introductions_limited == asked);
         guest_close(&g);
     }
     assert_in_range(asked, 21, 60); /* 20 at once, and then 20 a second */
     assert_false(ask_for(nobody, NULL));
-    finish();
+    guests_finish();
 }
 
 /* The first keeps the id as long as it answers. */
@@ -177,7 +177,7 @@ static void test_two_claim_one_id(void **state)
     struct told told;
 
     (void)state;
-    begin("");
+    guests_begin("");
     guest_open(&a);
     rtmfp_presence_set(enter(&a), NULL, 0);
     guest_look_for(&b, rtmfp_bytes(guest_app, sizeof(guest_app)), &a.me);
@@ -186,14 +186,14 @@ static void test_two_claim_one_id(void **state)
     assert_true(udp_addr_same(&told.list[0].at, &a.socket->at));
     assert_true(guest_hear(&a)); /* it is asked whether it is there, */
     guest_say(&a);
-    rtmfp_presence_set(rtmfp_table_find(rtmfp_service_of(env)->table, &b.socket->at), NULL, 0);
+    rtmfp_presence_set(rtmfp_table_find(rtmfp_service_of(guests_env)->table, &b.socket->at), NULL, 0);
     assert_true(ask_for(a.me.id, &told));
     assert_true(udp_addr_same(&told.list[0].at, &a.socket->at));
     gone(&a);                    /* and then it has gone */
     assert_true(ask_for(a.me.id, &told));
     assert_true(udp_addr_same(&told.list[0].at, &b.socket->at));
     gone(&b);
-    finish();
+    guests_finish();
 }
 
 /* ---- other servers */
@@ -210,7 +210,7 @@ static void test_clients_are_sent_to_other_servers(void **state)
     struct told told, again;
 
     (void)state;
-    begin("redirect 192.0.2.1:1935 [2001:db8::2]:2000 192.0.2.3;");
+    guests_begin("redirect 192.0.2.1:1935 [2001:db8::2]:2000 192.0.2.3;");
     assert_true(ask_with(of_app, sizeof(of_app), &told));
     assert_int_equal(told.n, 3);
     for (size_t i = 0; i < told.n; i++)
@@ -218,10 +218,10 @@ static void test_clients_are_sent_to_other_servers(void **state)
     assert_int_equal(told.list[1].at.port, 2000);
     assert_int_equal(told.list[2].at.port, 1935);
     assert_false(ask_for(nobody, NULL)); /* redirect_peers is off */
-    assert_int_equal(stat_now().redirects, 1);
-    finish();
+    assert_int_equal(guests_stat().redirects, 1);
+    guests_finish();
 
-    begin("redirect 192.0.2.1 192.0.2.2 192.0.2.3; redirect_by app; redirect_peers on;");
+    guests_begin("redirect 192.0.2.1 192.0.2.2 192.0.2.3; redirect_by app; redirect_peers on;");
     assert_true(ask_with(of_app, sizeof(of_app), &told));
     assert_int_equal(told.n, 1);
     assert_true(ask_with(of_app, sizeof(of_app), &again));
@@ -230,10 +230,10 @@ static void test_clients_are_sent_to_other_servers(void **state)
     assert_int_equal(again.n, 1);
     assert_true(ask_for(nobody, &told));
     assert_int_equal(told.n, 3);
-    assert_int_equal(stat_now().redirects, 4);
-    finish();
+    assert_int_equal(guests_stat().redirects, 4);
+    guests_finish();
 
-    begin("redirect 192.0.2.1; redirect_peers only;");
+    guests_begin("redirect 192.0.2.1; redirect_peers only;");
     guest_open(&g);
     rtmfp_presence_set(enter(&g), NULL, 0);
     assert_true(ask_for(nobody, &told));
@@ -241,7 +241,7 @@ static void test_clients_are_sent_to_other_servers(void **state)
     assert_true(ask_for(g.me.id, &told));
     assert_int_equal(told.list[0].origin, RTMFP_OBSERVED);
     guest_close(&g);
-    finish();
+    guests_finish();
 }
 
 /* ---- groups */
@@ -269,7 +269,7 @@ static void test_a_group_of_four(void **state)
     struct rtmfp_peer *p[FOUR];
 
     (void)state;
-    begin("");
+    guests_begin("");
     for (unsigned i = 0; i < FOUR; i++) {
         guest_open(&g[i]);
         p[i] = enter(&g[i]);
@@ -283,14 +283,14 @@ static void test_a_group_of_four(void **state)
         }
         assert_true(i == 0 || memcmp(g[i].said + 1, g[0].me.id, RTMFP_PEER_ID) == 0);
     }
-    assert_int_equal(stat_now().groups, 1);
-    assert_int_equal(stat_now().group_members, FOUR);
+    assert_int_equal(guests_stat().groups, 1);
+    assert_int_equal(guests_stat().group_members, FOUR);
     rtmfp_netgroup_closed(p[0], &flows[0]);
-    assert_int_equal(stat_now().group_members, FOUR - 1);
+    assert_int_equal(guests_stat().group_members, FOUR - 1);
     for (unsigned i = 0; i < FOUR; i++)
         gone(&g[i]);
-    assert_int_equal(stat_now().groups, 0);
-    finish();
+    assert_int_equal(guests_stat().groups, 0);
+    guests_finish();
 }
 
 static void test_flows_of_groups_that_join_nothing(void **state)
@@ -302,7 +302,7 @@ static void test_flows_of_groups_that_join_nothing(void **state)
     struct rtmfp_peer *p;
 
     (void)state;
-    begin("");
+    guests_begin("");
     guest_open(&g);
     p = enter(&g);
     assert_false(rtmfp_netgroup_message(p, &strange, right, sizeof(right)));
@@ -313,17 +313,17 @@ static void test_flows_of_groups_that_join_nothing(void **state)
     assert_true(rtmfp_netgroup_opened(p, &same));
     assert_false(rtmfp_netgroup_message(p, &same, right, sizeof(right))); /* it is in there */
     rtmfp_netgroup_closed(p, &same);
-    assert_int_equal(stat_now().group_members, 1);
+    assert_int_equal(guests_stat().group_members, 1);
     gone(&g); /* with a flow that was not closed */
-    assert_int_equal(stat_now().group_members, 0);
-    finish();
+    assert_int_equal(guests_stat().group_members, 0);
+    guests_finish();
 
-    begin("groups_enabled off;");
+    guests_begin("groups_enabled off;");
     guest_open(&g);
     p = enter(&g);
     assert_false(rtmfp_netgroup_opened(p, &f));
     guest_close(&g);
-    finish();
+    guests_finish();
 }
 
 int main(void)

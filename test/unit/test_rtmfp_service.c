@@ -9,20 +9,20 @@ static void test_a_client_opens_pings_and_closes(void **state)
     static struct guest g;
 
     (void)state;
-    begin("");
+    guests_begin("");
     guest_open(&g);
     assert_true(guest_greet(&g, CO_SECONDS(5)));
-    assert_int_equal(stat_now().opened, 1);
-    assert_int_equal(stat_now().sessions, 1);
+    assert_int_equal(guests_stat().opened, 1);
+    assert_int_equal(guests_stat().sessions, 1);
     guest_ping(&g);
     rtmfp_session_close(&g.session, co_clock());
     guest_say(&g);
     assert_true(guest_hear(&g));
     assert_int_equal(g.session.state, RTMFP_CLOSED);
-    UNTIL(stat_now().sessions == 0);
-    assert_int_equal(stat_now().ended[RTMFP_ENDED_THERE], 1);
+    UNTIL(guests_stat().sessions == 0);
+    assert_int_equal(guests_stat().ended[RTMFP_ENDED_THERE], 1);
     guest_close(&g);
-    finish();
+    guests_finish();
 }
 
 static void test_a_repeat_has_the_same_answer_until_the_session_speaks(void **state)
@@ -35,26 +35,26 @@ static void test_a_repeat_has_the_same_answer_until_the_session_speaks(void **st
     size_t n;
 
     (void)state;
-    begin("");
+    guests_begin("");
     guest_open(&g);
     assert_true(guest_greet(&g, CO_SECONDS(5)));
-    send_to(&g, g.asked, g.asked_size);
-    n = hear(&g, data, CO_SECONDS(3));
+    guest_send(&g, g.asked, g.asked_size);
+    n = guest_receive(&g, data, CO_SECONDS(3));
     assert_true(rtmfp_startup_init(&other));
-    assert_true(rtmfp_startup_open(&startup, g.answered, g.answered_size, &first));
+    assert_true(rtmfp_startup_open(&guests_startup, g.answered, g.answered_size, &first));
     assert_true(rtmfp_startup_open(&other, data, n, &second));
     assert_true(rtmfp_chunk_next(&first, &a));
     assert_true(rtmfp_chunk_next(&second, &b));
     assert_int_equal(a.body.n, b.body.n);
     assert_memory_equal(a.body.p, b.body.p, a.body.n);
     rtmfp_startup_fini(&other);
-    assert_int_equal(stat_now().repeats, 1);
-    assert_int_equal(stat_now().opened, 1);
+    assert_int_equal(guests_stat().repeats, 1);
+    assert_int_equal(guests_stat().opened, 1);
     guest_ping(&g);
-    send_to(&g, g.asked, g.asked_size);
-    UNTIL(stat_now().drops[RTMFP_DROP_ANSWERED] == 1);
+    guest_send(&g, g.asked, g.asked_size);
+    UNTIL(guests_stat().drops[RTMFP_DROP_ANSWERED] == 1);
     guest_close(&g);
-    finish();
+    guests_finish();
 }
 
 static void test_sessions_are_limited(void **state)
@@ -67,15 +67,15 @@ static void test_sessions_are_limited(void **state)
     for (size_t i = 0; i < COUNT(limits); i++) {
         static struct guest a, b;
 
-        begin(limits[i]);
+        guests_begin(limits[i]);
         guest_open(&a);
         guest_open(&b);
         assert_true(guest_greet(&a, CO_SECONDS(5)));
         assert_false(guest_greet(&b, CO_MS(50)));
-        assert_int_equal(stat_now().drops[RTMFP_DROP_LIMIT], 1);
+        assert_int_equal(guests_stat().drops[RTMFP_DROP_LIMIT], 1);
         guest_close(&a);
         guest_close(&b);
-        finish();
+        guests_finish();
     }
 }
 
@@ -84,19 +84,19 @@ static void test_who_has_closed_makes_room(void **state)
     static struct guest a, b;
 
     (void)state;
-    begin("max_sessions 1; max_sessions_ip 1;");
+    guests_begin("max_sessions 1; max_sessions_ip 1;");
     guest_open(&a);
     guest_open(&b);
     assert_true(guest_greet(&a, CO_SECONDS(5)));
     guest_ping(&a);
     rtmfp_session_close(&a.session, co_clock());
     guest_say(&a);
-    UNTIL(stat_now().sessions == 0);
+    UNTIL(guests_stat().sessions == 0);
     assert_true(guest_greet(&b, CO_SECONDS(5))); /* while the other one lingers */
-    assert_int_equal(stat_now().drops[RTMFP_DROP_LIMIT], 0);
+    assert_int_equal(guests_stat().drops[RTMFP_DROP_LIMIT], 0);
     guest_close(&a);
     guest_close(&b);
-    finish();
+    guests_finish();
 }
 
 static void test_startup_packets_are_limited(void **state)
@@ -104,13 +104,13 @@ static void test_startup_packets_are_limited(void **state)
     static struct guest g;
 
     (void)state;
-    begin("max_startup_ip 1;");
+    guests_begin("max_startup_ip 1;");
     guest_open(&g);
     assert_true(guest_greet(&g, CO_SECONDS(5))); /* two packets */
-    send_to(&g, g.asked, g.asked_size);
-    UNTIL(stat_now().startup_limited == 1);
+    guest_send(&g, g.asked, g.asked_size);
+    UNTIL(guests_stat().startup_limited == 1);
     guest_close(&g);
-    finish();
+    guests_finish();
 }
 
 static void test_what_is_nobodys_is_counted_and_dropped(void **state)
@@ -119,15 +119,15 @@ static void test_what_is_nobodys_is_counted_and_dropped(void **state)
     static struct guest g;
 
     (void)state;
-    begin("");
+    guests_begin("");
     guest_open(&g);
-    send_to(&g, odd, 3);
-    send_to(&g, odd, 36);
-    UNTIL(stat_now().bad[RTMFP_BAD_SIZES] == 1);
-    UNTIL(stat_now().bad[RTMFP_BAD_STRANGER] == 1);
-    assert_int_equal(hear(&g, data, CO_MS(10)), 0);
+    guest_send(&g, odd, 3);
+    guest_send(&g, odd, 36);
+    UNTIL(guests_stat().bad[RTMFP_BAD_SIZES] == 1);
+    UNTIL(guests_stat().bad[RTMFP_BAD_STRANGER] == 1);
+    assert_int_equal(guest_receive(&g, data, CO_MS(10)), 0);
     guest_close(&g);
-    finish();
+    guests_finish();
 }
 
 static void test_a_server_that_quits_says_so(void **state)
@@ -135,11 +135,11 @@ static void test_a_server_that_quits_says_so(void **state)
     static struct guest g;
 
     (void)state;
-    begin("");
+    guests_begin("");
     guest_open(&g);
     assert_true(guest_greet(&g, CO_SECONDS(5)));
     guest_ping(&g);
-    finish();
+    guests_finish();
     assert_true(guest_hear(&g));
     assert_int_equal(g.session.end, RTMFP_ENDED_THERE);
     guest_close(&g);

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_listen.h - a service of SRT on loopback, in the thread that tests, and callers of it. */
-#ifndef SRT_LISTEN_H
-#define SRT_LISTEN_H
+/* srt_listen.c - a service of SRT on loopback, in the thread that tests, and callers of it. */
+#include "srt_listen.h"
 
-#include "loopback.h"
-#include "proto/srt/call.h"
-#include "serve/srt/impl.h"
+struct session_env *srt_env;
+struct udp_path srt_at;
 
-static struct session_env *srt_env;
-static struct udp_path srt_at;
-
-/* `server` and `vhost`: what else is in these blocks. */
-static inline void srt_begin(const char *server, const char *vhost)
+void srt_begin(const char *server, const char *vhost)
 {
     char text[1024];
     int port = loopback_port();
@@ -24,12 +18,12 @@ static inline void srt_begin(const char *server, const char *vhost)
     assert_ok(udp_addr_parse(&srt_at.peer, "127.0.0.1", port));
 }
 
-static inline void srt_finish(void)
+void srt_finish(void)
 {
     loopback_end(&srt_env, PROTOCOL_SRT);
 }
 
-static inline struct srt_service_stat srt_stat_now(void)
+struct srt_service_stat srt_stat_now(void)
 {
     struct srt_service_stat st = { 0 };
 
@@ -37,22 +31,14 @@ static inline struct srt_service_stat srt_stat_now(void)
     return st;
 }
 
-static inline uint64_t srt_refused_with(uint32_t code)
+uint64_t srt_refused_with(uint32_t code)
 {
     return srt_stat_now().refused[srt_refusal_place(code)];
 }
 
 /* ---- callers */
 
-struct srt_guest {
-    struct udp *socket;
-    struct srt_call call;
-    struct srt_secret secret;
-    struct srt_conn conn;
-    bool says_no_size; /* of keys: as libsrt, if nobody told it one */
-};
-
-static inline void srt_guest_open(struct srt_guest *g, const char *ip)
+void srt_guest_open(struct srt_guest *g, const char *ip)
 {
     static const struct udp_opts opts = { 0 };
 
@@ -60,24 +46,22 @@ static inline void srt_guest_open(struct srt_guest *g, const char *ip)
     assert_ok(udp_open(&g->socket, ip, 0, &opts));
 }
 
-static inline void srt_guest_close(struct srt_guest *g)
+void srt_guest_close(struct srt_guest *g)
 {
     udp_close(g->socket);
 }
 
-static inline void srt_guest_send(struct srt_guest *g, const void *data, size_t size)
+void srt_guest_send(struct srt_guest *g, const void *data, size_t size)
 {
     loopback_send(g->socket, &srt_at, data, size);
 }
 
-/* What comes within that time, one: copied, its size; 0: nothing did. */
-static inline size_t srt_guest_hear(struct srt_guest *g, uint8_t out[2048], co_usec patience)
+size_t srt_guest_hear(struct srt_guest *g, uint8_t out[2048], co_usec patience)
 {
     return loopback_receive(g->socket, out, 2048, patience);
 }
 
-/* Call, until it is answered or some time is over. */
-static inline void srt_guest_call(struct srt_guest *g, const char *streamid, uint32_t id,
+void srt_guest_call(struct srt_guest *g, const char *streamid, uint32_t id,
                                   uint32_t first_seq, const char *passphrase, unsigned key_size)
 {
     const struct srt_call_opts o = {
@@ -105,8 +89,7 @@ static inline void srt_guest_call(struct srt_guest *g, const char *streamid, uin
     }
 }
 
-/* The code by which one that calls is refused; 0: it is let in. */
-static inline uint32_t srt_call_once(const char *streamid, const char *passphrase, unsigned key)
+uint32_t srt_call_once(const char *streamid, const char *passphrase, unsigned key)
 {
     struct srt_guest g;
     uint32_t code;
@@ -118,5 +101,3 @@ static inline uint32_t srt_call_once(const char *streamid, const char *passphras
     srt_guest_close(&g);
     return code;
 }
-
-#endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* datagram_player.h - a player over datagrams without sockets, and the coroutine that closes it. */
-#ifndef DATAGRAM_PLAYER_H
-#define DATAGRAM_PLAYER_H
-
-#include "serve/datagram/client.h"
-#include "unit.h"
+/* datagram_player.c - a player over datagrams without sockets, and the coroutine that closes it. */
+#include "datagram_player.h"
 
 #include <string.h>
 
-/* A service that is s->base.env alone. */
-static inline void datagram_player_service(struct datagram_service *s)
+void datagram_player_service(struct datagram_service *s)
 {
     co_group_init(&s->group);
     s->leaving_end = &s->leaving;
@@ -17,7 +12,7 @@ static inline void datagram_player_service(struct datagram_service *s)
     s->ender = co_newest(&s->group);
 }
 
-static inline void datagram_player_begin(struct datagram_client *c, struct datagram_service *s,
+void datagram_player_begin(struct datagram_client *c, struct datagram_service *s,
                                          const struct datagram_client_ops *ops, const char *cid)
 {
     datagram_client_init(c, s->env);
@@ -28,10 +23,8 @@ static inline void datagram_player_begin(struct datagram_client *c, struct datag
     session_begin(&c->session);
 }
 
-static inline void datagram_player_end(struct datagram_client *c)
+void datagram_player_end(struct datagram_client *c)
 {
     datagram_client_part(c);
     datagram_client_fini(c);
 }
-
-#endif
