@@ -13,9 +13,68 @@
 
 enum { WALL_SLACK = 3000 };  /* ms that the stream's time may drift from the wall clock */
 
+/* ---- the own time of a stream: without the jumps and gaps of what comes in */
+
+#define BACK AV_MS(1000)  /* so far back is a jump, less is disorder */
+#define FRAME AV_MS(40)   /* how long a frame lasts before one is known */
+
+static void time_restart(struct hls_time *t)
+{
+    t->started = false;
+}
+
+/* Where all that came ends. */
+static int64_t time_end(const struct hls_time *t)
+{
+    int64_t end = 0;
+
+    for (int k = 0; k < 2; k++) {
+        int64_t mine = t->last[k] + (t->usual[k] ? t->usual[k] : FRAME);
+
+        if (t->seen[k] && mine > end)
+            end = mine;
+    }
+    return end;
+}
+
+static bool jumps(const struct hls_time *t, int k, int64_t at, int64_t gap_max)
+{
+    int64_t newest = t->last[0] > t->last[1] ? t->last[0] : t->last[1];
+
+    if (!t->seen[0] && !t->seen[1])
+        return false;
+    return (t->seen[k] ? at < t->last[k] - BACK : at < newest - BACK - gap_max) ||
+           at > newest + gap_max;
+}
+
+/* Move the frame to the stream's own time. A pause of up to gap_max is one. */
+static void time_apply(struct hls_time *t, struct frame *f, int64_t gap_max)
+{
+    int k = f->kind == AV_VIDEO ? 0 : 1;
+    int64_t at = f->dts + t->offset, cts = f->pts - f->dts;
+
+    if (!t->started || jumps(t, k, at, gap_max)) {
+        t->offset = time_end(t) - f->dts;
+        at = f->dts + t->offset;
+        t->started = true;
+    }
+    if (t->seen[k] && at <= t->last[k])
+        at = t->last[k] + 1;
+    if (at < 0)
+        at = 0;
+    if (t->seen[k] && at - t->last[k] > 1 && at - t->last[k] < AV_MS(1000))
+        t->usual[k] = at - t->last[k];
+    t->last[k] = at;
+    t->seen[k] = true;
+    f->dts = at;
+    f->pts = at + cts;
+}
+
+/* ---- segments */
+
 void segmenter_restart(struct segmenter *g, bool goes_on)
 {
-    hls_time_restart(&g->time);
+    time_restart(&g->time);
     g->wall_base = 0;
     g->has_video = g->sound_alone = false;
     g->key_interval = 0;
@@ -30,7 +89,7 @@ void segmenter_forget(struct segmenter *g)
 
 int64_t segmenter_end(const struct segmenter *g)
 {
-    return hls_time_end(&g->time);
+    return time_end(&g->time);
 }
 
 bool segmenter_is_young(const struct segmenter *g)
@@ -53,7 +112,7 @@ static void learn_key(struct segmenter *g, const struct frame *f)
 
 void segmenter_time(struct segmenter *g, struct frame *f)
 {
-    hls_time_apply(&g->time, f, g->rules.fragment > GAP ? g->rules.fragment : GAP);
+    time_apply(&g->time, f, g->rules.fragment > GAP ? g->rules.fragment : GAP);
     if (f->kind == AV_VIDEO)
         learn_key(g, f);
 }

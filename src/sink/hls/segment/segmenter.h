@@ -14,7 +14,7 @@
 #ifndef SINK_HLS_SEGMENT_SEGMENTER_H
 #define SINK_HLS_SEGMENT_SEGMENTER_H
 
-#include "sink/hls/segment/time.h"
+#include "format/frame.h"
 
 enum segmenter_parts {
     SEGMENTER_WHOLE,     /* segments have none */
@@ -39,6 +39,15 @@ struct segmenter_begin { /* of a segment */
     bool discontinuity;  /* it does not go on from the last */
     int64_t period;      /* ms since 1970: of which one it is, */
     bool new_period;     /* which begins with it */
+};
+
+/* The own time of a stream's HLS. */
+struct hls_time {
+    bool started;
+    int64_t offset;          /* to add to what comes in */
+    int64_t last[2];         /* of video and audio, out */
+    int64_t usual[2];        /* how long a frame lasts */
+    bool seen[2];
 };
 
 struct segmenter {
