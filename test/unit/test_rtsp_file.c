@@ -11,6 +11,8 @@
 #include "serve/rtsp/rtsp.h"
 #include "session/clients.h"
 #include "unit.h"
+#include "format/demux/impl.h"
+#include "vod/store.h"
 #include "vod/wires.h"
 
 #include <assert.h>
@@ -25,14 +27,11 @@ enum { LENGTH = 200, GROUP = 10 };
 
 /* ---- files */
 
-struct vod_file {
-    struct demux_info info;
-    char name[32];
-    unsigned refs, packets; /* of one play, until it ends */
-    bool fails;
-};
-
-static struct vod_file file;
+static struct demux_index demux;
+static struct vod_shared made_index = { .fd = -1, .demux = &demux };
+static struct vod_file file = { .index = &made_index };
+static unsigned packets; /* of one play, until it ends */
+static bool fails;
 static struct {
     unsigned opened, placed, used;
     int scale;
@@ -40,13 +39,6 @@ static struct {
     uint32_t tracks;
     bool loop;
 } did;
-
-bool vod_is_file(const struct conf_vhost *vhost, const char *app, const char *name,
-                 char path[VOD_PATH_MAX])
-{
-    (void)snprintf(path, VOD_PATH_MAX, "%s", name);
-    return vhost->vod.enabled && strcmp(app, "vod") == 0 && strstr(name, ".mp4");
-}
 
 err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vhost *vhost,
                     const char *path)
@@ -56,6 +48,7 @@ err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vh
         enum err_code code;
     } rows[] = { { "gone.mp4", ERR_NO_FILE }, { "bad.mp4", ERR_UNSUPPORTED },
                  { "many.mp4", ERR_TOO_MANY }, { "slow.mp4", ERR_IO_TIMEOUT } };
+    static char name[32];
 
     assert_non_null(vod);
     assert_true(vhost->vod.enabled);
@@ -63,16 +56,17 @@ err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vh
         if (strcmp(rows[i].path, path) == 0)
             return err_new(rows[i].code, "%s", path);
     }
-    file = (struct vod_file){ .info = { .format = "mp4", .kbps = 800, .duration = LENGTH * SECOND,
+    demux.info = (struct demux_info){ .format = "mp4", .kbps = 800, .duration = LENGTH * SECOND,
         .tracks = { { AV_H264, MEDIA_BYTES(CONFIG_H264), .duration = LENGTH * SECOND },
-                    { AV_AAC, MEDIA_BYTES(CONFIG_AAC), .duration = LENGTH * SECOND } } }, .refs = 1 };
-    (void)snprintf(file.name, sizeof(file.name), "%s", path);
+                    { AV_AAC, MEDIA_BYTES(CONFIG_AAC), .duration = LENGTH * SECOND } } };
+    (void)snprintf(name, sizeof(name), "%s", path);
+    file = (struct vod_file){ .index = &made_index, .name = name, .refs = 1 };
     if (strcmp(path, "sound.mp4") == 0)
-        file.info.tracks[DEMUX_VIDEO].codec = AV_CODEC_NONE;
+        demux.info.tracks[DEMUX_VIDEO].codec = AV_CODEC_NONE;
     if (strcmp(path, "speex.mp4") == 0)
-        file.info.tracks[0].codec = file.info.tracks[1].codec = AV_SPEEX;
-    file.packets = strcmp(path, "short.mp4") == 0 ? 1 : 1000000;
-    file.fails = strcmp(path, "torn.mp4") == 0;
+        demux.info.tracks[0].codec = demux.info.tracks[1].codec = AV_SPEEX;
+    packets = strcmp(path, "short.mp4") == 0 ? 1 : 1000000;
+    fails = strcmp(path, "torn.mp4") == 0;
     did.opened++;
     *out = &file;
     return NULL;
@@ -83,23 +77,6 @@ struct vod_file *vod_file_unref(struct vod_file *f)
     if (f)
         f->refs--;
     return NULL;
-}
-
-const struct demux_info *vod_file_info(const struct vod_file *f)
-{
-    return &f->info;
-}
-
-const char *vod_file_name(const struct vod_file *f)
-{
-    return f->name;
-}
-
-void vod_rtp_tracks(const struct vod_file *f, struct rtp_wire_track out[RTP_WIRE_N])
-{
-    for (int i = 0; i < RTP_WIRE_N; i++)
-        out[i] = (struct rtp_wire_track){ f->info.tracks[i].codec, f->info.tracks[i].config,
-                                          f->info.tracks[i].config_size };
 }
 
 /* ---- what plays them: a packet a turn, of a second */
@@ -124,9 +101,9 @@ static int ranges(struct live_feed *f, struct iovec *iov, int max)
 
     assert_true(max > 0);
     assert_false(v->paused_at);
-    v->failed = v->file->fails;
-    if (v->failed || v->offset >= v->file->packets || v->waits) {
-        v->ended = v->offset >= v->file->packets;
+    v->failed = fails;
+    if (v->failed || v->offset >= packets || v->waits) {
+        v->ended = v->offset >= packets;
         v->waits = false;
         return 0;
     }
@@ -208,19 +185,9 @@ int64_t vod_feed_play(struct vod_feed *f, int64_t from, int64_t to, int scale)
     return begin;
 }
 
-void vod_feed_speed(struct vod_feed *f, int speed)
-{
-    f->speed = speed;
-}
-
 int64_t vod_feed_position(const struct vod_feed *f)
 {
     return f->clock_dts;
-}
-
-bool vod_feed_failed(const struct vod_feed *f)
-{
-    return f->failed;
 }
 
 void vod_rtp_start(struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N])
