@@ -144,6 +144,7 @@ bool session_play_stat(const struct session *s, struct live_sender_stat *out)
         live_sender_stat(s->sender, out);
     if (s->sender || !s->playing)
         return s->sender != NULL;
+    *out = (struct live_sender_stat){ .lag = 0 };
     s->playing(s, out);
     out->since = out->state == seen->state && seen->at ? now - seen->at : 0;
     out->window_full = seen->full;
