@@ -62,3 +62,13 @@ void *mem_try_more(void *p, size_t size)
 {
     return mem_may(size) ? realloc(p, size) : NULL;
 }
+
+void *mem_try_room(void *v, size_t n, size_t *cap, size_t each)
+{
+    size_t more = *cap ? *cap * 2 : 64;
+    void *p = n < *cap ? v : mem_try_more(v, more * each);
+
+    if (p && n == *cap)
+        *cap = more;
+    return p;
+}

@@ -30,6 +30,15 @@ static inline void must_be(bool done)
         must_fail();
 }
 
+/* Room for one more than n in an array of *cap, each so large: the array, to take its place. */
+static inline void *must_room(void *v, size_t n, size_t *cap, size_t each)
+{
+    if (n < *cap)
+        return v;
+    *cap = *cap ? *cap * 2 : 16;
+    return must(realloc(v, *cap * each));
+}
+
 /* Copies for the caller to free(). */
 static inline char *must_dup(const char *text)
 {

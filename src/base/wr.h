@@ -32,6 +32,13 @@ void wr_printf(struct wr *w, const char *fmt, ...) __attribute__((format(printf,
 uint8_t *wr_reserve(struct wr *w, size_t n);
 void wr_be(struct wr *w, uint64_t v, size_t n); /* the low n bytes of v, big-endian */
 
+/* It is empty again, and good; its buffer stays. */
+static inline void wr_clear(struct wr *w)
+{
+    w->len = 0;
+    w->bad = ERR_OK;
+}
+
 static inline void wr_u8(struct wr *w, uint8_t v)   { wr_be(w, v, 1); }
 static inline void wr_u16(struct wr *w, uint16_t v) { wr_be(w, v, 2); }
 static inline void wr_u24(struct wr *w, uint32_t v) { wr_be(w, v, 3); }

@@ -43,13 +43,6 @@ static bool is_it(const struct vod_cached *one, const struct vod_file *f,
 
 /* ---- its table */
 
-static void link_in(struct vod_cache *c, struct vod_cached *one)
-{
-    struct vod_cached **head = bucket(c, one->file, &one->use, &one->at);
-
-    LIST_PUT(head, one);
-}
-
 static struct vod_cached *find(struct vod_cache *c, const struct vod_file *f,
                                const struct vod_wire_use *use, const struct vod_at *at)
 {
@@ -93,7 +86,6 @@ static void unlist(struct vod *v, struct vod_cached *one)
     *one->file_prev = one->file_next;
     if (one->file_next)
         one->file_next->file_prev = one->file_prev;
-    one->prev = NULL;
     if (one->refs > 0)
         return;
     take_idle(&v->cache, one);
@@ -153,10 +145,11 @@ static void list(struct vod *v, struct vod_cached *one)
 {
     struct vod_file *f = one->file;
     struct vod_cached *old = find(&v->cache, f, &one->use, &one->at);
+    struct vod_cached **head = bucket(&v->cache, f, &one->use, &one->at);
 
     if (old)
         unlist(v, old);
-    link_in(&v->cache, one);
+    LIST_PUT(head, one);
     one->file_next = f->cached;
     one->file_prev = &f->cached;
     if (f->cached)

@@ -286,13 +286,10 @@ static bool read_on(struct vod_file *f, int64_t at, int64_t n)
     if (a || f->vod->queue.n_ahead >= VOD_AHEAD_MOST)
         return a != NULL;
     a = must(calloc(1, sizeof(*a)));
-    *a = (struct vod_ahead){ .next = f->ahead, .prev = &f->ahead, .file = vod_file_ref(f),
-                             .at = at, .size = n };
+    *a = (struct vod_ahead){ .file = vod_file_ref(f), .at = at, .size = n };
     a->task = (struct vod_task){ .device = f->device, .ahead = true, .go = go_ahead,
                                  .due = co_now() + VOD_DISK_TIME };
-    if (a->next)
-        a->next->prev = &a->next;
-    f->ahead = a;
+    LIST_PUT(&f->ahead, a);
     vod_queue_put(&f->vod->queue, &a->task);
     return true;
 }

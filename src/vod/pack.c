@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pack.c - the samples of a part, read from the file into one buffer. */
-#include "vod/pack.h"
-
 #include "av/packet.h"
 #include "base/mem.h"
+#include "vod/store.h"
 
 #include <errno.h>
 #include <stdlib.h>

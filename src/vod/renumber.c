@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* renumber.c - interleaved RTP of a part as one player has it. */
-#include "vod/renumber.h"
-
 #include "base/be.h"
 #include "proto/rtp/rtcp.h"
 #include "proto/rtp/sender.h"
+#include "vod/feed_impl.h"
 
 #include <string.h>
 

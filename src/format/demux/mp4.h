@@ -11,7 +11,7 @@
 #include "base/rd.h"
 #include "format/demux/impl.h"
 
-/* ---- boxes (mp4_tree.c) */
+/* ---- boxes in memory (mp4_window.c) */
 
 #define MP4_TYPE(a, b, c, d)                                                                 \
     ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
@@ -84,11 +84,17 @@ struct mp4_cursor {
     uint64_t at;           /* in the file */
 };
 
+enum { MP4_TABLES = 6 };
+
 struct mp4_table {
-    struct mp4_rows times, offsets, runs, keys, chunks; /* stts ctts stsc stss stco */
+    union {
+        struct { /* stts ctts stsc stss stco stsz */
+            struct mp4_rows times, offsets, runs, keys, chunks, sizes;
+        };
+        struct mp4_rows rows[MP4_TABLES]; /* the same */
+    };
     bool wide;             /* chunks are those of a co64 */
     bool has_keys;         /* else all samples are */
-    struct mp4_rows sizes;
     uint8_t size_bits;     /* 4, 8, 16, 32; 0: all are `size` */
     uint32_t size;
     uint32_t entries;      /* in stsd */
@@ -169,7 +175,8 @@ struct mp4_entry { /* where a group begins */
 
 struct mp4_frags {
     struct mp4_entry *v;
-    uint32_t n, cap;
+    uint32_t n;
+    size_t cap;
     int64_t end;           /* of the file, as far as there are fragments */
     bool keyless;          /* no sample says that it is a key */
 };

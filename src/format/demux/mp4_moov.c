@@ -306,44 +306,35 @@ enum demux_status mp4_moov_read(struct mp4_index *x, struct rd moov, int64_t fil
 
 /* ------------------------------------------------------------ what is kept */
 
-static size_t table_bytes(const struct mp4_table *t)
+static size_t bytes_of(const struct mp4_table *t, int i)
 {
-    return (size_t)t->times.n * 8 + (size_t)t->offsets.n * 8 + (size_t)t->runs.n * 12 +
-           (size_t)t->keys.n * 4 + (size_t)t->chunks.n * (t->wide ? 8 : 4) +
-           ((size_t)t->sizes.n * t->size_bits + 7) / 8;
-}
+    const size_t bits[MP4_TABLES] = { 64, 64, 96, 32, t->wide ? 64 : 32, t->size_bits };
 
-static void move(struct mp4_rows *rows, size_t bytes, uint8_t **to)
-{
-    if (bytes > 0)
-        memcpy(*to, rows->v, bytes);
-    rows->v = *to;
-    *to += bytes;
-}
-
-static void move_table(struct mp4_table *t, uint8_t **to)
-{
-    move(&t->times, (size_t)t->times.n * 8, to);
-    move(&t->offsets, (size_t)t->offsets.n * 8, to);
-    move(&t->runs, (size_t)t->runs.n * 12, to);
-    move(&t->keys, (size_t)t->keys.n * 4, to);
-    move(&t->chunks, (size_t)t->chunks.n * (t->wide ? 8 : 4), to);
-    move(&t->sizes, ((size_t)t->sizes.n * t->size_bits + 7) / 8, to);
+    return ((size_t)t->rows[i].n * bits[i] + 7) / 8;
 }
 
 void mp4_moov_shrink(struct mp4_index *x)
 {
-    size_t n = table_bytes(&x->tracks[0].table) + table_bytes(&x->tracks[1].table);
+    size_t n = 0;
     uint8_t *to, *less;
 
+    for (int i = 0; i < DEMUX_TRACKS * MP4_TABLES; i++)
+        n += bytes_of(&x->tracks[i / MP4_TABLES].table, i % MP4_TABLES);
     if (n > x->tables_size - x->tables_size / 4)
         return;
     less = mem_try(n > 0 ? n : 1);
     if (!less)
         return;
     to = less;
-    move_table(&x->tracks[0].table, &to);
-    move_table(&x->tracks[1].table, &to);
+    for (int i = 0; i < DEMUX_TRACKS * MP4_TABLES; i++) {
+        struct mp4_table *t = &x->tracks[i / MP4_TABLES].table;
+        size_t bytes = bytes_of(t, i % MP4_TABLES);
+
+        if (bytes > 0)
+            memcpy(to, t->rows[i % MP4_TABLES].v, bytes);
+        t->rows[i % MP4_TABLES].v = to;
+        to += bytes;
+    }
     free(x->tables);
     x->tables = less;
     x->tables_size = n;

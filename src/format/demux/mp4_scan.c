@@ -30,15 +30,11 @@ struct scan {
 
 bool mp4_scan_add(struct mp4_frags *f, const struct mp4_entry *e)
 {
-    if (f->n == f->cap) {
-        uint32_t cap = f->cap ? f->cap * 2 : 64;
-        struct mp4_entry *v = mem_try_more(f->v, cap * sizeof(v[0]));
+    struct mp4_entry *v = mem_try_room(f->v, f->n, &f->cap, sizeof(*v));
 
-        if (!v)
-            return false;
-        f->v = v;
-        f->cap = cap;
-    }
+    if (!v)
+        return false;
+    f->v = v;
     f->v[f->n++] = *e;
     return true;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    SAMPLES_MAX = 1 << 25, SECONDS_MAX = 1 << 30, MARKS_FIRST = 64,
+    SAMPLES_MAX = 1 << 25, SECONDS_MAX = 1 << 30,
     EMPTY_MAX = 1024, /* rows and chunks without a sample, one after the other: then it is over */
 };
 
@@ -215,17 +215,13 @@ bool mp4_table_next(const struct mp4_table *t, struct mp4_cursor *c)
 
 /* ------------------------------------------------------------ marks */
 
-static bool add_mark(struct mp4_table *t, const struct mp4_cursor *c, uint32_t *cap)
+static bool add_mark(struct mp4_table *t, const struct mp4_cursor *c, size_t *cap)
 {
-    struct mp4_cursor *more;
+    struct mp4_cursor *more = mem_try_room(t->marks, t->n_marks, cap, sizeof(*more));
 
-    if (t->n_marks == *cap) {
-        *cap = *cap ? *cap * 2 : MARKS_FIRST;
-        more = mem_try_more(t->marks, *cap * sizeof(more[0]));
-        if (!more)
-            return false;
-        t->marks = more;
-    }
+    if (!more)
+        return false;
+    t->marks = more;
     t->marks[t->n_marks++] = *c;
     return true;
 }
@@ -252,7 +248,7 @@ enum demux_status mp4_table_build(struct mp4_table *t, int64_t file_size, uint32
 {
     int64_t most = (int64_t)SECONDS_MAX * scale;
     struct mp4_cursor c;
-    uint32_t cap = 0;
+    size_t cap = 0;
     bool more;
 
     if (t->size_bits == 0 && t->size > 0 && t->sizes.n > file_size / t->size)

@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_window.c - boxes of the file itself, read in pieces: a few large reads, or small ones where
- * boxes are far from each other. */
+/* mp4_window.c - boxes, [ISO-FF] 4.2: in memory; and those of the file itself, read in pieces: a
+ * few large reads, or small ones where boxes are far from each other. */
 #include "base/mem.h"
 #include "format/demux/mp4.h"
 
 #include <stdlib.h>
 
 enum { WINDOW = 64 * 1024, GLANCE = 4096, LEAST = 512, HEAD = 16, NEAR = 16 * 1024 };
+
+bool mp4_tree_next(struct rd *in, struct mp4_node *b)
+{
+    const uint8_t *begin = in->p;
+    uint64_t size;
+
+    if (in->bad || rd_left(in) < 8)
+        return false;
+    size = rd_u32(in);
+    b->type = rd_u32(in);
+    if (size == 1)
+        size = rd_u64(in);
+    else if (size == 0)
+        size = (uint64_t)(in->end - begin);
+    if (in->bad || size < (uint64_t)(in->p - begin) || size > (uint64_t)(in->end - begin))
+        return false;
+    b->body = rd_sub(in, (size_t)(size - (uint64_t)(in->p - begin)));
+    return true;
+}
+
+struct rd mp4_tree_find(struct rd in, uint32_t type)
+{
+    struct mp4_node b;
+
+    while (mp4_tree_next(&in, &b)) {
+        if (b.type == type)
+            return b.body;
+    }
+    return (struct rd){ .bad = true };
+}
+
+/* ------------------------------------------------------------ of the file */
 
 bool mp4_window_init(struct mp4_window *w, const struct demux_input *in)
 {

@@ -8,15 +8,6 @@
 
 enum { STSD_MAX = 128 * 1024 };
 
-static void *grow(void *v, size_t n, size_t *cap, size_t size)
-{
-    if (n < *cap)
-        return v;
-    *cap = *cap ? *cap * 2 : 64;
-    v = must(realloc(v, *cap * size));
-    return v;
-}
-
 void mp4_final_init(struct mp4_final *f)
 {
     *f = (struct mp4_final){ 0 };
@@ -76,7 +67,7 @@ static void add_run(struct mp4_runs *r, uint32_t value, uint32_t n)
         r->v[r->n - 1].n += n;
         return;
     }
-    r->v = grow(r->v, r->n, &r->cap, sizeof(r->v[0]));
+    r->v = must_room(r->v, r->n, &r->cap, sizeof(r->v[0]));
     r->v[r->n++] = (struct mp4_run){ n, value };
 }
 
@@ -104,7 +95,7 @@ static void take(struct mp4_final_track *t, const struct mp4_moof_sample *s, uin
         extend_last(t, (uint64_t)(s->dts - t->next));
     }
     if (s->number == 0 || at != t->end) {
-        t->chunks = grow(t->chunks, t->n_chunks, &t->chunks_cap, sizeof(t->chunks[0]));
+        t->chunks = must_room(t->chunks, t->n_chunks, &t->chunks_cap, sizeof(t->chunks[0]));
         t->chunks[t->n_chunks++] = (struct mp4_chunk){ .at = at };
     }
     t->chunks[t->n_chunks - 1].samples++;
@@ -113,10 +104,10 @@ static void take(struct mp4_final_track *t, const struct mp4_moof_sample *s, uin
     add_run(&t->offsets, (uint32_t)s->offset, 1);
     t->has_offsets |= s->offset != 0;
     t->next += s->duration;
-    t->sizes = grow(t->sizes, t->n, &t->sizes_cap, sizeof(t->sizes[0]));
+    t->sizes = must_room(t->sizes, t->n, &t->sizes_cap, sizeof(t->sizes[0]));
     t->sizes[t->n++] = s->size;
     if (s->key) {
-        t->keys = grow(t->keys, t->n_keys, &t->keys_cap, sizeof(t->keys[0]));
+        t->keys = must_room(t->keys, t->n_keys, &t->keys_cap, sizeof(t->keys[0]));
         t->keys[t->n_keys++] = (uint32_t)t->n;
     }
 }
@@ -151,7 +142,7 @@ bool mp4_final_fragment(struct mp4_final *f, const uint8_t *moof, size_t size, u
     while (mp4_moof_next(&m, &s))
         take(&f->tracks[s.track], &s, f->media + (uint64_t)s.at - from);
     f->moof = m;
-    f->spans = grow(f->spans, f->n_spans, &f->spans_cap, sizeof(f->spans[0]));
+    f->spans = must_room(f->spans, f->n_spans, &f->spans_cap, sizeof(f->spans[0]));
     f->spans[f->n_spans++] = (struct mp4_span){ from, payload };
     f->media += payload;
     return true;

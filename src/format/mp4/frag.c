@@ -81,17 +81,13 @@ bool mp4_frag_changes(const struct mp4_frag *f, const struct frame *fr)
 
 static void push(struct mp4_part *p, const struct mp4_sample *s)
 {
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? p->cap * 2 : 64;
-        struct mp4_sample *v = mem_try_more(p->v, cap * sizeof(v[0]));
+    struct mp4_sample *v = mem_try_room(p->v, p->n, &p->cap, sizeof(*v));
 
-        if (!v) {
-            p->data.w.bad = ERR_NO_MEMORY; /* the fragment is bad, as without room for its bytes */
-            return;
-        }
-        p->v = v;
-        p->cap = cap;
+    if (!v) {
+        p->data.w.bad = ERR_NO_MEMORY; /* the fragment is bad, as without room for its bytes */
+        return;
     }
+    p->v = v;
     p->v[p->n++] = *s;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* moov.c - the boxes that describe a whole file, [ISO-FF] 8.2 to 8.7; initialization. */
-#include "format/mp4/moov.h"
-
 #include "format/mp4/box.h"
 #include "format/mp4/frag.h"
 

@@ -2,7 +2,7 @@
 /* tables.c - the tables of a whole MP4 file, [ISO-FF] 8.6 and 8.7, before its media. */
 #include "format/mp4/box.h"
 #include "format/mp4/final.h"
-#include "format/mp4/moov.h"
+#include "format/mp4/track.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "av/vp9.h"
 #include "base/base64.h"
 #include "format/nal.h"
-#include "format/rtp/read.h"
+#include "format/rtp/pack_impl.h"
 
 #include <string.h>
 

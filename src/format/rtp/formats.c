@@ -3,7 +3,6 @@
 #include "format/rtp/formats.h"
 
 #include "format/rtp/pack_impl.h"
-#include "format/rtp/read.h"
 #include "format/rtp/unpack_impl.h"
 
 #include <string.h>

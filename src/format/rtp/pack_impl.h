@@ -28,4 +28,12 @@ err_t rtp_mp3_pack(struct rtp_packer *p, const struct frame *f);
 err_t rtp_opus_pack(struct rtp_packer *p, const struct frame *f);
 err_t rtp_g711_pack(struct rtp_packer *p, const struct frame *f);
 
+/* a=fmtp of tracks that go out, by their decoder configuration. */
+void rtp_h264_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
+void rtp_h265_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
+void rtp_av1_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
+void rtp_vp9_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
+void rtp_aac_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
+void rtp_opus_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
+
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* read.c - a=fmtp of tracks that come in. */
-#include "format/rtp/read.h"
-
 #include "av/opus.h"
 #include "base/base64.h"
 #include "format/rtp/unpack_impl.h"

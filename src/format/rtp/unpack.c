@@ -34,8 +34,7 @@ void rtp_unpack_configure(struct rtp_unpacker *u, const void *config, size_t siz
 {
     if (u->has_config && u->config.len == size && memcmp(u->config.buf, config, size) == 0)
         return;
-    u->config.len = 0;
-    u->config.bad = ERR_OK;
+    wr_clear(&u->config);
     wr_bytes(&u->config, config, size);
     u->has_config = u->config_due = !u->config.bad;
 }

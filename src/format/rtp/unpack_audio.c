@@ -28,8 +28,7 @@ static void drop_pieces(struct rtp_unpacker *u)
 static void begin_pieces(struct rtp_unpacker *u, size_t whole)
 {
     drop_pieces(u);
-    u->frame.len = 0;
-    u->frame.bad = ERR_OK;
+    wr_clear(&u->frame);
     u->whole = whole;
     u->ticks = u->in.ticks;
 }

@@ -29,6 +29,14 @@ void rtp_latm_unpack(struct rtp_unpacker *u);
 void rtp_mp3_unpack(struct rtp_unpacker *u);
 void rtp_raw_unpack(struct rtp_unpacker *u);
 
+/* a=fmtp of tracks that come in. */
+err_t rtp_h264_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_h265_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_aac_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_latm_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_opus_read(struct rtp_unpacker *u, const struct span *fmtp);
+err_t rtp_g711_read(struct rtp_unpacker *u, const struct span *fmtp);
+
 /* A configuration that may be the one that is there. */
 void rtp_unpack_configure(struct rtp_unpacker *u, const void *config, size_t size);
 /* A frame of sound is whole; `data` stays until the next step. */

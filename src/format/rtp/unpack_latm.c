@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unpack_latm.c - AAC in LATM, [LATM] RFC 6416 section 6, its configuration in SDP (cpresent 0). */
 #include "format/latm.h"
-#include "format/rtp/read.h"
 #include "format/rtp/unpack_impl.h"
 
 enum { SAMPLES = 1024, CONFIG = 64 };
@@ -22,8 +21,7 @@ static bool gather(struct rtp_unpacker *u)
         return false;
     }
     if (!u->piece || u->ticks != u->in.ticks) {
-        u->frame.len = 0;
-        u->frame.bad = ERR_OK;
+        wr_clear(&u->frame);
         u->ticks = u->in.ticks;
     }
     wr_bytes(&u->frame, u->in.data, u->in.size);

@@ -18,8 +18,7 @@ static void open_frame(struct rtp_unpacker *u, const struct rtp_payload *p)
         wr_free(&u->frame);
         wr_init(&u->frame, RTP_FRAME_MAX);
     }
-    u->frame.len = 0;
-    u->frame.bad = ERR_OK;
+    wr_clear(&u->frame);
     u->open = true;
     u->broken = rest;
     if (rest) /* what was passed on was not all of it */

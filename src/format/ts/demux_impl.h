@@ -174,7 +174,8 @@ struct ts_es { /* a stream that is read */
     bool pes_begins;           /* no unit of the PES packet was looked at yet */
     size_t frame_at, unit_at, scan;
     struct ts_unit *units;
-    unsigned n_units, room;
+    unsigned n_units;
+    size_t room;
     struct ts_learned whole;   /* a PES packet has a whole frame */
     int64_t each;              /* how long the frames before lasted */
     int64_t timed_dts;         /* of the last one with a time, and how many came since */

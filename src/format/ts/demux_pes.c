@@ -352,8 +352,7 @@ void ts_es_configure(struct ts_es *es, const void *config, size_t size)
 
     if (es->has_config && es->config.len == size && memcmp(es->config.buf, config, size) == 0)
         return;
-    es->config.len = 0;
-    es->config.bad = ERR_OK;
+    wr_clear(&es->config);
     wr_bytes(&es->config, config, size);
     es->has_config = es->config_due = !es->config.bad;
     err = av_info_parse(&es->info, es->reader->codec, config, size);

@@ -9,12 +9,6 @@
 enum { PAT = 0, PMT = 2, HEAD = 8, CRC = 4, PID_MIN = 0x10, STUFFING = 0xff,
        WAIT_MAX = 8 /* PATs without the PMT of a program: it is none */ };
 
-static void empty(struct wr *w)
-{
-    w->len = 0;
-    w->bad = ERR_OK;
-}
-
 static void reset(struct ts_section *s, uint16_t pid)
 {
     s->pid = pid;
@@ -59,7 +53,7 @@ static void choose(struct ts_demux *d, unsigned n)
 {
     d->program = n;
     d->waited = 0;
-    empty(&d->last_pmt);
+    wr_clear(&d->last_pmt);
     if (d->n_programs > 0)
         reset(&d->pmt, d->programs[n].pid);
 }
@@ -221,7 +215,7 @@ static bool is_good(const struct ts_section *s, uint8_t table)
 
 static void keep_table(struct wr *last, const struct ts_section *s)
 {
-    empty(last);
+    wr_clear(last);
     wr_bytes(last, s->raw.buf, s->raw.len);
 }
 
@@ -246,7 +240,7 @@ static void gather(struct ts_demux *d, struct ts_section *s, const uint8_t *p, s
         if (!s->open && *p == STUFFING)
             return;
         if (!s->open)
-            empty(w);
+            wr_clear(w);
         s->open = true;
         if (w->len >= 3)
             want += (w->buf[1] & 0x0fu) << 8 | w->buf[2];
@@ -276,7 +270,7 @@ static void add_raw(struct ts_section *s, const struct ts_packet *k)
 static void keep_raw(struct ts_section *s, const struct ts_packet *k)
 {
     if (k->start)
-        empty(&s->raw);
+        wr_clear(&s->raw);
     add_raw(s, k);
 }
 

@@ -50,8 +50,7 @@ static bool is_loas(const uint8_t *p)
 /* A frame begins anywhere in a byte. False: it is not all there. */
 static bool copy_bits(struct ts_es *es, struct bits *b, size_t size)
 {
-    es->scratch.len = 0;
-    es->scratch.bad = ERR_OK;
+    wr_clear(&es->scratch);
     for (size_t i = 0; i < size && !b->bad; i++)
         wr_u8(&es->scratch, (uint8_t)bits_u(b, 8));
     return !b->bad && !es->scratch.bad;

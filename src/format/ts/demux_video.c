@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { CODE = 3, LOOK_MAX = 4, ROOM = 16 };
+enum { CODE = 3, LOOK_MAX = 4 };
 
 #define EACH AV_MS(40)          /* how long a frame lasts that nothing is known of */
 #define EACH_MAX AV_MS(10000)
@@ -47,10 +47,7 @@ void ts_video_keep(struct ts_es *es, size_t at, size_t size)
         es->broken = true;
         return;
     }
-    if (es->n_units == es->room) {
-        es->room = es->room ? 2 * es->room : ROOM;
-        es->units = must(realloc(es->units, es->room * sizeof(*es->units)));
-    }
+    es->units = must_room(es->units, es->n_units, &es->room, sizeof(*es->units));
     es->units[es->n_units++] = (struct ts_unit){ (uint32_t)at, (uint32_t)size };
 }
 

@@ -59,10 +59,7 @@ static void add(struct hls_folders *f, const struct conf_vhost *v, const char *p
     err_t err = co_file_open(&file, path, "");
     bool there = !err || co_folder_id(path, &file.device, &file.inode); /* it may not be listed */
 
-    if (f->n == f->cap) {
-        f->cap = f->cap ? f->cap * 2 : 8;
-        f->v = must(realloc(f->v, f->cap * sizeof(f->v[0])));
-    }
+    f->v = must_room(f->v, f->n, &f->cap, sizeof(f->v[0]));
     if (there)
         f->v[f->n++] = (struct folder){ v, path, file.device, file.inode };
     err_free(&err);

@@ -107,10 +107,7 @@ static void read_names(struct search *x, char *path)
 
     if (newline && x->n < FOUND_MAX &&
         journal_read(&one.journal, text, (size_t)(newline + 1 - text))) {
-        if (x->n == x->cap) {
-            x->cap = x->cap ? x->cap * 2 : 16;
-            x->v = must(realloc(x->v, x->cap * sizeof(x->v[0])));
-        }
+        x->v = must_room(x->v, x->n, &x->cap, sizeof(x->v[0]));
         x->v[x->n++] = one;
     } else {
         journal_free(&one.journal);

@@ -283,10 +283,7 @@ static void read_file(struct journal *j, struct line *l, enum journal_what what)
     if (l->bad || l->at != l->n || !is_safe(path) || j->n == JOURNAL_FILES_MAX ||
         f.id <= (j->n > 0 ? j->v[j->n - 1].id : 0) || !fits(j, &f))
         return;
-    if (j->n == j->cap) {
-        j->cap = j->cap ? j->cap * 2 : 32;
-        j->v = must(realloc(j->v, j->cap * sizeof(j->v[0])));
-    }
+    j->v = must_room(j->v, j->n, &j->cap, sizeof(j->v[0]));
     f.path = must_dup(path);
     j->v[j->n++] = f;
 }

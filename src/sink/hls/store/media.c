@@ -76,10 +76,7 @@ void hls_shared_unref(struct hls_store *s, struct hls_shared *x)
 
 void hls_push(struct hls_segments *q, struct hls_segment *seg)
 {
-    if (q->n == q->cap) {
-        q->cap = q->cap ? q->cap * 2 : 8;
-        q->v = must(realloc(q->v, q->cap * sizeof(q->v[0])));
-    }
+    q->v = must_room(q->v, q->n, &q->cap, sizeof(q->v[0]));
     q->v[q->n++] = seg;
 }
 
