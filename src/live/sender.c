@@ -140,7 +140,7 @@ static err_t look(struct live_sender *s)
     s->looked_at = co_now();
     if (s->epoch)
         s->epoch_seen = *s->epoch;
-    return s->on_turn(s->arg);
+    return s->on_turn ? s->on_turn(s->arg) : NULL;
 }
 
 static err_t took_nothing(const struct live_sender *s)

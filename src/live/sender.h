@@ -58,10 +58,10 @@ struct live_sender {
     co_usec merge;   /* how long this turn collects */
     void *arg;       /* for these, which may change `set`, `paused`, `done`: */
     err_t (*on_readable)(void *arg); /* the peer said something, or left: read it now. It may open
-                                      * another consumer. */
+                                      * another consumer. NULL: its pipe is for writing alone. */
     err_t (*on_turn)(void *arg);     /* before a turn of the coroutine: every few seconds at least,
                                       * also while the window is full, and soon after *epoch
-                                      * changed. It must not send. */
+                                      * changed. It must not send. NULL: nothing to do. */
     co_usec look_every;              /* what a few seconds are; 0: five */
     const unsigned *epoch;           /* such as the number of the configuration; NULL: none */
 

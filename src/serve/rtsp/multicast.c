@@ -136,12 +136,6 @@ static err_t send_main(void *multicast)
     return NULL;
 }
 
-static err_t on_nothing(void *multicast)
-{
-    (void)multicast;
-    return NULL;
-}
-
 err_t rtsp_multicast_play(struct rtsp_multicast *m, struct rtp_wire_start start[RTP_WIRE_N])
 {
     bool begins = !m->co;
@@ -184,18 +178,7 @@ bool rtsp_multicast_failed(const struct rtsp_multicast *m)
 
 /* ---- made and ended */
 
-/* Reports to a group reach its members alone. */
-static void on_datagram(void *arg, unsigned track, bool rtcp, const uint8_t *data, size_t size,
-                        co_usec now)
-{
-    (void)arg;
-    (void)track;
-    (void)rtcp;
-    (void)data;
-    (void)size;
-    (void)now;
-}
-
+/* Reports to a group reach its members alone: nothing comes here. */
 static err_t open_peer(struct rtsp_multicast *m, struct session_env *env, const char *local)
 {
     char ip[IP_TEXT];
@@ -203,8 +186,7 @@ static err_t open_peer(struct rtsp_multicast *m, struct session_env *env, const 
     err_t err = rtsp_udp_of(&udp, env);
 
     if (!err)
-        err = rtsp_udp_peer_new(&m->peer, udp, ip_text(m->group.ip, ip), local,
-                                on_datagram, m);
+        err = rtsp_udp_peer_new(&m->peer, udp, ip_text(m->group.ip, ip), local, NULL, NULL);
     for (int i = 0; !err && i < RTP_WIRE_N; i++)
         err = rtsp_udp_add(m->peer, (unsigned)i,
                            (struct rtsp_pair){ m->port + 2 * i, m->port + 2 * i + 1 });
@@ -214,8 +196,7 @@ static err_t open_peer(struct rtsp_multicast *m, struct session_env *env, const 
 static void set_sender(struct rtsp_multicast *m, const struct session *s)
 {
     m->sender = (struct live_sender){
-        .io = rtsp_udp_io(m->peer, NULL), .arg = m, .on_readable = on_nothing,
-        .on_turn = on_nothing,
+        .io = rtsp_udp_io(m->peer, NULL),
         .set = { .mw_latency = session_player_merge(s->vhost, true),
                  .mw_msgs = (unsigned)s->vhost->play.mw_msgs },
     };

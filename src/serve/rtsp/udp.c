@@ -73,7 +73,8 @@ static void dispatch(struct rtsp_udp_side *s, const struct udp_in *in)
         if (is_report(in->data))
             found_all(t->peer);
     }
-    t->peer->input(t->peer->arg, t->number, rtcp, in->data, in->size, in->at);
+    if (t->peer->input)
+        t->peer->input(t->peer->arg, t->number, rtcp, in->data, in->size, in->at);
 }
 
 static void unref(struct rtsp_udp *u)

@@ -51,7 +51,8 @@ void rtsp_udp_stat(const struct rtsp_udp *u, struct rtsp_udp_stat *out);
 typedef void rtsp_udp_input(void *arg, unsigned track, bool rtcp, const uint8_t *data, size_t size,
                             co_usec now);
 
-/* Whom it sends to: a numeric ip. `local`: which address of ours he speaks to, "": any. */
+/* `input` NULL: what comes is dropped. It sends to a numeric ip. `local`: the address of ours that
+ * the peer sends to, "": any. */
 err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const char *ip,
                         const char *local, rtsp_udp_input *input, void *arg)
     __attribute__((warn_unused_result));
