@@ -15,19 +15,19 @@ enum {
 
 /* ---- what grows */
 
-static enum demux_status grow(struct flv_scan *s, void **v, size_t *room, size_t each)
+/* Room for one more than n. */
+static enum demux_status grow(struct flv_scan *s, void **v, size_t n, size_t *room, size_t each)
 {
-    size_t more = *room ? *room : 64;
+    size_t before = *room, more = n < before ? 0 : before ? before : 64;
     void *p;
 
     if (s->x->base.info.memory + more * each > s->memory_max)
         return DEMUX_TOO_LARGE;
-    p = mem_try_more(*v, (*room + more) * each);
+    p = mem_try_room(*v, n, room, each);
     if (!p)
         return DEMUX_NO_MEMORY;
     *v = p;
-    *room += more;
-    s->x->base.info.memory += more * each;
+    s->x->base.info.memory += (*room - before) * each;
     return DEMUX_OK;
 }
 
@@ -35,12 +35,9 @@ enum demux_status demux_flv_add_entry(struct flv_scan *s, const struct flv_entry
 {
     struct flv_index *x = s->x;
     void *v = x->entries;
-    enum demux_status st = DEMUX_OK;
+    enum demux_status st = grow(s, &v, x->n, &x->room, sizeof(*x->entries));
 
-    if (x->n == x->room) {
-        st = grow(s, &v, &x->room, sizeof(*x->entries));
-        x->entries = v;
-    }
+    x->entries = v;
     if (st != DEMUX_OK)
         return st;
     x->entries[x->n] = *e;
@@ -54,12 +51,9 @@ static enum demux_status add_config(struct flv_scan *s, const struct flv_seen *s
 {
     struct flv_index *x = s->x;
     void *v = x->configs;
-    enum demux_status st = DEMUX_OK;
+    enum demux_status st = grow(s, &v, x->n_configs, &x->room_configs, sizeof(*x->configs));
 
-    if (x->n_configs == x->room_configs) {
-        st = grow(s, &v, &x->room_configs, sizeof(*x->configs));
-        x->configs = v;
-    }
+    x->configs = v;
     if (st == DEMUX_OK)
         x->configs[x->n_configs++] = (struct flv_config){
             .at = seen->body, .size = seen->tag.size, .track = seen->track };

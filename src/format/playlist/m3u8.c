@@ -12,6 +12,16 @@ unsigned m3u8_seconds(int64_t duration)
     return duration > 0 ? (unsigned)((duration + CLOCK / 2) / CLOCK) : 0;
 }
 
+void playlist_date(struct wr *w, const char *before, int64_t ms)
+{
+    time_t t = (time_t)(ms / 1000);
+    struct tm tm;
+
+    (void)gmtime_r(&t, &tm);
+    wr_printf(w, "%s%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", before, tm.tm_year + 1900, tm.tm_mon + 1,
+              tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000));
+}
+
 static double seconds(int64_t duration)
 {
     return (double)duration / CLOCK;
@@ -106,13 +116,8 @@ static void put_begin(struct wr *w, const struct m3u8_segment *s,
         wr_text(w, "#EXT-X-DISCONTINUITY\n");
     put_map_and_key(w, s, before);
     if (s->wall > 0) {
-        time_t t = (time_t)(s->wall / 1000);
-        struct tm tm;
-
-        (void)gmtime_r(&t, &tm);
-        wr_printf(w, "#EXT-X-PROGRAM-DATE-TIME:%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\n",
-                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-                  (int)(s->wall % 1000));
+        playlist_date(w, "#EXT-X-PROGRAM-DATE-TIME:", s->wall);
+        wr_text(w, "\n");
     }
     for (size_t i = 0; i < s->n_parts; i++) {
         wr_printf(w, "#EXT-X-PART:DURATION=%.5f,URI=\"", seconds(s->parts[i].duration));

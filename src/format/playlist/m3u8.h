@@ -52,6 +52,9 @@ void m3u8_put(struct wr *w, const struct m3u8_segment *s, const struct m3u8_segm
 void m3u8_put_parts(struct wr *w, const struct m3u8_segment *s, const struct m3u8_segment *before);
 void m3u8_tail(struct wr *w, const struct m3u8 *list);
 
+/* A time in ms since 1970 behind some text; lists of HLS and DASH write it alike. */
+void playlist_date(struct wr *w, const char *before, int64_t ms);
+
 /* Seconds that a target duration must be for a segment: rounded as [HLS] 4.3.3.1 says. */
 unsigned m3u8_seconds(int64_t duration);
 

@@ -2,23 +2,14 @@
 /* mpd.c - the playlist of MPEG-DASH. */
 #include "format/playlist/mpd.h"
 
+#include "format/playlist/m3u8.h"
+
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 enum { URLS = 2 /* of a segment template */ };
 
 static const char tail[] = "</MPD>\n";
-
-static void put_date(struct wr *w, const char *name, int64_t ms)
-{
-    time_t t = (time_t)(ms / 1000);
-    struct tm tm;
-
-    (void)gmtime_r(&t, &tm);
-    wr_printf(w, "%s=\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"", name, tm.tm_year + 1900,
-              tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000));
-}
 
 static void put_span(struct wr *w, const char *name, int64_t ms)
 {
@@ -57,9 +48,9 @@ void mpd_begin(struct mpd_writer *m, struct wr *w, const struct mpd *mpd)
     wr_text(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                "<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" "
                "profiles=\"urn:mpeg:dash:profile:isoff-live:2011\" type=\"dynamic\"\n     ");
-    put_date(w, "availabilityStartTime", mpd->available);
-    put_date(w, " publishTime", mpd->published);
-    put_span(w, "\n     minimumUpdatePeriod", mpd->update);
+    playlist_date(w, "availabilityStartTime=\"", mpd->available);
+    playlist_date(w, "\" publishTime=\"", mpd->published);
+    put_span(w, "\"\n     minimumUpdatePeriod", mpd->update);
     put_span(w, " timeShiftBufferDepth", mpd->shift);
     put_span(w, "\n     maxSegmentDuration", mpd->longest);
     put_span(w, " minBufferTime", mpd->longest);
@@ -249,8 +240,8 @@ void mpd_put_own(struct wr *w, enum mpd_place place, const struct mpd_personal *
     if (place != MPD_TIME)
         return;
     wr_text(w, "  <UTCTiming schemeIdUri=\"urn:mpeg:dash:utc:direct:2014\"");
-    put_date(w, " value", p->now);
-    wr_text(w, "/>\n");
+    playlist_date(w, " value=\"", p->now);
+    wr_text(w, "\"/>\n");
 }
 
 void mpd_put_personal(struct wr *w, const char *text, size_t size, const struct mpd_personal *p)
