@@ -34,6 +34,19 @@ int64_t text_number(const char *text, size_t n, int64_t most)
     return n > 0 && v <= most ? v : -1;
 }
 
+size_t text_unescape(char *out, const char *text, size_t n)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int byte = text[i] == '%' && i + 2 < n ? text_hex_byte(text + i + 1) : -1;
+
+        out[size++] = byte >= 0 ? (char)byte : text[i];
+        i += byte >= 0 ? 2 : 0;
+    }
+    return size;
+}
+
 size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)
 {
     va_list ap;

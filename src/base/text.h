@@ -62,6 +62,9 @@ static inline bool text_list_has(const char *list, const char *word)
  * is below INT64_MAX / 10. */
 int64_t text_number(const char *text, size_t n, int64_t most);
 
+/* Undo %XX in n bytes; what is no escape stays. `out` may be `text`. Returns the size. */
+size_t text_unescape(char *out, const char *text, size_t n);
+
 /* Put more text at n, as far as there is room; returns where it ends. */
 size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

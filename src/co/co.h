@@ -247,9 +247,5 @@ struct co_deadline { /* zeroed: not set */
 void co_deadline_set_at(struct co_deadline *d, co_usec after, enum err_code code,
                         const char *text, const char *file, int line, const char *func);
 void co_deadline_cancel(struct co_deadline *d); /* nothing happens if it is not set */
-static inline bool co_deadline_passed(const struct co_deadline *d)
-{
-    return d->passed;
-}
 
 #endif

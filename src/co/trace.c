@@ -258,30 +258,25 @@ void co_trace_init(void)
     (void)dl_iterate_phdr(on_module, NULL);
 }
 
-struct text {
-    char *buf;
-    size_t size, n;
-};
-
-static void add(struct text *t, const char *s)
+void co_words_add(struct co_words *w, const char *s)
 {
-    while (*s && t->n + 1 < t->size)
-        t->buf[t->n++] = *s++;
-    if (t->size > 0)
-        t->buf[t->n] = '\0';
+    while (*s && w->n + 1 < w->size)
+        w->buf[w->n++] = *s++;
+    if (w->size > 0)
+        w->buf[w->n] = '\0';
 }
 
-static void add_hex(struct text *t, uintptr_t v)
+void co_words_number(struct co_words *w, uintptr_t v, unsigned base)
 {
-    char digits[2 * sizeof(v) + 1], *p = digits + sizeof(digits) - 1;
+    char digits[24], *p = digits + sizeof(digits) - 1;
 
     *p = '\0';
     do {
-        *--p = "0123456789abcdef"[v & 15];
-        v >>= 4;
+        *--p = "0123456789abcdef"[v % base];
+        v /= base;
     } while (v);
-    add(t, "0x");
-    add(t, p);
+    co_words_add(w, base == 16 ? "0x" : "");
+    co_words_add(w, p);
 }
 
 static const ElfW(Sym) *find_symbol(const struct module *m, uintptr_t offset)
@@ -296,7 +291,7 @@ static const ElfW(Sym) *find_symbol(const struct module *m, uintptr_t offset)
     return NULL;
 }
 
-static void add_name(struct text *t, uintptr_t pc)
+static void add_name(struct co_words *t, uintptr_t pc)
 {
     for (int i = 0; i < module_count; i++) {
         const struct module *m = &modules[i];
@@ -305,22 +300,22 @@ static void add_name(struct text *t, uintptr_t pc)
         if (pc < m->base || pc >= m->end)
             continue;
         s = find_symbol(m, pc - m->base);
-        add(t, s ? m->strings + s->st_name : m->name);
-        add(t, "+");
-        add_hex(t, pc - m->base - (s ? s->st_value : 0));
+        co_words_add(t, s ? m->strings + s->st_name : m->name);
+        co_words_add(t, "+");
+        co_words_number(t, pc - m->base - (s ? s->st_value : 0), 16);
         return;
     }
-    add_hex(t, pc);
+    co_words_number(t, pc, 16);
 }
 
 size_t co_trace_text(const uintptr_t *pc, int n, char *buf, size_t size)
 {
-    struct text t = { buf, size, 0 };
+    struct co_words t = { buf, size, 0 };
 
-    add(&t, "");
+    co_words_add(&t, "");
     for (int i = 0; i < n; i++) {
         if (i > 0)
-            add(&t, " < ");
+            co_words_add(&t, " < ");
         add_name(&t, pc[i]);
     }
     return t.n;

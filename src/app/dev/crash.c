@@ -34,34 +34,14 @@ static char stack[STACK_SIZE] __attribute__((aligned(16)));
 static char words[3072];
 static atomic_int dying; /* the thread that does */
 
-static size_t add(size_t n, const char *s)
-{
-    while (*s && n + 1 < sizeof(words))
-        words[n++] = *s++;
-    words[n] = '\0';
-    return n;
-}
-
-static size_t add_number(size_t n, uintptr_t v, unsigned base)
-{
-    char digits[24], *p = digits + sizeof(digits) - 1;
-
-    *p = '\0';
-    do {
-        *--p = "0123456789abcdef"[v % base];
-        v /= base;
-    } while (v);
-    return add(n, p);
-}
-
-static size_t add_place(size_t n)
+static void add_place(struct co_words *w)
 {
     if (co_number() >= 0 && co_schedulers() > 1) {
-        n = add(n, ", worker ");
-        n = add_number(n, (uintptr_t)co_number(), 10);
+        co_words_add(w, ", worker ");
+        co_words_number(w, (uintptr_t)co_number(), 10);
     }
-    n = add(n, ", coroutine ");
-    return add(n, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
+    co_words_add(w, ", coroutine ");
+    co_words_add(w, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
 }
 
 static void as_it_was(int sig)
@@ -88,22 +68,22 @@ static bool am_first(int sig)
 
 static void on_signal(int sig, siginfo_t *info, void *ucontext)
 {
+    struct co_words w = { words, sizeof(words), 0 };
     uintptr_t pc[CO_TRACE_MAX];
     int depth;
-    size_t n;
 
     if (!am_first(sig))
         return;
     depth = co_trace_from(ucontext, pc, CO_TRACE_MAX);
-    n = add(0, "crash: signal ");
-    n = add_number(n, (uintptr_t)sig, 10);
+    co_words_add(&w, "crash: signal ");
+    co_words_number(&w, (uintptr_t)sig, 10);
     if (sig != SIGABRT) {
-        n = add(n, " at address 0x");
-        n = add_number(n, (uintptr_t)info->si_addr, 16);
+        co_words_add(&w, " at address ");
+        co_words_number(&w, (uintptr_t)info->si_addr, 16);
     }
-    n = add_place(n);
-    n = add(n, ", at ");
-    (void)co_trace_text(pc, depth, words + n, sizeof(words) - n);
+    add_place(&w);
+    co_words_add(&w, ", at ");
+    (void)co_trace_text(pc, depth, words + w.n, sizeof(words) - w.n);
     log_file_crash(words);
     /* A fault happens again when we return, and a signal that somebody sent is sent again. */
     as_it_was(sig);

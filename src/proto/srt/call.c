@@ -194,19 +194,6 @@ static bool copy(char *out, size_t room, const char *from, const char *to)
     return true;
 }
 
-static void decode_percent(char *text)
-{
-    char *to = text;
-
-    for (; *text; text++) {
-        int byte = *text == '%' ? text_hex_byte(text + 1) : 0;
-
-        *to++ = byte > 0 ? (char)byte : *text;
-        text += byte > 0 ? 2 : 0;
-    }
-    *to = 0;
-}
-
 static bool take_mode(struct srt_url *u, const char *value)
 {
     u->listener = strcasecmp(value, "listener") == 0 || strcasecmp(value, "server") == 0;
@@ -253,7 +240,7 @@ static bool take_params(struct srt_url *u, const char *at)
         if (!value)
             continue;
         *value++ = 0;
-        decode_percent(value);
+        value[text_unescape(value, value, strlen(value))] = 0;
         if (!take(u, item, value))
             return false;
     }

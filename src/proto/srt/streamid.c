@@ -20,19 +20,6 @@ static bool copy(const struct span *p, char *out, size_t room)
 
 /* ---- what all forms have */
 
-static struct span decode_percent(const struct span *p, char out[SRT_STREAMID_MAX])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->n; i++) {
-        int byte = p->p[i] == '%' && i + 2 < p->n ? text_hex_byte(p->p + i + 1) : -1;
-
-        out[n++] = byte >= 0 ? (char)byte : p->p[i];
-        i += byte >= 0 ? 2 : 0;
-    }
-    return (struct span){ out, n };
-}
-
 /* It goes into log lines, JSON and requests to backends. */
 static bool is_clean(const struct span *p)
 {
@@ -231,7 +218,7 @@ enum srt_refusal srt_streamid_parse(struct srt_streamid *out, const char *text, 
     if (p.n > SRT_STREAMID_MAX)
         return SRT_REFUSED_BAD_REQUEST;
     if (span_begins(p, "%23!::") || span_begins(p, "%23%21::"))
-        p = decode_percent(&p, decoded);
+        p = (struct span){ decoded, text_unescape(decoded, p.p, p.n) };
     if (!is_clean(&p))
         return SRT_REFUSED_BAD_REQUEST;
     why = parse_any(out, p, defaults);
@@ -279,20 +266,6 @@ static void put_field(struct shown *s, const char *field, size_t size)
     }
     put(s, field, n + 1);
     put(s, "***", 3);
-}
-
-/* Without escapes, which may hide a comma or an '='. */
-static size_t decode(const char *text, char *out, size_t room)
-{
-    size_t n = 0;
-
-    for (; *text && n < room; text++) {
-        int byte = *text == '%' ? text_hex_byte(text + 1) : -1;
-
-        out[n++] = byte >= 0 ? (char)byte : *text;
-        text += byte >= 0 ? 2 : 0;
-    }
-    return n;
 }
 
 /* Up to what may be a secret: parameters, and a name and password behind the stream. */
@@ -345,7 +318,8 @@ void srt_streamid_shown(const char *text, char *out, size_t room)
             text += strlen(heads[i]);
         }
     }
-    size = decode(text, plain, sizeof(plain));
+    /* escapes may hide a comma or an '=' */
+    size = text_unescape(plain, text, strnlen(text, sizeof(plain)));
     if (fields || (memchr(plain, '=', size) && !memchr(plain, '?', size)))
         put_fields(&s, plain, size);
     else
