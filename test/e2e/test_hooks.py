@@ -522,7 +522,7 @@ def test_each_recording_is_told(backend, srs, source, tmp_path):
     b.wait("on_unpublish")
     b.wait("on_dvr", 3)
     assert wait_for(lambda: not [f for f in os.listdir(tmp_path / "rec") if f.endswith("tmp")], 5)
-    files = sorted("./rec/" + f for f in os.listdir(tmp_path / "rec"))
+    files = sorted(("./rec/" + f for f in os.listdir(tmp_path / "rec")), key=lambda f: f[:-len(".mp4")])  # x.mp4, then x-1.mp4
     assert wait_for(lambda: [e["file"] for e in b.of("on_dvr")] == files, 5), (b.of("on_dvr"), files)
     assert all(sizes[f] > 10000 for f in files[:3])
     for e in b.of("on_dvr"):

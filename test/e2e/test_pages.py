@@ -116,8 +116,10 @@ def test_last_lines_of_the_log(pages):
     with Http(api) as h:
         assert h.get("/api/v1/log").status == 401
         for i in range(3):
-            s.watch(f"line{i}?token=secret").stop()
-        assert s.wait_log("stream=line2")
+            player = s.watch(f"line{i}?token=secret")
+            player.stop()
+            player.client.close()
+        assert s.wait_log("stream=line2") and s.wait_log(": play live/line2 : ")
         got = json.loads(h.get("/api/v1/log?lines=1000", **KEY).body)["data"]
         text = "\n".join(got["lines"])
         assert "line2" in text and "token" not in text and "secret" not in text
