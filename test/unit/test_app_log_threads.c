@@ -315,7 +315,7 @@ static void test_threads_come_and_go(void **state)
 
 static void test_no_more_inlets_than_there_are(void **state)
 {
-    struct log_gather g = { 0 };
+    static struct log_gather g;
     struct log_inlet *v[LOG_INLETS];
 
     (void)state;

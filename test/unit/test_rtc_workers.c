@@ -33,10 +33,10 @@ static int tear_down(void **state)
 }
 
 /* What strangers have sent fills their part of what may be under way; who is known is heard. */
-static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
+__attribute__((noinline)) static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 {
     atomic_uint *under_way = &rtc_service_of(&two_env[0])->shared->base.mails[1];
-    struct rtc_guest stranger;
+    static struct rtc_guest stranger;
     unsigned i = 0;
     uint64_t passed, heard = rtc_guest_stat(1).rtcp_in;
 
@@ -63,7 +63,7 @@ static void a_session_has_few_places(const struct rtc_guest *g)
     size_t before = rtc_service_of(&two_env[0])->table.routes.n;
 
     for (unsigned i = 0; i < PLACES; i++) {
-        struct rtc_guest place;
+        static struct rtc_guest place;
 
         rtc_guest_open(&place, port);
         memcpy(place.ours, g->ours, sizeof(place.ours));
@@ -77,8 +77,10 @@ static void a_session_has_few_places(const struct rtc_guest *g)
 
 static void end_of(struct rtc_guest *g)
 {
-    struct rtc_request a = { .kind = RTC_REQUEST_DELETE };
+    static struct rtc_request a;
 
+    memset(&a, 0, sizeof(a));
+    a.kind = RTC_REQUEST_DELETE;
     (void)snprintf(a.session, sizeof(a.session), "%s", g->session);
     (void)snprintf(a.token, sizeof(a.token), "%s", g->token);
     rtc_request_answer(&two_env[0], &a);
@@ -126,7 +128,7 @@ static void test_names_that_were_asked_for_are_found(void **state)
         true }, { "AAAAAAAA", false }, { "BAAAAAAA", true }, { "free", false }, { "Zfree123", true },
     };
     struct two_guest resident = { .type = CLIENTS_RTMP_PLAY, .id = "resident", .stream = "s" };
-    struct rtc_guest g[COUNT(of)];
+    static struct rtc_guest g[COUNT(of)];
     uint64_t heard = rtc_guest_stat(1).rtcp_in;
 
     (void)state;

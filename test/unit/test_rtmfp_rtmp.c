@@ -77,7 +77,7 @@ static void our_metadata_are_read_again(void **state)
 
 static void messages_are_read_and_written(void **state)
 {
-    static const char *const rows[] = { "0801020304", "09ffffffff1700000000", "1400000000" OVER };
+    static const char *const rows[] = { "0801020304", "09ffffffff1700000000", ("1400000000" OVER) };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -93,7 +93,7 @@ static void test_key_frames(void **state)
     struct rtcp_packet p;
     struct rtcp_feedback f;
     struct wr w;
-    uint32_t ssrc;
+    uint32_t ssrc = 0;
     uint8_t number;
 
     (void)state;

@@ -148,7 +148,7 @@ static const struct counter_row hook_rows[] = {
     { "srs_hooks_waiting", "Callbacks that wait for their backend.", AT(hooks_waiting) },
     { "srs_hooks_total", "Callbacks, by what became of them.", AT(hooks), HOOKS_KINDS, "action",
       .value = hooks_name, .step = sizeof(struct hooks_stat),
-      .inner = { "result", 4, hook_results } },
+      .inner = { "result", 4, .values = hook_results } },
     { "srs_hooks_seconds_total", "Time that backends took to answer.", AT(hooks[0].micros),
       HOOKS_KINDS, "action", .unit = COUNTER_US, .value = hooks_name,
       .step = sizeof(struct hooks_stat) },
@@ -157,7 +157,7 @@ static const struct counter_row hook_rows[] = {
 static const struct counter_row token_rows[] = {
     { "srs_tokens_total", "Clients that had to show a token or a key, by what became of them.",
       AT(tokens), 2, "action", actions, .step = 2 * sizeof(uint64_t),
-      .inner = { "result", 2, token_results } },
+      .inner = { "result", 2, .values = token_results } },
 };
 
 static const struct counter_row child_rows[] = {

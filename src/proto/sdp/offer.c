@@ -361,8 +361,8 @@ const char *sdp_ext_uri(enum sdp_ext e)
         [SDP_EXT_AUDIO_LEVEL] = "urn:ietf:params:rtp-hdrext:ssrc-audio-level",
         [SDP_EXT_ORIENTATION] = "urn:3gpp:video-orientation",
         [SDP_EXT_DEPENDENCY] =
-            "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-"
-            "rtp-header-extension",
+            ("https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-"
+             "rtp-header-extension"),
     };
 
     return uris[e];

@@ -58,7 +58,7 @@ static void media_picture(struct media_buf *b, enum av_codec codec, bool key, si
         break;
     case AV_AV1:
         if (key) {
-            memcpy(b->p + b->n, CONFIG_AV1_SEQUENCE + 4, 13);
+            memcpy(b->p + b->n, &(CONFIG_AV1_SEQUENCE)[4], 13);
             b->n += 13;
         }
         if (i % 3 == 0)
