@@ -90,8 +90,11 @@ depends=
 for lib in $(objdump -p "$objs/srs" | sed -n 's/^  NEEDED  *//p'); do
     path=$(ldd "$objs/srs" | sed -n "s,^[[:space:]]*$lib => \(/[^ ]*\).*,\1,p")
     [ -n "$path" ] || continue
-    package=$(dpkg-query -S "$(readlink -f "$path")" 2> /dev/null | head -n 1 | cut -d: -f1) || true
-    [ -n "$package" ] || package=$(dpkg-query -S "*/$(basename "$(readlink -f "$path")")" | head -n 1 | cut -d: -f1)
+    # The package may list the file without the /usr that /lib is a link into. Only the exact path
+    # counts: libraries of other architectures have the same names.
+    path=$(readlink -f "$path")
+    package=$(dpkg-query -S "$path" "${path#/usr}" 2> /dev/null | head -n 1 | cut -d: -f1) || true
+    [ -n "$package" ] || { echo "make-deb: no package has $path" >&2; exit 1; }
     # Symbols of the C library have versions: an older one will not do.
     case $package in
     libc6) need="libc6 (>= $(dpkg-query -W -f '${Version}' libc6 | sed 's/-.*//'))" ;;
