@@ -294,7 +294,7 @@ def test_ffmpeg(site, source, tmp_path, workers):
                                  "rtsps://127.0.0.1:{rtsps}/live/s"], ids=["rtsp", "http", "rtsps"])
 def test_gstreamer(site, source, tmp_path, url):
     s = site()
-    s.push(source, loop=True)
+    s.push(source, loop=True, speed=1)
     pipe = f"rtspsrc location={url.format(**s.p)} name=s tls-validation-flags=0 protocols=tcp+http+tls " \
            "s. ! application/x-rtp,media=video ! rtph264depay ! h264parse ! fakesink num-buffers=60 sync=false " \
            "silent=false s. ! application/x-rtp,media=audio ! rtpmp4gdepay ! fakesink num-buffers=80 sync=false"
