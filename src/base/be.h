@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* be.h - big-endian numbers in memory. Writers return what is behind the number. */
+/* be.h - big-endian numbers in memory. Writers return the position after the number. */
 #ifndef BASE_BE_H
 #define BASE_BE_H
 

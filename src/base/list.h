@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* list.h - lists whose members have `next`, and `prev` where they leave from anywhere: it points to
- * what points to them, and is NULL outside of a list. Arguments are evaluated more than once. */
+/* list.h - intrusive linked lists. A member has `next`; to be removed in constant time it also has
+ * `prev`, the address of the pointer to it, NULL outside a list. Arguments are evaluated more than
+ * once. */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
 
-/* In front of the list that begins at *(head). */
+/* Inserts x at the front of the list that begins at *(head). */
 #define LIST_PUT(head, x)                     \
     do {                                      \
         (x)->next = *(head);                  \
@@ -14,7 +15,7 @@
         *(head) = (x);                        \
     } while (0)
 
-/* Out of the list that it is in. */
+/* Removes x from its list. */
 #define LIST_TAKE(x)                          \
     do {                                      \
         *(x)->prev = (x)->next;               \
@@ -23,7 +24,7 @@
         (x)->prev = NULL;                     \
     } while (0)
 
-/* Out of the list without `prev` that begins at *(head): it is in it. */
+/* Removes x, which has no `prev` and must be in the list that begins at *(head). */
 #define LIST_CUT(head, x)                     \
     do {                                      \
         __typeof__(x) *list_at = (head);      \

@@ -18,7 +18,8 @@ bool  mem_left(void);                     /* is there some to begin anything new
 bool  mem_may(size_t size);               /* is there so much? For who asks the system itself */
 void *mem_try(size_t size);               /* NULL: there is none */
 void *mem_try_more(void *p, size_t size); /* as realloc(): on NULL p is still what it was */
-/* Room for one more than n in an array of *cap, each so large: the array; NULL: it is as it was. */
+/* Makes room for element n of an array of *cap elements of `each` bytes. Returns the array; NULL:
+ * out of memory, the array is unchanged. */
 void *mem_try_room(void *v, size_t n, size_t *cap, size_t each);
 
 #endif

@@ -30,7 +30,7 @@ static inline void must_be(bool done)
         must_fail();
 }
 
-/* Room for one more than n in an array of *cap, each so large: the array, to take its place. */
+/* Makes room for element n of an array of *cap elements of `each` bytes. Returns the new array. */
 static inline void *must_room(void *v, size_t n, size_t *cap, size_t each)
 {
     if (n < *cap)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* span.h - a part of a text that somebody else has: no 0 ends it. */
+/* span.h - part of a text that the caller owns; it does not end with a 0. */
 #ifndef BASE_SPAN_H
 #define BASE_SPAN_H
 
@@ -35,7 +35,7 @@ static inline bool span_begins(struct span s, const char *with)
     return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-/* What is in front of the first of these characters, which is dropped; *rest goes on behind it. */
+/* Returns the text before the first of these characters; *rest becomes the text after it. */
 static inline struct span span_cut(struct span *rest, const char *any)
 {
     struct span front = { rest->p, 0 };
@@ -50,7 +50,7 @@ static inline struct span span_cut(struct span *rest, const char *any)
     return front;
 }
 
-/* Without these characters on both sides. */
+/* Strips these characters from both ends. */
 static inline struct span span_trim(struct span s, const char *any)
 {
     for (; s.n > 0 && strchr(any, *s.p); s.n--)

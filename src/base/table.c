@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - things by their hashes. */
+/* table.c - a hash table of chained buckets. */
 #include "base/table.h"
 
 #include "base/must.h"
@@ -8,7 +8,7 @@
 
 enum { FIRST = 64 };
 
-/* Hashes may be plain numbers: all bits of one say where it is. */
+/* Callers may pass plain numbers as hashes, so this mixes all bits (Fibonacci hashing). */
 static struct table_link **place(const struct table *t, uint64_t hash)
 {
     return &t->v[hash * UINT64_C(0x9e3779b97f4a7c15) >> 32 & t->mask];

@@ -58,11 +58,11 @@ static inline bool text_list_has(const char *list, const char *word)
     return false;
 }
 
-/* The number of n decimal digits and nothing else; -1: they are none, or it is over `most`, which
- * is below INT64_MAX / 10. */
+/* Parses n decimal digits. -1: something else is there, or the number is over `most`, which must be
+ * below INT64_MAX / 10. */
 int64_t text_number(const char *text, size_t n, int64_t most);
 
-/* Undo %XX in n bytes; what is no escape stays. `out` may be `text`. Returns the size. */
+/* Decodes %XX in n bytes; anything else is copied. `out` may be `text`. Returns the size. */
 size_t text_unescape(char *out, const char *text, size_t n);
 
 /* Put more text at n, as far as there is room; returns where it ends. */

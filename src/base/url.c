@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c - URLs, hosts and ports taken apart. */
+/* url.c - splits URLs, hosts and ports. */
 #include "base/url.h"
 
 #include "base/text.h"

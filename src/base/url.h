@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.h - URLs, hosts and ports taken apart: RFC 3986. */
+/* url.h - splits URLs, hosts and ports (RFC 3986). */
 #ifndef BASE_URL_H
 #define BASE_URL_H
 
@@ -10,11 +10,11 @@
 struct host_port {
     const char *host, *port; /* parts of the text, the host without brackets; port NULL: none */
     size_t host_n, port_n;
-    bool bad;                /* a '[' without its ']', or something else than a port behind that */
+    bool bad;                /* '[' without ']', or no port after the ']' */
 };
 
 struct host_port host_port_split(const char *text, size_t size);
-/* 1 to 65535; 0: it is no such number, or there is none. */
+/* 1 to 65535; 0: no port, or not a valid one. */
 int host_port_number(const struct host_port *p);
 
 /* "scheme://user:password@host:port/path?query#fragment". Without a scheme all of it is path. */
@@ -27,7 +27,7 @@ struct url {
 };
 
 struct url url_split(const char *text, size_t size);
-/* Nothing in it that cannot stand in the first line of a request: it would make two of one. */
+/* No spaces or control characters, which could split the first line of a request in two. */
 bool url_is_clean(const char *url);
 bool url_is(const struct url *u, const char *scheme); /* case does not count */
 

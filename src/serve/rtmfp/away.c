@@ -39,7 +39,7 @@ struct rtmfp_away {
     enum err_code closed_by;
 
     /* of the session's worker */
-    struct rtmfp_netstream *n;   /* its strings do not change while it waits here */
+    struct rtmfp_netstream *n;   /* its strings do not change while its coroutine waits */
     co_usec stat_at;
     uint64_t lost;               /* messages, since the last that went */
     bool closes, over;           /* it was asked to end; it has */
@@ -232,7 +232,8 @@ void rtmfp_away_close(struct rtmfp_away *a)
     ask_to_end(a, 0);
 }
 
-/* Asked to stop or not: the owner worker has it. Returns why it was asked to. */
+/* Waits until the owner worker has ended the publisher, even if asked to stop meanwhile. Returns
+ * why it was asked to stop, or NULL. */
 static err_t wait_for(struct rtmfp_away *a)
 {
     bool held = false;
