@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_english.py [--terms] [PATH...]: comments, texts in code, and documents are plain English.
+
+scripts/ENGLISH lists the beginnings, words and terms that it refuses. It also refuses sentences of more than 35 words and paragraphs of
+more than 120. PATH is a file or folder in git; without one it reads everything but 3rdparty/. Text between backquotes is not read."""
+import os
+import re
+import subprocess
+import sys
+
+LONG, PARA = 35, 120
+RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ENGLISH")
+
+
+def rules():
+    kinds = {"begin": [], "word": [], "term": []}
+    for line in open(RULES, encoding="utf-8"):
+        kind, _, rest = line.strip().partition(": ")
+        if kind in kinds:
+            word, _, instead = rest.partition(" -> ")
+            kinds[kind].append((word, instead))
+    return kinds
+
+
+KINDS = rules()
+
+
+def any_of(rows):
+    return "|".join(re.escape(w) for w, _ in sorted(rows, key=lambda r: -len(r[0])))
+
+
+BEGIN = re.compile(r"(?:^|(?<=[.!?:;] )|(?<=\*\* ))(%s)\b(?!-)" % any_of(KINDS["begin"]), re.I)
+WORDS = re.compile(r"(?<![\w-])(%s)(?![\w-])" % any_of(KINDS["word"] + KINDS["term"]), re.I)
+INSTEAD = dict(KINDS["word"] + KINDS["term"])
+# Terms of specifications and libraries that contain a refused word.
+PHRASES = re.compile(r"picture (parameter|order|timing|header|start|structure|id|loss)\w*|(access unit|coded|reference|IDR|I) pictures?|"
+                     r"sound\(?[0-9a-z_]|PictureID|SoundFormat|sound (card|format|rate|size|type)|hash table of news", re.I)
+
+
+def comments_c(text):
+    """(line, text) of each comment: neighbouring // lines and the lines of a block are one."""
+    out, line, i, n = [], 1, 0, len(text)
+    run = None
+    while i < n:
+        c = text[i]
+        if c == "\n":
+            line += 1
+            i += 1
+        elif c in "\"'":
+            q, i = c, i + 1
+            while i < n and text[i] != q:
+                i += 2 if text[i] == "\\" else 1
+            i += 1
+        elif text.startswith("//", i):
+            e = text.find("\n", i)
+            e = n if e < 0 else e
+            body = text[i + 2:e].lstrip("/!<").strip()
+            if run and run[2] == line - 1:
+                run[1].append(body)
+                run[2] = line
+            else:
+                run = [line, [body], line]
+                out.append(run)
+            i = e
+        elif text.startswith("/*", i):
+            e = text.find("*/", i)
+            e = n if e < 0 else e
+            raw = text[i + 2:e]
+            rows = [r.strip().lstrip("*").strip() for r in raw.split("\n")]
+            out.append([line, rows, line])
+            line += raw.count("\n")
+            i = e + 2
+        else:
+            i += 1
+    for first, rows, _ in out:
+        para = []
+        for k, r in enumerate(rows + [""]):
+            if not r or r.startswith(("- ", "* ", "|", "    ")):
+                if para:
+                    yield first + k - len(para), " ".join(para)
+                para = []
+            if r and not re.match(r"SPDX-", r):
+                para.append(r.lstrip("-* "))
+
+
+def comments_hash(text):
+    rows, first = [], 0
+    for k, l in enumerate(text.split("\n") + [""], 1):
+        m = re.match(r"\s*#+(?!!)\s?(.*)$", l)
+        if m and m[1].strip() and not re.match(r"\s{4,}", m[1]):
+            if not rows:
+                first = k
+            rows.append(m[1].strip())
+        else:
+            if rows:
+                yield first, " ".join(rows)
+            rows = []
+
+
+def paragraphs_md(text):
+    rows, first, code = [], 0, False
+    for k, l in enumerate(text.split("\n") + [""], 1):
+        if l.startswith("```"):
+            code = not code
+        if code or l.startswith("    ") or not l.strip() or l.startswith(("|", "#", "```", "<", "- ", "* ", "> ")) or re.match(r"\d+\. ", l):
+            if rows:
+                yield first, " ".join(rows)
+            rows = []
+            if not code and l.startswith("|"):
+                for cell in l.strip().strip("|").split("|"):
+                    if cell.strip(" -:"):
+                        yield k, cell.strip()
+                continue
+            if code or l.startswith(("    ", "```", "<")) or not l.strip():
+                continue
+            l = re.sub(r"^(#+|[-*>]|\d+\.) ", "", l)
+            if text.split("\n")[k - 1].startswith("#"):
+                yield k, l
+                continue
+            rows, first = [l.strip()], k
+        else:
+            if not rows:
+                first = k
+            rows.append(l.strip())
+
+
+def strings_c(text):
+    """(line, text) of each string literal that is prose: three words or more. Neighbouring literals are one."""
+    text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
+    text = re.sub(r'("(?:\\.|[^"\\\n])*")|//[^\n]*', lambda m: m[1] or "", text)
+    for m in re.finditer(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', text):
+        prose = re.sub(r'"\s*"', "", m[0])[1:-1]
+        prose = re.sub(r"%[-\w.*#]+", "X", re.sub(r"\\[nrt]", " ", prose))
+        if len(re.findall(r"(?<![\w/=<\"])[a-z]{2,}(?![\w/=<])", prose)) >= 3:
+            yield text.count("\n", 0, m.start()) + 1, prose
+
+
+def faults(text):
+    plain = re.sub(r"`[^`]*`|\"[^\"]{1,60}\"", "X", text)
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", plain)
+    plain = re.sub(r"https?://\S+|[\w./-]+\.(?:c|h|py|sh|md|conf|svg|png)\b|\w+_\w+(\(\))?", "X", plain)
+    plain = PHRASES.sub("X", plain)
+    sentences = re.split(r"(?<=[.!?:;])\s+", plain)
+    for s in sentences:
+        m = BEGIN.match(re.sub(r"^[-*\s(]+|^\*\*.*?\*\* ", "", s))
+        if m and not s.rstrip(")*").endswith("?") and not re.match(r"of course", m.string, re.I):
+            yield "begins", f"{m[0]}: {s[:60]}"
+        n = len(re.findall(r"[A-Za-z][\w'/-]*", s))
+        if n > LONG:
+            yield "long sentence", f"{n} words: {s[:60]}..."
+    for m in WORDS.finditer(plain):
+        instead = INSTEAD.get(m[0].lower())
+        yield "word", m[0] + (f" (write: {instead})" if instead else "")
+    n = len(re.findall(r"[A-Za-z][\w'/-]*", plain))
+    if n > PARA:
+        yield "long paragraph", f"{n} words: {plain[:60]}..."
+
+
+def readers(path):
+    if path.endswith((".c", ".h")):
+        return [comments_c] if path.startswith("test/") else [comments_c, strings_c]
+    if path.endswith(".md"):
+        return [paragraphs_md]
+    if path.endswith((".py", ".sh", ".conf", ".mk")) or os.path.basename(path) in ("Makefile", "configure"):
+        return [comments_hash]
+    return []
+
+
+def main():
+    files = subprocess.run(["git", "ls-files"] + sys.argv[1:], capture_output=True, text=True, check=True).stdout.split()
+    count = 0
+    for path in files:
+        if path.startswith("3rdparty/") or not os.path.isfile(path):
+            continue
+        for read in readers(path):
+            for line, text in read(open(path, encoding="utf-8", errors="replace").read()):
+                for kind, what in faults(text):
+                    count += 1
+                    print(f"{path}:{line}: {kind}: {what}")
+    if count:
+        print(f"check_english.py: {count} faults", file=sys.stderr)
+    sys.exit(1 if count else 0)
+
+
+main()
