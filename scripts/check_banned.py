@@ -25,10 +25,10 @@ ALLOWED = {
     "co": {"getaddrinfo", "getnameinfo", "waitpid", "poll", "pthread_cond_wait", "pthread_join",
            "epoll_wait", "nanosleep", "clock_nanosleep", "fsync", "sem_wait"},
     # The thread that writes the log.
-    "app/log/tank.c": {"poll", "sem_wait"},
+    "app/log/writer.c": {"poll", "sem_wait"},
     "base/must.c": {"abort"},
     # The end of the program: the coroutines of all workers are gone.
-    "app/crew.c": {"pthread_join"},
+    "app/worker_threads.c": {"pthread_join"},
     # To ignore one that may be on its way when its handler has gone.
     "co/watchdog.c": {"signal"},
     # No coroutines at all, on purpose.

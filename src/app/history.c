@@ -2,7 +2,7 @@
 /* history.c - the last hour of the server and of its streams. */
 #include "app/history.h"
 
-#include "app/api/gather.h"
+#include "app/api/collect.h"
 #include "base/must.h"
 #include "base/text.h"
 
@@ -66,18 +66,18 @@ static uint32_t kbps(uint64_t now, uint64_t before, co_usec lasts)
 }
 
 /* Without clients, the other workers are not asked: they may sleep. */
-static void take_figures(struct history *h, struct figures *f)
+static void take_counters(struct history *h, struct worker_counters *f)
 {
-    struct figures_of of = api_figures_of(h->of);
+    struct worker_counters_of of = api_counters_of(h->of);
 
-    figures_sum(&of, f);
+    worker_counters_sum(&of, f);
     if (f->streams == 0)
         return;
-    figures_refresh(&of);
-    figures_sum(&of, f);
+    worker_counters_refresh(&of);
+    worker_counters_sum(&of, f);
 }
 
-static void put_totals(struct history *h, uint32_t *v, const struct figures *f)
+static void put_totals(struct history *h, uint32_t *v, const struct worker_counters *f)
 {
     int64_t cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t in = 0, out = 0, clients = 0;
@@ -142,7 +142,7 @@ static struct stream *add(struct history *h, const char *name, uint32_t hash, ui
     return s;
 }
 
-static void put_stream(struct history *h, const struct gather_row *row, uint64_t step)
+static void put_stream(struct history *h, const struct collect_row *row, uint64_t step)
 {
     uint32_t hash = text_hash(row->name), *v;
     struct stream *s = find(h, row->name, hash);
@@ -174,16 +174,16 @@ static void forget(struct history *h, uint64_t step)
 
 static uint32_t put_streams(struct history *h, uint64_t step)
 {
-    struct gather g;
+    struct collect g;
     size_t live;
 
-    gather_streams(&g, h->of->env, false, PATIENCE);
+    collect_streams(&g, h->of->env, false, PATIENCE);
     live = g.live;
     for (size_t i = 0; i < live; i++) {
         put_stream(h, g.shown[i], step);
         co_yield_if_due();
     }
-    gather_free(&g);
+    collect_free(&g);
     return (uint32_t)live;
 }
 
@@ -209,11 +209,11 @@ static void make_room(struct history *h, uint64_t step)
 
 static void sample(struct history *h)
 {
-    struct figures *f = must(malloc(sizeof(*f)));
+    struct worker_counters *f = must(malloc(sizeof(*f)));
     uint64_t step;
     uint32_t v[HISTORY_TOTALS];
 
-    take_figures(h, f);
+    take_counters(h, f);
     step = (uint64_t)(co_clock() / STEP) + 1;
     if (step != h->newest) {
         put_totals(h, v, f);

@@ -2,16 +2,16 @@
 /* server.c - the server of the process: what it has at each worker, together. */
 #include "app/server.h"
 
-#include "app/crew.h"
+#include "app/worker_threads.h"
 #include "app/os/cores.h"
 #include "app/server_parts.h"
 #include "app/sinks.h"
 #include "base/must.h"
 #include "base/random_id.h"
 #include "session/guard.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/jwks_files.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 #include "sink/forward/forward.h"
 
 #include <stdlib.h>
@@ -24,13 +24,13 @@ struct server *server_new(struct conf *conf, const char *id)
     struct server *s;
 
     random_id(run, sizeof(run) - 1);
-    self.workers = n > 1 ? crew_workers_new(n) : NULL;
-    self.peers = peers_new((size_t)conf->max_connections);
+    self.workers = n > 1 ? worker_threads_table_new(n) : NULL;
+    self.peers = address_limits_new((size_t)conf->max_connections);
     self.guard = guard_new();
     s = server_make(&self);
     if (n > 1) {
-        peers_share(self.peers);
-        s->crew = crew_new(s);
+        address_limits_share(self.peers);
+        s->worker_threads = worker_threads_new(s);
     }
     return s;
 }
@@ -89,7 +89,7 @@ static err_t run_all(struct server *s)
 err_t server_listen(struct server *s)
 {
     struct server_next *next = NULL;
-    err_t err = s->crew ? crew_start(s->crew) : NULL;
+    err_t err = s->worker_threads ? worker_threads_start(s->worker_threads) : NULL;
 
     if (!err)
         err = server_datagram_listen(s); /* before offers of WebRTC come by HTTP */
@@ -147,18 +147,18 @@ void server_free(struct server *s)
     struct workers *workers = s->env.workers;
     struct peers *peers = s->env.peers;
     struct guard *guard = s->env.guard;
-    struct crew *crew = s->crew;
+    struct worker_threads *worker_threads = s->worker_threads;
 
-    if (crew)
-        crew_stop(crew);
+    if (worker_threads)
+        worker_threads_stop(worker_threads);
     else
         server_stop(s);
     server_unmake(s);
-    if (crew)
-        crew_free(crew, workers);
+    if (worker_threads)
+        worker_threads_free(worker_threads, workers);
     if (workers)
-        crew_workers_free(workers);
-    peers_free(peers);
+        worker_threads_table_free(workers);
+    address_limits_free(peers);
     guard_free(guard);
 }
 
@@ -174,7 +174,7 @@ struct workers *server_workers(const struct server *s)
     return s->env.workers;
 }
 
-struct figures_of server_figures(const struct server *s)
+struct worker_counters_of server_counters(const struct server *s)
 {
-    return api_figures_of(api_parts_of(s->api));
+    return api_counters_of(api_parts_of(s->api));
 }

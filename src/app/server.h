@@ -5,7 +5,7 @@
 #ifndef APP_SERVER_H
 #define APP_SERVER_H
 
-#include "app/figures.h"
+#include "app/worker_counters.h"
 #include "base/err.h"
 #include "conf/conf.h"
 
@@ -36,6 +36,6 @@ struct reload_report *server_reload_report(struct server *s);
 unsigned server_connections(const struct server *s); /* that are open, of the process */
 /* All workers of the process; NULL: there is one. */
 struct workers *server_workers(const struct server *s);
-struct figures_of server_figures(const struct server *s);
+struct worker_counters_of server_counters(const struct server *s);
 
 #endif

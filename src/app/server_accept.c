@@ -3,16 +3,16 @@
 #include "app/server_parts.h"
 
 #include "app/protocols.h"
-#include "app/server_room.h"
+#include "app/connection_reserve.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 
 #include <unistd.h>
 
 static void refuse(struct server *s)
 {
-    unsigned n = refusals_add(&s->env.refusals, REFUSAL_CONNECTIONS, co_now());
+    unsigned n = reject_counters_add(&s->env.reject_counters, REJECT_CONNECTIONS, co_now());
 
     if (n > 0 && (int)workers_connections(&s->env) < s->env.conf->max_connections)
         log_warn("refused %u connections: of %ld descriptors few are left, raise ulimit -n", n,
@@ -25,26 +25,26 @@ static void refuse(struct server *s)
 /* Those that are here go on with what is left. */
 static void refuse_for_memory(struct server *s)
 {
-    unsigned n = refusals_add(&s->env.refusals, REFUSAL_MEMORY, co_now());
+    unsigned n = reject_counters_add(&s->env.reject_counters, REJECT_MEMORY, co_now());
 
     if (n > 0)
         log_warn("refused %u connections: the system has no more memory for us", n);
 }
 
-static enum server_room room_for(struct server *s, const struct listeners_guest *guest)
+static enum connection_reserve room_for(struct server *s, const struct listeners_guest *guest)
 {
     const struct server_use use = {
         .taken = (int)workers_connections(&s->env), .fd = guest->fd, .files = s->files,
         .api = services_reserve(guest->services),
-        .local = !guest->proxied && server_room_is_local(guest->peer),
+        .local = !guest->proxied && connection_reserve_is_local(guest->peer),
     };
-    enum server_room room = server_room_find(s->env.conf, &use);
+    enum connection_reserve room = connection_reserve_find(s->env.conf, &use);
 
-    if (room == SERVER_ROOM_NONE) {
+    if (room == CONNECTION_RESERVE_NONE) {
         refuse(s);
     } else if (!mem_left()) {
         refuse_for_memory(s);
-        room = SERVER_ROOM_NONE;
+        room = CONNECTION_RESERVE_NONE;
     }
     return room;
 }
@@ -58,15 +58,15 @@ static bool is_balancer(const struct server *s, const struct listeners_guest *gu
 void server_accept(void *server, const struct listeners_guest *guest)
 {
     struct server *s = server;
-    struct peers_place place = { 0 };
-    enum server_room room = room_for(s, guest);
-    struct protocol_guest to = { .fd = guest->fd, .proxied = guest->proxied,
-                                 .reserved = room == SERVER_ROOM_RESERVED };
+    struct address_slot place = { 0 };
+    enum connection_reserve room = room_for(s, guest);
+    struct protocol_accepted to = { .fd = guest->fd, .proxied = guest->proxied,
+                                 .reserved = room == CONNECTION_RESERVE_RESERVED };
     enum protocol_id who;
     err_t err;
 
-    if (room == SERVER_ROOM_NONE ||
-        (!is_balancer(s, guest) && !session_place_take(&s->env, &place, guest->peer))) {
+    if (room == CONNECTION_RESERVE_NONE ||
+        (!is_balancer(s, guest) && !address_slot_take(&s->env, &place, guest->peer))) {
         (void)close(guest->fd);
         return;
     }
@@ -74,5 +74,5 @@ void server_accept(void *server, const struct listeners_guest *guest)
     err = protocols[who]->accept(&s->env, &to, &place);
     if (err)
         log_end("accept", &err);
-    session_place_leave(&place);
+    address_slot_leave(&place);
 }

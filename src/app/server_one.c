@@ -9,7 +9,7 @@
 #include "app/os/memory.h"
 #include "app/protocols.h"
 #include "app/sinks.h"
-#include "app/upkeep/upkeep.h"
+#include "app/watch/watch.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -22,7 +22,7 @@
 #include "session/clients.h"
 #include "session/hooks.h"
 #include "session/jwks_files.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 #include "session/tokens.h"
 #include "vod/vod.h"
 
@@ -90,7 +90,7 @@ static void make_api(struct server *s)
 {
     const struct api_parts parts = {
         .env = &s->env, .mux = s->http.mux, .machine = &s->machine, .reload = &s->reload,
-        .sink = find_sink, .connections = connections, .arg = s, .upkeep = s->upkeep,
+        .sink = find_sink, .connections = connections, .arg = s, .watch = s->watch,
         .history = s->history,
     };
 
@@ -132,7 +132,7 @@ static void make_env(struct server *s, const struct server_self *self)
                                .on_publish = on_publish, .on_unpublish = on_unpublish,
                                .on_wanted = on_wanted };
     s->env.messages = &s->messages;
-    s->env.refusals.all = self->workers ? &self->workers->refused : NULL;
+    s->env.reject_counters.all = self->workers ? &self->workers->refused : NULL;
     memory_apply(&s->env);
     s->env.clients = clients_new(s->env.streams, s->id);
     s->env.hooks = hooks_new(&s->env);
@@ -156,7 +156,7 @@ struct server *server_make(const struct server_self *self)
     mount(s);
     s->listeners = listeners_new(server_accept, s);
     if (s->env.worker == 0) {
-        s->upkeep = upkeep_new(&s->env, &s->tls);
+        s->watch = watch_new(&s->env, &s->tls);
         s->history = history_new();
     }
     make_api(s);
@@ -183,29 +183,29 @@ static err_t watch_certificates(void *arg)
 void server_sample(struct session_env *env)
 {
     struct server *s = env->arg;
-    struct figures_of figures = api_figures_of(api_parts_of(s->api));
+    struct worker_counters_of worker_counters = api_counters_of(api_parts_of(s->api));
 
-    figures_publish(&figures);
+    worker_counters_publish(&worker_counters);
 }
 
-static err_t take_figures(void *arg)
+static err_t take_counters(void *arg)
 {
     struct server *s = arg;
     co_usec due = 0;
     err_t err = NULL;
 
     do {
-        struct figures_of figures = api_figures_of(api_parts_of(s->api));
+        struct worker_counters_of worker_counters = api_counters_of(api_parts_of(s->api));
         bool now = co_now() >= due;
 
-        figures_sample(&figures);
+        worker_counters_sample(&worker_counters);
         if (now && s->env.worker == 0)
             machine_sample(&s->machine, &s->env.conf->stats);
         if (now)
             due = co_now() + co_to_second(FIGURES, co_now());
-        if (now || session_room_is_bound(s->env.conf))
+        if (now || session_bandwidth_is_limited(s->env.conf))
             clients_sample(s->env.clients);
-        session_room_tell(&s->env);
+        session_bandwidth_report(&s->env);
         memory_share(&s->env);
     } while (!(err = co_sleep(co_to_second(FIGURES_BOUND, co_now()))));
     return err;
@@ -213,15 +213,15 @@ static err_t take_figures(void *arg)
 
 err_t server_run(struct server *s)
 {
-    err_t err = co_go(&s->helpers, "figures", take_figures, s);
+    err_t err = co_go(&s->helpers, "figures", take_counters, s);
 
     if (!err)
         err = co_go(&s->helpers, "certificates", watch_certificates, s);
     if (!err && s->env.worker == 0) /* there is one in the process */
         err = co_go(&s->helpers, "heartbeat", heartbeat_run,
                     (void *)(uintptr_t)api_parts_of(s->api));
-    if (!err && s->upkeep)
-        err = co_go(&s->helpers, "upkeep", upkeep_run, s->upkeep);
+    if (!err && s->watch)
+        err = co_go(&s->helpers, "upkeep", watch_run, s->watch);
     if (!err && s->history)
         err = co_go(&s->helpers, "history", history_run, s->history);
     if (!err)
@@ -286,7 +286,7 @@ void server_apply(struct session_env *env, void *next)
     if (err)
         log_end("reload: sockets for datagrams", &err);
     listeners_apply(s->listeners, n->plan, env->worker);
-    upkeep_wake(s->upkeep);
+    watch_wake(s->watch);
 }
 
 /* ---- ended */
@@ -312,7 +312,7 @@ void server_unmake(struct server *s)
     vod_free(s->env.vod);
     http_mux_free(s->http.mux);
     api_free(s->api);
-    upkeep_free(s->upkeep);
+    watch_free(s->watch);
     history_free(s->history);
     hooks_free(s->env.hooks);
     tokens_free(s->env.tokens);

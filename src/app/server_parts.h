@@ -20,7 +20,7 @@ struct server { /* all of it belongs to the worker's thread */
     char run[SERVER_RUN]; /* tells this run of the server from all others */
     struct machine machine;
     struct reload_report reload;
-    struct upkeep *upkeep;   /* of the first worker; else NULL, as */
+    struct watch *watch;   /* of the first worker; else NULL, as */
     struct history *history;
     struct api *api;
     struct http_service http;
@@ -30,7 +30,8 @@ struct server { /* all of it belongs to the worker's thread */
     struct sinks *sinks;
     struct co_group connections;
     long files; /* descriptors that we may have; 0: nobody knows */
-    struct crew *crew; /* of the first worker: the threads of the others; NULL: there are none */
+    struct worker_threads
+        *worker_threads; /* of the first worker: the threads of the others; NULL: there are none */
 };
 
 /* Who it is, and which worker: 0 without `workers`, which are borrowed. */

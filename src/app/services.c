@@ -73,7 +73,7 @@ bool services_reserve(unsigned which)
 }
 
 enum protocol_id services_guest(unsigned which, const struct services_tls *t,
-                                struct protocol_guest *guest)
+                                struct protocol_accepted *guest)
 {
     enum protocol_id first = PROTOCOLS;
 

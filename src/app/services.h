@@ -40,6 +40,6 @@ bool services_reserve(unsigned which);
 /* By which endpoints it came, and its TLS; gives the protocol whose accept() gets it: where two
  * share a port, the one that may find that it speaks the other. */
 enum protocol_id services_guest(unsigned which, const struct services_tls *t,
-                                struct protocol_guest *guest);
+                                struct protocol_accepted *guest);
 
 #endif

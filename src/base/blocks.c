@@ -19,7 +19,7 @@ static size_t size_of(const struct block *p)
 
 /* ------------------------------------------------------------ the shop */
 
-static struct block *take(struct block_shop *s)
+static struct block *take(struct block_pool *s)
 {
     struct block *p = s->first;
 
@@ -30,20 +30,20 @@ static struct block *take(struct block_shop *s)
     return p;
 }
 
-void block_shop_sweep(struct block_shop *s)
+void block_pool_sweep(struct block_pool *s)
 {
     for (unsigned i = s->least; i > 0; i--)
         free(take(s));
     s->least = s->n;
 }
 
-void block_shop_free(struct block_shop *s)
+void block_pool_free(struct block_pool *s)
 {
     while (s->n > 0)
         free(take(s));
 }
 
-static struct block *new_block(struct block_shop *s, size_t cap)
+static struct block *new_block(struct block_pool *s, size_t cap)
 {
     struct block *p = s && cap == BLOCK_SIZE && s->n > 0 ? take(s) : mem_try(sizeof(*p) + cap);
 
@@ -57,7 +57,7 @@ static struct block *new_block(struct block_shop *s, size_t cap)
     return p;
 }
 
-static void free_block(struct block_shop *s, struct block *p)
+static void free_block(struct block_pool *s, struct block *p)
 {
     if (s && s->used)
         *s->used -= size_of(p);
@@ -123,7 +123,7 @@ static void empty(struct blocks *b)
     stand(b);
 }
 
-void blocks_init(struct blocks *b, size_t limit, struct block_shop *shop)
+void blocks_init(struct blocks *b, size_t limit, struct block_pool *shop)
 {
     *b = (struct blocks){ .limit = limit, .step = STEP_MIN, .shop = shop };
     wr_init(&b->w, limit);

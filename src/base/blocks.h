@@ -29,15 +29,15 @@ struct block {
 
 /* Where blocks come from and go to: used ones are kept for others. To malloc they are large, and
  * their pages would go back to the system and come again cleared. */
-struct block_shop {
+struct block_pool {
     struct block *first;
     unsigned n, most; /* blocks that are kept, of BLOCK_SIZE each */
-    unsigned least;   /* how many were there all the time since block_shop_sweep() */
+    unsigned least;   /* how many were there all the time since block_pool_sweep() */
     size_t *used;     /* counts the bytes of all blocks that are in use; or NULL */
 };
 
-void block_shop_sweep(struct block_shop *s); /* frees what nobody needed since the last time */
-void block_shop_free(struct block_shop *s);  /* all that it keeps */
+void block_pool_sweep(struct block_pool *s); /* frees what nobody needed since the last time */
+void block_pool_free(struct block_pool *s);  /* all that it keeps */
 
 struct blocks {
     struct wr w;         /* writes to the last block */
@@ -45,11 +45,11 @@ struct blocks {
     size_t before;       /* bytes in all blocks but the last */
     size_t memory;       /* what all take */
     size_t limit, step;  /* step: size of the next block */
-    struct block_shop *shop;
+    struct block_pool *shop;
 };
 
 /* The shop may be NULL, and else must live as long as the blocks. */
-void blocks_init(struct blocks *b, size_t limit, struct block_shop *shop);
+void blocks_init(struct blocks *b, size_t limit, struct block_pool *shop);
 void blocks_free(struct blocks *b); /* it is empty then, and as after init */
 static inline size_t blocks_len(const struct blocks *b)
 {

@@ -127,7 +127,7 @@ void err_hide(err_t err, const char *secret);
 
 void err_free(err_t *err);
 /* Errors alive now: tests assert 0 in their teardown. Made by this thread less freed by it; where
- * there are several it is the sum over them that counts (app/figures.h). */
+ * there are several it is the sum over them that counts (app/worker_counters.h). */
 long err_live(void);
 
 err_t err_new_at(const char *file, int line, const char *func, enum err_code code,

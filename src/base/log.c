@@ -254,7 +254,7 @@ static bool may_write(struct log_budget *b, int64_t now)
 {
     const struct log_rate one = rate_of(&rules.one);
 
-    if (b->who != LOG_STRANGERS && !log_budget_take(&b->full_at, &one, now)) {
+    if (b->who != LOG_UNTRUSTED_ALL && !log_budget_take(&b->full_at, &one, now)) {
         b->left_out++;
         return false;
     }
@@ -321,7 +321,7 @@ static void log_crowds(void)
     put_report("-");
 }
 
-static void log_strangers(void)
+static void log_untrusted(void)
 {
     if (strangers.left_out == 0 || !log_enabled(LOG_WARN))
         return;
@@ -334,7 +334,7 @@ static void log_strangers(void)
 
 void log_report_left_out(void)
 {
-    log_strangers();
+    log_untrusted();
     log_crowds();
 }
 
@@ -396,7 +396,7 @@ static bool take(struct log_budget *b, enum log_level level)
     if (b && !may_write(b, now))
         return false;
     if (strangers.left_out && now - strangers.told_at > TELL_AGAIN)
-        log_strangers();
+        log_untrusted();
     if (crowds.left_out && now - crowds.told_at > TELL_AGAIN)
         log_crowds();
     if (b && b->left_out)

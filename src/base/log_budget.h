@@ -19,9 +19,9 @@ enum { LOG_UNIT = 200 }; /* bytes of a line that costs one unit */
 
 enum log_who {
     LOG_OURS,      /* no limit */
-    LOG_STRANGER,  /* a connection that neither publishes nor plays: its own budget and theirs */
+    LOG_UNTRUSTED,  /* a connection that neither publishes nor plays: its own budget and theirs */
     LOG_CLIENT,    /* a publisher or player: its own budget, its address's, that of all clients */
-    LOG_STRANGERS, /* work for many strangers: the budget of all strangers */
+    LOG_UNTRUSTED_ALL, /* work for many strangers: the budget of all strangers */
 };
 
 /* Of one connection; begins zeroed. */

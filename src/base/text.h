@@ -87,7 +87,7 @@ uint32_t text_hash(const char *text);
 /* ---- names with a star at the end: it stands for whatever follows. */
 
 /* Is it that text, or does it begin with what is before the star? */
-static inline bool star_is_for(const char *pattern, const char *text)
+static inline bool wildcard_matches(const char *pattern, const char *text)
 {
     size_t n = strlen(pattern);
 

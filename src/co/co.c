@@ -10,8 +10,8 @@
 #include "base/container_of.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "co/holds.h"
-#include "co/pulse.h"
+#include "co/stalls.h"
+#include "co/sched_stats.h"
 #include "co/ticker.h"
 
 #include <assert.h>
@@ -124,7 +124,7 @@ void co_fini(void)
 
     assert(co_current == &primordial && live == 0);
     co_timer_cancel(&primordial.timer);
-    co_holds_stop();
+    co_stalls_stop();
     ticker_end();
     hide();
     (void)st_cond_destroy(never);
@@ -191,7 +191,7 @@ static void *run(void *arg)
     else
         err_free(&err);
     co_timer_cancel(&co->timer);
-    co_holds_end(); /* while it has its name and may say something */
+    co_stalls_end(); /* while it has its name and may say something */
     log_forget(&co->lines);
     err_free(&co->why);
     leave(co);
@@ -512,11 +512,11 @@ void co_stack_trim(void)
         (void)madvise((void *)low, end - low, MADV_DONTNEED);
 }
 
-_Static_assert((int)CO_NEAR == (int)ST_NEAR, "one is the other");
+_Static_assert((int)CO_PREFETCH == (int)ST_NEAR, "one is the other");
 
-void co_near(unsigned n, const void *p, size_t size)
+void co_prefetch(unsigned n, const void *p, size_t size)
 {
-    if (co_current && n < CO_NEAR)
+    if (co_current && n < CO_PREFETCH)
         st_near((int)n, p, size);
 }
 
@@ -540,9 +540,9 @@ unsigned long co_switches(void)
     return st_switch_count;
 }
 
-void co_pulse(struct co_pulse *out)
+void co_sched_stats(struct co_sched_stats *out)
 {
-    *out = (struct co_pulse){ &st_switch_count, &st_look_count, &st_in_idle,
+    *out = (struct co_sched_stats){ &st_switch_count, &st_look_count, &st_in_idle,
                               ticker_quiet() };
 }
 

@@ -164,12 +164,12 @@ void co_stack_trim(void);
 
 /* The coroutine that calls touches so much at p whenever it goes on: it is fetched into the cache
  * while others run. p is not read, so it may be freed at any time; NULL takes it back. */
-enum { CO_NEAR = 2 };
-void co_near(unsigned n, const void *p, size_t size);
+enum { CO_PREFETCH = 2 };
+void co_prefetch(unsigned n, const void *p, size_t size);
 
 unsigned co_waits(void); /* how often the coroutine that calls has waited so far */
 long co_live(void); /* coroutines alive now: tests assert 0 */
-bool co_is_idle(void); /* the scheduler waits in the kernel; for other threads: co/pulse.h */
+bool co_is_idle(void); /* the scheduler waits in the kernel; for other threads: co/sched_stats.h */
 unsigned long co_switches(void); /* of the thread from one to another, so far */
 
 /* Timers: a hashed wheel of 4 ms ticks, O(1) to set and to cancel, for the many waits that are

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* notify.h - wake a coroutine from another thread or from a signal handler. */
-#ifndef CO_OS_NOTIFY_H
-#define CO_OS_NOTIFY_H
+#ifndef CO_NOTIFY_H
+#define CO_NOTIFY_H
 
 #include "base/err.h"
 #include "co/co.h"

@@ -84,7 +84,7 @@ static struct pool {
     [CO_POOL_TLS] = POOL,
     [CO_POOL_VOD] = POOL,
     [CO_POOL_KEY] = POOL,
-    [CO_POOL_SOUND] = POOL,
+    [CO_POOL_AUDIO] = POOL,
 };
 
 /* Name (in top and perf) and nice value of each pool's threads. Jobs that players and connections
@@ -101,7 +101,7 @@ static const struct rank {
     [CO_POOL_TLS] = { "srs-tls", 0 },
     [CO_POOL_VOD] = { "srs-vod", 0 },
     [CO_POOL_KEY] = { "srs-key", 10 },
-    [CO_POOL_SOUND] = { "srs-sound", 5 },
+    [CO_POOL_AUDIO] = { "srs-sound", 5 },
 };
 
 static void take_rank(const struct rank *r)

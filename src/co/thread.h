@@ -24,7 +24,7 @@
  * schedulers. */
 enum co_pool {
     CO_POOL_DNS, CO_POOL_FILE, CO_POOL_DISK, CO_POOL_STORE, CO_POOL_TLS, CO_POOL_VOD, CO_POOL_KEY,
-    CO_POOL_SOUND, CO_POOLS,
+    CO_POOL_AUDIO, CO_POOLS,
 };
 
 /* Names wait for others' servers, not for a processor: they have more threads. The schedulers of

@@ -45,7 +45,7 @@ static _Thread_local struct {
 } load;
 
 static _Thread_local co_usec slice = SLICE; /* how long one may have the thread while others wait */
-static _Thread_local bool gather_always;
+static _Thread_local bool collect_always;
 static _Thread_local struct co_lateness lateness;
 static _Thread_local struct co_timer clock_timer;
 
@@ -259,13 +259,13 @@ static void sample_load(co_usec now)
     load.used = used;
     if (load.permille >= BATCH_ABOVE)
         st_batch_usec = BATCH;
-    else if (load.permille < BATCH_BELOW && !gather_always)
+    else if (load.permille < BATCH_BELOW && !collect_always)
         st_batch_usec = 0;
 }
 
 void co_gather_always(void)
 {
-    gather_always = true;
+    collect_always = true;
     st_batch_usec = BATCH;
 }
 

@@ -258,7 +258,7 @@ void co_trace_init(void)
     (void)dl_iterate_phdr(on_module, NULL);
 }
 
-void co_words_add(struct co_words *w, const char *s)
+void co_text_add(struct co_text *w, const char *s)
 {
     while (*s && w->n + 1 < w->size)
         w->buf[w->n++] = *s++;
@@ -266,7 +266,7 @@ void co_words_add(struct co_words *w, const char *s)
         w->buf[w->n] = '\0';
 }
 
-void co_words_number(struct co_words *w, uintptr_t v, unsigned base)
+void co_text_number(struct co_text *w, uintptr_t v, unsigned base)
 {
     char digits[24], *p = digits + sizeof(digits) - 1;
 
@@ -275,8 +275,8 @@ void co_words_number(struct co_words *w, uintptr_t v, unsigned base)
         *--p = "0123456789abcdef"[v % base];
         v /= base;
     } while (v);
-    co_words_add(w, base == 16 ? "0x" : "");
-    co_words_add(w, p);
+    co_text_add(w, base == 16 ? "0x" : "");
+    co_text_add(w, p);
 }
 
 static const ElfW(Sym) *find_symbol(const struct module *m, uintptr_t offset)
@@ -291,7 +291,7 @@ static const ElfW(Sym) *find_symbol(const struct module *m, uintptr_t offset)
     return NULL;
 }
 
-static void add_name(struct co_words *t, uintptr_t pc)
+static void add_name(struct co_text *t, uintptr_t pc)
 {
     for (int i = 0; i < module_count; i++) {
         const struct module *m = &modules[i];
@@ -300,22 +300,22 @@ static void add_name(struct co_words *t, uintptr_t pc)
         if (pc < m->base || pc >= m->end)
             continue;
         s = find_symbol(m, pc - m->base);
-        co_words_add(t, s ? m->strings + s->st_name : m->name);
-        co_words_add(t, "+");
-        co_words_number(t, pc - m->base - (s ? s->st_value : 0), 16);
+        co_text_add(t, s ? m->strings + s->st_name : m->name);
+        co_text_add(t, "+");
+        co_text_number(t, pc - m->base - (s ? s->st_value : 0), 16);
         return;
     }
-    co_words_number(t, pc, 16);
+    co_text_number(t, pc, 16);
 }
 
 size_t co_trace_text(const uintptr_t *pc, int n, char *buf, size_t size)
 {
-    struct co_words t = { buf, size, 0 };
+    struct co_text t = { buf, size, 0 };
 
-    co_words_add(&t, "");
+    co_text_add(&t, "");
     for (int i = 0; i < n; i++) {
         if (i > 0)
-            co_words_add(&t, " < ");
+            co_text_add(&t, " < ");
         add_name(&t, pc[i]);
     }
     return t.n;

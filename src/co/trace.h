@@ -20,12 +20,12 @@ void co_trace_init(void);
 int co_trace_from(const void *ucontext, uintptr_t *pc, int max);
 
 /* Text that a signal handler writes, cut where its room ends. Numbers of base 10, or 16 with 0x. */
-struct co_words {
+struct co_text {
     char *buf;
     size_t size, n;
 };
-void co_words_add(struct co_words *w, const char *s);
-void co_words_number(struct co_words *w, uintptr_t v, unsigned base);
+void co_text_add(struct co_text *w, const char *s);
+void co_text_number(struct co_text *w, uintptr_t v, unsigned base);
 
 /* "rtmp_read+0x1f < libc.so.6+0x11d2f < 0x7f12"; returns the length, less than size. */
 size_t co_trace_text(const uintptr_t *pc, int n, char *buf, size_t size);

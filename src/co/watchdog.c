@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/notify.h"
-#include "co/pulse.h"
+#include "co/sched_stats.h"
 #include "co/ticker.h"
 #include "co/trace.h"
 
@@ -37,7 +37,7 @@ struct watched {
     struct watched *next; /* under the lock, as what the looker notes of it: */
     pthread_t thread;
     clockid_t cpu;
-    struct co_pulse pulse;
+    struct co_sched_stats pulse;
     unsigned long seen; /* looks for events */
     co_usec began, began_cpu;
     bool asked;
@@ -98,7 +98,7 @@ static void on_ask(int sig, siginfo_t *info, void *ucontext)
 static bool its_all_quiet(void)
 {
     for (const struct watched *w = dog.first; w; w = w->next) {
-        if (!co_pulse_quiet(&w->pulse) || !co_pulse_idle(&w->pulse))
+        if (!co_sched_stats_quiet(&w->pulse) || !co_sched_stats_idle(&w->pulse))
             return false;
     }
     return true;
@@ -123,7 +123,7 @@ static bool its_next_look(void)
 
 static void its_begin(struct watched *w, co_usec now)
 {
-    w->seen = co_pulse_looks(&w->pulse);
+    w->seen = co_sched_stats_polls(&w->pulse);
     w->began = now;
     w->began_cpu = clock_us(w->cpu);
     w->asked = false;
@@ -133,7 +133,7 @@ static void its_look_at(struct watched *w, co_usec now, bool late)
 {
     co_usec limit = atomic_load(&dog.limit);
 
-    if (co_pulse_looks(&w->pulse) != w->seen || co_pulse_idle(&w->pulse) || late) {
+    if (co_sched_stats_polls(&w->pulse) != w->seen || co_sched_stats_idle(&w->pulse) || late) {
         /* it looked; or we were not run ourselves, so nothing can be said */
         its_begin(w, now);
     } else if (!w->asked && limit > 0 && now - w->began >= limit) {
@@ -240,7 +240,7 @@ err_t co_watchdog_join(void)
     }
     w->thread = pthread_self();
     (void)pthread_getcpuclockid(w->thread, &w->cpu);
-    co_pulse(&w->pulse);
+    co_sched_stats(&w->pulse);
     its_begin(w, co_clock());
     atomic_store(&own, w);
     (void)sigemptyset(&ask);

@@ -98,7 +98,7 @@ static void warn_off(const struct builder *b, const struct conf_row *row, const 
     const struct conf_node *line = waits(in);
     char text[256], env[128];
 
-    if (!on || (row->flags & CONF_LATER) || !is_off(row->block, base) ||
+    if (!on || (row->flags & CONF_NOT_APPLIED) || !is_off(row->block, base) ||
         (in->node && conf_node_find(in->node, "enabled")) ||
         env_of(b, on, in, env, sizeof(env)) || (!line && !*in->from_env))
         return;
@@ -171,7 +171,7 @@ static err_t leaf(struct builder *b, const struct conf_row *row, const struct pl
     ctx.where = where;
     if (env || node) {
         *at->from_env |= env != NULL;
-        if ((row->flags & CONF_LATER) && !(env && (row->flags & CONF_QUIET)))
+        if ((row->flags & CONF_NOT_APPLIED) && !(env && (row->flags & CONF_QUIET)))
             warn_later(b, row, env ? NULL : node);
     }
     if (env) {
@@ -216,7 +216,7 @@ static err_t one_block(struct builder *b, const struct conf_row *row, const stru
     const struct place in = inside(b, at, row, node, &env);
     err_t err = fill(b, row->block, &in, base + row->offset);
 
-    if (!err && (row->flags & CONF_LATER) && (node || env) &&
+    if (!err && (row->flags & CONF_NOT_APPLIED) && (node || env) &&
         !is_off(row->block, base + row->offset))
         warn_later(b, row, env ? NULL : node);
     if (!err)
@@ -250,7 +250,7 @@ static err_t many_blocks(struct builder *b, const struct conf_row *row, const st
         set_name(b, c, item);
         in = inside(b, at, row, c, &env);
         err = fill(b, row->block, &in, item);
-        if (!err && (row->flags & CONF_LATER) && !is_off(row->block, item))
+        if (!err && (row->flags & CONF_NOT_APPLIED) && !is_off(row->block, item))
             warn_later(b, row, c);
         if (!err)
             warn_off(b, row, &in, item);

@@ -13,14 +13,14 @@ static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 
 static err_t check_key(const struct conf_list *line)
 {
-    const char *star;
+    const char *wildcard;
 
     if (line->n != 2 || !*line->v[1])
         return err_new(ERR_CONF, "key takes two words: app/stream and the key");
-    star = strchr(line->v[0], '*');
-    if (star && star[1])
+    wildcard = strchr(line->v[0], '*');
+    if (wildcard && wildcard[1])
         return err_new(ERR_CONF, "key %.60s: a * stands at the end", line->v[0]);
-    if (!star && !strchr(line->v[0], '/'))
+    if (!wildcard && !strchr(line->v[0], '/'))
         return err_new(ERR_CONF, "key %.60s: it is no app/stream", line->v[0]);
     if (line->v[1][strspn(line->v[1], plain)])
         return err_new(ERR_CONF, "key of %.60s: letters, digits and - . _ ~ only, as it is part "

@@ -156,7 +156,7 @@ struct conf_limits {
     int hls_address_sessions;  /* of one address; 0: no limit */
     int api_reserve;           /* connections beyond max_connections for the API alone */
     int64_t disk_free;         /* bytes that recordings and segments leave; 0: none */
-    int log_lines, log_strangers; /* a second, of one connection and of all strangers; 0: any */
+    int log_lines, log_untrusted; /* a second, of one connection and of all strangers; 0: any */
     int log_address; /* of all clients of an address */
 };
 

@@ -40,7 +40,7 @@ enum conf_kind {
 };
 
 enum conf_flag {
-    CONF_LATER  = 1,  /* understood, but nothing applies it yet */
+    CONF_NOT_APPLIED  = 1,  /* understood, but nothing applies it yet */
     CONF_NO_ENV = 2,  /* not from the environment; for a block: nothing in it */
     CONF_CLAMP  = 4,  /* out of limits: the nearest limit, and a warning */
     CONF_RESET  = 8,  /* out of limits: the default, and a warning */

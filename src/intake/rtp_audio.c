@@ -21,7 +21,7 @@ enum { RECENT = 128 }; /* packets of 20 ms */
 #define LINGER CO_SECONDS(10)
 
 struct intake_audio {
-    struct sound_lane *lane; /* NULL: nobody reads */
+    struct transcoder *lane; /* NULL: nobody reads */
     co_usec read_at;         /* when somebody did; 0: never */
     bool configured;         /* the configuration is in the log */
     bool has_key;
@@ -39,7 +39,7 @@ static void forget_first(struct intake_audio *s)
     s->n--;
 }
 
-static void keep(struct rtp_intake *r, const struct sound_in *in)
+static void keep(struct rtp_intake *r, const struct audio_in *in)
 {
     struct intake_audio *s = r->sound;
     struct av_packet *pkt = rtp_intake_packet(r, AV_OPUS, in->data, in->size, false);
@@ -57,11 +57,11 @@ static void give_recent(struct intake_audio *s)
 {
     for (; s->n > 0; forget_first(s)) {
         const struct av_packet *pkt = s->recent[s->first];
-        const struct sound_in in = { .codec = AV_OPUS, .time = pkt->dts, .data = pkt->data,
+        const struct audio_in in = { .codec = AV_OPUS, .time = pkt->dts, .data = pkt->data,
                                      .size = pkt->size };
 
         if (s->lane && (!s->has_key || pkt->dts >= s->key))
-            sound_lane_put(s->lane, &in);
+            transcoder_put(s->lane, &in);
     }
 }
 
@@ -75,7 +75,7 @@ static void push(struct rtp_intake *r, const uint8_t *data, size_t size, bool co
         intake_push(r->src, pkt, ticks);
 }
 
-static void on_frame(void *arg, const struct sound_out *out)
+static void on_frame(void *arg, const struct audio_out *out)
 {
     struct rtp_intake *r = arg;
 
@@ -85,12 +85,12 @@ static void on_frame(void *arg, const struct sound_out *out)
 
 static void open_lane(struct rtp_intake *r)
 {
-    const struct sound_lane_opts opts = {
+    const struct transcoder_opts opts = {
         .group = r->opts.sounds, .name = live_source_name(r->src), .to = AV_AAC,
         .bitrate = r->opts.aac_bitrate, .on_frame = on_frame, .arg = r,
     };
 
-    r->sound->lane = sound_lane_open(&opts);
+    r->sound->lane = transcoder_open(&opts);
     give_recent(r->sound);
 }
 
@@ -106,7 +106,7 @@ static bool is_wanted(struct rtp_intake *r, co_usec now)
 static void configure(struct rtp_intake *r, int64_t ticks)
 {
     if (!r->sound->configured)
-        push(r, sound_aac_config, SOUND_AAC_CONFIG, true, ticks);
+        push(r, audio_aac_config, AUDIO_AAC_CONFIG, true, ticks);
     r->sound->configured = true;
 }
 
@@ -120,9 +120,9 @@ bool rtp_intake_audio_open(struct rtp_intake *r, struct intake_track *t)
         return false;
     r->sound = must(calloc(1, sizeof(*r->sound)));
     t->as = AV_AAC;
-    t->channels = SOUND_CHANNELS;
+    t->channels = AUDIO_CHANNELS;
     t->described = true;
-    err = av_info_parse(&t->info, AV_AAC, sound_aac_config, SOUND_AAC_CONFIG);
+    err = av_info_parse(&t->info, AV_AAC, audio_aac_config, AUDIO_AAC_CONFIG);
     err_free(&err);
     return true;
 }
@@ -138,7 +138,7 @@ void rtp_intake_audio_key(struct rtp_intake *r, int64_t ticks)
 void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64_t ticks,
                           co_usec now)
 {
-    const struct sound_in in = { .codec = AV_OPUS, .time = ticks, .data = f->data,
+    const struct audio_in in = { .codec = AV_OPUS, .time = ticks, .data = f->data,
                                  .size = f->size };
     struct intake_audio *s = r->sound;
 
@@ -151,12 +151,12 @@ void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64
     if (!s->lane)
         open_lane(r);
     if (s->lane)
-        sound_lane_put(s->lane, &in);
+        transcoder_put(s->lane, &in);
 }
 
 void rtp_intake_audio_stop(struct rtp_intake *r)
 {
-    sound_lane_close(r->sound->lane);
+    transcoder_close(r->sound->lane);
     r->sound->lane = NULL;
 }
 

@@ -7,7 +7,7 @@
 #include "format/rtp/dts.h"
 #include "intake/rtp.h"
 #include "proto/rtp/align.h"
-#include "sound/lane/lane.h"
+#include "audio/transcoder/transcoder.h"
 
 struct intake_came {
     int64_t ticks;

@@ -13,7 +13,7 @@ enum { VIDEO, AUDIO, TRACKS };
 
 /* So long, and so many packets, sound waits for a picture that the tables promise: what is made of
  * a stream (metadata, lists, files) tells of both then. */
-#define WITHOUT_PICTURE AV_MS(2000)
+#define WITHOUT_VIDEO AV_MS(2000)
 enum { EARLY_MAX = 128 };
 
 struct early {
@@ -133,13 +133,13 @@ static struct av_packet *packet_of(struct ts_intake *t, const struct ts_frame *f
     return pkt;
 }
 
-static bool waits_for_picture(struct ts_intake *t, const struct ts_frame *f)
+static bool waits_for_video(struct ts_intake *t, const struct ts_frame *f)
 {
     int64_t since = t->n_early ? f->dts - t->early[0].ticks : 0;
 
     if (!t->shows)
         t->shows = f->kind == AV_VIDEO || t->n_early == EARLY_MAX || since < 0 ||
-                   since > WITHOUT_PICTURE ||
+                   since > WITHOUT_VIDEO ||
                    ts_demux_codec(t->demux, AV_VIDEO) == AV_CODEC_NONE;
     return !t->shows;
 }
@@ -162,7 +162,7 @@ static void push_frame(struct ts_intake *t, const struct ts_frame *f)
 {
     struct av_packet *pkt = packet_of(t, f);
 
-    if (pkt && waits_for_picture(t, f)) {
+    if (pkt && waits_for_video(t, f)) {
         hold(t, pkt, f->dts);
         return;
     }

@@ -155,7 +155,7 @@ void live_consumer_park(struct live_consumer *c, uint64_t packets,
     else
         src->parked_end = &c->next;
     if (src->tap && src->parked == c)
-        live_tap_want(src);
+        live_tap_request(src);
 }
 
 static void wake_co(struct live_consumer *c)

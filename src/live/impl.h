@@ -8,7 +8,7 @@
 #include "live/changes.h"
 #include "live/clock.h"
 #include "live/consumer.h"
-#include "live/keeper.h"
+#include "live/evictable.h"
 #include "live/mix.h"
 #include "live/track_events.h"
 #include "live/policy.h"
@@ -56,7 +56,7 @@ struct live_wire {
 struct live_registry {
     struct table sources; /* by name */
     struct live_memory memory;
-    struct live_keeper *keepers;
+    struct live_evictable *keepers;
     size_t alarm;    /* above so much memory the source that grew calls squeeze() */
     void (*squeeze)(struct live_registry *r); /* makes the largest streams drop packets */
     bool part;       /* of a limit that several registries have */
@@ -164,7 +164,7 @@ void live_taps_raise(struct live_source *src);
 size_t live_taps_kept(const struct live_source *src);
 /* ... and by a replica. False: there is more, it goes on by itself. */
 bool live_tap_pull(struct live_source *src);
-void live_tap_want(struct live_source *src);   /* somebody is parked now, first of all */
+void live_tap_request(struct live_source *src);   /* somebody is parked now, first of all */
 void live_tap_unwant(struct live_source *src); /* that one is not parked any more */
 
 /* Moves what waits in the tap of a replica into its log. The caller holds no packet or range of the

@@ -69,7 +69,7 @@ bool live_policy_join(const struct live_span *span, bool cached, uint64_t *at)
 uint64_t live_policy_retains(const struct live_retained *log, const struct live_settings *set,
                              bool near)
 {
-    if (!set->gop_cache || !log->have_key || (near && log->key_age > LIVE_NEAR))
+    if (!set->gop_cache || !log->have_key || (near && log->key_age > LIVE_PREFETCH))
         return log->head;
     return log->played && log->key_before < log->key && log->key_age < CATCH_UP ? log->key_before
                                                                                 : log->key;

@@ -115,8 +115,8 @@ enum live_place live_policy_late(const struct live_span *span, uint64_t at);
 
 /* A browser plays what is old as fast as it comes, so it joins at a key frame only if that is this
  * young and this much follows it. */
-#define LIVE_NEAR CO_SECONDS(3)
-enum { LIVE_NEAR_BYTES = 1500000 };
+#define LIVE_PREFETCH CO_SECONDS(3)
+enum { LIVE_PREFETCH_BYTES = 1500000 };
 
 struct live_retained { /* the log of such a wire */
     uint64_t head;
@@ -126,7 +126,7 @@ struct live_retained { /* the log of such a wire */
     bool played;              /* there are players */
 };
 /* The oldest packet that players which join, or have just joined, need. `near`: they join only at
- * key frames younger than LIVE_NEAR. */
+ * key frames younger than LIVE_PREFETCH. */
 uint64_t live_policy_retains(const struct live_retained *log, const struct live_settings *set,
                              bool near);
 

@@ -6,7 +6,7 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "live/impl.h"
-#include "live/reap.h"
+#include "live/deferred_free.h"
 #include "live/source.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void live_registry_free(struct live_registry *r)
     if (r)
         table_free(&r->sources);
     free(r);
-    live_reap_now();
+    live_deferred_free_flush();
 }
 
 struct live_source *live_registry_find(struct live_registry *r, const char *name)
@@ -85,21 +85,21 @@ size_t *live_registry_counter(struct live_registry *r)
     return &r->memory.used;
 }
 
-void live_keeper_open(struct live_keeper *k, struct live_registry *r, const char *name,
-                      const struct live_keeping *how)
+void live_evictable_open(struct live_evictable *k, struct live_registry *r, const char *name,
+                      const struct live_evictable_ops *how)
 {
-    *k = (struct live_keeper){ .how = how, .name = name };
+    *k = (struct live_evictable){ .how = how, .name = name };
     LIST_PUT(&r->keepers, k);
 }
 
-void live_keeper_close(struct live_keeper *k)
+void live_evictable_close(struct live_evictable *k)
 {
     if (!k->prev)
         return;
     LIST_TAKE(k);
 }
 
-size_t live_keeper_share(const struct live_memory *m)
+size_t live_evictable_share(const struct live_memory *m)
 {
     return m->limit ? m->limit / 8 : SIZE_MAX;
 }
@@ -107,7 +107,7 @@ size_t live_keeper_share(const struct live_memory *m)
 /* A source or keeper, and how much it can lose. */
 struct loser {
     struct live_source *src;
-    struct live_keeper *keeper;
+    struct live_evictable *keeper;
     size_t bytes;
 };
 
@@ -186,7 +186,7 @@ static void find_losers(struct live_registry *r, bool spared, struct losers *all
         if (is_spared(&l) == spared)
             note(r, all, &l);
     }
-    for (struct live_keeper *k = r->keepers; k && !spared; k = k->next)
+    for (struct live_evictable *k = r->keepers; k && !spared; k = k->next)
         note(r, all, &(struct loser){ .keeper = k, .bytes = k->how->droppable(k) });
 }
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "live/impl.h"
-#include "live/reap.h"
+#include "live/deferred_free.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -87,13 +87,13 @@ static uint64_t oldest_unseen(const struct live_source *src)
 
 /* A log that nobody needs any more. */
 struct dead_log {
-    struct live_reap reap;
+    struct live_deferred_free reap;
     const struct av_packet **ring;
     uint64_t first, head;
     size_t cap;
 };
 
-static bool free_packet(struct live_reap *r)
+static bool free_packet(struct live_deferred_free *r)
 {
     struct dead_log *log = container_of(r, struct dead_log, reap);
 
@@ -107,7 +107,7 @@ static bool free_packet(struct live_reap *r)
 }
 
 /* All of it at once would take long: it goes little by little, and the source begins anew. */
-static void bury_log(struct live_source *src)
+static void defer_free_of_log(struct live_source *src)
 {
     struct dead_log *log = must(malloc(sizeof(*log)));
 
@@ -117,7 +117,7 @@ static void bury_log(struct live_source *src)
     src->first = src->head;
     src->ring = NULL;
     src->cap = 0;
-    live_reap(&log->reap);
+    live_deferred_free(&log->reap);
 }
 
 static void forget_log(struct live_source *src)
@@ -125,11 +125,11 @@ static void forget_log(struct live_source *src)
     uint64_t unread = oldest_unseen(src);
 
     forget_key(src);
-    if (src->bytes < LIVE_REAP_BYTES) {
+    if (src->bytes < LIVE_DEFERRED_BYTES) {
         while (src->first < unread && src->first < src->head)
             drop_first(src);
     } else if (unread >= src->head) {
-        bury_log(src);
+        defer_free_of_log(src);
     } /* else they go through it first, and trim() behind them */
     live_source_charge_log(src);
 }
@@ -253,9 +253,9 @@ void live_source_stat(const struct live_source *src, struct live_source_stat *ou
         out->wire_bytes += w->bytes;
 }
 
-void live_source_near(const struct live_source *src, unsigned n)
+void live_source_prefetch(const struct live_source *src, unsigned n)
 {
-    co_near(n, src, offsetof(struct live_source, link));
+    co_prefetch(n, src, offsetof(struct live_source, link));
 }
 
 struct bump *live_source_packets(struct live_source *src)
@@ -570,7 +570,7 @@ static void wake_parked(struct co_task *task)
     if (live_source_is_due(src))
         co_post(task, wake_parked);
     else if (src->tap && src->parked)
-        live_tap_want(src);
+        live_tap_request(src);
 }
 
 void live_source_wake_soon(struct live_source *src)

@@ -130,8 +130,9 @@ bool live_source_is_read(const struct live_source *src);
 co_usec live_source_came(const struct live_source *src, int64_t dts);
 /* Where its packets are to be made: for av_packet_try_in(), while the source is there. */
 struct bump *live_source_packets(struct live_source *src);
-/* The coroutine that calls pushes packets from now on; see co_near(), of which this is number n. */
-void live_source_near(const struct live_source *src, unsigned n);
+/* The coroutine that calls pushes packets from now on; see co_prefetch(), of which this is number
+ * n. */
+void live_source_prefetch(const struct live_source *src, unsigned n);
 /* So many players came (or went, if it is negative) who are sent something of their own making, by
  * readers: they count as consumers do. */
 void live_source_players(struct live_source *src, int more);

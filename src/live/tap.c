@@ -399,7 +399,7 @@ static uint64_t wake_at(const struct live_source *src)
     return src->tap->taken + (due > src->head ? due - src->head : 1);
 }
 
-void live_tap_want(struct live_source *src)
+void live_tap_request(struct live_source *src)
 {
     struct live_tap *tap = src->tap;
 
@@ -434,10 +434,10 @@ void live_tap_raised(struct live_source *src)
         return;
     atomic_store(&tap->raised, false);
     if (live_tap_pull(src) && src->parked && !live_source_is_due(src))
-        live_tap_want(src);
+        live_tap_request(src);
 }
 
-bool live_tap_look(struct live_source *src)
+bool live_tap_poll(struct live_source *src)
 {
     struct live_tap *tap = src->tap;
     bool rests;

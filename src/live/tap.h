@@ -38,7 +38,7 @@ void live_tap_follow(struct live_tap *tap, struct live_source *src);
 void live_tap_raised(struct live_source *src);
 /* Look into it, twice a second, whoever takes turns there. True: nothing came since the last time,
  * and the home has something to tidy up; once. */
-bool live_tap_look(struct live_source *src);
+bool live_tap_poll(struct live_source *src);
 /* src is no replica any more, and nobody publishes there; the tap may be closed. */
 void live_tap_leave(struct live_source *src);
 

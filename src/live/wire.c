@@ -8,7 +8,7 @@
 #include "base/must.h"
 #include "base/region.h"
 #include "live/impl.h"
-#include "live/reap.h"
+#include "live/deferred_free.h"
 
 /* A block should hold about half a second: small enough that little is kept for nobody, large
  * enough that a merged write touches few. */
@@ -107,11 +107,11 @@ void live_wire_shrink(struct live_wire *w, size_t bytes)
 
 /* The blocks that a wire had. */
 struct dead_blocks {
-    struct live_reap reap;
+    struct live_deferred_free reap;
     struct live_block *first;
 };
 
-static bool free_first(struct live_reap *r)
+static bool free_first(struct live_deferred_free *r)
 {
     struct dead_blocks *dead = container_of(r, struct dead_blocks, reap);
     struct live_block *b = dead->first;
@@ -130,7 +130,7 @@ static void lose_all(struct live_wire *w)
 {
     struct dead_blocks *dead = NULL; /* to be freed some at a time if it is much */
 
-    if (w->bytes >= LIVE_REAP_BYTES) {
+    if (w->bytes >= LIVE_DEFERRED_BYTES) {
         dead = must(malloc(sizeof(*dead)));
         *dead = (struct dead_blocks){ .reap.free_one = free_first };
     }
@@ -146,7 +146,7 @@ static void lose_all(struct live_wire *w)
         }
     }
     if (dead)
-        live_reap(&dead->reap);
+        live_deferred_free(&dead->reap);
 }
 
 static struct live_kept_block kept(const struct live_wire *w, co_usec now)

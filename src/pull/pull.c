@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/random_id.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/move.h"
 
 void pull_init(struct pull *p, struct pulls *all, struct stream_key *key, struct home *home)
@@ -53,12 +53,12 @@ void pull_fini(struct pull *p)
     pull_unlink(p);
     session_fini(&p->session);
     if (p->home)
-        homes_release(env->workers, p->home);
+        stream_owners_release(env->workers, p->home);
 }
 
 err_t pull_enter_home(struct pull *p)
 {
     struct session *s = &p->session;
 
-    return session_goes_to(s, true) != s->env->worker ? session_at_home(s) : NULL;
+    return session_goes_to(s, true) != s->env->worker ? session_at_owner(s) : NULL;
 }

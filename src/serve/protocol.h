@@ -15,7 +15,7 @@ struct datagram_protocol;
 struct io_tls_server;
 
 /* A connection that came. */
-struct protocol_guest {
+struct protocol_accepted {
     int fd;
     bool proxied;              /* a header of the PROXY protocol comes first */
     bool reserved;             /* it has one of the connections of limits.api_reserve */
@@ -27,8 +27,8 @@ struct protocol {
     enum protocol_id id;
     /* Take the descriptor over and serve it in a coroutine of env->connections. `place` goes over
      * to the conversation, or stays the caller's. NULL: it has no connections. Does not yield. */
-    err_t (*accept)(struct session_env *env, const struct protocol_guest *guest,
-                    struct peers_place *place);
+    err_t (*accept)(struct session_env *env, const struct protocol_accepted *guest,
+                    struct address_slot *place);
     /* What it answers over HTTP; `ask`, which knows the token of the API, goes in front of what
      * begins a client. NULL: nothing */
     void (*mount)(struct http_mux *mux, http_handler *ask, void *arg);

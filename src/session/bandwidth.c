@@ -31,11 +31,11 @@ co_usec session_meter_wait(struct serve_meter *m, uint64_t bytes, int kbps, co_u
 
 /* ---- a vhost */
 
-static err_t full(struct session_env *s, enum refusal kind, const struct conf_vhost *v, int64_t now,
-                  int most)
+static err_t full(struct session_env *s, enum reject_reason kind, const struct conf_vhost *v,
+                  int64_t now, int most)
 {
-    bool in = kind == REFUSAL_VHOST_IN;
-    unsigned n = refusals_add(&s->refusals, kind, co_now());
+    bool in = kind == REJECT_VHOST_IN;
+    unsigned n = reject_counters_add(&s->reject_counters, kind, co_now());
 
     if (n > 0)
         log_always(LOG_WARN, "refused %u %s: vhost %s %s %lld kbps, %s of bandwidth is %d", n,
@@ -68,7 +68,7 @@ static bool is_bound(const struct conf_vhost *v)
     return v->bandwidth.in_kbps > 0 || v->bandwidth.out_kbps > 0;
 }
 
-bool session_room_is_bound(const struct conf *c)
+bool session_bandwidth_is_limited(const struct conf *c)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
         if (is_bound(&c->vhost.v[i]))
@@ -77,7 +77,7 @@ bool session_room_is_bound(const struct conf *c)
     return false;
 }
 
-void session_room_tell(const struct session_env *s)
+void session_bandwidth_report(const struct session_env *s)
 {
     for (size_t i = 0; s->workers && i < s->conf->vhost.n; i++) {
         if (is_bound(&s->conf->vhost.v[i]))
@@ -104,7 +104,7 @@ err_t session_room_in(struct session_env *s, const struct conf_vhost *v)
     known = load_of(s, v->name);
     now = taken_in(&known);
     if (now >= most)
-        return full(s, REFUSAL_VHOST_IN, v, now, most);
+        return full(s, REJECT_VHOST_IN, v, now, most);
     clients_vhost_expect(s->clients, v->name);
     if (s->workers)
         (void)load_of(s, v->name);
@@ -141,5 +141,5 @@ err_t session_room_out(struct session_env *s, const struct conf_vhost *v,
     now = known.wanted_kbps > known.out_kbps ? known.wanted_kbps : known.out_kbps;
     if (now + rate_of(s, names, &known) <= most)
         return NULL;
-    return full(s, REFUSAL_VHOST_OUT, v, now, most);
+    return full(s, REJECT_VHOST_OUT, v, now, most);
 }

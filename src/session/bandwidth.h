@@ -32,8 +32,8 @@ err_t session_room_out(struct session_env *env, const struct conf_vhost *vhost,
                        const struct session_stream *names) __attribute__((warn_unused_result));
 
 /* Has some vhost such a bound? Then its figures are taken once a second, and told to the others. */
-bool session_room_is_bound(const struct conf *c);
+bool session_bandwidth_is_limited(const struct conf *c);
 /* What this worker sends and takes in, to the others. */
-void session_room_tell(const struct session_env *env);
+void session_bandwidth_report(const struct session_env *env);
 
 #endif

@@ -38,11 +38,12 @@ bool clients_type_is_file(enum clients_type type)
     return types[type].flags & CLIENTS_FILE;
 }
 
-const char *clients_way_name(enum clients_way way)
+const char *clients_transport_name(enum clients_transport way)
 {
-    static const char *const names[CLIENTS_WAYS] = {
-        [CLIENTS_WAY_NONE] = "", [CLIENTS_WAY_TCP] = "tcp", [CLIENTS_WAY_UDP] = "udp",
-        [CLIENTS_WAY_MULTICAST] = "multicast", [CLIENTS_WAY_TUNNEL] = "tunnel",
+    static const char *const names[CLIENTS_TRANSPORTS] = {
+        [CLIENTS_TRANSPORT_NONE] = "",         [CLIENTS_TRANSPORT_TCP] = "tcp",
+        [CLIENTS_TRANSPORT_UDP] = "udp",       [CLIENTS_TRANSPORT_MULTICAST] = "multicast",
+        [CLIENTS_TRANSPORT_TUNNEL] = "tunnel",
     };
 
     return names[way];
@@ -194,7 +195,7 @@ void clients_leave(struct client *c, uint64_t in, uint64_t out, err_t why)
     if (!c->stream)
         return;
     clients_count(c, in, out);
-    clients_rtp(c, &(struct clients_rtp){ .way = CLIENTS_WAY_NONE });
+    clients_rtp(c, &(struct clients_rtp){ .way = CLIENTS_TRANSPORT_NONE });
     r = c->stream->all;
     (void)table_remove(&r->clients, &c->link);
     if (c->admitted) {

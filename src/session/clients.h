@@ -40,16 +40,20 @@ bool clients_type_publishes(enum clients_type type);
 bool clients_type_is_file(enum clients_type type); /* it plays one, not a live stream */
 
 /* How the media of a conversation over RTP go; of others there is no telling. */
-enum clients_way {
-    CLIENTS_WAY_NONE, CLIENTS_WAY_TCP, CLIENTS_WAY_UDP, CLIENTS_WAY_MULTICAST, CLIENTS_WAY_TUNNEL,
-    CLIENTS_WAYS,
+enum clients_transport {
+    CLIENTS_TRANSPORT_NONE,
+    CLIENTS_TRANSPORT_TCP,
+    CLIENTS_TRANSPORT_UDP,
+    CLIENTS_TRANSPORT_MULTICAST,
+    CLIENTS_TRANSPORT_TUNNEL,
+    CLIENTS_TRANSPORTS,
 };
-const char *clients_way_name(enum clients_way way); /* "tcp"; "" of none */
+const char *clients_transport_name(enum clients_transport way); /* "tcp"; "" of none */
 
 /* What a conversation over RTP knows of the way of its media: of a publisher by what came here, of
  * a player by its reports. */
 struct clients_rtp {
-    enum clients_way way;
+    enum clients_transport way;
     uint32_t lost;    /* packets, since its media began */
     co_usec jitter;   /* RFC 3550 6.4.1 */
 };
@@ -127,7 +131,7 @@ struct client {
     struct clients_stream *stream;
     uint64_t in, out;           /* bytes counted so far */
     uint8_t type;               /* enum clients_type */
-    uint8_t way;                /* enum clients_way */
+    uint8_t way;                /* enum clients_transport */
     bool admitted;              /* else it waits */
     uint32_t lost, jitter;      /* as in struct clients_rtp, in microseconds */
 };
@@ -136,7 +140,7 @@ struct client {
 struct clients_total { /* words alone, all of them sums */
     uint64_t now, clients, errors; /* connected; that came; that ended by a fault */
     uint64_t in, out;         /* bytes */
-    uint64_t ways[CLIENTS_WAYS]; /* those of RTP that are on, by how their media go */
+    uint64_t ways[CLIENTS_TRANSPORTS]; /* those of RTP that are on, by how their media go */
     uint64_t lost;            /* packets of theirs */
     uint64_t jitter, jitters; /* microseconds of those that are on, together; and of how many */
 };

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "live/sender.h"
 #include "session/env.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void stream_free(struct live_user_data *note)
         atomic_fetch_sub_explicit(s->replicas, 1, memory_order_relaxed);
     }
     if (s->home)
-        homes_release(s->workers, s->home);
+        stream_owners_release(s->workers, s->home);
     (void)stream_key_unref(s->key);
     free(s->tc_url);
     free(s);
@@ -104,7 +104,7 @@ struct clients_stream *clients_stream(struct clients *r, struct live_source *src
 
 unsigned clients_stream_total(const struct clients_stream *s)
 {
-    return s->home ? home_clients(s->home) : s->clients;
+    return s->home ? stream_owner_clients(s->home) : s->clients;
 }
 
 void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count)
@@ -172,7 +172,7 @@ static void count_client(struct clients_stream *s, int by)
     s->clients += (unsigned)by;
     s->vhost->clients += (unsigned)by;
     if (s->home)
-        home_count(s->home, by);
+        stream_owner_count(s->home, by);
 }
 
 void clients_stream_wait(struct client *c, const struct session_stream *names)

@@ -11,7 +11,7 @@
 #include "co/co.h"
 #include "conf/conf.h"
 #include "live/source.h"
-#include "session/refusals.h"
+#include "session/reject_counters.h"
 #include "session/stream_key.h"
 
 struct peers;
@@ -56,7 +56,7 @@ struct session_env {
     struct http_packs *packs; /* texts of files, compressed; NULL: they are sent as they are */
     struct peers *peers;   /* connections by address; NULL: nobody counts them */
     struct guard *guard;   /* addresses that show wrong secrets; NULL: nobody counts them */
-    struct refusals refusals;
+    struct reject_counters reject_counters;
     struct hls *hls;       /* HLS and DASH of its streams, and who plays them; NULL: none */
     struct tokens *tokens; /* keys of tokens that are in files; NULL: none */
     const char *signature, *version; /* who we are, for those who ask */

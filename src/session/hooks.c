@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "conf/expand.h"
 #include "session/hooks_impl.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 #include "session/workers.h"
 
 #include <stdlib.h>
@@ -89,7 +89,7 @@ err_t hooks_line_rest(struct hooks_line **line, const struct conf_vhost *vhost)
 
 /* ---- so many questions at a time */
 
-static struct session_gate *gate_of(struct hooks *h, const char *ip)
+static struct admission_queue *gate_of(struct hooks *h, const char *ip)
 {
     uint8_t customer[IP_SIZE];
     char text[IP_TEXT];
@@ -103,29 +103,30 @@ static struct session_gate *gate_of(struct hooks *h, const char *ip)
 static err_t enter(struct session_env *env, const char *ip, co_usec timeout)
 {
     const struct conf_limits *l = &env->conf->limits;
-    struct session_gate *own = gate_of(env->hooks, ip);
-    bool shared = session_place_is_free(env, ip); /* many may be behind it */
+    struct admission_queue *own = gate_of(env->hooks, ip);
+    bool shared = address_slot_is_free(env, ip); /* many may be behind it */
     int most = shared ? l->hooks_asks : l->hooks_asks_ip;
-    err_t err = session_gate_enter(own, workers_share(env, most), timeout);
+    err_t err = admission_queue_enter(own, workers_share(env, most), timeout);
 
     if (err)
         return err;
-    err = session_gate_enter(&env->hooks->asks, workers_share(env, l->hooks_asks), timeout);
+    err = admission_queue_enter(&env->hooks->asks, workers_share(env, l->hooks_asks), timeout);
     if (err)
-        session_gate_leave(own);
+        admission_queue_leave(own);
     return err;
 }
 
 static void leave(struct session_env *env, const char *ip)
 {
-    session_gate_leave(&env->hooks->asks);
-    session_gate_leave(gate_of(env->hooks, ip));
+    admission_queue_leave(&env->hooks->asks);
+    admission_queue_leave(gate_of(env->hooks, ip));
 }
 
 /* ---- asking */
 
-err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct conf_vhost *vhost,
-                enum hooks_action action, const struct hooks_event *event)
+err_t hooks_authorize(struct session_env *env, struct hooks_line **line,
+                      const struct conf_vhost *vhost, enum hooks_action action,
+                      const struct hooks_event *event)
 {
     const struct conf_list *urls = urls_of(vhost, action);
     const struct conf_http_hooks *set = &vhost->http_hooks;
@@ -219,7 +220,7 @@ void hooks_notify_hls(struct session_env *env, struct conf *conf, const struct c
     err_free(&err);
 }
 
-err_t hooks_ask_forward(struct session_env *env, const struct conf_vhost *vhost,
+err_t hooks_query_forward(struct session_env *env, const struct conf_vhost *vhost,
                         const struct hooks_event *event, char ***urls, size_t *n)
 {
     const struct conf_http_hooks *set = &vhost->http_hooks;

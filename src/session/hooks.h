@@ -44,9 +44,9 @@ void hooks_free(struct hooks *h);
 /* May it? NULL, or ERR_HOOK_DENIED when a backend said no, or why it could not be asked. At once
  * where the vhost has no such callback. *line begins as NULL and is the client's until
  * hooks_line_end(). `vhost` must stay valid: hold a reference to its snapshot. Yields. */
-err_t hooks_ask(struct session_env *env, struct hooks_line **line, const struct conf_vhost *vhost,
-                enum hooks_action action, const struct hooks_event *event)
-    __attribute__((warn_unused_result));
+err_t hooks_authorize(struct session_env *env, struct hooks_line **line,
+                      const struct conf_vhost *vhost, enum hooks_action action,
+                      const struct hooks_event *event) __attribute__((warn_unused_result));
 /* Tell it, later. All is copied; vhost must be of serve->conf or `conf`. Does not yield. */
 void hooks_notify(struct session_env *env, struct hooks_line **line, struct conf *conf,
                   const struct conf_vhost *vhost, enum hooks_action action,
@@ -57,7 +57,7 @@ void hooks_notify_hls(struct session_env *env, struct conf *conf, const struct c
                       const struct hooks_event *event);
 /* forward.backend: the urls that this stream shall be sent to, malloc'ed as is each of them; none
  * is *n 0. ERR_HOOK_DENIED and the errors of asking. Yields. */
-err_t hooks_ask_forward(struct session_env *env, const struct conf_vhost *vhost,
+err_t hooks_query_forward(struct session_env *env, const struct conf_vhost *vhost,
                         const struct hooks_event *event, char ***urls, size_t *n)
     __attribute__((warn_unused_result));
 void hooks_line_end(struct hooks_line **line); /* NULL is fine */

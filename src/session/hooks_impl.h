@@ -6,7 +6,7 @@
 #include "base/ref.h"
 #include "base/wr.h"
 #include "proto/http/client.h"
-#include "session/gate.h"
+#include "session/admission_queue.h"
 #include "session/hooks.h"
 
 enum { HOOKS_REPLY_MAX = 64 * 1024, HOOKS_DEPTH = 16, HOOKS_VALUES = 1024 };
@@ -34,7 +34,8 @@ struct hooks {
     struct hooks_backend *backends;
     struct co_group group;
     unsigned waiting;
-    struct session_gate asks, asks_of[HOOKS_GATES]; /* under way: all; by a hash of the address */
+    /* under way: all; by a hash of the address */
+    struct admission_queue asks, asks_of[HOOKS_GATES];
     uint64_t number;     /* of the last callback, with one worker */
     co_usec dropped_at;  /* when the log was told last */
     unsigned dropped;    /* and how many since */

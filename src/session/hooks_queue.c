@@ -145,7 +145,7 @@ static err_t worker_main(void *backend)
     while (*busy) /* a place of its own; taken before anything can yield */
         busy++;
     while (!err && (job = take(b, busy))) {
-        co_log_as(LOG_STRANGERS); /* how often it has work is theirs to say */
+        co_log_as(LOG_UNTRUSTED_ALL); /* how often it has work is theirs to say */
         co_set_cid(job->cid);
         err = deliver(h, job);
         *busy = NULL;

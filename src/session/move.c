@@ -5,7 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 unsigned session_goes_to(struct session *s, bool publishes)
 {
     struct session_env *env = s->env;
-    const struct homes_guest guest = {
+    const struct stream_owners_guest guest = {
         .path = s->names.key->path, .here = env->worker, .publishes = publishes,
         .spread = (unsigned)s->conf->workers_spread,
     };
@@ -21,32 +21,32 @@ unsigned session_goes_to(struct session *s, bool publishes)
 
     if (!env->workers)
         return env->worker;
-    session_leave_home(s);
-    s->home = homes_enter(env->workers, &guest, &to);
+    session_leave_owner(s);
+    s->home = stream_owners_enter(env->workers, &guest, &to);
     s->plays = !publishes;
     return atomic_load(&env->workers->ending) ? env->worker : to;
 }
 
-void session_leave_home(struct session *s)
+void session_leave_owner(struct session *s)
 {
     if (s->home)
-        homes_leave(s->env->workers, s->home, s->plays);
+        stream_owners_leave(s->env->workers, s->home, s->plays);
     s->home = NULL;
 }
 
-err_t session_at_home(const struct session *s)
+err_t session_at_owner(const struct session *s)
 {
-    if (!s->home || home_worker(s->home) == s->env->worker)
+    if (!s->home || stream_owner_worker(s->home) == s->env->worker)
         return NULL;
     return err_new(ERR_STREAM_BUSY, "%s is at home at worker %u", s->names.key->path,
-                   home_worker(s->home));
+                   stream_owner_worker(s->home));
 }
 
 void session_publishes(const struct session *s, bool now)
 {
     workers_note(s->env);
     if (s->home)
-        home_published(s->env->workers, s->home, now);
+        stream_owner_published(s->env->workers, s->home, now);
 }
 
 /* One that is on its way. */

@@ -16,9 +16,9 @@
  * session_leave() or session_fini(). With one worker always that one. */
 unsigned session_goes_to(struct session *s, bool publishes);
 /* Of an error before it was there: it is in no home. */
-void session_leave_home(struct session *s);
+void session_leave_owner(struct session *s);
 /* ERR_STREAM_BUSY: it publishes, and could not go to where its stream is at home. */
-err_t session_at_home(const struct session *s) __attribute__((warn_unused_result));
+err_t session_at_owner(const struct session *s) __attribute__((warn_unused_result));
 
 /* It publishes, or no longer: others may ask for a stream that somebody publishes. */
 void session_publishes(const struct session *s, bool now);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "co/net/io_tcp.h"
 #include "session/bandwidth.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 #include "session/tokens.h"
 #include "session/workers.h"
 
@@ -45,7 +45,7 @@ static err_t ask_play(struct session_env *env, struct hooks_line **line,
         err = tokens_check(env, vhost, CONF_PLAY, names, event->bearer, ends);
     if (!err)
         err = session_room_out(env, vhost, names);
-    return err ? err : hooks_ask(env, line, vhost, HOOKS_PLAY, event);
+    return err ? err : hooks_authorize(env, line, vhost, HOOKS_PLAY, event);
 }
 
 err_t session_play_begin(struct session *s, enum clients_type type, const char *bearer)
@@ -69,7 +69,7 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
         session_log_as_client(s->env, s->names.ip);
     if (!s->on_demand && !live_source_publishing(s->src)) {
         if (type != CLIENTS_HLS_PLAY && type != CLIENTS_DASH_PLAY) /* those ask, and do not wait */
-            alone_begin(s);
+            missing_stream_begin(s);
         if (s->env->on_wanted)
             (void)s->env->on_wanted(s->env->arg, &s->names);
     }
@@ -106,7 +106,7 @@ err_t session_play_check(struct session *s, bool *changed)
     *changed = false;
     if (s->playing)
         note_state(s, co_now());
-    return session_term_is_over(s->ends) ? session_term_error() : session_apply(s, changed);
+    return session_has_expired(s->ends) ? session_expiry_error() : session_apply(s, changed);
 }
 
 /* ---- Opus */
@@ -118,7 +118,7 @@ void session_play_log_no_opus(const struct session *s, const char *why)
              s->on_demand ? "convert the file to" : "publish");
 }
 
-bool session_play_tell_no_opus(const struct session *s, const char *why)
+bool session_play_log_no_opus_once(const struct session *s, const char *why)
 {
     struct live_source_stat stat;
 
@@ -288,7 +288,7 @@ err_t session_player_begin(struct session_player *p, struct session *s,
     init(p, s, kind);
     if (err)
         return err;
-    session_term_begin(&s->term, s->ends);
+    session_expiry_begin(&s->term, s->ends);
     s->sender = &p->sender;
     return NULL;
 }
@@ -358,6 +358,6 @@ void session_player_end(struct session_player *p, err_t why)
     p->s->sender = NULL;
     (void)count_dropped(p);
     live_consumer_close(&p->sender.consumer);
-    session_term_end(&p->s->term);
+    session_expiry_end(&p->s->term);
     session_play_end(p->s, why);
 }

@@ -31,7 +31,7 @@ err_t session_play_check(struct session *s, bool *changed) __attribute__((warn_u
  * it. */
 void session_play_log_no_opus(const struct session *s, const char *why);
 /* The same of a live stream, once its audio is known. False: it is not known yet, call again. */
-bool session_play_tell_no_opus(const struct session *s, const char *why);
+bool session_play_log_no_opus_once(const struct session *s, const char *why);
 
 struct session_player;
 

@@ -5,7 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "session/move.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 #include "session/tokens.h"
 
 #include <openssl/evp.h>
@@ -313,7 +313,7 @@ err_t session_publisher_begin(struct session_publisher *p, struct session *s,
 
     *p = (struct session_publisher){ .s = s, .place = { .co = s->co, .ip = s->names.ip } };
     if (!err)
-        err = session_at_home(s);
+        err = session_at_owner(s);
     if (err)
         return err;
     claim_rule(&s->vhost->publish, &rule);
@@ -327,7 +327,7 @@ err_t session_publisher_begin(struct session_publisher *p, struct session *s,
     if (err)
         return turn_away(p, err);
     watch(&p->timer);
-    session_term_begin(&s->term, s->ends);
+    session_expiry_begin(&s->term, s->ends);
     return NULL;
 }
 
@@ -335,7 +335,7 @@ err_t session_publisher_join(struct session_publisher *p, struct session *s,
                              enum clients_type type)
 {
     struct live_takeover rule;
-    err_t err = session_at_home(s);
+    err_t err = session_at_owner(s);
 
     *p = (struct session_publisher){ .s = s, .place = { .co = s->co, .ip = s->names.ip },
                                      .called = true };
@@ -358,7 +358,7 @@ void session_publisher_end(struct session_publisher *p, err_t why)
 
     co_timer_cancel(&p->timer);
     co_urgent(false);
-    session_term_end(&s->term);
+    session_expiry_end(&s->term);
     env->publishers--;
     session_publishes(s, false);
     live_source_end(s->src, &p->place);

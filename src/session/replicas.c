@@ -7,7 +7,7 @@
 #include "base/must.h"
 #include "live/tap.h"
 #include "session/clients.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/workers.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct replica {
     struct live_settings set;
     struct live_tap *tap;    /* NULL: there is none (yet) */
     struct co_timer timer;
-    co_usec alone_since;     /* 0: somebody else has the source */
+    co_usec missing_since;     /* 0: somebody else has the source */
     bool asks;               /* the request is on its way, or its answer */
     struct co_mail request;  /* to the home, and the same one back */
 
@@ -132,7 +132,7 @@ static void look(struct co_timer *t);
 
 static void open_tap(struct replica *r)
 {
-    r->alone_since = 0;
+    r->missing_since = 0;
     r->set = live_source_set(r->src);
     ask(r, on_open);
 }
@@ -185,16 +185,16 @@ static void on_closed(struct co_mail *m)
 static bool is_over(struct replica *r, co_usec now)
 {
     if (!live_source_alone(r->src))
-        r->alone_since = 0;
-    else if (!r->alone_since)
-        r->alone_since = now;
-    return r->alone_since && now - r->alone_since >= r->env->replicas->keep;
+        r->missing_since = 0;
+    else if (!r->missing_since)
+        r->missing_since = now;
+    return r->missing_since && now - r->missing_since >= r->env->replicas->keep;
 }
 
 static void look(struct co_timer *t)
 {
     struct replica *r = container_of(t, struct replica, timer);
-    bool rests = live_tap_look(r->src), over = is_over(r, co_now());
+    bool rests = live_tap_poll(r->src), over = is_over(r, co_now());
 
     co_timer_set(t, co_now() + r->env->replicas->look, look);
     if (r->asks)
@@ -212,12 +212,12 @@ void replicas_own(struct session_env *env, struct live_source *src)
     if (s->home)
         return;
     s->workers = env->workers;
-    s->home = homes_hold(env->workers, live_source_name(src), env->worker);
-    if (home_worker(s->home) == env->worker)
+    s->home = stream_owners_hold(env->workers, live_source_name(src), env->worker);
+    if (stream_owner_worker(s->home) == env->worker)
         return;
     clients_stream_is_replica(s, &env->workers->v[env->worker].gauges.replicas);
     if (!atomic_load(&env->workers->ending))
-        open_tap(add(env, src, home_worker(s->home)));
+        open_tap(add(env, src, stream_owner_worker(s->home)));
 }
 
 void replicas_close_all(struct session_env *env)

@@ -29,7 +29,7 @@ void session_begin(struct session *s)
 
 void session_fini(struct session *s)
 {
-    session_leave_home(s);
+    session_leave_owner(s);
     hooks_line_end(&s->line);
     s->names.key = stream_key_unref(s->names.key);
     free(s->did);
@@ -47,7 +47,7 @@ static co_usec left(int64_t ends)
     return ms > us_to_ms(TERM_CHECK) ? TERM_CHECK : CO_MS(ms);
 }
 
-bool session_term_is_over(int64_t ends)
+bool session_has_expired(int64_t ends)
 {
     return ends > 0 && left(ends) <= 0;
 }
@@ -56,26 +56,26 @@ static void on_term(struct co_timer *timer)
 {
     struct serve_term *t = container_of(timer, struct serve_term, timer);
 
-    if (!session_term_is_over(t->ends)) {
+    if (!session_has_expired(t->ends)) {
         co_timer_set(&t->timer, co_now() + left(t->ends), on_term);
         return;
     }
-    co_stop(t->co, session_term_error());
+    co_stop(t->co, session_expiry_error());
 }
 
-void session_term_begin(struct serve_term *t, int64_t ends)
+void session_expiry_begin(struct serve_term *t, int64_t ends)
 {
     *t = (struct serve_term){ .co = co_self(), .ends = ends };
     if (ends > 0)
         co_timer_set(&t->timer, co_now() + left(ends), on_term);
 }
 
-err_t session_term_error(void)
+err_t session_expiry_error(void)
 {
     return err_new(ERR_EXPIRED, "at_expiry end");
 }
 
-void session_term_end(struct serve_term *t)
+void session_expiry_end(struct serve_term *t)
 {
     co_timer_cancel(&t->timer);
 }
@@ -260,13 +260,13 @@ void session_log_did(struct session *s, err_t why)
 
 void session_leave(struct session *s, err_t why)
 {
-    alone_end(s);
+    missing_stream_end(s);
     take_rates(s, co_now());
     if (s->entry.admitted)
         note_what_it_did(s, co_now());
     clients_leave(&s->entry, s->in, s->out, why);
     s->src = live_source_unref(s->src);
-    session_leave_home(s);
+    session_leave_owner(s);
 }
 
 void session_count(struct session *s, co_usec now)
@@ -299,7 +299,7 @@ err_t session_ask(struct session *s, enum hooks_action action)
 {
     struct hooks_event event = session_event(s);
 
-    return hooks_ask(s->env, &s->line, s->vhost, action, &event);
+    return hooks_authorize(s->env, &s->line, s->vhost, action, &event);
 }
 
 void session_notify(struct session *s, enum hooks_action action)

@@ -10,7 +10,7 @@
 
 #include "base/kbps.h"
 #include "co/net/io.h"
-#include "session/alone.h"
+#include "session/missing_stream.h"
 #include "session/clients.h"
 #include "session/hooks.h"
 
@@ -95,13 +95,13 @@ void session_count(struct session *s, co_usec now);
 bool session_sample(struct session *s, enum sampled_kind kind, co_usec now);
 
 /* From now on the coroutine that calls is stopped with ERR_EXPIRED when its time is over. */
-void session_term_begin(struct serve_term *t, int64_t ends);
-void session_term_end(struct serve_term *t); /* no more */
+void session_expiry_begin(struct serve_term *t, int64_t ends);
+void session_expiry_end(struct serve_term *t); /* no more */
 
 /* Is it over at this moment? */
-bool session_term_is_over(int64_t ends);
+bool session_has_expired(int64_t ends);
 /* For who is not stopped but found out: ERR_EXPIRED. */
-err_t session_term_error(void) __attribute__((warn_unused_result));
+err_t session_expiry_error(void) __attribute__((warn_unused_result));
 
 /* What it is sent, now. False: it is no player, or one that fetches by requests. */
 bool session_play_stat(const struct session *s, struct live_sender_stat *out);

@@ -63,7 +63,7 @@ static bool has_key(const struct conf_security *s, const char *stream, const str
     for (size_t i = 0; i < s->key.n; i++) {
         const struct conf_list *line = &s->key.v[i];
 
-        if (!star_is_for(line->v[0], stream))
+        if (!wildcard_matches(line->v[0], stream))
             continue;
         has = true;
         *same |= shown->key && strlen(line->v[1]) == shown->key_size &&
@@ -75,7 +75,7 @@ static bool has_key(const struct conf_security *s, const char *stream, const str
 /* ---- links and JWT */
 
 static err_t check_link(const struct conf_security_token *t, const char *param,
-                        const struct token_ask *ask)
+                        const struct token_query *ask)
 {
     const char *query = param + (*param == '?');
     char expires[16], sign[80], ip[64];
@@ -91,7 +91,7 @@ static err_t check_link(const struct conf_security_token *t, const char *param,
 }
 
 static err_t check_jwt(const struct tokens *tokens, const struct conf_security_token *t,
-                       const struct shown *shown, const struct token_ask *ask)
+                       const struct shown *shown, const struct token_query *ask)
 {
     const struct jwt_rules rules = {
         .secrets = t->jwt_secret.v, .n_secrets = t->jwt_secret.n,
@@ -104,7 +104,7 @@ static err_t check_jwt(const struct tokens *tokens, const struct conf_security_t
 
 static err_t check_token(const struct tokens *tokens, const struct conf_security_token *t,
                          const struct shown *shown, const char *param,
-                         const struct token_ask *ask)
+                         const struct token_query *ask)
 {
     if (shown->link && t->secret.n)
         return check_link(t, param, ask);
@@ -127,7 +127,7 @@ static err_t check(const struct session_env *env, const struct conf_vhost *vhost
                    const struct shown *shown, struct verdict *out)
 {
     const struct conf_security *s = &vhost->security;
-    const struct token_ask ask = {
+    const struct token_query ask = {
         .publish = what == CONF_PUBLISH, .vhost = vhost->name, .app = names->app,
         .name = names->name, .ip = names->ip, .now = co_wall_ms() / 1000,
         .ends = &out->ends,

@@ -13,10 +13,10 @@
 
 #include <stdatomic.h>
 
-struct homes;
+struct stream_owners;
 struct vhost_loads;
 
-enum { WORKERS_MAX = 64, WORKERS_LINE = 64, WORKERS_FIGURES = 704 };
+enum { WORKERS_MAX = 64, WORKERS_LINE = 64, WORKERS_COUNTERS = 704 };
 
 /* Written by their worker, read by all: relaxed, and in a cache line of their own. */
 struct worker_gauges {
@@ -32,19 +32,19 @@ struct worker {
     struct co_group calls;     /* of others: of that thread alone */
     struct session_env *env;   /* of that thread alone */
     struct worker_gauges gauges;
-    /* What else is summed up over all, as of its last sample: of app/figures.c alone. */
-    atomic_ullong figures[WORKERS_FIGURES];
+    /* What else is summed up over all, as of its last sample: of app/worker_counters.c alone. */
+    atomic_ullong worker_counters[WORKERS_COUNTERS];
 };
 
 struct workers {
     unsigned n;
-    struct homes *homes;                     /* which stream is at home where */
+    struct stream_owners *stream_owners;                     /* which stream is at home where */
     struct vhost_loads *loads;               /* for the bounds of vhosts */
     _Alignas(WORKERS_LINE) atomic_uint connections; /* of the process, for max_connections */
     atomic_bool ending;                      /* nobody moves any more */
     void (*sample)(struct session_env *env); /* on its thread: publish its figures now; or NULL */
     atomic_ullong hooks;                     /* the number of the last callback */
-    struct refusals_told refused;            /* to the log */
+    struct reject_counters_told refused;            /* to the log */
     struct worker v[WORKERS_MAX];
 };
 

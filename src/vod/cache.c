@@ -188,7 +188,7 @@ void vod_part_put(struct vod_file *f, const struct vod_part *part, bool done)
 
 static const struct vod_wire_use no_use;
 
-struct vod_shared *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place)
+struct vod_shared *vod_cache_group(struct vod *v, struct vod_file *f, demux_position place)
 {
     struct vod_cached *one = vod_cache_find(v, f, &no_use, &(struct vod_at){ .place = place });
     struct vod_shared *g = one ? vod_shared_ref(one->group) : NULL;

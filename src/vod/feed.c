@@ -313,7 +313,7 @@ static void place(struct vod_feed *f, int64_t time)
     const struct demux_index *index = vod_file_index(f->file);
 
     f->at = (struct vod_at){ .place = demux_seek(index, time) };
-    f->begin_dts = demux_place_time(index, f->at.place, &f->begin_pts);
+    f->begin_dts = demux_position_time(index, f->at.place, &f->begin_pts);
     f->offset = 0;
     f->next_dts = f->clock_dts = f->begin_dts;
     f->sent_pts = INT64_MIN;

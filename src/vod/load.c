@@ -132,7 +132,7 @@ static void call_waiters(struct vod_load *l)
 static void read_it(struct vod_load *l)
 {
     struct vod_file *f = l->file;
-    struct vod_read *r = vod_read_new(f, l->at, vod_want_of(&l->use, vod_file_info(f)),
+    struct vod_read *r = vod_read_new(f, l->at, vod_request_of(&l->use, vod_file_info(f)),
                                       vod_cache_group(f->vod, f, l->at.place));
     err_t err = vod_read_run(r, &l->task);
     enum demux_status status;

@@ -82,12 +82,12 @@ void vod_input_init(struct vod_input *in, int fd, int64_t size, bool wait, uint6
 
 /* ---- which samples */
 
-static bool is_counted(const struct demux_sample *s, struct vod_want want)
+static bool is_counted(const struct demux_sample *s, struct vod_request want)
 {
     return !want.keys_only || (s->track == DEMUX_VIDEO && (s->key || s->config));
 }
 
-static bool is_wanted(const struct demux_sample *s, struct vod_want want)
+static bool is_wanted(const struct demux_sample *s, struct vod_request want)
 {
     return (want.tracks & (1u << s->track)) && is_counted(s, want);
 }
@@ -124,7 +124,7 @@ static int64_t after(const struct demux_group *g, unsigned i)
 }
 
 /* Add samples from cut->begin on until there are enough of them. */
-static void fill(struct vod_cut *cut, const struct demux_group *g, struct vod_want want)
+static void fill(struct vod_cut *cut, const struct demux_group *g, struct vod_request want)
 {
     size_t all = 0;
     unsigned i = cut->begin;
@@ -147,7 +147,7 @@ static void fill(struct vod_cut *cut, const struct demux_group *g, struct vod_wa
     cut->last = i == g->n;
 }
 
-struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_want want, uint32_t part)
+struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_request want, uint32_t part)
 {
     struct vod_cut cut = { 0 };
 
@@ -196,7 +196,7 @@ static bool make_room(struct vod_pack *p, size_t size)
 }
 
 static enum demux_status place(struct vod_pack *p, const struct demux_group *g,
-                               const struct vod_cut *cut, struct vod_want want)
+                               const struct vod_cut *cut, struct vod_request want)
 {
     size_t size = GAP, at = GAP;
 
@@ -239,7 +239,7 @@ static void sort(struct vod_pack *p)
 }
 
 /* Samples from `i` on that can be read at once; gives how many. */
-static unsigned gather(const struct vod_pack *p, unsigned i, struct run *r)
+static unsigned collect(const struct vod_pack *p, unsigned i, struct run *r)
 {
     unsigned from = i;
 
@@ -259,7 +259,7 @@ static unsigned gather(const struct vod_pack *p, unsigned i, struct run *r)
 }
 
 enum demux_status vod_pack_read(struct vod_pack *p, const struct demux_group *g,
-                                const struct vod_cut *cut, struct vod_want want,
+                                const struct vod_cut *cut, struct vod_request want,
                                 const struct vod_input *in)
 {
     enum demux_status status = place(p, g, cut, want);
@@ -269,7 +269,7 @@ enum demux_status vod_pack_read(struct vod_pack *p, const struct demux_group *g,
         return status;
     sort(p);
     for (unsigned i = 0; i < p->n && status == DEMUX_OK;) {
-        i += gather(p, i, &r);
+        i += collect(p, i, &r);
         status = r.at < 0 || r.at > in->in.size || (int64_t)r.size > in->in.size - r.at
                      ? DEMUX_BROKEN : read_run(&r, in);
     }

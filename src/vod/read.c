@@ -11,7 +11,7 @@
 
 enum { ONCE = 128 * 1024 };
 
-struct vod_read *vod_read_new(struct vod_file *f, struct vod_at at, struct vod_want want,
+struct vod_read *vod_read_new(struct vod_file *f, struct vod_at at, struct vod_request want,
                               struct vod_shared *group)
 {
     struct vod_read *r = must(calloc(1, sizeof(*r)));
@@ -113,7 +113,7 @@ enum demux_status vod_read_cached(struct vod_file *f, const struct vod_wire_use 
 {
     struct vod *v = f->vod;
     struct vod_read r = { .file = f, .disk = f->disk, .index = f->index, .size = f->size,
-                          .at = *at, .want = vod_want_of(use, vod_file_info(f)),
+                          .at = *at, .want = vod_request_of(use, vod_file_info(f)),
                           .pack = v->scratch };
     enum demux_status status;
 

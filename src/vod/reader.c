@@ -46,7 +46,7 @@ void vod_reader_free(struct vod_reader *r)
 /* A read of the piece after this one, or of the first; NULL: this is the last. */
 static struct vod_read *behind(const struct vod_reader *r)
 {
-    static const struct vod_want all = { .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
+    static const struct vod_request all = { .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
                                          .bytes = PIECE, .lasts = PIECE_LASTS };
     const struct vod_read *now = r->now;
     struct vod_at at = { 0 };

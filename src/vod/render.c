@@ -81,7 +81,7 @@ static void describe(struct vod_cached *one, const struct demux_group *g,
     else if (g->n > 0)
         p->dts = g->v[g->n - 1].dts;
     else if (g->starts)
-        p->dts = demux_place_time(one->file->index->demux, g->place, &pts);
+        p->dts = demux_position_time(one->file->index->demux, g->place, &pts);
     if (cut->end < g->n)
         p->next_dts = g->v[cut->end].dts;
     else

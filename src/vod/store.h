@@ -8,7 +8,7 @@
 #ifndef VOD_STORE_H
 #define VOD_STORE_H
 
-#include "live/keeper.h"
+#include "live/evictable.h"
 #include "vod/vod.h"
 
 #include <stdatomic.h>
@@ -52,7 +52,7 @@ struct vod_cut {
     bool last;            /* the group has no more */
 };
 /* Which samples of a group are wanted. */
-struct vod_want {
+struct vod_request {
     uint32_t tracks;
     bool keys_only;
     size_t bytes;  /* a part has at most so many, and */
@@ -60,15 +60,15 @@ struct vod_want {
 };
 /* Turns are up to a sixteenth earlier than they are due (live/sender.c): no part is longer than is
  * between two, so each turn has one to send. */
-static inline struct vod_want vod_want_of(const struct vod_wire_use *use,
+static inline struct vod_request vod_request_of(const struct vod_wire_use *use,
                                           const struct demux_info *info)
 {
     int64_t turn = av_from_us(vod_turn(info->kbps));
 
-    return (struct vod_want){ use->tracks, use->keys_only, VOD_PART, turn / 8 * 7 };
+    return (struct vod_request){ use->tracks, use->keys_only, VOD_PART, turn / 8 * 7 };
 }
 /* Where it is cut does not depend on the tracks. A part that is not there is empty and last. */
-struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_want want, uint32_t part);
+struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_request want, uint32_t part);
 
 /* About when what comes behind the last sample of a group is: as much later than the last ones of
  * its track as these are apart. It has samples. */
@@ -87,7 +87,7 @@ struct vod_pack {
 
 /* Read them. DEMUX_AGAIN: not all of it is in memory. */
 enum demux_status vod_pack_read(struct vod_pack *p, const struct demux_group *g,
-                                const struct vod_cut *cut, struct vod_want want,
+                                const struct vod_cut *cut, struct vod_request want,
                                 const struct vod_input *in);
 void vod_pack_free(struct vod_pack *p); /* it is empty then */
 
@@ -212,7 +212,7 @@ void vod_cache_put(struct vod *v, struct vod_cached *one, bool kept);
 struct vod_cached *vod_cached_ref(struct vod_cached *one);
 void vod_cached_unref(struct vod_cached *one);
 /* The samples of a group, with a reference for the caller; or NULL. */
-struct vod_shared *vod_cache_group(struct vod *v, struct vod_file *f, demux_place place);
+struct vod_shared *vod_cache_group(struct vod *v, struct vod_file *f, demux_position place);
 void vod_cache_put_group(struct vod *v, struct vod_file *f, struct vod_shared *g);
 bool vod_use_same(const struct vod_wire_use *a, const struct vod_wire_use *b);
 
@@ -236,7 +236,7 @@ struct vod_read {
     struct vod_shared *group;            /* NULL: it is read too, and is here then */
     int64_t size;
     struct vod_at at;
-    struct vod_want want;
+    struct vod_request want;
     unsigned kbps;
     /* what it gives: */
     struct vod_cut cut;
@@ -248,7 +248,7 @@ struct vod_read {
 };
 
 /* Takes over the reference to the group. The caller keeps the file while it runs. */
-struct vod_read *vod_read_new(struct vod_file *f, struct vod_at at, struct vod_want want,
+struct vod_read *vod_read_new(struct vod_file *f, struct vod_at at, struct vod_request want,
                               struct vod_shared *group);
 /* Read it. On an error it is the caller's no more. Yields. */
 err_t vod_read_run(struct vod_read *r, const struct vod_task *t)
@@ -295,7 +295,7 @@ void vod_refused_end(struct vod_refused *r); /* tells of the rest */
 
 struct vod {
     size_t *memory;             /* that streams take: what is here counts with it */
-    struct live_keeper keeper;
+    struct live_evictable keeper;
     struct vod_files files;
     struct vod_cache cache;
     struct vod_queue queue;

@@ -63,7 +63,7 @@ static err_t load(void *arg)
     struct vod_queue *q = arg;
     struct vod_task *t;
 
-    co_log_as(LOG_STRANGERS);
+    co_log_as(LOG_UNTRUSTED_ALL);
     while ((t = take(q))) {
         uint64_t device = t->device;
 

@@ -11,12 +11,12 @@
 
 /* ---- when streams and all that is kept of them are over their limit */
 
-static size_t droppable(const struct live_keeper *k)
+static size_t droppable(const struct live_evictable *k)
 {
     return container_of(k, struct vod, keeper)->cache.idle;
 }
 
-static void cut(struct live_keeper *k)
+static void cut(struct live_evictable *k)
 {
     struct vod *v = container_of(k, struct vod, keeper);
 
@@ -27,11 +27,11 @@ static void cut(struct live_keeper *k)
 
 struct vod *vod_new(struct live_registry *streams, const struct conf *conf, unsigned workers)
 {
-    static const struct live_keeping how = { droppable, cut };
+    static const struct live_evictable_ops how = { droppable, cut };
     struct vod *v = must(calloc(1, sizeof(*v)));
 
     v->memory = live_registry_counter(streams);
-    live_keeper_open(&v->keeper, streams, "files on demand", &how);
+    live_evictable_open(&v->keeper, streams, "files on demand", &how);
     vod_queue_open(&v->queue);
     vod_reload(v, conf, workers);
     return v;
@@ -68,7 +68,7 @@ void vod_free(struct vod *v)
 {
     vod_queue_close(&v->queue);
     vod_refused_end(&v->refused);
-    live_keeper_close(&v->keeper);
+    live_evictable_close(&v->keeper);
     vod_files_free(v);
     vod_pack_free(&v->scratch);
     free(v);

@@ -8,8 +8,8 @@
  * parts, and kept for all who play the same in the same way, within a bound: the least recently
  * used part goes first.
  */
-#ifndef VOD_H
-#define VOD_H
+#ifndef VOD_VOD_H
+#define VOD_VOD_H
 
 #include "co/co.h"
 #include "conf/conf.h"
@@ -65,7 +65,7 @@ enum { VOD_PART = 96 * 1024 };
 co_usec vod_turn(unsigned kbps);
 
 struct vod_at {
-    demux_place place;
+    demux_position place;
     uint32_t part; /* of the group, from 0 */
 };
 

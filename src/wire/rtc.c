@@ -94,7 +94,7 @@ void rtc_wire_rebase(struct rtc_wire *w)
 }
 
 /* Later pieces of a picture of AV1 do not tell. */
-static bool is_spare(struct rtc_wire_track *t, const struct rtp_log_entry *e)
+static bool is_disposable(struct rtc_wire_track *t, const struct rtp_log_entry *e)
 {
     bool again = t->codec == AV_AV1 && t->has_spare && e->ticks == t->spare_ticks;
 
@@ -108,7 +108,7 @@ void rtc_wire_put(struct rtc_wire *w, const struct rtp_log_entry *e)
     struct rtc_wire_track *t = &w->tracks[e->track];
     struct rtp_log_entry in = *e;
 
-    in.spare = e->track == 0 && is_spare(t, e);
+    in.spare = e->track == 0 && is_disposable(t, e);
     if (!rtp_log_put(w->log, &in))
         return;
     if (!t->any || e->ticks > t->last_ticks || t->last_ticks - e->ticks > 10 * (int64_t)t->clock) {
@@ -184,7 +184,7 @@ static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
         [RTC_ORDER_KEYS] = "others need them (b-pyramid), so that all up to the next key frame are "
                            "left out, too: little more than key frames",
     };
-    enum rtc_order_news news;
+    enum rtc_order_events news;
     bool is = rtc_order_take(&w->order, f, nalu_length, &f->pts, &news);
 
     if (news != RTC_ORDER_OLD)
@@ -223,7 +223,7 @@ static void add(struct rtc_wire *w, const struct av_packet *pkt, co_usec at)
     frame_choose(&w->chosen, pkt);
     frame_begin(&r, pkt);
     while (frame_next(&r, &f)) {
-        if (frame_is_of(&w->chosen, &f) && (f.kind != AV_AUDIO || !rtc_sound_put(w, &f, at)))
+        if (frame_is_of(&w->chosen, &f) && (f.kind != AV_AUDIO || !rtc_audio_put(w, &f, at)))
             rtc_wire_make(w, &f, at);
     }
     if (!pkt->config && pkt->kind != AV_DATA) {
@@ -238,13 +238,13 @@ static void begin(struct wire_reading *r)
 {
     struct rtc_wire *w = container_of(r, struct rtc_wire, reading);
 
-    rtc_sound_begin(w);
+    rtc_audio_begin(w);
     w->chosen = (struct frame_tracks){ 0 };
 }
 
 static void end(struct wire_reading *r)
 {
-    rtc_sound_end(container_of(r, struct rtc_wire, reading));
+    rtc_audio_end(container_of(r, struct rtc_wire, reading));
 }
 
 static void config(struct wire_reading *r, const struct av_packet *pkt, co_usec now)
@@ -382,7 +382,7 @@ enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind)
         return codec;
     live_source_stat(w->reading.src, &stat);
     codec = kind == AV_VIDEO ? stat.video : stat.audio;
-    if (rtc_sound_converts(w, codec))
+    if (rtc_audio_converts(w, codec))
         return AV_OPUS;
     return takes(codec) ? codec : AV_CODEC_NONE;
 }

@@ -4,7 +4,7 @@
 #define WIRE_RTC_IMPL_H
 
 #include "format/rtp/pack.h"
-#include "sound/lane/lane.h"
+#include "audio/transcoder/transcoder.h"
 #include "wire/reading.h"
 #include "wire/rtc.h"
 #include "wire/rtp_impl.h"
@@ -12,7 +12,7 @@
 enum { RTC_WIRE_PAYLOAD = 1200 };
 
 /* Pictures that are shown in another order than they come in: rtc_order.c. */
-enum rtc_order_news {
+enum rtc_order_events {
     RTC_ORDER_OLD,    /* nothing that was not told */
     RTC_ORDER_FEWER,  /* there are such, they are left out */
     RTC_ORDER_KEYS,   /* and others need them: so are those, up to the next key frame */
@@ -20,7 +20,7 @@ enum rtc_order_news {
 struct rtc_order {
     bool keep;          /* all of them */
     bool begun;
-    enum rtc_order_news told;
+    enum rtc_order_events told;
     bool lost;          /* one that others need was left out since the last key frame */
     int64_t shown;      /* the latest that was sent, 1/90000 s */
     uint64_t frames, left_out;
@@ -28,7 +28,7 @@ struct rtc_order {
 /* A frame of a picture, its units behind lengths of so many bytes: when players are to show it.
  * False: it is left out. *news: what is to be told, once. */
 bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_length,
-                    int64_t *time, enum rtc_order_news *news);
+                    int64_t *time, enum rtc_order_events *news);
 
 struct rtc_wire_track {
     enum av_codec codec; /* of what is in the log; AV_CODEC_NONE: nothing came yet */
@@ -69,8 +69,8 @@ struct rtc_wire {
     bool has_newest;
     int64_t newest;          /* dts of the newest frame */
     struct rtp_wire_wall wall;
-    struct sound_lane *sound; /* that makes Opus of what comes, or NULL */
-    bool sound_begun;        /* what comes is not too old for that */
+    struct transcoder *sound; /* that makes Opus of what comes, or NULL */
+    bool audio_begun;        /* what comes is not too old for that */
     /* what is relayed */
     bool has_offset;
     int64_t offset;          /* from its wall clock to ours, microseconds */
@@ -88,9 +88,9 @@ void rtc_wire_rebase(struct rtc_wire *w);
 void rtc_wire_make(struct rtc_wire *w, struct frame *f, co_usec at);
 
 /* rtc_sound.c: a frame of sound; false: it is to be cut as it is. */
-bool rtc_sound_put(struct rtc_wire *w, const struct frame *f, co_usec at);
-bool rtc_sound_converts(const struct rtc_wire *w, enum av_codec codec);
-void rtc_sound_begin(struct rtc_wire *w); /* a reader begins */
-void rtc_sound_end(struct rtc_wire *w);   /* or ended */
+bool rtc_audio_put(struct rtc_wire *w, const struct frame *f, co_usec at);
+bool rtc_audio_converts(const struct rtc_wire *w, enum av_codec codec);
+void rtc_audio_begin(struct rtc_wire *w); /* a reader begins */
+void rtc_audio_end(struct rtc_wire *w);   /* or ended */
 
 #endif

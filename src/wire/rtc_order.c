@@ -44,7 +44,7 @@ static bool is_b(const struct frame *f, unsigned nalu_length, bool *needed)
 }
 
 bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_length,
-                    int64_t *time, enum rtc_order_news *news)
+                    int64_t *time, enum rtc_order_events *news)
 {
     bool back = o->begun && !f->key && f->pts < o->shown && o->shown - f->pts < JUMP;
     bool needed = false;
@@ -56,7 +56,7 @@ bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_le
     o->frames++;
     o->lost &= !f->key;
     if (o->lost || (back && is_b(f, nalu_length, &needed))) {
-        enum rtc_order_news what = needed ? RTC_ORDER_KEYS : RTC_ORDER_FEWER;
+        enum rtc_order_events what = needed ? RTC_ORDER_KEYS : RTC_ORDER_FEWER;
 
         o->lost |= needed;
         o->left_out++;

@@ -8,7 +8,7 @@ enum { G711_RATE = 8000, JUMP = 3000 };
 
 void rtc_wire_relay_begin(struct rtc_wire *w, const enum av_codec codec[RTP_LOG_TRACKS])
 {
-    rtc_sound_end(w);
+    rtc_audio_end(w);
     wire_reading_set(&w->reading, false);
     rtc_wire_rebase(w);
     rtp_log_no_key(w->log);

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static bool ready;
     const struct http_call call = { .timeout = CO_SECONDS(1000), .max_reply = 4096,
                                     .cut = size % 2 == 1 };
-    struct http_place to;
+    struct http_location to;
     struct http_reply reply;
     struct io_mem m;
     err_t err;
@@ -40,13 +40,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(!err);
         ready = true;
     }
-    err = http_place_parse(&to, "http://h/x");
+    err = http_location_parse(&to, "http://h/x");
     assert(!err);
     io_mem_init(&m, data, size);
     m.piece = size % 7;
     m.out_cap = 1 << 20;
     err = http_client_talk(&reply, &m.io, &to, &call);
-    http_place_free(&to);
+    http_location_free(&to);
     if (!err) {
         assert(reply.size <= 4096);
         judge(reply.status, reply.body, reply.size);

@@ -5,7 +5,7 @@
 static void play(const struct demux_index *x, const struct file *f)
 {
     int64_t last[DEMUX_TRACKS] = { 0 };
-    demux_place at = demux_seek(x, INT64_MIN);
+    demux_position at = demux_seek(x, INT64_MIN);
     struct demux_group *g;
     const char *why;
 

@@ -9,12 +9,12 @@ enum { JUMPS = 8, STEPS = 1 << 20 };
 static void jump(const struct demux_index *x, const struct file *f)
 {
     int64_t length = demux_info(x)->duration + demux_info(x)->zero;
-    demux_place last = 0;
+    demux_position last = 0;
     struct demux_group *g;
     const char *why;
 
     for (int64_t i = 0; i <= JUMPS; i++) {
-        demux_place at = demux_seek(x, length / JUMPS * i);
+        demux_position at = demux_seek(x, length / JUMPS * i);
 
         assert(at >= last);
         last = at;
@@ -29,7 +29,7 @@ static void jump(const struct demux_index *x, const struct file *f)
 
 static void play(const struct demux_index *x, const struct file *f)
 {
-    demux_place at = demux_seek(x, INT64_MIN);
+    demux_position at = demux_seek(x, INT64_MIN);
     struct demux_group *g;
     const char *why;
     bool over = false;

@@ -111,7 +111,7 @@ static void receive(struct rd *r)
                 w.len = 0;
             }
         }
-        assert(n.n <= RTP_NACK_HOLES && rtp_nack_ask(&n, now, CO_MS(wait), seqs, 64) <= 64);
+        assert(n.n <= RTP_NACK_HOLES && rtp_nack_request(&n, now, CO_MS(wait), seqs, 64) <= 64);
     }
     wr_free(&w);
     rtp_twcc_fini(&t);

@@ -106,18 +106,18 @@ static void target(const char *text)
 
 static void place(const char *text)
 {
-    struct rtsp_place p, again;
-    err_t err = rtsp_place_parse(&p, text);
+    struct rtsp_location p, again;
+    err_t err = rtsp_location_parse(&p, text);
     char *url;
 
     if (!err) {
         assert(p.port > 0 && p.port < 65536 && *p.host);
-        err = rtsp_place_parse(&again, p.url);
+        err = rtsp_location_parse(&again, p.url);
         assert(!err && strcmp(again.url, p.url) == 0 && again.port == p.port);
-        rtsp_place_free(&again);
+        rtsp_location_free(&again);
     }
     err_free(&err);
-    rtsp_place_free(&p);
+    rtsp_location_free(&p);
     url = rtsp_url_join("rtsp://h/a", text);
     assert(strncmp(url, "rtsp://h", 8) == 0);
     assert(rtsp_url_is_track(url, "rtsp://h/a", text));

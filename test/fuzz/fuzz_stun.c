@@ -15,7 +15,7 @@ static struct ice session = { .ufrag = "OURUFRAG", .pwd = "ourpasswordourpasswor
                               .peer_ufrag = "them" };
 static co_usec now;
 
-static void look(const uint8_t *data, size_t size, const struct ice_way *way)
+static void look(const uint8_t *data, size_t size, const struct ice_path *way)
 {
     struct stun_message m, back;
     uint8_t out[STUN_MAX];
@@ -29,12 +29,12 @@ static void look(const uint8_t *data, size_t size, const struct ice_way *way)
     said = ice_input(&session, &m, way, now, out, &n);
     assert((said == ICE_DROPPED) == (n == 0) && n <= STUN_MAX);
     assert(n == 0 || (stun_parse(&back, out, n) && stun_is_of(&back, session.pwd)));
-    assert(said != ICE_MOVED || ice_way(&session));
+    assert(said != ICE_MOVED || ice_path(&session));
     assert(session.n <= ICE_PATHS && session.at < ICE_PATHS);
 }
 
 /* The same attributes behind the name that is right, with a MAC: so it is looked into. */
-static void look_signed(const uint8_t *data, size_t size, const struct ice_way *way)
+static void look_signed(const uint8_t *data, size_t size, const struct ice_path *way)
 {
     static const uint8_t head[] = "\0\x01\0\0\x21\x12\xa4\x42" "123456789012"
                                   "\0\x06\0\x0dOURUFRAG:them\0\0\0";
@@ -56,7 +56,7 @@ static void look_signed(const uint8_t *data, size_t size, const struct ice_way *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct ice_way way = { .link = size % 5 == 0 ? &session : NULL };
+    struct ice_path way = { .link = size % 5 == 0 ? &session : NULL };
 
     way.path.peer.port = size > 0 ? data[size - 1] : 0;
     now += CO_MS(size % 7 == 0 ? 6000 : 100);

@@ -75,7 +75,7 @@ static void signed_jwt(const uint8_t *data, size_t size)
 {
     const struct jwt_rules rules = { .secrets = secrets, .n_secrets = 1, .issuer = "",
                                      .audience = "" };
-    const struct token_ask ask = { .vhost = "v", .app = "live", .name = "s", .ip = "10.0.0.7",
+    const struct token_query ask = { .vhost = "v", .app = "live", .name = "s", .ip = "10.0.0.7",
                                    .now = 1000000 };
     const uint8_t *nl = size ? memchr(data, '\n', size) : NULL;
     size_t head = nl ? (size_t)(nl - data) : size, rest = nl ? size - head - 1 : 0, n;

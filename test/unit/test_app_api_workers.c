@@ -102,10 +102,10 @@ static unsigned worker_of(const struct two_guest *g)
 
 static void sample(struct session_env *env, void *unused)
 {
-    const struct figures_of of = { .env = env, .connections = 5 };
+    const struct worker_counters_of of = { .env = env, .connections = 5 };
 
     (void)unused;
-    figures_sample(&of);
+    worker_counters_sample(&of);
 }
 
 static void enter_all(void)

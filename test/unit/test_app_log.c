@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_log.c - where log lines end up: whole, in order, in the right file, or counted. */
 #include "app/log/ring.h"
-#include "app/log/tank.h"
+#include "app/log/writer.h"
 #include "temp_dir.h"
 
 #include <fcntl.h>
@@ -37,9 +37,9 @@ static char *content(const char *file)
     return text;
 }
 
-static void say(struct log_tank *t, const char *line)
+static void say(struct log_writer *t, const char *line)
 {
-    log_tank_put(t, LOG_TRACE, line, strlen(line));
+    log_writer_put(t, LOG_TRACE, line, strlen(line));
 }
 
 static void test_ring_gives_what_was_put(void **state)
@@ -82,7 +82,7 @@ static void test_ring_refuses_whole_lines(void **state)
 
 static void test_lines_come_in_order_before_and_after_the_start(void **state)
 {
-    struct log_tank *t = log_tank_open(path, -1, SMALL);
+    struct log_writer *t = log_writer_open(path, -1, SMALL);
     char line[64], *text;
     int n = 0;
 
@@ -90,14 +90,14 @@ static void test_lines_come_in_order_before_and_after_the_start(void **state)
     for (int i = 0; i < 2000; i++) {
         if (i == 10) {
             assert_string_equal(strrchr(content(path), ' '), " 9\n");
-            assert_ok(log_tank_start(t));
+            assert_ok(log_writer_start(t));
         }
         (void)snprintf(line, sizeof(line), "line %d\n", i);
         say(t, line);
         if (i % 100 == 0)
-            assert_true(log_tank_flush(t, 5000));
+            assert_true(log_writer_flush(t, 5000));
     }
-    log_tank_close(t);
+    log_writer_close(t);
     text = content(path);
     for (char *at = strtok(text, "\n"); at; at = strtok(NULL, "\n"), n++) {
         (void)snprintf(line, sizeof(line), "line %d", n);
@@ -108,21 +108,21 @@ static void test_lines_come_in_order_before_and_after_the_start(void **state)
 
 static void test_reopen_goes_on_in_a_new_file(void **state)
 {
-    struct log_tank *t = log_tank_open(path, -1, SMALL);
+    struct log_writer *t = log_writer_open(path, -1, SMALL);
     char old[160];
 
     (void)state;
     (void)snprintf(old, sizeof(old), "%s.1", path);
-    assert_ok(log_tank_start(t));
+    assert_ok(log_writer_start(t));
     say(t, "one\n");
-    assert_true(log_tank_flush(t, 5000));
+    assert_true(log_writer_flush(t, 5000));
     assert_int_equal(rename(path, old), 0);
     say(t, "two\n");
-    assert_true(log_tank_flush(t, 5000));
-    log_tank_reopen(t);
-    assert_true(log_tank_flush(t, 5000));
+    assert_true(log_writer_flush(t, 5000));
+    log_writer_reopen(t);
+    assert_true(log_writer_flush(t, 5000));
     say(t, "three\n");
-    log_tank_close(t);
+    log_writer_close(t);
     assert_string_equal(content(old), "one\ntwo\n");
     assert_string_equal(content(path), "three\n");
 }
@@ -146,7 +146,7 @@ static void stderr_back(int saved)
 static void test_a_missing_folder_is_told_once_and_tried_again(void **state)
 {
     char sub[160], file[200], errors[160];
-    struct log_tank *t;
+    struct log_writer *t;
     int saved;
 
     (void)state;
@@ -154,21 +154,21 @@ static void test_a_missing_folder_is_told_once_and_tried_again(void **state)
     (void)snprintf(file, sizeof(file), "%s/a.log", sub);
     (void)snprintf(errors, sizeof(errors), "%s/stderr", dir);
     saved = stderr_to(errors);
-    t = log_tank_open(file, -1, SMALL);
+    t = log_writer_open(file, -1, SMALL);
     say(t, "lost\n");
-    assert_ok(log_tank_start(t));
+    assert_ok(log_writer_start(t));
     say(t, "lost too\n");
-    assert_true(log_tank_flush(t, 5000));
+    assert_true(log_writer_flush(t, 5000));
     stderr_back(saved);
-    assert_int_equal(log_tank_lost(t), 2);
+    assert_int_equal(log_writer_lost(t), 2);
     assert_non_null(strstr(content(errors), "No such file or directory"));
     assert_null(strchr(strchr(content(errors), '\n') + 1, '\n')); /* one line */
 
     assert_int_equal(mkdir(sub, 0700), 0);
-    log_tank_reopen(t);
-    assert_true(log_tank_flush(t, 5000));
+    log_writer_reopen(t);
+    assert_true(log_writer_flush(t, 5000));
     say(t, "[2026-01-02 03:04:05.678][TRACE][1][x] here again\n");
-    log_tank_close(t);
+    log_writer_close(t);
     assert_non_null(strstr(content(file), "[2026-01-02 03:04:05.678][WARN]"));
     assert_non_null(strstr(content(file), "2 lines before this were lost\n"));
     assert_non_null(strstr(content(file), "here again\n"));
@@ -177,7 +177,7 @@ static void test_a_missing_folder_is_told_once_and_tried_again(void **state)
 static void test_a_full_disk_loses_lines_and_nothing_else(void **state)
 {
     char errors[160];
-    struct log_tank *t;
+    struct log_writer *t;
     int saved;
 
     (void)state;
@@ -186,27 +186,27 @@ static void test_a_full_disk_loses_lines_and_nothing_else(void **state)
     (void)snprintf(errors, sizeof(errors), "%s/stderr", dir);
     saved = stderr_to(errors);
     assert_int_equal(symlink("/dev/full", path), 0);
-    t = log_tank_open(path, -1, SMALL);
-    assert_ok(log_tank_start(t));
+    t = log_writer_open(path, -1, SMALL);
+    assert_ok(log_writer_start(t));
     for (int i = 0; i < 5; i++)
         say(t, "lost\n");
-    assert_true(log_tank_flush(t, 5000));
+    assert_true(log_writer_flush(t, 5000));
     stderr_back(saved);
-    assert_int_equal(log_tank_lost(t), 5);
+    assert_int_equal(log_writer_lost(t), 5);
     assert_non_null(strstr(content(errors), "No space left on device"));
     assert_null(strchr(strchr(content(errors), '\n') + 1, '\n'));
 
     assert_int_equal(unlink(path), 0);
-    log_tank_reopen(t);
-    assert_true(log_tank_flush(t, 5000));
+    log_writer_reopen(t);
+    assert_true(log_writer_flush(t, 5000));
     say(t, "here again\n");
-    log_tank_close(t);
+    log_writer_close(t);
     assert_non_null(strstr(content(path), "5 lines before this were lost\nhere again\n"));
 }
 
 static void test_who_reads_slowly_holds_up_nobody(void **state)
 {
-    struct log_tank *t;
+    struct log_writer *t;
     struct timespec a, b;
     char line[100], buf[SMALL];
     int fd[2];
@@ -215,30 +215,30 @@ static void test_who_reads_slowly_holds_up_nobody(void **state)
     (void)state;
     assert_int_equal(pipe(fd), 0);
     assert_int_equal(fcntl(fd[1], F_SETPIPE_SZ, 4096), 4096);
-    t = log_tank_open(NULL, fd[1], SMALL);
-    assert_ok(log_tank_start(t));
+    t = log_writer_open(NULL, fd[1], SMALL);
+    assert_ok(log_writer_start(t));
     memset(line, 'x', sizeof(line));
     line[sizeof(line) - 1] = '\n';
     (void)clock_gettime(CLOCK_MONOTONIC, &a);
     /* what its thread has just told of is not lost any more: until that cannot go on either */
-    for (int i = 0; i < 1000 || (i < 100000 && log_tank_lost(t) == 0); i++)
-        log_tank_put(t, LOG_TRACE, line, sizeof(line));
+    for (int i = 0; i < 1000 || (i < 100000 && log_writer_lost(t) == 0); i++)
+        log_writer_put(t, LOG_TRACE, line, sizeof(line));
     (void)clock_gettime(CLOCK_MONOTONIC, &b);
     assert_true((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 < 1000);
-    assert_true(log_tank_lost(t) > 0);
+    assert_true(log_writer_lost(t) > 0);
     (void)fcntl(fd[0], F_SETFL, O_NONBLOCK);
     for (int i = 0; i < 5000 && !told; i++) {
         ssize_t n = read(fd[0], buf, sizeof(buf) - 1);
 
         buf[n > 0 ? n : 0] = '\0';
         told = strstr(buf, "lines before this were lost") != NULL;
-        if (log_tank_lost(t))
+        if (log_writer_lost(t))
             say(t, "one more\n"); /* makes the note go out as soon as there is room */
         (void)nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     }
     assert_true(told);
     (void)close(fd[0]);
-    log_tank_close(t);
+    log_writer_close(t);
     (void)close(fd[1]);
 }
 
@@ -251,13 +251,13 @@ static void test_a_crash_writes_what_waits(void **state)
     assert_int_equal(pipe(full), 0);
     pid = fork();
     if (pid == 0) {
-        struct log_tank *t = log_tank_open(path, -1, SMALL);
+        struct log_writer *t = log_writer_open(path, -1, SMALL);
 
-        if (log_tank_start(t))
+        if (log_writer_start(t))
             _exit(1);
         for (int i = 0; i < 50; i++)
             say(t, "line\n");
-        log_tank_crash(t, "last words\n", 11);
+        log_writer_crash(t, "last words\n", 11);
         _exit(7);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -270,11 +270,11 @@ static void test_a_crash_writes_what_waits(void **state)
 
 static void test_a_file_has_no_colours(void **state)
 {
-    struct log_tank *t = log_tank_open(path, -1, SMALL);
+    struct log_writer *t = log_writer_open(path, -1, SMALL);
 
     (void)state;
-    log_tank_put(t, LOG_ERROR, "bad\n", 4);
-    log_tank_close(t);
+    log_writer_put(t, LOG_ERROR, "bad\n", 4);
+    log_writer_close(t);
     assert_string_equal(content(path), "bad\n");
 }
 
@@ -284,7 +284,7 @@ static void test_a_terminal_has(void **state)
     int master = posix_openpt(O_RDWR | O_NOCTTY), tty;
     char buf[256] = { 0 };
     size_t got = 0;
-    struct log_tank *t;
+    struct log_writer *t;
 
     (void)state;
     if (master < 0)
@@ -292,11 +292,11 @@ static void test_a_terminal_has(void **state)
     assert_true(grantpt(master) == 0 && unlockpt(master) == 0);
     tty = open(ptsname(master), O_RDWR | O_NOCTTY);
     assert_true(tty >= 0);
-    t = log_tank_open(NULL, tty, SMALL);
-    log_tank_put(t, LOG_TRACE, "fine\n", 5);
-    log_tank_put(t, LOG_WARN, "odd\n", 4);
-    log_tank_put(t, LOG_ERROR, "bad\n", 4);
-    log_tank_close(t);
+    t = log_writer_open(NULL, tty, SMALL);
+    log_writer_put(t, LOG_TRACE, "fine\n", 5);
+    log_writer_put(t, LOG_WARN, "odd\n", 4);
+    log_writer_put(t, LOG_ERROR, "bad\n", 4);
+    log_writer_close(t);
     while (got < sizeof(want) - 1) { /* it comes in pieces */
         ssize_t n = read(master, buf + got, sizeof(buf) - 1 - got);
 

@@ -4,8 +4,8 @@
  *
  * Assertions are made on the first thread only: cmocka leaves a failing test by longjmp.
  */
-#include "app/log/gather.h"
-#include "app/log/tank.h"
+#include "app/log/merge.h"
+#include "app/log/writer.h"
 #include "base/log.h"
 #include "temp_dir.h"
 
@@ -23,7 +23,7 @@
 enum { THREADS = 4, LINES = 4000, BATCH = 200, BUFFER = 64 * 1024, LARGE = 4 << 20 };
 
 static char path[128], text[LARGE];
-static struct log_tank *tank;
+static struct log_writer *tank;
 
 static int setup(void **state)
 {
@@ -54,7 +54,7 @@ static int64_t wall(void)
 
 static void say(struct log_inlet *i, int64_t at, const char *line)
 {
-    log_tank_put_from(tank, i, at, LOG_TRACE, line, strlen(line));
+    log_writer_put_from(tank, i, at, LOG_TRACE, line, strlen(line));
 }
 
 /* ---- several threads at once */
@@ -62,16 +62,16 @@ static void say(struct log_inlet *i, int64_t at, const char *line)
 /* So many lines "k n", as fast as they are taken. */
 static void *talk(void *number)
 {
-    struct log_inlet *mine = log_tank_join(tank);
+    struct log_inlet *mine = log_writer_join(tank);
     char line[32];
 
     for (int n = 0; n < LINES; n++) {
         (void)snprintf(line, sizeof(line), "line %d %d\n", *(int *)number, n);
         say(mine, wall(), line);
         if (n % BATCH == 0)
-            (void)log_tank_flush(tank, 10000);
+            (void)log_writer_flush(tank, 10000);
     }
-    log_tank_leave(tank, mine);
+    log_writer_leave(tank, mine);
     return NULL;
 }
 
@@ -117,12 +117,12 @@ static void test_all_lines_of_all_threads(void **state)
 
     (void)state;
     text[0] = '\0';
-    tank = log_tank_open(path, -1, BUFFER);
-    assert_ok(log_tank_start(tank));
-    assert_non_null(log_tank_join(tank));
+    tank = log_writer_open(path, -1, BUFFER);
+    assert_ok(log_writer_start(tank));
+    assert_non_null(log_writer_join(tank));
     start(id, number);
     end(id);
-    log_tank_close(tank);
+    log_writer_close(tank);
     read_file(path);
     assert_all_lines();
 }
@@ -136,19 +136,19 @@ static void test_a_file_that_changes_under_load(void **state)
 
     (void)state;
     text[0] = '\0';
-    tank = log_tank_open(path, -1, BUFFER);
-    assert_ok(log_tank_start(tank));
-    assert_non_null(log_tank_join(tank));
+    tank = log_writer_open(path, -1, BUFFER);
+    assert_ok(log_writer_start(tank));
+    assert_non_null(log_writer_join(tank));
     start(id, number);
     for (int i = 0; i < files; i++) {
         (void)snprintf(old, sizeof(old), "%s.%02d", path, i);
         assert_int_equal(rename(path, old), 0);
-        log_tank_reopen(tank);
+        log_writer_reopen(tank);
         while (access(path, F_OK) < 0)
             (void)sched_yield();
     }
     end(id);
-    log_tank_close(tank);
+    log_writer_close(tank);
     for (int i = 0; i < files; i++) {
         (void)snprintf(old, sizeof(old), "%s.%02d", path, i);
         read_file(old);
@@ -167,11 +167,11 @@ static void open_stuck(int fd[2])
 
     assert_int_equal(pipe(fd), 0);
     assert_true(fcntl(fd[1], F_SETPIPE_SZ, 4096) > 0);
-    tank = log_tank_open(NULL, fd[1], BUFFER);
-    assert_ok(log_tank_start(tank));
+    tank = log_writer_open(NULL, fd[1], BUFFER);
+    assert_ok(log_writer_start(tank));
     memset(filler, '-', sizeof(filler));
     filler[sizeof(filler) - 1] = '\n';
-    log_tank_put(tank, LOG_TRACE, filler, sizeof(filler));
+    log_writer_put(tank, LOG_TRACE, filler, sizeof(filler));
     while (full < 4096) {
         (void)sched_yield();
         assert_int_equal(ioctl(fd[0], FIONREAD, &full), 0);
@@ -198,7 +198,7 @@ static void *read_all(void *arg)
 /* What came after the filler. */
 static char *close_stuck(int fd[2], struct reader *r)
 {
-    log_tank_close(tank);
+    log_writer_close(tank);
     (void)close(fd[1]);
     assert_int_equal(pthread_join(r->id, NULL), 0);
     (void)close(fd[0]);
@@ -217,7 +217,7 @@ static void test_in_the_order_in_which_they_were_made(void **state)
     (void)state;
     open_stuck(fd);
     for (int k = 0; k < INLETS; k++) {
-        v[k] = log_tank_join(tank);
+        v[k] = log_writer_join(tank);
         assert_non_null(v[k]);
     }
     for (int k = INLETS - 1; k >= 0; k--) { /* the youngest first */
@@ -256,17 +256,17 @@ static void test_what_finds_no_room_is_counted_and_told(void **state)
 
     (void)state;
     open_stuck(fd);
-    a = log_tank_join(tank);
-    b = log_tank_join(tank);
+    a = log_writer_join(tank);
+    b = log_writer_join(tank);
     for (int i = 0; i < MANY; i++)
         say(i % 2 ? a : b, i, "[2026-01-02 03:04:05.678][TRACE][1][x] line\n");
     say(NULL, 1, "of a thread that did not join\n");
-    lost = log_tank_lost(tank);
+    lost = log_writer_lost(tank);
     assert_in_range(lost, 2, MANY);
     r.fd = fd[0];
     assert_int_equal(pthread_create(&r.id, NULL, read_all, &r), 0);
-    assert_true(log_tank_flush(tank, 10000));
-    assert_int_equal(log_tank_lost(tank), 0); /* told with the next line that went through */
+    assert_true(log_writer_flush(tank, 10000));
+    assert_int_equal(log_writer_lost(tank), 0); /* told with the next line that went through */
     at = close_stuck(fd, &r);
     (void)snprintf(want, sizeof(want), "][-][0] log: %lu lines before this were lost\n", lost);
     assert_int_equal(count(at, want), 1);
@@ -276,14 +276,14 @@ static void test_what_finds_no_room_is_counted_and_told(void **state)
 
 static void *talk_a_little(void *number)
 {
-    struct log_inlet *mine = log_tank_join(tank);
+    struct log_inlet *mine = log_writer_join(tank);
     char line[32];
 
     for (int n = 0; mine && n < 10; n++) {
         (void)snprintf(line, sizeof(line), "line %d %d\n", *(int *)number, n);
         say(mine, wall(), line);
     }
-    log_tank_leave(tank, mine);
+    log_writer_leave(tank, mine);
     return mine;
 }
 
@@ -296,15 +296,15 @@ static void test_threads_come_and_go(void **state)
 
     (void)state;
     text[0] = '\0';
-    tank = log_tank_open(path, -1, BUFFER);
-    assert_ok(log_tank_start(tank));
-    assert_non_null(log_tank_join(tank));
+    tank = log_writer_open(path, -1, BUFFER);
+    assert_ok(log_writer_start(tank));
+    assert_non_null(log_writer_join(tank));
     for (int i = 0; i < threads; i++) {
         assert_int_equal(pthread_create(&id, NULL, talk_a_little, &i), 0);
         assert_int_equal(pthread_join(id, &joined), 0);
         assert_non_null(joined);
     }
-    log_tank_close(tank);
+    log_writer_close(tank);
     read_file(path);
     assert_int_equal(count(text, "\n"), threads * 10);
     for (int i = 0; i < threads; i++) {
@@ -315,19 +315,19 @@ static void test_threads_come_and_go(void **state)
 
 static void test_no_more_inlets_than_there_are(void **state)
 {
-    static struct log_gather g;
+    static struct log_merge g;
     struct log_inlet *v[LOG_INLETS];
 
     (void)state;
     for (int i = 0; i < LOG_INLETS; i++) {
-        v[i] = log_gather_join(&g, 64);
+        v[i] = log_merge_join(&g, 64);
         assert_non_null(v[i]);
     }
-    assert_null(log_gather_join(&g, 64));
+    assert_null(log_merge_join(&g, 64));
     log_inlet_leave(v[7]);
-    assert_ptr_equal(log_gather_join(&g, 64), v[7]);
-    assert_false(log_gather_waits(&g));
-    log_gather_fini(&g);
+    assert_ptr_equal(log_merge_join(&g, 64), v[7]);
+    assert_false(log_merge_waits(&g));
+    log_merge_fini(&g);
 }
 
 /* ---- the last lines, while the file takes none, and a program that dies */
@@ -342,16 +342,16 @@ static void test_the_last_lines_are_those_of_all(void **state)
 
     (void)state;
     open_stuck(fd);
-    log_tank_keep(tank, 4096);
-    a = log_tank_join(tank);
-    b = log_tank_join(tank);
+    log_writer_keep(tank, 4096);
+    a = log_writer_join(tank);
+    b = log_writer_join(tank);
     say(b, 20, "second\n");
     say(a, 10, "first\n");
-    last = log_tank_last(tank, 0, 10, &end);
+    last = log_writer_last(tank, 0, 10, &end);
     assert_string_equal(last, "first\nsecond\n");
     free(last);
     say(a, 15, "third\n"); /* it comes too late */
-    last = log_tank_last(tank, end, 10, &again);
+    last = log_writer_last(tank, end, 10, &again);
     assert_string_equal(last, "third\n");
     assert_int_equal(again, end + 6);
     free(last);
@@ -365,14 +365,14 @@ __attribute__((noreturn)) static void die(void)
 {
     struct log_inlet *a, *b;
 
-    tank = log_tank_open(path, -1, BUFFER);
-    if (log_tank_start(tank))
+    tank = log_writer_open(path, -1, BUFFER);
+    if (log_writer_start(tank))
         _exit(1);
-    a = log_tank_join(tank);
-    b = log_tank_join(tank);
+    a = log_writer_join(tank);
+    b = log_writer_join(tank);
     for (int i = 0; i < 1000; i++)
         say(i % 2 ? a : b, i, "line\n");
-    log_tank_crash(tank, "last words\n", 11);
+    log_writer_crash(tank, "last words\n", 11);
     _exit(7);
 }
 
@@ -424,7 +424,7 @@ static void *stranger(void *arg)
     log_thread_begin();
     (void)pthread_barrier_wait(&all_there);
     for (int i = 0; i < 2000; i++) {
-        me = (struct log_budget){ .who = address ? LOG_CLIENT : LOG_STRANGER };
+        me = (struct log_budget){ .who = address ? LOG_CLIENT : LOG_UNTRUSTED };
         log_budget_from(&me, address, 1);
         log_trace("a stranger, %s", log_param("?token=x"));
         if (i % 100 == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_app_stat.c - the lines about the process and its workers. */
 #include "env.h"
-#include "app/os/stat_held.h"
+#include "app/os/stat_stall.h"
 #include "app/os/stat_line.h"
 #include "base/log.h"
 #include "serve/rtc/rtc.h"
@@ -17,7 +17,7 @@ static const struct {
     const char *want;
     double cpu;
     uint64_t rss_kbyte;
-    struct figures now;
+    struct worker_counters now;
 } rows[] = {
     { "Hybrid cpu=0.00%,0MB", .cpu = 0 },
     { "Hybrid cpu=12.35%,38MB", .cpu = 12.345678, .rss_kbyte = (39 << 10) - 1 },
@@ -29,7 +29,7 @@ static const struct {
       .now = { .held = 2, .holds = 7, .late = { 0, 2, 240, 5, 1, 0, 0, 1, 4 } } },
 };
 
-static const struct figures nothing;
+static const struct worker_counters nothing;
 
 static size_t line_of_row(size_t i, char *buf, size_t size)
 {
@@ -68,7 +68,7 @@ static void test_it_is_cut_where_there_is_no_room(void **state)
 static const struct {
     const char *want;
     unsigned worker;
-    struct figures now;
+    struct worker_counters now;
 } worker_rows[] = {
     { "Worker 0 cpu=0.00%", .now = { .cpu = 0 } },
     { "Worker 63 cpu=99.99%, conns=103,1,101,2, streams=3,1, moved=2,5, sched=2840/s, co=110, "
@@ -82,7 +82,7 @@ static const struct {
 
 static void test_worker_lines(void **state)
 {
-    static struct figures then = { .taken_at = 1000000 }, now;
+    static struct worker_counters then = { .taken_at = 1000000 }, now;
 
     (void)state;
     for (size_t i = 0; i < COUNT(worker_rows); i++) {
@@ -172,9 +172,9 @@ static void test_line_of_rtmfp(void **state)
 /* What a worker says is what it did since the line before, as of its last sample. */
 static void test_what_a_worker_did(void **state)
 {
-    static const struct figures last = { .taken_at = 100000000, .cpu = 5000000, .switches = 100,
+    static const struct worker_counters last = { .taken_at = 100000000, .cpu = 5000000, .switches = 100,
                                          .moved_in = 3, .late = { 0, 0, 100 }, .late_us = 1000 };
-    static const struct figures now = { .taken_at = 104000000, .cpu = 6000000, .switches = 4100,
+    static const struct worker_counters now = { .taken_at = 104000000, .cpu = 6000000, .switches = 4100,
                                         .coroutines = 9, .moved_in = 5, .moved_out = 1, .holds = 1,
                                         .late = { 0, 0, 295, 0, 0, 0, 3, 1, 1 },
                                         .late_us = 201000 };
@@ -198,8 +198,8 @@ static void test_a_worker_counts(void **state)
 {
     struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
     struct session_env *env = env_new("listen 1935;");
-    struct figures_of of = { .env = env, .connections = 7 };
-    struct figures c;
+    struct worker_counters_of of = { .env = env, .connections = 7 };
+    struct worker_counters c;
 
     (void)state;
     assert_non_null(w);
@@ -210,9 +210,9 @@ static void test_a_worker_counts(void **state)
     env->publishers = 2;
     env->players = 3;
     atomic_store(&w->v[1].gauges.moved_in, 5);
-    figures_sample(&of);
+    worker_counters_sample(&of);
     env->worker = 0; /* who looks */
-    figures_one(&of, 1, &c);
+    worker_counters_one(&of, 1, &c);
     assert_in_range(c.taken_at, 1, co_clock());
     assert_true(c.cpu > 0);
     assert_int_equal(c.connections, 7);
@@ -225,14 +225,14 @@ static void test_a_worker_counts(void **state)
     free(w);
 }
 
-static struct figures_of other;
+static struct worker_counters_of other;
 static err_t made;
 
 static void *make_error(void *unused)
 {
     (void)unused;
     made = err_new(ERR_STOPPED, "made by one worker");
-    figures_sample(&other);
+    worker_counters_sample(&other);
     return NULL;
 }
 
@@ -241,8 +241,8 @@ static void test_objects_that_cross(void **state)
 {
     struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
     struct session_env *first = env_new("listen 1935;"), *second = env_new("listen 1935;");
-    struct figures_of of = { .env = first };
-    struct figures sum;
+    struct worker_counters_of of = { .env = first };
+    struct worker_counters sum;
     pthread_t id;
 
     (void)state;
@@ -254,10 +254,10 @@ static void test_objects_that_cross(void **state)
     other.env = second;
     assert_int_equal(pthread_create(&id, NULL, make_error, NULL), 0);
     assert_int_equal(pthread_join(id, NULL), 0);
-    figures_sum(&of, &sum);
+    worker_counters_sum(&of, &sum);
     assert_int_equal(sum.errors, 1);
     err_free(&made);
-    figures_sum(&of, &sum);
+    worker_counters_sum(&of, &sum);
     assert_int_equal(err_live(), -1);
     assert_int_equal(sum.errors, 0);
     env_free(&first);
@@ -299,13 +299,13 @@ static const struct {
 static void test_who_is_held_up(void **state)
 {
     const struct log_setup kept = { .min = LOG_TRACE, .write = keep };
-    struct stat_held h = { 0 };
+    struct stat_stall h = { 0 };
 
     (void)state;
     log_init(&kept);
     for (size_t i = 0; i < COUNT(looks); i++) {
         said[0] = '\0';
-        stat_held_look(&h, 2, CO_MS(looks[i].late), CO_MS(looks[i].at));
+        stat_stall_check(&h, 2, CO_MS(looks[i].late), CO_MS(looks[i].at));
         print_message("  %d: %s", looks[i].at, *said ? said : "\n");
         if (looks[i].want)
             assert_non_null(strstr(said, looks[i].want));

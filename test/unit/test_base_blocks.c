@@ -48,7 +48,7 @@ static void test_write(void **state)
     (void)state;
     for (size_t k = 0; k < 2 * COUNT(sizes); k++) {
         size_t size = sizes[k / 2], used = 0;
-        struct block_shop shop = { .most = 2, .used = &used };
+        struct block_pool shop = { .most = 2, .used = &used };
         struct blocks b;
 
         blocks_init(&b, LIMIT, &shop);
@@ -69,7 +69,7 @@ static void test_write(void **state)
         blocks_free(&b);
         assert_int_equal(used, 0);
         assert_true(shop.n <= 2);
-        block_shop_free(&shop);
+        block_pool_free(&shop);
     }
     free(all);
 }
@@ -145,7 +145,7 @@ static void test_move(void **state)
 static void test_shop(void **state)
 {
     size_t used = 0;
-    struct block_shop shop = { .most = 4, .used = &used };
+    struct block_pool shop = { .most = 4, .used = &used };
     const struct block *first;
     uint8_t *all = pattern();
     struct blocks b;
@@ -164,9 +164,9 @@ static void test_shop(void **state)
     blocks_free(&b);
     shop.least = 1;
     used = shop.n;
-    block_shop_sweep(&shop);
+    block_pool_sweep(&shop);
     assert_int_equal(shop.n, used - 1);
-    block_shop_sweep(&shop);
+    block_pool_sweep(&shop);
     assert_int_equal(shop.n, 0);
     free(all);
 }
@@ -180,7 +180,7 @@ static void test_fit(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(sizes); i++) {
         size_t used = 0, before;
-        struct block_shop shop = { .most = 2, .used = &used };
+        struct block_pool shop = { .most = 2, .used = &used };
         struct blocks b;
 
         blocks_init(&b, LIMIT, &shop);
@@ -194,7 +194,7 @@ static void test_fit(void **state)
         check(&b, 0, TOTAL);
         blocks_free(&b);
         assert_int_equal(used, 0);
-        block_shop_free(&shop);
+        block_pool_free(&shop);
     }
     free(all);
 }

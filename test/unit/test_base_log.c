@@ -212,7 +212,7 @@ static void many_who_come(void **state)
     (void)state;
     now_runs = &b;
     for (int i = 0; i < 10000; i++) {
-        b = (struct log_budget){ .who = LOG_STRANGER };
+        b = (struct log_budget){ .who = LOG_UNTRUSTED };
         log_trace("client ip=1.2.3.4:%d", i);
         log_warn("denied");
         log_forget(&b);
@@ -331,8 +331,8 @@ static void bytes_count(void **state)
         { "short lines of a connection", LOG_CLIENT, 20, 30 * 200 },
         { "long lines of a connection", LOG_CLIENT, 2000, 30 * 200 + 2200 },
         { "longest lines of a connection", LOG_CLIENT, 6000, 30 * 200 + 6200 },
-        { "short lines of strangers", LOG_STRANGERS, 20, 200 * 200 },
-        { "long lines of strangers", LOG_STRANGERS, 6000, 200 * 200 + 1200 },
+        { "short lines of strangers", LOG_UNTRUSTED_ALL, 20, 200 * 200 },
+        { "long lines of strangers", LOG_UNTRUSTED_ALL, 6000, 200 * 200 + 1200 },
     };
 
     (void)state;
@@ -373,7 +373,7 @@ static void a_line_of_a_stranger_is_cut(void **state)
 {
     const struct log_setup more = { LOG_DEBUG, false, NULL, keep, who_runs };
     const struct log_rules all = { false, { 0, 0 }, { 0, 0 }, { 0, 0 } };
-    struct log_budget b = { .who = LOG_STRANGER };
+    struct log_budget b = { .who = LOG_UNTRUSTED };
 
     for (size_t n = 900; n < 1100; n++) { /* in no character */
         (void)end(state);
@@ -396,7 +396,7 @@ static void a_line_of_a_stranger_is_cut(void **state)
     size = 0;
     log_trace("%s", text_of(6000));
     assert_true(size > 6000);
-    b = (struct log_budget){ .who = LOG_STRANGER };
+    b = (struct log_budget){ .who = LOG_UNTRUSTED };
     log_rule(&all);
     size = 0;
     log_trace("%s", text_of(6000));
@@ -411,7 +411,7 @@ static void a_line_of_a_stranger_is_cut(void **state)
 /* Errors have a budget of their own, so they are seen though that of lines is used up. */
 static void errors_that_a_peer_causes(void **state)
 {
-    struct log_budget b = { .who = LOG_STRANGER };
+    struct log_budget b = { .who = LOG_UNTRUSTED };
 
     (void)state;
     now_runs = &b;

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/region.h"
 #include "co/co.h"
-#include "co/holds.h"
+#include "co/stalls.h"
 #include "co/net/io_tcp.h"
 #include "co/notify.h"
 #include "co/thread.h"
@@ -127,7 +127,7 @@ static void *worker(void *text)
         err_t err = co_init();
 
         if (!err) {
-            co_holds_start();
+            co_stalls_start();
             err = work();
             co_fini();
         }

@@ -3,7 +3,7 @@
  * those who kept it all the same. Times are of the processor, or as the scheduler counts them, so a
  * machine that has no time for us fails nothing. */
 #include "base/log.h"
-#include "co/holds.h"
+#include "co/stalls.h"
 #include "co/net/io.h"
 #include "co/net/io_tcp.h"
 #include "co/net/round.h"
@@ -88,16 +88,16 @@ static co_usec run(const char *name, co_fn *fn, co_usec t)
     return cpu_time() - begun;
 }
 
-static struct co_holds of(const char *name)
+static struct co_stalls of(const char *name)
 {
-    const struct co_holds *h;
-    size_t n = co_holds_list(&h);
+    const struct co_stalls *h;
+    size_t n = co_stalls_list(&h);
 
     for (size_t i = 0; i < n; i++) {
         if (strcmp(h[i].name, name) == 0)
             return h[i];
     }
-    return (struct co_holds){ 0 };
+    return (struct co_stalls){ 0 };
 }
 
 /* Time that the thread was not run may hide one, never make one. */
@@ -112,7 +112,7 @@ static void test_a_hold_is_counted_by_name(void **state)
     assert_true(of("spinner").count > 0);
     assert_in_range(of("spinner").longest, CO_MS(5), most + CO_MS(1));
     assert_non_null(strstr(lines, "coroutine spinner held the thread for "));
-    assert_true(co_holds_count() > 0);
+    assert_true(co_stalls_count() > 0);
 }
 
 static void test_what_is_no_hold(void **state)
@@ -139,20 +139,20 @@ static err_t spin_and_rest(void *arg)
 
 static void test_names_are_bounded(void **state)
 {
-    static char names[3 * CO_HOLDS_NAMES][8];
-    const struct co_holds *h;
+    static char names[3 * CO_STALLS_NAMES][8];
+    const struct co_stalls *h;
 
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
-        unsigned long before = co_holds_count();
+        unsigned long before = co_stalls_count();
 
         (void)snprintf(names[i], sizeof(names[i]), "n%zu", i);
-        for (int k = 0; k < 1000 && co_holds_count() == before; k++)
+        for (int k = 0; k < 1000 && co_stalls_count() == before; k++)
             (void)run(names[i], spin_and_rest, CO_MS(7));
     }
-    assert_int_equal(co_holds_list(&h), CO_HOLDS_NAMES);
-    assert_string_equal(h[CO_HOLDS_NAMES - 1].name, "others");
-    assert_true(h[CO_HOLDS_NAMES - 1].count > CO_HOLDS_NAMES);
+    assert_int_equal(co_stalls_list(&h), CO_STALLS_NAMES);
+    assert_string_equal(h[CO_STALLS_NAMES - 1].name, "others");
+    assert_true(h[CO_STALLS_NAMES - 1].count > CO_STALLS_NAMES);
 }
 
 /* ---- slices */
@@ -676,6 +676,6 @@ int main(void)
 
     assert(!err);
     log_init(&s);
-    co_holds_start();
+    co_stalls_start();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

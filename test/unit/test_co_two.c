@@ -11,7 +11,7 @@
 #include "co/notify.h"
 #include "co/os/child.h"
 #include "co/os/file.h"
-#include "co/pulse.h"
+#include "co/sched_stats.h"
 #include "co/thread.h"
 #include "temp_dir.h"
 
@@ -361,7 +361,7 @@ static void run_side(struct side *s)
 
 static struct side first = { .tag = 'a' }, second = { .tag = 'b' };
 static struct co_notify done;
-static struct co_pulse pulse;
+static struct co_sched_stats pulse;
 static pthread_barrier_t leave; /* until the first has looked at the second's pulse */
 
 static void *worker(void *unused)
@@ -369,7 +369,7 @@ static void *worker(void *unused)
     err_t err = co_init();
 
     (void)unused;
-    co_pulse(&pulse);
+    co_sched_stats(&pulse);
     if (err)
         (void)err_text(err, second.failed, sizeof(second.failed));
     else
@@ -414,8 +414,8 @@ static void test_two_schedulers(void **state)
     assert_string_equal(first.failed, "");
     assert_string_equal(second.failed, "");
     assert_no_id_twice();
-    assert_true(co_pulse_switches(&pulse) > 0);
-    assert_false(co_pulse_idle(&pulse)); /* it is at the barrier, not in its scheduler */
+    assert_true(co_sched_stats_switches(&pulse) > 0);
+    assert_false(co_sched_stats_idle(&pulse)); /* it is at the barrier, not in its scheduler */
     (void)pthread_barrier_wait(&leave);
     assert_int_equal(pthread_join(id, NULL), 0);
 }

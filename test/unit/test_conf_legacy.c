@@ -84,7 +84,7 @@ static void old_means_new(void **state)
 }
 
 /* What is to be rewritten is no name of its own, and what it becomes is one. */
-static void rows_are_sound(void **state)
+static void rows_are_audio(void **state)
 {
     (void)state;
     for (size_t i = 0; i < conf_legacy_count; i++) {
@@ -112,7 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(old_means_new),
-        TEST(rows_are_sound),
+        TEST(rows_are_audio),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static const size_t sizes[CONF_KINDS] = {
 static struct conf_arena *arena;
 static size_t seen;
 
-static void names_are_sound(const struct conf_block *b, size_t i, const char *path)
+static void names_are_audio(const struct conf_block *b, size_t i, const char *path)
 {
     const struct conf_row *row = &b->rows[i];
 
@@ -44,7 +44,7 @@ static void names_are_sound(const struct conf_block *b, size_t i, const char *pa
     }
 }
 
-static void field_is_sound(const struct conf_block *b, const struct conf_row *row)
+static void field_is_audio(const struct conf_block *b, const struct conf_row *row)
 {
     size_t size = row->kind == CONF_KIND_BLOCK ? row->block->size : sizes[row->kind];
 
@@ -61,7 +61,7 @@ static void field_is_sound(const struct conf_block *b, const struct conf_row *ro
     }
 }
 
-static void text_is_sound(const struct conf_row *row)
+static void text_is_audio(const struct conf_row *row)
 {
     const char *help = row->help ? row->help : row->block ? row->block->help : "";
 
@@ -76,7 +76,7 @@ static void text_is_sound(const struct conf_row *row)
 }
 
 /* The default parses, lies within the limits, and is written as it was read. */
-static void default_is_sound(const struct conf_row *row)
+static void default_is_audio(const struct conf_row *row)
 {
     const struct conf_source src = { .path = NULL };
     struct mem m = { .main = NULL };
@@ -116,10 +116,10 @@ static void walk(const struct conf_block *b, const char *path)
     for (size_t i = 0; i < b->n; i++) {
         char inner[128];
 
-        names_are_sound(b, i, path);
-        field_is_sound(b, &b->rows[i]);
-        text_is_sound(&b->rows[i]);
-        default_is_sound(&b->rows[i]);
+        names_are_audio(b, i, path);
+        field_is_audio(b, &b->rows[i]);
+        text_is_audio(&b->rows[i]);
+        default_is_audio(&b->rows[i]);
         seen++;
         (void)snprintf(inner, sizeof(inner), "%s.%s", path, b->rows[i].name);
         if (b->rows[i].block)

@@ -92,12 +92,12 @@ static void places(void **state)
         file_init(&f, w.buf, w.len);
         x = file_open(&f);
         for (unsigned i = 0; i < COUNT(rows); i++) {
-            demux_place place = demux_seek(x, AV_MS(rows[i].ms));
+            demux_position place = demux_seek(x, AV_MS(rows[i].ms));
             struct demux_group *g = NULL;
             const char *why;
             int64_t pts;
 
-            assert_int_equal(demux_place_time(x, place, &pts), AV_MS(1000 * rows[i].group));
+            assert_int_equal(demux_position_time(x, place, &pts), AV_MS(1000 * rows[i].group));
             assert_int_equal(pts, AV_MS(1000 * rows[i].group + 40));
             assert_int_equal(demux_group(&g, x, &f.in, place, &why), DEMUX_OK);
             assert_true(g->starts && g->v[0].key);
@@ -172,7 +172,7 @@ static void more_than_the_metadata_know(void **state)
     film_with_metadata(&w, 20, 40, 0);
     for (unsigned i = 0; i < 20; i++) {
         flv_key(&w, 20000 + i * 500, 40);
-        flv_sound(&w, 20050 + i * 500);
+        flv_audio(&w, 20050 + i * 500);
     }
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
@@ -226,7 +226,7 @@ static void times_never_fall(void **state)
             if (times[i].v[k].track == 'v')
                 flv_key(&w, times[i].v[k].raw, 0);
             else
-                flv_sound(&w, times[i].v[k].raw);
+                flv_audio(&w, times[i].v[k].raw);
         }
         file_init(&f, w.buf, w.len);
         x = file_open(&f);
@@ -248,7 +248,7 @@ static void times_never_fall(void **state)
 
 /* Sound that is late in the file, and sound that is wild, in a file whose metadata say nothing of
  * it: what a group begins with is never before what the last one ended with. */
-static void sound_of_known_groups(void **state)
+static void audio_of_known_groups(void **state)
 {
     double at[30];
     struct demux_index *x;
@@ -263,9 +263,9 @@ static void sound_of_known_groups(void **state)
         at[s] = (double)plain.len;
         flv_key(&plain, s * 1000, 40);
         if (s > 0)
-            flv_sound(&plain, s * 1000 - 40);
-        flv_sound(&plain, s % 7 == 6 ? s * 1000 + 5000 : s * 1000 + 10);
-        flv_sound(&plain, s * 1000 + 900);
+            flv_audio(&plain, s * 1000 - 40);
+        flv_audio(&plain, s % 7 == 6 ? s * 1000 + 5000 : s * 1000 + 10);
+        flv_audio(&plain, s * 1000 + 900);
     }
     film_begin(&w);
     film_metadata(&w, at, 30, 0);
@@ -282,7 +282,7 @@ static void sound_of_known_groups(void **state)
 
 /* ---- other contents */
 
-static void sound_alone(void **state)
+static void audio_alone(void **state)
 {
     struct demux_index *x;
     struct walk_all all;
@@ -376,7 +376,7 @@ static void configurations_amid_a_file(void **state)
         if (i == 3)
             FLV_TAG(&w, FLV_AUDIO, i * 1000, "\xaf\x00\x12\x10");
         flv_key(&w, i * 1000, 0);
-        flv_sound(&w, i * 1000);
+        flv_audio(&w, i * 1000);
     }
     file_init(&f, w.buf, w.len);
     x = file_open(&f);
@@ -422,7 +422,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_film), TEST(a_body_is_a_packet), TEST(places), TEST(keyframes_save_reading),
         TEST(wrong_keyframes_are_not_taken), TEST(more_than_the_metadata_know),
-        TEST(times_never_fall), TEST(sound_of_known_groups), TEST(sound_alone),
+        TEST(times_never_fall), TEST(audio_of_known_groups), TEST(audio_alone),
         TEST(codecs_of_enhanced_files), TEST(configurations_amid_a_file),
         TEST(a_long_group_has_parts),
     };

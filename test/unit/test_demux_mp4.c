@@ -133,7 +133,7 @@ static void test_places_are_found_by_time(void **state)
         f.reads = 0;
         for (int n = 1; n < FRAGMENTS; n++) {
             int64_t shown = (n * FRAMES + 1) * HALF; /* the first one is decoded at 0 */
-            demux_place at = demux_seek(x, shown);
+            demux_position at = demux_seek(x, shown);
             struct demux_group *g;
             const char *why;
 

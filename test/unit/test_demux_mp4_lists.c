@@ -63,7 +63,7 @@ static unsigned compare(const struct demux_group *g, int64_t zero, char *list)
 /* What the index says of a place is what is there. */
 static void expect_place_time(const struct demux_index *x, const struct demux_group *g)
 {
-    int64_t pts, dts = demux_place_time(x, g->place, &pts);
+    int64_t pts, dts = demux_position_time(x, g->place, &pts);
     unsigned i = 0;
 
     while (demux_info(x)->tracks[DEMUX_VIDEO].codec && g->v[i].track != DEMUX_VIDEO)
@@ -92,7 +92,7 @@ static void test_files_of_another_program(void **state)
         struct demux_index *x;
         struct file f;
         const char *why;
-        demux_place at;
+        demux_position at;
 
         list[load(rows[i].name, ".txt", list)] = '\0';
         for (const uint8_t *p = list; *p; p++)

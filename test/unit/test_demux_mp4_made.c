@@ -334,7 +334,7 @@ static void test_keys(void **state)
 }
 
 /* One may begin about every second in sound alone, and where there are no pictures any more. */
-static void test_sound_alone(void **state)
+static void test_audio_alone(void **state)
 {
     struct made m[] = { { AUDIO, .scale = 1000, .n = 1000, .size = 3, .chunk = 10,
                           .times = { { 1000, 20 } } },
@@ -370,7 +370,7 @@ static void test_long_groups_are_divided(void **state)
                           .times = { { 20000, 20 } }, .size_bits = 1 } };
     struct demux_group *g;
     struct walked w;
-    demux_place at;
+    demux_position at;
     const char *why;
     bool last = false;
 
@@ -655,7 +655,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_sizes_and_offsets_are_stored_in_many_ways),
         TEST(test_times_of_edits_and_offsets), TEST(test_edits_cut), TEST(test_keys),
-        TEST(test_sound_alone), TEST(test_long_groups_are_divided), TEST(test_large_files),
+        TEST(test_audio_alone), TEST(test_long_groups_are_divided), TEST(test_large_files),
         TEST(test_other_descriptions_are_left_out), TEST(test_codecs),
         TEST(test_tracks_are_chosen), TEST(test_tables_claim_more_than_there_is),
         TEST(test_rows_without_samples), TEST(test_boxes_in_boxes),

@@ -165,7 +165,7 @@ static void film_begin(struct film *f, unsigned seconds, size_t max)
         } else {
             flv_inter(&f->w, i * 100, 200);
         }
-        flv_sound(&f->w, i * 100 + 50);
+        flv_audio(&f->w, i * 100 + 50);
     }
 }
 

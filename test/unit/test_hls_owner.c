@@ -11,7 +11,7 @@
 #include "serve/http/mux.h"
 #include "serve/http/static.h"
 #include "session/clients.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "sink/hls/store/owner.h"
 #include "sink/hls/stream.h"
 #include "temp_dir.h"
@@ -158,7 +158,7 @@ static int begin(void **state)
                       "dash_mpd_file a/[app]/[stream].mpd; } }", dir, dir, dir, dir, dir);
     co_group_init(&mails);
     workers.n = 2;
-    workers.homes = homes_new();
+    workers.stream_owners = stream_owners_new();
     open_side(&side[0], 0, text);
     open_side(&side[1], 1, text);
     free(text);
@@ -174,7 +174,7 @@ static int end(void **state)
         assert_ok(co_group_stop(&workers.v[i].calls));
         co_mailbox_close(&workers.v[i].mail);
     }
-    homes_free(workers.homes); /* nobody is in any: it looks */
+    stream_owners_free(workers.stream_owners); /* nobody is in any: it looks */
     return dir_remove(state);
 }
 
@@ -231,12 +231,12 @@ static int where(const struct side *s, const char *path)
     return worker;
 }
 
-static int home_of(const char *path)
+static int stream_owner_of(const char *path)
 {
-    struct home *home = homes_hold(&workers, path, 1);
-    int worker = (int)home_worker(home);
+    struct home *home = stream_owners_hold(&workers, path, 1);
+    int worker = (int)stream_owner_worker(home);
 
-    homes_release(&workers, home);
+    stream_owners_release(&workers, home);
     return worker;
 }
 
@@ -245,7 +245,7 @@ static void files_are_where_their_stream_is(void **state)
     struct hls_stream *s;
 
     (void)state;
-    assert_int_equal(home_of("__defaultVhost__/live/s"), 1); /* wherever it is asked for */
+    assert_int_equal(stream_owner_of("__defaultVhost__/live/s"), 1); /* wherever it is asked for */
     s = publish(&side[0], "__defaultVhost__", "s");
     for (int i = 0; i < 2; i++) {
         assert_int_equal(where(&side[i], "live/s.m3u8"), 0);
@@ -256,11 +256,11 @@ static void files_are_where_their_stream_is(void **state)
     }
     hls_segment_forget(&s->store, s->list.q.v[1]);
     assert_int_equal(where(&side[1], "live/s-1.ts"), HLS_NO_OWNER);
-    assert_int_equal(home_of("__defaultVhost__/live/s"), 0); /* its publisher comes back here */
+    assert_int_equal(stream_owner_of("__defaultVhost__/live/s"), 0); /* its publisher comes back here */
     hls_stream_dispose(s, false);
     assert_int_equal(where(&side[1], "live/s.m3u8"), HLS_NO_OWNER);
     assert_int_equal(where(&side[1], "live/s-2.0.m4s"), HLS_NO_OWNER);
-    assert_int_equal(home_of("__defaultVhost__/live/s"), 1);
+    assert_int_equal(stream_owner_of("__defaultVhost__/live/s"), 1);
 }
 
 /* An entity tag is another one for other bytes, also of another worker in the same millisecond. */
@@ -448,11 +448,11 @@ static void old_lists_have_one_worker(void **state)
     assert_int_equal(ask(&side[!to], target, false).move_to, to);
     assert_int_equal(ask(&side[to], target, true).status, 200);
     assert_int_equal(ask(&side[!to], "/a/live/old-0.ts", false).status, 403);
-    home = homes_hold(&workers, "asked/live/new", 1);
+    home = stream_owners_hold(&workers, "asked/live/new", 1);
     write_file("a/live/new.m3u8", old_list);
     assert_int_equal(ask(&side[0], "/a/live/new.m3u8", false).move_to, 1);
     assert_int_equal(ask(&side[1], "/a/live/new.m3u8", false).move_to, HERE);
-    homes_release(&workers, home);
+    stream_owners_release(&workers, home);
 }
 
 /* Whoever is asked, who needs a session gets nothing without. */

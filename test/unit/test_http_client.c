@@ -38,10 +38,10 @@ static void test_urls(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(urls); i++) {
-        struct http_place p;
+        struct http_location p;
 
         print_message("  %s\n", urls[i].url);
-        assert_err(http_place_parse(&p, urls[i].url), urls[i].ok ? ERR_OK : ERR_HTTP);
+        assert_err(http_location_parse(&p, urls[i].url), urls[i].ok ? ERR_OK : ERR_HTTP);
         if (!urls[i].ok)
             continue;
         assert_int_equal(p.tls, urls[i].tls);
@@ -49,7 +49,7 @@ static void test_urls(void **state)
         assert_int_equal(p.port, urls[i].port);
         assert_string_equal(p.target, urls[i].target);
         assert_string_equal(p.userinfo, urls[i].userinfo);
-        http_place_free(&p);
+        http_location_free(&p);
     }
 }
 
@@ -58,11 +58,11 @@ static void test_urls(void **state)
 static err_t ask(const char *url, const struct http_call *call, const char *answer, size_t size,
                  size_t piece, struct http_reply *reply, char *said, size_t cap)
 {
-    struct http_place to;
+    struct http_location to;
     struct io_mem m;
     err_t err;
 
-    assert_ok(http_place_parse(&to, url));
+    assert_ok(http_location_parse(&to, url));
     io_mem_init(&m, answer, size);
     m.piece = piece;
     m.out = (uint8_t *)said;
@@ -70,7 +70,7 @@ static err_t ask(const char *url, const struct http_call *call, const char *answ
     err = http_client_talk(reply, &m.io, &to, call);
     if (said)
         said[m.out_size] = '\0';
-    http_place_free(&to);
+    http_location_free(&to);
     return err;
 }
 

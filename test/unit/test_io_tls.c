@@ -3,7 +3,7 @@
 #include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "co/net/io_tls.h"
-#include "co/net/tls_shake.h"
+#include "co/net/tls_handshake.h"
 #include "conf/table.h"
 #include "rsa_keys.h"
 #include "tls_cert.h"
@@ -503,9 +503,9 @@ static void threads_share(void **state)
 
 static void by_name(void **state)
 {
-    char ec[2][128], rsa[2][128], star[2][128];
+    char ec[2][128], rsa[2][128], wildcard[2][128];
     struct io_tls_cert certs[3] = { { "", ec[0], ec[1] }, { "rsa.test", rsa[0], rsa[1] },
-                                    { "*.star.test", star[0], star[1] } };
+                                    { "*.star.test", wildcard[0], wildcard[1] } };
     struct io_tls_server *s;
 
     (void)state;
@@ -514,7 +514,7 @@ static void by_name(void **state)
 
         (void)snprintf(ec[i], sizeof(ec[i]), "%s/ec.%s", folder, end);
         (void)snprintf(rsa[i], sizeof(rsa[i]), "%s/rsa.%s", folder, end);
-        (void)snprintf(star[i], sizeof(star[i]), "%s/star.%s", folder, end);
+        (void)snprintf(wildcard[i], sizeof(wildcard[i]), "%s/star.%s", folder, end);
     }
     assert_ok(io_tls_server_new(&s, certs, 3, &usual));
     assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);

@@ -112,7 +112,7 @@ static void test_configuration_of_the_key_frame_not_of_now(void **state)
 
 /* ---- what a sender does, by name */
 
-static void test_sound_alone_starts_within_half_a_second(void **state)
+static void test_audio_alone_starts_within_half_a_second(void **state)
 {
     struct live_source *src = source_begin(&live_defaults);
     struct live_source_stat stat;
@@ -460,7 +460,7 @@ int main(void)
         TEST(test_who_waits_gets_all_from_the_first_key_frame),
         TEST(test_configuration_of_its_own_start),
         TEST(test_configuration_of_the_key_frame_not_of_now),
-        TEST(test_sound_alone_starts_within_half_a_second), TEST(test_cache_is_bounded),
+        TEST(test_audio_alone_starts_within_half_a_second), TEST(test_cache_is_bounded),
         TEST(test_slow_player_skips_to_a_key_frame), TEST(test_random_players),
         TEST(test_cost_of_a_packet), TEST(test_parked_are_woken_once_and_in_order),
         TEST(test_reduce_sequence_header), TEST(test_mix_correct),

@@ -53,16 +53,16 @@ static void test_the_largest_loses_its_oldest(void **state)
 
 /* Somebody who keeps segments, of which a part can be lost. */
 struct hoard {
-    struct live_keeper keeper; /* first */
+    struct live_evictable keeper; /* first */
     size_t *used, bytes, lost;
 };
 
-static size_t hoarded(const struct live_keeper *k)
+static size_t hoarded(const struct live_evictable *k)
 {
     return ((const struct hoard *)(const void *)k)->bytes;
 }
 
-static void lose_hoard(struct live_keeper *k)
+static void lose_hoard(struct live_evictable *k)
 {
     struct hoard *h = (struct hoard *)(void *)k;
 
@@ -75,7 +75,7 @@ static void lose_hoard(struct live_keeper *k)
  * anything. */
 static void test_keepers_lose(void **state)
 {
-    static const struct live_keeping how = { hoarded, lose_hoard };
+    static const struct live_evictable_ops how = { hoarded, lose_hoard };
     enum { LIMIT = 1 << 20 };
     struct live_registry *r = live_registry_new();
     struct live_source *src = source_registered(r, "a");
@@ -84,11 +84,11 @@ static void test_keepers_lose(void **state)
 
     (void)state;
     live_registry_limit(r, LIMIT);
-    assert_int_equal(live_keeper_share(live_registry_memory(r)), LIMIT / 8);
+    assert_int_equal(live_evictable_share(live_registry_memory(r)), LIMIT / 8);
     for (size_t i = 0; i < COUNT(h); i++) {
         h[i].used = live_registry_counter(r);
         *h[i].used += h[i].bytes;
-        live_keeper_open(&h[i].keeper, r, "HLS of a", &how);
+        live_evictable_open(&h[i].keeper, r, "HLS of a", &how);
     }
     push_numbered(src, AV_VIDEO, true, false, 0, 100 << 10, 0);
     assert_int_equal(h[1].lost, 0); /* all of it fits */
@@ -97,13 +97,13 @@ static void test_keepers_lose(void **state)
     assert_int_equal(h[0].lost + h[2].lost, 0);
     live_source_stat(src, &stat);
     assert_int_equal(stat.log_packets, 2);
-    live_keeper_close(&h[2].keeper);
-    live_keeper_close(&h[2].keeper);
+    live_evictable_close(&h[2].keeper);
+    live_evictable_close(&h[2].keeper);
     *h[0].used += LIMIT;
     push_numbered(src, AV_VIDEO, false, false, 2, 100, 80);
     assert_int_equal(h[2].lost, 0); /* it left */
     for (size_t i = 0; i < 2; i++)
-        live_keeper_close(&h[i].keeper);
+        live_evictable_close(&h[i].keeper);
     live_source_end(src, &the_publisher);
     (void)live_source_unref(src);
     live_registry_free(r);
@@ -112,7 +112,7 @@ static void test_keepers_lose(void **state)
 /* Many that keep little each are no way around the bound, and cost a stream that is played nothing. */
 static void test_many_small_keepers_lose(void **state)
 {
-    static const struct live_keeping how = { hoarded, lose_hoard };
+    static const struct live_evictable_ops how = { hoarded, lose_hoard };
     enum { LIMIT = 1 << 20, MANY = 100, EACH = 20 << 10 };
     struct live_registry *r = live_registry_new();
     const struct live_memory *memory = live_registry_memory(r);
@@ -127,7 +127,7 @@ static void test_many_small_keepers_lose(void **state)
         h[i].used = live_registry_counter(r);
         h[i].bytes = EACH;
         *h[i].used += EACH;
-        live_keeper_open(&h[i].keeper, r, "HLS of one that has ended", &how);
+        live_evictable_open(&h[i].keeper, r, "HLS of one that has ended", &how);
         push_numbered(src, AV_VIDEO, i == 0, false, i, 400, i * 40);
         assert_true(memory->used <= LIMIT + LIMIT / 16);
     }
@@ -135,7 +135,7 @@ static void test_many_small_keepers_lose(void **state)
     assert_int_equal(stat.log_packets, MANY);
     for (size_t i = 0; i < MANY; i++) {
         *h[i].used -= h[i].bytes;
-        live_keeper_close(&h[i].keeper);
+        live_evictable_close(&h[i].keeper);
     }
     player_leave(p);
     live_source_end(src, &the_publisher);

@@ -153,7 +153,7 @@ static void test_the_log_goes_with_its_last_reader(void **state)
     (void)state;
     live_reader_open(&slow, src);
     for (uint32_t i = 0; i < 40; i++)
-        push_numbered(src, AV_VIDEO, i % 10 == 0, false, i, LIVE_REAP_BYTES / 20, i * 40);
+        push_numbered(src, AV_VIDEO, i % 10 == 0, false, i, LIVE_DEFERRED_BYTES / 20, i * 40);
     live_source_end(src, &the_publisher);
     live_source_stat(src, &stat);
     assert_int_equal(stat.log_packets, 40);

@@ -324,11 +324,11 @@ static void test_memory(void **state)
     assert_in_range(m->used - empty, 1000000, 1400000);
     live_source_end(p.home, &tap_publisher);
     assert_in_range(m->used - empty, 1000000, 1400000);
-    assert_false(live_tap_look(p.replica)); /* it has just taken some */
-    assert_true(live_tap_look(p.replica));
+    assert_false(live_tap_poll(p.replica)); /* it has just taken some */
+    assert_true(live_tap_poll(p.replica));
     live_tap_tidy(p.tap);
     assert_true(m->used - empty < 300000); /* what is idle of its blocks */
-    assert_false(live_tap_look(p.replica));
+    assert_false(live_tap_poll(p.replica));
     pair_begin(&p);
     pair_push_sized(&p, 'k', 100000);
     pair_unfollow(&p);

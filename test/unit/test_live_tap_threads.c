@@ -164,7 +164,7 @@ static void far_run(struct far *f)
     live_reader_close(&g.r);
     live_tap_leave(g.src);
     (void)live_source_unref(g.src);
-    live_reap_now();
+    live_deferred_free_flush();
     CHECK(live_source_live() == 0 && av_packet_live() == 0);
 }
 
@@ -274,7 +274,7 @@ static void over_two_threads(bool slow)
     f->tap = live_tap_close(f->tap);
     live_source_end(src, &tap_publisher);
     (void)live_source_unref(src);
-    live_reap_now();
+    live_deferred_free_flush();
     assert_int_equal(live_source_live(), 0);
 }
 

@@ -152,12 +152,12 @@ static void what_is_missing_is_counted(void **state)
     p->look.report_due = now + CO_SECONDS(5);
     assert_in_range(load_rtc_look_due(p), now, now + CO_MS(20));
     now += CO_MS(20);
-    assert_int_equal(rtp_nack_ask(&p->look.tracks[AV_VIDEO].nack, now, 0, seqs, 8), 2);
+    assert_int_equal(rtp_nack_request(&p->look.tracks[AV_VIDEO].nack, now, 0, seqs, 8), 2);
     comes(p, 0, false, now);
     assert_int_equal(s->repaired, 1);
     for (int i = 0; i < 100; i++) {
         now += CO_MS(50);
-        (void)rtp_nack_ask(&p->look.tracks[AV_VIDEO].nack, now, 0, seqs, 8);
+        (void)rtp_nack_request(&p->look.tracks[AV_VIDEO].nack, now, 0, seqs, 8);
     }
     comes(p, 2, false, now);
     assert_int_equal(s->lost, 1);

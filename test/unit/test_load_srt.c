@@ -110,7 +110,7 @@ static const char *source_flv(void)
 struct seen {
     struct load_run run;
     struct load_client c;
-    struct load_look look;
+    struct load_poll look;
 };
 
 static void look_at(struct seen *s, const struct srt_log *log, uint64_t *from)
@@ -121,7 +121,7 @@ static void look_at(struct seen *s, const struct srt_log *log, uint64_t *from)
     s->run.opts.stall_ms = 1000;
     for (; *from < log->head; (*from)++) {
         assert_true(srt_log_get(log, *from, &e));
-        load_look(&s->look, &s->c, &(struct srt_message){ .data = e.data, .size = e.size });
+        load_poll(&s->look, &s->c, &(struct srt_message){ .data = e.data, .size = e.size });
     }
 }
 
@@ -241,16 +241,16 @@ static void faults_are_seen(void **state)
         ts_packet(p + i * TS_PACKET, 0x100, (uint8_t)(i + 14) & 0xf, -1);
     memcpy(p + 1, "\x41\0", 2); /* sound begins */
     memcpy(p + 4, "\0\0\1\xc0", 4);
-    load_look(&seen->look, &seen->c, &m);
+    load_poll(&seen->look, &seen->c, &m);
     assert_int_equal(seen->run.stat.srt.ts_faults, 0);
-    load_look(&seen->look, &seen->c, &m); /* 0, then 14 again */
+    load_poll(&seen->look, &seen->c, &m); /* 0, then 14 again */
     assert_int_equal(seen->run.stat.srt.ts_faults, 1);
     m.hole = true; /* told: nothing goes on */
-    load_look(&seen->look, &seen->c, &m);
+    load_poll(&seen->look, &seen->c, &m);
     assert_true(seen->run.stat.srt.ts_faults == 1 && seen->run.stat.srt.holes == 1);
     m.hole = false;
     p[TS_PACKET] = 0x48;
-    load_look(&seen->look, &seen->c, &m);
+    load_poll(&seen->look, &seen->c, &m);
     assert_int_equal(seen->run.stat.srt.ts_faults, 3); /* that, and the counter */
     free(seen);
 }

@@ -25,7 +25,7 @@ static void write_file(const char *name, unsigned frames)
             flv_key(&w, i * FRAME_MS, 0);
         else
             flv_inter(&w, i * FRAME_MS, 40 + i);
-        flv_sound(&w, i * FRAME_MS);
+        flv_audio(&w, i * FRAME_MS);
     }
     (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
     f = fopen(path, "w");

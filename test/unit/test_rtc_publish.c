@@ -15,10 +15,10 @@ static void test_relayed_and_taken_in(void **state)
     g = audience_come(false, SRTP_NONE);
     assert_ptr_equal(rtc_stream_publisher(publisher.stream), publisher.p);
     publisher_put_key(100, 0);
-    publisher_put_sound(7);
+    publisher_put_audio(7);
     publisher_put_slice(102, 1);
     publisher_put_slice(103, 2);
-    publisher_put_sound(8);
+    publisher_put_audio(8);
     assert_int_equal(publisher.wire.n, 6);
     audience_settle(); /* players were woken */
     assert_int_equal(g->video.packets, 4);

@@ -169,7 +169,7 @@ static void test_reports(void **state)
     publisher_begin("");
     publisher_put_slice(100, 0);
     publisher_put_slice(103, 1);
-    publisher_put_sound(1);
+    publisher_put_audio(1);
     put_sr(V_SSRC, 1700000000000000, 3000);
     put_sr(999, 1700000000000000, 5000);
     assert_true(moment(&unix_us) == 3000);

@@ -239,7 +239,7 @@ static void test_refusals_have_their_status(void **state)
         struct rtc_request a;
 
         begin(rows[i].top, rows[i].vhost);
-        a = rtc_ask_of(rows[i].kind, rows[i].stream, strlen(rows[i].offer) < 4 ? strdup(rows[i].offer)
+        a = rtc_request_of(rows[i].kind, rows[i].stream, strlen(rows[i].offer) < 4 ? strdup(rows[i].offer)
                        : rtc_offer_of(rows[i].kind, "guest", rows[i].offer));
         if (strcmp(rows[i].stream, "off") == 0) {
             free(a.vhost);
@@ -507,14 +507,14 @@ static void test_in_the_clear_is_for_this_machine(void **state)
     (void)state;
     begin("", "");
     rtc_guest_open(&g, port);
-    a = rtc_ask_of(RTC_REQUEST_PLAY, "s", rtc_offer_of(RTC_REQUEST_PLAY, "guest", "H264"));
+    a = rtc_request_of(RTC_REQUEST_PLAY, "s", rtc_offer_of(RTC_REQUEST_PLAY, "guest", "H264"));
     a.no_dtls = true;
     free(a.ip);
     a.ip = strdup("192.0.2.1");
     rtc_request_answer(env, &a);
     assert_int_equal(a.status, 401);
     rtc_request_free(&a);
-    a = rtc_ask_of(RTC_REQUEST_PUBLISH, "s", rtc_offer_of(RTC_REQUEST_PUBLISH, "guest", "H264"));
+    a = rtc_request_of(RTC_REQUEST_PUBLISH, "s", rtc_offer_of(RTC_REQUEST_PUBLISH, "guest", "H264"));
     a.no_dtls = true;
     rtc_request_answer(env, &a);
     assert_int_equal(a.status, 201);

@@ -159,7 +159,7 @@ static void test_a_session_outlives_its_connection(void **state)
     UNTIL(two_env[0].connections->count == 1);
     assert_int_equal(rtc_guest_stat(0).sessions, 1);
     p = container_of(rtc_service_of(&two_env[0])->base.clients, struct rtc_peer, base);
-    assert_null(ice_way(&p->ice));
+    assert_null(ice_path(&p->ice));
     assert_null(p->routes);
     g.tcp = call();
     assert_true(rtc_guest_connects(&g));

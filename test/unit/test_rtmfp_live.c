@@ -9,8 +9,8 @@
 #include "rtp_media.h"
 
 enum {
-    UNDER_WAY = 4096, FRAME_MS = 40, SOUND_MS = 23, GROUP = 50, /* pictures */
-    KEY_SIZE = 20000, PICTURE_SIZE = 3800, SOUND_SIZE = 380, CONFIG_SIZE = 50,
+    UNDER_WAY = 4096, FRAME_MS = 40, AUDIO_MS = 23, GROUP = 50, /* pictures */
+    KEY_SIZE = 20000, PICTURE_SIZE = 3800, AUDIO_SIZE = 380, CONFIG_SIZE = 50,
     BEFORE = 20, /* pictures before it joins */
     FRAMES = 2000, SEEDS = 50,
 };
@@ -87,8 +87,8 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
     assert_true(data[0] == RTMP_VIDEO || data[0] == RTMP_AUDIO);
     kind = data[0] == RTMP_VIDEO;
     time = (uint32_t)data[1] << 24 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 8 | data[4];
-    number = time / (kind ? FRAME_MS : SOUND_MS);
-    assert_true(time == number * (kind ? FRAME_MS : SOUND_MS) && number < count[kind]);
+    number = time / (kind ? FRAME_MS : AUDIO_MS);
+    assert_true(time == number * (kind ? FRAME_MS : AUDIO_MS) && number < count[kind]);
     if (last[kind] != UINT32_MAX)
         assert_true(number > last[kind]);
     last[kind] = number;
@@ -231,8 +231,8 @@ static void publish(uint64_t ms)
 
     if (ms % FRAME_MS == 0)
         put(1, ms, is_key, is_key ? KEY_SIZE : PICTURE_SIZE);
-    if (ms % SOUND_MS == 0)
-        put(0, ms, false, SOUND_SIZE);
+    if (ms % AUDIO_MS == 0)
+        put(0, ms, false, AUDIO_SIZE);
 }
 
 static void step(uint64_t ms, bool publishes)
@@ -313,7 +313,7 @@ static co_usec recovered_after(co_usec well)
     return last_bad - well;
 }
 
-static void on_a_bad_way_sound_is_complete_and_pictures_are_in_time(void **state)
+static void on_a_bad_way_audio_is_complete_and_pictures_are_in_time(void **state)
 {
     const struct link bad = { .loss = 5, .twice = 2, .late = 5, .one_way = 20 };
     unsigned pictures = 0, in_time = 0;
@@ -370,7 +370,7 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(on_a_bad_way_sound_is_complete_and_pictures_are_in_time),
+        TEST(on_a_bad_way_audio_is_complete_and_pictures_are_in_time),
         TEST(a_way_that_gets_well_is_used_at_once),
     };
     return cmocka_run_group_tests(tests, start, stop);

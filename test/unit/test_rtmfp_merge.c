@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { S = RTMFP_MERGE_SOUND, P = RTMFP_MERGE_PICTURES };
+enum { S = RTMFP_MERGE_AUDIO, P = RTMFP_MERGE_VIDEO };
 
 static void put(struct rtmfp_merge *o, unsigned line, uint32_t time, bool aside, co_usec now)
 {

@@ -382,7 +382,7 @@ static void it_pauses(void **state)
     end();
 }
 
-static void it_wants_no_sound(void **state)
+static void it_wants_no_audio(void **state)
 {
     const char *at;
 
@@ -463,7 +463,7 @@ int main(void)
         IN_DIR(from_a_place_for_a_while),
         IN_DIR(it_seeks),
         IN_DIR(it_pauses),
-        IN_DIR(it_wants_no_sound),
+        IN_DIR(it_wants_no_audio),
         IN_DIR(how_long_it_is),
         IN_DIR(it_becomes_shorter),
     };

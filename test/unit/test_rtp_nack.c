@@ -48,7 +48,7 @@ static void run(const char *in, struct rtp_nack *n, co_usec rtt, char *out)
         if (*in == '+') {
             v = strtol(in + 1, &end, 10);
             now += CO_MS(v);
-            count = rtp_nack_ask(n, now, rtt, seqs, COUNT(seqs));
+            count = rtp_nack_request(n, now, rtt, seqs, COUNT(seqs));
             assert_true(rtp_nack_due(n, rtt) == CO_FOREVER || rtp_nack_due(n, rtt) > now);
             for (unsigned i = 0; i < count; i++)
                 out += sprintf(out, "%s%u%s", i ? " " : "[", seqs[i], i + 1 == count ? "]" : "");
@@ -87,7 +87,7 @@ static void test_nack_tries(void **state)
     (void)rtp_nack_put(&n, 1, now);
     (void)rtp_nack_put(&n, 3, now);
     for (; rtp_nack_due(&n, 0) != CO_FOREVER; now = rtp_nack_due(&n, 0))
-        asked += rtp_nack_ask(&n, now, 0, &seq, 1);
+        asked += rtp_nack_request(&n, now, 0, &seq, 1);
     assert_int_equal(asked, RTP_NACK_TRIES);
     assert_int_equal(n.given_up, 1);
     assert_int_equal(n.asked, RTP_NACK_TRIES);
@@ -104,8 +104,8 @@ static void test_nack_many(void **state)
     for (int64_t seq = 0; seq < 100000; seq += 200)
         assert_true(rtp_nack_put(&n, seq, 1));
     assert_true(n.n <= RTP_NACK_HOLES);
-    assert_int_equal(rtp_nack_ask(&n, CO_MS(10) + 1, 0, seqs, 100), 100);
-    assert_int_equal(rtp_nack_ask(&n, CO_MS(10) + 1, 0, seqs, 100), 100);
+    assert_int_equal(rtp_nack_request(&n, CO_MS(10) + 1, 0, seqs, 100), 100);
+    assert_int_equal(rtp_nack_request(&n, CO_MS(10) + 1, 0, seqs, 100), 100);
     rtp_nack_restart(&n);
     assert_int_equal(rtp_nack_due(&n, 0), CO_FOREVER);
     assert_true(rtp_nack_put(&n, 3, 1)); /* numbers begin anew */

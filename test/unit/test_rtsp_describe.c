@@ -59,7 +59,7 @@ static void check(const struct live_source *src, const char *want)
     wr_free(&sdp);
 }
 
-static void test_video_and_sound(void **state)
+static void test_video_and_audio(void **state)
 {
     struct live_source *src = begin();
 
@@ -123,7 +123,7 @@ static void test_codecs(void **state)
 }
 
 /* A publisher that goes over to sound without a configuration leaves that of the other behind. */
-static void test_sound_changes(void **state)
+static void test_audio_changes(void **state)
 {
     struct live_source *src = begin();
 
@@ -148,7 +148,7 @@ static void push_metadata(struct live_source *src, const uint8_t *data, size_t s
 
 #define NAMED "\x02\x00\x0aonMetaData"
 #define VIDEO_RATE "\x00\x0dvideodatarate\x00"
-#define SOUND_RATE "\x00\x0d" "audiodatarate\x00"
+#define AUDIO_RATE "\x00\x0d" "audiodatarate\x00"
 #define END "\x00\x00\x09"
 
 /* Rates are of metadata, in any of their shapes; what is none of a rate says nothing. */
@@ -160,12 +160,12 @@ static void test_rates(void **state)
         unsigned video, sound;
     } rows[] = {
 #define ROW(text, video, sound) { text, sizeof(text) - 1, video, sound }
-        ROW(NAMED "\x03" VIDEO_RATE "\x40\x9f\x40\0\0\0\0\0" SOUND_RATE
+        ROW(NAMED "\x03" VIDEO_RATE "\x40\x9f\x40\0\0\0\0\0" AUDIO_RATE
             "\x40\x60\0\0\0\0\0\0" END, 2000, 128),
         ROW("\x02\x00\x0d@setDataFrame" NAMED "\x08\0\0\0\1" VIDEO_RATE
             "\x40\x9f\x40\0\0\0\0\0" END, 2000, 0),
         ROW(NAMED "\x03" VIDEO_RATE "\x40\x9f", 0, 0),
-        ROW(NAMED "\x03" VIDEO_RATE "\x7f\xf8\0\0\0\0\0\0" SOUND_RATE
+        ROW(NAMED "\x03" VIDEO_RATE "\x7f\xf8\0\0\0\0\0\0" AUDIO_RATE
             "\xc0\x60\0\0\0\0\0\0" END, 0, 0), /* not a number, less than nothing */
         ROW(NAMED "\x03" VIDEO_RATE "\x7f\xe0\0\0\0\0\0\0" END, 0, 0),
         ROW(NAMED "\x05", 0, 0),
@@ -308,7 +308,7 @@ static void test_wait_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_video_and_sound), TEST(test_codecs), TEST(test_sound_changes), TEST(test_rates),
+        TEST(test_video_and_audio), TEST(test_codecs), TEST(test_audio_changes), TEST(test_rates),
         TEST(test_state), TEST(test_state_of_others), TEST(test_wait), TEST(test_wait_ends),
     };
     err_t err = co_init();

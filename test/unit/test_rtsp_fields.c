@@ -356,8 +356,8 @@ static void place(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct rtsp_place p;
-        err_t err = rtsp_place_parse(&p, rows[i].in);
+        struct rtsp_location p;
+        err_t err = rtsp_location_parse(&p, rows[i].in);
         struct wr w;
 
         wr_init(&w, 1000);
@@ -368,7 +368,7 @@ static void place(void **state)
                       p.password, p.url);
         assert_text(&w, rows[i].out, rows[i].in);
         err_free(&err);
-        rtsp_place_free(&p);
+        rtsp_location_free(&p);
     }
 }
 

@@ -115,7 +115,7 @@ static void a_vhost_has_room_for_so_many(void **state)
         clients_admit(&c[i], &names);
     }
     assert_err(session_room_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
-    assert_int_equal(x.env->refusals.v[REFUSAL_VHOST_OUT].total, 1);
+    assert_int_equal(x.env->reject_counters.v[REJECT_VHOST_OUT].total, 1);
     clients_leave(&c[0], 0, 0, NULL);
     assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
     for (int i = 1; i < 4; i++)
@@ -158,7 +158,7 @@ static void a_vhost_takes_in_so_much(void **state)
     x.vhost->in_kbps.now_kbps = 5000;
     assert_err(session_room_in(x.env, &x.env->conf->vhost.v[0]), ERR_TOO_MANY);
     assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
-    assert_int_equal(x.env->refusals.v[REFUSAL_VHOST_IN].total, 1);
+    assert_int_equal(x.env->reject_counters.v[REJECT_VHOST_IN].total, 1);
     end(&x);
 }
 
@@ -198,7 +198,7 @@ static void publishers_of_all_workers_count(void **state)
     for (int i = 0; i < WORKERS; i++) {
         x[i].vhost->in_kbps.now_kbps = 1500;
         x[i].vhost->publishing = 1;
-        session_room_tell(x[i].env);
+        session_bandwidth_report(x[i].env);
     }
     assert_ok(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]));
     assert_ok(session_room_in(x[1].env, &x[1].env->conf->vhost.v[0])); /* knows of that one */
@@ -206,8 +206,8 @@ static void publishers_of_all_workers_count(void **state)
     assert_err(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]), ERR_TOO_MANY);
     clients_sample(x[0].env->clients);
     clients_sample(x[1].env->clients);
-    session_room_tell(x[0].env);
-    session_room_tell(x[1].env);
+    session_bandwidth_report(x[0].env);
+    session_bandwidth_report(x[1].env);
     assert_ok(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]));
     end_workers(x, w);
 }
@@ -226,7 +226,7 @@ static void players_of_all_workers_count(void **state)
         clients_wait(s->env->clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, s->src);
         clients_admit(&c[i], &names);
     }
-    session_room_tell(x[1].env);
+    session_bandwidth_report(x[1].env);
     for (int i = 0; i < WORKERS; i++)
         assert_err(session_room_out(x[i].env, &x[i].env->conf->vhost.v[0], &names), ERR_TOO_MANY);
     for (int i = 0; i < 4; i++)
@@ -246,10 +246,10 @@ static void a_stream_from_elsewhere(void **state)
     x[0].vhost->in_kbps.now_kbps = 2000;
     x[0].vhost->publishing = 2;
     x[0].vhost->out_kbps.now_kbps = 3500;
-    session_room_tell(x[0].env);
+    session_bandwidth_report(x[0].env);
     assert_ok(session_room_out(x[1].env, &x[1].env->conf->vhost.v[0], &other));
     x[0].vhost->out_kbps.now_kbps = 3501;
-    session_room_tell(x[0].env);
+    session_bandwidth_report(x[0].env);
     assert_err(session_room_out(x[1].env, &x[1].env->conf->vhost.v[0], &other), ERR_TOO_MANY);
     end_workers(x, w);
 }

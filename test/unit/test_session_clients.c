@@ -142,7 +142,7 @@ static void test_waiting(void **state)
 
 /* ---- of RTP */
 
-static void tell(struct client *c, enum clients_way way, uint32_t lost, co_usec jitter)
+static void tell(struct client *c, enum clients_transport way, uint32_t lost, co_usec jitter)
 {
     clients_rtp(c, &(struct clients_rtp){ way, lost, jitter });
 }
@@ -158,39 +158,39 @@ static void test_rtp(void **state)
     enter(&two, 2, CLIENTS_RTSP_PLAY, src);
     clients_wait(clients, &waits, &kind, CLIENTS_RTSP_PLAY, "c0000003", &names, src);
     t = clients_total(clients, CLIENTS_RTSP_PLAY);
-    tell(&waits, CLIENTS_WAY_UDP, 3, 1);
-    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 0);
+    tell(&waits, CLIENTS_TRANSPORT_UDP, 3, 1);
+    assert_int_equal(t->ways[CLIENTS_TRANSPORT_UDP], 0);
     assert_int_equal(t->lost, 0);
-    tell(&one, CLIENTS_WAY_UDP, 0, 0);
-    tell(&two, CLIENTS_WAY_TCP, 0, 0);
-    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 1);
-    assert_int_equal(t->ways[CLIENTS_WAY_TCP], 1);
+    tell(&one, CLIENTS_TRANSPORT_UDP, 0, 0);
+    tell(&two, CLIENTS_TRANSPORT_TCP, 0, 0);
+    assert_int_equal(t->ways[CLIENTS_TRANSPORT_UDP], 1);
+    assert_int_equal(t->ways[CLIENTS_TRANSPORT_TCP], 1);
     assert_int_equal(t->jitters, 0);
-    tell(&one, CLIENTS_WAY_UDP, 10, 3000);
-    tell(&two, CLIENTS_WAY_UDP, 5, 1000);
-    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 2);
-    assert_int_equal(t->ways[CLIENTS_WAY_TCP], 0);
+    tell(&one, CLIENTS_TRANSPORT_UDP, 10, 3000);
+    tell(&two, CLIENTS_TRANSPORT_UDP, 5, 1000);
+    assert_int_equal(t->ways[CLIENTS_TRANSPORT_UDP], 2);
+    assert_int_equal(t->ways[CLIENTS_TRANSPORT_TCP], 0);
     assert_int_equal(t->lost, 15);
     assert_int_equal(t->jitter, 4000);
     assert_int_equal(t->jitters, 2);
-    tell(&one, CLIENTS_WAY_UDP, 8, 1000); /* some came late */
+    tell(&one, CLIENTS_TRANSPORT_UDP, 8, 1000); /* some came late */
     assert_int_equal(t->lost, 15);
     assert_int_equal(one.lost, 8);
     assert_int_equal(t->jitter, 2000);
-    tell(&one, CLIENTS_WAY_UDP, 0, -1);
+    tell(&one, CLIENTS_TRANSPORT_UDP, 0, -1);
     assert_int_equal(t->jitters, 1);
-    tell(&one, CLIENTS_WAY_UDP, 0, INT64_MAX);
+    tell(&one, CLIENTS_TRANSPORT_UDP, 0, INT64_MAX);
     assert_true(t->jitter == (uint64_t)UINT32_MAX + 1000);
     clients_leave(&one, 0, 0, NULL);
-    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 1);
+    assert_int_equal(t->ways[CLIENTS_TRANSPORT_UDP], 1);
     assert_int_equal(t->jitter, 1000);
     clients_leave(&two, 0, 0, NULL);
     clients_leave(&waits, 0, 0, NULL);
-    assert_int_equal(t->ways[CLIENTS_WAY_UDP], 0);
+    assert_int_equal(t->ways[CLIENTS_TRANSPORT_UDP], 0);
     assert_int_equal(t->lost, 15); /* of all that came */
     assert_int_equal(t->jitter, 0);
     assert_int_equal(t->jitters, 0);
-    tell(&one, CLIENTS_WAY_UDP, 1, 1); /* it is gone */
+    tell(&one, CLIENTS_TRANSPORT_UDP, 1, 1); /* it is gone */
     assert_int_equal(t->lost, 15);
     assert_true(sizeof(one) <= 64);
     end(src);

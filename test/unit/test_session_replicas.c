@@ -5,10 +5,10 @@
  * assertions are made here alone.
  */
 #include "co/net/io.h"
-#include "live/reap.h"
+#include "live/deferred_free.h"
 #include "live/sender.h"
 #include "peer.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/replicas.h"
 #include "unit.h"
 
@@ -80,11 +80,11 @@ static void begin(void)
     push('k');
 }
 
-static void leave_home(void)
+static void leave_owner(void)
 {
     live_source_end(home, &me);
     home = live_source_unref(home);
-    live_reap_now();
+    live_deferred_free_flush();
 }
 
 /* ---- the other worker: a player with a sender of its own */
@@ -169,7 +169,7 @@ static void leave(struct session_env *env, void *player)
     err_free(&err);
     live_consumer_close(&p->s.consumer);
     p->src = live_source_unref(p->src);
-    live_reap_now();
+    live_deferred_free_flush();
 }
 
 static void ask_publishing(struct session_env *env, void *player)
@@ -285,18 +285,18 @@ static void test_plays_at_the_other_worker(void **state)
     far(hurry, &(co_usec){ 0 });
     wait_replicas(0);
     assert_true(live_source_idle_since(home) > 0);
-    leave_home();
+    leave_owner();
     nothing_there();
 }
 
 /* Nobody is at home yet: the player makes the home, by its replica, and goes on. */
 static void test_comes_first(void **state)
 {
-    struct home *held = homes_hold(&two, PATH, 0); /* such as a publisher that is on its way */
+    struct home *held = stream_owners_hold(&two, PATH, 0); /* such as a publisher that is on its way */
     struct player *p = player();
 
     (void)state;
-    homes_release(&two, held);
+    stream_owners_release(&two, held);
     wait_replicas(1);
     come_home();
     far(ask_publishing, p);
@@ -305,7 +305,7 @@ static void test_comes_first(void **state)
     wait_last(p, 1);
     far(ask_publishing, p);
     assert_true(p->publishing);
-    leave_home(); /* the replica has it still */
+    leave_owner(); /* the replica has it still */
     assert_int_equal(live_source_live(), 1);
     far(leave, p);
     far(hurry, &(co_usec){ 0 });
@@ -336,7 +336,7 @@ static void test_silence(void **state)
     far(leave, p);
     far(hurry, &(co_usec){ 0 });
     wait_replicas(0);
-    leave_home();
+    leave_owner();
     nothing_there();
 }
 
@@ -363,7 +363,7 @@ static void test_churn(void **state)
         assert_ok(co_sleep((co_usec)(rand_r(&seed) % 6000)));
     }
     wait_replicas(0);
-    leave_home();
+    leave_owner();
     nothing_there();
 }
 
@@ -391,7 +391,7 @@ static void test_all_are_closed(void **state)
     assert_int_equal(replicas(), 0); /* it ends: nobody waits for this one */
     far(leave, p);
     atomic_store(&two.ending, false);
-    leave_home();
+    leave_owner();
     nothing_there();
 }
 

@@ -15,7 +15,7 @@ static void make_link(bool publish, char out[160])
 {
     char expires[24], sign[TOKEN_SIGN_HEX + 1];
     const struct token_link link = { .expires = expires };
-    const struct token_ask ask = { .publish = publish, .vhost = "v", .app = "live", .name = "a" };
+    const struct token_query ask = { .publish = publish, .vhost = "v", .app = "live", .name = "a" };
 
     (void)snprintf(expires, sizeof(expires), "%lld", (long long)time(NULL) + 60);
     token_link_sign(&link, &ask, SECRET, sign);

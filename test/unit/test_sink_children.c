@@ -70,7 +70,7 @@ static unsigned jobs(const struct side *s)
 
     for (const struct job *j = children_next(s->programs, NULL); j;
          j = children_next(s->programs, j)) {
-        job_look(j, &info);
+        job_poll(j, &info);
         n += info.state != JOB_ENDS;
     }
     return n;

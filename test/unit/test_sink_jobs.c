@@ -19,18 +19,18 @@ static struct conf *load(const char *text)
     return c;
 }
 
-static char *line_of(const struct job_want *w, int64_t msec)
+static char *line_of(const struct job_spec *w, int64_t msec)
 {
     static char text[8192];
     char **argv = NULL;
 
-    assert_ok(job_want_argv(w, msec, true, &argv));
+    assert_ok(job_spec_argv(w, msec, true, &argv));
     text[0] = '\0';
     for (char **a = argv; *a; a++) {
         (void)strncat(text, a == argv ? "" : " ", sizeof(text) - strlen(text) - 1);
         (void)strncat(text, **a ? *a : "''", sizeof(text) - strlen(text) - 1);
     }
-    job_want_argv_free(argv);
+    job_spec_argv_free(argv);
     return text;
 }
 
@@ -73,7 +73,7 @@ static void ingest_lines(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(ingests); i++) {
-        struct job_wants all = { 0 };
+        struct job_specs all = { 0 };
         struct conf *c;
         char text[2048];
 
@@ -85,7 +85,7 @@ static void ingest_lines(void **state)
             fail_msg("%s: %zu programs", ingests[i].name, all.n);
         if (all.n)
             assert_string_equal(line_of(all.v[0], NO_TIME), ingests[i].line);
-        job_wants_free(&all);
+        job_specs_free(&all);
         conf_unref(c);
     }
 }
@@ -118,7 +118,7 @@ static void ingest_of_files(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
-        struct job_wants all = { 0 };
+        struct job_specs all = { 0 };
         struct ingest_source file;
         const struct conf_vhost *v;
         struct conf *c;
@@ -138,7 +138,7 @@ static void ingest_of_files(void **state)
             assert_string_equal(file.to->path, files[i].to);
         ingest_wants(c, &all);
         assert_int_equal(all.n, !ours);
-        job_wants_free(&all);
+        job_specs_free(&all);
         ingest_source_free(&file);
         conf_unref(c);
     }
@@ -151,7 +151,7 @@ static void ingest_of_vhosts_and_engines(void **state)
                           " engine { output o; } } }"
                           "vhost off { enabled off; ingest i { enabled on; input { url x; }"
                           " engine { output o; } } }");
-    struct job_wants all = { 0 };
+    struct job_specs all = { 0 };
 
     (void)state;
     ingest_wants(c, &all);
@@ -162,7 +162,7 @@ static void ingest_of_vhosts_and_engines(void **state)
     assert_non_null(strstr(line_of(all.v[0], 0), "rtmp://1936/one-1970"));
     assert_non_null(strstr(line_of(all.v[0], NO_TIME), "rtmp://1936/one-[2006]"));
     assert_string_equal(all.v[1]->name, "i-2");
-    job_wants_free(&all);
+    job_specs_free(&all);
     conf_unref(c);
 }
 
@@ -218,7 +218,7 @@ static void transcode_lines(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(transcodes); i++) {
-        struct job_wants all = { 0 };
+        struct job_specs all = { 0 };
         char text[2048];
         struct conf *c;
 
@@ -231,7 +231,7 @@ static void transcode_lines(void **state)
             fail_msg("%s: %zu programs", transcodes[i].name, all.n);
         if (transcodes[i].line)
             assert_string_equal(line_of(all.v[0], NO_TIME), transcodes[i].line);
-        job_wants_free(&all);
+        job_specs_free(&all);
         conf_unref(c);
     }
 }
@@ -292,7 +292,7 @@ static void names_that_ffmpeg_does_not_get(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct session_stream s = live_s;
-        struct job_wants all = { 0 };
+        struct job_specs all = { 0 };
         char text[512];
         struct conf *c;
 
@@ -304,7 +304,7 @@ static void names_that_ffmpeg_does_not_get(void **state)
         transcode_wants(c, conf_vhost_find(c, ""), &s, "x", &all);
         if (all.n != rows[i].runs)
             fail_msg("%s to %s", rows[i].stream, rows[i].output);
-        job_wants_free(&all);
+        job_specs_free(&all);
         conf_unref(c);
     }
 }
@@ -375,7 +375,7 @@ static void exec_lines(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(execs); i++) {
         struct session_stream s = live_s;
-        struct job_wants all = { 0 };
+        struct job_specs all = { 0 };
         char text[2048];
         struct conf *c;
 
@@ -388,13 +388,13 @@ static void exec_lines(void **state)
         if (all.n != (execs[i].line != NULL))
             fail_msg("%s: %zu programs", execs[i].name, all.n);
         if (all.n) {
-            const struct job_want *w = all.v[0];
+            const struct job_spec *w = all.v[0];
 
             assert_string_equal(line_of(w, NO_TIME), execs[i].line);
             assert_string_equal(w->out ? w->out : "", execs[i].out ? execs[i].out : "");
             assert_string_equal(w->err ? w->err : "", execs[i].err ? execs[i].err : "");
         }
-        job_wants_free(&all);
+        job_specs_free(&all);
         conf_unref(c);
     }
 }
@@ -408,7 +408,7 @@ static bool has_env(char *const *env, const char *line)
 
 static void programs_get_names_and_no_secrets(void **state)
 {
-    struct job_wants all = { 0 };
+    struct job_specs all = { 0 };
     struct conf *c = load("listen 1936; ff_env LD_LIBRARY_PATH NOT_THERE;"
                           "vhost __defaultVhost__ { exec { enabled on; publish ./x; } }");
     size_t n = 0;
@@ -424,7 +424,7 @@ static void programs_get_names_and_no_secrets(void **state)
     (void)setenv("LD_LIBRARY_PATH", "/opt/lib", 1);
     exec_wants(c, conf_vhost_find(c, ""), &live_s, "__defaultVhost__/live/s", &all);
     assert_int_equal(all.n, 1);
-    env = job_want_env(all.v[0], &c->ff_env);
+    env = job_spec_env(all.v[0], &c->ff_env);
     assert_true(has_env(env, "PATH=/bin"));
     assert_true(has_env(env, "TZ=UTC"));
     assert_true(has_env(env, "LD_LIBRARY_PATH=/opt/lib"));
@@ -437,24 +437,24 @@ static void programs_get_names_and_no_secrets(void **state)
     for (char **e = env; *e; e++)
         n++;
     assert_int_equal(n, 3 + 9);
-    job_want_argv_free(env);
-    job_wants_free(&all);
+    job_spec_argv_free(env);
+    job_specs_free(&all);
     conf_unref(c);
 }
 
 /* ---- what a reload sees */
 
-static struct job_want *first_of(const char *conf)
+static struct job_spec *first_of(const char *conf)
 {
     struct conf *c = load(conf);
-    struct job_wants all = { 0 };
-    struct job_want *w;
+    struct job_specs all = { 0 };
+    struct job_spec *w;
 
     ingest_wants(c, &all);
     assert_int_equal(all.n, 1);
     w = all.v[0];
     all.v[0] = NULL;
-    job_wants_free(&all);
+    job_specs_free(&all);
     conf_unref(c);
     return w;
 }
@@ -476,17 +476,17 @@ static void what_is_the_same(void **state)
         { "listen 1; " INGEST("i", "y", ""), false },
         { "listen 1; " INGEST("i", "x", "perfile { a 1; }"), false },
     };
-    struct job_want *a = first_of(rows[0].conf);
+    struct job_spec *a = first_of(rows[0].conf);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct job_want *b = first_of(rows[i].conf);
+        struct job_spec *b = first_of(rows[i].conf);
 
-        if (job_want_same(a, b) != rows[i].same)
+        if (job_spec_same(a, b) != rows[i].same)
             fail_msg("row %zu", i);
-        job_want_free(b);
+        job_spec_free(b);
     }
-    job_want_free(a);
+    job_spec_free(a);
 }
 
 int main(void)

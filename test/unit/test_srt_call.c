@@ -131,7 +131,7 @@ static void it_repeats_every_250_ms(void **state)
 
 /* ---- no */
 
-static void refusals(void **state)
+static void reject_counters(void **state)
 {
     static const uint32_t codes[] = { 1000, 1001, 1010, 1016, 2400, 2409, 3000, 4444 };
 
@@ -353,7 +353,7 @@ static void long_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_call_is_answered), TEST(it_repeats_every_250_ms), TEST(refusals),
+        TEST(a_call_is_answered), TEST(it_repeats_every_250_ms), TEST(reject_counters),
         TEST(listeners_of_version_4), TEST(noise), TEST(an_answer_is_cut), TEST(keys),
         TEST(a_key_that_was_not_asked_for), TEST(addresses), TEST(long_addresses),
     };

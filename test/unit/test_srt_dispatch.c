@@ -5,7 +5,7 @@
 #include "proto/srt/packet.h"
 #include "serve/srt/callers.h"
 #include "serve/srt/impl.h"
-#include "session/gate.h"
+#include "session/admission_queue.h"
 #include "serve/datagram/slots.h"
 #include "unit.h"
 
@@ -268,7 +268,7 @@ static void test_an_ipv6_network_is_one_customer(void **state)
 
 /* ---- who is asked about when */
 
-static struct session_gate gate;
+static struct admission_queue gate;
 static co_usec patience;
 static unsigned in, most, done, stopped;
 
@@ -276,7 +276,7 @@ enum { MOST = 8 };
 
 static err_t guest(void *arg)
 {
-    err_t err = session_gate_enter(&gate, MOST, patience);
+    err_t err = admission_queue_enter(&gate, MOST, patience);
 
     (void)arg;
     if (err) {
@@ -289,14 +289,14 @@ static err_t guest(void *arg)
     err = co_sleep(CO_MS(2));
     err_free(&err);
     in--;
-    session_gate_leave(&gate);
+    admission_queue_leave(&gate);
     done++;
     return NULL;
 }
 
 static void guests_come(struct co_group *g, unsigned n)
 {
-    gate = (struct session_gate){ 0 };
+    gate = (struct admission_queue){ 0 };
     in = most = done = stopped = 0;
     patience = CO_FOREVER;
     co_group_init(g);

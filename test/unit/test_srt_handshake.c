@@ -404,7 +404,7 @@ static void both_sides_agree(void **state)
     }
 }
 
-static void refusals_have_texts(void **state)
+static void reject_counters_have_texts(void **state)
 {
     (void)state;
     assert_string_equal(srt_refusal_text(1010), "its passphrase is another one");
@@ -412,7 +412,7 @@ static void refusals_have_texts(void **state)
     assert_string_equal(srt_refusal_text(3000), "for a reason of its own");
 }
 
-static void refusals_have_places(void **state)
+static void reject_counters_have_places(void **state)
 {
     static const uint32_t codes[] = {
 #define XX(name, number, text) SRT_REFUSED_##name,
@@ -437,7 +437,7 @@ int main(void)
         TEST(a_conclusion_is_read), TEST(a_conclusion_is_cut), TEST(extensions_are_checked),
         TEST(fields_are_checked), TEST(stream_ids_of_any_size), TEST(a_stream_id_is_too_long),
         TEST(a_stream_id_has_zeros), TEST(a_caller_is_written), TEST(a_conclusion_is_answered),
-        TEST(both_sides_agree), TEST(refusals_have_texts), TEST(refusals_have_places),
+        TEST(both_sides_agree), TEST(reject_counters_have_texts), TEST(reject_counters_have_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

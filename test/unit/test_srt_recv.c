@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_srt_recv.c - a receiver of SRT, told packet by packet what comes and when. */
 #include "proto/srt/crypt.h"
-#include "proto/srt/held.h"
+#include "proto/srt/recv_window.h"
 #include "proto/srt/recv.h"
 #include "unit.h"
 

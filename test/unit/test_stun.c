@@ -191,9 +191,9 @@ static void begin(void)
     memcpy(session.peer_ufrag, "them", 4);
 }
 
-static struct ice_way way_of(int i)
+static struct ice_path way_of(int i)
 {
-    struct ice_way w = { .link = i >= 100 ? &session : NULL };
+    struct ice_path w = { .link = i >= 100 ? &session : NULL };
 
     w.path.peer.port = (uint16_t)i;
     w.path.peer.ip[15] = 1;
@@ -206,7 +206,7 @@ static enum ice_said check(const struct stun_check *as, int from, co_usec now)
     struct stun_check c = *as;
     uint8_t out[STUN_MAX];
     struct stun_message m;
-    struct ice_way w = way_of(from);
+    struct ice_path w = way_of(from);
 
     if (!c.id[0]) { /* a transaction of its own */
         n++;
@@ -221,7 +221,7 @@ static enum ice_said check(const struct stun_check *as, int from, co_usec now)
 
 static int at(void)
 {
-    const struct ice_way *w = ice_way(&session);
+    const struct ice_path *w = ice_path(&session);
 
     return w ? w->path.peer.port : 0;
 }
@@ -260,14 +260,14 @@ static void test_no_integrity(void **state)
     uint8_t out[STUN_MAX];
     struct stun_check c = { .username = "OURUFRAG:them" };
     struct stun_message m;
-    struct ice_way w = way_of(1);
+    struct ice_path w = way_of(1);
 
     (void)state;
     begin();
     assert_true(stun_parse(&m, out, stun_write_check(out, &c)));
     assert_int_equal(ice_input(&session, &m, &w, 1, answer, &answer_size), ICE_DROPPED);
     assert_int_equal(answer_size, 0);
-    assert_null(ice_way(&session));
+    assert_null(ice_path(&session));
 }
 
 /* An answer of the peer, or an indication, is no check. */
@@ -276,7 +276,7 @@ static void test_no_request(void **state)
     uint8_t out[STUN_MAX], back[STUN_MAX];
     struct stun_check c = { .username = "OURUFRAG:them", .password = "p" };
     struct stun_message m, b;
-    struct ice_way w = way_of(1);
+    struct ice_path w = way_of(1);
 
     (void)state;
     begin();
@@ -314,7 +314,7 @@ static void test_role(void **state)
     assert_int_equal(check(&c, 1, 1), ICE_ANSWERED);
     assert_true(stun_parse(&m, answer, answer_size) && stun_is_of(&m, session.pwd));
     assert_int_equal(m.error, 487);
-    assert_null(ice_way(&session));
+    assert_null(ice_path(&session));
     c = (struct stun_check){ .controlling = true };
     assert_int_equal(check(&c, 1, 1), ICE_MOVED);
 }
@@ -344,7 +344,7 @@ static void test_unknown(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint8_t out[STUN_MAX];
         struct stun_message m;
-        struct ice_way w = way_of(1);
+        struct ice_path w = way_of(1);
 
         begin();
         assert_true(stun_parse(&m, out, signed_with(out, rows[i].attributes)));
@@ -415,7 +415,7 @@ static void test_address(void **state)
         begin();
         for (size_t k = 0; k < COUNT(rows[i].did) && rows[i].did[k].ms; k++) {
             struct stun_check c = { .use_candidate = rows[i].did[k].what == USE };
-            struct ice_way w = way_of(rows[i].did[k].from);
+            struct ice_path w = way_of(rows[i].did[k].from);
             int was = at();
             bool moved;
 
@@ -435,7 +435,7 @@ static void test_address(void **state)
 static size_t ask(int from, co_usec now, struct stun_message *m, uint8_t out[STUN_MAX])
 {
     static uint8_t id[STUN_ID];
-    struct ice_way w = way_of(from);
+    struct ice_path w = way_of(from);
     size_t size;
 
     id[0]++;
@@ -447,7 +447,7 @@ static size_t ask(int from, co_usec now, struct stun_message *m, uint8_t out[STU
 
 static enum ice_said answered(const struct stun_message *m, int from, const char *pwd, co_usec now)
 {
-    struct ice_way w = way_of(from);
+    struct ice_path w = way_of(from);
     uint8_t out[STUN_MAX];
     struct stun_message a;
 
@@ -459,7 +459,7 @@ static enum ice_said answered(const struct stun_message *m, int from, const char
 static void test_asked(void **state)
 {
     const struct stun_check use = { .use_candidate = true };
-    struct ice_way one = way_of(1), two = way_of(2), none = way_of(3);
+    struct ice_path one = way_of(1), two = way_of(2), none = way_of(3);
     uint8_t out[STUN_MAX], again[STUN_MAX];
     struct stun_message m, other;
 
@@ -505,7 +505,7 @@ static void test_replayed(void **state)
 {
     enum { OLD = ICE_SEEN + 1 };
     struct stun_check c = { .use_candidate = true, .id = "000000000000" };
-    struct ice_way one = way_of(1);
+    struct ice_path one = way_of(1);
     struct stun_message m;
     uint8_t out[STUN_MAX];
 
@@ -542,7 +542,7 @@ static void test_ways(void **state)
 
     (void)state;
     for (int chosen = 1; chosen <= ICE_PATHS; chosen++) {
-        struct ice_way w = way_of(chosen);
+        struct ice_path w = way_of(chosen);
 
         begin();
         for (int i = 1; i <= ICE_PATHS; i++) {
@@ -551,7 +551,7 @@ static void test_ways(void **state)
         }
         c.use_candidate = false;
         for (int i = 20; i < 50; i++) {
-            struct ice_way new = way_of(i);
+            struct ice_path new = way_of(i);
 
             (void)check(&c, chosen, CO_MS(99 + 50 * i)); /* or it would give way */
             (void)check(&c, i, CO_MS(100 + 50 * i));
@@ -566,13 +566,13 @@ static void test_ways(void **state)
 static void test_forget(void **state)
 {
     struct stun_check c = { .use_candidate = true };
-    struct ice_way w = way_of(1);
+    struct ice_path w = way_of(1);
 
     (void)state;
     begin();
     (void)check(&c, 100, CO_MS(1));
     ice_forget(&session, &session);
-    assert_true(session.n == 0 && !ice_way(&session));
+    assert_true(session.n == 0 && !ice_path(&session));
     (void)check(&c, 1, CO_MS(2));
     (void)check(&c, 100, CO_MS(3));
     (void)check(&c, 2, CO_MS(4));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tls_take.c - connections that leave the library after the handshake, against its clients. */
-#include "co/net/tls_take.h"
+#include "co/net/tls_takeover.h"
 #include "io_mem.h"
 #include "unit.h"
 
@@ -25,7 +25,7 @@ static int set_up(void **state)
     assert_non_null(server_context);
     assert_int_equal(SSL_CTX_use_certificate(server_context, cert), 1);
     assert_int_equal(SSL_CTX_use_PrivateKey(server_context, key), 1);
-    tls_take_set_up(server_context);
+    tls_takeover_set_up(server_context);
     X509_free(cert);
     EVP_PKEY_free(key);
     return 0;
@@ -319,7 +319,7 @@ static void not_taken(void **state)
             assert_int_equal(SSL_set_tlsext_max_fragment_length(
                                  p.client, TLSEXT_max_fragment_length_1024), 1);
         if (i == 2)
-            tls_take_forget(p.server);
+            tls_takeover_forget(p.server);
         shake(&p, NULL);
         assert_null(p.server->records);
         assert_non_null(p.server->ssl);

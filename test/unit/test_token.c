@@ -17,9 +17,9 @@
 
 static const char *const secrets[] = { "another-secret-of-32-characters..", SECRET };
 
-static struct token_ask ask(bool publish)
+static struct token_query ask(bool publish)
 {
-    return (struct token_ask){ .publish = publish, .vhost = "v", .app = "live", .name = "cam1",
+    return (struct token_query){ .publish = publish, .vhost = "v", .app = "live", .name = "cam1",
                                .ip = "10.0.0.7", .now = NOW };
 }
 
@@ -86,7 +86,7 @@ static void links(void **state)
 {
     char sign[TOKEN_SIGN_HEX + 1], other[TOKEN_SIGN_HEX + 1];
     struct token_link link = { .expires = "1000060", .sign = sign };
-    struct token_ask play = ask(false), publish = ask(true), wrong;
+    struct token_query play = ask(false), publish = ask(true), wrong;
 
     (void)state;
     token_link_sign(&link, &play, SECRET, sign);
@@ -124,7 +124,7 @@ static void links(void **state)
 /* printf 'play\nv\nlive\ncam1\n1000060\n' | openssl dgst -sha256 -hmac SECRET */
 static void links_of_others(void **state)
 {
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
     struct token_link link = {
         .expires = "1000060",
         .sign = "a0ce3b8da91324124781bb3e63accc8f6705e81eac4dbafde6f980978da97c96",
@@ -160,7 +160,7 @@ static void broken_links(void **state)
         { "1000060", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "wrong signature" },
         { "1000060", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB", "no signature" },
     };
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -173,7 +173,7 @@ static void broken_links(void **state)
 /* Every character of it counts. */
 static void changed_links(void **state)
 {
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
     char sign[TOKEN_SIGN_HEX + 1];
     const struct token_link link = { .expires = "1000060", .sign = sign };
 
@@ -247,7 +247,7 @@ static void rfc_vectors(void **state)
     const char *const its[] = { (const char *)secret };
     struct jwk_set *keys = keys_of(rfc_jwks);
     struct jwt_rules rules = rules_of(keys);
-    struct token_ask play = ask(false);
+    struct token_query play = ask(false);
 
     (void)state;
     rules.secrets = its;
@@ -365,7 +365,7 @@ static void claims(void **state)
         { "{" SOON ",\"play\":\"live/cam1\\u0000\"}", "no JSON", "no JSON" },
     };
     const struct jwt_rules rules = rules_of(NULL);
-    const struct token_ask publish = ask(true), play = ask(false);
+    const struct token_query publish = ask(true), play = ask(false);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -390,7 +390,7 @@ static void from_whom_for_whom(void **state)
         { "{" SOON ",\"play\":\"*\",\"aud\":\"us\"}", "issuer" },
     };
     struct jwt_rules rules = rules_of(NULL);
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
 
     (void)state;
     rules.issuer = "me";
@@ -414,7 +414,7 @@ static void when_they_end(void **state)
         { "1000060.0", 1000090 }, { "1000060.1", 1000091 }, { "1e300", 1000000001000030 },
     };
     struct jwt_rules rules = rules_of(NULL);
-    struct token_ask play = ask(false);
+    struct token_query play = ask(false);
     struct token_link link = { .expires = "1000060" };
     char sign[TOKEN_SIGN_HEX + 1], claims[64];
     int64_t ends = 0;
@@ -454,7 +454,7 @@ static void heads(void **state)
     };
     struct jwk_set *keys = keys_of(rfc_jwks);
     const struct jwt_rules both = rules_of(keys), none = { .issuer = "", .audience = "" };
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -477,7 +477,7 @@ static void confused_algorithm(void **state)
 {
     struct jwk_set *keys = keys_of(rfc_jwks);
     const struct jwt_rules rules = { .keys = keys, .issuer = "", .audience = "" };
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
     char *t = hs256(HS, "{" SOON ",\"play\":\"*\"}", RFC_N);
 
     (void)state;
@@ -489,7 +489,7 @@ static void confused_algorithm(void **state)
 static void too_long(void **state)
 {
     const struct jwt_rules rules = rules_of(NULL);
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
     char *pad = calloc(1, 4000), *text, *t;
 
     (void)state;
@@ -548,7 +548,7 @@ static void key_ids(void **state)
     };
     char *ja, *jb, *jc, *text;
     EVP_PKEY *a = new_key(&ja, "a"), *b = new_key(&jb, "b"), *c = new_key(&jc, NULL);
-    const struct token_ask play = ask(false);
+    const struct token_query play = ask(false);
     struct jwk_set *keys;
     struct jwt_rules rules;
 

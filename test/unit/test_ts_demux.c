@@ -198,7 +198,7 @@ static void test_times(void **state)
 
 /* ---- sound */
 
-static void test_sound_across_packets(void **state)
+static void test_audio_across_packets(void **state)
 {
     struct wr w;
 
@@ -227,7 +227,7 @@ static void test_sound_across_packets(void **state)
 }
 
 /* What is between frames is left out; a configuration that changes comes in its place. */
-static void test_sound_changes(void **state)
+static void test_audio_changes(void **state)
 {
     struct wr w;
 
@@ -288,7 +288,7 @@ int main(void)
         TEST(test_what_we_write_is_read), TEST(test_frames_go_out_at_their_end),
         TEST(test_stuffing_that_is_no_end), TEST(test_several_frames_in_one),
         TEST(test_a_frame_in_several), TEST(test_what_leaves), TEST(test_times),
-        TEST(test_sound_across_packets), TEST(test_sound_changes), TEST(test_av1),
+        TEST(test_audio_across_packets), TEST(test_audio_changes), TEST(test_av1),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

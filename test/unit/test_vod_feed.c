@@ -23,7 +23,7 @@ static unsigned samples_until(int64_t from, int64_t dts)
  * known to within a frame of audio. */
 static void assert_until(unsigned n, int64_t from, int64_t dts)
 {
-    assert_in_range(n, samples_until(from, dts - MADE_SOUND),
+    assert_in_range(n, samples_until(from, dts - MADE_AUDIO),
                     samples_until(from, dts + av_from_us(VOD_TURN_MOST)));
 }
 
@@ -157,7 +157,7 @@ static void seeks_at_every_byte(void **state)
             assert_true(!heads || tags.times[i] >= 7000 || tags.sizes[i] == 1);
             assert_true(heads || i < tags.n - 1);
         }
-        assert_in_range(tags.last, 8000 - MADE_SOUND / 90, 8350);
+        assert_in_range(tags.last, 8000 - MADE_AUDIO / 90, 8350);
         viewer_finish(&p);
     }
 }

@@ -206,7 +206,7 @@ static void test_unwanted_tracks(void **state)
 }
 
 /* Sound that begins later is told of before it is heard; so is one whose clock changes. */
-static void test_late_sound(void **state)
+static void test_late_audio(void **state)
 {
     struct frame other = media_config(AV_AAC, MEDIA_BYTES("\x12\x10")); /* 44.1 kHz */
     struct live_source *src = source_new();
@@ -328,7 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_codecs), TEST(test_reports), TEST(test_reports_go_on),
-        TEST(test_unwanted_tracks), TEST(test_late_sound), TEST(test_reordered_pictures),
+        TEST(test_unwanted_tracks), TEST(test_late_audio), TEST(test_reordered_pictures),
         TEST(test_broken_frames), TEST(test_others),
     };
 

@@ -240,7 +240,7 @@ static void players_stay_when_the_publisher_changes(void **state)
     finish(&t);
 }
 
-static void sound_alone_has_places_to_start_at(void **state)
+static void audio_alone_has_places_to_start_at(void **state)
 {
     struct wired t;
 
@@ -435,7 +435,7 @@ int main(void)
         TEST(frames_of_a_turn_share_packets_but_a_key_frame_begins_one),
         TEST(tables_and_clocks_come_often),
         TEST(players_stay_when_the_publisher_changes),
-        TEST(sound_alone_has_places_to_start_at),
+        TEST(audio_alone_has_places_to_start_at),
         TEST(it_keeps_what_may_be_asked_for_again),
         TEST(without_cache_nothing_is_kept_for_who_joins),
         TEST(what_is_relayed_stays_as_it_came),

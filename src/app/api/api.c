@@ -57,9 +57,9 @@ struct api_page api_page_of(const struct api_call *c)
     return (struct api_page){ .start = (size_t)start, .end = (size_t)start + (size_t)count };
 }
 
-struct figures_of api_figures_of(const struct api_parts *of)
+struct worker_counters_of api_counters_of(const struct api_parts *of)
 {
-    struct figures_of out = { .env = of->env, .connections = of->connections(of->arg) };
+    struct worker_counters_of out = { .env = of->env, .connections = of->connections(of->arg) };
 
     if (of->sink) {
         out.forwards = of->sink(of->env, &forward_sink);

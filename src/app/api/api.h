@@ -9,7 +9,7 @@
 #ifndef APP_API_API_H
 #define APP_API_API_H
 
-#include "app/figures.h"
+#include "app/worker_counters.h"
 #include "app/os/machine.h"
 #include "app/reload.h"
 #include "base/jput.h"
@@ -18,7 +18,7 @@
 struct api; /* owned by the server */
 struct api_guard;
 struct history;
-struct upkeep;
+struct watch;
 struct sink;
 struct sink_ops;
 
@@ -32,7 +32,7 @@ struct api_parts {
     const struct sink *(*sink)(const struct session_env *env, const struct sink_ops *row);
     unsigned (*connections)(void *arg); /* of this worker */
     void *arg;
-    const struct upkeep *upkeep;   /* NULL: not of this worker; and so is */
+    const struct watch *watch;   /* NULL: not of this worker; and so is */
     const struct history *history;
     struct api_guard *guard; /* the API's own */
 };
@@ -113,7 +113,7 @@ struct api_page {
 struct api_page api_page_of(const struct api_call *c);
 
 /* Whose figures the API shows. */
-struct figures_of api_figures_of(const struct api_parts *of);
+struct worker_counters_of api_counters_of(const struct api_parts *of);
 /* What summaries show, as the member "data"; also for the heartbeat. */
 void api_put_summaries(struct jput *j, const struct api_parts *of);
 

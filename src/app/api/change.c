@@ -3,10 +3,10 @@
 #include "app/api/change.h"
 
 #include "app/api/api.h"
-#include "app/server_room.h"
+#include "app/connection_reserve.h"
 #include "conf/endpoint.h"
 #include "proto/http/url.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static bool is_loopback(const char *ip)
     uint8_t addr[16];
     bool v4;
 
-    return conf_address_parse(ip, strlen(ip), addr, &v4) && server_room_is_local(addr);
+    return conf_address_parse(ip, strlen(ip), addr, &v4) && connection_reserve_is_local(addr);
 }
 
 static bool is_private(const char *ip)
@@ -76,7 +76,7 @@ static bool is_private(const char *ip)
         return false;
     if (v4 && addr[12] == 100 && addr[13] >> 6 == 1) /* RFC 6598: see change.h */
         return false;
-    return peers_is_private(addr);
+    return address_is_private(addr);
 }
 
 bool api_change_may_look(const struct http_exchange *x)

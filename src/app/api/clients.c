@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clients.c - what the API tells of clients, and how one is kicked. */
 #include "app/api/api.h"
-#include "app/api/gather.h"
+#include "app/api/collect.h"
 #include "app/api/order.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -27,7 +27,7 @@ static void put_play(struct jput *j, const struct live_sender_stat *stat)
 /* How its packets come over, of RTSP. */
 static void put_rtp(struct jput *j, const struct client *client)
 {
-    jput_text(j, "transport", clients_way_name(client->way));
+    jput_text(j, "transport", clients_transport_name(client->way));
     jput_uint(j, "lost_packets", client->lost);
     jput_real(j, "jitter_ms", client->jitter / 1e3, 3);
 }
@@ -124,19 +124,19 @@ struct listing {
 /* The name of the stream of that id, malloc'ed; NULL: there is none. */
 static err_t find_stream(struct api_call *c, const char *id, char **name)
 {
-    const struct gather_row *row = NULL;
+    const struct collect_row *row = NULL;
     char one[CLIENTS_NAME_ID_SIZE];
-    struct gather g;
+    struct collect g;
     err_t err = NULL;
 
-    gather_streams(&g, c->of->env, false, CO_FOREVER);
-    while (!*name && !err && (row = gather_next(&g, row))) {
+    collect_streams(&g, c->of->env, false, CO_FOREVER);
+    while (!*name && !err && (row = collect_next(&g, row))) {
         clients_name_id(c->of->env->clients, row->name, one);
         if (strcmp(one, id) == 0)
             *name = must_dup(row->name);
         err = api_yield_if_due(c);
     }
-    gather_free(&g);
+    collect_free(&g);
     return err;
 }
 

@@ -110,7 +110,7 @@ static void look_at_pulls(struct session_env *env, void *arg)
     while ((job = children_next(programs, job))) {
         char *target;
 
-        job_look(job, &i);
+        job_poll(job, &i);
         if (i.kind != JOB_INGEST)
             continue;
         target = transcode_target(env->conf, job_output(job));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* live.c - what the API tells of vhosts and streams. */
 #include "app/api/api.h"
-#include "app/api/gather.h"
+#include "app/api/collect.h"
 #include "app/api/order.h"
 #include "base/must.h"
 #include "base/text.h"
@@ -226,7 +226,7 @@ static void put_publish(struct jput *j, const struct clients_stream *s)
 
 /* As its home tells it, on the home's thread, and with what the other workers add. */
 static void put_stream(struct api_call *c, const char *key, const struct clients_stream *s,
-                       const struct gather_more *more)
+                       const struct collect_more *more)
 {
     char id[CLIENTS_NAME_ID_SIZE], vhost[CLIENTS_NAME_ID_SIZE], url[NAME_MAX_SIZE];
     struct live_source_stat stat;
@@ -271,7 +271,7 @@ static void put_stream(struct api_call *c, const char *key, const struct clients
 struct visit {
     struct api_call *c;
     const char *key;
-    struct gather_row **rows;
+    struct collect_row **rows;
     size_t n, put;
 };
 
@@ -311,7 +311,7 @@ static const char *const orders[BY_ALL] = {
     [BY_NAME] = "name", [BY_CLIENTS] = "clients", [BY_IN] = "in", [BY_OUT] = "out",
 };
 
-static int64_t key_of(const struct gather_row *row, int by)
+static int64_t key_of(const struct collect_row *row, int by)
 {
     switch (by) {
     case BY_CLIENTS: return row->clients + row->more.clients;
@@ -321,7 +321,7 @@ static int64_t key_of(const struct gather_row *row, int by)
     }
 }
 
-static bool is_wanted(const struct order *o, const struct gather_row *row)
+static bool is_wanted(const struct order *o, const struct collect_row *row)
 {
     bool plain = row->vhost_n == strlen(DEFAULT_VHOST) &&
                  strncmp(row->name, DEFAULT_VHOST, row->vhost_n) == 0;
@@ -331,14 +331,14 @@ static bool is_wanted(const struct order *o, const struct gather_row *row)
 }
 
 /* Replaces the rows by those that the query wants, in its order. Files stay last. */
-static void arrange(struct gather *g, struct order *o)
+static void arrange(struct collect *g, struct order *o)
 {
-    struct gather_row **rows;
+    struct collect_row **rows;
     size_t found = 0;
 
     o->by_text = o->by == BY_NAME;
     for (size_t i = 0; i < g->n; i++) {
-        const struct gather_row *row = g->shown[i];
+        const struct collect_row *row = g->shown[i];
 
         co_yield_if_due();
         if (!is_wanted(o, row))
@@ -356,7 +356,7 @@ static void arrange(struct gather *g, struct order *o)
     g->n = found; /* those behind the page are counted alone */
 }
 
-static err_t list_streams(struct api_call *c, struct gather *g)
+static err_t list_streams(struct api_call *c, struct collect *g)
 {
     struct api_page page = api_page_of(c);
     struct visit v = { .c = c };
@@ -378,7 +378,7 @@ static err_t list_streams(struct api_call *c, struct gather *g)
     return err;
 }
 
-static err_t show_stream(struct api_call *c, const struct gather *g)
+static err_t show_stream(struct api_call *c, const struct collect *g)
 {
     char id[CLIENTS_NAME_ID_SIZE];
     err_t err = NULL;
@@ -399,12 +399,12 @@ static err_t show_stream(struct api_call *c, const struct gather *g)
 
 static err_t streams(struct api_call *c)
 {
-    struct gather g;
+    struct collect g;
     err_t err;
 
-    gather_streams(&g, c->of->env, false, CO_FOREVER);
+    collect_streams(&g, c->of->env, false, CO_FOREVER);
     err = *c->rest ? show_stream(c, &g) : list_streams(c, &g);
-    gather_free(&g);
+    collect_free(&g);
     return err;
 }
 

@@ -81,7 +81,7 @@ static void put_process(struct wr *w, const struct api_parts *of)
 
 /* ---- what all workers count */
 
-#define AT(field) .at = offsetof(struct figures, field)
+#define AT(field) .at = offsetof(struct worker_counters, field)
 #define BY_TYPE(field) AT(types[0].field), CLIENTS_TYPES, "protocol", .value = clients_type_name, \
                        .step = sizeof(struct clients_total)
 #define OF_ALL(field) AT(types[0].field), CLIENTS_FORWARD, .step = sizeof(struct clients_total)
@@ -98,7 +98,7 @@ static const char *rtsp_type(unsigned i)
 
 static const char *way(unsigned i)
 {
-    return clients_way_name(CLIENTS_WAY_NONE + 1 + i);
+    return clients_transport_name(CLIENTS_TRANSPORT_NONE + 1 + i);
 }
 
 static const char *const objects[] = { "error", "packet", "process", "snapshot", "source" };
@@ -136,12 +136,12 @@ static const struct counter_row rows[] = {
     { "srs_protocol_receive_bytes_total", "Bytes from them.", BY_TYPE(in) },
     { "srs_protocol_send_bytes_total", "Bytes to them.", BY_TYPE(out) },
     { "srs_rtsp_sessions", "Clients of RTSP, by how their media go.",
-      OF_RTSP(ways[CLIENTS_WAY_NONE + 1]),
-      .inner = { "transport", CLIENTS_WAYS - CLIENTS_WAY_NONE - 1, .value = way } },
+      OF_RTSP(ways[CLIENTS_TRANSPORT_NONE + 1]),
+      .inner = { "transport", CLIENTS_TRANSPORTS - CLIENTS_TRANSPORT_NONE - 1, .value = way } },
     { "srs_rtsp_lost_packets_total",
       "Packets that did not come: from publishers, and by what players report.", OF_RTSP(lost) },
     { "srs_refused_total", "What was refused for a limit, by which one.", AT(refused),
-      REFUSAL_KINDS, "limit", .value = refusal_name },
+      REJECT_KINDS, "limit", .value = reject_reason_name },
 };
 
 static const struct counter_row hook_rows[] = {
@@ -188,7 +188,8 @@ static const struct counter_row vod_rows[] = {
 
 #define PUT(w, rows, f) prom_rows(w, rows, sizeof(rows) / sizeof((rows)[0]), f)
 
-static void put_counters(struct wr *w, const struct figures_of *of, const struct figures *f)
+static void put_counters(struct wr *w, const struct worker_counters_of *of,
+                         const struct worker_counters *f)
 {
     const struct counter_table *t;
     const void *counters;
@@ -204,26 +205,26 @@ static void put_counters(struct wr *w, const struct figures_of *of, const struct
         PUT(w, forward_rows, f);
     if (of->env->vod)
         PUT(w, vod_rows, f);
-    for (unsigned i = 0; (t = figures_table(f, &i, &counters)); i++)
+    for (unsigned i = 0; (t = worker_counters_table(f, &i, &counters)); i++)
         prom_rows(w, t->rows, t->n_rows, counters);
 }
 
 /* ---- what is no sum */
 
 /* Who keeps the others waiting: each is a fault of ours or a stranger's success. */
-static void put_holds(struct wr *w, const struct figures *f)
+static void put_holds(struct wr *w, const struct worker_counters *f)
 {
     const char *name;
 
     prom_family(w, "srs_coroutine_holds_total", "counter", "The same, by what the coroutine is.");
-    for (size_t i = 0; (name = figures_held_by(f, i)); i++)
+    for (size_t i = 0; (name = worker_counters_held_by(f, i)); i++)
         prom_line(w, "srs_coroutine_holds_total", prom_labels("coroutine", name, NULL),
                   (double)f->held_by[i].count);
 }
 
 /* Ticks that should be 20 ms apart tell how late wakes are: the bounds are those of the log's
  * clock=, less the 20. */
-static void put_lateness(struct wr *w, const struct figures *f)
+static void put_lateness(struct wr *w, const struct worker_counters *f)
 {
     static const char *const bounds[] = { NULL, "0", "0.005", "0.01", "0.015", "0.02", "0.06",
                                           "0.14", "+Inf" };
@@ -249,7 +250,7 @@ static double mean_jitter(const struct clients_total *t)
     return t->jitters > 0 ? (double)t->jitter / (double)t->jitters / 1e6 : 0;
 }
 
-static void put_jitter(struct wr *w, const struct figures *f)
+static void put_jitter(struct wr *w, const struct worker_counters *f)
 {
     prom_family(w, "srs_rtsp_jitter_seconds", "gauge",
                 "How unevenly packets come, the mean of those that have it.");
@@ -277,11 +278,11 @@ static void put_denied(struct wr *w, const struct api_guard *g)
 
 static void put_server(struct wr *w, const struct api_parts *of)
 {
-    struct figures_of whose = api_figures_of(of);
-    struct figures f;
+    struct worker_counters_of whose = api_counters_of(of);
+    struct worker_counters f;
 
-    figures_refresh(&whose);
-    figures_sum(&whose, &f);
+    worker_counters_refresh(&whose);
+    worker_counters_sum(&whose, &f);
     put_uname(w);
     put_build(w, of);
     put_process(w, of);

@@ -7,7 +7,7 @@
  */
 #include "app/api/metrics_impl.h"
 
-#include "app/api/gather.h"
+#include "app/api/collect.h"
 #include "base/must.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ struct streams {
 };
 
 /* The parts of a name are between slashes, and may have some themselves. */
-static char *labels_of(const struct gather_row *row)
+static char *labels_of(const struct collect_row *row)
 {
     const char *app = row->name + row->vhost_n + 1, *name = app + row->app_n + 1;
     char *vhost = must(strndup(row->name, row->vhost_n)), *folder = must(strndup(app, row->app_n));
@@ -64,10 +64,10 @@ static char *labels_of(const struct gather_row *row)
     return out;
 }
 
-static struct stream stream_of(const struct gather_row *row)
+static struct stream stream_of(const struct collect_row *row)
 {
     const struct live_source_stat *stat = row->stat;
-    const struct gather_more *more = &row->more;
+    const struct collect_more *more = &row->more;
 
     return (struct stream){ .labels = labels_of(row), .v = {
         [PUBLISHING] = stat->publishing, [CLIENTS] = row->clients + more->clients,
@@ -86,16 +86,16 @@ static struct stream stream_of(const struct gather_row *row)
 static void take_all(struct streams *all, const struct api_parts *of)
 {
     size_t most = (size_t)of->env->conf->exporter.streams;
-    struct gather g;
+    struct collect g;
 
-    gather_streams(&g, of->env, true, PATIENCE);
+    collect_streams(&g, of->env, true, PATIENCE);
     all->all = g.live;
     all->v = must(calloc((g.live < most ? g.live : most) + 1, sizeof(all->v[0])));
     for (; all->n < g.live && all->n < most; all->n++) {
         all->v[all->n] = stream_of(g.shown[all->n]);
         co_yield_if_due();
     }
-    gather_free(&g);
+    collect_free(&g);
 }
 
 void metrics_put_streams(struct wr *w, const struct api_parts *of)

@@ -99,7 +99,7 @@ static void put_children(struct session_env *env, void *arg)
     struct job_info info;
 
     while ((job = children_next(all, job))) {
-        job_look(job, &info);
+        job_poll(job, &info);
         put_child(c, &info);
     }
     while ((file = ingests_next(files, file))) {

@@ -50,13 +50,13 @@ static void put_argv(struct jput *j)
 }
 
 /* Who kept a thread for over 5 ms of processor time. */
-static void put_holds(struct jput *j, const struct figures *f)
+static void put_holds(struct jput *j, const struct worker_counters *f)
 {
     const char *name;
 
     jput_uint(j, "holds", f->holds);
     jput_open(j, "held_by", '[');
-    for (size_t i = 0; (name = figures_held_by(f, i)); i++) {
+    for (size_t i = 0; (name = worker_counters_held_by(f, i)); i++) {
         jput_open(j, NULL, '{');
         jput_text(j, "coroutine", name);
         jput_uint(j, "holds", f->held_by[i].count);
@@ -66,7 +66,7 @@ static void put_holds(struct jput *j, const struct figures *f)
     jput_close(j, ']');
 }
 
-static void put_self(struct jput *j, const struct machine *m, const struct figures *f)
+static void put_self(struct jput *j, const struct machine *m, const struct worker_counters *f)
 {
     char cwd[1024];
 
@@ -111,7 +111,7 @@ static void put_load(struct jput *j, const struct machine *m)
     jput_real(j, "load_15m", m->load[2], 2);
 }
 
-static void put_traffic(struct jput *j, const struct machine *m, const struct figures *f)
+static void put_traffic(struct jput *j, const struct machine *m, const struct worker_counters *f)
 {
     uint64_t in = 0, out = 0;
 
@@ -135,21 +135,21 @@ static void put_traffic(struct jput *j, const struct machine *m, const struct fi
 }
 
 /* What limits refused since the start. */
-static void put_refused(struct jput *j, const struct figures *f)
+static void put_refused(struct jput *j, const struct worker_counters *f)
 {
     jput_open(j, "refused", '{');
-    for (int k = 0; k < REFUSAL_KINDS; k++)
-        jput_uint(j, refusal_name(k), f->refused[k]);
+    for (int k = 0; k < REJECT_KINDS; k++)
+        jput_uint(j, reject_reason_name(k), f->refused[k]);
     jput_close(j, '}');
 }
 
 void api_put_summaries(struct jput *j, const struct api_parts *of)
 {
-    struct figures_of whose = api_figures_of(of);
-    struct figures f;
+    struct worker_counters_of whose = api_counters_of(of);
+    struct worker_counters f;
 
-    figures_refresh(&whose);
-    figures_sum(&whose, &f);
+    worker_counters_refresh(&whose);
+    worker_counters_sum(&whose, &f);
     jput_open(j, "data", '{');
     jput_bool(j, "ok", of->machine->sampled_at != 0);
     jput_int(j, "now_ms", co_wall_ms());
@@ -306,7 +306,7 @@ static bool is_there(const struct conf_block *block, const char *name)
 {
     const struct conf_row *row = conf_table_find(block, name, strlen(name));
 
-    return row && !(row->flags & CONF_LATER);
+    return row && !(row->flags & CONF_NOT_APPLIED);
 }
 
 static err_t features(struct api_call *c)

@@ -48,10 +48,10 @@ static const struct counter_row rows[] = {
 static void read_worker(const struct api_parts *of, unsigned i, struct worker_stat *out)
 {
     struct session_env *env = of->env;
-    struct figures_of whose = api_figures_of(of);
-    struct figures f;
+    struct worker_counters_of whose = api_counters_of(of);
+    struct worker_counters f;
 
-    figures_one(&whose, i, &f);
+    worker_counters_one(&whose, i, &f);
     *out = (struct worker_stat){
         .worker = i, .thread = f.thread, .connections = f.connections,
         .publishers = f.publishers, .players = f.players, .streams = f.streams,

@@ -34,14 +34,14 @@ static char stack[STACK_SIZE] __attribute__((aligned(16)));
 static char words[3072];
 static atomic_int dying; /* the thread that does */
 
-static void add_place(struct co_words *w)
+static void add_place(struct co_text *w)
 {
     if (co_number() >= 0 && co_schedulers() > 1) {
-        co_words_add(w, ", worker ");
-        co_words_number(w, (uintptr_t)co_number(), 10);
+        co_text_add(w, ", worker ");
+        co_text_number(w, (uintptr_t)co_number(), 10);
     }
-    co_words_add(w, ", coroutine ");
-    co_words_add(w, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
+    co_text_add(w, ", coroutine ");
+    co_text_add(w, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
 }
 
 static void as_it_was(int sig)
@@ -68,21 +68,21 @@ static bool am_first(int sig)
 
 static void on_signal(int sig, siginfo_t *info, void *ucontext)
 {
-    struct co_words w = { words, sizeof(words), 0 };
+    struct co_text w = { words, sizeof(words), 0 };
     uintptr_t pc[CO_TRACE_MAX];
     int depth;
 
     if (!am_first(sig))
         return;
     depth = co_trace_from(ucontext, pc, CO_TRACE_MAX);
-    co_words_add(&w, "crash: signal ");
-    co_words_number(&w, (uintptr_t)sig, 10);
+    co_text_add(&w, "crash: signal ");
+    co_text_number(&w, (uintptr_t)sig, 10);
     if (sig != SIGABRT) {
-        co_words_add(&w, " at address ");
-        co_words_number(&w, (uintptr_t)info->si_addr, 16);
+        co_text_add(&w, " at address ");
+        co_text_number(&w, (uintptr_t)info->si_addr, 16);
     }
     add_place(&w);
-    co_words_add(&w, ", at ");
+    co_text_add(&w, ", at ");
     (void)co_trace_text(pc, depth, words + w.n, sizeof(words) - w.n);
     log_file_crash(words);
     /* A fault happens again when we return, and a signal that somebody sent is sent again. */

@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "co/pulse.h"
+#include "co/sched_stats.h"
 
 enum { THREAD_STACK = 256 * 1024 };
 
@@ -20,7 +20,7 @@ static struct timespec period;
 struct profiled {
     struct profiled *next;
     pthread_t thread;
-    struct co_pulse pulse;
+    struct co_sched_stats pulse;
 };
 static struct profiled *all;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -33,7 +33,7 @@ static void *tick(void *unused)
         (void)nanosleep(&period, NULL);
         (void)pthread_mutex_lock(&all_lock);
         for (const struct profiled *p = all; p; p = p->next) {
-            if (!co_pulse_idle(&p->pulse))
+            if (!co_sched_stats_idle(&p->pulse))
                 (void)pthread_kill(p->thread, SIGPROF);
         }
         (void)pthread_mutex_unlock(&all_lock);
@@ -51,7 +51,7 @@ void profile_timer_join(void)
     (void)sigaddset(&set, SIGPROF);
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     own.thread = pthread_self();
-    co_pulse(&own.pulse);
+    co_sched_stats(&own.pulse);
     (void)pthread_mutex_lock(&all_lock);
     own.next = all;
     all = &own;

@@ -6,7 +6,7 @@
 #include "app/dev/heap.h"
 #include "app/dev/profile.h"
 #include "base/log.h"
-#include "co/holds.h"
+#include "co/stalls.h"
 #include "co/watchdog.h"
 
 #include <pthread.h>
@@ -53,7 +53,7 @@ void thread_begin(struct co_group *g, unsigned worker)
     co_set_number(worker);
     crash_thread_init();
     profile_thread_begin();
-    co_holds_start();
+    co_stalls_start();
     co_group_init(g);
     start(g);
 }
@@ -63,7 +63,7 @@ void thread_end(struct co_group *g)
     err_t err = co_group_stop(g);
 
     err_free(&err);
-    co_holds_stop();
+    co_stalls_stop();
     co_watchdog_leave();
     profile_thread_end();
 }

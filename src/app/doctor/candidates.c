@@ -3,8 +3,8 @@
  * and libraries for its audio. */
 #include "app/doctor/plan.h"
 
-#include "session/peers.h"
-#include "sound/lib.h"
+#include "session/address_limits.h"
+#include "audio/lib.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool is_private(const char *ip)
 {
     uint8_t addr[IP_SIZE];
 
-    return ip_parse(ip, strlen(ip), addr) && peers_is_private(addr);
+    return ip_parse(ip, strlen(ip), addr) && address_is_private(addr);
 }
 
 static bool has(const struct doctor_plan *p, const char *ip)
@@ -58,13 +58,13 @@ static void check_own(struct doctor_plan *p)
 
 static void check_audio(struct doctor_plan *p)
 {
-    if (sound_lib_load())
+    if (audio_lib_load())
         ADD(p, DOCTOR_OK, "webrtc", "sound", "AAC and MP3 become Opus, and Opus AAC, by %s",
-            sound_lib_text());
+            audio_lib_text());
     else
         ADD(p, DOCTOR_WARN, "webrtc", "sound",
             "AAC is not there for WebRTC, and Opus stays Opus for others");
-    ADVISE(p, "%s", sound_lib_lacks());
+    ADVISE(p, "%s", audio_lib_lacks());
 }
 
 void doctor_check_candidates(struct doctor_plan *p)

@@ -2,7 +2,7 @@
 /* file.c - the program's one log. */
 #include "app/log/file.h"
 
-#include "app/log/tank.h"
+#include "app/log/writer.h"
 #include "base/log.h"
 #include "co/co.h"
 
@@ -20,7 +20,7 @@ enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200, ADDRESS_AT_ONCE = 1000 };
 
 /* log_init() takes functions without an argument: there is one log per process. Written before
  * others make lines, and when they have ended. */
-static struct log_tank *tank;
+static struct log_writer *tank;
 static bool console;
 static _Atomic uint64_t stamp[STAMP_WORDS]; /* time of the last line, for the crash line */
 static atomic_bool several; /* threads make lines, each with an inlet: */
@@ -55,9 +55,9 @@ static void to_tank(enum log_level level, const char *line, size_t size)
     if (size > STAMP_SIZE)
         keep_stamp(line);
     if (atomic_load_explicit(&several, memory_order_relaxed))
-        log_tank_put_from(tank, inlet, log_made_at(), level, line, size);
+        log_writer_put_from(tank, inlet, log_made_at(), level, line, size);
     else
-        log_tank_put(tank, level, line, size);
+        log_writer_put(tank, level, line, size);
 }
 
 void log_file_open(const struct conf *c)
@@ -66,8 +66,8 @@ void log_file_open(const struct conf *c)
                                      co_log_budget };
 
     console = c->srs_log_tank == CONF_TANK_CONSOLE;
-    tank = log_tank_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
-    log_tank_keep(tank, LAST);
+    tank = log_writer_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
+    log_writer_keep(tank, LAST);
     log_init(&setup);
     log_file_rule(c);
 }
@@ -77,7 +77,7 @@ void log_file_rule(const struct conf *c)
     const struct log_rules rules = {
         .secrets = c->log_secrets,
         .one = { c->limits.log_lines, LINES_AT_ONCE },
-        .all = { c->limits.log_strangers, STRANGERS_AT_ONCE },
+        .all = { c->limits.log_untrusted, STRANGERS_AT_ONCE },
         .address = { c->limits.log_address, ADDRESS_AT_ONCE },
     };
 
@@ -96,7 +96,7 @@ bool log_file_is_console(void)
 
 err_t log_file_start(void)
 {
-    return log_tank_start(tank);
+    return log_writer_start(tank);
 }
 
 void log_file_join(void)
@@ -104,7 +104,7 @@ void log_file_join(void)
     log_thread_begin();
     if (!tank)
         return;
-    inlet = log_tank_join(tank);
+    inlet = log_writer_join(tank);
     atomic_store(&several, true);
 }
 
@@ -112,31 +112,31 @@ void log_file_leave(void)
 {
     log_thread_end();
     if (tank)
-        log_tank_leave(tank, inlet);
+        log_writer_leave(tank, inlet);
     inlet = NULL;
 }
 
 char *log_file_last(uint64_t after, size_t lines, uint64_t *end)
 {
-    return log_tank_last(tank, after, lines, end);
+    return log_writer_last(tank, after, lines, end);
 }
 
 void log_file_reopen(void)
 {
     if (tank)
-        log_tank_reopen(tank);
+        log_writer_reopen(tank);
 }
 
 void log_file_close(void)
 {
     const struct log_setup none = { LOG_TRACE, false, cid, NULL, NULL };
-    struct log_tank *t = tank;
+    struct log_writer *t = tank;
 
     log_init(&none);
     tank = NULL;
     inlet = NULL;
     atomic_store(&several, false);
-    log_tank_close(t);
+    log_writer_close(t);
 }
 
 static size_t add(char *to, size_t n, size_t size, const char *s)
@@ -194,5 +194,5 @@ void log_file_crash(const char *words)
     n = add(line, n, sizeof(line), "\n");
     (void)!write(STDERR_FILENO, line, n);
     if (tank)
-        log_tank_crash(tank, line, n);
+        log_writer_crash(tank, line, n);
 }

@@ -14,7 +14,7 @@
 #include "app/os/docker.h"
 #include "app/os/pid_file.h"
 #include "app/os/signals.h"
-#include "app/os/stat_held.h"
+#include "app/os/stat_stall.h"
 #include "app/os/stat_proc.h"
 #include "app/quit.h"
 #include "app/reload.h"
@@ -22,7 +22,7 @@
 #include "app/start.h"
 #include "base/log.h"
 #include "co/co.h"
-#include "co/holds.h"
+#include "co/stalls.h"
 #include "co/thread.h"
 #include "co/watchdog.h"
 #include "session/jwks_files.h"
@@ -143,7 +143,7 @@ static err_t start_server(struct process *p, struct conf *c)
     if (!err)
         err = co_go(&p->group, "stat", stat_proc_run, p->server);
     if (!err && server_workers(p->server))
-        err = co_go(&p->group, "held", stat_held_run, p->server);
+        err = co_go(&p->group, "held", stat_stall_run, p->server);
     return err;
 }
 
@@ -242,7 +242,7 @@ static void serve(struct process *p)
     bool grace = false;
     unsigned got = 0;
 
-    co_holds_start();
+    co_stalls_start();
     while (!handle(p, got, &grace)) {
         bool look = p->watch.fd >= 0 || server_conf(p->server)->asprocess;
 
@@ -252,7 +252,7 @@ static void serve(struct process *p)
     }
     if (grace)
         quit_gracefully(p->server);
-    co_holds_stop();
+    co_stalls_stop();
 }
 
 static void end(struct process *p)

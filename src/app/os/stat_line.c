@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-#define AT(field) .at = offsetof(struct figures, field)
+#define AT(field) .at = offsetof(struct worker_counters, field)
 
 /* Workers count once a second. */
 #define SILENT CO_MS(2500)
@@ -40,7 +40,7 @@ static const struct counter_word worker_words[] = {
     { ",", AT(moved_out), COUNTER_ADDED },
     SCHEDULER,
     { ", late=", AT(late_us), COUNTER_MEAN | COUNTER_FIRST, "ms",
-      .by = offsetof(struct figures, late), .by_n = 9 },
+      .by = offsetof(struct worker_counters, late), .by_n = 9 },
     { ",", AT(late[VERY_LATE]), COUNTER_ADDED, .n = 9 - VERY_LATE },
 };
 
@@ -51,8 +51,8 @@ static const struct counter_table worker_table = {
     .words = worker_words, .n_words = sizeof(worker_words) / sizeof(worker_words[0]),
 };
 
-size_t stat_process_text(const struct figures *now, const struct figures *then, co_usec span,
-                         double cpu, uint64_t rss_kbyte, char *buf, size_t size)
+size_t stat_process_text(const struct worker_counters *now, const struct worker_counters *then,
+                         co_usec span, double cpu, uint64_t rss_kbyte, char *buf, size_t size)
 {
     size_t n = text_add(buf, size, 0, "Hybrid cpu=%.2f%%,%lluMB", cpu,
                         (unsigned long long)rss_kbyte >> 10);
@@ -60,8 +60,8 @@ size_t stat_process_text(const struct figures *now, const struct figures *then, 
     return n + counters_line(&process, now, then, span, buf + n, size - n);
 }
 
-size_t stat_worker_text(unsigned worker, const struct figures *now, const struct figures *then,
-                        co_usec at, char *buf, size_t size)
+size_t stat_worker_text(unsigned worker, const struct worker_counters *now,
+                        const struct worker_counters *then, co_usec at, char *buf, size_t size)
 {
     co_usec span = (co_usec)(now->taken_at - then->taken_at);
     co_usec seen = (co_usec)(span > 0 ? now->taken_at : then->taken_at);

@@ -21,14 +21,14 @@
 #ifndef APP_OS_STAT_LINE_H
 #define APP_OS_STAT_LINE_H
 
-#include "app/figures.h"
+#include "app/worker_counters.h"
 #include "co/co.h"
 
 /* Write what the process did between two sums, and return the length. cpu: percent of a core. */
-size_t stat_process_text(const struct figures *now, const struct figures *then, co_usec span,
-                         double cpu, uint64_t rss_kbyte, char *buf, size_t size);
+size_t stat_process_text(const struct worker_counters *now, const struct worker_counters *then,
+                         co_usec span, double cpu, uint64_t rss_kbyte, char *buf, size_t size);
 /* The same of a worker, between two of its samples, in a line that is made `at`. */
-size_t stat_worker_text(unsigned worker, const struct figures *now, const struct figures *then,
-                        co_usec at, char *buf, size_t size);
+size_t stat_worker_text(unsigned worker, const struct worker_counters *now,
+                        const struct worker_counters *then, co_usec at, char *buf, size_t size);
 
 #endif

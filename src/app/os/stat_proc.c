@@ -18,9 +18,9 @@ struct stat {
     const struct server *server;
     unsigned n;                  /* workers, if there are several; else 0 */
     co_usec at, cpu;             /* of the line before, */
-    struct figures then, now;    /* and sums over all workers */
-    struct figures one;
-    struct figures last[];       /* of each worker */
+    struct worker_counters then, now;    /* and sums over all workers */
+    struct worker_counters one;
+    struct worker_counters last[];       /* of each worker */
 };
 
 /* Datagrams that the kernel had no room for, received and sent; zeros if it does not say. */
@@ -37,13 +37,13 @@ static void read_no_room(uint64_t out[2])
 
 static void take(struct stat *s)
 {
-    const struct figures_of of = server_figures(s->server);
+    const struct worker_counters_of of = server_counters(s->server);
     const struct counter_table *t;
     const void *counters;
 
-    figures_sum(&of, &s->now);
+    worker_counters_sum(&of, &s->now);
     s->now.connections = workers_connections(of.env); /* with clients that have none of TCP */
-    for (unsigned i = 0; (t = figures_table(&s->now, &i, &counters)); i++) {
+    for (unsigned i = 0; (t = worker_counters_table(&s->now, &i, &counters)); i++) {
         if (t->no_room)
             read_no_room((uint64_t *)((char *)counters + t->no_room));
     }
@@ -51,7 +51,7 @@ static void take(struct stat *s)
 
 static struct stat *stat_new(const struct server *server)
 {
-    const struct figures_of of = server_figures(server);
+    const struct worker_counters_of of = server_counters(server);
     unsigned n = server_workers(server) ? server_workers(server)->n : 0;
     struct stat *s = must(calloc(1, sizeof(*s) + n * sizeof(s->last[0])));
 
@@ -60,7 +60,7 @@ static struct stat *stat_new(const struct server *server)
     take(s);
     s->then = s->now;
     for (unsigned i = 0; i < n; i++) {
-        figures_one(&of, i, &s->last[i]);
+        worker_counters_one(&of, i, &s->last[i]);
         if (!s->last[i].taken_at)
             s->last[i].taken_at = (uint64_t)co_clock();
     }
@@ -69,10 +69,10 @@ static struct stat *stat_new(const struct server *server)
 
 static void log_workers(struct stat *s, char *line, size_t size)
 {
-    const struct figures_of of = server_figures(s->server);
+    const struct worker_counters_of of = server_counters(s->server);
 
     for (unsigned i = 0; i < s->n; i++) {
-        figures_one(&of, i, &s->one);
+        worker_counters_one(&of, i, &s->one);
         (void)stat_worker_text(i, &s->one, &s->last[i], co_clock(), line, size);
         log_trace("%s", line);
         if (s->one.taken_at)
@@ -85,7 +85,7 @@ static void log_protocols(struct stat *s, co_usec span, char *line, size_t size)
     const struct counter_table *t;
     const void *now, *then;
 
-    for (unsigned i = 0; (t = figures_table(&s->now, &i, &now)); i++) {
+    for (unsigned i = 0; (t = worker_counters_table(&s->now, &i, &now)); i++) {
         then = (const char *)&s->then + ((const char *)now - (const char *)&s->now);
         if (counters_line(t, now, then, span, line, size) > 0)
             log_trace("%s", line);

@@ -6,8 +6,8 @@
 #include "base/must.h"
 #include "base/thread_own.h"
 #include "co/net/tls_core.h"
-#include "co/net/tls_shake.h"
-#include "co/net/tls_take.h"
+#include "co/net/tls_handshake.h"
+#include "co/net/tls_takeover.h"
 
 #include <assert.h>
 #include <openssl/err.h>
@@ -380,7 +380,7 @@ static struct io *open_over(struct io *below, struct tls_core *core)
 static err_t shake(struct io **io, struct tls_core *core, bool slow, co_usec timeout)
 {
     co_usec in = (*io)->read_timeout, out = (*io)->write_timeout;
-    err_t err = tls_shake(*io, &core, slow, timeout);
+    err_t err = tls_handshake(*io, &core, slow, timeout);
 
     (*io)->read_timeout = in;
     (*io)->write_timeout = out;

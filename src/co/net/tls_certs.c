@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 #include "co/net/tls_peer.h"
-#include "co/net/tls_take.h"
+#include "co/net/tls_takeover.h"
 
 #include <openssl/err.h>
 #include <stdatomic.h>
@@ -133,9 +133,9 @@ static int on_name(SSL *ssl, int *alert, void *arg)
     const char *host = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 
     (void)alert;
-    for (int star = 0; host && star < 2; star++) {
+    for (int wildcard = 0; host && wildcard < 2; wildcard++) {
         for (size_t i = 0; i < t->n; i++) {
-            if ((t->v[i].name[0] == '*') == star && is_for(t->v[i].name, host)) {
+            if ((t->v[i].name[0] == '*') == wildcard && is_for(t->v[i].name, host)) {
                 (void)SSL_set_SSL_CTX(ssl, t->v[i].ctx);
                 return SSL_TLSEXT_ERR_OK;
             }
@@ -181,7 +181,7 @@ static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char t
         (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
     SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
     if (!rules->library_records)
-        tls_take_set_up(ctx);
+        tls_takeover_set_up(ctx);
     return set_ciphers(ctx, rules->ciphers, text);
 }
 

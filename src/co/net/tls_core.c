@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/thread_own.h"
-#include "co/net/tls_take.h"
+#include "co/net/tls_takeover.h"
 
 #include <arpa/inet.h>
 #include <openssl/bio.h>
@@ -187,7 +187,7 @@ struct tls_core *tls_core_new(SSL_CTX *ctx, struct tls_certs *certs, bool server
     SSL_set_bio(c->ssl, bio, bio);
     if (server) {
         SSL_set_accept_state(c->ssl);
-        tls_take_begin(c);
+        tls_takeover_begin(c);
     } else {
         SSL_set_connect_state(c->ssl);
     }
@@ -222,7 +222,7 @@ void tls_core_free(void *core)
     struct tls_core *c = core;
 
     SSL_free(c->ssl);
-    tls_take_forget(c);
+    tls_takeover_forget(c);
     tls_records_free(c->records);
     (void)tls_certs_unref(c->certs);
     err_free(&c->err);
@@ -266,7 +266,7 @@ void tls_core_shake(void *core)
     c->text[0] = '\0';
     if (rc == 1) {
         c->step = TLS_DONE;
-        tls_take_over(c, before);
+        tls_takeover_finish(c, before);
     } else if (SSL_get_error(c->ssl, rc) == SSL_ERROR_WANT_READ) {
         c->step = TLS_WANTS_INPUT;
     } else {

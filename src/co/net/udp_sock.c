@@ -356,7 +356,7 @@ static struct piece piece_at(const struct udp_sock *s, const struct udp_out *v, 
 }
 
 /* Its bytes as pieces of memory; gives how many, 0: there are more than `most`. */
-static size_t gather(const struct piece *p, struct iovec *iov, size_t most)
+static size_t collect(const struct piece *p, struct iovec *iov, size_t most)
 {
     size_t skip = p->at, left = p->size, n = 0;
 
@@ -410,7 +410,7 @@ static void send_singly(struct udp_sock *s, unsigned i)
         struct piece p = { .v = whole.v, .at = whole.at + at };
 
         p.size = whole.size - at < whole.segment ? whole.size - at : whole.segment;
-        h->msg_iovlen = gather(&p, iov, UDP_PIECES);
+        h->msg_iovlen = collect(&p, iov, UDP_PIECES);
         if (h->msg_iovlen > 0 && io_sys_sendmsg(s->sock.fd, h, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
             count_out(s, &p);
         else if (errno == EAGAIN || errno == ENOBUFS)
@@ -496,14 +496,14 @@ static void fill_all(const struct udp_sock *s, const struct udp_out *v, size_t r
         struct piece p = piece_at(s, &v[f->row], f->row, f->at, total);
         struct iovec *iov = &room->out_iov[f->iov];
 
-        pieces = gather(&p, iov, PIECES - f->iov);
+        pieces = collect(&p, iov, PIECES - f->iov);
         if (pieces == 0 && p.size > 0 && f->n > 0)
             return;
         if (pieces == 0 && p.segment) { /* of many small ones */
             p.size = p.segment;
             p.segment = 0;
             p.last = f->at + p.size >= total;
-            pieces = gather(&p, iov, PIECES - f->iov);
+            pieces = collect(&p, iov, PIECES - f->iov);
         }
         assert(pieces > 0 || p.size == 0);
         fill(s, f->n++, &p, iov, pieces);

@@ -12,7 +12,7 @@ enum { REDIRECTS_MAX = 24 }; /* addresses in one answer */
 /* In the order of their enums. */
 static const char *const policy_words[] = { "off", "offer", "require", NULL };
 static const char *const redirect_words[] = { "all", "app", NULL };
-static const char *const peers_words[] = { "off", "on", "only", NULL };
+static const char *const address_limits_words[] = { "off", "on", "only", NULL };
 
 static const struct conf_row server[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtmfp_server, enabled), "off", CONF_HANDLER,
@@ -54,7 +54,7 @@ static const struct conf_row server[] = {
       .help = "all: clients are told all of them and take who answers first; app: one of them, the "
               "same for all clients of an app." },
     { "redirect_peers", CONF_KIND_ENUM, CONF_AT(conf_rtmfp_server, redirect_peers), "off",
-      CONF_AT_ONCE, .words = peers_words,
+      CONF_AT_ONCE, .words = address_limits_words,
       .help = "on: who asks for a peer that is not here is sent to those servers, too; only: "
               "nobody else is." },
     { "max_sessions", CONF_KIND_INT, CONF_AT(conf_rtmfp_server, max_sessions), "50000",

@@ -91,7 +91,7 @@ static const struct conf_row limits[] = {
       .help = "Log lines a second of one connection, beyond 30 at once. A line of more than 200 "
               "bytes counts as several. What exceeds the limit is counted, and the log reports how "
               "many lines were left out. 0: no limit." },
-    { "log_strangers", CONF_KIND_INT, CONF_AT(conf_limits, log_strangers), "50", CONF_HANDLER,
+    { "log_strangers", CONF_KIND_INT, CONF_AT(conf_limits, log_untrusted), "50", CONF_HANDLER,
       .max = 1e6,
       .help = "The same of all connections together that neither publish nor play, beyond 200 at "
               "once. Their lines are cut at 1 KB, unless srs_log_level asks for more." },

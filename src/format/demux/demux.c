@@ -36,18 +36,18 @@ const struct demux_info *demux_info(const struct demux_index *index)
     return &index->info;
 }
 
-demux_place demux_seek(const struct demux_index *index, int64_t time)
+demux_position demux_seek(const struct demux_index *index, int64_t time)
 {
     return index->format->seek(index, time);
 }
 
-int64_t demux_place_time(const struct demux_index *index, demux_place place, int64_t *pts)
+int64_t demux_position_time(const struct demux_index *index, demux_position place, int64_t *pts)
 {
     return index->format->place_time(index, place, pts);
 }
 
 enum demux_status demux_group(struct demux_group **out, const struct demux_index *index,
-                              const struct demux_input *in, demux_place place, const char **why)
+                              const struct demux_input *in, demux_position place, const char **why)
 {
     *out = NULL;
     *why = "its place cannot be read";

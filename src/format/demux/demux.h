@@ -10,8 +10,8 @@
  * Times are those of the file's presentation, in 1/90000 s, edit lists applied, moved by
  * demux_info.zero so that no decoding time is below 0.
  */
-#ifndef FORMAT_DEMUX_H
-#define FORMAT_DEMUX_H
+#ifndef FORMAT_DEMUX_DEMUX_H
+#define FORMAT_DEMUX_DEMUX_H
 
 #include "av/codec.h"
 
@@ -73,15 +73,15 @@ void demux_close(struct demux_index *index); /* NULL is fine */
 const struct demux_info *demux_info(const struct demux_index *index);
 
 /* A place where a group begins: an opaque number that grows with time. */
-typedef uint64_t demux_place;
+typedef uint64_t demux_position;
 
 /* The last place at or before that time (decoding or presentation of the key frame, whichever is
  * later) where one may begin: a key frame; of sound alone about every second. The first one for
  * what is before all. Does not read the file. */
-demux_place demux_seek(const struct demux_index *index, int64_t time);
+demux_position demux_seek(const struct demux_index *index, int64_t time);
 /* When the first frame of a place where one may begin is decoded; *pts: when it is shown. Does not
  * read the file. */
-int64_t demux_place_time(const struct demux_index *index, demux_place place, int64_t *pts);
+int64_t demux_position_time(const struct demux_index *index, demux_position place, int64_t *pts);
 
 struct demux_sample {
     int64_t at;      /* in the file: of the codec's payload, or for FLV of the tag's body */
@@ -98,7 +98,7 @@ struct demux_sample {
 enum { DEMUX_GROUP_MAX = 2048, DEMUX_SAMPLE_MAX = 16 * 1024 * 1024 };
 
 struct demux_group {
-    demux_place place, next; /* this one, and the one behind it */
+    demux_position place, next; /* this one, and the one behind it */
     bool last;               /* there is none behind it */
     bool starts;             /* one may begin here; else it goes on with one that was too long */
     unsigned n;
@@ -108,7 +108,7 @@ struct demux_group {
 /* The samples of a group, at most DEMUX_GROUP_MAX and all within the file, in memory to give to
  * free(). Samples of both tracks by decoding time, video first. May be empty. */
 enum demux_status demux_group(struct demux_group **out, const struct demux_index *index,
-                              const struct demux_input *in, demux_place place, const char **why);
+                              const struct demux_input *in, demux_position place, const char **why);
 
 /* The packet that a sample is: `data` is what was read of it, s->size bytes. Fills the fields of a
  * packet that has these bytes at its end. False: it is broken, and left out. */

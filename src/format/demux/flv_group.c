@@ -20,7 +20,7 @@ struct walk {
     struct demux_list list;
 };
 
-demux_place demux_flv_seek(const struct demux_index *index, int64_t time)
+demux_position demux_flv_seek(const struct demux_index *index, int64_t time)
 {
     const struct flv_index *x = (const struct flv_index *)index;
     int64_t ms = time / AV_MS(1);
@@ -36,10 +36,10 @@ demux_place demux_flv_seek(const struct demux_index *index, int64_t time)
     }
     while (low > 0 && !x->entries[low].starts)
         low--;
-    return (demux_place)low << PART_BITS;
+    return (demux_position)low << PART_BITS;
 }
 
-int64_t demux_flv_place_time(const struct demux_index *index, demux_place place, int64_t *pts)
+int64_t demux_flv_place_time(const struct demux_index *index, demux_position place, int64_t *pts)
 {
     const struct flv_index *x = (const struct flv_index *)index;
     size_t i = place >> PART_BITS < x->n ? (size_t)(place >> PART_BITS) : x->n - 1;
@@ -56,14 +56,14 @@ static enum demux_status set_times(struct walk *w)
 {
     const struct flv_entry *e = &w->x->entries[w->entry], *next = e + 1;
     bool last = w->entry + 1 == w->x->n;
-    int32_t sound = FLV_TIME_NONE, next_sound = FLV_TIME_NONE;
-    enum demux_status st = demux_flv_sound_floor(w->x, w->in, w->entry, &sound);
+    int32_t sound = FLV_TIME_NONE, next_audio = FLV_TIME_NONE;
+    enum demux_status st = demux_flv_audio_floor(w->x, w->in, w->entry, &sound);
 
     if (st == DEMUX_OK && !last)
-        st = demux_flv_sound_floor(w->x, w->in, w->entry + 1, &next_sound);
+        st = demux_flv_audio_floor(w->x, w->in, w->entry + 1, &next_audio);
     for (unsigned t = 0; t < DEMUX_TRACKS; t++) {
         int32_t from = t == DEMUX_AUDIO ? sound : e->last[t];
-        int32_t to = last ? FLV_TIME_NONE : t == DEMUX_AUDIO ? next_sound : next->last[t];
+        int32_t to = last ? FLV_TIME_NONE : t == DEMUX_AUDIO ? next_audio : next->last[t];
 
         w->time.v[t].known = from != FLV_TIME_NONE;
         w->time.v[t].last = from != FLV_TIME_NONE ? from : 0;
@@ -158,14 +158,14 @@ static enum demux_status walk(struct walk *w)
     return st == DEMUX_END ? DEMUX_OK : st;
 }
 
-static enum demux_status finish(struct demux_group **out, struct walk *w, demux_place place)
+static enum demux_status finish(struct demux_group **out, struct walk *w, demux_position place)
 {
     struct demux_group *g = demux_list_take(&w->list, place);
 
     if (!g)
         return DEMUX_NO_MEMORY;
     w->more = w->more && w->part + 1 < PARTS;
-    g->next = w->more ? place + 1 : (demux_place)(w->entry + 1) << PART_BITS;
+    g->next = w->more ? place + 1 : (demux_position)(w->entry + 1) << PART_BITS;
     g->last = !w->more && w->entry + 1 == w->x->n;
     g->starts = w->part == 0 && w->x->entries[w->entry].starts;
     *out = g;
@@ -173,7 +173,7 @@ static enum demux_status finish(struct demux_group **out, struct walk *w, demux_
 }
 
 enum demux_status demux_flv_group(struct demux_group **out, const struct demux_index *index,
-                                  const struct demux_input *in, demux_place place,
+                                  const struct demux_input *in, demux_position place,
                                   const char **why)
 {
     const struct flv_index *x = (const struct flv_index *)index;

@@ -40,7 +40,7 @@ void demux_flv_tags(struct flv_tags *t, const struct demux_input *in, int64_t at
 /* DEMUX_END: nothing that is a whole tag follows. */
 enum demux_status demux_flv_next(struct flv_tags *t, struct flv_seen *out);
 /* The time of the last sound in front of that tag, not far from it. DEMUX_END: there is none. */
-enum demux_status demux_flv_sound_before(const struct demux_input *in, int64_t begin, int64_t at,
+enum demux_status demux_flv_audio_before(const struct demux_input *in, int64_t begin, int64_t at,
                                          uint32_t *time);
 
 /* ---- flv_time.c: one time for all of a file, in milliseconds from its begin */
@@ -136,14 +136,14 @@ enum demux_status demux_flv_add_entry(struct flv_scan *s, const struct flv_entry
 enum demux_status demux_flv_take_known(struct flv_scan *s, const struct flv_keyframes *k,
                                        const struct flv_seen *key, bool *taken);
 /* The newest time of sound before an entry, whoever made it. */
-enum demux_status demux_flv_sound_floor(const struct flv_index *x, const struct demux_input *in,
+enum demux_status demux_flv_audio_floor(const struct flv_index *x, const struct demux_input *in,
                                         size_t entry, int32_t *out);
 
 /* flv_group.c */
-demux_place demux_flv_seek(const struct demux_index *index, int64_t time);
-int64_t demux_flv_place_time(const struct demux_index *index, demux_place place, int64_t *pts);
+demux_position demux_flv_seek(const struct demux_index *index, int64_t time);
+int64_t demux_flv_place_time(const struct demux_index *index, demux_position place, int64_t *pts);
 enum demux_status demux_flv_group(struct demux_group **out, const struct demux_index *index,
-                                  const struct demux_input *in, demux_place place,
+                                  const struct demux_input *in, demux_position place,
                                   const char **why);
 
 #endif

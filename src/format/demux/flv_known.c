@@ -12,7 +12,7 @@ enum {
     PROBES = 8,
     SILENT = 50,      /* samples from the begin: then there is no sound */
     TIME_OFF_MAX = 5, /* ms that a tag may be off from where they say it is */
-    SOUND_OFF_MAX = 300,
+    AUDIO_OFF_MAX = 300,
 };
 
 /* Its time by the file's clock, ms; -1: it cannot be. */
@@ -61,9 +61,9 @@ static enum demux_status probe(struct flv_scan *s, const struct flv_entry *e, bo
     *fine = true;
     if (!s->seen[DEMUX_AUDIO])
         return DEMUX_OK;
-    st = demux_flv_sound_before(s->tags.in, s->x->begin, e->at, &sound);
+    st = demux_flv_audio_before(s->tags.in, s->x->begin, e->at, &sound);
     off = (int32_t)(sound + e->shift[DEMUX_AUDIO] - (uint32_t)e->last[DEMUX_VIDEO]);
-    *fine = st == DEMUX_OK && off > -SOUND_OFF_MAX && off < SOUND_OFF_MAX;
+    *fine = st == DEMUX_OK && off > -AUDIO_OFF_MAX && off < AUDIO_OFF_MAX;
     return st == DEMUX_END ? DEMUX_OK : st;
 }
 
@@ -114,7 +114,7 @@ static enum demux_status go_on(struct flv_scan *s)
     enum demux_status st = DEMUX_OK;
 
     if (s->seen[DEMUX_AUDIO])
-        st = demux_flv_sound_floor(x, s->tags.in, x->n - 1, &sound);
+        st = demux_flv_audio_floor(x, s->tags.in, x->n - 1, &sound);
     if (st != DEMUX_OK)
         return st;
     demux_flv_tags(&s->tags, s->tags.in, e->at, s->tags.end);
@@ -165,7 +165,7 @@ static int32_t between(const struct flv_index *x, size_t a, size_t b)
 }
 
 /* Entries that say it themselves are not next to those that do not but at both ends. */
-enum demux_status demux_flv_sound_floor(const struct flv_index *x, const struct demux_input *in,
+enum demux_status demux_flv_audio_floor(const struct flv_index *x, const struct demux_input *in,
                                         size_t entry, int32_t *out)
 {
     const struct flv_entry *e = &x->entries[entry];
@@ -176,7 +176,7 @@ enum demux_status demux_flv_sound_floor(const struct flv_index *x, const struct 
     *out = e->last[e->last[DEMUX_AUDIO] == FLV_TIME_KEY ? DEMUX_VIDEO : DEMUX_AUDIO];
     if (*out != FLV_TIME_LOOK)
         return DEMUX_OK;
-    st = demux_flv_sound_before(in, x->begin, e->at, &raw);
+    st = demux_flv_audio_before(in, x->begin, e->at, &raw);
     if (st != DEMUX_OK && st != DEMUX_END)
         return st;
     low = entry > 0 ? between(x, entry - 1, entry) : 0;

@@ -130,7 +130,7 @@ static enum demux_status before(const struct demux_input *in, int64_t begin, int
     return st == DEMUX_OK && t.at != at ? DEMUX_END : st;
 }
 
-enum demux_status demux_flv_sound_before(const struct demux_input *in, int64_t begin, int64_t at,
+enum demux_status demux_flv_audio_before(const struct demux_input *in, int64_t begin, int64_t at,
                                          uint32_t *time)
 {
     struct flv_seen seen = { .at = at };

@@ -12,10 +12,11 @@ struct demux_format {
     enum demux_status (*open)(struct demux_index **out, const struct demux_input *in,
                               const struct demux_limits *limits, const char **why);
     void (*close)(struct demux_index *index); /* never NULL */
-    demux_place (*seek)(const struct demux_index *index, int64_t time);
-    int64_t (*place_time)(const struct demux_index *index, demux_place place, int64_t *pts);
+    demux_position (*seek)(const struct demux_index *index, int64_t time);
+    int64_t (*place_time)(const struct demux_index *index, demux_position place, int64_t *pts);
     enum demux_status (*group)(struct demux_group **out, const struct demux_index *index,
-                               const struct demux_input *in, demux_place place, const char **why);
+                               const struct demux_input *in, demux_position place,
+                               const char **why);
     bool (*packet)(const struct demux_index *index, const struct demux_sample *s,
                    struct av_packet *pkt);
 };
@@ -43,7 +44,7 @@ bool demux_list_add(struct demux_list *l, const struct demux_sample *s);
 /* The group, also an empty one, in the order of time, of two tracks that are each in order; with
  * `place` set, for the caller to fill the rest. NULL: there is no memory. The list is empty
  * then. */
-struct demux_group *demux_list_take(struct demux_list *l, demux_place place);
+struct demux_group *demux_list_take(struct demux_list *l, demux_position place);
 void demux_list_drop(struct demux_list *l);
 
 #endif

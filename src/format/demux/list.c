@@ -83,7 +83,7 @@ static bool put_in_order(struct demux_group *g)
     return true;
 }
 
-struct demux_group *demux_list_take(struct demux_list *l, demux_place place)
+struct demux_group *demux_list_take(struct demux_list *l, demux_position place)
 {
     struct demux_group *g;
 

@@ -252,14 +252,14 @@ struct mp4_index {
 #define MP4_PLACE_FRAG (UINT64_C(1) << 63)
 
 /* (mp4_progressive.c and mp4_fragments.c) */
-demux_place mp4_progressive_seek(const struct mp4_index *x, int64_t time);
+demux_position mp4_progressive_seek(const struct mp4_index *x, int64_t time);
 enum demux_status mp4_progressive_group(struct demux_group **out, const struct mp4_index *x,
-                                        demux_place place, const char **why);
-int64_t mp4_progressive_time(const struct mp4_index *x, demux_place place, int64_t *pts);
-demux_place mp4_fragments_seek(const struct mp4_index *x, int64_t time);
-int64_t mp4_fragments_time(const struct mp4_index *x, demux_place place, int64_t *pts);
+                                        demux_position place, const char **why);
+int64_t mp4_progressive_time(const struct mp4_index *x, demux_position place, int64_t *pts);
+demux_position mp4_fragments_seek(const struct mp4_index *x, int64_t time);
+int64_t mp4_fragments_time(const struct mp4_index *x, demux_position place, int64_t *pts);
 enum demux_status mp4_fragments_group(struct demux_group **out, const struct mp4_index *x,
-                                      const struct demux_input *in, demux_place place,
+                                      const struct demux_input *in, demux_position place,
                                       const char **why);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum {
     CONFIG_MAX = 64 * 1024, VIDEO_ENTRY = 78, AUDIO_ENTRY = 28,
-    SOUND_V1 = 16, SOUND_V2 = 36, /* more bytes of an entry of QuickTime */
+    AUDIO_V1 = 16, AUDIO_V2 = 36, /* more bytes of an entry of QuickTime */
 };
 
 /* What is written is a copy in `c`, with room for so many bytes before it. */
@@ -163,7 +163,7 @@ static bool read_mp4a(struct mp4_codec *c, struct rd r, unsigned version)
     struct rd plain = r, esds;
 
     if (version == 1 || version == 2)
-        (void)rd_take(&r, version == 1 ? SOUND_V1 : SOUND_V2);
+        (void)rd_take(&r, version == 1 ? AUDIO_V1 : AUDIO_V2);
     esds = find_esds(r);
     if (esds.bad)
         esds = find_esds(plain);

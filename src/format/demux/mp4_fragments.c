@@ -11,7 +11,7 @@
 
 enum { SAMPLES_MAX = 1 << 16, WALK_MAX = 1 << 20 };
 
-struct gather {
+struct collect {
     const struct mp4_index *x;
     const struct mp4_entry *from, *to; /* to: NULL, the end of the file */
     struct demux_list list;
@@ -24,7 +24,7 @@ static int64_t time_of(const struct mp4_index *x, const struct mp4_entry *e)
     return mp4_moov_dts(&x->tracks[x->main], e->dts) + x->shift;
 }
 
-demux_place mp4_fragments_seek(const struct mp4_index *x, int64_t time)
+demux_position mp4_fragments_seek(const struct mp4_index *x, int64_t time)
 {
     const struct mp4_trak *t = &x->tracks[x->main];
     const struct mp4_entry *v = x->frags.v;
@@ -42,10 +42,10 @@ demux_place mp4_fragments_seek(const struct mp4_index *x, int64_t time)
                        time_of(x, &v[low - 1]) + mp4_moov_cts(t, v[low - 1].dts, v[low - 1].late) >
                            time))
         low--;
-    return MP4_PLACE_FRAG | (demux_place)(low > 0 ? low - 1 : 0) << 32;
+    return MP4_PLACE_FRAG | (demux_position)(low > 0 ? low - 1 : 0) << 32;
 }
 
-int64_t mp4_fragments_time(const struct mp4_index *x, demux_place place, int64_t *pts)
+int64_t mp4_fragments_time(const struct mp4_index *x, demux_position place, int64_t *pts)
 {
     const struct mp4_trak *t = &x->tracks[x->main];
     uint32_t entry = (uint32_t)(place >> 32) & INT32_MAX;
@@ -59,7 +59,7 @@ int64_t mp4_fragments_time(const struct mp4_index *x, demux_place place, int64_t
 /* ------------------------------------------------------------ the samples between two entries */
 
 /* Is it behind the begin and before the end of the group? */
-static bool is_between(const struct gather *g, int64_t moof, const struct mp4_moof_sample *m,
+static bool is_between(const struct collect *g, int64_t moof, const struct mp4_moof_sample *m,
                        int64_t time)
 {
     bool main = m->track == g->x->main;
@@ -73,7 +73,7 @@ static bool is_between(const struct gather *g, int64_t moof, const struct mp4_mo
     return true;
 }
 
-static bool take(struct gather *g, int64_t moof, const struct mp4_moof_sample *m)
+static bool take(struct collect *g, int64_t moof, const struct mp4_moof_sample *m)
 {
     const struct mp4_trak *t = &g->x->tracks[m->track];
     const struct demux_group *group = g->list.group;
@@ -95,7 +95,7 @@ static bool take(struct gather *g, int64_t moof, const struct mp4_moof_sample *m
     return demux_list_add(&g->list, &out);
 }
 
-static enum demux_status walk(struct gather *g, struct mp4_window *w)
+static enum demux_status walk(struct collect *g, struct mp4_window *w)
 {
     int64_t stop = !g->to ? g->x->frags.end : g->to->number > 0 ? g->to->at + 1 : g->to->at;
     struct mp4_top b = { .at = g->from->at };
@@ -119,7 +119,7 @@ static enum demux_status walk(struct gather *g, struct mp4_window *w)
 /* ------------------------------------------------------------ a group of them */
 
 /* Of what a list says, not all was looked at. */
-static bool begins(const struct gather *g, const struct demux_group *group)
+static bool begins(const struct collect *g, const struct demux_group *group)
 {
     unsigned i = 0;
 
@@ -129,7 +129,7 @@ static bool begins(const struct gather *g, const struct demux_group *group)
 }
 
 /* So many of both in the order of time, from `skip` on. */
-static struct demux_group *make(struct gather *g, demux_place place)
+static struct demux_group *make(struct collect *g, demux_position place)
 {
     uint32_t entry = (uint32_t)(place >> 32) & INT32_MAX, skip = (uint32_t)place;
     struct demux_group *group = demux_list_take(&g->list, place), *less;
@@ -143,7 +143,7 @@ static struct demux_group *make(struct gather *g, demux_place place)
         group->n = DEMUX_GROUP_MAX;
         group->next = place + group->n;
     } else {
-        group->next = MP4_PLACE_FRAG | (demux_place)(entry + 1) << 32;
+        group->next = MP4_PLACE_FRAG | (demux_position)(entry + 1) << 32;
         group->last = entry + 1 == g->x->frags.n;
     }
     memmove(group->v, group->v + skip, group->n * sizeof(group->v[0]));
@@ -152,11 +152,11 @@ static struct demux_group *make(struct gather *g, demux_place place)
 }
 
 enum demux_status mp4_fragments_group(struct demux_group **out, const struct mp4_index *x,
-                                      const struct demux_input *in, demux_place place,
+                                      const struct demux_input *in, demux_position place,
                                       const char **why)
 {
     uint32_t entry = (uint32_t)(place >> 32) & INT32_MAX;
-    struct gather g = { .x = x };
+    struct collect g = { .x = x };
     struct mp4_window w;
     enum demux_status st;
 

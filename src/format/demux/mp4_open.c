@@ -235,7 +235,7 @@ static enum demux_status open_mp4(struct demux_index **out, const struct demux_i
 /* ------------------------------------------------------------ places */
 
 /* Fragments come behind what the tables have. */
-static demux_place seek_mp4(const struct demux_index *index, int64_t time)
+static demux_position seek_mp4(const struct demux_index *index, int64_t time)
 {
     const struct mp4_index *x = (const struct mp4_index *)index;
     const struct mp4_trak *t = &x->tracks[x->main];
@@ -248,7 +248,7 @@ static demux_place seek_mp4(const struct demux_index *index, int64_t time)
     return mp4_progressive_seek(x, time);
 }
 
-static int64_t place_time_mp4(const struct demux_index *index, demux_place place, int64_t *pts)
+static int64_t place_time_mp4(const struct demux_index *index, demux_position place, int64_t *pts)
 {
     const struct mp4_index *x = (const struct mp4_index *)index;
 
@@ -257,7 +257,7 @@ static int64_t place_time_mp4(const struct demux_index *index, demux_place place
 }
 
 static enum demux_status group_mp4(struct demux_group **out, const struct demux_index *index,
-                                   const struct demux_input *in, demux_place place,
+                                   const struct demux_input *in, demux_position place,
                                    const char **why)
 {
     const struct mp4_index *x = (const struct mp4_index *)index;

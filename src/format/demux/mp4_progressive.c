@@ -10,9 +10,9 @@ struct edge { /* a place, taken apart */
     uint32_t video, audio;
 };
 
-static demux_place join(struct edge e)
+static demux_position join(struct edge e)
 {
-    return (demux_place)e.video << 32 | e.audio;
+    return (demux_position)e.video << 32 | e.audio;
 }
 
 static const struct mp4_table *table(const struct mp4_index *x, int track)
@@ -75,7 +75,7 @@ static struct edge begin_of(const struct mp4_index *x, uint32_t video)
 }
 
 /* Where there are no pictures: so many samples of sound each. */
-static struct edge end_of_sound(const struct mp4_index *x, struct edge e, uint32_t tail)
+static struct edge end_of_audio(const struct mp4_index *x, struct edge e, uint32_t tail)
 {
     uint32_t step = x->tracks[DEMUX_AUDIO].per_second, n = table(x, DEMUX_AUDIO)->n;
 
@@ -100,7 +100,7 @@ static struct edge end_of(const struct mp4_index *x, struct edge e, bool *starts
     }
     if (e.video >= t->n) {
         *starts = e.audio >= at && (e.audio - at) % x->tracks[DEMUX_AUDIO].per_second == 0;
-        return end_of_sound(x, e, at);
+        return end_of_audio(x, e, at);
     }
     *starts = mp4_table_key(t, e.video) == e.video && e.audio == at;
     if (e.audio < at && mp4_table_key(t, e.video) == e.video)
@@ -108,7 +108,7 @@ static struct edge end_of(const struct mp4_index *x, struct edge e, bool *starts
     return begin_of(x, mp4_table_next_key(t, e.video));
 }
 
-demux_place mp4_progressive_seek(const struct mp4_index *x, int64_t time)
+demux_position mp4_progressive_seek(const struct mp4_index *x, int64_t time)
 {
     const struct mp4_trak *t = &x->tracks[DEMUX_VIDEO];
     const struct mp4_table *b = &t->table;
@@ -133,7 +133,7 @@ demux_place mp4_progressive_seek(const struct mp4_index *x, int64_t time)
     return join(begin_of(x, n));
 }
 
-int64_t mp4_progressive_time(const struct mp4_index *x, demux_place place, int64_t *pts)
+int64_t mp4_progressive_time(const struct mp4_index *x, demux_position place, int64_t *pts)
 {
     struct edge e = { (uint32_t)(place >> 32), (uint32_t)place };
     int track = e.video < table(x, DEMUX_VIDEO)->n ? DEMUX_VIDEO : DEMUX_AUDIO;
@@ -228,7 +228,7 @@ static unsigned how_many(uint32_t from, uint32_t to)
 }
 
 enum demux_status mp4_progressive_group(struct demux_group **out, const struct mp4_index *x,
-                                        demux_place place, const char **why)
+                                        demux_position place, const char **why)
 {
     struct edge e = { (uint32_t)(place >> 32), (uint32_t)place }, end;
     uint32_t videos = table(x, DEMUX_VIDEO)->n, audios = table(x, DEMUX_AUDIO)->n;

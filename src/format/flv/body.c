@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    SOUND_EX = 9,        /* [ERTMP] SoundFormat.ExHeader */
+    AUDIO_EX = 9,        /* [ERTMP] SoundFormat.ExHeader */
     VIDEO_EX = 0x80,     /* [ERTMP] isExVideoHeader */
     MODEX_NANO = 0,      /* [ERTMP] TimestampOffsetNano */
     MODEX_MAX = 16,      /* in one body; the specification has no limit */
@@ -178,7 +178,7 @@ err_t flv_audio_parse(struct flv_body *b, const uint8_t *data, size_t size)
                             .packet = FLV_PACKET_CODED };
     if (r.bad)
         return rd_err(&r, "audio header");
-    if (id == SOUND_EX)
+    if (id == AUDIO_EX)
         return enhanced(b, first & 0x0f, &r, data, size);
     b->codec = av_codec_of_flv(AV_AUDIO, id);
     if (av_codec_row(b->codec)->flv.packet_type) { /* [FLV] E.4.2.2 AACPacketType */

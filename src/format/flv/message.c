@@ -9,7 +9,7 @@
 
 enum {
     BODY_MAX = 0xffffff,
-    VIDEO_EX = 0x80, SOUND_EX = 0x90, /* [ERTMP] isExVideoHeader, SoundFormat.ExHeader */
+    VIDEO_EX = 0x80, AUDIO_EX = 0x90, /* [ERTMP] isExVideoHeader, SoundFormat.ExHeader */
     CTS_MAX = 0x7fffff,
 };
 
@@ -68,7 +68,7 @@ static size_t enhanced_head(uint8_t *out, const struct av_packet *pkt,
                             const struct av_codec_flv *flv)
 {
     bool video = pkt->kind == AV_VIDEO;
-    uint8_t first = video ? (uint8_t)(VIDEO_EX | frame_of(pkt) << 4) : SOUND_EX;
+    uint8_t first = video ? (uint8_t)(VIDEO_EX | frame_of(pkt) << 4) : AUDIO_EX;
     enum flv_packet packet = packet_of(pkt, flv);
     uint8_t *p = out;
 

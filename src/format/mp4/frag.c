@@ -17,14 +17,14 @@ enum {
 };
 
 static void part_init(struct mp4_part *p, uint32_t id, enum av_kind kind, size_t max_bytes,
-                      struct block_shop *shop)
+                      struct block_pool *shop)
 {
     *p = (struct mp4_part){ 0 };
     mp4_track_init(&p->track, id, kind);
     blocks_init(&p->data, max_bytes, shop);
 }
 
-void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_shop *shop)
+void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_pool *shop)
 {
     *f = (struct mp4_frag){ .sequence = 1 };
     part_init(&f->video, 1, AV_VIDEO, max_bytes, shop);

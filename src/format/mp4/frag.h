@@ -39,7 +39,7 @@ struct mp4_frag {
 };
 
 /* max_bytes: of one fragment's media, in blocks of that shop, or of none. */
-void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_shop *shop);
+void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_pool *shop);
 void mp4_frag_fini(struct mp4_frag *f);
 
 /* Take a frame or a configuration. *changed: another initialization is needed, for which what was

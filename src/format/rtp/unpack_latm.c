@@ -6,7 +6,7 @@
 enum { SAMPLES = 1024, CONFIG = 64 };
 
 /* An element may be in several packets, the last of them has the marker. */
-static bool gather(struct rtp_unpacker *u)
+static bool collect(struct rtp_unpacker *u)
 {
     if (u->in.lost > 0 || u->in.restart) {
         u->stats.broken += u->piece;
@@ -51,7 +51,7 @@ static bool next_frame(struct rtp_unpacker *u)
 void rtp_latm_unpack(struct rtp_unpacker *u)
 {
     if (u->headers == 0) {
-        if (!gather(u)) {
+        if (!collect(u)) {
             u->has_in = false;
             return;
         }

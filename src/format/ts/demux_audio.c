@@ -16,7 +16,7 @@ void ts_audio_compact(struct ts_es *es)
 }
 
 /* Also for a frame that we cannot read: it lasts, too. Its rate may not be known yet. */
-static void take_time(struct ts_es *es, const struct ts_sound *s)
+static void take_time(struct ts_es *es, const struct ts_audio_frame *s)
 {
     if (es->pos >= es->from)
         es->at = es->pes_at;
@@ -35,7 +35,7 @@ static void take_time(struct ts_es *es, const struct ts_sound *s)
     es->samples += s->samples;
 }
 
-static void take(struct ts_es *es, const struct ts_sound *s)
+static void take(struct ts_es *es, const struct ts_audio_frame *s)
 {
     take_time(es, s);
     if (s->config_size > 0)
@@ -45,7 +45,7 @@ static void take(struct ts_es *es, const struct ts_sound *s)
 }
 
 /* Behind another frame, and it says the same. */
-static bool is_known(const struct ts_es *es, const struct ts_sound *s)
+static bool is_known(const struct ts_es *es, const struct ts_audio_frame *s)
 {
     return es->synced &&
            (s->config_size == 0 || (es->has_config && es->config.len == s->config_size &&
@@ -54,7 +54,7 @@ static bool is_known(const struct ts_es *es, const struct ts_sound *s)
 
 /* A header may be seen where there is none: the next one proves it, or the end of the packet.
  * *more: that has not come yet. */
-static bool is_sure(const struct ts_es *es, const struct ts_sound *s, bool *more)
+static bool is_sure(const struct ts_es *es, const struct ts_audio_frame *s, bool *more)
 {
     const struct ts_audio *a = es->reader->audio;
     size_t next = es->pos + s->total, left = es->buf.len - next;
@@ -71,7 +71,7 @@ static bool is_sure(const struct ts_es *es, const struct ts_sound *s, bool *more
     return a->is_header(es->buf.buf + next);
 }
 
-static enum ts_found find(struct ts_es *es, struct ts_sound *s)
+static enum ts_found find(struct ts_es *es, struct ts_audio_frame *s)
 {
     const struct ts_audio *a = es->reader->audio;
     const uint8_t *p = es->buf.buf + es->pos;
@@ -80,7 +80,7 @@ static enum ts_found find(struct ts_es *es, struct ts_sound *s)
     enum ts_found found;
     bool more = false;
 
-    *s = (struct ts_sound){ 0 };
+    *s = (struct ts_audio_frame){ 0 };
     if (left < a->header)
         return TS_MORE;
     if (a->is_header && !a->is_header(p))
@@ -105,7 +105,7 @@ static void end_buffer(struct ts_es *es)
         es->demux->stat.broken += es->pos < es->buf.len;
         es->pos = es->buf.len;
     } else if (es->pos < es->buf.len) {
-        take_time(es, &(struct ts_sound){ 0 });
+        take_time(es, &(struct ts_audio_frame){ 0 });
     }
     if (es->last)
         es->synced = false;
@@ -123,7 +123,7 @@ static void skip(struct ts_es *es, size_t n)
 void ts_audio_step(struct ts_es *es)
 {
     while (es->pos < es->buf.len && !es->ready) {
-        struct ts_sound s;
+        struct ts_audio_frame s;
 
         switch (find(es, &s)) {
         case TS_FOUND:

@@ -105,7 +105,7 @@ struct ts_video {
     bool trim;         /* zeros at the end of a unit are not of it */
 };
 
-struct ts_sound { /* a frame that was found */
+struct ts_audio_frame { /* a frame that was found */
     size_t total;     /* bytes that it takes, its header included */
     const uint8_t *data;
     size_t size;
@@ -122,7 +122,8 @@ struct ts_audio {
     size_t header;    /* bytes that are enough to see whether it is one */
     bool aligned;     /* the first is where a PES packet begins, and no frame is in two */
     bool (*is_header)(const uint8_t *p);
-    enum ts_found (*find)(struct ts_es *es, const uint8_t *p, size_t size, struct ts_sound *s);
+    enum ts_found (*find)(struct ts_es *es, const uint8_t *p, size_t size,
+                          struct ts_audio_frame *s);
 };
 
 enum ts_proof { TS_UNKNOWN, TS_TRUE, TS_FALSE };

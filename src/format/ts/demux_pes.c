@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { HEAD_MIN = 9, ROOM_KEPT = 4 << 10, SURE = 2, PIECES = 16 /* of most frames */,
-       SOUND_MAX = 256 << 10 /* bytes of sound in one */ };
+       AUDIO_MAX = 256 << 10 /* bytes of sound in one */ };
 
 #define WRAP ((int64_t)1 << 33)
 
@@ -27,7 +27,7 @@ void ts_learn(struct ts_learned *l, bool is)
 
 static size_t limit_of(const struct ts_demux *d, const struct ts_reader *r)
 {
-    return r && r->audio && d->opts.pes_max > SOUND_MAX ? SOUND_MAX : d->opts.pes_max;
+    return r && r->audio && d->opts.pes_max > AUDIO_MAX ? AUDIO_MAX : d->opts.pes_max;
 }
 
 static void init(struct ts_es *es, struct ts_demux *d, const struct ts_reader *r)
@@ -36,7 +36,7 @@ static void init(struct ts_es *es, struct ts_demux *d, const struct ts_reader *r
                           .lost = true };
     wr_init(&es->buf, limit_of(d, r));
     wr_init(&es->config, NAL_CONFIG_MAX);
-    wr_init(&es->scratch, SOUND_MAX);
+    wr_init(&es->scratch, AUDIO_MAX);
 }
 
 void ts_es_init(struct ts_es *es, struct ts_demux *d)
@@ -251,7 +251,7 @@ static bool is_headed(const struct ts_es *es)
     return es->head_len >= HEAD_MIN && es->head_len == HEAD_MIN + (size_t)es->head[8];
 }
 
-static void gather(struct ts_es *es, const uint8_t *p, size_t n)
+static void collect(struct ts_es *es, const uint8_t *p, size_t n)
 {
     if (!is_headed(es)) {
         size_t k = take_head(es, p, n);
@@ -322,7 +322,7 @@ bool ts_es_packet(struct ts_es *es, const struct ts_packet *k)
         begin(es, k);
     if (!es->open)
         return true;
-    gather(es, k->data, k->size);
+    collect(es, k->data, k->size);
     es->ends_stuffed = k->stuffed;
     if (es->open && !es->has_length && k->stuffed && is_headed(es) &&
         es->stuffing.is == TS_TRUE) {

@@ -230,7 +230,7 @@ static void complete(struct ts_demux *d, struct ts_section *s)
 }
 
 /* What comes behind a section is another, or stuffing. 2.4.4 */
-static void gather(struct ts_demux *d, struct ts_section *s, const uint8_t *p, size_t n)
+static void collect(struct ts_demux *d, struct ts_section *s, const uint8_t *p, size_t n)
 {
     struct wr *w = &s->data;
 
@@ -299,7 +299,7 @@ void ts_psi_packet(struct ts_demux *d, struct ts_section *s, const struct ts_pac
     if (!k->start) {
         keep_raw(s, k);
         if (s->open)
-            gather(d, s, p, n);
+            collect(d, s, p, n);
         return;
     }
     pointer = *p++;
@@ -310,9 +310,9 @@ void ts_psi_packet(struct ts_demux *d, struct ts_section *s, const struct ts_pac
     }
     if (s->open) { /* its end */
         add_raw(s, k);
-        gather(d, s, p, pointer);
+        collect(d, s, p, pointer);
     }
     s->open = false;
     keep_raw(s, k);
-    gather(d, s, p + pointer, n - pointer);
+    collect(d, s, p + pointer, n - pointer);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* basic.h - a name and a password in one field: RFC 7617; and how secrets are compared. */
-#ifndef HTTP_BASIC_H
-#define HTTP_BASIC_H
+#ifndef PROTO_HTTP_BASIC_H
+#define PROTO_HTTP_BASIC_H
 
 #include "base/wr.h"
 

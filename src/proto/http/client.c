@@ -44,13 +44,13 @@ static bool decode_userinfo(char *text)
     return true;
 }
 
-err_t http_place_parse(struct http_place *out, const char *url)
+err_t http_location_parse(struct http_location *out, const char *url)
 {
     struct http_parser_url u;
     char *schema;
     bool known;
 
-    *out = (struct http_place){ .port = 80 };
+    *out = (struct http_location){ .port = 80 };
     http_parser_url_init(&u);
     if (strlen(url) > URL_MAX || !url_is_clean(url) ||
         http_parser_parse_url(url, strlen(url), 0, &u) != 0 || !(u.field_set & 1u << UF_HOST))
@@ -67,21 +67,21 @@ err_t http_place_parse(struct http_place *out, const char *url)
     out->userinfo = part(url, &u, UF_USERINFO);
     if (out->port > 0 && decode_userinfo(out->userinfo))
         return NULL;
-    http_place_free(out);
+    http_location_free(out);
     return err_new(ERR_HTTP, "\"%.200s\" is no url", url);
 }
 
-void http_place_free(struct http_place *p)
+void http_location_free(struct http_location *p)
 {
     free(p->host);
     free(p->target);
     free(p->userinfo);
-    *p = (struct http_place){ 0 };
+    *p = (struct http_location){ 0 };
 }
 
 /* ---- the request */
 
-static void put_host(struct wr *w, const struct http_place *to)
+static void put_host(struct wr *w, const struct http_location *to)
 {
     bool v6 = strchr(to->host, ':') != NULL;
 
@@ -101,7 +101,7 @@ static void put_userinfo(struct wr *w, const char *userinfo)
     wr_text(w, "\r\n");
 }
 
-static void put_head(struct wr *w, const struct http_place *to, const struct http_call *call)
+static void put_head(struct wr *w, const struct http_location *to, const struct http_call *call)
 {
     const char *method = call->method ? call->method : call->body ? "POST" : "GET";
 
@@ -120,7 +120,7 @@ static void put_head(struct wr *w, const struct http_place *to, const struct htt
     wr_printf(w, "%s\r\n", call->keep ? "" : "Connection: close\r\n");
 }
 
-static err_t say(struct io *io, const struct http_place *to, const struct http_call *call)
+static err_t say(struct io *io, const struct http_location *to, const struct http_call *call)
 {
     struct wr head;
     err_t err;
@@ -261,7 +261,7 @@ static err_t read_answer(struct reading *r, struct io *io, const struct http_cal
     return err;
 }
 
-err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_place *to,
+err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_location *to,
                        const struct http_call *call)
 {
     co_usec until = co_clock() + call->timeout;
@@ -306,8 +306,8 @@ void http_reply_free(struct http_reply *r)
     *r = (struct http_reply){ 0 };
 }
 
-static err_t connect_to(struct io **io, const struct http_place *to, const struct http_call *call,
-                        co_usec until)
+static err_t connect_to(struct io **io, const struct http_location *to,
+                        const struct http_call *call, co_usec until)
 {
     err_t err = co_dns_connect(io, to->host, to->port, NULL, call->timeout);
     co_usec left = until - co_clock();
@@ -327,9 +327,9 @@ err_t http_client_call(struct http_reply *out, const char *url, const struct htt
 {
     co_usec until = co_clock() + call->timeout;
     struct http_call rest = *call;
-    struct http_place to;
+    struct http_location to;
     struct io *io = NULL;
-    err_t err = http_place_parse(&to, url);
+    err_t err = http_location_parse(&to, url);
 
     *out = (struct http_reply){ 0 };
     if (err)
@@ -343,6 +343,6 @@ err_t http_client_call(struct http_reply *out, const char *url, const struct htt
     }
     if (err)
         err = err_wrap(err, "%s:%d", to.host, to.port);
-    http_place_free(&to);
+    http_location_free(&to);
     return err;
 }

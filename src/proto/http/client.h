@@ -5,15 +5,15 @@
  * of it before one deadline. Made for small answers (verdicts of a backend), and for whoever takes
  * large ones as they come; it follows no redirects and sends no cookies.
  */
-#ifndef HTTP_CLIENT_H
-#define HTTP_CLIENT_H
+#ifndef PROTO_HTTP_CLIENT_H
+#define PROTO_HTTP_CLIENT_H
 
 #include "co/net/io.h"
 #include "co/net/io_tls.h"
 #include "proto/http/request.h"
 
-/* A url taken apart. Strings live until http_place_free(); none is NULL. */
-struct http_place {
+/* A url taken apart. Strings live until http_location_free(); none is NULL. */
+struct http_location {
     bool tls;
     char *host;     /* without the brackets of an IPv6 address */
     int port;
@@ -22,8 +22,9 @@ struct http_place {
 };
 
 /* "http://host[:port][/path][?query]" and https. ERR_HTTP: it is none; nothing is to free then. */
-err_t http_place_parse(struct http_place *out, const char *url) __attribute__((warn_unused_result));
-void http_place_free(struct http_place *p); /* all zero is fine */
+err_t http_location_parse(struct http_location *out, const char *url)
+    __attribute__((warn_unused_result));
+void http_location_free(struct http_location *p); /* all zero is fine */
 
 struct http_call {
     const char *method;          /* NULL: POST with a body, else GET */
@@ -61,7 +62,7 @@ struct http_reply {
 err_t http_client_call(struct http_reply *out, const char *url, const struct http_call *call)
     __attribute__((warn_unused_result));
 /* The same over a pipe that is connected to that place. */
-err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_place *to,
+err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_location *to,
                        const struct http_call *call) __attribute__((warn_unused_result));
 void http_reply_free(struct http_reply *r); /* all zero is fine */
 

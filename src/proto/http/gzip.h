@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip.h - compress a text: RFC 1952. */
-#ifndef HTTP_GZIP_H
-#define HTTP_GZIP_H
+#ifndef PROTO_HTTP_GZIP_H
+#define PROTO_HTTP_GZIP_H
 
 #include "base/wr.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* range.h - which part of a file is asked for: RFC 9110 section 14. */
-#ifndef HTTP_RANGE_H
-#define HTTP_RANGE_H
+#ifndef PROTO_HTTP_RANGE_H
+#define PROTO_HTTP_RANGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

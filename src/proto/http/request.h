@@ -5,8 +5,8 @@
  * skipped, and again. Bytes of the next request that came early (pipelining) wait in the buffer.
  * All that a peer can make large has a limit, and all that it can make slow has a time.
  */
-#ifndef HTTP_REQUEST_H
-#define HTTP_REQUEST_H
+#ifndef PROTO_HTTP_REQUEST_H
+#define PROTO_HTTP_REQUEST_H
 
 #include "base/ip.h"
 #include "co/net/io.h"

@@ -11,8 +11,8 @@
  * The head goes out with the first bytes of the body. To HEAD, and with a status that has none,
  * the body is left out by itself. All that sends yields.
  */
-#ifndef HTTP_RESPONSE_H
-#define HTTP_RESPONSE_H
+#ifndef PROTO_HTTP_RESPONSE_H
+#define PROTO_HTTP_RESPONSE_H
 
 #include "base/wr.h"
 #include "proto/http/request.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* url.h - the target of a request taken apart: RFC 9112 section 3.2, RFC 3986. */
-#ifndef HTTP_URL_H
-#define HTTP_URL_H
+#ifndef PROTO_HTTP_URL_H
+#define PROTO_HTTP_URL_H
 
 #include "base/err.h"
 #include "base/wr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ws.h - WebSocket: the handshake's answer and frames, both ways: RFC 6455. No I/O. */
-#ifndef HTTP_WS_H
-#define HTTP_WS_H
+#ifndef PROTO_HTTP_WS_H
+#define PROTO_HTTP_WS_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* proxy.h - the PROXY protocol, versions 1 and 2: who is behind a balancer, told before the first
  * byte of the connection. The specification is HAProxy's proxy-protocol.txt. */
-#ifndef PROXY_PROXY_H
-#define PROXY_PROXY_H
+#ifndef PROTO_PROXY_PROXY_H
+#define PROTO_PROXY_PROXY_H
 
 #include "base/ip.h"
 #include "co/net/io.h"

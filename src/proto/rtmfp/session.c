@@ -19,7 +19,7 @@ void rtmfp_session_init(struct rtmfp_session *s, const struct rtmfp_session_set 
 void rtmfp_session_fini(struct rtmfp_session *s)
 {
     rtmfp_flows_free(s);
-    rtmfp_upkeep_free(s);
+    rtmfp_keepalive_free(s);
 }
 
 /* ---- its end */
@@ -82,8 +82,8 @@ static void take_chunk(struct rtmfp_session *s, struct rtmfp_arrival *a,
     case RTMFP_ACK_RANGES: rtmfp_acks_heard(s, a, c->body, false); break;
     case RTMFP_ACK_BITMAP: rtmfp_acks_heard(s, a, c->body, true); break;
     case RTMFP_BUFFER_PROBE: rtmfp_acks_probe(s, c->body, a->now); break;
-    case RTMFP_PING: rtmfp_upkeep_ping(s, a, c->body); break;
-    case RTMFP_PING_REPLY: rtmfp_upkeep_reply(s, a, c->body); break;
+    case RTMFP_PING: rtmfp_keepalive_ping(s, a, c->body); break;
+    case RTMFP_PING_REPLY: rtmfp_keepalive_reply(s, a, c->body); break;
     case RTMFP_FORWARDED_IHELLO:
         if (s->set->ops->forwarded)
             s->set->ops->forwarded(s, c->body);
@@ -121,7 +121,7 @@ void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
     s->stat.received++;
     s->heard_at = now;
     s->pings = 0;
-    rtmfp_upkeep_head(s, &p.head, now);
+    rtmfp_keepalive_head(s, &p.head, now);
     s->taking = true;
     while (rtmfp_chunk_next(&p, &c)) {
         if (c.type != RTMFP_NEXT_USER_DATA && c.type != RTMFP_USER_DATA)
@@ -134,7 +134,7 @@ void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
     if (s->state == RTMFP_OPEN) {
         rtmfp_acks_after(s, &a);
         rtmfp_flows_reap(s, now);
-        rtmfp_upkeep_from(s, from, now);
+        rtmfp_keepalive_from(s, from, now);
     }
     s->taking = false;
     if (s->state != RTMFP_OPEN)
@@ -145,7 +145,7 @@ void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
 
 static bool say(struct rtmfp_session *s, struct wr *w, enum rtmfp_type type, co_usec now)
 {
-    rtmfp_upkeep_begin(s, w, false, now);
+    rtmfp_keepalive_begin(s, w, false, now);
     return rtmfp_plain_write(w, type, rtmfp_bytes(NULL, 0));
 }
 
@@ -181,10 +181,10 @@ static bool output_open(struct rtmfp_session *s, struct wr *w, co_usec now)
     size_t head;
 
     rtmfp_data_timeout(s, now);
-    rtmfp_upkeep_begin(s, w, rtmfp_data_critical(s), now);
+    rtmfp_keepalive_begin(s, w, rtmfp_data_critical(s), now);
     head = w->len;
     rtmfp_acks_write(s, w, now);
-    rtmfp_upkeep_write(s, w, now);
+    rtmfp_keepalive_write(s, w, now);
     if (s->state == RTMFP_OPEN)
         rtmfp_data_write(s, w, now);
     if (w->len > head)
@@ -199,11 +199,11 @@ bool rtmfp_session_output(struct rtmfp_session *s, struct wr *w, struct udp_addr
 
     *to = s->peer;
     if (s->state == RTMFP_OPEN && !is_gone(s, now))
-        any = rtmfp_upkeep_move(s, w, to, now) || output_open(s, w, now);
+        any = rtmfp_keepalive_move(s, w, to, now) || output_open(s, w, now);
     else
         any = output_end(s, w, now);
     if (any) {
-        rtmfp_upkeep_said(s, now);
+        rtmfp_keepalive_said(s, now);
         s->stat.sent++;
     }
     return any;
@@ -227,5 +227,5 @@ co_usec rtmfp_session_deadline(const struct rtmfp_session *s)
     if (s->ack_at)
         at = rtmfp_sooner(at, s->ack_at);
     at = rtmfp_sooner(at, rtmfp_data_deadline(s));
-    return rtmfp_sooner(at, rtmfp_upkeep_deadline(s));
+    return rtmfp_sooner(at, rtmfp_keepalive_deadline(s));
 }

@@ -67,17 +67,18 @@ void rtmfp_data_timeout(struct rtmfp_session *s, co_usec now);
 co_usec rtmfp_data_deadline(const struct rtmfp_session *s);
 
 /* ---- session_upkeep.c: timestamps, pings, moves */
-void rtmfp_upkeep_head(struct rtmfp_session *s, const struct rtmfp_head *head, co_usec now);
-void rtmfp_upkeep_begin(struct rtmfp_session *s, struct wr *w, bool critical, co_usec now);
-void rtmfp_upkeep_said(struct rtmfp_session *s, co_usec now); /* that packet goes out */
-void rtmfp_upkeep_from(struct rtmfp_session *s, const struct udp_addr *from, co_usec now);
-void rtmfp_upkeep_ping(struct rtmfp_session *s, struct rtmfp_arrival *a, struct rtmfp_bytes body);
-void rtmfp_upkeep_reply(struct rtmfp_session *s, const struct rtmfp_arrival *a,
+void rtmfp_keepalive_head(struct rtmfp_session *s, const struct rtmfp_head *head, co_usec now);
+void rtmfp_keepalive_begin(struct rtmfp_session *s, struct wr *w, bool critical, co_usec now);
+void rtmfp_keepalive_said(struct rtmfp_session *s, co_usec now); /* that packet goes out */
+void rtmfp_keepalive_from(struct rtmfp_session *s, const struct udp_addr *from, co_usec now);
+void rtmfp_keepalive_ping(struct rtmfp_session *s, struct rtmfp_arrival *a,
+                          struct rtmfp_bytes body);
+void rtmfp_keepalive_reply(struct rtmfp_session *s, const struct rtmfp_arrival *a,
                         struct rtmfp_bytes body);
 /* Pings that are due: to the peer; or, as a packet of its own, to where it may have moved. */
-void rtmfp_upkeep_write(struct rtmfp_session *s, struct wr *w, co_usec now);
-bool rtmfp_upkeep_move(struct rtmfp_session *s, struct wr *w, struct udp_addr *to, co_usec now);
-co_usec rtmfp_upkeep_deadline(const struct rtmfp_session *s);
-void rtmfp_upkeep_free(struct rtmfp_session *s); /* what waits to be said */
+void rtmfp_keepalive_write(struct rtmfp_session *s, struct wr *w, co_usec now);
+bool rtmfp_keepalive_move(struct rtmfp_session *s, struct wr *w, struct udp_addr *to, co_usec now);
+co_usec rtmfp_keepalive_deadline(const struct rtmfp_session *s);
+void rtmfp_keepalive_free(struct rtmfp_session *s); /* what waits to be said */
 
 #endif

@@ -8,8 +8,8 @@
  * overwrites its value.
  * Values that AMF0 switches to AMF3 for (marker 0x11) are read into the same tree.
  */
-#ifndef RTMP_AMF0_H
-#define RTMP_AMF0_H
+#ifndef PROTO_RTMP_AMF0_H
+#define PROTO_RTMP_AMF0_H
 
 #include "base/err.h"
 #include "base/rd.h"

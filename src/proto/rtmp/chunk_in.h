@@ -11,8 +11,8 @@
  * Acknowledgement Size are kept here too; these four are not given out. Aggregates (type 22) come
  * out as the messages in them. All other types are given out, also those that nobody knows.
  */
-#ifndef RTMP_CHUNK_IN_H
-#define RTMP_CHUNK_IN_H
+#ifndef PROTO_RTMP_CHUNK_IN_H
+#define PROTO_RTMP_CHUNK_IN_H
 
 #include "base/err.h"
 #include "co/co.h"

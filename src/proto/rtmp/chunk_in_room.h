@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chunk_in_room.h - memory for messages that are not complete; for chunk_in*.c only. */
-#ifndef RTMP_CHUNK_IN_ROOM_H
-#define RTMP_CHUNK_IN_ROOM_H
+#ifndef PROTO_RTMP_CHUNK_IN_ROOM_H
+#define PROTO_RTMP_CHUNK_IN_ROOM_H
 
 #include "proto/rtmp/chunk_in.h"
 

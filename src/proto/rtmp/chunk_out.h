@@ -4,8 +4,8 @@
  * Nothing is remembered between messages (every time is absolute), so what is made once can be
  * sent to any number of peers that were told the same chunk size.
  */
-#ifndef RTMP_CHUNK_OUT_H
-#define RTMP_CHUNK_OUT_H
+#ifndef PROTO_RTMP_CHUNK_OUT_H
+#define PROTO_RTMP_CHUNK_OUT_H
 
 #include "base/wr.h"
 #include "proto/rtmp/msg.h"

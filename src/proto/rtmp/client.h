@@ -10,8 +10,8 @@
  * (to FCPublish) or of no use are passed over. A server that says no is ERR_RTMP_REJECTED with its
  * code and description; an answer to what was never asked is ERR_RTMP_NO_REQUEST.
  */
-#ifndef RTMP_CLIENT_H
-#define RTMP_CLIENT_H
+#ifndef PROTO_RTMP_CLIENT_H
+#define PROTO_RTMP_CLIENT_H
 
 #include "base/err.h"
 #include "proto/rtmp/amf0.h"

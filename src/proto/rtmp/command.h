@@ -4,8 +4,8 @@
  * A command is a name, a transaction number and arguments, the first of which is the "command
  * object" that is null for most. Missing arguments at the end are normal.
  */
-#ifndef RTMP_COMMAND_H
-#define RTMP_COMMAND_H
+#ifndef PROTO_RTMP_COMMAND_H
+#define PROTO_RTMP_COMMAND_H
 
 #include "base/err.h"
 #include "base/wr.h"

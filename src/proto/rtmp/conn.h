@@ -8,8 +8,8 @@
  * Bytes are read into memory that all connections of the thread share: the reader takes them all
  * before anything else runs. So an idle connection has no buffer.
  */
-#ifndef RTMP_CONN_H
-#define RTMP_CONN_H
+#ifndef PROTO_RTMP_CONN_H
+#define PROTO_RTMP_CONN_H
 
 #include "base/err.h"
 #include "co/net/io.h"

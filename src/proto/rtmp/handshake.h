@@ -5,8 +5,8 @@
  * with digests ("complex": Flash, OBS, ffmpeg, librtmp use it) hides an HMAC-SHA256 in C1 at one of
  * two places and expects another in S1 and S2. A server answers in the form that the client chose.
  */
-#ifndef RTMP_HANDSHAKE_H
-#define RTMP_HANDSHAKE_H
+#ifndef PROTO_RTMP_HANDSHAKE_H
+#define PROTO_RTMP_HANDSHAKE_H
 
 #include "base/err.h"
 #include "co/net/io.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* msg.h - one RTMP message, and the numbers of its header [RTMP 5.4, 7.1]. */
-#ifndef RTMP_MSG_H
-#define RTMP_MSG_H
+#ifndef PROTO_RTMP_MSG_H
+#define PROTO_RTMP_MSG_H
 
 #include <stdint.h>
 

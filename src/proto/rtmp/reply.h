@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reply.h - what a server says: bodies of command and data messages, appended to w. */
-#ifndef RTMP_REPLY_H
-#define RTMP_REPLY_H
+#ifndef PROTO_RTMP_REPLY_H
+#define PROTO_RTMP_REPLY_H
 
 #include "base/wr.h"
 #include "proto/rtmp/amf0.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* time.h - from RTMP's 32 bits of milliseconds, which wrap after 49 days [RTMP 5.3.1, 4], to a time
  * that does not. */
-#ifndef RTMP_TIME_H
-#define RTMP_TIME_H
+#ifndef PROTO_RTMP_TIME_H
+#define PROTO_RTMP_TIME_H
 
 #include <stdbool.h>
 #include <stdint.h>

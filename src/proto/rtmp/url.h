@@ -11,8 +11,8 @@
  *   stream  the last part of the path
  *   param   "?token=x&..." of the stream and of the tcUrl, in this order, or ""
  */
-#ifndef RTMP_URL_H
-#define RTMP_URL_H
+#ifndef PROTO_RTMP_URL_H
+#define PROTO_RTMP_URL_H
 
 #include "base/err.h"
 

@@ -5,8 +5,8 @@
  * of each track they are in step; until then it goes by when they came. What comes to light within
  * the first seconds is set right at once, later it is worked off slowly: time never jumps for that.
  */
-#ifndef RTP_ALIGN_H
-#define RTP_ALIGN_H
+#ifndef PROTO_RTP_ALIGN_H
+#define PROTO_RTP_ALIGN_H
 
 #include "co/co.h"
 #include "proto/rtp/rtcp.h"

@@ -5,8 +5,8 @@
  *     rtp_ext_begin(&r, &packet);
  *     while (rtp_ext_next(&r, &e)) ...
  */
-#ifndef RTP_EXTENSIONS_H
-#define RTP_EXTENSIONS_H
+#ifndef PROTO_RTP_EXTENSIONS_H
+#define PROTO_RTP_EXTENSIONS_H
 
 #include "proto/rtp/header.h"
 

@@ -11,8 +11,8 @@
  *
  * What is read points into what came. What is cut in the middle is read as far as it is whole.
  */
-#ifndef RTP_FEEDBACK_H
-#define RTP_FEEDBACK_H
+#ifndef PROTO_RTP_FEEDBACK_H
+#define PROTO_RTP_FEEDBACK_H
 
 #include "co/co.h"
 #include "proto/rtp/rtcp.h"

@@ -4,8 +4,8 @@
  * No I/O, no memory, no clock. Nothing is said about a packet that is none but that it is none:
  * they come by the thousand, and who counts them knows whose they are.
  */
-#ifndef RTP_HEADER_H
-#define RTP_HEADER_H
+#ifndef PROTO_RTP_HEADER_H
+#define PROTO_RTP_HEADER_H
 
 #include "base/be.h"
 #include "base/rd.h"

@@ -115,7 +115,8 @@ static co_usec hole_due(const struct rtp_hole *h, co_usec rtt)
     return at < over ? at : over;
 }
 
-unsigned rtp_nack_ask(struct rtp_nack *n, co_usec now, co_usec rtt, uint16_t *seqs, unsigned room)
+unsigned rtp_nack_request(struct rtp_nack *n, co_usec now, co_usec rtt, uint16_t *seqs,
+                          unsigned room)
 {
     unsigned kept = 0, count = 0;
 

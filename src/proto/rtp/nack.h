@@ -6,10 +6,10 @@
  * is to be asked for then.
  *
  *     if (!rtp_nack_put(&n, seq, now)) ...                 a key frame, please
- *     count = rtp_nack_ask(&n, now, rtt, seqs, room);      at rtp_nack_due()
+ *     count = rtp_nack_request(&n, now, rtt, seqs, room);      at rtp_nack_due()
  */
-#ifndef RTP_NACK_H
-#define RTP_NACK_H
+#ifndef PROTO_RTP_NACK_H
+#define PROTO_RTP_NACK_H
 
 #include "co/co.h"
 
@@ -42,7 +42,8 @@ void rtp_nack_restart(struct rtp_nack *n);
  * asked for. */
 bool rtp_nack_put(struct rtp_nack *n, int64_t seq, co_usec now);
 /* Those that it is time to ask for, in order. What has been tried enough is forgotten. */
-unsigned rtp_nack_ask(struct rtp_nack *n, co_usec now, co_usec rtt, uint16_t *seqs, unsigned room);
+unsigned rtp_nack_request(struct rtp_nack *n, co_usec now, co_usec rtt, uint16_t *seqs,
+                          unsigned room);
 /* When to call that next; CO_FOREVER: nothing is missing. */
 co_usec rtp_nack_due(const struct rtp_nack *n, co_usec rtt);
 

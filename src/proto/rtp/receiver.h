@@ -7,8 +7,8 @@
  *
  * Payloads point into `data`, or into what the receiver holds, until the next call.
  */
-#ifndef RTP_RECEIVER_H
-#define RTP_RECEIVER_H
+#ifndef PROTO_RTP_RECEIVER_H
+#define PROTO_RTP_RECEIVER_H
 
 #include "proto/rtp/reorder.h"
 #include "proto/rtp/rtcp.h"

@@ -10,8 +10,8 @@
  *     rtp_reorder_put(&r, seq, data, size, now);
  *     while (rtp_reorder_next(&r, now, &got)) ...       also at rtp_reorder_deadline()
  */
-#ifndef RTP_REORDER_H
-#define RTP_REORDER_H
+#ifndef PROTO_RTP_REORDER_H
+#define PROTO_RTP_REORDER_H
 
 #include "co/co.h"
 

@@ -8,8 +8,8 @@
  * What is read points into what came. Compounds need not begin with a report ([RFC 5506]); of one
  * that is cut, what is whole is read.
  */
-#ifndef RTP_RTCP_H
-#define RTP_RTCP_H
+#ifndef PROTO_RTP_RTCP_H
+#define PROTO_RTP_RTCP_H
 
 #include "base/rd.h"
 #include "base/wr.h"

@@ -3,8 +3,8 @@
  *
  * What it says depends on nobody who hears it, so many may share what it wrote.
  */
-#ifndef RTP_SENDER_H
-#define RTP_SENDER_H
+#ifndef PROTO_RTP_SENDER_H
+#define PROTO_RTP_SENDER_H
 
 #include "proto/rtp/header.h"
 #include "proto/rtp/rtcp.h"

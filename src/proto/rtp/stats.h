@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.h - what a receiver knows of a source: packets, losses, jitter; [RFC 3550] 6.4.1, A.1,
  * A.3 and A.8. */
-#ifndef RTP_STATS_H
-#define RTP_STATS_H
+#ifndef PROTO_RTP_STATS_H
+#define PROTO_RTP_STATS_H
 
 #include "co/co.h"
 #include "proto/rtp/rtcp.h"

@@ -105,7 +105,7 @@ static bool tell_one(struct told *told, co_usec at, co_usec *last)
     return true;
 }
 
-static void gather(const struct rtp_twcc *t, struct told *told)
+static void collect(const struct rtp_twcc *t, struct told *told)
 {
     co_usec last = -1;
 
@@ -213,7 +213,7 @@ bool rtp_twcc_write(struct rtp_twcc *t, struct wr *w, uint32_t ssrc, uint32_t me
 
     if (t->fresh == 0)
         return false;
-    gather(t, &told);
+    collect(t, &told);
     put(t, w, ssrc, media, &told);
     t->base += told.n;
     t->told_at = now;

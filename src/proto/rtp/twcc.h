@@ -6,8 +6,8 @@
  *     rtp_twcc_put(&t, number, now);                         each packet that has such a number
  *     while (rtp_twcc_write(&t, &w, ssrc, media, now)) ...   at rtp_twcc_due(), and when it says so
  */
-#ifndef RTP_TWCC_H
-#define RTP_TWCC_H
+#ifndef PROTO_RTP_TWCC_H
+#define PROTO_RTP_TWCC_H
 
 #include "base/wr.h"
 #include "co/co.h"

@@ -5,8 +5,8 @@
  * Nothing is remembered of those before it: who comes with another one and the right password is
  * told "stale" and comes again at once, without asking its user.
  */
-#ifndef RTSP_AUTH_H
-#define RTSP_AUTH_H
+#ifndef PROTO_RTSP_AUTH_H
+#define PROTO_RTSP_AUTH_H
 
 #include "co/co.h"
 #include "proto/rtsp/message.h"

@@ -45,7 +45,7 @@ void rtsp_call_fini(struct rtsp_call *c)
 
 static err_t connect_to(struct rtsp_call *c)
 {
-    const struct rtsp_place *p = &c->client.place;
+    const struct rtsp_location *p = &c->client.place;
     struct io *io;
     err_t err = co_dns_connect(&io, p->host, p->port, NULL, c->setup->connect);
 
@@ -184,7 +184,7 @@ static err_t ask_once(struct rtsp_call *c, const struct rtsp_ask *ask, struct rt
 }
 
 /* How often it is said again is bounded by the client: challenges and redirects are counted. */
-err_t rtsp_call_ask(struct rtsp_call *c, const struct rtsp_ask *ask,
+err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_ask *ask,
                     const struct rtsp_message **answered)
 {
     struct co_deadline deadline = { 0 };

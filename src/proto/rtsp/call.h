@@ -6,8 +6,8 @@
  * the server itself asks, is seen to meanwhile. Of its errors ERR_RTSP_LOGIN is that the password
  * is wrong, ERR_RTSP_REFUSED that the server said no: client.status has its number.
  */
-#ifndef RTSP_CALL_H
-#define RTSP_CALL_H
+#ifndef PROTO_RTSP_CALL_H
+#define PROTO_RTSP_CALL_H
 
 #include "co/net/io_tls.h"
 #include "proto/rtsp/client.h"
@@ -46,7 +46,7 @@ err_t rtsp_call_init(struct rtsp_call *c, const char *url, const struct rtsp_cal
 void rtsp_call_fini(struct rtsp_call *c);
 
 /* Ask until it is done: *answer (may be NULL) is valid until the reader reads again. Yields. */
-err_t rtsp_call_ask(struct rtsp_call *c, const struct rtsp_ask *ask,
+err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_ask *ask,
                     const struct rtsp_message **answer) __attribute__((warn_unused_result));
 /* Say it, and wait for no answer. Yields. */
 err_t rtsp_call_say(struct rtsp_call *c, const struct rtsp_ask *ask)

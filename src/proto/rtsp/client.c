@@ -15,7 +15,7 @@ err_t rtsp_client_init(struct rtsp_client *c, const char *url)
     err_t err;
 
     *c = (struct rtsp_client){ .alive_by = RTSP_GET_PARAMETER };
-    err = rtsp_place_parse(&c->place, url);
+    err = rtsp_location_parse(&c->place, url);
     if (err)
         return err;
     rtsp_login_init(&c->login, c->place.user, c->place.password);
@@ -24,7 +24,7 @@ err_t rtsp_client_init(struct rtsp_client *c, const char *url)
 
 void rtsp_client_fini(struct rtsp_client *c)
 {
-    rtsp_place_free(&c->place);
+    rtsp_location_free(&c->place);
     rtsp_login_fini(&c->login);
     *c = (struct rtsp_client){ .status = 0 };
 }
@@ -88,7 +88,7 @@ static enum rtsp_heard hear_alive(struct rtsp_client *c, const struct rtsp_messa
 }
 
 /* A password is not said to another host, nor in the open where it was not, unless hidden. */
-static void take_over_login(struct rtsp_client *c, const struct rtsp_place *to)
+static void take_over_login(struct rtsp_client *c, const struct rtsp_location *to)
 {
     bool same = strcasecmp(to->host, c->place.host) == 0 && (to->tls || !c->place.tls);
     bool hidden = c->login.hidden || !same;
@@ -106,18 +106,18 @@ static void take_over_login(struct rtsp_client *c, const struct rtsp_place *to)
 static enum rtsp_heard move(struct rtsp_client *c, const struct rtsp_message *m)
 {
     const char *to = rtsp_message_field(m, "Location");
-    struct rtsp_place place;
+    struct rtsp_location place;
     err_t err;
 
     if (!to || ++c->redirects > RTSP_REDIRECTS_MAX)
         return RTSP_HEARD_REFUSED;
-    err = rtsp_place_parse(&place, to);
+    err = rtsp_location_parse(&place, to);
     if (err) {
         err_free(&err);
         return RTSP_HEARD_REFUSED;
     }
     take_over_login(c, &place);
-    rtsp_place_free(&c->place);
+    rtsp_location_free(&c->place);
     c->place = place;
     c->session[0] = '\0';
     c->timeout = 0;

@@ -5,8 +5,8 @@
  * A request is written (rtsp_client_put), its answer given back (rtsp_client_hear): it is done, or
  * is to be said again now that the client knows how to log in, or elsewhere.
  */
-#ifndef RTSP_CLIENT_H
-#define RTSP_CLIENT_H
+#ifndef PROTO_RTSP_CLIENT_H
+#define PROTO_RTSP_CLIENT_H
 
 #include "proto/rtsp/auth.h"
 #include "proto/rtsp/session.h"
@@ -15,7 +15,7 @@
 enum { RTSP_REDIRECTS_MAX = 5 };
 
 struct rtsp_client {
-    struct rtsp_place place;    /* whom to ask */
+    struct rtsp_location place;    /* whom to ask */
     struct rtsp_login login;
     const char *agent;          /* User-Agent, or NULL */
     char session[RTSP_SESSION_ID_MAX + 1]; /* "": none yet */

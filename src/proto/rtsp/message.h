@@ -4,8 +4,8 @@
  * What came is looked at in place, where the reader (reader.h) has it. What is written goes to a
  * struct wr, which a caller sends at once, so that an answer is one packet.
  */
-#ifndef RTSP_MESSAGE_H
-#define RTSP_MESSAGE_H
+#ifndef PROTO_RTSP_MESSAGE_H
+#define PROTO_RTSP_MESSAGE_H
 
 #include "base/wr.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* range.h - what is played, and how fast: Range, Scale, Speed: RFC 2326 sections 3.5 to 3.7, 12.29,
  * 12.34, 12.35. */
-#ifndef RTSP_RANGE_H
-#define RTSP_RANGE_H
+#ifndef PROTO_RTSP_RANGE_H
+#define PROTO_RTSP_RANGE_H
 
 #include "base/wr.h"
 

@@ -7,8 +7,8 @@
  * and must not wait: rtsp_reader_fill() with what is there, then rtsp_reader_take() until there is
  * nothing whole any more. All that a peer can make large has a limit, what it begins has a time.
  */
-#ifndef RTSP_READER_H
-#define RTSP_READER_H
+#ifndef PROTO_RTSP_READER_H
+#define PROTO_RTSP_READER_H
 
 #include "co/net/io.h"
 #include "proto/rtsp/message.h"

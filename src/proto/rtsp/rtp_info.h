@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtp_info.h - RTP-Info: where the media of each track begins: RFC 2326 section 12.33. */
-#ifndef RTSP_RTP_INFO_H
-#define RTSP_RTP_INFO_H
+#ifndef PROTO_RTSP_RTP_INFO_H
+#define PROTO_RTSP_RTP_INFO_H
 
 #include "base/wr.h"
 

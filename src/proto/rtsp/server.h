@@ -6,8 +6,8 @@
  * session it means. What it is about (the stream, its tracks, who asks) is the caller's: it does
  * that, then tells what was done. Which method may come in which state is a table.
  */
-#ifndef RTSP_SERVER_H
-#define RTSP_SERVER_H
+#ifndef PROTO_RTSP_SERVER_H
+#define PROTO_RTSP_SERVER_H
 
 #include "proto/rtsp/session.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* session.h - one session of a server: which tracks are set up, and what it does: RFC 2326 sections
  * 3.4, 12.37, A.2. No I/O. */
-#ifndef RTSP_SESSION_H
-#define RTSP_SESSION_H
+#ifndef PROTO_RTSP_SESSION_H
+#define PROTO_RTSP_SESSION_H
 
 #include "co/co.h"
 #include "proto/rtsp/message.h"

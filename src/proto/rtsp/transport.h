@@ -4,8 +4,8 @@
  * A client offers one way or several, the first is the one it likes best; the answer says which
  * one is in force, and its numbers. Both are read and written by the same functions.
  */
-#ifndef RTSP_TRANSPORT_H
-#define RTSP_TRANSPORT_H
+#ifndef PROTO_RTSP_TRANSPORT_H
+#define PROTO_RTSP_TRANSPORT_H
 
 #include "base/wr.h"
 

@@ -6,8 +6,8 @@
  * sub-protocol instead, whose messages are cut anywhere. Both ways become plain bytes here, which
  * are read (reader.h) as if they came from a connection of their own.
  */
-#ifndef RTSP_TUNNEL_H
-#define RTSP_TUNNEL_H
+#ifndef PROTO_RTSP_TUNNEL_H
+#define PROTO_RTSP_TUNNEL_H
 
 #include "base/wr.h"
 #include "proto/http/ws.h"

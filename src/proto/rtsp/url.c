@@ -179,7 +179,7 @@ static char *decoded(const char *p, size_t n)
 }
 
 /* False: a bad escape. */
-static bool split_user(struct rtsp_place *p, const struct url *u)
+static bool split_user(struct rtsp_location *p, const struct url *u)
 {
     const char *colon = u->user_n ? memchr(u->user, ':', u->user_n) : NULL;
     size_t n = colon ? (size_t)(colon - u->user) : u->user_n;
@@ -189,7 +189,7 @@ static bool split_user(struct rtsp_place *p, const struct url *u)
     return p->user && p->password;
 }
 
-static bool split_place(struct rtsp_place *p, const char *url)
+static bool split_place(struct rtsp_location *p, const char *url)
 {
     struct url u = url_split(url, strlen(url));
 
@@ -205,22 +205,22 @@ static bool split_place(struct rtsp_place *p, const char *url)
     return !u.at.bad && p->port > 0 && p->host[0] != '\0';
 }
 
-err_t rtsp_place_parse(struct rtsp_place *out, const char *url)
+err_t rtsp_location_parse(struct rtsp_location *out, const char *url)
 {
-    *out = (struct rtsp_place){ .port = 0 };
+    *out = (struct rtsp_location){ .port = 0 };
     if (split_place(out, url))
         return NULL;
-    rtsp_place_free(out);
+    rtsp_location_free(out);
     return err_new(ERR_RTSP, "that is no url of rtsp");
 }
 
-void rtsp_place_free(struct rtsp_place *p)
+void rtsp_location_free(struct rtsp_location *p)
 {
     free(p->host);
     free(p->user);
     free(p->password);
     free(p->url);
-    *p = (struct rtsp_place){ .port = 0 };
+    *p = (struct rtsp_location){ .port = 0 };
 }
 
 char *rtsp_url_join(const char *base, const char *control)

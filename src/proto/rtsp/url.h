@@ -3,8 +3,8 @@
  *
  * Hosts are never compared: clients behind proxies and address translation say what they know.
  */
-#ifndef RTSP_URL_H
-#define RTSP_URL_H
+#ifndef PROTO_RTSP_URL_H
+#define PROTO_RTSP_URL_H
 
 #include "base/err.h"
 
@@ -38,8 +38,8 @@ bool rtsp_url_is_track(const char *url, const char *base, const char *control);
 
 /* ---- at a client: whom to ask, and for what */
 
-/* Strings until rtsp_place_free(); none is NULL. */
-struct rtsp_place {
+/* Strings until rtsp_location_free(); none is NULL. */
+struct rtsp_location {
     bool tls;
     char *host;           /* without the brackets of an IPv6 address */
     int port;             /* given, or 554, 322 */
@@ -49,9 +49,9 @@ struct rtsp_place {
 
 /* "rtsp://[user[:password]@]host[:port][/path][?query]", and rtsps. ERR_RTSP; nothing is to free
  * then. The text of the error has no password. */
-err_t rtsp_place_parse(struct rtsp_place *out, const char *url)
+err_t rtsp_location_parse(struct rtsp_location *out, const char *url)
     __attribute__((warn_unused_result));
-void rtsp_place_free(struct rtsp_place *p); /* all zero is fine */
+void rtsp_location_free(struct rtsp_location *p); /* all zero is fine */
 
 /* The url of a control of a description that came from `base`; to be freed. It is put behind the
  * base with one slash between them, which is what cameras expect and RFC 3986 is not. Of a control

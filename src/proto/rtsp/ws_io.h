@@ -4,8 +4,8 @@
  * Where messages are cut means nothing, either way. Each write is a message, or several where it is
  * large; pings are answered while it reads.
  */
-#ifndef RTSP_WS_IO_H
-#define RTSP_WS_IO_H
+#ifndef PROTO_RTSP_WS_IO_H
+#define PROTO_RTSP_WS_IO_H
 
 #include "co/net/io.h"
 

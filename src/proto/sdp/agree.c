@@ -3,7 +3,7 @@
  * 8829, section 5.3.1. */
 #include "proto/sdp/agree.h"
 
-#include "proto/sdp/words.h"
+#include "proto/sdp/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,7 +292,7 @@ static err_t place_all(struct sdp_agreed *out, const struct sdp_offer *o)
     out->n = o->n;
     for (unsigned i = 0; i < o->n; i++) {
         const struct sdp_section *s = &o->sections[i];
-        struct sdp_place *p = &out->places[i];
+        struct sdp_answer_section *p = &out->places[i];
 
         p->kind = s->kind;
         p->bundled = s->bundled;

@@ -50,7 +50,7 @@ struct sdp_track {
     char rids[SDP_RIDS_MAX][SDP_MID_MAX + 1];
 };
 
-struct sdp_place { /* of a section of the answer */
+struct sdp_answer_section { /* of a section of the answer */
     enum sdp_kind kind;
     char media[16];
     char mid[SDP_MID_MAX + 1];
@@ -63,7 +63,7 @@ struct sdp_place { /* of a section of the answer */
 struct sdp_agreed {
     bool publish;
     unsigned n;
-    struct sdp_place places[SDP_SECTIONS_MAX];
+    struct sdp_answer_section places[SDP_SECTIONS_MAX];
     struct sdp_track tracks[SDP_TRACKS]; /* AV_VIDEO, AV_AUDIO */
     char peer_ufrag[ICE_UFRAG_MAX + 1], peer_pwd[ICE_PWD_MAX + 1];
     struct dtls_fingerprint fingerprint; /* of the peer */

@@ -63,7 +63,7 @@ static void put_transport(const struct out *o)
               o->ours->ufrag, o->ours->pwd, o->ours->fingerprint, setup);
 }
 
-static void put_mid(const struct out *o, const struct sdp_place *p)
+static void put_mid(const struct out *o, const struct sdp_answer_section *p)
 {
     if (p->mid[0])
         wr_printf(o->w, "a=mid:%s\r\n", p->mid);
@@ -137,7 +137,7 @@ static void sdp_put_candidates(struct wr *w, const struct sdp_answer *ours)
 }
 
 /* RFC 3264, section 6: port 0. */
-static void put_rejected(const struct out *o, const struct sdp_place *p)
+static void put_rejected(const struct out *o, const struct sdp_answer_section *p)
 {
     wr_printf(o->w, "m=%s 0 %s ", p->media, p->proto);
     if (strstr(p->proto, "SCTP"))
@@ -149,7 +149,7 @@ static void put_rejected(const struct out *o, const struct sdp_place *p)
     wr_text(o->w, "a=inactive\r\n");
 }
 
-static void put_section(const struct out *o, const struct sdp_place *p)
+static void put_section(const struct out *o, const struct sdp_answer_section *p)
 {
     const struct sdp_track *t = &o->a->tracks[p->track];
     bool sends = o->a->publish == o->offer;
@@ -270,7 +270,7 @@ bool sdp_fragment_parse(struct sdp_fragment *f, const char *text, size_t size)
 /* Section 9: what is new, and a section for the candidates. */
 void sdp_fragment_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours)
 {
-    const struct sdp_place *p = a->places;
+    const struct sdp_answer_section *p = a->places;
 
     while (p < a->places + a->n && !p->taken)
         p++;

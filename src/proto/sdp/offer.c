@@ -3,7 +3,7 @@
 #include "proto/sdp/offer.h"
 
 #include "base/mem.h"
-#include "proto/sdp/words.h"
+#include "proto/sdp/tokens.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "proto/sdp/sdp.h"
 
 #include "base/mem.h"
-#include "proto/sdp/words.h"
+#include "proto/sdp/tokens.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

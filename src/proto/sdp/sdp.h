@@ -5,8 +5,8 @@
  * wrong: lines in any order, any end of line, any bytes. What names no media is skipped. What is
  * written is what the strictest of known players takes.
  */
-#ifndef SDP_SDP_H
-#define SDP_SDP_H
+#ifndef PROTO_SDP_SDP_H
+#define PROTO_SDP_SDP_H
 
 #include "base/err.h"
 #include "base/wr.h"

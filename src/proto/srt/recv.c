@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "co/co.h"
-#include "proto/srt/held.h"
+#include "proto/srt/recv_window.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -128,10 +128,10 @@ struct srt_dark {
 struct srt_receiver {
     struct srt_receiver_opts set;
     struct srt_receiver_stat stat;
-    struct srt_held held;
+    struct srt_recv_window held;
     struct srt_clock clock;
     struct srt_receiver_says says;
-    struct srt_held_packet *given;
+    struct srt_recv_window_packet *given;
     bool hole, began;
     co_usec began_at, far_since; /* CO_FOREVER: not */
     struct srt_dark dark, darker; /* one that is waited for, and the newest */
@@ -155,7 +155,7 @@ static void srt_receiver_says_init(struct srt_receiver *r)
 {
     struct srt_receiver_says *s = &r->says;
 
-    s->front = s->light = s->answered = SRT_HELD_FIRST;
+    s->front = s->light = s->answered = SRT_RECV_WINDOW_FIRST;
     s->acked_at = s->nak_at = CO_FOREVER;
 }
 
@@ -204,7 +204,7 @@ static size_t say(const struct srt_receiver *r, uint16_t type, uint32_t info, si
     return SRT_HEADER + body;
 }
 
-static uint32_t room(const struct srt_held *h)
+static uint32_t room(const struct srt_recv_window *h)
 {
     return h->window - (uint32_t)(h->front - h->next);
 }
@@ -291,7 +291,7 @@ static void srt_receiver_says_put(struct srt_receiver *r, co_usec now)
 {
     struct srt_receiver_says *s = &r->says;
 
-    if (srt_held_misses(&r->held) == 0)
+    if (srt_recv_window_misses(&r->held) == 0)
         s->nak_at = CO_FOREVER;
     else if (s->nak_at == CO_FOREVER)
         s->nak_at = now + nak_every(r);
@@ -309,7 +309,7 @@ static bool list_missing(const struct srt_receiver *r, struct list *l, uint64_t 
     uint64_t first;
 
     from = from < r->held.next ? r->held.next : from;
-    while (srt_held_missing(&r->held, from, end, &first, &from)) {
+    while (srt_recv_window_missing(&r->held, from, end, &first, &from)) {
         struct srt_range range = { srt_receiver_seq(r, first), srt_receiver_seq(r, from - 1) };
         size_t n = 0;
 
@@ -385,10 +385,10 @@ struct srt_receiver *srt_receiver_new(const struct srt_receiver_opts *opts)
         return NULL;
     r->set = *opts;
     r->far_since = CO_FOREVER;
-    r->dark.to = r->darker.to = SRT_HELD_FIRST;
+    r->dark.to = r->darker.to = SRT_RECV_WINDOW_FIRST;
     srt_clock_init(&r->clock, opts->base);
     srt_receiver_says_init(r);
-    if (srt_held_init(&r->held, window < WINDOW_MOST ? window : WINDOW_MOST))
+    if (srt_recv_window_init(&r->held, window < WINDOW_MOST ? window : WINDOW_MOST))
         return r;
     free(r);
     return NULL;
@@ -398,14 +398,14 @@ void srt_receiver_free(struct srt_receiver *r)
 {
     if (!r)
         return;
-    srt_held_fini(&r->held);
+    srt_recv_window_fini(&r->held);
     free(r->given);
     free(r);
 }
 
 bool srt_receiver_drain(struct srt_receiver *r)
 {
-    return srt_held_drain(&r->held);
+    return srt_recv_window_drain(&r->held);
 }
 
 static uint64_t number_of(const struct srt_receiver *r, uint32_t seq)
@@ -415,7 +415,7 @@ static uint64_t number_of(const struct srt_receiver *r, uint32_t seq)
     return (uint64_t)((int64_t)r->held.next + ahead);
 }
 
-static co_usec due_of(const struct srt_receiver *r, const struct srt_held_packet *p)
+static co_usec due_of(const struct srt_receiver *r, const struct srt_recv_window_packet *p)
 {
     return r->clock.base + p->time + r->set.latency;
 }
@@ -460,13 +460,13 @@ static bool is_far(struct srt_receiver *r, co_usec now)
 /* What is below `to` was sent, so the peer is told what of it did not come. */
 static void reach(struct srt_receiver *r, uint64_t to, uint64_t missing_to, co_usec now)
 {
-    struct srt_held *h = &r->held;
+    struct srt_recv_window *h = &r->held;
 
     if (missing_to > h->head) {
         r->stat.lost += missing_to - h->head;
         srt_receiver_says_gap(r, h->head, missing_to, now);
     }
-    srt_held_reach(h, to);
+    srt_recv_window_reach(h, to);
 }
 
 /* In the clear where we have a key, or the other way round, or with a key that we do not have. */
@@ -491,7 +491,7 @@ static void leave_dark(struct srt_receiver *r, uint64_t n, co_usec time)
 
 static void keep(struct srt_receiver *r, const struct srt_packet *p, uint64_t n, co_usec time)
 {
-    struct srt_held_packet *held = mem_try(sizeof(*held) + p->size);
+    struct srt_recv_window_packet *held = mem_try(sizeof(*held) + p->size);
 
     if (!held)
         return; /* as if it were lost */
@@ -501,13 +501,13 @@ static void keep(struct srt_receiver *r, const struct srt_packet *p, uint64_t n,
         srt_cipher_run(r->set.cipher, p->key, p->seq, p->body, held->data, p->size);
     else if (p->size)
         memcpy(held->data, p->body, p->size);
-    if (!srt_held_put(&r->held, n, held))
+    if (!srt_recv_window_put(&r->held, n, held))
         free(held);
 }
 
 bool srt_receiver_put(struct srt_receiver *r, const struct srt_packet *p, co_usec now)
 {
-    struct srt_held *h = &r->held;
+    struct srt_recv_window *h = &r->held;
     uint64_t n = number_of(r, p->seq);
     co_usec time;
 
@@ -515,11 +515,11 @@ bool srt_receiver_put(struct srt_receiver *r, const struct srt_packet *p, co_use
     if (n >= h->next + h->window || n + FAR_BEHIND < h->next || p->size > SRT_PAYLOAD_MAX)
         return is_far(r, now);
     r->far_since = CO_FOREVER;
-    if (n < h->head && srt_held_is_gone(h, n)) {
+    if (n < h->head && srt_recv_window_was_dropped(h, n)) {
         r->stat.belated++;
         return true;
     }
-    if (n < h->next || (n < h->head && srt_held_has(h, n))) {
+    if (n < h->next || (n < h->head && srt_recv_window_has(h, n))) {
         r->stat.doubled++;
         return true;
     }
@@ -535,7 +535,7 @@ bool srt_receiver_put(struct srt_receiver *r, const struct srt_packet *p, co_use
 
 void srt_receiver_drop(struct srt_receiver *r, const struct srt_range *range, co_usec now)
 {
-    struct srt_held *h = &r->held;
+    struct srt_recv_window *h = &r->held;
     uint64_t first = number_of(r, range->first), end = number_of(r, range->last) + 1;
 
     if (first >= end || end <= h->next)
@@ -547,7 +547,7 @@ void srt_receiver_drop(struct srt_receiver *r, const struct srt_range *range, co
     first = first < h->next ? h->next : first;
     if (end > h->head)
         reach(r, end, first, now);
-    r->stat.dropped += srt_held_give_up(h, first, end);
+    r->stat.dropped += srt_recv_window_give_up(h, first, end);
 }
 
 /* ---- what goes on */
@@ -564,18 +564,18 @@ static void pass(struct srt_receiver *r, uint64_t to)
 {
     if (to > r->held.next) {
         r->hole = true;
-        srt_held_pass(&r->held, to);
+        srt_recv_window_pass(&r->held, to);
     }
 }
 
 /* Nothing is here any more; the rest may be of no use. */
 static void pass_rest(struct srt_receiver *r, co_usec now)
 {
-    struct srt_held *h = &r->held;
+    struct srt_recv_window *h = &r->held;
     co_usec due;
 
     while ((due = dark_due(r)) != CO_FOREVER && now >= due) {
-        r->stat.dropped += srt_held_give_up(h, h->next, r->dark.to);
+        r->stat.dropped += srt_recv_window_give_up(h, h->next, r->dark.to);
         pass(r, h->front);
         r->dark = r->darker;
     }
@@ -585,20 +585,20 @@ static void pass_rest(struct srt_receiver *r, co_usec now)
 /* Of [next, n), which is not here: may it be left behind? */
 static bool may_pass(struct srt_receiver *r, uint64_t n, co_usec due, co_usec now)
 {
-    struct srt_held *h = &r->held;
+    struct srt_recv_window *h = &r->held;
 
     if (h->front < n) {
         if (!r->set.drop_late || now < due)
             return false;
-        r->stat.dropped += srt_held_give_up(h, h->next, n);
+        r->stat.dropped += srt_recv_window_give_up(h, h->next, n);
     }
     return true;
 }
 
 bool srt_receiver_next(struct srt_receiver *r, struct srt_message *m, co_usec now)
 {
-    struct srt_held *h = &r->held;
-    const struct srt_held_packet *p;
+    struct srt_recv_window *h = &r->held;
+    const struct srt_recv_window_packet *p;
     uint64_t n;
     co_usec due;
 
@@ -606,7 +606,7 @@ bool srt_receiver_next(struct srt_receiver *r, struct srt_message *m, co_usec no
     r->given = NULL;
     if (h->next == h->head)
         return false;
-    p = srt_held_first(h, &n);
+    p = srt_recv_window_first(h, &n);
     if (!p) {
         pass_rest(r, now);
         return false;
@@ -615,7 +615,7 @@ bool srt_receiver_next(struct srt_receiver *r, struct srt_message *m, co_usec no
     if (!may_pass(r, n, due, now) || (r->set.tsbpd && now < due))
         return false;
     pass(r, n);
-    r->given = srt_held_take(h);
+    r->given = srt_recv_window_take(h);
     *m = (struct srt_message){ .data = r->given->data, .size = r->given->size, .hole = r->hole,
                                .due = r->set.tsbpd ? due : due - r->set.latency };
     r->hole = false;
@@ -624,11 +624,11 @@ bool srt_receiver_next(struct srt_receiver *r, struct srt_message *m, co_usec no
 
 static co_usec next_due(const struct srt_receiver *r)
 {
-    const struct srt_held *h = &r->held;
-    const struct srt_held_packet *p;
+    const struct srt_recv_window *h = &r->held;
+    const struct srt_recv_window_packet *p;
     uint64_t n;
 
-    p = srt_held_first(h, &n);
+    p = srt_recv_window_first(h, &n);
     if (!p)
         return dark_due(r);
     if (h->front < n && !r->set.drop_late)
@@ -647,13 +647,13 @@ co_usec srt_receiver_deadline(const struct srt_receiver *r)
 
 void srt_receiver_stat(const struct srt_receiver *r, struct srt_receiver_stat *out)
 {
-    const struct srt_held_packet *first, *last;
+    const struct srt_recv_window_packet *first, *last;
     uint64_t n;
 
     *out = r->stat;
     out->held = r->held.held;
-    first = srt_held_first(&r->held, &n);
-    last = srt_held_last(&r->held);
+    first = srt_recv_window_first(&r->held, &n);
+    last = srt_recv_window_last(&r->held);
     out->held_time = first ? last->time - first->time : 0;
     out->rtt = r->clock.rtt;
     out->variance = r->clock.variance;

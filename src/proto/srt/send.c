@@ -172,7 +172,7 @@ static bool put_repeat(struct srt_sender *s, struct srt_burst *b, uint64_t packe
 
 static void put_repeats(struct srt_sender *s, struct srt_burst *b)
 {
-    struct srt_repeat *r = s->repeats;
+    struct srt_retransmit *r = s->repeats;
     unsigned done = 0;
 
     while (done < s->n_repeats) {
@@ -432,7 +432,7 @@ static co_usec bounded(uint32_t t, co_usec least)
  * what they are told from. */
 static void forget_repeats(struct srt_sender *s)
 {
-    struct srt_repeat *r = s->repeats;
+    struct srt_retransmit *r = s->repeats;
     unsigned i, kept = 0;
 
     for (i = 0; i < s->n_repeats; i++) {
@@ -497,7 +497,7 @@ bool srt_sender_wants_ackack(struct srt_sender *s, uint32_t number, co_usec now)
 /* False: as many are under way as can be kept, the next NAK will name it again. */
 static bool queue(struct srt_sender *s, uint16_t packet)
 {
-    struct srt_repeat *last = &s->repeats[s->n_repeats - (s->n_repeats ? 1 : 0)];
+    struct srt_retransmit *last = &s->repeats[s->n_repeats - (s->n_repeats ? 1 : 0)];
 
     if (s->n_repeats && packet == (uint16_t)(last->first + last->count)) {
         last->count++;
@@ -505,7 +505,7 @@ static bool queue(struct srt_sender *s, uint16_t packet)
     }
     if (s->n_repeats == SRT_REPEATS)
         return false;
-    s->repeats[s->n_repeats++] = (struct srt_repeat){ packet, 1 };
+    s->repeats[s->n_repeats++] = (struct srt_retransmit){ packet, 1 };
     return true;
 }
 

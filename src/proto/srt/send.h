@@ -72,7 +72,7 @@ struct srt_sender {
     int64_t tokens;
     uint32_t ack_number, room;
     unsigned n_repeats;
-    struct srt_repeat {
+    struct srt_retransmit {
         uint16_t first, count;   /* low bits of the packet's number */
     } repeats[SRT_REPEATS];
     struct srt_recent {

@@ -39,13 +39,13 @@ static bool too_many(struct ice *ice, co_usec now)
     return ++ice->rate > ICE_RATE;
 }
 
-static bool same(const struct ice_way *a, const struct ice_way *b)
+static bool same(const struct ice_path *a, const struct ice_path *b)
 {
     return a->link == b->link && udp_addr_same(&a->path.peer, &b->path.peer) &&
            udp_addr_same(&a->path.local, &b->path.local);
 }
 
-static unsigned find(const struct ice *ice, const struct ice_way *way)
+static unsigned find(const struct ice *ice, const struct ice_path *way)
 {
     unsigned i = 0;
 
@@ -55,7 +55,7 @@ static unsigned find(const struct ice *ice, const struct ice_way *way)
 }
 
 /* Its place; the one that was silent for the longest time makes room. */
-static unsigned remember(struct ice *ice, const struct ice_way *way, co_usec now)
+static unsigned remember(struct ice *ice, const struct ice_path *way, co_usec now)
 {
     unsigned i = find(ice, way), oldest = ice->chosen && ice->at == 0 ? 1 : 0;
 
@@ -110,7 +110,7 @@ static bool is_better(const struct ice *ice, unsigned i, bool nominated, co_usec
 
 /* ---- checks that came before */
 
-static uint32_t digest_of(const struct ice_way *way)
+static uint32_t digest_of(const struct ice_path *way)
 {
     uint32_t h = 2166136261u ^ way->path.peer.port;
 
@@ -123,7 +123,7 @@ enum seen { NEW, AGAIN, ELSEWHERE };
 
 /* Whoever has no answer sends the same again from where it is; from elsewhere it is another. */
 static enum seen look_back(struct ice *ice, const struct stun_message *m,
-                           const struct ice_way *way)
+                           const struct ice_path *way)
 {
     uint32_t from = digest_of(way);
     unsigned n = ice->n_seen < ICE_SEEN ? ice->n_seen : ICE_SEEN;
@@ -141,7 +141,7 @@ static enum seen look_back(struct ice *ice, const struct stun_message *m,
     return NEW;
 }
 
-static enum ice_said prove(struct ice *ice, const struct ice_way *way, bool nominated,
+static enum ice_said prove(struct ice *ice, const struct ice_path *way, bool nominated,
                            co_usec now)
 {
     unsigned i = remember(ice, way, now);
@@ -155,7 +155,7 @@ static enum ice_said prove(struct ice *ice, const struct ice_way *way, bool nomi
     return moves ? ICE_MOVED : ICE_ANSWERED;
 }
 
-enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const struct ice_way *way,
+enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
                         co_usec now, uint8_t out[STUN_MAX], size_t *size)
 {
     unsigned error = 0;
@@ -183,7 +183,7 @@ enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const str
     return prove(ice, way, m->use_candidate, now);
 }
 
-bool ice_heard(struct ice *ice, const struct ice_way *way, co_usec now)
+bool ice_heard(struct ice *ice, const struct ice_path *way, co_usec now)
 {
     unsigned i = find(ice, way);
     bool moves;
@@ -200,12 +200,12 @@ bool ice_heard(struct ice *ice, const struct ice_way *way, co_usec now)
 
 /* ---- where the peer is */
 
-void ice_reached(struct ice *ice, const struct ice_way *way)
+void ice_reached(struct ice *ice, const struct ice_path *way)
 {
     ice->sure |= ice->chosen && find(ice, way) == ice->at;
 }
 
-bool ice_is_wanted(const struct ice *ice, const struct ice_way *way, co_usec now)
+bool ice_is_wanted(const struct ice *ice, const struct ice_path *way, co_usec now)
 {
     unsigned i = find(ice, way);
 
@@ -213,7 +213,7 @@ bool ice_is_wanted(const struct ice *ice, const struct ice_way *way, co_usec now
            (ice->ways[i].nominated || is_silent(ice, i, now));
 }
 
-size_t ice_ask(struct ice *ice, const struct ice_way *way, const uint8_t id[STUN_ID],
+size_t ice_ask(struct ice *ice, const struct ice_path *way, const uint8_t id[STUN_ID],
                const char *peer_pwd, co_usec now, uint8_t out[STUN_MAX])
 {
     char name[ICE_UFRAG_MAX + ICE_OURS_MAX + 2];
@@ -234,7 +234,7 @@ size_t ice_ask(struct ice *ice, const struct ice_way *way, const uint8_t id[STUN
     return stun_write_check(out, &c);
 }
 
-enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const struct ice_way *way,
+enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
                          const char *peer_pwd, co_usec now)
 {
     unsigned i = find(ice, way);
@@ -257,14 +257,14 @@ enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const st
     return moves ? ICE_MOVED : ICE_ANSWERED;
 }
 
-bool ice_knows(const struct ice *ice, const struct ice_way *way)
+bool ice_knows(const struct ice *ice, const struct ice_path *way)
 {
     return find(ice, way) < ice->n;
 }
 
 void ice_forget(struct ice *ice, const void *link)
 {
-    struct ice_way at = { 0 };
+    struct ice_path at = { 0 };
     unsigned n = 0, best = 0;
 
     if (ice->chosen)
@@ -289,7 +289,7 @@ void ice_forget(struct ice *ice, const void *link)
     ice->nominated = n > 0 && ice->ways[best].nominated;
 }
 
-const struct ice_way *ice_way(const struct ice *ice)
+const struct ice_path *ice_path(const struct ice *ice)
 {
     return ice->chosen ? &ice->ways[ice->at].way : NULL;
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 /* A way to the peer: a path of datagrams, or a connection of TCP. */
-struct ice_way {
+struct ice_path {
     struct udp_path path;
     void *link;       /* of who asks: the socket or the connection; compared, never looked into */
 };
@@ -34,7 +34,7 @@ struct ice {
     bool sure;                   /* the peer is at the chosen way: it receives there */
     unsigned n, at;              /* ways; the one to send on, if chosen */
     struct {
-        struct ice_way way;
+        struct ice_path way;
         co_usec since;           /* it is remembered */
         co_usec heard;           /* anything authenticated */
         bool nominated;          /* by USE-CANDIDATE */
@@ -59,27 +59,27 @@ enum ice_said {
     ICE_ANSWERED,  /* out has the answer, to the way it came by */
     ICE_MOVED,     /* the same, and the way to send on is another one now: the first, or changed */
 };
-enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const struct ice_way *way,
+enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
                         co_usec now, uint8_t out[STUN_MAX], size_t *size);
 /* Something else that is proven to be the peer's, and nobody can repeat, came this way. True: media
  * go there from now on, for the other way is silent and this one is not (a client that makes no
  * checks). */
-bool ice_heard(struct ice *ice, const struct ice_way *way, co_usec now);
+bool ice_heard(struct ice *ice, const struct ice_path *way, co_usec now);
 /* The peer answered there to what was sent there: a handshake is done. */
-void ice_reached(struct ice *ice, const struct ice_way *way);
+void ice_reached(struct ice *ice, const struct ice_path *way);
 /* It is to be asked there, for media would go there if it is (or who calls has a reason of its
  * own): what is sent, its size. 0: it was asked just now. `id` is for a new one, random; what was
  * asked not long ago is asked again as it was, so read the id of what is sent. */
-bool ice_is_wanted(const struct ice *ice, const struct ice_way *way, co_usec now);
-size_t ice_ask(struct ice *ice, const struct ice_way *way, const uint8_t id[STUN_ID],
+bool ice_is_wanted(const struct ice *ice, const struct ice_path *way, co_usec now);
+size_t ice_ask(struct ice *ice, const struct ice_path *way, const uint8_t id[STUN_ID],
                const char *peer_pwd, co_usec now, uint8_t out[STUN_MAX]);
 /* Is that the answer? ICE_ANSWERED: it is, and the peer is there; ICE_MOVED: media go there from
  * now on. */
-enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const struct ice_way *way,
+enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
                          const char *peer_pwd, co_usec now);
 /* Is it one that an authenticated check came by? */
-bool ice_knows(const struct ice *ice, const struct ice_way *way);
+bool ice_knows(const struct ice *ice, const struct ice_path *way);
 void ice_forget(struct ice *ice, const void *link); /* that connection is gone */
-const struct ice_way *ice_way(const struct ice *ice); /* NULL: none yet */
+const struct ice_path *ice_path(const struct ice *ice); /* NULL: none yet */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* jwk.h - the public keys of a JWKS file: RFC 7517, RFC 7518 section 6. */
-#ifndef TOKEN_JWK_H
-#define TOKEN_JWK_H
+#ifndef PROTO_TOKEN_JWK_H
+#define PROTO_TOKEN_JWK_H
 
 #include <openssl/evp.h>
 #include <stdbool.h>

@@ -25,7 +25,7 @@ static long long seconds(double d)
     return d > 1e15 ? (long long)1e15 : d < -1e15 ? (long long)-1e15 : (long long)d;
 }
 
-static err_t check_time(const json_t *claims, const struct token_ask *ask)
+static err_t check_time(const json_t *claims, const struct token_query *ask)
 {
     const json_t *exp = json_object_get(claims, "exp"), *nbf = json_object_get(claims, "nbf");
     double late, early;
@@ -67,7 +67,7 @@ static bool has(const json_t *v, const char *wanted, is_it *is)
 }
 
 static err_t check_whom(const json_t *claims, const struct jwt_rules *rules,
-                        const struct token_ask *ask)
+                        const struct token_query *ask)
 {
     const json_t *iss = json_object_get(claims, "iss"), *aud = json_object_get(claims, "aud");
     const json_t *vhost = json_object_get(claims, "vhost"), *ip = json_object_get(claims, "ip");
@@ -83,20 +83,20 @@ static err_t check_whom(const json_t *claims, const struct jwt_rules *rules,
     return NULL;
 }
 
-static err_t check_what(const json_t *claims, const struct token_ask *ask)
+static err_t check_what(const json_t *claims, const struct token_query *ask)
 {
     const char *claim = ask->publish ? "publish" : "play";
     char *stream = must_print("%s/%s", ask->app, ask->name);
     bool may;
 
-    may = has(json_object_get(claims, claim), stream, star_is_for);
+    may = has(json_object_get(claims, claim), stream, wildcard_matches);
     free(stream);
     return may ? NULL : err_new(ERR_TOKEN, "the JWT does not let %s it", claim);
 }
 
 /* What the token says, once its signature was found right. */
 static err_t check_json(const char *text, size_t size, const struct jwt_rules *rules,
-                        const struct token_ask *ask)
+                        const struct token_query *ask)
 {
     json_t *claims = NULL;
     err_t err;
@@ -254,7 +254,7 @@ static err_t check_sign(const struct parts *p, const struct head *h,
 }
 
 static err_t check_claims(const struct parts *p, const struct jwt_rules *rules,
-                          const struct token_ask *ask)
+                          const struct token_query *ask)
 {
     uint8_t *text = must(malloc(BASE64_ROOM(p->claims_size)));
     size_t size;
@@ -269,7 +269,7 @@ static err_t check_claims(const struct parts *p, const struct jwt_rules *rules,
 }
 
 err_t jwt_check(const char *token, size_t size, const struct jwt_rules *rules,
-                const struct token_ask *ask)
+                const struct token_query *ask)
 {
     struct parts p;
     struct head h = { 0 };

@@ -7,8 +7,8 @@
  * must be those of the client. Nothing of the claims is read before the signature is known to be
  * right.
  */
-#ifndef TOKEN_JWT_H
-#define TOKEN_JWT_H
+#ifndef PROTO_TOKEN_JWT_H
+#define PROTO_TOKEN_JWT_H
 
 #include "proto/token/jwk.h"
 #include "proto/token/token.h"
@@ -25,6 +25,6 @@ struct jwt_rules {
 /* ERR_TOKEN says why not, without the token. A signature takes 0.1 ms at most, and four keys are
  * tried where the token does not say which. */
 err_t jwt_check(const char *token, size_t size, const struct jwt_rules *rules,
-                const struct token_ask *ask) __attribute__((warn_unused_result));
+                const struct token_query *ask) __attribute__((warn_unused_result));
 
 #endif

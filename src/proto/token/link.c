@@ -28,7 +28,7 @@ bool token_same_ip(const char *a, const char *b)
 
 /* ---- the signature */
 
-static void make_mac(const struct token_link *link, const struct token_ask *ask, bool publish,
+static void make_mac(const struct token_link *link, const struct token_query *ask, bool publish,
                      const char *secret, uint8_t mac[MAC])
 {
     char *text = must_print("%s\n%s\n%s\n%s\n%s\n%s", publish ? "publish" : "play", ask->vhost,
@@ -39,7 +39,7 @@ static void make_mac(const struct token_link *link, const struct token_ask *ask,
     free(text);
 }
 
-void token_link_sign(const struct token_link *link, const struct token_ask *ask,
+void token_link_sign(const struct token_link *link, const struct token_query *ask,
                      const char *secret, char hex[TOKEN_SIGN_HEX + 1])
 {
     uint8_t mac[MAC];
@@ -68,7 +68,7 @@ static bool parse_sign(const char *sign, uint8_t mac[MAC])
     return n == TOKEN_SIGN_HEX;
 }
 
-static bool is_signed(const struct token_link *link, const struct token_ask *ask, bool publish,
+static bool is_signed(const struct token_link *link, const struct token_query *ask, bool publish,
                       const uint8_t mac[MAC], const char *const *secrets, size_t n)
 {
     bool found = false;
@@ -94,7 +94,7 @@ static bool parse_time(const char *text, int64_t *out)
     return true;
 }
 
-err_t token_link_check(const struct token_link *link, const struct token_ask *ask,
+err_t token_link_check(const struct token_link *link, const struct token_query *ask,
                        const char *const *secrets, size_t n)
 {
     uint8_t mac[MAC];

@@ -4,8 +4,8 @@
  * The signature is the HMAC-SHA256 of six lines: publish or play, vhost, app, stream, expires as it
  * stands in the link, ip as it stands there or nothing. There is no line feed behind the last.
  */
-#ifndef TOKEN_LINK_H
-#define TOKEN_LINK_H
+#ifndef PROTO_TOKEN_LINK_H
+#define PROTO_TOKEN_LINK_H
 
 #include "proto/token/token.h"
 
@@ -21,11 +21,11 @@ struct token_link {
 
 /* May who shows this link do what he asks for? Signed by any of these secrets. ERR_TOKEN says why
  * not. */
-err_t token_link_check(const struct token_link *link, const struct token_ask *ask,
+err_t token_link_check(const struct token_link *link, const struct token_query *ask,
                        const char *const *secrets, size_t n) __attribute__((warn_unused_result));
 
 /* Sign what is asked for: the hex text. link->sign is not read. */
-void token_link_sign(const struct token_link *link, const struct token_ask *ask,
+void token_link_sign(const struct token_link *link, const struct token_query *ask,
                      const char *secret, char hex[TOKEN_SIGN_HEX + 1]);
 
 #endif

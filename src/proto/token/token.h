@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* token.h - what somebody wants who shows a token, and when. */
-#ifndef TOKEN_TOKEN_H
-#define TOKEN_TOKEN_H
+#ifndef PROTO_TOKEN_TOKEN_H
+#define PROTO_TOKEN_TOKEN_H
 
 #include "base/err.h"
 
@@ -10,7 +10,7 @@
 
 enum { TOKEN_MAX = 4096 }; /* bytes of a token: more is refused unread */
 
-struct token_ask {
+struct token_query {
     bool publish;                   /* else: play */
     const char *vhost, *app, *name; /* the stream */
     const char *ip;                 /* from this address */

@@ -10,7 +10,7 @@
 #include "base/container_of.h"
 #include "base/text.h"
 #include "pull/ingest/run.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/workers.h"
 #include "sink/list.h"
 #include "sink/program/children.h"
@@ -128,11 +128,11 @@ static bool start_one(struct ingests *all, struct ingest_source *file, const voi
     (void)arg;
     if (is_there(all, file))
         return false;
-    home = w ? homes_hold(w, file->to->path, likely) : NULL;
-    if (!home || home_worker(home) == all->base.sink.env->worker)
+    home = w ? stream_owners_hold(w, file->to->path, likely) : NULL;
+    if (!home || stream_owner_worker(home) == all->base.sink.env->worker)
         start_here(all, file, home);
     else
-        homes_release(w, home);
+        stream_owners_release(w, home);
     return false;
 }
 
@@ -155,7 +155,7 @@ static void look(struct ingests *all)
 static void apply_programs(struct ingests *all)
 {
     struct sink *programs = sink_list_find(all->base.sink.list, &program_sink);
-    struct job_wants wants = { 0 };
+    struct job_specs wants = { 0 };
 
     if (all->programs && !all->base.sink.ending)
         ingest_wants(all->base.sink.env->conf, &wants);

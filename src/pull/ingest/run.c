@@ -167,7 +167,7 @@ err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
     if (!err)
         err = session_publisher_join(&r->pull.publisher, s, type);
     if (err) {
-        session_leave_home(s);
+        session_leave_owner(s);
         return err;
     }
     be(r, JOB_RUNS);

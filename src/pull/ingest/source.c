@@ -30,15 +30,15 @@ static void put_name(const struct conf_ingest *in, size_t engine, char *name, si
 }
 
 /* The variables of its output. */
-static void put_vars(struct job_want *w, const struct conf *c, const struct conf_vhost *v,
+static void put_vars(struct job_spec *w, const struct conf *c, const struct conf_vhost *v,
                         const struct conf_engine *e)
 {
     char here[300];
 
     ffmpeg_here(c, here, sizeof(here));
-    job_want_var(w, "vhost", v->name);
-    job_want_var(w, "port", strrchr(here, ':') + 1);
-    job_want_var(w, "engine", e->name);
+    job_spec_var(w, "vhost", v->name);
+    job_spec_var(w, "port", strrchr(here, ':') + 1);
+    job_spec_var(w, "engine", e->name);
 }
 
 /* What ffmpeg makes something of is no name: "concat:a.flv", "http://host/a.mp4", "%03d.mp4". */
@@ -101,10 +101,10 @@ static bool is_here(const struct conf *c, const struct rtmp_url *u)
 }
 
 /* Has it the time in it? Then it is another one at each start. */
-static bool has_time(const struct job_want *w, const char *output, const char *at_no_time)
+static bool has_time(const struct job_spec *w, const char *output, const char *at_no_time)
 {
     char *later = NULL;
-    err_t err = job_want_expand(w, output, INT64_C(1000000000000), true, &later);
+    err_t err = job_spec_expand(w, output, INT64_C(1000000000000), true, &later);
     bool has = err || strcmp(later, at_no_time) != 0;
 
     err_free(&err);
@@ -116,14 +116,14 @@ static bool has_time(const struct job_want *w, const char *output, const char *a
 static struct stream_key *target(const struct conf *c, const struct conf_vhost *v,
                                  const struct conf_engine *e)
 {
-    struct job_want *w = job_want_new(JOB_INGEST, v->name, "", "");
+    struct job_spec *w = job_spec_new(JOB_INGEST, v->name, "", "");
     struct stream_key *key = NULL;
     struct rtmp_url u = { 0 };
     char *output = NULL;
     err_t err;
 
     put_vars(w, c, v, e);
-    err = job_want_expand(w, e->output, -1, true, &output);
+    err = job_spec_expand(w, e->output, -1, true, &output);
     if (!err && !has_time(w, e->output, output))
         err = rtmp_url_parse(&u, output);
     if (!err && u.schema && is_here(c, &u) && *u.app && *u.stream) {
@@ -135,7 +135,7 @@ static struct stream_key *target(const struct conf *c, const struct conf_vhost *
     err_free(&err); /* ffmpeg says what is wrong with it */
     rtmp_url_free(&u);
     free(output);
-    job_want_free(w);
+    job_spec_free(w);
     return key;
 }
 
@@ -178,7 +178,7 @@ void ingest_source_free(struct ingest_source *f)
 
 /* ---- those of ffmpeg */
 
-static struct job_want *make(const struct conf *c, const struct conf_vhost *v,
+static struct job_spec *make(const struct conf *c, const struct conf_vhost *v,
                              const struct conf_ingest *in, size_t index)
 {
     const struct conf_engine *e = &in->engine.v[index];
@@ -187,19 +187,19 @@ static struct job_want *make(const struct conf *c, const struct conf_vhost *v,
         .pace = in->input.type == CONF_INGEST_FILE,
         .copy = !e->enabled || !*e->vcodec || !*e->acodec,
     };
-    struct job_want *w;
+    struct job_spec *w;
     char name[INGEST_NAME_MAX];
 
     put_name(in, index, name, sizeof(name));
-    w = job_want_new(JOB_INGEST, v->name, "", name);
+    w = job_spec_new(JOB_INGEST, v->name, "", name);
     ffmpeg_line(w, &job);
     put_vars(w, c, v, e);
-    job_want_log_in(w, c->ff_log_dir);
+    job_spec_log_in(w, c->ff_log_dir);
     return w;
 }
 
 static void add(const struct conf *c, const struct conf_vhost *v, const struct conf_ingest *in,
-                struct job_wants *out)
+                struct job_specs *out)
 {
     if (!*in->input.url || in->engine.n == 0) {
         log_warn("ingest %s of %s does nothing: it has no %s", in->name, v->name,
@@ -212,13 +212,13 @@ static void add(const struct conf *c, const struct conf_vhost *v, const struct c
         if (ingest_source_of(&file, c, v, in, i))
             ingest_source_free(&file); /* ingests.c does it */
         else if (*in->engine.v[i].output)
-            job_wants_add(out, make(c, v, in, i));
+            job_specs_add(out, make(c, v, in, i));
         else
             log_warn("ingest %s of %s does nothing: its engine has no output", in->name, v->name);
     }
 }
 
-void ingest_wants(const struct conf *c, struct job_wants *out)
+void ingest_wants(const struct conf *c, struct job_specs *out)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
         const struct conf_vhost *v = &c->vhost.v[i];

@@ -6,7 +6,7 @@
 
 #include "conf/conf.h"
 #include "session/stream_key.h"
-#include "sink/program/job_want.h"
+#include "sink/program/job_spec.h"
 
 /* Strings are its own. */
 struct ingest_source {
@@ -26,6 +26,6 @@ void ingest_source_free(struct ingest_source *f); /* zeroed is fine */
 
 /* Add an ffmpeg for each engine of each ingest of all vhosts, but for those that need none. Does
  * not yield. */
-void ingest_wants(const struct conf *c, struct job_wants *out);
+void ingest_wants(const struct conf *c, struct job_specs *out);
 
 #endif

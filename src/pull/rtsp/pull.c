@@ -8,7 +8,7 @@
 #include "base/pace.h"
 #include "base/random_id.h"
 #include "session/clients.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/move.h"
 
 #include <stdio.h>
@@ -44,16 +44,16 @@ static unsigned clients_here(const struct session *s)
 
 bool rtsp_pull_has_players(struct rtsp_pull *p)
 {
-    unsigned n = p->pull.home ? home_clients(p->pull.home) : clients_here(&p->pull.session);
+    unsigned n = p->pull.home ? stream_owner_clients(p->pull.home) : clients_here(&p->pull.session);
     co_usec now = co_now();
 
     if (!p->want.on_demand || n > p->publishing) {
-        p->alone_since = 0;
+        p->missing_since = 0;
         return true;
     }
-    if (p->alone_since == 0)
-        p->alone_since = now;
-    return now - p->alone_since < p->want.linger;
+    if (p->missing_since == 0)
+        p->missing_since = now;
+    return now - p->missing_since < p->want.linger;
 }
 
 /* ---- again and again */
@@ -63,7 +63,7 @@ static bool take_want(struct rtsp_pull *p)
 {
     struct session *s = &p->pull.session;
     struct session_stream *n = &s->names;
-    struct rtsp_place place;
+    struct rtsp_location place;
     err_t err = session_find_stream(s, n->vhost, n->app, n->name);
 
     rtsp_pull_spec_free(&p->want);
@@ -73,7 +73,7 @@ static bool take_want(struct rtsp_pull *p)
     }
     if (!rtsp_pull_spec_of(&p->want, s->vhost, n->app, n->name))
         return false;
-    err = rtsp_place_parse(&place, p->want.url);
+    err = rtsp_location_parse(&place, p->want.url);
     if (err) {
         log_end("rtsp.pull", &err);
         return false;
@@ -82,7 +82,7 @@ static bool take_want(struct rtsp_pull *p)
     free(p->host);
     p->shown = log_hide(place.url); /* some have a password among their parameters */
     p->host = must_dup(place.host);
-    rtsp_place_free(&place);
+    rtsp_location_free(&place);
     n->tc_url = p->shown;
     n->ip = p->host;
     return true;
@@ -108,7 +108,7 @@ static err_t call(struct rtsp_pull *p)
     err = pull_enter_home(&p->pull);
     if (!err)
         err = rtsp_pull_session(p);
-    session_leave_home(s);
+    session_leave_owner(s);
     rtsp_call_fini(&p->call);
     s->io = NULL;
     return err;

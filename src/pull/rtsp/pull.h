@@ -44,7 +44,7 @@ struct rtsp_pull {
     co_usec alive_at, look_at; /* when it is to say something, and to look around, next */
     co_usec alive_most;        /* it wants to hear us so often, though it does not say so; 0: no */
     unsigned alives;           /* how often it did */
-    co_usec alone_since;       /* nobody plays it; 0: somebody does */
+    co_usec missing_since;       /* nobody plays it; 0: somebody does */
     bool over;                 /* for want of players */
     co_usec again_at;          /* it fails: when the server is called again; 0: now */
 };

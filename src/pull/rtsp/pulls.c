@@ -7,7 +7,7 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "pull/rtsp/pull.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void on_arrival(struct co_mail *mail)
     struct errand *e = container_of(mail, struct errand, mail);
 
     (void)e->to->on_wanted(e->to->arg, &e->names);
-    homes_release(e->to->workers, e->home);
+    stream_owners_release(e->to->workers, e->home);
     session_stream_free(&e->names);
     free(e);
 }
@@ -70,13 +70,13 @@ static void send_there(struct pulls *all, const struct session_stream *names,
 
     plain.key = NULL; /* the copy gets one of its own: this one is of this thread */
     if (atomic_load(&w->ending)) {
-        homes_release(w, home);
+        stream_owners_release(w, home);
         return;
     }
     e = must(calloc(1, sizeof(*e)));
-    *e = (struct errand){ .mail.fn = on_arrival, .to = w->v[home_worker(home)].env,
+    *e = (struct errand){ .mail.fn = on_arrival, .to = w->v[stream_owner_worker(home)].env,
                           .names = session_stream_copy(&plain), .home = home };
-    workers_post(w, home_worker(home), &e->mail);
+    workers_post(w, stream_owner_worker(home), &e->mail);
 }
 
 /* Who is to see to it that a stream is pulled where it is at home. */
@@ -97,14 +97,14 @@ static void start(struct pulls *all, const struct session_stream *names, unsigne
         return;
     }
     key = session_stream_key(names);
-    home = homes_hold(w, key->path, likely);
+    home = stream_owners_hold(w, key->path, likely);
     (void)stream_key_unref(key);
-    if (home_worker(home) == here)
+    if (stream_owner_worker(home) == here)
         start_here(all, names, home);
     else if (sees == ANYBODY_SEES || likely == here)
         send_there(all, names, home);
     else
-        homes_release(w, home);
+        stream_owners_release(w, home);
 }
 
 /* At its home: a replica may not know yet. */
@@ -138,7 +138,7 @@ bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
     bool full;
 
     if (p)
-        p->alone_since = 0; /* who waits for its list is no player yet */
+        p->missing_since = 0; /* who waits for its list is no player yet */
     if (all->sink.ending || p || !rtsp_pull_spec_of(&want, v, names->app, names->name))
         return p && !all->sink.ending;
     full = want.on_demand && is_full(all, names->key->path);

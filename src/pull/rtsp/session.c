@@ -21,7 +21,7 @@
 
 static err_t ask_what_it_can(struct rtsp_pull *p)
 {
-    err_t err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    err_t err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
 
     if (err_code(err) == ERR_RTSP_REFUSED)
         err_free(&err); /* cameras that do not know OPTIONS know the rest */
@@ -37,7 +37,7 @@ static err_t ask_what_it_has(struct rtsp_pull *p)
         .track = -1, .keep_broken = v->rtsp.keep_broken, .jitter = v->rtsp.jitter,
         .signature = p->pull.session.env->signature };
     const struct rtsp_message *answer;
-    err_t err = rtsp_call_ask(&p->call, &ask, &answer);
+    err_t err = rtsp_call_request(&p->call, &ask, &answer);
 
     if (err)
         return err;
@@ -188,7 +188,7 @@ static err_t set_up_one(struct rtsp_pull *p, unsigned n)
     err_t err = offer(p, n, transport, sizeof(transport));
 
     if (!err)
-        err = rtsp_call_ask(&p->call, &ask, &answer);
+        err = rtsp_call_request(&p->call, &ask, &answer);
     if (!err)
         err = take_answer(p, n, answer);
     free(url);
@@ -304,7 +304,7 @@ static void tell(const struct rtsp_pull *p, struct client *entry)
 
     rtsp_intake_stat(p->rx, &stat);
     clients_rtp(entry, &(struct clients_rtp){
-        .way = by_udp(p) ? CLIENTS_WAY_UDP : CLIENTS_WAY_TCP,
+        .way = by_udp(p) ? CLIENTS_TRANSPORT_UDP : CLIENTS_TRANSPORT_TCP,
         .lost = stat.lost < UINT32_MAX ? (uint32_t)stat.lost : UINT32_MAX,
         .jitter = (co_usec)(stat.jitter * CO_SECONDS(1)) });
 }
@@ -380,7 +380,7 @@ static err_t play(struct rtsp_pull *p)
     static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
     const struct rtsp_ask ask = { .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1 };
     struct co_round round = { 0 };
-    err_t err = rtsp_call_ask(&p->call, &ask, NULL);
+    err_t err = rtsp_call_request(&p->call, &ask, NULL);
 
     p->look_at = co_now() + LOOK;
     p->alive_at = next_alive(p);
@@ -426,7 +426,7 @@ static void say_goodbye(struct rtsp_pull *p)
         return;
     held = co_stop_hold();
     p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
-    err = rtsp_call_ask(&p->call, &ask, NULL);
+    err = rtsp_call_request(&p->call, &ask, NULL);
     err_free(&err);
     co_stop_resume(held);
 }

@@ -4,7 +4,7 @@
 
 #include "base/container_of.h"
 #include "base/list.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ void datagram_client_init(struct datagram_client *c, struct session_env *env)
 void datagram_client_fini(struct datagram_client *c)
 {
     co_timer_cancel(&c->timer);
-    peers_leave(&c->place, co_now());
+    address_limits_leave(&c->place, co_now());
     session_fini(&c->session);
     err_free(&c->why);
     free(c->names);
@@ -78,7 +78,7 @@ void datagram_client_part(struct datagram_client *c)
     count(c, UINT_MAX);
 }
 
-static void close_in_turn(struct datagram_leaver *l)
+static void close_in_turn(struct datagram_close_item *l)
 {
     struct datagram_client *c = container_of(l, struct datagram_client, leaver);
     err_t why = c->why;
@@ -106,7 +106,7 @@ void datagram_client_close(struct datagram_client *c, err_t why)
     datagram_client_state(c, DATAGRAM_ENDING);
     c->why = why;
     co_timer_cancel(&c->timer);
-    datagram_leave(c->service, &c->leaver, close_in_turn);
+    datagram_close(c->service, &c->leaver, close_in_turn);
 }
 
 void datagram_clients_close(struct datagram_service *s, const char *why)
@@ -119,8 +119,8 @@ void datagram_clients_close(struct datagram_service *s, const char *why)
 
 /* ---- the coroutine that closes clients */
 
-void datagram_leave(struct datagram_service *s, struct datagram_leaver *l,
-                    void (*fn)(struct datagram_leaver *l))
+void datagram_close(struct datagram_service *s, struct datagram_close_item *l,
+                    void (*fn)(struct datagram_close_item *l))
 {
     l->next = NULL;
     l->fn = fn;
@@ -129,13 +129,13 @@ void datagram_leave(struct datagram_service *s, struct datagram_leaver *l,
     co_unpark(s->ender);
 }
 
-err_t datagram_leave_main(void *service)
+err_t datagram_close_main(void *service)
 {
     struct datagram_service *s = service;
     err_t err = NULL;
 
     while (!err) {
-        struct datagram_leaver *l = s->leaving;
+        struct datagram_close_item *l = s->leaving;
 
         if (l) {
             s->leaving = l->next;

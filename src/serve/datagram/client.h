@@ -11,7 +11,7 @@
 #define SERVE_DATAGRAM_CLIENT_H
 
 #include "serve/datagram/streams.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 #include "session/player.h"
 
 enum { DATAGRAM_CID = 9 };
@@ -49,9 +49,9 @@ struct datagram_client {
     struct datagram_stream *stream; /* that it plays, or relays to, with a reference; or NULL */
     struct datagram_player player; /* of that stream */
     struct co_timer timer;
-    struct peers_place place;      /* by `limits` */
+    struct address_slot place;      /* by `limits` */
     struct datagram_client *next, **prev; /* of the service */
-    struct datagram_leaver leaver;
+    struct datagram_close_item leaver;
     char *names;                   /* memory of session.names */
     char cid[DATAGRAM_CID];        /* of its log lines; session.id is it */
     char ip[UDP_TEXT];             /* without the port; session.names.ip is it */

@@ -13,7 +13,7 @@
 
 #include "co/net/udp.h"
 #include "session/env.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 #include "session/workers.h"
 
 struct sock_filter;
@@ -66,9 +66,9 @@ struct datagram_endpoint {
 struct datagram_client;
 
 /* What the coroutine that closes clients has to do. */
-struct datagram_leaver {
-    struct datagram_leaver *next;
-    void (*fn)(struct datagram_leaver *l);
+struct datagram_close_item {
+    struct datagram_close_item *next;
+    void (*fn)(struct datagram_close_item *l);
 };
 
 struct datagram_service {
@@ -85,7 +85,7 @@ struct datagram_service {
     bool refuses;              /* who comes from now on */
     struct co_group group;     /* readers, and the next one */
     struct co *ender;          /* closes clients */
-    struct datagram_leaver *leaving, **leaving_end;
+    struct datagram_close_item *leaving, **leaving_end;
     struct co *waiter;         /* until all have gone */
     uint64_t passed, unreachable; /* datagrams for other workers */
 };
@@ -118,7 +118,7 @@ struct datagram_protocol {
      * of these yields. */
     void (*input)(struct datagram_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
     void (*end_batch)(struct datagram_endpoint *e);       /* or NULL */
-    /* What datagram_tell() said at worker `from`; NULL: nobody says anything. */
+    /* What datagram_send_message() said at worker `from`; NULL: nobody says anything. */
     void (*told)(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
                  unsigned word);
 };
@@ -205,9 +205,9 @@ void datagram_endpoint_free(struct datagram_endpoint *e); /* its readers have en
 
 /* ---- client.c */
 /* fn is called soon, in the coroutine that closes clients. Does not yield. */
-void datagram_leave(struct datagram_service *s, struct datagram_leaver *l,
-                    void (*fn)(struct datagram_leaver *l));
-err_t datagram_leave_main(void *service); /* co_fn */
+void datagram_close(struct datagram_service *s, struct datagram_close_item *l,
+                    void (*fn)(struct datagram_close_item *l));
+err_t datagram_close_main(void *service); /* co_fn */
 /* fn is called then, or at once if that is over; CO_FOREVER: never. On a grid of 10 ms, so that
  * timers of many clients are due together. */
 void datagram_timer_set(struct co_timer *t, co_usec due, co_usec now,

@@ -98,7 +98,7 @@ static err_t reader_main(void *reader)
     char what[64];
     err_t err = NULL;
 
-    co_log_as(LOG_STRANGERS);
+    co_log_as(LOG_UNTRUSTED_ALL);
     co_urgent(true);
     while (!err)
         err = read_some(r);

@@ -90,7 +90,7 @@ void datagram_pass(struct datagram_endpoint *e, unsigned worker, const struct ud
     post(s, worker, &what);
 }
 
-void datagram_tell(struct datagram_service *s, unsigned worker, unsigned endpoint,
+void datagram_send_message(struct datagram_service *s, unsigned worker, unsigned endpoint,
                    const struct udp_addr *peer, unsigned word)
 {
     const struct mail what = { .endpoint = endpoint, .word = word, .is_word = true,

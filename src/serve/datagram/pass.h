@@ -16,7 +16,7 @@ enum { DATAGRAM_MAILS = 256 };
 void datagram_pass(struct datagram_endpoint *e, unsigned worker, const struct udp_in *in,
                    unsigned most);
 /* A word about that address, which protocol->told() gets; never dropped while it can be reached. */
-void datagram_tell(struct datagram_service *s, unsigned worker, unsigned endpoint,
+void datagram_send_message(struct datagram_service *s, unsigned worker, unsigned endpoint,
                    const struct udp_addr *peer, unsigned word);
 
 #endif

@@ -23,7 +23,7 @@ static err_t begin_service(struct session_env *env, const struct datagram_socket
     s->shared = datagram_shared_ref(sockets->shared);
     s->leaving_end = &s->leaving;
     co_group_init(&s->group);
-    err = co_go(&s->group, p->ender, datagram_leave_main, s);
+    err = co_go(&s->group, p->ender, datagram_close_main, s);
     if (err) {
         datagram_service_free(s);
         return err;

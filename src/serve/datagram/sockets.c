@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PEERS_EXPECTED = 1024 };
+enum { ADDRESS_EXPECTED = 1024 };
 
 struct datagram_shared *datagram_shared_ref(struct datagram_shared *shared)
 {
@@ -25,7 +25,7 @@ void datagram_shared_unref(struct datagram_shared *shared)
         return;
     if (shared->protocol->unshare)
         shared->protocol->unshare(shared);
-    peers_free(shared->peers);
+    address_limits_free(shared->peers);
     free(shared);
 }
 
@@ -243,9 +243,9 @@ err_t datagram_sockets_open(struct datagram_sockets **out, const struct datagram
         s->shared->protocol = p;
         atomic_init(&s->shared->refs, 1);
         s->shared->workers = workers;
-        s->shared->peers = peers_new(PEERS_EXPECTED);
+        s->shared->peers = address_limits_new(ADDRESS_EXPECTED);
         if (workers > 1)
-            peers_share(s->shared->peers);
+            address_limits_share(s->shared->peers);
     }
     s->on = listen != NULL;
     s->workers = workers;

@@ -49,7 +49,7 @@ static err_t check_main(void *streams)
     struct datagram_streams *all = streams;
     err_t err;
 
-    co_log_as(LOG_STRANGERS);
+    co_log_as(LOG_UNTRUSTED_ALL);
     err = wait_a_second();
     while (!err) {
         struct datagram_stream *st = stream_of(table_next(&all->all, NULL));

@@ -17,7 +17,7 @@
 #include "serve/hls/answer.h"
 #include "serve/hls/folder.h"
 #include "serve/http/static.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/player.h"
 #include "session/tokens.h"
 #include "sink/hls/store/owner.h"
@@ -354,9 +354,9 @@ static bool old_list_goes(struct search *s)
     if (!w)
         return false;
     key = session_stream_key(&s->a.names);
-    home = homes_hold(w, key->path, text_hash(key->path) % w->n);
-    to = home_worker(home);
-    homes_release(w, home);
+    home = stream_owners_hold(w, key->path, text_hash(key->path) % w->n);
+    to = stream_owner_worker(home);
+    stream_owners_release(w, home);
     (void)stream_key_unref(key);
     return goes_to(s->x, (int)to);
 }

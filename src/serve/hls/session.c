@@ -30,7 +30,7 @@ enum { QUERY_MAX = 64 * 1024, TRIES = 4 };
 void hls_sessions_begin(struct hls *h)
 {
     h->sessions = must(calloc(1, sizeof(*h->sessions)));
-    h->sessions->room = hls_room_new();
+    h->sessions->room = hls_session_limits_new();
 }
 
 static struct hls_session **bucket(struct hls *h, const char *id)
@@ -225,7 +225,7 @@ static void stop(struct hls_session *s, err_t why)
 /* It gets nothing more, whatever it asks for. */
 static void expire(struct hls_session *s)
 {
-    err_t err = session_term_error();
+    err_t err = session_expiry_error();
     char text[128];
 
     s->refused = true;
@@ -243,7 +243,7 @@ static void forget(struct hls_session **at)
         unmark(s);
     stop(s, NULL);
     s->hls->sessions->all--;
-    hls_room_leave(s->hls->sessions->room, &s->place);
+    hls_session_limits_leave(s->hls->sessions->room, &s->place);
     hls_owner_clear(s->hls->env, place_of(s->id).name);
     session_fini(&s->session);
     session_stream_free(&s->session.names);
@@ -261,7 +261,7 @@ static void forget_one(struct hls_session *s)
 
 static void look_at_term(struct hls_session *s)
 {
-    if (s->playing && session_term_is_over(s->session.ends)) {
+    if (s->playing && session_has_expired(s->session.ends)) {
         co_set_cid(s->id);
         expire(s);
     }
@@ -269,7 +269,7 @@ static void look_at_term(struct hls_session *s)
 
 static co_usec patience_with(const struct hls_session *s)
 {
-    return hls_room_is_used(&s->place) ? s->patience : s->first_patience;
+    return hls_session_limits_is_used(&s->place) ? s->patience : s->first_patience;
 }
 
 /* Those who ask no more. A kicked one that goes on asking stays, so its id stays refused. */
@@ -293,7 +293,7 @@ static err_t sweep(void *hls)
     struct hls_sessions *t = ((struct hls *)hls)->sessions;
     err_t err = NULL;
 
-    co_log_as(LOG_STRANGERS); /* one connection may have begun thousands */
+    co_log_as(LOG_UNTRUSTED_ALL); /* one connection may have begun thousands */
     while (t->all > 0 && !(err = co_sleep(SWEEP))) {
         for (size_t i = 0; i < HLS_SESSION_BUCKETS; i++) {
             sweep_bucket(&t->buckets[i], co_now());
@@ -322,7 +322,7 @@ void hls_sessions_free(struct hls *h)
         while (h->sessions->buckets[i])
             forget(&h->sessions->buckets[i]);
     }
-    hls_room_free(h->sessions->room);
+    hls_session_limits_free(h->sessions->room);
     (void)hls_folders_unref(h->sessions->folders);
     for (size_t i = 0; i < HLS_LIST_FILES; i++)
         (void)hls_file_unref(h->sessions->lists[i].file);
@@ -412,7 +412,7 @@ struct eviction {
     bool done;
 };
 
-static struct hls_session *session_at(struct hls_room_place *p)
+static struct hls_session *session_at(struct hls_session_slot *p)
 {
     return container_of(p, struct hls_session, place);
 }
@@ -425,14 +425,14 @@ static bool is_evictable(const struct hls_session *s)
 static void evict(struct session_env *env, void *eviction)
 {
     struct eviction *e = eviction;
-    struct hls_room_place *p;
+    struct hls_session_slot *p;
     struct co_cid cid;
 
     if (e->done || !env->hls || !env->hls->sessions)
         return;
-    p = hls_room_oldest(env->hls->sessions->room, e->ip);
+    p = hls_session_limits_oldest(env->hls->sessions->room, e->ip);
     while (p && !is_evictable(session_at(p)))
-        p = hls_room_next(p, e->ip);
+        p = hls_session_limits_next(p, e->ip);
     e->done = p != NULL;
     if (!p)
         return;
@@ -453,10 +453,10 @@ static bool make_room(struct hls *h, const char *ip)
 }
 
 /* A place for a session of that address. Yields. */
-static err_t enter(struct hls *h, const char *ip, struct hls_room_place *place)
+static err_t enter(struct hls *h, const char *ip, struct hls_session_slot *place)
 {
     bool own, made = true;
-    err_t err = hls_room_enter(h->sessions->room, place, h->env, ip, &own);
+    err_t err = hls_session_limits_enter(h->sessions->room, place, h->env, ip, &own);
 
     for (int i = 0; err && made && i < TRIES; i++) {
         made = make_room(h, own ? ip : NULL);
@@ -464,7 +464,7 @@ static err_t enter(struct hls *h, const char *ip, struct hls_room_place *place)
         if (!made)
             break;
         err_free(&err);
-        err = hls_room_enter(h->sessions->room, place, h->env, ip, &own);
+        err = hls_session_limits_enter(h->sessions->room, place, h->env, ip, &own);
     }
     return err;
 }
@@ -596,7 +596,7 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
         return err;
     }
     if (key && find_id(h, id)) { /* it came meanwhile */
-        hls_room_leave(h->sessions->room, &s->place);
+        hls_session_limits_leave(h->sessions->room, &s->place);
         free(s);
         return same(h, names, dash, key, out);
     }
@@ -612,7 +612,7 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
 
 void hls_session_used(struct hls_session *s)
 {
-    hls_room_used(s->hls->sessions->room, &s->place);
+    hls_session_limits_used(s->hls->sessions->room, &s->place);
 }
 
 void hls_session_undo(struct hls_session *s)
@@ -626,7 +626,7 @@ void hls_session_undo(struct hls_session *s)
 bool hls_session_hold(struct hls_session *s)
 {
     s->asked_at = co_now();
-    if (s->refused || s->session.co || session_term_is_over(s->session.ends))
+    if (s->refused || s->session.co || session_has_expired(s->session.ends))
         return false;
     s->busy++;
     return true;

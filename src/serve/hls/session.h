@@ -14,7 +14,7 @@
 #ifndef SERVE_HLS_SESSION_H
 #define SERVE_HLS_SESSION_H
 
-#include "serve/hls/room.h"
+#include "serve/hls/session_limits.h"
 #include "serve/http/http.h"
 #include "session/session.h"
 #include "sink/hls/hls.h"
@@ -33,7 +33,7 @@ struct hls_session {
     struct hls_session *next_marked; /* in one of those by mark */
     struct hls *hls;
     char id[HLS_SESSION_ID + 1], key[HLS_SESSION_KEY + 1];
-    struct hls_room_place place;
+    struct hls_session_slot place;
     struct session session;   /* with a coroutine while it is asked whether it may play */
     bool playing;             /* it was let in, and did not stop */
     bool refused;             /* it was kicked, or its token is over: it gets nothing more */
@@ -58,7 +58,7 @@ struct hls_list_file {
 struct hls_sessions {
     struct hls_session *buckets[HLS_SESSION_BUCKETS];
     struct hls_session *marked[HLS_SESSION_BUCKETS]; /* those of DASH once more */
-    struct hls_room *room;
+    struct hls_session_limits *room;
     unsigned all;                /* with those that ask, and those that were kicked */
     bool sweeping;
     co_usec full_at, denied_at;  /* it was logged that there are too many; that one has none */

@@ -11,10 +11,10 @@
 #include "proto/http/request.h"
 #include "proto/http/response.h"
 #include "session/env.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 
 struct http_mux;
-struct protocol_guest;
+struct protocol_accepted;
 
 /* What an endpoint serves; endpoints that are written twice serve both. */
 enum http_ports {
@@ -61,7 +61,7 @@ struct http_exchange {
                                      * file; NULL: as its ending says */
     bool moved;                     /* it came from another worker: here it stays */
     int move_to;                    /* by http_exchange_move(); -1: nowhere */
-    struct peers_place *place;      /* of the connection among those of its address */
+    struct address_slot *place;      /* of the connection among those of its address */
     bool taken;                     /* by http_exchange_take() */
 };
 
@@ -78,12 +78,12 @@ bool http_exchange_move(struct http_exchange *x, unsigned to);
 /* The connection is no longer HTTP's: x->io is the handler's from now on, with its place among the
  * connections. The handler answers by itself, if at all, and returns; what it needs of the request,
  * and what came behind that, it copies. */
-void http_exchange_take(struct http_exchange *x, struct peers_place *place);
+void http_exchange_take(struct http_exchange *x, struct address_slot *place);
 
 /* As in struct protocol: also of a connection to a port of another protocol, which turned out to
  * speak HTTP. */
-err_t http_accept(struct session_env *env, const struct protocol_guest *guest,
-                  struct peers_place *place) __attribute__((warn_unused_result));
+err_t http_accept(struct session_env *env, const struct protocol_accepted *guest,
+                  struct address_slot *place) __attribute__((warn_unused_result));
 /* Serve over any pipe, for tests, until the end; returns why it ended. */
 err_t http_session_run(struct http_service *service, struct io *io, const char *ip)
     __attribute__((warn_unused_result));

@@ -7,7 +7,7 @@
 #include "co/net/round.h"
 #include "serve/http/mux.h"
 #include "serve/http/play.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/move.h"
 #include "wire/flv.h"
 #include "session/stream_key.h"
@@ -127,7 +127,7 @@ static void on_turn(struct session_player *player)
     struct playing *p = container_of(player, struct playing, play.player);
 
     if (p->promise.no_opus && !p->told)
-        p->told = session_play_tell_no_opus(player->s, HTTP_PLAY_NO_OPUS);
+        p->told = session_play_log_no_opus_once(player->s, HTTP_PLAY_NO_OPUS);
 }
 
 /* ---- one player */
@@ -187,8 +187,8 @@ static bool find_path(const struct http_exchange *x, const struct http_live_name
     size_t n = strlen(vhost);
 
     if (x->env->workers)
-        return homes_find_published(x->env->workers, vhost, name->stream, name->stream_size, path,
-                                    PATH_SIZE);
+        return stream_owners_find_published(x->env->workers, vhost, name->stream, name->stream_size,
+                                            path, PATH_SIZE);
     for (struct live_source *src = live_registry_next(x->env->streams, NULL); src;
          src = live_registry_next(x->env->streams, src)) {
         const char *whole = live_source_name(src), *stream = strrchr(whole, '/');
@@ -224,7 +224,7 @@ static err_t answer_named(struct http_exchange *x, const struct http_live_kind *
     err_t err;
 
     if (x->req->verb == HTTP_VERB_HEAD) {
-        err = http_play_look(x, name);
+        err = http_play_poll(x, name);
         return err ? http_play_not_let_in(x, err) : http_play_head(x, kind->type, NULL);
     }
     if (!http_play_upgrade(x, kind->ws, &ws))
@@ -248,7 +248,7 @@ static bool is_on_air(const struct http_exchange *x, const struct http_live_name
     char *memory = http_names_make(&names, x, name);
     struct stream_key *key = stream_key_new(x->vhost->name, names.app, names.name);
     const struct live_source *src = live_registry_find(x->env->streams, key->path);
-    bool on = x->env->workers ? homes_is_published(x->env->workers, key->path)
+    bool on = x->env->workers ? stream_owners_is_published(x->env->workers, key->path)
                               : src && live_source_publishing(src);
 
     (void)stream_key_unref(key);

@@ -236,7 +236,7 @@ void http_play_log_sample(const struct session_player *p, co_usec now)
                us_to_ms(now - p->s->began_at), p->sender.set.mw_msgs, us_to_ms(p->sender.merge));
 }
 
-err_t http_play_look(struct http_exchange *x, const struct http_live_name *name)
+err_t http_play_poll(struct http_exchange *x, const struct http_live_name *name)
 {
     err_t err = http_exchange_allowed(x, CONF_PLAY);
     struct session_stream names;

@@ -69,7 +69,7 @@ err_t http_live_ws_refuse(struct http_response *r) __attribute__((warn_unused_re
 err_t http_play_head(struct http_exchange *x, const char *type, const struct http_live_ws *ws)
     __attribute__((warn_unused_result));
 /* HEAD is answered as GET is, as far as that needs no backend: by addresses, pages and tokens. */
-err_t http_play_look(struct http_exchange *x, const struct http_live_name *name)
+err_t http_play_poll(struct http_exchange *x, const struct http_live_name *name)
     __attribute__((warn_unused_result));
 /* One that was not let in is told so, and the log why; takes `why`. */
 err_t http_play_not_let_in(struct http_exchange *x, err_t why) __attribute__((warn_unused_result));

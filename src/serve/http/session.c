@@ -88,7 +88,7 @@ static void reserve(struct http_session *s)
 }
 
 static struct tcp_conn *make(struct session_env *env, struct io *io,
-                             const struct protocol_guest *guest)
+                             const struct protocol_accepted *guest)
 {
     struct http_session *s = session_new(http_service_of(env), io);
 
@@ -235,11 +235,11 @@ bool http_exchange_move(struct http_exchange *x, unsigned to)
     return true;
 }
 
-void http_exchange_take(struct http_exchange *x, struct peers_place *place)
+void http_exchange_take(struct http_exchange *x, struct address_slot *place)
 {
     x->taken = true;
     *place = *x->place;
-    *x->place = (struct peers_place){ 0 };
+    *x->place = (struct address_slot){ 0 };
 }
 
 static err_t answer(struct http_session *s, struct http_request *req, bool moved,
@@ -431,8 +431,8 @@ static const struct tcp_ops ops = {
     .end = end, .free = free_session,
 };
 
-err_t http_accept(struct session_env *env, const struct protocol_guest *guest,
-                  struct peers_place *place)
+err_t http_accept(struct session_env *env, const struct protocol_accepted *guest,
+                  struct address_slot *place)
 {
     return tcp_accept(&ops, env, guest, place);
 }

@@ -227,7 +227,7 @@ static err_t serve_player(struct http_exchange *x, const struct wish *w)
 static err_t answer_head(struct http_exchange *x, const struct wish *w)
 {
     struct vod_file *file = NULL;
-    err_t err = http_play_look(x, &w->name);
+    err_t err = http_play_poll(x, &w->name);
     bool found;
 
     if (err)

@@ -7,7 +7,7 @@
 #include "serve/http/http.h"
 #include "serve/protocol.h"
 #include "serve/rtc/impl.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 #include "serve/tcp/conn.h"
 
 #include <stdlib.h>
@@ -23,13 +23,13 @@ enum { FRAME_END = 6 }; /* of the first byte: 1,500 is 5 * 256 and some */
 
 struct guest {
     struct session_env *env;
-    struct protocol_guest who;
-    struct peers_place place;
+    struct protocol_accepted who;
+    struct address_slot place;
 };
 
 enum speaks { SPEAKS_NOTHING, SPEAKS_RTC, SPEAKS_HTTP };
 
-static enum speaks language(const struct protocol_guest *who)
+static enum speaks language(const struct protocol_accepted *who)
 {
     uint8_t first;
     ssize_t n;
@@ -97,20 +97,20 @@ static err_t guest_main(void *guest)
     err_t err = NULL;
 
     co_new_cid();
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     if (listen_to(g) == SPEAKS_RTC)
         err = serve(g, g->env);
     else
         to_http(g);
     if (err)
         log_end("WebRTC over TCP", &err);
-    session_place_leave(&g->place);
+    address_slot_leave(&g->place);
     free(g);
     return NULL;
 }
 
-err_t rtc_accept(struct session_env *env, const struct protocol_guest *guest,
-                 struct peers_place *place)
+err_t rtc_accept(struct session_env *env, const struct protocol_accepted *guest,
+                 struct address_slot *place)
 {
     struct guest *g;
     err_t err;
@@ -119,12 +119,12 @@ err_t rtc_accept(struct session_env *env, const struct protocol_guest *guest,
         return http_accept(env, guest, place);
     g = must(calloc(1, sizeof(*g)));
     *g = (struct guest){ .env = env, .who = *guest, .place = *place };
-    *place = (struct peers_place){ 0 };
+    *place = (struct address_slot){ 0 };
     err = co_go(env->connections, "rtc-tcp", guest_main, g);
     if (!err)
         return NULL;
     (void)close(guest->fd);
-    session_place_leave(&g->place);
+    address_slot_leave(&g->place);
     free(g);
     return err;
 }

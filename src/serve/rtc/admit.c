@@ -7,8 +7,8 @@
 #include "base/random_id.h"
 #include "conf/endpoint.h"
 #include "serve/rtc/impl.h"
-#include "session/homes.h"
-#include "session/place.h"
+#include "session/stream_owners.h"
+#include "session/address_slot.h"
 
 #include "co/co.h"
 
@@ -62,8 +62,8 @@ static bool is_foreign(const struct rtc_peer *p)
     struct live_source *src = live_registry_find(env->streams, p->base.session.names.key->path);
     const struct client *publisher;
 
-    if (p->base.session.home && home_worker(p->base.session.home) != env->worker)
-        return home_is_plain(env->workers, p->base.session.home);
+    if (p->base.session.home && stream_owner_worker(p->base.session.home) != env->worker)
+        return stream_owner_is_plain(env->workers, p->base.session.home);
     if (!src || !live_source_publishing(src) || !env->clients)
         return false;
     publisher = clients_stream(env->clients, src)->publisher;
@@ -155,12 +155,12 @@ static err_t agree(struct rtc_peer *p, const struct sdp_offer *offer)
 }
 
 /* Players of its stream are to have its packets as they come: at its home. */
-static void gather(struct rtc_peer *p, bool on)
+static void collect(struct rtc_peer *p, bool on)
 {
     if (p->gathers == on || !p->base.session.home)
         return;
     p->gathers = on;
-    home_gathers(p->base.session.env->workers, p->base.session.home, on);
+    stream_owner_gathers(p->base.session.env->workers, p->base.session.home, on);
 }
 
 static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bool *admitted)
@@ -173,7 +173,7 @@ static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bo
         err = p->base.publishes ? rtc_publish_admit(p) : rtc_play_admit(p);
     *admitted = !err;
     if (!err && p->base.publishes)
-        gather(p, true);
+        collect(p, true);
     if (!err && !p->base.publishes)
         err = agree(p, offer);
     return err;
@@ -339,7 +339,7 @@ static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
 {
     struct rtc_request *req = p->req;
 
-    gather(p, false);
+    collect(p, false);
     p->base.session.co = NULL;
     datagram_client_state(&p->base, DATAGRAM_ENDING);
     if (admitted && p->base.publishes)
@@ -360,7 +360,7 @@ static err_t publish(struct rtc_peer *p)
     datagram_client_state(&p->base, DATAGRAM_ENDING);
     p->base.session.co = NULL;
     co_timer_cancel(&p->base.timer);
-    gather(p, false);
+    collect(p, false);
     rtc_publish_end(p, err);
     rtc_peer_close(p, err);
     return NULL;
@@ -386,7 +386,7 @@ static err_t admit_main(void *peer)
     p->base.why = NULL;
     co_new_cid();
     (void)snprintf(p->base.cid, sizeof(p->base.cid), "%s", co_cid());
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     session_begin(&p->base.session);
     tell_begin(p);
     if (!err)
@@ -408,17 +408,18 @@ static err_t admit_main(void *peer)
 
 static err_t take_places(struct rtc_peer *p)
 {
-    static const struct peers_limits pending = { RTC_PENDING_OF_ADDRESS, 0 };
+    static const struct address_limits_config pending = { RTC_PENDING_OF_ADDRESS, 0 };
     struct rtc_service *s = p->service;
-    uint8_t addr[PEERS_ADDR];
+    uint8_t addr[ADDRESS_BYTES];
     bool v4;
 
     if (!conf_address_parse(p->base.ip, strlen(p->base.ip), addr, &v4))
         memset(addr, 0, sizeof(addr));
-    if (peers_enter(s->base.shared->peers, &p->pending, addr, &pending, co_now()) != PEERS_WELCOME)
+    if (address_limits_enter(s->base.shared->peers, &p->pending, addr, &pending, co_now()) !=
+        ADDRESS_WELCOME)
         return err_new(ERR_TOO_MANY, "%u sessions of %s that are not connected",
                        (unsigned)RTC_PENDING_OF_ADDRESS, p->base.ip);
-    return session_place_take_ip(s->base.env, &p->base.place, p->base.ip);
+    return address_slot_take_ip(s->base.env, &p->base.place, p->base.ip);
 }
 
 static err_t check_room(const struct rtc_service *s)

@@ -22,7 +22,7 @@ static void connected(struct rtc_peer *p, co_usec now)
     datagram_client_state(&p->base, DATAGRAM_ACTIVE);
     p->base.session.in += p->in_before;
     p->connected = now;
-    peers_leave(&p->pending, now);
+    address_limits_leave(&p->pending, now);
     if (p->base.publishes)
         rtc_publish_connected(p, now);
     else
@@ -167,8 +167,8 @@ void rtc_peer_turn(struct datagram_client *client, co_usec now)
     if (now >= end_of(p)) {
         p->service->stat.timeouts++;
         datagram_client_close(&p->base, silence_of(p));
-    } else if (session_term_is_over(p->base.session.ends)) {
-        datagram_client_close(&p->base, session_term_error());
+    } else if (session_has_expired(p->base.session.ends)) {
+        datagram_client_close(&p->base, session_expiry_error());
     } else {
         if (p->dtls && dtls_deadline(p->dtls) != CO_FOREVER && dtls_deadline(p->dtls) <= now) {
             dtls_tick(p->dtls, now);

@@ -100,7 +100,7 @@ static bool read_counters(const struct session_env *env, void *out)
     stat->nacks_sent_video = stat->nacks_sent - stat->nacks_sent_audio;
     datagram_service_count(&s->base, &stat->sockets);
     stat->sockets.drops += s->tcp_drops;
-    sound_lane_stat(&stat->sound);
+    transcoder_stat(&stat->sound);
     return true;
 }
 
@@ -136,7 +136,7 @@ static bool read_client(const struct session *s, void *stat)
 {
     struct rtc_client_stat *out = stat;
     const struct rtc_peer *p = container_of(s, struct rtc_peer, base.session);
-    const struct ice_way *way = ice_way(&p->ice);
+    const struct ice_path *way = ice_path(&p->ice);
     const struct srtp_in_stat *in = p->srtp_in ? srtp_in_stat(p->srtp_in) : NULL;
     const struct rtc_endpoint *e = way ? way->link : NULL;
 

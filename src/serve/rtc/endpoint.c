@@ -55,7 +55,7 @@ bool rtc_endpoint_in_use(const struct datagram_endpoint *base)
 
     for (const struct datagram_client *c = s->base.clients; c; c = c->next) {
         const struct rtc_peer *p = container_of(c, const struct rtc_peer, base);
-        const struct ice_way *way = ice_way(&p->ice);
+        const struct ice_path *way = ice_path(&p->ice);
 
         if (p->base.state < DATAGRAM_ACTIVE || (way && way->link == e))
             return true;

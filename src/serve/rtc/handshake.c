@@ -55,7 +55,7 @@ static void hear_it(struct rtc_peer *p, co_usec began)
     rtc_peer_shaken(p, co_clock());
     co_set_cid(own.text);
     if (shook && p->base.state == DATAGRAM_ACTIVE && p->ice.chosen && p->ice.moved < began)
-        ice_reached(&p->ice, ice_way(&p->ice));
+        ice_reached(&p->ice, ice_path(&p->ice));
 }
 
 /* An error: its connection is gone with the job. */
@@ -90,7 +90,7 @@ static err_t handshake_main(void *handshake)
     struct rtc_handshake *sh = handshake;
     err_t err = NULL;
 
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     while (!err && sh->peer && sh->peer->dtls && sh->next)
         err = run_next(sh);
     if (sh->peer) {

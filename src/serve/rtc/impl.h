@@ -28,7 +28,7 @@ struct rtc_endpoint {
     bool proven;           /* an authenticated check came by it */
 };
 
-struct rtc_asked { /* a check of ours that has no answer yet: probe.c */
+struct rtc_requested { /* a check of ours that has no answer yet: probe.c */
     struct rtc_peer *peer; /* NULL: none */
     uint8_t id[STUN_ID];
 };
@@ -41,7 +41,7 @@ struct rtc_service {
     struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
     bool rsa;                  /* they are */
     bool makes[2];             /* a helper thread is at it */
-    struct rtc_asked asked[RTC_ASKED];
+    struct rtc_requested asked[RTC_ASKED];
     struct rtc_found *found;   /* names and interfaces: candidates.c; or NULL */
     co_usec strangers_told;
     uint64_t unknown, unknown_told; /* checks that name no session */
@@ -149,7 +149,7 @@ void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size);
 bool rtc_tcp_is_full(const struct rtc_tcp *t); /* media are to wait */
 
 /* accept.c: see struct protocol. */
-err_t rtc_accept(struct session_env *env, const struct protocol_guest *guest,
-                 struct peers_place *place) __attribute__((warn_unused_result));
+err_t rtc_accept(struct session_env *env, const struct protocol_accepted *guest,
+                 struct address_slot *place) __attribute__((warn_unused_result));
 
 #endif

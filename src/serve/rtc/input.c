@@ -54,7 +54,7 @@ static bool know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struc
 
 static void on_way(struct rtc_peer *p, co_usec now)
 {
-    const struct ice_way *way = ice_way(&p->ice);
+    const struct ice_path *way = ice_path(&p->ice);
     const struct rtc_endpoint *e = way->link;
     char text[UDP_TEXT];
 
@@ -73,7 +73,7 @@ static void on_way(struct rtc_peer *p, co_usec now)
 static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct stun_message *m,
                      const struct udp_in *in, unsigned via, co_usec now)
 {
-    const struct ice_way way = { .path = in->path, .link = e };
+    const struct ice_path way = { .path = in->path, .link = e };
     uint8_t out[STUN_MAX];
     size_t size = 0;
     enum ice_said said = ice_input(&p->ice, m, &way, now, out, &size);
@@ -96,7 +96,7 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
         rtc_probe(e, p, in, now);
     if (said == ICE_MOVED)
         on_way(p, now);
-    if (p->base.state == DATAGRAM_WAITING && ice_way(&p->ice))
+    if (p->base.state == DATAGRAM_WAITING && ice_path(&p->ice))
         rtc_peer_checked(p, now);
 }
 
@@ -105,7 +105,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
                       const struct udp_in *in, unsigned via, co_usec now)
 {
     struct rtc_service *s = e->service;
-    const struct ice_way way = { .path = in->path, .link = e };
+    const struct ice_path way = { .path = in->path, .link = e };
     unsigned self = s->base.env->worker, worker = m->id[0];
     struct rtc_peer *p = worker == self ? rtc_probed(s, m->id) : NULL;
     enum ice_said said;
@@ -232,7 +232,7 @@ static bool unprotect(struct rtc_peer *p, const struct udp_in *in, size_t *size,
 
 static void heard(struct rtc_route *r, struct rtc_peer *p, const struct udp_in *in, co_usec now)
 {
-    const struct ice_way way = { .path = in->path, .link = (void *)(uintptr_t)r->endpoint };
+    const struct ice_path way = { .path = in->path, .link = (void *)(uintptr_t)r->endpoint };
 
     rtc_peer_came(p, in->size);
     r->used = now;
@@ -292,7 +292,7 @@ static void on_media(struct rtc_route *r, struct rtc_peer *p, const struct udp_i
 static void on_handshake(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
                          unsigned via, co_usec now)
 {
-    const struct ice_way way = { .path = in->path, .link = e };
+    const struct ice_path way = { .path = in->path, .link = e };
     bool shook = p->base.state == DATAGRAM_HANDSHAKING;
 
     rtc_peer_dtls(p, in->data, in->size, now);

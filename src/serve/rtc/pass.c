@@ -30,7 +30,7 @@ void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in, 
 void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
                     const struct udp_addr *from, enum rtc_claim claim)
 {
-    datagram_tell(&s->base, worker, endpoint, from, claim);
+    datagram_send_message(&s->base, worker, endpoint, from, claim);
 }
 
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r)

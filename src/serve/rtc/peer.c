@@ -119,7 +119,7 @@ static void part(struct rtc_peer *p)
 
 void rtc_peer_free(struct rtc_peer *p)
 {
-    peers_leave(&p->pending, co_now());
+    address_limits_leave(&p->pending, co_now());
     rtc_handshake_forget(p);
     dtls_free(p->dtls);
     srtp_out_free(p->srtp_out);

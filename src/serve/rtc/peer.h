@@ -18,7 +18,7 @@
 #include "serve/datagram/client.h"
 #include "serve/rtc/rtc.h"
 #include "serve/rtc/table.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 #include "session/player.h"
 #include "session/publisher.h"
 
@@ -61,7 +61,7 @@ struct rtc_peer {
     uint64_t received, sent;     /* packets of RTP */
     uint64_t in_before;          /* bytes of checks and handshake: they are no life of a stream */
     uint32_t ssrc;               /* ours, in reports of a receiver */
-    struct peers_place pending;  /* among those who are not connected */
+    struct address_slot pending;  /* among those who are not connected */
 };
 
 /* ---- send.c: to the chosen way, UDP or TCP; lost where that is full. None yields. */
@@ -84,7 +84,7 @@ void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size);
 
 /* Its way takes no more for now: a connection of TCP. */
 bool rtc_peer_is_full(const struct rtc_peer *p);
-void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size);
+void rtc_peer_send_on(const struct ice_path *way, const void *data, size_t size);
 
 /* ---- connect.c: from its first check on. None of them yields. */
 void rtc_peer_checked(struct rtc_peer *p, co_usec now);   /* for the first time */

@@ -20,7 +20,7 @@ enum {
     BUDGET = 64 * 1024,
     KEPT_FROM = 3 << 15,   /* numbers that are kept: far from the wrap, too */
     AGAIN_VIDEO = 1024,    /* packets that may be sent again: 10 s of 900 kbit/s; and of sound */
-    AGAIN_SOUND = 256,
+    AGAIN_AUDIO = 256,
 };
 
 #define BEHIND CO_SECONDS(2)     /* over a connection that takes no more */
@@ -166,7 +166,7 @@ static size_t measure(const struct rtp_log *log, uint64_t key, int64_t *edge)
     size_t bytes = 0;
 
     *edge = INT64_MIN;
-    for (; bytes <= LIVE_NEAR_BYTES && rtp_log_get(log, key, &e); key++) {
+    for (; bytes <= LIVE_PREFETCH_BYTES && rtp_log_get(log, key, &e); key++) {
         if (e.track != 0)
             continue;
         bytes += e.size;
@@ -214,7 +214,7 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
 
     if (!t->on || !rtc_wire_join(rtc_stream_wire(p->base.stream), &key) ||
         (play->jumped && play->jumped_to == key && play->twice) || !rtp_log_get(log, key, &e) ||
-        now - e.at > age || measure(log, key, &edge) > LIVE_NEAR_BYTES)
+        now - e.at > age || measure(log, key, &edge) > LIVE_PREFETCH_BYTES)
         return false;
     begin_span(p, t, &e, edge);
     play->twice = play->jumped && play->jumped_to == key;
@@ -253,7 +253,7 @@ static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
     forget_spans(&play->tracks[1]);
     play->sound_from = play->at;
     play->waits = play->tracks[0].on;
-    if (play->waits && (rtc_peer_is_full(p) || !rtc_play_jump(p, LIVE_NEAR, now)))
+    if (play->waits && (rtc_peer_is_full(p) || !rtc_play_jump(p, LIVE_PREFETCH, now)))
         want_key(p, now);
 }
 
@@ -454,7 +454,7 @@ static void open_track(const struct rtc_peer *p, unsigned i)
     if (i == 0 && t->ext[SDP_EXT_PLAYOUT_DELAY] && p->base.session.vhost->rtc.min_latency)
         t->delay_until = t->begin + DELAYED;
     if (t->on && p->srtp_out)
-        t->on = srtp_out_source(p->srtp_out, t->ssrc, i == 0 ? AGAIN_VIDEO : AGAIN_SOUND);
+        t->on = srtp_out_source(p->srtp_out, t->ssrc, i == 0 ? AGAIN_VIDEO : AGAIN_AUDIO);
 }
 
 /* At the newest key frame, or the next one. */
@@ -467,7 +467,7 @@ static void join(struct rtc_peer *p, co_usec now)
     play->waits = play->tracks[0].on;
     if (!play->waits)
         return;
-    if (!rtc_play_jump(p, LIVE_NEAR, now) || !rtp_log_get(log_of(p), play->at, &e) ||
+    if (!rtc_play_jump(p, LIVE_PREFETCH, now) || !rtp_log_get(log_of(p), play->at, &e) ||
         now - e.at > YOUNG)
         want_key(p, now);
 }

@@ -113,7 +113,7 @@ static void on_key_wanted(struct rtc_peer *p, co_usec now)
     if (publisher)
         rtc_publish_want_key(publisher, now);
     if ((!publisher || begins) && !play->waits &&
-        rtc_play_jump(p, begins ? LIVE_NEAR : KEY_AGE, now))
+        rtc_play_jump(p, begins ? LIVE_PREFETCH : KEY_AGE, now))
         rtc_stream_late(p);
 }
 

@@ -3,7 +3,7 @@
 #include "serve/rtc/play.h"
 
 #include "base/text.h"
-#include "sound/decoder.h"
+#include "audio/decoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void by_configs(const struct live_source *src, struct sdp_spec *spec)
 
     live_source_stat(src, &stat);
     if (stat.audio != AV_OPUS && spec->codec[AV_AUDIO] == AV_OPUS)
-        spec->channels = SOUND_CHANNELS; /* it is converted */
+        spec->channels = AUDIO_CHANNELS; /* it is converted */
 
     for (size_t i = 0; i < n; i++) {
         const uint8_t *config = av_packet_payload(v[i]);

@@ -11,7 +11,7 @@
 #include <openssl/rand.h>
 #include <string.h>
 
-static struct rtc_asked *place_of(struct rtc_service *s, const uint8_t id[STUN_ID])
+static struct rtc_requested *place_of(struct rtc_service *s, const uint8_t id[STUN_ID])
 {
     return &s->asked[id[1] % RTC_ASKED];
 }
@@ -19,9 +19,9 @@ static struct rtc_asked *place_of(struct rtc_service *s, const uint8_t id[STUN_I
 void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in, co_usec now)
 {
     struct rtc_service *s = e->service;
-    const struct ice_way way = { .path = in->path, .link = e };
+    const struct ice_path way = { .path = in->path, .link = e };
     uint8_t id[STUN_ID], out[STUN_MAX];
-    struct rtc_asked *a;
+    struct rtc_requested *a;
     size_t size;
 
     must_be(RAND_bytes(id, sizeof(id)) == 1);
@@ -39,14 +39,14 @@ void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *
 
 struct rtc_peer *rtc_probed(struct rtc_service *s, const uint8_t id[STUN_ID])
 {
-    const struct rtc_asked *a = place_of(s, id);
+    const struct rtc_requested *a = place_of(s, id);
 
     return a->peer && memcmp(a->id, id, STUN_ID) == 0 ? a->peer : NULL;
 }
 
 void rtc_probe_forget(struct rtc_peer *p)
 {
-    struct rtc_asked *a = p->service->asked;
+    struct rtc_requested *a = p->service->asked;
 
     for (unsigned i = 0; i < RTC_ASKED; i++) {
         if (a[i].peer == p)

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/rtc/publish_impl.h"
-#include "sound/lane/lane.h"
-#include "sound/lib.h"
+#include "audio/transcoder/transcoder.h"
+#include "audio/lib.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void begin_intake(struct rtc_peer *p, struct rtc_publish *pub)
     const struct rtp_intake_opts opts = {
         .signature = p->base.session.env->signature,
         .aac_bitrate = p->base.session.vhost->rtc.aac_bitrate,
-        .sounds = sound_lib_ready() ? &p->service->base.group : NULL,
+        .sounds = audio_lib_ready() ? &p->service->base.group : NULL,
         .publisher = &pub->publisher.place,
     };
 
@@ -101,13 +101,13 @@ static void begin_intake(struct rtc_peer *p, struct rtc_publish *pub)
 }
 
 /* Others are to have its Opus as AAC, while they want it. */
-static void prepare_sound(const struct rtc_peer *p)
+static void prepare_audio(const struct rtc_peer *p)
 {
     const struct sdp_track *sound = &p->agreed.tracks[AV_AUDIO];
 
     if (p->base.session.vhost->rtc.rtc_to_rtmp && sound->on && sound->codec == AV_OPUS &&
-        !sound_lane_prepare())
-        sound_lane_lacks(p->base.session.names.key->path, "its sound stays Opus, which few who "
+        !transcoder_prepare())
+        transcoder_lacks(p->base.session.names.key->path, "its sound stays Opus, which few who "
                          "play by RTMP and HTTP-FLV know");
 }
 
@@ -146,7 +146,7 @@ err_t rtc_publish_admit(struct rtc_peer *p)
     err_t err;
 
     mark_param(p, pub);
-    prepare_sound(p);
+    prepare_audio(p);
     err = session_publisher_begin(&pub->publisher, &p->base.session, CLIENTS_RTC_PUBLISH);
     if (err) {
         free_publish(p, pub);

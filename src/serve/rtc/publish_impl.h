@@ -79,7 +79,7 @@ void publish_due(struct rtc_peer *p, co_usec at);
 void publish_learn(struct rtc_peer *p, struct publish_track *t);
 /* After a whole frame. */
 void publish_nod(struct rtc_peer *p);
-void publish_tell_twcc(struct rtc_peer *p, co_usec now);
+void publish_send_twcc(struct rtc_peer *p, co_usec now);
 /* A key frame, please: where none is under way, and at most once in a while. */
 void publish_ask_key(struct rtc_peer *p, co_usec now);
 /* The same of a layer that is not taken yet. */

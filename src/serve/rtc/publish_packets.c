@@ -375,7 +375,7 @@ static void take_numbered(struct rtc_peer *p, const struct said *said, co_usec n
     if (!said->numbered)
         return;
     if (rtp_twcc_put(&pub->twcc, said->number, now))
-        publish_tell_twcc(p, now);
+        publish_send_twcc(p, now);
     else
         publish_due(p, rtp_twcc_due(&pub->twcc));
 }

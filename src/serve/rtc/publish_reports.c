@@ -93,7 +93,7 @@ static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
     uint8_t buf[COMPOUND];
     uint16_t seqs[ASKED_AT_ONCE];
     struct wr w = compound(buf);
-    unsigned n = rtp_nack_ask(&t->nack, now, round_trip(p->publish), seqs, ASKED_AT_ONCE);
+    unsigned n = rtp_nack_request(&t->nack, now, round_trip(p->publish), seqs, ASKED_AT_ONCE);
 
     if (n == 0)
         return;
@@ -105,7 +105,7 @@ static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
 
 /* ---- when packets came */
 
-void publish_tell_twcc(struct rtc_peer *p, co_usec now)
+void publish_send_twcc(struct rtc_peer *p, co_usec now)
 {
     struct rtc_publish *pub = p->publish;
     uint32_t media = pub->tracks[AV_VIDEO].started ? pub->tracks[AV_VIDEO].ssrc
@@ -346,7 +346,7 @@ static void turn(struct rtc_peer *p, co_usec now)
         ask_again(p, &pub->tracks[i], now);
     take_in_late(p, now);
     if (twcc != CO_FOREVER && twcc <= now)
-        publish_tell_twcc(p, now);
+        publish_send_twcc(p, now);
     ask_key_again(p, now);
     ask_key_for_others(p, now);
     if (pub->report_at <= now)

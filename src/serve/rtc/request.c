@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 #include "serve/rtc/impl.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -40,10 +40,10 @@ void rtc_request_free(struct rtc_request *a)
     *a = (struct rtc_request){ .kind = a->kind };
 }
 
-static void leave_home(struct job *j)
+static void leave_owner(struct job *j)
 {
     if (j->home)
-        homes_leave(j->workers, j->home, j->plays);
+        stream_owners_leave(j->workers, j->home, j->plays);
     j->home = NULL;
 }
 
@@ -51,7 +51,7 @@ static void drop(void *job)
 {
     struct job *j = job;
 
-    leave_home(j);
+    leave_owner(j);
     rtc_request_free(&j->req);
     free(j);
 }
@@ -82,13 +82,13 @@ static err_t choose(struct session_env *env, const struct rtc_request *a, struct
     err = session_find_stream(&s, a->vhost ? a->vhost : "", a->app ? a->app : "",
                               a->stream ? a->stream : "");
     if (!err && env->workers && !atomic_load(&env->workers->ending)) {
-        const struct homes_guest guest = {
+        const struct stream_owners_guest guest = {
             .path = s.names.key->path, .here = env->worker, .publishes = !j->plays,
             .spread = (unsigned)s.conf->workers_spread, .gathered = true,
         };
 
         j->workers = env->workers;
-        j->home = homes_enter(env->workers, &guest, to);
+        j->home = stream_owners_enter(env->workers, &guest, to);
     }
     session_fini(&s);
     return err;
@@ -110,7 +110,7 @@ static void send_to(struct session_env *env, struct rtc_request *a, struct job *
     j->req = *a;
     if (workers_ask(env, to, at_worker, j, drop, PATIENCE)) {
         *a = j->req;
-        leave_home(j);
+        leave_owner(j);
         free(j);
     } else { /* what it had is the job's, and so it is freed */
         *a = (struct rtc_request){ .kind = a->kind };

@@ -14,7 +14,7 @@
 #include "base/counters.h"
 #include "co/net/udp.h"
 #include "session/env.h"
-#include "sound/lane/lane.h"
+#include "audio/transcoder/transcoder.h"
 
 struct datagram_protocol;
 struct rtc_service; /* of one worker */
@@ -43,7 +43,7 @@ struct rtc_service_stat { /* words alone, all of them sums */
     uint64_t by_name, by_address;               /* datagrams whose session was found so */
     uint64_t no_room[2];                        /* of the machine, for the log alone */
     struct udp_stat sockets;
-    struct sound_lane_stat sound;
+    struct transcoder_stat sound;
 };
 extern const struct counter_table rtc_counters; /* reads the struct above */
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size)
+void rtc_peer_send_on(const struct ice_path *way, const void *data, size_t size)
 {
     struct rtc_endpoint *e = way->link;
     const struct iovec iov = { (void *)(uintptr_t)data, size };
@@ -20,7 +20,7 @@ void rtc_peer_send_on(const struct ice_way *way, const void *data, size_t size)
 
 bool rtc_peer_is_full(const struct rtc_peer *p)
 {
-    const struct ice_way *way = ice_way(&p->ice);
+    const struct ice_path *way = ice_path(&p->ice);
     const struct rtc_endpoint *e = way ? way->link : NULL;
 
     return e && !e->base.socket && rtc_tcp_is_full(e->tcp);
@@ -28,7 +28,7 @@ bool rtc_peer_is_full(const struct rtc_peer *p)
 
 void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size)
 {
-    const struct ice_way *way = ice_way(&p->ice);
+    const struct ice_path *way = ice_path(&p->ice);
 
     if (!way)
         return;
@@ -71,7 +71,7 @@ void rtc_batch_send(struct rtc_batch *b)
 void rtc_batch_add(struct rtc_batch *b, struct rtc_peer *p, const uint8_t *data, size_t size,
                    size_t segment)
 {
-    const struct ice_way *way = ice_way(&p->ice);
+    const struct ice_path *way = ice_path(&p->ice);
     struct rtc_endpoint *e;
 
     if (!way || size == 0)
@@ -97,7 +97,7 @@ void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size)
 {
     uint8_t out[RTC_DATAGRAM_MAX];
 
-    if (size > sizeof(out) - SRTCP_TAIL || !ice_way(&p->ice))
+    if (size > sizeof(out) - SRTCP_TAIL || !ice_path(&p->ice))
         return;
     if (p->srtp_out)
         size = srtcp_protect(p->srtp_out, out, rtcp, size);

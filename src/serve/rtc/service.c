@@ -3,8 +3,8 @@
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/rtc/impl.h"
-#include "sound/lane/lane.h"
-#include "sound/lib.h"
+#include "audio/transcoder/transcoder.h"
+#include "audio/lib.h"
 
 #include <stdlib.h>
 
@@ -15,15 +15,15 @@ static struct rtc_service *service_of(struct datagram_service *s)
     return container_of(s, struct rtc_service, base);
 }
 
-static err_t load_sound(void *none)
+static err_t load_audio(void *none)
 {
     (void)none;
-    (void)sound_lane_prepare(); /* who needs it says what is missing */
+    (void)transcoder_prepare(); /* who needs it says what is missing */
     return NULL;
 }
 
 /* Libraries of 17 MB: loaded at the start, they hold up nobody. */
-static void prepare_sound(struct rtc_service *s)
+static void prepare_audio(struct rtc_service *s)
 {
     const struct conf *c = s->base.env->conf;
     bool converts = false;
@@ -34,9 +34,9 @@ static void prepare_sound(struct rtc_service *s)
 
         converts |= rtc->enabled && (rtc->rtmp_to_rtc || rtc->rtc_to_rtmp);
     }
-    if (!converts || sound_lib_ready() || sound_lib_lacks())
+    if (!converts || audio_lib_ready() || audio_lib_lacks())
         return;
-    err = co_go(&s->base.group, "rtc-sound", load_sound, NULL);
+    err = co_go(&s->base.group, "rtc-sound", load_audio, NULL);
     err_free(&err); /* then the first who needs it loads it */
 }
 
@@ -45,7 +45,7 @@ static void reload(struct datagram_service *base)
     struct rtc_service *s = service_of(base);
 
     rtc_black_hole_open(s);
-    prepare_sound(s);
+    prepare_audio(s);
     if (s->rsa == base->env->conf->rtc_server.ecdsa)
         rtc_identities_forget(s); /* who is here keeps what it has */
 }
@@ -79,7 +79,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
 static void begun(struct datagram_service *base)
 {
     rtc_black_hole_open(service_of(base));
-    prepare_sound(service_of(base));
+    prepare_audio(service_of(base));
 }
 
 /* More of them have more room for bursts. */

@@ -83,7 +83,7 @@ void rtc_table_drop(struct rtc_table *t, struct rtc_route *r)
 }
 
 /* Anybody may have its checks come from anywhere, once more: those places go first. */
-static bool is_spare(const struct rtc_route *r, const struct rtc_route *than)
+static bool is_disposable(const struct rtc_route *r, const struct rtc_route *than)
 {
     return r->sure != than->sure ? than->sure : r->used < than->used;
 }
@@ -94,7 +94,7 @@ struct rtc_route *rtc_table_spare(const struct rtc_peer *p)
     unsigned n = 0;
 
     for (struct rtc_route *r = p->routes; r; r = r->next_own, n++) {
-        if (is_spare(r, spare))
+        if (is_disposable(r, spare))
             spare = r;
     }
     return n >= ICE_PATHS ? spare : NULL;

@@ -257,7 +257,7 @@ static err_t go_on_main(void *conn)
 {
     struct rtc_tcp *t = conn;
 
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     t->worker = t->env->worker;
     t->owned = co_clock();
     end(t, serve(t));

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/must.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -223,7 +223,7 @@ static void on_published(struct rtmfp_netstream *n, const struct rtmfp_rtmp_mess
     if (n->publish)
         rtmfp_publish_push(n->publish, said, behind, lost);
     else if (n->away)
-        rtmfp_away_push(n->away, said, behind, lost);
+        rtmfp_publish_remote_push(n->away, said, behind, lost);
 }
 
 static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,

@@ -77,11 +77,12 @@ void rtmfp_publish_close(struct rtmfp_publish *pub);
 
 /* ---- away.c: its stream belongs to another worker, while its session stays here */
 /* As rtmfp_publish_run(), there. */
-err_t rtmfp_away_run(struct rtmfp_netstream *n, unsigned owner) __attribute__((warn_unused_result));
-void rtmfp_away_push(struct rtmfp_away *a, const struct rtmfp_rtmp_message *said, bool behind,
-                     uint64_t lost);
+err_t rtmfp_publish_remote_run(struct rtmfp_netstream *n, unsigned owner)
+    __attribute__((warn_unused_result));
+void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
+                               const struct rtmfp_rtmp_message *said, bool behind, uint64_t lost);
 /* As rtmfp_publish_close(); also of one that was not let in yet. */
-void rtmfp_away_close(struct rtmfp_away *a);
+void rtmfp_publish_remote_close(struct rtmfp_publish_remote *a);
 
 /* ---- netstream.c */
 /* That one which is not about to end; NULL: there is none. */

@@ -5,7 +5,7 @@
 #include "base/ip.h"
 #include "base/list.h"
 #include "base/must.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -219,7 +219,7 @@ static size_t tell(const struct rtmfp_presence *p, const struct udp_addr *asker,
     for (size_t i = 0; i < p->n && n < RTMFP_TOLD_MAX; i++) {
         const struct udp_addr *a = &p->reported[i];
 
-        if (udp_addr_same(a, &p->seat.at) || (peers_is_private(a->ip) && !same_house))
+        if (udp_addr_same(a, &p->seat.at) || (address_is_private(a->ip) && !same_house))
             continue;
         out[n++] = (struct rtmfp_address){ .origin = RTMFP_LOCAL, .at = *a };
     }

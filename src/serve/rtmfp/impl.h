@@ -9,7 +9,7 @@
 #include "serve/datagram/streams.h"
 #include "proto/rtmfp/session.h"
 #include "serve/rtmfp/rtmfp.h"
-#include "session/peers.h"
+#include "session/address_limits.h"
 
 #include <linux/filter.h>
 
@@ -63,7 +63,7 @@ struct rtmfp_service {
     struct datagram_slots slots;     /* sessions by the ids that we gave them */
     struct rtmfp_table *table;
     struct rtmfp_key_queue *keys;
-    struct peers_place place;        /* of the handshake that may_open() let in */
+    struct address_slot place;        /* of the handshake that may_open() let in */
     uint8_t plain[RTMFP_DATAGRAM_MAX]; /* of the packet that is looked at */
     bool ends;                       /* sessions do not linger any more */
     unsigned leaving;                /* sessions that are about to end, or linger */

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/rtmfp/directory.h"
-#include "serve/rtmfp/post.h"
+#include "serve/rtmfp/peer_mail.h"
 #include "serve/rtmfp/rate.h"
 #include "serve/rtmfp/redirect.h"
 
@@ -52,7 +52,7 @@ static void enter(struct rtmfp_peer *p)
     say(p, "claims the id of another one, which is asked whether it is there");
     claimed.session = holder.session;
     memcpy(claimed.peer_id, p->peer_id, RTMFP_PEER_ID);
-    rtmfp_post(p->service, holder.worker, &claimed);
+    rtmfp_peer_mail(p->service, holder.worker, &claimed);
 }
 
 void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, size_t n)
@@ -149,7 +149,7 @@ static void forward(struct rtmfp_service *s, const struct rtmfp_seat *to,
         return;
     l.body = rtmfp_bytes(chunk + RTMFP_CHUNK_HEAD, w.len - RTMFP_CHUNK_HEAD);
     memcpy(l.peer_id, s->response.peer, RTMFP_PEER_ID);
-    rtmfp_post(s, to->worker, &l);
+    rtmfp_peer_mail(s, to->worker, &l);
 }
 
 static size_t servers_of(const struct conf_rtmfp_server *conf, struct udp_addr *out)

@@ -119,7 +119,7 @@ static void forget(struct rtmfp_key_queue *k, struct rtmfp_handshake *h)
 {
     k->service->stat.keying--;
     rtmfp_table_remove_keying(k->service->table, h);
-    peers_leave(&h->place, co_clock());
+    address_limits_leave(&h->place, co_clock());
     atomic_fetch_sub(&k->service->shared->sessions, 1);
     work_free(h->work);
     free(h);

@@ -16,7 +16,7 @@
 #include "proto/rtmp/msg.h"
 #include "proto/rtmp/time.h"
 
-enum { RTMFP_MERGE_SOUND, RTMFP_MERGE_PICTURES, RTMFP_MERGE_LINES };
+enum { RTMFP_MERGE_AUDIO, RTMFP_MERGE_VIDEO, RTMFP_MERGE_LINES };
 
 enum { RTMFP_MERGE_MOST = 512, RTMFP_MERGE_BYTES = 8 << 20 }; /* that wait: more go on at once */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* netgroup.c - flows with metadata 47 43: one for each group that a session is in. */
 #include "base/must.h"
-#include "serve/rtmfp/post.h"
+#include "serve/rtmfp/peer_mail.h"
 #include "serve/rtmfp/group_ring.h"
 
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static void tell_neighbours(struct rtmfp_peer *p, const struct rtmfp_joined *joi
         l.session = joined->neighbours[i].session;
         l.flow = joined->neighbours[i].flow;
         memcpy(l.peer_id, joined->neighbours[i].peer_id, RTMFP_PEER_ID);
-        rtmfp_post(p->service, joined->neighbours[i].worker, &l);
+        rtmfp_peer_mail(p->service, joined->neighbours[i].worker, &l);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "base/must.h"
 #include "proto/rtmp/command.h"
 #include "session/move.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 #include "vod/vod.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
 {
     n->fc = fc;
     if (n->away)
-        rtmfp_away_close(n->away);
+        rtmfp_publish_remote_close(n->away);
     else if (n->publish)
         rtmfp_publish_close(n->publish);
     else
@@ -223,7 +223,8 @@ static void publish(struct rtmfp_netstream *n, err_t err)
     if (!err)
         home = session_goes_to(&n->base.session, true);
     if (!err)
-        err = home == n->base.session.env->worker ? rtmfp_publish_run(n) : rtmfp_away_run(n, home);
+        err = home == n->base.session.env->worker ? rtmfp_publish_run(n)
+                                                  : rtmfp_publish_remote_run(n, home);
     if (err && n->base.state == DATAGRAM_ADMITTING)
         refuse(n, true, err);
     finish(n, err);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/rtmfp/table.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 #include "session/workers.h"
 
 #include <openssl/crypto.h>
@@ -102,7 +102,7 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
     p->endpoint = e;
     p->local = h->path.local;
     p->place = h->place;
-    h->place = (struct peers_place){ 0 };
+    h->place = (struct address_slot){ 0 };
     rtmfp_session_init(&p->session, s->set, &h->path.peer, now);
     p->session.store.most = STRANGER_HELD;
     set_keys(p, h->work);
@@ -290,14 +290,14 @@ void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now)
 
 /* ---- the end */
 
-static void on_end(struct datagram_leaver *l);
+static void on_end(struct datagram_close_item *l);
 
 static void queue_end(struct rtmfp_peer *p)
 {
     if (p->queued)
         return;
     p->queued = true;
-    datagram_leave(&p->service->base, &p->leaver, on_end);
+    datagram_close(&p->service->base, &p->leaver, on_end);
 }
 
 void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
@@ -347,7 +347,7 @@ static void peer_free(struct rtmfp_peer *p)
 static void give_place(struct rtmfp_peer *p)
 {
     p->service->lingering++;
-    peers_leave(&p->place, co_clock());
+    address_limits_leave(&p->place, co_clock());
     atomic_fetch_sub(&p->shared->sessions, 1);
 }
 
@@ -368,7 +368,7 @@ static void end(struct rtmfp_peer *p)
     rtmfp_peer_flush(p, co_clock()); /* by which it may be queued again */
 }
 
-static void on_end(struct datagram_leaver *l)
+static void on_end(struct datagram_close_item *l)
 {
     struct rtmfp_peer *p = container_of(l, struct rtmfp_peer, leaver);
 

@@ -19,7 +19,7 @@ struct rtmfp_connection; /* connection.c: after connect */
 struct rtmfp_presence;   /* directory.c: after setPeerInfo */
 struct rtmfp_membership; /* netgroup.c: groups that it is in */
 struct rtmfp_publish;    /* publish.c */
-struct rtmfp_away;       /* away.c */
+struct rtmfp_publish_remote;       /* away.c */
 
 struct rtmfp_peer {
     struct rtmfp_session session;    /* ops find the peer by it */
@@ -49,8 +49,8 @@ struct rtmfp_peer {
     struct rtmfp_presence *presence;     /* NULL: it did not say setPeerInfo */
     struct rtmfp_claim *claim;           /* introduce.c: another has its id; or NULL */
     struct rtmfp_membership *groups;     /* NULL: none */
-    struct peers_place place;
-    struct datagram_leaver leaver;
+    struct address_slot place;
+    struct datagram_close_item leaver;
     err_t why;                       /* it leaves: by this */
     uint64_t in, out;                /* bytes */
     char cid[DATAGRAM_CID];             /* of its log lines */
@@ -118,7 +118,7 @@ struct rtmfp_netstream {
     struct rtmfp_flow_out *audio, *video; /* of a player; NULL: gone */
     struct rtmfp_play play;
     struct rtmfp_publish *publish;   /* of a publisher whose stream is at home here; or NULL */
-    struct rtmfp_away *away;         /* of one whose stream is at home elsewhere; or NULL */
+    struct rtmfp_publish_remote *away; /* of one whose stream is at home elsewhere; or NULL */
     uint64_t lost, told_lost;        /* messages of its flows that are closed; of all, as told */
     bool fc;                         /* it ended by FCUnpublish, which wants to be told */
 };

@@ -14,7 +14,7 @@
 #include "wire/rtmfp.h"
 
 #define LATE CO_MS(200) /* pictures that wait longer are given up when a key frame comes */
-#define SOUND_KEPT CO_SECONDS(10) /* at least, however short the queue is to be */
+#define AUDIO_KEPT CO_SECONDS(10) /* at least, however short the queue is to be */
 
 enum {
     WAITING_MOST = 4 << 20, /* bytes to one player */
@@ -97,17 +97,17 @@ static bool is_behind(const struct rtmfp_netstream *n, const struct rtmfp_flow_o
     return now - oldest > most;
 }
 
-static bool pictures_are_behind(const struct rtmfp_netstream *n, co_usec now)
+static bool video_is_behind(const struct rtmfp_netstream *n, co_usec now)
 {
     return is_behind(n, n->video, live_source_set(n->base.session.src).queue_length, now);
 }
 
 /* Sound is small, and what a listener misses first. */
-static bool sound_is_behind(const struct rtmfp_netstream *n, co_usec now)
+static bool audio_is_behind(const struct rtmfp_netstream *n, co_usec now)
 {
     co_usec most = live_source_set(n->base.session.src).queue_length;
 
-    return is_behind(n, n->audio, most > SOUND_KEPT ? most : SOUND_KEPT, now) ||
+    return is_behind(n, n->audio, most > AUDIO_KEPT ? most : AUDIO_KEPT, now) ||
            (n->audio && n->audio->waiting_bytes > WAITING_MOST / 2);
 }
 
@@ -122,7 +122,7 @@ static size_t waiting(const struct rtmfp_netstream *n)
 static void skip(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
-    bool sound = sound_is_behind(n, now);
+    bool sound = audio_is_behind(n, now);
     unsigned lost = give_up(n->video, INT64_MAX);
 
     if (sound)
@@ -138,7 +138,7 @@ static void skip(struct rtmfp_netstream *n, co_usec now)
 
 static bool is_over(const struct rtmfp_netstream *n, co_usec now)
 {
-    return waiting(n) > WAITING_MOST || pictures_are_behind(n, now) || sound_is_behind(n, now);
+    return waiting(n) > WAITING_MOST || video_is_behind(n, now) || audio_is_behind(n, now);
 }
 
 /* The wire forgot what it was to be sent, which may have been configurations. */
@@ -430,7 +430,7 @@ void rtmfp_play_check(struct datagram_client *c, co_usec now)
     count(n);
     log_skips(n);
     if (!n->play.told_no_opus)
-        n->play.told_no_opus = session_play_tell_no_opus(&c->session, SESSION_PLAY_NO_OPUS);
+        n->play.told_no_opus = session_play_log_no_opus_once(&c->session, SESSION_PLAY_NO_OPUS);
 }
 
 /* ---- its end */

@@ -122,7 +122,7 @@ static void take_in(struct rtmfp_publish *pub, struct rtmp_msg *msg)
         return;
     }
     rtmfp_merge_put(&pub->merge,
-                    msg->type == RTMP_AUDIO ? RTMFP_MERGE_SOUND : RTMFP_MERGE_PICTURES, msg,
+                    msg->type == RTMP_AUDIO ? RTMFP_MERGE_AUDIO : RTMFP_MERGE_VIDEO, msg,
                     is_aside(msg), now);
     push(pub, false, now);
 }

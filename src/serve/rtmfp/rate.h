@@ -2,8 +2,8 @@
 /* rate.h - how fast each address sends what costs us something: startup packets, introductions.
  *
  * A table of fixed size that all workers may ask, without a lock. An IPv6 address counts by its
- * /64, as in session/peers.h. An address that finds its set full takes the place of the one that
- * was silent for longest, which may then begin anew. Nothing yields.
+ * /64, as in session/address_limits.h. An address that finds its set full takes the place of the
+ * one that was silent for longest, which may then begin anew. Nothing yields.
  */
 #ifndef SERVE_RTMFP_RATE_H
 #define SERVE_RTMFP_RATE_H

@@ -31,8 +31,8 @@ static bool may_open(void *service, const struct udp_addr *from)
 {
     struct rtmfp_service *s = service;
     const struct conf *conf = s->base.env->conf;
-    const struct peers_limits limits = {
-        (unsigned)conf_protocol_per_address(conf, PROTOCOL_RTMFP, peers_is_private(from->ip)), 0,
+    const struct address_limits_config limits = {
+        (unsigned)conf_protocol_per_address(conf, PROTOCOL_RTMFP, address_is_private(from->ip)), 0,
     };
 
     if (s->base.refuses || s->ends)
@@ -41,9 +41,9 @@ static bool may_open(void *service, const struct udp_addr *from)
         s->stat.key_refused++;
         return false;
     }
-    if (atomic_fetch_add(&s->shared->sessions, 1) <
-            (unsigned)conf->rtmfp_server.max_sessions &&
-        peers_enter(s->base.shared->peers, &s->place, from->ip, &limits, co_now()) == PEERS_WELCOME)
+    if (atomic_fetch_add(&s->shared->sessions, 1) < (unsigned)conf->rtmfp_server.max_sessions &&
+        address_limits_enter(s->base.shared->peers, &s->place, from->ip, &limits, co_now()) ==
+            ADDRESS_WELCOME)
         return true;
     atomic_fetch_sub(&s->shared->sessions, 1);
     return false;
@@ -69,7 +69,7 @@ static void begin(struct rtmfp_endpoint *e, const struct udp_in *in)
     h->id = s->response.job.id;
     h->endpoint = e->base.number;
     h->place = s->place;
-    s->place = (struct peers_place){ 0 };
+    s->place = (struct address_slot){ 0 };
     h->since = co_clock();
     h->work = must(malloc(sizeof(*h->work)));
     h->work->job = s->response.job;

@@ -16,7 +16,7 @@ struct rtmfp_handshake {
     struct udp_path path;
     uint32_t id;                     /* that the initiator chose */
     unsigned endpoint;               /* its number */
-    struct peers_place place;
+    struct address_slot place;
     co_usec since;
     struct rtmfp_work *work;         /* keys_queue.c; NULL: a helper has it */
 };

@@ -179,7 +179,7 @@ static void on_turn(struct session_player *player)
     struct playing *p = playing_of(player);
 
     if (!p->told)
-        p->told = session_play_tell_no_opus(player->s, SESSION_PLAY_NO_OPUS);
+        p->told = session_play_log_no_opus_once(player->s, SESSION_PLAY_NO_OPUS);
 }
 
 /* It may wait for its publisher as long as it likes. */

@@ -164,8 +164,8 @@ static void touch(struct rtmp_session *s)
 {
     size_t from = offsetof(struct rtmp_session, base.env);
 
-    co_near(0, (char *)s + from, offsetof(struct rtmp_session, conn.in.head) - from);
-    live_source_near(s->base.src, 1);
+    co_prefetch(0, (char *)s + from, offsetof(struct rtmp_session, conn.in.head) - from);
+    live_source_prefetch(s->base.src, 1);
 }
 
 static void receive(struct publishing *p, bool on)
@@ -179,8 +179,8 @@ static void receive(struct publishing *p, bool on)
         apply_read(p);
         touch(s);
     } else {
-        co_near(0, NULL, 0);
-        co_near(1, NULL, 0);
+        co_prefetch(0, NULL, 0);
+        co_prefetch(1, NULL, 0);
         io_tcp_read_low(s->base.io, 1);
     }
 }

@@ -46,7 +46,7 @@ static struct rtmp_session *session_of(struct tcp_conn *c)
 }
 
 static struct tcp_conn *make(struct session_env *env, struct io *io,
-                             const struct protocol_guest *guest)
+                             const struct protocol_accepted *guest)
 {
     (void)guest;
     io_tcp_quick_acks(io, TALK);
@@ -113,7 +113,7 @@ static err_t converse(struct rtmp_session *s)
     while (!err && s->tcp.move_to < 0) {
         enum rtmp_role want;
 
-        co_log_as(LOG_STRANGER);
+        co_log_as(LOG_UNTRUSTED);
         co_deadline_set(&s->deadline, s->base.conf->limits.idle_timeout, ERR_IO_TIMEOUT,
                         "no publish or play");
         err = rtmp_session_request(s, &want);
@@ -207,8 +207,8 @@ static const struct tcp_ops ops = {
     .arrive = arrive, .go_on = go_on, .end = end, .free = free_session,
 };
 
-err_t rtmp_accept(struct session_env *env, const struct protocol_guest *guest,
-                  struct peers_place *place)
+err_t rtmp_accept(struct session_env *env, const struct protocol_accepted *guest,
+                  struct address_slot *place)
 {
     return tcp_accept(&ops, env, guest, place);
 }

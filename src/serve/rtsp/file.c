@@ -16,7 +16,7 @@
 enum { PARAMETER_MAX = 32 };
 
 /* Slower than this a player's buffers have it; faster than that nobody sees a picture. */
-enum { SCALE_LEAST = 500, SCALE_MOST = 4000, SCALE_SOUND = 2000, ONE = VOD_SCALE_1 };
+enum { SCALE_LEAST = 500, SCALE_MOST = 4000, SCALE_AUDIO = 2000, ONE = VOD_SCALE_1 };
 
 struct rtsp_file {
     struct vod_file *file;
@@ -256,7 +256,7 @@ static int read_rates(const struct rtsp_asked *a, struct wish *w)
 {
     const char *scale = rtsp_message_field(a->req, "Scale");
     const char *speed = rtsp_message_field(a->req, "Speed");
-    int most = a->session->tracks[DEMUX_VIDEO].url ? SCALE_MOST : SCALE_SOUND;
+    int most = a->session->tracks[DEMUX_VIDEO].url ? SCALE_MOST : SCALE_AUDIO;
 
     w->scaled = scale;
     w->sped = speed;

@@ -354,14 +354,14 @@ err_t rtsp_publish_receive(struct rtsp_conn *c)
     tell(c->publish);
     apply_read(c);
     co_stack_trim();
-    live_source_near(c->base.src, 1);
+    live_source_prefetch(c->base.src, 1);
     err = take_items(c);
     while (!err && c->flowing) {
         err = turn(c);
         if (!err)
             err = co_round_io(&round, c->base.io);
     }
-    co_near(1, NULL, 0);
+    co_prefetch(1, NULL, 0);
     io_tcp_read_low(c->base.io, 1);
     c->begin = false;
     return err;

@@ -7,12 +7,12 @@
 
 struct http_exchange;
 struct io;
-struct peers_place;
-struct protocol_guest;
+struct address_slot;
+struct protocol_accepted;
 
 /* See struct protocol. */
-err_t rtsp_accept(struct session_env *env, const struct protocol_guest *guest,
-                  struct peers_place *place) __attribute__((warn_unused_result));
+err_t rtsp_accept(struct session_env *env, const struct protocol_accepted *guest,
+                  struct address_slot *place) __attribute__((warn_unused_result));
 /* An http_handler on the ports of HTTP: takes what begins a tunnel, of two connections or by
  * WebSocket, and declines all else. The connection goes on as RTSP, in a coroutine of its own. */
 err_t rtsp_tunnel_http(struct http_exchange *x, void *unused) __attribute__((warn_unused_result));

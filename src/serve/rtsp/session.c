@@ -51,7 +51,7 @@ static struct rtsp_conn *conn_of(struct tcp_conn *c)
 }
 
 static struct tcp_conn *make(struct session_env *env, struct io *io,
-                             const struct protocol_guest *guest)
+                             const struct protocol_accepted *guest)
 {
     (void)guest;
     return &conn_new(env, io, "")->tcp;
@@ -164,7 +164,7 @@ static struct rtsp_post *become_post(struct rtsp_conn *c)
     struct rtsp_post *p = c->post;
 
     *rtsp_post_place(p) = c->tcp.place;
-    c->tcp.place = (struct peers_place){ 0 };
+    c->tcp.place = (struct address_slot){ 0 };
     rtsp_conn_free(c);
     return p;
 }
@@ -227,8 +227,8 @@ static const struct tcp_ops ops = {
     .go_on = go_on, .end = end, .free = free_conn,
 };
 
-err_t rtsp_accept(struct session_env *env, const struct protocol_guest *guest,
-                  struct peers_place *place)
+err_t rtsp_accept(struct session_env *env, const struct protocol_accepted *guest,
+                  struct address_slot *place)
 {
     return tcp_accept(&ops, env, guest, place);
 }
@@ -245,7 +245,7 @@ err_t rtsp_conn_over_main(void *conn)
 {
     struct rtsp_conn *c = conn;
 
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     log_trace("RTSP client ip=%s:%d over HTTP, fd=%d", c->tcp.ip, c->tcp.port,
               io_tcp_fd(c->base.io));
     c->tunnelled = true;

@@ -4,15 +4,15 @@
 #include "proto/rtp/rtcp.h"
 #include "serve/rtsp/file.h"
 
-static enum clients_way way_of(const struct rtsp_conn *c)
+static enum clients_transport way_of(const struct rtsp_conn *c)
 {
     switch (c->flowing->lower) {
     case RTSP_UDP:
-        return CLIENTS_WAY_UDP;
+        return CLIENTS_TRANSPORT_UDP;
     case RTSP_MULTICAST:
-        return CLIENTS_WAY_MULTICAST;
+        return CLIENTS_TRANSPORT_MULTICAST;
     default:
-        return c->tunnelled ? CLIENTS_WAY_TUNNEL : CLIENTS_WAY_TCP;
+        return c->tunnelled ? CLIENTS_TRANSPORT_TUNNEL : CLIENTS_TRANSPORT_TCP;
     }
 }
 

@@ -7,7 +7,7 @@
 #include "proto/rtsp/tunnel.h"
 #include "serve/rtsp/tunnel_io.h"
 #include "session/move.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ enum { PIECE = 2048 };
 struct rtsp_post {
     struct session_env *env;
     struct io *io;
-    struct peers_place place;
+    struct address_slot place;
     struct rtsp_way_up up;
     struct rtsp_base64 base64;
     uint8_t *rest;     /* came behind the head */
@@ -49,7 +49,7 @@ struct rtsp_post *rtsp_post_new(struct session_env *env, struct io *io, const ch
     return p;
 }
 
-struct peers_place *rtsp_post_place(struct rtsp_post *p)
+struct address_slot *rtsp_post_place(struct rtsp_post *p)
 {
     return &p->place;
 }
@@ -57,7 +57,7 @@ struct peers_place *rtsp_post_place(struct rtsp_post *p)
 void rtsp_post_free(struct rtsp_post *p)
 {
     rtsp_way_up_leave(&p->up, false);
-    session_place_leave(&p->place);
+    address_slot_leave(&p->place);
     workers_disconnected(p->env);
     io_close(p->io);
     free(p->rest);
@@ -165,7 +165,7 @@ err_t rtsp_post_main(void *post)
     struct rtsp_post *p = post;
     err_t err;
 
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     err = run(p);
     if (!err) {
         io_detach(p->io);

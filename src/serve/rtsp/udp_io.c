@@ -96,7 +96,7 @@ static void add(struct rtsp_runs *r, uint8_t channel, const struct iovec *packet
 }
 
 /* The packets of each run one after the other. */
-static void gather(struct rtsp_runs *r)
+static void collect(struct rtsp_runs *r)
 {
     int first = 0;
 
@@ -132,7 +132,7 @@ err_t rtsp_runs_cut(struct rtsp_runs *r, const struct iovec *iov, int n, size_t 
         add(r, channel, &packet);
         pass(&w, RTP_INTERLEAVED + packet.iov_len);
     }
-    gather(r);
+    collect(r);
     return NULL;
 }
 

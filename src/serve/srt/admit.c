@@ -68,11 +68,11 @@ static err_t ask_in_turn(struct srt_peer *p)
 
     if (!asks_backends(p->base.session.vhost))
         return ask(p);
-    err = session_gate_enter(&s->gates[place], SRT_GATE_MOST, CO_FOREVER);
+    err = admission_queue_enter(&s->gates[place], SRT_GATE_MOST, CO_FOREVER);
     if (err)
         return err;
     err = ask(p);
-    session_gate_leave(&s->gates[place]);
+    admission_queue_leave(&s->gates[place]);
     return err;
 }
 
@@ -243,7 +243,7 @@ err_t srt_admit_main(void *peer)
 
     co_new_cid();
     (void)snprintf(p->base.cid, sizeof(p->base.cid), "%s", co_cid());
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     session_begin(&p->base.session);
     log_trace("SRT client ip=%s:%u, fd=%u", p->base.ip, p->path.peer.port, (unsigned)p->id);
     return live(p);
@@ -255,7 +255,7 @@ err_t srt_admit_go_on_main(void *peer)
     bool changed;
     err_t err;
 
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     p->base.session.co = co_self();
     err = session_apply(&p->base.session, &changed);
     if (!err)

@@ -15,7 +15,7 @@ struct srt_request {
     unsigned endpoint;           /* its number, at all workers */
     int move_to;                 /* the worker that it goes to next; -1: none */
     bool settled;                /* it came from another worker to be served here */
-    uint32_t refusal;            /* the code, where the error alone does not say it; or 0 */
+    uint32_t reject_reason;            /* the code, where the error alone does not say it; or 0 */
     struct srt_secret *secret;   /* of its key message; NULL: in the clear */
     struct co_deadline deadline;
     size_t size;
@@ -47,6 +47,6 @@ void srt_refuse(struct srt_endpoint *e, const struct udp_path *path,
 
 /* An error with the code that the caller gets. */
 #define srt_refusal(p, code, ...) \
-    ((p)->request->refusal = (code), err_new(ERR_SRT_CONNECT, __VA_ARGS__))
+    ((p)->request->reject_reason = (code), err_new(ERR_SRT_CONNECT, __VA_ARGS__))
 
 #endif

@@ -95,21 +95,22 @@ static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
 /* ---- one that is new */
 
 static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
-                           struct peers_place *place, enum srt_refusal *why)
+                           struct address_slot *place, enum srt_refusal *why)
 {
     const struct conf *conf = s->base.env->conf;
     const uint8_t *ip = in->path.peer.ip;
-    const struct peers_limits limits = {
-        (unsigned)conf_protocol_per_address(conf, PROTOCOL_SRT, peers_is_private(ip)),
+    const struct address_limits_config limits = {
+        (unsigned)conf_protocol_per_address(conf, PROTOCOL_SRT, address_is_private(ip)),
         (unsigned)conf->srt_server.handshakes,
     };
-    enum peers_answer answer = peers_enter(s->base.shared->peers, place, ip, &limits, in->at);
+    enum address_answer answer =
+        address_limits_enter(s->base.shared->peers, place, ip, &limits, in->at);
 
-    if (answer == PEERS_TOO_MANY)
+    if (answer == ADDRESS_TOO_MANY)
         *why = SRT_REFUSED_OVERLOAD;
-    if (answer == PEERS_TOO_FAST)
+    if (answer == ADDRESS_TOO_FAST)
         s->stat.dropped++;
-    return answer != PEERS_TOO_FAST;
+    return answer != ADDRESS_TOO_FAST;
 }
 
 static enum srt_refusal room(const struct srt_service *s)
@@ -124,14 +125,14 @@ static enum srt_refusal room(const struct srt_service *s)
 }
 
 static void begin(struct srt_endpoint *e, const struct udp_in *in, const struct srt_packet *packet,
-                  const struct srt_handshake *h, struct peers_place *place)
+                  const struct srt_handshake *h, struct address_slot *place)
 {
     struct srt_service *s = e->service;
     struct srt_peer *p = srt_peer_new(e, in, h);
     err_t err;
 
     p->base.place = *place;
-    *place = (struct peers_place){ 0 };
+    *place = (struct address_slot){ 0 };
     p->request->time = packet->time;
     err = srt_peer_enter(p, s) ? co_go(s->base.env->connections, "srt", srt_admit_main, p)
                                : err_new(ERR_TOO_MANY, "ids of SRT");
@@ -147,7 +148,7 @@ static void conclude(struct srt_endpoint *e, const struct udp_in *in,
                      enum srt_refusal why)
 {
     struct srt_service *s = e->service;
-    struct peers_place place = { 0 };
+    struct address_slot place = { 0 };
     uint32_t before;
 
     if (is_repeat(e, in, h))
@@ -165,7 +166,7 @@ static void conclude(struct srt_endpoint *e, const struct udp_in *in,
         refuse_at_once(e, in, h, why);
     else
         begin(e, in, packet, h, &place);
-    peers_leave(&place, in->at);
+    address_limits_leave(&place, in->at);
 }
 
 /* Both sides call in it, with cookies of their own: as much goes back as came. */

@@ -7,7 +7,7 @@
 #include "serve/datagram/pass.h"
 #include "serve/datagram/slots.h"
 #include "serve/srt/callers.h"
-#include "session/gate.h"
+#include "session/admission_queue.h"
 
 #include <linux/filter.h>
 
@@ -33,7 +33,7 @@ struct srt_service {
     struct srt_shared *shared; /* that of base */
     struct datagram_slots slots;
     struct srt_callers callers;
-    struct session_gate gates[SRT_GATES]; /* of callers, by a hash of their address */
+    struct admission_queue gates[SRT_GATES]; /* of callers, by a hash of their address */
     struct datagram_streams streams; /* stream.c */
     struct srt_service_stat stat; /* what ended; and what is counted here alone */
 };

@@ -6,20 +6,20 @@ uint32_t srt_peer_refusal(const struct srt_peer *p, err_t err)
 {
     static const struct {
         enum err_code code;
-        enum srt_refusal refusal;
+        enum srt_refusal reject_reason;
     } rows[] = {
         { ERR_STREAM_BUSY, SRT_REFUSED_CONFLICT }, { ERR_REPLACED, SRT_REFUSED_CONFLICT },
         { ERR_NO_FILE, SRT_REFUSED_NOT_FOUND },    { ERR_TOO_MANY, SRT_REFUSED_OVERLOAD },
         { ERR_NO_MEMORY, SRT_REFUSED_RESOURCES },  { ERR_STOPPED, SRT_REFUSED_CLOSING },
     };
 
-    if (p->request->refusal)
-        return p->request->refusal;
+    if (p->request->reject_reason)
+        return p->request->reject_reason;
     if (err_code(err) == ERR_HOOK_DENIED && p->request->streamid.user[0])
         return SRT_REFUSED_NO_AUTH;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (err_code(err) == rows[i].code)
-            return rows[i].refusal;
+            return rows[i].reject_reason;
     }
     if (err_class(err) == ERR_CLASS_DENIED)
         return SRT_REFUSED_FORBIDDEN;

@@ -6,7 +6,7 @@
 #include "co/net/io_tls.h"
 #include "proto/proxy/proxy.h"
 #include "session/move.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 #include "session/workers.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ err_t tcp_open(struct io **out, int fd)
     return NULL;
 }
 
-static err_t ask_proxy(struct session_env *env, struct io *io, struct peers_place *place,
+static err_t ask_proxy(struct session_env *env, struct io *io, struct address_slot *place,
                        char ip[IO_ADDR_SIZE], int *port)
 {
     struct proxy_peer behind;
@@ -45,11 +45,11 @@ static err_t ask_proxy(struct session_env *env, struct io *io, struct peers_plac
     log_debug("proxy %s:%d tells of ip=%s:%d", ip, *port, behind.ip, behind.port);
     (void)snprintf(ip, IO_ADDR_SIZE, "%s", behind.ip);
     *port = behind.port;
-    return session_place_take_ip(env, place, ip);
+    return address_slot_take_ip(env, place, ip);
 }
 
 err_t tcp_remote(struct session_env *env, struct io *io, bool proxied,
-                     struct peers_place *place,
+                     struct address_slot *place,
                      char ip[IO_ADDR_SIZE], int *port)
 {
     io_tcp_peer(io, ip, port);
@@ -67,7 +67,7 @@ void tcp_conn_init(struct tcp_conn *c, const struct tcp_ops *ops, struct session
 
 void tcp_conn_fini(struct tcp_conn *c)
 {
-    session_place_leave(&c->place);
+    address_slot_leave(&c->place);
     workers_disconnected(c->env);
     io_close(*c->io);
     (void)io_tls_server_unref(c->tls);
@@ -98,7 +98,7 @@ static err_t go_on_main(void *conn)
 {
     struct tcp_conn *c = conn;
 
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     tcp_conn_end(c, c->ops->go_on(c));
     return NULL;
 }
@@ -133,7 +133,7 @@ static err_t conn_main(void *conn)
     err_t err;
 
     co_new_cid();
-    co_log_as(LOG_STRANGER);
+    co_log_as(LOG_UNTRUSTED);
     err = tcp_remote(c->env, *c->io, c->proxied, &c->place, c->ip, &c->port);
     if (!c->ip[0] && c->env->conf->empty_ip_ok) { /* a probe of a load balancer */
         err_free(&err);
@@ -147,7 +147,7 @@ static err_t conn_main(void *conn)
 }
 
 err_t tcp_accept(const struct tcp_ops *ops, struct session_env *env,
-                 const struct protocol_guest *guest, struct peers_place *place)
+                 const struct protocol_accepted *guest, struct address_slot *place)
 {
     struct tcp_conn *c;
     struct io *io;
@@ -161,7 +161,7 @@ err_t tcp_accept(const struct tcp_ops *ops, struct session_env *env,
     c->proxied = guest->proxied;
     c->tls = guest->tls ? io_tls_server_ref(guest->tls) : NULL;
     c->place = *place;
-    *place = (struct peers_place){ 0 };
+    *place = (struct address_slot){ 0 };
     err = co_go(env->connections, c->tls ? ops->secure : ops->name, conn_main, c);
     if (err)
         ops->free(c);

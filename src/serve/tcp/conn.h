@@ -8,7 +8,7 @@
 
 #include "co/net/io_tcp.h"
 #include "serve/protocol.h"
-#include "session/place.h"
+#include "session/address_slot.h"
 
 /* The pipe of a connection that was accepted; what is written goes out at once. On error the
  * descriptor is still the caller's. */
@@ -19,7 +19,7 @@ err_t tcp_open(struct io **out, int fd) __attribute__((warn_unused_result));
  * takes. *ip is "" when the socket does not know any more. ERR_DENIED, ERR_PROXY, ERR_TOO_MANY,
  * ERR_IO_TIMEOUT, and the pipe's; ip and port are set all the same. Yields if proxied. */
 err_t tcp_remote(struct session_env *env, struct io *io, bool proxied,
-                     struct peers_place *place,
+                     struct address_slot *place,
                      char ip[IO_ADDR_SIZE], int *port) __attribute__((warn_unused_result));
 
 struct tcp_ops;
@@ -32,7 +32,7 @@ struct tcp_conn {
     bool proxied;              /* a header of the PROXY protocol before that */
     bool secure;               /* it speaks TLS */
     int move_to;               /* the worker that it goes to next; -1: it stays */
-    struct peers_place place;
+    struct address_slot place;
     char ip[IO_ADDR_SIZE];     /* of the client */
     int port;
 };
@@ -41,7 +41,7 @@ struct tcp_ops {
     const char *name, *secure;  /* of its coroutine; of one over TLS */
     /* Its memory, with tcp_conn_init() done. Owns the pipe. */
     struct tcp_conn *(*make)(struct session_env *env, struct io *io,
-                             const struct protocol_guest *guest);
+                             const struct protocol_accepted *guest);
     err_t (*run)(struct tcp_conn *c);    /* to its end, or until move_to says where to; yields */
     void (*leave)(struct tcp_conn *c);   /* it goes to that worker; or NULL */
     void (*arrive)(struct tcp_conn *c);  /* it is there: `env` is that worker's */
@@ -52,7 +52,7 @@ struct tcp_ops {
 
 /* For a protocol's accept(): see struct protocol. */
 err_t tcp_accept(const struct tcp_ops *ops, struct session_env *env,
-                 const struct protocol_guest *guest, struct peers_place *place)
+                 const struct protocol_accepted *guest, struct address_slot *place)
     __attribute__((warn_unused_result));
 /* It counts among the connections, until tcp_conn_fini(), which closes it. */
 void tcp_conn_init(struct tcp_conn *c, const struct tcp_ops *ops, struct session_env *env,

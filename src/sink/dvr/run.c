@@ -116,7 +116,8 @@ static bool is_start(const struct dvr_stream *s, const struct av_packet *pkt)
 /* Told once for all that are full at about the same time. */
 static void log_full(struct dvr_stream *s, enum disk_lack lack)
 {
-    unsigned n = refusals_add(&s->dvrs->sink.env->refusals, REFUSAL_DVR_DISK, co_now());
+    unsigned n =
+        reject_counters_add(&s->dvrs->sink.env->reject_counters, REJECT_DVR_DISK, co_now());
 
     if (n == 0)
         return;

@@ -14,12 +14,12 @@
 enum { BLOCK_LIMIT = 96 << 20, HEADER_LIMIT = 1 << 20 };
 
 /* What it collects counts with what streams remember. */
-static struct dvr_stream *stream_of(const struct live_keeper *k)
+static struct dvr_stream *stream_of(const struct live_evictable *k)
 {
     return container_of(k, struct dvr_stream, keeper);
 }
 
-static size_t droppable(const struct live_keeper *k)
+static size_t droppable(const struct live_evictable *k)
 {
     const struct dvr_stream *s = stream_of(k);
 
@@ -27,7 +27,7 @@ static size_t droppable(const struct live_keeper *k)
 }
 
 /* As when the disk does not take it: the recording goes on at the next key frame. */
-static void cut(struct live_keeper *k)
+static void cut(struct live_evictable *k)
 {
     struct dvr_stream *s = stream_of(k);
 
@@ -37,7 +37,7 @@ static void cut(struct live_keeper *k)
     s->block_key = false;
 }
 
-static const struct live_keeping keeping = { droppable, cut };
+static const struct live_evictable_ops keeping = { droppable, cut };
 
 struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *names,
                                   struct conf *conf, const struct conf_dvr *set)
@@ -59,7 +59,7 @@ struct dvr_stream *dvr_stream_new(struct dvrs *d, const struct session_stream *n
     random_id(s->id, sizeof(s->id) - 1);
     condition_be(&s->condition, CONDITION_WAITING);
     s->name = must_print("recording of %s/%s", s->key->app, s->key->name);
-    live_keeper_open(&s->keeper, d->sink.env->streams, s->name, &keeping);
+    live_evictable_open(&s->keeper, d->sink.env->streams, s->name, &keeping);
     return s;
 }
 
@@ -74,7 +74,7 @@ void dvr_stream_unref(struct dvr_stream *s)
     if (!ref_put(&s->ref))
         return;
     live_reader_close(&s->reader);
-    live_keeper_close(&s->keeper);
+    live_evictable_close(&s->keeper);
     mp4_frag_fini(&s->mp4);
     disk_room_close(&s->room);
     blocks_free(&s->block);

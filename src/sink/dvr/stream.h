@@ -8,7 +8,7 @@
 #include "format/mp4/final.h"
 #include "format/mp4/frag.h"
 #include "live/clock.h"
-#include "live/keeper.h"
+#include "live/evictable.h"
 #include "live/reader.h"
 #include "session/condition.h"
 #include "sink/dvr/dvr.h"
@@ -49,7 +49,7 @@ struct dvr_stream {
     struct dvr_stream *next; /* in the registry, until it is read to its end */
     struct dvrs *dvrs;
     struct block_cache *cache;       /* of its blocks */
-    struct live_keeper keeper;
+    struct live_evictable keeper;
     char *name;              /* for the log: "recording of live/x" */
     struct stream_key *key;  /* what it is called */
     struct sink_notifier teller; /* whose recording it is */

@@ -151,7 +151,7 @@ static err_t ask_once(struct asking *a, bool *again)
     names.page_url = "";
     *again = false;
     if (v && v->forward.enabled && *v->forward.backend) {
-        err = hooks_ask_forward(env, v, &(struct hooks_event){ .names = &names }, &urls, &count);
+        err = hooks_query_forward(env, v, &(struct hooks_event){ .names = &names }, &urls, &count);
         *again = err != NULL;
         if (!err && a->of)
             on_answer(a, v, urls, count);

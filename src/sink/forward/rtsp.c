@@ -46,7 +46,7 @@ static err_t announce(struct pushing *p)
     p->tracks = rtsp_describe_tracks(p->f->src);
     err = wr_err(&sdp, "a description");
     if (!err)
-        err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_ANNOUNCE, .more = type,
+        err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_ANNOUNCE, .more = type,
             .n = 1, .body = sdp.buf, .size = sdp.len }, NULL);
     wr_free(&sdp);
     return err;
@@ -80,7 +80,7 @@ static err_t set_up(struct pushing *p, unsigned track)
     url = rtsp_url_join(p->call.client.place.url, control);
     p->call.reader.frames = true;
     rtsp_reader_know(&p->call.reader, (uint8_t)(track * 2 + 1));
-    err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_SETUP, .url = url,
+    err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_SETUP, .url = url,
                                                       .more = more, .n = 1 }, &answer);
     if (!err)
         err = check_channels(answer, (int)track * 2);
@@ -91,7 +91,7 @@ static err_t set_up(struct pushing *p, unsigned track)
 static err_t ask_to_record(struct pushing *p)
 {
     static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
-    err_t err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    err_t err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
 
     if (err_code(err) == ERR_RTSP_REFUSED)
         err_free(&err);
@@ -102,7 +102,7 @@ static err_t ask_to_record(struct pushing *p)
             err = set_up(p, i);
     }
     if (!err)
-        err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_RECORD,
+        err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_RECORD,
             .url = p->call.client.place.url, .more = range, .n = 1 }, NULL);
     return err;
 }
@@ -136,7 +136,7 @@ static void say_goodbye(struct forward *f)
     err_t err;
 
     p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
-    err = rtsp_call_ask(&p->call, &(struct rtsp_ask){ .method = RTSP_TEARDOWN,
+    err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_TEARDOWN,
         .url = p->call.client.place.url }, NULL);
     err_free(&err); /* one that does not read it sees the connection close */
     co_stop_resume(held);

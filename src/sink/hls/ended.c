@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "co/thread.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/workers.h"
 #include "sink/hls/stream.h"
 
@@ -165,7 +165,7 @@ static void free_search(void *arg)
  * here: its home is held. */
 static bool is_here(const struct hls_stream *s)
 {
-    return !s->home || home_worker(s->home) == s->info.hls->env->worker;
+    return !s->home || stream_owner_worker(s->home) == s->info.hls->env->worker;
 }
 
 static void log_removal(const struct hls_info *info, const struct hls_ended *r, bool early)

@@ -5,7 +5,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/workers.h"
 
 #include <stdio.h>
@@ -72,17 +72,17 @@ void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf
     };
 }
 
-static void leave_home(struct hls_stream *s)
+static void leave_owner(struct hls_stream *s)
 {
     if (s->home)
-        homes_release(s->info.hls->env->workers, s->home);
+        stream_owners_release(s->info.hls->env->workers, s->home);
     s->home = NULL;
 }
 
 static void free_stream(struct hls_stream *s)
 {
     live_reader_close(&s->reader);
-    live_keeper_close(&s->keeper);
+    live_evictable_close(&s->keeper);
     hls_muxer_fini(&s->mux);
     hls_store_fini(&s->store);
     (void)block_cache_unref(s->info.cache);
@@ -148,7 +148,7 @@ static void failed(struct hls_stream *s, const char *path, const char *why)
 
 /* What it has in memory counts with what streams remember: over `limits { memory }` the largest
  * lose it. */
-static struct hls_stream *stream_of(const struct live_keeper *k)
+static struct hls_stream *stream_of(const struct live_evictable *k)
 {
     return container_of(k, struct hls_stream, keeper);
 }
@@ -159,7 +159,7 @@ static size_t growing(const struct hls_stream *s)
 }
 
 /* Segments first, then the one that grows. */
-static size_t droppable(const struct live_keeper *k)
+static size_t droppable(const struct live_evictable *k)
 {
     const struct hls_stream *s = stream_of(k);
     size_t idle = hls_list_idle(&s->list);
@@ -181,7 +181,7 @@ static void lose_growing(struct hls_stream *s)
     s->mux.segmenter.discontinuity = true;
 }
 
-static void cut(struct live_keeper *k)
+static void cut(struct live_evictable *k)
 {
     struct hls_stream *s = stream_of(k);
 
@@ -211,7 +211,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
                                   struct conf *conf, const struct conf_vhost *vhost,
                                   const struct hls_format *format, uint64_t next_seq)
 {
-    static const struct live_keeping keeping = { droppable, cut };
+    static const struct live_evictable_ops keeping = { droppable, cut };
     static const struct hls_events events = { written, list_written, failed, free_stream };
     struct hls_stream *s = must(calloc(1, sizeof(*s)));
     struct hls_info *info = &s->info;
@@ -239,9 +239,9 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
         return NULL;
     }
     hls_record_init(&s->store);
-    live_keeper_open(&s->keeper, h->env->streams, info->name, &keeping);
+    live_evictable_open(&s->keeper, h->env->streams, info->name, &keeping);
     if (h->env->workers)
-        s->home = homes_hold(h->env->workers, info->key->path, h->env->worker);
+        s->home = stream_owners_hold(h->env->workers, info->key->path, h->env->worker);
     return s;
 }
 
@@ -257,7 +257,7 @@ static void leave(struct hls_stream *s)
     co_timer_cancel(&s->dispose);
     co_timer_cancel(&s->again);
     s->left = true;
-    leave_home(s);
+    leave_owner(s);
     hls_list_wake(&s->list);
     hls_part_no_hint(&s->mux);
     if (s->list.playlist)
@@ -430,7 +430,7 @@ static struct ended count_ended(const struct hls *h)
 static void bound_ended(struct hls *h)
 {
     unsigned most = workers_share(h->env, h->env->conf->max_connections);
-    size_t share = live_keeper_share(live_registry_memory(h->env->streams));
+    size_t share = live_evictable_share(live_registry_memory(h->env->streams));
     struct ended e = count_ended(h);
 
     if (e.n > most)

@@ -3,7 +3,7 @@
 #ifndef SINK_HLS_STREAM_H
 #define SINK_HLS_STREAM_H
 
-#include "live/keeper.h"
+#include "live/evictable.h"
 #include "live/reader.h"
 #include "sink/hls/segment/muxer.h"
 #include "sink/notify.h"
@@ -21,7 +21,7 @@ struct hls_stream {
     struct hls_list list;
     struct hls_muxer mux;
     struct hls_stream *next; /* in the registry */
-    struct live_keeper keeper;
+    struct live_evictable keeper;
     struct home *home;       /* of the stream: here, while its list may go on; NULL: one worker */
     struct sink_notifier notifier; /* whose segments these are */
     struct live_source *src; /* while it is published */

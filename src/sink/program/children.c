@@ -7,7 +7,7 @@
 #include "base/must.h"
 #include "sink/list.h"
 #include "sink/program/exec.h"
-#include "sink/program/made.h"
+#include "sink/program/own_transcodes.h"
 #include "sink/program/transcode.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct set {
 struct stream {
     const char *name;                /* "vhost/app/stream" */
     const struct session_stream *names;
-    struct job_wants wants;          /* while all are looked at together */
+    struct job_specs wants;          /* while all are looked at together */
     bool looked_at;                  /* they are there */
     struct set set;
 };
@@ -47,12 +47,12 @@ static void init(struct sink *sink, const struct sink_setup *setup)
 
 /* ---- sets */
 
-static struct job *take_same(struct set *set, const struct job_want *want)
+static struct job *take_same(struct set *set, const struct job_spec *want)
 {
     for (size_t i = 0; i < set->n; i++) {
         struct job *j = set->v[i];
 
-        if (j && job_want_same(job_wish(j), want)) {
+        if (j && job_spec_same(job_wish(j), want)) {
             set->v[i] = NULL;
             return j;
         }
@@ -72,7 +72,7 @@ static void end_set(struct set *set)
 
 /* Those of the set that are wanted stay, others end, what is missing is started. Takes the wants
  * over. */
-static void apply(struct children *c, struct set *set, struct job_wants *wants)
+static void apply(struct children *c, struct set *set, struct job_specs *wants)
 {
     struct set next = { must(calloc(wants->n + 1, sizeof(struct job *))), 0 };
 
@@ -81,7 +81,7 @@ static void apply(struct children *c, struct set *set, struct job_wants *wants)
 
         if (j) {
             next.v[next.n++] = j;
-            job_want_free(wants->v[i]);
+            job_spec_free(wants->v[i]);
             wants->v[i] = NULL;
         }
     }
@@ -93,11 +93,11 @@ static void apply(struct children *c, struct set *set, struct job_wants *wants)
         if (j)
             next.v[next.n++] = j;
     }
-    job_wants_free(wants);
+    job_specs_free(wants);
     *set = next;
 }
 
-void children_apply_standing(struct sink *sink, struct job_wants *wants)
+void children_apply_standing(struct sink *sink, struct job_specs *wants)
 {
     struct children *c = children_of(sink);
 
@@ -127,14 +127,14 @@ static bool leads_to(const struct children *c, const char *output, const char *n
 static bool wants_make(const struct children *c, const struct stream *s, const char *name)
 {
     for (size_t i = 0; i < s->wants.n; i++) {
-        const struct job_want *w = s->wants.v[i];
+        const struct job_spec *w = s->wants.v[i];
         char *output = NULL;
         err_t err;
         bool is;
 
         if (w->kind != JOB_TRANSCODE)
             continue;
-        err = job_want_expand(w, w->args[w->n - 1].text, -1, true, &output);
+        err = job_spec_expand(w, w->args[w->n - 1].text, -1, true, &output);
         is = !err && leads_to(c, output, name);
         err_free(&err);
         free(output);
@@ -171,7 +171,7 @@ static char *maker_of(const struct children *c, const struct stream *s)
         if (other && other != s && makes(c, other, s->name))
             return must_dup(other->name);
     }
-    return made_of(c->sink.env, s->name);
+    return own_transcodes_of(c->sink.env, s->name);
 }
 
 /* A stream that a transcode makes is not transcoded: of each would come another one, for ever. */
@@ -182,14 +182,14 @@ static void break_circle(const struct children *c, struct stream *s)
     if (!other)
         return;
     for (size_t i = 0, n = s->wants.n; i < n; i++) {
-        struct job_want *w = s->wants.v[i];
+        struct job_spec *w = s->wants.v[i];
 
         if (w->kind != JOB_TRANSCODE)
             continue;
         log_trace("no transcode %s of %s: it is made by the one of %s", w->name, s->name,
                   other);
-        job_want_free(w);
-        memmove(&s->wants.v[i], &s->wants.v[i + 1], (n - i - 1) * sizeof(struct job_want *));
+        job_spec_free(w);
+        memmove(&s->wants.v[i], &s->wants.v[i + 1], (n - i - 1) * sizeof(struct job_spec *));
         s->wants.n = --n;
         i--;
     }
@@ -230,7 +230,7 @@ static void end(struct sink *sink, struct sink_stream *stream)
         return;
     *at = NULL;
     end_set(&s->set);
-    job_wants_free(&s->wants);
+    job_specs_free(&s->wants);
     free(s);
 }
 

@@ -13,9 +13,9 @@ extern const struct sink_ops program_sink;
 
 /* The programs to run whether or not a stream is published: they replace those of the last
  * call, and what is the same goes on. Takes the wants over. Does not yield. */
-void children_apply_standing(struct sink *sink, struct job_wants *wants);
+void children_apply_standing(struct sink *sink, struct job_specs *wants);
 
-/* Walk them: NULL is before the first. See job_look(). */
+/* Walk them: NULL is before the first. See job_poll(). */
 const struct job *children_next(const struct sink *sink, const struct job *j);
 
 #endif

@@ -14,27 +14,27 @@ static bool is(const char *text, const char *word)
     return strcmp(text, word) == 0;
 }
 
-static void add_pairs(struct job_want *w, const struct conf_pairs *pairs)
+static void add_pairs(struct job_spec *w, const struct conf_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->n; i++)
-        job_want_add_option(w, pairs->v[i].name, pairs->v[i].value);
+        job_spec_add_option(w, pairs->v[i].name, pairs->v[i].value);
 }
 
 /* `name` with a number; 0 is not given. */
-static void add_number(struct job_want *w, const char *name, double value, int decimals)
+static void add_number(struct job_spec *w, const char *name, double value, int decimals)
 {
     char text[32];
 
     if (value <= 0)
         return;
     (void)snprintf(text, sizeof(text), "%.*f", decimals, value);
-    job_want_add_option(w, name, text);
+    job_spec_add_option(w, name, text);
 }
 
-static void add_text(struct job_want *w, const char *name, const char *value)
+static void add_text(struct job_spec *w, const char *name, const char *value)
 {
     if (*value)
-        job_want_add_option(w, name, value);
+        job_spec_add_option(w, name, value);
 }
 
 static bool has(const struct conf_pairs *pairs, const char *name)
@@ -46,29 +46,29 @@ static bool has(const struct conf_pairs *pairs, const char *name)
     return i < pairs->n;
 }
 
-static void add_size(struct job_want *w, const struct conf_engine *e)
+static void add_size(struct job_spec *w, const struct conf_engine *e)
 {
     char text[32];
 
     if (e->vwidth <= 0 || e->vheight <= 0)
         return;
     (void)snprintf(text, sizeof(text), "%dx%d", e->vwidth, e->vheight);
-    job_want_add_option(w, "s", text);
+    job_spec_add_option(w, "s", text);
     (void)snprintf(text, sizeof(text), "%d:%d", e->vwidth, e->vheight);
-    job_want_add_option(w, "aspect", text);
+    job_spec_add_option(w, "aspect", text);
 }
 
 /* An encoder that is not named is none: what comes is passed on. */
-static void add_video(struct job_want *w, const struct conf_engine *e, bool copy)
+static void add_video(struct job_spec *w, const struct conf_engine *e, bool copy)
 {
     if (!copy && is(e->vcodec, "vn")) {
-        job_want_add_option(w, "vn", "");
+        job_spec_add_option(w, "vn", "");
         return;
     }
     if (copy || !*e->vcodec || is(e->vcodec, "copy")) {
-        job_want_add_option(w, "vcodec", "copy");
+        job_spec_add_option(w, "vcodec", "copy");
     } else {
-        job_want_add_option(w, "vcodec", e->vcodec);
+        job_spec_add_option(w, "vcodec", e->vcodec);
         if (!is(e->vcodec, "png")) {
             add_number(w, "b:v", e->vbitrate * 1000.0, 0);
             add_number(w, "r", e->vfps, 2);
@@ -83,24 +83,24 @@ static void add_video(struct job_want *w, const struct conf_engine *e, bool copy
 }
 
 /* FFmpeg 7.1 marks no audio packet from RTSP as a key frame, and then copies none of them. */
-static void add_audio_copy(struct job_want *w, const struct conf_engine *e, const char *input)
+static void add_audio_copy(struct job_spec *w, const struct conf_engine *e, const char *input)
 {
-    job_want_add_option(w, "acodec", "copy");
+    job_spec_add_option(w, "acodec", "copy");
     if (!strncasecmp(input, "rtsp", 4) && !has(&e->aparams, "copyinkf:a"))
-        job_want_add_option(w, "copyinkf:a", "");
+        job_spec_add_option(w, "copyinkf:a", "");
 }
 
-static void add_audio(struct job_want *w, const struct conf_engine *e, bool copy,
+static void add_audio(struct job_spec *w, const struct conf_engine *e, bool copy,
                       const char *input)
 {
     if (!copy && is(e->acodec, "an")) {
-        job_want_add_option(w, "an", "");
+        job_spec_add_option(w, "an", "");
         return;
     }
     if (copy || !*e->acodec || is(e->acodec, "copy")) {
         add_audio_copy(w, e, input);
     } else {
-        job_want_add_option(w, "acodec", e->acodec);
+        job_spec_add_option(w, "acodec", e->acodec);
         add_number(w, "b:a", e->abitrate * 1000.0, 0);
         add_number(w, "ar", e->asample_rate, 0);
         add_number(w, "ac", e->achannels, 0);
@@ -109,28 +109,28 @@ static void add_audio(struct job_want *w, const struct conf_engine *e, bool copy
         add_pairs(w, &e->aparams);
 }
 
-void ffmpeg_line(struct job_want *w, const struct ffmpeg_job *j)
+void ffmpeg_line(struct job_spec *w, const struct ffmpeg_job *j)
 {
     const struct conf_engine *e = j->engine;
 
-    job_want_add(w, *j->program ? j->program : "ffmpeg");
+    job_spec_add(w, *j->program ? j->program : "ffmpeg");
     if (*j->log_level)
-        job_want_add_free_option(w, "loglevel", j->log_level);
+        job_spec_add_free_option(w, "loglevel", j->log_level);
     if (j->pace && !has(&e->perfile, "re") && !has(&e->perfile, "readrate"))
-        job_want_add_option(w, "re", "");
+        job_spec_add_option(w, "re", "");
     add_pairs(w, &e->perfile);
     if (!j->copy && *e->iformat && !is(e->iformat, "off"))
-        job_want_add_option(w, "f", e->iformat);
-    job_want_add(w, "-i");
-    job_want_add(w, j->input);
+        job_spec_add_option(w, "f", e->iformat);
+    job_spec_add(w, "-i");
+    job_spec_add(w, j->input);
     if (!j->copy)
         add_pairs(w, &e->vfilter);
     add_video(w, e, j->copy);
     add_audio(w, e, j->copy, j->input);
     if (*e->oformat && !is(e->oformat, "off"))
-        job_want_add_option(w, "f", e->oformat);
-    job_want_add(w, "-y");
-    job_want_add_template(w, e->output);
+        job_spec_add_option(w, "f", e->oformat);
+    job_spec_add(w, "-y");
+    job_spec_add_template(w, e->output);
 }
 
 /* ---- ourselves */

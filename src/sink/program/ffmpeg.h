@@ -4,7 +4,7 @@
 #define SINK_PROGRAM_FFMPEG_H
 
 #include "conf/conf.h"
-#include "sink/program/job_want.h"
+#include "sink/program/job_spec.h"
 
 struct ffmpeg_job {
     const char *program;   /* as the configuration has it */
@@ -16,7 +16,7 @@ struct ffmpeg_job {
 };
 
 /* Add all arguments. The output is the last one; it and the input may have variables. */
-void ffmpeg_line(struct job_want *w, const struct ffmpeg_job *j);
+void ffmpeg_line(struct job_spec *w, const struct ffmpeg_job *j);
 
 /* The address at which programs on this machine reach our RTMP: "127.0.0.1:1935". */
 void ffmpeg_here(const struct conf *c, char *buf, size_t size);

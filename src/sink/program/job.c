@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "co/os/child.h"
 #include "sink/program/job_log.h"
-#include "sink/program/made.h"
+#include "sink/program/own_transcodes.h"
 #include "sink/program/transcode.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct job {
     struct job *next, **prev;
     struct jobs *all;
     int refs;
-    struct job_want *want;
+    struct job_spec *want;
     struct job_log *log;
     struct co *co; /* valid while refs > 1 */
     char **argv;
@@ -52,10 +52,10 @@ static void unref(struct job *j)
 {
     if (--j->refs > 0)
         return;
-    made_leave(j->made);
+    own_transcodes_leave(j->made);
     job_log_close(j->log);
-    job_want_free(j->want);
-    job_want_argv_free(j->argv);
+    job_spec_free(j->want);
+    job_spec_argv_free(j->argv);
     free(j->command);
     free(j->shown);
     free(j);
@@ -114,8 +114,8 @@ static void make(struct job *j)
     if (!env->workers || j->want->kind != JOB_TRANSCODE)
         return;
     target = transcode_target(env->conf, job_output(j));
-    j->made = made_enter(env, target, j->want->stream);
-    made_leave(old);
+    j->made = own_transcodes_enter(env, target, j->want->stream);
+    own_transcodes_leave(old);
     free(target);
 }
 
@@ -125,12 +125,12 @@ static err_t make_command(struct job *j, char **out, char **err_file)
     int64_t now = co_wall_ms();
     err_t err;
 
-    job_want_argv_free(j->argv);
-    err = job_want_argv(j->want, now, utc, &j->argv);
+    job_spec_argv_free(j->argv);
+    err = job_spec_argv(j->want, now, utc, &j->argv);
     if (!err && j->want->out)
-        err = job_want_expand(j->want, j->want->out, now, utc, out);
+        err = job_spec_expand(j->want, j->want->out, now, utc, out);
     if (!err && j->want->err)
-        err = job_want_expand(j->want, j->want->err, now, utc, err_file);
+        err = job_spec_expand(j->want, j->want->err, now, utc, err_file);
     if (err)
         return err;
     find_ffmpeg(j);
@@ -150,14 +150,14 @@ static err_t start(struct job *j)
 
     if (!err) {
         setup.argv = (const char *const *)j->argv;
-        env = job_want_env(j->want, &j->all->env->conf->ff_env);
+        env = job_spec_env(j->want, &j->all->env->conf->ff_env);
         setup.env = (const char *const *)env;
         setup.out = out;
         setup.err = err_file;
         job_log_note(j->log, j->command);
         err = co_child_start(&j->child, &setup);
     }
-    job_want_argv_free(env);
+    job_spec_argv_free(env);
     free(out);
     free(err_file);
     j->starts++;
@@ -278,7 +278,7 @@ static err_t job_main(void *arg)
     return NULL;
 }
 
-struct job *job_start(struct jobs *all, struct job_want *want)
+struct job *job_start(struct jobs *all, struct job_spec *want)
 {
     struct job *j = must(calloc(1, sizeof(*j)));
     err_t err;
@@ -289,7 +289,7 @@ struct job *job_start(struct jobs *all, struct job_want *want)
     random_id(j->id, sizeof(j->id) - 1);
     be(j, JOB_STARTING);
     condition_be(&j->condition, CONDITION_STARTING);
-    err = job_want_argv(want, co_wall_ms(), all->env->conf->utc_time, &j->argv);
+    err = job_spec_argv(want, co_wall_ms(), all->env->conf->utc_time, &j->argv);
     if (!err)
         err = co_go(all->group, "job", job_main, j);
     if (err) {
@@ -316,7 +316,7 @@ void job_end(struct job *j)
 
 /* ---- for those who look */
 
-const struct job_want *job_wish(const struct job *j)
+const struct job_spec *job_wish(const struct job *j)
 {
     return j->want;
 }
@@ -335,7 +335,7 @@ const char *job_input(const struct job *j)
     return "";
 }
 
-void job_look(const struct job *j, struct job_info *out)
+void job_poll(const struct job *j, struct job_info *out)
 {
     *out = (struct job_info){
         .kind = j->want->kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* job.h - programs of ours that are kept running: exec, ingest, transcode.
  *
- * A job is a wish (job_want.h) and the coroutine that sees to it: it starts the program, and when
+ * A job is a wish (job_spec.h) and the coroutine that sees to it: it starts the program, and when
  * that ends it starts it again after a pause, which grows while the program fails at once. Told to
  * end, the program is asked first and killed when it does not listen.
  */
@@ -10,7 +10,7 @@
 
 #include "session/condition.h"
 #include "session/env.h"
-#include "sink/program/job_want.h"
+#include "sink/program/job_spec.h"
 
 struct disk;
 struct job;  /* counted: who started it, and its coroutine */
@@ -27,7 +27,7 @@ enum { JOB_STATES = JOB_ENDS + 1 };
 struct job_info {
     enum job_kind kind;
     enum job_state state;
-    const char *vhost, *stream, *name; /* as in struct job_want */
+    const char *vhost, *stream, *name; /* as in struct job_spec */
     const char *command;  /* as it was started last, words between spaces; "" if never */
     int pid;              /* 0: none runs */
     unsigned starts;
@@ -50,14 +50,14 @@ struct jobs { /* all of a worker */
 };
 
 /* The wish is taken over. NULL: it cannot be, the log says why. Nothing here yields. */
-struct job *job_start(struct jobs *all, struct job_want *want);
+struct job *job_start(struct jobs *all, struct job_spec *want);
 void job_end(struct job *j); /* ask it to end; j is no longer the caller's */
-const struct job_want *job_wish(const struct job *j);
+const struct job_spec *job_wish(const struct job *j);
 /* Where it sends to, as started last: its last argument. */
 const char *job_output(const struct job *j);
 /* What it reads: its argument behind "-i"; "" without. May have a password in it. */
 const char *job_input(const struct job *j);
-void job_look(const struct job *j, struct job_info *out);
+void job_poll(const struct job *j, struct job_info *out);
 const struct job *job_next(const struct job *j); /* in the list; NULL: there is none */
 const char *job_state_name(enum job_state state); /* "running" */
 

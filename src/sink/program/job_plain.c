@@ -52,10 +52,10 @@ static bool is_plain_query(const char *value, bool for_ffmpeg)
     return !*value || (*value == '?' && !*p);
 }
 
-static bool is_plain(const struct job_want *w, const struct job_var *v);
+static bool is_plain(const struct job_spec *w, const struct job_var *v);
 
 /* Its beginning is ours, the rest is made of these. */
-static bool is_plain_url(const struct job_want *w, const struct job_var *url)
+static bool is_plain_url(const struct job_spec *w, const struct job_var *url)
 {
     for (size_t i = 0; i < w->n_vars; i++) {
         const struct job_var *v = &w->vars[i];
@@ -67,7 +67,7 @@ static bool is_plain_url(const struct job_want *w, const struct job_var *url)
     return w->kind == JOB_TRANSCODE || !strchr(url->value, '&');
 }
 
-static bool is_plain(const struct job_want *w, const struct job_var *v)
+static bool is_plain(const struct job_spec *w, const struct job_var *v)
 {
     bool for_ffmpeg = w->kind == JOB_TRANSCODE;
 
@@ -89,7 +89,7 @@ static bool is_plain(const struct job_want *w, const struct job_var *v)
 
 /* What no program gets, wherever it stands: who reads lines would take it for two. An ffmpeg with
  * librtmp reads options behind a space in an address. */
-static bool is_bad(const struct job_want *w, const char *value)
+static bool is_bad(const struct job_spec *w, const char *value)
 {
     unsigned char first_good = w->kind == JOB_TRANSCODE ? ' ' + 1 : ' ';
 
@@ -138,7 +138,7 @@ static bool is_in(const char *word, const struct job_var *v)
     return strstr(word, name) != NULL;
 }
 
-static bool fits_argument(const struct job_want *w, size_t i, const struct job_var *v)
+static bool fits_argument(const struct job_spec *w, size_t i, const struct job_var *v)
 {
     const char *word = w->args[i].text;
 
@@ -148,13 +148,13 @@ static bool fits_argument(const struct job_want *w, size_t i, const struct job_v
            !has_up(v->value) && !wants_plain(w->args[i - 1].text, v);
 }
 
-static bool fits_file(const struct job_want *w, const char *file, const struct job_var *v)
+static bool fits_file(const struct job_spec *w, const char *file, const struct job_var *v)
 {
     return !file || !is_in(file, v) || is_plain(w, v);
 }
 
 /* Where it does not fit, or NULL. */
-static const char *misfit_word(const struct job_want *w, const struct job_var *v)
+static const char *misfit_word(const struct job_spec *w, const struct job_var *v)
 {
     if (is_bad(w, v->value))
         return "";
@@ -168,7 +168,7 @@ static const char *misfit_word(const struct job_want *w, const struct job_var *v
 }
 
 /* False: *out says what does not fit, and the program must not be started. */
-static bool job_want_fits(const struct job_want *w, struct job_misfit *out)
+static bool job_spec_fits(const struct job_spec *w, struct job_misfit *out)
 {
     for (size_t i = 0; i < w->n_vars; i++) {
         const struct job_var *v = &w->vars[i];
@@ -183,7 +183,7 @@ static bool job_want_fits(const struct job_want *w, struct job_misfit *out)
 }
 
 /* What the operator can do about it. */
-static const char *advice(const struct job_want *w, const char *word)
+static const char *advice(const struct job_spec *w, const char *word)
 {
     if (!*word)
         return w->kind == JOB_EXEC ? "no program gets control characters"
@@ -194,18 +194,18 @@ static const char *advice(const struct job_want *w, const char *word)
     return "only a plain name (letters, digits, . _ - /) is taken there";
 }
 
-void job_wants_add_fitting(struct job_wants *all, struct job_want *w)
+void job_specs_add_fitting(struct job_specs *all, struct job_spec *w)
 {
     struct job_misfit bad;
     const char *value;
 
-    if (job_want_fits(w, &bad)) {
-        job_wants_add(all, w);
+    if (job_spec_fits(w, &bad)) {
+        job_specs_add(all, w);
         return;
     }
     value = bad.var->from == JOB_VAR_NAME ? bad.var->value : "..."; /* others may hold secrets */
     log_warn("%s %s of %s is not started: [%s] is \"%.100s\"%s%.100s%s: %s",
              job_kind_name(w->kind), w->name, w->stream, bad.var->name, value,
              *bad.word ? " in \"" : "", bad.word, *bad.word ? "\"" : "", advice(w, bad.word));
-    job_want_free(w);
+    job_spec_free(w);
 }

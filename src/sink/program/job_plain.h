@@ -10,7 +10,7 @@
 #ifndef SINK_PROGRAM_JOB_PLAIN_H
 #define SINK_PROGRAM_JOB_PLAIN_H
 
-#include "sink/program/job_want.h"
+#include "sink/program/job_spec.h"
 
 /* A value that may not stand where the configuration wants it. */
 struct job_misfit {
@@ -19,6 +19,6 @@ struct job_misfit {
 };
 
 /* Add it if it fits; else say so in the log and free it. Takes it over. */
-void job_wants_add_fitting(struct job_wants *all, struct job_want *w);
+void job_specs_add_fitting(struct job_specs *all, struct job_spec *w);
 
 #endif

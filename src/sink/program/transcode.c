@@ -57,12 +57,12 @@ static bool is_our_port(const struct conf *c, int port)
 }
 
 /* Would it publish over the stream that it reads? On another server it may. */
-static bool is_circle(const struct conf *c, const struct job_want *w)
+static bool is_circle(const struct conf *c, const struct job_spec *w)
 {
     const char *output = w->args[w->n - 1].text;
     struct rtmp_url u = { 0 };
     char *real = NULL, *name = NULL;
-    err_t err = job_want_expand(w, output, 0, true, &real);
+    err_t err = job_spec_expand(w, output, 0, true, &real);
     bool circle = false;
 
     if (!err)
@@ -81,11 +81,11 @@ static bool is_circle(const struct conf *c, const struct job_want *w)
     return circle;
 }
 
-static struct job_want *make(const struct conf *c, const struct conf_transcode *rule,
+static struct job_spec *make(const struct conf *c, const struct conf_transcode *rule,
                              const struct conf_engine *e, const struct session_stream *s,
                              const char *stream)
 {
-    struct job_want *w = job_want_new(JOB_TRANSCODE, s->vhost, stream, e->name);
+    struct job_spec *w = job_spec_new(JOB_TRANSCODE, s->vhost, stream, e->name);
     char *input = ffmpeg_url(c, s->vhost, s->app, s->name, s->param);
     const struct ffmpeg_job job = { .program = rule->ffmpeg, .log_level = c->ff_log_level,
                                     .input = input, .engine = e };
@@ -93,23 +93,23 @@ static struct job_want *make(const struct conf *c, const struct conf_transcode *
 
     ffmpeg_here(c, here, sizeof(here));
     ffmpeg_line(w, &job);
-    job_want_var(w, "vhost", s->vhost);
-    job_want_var(w, "port", strrchr(here, ':') + 1);
-    job_want_var(w, "engine", e->name);
-    job_want_var_from(w, JOB_VAR_NAME, "app", s->app);
-    job_want_var_from(w, JOB_VAR_NAME, "stream", s->name);
-    job_want_var_from(w, JOB_VAR_QUERY, "param", s->param);
-    job_want_log_in(w, c->ff_log_dir);
+    job_spec_var(w, "vhost", s->vhost);
+    job_spec_var(w, "port", strrchr(here, ':') + 1);
+    job_spec_var(w, "engine", e->name);
+    job_spec_var_from(w, JOB_VAR_NAME, "app", s->app);
+    job_spec_var_from(w, JOB_VAR_NAME, "stream", s->name);
+    job_spec_var_from(w, JOB_VAR_QUERY, "param", s->param);
+    job_spec_log_in(w, c->ff_log_dir);
     free(input);
     return w;
 }
 
 static void add_rule(const struct conf *c, const struct conf_transcode *rule,
-                     const struct session_stream *s, const char *stream, struct job_wants *out)
+                     const struct session_stream *s, const char *stream, struct job_specs *out)
 {
     for (size_t i = 0; i < rule->engine.n; i++) {
         const struct conf_engine *e = &rule->engine.v[i];
-        struct job_want *w;
+        struct job_spec *w;
 
         if (!e->enabled)
             continue;
@@ -119,17 +119,17 @@ static void add_rule(const struct conf *c, const struct conf_transcode *rule,
         }
         w = make(c, rule, e, s, stream);
         if (!is_circle(c, w)) {
-            job_wants_add_fitting(out, w);
+            job_specs_add_fitting(out, w);
             continue;
         }
         log_warn("transcode of %s: engine \"%s\" would publish over the stream that it reads",
                  stream, e->name);
-        job_want_free(w);
+        job_spec_free(w);
     }
 }
 
 void transcode_wants(const struct conf *c, const struct conf_vhost *v,
-                     const struct session_stream *names, const char *stream, struct job_wants *out)
+                     const struct session_stream *names, const char *stream, struct job_specs *out)
 {
     for (size_t i = 0; i < v->transcode.n; i++) {
         const struct conf_transcode *rule = &v->transcode.v[i];

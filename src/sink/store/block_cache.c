@@ -4,7 +4,7 @@
 
 #include "base/container_of.h"
 #include "base/must.h"
-#include "live/reap.h"
+#include "live/deferred_free.h"
 
 #include <stddef.h>
 
@@ -33,7 +33,7 @@ struct block_cache *block_cache_unref(struct block_cache *s)
     if (!s || !ref_put(&s->ref))
         return NULL;
     co_timer_cancel(&s->sweep);
-    block_shop_free(&s->blocks);
+    block_pool_free(&s->blocks);
     free(s);
     return NULL;
 }
@@ -42,18 +42,18 @@ static void sweep(struct co_timer *t)
 {
     struct block_cache *s = container_of(t, struct block_cache, sweep);
 
-    block_shop_sweep(&s->blocks);
+    block_pool_sweep(&s->blocks);
     if (s->blocks.n > 0)
         co_timer_set(t, co_now() + SWEEP, sweep);
 }
 
 /* What nobody waits for. */
 struct dead {
-    struct live_reap reap;
+    struct live_deferred_free reap;
     struct blocks blocks;
 };
 
-static bool free_block(struct live_reap *r)
+static bool free_block(struct live_deferred_free *r)
 {
     struct dead *d = container_of(r, struct dead, reap);
 
@@ -69,7 +69,7 @@ static void bury(struct blocks *b)
 
     *d = (struct dead){ .reap.free_one = free_block, .blocks = blocks_take(b) };
     blocks_uncount(&d->blocks);
-    live_reap(&d->reap);
+    live_deferred_free(&d->reap);
 }
 
 static unsigned most(const struct block_cache *s)
@@ -84,7 +84,7 @@ void block_cache_return(struct block_cache *s, struct blocks *b)
     bool first = s->blocks.n == 0;
 
     s->blocks.most = most(s);
-    if (b->memory > LIVE_REAP_BYTES)
+    if (b->memory > LIVE_DEFERRED_BYTES)
         bury(b);
     else
         blocks_free(b);

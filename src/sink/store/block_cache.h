@@ -16,7 +16,7 @@
 
 struct block_cache { /* shared by those whose blocks come back */
     struct ref ref;
-    struct block_shop blocks;
+    struct block_pool blocks;
     const struct live_memory *memory;
     struct co_timer sweep;
 };

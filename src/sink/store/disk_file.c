@@ -80,7 +80,7 @@ bool disk_write(struct disk_job *job, int fd, const void *data, size_t size)
 }
 
 /* From `at` on as many as one call takes. */
-static int gather(struct iovec iov[PIECES], const struct block *b, size_t at)
+static int collect(struct iovec iov[PIECES], const struct block *b, size_t at)
 {
     int n = 0;
 
@@ -102,7 +102,7 @@ bool disk_write_blocks(struct disk_job *job, int fd, const struct block *b)
             at = 0;
             continue;
         }
-        n = writev(fd, iov, gather(iov, b, at));
+        n = writev(fd, iov, collect(iov, b, at));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)

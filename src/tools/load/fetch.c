@@ -34,7 +34,7 @@ void load_fetch_init(struct load_fetch *f, struct load_client *c, const struct l
     name_place(f->place, sizeof(f->place), url->tls, url->host, url->port);
 }
 
-static err_t connect_to(struct load_fetch *f, const struct http_place *to)
+static err_t connect_to(struct load_fetch *f, const struct http_location *to)
 {
     struct load_client *c = f->c;
     struct load_url url = { .port = to->port, .tls = to->tls };
@@ -71,7 +71,7 @@ static err_t came(void *arg, size_t n)
     return kbps > 0 ? co_sleep((co_usec)(n * 8000 / (size_t)kbps)) : co_check();
 }
 
-static err_t talk(struct load_fetch *f, const struct http_place *to, struct http_reply *out,
+static err_t talk(struct load_fetch *f, const struct http_location *to, struct http_reply *out,
                   size_t max)
 {
     struct load_talk *t = &f->c->talk;
@@ -99,7 +99,7 @@ static err_t talk(struct load_fetch *f, const struct http_place *to, struct http
 }
 
 /* One request and its answer, on a connection that may have been closed meanwhile. */
-static err_t once(struct load_fetch *f, const struct http_place *to, struct http_reply *out,
+static err_t once(struct load_fetch *f, const struct http_location *to, struct http_reply *out,
                   size_t max)
 {
     bool kept = f->kept;
@@ -115,13 +115,13 @@ static err_t follow(struct load_fetch *f, struct http_reply *out, size_t max)
 {
     for (int i = 0; i < REDIRECTS; i++) {
         char next[LOAD_FETCH_URL];
-        struct http_place to;
-        err_t err = http_place_parse(&to, f->url);
+        struct http_location to;
+        err_t err = http_location_parse(&to, f->url);
 
         if (err)
             return err;
         err = once(f, &to, out, max);
-        http_place_free(&to);
+        http_location_free(&to);
         if (err || out->status < 301 || out->status > 308 || !out->location)
             return err;
         err = load_url_resolve(next, sizeof(next), f->url, out->location, strlen(out->location));

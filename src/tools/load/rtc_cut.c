@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { FPS = 25, SOUND_A_FRAME = 2, SOUND = 120, MTU = 1200, GROWN = 4096,
+enum { FPS = 25, AUDIO_A_FRAME = 2, SOUND = 120, MTU = 1200, GROWN = 4096,
        MESSAGE_HEAD = 5, PIECE_HEAD = 16, PIECE = 1176, BLOCK = 16 };
 
 /* ---- what there is */
@@ -46,7 +46,7 @@ void load_cut_equal(struct load_cut *c, unsigned packets, unsigned size, unsigne
     end_frame(c);
 }
 
-static void add_sound(struct load_cut *c, uint32_t ms)
+static void add_audio_track(struct load_cut *c, uint32_t ms)
 {
     begin_frame(c, ms);
     add_packet(c, SOUND);
@@ -58,8 +58,8 @@ void load_cut_plain(struct load_cut *c, unsigned kbps, bool silent)
     size_t frame = (size_t)kbps * 125 / FPS, n = (frame + MTU - 1) / MTU;
 
     load_cut_equal(c, (unsigned)n, (unsigned)(frame / n), 1000 / FPS);
-    for (uint32_t i = 0; i < SOUND_A_FRAME && !silent; i++)
-        add_sound(c, i * c->period / SOUND_A_FRAME);
+    for (uint32_t i = 0; i < AUDIO_A_FRAME && !silent; i++)
+        add_audio_track(c, i * c->period / AUDIO_A_FRAME);
 }
 
 /* ---- of a file, for WebRTC */

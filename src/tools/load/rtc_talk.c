@@ -37,13 +37,16 @@ static void audio(struct sdp_track *t)
 static void add(struct sdp_agreed *a, enum av_kind kind)
 {
     struct sdp_track *t = &a->tracks[kind];
-    struct sdp_place *place = &a->places[a->n];
+    struct sdp_answer_section *place = &a->places[a->n];
 
     t->on = true;
     t->type = kind == AV_VIDEO ? LOAD_RTC_VIDEO : LOAD_RTC_AUDIO;
     t->mode = 1;
-    *place = (struct sdp_place){ .kind = kind == AV_VIDEO ? SDP_VIDEO : SDP_AUDIO, .taken = true,
-                                 .bundled = true, .track = (uint8_t)kind, .type = t->type };
+    *place = (struct sdp_answer_section){ .kind = kind == AV_VIDEO ? SDP_VIDEO : SDP_AUDIO,
+                                          .taken = true,
+                                          .bundled = true,
+                                          .track = (uint8_t)kind,
+                                          .type = t->type };
     (void)snprintf(place->media, sizeof(place->media), "%s", kind == AV_VIDEO ? "video" : "audio");
     (void)snprintf(place->proto, sizeof(place->proto), "UDP/TLS/RTP/SAVPF");
     (void)snprintf(place->mid, sizeof(place->mid), "%u", a->n);

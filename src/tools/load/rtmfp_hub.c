@@ -290,7 +290,7 @@ static err_t how_it_ended(struct load_rtmfp_client *p)
     return err_new(ERR_RTMFP, "it spoke of what cannot be");
 }
 
-static err_t refusal(const char *code)
+static err_t reject_reason(const char *code)
 {
     return err_new(ERR_RTMFP, "refused: %s", *code ? code : "a flow");
 }
@@ -305,7 +305,7 @@ static err_t answer(struct load_rtmfp_client *p, co_usec until)
                : p->peer.opening  ? err_new(ERR_RTMFP_TIMEOUT, "no keys")
                                   : err_new(ERR_IO_TIMEOUT, "no answer to connect");
     case LOAD_RTMFP_READY:      return NULL;
-    case LOAD_RTMFP_REFUSED:    return refusal(p->peer.talk.answer.code);
+    case LOAD_RTMFP_REFUSED:    return reject_reason(p->peer.talk.answer.code);
     case LOAD_RTMFP_UNANSWERED: return err_new(ERR_RTMFP_TIMEOUT, "no keys");
     default:                    return how_it_ended(p);
     }

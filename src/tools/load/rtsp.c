@@ -60,7 +60,7 @@ void load_rtsp_fini(struct load_rtsp *t)
 err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
                     const struct rtsp_message **answer)
 {
-    err_t err = rtsp_call_ask(&t->call, ask, answer);
+    err_t err = rtsp_call_request(&t->call, ask, answer);
     enum err_code code = err_code(err);
 
     t->c->talk.io = t->call.io; /* of another server, if it was sent there */

@@ -32,7 +32,7 @@ err_t load_rtsp_init(struct load_rtsp *t, struct load_client *c, const struct lo
     __attribute__((warn_unused_result));
 void  load_rtsp_fini(struct load_rtsp *t);
 
-/* As rtsp_call_ask(); what is refused is counted. */
+/* As rtsp_call_request(); what is refused is counted. */
 err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
                     const struct rtsp_message **answer) __attribute__((warn_unused_result));
 /* Set a track up, over the connection or a pair of sockets of its own, as --udp says. */

@@ -31,7 +31,7 @@ static err_t ask(struct load_client *c, const struct load_url *url, bool flv)
                                     .max_reply = HEAD_MAX };
     bool more = strchr(url->stream, '?');
     struct http_reply reply = { 0 };
-    struct http_place to;
+    struct http_location to;
     char place[32] = "", *text;
     err_t err;
 
@@ -39,7 +39,7 @@ static err_t ask(struct load_client *c, const struct load_url *url, bool flv)
         snprintf(place, sizeof(place), "%cstart=%.3f", more ? '&' : '?',
                  load_opts_place(&c->run->opts));
     text = must_print("%s/%s%s", url->tc_url, url->stream, place);
-    err = http_place_parse(&to, text);
+    err = http_location_parse(&to, text);
     free(text);
     if (err)
         return err;
@@ -51,7 +51,7 @@ static err_t ask(struct load_client *c, const struct load_url *url, bool flv)
     if (!err && flv)
         err = load_flv_feed(&c->flv, (uint8_t *)reply.body, reply.size, load_watch, c);
     http_reply_free(&reply);
-    http_place_free(&to);
+    http_location_free(&to);
     return err ? err_wrap(err, "answer") : NULL;
 }
 

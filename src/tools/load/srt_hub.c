@@ -63,7 +63,7 @@ static void play(struct load_peer *p, co_usec now)
         c->bytes += m.size;
         c->read_at = now;
         c->run->stat.bytes_in += m.size;
-        load_look(&p->look, c, &m);
+        load_poll(&p->look, c, &m);
     }
 }
 

@@ -17,15 +17,15 @@ enum { LOAD_HUB_SOURCES = 8 };
  * and packets that are missing though nobody told. srt_look.c */
 enum { LOAD_LOOK_PIDS = 8 };
 
-struct load_look {
-    struct load_look_pid {
+struct load_poll {
+    struct load_poll_pid {
         uint16_t pid;
         uint8_t cc;
         bool known;
     } pids[LOAD_LOOK_PIDS];
 };
 
-void load_look(struct load_look *l, struct load_client *c, const struct srt_message *m);
+void load_poll(struct load_poll *l, struct load_client *c, const struct srt_message *m);
 
 /* A client, from its call to its end. */
 struct load_peer {
@@ -35,7 +35,7 @@ struct load_peer {
     struct srt_call call;
     struct srt_conn conn;  /* once it is open */
     bool open, failed;
-    struct load_look look;
+    struct load_poll look;
     struct co *waiter;     /* whoever waits for a change */
     struct load_peer *next_heard;
     bool heard;

@@ -43,7 +43,7 @@ static void notes(struct wr *w, int depth, const struct conf_row *row, const cha
     struct wr line;
 
     wr_init(&line, 1024);
-    if (row->flags & CONF_LATER)
+    if (row->flags & CONF_NOT_APPLIED)
         conf_text(&line, "Not yet there: accepted without effect.");
     if (row->sample)
         conf_text(&line, "%sDefault: %s.", line.len ? " " : "", def);
@@ -94,7 +94,7 @@ static void rows(struct wr *w, int depth, const struct conf_block *block, const 
             leaf(w, depth, row);
             continue;
         }
-        if (row->flags & CONF_LATER)
+        if (row->flags & CONF_NOT_APPLIED)
             comment(w, depth, "Not yet there: accepted without effect.");
         if (row->kind == CONF_KIND_BLOCKS)
             comment(w, depth, "Repeatable.");

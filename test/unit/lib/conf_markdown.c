@@ -139,7 +139,7 @@ static void row_text(struct wr *w, const struct conf_row *row, const char *path,
         conf_text(w, " (%.10g to %.10g)", row->min, row->max);
     else if (row->min > 0)
         conf_text(w, " (at least %.10g)", row->min);
-    conf_text(w, "%s |\n", row->flags & CONF_LATER ? " *Not yet there.*" : "");
+    conf_text(w, "%s |\n", row->flags & CONF_NOT_APPLIED ? " *Not yet there.*" : "");
 }
 
 /* The block's own rows, then the blocks in it, each as a chapter. */
@@ -171,7 +171,7 @@ static void chapter(struct wr *w, const struct conf_block *block, const char *pa
         (void)snprintf(inner, sizeof(inner), "%s%s%s", path, *path ? "." : "", row->name);
         conf_text(w, "## %s\n\n%s%s%s\n\n", inner, row->block->help,
                   row->kind == CONF_KIND_BLOCKS ? " Repeatable." : "",
-                  row->flags & CONF_LATER ? " *Not yet there: accepted without effect.*" : "");
+                  row->flags & CONF_NOT_APPLIED ? " *Not yet there: accepted without effect.*" : "");
         chapter(w, row->block, inner, no_env || (row->flags & CONF_NO_ENV));
     }
 }

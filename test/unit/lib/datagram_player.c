@@ -8,7 +8,7 @@ void datagram_player_service(struct datagram_service *s)
 {
     co_group_init(&s->group);
     s->leaving_end = &s->leaving;
-    assert_ok(co_go(&s->group, "end", datagram_leave_main, s));
+    assert_ok(co_go(&s->group, "end", datagram_close_main, s));
     s->ender = co_newest(&s->group);
 }
 

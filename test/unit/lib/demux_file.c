@@ -57,7 +57,7 @@ static void walk_group(struct walk_all *w, const struct demux_group *g, int64_t 
 
 void walk_all(struct walk_all *w, const struct demux_index *x, struct file *f)
 {
-    demux_place at = demux_seek(x, INT64_MIN);
+    demux_position at = demux_seek(x, INT64_MIN);
     bool last = false;
     const char *why = "";
 

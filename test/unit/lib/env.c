@@ -2,7 +2,7 @@
 /* env.c - a server in memory: what each conversation needs of one. */
 #include "env.h"
 
-#include "live/reap.h"
+#include "live/deferred_free.h"
 #include "session/clients.h"
 
 /* There may be one for each worker of a test. */
@@ -82,7 +82,7 @@ void env_free(struct session_env **env)
     assert_int_equal(s->published.begun, s->published.ended);
     assert_int_equal(s->env.publishers + s->env.players, 0);
     assert_int_equal(clients_count_all(s->env.clients), 0);
-    live_reap_now();
+    live_deferred_free_flush();
     assert_int_equal(live_registry_memory(s->env.streams)->used, 0);
     live_registry_free(s->env.streams);
     clients_free(s->env.clients);

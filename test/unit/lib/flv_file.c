@@ -36,7 +36,7 @@ void flv_inter(struct wr *w, uint32_t time, size_t size)
     flv_tag(w, FLV_VIDEO, time, body, size);
 }
 
-void flv_sound(struct wr *w, uint32_t time)
+void flv_audio(struct wr *w, uint32_t time)
 {
     FLV_TAG(w, FLV_AUDIO, time, "\xaf\x01\xde\xad");
 }

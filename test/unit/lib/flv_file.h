@@ -17,7 +17,7 @@ void flv_tag(struct wr *w, uint8_t type, uint32_t time, const void *body, size_t
 
 void flv_key(struct wr *w, uint32_t time, int cts);
 void flv_inter(struct wr *w, uint32_t time, size_t size);
-void flv_sound(struct wr *w, uint32_t time);
+void flv_audio(struct wr *w, uint32_t time);
 void flv_configs(struct wr *w);
 
 #endif

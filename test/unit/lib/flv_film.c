@@ -14,7 +14,7 @@ static void film_frame(struct wr *w, uint32_t time, size_t size)
         body[9] = 0x65;
     }
     flv_tag(w, FLV_VIDEO, time, body, size);
-    flv_sound(w, time + 50);
+    flv_audio(w, time + 50);
 }
 
 void film_write(const char *folder, const char *name, unsigned tenths, size_t cut)

@@ -20,7 +20,7 @@ static void film(struct wr *w, unsigned seconds, size_t size, double *at)
                 flv_key(w, time, 40);
             else
                 flv_inter(w, time, size);
-            flv_sound(w, time + 50);
+            flv_audio(w, time + 50);
         }
     }
 }

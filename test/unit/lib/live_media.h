@@ -4,7 +4,7 @@
 #define LIVE_MEDIA_H
 
 #include "format/frame.h"
-#include "live/reap.h"
+#include "live/deferred_free.h"
 #include "live/source.h"
 #include "unit.h"
 

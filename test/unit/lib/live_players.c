@@ -107,7 +107,7 @@ void source_end(struct live_source *src)
 {
     live_source_end(src, &the_publisher);
     (void)live_source_unref(src);
-    live_reap_now();
+    live_deferred_free_flush();
     assert_int_equal(live_source_live(), 0);
 }
 

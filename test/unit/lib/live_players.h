@@ -5,8 +5,8 @@
 
 #include "live/consumer.h"
 #include "live/impl.h"
-#include "live/keeper.h"
-#include "live/reap.h"
+#include "live/evictable.h"
+#include "live/deferred_free.h"
 #include "live/sender.h"
 #include "live/source.h"
 #include "peer.h"

@@ -147,7 +147,7 @@ void pair_end(struct pair *p)
     live_source_end(p->home, &tap_publisher);
     (void)live_source_unref(p->replica);
     (void)live_source_unref(p->home);
-    live_reap_now();
+    live_deferred_free_flush();
     assert_int_equal(live_source_live(), 0);
 }
 

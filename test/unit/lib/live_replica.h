@@ -7,7 +7,7 @@
 #include "co/notify.h"
 #include "live/consumer.h"
 #include "live/impl.h"
-#include "live/reap.h"
+#include "live/deferred_free.h"
 #include "live/reader.h"
 #include "live/sender.h"
 #include "live/tap.h"

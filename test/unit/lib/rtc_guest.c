@@ -58,7 +58,7 @@ char *rtc_offer_of(enum rtc_request_kind kind, const char *ufrag, const char *co
     return text;
 }
 
-struct rtc_request rtc_ask_of(enum rtc_request_kind kind, const char *stream, char *offer)
+struct rtc_request rtc_request_of(enum rtc_request_kind kind, const char *stream, char *offer)
 {
     struct rtc_request a = { .kind = kind };
 
@@ -109,7 +109,7 @@ int rtc_guest_ask(struct rtc_guest *g, struct session_env *env, enum rtc_request
     int status;
 
     (void)snprintf(g->ours, sizeof(g->ours), "guest");
-    a = rtc_ask_of(kind, stream, rtc_offer_of(kind, g->ours, "H264"));
+    a = rtc_request_of(kind, stream, rtc_offer_of(kind, g->ours, "H264"));
     (void)snprintf(a.ufrag, sizeof(a.ufrag), "%s", g->wish);
     rtc_request_answer(env, &a);
     status = a.status;

@@ -39,7 +39,7 @@ void rtc_guest_close(struct rtc_guest *g);
 /* The offer of a client with that ufrag: "guest"; a codec: "H264". */
 char *rtc_offer_of(enum rtc_request_kind kind, const char *ufrag, const char *codec);
 /* Takes over the offer. */
-struct rtc_request rtc_ask_of(enum rtc_request_kind kind, const char *stream, char *offer);
+struct rtc_request rtc_request_of(enum rtc_request_kind kind, const char *stream, char *offer);
 /* Reads the ufrag, pwd and fingerprint of an answer. */
 void rtc_guest_read(struct rtc_guest *g, const char *answer);
 

@@ -186,7 +186,7 @@ void publisher_put_slice(int seq, int picture)
                       { { 0 } }, 0 });
 }
 
-void publisher_put_sound(int seq)
+void publisher_put_audio(int seq)
 {
     publisher_put(&(struct publisher_packet){ A_SSRC, SOUND, seq, (uint32_t)(seq * 960), true, "\xfc\xff\xfe", 3,
                       { { LEVEL, 1, (const uint8_t *)"\x55" } }, 1 });

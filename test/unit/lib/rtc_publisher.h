@@ -56,7 +56,7 @@ void publisher_put(const struct publisher_packet *in);
 void publisher_put_sets(int seq, int picture);
 void publisher_put_key(int seq, int picture);
 void publisher_put_slice(int seq, int picture);
-void publisher_put_sound(int seq);
+void publisher_put_audio(int seq);
 void publisher_put_repeat(int of, int picture);
 /* Of the source, so far. */
 uint64_t publisher_frames(void);

@@ -21,7 +21,7 @@ void rtmfp_player_begin(struct rtmfp_player *p, const struct live_settings *set,
     p->service.base.env = p->env;
     co_group_init(&p->service.base.group);
     p->service.base.leaving_end = &p->service.base.leaving;
-    assert_ok(co_go(&p->service.base.group, "end", datagram_leave_main, &p->service.base));
+    assert_ok(co_go(&p->service.base.group, "end", datagram_close_main, &p->service.base));
     p->service.base.ender = co_newest(&p->service.base.group);
     p->peer.service = &p->service;
     p->n.peer = &p->peer;

@@ -176,7 +176,7 @@ void camera_film(struct camera *c, unsigned from, unsigned n)
     bool video = av_codec_row(c->codec)->kind == AV_VIDEO;
 
     for (unsigned i = from; i < from + n; i++) {
-        struct frame f = media_make(c->codec, i, video ? FRAME_SIZE : SOUND_SIZE, camera_frame);
+        struct frame f = media_make(c->codec, i, video ? FRAME_SIZE : AUDIO_SIZE, camera_frame);
 
         camera_expect(c, &f);
         camera_send(c, &f, UINT32_MAX);

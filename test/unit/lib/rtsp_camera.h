@@ -22,7 +22,7 @@
 
 enum { SEEN_MAX = 2048, FRAMES = 60, VIDEO = 0, AUDIO = 1, VIDEO_TYPE = 96, AUDIO_TYPE = 97,
        FRAME_SIZE = 3000,
-       SOUND_SIZE = 160 };
+       AUDIO_SIZE = 160 };
 
 #define NOW0 CO_SECONDS(1000)
 

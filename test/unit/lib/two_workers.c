@@ -70,7 +70,7 @@ static void two_close_replicas(struct session_env *env, void *unused)
 void two_begin(const char *conf)
 {
     two.n = 2;
-    two.homes = homes_new();
+    two.stream_owners = stream_owners_new();
     two_env[0].conf = mem_conf(conf);
     two_env[1].conf = mem_conf(conf);
     assert_ok(co_notify_open(&two_ready));
@@ -90,7 +90,7 @@ void two_end(void)
     two_close(0);
     co_notify_close(&two_ready);
     co_notify_close(&two_ended);
-    homes_free(two.homes);
+    stream_owners_free(two.stream_owners);
     two_env[0].conf = conf_unref(two_env[0].conf);
     two_env[1].conf = conf_unref(two_env[1].conf);
 }

@@ -7,7 +7,7 @@
 
 #include "conf_mem.h"
 #include "session/clients.h"
-#include "session/homes.h"
+#include "session/stream_owners.h"
 #include "session/replicas.h"
 #include "session/workers.h"
 

@@ -38,25 +38,25 @@ static void close_index(struct demux_index *index)
     free(index);
 }
 
-static demux_place seek(const struct demux_index *index, int64_t time)
+static demux_position seek(const struct demux_index *index, int64_t time)
 {
     (void)index;
     (void)time;
     return 0;
 }
 
-static int64_t place_time(const struct demux_index *index, demux_place place, int64_t *pts)
+static int64_t place_time(const struct demux_index *index, demux_position place, int64_t *pts)
 {
     return *pts = (int64_t)place * head_of(index)->samples * 900;
 }
 
-int64_t store_byte_of(const struct fake_head *h, demux_place g, unsigned i)
+int64_t store_byte_of(const struct fake_head *h, demux_position g, unsigned i)
 {
     return HEAD + ((int64_t)g * h->samples + i) * h->size;
 }
 
 static enum demux_status read_group(struct demux_group **out, const struct demux_index *x,
-                                    const struct demux_input *in, demux_place place, const char **why)
+                                    const struct demux_input *in, demux_position place, const char **why)
 {
     const struct fake_head *h = head_of(x);
     enum demux_status st;

@@ -30,7 +30,7 @@ void store_pass_gate(void);
 enum demux_status fake_open(struct demux_index **out, const struct demux_input *in,
                             const struct demux_limits *limits, const char **why);
 /* Where that sample is. */
-int64_t store_byte_of(const struct fake_head *h, demux_place g, unsigned i);
+int64_t store_byte_of(const struct fake_head *h, demux_position g, unsigned i);
 
 /* ---- a wire: each sample as its size and its bytes */
 

@@ -42,8 +42,8 @@ unsigned made_group(uint64_t place, struct made_sample v[MADE_SAMPLES])
         v[n++] = (struct made_sample){ .dts = begin + i * MADE_FRAME, .key = i == 0,
             .cts = i == 0 ? 2 * MADE_FRAME : i % 2 ? 3 * MADE_FRAME : MADE_FRAME,
             .size = i == 0 ? 40000 : i % 2 ? 9000 : 3000 };
-    at = (begin - MADE_ZERO + MADE_SOUND - 1) / MADE_SOUND * MADE_SOUND + MADE_ZERO;
-    for (at = place == 0 ? MADE_ZERO : at; at < end; at += MADE_SOUND)
+    at = (begin - MADE_ZERO + MADE_AUDIO - 1) / MADE_AUDIO * MADE_AUDIO + MADE_ZERO;
+    for (at = place == 0 ? MADE_ZERO : at; at < end; at += MADE_AUDIO)
         v[n++] = (struct made_sample){ .dts = at, .audio = true, .size = 200 };
     for (unsigned i = 1; i < n; i++) {
         for (unsigned k = i; k > 0 && made_sample_before(&v[k], &v[k - 1]); k--) {
@@ -98,15 +98,15 @@ static void close_index(struct demux_index *index)
     assert_ptr_equal(index, &made_index.base);
 }
 
-static demux_place seek(const struct demux_index *index, int64_t time)
+static demux_position seek(const struct demux_index *index, int64_t time)
 {
     int64_t place = (time - 2 * MADE_FRAME) / MADE_SECOND;
 
     (void)index;
-    return place < 0 ? 0 : place >= MADE_GROUPS ? MADE_GROUPS - 1 : (demux_place)place;
+    return place < 0 ? 0 : place >= MADE_GROUPS ? MADE_GROUPS - 1 : (demux_position)place;
 }
 
-static int64_t place_time(const struct demux_index *index, demux_place place, int64_t *pts)
+static int64_t place_time(const struct demux_index *index, demux_position place, int64_t *pts)
 {
     (void)index;
     *pts = (int64_t)place * MADE_SECOND + 2 * MADE_FRAME;
@@ -114,7 +114,7 @@ static int64_t place_time(const struct demux_index *index, demux_place place, in
 }
 
 static enum demux_status read_group(struct demux_group **out, const struct demux_index *index,
-                                    const struct demux_input *in, demux_place place, const char **why)
+                                    const struct demux_input *in, demux_position place, const char **why)
 {
     struct made_sample v[MADE_SAMPLES];
     struct demux_group *g;

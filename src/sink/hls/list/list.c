@@ -2,7 +2,7 @@
 /* list.c - the playlist: which segments it has, and which stay a while after they left it. */
 #include "sink/hls/segment/muxer.h"
 
-#include "live/keeper.h"
+#include "live/evictable.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { LIST_MAX = 1 << 20, DISK_MAX = 4 << 20, MOST_MIN = 32 };
 
 size_t hls_most(const struct hls_info *info)
 {
-    size_t share = live_keeper_share(live_registry_memory(info->hls->env->streams));
+    size_t share = live_evictable_share(live_registry_memory(info->hls->env->streams));
 
     return share < HLS_SEGMENT_MAX ? share : HLS_SEGMENT_MAX;
 }

@@ -76,7 +76,7 @@ void segmenter_restart(struct segmenter *g, bool goes_on)
 {
     time_restart(&g->time);
     g->wall_base = 0;
-    g->has_video = g->sound_alone = false;
+    g->has_video = g->audio_alone = false;
     g->key_interval = 0;
     g->key_at = g->waiting_at = -1;
     g->discontinuity = goes_on;
@@ -102,7 +102,7 @@ bool segmenter_is_young(const struct segmenter *g)
 static void learn_key(struct segmenter *g, const struct frame *f)
 {
     g->has_video = true;
-    g->sound_alone = false;
+    g->audio_alone = false;
     if (!f->key)
         return;
     if (g->key_at >= 0)
@@ -186,7 +186,7 @@ static bool may_begin(struct segmenter *g, const struct frame *f)
     if (f->kind == AV_VIDEO)
         return f->key;
     return !has_video(g, f->dts) &&
-           (g->sound_alone || f->dts - g->waiting_at > g->rules.fragment + VIDEO_STOPPED);
+           (g->audio_alone || f->dts - g->waiting_at > g->rules.fragment + VIDEO_STOPPED);
 }
 
 enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, unsigned how)
@@ -194,7 +194,7 @@ enum segmenter_todo segmenter_next(struct segmenter *g, const struct frame *f, u
     bool may_end = how & SEGMENTER_FULL || (!(how & SEGMENTER_NO_END) && ends_it(g, f));
 
     if (g->open && f->dts != g->now.at && may_end) {
-        g->sound_alone = f->kind == AV_AUDIO && !has_video(g, f->dts);
+        g->audio_alone = f->kind == AV_AUDIO && !has_video(g, f->dts);
         return SEGMENTER_END;
     }
     if (!g->open)

@@ -57,7 +57,7 @@ struct segmenter {
     int64_t late_since;      /* us: it is behind the wall clock; 0: it is not */
     bool discontinuity;      /* the next segment does not go on from the last */
     bool has_video;
-    bool sound_alone;        /* the last segment ended without it */
+    bool audio_alone;        /* the last segment ended without it */
     int64_t key_interval, key_at, waiting_at; /* < 0: none yet */
 
     bool open;

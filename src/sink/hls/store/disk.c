@@ -257,7 +257,7 @@ static bool has_room(struct hls_store *s)
 
     if (lack == DISK_LACKS_NOTHING || was_full)
         return lack == DISK_LACKS_NOTHING;
-    n = refusals_add(&s->info->hls->env->refusals, REFUSAL_HLS_DISK, co_now());
+    n = reject_counters_add(&s->info->hls->env->reject_counters, REJECT_HLS_DISK, co_now());
     if (n > 0)
         log_warn("segments of %u streams stay in memory, the last one is %s: %s of %s", n,
                  s->info->name, lack == DISK_LACKS_QUOTA ? "the quota is used up"

@@ -114,7 +114,7 @@ static err_t run(struct tcp_conn *c)
 static const struct tcp_ops ops;
 
 static struct tcp_conn *make(struct session_env *env, struct io *io,
-                             const struct protocol_guest *guest)
+                             const struct protocol_accepted *guest)
 {
     struct toy_session *s = must(calloc(1, sizeof(*s)));
 
@@ -146,8 +146,8 @@ static const struct tcp_ops ops = {
     .name = "toy", .secure = "toy", .make = make, .run = run, .end = end, .free = free_session,
 };
 
-err_t toy_accept(struct session_env *env, const struct protocol_guest *guest,
-                 struct peers_place *place)
+err_t toy_accept(struct session_env *env, const struct protocol_accepted *guest,
+                 struct address_slot *place)
 {
     return tcp_accept(&ops, env, guest, place);
 }

@@ -24,8 +24,8 @@ static inline struct toy_service *toy_service_of(const struct session_env *env)
 extern const struct datagram_protocol toy_datagrams;
 extern const struct counter_table toy_counters;
 
-err_t toy_accept(struct session_env *env, const struct protocol_guest *guest,
-                 struct peers_place *place) __attribute__((warn_unused_result));
+err_t toy_accept(struct session_env *env, const struct protocol_accepted *guest,
+                 struct address_slot *place) __attribute__((warn_unused_result));
 
 /* The answer to so many bytes, in `out`; gives its size. It is counted. */
 size_t toy_echo(const struct session_env *env, const void *data, size_t size, char out[TOY_LINE]);

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* publish_remote.c - a publisher whose stream belongs to another worker, the owner.
+ *
+ * Its session stays at the worker that its datagrams reach: its id says so to the kernel. The
+ * stream's publisher, with its coroutine, callbacks and entry in the list of clients, is at the
+ * owner worker; each message of the client goes there as bytes.
+ *
+ *     here                                at the owner worker
+ *     rtmfp_publish_remote_run      -- move -->     owner_main: admitted
+ *     published           <-- begun --
+ *     rtmfp_publish_remote_push     -- message -->  rtmfp_publish_push
+ *     the client ends     -- close -->
+ *     unpublished         <-- ended --    nothing of it is left
+ *                         -- gone -->     freed: no mail is under way
+ */
+#include "serve/rtmfp/connection.h"
+
+#include "base/container_of.h"
+#include "base/mem.h"
+#include "base/must.h"
+#include "session/move.h"
+#include "session/address_slot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNDER_WAY = 4 << 20 }; /* bytes of one publisher: more are lost */
+
+#define STAT CO_SECONDS(1) /* how often lists at the owner worker learn of the session */
+
+struct rtmfp_publish_remote {
+    struct workers *workers;
+    unsigned here, owner;
+    atomic_size_t under_way;
+    struct co_mail begun, ended, close, gone; /* each is posted once */
+    enum err_code code;          /* of the error, which does not cross; its text does: */
+    char text[400];
+    enum err_code closed_by;
+
+    /* of the session's worker */
+    struct rtmfp_netstream *n;   /* its strings do not change while its coroutine waits */
+    co_usec stat_at;
+    uint64_t lost;               /* messages, since the last that went */
+    bool closes, over;           /* it was asked to end; it has */
+
+    /* of the owner worker */
+    struct session base;
+    struct rtmfp_publish pub;
+    err_t stop;                  /* before it began */
+    bool publishes, done;
+    struct clients_detail detail;
+    struct rtmfp_client_stat stat;
+};
+
+struct message {
+    struct co_mail mail;
+    struct rtmfp_publish_remote *away;
+    struct rtmfp_rtmp_message said;
+    uint64_t lost;
+    bool behind, has_stat;
+    struct rtmfp_client_stat stat;
+    uint8_t body[];
+};
+
+/* ---- at the owner worker */
+
+static bool read_stat(const struct session *s, void *out)
+{
+    const struct rtmfp_publish_remote *a = container_of(s, const struct rtmfp_publish_remote, base);
+
+    memcpy(out, &a->stat, sizeof(a->stat));
+    return a->stat.peer_id[0];
+}
+
+static void on_begun(struct co_mail *m)
+{
+    rtmfp_netstream_published(container_of(m, struct rtmfp_publish_remote, begun)->n);
+}
+
+static void on_ended(struct co_mail *m)
+{
+    struct rtmfp_publish_remote *a = container_of(m, struct rtmfp_publish_remote, ended);
+
+    a->over = true;
+    co_unpark(a->n->base.session.co);
+}
+
+/* From now on it is the other worker's. */
+static void end_at_owner(struct rtmfp_publish_remote *a, err_t err)
+{
+    char text[sizeof(a->text)];
+    const char *said = err ? strstr(err_text(err, text, sizeof(text)), " : ") : NULL;
+
+    a->done = true;
+    session_fini(&a->base);
+    err_free(&a->stop);
+    a->code = err_code(err);
+    (void)snprintf(a->text, sizeof(a->text), "%s", said ? said + strlen(" : ") : "");
+    err_free(&err);
+    workers_post(a->workers, a->here, &a->ended);
+}
+
+static err_t publish(struct rtmfp_publish_remote *a)
+{
+    err_t err = rtmfp_publish_begin(&a->pub, &a->base);
+
+    if (err)
+        return err;
+    a->publishes = true;
+    workers_post(a->workers, a->here, &a->begun);
+    err = rtmfp_publish_wait(&a->pub);
+    a->publishes = false;
+    rtmfp_publish_end(&a->pub, err);
+    return err;
+}
+
+static err_t owner_main(void *away)
+{
+    struct rtmfp_publish_remote *a = away;
+    err_t err = a->stop;
+
+    a->stop = NULL;
+    session_log_as_client(a->base.env, a->base.names.ip);
+    session_begin(&a->base);
+    if (!err)
+        err = co_check();
+    end_at_owner(a, err ? err : publish(a));
+    return NULL;
+}
+
+static err_t arrive(void *away, struct session_env *env)
+{
+    struct rtmfp_publish_remote *a = away;
+    const struct session *of = &a->n->base.session;
+    err_t err;
+
+    session_init(&a->base, env, NULL);
+    a->base.names = of->names;
+    a->base.names.key = NULL;
+    a->base.id = of->id;
+    a->detail = rtmfp_client_detail;
+    a->detail.read = read_stat;
+    a->base.detail = &a->detail;
+    err = session_find_stream(&a->base, of->names.vhost, of->names.app, of->names.name);
+    if (!err)
+        (void)session_goes_to(&a->base, true); /* this one, since the other session is in it */
+    return err;
+}
+
+static void drop(void *away)
+{
+    end_at_owner(away, err_new(ERR_STOPPED, "it could not go to the owner worker of its stream"));
+}
+
+static void on_message(struct co_mail *mail)
+{
+    struct message *m = container_of(mail, struct message, mail);
+    struct rtmfp_publish_remote *a = m->away;
+
+    if (m->has_stat)
+        a->stat = m->stat;
+    if (a->publishes)
+        rtmfp_publish_push(&a->pub, &m->said, m->behind, m->lost);
+    atomic_fetch_sub(&a->under_way, sizeof(*m) + m->said.body.n);
+    free(m);
+}
+
+static void on_close(struct co_mail *m)
+{
+    struct rtmfp_publish_remote *a = container_of(m, struct rtmfp_publish_remote, close);
+    err_t err;
+
+    if (a->done)
+        return;
+    if (!a->closed_by && a->publishes) {
+        rtmfp_publish_close(&a->pub);
+        return;
+    }
+    err = err_new(a->closed_by ? a->closed_by : ERR_IO_CLOSED, "the client closed its stream");
+    if (a->base.co)
+        co_stop(a->base.co, err);
+    else
+        a->stop = err;
+}
+
+static void on_gone(struct co_mail *m)
+{
+    free(container_of(m, struct rtmfp_publish_remote, gone));
+}
+
+/* ---- here */
+
+void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
+                               const struct rtmfp_rtmp_message *said, bool behind, uint64_t lost)
+{
+    size_t size = sizeof(struct message) + said->body.n;
+    bool fits = atomic_load(&a->under_way) + size <= UNDER_WAY;
+    struct message *m = fits ? mem_try(size) : NULL;
+    co_usec now = co_now();
+
+    a->lost += lost;
+    if (!m) {
+        a->lost++;
+        return;
+    }
+    *m = (struct message){ .mail.fn = on_message, .away = a, .said = *said, .lost = a->lost,
+                           .behind = behind, .has_stat = now - a->stat_at >= STAT };
+    a->lost = 0;
+    if (said->body.n > 0)
+        memcpy(m->body, said->body.p, said->body.n);
+    m->said.body.p = m->body;
+    if (m->has_stat) {
+        a->stat_at = now;
+        m->has_stat = rtmfp_client_detail.read(&a->n->base.session, &m->stat);
+    }
+    atomic_fetch_add(&a->under_way, size);
+    workers_post(a->workers, a->owner, &m->mail);
+}
+
+static void ask_to_end(struct rtmfp_publish_remote *a, enum err_code why)
+{
+    if (a->closes)
+        return;
+    a->closes = true;
+    a->closed_by = why;
+    workers_post(a->workers, a->owner, &a->close);
+}
+
+void rtmfp_publish_remote_close(struct rtmfp_publish_remote *a)
+{
+    ask_to_end(a, 0);
+}
+
+/* Waits until the owner worker has ended the publisher, even if asked to stop meanwhile. Returns
+ * why it was asked to stop, or NULL. */
+static err_t wait_for(struct rtmfp_publish_remote *a)
+{
+    bool held = false;
+    err_t why = NULL;
+
+    while (!a->over) {
+        err_t err = co_check();
+
+        if (err) {
+            ask_to_end(a, err_code(err));
+            held |= co_stop_hold();
+            err_free(&why);
+            why = err;
+        }
+        (void)!co_park(CO_FOREVER);
+    }
+    co_stop_resume(held);
+    return why;
+}
+
+err_t rtmfp_publish_remote_run(struct rtmfp_netstream *n, unsigned owner)
+{
+    static const struct session_mover how = {
+        .name = "rtmfp", .arrive = arrive, .main = owner_main, .drop = drop,
+    };
+    const struct session_env *env = n->base.session.env;
+    struct rtmfp_publish_remote *a = must(calloc(1, sizeof(*a)));
+    err_t err;
+
+    *a = (struct rtmfp_publish_remote){ .workers = env->workers,
+                                        .here = env->worker,
+                                        .owner = owner,
+                                        .n = n,
+                                        .begun.fn = on_begun,
+                                        .ended.fn = on_ended,
+                                        .close.fn = on_close,
+                                        .gone.fn = on_gone };
+    n->away = a;
+    session_move(n->base.session.env, owner, &how, a);
+    co_stack_trim();
+    err = wait_for(a);
+    n->away = NULL;
+    if (rtmfp_netstream_publishes(n))
+        rtmfp_netstream_unpublished(n);
+    if (err)
+        err = err_wrap(err, "publish %s/%s", n->base.session.names.app, n->base.session.names.name);
+    else if (a->code)
+        err = err_new(a->code, "%s", a->text);
+    workers_post(a->workers, owner, &a->gone);
+    return err;
+}

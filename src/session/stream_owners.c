@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* stream_owners.c - at which worker each stream is at home. */
+#include "session/stream_owners.h"
+
+#include "base/container_of.h"
+#include "base/must.h"
+#include "base/table.h"
+#include "base/text.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* What players and publishers use at least, microseconds a second: it is known at once, so a storm
+ * of them does not outrun what is measured. */
+enum { PLAYER_COST = 30, PUBLISHER_COST = 300 };
+
+/* A home with less to do takes all players of its streams, thousandths of a core; and another
+ * worker takes a new stream if it has so much less to do. */
+enum { IDLE_BELOW = 250, CLEARLY = 100 };
+
+struct home {
+    struct table_link link;
+    unsigned worker;
+    unsigned guests;   /* clients, sources */
+    unsigned players;
+    unsigned published;
+    unsigned gathers;
+    atomic_uint clients; /* not under the lock */
+    char path[];
+};
+
+struct stream_owners {
+    pthread_mutex_t lock;
+    struct table all;
+    unsigned turn;    /* who is looked at next */
+};
+
+struct stream_owners *stream_owners_new(void)
+{
+    struct stream_owners *h = must(calloc(1, sizeof(*h)));
+
+    (void)pthread_mutex_init(&h->lock, NULL);
+    return h;
+}
+
+void stream_owners_free(struct stream_owners *h)
+{
+    assert(h->all.n == 0);
+    (void)pthread_mutex_destroy(&h->lock);
+    table_free(&h->all);
+    free(h);
+}
+
+/* ---- the table, with the lock held */
+
+static struct home *find(const struct stream_owners *h, const char *path)
+{
+    uint32_t hash = text_hash(path);
+    struct table_link *l = NULL;
+
+    while ((l = table_find(&h->all, hash, l))) {
+        struct home *one = container_of(l, struct home, link);
+
+        if (strcmp(one->path, path) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+static struct home *make(struct stream_owners *h, const char *path, unsigned worker)
+{
+    size_t size = strlen(path) + 1;
+    struct home *one = must(malloc(sizeof(*one) + size));
+
+    *one = (struct home){ .worker = worker };
+    memcpy(one->path, path, size);
+    table_put(&h->all, &one->link, text_hash(path));
+    return one;
+}
+
+static struct home *next_of(const struct stream_owners *h, struct home *one)
+{
+    struct table_link *l = table_next(&h->all, one ? &one->link : NULL);
+
+    return l ? container_of(l, struct home, link) : NULL;
+}
+
+static void put(struct stream_owners *h, struct home *one)
+{
+    if (--one->guests > 0)
+        return;
+    (void)table_remove(&h->all, &one->link);
+    free(one);
+}
+
+/* ---- where to */
+
+/* How busy a worker is, thousandths of a core: what it used lately, or what those who are there
+ * will use, if that is more. */
+static unsigned load_of(const struct worker *w)
+{
+    const struct worker_gauges *g = &w->gauges;
+    unsigned players = atomic_load_explicit(&g->players, memory_order_relaxed);
+    unsigned publishers = atomic_load_explicit(&g->publishers, memory_order_relaxed);
+    unsigned used = atomic_load_explicit(&g->load, memory_order_relaxed);
+    unsigned known = (players * PLAYER_COST + publishers * PUBLISHER_COST) / 1000;
+
+    return used > known ? used : known;
+}
+
+/* One other is looked at, each in its turn, and not all: who has least to do would else get all
+ * that come until that shows. */
+static unsigned place_home(const struct workers *w, unsigned here)
+{
+    unsigned other = (here + 1 + w->stream_owners->turn++ % (w->n - 1)) % w->n;
+
+    return load_of(&w->v[other]) + CLEARLY < load_of(&w->v[here]) ? other : here;
+}
+
+static bool goes_home(const struct workers *w, const struct home *one,
+                      const struct stream_owners_guest *guest)
+{
+    return guest->publishes || one->worker == guest->here || one->players < guest->spread ||
+           (guest->gathered && one->gathers > 0) ||
+           (guest->spread > 0 && load_of(&w->v[one->worker]) < IDLE_BELOW);
+}
+
+/* ---- in and out */
+
+struct home *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
+                                 unsigned *to)
+{
+    struct stream_owners *h = w->stream_owners;
+    struct home *one;
+
+    (void)pthread_mutex_lock(&h->lock);
+    one = find(h, guest->path);
+    if (!one)
+        one = make(h, guest->path, place_home(w, guest->here));
+    *to = goes_home(w, one, guest) ? one->worker : guest->here;
+    one->guests++;
+    one->players += !guest->publishes;
+    (void)pthread_mutex_unlock(&h->lock);
+    return one;
+}
+
+struct home *stream_owners_hold(struct workers *w, const char *path, unsigned here)
+{
+    struct stream_owners *h = w->stream_owners;
+    struct home *one;
+
+    (void)pthread_mutex_lock(&h->lock);
+    one = find(h, path);
+    if (!one)
+        one = make(h, path, here);
+    one->guests++;
+    (void)pthread_mutex_unlock(&h->lock);
+    return one;
+}
+
+void stream_owners_leave(struct workers *w, struct home *home, bool plays)
+{
+    (void)pthread_mutex_lock(&w->stream_owners->lock);
+    home->players -= plays;
+    put(w->stream_owners, home);
+    (void)pthread_mutex_unlock(&w->stream_owners->lock);
+}
+
+void stream_owners_release(struct workers *w, struct home *home)
+{
+    stream_owners_leave(w, home, false);
+}
+
+unsigned stream_owner_worker(const struct home *home)
+{
+    return home->worker;
+}
+
+void stream_owner_gathers(struct workers *w, struct home *home, bool on)
+{
+    (void)pthread_mutex_lock(&w->stream_owners->lock);
+    if (on)
+        home->gathers++;
+    else
+        home->gathers--;
+    (void)pthread_mutex_unlock(&w->stream_owners->lock);
+}
+
+bool stream_owner_is_plain(struct workers *w, const struct home *home)
+{
+    bool plain;
+
+    (void)pthread_mutex_lock(&w->stream_owners->lock);
+    plain = home->published > 0 && home->gathers == 0;
+    (void)pthread_mutex_unlock(&w->stream_owners->lock);
+    return plain;
+}
+
+void stream_owner_count(struct home *home, int by)
+{
+    (void)atomic_fetch_add_explicit(&home->clients, (unsigned)by, memory_order_relaxed);
+}
+
+unsigned stream_owner_clients(const struct home *home)
+{
+    return atomic_load_explicit(&home->clients, memory_order_relaxed);
+}
+
+void stream_owner_published(struct workers *w, struct home *home, bool published)
+{
+    (void)pthread_mutex_lock(&w->stream_owners->lock);
+    if (published)
+        home->published++;
+    else
+        home->published--;
+    (void)pthread_mutex_unlock(&w->stream_owners->lock);
+}
+
+bool stream_owners_is_published(struct workers *w, const char *path)
+{
+    const struct home *one;
+    bool is;
+
+    (void)pthread_mutex_lock(&w->stream_owners->lock);
+    one = find(w->stream_owners, path);
+    is = one && one->published > 0;
+    (void)pthread_mutex_unlock(&w->stream_owners->lock);
+    return is;
+}
+
+static bool is_called(const struct home *one, const char *vhost, const char *name, size_t name_size)
+{
+    const char *last = strrchr(one->path, '/');
+    size_t n = strlen(vhost);
+
+    return one->published && strncmp(one->path, vhost, n) == 0 && one->path[n] == '/' &&
+           last > one->path + n && strlen(last + 1) == name_size &&
+           memcmp(last + 1, name, name_size) == 0;
+}
+
+bool stream_owners_find_published(struct workers *w, const char *vhost, const char *name,
+                                  size_t name_size, char *path, size_t size)
+{
+    struct stream_owners *h = w->stream_owners;
+    bool found = false;
+
+    (void)pthread_mutex_lock(&h->lock);
+    for (struct home *one = next_of(h, NULL); one && !found; one = next_of(h, one)) {
+        size_t n = strlen(one->path) + 1;
+
+        if (n > size || !is_called(one, vhost, name, name_size))
+            continue;
+        memcpy(path, one->path, n);
+        found = true;
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    return found;
+}
+
+void stream_owners_each_published(struct workers *w, unsigned most,
+                          void (*each)(void *arg, const char *path), void *arg)
+{
+    struct stream_owners *h = w->stream_owners;
+
+    (void)pthread_mutex_lock(&h->lock);
+    for (struct home *one = next_of(h, NULL); one && most > 0; one = next_of(h, one), most--) {
+        if (one->published)
+            each(arg, one->path);
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+}
