@@ -36,7 +36,7 @@ enum what {
 
 struct live_tap {
     /* the home's */
-    struct live_source *home;
+    struct live_source *owner;
     struct live_tap *next; /* of the home */
     void (*raise)(void *arg);
     void *arg;
@@ -89,7 +89,7 @@ static const struct av_packet *packet_of(uintptr_t slot)
 
 static co_usec patience(const struct live_tap *tap)
 {
-    co_usec most = tap->home->set.queue_length;
+    co_usec most = tap->owner->set.queue_length;
 
     return most > PATIENCE ? most : PATIENCE;
 }
@@ -130,20 +130,20 @@ static bool is_full(const struct live_tap *tap, size_t more, co_usec now)
     if (tap->given == tap->put)
         return false;
     return tap->put - tap->given >= tap->cap - SPARE ||
-           tap->bytes + more > tap->home->set.max_bytes ||
+           tap->bytes + more > tap->owner->set.max_bytes ||
            tap->given < live_ages_young(&tap->ages, now, patience(tap));
 }
 
 /* So much that the reader should look, whoever waits there. */
 static bool is_half_full(const struct live_tap *tap)
 {
-    return tap->put - tap->given > tap->cap / 2 || tap->bytes > tap->home->set.max_bytes / 2;
+    return tap->put - tap->given > tap->cap / 2 || tap->bytes > tap->owner->set.max_bytes / 2;
 }
 
 static void raise_soon(struct live_tap *tap)
 {
     tap->due = true;
-    live_source_wake_soon(tap->home);
+    live_source_wake_soon(tap->owner);
 }
 
 static void look_who_waits(struct live_tap *tap)
@@ -189,7 +189,7 @@ static bool goes_on(struct live_tap *tap, const struct av_packet *pkt, co_usec n
     if (tap->lost > 0)
         put(tap, tap->lost * WHATS, LOST);
     tap->lost = 0;
-    put_configs(tap, &tap->home->configs, now);
+    put_configs(tap, &tap->owner->configs, now);
     return true;
 }
 
@@ -246,12 +246,12 @@ size_t live_taps_kept(const struct live_source *src)
 /* What a player that joins here would get. */
 static void fill(struct live_tap *tap, bool cached, co_usec now)
 {
-    const struct live_source *home = tap->home;
+    const struct live_source *owner = tap->owner;
 
     tell_begin(tap);
-    put_configs(tap, cached ? home->key_configs : &home->configs, now);
-    for (uint64_t at = home->key; cached && at < home->head; at++)
-        put_packet(tap, home->ring[at & (home->cap - 1)], PACKET, now);
+    put_configs(tap, cached ? owner->key_configs : &owner->configs, now);
+    for (uint64_t at = owner->key; cached && at < owner->head; at++)
+        put_packet(tap, owner->ring[at & (owner->cap - 1)], PACKET, now);
 }
 
 static uint32_t cap_for(uint64_t packets)
@@ -263,12 +263,12 @@ static uint32_t cap_for(uint64_t packets)
     return cap;
 }
 
-struct live_tap *live_tap_open(struct live_source *home, void (*raise)(void *arg), void *arg)
+struct live_tap *live_tap_open(struct live_source *owner, void (*raise)(void *arg), void *arg)
 {
-    const struct live_span log = live_source_span(home);
+    const struct live_span log = live_source_span(owner);
     uint64_t from;
-    bool cached = live_policy_join(&log, home->set.gop_cache, &from);
-    uint64_t group = home->head - from;
+    bool cached = live_policy_join(&log, owner->set.gop_cache, &from);
+    uint64_t group = owner->head - from;
     uint32_t cap;
     struct live_tap *tap;
 
@@ -278,11 +278,11 @@ struct live_tap *live_tap_open(struct live_source *home, void (*raise)(void *arg
     }
     cap = cap_for(group);
     tap = must(aligned_alloc(LINE, size_of(cap)));
-    *tap = (struct live_tap){ .home = live_source_ref(home), .next = home->taps, .raise = raise,
+    *tap = (struct live_tap){ .owner = live_source_ref(owner), .next = owner->taps, .raise = raise,
                               .arg = arg, .cap = cap, .wake_at = UINT64_MAX };
-    home->taps = tap;
-    live_source_charge(home, size_of(cap), 0);
-    if (live_source_publishing(home))
+    owner->taps = tap;
+    live_source_charge(owner, size_of(cap), 0);
+    if (live_source_publishing(owner))
         fill(tap, cached, co_now());
     return tap;
 }
@@ -290,21 +290,21 @@ struct live_tap *live_tap_open(struct live_source *home, void (*raise)(void *arg
 void live_tap_tidy(struct live_tap *tap)
 {
     give_back_taken(tap);
-    live_source_charge_log(tap->home);
+    live_source_charge_log(tap->owner);
 }
 
 struct live_tap *live_tap_close(struct live_tap *tap)
 {
-    struct live_source *home = tap->home;
+    struct live_source *owner = tap->owner;
 
-    LIST_CUT(&home->taps, tap);
+    LIST_CUT(&owner->taps, tap);
     give_back(tap, tap->put);
-    live_source_charge(home, 0, size_of(tap->cap));
-    live_source_charge_log(home);
+    live_source_charge(owner, 0, size_of(tap->cap));
+    live_source_charge_log(owner);
     free(tap);
-    if (!home->taps && !home->consumers)
-        home->idle_since = co_now();
-    (void)live_source_unref(home);
+    if (!owner->taps && !owner->consumers)
+        owner->idle_since = co_now();
+    (void)live_source_unref(owner);
     return NULL;
 }
 

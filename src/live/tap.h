@@ -24,7 +24,7 @@ struct live_tap; /* owned by who opened it */
 /* What there is of the home goes into the tap at once, from the newest key frame on. raise(arg) is
  * called on this thread, not again before live_tap_raised(); it must not yield. Takes a reference
  * to home. */
-struct live_tap *live_tap_open(struct live_source *home, void (*raise)(void *arg), void *arg);
+struct live_tap *live_tap_open(struct live_source *owner, void (*raise)(void *arg), void *arg);
 /* Give back what the reader has taken: a push does it, this is for when nothing is pushed. */
 void live_tap_tidy(struct live_tap *tap);
 /* Nobody reads it any more, raise() is not called again. Always NULL. */

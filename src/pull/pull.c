@@ -7,12 +7,13 @@
 #include "session/stream_owners.h"
 #include "session/move.h"
 
-void pull_init(struct pull *p, struct pulls *all, struct stream_key *key, struct home *home)
+void pull_init(struct pull *p, struct pulls *all, struct stream_key *key,
+               struct stream_owner *owner)
 {
     struct session *s = &p->session;
 
     p->all = all;
-    p->home = home;
+    p->owner = owner;
     session_init(s, all->sink.env, NULL);
     s->names = (struct session_stream){ .param = "", .tc_url = "", .page_url = "", .ip = "" };
     session_stream_set_key(&s->names, key);
@@ -52,8 +53,8 @@ void pull_fini(struct pull *p)
 
     pull_unlink(p);
     session_fini(&p->session);
-    if (p->home)
-        stream_owners_release(env->workers, p->home);
+    if (p->owner)
+        stream_owners_release(env->workers, p->owner);
 }
 
 err_t pull_enter_home(struct pull *p)

@@ -8,7 +8,7 @@
 #include "session/publisher.h"
 #include "sink/sink.h"
 
-struct home;
+struct stream_owner;
 
 struct pulls { /* of one kind and worker; the beginning of that sink's own structure */
     struct sink sink;
@@ -20,13 +20,14 @@ struct pull { /* the beginning of what it has of its own */
     struct pulls *all;
     struct session session;     /* publishes while media come */
     struct session_publisher publisher;
-    struct home *home;          /* NULL: one worker */
+    struct stream_owner *owner;          /* NULL: one worker */
     struct condition condition; /* it runs while media come */
     char id[9];                 /* by which lists know it */
 };
 
 /* Takes over the references of the key and of the home. */
-void pull_init(struct pull *p, struct pulls *all, struct stream_key *key, struct home *home);
+void pull_init(struct pull *p, struct pulls *all, struct stream_key *key,
+               struct stream_owner *owner);
 /* Its coroutine begins; main() gets p, and calls pull_fini() in the end. False: it cannot, the log
  * says why. */
 bool pull_start(struct pull *p, const char *name, co_fn *main) __attribute__((warn_unused_result));

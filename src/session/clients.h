@@ -24,7 +24,7 @@ struct clients;
 struct client;
 struct session;
 struct session_stream;
-struct home;
+struct stream_owner;
 struct workers;
 
 enum { CLIENTS_ID_SIZE = 9, CLIENTS_NAME_ID_SIZE = 12 };
@@ -92,7 +92,7 @@ struct clients_stream { /* kept with its source */
     struct clients *all;             /* it is one of */
     struct clients_vhost *vhost;
     struct live_source *src;
-    struct home *home;               /* of the stream, which it is in; NULL: one worker */
+    struct stream_owner *owner;               /* of the stream, which it is in; NULL: one worker */
     struct workers *workers;         /* of that home */
     atomic_uint *replicas;           /* where it counts as a replica; NULL: it is at home */
     struct stream_key *key;          /* as its publisher, else its first player said; NULL: only

@@ -76,8 +76,8 @@ static void stream_free(struct live_user_data *note)
         s->vhost->replicas--;
         atomic_fetch_sub_explicit(s->replicas, 1, memory_order_relaxed);
     }
-    if (s->home)
-        stream_owners_release(s->workers, s->home);
+    if (s->owner)
+        stream_owners_release(s->workers, s->owner);
     (void)stream_key_unref(s->key);
     free(s->tc_url);
     free(s);
@@ -104,7 +104,7 @@ struct clients_stream *clients_stream(struct clients *r, struct live_source *src
 
 unsigned clients_stream_total(const struct clients_stream *s)
 {
-    return s->home ? stream_owner_clients(s->home) : s->clients;
+    return s->owner ? stream_owner_clients(s->owner) : s->clients;
 }
 
 void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count)
@@ -171,8 +171,8 @@ static void count_client(struct clients_stream *s, int by)
 {
     s->clients += (unsigned)by;
     s->vhost->clients += (unsigned)by;
-    if (s->home)
-        stream_owner_count(s->home, by);
+    if (s->owner)
+        stream_owner_count(s->owner, by);
 }
 
 void clients_stream_wait(struct client *c, const struct session_stream *names)

@@ -22,31 +22,31 @@ unsigned session_goes_to(struct session *s, bool publishes)
     if (!env->workers)
         return env->worker;
     session_leave_owner(s);
-    s->home = stream_owners_enter(env->workers, &guest, &to);
+    s->owner = stream_owners_enter(env->workers, &guest, &to);
     s->plays = !publishes;
     return atomic_load(&env->workers->ending) ? env->worker : to;
 }
 
 void session_leave_owner(struct session *s)
 {
-    if (s->home)
-        stream_owners_leave(s->env->workers, s->home, s->plays);
-    s->home = NULL;
+    if (s->owner)
+        stream_owners_leave(s->env->workers, s->owner, s->plays);
+    s->owner = NULL;
 }
 
 err_t session_at_owner(const struct session *s)
 {
-    if (!s->home || stream_owner_worker(s->home) == s->env->worker)
+    if (!s->owner || stream_owner_worker(s->owner) == s->env->worker)
         return NULL;
     return err_new(ERR_STREAM_BUSY, "%s is at home at worker %u", s->names.key->path,
-                   stream_owner_worker(s->home));
+                   stream_owner_worker(s->owner));
 }
 
 void session_publishes(const struct session *s, bool now)
 {
     workers_note(s->env);
-    if (s->home)
-        stream_owner_published(s->env->workers, s->home, now);
+    if (s->owner)
+        stream_owner_published(s->env->workers, s->owner, now);
 }
 
 /* One that is on its way. */

@@ -19,7 +19,7 @@
 struct replica {
     /* What both threads read, and neither changes. */
     struct workers *workers;
-    unsigned here, home; /* workers */
+    unsigned here, owner; /* workers */
 
     /* This worker's, but while the request is on its way: then src, set and tap are the home's. */
     struct replica *next, **prev;
@@ -39,7 +39,7 @@ static void ask(struct replica *r, void (*fn)(struct co_mail *m))
 {
     r->asks = true;
     r->request.fn = fn;
-    workers_post(r->workers, r->home, &r->request);
+    workers_post(r->workers, r->owner, &r->request);
 }
 
 static void answer(struct replica *r, void (*fn)(struct co_mail *m))
@@ -50,7 +50,7 @@ static void answer(struct replica *r, void (*fn)(struct co_mail *m))
 
 /* ---- begin and end of one */
 
-static struct replica *add(struct session_env *env, struct live_source *src, unsigned home)
+static struct replica *add(struct session_env *env, struct live_source *src, unsigned owner)
 {
     struct replica *r = must(calloc(1, sizeof(*r))), **head;
 
@@ -60,7 +60,7 @@ static struct replica *add(struct session_env *env, struct live_source *src, uns
         env->replicas->look = LOOK;
     }
     head = &env->replicas->first;
-    *r = (struct replica){ .workers = env->workers, .here = env->worker, .home = home,
+    *r = (struct replica){ .workers = env->workers, .here = env->worker, .owner = owner,
                            .next = *head, .prev = head, .env = env,
                            .src = live_source_ref(src) };
     if (*head)
@@ -101,7 +101,7 @@ static void raise_reader(void *replica)
 static void on_open(struct co_mail *m)
 {
     struct replica *r = container_of(m, struct replica, request);
-    struct session_env *env = r->workers->v[r->home].env;
+    struct session_env *env = r->workers->v[r->owner].env;
     struct live_source *src = live_registry_get(env->streams, live_source_name(r->src), &r->set);
 
     replicas_own(env, src);
@@ -209,15 +209,15 @@ void replicas_own(struct session_env *env, struct live_source *src)
 {
     struct clients_stream *s = clients_stream(env->clients, src);
 
-    if (s->home)
+    if (s->owner)
         return;
     s->workers = env->workers;
-    s->home = stream_owners_hold(env->workers, live_source_name(src), env->worker);
-    if (stream_owner_worker(s->home) == env->worker)
+    s->owner = stream_owners_hold(env->workers, live_source_name(src), env->worker);
+    if (stream_owner_worker(s->owner) == env->worker)
         return;
     clients_stream_is_replica(s, &env->workers->v[env->worker].gauges.replicas);
     if (!atomic_load(&env->workers->ending))
-        open_tap(add(env, src, stream_owner_worker(s->home)));
+        open_tap(add(env, src, stream_owner_worker(s->owner)));
 }
 
 void replicas_close_all(struct session_env *env)

@@ -14,7 +14,7 @@
 #include "session/clients.h"
 #include "session/hooks.h"
 
-struct home;
+struct stream_owner;
 
 /* How long a client may stay by the token that it showed. */
 struct serve_term { /* zeroed: it ends never */
@@ -49,7 +49,7 @@ struct session {
     void (*on_kick)(struct session *s);
     const struct clients_detail *detail; /* what its protocol knows of it; or NULL */
     struct alone alone;          /* while it plays a stream without a publisher */
-    struct home *home;           /* of its stream, while it is in it: session/move.h */
+    struct stream_owner *owner;           /* of its stream, while it is in it: session/move.h */
     bool plays;                  /* there */
     bool on_demand;              /* it plays a file: of its stream there is the name alone */
     /* what every turn of a publisher touches, together and last: serve/rtmp/publish.c fetches it */

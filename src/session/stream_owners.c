@@ -19,7 +19,7 @@ enum { PLAYER_COST = 30, PUBLISHER_COST = 300 };
  * worker takes a new stream if it has so much less to do. */
 enum { IDLE_BELOW = 250, CLEARLY = 100 };
 
-struct home {
+struct stream_owner {
     struct table_link link;
     unsigned worker;
     unsigned guests;   /* clients, sources */
@@ -54,13 +54,13 @@ void stream_owners_free(struct stream_owners *h)
 
 /* ---- the table, with the lock held */
 
-static struct home *find(const struct stream_owners *h, const char *path)
+static struct stream_owner *find(const struct stream_owners *h, const char *path)
 {
     uint32_t hash = text_hash(path);
     struct table_link *l = NULL;
 
     while ((l = table_find(&h->all, hash, l))) {
-        struct home *one = container_of(l, struct home, link);
+        struct stream_owner *one = container_of(l, struct stream_owner, link);
 
         if (strcmp(one->path, path) == 0)
             return one;
@@ -68,25 +68,25 @@ static struct home *find(const struct stream_owners *h, const char *path)
     return NULL;
 }
 
-static struct home *make(struct stream_owners *h, const char *path, unsigned worker)
+static struct stream_owner *make(struct stream_owners *h, const char *path, unsigned worker)
 {
     size_t size = strlen(path) + 1;
-    struct home *one = must(malloc(sizeof(*one) + size));
+    struct stream_owner *one = must(malloc(sizeof(*one) + size));
 
-    *one = (struct home){ .worker = worker };
+    *one = (struct stream_owner){ .worker = worker };
     memcpy(one->path, path, size);
     table_put(&h->all, &one->link, text_hash(path));
     return one;
 }
 
-static struct home *next_of(const struct stream_owners *h, struct home *one)
+static struct stream_owner *next_of(const struct stream_owners *h, struct stream_owner *one)
 {
     struct table_link *l = table_next(&h->all, one ? &one->link : NULL);
 
-    return l ? container_of(l, struct home, link) : NULL;
+    return l ? container_of(l, struct stream_owner, link) : NULL;
 }
 
-static void put(struct stream_owners *h, struct home *one)
+static void put(struct stream_owners *h, struct stream_owner *one)
 {
     if (--one->guests > 0)
         return;
@@ -118,7 +118,7 @@ static unsigned place_home(const struct workers *w, unsigned here)
     return load_of(&w->v[other]) + CLEARLY < load_of(&w->v[here]) ? other : here;
 }
 
-static bool goes_home(const struct workers *w, const struct home *one,
+static bool goes_home(const struct workers *w, const struct stream_owner *one,
                       const struct stream_owners_guest *guest)
 {
     return guest->publishes || one->worker == guest->here || one->players < guest->spread ||
@@ -128,11 +128,11 @@ static bool goes_home(const struct workers *w, const struct home *one,
 
 /* ---- in and out */
 
-struct home *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
+struct stream_owner *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
                                  unsigned *to)
 {
     struct stream_owners *h = w->stream_owners;
-    struct home *one;
+    struct stream_owner *one;
 
     (void)pthread_mutex_lock(&h->lock);
     one = find(h, guest->path);
@@ -145,10 +145,10 @@ struct home *stream_owners_enter(struct workers *w, const struct stream_owners_g
     return one;
 }
 
-struct home *stream_owners_hold(struct workers *w, const char *path, unsigned here)
+struct stream_owner *stream_owners_hold(struct workers *w, const char *path, unsigned here)
 {
     struct stream_owners *h = w->stream_owners;
-    struct home *one;
+    struct stream_owner *one;
 
     (void)pthread_mutex_lock(&h->lock);
     one = find(h, path);
@@ -159,67 +159,67 @@ struct home *stream_owners_hold(struct workers *w, const char *path, unsigned he
     return one;
 }
 
-void stream_owners_leave(struct workers *w, struct home *home, bool plays)
+void stream_owners_leave(struct workers *w, struct stream_owner *owner, bool plays)
 {
     (void)pthread_mutex_lock(&w->stream_owners->lock);
-    home->players -= plays;
-    put(w->stream_owners, home);
+    owner->players -= plays;
+    put(w->stream_owners, owner);
     (void)pthread_mutex_unlock(&w->stream_owners->lock);
 }
 
-void stream_owners_release(struct workers *w, struct home *home)
+void stream_owners_release(struct workers *w, struct stream_owner *owner)
 {
-    stream_owners_leave(w, home, false);
+    stream_owners_leave(w, owner, false);
 }
 
-unsigned stream_owner_worker(const struct home *home)
+unsigned stream_owner_worker(const struct stream_owner *owner)
 {
-    return home->worker;
+    return owner->worker;
 }
 
-void stream_owner_gathers(struct workers *w, struct home *home, bool on)
+void stream_owner_gathers(struct workers *w, struct stream_owner *owner, bool on)
 {
     (void)pthread_mutex_lock(&w->stream_owners->lock);
     if (on)
-        home->gathers++;
+        owner->gathers++;
     else
-        home->gathers--;
+        owner->gathers--;
     (void)pthread_mutex_unlock(&w->stream_owners->lock);
 }
 
-bool stream_owner_is_plain(struct workers *w, const struct home *home)
+bool stream_owner_is_plain(struct workers *w, const struct stream_owner *owner)
 {
     bool plain;
 
     (void)pthread_mutex_lock(&w->stream_owners->lock);
-    plain = home->published > 0 && home->gathers == 0;
+    plain = owner->published > 0 && owner->gathers == 0;
     (void)pthread_mutex_unlock(&w->stream_owners->lock);
     return plain;
 }
 
-void stream_owner_count(struct home *home, int by)
+void stream_owner_count(struct stream_owner *owner, int by)
 {
-    (void)atomic_fetch_add_explicit(&home->clients, (unsigned)by, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&owner->clients, (unsigned)by, memory_order_relaxed);
 }
 
-unsigned stream_owner_clients(const struct home *home)
+unsigned stream_owner_clients(const struct stream_owner *owner)
 {
-    return atomic_load_explicit(&home->clients, memory_order_relaxed);
+    return atomic_load_explicit(&owner->clients, memory_order_relaxed);
 }
 
-void stream_owner_published(struct workers *w, struct home *home, bool published)
+void stream_owner_published(struct workers *w, struct stream_owner *owner, bool published)
 {
     (void)pthread_mutex_lock(&w->stream_owners->lock);
     if (published)
-        home->published++;
+        owner->published++;
     else
-        home->published--;
+        owner->published--;
     (void)pthread_mutex_unlock(&w->stream_owners->lock);
 }
 
 bool stream_owners_is_published(struct workers *w, const char *path)
 {
-    const struct home *one;
+    const struct stream_owner *one;
     bool is;
 
     (void)pthread_mutex_lock(&w->stream_owners->lock);
@@ -229,7 +229,8 @@ bool stream_owners_is_published(struct workers *w, const char *path)
     return is;
 }
 
-static bool is_called(const struct home *one, const char *vhost, const char *name, size_t name_size)
+static bool is_called(const struct stream_owner *one, const char *vhost, const char *name,
+                      size_t name_size)
 {
     const char *last = strrchr(one->path, '/');
     size_t n = strlen(vhost);
@@ -246,7 +247,7 @@ bool stream_owners_find_published(struct workers *w, const char *vhost, const ch
     bool found = false;
 
     (void)pthread_mutex_lock(&h->lock);
-    for (struct home *one = next_of(h, NULL); one && !found; one = next_of(h, one)) {
+    for (struct stream_owner *one = next_of(h, NULL); one && !found; one = next_of(h, one)) {
         size_t n = strlen(one->path) + 1;
 
         if (n > size || !is_called(one, vhost, name, name_size))
@@ -264,7 +265,8 @@ void stream_owners_each_published(struct workers *w, unsigned most,
     struct stream_owners *h = w->stream_owners;
 
     (void)pthread_mutex_lock(&h->lock);
-    for (struct home *one = next_of(h, NULL); one && most > 0; one = next_of(h, one), most--) {
+    for (struct stream_owner *one = next_of(h, NULL); one && most > 0;
+         one = next_of(h, one), most--) {
         if (one->published)
             each(arg, one->path);
     }

@@ -15,7 +15,7 @@
 #include "session/workers.h"
 
 struct stream_owners; /* of the process; owned by struct workers */
-struct home;  /* of one stream */
+struct stream_owner;  /* of one stream */
 
 struct stream_owners *stream_owners_new(void);
 void stream_owners_free(struct stream_owners *h); /* nobody is in any */
@@ -31,22 +31,23 @@ struct stream_owners_guest {
 /* A client comes: *to is the worker where it is to be served. A publisher goes home. A player goes
  * home while the stream has few, or home has little to do; else it stays, and its worker has a
  * replica of the stream. A home is made here, or where there is clearly less to do. */
-struct home *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
+struct stream_owner *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
                                  unsigned *to);
 /* Something that is no client: a source. Its home is made here if there is none. */
-struct home *stream_owners_hold(struct workers *w, const char *path, unsigned here);
-void stream_owners_leave(struct workers *w, struct home *home, bool plays);
-void stream_owners_release(struct workers *w, struct home *home); /* of stream_owners_hold() */
+struct stream_owner *stream_owners_hold(struct workers *w, const char *path, unsigned here);
+void stream_owners_leave(struct workers *w, struct stream_owner *owner, bool plays);
+/* of stream_owners_hold() */
+void stream_owners_release(struct workers *w, struct stream_owner *owner);
 
-unsigned stream_owner_worker(const struct home *home);
+unsigned stream_owner_worker(const struct stream_owner *owner);
 /* Players of that kind are at home from now on, or no longer: what they are sent is there alone. */
-void stream_owner_gathers(struct workers *w, struct home *home, bool on);
+void stream_owner_gathers(struct workers *w, struct stream_owner *owner, bool on);
 /* Somebody publishes it, and does not gather players. */
-bool stream_owner_is_plain(struct workers *w, const struct home *home);
+bool stream_owner_is_plain(struct workers *w, const struct stream_owner *owner);
 /* How many play it, at all workers. */
 /* Clients of it that were let in, at all workers: one more or less. */
-void stream_owner_count(struct home *home, int by);
-unsigned stream_owner_clients(const struct home *home);
+void stream_owner_count(struct stream_owner *owner, int by);
+unsigned stream_owner_clients(const struct stream_owner *owner);
 /* The home of a stream that somebody publishes now, of that vhost and name, whatever its app: its
  * path is written to `path`. False: there is none. */
 bool stream_owners_find_published(struct workers *w, const char *vhost, const char *name,
@@ -58,6 +59,6 @@ bool stream_owners_is_published(struct workers *w, const char *path);
 void stream_owners_each_published(struct workers *w, unsigned most,
                           void (*each)(void *arg, const char *path), void *arg);
 /* Somebody publishes it now, or no longer. */
-void stream_owner_published(struct workers *w, struct home *home, bool published);
+void stream_owner_published(struct workers *w, struct stream_owner *owner, bool published);
 
 #endif

@@ -233,10 +233,10 @@ static int where(const struct side *s, const char *path)
 
 static int stream_owner_of(const char *path)
 {
-    struct home *home = stream_owners_hold(&workers, path, 1);
-    int worker = (int)stream_owner_worker(home);
+    struct stream_owner *owner = stream_owners_hold(&workers, path, 1);
+    int worker = (int)stream_owner_worker(owner);
 
-    stream_owners_release(&workers, home);
+    stream_owners_release(&workers, owner);
     return worker;
 }
 
@@ -430,7 +430,7 @@ static const char old_list[] = "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION
 /* On disk alone, of a vhost that asks: one worker has its players, at home if it has a home. */
 static void old_lists_have_one_worker(void **state)
 {
-    struct home *home;
+    struct stream_owner *owner;
     struct answer a;
     char key[HLS_SESSION_KEY + 1], target[100];
     int to;
@@ -448,11 +448,11 @@ static void old_lists_have_one_worker(void **state)
     assert_int_equal(ask(&side[!to], target, false).move_to, to);
     assert_int_equal(ask(&side[to], target, true).status, 200);
     assert_int_equal(ask(&side[!to], "/a/live/old-0.ts", false).status, 403);
-    home = stream_owners_hold(&workers, "asked/live/new", 1);
+    owner = stream_owners_hold(&workers, "asked/live/new", 1);
     write_file("a/live/new.m3u8", old_list);
     assert_int_equal(ask(&side[0], "/a/live/new.m3u8", false).move_to, 1);
     assert_int_equal(ask(&side[1], "/a/live/new.m3u8", false).move_to, HERE);
-    stream_owners_release(&workers, home);
+    stream_owners_release(&workers, owner);
 }
 
 /* Whoever is asked, who needs a session gets nothing without. */

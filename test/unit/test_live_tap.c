@@ -60,7 +60,7 @@ static void test_joins_where_players_at_home_do(void **state)
             early = tap_player(p.replica, fmt);
         pair_follow(&p);
         assert_true(live_source_publishing(p.replica));
-        a = tap_player(p.home, fmt);
+        a = tap_player(p.owner, fmt);
         b = tap_player(p.replica, fmt);
         pair_push(&p, "avAvkvVkv");
         tap_play(a);
@@ -91,7 +91,7 @@ static void test_configuration_again(void **state)
         p = pair_of(&set);
         pair_begin(&p);
         pair_follow(&p);
-        a = tap_player(p.home, &format_all);
+        a = tap_player(p.owner, &format_all);
         b = tap_player(p.replica, &format_all);
         for (int i = 0; i < 3; i++) {
             p.number = 7;
@@ -118,13 +118,13 @@ static void test_publishers_come_and_go(void **state)
     (void)state;
     pair_follow(&p);
     assert_false(live_source_publishing(p.replica));
-    a = tap_player(p.home, &format_all);
+    a = tap_player(p.owner, &format_all);
     b = tap_player(p.replica, &format_all);
     pair_begin(&p);
     pair_push(&p, "VAkvav");
     live_reader_open(&r, p.replica);
     assert_true(live_source_publishing(p.replica));
-    live_source_end(p.home, &tap_publisher);
+    live_source_end(p.owner, &tap_publisher);
     live_source_stat(p.replica, &stat);
     assert_true(stat.publishing && stat.replica && stat.log_packets == 4 && stat.consumers == 1);
     pair_settle(&p); /* that it ended is no packet, and is told all the same */
@@ -133,9 +133,9 @@ static void test_publishers_come_and_go(void **state)
     assert_true(live_reader_ended(&r));
     tap_play(a);
     tap_play(b);
-    assert_ok(live_source_begin(p.home, &other, &tap_takeover));
+    assert_ok(live_source_begin(p.owner, &other, &tap_takeover));
     pair_push(&p, "VVkvav");
-    live_source_end(p.home, &other);
+    live_source_end(p.owner, &other);
     pair_begin(&p);
     pair_push(&p, "kv");
     tap_play(a);
@@ -159,9 +159,9 @@ static void test_a_replica_has_no_publisher(void **state)
     pair_push(&p, "Vk");
     pair_follow(&p);
     assert_err(live_source_begin(p.replica, &other, &tap_takeover), ERR_STREAM_BUSY);
-    assert_int_equal(live_source_idle_since(p.home), 0); /* somebody may play there */
+    assert_int_equal(live_source_idle_since(p.owner), 0); /* somebody may play there */
     pair_unfollow(&p);
-    assert_true(live_source_idle_since(p.home) > 0);
+    assert_true(live_source_idle_since(p.owner) > 0);
     assert_false(live_source_publishing(p.replica));
     assert_ok(live_source_begin(p.replica, &other, &tap_takeover));
     live_source_end(p.replica, &other);
@@ -271,7 +271,7 @@ static void test_sender_at_a_replica(void **state)
         }
         assert_true(p.raises <= rows[i].packets + 2);
         assert_true(rows[i].set.mw_latency == 0 || p.raises < 10); /* its own timer is soon enough */
-        live_source_end(p.home, &tap_publisher);
+        live_source_end(p.owner, &tap_publisher);
         assert_err(co_group_stop(&g), ERR_STOPPED);
         live_consumer_close(&s.consumer);
         pair_end(&p);
@@ -309,7 +309,7 @@ static void test_memory(void **state)
 {
     struct live_registry *r = live_registry_new(), *other = live_registry_new();
     const struct live_memory *m = live_registry_memory(r);
-    struct pair p = { .home = live_registry_get(r, "v/a/s", &tap_settings),
+    struct pair p = { .owner = live_registry_get(r, "v/a/s", &tap_settings),
                       .replica = live_registry_get(other, "v/a/s", &tap_settings) };
     size_t empty;
 
@@ -322,7 +322,7 @@ static void test_memory(void **state)
         pair_push_sized(&p, 'k', 100000); /* the log keeps the last one */
     pair_push_sized(&p, 'k', 100);
     assert_in_range(m->used - empty, 1000000, 1400000);
-    live_source_end(p.home, &tap_publisher);
+    live_source_end(p.owner, &tap_publisher);
     assert_in_range(m->used - empty, 1000000, 1400000);
     assert_false(live_tap_poll(p.replica)); /* it has just taken some */
     assert_true(live_tap_poll(p.replica));
@@ -375,7 +375,7 @@ static void test_much_goes_on_by_itself(void **state)
     assert_true(p.replica->head < 20);
     pair_settle(&p);
     pair_settle(&p);
-    assert_int_equal(p.replica->head, p.home->head - 1); /* all but the k before this one */
+    assert_int_equal(p.replica->head, p.owner->head - 1); /* all but the k before this one */
     pair_end(&p);
 }
 

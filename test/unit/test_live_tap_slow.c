@@ -133,7 +133,7 @@ static void test_slow_reader_and_publishers(void **state)
     b = tap_player(p.replica, &format_all);
     pair_push_groups(&p, 5000, 20);
     for (int i = 0; i < 100; i++) {
-        live_source_end(p.home, &tap_publisher);
+        live_source_end(p.owner, &tap_publisher);
         pair_begin(&p);
         pair_push(&p, "Vkv");
     }

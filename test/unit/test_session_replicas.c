@@ -49,12 +49,12 @@ static const struct live_format plain = { .name = "plain", .size = plain_size,
 
 /* ---- home */
 
-static struct live_source *home;
+static struct live_source *owner;
 static uint32_t number;
 
 static void push(char what)
 {
-    struct av_packet *pkt = av_packet_try_in(live_source_packets(home), sizeof(number));
+    struct av_packet *pkt = av_packet_try_in(live_source_packets(owner), sizeof(number));
 
     assert_non_null(pkt);
     memcpy(pkt->data, &number, sizeof(number));
@@ -62,28 +62,28 @@ static void push(char what)
     pkt->kind = AV_VIDEO;
     pkt->key = what == 'k';
     pkt->config = what == 'V';
-    live_source_push(home, pkt, AV_MS(number * 10));
+    live_source_push(owner, pkt, AV_MS(number * 10));
     (void)av_packet_unref(pkt);
 }
 
 static void come_home(void)
 {
-    home = live_registry_get(two_env[0].streams, PATH, &settings);
-    replicas_own(&two_env[0], home);
+    owner = live_registry_get(two_env[0].streams, PATH, &settings);
+    replicas_own(&two_env[0], owner);
     number = 0;
 }
 
 static void begin(void)
 {
-    assert_ok(live_source_begin(home, &me, &on));
+    assert_ok(live_source_begin(owner, &me, &on));
     push('V');
     push('k');
 }
 
 static void leave_owner(void)
 {
-    live_source_end(home, &me);
-    home = live_source_unref(home);
+    live_source_end(owner, &me);
+    owner = live_source_unref(owner);
     live_deferred_free_flush();
 }
 
@@ -269,13 +269,13 @@ static void test_plays_at_the_other_worker(void **state)
     p = player();
     wait_last(p, 2);
     assert_int_equal(replicas(), 1);
-    assert_int_equal(live_source_idle_since(home), 0);
+    assert_int_equal(live_source_idle_since(owner), 0);
     for (uint32_t i = 3; i < 10; i++) {
         push('v');
         wait_last(p, i);
     }
-    live_source_end(home, &me);
-    assert_ok(live_source_begin(home, &me, &on));
+    live_source_end(owner, &me);
+    assert_ok(live_source_begin(owner, &me, &on));
     push('V');
     push('k');
     wait_last(p, 11);
@@ -284,7 +284,7 @@ static void test_plays_at_the_other_worker(void **state)
     assert_memory_equal(p->got, want, sizeof(want));
     far(hurry, &(co_usec){ 0 });
     wait_replicas(0);
-    assert_true(live_source_idle_since(home) > 0);
+    assert_true(live_source_idle_since(owner) > 0);
     leave_owner();
     nothing_there();
 }
@@ -292,7 +292,7 @@ static void test_plays_at_the_other_worker(void **state)
 /* Nobody is at home yet: the player makes the home, by its replica, and goes on. */
 static void test_comes_first(void **state)
 {
-    struct home *held = stream_owners_hold(&two, PATH, 0); /* such as a publisher that is on its way */
+    struct stream_owner *held = stream_owners_hold(&two, PATH, 0); /* such as a publisher that is on its way */
     struct player *p = player();
 
     (void)state;
@@ -328,7 +328,7 @@ static void test_silence(void **state)
     far(hurry, &(co_usec){ CO_SECONDS(5) });
     for (int i = 0; i < 1000; i++)
         push('v');
-    live_source_end(home, &me);
+    live_source_end(owner, &me);
     while (m->used > 50000) {
         assert_true(co_clock() - began < CO_SECONDS(10));
         assert_ok(co_sleep(CO_MS(1)));
@@ -354,7 +354,7 @@ static void test_churn(void **state)
         if (i == 0)
             far(hurry, &(co_usec){ CO_MS(1) });
         if (rand_r(&seed) % 4 == 0) {
-            live_source_end(home, &me);
+            live_source_end(owner, &me);
             begin();
         }
         push('k');

@@ -23,7 +23,7 @@ static void end(struct workers *w)
     free(w);
 }
 
-static struct home *enter(struct workers *w, const char *path, unsigned here, bool publishes,
+static struct stream_owner *enter(struct workers *w, const char *path, unsigned here, bool publishes,
                           unsigned spread, unsigned *to)
 {
     return stream_owners_enter(w, &(struct stream_owners_guest){ .path = path, .here = here, .spread = spread,
@@ -33,7 +33,7 @@ static struct home *enter(struct workers *w, const char *path, unsigned here, bo
 static void all_come_to_one_home(void **state)
 {
     struct workers *w = make(4);
-    struct home *in[8];
+    struct stream_owner *in[8];
     unsigned to, first;
 
     (void)state;
@@ -74,7 +74,7 @@ static void players_stay_where_there_are_many(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct workers *w = make(2);
-        struct home *source = stream_owners_hold(w, "v/live/a", 1), *in[64], *one;
+        struct stream_owner *source = stream_owners_hold(w, "v/live/a", 1), *in[64], *one;
         unsigned to;
 
         for (unsigned k = 0; k < rows[i].players; k++)
@@ -93,7 +93,7 @@ static void players_stay_where_there_are_many(void **state)
 static void a_new_stream_goes_where_less_is_to_do(void **state)
 {
     struct workers *w = make(2);
-    struct home *one;
+    struct stream_owner *one;
     unsigned to;
 
     (void)state;
@@ -110,7 +110,7 @@ static void a_new_stream_goes_where_less_is_to_do(void **state)
 static void a_home_is_where_it_is_while_somebody_is_in_it(void **state)
 {
     struct workers *w = make(4);
-    struct home *source = stream_owners_hold(w, "v/live/a", 3), *one;
+    struct stream_owner *source = stream_owners_hold(w, "v/live/a", 3), *one;
     unsigned to;
 
     (void)state;
@@ -131,7 +131,7 @@ static void a_home_is_where_it_is_while_somebody_is_in_it(void **state)
 static void one_that_is_published_is_found_by_its_name(void **state)
 {
     struct workers *w = make(2);
-    struct home *one = stream_owners_hold(w, "v/some/app/cam", 1);
+    struct stream_owner *one = stream_owners_hold(w, "v/some/app/cam", 1);
     char path[32], small[14];
 
     (void)state;
@@ -155,7 +155,7 @@ struct racer {
     unsigned here;
     pthread_barrier_t *gate;
     unsigned went[TURNS];
-    struct home *in[TURNS];
+    struct stream_owner *in[TURNS];
 };
 
 static void *race(void *arg)

@@ -45,7 +45,7 @@ static struct datagram datagram(const char *hex)
     return datagram_of(bytes, hex_bytes(hex, bytes, sizeof(bytes)));
 }
 
-static struct udp_addr home(uint16_t port)
+static struct udp_addr owner(uint16_t port)
 {
     struct udp_addr a;
 
@@ -58,12 +58,12 @@ static struct udp_addr home(uint16_t port)
 /* Computed once more by a SipHash in Python, which had the vector of the paper right. */
 static void cookies_are_siphash(void **state)
 {
-    struct udp_addr at = home(5000), other;
+    struct udp_addr at = owner(5000), other;
 
     (void)state;
     assert_int_equal(srt_cookie(key, &at, 1000), 0x7ca08e38);
     assert_int_equal(srt_cookie(key, &at, 1001), 0x5e58974c);
-    at = home(5001);
+    at = owner(5001);
     assert_int_equal(srt_cookie(key, &at, 1000), 0x6c7eb0b3);
     assert_ok(udp_addr_parse(&other, "2001:db8::1", 65535));
     assert_int_equal(srt_cookie(key, &other, -1), 0x19bdecf9);
@@ -71,7 +71,7 @@ static void cookies_are_siphash(void **state)
 
 static void cookies_are_valid_for_two_minutes(void **state)
 {
-    struct udp_addr at = home(5000), other = home(5001);
+    struct udp_addr at = owner(5000), other = owner(5001);
     uint32_t cookie = srt_cookie(key, &at, 1000);
 
     (void)state;
@@ -88,7 +88,7 @@ static void cookies_are_valid_for_two_minutes(void **state)
 static void an_induction_is_answered(void **state)
 {
     struct datagram d = datagram(INDUCTION);
-    struct udp_addr from = home(5000);
+    struct udp_addr from = owner(5000);
     uint8_t out[SRT_HANDSHAKE_MAX];
     size_t n;
 
@@ -119,7 +119,7 @@ static void what_is_no_induction_is_not_answered(void **state)
         { 36, "fffffffe" }, { 36, "ffffffff" }, { 36, "000003e9" }, { 40, "00000000" },
         { 16, "00000003" },
     };
-    struct udp_addr from = home(5000);
+    struct udp_addr from = owner(5000);
     uint8_t out[SRT_HANDSHAKE_MAX];
 
     (void)state;

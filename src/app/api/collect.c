@@ -99,9 +99,9 @@ static bool is_better(const struct collect_row *a, const struct collect_row *b)
     return a->at_home && !b->at_home;
 }
 
-static void absorb(struct collect_row *home, struct collect_row *other)
+static void absorb(struct collect_row *owner, struct collect_row *other)
 {
-    struct collect_more *m = &home->more;
+    struct collect_more *m = &owner->more;
 
     m->clients += other->clients + other->more.clients;
     m->forwards += other->forwards + other->more.forwards;

@@ -109,9 +109,9 @@ static bool is_there(const struct ingests *all, const struct ingest_source *file
     return p != NULL;
 }
 
-static void start_here(struct ingests *all, struct ingest_source *file, struct home *home)
+static void start_here(struct ingests *all, struct ingest_source *file, struct stream_owner *owner)
 {
-    struct ingest_run *r = ingest_run_new(&all->base, file, home);
+    struct ingest_run *r = ingest_run_new(&all->base, file, owner);
 
     r->wanted = wanted;
     r->ended = ended;
@@ -123,16 +123,16 @@ static bool start_one(struct ingests *all, struct ingest_source *file, const voi
 {
     struct workers *w = all->base.sink.env->workers;
     unsigned likely = text_hash(file->to->path) % workers_count(all->base.sink.env);
-    struct home *home;
+    struct stream_owner *owner;
 
     (void)arg;
     if (is_there(all, file))
         return false;
-    home = w ? stream_owners_hold(w, file->to->path, likely) : NULL;
-    if (!home || stream_owner_worker(home) == all->base.sink.env->worker)
-        start_here(all, file, home);
+    owner = w ? stream_owners_hold(w, file->to->path, likely) : NULL;
+    if (!owner || stream_owner_worker(owner) == all->base.sink.env->worker)
+        start_here(all, file, owner);
     else
-        stream_owners_release(w, home);
+        stream_owners_release(w, owner);
     return false;
 }
 

@@ -29,12 +29,12 @@ static void be(struct ingest_run *r, enum job_state state)
 }
 
 struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
-                                  struct home *home)
+                                  struct stream_owner *owner)
 {
     struct ingest_run *r = must(calloc(1, sizeof(*r)));
     char here[300];
 
-    pull_init(&r->pull, all, stream_key_ref(what->to), home);
+    pull_init(&r->pull, all, stream_key_ref(what->to), owner);
     ffmpeg_here(all->sink.env->conf, here, sizeof(here));
     r->tc_url = must_print("rtmp://%s/%s", here, what->to->app); /* as an ffmpeg of ours says it */
     r->pull.session.names.tc_url = r->tc_url;

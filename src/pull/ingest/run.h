@@ -30,7 +30,7 @@ struct ingest_run {
 
 /* Takes over what it is to do, and the reference of the home. */
 struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
-                                  struct home *home);
+                                  struct stream_owner *owner);
 void ingest_run_free(struct ingest_run *r); /* for one that was never started */
 err_t ingest_run_main(void *run);           /* co_fn; frees it at its end */
 

@@ -44,7 +44,8 @@ static unsigned clients_here(const struct session *s)
 
 bool rtsp_pull_has_players(struct rtsp_pull *p)
 {
-    unsigned n = p->pull.home ? stream_owner_clients(p->pull.home) : clients_here(&p->pull.session);
+    unsigned n =
+        p->pull.owner ? stream_owner_clients(p->pull.owner) : clients_here(&p->pull.session);
     co_usec now = co_now();
 
     if (!p->want.on_demand || n > p->publishing) {

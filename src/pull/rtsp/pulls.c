@@ -32,11 +32,12 @@ static struct rtsp_pull *find(const struct pulls *all, const char *path)
 }
 
 /* Takes over the reference of the home. */
-static void start_here(struct pulls *all, const struct session_stream *names, struct home *home)
+static void start_here(struct pulls *all, const struct session_stream *names,
+                       struct stream_owner *owner)
 {
     struct rtsp_pull *p = must(calloc(1, sizeof(*p)));
 
-    pull_init(&p->pull, all, session_stream_key(names), home);
+    pull_init(&p->pull, all, session_stream_key(names), owner);
     if (all->sink.ending || find(all, p->pull.session.names.key->path) ||
         !pull_start(&p->pull, "pull", rtsp_pull_main))
         rtsp_pull_free(p);
@@ -48,7 +49,7 @@ struct errand {
     struct co_mail mail;
     struct session_env *to;
     struct session_stream names; /* a copy */
-    struct home *home;           /* so that it stays where it is */
+    struct stream_owner *owner;           /* so that it stays where it is */
 };
 
 static void on_arrival(struct co_mail *mail)
@@ -56,13 +57,13 @@ static void on_arrival(struct co_mail *mail)
     struct errand *e = container_of(mail, struct errand, mail);
 
     (void)e->to->on_wanted(e->to->arg, &e->names);
-    stream_owners_release(e->to->workers, e->home);
+    stream_owners_release(e->to->workers, e->owner);
     session_stream_free(&e->names);
     free(e);
 }
 
 static void send_there(struct pulls *all, const struct session_stream *names,
-                       struct home *home)
+                       struct stream_owner *owner)
 {
     struct workers *w = all->sink.env->workers;
     struct session_stream plain = *names;
@@ -70,13 +71,13 @@ static void send_there(struct pulls *all, const struct session_stream *names,
 
     plain.key = NULL; /* the copy gets one of its own: this one is of this thread */
     if (atomic_load(&w->ending)) {
-        stream_owners_release(w, home);
+        stream_owners_release(w, owner);
         return;
     }
     e = must(calloc(1, sizeof(*e)));
-    *e = (struct errand){ .mail.fn = on_arrival, .to = w->v[stream_owner_worker(home)].env,
-                          .names = session_stream_copy(&plain), .home = home };
-    workers_post(w, stream_owner_worker(home), &e->mail);
+    *e = (struct errand){ .mail.fn = on_arrival, .to = w->v[stream_owner_worker(owner)].env,
+                          .names = session_stream_copy(&plain), .owner = owner };
+    workers_post(w, stream_owner_worker(owner), &e->mail);
 }
 
 /* Who is to see to it that a stream is pulled where it is at home. */
@@ -90,21 +91,21 @@ static void start(struct pulls *all, const struct session_stream *names, unsigne
     unsigned here = all->sink.env->worker;
     struct workers *w = all->sink.env->workers;
     struct stream_key *key;
-    struct home *home;
+    struct stream_owner *owner;
 
     if (!w) {
         start_here(all, names, NULL);
         return;
     }
     key = session_stream_key(names);
-    home = stream_owners_hold(w, key->path, likely);
+    owner = stream_owners_hold(w, key->path, likely);
     (void)stream_key_unref(key);
-    if (stream_owner_worker(home) == here)
-        start_here(all, names, home);
+    if (stream_owner_worker(owner) == here)
+        start_here(all, names, owner);
     else if (sees == ANYBODY_SEES || likely == here)
-        send_there(all, names, home);
+        send_there(all, names, owner);
     else
-        stream_owners_release(w, home);
+        stream_owners_release(w, owner);
 }
 
 /* At its home: a replica may not know yet. */

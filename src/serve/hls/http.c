@@ -348,15 +348,15 @@ static bool old_list_goes(struct search *s)
 {
     struct workers *w = s->x->env->workers;
     struct stream_key *key;
-    struct home *home;
+    struct stream_owner *owner;
     unsigned to;
 
     if (!w)
         return false;
     key = session_stream_key(&s->a.names);
-    home = stream_owners_hold(w, key->path, text_hash(key->path) % w->n);
-    to = stream_owner_worker(home);
-    stream_owners_release(w, home);
+    owner = stream_owners_hold(w, key->path, text_hash(key->path) % w->n);
+    to = stream_owner_worker(owner);
+    stream_owners_release(w, owner);
     (void)stream_key_unref(key);
     return goes_to(s->x, (int)to);
 }

@@ -62,8 +62,8 @@ static bool is_foreign(const struct rtc_peer *p)
     struct live_source *src = live_registry_find(env->streams, p->base.session.names.key->path);
     const struct client *publisher;
 
-    if (p->base.session.home && stream_owner_worker(p->base.session.home) != env->worker)
-        return stream_owner_is_plain(env->workers, p->base.session.home);
+    if (p->base.session.owner && stream_owner_worker(p->base.session.owner) != env->worker)
+        return stream_owner_is_plain(env->workers, p->base.session.owner);
     if (!src || !live_source_publishing(src) || !env->clients)
         return false;
     publisher = clients_stream(env->clients, src)->publisher;
@@ -157,10 +157,10 @@ static err_t agree(struct rtc_peer *p, const struct sdp_offer *offer)
 /* Players of its stream are to have its packets as they come: at its home. */
 static void collect(struct rtc_peer *p, bool on)
 {
-    if (p->gathers == on || !p->base.session.home)
+    if (p->gathers == on || !p->base.session.owner)
         return;
     p->gathers = on;
-    stream_owner_gathers(p->base.session.env->workers, p->base.session.home, on);
+    stream_owner_gathers(p->base.session.env->workers, p->base.session.owner, on);
 }
 
 static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bool *admitted)
@@ -446,7 +446,7 @@ static const struct datagram_client_ops ops = {
     .changed = rtc_play_changed, .check = rtc_play_check, .log_sample = rtc_play_log_sample,
 };
 
-static err_t begin(struct rtc_service *s, struct rtc_request *req, struct home **home)
+static err_t begin(struct rtc_service *s, struct rtc_request *req, struct stream_owner **owner)
 {
     struct rtc_peer *p = rtc_peer_new(s, req);
     err_t err = take_places(p);
@@ -460,13 +460,13 @@ static err_t begin(struct rtc_service *s, struct rtc_request *req, struct home *
         rtc_peer_free(p);
         return err;
     }
-    p->base.session.home = *home;
+    p->base.session.owner = *owner;
     p->base.session.plays = !p->base.publishes;
-    *home = NULL;
+    *owner = NULL;
     return NULL;
 }
 
-static void admit(struct rtc_service *s, struct rtc_request *req, struct home **home)
+static void admit(struct rtc_service *s, struct rtc_request *req, struct stream_owner **owner)
 {
     bool held = false;
     err_t err;
@@ -478,7 +478,7 @@ static void admit(struct rtc_service *s, struct rtc_request *req, struct home **
     s->stat.offers++;
     err = check_room(s);
     if (!err)
-        err = begin(s, req, home);
+        err = begin(s, req, owner);
     if (err) {
         s->stat.refused++;
         rtc_refuse(req, &err);
@@ -492,9 +492,9 @@ static void admit(struct rtc_service *s, struct rtc_request *req, struct home **
 }
 
 /* It may wait for names while its session, and all others, end. */
-void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct home **home)
+void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct stream_owner **owner)
 {
     datagram_service_hold(&s->base);
-    admit(s, req, home);
+    admit(s, req, owner);
     datagram_service_release(&s->base);
 }

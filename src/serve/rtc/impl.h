@@ -110,7 +110,7 @@ void rtc_peer_close(struct rtc_peer *p, err_t why);
 
 /* ---- admit.c: on the thread of the worker where its stream is served. A session that is made
  * takes over *home, in which it is a guest already. Yields until there is an answer. */
-void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct home **home);
+void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct stream_owner **owner);
 
 /* ---- refuse.c: the answer is that error, which is ended here */
 void rtc_refuse(struct rtc_request *req, err_t *err);

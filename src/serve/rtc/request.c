@@ -17,7 +17,7 @@
 struct job {
     struct rtc_request req;
     struct workers *workers;
-    struct home *home;   /* of its stream, in which it is a guest; or NULL */
+    struct stream_owner *owner;   /* of its stream, in which it is a guest; or NULL */
     bool plays;
 };
 
@@ -42,9 +42,9 @@ void rtc_request_free(struct rtc_request *a)
 
 static void leave_owner(struct job *j)
 {
-    if (j->home)
-        stream_owners_leave(j->workers, j->home, j->plays);
-    j->home = NULL;
+    if (j->owner)
+        stream_owners_leave(j->workers, j->owner, j->plays);
+    j->owner = NULL;
 }
 
 static void drop(void *job)
@@ -63,7 +63,7 @@ static void at_worker(struct session_env *env, void *job)
     err_t err;
 
     if (rtc_service_of(env)) {
-        rtc_admit(rtc_service_of(env), &j->req, &j->home);
+        rtc_admit(rtc_service_of(env), &j->req, &j->owner);
         return;
     }
     err = err_new(ERR_RTC_DISABLED, "there is no rtc_server");
@@ -88,7 +88,7 @@ static err_t choose(struct session_env *env, const struct rtc_request *a, struct
         };
 
         j->workers = env->workers;
-        j->home = stream_owners_enter(env->workers, &guest, to);
+        j->owner = stream_owners_enter(env->workers, &guest, to);
     }
     session_fini(&s);
     return err;

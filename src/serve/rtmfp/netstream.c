@@ -216,15 +216,15 @@ void rtmfp_netstream_unpublished(struct rtmfp_netstream *n)
 /* Until its end. An error of one that never was let in is told to the client. */
 static void publish(struct rtmfp_netstream *n, err_t err)
 {
-    unsigned home = n->base.session.env->worker;
+    unsigned owner = n->base.session.env->worker;
 
     if (!err)
         err = settle(n);
     if (!err)
-        home = session_goes_to(&n->base.session, true);
+        owner = session_goes_to(&n->base.session, true);
     if (!err)
-        err = home == n->base.session.env->worker ? rtmfp_publish_run(n)
-                                                  : rtmfp_publish_remote_run(n, home);
+        err = owner == n->base.session.env->worker ? rtmfp_publish_run(n)
+                                                  : rtmfp_publish_remote_run(n, owner);
     if (err && n->base.state == DATAGRAM_ADMITTING)
         refuse(n, true, err);
     finish(n, err);

@@ -165,7 +165,7 @@ static void free_search(void *arg)
  * here: its home is held. */
 static bool is_here(const struct hls_stream *s)
 {
-    return !s->home || stream_owner_worker(s->home) == s->info.hls->env->worker;
+    return !s->owner || stream_owner_worker(s->owner) == s->info.hls->env->worker;
 }
 
 static void log_removal(const struct hls_info *info, const struct hls_ended *r, bool early)

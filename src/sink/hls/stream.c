@@ -74,9 +74,9 @@ void hls_stream_apply(struct hls_stream *s, struct conf *conf, const struct conf
 
 static void leave_owner(struct hls_stream *s)
 {
-    if (s->home)
-        stream_owners_release(s->info.hls->env->workers, s->home);
-    s->home = NULL;
+    if (s->owner)
+        stream_owners_release(s->info.hls->env->workers, s->owner);
+    s->owner = NULL;
 }
 
 static void free_stream(struct hls_stream *s)
@@ -241,7 +241,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     hls_record_init(&s->store);
     live_evictable_open(&s->keeper, h->env->streams, info->name, &keeping);
     if (h->env->workers)
-        s->home = stream_owners_hold(h->env->workers, info->key->path, h->env->worker);
+        s->owner = stream_owners_hold(h->env->workers, info->key->path, h->env->worker);
     return s;
 }
 

@@ -22,7 +22,8 @@ struct hls_stream {
     struct hls_muxer mux;
     struct hls_stream *next; /* in the registry */
     struct live_evictable keeper;
-    struct home *home;       /* of the stream: here, while its list may go on; NULL: one worker */
+    /* of the stream: here, while its list may go on; NULL: one worker */
+    struct stream_owner *owner;
     struct sink_notifier notifier; /* whose segments these are */
     struct live_source *src; /* while it is published */
     struct live_reader reader;

@@ -116,7 +116,7 @@ static void on_raise(void *arg)
 
 void pair_follow(struct pair *p)
 {
-    p->tap = live_tap_open(p->home, on_raise, p);
+    p->tap = live_tap_open(p->owner, on_raise, p);
     live_tap_follow(p->tap, p->replica);
 }
 
@@ -129,12 +129,12 @@ void pair_unfollow(struct pair *p)
 
 void pair_begin(struct pair *p)
 {
-    assert_ok(live_source_begin(p->home, &tap_publisher, &tap_takeover));
+    assert_ok(live_source_begin(p->owner, &tap_publisher, &tap_takeover));
 }
 
 struct pair pair_of(const struct live_settings *set)
 {
-    struct pair p = { .home = live_source_new("v/a/s", set),
+    struct pair p = { .owner = live_source_new("v/a/s", set),
                       .replica = live_source_new("v/a/s", set) };
 
     return p;
@@ -144,9 +144,9 @@ void pair_end(struct pair *p)
 {
     if (p->tap)
         pair_unfollow(p);
-    live_source_end(p->home, &tap_publisher);
+    live_source_end(p->owner, &tap_publisher);
     (void)live_source_unref(p->replica);
-    (void)live_source_unref(p->home);
+    (void)live_source_unref(p->owner);
     live_deferred_free_flush();
     assert_int_equal(live_source_live(), 0);
 }
@@ -164,7 +164,7 @@ void pair_settle(struct pair *p)
 
 void pair_push_sized(struct pair *p, char what, uint32_t size)
 {
-    struct av_packet *pkt = av_packet_try_in(live_source_packets(p->home), size);
+    struct av_packet *pkt = av_packet_try_in(live_source_packets(p->owner), size);
 
     assert_non_null(pkt);
     pkt->kind = what == 'a' || what == 'A' ? AV_AUDIO : what == 'D' ? AV_DATA : AV_VIDEO;
@@ -176,7 +176,7 @@ void pair_push_sized(struct pair *p, char what, uint32_t size)
         pkt->data[i] = (uint8_t)(p->number + i * 7);
     p->number++;
     p->ms += 10;
-    live_source_push(p->home, pkt, AV_MS(p->ms));
+    live_source_push(p->owner, pkt, AV_MS(p->ms));
     (void)av_packet_unref(pkt);
 }
 

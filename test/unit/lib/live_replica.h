@@ -50,7 +50,7 @@ void tap_play(struct player *p);
 /* ---- a source with a replica */
 
 struct pair {
-    struct live_source *home, *replica;
+    struct live_source *owner, *replica;
     struct live_tap *tap;
     unsigned raises;
     bool raised;
