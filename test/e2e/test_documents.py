@@ -19,7 +19,7 @@ def read(page):
 
 
 # Pages whose configurations are whole: others show parts of files, or several beside each other.
-TASKS = [p for p in PAGES if re.search(r"from-|restream|docker|https|embed|hardware|faq|trouble|record|pull|README", p)]
+TASKS = [p for p in PAGES if re.search(r"from-|restream|docker|https|embed|hardware|faq|trouble|record|pull|README|security", p)]
 
 
 def blocks(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of limits in doc/security.md: its defaults are the program's, its constants those of the code, its tests
+"""The table in doc/security-limits-table.md: its defaults are the program's, its constants those of the code, its tests
 are there."""
 import os
 import re
@@ -37,14 +37,14 @@ CONSTANTS = [
     ("ICE over TCP", "512", "src/serve/rtc/tcp.c", r"OUT_MAX = 512 \* 1024"),
     ("jobs of helper threads", "256", "src/co/thread.h", r"CO_POOL_THREADS = 4, CO_POOL_DNS_THREADS = 32, CO_POOL_QUEUE = 256"),
     ("redirects", "5", "src/proto/rtsp/client.h", r"RTSP_REDIRECTS_MAX = 5"),
-    ("reads under way", "32", "src/vod/store.h", r"VOD_LOADERS = 32"),
+    ("reads in progress", "32", "src/vod/store.h", r"VOD_LOADERS = 32"),
     ("compressed copies", "16", "src/app/server_one.c", r"TEXTS_MOST = 16 << 20"),
     ("compressed copies", "256", "src/serve/http/packed.c", r"FILES_MAX = 256"),
     ("datagrams passed", "256", "src/serve/datagram/pass.h", r"DATAGRAM_MAILS = 256"),
     ("datagrams passed", "64", "src/serve/rtc/impl.h", r"RTC_MAILS_STRANGE = DATAGRAM_MAILS / 4"),
     ("segments, recordings", "40", "src/sink/hls/segment/cut.c", r"segments = \{ CO_MS\(250\), 40 \}, parts = \{ CO_MS\(20\), 400 \}"),
     ("blocks of a recording", "100", "src/sink/dvr/run.c", r"files = \{ CO_MS\(250\), 40 \}, blocks = \{ CO_MS\(50\), 100 \}"),
-    ("answer of a backend", "1024", "src/session/hooks_impl.h", r"HOOKS_VALUES = 1024"),
+    ("response of a backend", "1024", "src/session/hooks_impl.h", r"HOOKS_VALUES = 1024"),
     ("parts of one frame", "1024", "src/av/nalu.h", r"NALU_UNITS_MAX = 1024"),
     ("certificates of a WebRTC", "4096", "src/co/net/tls_peer.c", r"RSA_BITS = 4096, EXPONENT_BITS = 32"),
     ("certificates of a TLS server", "10", "src/co/net/tls_peer.h", r"TLS_PEER_CHAIN = 10"),
@@ -60,7 +60,7 @@ def read(*path):
 
 
 def rows():
-    text = read("doc", "security.md").split("### Every limit a stranger can reach")[1].split("\n#")[0]
+    text = read("doc", "security-limits-table.md")
     found = [[c.strip() for c in x.strip("|").split("|")] for x in text.splitlines() if x.startswith("|")][2:]
     return [r for r in found if not r[0].startswith("**")]
 

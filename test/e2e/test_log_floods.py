@@ -14,7 +14,7 @@ from rtmpclient import ChunkWriter
 
 PAUSES = 25
 LONG = "x" * 3800
-# A bucket that was full, and what comes into it each second, in bytes (doc/security.md, "The log").
+# A bucket that was full, and what comes into it each second, in bytes (doc/security-log.md).
 STRANGERS = 200 * 200, 50 * 200
 ADDRESS = 1000 * 200, 20 * 200
 PRIVATE = 10 * 1000 * 200, 10 * 20 * 200

@@ -82,7 +82,7 @@ static const struct conf_row exec[] = {
       .help = "A program, with its arguments, that runs while a stream is published, and is "
               "started again when it ends. [vhost] [app] [stream] [param] [url] [tcUrl] [pageUrl] "
               "[port] and times are replaced; >file, 2>file as in a shell. A name that is not "
-              "plain is taken only as a word of its own: doc/security.md. Repeatable." },
+              "plain is taken only as a word of its own: doc/security-programs.md. Repeatable." },
 };
 
 static const struct conf_row hls[] = {

@@ -5,7 +5,7 @@
  * `env -S`, `python3 -c`) or as an address of its own choice. Which programs do is not ours to
  * know, so it is decided by the place: inside a longer word a value must be plain, whatever the
  * program; a word that is the variable alone is one argument and may have any value that is
- * neither an option nor a way out of a folder. See doc/security.md.
+ * neither an option nor a way out of a folder. See doc/security-programs.md.
  */
 #ifndef SINK_PROGRAM_JOB_PLAIN_H
 #define SINK_PROGRAM_JOB_PLAIN_H
