@@ -116,15 +116,18 @@ extern const struct conf_block conf_table_vod;
     { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER, \
       .help = "PEM file of the private key." }, \
     { "cert", CONF_KIND_STRING, CONF_AT(conf_tls, cert), "./conf/server.crt", CONF_HANDLER, \
-      .help = "PEM file of the certificate. A file that changes is read again by itself." }, \
+      .help = "PEM file of the certificate with its intermediates. The server reloads a file " \
+              "that changes." }, \
     { "ssl_protocols", CONF_KIND_LIST, CONF_AT(conf_tls, protocols), CONF_TLS_PROTOCOLS, \
-      CONF_HANDLER, .help = "Versions of TLS: TLSv1.2 and TLSv1.3, there are no others." }, \
+      CONF_HANDLER, .help = "TLS versions: TLSv1.2, TLSv1.3." }, \
     { "ssl_ciphers", CONF_KIND_STRING, CONF_AT(conf_tls, ciphers), CONF_TLS_CIPHERS, \
-      CONF_HANDLER, .help = "Ciphers of TLS 1.2, as OpenSSL and nginx write them; the first that " \
-      "the client has is taken. Those of TLS 1.3 are all good, AES-128-GCM is the first." }, \
+      CONF_HANDLER, \
+      .help = "Ciphers of TLS 1.2 in OpenSSL's syntax, as in nginx. The first one that the " \
+              "client supports is used. Change it for old clients. TLS 1.3 has its own, " \
+              "AES-128-GCM first." }, \
     { "ssl_own_records", CONF_KIND_ON, CONF_AT(conf_tls, own_records), "on", CONF_HANDLER, \
-      .help = "Encrypt and decrypt records of TLS 1.3 in the server once OpenSSL has made the " \
-      "handshake, which costs less CPU and memory for each player. off: OpenSSL does it." }
+      .help = "The server encrypts and decrypts TLS 1.3 records itself after OpenSSL's " \
+              "handshake, which saves CPU and memory for each player. off: OpenSSL does it." }
 #define CONF_TLS_CERTIFICATES \
     { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV | \
       CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate }

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import procs
+import tokens
 from procs import ROOT
 
 PAGES = sorted(os.path.relpath(p, ROOT) for p in [os.path.join(ROOT, "README.md"), *glob.glob(os.path.join(ROOT, "doc", "*.md"))])
@@ -37,6 +38,8 @@ def inline(text):
 def loads(text, tmp_path):
     """None, or why it loads neither as a file nor as a part of a vhost or of one of its blocks."""
     text = re.sub(r"(/etc/letsencrypt/live/[^;\s]+/)(privkey|fullchain)\.pem", str(tmp_path) + r"/\2.pem", text)
+    text = text.replace("./conf/jwks.json", str(tmp_path / "jwks.json"))
+    tokens.jwks(tmp_path / "jwks.json", tokens.Key(tmp_path, "ES256", "e"))
     said = []
     for shape in ("%s", "vhost __defaultVhost__ {\n%s\n}", "vhost __defaultVhost__ {\nrtsp {\nenabled on;\n%s\n}\n}"):
         path = tmp_path / "a.conf"

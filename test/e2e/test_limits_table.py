@@ -10,7 +10,7 @@ from procs import ROOT
 
 # What the table says of constants, and where each is.
 CONSTANTS = [
-    ("addresses remembered", "16384", "src/session/peers.h", r"PEERS_REMEMBERED = 16384"),
+    ("addresses remembered", "16384", "src/session/address_limits.h", r"ADDRESS_REMEMBERED = 16384"),
     ("that have not connected", "64", "src/serve/rtc/impl.h", r"RTC_PENDING_OF_ADDRESS = 64"),
     ("being authorized", "8", "src/serve/srt/impl.h", r"SRT_GATE_MOST = 8"),
     ("key derivations", "64", "src/serve/srt/impl.h", r"SRT_KEY_JOBS = 64"),

@@ -13,9 +13,9 @@ static const char *const channel_words[] = { "server", "client", NULL };
 
 static const struct conf_row https[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_tls, enabled), "off", CONF_HANDLER,
-      .help = "Serve RTSP over TLS (rtsps://), too." },
+      .help = "Serves RTSP over TLS (rtsps://)." },
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_tls, listen), "322", CONF_HANDLER, CONF_PROXY,
-      .sample = "8322", .help = "Its endpoints." },
+      .sample = "8322", .help = "TCP endpoints for rtsps://." },
     CONF_TLS_ROWS,
     CONF_TLS_CERTIFICATES,
 };
@@ -23,57 +23,61 @@ static const struct conf_block https_block = CONF_BLOCK_OF(conf_tls, https, "RTS
 
 static const struct conf_row multicast[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_multicast, enabled), "off", CONF_NEVER,
-      .help = "Accept players that ask for multicast: each stream is sent once, to a group." },
+      .help = "Accepts players that request multicast. The server then sends each stream once, "
+              "to a multicast group." },
     { "range", CONF_KIND_NETWORKS, CONF_AT(conf_rtsp_multicast, range), "239.0.0.0/8", CONF_NEVER,
-      .help = "The groups to take, a network of IPv4." },
+      .help = "IPv4 network from which the server takes group addresses." },
     { "port", CONF_KIND_INT, CONF_AT(conf_rtsp_multicast, port), "8570", CONF_NEVER, .min = 2,
       .max = 65532,
-      .help = "Where to: even, for RTP of video; RTCP goes to the next, sound to the two above." },
+      .help = "UDP port for RTP of video, an even number. RTCP uses the next port, audio the "
+              "two after it." },
     { "ttl", CONF_KIND_INT, CONF_AT(conf_rtsp_multicast, ttl), "16", CONF_NEVER, .min = 1,
-      .max = 255, .help = "Routers that it may pass, and one more." },
+      .max = 255, .help = "Time to live of the packets, which limits how many routers they pass." },
 };
 static const struct conf_block multicast_block =
-    CONF_BLOCK_OF(conf_rtsp_multicast, multicast, "One sender for all players of a stream.");
+    CONF_BLOCK_OF(conf_rtsp_multicast, multicast, "Multicast to players.");
 
 static const struct conf_row server[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_server, enabled), "off", CONF_HANDLER,
-      .help = "Serve RTSP, in each vhost whose rtsp is on." },
+      .help = "Serves RTSP, in each vhost whose rtsp is on." },
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_rtsp_server, listen), "554", CONF_HANDLER,
       CONF_PROXY, .sample = "8554",
-      .help = "Its endpoints, of TCP. Ports below 1024 want root or CAP_NET_BIND_SERVICE." },
+      .help = "TCP endpoints. Ports below 1024, such as 554, need root or CAP_NET_BIND_SERVICE." },
     { "transports", CONF_KIND_LIST, CONF_AT(conf_rtsp_server, transports), "tcp udp",
       CONF_AT_ONCE,
-      .help = "How media may go: tcp, udp; a client that asks for another one is told to try the "
-              "next that it has." },
+      .help = "Transports for media: tcp, udp. A client that requests another one gets error "
+              "461 and tries its next." },
     { "udp_port", CONF_KIND_INT, CONF_AT(conf_rtsp_server, udp_port), "8560", CONF_NEVER,
       .min = 2, .max = 65534,
-      .help = "The port of UDP for all sessions: even, for RTP; RTCP has the next. Of several "
-              "workers each has two of its own, from there on." },
+      .help = "First UDP port, an even number for RTP. RTCP uses the next port. Each worker "
+              "uses two ports of its own, from here on." },
     { "udp_gso", CONF_KIND_ON, CONF_AT(conf_rtsp_server, udp_gso), "on", CONF_AT_ONCE,
-      .help = "Let the kernel cut what goes over UDP into datagrams, where it can; off to "
-              "compare." },
+      .help = "Lets the kernel split large UDP writes into datagrams (GSO) if it can, which "
+              "saves CPU. off: for comparison." },
     { "session_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, session_timeout), "60",
       CONF_AT_ONCE, .min = 10, .max = 86400,
-      .help = "Seconds without a sign of life, and 15 more, that end one that plays over UDP. It "
-              "is told to clients, who then say something in time." },
+      .help = "Announces this timeout in seconds to UDP players, which then send keepalives. "
+              "The server ends a session 15 s after it." },
     { "publish_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, publish_timeout), "15",
       CONF_AT_ONCE, .min = 1, .max = YEARS,
-      .help = "Seconds without a packet or a request that end a publisher." },
+      .help = "Ends a publisher after this many seconds without a packet or request." },
     { "send_timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, send_timeout), "30",
       CONF_AT_ONCE, .min = 0.1, .max = YEARS,
-      .help = "A peer that takes not one byte for so many seconds is dropped." },
+      .help = "Closes a connection after this many seconds in which the peer received no byte." },
     { "describe_wait", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_server, describe_wait), "5",
       CONF_AT_ONCE, .max = 300,
-      .help = "Seconds that a player waits for a stream that is not there, before it is told so; "
-              "0: at once." },
+      .help = "Seconds that a player waits for a stream that is not published yet. 0: it gets "
+              "an error at once." },
     { "mtu", CONF_KIND_INT, CONF_AT(conf_rtsp_server, mtu), "1400", CONF_AT_ONCE, .min = 200,
-      .max = 9000, .help = "Bytes of a payload of RTP at most, with TCP as well." },
+      .max = 9000, .help = "Maximum payload of an RTP packet in bytes, also over TCP." },
     { "channels", CONF_KIND_ENUM, CONF_AT(conf_rtsp_server, channels), "server", CONF_AT_ONCE,
       .words = channel_words,
-      .help = "Over TCP: server, the channels of a track are always the same ones and all players "
-              "share their bytes; client, each has those that it asks for, for more work." },
+      .help = "Channel numbers over TCP. server: the server chooses, and all players share the "
+              "same bytes. client: the client chooses, which costs more CPU; for clients that "
+              "insist on their numbers." },
     { "tunnel", CONF_KIND_ON, CONF_AT(conf_rtsp_server, tunnel), "on", CONF_AT_ONCE,
-      .help = "Take RTSP inside of HTTP and of WebSocket, here and at http_server." },
+      .help = "Accepts RTSP tunneled in HTTP or WebSocket, on these ports and those of "
+              "http_server." },
     { "https", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, https), .block = &https_block },
     { "multicast", CONF_KIND_BLOCK, CONF_AT(conf_rtsp_server, multicast),
       .block = &multicast_block },
@@ -81,77 +85,81 @@ static const struct conf_row server[] = {
 
 static const struct conf_row auth[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_auth, enabled), "off", CONF_AT_ONCE,
-      .help = "Ask who plays or publishes for a name and a password." },
+      .help = "Requires a name and a password to play and publish over RTSP." },
     { "realm", CONF_KIND_STRING, CONF_AT(conf_rtsp_auth, realm), "SRS", CONF_AT_ONCE,
-      .help = "What players show when they ask their user." },
+      .help = "Text that players show when they request the password." },
     { "methods", CONF_KIND_LIST, CONF_AT(conf_rtsp_auth, methods), "digest-md5 basic",
       CONF_AT_ONCE,
-      .help = "How: digest-md5, digest-sha256, basic. FFmpeg cannot log in where digest-sha256 is "
-              "offered; basic shows the password to who reads along." },
+      .help = "Accepted methods: digest-md5, digest-sha256, basic. FFmpeg cannot log in if "
+              "digest-sha256 is offered. basic sends the password in clear text." },
     { "user", CONF_KIND_COMMANDS, CONF_AT(conf_rtsp_auth, user), NULL, CONF_AT_ONCE,
       CONF_SECRET | CONF_NO_ENV, .sample = "viewer change-me play",
-      .help = "A name, its password, and what it may do: play, publish or both; if that is not "
-              "said, both. Repeatable." },
+      .help = "Name, password, and the permissions play, publish or both (default: both). "
+              "Repeatable." },
 };
 static const struct conf_block auth_block = CONF_BLOCK_OF(conf_rtsp_auth, auth,
-    "Names and passwords, as players and cameras know them: rtsp://NAME:PASSWORD@HOST/APP/STREAM.");
+    "RTSP login, as in rtsp://NAME:PASSWORD@HOST/APP/STREAM.");
 
 static const struct conf_row pull[] = {
     { "enabled", CONF_KIND_ON, CONF_AT(conf_rtsp_pull, enabled), "on", CONF_HANDLER,
-      .help = "Pull it." },
+      .help = "Runs this pull." },
     { "stream", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, stream), NULL, CONF_HANDLER,
       .sample = "live/camera",
-      .help = "What it is here: app/stream; one word is of the app live. With [param] in it, as in "
-              "cams/[param], it is many, each pulled while somebody plays it: what a player names "
-              "there, of letters, digits, and -_. between them, stands for [param] in the url." },
+      .help = "Name of the stream on this server: app/stream; one word is a stream in app live. "
+              "With [param], as in cams/[param], it is a pattern: when a player requests a name "
+              "that matches, the server pulls the url with this text for [param]. The text may "
+              "contain letters, digits, and - _ . between them." },
     { "url", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, url), NULL, CONF_HANDLER, CONF_SECRET,
       .sample = "rtsp://admin:change-me@192.168.1.64:554/stream1",
-      .help = "Where it comes from, with the name and the password to log in by." },
+      .help = "Address of the source, with name and password if it needs a login." },
     { "transport", CONF_KIND_LIST, CONF_AT(conf_rtsp_pull, transport), "tcp udp", CONF_HANDLER,
-      .help = "How media is to come: tcp, udp; the first that the other side has." },
+      .help = "Transports in order of preference: tcp, udp. The first one that the source "
+              "supports is used." },
     { "on_demand", CONF_KIND_OFF, CONF_AT(conf_rtsp_pull, on_demand), "off", CONF_HANDLER,
-      .help = "Pull it only while somebody plays it." },
+      .help = "Pulls only while the stream has players." },
     { "linger", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_pull, linger), "10", CONF_HANDLER,
-      .max = YEARS, .help = "Seconds that it then goes on after the last player." },
+      .max = YEARS,
+      .help = "Seconds that an on-demand pull continues after its last player has left." },
     { "timeout", CONF_KIND_SECONDS, CONF_AT(conf_rtsp_pull, timeout), "10", CONF_HANDLER,
       .min = 1, .max = YEARS,
-      .help = "Seconds without a packet after which it begins anew." },
+      .help = "Reconnects after this many seconds without a packet." },
     { "tls_verify", CONF_KIND_OFF, CONF_AT(conf_rtsp_pull, tls_verify), "off", CONF_HANDLER,
-      .help = "A url of rtsps:// must prove that it is that host, before it gets the password." },
+      .help = "Verifies the certificate of an rtsps:// source before the server sends the "
+              "password." },
     { "tls_ca", CONF_KIND_STRING, CONF_AT(conf_rtsp_pull, tls_ca), NULL, CONF_HANDLER,
       .sample = "./conf/ca.crt",
-      .help = "PEM file of the authorities to trust then; else those of the system." },
+      .help = "PEM file of trusted certificate authorities for tls_verify. Not set: those of "
+              "the system." },
 };
 static const struct conf_block pull_block = CONF_BLOCK_OF(conf_rtsp_pull, pull,
-    "A stream that is fetched by RTSP, of a camera or another server. Nobody is asked whether it "
-    "may be published (security, refer, tokens, on_publish), backends are told by on_publish and "
-    "on_unpublish.");
+    "Pulls a stream over RTSP from a camera or another server. Access rules (security, refer, "
+    "tokens) do not apply; on_publish and on_unpublish only inform.");
 
 static const struct conf_row vhost_rtsp[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_vhost_rtsp, enabled), "off", CONF_AT_ONCE,
-      .help = "RTSP for this vhost." },
+      .help = "Serves RTSP in this vhost." },
     { "rtmp_to_rtsp", CONF_KIND_ON, CONF_AT(conf_vhost_rtsp, rtmp_to_rtsp), "on", CONF_AT_ONCE,
-      .help = "Streams that come by other protocols, as RTMP, are there for RTSP, too." },
+      .help = "Makes streams published over other protocols available to RTSP players." },
     { "mw_latency", CONF_KIND_MSEC_AUTO, CONF_AT(conf_vhost_rtsp, mw_latency_set), NULL,
       CONF_HANDLER, .max = 60000, .sample = "350", .def_note = "that of play",
-      .help = "Milliseconds of media that are sent at once to players of RTSP; auto follows the "
-              "load." },
+      .help = "Milliseconds of media sent to RTSP players at once. Raise it for less CPU, lower "
+              "it for less latency. auto: follows the load." },
     { "jitter", CONF_KIND_MSEC, CONF_AT(conf_vhost_rtsp, jitter), "200", CONF_AT_ONCE,
       .max = 10000,
-      .help = "Milliseconds that packets of a publisher or a pull over UDP wait for those that "
-              "were sent before them." },
+      .help = "Size of the jitter buffer in milliseconds: how long packets received over UDP "
+              "wait for missing ones." },
     { "keep_broken", CONF_KIND_OFF, CONF_AT(conf_vhost_rtsp, keep_broken), "off", CONF_AT_ONCE,
-      .help = "Keep frames that lack a packet, and those that build on them; off: the picture "
-              "stands until the next key frame." },
+      .help = "Keeps frames with a lost packet, and frames that depend on them. off: players "
+              "show the last good frame until the next key frame." },
     { "auth", CONF_KIND_BLOCK, CONF_AT(conf_vhost_rtsp, auth), .block = &auth_block },
     { "pull", CONF_KIND_BLOCKS, CONF_AT(conf_vhost_rtsp, pull), NULL, CONF_HANDLER, CONF_NO_ENV,
       .block = &pull_block },
 };
 
 const struct conf_block conf_table_rtsp_server = CONF_BLOCK_OF(conf_rtsp_server, server,
-    "RTSP: to play and to publish, over TCP, UDP, TLS and HTTP.");
+    "RTSP server: publish and play, over TCP, UDP, TLS and HTTP.");
 const struct conf_block conf_table_vhost_rtsp =
-    CONF_BLOCK_OF(conf_vhost_rtsp, vhost_rtsp, "RTSP.");
+    CONF_BLOCK_OF(conf_vhost_rtsp, vhost_rtsp, "RTSP in a vhost.");
 
 /* ---- checks */
 

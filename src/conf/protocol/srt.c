@@ -13,101 +13,107 @@ static const char *const mode_words[] = { "request", "publish", NULL };
 
 static const struct conf_row server[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_srt_server, enabled), "off", CONF_HANDLER,
-      .help = "Serve SRT, in each vhost whose srt is on." },
+      .help = "Serves SRT, in each vhost whose srt is on." },
     { "listen", CONF_KIND_LISTEN, CONF_AT(conf_srt_server, listen), "10080", CONF_HANDLER,
-      .help = "Its endpoints, of UDP." },
+      .help = "UDP endpoints." },
     { "maxbw", CONF_KIND_SIZE, CONF_AT(conf_srt_server, maxbw), "-1", CONF_AT_ONCE,
       .min = -1, .max = 1e10,
-      .help = "Bytes a second that a player is sent at most, repeats included; -1: 125000000; 0: a "
-              "quarter more than its stream has." },
+      .help = "Maximum bytes per second sent to one player, including retransmissions. -1: "
+              "125000000 (1 Gbit/s); 0: 1.25 times the rate of its stream." },
     { "mss", CONF_KIND_INT, CONF_AT(conf_srt_server, mss), "1500", CONF_AT_ONCE, .min = 232,
-      .max = 65536, .help = "Bytes of a packet with the headers of IP and UDP; above 1500 counts "
-                            "as that." },
+      .max = 65536,
+      .help = "Maximum packet size in bytes, with the headers of IP and UDP. Values above 1500 "
+              "count as 1500." },
     { "connect_timeout", CONF_KIND_MSEC, CONF_AT(conf_srt_server, connect_timeout), "3000",
       CONF_AT_ONCE, .min = 100, .max = 60000,
-      .help = "Milliseconds for a handshake, with what keys and backends take of it." },
+      .help = "Milliseconds for a handshake, including key derivation and callbacks." },
     { "peer_idle_timeout", CONF_KIND_MSEC, CONF_AT(conf_srt_server, peer_idle_timeout), "10000",
       CONF_AT_ONCE, .min = 500, .max = YEARS,
-      .help = "Milliseconds of silence that end a connection." },
+      .help = "Closes a connection after this many milliseconds of silence." },
     { "latency", CONF_KIND_MSEC_AUTO, CONF_AT(conf_srt_server, latency_set), NULL, CONF_AT_ONCE,
-      .max = 60000, .sample = "120", .def_note = "none: the next two count",
-      .help = "Milliseconds for both of the following." },
+      .max = 60000, .sample = "120", .def_note = "none: recvlatency and peerlatency apply",
+      .help = "Sets recvlatency and peerlatency together, in milliseconds." },
     { "recvlatency", CONF_KIND_MSEC_AUTO, CONF_AT(conf_srt_server, recvlatency_set), NULL,
       CONF_AT_ONCE, .max = 60000, .sample = "120", .def_note = "120",
-      .help = "Milliseconds that packets of a publisher wait for those that were lost, at least: "
-              "it may ask for more." },
+      .help = "Minimum milliseconds that packets of a publisher wait for retransmission of lost "
+              "ones. The publisher may request more. Raise it for networks with a long round "
+              "trip time: use at least four times that." },
     { "peerlatency", CONF_KIND_MSEC_AUTO, CONF_AT(conf_srt_server, peerlatency_set), NULL,
       CONF_AT_ONCE, .max = 60000, .sample = "0", .def_note = "0",
-      .help = "The same of what we send, for a player that asks for less." },
+      .help = "Minimum latency in milliseconds towards players. A player may request more." },
     { "tsbpdmode", CONF_KIND_ON, CONF_AT(conf_srt_server, tsbpdmode), "on", CONF_AT_ONCE,
-      .help = "Take packets of a publisher at the pace of their timestamps; off: as soon as they "
-              "are in order." },
+      .help = "Delivers packets of a publisher at the pace of their timestamps. off: as soon as "
+              "they are in order." },
     { "tlpktdrop", CONF_KIND_ON, CONF_AT(conf_srt_server, tlpktdrop), "on", CONF_AT_ONCE,
-      .help = "Go on without packets that come too late; off: wait for them until recvbuf is full, "
-              "and then close the publisher." },
+      .help = "Skips packets that arrive too late. off: waits for them until recvbuf is full, "
+              "then closes the publisher." },
     { "sendbuf", CONF_KIND_INT, CONF_AT(conf_srt_server, sendbuf), "12058624", CONF_AT_ONCE,
       .min = 16384, .max = 2e9,
-      .help = "Bytes that may be under way to a player, not acknowledged." },
+      .help = "Maximum unacknowledged bytes sent to a player." },
     { "recvbuf", CONF_KIND_INT, CONF_AT(conf_srt_server, recvbuf), "12058624", CONF_AT_ONCE,
       .min = 16384, .max = 2e9,
-      .help = "Bytes of a publisher that may wait; by packets, and 8192 of them at most." },
+      .help = "Maximum bytes of a publisher in the receive buffer. The server counts packets, "
+              "at most 8192." },
     { "payloadsize", CONF_KIND_INT, CONF_AT(conf_srt_server, payloadsize), "1316", CONF_AT_ONCE,
       .min = 188, .max = 1456,
-      .help = "Bytes of media in a packet that we make, as many of 188 as fit in." },
+      .help = "Media bytes in a packet that the server makes, rounded down to a multiple of 188." },
     { "passphrase", CONF_KIND_STRING, CONF_AT(conf_srt_server, passphrase), NULL, CONF_AT_ONCE,
       CONF_SECRET, .sample = "xxxxxxxxxxxx",
-      .help = "10 to 79 letters turn encryption on: clients without it are refused." },
+      .help = "Turns encryption on: 10 to 79 characters. Clients without it are rejected." },
     { "pbkeylen", CONF_KIND_INT, CONF_AT(conf_srt_server, pbkeylen), "0", CONF_AT_ONCE, .max = 32,
-      .help = "Bytes of the AES key that clients are told to use: 0 (what they like), 16, 24, "
-              "32." },
+      .help = "Bytes of the AES key that the server announces to clients: 16, 24, 32, or 0 to "
+              "let them choose." },
     { "default_app", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_app), "live",
-      CONF_AT_ONCE, .help = "The app of stream ids that name none." },
+      CONF_AT_ONCE, .help = "Application of stream ids that do not name one." },
     { "default_streamid", CONF_KIND_STRING, CONF_AT(conf_srt_server, default_streamid),
       "#!::r=live/livestream,m=request", CONF_AT_ONCE,
-      .help = "The stream id of a caller that sends none, as VLC." },
+      .help = "Stream id of clients that send none, such as VLC." },
     { "default_mode", CONF_KIND_ENUM, CONF_AT(conf_srt_server, default_mode), "request",
       CONF_AT_ONCE, .words = mode_words,
-      .help = "What a stream id wants that is no more than app/stream: request (to play) or "
-              "publish." },
+      .help = "Meaning of a stream id that is only app/stream: request (play) or publish." },
     { "sei_filter", CONF_KIND_ON, CONF_AT(conf_srt_server, sei_filter), "on", CONF_AT_ONCE,
-      .help = "Leave out the SEI of video that comes by SRT; captions stay." },
+      .help = "Removes SEI messages from video published over SRT, except captions." },
     { "merge", CONF_KIND_MSEC, CONF_AT(conf_srt_server, merge), "20", CONF_AT_ONCE, .max = 1000,
-      .help = "Milliseconds of media that are sent to players at once, a fifth of their latency at "
-              "most: more is less work." },
+      .help = "Milliseconds of media sent to players at once, at most a fifth of their latency. "
+              "Raise it for less CPU." },
     { "relay", CONF_KIND_ON, CONF_AT(conf_srt_server, relay), "on", CONF_AT_ONCE,
-      .help = "Send what an SRT publisher sends to SRT players as it came, with all its tracks and "
-              "private data; off: what we make of it." },
+      .help = "Sends the packets of an SRT publisher to SRT players unchanged, with all tracks "
+              "and private data. off: the server remultiplexes the stream." },
     { "gso", CONF_KIND_ON, CONF_AT(conf_srt_server, gso), "on", CONF_NEVER,
-      .help = "Let the kernel cut what goes out into datagrams, where it can; off to compare." },
+      .help = "Lets the kernel split large UDP writes into datagrams (GSO) if it can, which "
+              "saves CPU. off: for comparison." },
     { "max_connections", CONF_KIND_INT, CONF_AT(conf_srt_server, max_connections), "10000",
-      CONF_AT_ONCE, .min = 1, .max = 1e6, .help = "Connections of SRT at one time." },
+      CONF_AT_ONCE, .min = 1, .max = 1e6, .help = "Maximum number of SRT connections." },
     { "max_ip", CONF_KIND_INT, CONF_AT(conf_srt_server, max_ip), NULL, CONF_AT_ONCE, .max = 1e6,
       .sample = "5000", .def_note = "half of max_connections",
-      .help = "The same of one address, of IPv6 of one /64; 0: no limit. If it is not set, private "
-              "networks have no limit, see limits { limit_private }." },
+      .help = "Maximum number of SRT connections of one IPv4 address or one IPv6 /64. 0: no "
+              "limit. If it is not set, private networks have no limit, see limits { "
+              "limit_private }." },
     { "handshakes", CONF_KIND_INT, CONF_AT(conf_srt_server, handshakes), "200", CONF_AT_ONCE,
       .max = 1e6,
-      .help = "Handshakes a second of one address, ten seconds of them at once; 0: no limit." },
+      .help = "Maximum handshakes per second of one address; those of 10 s may come at once. 0: "
+              "no limit." },
     { "mix_correct", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
 };
 
 static const struct conf_row vhost[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_vhost_srt, enabled), "off", CONF_AT_ONCE,
-      .help = "SRT for this vhost." },
+      .help = "Serves SRT in this vhost." },
     { "srt_to_rtmp", CONF_KIND_OFF, CONF_AT(conf_vhost_srt, srt_to_rtmp), "on", CONF_AT_ONCE,
       .env = "SRS_VHOST_SRT_SRT_TO_RTMP SRS_VHOST_SRT_TO_RTMP",
-      .help = "Streams that come by SRT are there for RTMP and all others, too; off: for SRT "
-              "alone." },
+      .help = "Makes streams published over SRT available to all other protocols. off: to SRT "
+              "players only, which costs less CPU." },
     { "passphrase", CONF_KIND_STRING, CONF_AT(conf_vhost_srt, passphrase), NULL, CONF_AT_ONCE,
       CONF_SECRET, .sample = "xxxxxxxxxxxx", .def_note = "that of srt_server",
-      .help = "10 to 79 letters: that of its streams." },
+      .help = "Passphrase for the streams of this vhost: 10 to 79 characters." },
     { "pbkeylen", CONF_KIND_INT, CONF_AT(conf_vhost_srt, pbkeylen), "0", CONF_AT_ONCE, .max = 32,
-      .help = "Bytes of the AES key with that passphrase: 0 (what clients like), 16, 24, 32." },
+      .help = "Bytes of the AES key for that passphrase: 16, 24, 32, or 0 to let clients choose." },
 };
 
 const struct conf_block conf_table_srt_server = CONF_BLOCK_OF(conf_srt_server, server,
-    "SRT: to publish and to play, over UDP.");
-const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vhost, "SRT.");
+    "SRT server: publish and play, over UDP.");
+const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vhost,
+    "SRT in a vhost.");
 
 /* ---- checks */
 

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* vod.c - directives of files on demand, in a vhost. */
+/* vod.c - directives of vod in a vhost. */
 #include "conf/table.h"
 
 static const struct conf_row vod[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_vod, enabled), "off", CONF_AT_ONCE,
-      .help = "Play files of MP4 and FLV by RTSP, RTMP and HTTP-FLV, each player at its own "
-              "place." },
+      .help = "Plays MP4 and FLV files over RTSP, RTMP and HTTP-FLV, with seeking." },
     { "app", CONF_KIND_STRING, CONF_AT(conf_vod, app), "vod", CONF_AT_ONCE,
-      .help = "The app they are played by: rtsp://HOST/vod/dir/a.mp4, rtmp://HOST/vod/a.mp4, "
-              "http://HOST/vod/a.mp4.flv. Streams of it whose names end in .mp4, .m4v, .mov, "
+      .help = "Application of the files: rtsp://HOST/vod/dir/a.mp4, rtmp://HOST/vod/a.mp4, "
+              "http://HOST/vod/a.mp4.flv. Its streams whose names end in .mp4, .m4v, .mov, "
               ".fmp4 or .flv are files." },
     { "dir", CONF_KIND_STRING, CONF_AT(conf_vod, dir), "./objs/nginx/html/vod", CONF_AT_ONCE,
-      .help = "The folder they are in. Nothing outside of it can be played. That of dvr_path may "
-              "be it." },
+      .help = "Folder of the files. Files outside it cannot be played. It may be the folder of "
+              "dvr_path." },
     { "loop", CONF_KIND_OFF, CONF_AT(conf_vod, loop), "off", CONF_AT_ONCE,
-      .help = "Begin again at the end of a file, with times that go on." },
+      .help = "Repeats a file at its end, with continuous timestamps." },
     { "cache", CONF_KIND_SIZE, CONF_AT(conf_vod, cache), "128m", CONF_AT_ONCE, .min = 1 << 20,
       .max = 1e15,
-      .help = "Bytes of what was read of files that are kept, for all who play the same. This and "
-              "the two below are of the whole server: the largest of all vhosts counts." },
+      .help = "Maximum bytes of the cache for file data, shared by all players of the server. "
+              "The largest value of all vhosts counts; the same applies to index_max and "
+              "readers." },
     { "index_max", CONF_KIND_SIZE, CONF_AT(conf_vod, index_max), "64m", CONF_AT_ONCE,
       .min = 1 << 20, .max = 1e15,
-      .help = "Bytes of the indexes of all files that are played, a few megabytes for two hours; "
-              "who wants another file is refused." },
+      .help = "Maximum bytes of indexes of all files in use; a file of two hours needs a few "
+              "megabytes. Over it, players of other files are rejected." },
     { "readers", CONF_KIND_INT, CONF_AT(conf_vod, readers), "4", CONF_AT_ONCE, .min = 1, .max = 32,
-      .help = "Threads that wait for disks, half of them at most for one disk." },
+      .help = "Number of threads that read from disks, at most half of them from one disk." },
 };
 
-const struct conf_block conf_table_vod = CONF_BLOCK_OF(conf_vod, vod, "Files on demand.");
+const struct conf_block conf_table_vod = CONF_BLOCK_OF(conf_vod, vod, "Files on demand (VOD).");

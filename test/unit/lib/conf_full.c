@@ -33,7 +33,7 @@ static void comment(struct wr *w, int depth, const char *text)
     }
 }
 
-/* What a comment says beside the sentence. */
+/* Writes the default and the environment variables of a directive as comment lines. */
 static void notes(struct wr *w, int depth, const struct conf_row *row, const char *path,
                   bool no_env)
 {
@@ -44,7 +44,7 @@ static void notes(struct wr *w, int depth, const struct conf_row *row, const cha
 
     wr_init(&line, 1024);
     if (row->flags & CONF_NOT_APPLIED)
-        conf_text(&line, "Not yet there: accepted without effect.");
+        conf_text(&line, "Not implemented yet: accepted without effect.");
     if (row->sample)
         conf_text(&line, "%sDefault: %s.", line.len ? " " : "", def);
     if (*env)
@@ -95,7 +95,7 @@ static void rows(struct wr *w, int depth, const struct conf_block *block, const 
             continue;
         }
         if (row->flags & CONF_NOT_APPLIED)
-            comment(w, depth, "Not yet there: accepted without effect.");
+            comment(w, depth, "Not implemented yet: accepted without effect.");
         if (row->kind == CONF_KIND_BLOCKS)
             comment(w, depth, "Repeatable.");
         indent(w, depth);
@@ -110,8 +110,8 @@ static void rows(struct wr *w, int depth, const struct conf_block *block, const 
 
 void conf_doc_full(struct wr *w)
 {
-    comment(w, 0, "Every directive, with its default or, where there is none, with an example. "
-                  "This file is made from the tables of the program and is for reading: the "
+    comment(w, 0, "Every directive with its default, or with an example if it has none. "
+                  "Generated from the program's tables, for reading only: the "
                   "server refuses to run with it.");
     conf_text(w, "\n");
     rows(w, 0, &conf_table_root, "", false);

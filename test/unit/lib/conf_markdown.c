@@ -7,84 +7,88 @@
 
 #include <stdio.h>
 
-#define AS_GOOD_AS_NONE 1e8 /* a limit above which nobody wants to read of it */
+#define NO_LIMIT 1e8 /* larger maximums are not shown */
 
 #define XX(ID, id) ", [" #id "_server](#" #id "_server)"
 
 static const char intro[] =
-"# Configuration\n"
+"# Configuration reference\n"
 "\n"
-"Every directive with its default, its environment variable and what a reload does. Start with\n"
-"`conf/srs.conf`, where all protocols are on, and change what you need.\n"
+"All directives with default, environment variables, and the effect of a reload. Start with\n"
+"`conf/srs.conf`, which turns every protocol on, and change what you need.\n"
+"\n"
+"## Common tasks\n"
 "\n"
 "| You want to | Directives |\n"
 "|---|---|\n"
-"| use all cores | [`workers auto;`](#outside-of-any-block) |\n"
-"| change ports | `listen` of [rtmp](#rtmp), [http_server](#http_server), [http_api](#http_api)"
+"| Use all cores | [`workers auto;`](#outside-of-any-block) |\n"
+"| Change ports | `listen` in [rtmp](#rtmp), [http_server](#http_server), [http_api](#http_api)"
 PROTOCOL_SERVER_LIST(XX) " |\n"
-"| turn TLS on | [rtmps](#rtmps), [http_server.https](#http_serverhttps), "
+"| Use TLS | [rtmps](#rtmps), [http_server.https](#http_serverhttps), "
 "[http_api.https](#http_apihttps), [rtsp_server.https](#rtsp_serverhttps) |\n"
-"| set a password for console and API | [http_api.auth](#http_apiauth) |\n"
-"| decide who publishes and plays | [security](#vhostsecurity), [tokens](#vhostsecuritytoken), "
+"| Set a password for API and console | [http_api.auth](#http_apiauth) |\n"
+"| Control who publishes and plays | [security](#vhostsecurity), [tokens](#vhostsecuritytoken), "
 "[http_hooks](#vhosthttp_hooks) |\n"
-"| lower the delay, or the cost per player | [play](#vhostplay) |\n"
-"| let an encoder take over its own stream | [publish](#vhostpublish) |\n"
-"| serve HLS, DASH | [hls](#vhosthls), [dash](#vhostdash) |\n"
-"| record | [dvr](#vhostdvr) |\n"
-"| play files | [vod](#vhostvod) |\n"
-"| fetch cameras and other streams | [rtsp.pull](#vhostrtsppull), [ingest](#vhostingest) |\n"
-"| send streams to other servers | [forward](#vhostforward) |\n"
-"| transcode, run a program | [transcode](#vhosttranscode), [exec](#vhostexec) |\n"
-"| convert between RTMP and WebRTC | [rtc](#vhostrtc) |\n"
-"| bound what clients may use | [limits](#limits), [bandwidth](#vhostbandwidth) |\n"
-"| export metrics | [exporter](#exporter), [heartbeat](#heartbeat) |\n"
-"| write the log elsewhere | [`srs_log_tank`, `srs_log_file`](#outside-of-any-block) |\n"
+"| Lower the latency, or the cost per player | [play](#vhostplay) |\n"
+"| Let an encoder reconnect to its own stream | [publish](#vhostpublish) |\n"
+"| Serve HLS and DASH | [hls](#vhosthls), [dash](#vhostdash) |\n"
+"| Record | [dvr](#vhostdvr) |\n"
+"| Play files (VOD) | [vod](#vhostvod) |\n"
+"| Pull cameras and other streams | [rtsp.pull](#vhostrtsppull), [ingest](#vhostingest) |\n"
+"| Forward streams to other servers | [forward](#vhostforward) |\n"
+"| Transcode, run a program | [transcode](#vhosttranscode), [exec](#vhostexec) |\n"
+"| Convert between RTMP and WebRTC | [rtc](#vhostrtc) |\n"
+"| Limit clients | [limits](#limits), [bandwidth](#vhostbandwidth) |\n"
+"| Export metrics | [exporter](#exporter), [heartbeat](#heartbeat) |\n"
+"| Change the log | [`srs_log_tank`, `srs_log_file`](#outside-of-any-block) |\n"
 "\n"
-"This page is generated from the tables of the program, as is `conf/full.conf`:\n"
+"This page and `conf/full.conf` are generated from the program's tables:\n"
 "`REGENERATE=1 objs/test/test_conf_generated`.\n"
 "\n";
 
 static const char reading[] =
-"## How a file is read\n"
+"## Syntax\n"
 "\n"
-"- `name word word;` or `name word { ... }`, each on one line as far as the `;` or the `{`.\n"
-"- `#` begins a comment where a word could begin. `'a b'` and `\"a b\"` are one word; there are\n"
+"- A directive is `name word word;`, a block is `name word { ... }`. Everything up to the `;` or\n"
+"  `{` is on one line.\n"
+"- `#` starts a comment at the beginning of a word. `'a b'` and `\"a b\"` are one word. There are\n"
 "  no escapes, and a space, `;` or `{` must follow the closing quote.\n"
-"- `include a.conf b.conf;` may stand in any block. Paths are relative to the folder that the\n"
-"  server is started in.\n"
-"- A name that is not known where it stands is an error, with its line and the nearest known\n"
-"  name. Of a directive that is there twice the first counts, and a warning says so.\n"
-"- A switch is `on`, `yes`, `true` or `1`; or `off`, `no`, `false` or `0`. Others are the\n"
-"  default side, with a warning. A directive without a word has its default. Sizes may be\n"
-"  written as `64k`, `16m`, `1g`.\n"
-"- `objs/srs -t -c FILE` checks a file. Lines that do nothing are warnings with file and line,\n"
-"  also at the start and by a reload: a block without `enabled on`, two protocols on one port, a\n"
-"  callback without `http://`, a program that is missing, an unknown `SRS_...`.\n"
-"- A vhost is found by its exact name, else it is `__defaultVhost__`; without that one, access\n"
-"  is denied.\n"
+"- `include a.conf b.conf;` may be in any block. Paths are relative to the folder in which the\n"
+"  server starts.\n"
+"- An unknown name is an error; the message has its line and the most similar name. If a\n"
+"  directive is repeated, the first one counts, and the server logs a warning.\n"
+"- A switch is `on`, `yes`, `true` or `1`; or `off`, `no`, `false` or `0`. Any other word means\n"
+"  the default, with a warning. So does a directive without a word. Sizes may be written as\n"
+"  `64k`, `16m`, `1g`.\n"
+"- `objs/srs -t -c FILE` checks a file. It warns, with file and line, about directives without\n"
+"  effect: a block without `enabled on`, two protocols on one port, a callback without `http://`,\n"
+"  a missing program, an unknown `SRS_...`. The same warnings appear at startup and on reload.\n"
+"- A vhost is selected by its exact name. Clients of all other names get `__defaultVhost__`, or\n"
+"  are rejected if there is none.\n"
 "\n"
 "## Environment\n"
 "\n"
-"A variable wins over the file; an empty one counts as not set. Its name is `SRS_` and the path\n"
-"of the directive in capitals, without the name of the vhost: `SRS_VHOST_PLAY_GOP_CACHE` is for\n"
-"every vhost. Lists have spaces between their words. Where the column says none, the file alone\n"
-"counts. With `-e`, or `SRS_ENV_ONLY=on`, there is no file: the server stays in the foreground,\n"
-"logs to the console and has a `__defaultVhost__`; `SRS_LISTEN=1935 objs/srs -e` is enough.\n"
-"`SRS_CONFIG_FILE` is the same as `-c`.\n"
+"Environment variables override the file; an empty one counts as not set. The name is `SRS_` and\n"
+"the path of the directive in capitals, without the name of the vhost:\n"
+"`SRS_VHOST_PLAY_GOP_CACHE` applies to every vhost. Words of lists are separated by spaces.\n"
+"Directives with `none` in the column can only be set in the file. `-e`, or `SRS_ENV_ONLY=on`,\n"
+"runs the server without a file: in the foreground, with the log on the console, and with a\n"
+"`__defaultVhost__`. `SRS_LISTEN=1935 objs/srs -e` is enough. `SRS_CONFIG_FILE` is the same as\n"
+"`-c`.\n"
 "\n"
 "## Reload\n"
 "\n"
-"After SIGHUP the file is read, checked and compared with what runs. With any error all stays as\n"
-"it is. Else each difference is told in the log. The column says what becomes of it: `at once`,\n"
-"for those who come later; `applied`, the server acts on it; `restart`, the old value stays until\n"
-"then.\n"
+"On SIGHUP the server reads and checks the file and compares it with the running configuration.\n"
+"If there is any error, nothing changes. Otherwise the log lists each difference. The column\n"
+"shows when a new value takes effect: `at once`, for new clients; `applied`, the server applies\n"
+"it to running ones too; `restart`, after a restart.\n"
 "\n"
-"## Variables in paths and urls\n"
+"## Variables in paths and URLs\n"
 "\n"
 "`[vhost] [app] [stream]`, the time as `[2006] [01] [02] [15] [04] [05] [999]` (year, month, day,\n"
-"hour, minute, second, millisecond), `[timestamp]` (milliseconds since 1970), and where it makes\n"
-"sense `[seq] [duration] [port] [engine] [param] [url] [tcUrl] [swfUrl] [pageUrl] [server_id]\n"
-"[service_id] [ts_url]`.\n"
+"hour, minute, second, millisecond), `[timestamp]` (milliseconds since 1970), and, depending on\n"
+"the directive, `[seq] [duration] [port] [engine] [param] [url] [tcUrl] [swfUrl] [pageUrl]\n"
+"[server_id] [service_id] [ts_url]`.\n"
 "\n";
 
 static const char *reload_text(const struct conf_row *row)
@@ -135,19 +139,19 @@ static void row_text(struct wr *w, const struct conf_row *row, const char *path,
         p += n + (p[n] == ' ');
     }
     conf_text(w, "%s | %s | %s", *env ? "" : "none", reload_text(row), row->help);
-    if (row->min < row->max && row->max < AS_GOOD_AS_NONE)
+    if (row->min < row->max && row->max < NO_LIMIT)
         conf_text(w, " (%.10g to %.10g)", row->min, row->max);
     else if (row->min > 0)
         conf_text(w, " (at least %.10g)", row->min);
-    conf_text(w, "%s |\n", row->flags & CONF_NOT_APPLIED ? " *Not yet there.*" : "");
+    conf_text(w, "%s |\n", row->flags & CONF_NOT_APPLIED ? " *Not implemented yet.*" : "");
 }
 
-/* The block's own rows, then the blocks in it, each as a chapter. */
+/* Writes the directives of a block, then each block in it as a chapter. */
 static void chapter(struct wr *w, const struct conf_block *block, const char *path, bool no_env)
 {
     bool relics = false;
 
-    conf_text(w, "| directive | default | environment | reload | meaning |\n"
+    conf_text(w, "| Directive | Default | Environment | Reload | Meaning |\n"
                  "|---|---|---|---|---|\n");
     for (size_t i = 0; i < block->n; i++) {
         const struct conf_row *row = &block->rows[i];
@@ -171,15 +175,15 @@ static void chapter(struct wr *w, const struct conf_block *block, const char *pa
         (void)snprintf(inner, sizeof(inner), "%s%s%s", path, *path ? "." : "", row->name);
         conf_text(w, "## %s\n\n%s%s%s\n\n", inner, row->block->help,
                   row->kind == CONF_KIND_BLOCKS ? " Repeatable." : "",
-                  row->flags & CONF_NOT_APPLIED ? " *Not yet there: accepted without effect.*" : "");
+                  row->flags & CONF_NOT_APPLIED ? " *Not implemented yet: accepted without effect.*" : "");
         chapter(w, row->block, inner, no_env || (row->flags & CONF_NO_ENV));
     }
 }
 
 static void old_spellings(struct wr *w)
 {
-    conf_text(w, "## Old spellings\n\nThey are rewritten before the check.\n\n"
-                 "| in | old | new |\n|---|---|---|\n");
+    conf_text(w, "## Old spellings\n\nThe server accepts these and converts them before it checks the file.\n\n"
+                 "| In | Old | New |\n|---|---|---|\n");
     for (size_t i = 0; i < conf_legacy_count; i++) {
         const struct conf_legacy *row = &conf_legacy_rows[i];
 
