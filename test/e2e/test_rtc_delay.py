@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From glass to glass: how old is the picture that Chromium shows by WebRTC. Says so, for doc/performance.md."""
+"""Glass to glass: how old are the frames that Chromium shows by WebRTC? Prints the figures for doc/performance.md."""
 import time
 
 import pytest
