@@ -32,6 +32,7 @@ def any_of(rows):
 
 BEGIN = re.compile(r"(?:^|(?<=[.!?:;] )|(?<=\*\* ))(%s)\b(?!-)" % any_of(KINDS["begin"]), re.I)
 WORDS = re.compile(r"(?<![\w-])(%s)(?![\w-])" % any_of(KINDS["word"] + KINDS["term"]), re.I)
+TERMS = dict(KINDS["term"])
 INSTEAD = dict(KINDS["word"] + KINDS["term"])
 # Terms of specifications and libraries that contain a refused word.
 PHRASES = re.compile(r"picture (parameter|order|timing|header|start|structure|id|loss)\w*|(access unit|coded|reference|IDR|I) pictures?|"
@@ -157,6 +158,15 @@ def faults(text):
         yield "long paragraph", f"{n} words: {plain[:60]}..."
 
 
+def name_faults(path):
+    """Words of a file's name that are refused terms, and characters that a shell would need quoted."""
+    if not re.fullmatch(r"[\w./@+-]+", path):
+        yield "file name", path
+    for word in re.split(r"[/._-]", path.lower()) if path.startswith(("src/", "doc/", "scripts/")) else []:
+        if word in TERMS:
+            yield "file name", f"{word} (write: {INSTEAD[word]})"
+
+
 def readers(path):
     if path.endswith((".c", ".h")):
         return [comments_c] if path.startswith("test/") else [comments_c, strings_c]
@@ -168,16 +178,18 @@ def readers(path):
 
 
 def main():
-    files = subprocess.run(["git", "ls-files"] + sys.argv[1:], capture_output=True, text=True, check=True).stdout.split()
+    files = subprocess.run(["git", "ls-files", "-z"] + sys.argv[1:], capture_output=True, text=True, check=True).stdout.split("\0")
     count = 0
     for path in files:
         if path.startswith("3rdparty/") or not os.path.isfile(path):
             continue
+        found = [(1, fault) for fault in name_faults(path)]
         for read in readers(path):
             for line, text in read(open(path, encoding="utf-8", errors="replace").read()):
-                for kind, what in faults(text):
-                    count += 1
-                    print(f"{path}:{line}: {kind}: {what}")
+                found += [(line, fault) for fault in faults(text)]
+        for line, (kind, what) in found:
+            print(f"{path}:{line}: {kind}: {what}")
+        count += len(found)
     if count:
         print(f"check_english.py: {count} faults", file=sys.stderr)
     sys.exit(1 if count else 0)
