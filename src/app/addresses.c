@@ -15,22 +15,22 @@
 
 enum { HOST_MAX = 300, TEXT_MAX = 1024, HTTP_USUAL = 80 };
 
-/* What a row is made with. */
+/* Values that a row's URL is built from. */
 struct example {
     const struct conf *c;
     const struct conf_vhost *vhost;
-    char host[HOST_MAX];         /* and the port, unless it is the usual one */
-    char query[HOST_MAX];        /* "?vhost=NAME", or nothing for the default vhost */
-    char api[HOST_MAX];          /* the same of the API; "": it is off */
-    char more[HOST_MAX];         /* the same behind other parameters: "&vhost=NAME" */
-    char h[HOST_MAX];            /* the same inside a streamid: "h=NAME," */
+    char host[HOST_MAX];         /* with the port, unless it is the default one */
+    char query[HOST_MAX];        /* "?vhost=NAME"; empty for the default vhost */
+    char api[HOST_MAX];          /* host and port of the API; empty if it is off */
+    char more[HOST_MAX];         /* the vhost after other parameters: "&vhost=NAME" */
+    char h[HOST_MAX];            /* the vhost in a streamid: "h=NAME," */
 };
 
 typedef bool shape_fn(const struct example *e, char *buf, size_t size);
 
-/* ---- which rows there are */
+/* ---- URLs of the rows */
 
-/* Writes a path with variables as that of the example; false if it is too long. */
+/* Expands the variables of a path for the example stream; returns false if it is too long. */
 static bool expand(const char *path, const char *vhost, char *buf, size_t size)
 {
     const struct conf_variable v[] = {
@@ -111,7 +111,7 @@ static const struct {
     const char *name;
     const char *use;
     size_t listen;    /* struct conf_endpoints in struct conf */
-    shape_fn *shape;  /* writes the address; false: it is off */
+    shape_fn *shape;  /* writes the URL; returns false if the service is off */
 } rows[] = {
     { "HTTP-FLV", "play", offsetof(struct conf, http_server.listen), flv },
     { "MP4", "play", offsetof(struct conf, http_server.listen), fmp4 },
@@ -126,7 +126,7 @@ static bool is_any(const char *host)
     return !*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-/* The first of them, and its port unless it is the usual one; "": there is none. */
+/* Writes the first endpoint, without the port if it is the default one; "" if there is none. */
 static void put_host(const struct example *e, const struct conf_endpoints *listen, int usual,
                      char host[HOST_MAX])
 {
@@ -145,7 +145,7 @@ static void put_host(const struct example *e, const struct conf_endpoints *liste
         (void)snprintf(host + n, HOST_MAX - (size_t)n, ":%d", at->port);
 }
 
-static void tell_row(struct example *e, size_t i)
+static void log_row(struct example *e, size_t i)
 {
     char text[TEXT_MAX];
 
@@ -154,7 +154,7 @@ static void tell_row(struct example *e, size_t i)
         log_public(LINE, rows[i].name, rows[i].use, text);
 }
 
-static void tell_address(struct example *e, const struct conf_served *s,
+static void log_address(struct example *e, const struct conf_served *s,
                          const struct conf_address *a)
 {
     const struct conf_variable v[] = {
@@ -173,7 +173,7 @@ static void tell_address(struct example *e, const struct conf_served *s,
     err_free(&err);
 }
 
-static void tell_protocols(struct example *e)
+static void log_protocols(struct example *e)
 {
     const struct conf_served *s = NULL;
     enum protocol_id id = 0;
@@ -183,11 +183,11 @@ static void tell_protocols(struct example *e)
             continue;
         put_host(e, conf_served_listen(s, e->c), s->usual, e->host);
         for (size_t i = 0; i < sizeof(s->addresses) / sizeof(s->addresses[0]); i++)
-            tell_address(e, s, &s->addresses[i]);
+            log_address(e, s, &s->addresses[i]);
     }
 }
 
-void addresses_tell(const struct conf *c)
+void addresses_log(const struct conf *c)
 {
     struct example e = { .c = c, .vhost = conf_vhost_find(c, "") };
 
@@ -203,14 +203,14 @@ void addresses_tell(const struct conf *c)
     if (c->http_api.enabled)
         put_host(&e, &c->http_api.listen, HTTP_USUAL, e.api);
     log_trace("ready; live/livestream stands for any application and stream:");
-    tell_protocols(&e);
+    log_protocols(&e);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        tell_row(&e, i);
+        log_row(&e, i);
 }
 
 /* ---- files */
 
-/* What is left of a path below a folder, or NULL: of "./a/b/" below "a" it is "b/". */
+/* Returns the rest of a path below a folder ("b/" for "./a/b/" below "a"), or NULL. */
 static const char *below(const char *path, const char *folder)
 {
     size_t n;

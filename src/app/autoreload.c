@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* autoreload.c - notice that the configuration file was changed. */
+/* autoreload.c - detects changes of the configuration file. */
 #include "app/autoreload.h"
 
 #include <errno.h>
@@ -40,7 +40,8 @@ void autoreload_close(struct autoreload *a)
     a->fd = -1;
 }
 
-/* A file that was just made is not written yet: that is told when it is closed. A link is whole. */
+/* Ignores the creation of the file itself, which has no content yet: the event of its close
+ * follows. A link is complete when it is created. */
 static bool concerns(const struct autoreload *a, const struct inotify_event *e)
 {
     if (e->mask & IN_Q_OVERFLOW)
@@ -52,7 +53,7 @@ static bool concerns(const struct autoreload *a, const struct inotify_event *e)
     return strcmp(e->name, a->name) == 0 && !(e->mask & IN_CREATE);
 }
 
-static void look(struct autoreload *a)
+static void read_events(struct autoreload *a)
 {
     char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
     ssize_t n;
@@ -69,13 +70,13 @@ static void look(struct autoreload *a)
 
 void autoreload_forget(struct autoreload *a)
 {
-    look(a);
+    read_events(a);
     a->changed = false;
 }
 
 bool autoreload_due(struct autoreload *a, co_usec now)
 {
-    look(a);
+    read_events(a);
     if (!a->changed || now - a->last < CO_SECONDS(LEAST_SECONDS))
         return false;
     a->changed = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* autoreload.h - notice that the configuration file was changed.
+/* autoreload.h - detects changes of the configuration file.
  *
- * Its folder is watched, so an editor that renames a new file into place is seen, and so are the
- * links of mounted configurations ("..data" is replaced, the file itself never is).
+ * It watches the folder, so it sees editors that rename a new file into place, and the links of
+ * mounted configurations (Kubernetes replaces "..data", never the file itself).
  */
 #ifndef APP_AUTORELOAD_H
 #define APP_AUTORELOAD_H
@@ -16,15 +16,15 @@ struct autoreload {
     int fd; /* -1: off */
     char name[256];
     bool changed;
-    co_usec last; /* when it was told last */
+    co_usec last; /* time of the last report */
 };
 
 err_t autoreload_open(struct autoreload *a, const char *path) __attribute__((warn_unused_result));
 void  autoreload_close(struct autoreload *a);
-/* Was it changed since this was true last? True at most once in 3 s; a change that comes earlier
- * is told later. Never waits. */
+/* Returns true if the file has changed since the last time this returned true: at most once in
+ * 3 s, so an earlier change is reported later. Does not wait. */
 bool  autoreload_due(struct autoreload *a, co_usec now);
-/* The file is about to be read anyway: what was changed so far is no reason to read it again. */
+/* Discards the changes so far, because the file is about to be read for another reason. */
 void  autoreload_forget(struct autoreload *a);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heartbeat.c - a sign of life. */
+/* heartbeat.c - periodic status reports to a URL. */
 #include "app/heartbeat.h"
 
 #include "base/log.h"
@@ -14,11 +14,11 @@
 
 enum { BODY_MAX = 256 * 1024, REPLY_MAX = 64 * 1024 };
 
-/* While it is off, so often it is looked whether it is on. */
-#define LOOK CO_SECONDS(1) /* whether it is to beat */
+/* How often it checks whether it has been enabled. */
+#define POLL CO_SECONDS(1)
 #define PATIENCE CO_SECONDS(10)
 
-/* With a scheme, an endpoint has a host: proxies of SRS before 2025 refuse udp://PORT. */
+/* An endpoint with a scheme always has a host: SRS proxies before 2025 refuse udp://PORT. */
 static void put_endpoints(struct jput *j, const struct conf_endpoints *e, const char *schema)
 {
     char text[300];
@@ -34,7 +34,7 @@ static void put_endpoints(struct jput *j, const struct conf_endpoints *e, const 
     }
 }
 
-/* Where a protocol has endpoints of UDP, all of its say which they are. */
+/* If a protocol has UDP endpoints, all of its endpoints have a scheme. */
 static const char *schema_of(const struct conf_served *s, enum protocol_id id)
 {
     if (s->flags & CONF_SERVED_UDP)
@@ -42,7 +42,7 @@ static const char *schema_of(const struct conf_served *s, enum protocol_id id)
     return conf_protocol(id)->served->flags & CONF_SERVED_UDP ? "tcp://" : "";
 }
 
-/* Those of the same name follow each other, and are in one array. */
+/* Endpoints with the same name are neighbours in the list and share one array. */
 static void put_all_ports(struct jput *j, const struct conf *c)
 {
     const struct conf_served *s = NULL;
@@ -63,7 +63,7 @@ static void put_all_ports(struct jput *j, const struct conf *c)
         jput_close(j, ']');
 }
 
-/* What is posted, appended to w. */
+/* Appends the body of the report to w. */
 static void heartbeat_body(struct wr *w, const struct api_parts *of)
 {
     const struct conf *c = of->env->conf;
@@ -90,7 +90,8 @@ static void heartbeat_body(struct wr *w, const struct api_parts *of)
     jput_close(&j, '}');
 }
 
-/* The field and what comes into *bearer, malloc'ed or NULL, must outlive the call. */
+/* Adds the Authorization header. The field and *bearer (malloc'ed or NULL) must outlive the call.
+ * */
 static void add_token(struct http_call *call, const struct conf_heartbeat_auth *auth,
                       struct http_field *field, char **bearer)
 {
@@ -123,12 +124,12 @@ static err_t beat(const struct api_parts *of, const struct conf_heartbeat *conf)
         err = http_client_call(&reply, conf->url, &call);
     free(bearer);
     wr_free(&w);
-    http_reply_free(&reply); /* whatever it says */
+    http_reply_free(&reply); /* the content does not matter */
     return err;
 }
 
-/* The first failure of a row is worth a line, and the end of the row. */
-static void tell(const char *url, err_t *err, bool *failing)
+/* Logs the first failure of a series, and the end of the series. */
+static void log_state(const char *url, err_t *err, bool *failing)
 {
     if (*err && !*failing) {
         log_end("heartbeat", err);
@@ -146,13 +147,13 @@ err_t heartbeat_run(void *parts)
     bool failing = false;
 
     for (;;) {
-        struct conf *c = conf_ref(of->env->conf); /* a reload may come while the url is called */
-        co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : co_to_second(LOOK, co_now());
+        struct conf *c = conf_ref(of->env->conf); /* a reload may replace it during the request */
+        co_usec pause = c->heartbeat.enabled ? c->heartbeat.interval : co_to_second(POLL, co_now());
         err_t err = NULL;
 
         if (c->heartbeat.enabled) {
             err = beat(of, &c->heartbeat);
-            tell(c->heartbeat.url, &err, &failing);
+            log_state(c->heartbeat.url, &err, &failing);
         }
         (void)conf_unref(c);
         err = co_sleep(pause);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* history.c - the last hour of the server and of its streams. */
+/* history.c - samples of the last hour, of the server and of its streams. */
 #include "app/history.h"
 
 #include "app/api/collect.h"
@@ -13,22 +13,22 @@
 #define STEP CO_MS(HISTORY_MS)
 #define PATIENCE CO_MS(500) /* with each worker */
 
-/* A time is a number of steps; its sample is at that number, modulo. */
+/* Times are counted in steps; a sample is at index step modulo HISTORY_SAMPLES. */
 struct stream {
     char *name;
     uint32_t hash;
-    uint64_t seen; /* the last step with it */
+    uint64_t seen; /* the last step at which it was live */
     uint32_t v[HISTORY_SAMPLES][HISTORY_STREAM_VALUES];
 };
 
 struct history {
     const struct api_parts *of;
-    uint64_t first, newest;    /* steps; 0: there is no sample yet */
+    uint64_t first, newest;    /* steps; 0: no sample yet */
     int64_t newest_at;         /* ms since 1970 */
     uint32_t v[HISTORY_SAMPLES][HISTORY_TOTALS];
     struct stream *streams[HISTORY_STREAMS];
     size_t n;
-    uint64_t in, out;          /* so far, at the sample before */
+    uint64_t in, out;          /* total bytes at the previous sample */
     int64_t cpu;
     co_usec at;
 };
@@ -56,7 +56,7 @@ void history_free(struct history *h)
     free(h);
 }
 
-/* ---- a sample of the whole */
+/* ---- a sample of the server */
 
 static uint32_t kbps(uint64_t now, uint64_t before, co_usec lasts)
 {
@@ -65,7 +65,7 @@ static uint32_t kbps(uint64_t now, uint64_t before, co_usec lasts)
     return (uint32_t)(bytes * 8000 / (uint64_t)lasts);
 }
 
-/* Without clients, the other workers are not asked: they may sleep. */
+/* Without streams it does not query the other workers, so that they can sleep. */
 static void take_counters(struct history *h, struct worker_counters *f)
 {
     struct worker_counters_of of = api_counters_of(h->of);
@@ -103,7 +103,7 @@ static void put_totals(struct history *h, uint32_t *v, const struct worker_count
     h->at = now;
 }
 
-/* ---- and of streams */
+/* ---- samples of streams */
 
 static void clear(uint32_t *v, size_t n)
 {
@@ -120,7 +120,7 @@ static struct stream *find(struct history *h, const char *name, uint32_t hash)
     return NULL;
 }
 
-/* A new one takes the place of the one that is gone for longest. NULL: all are there. */
+/* A new stream replaces the one that ended first. Returns NULL if all are still live. */
 static struct stream *add(struct history *h, const char *name, uint32_t hash, uint64_t step)
 {
     size_t at = 0;
@@ -158,7 +158,7 @@ static void put_stream(struct history *h, const struct collect_row *row, uint64_
     v[HISTORY_STREAM_CLIENTS] = row->clients + row->more.clients;
 }
 
-/* Those of more than an hour ago go. */
+/* Removes streams that ended more than an hour ago. */
 static void forget(struct history *h, uint64_t step)
 {
     size_t n = 0;
@@ -187,9 +187,9 @@ static uint32_t put_streams(struct history *h, uint64_t step)
     return (uint32_t)live;
 }
 
-/* ---- again and again */
+/* ---- the loop */
 
-/* Steps that were left out have no sample. */
+/* Clears the samples up to this step: skipped steps have none. */
 static void make_room(struct history *h, uint64_t step)
 {
     uint64_t from = h->newest + 1;
@@ -240,7 +240,7 @@ err_t history_run(void *history)
     return err;
 }
 
-/* ---- for those who look */
+/* ---- queries */
 
 unsigned history_count(const struct history *h, int64_t *at)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One line of what may stand in a url and a log line. */
+/* Accepts only characters that are safe in a URL and in a log line. */
 static bool is_sane(const char *id)
 {
     if (!*id)
@@ -47,7 +47,7 @@ static void make(char out[IDENTITY_SIZE])
     random_id(out + 4, LETTERS);
 }
 
-/* Written beside and renamed, so a crash leaves the old one or the new one. */
+/* Writes a temporary file and renames it, so a crash leaves either the old file or the new one. */
 static err_t keep(const char *path, const char *id)
 {
     char *tmp = pid_file_beside(path, ".tmp");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - the command line, and what it asks for. */
+/* main.c - parses the command line and runs what it requests. */
 #include "app/doctor/command.h"
 #include "app/options.h"
 #include "app/os/process.h"

@@ -7,26 +7,26 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Every option: its letters, its long name, the flag it sets or -1 for -c, what it does. */
+/* Every option: its letters, its long name, the flag it sets (-1 for -c) and its help. */
 static const struct option {
     const char *letters, *word;
     int flag;
-    bool last; /* what follows does not count */
+    bool last; /* ignores all that follows */
     const char *usage, *help;
 } table[] = {
     { "c", NULL, -1, false, "-c FILE", "Serve with this configuration file." },
     { "t", NULL, offsetof(struct options, test), false, "-t",
-      "Test the configuration file of -c, and exit." },
+      "Test the configuration file of -c and exit." },
     { "e", NULL, offsetof(struct options, env_only), false, "-e",
       "No file: all settings from the environment, SRS_LISTEN and so on." },
     { "", "doctor", offsetof(struct options, doctor), false, "--doctor",
-      "Look whether the machine suits it, say what to change, and exit." },
+      "Check whether this machine fits the configuration, print advice, and exit." },
     { "vV", "version", offsetof(struct options, version), true, "-v, -V, --version",
-      "Print the version, and exit." },
+      "Print the version and exit." },
     { "gG", NULL, offsetof(struct options, signature), true, "-g, -G",
-      "Print the server's signature, and exit." },
+      "Print the server's signature and exit." },
     { "h?", "help", offsetof(struct options, help), true, "-h, -?, --help",
-      "Print this, and exit." },
+      "Print this help and exit." },
 };
 
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
@@ -36,7 +36,8 @@ static void set(struct options *o, const struct option *row)
     *(bool *)((char *)o + row->flag) = true;
 }
 
-/* One word of letters. *last: nothing after it counts. *next is the word that follows, if any. */
+/* Parses a word of letters. Sets *last if the rest of the command line is ignored. *next is the
+ * following word, if any. */
 static err_t letters(struct options *o, const char *word, char ***next, bool *last)
 {
     for (const char *p = word + 1; *p && !*last; p++) {
@@ -117,8 +118,8 @@ void options_help(FILE *to, const char *program)
     for (size_t i = 0; i < OPTIONS; i++)
         fprintf(to, "    %-20s %s\n", table[i].usage, table[i].help);
     fprintf(to,
-            "Signals: HUP reloads the file, USR1 opens the log anew, TERM quits, QUIT waits for\n"
-            "the clients first. SRS_CONFIG_FILE stands for -c, SRS_ENV_ONLY=on for -e.\n"
+            "Signals: HUP reloads the file, USR1 reopens the log, TERM quits, QUIT quits when\n"
+            "all clients have left. SRS_CONFIG_FILE replaces -c, SRS_ENV_ONLY=on replaces -e.\n"
             "For example:\n    %s -c conf/srs.conf\n"
             "    env SRS_LISTEN=1935 SRS_DAEMON=off %s -e\n"
             "    ffmpeg -re -i doc/source.flv -c copy -f flv rtmp://127.0.0.1/live/livestream\n"

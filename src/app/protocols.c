@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocols.c - the rows of all protocols: PROTOCOL_LIST names them. */
+/* protocols.c - the table of all protocols, built from PROTOCOL_LIST. */
 #include "app/protocols.h"
 
 const struct protocol *const protocols[PROTOCOLS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocols.h - the rows of all protocols. */
+/* protocols.h - the table of all protocols. */
 #ifndef APP_PROTOCOLS_H
 #define APP_PROTOCOLS_H
 

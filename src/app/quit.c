@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* quit.c - the graceful end. */
+/* quit.c - graceful quit. */
 #include "app/quit.h"
 
 #include "app/os/signals.h"
 #include "base/log.h"
 #include "co/co.h"
 
-enum { LONGEST_STEP_SECONDS = 32, LOOK_MS = 100 };
+enum { LONGEST_STEP_SECONDS = 32, POLL_MS = 100 };
 
-/* True: told to hurry. */
+/* Returns true if a signal cut the wait short. */
 static bool wait_or_hurry(co_usec t)
 {
     return signals_wait_for(SIGNALS_FAST, t) != 0;
 }
 
-/* Wait until nobody is there. A line now and then, ever less often. True: told to hurry. */
+/* Waits until all connections have ended, and logs their number at growing intervals. Returns true
+ * if a signal cut the wait short. */
 static bool wait_for_clients(const struct server *s)
 {
     int step = 1;
-    co_usec told = co_clock() - CO_SECONDS(step);
+    co_usec logged_at = co_clock() - CO_SECONDS(step);
     unsigned n;
 
     while ((n = server_connections(s)) > 0) {
-        if (co_clock() - told >= CO_SECONDS(step)) {
+        if (co_clock() - logged_at >= CO_SECONDS(step)) {
             log_trace("graceful quit: %u connections are left", n);
-            told = co_clock();
+            logged_at = co_clock();
             step = step < LONGEST_STEP_SECONDS ? step * 2 : LONGEST_STEP_SECONDS;
         }
-        if (wait_or_hurry(CO_MS(LOOK_MS)))
+        if (wait_or_hurry(CO_MS(POLL_MS)))
             return true;
     }
     return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reload.c - a new configuration into a server that runs. */
+/* reload.c - applies a new configuration to the running server. */
 #include "app/reload.h"
 
 #include "base/log.h"
@@ -13,7 +13,8 @@ static const char *verdict(const struct conf_change *c)
     return c->reload == CONF_NEVER ? "needs a restart" : "applied";
 }
 
-/* What changes is known before it is certain that it will: the lines wait for that. */
+/* Collects a line for the log. The changes are known before the reload has succeeded, so the lines
+ * are only logged then. */
 static void on_change(void *arg, const struct conf_change *c)
 {
     struct reload_report *r = arg;
@@ -33,7 +34,7 @@ static void on_change(void *arg, const struct conf_change *c)
         r->applied++;
 }
 
-static void tell(const struct reload_report *r)
+static void log_done(const struct reload_report *r)
 {
     for (size_t i = 0; i < r->lines; i++)
         log_trace("reload: %s", r->line[i]);
@@ -89,7 +90,7 @@ bool reload_now(struct server *s, const struct conf_source *src)
     if (err)
         log_failed(r, err);
     else
-        tell(r);
+        log_done(r);
     done = !err;
     r->state = RELOAD_FINISHED;
     err_free(&err);

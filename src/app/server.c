@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - the server of the process: what it has at each worker, together. */
+/* server.c - the server of the process: starts, reloads and ends the parts of all workers. */
 #include "app/server.h"
 
 #include "app/worker_threads.h"
@@ -35,7 +35,7 @@ struct server *server_new(struct conf *conf, const char *id)
     return s;
 }
 
-/* ---- the snapshot in force */
+/* ---- reload */
 
 static void next_free(struct server_next *next)
 {
@@ -48,7 +48,7 @@ static void next_free(struct server_next *next)
     free(next);
 }
 
-/* All that may fail is done before any worker has something of it. */
+/* Does everything that can fail, before any worker changes. */
 static err_t prepare(struct server *s, struct conf *conf, struct server_next **out)
 {
     struct server_next *next = must(calloc(1, sizeof(*next)));
@@ -92,12 +92,12 @@ err_t server_listen(struct server *s)
     err_t err = s->worker_threads ? worker_threads_start(s->worker_threads) : NULL;
 
     if (!err)
-        err = server_datagram_listen(s); /* before offers of WebRTC come by HTTP */
+        err = server_datagram_listen(s); /* before HTTP can bring WebRTC offers */
     if (!err)
         err = prepare(s, s->env.conf, &next);
     if (err)
         return err;
-    cores_pin(s->env.conf, 0); /* not before the others: what a thread starts is pinned with it */
+    cores_pin(s->env.conf, 0); /* after the other threads started: they would inherit it */
     workers_each(&s->env, server_apply, next);
     next_free(next);
     return run_all(s);
@@ -125,7 +125,7 @@ struct reload_report *server_reload_report(struct server *s)
     return &s->reload;
 }
 
-/* ---- its end */
+/* ---- shutdown */
 
 static void close_listeners(struct session_env *env, void *unused)
 {
@@ -139,7 +139,7 @@ static void close_listeners(struct session_env *env, void *unused)
 void server_close_listeners(struct server *s)
 {
     workers_each(&s->env, close_listeners, NULL);
-    sinks_stop_ingest(s->sinks); /* they are clients of ours that do not end by themselves */
+    sinks_stop_ingest(s->sinks); /* ingests are clients that never end on their own */
 }
 
 void server_free(struct server *s)
@@ -162,7 +162,7 @@ void server_free(struct server *s)
     guard_free(guard);
 }
 
-/* ---- what it has */
+/* ---- queries */
 
 unsigned server_connections(const struct server *s)
 {

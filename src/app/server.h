@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* server.h - the server: its listeners, its connections, its streams and the configuration in
- * force. Everything runs on the one coroutine thread.
+/* server.h - the server: listeners, connections, streams and the configuration in force. All
+ * functions are called on the thread of the first worker.
  */
 #ifndef APP_SERVER_H
 #define APP_SERVER_H
@@ -13,28 +13,29 @@ struct server; /* owned by main */
 struct reload_report;
 struct workers;
 
-/* A server with that configuration, of which it takes a reference, and that id (copied). After
+/* Creates a server. It takes a reference to the configuration and copies the id. Call it after
  * co_init(). */
 struct server *server_new(struct conf *conf, const char *id);
-/* Read certificates, open all listeners and accept. On error none is open. Yields. */
+/* Reads certificates, opens all listeners and starts to accept. On error no listener is open.
+ * Yields. */
 err_t server_listen(struct server *s) __attribute__((warn_unused_result));
-/* Accept no more, end ingests; who is connected stays. */
+/* Stops accepting and ends ingests; connected clients stay. */
 void server_close_listeners(struct server *s);
-/* Ask every connection to end, wait until they have, and free the server. Yields. */
+/* Stops all connections, waits until they have ended, and frees the server. Yields. */
 void server_free(struct server *s);
 
-/* The snapshot in force; take a reference to keep it across a yield. */
+/* Returns the configuration in force; take a reference to keep it across a yield. */
 struct conf *server_conf(struct server *s);
-/* Put the next snapshot in force: certificates are read and listeners that are new are opened
- * first, and if one cannot be, nothing changes and the error tells which. Connections go on and
- * follow it from their next turn. Takes a reference of its own. Yields. */
+/* Puts the next snapshot in force. It first reads certificates and opens new listeners; if one of
+ * them fails, nothing changes and the error names it. Connections continue and follow the new
+ * snapshot from their next turn. Takes its own reference. Yields. */
 err_t server_reload(struct server *s, struct conf *next) __attribute__((warn_unused_result));
 
-/* What became of the last reload: for the one who does them to fill in. */
+/* Returns the result of the last reload, which reload_now() fills in. */
 struct reload_report *server_reload_report(struct server *s);
 
-unsigned server_connections(const struct server *s); /* that are open, of the process */
-/* All workers of the process; NULL: there is one. */
+unsigned server_connections(const struct server *s); /* open connections of the process */
+/* Returns all workers of the process; NULL if there is only one. */
 struct workers *server_workers(const struct server *s);
 struct worker_counters_of server_counters(const struct server *s);
 

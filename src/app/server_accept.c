@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server_accept.c - a connection came: is there room, and whose is it? */
+/* server_accept.c - checks the limits for a new connection and passes it to its protocol. */
 #include "app/server_parts.h"
 
 #include "app/protocols.h"
@@ -22,7 +22,7 @@ static void refuse(struct server *s)
                  s->env.conf->max_connections);
 }
 
-/* Those that are here go on with what is left. */
+/* Existing connections continue with the memory that is left. */
 static void refuse_for_memory(struct server *s)
 {
     unsigned n = reject_counters_add(&s->env.reject_counters, REJECT_MEMORY, co_now());
@@ -49,7 +49,7 @@ static enum connection_reserve room_for(struct server *s, const struct listeners
     return room;
 }
 
-/* Whom a proxy of ours brings is counted once it is known who that is. */
+/* A trusted proxy's client is counted later, when its address is known. */
 static bool is_balancer(const struct server *s, const struct listeners_guest *guest)
 {
     return guest->proxied && conf_networks_have(&s->env.conf->trusted_proxies, guest->peer);

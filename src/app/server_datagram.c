@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server_datagram.c - services over datagrams, of all workers. */
+/* server_datagram.c - the datagram services of all workers. */
 #include "app/server_parts.h"
 
 #include "app/protocols.h"
@@ -19,7 +19,7 @@ void server_datagram_next_free(struct server_datagram_next *next)
     free(next);
 }
 
-/* The sockets of all workers are opened here, each worker reads its own. */
+/* Opens the sockets of all workers; each worker reads its own. */
 err_t server_datagram_prepare(struct server_datagram_next **out, struct session_env *env,
                               const struct conf *conf)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.c - what happens before there is a server. */
+/* start.c - the start of the process, before the server exists. */
 #include "app/start.h"
 
 #include "app/log/file.h"
@@ -19,9 +19,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 1 << 20 }; /* containers may offer a thousand times as many */
+enum { MOST_FILES = 1 << 20 }; /* containers may allow a thousand times more */
 
-/* Let the process open as many descriptors as it may; gives how many that are. */
+/* Raises the limit of file descriptors as far as allowed and returns it. */
 static long raise_files(void)
 {
     struct rlimit r;
@@ -51,8 +51,8 @@ static int count_interfaces(void)
     return n;
 }
 
-/* The same file after a change of folder. Links stay links: a mounted configuration is changed
- * by pointing them elsewhere. */
+/* Returns the path as an absolute one. It does not resolve links, because a mounted configuration
+ * changes by pointing them elsewhere. */
 static char *absolute(const char *folder, const char *path)
 {
     return path[0] == '/' ? must_dup(path) : must_print("%s/%s", folder, path);
@@ -133,7 +133,7 @@ err_t start_load(struct start *s, struct conf **out)
     return err;
 }
 
-const char *start_said(err_t err, char *buf, size_t size)
+const char *start_error_text(err_t err, char *buf, size_t size)
 {
     enum err_code code = err_code(err);
     const char *prefix = "srs: ";
@@ -146,7 +146,7 @@ const char *start_said(err_t err, char *buf, size_t size)
     return buf;
 }
 
-static void say_who(const struct start *s, const struct conf *c)
+static void log_banner(const struct start *s, const struct conf *c)
 {
     log_trace("%s, configured %s by %s", VERSION_SIGNATURE, version_built(),
               version_configured());
@@ -162,7 +162,7 @@ err_t start_log(struct start *s, const struct conf *c)
     if (*c->work_dir && chdir(c->work_dir) < 0)
         return err_sys(ERR_SYSTEM, "change to work_dir %s", c->work_dir);
     log_file_open(c);
-    say_who(s, c);
+    log_banner(s, c);
     for (size_t i = 0; i < s->odd_count; i++)
         log_warn("config: %s", s->odd[i]);
     forget(s);

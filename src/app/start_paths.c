@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start_paths.c - folders and keys that the configuration names and that are not there. */
+/* start_paths.c - warns of configured folders and keys that do not exist. */
 #include "app/start.h"
 #include "conf/protocol.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As it will be found once we are in work_dir. */
+/* Checks the access to a path, which is relative to work_dir. */
 static bool may(const struct start *s, const struct conf *c, const char *path, int mode)
 {
     char whole[PATH_MAX];
@@ -24,9 +24,10 @@ static bool may(const struct start *s, const struct conf *c, const char *path, i
     return n >= (int)sizeof(whole) || access(whole, mode) == 0;
 }
 
-static void want(struct start *s, const struct conf *c, const char *path, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void want(struct start *s, const struct conf *c, const char *path, const char *fmt, ...)
+static void warn_if_missing(struct start *s, const struct conf *c, const char *path,
+                            const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+static void warn_if_missing(struct start *s, const struct conf *c, const char *path,
+                            const char *fmt, ...)
 {
     char what[200];
     va_list ap;
@@ -39,8 +40,8 @@ static void want(struct start *s, const struct conf *c, const char *path, const 
     start_warn(s, "%s: %s is not there", what, path);
 }
 
-/* Where segments go is made when the first comes. */
-static bool is_made(const struct conf *c, const char *dir)
+/* The folder of HLS and DASH segments is created with the first segment. */
+static bool is_created(const struct conf *c, const char *dir)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
         const struct conf_vhost *v = &c->vhost.v[i];
@@ -52,7 +53,7 @@ static bool is_made(const struct conf *c, const char *dir)
     return false;
 }
 
-static void look_tls(struct start *s, const struct conf *c)
+static void check_tls(struct start *s, const struct conf *c)
 {
     const struct conf_served *of = NULL;
     enum protocol_id id = 0;
@@ -62,18 +63,20 @@ static void look_tls(struct start *s, const struct conf *c)
 
         if (!tls)
             continue;
-        want(s, c, tls->key, "key of %s", of->name);
-        want(s, c, tls->cert, "cert of %s", of->name);
+        warn_if_missing(s, c, tls->key, "key of %s", of->name);
+        warn_if_missing(s, c, tls->cert, "cert of %s", of->name);
         for (size_t k = 0; k < tls->certificate.n; k++) {
-            want(s, c, tls->certificate.v[k].key, "key of %.60s", tls->certificate.v[k].name);
-            want(s, c, tls->certificate.v[k].cert, "cert of %.60s", tls->certificate.v[k].name);
+            warn_if_missing(s, c, tls->certificate.v[k].key, "key of %.60s",
+                            tls->certificate.v[k].name);
+            warn_if_missing(s, c, tls->certificate.v[k].cert, "cert of %.60s",
+                            tls->certificate.v[k].name);
         }
     }
 }
 
-/* The folder of a file that ffmpeg writes; it makes none. What stands behind the first variable
- * is not known yet. */
-static void look_output(struct start *s, const struct conf *c, const struct conf_engine *e,
+/* Checks the folder of a file that ffmpeg writes, since ffmpeg creates none. The path is only known
+ * up to its first variable. */
+static void check_output(struct start *s, const struct conf *c, const struct conf_engine *e,
                         const char *what)
 {
     char folder[PATH_MAX];
@@ -85,43 +88,43 @@ static void look_output(struct start *s, const struct conf *c, const struct conf
         size--;
     memcpy(folder, e->output, size);
     folder[size] = '\0';
-    want(s, c, folder, "output of %s", what);
+    warn_if_missing(s, c, folder, "output of %s", what);
 }
 
-static void look_files(struct start *s, const struct conf *c, const struct conf_vhost *v)
+static void check_files(struct start *s, const struct conf *c, const struct conf_vhost *v)
 {
-    want(s, c, v->vod.dir, "dir of vod of vhost %.60s", v->name);
+    warn_if_missing(s, c, v->vod.dir, "dir of vod of vhost %.60s", v->name);
     if (may(s, c, v->vod.dir, F_OK) && !may(s, c, v->vod.dir, R_OK | X_OK))
         start_warn(s, "dir of vod of vhost %.60s: %s cannot be read", v->name, v->vod.dir);
 }
 
-static void look_vhost(struct start *s, const struct conf *c, const struct conf_vhost *v)
+static void check_vhost(struct start *s, const struct conf *c, const struct conf_vhost *v)
 {
     if (v->vod.enabled)
-        look_files(s, c, v);
+        check_files(s, c, v);
     if (v->http_static.enabled)
-        want(s, c, v->http_static.dir, "dir of http_static of vhost %.60s", v->name);
+        warn_if_missing(s, c, v->http_static.dir, "dir of http_static of vhost %.60s", v->name);
     for (size_t i = 0; i < v->transcode.n; i++) {
         const struct conf_transcode *t = &v->transcode.v[i];
 
         for (size_t k = 0; t->enabled && k < t->engine.n; k++)
-            look_output(s, c, &t->engine.v[k], "transcode");
+            check_output(s, c, &t->engine.v[k], "transcode");
     }
     for (size_t i = 0; i < v->ingest.n; i++) {
         const struct conf_ingest *in = &v->ingest.v[i];
 
         for (size_t k = 0; in->enabled && k < in->engine.n; k++)
-            look_output(s, c, &in->engine.v[k], "ingest");
+            check_output(s, c, &in->engine.v[k], "ingest");
     }
 }
 
-void start_paths_look(struct start *s, const struct conf *c)
+void start_paths_check(struct start *s, const struct conf *c)
 {
-    if (c->http_server.enabled && !is_made(c, c->http_server.dir))
-        want(s, c, c->http_server.dir, "dir of http_server");
-    look_tls(s, c);
+    if (c->http_server.enabled && !is_created(c, c->http_server.dir))
+        warn_if_missing(s, c, c->http_server.dir, "dir of http_server");
+    check_tls(s, c);
     for (size_t i = 0; i < c->vhost.n; i++) {
         if (c->vhost.v[i].enabled)
-            look_vhost(s, c, &c->vhost.v[i]);
+            check_vhost(s, c, &c->vhost.v[i]);
     }
 }

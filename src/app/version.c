@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* version.c - who we are. */
+/* version.c - the version of the server. */
 #include "app/version.h"
 
 #include "config.h"

@@ -66,11 +66,11 @@ int process_test(const struct options *o)
     if (!err)
         err = start_load(&s, &c);
     if (!err)
-        start_paths_look(&s, c);
+        start_paths_check(&s, c);
     if (!err)
         err = jwks_files_test(c);
     if (err)
-        fprintf(stderr, "%s\n", start_said(err, text, sizeof(text)));
+        fprintf(stderr, "%s\n", start_error_text(err, text, sizeof(text)));
     for (size_t i = 0; i < s.odd_count; i++)
         fprintf(stderr, "srs: warning: %s\n", s.odd[i]);
     if (!err)
@@ -173,7 +173,7 @@ static err_t start(struct process *p, const struct options *o)
     if (!err)
         err = start_load(&p->start, &c);
     if (!err)
-        start_paths_look(&p->start, c);
+        start_paths_check(&p->start, c);
     if (!err)
         err = start_log(&p->start, c);
     if (!err)
@@ -194,7 +194,7 @@ static err_t start(struct process *p, const struct options *o)
         err = start_server(p, c);
     if (!err) {
         watch_file(p, c);
-        addresses_tell(c);
+        addresses_log(c);
     }
     conf_unref(c);
     return err;
@@ -280,7 +280,7 @@ static void tell_failure(err_t err)
     char text[1024], frame[256];
 
     if (!log_file_is_console())
-        fprintf(stderr, "%s\n", start_said(err, text, sizeof(text)));
+        fprintf(stderr, "%s\n", start_error_text(err, text, sizeof(text)));
     if (!log_file_is_open())
         return;
     (void)err_text(err, text, sizeof(text));
