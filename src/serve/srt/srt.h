@@ -4,7 +4,7 @@
  * A reader coroutine for each socket hands packets to their connections by the id in them. A
  * connection has no descriptor; a player has no coroutine either, all players of a stream are
  * served by one walk (stream.h). Where there are several workers the low bits of an id name the
- * worker, and the kernel gives each its own (section "Protocols over UDP" of doc/architecture.md).
+ * worker, and the kernel gives each its own (section "SRT" of serve/README.md).
  *
  * All of this is of one worker's thread.
  */
