@@ -34,13 +34,13 @@ err_t conf_security_check(const struct conf_security *s, enum conf_action what, 
         return NULL;
     if (s->allow.n == 0 && s->deny.n == 0 && !conf_security_asks(s, CONF_PUBLISH) &&
         !conf_security_asks(s, CONF_PLAY))
-        return err_new(ERR_DENIED, "%.45s: security is on without a rule", ip);
+        return err_new(ERR_DENIED, "%.45s: security is on but has no rule", ip);
     deny = match(&s->deny, what, addr);
     if (deny)
         return err_new(ERR_DENIED, "%.45s: deny %.40s", ip, deny->text);
     /* any allow rule, also of the other kind, makes the rest denied */
     if (s->allow.n && !match(&s->allow, what, addr))
-        return err_new(ERR_DENIED, "%.45s: no allow rule for it", ip);
+        return err_new(ERR_DENIED, "%.45s: no allow rule matches", ip);
     return NULL;
 }
 
@@ -150,5 +150,5 @@ err_t conf_refer_check(const struct conf_refer *r, enum conf_action what, const 
     if (!r->enabled || (allowed(&r->all, host, size) &&
                         allowed(what == CONF_PUBLISH ? &r->publish : &r->play, host, size)))
         return NULL;
-    return err_new(ERR_REFER_DENIED, "page \"%.60s\" may not", page_url);
+    return err_new(ERR_REFER_DENIED, "page \"%.60s\" is not allowed", page_url);
 }

@@ -43,9 +43,9 @@ static void warn_later(struct builder *b, const struct conf_row *row, const stru
         (void)snprintf(where, sizeof(where), "environment");
     at.where = where;
     if (row->kind == CONF_KIND_RELIC)
-        conf_warn(&at, "\"%s\" has no effect any more", row->name);
+        conf_warn(&at, "\"%s\" is obsolete and has no effect", row->name);
     else
-        conf_warn(&at, "\"%s\" is accepted, but has no effect yet", row->name);
+        conf_warn(&at, "\"%s\" is accepted but not implemented: it has no effect yet", row->name);
 }
 
 /* A block that says `enabled off` wants nothing of us. */
@@ -104,9 +104,9 @@ static void warn_off(const struct builder *b, const struct conf_row *row, const 
         return;
     if (line)
         (void)snprintf(text, sizeof(text), "%.60s has no effect: write \"enabled on;\" in the "
-                       "block, or \"enabled off;\" if that is meant", in->path);
+                       "block, or \"enabled off;\" to hide this warning", in->path);
     else
-        (void)snprintf(text, sizeof(text), "%.60s is set by variables and has no effect: set "
+        (void)snprintf(text, sizeof(text), "%.60s is set by variables but has no effect: set "
                        "%.100s=on", in->path, conf_row_env(on, in->path, env, sizeof(env)));
     conf_warn_at(b->ctx, line ? in->node : NULL, text);
 }

@@ -18,7 +18,8 @@ typedef err_t vhost_fn(const struct conf_vhost *v);
 static err_t check_full(const struct conf *c, const struct conf_source *src)
 {
     if (c->is_full && !src->allow_full)
-        return err_new(ERR_CONF, "is_full: the file shows every directive, it is not to run with");
+        return err_new(ERR_CONF, "is_full: this file only lists the directives, start with "
+                       "conf/srs.conf");
     return NULL;
 }
 
@@ -34,7 +35,7 @@ static err_t check_daemon(const struct conf *c, const struct conf_source *src)
 {
     (void)src;
     if (c->daemon && c->asprocess)
-        return err_new(ERR_CONF, "daemon on and asprocess on exclude each other");
+        return err_new(ERR_CONF, "daemon and asprocess cannot both be on");
     return NULL;
 }
 
@@ -45,8 +46,8 @@ static err_t check_files(const struct conf *c, const struct conf_source *src)
 
     if (src->max_files <= 0 || need < src->max_files)
         return NULL;
-    err = err_new(ERR_CONF, "run \"ulimit -HSn %ld\" before, or lower it", need + 1);
-    return err_wrap(err, "max_connections %d wants more than %ld files, the limit is %ld",
+    err = err_new(ERR_CONF, "run \"ulimit -HSn %ld\" first, or lower it", need + 1);
+    return err_wrap(err, "max_connections %d needs more than %ld descriptors, the limit is %ld",
                     c->max_connections, need, src->max_files);
 }
 
@@ -65,11 +66,11 @@ static err_t check_affinity(const struct conf *c, const struct conf_source *src)
 
     (void)src;
     if (first && l->n > 2)
-        return err_new(ERR_CONF, "worker_cpu_affinity: behind auto there may be one mask");
+        return err_new(ERR_CONF, "worker_cpu_affinity: only one mask may follow auto");
     for (size_t i = first; i < l->n; i++) {
         if (!is_mask(l->v[i]))
             return err_new(ERR_CONF, "worker_cpu_affinity: \"%.40s\" is neither auto nor a mask of "
-                           "0 and 1 with a core in it", l->v[i]);
+                           "0 and 1 that includes a core", l->v[i]);
     }
     return NULL;
 }
@@ -97,9 +98,9 @@ static err_t check_http(const struct conf *c, const struct conf_source *src)
     http = same_port(&api->listen, &server->listen);
     https = same_port(&api->https.listen, &server->https.listen);
     if (http && !https)
-        return err_new(ERR_CONF, "http_api and http_server share a port, but not that of https");
+        return err_new(ERR_CONF, "http_api and http_server share a port, but not the https port");
     if (https && !http)
-        return err_new(ERR_CONF, "http_api and http_server share the https port, but not http's");
+        return err_new(ERR_CONF, "http_api and http_server share the https port, but not http");
     return NULL;
 }
 
@@ -107,10 +108,10 @@ static err_t check_http(const struct conf *c, const struct conf_source *src)
 static err_t check_bearer(const char *token, const char *where, const char *env)
 {
     if (!*token)
-        return err_new(ERR_CONF, "%s is on and has no token: write one, or set %s", where, env);
+        return err_new(ERR_CONF, "%s is on but has no token: write one, or set %s", where, env);
     for (const char *p = token; *p; p++) {
         if (*p <= ' ' || *p > '~')
-            return err_new(ERR_CONF, "%s: the token has what no header may have", where);
+            return err_new(ERR_CONF, "%s: the token has characters that no header allows", where);
     }
     return NULL;
 }
@@ -126,7 +127,7 @@ static err_t check_auth(const struct conf *c, const struct conf_source *src)
     if (auth->type == CONF_AUTH_BEARER)
         return check_bearer(auth->token, "http_api.auth", "SRS_HTTP_API_AUTH_TOKEN");
     if (!*auth->username || !*auth->password)
-        return err_new(ERR_CONF, "http_api.auth is on and has no username or no password");
+        return err_new(ERR_CONF, "http_api.auth is on but has no username or password");
     return NULL;
 }
 
@@ -145,7 +146,7 @@ static err_t check_versions(const struct conf_tls *tls, const char *where)
         const char *word = tls->protocols.v[i];
 
         if (strcmp(word, "TLSv1.2") != 0 && strcmp(word, "TLSv1.3") != 0)
-            return err_new(ERR_CONF, "%s: ssl_protocols: \"%.30s\" is none of TLSv1.2, TLSv1.3",
+            return err_new(ERR_CONF, "%s: ssl_protocols: \"%.30s\" is not one of TLSv1.2, TLSv1.3",
                            where, word);
     }
     return NULL;
@@ -154,7 +155,7 @@ static err_t check_versions(const struct conf_tls *tls, const char *where)
 static err_t check_certificates(const struct conf_tls *tls, const char *where)
 {
     if (tls->enabled && tls->listen.n == 0)
-        return err_new(ERR_CONF, "%s is on and has no listen", where);
+        return err_new(ERR_CONF, "%s is on but has no listen", where);
     for (size_t i = 0; tls->enabled && i < tls->certificate.n; i++) {
         const struct conf_certificate *one = &tls->certificate.v[i];
 
@@ -189,7 +190,7 @@ static err_t same_proxied(const struct conf_endpoints *a, const struct conf_endp
         for (size_t j = 0; j < b->n; j++) {
             if (a->v[i].port == b->v[j].port && strcmp(a->v[i].host, b->v[j].host) == 0 &&
                 a->v[i].proxied != b->v[j].proxied)
-                return err_new(ERR_CONF, "%.60s is written with and without proxy_protocol",
+                return err_new(ERR_CONF, "%.60s is listed with and without proxy_protocol",
                                a->v[i].text);
         }
     }
@@ -233,7 +234,7 @@ static err_t check_ff_env(const struct conf *c, const struct conf_source *src)
         const char *name = c->ff_env.v[i];
 
         if (strncmp(name, "SRS_", 4) == 0 || strchr(name, '='))
-            return err_new(ERR_CONF, "ff_env: programs do not get %.60s", name);
+            return err_new(ERR_CONF, "ff_env: %.60s cannot be passed to programs", name);
     }
     return NULL;
 }
@@ -244,7 +245,7 @@ static err_t vhost_remux(const struct conf_vhost *v)
 
     if (v->hls.enabled && v->http_remux.enabled && size >= 3 &&
         strcmp(v->http_remux.mount + size - 3, ".ts") == 0)
-        return err_new(ERR_CONF, "http_remux of .ts and hls exclude each other");
+        return err_new(ERR_CONF, "http_remux of .ts and hls cannot both be on");
     return NULL;
 }
 
@@ -252,14 +253,14 @@ static err_t vhost_remux(const struct conf_vhost *v)
 static err_t vhost_hls(const struct conf_vhost *v)
 {
     if (v->hls.enabled && v->hls.ll && v->hls.keys)
-        return err_new(ERR_CONF, "hls_ll and hls_keys exclude each other");
+        return err_new(ERR_CONF, "hls_ll and hls_keys cannot both be on");
     return NULL;
 }
 
 static err_t vhost_forward(const struct conf_vhost *v)
 {
     if (v->forward.enabled && v->publish.kickoff_for_idle > 0)
-        return err_new(ERR_CONF, "forward and publish.kickoff_for_idle exclude each other");
+        return err_new(ERR_CONF, "forward and publish.kickoff_for_idle cannot be combined");
     return NULL;
 }
 
@@ -268,7 +269,8 @@ static err_t vhost_ingest(const struct conf_vhost *v)
     for (size_t i = 0; i < v->ingest.n; i++) {
         for (size_t j = 0; j < i; j++) {
             if (strcmp(v->ingest.v[i].name, v->ingest.v[j].name) == 0)
-                return err_new(ERR_CONF, "two ingest of the id \"%.40s\"", v->ingest.v[i].name);
+                return err_new(ERR_CONF, "two ingest blocks are named \"%.40s\"",
+                               v->ingest.v[i].name);
         }
     }
     return NULL;

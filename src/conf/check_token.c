@@ -19,12 +19,12 @@ static err_t check_key(const struct conf_list *line)
         return err_new(ERR_CONF, "key takes two words: app/stream and the key");
     wildcard = strchr(line->v[0], '*');
     if (wildcard && wildcard[1])
-        return err_new(ERR_CONF, "key %.60s: a * stands at the end", line->v[0]);
+        return err_new(ERR_CONF, "key %.60s: a * is only allowed at the end", line->v[0]);
     if (!wildcard && !strchr(line->v[0], '/'))
-        return err_new(ERR_CONF, "key %.60s: it is no app/stream", line->v[0]);
+        return err_new(ERR_CONF, "key %.60s: expected app/stream", line->v[0]);
     if (line->v[1][strspn(line->v[1], plain)])
-        return err_new(ERR_CONF, "key of %.60s: letters, digits and - . _ ~ only, as it is part "
-                       "of a url", line->v[0]);
+        return err_new(ERR_CONF, "key of %.60s: only letters, digits and - . _ ~ are allowed",
+                       line->v[0]);
     return NULL;
 }
 
@@ -32,7 +32,7 @@ static err_t check_secrets(const struct conf_list *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++) {
         if (!*list->v[i] || strlen(list->v[i]) > SECRET_MAX)
-            return err_new(ERR_CONF, "%s: 1 to %d bytes", name, SECRET_MAX);
+            return err_new(ERR_CONF, "%s must have 1 to %d bytes", name, SECRET_MAX);
     }
     return NULL;
 }
@@ -43,11 +43,9 @@ static err_t check_sessions(const struct conf_vhost *v)
     if (!conf_security_asks(&v->security, CONF_PLAY))
         return NULL;
     if (v->hls.enabled && !v->hls.ctx)
-        return err_new(ERR_CONF, "play on and hls_ctx off exclude each other: hls_ts_ctx off is "
-                       "for caches");
+        return err_new(ERR_CONF, "play on needs hls_ctx on; for caches use hls_ts_ctx off");
     if (v->dash.enabled && !v->dash.ctx)
-        return err_new(ERR_CONF, "play on and dash_ctx off exclude each other: dash_ts_ctx off is "
-                       "for caches");
+        return err_new(ERR_CONF, "play on needs dash_ctx on; for caches use dash_ts_ctx off");
     return NULL;
 }
 
@@ -63,7 +61,7 @@ err_t conf_check_token(const struct conf_vhost *v)
         err = check_key(&s->key.v[i]);
     if (!err && s->enabled && (t->publish || t->play) && !t->secret.n && !t->jwt_secret.n &&
         !*t->jwks)
-        err = err_new(ERR_CONF, "nothing to check one by: write a secret, a jwt_secret or a jwks");
+        err = err_new(ERR_CONF, "no way to check a token: write secret, jwt_secret or jwks");
     if (!err)
         err = check_sessions(v);
     return err ? err_wrap(err, "security.token") : NULL;
@@ -74,7 +72,7 @@ static void warn_short(const struct conf_list *list, const char *name,
 {
     for (size_t i = 0; i < list->n; i++) {
         if (strlen(list->v[i]) < SECRET_SHORT)
-            conf_warn(ctx, "vhost %.60s: %s of %zu bytes can be guessed, take %d: openssl rand "
+            conf_warn(ctx, "vhost %.60s: %s of %zu bytes can be guessed, use %d: openssl rand "
                       "-hex 16", v->name, name, strlen(list->v[i]), SECRET_SHORT);
     }
 }
@@ -89,7 +87,8 @@ void conf_warn_token(const struct conf_vhost *v, const struct conf_ctx *ctx)
     warn_short(&s->token.jwt_secret, "a jwt_secret", v, ctx);
     for (size_t i = 0; i < s->key.n; i++) {
         if (strlen(s->key.v[i].v[1]) < KEY_SHORT)
-            conf_warn(ctx, "vhost %.60s: the key of %.60s can be guessed, take %d letters or more",
+            conf_warn(ctx, "vhost %.60s: the key of %.60s can be guessed, use %d characters or "
+                      "more",
                       v->name, s->key.v[i].v[0], KEY_SHORT);
     }
 }

@@ -8,9 +8,9 @@
 static err_t check_app(const char *app)
 {
     if (strchr(app, '/'))
-        return err_new(ERR_CONF, "app %.60s: it is one level, without /", app);
+        return err_new(ERR_CONF, "app %.60s must not contain /", app);
     if (strcmp(app, ".") == 0 || strcmp(app, "..") == 0 || strpbrk(app, "\\?#%:\" \t\r\n"))
-        return err_new(ERR_CONF, "app %.60s: no url has such a name as it is", app);
+        return err_new(ERR_CONF, "app %.60s has characters that need escaping in a url", app);
     return NULL;
 }
 

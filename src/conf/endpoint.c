@@ -13,7 +13,7 @@ static err_t parse_port(const char *s, int *port)
 {
     *port = (int)text_number(s, strlen(s), 65535);
     if (*port < 1)
-        return err_new(ERR_CONF, "\"%.20s\" is no port: 1 to 65535", s);
+        return err_new(ERR_CONF, "\"%.20s\" is not a port (1 to 65535)", s);
     return NULL;
 }
 
@@ -51,7 +51,7 @@ err_t conf_endpoint_listen(struct conf_arena *a, const char *text, struct conf_e
         return parse_port(text, &out->port);
     err = split(a, text, &out->host, &port);
     if (!err && *out->host && !conf_address_parse(out->host, strlen(out->host), addr, &v4))
-        err = err_new(ERR_CONF, "\"%.40s\" is no address to listen on", text);
+        err = err_new(ERR_CONF, "\"%.40s\" is not an address to listen on", text);
     return err ? err : parse_port(port, &out->port);
 }
 
@@ -74,7 +74,7 @@ static err_t parse_authority(struct conf_arena *a, const char *text, size_t size
     err_t err = split(a, conf_arena_str(a, host, (size_t)(text + size - host)), &out->host, &port);
 
     if (!err && !*out->host)
-        err = err_new(ERR_CONF, "an address has no host");
+        err = err_new(ERR_CONF, "the address has no host");
     if (!err && !*port && out->port == 0)
         err = err_new(ERR_CONF, "srt://%.40s: the port is missing", out->host);
     return err || !*port ? err : parse_port(port, &out->port);
@@ -104,7 +104,7 @@ static err_t parse_url(struct conf_arena *a, const struct scheme *s, struct conf
     out->tls = s->tls;
     out->url = s->scheme == CONF_RTMP ? rtmp_whole(a, out->text, path) : out->text;
     if (s->scheme == CONF_RTMP && *path && *path != '/')
-        return err_new(ERR_CONF, "an address of rtmp:// has parameters and no /app");
+        return err_new(ERR_CONF, "the rtmp:// address has parameters but no /app");
     return parse_authority(a, host, (size_t)(path - host), out);
 }
 
@@ -117,7 +117,7 @@ err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_por
             return parse_url(a, &schemes[i], out);
     }
     if (strchr(text, '/')) { /* not told: it may have a key in it */
-        return err_new(ERR_CONF, "it is neither host:port nor an address of rtmp://, rtmps://, "
+        return err_new(ERR_CONF, "expected host:port or an address with rtmp://, rtmps://, "
                        "rtsp://, rtsps:// or srt://");
     }
     return parse_authority(a, text, strlen(text), out);
@@ -135,12 +135,12 @@ static err_t parse_network(const char *text, uint8_t addr[16], int *count)
     if (strcmp(text, "all") == 0)
         return NULL;
     if (!conf_address_parse(text, size, addr, &v4))
-        return err_new(ERR_CONF, "\"%.50s\" is neither all, an address nor a CIDR", text);
+        return err_new(ERR_CONF, "\"%.50s\" is not all, an address or a CIDR", text);
     bits = v4 ? 32 : 128;
     if (slash)
         bits = (int)text_number(slash + 1, strlen(slash + 1), bits);
     if (bits < 0)
-        return err_new(ERR_CONF, "\"%.50s\" has a wrong prefix length", text);
+        return err_new(ERR_CONF, "\"%.50s\" has an invalid prefix length", text);
     *count = bits + (v4 ? 96 : 0);
     return NULL;
 }
@@ -157,7 +157,7 @@ err_t conf_rule_parse(struct conf_arena *a, const struct conf_list *words, struc
 
     *out = (struct conf_rule){ .bits = 0 };
     if (words->n != 2 || (strcmp(what, "publish") != 0 && strcmp(what, "play") != 0))
-        return err_new(ERR_CONF, "a rule is: publish or play, then all, an address or a CIDR");
+        return err_new(ERR_CONF, "expected publish or play, then all, an address or a CIDR");
     out->action = strcmp(what, "publish") == 0 ? CONF_PUBLISH : CONF_PLAY;
     out->text = conf_arena_printf(a, "%s %s", what, words->v[1]);
     return parse_network(words->v[1], out->addr, &out->bits);

@@ -65,7 +65,8 @@ static err_t value_of(const struct conf_expand *with, const char *name, size_t s
             continue;
         *value = with->v[i].value;
         if (with->file && !safe_in_path(*value))
-            return err_new(ERR_MALFORMED, "[%s] is \"%.50s\": not in a path", with->v[i].name,
+            return err_new(ERR_MALFORMED, "[%s] is \"%.50s\": not allowed in a path",
+                           with->v[i].name,
                            *value);
         return NULL;
     }

@@ -25,5 +25,5 @@ err_t conf_foreign(const struct conf_node *root, err_t err)
 {
     if (!is_of_nginx(root))
         return err;
-    return err_wrap(err, "this is a file of nginx; one of ours to begin with is conf/srs.conf");
+    return err_wrap(err, "this is a configuration of nginx; start with conf/srs.conf");
 }

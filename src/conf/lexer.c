@@ -50,11 +50,11 @@ static err_t quoted(struct conf_lexer *lx, struct conf_token *t)
     while (lx->p < lx->end && *lx->p != quote && *lx->p != '\n' && *lx->p != '\0')
         lx->p++;
     if (lx->p == lx->end || *lx->p != quote)
-        return err_new(ERR_CONF_SYNTAX, "no closing %c on the line", quote);
+        return err_new(ERR_CONF_SYNTAX, "missing closing %c on this line", quote);
     t->size = (size_t)(lx->p - t->at);
     lx->p++;
     if (lx->p < lx->end && !ends_word(*lx->p))
-        return err_new(ERR_CONF_SYNTAX, "\"%c\" right behind a closing quote", *lx->p);
+        return err_new(ERR_CONF_SYNTAX, "\"%c\" directly after a closing quote", *lx->p);
     return NULL;
 }
 
@@ -63,7 +63,7 @@ static err_t bare(struct conf_lexer *lx, struct conf_token *t)
     t->at = lx->p;
     while (lx->p < lx->end && !ends_word(*lx->p)) {
         if (*lx->p == '\0')
-            return err_new(ERR_CONF_SYNTAX, "a zero byte: this is no text file");
+            return err_new(ERR_CONF_SYNTAX, "a zero byte: this is not a text file");
         lx->p++;
     }
     t->size = (size_t)(lx->p - t->at);

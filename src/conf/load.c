@@ -59,7 +59,7 @@ static void warn_duplicates(const struct conf *c, struct conf_ctx *ctx)
         const struct conf_vhost *v = &c->vhost.v[i], *found = conf_vhost_find(c, v->name);
 
         if (found && found != v && strcmp(found->name, v->name) == 0)
-            conf_warn(ctx, "a second vhost \"%s\" is ignored", v->name);
+            conf_warn(ctx, "duplicate vhost \"%s\" is ignored", v->name);
     }
 }
 
@@ -71,10 +71,10 @@ static void warn_affinity(const struct conf *c, struct conf_ctx *ctx)
     if (masks == 0 || strcmp(c->worker_cpu_affinity.v[0], "auto") == 0 || c->workers == CONF_AUTO)
         return;
     if (masks < (size_t)c->workers)
-        conf_warn(ctx, "worker_cpu_affinity: the last of %zu masks is for all further of %d "
-                  "workers", masks, c->workers);
+        conf_warn(ctx, "worker_cpu_affinity: all further workers use the last of %zu masks, "
+                  "workers is %d", masks, c->workers);
     else if (masks > (size_t)c->workers)
-        conf_warn(ctx, "worker_cpu_affinity has %zu masks, workers is %d", masks, c->workers);
+        conf_warn(ctx, "worker_cpu_affinity has %zu masks, but workers is %d", masks, c->workers);
 }
 
 static void warn_https(const struct conf *c, struct conf_ctx *ctx)
@@ -96,8 +96,8 @@ static void stop_edges(struct conf *c, struct conf_ctx *ctx)
         if (!v->enabled || v->cluster.mode != CONF_CLUSTER_REMOTE)
             continue;
         v->enabled = false;
-        conf_warn(ctx, "vhost \"%s\" does not start: mode remote, an edge, is not there yet; "
-                  "without that line an origin can forward to it", v->name);
+        conf_warn(ctx, "vhost \"%s\" does not start: mode remote, an edge, is not implemented yet; "
+                  "remove that line, and let an origin forward to it", v->name);
     }
 }
 

@@ -25,7 +25,7 @@ static err_t unknown(const struct conf_node *node, const struct place *in)
     if (*conf_table_nearest(in->block, node->name, buf, sizeof(buf)))
         return err_new(ERR_CONF, "unknown directive \"%.30s\"%s%.30s; did you mean \"%.36s\"?",
                        node->name, before, in->path, buf);
-    return err_new(ERR_CONF, "unknown directive \"%.30s\"%s%.30s; all there are: conf/full.conf",
+    return err_new(ERR_CONF, "unknown directive \"%.30s\"%s%.30s; all directives: conf/full.conf",
                    node->name, before, in->path);
 }
 
@@ -47,15 +47,15 @@ static err_t shape(const struct conf_node *node, const struct conf_row *row, boo
     if (row->kind == CONF_KIND_RELIC)
         return NULL;
     if (node->block && !conf_row_is_block(row))
-        return err_new(ERR_CONF, "\"%s\" is no block: it takes words and ;", row->name);
+        return err_new(ERR_CONF, "\"%s\" is not a block: it takes words and ;", row->name);
     if (!node->block && conf_row_is_block(row) && node->args.n && row->kind != CONF_KIND_BLOCKS)
         return err_new(ERR_CONF, "\"%s\" is a block: it takes { }", row->name);
     if ((row->flags & CONF_NAMED) && (node->args.n == 0 || !node->args.v[0][0]))
         return err_new(ERR_CONF, "\"%s\" needs a name", row->name);
     if (again && (row->flags & CONF_ONCE))
-        return err_new(ERR_CONF, "a second \"%s\" in the block", row->name);
+        return err_new(ERR_CONF, "duplicate \"%s\" in the block", row->name);
     if (again && !conf_row_repeats(row))
-        warn(node, ctx, "a second", " in the block is ignored");
+        warn(node, ctx, "duplicate", " in the block is ignored");
     return NULL;
 }
 
@@ -74,7 +74,7 @@ static err_t check_node(const struct conf_node *block, const struct conf_node *n
     if (err)
         return conf_node_err(node, err);
     if (node->unended)
-        warn(node, ctx, "no ; behind", ": taken to end with its line");
+        warn(node, ctx, "missing ; after", ": it ends with its line");
     if (!row->block)
         return NULL;
     inner.block = row->block;

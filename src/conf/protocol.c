@@ -84,7 +84,7 @@ const struct conf_served *conf_served_next(const struct conf_served *s, enum pro
 static err_t check(const struct conf_protocol *p, const struct conf *c)
 {
     if (has_blocks(p) && is_on(c, p->served->enabled) && conf_served_listen(p->served, c)->n == 0)
-        return err_new(ERR_CONF, "%s_server: it is on and has no listen", p->name);
+        return err_new(ERR_CONF, "%s_server is on but has no listen", p->name);
     return p->check ? p->check(c) : NULL;
 }
 

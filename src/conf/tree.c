@@ -118,7 +118,7 @@ static err_t include(struct reader *r, struct file *f)
 
     f->n = 0;
     if (n < 2)
-        return err_new(ERR_CONF_SYNTAX, "include of no file");
+        return err_new(ERR_CONF_SYNTAX, "include without a file");
     for (size_t i = 1; i < n; i++) {
         err_t err = read_file(r, f->open[f->depth], f->words[i]);
 
@@ -130,7 +130,8 @@ static err_t include(struct reader *r, struct file *f)
 
 static err_t line_ends(const struct file *f)
 {
-    return err_new(ERR_CONF_SYNTAX, "no ; or { at the end of the line of \"%.40s\"", f->words[0]);
+    return err_new(ERR_CONF_SYNTAX, "missing ; or { at the end of the line of \"%.40s\"",
+                   f->words[0]);
 }
 
 /* Older servers read over a line feed, and some of their own files have a line without its ;. It
@@ -177,7 +178,7 @@ static err_t on_open(struct reader *r, struct file *f)
     struct conf_node *node;
 
     if (f->depth + 1 == CONF_TREE_BLOCKS)
-        return err_new(ERR_CONF_SYNTAX, "more than %d blocks in blocks", CONF_TREE_BLOCKS);
+        return err_new(ERR_CONF_SYNTAX, "more than %d nested blocks", CONF_TREE_BLOCKS);
     node = finish(r, f, true);
     node->table = row ? row->block : NULL;
     conf_node_append(f->open[f->depth], node);
@@ -193,7 +194,7 @@ static err_t on_token(struct reader *r, struct file *f, const struct conf_token 
         return line_ends(f);
     if (t->type == CONF_TOKEN_CLOSE) {
         if (f->n)
-            return err_new(ERR_CONF_SYNTAX, "no ; behind \"%.40s\"", f->words[0]);
+            return err_new(ERR_CONF_SYNTAX, "missing ; after \"%.40s\"", f->words[0]);
         if (f->depth == 0)
             return err_new(ERR_CONF_SYNTAX, "} without a block");
         f->depth--;
@@ -209,9 +210,10 @@ static err_t at_end(const struct file *f)
     const struct conf_node *open = f->open[f->depth];
 
     if (f->n)
-        return err_new(ERR_CONF_SYNTAX, "the file ends in \"%.40s\": no ;", f->words[0]);
+        return err_new(ERR_CONF_SYNTAX, "the file ends in \"%.40s\": missing ;", f->words[0]);
     if (f->depth)
-        return err_new(ERR_CONF_SYNTAX, "no } for \"%.40s\" of line %d", open->name, open->line);
+        return err_new(ERR_CONF_SYNTAX, "missing } for \"%.40s\" of line %d", open->name,
+                       open->line);
     return NULL;
 }
 
@@ -254,7 +256,7 @@ static err_t read_file(struct reader *r, struct conf_node *into, const char *pat
     err_t err;
 
     if (r->includes == CONF_TREE_INCLUDES)
-        return err_new(ERR_CONF_SYNTAX, "more than %d files in files", CONF_TREE_INCLUDES);
+        return err_new(ERR_CONF_SYNTAX, "more than %d nested includes", CONF_TREE_INCLUDES);
     if (r->files++ == CONF_TREE_FILES)
         return err_new(ERR_CONF_SYNTAX, "more than %d files", CONF_TREE_FILES);
     err = get_text(r->src, path, &text, &size);
@@ -286,7 +288,7 @@ err_t conf_tree_read(struct conf_node **root, struct conf_arena *a,
     else
         err = parse_text(&r, top, top->file, env_only, strlen(env_only));
     if (!err && !top->first)
-        err = err_new(ERR_CONF, "%.60s says nothing", top->file);
+        err = err_new(ERR_CONF, "%.60s is empty", top->file);
     if (err)
         err = conf_foreign(top, err);
     *root = err ? NULL : top;

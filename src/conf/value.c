@@ -74,7 +74,7 @@ static err_t number(const struct conf_ctx *ctx, const struct conf_row *row, cons
         end++;
     }
     if (*end)
-        conf_warn(ctx, "%s: \"%.20s\" behind the number is ignored", row->name, end);
+        conf_warn(ctx, "%s: \"%.20s\" after the number is ignored", row->name, end);
     return NULL;
 }
 
@@ -96,7 +96,7 @@ static err_t limited(const struct conf_ctx *ctx, const struct conf_row *row, dou
         *v = strtod(row->def, NULL);
     else
         return err_new(ERR_CONF, "%.10g is not within %.10g..%.10g", *v, row->min, row->max);
-    conf_warn(ctx, "%s: %.10g is not within %.10g..%.10g, taken as %.10g", row->name, was, row->min,
+    conf_warn(ctx, "%s: %.10g is not within %.10g..%.10g, using %.10g", row->name, was, row->min,
               row->max, *v);
     return NULL;
 }
@@ -209,7 +209,7 @@ static err_t set_bool(const struct conf_ctx *ctx, const struct conf_row *row,
     bool value = row->kind == CONF_KIND_ON ? !off : on;
 
     if (!on && !off)
-        conf_warn(ctx, "%s: \"%.40s\" is neither on nor off, taken as %s", row->name, words->v[0],
+        conf_warn(ctx, "%s: \"%.40s\" is neither on nor off, using %s", row->name, words->v[0],
                   value ? "on" : "off");
     *(bool *)field = value;
     return NULL;
@@ -241,7 +241,7 @@ static err_t set_enum(const struct conf_ctx *ctx, const struct conf_row *row,
     wr_init(&all, 256);
     for (int i = 0; row->words[i]; i++)
         conf_text(&all, "%s%s", i ? ", " : "", row->words[i]);
-    err = err_new(ERR_CONF, "\"%.30s\" is none of %.*s", words->v[0], (int)all.len,
+    err = err_new(ERR_CONF, "\"%.30s\" is not one of %.*s", words->v[0], (int)all.len,
                   (const char *)all.buf);
     wr_free(&all);
     return err;
@@ -307,13 +307,13 @@ static err_t set_listen(const struct conf_ctx *ctx, const struct conf_row *row,
         if (strcmp(words->v[i], "proxy_protocol") != 0)
             err = conf_endpoint_listen(ctx->arena, words->v[i], &v[n++]);
         else if (n == 0 || v[n - 1].proxied)
-            err = err_new(ERR_CONF, "proxy_protocol stands behind the endpoint it is for");
+            err = err_new(ERR_CONF, "proxy_protocol must follow an endpoint");
         else if (!(row->flags & CONF_PROXY))
-            err = err_new(ERR_CONF, "there is no proxy_protocol for it");
+            err = err_new(ERR_CONF, "proxy_protocol is not supported here");
         else
             v[n - 1].proxied = true;
         if (!err && n > LISTEN_MOST)
-            err = err_new(ERR_CONF, "over %d endpoints", LISTEN_MOST);
+            err = err_new(ERR_CONF, "more than %d endpoints", LISTEN_MOST);
     }
     if (!err)
         *(struct conf_endpoints *)field = (struct conf_endpoints){ .v = v, .n = n };

@@ -115,9 +115,9 @@ static void look(const struct conf_ctx *ctx, const char *variable)
         return;
     at.where = "environment";
     if (*s.nearest)
-        conf_warn(&at, "%s is no setting and has no effect; did you mean %s?", name, s.nearest);
+        conf_warn(&at, "%s is not a setting and has no effect; did you mean %s?", name, s.nearest);
     else
-        conf_warn(&at, "%s is no setting and has no effect; see doc/config.md", name);
+        conf_warn(&at, "%s is not a setting and has no effect; see doc/config.md", name);
 }
 
 void conf_warn_environment(const struct conf_ctx *ctx)

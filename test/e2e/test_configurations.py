@@ -321,7 +321,7 @@ def test_origins_for_the_proxy_share_no_port(srs, tmp_path):
 
 def test_an_edge_says_that_there_is_none_yet():
     r = subprocess.run([procs.BINARY, "-t", "-c", "conf/edge.conf"], cwd=ROOT, capture_output=True, text=True, timeout=procs.patience(10))
-    assert r.returncode == 0 and "mode remote, an edge, is not there yet" in r.stderr
+    assert r.returncode == 0 and "mode remote, an edge, is not implemented yet" in r.stderr
     env = {**os.environ, "SRS_QUERY_LATEST_VERSION": "on"}
     r = subprocess.run([procs.BINARY, "-t", "-c", "conf/origin.conf"], cwd=ROOT, capture_output=True, text=True, timeout=procs.patience(10), env=env)
     assert r.returncode == 0 and "QUERY" not in r.stderr

@@ -125,7 +125,7 @@ def test_edges_do_not_start(srs, source):
     s = srs("vhost __defaultVhost__ { }\nvhost edge.of { cluster { mode remote; origin 127.0.0.1:19350; } }")
     code, text = run("-t", "-c", s.conf_path, cwd=s.tmp)
     assert code == 0 and 'vhost "edge.of" does not start: mode remote' in text
-    assert s.wait_log(r'\[WARN\].*vhost "edge.of" does not start: mode remote, an edge, is not there yet')
+    assert s.wait_log(r'\[WARN\].*vhost "edge.of" does not start: mode remote, an edge, is not implemented yet')
     with pytest.raises((Closed, Rejected)):
         s.client().connect(tcurl=f"rtmp://edge.of:{s.port}/live").play("s")
     s.push(source, loop=True)

@@ -86,7 +86,7 @@ def test_directives(secure):
     assert agreed(s.https).startswith("TLSv1.3 "), "the old rules stay"
 
 
-WRONG = [("ssl_protocols TLSv1.1 TLSv1.2;", "rtmps: ssl_protocols: \"TLSv1.1\" is none of TLSv1.2, TLSv1.3"),
+WRONG = [("ssl_protocols TLSv1.1 TLSv1.2;", "rtmps: ssl_protocols: \"TLSv1.1\" is not one of TLSv1.2, TLSv1.3"),
          ("ssl_ciphers ECDHE-RSA-AES128-GMC-SHA256;", "\"ECDHE-RSA-AES128-GMC-SHA256\" is no cipher of TLS 1.2"),
          ("ssl_ciphers !ALL;", "nothing is left of \"!ALL\"")]
 

@@ -287,7 +287,7 @@ def test_the_configuration_is_checked(tmp_path):
             (security("play on; jwks jwks.json;"), True, ""),
             (security("play on; jwks none.json;"), False, "none.json: No such file"),
             (security("play on; jwks e.pem;"), False, "no JWKS"),
-            (security("play on;"), False, "nothing to check one by"),
+            (security("play on;"), False, "no way to check a token"),
             (security("play on; secret short;"), True, "can be guessed"),
             (security(more="key live/a b;"), True, "can be guessed")):
         code, text = check(conf, tmp_path)

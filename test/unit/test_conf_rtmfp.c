@@ -65,14 +65,14 @@ static void values(void **state)
 }
 
 static const struct mem_bad bad[] = {
-    { SERVER("groups 2 16;"), "rtmfp_server : groups are of 2, 5, 14, not \"16\"" },
+    { SERVER("groups 2 16;"), "rtmfp_server : groups must be 2, 5 or 14, not \"16\"" },
     { SERVER("groups x;"), "not \"x\"" },
-    { SERVER("hmac on;"), "hmac : \"on\" is none of off, offer, require" },
+    { SERVER("hmac on;"), "hmac : \"on\" is not one of off, offer, require" },
     { SERVER("redirect edge.example.com;"),
-      "rtmfp_server : redirect takes addresses, no names: \"edge.example.com\"" },
-    { SERVER("redirect 192.0.2.1 localhost:1936;"), "no names: \"localhost\"" },
-    { SERVER("redirect " TWELVE " " TWELVE " 10.0.0.13;"), "redirect has 24 servers at most, not 25" },
-    { SERVER("redirect_by host;"), "is none of all, app" },
+      "rtmfp_server : redirect takes addresses, not names: \"edge.example.com\"" },
+    { SERVER("redirect 192.0.2.1 localhost:1936;"), "not names: \"localhost\"" },
+    { SERVER("redirect " TWELVE " " TWELVE " 10.0.0.13;"), "redirect allows 24 servers, not 25" },
+    { SERVER("redirect_by host;"), "is not one of all, app" },
     { SERVER("threads 33;"), "33 is not within 1..32" },
     { SERVER("max_sessions 0;"), "0 is not within" },
     { SERVER("keepalive 4;"), "4 is not within" },

@@ -53,12 +53,12 @@ static void values(void **state)
 }
 
 static const struct mem_bad bad[] = {
-    { SERVER("passphrase short;"), "srt_server : a passphrase has 10 to 79 letters, not 5" },
-    { SERVER("passphrase 12" LETTERS_39 LETTERS_39 ";"), "10 to 79 letters, not 80" },
-    { SERVER("pbkeylen 17;"), "pbkeylen is 0, 16, 24 or 32, not 17" },
-    { IN_SRT("passphrase short;"), "vhost v : srt : a passphrase has 10 to 79 letters" },
-    { IN_SRT("pbkeylen 8;"), "vhost v : srt : pbkeylen is 0, 16, 24 or 32" },
-    { SERVER("default_mode play;"), "default_mode : \"play\" is none of request, publish" },
+    { SERVER("passphrase short;"), "srt_server : a passphrase must have 10 to 79 characters, not 5" },
+    { SERVER("passphrase 12" LETTERS_39 LETTERS_39 ";"), "10 to 79 characters, not 80" },
+    { SERVER("pbkeylen 17;"), "pbkeylen must be 0, 16, 24 or 32, not 17" },
+    { IN_SRT("passphrase short;"), "vhost v : srt : a passphrase must have 10 to 79 characters" },
+    { IN_SRT("pbkeylen 8;"), "vhost v : srt : pbkeylen must be 0, 16, 24 or 32" },
+    { SERVER("default_mode play;"), "default_mode : \"play\" is not one of request, publish" },
     { SERVER("latency 60001;"), "60001 is not within" },
     { SERVER("merge 1001;"), "1001 is not within 0..1000" },
     { SERVER("payloadsize 187;"), "187 is not within 188..1456" },

@@ -37,12 +37,12 @@ static void values(void **state)
 }
 
 static const struct mem_bad bad[] = {
-    { IN_VOD("enabled on; app a/b;"), "vhost v : vod : app a/b: it is one level" },
-    { IN_VOD("enabled on; app /;"), "it is one level" },
-    { IN_VOD("enabled on; app ..;"), "app ..: no url has such a name" },
-    { IN_VOD("enabled on; app 'a b';"), "no url has such a name" },
-    { IN_VOD("enabled on; app 'a%2fb';"), "no url has such a name" },
-    { IN_VOD("enabled on; app 'a?b';"), "no url has such a name" },
+    { IN_VOD("enabled on; app a/b;"), "vhost v : vod : app a/b must not contain /" },
+    { IN_VOD("enabled on; app /;"), "must not contain /" },
+    { IN_VOD("enabled on; app ..;"), "app .. has characters" },
+    { IN_VOD("enabled on; app 'a b';"), "has characters that need escaping" },
+    { IN_VOD("enabled on; app 'a%2fb';"), "has characters that need escaping" },
+    { IN_VOD("enabled on; app 'a?b';"), "has characters that need escaping" },
     { IN_VOD("cache 1000;"), "1000 is not within 1048576" },
     { IN_VOD("index_max -1;"), "-1 is not within 1048576" },
     { IN_VOD("readers 0;"), "0 is not within 1..32" },

@@ -158,10 +158,11 @@ static err_t check_vhost(const struct conf_vhost *v)
     static const char *const versions[] = { "auto", "dtls1.0", "dtls1.2" };
 
     if (!is_one_of(v->rtc.dtls_role, roles, 2))
-        return err_new(ERR_CONF, "rtc: dtls_role is active or passive, not \"%.20s\"",
+        return err_new(ERR_CONF, "rtc: dtls_role must be active or passive, not \"%.20s\"",
                        v->rtc.dtls_role);
     if (!is_one_of(v->rtc.dtls_version, versions, 3))
-        return err_new(ERR_CONF, "rtc: dtls_version is auto, dtls1.2 or dtls1.0, not \"%.20s\"",
+        return err_new(ERR_CONF, "rtc: dtls_version must be auto, dtls1.2 or dtls1.0, not "
+                       "\"%.20s\"",
                        v->rtc.dtls_version);
     return NULL;
 }

@@ -92,14 +92,14 @@ static err_t check_groups(const struct conf_list *groups)
     static const char *const known[] = { "2", "5", "14" };
 
     if (groups->n == 0)
-        return err_new(ERR_CONF, "groups: at least one of 2, 5, 14");
+        return err_new(ERR_CONF, "groups needs at least one of 2, 5, 14");
     for (size_t i = 0; i < groups->n; i++) {
         size_t k = 0;
 
         while (k < sizeof(known) / sizeof(known[0]) && strcmp(groups->v[i], known[k]) != 0)
             k++;
         if (k == sizeof(known) / sizeof(known[0]))
-            return err_new(ERR_CONF, "groups are of 2, 5, 14, not \"%.20s\"", groups->v[i]);
+            return err_new(ERR_CONF, "groups must be 2, 5 or 14, not \"%.20s\"", groups->v[i]);
     }
     return NULL;
 }
@@ -111,13 +111,13 @@ static err_t check_redirect(const struct conf_endpoints *redirect)
     bool is_v4;
 
     if (redirect->n > REDIRECTS_MAX)
-        return err_new(ERR_CONF, "redirect has %d servers at most, not %zu", REDIRECTS_MAX,
+        return err_new(ERR_CONF, "redirect allows %d servers, not %zu", REDIRECTS_MAX,
                        redirect->n);
     for (size_t i = 0; i < redirect->n; i++) {
         const char *host = redirect->v[i].host;
 
         if (!conf_address_parse(host, strlen(host), addr, &is_v4))
-            return err_new(ERR_CONF, "redirect takes addresses, no names: \"%.60s\"", host);
+            return err_new(ERR_CONF, "redirect takes addresses, not names: \"%.60s\"", host);
     }
     return NULL;
 }

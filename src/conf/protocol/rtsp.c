@@ -166,7 +166,7 @@ const struct conf_block conf_table_vhost_rtsp =
 static err_t words_of(const struct conf_list *list, const char *const *known, const char *name)
 {
     if (list->n == 0)
-        return err_new(ERR_CONF, "%s has no word", name);
+        return err_new(ERR_CONF, "%s is empty", name);
     for (size_t i = 0; i < list->n; i++) {
         const char *const *k = known;
 
@@ -185,7 +185,8 @@ static const char *const methods[] = { "digest-md5", "digest-sha256", "basic", N
 /* RFC 3550 11: RTP has an even port, RTCP the next. */
 static err_t check_port(int port, const char *name)
 {
-    return port % 2 ? err_new(ERR_CONF, "%s %d is odd: it is of RTP, RTCP has the next", name, port)
+    return port % 2 ? err_new(ERR_CONF, "%s %d is odd: RTP has an even port, RTCP the next", name,
+                              port)
                     : NULL;
 }
 
@@ -196,7 +197,7 @@ static err_t check_multicast(const struct conf_rtsp_multicast *m)
 
     if (m->range.n != 1 || n->bits < 96 + 4 || memcmp(n->addr, mapped, sizeof(mapped)) != 0 ||
         n->addr[12] >> 4 != 0xe)
-        return err_new(ERR_CONF, "range is one network of groups, as 239.0.0.0/8");
+        return err_new(ERR_CONF, "range must be one network of IPv4 groups, such as 239.0.0.0/8");
     return check_port(m->port, "port");
 }
 
@@ -221,7 +222,7 @@ static err_t check_roles(const struct conf_list *line)
             return err_new(ERR_CONF, "user %.60s: \"%.30s\" is not known: play, publish",
                            line->v[0], line->v[i]);
         if (i > 2 && strcmp(line->v[i], line->v[2]) == 0)
-            return err_new(ERR_CONF, "user %.60s: %s is there twice", line->v[0], line->v[i]);
+            return err_new(ERR_CONF, "user %.60s: %s is repeated", line->v[0], line->v[i]);
     }
     return NULL;
 }
@@ -230,10 +231,10 @@ static err_t check_roles(const struct conf_list *line)
 static err_t check_user(const struct conf_list *line)
 {
     if (line->n < 2 || line->n > 4 || !*line->v[0] || !*line->v[1])
-        return err_new(ERR_CONF, "user takes two words, the name and the password, and what it "
-                       "may: play, publish or both");
+        return err_new(ERR_CONF, "user takes a name, a password, and optionally play, publish or "
+                       "both");
     if (strpbrk(line->v[0], ":\"\\"))
-        return err_new(ERR_CONF, "user %.60s: a name has neither : nor \" nor \\", line->v[0]);
+        return err_new(ERR_CONF, "user %.60s: a name must not contain : \" or \\", line->v[0]);
     return check_roles(line);
 }
 
@@ -242,9 +243,9 @@ static err_t check_auth(const struct conf_rtsp_auth *a)
     err_t err = words_of(&a->methods, methods, "methods");
 
     if (!err && strpbrk(a->realm, "\"\\\r\n"))
-        err = err_new(ERR_CONF, "realm has neither \" nor \\");
+        err = err_new(ERR_CONF, "realm must not contain \" or \\");
     if (!err && a->enabled && a->user.n == 0)
-        err = err_new(ERR_CONF, "it is on and has no user");
+        err = err_new(ERR_CONF, "it is on but has no user");
     for (size_t i = 0; i < a->user.n && !err; i++)
         err = check_user(&a->user.v[i]);
     return err ? err_wrap(err, "rtsp.auth") : NULL;
@@ -259,10 +260,10 @@ static err_t check_pull(const struct conf_rtsp_pulls *all, size_t at)
     if (!*p->stream || !*p->url)
         return err_new(ERR_CONF, "it needs both stream and url");
     if (strncmp(p->url, "rtsp://", 7) != 0 && strncmp(p->url, "rtsps://", 8) != 0)
-        return err_new(ERR_CONF, "the url of %.60s is none of rtsp:// or rtsps://", p->stream);
+        return err_new(ERR_CONF, "the url of %.60s must begin with rtsp:// or rtsps://", p->stream);
     for (size_t i = 0; i < at; i++) {
         if (all->v[i].enabled && strcmp(all->v[i].stream, p->stream) == 0)
-            return err_new(ERR_CONF, "a second one for %.60s", p->stream);
+            return err_new(ERR_CONF, "duplicate pull of %.60s", p->stream);
     }
     return words_of(&p->transport, lower, "transport");
 }
@@ -336,7 +337,7 @@ static void resolve(struct conf *c)
 static unsigned ports(const struct conf *c, unsigned workers, int *first, const char **remedy)
 {
     *first = c->rtsp_server.udp_port;
-    *remedy = "write another udp_port, or transports tcp";
+    *remedy = "set another udp_port, or transports tcp";
     return c->rtsp_server.enabled && c->rtsp_server.udp ? 2 * workers : 0;
 }
 

@@ -124,9 +124,10 @@ static err_t check_secret(const char *passphrase, int key_size)
     size_t size = passphrase ? strlen(passphrase) : 0;
 
     if (size > 0 && (size < LEAST || size > MOST))
-        return err_new(ERR_CONF, "a passphrase has %d to %d letters, not %zu", LEAST, MOST, size);
+        return err_new(ERR_CONF, "a passphrase must have %d to %d characters, not %zu", LEAST,
+                       MOST, size);
     if (key_size != 0 && key_size != 16 && key_size != 24 && key_size != 32)
-        return err_new(ERR_CONF, "pbkeylen is 0, 16, 24 or 32, not %d", key_size);
+        return err_new(ERR_CONF, "pbkeylen must be 0, 16, 24 or 32, not %d", key_size);
     return NULL;
 }
 
