@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* access.c - which addresses and which pages may publish or play. */
+/* access.c - access rules for addresses and web pages. */
 #include "base/ip.h"
 #include "conf/conf.h"
 #include "conf/endpoint.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PER_ADDRESS = 2000 }; /* a school behind one address */
+enum { PER_ADDRESS = 2000 }; /* enough for a school behind one address */
 
-/* The rule that matches, or NULL. An address that is none matches only `all`. */
+/* Returns the first matching rule, or NULL. addr NULL (not an IP address) only matches `all`. */
 static const struct conf_rule *match(const struct conf_rules *rules, enum conf_action what,
                                      const uint8_t *addr)
 {
@@ -32,19 +32,19 @@ err_t conf_security_check(const struct conf_security *s, enum conf_action what, 
 
     if (!s->enabled)
         return NULL;
-    if (s->allow.n == 0 && s->deny.n == 0 && !conf_security_asks(s, CONF_PUBLISH) &&
-        !conf_security_asks(s, CONF_PLAY))
+    if (s->allow.n == 0 && s->deny.n == 0 && !conf_security_needs_token(s, CONF_PUBLISH) &&
+        !conf_security_needs_token(s, CONF_PLAY))
         return err_new(ERR_DENIED, "%.45s: security is on but has no rule", ip);
     deny = match(&s->deny, what, addr);
     if (deny)
         return err_new(ERR_DENIED, "%.45s: deny %.40s", ip, deny->text);
-    /* any allow rule, also of the other kind, makes the rest denied */
+    /* any allow rule, even for the other action, denies everything else */
     if (s->allow.n && !match(&s->allow, what, addr))
         return err_new(ERR_DENIED, "%.45s: no allow rule matches", ip);
     return NULL;
 }
 
-/* What one address may have of `all`: half, and no more than `most`. */
+/* Share of `all` that one address may use: half of it, at most `most`. */
 static int share_of(int all, int most)
 {
     int half = all / 2;
@@ -87,24 +87,24 @@ bool conf_networks_have_text(const struct conf_networks *networks, const char *i
     return ip_parse(ip, strlen(ip), addr) && conf_networks_have(networks, addr);
 }
 
-bool conf_security_asks(const struct conf_security *s, enum conf_action what)
+bool conf_security_needs_token(const struct conf_security *s, enum conf_action what)
 {
     if (!s->enabled)
         return false;
     return what == CONF_PUBLISH ? s->token.publish || s->key.n > 0 : s->token.play;
 }
 
-bool conf_security_limits(const struct conf_security *s, enum conf_action what)
+bool conf_security_restricts(const struct conf_security *s, enum conf_action what)
 {
     bool denies = false, none = s->deny.n == 0;
 
     for (size_t i = 0; i < s->deny.n; i++)
         denies |= s->deny.v[i].action == what;
-    none &= !conf_security_asks(s, CONF_PUBLISH) && !conf_security_asks(s, CONF_PLAY);
-    return s->enabled && (s->allow.n > 0 || denies || none || conf_security_asks(s, what));
+    none &= !conf_security_needs_token(s, CONF_PUBLISH) && !conf_security_needs_token(s, CONF_PLAY);
+    return s->enabled && (s->allow.n > 0 || denies || none || conf_security_needs_token(s, what));
 }
 
-bool conf_security_excepts(const struct conf_security *s, enum conf_action what, const char *ip)
+bool conf_security_exempts(const struct conf_security *s, enum conf_action what, const char *ip)
 {
     uint8_t bytes[16];
     bool v4;
@@ -113,7 +113,7 @@ bool conf_security_excepts(const struct conf_security *s, enum conf_action what,
     return match(&s->token.except, what, addr) != NULL;
 }
 
-/* The host of a url: behind the scheme, before port, path and query. */
+/* Moves *url to its host, after the scheme. Returns the length of the host. */
 static size_t host_of(const char **url)
 {
     const char *scheme = strstr(*url, "://");
@@ -123,7 +123,7 @@ static size_t host_of(const char **url)
     return strcspn(*url, ":/?#");
 }
 
-/* host is name, or ends in .name */
+/* Returns true if host is name or a subdomain of it. */
 static bool is_below(const char *host, size_t size, const char *name)
 {
     size_t n = strlen(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.c - memory that is given piece by piece and freed at once. */
+/* arena.c - memory allocated in pieces and freed all at once. */
 #include "conf/arena.h"
 
 #include "base/must.h"
@@ -17,7 +17,7 @@ struct chunk {
 };
 
 struct conf_arena {
-    struct chunk *head; /* the one that is being filled */
+    struct chunk *head; /* chunk with free space */
 };
 
 struct conf_arena *conf_arena_new(void)

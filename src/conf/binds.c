@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* binds.c - the sockets that `listen` directives ask for. */
+/* binds.c - sockets for `listen` directives. */
 #include "conf/binds.h"
 
 #include "conf/endpoint.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build.c - fill the structs of settings.h: file, environment, defaults. */
+/* build.c - fills the structs of settings.h from file, environment and defaults. */
 #include "conf/build.h"
 
 #include "conf/warn.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_WARNED = 64 }; /* rows that are for later, in all tables */
+enum { MAX_WARNED = 64 }; /* rows marked CONF_NOT_APPLIED, in all tables */
 
 struct builder {
     const struct conf_ctx *ctx;
@@ -15,17 +15,17 @@ struct builder {
     size_t n_warned;
 };
 
-/* Where the builder is. */
+/* Block that is being built. */
 struct place {
-    const struct conf_node *node; /* the block in the file; NULL: it is not there */
+    const struct conf_node *node; /* the block in the file; NULL: not in the file */
     const char *path;             /* "vhost.play", "" for the root */
     bool no_env;
-    bool *from_env;               /* set when a value in it came from the environment */
+    bool *from_env;               /* set if a value in it comes from the environment */
 };
 
-/* ------------------------------------------------------------------ parts that come later */
+/* ------------------------------------------------------------------ directives without effect */
 
-/* Once per row, however often it is used. */
+/* Warns once per row, regardless of how often the file uses it. */
 static void warn_later(struct builder *b, const struct conf_row *row, const struct conf_node *node)
 {
     char where[128];
@@ -48,7 +48,7 @@ static void warn_later(struct builder *b, const struct conf_row *row, const stru
         conf_warn(&at, "\"%s\" is accepted but not implemented: it has no effect yet", row->name);
 }
 
-/* A block that says `enabled off` wants nothing of us. */
+/* Returns true if the block says `enabled off`. */
 static bool is_off(const struct conf_block *block, const char *base)
 {
     const struct conf_row *row = conf_table_find(block, "enabled", strlen("enabled"));
@@ -58,7 +58,7 @@ static bool is_off(const struct conf_block *block, const char *base)
 
 /* ------------------------------------------------------------------ the environment */
 
-/* The value for the row and the name of the variable that has it, or NULL. */
+/* Returns the value of a row from the environment, or NULL. Writes the variable's name to name. */
 static const char *env_of(const struct builder *b, const struct conf_row *row,
                           const struct place *at, char *name, size_t size)
 {
@@ -78,19 +78,19 @@ static const char *env_of(const struct builder *b, const struct conf_row *row,
     return NULL;
 }
 
-/* A block that waits for an `enabled on`: the line in it that does, or NULL. */
+/* Returns the first line of a block that has no effect without `enabled on`, or NULL. */
 static const struct conf_node *waits(const struct place *in)
 {
     const struct conf_node *line = in->node ? in->node->first : NULL;
 
-    if (strcmp(in->path, "vhost.ingest.engine") == 0) /* off is copy */
+    if (strcmp(in->path, "vhost.ingest.engine") == 0) /* off means copy */
         return NULL;
     while (line && strcmp(in->path, "vhost.http_hooks") == 0 && strncmp(line->name, "on_", 3) != 0)
-        line = line->next; /* the others are for the backend of forward as well */
+        line = line->next; /* the others also apply to the backend of forward */
     return line;
 }
 
-/* Neither on nor off is written for it, so all else that is written has no effect. */
+/* Warns if a block has directives but neither `enabled on` nor `enabled off`. */
 static void warn_off(const struct builder *b, const struct conf_row *row, const struct place *in,
                      const char *base)
 {
@@ -122,7 +122,7 @@ static size_t count(const struct conf_node *block, const char *name)
     return n;
 }
 
-/* The lines that count: all of a kind that repeats, else the first. */
+/* Lines that count: all of a repeatable directive, otherwise the first. */
 static size_t lines_of(const struct builder *b, const struct conf_row *row,
                        const struct conf_node *block, struct conf_list **lines)
 {
@@ -225,7 +225,7 @@ static err_t one_block(struct builder *b, const struct conf_row *row, const stru
     return err;
 }
 
-/* The structs of a repeatable block begin with its name. */
+/* Structs of repeatable blocks begin with the name of the block. */
 static void set_name(const struct builder *b, const struct conf_node *node, char *item)
 {
     const char *name = conf_arena_dup(b->ctx->arena, node->args.n ? node->args.v[0] : "");

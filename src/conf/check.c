@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - what must hold between values of a configuration. */
+/* check.c - checks that involve several values of a configuration. */
 #include "conf/check.h"
 
 #include "conf/protocol.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    OTHER_FILES = 128, /* descriptors we use beside those of connections */
-    CORES_MOST = 1024, /* of a machine, as cpu_set_t has them */
+    OTHER_FILES = 128, /* descriptors for other purposes than connections */
+    CORES_MOST = 1024, /* maximum of cpu_set_t */
 };
 
 typedef err_t check_fn(const struct conf *c, const struct conf_source *src);
@@ -51,7 +51,7 @@ static err_t check_files(const struct conf *c, const struct conf_source *src)
                     c->max_connections, need, src->max_files);
 }
 
-/* "0110": a digit for each core, the lowest is the last. */
+/* "0110": one digit per core, the lowest core last. */
 static bool is_mask(const char *word)
 {
     size_t n = strlen(word);
@@ -104,7 +104,7 @@ static err_t check_http(const struct conf *c, const struct conf_source *src)
     return NULL;
 }
 
-/* It stands in a header: letters, digits and signs (RFC 6750 2.1 knows even fewer). */
+/* The token is part of a header: visible ASCII (RFC 6750 2.1 allows even less). */
 static err_t check_bearer(const char *token, const char *where, const char *env)
 {
     if (!*token)
@@ -116,7 +116,7 @@ static err_t check_bearer(const char *token, const char *where, const char *env)
     return NULL;
 }
 
-/* An empty password is none. */
+/* An empty password counts as missing. */
 static err_t check_auth(const struct conf *c, const struct conf_source *src)
 {
     const struct conf_auth *auth = &c->http_api.auth;
@@ -197,7 +197,7 @@ static err_t same_proxied(const struct conf_endpoints *a, const struct conf_endp
     return NULL;
 }
 
-/* A connection is one or the other before anybody knows which service it is for. */
+/* The server must know about the PROXY header before it knows the service of a connection. */
 static err_t check_proxied(const struct conf *c, const struct conf_source *src)
 {
     const unsigned without = CONF_SERVED_UDP | CONF_SERVED_NO_PROXY;
@@ -226,7 +226,7 @@ static err_t check_network(const struct conf *c, const struct conf_source *src)
     return NULL;
 }
 
-/* Ours hold passwords, and those that programs get are of their stream. */
+/* SRS_ variables of the server hold passwords; programs get their own SRS_ variables. */
 static err_t check_ff_env(const struct conf *c, const struct conf_source *src)
 {
     (void)src;
@@ -249,7 +249,7 @@ static err_t vhost_remux(const struct conf_vhost *v)
     return NULL;
 }
 
-/* Who asks for keys must not get segments without. */
+/* Low-latency parts are not encrypted, so hls_keys would not protect the stream. */
 static err_t vhost_hls(const struct conf_vhost *v)
 {
     if (v->hls.enabled && v->hls.ll && v->hls.keys)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* check_token.c - tokens and stream keys of a vhost: well-formed, and not easy to guess. */
+/* check_token.c - checks tokens and stream keys of a vhost. */
 #include "conf/check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* RFC 7518 3.2: a key of HS256 is as long as its hash. Keys of streams are typed by hand. */
+/* RFC 7518 3.2: an HS256 key is at least as long as its hash. Stream keys are typed by hand. */
 enum { SECRET_SHORT = 32, KEY_SHORT = 8, SECRET_MAX = 1024 };
 
-/* What stands in a url as it is, so that nobody has to know how it would be escaped. */
+/* Characters that need no escaping in a URL. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
 static err_t check_key(const struct conf_list *line)
@@ -37,10 +37,10 @@ static err_t check_secrets(const struct conf_list *list, const char *name)
     return NULL;
 }
 
-/* Tokens are asked for with the list, and by what is in the list its player is known. */
+/* Only playlist requests have a token; later requests are authorized by the session id. */
 static err_t check_sessions(const struct conf_vhost *v)
 {
-    if (!conf_security_asks(&v->security, CONF_PLAY))
+    if (!conf_security_needs_token(&v->security, CONF_PLAY))
         return NULL;
     if (v->hls.enabled && !v->hls.ctx)
         return err_new(ERR_CONF, "play on needs hls_ctx on; for caches use hls_ts_ctx off");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* check_vod.c - files on demand: a name that an app can have. */
+/* check_vod.c - checks the app of vod. */
 #include "conf/check.h"
 
 #include <string.h>
 
-/* It is one level of a path, in urls of three protocols. An empty one is the default. */
+/* The app is one level of the path in URLs of three protocols. Empty means the default. */
 static err_t check_app(const char *app)
 {
     if (strchr(app, '/'))

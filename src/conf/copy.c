@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copy.c - copies of typed values, with all they point to. */
+/* copy.c - deep copies of typed values. */
 #include "conf/value.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static void copy_block(struct conf_arena *a, const struct conf_block *b, char *t
     }
 }
 
-/* Structs of BLOCKS begin with their name, which is no row. */
+/* Structs of BLOCKS begin with their name, which has no row. */
 static void copy_blocks(struct conf_arena *a, const struct conf_block *b, void *to,
                         const void *from)
 {
@@ -88,7 +88,7 @@ static void copy_blocks(struct conf_arena *a, const struct conf_block *b, void *
     for (size_t i = 0; i < old.n; i++) {
         const char *item = (const char *)old.v + i * b->size;
 
-        memcpy(v + i * b->size, item, b->size); /* fields that are no rows */
+        memcpy(v + i * b->size, item, b->size); /* fields without a row */
         copy_string(a, v + i * b->size, item);
         copy_block(a, b, v + i * b->size, item);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diff.c - what is different in a new configuration, and what of it must wait for a restart. */
+/* diff.c - compares configurations, and keeps old values that need a restart to change. */
 #include "conf/resolve.h"
 #include "conf/value.h"
 
@@ -10,12 +10,12 @@ enum { PATH_SIZE = 512, TEXT_LIMIT = 64 * 1024 };
 
 struct differ {
     const struct conf_changes *to;
-    const char *vhost;        /* the vhost we are in, or NULL */
-    struct conf_arena *keep;  /* where old values that need a restart go; NULL: leave the new */
+    const char *vhost;        /* current vhost, or NULL */
+    struct conf_arena *keep;  /* arena for old values that need a restart; NULL: keeps the new */
     size_t n;
 };
 
-static void tell(struct differ *d, const struct conf_row *row, enum conf_change_kind kind,
+static void report(struct differ *d, const struct conf_row *row, enum conf_change_kind kind,
                  const char *path, const char *old_text, const char *new_text)
 {
     const struct conf_change change = {
@@ -28,7 +28,7 @@ static void tell(struct differ *d, const struct conf_row *row, enum conf_change_
         d->to->change(d->to->arg, &change);
 }
 
-/* "rtsp://name:password@host" of a camera, "rtmp://host/app/key" of another server. */
+/* Returns true for "rtsp://name:password@host" (a camera) or "rtmp://host/app/key" (a service). */
 static bool has_secret(const struct conf_row *row, const char *text)
 {
     const char *at = text, *host;
@@ -62,7 +62,7 @@ static void diff_leaf(struct differ *d, const struct conf_row *row, const char *
         bool secret = row->flags & CONF_SECRET || has_secret(row, old_text) ||
                       has_secret(row, new_text);
 
-        tell(d, row, CONF_CHANGED, path, secret ? "***" : old_text, secret ? "***" : new_text);
+        report(d, row, CONF_CHANGED, path, secret ? "***" : old_text, secret ? "***" : new_text);
         if (d->keep && row->reload == CONF_NEVER)
             conf_value_copy(d->keep, row, new, old);
     }
@@ -81,8 +81,8 @@ static const char *name_of(const char *item)
     return name;
 }
 
-/* The item of that name that is as many-eth of its name as item i of `in`; NULL: none. Items
- * without a name (stream_caster) are told apart by that, too. */
+/* Returns the item of `other` with the same name as item i of `in`, or NULL. If several items have
+ * this name, or none (stream_caster), their order decides. */
 static const char *counterpart(const struct conf_array *in, size_t i,
                                const struct conf_array *other, size_t size)
 {
@@ -112,7 +112,7 @@ static void diff_item(struct differ *d, const struct conf_row *row, const char *
     if (old && new)
         diff_block(d, row->block, inner, old, new);
     else
-        tell(d, row, old ? CONF_REMOVED : CONF_ADDED, inner, old ? name : "", new ? name : "");
+        report(d, row, old ? CONF_REMOVED : CONF_ADDED, inner, old ? name : "", new ? name : "");
     if (is_vhost)
         d->vhost = NULL;
 }
@@ -154,7 +154,7 @@ size_t conf_diff(const struct conf *old, const struct conf *new, const struct co
 {
     struct differ d = { .to = to };
 
-    /* without d.keep nothing is written to */
+    /* does not write to new while d.keep is NULL */
     diff_block(&d, &conf_table_root, "", (const char *)old, (char *)new);
     return d.n;
 }

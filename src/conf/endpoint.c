@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - texts of addresses. */
+/* endpoint.c - parses addresses. */
 #include "conf/endpoint.h"
 
 #include "base/ip.h"
@@ -27,7 +27,7 @@ bool conf_address_parse(const char *text, size_t size, uint8_t addr[16], bool *i
     return true;
 }
 
-/* Brackets off; *port is "" when there is none. */
+/* Splits host and port. Removes brackets of IPv6; *port is "" if missing. */
 static err_t split(struct conf_arena *a, const char *text, const char **host, const char **port)
 {
     struct host_port parts = host_port_split(text, strlen(text));
@@ -57,7 +57,7 @@ err_t conf_endpoint_listen(struct conf_arena *a, const char *text, struct conf_e
 
 static const struct scheme {
     const char *text;
-    int port; /* that it stands for; 0: one must be written */
+    int port; /* default port; 0: the port is required */
     enum conf_scheme scheme;
     bool tls;
 } schemes[] = {
@@ -66,7 +66,7 @@ static const struct scheme {
     { "srt://", 0, CONF_SRT, false },
 };
 
-/* "host[:port]", and in front of it, in a url, maybe "user:password@". */
+/* Parses "host[:port]"; in a URL "user:password@" may precede it. */
 static err_t parse_authority(struct conf_arena *a, const char *text, size_t size,
                              struct conf_endpoint *out)
 {
@@ -80,8 +80,8 @@ static err_t parse_authority(struct conf_arena *a, const char *text, size_t size
     return err || !*port ? err : parse_port(port, &out->port);
 }
 
-/* The path of an address of RTMP is "/app/key". Where it is the app alone, the stream keeps its
- * name; a parameter may have the key in it: "/app?backup=1/key". */
+/* The path of an RTMP address is "/app/key". With only an app, the stream keeps its name. A
+ * parameter may contain the key: "/app?backup=1/key". */
 static const char *rtmp_whole(struct conf_arena *a, const char *url, const char *path)
 {
     const char *app = path + strspn(path, "/");
@@ -116,14 +116,14 @@ err_t conf_endpoint_host(struct conf_arena *a, const char *text, int default_por
         if (strncasecmp(text, schemes[i].text, strlen(schemes[i].text)) == 0)
             return parse_url(a, &schemes[i], out);
     }
-    if (strchr(text, '/')) { /* not told: it may have a key in it */
+    if (strchr(text, '/')) { /* not shown: it may contain a key */
         return err_new(ERR_CONF, "expected host:port or an address with rtmp://, rtmps://, "
                        "rtsp://, rtsps:// or srt://");
     }
     return parse_authority(a, text, strlen(text), out);
 }
 
-/* "all", an address, or address/bits. */
+/* Parses "all", an address, or address/bits. */
 static err_t parse_network(const char *text, uint8_t addr[16], int *count)
 {
     const char *slash = strchr(text, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expand.c - variables in paths and urls. */
+/* expand.c - replaces variables in paths and URLs. */
 #include "conf/expand.h"
 
 #include "base/text.h"
@@ -13,7 +13,7 @@ static bool is(const char *name, size_t size, const char *word)
     return strlen(word) == size && memcmp(word, name, size) == 0;
 }
 
-/* The text of a variable of time, or NULL. */
+/* Returns the text of a time variable, or NULL. */
 static const char *time_value(const struct conf_expand *with, const char *name, size_t size,
                               char *buf, size_t cap)
 {
@@ -41,7 +41,7 @@ static const char *time_value(const struct conf_expand *with, const char *name, 
     return NULL;
 }
 
-/* A stream named "../../etc/x" must not leave the folder. */
+/* Rejects values such as "../../etc/x" that would leave the folder. */
 static bool safe_in_path(const char *value)
 {
     for (const char *p = value; *p; p++) {
@@ -102,7 +102,7 @@ err_t conf_expand(const char *text, const struct conf_expand *with, char *buf, s
                 return err;
         }
         if (!n && !value)
-            n = 1; /* a bracket that stands for itself */
+            n = 1; /* a literal bracket */
         if (!put(buf, size, &at, value ? value : text, value ? strlen(value) : n))
             return err_new(ERR_TOO_LARGE, "longer than %zu bytes: %.60s", size - 1, buf);
         text = value ? close + 1 : text + n;

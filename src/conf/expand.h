@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* expand.h - variables in paths and urls: "[app]/[stream]-[2006][01][02].flv". Pure.
+/* expand.h - replaces variables in paths and URLs: "[app]/[stream]-[2006][01][02].flv". Pure.
  *
- * Times are written as the digits of one certain moment, each standing for its own field:
- * [2006] year, [01] month, [02] day, [15] hour, [04] minute, [05] second, [999] millisecond.
- * [timestamp] is milliseconds since 1970. Whatever else stands in brackets must be given by name,
- * and what is given by name comes first; what is not given stays as it is.
+ * Time variables are the digits of a reference moment, as in Go: [2006] year, [01] month, [02] day,
+ * [15] hour, [04] minute, [05] second, [999] millisecond. [timestamp] is milliseconds since 1970.
+ * Variables passed by name take precedence. Unknown variables stay unchanged.
  */
 #ifndef CONF_EXPAND_H
 #define CONF_EXPAND_H
@@ -23,20 +22,20 @@ struct conf_variable {
 struct conf_expand {
     const struct conf_variable *v;
     size_t n;
-    int64_t msec; /* since 1970; below 0: times are left as they are */
-    bool utc;     /* else local time */
-    bool file;    /* a path: a value with a ".." part or a control character is refused */
+    int64_t msec; /* since 1970; below 0: time variables stay unchanged */
+    bool utc;     /* false: local time */
+    bool file;    /* a path: rejects values with a ".." part or a control character */
 };
 
-/* Write the text with its variables replaced to buf. ERR_TOO_LARGE when it does not fit,
- * ERR_MALFORMED for a value that may not be in a path. */
+/* Writes the text with replaced variables to buf. Returns ERR_TOO_LARGE if it does not fit,
+ * ERR_MALFORMED for a value that is not allowed in a path. */
 err_t conf_expand(const char *text, const struct conf_expand *with, char *buf, size_t size)
     __attribute__((warn_unused_result));
 
-/* Is it the path of recordings with a name for each file, or else a folder for them? */
+/* Returns true if a path of recordings names a file, false if it names a folder. */
 bool conf_expand_is_file(const char *path);
-/* The folder of all files of a path, before its first variable: of "a/b/[app]/x.flv" it is "a/b".
- * `file`: without a variable, it is that of a file. */
+/* Writes the folder before the first variable of a path: "a/b" for "a/b/[app]/x.flv". `file`: a
+ * path without variables names a file. */
 void conf_expand_folder(const char *path, bool file, char *out, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - read a configuration file from the disk. */
+/* file.c - reads a configuration file from disk. */
 #include "conf/tree.h"
 
 #include "base/must.h"

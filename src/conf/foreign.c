@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* foreign.c - files that are of another server: nginx's look like ours. */
+/* foreign.c - detects configurations of nginx, which look similar. */
 #include "conf/foreign.h"
 
 #include <string.h>
 
-/* What stands outside of any block there, and never here. */
+/* Top-level directives of nginx that this server does not have. */
 static const char *const of_nginx[] = {
     "worker_processes", "worker_rlimit_nofile", "worker_cpu_affinity", "rtmp_auto_push", "events",
     "load_module", "error_log", "user", "http", "stream", "server", "upstream", "location",

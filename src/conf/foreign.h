@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* foreign.h - files that are of another server. */
+/* foreign.h - detects configurations of nginx. */
 #ifndef CONF_FOREIGN_H
 #define CONF_FOREIGN_H
 
 #include "conf/tree.h"
 
-/* The error of a file with this tree, or with what was read of it; it says so if the file is one
- * of nginx. Takes over err. */
+/* Adds a hint to the error of a file if its tree, possibly incomplete, looks like a configuration
+ * of nginx. Takes ownership of err. */
 err_t conf_foreign(const struct conf_node *root, err_t err) __attribute__((warn_unused_result));
 
 #endif

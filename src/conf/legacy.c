@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* legacy.c - old spellings, rewritten in the tree before anyone checks it. */
+/* legacy.c - converts old spellings in the tree before it is checked. */
 #include "conf/legacy.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@ static const char *const bframe_words[] = { "keep", "on", "discard", "off", NULL
 #define INTO_PLAY(name) { .in = "vhost", .from = name, .to = "play." name, .leaf = true }
 #define INTO_CLUSTER(name) { .in = "vhost", .from = name, .to = "cluster." name, .leaf = true }
 
-/* In order: what a row makes, a later one may find. */
+/* Applied in this order; a row may process the result of an earlier one. */
 const struct conf_legacy conf_legacy_rows[] = {
     { .in = "", .from = "http_stream", .to = "http_server" },
     { .in = "", .from = "listen", .to = "rtmp.listen", .leaf = true },
@@ -74,8 +74,8 @@ static struct conf_node *find(const struct conf_node *block, const char *name, s
     return n;
 }
 
-/* Move through the blocks of a dotted path to the one that has its last name; *name is that name.
- * NULL when one is missing, unless an arena to make it is given. */
+/* Returns the block that contains the last name of a dotted path; *name is set to that name. If a
+ * block is missing, creates it in the arena, or returns NULL without an arena. */
 static struct conf_node *walk(struct conf_node *block, const char *path, const char **name,
                               struct conf_arena *make, const struct conf_node *where)
 {
@@ -125,14 +125,14 @@ static void enable(struct conf_node *block, struct conf_arena *a, const struct c
     conf_node_append(block, on);
 }
 
-/* `from` is out of its block already; a new spelling that is there as well comes first and wins. */
+/* `from` was removed from its block. If the new spelling exists too, it comes first and wins. */
 static void put(const struct conf_legacy *row, struct conf_node *in, struct conf_node *node,
                 struct conf_arena *a)
 {
     const char *name = NULL;
     struct conf_node *to = walk(in, row->to, &name, a, node);
 
-    assert(to); /* what is missing is made */
+    assert(to); /* missing blocks are created */
     if (row->words)
         change_word(node, row->words, a);
     node->name = name;
@@ -159,7 +159,7 @@ static void rewrite_row(const struct conf_legacy *row, struct conf_node *in, str
         }
         node = next;
     }
-    if (moved && block != in && !block->first) /* all of it moved away */
+    if (moved && block != in && !block->first) /* the block is empty now */
         conf_node_remove(in, block);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lexer.c - the text of one configuration file as tokens. */
+/* lexer.c - splits a configuration file into tokens. */
 #include "conf/lexer.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 void conf_lexer_init(struct conf_lexer *lx, const char *text, size_t size)
 {
     *lx = (struct conf_lexer){ .p = text, .end = text + size, .line = 1 };
-    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* the mark that some editors write */
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark of some editors */
         lx->p += 3;
 }
 
@@ -16,7 +16,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Spaces, line feeds and comments. Returns whether there was a line feed. */
+/* Skips spaces, line feeds and comments. Returns true if there was a line feed. */
 static bool skip(struct conf_lexer *lx)
 {
     bool new_line = false;

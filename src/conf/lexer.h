@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* lexer.h - the text of one configuration file as tokens.
+/* lexer.h - splits a configuration file into tokens.
  *
- * `name arg arg;` and `name arg { ... }`. A word ends at a space, `;` or `{`; 'so' and "so" is one
- * word, without escapes; `#` begins a comment only where a word could begin. No allocation.
+ * `name arg arg;` and `name arg { ... }`. A word ends at a space, `;` or `{`. 'a b' and "a b" are
+ * one word, without escapes. `#` starts a comment at the beginning of a word. No allocation.
  */
 #ifndef CONF_LEXER_H
 #define CONF_LEXER_H
@@ -17,10 +17,10 @@ enum conf_token_type { CONF_TOKEN_WORD, CONF_TOKEN_SEMICOLON, CONF_TOKEN_OPEN, C
 
 struct conf_token {
     enum conf_token_type type;
-    const char *at; /* into the text; for a quoted word without the quotes */
+    const char *at; /* points into the text; quotes are excluded */
     size_t size;
     int line;
-    bool new_line; /* a line feed stands between it and the token before */
+    bool new_line; /* a line feed precedes it */
 };
 
 struct conf_lexer {
@@ -28,10 +28,10 @@ struct conf_lexer {
     int line;
 };
 
-/* text is borrowed for as long as the lexer and its tokens are used. */
+/* text must outlive the lexer and its tokens. */
 void conf_lexer_init(struct conf_lexer *lx, const char *text, size_t size);
-/* The next token; CONF_TOKEN_END again and again at the end. ERR_CONF_SYNTAX without file and line:
- * the line is lx->line. */
+/* Reads the next token; CONF_TOKEN_END at the end, repeatedly. Returns ERR_CONF_SYNTAX without file
+ * and line; the line is lx->line. */
 err_t conf_lexer_next(struct conf_lexer *lx, struct conf_token *t)
     __attribute__((warn_unused_result));
 

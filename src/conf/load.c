@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - from files and environment to a snapshot. */
+/* load.c - loads a snapshot from files and environment. */
 #include "conf/build.h"
 
 #include "base/must.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static atomic_long live; /* snapshots; any worker may be the last who holds one */
+static atomic_long live; /* number of snapshots; any worker may release the last reference */
 
 static struct conf *new_conf(void)
 {
@@ -39,7 +39,7 @@ struct conf *conf_unref(struct conf *c)
     unsigned was = c ? atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) : 0;
 
     assert(!c || was > 0);
-    if (was == 1) { /* whatever the others read of it, they have read */
+    if (was == 1) { /* reads by other workers happened before */
         conf_arena_free(c->arena);
         free(c);
         atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
@@ -86,7 +86,7 @@ static void warn_https(const struct conf *c, struct conf_ctx *ctx)
         conf_warn(ctx, "http_server.https is on and has no effect: http_server is off");
 }
 
-/* An edge that served what is published to itself would be a server that has no streams. */
+/* Disables vhosts with mode remote. Without edges they would accept players and have no streams. */
 static void stop_edges(struct conf *c, struct conf_ctx *ctx)
 {
     ctx->where = ctx->src->path ? ctx->src->path : "environment";

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - check that every name of a tree of directives is known where it stands. */
+/* names.c - checks that every name in a tree of directives is known in its block. */
 #include "conf/build.h"
 #include "conf/foreign.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A block that is being checked: no recursion on what a file says, though it could not go deeper
- * than the tables do. */
+/* Block that is being checked. The depth of recursion is bounded by the tables, not by the file. */
 struct place {
     const struct conf_block *block;
     const char *path; /* "vhost.play", "" for the root */
@@ -40,7 +39,7 @@ static void warn(const struct conf_node *node, const struct conf_ctx *ctx, const
     conf_warn(&at, "%s \"%s\"%s", before, node->name, behind);
 }
 
-/* What the row says of how its node is written. */
+/* Checks that a node has the form that its row requires. */
 static err_t shape(const struct conf_node *node, const struct conf_row *row, bool again,
                    const struct conf_ctx *ctx)
 {

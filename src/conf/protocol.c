@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocol.c - the rows of all protocols: what holds for each of them, and walks over them. */
+/* protocol.c - functions over the rows of all protocols. */
 #include "conf/protocol.h"
 
 #include "conf/value.h"
@@ -14,7 +14,7 @@ static const struct conf_protocol *const all[PROTOCOLS] = {
 #undef XX
 };
 
-/* Those of PROTOCOL_SERVER_LIST: their blocks are the server's, and one in a vhost. */
+/* Protocols of PROTOCOL_SERVER_LIST have a server block and a block in vhosts. */
 static bool has_blocks(const struct conf_protocol *p)
 {
     return p->vhost != CONF_NOWHERE;
@@ -114,7 +114,7 @@ void conf_protocols_resolve(struct conf *c)
     }
 }
 
-/* Both are needed, in two places. */
+/* A protocol needs its server block and its block in a vhost. */
 static void warn_half(const struct conf_protocol *p, const struct conf *c,
                       const struct conf_ctx *ctx)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* protocols.h - the list of all protocols that clients connect with, the types of their clients,
- * their lines in the log and their secrets. A line here adds a protocol to all that walks the list;
- * its row is conf_protocol_ID in conf/protocol/ID.c (conf/protocol.h) and protocol_ID in
- * serve/ID/protocol.c (serve/protocol.h).
+/* protocols.h - lists of all client protocols, types of clients, log lines and secrets. A line here
+ * adds a protocol to all code that walks the list. Its rows are conf_protocol_ID in
+ * conf/protocol/ID.c (conf/protocol.h) and protocol_ID in serve/ID/protocol.c (serve/protocol.h).
  */
 #ifndef CONF_PROTOCOLS_H
 #define CONF_PROTOCOLS_H
 
-/* XX(ID, id): protocols with the blocks id_server { } and vhost { id { } }, which are
+/* XX(ID, id): protocols with the blocks id_server { } and vhost { id { } }, parsed into
  * struct conf_ID_server and struct conf_vhost_ID. */
 #define PROTOCOL_SERVER_LIST(XX) \
     XX(RTSP, rtsp) \
@@ -15,14 +14,14 @@
     XX(RTMFP, rtmfp) \
     XX(RTC, rtc)
 
-/* The same of all of them. The first two have blocks of other names. */
+/* XX(ID, id): all protocols. The blocks of the first two have other names. */
 #define PROTOCOL_LIST(XX) \
     XX(RTMP, rtmp) \
     XX(HTTP, http) \
     PROTOCOL_SERVER_LIST(XX)
 
-/* Types of clients, XX(ID, "name", "text", flags): CLIENTS_ID, with the names that users of such
- * servers know, and the words for the log. */
+/* Types of clients, XX(ID, "name", "text", flags): CLIENTS_ID, its name in the API (as in SRS), and
+ * its text in the log. */
 #define PROTOCOL_CLIENT_LIST(XX) \
     XX(RTMP_PLAY, "rtmp-play", "RTMP player", 0) \
     XX(FLV_PLAY, "flv-play", "HTTP player", 0) \
@@ -45,7 +44,7 @@
     XX(RTMFP_PUBLISH, "rtmfp-publish", "RTMFP publisher", CLIENTS_PUBLISHES) \
     XX(FORWARD, "forward", "forward", 0)
 
-/* Sample lines of the log, XX(ID, "text"): SAMPLED_ID, and how the line begins. */
+/* Statistics lines of the log, XX(ID, "text"): SAMPLED_ID, and the beginning of the line. */
 #define PROTOCOL_SAMPLED_LIST(XX) \
     XX(PLAY, "-> PLA") \
     XX(PUBLISH, "<- CPB") \
@@ -63,7 +62,7 @@
     XX(RTMFP_PLAY, "-> RTMFP_PLA") \
     XX(RTMFP_PUBLISH, "<- RTMFP_CPB")
 
-/* Secrets that strangers may guess at, XX(ID, "text"): GUARD_ID, for session/guard.h. */
+/* Secrets that untrusted clients may guess, XX(ID, "text"): GUARD_ID, for session/guard.h. */
 #define PROTOCOL_SECRET_LIST(XX) \
     XX(API, "API passwords") \
     XX(RTSP, "RTSP passwords") \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resolve.c - values that follow from others, so that readers never compute. */
+/* resolve.c - computes values that depend on others, so that readers do not have to. */
 #include "conf/resolve.h"
 
 #include "conf/arena.h"
@@ -27,7 +27,7 @@ static bool same_listen(const struct conf_endpoints *a, const struct conf_endpoi
     return a->n && b->n && a->v[0].port == b->v[0].port;
 }
 
-/* The https of the API is where that of the files is, if the two share their http port. */
+/* The API uses the https port of http_server if both share the http port. */
 static void resolve_https(struct conf *c, struct conf_arena *arena)
 {
     struct conf_tls *api = &c->http_api.https;
@@ -46,7 +46,7 @@ static void resolve_https(struct conf *c, struct conf_arena *arena)
 
 void conf_resolve(struct conf *c)
 {
-    /* the new scale counts from 1, 0 being "not given" */
+    /* the new scale starts at 1; 0 means "not set" */
     c->log_level = (enum conf_log_level)(c->srs_log_level_v2 ? c->srs_log_level_v2 - 1
                                                              : c->srs_log_level);
     conf_protocols_resolve(c);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* resolve.h - values that follow from others, so that readers never compute. */
+/* resolve.h - computes values that depend on others, so that readers do not have to. */
 #ifndef CONF_RESOLVE_H
 #define CONF_RESOLVE_H
 
 #include "conf/settings.h"
 
-/* May be called again after values have changed. */
+/* May be called again after a change of values. */
 void conf_resolve(struct conf *c);
 
 #endif

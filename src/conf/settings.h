@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* settings.h - what the configuration says, as plain typed values.
+/* settings.h - the configuration as plain typed values.
  *
- * A struct here is one block of the file; a field is one directive, named as in the file less
- * the block's own prefix. All values are effective: environment, defaults and inheritance from
- * outer blocks are already in them, so a reader never computes. All of it is immutable and owned
- * by the struct conf it hangs from: hold a reference (conf_ref) as long as you point into it.
+ * A struct is one block of the file. A field is one directive, named as in the file without the
+ * prefix of the block. All values are effective: they include environment, defaults and inheritance
+ * from outer blocks. Everything is immutable and owned by its struct conf: hold a reference
+ * (conf_ref) while you use pointers into it.
  *
- * Times are microseconds (int64_t, as co_usec). Strings are never NULL; "" is "not given".
+ * Times are in microseconds (int64_t, as co_usec). Strings are never NULL; "" means "not set".
  */
 #ifndef CONF_SETTINGS_H
 #define CONF_SETTINGS_H
@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONF_AUTO ((int64_t)-1) /* the word `auto` where a number may stand: mw_latency, workers */
-#define CONF_OUTER ((int64_t)-2) /* not given, where `auto` may stand */
+#define CONF_AUTO ((int64_t)-1) /* the word `auto` instead of a number: mw_latency, workers */
+#define CONF_OUTER ((int64_t)-2) /* not set, for directives that accept `auto` */
 
 struct conf_list {
     const char *const *v;
@@ -30,13 +30,13 @@ struct conf_list {
 enum conf_scheme { CONF_RTMP, CONF_RTSP, CONF_SRT };
 
 struct conf_endpoint {
-    const char *text; /* as written */
-    const char *host; /* without brackets; "" is any address */
+    const char *text; /* as in the file */
+    const char *host; /* without brackets; "": all addresses */
     int port;
-    enum conf_scheme scheme; /* of a destination */
-    bool tls;         /* a destination written as rtmps:// or rtsps:// */
-    const char *url;  /* a destination whose path and parameters are written, whole; else NULL */
-    bool proxied;     /* a listen with proxy_protocol behind it */
+    enum conf_scheme scheme; /* destination: protocol */
+    bool tls;         /* destination with rtmps:// or rtsps:// */
+    const char *url;  /* destination with a path: the whole URL; otherwise NULL */
+    bool proxied;     /* listen followed by proxy_protocol */
 };
 
 struct conf_endpoints {
@@ -44,14 +44,14 @@ struct conf_endpoints {
     size_t n;
 };
 
-/* What a client is about to do: for security and refer rules. */
+/* Action of a client, for security and refer rules. */
 enum conf_action { CONF_PUBLISH, CONF_PLAY };
 
 /* `allow publish 10.0.0.0/8;` Addresses are 16 bytes, IPv4 mapped as ::ffff:a.b.c.d. */
 struct conf_rule {
     enum conf_action action;
     uint8_t addr[16];
-    int bits; /* leading bits that count: 0 is `all` */
+    int bits; /* prefix length; 0: `all` */
     const char *text; /* "publish 10.0.0.0/8" */
 };
 
@@ -60,7 +60,7 @@ struct conf_rules {
     size_t n;
 };
 
-/* `trusted_proxies 10.0.0.0/8 ::1;` As in a rule. */
+/* `trusted_proxies 10.0.0.0/8 ::1;` Addresses as in struct conf_rule. */
 struct conf_network {
     uint8_t addr[16];
     int bits;
@@ -72,7 +72,7 @@ struct conf_networks {
     size_t n;
 };
 
-/* Free blocks (`vparams { profile baseline; }`): names and their values in the order written. */
+/* Blocks with free names (`vparams { profile baseline; }`), in file order. */
 struct conf_pair {
     const char *name, *value;
 };
@@ -86,8 +86,8 @@ struct conf_pairs {
 
 enum conf_log_tank { CONF_TANK_FILE, CONF_TANK_CONSOLE };
 
-/* Both scales in one. The old one (srs_log_level) puts info below trace; the new one
- * (srs_log_level_v2) calls the first three trace, debug, info. */
+/* Levels of both scales. The old one (srs_log_level) has info below trace; the new one
+ * (srs_log_level_v2) names the first three trace, debug, info. */
 enum conf_log_level {
     CONF_LOG_VERBOSE, /* old verbose, new trace */
     CONF_LOG_DETAIL,  /* old info, new debug */
@@ -98,11 +98,11 @@ enum conf_log_level {
 
 struct conf_rtmp {
     struct conf_endpoints listen;
-    int chunk_size;       /* bytes, 128..65536; what we announce and send with */
-    int64_t send_timeout; /* a peer that takes no byte for so long is dropped */
+    int chunk_size;       /* bytes, 128..65536; announced to clients and used for sending */
+    int64_t send_timeout; /* a peer that receives no byte for this time is closed */
 };
 
-/* A certificate for clients that ask for this host by name. */
+/* Certificate for clients that request this host name (SNI). */
 struct conf_certificate {
     const char *name; /* "a.b" or "*.b" */
     const char *key, *cert;
@@ -113,51 +113,51 @@ struct conf_certificates {
     size_t n;
 };
 
-/* What TLS listens on and with: of rtmps, of https and of rtsps. */
+/* TLS endpoints and settings of rtmps, https and rtsps. */
 struct conf_tls {
     bool enabled;
     struct conf_endpoints listen;
-    const char *key, *cert; /* PEM files; for all who ask for none of `certificate` */
+    const char *key, *cert; /* PEM files for clients that match no `certificate` */
     struct conf_certificates certificate;
     struct conf_list protocols; /* TLSv1.2, TLSv1.3 */
-    const char *ciphers;        /* of TLS 1.2 */
-    bool session_tickets;       /* https alone */
-    bool own_records;           /* of TLS 1.3; else the library's */
+    const char *ciphers;        /* for TLS 1.2 */
+    bool session_tickets;       /* only in https */
+    bool own_records;           /* TLS 1.3 records are processed by the server, not by OpenSSL */
 };
 
-/* What one peer may take of us before it is cut off. */
+/* Limits per client, per address and in all. */
 struct conf_limits {
     int64_t handshake_timeout; /* from accept to the end of the handshake */
-    int64_t idle_timeout;      /* then to publish or play, and again after each of them */
+    int64_t idle_timeout;      /* until it publishes or plays, and again after each of them */
     int per_address;           /* CONF_UNSET: see conf_per_address() */
-    int connects_per_second;   /* of one address; 0: no limit */
-    bool limit_private;        /* both count for private addresses and for this machine's, too */
-    int wrong_secrets;         /* passwords, passphrases, keys of one address; 0: any number */
-    int64_t wrong_lock;        /* then they are refused for so long */
-    int64_t max_message_size;  /* bytes of one RTMP message */
-    int64_t max_metadata_size; /* of one that is data */
-    int64_t max_command_size;  /* of one that is neither media nor data */
-    int64_t max_partial_size;   /* bytes of all unfinished messages of one publisher */
-    int64_t max_partial_others; /* of one connection that is none */
-    int64_t max_partial_total;  /* of all, beyond what each has for itself; 0: part of `memory` */
-    int64_t message_timeout;    /* for one message to end */
-    int64_t memory;             /* bytes that all streams remember; 0: as the machine has */
-    int max_chunk_streams;     /* chunk streams of one connection */
-    int64_t max_stream_size;   /* bytes of media that one live stream remembers */
+    int connects_per_second;   /* per address; 0: no limit */
+    bool limit_private;        /* limits per address include private addresses and loopback */
+    int wrong_secrets;         /* wrong passwords, passphrases, keys per address; 0: no limit */
+    int64_t wrong_lock;        /* how long the address is then refused */
+    int64_t max_message_size;  /* bytes of an RTMP message */
+    int64_t max_metadata_size; /* bytes of a data message */
+    int64_t max_command_size;  /* bytes of a message that is neither media nor data */
+    int64_t max_partial_size;   /* bytes of unfinished messages of a publisher */
+    int64_t max_partial_others; /* bytes of unfinished messages of another connection */
+    int64_t max_partial_total;  /* bytes of all, beyond 64 KB each; 0: a part of `memory` */
+    int64_t message_timeout;    /* from the first to the last byte of a message */
+    int64_t memory;             /* bytes of media of all streams; 0: computed from the machine */
+    int max_chunk_streams;     /* chunk streams per connection */
+    int64_t max_stream_size;   /* bytes of media of one live stream */
     int64_t http_max_line;     /* bytes of the target of an HTTP request */
-    int64_t http_max_head;     /* bytes of all its fields and its line */
+    int64_t http_max_head;     /* bytes of request line and header fields */
     int http_max_fields;
-    int64_t http_max_body;     /* bytes of its body */
-    int64_t http_body_timeout; /* from the head to the end of the body */
-    int hooks_queue;           /* callbacks that wait for their backend */
-    int config_changes;        /* of a publisher, at once; 0: no limit */
-    int hooks_asks, hooks_asks_ip; /* that clients wait for, at one time: all, of one address */
-    int hls_sessions;          /* of all streams */
-    int hls_address_sessions;  /* of one address; 0: no limit */
-    int api_reserve;           /* connections beyond max_connections for the API alone */
-    int64_t disk_free;         /* bytes that recordings and segments leave; 0: none */
-    int log_lines, log_untrusted; /* a second, of one connection and of all strangers; 0: any */
-    int log_address; /* of all clients of an address */
+    int64_t http_max_body;     /* bytes of the body */
+    int64_t http_body_timeout; /* from the end of the header to the end of the body */
+    int hooks_queue;           /* callbacks in the queue of a backend */
+    int config_changes;        /* burst per publisher; 0: no limit */
+    int hooks_asks, hooks_asks_ip; /* concurrent, that clients wait for: all, per address */
+    int hls_sessions;          /* all streams */
+    int hls_address_sessions;  /* per address; 0: no limit */
+    int api_reserve;           /* connections beyond max_connections, for the API only */
+    int64_t disk_free;         /* bytes that recordings and segments leave free; 0: none */
+    int log_lines, log_untrusted; /* per second: per connection, all untrusted; 0: no limit */
+    int log_address; /* per second, all clients of an address */
 };
 
 enum conf_auth_type { CONF_AUTH_BASIC, CONF_AUTH_BEARER };
@@ -180,7 +180,7 @@ struct conf_heartbeat {
 
 struct conf_stats {
     bool enabled;
-    int network; /* index of the interface whose address is "the" address of the server */
+    int network; /* index of the interface whose address is the server's */
     struct conf_list disk;
 };
 
@@ -188,7 +188,7 @@ struct conf_exporter {
     bool enabled;
     struct conf_endpoints listen;
     const char *label, *tag;
-    int streams; /* with figures of their own, at most */
+    int streams; /* maximum streams with their own metrics */
 };
 
 struct conf_circuit_breaker {
@@ -205,14 +205,14 @@ struct conf_raw_api {
 struct conf_auth {
     bool enabled;
     enum conf_auth_type type;
-    const char *username, *password; /* of CONF_AUTH_BASIC */
-    const char *token;               /* of CONF_AUTH_BEARER */
-    bool rtc_bearer;                 /* ask for it below /rtc/, too */
-    int attempts;        /* wrong ones of an address before it is locked; 0: it never is */
-    int64_t lock, delay; /* for so long; before a wrong one is answered */
+    const char *username, *password; /* for CONF_AUTH_BASIC */
+    const char *token;               /* for CONF_AUTH_BEARER */
+    bool rtc_bearer;                 /* token also required below /rtc/ */
+    int attempts;        /* wrong passwords of an address before it is locked; 0: never */
+    int64_t lock, delay; /* duration of a lock; delay of the response to a wrong password */
 };
 
-/* Is its token asked for below /rtc/? */
+/* Returns true if the token is required below /rtc/. */
 static inline bool conf_auth_of_rtc(const struct conf_auth *a)
 {
     return a->enabled && a->type == CONF_AUTH_BEARER && a->rtc_bearer;
@@ -224,7 +224,7 @@ struct conf_http_api {
     bool enabled;
     struct conf_endpoints listen;
     bool crossdomain, private_network, open;
-    enum conf_public public; /* what public addresses may do where no password is set */
+    enum conf_public public; /* access of public addresses without a password */
     struct conf_raw_api raw_api;
     struct conf_auth auth;
     struct conf_tls https;
@@ -238,16 +238,16 @@ struct conf_http_server {
     struct conf_tls https;
 };
 
-/* In the order of the words of default_mode. */
+/* Same order as the words of default_mode. */
 enum conf_srt_mode { CONF_SRT_REQUEST, CONF_SRT_PUBLISH };
 
 struct conf_srt_server {
     bool enabled;
     struct conf_endpoints listen;
-    int64_t maxbw;               /* bytes a second; -1: no limit of ours; 0: by what comes in */
-    int mss, payloadsize;        /* as they count: at most 1500; n * 188 and at most mss - 44 */
+    int64_t maxbw;               /* bytes per second; -1: 1 Gbit/s; 0: by the rate of the stream */
+    int mss, payloadsize;        /* effective: at most 1500; n * 188, at most mss - 44 */
     int64_t connect_timeout, peer_idle_timeout;
-    int64_t recvlatency, peerlatency; /* as they count; below as written */
+    int64_t recvlatency, peerlatency; /* effective; the next line: as in the file */
     int64_t latency_set, recvlatency_set, peerlatency_set;
     bool tsbpdmode, tlpktdrop;
     int sendbuf, recvbuf;
@@ -270,7 +270,7 @@ struct conf_rtmfp_server {
     bool enabled;
     struct conf_endpoints listen;
     enum conf_rtmfp_policy hmac, sequence;
-    struct conf_list groups;         /* of Diffie-Hellman: "2", "5", "14" */
+    struct conf_list groups;         /* Diffie-Hellman groups: "2", "5", "14" */
     int threads;
     int64_t ping, timeout, keepalive, keepalive_peer;
     bool introduce, groups_enabled;
@@ -300,7 +300,7 @@ struct conf_rtc_server {
     struct conf_endpoints listen;
     struct conf_rtc_tcp tcp;
     enum conf_rtc_protocol protocol;
-    struct conf_list candidate; /* $VAR is already replaced; "*" is every address we have */
+    struct conf_list candidate; /* with $VAR replaced; "*": all addresses of the machine */
     bool use_auto_detect_network_ip;
     enum conf_ip_family ip_family;
     bool api_as_candidates, resolve_api_domain, keep_api_domain;
@@ -310,35 +310,35 @@ struct conf_rtc_server {
     struct conf_black_hole black_hole;
 };
 
-/* Whose channels tracks over TCP have. */
+/* Choice of channel numbers over TCP. */
 enum conf_rtsp_channels {
-    CONF_RTSP_CHANNELS_SERVER, /* always the same ones: all players share their bytes */
-    CONF_RTSP_CHANNELS_CLIENT, /* those that the client asks for */
+    CONF_RTSP_CHANNELS_SERVER, /* by the server: all players share the same bytes */
+    CONF_RTSP_CHANNELS_CLIENT, /* by the client */
 };
 
 struct conf_rtsp_multicast {
     bool enabled;
-    struct conf_networks range; /* one network of IPv4 groups: checked when loaded */
-    int port;                   /* of RTP, even; RTCP has the next */
+    struct conf_networks range; /* one network of IPv4 groups, validated on load */
+    int port;                   /* even, for RTP; RTCP uses the next */
     int ttl;
 };
 
 struct conf_rtsp_server {
     bool enabled;
     struct conf_endpoints listen;
-    bool tcp, udp;   /* of transports: what SETUP accepts */
-    int udp_port;    /* of RTP, even; RTCP has the next */
+    bool tcp, udp;   /* transports that SETUP accepts */
+    int udp_port;    /* even, for RTP; RTCP uses the next */
     bool udp_gso;
-    int mtu;         /* bytes of a payload at most */
+    int mtu;         /* maximum bytes of a payload */
     enum conf_rtsp_channels channels;
-    int64_t session_timeout; /* of one that plays over UDP; as told to clients */
-    int64_t publish_timeout; /* of a publisher that says nothing */
-    int64_t send_timeout;    /* a peer that takes no byte for so long is dropped */
-    int64_t describe_wait;   /* for a stream that is not there; 0: none */
+    int64_t session_timeout; /* for UDP players, as announced to them */
+    int64_t publish_timeout; /* for silent publishers */
+    int64_t send_timeout;    /* a peer that receives no byte for this time is closed */
+    int64_t describe_wait;   /* for a stream that does not exist yet; 0: no wait */
     bool tunnel;
     struct conf_tls https; /* RTSP over TLS */
     struct conf_rtsp_multicast multicast;
-    struct conf_list transports; /* as written */
+    struct conf_list transports; /* as in the file */
 };
 
 struct conf_sip {
@@ -349,11 +349,11 @@ struct conf_sip {
 };
 
 struct conf_stream_caster {
-    const char *name; /* "": stream_caster blocks have none */
+    const char *name; /* "": stream_caster blocks have no name */
     bool enabled;
     const char *caster, *output;
     struct conf_endpoints listen;
-    int64_t media_connect_timeout; /* of gb28181 */
+    int64_t media_connect_timeout; /* for gb28181 */
     struct conf_sip sip;
 };
 
@@ -368,21 +368,21 @@ enum conf_jitter { CONF_JITTER_FULL, CONF_JITTER_ZERO, CONF_JITTER_OFF };
 
 struct conf_play {
     bool gop_cache;
-    int gop_cache_max_frames; /* a longer GOP is not kept; 0 is no limit */
+    int gop_cache_max_frames; /* a longer GOP is not kept; 0: no limit */
     int64_t queue_length;
-    enum conf_jitter time_jitter; /* already "off" when atc is on */
+    enum conf_jitter time_jitter; /* "off" if atc is on */
     bool atc, mix_correct, atc_auto;
-    int64_t mw_latency; /* CONF_AUTO: as the load allows */
+    int64_t mw_latency; /* CONF_AUTO: follows the load */
     int mw_msgs;
-    int64_t send_min_interval; /* 0: as fast as it goes */
+    int64_t send_min_interval; /* 0: no pause */
     bool reduce_sequence_header;
 };
 
-/* What a publisher finds when its stream has one already. */
+/* Handling of a second publisher of a stream. */
 enum conf_takeover {
-    CONF_TAKEOVER_OFF,   /* the new one is refused */
-    CONF_TAKEOVER_STALE, /* the old one gives way when silent, or to its own credentials */
-    CONF_TAKEOVER_ON,    /* the old one gives way */
+    CONF_TAKEOVER_OFF,   /* reject the new one */
+    CONF_TAKEOVER_STALE, /* replace the old one if it is silent or has the same credentials */
+    CONF_TAKEOVER_ON,    /* replace the old one */
 };
 
 struct conf_publish {
@@ -390,10 +390,10 @@ struct conf_publish {
     int64_t mr_latency;
     int64_t firstpkt_timeout, normal_timeout;
     bool parse_sps;
-    int64_t kickoff_for_idle; /* 0: a publisher nobody watches stays */
+    int64_t kickoff_for_idle; /* 0: publishers without players stay */
     enum conf_takeover takeover;
-    int64_t takeover_silence; /* what counts as silent for `stale` */
-    int64_t takeover_silence_near; /* the same, to a publisher of the same address */
+    int64_t takeover_silence; /* time after which it is silent, for `stale` */
+    int64_t takeover_silence_near; /* the same if both have one address */
 };
 
 enum conf_cluster_mode { CONF_CLUSTER_LOCAL, CONF_CLUSTER_REMOTE };
@@ -412,11 +412,11 @@ struct conf_cluster {
 
 struct conf_forward {
     bool enabled;
-    /* Port 1935, with rtmps:// 443, rtsp:// 554, rtsps:// 322 when none is written. */
+    /* Default ports: 1935, rtmps:// 443, rtsp:// 554, rtsps:// 322. */
     struct conf_endpoints destination;
     const char *backend;
-    bool tls_verify;    /* the destination of rtmps:// must prove who it is */
-    const char *tls_ca; /* PEM file of whom to trust; "": whom the system trusts */
+    bool tls_verify;    /* verify certificates of rtmps:// destinations */
+    const char *tls_ca; /* PEM file of trusted authorities; "": those of the system */
 };
 
 struct conf_refer {
@@ -426,11 +426,11 @@ struct conf_refer {
 
 /* In kbit/s; 0: no limit. */
 struct conf_bandwidth {
-    int publish_kbps, play_kbps; /* of one connection */
-    int in_kbps, out_kbps;       /* of the vhost: who comes later is refused */
+    int publish_kbps, play_kbps; /* per connection */
+    int in_kbps, out_kbps;       /* per vhost: later clients are rejected */
 };
 
-/* Each `key` line of security: an app/stream and the key to publish it. */
+/* Lines of words, for example each `key` of security: an app/stream and its key. */
 struct conf_commands {
     const struct conf_list *v;
     size_t n;
@@ -439,19 +439,19 @@ struct conf_commands {
 enum conf_at_expiry { CONF_EXPIRY_KEEP, CONF_EXPIRY_END };
 
 struct conf_security_token {
-    bool publish, play;      /* one is asked for */
-    enum conf_at_expiry at_expiry; /* with who is in */
-    struct conf_list secret, jwt_secret; /* several while they change */
-    const char *jwks;        /* a file of public keys */
-    const char *issuer, *audience; /* of tokens; "": any */
-    struct conf_rules except; /* who needs none */
+    bool publish, play;      /* a token is required */
+    enum conf_at_expiry at_expiry; /* action for connected clients */
+    struct conf_list secret, jwt_secret; /* all of them are valid */
+    const char *jwks;        /* file of public keys */
+    const char *issuer, *audience; /* required in tokens; "": any */
+    struct conf_rules except; /* addresses that need no token */
 };
 
 struct conf_security {
     bool enabled;
     struct conf_rules allow, deny;
     struct conf_security_token token;
-    struct conf_commands key; /* well-formed: checked when loaded */
+    struct conf_commands key; /* validated on load */
 };
 
 struct conf_http_static {
@@ -464,18 +464,18 @@ struct conf_http_remux {
     const char *mount;
     int64_t fast_cache;
     bool drop_if_not_match, has_audio, has_video, guess_has_av;
-    bool fmp4; /* a mount of .flv serves .mp4, too */
+    bool fmp4; /* a .flv mount also serves .mp4 */
 };
 
 struct conf_http_hooks {
     bool enabled;
     struct conf_list on_connect, on_close, on_publish, on_unpublish, on_play, on_stop;
     struct conf_list on_dvr, on_hls, on_hls_notify;
-    int64_t timeout;    /* for one answer */
-    int retries;        /* of those that only inform */
-    const char *secret; /* signs what is sent; "": unsigned */
-    bool tls_verify;    /* a backend of https:// must prove who it is */
-    const char *tls_ca; /* PEM file of whom to trust then; "": whom the system trusts */
+    int64_t timeout;    /* for one response */
+    int retries;        /* for callbacks that only inform */
+    const char *secret; /* signs callbacks; "": unsigned */
+    bool tls_verify;    /* verify certificates of https:// backends */
+    const char *tls_ca; /* PEM file of trusted authorities; "": those of the system */
 };
 
 struct conf_exec {
@@ -491,7 +491,7 @@ struct conf_dash {
     bool cleanup;
     int64_t dispose;
     bool ctx, ts_ctx;
-    int64_t quota; /* bytes below path; 0: any */
+    int64_t quota; /* bytes below path; 0: no limit */
 };
 
 enum conf_hls_on_error { CONF_HLS_IGNORE, CONF_HLS_DISCONNECT, CONF_HLS_CONTINUE };
@@ -516,7 +516,7 @@ struct conf_hls {
     bool recover, master_m3u8_path_relative;
     bool ll;
     int64_t part;
-    int64_t quota; /* bytes below path; 0: any */
+    int64_t quota; /* bytes below path; 0: no limit */
 };
 
 struct conf_hds {
@@ -535,10 +535,10 @@ struct conf_dvr {
     int64_t duration;
     bool wait_keyframe;
     enum conf_jitter time_jitter;
-    int64_t quota; /* bytes below path; 0: any */
+    int64_t quota; /* bytes below path; 0: no limit */
 };
 
-/* An ffmpeg output: of a transcode, or of an ingest. */
+/* FFmpeg settings for an output of a transcode or an ingest. */
 struct conf_engine {
     const char *name;
     bool enabled;
@@ -581,7 +581,7 @@ struct conf_ingest_input {
 };
 
 struct conf_ingest {
-    const char *name; /* its id, unique in the vhost */
+    const char *name; /* unique in the vhost */
     bool enabled;
     struct conf_ingest_input input;
     const char *ffmpeg;
@@ -615,7 +615,7 @@ struct conf_vhost_rtc {
     bool rtc_to_rtmp;
     int64_t pli_for_rtmp;
     bool init_rate_from_sdp, keep_original_ssrc;
-    /* Not directives of this block: what min_latency and play's merging mean for WebRTC. */
+    /* Not directives of this block: min_latency and mw_msgs of the vhost for WebRTC. */
     bool min_latency;
     int mw_msgs;
 };
@@ -623,23 +623,23 @@ struct conf_vhost_rtc {
 struct conf_rtsp_auth {
     bool enabled;
     const char *realm;          /* without quotes and backslashes */
-    bool basic, md5, sha256;    /* of methods */
-    /* Each a name, a password and "play", "publish" or both; none is both: checked when loaded. */
+    bool basic, md5, sha256;    /* parsed from methods */
+    /* Lines: name, password, and "play", "publish" or both (default). Validated on load. */
     struct conf_commands user;
-    struct conf_list methods;   /* as written */
+    struct conf_list methods;   /* as in the file */
 };
 
-/* A stream that is pulled from elsewhere. */
+/* A stream pulled from another server or a camera. */
 struct conf_rtsp_pull {
-    const char *name; /* "": the blocks need none */
+    const char *name; /* "": the name is optional */
     bool enabled;
     const char *stream, *url;
-    struct conf_list transport; /* "tcp", "udp": tried in this order */
-    bool on_demand;             /* only while somebody plays it */
-    int64_t linger;             /* on_demand: after the last player */
-    int64_t timeout;            /* without a packet: begin anew */
-    bool tls_verify;            /* of rtsps://: it must prove who it is */
-    const char *tls_ca;         /* PEM file of whom to trust then; "": whom the system trusts */
+    struct conf_list transport; /* "tcp", "udp", in order of preference */
+    bool on_demand;             /* only while the stream has players */
+    int64_t linger;             /* on_demand: time after the last player */
+    int64_t timeout;            /* reconnect after this time without a packet */
+    bool tls_verify;            /* verify certificates of rtsps:// sources */
+    const char *tls_ca;         /* PEM file of trusted authorities; "": those of the system */
 };
 
 struct conf_rtsp_pulls {
@@ -649,23 +649,23 @@ struct conf_rtsp_pulls {
 
 struct conf_vhost_rtsp {
     bool enabled, rtmp_to_rtsp;
-    int64_t mw_latency; /* as that of play */
-    int64_t jitter;     /* for how long packets over UDP wait for those before them */
-    bool keep_broken;   /* frames that lack a packet are kept */
+    int64_t mw_latency; /* as in struct conf_play */
+    int64_t jitter;     /* how long UDP packets wait for missing ones */
+    bool keep_broken;   /* keep frames with a lost packet */
     struct conf_rtsp_auth auth;
     struct conf_rtsp_pulls pull;
-    int64_t mw_latency_set; /* as written; readers want mw_latency */
+    int64_t mw_latency_set; /* as in the file; readers use mw_latency */
 };
 
-/* Files on demand. `cache`, `index_max` and `readers` are of the process: the largest of all vhosts
- * that have it on counts. */
+/* Files on demand. `cache`, `index_max` and `readers` apply to the process: the largest value of
+ * all vhosts with vod counts. */
 struct conf_vod {
     bool enabled;
-    const char *app;   /* one level, of plain letters: checked when loaded */
+    const char *app;   /* one path level of plain characters, validated on load */
     const char *dir;
     bool loop;
-    int64_t cache;     /* bytes of what was read and rendered */
-    int64_t index_max; /* bytes of the indexes of files that are open */
+    int64_t cache;     /* bytes of cached and rendered data */
+    int64_t index_max; /* bytes of the indexes of open files */
     int readers;       /* helper threads */
 };
 
@@ -675,9 +675,9 @@ struct conf_vhost {
     const char *name;
     bool enabled;
     int chunk_size;
-    bool min_latency; /* for RTMP and FLV; WebRTC has its own in rtc */
+    bool min_latency; /* for RTMP and FLV; WebRTC uses rtc.min_latency */
     bool tcp_nodelay;
-    int in_ack_size;  /* 0: as the peer says */
+    int in_ack_size;  /* 0: as requested by the peer */
     int out_ack_size;
     struct conf_play play;
     struct conf_publish publish;
@@ -700,7 +700,7 @@ struct conf_vhost {
     PROTOCOL_SERVER_LIST(XX)
 #undef XX
     struct conf_vod vod;
-    enum conf_tri min_latency_set; /* as written; readers want min_latency */
+    enum conf_tri min_latency_set; /* as in the file; readers use min_latency */
 };
 
 struct conf_vhosts {
@@ -715,24 +715,24 @@ struct conf_arena;
 enum { CONF_WORKERS_MAX = 64 };
 
 struct conf {
-    atomic_uint refs; /* unlike other counts: all workers hold one snapshot */
-    struct conf_arena *arena; /* everything below that is a pointer lives here */
+    atomic_uint refs; /* atomic because all workers share one snapshot */
+    struct conf_arena *arena; /* owns everything that the pointers below refer to */
 
-    const char *server_id; /* "": make one and keep it beside the pid file */
+    const char *server_id; /* "": generate one and store it next to the pid file */
     const char *pid;
     const char *ff_log_dir, *ff_log_level;
-    bool log_secrets; /* parameters of addresses are in the log and the API as they are */
+    bool log_secrets; /* show parameters of addresses in the log and the API */
     bool core_dump;
-    struct conf_list ff_env; /* names of what programs get of our environment */
+    struct conf_list ff_env; /* environment variables that programs inherit */
     enum conf_log_tank srs_log_tank;
     const char *srs_log_file;
-    enum conf_log_level log_level; /* of srs_log_level_v2 if given, else srs_log_level */
+    enum conf_log_level log_level; /* from srs_log_level_v2 if set, otherwise srs_log_level */
     int max_connections;
-    int workers;           /* CONF_AUTO: as many as there are cores for us; app/os/cores.h knows */
-    int workers_spread;    /* players of a stream from which on they stay where they are */
-    struct conf_list worker_cpu_affinity; /* as nginx has it: checked when loaded */
+    int workers;           /* CONF_AUTO: one per available core (app/os/cores.h) */
+    int workers_spread;    /* players of a stream above which new ones do not move */
+    struct conf_list worker_cpu_affinity; /* nginx syntax, validated on load */
     bool daemon, utc_time;
-    int64_t sampled_print; /* period of the statistics lines */
+    int64_t sampled_print; /* interval of statistics lines */
     const char *work_dir;
     bool asprocess, empty_ip_ok, in_docker;
     int64_t grace_start_wait, grace_final_wait;
@@ -742,8 +742,8 @@ struct conf {
     bool query_latest_version;
     int64_t first_wait_for_qlv;
     bool is_full;
-    struct conf_networks trusted_proxies; /* who is believed when it says who is behind it */
-    int64_t watchdog; /* a coroutine that keeps the thread longer is logged; 0 is off */
+    struct conf_networks trusted_proxies; /* proxies that may state the client's address */
+    int64_t watchdog; /* coroutines that hold the thread longer are logged; 0: off */
 
     struct conf_rtmp rtmp;
     struct conf_tls rtmps;
@@ -760,7 +760,7 @@ struct conf {
     struct conf_stream_casters stream_caster;
     struct conf_vhosts vhost;
 
-    int srs_log_level, srs_log_level_v2; /* words as written; readers want log_level */
+    int srs_log_level, srs_log_level_v2; /* as in the file; readers use log_level */
 };
 
 #endif

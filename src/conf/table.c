@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - find names in the tables, also wrong ones. */
+/* table.c - finds directives by name, and similar names for unknown ones. */
 #include "conf/table.h"
 
 #include <ctype.h>
@@ -39,7 +39,7 @@ const char *conf_row_env(const struct conf_row *row, const char *path, char *buf
     return buf;
 }
 
-/* Levenshtein. */
+/* Levenshtein distance. */
 int conf_table_distance(const char *a, const char *b)
 {
     enum { MAX = 64 };
@@ -63,7 +63,7 @@ int conf_table_distance(const char *a, const char *b)
     return row[n];
 }
 
-/* Blocks are nested four deep at most, so this recursion is bounded by the tables. */
+/* Blocks are nested at most four levels deep, so the tables bound this recursion. */
 static void nearest_below(const struct conf_block *b, const char *path, const char *name,
                           int *least, char *buf, size_t size)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* table.h - directives as tables.
+/* table.h - tables of directives.
  *
- * A row is the only place that knows a directive: its name, kind, default, field, limits, words,
- * environment names, what a reload does with it, and the sentence that explains it. Parsing,
- * defaults, environment, checks, reload, conf/full.conf and doc/config.md all walk these rows, from
- * conf_table_root down; a new directive is a field in settings.h and a row here.
+ * A row defines everything about a directive: name, kind, default, field, limits, words,
+ * environment variables, effect of a reload, and help text. Parsing, defaults, environment, checks,
+ * reload, conf/full.conf and doc/config.md all use these rows, starting at conf_table_root. A new
+ * directive needs a field in settings.h and a row here.
  */
 #ifndef CONF_TABLE_H
 #define CONF_TABLE_H
@@ -26,52 +26,52 @@ enum conf_kind {
     CONF_KIND_STRING,    /* const char * */
     CONF_KIND_ENUM,      /* an enum: index into words */
     CONF_KIND_LIST,      /* struct conf_list: the words of one line */
-    CONF_KIND_CANDIDATE, /* the same; $NAME is replaced by what the environment has for it */
+    CONF_KIND_CANDIDATE, /* the same; $NAME is replaced by the environment variable */
     CONF_KIND_LISTEN,    /* struct conf_endpoints: [ip:]port [proxy_protocol] ... */
-    CONF_KIND_HOSTS,     /* struct conf_endpoints: host[:port] ..., the row has the default port */
+    CONF_KIND_HOSTS,     /* struct conf_endpoints: host[:port] ...; default port in the row */
     CONF_KIND_NETWORKS,  /* struct conf_networks: address[/bits] ..., or `none` */
     CONF_KIND_RULES,     /* struct conf_rules, one per line, repeatable */
     CONF_KIND_COMMANDS,  /* struct conf_commands, one per line, repeatable */
     CONF_KIND_PAIRS,     /* struct conf_pairs: a block of free names */
     CONF_KIND_BLOCK,     /* the struct of row->block */
     CONF_KIND_BLOCKS,    /* { const struct x *v; size_t n; }, x begins with its name; repeatable */
-    CONF_KIND_RELIC,     /* accepted with whatever it says, has no effect, no field */
+    CONF_KIND_RELIC,     /* accepted with any content; no effect, no field */
     CONF_KINDS,
 };
 
 enum conf_flag {
-    CONF_NOT_APPLIED  = 1,  /* understood, but nothing applies it yet */
-    CONF_NO_ENV = 2,  /* not from the environment; for a block: nothing in it */
-    CONF_CLAMP  = 4,  /* out of limits: the nearest limit, and a warning */
-    CONF_RESET  = 8,  /* out of limits: the default, and a warning */
-    CONF_ONCE   = 16, /* a second one is an error, not merely ignored */
+    CONF_NOT_APPLIED  = 1,  /* parsed, but not implemented */
+    CONF_NO_ENV = 2,  /* not settable by environment; for a block: all of it */
+    CONF_CLAMP  = 4,  /* out of range: uses the nearest limit, with a warning */
+    CONF_RESET  = 8,  /* out of range: uses the default, with a warning */
+    CONF_ONCE   = 16, /* a duplicate is an error instead of a warning */
     CONF_NAMED  = 32, /* BLOCKS: the name is required */
-    CONF_QUIET  = 64, /* RELIC: no warning; LATER: none of the environment */
-    CONF_PROXY  = 128, /* LISTEN: an endpoint may have proxy_protocol behind it */
-    CONF_SECRET = 256, /* a reload does not tell what it says */
+    CONF_QUIET  = 64, /* RELIC: no warning; NOT_APPLIED: no warning for the environment */
+    CONF_PROXY  = 128, /* LISTEN: proxy_protocol may follow an endpoint */
+    CONF_SECRET = 256, /* its value is not logged on reload */
 };
 
 struct conf_row {
     const char *name;
     enum conf_kind kind;
-    size_t offset, size; /* the field: of AT() */
-    const char *def;     /* as one would write it; NULL: none */
+    size_t offset, size; /* the field, from CONF_AT() */
+    const char *def;     /* in the syntax of the file; NULL: none */
     enum conf_reload reload;
     unsigned flags;      /* enum conf_flag */
-    double min, max;     /* in the unit that is written; both 0: no limits */
-    int port;            /* HOSTS: when none is written */
-    const char *const *words;      /* ENUM: NULL at the end */
-    const char *env;               /* NULL: SRS_ and the path; else names, the first that is set */
+    double min, max;     /* in the unit of the file; both 0: no limits */
+    int port;            /* HOSTS: default port */
+    const char *const *words;      /* ENUM: NULL-terminated */
+    const char *env;               /* NULL: SRS_ and the path; else names, the first set wins */
     const struct conf_block *block;
-    const char *sample;            /* what conf/full.conf shows instead of the default */
-    const char *def_note;          /* the default in words, where it is computed */
-    const char *help;              /* one sentence */
+    const char *sample;            /* value in conf/full.conf instead of the default */
+    const char *def_note;          /* description of a computed default */
+    const char *help;              /* effect, unit, special values, when to change it */
 };
 
 struct conf_block {
     const struct conf_row *rows;
     size_t n;
-    size_t size; /* of its struct */
+    size_t size; /* bytes of its struct */
     const char *help;
 };
 
@@ -81,7 +81,7 @@ struct conf_block {
     { .rows = (table), .n = sizeof(table) / sizeof((table)[0]), .size = sizeof(struct type), \
       .help = (text) }
 
-/* The blocks, one file each or a few: what stands in the root, in a vhost, ... */
+/* The blocks; a file has one or several of them. */
 extern const struct conf_block conf_table_root;
 extern const struct conf_block conf_table_vhost;
 
@@ -106,12 +106,12 @@ extern const struct conf_block conf_table_hls, conf_table_dash, conf_table_hds, 
 extern const struct conf_block conf_table_ingest, conf_table_transcode;
 extern const struct conf_block conf_table_vod;
 
-/* Forward secrecy and authenticated encryption; what costs least comes first and wins. */
+/* Only forward secrecy and authenticated encryption; the cheapest cipher first. */
 #define CONF_TLS_CIPHERS \
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:" \
     "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
 #define CONF_TLS_PROTOCOLS "TLSv1.2 TLSv1.3"
-/* Rows of each block of struct conf_tls: its files, and what is spoken. */
+/* Rows that every block of struct conf_tls has. */
 #define CONF_TLS_ROWS \
     { "key", CONF_KIND_STRING, CONF_AT(conf_tls, key), "./conf/server.key", CONF_HANDLER, \
       .help = "PEM file of the private key." }, \
@@ -132,22 +132,21 @@ extern const struct conf_block conf_table_vod;
     { "certificate", CONF_KIND_BLOCKS, CONF_AT(conf_tls, certificate), .flags = CONF_NO_ENV | \
       CONF_NAMED, .sample = "example.com", .block = &conf_table_certificate }
 
-/* Words that several tables share. */
+/* Shared by several tables. */
 extern const char *const conf_words_jitter[];
 
 const struct conf_row *conf_table_find(const struct conf_block *b, const char *name, size_t size);
-/* The name in the block or below it ("play.gop_cache") that is nearest to this wrong one; "" when
- * none is so near that it could be meant. */
+/* Returns the most similar name in the block or below it ("play.gop_cache"), or "" if none is
+ * similar enough. Writes to buf. */
 const char *conf_table_nearest(const struct conf_block *b, const char *name, char *buf,
                                size_t size);
-/* How many letters of a name must change, come or go to make it the other. Of longer names the
- * first 64 letters count. */
+/* Returns the edit distance of two names. Compares the first 64 characters. */
 int conf_table_distance(const char *a, const char *b);
-/* Where a name stands if not in this block: "vhost.play", or NULL. Writes to buf. */
+/* Returns the block to which a name belongs, such as "vhost.play", or NULL. Writes to buf. */
 const char *conf_table_elsewhere(const char *name, char *buf, size_t size);
-/* The environment names of a row in the block at path, with spaces between; "" for none. */
+/* Returns the environment variables of a row in the block at path, separated by spaces, or "". */
 const char *conf_row_env(const struct conf_row *row, const char *path, char *buf, size_t size);
-bool conf_row_is_block(const struct conf_row *row); /* takes { } */
+bool conf_row_is_block(const struct conf_row *row); /* has { } */
 bool conf_row_repeats(const struct conf_row *row);
 
 #endif

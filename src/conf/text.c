@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - typed values back to text, and copies of them. */
+/* text.c - converts typed values to text. */
 #include "conf/value.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ const char *conf_text_end(struct wr *w)
 {
     if (w->len == 0 || w->buf[w->len - 1] != '\0')
         wr_u8(w, 0);
-    if (w->bad && w->len) /* cut at the limit */
+    if (w->bad && w->len) /* truncated at the limit */
         w->buf[w->len - 1] = '\0';
     return w->len ? (const char *)w->buf : "";
 }
@@ -31,7 +31,7 @@ struct conf_array conf_array_get(const void *field)
 {
     struct conf_array a;
 
-    /* every { const struct x *v; size_t n; } is laid out so; memcpy, as the types differ */
+    /* all { const struct x *v; size_t n; } have this layout; memcpy because the types differ */
     memcpy(&a, field, sizeof(a));
     return a;
 }
@@ -118,7 +118,7 @@ static void float_text(struct wr *w, const struct conf_row *row, const void *fie
     number(w, *(const double *)field);
 }
 
-/* Times are whole microseconds, so both divisions print exactly. */
+/* Times are whole microseconds, so both divisions are exact. */
 static void seconds_text(struct wr *w, const struct conf_row *row, const void *field)
 {
     (void)row;

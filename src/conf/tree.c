@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c - configuration files as a tree of directives. */
+/* tree.c - parses configuration files into a tree of directives. */
 #include "conf/tree.h"
 
 #include "base/must.h"
@@ -12,29 +12,29 @@
 #include <string.h>
 
 enum {
-    ARGS = 256,      /* words of one directive */
-    PATH_SHOWN = 112, /* letters of a path in an error */
+    ARGS = 256,      /* maximum words of a directive */
+    PATH_SHOWN = 112, /* maximum characters of a path in an error */
 };
 
-/* What `-e` stands for: all else comes from the environment. */
+/* Configuration for `-e`; the environment adds the rest. */
 static const char env_only[] = "daemon off; srs_log_tank console; vhost __defaultVhost__ { }";
 
 struct reader {
     struct conf_arena *arena;
     const struct conf_source *src;
     size_t bytes, files;
-    int includes; /* files open now */
+    int includes; /* depth of open includes */
 };
 
-/* One file being read. */
+/* A file that is being read. */
 struct file {
     const char *name;
     struct conf_lexer lx;
-    struct conf_node *open[CONF_TREE_BLOCKS]; /* blocks open now, open[0] is where it began */
+    struct conf_node *open[CONF_TREE_BLOCKS]; /* open blocks; open[0] is the block of the include */
     int depth;
-    const char *words[ARGS]; /* of the directive that is being read */
+    const char *words[ARGS]; /* words of the current directive */
     size_t n;
-    int line;                /* where it began */
+    int line;                /* its first line */
 };
 
 struct conf_node *conf_node_new(struct conf_arena *a, const char *name,
@@ -83,7 +83,7 @@ struct conf_node *conf_node_find(const struct conf_node *block, const char *name
     return n;
 }
 
-/* What of a long path fits into an error beside the line: its end. */
+/* Returns the end of a path that fits into an error message. */
 static const char *end_of(const char *path)
 {
     size_t size = strlen(path);
@@ -98,7 +98,7 @@ err_t conf_node_err(const struct conf_node *node, err_t err)
 
 static err_t read_file(struct reader *r, struct conf_node *into, const char *path);
 
-/* The words read so far become a directive of the open block. */
+/* Adds a directive with the words read so far to the open block. */
 static struct conf_node *finish(struct reader *r, struct file *f, bool block)
 {
     struct conf_node *node = conf_node_new(r->arena, f->words[0], NULL);
@@ -134,8 +134,8 @@ static err_t line_ends(const struct file *f)
                    f->words[0]);
 }
 
-/* Older servers read over a line feed, and some of their own files have a line without its ;. It
- * is clear what is meant where the next line begins with a name that may stand in this block. */
+/* Older servers ignored line feeds, and some of their files have a line without `;`. Accepts this
+ * if the next line begins with a name that this block knows. */
 static err_t end_line(struct reader *r, struct file *f, const struct conf_token *t)
 {
     struct conf_node *block = f->open[f->depth], *node;
@@ -233,7 +233,7 @@ static err_t parse(struct reader *r, struct file *f)
 static err_t parse_text(struct reader *r, struct conf_node *into, const char *name,
                         const char *text, size_t size)
 {
-    /* not on the stack: files in files, on the small stack of a coroutine */
+    /* on the heap: includes nest, and a coroutine has a small stack */
     struct file *f = must(malloc(sizeof(*f)));
     err_t err;
 

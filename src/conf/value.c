@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value.c - from the words of a directive to its typed field. */
+/* value.c - converts the words of a directive to its typed field. */
 #include "conf/value.h"
 
 #include "conf/endpoint.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What a kind makes of one line of words. */
+/* Parses one line of words into a field of this kind. */
 typedef err_t set_fn(const struct conf_ctx *ctx, const struct conf_row *row,
                      const struct conf_list *words, void *field);
 
@@ -57,7 +57,7 @@ struct conf_list conf_split(struct conf_arena *a, const char *text)
 
 /* ------------------------------------------------------------------ numbers */
 
-/* The number a word begins with. What follows it is ignored, as users' files have it ("10s"). */
+/* Parses the number at the beginning of a word. Ignores the rest, because files contain "10s". */
 static err_t number(const struct conf_ctx *ctx, const struct conf_row *row, const char *word,
                     const char *units, double *v)
 {
@@ -83,7 +83,7 @@ static bool has_limits(const struct conf_row *row)
     return row->min < row->max;
 }
 
-/* Within the limits of the row, or as its flags say. */
+/* Applies the limits of the row: an error, or the flags CONF_CLAMP and CONF_RESET. */
 static err_t limited(const struct conf_ctx *ctx, const struct conf_row *row, double *v)
 {
     double was = *v;
@@ -274,7 +274,7 @@ static err_t set_candidate(const struct conf_ctx *ctx, const struct conf_row *ro
         const char *word = words->v[i];
         const char *value = *word == '$' ? conf_env(ctx->src, word + 1) : word;
 
-        /* no warning: files that are handed around say $CANDIDATE, and most have none */
+        /* no warning: common files contain $CANDIDATE, which is usually not set */
         v[i] = conf_arena_dup(ctx->arena, value ? value : row->def);
     }
     *(struct conf_list *)field = (struct conf_list){ .v = v, .n = words->n };
@@ -294,7 +294,7 @@ static err_t set_hosts(const struct conf_ctx *ctx, const struct conf_row *row,
     return err;
 }
 
-enum { LISTEN_MOST = 100 }; /* each is compared with each, on the thread that serves */
+enum { LISTEN_MOST = 100 }; /* all pairs are compared, on a worker's thread */
 
 static err_t set_listen(const struct conf_ctx *ctx, const struct conf_row *row,
                         const struct conf_list *words, void *field)
@@ -380,7 +380,7 @@ static set_fn *const setters[CONF_KINDS] = {
     [CONF_KIND_NETWORKS] = set_networks,
 };
 
-/* Neither a default nor a word: what empty means for the kind. The field is zeroed memory. */
+/* Sets the empty value of the kind, without default and words. The field is zeroed memory. */
 static void set_empty(const struct conf_row *row, void *field)
 {
     static const char *const none = "";

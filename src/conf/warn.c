@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* warn.c - lines of a configuration that are well-formed and do not do what is meant. */
+/* warn.c - warns about valid directives that have no effect or an unexpected one. */
 #include "conf/warn.h"
 
 #include <stdarg.h>
@@ -8,11 +8,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* What a walk over the vhosts has at hand. */
+/* Vhost that is being checked. */
 struct place {
     const struct conf *c;
     const struct conf_vhost *v;
-    const struct conf_node *node; /* of the vhost in the file, or NULL */
+    const struct conf_node *node; /* the vhost in the file, or NULL */
     const struct conf_ctx *ctx;
 };
 
@@ -46,9 +46,9 @@ void conf_warn_at(const struct conf_ctx *ctx, const struct conf_node *node, cons
     conf_warn(&at, "%s", text);
 }
 
-/* The line is that of the directive at this path in the vhost; or of the last block of it. */
+/* Warns with the line of the directive at this path in the vhost, or of its innermost block. */
 __attribute__((format(printf, 3, 4)))
-static void tell(const struct place *p, const char *path, const char *fmt, ...)
+static void warn(const struct place *p, const char *path, const char *fmt, ...)
 {
     char text[400];
     va_list ap;
@@ -60,37 +60,37 @@ static void tell(const struct place *p, const char *path, const char *fmt, ...)
     conf_warn_at(p->ctx, conf_warn_node(p->node, path), text);
 }
 
-/* ---- urls that are called */
+/* ---- URLs of callbacks */
 
 static bool is_http(const char *url)
 {
     return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
 
-static void look_urls(const struct place *p, const char *name, const struct conf_list *urls)
+static void check_urls(const struct place *p, const char *name, const struct conf_list *urls)
 {
     char path[64];
 
     (void)snprintf(path, sizeof(path), "http_hooks.%.40s", name);
     for (size_t i = 0; i < urls->n; i++) {
         if (!is_http(urls->v[i]))
-            tell(p, path, "%s: \"%.80s\" cannot be called: write http://%.80s", name, urls->v[i],
+            warn(p, path, "%s: \"%.80s\" cannot be called: write http://%.80s", name, urls->v[i],
                  urls->v[i]);
     }
 }
 
-static void look_hooks(const struct place *p)
+static void check_hooks(const struct place *p)
 {
     const struct conf_block *b = &conf_table_http_hooks;
     const char *backend = p->v->forward.backend;
 
     for (size_t i = 0; p->v->http_hooks.enabled && i < b->n; i++) {
         if (b->rows[i].kind == CONF_KIND_LIST)
-            look_urls(p, b->rows[i].name, (const struct conf_list *)(const void *)
+            check_urls(p, b->rows[i].name, (const struct conf_list *)(const void *)
                       ((const char *)&p->v->http_hooks + b->rows[i].offset));
     }
     if (p->v->forward.enabled && *backend && !is_http(backend))
-        tell(p, "forward.backend", "forward: backend \"%.80s\" cannot be called: write "
+        warn(p, "forward.backend", "forward: backend \"%.80s\" cannot be called: write "
              "http://%.80s", backend, backend);
 }
 
@@ -109,7 +109,7 @@ static bool is_here(const struct conf_endpoint *to, const struct conf_endpoints 
     return false;
 }
 
-/* Does the stream keep its name there? */
+/* Returns true if the stream keeps its app and name at the destination. */
 static bool keeps_name(const char *url)
 {
     static const char same[] = "/[app]/[stream]";
@@ -118,7 +118,7 @@ static bool keeps_name(const char *url)
     return !url || (n >= strlen(same) && strcmp(url + n - strlen(same), same) == 0);
 }
 
-static void look_forward(const struct place *p)
+static void check_forward(const struct place *p)
 {
     const struct conf_endpoints *to = &p->v->forward.destination;
     const struct conf *c = p->c;
@@ -132,18 +132,18 @@ static void look_forward(const struct place *p)
         if (keeps_name(e->url) &&
             (e->tls ? c->rtmps.enabled && is_here(e, &c->rtmps.listen)
                     : is_here(e, &c->rtmp.listen)))
-            tell(p, "forward.destination", "forward: %.60s:%d is this server: each stream would "
+            warn(p, "forward.destination", "forward: %.60s:%d is this server: each stream would "
                  "loop; name another server", e->host, e->port);
         if (host && host[3 + strcspn(host + 3, "/@")] == '@')
-            tell(p, "forward.destination", "forward: the user name and password for %.60s are not "
+            warn(p, "forward.destination", "forward: the user name and password for %.60s are not "
                  "sent; put the service's stream key in the path", e->host);
     }
 }
 
 /* ---- the rest of a vhost */
 
-/* One allow rule refuses all whom none allows, by the other action as well. */
-static void look_security(const struct place *p)
+/* Any allow rule rejects clients that match none, for the other action too. */
+static void check_security(const struct place *p)
 {
     static const char *const names[] = { [CONF_PUBLISH] = "publish", [CONF_PLAY] = "play" };
     const struct conf_security *s = &p->v->security;
@@ -153,33 +153,33 @@ static void look_security(const struct place *p)
         count[s->allow.v[i].action]++;
     for (size_t i = 0; s->enabled && i < s->deny.n; i++) {
         if (s->deny.v[i].bits == 0)
-            count[s->deny.v[i].action]++; /* it is meant */
+            count[s->deny.v[i].action]++; /* intended */
     }
     for (int i = 0; s->enabled && s->allow.n > 0 && i < 2; i++) {
         if (count[i] == 0)
-            tell(p, "security.allow", "security: no rule allows to %s, so every client is refused:"
+            warn(p, "security.allow", "security: no rule allows to %s, so every client is refused:"
                  " write \"allow %s all;\", or \"deny %s all;\" to refuse them all", names[i],
                  names[i], names[i]);
     }
 }
 
-static void look_files(const struct place *p)
+static void check_files(const struct place *p)
 {
     const struct conf_vhost *v = p->v;
 
     if (v->http_remux.enabled && !p->c->http_server.enabled)
-        tell(p, "http_remux", "http_remux is on and has no effect: http_server is off");
+        warn(p, "http_remux", "http_remux is on and has no effect: http_server is off");
     if (v->http_static.enabled && !p->c->http_server.enabled)
-        tell(p, "http_static", "http_static is on and has no effect: http_server is off");
+        warn(p, "http_static", "http_static is on and has no effect: http_server is off");
     if (v->hls.enabled && v->hls.window < v->hls.fragment)
-        tell(p, "hls.hls_window", "hls: hls_window %g s is less than hls_fragment %g s: playlists "
+        warn(p, "hls.hls_window", "hls: hls_window %g s is less than hls_fragment %g s: playlists "
              "would hold one segment; players need at least three",
              (double)v->hls.window / 1e6, (double)v->hls.fragment / 1e6);
 }
 
 /* ---- programs */
 
-/* Where the server will find it. */
+/* Returns true if the server will find the program. */
 static bool is_program(const struct place *p, const char *path)
 {
     const char *folder = p->ctx->src->folder, *work = p->c->work_dir;
@@ -193,7 +193,7 @@ static bool is_program(const struct place *p, const char *path)
     return access(whole, X_OK) == 0;
 }
 
-static void look_program(const struct place *p, const char *block, size_t nth, const char *path)
+static void check_program(const struct place *p, const char *block, size_t nth, const char *path)
 {
     const struct conf_node *n = p->node ? p->node->first : NULL;
     char text[400];
@@ -210,15 +210,15 @@ static void look_program(const struct place *p, const char *block, size_t nth, c
     conf_warn_at(p->ctx, conf_warn_node(n, "ffmpeg"), text);
 }
 
-static void look_programs(const struct place *p)
+static void check_programs(const struct place *p)
 {
     for (size_t i = 0; i < p->v->transcode.n; i++) {
         if (p->v->transcode.v[i].enabled)
-            look_program(p, "transcode", i, p->v->transcode.v[i].ffmpeg);
+            check_program(p, "transcode", i, p->v->transcode.v[i].ffmpeg);
     }
     for (size_t i = 0; i < p->v->ingest.n; i++) {
         if (p->v->ingest.v[i].enabled)
-            look_program(p, "ingest", i, p->v->ingest.v[i].ffmpeg);
+            check_program(p, "ingest", i, p->v->ingest.v[i].ffmpeg);
     }
 }
 
@@ -235,11 +235,11 @@ void conf_warn_vain(const struct conf *c, const struct conf_node *root, const st
         p.node = node;
         if (!p.v->enabled)
             continue;
-        look_hooks(&p);
-        look_forward(&p);
-        look_security(&p);
-        look_files(&p);
-        look_programs(&p);
+        check_hooks(&p);
+        check_forward(&p);
+        check_security(&p);
+        check_files(&p);
+        check_programs(&p);
     }
     if (c->heartbeat.enabled && !is_http(beat))
         conf_warn_at(ctx, conf_warn_node(root, "heartbeat.url"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* warn_environment.c - variables SRS_... that are none of the settings. */
+/* warn_environment.c - warns about variables SRS_... that are not settings. */
 #include "conf/warn.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 enum { NAME_MAX_SHOWN = 128 };
 
-/* Read by the program itself, by its scripts, packages and images, or by those of older servers. */
+/* Used by the program, its scripts, packages and images, or by those of older servers. */
 static const char *const others[] = {
     "SRS_CONFIG_FILE", "SRS_ENV_ONLY", "SRS_DEVICE_IP", "SRS_PLATFORM", "SRS_REGION", "SRS_SOURCE",
     "SRS_QUERY_LATEST_VERSION", "SRS_FIRST_WAIT_FOR_QLV", "SRS_HOME", "SRS_USER", "SRS_CONF",
@@ -17,8 +17,8 @@ static const char *const others[] = {
     "SRS_TAG", "SRS_LOG", "SRS_CHUNK_SIZE",
 };
 
-/* Kubernetes tells of a service "srs" by SRS_SERVICE_HOST, SRS_PORT_1935_TCP_ADDR and their like;
- * links of Docker do, too. */
+/* Kubernetes describes a service "srs" with SRS_SERVICE_HOST, SRS_PORT_1935_TCP_ADDR and similar
+ * variables; so do links of Docker. */
 static bool is_of_service(const char *name, const char *value)
 {
     const char *port = strstr(name, "_PORT_");
@@ -28,7 +28,7 @@ static bool is_of_service(const char *name, const char *value)
            strncmp(value, "tcp://", 6) == 0 || strncmp(value, "udp://", 6) == 0;
 }
 
-/* What is looked for, and what is nearest to it so far. */
+/* Name to find, and the most similar one so far. */
 struct search {
     const char *name;
     size_t size;
@@ -37,7 +37,7 @@ struct search {
     bool found;
 };
 
-static void look_name(struct search *s, const char *name, size_t size)
+static void check_name(struct search *s, const char *name, size_t size)
 {
     char text[NAME_MAX_SHOWN];
     int d, gap;
@@ -46,45 +46,45 @@ static void look_name(struct search *s, const char *name, size_t size)
         s->found = true;
     gap = (int)size - (int)s->size;
     if (s->found || size >= sizeof(text) || gap >= s->least || -gap >= s->least)
-        return; /* it cannot be nearer */
+        return; /* cannot be more similar */
     (void)snprintf(text, sizeof(text), "%.*s", (int)size, name);
-    d = conf_table_distance(text + 4, s->name + 4); /* behind SRS_ */
+    d = conf_table_distance(text + 4, s->name + 4); /* after SRS_ */
     if (d < s->least) {
         s->least = d;
         memcpy(s->nearest, text, size + 1);
     }
 }
 
-static void look_row(struct search *s, const struct conf_row *row, const char *path)
+static void check_row(struct search *s, const struct conf_row *row, const char *path)
 {
     char buf[NAME_MAX_SHOWN];
     struct conf_row plain = *row;
     const char *names;
 
-    if (row->kind == CONF_KIND_RELIC) /* an old setting: harmless without effect */
+    if (row->kind == CONF_KIND_RELIC) /* an old setting: ignored without a warning */
         plain.kind = CONF_KIND_STRING;
     for (names = conf_row_env(&plain, path, buf, sizeof(buf)); *names;) {
         size_t n = strcspn(names, " ");
 
-        look_name(s, names, n);
+        check_name(s, names, n);
         s->found |= row->kind == CONF_KIND_RELIC && strncmp(s->name, names, n) == 0 &&
-                    s->name[n] == '_'; /* in a block that was one */
+                    s->name[n] == '_'; /* in a former block */
         names += n + strspn(names + n, " ");
     }
 }
 
-/* Blocks are nested four deep at most, so this recursion is bounded by the tables. */
-static void look_block(struct search *s, const struct conf_block *b, const char *path)
+/* Blocks are nested at most four levels deep, so the tables bound this recursion. */
+static void check_block(struct search *s, const struct conf_block *b, const char *path)
 {
     for (size_t i = 0; i < b->n && !s->found; i++) {
         const struct conf_row *row = &b->rows[i];
         char inner[NAME_MAX_SHOWN];
 
-        look_row(s, row, path);
+        check_row(s, row, path);
         if (!row->block || (row->flags & CONF_NO_ENV))
             continue;
         (void)snprintf(inner, sizeof(inner), "%.90s%s%.30s", path, *path ? "." : "", row->name);
-        look_block(s, row->block, inner);
+        check_block(s, row->block, inner);
     }
 }
 
@@ -97,7 +97,7 @@ static bool is_other(const char *name, size_t size)
     return false;
 }
 
-static void look(const struct conf_ctx *ctx, const char *variable)
+static void check_variable(const struct conf_ctx *ctx, const char *variable)
 {
     size_t size = strcspn(variable, "=");
     char name[NAME_MAX_SHOWN];
@@ -110,7 +110,7 @@ static void look(const struct conf_ctx *ctx, const char *variable)
         return;
     (void)snprintf(name, sizeof(name), "%.*s", (int)size, variable);
     s.least = (int)size / 3 + 1;
-    look_block(&s, &conf_table_root, "");
+    check_block(&s, &conf_table_root, "");
     if (s.found)
         return;
     at.where = "environment";
@@ -127,5 +127,5 @@ void conf_warn_environment(const struct conf_ctx *ctx)
     if (!v && !ctx->src->getenv)
         v = (const char *const *)environ;
     for (; v && *v; v++)
-        look(ctx, *v);
+        check_variable(ctx, *v);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* warn_ports.c - two protocols on one port: one of them cannot start. */
+/* warn_ports.c - warns about two protocols on one port. */
 #include "conf/protocol.h"
 #include "conf/warn.h"
 
@@ -11,7 +11,7 @@ static bool is_any(const char *host)
     return !*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-/* The port that they cannot both have, or 0. */
+/* Returns a port that both lists contain, or 0. */
 static int shared_port(const struct conf_endpoints *a, const struct conf_endpoints *b)
 {
     for (size_t i = 0; i < a->n; i++) {

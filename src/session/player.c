@@ -27,7 +27,7 @@ bool session_play_is_asked(const struct conf_vhost *vhost)
 {
     const struct conf_http_hooks *hooks = &vhost->http_hooks;
 
-    return conf_security_limits(&vhost->security, CONF_PLAY) ||
+    return conf_security_restricts(&vhost->security, CONF_PLAY) ||
            (hooks->enabled && hooks->on_play.n > 0);
 }
 

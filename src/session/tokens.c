@@ -140,7 +140,7 @@ static err_t check(const struct session_env *env, const struct conf_vhost *vhost
         key = has_key(s, stream, shown, &same);
         free(stream);
     }
-    out->asked = (token || key) && !conf_security_excepts(s, what, names->ip);
+    out->asked = (token || key) && !conf_security_exempts(s, what, names->ip);
     out->wrong = out->asked && key && shown->key && !same;
     if (!out->asked || same)
         return NULL;
@@ -178,7 +178,7 @@ err_t tokens_check(struct session_env *env, const struct conf_vhost *vhost, enum
     struct verdict v = { 0 };
     err_t err = NULL;
 
-    if (conf_security_asks(s, what))
+    if (conf_security_needs_token(s, what))
         err = check_unless_locked(env, vhost, what, names, bearer, &v);
     if (env->tokens && v.asked && err)
         env->tokens->stat[what].denied++;
@@ -197,7 +197,7 @@ bool tokens_prove(const struct session_env *env, const struct conf_vhost *vhost,
     err_t err = NULL;
     bool proved;
 
-    if (conf_security_asks(&vhost->security, what))
+    if (conf_security_needs_token(&vhost->security, what))
         err = check(env, vhost, what, names, &shown, &v);
     proved = v.asked && !err;
     err_free(&err);

@@ -62,7 +62,7 @@ static void by_address(void **state)
             err_t err = conf_security_check(&c->vhost.v[0].security, (enum conf_action)what,
                                             addresses[i].ip);
 
-            if (err && !conf_security_limits(&c->vhost.v[0].security, (enum conf_action)what))
+            if (err && !conf_security_restricts(&c->vhost.v[0].security, (enum conf_action)what))
                 fail_msg("%s: it says that everybody may", addresses[i].rules);
             if (err_code(err) != (may ? ERR_OK : ERR_DENIED))
                 fail_msg("%s, %s: %s", addresses[i].rules, addresses[i].ip, may ? "no" : "yes");
@@ -230,9 +230,9 @@ static void tokens(void **state)
         assert_int_equal(m.n_warnings, rows[i].warning ? 1 : 0);
         if (rows[i].warning && !strstr(m.warnings, rows[i].warning))
             fail_msg("%s: %s", rows[i].rules, m.warnings);
-        assert_int_equal(conf_security_asks(&c->vhost.v[0].security, CONF_PUBLISH),
+        assert_int_equal(conf_security_needs_token(&c->vhost.v[0].security, CONF_PUBLISH),
                          rows[i].publish);
-        assert_int_equal(conf_security_asks(&c->vhost.v[0].security, CONF_PLAY), rows[i].play);
+        assert_int_equal(conf_security_needs_token(&c->vhost.v[0].security, CONF_PLAY), rows[i].play);
         conf_unref(c);
     }
 }
@@ -262,9 +262,9 @@ static void who_is_limited(void **state)
         (void)snprintf(text, sizeof(text), "listen 1935; vhost v { security { %s } }",
                        rows[i].rules);
         c = mem_conf(text);
-        assert_int_equal(conf_security_limits(&c->vhost.v[0].security, CONF_PUBLISH),
+        assert_int_equal(conf_security_restricts(&c->vhost.v[0].security, CONF_PUBLISH),
                          rows[i].publish);
-        assert_int_equal(conf_security_limits(&c->vhost.v[0].security, CONF_PLAY), rows[i].play);
+        assert_int_equal(conf_security_restricts(&c->vhost.v[0].security, CONF_PLAY), rows[i].play);
         conf_unref(c);
     }
 }

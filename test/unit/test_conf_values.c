@@ -104,8 +104,8 @@ static const struct {
     { IN_VHOST("security { deny publish ::/129; }"), ERR_CONF, "prefix length" },
     /* between values */
     { "listen 1935; http_api { enabled on; listen 80 proxy_protocol; }"
-      "http_server { enabled on; listen 80; }", ERR_CONF, "80 is written with and without" },
-    { "listen 1935 1935 proxy_protocol;", ERR_CONF, "1935 is written with and without" },
+      "http_server { enabled on; listen 80; }", ERR_CONF, "80 is listed with and without" },
+    { "listen 1935 1935 proxy_protocol;", ERR_CONF, "1935 is listed with and without" },
     { "daemon off;", ERR_CONF, "nothing to listen on" },
     { "listen 1935; is_full on;", ERR_CONF, "is_full" },
     { "listen 1935; asprocess on;", ERR_CONF, "daemon on and asprocess on" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.c - HTTP: its endpoints, for files and streams, the API and metrics. */
+/* http.c - endpoints of HTTP: files and streams, API, metrics. */
 #include "conf/protocol.h"
 
 static const struct conf_served served[CONF_HTTP_SERVED] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc.c - WebRTC: its directives, its endpoints, and what of them must fit together. */
+/* rtc.c - directives, endpoints and checks of WebRTC. */
 #include "conf/protocol.h"
 #include "conf/table.h"
 #include "conf/value.h"
@@ -181,7 +181,7 @@ static void warn(const struct conf *c, const struct conf_ctx *ctx)
         conf_warn(ctx, "rtc_server: encrypt is off: clients may request unencrypted media");
 }
 
-/* What min_latency and merging in `play` mean here, before they are resolved for all others. */
+/* Values of min_latency and mw_msgs for WebRTC, before they are resolved for other protocols. */
 static void resolve(struct conf *c)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
@@ -198,7 +198,7 @@ static const struct conf_served served[] = {
       CONF_OF(rtc_server.enabled), CONF_NOWHERE, CONF_OF(rtc_server.listen), CONF_NOWHERE,
       { { "publish", "http://[api]/rtc/v1/whip/?app=live&stream=livestream[more]" },
         { "play", "http://[api]/rtc/v1/whep/?app=live&stream=livestream[more]" } }, 0 },
-    /* where it shares a port with HTTP the first byte says which it is */
+    /* on a port shared with HTTP the first byte shows the protocol */
     { "rtc", "WebRTC over TCP", "rtc_server.tcp.listen", NULL, "rtc", PROTOCOL_HTTP,
       CONF_SERVED_NO_PROXY, CONF_OF(rtc_server.tcp.enabled), CONF_OF(rtc_server.enabled),
       CONF_OF(rtc_server.tcp.listen), .tls = CONF_NOWHERE },

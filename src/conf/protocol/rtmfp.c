@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp.c - RTMFP: its directives, its endpoint, and what of them must fit together. */
+/* rtmfp.c - directives, endpoint and checks of RTMFP. */
 #include "conf/endpoint.h"
 #include "conf/protocol.h"
 #include "conf/table.h"
@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-enum { REDIRECTS_MAX = 24 }; /* addresses in one answer */
+enum { REDIRECTS_MAX = 24 }; /* addresses in one response */
 
-/* In the order of their enums. */
+/* Same order as their enums. */
 static const char *const policy_words[] = { "off", "offer", "require", NULL };
 static const char *const redirect_words[] = { "all", "app", NULL };
 static const char *const address_limits_words[] = { "off", "on", "only", NULL };
@@ -104,7 +104,7 @@ static err_t check_groups(const struct conf_list *groups)
     return NULL;
 }
 
-/* They are told to clients as bytes, in the middle of a packet: nobody can look up a name there. */
+/* Clients get these addresses in binary form, so names are not possible. */
 static err_t check_redirect(const struct conf_endpoints *redirect)
 {
     uint8_t addr[16];
@@ -131,7 +131,7 @@ static err_t check(const struct conf *c)
     return err ? err_wrap(err, "rtmfp_server") : NULL;
 }
 
-/* True if every client is redirected, so none needs a vhost here. */
+/* Returns true if every client is redirected, so that no vhost is necessary. */
 static bool sends_all_on(const struct conf *c)
 {
     const struct conf_rtmfp_server *r = &c->rtmfp_server;
@@ -164,6 +164,6 @@ const struct conf_protocol conf_protocol_rtmfp = {
     .name = "rtmfp", .served = served, .n_served = 1,
     .vhost = offsetof(struct conf_vhost, rtmfp.enabled),
     .max = CONF_OF(rtmfp_server.max_sessions), .max_ip = CONF_OF(rtmfp_server.max_sessions_ip),
-    .ip_most = 1000, /* a school behind one address */
+    .ip_most = 1000, /* enough for a school behind one address */
     .check = check, .warn = warn, .server_alone = sends_all_on,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmp.c - RTMP: its endpoints. Its directives are older than the rules for those of others. */
+/* rtmp.c - endpoints of RTMP. Its directives have other names than those of newer protocols. */
 #include "conf/protocol.h"
 
 static const struct conf_served served[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp.c - RTSP: its directives, its endpoints, and what of them must fit together. */
+/* rtsp.c - directives, endpoints and checks of RTSP. */
 #include "conf/protocol.h"
 #include "conf/table.h"
 #include "conf/value.h"
@@ -182,7 +182,7 @@ static err_t words_of(const struct conf_list *list, const char *const *known, co
 static const char *const lower[] = { "tcp", "udp", NULL };
 static const char *const methods[] = { "digest-md5", "digest-sha256", "basic", NULL };
 
-/* RFC 3550 11: RTP has an even port, RTCP the next. */
+/* RFC 3550 11: RTP uses an even port, RTCP the next one. */
 static err_t check_port(int port, const char *name)
 {
     return port % 2 ? err_new(ERR_CONF, "%s %d is odd: RTP has an even port, RTCP the next", name,
@@ -214,7 +214,7 @@ static err_t check(const struct conf *c)
     return err ? err_wrap(err, "rtsp_server") : NULL;
 }
 
-/* What a user may do: behind the name and the password. */
+/* Checks the permissions of a user, which follow name and password. */
 static err_t check_roles(const struct conf_list *line)
 {
     for (size_t i = 2; i < line->n; i++) {
@@ -227,7 +227,7 @@ static err_t check_roles(const struct conf_list *line)
     return NULL;
 }
 
-/* RFC 7617 2: a colon ends the name. It is quoted in Digest. */
+/* RFC 7617 2: a colon ends the name. Digest quotes the name. */
 static err_t check_user(const struct conf_list *line)
 {
     if (line->n < 2 || line->n > 4 || !*line->v[0] || !*line->v[1])
@@ -303,7 +303,7 @@ static void warn(const struct conf *c, const struct conf_ctx *ctx)
         conf_warn(ctx, "rtsp_server.https is on and has no effect: rtsp_server is off");
 }
 
-/* ---- values that follow from others */
+/* ---- computed values */
 
 static bool has_word(const struct conf_list *words, const char *word)
 {
@@ -333,7 +333,7 @@ static void resolve(struct conf *c)
     }
 }
 
-/* Each worker has a pair. */
+/* Each worker uses two ports. */
 static unsigned ports(const struct conf *c, unsigned workers, int *first, const char **remedy)
 {
     *first = c->rtsp_server.udp_port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt.c - SRT: its directives, its endpoint, and what of them must be well-formed. */
+/* srt.c - directives, endpoint and checks of SRT. */
 #include "conf/protocol.h"
 #include "conf/table.h"
 
@@ -117,7 +117,7 @@ const struct conf_block conf_table_vhost_srt = CONF_BLOCK_OF(conf_vhost_srt, vho
 
 /* ---- checks */
 
-/* As libraries of clients have it: others could never connect. */
+/* Limits of client libraries. With other values no client could connect. */
 static err_t check_secret(const char *passphrase, int key_size)
 {
     enum { LEAST = 10, MOST = 79 };
@@ -145,7 +145,7 @@ static err_t check_vhost(const struct conf_vhost *v)
     return err ? err_wrap(err, "srt") : NULL;
 }
 
-/* `latency` stands for both; what is written for one of them wins over it. */
+/* `latency` sets both; a value for one of them overrides it. */
 static int64_t srt_latency(int64_t own, int64_t both, int64_t usual)
 {
     return own >= 0 ? own : both >= 0 ? both : usual;
