@@ -108,7 +108,7 @@ static const struct {
     { "listen 1935 1935 proxy_protocol;", ERR_CONF, "1935 is listed with and without" },
     { "daemon off;", ERR_CONF, "nothing to listen on" },
     { "listen 1935; is_full on;", ERR_CONF, "is_full" },
-    { "listen 1935; asprocess on;", ERR_CONF, "daemon on and asprocess on" },
+    { "listen 1935; asprocess on;", ERR_CONF, "daemon and asprocess cannot both be on" },
     { "listen 1935; max_connections 3968;", ERR_CONF, "run \"ulimit -HSn 4113\"" },
     { "listen 1935; stats { network 2; }", ERR_CONF, "there are 2 interfaces" },
     { "listen 1935; http_api { enabled on; listen 80; https { enabled on; listen 443; } }"
@@ -130,7 +130,7 @@ static const struct {
     { IN_VHOST("hls { enabled on; } http_remux { enabled on; mount /[app]/[stream].ts; }"),
       ERR_CONF, "vhost v : http_remux of .ts and hls" },
     { IN_VHOST("forward { enabled on; } publish { kickoff_for_idle 1; }"), ERR_CONF,
-      "cannot both be on" },
+      "cannot be combined" },
     { IN_VHOST("hls { enabled on; hls_ll on; hls_keys on; }"), ERR_CONF,
       "vhost v : hls_ll and hls_keys cannot both be on" },
     { IN_VHOST("ingest a { } ingest a { }"), ERR_CONF, "two ingest blocks are named \"a\"" },
