@@ -277,7 +277,7 @@ def plot_workers(bench):
     data = bench.out / "workers.dat"
     data.write_text("".join(f"{x} {a} {b} {c}\n" for x, a, b, c in rows))
     curves = ", ".join(f"'{data}' using 1:{i} with linespoints lw 2 title '{title}'" for i, title in
-                       ((4, "both workers"), (2, "home of the stream"), (3, "the other one")))
+                       ((4, "both workers"), (2, "owner worker"), (3, "other worker")))
     script = PLOT.replace("900", "500").format(out=bench.out / "workers.svg", ylabel="CPU, % of a core", curves=curves)
     subprocess.run(["gnuplot"], input=script.encode(), check=False, timeout=30)
 

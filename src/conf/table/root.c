@@ -34,7 +34,7 @@ static const struct conf_row rows[] = {
       .max = 10e6,
       .help = "Players of a stream up to this number move to the worker of its publisher; "
               "further ones stay on the worker that accepted them. Raise it for less work per "
-              "player, lower it to spread popular streams earlier. 0: all players move." },
+              "player, lower it to spread popular streams earlier. 0: players never move." },
     { "daemon", CONF_KIND_ON, CONF_AT(conf, daemon), "on", CONF_NEVER,
       .help = "Runs in the background." },
     { "disable_daemon_for_docker", CONF_KIND_ON, CONF_AT(conf, disable_daemon_for_docker), "on",
