@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* connection_reserve.c - who gets a connection when few are left. */
+/* connection_reserve.c - reserves connections for the operator. */
 #include "app/connection_reserve.h"
 
 #include <string.h>
 
-enum { OWN_FILES = 16 }; /* for ourselves, when strangers get none: segments, logs, backends */
+enum { OWN_FILES = 16 }; /* reserved for segments, logs and backends */
 
 enum connection_reserve connection_reserve_find(const struct conf *c, const struct server_use *use)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listeners.c - the set of endpoints that a worker listens on. */
+/* listeners.c - the TCP endpoints that a worker listens on. */
 #include "app/listeners.h"
 
 #include "app/listeners_plan.h"
@@ -18,11 +18,11 @@ struct listener {
     struct conf_bind bind;    /* owns its host */
     int family;
     unsigned services;
-    unsigned workers;         /* so many listen there, the first ones */
-    bool proxied, wanted;     /* wanted: by the plan that is gone over to */
-    bool told;                /* by the log: the first worker's are */
+    unsigned workers;         /* number of workers that listen there: workers 0 to n - 1 */
+    bool proxied, wanted;     /* wanted: part of the plan that is being applied */
+    bool told;                /* the log has mentioned it; only used by the first worker */
     struct io_listener *sock;
-    struct co *co;            /* that accepts */
+    struct co *co;            /* the coroutine that accepts */
 };
 
 struct listeners {
@@ -66,9 +66,9 @@ static err_t accept_main(void *arg)
         err = io_accept(one->sock, &fd, peer);
         if (!err) {
             on_guest(one, fd, peer);
-            co_yield_if_due(); /* there may be a storm of them */
+            co_yield_if_due(); /* many connections may arrive at once */
         } else if (!co_stop_asked()) {
-            log_end(one->bind.text, &err); /* the system's fault: it may pass */
+            log_end(one->bind.text, &err); /* an error of the system, may be temporary */
             err = co_sleep(CO_SECONDS(1));
         }
         err_free(&err);
@@ -88,7 +88,7 @@ static struct listener *find(const struct listeners *l, const struct listeners_p
     return one;
 }
 
-/* Out of the list; its coroutine closes and frees it. */
+/* Removes it from the list; its coroutine closes and frees it. */
 static void close_at(struct listener **at)
 {
     struct listener *one = *at;
@@ -97,7 +97,7 @@ static void close_at(struct listener **at)
     co_stop(one->co, NULL);
 }
 
-/* Serve the new socket, which is the plan's until it is taken over. */
+/* Starts to accept on the new socket. The plan owns the socket until this succeeds. */
 static err_t start(struct listener *one, int *fd)
 {
     err_t err = io_listener_adopt(&one->sock, *fd);
@@ -112,7 +112,7 @@ static err_t start(struct listener *one, int *fd)
     return NULL;
 }
 
-/* The first of the list from then on; NULL when that did not go. */
+/* Creates a listener at the head of the list from a planned socket. Returns NULL on failure. */
 static struct listener *take(struct listeners *l, struct listeners_planned *p, unsigned worker)
 {
     struct listener *one = must(calloc(1, sizeof(*one)));
@@ -138,9 +138,9 @@ static struct listener *take(struct listeners *l, struct listeners_planned *p, u
     return one;
 }
 
-/* Does the new socket replace one that the plan closes, as where [::] was of both families and is
- * now of IPv6 alone? Both are open for a moment, so that no plan fails half-way: the old one lets
- * sockets of ours in. The workers' sockets do in any case. */
+/* Returns true if the new socket replaces one that the plan closes, for example if [::] served both
+ * families and now serves IPv6 only. Both are open for a moment, so that no plan fails half-way,
+ * which requires the old socket to share its port. The sockets of several workers always share. */
 static bool replaces(const struct listeners *l, const struct listeners_plan *plan,
                      const struct listeners_planned *p)
 {

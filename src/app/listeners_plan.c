@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listeners_plan.c - which endpoints are to be listened on, and the sockets that are new. */
+/* listeners_plan.c - the endpoints of a new configuration, with the sockets that it adds. */
 #include "app/listeners_plan.h"
 
 #include "base/must.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BACKLOG = 4096 }; /* a join storm waits here; the system's somaxconn may be less */
+enum { BACKLOG = 4096 }; /* holds a burst of connections; the system's somaxconn may be less */
 
 struct listeners_planned *listeners_plan_find(const struct listeners_plan *plan, int family,
                                               const struct conf_bind *bind)
@@ -47,7 +47,7 @@ static void add_bind(struct listeners_plan *plan, const struct listeners_want *w
         p->workers = workers;
 }
 
-/* The kinds of addresses at that port, in the lists of all services. */
+/* Returns the address families used at that port by all services. */
 static unsigned kinds_at(const struct listeners_want *wanted, size_t n, int port)
 {
     unsigned kinds = 0;
@@ -76,7 +76,7 @@ struct listeners_plan *listeners_plan_new(const struct listeners_want *wanted, s
     for (size_t i = 0; i < n; i++)
         most += wanted[i].endpoints->n * CONF_BINDS_EACH;
     plan = must(calloc(1, sizeof(*plan) + most * sizeof(plan->v[0])));
-    for (size_t i = n; i-- > 0;) { /* RTMP last: who finds it open finds all open */
+    for (size_t i = n; i-- > 0;) { /* RTMP is last: once it accepts, all others do */
         const struct conf_endpoints *list = wanted[i].endpoints;
 
         for (size_t k = 0; k < list->n; k++)

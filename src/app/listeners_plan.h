@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* listeners_plan.h - which endpoints are to be listened on, and the sockets that are new. Plain
- * memory: made by one thread, read by others. */
+/* listeners_plan.h - the endpoints of a new configuration, with the sockets that it adds. Plain
+ * memory: one thread creates it, others read it. */
 #ifndef APP_LISTENERS_PLAN_H
 #define APP_LISTENERS_PLAN_H
 
@@ -12,9 +12,9 @@ struct listeners_planned {
     struct conf_bind bind; /* owns its host */
     int family;
     unsigned services;
-    unsigned workers; /* so many listen: all, or the first alone */
+    unsigned workers; /* number of workers that listen: all, or only the first */
     bool proxied;
-    int *fd;          /* one for each of all workers; -1: it has none to take. Set by its own */
+    int *fd;          /* one per worker, which takes it and sets -1; -1: nothing to take */
 };
 
 struct listeners_plan {
@@ -22,14 +22,14 @@ struct listeners_plan {
     struct listeners_planned v[];
 };
 
-/* The endpoints of all services, each once, none opened. */
+/* Lists the endpoints of all services, each once, without opening any. */
 struct listeners_plan *listeners_plan_new(const struct listeners_want *wanted, size_t n,
                                           unsigned workers);
-/* The one of that family and endpoint; NULL: it is to be closed. */
+/* Finds an endpoint by family and address; NULL means that its listener must be closed. */
 struct listeners_planned *listeners_plan_find(const struct listeners_plan *plan, int family,
                                               const struct conf_bind *bind);
-/* Opens what is missing where the first `have` workers listen already. `first` is how the socket of
- * the first worker is opened. */
+/* Opens the missing sockets: the first `have` workers already listen. `first` says how to share the
+ * socket of the first worker. */
 err_t listeners_plan_open(struct listeners_planned *p, unsigned have, enum io_listen_share first)
     __attribute__((warn_unused_result));
 

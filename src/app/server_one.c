@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server_one.c - what a server has at one worker: made, run, given another snapshot, ended. */
+/* server_one.c - the part of the server on one worker: creation, helpers, reload, shutdown. */
 #include "app/server_parts.h"
 
 #include "app/api/auth.h"
@@ -31,15 +31,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* How often the files of certificates, and of keys of tokens, are looked at. */
+/* How often it checks the files of certificates and token keys for changes. */
 #define CERTIFICATES CO_SECONDS(2)
-/* How often the figures of the API are taken. */
-#define FIGURES CO_SECONDS(3)
-#define FIGURES_BOUND CO_SECONDS(1) /* where a vhost is bounded by them */
+/* How often it samples the counters for the API. */
+#define SAMPLE CO_SECONDS(3)
+#define SAMPLE_BANDWIDTH CO_SECONDS(1) /* if a vhost limits its bandwidth, which needs them */
 
-enum { TEXTS_MOST = 16 << 20 }; /* bytes of compressed texts that are kept */
+enum { TEXTS_MOST = 16 << 20 }; /* bytes of the cache of compressed texts */
 
-/* ---- made */
+/* ---- creation */
 
 static void on_publish(void *arg, const struct conf_vhost *vhost,
                        const struct session_stream *stream, struct live_source *src)
@@ -164,16 +164,16 @@ struct server *server_make(const struct server_self *self)
     return s;
 }
 
-/* ---- run */
+/* ---- helpers */
 
-/* Certificates are renewed by others, who do not tell us. */
+/* Other programs renew certificates without notice, so this checks the files. */
 static err_t watch_certificates(void *arg)
 {
     struct server *s = arg;
     err_t err = NULL;
 
     while (!(err = co_sleep(co_to_second(CERTIFICATES, co_now())))) {
-        if (s->env.worker == 0) /* they are shared */
+        if (s->env.worker == 0) /* all workers share them */
             services_tls_refresh(&s->tls);
         tokens_refresh(s->env.tokens);
     }
@@ -202,12 +202,12 @@ static err_t take_counters(void *arg)
         if (now && s->env.worker == 0)
             machine_sample(&s->machine, &s->env.conf->stats);
         if (now)
-            due = co_now() + co_to_second(FIGURES, co_now());
+            due = co_now() + co_to_second(SAMPLE, co_now());
         if (now || session_bandwidth_is_limited(s->env.conf))
             clients_sample(s->env.clients);
         session_bandwidth_report(&s->env);
         memory_share(&s->env);
-    } while (!(err = co_sleep(co_to_second(FIGURES_BOUND, co_now()))));
+    } while (!(err = co_sleep(co_to_second(SAMPLE_BANDWIDTH, co_now()))));
     return err;
 }
 
@@ -217,7 +217,7 @@ err_t server_run(struct server *s)
 
     if (!err)
         err = co_go(&s->helpers, "certificates", watch_certificates, s);
-    if (!err && s->env.worker == 0) /* there is one in the process */
+    if (!err && s->env.worker == 0) /* once per process */
         err = co_go(&s->helpers, "heartbeat", heartbeat_run,
                     (void *)(uintptr_t)api_parts_of(s->api));
     if (!err && s->watch)
@@ -229,7 +229,7 @@ err_t server_run(struct server *s)
     return err;
 }
 
-/* ---- another snapshot */
+/* ---- reload */
 
 static void reload_streams(struct server *s)
 {
@@ -289,17 +289,17 @@ void server_apply(struct session_env *env, void *next)
     watch_wake(s->watch);
 }
 
-/* ---- ended */
+/* ---- shutdown */
 
 void server_stop(struct server *s)
 {
     err_t err;
 
     listeners_free(s->listeners);
-    sinks_interrupt(s->sinks); /* those of streams are connected to us: they go first */
+    sinks_interrupt(s->sinks); /* programs are clients of this server: they end first */
     err = co_group_stop(&s->connections);
-    err_free(&err); /* each was logged where it ended */
-    server_datagram_free(&s->env); /* its players have no coroutine, so they are still there */
+    err_free(&err); /* already logged where it ended */
+    server_datagram_free(&s->env); /* datagram players have no coroutine that could end */
     sinks_end_publishers(s->sinks);
     err = co_group_stop(&s->helpers);
     err_free(&err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* services.c - what the server serves over TCP. */
+/* services.c - the services over TCP. */
 #include "app/services.h"
 
 #include "base/log.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever has the same family may share a port. */
+/* Services of the same family may share a port. */
 static int family_of(const struct conf_served *s)
 {
     return 2 * s->speaks + (s->tls != CONF_NOWHERE);

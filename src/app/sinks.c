@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sinks.c - the table of what begins and ends with every published stream. */
+/* sinks.c - the table of sinks, which start and end with every published stream. */
 #include "app/sinks.h"
 
 #include "base/must.h"
@@ -16,17 +16,17 @@
 
 #include <stdlib.h>
 
-/* How long files may take that are not written when the program ends: with what callbacks get then,
- * less than it takes until an end that takes too long is cut off. */
+/* Time to write pending files at the end of the program. Together with the time for callbacks, it
+ * is shorter than the limit after which the process quits anyway. */
 #define PATIENCE CO_SECONDS(6)
 
-/* What waits to be written at most: of one stream, and of all. Recordings are often on a disk of
- * their own, over a network: when it hangs, threads are left for the others, and the reverse. */
+/* Segments and recordings have separate disk workers. Recordings are often on a network disk: if
+ * it hangs, segments still have threads, and vice versa. */
 static const char *const segment_ends[] = { ".ts", ".m4s", ".m3u8", ".mpd", ".key", NULL };
 static const char *const record_ends[] = { ".flv", ".mp4", ".tmp", NULL };
-enum { LANE = 96 << 20, ALL = 1 << 30 };
+enum { STREAM_MOST = 96 << 20, ALL_MOST = 1 << 30 }; /* pending bytes, of a stream and of all */
 
-/* A new sink is a line here. */
+/* Add a new sink here. */
 static const struct sink_ops *const rows[] = {
     &forward_sink,
     &hls_sink,
@@ -36,7 +36,7 @@ static const struct sink_ops *const rows[] = {
     &ingests_sink,
 };
 
-/* Bytes of all workers. */
+/* Pending bytes of all workers. */
 static atomic_size_t segments_wait, records_wait;
 
 struct sinks {
@@ -50,12 +50,21 @@ struct sinks *sinks_new(struct session_env *env)
     struct sinks *s = must(calloc(1, sizeof(*s)));
     const struct live_memory *memory = live_registry_memory(env->streams);
 
-    s->segments = disk_new(&(struct disk_limits){
-        .lane_bytes = LANE, .all_bytes = ALL, .all = &segments_wait, .threads = 3, .what = "HLS",
-        .ends = segment_ends, .memory = memory });
-    s->records = disk_new(&(struct disk_limits){
-        .lane_bytes = LANE, .all_bytes = ALL, .all = &records_wait, .threads = 2, .apart = true,
-        .what = "recordings", .ends = record_ends, .memory = memory });
+    s->segments = disk_new(&(struct disk_limits){ .lane_bytes = STREAM_MOST,
+                                                  .all_bytes = ALL_MOST,
+                                                  .all = &segments_wait,
+                                                  .threads = 3,
+                                                  .what = "HLS",
+                                                  .ends = segment_ends,
+                                                  .memory = memory });
+    s->records = disk_new(&(struct disk_limits){ .lane_bytes = STREAM_MOST,
+                                                 .all_bytes = ALL_MOST,
+                                                 .all = &records_wait,
+                                                 .threads = 2,
+                                                 .apart = true,
+                                                 .what = "recordings",
+                                                 .ends = record_ends,
+                                                 .memory = memory });
     s->list = sink_list_new(rows, sizeof(rows) / sizeof(rows[0]), &(struct sink_setup){
         .env = env, .segments = s->segments, .records = s->records });
     s->hls = hls_of(sink_list_find(s->list, &hls_sink));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_counters.c - what the process counts, summed up over its workers. */
+/* worker_counters.c - counters of each worker and their sum over the process. */
 #include "app/worker_counters.h"
 
 #include "app/protocols.h"
@@ -25,19 +25,20 @@ enum {
     SUMS = offsetof(struct worker_counters, held_by), /* bytes */
 };
 
-/* How long another has to publish; one that has not read its mail for so long is not asked. */
-#define ASK_TIME CO_MS(50)
-#define HELD_UP CO_MS(100)
+/* Time that another worker has to publish. A worker whose mail has waited for longer than STALLED
+ * is not asked at all. */
+#define REFRESH_TIME CO_MS(50)
+#define STALLED CO_MS(100)
 
 _Static_assert(sizeof(struct worker_counters) <= WORKERS_COUNTERS * sizeof(uint64_t),
                "there is room");
 
-/* How late this thread's timers were in the last second. */
+/* Lateness of this thread's timers in the last second. */
 static _Thread_local struct {
     uint64_t ticks, late_us, mean;
 } lately;
 
-/* ---- ours */
+/* ---- counters of this worker */
 
 static void take_memory(struct worker_counters *f, const struct session_env *env)
 {
@@ -82,7 +83,7 @@ static const struct counter_table *table(int protocol)
     return protocols[protocol]->counters;
 }
 
-/* Where its counters are among those of all. */
+/* Returns the index of the protocol's first counter in `counters`. */
 static size_t table_at(int protocol)
 {
     size_t at = 0;
@@ -94,14 +95,14 @@ static size_t table_at(int protocol)
 
 static void take_tables(struct worker_counters *f, const struct session_env *env)
 {
-    assert(table_at(PROTOCOLS) <= FIGURES_WORDS);
+    assert(table_at(PROTOCOLS) <= TABLE_WORDS);
     for (int i = 0; i < PROTOCOLS; i++)
         f->services[i] = table(i) && table(i)->read(env, &f->counters[table_at(i)]);
 }
 
 static void take_objects(struct worker_counters *f, const struct session_env *env)
 {
-    f->snapshots = env->worker == 0 ? (uint64_t)conf_live() : 0; /* of the process */
+    f->snapshots = env->worker == 0 ? (uint64_t)conf_live() : 0; /* a count of the process */
     f->errors = (uint64_t)err_live();
     f->packets = (uint64_t)av_packet_live();
     f->sources = (uint64_t)live_source_live();
@@ -120,7 +121,7 @@ static void take_thread(struct worker_counters *f)
     f->held = co_watchdog_count();
     f->holds = co_stalls_count();
     for (size_t i = 0; i < n; i++) {
-        f->held_by[i].name = (uintptr_t)h[i].name; /* a literal: it is there for all */
+        f->held_by[i].name = (uintptr_t)h[i].name; /* a literal, valid on all threads */
         f->held_by[i].count = h[i].count;
         f->held_by[i].longest = (uint64_t)h[i].longest;
     }
@@ -168,9 +169,9 @@ static void take(const struct worker_counters_of *of, struct worker_counters *f)
     take_thread(f);
 }
 
-/* ---- for the others */
+/* ---- publishing */
 
-static void look_how_late(void)
+static void measure_lateness(void)
 {
     struct co_lateness l;
     uint64_t ticks = 0, late;
@@ -189,7 +190,7 @@ static void set(atomic_uint *gauge, uint64_t v)
     atomic_store_explicit(gauge, (unsigned)v, memory_order_relaxed);
 }
 
-/* The figures as words, one at a time: all of them would be much for a stack. */
+/* Word i of the struct. Copying word by word avoids a second large struct on the stack. */
 static uint64_t word(const struct worker_counters *f, size_t i)
 {
     uint64_t v;
@@ -217,7 +218,7 @@ static void publish(struct worker *w, const struct worker_counters *f)
 
 void worker_counters_sample(const struct worker_counters_of *of)
 {
-    look_how_late();
+    measure_lateness();
     worker_counters_publish(of);
 }
 
@@ -243,7 +244,7 @@ void worker_counters_one(const struct worker_counters_of *of, unsigned worker,
                                               memory_order_relaxed));
 }
 
-/* ---- of the others, now */
+/* ---- refreshing the other workers */
 
 static void sample(struct session_env *env, void *none)
 {
@@ -262,10 +263,10 @@ void worker_counters_refresh(const struct worker_counters_of *of)
     bool ok = true;
 
     for (unsigned i = 0; w && w->sample && i < w->n && !co_stop_asked(); i++) {
-        if (i != of->env->worker && co_mailbox_late(&w->v[i].mail) < HELD_UP)
-            ok &= workers_ask(of->env, i, sample, NULL, drop_nothing, ASK_TIME);
+        if (i != of->env->worker && co_mailbox_late(&w->v[i].mail) < STALLED)
+            ok &= workers_ask(of->env, i, sample, NULL, drop_nothing, REFRESH_TIME);
     }
-    (void)ok; /* one that takes longer has what it counted a second ago */
+    (void)ok; /* a slow worker keeps its counters of a second ago */
 }
 
 /* ---- sums */
@@ -286,8 +287,8 @@ const char *worker_counters_held_by(const struct worker_counters *f, size_t i)
     return i < CO_STALLS_NAMES ? (const char *)(uintptr_t)f->held_by[i].name : NULL;
 }
 
-/* Where that name is, or has room, or all those that have none. */
-static size_t place_of(const struct worker_counters *f, const char *name)
+/* Returns the index of that name, or a free one, or the last, which collects the rest. */
+static size_t index_of(const struct worker_counters *f, const char *name)
 {
     size_t i = 0;
 
@@ -297,12 +298,12 @@ static size_t place_of(const struct worker_counters *f, const char *name)
     return i;
 }
 
-static void add_holds(struct worker_counters *sum, const struct worker_counters *one)
+static void add_stalls(struct worker_counters *sum, const struct worker_counters *one)
 {
     const char *name;
 
     for (size_t i = 0; (name = worker_counters_held_by(one, i)); i++) {
-        size_t at = place_of(sum, name);
+        size_t at = index_of(sum, name);
 
         if (!sum->held_by[at].name)
             sum->held_by[at].name = (uintptr_t)(at < CO_STALLS_NAMES - 1 ? name : "others");
@@ -315,7 +316,7 @@ static void add_holds(struct worker_counters *sum, const struct worker_counters 
 static void add(struct worker_counters *sum, const struct worker_counters *one)
 {
     counters_add(sum, one, SUMS);
-    add_holds(sum, one);
+    add_stalls(sum, one);
 }
 
 void worker_counters_sum(const struct worker_counters_of *of, struct worker_counters *out)
@@ -330,6 +331,6 @@ void worker_counters_sum(const struct worker_counters_of *of, struct worker_coun
         add(out, one);
     }
     free(one);
-    if (of->env->workers) /* it is counted by the process, for its limit */
+    if (of->env->workers) /* the process counts connections itself, for their limit */
         out->connections = workers_connections(of->env);
 }

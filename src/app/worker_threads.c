@@ -24,18 +24,18 @@ struct member {
     unsigned worker;
     pthread_t thread;
     bool started;
-    struct co_mail ready;   /* to the first worker */
-    err_t err;              /* why it could not begin */
-    struct co_mail to_end;  /* from the first worker */
-    struct co *co;          /* of the thread itself, which waits for that */
-    bool over;              /* it came */
+    struct co_mail ready;   /* report to the first worker: started, or failed */
+    err_t err;              /* the reason if the start failed */
+    struct co_mail to_end;  /* the first worker's request to end */
+    struct co *co;          /* main coroutine of the thread, waits for to_end */
+    bool over;              /* to_end has arrived */
 };
 
 struct worker_threads {
     struct server *first;
-    struct co_group mail;     /* who reads the first worker's */
-    struct co *waiter;        /* for those that begin */
-    unsigned waits;           /* for so many of them */
+    struct co_group mail;     /* the coroutine that reads the first worker's mailbox */
+    struct co *waiter;        /* waits until all threads have started */
+    unsigned waits;           /* threads that have not reported yet */
     struct member member[WORKERS_MAX];
 };
 
@@ -97,7 +97,7 @@ static void on_ready(struct co_mail *mail)
     co_unpark(m->worker_threads->waiter);
 }
 
-/* On its own. */
+/* On the thread of the member. */
 static void on_end(struct co_mail *mail)
 {
     struct member *m = container_of(mail, struct member, to_end);
@@ -162,9 +162,9 @@ static void *member_main(void *member)
     return NULL;
 }
 
-/* ---- all of them */
+/* ---- all threads */
 
-/* Signals are for the first worker. */
+/* Blocks signals in the new thread: only the first worker handles them. */
 static err_t start_one(struct worker_threads *c, struct member *m)
 {
     sigset_t all, old;
@@ -192,7 +192,7 @@ static void tell_to_end(struct worker_threads *c)
     }
 }
 
-/* Not all could begin: none does. */
+/* Ends all threads because one of them could not start. */
 static void dismiss(struct worker_threads *c)
 {
     tell_to_end(c);
@@ -221,7 +221,7 @@ err_t worker_threads_start(struct worker_threads *c)
     return err;
 }
 
-/* Nobody waits for what takes long now. */
+/* Stops one worker. Long operations are cut short, since no client waits for them any more. */
 static void stop_one(struct session_env *env, void *unused)
 {
     (void)unused;

@@ -70,8 +70,8 @@ def test_each_thing_that_is_wrong(doctor, tmp_path):
             "max_connections 1000000; exporter { enabled on; listen 192.0.2.7:1234; }")
     assert code == 1, text
     wanted = {f"port 127.0.0.1:{taken}": f"pid {os.getpid()}", "port 192.0.2.7:1234": "exporter", "certificate rtmps": "no.crt",
-              "path hls_path": "is no folder", "path dvr_path": "is no folder", "program exec": "/no/such/program",
-              "program transcode": "nosuchffmpeg", "descriptors": "wants 1000" if WORKERS else "1000144"}
+              "path hls_path": "is not a folder", "path dvr_path": "is not a folder", "program exec": "/no/such/program",
+              "program transcode": "nosuchffmpeg", "descriptors": "needs 1000" if WORKERS else "1000144"}
     for name, words in wanted.items():
         assert rows[name][0] == "fail" and words in rows[name][1], (name, text)
     assert rows["path http_server.dir"][0] == "warn"
@@ -93,7 +93,7 @@ def test_beside_the_server_that_runs(doctor, srs, tmp_path):
     with open(s.conf_path) as f:
         code, text, rows = doctor(conf=f.read())
     assert code == 0, text
-    assert rows[f"port 127.0.0.1:{s.port}"] == ("ok", f"rtmp: the server that runs listens, pid {s.pid}")
+    assert rows[f"port 127.0.0.1:{s.port}"] == ("ok", f"rtmp: used by the running server, pid {s.pid}")
 
 
 def checks(api):

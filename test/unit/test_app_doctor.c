@@ -22,11 +22,11 @@ static const struct {
     { "maps no number", 40000, 0, "/proc/sys/vm/max_map_count", "many\n",
       "mappings", "", NONE, "" },
     { "file-max enough", 1000, 0, "/proc/sys/fs/file-max",
-      "9223372036854775807\n", "descriptors", "of the machine", NONE, "" },
+      "9223372036854775807\n", "descriptors", "all processes", NONE, "" },
     { "file-max near", 1000, 0, "/proc/sys/fs/file-max", "2000\n",
-      "descriptors", "of the machine", DOCTOR_WARN, "2000" },
+      "descriptors", "all processes", DOCTOR_WARN, "2000" },
     { "file-max low", 1000, 0, "/proc/sys/fs/file-max", "1000\n",
-      "descriptors", "of the machine", DOCTOR_FAIL, "1000" },
+      "descriptors", "all processes", DOCTOR_FAIL, "1000" },
     { "memory enough", 1000, 0, "/proc/meminfo",
       "MemTotal: 2000000 kB\nMemAvailable:  1000000 kB\n", "memory", "", DOCTOR_OK, "977 MB" },
     { "memory short", 100000, 0, "/proc/meminfo",
@@ -47,7 +47,7 @@ static const struct {
     { "a long one", 1, 0,
       "/sys/devices/system/clocksource/clocksource0/current_clocksource",
       "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "clock", "source",
-      DOCTOR_WARN, "xxxxx: each" },
+      DOCTOR_WARN, "xxxxx: reading" },
 
     { "somaxconn", 1, 0, "/proc/sys/net/core/somaxconn", "4096\n", "kernel",
       "net.core.somaxconn", DOCTOR_OK, "4096" },
@@ -71,7 +71,7 @@ static const struct {
       "262144\n", "kernel", "nf_conntrack_max", DOCTOR_OK, "262144" },
     { "conntrack of sessions", 1000, 1,
       "/proc/sys/net/netfilter/nf_conntrack_max", "262144\n", "kernel", "nf_conntrack_max",
-      DOCTOR_WARN, "we may have 301000" },
+      DOCTOR_WARN, "the server may need 301000" },
     { "conntrack low", 1000, 0, "/proc/sys/net/netfilter/nf_conntrack_max",
       "1000\n", "kernel", "nf_conntrack_max", DOCTOR_WARN, "1000" },
     { "overflows", 1, 0, "/proc/net/netstat",
@@ -213,7 +213,7 @@ static void test_descriptors(void **state)
         int state;
         const char *words;
     } want[] = {
-        { 1000, 1024, DOCTOR_FAIL, "wants 1144, the limit is 1024" },
+        { 1000, 1024, DOCTOR_FAIL, "needs 1144, the limit is 1024" },
         { 1000, 1144, DOCTOR_FAIL, "1144" },
         { 1000, 1145, DOCTOR_OK, "1145" },
         { 10000, RLIM_INFINITY, DOCTOR_OK, "1073741824" },
@@ -245,7 +245,7 @@ static void test_descriptors_of_workers(void **state)
     p->port_n = 0;
     p->files = (struct rlimit){ 1168, 1168 };
     doctor_check_machine(p);
-    assert_report_row(&p->report, "descriptors", "", DOCTOR_FAIL, "wants 1168, the limit is 1168");
+    assert_report_row(&p->report, "descriptors", "", DOCTOR_FAIL, "needs 1168, the limit is 1168");
     doctor_plan_free(p);
 }
 
@@ -300,7 +300,7 @@ static const struct {
     { "one worker", 1, 1, true, "0", NONE, "" },
     { "one queue for two", 2, 1, true, "0", DOCTOR_OK, "1 queue for 2 workers" },
     { "one queue for four", 4, 1, true, "00000000,00000000", DOCTOR_WARN,
-      "1 queue for 4 workers: so few cores" },
+      "1 queue for 4 workers: only as many cores" },
     { "spread", 4, 1, true, "00000000,0000000c", DOCTOR_OK, "RPS" },
     { "queues for all", 4, 4, true, "0", DOCTOR_OK, "4 queues for 4 workers" },
     { "half of them", 4, 2, true, NULL, DOCTOR_OK, "2 queues for 4 workers" },

@@ -28,15 +28,15 @@ static void test_paths(void **state)
     dir_put("/logs/srs.log", "x");
     check_at(DOCTOR_FILE, "/logs/srs.log", DOCTOR_OK, "writable, ");
     check_at(DOCTOR_FILE, "/logs/new.log", DOCTOR_OK, "writable, ");
-    check_at(DOCTOR_FILE, "/none/new.log", DOCTOR_FAIL, "there is no folder");
-    check_at(DOCTOR_FILE, "/logs/srs.log/new.log", DOCTOR_FAIL, "is no folder");
+    check_at(DOCTOR_FILE, "/none/new.log", DOCTOR_FAIL, "does not exist");
+    check_at(DOCTOR_FILE, "/logs/srs.log/new.log", DOCTOR_FAIL, "is not a folder");
     check_at(DOCTOR_FOLDER, "/logs", DOCTOR_OK, "writable, ");
-    check_at(DOCTOR_FOLDER, "/logs/a/b/c", DOCTOR_OK, "writable when it is made");
-    check_at(DOCTOR_FOLDER, "/logs/srs.log/a", DOCTOR_FAIL, "is no folder");
+    check_at(DOCTOR_FOLDER, "/logs/a/b/c", DOCTOR_OK, "writable when created");
+    check_at(DOCTOR_FOLDER, "/logs/srs.log/a", DOCTOR_FAIL, "is not a folder");
     check_at(DOCTOR_READ, "/logs", DOCTOR_OK, "readable");
     check_at(DOCTOR_READ, "/logs/srs.log", DOCTOR_OK, "readable");
-    check_at(DOCTOR_READ, "/nothing", DOCTOR_FAIL, "not there");
-    check_at(DOCTOR_FOLDER, "a/b", DOCTOR_OK, "when it is made");
+    check_at(DOCTOR_READ, "/nothing", DOCTOR_FAIL, "does not exist");
+    check_at(DOCTOR_FOLDER, "a/b", DOCTOR_OK, "when created");
     if (geteuid() != 0) { /* root may always */
         assert_int_equal(system("true"), 0);
         check_at(DOCTOR_FOLDER, "/", DOCTOR_OK, "writable");
@@ -143,7 +143,7 @@ static void test_ports(void **state)
     int port, fd = listen_somewhere(&port);
 
     (void)state;
-    (void)snprintf(mine, sizeof(mine), "has it, pid %d", (int)getpid());
+    (void)snprintf(mine, sizeof(mine), "pid %d", (int)getpid());
     check_port("127.0.0.1", port, false, DOCTOR_FAIL, mine);
     check_port("", port, false, DOCTOR_FAIL, mine);
     check_port("127.0.0.1", port, true, DOCTOR_OK, "listening");
@@ -212,7 +212,7 @@ static void test_datagrams(void **state)
     assert_int_equal(p->report.n, 0);
     doctor_plan_free(p);
     (void)snprintf(subject, sizeof(subject), "%d/udp", port);
-    (void)snprintf(mine, sizeof(mine), "has it, pid %d", (int)getpid());
+    (void)snprintf(mine, sizeof(mine), "pid %d", (int)getpid());
     check_datagrams(port, 1, subject, DOCTOR_FAIL, mine);
     check_datagrams(port - 1, 2, subject, DOCTOR_FAIL, mine);
     check_datagrams(port - 4, 6, subject, DOCTOR_FAIL, mine);
@@ -292,14 +292,14 @@ static void test_candidates(void **state)
     doctor_check_candidates(p); /* it is off */
     assert_int_equal(p->report.n, 0);
     doctor_plan_free(p);
-    check_candidates("", "", "candidate", DOCTOR_WARN, "no address but loopback");
+    check_candidates("", "", "candidate", DOCTOR_WARN, "only loopback addresses");
     check_candidates("", "192.168.1.2", "candidate", DOCTOR_WARN, "private");
     check_candidates("", "100.127.255.255", "candidate", DOCTOR_WARN, "private");
     check_candidates("", "fd00::1", "candidate", DOCTOR_WARN, "private");
     check_candidates("", "100.128.0.0", "candidate", DOCTOR_OK, "all interfaces");
     check_candidates("", "2001:db8::1", "candidate", DOCTOR_OK, "all interfaces");
     check_candidates("8.8.8.8", "192.168.1.2", "8.8.8.8", DOCTOR_WARN, "no interface");
-    check_candidates("192.168.1.2", "192.168.1.2", "192.168.1.2", DOCTOR_OK, "this network alone");
+    check_candidates("192.168.1.2", "192.168.1.2", "192.168.1.2", DOCTOR_OK, "only reachable from this network");
     check_candidates("8.8.8.8", "8.8.8.8", "8.8.8.8", DOCTOR_OK, "told of it");
     check_candidates("live.example.com", "8.8.8.8", "live.example.com", DOCTOR_OK, "a name");
 }
@@ -385,10 +385,10 @@ static void test_certificates(void **state)
     make_dates("soon", 2, 30);
     openssl("pkey -in k -aes128 -passout pass:x -out locked.k");
     dir_put("/text", "no certificate");
-    check_cert("c", "k", DOCTOR_WARN, " days, signed by itself");
-    check_cert("c5", "k5", DOCTOR_WARN, "(x) ends in ");
-    check_cert("past", "k", DOCTOR_FAIL, "ended 3 days ago");
-    check_cert("soon", "k", DOCTOR_FAIL, "begins in 2 days");
+    check_cert("c", "k", DOCTOR_WARN, " days, self-signed");
+    check_cert("c5", "k5", DOCTOR_WARN, "(x) expires in ");
+    check_cert("past", "k", DOCTOR_FAIL, "expired 3 days ago");
+    check_cert("soon", "k", DOCTOR_FAIL, "becomes valid in 2 days");
     check_cert("c", "k5", DOCTOR_FAIL, "is the key of another");
     check_cert("c", "text", DOCTOR_FAIL, "has no key");
     check_cert("c", "locked.k", DOCTOR_FAIL, "passphrase");
@@ -427,12 +427,12 @@ static void test_programs(void **state)
     (void)state;
     assert_ok(co_init());
     check_program("ff", 0755, DOCTOR_OK, "/ff");
-    check_program("ff", 0644, DOCTOR_FAIL, "/ff is not there, or may not be run");
+    check_program("ff", 0644, DOCTOR_FAIL, "/ff does not exist or is not executable");
     check_program("cat", 0644, DOCTOR_OK, "bin/cat"); /* a warning of the configuration says so */
     co_threads_end(CO_SECONDS(2));
 }
 
-/* Recordings, and files to be played, where everybody gets files, though not everybody may play. */
+/* Recordings, and files to be played, where need authorization files, though not everybody may play. */
 static void test_recordings(void **state)
 {
     static const struct {

@@ -171,10 +171,10 @@ static void put_certificates(struct wr *w, const struct watch *u)
 
 static double size_of(const struct watch_disk *d) { return (double)d->size; }
 static double free_of(const struct watch_disk *d) { return (double)d->free; }
-static double up_of(const struct watch_disk *d)   { return d->state != UPKEEP_FAILING; }
+static double up_of(const struct watch_disk *d)   { return d->state != WATCH_FAILING; }
 static double low_of(const struct watch_disk *d)
 {
-    return d->state == UPKEEP_LOW || d->state == UPKEEP_FULL;
+    return d->state == WATCH_LOW || d->state == WATCH_FULL;
 }
 
 static void put_disks(struct wr *w, const struct watch *u)

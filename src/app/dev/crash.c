@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crash.c - last words. */
+/* crash.c - logs the reason of a crash. */
 #include "app/dev/crash.h"
 
 #include "app/log/file.h"
@@ -32,7 +32,7 @@ enum { ENABLED = 1 };
 
 static char stack[STACK_SIZE] __attribute__((aligned(16)));
 static char words[3072];
-static atomic_int dying; /* the thread that does */
+static atomic_int dying; /* id of the crashing thread; 0: none */
 
 static void add_place(struct co_text *w)
 {
@@ -41,10 +41,10 @@ static void add_place(struct co_text *w)
         co_text_number(w, (uintptr_t)co_number(), 10);
     }
     co_text_add(w, ", coroutine ");
-    co_text_add(w, *co_name() && !co_is_idle() ? co_name() : "of the scheduler");
+    co_text_add(w, *co_name() && !co_is_idle() ? co_name() : "scheduler");
 }
 
-static void as_it_was(int sig)
+static void restore_default(int sig)
 {
     struct sigaction act = { .sa_handler = SIG_DFL };
 
@@ -52,7 +52,7 @@ static void as_it_was(int sig)
     (void)sigaction(sig, &act, NULL);
 }
 
-/* One thread has the last words. Another one that dies meanwhile waits for the end. */
+/* Only the first crashing thread logs; another one waits for the end of the process. */
 static bool am_first(int sig)
 {
     int me = gettid(), first = 0;
@@ -60,7 +60,7 @@ static bool am_first(int sig)
     if (atomic_compare_exchange_strong(&dying, &first, me))
         return true;
     if (first == me)
-        as_it_was(sig); /* in the middle of them */
+        restore_default(sig); /* crashed again while logging */
     while (first != me)
         (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
     return false;
@@ -85,15 +85,15 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
     co_text_add(&w, ", at ");
     (void)co_trace_text(pc, depth, words + w.n, sizeof(words) - w.n);
     log_file_crash(words);
-    /* A fault happens again when we return, and a signal that somebody sent is sent again. */
-    as_it_was(sig);
+    /* A fault repeats when this returns; a signal sent by a process is raised again. */
+    restore_default(sig);
     if (info->si_code <= 0)
         (void)raise(sig);
 }
 
-/* Keys and passwords are in the memory of a server, and in what its core dump leaves on a disk or
- * sends to a program. A limit of 0 is none for such a program, one of 1 is for all. The process
- * itself stays one that debuggers and profilers may look at. */
+/* Disables core dumps, because they contain keys and passwords. The limit is 1 byte, not 0, since
+ * the kernel ignores 0 if core dumps are piped to a program. Debuggers and profilers can still
+ * attach. */
 static void limit_cores(bool wanted)
 {
     struct rlimit r;

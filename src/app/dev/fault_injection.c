@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fault_injection.c - bugs on purpose, for the test of the tools that find them. */
+/* fault_injection.c - intentional bugs that test memory tools. */
 #include "app/dev/fault_injection.h"
 
 #include "base/must.h"
@@ -12,10 +12,10 @@
 
 #include "base/log.h"
 
-/* Sizes that end a page together with the block, as the page fence needs it. */
+/* Block sizes that end at a page boundary, which the page fence requires. */
 enum { LEAK_SIZE = 4096, OVERFLOW_SIZE = 4096 };
 
-/* What the compiler cannot see through, it cannot leave out. */
+/* volatile, so that the compiler does not remove the bugs. */
 static void *volatile block;
 static volatile size_t size;
 
@@ -23,7 +23,7 @@ __attribute__((noinline)) static void inject_leak(void)
 {
     size = LEAK_SIZE;
     block = malloc(size);
-    block = NULL; /* lost */
+    block = NULL; /* leaks it */
 }
 
 __attribute__((noinline)) static void inject_overflow(void)
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void inject_overflow(void)
 
     size = OVERFLOW_SIZE;
     block = p = must(malloc(size));
-    p[size] = 1; /* one behind the end */
+    p[size] = 1; /* one byte past the end */
     free(block);
 }
 
@@ -40,13 +40,13 @@ static err_t run(void *arg)
 {
     const char *what = arg;
 
-    log_warn("PLANT=%s: a bug on purpose", what);
+    log_warn("PLANT=%s: an intentional bug", what);
     if (strcmp(what, "leak") == 0)
         inject_leak();
     else if (strcmp(what, "overflow") == 0)
         inject_overflow();
     else
-        log_warn("PLANT=%s: only leak and overflow", what);
+        log_warn("PLANT=%s: use leak or overflow", what);
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heap.c - what malloc keeps, and when it gives it back to the system. */
+/* heap.c - returns memory that malloc keeps to the system. */
 #include "app/dev/heap.h"
 
 #include "base/log.h"
@@ -8,18 +8,18 @@
 #include "config.h"
 
 enum {
-    WORTH_IT = 8 << 20, /* a smaller peak would only come again */
+    WORTH_IT = 8 << 20, /* bytes; a smaller peak would soon recur */
     MAPPED_ALONE = 128 << 10, KEPT_AT_THE_END = 1 << 20,
 };
 
-/* malloc is of the process, and so is what is known of it. */
-static size_t peak; /* of what was in use, since memory was given back last */
+/* Static, because malloc is shared by the process. */
+static size_t peak; /* highest usage since memory was last returned, bytes */
 static double release_rate;
 
 #if BUILD_GPERF
 #include <gperftools/malloc_extension_c.h>
 
-/* The C interface has no way to set it: this is the flag behind TCMALLOC_RELEASE_RATE and behind
+/* The C interface cannot set it: this is the flag behind TCMALLOC_RELEASE_RATE and
  * MallocExtension::SetMemoryReleaseRate() of the C++ interface. */
 extern double flag __asm__("_ZN62FLAG__namespace_do_not_use_directly_use_DECLARE_double_instead27"
                            "FLAGS_tcmalloc_release_rateE") __attribute__((weak));
@@ -32,7 +32,7 @@ size_t heap_property(const char *name)
     return value;
 }
 
-/* What is in use, in bytes, without what malloc keeps. */
+/* Returns the bytes in use, without free blocks that malloc keeps. */
 static size_t heap_used(void)
 {
     return heap_property("generic.current_allocated_bytes");
@@ -42,7 +42,7 @@ static void give_back(void)
 {
     double part = release_rate < 1 ? release_rate : 1;
 
-    MallocExtension_MarkThreadIdle(); /* what the thread keeps of small blocks */
+    MallocExtension_MarkThreadIdle(); /* frees the thread's cache of small blocks */
     MallocExtension_ReleaseToSystem(
         (size_t)((double)heap_property("tcmalloc.pageheap_free_bytes") * part));
 }
@@ -53,7 +53,7 @@ bool heap_text(char *text, size_t size)
     return true;
 }
 
-static void tell_malloc(double rate)
+static void set_up_malloc(double rate)
 {
     if (&flag)
         flag = rate;
@@ -90,7 +90,7 @@ size_t heap_property(const char *name)
 /* By default glibc raises the mmap threshold to the size of the largest block that was freed, up to
  * 32 MB. Large short-lived buffers, such as request bodies, then come from the heap and leave holes
  * between small long-lived blocks. Setting the threshold keeps it where it is. */
-static void tell_malloc(double rate)
+static void set_up_malloc(double rate)
 {
     (void)rate;
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_ALONE);
@@ -106,10 +106,10 @@ double heap_release_rate(void)
 void heap_init(double rate)
 {
     release_rate = BUILD_GPERF ? rate : 1;
-    tell_malloc(rate);
+    set_up_malloc(rate);
 }
 
-/* What streams keep: a few regions at a time, others run in between. */
+/* Frees unused regions of streams, a few at a time, and yields in between. */
 void heap_tend_regions(void)
 {
     size_t before = region_stat().regions;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.c - the profilers that ./configure built in: gperftools and gprof. */
+/* profile.c - starts and stops the profilers enabled by ./configure: gperftools and gprof. */
 #include "app/dev/profile.h"
 
 #include "app/dev/profile_timer.h"
 #include "base/log.h"
 #include "config.h"
 
-/* ---- gprof: the C library does it all, but in the process that main() began in */
+/* ---- gprof: the C library does the work, but in the process in which main() started */
 
 #if BUILD_GPROF
-void moncontrol(int mode); /* of the C library; its headers keep it for themselves */
+void moncontrol(int mode); /* in the C library, but not in its headers */
 
-enum { GPROF_HZ = 100 }; /* as gmon.out says */
+enum { GPROF_HZ = 100 }; /* the rate recorded in gmon.out */
 
 static void gprof_start(void)
 {
     moncontrol(1);
     if (!profile_timer_start(GPROF_HZ))
-        log_warn("profile: no thread to sample by, the times will be coarse");
+        log_warn("profile: cannot start the sampling thread, the times will be coarse");
     log_trace("profile: gprof, gmon.out is written at the end");
 }
 #else
@@ -31,14 +31,14 @@ static void gprof_start(void)
 #if BUILD_GCP
 #include <gperftools/profiler.h>
 
-enum { CPU_HZ = 199 }; /* in step with nothing */
+enum { CPU_HZ = 199 }; /* prime, so that it is not in step with other timers */
 
 static void cpu_start(void)
 {
     if (!ProfilerStart("gperf.srs.gcp"))
         log_warn("profile: gperf.srs.gcp cannot be written, or CPUPROFILE is set");
     else if (!profile_timer_start(CPU_HZ))
-        log_warn("profile: no thread to sample by, the profile will be coarse");
+        log_warn("profile: cannot start the sampling thread, the profile will be coarse");
     else
         log_trace("profile: CPU, gperf.srs.gcp is written at the end");
 }

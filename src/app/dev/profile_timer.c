@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_timer.c - interrupt the threads that run coroutines by SIGPROF, for CPU profilers. */
+/* profile_timer.c - samples threads that run coroutines by SIGPROF, for CPU profilers. */
 #include "app/dev/profile_timer.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 enum { THREAD_STACK = 256 * 1024 };
 
-/* A process is profiled as a whole: there is one of these. */
+/* Static, because a process is profiled as a whole. */
 static atomic_bool stopped = true;
 static struct timespec period;
 
@@ -90,7 +90,7 @@ bool profile_timer_start(int hz)
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     (void)pthread_attr_destroy(&attr);
     if (!failed)
-        (void)setitimer(ITIMER_PROF, &none, NULL); /* the profiler's own */
+        (void)setitimer(ITIMER_PROF, &none, NULL); /* stops the profiler's own timer */
     return !failed;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - one more thread that runs coroutines: what looks after such threads learns of it. */
+/* thread.c - registers another thread that runs coroutines with the tools that monitor them. */
 #include "app/dev/thread.h"
 
 #include "app/dev/crash.h"
@@ -16,7 +16,7 @@
 
 static void set_name(unsigned worker)
 {
-    char name[16]; /* what the system takes */
+    char name[16]; /* the system's limit */
 
     (void)snprintf(name, sizeof(name), "srs-w%u", worker);
     (void)pthread_setname_np(pthread_self(), name);
@@ -32,7 +32,7 @@ static err_t tend(void *unused)
     return err;
 }
 
-/* It serves without, too. */
+/* A failure is only logged, since the worker can serve without these helpers. */
 static void start(struct co_group *g)
 {
     char text[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* candidates.c - addresses that clients of WebRTC are told, against those that this machine has;
- * and libraries for its audio. */
+/* candidates.c - compares the candidate addresses for WebRTC with those of this machine, and checks
+ * the libraries for audio transcoding. */
 #include "app/doctor/plan.h"
 
 #include "session/address_limits.h"
@@ -30,14 +30,14 @@ static void check_written(struct doctor_plan *p, const char *ip)
     uint8_t addr[IP_SIZE];
 
     if (!ip_parse(ip, strlen(ip), addr))
-        ADD(p, DOCTOR_OK, "webrtc", ip, "a name, which is told as it is written");
+        ADD(p, DOCTOR_OK, "webrtc", ip, "a host name, sent to clients unchanged");
     else if (has(p, ip))
-        ADD(p, DOCTOR_OK, "webrtc", ip, "clients are told of it%s",
-            is_private(ip) ? "; it is of this network alone" : "");
+        ADD(p, DOCTOR_OK, "webrtc", ip, "sent to clients%s",
+            is_private(ip) ? "; only reachable from this network" : "");
     else
         ADD(p, DOCTOR_WARN, "webrtc", ip,
-            "no interface of this machine has it: right behind NAT or in a container alone");
-    ADVISE(p, "forward %d/udp of that address to this machine, or write another candidate",
+            "no interface of this machine has it: only correct behind NAT or in a container");
+    ADVISE(p, "forward %d/udp of that address to this machine, or configure another candidate",
            p->rtc_port);
 }
 
@@ -48,22 +48,22 @@ static void check_own(struct doctor_plan *p)
     for (size_t i = 0; i < p->own_n; i++)
         open += !is_private(p->own[i]);
     ADD(p, open > 0 ? DOCTOR_OK : DOCTOR_WARN, "webrtc", "candidate",
-        p->own_n == 0 ? "this machine has no address but loopback"
-        : open > 0    ? "clients are told of the addresses of all interfaces"
-                      : "all addresses of this machine are private: who is outside of its network "
-                        "does not get here");
-    ADVISE(p, "for others: rtc_server { candidate PUBLIC-ADDRESS; }, and forward %d/udp",
+        p->own_n == 0 ? "this machine has only loopback addresses"
+        : open > 0    ? "the addresses of all interfaces are sent to clients"
+                      : "all addresses of this machine are private: clients outside its network "
+                        "cannot reach it");
+    ADVISE(p, "for clients outside: rtc_server { candidate PUBLIC-ADDRESS; }, and forward %d/udp",
            p->rtc_port);
 }
 
 static void check_audio(struct doctor_plan *p)
 {
     if (audio_lib_load())
-        ADD(p, DOCTOR_OK, "webrtc", "sound", "AAC and MP3 become Opus, and Opus AAC, by %s",
-            audio_lib_text());
+        ADD(p, DOCTOR_OK, "webrtc", "sound",
+            "AAC and MP3 are converted to Opus, and Opus to AAC, by %s", audio_lib_text());
     else
         ADD(p, DOCTOR_WARN, "webrtc", "sound",
-            "AAC is not there for WebRTC, and Opus stays Opus for others");
+            "audio is not converted: WebRTC gets no AAC, other protocols get Opus");
     ADVISE(p, "%s", audio_lib_lacks());
 }
 
@@ -73,7 +73,7 @@ void doctor_check_candidates(struct doctor_plan *p)
 
     if (p->rtc_port == 0)
         return;
-    if (p->sound)
+    if (p->audio)
         check_audio(p);
     for (size_t i = 0; i < p->candidates.n; i++) {
         const char *ip = p->candidates.v[i];

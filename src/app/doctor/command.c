@@ -29,17 +29,17 @@ static void put_failure(struct doctor_report *r, const struct options *o, err_t 
     char text[1024];
 
     doctor_add(r, DOCTOR_FAIL, "configuration", "", "%s", err_text(err, text, sizeof(text)));
-    doctor_advise(r, "every directive is in conf/full.conf and doc/config.md");
+    doctor_advise(r, "conf/full.conf and doc/config.md list every directive");
     if (!o->conf && !o->env_only)
         doctor_advise(r, "srs -c conf/srs.conf --doctor");
 }
 
-/* All that is checked once the file is read. */
+/* Runs the checks after the file was read. */
 static err_t check(struct doctor_report *r, const struct start *s, struct conf *c)
 {
     doctor_add(r, DOCTOR_OK, "configuration", "", "%s, vhosts: %zu", name_of(s), c->vhost.n);
     if (geteuid() == 0)
-        doctor_hint(r, "asked as root: run it as the user of the server too");
+        doctor_hint(r, "run it as the server's user, too: root passes every permission check");
     if (*c->work_dir && chdir(c->work_dir) < 0) {
         doctor_add(r, DOCTOR_FAIL, "path", "work_dir", "%s: cannot change to it", c->work_dir);
         doctor_advise(r, "mkdir -p %s", c->work_dir);
@@ -57,7 +57,7 @@ int doctor_command(const struct options *o)
     err_t err;
 
     err = start_begin(&s, o);
-    s.src.max_files = 0; /* that is one of the checks */
+    s.src.max_files = 0; /* the doctor checks it itself */
     if (!err)
         err = start_load(&s, &c);
     put_warnings(&r, &s);

@@ -5,7 +5,7 @@
 
 #include "app/options.h"
 
-/* Check, and print the report; gives the exit code: 1 if something is wrong. */
+/* Checks and prints the report; returns the exit code, 1 if something is wrong. */
 int doctor_command(const struct options *o);
 
 #endif

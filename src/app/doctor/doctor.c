@@ -26,10 +26,10 @@ err_t doctor_run(struct doctor_report *r, struct conf *c, const struct doctor_ho
 
     err = co_thread_run(CO_POOL_FILE, check, p, doctor_plan_free, CO_SECONDS(CHECK_SECONDS));
     if (err_code(err) == ERR_IO_TIMEOUT) {
-        err_free(&err); /* the plan is not ours any more */
-        doctor_add(r, DOCTOR_FAIL, "files", "", "a file or folder of the configuration did not "
-                   "answer in %d s", CHECK_SECONDS);
-        doctor_advise(r, "look for a network drive that hangs: df, mount");
+        err_free(&err); /* the helper thread owns the plan now */
+        doctor_add(r, DOCTOR_FAIL, "files", "", "a configured file or folder did not "
+                   "respond within %d s", CHECK_SECONDS);
+        doctor_advise(r, "check for a hanging network drive: df, mount");
         return NULL;
     }
     if (err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.h - does the machine suit the configuration, and what should be changed?
+/* doctor.h - checks whether the machine fits the configuration, and gives advice.
  *
- * A row for each thing that was checked: how it is, and when it is not well, the command or the
- * directive that makes it so. All that may block is done on a helper thread.
+ * The report has a row for each check: its result, and if it failed, the command or directive that
+ * fixes it. Checks run on a helper thread, because they may block.
  */
 #ifndef APP_DOCTOR_DOCTOR_H
 #define APP_DOCTOR_DOCTOR_H
@@ -18,13 +18,13 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL, DOCTOR_STATES };
 
 struct doctor_row {
     enum doctor_state state;
-    const char *check; /* a literal: "port" */
-    char *subject;     /* which of them: "1935"; or "" */
-    char *text;        /* how it is */
-    char *advice;      /* what to do; "": nothing */
+    const char *check; /* a literal such as "port" */
+    char *subject;     /* the checked item, such as "1935"; or "" */
+    char *text;        /* the result */
+    char *advice;      /* how to fix it; or "" */
 };
 
-/* Zero to begin with. */
+/* Initially zero. */
 struct doctor_report {
     struct doctor_row *v;
     size_t n;
@@ -32,31 +32,31 @@ struct doctor_report {
 };
 
 struct doctor_how {
-    bool serving;     /* this process serves this configuration: its ports are its own */
-    const char *root; /* before /proc and /sys: tests have their own. NULL: "" */
+    bool serving;     /* this process serves the configuration, so it uses its ports itself */
+    const char *root; /* prefix of /proc and /sys, for tests. NULL: "" */
 };
 
-/* Check everything, add the rows. Relative paths are as this process sees them. ERR_STOPPED, and
- * what co_thread_run says. Yields. */
+/* Runs all checks and adds their rows. Relative paths are relative to the current folder. Fails
+ * with ERR_STOPPED or an error of co_thread_run(). Yields. */
 err_t doctor_run(struct doctor_report *r, struct conf *c, const struct doctor_how *how)
     __attribute__((warn_unused_result));
-/* All rows of one behind those of another. */
+/* Appends all rows of one report to another. */
 void doctor_report_move(struct doctor_report *to, struct doctor_report *from);
 void doctor_report_free(struct doctor_report *r);
 
-/* One more row. Any thread. */
+/* Adds a row. Any thread may call it. */
 void doctor_add(struct doctor_report *r, enum doctor_state state, const char *check,
                 const char *subject, const char *text, ...)
     __attribute__((format(printf, 5, 6)));
-/* What to do about the last one, unless it is well. */
+/* Adds advice to the last row, unless its check passed. */
 void doctor_advise(struct doctor_report *r, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
-/* What could be done, though it is well. */
+/* Adds advice to the last row although its check passed. */
 void doctor_hint(struct doctor_report *r, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 
 void doctor_print(const struct doctor_report *r, FILE *to, bool colours);
-/* As members of the object that is open. */
+/* Writes the report as members of the open object. */
 void doctor_put(const struct doctor_report *r, struct jput *j);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c - limits, memory, cores, clock and kernel, against what the configuration needs. */
+/* machine.c - checks limits, memory, cores, clock and kernel settings. */
 #include "app/doctor/plan.h"
 
 #include "app/os/cgroup.h"
@@ -19,14 +19,14 @@
 #define ALL_OF_THEM "; all of them: etc/sysctl.d/60-srs.conf"
 
 enum {
-    OTHER_FILES = 128,        /* descriptors beside those of connections */
-    WORKER_FILES = 8,         /* of each further worker, beside those it listens on */
-    OTHER_MAPS = 2000,        /* mappings beside those of stacks, each of which is two */
-    CLIENT_BYTES = 32 * 1024, /* of a player: ours, and what its network has not taken yet */
-    SLOW_BYTES = 64 * 1024,   /* of a player whose network is slow, in the kernel */
+    OTHER_FILES = 128,        /* descriptors that are not connections */
+    WORKER_FILES = 8,         /* further descriptors per worker, without its listeners */
+    OTHER_MAPS = 2000,        /* mappings in addition to stacks, which need two each */
+    CLIENT_BYTES = 32 * 1024, /* memory per player, with its usual socket buffer */
+    SLOW_BYTES = 64 * 1024,   /* kernel memory per player with a slow network */
 };
 
-/* The number that a text begins with; `otherwise` without one ("max" of control groups too). */
+/* Returns the number at the start of a text, or `otherwise` (also for "max" of control groups). */
 static int64_t number(const char *text, int64_t otherwise)
 {
     char *end;
@@ -35,7 +35,7 @@ static int64_t number(const char *text, int64_t otherwise)
     return end == text ? otherwise : v;
 }
 
-/* Cut to one line. */
+/* Cuts the text after its first line. */
 static const char *first_line(struct doctor_plan *p, size_t most)
 {
     p->text[strcspn(p->text, "\n")] = '\0';
@@ -58,8 +58,8 @@ static void check_files(struct doctor_plan *p)
     long most = p->files.rlim_max > 1L << 30 ? 1L << 30 : (long)p->files.rlim_max;
 
     ADD(p, need < most ? DOCTOR_OK : DOCTOR_FAIL, "descriptors", "",
-        "max_connections %ld wants %ld, the limit is %ld", p->connections, need, most);
-    ADVISE(p, "ulimit -HSn %ld, in a unit of systemd LimitNOFILE=%ld; or max_connections %ld;",
+        "max_connections %ld needs %ld, the limit is %ld", p->connections, need, most);
+    ADVISE(p, "ulimit -HSn %ld, in a systemd unit LimitNOFILE=%ld; or max_connections %ld;",
            need + 1, need + 1, most > other + 1 ? most - other - 1 : 1);
     if (need < most && p->connections <= 1000)
         doctor_hint(&p->report, "for more players: max_connections %ld;",
@@ -72,12 +72,12 @@ static void check_files_of_all(struct doctor_plan *p)
 
     if (most > need * 2)
         return;
-    ADD(p, most > need ? DOCTOR_WARN : DOCTOR_FAIL, "descriptors", "of the machine",
-        "all processes together may have %lld", (long long)most);
+    ADD(p, most > need ? DOCTOR_WARN : DOCTOR_FAIL, "descriptors", "all processes",
+        "the limit for all processes together is %lld", (long long)most);
     ADVISE(p, "sysctl -w fs.file-max=2097152");
 }
 
-/* The stack of each connection is a mapping, its guard page another one. */
+/* The stack of each connection is one mapping, its guard page another. */
 static void check_mappings(struct doctor_plan *p)
 {
     int64_t most = number(p->text, 0), need = p->connections * 2 + OTHER_MAPS;
@@ -85,12 +85,12 @@ static void check_mappings(struct doctor_plan *p)
     if (!most)
         return;
     ADD(p, need < most ? DOCTOR_OK : DOCTOR_FAIL, "mappings", "",
-        "max_connections %ld wants %lld, the limit is %lld", p->connections, (long long)need,
+        "max_connections %ld needs %lld, the limit is %lld", p->connections, (long long)need,
         (long long)most);
     ADVISE(p, "sysctl -w vm.max_map_count=1048576");
 }
 
-/* What the control groups leave us: the least of ours and of those above, -1 without a limit. */
+/* Finds the lowest memory limit of the control group and its parents; -1: no limit. */
 static void group_leaves(void *least, const char *folder, bool old)
 {
     int64_t most = cgroup_memory(folder, old);
@@ -113,15 +113,15 @@ static void check_memory(struct doctor_plan *p)
     cgroup_walk(p->root, "memory", group_leaves, &group);
     if (group >= 0 && group < free)
         free = group;
-    /* a server that runs has some of it already */
+    /* a running server already uses some of it */
     ADD(p, p->serving || need <= free ? DOCTOR_OK : DOCTOR_WARN, "memory", "",
-        "%ld players want about %s, %s are free", p->connections, doctor_bytes(need, need_text),
+        "%ld players need about %s, %s are free", p->connections, doctor_bytes(need, need_text),
         doctor_bytes(free, free_text));
     ADVISE(p, "max_connections %lld; or more memory",
            (long long)(free / CLIENT_BYTES > 1 ? free / CLIENT_BYTES : 1));
 }
 
-/* What a crash leaves to look at. */
+/* Checks whether a crash leaves a core dump. */
 static void check_core_dumps(struct doctor_plan *p)
 {
     const char *to = first_line(p, 200);
@@ -132,9 +132,9 @@ static void check_core_dumps(struct doctor_plan *p)
     else if (on || piped)
         ADD(p, DOCTOR_OK, "core dumps", "", piped ? "go to %s" : "on, as %s", to + piped);
     else
-        ADD(p, DOCTOR_WARN, "core dumps", "", "off: a crash leaves no more than its lines in the "
-                                              "log");
-    ADVISE(p, "ulimit -c unlimited, in a unit of systemd LimitCORE=infinity");
+        ADD(p, DOCTOR_WARN, "core dumps", "", "off: a crash leaves only its log "
+                                              "lines");
+    ADVISE(p, "ulimit -c unlimited, in a systemd unit LimitCORE=infinity");
 }
 
 /* ---- the clock */
@@ -145,19 +145,18 @@ static void check_clock(struct doctor_plan *p)
     int state = adjtimex(&t);
 
     if (time(NULL) < YEAR_2024)
-        ADD(p, DOCTOR_FAIL, "clock", "", "it is before 2024: certificates and names of records "
-                                         "will be wrong");
+        ADD(p, DOCTOR_FAIL, "clock", "", "it is set before 2024: certificates and names of "
+                                         "recordings will be wrong");
     else if (state < 0)
-        return; /* we may not ask */
+        return; /* not permitted */
     else if (state == TIME_ERROR || (t.status & STA_UNSYNC))
-        ADD(p, DOCTOR_WARN, "clock", "", "the kernel knows of nobody who keeps it right");
+        ADD(p, DOCTOR_WARN, "clock", "", "the clock is not synchronized");
     else
         ADD(p, DOCTOR_OK, "clock", "", "synchronized, off by at most %ld ms", t.maxerror / 1000);
-    ADVISE(p, "timedatectl set-ntp true, or apt install chrony; in a container look at its host");
+    ADVISE(p, "timedatectl set-ntp true, or apt install chrony; in a container check its host");
 }
 
-/* Every packet asks for the time: with these the answer comes from the processor, without a call
- * into the kernel. */
+/* The server reads the time for every packet. These clock sources need no system call. */
 static void check_clock_source(struct doctor_plan *p)
 {
     static const char list[] = "tsc,kvm-clock,arch_sys_counter,hyperv_clocksource_tsc_page,"
@@ -165,9 +164,9 @@ static void check_clock_source(struct doctor_plan *p)
     bool cheap = text_list_has(list, first_line(p, 40));
 
     ADD(p, cheap ? DOCTOR_OK : DOCTOR_WARN, "clock", "source", "%s%s", p->text,
-        cheap ? "" : ": each look at the time is a call into the kernel");
+        cheap ? "" : ": reading the time needs a system call");
     ADVISE(p, "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, if "
-              "available_clocksource beside it has it; dmesg says why not");
+              "available_clocksource next to it lists it; dmesg says why not");
 }
 
 /* ---- cores and network cards, against the number of workers */
@@ -182,7 +181,7 @@ static void check_governor(struct doctor_plan *p)
     ADVISE(p, "cpupower frequency-set -g performance");
 }
 
-/* A group's quota counts the time of all threads. */
+/* A control group's quota counts the CPU time of all threads. */
 static void check_quota(struct doctor_plan *p)
 {
     double most = cgroup_cores(p->root);
@@ -193,9 +192,10 @@ static void check_quota(struct doctor_plan *p)
         return;
     (void)snprintf(what, sizeof(what), one ? "of a core: when it is"
                                            : "cores for %u workers: when they are", p->workers);
-    ADD(p, DOCTOR_WARN, "cpu", "quota", "%.2f %s used up, all players stand still for up to 100 ms",
+    ADD(p, DOCTOR_WARN, "cpu", "quota", "%.2f %s used up, all players stall for up to 100 ms",
         most, what);
-    ADVISE(p, "a limit of %u cores or more, or none: docker run --cpus=%u, CPUQuota= of the unit",
+    ADVISE(p,
+           "set a limit of %u cores or more, or none: docker run --cpus=%u, CPUQuota= in the unit",
            one ? 2 : p->workers, one ? 2 : p->workers);
 }
 
@@ -209,14 +209,15 @@ static void check_cores(struct doctor_plan *p)
         return;
     (void)snprintf(what, sizeof(what), one ? "one is needed" : "for %u workers", p->workers);
     ADD(p, one || p->workers <= (unsigned)mine ? DOCTOR_OK : DOCTOR_WARN, "cpu", "cores",
-        "%d of %ld may be used, %s", mine, sysconf(_SC_NPROCESSORS_ONLN), what);
+        "%d of %ld available, %s", mine, sysconf(_SC_NPROCESSORS_ONLN), what);
     ADVISE(p, "workers auto; or workers %d;", mine);
     if (one && mine > 2 && mine == sysconf(_SC_NPROCESSORS_ONLN))
-        doctor_hint(&p->report, "for the least latency keep one for the server: "
+        doctor_hint(&p->report, "for the lowest latency reserve one for the server: "
                     "scripts/perf-pin.sh, and scripts/perf-set-irq-affinity.sh");
 }
 
-/* Jiffies of "cpu  user nice system idle iowait irq softirq steal": what the host took. */
+/* Checks `steal`, the CPU time taken by the host: "cpu user nice system idle iowait irq softirq
+ * steal" in jiffies. */
 static void check_steal(struct doctor_plan *p)
 {
     double all = 0, steal = 0;
@@ -231,8 +232,8 @@ static void check_steal(struct doctor_plan *p)
     if (all <= 0 || steal / all < 0.05)
         return;
     ADD(p, DOCTOR_WARN, "cpu", "steal", "the host of this virtual machine took %.0f %% of its time "
-                                        "since it began", 100 * steal / all);
-    ADVISE(p, "a machine with cores of its own");
+                                        "since boot", 100 * steal / all);
+    ADVISE(p, "use a machine with dedicated cores");
 }
 
 /* Each queue interrupts one core, unless software spreads it over a mask of them (RPS):
@@ -254,13 +255,15 @@ static void check_card(struct doctor_plan *p, const char *name)
         return;
     ADD(p, enough ? DOCTOR_OK : DOCTOR_WARN, "network card", name, "%u queue%s for %u workers%s",
         queues, queues == 1 ? "" : "s", p->workers,
-        spread ? ", and RPS spreads them" : enough ? "" : ": so few cores take in what comes for "
-                                                          "all");
+        spread   ? ", and RPS spreads them"
+        : enough ? ""
+                 : ": only as many cores receive packets for "
+                   "all");
     ADVISE(p, "ethtool -L %s combined %u; if it cannot: scripts/perf-set-irq-affinity.sh --rps %s "
               "CPUS", name, p->workers, name);
 }
 
-/* Bridges, loopback and what containers see are no devices. */
+/* Skips bridges, loopback and virtual interfaces of containers, which have no device. */
 static void check_cards(struct doctor_plan *p)
 {
     char path[300];
@@ -277,14 +280,14 @@ static void check_cards(struct doctor_plan *p)
     globfree(&found);
 }
 
-/* ---- queues and buffers of the kernel, and what it dropped */
+/* ---- queues and buffers of the kernel, and dropped packets */
 
-/* What should be at least so much. */
+/* Settings with a minimum. */
 static const struct {
     const char *name, *file;
     int64_t least, advised;
     const char *why;
-    bool udp; /* only datagrams need it */
+    bool udp; /* only needed by datagram protocols */
 } sizes[] = {
     { "net.core.somaxconn", "/proc/sys/net/core/somaxconn", 4096, 32768,
       "connections that come at once wait there, the others are dropped", false },
@@ -296,7 +299,7 @@ static const struct {
       "one socket sends the datagrams of all sessions", true },
 };
 
-/* A container does not show all of them. */
+/* Some of them are not visible in a container. */
 static void check_sizes(struct doctor_plan *p)
 {
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -307,15 +310,15 @@ static void check_sizes(struct doctor_plan *p)
             continue;
         ADD(p, warn ? DOCTOR_WARN : DOCTOR_OK, "kernel", sizes[i].name, "%lld%s%s", (long long)v,
             less ? ": " : "", warn ? sizes[i].why
-                              : less ? "fine for TCP, little for datagrams" : "");
+                              : less ? "fine for TCP, low for datagrams" : "");
         if (less)
             doctor_hint(&p->report, "sysctl -w %s=%lld" ALL_OF_THEM, sizes[i].name,
                         (long long)sizes[i].advised);
     }
 }
 
-/* "min default max" pages: what TCP may take of the memory against a slow network for every
- * player. */
+/* Compares TCP's memory limit ("min default max" pages) with the need if all players have slow
+ * networks. */
 static void check_tcp_memory(struct doctor_plan *p)
 {
     int64_t need = (int64_t)p->connections * SLOW_BYTES, most;
@@ -325,7 +328,7 @@ static void check_tcp_memory(struct doctor_plan *p)
     (void)strtoll(at, &at, 10);
     most = number(at, 0) * sysconf(_SC_PAGESIZE);
     ADD(p, need <= most ? DOCTOR_OK : DOCTOR_WARN, "kernel", "net.ipv4.tcp_mem",
-        "%s for all of TCP; %ld slow players want %s", doctor_bytes(most, most_text),
+        "%s for all TCP connections; %ld slow players need %s", doctor_bytes(most, most_text),
         p->connections, doctor_bytes(need, need_text));
     ADVISE(p, "sysctl -w net.ipv4.tcp_mem=\"%lld %lld %lld\"", (long long)(need / 4096),
            (long long)(need / 3072), (long long)(need / 2048));
@@ -334,13 +337,13 @@ static void check_tcp_memory(struct doctor_plan *p)
 static void check_tracked(struct doctor_plan *p)
 {
     int64_t most = number(p->text, -1), have = 0;
-    int64_t ours = (int64_t)p->connections + p->sessions; /* over UDP it follows all the same */
+    int64_t ours = (int64_t)p->connections + p->sessions; /* it tracks UDP flows, too */
 
     if (doctor_file(p, "/proc/sys/net/netfilter/nf_conntrack_count"))
         have = number(p->text, 0);
     ADD(p, most > ours + have ? DOCTOR_OK : DOCTOR_WARN, "kernel", "nf_conntrack_max",
-        "the firewall follows up to %lld connections, %lld now; we may have %lld", (long long)most,
-        (long long)have, (long long)ours);
+        "the firewall tracks up to %lld connections, %lld now; the server may need %lld",
+        (long long)most, (long long)have, (long long)ours);
     ADVISE(p, "sysctl -w net.netfilter.nf_conntrack_max=%lld", (long long)(ours + have) * 2);
 }
 
@@ -350,8 +353,8 @@ static void check_overflows(struct doctor_plan *p)
 
     if (n <= 0)
         return;
-    ADD(p, DOCTOR_WARN, "kernel", "accept queues", "%lld connections did not fit since the machine "
-                                                   "began", (long long)n);
+    ADD(p, DOCTOR_WARN, "kernel", "accept queues", "%lld connections were dropped since boot: "
+                                                   "queue full", (long long)n);
     ADVISE(p, "sysctl -w net.core.somaxconn=32768, then restart" ALL_OF_THEM);
 }
 
@@ -361,17 +364,17 @@ static void check_lost(struct doctor_plan *p)
 
     if (n <= 0)
         return;
-    ADD(p, DOCTOR_WARN, "kernel", "datagrams", "%lld were lost since the machine began: a socket's "
-                                               "buffer was full", (long long)n);
-    ADVISE(p, "sysctl -w net.core.rmem_max=33554432; who: scripts/perf-udp-loss.sh");
+    ADD(p, DOCTOR_WARN, "kernel", "datagrams", "%lld were lost since boot: a socket buffer "
+                                               "was full", (long long)n);
+    ADVISE(p, "sysctl -w net.core.rmem_max=33554432; scripts/perf-udp-loss.sh shows the process");
 }
 
-/* ---- all of them */
+/* ---- all checks */
 
 void doctor_check_machine(struct doctor_plan *p)
 {
     static const struct {
-        const char *file; /* is read first, and must be there; NULL: none */
+        const char *file; /* the check is skipped if it cannot be read; NULL: none */
         void (*check)(struct doctor_plan *p);
     } rows[] = {
         { NULL, check_files },

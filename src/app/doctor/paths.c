@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.c - may we write and read what the configuration names, and is there room? */
+/* paths.c - checks permissions and free space of the configured paths. */
 #include "app/doctor/plan.h"
 #include "conf/arena.h"
 
@@ -11,15 +11,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LITTLE ((int64_t)1 << 30)  /* bytes: a warning */
-#define NOTHING ((int64_t)64 << 20) /* as good as full */
+#define LITTLE ((int64_t)1 << 30)   /* bytes; a warning below it */
+#define NOTHING ((int64_t)64 << 20) /* bytes; counts as full below it */
 
 static bool may(const char *path, int mode)
 {
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
-/* The folder that a path is in: it is cut off. */
+/* Returns the parent folder of a path. */
 static char *above(struct doctor_plan *p, char *path)
 {
     char *slash = strrchr(path, '/');
@@ -30,7 +30,7 @@ static char *above(struct doctor_plan *p, char *path)
     return path;
 }
 
-/* The nearest folder above a path that is there. */
+/* Returns the nearest existing folder above a path. */
 static char *nearest(struct doctor_plan *p, const char *path)
 {
     char *out = conf_arena_dup(p->arena, *path ? path : ".");
@@ -41,8 +41,8 @@ static char *nearest(struct doctor_plan *p, const char *path)
     return out;
 }
 
-/* How much room there is for it. */
-static void room(struct doctor_plan *p, const struct doctor_path *one, const char *there,
+/* Checks the free space for it. */
+static void check_space(struct doctor_plan *p, const struct doctor_path *one, const char *there,
                  bool made)
 {
     struct statvfs v = { 0 };
@@ -60,43 +60,44 @@ static void room(struct doctor_plan *p, const struct doctor_path *one, const cha
             "%s: %s left on its disk%s", one->path, text, inodes ? "" : ", and no inodes");
     else
         ADD(p, DOCTOR_OK, "path", one->directive, "%s: writable%s, %s free", one->path,
-            made ? " when it is made" : "", text);
-    ADVISE(p, "make room (du -xh --max-depth=1 %s), or %s on another disk", there, one->directive);
+            made ? " when created" : "", text);
+    ADVISE(p, "free space (du -xh --max-depth=1 %s), or move %s to another disk", there,
+           one->directive);
 }
 
 static void refused(struct doctor_plan *p, const struct doctor_path *one, const char *folder)
 {
-    ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: user %d may not write to %s",
+    ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: user %d has no permission to write to %s",
                one->path, (int)geteuid(), folder);
     if (errno == EROFS)
-        ADVISE(p, "it is on a disk that is mounted read-only; in a unit of "
-                      "systemd ReadWritePaths=%s", folder);
+        ADVISE(p, "its disk is mounted read-only; in a systemd "
+                      "unit ReadWritePaths=%s", folder);
     else
-        ADVISE(p, "chown it to the user of the server, or %s elsewhere",
+        ADVISE(p, "chown it to the server's user, or set %s to another folder",
                       one->directive);
 }
 
-/* True if a row was added: there is no such folder. */
+/* Returns true if it added a row because the folder does not exist. */
 static bool no_folder(struct doctor_plan *p, const struct doctor_path *one, const char *folder,
                       const char *there)
 {
     struct stat st;
 
     if (one->kind == DOCTOR_FILE && strcmp(folder, there) != 0) {
-        ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: there is no folder %s",
+        ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: folder %s does not exist",
                    one->path, folder);
         ADVISE(p, "mkdir -p %s", folder);
         return true;
     }
     if (stat(there, &st) < 0 || S_ISDIR(st.st_mode))
         return false;
-    ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: %s is no folder", one->path,
+    ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: %s is not a folder", one->path,
                there);
-    ADVISE(p, "move it away, or %s elsewhere", one->directive);
+    ADVISE(p, "move it away, or set %s to another folder", one->directive);
     return true;
 }
 
-/* True if a row was added: we may not. */
+/* Returns true if it added a row because permission is missing. */
 static bool no_right(struct doctor_plan *p, const struct doctor_path *one, const char *there)
 {
     const char *what = one->kind == DOCTOR_FILE && access(one->path, F_OK) == 0 &&
@@ -117,29 +118,29 @@ static void writes(struct doctor_plan *p, const struct doctor_path *one)
         folder = above(p, folder);
     there = nearest(p, folder);
     if (!no_folder(p, one, folder, there) && !no_right(p, one, there))
-        room(p, one, there, strcmp(there, folder) != 0);
+        check_space(p, one, there, strcmp(there, folder) != 0);
 }
 
 static void reads(struct doctor_plan *p, const struct doctor_path *one)
 {
-    bool folder = strstr(one->directive, "dir") != NULL; /* of files there may be none yet */
+    bool folder = strstr(one->directive, "dir") != NULL; /* a file may not exist yet */
     struct stat st;
 
     if (stat(one->path, &st) < 0) {
-        ADD(p, folder ? DOCTOR_WARN : DOCTOR_FAIL, "path", one->directive, "%s: it is not there",
+        ADD(p, folder ? DOCTOR_WARN : DOCTOR_FAIL, "path", one->directive, "%s: does not exist",
             one->path);
-        ADVISE(p, folder ? "mkdir -p %s" : "put it there: %s", one->path);
+        ADVISE(p, folder ? "mkdir -p %s" : "create it: %s", one->path);
     } else if (!may(one->path, S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK)) {
         ADD(p, DOCTOR_FAIL, "path", one->directive, "%s: %s", one->path, strerror(errno));
-        ADVISE(p, "let the user of the server read it");
+        ADVISE(p, "give the server's user read permission");
     } else {
         ADD(p, DOCTOR_OK, "path", one->directive, "%s: readable", one->path);
     }
 }
 
-/* ---- what everybody gets */
+/* ---- recordings that http_server serves to everyone */
 
-/* As realpath(), of what need not be there. NULL: it cannot be told. */
+/* Like realpath(), but for a path that may not exist. Returns NULL if it cannot resolve it. */
 static char *canonical(struct doctor_plan *p, const char *path)
 {
     char *there = nearest(p, path), *real = realpath(there, NULL), *out = NULL;
@@ -172,10 +173,10 @@ static void open_to_all(struct doctor_plan *p, const struct doctor_path *one)
             !is_below(p, one->path, dir->path))
             continue;
         ADD(p, DOCTOR_WARN, "path", files ? "files" : "recordings",
-                   "%s is below %s: everybody gets %s that not everybody may play", one->path,
+                   "%s is below %s: %s that need authorization are public", one->path,
                    dir->directive, files ? "files" : "recordings of streams");
-        ADVISE(p, "%s outside of %s%s", files ? "dir of vod" : "dvr_path",
-                      dir->path, files ? "" : ", and a web server that asks for a password");
+        ADVISE(p, "set %s to a folder outside %s%s", files ? "dir of vod" : "dvr_path",
+                      dir->path, files ? "" : ", and use a web server with a password");
         return;
     }
 }

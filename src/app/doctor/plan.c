@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - what of a configuration depends on the machine. */
+/* plan.c - collects the parts of a configuration that depend on the machine. */
 #include "app/doctor/plan.h"
 
 #include "app/os/cores.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more of an array. */
+/* Returns space for another element of an array. */
 static void *more(void *array, size_t *n, size_t size)
 {
     return must(realloc(array, ++*n * size));
@@ -69,7 +69,7 @@ static void add_tls(struct doctor_plan *p, const char *where, const char *cert, 
     *MORE(p, tls) = (struct doctor_tls){ where, cert, key };
 }
 
-/* What is in the row of each protocol. */
+/* Adds the ports from the row of each protocol. */
 static void add_served(struct doctor_plan *p, const struct conf *c)
 {
     const struct conf_served *s = NULL;
@@ -93,7 +93,7 @@ static void add_served(struct doctor_plan *p, const struct conf *c)
     }
 }
 
-/* Those that are no endpoints. */
+/* Adds ports that are not endpoints. */
 static void add_more_ports(struct doctor_plan *p, const struct conf *c)
 {
     for (int i = 0; i < PROTOCOLS; i++) {
@@ -109,7 +109,7 @@ static void add_more_ports(struct doctor_plan *p, const struct conf *c)
 
 /* ---- paths */
 
-/* The folder that is made of a path with variables. */
+/* Returns the folder of a path up to its first variable. */
 static const char *folder_of(struct doctor_plan *p, const char *path)
 {
     char folder[PATH_MAX];
@@ -130,7 +130,7 @@ static void add_path(struct doctor_plan *p, enum doctor_path_kind kind, const ch
     *MORE(p, path) = (struct doctor_path){ kind, directive, path, guarded };
 }
 
-/* Those of a vhost: where its value is in struct conf_vhost, and what must be on. */
+/* The paths of a vhost: offset in struct conf_vhost, and the switch that enables them. */
 #define AT(field) offsetof(struct conf_vhost, field)
 static const struct path_row {
     enum doctor_path_kind kind;
@@ -150,7 +150,7 @@ static const struct path_row {
       AT(forward.tls_verify) },
 };
 
-/* Do they ask whoever plays, and do those get it otherwise? */
+/* Returns true if players of the vhost need authorization, which a public folder would bypass. */
 static bool is_guarded(const struct path_row *row, const struct conf_vhost *v)
 {
     return (row->path == AT(dvr.path) && session_play_is_asked(v)) ||
@@ -250,21 +250,21 @@ static void add_rtc(struct doctor_plan *p, const struct conf *c)
         return;
     p->rtc_port = r->listen.n > 0 ? r->listen.v[0].port : 0;
     p->candidates = r->candidate;
-    for (size_t i = 0; i < c->vhost.n; i++) { /* is there a bridge to others? */
+    for (size_t i = 0; i < c->vhost.n; i++) { /* whether audio has to be transcoded */
         const struct conf_vhost_rtc *v = &c->vhost.v[i].rtc;
 
-        p->sound |= v->enabled && (v->rtmp_to_rtc || v->rtc_to_rtmp);
+        p->audio |= v->enabled && (v->rtmp_to_rtc || v->rtc_to_rtmp);
     }
     for (; p->own_n < DOCTOR_ADDRESSES; p->own_n++) {
         char *own = p->own[p->own_n];
 
         (void)machine_address((int)p->own_n, own, DOCTOR_ADDRESS);
         if (!*own || (p->own_n > 0 && strcmp(own, p->own[p->own_n - 1]) == 0))
-            break; /* behind the last there is that one again */
+            break; /* an index past the end returns the last one again */
     }
 }
 
-/* ---- the whole */
+/* ---- the plan */
 
 struct doctor_plan *doctor_plan_new(struct conf *c, const struct doctor_how *how)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ports.c - are the ports of the configuration free, or listened on by the server? */
+/* ports.c - checks whether the configured ports are free or used by this server. */
 #include "app/doctor/plan.h"
 
 #include <arpa/inet.h>
@@ -15,9 +15,9 @@
 
 enum { SOCKETS_MAX = 8, TCP_LISTENS = 0x0a, SEGMENT = 1400 };
 
-/* ---- can it be bound? */
+/* ---- binding */
 
-/* 0, or errno. */
+/* Returns 0 or errno. */
 static int try_bind(int family, int type, const char *host, int port)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
@@ -32,7 +32,7 @@ static int try_bind(int family, int type, const char *host, int port)
     fd = socket(family, type | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return errno;
-    if (type == SOCK_STREAM) /* of datagrams it would let two in */
+    if (type == SOCK_STREAM) /* for datagrams it would allow two sockets on one port */
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
@@ -51,12 +51,12 @@ int doctor_try_port(const char *host, int port, int type)
     if (*host)
         return try_bind(strchr(host, ':') ? AF_INET6 : AF_INET, type, host, port);
     failed = try_bind(AF_INET6, type, "", port);
-    if (failed == EAFNOSUPPORT || failed == EADDRNOTAVAIL) /* a machine without IPv6 */
+    if (failed == EAFNOSUPPORT || failed == EADDRNOTAVAIL) /* the machine has no IPv6 */
         failed = try_bind(AF_INET, type, "", port);
     return failed;
 }
 
-/* ---- which process has it? */
+/* ---- the process that uses a port */
 
 /* "  0: 0100007F:078F 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0  0 INODE ..." */
 static const char *word(const char *line, int i)
@@ -69,8 +69,8 @@ static const char *word(const char *line, int i)
     return line;
 }
 
-/* The sockets of a port, as the kernel numbers them. Of TCP those that listen, which come first in
- * its table. */
+/* Finds the inodes of the sockets on a port; for TCP only listening ones, which are first in the
+ * table. */
 static size_t find_sockets(const struct doctor_plan *p, int port, bool udp,
                            unsigned long out[SOCKETS_MAX])
 {
@@ -98,7 +98,7 @@ static size_t find_sockets(const struct doctor_plan *p, int port, bool udp,
     return n;
 }
 
-/* The process whose descriptors have one of these sockets: its pid, -1: it cannot be told. */
+/* Returns the pid of the process that has one of these sockets, or -1 if unknown. */
 static int owner_of(const struct doctor_plan *p, const char *pids, const unsigned long *sockets,
                     size_t n)
 {
@@ -123,7 +123,7 @@ static int owner_of(const struct doctor_plan *p, const char *pids, const unsigne
     return owner;
 }
 
-/* 0: no process has it, -1: it cannot be told. */
+/* Returns the pid of the process that uses a port; 0: none, -1: unknown. */
 static int port_owner(const struct doctor_plan *p, int port, bool udp)
 {
     unsigned long sockets[SOCKETS_MAX];
@@ -135,7 +135,7 @@ static int port_owner(const struct doctor_plan *p, int port, bool udp)
                                                 : owner_of(p, "[0-9]*", sockets, n);
 }
 
-/* The server that runs by this configuration already, or 0. */
+/* Returns the pid of the server that already runs with this configuration, or 0. */
 static int running(const struct doctor_plan *p)
 {
     char text[16] = "";
@@ -156,13 +156,13 @@ static void add_taken(struct doctor_plan *p, const struct doctor_port *port, con
     char path[64];
 
     if (owner <= 0) {
-        ADD(p, DOCTOR_FAIL, "port", subject, "%s: another process has it", port->names);
+        ADD(p, DOCTOR_FAIL, "port", subject, "%s: used by another process", port->names);
         return;
     }
     (void)snprintf(path, sizeof(path), "/proc/%d/comm", owner);
     if (!doctor_file(p, path))
         (void)snprintf(p->text, sizeof(p->text), "a process");
-    ADD(p, DOCTOR_FAIL, "port", subject, "%s: %.*s has it, pid %d", port->names,
+    ADD(p, DOCTOR_FAIL, "port", subject, "%s: used by %.*s, pid %d", port->names,
         (int)strcspn(p->text, "\n"), p->text, owner);
 }
 
@@ -176,17 +176,18 @@ static void add_failed(struct doctor_plan *p, const struct doctor_port *port, in
     else
         ADD(p, DOCTOR_FAIL, "port", subject, "%s: %s", port->names, strerror(why));
     if (port->remedy || why == EADDRINUSE)
-        ADVISE(p, "%s; who: ss -l%cnp 'sport = :%d'", remedy, port->remedy ? 'u' : 't', number);
+        ADVISE(p, "%s; find the process: ss -l%cnp 'sport = :%d'", remedy, port->remedy ? 'u' : 't',
+               number);
     else if (why == EACCES)
-        ADVISE(p, "setcap cap_net_bind_service=+ep objs/srs, in a unit of systemd "
-                  "AmbientCapabilities=CAP_NET_BIND_SERVICE; or a port from 1024 on");
+        ADVISE(p, "setcap cap_net_bind_service=+ep objs/srs, in a systemd unit "
+                  "AmbientCapabilities=CAP_NET_BIND_SERVICE; or use a port above 1023");
     else if (why == EADDRNOTAVAIL)
         ADVISE(p, "no interface has that address (ip addr): listen %d; takes all", port->port);
     else
-        ADVISE(p, "write an address and a port: listen 127.0.0.1:%d;", port->port);
+        ADVISE(p, "give an address and a port: listen 127.0.0.1:%d;", port->port);
 }
 
-/* "1935", "[::1]:1935", "8000/udp"; of several "8560-8563/udp". */
+/* Writes "1935", "[::1]:1935", "8000/udp", or "8560-8563/udp" for several ports. */
 static void name_of(const struct doctor_port *port, char *buf, size_t size)
 {
     bool v6 = strchr(port->host, ':') != NULL;
@@ -200,7 +201,7 @@ static void name_of(const struct doctor_port *port, char *buf, size_t size)
                        *port->host ? ":" : "", port->port);
 }
 
-/* Each of them; the first that cannot be had is told. */
+/* Checks each port; reports the first one that is not available. */
 static void check_free(struct doctor_plan *p, const struct doctor_port *port, char subject[128])
 {
     bool udp = port->remedy != NULL;
@@ -218,9 +219,9 @@ static void check_free(struct doctor_plan *p, const struct doctor_port *port, ch
         return;
     }
     if (udp)
-        ADD(p, DOCTOR_OK, "port", subject, "%s: free, or ours", port->names);
+        ADD(p, DOCTOR_OK, "port", subject, "%s: free, or used by this server", port->names);
     else if (owner)
-        ADD(p, DOCTOR_OK, "port", subject, "%s: the server that runs listens, pid %d", port->names,
+        ADD(p, DOCTOR_OK, "port", subject, "%s: used by the running server, pid %d", port->names,
             owner);
     else
         ADD(p, DOCTOR_OK, "port", subject, "%s: free", port->names);
@@ -234,12 +235,12 @@ static void check(struct doctor_plan *p, const struct doctor_port *port)
     name_of(port, subject, sizeof(subject));
     if (port->clash) {
         ADD(p, DOCTOR_FAIL, "port", subject, "%s: they cannot share one port", port->names);
-        ADVISE(p, "give each its own; only http_server and http_api share");
+        ADVISE(p, "use different ports; only http_server and http_api can share one");
     } else if (p->serving && !port->remedy) {
         ours = port_owner(p, port->port, false) == getpid();
         ADD(p, ours ? DOCTOR_OK : DOCTOR_FAIL, "port", subject, "%s: %s", port->names,
             ours ? "listening" : "not listening");
-        ADVISE(p, "the log tells why; then reload");
+        ADVISE(p, "see the log for the reason, then reload");
     } else {
         check_free(p, port, subject);
     }
@@ -254,8 +255,8 @@ static void check_offload(struct doctor_plan *p)
     if (fd >= 0)
         (void)close(fd);
     ADD(p, cuts ? DOCTOR_OK : DOCTOR_WARN, "kernel", "UDP GSO", "%s",
-        cuts ? "rows of datagrams are cut by the kernel"
-             : "the kernel cuts no datagrams: each costs it as much as a row of them");
+        cuts ? "available: the kernel splits batches of datagrams"
+             : "not available: every datagram costs as much as a batch");
     ADVISE(p, "run Linux 4.18 or newer; a container may forbid it");
 }
 

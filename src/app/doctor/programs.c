@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* programs.c - what ingest, transcode and exec run: is it there? */
+/* programs.c - checks that the programs of ingest, transcode and exec exist. */
 #include "app/doctor/plan.h"
 
 #include "conf/arena.h"
@@ -25,7 +25,7 @@ static const char *in_path(struct doctor_plan *p, const char *name)
     }
 }
 
-/* As those do who run it: an ffmpeg that is not where it should be is taken from PATH. */
+/* Finds the program like the sinks that run it: a missing ffmpeg is searched in PATH. */
 static const char *find(struct doctor_plan *p, const struct doctor_program *one)
 {
     const char *slash = strrchr(one->path, '/');
@@ -44,8 +44,8 @@ void doctor_check_programs(struct doctor_plan *p)
         const char *found = find(p, one);
 
         ADD(p, found ? DOCTOR_OK : DOCTOR_FAIL, "program", one->directive, "%s%s",
-            found ? found : one->path, found ? "" : " is not there, or may not be run");
+            found ? found : one->path, found ? "" : " does not exist or is not executable");
         ADVISE(p, "%s", one->ffmpeg ? "apt install ffmpeg"
-                                    : "write its whole path, or chmod +x it");
+                                    : "use its full path, or chmod +x it");
     }
 }

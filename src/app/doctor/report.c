@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - the rows of all that was checked, for people and for programs. */
+/* report.c - prints the rows of the report as text and as JSON. */
 #include "app/doctor/doctor.h"
 #include "base/must.h"
 
@@ -74,7 +74,7 @@ void doctor_report_free(struct doctor_report *r)
     *r = (struct doctor_report){ 0 };
 }
 
-/* ---- for people */
+/* ---- text */
 
 static void print_row(const struct doctor_row *row, FILE *to, bool colours)
 {
@@ -96,7 +96,7 @@ void doctor_print(const struct doctor_report *r, FILE *to, bool colours)
                   r->count[DOCTOR_WARN], r->count[DOCTOR_FAIL]);
 }
 
-/* ---- for programs */
+/* ---- JSON */
 
 void doctor_put(const struct doctor_report *r, struct jput *j)
 {

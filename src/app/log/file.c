@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - the program's one log. */
+/* file.c - the log of the process. */
 #include "app/log/file.h"
 
 #include "app/log/writer.h"
@@ -15,19 +15,20 @@
 enum { BUFFER = 512 * 1024, LAST = 256 * 1024, STAMP_SIZE = 25 };
 enum { STAMP_WORDS = STAMP_SIZE / 8 + 1, CRASH_WAIT_MS = 2000 };
 
-/* Beyond so many a second: what a connection says when it begins, and a server that starts. */
+/* Lines per second that are allowed at once: for one connection, for all untrusted clients, and for
+ * one address. They cover the first lines of a connection and the start of the server. */
 enum { LINES_AT_ONCE = 30, STRANGERS_AT_ONCE = 200, ADDRESS_AT_ONCE = 1000 };
 
-/* log_init() takes functions without an argument: there is one log per process. Written before
- * others make lines, and when they have ended. */
-static struct log_writer *tank;
+/* log_init() takes functions without an argument, since there is one log per process. Only written
+ * while no other thread logs. */
+static struct log_writer *writer;
 static bool console;
 static _Atomic uint64_t stamp[STAMP_WORDS]; /* time of the last line, for the crash line */
-static atomic_bool several; /* threads make lines, each with an inlet: */
+static atomic_bool several; /* several threads log, each with an inlet: */
 static _Thread_local struct log_inlet *inlet;
 static atomic_bool crashed;
 
-/* Lines below the usual amount are one level here, two in the configuration. */
+/* The configuration has two levels of detail below the usual one; here they are one. */
 static const enum log_level levels[] = {
     [CONF_LOG_VERBOSE] = LOG_DEBUG, [CONF_LOG_DETAIL] = LOG_DEBUG, [CONF_LOG_USUAL] = LOG_TRACE,
     [CONF_LOG_WARN] = LOG_WARN,     [CONF_LOG_ERROR] = LOG_ERROR,
@@ -40,7 +41,7 @@ static const char *cid(void)
     return *own ? own : "-";
 }
 
-/* Any thread may, and one that dies looks at it: so it is written by words. */
+/* Any thread may call this while a crashing thread reads it, so it is written word by word. */
 static void keep_stamp(const char *line)
 {
     uint64_t words[STAMP_WORDS] = { 0 };
@@ -55,9 +56,9 @@ static void to_tank(enum log_level level, const char *line, size_t size)
     if (size > STAMP_SIZE)
         keep_stamp(line);
     if (atomic_load_explicit(&several, memory_order_relaxed))
-        log_writer_put_from(tank, inlet, log_made_at(), level, line, size);
+        log_writer_put_from(writer, inlet, log_made_at(), level, line, size);
     else
-        log_writer_put(tank, level, line, size);
+        log_writer_put(writer, level, line, size);
 }
 
 void log_file_open(const struct conf *c)
@@ -66,8 +67,8 @@ void log_file_open(const struct conf *c)
                                      co_log_budget };
 
     console = c->srs_log_tank == CONF_TANK_CONSOLE;
-    tank = log_writer_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
-    log_writer_keep(tank, LAST);
+    writer = log_writer_open(console ? NULL : c->srs_log_file, STDOUT_FILENO, BUFFER);
+    log_writer_keep(writer, LAST);
     log_init(&setup);
     log_file_rule(c);
 }
@@ -86,54 +87,54 @@ void log_file_rule(const struct conf *c)
 
 bool log_file_is_open(void)
 {
-    return tank != NULL;
+    return writer != NULL;
 }
 
 bool log_file_is_console(void)
 {
-    return tank && console;
+    return writer && console;
 }
 
 err_t log_file_start(void)
 {
-    return log_writer_start(tank);
+    return log_writer_start(writer);
 }
 
 void log_file_join(void)
 {
     log_thread_begin();
-    if (!tank)
+    if (!writer)
         return;
-    inlet = log_writer_join(tank);
+    inlet = log_writer_join(writer);
     atomic_store(&several, true);
 }
 
 void log_file_leave(void)
 {
     log_thread_end();
-    if (tank)
-        log_writer_leave(tank, inlet);
+    if (writer)
+        log_writer_leave(writer, inlet);
     inlet = NULL;
 }
 
 char *log_file_last(uint64_t after, size_t lines, uint64_t *end)
 {
-    return log_writer_last(tank, after, lines, end);
+    return log_writer_last(writer, after, lines, end);
 }
 
 void log_file_reopen(void)
 {
-    if (tank)
-        log_writer_reopen(tank);
+    if (writer)
+        log_writer_reopen(writer);
 }
 
 void log_file_close(void)
 {
     const struct log_setup none = { LOG_TRACE, false, cid, NULL, NULL };
-    struct log_writer *t = tank;
+    struct log_writer *t = writer;
 
     log_init(&none);
-    tank = NULL;
+    writer = NULL;
     inlet = NULL;
     atomic_store(&several, false);
     log_writer_close(t);
@@ -168,7 +169,7 @@ static size_t add_stamp(char *to, size_t size)
     return add(to, 0, size, (const char *)text);
 }
 
-/* Another thread has died: it is about to end the process, but not before it has said why. */
+/* Waits for another thread that has crashed: it ends the process after it has logged the reason. */
 static void let_it_die(void)
 {
     for (int ms = 0; ms < CRASH_WAIT_MS; ms++)
@@ -177,7 +178,7 @@ static void let_it_die(void)
 
 void log_file_crash(const char *words)
 {
-    static char line[4096]; /* of a stack that may have run over */
+    static char line[4096]; /* static, because the stack may have overflowed */
     size_t n;
 
     if (atomic_exchange(&crashed, true)) {
@@ -193,6 +194,6 @@ void log_file_crash(const char *words)
     n = add(line, n, sizeof(line) - 1, words);
     n = add(line, n, sizeof(line), "\n");
     (void)!write(STDERR_FILENO, line, n);
-    if (tank)
-        log_writer_crash(tank, line, n);
+    if (writer)
+        log_writer_crash(writer, line, n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.h - the program's one log, as the configuration wants it. */
+/* file.h - the log of the process, set up by the configuration. */
 #ifndef APP_LOG_FILE_H
 #define APP_LOG_FILE_H
 
@@ -10,33 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From here on lines go to the tank, level and file of the configuration. */
+/* Opens the log that the configuration names: console or file, and level. */
 void  log_file_open(const struct conf *c);
-/* The limits and secrets of this one from now on, for all threads. */
+/* Applies this configuration's limits and hidden secrets from now on, for all threads. */
 void  log_file_rule(const struct conf *c);
 bool  log_file_is_open(void);
-/* Does who started the program see the lines on the terminal? */
+/* Returns true if the lines go to the terminal. */
 bool  log_file_is_console(void);
-/* From here on they are written by a thread of their own: after the last fork. */
+/* Starts the writer thread. Call it after the last fork. */
 err_t log_file_start(void) __attribute__((warn_unused_result));
-/* The file was renamed: go on in a new one. */
+/* Reopens the file after it was renamed. */
 void  log_file_reopen(void);
-/* Write all there is (for at most two seconds), let lines go to stderr again. */
+/* Writes all pending lines (for at most two seconds); later lines go to stderr. */
 void  log_file_close(void);
 
-/* Where several threads make lines, each joins when it begins: the first scheduler before the
- * others are there, after log_file_start(). A thread that ends says so after its last line: what it
- * put is written all the same. */
+/* If several threads log, each joins when it starts: the first scheduler before the others, and
+ * after log_file_start(). A thread leaves after its last line; its lines are still written. */
 void  log_file_join(void);
 void  log_file_leave(void);
 
-/* The newest lines that are kept in memory, of those from position `after` on: malloc'ed text. *end
- * is where to go on. For the first scheduler. */
+/* Returns the newest lines in memory that start at position `after` or later, as malloc'ed text.
+ * Pass *end as the next `after`. Only the first scheduler calls it. */
 char *log_file_last(uint64_t after, size_t lines, uint64_t *end);
 
-/* For a signal handler of a program that dies: write all there is, then these words, as an error
- * line in the usual shape. Async-signal-safe. Of several threads the first one says its words; the
- * others wait for it to end the process, at most two seconds. */
+/* For the signal handler of a crash: writes all pending lines, then `words` as an error line in the
+ * usual shape. Async-signal-safe. If several threads crash, the first one writes and the others
+ * wait at most two seconds for it to end the process. */
 void  log_file_crash(const char *words);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* last.c - the last lines of the log in memory. */
+/* last.c - the newest log lines, in memory. */
 #include "app/log/last.h"
 
 #include "base/must.h"
@@ -52,7 +52,7 @@ char *log_last_copy(const struct log_last *l, uint64_t after, size_t lines)
     size_t size;
     char *copy;
 
-    /* back over whole lines: from is always behind a '\n' */
+    /* goes back over whole lines: `from` always follows a '\n' */
     for (uint64_t p = l->end; lines > 0 && p > least; lines--) {
         do
             p--;

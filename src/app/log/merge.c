@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* merge.c - the lines of several threads in one row. */
+/* merge.c - merges the log lines of several threads by time. */
 #include "app/log/merge.h"
 
 #include "base/must.h"
@@ -27,8 +27,8 @@ static void inlet_free(struct log_inlet *i)
     free(i);
 }
 
-/* The ring of one that left goes on, with what it left in it: its last line is before the first of
- * the next thread. */
+/* Reuses the ring of a thread that left, with its remaining lines: they all precede the first line
+ * of the new thread. */
 struct log_inlet *log_merge_join(struct log_merge *g, size_t buffer)
 {
     struct log_inlet *mine = NULL, *none;

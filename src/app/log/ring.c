@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.c - a bounded queue of bytes, one thread on each side. */
+/* ring.c - a bounded queue of bytes between two threads. */
 #include "app/log/ring.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ void log_ring_init(struct log_ring *r, void *buf, size_t size)
     atomic_init(&r->tail, 0);
 }
 
-/* How much fits from position `pos` on before the end of the buffer, of `size`. */
+/* Returns how many of `size` bytes fit between position `pos` and the end of the buffer. */
 static size_t upto_end(const struct log_ring *r, uint64_t pos, size_t size)
 {
     size_t left = r->size - (size_t)(pos & (r->size - 1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.c - where log lines end up. */
+/* writer.c - writes log lines to a file or the console on its own thread. */
 #include "app/log/writer.h"
 
 #include "app/log/merge.h"
@@ -23,36 +23,37 @@
 #include <unistd.h>
 
 enum {
-    INLET = 128 * 1024,       /* bytes: till the writer is awake; for disks the ring waits */
-    MORE = 256,               /* what a line may need beside its bytes: colour, a note before it */
+    /* bytes: enough until the writer wakes; the ring absorbs slow disks */
+    INLET = 128 * 1024,
+    MORE = 256,               /* additional bytes of a line: colour, a note before it */
     STAMP_SIZE = 25,          /* "[2026-01-02 03:04:05.678]" */
     RETRY_SECONDS = 10,       /* between attempts to open a file that did not open */
     CLOSE_SECONDS = 2,
-    CRASH_WAIT_MS = 500,      /* for a writer that is in the middle of something */
-    CRASH_ROUNDS = 32,        /* of emptying what others still fill */
-    HOLD_TURNS = 10000,       /* of waiting for who puts lines in order */
-    WRITER_STACK = 256 * 1024, /* thread-local data of others is in it, too */
+    CRASH_WAIT_MS = 500,      /* for a writer that is busy */
+    CRASH_ROUNDS = 32,        /* rounds of draining while other threads still log */
+    HOLD_TURNS = 10000,       /* spins while another thread merges lines */
+    WRITER_STACK = 256 * 1024, /* also holds the thread-local data of libraries */
 };
 
 struct log_writer {
     char *path; /* NULL: console */
-    int fd;     /* -1: could not be opened */
+    int fd;     /* -1: the file could not be opened */
     bool color;
     bool started;
     pthread_t writer;
     sem_t wake;
     atomic_bool asleep, stop;
-    atomic_uint asked, reopened; /* how often to open the file anew, and which of these is done */
-    atomic_bool busy;    /* somebody writes what waits */
-    atomic_bool failing; /* the last write or open failed, and that was said */
+    atomic_uint requested, reopened; /* reopen requests, and how many of them are done */
+    atomic_bool busy;    /* a thread is writing pending lines */
+    atomic_bool failing; /* the last write or open failed and was reported */
     atomic_ulong lost;
-    bool cut;            /* the last write ended inside a line; writer's own */
-    time_t opened;       /* when opening was tried last, seconds of the monotonic clock */
+    bool cut;            /* the last write ended inside a line; used by the writer only */
+    time_t opened;       /* time of the last attempt to open, seconds of the monotonic clock */
     struct log_ring ring;
-    struct log_last last; /* as the ring: of who puts lines in it */
-    /* Where several threads make lines, they go into inlets, and who has `gathering` moves them to
-     * the ring. Until then the one thread that there is puts them there itself. */
-    atomic_bool shared, gathering;
+    struct log_last last; /* like the ring, used by the thread that puts lines in it */
+    /* If several threads log (`shared`), lines go into inlets, and the thread that has set
+     * `merging` moves them to the ring. Otherwise the only thread puts lines into the ring. */
+    atomic_bool shared, merging;
     struct log_merge inlets;
     char line[LOG_LINE_MAX], tinted[LOG_LINE_MAX + 16];
 };
@@ -65,7 +66,7 @@ static time_t seconds(void)
     return ts.tv_sec;
 }
 
-/* One line on stderr per trouble, not per line that is lost in it. */
+/* Reports a problem on stderr once, not for each line that it loses. */
 static void trouble(struct log_writer *t, const char *what)
 {
     int sys = errno;
@@ -82,7 +83,7 @@ static void open_file(struct log_writer *t)
 
     t->opened = seconds();
     if (fd < 0) {
-        trouble(t, "open"); /* what is open stays: better an old file than none */
+        trouble(t, "open"); /* keeps the old file open: better than none */
         return;
     }
     if (t->fd >= 0)
@@ -105,7 +106,7 @@ static unsigned long count_lines(const struct iovec *iov, int count)
     return n;
 }
 
-/* Step over n bytes that are written. */
+/* Skips n written bytes. */
 static void advance(struct iovec iov[2], size_t n)
 {
     for (int i = 0; i < 2 && n > 0; i++) {
@@ -117,11 +118,11 @@ static void advance(struct iovec iov[2], size_t n)
     }
 }
 
-/* Write all of it. False: it cannot be written, errno says why; iov is what is left. */
+/* Writes all bytes. Returns false with errno set if it cannot; iov is the rest. */
 static bool write_all(struct log_writer *t, struct iovec iov[2])
 {
     if (t->cut && write(t->fd, "\n", 1) == 1)
-        t->cut = false; /* the rest of that line is lost, the next one is not */
+        t->cut = false; /* loses the rest of that line, but not the next line */
     while (iov[0].iov_len + iov[1].iov_len > 0) {
         ssize_t n = writev(t->fd, iov, 2);
 
@@ -129,7 +130,7 @@ static bool write_all(struct log_writer *t, struct iovec iov[2])
             advance(iov, (size_t)n);
             t->cut = true;
         } else if (n < 0 && errno == EAGAIN) {
-            /* a console that another program made non-blocking */
+            /* another program has made the console non-blocking */
             struct pollfd pfd = { .fd = t->fd, .events = POLLOUT };
 
             (void)poll(&pfd, 1, 100);
@@ -157,17 +158,17 @@ static void write_or_count(struct log_writer *t, struct iovec iov[2])
 
 static bool is_reopen_due(struct log_writer *t)
 {
-    return atomic_load(&t->asked) != atomic_load(&t->reopened);
+    return atomic_load(&t->requested) != atomic_load(&t->reopened);
 }
 
 static void open_if_asked(struct log_writer *t)
 {
-    unsigned asked = atomic_load(&t->asked);
+    unsigned requested = atomic_load(&t->requested);
     bool again = t->fd < 0 && seconds() - t->opened >= RETRY_SECONDS;
 
-    if (t->path && (asked != atomic_load(&t->reopened) || again))
+    if (t->path && (requested != atomic_load(&t->reopened) || again))
         open_file(t);
-    atomic_store(&t->reopened, asked);
+    atomic_store(&t->reopened, requested);
 }
 
 static void wake(struct log_writer *t)
@@ -176,7 +177,7 @@ static void wake(struct log_writer *t)
         (void)sem_post(&t->wake);
 }
 
-/* One line in one piece to where lines go. False: no room. */
+/* Puts a whole line into the ring or the inlet. Returns false if there is no space. */
 static bool put(struct log_writer *t, const char *line, size_t size)
 {
     struct iovec iov[2] = { { (void *)(uintptr_t)line, size }, { NULL, 0 } };
@@ -192,7 +193,7 @@ static bool put(struct log_writer *t, const char *line, size_t size)
     return true;
 }
 
-/* Say how many lines are missing where they are missing. */
+/* Logs the number of lost lines at the place where they are missing. */
 static void log_lost(struct log_writer *t, const char *line, size_t size)
 {
     unsigned long lost = atomic_exchange(&t->lost, 0);
@@ -200,14 +201,14 @@ static void log_lost(struct log_writer *t, const char *line, size_t size)
     int n;
 
     if (size < STAMP_SIZE)
-        size = 0; /* not one of our lines: no time to take from it */
+        size = 0; /* the line has no timestamp to copy */
     n = snprintf(note, sizeof(note), "%.*s[WARN][%d][-][0] log: %lu lines before this were lost\n",
                  size ? STAMP_SIZE : 0, line, (int)getpid(), lost);
     if (!put(t, note, (size_t)n))
         atomic_fetch_add(&t->lost, lost);
 }
 
-/* The line in yellow or red; gives its new size. */
+/* Colours the line yellow or red and returns its new size. */
 static size_t tint(struct log_writer *t, enum log_level level, const char *line, size_t size)
 {
     bool nl = line[size - 1] == '\n';
@@ -216,7 +217,7 @@ static size_t tint(struct log_writer *t, enum log_level level, const char *line,
                             level == LOG_WARN ? 33 : 31, (int)(size - nl), line, nl ? "\n" : "");
 }
 
-/* One line more, the next one there is. */
+/* Delivers the next line to the ring. */
 static void deliver(struct log_writer *t, enum log_level level, const char *line, size_t size)
 {
     if (t->last.buf)
@@ -231,7 +232,7 @@ static void deliver(struct log_writer *t, enum log_level level, const char *line
         atomic_fetch_add(&t->lost, 1);
 }
 
-/* The same in a signal handler. */
+/* Delivers the next line in a signal handler. */
 static void deliver_in_crash(struct log_writer *t, enum log_level level, const char *line,
                              size_t size)
 {
@@ -241,10 +242,10 @@ static void deliver_in_crash(struct log_writer *t, enum log_level level, const c
 
 typedef void deliver_fn(struct log_writer *t, enum log_level level, const char *line, size_t size);
 
-/* What waits in the inlets goes into the ring, in order, as far as there is room for it. */
+/* Moves pending lines from the inlets to the ring, in order, as far as there is space. */
 static void fill(struct log_writer *t, deliver_fn *fn)
 {
-    size_t most = t->ring.size; /* or who fills never ends: others go on */
+    size_t most = t->ring.size; /* a bound, because other threads continue to log */
     struct log_inlet *from;
     struct log_head h;
 
@@ -274,7 +275,7 @@ static bool hold_gathering(struct log_writer *t)
 {
     int turns = 0;
 
-    while (atomic_exchange(&t->gathering, true)) {
+    while (atomic_exchange(&t->merging, true)) {
         if (++turns > HOLD_TURNS)
             return false;
         (void)sched_yield();
@@ -287,7 +288,7 @@ static void collect(struct log_writer *t)
     if (!atomic_load(&t->shared) || !hold_gathering(t))
         return;
     fill(t, deliver);
-    atomic_store(&t->gathering, false);
+    atomic_store(&t->merging, false);
 }
 
 static void *writer(void *arg)
@@ -304,7 +305,7 @@ static void *writer(void *arg)
         n = log_ring_peek(&t->ring, iov);
         if (n > 0) {
             while (atomic_exchange(&t->busy, true))
-                (void)sched_yield(); /* a crash takes over; we will not come back from here */
+                (void)sched_yield(); /* a crash has taken over; this never returns */
             n = log_ring_peek(&t->ring, iov);
             write_or_count(t, iov);
             log_ring_take(&t->ring, n);
@@ -312,7 +313,7 @@ static void *writer(void *arg)
         } else if (stop) {
             return NULL;
         } else {
-            /* Say that we sleep, then look once more: so no wake is missed. */
+            /* Announces the sleep, then checks once more, so that no wakeup is missed. */
             atomic_store(&t->asleep, true);
             if (!waits(t) && !atomic_load(&t->stop) && !is_reopen_due(t))
                 (void)sem_wait(&t->wake);
@@ -345,7 +346,7 @@ err_t log_writer_start(struct log_writer *t)
 
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, WRITER_STACK);
-    (void)sigfillset(&all); /* signals are for the main thread */
+    (void)sigfillset(&all); /* only the main thread handles signals */
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
     failed = pthread_create(&t->writer, &attr, writer, t);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -411,7 +412,7 @@ char *log_writer_last(struct log_writer *t, uint64_t after, size_t lines, uint64
     *end = t->last.end;
     copy = log_last_copy(&t->last, after, lines);
     if (shared) {
-        atomic_store(&t->gathering, false);
+        atomic_store(&t->merging, false);
         wake(t);
     }
     return copy;
@@ -419,7 +420,7 @@ char *log_writer_last(struct log_writer *t, uint64_t after, size_t lines, uint64
 
 void log_writer_reopen(struct log_writer *t)
 {
-    atomic_fetch_add(&t->asked, 1);
+    atomic_fetch_add(&t->requested, 1);
     if (t->started)
         wake(t);
     else
@@ -435,8 +436,8 @@ bool log_writer_flush(struct log_writer *t, int ms)
 {
     struct iovec iov[2];
 
-    /* as they go: from inlets to the ring, from there to the file */
-    while (t->started && (log_merge_waits(&t->inlets) || atomic_load(&t->gathering) ||
+    /* in the order of the data: from inlets to the ring, from there to the file */
+    while (t->started && (log_merge_waits(&t->inlets) || atomic_load(&t->merging) ||
                           log_ring_peek(&t->ring, iov) > 0 || atomic_load(&t->busy) ||
                           is_reopen_due(t))) {
         if (ms-- <= 0)
@@ -446,7 +447,7 @@ bool log_writer_flush(struct log_writer *t, int ms)
     return true;
 }
 
-/* Not by the clock: it may be set meanwhile. */
+/* Waits for the writer to end. It counts steps, because the wall clock may be changed. */
 static bool writer_ends(struct log_writer *t)
 {
     for (int ms = CLOSE_SECONDS * 1000; pthread_tryjoin_np(t->writer, NULL) != 0; ms--) {
@@ -465,7 +466,7 @@ void log_writer_close(struct log_writer *t)
         atomic_store(&t->stop, true);
         (void)sem_post(&t->wake);
         if (!writer_ends(t))
-            return; /* it hangs in a write: what it uses must stay */
+            return; /* it hangs in a write and still uses this memory */
     }
     if (t->path && t->fd >= 0)
         (void)close(t->fd);
@@ -477,7 +478,7 @@ void log_writer_close(struct log_writer *t)
     free(t);
 }
 
-/* What waits in the ring; it stays there if it is not ours to take. False: it cannot be written. */
+/* Writes the content of the ring and removes it if `take` is set. Returns false on failure. */
 static bool write_in_crash(struct log_writer *t, bool take)
 {
     struct iovec iov[2];
@@ -506,7 +507,7 @@ static bool take_over(atomic_bool *flag)
 
 void log_writer_crash(struct log_writer *t, const char *last_words, size_t size)
 {
-    bool all = take_over(&t->busy) && atomic_load(&t->shared) && take_over(&t->gathering), ok;
+    bool all = take_over(&t->busy) && atomic_load(&t->shared) && take_over(&t->merging), ok;
 
     if (t->fd < 0)
         return;
@@ -517,7 +518,7 @@ void log_writer_crash(struct log_writer *t, const char *last_words, size_t size)
     }
     if (ok)
         (void)!write(t->fd, last_words, size);
-    /* both flags stay set: nobody else writes these lines again */
+    /* both flags stay set, so that no other thread writes these lines again */
 }
 
 unsigned long log_writer_lost(const struct log_writer *t)

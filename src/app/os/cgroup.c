@@ -10,7 +10,7 @@
 
 enum { FILE_MAX = 4096 };
 
-/* What is looked for, and whom to tell. */
+/* Arguments of a walk. */
 struct walk {
     const char *root, *what;
     cgroup_fn *fn;
@@ -33,11 +33,12 @@ int64_t cgroup_number(const char *folder, const char *file, int64_t *next)
         (void)machine_file(path, text, sizeof(text));
     n = number(text, &end);
     if (next)
-        *next = number(end + strcspn(end, " "), &end); /* behind "max", too */
+        *next = number(end + strcspn(end, " "), &end); /* also after "max" */
     return n;
 }
 
-/* The group and all above it; shortens the name. In a container its own is at the top. */
+/* Visits the group and all its parents; shortens the name. In a container its own group is the
+ * root. */
 static void up(const struct walk *w, const char *mount, char *group, bool old)
 {
     char path[FILE_MAX / 2 + 64], *end;
@@ -65,8 +66,8 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* "0::/system.slice/srs.service" in version 2, "9:memory:/system.slice/srs.service" in version 1,
- * where both can be there. */
+/* Parses a line: "0::/system.slice/srs.service" in version 2, "9:memory:/system.slice/srs.service"
+ * in version 1. A system can have both. */
 static void of_line(const struct walk *w, char *line)
 {
     char *words = strchr(line, ':'), *group = words ? strchr(words + 1, ':') : NULL;
@@ -108,8 +109,8 @@ int64_t cgroup_memory(const char *folder, bool old)
     return cgroup_number(folder, old ? "memory.limit_in_bytes" : "memory.max", NULL);
 }
 
-/* "QUOTA PERIOD" in microseconds, or "max PERIOD"; of version 1 in two files. The least of all
- * groups, 0 without a limit. */
+/* Reads "QUOTA PERIOD" in microseconds, or "max PERIOD"; version 1 has two files. Keeps the lowest
+ * limit of all groups; 0: no limit. */
 static void group_allows(void *least, const char *folder, bool old)
 {
     int64_t period, quota = cgroup_number(folder, old ? "cpu.cfs_quota_us" : "cpu.max", &period);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cgroup.h - the control groups that this process is in, of version 1 and 2.
+/* cgroup.h - the control groups of this process, version 1 and 2.
  *
- * A limit of any group above counts too, so whoever looks for one walks up to the top. Any thread
- * may.
+ * The limits of all parent groups apply too, so functions walk up to the root. Any thread may call
+ * them.
  */
 #ifndef APP_OS_CGROUP_H
 #define APP_OS_CGROUP_H
@@ -10,19 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A group's folder, which need not be there; `old` is version 1, whose files have other names. */
+/* Called with a group's folder, which may not exist; `old` is version 1 with other file names. */
 typedef void cgroup_fn(void *arg, const char *folder, bool old);
 
-/* Show the groups of the process that bound `what` ("memory", "cpu"), each before the one above.
- * Some may be shown twice. `root` is where /proc and /sys are, "" but in tests. */
+/* Visits the groups of the process that limit `what` ("memory", "cpu"), children before parents,
+ * some possibly twice. `root` is the prefix of /proc and /sys, "" except in tests. */
 void cgroup_walk(const char *root, const char *what, cgroup_fn *fn, void *arg);
 
-/* The number that a file of a group begins with; *next, where not NULL, is the one behind it.
- * 0: there is none, or it is "max". */
+/* Returns the first number in a file of a group, and in *next (unless NULL) the second. Returns 0
+ * if there is none or if it is "max". */
 int64_t cgroup_number(const char *folder, const char *file, int64_t *next);
-/* The bytes that a group may have; 0: no limit. */
+/* Returns the memory limit of a group in bytes; 0: no limit. */
 int64_t cgroup_memory(const char *folder, bool old);
-/* The cores that the groups of the process give it time for, say 1.5; 0: no limit. */
+/* Returns the CPU limit of the process in cores, such as 1.5; 0: no limit. */
 double cgroup_cores(const char *root);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cores.c - the cores that the process may use, and how workers are put on them. */
+/* cores.c - counts the available cores and pins workers to them. */
 #include "app/os/cores.h"
 
 #include "app/os/cgroup.h"
@@ -22,7 +22,7 @@ int cores_count(const char *root)
     if (n == 0)
         n = sysconf(_SC_NPROCESSORS_ONLN);
     if (most > 0 && most < (double)n)
-        n = (long)most; /* a worker that has a part of a core stands still when that is used up */
+        n = (long)most; /* rounds down: a worker with a fraction of a core stalls when it is used */
     return n < 1 ? 1 : (int)n;
 }
 
@@ -30,13 +30,13 @@ int cores_workers(const struct conf *c)
 {
     int n;
 
-    if (BUILD_GPROF) /* it samples one thread */
+    if (BUILD_GPROF) /* gprof samples one thread only */
         return 1;
     n = c->workers == CONF_AUTO ? cores_count("") : c->workers;
     return n > CONF_WORKERS_MAX ? CONF_WORKERS_MAX : n;
 }
 
-/* A digit for each core, the lowest is the last. */
+/* Parses a mask with one digit per core; the last digit is core 0. */
 static void mask_of(const char *text, cpu_set_t *out)
 {
     size_t n = strlen(text);
@@ -48,7 +48,7 @@ static void mask_of(const char *text, cpu_set_t *out)
     }
 }
 
-/* The i-th of the set, from the front again where there are fewer. */
+/* Picks core i of the set, modulo its size. */
 static void pick(const cpu_set_t *from, unsigned i, cpu_set_t *out)
 {
     unsigned nth = i % (unsigned)CPU_COUNT(from);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cores.h - the cores that the process may use, and how workers are put on them. Any thread may
- * ask. */
+/* cores.h - counts the available cores and pins workers to them. Any thread may call it. */
 #ifndef APP_OS_CORES_H
 #define APP_OS_CORES_H
 
@@ -8,15 +7,14 @@
 
 #include <sched.h>
 
-/* How many cores there are for us: those that the process may run on, or less where control groups
- * give less time. At least 1. `root` is where /proc and /sys are, "" but in tests. */
+/* Returns the number of cores that the process may run on, or fewer if control groups limit its CPU
+ * time; at least 1. `root` is the prefix of /proc and /sys, "" except in tests. */
 int cores_count(const char *root);
-/* How many workers a configuration asks for: 1 to CONF_WORKERS_MAX. */
+/* Returns the number of workers of a configuration: 1 to CONF_WORKERS_MAX. */
 int cores_workers(const struct conf *c);
-/* Where worker i is to run, as worker_cpu_affinity says. False: wherever the system likes. */
+/* Writes the cores for worker i by worker_cpu_affinity. Returns false if it is not pinned. */
 bool cores_of_worker(const struct conf *c, unsigned i, cpu_set_t *out);
-/* The thread that calls is that worker's: it runs there from now on, or a line of the log says why
- * not. */
+/* Pins the calling thread, which is that worker's, or logs why it cannot. */
 void cores_pin(const struct conf *c, unsigned worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon.c - leave the terminal. */
+/* daemon.c - runs the process in the background. */
 #include "app/os/daemon.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int ready = -1; /* of the one process there is */
+static int ready = -1; /* pipe to the process that the user started */
 
 void daemon_keep_stdio(void)
 {
@@ -22,10 +22,10 @@ void daemon_keep_stdio(void)
         (void)close(fd);
 }
 
-/* In the process that the user started: how did it go? */
+/* Runs in the process that the user started: waits for the daemon's exit code of the start. */
 __attribute__((noreturn)) static void wait_for_start(int from)
 {
-    uint8_t code = 1; /* the daemon died without a word */
+    uint8_t code = 1; /* if the daemon died without a report */
     ssize_t n;
 
     do {
@@ -34,7 +34,7 @@ __attribute__((noreturn)) static void wait_for_start(int from)
     _exit(code);
 }
 
-/* Nothing is read from a terminal that we leave. Output stays until daemon_ready(). */
+/* Detaches stdin from the terminal. Output stays there until daemon_ready(). */
 static void detach(int target)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -63,7 +63,7 @@ err_t daemon_fork(void)
     }
     (void)close(fd[0]);
     (void)setsid();
-    pid = fork(); /* not the leader of its session: can get no terminal again */
+    pid = fork(); /* no session leader, so it can never get a terminal again */
     if (pid < 0)
         _exit(1);
     if (pid > 0)

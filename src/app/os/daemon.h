@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon.h - leave the terminal, but not before it is known how the start went. */
+/* daemon.h - runs the process in the background and reports the result of the start. */
 #ifndef APP_OS_DAEMON_H
 #define APP_OS_DAEMON_H
 
 #include "base/err.h"
 
-/* Make sure that descriptors 0, 1 and 2 are open, so that no file of ours becomes one of them and
- * gets what is meant for a terminal. First thing in the program. */
+/* Ensures that descriptors 0, 1 and 2 are open, so that no other file gets one of these numbers and
+ * receives terminal output. Call it first. */
 void  daemon_keep_stdio(void);
 
-/* Fork twice. Returns in the daemon alone; the process that the user started stays until
- * daemon_ready(), or until the daemon has died, and exits with that code. stderr stays open that
- * long, so errors of the start are seen. Before any thread is made. */
+/* Forks twice and returns only in the daemon. The process that the user started waits for
+ * daemon_ready(), or for the death of the daemon, and exits with that code. stderr stays open until
+ * then, so that the user sees errors of the start. Call it before any thread is created. */
 err_t daemon_fork(void) __attribute__((warn_unused_result));
-/* The start is over: 0, or the exit code of its failure. Nothing happens without daemon_fork(). */
+/* Reports the end of the start: 0, or the exit code of its failure. Does nothing without
+ * daemon_fork(). */
 void  daemon_ready(int code);
 
 #endif

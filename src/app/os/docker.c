@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* docker.c - do we run in a container? */
+/* docker.c - detects containers. */
 #include "app/os/docker.h"
 
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* docker.h - do we run in a container? Then the program stays in the foreground and looks at its
- * configuration file by itself, unless the configuration says otherwise. */
+/* docker.h - detects containers. In a container the program stays in the foreground and reloads its
+ * configuration file automatically, unless the configuration says otherwise. */
 #ifndef APP_OS_DOCKER_H
 #define APP_OS_DOCKER_H
 
 #include <stdbool.h>
 
 bool docker_inside(void);
-/* Does the text of /proc/1/cgroup belong to a container? */
+/* Returns true if the text of /proc/1/cgroup is that of a container. */
 bool docker_cgroup(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_read.c - read configuration files on a helper thread. */
+/* file_read.c - reads configuration files on a helper thread. */
 #include "app/os/file_read.h"
 
 #include "base/must.h"
@@ -18,7 +18,7 @@ enum { MAX_SIZE = 4 << 20, TIMEOUT_SECONDS = 10, PIECE = 64 * 1024 };
 
 struct job {
     char path[PATH_MAX];
-    const char *failed; /* what could not be done, and why: */
+    const char *failed; /* the failed step and its errno: */
     int sys;
     char *text;
     size_t size;
@@ -93,7 +93,7 @@ err_t file_read(void *folder, const char *path, char **text, size_t *size)
     }
     err = co_thread_run(CO_POOL_FILE, run, j, drop, CO_SECONDS(TIMEOUT_SECONDS));
     if (err)
-        return err_wrap(err, "read %.100s", path); /* j is not ours any more */
+        return err_wrap(err, "read %.100s", path); /* the helper thread owns j now */
     if (j->failed) {
         errno = j->sys;
         err = err_sys(ERR_CONF, "%s %.100s", j->failed, path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_read.h - read configuration files while the server runs. */
+/* file_read.h - reads configuration files while the server runs. */
 #ifndef APP_OS_FILE_READ_H
 #define APP_OS_FILE_READ_H
 
@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-/* For struct conf_source: the whole file as malloc'ed text, read on a helper thread, so that a
- * network drive that hangs holds up nobody but the reload. A relative path is below `folder` (a
- * const char *), the one that the program was started in: an include means the same file before
- * and after the change to work_dir. Yields. */
+/* For struct conf_source: reads the whole file as malloc'ed text on a helper thread, so that a
+ * hanging network drive delays only the reload. A relative path is below `folder` (a const char *),
+ * the folder at the start of the program, so that an include refers to the same file before and
+ * after the change to work_dir. Yields. */
 err_t file_read(void *folder, const char *path, char **text, size_t *size)
     __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c - what the process and the machine use. Formats: proc(5). */
+/* machine.c - resource usage of the process and the machine. Formats: proc(5). */
 #include "app/os/machine.h"
 
 #include <arpa/inet.h>
@@ -53,7 +53,7 @@ void machine_init(struct machine *m)
     m->began_at = co_clock();
 }
 
-/* The number behind a word that begins a line ("MemFree:"), 0 without. */
+/* Returns the number after a word at the start of a line ("MemFree:"), or 0. */
 static uint64_t number_of(const char *text, const char *word)
 {
     size_t n = strlen(word);
@@ -67,7 +67,7 @@ static uint64_t number_of(const char *text, const char *word)
     return 0;
 }
 
-/* Up to `max` numbers with spaces between. */
+/* Reads up to `max` numbers separated by spaces. */
 static size_t numbers(const char *text, uint64_t *out, size_t max)
 {
     size_t n = 0;
@@ -104,7 +104,7 @@ static void sample_cpu(struct machine *m, co_usec span)
         m->cpu = (double)(m->cpu_used - used) / (double)span;
     if (machine_file("/proc/stat", m->text, sizeof(m->text)) < 5)
         return;
-    (void)numbers(m->text + 4, v, 9); /* behind "cpu " */
+    (void)numbers(m->text + 4, v, 9); /* after "cpu " */
     *now = (struct machine_cpu){ v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8] };
     busy = busy_of(now) - busy_of(&old);
     all = busy + now->idle - old.idle + now->iowait - old.iowait;
@@ -177,7 +177,7 @@ static bool is_private(const struct sockaddr *a)
     return ip >> 24 == 10 || ip >> 20 == 0xac1 || ip >> 16 == 0xc0a8 || ip >> 24 == 127;
 }
 
-/* Has the interface IPv4 addresses, and are all of them private? */
+/* Returns true if the interface has IPv4 addresses and all of them are private. */
 static bool is_inside(const struct ifaddrs *list, const char *name, size_t size)
 {
     bool any = false;
@@ -247,7 +247,7 @@ const char *machine_address(int index, char *buf, size_t size)
                         : &((const struct sockaddr_in6 *)(void *)a->ifa_addr)->sin6_addr;
             (void)inet_ntop(families[f], ip, buf, (socklen_t)size);
             if (index-- == 0)
-                goto out; /* else the last there is */
+                goto out; /* otherwise it keeps the last one */
         }
     }
 out:
@@ -282,7 +282,7 @@ static void sample_disk(struct machine *m, const struct conf_list *wanted, co_us
         size_t size;
 
         line += *line == '\n';
-        name = line + strspn(line, " 0123456789"); /* behind the device's two numbers */
+        name = line + strspn(line, " 0123456789"); /* after the device's two numbers */
         size = strcspn(name, " \n");
         if (!has(wanted, name, size) || numbers(name + size, v, 10) < 10)
             continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - how much memory the streams and the messages of all clients may take together. */
+/* memory.c - memory limits for streams and for messages of all clients. */
 #include "app/os/memory.h"
 
 #include "app/os/cgroup.h"
@@ -14,7 +14,8 @@
 enum {
     LEAST = 16 << 20,
     MESSAGES_MAX = 512 << 20,
-    MESSAGES_LEAST = 8 << 20, /* of one worker: some large pictures, or the only one would lose */
+    /* for one worker: several large frames, so that a single stream loses none */
+    MESSAGES_LEAST = 8 << 20,
 };
 
 static int64_t less(int64_t a, int64_t b)
@@ -44,7 +45,7 @@ int64_t memory_of_groups(const char *root)
     return most;
 }
 
-/* Of the address space what is not taken yet: threads and libraries took the rest. */
+/* Returns the free part of the address space: threads and libraries use the rest. */
 static int64_t address_space(void)
 {
     struct rlimit r;
@@ -58,16 +59,17 @@ static int64_t address_space(void)
     return (int64_t)r.rlim_cur > taken ? (int64_t)r.rlim_cur - taken : 1;
 }
 
-/* What this process may use: the least of what the machine, its control groups and its limits
- * (ulimit -v) have. 0: nobody says. */
+/* Returns the memory limit of this process: the lowest of the machine's memory, its control groups
+ * and its limits (ulimit -v). 0: unknown. */
 static int64_t memory_of_process(void)
 {
     return less(less(machine(), memory_of_groups("")), address_space());
 }
 
-/* Of what all may take, 0 for no limit: what this one takes, and an equal part of what is left.
- * When there is nothing left, each as much less as all are over. Never less than half of what an
- * equal part would be, and than `least`: others give way within a second. */
+/* Returns this worker's share of the limit `whole` (0: no limit): its current usage plus an equal
+ * part of the rest. If the limit is exceeded, each worker gives up an equal part of the excess. A
+ * share is never less than half of an equal part, nor than `least`: the others follow within a
+ * second. */
 static size_t part(size_t whole, size_t own, size_t all, unsigned n, size_t least)
 {
     size_t mine;

@@ -24,8 +24,8 @@ static err_t locked_by_other(int fd, const char *path)
     return err_new(ERR_PID_FILE, "%s is held by another process", path);
 }
 
-/* Is the file that we locked still the one with that name? The one who had it before may have
- * removed it between our open and our lock. */
+/* Returns true if the locked file still has that name: its previous owner may have removed it
+ * between our open and our lock. */
 static bool is_there(int fd, const char *path)
 {
     struct stat ours, there;
@@ -80,7 +80,7 @@ void pid_file_unlock(struct pid_file *p)
     if (p->fd < 0)
         return;
     if (p->path)
-        (void)unlink(p->path); /* while it is locked: who comes next finds it gone and makes one */
+        (void)unlink(p->path); /* still locked, so that the next process creates its own */
     (void)close(p->fd);
     free(p->path);
     *p = (struct pid_file){ .fd = -1 };

@@ -6,18 +6,19 @@
 #include "base/err.h"
 
 struct pid_file {
-    int fd;     /* -1: not held */
-    char *path; /* absolute, so that a change of folder does not matter */
+    int fd;     /* -1: not locked */
+    char *path; /* absolute, independent of the current folder */
 };
 
-/* Make the file, lock it for as long as the process lives, write the pid into it. Locks are not
- * inherited, so after the last fork. ERR_PID_FILE says who has it, or what is wrong. */
+/* Creates the file, locks it for the life of the process and writes the pid. Call it after the last
+ * fork, since locks are not inherited. ERR_PID_FILE names the process that holds it, or the
+ * problem. */
 err_t pid_file_lock(struct pid_file *p, const char *path) __attribute__((warn_unused_result));
-/* Remove the file and let go of it. Nothing happens if it is not held. */
+/* Removes and unlocks the file. Does nothing if it is not locked. */
 void  pid_file_unlock(struct pid_file *p);
 
-/* The path of a file that belongs beside the pid file: "objs/srs.pid" gives "objs/srs" plus the
- * suffix. malloc'ed. */
+/* Returns the path of a file next to the pid file, malloc'ed: "objs/srs.pid" gives "objs/srs" plus
+ * the suffix. */
 char *pid_file_beside(const char *path, const char *suffix);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - the life of the program around the server. */
+/* process.c - the life cycle of the process: start, reloads, quit. */
 #include "app/os/process.h"
 
 #include "app/addresses.h"
@@ -38,14 +38,14 @@ struct process {
     struct start start;
     struct pid_file pid;
     struct server *server;
-    struct co_group group; /* beside the server: statistics, watchdog */
+    struct co_group group; /* coroutines outside the server: statistics, watchdog */
     struct autoreload watch;
     pid_t parent;
     bool signals;
     char id[IDENTITY_SIZE];
 };
 
-/* Users' scripts look at it: the error's number, as far as the system carries it. */
+/* Returns the exit code that scripts check: the error number, truncated by the system. */
 static int exit_code(err_t err)
 {
     int code = (int)err_code(err) & 0xff;
@@ -163,7 +163,7 @@ static void watch_file(struct process *p, const struct conf *c)
     err_free(&err);
 }
 
-/* All of the start, in the order that users know. */
+/* Runs all steps of the start, in SRS's order. */
 static err_t start(struct process *p, const struct options *o)
 {
     struct conf *c = NULL;
@@ -208,14 +208,14 @@ static void reload(struct process *p)
     }
 }
 
-/* Is it time to quit? *grace: with all clients served. */
+/* Handles signals. Returns true if the process must quit; *grace: after all clients have left. */
 static bool handle(struct process *p, unsigned got, bool *grace)
 {
     const struct conf *c = server_conf(p->server);
 
     if (got & SIGNALS_REOPEN) {
         log_file_reopen();
-        log_trace("the log was opened anew");
+        log_trace("the log was reopened");
     }
     if (got & SIGNALS_FAST) {
         *grace = c->force_grace_quit && !(got & SIGNALS_INT);
@@ -248,7 +248,7 @@ static void serve(struct process *p)
 
         got = signals_wait(look ? co_to_second(LOOK, co_clock()) : CO_FOREVER);
         if (got)
-            co_rouse(); /* a reload is work */
+            co_rouse(); /* a reload counts as activity */
     }
     if (grace)
         quit_gracefully(p->server);
@@ -274,8 +274,8 @@ static void end(struct process *p)
     start_end(&p->start);
 }
 
-/* The start failed: say it where there is somebody to see it. */
-static void tell_failure(err_t err)
+/* Reports a failed start to the log or to the terminal. */
+static void report_failure(err_t err)
 {
     char text[1024], frame[256];
 
@@ -302,7 +302,7 @@ int process_run(const struct options *o)
     err = start(&p, o);
     code = exit_code(err);
     if (err)
-        tell_failure(err);
+        report_failure(err);
     err_free(&err);
     daemon_ready(code);
     if (!code)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.c - what the operator asks for. */
+/* signals.c - signals, passed to coroutines. */
 #include "app/os/signals.h"
 
 #include "app/log/file.h"
@@ -15,7 +15,7 @@ static const struct {
     unsigned event;
 } table[] = {
     { SIGHUP, SIGNALS_RELOAD },
-    { SIGUSR1, BUILD_GMC ? SIGNALS_INT : SIGNALS_REOPEN }, /* gmc: as its users know it */
+    { SIGUSR1, BUILD_GMC ? SIGNALS_INT : SIGNALS_REOPEN }, /* with gmc SRS stops on SIGUSR1 */
     { SIGTERM, SIGNALS_TERM },
     { SIGINT, SIGNALS_INT },
     { SIGQUIT, SIGNALS_GRACE },
@@ -23,7 +23,7 @@ static const struct {
 
 enum { SIGNALS = sizeof(table) / sizeof(table[0]) };
 
-/* Signal handlers have no argument, and there is one set of handlers per process. */
+/* Static, because signal handlers have no argument and are set per process. */
 static atomic_uint pending;
 static struct co_notify notify;
 
@@ -67,8 +67,8 @@ void signals_hold(void)
     (void)pthread_sigmask(SIG_BLOCK, &held, NULL);
 }
 
-/* What is held, and what the one who started us had blocked: it would be deaf to SIGTERM. */
-static void let_in(void)
+/* Unblocks the held signals, and those that the parent process had blocked, such as SIGTERM. */
+static void unblock(void)
 {
     sigset_t none;
 
@@ -85,8 +85,8 @@ err_t signals_init(void)
     atomic_store(&pending, 0);
     for (int i = 0; i < SIGNALS; i++)
         handle(table[i].sig, on_signal);
-    handle(SIGUSR2, SIG_IGN); /* kept free, and no reason to die */
-    let_in();
+    handle(SIGUSR2, SIG_IGN); /* reserved; must not end the process */
+    unblock();
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h - what the operator asks for by kill(1), told to a coroutine. */
+/* signals.h - signals from the operator, passed to coroutines. */
 #ifndef APP_OS_SIGNALS_H
 #define APP_OS_SIGNALS_H
 
@@ -15,23 +15,23 @@ enum signals {
     SIGNALS_GRACE = 16, /* QUIT */
 };
 
-/* A peer that left is an error of the write, not the end of the program. First thing in it. */
+/* Ignores SIGPIPE, so that writing to a closed connection is an error. Call it first. */
 void  signals_ignore_pipe(void);
-/* Reloads and new logs that are asked for from now on wait for signals_init(): whoever finds the
- * pid file may ask before all of the start is done. */
+/* Holds back SIGHUP and SIGUSR1 until signals_init(), because scripts that find the pid file may
+ * send them before the start is complete. */
 void  signals_hold(void);
-/* After co_init(). From here on these signals do nothing but wake signals_wait(). */
+/* Installs handlers that only wake signals_wait(). Call it after co_init(). */
 err_t signals_init(void) __attribute__((warn_unused_result));
 void  signals_fini(void);
-/* Wait for any of them; gives those that came since the last call, 0 after the timeout. Yields. */
+/* Waits for any signal; returns those since the last call, or 0 after the timeout. Yields. */
 unsigned signals_wait(co_usec timeout);
-/* Wait for one of `mask` alone; others stay for signals_wait(). Yields. */
+/* Waits only for signals in `mask`; others stay for signals_wait(). Yields. */
 unsigned signals_wait_for(unsigned mask, co_usec timeout);
 
-/* As if such a signal had come. */
+/* Acts as if these signals had been received. */
 void signals_raise(unsigned events);
 
-/* End the process with a word in the log if it still lives so many seconds from now. */
+/* Ends the process with a log line if it is still alive after this many seconds. */
 void  signals_deadline(unsigned seconds);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* stat_line.c - the lines about the process and its workers. */
+/* stat_line.c - formats the log lines about the process and its workers. */
 #include "app/os/stat_line.h"
 
 #include "base/text.h"
 
 #define AT(field) .at = offsetof(struct worker_counters, field)
 
-/* Workers count once a second. */
+/* Workers publish their counters once a second. */
 #define SILENT CO_MS(2500)
 
-enum { VERY_LATE = 6 }; /* of struct co_lateness: from 40 ms apart on, of 20 */
+enum { VERY_LATE = 6 }; /* index in struct co_lateness: 20 ms ticks that took 40 ms or more */
 
 #define CLIENTS                                                                               \
     { ", conns=", AT(connections), COUNTER_NOW | COUNTER_FIRST },                             \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stat_proc.c - the lines about the process, its workers and its protocols. */
+/* stat_proc.c - logs the lines about the process, its workers and its protocols. */
 #include "app/os/stat_proc.h"
 
 #include "app/dev/heap.h"
@@ -16,14 +16,15 @@
 
 struct stat {
     const struct server *server;
-    unsigned n;                  /* workers, if there are several; else 0 */
-    co_usec at, cpu;             /* of the line before, */
-    struct worker_counters then, now;    /* and sums over all workers */
+    unsigned n;                  /* number of workers if there are several, else 0 */
+    co_usec at, cpu;             /* time and CPU time at the previous line, */
+    struct worker_counters then, now;    /* sums over all workers, previous and current */
     struct worker_counters one;
-    struct worker_counters last[];       /* of each worker */
+    struct worker_counters last[];       /* previous counters of each worker */
 };
 
-/* Datagrams that the kernel had no room for, received and sent; zeros if it does not say. */
+/* Reads how many datagrams the kernel dropped for lack of buffers, received and sent; 0 if
+ * unknown. */
 static void read_no_room(uint64_t out[2])
 {
     char text[4096];
@@ -42,7 +43,7 @@ static void take(struct stat *s)
     const void *counters;
 
     worker_counters_sum(&of, &s->now);
-    s->now.connections = workers_connections(of.env); /* with clients that have none of TCP */
+    s->now.connections = workers_connections(of.env); /* includes clients over UDP */
     for (unsigned i = 0; (t = worker_counters_table(&s->now, &i, &counters)); i++) {
         if (t->no_room)
             read_no_room((uint64_t *)((char *)counters + t->no_room));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stat_proc.h - log what the process did, every five seconds. */
+/* stat_proc.h - logs the activity of the process every five seconds. */
 #ifndef APP_OS_STAT_PROC_H
 #define APP_OS_STAT_PROC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stat_stall.c - which worker is held up. */
+/* stat_stall.c - logs which worker is stalled. */
 #include "app/os/stat_stall.h"
 
 #include "app/worker_counters.h"
@@ -11,9 +11,9 @@
 
 #define TOO_LATE CO_SECONDS(1)
 #define LOOK CO_SECONDS(1)
-#define LOOK_AGAIN CO_MS(100) /* when one is late, to tell how long it was */
-#define SAMPLES CO_SECONDS(1) /* between those of worker_counters_sample(), at most */
-#define SAME CO_MS(5)         /* clocks are read at nearly the same time */
+#define POLL_STALLED CO_MS(100) /* while a worker is late, to measure for how long */
+#define SAMPLES CO_SECONDS(1)   /* longest time between calls of worker_counters_sample() */
+#define SAME CO_MS(5)           /* clocks are read at nearly the same time */
 
 void stat_stall_check(struct stat_stall *h, unsigned worker, co_usec late, co_usec now)
 {
@@ -31,7 +31,7 @@ void stat_stall_check(struct stat_stall *h, unsigned worker, co_usec late, co_us
     }
 }
 
-/* Not every worker has mail at all times, but each counts. */
+/* A worker may have no mail for a while, but it always publishes counters. */
 static co_usec lateness(const struct worker_counters_of *of, unsigned worker, co_usec began,
                         co_usec now)
 {
@@ -66,7 +66,7 @@ err_t stat_stall_run(void *server)
     while (!err) {
         bool some = look_at_all(server, began, v);
 
-        err = co_sleep(some ? LOOK_AGAIN : co_to_second(LOOK, co_now()));
+        err = co_sleep(some ? POLL_STALLED : co_to_second(LOOK, co_now()));
     }
     free(v);
     return err;

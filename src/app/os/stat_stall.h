@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stat_stall.h - tells which worker is held up: it does not read what the others write to it, or
- * does not count what it has.
+/* stat_stall.h - logs stalled workers, which neither read their mailbox nor publish counters.
  *
- * Its clients wait, and so does who wants something of it. The line comes once, after a second, and
- * one more when it goes on:
+ * Clients of a stalled worker wait, and so do other workers that need it. It logs one line after a
+ * second, and another one when the worker continues:
  *
  *   [WARN] worker 2 is held up for 1204 ms: it reads no messages, its clients wait. A line of the
  *   watchdog says what holds it; without one it gets no processor
@@ -14,15 +13,15 @@
 
 #include "co/co.h"
 
-/* Of one worker; begins zeroed. */
+/* State of one worker; initially zero. */
 struct stat_stall {
-    co_usec since; /* when it should have done something; 0: nothing was told */
+    co_usec since; /* start of the logged stall; 0: none was logged */
 };
 
-/* What it should have done is late by so much, now; 0: nothing is. */
+/* Call it with the current lateness of the worker; 0 if it is not late. */
 void stat_stall_check(struct stat_stall *h, unsigned worker, co_usec late, co_usec now);
 
-/* A coroutine (co_fn) of the first worker. server: a struct server with several. */
+/* A coroutine (co_fn) of the first worker; `server` is a struct server with several workers. */
 err_t stat_stall_run(void *server);
 
 #endif

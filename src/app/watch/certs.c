@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* certs.c - certificates that clients are shown, and when they end. */
+/* certs.c - warns of server certificates that expire. */
 #include "app/watch/impl.h"
 
 #include "base/log.h"
@@ -14,7 +14,7 @@
 
 enum { DAY = 24 * 3600, ENDING_DAYS = 30 };
 
-/* Days before the end at which the log is told; 0: it has ended. */
+/* Days before the expiry at which it logs a warning; 0: it has expired. */
 static const int warnings[] = { 0, 1, 7, ENDING_DAYS };
 
 static void judge(struct watch_cert *c, int64_t now)
@@ -25,12 +25,12 @@ static void judge(struct watch_cert *c, int64_t now)
     c->days_left = left >= 0 ? left / DAY : -((-left + DAY - 1) / DAY);
     c->since = c->about.loaded_at;
     if (left < 0) {
-        c->state = UPKEEP_ENDED;
+        c->state = WATCH_ENDED;
         c->since = end * 1000;
     } else if (now < c->about.not_before) {
-        c->state = UPKEEP_EARLY;
+        c->state = WATCH_EARLY;
     } else if (left < (int64_t)ENDING_DAYS * DAY) {
-        c->state = UPKEEP_ENDING;
+        c->state = WATCH_ENDING;
         c->since = soon > c->since ? soon : c->since;
     }
 }
@@ -57,7 +57,7 @@ static void add(struct watch_cert *v, size_t *n, const struct io_tls_about *abou
 {
     struct watch_cert *c = find(v, *n, about);
 
-    if (!c && *n == UPKEEP_CERTS)
+    if (!c && *n == WATCH_CERTS)
         return;
     if (!c) {
         c = &v[(*n)++];
@@ -71,7 +71,7 @@ static void add(struct watch_cert *v, size_t *n, const struct io_tls_about *abou
 
 struct watch_cert *watch_certs(const struct watch *u, size_t *n)
 {
-    struct watch_cert *v = must(calloc(UPKEEP_CERTS, sizeof(*v)));
+    struct watch_cert *v = must(calloc(WATCH_CERTS, sizeof(*v)));
 
     *n = 0;
     for (unsigned s = 0; s < SERVICES; s++) {
@@ -86,8 +86,8 @@ struct watch_cert *watch_certs(const struct watch *u, size_t *n)
 const char *watch_cert_state_name(enum watch_cert_state state)
 {
     static const char *const names[] = {
-        [UPKEEP_VALID] = "valid", [UPKEEP_ENDING] = "ending", [UPKEEP_ENDED] = "ended",
-        [UPKEEP_EARLY] = "early",
+        [WATCH_VALID] = "valid", [WATCH_ENDING] = "ending", [WATCH_ENDED] = "ended",
+        [WATCH_EARLY] = "early",
     };
 
     return names[state];
@@ -95,16 +95,16 @@ const char *watch_cert_state_name(enum watch_cert_state state)
 
 /* ---- the log */
 
-/* The one of that file; a new one for another certificate. */
-static struct watch_reported *told_of(struct watch *u, const struct watch_cert *c)
+/* Returns the record of that file, or a new one if the certificate was replaced. */
+static struct watch_reported *reported_of(struct watch *u, const struct watch_cert *c)
 {
     uint32_t file = text_hash(c->about.file);
     size_t i = 0;
 
     while (i < u->n_told && u->told[i].file != file)
         i++;
-    if (i == UPKEEP_CERTS)
-        i = 0; /* so many files went with reloads */
+    if (i == WATCH_CERTS)
+        i = 0; /* the table is full after many reloads: start over */
     if (i == u->n_told)
         u->n_told++;
     if (u->told[i].file != file || u->told[i].not_after != c->about.not_after)
@@ -135,7 +135,7 @@ static void tell(const struct watch_cert *c, int64_t left)
 
 static void check(struct watch *u, const struct watch_cert *c)
 {
-    struct watch_reported *t = told_of(u, c);
+    struct watch_reported *t = reported_of(u, c);
     int64_t left = c->about.not_after - (int64_t)time(NULL);
 
     for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* disks.c - how much room is left on the disks that the server writes to.
+/* disks.c - checks the free space of the disks that the server writes to.
  *
- * Each folder is looked at by a helper thread, of those that write to it: one that hangs with its
- * disk is among those that hang anyway, and is not asked again before it is back.
+ * A helper thread of the pool that writes to the disk checks each folder. If the disk hangs, it
+ * blocks only threads that hang anyway, and is not checked again until the check returns.
  */
 #include "app/watch/impl.h"
 
@@ -18,27 +18,27 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* Nearly full: a twentieth is left, but not as long as that is so much. And it is well again with a
- * fifth more. */
+/* Nearly full: less than a twentieth is left, and less than PLENTY. It is fine again with a fifth
+ * more than that. */
 enum { PART = 20, MARGIN = 5, ABOVE_FLOOR = 3 };
 #define PLENTY ((int64_t)100 << 30)
 #define PATIENCE CO_SECONDS(5)
 
-/* Counted: by the list, and by the helper thread that looks. */
+/* Reference counted: by the list and by the helper thread that checks. */
 struct watch_probe {
     atomic_uint refs;
-    atomic_bool busy;       /* a helper thread looks, perhaps for long */
-    struct disk_count *look; /* what it finds */
+    atomic_bool busy;        /* a helper thread is checking, perhaps for long */
+    struct disk_count *look; /* its result */
     enum co_pool pool;
     char root[256], uses[64];
     bool wanted;
-    /* as it was found last */
+    /* result of the last check */
     uint64_t device;
     int64_t size, free;
     char error[120];
 };
 
-/* ---- which folders */
+/* ---- folders */
 
 static struct watch_probe *probe_of(struct watch *u, const char *root, enum co_pool pool)
 {
@@ -48,7 +48,7 @@ static struct watch_probe *probe_of(struct watch *u, const char *root, enum co_p
         if (strcmp(u->probes[i]->root, root) == 0)
             return u->probes[i];
     }
-    if (u->n_probes == UPKEEP_DISKS)
+    if (u->n_probes == WATCH_DISKS)
         return NULL;
     p = must(calloc(1, sizeof(*p)));
     atomic_init(&p->refs, 1);
@@ -131,7 +131,7 @@ void watch_drop_disks(struct watch *u)
     u->n_probes = 0;
 }
 
-/* ---- one look */
+/* ---- a check */
 
 static void step(void *probe)
 {
@@ -160,7 +160,7 @@ static void take(struct watch_probe *p)
     p->free = c->free;
 }
 
-/* Yields. An error: it is stopped. */
+/* Yields. Returns an error if the coroutine must stop. */
 static err_t look(struct watch_probe *p)
 {
     err_t err;
@@ -186,7 +186,7 @@ static err_t look(struct watch_probe *p)
     return NULL;
 }
 
-/* ---- disks of them */
+/* ---- disks */
 
 static struct watch_disk *find(struct watch_disk *v, size_t n, const char *id, const char *path)
 {
@@ -200,7 +200,7 @@ static struct watch_disk *find(struct watch_disk *v, size_t n, const char *id, c
 static void merge(struct watch_disk *v, size_t *n, const struct watch_probe *p)
 {
     struct watch_disk *d;
-    char id[24] = "-"; /* nothing is known of it yet */
+    char id[24] = "-"; /* until the first check */
 
     if (p->size == 0 && !*p->error)
         return;
@@ -228,14 +228,14 @@ static int64_t little(const struct watch_disk *d, int64_t floor)
 static void judge(struct watch_disk *d, const struct watch_disk *before, int64_t floor)
 {
     int64_t low = little(d, floor);
-    bool was_low = before && (before->state == UPKEEP_LOW || before->state == UPKEEP_FULL);
+    bool was_low = before && (before->state == WATCH_LOW || before->state == WATCH_FULL);
 
     if (*d->error)
-        d->state = UPKEEP_FAILING;
+        d->state = WATCH_FAILING;
     else if (d->free == 0 || (d->size >= floor * PART && d->free < floor))
-        d->state = UPKEEP_FULL;
+        d->state = WATCH_FULL;
     else if (d->free < low + (was_low ? low / MARGIN : 0))
-        d->state = UPKEEP_LOW;
+        d->state = WATCH_LOW;
     d->since = before && before->state == d->state ? before->since : co_wall_ms();
 }
 
@@ -254,13 +254,13 @@ static void tell(const struct watch_disk *d, bool was_well)
 
     (void)bytes(d->free, left);
     (void)bytes(d->size, all);
-    if (d->state == UPKEEP_FAILING)
-        log_warn("disk of %s (%s): %s; what is to be written there waits or is lost", d->path,
+    if (d->state == WATCH_FAILING)
+        log_warn("disk of %s (%s): %s; writes to it wait or are lost", d->path,
                  d->uses, d->error);
-    else if (d->state == UPKEEP_FULL)
+    else if (d->state == WATCH_FULL)
         log_warn("disk of %s (%s) is full: %s of %s left, recordings and segments stop (limits "
                  "disk_free); remove files", d->path, d->uses, left, all);
-    else if (d->state == UPKEEP_LOW)
+    else if (d->state == WATCH_LOW)
         log_warn("disk of %s (%s) is nearly full: %s of %s left; remove files, or set dvr_quota, "
                  "hls_quota or dash_quota", d->path, d->uses, left, all);
     else if (!was_well)
@@ -269,7 +269,7 @@ static void tell(const struct watch_disk *d, bool was_well)
 
 static void judge_all(struct watch *u)
 {
-    struct watch_disk *now = must(calloc(UPKEEP_DISKS, sizeof(*now)));
+    struct watch_disk *now = must(calloc(WATCH_DISKS, sizeof(*now)));
     int64_t floor = u->env->conf->limits.disk_free;
     size_t n = 0;
 
@@ -280,7 +280,7 @@ static void judge_all(struct watch *u)
 
         judge(&now[i], before, floor);
         if (!before || before->state != now[i].state)
-            tell(&now[i], !before || before->state == UPKEEP_OK);
+            tell(&now[i], !before || before->state == WATCH_OK);
     }
     memcpy(u->disks, now, sizeof(u->disks));
     u->n_disks = n;
@@ -308,8 +308,8 @@ size_t watch_disks(const struct watch *u, const struct watch_disk **out)
 const char *watch_disk_state_name(enum watch_disk_state state)
 {
     static const char *const names[] = {
-        [UPKEEP_OK] = "ok", [UPKEEP_LOW] = "low", [UPKEEP_FULL] = "full",
-        [UPKEEP_FAILING] = "failing",
+        [WATCH_OK] = "ok", [WATCH_LOW] = "low", [WATCH_FULL] = "full",
+        [WATCH_FAILING] = "failing",
     };
 
     return names[state];

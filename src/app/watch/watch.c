@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - look at certificates and disks now and then. */
+/* watch.c - checks certificates and disks periodically. */
 #include "app/watch/impl.h"
 
 #include "base/log.h"

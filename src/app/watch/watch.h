@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.h - watches certificates that end and disks that fill up. The first worker checks both
- * periodically and warns in the log in time; the API and the metrics show the last result.
+/* watch.h - watches for expiring certificates and full disks. The first worker checks both
+ * periodically and logs warnings in time; the API and the metrics show the last result.
  */
 #ifndef APP_WATCH_WATCH_H
 #define APP_WATCH_WATCH_H
@@ -8,48 +8,48 @@
 #include "app/services.h"
 #include "session/env.h"
 
-struct watch; /* owned by the server; of the first worker alone */
+struct watch; /* owned by the server; only the first worker has one */
 
 struct watch *watch_new(struct session_env *env, const struct services_tls *tls);
-void watch_free(struct watch *u); /* when its coroutine has ended; NULL is fine */
-err_t watch_run(void *watch); /* co_fn; looks until it is stopped */
-/* The configuration or a certificate changed: look at once. Does not yield. */
+void watch_free(struct watch *u); /* after its coroutine has ended; NULL is fine */
+err_t watch_run(void *watch); /* co_fn; runs until stopped */
+/* Checks immediately, because the configuration or a certificate changed. Does not yield. */
 void watch_wake(struct watch *u);
 
-/* ---- certificates that clients are shown */
+/* ---- server certificates */
 
-enum watch_cert_state { UPKEEP_VALID, UPKEEP_ENDING, UPKEEP_ENDED, UPKEEP_EARLY };
+enum watch_cert_state { WATCH_VALID, WATCH_ENDING, WATCH_ENDED, WATCH_EARLY };
 
 struct watch_cert {
-    char services[64];         /* that show it: "https, rtmps" */
-    struct io_tls_about about; /* name and file are those of the server: valid until one yields */
+    char services[64];         /* the services that use it: "https, rtmps" */
+    struct io_tls_about about; /* borrows name and file from the server: valid until a yield */
     enum watch_cert_state state;
     int64_t since;             /* in this state: ms since 1970 */
-    int64_t days_left;         /* whole ones; < 0: it has ended */
+    int64_t days_left;         /* whole days; < 0: it has expired */
 };
 
-/* As they are now, malloc'ed: each file is one, whoever shows it. *n tells how many, at most
- * UPKEEP_CERTS. Does not yield. */
+/* Returns the current state, malloc'ed: one row per file. *n is the number of rows, at most
+ * WATCH_CERTS. Does not yield. */
 struct watch_cert *watch_certs(const struct watch *u, size_t *n);
 const char *watch_cert_state_name(enum watch_cert_state state); /* "valid" */
-enum { UPKEEP_CERTS = 64 }; /* more are not looked at */
+enum { WATCH_CERTS = 64 }; /* certificates beyond this number are not checked */
 
 /* ---- disks that the server writes to */
 
-enum watch_disk_state { UPKEEP_OK, UPKEEP_LOW, UPKEEP_FULL, UPKEEP_FAILING };
+enum watch_disk_state { WATCH_OK, WATCH_LOW, WATCH_FULL, WATCH_FAILING };
 
 struct watch_disk {
-    char id[24];    /* "8:1", as the kernel numbers devices */
+    char id[24];    /* the kernel's device number, such as "8:1" */
     char uses[64];  /* "hls, dvr, log" */
-    char path[256]; /* one of the folders that are on it */
+    char path[256]; /* one of the folders on it */
     enum watch_disk_state state;
     int64_t since;       /* in this state: ms since 1970 */
-    int64_t size, free;  /* bytes, free for us; at the last look that succeeded */
-    char error[120];     /* why it could not be looked at; "" */
+    int64_t size, free;  /* bytes, at the last successful check; free: available to the server */
+    char error[120];     /* why the last check failed, or "" */
 };
-enum { UPKEEP_DISKS = 32 };
+enum { WATCH_DISKS = 32 };
 
-/* As they were at the last look, some seconds ago; gives how many. */
+/* Points to the results of the last check, some seconds ago, and returns their number. */
 size_t watch_disks(const struct watch *u, const struct watch_disk **out);
 const char *watch_disk_state_name(enum watch_disk_state state); /* "ok" */
 
