@@ -241,6 +241,7 @@ def goals_text(rows):
     return table(columns, found) if found else "no goal was measured"
 
 
+TITLES = {"srs": "Sluice"}
 PLOT = """
 set terminal svg size 800,480 font 'sans,13'
 set output '{out}'
@@ -262,7 +263,7 @@ def plot(bench, key, ylabel, name):
         if rows:
             data = bench.out / f"{name}-{server}.dat"
             data.write_text("".join(f"{x} {y}\n" for x, y in rows))
-            curves.append(f"'{data}' with linespoints lw 2 title '{server}'")
+            curves.append(f"'{data}' with linespoints lw 2 title '{TITLES.get(server, server)}'")
     if not curves or not shutil.which("gnuplot"):
         return
     script = PLOT.format(out=bench.out / f"{name}.svg", ylabel=ylabel, curves=", ".join(curves))
@@ -293,7 +294,7 @@ def plot_rtmfp(bench):
                             (4, "loss", "pings lost, %")):
         script = PLOT.replace("players of a 900 kbit/s stream", "sessions that ping every 5 s")
         script = script.format(out=bench.out / f"rtmfp-{name}.svg", ylabel=ylabel,
-                               curves=f"'{data}' using 1:{i} with linespoints lw 2 title 'srs'")
+                               curves=f"'{data}' using 1:{i} with linespoints lw 2 title 'Sluice'")
         subprocess.run(["gnuplot"], input=script.encode(), check=False, timeout=30)
 
 
