@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The server in a container, in the places that users of such servers know.
+# Image of the server, with the same paths as images of SRS.
 #
 #   docker build -t srs .
 #   docker run --rm -it -p 1935:1935 -p 1935:1935/udp -p 1985:1985 -p 8080:8080 -p 8554:8554 \
@@ -7,10 +7,10 @@
 #
 # Or: CANDIDATE=ADDRESS-OF-THIS-HOST docker compose up
 #
-# Another configuration: ... srs ./objs/srs -c conf/realtime.conf; or -v $PWD/my.conf:/usr/local/srs/conf/docker.conf
+# Other configuration:  ... srs ./objs/srs -c conf/realtime.conf; or -v $PWD/my.conf:/usr/local/srs/conf/docker.conf
 # One directive:         docker run --env SRS_MAX_CONNECTIONS=5000 ...
 # All cores:             docker run --env SRS_WORKERS=auto ... (no more than --cpus allows)
-# What is on:            http://localhost:1985/console/
+# Console:               http://localhost:1985/console/
 # For ingest, transcode: docker build --build-arg EXTRA=ffmpeg -t srs .
 
 FROM node:20-bookworm-slim AS player
@@ -37,11 +37,11 @@ RUN apt-get update \
     && useradd --system --uid 990 --home-dir /usr/local/srs --shell /usr/sbin/nologin srs
 COPY --from=build /usr/local/srs /usr/local/srs
 WORKDIR /usr/local/srs
-# HLS and recordings are in objs/nginx: mount a volume there to keep them (not on objs, where the program is).
+# HLS and recordings are in objs/nginx. Mount a volume there to keep them, not on objs, which has the program.
 RUN mkdir -p objs/nginx/html && chown -R srs: objs
-# A number: so that Kubernetes can tell that it is not root.
+# A number, so that Kubernetes can verify that it is not root.
 USER 990
-# RTMP, RTMFP; the API with the console, WHIP and WHEP; HTTP-FLV, MP4, HLS and DASH; RTSP; SRT; WebRTC
+# RTMP, RTMFP; API, console, WHIP, WHEP; HTTP-FLV, MP4, HLS, DASH; RTSP; SRT; WebRTC
 EXPOSE 1935 1935/udp 1985 8080 8554 10080/udp 8000 8000/udp
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s CMD ["bash", "etc/healthcheck.sh"]
 CMD ["./objs/srs", "-c", "conf/docker.conf"]

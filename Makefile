@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Makefile - builds below $(OBJS). `make help` tells the targets, ./configure makes the settings.
+# Makefile - builds everything below $(OBJS). `make help` lists the targets, ./configure writes the settings.
 OBJS ?= objs
 
-# These set the machine up, or need nothing built: no settings are read for them.
+# These targets install packages or need no build, so they work without the settings of ./configure.
 PLAIN := run test test-asan test-tsan test-long test-profile bench bench-quick clean distclean help player \
     install-deps layers protocols banned style cross-arm64 test-arm64 check coverage
 ifneq ($(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)),)
@@ -19,22 +19,22 @@ MAKEFLAGS += --no-builtin-rules
 # V=1 shows the commands.
 Q = $(if $(V),,@echo '  $(1) $@';)
 
-# "CC 3 of 710": the first compilation asks a dry run of the same goals how many there will be. To that
-# config.h looks older than config.mk, which is written with it.
+# "CC 3 of 710": the first compilation counts the compilations with a dry run of the same goals. In the dry run
+# config.h must look older than config.mk, which is written together with it.
 CC_Q = $(eval CC_DONE += x)$(call Q,CC $(words $(CC_DONE)) of $(CC_ALL))
 CC_ALL = $(eval CC_ALL := $(shell MAKEFLAGS= '$(MAKE)' -n -o $(OBJS)/config.h $(MAKEOVERRIDES) V= CC_ALL=1 \
     $(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)) 2> /dev/null | grep -c "^echo '  CC "))$(CC_ALL)
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes \
     -Wformat=2 -Wundef -Wframe-larger-than=8192 -Werror
-# All is linked into programs, so what belongs to a thread is at a fixed distance from one register.
+# All objects are linked into programs, so thread-local variables have a fixed offset to a register.
 TLS = -ftls-model=local-exec
 CPPFLAGS_ALL = -D_GNU_SOURCE -Isrc -I$(OBJS) -isystem $(ST) $(CPPFLAGS)
 CFLAGS_ALL = -std=c17 $(OPTIMIZE) $(TLS) -g -fno-omit-frame-pointer $(HARDEN) $(WARN) \
     $(VARIANT_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(HARDEN_LINK) $(VARIANT_LDFLAGS) $(LDFLAGS)
 
-# ---- what there is: nothing is listed by name
+# ---- sources, found by pattern
 
 O = $(OBJS)/o
 SRC := $(filter-out $(LEFT_OUT),$(sort $(shell find src -name '*.c')))
@@ -47,7 +47,7 @@ UNIT_SRC := $(sort $(wildcard test/unit/test_*.c))
 # shared by unit tests and fuzz targets
 TEST_LIB_SRC := $(sort $(wildcard test/lib/*.c))
 UNIT_LIB_SRC := $(sort $(wildcard test/unit/lib/*.c)) $(TEST_LIB_SRC)
-# Tests that replace functions of the program (test/unit/FAKES says which) have a program each.
+# Tests that replace functions of the program (listed in test/unit/FAKES) are separate programs.
 UNIT_ALONE := $(shell sed -n 's/^\(test_[a-z0-9_]*\):.*/\1/p' test/unit/FAKES | sort -u)
 unit_fakes = $(shell sed -n 's/([a-z0-9_]*)//g; s/^$(1)://p' test/unit/FAKES)
 FUZZ_SRC := $(sort $(filter-out test/fuzz/fuzz_main.c,$(wildcard test/fuzz/fuzz_*.c)))
@@ -67,7 +67,7 @@ units: $(UNITS) seeds
 fuzzers: $(FUZZERS)
 seeds: $(OBJS)/test/seeds
 
-# ---- settings: made by configure, made again with the same choices when it changes
+# ---- settings: written by configure, which runs again with the same options after it changes
 
 $(OBJS)/config.mk: configure
 	./configure $(or $(CONFIGURE_ARGS),--objs=$(OBJS))
@@ -100,12 +100,12 @@ $(O)/%.o: %.c Makefile $(OBJS)/config.mk $(OBJS)/config.h | $(ST)/st.h
 	@mkdir -p $(@D)
 	$(CC_Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
-# Half the time to compile; what they test is optimized all the same.
+# Compiles tests in half the time. The code under test is still optimized.
 $(O)/test/unit/%.o: CPPFLAGS += -Itest/unit -Itest/unit/lib
 $(O)/test/%.o: CPPFLAGS += -Itest/lib
 $(O)/test/unit/%.o: OPTIMIZE := $(OPTIMIZE:-O2=-Og)
 
-# The list of its members is an input too: a source that is gone leaves the library.
+# The list of members is an input too, so a removed source also leaves the library.
 $(OBJS)/%.list: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LIST)' | cmp -s - $@ || echo '$(LIST)' > $@
@@ -122,20 +122,20 @@ $(OBJS)/srs: $(O)/src/app/main.o $(LIB) $(ST)/libst.a
 $(OBJS)/sb_%: $(O)/src/tools/load/sb_%.o $(TOOL_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
 	$(link) $(PROGRAM_LDFLAGS) $(LIBS) -o $@
 
-# The server is there before the first of them is compiled.
+# Builds the server before the first load tool.
 $(LOAD_SRC:%.c=$(O)/%.o): | $(PROGRAM)
 
-# ---- unit tests: a program per room (the second word of test_ROOM_*.c), to which each test_* is a link
+# ---- unit tests: a program per room (second word of test_ROOM_*.c); each test_* is a link to it
 
 UNIT_SHARED := $(filter-out $(UNIT_ALONE),$(UNIT_SRC:test/unit/%.c=%))
 UNIT_LIB := $(OBJS)/test/libunit.a
 
-# test_*: one file of a kind is in the room `other`
+# test_*: rooms with a single file share the room `other`
 unit_word = $(word 2,$(subst _, ,$(1)))
 unit_room = $(if $(word 2,$(filter test_$(call unit_word,$(1)) test_$(call unit_word,$(1))_%,$(UNIT_SHARED))),$(call unit_word,$(1)),other)
 UNIT_ROOMS := $(sort $(foreach t,$(UNIT_SHARED),$(call unit_room,$(t))))
 unit_objects = $(foreach t,$(UNIT_SHARED),$(if $(filter $(1),$(call unit_room,$(t))),$(O)/test/unit/$(t).o))
-# the parts of the load tools are in no library
+# objects of the load tools are not in a library
 unit_parts = $(if $(filter load test_load%,$(1)),$(TOOL_LIB_SRC:%.c=$(O)/%.o)) $(UNIT_LIB) $(LIB) $(ST)/libst.a
 
 $(OBJS)/test/alone.list: LIST = $(UNIT_ALONE)
@@ -186,14 +186,14 @@ $(O)/test/fuzz/%.o: OPTIMIZE := $(OPTIMIZE:-O2=-Og)
 $(OBJS)/test/seeds: $(O)/test/fuzz/seeds.o $(FUZZ_SRC:%.c=$(O)/%.o) $(FUZZ_LIB_SRC:%.c=$(O)/%.o) $(TEST_LIB_SRC:%.c=$(O)/%.o) $(LIB) $(ST)/libst.a
 	$(link) $(FUZZ_WRAP) $(LIBS) -o $@
 
-# ---- the web pages, beside the program
+# ---- web pages, in the folder of the program
 
 $(OBJS)/console/%: www/console/%
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# Optional players for the buttons FLV, HLS and DASH: `make player` gets them from npm, other builds copy them.
-# For conf/https.*.conf; one that is there stays.
+# Optional players for FLV, HLS and DASH: `make player` downloads them from npm, other builds copy them.
+# For conf/https.*.conf; keeps existing files.
 certificate:
 	@scripts/certificate.sh conf
 
@@ -203,7 +203,7 @@ players:
 player:
 	3rdparty/install-player.sh $(OBJS)/player
 
-# ---- fuzz targets: everything once more, by gcc, with sanitizers and coverage (make fuzz, make test-long)
+# ---- fuzz targets: a second build with gcc, sanitizers and coverage (make fuzz, make test-long)
 
 FO = $(OBJS)/fuzz/o
 FUZZ_ST = $(call st_dir,asan)
@@ -215,7 +215,7 @@ $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
 	@mkdir -p $(@D)
 	$(CC_Q)gcc $(FUZZ_CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize-coverage=trace-pc -MMD -MP -c $< -o $@
 
-# What drives the targets is not looked at: it would only cost them time.
+# The driver of the targets has no coverage instrumentation, which would only slow it down.
 $(FUZZ_PARTS:%.c=$(FO)/%.o): FUZZ_CFLAGS := $(filter-out -fsanitize% -O1,$(FUZZ_CFLAGS)) -O2
 $(FUZZ_PARTS:%.c=$(FO)/%.o): $(FO)/%.o: %.c Makefile $(OBJS)/config.h | $(FUZZ_ST)/st.h
 	@mkdir -p $(@D)
@@ -229,7 +229,7 @@ $(OBJS)/fuzz/%: $(FO)/test/fuzz/fuzz_%.o $(FUZZ_PARTS:%.c=$(FO)/%.o) $(TEST_LIB_
     $(FUZZ_ST)/libst.a
 	$(call Q,LD)gcc $(FUZZ_CFLAGS) $(FUZZ_WRAP) $^ -lhttp_parser -ljansson -lz -lssl -lcrypto -lpthread -lm -o $@
 
-# ---- for people: set up, build, run
+# ---- set up, build, run
 
 install-deps:
 	3rdparty/install.sh build
@@ -243,16 +243,16 @@ install: all
 uninstall:
 	scripts/install.sh --remove $(DESTDIR)$(PREFIX)
 
-# The console's pictures of the README, by Chromium, from what is built.
+# Screenshots of the console for the README, with Chromium.
 screenshots: all
 	3rdparty/install.sh browser
 	SRS_BINARY=$(abspath $(OBJS))/srs scripts/screenshots.py
 
-# A package of what is built, for the Debian it was built on.
+# Debian package for the release of Debian on which it is built.
 deb: all
 	scripts/make-deb.sh $(OBJS)
 
-# ---- another machine: all of it by a cross compiler, with libraries of that machine's Debian
+# ---- another architecture: cross compiler, with libraries of its Debian port
 
 ARM = $(OBJS)/arm64
 
@@ -263,7 +263,7 @@ cross-arm64:
 	    --cc='aarch64-linux-gnu-gcc --sysroot=$(abspath $(ARM))/sysroot'
 	+@$(MAKE) --no-print-directory OBJS=$(ARM) all
 
-# Its unit tests under an emulator of the processor.
+# Unit tests under an emulator of the CPU.
 test-arm64: cross-arm64
 	+@$(MAKE) --no-print-directory OBJS=$(ARM) units
 	@EMULATOR='qemu-aarch64 -L $(ARM)/sysroot' scripts/test.sh $(ARM) unit
@@ -282,36 +282,36 @@ test-fuzz-seeds: seeds
 test-e2e: all
 	@scripts/test.sh $(OBJS) e2e
 
-# All of them with four workers.
+# All end-to-end tests with four workers.
 test-workers: all
 	@E2E_WORKERS=4 scripts/test.sh $(OBJS) e2e
 
-# AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer, in objects of its own.
+# AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer, in a separate build.
 test-asan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/asan --ffmpeg-fit=on --sanitizer=on > /dev/null
 	+@scripts/test.sh $(OBJS)/asan build units unit replay e2e
 
-# ThreadSanitizer, likewise, with four workers.
+# ThreadSanitizer in a separate build, with four workers.
 test-tsan:
 	3rdparty/install.sh build test
 	@./configure --objs=$(OBJS)/tsan --ffmpeg-fit=on --sanitizer=thread > /dev/null
 	+@E2E_WORKERS=4 scripts/test.sh $(OBJS)/tsan build units unit e2e
 
-# With the tests that take long, and some minutes of fuzzing, which begins with the inputs of the corpus.
+# Including long tests, and some minutes of fuzzing, which starts with the inputs of the corpus.
 test-long:
 	3rdparty/install.sh build test long browser desktop
 	-3rdparty/install-player.sh objs/player
 	+@E2E_LONG=1 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),30) scripts/test.sh $(OBJS) build beside e2e unit fuzzers fuzz-seeds fuzz
 
-# gprof, gperftools, valgrind, sanitizers, perf, gdb: each as a user would, in objects of its own.
+# gprof, gperftools, valgrind, sanitizers, perf, gdb: each in a separate build, used as a user would.
 test-profile:
 	3rdparty/install.sh profile
 	@[ -f $(OBJS)/config.mk ] || ./configure --objs=$(OBJS) --ffmpeg-fit=on
 	+@$(MAKE) --no-print-directory all
 	@scripts/test.sh $(OBJS) profile
 
-# Change inputs at random, FUZZ_SECONDS each (60); FUZZ=NAME for one target alone.
+# Fuzzes each target for FUZZ_SECONDS (60). FUZZ=NAME: only one target.
 fuzz: fuzzers
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) scripts/test.sh $(OBJS) fuzz
 
@@ -325,8 +325,8 @@ protocols:
 style:
 	@scripts/check_size.py src test/lib test/unit test/fuzz
 
-# Other eyes on the same source: clang's warnings, gcc's analyzer. That takes a pointer that went into a
-# list for lost and cannot follow counted references, so two of its questions are not asked.
+# clang's warnings and gcc's analyzer. The analyzer takes pointers stored in a list for leaks and cannot follow
+# reference counts, so two of its checks are off.
 check: layers banned style
 	3rdparty/install.sh build test check
 	@./configure --objs=$(OBJS)/clang --ffmpeg-fit=on --cc=clang > /dev/null
@@ -335,8 +335,8 @@ check: layers banned style
 	    --extra-flags='-fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-double-free' > /dev/null
 	+@$(MAKE) --no-print-directory OBJS=$(OBJS)/analyzer all
 
-# Which lines the unit and end-to-end tests run: at least COVERAGE_MIN of 100, the load tools left out.
-# The report is OBJS/coverage/report/index.html.
+# Line coverage of unit and end-to-end tests, without the load tools. The minimum is COVERAGE_MIN percent.
+# Report: OBJS/coverage/report/index.html.
 COVERAGE_MIN = 90
 coverage:
 	3rdparty/install.sh build test check
@@ -348,7 +348,7 @@ coverage:
 	gcovr -r . -f src/ -e src/tools/ --exclude-unreachable-branches --html-details $(OBJS)/coverage/report/index.html \
 	    --print-summary --fail-under-line $(COVERAGE_MIN) $(OBJS)/coverage/o
 
-# For clangd and other programs that read C.
+# For clangd and other tools.
 compdb: $(OBJS)/config.mk
 	@scripts/compdb.py $(OBJS) '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' $(SRC) > compile_commands.json
 
@@ -361,7 +361,7 @@ bench bench-quick:
 	+@$(MAKE) --no-print-directory all
 	+@OBJS=$(OBJS) scripts/bench/run.sh $(if $(filter %-quick,$@),quick,full)
 
-# What was fetched stays: it may have come by hand. distclean removes that too.
+# Keeps downloads, which may have been copied manually. distclean removes them too.
 clean:
 	@[ ! -d $(OBJS) ] || find $(OBJS) -mindepth 1 -maxdepth 1 ! -name st-source ! -name player -exec rm -rf {} +
 

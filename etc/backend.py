@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""backend.py - a backend to begin with: it decides who may publish, and prints what happens.
+"""backend.py - a sample backend: authorizes publishers and prints all events.
 
     python3 etc/backend.py [PORT [TOKEN [URL...]]]          # 8085, secret, no urls
     ./objs/srs -c conf/http.hooks.callback.conf
     ffmpeg -re -i doc/source.flv -c copy -f flv 'rtmp://127.0.0.1/live/livestream?token=secret'
 
-Who publishes without the token is sent away; who plays is welcome. URLs are where streams are
-forwarded to: conf/forward.backend.conf. Who is no longer welcome is kicked by the client_id:
+It rejects publishers without the token, and accepts all players. URLs are destinations for forward:
+conf/forward.backend.conf. To disconnect a client later:
 
     curl -X DELETE http://127.0.0.1:1985/api/v1/clients/CLIENT_ID
 """
@@ -23,7 +23,7 @@ URLS = sys.argv[3:]
 
 
 def decide(event):
-    """0 is yes, any other number is no."""
+    """Returns 0 to accept, any other number to reject."""
     if event.get("action") == "on_publish":
         given = parse_qs(event.get("param", "").lstrip("?")).get("token", [""])[0]
         return 0 if hmac.compare_digest(given.encode(), TOKEN.encode()) else 1

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sign-link.py - what to put behind a url so that a server lets it in, for some time.
+"""sign-link.py - prints the parameters that sign a URL for a limited time.
 
-    etc/sign-link.py SECRET play live/livestream                  # for an hour
+    etc/sign-link.py SECRET play live/livestream                  # valid for an hour
     etc/sign-link.py SECRET publish live/livestream 7d            # s, m, h, d
     etc/sign-link.py SECRET play live/livestream 10m --ip 192.0.2.7 --vhost live.example.com
 
-SECRET is one of security { token { secret ... } } in the configuration; conf/security.token.conf.
+SECRET is one of security { token { secret ... } } in the configuration: doc/security-tokens.md.
 """
 import argparse
 import hashlib

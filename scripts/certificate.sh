@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# certificate.sh [FOLDER] - make the self-signed server.crt and server.key that conf/https.*.conf name, unless one is there.
+# certificate.sh [FOLDER] - creates self-signed server.crt and server.key for conf/https.*.conf, unless they exist.
 set -eu
 folder=${1:-conf}
 crt=$folder/server.crt key=$folder/server.key
 
 [ ! -e "$crt" ] && [ ! -L "$crt" ] && [ ! -e "$key" ] && [ ! -L "$key" ] || exit 0
 if [ ! -w "$folder" ] || ! command -v openssl > /dev/null; then
-    echo "no certificate for conf/https.*.conf: $folder is read-only or there is no openssl; put $crt and $key there"
+    echo "no certificate for conf/https.*.conf: $folder is read-only or openssl is missing; create $crt and $key yourself"
     exit 0
 fi
 umask 077
@@ -19,4 +19,4 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
 chmod 644 "$new/crt"
 mv "$new/key" "$key"
 mv "$new/crt" "$crt"
-echo "made a self-signed certificate for 10 years, to try https with: $crt, $key (yours replace it)"
+echo "created a self-signed certificate for tests of https, valid for 10 years: $crt, $key (replace it with your own)"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh OBJS DIR - copy what is built in OBJS, and what belongs to it, to DIR.
-# install.sh --remove DIR - remove what that copied; files that were changed since stay.
+# install.sh OBJS DIR - installs the programs in OBJS, and their files, to DIR.
+# install.sh --remove DIR - removes the installed files; keeps files that were changed.
 #
-# DIR/.installed lists the files with their sums. A configuration that was changed stays when another
-# version is installed, and the new one is copied beside it, as conf/srs.conf.new.
+# DIR/.installed lists the files with checksums. Installing another version keeps a changed configuration,
+# and installs the new one as conf/srs.conf.new.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,17 +13,17 @@ sum() { # file
 }
 
 remove() { # folder
-    [ -f "$1/.installed" ] || { echo "install.sh: $1 holds nothing that make install copied" >&2; exit 1; }
+    [ -f "$1/.installed" ] || { echo "install.sh: $1 was not installed by make install" >&2; exit 1; }
     while read -r sum path; do
         if [ ! -f "$1/$path" ]; then
             continue
         elif [ "$(sum "$1/$path")" = "$sum" ]; then
             rm "$1/$path"
         else
-            echo "kept, since it was changed: $1/$path"
+            echo "kept because it was changed: $1/$path"
         fi
     done < "$1/.installed"
-    # Deepest folders first; those with files of others stay.
+    # Deepest folders first; folders with other files stay.
     sed 's/^[0-9a-f]*  //; s,/*[^/]*$,,' "$1/.installed" | sort -ru | while read -r folder; do
         (cd "$1" && [ -z "$folder" ] || rmdir -p "$folder" 2> /dev/null) || true
     done
@@ -31,7 +31,7 @@ remove() { # folder
     rmdir "$1" 2> /dev/null || true
 }
 
-keep_changed() { # new folder, folder: its configurations that are neither as installed before nor as now
+keep_changed() { # new folder, folder: keeps configurations that differ from the installed and the new version
     (cd "$1" && ls conf/*.conf) | while read -r path; do
         [ -f "$2/$path" ] || continue
         is=$(sum "$2/$path") now=$(sum "$1/$path") was=
@@ -40,11 +40,11 @@ keep_changed() { # new folder, folder: its configurations that are neither as in
             continue
         elif [ "$was" = "$now" ]; then
             rm "$1/$path"
-            echo "kept, since it was changed: $2/$path"
+            echo "kept because it was changed: $2/$path"
         else
             mv "$1/$path" "$1/$path.new"
             echo "$now  $path.new" >> "$1/.installed"
-            echo "kept, since it was changed: $2/$path; this version's is $2/$path.new"
+            echo "kept because it was changed: $2/$path; this version's is $2/$path.new"
         fi
     done
 }
@@ -66,7 +66,7 @@ for tool in $tools; do
 done
 cp -r "$objs/console" "$new/objs/"
 [ ! -d "$objs/player" ] || cp -r "$objs/player" "$new/objs/"
-install -m 644 conf/*.conf "$new/conf/" # and no key that is there
+install -m 644 conf/*.conf "$new/conf/" # no keys
 # shellcheck disable=SC2086
 install -m 644 $pages doc/source.flv "$new/doc/"
 cp -r etc "$new/"
@@ -75,7 +75,7 @@ put_rtmfp "$new/scripts"
 (cd "$new" && find . -type f | sed 's,^\./,,' | sort | xargs -d '\n' sha256sum) > "$new.list"
 mv "$new.list" "$new/.installed"
 keep_changed "$new" "$dir"
-if [ -f "$dir/.installed" ]; then # of a version before: what this one no longer has
+if [ -f "$dir/.installed" ]; then # files of an older version that this one does not have
     awk 'FNR == NR { has[$2] = 1; next } !has[$2]' "$new/.installed" "$dir/.installed" > "$new/older"
     cat "$new/older" >> "$new/.installed"
     rm "$new/older"

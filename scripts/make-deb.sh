@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make-deb.sh OBJS - make OBJS/srs_VERSION_ARCH.deb of what is built in OBJS.
+# make-deb.sh OBJS - builds the package OBJS/srs_VERSION_ARCH.deb from the programs in OBJS.
 #
-# The program and its pages for browsers are in /usr/lib/srs, the configuration in /etc/srs, what it keeps in
-# /var/lib/srs, its logs in /var/log/srs. Nothing but dpkg-deb and binutils is needed.
-# DEB_MAINTAINER="Name <address>": who answers for the package.
+# Program and web pages are in /usr/lib/srs, the configuration in /etc/srs, data in /var/lib/srs, logs in
+# /var/log/srs. Needs dpkg-deb and binutils.
+# DEB_MAINTAINER="Name <address>": maintainer of the package.
 set -eu
 
 objs=$1
 cd "$(dirname "$0")/.."
 arch=$(dpkg --print-architecture)
 version=$("$objs/srs" -v 2>&1 | sed -n 's/^[^0-9]*\([0-9][0-9.]*\).*/\1/p' | head -n 1)
-[ -n "$version" ] || { echo "make-deb.sh: $objs/srs does not tell its version" >&2; exit 1; }
+[ -n "$version" ] || { echo "make-deb.sh: $objs/srs -v does not print a version" >&2; exit 1; }
 tag=$(sed -n 's/^#define BUILD_TAG "\(..*\)"/\1/p' "$objs/config.h")
 [ -z "$tag" ] || version=$version+$(printf %s "$tag" | tr -c 'A-Za-z0-9.+~\n' .)
 
@@ -34,13 +34,12 @@ done
 cp -r "$objs/console" "$root/usr/lib/srs/"
 [ ! -d "$objs/player" ] || cp -r "$objs/player" "$root/usr/lib/srs/"
 
-# Passwords will be in them: never for all, not even until postinst gives the first to the server.
+# These files may contain passwords, so they are never world-readable, not even before postinst runs.
 install -m 640 packaging/deb/srs.conf "$root/etc/srs/srs.conf"
 install -m 640 packaging/deb/default "$root/etc/default/srs"
 sed 's, */usr/local/srs/objs/srs.log,,; s, /usr/local/srs/objs/srs.pid,,' etc/logrotate.d/srs \
     > "$root/etc/logrotate.d/srs"
-# The unit is the one for /usr/local/srs, in the places of a package. What it says on how to
-# install it by hand is no news here.
+# The unit for /usr/local/srs, with the paths of the package and without the commands for manual installation.
 sed -e '/^#   useradd /d; /^#   install -d /d; /^#   cp etc\//d; /^#   systemctl enable /d' \
     -e 's,/usr/local/srs/objs/srs,/usr/lib/srs/srs,; s,/usr/local/srs/conf/,/etc/srs/,' \
     -e 's,/usr/local/srs/doc,/usr/share/doc/srs,; s,^WorkingDirectory=.*,WorkingDirectory=/var/lib/srs,' \
@@ -63,14 +62,14 @@ install -D -m 644 packaging/deb/lintian-overrides "$root/usr/share/lintian/overr
 
 doc=$root/usr/share/doc/srs
 # shellcheck disable=SC2046,SC2086
-install -m 644 $(echo $pages | sed "s/ LICENSE / /") "$doc/" # which is in copyright
-# All pages are in one folder, the configurations below it.
+install -m 644 $(echo $pages | sed "s/ LICENSE / /") "$doc/" # LICENSE is in copyright
+# All pages are in one folder, the configurations in a subfolder.
 sed -i 's,](doc/,](,g; s,](\(\.\./\)\{0\,1\}conf/,](examples/,g; s,](\(\.\./\)\{0\,1\}etc/\([a-z]*/\)\{0\,1\},](examples/,g
     s,](\.\./\([A-Z]*\.md\)),](\1),g' "$doc"/*.md
 install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf doc/source.flv etc/backend.py etc/sign-link.py etc/healthcheck.sh \
     etc/grafana/* etc/prometheus/* "$doc/examples/"
 put_rtmfp "$doc/examples"
-# Debian has the text of this license once for all packages.
+# Debian ships the text of this license.
 license() { # file
     sed '/^ *Apache License$/,/^ *END OF TERMS/d; /^ *APPENDIX: /,/^ *Copyright/{/^ *Copyright/!d}' "$1"
     ! grep -q 'Apache License' "$1" ||
@@ -85,17 +84,17 @@ license() { # file
     done
 } > "$root/usr/share/doc/srs/copyright"
 
-# The packages of the libraries that it names itself.
+# Dependencies: packages of the libraries that the program links.
 depends=
 for lib in $(objdump -p "$objs/srs" | sed -n 's/^  NEEDED  *//p'); do
     path=$(ldd "$objs/srs" | sed -n "s,^[[:space:]]*$lib => \(/[^ ]*\).*,\1,p")
     [ -n "$path" ] || continue
-    # The package may list the file without the /usr that /lib is a link into. Only the exact path
-    # counts: libraries of other architectures have the same names.
+    # /lib links to /usr/lib, so the package may list the file without /usr. Requires the exact path,
+    # because libraries of other architectures have the same names.
     path=$(readlink -f "$path")
     package=$(dpkg-query -S "$path" "${path#/usr}" 2> /dev/null | head -n 1 | cut -d: -f1) || true
     [ -n "$package" ] || { echo "make-deb: no package has $path" >&2; exit 1; }
-    # Symbols of the C library have versions: an older one will not do.
+    # Symbols of the C library are versioned, so require this version or later.
     case $package in
     libc6) need="libc6 (>= $(dpkg-query -W -f '${Version}' libc6 | sed 's/-.*//'))" ;;
     *) need=$package ;;

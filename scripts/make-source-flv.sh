@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make-source-flv.sh - how doc/source.flv was made: 30 s of test picture and tone, about 1 MB.
+# make-source-flv.sh - creates doc/source.flv: 30 s of a test pattern and a tone, about 1 MB.
 #
-# H.264 main profile 640x360, 25 frames a second, a key frame every 2 s, without B-frames, which
-# browsers cannot show over WebRTC; AAC 44.1 kHz stereo, a beep every second in the tone so that sound and picture can be
-# compared. "bitexact" keeps the versions of the tools out of the file.
+# H.264 main profile 640x360, 25 frames per second, a key frame every 2 s, no B-frames, which browsers cannot
+# show over WebRTC. AAC 44.1 kHz stereo with a beep every second, to check synchronization of audio and video.
+# "bitexact" keeps the versions of the tools out of the file.
 #
 # Usage: scripts/make-source-flv.sh [FILE [B]]     (default: doc/source.flv 0)
-#   B      B-frames in a row at most: test/data/bframes.flv, the tests' usual clip, has 2 and b-pyramid
+#   B      maximum consecutive B-frames; test/data/bframes.flv, the usual clip of tests, has 2 and b-pyramid
 set -eu
 
 out=${1:-$(dirname "$0")/../doc/source.flv} b_frames=${2:-0}

@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# perf-pin.sh [--dry-run] [--nice N] CPU [PID] - let srs run on one processor only, and first.
+# perf-pin.sh [--dry-run] [--nice N] CPU [PID] - runs srs on one CPU only, with high priority.
 #
-#   --dry-run   say what would be done, change nothing
-#   --nice N    its priority, -20 (first) .. 19 (last); -10 is a good one for a machine that does
-#               other things too
+#   --dry-run   print the commands, change nothing
+#   --nice N    priority, -20 (highest) .. 19 (lowest); use -10 on a machine with other tasks
 #
-# Its coroutines are one thread: more than one processor helps it nothing, and one of its own keeps
-# its memory in that one's caches. The thread that writes the log may go where it wants. PID is that
-# of the one srs that runs, when not given. To undo: CPU as 0-N.
+# One thread runs all coroutines of a worker, so it does not profit from several CPUs, and a CPU of its own
+# keeps its memory in the cache. The log writer's thread is not pinned. PID: default is the only running srs.
+# To undo: CPU 0-N.
 set -eu
 
 usage() {
@@ -39,17 +38,17 @@ die() {
 }
 
 case $cpu in
-*[!0-9,-]*) die "$cpu: a processor, as 3, or a list" ;;
+*[!0-9,-]*) die "$cpu: expected a CPU such as 3, or a list" ;;
 esac
 case $nice in
 -[0-9] | -1[0-9] | -20 | [0-9] | 1[0-9] | '') ;;
-*) die "--nice $nice: -20 to 19" ;;
+*) die "--nice $nice: expected -20 to 19" ;;
 esac
 if [ -z "$pid" ]; then
     pid=$(pgrep -x srs || true)
     case $pid in
-    '') die "no srs runs" ;;
-    *[!0-9]*) die "several run: $(echo "$pid" | tr '\n' ' '); say which" ;;
+    '') die "srs does not run" ;;
+    *[!0-9]*) die "several srs run: $(echo "$pid" | tr '\n' ' '); pass a PID" ;;
     esac
 fi
 [ -d "/proc/$pid" ] || die "no process $pid"
@@ -62,6 +61,6 @@ do_it() {
     fi
 }
 
-# The first thread of the process runs the coroutines; -p of one thread is that thread alone.
+# The first thread of the process runs the coroutines; -p with its id applies to this thread only.
 do_it taskset -cp "$cpu" "$pid"
 [ -z "$nice" ] || do_it renice -n "$nice" -p "$pid"

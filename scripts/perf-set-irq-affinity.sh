@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# perf-set-irq-affinity.sh [--dry-run] [--rps] INTERFACE CPUS - give the interrupts of a network
-# interface to these processors, its queues in turn.
+# perf-set-irq-affinity.sh [--dry-run] [--rps] INTERFACE CPUS - distributes the interrupts of a network
+# interface over these CPUs, one queue after the other.
 #
-#   --dry-run   say what would be written where, change nothing
-#   --rps       also let these processors handle what the queues receive (receive packet steering),
-#               for interfaces with fewer queues than processors
+#   --dry-run   print the values and files, change nothing
+#   --rps       also distribute received packets over these CPUs (receive packet steering), for
+#               interfaces with fewer queues than CPUs
 #
-# CPUS is a list as in "2,3" or "4-7". Keep the processor that srs is pinned to (perf-pin.sh) out of
-# it. A running irqbalance moves them again: stop it first. To undo: all processors, 0-N.
+# CPUS is a list such as "2,3" or "4-7", without the CPU to which srs is pinned (perf-pin.sh). Stop
+# irqbalance first, because it moves interrupts again. To undo: all CPUs, 0-N.
 set -eu
 
 usage() {
@@ -36,18 +36,18 @@ die() {
     exit 1
 }
 
-[ -d "$sys" ] || die "no interface $interface; there are: $(ls "${sys%/*}" | tr '\n' ' ')"
+[ -d "$sys" ] || die "no interface $interface; available: $(ls "${sys%/*}" | tr '\n' ' ')"
 case $cpus in
-'' | *[!0-9,-]* | -* | ,* | *- | *,) die "$cpus: a list of processors, as 2,3 or 4-7" ;;
+'' | *[!0-9,-]* | -* | ,* | *- | *,) die "$cpus: expected a list of CPUs such as 2,3 or 4-7" ;;
 esac
 
 # 2,4-6 -> 2 4 5 6
 list=
 for part in $(echo "$cpus" | tr , ' '); do
     from=${part%-*} to=${part#*-}
-    [ "$from" -le "$to" ] || die "$part: from the lower to the higher"
+    [ "$from" -le "$to" ] || die "$part: expected the lower CPU first"
     while [ "$from" -le "$to" ]; do
-        [ -d "${SYSFS:-/sys}/devices/system/cpu/cpu$from" ] || die "no processor $from"
+        [ -d "${SYSFS:-/sys}/devices/system/cpu/cpu$from" ] || die "no CPU $from"
         list="$list $from"
         from=$((from + 1))
     done
@@ -65,7 +65,7 @@ put() { # value, file
 }
 failed=0
 
-# The interrupts of its device; or those that carry its name, or its virtio device's.
+# Interrupts of its device, or those with its name or the name of its virtio device.
 irqs=
 if [ -d "$sys/device/msi_irqs" ]; then
     irqs=$(ls "$sys/device/msi_irqs" | sort -n)
@@ -78,9 +78,9 @@ if [ -z "$irqs" ]; then
             if ($i == a || $i == b || index($i, a "-") == 1 || index($i, b "-") == 1) { print n; break } }
         ' "$interrupts")
 fi
-[ -n "$irqs" ] || [ -n "$rps" ] || die "$interface has no interrupts of its own (a virtual one? try --rps)"
+[ -n "$irqs" ] || [ -n "$rps" ] || die "$interface has no interrupts (if it is virtual, try --rps)"
 if pgrep -x irqbalance > /dev/null 2>&1; then
-    echo "irqbalance runs and will move them again: systemctl stop irqbalance" >&2
+    echo "irqbalance is running and will move them again: systemctl stop irqbalance" >&2
 fi
 
 # shellcheck disable=SC2086
@@ -94,7 +94,7 @@ for irq in $irqs; do
 done
 
 if [ -n "$rps" ]; then
-    # The mask is of 32-bit words in hexadecimal, the highest first: f0000000,00000001
+    # The mask consists of 32-bit words in hexadecimal, highest first: f0000000,00000001
     mask=$(echo "$list" | awk '{
         for (i = 1; i <= NF; i++) { w = int($i / 32); bits[w] += 2 ^ ($i % 32); if (w > top) top = w }
         for (w = top + 0; w >= 0; w--) printf "%s%0" (w == top ? "" : "8") "x", (w == top ? "" : ","), bits[w]

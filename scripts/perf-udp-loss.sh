@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# perf-udp-loss.sh [--dry-run] [--buffers BYTES] [SECONDS [TIMES]] - datagrams that this machine lost
-# itself, because a socket's buffer was full; and the sockets that lost them.
+# perf-udp-loss.sh [--dry-run] [--buffers BYTES] [SECONDS [TIMES]] - shows datagrams that this machine
+# dropped because a socket buffer was full, and the sockets that dropped them.
 #
-#   --dry-run         say what would be read and set, do nothing
-#   --buffers BYTES   first let programs ask for socket buffers of this size (needs root)
+#   --dry-run         print files and settings, do nothing
+#   --buffers BYTES   first allow socket buffers of this size (needs root)
 #
-# Every SECONDS (5), TIMES times (for ever), one line: datagrams in and out, and of them lost when
-# they came (receive buffer full: the server was too slow for a moment) and when they went (send
-# buffer full). It is what loss=(r:N,s:N) of the server's own log line counts. Loss in the network is
-# not in it.
+# Prints a line every SECONDS (5), TIMES times (endless): datagrams in and out, and drops on receiving (receive
+# buffer full: the server was too slow for a moment) and on sending (send buffer full). The field
+# loss=(r:N,s:N) in the server's log counts the same. Loss in the network is not included.
 set -eu
 
 usage() {
@@ -54,14 +53,14 @@ if [ -n "$dry" ]; then
     exit 0
 fi
 
-# in out received-lost sent-lost
+# in, out, drops on receiving, drops on sending
 counters() {
     awk '$1 == "Udp:" && !head { for (i = 2; i <= NF; i++) at[$i] = i; head = 1; next }
          $1 == "Udp:" { print $at["InDatagrams"], $at["OutDatagrams"], $at["RcvbufErrors"], $at["SndbufErrors"] }' \
         "$proc/net/snmp"
 }
 
-# socket inode and how many it dropped, of those that did
+# inode and drops of each socket with drops
 drops() {
     awk 'FNR > 1 && $NF > 0 { split($2, a, ":"); print $10, a[2], $NF }' "$proc/net/udp" "$proc/net/udp6" 2> /dev/null
 }

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# profile.sh cpu|heap|leaks|perf [SECONDS [LOAD]] - build the variant, load it, leave the report.
+# profile.sh cpu|heap|leaks|perf [SECONDS [LOAD]] - builds the variant, runs a load, and writes a report.
 #
 #   cpu     gperftools' CPU profiler (--gperf=on --gcp=on): flat profile, graph, flame graph
-#   heap    gperftools' heap profiler (--gperf=on --gmp=on): who holds memory, who took it
-#   leaks   gperftools' heap checker (--gperf=on --gmc=on): what was lost
-#   perf    perf record with call graphs, on a release build: kernel included
+#   heap    gperftools' heap profiler (--gperf=on --gmp=on): memory in use and allocations by caller
+#   leaks   gperftools' heap checker (--gperf=on --gmc=on): leaks by caller
+#   perf    perf record with call graphs, on a release build, including the kernel
 #
-# SECONDS is how long the load lasts (20). LOAD is one of
+# SECONDS is the duration of the load (20). LOAD is one of
 #   play      one publisher, PLAYERS players (500)
-#   rtsp      the same, whose players come by RTSP; RTSP_OPTIONS="--udp" for datagrams
+#   rtsp      the same with RTSP players; RTSP_OPTIONS="--udp" for UDP
 #   publish   PUBLISHERS publishers (200), no players
-#   both      both of them (the default)
-#   churn     both, whose sessions end at random after 2 s and begin again
+#   both      play and publish (default)
+#   churn     both, with sessions that end at random after 2 s and start again
 #
 # Environment: PLAYERS, PUBLISHERS, INPUT (doc/source.flv), VHOST (lines of configuration for the
 # vhost, such as "play { mw_latency 0; }"), OUT (objs/profile/cpu-both, ...), OBJS (objs), NICE (0).
@@ -57,7 +57,7 @@ rm -rf "$out"
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
-# ---- build: the variant in its folder, the load tools in the ordinary one
+# ---- build the variant in its folder, and the load tools in the normal one
 
 say() {
     echo "profile.sh: $*"
@@ -82,7 +82,7 @@ esac
 root=$(pwd)
 pprof=$root/$built/pprof
 
-# ---- run: in the folder of the report, where the profilers write
+# ---- run in the folder of the report, where the profilers write
 
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
@@ -134,7 +134,7 @@ unset HEAPCHECK
 url=rtmp://127.0.0.1:$port/live/s
 watch=${watch:-rtmp://127.0.0.1:$port}/live/s
 last=$seconds
-[ "$kind" != heap ] || last=$((seconds + 2)) # they are to be there when the server ends
+[ "$kind" != heap ] || last=$((seconds + 2)) # players are still connected when the server ends
 say "$publishers publishers, $players players, $seconds s"
 # shellcheck disable=SC2086
 "$tools/sb_rtmp_publish" -r "$url{i}" -c "$publishers" -i "$input" -s 1 $churn \
@@ -149,20 +149,20 @@ if [ "$players" -gt 0 ]; then
     loads="$loads $!"
     pids="$pids $!"
 fi
-if [ "$kind" = perf ]; then # hardware counters where there are any, else the clock
+if [ "$kind" = perf ]; then # hardware counters if available, otherwise the clock
     event=cycles
     perf stat -e cycles true 2>&1 | grep -q 'not supported' && event=cpu-clock
     skip=$((seconds > 6 ? 3 : 1))
-    sleep $skip # until all have come
+    sleep $skip # until all clients have connected
     perf record -q -e $event -F 997 --call-graph fp -p $server -o perf.data -- \
         sleep $((seconds - skip - 1)) 2> perf.err || {
         cat perf.err >&2
-        say "see /proc/sys/kernel/perf_event_paranoid: 1 or less, or be root" >&2
+        say "set /proc/sys/kernel/perf_event_paranoid to 1 or less, or run as root" >&2
         exit 1
     }
 fi
 code=0
-if [ "$kind" = heap ]; then # who holds memory while they are there
+if [ "$kind" = heap ]; then # memory in use while clients are connected
     sleep "$seconds"
     kill -INT $server
     wait $server || code=$?
@@ -185,7 +185,7 @@ flat() { # from collapsed stacks or perf script
     "$root/scripts/flame.py" --title "srs, $kind, $load" "$1" > flame.svg
 }
 
-graph() { # pprof's own picture
+graph() { # graph by pprof
     command -v dot > /dev/null 2>&1 || {
         say "no graph.svg without graphviz; 3rdparty/install.sh profile installs it"
         return

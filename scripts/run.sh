@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh - install what is missing, build, and start the server in the foreground.
+# run.sh - installs missing packages, builds, and starts the server in the foreground.
 #
-# Needs a shell and the machine's package manager, no more. OBJS: where it is built (objs).
+# Needs only a shell and the package manager. OBJS: build folder (objs).
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test.sh - install what is missing, build, and run all tests.
-# test.sh OBJS PART... - run these parts of them, on what is built in OBJS.
+# test.sh - installs missing packages, builds, and runs all tests.
+# test.sh OBJS PART... - runs these parts of the tests with the programs in OBJS.
 #
-# Needs a shell and the machine's package manager, no more. All parts run, whichever fail. The last
-# line is "N passed, N failed" over all of them, the line before it "N retried"; the exit status is not 0
-# if something failed or nothing ran.
+# Needs only a shell and the package manager. All parts run even if some fail. The last line is "N passed,
+# N failed" for all parts, the line before it "N retried". The exit status is not 0 if a test failed or none
+# ran.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ fi
 objs=$1
 shift
 passed=0 failed=0 notes= retried= beside= together=
-retries=6 # at most so many tests that failed beside others may run again by themselves
+retries=6 # maximum number of tests that may run again alone, after they failed in parallel with others
 mkdir -p "$objs/log"
 
 count() { # passed, failed
@@ -24,14 +24,14 @@ count() { # passed, failed
     failed=$((failed + $2))
 }
 
-# Whether so many more tests may run again.
+# Succeeds if this many further tests may run again.
 may_retry() { # number
     [ "$(($(printf %s "$retried" | grep -c .) + $1))" -le $retries ]
 }
 
 finish() {
     [ -z "$notes" ] || echo "${notes#, }"
-    [ -z "$retried" ] || printf 'failed beside others and ran again by themselves:\n%s' "$retried"
+    [ -z "$retried" ] || printf 'failed in parallel with others and ran again alone:\n%s' "$retried"
     echo "$(printf %s "$retried" | grep -c .) retried"
     echo "$passed passed, $failed failed"
     [ $failed = 0 ] && [ $passed != 0 ]
@@ -60,16 +60,16 @@ unit_counts() { # log, status
     fi
 }
 
-# The same of a program that is run. EMULATOR="program and its options" runs programs of another
-# machine: it is slow, so what measures time gets three tries, and lacks things, so what is
-# in test/unit/EMULATED may fail.
+# Runs a program and sets the same. EMULATOR="program and its options" runs programs of another architecture.
+# It is slow, so tests that measure time get three tries, and incomplete, so programs in test/unit/EMULATED
+# may fail.
 unit_run() { # program, log
     for try in 1 2 3; do
         # shellcheck disable=SC2086
         timeout "$((120 * slow))" ${EMULATOR:-} "$1" > "$2" 2>&1
         unit_counts "$2" $?
         [ -n "${EMULATOR:-}" ] && [ $rc != 0 ] || return 0
-        if [ $rc -lt 120 ]; then # that many tests failed
+        if [ $rc -lt 120 ]; then # the number of failed tests
             f=$(sed -n 's/^\[  \(FAILED\|ERROR \)  *\] \([A-Za-z_][A-Za-z0-9_]*\)$/\2/p' "$2" |
                 sort -u | grep -cvxF -f test/unit/EMULATED)
             [ "$f" != 0 ] || { rc=0; return 0; }
@@ -85,7 +85,7 @@ unit_programs() {
     done
 }
 
-# Several at a time, each with its log; what passes leaves LOG.ok.
+# Runs several programs in parallel, each with its log. A program that passes leaves LOG.ok.
 unit_together() {
     rm -f "$objs"/log/test_*.ok
     unit_programs | OBJS=$objs SECONDS_MOST=$((120 * slow)) xargs -P "$UNIT_JOBS" -I '{}' sh -c '
@@ -93,8 +93,8 @@ unit_together() {
         timeout "$SECONDS_MOST" "$1" > "$log" 2>&1 && : > "$log.ok"' sh '{}'
 }
 
-# cmocka says "[  PASSED  ] 3 test(s)." and "[  FAILED  ] 1 test(s), ..."; one that crashed or was
-# stopped counts as one more that failed. One that fails beside others may pass by itself.
+# cmocka prints "[  PASSED  ] 3 test(s)." and "[  FAILED  ] 1 test(s), ...". A program that crashed or was
+# stopped counts as one more failure. A program that fails in parallel with others may pass alone.
 unit() {
     [ -n "${EMULATOR:-}" ] || [ "$together" = done ] || unit_together
     for t in $(unit_programs); do
@@ -128,14 +128,14 @@ fuzz_names() {
     done
 }
 
-# The inputs of all fuzz targets, by the program of the normal build.
+# Replays the inputs of all fuzz targets with the program of the normal build.
 replay() {
     for t in $(fuzz_names); do
         one "replay-$t" timeout $((60 * slow)) "$objs/test/seeds" test/fuzz/corpus "$t"
     done
 }
 
-# Those that are built with sanitizers and coverage.
+# Fuzz targets built with sanitizers and coverage.
 fuzz_targets() {
     for t in $(fuzz_names); do
         [ -x "$objs/fuzz/$t" ] && [ "${FUZZ:-$t}" = "$t" ] && echo "$t"
@@ -158,7 +158,7 @@ fuzz() {
     done
 }
 
-# The first Python that has pytest and can run tests side by side; else any, and one after the other.
+# The first Python with pytest and pytest-xdist; otherwise any with pytest, without parallel tests.
 find_python() {
     for python in python3 /usr/bin/python3; do
         "$python" -c 'import pytest, xdist' 2> /dev/null && side_by_side="-n $E2E_JOBS" && return
@@ -166,7 +166,7 @@ find_python() {
     python=python3 side_by_side=
 }
 
-# The counts come from pytest's own report, not from what it prints.
+# The counts come from pytest's report, not from its output.
 run_pytest() { # name, arguments of pytest...
     xml=$objs/log/$1.xml
     what=$1
@@ -174,7 +174,7 @@ run_pytest() { # name, arguments of pytest...
     rm -f "$xml"
     SRS_BINARY=$objs/srs E2E_SLOW=$slow E2E_KEEP=$objs/e2e PYTHONPYCACHEPREFIX=$cache \
         "$python" -m pytest -q -rs -p no:cacheprovider --junitxml="$xml" "$@"
-    ended=$? # 1: tests failed, 5: there are none; others: it did not run them all
+    ended=$? # 1: tests failed, 5: no tests; others: it did not run all tests
     if ! [ -s "$xml" ] || { [ $ended -gt 1 ] && [ $ended != 5 ]; }; then
         echo "FAILED  $what: pytest ended with $ended"
         count 0 1
@@ -191,7 +191,7 @@ print(n("tests") - bad - n("skipped"), bad, n("skipped"))' "$xml")
     [ "$3" = 0 ] || notes="$notes, $3 $what tests left out (see above)"
 }
 
-failed_tests() { # the report of a run: a line each
+failed_tests() { # report of a run: prints one test per line
     python3 -c '
 import sys, xml.etree.ElementTree as e
 for t in sorted({x.get("classname").replace(".", "/") + ".py::" + x.get("name")
@@ -200,7 +200,7 @@ for t in sorted({x.get("classname").replace(".", "/") + ".py::" + x.get("name")
     print(t)' "$1"
 }
 
-# Names of tests may have spaces, so they are a line each.
+# Names of tests may contain spaces, so each is on a line.
 again() { # names
     ifs=$IFS
     IFS='
@@ -213,8 +213,8 @@ again() { # names
     run_pytest end-to-end-again $quick "$@"
 }
 
-# One that fails beside others has to pass by itself: they disturb each other.
-# Tests that measure time, or that need the whole machine, come after the others, one by one.
+# Tests disturb each other, so a test that fails in parallel with others runs again alone.
+# Tests that measure time or need the whole machine run last, one by one.
 e2e() {
     quick=--quick before=$failed
     [ -z "${E2E_LONG:-}" ] || quick=
@@ -237,7 +237,7 @@ e2e() {
     fi
 }
 
-# The same with so many workers, of what each kind of client does; E2E_WORKERS=4 with e2e runs all.
+# A selection of end-to-end tests with this many workers. To run all: e2e with E2E_WORKERS=4.
 e2e_workers() {
     set --
     for name in publish_play takeover http_flv hooks reload; do
@@ -247,7 +247,7 @@ e2e_workers() {
     E2E_WORKERS=4 run_pytest end-to-end-workers --quick $side_by_side "$@"
 }
 
-# Each profiler and checker, as a variant of its own below $objs, and what looks at a live server.
+# Tests each profiler and checker in its own variant below $objs, and tools that inspect a running server.
 profile() {
     # shellcheck disable=SC2086
     OBJS=$objs run_pytest profile --durations=5 ${PROFILE_ARGS:-} test/profile
@@ -263,15 +263,15 @@ make_all() { # targets
     }
 }
 
-# Python compiles the tests while the server is built.
+# Python compiles the tests during the build.
 collect() {
     PYTHONPYCACHEPREFIX=$cache nice -n 19 "$python" -m pytest -q -p no:cacheprovider --collect-only test/e2e \
         > "$objs/log/collect" 2>&1 &
 }
 
-# All but end-to-end tests runs beside those, in the processor time that they leave: they wait most of
-# the time. It has a session of its own, because Linux divides processor time among sessions first
-# (autogroups), and by nice values only within each of them.
+# End-to-end tests mostly wait, so all other tests run in parallel and use the remaining CPU time. They have
+# a session of their own, because Linux divides CPU time among sessions first (autogroups), and applies nice
+# values only within a session.
 beside() {
     rm -f "$objs"/log/test_*.ok
     together=done
@@ -297,9 +297,9 @@ slow=1
 if grep -qs 'BUILD_SANITIZER 1\|BUILD_VALGRIND 1\|BUILD_GCOV 1' "$objs/config.h"; then
     slow=4
 fi
-: "${E2E_JOBS:=2}" "${UNIT_JOBS:=4}" # unit tests wait most of the time
+: "${E2E_JOBS:=2}" "${UNIT_JOBS:=4}" # unit tests mostly wait
 find_python
-# What Python makes of the tests is kept out of the tree: to make it takes longer than to find all tests.
+# Keeps Python's compiled tests outside the tree. Compiling them takes longer than collecting all tests.
 case $objs in
 /*) cache=$objs/pycache ;;
 *) cache=$PWD/$objs/pycache ;;

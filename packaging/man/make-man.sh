@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make-man.sh OBJS VERSION DATE OUT - the pages of the manual in OUT/man1, man5 and man8.
+# make-man.sh OBJS VERSION DATE OUT - writes the manual pages to OUT/man1, man5 and man8.
 #
-# What programs say of themselves is taken from their own -h, directives from conf/full.conf, which
-# is made from the tables of the server: pages cannot be older than the program.
+# Options come from the output of -h, directives from conf/full.conf, which is generated from the server's
+# tables. The pages are therefore always up to date.
 set -eu
 
 objs=$1 version=$2 date=$3 out=$4
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out/man1" "$out/man5" "$out/man8"
 
-# As roff's text: no hyphens for minus signs, no backslashes, no requests at the start of a line.
+# Escapes text for roff: minus signs, backslashes, and requests at the start of a line.
 escape() {
     sed -e 's/\\/\\e/g' -e 's/-/\\-/g' -e "s/^\([.']\)/\\\\\&\1/"
 }
 
-# "    -c FILE     What it does" -> an item with a tag.
+# "    -c FILE     Description" -> a tagged item.
 options() {
     sed -n 's/^  *\(-[^ ]*\(,\{0,1\} [^ ][^ ]*\)*\)   *\(.*\)/\1\
 \3/p' | escape | sed '1~2s/^\(.*\)$/.TP\
@@ -38,9 +38,9 @@ for name in $tools; do
         echo ".SH SYNOPSIS"
         "$tool" --help | sed -n "s/^Usage: .*\($name.*\)/\1/p" | escape
         echo ".SH DESCRIPTION"
-        echo "Loads a media server as many clients would, and tells what they saw. It ends after"
+        echo "Loads a media server with many clients and reports the results. It ends after"
         echo ".BR \\-\\-duration ,"
-        echo "or when all sessions are over, or by Ctrl+C, with a summary. It is for servers of your own."
+        echo "when all sessions have ended, or on Ctrl+C, with a summary. Test your own servers only."
         echo ".SH OPTIONS"
         "$tool" --help | options
         echo ".SH SEE ALSO"
@@ -53,16 +53,16 @@ done
     echo ".SH NAME"
     echo "srs.conf \\- configuration of the media server srs"
     echo ".SH DESCRIPTION"
-    echo "A directive is a name, values and a semicolon, or a name and a block in braces; # begins a comment."
-    echo "What is in a"
+    echo "A directive is a name, values and a semicolon, or a name and a block in braces; # starts a comment."
+    echo "Directives in a"
     echo ".B vhost"
-    echo "counts for its streams, what is in"
+    echo "apply to its streams, those in"
     echo ".B vhost __defaultVhost__"
-    echo "for all that have none of their own. Environment variables win over the file."
+    echo "to all other streams. Environment variables override the file."
     echo ".PP"
     echo ".B srs \\-t \\-c"
     echo ".I FILE"
-    echo "says whether a file is right, with line and the nearest known name if not."
+    echo "checks a file. Errors contain the line and the most similar known name."
     echo ".SH DIRECTIVES"
     echo ".nf"
     escape < "$here/../../conf/full.conf"

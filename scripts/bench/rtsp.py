@@ -29,7 +29,7 @@ def row(bench, what, side, clients, goal, ratio, us_one=None, case="rtsp", **mor
 def players_of(bench, program, players, kbps, variant, *args, apart=False):
     """A stream that is on the air, and those who watch it."""
     side = Side(bench, 0, variant, apart=apart)
-    # the clock in each picture is a small packet of its own, which no encoder sends
+    # the clock in each frame is a separate small packet, which encoders do not send
     side.publish("a", kbps, 1, *(["--no-marker"] if "--udp" in args else []))
     time.sleep(GROUP)
     side.base = side.server.rss()

@@ -156,7 +156,7 @@ def libsrt_rows(bench):
     bench.end_all()
 
 
-# ---- bad networks: what is given up, and what is sent again for each that was lost
+# ---- bad networks: packets given up, and retransmissions per lost packet
 
 def lossy(bench, what, kind, args, most_late, variant="srt"):
     clients = 20

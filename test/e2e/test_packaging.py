@@ -103,7 +103,7 @@ def test_install_keeps_configurations(tmp_path):
         return hashlib.sha256(data).hexdigest()
     conf.write_text("# mine")
     said = copy(tmp_path)
-    assert conf.read_text() == "# mine" and f"kept, since it was changed: {conf}\n" in said
+    assert conf.read_text() == "# mine" and f"kept because it was changed: {conf}\n" in said
     assert not new.exists(), "nothing is new in the same version"
     full.write_text("# of a version before")  # and nobody changed it
     before = listed.replace(sum(shipped), sum(b"# as it was")).replace(f"{sum(open(os.path.join(ROOT, 'conf/full.conf'), 'rb').read())}",
