@@ -151,10 +151,10 @@ def test_certificates(api, tmp_path):
     assert far["subject"] == far["issuer"] == "CN=far.org" and far["days_left"] in (399, 400)
     assert abs(far["not_after"] - time.time() - 400 * 86400) < 600 and far["error"] == ""
     assert got["old.org"]["days_left"] < -1000 and got["old.org"]["since"] == got["old.org"]["not_after"] * 1000
-    assert s.wait_log(r"WARN.*month\.org\.crt.*ends in (19|20) days", 5)
-    assert s.wait_log(r"WARN.*week\.org\.crt.*ends in [56] days, on 20", 5)
-    assert s.wait_log(r"WARN.*day\.org\.crt.*ends in (less than a|one) day,", 5)
-    assert s.wait_log(r"WARN.*old\.org\.crt.*ended on 2021-01-02 03:04 UTC", 5)
+    assert s.wait_log(r"WARN.*month\.org\.crt.*expires in (19|20) days", 5)
+    assert s.wait_log(r"WARN.*week\.org\.crt.*expires in [56] days, on 20", 5)
+    assert s.wait_log(r"WARN.*day\.org\.crt.*expires in (less than a|one) day,", 5)
+    assert s.wait_log(r"WARN.*old\.org\.crt.*expired on 2021-01-02 03:04 UTC", 5)
     assert "far.org.crt (" not in s.log()
     assert metric(a, "srs_certificate_not_after_seconds", 'host=""') == far["not_after"]
 

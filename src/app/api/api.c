@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api.c - the HTTP API: finding who answers, and the frame of every answer. */
+/* api.c - the HTTP API: routing, and the common frame of every response. */
 #include "app/api/api.h"
 
 #include "app/api/auth.h"
@@ -95,7 +95,7 @@ void api_put_secret(struct api_call *c, const char *key, const char *text)
     free(hidden);
 }
 
-/* ---- the frame of an answer */
+/* ---- the frame of a response */
 
 static void put_type(struct api_call *c)
 {
@@ -184,9 +184,9 @@ err_t api_error(struct api_call *c, int code)
     return finish(c);
 }
 
-/* ---- who answers */
+/* ---- routing */
 
-/* [A-Za-z0-9_.-] alone: anything else could be a script of its own. */
+/* Accepts only [A-Za-z0-9_.-]: other characters could inject a script. */
 static bool is_callback(const char *name)
 {
     if (!*name)
@@ -198,9 +198,10 @@ static bool is_callback(const char *name)
     return true;
 }
 
-/* A script of another site never proves the password but by what the browser remembers, and with
- * `crossdomain off` it is not to read anything: it gets JSON, which it cannot read. */
-static void look_for_jsonp(struct api_call *c)
+/* Enables JSONP if the query requests it. A script of another site can only use a password that the
+ * browser remembers, and with `crossdomain off` it must not read anything: then it gets plain JSON,
+ * which it cannot read. */
+static void check_jsonp(struct api_call *c)
 {
     if (!api_param(c, "callback", c->callback, sizeof(c->callback)) ||
         !is_callback(c->callback) ||
@@ -223,7 +224,7 @@ static err_t answer_row(struct api_call *c, const struct api_row *row)
     put_common(c);
     err = row->answer(c);
     if (err || (c->x->resp->status && !c->begun))
-        return err; /* it saw to the answer itself */
+        return err; /* it has already responded */
     jput_close(&c->j, '}');
     return finish(c);
 }
@@ -243,7 +244,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     c.trusted = who == API_TRUSTED;
     if (c.verb == HTTP_VERB_HEAD)
         c.verb = HTTP_VERB_GET;
-    look_for_jsonp(&c);
+    check_jsonp(&c);
     if (!(m->row->methods & 1u << c.verb))
         return http_response_status(x->resp, 405);
     if (changes(&c, m->row) && !api_change_allowed(x, c.trusted, &why))
@@ -270,7 +271,7 @@ static void mount_one(struct api *a, const struct api_row *row, const char *pref
                                 .arg = &a->rows[a->n++] };
 
     (void)http_mux_add(a->parts.mux, &mount);
-    if (pattern[n - 1] == '/') { /* without the slash too: no way round by a redirect */
+    if (pattern[n - 1] == '/') { /* also without the slash, instead of a redirect */
         pattern[n - 1] = '\0';
         (void)http_mux_add(a->parts.mux, &mount);
     }
@@ -283,12 +284,12 @@ static void mount_rows(struct api *a, const struct api_row *row)
 
         if (row->methods)
             mount_one(a, row, "", everywhere ? HTTP_PORT_ALL : HTTP_PORT_API);
-        if (strcmp(row->path, "tests/errors") == 0) /* shows that hosts are told apart */
+        if (strcmp(row->path, "tests/errors") == 0) /* also shows that hosts are distinguished */
             mount_one(a, row, "error.srs.com", HTTP_PORT_API);
     }
 }
 
-/* ---- the lists of what there is */
+/* ---- the lists of routes */
 
 static void put_urls(struct api_call *c, const struct api *a)
 {

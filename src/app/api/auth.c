@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* auth.c - who may use the API: RFC 7617, RFC 6750. */
+/* auth.c - authentication for the API: RFC 7617, RFC 6750. */
 #include "app/api/auth.h"
 
 #include "app/api/change.h"
@@ -42,7 +42,7 @@ static bool proves(const struct conf_auth *auth, const char *given)
     return api_auth_is(given, auth->username, auth->password);
 }
 
-/* Scripts look for "Bearer" and nothing behind it. */
+/* Scripts expect exactly "Bearer". */
 static err_t challenge(struct http_exchange *x)
 {
     bool bearer = x->conf->http_api.auth.type == CONF_AUTH_BEARER;
@@ -102,7 +102,7 @@ err_t api_auth_ask(struct api_guard *g, struct http_exchange *x, bool told, enum
         return NULL;
     if (x->conf->http_api.auth.enabled)
         return ask(g, x, who);
-    if (told || api_change_may_look(x))
+    if (told || api_change_may_read(x))
         return NULL;
     *who = API_REFUSED;
     return api_change_refuse_public(g, x);
@@ -113,6 +113,6 @@ err_t api_auth_ask_token(struct http_exchange *x, void *guard)
     enum api_who who = API_ANYBODY;
     err_t err = conf_auth_of_rtc(&x->conf->http_api.auth) ? ask(guard, x, &who) : NULL;
 
-    x->declined = !err && who != API_REFUSED; /* then it is for the next one */
+    x->declined = !err && who != API_REFUSED; /* passes it to the next handler */
     return err;
 }

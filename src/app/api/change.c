@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c - may this request change something, or only look, or not even that? */
+/* change.c - permissions of a request: change, read or none. */
 #include "app/api/change.h"
 
 #include "app/api/api.h"
@@ -14,8 +14,8 @@
 
 /* ---- pages */
 
-/* "https://name:port" is what the request was sent to. The scheme may differ: a proxy in front may
- * have ended TLS. */
+/* Returns true if the origin ("https://name:port") is the host of the request. The scheme may
+ * differ, because a proxy may terminate TLS. */
 static bool is_origin_ours(const struct http_request *req, const char *origin)
 {
     const char *at = strstr(origin, "://");
@@ -23,15 +23,15 @@ static bool is_origin_ours(const struct http_request *req, const char *origin)
     int port, usual, ours = req->host_port;
 
     if (!at || strlen(at + 3) >= sizeof(host) || !*req->host)
-        return false; /* "null", too */
+        return false; /* includes "null" */
     memcpy(host, at + 3, strlen(at + 3) + 1);
     port = http_url_host(host);
     usual = strncasecmp(origin, "https:", 6) == 0 ? 443 : 80;
     return strcasecmp(host, req->host) == 0 && (port ? port : usual) == (ours ? ours : usual);
 }
 
-/* To what is no https and not this machine, browsers tell nothing of the page when they fetch an
- * image or follow a link; but they tell what they are. */
+/* For an image or a link to a host without HTTPS, browsers send no header about the page, but they
+ * do send their User-Agent. */
 static bool is_browser(const struct http_request *req)
 {
     const char *agent = http_request_field(req, "User-Agent");
@@ -51,7 +51,7 @@ enum api_origin api_change_origin(const struct http_request *req)
         return API_ORIGIN_OTHER;
     if (site || origin)
         return API_ORIGIN_SAME;
-    /* all but these bring an Origin */
+    /* requests with other methods always have an Origin */
     if (req->verb <= HTTP_VERB_HEAD && is_browser(req))
         return API_ORIGIN_OTHER;
     return API_ORIGIN_NONE;
@@ -79,15 +79,15 @@ static bool is_private(const char *ip)
     return address_is_private(addr);
 }
 
-bool api_change_may_look(const struct http_exchange *x)
+bool api_change_may_read(const struct http_exchange *x)
 {
     const struct conf_http_api *api = &x->conf->http_api;
 
     return api->open || api->public == CONF_PUBLIC_READ || is_private(x->ip);
 }
 
-/* A name of somebody else can lead here (DNS rebinding), and his page is then of the same origin;
- * an address cannot, nor a name that every machine has for itself. */
+/* An attacker's domain can resolve to this server (DNS rebinding), which makes the attacker's page
+ * same-origin. IP addresses and "localhost" are safe. */
 static bool is_host_safe(const char *host)
 {
     static const char local[] = "localhost";
@@ -106,8 +106,8 @@ bool api_change_allowed(const struct http_exchange *x, bool trusted, enum api_de
     enum api_origin origin = api_change_origin(x->req);
 
     *why = API_DENIAL_PAGE;
-    /* What a page may send elsewhere without asking before can bear a password that the browser
-     * remembers; for the other methods the page itself must know it. */
+    /* A page can send these methods to other sites without a preflight request, with a password
+     * that the browser remembers. For other methods the page itself must know the password. */
     if (trusted)
         return origin != API_ORIGIN_OTHER ||
                (x->req->verb != HTTP_VERB_GET && x->req->verb != HTTP_VERB_HEAD &&
@@ -122,7 +122,7 @@ bool api_change_allowed(const struct http_exchange *x, bool trusted, enum api_de
     return is_loopback(x->peer) && is_loopback(x->ip);
 }
 
-/* ---- no */
+/* ---- refusals */
 
 err_t api_refuse(struct http_exchange *x, int status, const char *why)
 {
@@ -147,8 +147,8 @@ err_t api_change_refuse(struct api_guard *g, struct http_exchange *x, enum api_d
     return api_refuse(x, 403, told[why]);
 }
 
-/* Browsers show the body of a challenge for Bearer; for Basic they would ask for a password, and
- * none is right. */
+/* Browsers show the body of a Bearer challenge. For Basic they would prompt for a password, and
+ * none would be right. */
 err_t api_change_refuse_public(struct api_guard *g, struct http_exchange *x)
 {
     static const char told[] = "your address is public, and the API has no password: set "

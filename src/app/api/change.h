@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* change.h - may this request change something, or only look, or not even that?
+/* change.h - permissions of a request: change, read or none.
  *
- * Without a password, who asks from a private network or from this machine may look. A public
- * address may not, unless `http_api { public read; }` or `open on;` says so: the default is safe on
- * the internet. Private are loopback, RFC 1918, fc00::/7 and link-local addresses. 100.64.0.0/10 is
- * public here: it is shared by all customers of a provider, who are strangers to each other.
+ * Without a password, clients on private networks and on this machine may read. Public addresses
+ * may not, unless `http_api { public read; }` or `open on;` allows it, so the default is safe on
+ * the internet. Private addresses are loopback, RFC 1918, fc00::/7 and link-local. 100.64.0.0/10
+ * counts as public, because all customers of a provider share it.
  *
- * Who proved the password may. Where there is none, who asks from this machine may, or everybody
- * with `http_api { open on; }`. A page of another site in the operator's browser never may, though
- * it asks from his machine and the browser may add his password to what it asks.
+ * A client with the password may change things. If there is no password, clients on this machine
+ * may, or all clients with `http_api { open on; }`. A page of another site in the operator's
+ * browser never may, although it sends requests from the operator's machine and the browser may add
+ * the operator's password.
  */
 #ifndef APP_API_CHANGE_H
 #define APP_API_CHANGE_H
@@ -16,25 +17,26 @@
 #include "app/api/guard.h"
 #include "serve/http/http.h"
 
-/* Who asks, as far as it can be seen. */
+/* The origin of a request, as far as its headers show it. */
 enum api_origin {
-    API_ORIGIN_NONE,  /* no page of a browser */
-    API_ORIGIN_SAME,  /* a page that came from where the request goes */
-    API_ORIGIN_OTHER, /* another one, or one that does not tell */
+    API_ORIGIN_NONE,  /* not from a page in a browser */
+    API_ORIGIN_SAME,  /* from a page of this server */
+    API_ORIGIN_OTHER, /* from another page, or unknown */
 };
 
-/* Answer that it is denied, and why. */
+/* Responds that the request is denied, with the reason. */
 err_t api_refuse(struct http_exchange *x, int status, const char *why)
     __attribute__((warn_unused_result));
-/* May who proved no password look? By the address of the client, as trusted_proxies tell it. */
-bool api_change_may_look(const struct http_exchange *x);
-/* Say that it may not, and what to set: 401. */
+/* Returns true if a client without a password may read, by its address (as sent by
+ * trusted_proxies). */
+bool api_change_may_read(const struct http_exchange *x);
+/* Responds with 401 and says what to configure. */
 err_t api_change_refuse_public(struct api_guard *g, struct http_exchange *x)
     __attribute__((warn_unused_result));
 enum api_origin api_change_origin(const struct http_request *req);
-/* False: refused, for that reason. */
+/* Returns false and the reason if the request may not change anything. */
 bool api_change_allowed(const struct http_exchange *x, bool trusted, enum api_denial *why);
-/* Answer so and tell what to do about it: 403. */
+/* Responds with 403 and says what to configure. */
 err_t api_change_refuse(struct api_guard *g, struct http_exchange *x, enum api_denial why)
     __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clients.c - what the API tells of clients, and how one is kicked. */
+/* clients.c - clients in the API, and kicking them. */
 #include "app/api/api.h"
 #include "app/api/collect.h"
 #include "app/api/order.h"
@@ -14,7 +14,7 @@
 
 enum { NAME_MAX_SIZE = 4096 };
 
-/* Why a player stalls, if it does. */
+/* Writes the play state and the reasons of a stall. */
 static void put_play(struct jput *j, const struct live_sender_stat *stat)
 {
     jput_text(j, "state", live_sender_state_name(stat->state));
@@ -24,7 +24,7 @@ static void put_play(struct jput *j, const struct live_sender_stat *stat)
     jput_int(j, "window_full_ms", us_to_ms(stat->window_full));
 }
 
-/* How its packets come over, of RTSP. */
+/* Writes the transport and loss of an RTSP client. */
 static void put_rtp(struct jput *j, const struct client *client)
 {
     jput_text(j, "transport", clients_transport_name(client->way));
@@ -32,7 +32,7 @@ static void put_rtp(struct jput *j, const struct client *client)
     jput_real(j, "jitter_ms", client->jitter / 1e3, 3);
 }
 
-/* Where it is in the file that it plays. */
+/* Writes the position in the file that it plays. */
 static void put_file(struct jput *j, const struct live_sender *sender)
 {
     struct live_feed_info info;
@@ -47,7 +47,7 @@ static void put_file(struct jput *j, const struct live_sender *sender)
     jput_close(j, '}');
 }
 
-/* What its protocol knows of it. */
+/* Writes the details of its protocol. */
 static void put_detail(struct jput *j, const struct clients_info *info)
 {
     uint64_t room[CLIENTS_DETAIL / sizeof(uint64_t)];
@@ -60,7 +60,7 @@ static void put_detail(struct jput *j, const struct clients_info *info)
     jput_close(j, '}');
 }
 
-/* On the thread of its worker. */
+/* Runs on the client's worker. */
 static void put_client(struct api_call *c, const char *key, struct client *client)
 {
     const struct clients_stream *s = client->stream;
@@ -100,7 +100,7 @@ static void put_client(struct api_call *c, const char *key, struct client *clien
     jput_close(j, '}');
 }
 
-/* ---- the list: all workers pick what is on the page, then show it */
+/* ---- the list: all workers pick the clients of the page, then each writes its own */
 
 enum { BY_KIND, BY_ALIVE, BY_IN, BY_OUT, BY_LAG, BY_DROPPED, BY_STALL, BY_ALL };
 static const char *const orders[BY_ALL] = {
@@ -108,20 +108,20 @@ static const char *const orders[BY_ALL] = {
     [BY_DROPPED] = "dropped", [BY_STALL] = "stall",
 };
 
-#define STALLS_AFTER CO_SECONDS(3) /* as the log has it */
+#define STALLS_AFTER CO_SECONDS(3) /* the same as in the log */
 
 struct listing {
     struct api_call *c;
     struct api_page page;
-    bool plain;                    /* all of them, as workers have them */
-    char *only;                    /* clients of the stream of this name; NULL: all */
-    const struct live_source *src; /* of that name; of the worker that picks */
-    unsigned worker;               /* that picks */
+    bool plain;                    /* all clients, in the order of the workers */
+    char *only;                    /* only clients of this stream; NULL: all */
+    const struct live_source *src; /* that stream on the picking worker */
+    unsigned worker;               /* the picking worker */
     struct order o;
     size_t found, stalled, at;
 };
 
-/* The name of the stream of that id, malloc'ed; NULL: there is none. */
+/* Finds the name of the stream with that id, malloc'ed; NULL if there is none. */
 static err_t find_stream(struct api_call *c, const char *id, char **name)
 {
     const struct collect_row *row = NULL;
@@ -140,8 +140,8 @@ static err_t find_stream(struct api_call *c, const char *id, char **name)
     return err;
 }
 
-/* For how long it has been sent nothing of what is there; 0: all is well, or there is no publisher
- * to wait for. */
+/* Returns how long the player has received nothing although packets are available; 0 if it does not
+ * stall or if there is no publisher. */
 static co_usec stall_of(const struct client *client, const struct live_sender_stat *stat)
 {
     const struct clients_stream *s = client->stream;
@@ -151,7 +151,8 @@ static co_usec stall_of(const struct client *client, const struct live_sender_st
     return stalls ? stat->since : 0;
 }
 
-/* Those that stall, the longest first with sort=-stall; then the others, the oldest first. */
+/* Sorts stalled players first, the longest stall first with sort=-stall; then the others, the
+ * oldest first. */
 static int64_t stall_key(const struct client *client, const struct clients_info *info,
                          const struct live_sender_stat *stat)
 {
@@ -194,7 +195,7 @@ static void pick_client(struct client *client, void *arg)
     struct clients_info info;
 
     if (client->type == CLIENTS_FORWARD || (l->only && client->stream->src != l->src))
-        return; /* a forward is nobody who came to us: see /forwards */
+        return; /* forwards are not clients: see /forwards */
     if (!l->plain) {
         client->kind->describe(client, &info);
         if (!is_found(l, client, &info))
@@ -210,7 +211,7 @@ static void pick_client(struct client *client, void *arg)
     l->found++;
 }
 
-/* How many of them there are is known without a walk, which ends with the page then. */
+/* If the number of clients is known, the walk can end with the page. */
 static void pick(struct session_env *env, void *arg)
 {
     struct listing *l = arg;
@@ -234,7 +235,7 @@ static void pick(struct session_env *env, void *arg)
     (void)live_source_unref(src);
 }
 
-/* Those that are next and at this worker, until a piece is full. */
+/* Writes the next clients on this worker until the buffer is full. */
 static void put_some(struct session_env *env, void *arg)
 {
     struct listing *l = arg;
@@ -245,7 +246,7 @@ static void put_some(struct session_env *env, void *arg)
 
         client_id(&(struct client){ .link.hash = l->o.v[l->at].id }, id);
         client = clients_find(env->clients, id);
-        if (client) /* else it has just left */
+        if (client) /* it may have just left */
             put_client(l->c, NULL, client);
         co_yield_if_due();
     }
@@ -288,7 +289,7 @@ static err_t list_clients(struct api_call *c)
     return err;
 }
 
-/* ---- one of them: who has it answers */
+/* ---- one client: its worker responds */
 
 struct asked {
     struct api_call *c;

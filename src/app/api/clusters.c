@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* clusters.c - /api/v1/clusters: is a stream published here, and where do its players come to?
+/* clusters.c - /api/v1/clusters: whether a stream is published here, and the address for players.
  *
- * Origins of a cluster ask each other so, and send a player on to the one that has the stream.
+ * Origins of a cluster use it to redirect a player to the origin that has the stream.
  */
 #include "app/api/api.h"
 #include "base/url.h"
@@ -15,7 +15,7 @@ enum { TEXT_MAX = 512 };
 
 enum { VHOST = 1, APP, STREAM, COWORKER, WORDS };
 
-/* What is asked, in the order of that. */
+/* The query's keys, in the order of the enum. */
 static const char *const keys[WORDS] = { "ip", "vhost", "app", "stream", "coworker" };
 
 struct asked {
@@ -35,7 +35,7 @@ static void look(struct session_env *env, void *arg)
     s->published = src && live_source_publishing(src);
 }
 
-/* One that is published: a stream that is only waited for is not here. */
+/* Finds the vhost if the stream is published here. */
 static const struct conf_vhost *find(const struct api_call *c, const struct asked *q)
 {
     const struct conf_vhost *vhost = conf_vhost_find(c->x->conf, q->v[VHOST]);
@@ -56,9 +56,9 @@ static bool is_own(const char *host)
            strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-/* By what address others reach us at this endpoint, without brackets: what we listen on, unless
- * that says nothing; then that by which we were asked (ours may be one that is known behind a
- * router alone). */
+/* Writes the address at which others reach this endpoint, without brackets: the listen address if
+ * it is specific, else the address that the request was sent to (the interface's own address may
+ * only be valid behind a router). */
 static void find_ip(const struct conf *conf, const struct conf_endpoints *listen,
                     const char *coworker, char *buf, size_t size)
 {
@@ -74,7 +74,7 @@ static void find_ip(const struct conf *conf, const struct conf_endpoints *listen
         (void)snprintf(buf, size, "%s", machine_address(conf->stats.network, own, sizeof(own)));
 }
 
-/* "" when there is no API to ask. */
+/* Writes the address of the API; "" if it is off. */
 static void find_api(const struct conf *conf, const char *coworker, char *buf, size_t size)
 {
     const struct conf_endpoints *api = &conf->http_api.listen;

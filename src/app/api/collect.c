@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect.c - the streams of all workers, each of them once. */
+/* collect.c - lists the streams of all workers, each stream once. */
 #include "app/api/collect.h"
 
 #include "base/must.h"
@@ -46,8 +46,8 @@ static void put_row(struct collect_part *part, const struct clients_stream *s, u
     part->n++;
 }
 
-/* Sources are held by a reference, so others may come and go meanwhile. */
-static void look(struct session_env *env, void *arg)
+/* Holds a reference to each source, so that sources may be added and removed meanwhile. */
+static void collect_part(struct session_env *env, void *arg)
 {
     struct collect_part *part = arg;
     struct wr names;
@@ -88,7 +88,7 @@ static void drop(void *arg)
     free(part);
 }
 
-/* ---- what is the same stream becomes one row */
+/* ---- merging the rows of a stream */
 
 static bool is_better(const struct collect_row *a, const struct collect_row *b)
 {
@@ -112,8 +112,8 @@ static void absorb(struct collect_row *owner, struct collect_row *other)
     other->merged = true;
 }
 
-/* Its place among those that came before, by name: that of the same stream, or an empty one. */
-static struct collect_row **place_of(struct collect_row **table, size_t size,
+/* Finds the slot of a row by name: that of the same stream, or an empty one. */
+static struct collect_row **slot_of(struct collect_row **table, size_t size,
                                     const struct collect_row *row)
 {
     size_t at = row->hash & (size - 1);
@@ -136,7 +136,7 @@ static void merge(struct collect *g, size_t all)
             struct collect_row *row = &g->parts[w]->v[i], **at;
 
             row->hash = text_hash(row->name);
-            at = place_of(table, size, row);
+            at = slot_of(table, size, row);
             if (!*at) {
                 *at = row;
             } else if (is_better(row, *at)) {
@@ -151,7 +151,7 @@ static void merge(struct collect *g, size_t all)
     free(table);
 }
 
-/* One that nobody entered yet, or whose last forward goes, is none to show. */
+/* Lists the rows to show: not those without clients, such as a stream whose last forward ends. */
 static void show(struct collect *g, bool files)
 {
     for (unsigned w = 0; w < g->n_parts; w++) {
@@ -175,7 +175,7 @@ void collect_streams(struct collect *g, struct session_env *env, bool stats, co_
         struct collect_part *part = must(calloc(1, sizeof(*part)));
 
         part->want_stats = stats;
-        if (workers_ask(env, w, look, part, drop, patience)) {
+        if (workers_ask(env, w, collect_part, part, drop, patience)) {
             g->parts[w] = part;
             all += part->n;
         }

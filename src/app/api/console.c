@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* console.c - the web pages: /console/, and /, /players/ where there are no files of that name. */
+/* console.c - the web pages: /console/, and / and /players/ unless files have these names. */
 #include "app/api/console.h"
 
 #include "app/api/api.h"
@@ -17,13 +17,13 @@
 
 enum { WHERE_MAX = 1024 };
 
-/* The pages are ours alone: no other host's scripts, and what they show of peers is never code.
- * Media comes from whatever port serves streams. */
+/* The pages use no scripts of other hosts, and text from clients is never executed. Media may come
+ * from any port that serves streams. */
 #define POLICY "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
     "connect-src *; media-src * blob:; worker-src 'self' blob:; base-uri 'none'; " \
     "form-action 'self'"
 
-/* A folder beside the program: ./objs/console, or where it was installed. malloc'ed, or NULL. */
+/* Finds a folder next to the program, ./objs/console or the installed one; malloc'ed, or NULL. */
 static char *folder(const char *name)
 {
     char exe[PATH_MAX], *slash;
@@ -37,7 +37,7 @@ static char *folder(const char *name)
     return must_print("%s/%s", exe, name);
 }
 
-/* `framed`: pages of others may show it in a frame. */
+/* `framed`: pages of other sites may embed it in a frame. */
 static err_t serve_file(struct http_exchange *x, const char *path, bool framed)
 {
     bool player = strncmp(path, "player/", 7) == 0;
@@ -62,7 +62,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     const char *path = x->req->path + strlen("/console/");
 
     (void)arg;
-    /* bookmarks of other consoles */
+    /* bookmarks of SRS's console */
     if (strcmp(path, "ng_index.html") == 0 || strcmp(path, "en_index.html") == 0)
         return http_response_redirect(x->resp, "/console/", "");
     return serve_file(x, path, false);
@@ -79,7 +79,7 @@ static bool is_file(const char *dir, const char *path)
     return is;
 }
 
-/* Were the players of the pages installed? */
+/* Returns true if the optional player libraries are installed. */
 static bool has_players(void)
 {
     char *where = folder("player");
@@ -89,8 +89,8 @@ static bool has_players(void)
     return has;
 }
 
-/* What a page must know before it may ask the API: ports, and nothing else. Those of protocols are
- * of the default vhost. */
+/* Serves what a page needs before it can use the API: only ports. Those of protocols belong to the
+ * default vhost. */
 static err_t answer_where(struct http_exchange *x, void *arg)
 {
     const struct conf *c = x->conf;
@@ -116,9 +116,9 @@ static err_t answer_where(struct http_exchange *x, void *arg)
     return err;
 }
 
-/* ---- / and /players/: who has files there shows his own */
+/* ---- / and /players/, unless the operator has files there */
 
-/* One of ours, unless it is a vhost's folder that is asked or there is a file. */
+/* Serves a built-in page unless a file has that name or a vhost has its own folder. */
 static err_t serve_instead(struct http_exchange *x, const char *page, bool framed)
 {
     const char *path, *dir = http_static_place(x, &path);
@@ -148,7 +148,7 @@ static err_t answer_home(struct http_exchange *x, void *arg)
     return NULL;
 }
 
-/* The names of pages that users have bookmarked, or have in frames of theirs. */
+/* Names of SRS's pages that users have bookmarked or embedded. */
 static const struct { const char *name, *page; } player_pages[] = {
     { "srs_player.html", "play.html" }, { "rtc_player.html", "play.html" },
     { "whep.html", "play.html" }, { "rtc_publisher.html", "whip.html" },

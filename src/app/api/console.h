@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* console.h - the web pages: files beside the program.
+/* console.h - the web pages, which are files next to the program.
  *
- * /console/ is on every HTTP port. On those of files and streams there are / and /players/, too, as
- * long as http_server.dir has no files of these names.
+ * /console/ is on every HTTP port. The ports for files and streams also have / and /players/,
+ * unless http_server.dir has files with these names.
  */
 #ifndef APP_API_CONSOLE_H
 #define APP_API_CONSOLE_H
 
 #include "serve/http/http.h"
 
-/* Mount them, before the files. The pages themselves are open; what they show they ask of the API,
- * with a password if that wants one. */
+/* Mounts the pages before the files. The pages are public; they read their data from the API, with
+ * a password if the API needs one. */
 void console_mount(struct http_mux *mux);
 
 #endif

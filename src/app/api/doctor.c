@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.c - /api/v1/doctor: does the machine suit what is served? */
+/* doctor.c - /api/v1/doctor: checks whether the machine fits the configuration. */
 #include "app/api/api.h"
 #include "app/doctor/doctor.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - requests that the API refused. */
+/* guard.c - counts and logs refused API requests. */
 #include "app/api/guard.h"
 
 #include "base/log.h"
@@ -13,8 +13,8 @@
 
 struct api_guard {
     uint64_t denied[API_DENIALS];
-    co_usec said;    /* when the last line was written */
-    uint64_t unsaid; /* refused since, without a line */
+    co_usec logged_at; /* time of the last log line */
+    uint64_t unlogged; /* refusals since then */
 };
 
 struct api_guard *api_guard_new(void)
@@ -33,20 +33,20 @@ void api_guard_deny(struct api_guard *g, enum api_denial why, co_usec now, const
     va_list ap;
 
     g->denied[why]++;
-    if (g->said && now - g->said < LINE_EVERY) {
-        g->unsaid++;
+    if (g->logged_at && now - g->logged_at < LINE_EVERY) {
+        g->unlogged++;
         return;
     }
     va_start(ap, fmt);
     (void)vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    if (g->unsaid)
+    if (g->unlogged)
         log_always(LOG_WARN, "API: %s; %llu more were refused since the last line", text,
-                   (unsigned long long)g->unsaid);
+                   (unsigned long long)g->unlogged);
     else
         log_always(LOG_WARN, "API: %s", text);
-    g->said = now;
-    g->unsaid = 0;
+    g->logged_at = now;
+    g->unlogged = 0;
 }
 
 uint64_t api_guard_denied(const struct api_guard *g, enum api_denial why)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.h - requests that the API refused, counted by reason. Addresses that guess passwords are
- * locked by session/guard.h. */
+/* guard.h - counts and logs refused API requests by reason. session/guard.h locks addresses that
+ * guess passwords. */
 #ifndef APP_API_GUARD_H
 #define APP_API_GUARD_H
 
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Why a request was refused. */
+/* The reason of a refusal. */
 enum api_denial {
-    API_DENIAL_PASSWORD, /* a wrong one */
-    API_DENIAL_LOCKED,   /* its address gave too many */
-    API_DENIAL_ADDRESS,  /* it would change something, and comes from another machine */
-    API_DENIAL_PAGE,     /* the same, by a page of another site */
-    API_DENIAL_PUBLIC,   /* it comes from a public address, and no password is set */
+    API_DENIAL_PASSWORD, /* wrong password */
+    API_DENIAL_LOCKED,   /* too many wrong passwords from this address */
+    API_DENIAL_ADDRESS,  /* a change requested from another machine */
+    API_DENIAL_PAGE,     /* a change requested by a page of another site */
+    API_DENIAL_PUBLIC,   /* a request from a public address, and no password is set */
     API_DENIALS,
 };
 
@@ -24,8 +24,8 @@ struct api_guard; /* owned by the API */
 struct api_guard *api_guard_new(void);
 void api_guard_free(struct api_guard *g);
 
-/* Counts it, and writes a line unless there was one in the second before: how many were left out
- * stands in the next. */
+/* Counts a refusal and logs it, at most one line per second; the next line has the number of
+ * omitted ones. */
 void api_guard_deny(struct api_guard *g, enum api_denial why, co_usec now, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 uint64_t api_guard_denied(const struct api_guard *g, enum api_denial why);

@@ -12,7 +12,7 @@ enum { NAME_SIZE = 1024 };
 struct column {
     const char *name;
     int what;
-    bool percent; /* of thousandths */
+    bool percent; /* shown in percent, from thousandths */
 };
 
 static const struct column totals[] = {
@@ -37,7 +37,7 @@ static void put_value(struct jput *j, const struct column *c, uint32_t v)
         jput_uint(j, NULL, v);
 }
 
-/* Of the server (-1), or of a stream. */
+/* Writes the columns of the server (-1) or of a stream. */
 static void put_columns(struct jput *j, const struct history *h, int stream, unsigned n)
 {
     const struct column *c = stream < 0 ? totals : of_stream;
@@ -60,7 +60,7 @@ static void put_names(struct jput *j, const struct history *h)
     jput_close(j, ']');
 }
 
-/* "vhost/app/stream"; those of the default vhost without it, too. */
+/* Compares with "vhost/app/stream"; the default vhost may be omitted. */
 static bool is_called(const char *name, const char *asked)
 {
     size_t n = strlen(DEFAULT_VHOST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.c - what the server keeps going by itself. */
+/* kept.c - lists pulls, ingests and recordings of all workers. */
 #include "app/api/kept.h"
 
 #include "base/log_clean.h"
@@ -60,7 +60,7 @@ static void set_stream(struct kept_part *part, struct kept_row *row, const struc
     row->stream = dup(part, key->name);
 }
 
-/* ---- those of a worker, on its thread */
+/* ---- rows of a worker, on its thread */
 
 static void add_pull(void *part, const struct rtsp_pull_info *p)
 {
@@ -72,7 +72,7 @@ static void add_pull(void *part, const struct rtsp_pull_info *p)
     row->bytes = p->bytes;
 }
 
-/* Its target is "vhost/app/stream", or not known. */
+/* `target` is "vhost/app/stream", or unknown. */
 static void add_ingest(struct kept_part *part, const struct job_info *i, const char *what,
                        const char *target, const char *place)
 {
@@ -135,7 +135,7 @@ static void look_at_recordings(struct session_env *env, void *arg)
     dvrs_each(part->of->sink(env, &dvr_sink), add_recording, part);
 }
 
-/* ---- all of them */
+/* ---- all workers */
 
 static void drop(void *arg)
 {
@@ -148,7 +148,7 @@ static void drop(void *arg)
     free(part);
 }
 
-void kept_gather(struct kept *k, const struct api_parts *of, enum kept_kind kind,
+void kept_collect(struct kept *k, const struct api_parts *of, enum kept_kind kind,
                  co_usec patience)
 {
     workers_fn *look = kind == KEPT_PULLS ? look_at_pulls : look_at_recordings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - what the API tells of vhosts and streams. */
+/* live.c - vhosts and streams in the API. */
 #include "app/api/api.h"
 #include "app/api/collect.h"
 #include "app/api/order.h"
@@ -21,7 +21,7 @@ static void put_total(struct api_call *c, size_t total)
 
 /* ---- vhosts */
 
-enum { VHOSTS = 32 }; /* so many are asked for at once */
+enum { VHOSTS = 32 }; /* vhosts per query to the workers */
 
 struct vhost_sum {
     unsigned clients, streams;
@@ -46,7 +46,7 @@ static void add_vhosts(struct session_env *env, void *arg)
         if (!v)
             continue;
         sum->clients += v->clients;
-        sum->streams += v->streams - v->replicas; /* a stream at several workers is one */
+        sum->streams += v->streams - v->replicas; /* a stream on several workers counts once */
         sum->in += v->in;
         sum->out += v->out;
         sum->in_kbps += v->in_kbps.s30_kbps;
@@ -77,7 +77,7 @@ static void put_vhost(struct api_call *c, const char *key, const struct conf_vho
     jput_close(&c->j, '}');
 }
 
-/* From one of the configuration's to another one. */
+/* Writes n consecutive vhosts of the configuration. */
 static err_t put_vhosts(struct api_call *c, const char *key, const struct conf_vhost *v, size_t n)
 {
     err_t err = NULL;
@@ -96,7 +96,7 @@ static err_t put_vhosts(struct api_call *c, const char *key, const struct conf_v
 
 static err_t vhosts(struct api_call *c)
 {
-    const struct conf *conf = c->x->conf; /* referenced: it stays over a yield */
+    const struct conf *conf = c->x->conf; /* has a reference, so it stays valid over a yield */
     char id[CLIENTS_NAME_ID_SIZE];
     err_t err;
 
@@ -128,7 +128,7 @@ static const struct av_packet *config_of(const struct live_source *src, enum av_
     return NULL;
 }
 
-/* What the configuration tells; nothing that cannot be read. */
+/* Parses a codec configuration; returns zeros if it is invalid. */
 static struct av_info parsed(enum av_codec codec, const uint8_t *config, size_t size)
 {
     struct av_info info = { .width = 0 };
@@ -188,13 +188,13 @@ static void put_codecs(struct jput *j, const struct live_source *src,
     put_audio(j, stat->audio, &audio);
 }
 
-/* The same of a file, and what else there is to know of one. */
+/* Writes the tracks and other facts of a file. */
 static void put_file(struct jput *j, const struct clients_stream *s)
 {
     struct live_feed_info info;
     struct av_info of[LIVE_FEED_TRACKS];
 
-    if (!clients_stream_file(s, &info)) /* the one who knew has just left */
+    if (!clients_stream_file(s, &info)) /* its last player has just left */
         info = (struct live_feed_info){ .name = s->name };
     for (int i = 0; i < LIVE_FEED_TRACKS; i++) {
         const struct live_feed_track *t = &info.tracks[i];
@@ -224,7 +224,7 @@ static void put_publish(struct jput *j, const struct clients_stream *s)
     jput_close(j, '}');
 }
 
-/* As its home tells it, on the home's thread, and with what the other workers add. */
+/* Writes a stream on its owner worker's thread, with the sums of the other workers. */
 static void put_stream(struct api_call *c, const char *key, const struct clients_stream *s,
                        const struct collect_more *more)
 {
@@ -242,7 +242,7 @@ static void put_stream(struct api_call *c, const char *key, const struct clients
     jput_text(j, "app", s->app);
     api_put_secret(c, "tcUrl", s->tc_url);
     jput_text(j, "url", clients_url(s->vhost->name, s->app, s->name, url, sizeof(url)));
-    jput_int(j, "live_ms", co_wall_ms()); /* the time now: so all who read it expect */
+    jput_int(j, "live_ms", co_wall_ms()); /* the current time, as in SRS */
     jput_int(j, "age_ms", us_to_ms(co_clock() - s->began_at));
     jput_uint(j, "clients", s->clients + more->clients);
     jput_uint(j, "forwards", s->forwards + more->forwards);
@@ -267,7 +267,7 @@ static void put_stream(struct api_call *c, const char *key, const struct clients
     jput_close(j, '}');
 }
 
-/* A part of the rows, those of one worker after another. */
+/* A range of the rows, worker by worker. */
 struct visit {
     struct api_call *c;
     const char *key;
@@ -275,7 +275,7 @@ struct visit {
     size_t n, put;
 };
 
-/* As many of them as are here and one piece takes. */
+/* Writes the next rows of this worker until the buffer is full. */
 static void put_some(struct session_env *env, void *arg)
 {
     struct visit *v = arg;
@@ -284,7 +284,7 @@ static void put_some(struct session_env *env, void *arg)
         struct live_source *src = live_registry_find(env->streams, v->rows[0]->name);
         const struct clients_stream *s = src ? clients_stream(env->clients, src) : NULL;
 
-        if (s && s->key && s->clients + v->rows[0]->more.clients > 0) { /* else it went */
+        if (s && s->key && s->clients + v->rows[0]->more.clients > 0) { /* it may have ended */
             put_stream(v->c, v->key, s, &v->rows[0]->more);
             v->put++;
         }
@@ -305,7 +305,7 @@ static err_t put_rows(struct visit *v)
     return err;
 }
 
-/* ?sort= of the list. */
+/* Values of ?sort=. */
 enum { BY_NAME, BY_CLIENTS, BY_IN, BY_OUT, BY_ALL };
 static const char *const orders[BY_ALL] = {
     [BY_NAME] = "name", [BY_CLIENTS] = "clients", [BY_IN] = "in", [BY_OUT] = "out",
@@ -330,7 +330,7 @@ static bool is_wanted(const struct order *o, const struct collect_row *row)
     return order_finds(o, &name, 1);
 }
 
-/* Replaces the rows by those that the query wants, in its order. Files stay last. */
+/* Selects and sorts the rows by the query. Files stay last. */
 static void arrange(struct collect *g, struct order *o)
 {
     struct collect_row **rows;
@@ -353,7 +353,7 @@ static void arrange(struct collect *g, struct order *o)
         rows[i] = g->shown[o->v[i].id];
     free(g->shown);
     g->shown = rows;
-    g->n = found; /* those behind the page are counted alone */
+    g->n = found; /* rows after the page are only counted */
 }
 
 static err_t list_streams(struct api_call *c, struct collect *g)

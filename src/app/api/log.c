@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - the last lines of the log, for who proved the password. */
+/* log.c - the newest log lines, for clients with the password. */
 #include "app/api/api.h"
 #include "app/api/change.h"
 #include "app/log/file.h"
@@ -10,7 +10,7 @@
 
 enum { LINES_DEFAULT = 100, LINES_MAX = 1000 };
 
-/* Lines that were made while log_secrets was on are shown as it is now. */
+/* Hides secrets by the current log_secrets, also in lines logged while it was on. */
 static void put_line(struct api_call *c, const char *line)
 {
     char *hidden = c->x->conf->log_secrets ? NULL : log_hide(line);
@@ -40,7 +40,7 @@ static err_t last_lines(struct api_call *c)
     char *copy;
     err_t err;
 
-    if (!api_is_trusted(c)) /* they have addresses, folders and what went wrong */
+    if (!api_is_trusted(c)) /* lines contain addresses, folders and errors */
         return api_refuse(c->x, 403, "the log is shown with a password alone: set http_api { auth "
                                      "{ ... } } and send it");
     lines = lines < 0 ? 0 : lines > LINES_MAX ? LINES_MAX : lines;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.c - figures of the server for Prometheus. */
+/* metrics.c - metrics of the server for Prometheus. */
 #include "app/api/auth.h"
 #include "app/api/metrics_impl.h"
 #include "app/version.h"
@@ -13,7 +13,7 @@
 
 enum { TEXT_MAX = 256 << 20 };
 
-/* ---- who and where: one line of labels each */
+/* ---- build and machine: one line of labels each */
 
 static void put_uname(struct wr *w)
 {
@@ -43,7 +43,7 @@ static void put_build(struct wr *w, const struct api_parts *of)
 
 /* ---- the process */
 
-/* Of the thread that is most so: it is the first that has no more to give. */
+/* Returns the load of the busiest thread, which reaches its limit first. */
 static unsigned busiest(const struct session_env *env)
 {
     unsigned most = co_load();
@@ -79,7 +79,7 @@ static void put_process(struct wr *w, const struct api_parts *of)
              (double)of->env->whole_memory);
 }
 
-/* ---- what all workers count */
+/* ---- sums over all workers */
 
 #define AT(field) .at = offsetof(struct worker_counters, field)
 #define BY_TYPE(field) AT(types[0].field), CLIENTS_TYPES, "protocol", .value = clients_type_name, \
@@ -123,7 +123,7 @@ static const struct counter_row rows[] = {
       AT(messages) },
     { "srs_messages_evicted_total", "Connections that were dropped for too much of it.",
       AT(evicted) },
-    /* what grows while no client comes is lost */
+    /* a count that grows without new clients is a leak */
     { "srs_objects", "Objects that live, by what they are.", AT(errors), 5, "kind", objects },
     { "srs_send_bytes_total", "Bytes sent to clients.", OF_ALL(out) },
     { "srs_receive_bytes_total", "Bytes received from clients.", OF_ALL(in) },
@@ -209,10 +209,10 @@ static void put_counters(struct wr *w, const struct worker_counters_of *of,
         prom_rows(w, t->rows, t->n_rows, counters);
 }
 
-/* ---- what is no sum */
+/* ---- values that are not sums */
 
-/* Who keeps the others waiting: each is a fault of ours or a stranger's success. */
-static void put_holds(struct wr *w, const struct worker_counters *f)
+/* Scheduler stalls by coroutine: each is a bug, or the effect of an attack. */
+static void put_stalls(struct wr *w, const struct worker_counters *f)
 {
     const char *name;
 
@@ -222,8 +222,8 @@ static void put_holds(struct wr *w, const struct worker_counters *f)
                   (double)f->held_by[i].count);
 }
 
-/* Ticks that should be 20 ms apart tell how late wakes are: the bounds are those of the log's
- * clock=, less the 20. */
+/* Lateness of ticks that should be 20 ms apart. The bounds are those of clock= in the log, less
+ * 20 ms. */
 static void put_lateness(struct wr *w, const struct worker_counters *f)
 {
     static const char *const bounds[] = { NULL, "0", "0.005", "0.01", "0.015", "0.02", "0.06",
@@ -274,7 +274,7 @@ static void put_denied(struct wr *w, const struct api_guard *g)
     }
 }
 
-/* ---- all of it */
+/* ---- all metrics */
 
 static void put_server(struct wr *w, const struct api_parts *of)
 {
@@ -287,7 +287,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
     put_build(w, of);
     put_process(w, of);
     put_counters(w, &whose, &f);
-    put_holds(w, &f);
+    put_stalls(w, &f);
     put_lateness(w, &f);
     put_jitter(w, &f);
     if (of->guard)
@@ -298,7 +298,7 @@ static void put_server(struct wr *w, const struct api_parts *of)
 void metrics_put(struct wr *w, const struct api_parts *of)
 {
     put_server(w, of);
-    metrics_put_upkeep(w, of);
+    metrics_put_watch(w, of);
     metrics_put_streams(w, of);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h - figures for Prometheus: /metrics, by the exporter's port and the API's. */
+/* metrics.h - metrics for Prometheus: /metrics on the ports of the exporter and of the API. */
 #ifndef APP_API_METRICS_H
 #define APP_API_METRICS_H
 
 #include "app/api/api.h"
 
-/* Mount it. `of` is borrowed. */
+/* Mounts /metrics. `of` is borrowed. */
 void metrics_mount(const struct api_parts *of);
 
-/* All of it at once, for tests: appended to w. Yields. */
+/* Appends all metrics to w, for tests. Yields. */
 void metrics_put(struct wr *w, const struct api_parts *of);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_streams.c - figures of each stream for Prometheus.
+/* metrics_streams.c - metrics of each stream for Prometheus.
  *
- * A family's lines stand together, so what all streams have to say is taken first, then written
- * family by family; others run in between. A worker that is held up is not waited for: its streams
- * are left out this time.
+ * The lines of a metric must be consecutive, so it collects the values of all streams first, then
+ * writes metric by metric and yields in between. It does not wait for a stalled worker, but omits
+ * its streams this time.
  */
 #include "app/api/metrics_impl.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE CO_MS(500) /* with each worker */
+#define PATIENCE CO_MS(500) /* for each worker */
 
 enum value {
     PUBLISHING, CLIENTS, FORWARDS, RECEIVED, SENT, RECEIVE_RATE, SEND_RATE, VIDEO, AUDIO, DROPPED,
@@ -49,10 +49,10 @@ struct stream {
 struct streams {
     struct stream *v;
     size_t n;
-    size_t all;    /* with those over the limit */
+    size_t all;    /* including those over the limit */
 };
 
-/* The parts of a name are between slashes, and may have some themselves. */
+/* Splits a name at slashes; its parts may contain slashes, too. */
 static char *labels_of(const struct collect_row *row)
 {
     const char *app = row->name + row->vhost_n + 1, *name = app + row->app_n + 1;

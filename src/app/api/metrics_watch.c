@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_watch.c - what should go on all the time, for Prometheus: pulls, recordings,
- * certificates, disks. What the API tells of each in words is a label here.
+/* metrics_watch.c - metrics of pulls, recordings, certificates and disks for Prometheus. Texts of
+ * the API are labels here.
  */
 #include "app/api/metrics_impl.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE CO_MS(500) /* with each worker */
+#define PATIENCE CO_MS(500) /* for each worker */
 
 /* ---- pulls, recordings */
 
@@ -35,7 +35,7 @@ static int by_labels(const void *a, const void *b)
     return strcmp(((const struct shown *)a)->labels, ((const struct shown *)b)->labels);
 }
 
-/* Two lines with the same labels would make all figures of no use: the first one counts. */
+/* Prometheus rejects all metrics if two lines have the same labels, so the first one is kept. */
 static size_t make_unique(struct shown *v, size_t n)
 {
     size_t kept = 0;
@@ -93,7 +93,7 @@ static void put_states(struct wr *w, const char *one, const unsigned counts[COND
     }
 }
 
-/* The last error of those that fail, as a label. */
+/* Writes the last error of failing ones as a label. */
 static void put_errors(struct wr *w, const char *one, const struct kept *k, enum kept_kind kind,
                        size_t most)
 {
@@ -123,7 +123,7 @@ static void put_kept(struct wr *w, const struct api_parts *of, enum kept_kind ki
     struct shown *v = must(calloc(most + 1, sizeof(*v)));
     struct kept k;
 
-    kept_gather(&k, of, kind, PATIENCE);
+    kept_collect(&k, of, kind, PATIENCE);
     while ((row = kept_next(&k, row))) {
         counts[row->condition.state]++;
         if (n < most)
@@ -200,7 +200,7 @@ static void put_disks(struct wr *w, const struct watch *u)
     }
 }
 
-void metrics_put_upkeep(struct wr *w, const struct api_parts *of)
+void metrics_put_watch(struct wr *w, const struct api_parts *of)
 {
     put_kept(w, of, KEPT_PULLS);
     put_kept(w, of, KEPT_RECORDINGS);

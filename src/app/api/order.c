@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c - the query's sort=KEY (sort=-KEY: descending) and find=TEXT of a list. */
+/* order.c - sorting and searching of lists: sort=KEY (sort=-KEY: descending) and find=TEXT. */
 #include "app/api/order.h"
 
 #include "base/must.h"
@@ -35,7 +35,7 @@ bool order_finds(const struct order *o, const char *const texts[], size_t n)
     return false;
 }
 
-/* < 0: a comes first. */
+/* Returns < 0 if a comes first. */
 static int compare(const struct order *o, const struct order_row *a, const struct order_row *b)
 {
     int by = a->group != b->group ? (a->group < b->group ? -1 : 1) : 0;
@@ -77,7 +77,7 @@ static void sift_up(struct order *o, size_t at)
     o->v[at] = row;
 }
 
-/* Is there room for one more, at the powers of two? */
+/* The array grows at powers of two: returns true if it must grow. */
 static bool is_full(size_t n)
 {
     return n >= ROWS_FIRST && (n & (n - 1)) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs.c - the API of outputs: forwards and programs of streams; and for
- * the console, by what addresses streams are played. */
+/* outputs.c - forwards and programs of streams in the API, and the URLs of streams for the
+ * console. */
 #include "app/addresses.h"
 #include "app/api/api.h"
 #include "co/co.h"
@@ -45,7 +45,7 @@ static void put_forwards(struct session_env *env, void *arg)
     forwards_each(c->of->sink(env, &forward_sink), put_forward, c);
 }
 
-/* All that each worker has. */
+/* Writes the rows of all workers. */
 static err_t list(struct api_call *c, const char *key, workers_fn *put)
 {
     err_t err = NULL;
@@ -122,21 +122,22 @@ void api_put_ports(struct jput *j, const struct conf *c, const struct conf_vhost
 
     while ((s = conf_served_next(s, &id))) {
         bool on = !v || conf_protocol_in(conf_protocol(id), v);
-        bool known = v && id == PROTOCOL_HTTP && !(s->flags & CONF_SERVED_RESERVE); /* as its own */
+        /* the page knows it as its own port */
+        bool known = v && id == PROTOCOL_HTTP && !(s->flags & CONF_SERVED_RESERVE);
 
         if (s->console && !known)
             jput_int(j, s->console, on ? conf_served_port(s, c) : 0);
     }
 }
 
-/* Is it on, both at the server and in the vhost? */
+/* Returns true if the protocol is enabled in the server and in the vhost. */
 static bool is_served(const struct conf_protocol *p, const struct conf *c,
                       const struct conf_vhost *v)
 {
     return conf_served_is_on(p->served, c) && conf_protocol_in(p, v);
 }
 
-/* The path by which a file that a vhost writes is served; null: it is not. */
+/* Writes the URL path of a file written by a vhost; null if it is not served. */
 static void put_file(struct api_call *c, const char *key, bool on, const char *path,
                      const char *file)
 {
@@ -146,8 +147,8 @@ static void put_file(struct api_call *c, const char *key, bool on, const char *p
     jput_text(&c->j, key, on ? name : NULL);
 }
 
-/* Of a vhost: how its streams are mounted; null for what is off, or is no file of the server. */
-static void put_ways(struct api_call *c, const struct conf_vhost *v)
+/* Writes how the streams of a vhost are mounted; null if the format is off or not served. */
+static void put_mounts(struct api_call *c, const struct conf_vhost *v)
 {
     struct jput *j = &c->j;
     char mount[512];
@@ -181,7 +182,7 @@ static err_t console(struct api_call *c)
     api_put_ports(j, conf, NULL);
     jput_open(j, "vhosts", '[');
     for (size_t i = 0; i < conf->vhost.n; i++)
-        put_ways(c, &conf->vhost.v[i]);
+        put_mounts(c, &conf->vhost.v[i]);
     jput_close(j, ']');
     jput_close(j, '}');
     return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* prom.c - write figures as Prometheus reads them. */
+/* prom.c - writes metrics in Prometheus's text format. */
 #include "app/api/prom.h"
 
 #include "base/must.h"
@@ -35,7 +35,7 @@ void prom_value(struct wr *w, const char *name, const char *labels, double v)
         wr_text(w, labels);
         wr_text(w, "}");
     }
-    /* counts are exact up to 2^53, which is years of bytes */
+    /* counts are exact up to 2^53, which is enough for years of bytes */
     if (v > -9e15 && v < 9e15 && v == (double)(int64_t)v)
         (void)snprintf(text, sizeof(text), " %.0f\n", v);
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* prom.h - write figures as Prometheus reads them: its text format 0.0.4.
+/* prom.h - writes metrics in Prometheus's text format 0.0.4.
  *
- * All lines of a family stand together, behind its help and its type.
+ * All lines of a metric are consecutive, after its help and its type.
  */
 #ifndef APP_API_PROM_H
 #define APP_API_PROM_H
@@ -11,20 +11,20 @@
 
 #define PROM_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* "# HELP" and "# TYPE"; type is "gauge", "counter" or "histogram". */
+/* Writes "# HELP" and "# TYPE"; type is "gauge", "counter" or "histogram". */
 void prom_family(struct wr *w, const char *name, const char *type, const char *help);
-/* One line. `labels` is what prom_labels() made, or "". */
+/* Writes one line. `labels` comes from prom_labels(), or is "". */
 void prom_value(struct wr *w, const char *name, const char *labels, double v);
-/* The same, and frees the labels. */
+/* Writes one line and frees the labels. */
 void prom_line(struct wr *w, const char *name, char *labels, double v);
-/* A family of one line without labels. */
+/* Writes a metric with one line and no labels. */
 void prom_one(struct wr *w, const char *name, const char *type, const char *help, double v);
-/* Families of a struct of counters. */
+/* Writes the metrics of a struct of counters. */
 void prom_rows(struct wr *w, const struct counter_row *rows, size_t n, const void *counters);
-/* Pairs of name and value, NULL behind the last, as name="value",name="value", for the caller to
- * free(). One whose value is NULL is left out. Values are escaped; bytes that are no UTF-8 become
- * %XX, and so does '%', so that what differs goes on to differ: two lines with the same labels
- * would make all figures of no use. */
+/* Formats pairs of name and value, terminated by NULL, as name="value",name="value"; the caller
+ * frees the result. Pairs with the value NULL are omitted. Values are escaped. Bytes that are not
+ * UTF-8, and '%', become %XX, so that different values stay different: Prometheus rejects two lines
+ * with the same labels. */
 char *prom_labels(const char *name, ...) __attribute__((sentinel));
 
 #endif

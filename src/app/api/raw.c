@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* raw.c - commands over the API: raw_api. */
+/* raw.c - commands over the API (raw_api). */
 #include "app/api/api.h"
 #include "app/os/signals.h"
 
@@ -27,7 +27,7 @@ static err_t show(struct api_call *c)
     return NULL;
 }
 
-/* It begins soon after the answer: `reload-fetch` tells how it went. */
+/* The reload starts soon after the response; `reload-fetch` returns its result. */
 static err_t begin_reload(struct api_call *c)
 {
     if (!c->x->conf->http_api.raw_api.allow_reload)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system.c - what the API tells of the process and the machine. */
+/* system.c - the process and the machine in the API. */
 #include "app/api/api.h"
 #include "app/version.h"
 #include "conf/table.h"
@@ -42,15 +42,15 @@ static void put_argv(struct jput *j)
     char text[2048];
     size_t n = machine_file("/proc/self/cmdline", text, sizeof(text));
 
-    for (size_t i = 0; i + 1 < n; i++) { /* words end with a '\0' */
+    for (size_t i = 0; i + 1 < n; i++) { /* arguments end with '\0' */
         if (!text[i])
             text[i] = ' ';
     }
     jput_text(j, "argv", text);
 }
 
-/* Who kept a thread for over 5 ms of processor time. */
-static void put_holds(struct jput *j, const struct worker_counters *f)
+/* Writes the scheduler stalls: coroutines that ran for over 5 ms of CPU time. */
+static void put_stalls(struct jput *j, const struct worker_counters *f)
 {
     const char *name;
 
@@ -80,7 +80,7 @@ static void put_self(struct jput *j, const struct machine *m, const struct worke
     jput_real(j, "mem_percent", part(m->rss_kbyte, m->memory.total), 4);
     jput_real(j, "cpu_percent", m->cpu, 4);
     jput_int(j, "srs_uptime", us_to_s(co_clock() - m->began_at));
-    put_holds(j, f);
+    put_stalls(j, f);
     jput_close(j, '}');
 }
 
@@ -104,7 +104,7 @@ static void put_load(struct jput *j, const struct machine *m)
     jput_int(j, "cpus", sysconf(_SC_NPROCESSORS_CONF));
     jput_int(j, "cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
     jput_real(j, "uptime", m->uptime, 2);
-    jput_real(j, "ilde_time", m->idle, 2); /* spelt so by all who read it */
+    jput_real(j, "ilde_time", m->idle, 2); /* this spelling is SRS's */
     jput_real(j, "idle_time", m->idle, 2);
     jput_real(j, "load_1m", m->load[0], 2);
     jput_real(j, "load_5m", m->load[1], 2);
@@ -134,7 +134,7 @@ static void put_traffic(struct jput *j, const struct machine *m, const struct wo
     jput_uint(j, "conn_srs", f->connections);
 }
 
-/* What limits refused since the start. */
+/* Writes what the limits have refused since the start. */
 static void put_refused(struct jput *j, const struct worker_counters *f)
 {
     jput_open(j, "refused", '{');
@@ -168,7 +168,7 @@ static err_t summaries(struct api_call *c)
     return NULL;
 }
 
-/* ---- the kernel's own figures */
+/* ---- statistics of the kernel */
 
 static int64_t micros(struct timeval t)
 {
@@ -197,15 +197,15 @@ static err_t rusages(struct api_call *c)
     jput_int(&c->j, "sample_time", co_wall_ms());
     jput_int(&c->j, "ru_utime", u.ru_utime.tv_sec);
     jput_int(&c->j, "ru_stime", u.ru_stime.tv_sec);
-    jput_int(&c->j, "ru_utime_us", micros(u.ru_utime)); /* those before are whole seconds */
+    jput_int(&c->j, "ru_utime_us", micros(u.ru_utime)); /* the fields above are in whole seconds */
     jput_int(&c->j, "ru_stime_us", micros(u.ru_stime));
     jput_fields(&c->j, usage_fields, sizeof(usage_fields) / sizeof(usage_fields[0]), &u);
     jput_close(&c->j, '}');
     return NULL;
 }
 
-/* The fields of /proc/self/stat in their order, proc(5); comm and state are letters. Addresses
- * ("-") are shown as 0: they would tell whoever attacks us where code and stack are. */
+/* The fields of /proc/self/stat in their order, proc(5); comm and state are text. Addresses ("-")
+ * are shown as 0, because they would help an attacker to locate code and stack. */
 static const char *const proc_fields[] = {
     "pid", "comm", "state", "ppid", "pgrp", "session", "tty_nr", "tpgid", "flags", "minflt",
     "cminflt", "majflt", "cmajflt", "utime", "stime", "cutime", "cstime", "priority", "nice",
@@ -226,13 +226,13 @@ static err_t self_proc_stats(struct api_call *c)
     jput_real(&c->j, "percent", c->of->machine->cpu, 4);
     jput_int(&c->j, "pid", getpid());
     p = strchr(text, '(');
-    end = strrchr(text, ')'); /* the name may have anything in it */
+    end = strrchr(text, ')'); /* the name may contain any character */
     if (p && end) {
         jput_bytes(&c->j, "comm", p, (size_t)(end + 1 - p));
         jput_bytes(&c->j, "state", end + 2, 1);
         p = end + 3;
         for (size_t i = 3; i < sizeof(proc_fields) / sizeof(proc_fields[0]); i++) {
-            /* no limit is the highest number there is, which many cannot read: they see -1 */
+            /* "no limit" is the highest uint64, which many parsers cannot read: shown as -1 */
             int64_t v = (int64_t)strtoull(p, &end, 10);
             bool address = proc_fields[i][0] == '-';
 
@@ -290,7 +290,7 @@ static err_t meminfos(struct api_call *c)
     return NULL;
 }
 
-/* ---- who made it, and what it can */
+/* ---- authors and features */
 
 static err_t authors(struct api_call *c)
 {
@@ -301,7 +301,7 @@ static err_t authors(struct api_call *c)
     return NULL;
 }
 
-/* Is there a part that applies this block of a vhost? */
+/* Returns true if this build supports the block of a vhost. */
 static bool is_there(const struct conf_block *block, const char *name)
 {
     const struct conf_row *row = conf_table_find(block, name, strlen(name));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests.c - what tests of clients ask: an echo, an error, a redirect. */
+/* tests.c - routes for tests of HTTP clients: an echo, an error, a redirect. */
 #include "app/api/api.h"
 
 #include <string.h>

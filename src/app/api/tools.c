@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tools.c - what the API does in builds for profilers and tests: it tells of tcmalloc and of
- * leaks so far, and sends signals. */
+/* tools.c - routes in builds for profilers and tests: tcmalloc statistics, leaks so far, and
+ * signals. */
 #include "app/api/api.h"
 #include "app/dev/heap.h"
 #include "base/log.h"
@@ -65,7 +65,7 @@ static err_t tcmalloc(struct api_call *c)
     return NULL;
 }
 
-/* ---- valgrind: its report goes where its other words go */
+/* ---- valgrind: its report goes to its usual output */
 
 #if BUILD_VALGRIND
 #include <valgrind/memcheck.h>
@@ -110,7 +110,7 @@ static err_t leaks(struct api_call *c)
     return NULL;
 }
 
-/* ---- signals, as kill(1) would send them */
+/* ---- signals, like kill(1) */
 
 static const struct {
     const char *name;
@@ -132,7 +132,7 @@ static err_t raise_signal(struct api_call *c)
     }
     if (sig) {
         log_always(LOG_TRACE, "API: signal %s", name);
-        (void)raise(sig); /* is looked at when this one yields */
+        (void)raise(sig); /* handled when this coroutine yields */
     }
     jput_open(&c->j, "data", '{');
     jput_text(&c->j, "signal", sig ? name : "");

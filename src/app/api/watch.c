@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - the API of what should go on all the time: pulls, recordings, certificates, disks.
+/* watch.c - pulls, recordings, certificates and disks in the API.
  *
- * All rows begin alike: id, what, state, since, state_ms, error.
+ * All rows begin with the same fields: id, what, state, since, state_ms, error.
  */
 #include "app/api/kept.h"
 #include "app/watch/watch.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE CO_SECONDS(2) /* with each worker */
+#define PATIENCE CO_SECONDS(2) /* for each worker */
 
-/* `since`: ms since 1970. */
+/* `since` is in ms since 1970. */
 static void put_head(struct jput *j, const char *id, const char *what, const char *state,
                      int64_t since, const char *error)
 {
@@ -76,7 +76,7 @@ static err_t put_all_kept(struct api_call *c, const char *key, enum kept_kind ki
     struct kept k;
     err_t err = NULL;
 
-    kept_gather(&k, c->of, kind, PATIENCE);
+    kept_collect(&k, c->of, kind, PATIENCE);
     jput_open(&c->j, key, '[');
     while (!err && (row = kept_next(&k, row))) {
         put(&c->j, row);
@@ -99,7 +99,7 @@ static err_t recordings(struct api_call *c)
 
 /* ---- certificates */
 
-/* "a b" as a list. */
+/* Writes "a b" as a list of two strings. */
 static void put_words(struct jput *j, const char *key, const char *text)
 {
     jput_open(j, key, '[');

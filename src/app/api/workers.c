@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* workers.c - how much each worker has to do: /api/v1/workers, and its metrics where there are
- * several. Nothing here waits for one. */
+/* workers.c - the load of each worker: /api/v1/workers, and metrics if there are several workers.
+ * It never waits for a worker. */
 #include "app/api/metrics_impl.h"
 #include "base/must.h"
 
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 struct worker_stat {
-    uint64_t worker, thread, load;       /* load: thousandths of a core */
+    uint64_t worker, thread, load;       /* load in thousandths of a core */
     uint64_t connections, publishers, players, streams, replicas, moved_in, moved_out;
-    co_usec late;                        /* of timers, mean of the last second */
-    co_usec mailbox;                     /* how long its oldest message waits */
-    co_usec age;                         /* of all these counters */
+    co_usec late;                        /* mean timer lateness of the last second */
+    co_usec mailbox;                     /* age of its oldest message */
+    co_usec age;                         /* age of these counters */
 };
 
 #define AT(field) .at = offsetof(struct worker_stat, field)

@@ -126,11 +126,11 @@ static void tell(const struct watch_cert *c, int64_t left)
     else if (left >= DAY)
         (void)snprintf(how, sizeof(how), "in one day");
     if (left < 0)
-        log_warn("certificate %s (%s) of %s ended on %s, clients refuse it: renew it, the server "
-                 "takes the new files by itself", a->file, a->names, c->services, when);
+        log_warn("certificate %s (%s) of %s expired on %s, clients refuse it: renew it, the "
+                 "server reloads the files automatically", a->file, a->names, c->services, when);
     else
-        log_warn("certificate %s (%s) of %s ends %s, on %s: renew it, the server takes the new "
-                 "files by itself", a->file, a->names, c->services, how, when);
+        log_warn("certificate %s (%s) of %s expires %s, on %s: renew it, the server reloads "
+                 "the files automatically", a->file, a->names, c->services, how, when);
 }
 
 static void check(struct watch *u, const struct watch_cert *c)
