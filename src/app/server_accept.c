@@ -15,7 +15,7 @@ static void refuse(struct server *s)
     unsigned n = reject_counters_add(&s->env.reject_counters, REJECT_CONNECTIONS, co_now());
 
     if (n > 0 && (int)workers_connections(&s->env) < s->env.conf->max_connections)
-        log_warn("refused %u connections: of %ld descriptors few are left, raise ulimit -n", n,
+        log_warn("refused %u connections: few of %ld descriptors are left, raise ulimit -n", n,
                  s->files);
     else if (n > 0)
         log_warn("refused %u connections: max_connections is %d, raise it in the config", n,
@@ -28,7 +28,7 @@ static void refuse_for_memory(struct server *s)
     unsigned n = reject_counters_add(&s->env.reject_counters, REJECT_MEMORY, co_now());
 
     if (n > 0)
-        log_warn("refused %u connections: the system has no more memory for us", n);
+        log_warn("refused %u connections: the system is out of memory", n);
 }
 
 static enum connection_reserve room_for(struct server *s, const struct listeners_guest *guest)

@@ -31,8 +31,7 @@ struct server { /* used on the worker's thread only */
     struct sinks *sinks;
     struct co_group connections;
     long files; /* limit of file descriptors; 0: unknown */
-    struct worker_threads
-        *worker_threads; /* of the first worker: the threads of the others; NULL: there are none */
+    struct worker_threads *worker_threads; /* set on the first worker if there are others */
 };
 
 /* Arguments of server_make(). Without `workers` (borrowed), `worker` is 0. */

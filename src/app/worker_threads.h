@@ -9,20 +9,20 @@ struct worker_threads; /* owned by the server of the first worker */
 struct server;
 struct workers;
 
-/* Room for n workers, and where their streams are at home. */
+/* Creates the table of n workers and the directory of stream owners. */
 struct workers *worker_threads_table_new(unsigned n);
 void worker_threads_table_free(struct workers *w); /* all threads have ended */
 
-/* `first` is worker 0, of the thread that calls. */
+/* `first` is worker 0, which runs on the calling thread. */
 struct worker_threads *worker_threads_new(struct server *first);
-/* Start the threads, and wait until each has a scheduler and a server, which does not listen yet.
+/* Starts the threads and waits until each has a scheduler and a server, which does not listen yet.
  * Yields. */
 err_t worker_threads_start(struct worker_threads *c) __attribute__((warn_unused_result));
-/* All connections of all workers, the first one's too, end; then the other workers do, side by
- * side. What is left is the first one's server. Yields. */
+/* Ends the connections of all workers, including the first; then the other workers, in parallel.
+ * The server of the first worker remains. Yields. */
 void worker_threads_stop(struct worker_threads *c);
-/* Wait until the threads have ended. Blocks, at the end of the program; the first one's server is
- * gone already. */
+/* Waits until the threads have ended. Blocks; call it at the end of the program, when the server of
+ * the first worker was freed. */
 void worker_threads_free(struct worker_threads *c, struct workers *w);
 
 #endif

@@ -123,8 +123,8 @@ def test_who_is_held_up_is_told(srs):
         held = Held(tids[1])
     except PermissionError:
         pytest.skip("this machine lets nobody stop a thread")
-    told = s.wait_log(r"\[WARN\]\[\d+\]\[\w+\]\[\d+\] worker (\d) is held up for \d+ ms", 6)
+    told = s.wait_log(r"\[WARN\]\[\d+\]\[\w+\]\[\d+\] worker (\d) has been stalled for \d+ ms", 6)
     held.go_on()
     assert told, s.log()
-    assert s.wait_log(rf"worker {told.group(1)} goes on, after (\d+) ms", 3), s.log()
+    assert s.wait_log(rf"worker {told.group(1)} continues after (\d+) ms", 3), s.log()
     assert s.log().count("is held up") == 1

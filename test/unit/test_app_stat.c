@@ -283,17 +283,17 @@ static const struct {
 } looks[] = {
     { 1000, 0, NULL },
     { 2000, 1000, NULL },
-    { 2100, 1100, "worker 2 is held up for 1100 ms" },
+    { 2100, 1100, "worker 2 has been stalled for 1100 ms" },
     { 2200, 1200, NULL }, /* once */
     { 4000, 3000, NULL },
-    { 4100, 50, "worker 2 goes on, after 3100 ms" },
+    { 4100, 50, "worker 2 continues after 3100 ms" },
     { 4200, 0, NULL },
-    { 9000, 2000, "worker 2 is held up for 2000 ms" },
-    { 9100, 0, "worker 2 goes on, after 2100 ms" },
-    { 12000, 1500, "worker 2 is held up for 1500 ms" },
-    { 14000, 1800, "worker 2 goes on, after 3500 ms" }, /* and held once more */
+    { 9000, 2000, "worker 2 has been stalled for 2000 ms" },
+    { 9100, 0, "worker 2 continues after 2100 ms" },
+    { 12000, 1500, "worker 2 has been stalled for 1500 ms" },
+    { 14000, 1800, "worker 2 continues after 3500 ms" }, /* and held once more */
     { 15000, 2800, NULL },
-    { 15100, 0, "worker 2 goes on, after 2900 ms" },
+    { 15100, 0, "worker 2 continues after 2900 ms" },
 };
 
 static void test_who_is_held_up(void **state)

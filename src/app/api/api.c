@@ -127,7 +127,7 @@ static void put_common(struct api_call *c)
 
 static err_t send_piece(struct api_call *c)
 {
-    err_t err = wr_err(&c->out, "an answer of the API");
+    err_t err = wr_err(&c->out, "API response");
 
     if (!err && !c->begun) {
         put_type(c);
@@ -166,7 +166,7 @@ static err_t finish(struct api_call *c)
         err = send_piece(c);
         return err ? err : http_response_end(c->x->resp);
     }
-    err = wr_err(&c->out, "an answer of the API");
+    err = wr_err(&c->out, "API response");
     if (err)
         return err;
     put_type(c);

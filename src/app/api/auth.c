@@ -54,7 +54,7 @@ static err_t challenge(struct http_exchange *x)
 
 static err_t refuse_locked(struct api_guard *g, struct http_exchange *x, co_usec left)
 {
-    api_guard_deny(g, API_DENIAL_LOCKED, co_clock(), "%s asks while it is locked", x->ip);
+    api_guard_deny(g, API_DENIAL_LOCKED, co_clock(), "request from %s, which is locked", x->ip);
     http_response_add(x->resp, "Retry-After", "%lld", (long long)(left / CO_SECONDS(1) + 1));
     return http_response_status(x->resp, 429);
 }

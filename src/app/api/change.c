@@ -137,10 +137,10 @@ err_t api_refuse(struct http_exchange *x, int status, const char *why)
 err_t api_change_refuse(struct api_guard *g, struct http_exchange *x, enum api_denial why)
 {
     static const char *const told[API_DENIALS] = {
-        [API_DENIAL_ADDRESS] = "without a password this is taken from the server's own machine "
-            "alone: set http_api { auth { ... } } and send it, or http_api { open on; }",
-        [API_DENIAL_PAGE] = "a page of another site may not: open the console by the address of "
-            "the API, or set http_api { auth { ... } } and send the password",
+        [API_DENIAL_ADDRESS] = "without a password only the server's own machine may do this: "
+            "set http_api { auth { ... } } and send it, or http_api { open on; }",
+        [API_DENIAL_PAGE] = "a page of another site may not do this: open the console at the "
+            "address of the API, or set http_api { auth { ... } } and send the password",
     };
     api_guard_deny(g, why, co_clock(), "%s %.80s of %s is refused: %s", x->req->method,
                    x->req->path, x->ip, told[why]);
@@ -153,7 +153,7 @@ err_t api_change_refuse_public(struct api_guard *g, struct http_exchange *x)
 {
     static const char told[] = "your address is public, and the API has no password: set "
         "http_api { auth { enabled on; username NAME; password SECRET; } } and send it, or "
-        "http_api { public read; } to let everybody read";
+        "http_api { public read; } to let all clients read";
 
     api_guard_deny(g, API_DENIAL_PUBLIC, co_clock(), "%s %.80s of %s is refused: %s",
                    x->req->method, x->req->path, x->ip, told);

@@ -8,8 +8,8 @@ static void put_configuration(struct doctor_report *r, const struct reload_repor
     bool failed = reload->count > 0 && reload->code;
 
     doctor_add(r, failed ? DOCTOR_FAIL : DOCTOR_OK, "configuration", "", "%s",
-               !failed ? "as it is served" : reload->text ? reload->text : "the reload failed");
-    doctor_advise(r, "the one before it is served; correct the file, then reload");
+               !failed ? "is in force" : reload->text ? reload->text : "the reload failed");
+    doctor_advise(r, "the previous configuration is in force; correct the file, then reload");
     if (!failed && reload->later > 0)
         doctor_hint(r, "%zu changes wait for a restart: /api/v1/raw?rpc=reload-fetch",
                     reload->later);
@@ -32,7 +32,7 @@ static err_t doctor(struct api_call *c)
 }
 
 const struct api_row api_rows_doctor[] = {
-    { "doctor", "does the machine suit the configuration, and what to change", API_READ, doctor,
+    { "doctor", "checks whether the machine fits the configuration", API_READ, doctor,
       NULL },
     { .path = NULL },
 };

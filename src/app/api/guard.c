@@ -41,7 +41,7 @@ void api_guard_deny(struct api_guard *g, enum api_denial why, co_usec now, const
     (void)vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     if (g->unlogged)
-        log_always(LOG_WARN, "API: %s; %llu more were refused since the last line", text,
+        log_always(LOG_WARN, "API: %s; %llu more requests were refused since the last line", text,
                    (unsigned long long)g->unlogged);
     else
         log_always(LOG_WARN, "API: %s", text);

@@ -41,8 +41,8 @@ static err_t last_lines(struct api_call *c)
     err_t err;
 
     if (!api_is_trusted(c)) /* lines contain addresses, folders and errors */
-        return api_refuse(c->x, 403, "the log is shown with a password alone: set http_api { auth "
-                                     "{ ... } } and send it");
+        return api_refuse(c->x, 403, "the log needs a password: set http_api { auth { ... } } and "
+                                     "send it");
     lines = lines < 0 ? 0 : lines > LINES_MAX ? LINES_MAX : lines;
     copy = log_file_last(after ? strtoull(after, NULL, 10) : 0, (size_t)lines, &end);
     jput_open(&c->j, "data", '{');
@@ -56,6 +56,6 @@ static err_t last_lines(struct api_call *c)
 }
 
 const struct api_row api_rows_log[] = {
-    { "log", "the last lines of the log, with the password", API_READ, last_lines, NULL },
+    { "log", "the newest log lines; needs the password", API_READ, last_lines, NULL },
     { .path = NULL },
 };

@@ -33,7 +33,7 @@ static void put_build(struct wr *w, const struct api_parts *of)
     char pid[16];
 
     (void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
-    prom_family(w, "srs_build_info", "gauge", "Which server this is, and which run of it.");
+    prom_family(w, "srs_build_info", "gauge", "Identity of the server and of this run.");
     prom_line(w, "srs_build_info",
               prom_labels("server", of->env->server_id, "service", of->env->service_id, "pid", pid,
                           "build_date", version_built(), "major", "1", "version", VERSION_NUMBER,
@@ -62,21 +62,21 @@ static void put_process(struct wr *w, const struct api_parts *of)
 {
     const struct machine *m = of->machine;
 
-    prom_one(w, "srs_cpu_percent", "gauge", "Percent of one core that the process uses.",
+    prom_one(w, "srs_cpu_percent", "gauge", "CPU usage of the process, percent of one core.",
              m->cpu * 100);
     prom_one(w, "srs_memory", "gauge",
-             "Resident memory in kilobytes (a name of old: it is not bytes).",
+             "Resident memory in kilobytes (not bytes, despite its old name).",
              (double)m->rss_kbyte);
     prom_one(w, "process_resident_memory_bytes", "gauge", "Resident memory.",
              (double)m->rss_kbyte * 1024);
-    prom_one(w, "process_cpu_seconds_total", "counter", "Processor time used.",
+    prom_one(w, "process_cpu_seconds_total", "counter", "CPU time used.",
              (double)m->cpu_used / 1e6);
-    prom_one(w, "srs_uptime_seconds", "gauge", "Since the server began.",
+    prom_one(w, "srs_uptime_seconds", "gauge", "Time since the server started.",
              (double)(co_clock() - m->began_at) / 1e6);
-    prom_one(w, "srs_thread_busy_ratio", "gauge", "How busy the coroutine thread is, 0 to 1.",
+    prom_one(w, "srs_thread_busy_ratio", "gauge", "Load of the busiest worker thread, 0 to 1.",
              busiest(of->env) / 1000.0);
-    prom_one(w, "srs_streams_memory_limit_bytes", "gauge", "What they may: limits.memory.",
-             (double)of->env->whole_memory);
+    prom_one(w, "srs_streams_memory_limit_bytes", "gauge",
+             "Limit of srs_streams_memory_bytes: limits.memory.", (double)of->env->whole_memory);
 }
 
 /* ---- sums over all workers */
@@ -108,54 +108,54 @@ static const char *const actions[] = { [CONF_PUBLISH] = "publish", [CONF_PLAY] =
 static const char *const forward_states[] = { "connecting", "publishing" };
 
 static const struct counter_row rows[] = {
-    { "srs_connections", "Connections that are open, of any kind.", AT(connections) },
-    { "srs_coroutines", "Coroutines that live.", AT(coroutines) },
+    { "srs_connections", "Open connections of all kinds.", AT(connections) },
+    { "srs_coroutines", "Coroutines.", AT(coroutines) },
     { "srs_switches_total", "Switches between coroutines.", AT(switches) },
-    { "srs_held_total", "Times that a coroutine kept the thread for too long.", AT(held) },
+    { "srs_held_total", "Times that a coroutine blocked its thread for too long.", AT(held) },
     { "srs_holds_total",
-      "Times that a coroutine kept the thread for over 5 ms of processor time.", AT(holds) },
-    { "srs_streams_memory_bytes", "What all streams remember.", AT(memory) },
+      "Times that a coroutine ran for over 5 ms of CPU time without a yield.", AT(holds) },
+    { "srs_streams_memory_bytes", "Memory of all streams.", AT(memory) },
     { "srs_streams_squeezed_total",
-      "Times that a stream lost its oldest packets, as all were over the limit.", AT(squeezed) },
-    { "srs_streams_squeezed_bytes_total", "Bytes that they lost so.", AT(squeezed_bytes) },
+      "Times that a stream lost its oldest packets because of the limit.", AT(squeezed) },
+    { "srs_streams_squeezed_bytes_total", "Bytes lost because of the limit.", AT(squeezed_bytes) },
     { "srs_messages_memory_bytes",
-      "RTMP messages that are not complete, beyond what each connection has for itself.",
+      "Bytes of incomplete RTMP messages, beyond the allowance of each connection.",
       AT(messages) },
-    { "srs_messages_evicted_total", "Connections that were dropped for too much of it.",
+    { "srs_messages_evicted_total", "Connections dropped for too many incomplete messages.",
       AT(evicted) },
     /* a count that grows without new clients is a leak */
-    { "srs_objects", "Objects that live, by what they are.", AT(errors), 5, "kind", objects },
+    { "srs_objects", "Live objects, by kind.", AT(errors), 5, "kind", objects },
     { "srs_send_bytes_total", "Bytes sent to clients.", OF_ALL(out) },
     { "srs_receive_bytes_total", "Bytes received from clients.", OF_ALL(in) },
-    { "srs_clients", "Clients that are on.", OF_ALL(now) },
-    { "srs_clients_total", "Clients that came.", OF_ALL(clients) },
-    { "srs_clients_errs_total", "Clients that ended by a fault.", OF_ALL(errors) },
-    { "srs_protocol_clients", "Clients that are on, by what they are.", BY_TYPE(now) },
-    { "srs_protocol_clients_total", "Clients that came, by what they are.", BY_TYPE(clients) },
-    { "srs_protocol_clients_errs_total", "Clients that ended by a fault.", BY_TYPE(errors) },
-    { "srs_protocol_receive_bytes_total", "Bytes from them.", BY_TYPE(in) },
-    { "srs_protocol_send_bytes_total", "Bytes to them.", BY_TYPE(out) },
-    { "srs_rtsp_sessions", "Clients of RTSP, by how their media go.",
+    { "srs_clients", "Connected clients.", OF_ALL(now) },
+    { "srs_clients_total", "Clients since the start.", OF_ALL(clients) },
+    { "srs_clients_errs_total", "Clients that ended with an error.", OF_ALL(errors) },
+    { "srs_protocol_clients", "Connected clients, by type.", BY_TYPE(now) },
+    { "srs_protocol_clients_total", "Clients since the start, by type.", BY_TYPE(clients) },
+    { "srs_protocol_clients_errs_total", "Clients that ended with an error.", BY_TYPE(errors) },
+    { "srs_protocol_receive_bytes_total", "Bytes received from clients, by type.", BY_TYPE(in) },
+    { "srs_protocol_send_bytes_total", "Bytes sent to clients, by type.", BY_TYPE(out) },
+    { "srs_rtsp_sessions", "RTSP clients, by transport.",
       OF_RTSP(ways[CLIENTS_TRANSPORT_NONE + 1]),
       .inner = { "transport", CLIENTS_TRANSPORTS - CLIENTS_TRANSPORT_NONE - 1, .value = way } },
     { "srs_rtsp_lost_packets_total",
-      "Packets that did not come: from publishers, and by what players report.", OF_RTSP(lost) },
-    { "srs_refused_total", "What was refused for a limit, by which one.", AT(refused),
+      "Lost packets: of publishers, and as reported by players.", OF_RTSP(lost) },
+    { "srs_refused_total", "Clients and writes refused, by limit.", AT(refused),
       REJECT_KINDS, "limit", .value = reject_reason_name },
 };
 
 static const struct counter_row hook_rows[] = {
     { "srs_hooks_waiting", "Callbacks that wait for their backend.", AT(hooks_waiting) },
-    { "srs_hooks_total", "Callbacks, by what became of them.", AT(hooks), HOOKS_KINDS, "action",
+    { "srs_hooks_total", "Callbacks, by result.", AT(hooks), HOOKS_KINDS, "action",
       .value = hooks_name, .step = sizeof(struct hooks_stat),
       .inner = { "result", 4, .values = hook_results } },
-    { "srs_hooks_seconds_total", "Time that backends took to answer.", AT(hooks[0].micros),
+    { "srs_hooks_seconds_total", "Time that backends took to respond.", AT(hooks[0].micros),
       HOOKS_KINDS, "action", .unit = COUNTER_US, .value = hooks_name,
       .step = sizeof(struct hooks_stat) },
 };
 
 static const struct counter_row token_rows[] = {
-    { "srs_tokens_total", "Clients that had to show a token or a key, by what became of them.",
+    { "srs_tokens_total", "Clients that needed a token or a key, by result.",
       AT(tokens), 2, "action", actions, .step = 2 * sizeof(uint64_t),
       .inner = { "result", 2, .values = token_results } },
 };
@@ -167,23 +167,26 @@ static const struct counter_row child_rows[] = {
 };
 
 static const struct counter_row forward_rows[] = {
-    { "srs_forwards", "Streams that are sent on to other servers, by state.", AT(forwards), 2,
+    { "srs_forwards", "Forwards to other servers, by state.", AT(forwards), 2,
       "state", forward_states },
 };
 
 static const struct counter_row vod_rows[] = {
-    { "srs_vod_files", "Files on demand that somebody plays.", AT(vod.files) },
-    { "srs_vod_index_bytes", "What the indexes of files take.", AT(vod.index_bytes) },
-    { "srs_vod_index_limit_bytes", "What they may: vod.index_max.", AT(vod.index_limit) },
-    { "srs_vod_cache_bytes", "What is kept of files to be sent.", AT(vod.cache_bytes) },
-    { "srs_vod_cache_limit_bytes", "What may be: vod.cache.", AT(vod.cache_limit) },
-    { "srs_vod_parts_made_total", "Parts of files that were read and made.", AT(vod.parts_made) },
-    { "srs_vod_parts_shared_total", "Parts that were there for one more player.",
+    { "srs_vod_files", "Files on demand that are being played.", AT(vod.files) },
+    { "srs_vod_index_bytes", "Memory of file indexes.", AT(vod.index_bytes) },
+    { "srs_vod_index_limit_bytes", "Limit of srs_vod_index_bytes: vod.index_max.",
+      AT(vod.index_limit) },
+    { "srs_vod_cache_bytes", "Memory of cached parts of files.", AT(vod.cache_bytes) },
+    { "srs_vod_cache_limit_bytes", "Limit of srs_vod_cache_bytes: vod.cache.",
+      AT(vod.cache_limit) },
+    { "srs_vod_parts_made_total", "Parts of files that were read and built.", AT(vod.parts_made) },
+    { "srs_vod_parts_shared_total", "Parts that another player found in the cache.",
       AT(vod.parts_shared) },
-    { "srs_vod_read_bytes_total", "Bytes read of files.", AT(vod.read_bytes) },
+    { "srs_vod_read_bytes_total", "Bytes read from files.", AT(vod.read_bytes) },
     { "srs_vod_waits_total", "Times that a player waited for a disk.", AT(vod.waited) },
-    { "srs_vod_failures_total", "Files that could not be opened, parts not read.", AT(vod.failed) },
-    { "srs_vod_refused_total", "Players that got no file.", AT(vod.refused) },
+    { "srs_vod_failures_total", "Files that could not be opened, and parts that could not be read.",
+      AT(vod.failed) },
+    { "srs_vod_refused_total", "Players whose file was refused.", AT(vod.refused) },
 };
 
 #define PUT(w, rows, f) prom_rows(w, rows, sizeof(rows) / sizeof((rows)[0]), f)
@@ -216,7 +219,8 @@ static void put_stalls(struct wr *w, const struct worker_counters *f)
 {
     const char *name;
 
-    prom_family(w, "srs_coroutine_holds_total", "counter", "The same, by what the coroutine is.");
+    prom_family(w, "srs_coroutine_holds_total", "counter",
+                "Times that a coroutine ran for over 5 ms of CPU time, by coroutine.");
     for (size_t i = 0; (name = worker_counters_held_by(f, i)); i++)
         prom_line(w, "srs_coroutine_holds_total", prom_labels("coroutine", name, NULL),
                   (double)f->held_by[i].count);
@@ -231,7 +235,7 @@ static void put_lateness(struct wr *w, const struct worker_counters *f)
     uint64_t sum = 0;
 
     prom_family(w, "srs_wake_lateness_seconds", "histogram",
-                "How late coroutines wake when their time has come.");
+                "Lateness of timers.");
     for (int i = 0; i < 9; i++) {
         char labels[32];
 
@@ -253,7 +257,7 @@ static double mean_jitter(const struct clients_total *t)
 static void put_jitter(struct wr *w, const struct worker_counters *f)
 {
     prom_family(w, "srs_rtsp_jitter_seconds", "gauge",
-                "How unevenly packets come, the mean of those that have it.");
+                "Jitter of packets, mean over the clients that report it.");
     for (unsigned i = 0; i < 3; i++) {
         char label[32];
 
@@ -267,7 +271,7 @@ static void put_denied(struct wr *w, const struct api_guard *g)
 {
     char labels[64];
 
-    prom_family(w, "srs_api_denied_total", "counter", "Requests of the API that were refused.");
+    prom_family(w, "srs_api_denied_total", "counter", "API requests that were refused, by reason.");
     for (int i = 0; i < API_DENIALS; i++) {
         (void)snprintf(labels, sizeof(labels), "reason=\"%s\"", api_guard_name(i));
         prom_value(w, "srs_api_denied_total", labels, (double)api_guard_denied(g, i));

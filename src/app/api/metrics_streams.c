@@ -24,21 +24,22 @@ static const struct {
     const char *name, *type, *help;
 } families[VALUES] = {
     [PUBLISHING] = { "srs_stream_publishing", "gauge", "1 while the stream has a publisher." },
-    [CLIENTS] = { "srs_stream_clients", "gauge", "Its players, and its publisher." },
-    [FORWARDS] = { "srs_stream_forwards", "gauge", "Servers that it is sent on to." },
+    [CLIENTS] = { "srs_stream_clients", "gauge", "Players and publisher of the stream." },
+    [FORWARDS] = { "srs_stream_forwards", "gauge", "Servers that the stream is forwarded to." },
     [RECEIVED] = { "srs_stream_receive_bytes_total", "counter", "Bytes of media received." },
     [SENT] = { "srs_stream_send_bytes_total", "counter", "Bytes of media sent to players." },
-    [RECEIVE_RATE] = { "srs_stream_receive_bytes_per_second", "gauge", "Over the last 30 s." },
-    [SEND_RATE] = { "srs_stream_send_bytes_per_second", "gauge", "Over the last 30 s." },
+    [RECEIVE_RATE] = { "srs_stream_receive_bytes_per_second", "gauge", "Mean of 30 s." },
+    [SEND_RATE] = { "srs_stream_send_bytes_per_second", "gauge", "Mean of 30 s." },
     [VIDEO] = { "srs_stream_video_frames_total", "counter", "Video packets received." },
     [AUDIO] = { "srs_stream_audio_frames_total", "counter", "Audio packets received." },
     [DROPPED] = { "srs_stream_dropped_packets_total", "counter",
-                  "Packets left out for players that were too slow, for each of them." },
+                  "Packets dropped for slow players, counted for each player." },
     [QUEUE_PACKETS] = { "srs_stream_queue_packets", "gauge", "Packets kept for players." },
     [QUEUE_BYTES] = { "srs_stream_queue_bytes", "gauge", "Bytes of media kept for players." },
-    [WIRE_BYTES] = { "srs_stream_wire_bytes", "gauge", "Bytes of its formats, made once for all." },
+    [WIRE_BYTES] = { "srs_stream_wire_bytes", "gauge",
+                     "Bytes rendered for the formats of its players." },
     [KEY_INTERVAL] = { "srs_stream_key_frame_interval_seconds", "gauge",
-                       "Between the last two key frames; 0: not known." },
+                       "Time between the last two key frames; 0: unknown." },
 };
 
 struct stream {
@@ -106,7 +107,7 @@ void metrics_put_streams(struct wr *w, const struct api_parts *of)
     prom_one(w, "srs_streams", "gauge", "Live streams with a publisher or players.",
              (double)all.all);
     prom_one(w, "srs_streams_left_out", "gauge",
-             "Streams without figures of their own: over exporter.streams.",
+             "Streams without their own metrics: over exporter.streams.",
              (double)(all.all - all.n));
     for (int k = 0; k < VALUES; k++) {
         prom_family(w, families[k].name, families[k].type, families[k].help);

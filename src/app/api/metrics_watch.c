@@ -61,9 +61,9 @@ static void put_families(struct wr *w, const char *one, const struct shown *v, s
     static const struct {
         const char *end, *type, *help;
     } families[] = {
-        { "_up", "gauge", "1 while media come in, or go to a file; 0: they do not." },
-        { "_since_seconds", "gauge", "When that began: seconds since 1970." },
-        { "_failures_total", "counter", "Tries that failed." },
+        { "_up", "gauge", "1: media arrives, or is written to a file; 0: not." },
+        { "_since_seconds", "gauge", "Start of the current state: seconds since 1970." },
+        { "_failures_total", "counter", "Failed attempts." },
     };
     char name[64];
 
@@ -85,7 +85,7 @@ static void put_states(struct wr *w, const char *one, const unsigned counts[COND
     char name[64], label[64];
 
     (void)snprintf(name, sizeof(name), "%ss", one);
-    prom_family(w, name, "gauge", "How many there are, by state.");
+    prom_family(w, name, "gauge", "Number by state.");
     for (int s = 0; s < CONDITION_STATES; s++) {
         (void)snprintf(label, sizeof(label), "state=\"%s\"",
                        condition_name((enum condition_state)s));
@@ -108,7 +108,7 @@ static void put_errors(struct wr *w, const char *one, const struct kept *k, enum
     }
     n = make_unique(v, n);
     (void)snprintf(name, sizeof(name), "%s_error", one);
-    prom_family(w, name, "gauge", "Those that fail, with what went wrong last.");
+    prom_family(w, name, "gauge", "Failing ones, with their last error.");
     for (size_t i = 0; i < n; i++)
         prom_line(w, name, v[i].labels, 1);
     free(v);
@@ -151,8 +151,8 @@ static void put_certificates(struct wr *w, const struct watch *u)
         const char *name, *help;
         double (*value)(const struct watch_cert *c);
     } families[] = {
-        { "srs_certificate_not_after_seconds", "When it ends: seconds since 1970.", end_of },
-        { "srs_certificate_failing", "1: its files changed, and could not be taken.", fails },
+        { "srs_certificate_not_after_seconds", "Expiry: seconds since 1970.", end_of },
+        { "srs_certificate_failing", "1: its changed files could not be loaded.", fails },
     };
     size_t n;
     struct watch_cert *v = watch_certs(u, &n);
@@ -184,9 +184,9 @@ static void put_disks(struct wr *w, const struct watch *u)
         double (*value)(const struct watch_disk *d);
     } families[] = {
         { "srs_disk_size_bytes", "Size of a disk that the server writes to.", size_of },
-        { "srs_disk_free_bytes", "What is left of it.", free_of },
-        { "srs_disk_low", "1: it is full, or nearly.", low_of },
-        { "srs_disk_up", "0: it does not answer.", up_of },
+        { "srs_disk_free_bytes", "Free space of the disk.", free_of },
+        { "srs_disk_low", "1: the disk is full or nearly full.", low_of },
+        { "srs_disk_up", "0: the disk does not respond.", up_of },
     };
     const struct watch_disk *v;
     size_t n = watch_disks(u, &v);

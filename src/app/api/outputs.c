@@ -189,9 +189,9 @@ static err_t console(struct api_call *c)
 }
 
 const struct api_row api_rows_outputs[] = {
-    { "forwards", "what is sent on to other servers", API_READ, forwards, NULL },
+    { "forwards", "streams that are forwarded to other servers", API_READ, forwards, NULL },
     { "children", "programs of ingest, transcode and exec; files that are ingested", API_READ,
       children, NULL },
-    { "console", "by what addresses streams are played, for the console", API_READ, console, NULL },
+    { "console", "URLs of streams, for the console", API_READ, console, NULL },
     { .path = NULL },
 };

@@ -100,7 +100,7 @@ static err_t leaks(struct api_call *c)
     (void)api_param(c, "check", how, sizeof(how));
     done = check_leaks(how);
     if (done)
-        log_always(LOG_TRACE, "valgrind: looked for leaks, %s", how);
+        log_always(LOG_TRACE, "valgrind: leak check %s", how);
     jput_open(&c->j, "data", '{');
     jput_text(&c->j, "check", how);
     jput_text(&c->j, "help", "?check=full|added|changed|new|quick");
@@ -157,9 +157,9 @@ static bool sends_signal(const struct api_call *c)
 }
 
 const struct api_row api_rows_tools[] = {
-    { "tcmalloc", "the memory of tcmalloc: ?page=summary|detail", BUILD_GPERF ? API_READ : 0,
+    { "tcmalloc", "memory statistics of tcmalloc: ?page=summary|detail", BUILD_GPERF ? API_READ : 0,
       tcmalloc, NULL },
-    { "valgrind", "look for leaks: ?check=full|added|changed|new|quick",
+    { "valgrind", "check for leaks: ?check=full|added|changed|new|quick",
       BUILD_VALGRIND ? API_READ : 0, leaks, looks_for_leaks },
     { "signal", "send the server a signal: ?signo=SIGHUP", BUILD_SIGNAL_API ? API_READ : 0,
       raise_signal, sends_signal },

@@ -173,11 +173,11 @@ static err_t disks(struct api_call *c)
 }
 
 const struct api_row api_rows_upkeep[] = {
-    { "pulls", "streams that the server fetches or ingests, and why not", API_READ, pulls, NULL },
-    { "recordings", "streams that are recorded now, and why not", API_READ, recordings, NULL },
-    { "certificates", "certificates that clients are shown, and when they end", API_READ,
+    { "pulls", "streams that the server pulls or ingests, and errors", API_READ, pulls, NULL },
+    { "recordings", "recordings, and errors", API_READ, recordings, NULL },
+    { "certificates", "server certificates and their expiry", API_READ,
       certificates, NULL },
-    { "disks", "disks that the server writes to, and what is left of them", API_READ, disks,
+    { "disks", "disks that the server writes to, and their free space", API_READ, disks,
       NULL },
     { .path = NULL },
 };

@@ -27,21 +27,21 @@ static const struct jput_field fields[] = {
 };
 
 static const struct counter_row rows[] = {
-    { "srs_worker_busy_ratio", "How much of a core it uses, 0 to 1.", AT(load),
+    { "srs_worker_busy_ratio", "Load of the worker, 0 to 1.", AT(load),
       .unit = COUNTER_MS },
     { "srs_worker_connections", "Its connections.", AT(connections) },
     { "srs_worker_publishers", "Its publishers.", AT(publishers) },
     { "srs_worker_players", "Its players.", AT(players) },
     { "srs_worker_streams", "Its streams, with replicas.", AT(streams) },
-    { "srs_worker_replicas", "Those of them that are at home elsewhere.", AT(replicas) },
-    { "srs_worker_moved_in_total", "Clients that came to it from others.", AT(moved_in) },
-    { "srs_worker_moved_out_total", "Clients that it gave to others.", AT(moved_out) },
-    { "srs_worker_lateness_seconds", "How late it wakes, on average in a second.", AT(late),
+    { "srs_worker_replicas", "Replicas of streams of other workers.", AT(replicas) },
+    { "srs_worker_moved_in_total", "Clients that moved here from other workers.", AT(moved_in) },
+    { "srs_worker_moved_out_total", "Clients that moved to other workers.", AT(moved_out) },
+    { "srs_worker_lateness_seconds", "Mean timer lateness of the last second.", AT(late),
       .unit = COUNTER_US },
-    { "srs_worker_mailbox_seconds", "How long its oldest message waits.", AT(mailbox),
+    { "srs_worker_mailbox_seconds", "Age of the oldest message in its mailbox.", AT(mailbox),
       .unit = COUNTER_US },
     { "srs_worker_silent_seconds",
-      "How old these figures are: more than 2 is a worker that is held up.", AT(age),
+      "Age of these counters: more than 2 s means that the worker is stalled.", AT(age),
       .unit = COUNTER_US },
 };
 
@@ -110,6 +110,6 @@ static err_t workers(struct api_call *c)
 }
 
 const struct api_row api_rows_workers[] = {
-    { "workers", "how much each worker has to do", API_READ, workers, NULL },
+    { "workers", "load of each worker", API_READ, workers, NULL },
     { .path = NULL },
 };

@@ -20,13 +20,14 @@ void stat_stall_check(struct stat_stall *h, unsigned worker, co_usec late, co_us
     co_usec since = now - late;
 
     if (h->since && (late == 0 || since > h->since + SAME)) {
-        log_warn("worker %u goes on, after %lld ms", worker, us_to_ms(now - h->since));
+        log_warn("worker %u continues after %lld ms", worker, us_to_ms(now - h->since));
         h->since = 0;
     }
     if (!h->since && late > TOO_LATE) {
-        log_warn("worker %u is held up for %lld ms: it reads no messages, its clients wait. A line "
-                 "of the watchdog says what holds it; without one it gets no processor", worker,
-                 us_to_ms(late));
+        log_warn(
+            "worker %u has been stalled for %lld ms: it reads no messages, its clients wait. A "
+            "watchdog line names the coroutine; without one it gets no CPU time",
+            worker, us_to_ms(late));
         h->since = since;
     }
 }

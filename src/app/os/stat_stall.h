@@ -4,9 +4,9 @@
  * Clients of a stalled worker wait, and so do other workers that need it. It logs one line after a
  * second, and another one when the worker continues:
  *
- *   [WARN] worker 2 is held up for 1204 ms: it reads no messages, its clients wait. A line of the
- *   watchdog says what holds it; without one it gets no processor
- *   [WARN] worker 2 goes on, after 3120 ms
+ *   [WARN] worker 2 has been stalled for 1204 ms: it reads no messages, its clients wait. A
+ *   watchdog line names the coroutine; without one it gets no CPU time
+ *   [WARN] worker 2 continues after 3120 ms
  */
 #ifndef APP_OS_STAT_STALL_H
 #define APP_OS_STAT_STALL_H
