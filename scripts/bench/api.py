@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The API, the metrics and the callbacks under load: what they cost those who play and publish."""
+"""API, metrics and callbacks under load: their cost, and their effect on players and publishers."""
 import json, signal, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -7,11 +7,11 @@ from pathlib import Path
 from procs import Ours, Process, Tool, wait_seconds
 
 RAMP = 1000
-HANG = 30  # s that the backend takes
+HANG = 30  # seconds until the backend answers
 
 
 class Client(Process):
-    """A page that is asked for again and again, on the core of the load."""
+    """Requests a page repeatedly, on the core of the load tools."""
 
     def __init__(self, bench, port, path, seconds, pause, *beside):
         bench.number += 1
@@ -31,12 +31,12 @@ class Client(Process):
 
 
 def median(rows, key):
-    """Other work on the machine shows in single ones."""
+    """Median of several measurements, because other work on the machine disturbs single ones."""
     return sorted(rows, key=lambda r: r[key])[len(rows) // 2]
 
 
 def clients(bench):
-    """One page of the list of clients, asked for all the time, while so many play."""
+    """Requests one page of the list of clients continuously while `players` clients play."""
     players = 10000 if bench.full else 2000
     server = Ours(bench, "api")
     url = server.url("a")
@@ -63,12 +63,12 @@ def clients(bench):
 
 
 def scrape(bench):
-    """/metrics of 1,000 streams: time of the coroutine thread, and how long others wait meanwhile."""
+    """/metrics of 1,000 streams: time of the coroutine thread, and the wait of other requests."""
     streams = 1000 if bench.full else 200
     server = Ours(bench, "api")
     publisher = bench.publish(server.url("s{i}"), 200, streams, "-s", 2)
     time.sleep(5)
-    publisher.child.send_signal(signal.SIGSTOP)  # the streams are there, and cost nothing themselves
+    publisher.child.send_signal(signal.SIGSTOP)  # the streams exist and cost nothing
     time.sleep(1)
     rows = []
     for _ in range(3):
@@ -87,7 +87,7 @@ def scrape(bench):
 
 
 class Backend:
-    """Of callbacks: streams called hang* wait for their answer, all others have it at once."""
+    """A backend for callbacks: streams called hang* wait for their answer, others get it at once."""
 
     def __init__(self):
         self.halt = halt = threading.Event()
@@ -128,11 +128,11 @@ class Backend:
 
 
 def hooks(bench):
-    """So many publishers wait for a backend that hangs; others come meanwhile."""
+    """Publishers start while others wait for a backend that hangs."""
     hanging, others = (400, 100) if bench.full else (100, 20)
     backend = Backend()
     try:
-        for variant, count in (("backend well", 0), ("backend hangs", hanging)):
+        for variant, count in (("backend healthy", 0), ("backend hangs", hanging)):
             server = Ours(bench, "hooks", hook=backend.url)
             stuck = bench.publish(server.url("hang{i}"), 200, count, "-s", 1) if count else None
             time.sleep(3)
@@ -151,7 +151,7 @@ def hooks(bench):
 
 
 def api(bench):
-    """The API under 10,000 clients, a scrape of 1,000 streams, a backend of callbacks that hangs"""
+    """API with 10,000 clients, a scrape of 1,000 streams, a callback backend that hangs"""
     clients(bench)
     scrape(bench)
     hooks(bench)

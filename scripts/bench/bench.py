@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench.py quick|full - load our server and nginx-rtmp in turn, and write down what it cost."""
+"""bench.py quick|full - load Sluice and nginx-rtmp in turn, and record the cost."""
 import os, shutil, signal, subprocess, sys, time
 from pathlib import Path
 
@@ -11,7 +11,7 @@ QUIET = 0.15  # of a core
 
 
 class Bench:
-    """What all cases share: where things are, how long to measure, the rows so far."""
+    """Shared by all cases: paths, durations, the rows so far."""
 
     def __init__(self, objs, full):
         self.full = full
@@ -25,7 +25,7 @@ class Bench:
         self.warmup = 3 if full else 2
         self.rows, self.running, self.number = [], [], 0
         self.began = time.monotonic()
-        self.srs = None  # the program that is measured now
+        self.srs = None  # the program to measure now
         self.before = os.environ.get("BENCH_BEFORE") and Path(os.environ["BENCH_BEFORE"]).resolve()
         self.turns = int(os.environ.get("BENCH_TURNS", "1"))
 
@@ -36,13 +36,13 @@ class Bench:
         return procs.Tool(self, "sb_rtmp_publish", url, clients, "-i", self.stream(kbps), *args)
 
     def wait_quiet(self):
-        """Other work on the machine falsifies what is measured: wait for it to end, for a while."""
-        if procs.first():  # we go before it
+        """Waits for a while until other work on the machine ends, because it falsifies the figures."""
+        if procs.first():  # our processes have priority
             return
         for _ in range(60 if self.full else 1):
             if procs.busy(1) < QUIET:
                 return
-        print("the machine has other work to do: figures will be off", file=sys.stderr)
+        print("the machine is busy with other work: figures will be too high", file=sys.stderr)
 
     def row(self, **row):
         self.rows.append(row)
@@ -63,7 +63,7 @@ def main():
         return 0
     if sys.argv[1:] not in ([], ["quick"], ["full"]):
         sys.exit("usage: bench.py [quick | full | --list]; BENCH=\"CASE...\" chooses")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers and tools end with us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers and tools end, too
     full = sys.argv[1:] != ["quick"]
     bench = Bench(Path(os.environ.get("OBJS", "objs")), full)
     wanted = os.environ.get("BENCH", "").split() or (list(cases.ALL) if full else cases.QUICK)
@@ -81,7 +81,7 @@ def main():
 
 
 def run(bench, name, turn):
-    """One case, by what was built and by the program to compare it with; who is first takes turns."""
+    """Runs one case with the build and with the program to compare it with; the order alternates."""
     programs = [("srs", bench.objs / "srs"), (report.BEFORE, bench.before)]
     for server, bench.srs in programs[::-1] if turn % 2 else programs:
         if not bench.srs or (name == "floor" and bench.srs == bench.before):
@@ -89,7 +89,7 @@ def run(bench, name, turn):
         procs.Ours.name = server
         try:
             cases.ALL[name](bench)
-        except Exception as e:  # the other cases took long enough to be told all the same
+        except Exception as e:  # report the other cases all the same
             print(f"{name}: {e!r}", file=sys.stderr)
             return 1
         finally:

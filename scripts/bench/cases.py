@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases: what is loaded, and how. Each adds rows to the bench."""
+"""The cases. Each loads a server and adds rows to the bench."""
 import json
 import re
 import subprocess
@@ -15,14 +15,14 @@ import vod
 import workers
 from procs import Nginx, NginxFiles, Ours, Tool, descriptors, first, wait_seconds
 
-RAMP = 1000   # players a second that begin
-TURNOVER = 14  # s until each new segment of HLS is the end of an old one
-GROUP = 2.2   # s until there is a group of pictures to join at
+RAMP = 1000   # players that start per second
+TURNOVER = 14  # seconds until each new HLS segment replaces an old one
+GROUP = 2.2   # seconds until there is a GOP to join at
 DISTURBED = 10  # % of the time that server or load may wait for their cores
 
 
 class Cost:
-    """What a time cost the server: % of a core, and µs of each player or publisher a second."""
+    """Cost of the server over a time: % of a core, and µs per player or publisher and second."""
 
     def __init__(self, bench, server, seconds):
         pids = [server.pid] + [p.child.pid for p in bench.running if p.child.poll() is None]
@@ -39,11 +39,11 @@ class Cost:
 
 
 def undisturbed(measure):
-    """Measure again, up to three times, when others held up server or load; keep the best."""
+    """Repeats a measurement, up to three times, if server or load waited for their cores; keeps the best."""
     def again(bench, make, *args, **more):
         best = None
         if make is Nginx and bench.srs == bench.before:
-            return None  # it was measured beside what was built
+            return None  # it was measured together with the build
         for _ in range(3 if bench.full and not first() else 1):
             row = measure(bench, make, *args, **more)
             if best is None or row["waited"] < best["waited"]:
@@ -56,7 +56,7 @@ def undisturbed(measure):
 
 
 def players_row(server, case, players, kbps, cost, got, sent, rss):
-    """One row of what players got and what it cost."""
+    """One row: results of the players, and the cost."""
     expected = sent["rate_kbps"]["p50"] or 1
     return dict(
         case=case, server=server.name, variant=server.variant, players=players, kbps=kbps,
@@ -72,10 +72,10 @@ def players_row(server, case, players, kbps, cost, got, sent, rss):
 @undisturbed
 def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_load", where=None,
              ramp=RAMP):
-    """One stream, so many players, in steady state."""
+    """One stream with `players` players, in steady state."""
     server = make(bench, variant)
     url = server.url("a")
-    # it counts from when the players do, so that both see the same frames
+    # measures from the same moment as the players, so that both see the same frames
     publisher = bench.publish(url, kbps, 1, "-s", 0, "--warmup", GROUP + players / ramp + bench.warmup)
     time.sleep(GROUP)
     before = server.rss()
@@ -90,7 +90,7 @@ def play_one(bench, make, variant, players, kbps, case="play", tool="sb_rtmp_loa
 
 
 def play(bench):
-    """2,000 players of one stream at three bit rates (300 of 8 Mbit/s), and how we send"""
+    """2,000 players of one stream at three bit rates (300 at 8 Mbit/s), with different merging"""
     for kbps, players in ((900, 2000), (200, 2000), (8000, 300)):
         play_one(bench, Nginx, None, players, kbps)
         play_one(bench, Ours, "default", players, kbps)
@@ -110,7 +110,7 @@ def bare(bench, what, clients, kbps, groups):
 
 
 def floor(bench):
-    """no server at all: bare sends of what our players get, as often; bare reads of what publishers send"""
+    """no server: bare sends of the bytes that players get, as often; bare reads of the bytes of publishers"""
     for kbps, players in ((900, 2000), (200, 2000), (8000, 300)):
         bare(bench, "send", players, kbps, 16)
     bare(bench, "receive", 1000, 900, 4)
@@ -124,17 +124,17 @@ def http(bench):
 
 
 def tls(bench):
-    """1,000 players of 900 kbit/s over HTTP-FLV, HTTPS-FLV, RTMP and RTMPS, and once more in the other order"""
+    """1,000 players of 900 kbit/s over HTTP-FLV, HTTPS-FLV, RTMP and RTMPS, and again in the other order"""
     kinds = (("http-flv", "sb_http_load", lambda s: f"http://127.0.0.1:{s.http}/live/a.flv"),
              ("https-flv", "sb_http_load", lambda s: f"https://127.0.0.1:{s.https}/live/a.flv"),
              ("rtmp", "sb_rtmp_load", lambda s: s.url("a")),
              ("rtmps", "sb_rtmp_load", lambda s: f"rtmps://127.0.0.1:{s.rtmps}/live/a"))
     for case, tool, where in kinds + kinds[::-1]:
-        play_one(bench, Ours, "tls", 1000, 900, case, tool, where, 250)  # hands are shaken on both sides
+        play_one(bench, Ours, "tls", 1000, 900, case, tool, where, 250)  # both sides do handshakes
 
 
 def scale(bench):
-    """CPU and memory against the number of players, 900 kbit/s: the plots"""
+    """CPU and memory against the number of players, 900 kbit/s: plots"""
     for players in (250, 500, 1000, 1500, 2000, 2500):
         play_one(bench, Nginx, None, players, 900, "scale")
     for players in (250, 500, 1000, 2000, 4000, 8000):
@@ -142,7 +142,7 @@ def scale(bench):
 
 
 def latency(bench):
-    """From the publisher's send to the player's read, 100 players of 900 kbit/s"""
+    """latency from the publisher's send to the player's read, 100 players of 900 kbit/s"""
     if bench.full:
         play_one(bench, Nginx, None, 100, 900, "latency")
     for variant in ("at once", "mw 30", "default") if bench.full else ("at once",):
@@ -150,7 +150,7 @@ def latency(bench):
 
 
 def auto(bench):
-    """mw_latency auto: the latency of at once for few players, the cost of 350 ms for many"""
+    """mw_latency auto: the latency of 0 for few players, the cost of 350 ms for many"""
     for variant in ("at once", "auto"):
         play_one(bench, Ours, variant, 100, 900, "auto")
     for variant in ("default", "auto"):
@@ -160,7 +160,7 @@ def auto(bench):
 def memory(bench):
     """RSS of 5,000 players of 200 kbit/s, of idle connections, of publishers without a cache
 
-    The first connections bring pages of libraries in, which is no memory of a connection."""
+    The first connections load pages of libraries, which do not belong to a connection."""
     if bench.full:
         publish_one(bench, Ours, "no gop", 500, 200, "memory")
     for make, variant in ((Nginx, None), (Ours, "default"))[not bench.full:]:
@@ -185,7 +185,7 @@ def big(bench):
 
 
 def join(bench):
-    """5,000 players come within 5 s to a stream that 500 play already"""
+    """5,000 players join within 5 s a stream that 500 already play"""
     for make, variant in ((Nginx, None), (Ours, "default")):
         server = make(bench, variant)
         url = server.url("a")
@@ -212,7 +212,7 @@ def publish_one(bench, make, variant, publishers, kbps, case="publish"):
     load = bench.publish(server.url("s{i}"), kbps, publishers, "-s", 2, "--warmup", bench.warmup)
     if variant == "hls":
         time.sleep(TURNOVER)
-    time.sleep(2 + bench.warmup + GROUP)  # a whole group of pictures of each is in memory then
+    time.sleep(2 + bench.warmup + GROUP)  # a whole GOP of each stream is in memory then
     cost = Cost(bench, server, bench.seconds)
     rss = server.rss() - before
     got = load.stop()
@@ -225,14 +225,14 @@ def publish_one(bench, make, variant, publishers, kbps, case="publish"):
 
 
 def publish(bench):
-    """1,000 publishers of 900 kbit/s, nobody watches"""
+    """1,000 publishers of 900 kbit/s without players"""
     publish_one(bench, Nginx, None, 1000, 900)
     publish_one(bench, Ours, "default", 1000, 900)
     publish_one(bench, Ours, "mr", 1000, 900)
 
 
 def many_streams(bench):
-    """1,000 streams of 10 players each, beside 1 stream of 10,000, 200 kbit/s"""
+    """1,000 streams of 10 players each, and 1 stream of 10,000, 200 kbit/s"""
     base = publish_one(bench, Ours, "default", 1000, 200, "streams")
     for streams in (1000, 1):
         server = Ours(bench)
@@ -253,7 +253,7 @@ def many_streams(bench):
 
 
 def slow(bench):
-    """500 of 2,000 players read at a half or a tenth of 900 kbit/s: memory, what the others get"""
+    """500 of 2,000 players read at a half or a tenth of 900 kbit/s: memory, rate of the others"""
     server = Ours(bench)
     url = server.url("a")
     publisher = bench.publish(url, 900, 1, "-s", 0)
@@ -285,7 +285,7 @@ def churn(bench):
         time.sleep(seconds)
         return players.stop()["connected"] + publishers.stop()["connected"]
 
-    some(5)  # whatever is taken once
+    some(5)  # memory that is allocated once
     time.sleep(3)
     before, files = server.rss(), descriptors(server.pid)
     done, until = 0, time.monotonic() + 300
@@ -301,14 +301,14 @@ def churn(bench):
 
 
 def hls(bench):
-    """HLS of 1,000 streams of 900 kbit/s that nobody watches, beside the same without"""
+    """HLS of 1,000 streams of 900 kbit/s without players, and the same streams without HLS"""
     for variant in ("default", "hls"):
         publish_one(bench, Ours, variant, 1000, 900, "hls")
 
 
 @undisturbed
 def fetch_one(bench, server, url, players):
-    """Players of a stream that is on the air already, and what the server costs beyond that."""
+    """Players of a stream that is already published, and the additional cost of the server."""
     idle = Cost(bench, server, bench.seconds / 2).cpu
     load = Tool(bench, "sb_hls_load", url, players, "--ramp", RAMP, "--warmup", bench.warmup)
     time.sleep(players / RAMP + bench.warmup + 0.5)
@@ -324,7 +324,7 @@ def fetch_one(bench, server, url, players):
 
 
 def hls_fetch(bench):
-    """2,000 players of HLS, 900 kbit/s: from us, and the same files from nginx; of low latency, 500"""
+    """2,000 players of HLS, 900 kbit/s: from Sluice, and the same files from nginx; 500 of LL-HLS"""
     for variant, players in (("hls", 2000), ("hls_ctx", 2000), ("hls_ll", 500)):
         server = Ours(bench, variant)
         publisher = bench.publish(server.url("a"), 900, 1, "-s", 0)
@@ -339,14 +339,14 @@ def hls_fetch(bench):
 
 
 def glass(bench):
-    """how old the picture is that a real Chromium shows, as the end-to-end tests see it"""
+    """age of the frames that a real Chromium shows, as the end-to-end tests see it"""
     tests = [f"test/e2e/{name}.py" for name in ("test_hls_browser", "test_http_browser", "test_rtc_delay")]
     said = subprocess.run([sys.executable, "-m", "pytest", "-q", "-s", *tests], capture_output=True, text=True,
                           timeout=600).stdout
     for line in re.findall(r"(\w[\w, ]*): glass to glass \S+ to \S+ s, median (\S+)", said):
         bench.row(case="glass", server=Ours.name, variant=line[0], old=1000 * float(line[1]))
     if "glass to glass" not in said:
-        raise RuntimeError(f"nothing was seen: {said[-300:]}")
+        raise RuntimeError(f"no result: {said[-300:]}")
 
 
 ALL = {"play": play, "floor": floor, "http": http, "tls": tls, "hls": hls, "hls-fetch": hls_fetch,

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""http_load.py PORT PATH SECONDS PAUSE [BESIDE] - get a page again and again over one connection, and say how
-long each took, as one JSON object. With BESIDE that page is asked for over a second connection all the time
-while the first one is on its way: how long others wait for it."""
+"""http_load.py PORT PATH SECONDS PAUSE [BESIDE] - request a page repeatedly over one connection, and print the
+times as one JSON object. While a page is in transit, the page BESIDE is requested over a second connection
+continuously: how long do other requests wait?"""
 import json, socket, sys, time
 
 
 class Connection:
-    """Asks for a page and takes it in piece by piece."""
+    """Requests a page and reads it in pieces."""
 
     def __init__(self, port, path):
         self.socket = socket.create_connection(("127.0.0.1", port), 30)
@@ -20,7 +20,7 @@ class Connection:
         self.socket.sendall(self.request)
 
     def take(self, wait):
-        """Some of the answer; True when it is whole."""
+        """Reads a part of the answer; True when it is complete."""
         try:
             data = self.socket.recv(1 << 20, 0 if wait else socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -35,7 +35,7 @@ class Connection:
             fields, _, _ = self.head.partition(b"\r\n\r\n")
             length = [f for f in fields.lower().split(b"\r\n") if f.startswith(b"content-length:")]
             self.left = int(length[0].split(b":")[1]) + len(fields) + 4 if length else -1
-        # a list that comes in chunks ends by an empty one
+        # a chunked list ends with an empty chunk
         return self.size >= self.left if self.left and self.left > 0 else data.endswith(b"0\r\n\r\n")
 
     def get(self):

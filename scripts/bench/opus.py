@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""opus.py VIDEO.mp4 SOUND.mp4 OUT.flv - H.264 and Opus as enhanced RTMP has them, which ffmpeg of Debian 12 does not
-write. A program of its own: it takes what the tests make such media with, whose modules have names of ours."""
+"""opus.py VIDEO.mp4 AUDIO.mp4 OUT.flv - H.264 and Opus in enhanced RTMP, which ffmpeg of Debian 12 cannot
+write. A separate program, because it uses modules of the tests whose names collide with those of the bench."""
 import sys
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes: the servers and the load tools, each on its core, and what they cost."""
+"""Processes: the servers and the load tools, each on its core, and their cost."""
 import functools, json, os, pwd, shutil, signal, socket, subprocess, time
 from pathlib import Path
 
@@ -8,14 +8,14 @@ FILES = 20000
 
 
 def cores():
-    """(server's core, load's core): the first two we may use, or the one there is."""
+    """(server's core, load's core): the first two cores that we may use, or the only one."""
     mine = sorted(os.sched_getaffinity(0))
     return mine[0], mine[1 % len(mine)]
 
 
 @functools.cache
 def first():
-    """What puts a program before all other work on the machine; nothing where we may not."""
+    """Command prefix that gives a program priority over all other work; empty without permission."""
     real_time = ["chrt", "--fifo", "1"]
     try:
         done = subprocess.run([*real_time, "true"], stderr=subprocess.DEVNULL, check=False)
@@ -31,7 +31,7 @@ def free_port():
 
 
 def cpu_seconds(pid):
-    """By all its threads, user and system: to the ns where the kernel tells, else by its ticks."""
+    """CPU time of all threads, user and system: in ns if the kernel reports it, otherwise in ticks."""
     try:
         tasks = [t.read_text().split() for t in Path(f"/proc/{pid}/task").glob("*/schedstat")]
         if tasks:
@@ -43,7 +43,7 @@ def cpu_seconds(pid):
 
 
 def busy(seconds):
-    """How much of a core is in use now, by anybody."""
+    """How much processor time all processes use now, in cores."""
     def ticks():
         f = Path("/proc/stat").read_text().split("\n", 1)[0].split()
         return sum(int(v) for i, v in enumerate(f[1:8]) if i not in (3, 4))
@@ -54,7 +54,7 @@ def busy(seconds):
 
 
 def wait_seconds(pid):
-    """How long a process was kept from its core by others, since it began."""
+    """How long a process has waited for its core since its start."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
     except (OSError, IndexError):
@@ -77,7 +77,7 @@ def descriptors(pid):
 
 
 def key_pair(folder):
-    """A key as clients of today like them (P-256), and its certificate."""
+    """A P-256 key and its certificate."""
     key, cert = folder / "key.pem", folder / "cert.pem"
     if not cert.exists():
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -87,7 +87,7 @@ def key_pair(folder):
 
 
 class Process:
-    """A child on one core. What it writes goes to files in the work folder."""
+    """A child process on one core. Its output goes to files in the work folder."""
 
     def __init__(self, argv, core, out, err):
         self.out, self.err = out, err
@@ -106,7 +106,7 @@ class Process:
 
 
 class Tool(Process):
-    """One of our load tools. stop() ends it and gives its report."""
+    """A load tool. stop() ends it and returns its report."""
 
     def __init__(self, bench, program, url, clients, *args):
         bench.number += 1
@@ -125,7 +125,7 @@ class Tool(Process):
 
 
 class Server(Process):
-    """A media server that is up once its port answers."""
+    """A media server. It is ready when its port answers."""
     name = None
 
     def __init__(self, bench, argv, conf):
@@ -170,7 +170,7 @@ class Server(Process):
 
 
 class Nginx(Server):
-    """nginx with its RTMP module as Debian has them: one worker, defaults."""
+    """nginx with its RTMP module, from Debian: one worker, defaults."""
     name = "nginx-rtmp"
     CONF = """
 load_module {module};
@@ -192,7 +192,7 @@ rtmp {{{{ server {{{{ listen 127.0.0.1:{{port}}; application live {{{{ live on; 
         return shutil.which("nginx") or "/usr/sbin/nginx"
 
     def find_pid(self):
-        """The worker does the work."""
+        """The process that is measured: the worker."""
         for _ in range(50):
             path = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children")
             children = path.read_text().split()
@@ -203,7 +203,7 @@ rtmp {{{{ server {{{{ listen 127.0.0.1:{{port}}; application live {{{{ live on; 
 
 
 class NginxFiles(Nginx):
-    """nginx that serves a folder: sendfile, nothing logged."""
+    """nginx that serves a folder: sendfile, no log."""
     name = "nginx"
     CONF = """
 daemon off; worker_processes 1; user {user}; pid {{base}}.pid; error_log {{base}}.log warn;
@@ -306,7 +306,7 @@ vhost __defaultVhost__ {{{{
         super().__init__(bench, [str(bench.srs), "-c", "{path}"], conf)
 
     def where(self, program, stream):
-        """The url of a stream as that load tool wants it; (app, stream) where it is not of "live"."""
+        """URL of a stream for a load tool; (app, stream) if the application is not "live"."""
         app, name = stream if isinstance(stream, tuple) else ("live", stream)
         if "rtmfp" in program:  # without a stream: an app alone
             return f"rtmfp://127.0.0.1:{self.rtmfp}/" + (name if name == app else f"{app}/{name}")
@@ -319,7 +319,7 @@ vhost __defaultVhost__ {{{{
         return f"rtmp://127.0.0.1:{self.port}/{app}/{name}"
 
     def logged(self, word):
-        """How many lines of the log have it."""
+        """Number of log lines that contain the text."""
         return self.log.read_text(errors="replace").count(word) if self.log.exists() else 0
 
     def stop(self):

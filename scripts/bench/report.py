@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The results: a line as each row comes, a table, CSV, plots, and the goals."""
+"""The results: a line for each new row, a table, CSV, plots, and the goals."""
 import csv, os, platform, shutil, statistics, subprocess, time
 
 COLUMNS = [  # key, title, format
@@ -7,17 +7,17 @@ COLUMNS = [  # key, title, format
     ("streams", "streams", "{}"), ("players", "players", "{}"), ("publishers", "publishers", "{}"),
     ("connects", "connects", "{}"), ("kbps", "kbit/s", "{}"), ("cpu", "CPU %", "{:.1f}"),
     ("us", "µs each", "{:.1f}"), ("us_one", "µs each, one", "{:.1f}"), ("ratio", "ratio", "{:.3f}"),
-    ("busiest", "busiest thread %", "{:.1f}"), ("cpu_other", "the other %", "{:.1f}"),
- ("spread", "from - to", "{}"), ("cpu_per_gbit", "%/Gbit/s", "{:.1f}"),
+    ("busiest", "busiest thread %", "{:.1f}"), ("cpu_other", "other thread %", "{:.1f}"),
+ ("spread", "least - most", "{}"), ("cpu_per_gbit", "%/Gbit/s", "{:.1f}"),
     ("cpu_beyond", "CPU % beyond", "{:.1f}"), ("rss_kb", "RSS kB each", "{:.1f}"),
     ("rss_total_kb", "RSS kB", "{}"), ("rate", "rate %", "{:.1f}"), ("rate_min", "least %", "{:.1f}"),
     ("first_p50", "first ms", "{:.0f}"), ("first_p99", "p99", "{:.0f}"),
     ("gap_p99", "gap p99", "{:.0f}"), ("gap_max", "max", "{:.0f}"),
     ("latency_p50", "latency p50", "{:.1f}"), ("latency_p99", "p99", "{:.1f}"),
     ("latency_max", "max", "{:.1f}"), ("mbps", "Mbit/s", "{:.0f}"), ("stalls", "stalls", "{}"),
-    ("edge_p50", "edge p50", "{:.0f}"), ("edge_p99", "p99", "{:.0f}"), ("old", "old ms", "{:.0f}"),
+    ("edge_p50", "edge p50", "{:.0f}"), ("edge_p99", "p99", "{:.0f}"), ("old", "age ms", "{:.0f}"),
     ("lost", "lost", "{}"), ("wrong", "wrong", "{}"), ("overflow", "overflow", "{}"),
-    ("held", "held", "{}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
+    ("held", "thread stalls", "{}"), ("drops", "drops", "{}"), ("slow_drops", "slow drops", "{}"),
     ("alive", "alive", "{}"), ("failed", "failed", "{}"), ("files", "files", "{}"),
     ("requests", "requests", "{}"), ("page_kb", "page kB", "{:.0f}"), ("page_p50", "page ms", "{:.1f}"),
     ("page_p99", "page p99", "{:.1f}"), ("page_max", "page max", "{:.1f}"),
@@ -34,9 +34,9 @@ SHORT = ["streams", "players", "publishers", "connects", "kbps", "cpu", "us", "u
 
 
 BEFORE = "srs before"
-SAME = ("case", "server", "variant", "streams", "players", "publishers", "kbps")  # of what is repeated
+SAME = ("case", "server", "variant", "streams", "players", "publishers", "kbps")  # equal for repeated measurements
 
-MET = {True: "yes", False: "NO", None: ""}  # None: no goal, to compare with
+MET = {True: "yes", False: "NO", None: ""}  # None: no goal, only for comparison
 
 
 def cell(key, row):
@@ -52,7 +52,7 @@ def line(row):
 
 
 def grouped(rows):
-    """Lists of rows of the same, measured again and again, in their order."""
+    """Lists of repeated measurements of the same case, in their order."""
     groups = {}
     for row in rows:
         groups.setdefault(tuple(row.get(k) for k in SAME), []).append(row)
@@ -64,7 +64,7 @@ def span(values, how):
 
 
 def median(group):
-    """One row of medians, with the least and the most cost."""
+    """One row of medians, with the lowest and the highest cost."""
     row = dict(group[0])
     for k in row:
         values = [r[k] for r in group if isinstance(r.get(k), (int, float))]
@@ -79,8 +79,8 @@ def merged(rows):
 
 
 def before_text(rows):
-    """What each row cost by the program to compare with and by this one, and how they compare in each
-    turn: machines change from minute to minute."""
+    """Cost of each row with the program to compare with and with this one, and their ratio within each turn:
+    machines change from minute to minute."""
     lines = []
     groups = grouped(rows)
     for key, after in groups.items():
@@ -95,7 +95,7 @@ def before_text(rows):
     for k, title in (("us", "µs each"), ("rss_kb", "RSS kB each")):
         columns += [(lambda p, k=k, i=i: cell(k, p[i]), f"{title} {when}")
                     for i, when in enumerate(("before", "after"))]
-    columns += [(lambda p: p[2], "after / before"), (lambda p: p[3], "from - to")]
+    columns += [(lambda p: p[2], "after / before"), (lambda p: p[3], "least - most")]
     return table(columns, lines) + "\n\n" if lines else ""
 
 
@@ -108,7 +108,7 @@ def find(rows, case, server, variant="default", **more):
 
 
 def goals(rows):
-    """(what, goal, measured, met) for each goal whose rows are there."""
+    """(case, goal, measured, met) for each goal whose rows exist."""
     out = []
 
     def ratio(what, case, variant, key, least, **more):
@@ -152,12 +152,12 @@ def goals(rows):
             row = {k: [sum(r[k] for r in c) / len(c) for c in (a, b)] for k in ("us", "rss_kb")}
             row = {"x": row["us"][1] / row["us"][0], "more": row["rss_kb"][1] - row["rss_kb"][0]}
             limit(f"1,000 {secure.upper()} players against {plain.upper()}", row, "x", 1.8, "times")
-            limit("  memory beyond that of a plain one", row, "more", 12, "kB")
+            limit("  memory, more than a plain player", row, "more", 12, "kB")
     none, hls = find(rows, "hls", "srs"), find(rows, "hls", "srs", "hls")
     if none and hls:
-        limit("HLS of 1,000 streams nobody watches, beyond the publish", {"x": hls["us"] - none["us"]},
+        limit("HLS of 1,000 streams without players, more than publishing alone", {"x": hls["us"] - none["us"]},
               "x", 150, "µs")
-        limit("  times that the thread was held", hls, "held", 0, "")
+        limit("  stalls of the thread", hls, "held", 0, "")
     theirs, ours = find(rows, "hls-fetch", "nginx"), find(rows, "hls-fetch", "srs", "hls")
     if theirs and ours:
         row = {"x": theirs["cpu_per_gbit"] / ours["cpu_per_gbit"]}
@@ -181,7 +181,7 @@ def goals(rows):
     ratio("1,000 publishers", "publish", "default", "us", 0.8)
     ratio("1,000 publishers, mr on", "publish", "mr", "us", 0.15)
     floor("reads", "receive", "publish", 900)
-    limit("memory of a publisher but its group of pictures", find(rows, "memory", "srs", "no gop"),
+    limit("memory of a publisher without its packets", find(rows, "memory", "srs", "no gop"),
           "rss_kb", 24, "kB")
     many = find(rows, "streams", "srs", streams=1000, players=10000)
     one = find(rows, "streams", "srs", streams=1, players=10000)
@@ -192,13 +192,13 @@ def goals(rows):
     limit("500 slow of 2,000: least rate of the others", row, "rate_min", 97, "%", True)
     limit("  memory", row, "rss_total_kb", 900 * 1000 / 8 * 30 / 1024 * 2 + 16000, "kB")
     row = find(rows, "churn", "srs")
-    limit("churn: RSS after less before", row, "rss_total_kb", 2048, "kB")
+    limit("churn: RSS afterwards, more than before", row, "rss_total_kb", 2048, "kB")
     limit("  descriptors left", row, "files", 0, "")
     limit("a page of 100 of 10,000 clients: p99", find(rows, "api", "srs", "list"), "page_p99", 20, "ms")
     limit("  gap of the players", find(rows, "api", "srs", "players"), "gap_max", 500, "ms")
     row = find(rows, "scrape", "srs", "metrics")
     limit("a scrape of 1,000 streams: CPU", row, "cpu_ms_each", 30, "ms")
-    limit("  others wait at most", row, "held_max", 5, "ms")
+    limit("  longest wait of others", row, "held_max", 5, "ms")
     limit("a publisher while a backend hangs: start p99", find(rows, "hooks", "srs", "backend hangs"), "start_p99", 50, "ms")
     for row in rows:
         if row.get("goal") is not None:
@@ -223,7 +223,7 @@ MARKDOWN = ["case", "server", "variant", "streams", "players", "publishers", "kb
 
 
 def markdown(rows):
-    """The same for a page of documentation, with fewer columns."""
+    """The same for the documentation, with fewer columns."""
     titles = {k: t for k, t, _ in COLUMNS} | {"first_p99": "first p99 ms", "gap_max": "gap max ms",
                                               "latency_p50": "latency p50 ms", "latency_p99": "p99 ms"}
     used = [k for k in MARKDOWN if any(r.get(k) is not None for r in rows)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""WebRTC: players beside the bare encryption and sends of the same packets, memory, publishers, joins one after the other
-and many at once, bad networks. The load tool has the other core."""
+"""WebRTC: players compared with bare encryption and sends of the same packets, memory, publishers, single joins and many
+at once, bad networks. The load tool has the other core."""
 import json
 import shutil
 import subprocess
@@ -11,8 +11,8 @@ import streams
 from procs import Tool, cores, first
 from workers import GROUP, Side, measure
 
-RAMP = 100   # joins a second: each is a handshake on both sides
-# Clients of one address that are not connected yet are 64 at most: many at once come from many.
+RAMP = 100   # joins per second: each is a handshake on both sides
+# At most 64 clients of one address may be connecting: many at once need many addresses.
 FROM_MANY = ("--bind", "127.0.0.2-127.0.0.21")
 
 
@@ -29,12 +29,12 @@ def row(bench, what, side, got, clients, goal, ratio, us_one=None, **more):
 
 
 def opus(bench):
-    """H.264 of 900 kbit/s in 25 frames a second, and Opus: made once."""
+    """H.264 of 900 kbit/s with 25 frames per second, and Opus: made once."""
     return streams.make_opus(bench.out / "streams")
 
 
 def publish(side, stream, path, clients=1, *args):
-    """By WHIP; {i} in the stream's name is the number of the publisher."""
+    """Publishes by WHIP; {i} in the name of the stream is the number of the publisher."""
     side.bench.load_core = side.core
     url = f"http://127.0.0.1:{side.server.http}/rtc/v1/whip/?app=live&stream={stream}"
     side.tools.append(Tool(side.bench, "sb_rtc_load", url, clients, "-i", path, *args))
@@ -47,7 +47,7 @@ def play(side, stream, players, *args, ramp=RAMP):
 
 
 def source(bench, path, rtc=False, variant="rtc"):
-    """A server with a stream, that comes by RTMP or by WebRTC. Without a clock in the video, which is a packet more."""
+    """A server with a stream published by RTMP or WebRTC. Without a clock in the video, which would be one more packet."""
     side = Side(bench, 0, variant, apart=True)
     if rtc:
         publish(side, "a", path, 1, "--no-marker")
@@ -66,7 +66,7 @@ def players_of(bench, path, players, *args, rtc=False, variant="rtc"):
 
 
 def bare(bench, path, players, *args):
-    """The same packets, encrypted for as many and sent, without a server: its report."""
+    """Report of the bare loop: the same packets, encrypted and sent for as many players, without a server."""
     argv = [*first(), "taskset", "-c", cores()[0], bench.objs / "sb_rtc_load", "--floor", "-c", players, "-i", path,
             "--duration", round(bench.seconds), "--reader-cpu", cores()[1], *args]
     return json.loads(subprocess.run([str(a) for a in argv], check=True, capture_output=True,
@@ -86,9 +86,9 @@ def against_floor(bench, what, players, *args, rtc=False, variant="rtc", bare_ar
 
 
 def many_players(bench):
-    """300 of them: by GCM and by AES-CM, from RTMP and from WebRTC, with and without rows of packets."""
+    """300 players: with GCM and AES-CM, of RTMP and of WebRTC streams, with and without UDP_SEGMENT."""
     gcm, side, got = against_floor(bench, "300 players of an RTMP stream", 300)
-    row(bench, "  µs of a player-second", side, got, 300, 650, gcm, players=300, kbps=900, unit="µs")
+    row(bench, "  µs per player and second", side, got, 300, 650, gcm, players=300, kbps=900, unit="µs")
     cm, side, got = against_floor(bench, "  the same by AES-CM", 300, "--cm", bare_args=("--cm",))
     row(bench, "  GCM against AES-CM", side, got, 300, 1, gcm / cm, cm, players=300, kbps=900)
     against_floor(bench, "300 players of a WebRTC stream", 300, rtc=True)
@@ -98,7 +98,7 @@ def many_players(bench):
 
 
 def memory(bench, players):
-    """One more is there before: the stream's packets, and what makes its sound Opus, are there once for all."""
+    """One player joins before: the packets of the stream and its audio transcoder exist once for all players."""
     side = source(bench, bench.stream(200))
     play(side, "a", 1)
     time.sleep(bench.warmup + 1)
@@ -110,7 +110,7 @@ def memory(bench, players):
 
 
 def publishers(bench, clients):
-    """Of WebRTC, beside as many of RTSP (by UDP) and RTMP, with nobody watching."""
+    """WebRTC publishers without players, compared with as many of RTSP (over UDP) and RTMP."""
     each, path = {"rtsp": [], "rtc": [], "rtmp": []}, opus(bench)
     tools = {"rtsp": ("rtsp", "sb_rtsp_publish", "--udp"), "rtc": ("rtc", None), "rtmp": ("default", "sb_rtmp_publish")}
     for kind in (*each, *reversed(each)):
@@ -125,12 +125,12 @@ def publishers(bench, clients):
         each[kind].append(us(side, clients))
     spent = {kind: sum(v) / len(v) for kind, v in each.items()}
     for kind in ("rtsp", "rtmp"):
-        row(bench, f"{clients} publishers, nobody watches, against {kind.upper()}", mine, mine.reports[-1], clients, 2,
+        row(bench, f"{clients} publishers without players, against {kind.upper()}", mine, mine.reports[-1], clients, 2,
             spent["rtc"] / spent[kind], spent[kind], publishers=clients, kbps=900)
 
 
 def unused(bench, clients):
-    """RTMP publishers with AAC that nobody plays by WebRTC: what rtmp_to_rtc costs them. On, off, off, on."""
+    """RTMP publishers with AAC, without WebRTC players: cost of rtmp_to_rtc. On, off, off, on."""
     spent = {"default": [], "rtc": []}
     for variant in ("rtc", "default", "default", "rtc"):
         side = Side(bench, 0, variant, apart=True)
@@ -146,7 +146,7 @@ def unused(bench, clients):
 
 
 def joins(bench, players):
-    """One after the other: what each waits for, in a group of pictures of 4 s."""
+    """Joins one after the other, with a GOP of 4 s: how long each step takes."""
     side = source(bench, opus(bench))
     play(side, "a", players, ramp=20)
     measure(bench, (side,), players / 20 + bench.warmup)
@@ -157,7 +157,7 @@ def joins(bench, players):
 
 
 def handshakes(bench, rate, seconds):
-    """What a join costs without media: request, answer, checks, DTLS, and all that a worker does beside."""
+    """Cost of a join without media: request, answer, checks, DTLS, and other work of a worker."""
     side = Side(bench, 0, "rtc", apart=True)
     time.sleep(1)
     side.begin()
@@ -170,7 +170,7 @@ def handshakes(bench, rate, seconds):
 
 
 def storm(bench, rate, seconds):
-    """So many a second come while 300 play, and stay for 2 s on average: if all stayed, the core would be full."""
+    """Clients join while 300 play, and stay for 2 s on average: if all stayed, the core would be full."""
     side = source(bench, bench.stream(200))
     play(side, "a", 300, *FROM_MANY)
     time.sleep(300 / RAMP + bench.warmup + 0.5)
@@ -191,13 +191,13 @@ def lossy(bench):
 
 
 def rebind(bench):
-    """Each goes on from another port in the middle, as a phone that changes its network."""
+    """Each client changes its port in the middle, like a phone that changes its network."""
     side, got = players_of(bench, opus(bench), 20, "--rebind", bench.warmup + 1)
-    row(bench, "another port in the middle: longest gap", side, got, 20, 1500, got["gap_ms"]["max"], players=20, kbps=900, unit="ms")
+    row(bench, "the port of a client changes: longest gap", side, got, 20, 1500, got["gap_ms"]["max"], players=20, kbps=900, unit="ms")
 
 
 def packets(bench):
-    """1,200 bytes under SRTP: ours, and Debian's libsrtp2 where its header is there."""
+    """Encryption of 1,200 bytes by SRTP: Sluice, and Debian's libsrtp2 if its header is installed."""
     ours = bare(bench, opus(bench), 1)["protect_1200_ns"]
     theirs = {}
     if Path("/usr/include/srtp2/srtp.h").exists() and shutil.which("cc"):
@@ -210,7 +210,7 @@ def packets(bench):
 
 
 def rtc(bench):
-    """WebRTC: players beside bare sends, memory, publishers, joins, a storm of them, bad networks"""
+    """WebRTC: players against bare sends, memory, publishers, joins, a storm of joins, bad networks"""
     many_players(bench)
     memory(bench, 500)
     publishers(bench, 50)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""RTMFP: CPU of opening sessions, of many that ping, overload, memory, a flood of first packets, players beside the bare
-encryption and sends of the same bytes, publishers beside those of RTMP, bad networks, and what keys cost OpenSSL. The load
-tool has the other core."""
+"""RTMFP: CPU of new sessions and of pings, overload, memory, a flood of first packets, players compared with bare encryption
+and sends of the same bytes, publishers compared with RTMP, bad networks, and keys compared with OpenSSL. The load tool has
+the other core."""
 import json
 import subprocess
 import time
@@ -11,12 +11,12 @@ from workers import GROUP, Side, measure, threads
 
 EVERY = 10        # ms between turns of players
 BAD = ("--loss", 5, "--reorder", 5, "--twice", 2, "--one-way", 20, "--late", 1000)
-JOIN = 6          # s until all have joined over a bad network: a lost hello is said again after 1.5 s, and 3 s
-LINGER = 22       # s that the server answers who is gone
+JOIN = 6          # seconds until all have joined over a bad network: a lost hello is repeated after 1.5 s, and 3 s
+LINGER = 22       # seconds that the server answers for a closed session
 
 
 def row(bench, what, got, goal, ratio, unit, **more):
-    """`got`: the report of the tool that tells, or None."""
+    """`got`: the report of the tool, or None."""
     told = got or {}
     bench.row(case="rtmfp", server="srs", variant=what, ratio=ratio, goal=goal, unit=unit, alive=told.get("alive"),
               failed=told.get("failed"), overflow=told.get("overflow"), tool_cpu=told.get("cpu_percent"),
@@ -28,7 +28,7 @@ def side_of(bench, variant="rtmfp"):
 
 
 def sessions(side, clients, ramp, *args, app="live"):
-    """Those that connect and ping."""
+    """Clients that connect and ping."""
     return side.tool("sb_rtmfp_load", app, clients, "--ramp", ramp, "-e", 100, *args)
 
 
@@ -37,15 +37,15 @@ def players(side, stream, clients, *args):
 
 
 def spent(side):
-    """CPU seconds since begin(): of the coroutine thread, which is the first, and of all."""
+    """CPU seconds since begin(): of the coroutine thread, which is the first, and of all threads."""
     more = {k: v - side.spent.get(k, 0) for k, v in threads(side.server.pid).items()}
     return more.get(str(side.server.pid), 0), sum(more.values())
 
 
-# ---- sessions that open, ping, end
+# ---- sessions: open, ping, end
 
 def opened(bench, group, clients, goals):
-    """So many within so many thousandths of a second, `connect` and the first pings included."""
+    """Opens `clients` sessions at a fixed rate, `connect` and the first pings included."""
     side = side_of(bench)
     side.begin()
     load = sessions(side, clients, 1000, "--group", group)
@@ -57,7 +57,7 @@ def opened(bench, group, clients, goals):
     row(bench, what, got, goals[0], both, "µs", first_p99=got["open_ms"]["p99"], us=both)
     row(bench, f"  of the coroutine thread, group {group}", got, goals[1], mine, "µs", us=mine)
     if group == 2:
-        row(bench, "  resident memory of one that is idle, kB", got, 2.5, rss / clients, "kB", rss_kb=rss / clients)
+        row(bench, "  resident memory of an idle session, kB", got, 2.5, rss / clients, "kB", rss_kb=rss / clients)
     side.server.stop()
 
 
@@ -84,7 +84,7 @@ def steady(bench, clients, seconds, goals=True):
 
 
 def overload(bench, clients):
-    """As many at once as keys cannot be made for, beside sessions that are open."""
+    """More new sessions at once than keys can be made for, while other sessions are open."""
     side = side_of(bench)
     before = sessions(side, 1000, 500, "--ping", 1, "--warmup", 0.5)
     time.sleep(3)
@@ -93,7 +93,7 @@ def overload(bench, clients):
     got, held = load.stop(), before.stop()
     side.server.stop()
     slowest = got["open_ms"]["max"] / 1000 if got["opened"] == clients else 99
-    row(bench, f"{clients:,} sessions asked for at 3,000/s: s until the last one is open", got, 10, slowest, "s",
+    row(bench, f"{clients:,} sessions requested at 3,000/s: s until the last one is open", got, 10, slowest, "s",
         first_p50=got["open_ms"]["p50"], first_p99=got["open_ms"]["p99"])
     row(bench, "  startup packets of each", got, 2.5, got["startup_packets"], "")
     row(bench, "  1,000 open ones that ping every second: lost, %", held, 0, held["loss_percent"], "%",
@@ -101,7 +101,7 @@ def overload(bench, clients):
 
 
 def come_and_go(bench, opens):
-    """Sessions one after the other; what is left of them."""
+    """Sessions one after the other, and the memory that remains."""
     side = side_of(bench)
 
     def some(count):
@@ -184,16 +184,16 @@ def publishers(bench, clients):
         got = side.reports[-1]
         if program == "sb_rtmfp_load":
             mine, rss = got, side.rss / clients
-    row(bench, f"{clients} publishers that nobody watches, against RTMP", mine, None, costs["sb_rtmfp_load"] /
+    row(bench, f"{clients} publishers without players, against RTMP", mine, None, costs["sb_rtmfp_load"] /
         costs["sb_rtmp_publish"], "times", us=costs["sb_rtmfp_load"], us_one=costs["sb_rtmp_publish"], publishers=clients,
         kbps=900, rss_kb=rss)
 
 
 def complete(bench, what, got):
-    row(bench, f"{what}: pictures in time, %", got, -97, got["in_time_percent"], "%", latency_p50=got["latency_ms"]["p50"],
+    row(bench, f"{what}: video in time, %", got, -97, got["in_time_percent"], "%", latency_p50=got["latency_ms"]["p50"],
         latency_p99=got["latency_ms"]["p99"], gap_max=got["gap_ms"]["max"])
     who = what.split()[1].rstrip(",")
-    row(bench, f"  audio of {who} that is missing, messages", got, 0, got["audio_missing"], "")
+    row(bench, f"  missing audio messages of {who}", got, 0, got["audio_missing"], "")
     row(bench, f"  out of order of {who}", got, 0, got["backwards"], "")
 
 
@@ -201,7 +201,7 @@ def lossy(bench, clients, seconds):
     side = side_of(bench, "rtmfp at once")
     side.publish("a", 900)
     time.sleep(GROUP)
-    load = players(side, "a", clients, *BAD, "--warmup", JOIN)  # the group that a player begins with is old
+    load = players(side, "a", clients, *BAD, "--warmup", JOIN)  # the GOP that a player begins with is old
     time.sleep(JOIN + seconds)
     complete(bench, f"{clients} players, 5 % lost, 5 % late, 2 % twice, 40 ms there and back", load.stop())
     side.server.stop()
@@ -213,11 +213,11 @@ def lossy(bench, clients, seconds):
     got, given = load.stop(), sent.stop()
     side.server.stop()
     complete(bench, f"{clients} publishers, the same, seen by RTMP", got)
-    row(bench, "  messages that the publishers gave up", given, None, given["unsent"], "")
+    row(bench, "  messages that the publishers abandoned", given, None, given["unsent"], "")
 
 
 def lossy_for_a_time(bench, clients):
-    """20 % lost from the third to the thirteenth second; what is seen from three seconds after that on."""
+    """20 % lost from the third to the thirteenth second; counts from three seconds later on."""
     side = side_of(bench, "rtmfp at once")
     side.publish("a", 900)
     time.sleep(GROUP)
@@ -235,12 +235,12 @@ def lossy_for_a_time(bench, clients):
 # ---- keys alone
 
 def keys(bench):
-    """What a pair and a secret cost us, and OpenSSL by itself, with exponents as long as it likes them."""
+    """Cost of a key pair and a secret, and of OpenSSL with the exponents that it chooses."""
     costs = json.loads(subprocess.run([*first(), str(bench.objs / "sb_rtmfp_load"), "--dh"], check=True,
                                       capture_output=True, timeout=60).stdout)
     for group, us in costs.items():
         mine, theirs = us["pair_us"] + us["secret_us"], us["openssl_pair_us"] + us["openssl_secret_us"]
-        row(bench, f"keys of group {group}: µs of a pair and a secret, against OpenSSL as it is", None, None, mine / theirs,
+        row(bench, f"keys of group {group}: µs of a pair and a secret, against unmodified OpenSSL", None, None, mine / theirs,
             "times", us=mine, us_one=theirs)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""RTSP beside RTMP, beside the bare kernel, and UDP with the kernel that cuts beside one that does not. Where both
-fit on the machine they run at the same time, so that both meet the same neighbours, as in workers.py; else
-one after the other and once more in the other order."""
+"""RTSP compared with RTMP and with the bare kernel, and UDP with and without segmentation in the kernel. If both sides
+fit on the machine they run at the same time, so that other work affects both, as in workers.py; otherwise one after the
+other, and again in the other order."""
 import json
 import subprocess
 import time
@@ -17,7 +17,7 @@ def us(side, clients):
 
 
 def row(bench, what, side, clients, goal, ratio, us_one=None, case="rtsp", **more):
-    """One row: what a client costs, and how that compares with `goal`."""
+    """One row: the cost of a client, compared with `goal`."""
     got = next((r for r in side.reports if "lost" in r), side.reports[-1])
     bench.row(case=case, server="srs", variant=what, us=us(side, clients), us_one=us_one, ratio=ratio, goal=goal,
               cpu=side.cpu, alive=got["alive"], lost=got.get("lost"), overflow=got.get("overflow"),
@@ -27,7 +27,7 @@ def row(bench, what, side, clients, goal, ratio, us_one=None, case="rtsp", **mor
 
 
 def players_of(bench, program, players, kbps, variant, *args, apart=False):
-    """A stream that is on the air, and those who watch it."""
+    """A published stream and its players."""
     side = Side(bench, 0, variant, apart=apart)
     # the clock in each frame is a separate small packet, which encoders do not send
     side.publish("a", kbps, 1, *(["--no-marker"] if "--udp" in args else []))
@@ -54,7 +54,7 @@ def alone(bench, make, wait):
 
 
 def bare(bench, players, kbps):
-    """µs a player-second of the same sends without a server."""
+    """µs per player and second of the same sends without a server."""
     argv = [*first(), "taskset", "-c", cores()[0], bench.objs / "sb_floor", "send", players, int(kbps * 1000 / 8 * 0.35),
             350, 16, round(bench.seconds), cores()[1]]
     done = subprocess.run([str(a) for a in argv], check=True, capture_output=True, timeout=bench.seconds + 90)
@@ -74,19 +74,19 @@ def against_floor(bench, players, kbps, goal):
 
 
 def cut(bench, players, kbps, goal):
-    """UDP: the kernel cuts, or we do. In turn, and once more in the other order."""
+    """UDP: segmentation by the kernel, or by us. In turn, and again in the other order."""
     wait = players / RAMP + bench.warmup + 0.5
     sides = {v: [] for v in ("rtsp", "rtsp no gso")}
     for variant in ("rtsp", "rtsp no gso", "rtsp no gso", "rtsp"):
         sides[variant].append(alone(bench, lambda v=variant: players_of(bench, "sb_rtsp_load", players, kbps, v, "--udp",
                                                                         apart=True), wait))
     on, off = (sum(us(s, players) for s in v) / len(v) for v in sides.values())
-    row(bench, f"{players} x {kbps / 1000:g} Mbit/s over UDP: the kernel cuts, against not", sides["rtsp"][0], players, goal,
+    row(bench, f"{players} x {kbps / 1000:g} Mbit/s over UDP: UDP_SEGMENT against without", sides["rtsp"][0], players, goal,
         on / off, off, players=players, kbps=kbps)
 
 
 def full_speed(bench, players, kbps):
-    """As far as the processor goes: who is too slow skips to key frames, the others go on."""
+    """As many as the processor can serve: slow players skip to key frames, the others continue."""
     side = alone(bench, lambda: players_of(bench, "sb_rtsp_load", players, kbps, "rtsp", apart=True),
                  players / RAMP + bench.warmup + 0.5)
     got, sent = side.reports[1], side.reports[0]
@@ -96,7 +96,7 @@ def full_speed(bench, players, kbps):
 
 
 def memory(bench, players):
-    """RSS, of so many that what the first one brings does not count."""
+    """RSS of so many players that the cost of the first one does not matter."""
     side = alone(bench, lambda: players_of(bench, "sb_rtsp_load", players, 200, "rtsp", apart=True),
                  players / RAMP + bench.warmup)
     row(bench, "RSS of a player over TCP", side, players, 8, side.rss / players, players=players, kbps=200, unit="kB")
@@ -117,7 +117,7 @@ def publishers(bench, clients):
 
 
 def first_picture(bench):
-    """Over TCP, GOP of 2 s: until the first key frame is whole."""
+    """Over TCP, GOP of 2 s: until the first key frame is complete."""
     side = Side(bench, 0, "rtsp")
     side.publish("a", 900)
     time.sleep(GROUP)
@@ -129,7 +129,7 @@ def first_picture(bench):
 
 
 def rtsp(bench):
-    """RTSP: players over TCP beside RTMP and bare sends, over UDP with and without GSO, publishers, first picture"""
+    """RTSP: players over TCP against RTMP and bare sends, over UDP with and without GSO, publishers, first frame"""
     rtsp_tcp, rtmp = "sb_rtsp_load", "sb_rtmp_load"
     beside(bench, "1,000 over TCP, 350 ms, against RTMP", 1.1, 1000, (rtsp_tcp, "rtsp"), (rtmp, "rtsp"))
     memory(bench, 4000)

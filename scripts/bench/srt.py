@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""SRT: players beside the bare sends of as many datagrams in as many turns, memory, publishers, bad networks, latency,
-a storm of connects; and libsrt's srt-live-transmit as a server of one. The load tool has the other core."""
+"""SRT: players compared with bare sends of as many datagrams in as many turns, memory, publishers, bad networks, latency, a
+storm of connects; and libsrt's srt-live-transmit as a server for one client. The load tool has the other core."""
 import json
 import shutil
 import socket
@@ -10,7 +10,7 @@ import time
 from procs import Process, Tool, cores, cpu_seconds, first, free_port
 from workers import GROUP, RAMP, Side, measure, threads
 
-MERGE = 20        # ms, of the directive
+MERGE = 20        # ms, the directive
 HEADER = 16
 PASSPHRASE = "correct horse battery"
 BAD = ("--loss", 5, "--loss-run", 2, "--twice", 1, "--reorder", 2, "--one-way", 20)
@@ -30,14 +30,14 @@ def row(bench, what, side, clients, goal, ratio, us_one=None, **more):
 
 
 def publish(side, stream, kbps, clients=1, *args):
-    """By SRT; {i} in the stream's name is the number of the publisher."""
+    """Publishes by SRT; {i} in the name of the stream is the number of the publisher."""
     side.bench.load_core = side.core
     url = f"srt://127.0.0.1:{side.server.srt}?streamid=#!::r=live/{stream},m=publish"
     side.tools.append(Tool(side.bench, "sb_srt_load", url, clients, "-i", side.bench.stream(kbps), "-s", 0, *args))
 
 
 def players_of(bench, players, kbps=900, variant="srt", *args):
-    """A stream that comes by RTMP, and those who watch it by SRT."""
+    """A stream published by RTMP, and its SRT players."""
     side = Side(bench, 0, variant, apart=True)
     side.publish("a", kbps)
     time.sleep(GROUP)
@@ -51,7 +51,7 @@ def begin_wait(bench, players):
 
 
 def bare(bench, players, report):
-    """µs a player-second of the same bytes to as many, in turns as long as ours, without a server."""
+    """µs per player and second of the same bytes to as many receivers, in turns of the same length, without a server."""
     packets = report["packets"] / report["seconds"] / players
     each = max(1, round(packets * MERGE / 1000))
     size = round(report["rate_kbps"]["p50"] * MERGE / 8 / each) + HEADER
@@ -89,12 +89,12 @@ def publishers(bench, clients):
     measure(bench, (side,), 0)
     row(bench, f"{clients} publishers, nobody watches: µs each", side, clients, 700, us(side, clients), publishers=clients,
         kbps=900, rss_kb=side.rss / clients, unit="µs")
-    row(bench, "  threads more than at the start", side, clients, 0, more, publishers=clients, unit="threads")
+    row(bench, "  more threads than at the start", side, clients, 0, more, publishers=clients, unit="threads")
 
 
 def spread(bench, clients, parts=8):
-    """Publishers of one tool send their key frames at one time, which nobody does in life: several tools, over the
-    time of a group of pictures."""
+    """Publishers of one tool send their key frames at one moment, unlike real publishers: so several tools start within the
+    time of one GOP."""
     side = Side(bench, 0, "srt", apart=True)
     for i in range(parts):
         publish(side, f"p{i}s{{i}}", 900, clients // parts, "--warmup", bench.warmup)
@@ -104,10 +104,10 @@ def spread(bench, clients, parts=8):
         publishers=clients, kbps=900, rss_kb=side.rss / clients, unit="µs")
 
 
-# ---- libsrt as a server of one
+# ---- libsrt as a server for one client
 
 def wait_bound(port):
-    """Until somebody has that port of UDP."""
+    """Waits until a process has bound the UDP port."""
     for _ in range(50):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             try:
@@ -118,7 +118,7 @@ def wait_bound(port):
 
 
 def libsrt(bench, what, source, target, port, tool, kbps=900):
-    """srt-live-transmit between an SRT client of ours and a socket of UDP: what that one costs."""
+    """Cost of srt-live-transmit between an SRT client and a UDP socket."""
     bench.number += 1
     base = bench.work / f"{bench.number:03d}-libsrt"
     server = Process(["srt-live-transmit", "-q", "-loglevel:fatal", source, target], cores()[0], base.with_suffix(".out"),
@@ -175,29 +175,29 @@ def lossy(bench, what, kind, args, most_late, variant="srt"):
 
 
 def cut(bench):
-    """Nothing goes through for 3 s: when the picture is back, which stood still as late as the latency is."""
+    """Everything is lost for 3 s: how long until video continues, which stopped one latency later."""
     wait = 400
     side = players_of(bench, 5, 900, "srt", "--cut", 3, "--cut-at", 6, "--latency", wait)
     time.sleep(14)
     measure(bench, (side,), 0)
     got = side.reports[-1]
-    row(bench, "all lost for 3 s: ms until the picture is back", side, 5, 1000, got["gap_ms"]["max"] + wait - 3000, players=5, kbps=900,
+    row(bench, "everything lost for 3 s: ms until video continues", side, 5, 1000, got["gap_ms"]["max"] + wait - 3000, players=5, kbps=900,
         unit="ms")
 
 
 def latency(bench):
-    """In by SRT at 120 ms, out by RTMP at once."""
+    """SRT publisher with 120 ms, RTMP player at once."""
     side = Side(bench, 0, "srt at once", apart=True)
     publish(side, "a", 900)
     time.sleep(GROUP)
     side.play("a", 20)
     measure(bench, (side,), bench.warmup + 0.5)
     got = side.reports[-1]["latency_ms"]
-    row(bench, "in by SRT (120 ms), out by RTMP at once, p99", side, 20, 140, got["p99"], players=20, kbps=900, unit="ms")
+    row(bench, "SRT publisher (120 ms), RTMP player at once: age p99", side, 20, 140, got["p99"], players=20, kbps=900, unit="ms")
 
 
 def storm(bench, clients):
-    """So many begin within 2 s; others who play meanwhile."""
+    """Players start within 2 s while others play."""
     side = Side(bench, 0, "srt at once", apart=True)
     side.publish("a", 200)
     time.sleep(GROUP)
@@ -208,12 +208,12 @@ def storm(bench, clients):
     others, got = side.reports[1], side.reports[2]
     row(bench, f"{clients:,} players within 2 s: ms until the last one plays", side, clients, 4000, got["first_byte_ms"]["max"],
         players=clients, kbps=200, unit="ms")
-    row(bench, "  those who play by RTMP meanwhile: longest gap", side, clients, 200, others["gap_ms"]["max"], players=50,
+    row(bench, "  RTMP players meanwhile: longest gap", side, clients, 200, others["gap_ms"]["max"], players=50,
         kbps=200, unit="ms")
 
 
 def srt(bench):
-    """SRT: players beside bare sends, clear and encrypted, memory, publishers, libsrt, bad networks, latency, a storm"""
+    """SRT: players against bare sends, clear and encrypted, memory, publishers, libsrt, bad networks, latency, a storm"""
     against_floor(bench, "500 players, merge 20, against bare sends", 500, "srt", 1.5)
     against_floor(bench, "the same with AES-128", 500, "srt key", 1.8, "--passphrase", PASSPHRASE)
     memory(bench, 2000)
@@ -221,7 +221,7 @@ def srt(bench):
     spread(bench, 200)
     libsrt_rows(bench)
     for kind in ("play", "publish"):
-        lossy(bench, f"{kind}, 5 % lost by twos, 400 ms", kind, (*BAD, "--latency", 400), 0)
+        lossy(bench, f"{kind}, 5 % lost in pairs, 400 ms", kind, (*BAD, "--latency", 400), 0)
         lossy(bench, f"{kind}, the same with AES-128", kind, (*BAD, "--latency", 400, "--passphrase", PASSPHRASE), 0, "srt key")
         lossy(bench, f"{kind}, 20 % lost, 1,000 ms", kind, ("--loss", 20, "--one-way", 20, "--latency", 1000), 0.1)
     cut(bench)

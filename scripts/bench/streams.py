@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The streams that are sent: made once by ffmpeg, of a constant bit rate, 30 frames a second, a key
-frame every 2 s, and AAC of 43 frames a second."""
+"""The streams, made once by ffmpeg: constant bit rate, 30 frames per second, a key frame every 2 s, and
+AAC with 43 frames per second."""
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ AUDIO_KBPS = 64
 
 
 def make(folder, kbps):
-    """The path of the FLV file of that bit rate, audio included."""
+    """Path of the FLV file of a bit rate, audio included."""
     path = folder / f"{kbps}k.flv"
     if path.exists():
         return path
@@ -33,8 +33,8 @@ def make(folder, kbps):
 
 
 def make_opus(folder):
-    """The path of an FLV file with H.264 of about 900 kbit/s, 25 frames a second, a key frame every 4 s and one slice a
-    frame, and Opus of 50 packets a second."""
+    """Path of an FLV file with H.264 of about 900 kbit/s, 25 frames per second, a key frame every 4 s and one slice per
+    frame, and Opus with 50 packets per second."""
     path = folder / "900k-opus.flv"
     if path.exists():
         return path

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files on demand beside live RTSP of the same media, in the same run. As of RTSP, each is measured alone, and once
-more in the other order. Files are made below objs/bench/vod, one folder for each case, and removed after it."""
+"""Files on demand compared with live RTSP of the same media in the same run. As in rtsp.py, each is measured alone, and again
+in the other order. Files are made below objs/bench/vod, one folder for each case, and removed afterwards."""
 import contextlib
 import os
 import shutil
@@ -12,7 +12,7 @@ import rtsp
 from rtsp import WRONG, alone, bare, us
 from workers import GROUP, RAMP, Side
 
-SPREAD = 20      # ms between players that are to be each at a place of its own
+SPREAD = 20      # ms between players, so that each has its own position
 CACHE = 128 << 10  # kB, the default
 MB = 1 << 20
 
@@ -25,7 +25,7 @@ def row(*args, **more):
 
 @contextlib.contextmanager
 def folder(bench):
-    """Where files of one case are."""
+    """The folder of the files of one case."""
     path = bench.out / "vod"
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
@@ -36,7 +36,7 @@ def folder(bench):
 
 
 def movie(bench, path, kbps, seconds):
-    """An MP4 of the stream that is sent live, again and again. It is on the disk when this returns."""
+    """An MP4 with repetitions of the live stream. It is on the disk when this returns."""
     source = bench.stream(kbps)
     subprocess.run(["ffmpeg", "-v", "error", "-y", "-stream_loop", str(-(-seconds // 20) - 1), "-i", source, "-t", str(seconds),
                     "-c", "copy", "-movflags", "+faststart", path], check=True, stdin=subprocess.DEVNULL)
@@ -51,7 +51,7 @@ def warm(path):
 
 
 def cold(path):
-    """Out of the kernel's memory."""
+    """Removes a file from the page cache."""
     fd = os.open(path, os.O_RDONLY)
     os.fsync(fd)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -59,13 +59,13 @@ def cold(path):
 
 
 def disk_read(pid):
-    """Bytes that came from a disk for it."""
+    """Bytes that the process has read from a disk."""
     with open(f"/proc/{pid}/io") as f:
         return next(int(line.split()[1]) for line in f if line.startswith("read_bytes"))
 
 
 class Throttle:
-    """A disk that reads no faster, for one process."""
+    """Limits the read rate of the disk for one process."""
 
     def __init__(self, path, mbps, pid):
         self.dir = f"/sys/fs/cgroup/blkio/srs-bench-{pid}"
@@ -79,7 +79,7 @@ class Throttle:
             f.write(str(value))
 
     def close(self):
-        for _ in range(100):  # its process may be ending
+        for _ in range(100):  # its process may still be ending
             with contextlib.suppress(OSError):
                 return os.rmdir(self.dir)
             time.sleep(0.1)
@@ -88,7 +88,7 @@ class Throttle:
 # ---- sides
 
 def live(bench, players, kbps):
-    """Those who watch a stream that is on the air."""
+    """Players of a live stream."""
     side = Side(bench, 0, "vod", apart=True)
     side.publish("a", kbps, 1, "--no-marker")
     time.sleep(GROUP)
@@ -98,14 +98,14 @@ def live(bench, players, kbps):
 
 
 def files(bench, players, name, *args, program="sb_rtsp_load"):
-    """Those who play a file each; {i} in its name is who."""
+    """Players of one file each; {i} in its name is the number of the player."""
     side = Side(bench, 0, "vod", apart=True)
     side.tool(program, ("vod", name), players, "--warmup", bench.warmup, *(args or ("--ramp", RAMP)))
     return side
 
 
 def of(side):
-    """What its players report."""
+    """The report of the players."""
     return next(r for r in side.reports if "lost" in r)
 
 
@@ -115,8 +115,8 @@ def told(side):
 
 
 def against_live(bench, what, players, kbps, goal, make, wait):
-    """In turn, and once more in the other order; beside the bare kernel. Returns both of ours, and microseconds of one live
-    player a second."""
+    """In turn, and again in the other order, and the bare kernel. Returns both sides with files, and the microseconds per live
+    player and second."""
     begun = players / RAMP + bench.warmup + 0.5
     floor = bare(bench, players, kbps)
     sides = [alone(bench, lambda: live(bench, players, kbps), begun), alone(bench, make, wait),
@@ -135,16 +135,16 @@ def against_live(bench, what, players, kbps, goal, make, wait):
 def one_place(bench):
     with folder(bench) as d:
         warm(movie(bench, d / "a.mp4", 8000, 60))
-        sides, _ = against_live(bench, "500 x 8 Mbit/s, one file, one place, against live RTSP", 500, 8000, 1.1,
+        sides, _ = against_live(bench, "500 x 8 Mbit/s, one file, one position, against live RTSP", 500, 8000, 1.1,
                              lambda: files(bench, 500, "a.mp4"), 500 / RAMP + bench.warmup + 0.5)
         rss = max(s.rss for s in sides)
-        row(bench, "  memory beyond the cache, a player", sides[0], 500, 8, max(0, rss - CACHE) / 500, players=500, kbps=8000, unit="kB",
+        row(bench, "  memory of a player, more than the cache", sides[0], 500, 8, max(0, rss - CACHE) / 500, players=500, kbps=8000, unit="kB",
             rss_total_kb=rss)
         spread(bench, d / "a.mp4")
 
 
 def spread(bench, path):
-    """Each player 20 ms behind the last one: from a cold disk, once, then from the kernel's memory."""
+    """Each player 20 ms behind the previous one: from a cold disk, once, then from the page cache."""
     players, begun = 500, 500 * SPREAD / 1000 + bench.warmup + 0.5
     args = ("--spread", SPREAD)
     cold(path)
@@ -156,7 +156,7 @@ def spread(bench, path):
     side.end()
     read, played = disk_read(pid), (begun + bench.seconds + 1) / 60 * os.path.getsize(path)
     side.stop()
-    row(bench, "500 spread by 20 ms, from a cold disk: bytes read for each that is played", side, players, 1.3, read / played,
+    row(bench, "500 spread by 20 ms, from a cold disk: bytes read per byte of media", side, players, 1.3, read / played,
         players=players, kbps=8000, **told(side))
     warm(path)
     sides, _ = against_live(bench, "500 x 8 Mbit/s, one file, spread by 20 ms, against live RTSP", players, 8000, 1.6,
@@ -166,7 +166,7 @@ def spread(bench, path):
 
 
 def many_files(bench):
-    """A file for each player."""
+    """One file for each player."""
     players = 500
     with folder(bench) as d:
         movie(bench, d / "0.mp4", 2000, 24)
@@ -203,7 +203,7 @@ def many_files(bench):
 
 
 def seek(bench):
-    """From the request to the first media, at random places of two hours; and memory of those who are there."""
+    """Time from the request to the first media, at random positions within two hours; and memory per player."""
     with folder(bench) as d:
         path = movie(bench, d / "long.mp4", 900, 7200)
         warm(path)
@@ -215,14 +215,14 @@ def seek(bench):
             side.end()
             side.stop()
             got = side.reports[0]
-            bench.row(case="vod", server="srs", variant=f"a place in two hours: first packet p99, {program}", players=20, kbps=900,
+            bench.row(case="vod", server="srs", variant=f"a position in two hours: first packet p99, {program}", players=20, kbps=900,
                       connects=got["connected"], ratio=got["first_packet_ms"]["p99"], goal=150, unit="ms",
                       first_p50=got["first_packet_ms"]["p50"], first_p99=got["first_packet_ms"]["p99"],
                       wrong=sum(got.get(k, 0) for k in WRONG))
 
 
 def memory(bench):
-    """Of players each at a place of its own: what 2,000 take more than 500, which have filled the cache."""
+    """Memory of players that each have their own position: 2,000 minus 500, which have filled the cache."""
     with folder(bench) as d:
         warm(movie(bench, d / "long.mp4", 200, 3600))
         side = Side(bench, 0, "vod 4m", apart=True)
@@ -237,13 +237,13 @@ def memory(bench):
         side.end()
         more, now = side.server.rss() - before, descriptors(side.server.pid)
         side.stop()
-        row(bench, "RSS of a player at a place of its own", side, 2000, 24, more / 1500, players=2000, kbps=200, unit="kB",
+        row(bench, "RSS of a player with its own position", side, 2000, 24, more / 1500, players=2000, kbps=200, unit="kB",
             files=now - files_before - 1500, **told(side))
 
 
 def full_speed(bench):
-    """As many as the processor can do."""
-    for what, args in (("one place", ("--ramp", RAMP)), ("spread by 5 ms", ("--spread", 5))):
+    """As many as the processor can serve."""
+    for what, args in (("one position", ("--ramp", RAMP)), ("spread by 5 ms", ("--spread", 5))):
         with folder(bench) as d:
             warm(movie(bench, d / "a.mp4", 8000, 60))
             side = alone(bench, lambda: files(bench, 1800, "a.mp4", *args), (1.8 if "--ramp" in args else 9) + bench.warmup + 0.5)
@@ -254,7 +254,7 @@ def full_speed(bench):
 
 
 def vod(bench):
-    """Files on demand: players of one file at one place and spread, of a file each, seeks, memory, beside live RTSP"""
+    """Files on demand: players of one file at one position and spread, of one file each, seeks, memory, against live RTSP"""
     one_place(bench)
     many_files(bench)
     seek(bench)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Several workers beside one: two servers run at the same time, each with loads of its own, over all
-cores. Runs in turn scatter by 15 % on a shared machine; here both meet the same neighbours. Their
-order changes with each turn of the bench."""
+"""Several workers compared with one: two servers run at the same time, each with its own load, over all cores.
+Runs in turn scatter by 15 % on a shared machine; here other work affects both. Their order changes with each
+turn of the bench."""
 import time
 from pathlib import Path
 
 from procs import Ours, Tool, cores, descriptors
 
 RAMP = 1000
-GROUP = 2.2  # s until there is a group of pictures to join at
+GROUP = 2.2  # seconds until there is a GOP to join at
 SPREAD = "workers_spread 0;"
 
 
@@ -24,7 +24,7 @@ def threads(pid):
 
 
 class Side:
-    """A server with so many workers, and what loads it; `apart`: each on a core of its own."""
+    """A server with `workers` workers and its load; `apart`: each worker on its own core."""
 
     def __init__(self, bench, workers, variant="default", top="", program=None, apart=False):
         self.bench, self.workers = bench, workers
@@ -77,7 +77,7 @@ def measure(bench, sides, wait):
 
 
 def in_turn(bench, make_many, make_one):
-    """Both are made, the one first that is second the next time."""
+    """Starts both sides, in an order that alternates."""
     bench.workers_turn = not getattr(bench, "workers_turn", False)
     if bench.workers_turn:
         many = make_many()
@@ -87,7 +87,7 @@ def in_turn(bench, make_many, make_one):
 
 
 def row(bench, what, many, one, clients_many, clients_one, goal, ratio=None, **more):
-    """One row: what a client costs of each, and how that compares."""
+    """One row: the cost of a client on each side, and their ratio."""
     each = [1e4 * s.cpu / n if n else 0 for s, n in ((many, clients_many), (one, clients_one))]
     ratio = ratio if ratio is not None else each[0] / each[1]
     bench.row(case="workers", server="srs", variant=what, us=each[0], us_one=each[1], ratio=ratio,
@@ -151,7 +151,7 @@ def late(bench, variant, what):
 
 
 def alone(bench):
-    """`workers 1` beside the program before there were workers."""
+    """`workers 1` compared with a program from before there were workers."""
     for what, clients, variant in (("play", 2000, "default"), ("at once", 300, "at once"), ("publish", 500, "default")):
         def side(program, workers):
             s = Side(bench, workers, variant, program=program)
@@ -173,7 +173,7 @@ def crowd(bench):
     measure(bench, (side,), 15000 / RAMP + bench.warmup + 1)
     got, sent = side.reports[1], side.reports[0]
     least = 100 * got["rate_kbps"]["min"] / sent["rate_kbps"]["p50"]
-    row(bench, "15,000 players of one stream on 2: share of the rate that the last one gets", side, side, 15000,
+    row(bench, "15,000 players of one stream on 2: share of the rate that the slowest gets", side, side, 15000,
         15000, -0.97, ratio=least / 100, players=15000, alive=got["alive"], rate_min=least)
 
 
@@ -186,7 +186,7 @@ def idle(bench):
 
 
 def churn(bench):
-    """Connects over 4 workers, players and publishers, most of them to streams of others."""
+    """Connects over 4 workers, players and publishers, most of them to streams of other workers."""
     side = Side(bench, 4, top="")
     connects = 100000 if bench.full else 5000
 
@@ -208,12 +208,12 @@ def churn(bench):
     more = (side.server.rss() - before) / 1024
     files = descriptors(side.server.pid) - files
     side.server.stop()
-    row(bench, "churn over 4: MB of RSS more after it", side, side, 0, 0, 3, ratio=more, unit="MB", connects=done,
+    row(bench, "churn over 4: MB of RSS more afterwards", side, side, 0, 0, 3, ratio=more, unit="MB", connects=done,
         files=files)
 
 
 def moves(bench):
-    """Sessions that come and go: about half of those of 2 workers go to the other one, where the stream is."""
+    """Sessions that come and go: with 2 workers about half of them move to the owner worker."""
     def side(workers):
         s = Side(bench, workers, top="workers_spread 1000000;")
         s.publish("a", 200)
@@ -223,7 +223,7 @@ def moves(bench):
     many, one = in_turn(bench, lambda: side(2), lambda: side(1))
     measure(bench, (many, one), bench.warmup)
     each = [1e4 * s.cpu / (s.reports[1]["connected"] / (bench.seconds + bench.warmup)) for s in (many, one)]
-    row(bench, "µs of a move, of both sides: a session on 2 less one on 1, half of them moved", many, one, 0, 0, 15,
+    row(bench, "µs of a move, both sides: a session on 2 workers minus one on 1, half of them moved", many, one, 0, 0, 15,
         ratio=2 * (each[0] - each[1]), unit="µs", connects=many.reports[1]["connected"])
 
 
@@ -237,7 +237,7 @@ def growing(bench):
 
 
 def workers(bench):
-    """2 workers beside 1, both at once: one stream of many, many of few, publishers, latency, churn"""
+    """2 workers against 1, at the same time: one stream with many players, many with few, publishers, latency, churn"""
     if bench.before:
         if bench.srs != bench.before:
             alone(bench)
