@@ -64,7 +64,7 @@ def configure(tmp_path, *arguments, without=()):
 
 def sound_of(tmp_path):
     """The files of the conversion of audio that the server is made of."""
-    return set(re.findall(r"src/sound/(fit/|none)", make(f"{tmp_path}/o", "-n", "server")))
+    return set(re.findall(r"src/audio/(fit/|none)", make(f"{tmp_path}/o", "-n", "server")))
 
 
 def test_audio_is_built_in_where_the_headers_are(tmp_path):
