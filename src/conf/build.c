@@ -79,7 +79,7 @@ static const char *env_of(const struct builder *b, const struct conf_row *row,
 }
 
 /* Returns the first line of a block that has no effect without `enabled on`, or NULL. */
-static const struct conf_node *waits(const struct place *in)
+static const struct conf_node *inactive_line(const struct place *in)
 {
     const struct conf_node *line = in->node ? in->node->first : NULL;
 
@@ -95,7 +95,7 @@ static void warn_off(const struct builder *b, const struct conf_row *row, const 
                      const char *base)
 {
     const struct conf_row *on = conf_table_find(row->block, "enabled", strlen("enabled"));
-    const struct conf_node *line = waits(in);
+    const struct conf_node *line = inactive_line(in);
     char text[256], env[128];
 
     if (!on || (row->flags & CONF_NOT_APPLIED) || !is_off(row->block, base) ||

@@ -132,7 +132,7 @@ static err_t fill(struct conf *c, struct conf_arena *scratch, const struct conf_
     warn_https(c, &ctx);
     warn_tokens(c, &ctx);
     conf_protocols_warn(c, &ctx);
-    conf_warn_vain(c, root, &ctx);
+    conf_warn_no_effect(c, root, &ctx);
     return NULL;
 }
 

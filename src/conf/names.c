@@ -40,7 +40,7 @@ static void warn(const struct conf_node *node, const struct conf_ctx *ctx, const
 }
 
 /* Checks that a node has the form that its row requires. */
-static err_t shape(const struct conf_node *node, const struct conf_row *row, bool again,
+static err_t check_form(const struct conf_node *node, const struct conf_row *row, bool again,
                    const struct conf_ctx *ctx)
 {
     if (row->kind == CONF_KIND_RELIC)
@@ -68,7 +68,7 @@ static err_t check_node(const struct conf_node *block, const struct conf_node *n
     struct place inner;
     err_t err;
 
-    err = row ? shape(node, row, conf_node_find(block, node->name) != node, ctx)
+    err = row ? check_form(node, row, conf_node_find(block, node->name) != node, ctx)
               : unknown(node, in);
     if (err)
         return conf_node_err(node, err);

@@ -222,7 +222,8 @@ static void check_programs(const struct place *p)
     }
 }
 
-void conf_warn_vain(const struct conf *c, const struct conf_node *root, const struct conf_ctx *ctx)
+void conf_warn_no_effect(const struct conf *c, const struct conf_node *root,
+                         const struct conf_ctx *ctx)
 {
     const struct conf_node *node = root->first;
     const char *beat = c->heartbeat.url;

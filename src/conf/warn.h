@@ -7,8 +7,8 @@
 #include "conf/value.h"
 
 /* Reports all such directives, with file and line. */
-void conf_warn_vain(const struct conf *c, const struct conf_node *root,
-                    const struct conf_ctx *ctx);
+void conf_warn_no_effect(const struct conf *c, const struct conf_node *root,
+                         const struct conf_ctx *ctx);
 
 /* warn_ports.c: two protocols on one port. */
 void conf_warn_ports(const struct conf *c, const struct conf_node *root,

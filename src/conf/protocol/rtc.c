@@ -98,8 +98,8 @@ static const struct conf_row vhost[] = {
     { "rtmp_to_rtc", CONF_KIND_OFF, CONF_AT(conf_vhost_rtc, rtmp_to_rtc), "off", CONF_AT_ONCE,
       .help = "Makes streams published over RTMP available to WebRTC players." },
     { "keep_bframe", CONF_KIND_OFF, CONF_AT(conf_vhost_rtc, keep_bframe), "off", CONF_AT_ONCE,
-      .help = "Keeps B frames in streams from RTMP. Browsers show them out of order, so leave "
-              "it off for browsers." },
+      .help = "Keeps B frames in streams from RTMP. Browsers cannot show them, so leave it off "
+              "for browsers." },
     { "keep_avc_nalu_sei", CONF_KIND_ON, CONF_AT(conf_vhost_rtc, keep_avc_nalu_sei), "on",
       CONF_AT_ONCE,
       .help = "Keeps SEI messages of H.264 in streams from RTMP." },

@@ -132,7 +132,7 @@ static err_t check(const struct conf *c)
 }
 
 /* Returns true if every client is redirected, so that no vhost is necessary. */
-static bool sends_all_on(const struct conf *c)
+static bool redirects_all(const struct conf *c)
 {
     const struct conf_rtmfp_server *r = &c->rtmfp_server;
 
@@ -165,5 +165,5 @@ const struct conf_protocol conf_protocol_rtmfp = {
     .vhost = offsetof(struct conf_vhost, rtmfp.enabled),
     .max = CONF_OF(rtmfp_server.max_sessions), .max_ip = CONF_OF(rtmfp_server.max_sessions_ip),
     .ip_most = 1000, /* enough for a school behind one address */
-    .check = check, .warn = warn, .server_alone = sends_all_on,
+    .check = check, .warn = warn, .server_alone = redirects_all,
 };

@@ -19,7 +19,8 @@ static const struct conf_row https[] = {
     CONF_TLS_ROWS,
     CONF_TLS_CERTIFICATES,
 };
-static const struct conf_block https_block = CONF_BLOCK_OF(conf_tls, https, "RTSP over TLS.");
+static const struct conf_block https_block =
+    CONF_BLOCK_OF(conf_tls, https, "RTSP server over TLS.");
 
 static const struct conf_row multicast[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_rtsp_multicast, enabled), "off", CONF_NEVER,
@@ -163,7 +164,7 @@ const struct conf_block conf_table_vhost_rtsp =
 
 /* ---- checks */
 
-static err_t words_of(const struct conf_list *list, const char *const *known, const char *name)
+static err_t check_words(const struct conf_list *list, const char *const *known, const char *name)
 {
     if (list->n == 0)
         return err_new(ERR_CONF, "%s is empty", name);
@@ -208,7 +209,7 @@ static err_t check(const struct conf *c)
 
     if (err)
         return err_wrap(err, "rtsp_server.multicast");
-    err = words_of(&r->transports, lower, "transports");
+    err = check_words(&r->transports, lower, "transports");
     if (!err)
         err = check_port(r->udp_port, "udp_port");
     return err ? err_wrap(err, "rtsp_server") : NULL;
@@ -240,7 +241,7 @@ static err_t check_user(const struct conf_list *line)
 
 static err_t check_auth(const struct conf_rtsp_auth *a)
 {
-    err_t err = words_of(&a->methods, methods, "methods");
+    err_t err = check_words(&a->methods, methods, "methods");
 
     if (!err && strpbrk(a->realm, "\"\\\r\n"))
         err = err_new(ERR_CONF, "realm must not contain \" or \\");
@@ -265,7 +266,7 @@ static err_t check_pull(const struct conf_rtsp_pulls *all, size_t at)
         if (all->v[i].enabled && strcmp(all->v[i].stream, p->stream) == 0)
             return err_new(ERR_CONF, "duplicate pull of %.60s", p->stream);
     }
-    return words_of(&p->transport, lower, "transport");
+    return check_words(&p->transport, lower, "transport");
 }
 
 static err_t check_vhost(const struct conf_vhost *v)

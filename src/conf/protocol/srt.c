@@ -36,8 +36,8 @@ static const struct conf_row server[] = {
     { "recvlatency", CONF_KIND_MSEC_AUTO, CONF_AT(conf_srt_server, recvlatency_set), NULL,
       CONF_AT_ONCE, .max = 60000, .sample = "120", .def_note = "120",
       .help = "Minimum milliseconds that packets of a publisher wait for retransmission of lost "
-              "ones. The publisher may request more. Raise it for networks with a long round "
-              "trip time: use at least four times that." },
+              "ones. The publisher may request more. Raise it to three or four times the round "
+              "trip time." },
     { "peerlatency", CONF_KIND_MSEC_AUTO, CONF_AT(conf_srt_server, peerlatency_set), NULL,
       CONF_AT_ONCE, .max = 60000, .sample = "0", .def_note = "0",
       .help = "Minimum latency in milliseconds towards players. A player may request more." },

@@ -37,7 +37,7 @@ static const struct conf_row http_remux[] = {
     { "has_video", CONF_KIND_ON, CONF_AT(conf_http_remux, has_video), "on", CONF_NEVER,
       .help = "Announces video in the FLV header." },
     { "guess_has_av", CONF_KIND_ON, CONF_AT(conf_http_remux, guess_has_av), "on", CONF_NEVER,
-      .help = "Announces the tracks that the stream has, if they are known." },
+      .help = "Waits until the tracks of the stream are known, and announces those." },
     { "hstrs", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Always on." },
 };
 

@@ -237,8 +237,8 @@ static const struct conf_row circuit_breaker[] = {
       .max = YEARS, .help = "Seconds above dying_threshold before packets are dropped. 0: never." },
 };
 
-const struct conf_block conf_table_rtmp = CONF_BLOCK_OF(conf_rtmp, rtmp, "RTMP.");
-const struct conf_block conf_table_rtmps = CONF_BLOCK_OF(conf_tls, rtmps, "RTMP over TLS.");
+const struct conf_block conf_table_rtmp = CONF_BLOCK_OF(conf_rtmp, rtmp, "RTMP server.");
+const struct conf_block conf_table_rtmps = CONF_BLOCK_OF(conf_tls, rtmps, "RTMP server over TLS.");
 const struct conf_block conf_table_certificate = CONF_BLOCK_OF(conf_certificate, certificate,
     "Certificate for clients that request this host name (SNI): a.b, or *.b for all names one "
     "level below b.");

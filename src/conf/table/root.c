@@ -18,8 +18,8 @@ static const struct conf_row rows[] = {
       .help = "Marks a file that shows every directive. The server refuses to run with it." },
     { "max_connections", CONF_KIND_INT, CONF_AT(conf, max_connections), "1000", CONF_HANDLER,
       .min = 1, .max = 10e6,
-      .help = "Maximum number of TCP connections. Further ones are closed at once. It needs as "
-              "many file descriptors plus 128 (ulimit -n)." },
+      .help = "Maximum number of TCP connections. Further ones are closed at once. The process "
+              "needs 128 more file descriptors than this (ulimit -n)." },
     { "workers", CONF_KIND_INT_AUTO, CONF_AT(conf, workers), "1", CONF_NEVER,
       .min = 1, .max = CONF_WORKERS_MAX,
       .help = "Number of worker threads, each with its own connections and streams. auto: one "

@@ -21,9 +21,10 @@
 static const struct conf_row api_https[] =
     HTTPS_ROWS(NULL, "1990", "1990, or that of http_server when both share a port");
 static const struct conf_row server_https[] = HTTPS_ROWS("8088", NULL, NULL);
-static const struct conf_block api_https_block = CONF_BLOCK_OF(conf_tls, api_https, "HTTPS.");
+static const struct conf_block api_https_block =
+    CONF_BLOCK_OF(conf_tls, api_https, "HTTP API over TLS.");
 static const struct conf_block server_https_block =
-    CONF_BLOCK_OF(conf_tls, server_https, "HTTPS.");
+    CONF_BLOCK_OF(conf_tls, server_https, "HTTP server over TLS.");
 
 static const struct conf_row raw_api[] = {
     { "enabled", CONF_KIND_OFF, CONF_AT(conf_raw_api, enabled), "off", CONF_NEVER,
@@ -149,8 +150,8 @@ static const struct conf_row stream_caster[] = {
 };
 
 const struct conf_block conf_table_http_api =
-    CONF_BLOCK_OF(conf_http_api, http_api, "The HTTP API.");
+    CONF_BLOCK_OF(conf_http_api, http_api, "HTTP API.");
 const struct conf_block conf_table_http_server =
-    CONF_BLOCK_OF(conf_http_server, http_server, "Files and streams over HTTP.");
+    CONF_BLOCK_OF(conf_http_server, http_server, "HTTP server for files and streams.");
 const struct conf_block conf_table_stream_caster =
     CONF_BLOCK_OF(conf_stream_caster, stream_caster, "Streams received over other protocols.");

@@ -37,7 +37,8 @@ static const struct conf_row play[] = {
               "CPU, lower it for less latency. auto: follows the load." },
     { "mw_msgs", CONF_KIND_INT, CONF_AT(conf_play, mw_msgs), NULL, CONF_HANDLER, CONF_CLAMP,
       .max = 128, .sample = "8", .def_note = "8; 0 with min_latency; 1 for WebRTC",
-      .help = "Number of messages that end the wait for mw_latency early." },
+      .help = "Minimum number of messages to collect before sending, after mw_latency. The "
+              "server waits for them at most 350 ms." },
     { "send_min_interval", CONF_KIND_MSEC, CONF_AT(conf_play, send_min_interval), "0",
       CONF_HANDLER, .max = 60000,
       .help = "Minimum milliseconds between two messages to a player, sent one at a time. 0: no "
@@ -203,10 +204,11 @@ static const struct conf_row bandwidth[] = {
               "behind. 0: no limit." },
     { "in_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, in_kbps), "0", CONF_AT_ONCE,
       .max = 2e9, .sample = "500000",
-      .help = "Total kbit/s of publishers above which no other may start. 0: no limit." },
+      .help = "Total kbit/s of publishers at which no further one may start. 0: no limit." },
     { "out_kbps", CONF_KIND_INT, CONF_AT(conf_bandwidth, out_kbps), "0", CONF_AT_ONCE,
       .max = 2e9, .sample = "5000000",
-      .help = "Total kbit/s to players above which no other may start. 0: no limit." },
+      .help = "Maximum kbit/s to all players. A player that would exceed it is rejected. 0: no "
+              "limit." },
 };
 
 #define XX(ID, id) \
