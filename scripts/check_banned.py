@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No call that blocks the thread of the coroutines, overruns a buffer or ends the process.
+"""Refuses functions that block coroutines, overflow buffers or end the process.
 
-ALLOWED says where a call may stand all the same, each with its reason. Comments and strings do
-not count. A name counts only where it is called: `name(`.
+ALLOWED lists exceptions with reasons. Comments and strings do not count, and a name counts only in a
+call: `name(`.
 """
 import re
 import sys
@@ -14,26 +14,26 @@ getnameinfo gethostbyname gethostbyaddr getpwnam system popen pclose wait waitpi
 sync pthread_cond_wait pthread_join sem_wait pause sigwait sigsuspend""".split()
 OVERRUNS = """strcpy strcat sprintf vsprintf gets alloca strtok scanf sscanf atoi atol atof tmpnam
 mktemp setjmp longjmp signal""".split()
-# They wait until the wall clock says so, which may be set back by a year.
+# These wait by the wall clock, which may be set back by a year.
 WALL = """sem_timedwait pthread_timedjoin_np pthread_mutex_timedlock""".split()
-# base/must.h says when the process may end, an assert() that it is our own mistake.
+# base/must.h ends the process if memory runs out; a failed assert() is a bug.
 ENDS = """abort""".split()
 
-# folder or file below src: calls that it may make, and why
+# folder or file below src: allowed functions, and the reason
 ALLOWED = {
-    # The threads that may block so that coroutines do not, and children asked with WNOHANG.
+    # Helper threads block on behalf of coroutines; waitpid uses WNOHANG.
     "co": {"getaddrinfo", "getnameinfo", "waitpid", "poll", "pthread_cond_wait", "pthread_join",
            "epoll_wait", "nanosleep", "clock_nanosleep", "fsync", "sem_wait"},
-    # The thread that writes the log.
+    # The log writer's thread.
     "app/log/writer.c": {"poll", "sem_wait"},
     "base/must.c": {"abort"},
-    # The end of the program: the coroutines of all workers are gone.
+    # End of the program, after the coroutines of all workers.
     "app/worker_threads.c": {"pthread_join"},
-    # To ignore one that may be on its way when its handler has gone.
+    # Ignores a signal that may arrive after its handler was removed.
     "co/watchdog.c": {"signal"},
-    # No coroutines at all, on purpose.
+    # Runs without coroutines.
     "tools/load/sb_floor.c": {"waitpid", "epoll_wait", "clock_nanosleep"},
-    # Before the coroutines begin, or in the parent of a daemon; the watchdog's own thread.
+    # Before coroutines start, in the parent of a daemon, or in the watchdog's thread.
     "app": {"waitpid", "flock", "lockf", "fsync", "nanosleep", "clock_nanosleep"},
 }
 

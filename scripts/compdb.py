@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compdb.py OBJS COMMAND SOURCE...: compile_commands.json, for clangd and other readers of C.
+"""compdb.py OBJS COMMAND SOURCE...: prints compile_commands.json, for clangd and other tools.
 
 COMMAND is the compiler with its flags; -c, the source and -o are added.
 """

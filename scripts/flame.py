@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A flame graph (SVG) of stacks that were sampled.
+"""Draws a flame graph (SVG) of sampled stacks.
 
     perf script -i perf.data | scripts/flame.py > flame.svg
     objs/pprof --collapsed objs/srs gperf.srs.gcp | scripts/flame.py > flame.svg
 
-Reads what `perf script` prints, or collapsed stacks: one line each, "main;serve;read 42". The wider
-a box, the more samples were in it or in what it called; a click makes a box as wide as the picture,
-a click on the lowest one shows all again. Colours: ours, state-threads, malloc, C library, kernel.
+Reads the output of `perf script`, or collapsed stacks: one per line, "main;serve;read 42". The width of a
+box is the number of samples in a function and its callees. Click a box to zoom in, and the lowest box to
+zoom out. Colours: the server, state-threads, malloc, C library, kernel.
 
-    --title TEXT    above the picture
-    --text          no picture: a flat profile with the share of each kind
-    --collapsed     no picture: the stacks, one line each
+    --title TEXT    title of the graph
+    --text          instead of a graph: a flat profile with the share of each kind
+    --collapsed     instead of a graph: the stacks, one per line
 """
 import argparse
 import html
@@ -43,7 +43,7 @@ def kind(name, module):
 
 
 def read(lines):
-    """Counter of stacks; a stack is a tuple of (name, kind), outermost first."""
+    """Returns a Counter of stacks. A stack is a tuple of (name, kind), outermost first."""
     stacks, stack = Counter(), []
 
     def end():
@@ -142,7 +142,7 @@ def picture(stacks, title, out):
 
 
 def flat(stacks, out, most=25):
-    """Self time of each function and share of each kind, innermost frames counted."""
+    """Prints self time of each function and share of each kind, by innermost frames."""
     total = sum(stacks.values())
     kinds, own, within = Counter(), Counter(), Counter()
     for stack, count in stacks.items():
@@ -163,7 +163,7 @@ def main():
     p.add_argument("--title", default="srs")
     p.add_argument("--text", action="store_true")
     p.add_argument("--collapsed", action="store_true")
-    p.add_argument("file", nargs="?", help="instead of the standard input")
+    p.add_argument("file", nargs="?", help="input file (default: standard input)")
     args = p.parse_args()
     sys.setrecursionlimit(10000)
     with open(args.file, errors="replace") if args.file else sys.stdin as f:

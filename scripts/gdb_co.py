@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Coroutines in gdb, of a live process or of a core.
+"""Shows coroutines in gdb, of a running process or a core dump.
 
     gdb -p $(pidof srs) -x scripts/gdb_co.py      or      gdb objs/srs core -x scripts/gdb_co.py
-    (gdb) co list            each coroutine: number, worker if there are several, name, id of its
-                             log lines, state, where it is
-    (gdb) co bt 3            the stack of number 3; "co bt k3x9q2aa": of that id; "co bt all"
-    (gdb) co count           how many of each name, in each place
+    (gdb) co list            each coroutine: number, worker (if several), name, id in the log, state,
+                             position
+    (gdb) co bt 3            stack of coroutine 3; "co bt k3x9q2aa": of an id; "co bt all": of all
+    (gdb) co count           number of coroutines by name and position
 
-In one go: gdb -p PID -batch -x scripts/gdb_co.py -ex 'co list' -ex 'co bt all'
+As one command: gdb -p PID -batch -x scripts/gdb_co.py -ex 'co list' -ex 'co bt all'
 
-Each scheduler has an entry in the list co_views (src/co/co.c), which leads to the stacks in use
-(3rdparty/st/stack.c). A coroutine that does not run
-has its registers at the top of its stack, in the order of 3rdparty/st/context.S. They are given to
-gdb by an unwinder that says of the innermost frame: who called you is that coroutine. So no
-register is written, and it works on a core too.
+Each scheduler has an entry in the list co_views (src/co/co.c), which refers to the stacks in use
+(3rdparty/st/stack.c). A suspended coroutine has its registers at the top of its stack, in the order of
+3rdparty/st/context.S. An unwinder passes them to gdb as the caller of the innermost frame. No register is
+written, so this works with core dumps too.
 """
 import gdb
 import gdb.unwinder
 
-X86 = ("r15", "r14", "r13", "r12", "rbx", "rbp")  # then the return address
+X86 = ("r15", "r14", "r13", "r12", "rbx", "rbp")  # followed by the return address
 ARM = tuple(f"x{n}" for n in range(19, 31)) + tuple(f"d{n}" for n in range(8, 16))
-KEYS_MAX = 16  # of state-threads: so many pointers lie between a thread and the top of its stack
+KEYS_MAX = 16  # of state-threads: number of pointers between a thread and the top of its stack
 STATES = {0: "runs", 1: "ready", 2: "io", 3: "lock", 4: "waits", 5: "sleeps", 6: "ended", 7: "stopped"}
 HIDDEN = {"_st_vp_schedule", "go_to", "st_cond_timedwait", "st_cond_wait", "st_usleep", "st_step_back",
           "_st_idle_thread_start", "_st_thread_main", "_st_context_entry", "_st_context_switch",
@@ -38,7 +37,7 @@ class FrameId:
 
 
 class Switch(gdb.unwinder.Unwinder):
-    """While .context is set: the innermost frame was called by the coroutine of that context."""
+    """While .context is set, the coroutine of that context appears as the caller of the innermost frame."""
 
     def __init__(self):
         super().__init__("coroutine")
@@ -67,7 +66,7 @@ class Switch(gdb.unwinder.Unwinder):
 
 
 class At:
-    """with At(coroutine): the frames after the first are the coroutine's."""
+    """with At(coroutine): all frames after the first belong to the coroutine."""
     unwinder = Switch()
 
     def __init__(self, co):
@@ -98,7 +97,7 @@ class At:
             f = f.older()
 
     def text(self):
-        """gdb's own backtrace, without the frame that is not the coroutine's."""
+        """Returns gdb's backtrace without the first frame, which does not belong to the coroutine."""
         lines = gdb.execute("bt", to_string=True).splitlines()
         out, skipped = [], 0 if self.co.runs else 1
         for line in lines:
@@ -114,7 +113,7 @@ class At:
 
 
 def select_thread(tid):
-    """That of a scheduler; without one, the first of the process."""
+    """Selects the thread of a scheduler; without one, the first of the process."""
     inferior = gdb.selected_inferior()
     for t in inferior.threads():
         if t.ptid[1] == (tid or inferior.pid):
@@ -155,7 +154,7 @@ class Coroutine:
             self.state = "stops"
 
     def used(self):
-        """Bytes of the stack in use now."""
+        """Returns the bytes of stack in use."""
         stack = self.thread["stack"]
         return int(stack["stk_top"]) - self.context if int(stack) and not self.runs else 0
 
@@ -209,14 +208,14 @@ class Co(gdb.Command):
 
 
 def worker_column(found):
-    """Gives what to print for one, "" where all are of one worker; for the head with None."""
+    """Returns a function that formats the worker column; None: the heading. "" with a single worker."""
     if len({co.worker for co in found}) < 2:
         return lambda co: ""
     return lambda co: f"{'w' if co is None else co.worker:>2} "
 
 
 class CoList(gdb.Command):
-    """co list: number, worker if there are several, name, id, state, bytes of stack in use, where it is (innermost first)."""
+    """co list: number, worker (if several), name, id, state, bytes of stack in use, position (innermost first)."""
 
     def __init__(self):
         super().__init__("co list", gdb.COMMAND_STACK)
@@ -231,7 +230,7 @@ class CoList(gdb.Command):
 
 
 class CoCount(gdb.Command):
-    """co count: how many coroutines of each name stand in each place."""
+    """co count: number of coroutines by name and position."""
 
     def __init__(self):
         super().__init__("co count", gdb.COMMAND_STACK)
@@ -246,7 +245,7 @@ class CoCount(gdb.Command):
 
 
 class CoBt(gdb.Command):
-    """co bt NUMBER | ID | all: the stack of a coroutine."""
+    """co bt NUMBER | ID | all: prints the stack of a coroutine."""
 
     def __init__(self):
         super().__init__("co bt", gdb.COMMAND_STACK)

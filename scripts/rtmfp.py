@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rtmfp.py - a client of RTMFP for the command line (Debian: apt-get install python3-cryptography).
+"""rtmfp.py - a command line client for RTMFP (Debian: apt-get install python3-cryptography).
 
-  rtmfp.py play rtmfp://HOST/live/livestream OUT.flv     - as OUT: to the standard output, for ffplay
-  rtmfp.py publish rtmfp://HOST/live/livestream IN.flv   in its own time; --loop: again and again
-  rtmfp.py peer rtmfp://HOST/live                        tell our id, and what other peers say to us
-  rtmfp.py peer rtmfp://HOST/live --to ID --say TEXT     say something to that one, directly
-  rtmfp.py group rtmfp://HOST/live NAME                  join a group, tell of its members
+  rtmfp.py play rtmfp://HOST/live/livestream OUT.flv     write the stream to a file; -: standard output, for ffplay
+  rtmfp.py publish rtmfp://HOST/live/livestream IN.flv   publish a file at its own pace; --loop: repeat it
+  rtmfp.py peer rtmfp://HOST/live                        print the own id and messages of other peers
+  rtmfp.py peer rtmfp://HOST/live --to ID --say TEXT     send a message to this peer directly
+  rtmfp.py group rtmfp://HOST/live NAME                  join a group and print its members
 
-It ends by itself after --seconds, or by Ctrl-C. With --hmac and --sequence packets are authenticated and numbered."""
+It ends after --seconds, or on Ctrl-C. --hmac and --sequence authenticate and number packets."""
 import argparse
 import atexit
 import os
@@ -28,8 +28,8 @@ try:
 except ModuleNotFoundError as missing:
     sys.exit(f"rtmfp.py: no module {missing.name} (Debian: apt-get install python3-cryptography)")
 
-LATE = 500   # ms: audio and video come on flows of their own, whose order is not kept on the way
-HELLO = 10   # seconds until somebody answers
+LATE = 500   # ms: audio and video use separate flows, so they may arrive out of order
+HELLO = 10   # seconds to wait for a response
 TURN = 0.02
 
 
@@ -42,11 +42,11 @@ class Away(Exception):
 
 
 def place(url):
-    """Where it is, and (app, stream): the app is the first part of the path."""
+    """Returns the address, app and stream of a URL. The app is the first part of the path."""
     u = urlsplit(url)
     parts = u.path.strip("/").split("/", 1)
     if u.scheme != "rtmfp" or not u.hostname or not parts[0]:
-        raise Away(f"{url}: this is not rtmfp://HOST[:PORT]/APP/STREAM")
+        raise Away(f"{url}: expected rtmfp://HOST[:PORT]/APP/STREAM")
     try:
         address = socket.getaddrinfo(u.hostname, u.port or 1935, type=socket.SOCK_DGRAM)[0][4][:2]
     except OSError as e:
@@ -55,7 +55,7 @@ def place(url):
 
 
 def our_address(server):
-    """That by which this machine gets there: other peers are told of it."""
+    """Returns the local address used to reach the server; other peers get it."""
     with socket.socket(socket.AF_INET6 if ":" in server[0] else socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.connect(server)
         return s.getsockname()[0]
@@ -68,7 +68,7 @@ def connected(a):
     c = rc.Client(server[1], host=server[0], identity=identity)
     c.endpoint.host = our_address(server)
     c.endpoint.rebind()
-    atexit.register(c.close)  # however we end: the server need not wait for its timeout
+    atexit.register(c.close)  # close on every exit, so that the server does not wait for its timeout
     c.begin(app)
     if not rtmfp.run([c.endpoint], lambda: c.session, HELLO):
         if c.opening.redirects:
@@ -81,13 +81,13 @@ def connected(a):
 
 
 class Until:
-    """Drives a client until its time is over; Closed when the server ends it."""
+    """Runs a client for a given time. Raises Closed if the server closes the session."""
 
     def __init__(self, c, seconds):
         self.c, self.end = c, time.monotonic() + seconds if seconds else None
 
     def turn(self):
-        """Whether it goes on."""
+        """Runs a turn. Returns False after the given time."""
         rtmfp.run([self.c.endpoint], lambda: False, TURN)
         if not self.c.session.is_open:
             raise Closed(self.c.session.why)
@@ -97,7 +97,7 @@ class Until:
 def play(a):
     c, name = connected(a)
     stream, until = c.play(name), Until(c, a.seconds)
-    say(f"plays {name}")
+    say(f"playing {name}")
     with open(sys.stdout.fileno() if a.file == "-" else a.file, "wb", closefd=a.file != "-") as out:
         out.write(flv.to_bytes([]))
         goes_on, count = True, 0
@@ -116,10 +116,10 @@ def publish(a):
     tags = flv.read(a.file)
     frames = [t for t in tags if t.frame]
     if not frames:
-        raise Away(f"{a.file}: there is no media in it")
+        raise Away(f"{a.file}: the file contains no media")
     c, name = connected(a)
     stream, until = c.publish(name), Until(c, a.seconds)
-    say(f"publishes {name}")
+    say(f"publishing {name}")
     for t in tags:
         if not t.frame:
             stream.send_tag(t, 0 if t.type != DATA else None)
@@ -141,12 +141,12 @@ def peer(a):
     if a.to:
         found = c.find(bytes.fromhex(a.to))
         if not rtmfp.run([c.endpoint], lambda: found.session, HELLO):
-            raise Away("no answer: it has gone, or no way leads there" if found.redirects else
-                       "the server knows nobody of this id")
-        say(f"speaks to it at {found.session.address[0]}:{found.session.address[1]}")
+            raise Away("no response: the peer has left or is unreachable" if found.redirects else
+                       "the server does not know this peer id")
+        say(f"connected to the peer at {found.session.address[0]}:{found.session.address[1]}")
         sent = c.say(found.session, DATA, a.say.encode())
         rtmfp.run([c.endpoint], lambda: sent.done, HELLO)
-        say("it has what we said" if sent.done else "it did not say that it has what we said")
+        say("message delivered" if sent.done else "message not acknowledged")
     while not a.to and until.turn():
         for who, m in c.peer_messages[told:]:
             print(f"{who.hex()} says: {m.data.decode(errors='replace')}", flush=True)
@@ -157,7 +157,7 @@ def group(a):
     c, _ = connected(a)
     c.set_peer_info()
     c.join(a.name)
-    say(f"joins {a.name} as {c.peer_id.hex()}")
+    say(f"joined {a.name} as {c.peer_id.hex()}")
     until, told = Until(c, a.seconds), 0
     while until.turn():
         for one in c.members[told:]:
@@ -175,10 +175,10 @@ def main():
         if more:
             one.add_argument(more)
         one.add_argument("--seconds", type=float, default=0)
-        one.add_argument("--group", type=int, choices=(2, 5, 14), default=2, help="of keys: 1024, 1536, 2048 bits")
+        one.add_argument("--group", type=int, choices=(2, 5, 14), default=2, help="Diffie-Hellman group: 1024, 1536, 2048 bits")
         one.add_argument("--hmac", action="store_true")
         one.add_argument("--sequence", action="store_true")
-        one.add_argument("--opus", action="store_true", help="announce that we play Opus, which FFmpeg before 8.0 does not")
+        one.add_argument("--opus", action="store_true", help="announce support for Opus, which FFmpeg before 8.0 cannot read")
         if run is publish:
             one.add_argument("--loop", action="store_true")
         if run is peer:
@@ -192,7 +192,7 @@ def main():
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Rejected as e:
-        sys.exit(f"rtmfp.py: it was refused: {e.info.get('code', '')} {e.info.get('description', '')}".rstrip())
+        sys.exit(f"rtmfp.py: rejected: {e.info.get('code', '')} {e.info.get('description', '')}".rstrip())
     except (Away, Closed, TimeoutError, OSError, ValueError) as e:
         sys.exit(f"rtmfp.py: {e or 'the session has ended'}")
 

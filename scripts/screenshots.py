@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""screenshots.py [DIR] - make the pictures of the README anew, in DIR (doc): the first page of a server
-with conf/srs.conf, if its ports are free; pages of WebRTC, of one with conf/rtc.conf; the console of one
-with a few streams and players, on a desktop, and on a phone in the dark. Seen by Chromium."""
+"""screenshots.py [DIR] - writes the screenshots of the README to DIR (doc), with Chromium: the first page of a
+server with conf/srs.conf, if its ports are free; WebRTC pages with conf/rtc.conf; the console with a few
+streams and players, on a desktop, and on a phone in dark mode."""
 import os
 import shutil
 import socket
@@ -42,7 +42,7 @@ def are_free(ports):
 
 
 def first_page(folder, tmp):
-    """What a newcomer sees: conf/srs.conf as it is, the stream that the README publishes, played."""
+    """The first page with conf/srs.conf, playing the stream of the README."""
     if not are_free((1935, 1985, 8080)):
         sys.exit("screenshots.py: the ports of conf/srs.conf are in use")
     home = os.path.join(tmp, "home")
@@ -67,7 +67,7 @@ def first_page(folder, tmp):
 
 
 def from_a_page(folder, tmp):
-    """conf/rtc.conf as it is: a page publishes a film as its camera, another one plays it."""
+    """conf/rtc.conf: a page publishes a video file as its camera, another page plays it."""
     if not are_free((1935, 1985, 8080)):
         sys.exit("screenshots.py: the ports of conf/rtc.conf are in use")
     home, film = os.path.join(tmp, "rtc"), os.path.join(tmp, "film.y4m")
@@ -103,7 +103,7 @@ http_server {{ enabled on; listen 127.0.0.1:{web}; dir ./; }}""").start()
         page.open(f"http://127.0.0.1:{api}/console/")
         s.push(flv.read(procs.SOURCE), "livestream", loop=True)
         players = []
-        for i in range(20):  # so that the graphs have something to show
+        for i in range(20):  # fill the graphs with data
             if i % 4 == 0:
                 players.append(s.watch("livestream"))
             elif i in (13, 18):
