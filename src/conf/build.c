@@ -26,7 +26,7 @@ struct place {
 /* ------------------------------------------------------------------ directives without effect */
 
 /* Warns once per row, regardless of how often the file uses it. */
-static void warn_later(struct builder *b, const struct conf_row *row, const struct conf_node *node)
+static void warn_inert(struct builder *b, const struct conf_row *row, const struct conf_node *node)
 {
     char where[128];
     struct conf_ctx at = *b->ctx;
@@ -42,7 +42,7 @@ static void warn_later(struct builder *b, const struct conf_row *row, const stru
     else
         (void)snprintf(where, sizeof(where), "environment");
     at.where = where;
-    if (row->kind == CONF_KIND_RELIC)
+    if (row->kind == CONF_KIND_OBSOLETE)
         conf_warn(&at, "\"%s\" is obsolete and has no effect", row->name);
     else
         conf_warn(&at, "\"%s\" is accepted but not implemented: it has no effect yet", row->name);
@@ -172,7 +172,7 @@ static err_t leaf(struct builder *b, const struct conf_row *row, const struct pl
     if (env || node) {
         *at->from_env |= env != NULL;
         if ((row->flags & CONF_NOT_APPLIED) && !(env && (row->flags & CONF_QUIET)))
-            warn_later(b, row, env ? NULL : node);
+            warn_inert(b, row, env ? NULL : node);
     }
     if (env) {
         words = conf_split(ctx.arena, env);
@@ -218,7 +218,7 @@ static err_t one_block(struct builder *b, const struct conf_row *row, const stru
 
     if (!err && (row->flags & CONF_NOT_APPLIED) && (node || env) &&
         !is_off(row->block, base + row->offset))
-        warn_later(b, row, env ? NULL : node);
+        warn_inert(b, row, env ? NULL : node);
     if (!err)
         warn_off(b, row, &in, base + row->offset);
     *at->from_env |= env;
@@ -251,7 +251,7 @@ static err_t many_blocks(struct builder *b, const struct conf_row *row, const st
         in = inside(b, at, row, c, &env);
         err = fill(b, row->block, &in, item);
         if (!err && (row->flags & CONF_NOT_APPLIED) && !is_off(row->block, item))
-            warn_later(b, row, c);
+            warn_inert(b, row, c);
         if (!err)
             warn_off(b, row, &in, item);
         i++;
@@ -273,10 +273,10 @@ static err_t fill(struct builder *b, const struct conf_block *block, const struc
             err = one_block(b, row, at, base);
         else if (row->kind == CONF_KIND_BLOCKS)
             err = many_blocks(b, row, at, base);
-        else if (row->kind != CONF_KIND_RELIC)
+        else if (row->kind != CONF_KIND_OBSOLETE)
             err = leaf(b, row, at, base);
         else if (node && !(row->flags & CONF_QUIET))
-            warn_later(b, row, node);
+            warn_inert(b, row, node);
     }
     return err;
 }

@@ -73,7 +73,7 @@ static void copy_block(struct conf_arena *a, const struct conf_block *b, char *t
                        const char *from)
 {
     for (size_t i = 0; i < b->n; i++) {
-        if (b->rows[i].kind != CONF_KIND_RELIC)
+        if (b->rows[i].kind != CONF_KIND_OBSOLETE)
             conf_value_copy(a, &b->rows[i], to + b->rows[i].offset, from + b->rows[i].offset);
     }
 }

@@ -145,7 +145,7 @@ static void diff_block(struct differ *d, const struct conf_block *block, const c
             diff_block(d, row->block, inner, old + row->offset, new + row->offset);
         else if (row->kind == CONF_KIND_BLOCKS)
             diff_items(d, row, inner, old + row->offset, new + row->offset);
-        else if (row->kind != CONF_KIND_RELIC)
+        else if (row->kind != CONF_KIND_OBSOLETE)
             diff_leaf(d, row, inner, old + row->offset, new + row->offset);
     }
 }

@@ -43,7 +43,7 @@ static void warn(const struct conf_node *node, const struct conf_ctx *ctx, const
 static err_t check_form(const struct conf_node *node, const struct conf_row *row, bool again,
                    const struct conf_ctx *ctx)
 {
-    if (row->kind == CONF_KIND_RELIC)
+    if (row->kind == CONF_KIND_OBSOLETE)
         return NULL;
     if (node->block && !conf_row_is_block(row))
         return err_new(ERR_CONF, "\"%s\" is not a block: it takes words and ;", row->name);

@@ -55,7 +55,7 @@ struct conf_protocol {
     size_t vhost;          /* offset of `enabled` in struct conf_vhost; CONF_NOWHERE: on */
     size_t max, max_ip;    /* offsets of ints: maximum clients, and of one address; CONF_NOWHERE:
                             * no limits of its own */
-    int ip_most;
+    int ip_most;           /* upper bound for the default of max_ip, which is half of max */
     /* Returns the number of further UDP ports for this number of workers, from *first on. *remedy:
      * advice if one is in use. NULL: no further ports. */
     unsigned (*ports)(const struct conf *c, unsigned workers, int *first, const char **remedy);

@@ -29,7 +29,7 @@ bool conf_row_repeats(const struct conf_row *row)
 
 const char *conf_row_env(const struct conf_row *row, const char *path, char *buf, size_t size)
 {
-    if ((row->flags & CONF_NO_ENV) || conf_row_is_block(row) || row->kind == CONF_KIND_RELIC)
+    if ((row->flags & CONF_NO_ENV) || conf_row_is_block(row) || row->kind == CONF_KIND_OBSOLETE)
         return "";
     if (row->env)
         return row->env;

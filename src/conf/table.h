@@ -35,7 +35,7 @@ enum conf_kind {
     CONF_KIND_PAIRS,     /* struct conf_pairs: a block of free names */
     CONF_KIND_BLOCK,     /* the struct of row->block */
     CONF_KIND_BLOCKS,    /* { const struct x *v; size_t n; }, x begins with its name; repeatable */
-    CONF_KIND_RELIC,     /* accepted with any content; no effect, no field */
+    CONF_KIND_OBSOLETE,  /* accepted with any content; no effect, no field */
     CONF_KINDS,
 };
 
@@ -46,7 +46,7 @@ enum conf_flag {
     CONF_RESET  = 8,  /* out of range: uses the default, with a warning */
     CONF_ONCE   = 16, /* a duplicate is an error instead of a warning */
     CONF_NAMED  = 32, /* BLOCKS: the name is required */
-    CONF_QUIET  = 64, /* RELIC: no warning; NOT_APPLIED: no warning for the environment */
+    CONF_QUIET  = 64, /* OBSOLETE: no warning; NOT_APPLIED: no warning for the environment */
     CONF_PROXY  = 128, /* LISTEN: proxy_protocol may follow an endpoint */
     CONF_SECRET = 256, /* its value is not logged on reload */
 };

@@ -22,7 +22,7 @@ void conf_warn(const struct conf_ctx *ctx, const char *fmt, ...)
 /* Returns the environment variable, or NULL if it is not set or empty. */
 const char *conf_env(const struct conf_source *src, const char *name);
 
-/* Sets the field of a leaf (not BLOCK, BLOCKS, PAIRS, RELIC) from the words of its lines. n is 1
+/* Sets the field of a leaf (not BLOCK, BLOCKS, PAIRS, OBSOLETE) from the words of its lines. n is 1
  * unless the kind repeats. No word, or an empty one, means the default. */
 err_t conf_value_set(const struct conf_ctx *ctx, const struct conf_row *row,
                      const struct conf_list *lines, size_t n, void *field)
@@ -33,7 +33,7 @@ err_t conf_value_default(const struct conf_ctx *ctx, const struct conf_row *row,
 
 /* Appends the value in the syntax of the file; nothing if it is empty. */
 void conf_value_text(struct wr *w, const struct conf_row *row, const void *field);
-/* Copies a field of any kind except RELIC, with everything it points to, into the arena. */
+/* Copies a field of any kind except OBSOLETE, with everything it points to, into the arena. */
 void conf_value_copy(struct conf_arena *a, const struct conf_row *row, void *to,
                      const void *from);
 

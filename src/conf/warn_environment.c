@@ -61,13 +61,13 @@ static void check_row(struct search *s, const struct conf_row *row, const char *
     struct conf_row plain = *row;
     const char *names;
 
-    if (row->kind == CONF_KIND_RELIC) /* an old setting: ignored without a warning */
+    if (row->kind == CONF_KIND_OBSOLETE) /* an old setting: ignored without a warning */
         plain.kind = CONF_KIND_STRING;
     for (names = conf_row_env(&plain, path, buf, sizeof(buf)); *names;) {
         size_t n = strcspn(names, " ");
 
         check_name(s, names, n);
-        s->found |= row->kind == CONF_KIND_RELIC && strncmp(s->name, names, n) == 0 &&
+        s->found |= row->kind == CONF_KIND_OBSOLETE && strncmp(s->name, names, n) == 0 &&
                     s->name[n] == '_'; /* in a former block */
         names += n + strspn(names + n, " ");
     }

@@ -48,7 +48,7 @@ static void field_is_audio(const struct conf_block *b, const struct conf_row *ro
 {
     size_t size = row->kind == CONF_KIND_BLOCK ? row->block->size : sizes[row->kind];
 
-    if (row->kind == CONF_KIND_RELIC)
+    if (row->kind == CONF_KIND_OBSOLETE)
         return;
     if (row->size != size || row->offset + row->size > b->size)
         fail_msg("%s: the field does not fit its kind", row->name);
@@ -56,7 +56,7 @@ static void field_is_audio(const struct conf_block *b, const struct conf_row *ro
         bool before = row->offset + row->size <= other->offset;
         bool behind = other->offset + other->size <= row->offset;
 
-        if (other->kind != CONF_KIND_RELIC && !before && !behind)
+        if (other->kind != CONF_KIND_OBSOLETE && !before && !behind)
             fail_msg("%s and %s share a field", row->name, other->name);
     }
 }
@@ -69,7 +69,7 @@ static void text_is_audio(const struct conf_row *row)
         fail_msg("%s: help is no sentence: %s", row->name, help);
     if (row->kind == CONF_KIND_ENUM)
         assert_non_null(row->words);
-    if (row->kind != CONF_KIND_RELIC && !row->block && !row->def && !row->sample)
+    if (row->kind != CONF_KIND_OBSOLETE && !row->block && !row->def && !row->sample)
         fail_msg("%s has neither a default nor a sample", row->name);
     assert_true((row->kind == CONF_KIND_BLOCK || row->kind == CONF_KIND_BLOCKS) == !!row->block);
     assert_true(row->kind != CONF_KIND_HOSTS || row->port > 0);
@@ -85,7 +85,7 @@ static void default_is_audio(const struct conf_row *row)
     void *field = conf_arena_get(arena, row->size), *copy = conf_arena_get(arena, row->size);
     struct wr w;
 
-    if (row->kind == CONF_KIND_RELIC || row->block)
+    if (row->kind == CONF_KIND_OBSOLETE || row->block)
         return;
     assert_ok(conf_value_default(&ctx, row, field));
     assert_int_equal(m.n_warnings, 0);

@@ -69,9 +69,9 @@ static const struct conf_row server[] = {
               "saves CPU. off: for comparison." },
     { "black_hole", CONF_KIND_BLOCK, CONF_AT(conf_rtc_server, black_hole),
       .block = &black_hole_block },
-    { "dir", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
-    { "perf_stat", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "From older servers." },
-    { "queue_length", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "From older servers." },
+    { "dir", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "Never had an effect." },
+    { "perf_stat", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "From older servers." },
+    { "queue_length", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "From older servers." },
 };
 
 static const struct conf_row vhost[] = {

@@ -93,7 +93,7 @@ static const struct conf_row server[] = {
       .max = 1e6,
       .help = "Maximum handshakes per second of one address; those of 10 s may come at once. 0: "
               "no limit." },
-    { "mix_correct", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Never had an effect." },
+    { "mix_correct", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "Never had an effect." },
 };
 
 static const struct conf_row vhost[] = {

@@ -38,7 +38,7 @@ static const struct conf_row http_remux[] = {
       .help = "Announces video in the FLV header." },
     { "guess_has_av", CONF_KIND_ON, CONF_AT(conf_http_remux, guess_has_av), "on", CONF_NEVER,
       .help = "Waits until the tracks of the stream are known, and announces those." },
-    { "hstrs", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Always on." },
+    { "hstrs", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "Always on." },
 };
 
 #define HOOK(event, when) \
@@ -121,8 +121,8 @@ static const struct conf_row hls[] = {
     { "hls_entry_prefix", CONF_KIND_STRING, CONF_AT(conf_hls, entry_prefix), NULL, CONF_HANDLER,
       .sample = "http://your-server",
       .help = "Text before each URL in the playlist, for example the address of a CDN." },
-    { "hls_acodec", CONF_KIND_RELIC, .help = "Detected from the stream." },
-    { "hls_vcodec", CONF_KIND_RELIC, .help = "Detected from the stream." },
+    { "hls_acodec", CONF_KIND_OBSOLETE, .help = "Detected from the stream." },
+    { "hls_vcodec", CONF_KIND_OBSOLETE, .help = "Detected from the stream." },
     { "hls_cleanup", CONF_KIND_ON, CONF_AT(conf_hls, cleanup), "on", CONF_HANDLER,
       .help = "Removes segments that have left the playlist." },
     { "hls_dispose", CONF_KIND_SECONDS, CONF_AT(conf_hls, dispose), "120", CONF_HANDLER,
@@ -169,8 +169,8 @@ static const struct conf_row hls[] = {
       .help = "Low-latency HLS: parts, served from memory, in fragmented MP4." },
     { "hls_part", CONF_KIND_SECONDS, CONF_AT(conf_hls, part), "0.2", CONF_HANDLER,
       .min = 0.05, .max = 5, .help = "Duration of a part in seconds, for hls_ll." },
-    { "hls_storage", CONF_KIND_RELIC, .help = "From older servers." },
-    { "hls_mount", CONF_KIND_RELIC, .help = "From older servers." },
+    { "hls_storage", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "hls_mount", CONF_KIND_OBSOLETE, .help = "From older servers." },
 };
 
 static const struct conf_row dash[] = {

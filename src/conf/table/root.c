@@ -118,10 +118,10 @@ static const struct conf_row rows[] = {
     { "first_wait_for_qlv", CONF_KIND_SECONDS, CONF_AT(conf, first_wait_for_qlv), "300", CONF_NEVER,
       CONF_NOT_APPLIED | CONF_QUIET, .max = 1e9,
       .help = "Seconds until the first check." },
-    { "threads", CONF_KIND_RELIC, .flags = CONF_QUIET,
+    { "threads", CONF_KIND_OBSOLETE, .flags = CONF_QUIET,
       .help = "Thread manager of older servers." },
-    { "tencentcloud_cls", CONF_KIND_RELIC, .help = "Cloud log service of older servers." },
-    { "tencentcloud_apm", CONF_KIND_RELIC, .help = "Cloud tracing service of older servers." },
+    { "tencentcloud_cls", CONF_KIND_OBSOLETE, .help = "Cloud log service of older servers." },
+    { "tencentcloud_apm", CONF_KIND_OBSOLETE, .help = "Cloud tracing service of older servers." },
 
     { "rtmp", CONF_KIND_BLOCK, CONF_AT(conf, rtmp), .block = &conf_table_rtmp },
     { "rtmps", CONF_KIND_BLOCK, CONF_AT(conf, rtmps), .block = &conf_table_rtmps },

@@ -31,8 +31,8 @@ static const struct conf_row raw_api[] = {
       .help = "Allows the rpc endpoint." },
     { "allow_reload", CONF_KIND_OFF, CONF_AT(conf_raw_api, allow_reload), "off", CONF_NEVER,
       .help = "Allows rpc=reload." },
-    { "allow_query", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Always off." },
-    { "allow_update", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "Always off." },
+    { "allow_query", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "Always off." },
+    { "allow_update", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "Always off." },
 };
 static const struct conf_block raw_api_block =
     CONF_BLOCK_OF(conf_raw_api, raw_api, "Commands of the API.");
@@ -116,13 +116,13 @@ static const struct conf_row sip[] = {
       .help = "Seconds until a device is invited again." },
     { "candidate", CONF_KIND_STRING, CONF_AT(conf_sip, candidate), "*", CONF_NEVER,
       .help = "Address at which devices reach the server." },
-    { "serial", CONF_KIND_RELIC, .help = "From older servers." },
-    { "realm", CONF_KIND_RELIC, .help = "From older servers." },
-    { "ack_timeout", CONF_KIND_RELIC, .help = "From older servers." },
-    { "keepalive_timeout", CONF_KIND_RELIC, .help = "From older servers." },
-    { "invite_port_fixed", CONF_KIND_RELIC, .help = "From older servers." },
-    { "query_catalog_interval", CONF_KIND_RELIC, .help = "From older servers." },
-    { "auto_play", CONF_KIND_RELIC, .help = "From older servers." },
+    { "serial", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "realm", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "ack_timeout", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "keepalive_timeout", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "invite_port_fixed", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "query_catalog_interval", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "auto_play", CONF_KIND_OBSOLETE, .help = "From older servers." },
 };
 static const struct conf_block sip_block = CONF_BLOCK_OF(conf_sip, sip, "SIP server for gb28181.");
 
@@ -140,13 +140,13 @@ static const struct conf_row stream_caster[] = {
       CONF_AT(conf_stream_caster, media_connect_timeout), "10", CONF_NEVER, .max = YEARS,
       .help = "Seconds for the media connection of a gb28181 session." },
     { "sip", CONF_KIND_BLOCK, CONF_AT(conf_stream_caster, sip), .block = &sip_block },
-    { "tcp_enable", CONF_KIND_RELIC, .help = "From older servers." },
-    { "rtp_port_min", CONF_KIND_RELIC, .help = "From older servers." },
-    { "rtp_port_max", CONF_KIND_RELIC, .help = "From older servers." },
-    { "wait_keyframe", CONF_KIND_RELIC, .help = "From older servers." },
-    { "rtp_idle_timeout", CONF_KIND_RELIC, .help = "From older servers." },
-    { "audio_enable", CONF_KIND_RELIC, .help = "From older servers." },
-    { "auto_create_channel", CONF_KIND_RELIC, .help = "From older servers." },
+    { "tcp_enable", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "rtp_port_min", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "rtp_port_max", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "wait_keyframe", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "rtp_idle_timeout", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "audio_enable", CONF_KIND_OBSOLETE, .help = "From older servers." },
+    { "auto_create_channel", CONF_KIND_OBSOLETE, .help = "From older servers." },
 };
 
 const struct conf_block conf_table_http_api =

@@ -76,7 +76,7 @@ static const struct conf_row publish[] = {
       .help = "Disconnects a publisher after this many seconds without players. 0: never." },
     { "parse_sps", CONF_KIND_ON, CONF_AT(conf_publish, parse_sps), "on", CONF_HANDLER,
       .help = "Reads the resolution from the codec configuration." },
-    { "try_annexb_first", CONF_KIND_RELIC, .help = "Detected for each frame." },
+    { "try_annexb_first", CONF_KIND_OBSOLETE, .help = "Detected for each frame." },
 };
 
 static const struct conf_row cluster[] = {
@@ -230,7 +230,7 @@ static const struct conf_row vhost[] = {
               "not request it. 0: only on request." },
     { "out_ack_size", CONF_KIND_INT, CONF_AT(conf_vhost, out_ack_size), "2500000", CONF_HANDLER,
       .max = 2e9, .help = "Bytes after which clients must send an acknowledgement." },
-    { "bandcheck", CONF_KIND_RELIC, .flags = CONF_QUIET, .help = "From older servers." },
+    { "bandcheck", CONF_KIND_OBSOLETE, .flags = CONF_QUIET, .help = "From older servers." },
 
     { "play", CONF_KIND_BLOCK, CONF_AT(conf_vhost, play), .block = &conf_table_play },
     { "publish", CONF_KIND_BLOCK, CONF_AT(conf_vhost, publish), .block = &conf_table_publish },

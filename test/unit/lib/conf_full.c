@@ -84,7 +84,7 @@ static void rows(struct wr *w, int depth, const struct conf_block *block, const 
         bool inner_no_env = no_env || (row->flags & CONF_NO_ENV);
         char inner[128];
 
-        if (row->kind == CONF_KIND_RELIC)
+        if (row->kind == CONF_KIND_OBSOLETE)
             continue;
         if (i && (row->block || depth == 0))
             conf_text(w, "\n");

@@ -156,11 +156,11 @@ static void chapter(struct wr *w, const struct conf_block *block, const char *pa
     for (size_t i = 0; i < block->n; i++) {
         const struct conf_row *row = &block->rows[i];
 
-        if (!row->block && row->kind != CONF_KIND_RELIC)
+        if (!row->block && row->kind != CONF_KIND_OBSOLETE)
             row_text(w, row, path, no_env);
     }
     for (size_t i = 0; i < block->n; i++) {
-        if (block->rows[i].kind != CONF_KIND_RELIC)
+        if (block->rows[i].kind != CONF_KIND_OBSOLETE)
             continue;
         conf_text(w, "%s`%s`", relics ? ", " : "\nAccepted without effect: ", block->rows[i].name);
         relics = true;
