@@ -4,7 +4,8 @@
 
 tools="sb_rtmp_load sb_rtmp_load_fast sb_http_load sb_hls_load sb_rtsp_load sb_srt_load sb_rtc_load
     sb_rtmfp_load sb_rtmp_publish sb_rtsp_publish"
-pages="README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md doc/*.md doc/*.png doc/*.svg"
+top_pages="README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md"
+pages="doc/*.md doc/*.png doc/*.svg"
 # scripts/rtmfp.py uses the RTMFP client of the tests.
 rtmfp="amf flv procs rtmfp rtmfp_client rtmfp_flow rtmfp_wire rtmpclient"
 

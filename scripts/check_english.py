@@ -3,7 +3,7 @@
 """check_english.py [--terms] [PATH...]: comments, texts in code, and documents are plain English.
 
 scripts/ENGLISH lists the beginnings, words and terms that it refuses. It also refuses sentences of more than 35 words and paragraphs of
-more than 120. PATH is a file or folder in git; without one it reads everything but 3rdparty/. Text between backquotes is not read."""
+more than 120. Each term of doc/glossary.md must be used elsewhere, and each abbreviation of a "must-define" row must be in it. PATH is a file or folder in git; without one it reads everything but 3rdparty/. Text between backquotes is not read."""
 import os
 import re
 import subprocess
@@ -14,7 +14,7 @@ RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ENGLISH")
 
 
 def rules():
-    kinds = {"begin": [], "word": [], "term": []}
+    kinds = {"begin": [], "word": [], "term": [], "must-define": []}
     for line in open(RULES, encoding="utf-8"):
         kind, _, rest = line.strip().partition(": ")
         if kind in kinds:
@@ -177,6 +177,33 @@ def readers(path):
     return []
 
 
+GLOSSARY, ROWS = "doc/glossary.md", 40
+
+
+def glossary_faults(files):
+    """(line, kind, what): terms that neither documents nor comments use, abbreviations without a row, too many rows."""
+    lines = open(GLOSSARY, encoding="utf-8").read().split("\n")
+    rows = [(n, line.split("|")[1].strip()) for n, line in enumerate(lines, 1) if line.startswith("| ")][1:]
+    terms = [(n, t.strip("`")) for n, cell in rows for t in re.split(r", | \(|\)", cell) if t]
+    texts = {}
+    for path in files:
+        if path != GLOSSARY and path.endswith((".md", ".c", ".h")) and not path.startswith("3rdparty/") and os.path.isfile(path):
+            texts[path] = open(path, encoding="utf-8", errors="replace").read()
+    pages = "\n".join(text for path, text in texts.items() if path.endswith(".md"))
+    comments = "\n".join(part for path, text in texts.items() if not path.endswith(".md") for _, part in comments_c(text))
+    for n, term in terms:
+        if not re.search(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])", pages + comments, re.I):
+            yield n, "term", f"{term}: neither a document nor a comment uses it"
+    defined = {t for _, t in terms}
+    for word, _ in KINDS["must-define"]:
+        if word not in defined:
+            yield 1, "abbreviation", f"{word}: has no row"
+        elif not re.search(rf"(?<![\w-]){re.escape(word)}s?(?![\w-])", pages):
+            yield 1, "abbreviation", f"{word}: no document uses it"
+    if len(rows) > ROWS:
+        yield 1, "rows", f"{len(rows)}, at most {ROWS}"
+
+
 def main():
     files = subprocess.run(["git", "ls-files", "-z"] + sys.argv[1:], capture_output=True, text=True, check=True).stdout.split("\0")
     count = 0
@@ -190,6 +217,11 @@ def main():
         for line, (kind, what) in found:
             print(f"{path}:{line}: {kind}: {what}")
         count += len(found)
+    if GLOSSARY in files:
+        every = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split()
+        for line, kind, what in glossary_faults(every):
+            count += 1
+            print(f"{GLOSSARY}:{line}: {kind}: {what}")
     if count:
         print(f"check_english.py: {count} faults", file=sys.stderr)
     sys.exit(1 if count else 0)

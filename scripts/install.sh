@@ -68,6 +68,8 @@ cp -r "$objs/console" "$new/objs/"
 [ ! -d "$objs/player" ] || cp -r "$objs/player" "$new/objs/"
 install -m 644 conf/*.conf "$new/conf/" # no keys
 # shellcheck disable=SC2086
+install -m 644 $top_pages "$new/"
+# shellcheck disable=SC2086
 install -m 644 $pages doc/source.flv "$new/doc/"
 cp -r etc "$new/"
 put_rtmfp "$new/scripts"
@@ -81,4 +83,4 @@ if [ -f "$dir/.installed" ]; then # files of an older version that this one does
     rm "$new/older"
 fi
 install -d "$dir"
-cp -r "$new/." "$dir/"
+cp -rf "$new/." "$dir/" # -f also replaces programs that run

@@ -61,11 +61,15 @@ done
 install -D -m 644 packaging/deb/lintian-overrides "$root/usr/share/lintian/overrides/srs"
 
 doc=$root/usr/share/doc/srs
+# shellcheck disable=SC2086
+install -m 644 $pages "$doc/"
+mv "$doc/README.md" "$doc/contents.md"
 # shellcheck disable=SC2046,SC2086
-install -m 644 $(echo $pages | sed "s/ LICENSE / /") "$doc/" # LICENSE is in copyright
+install -m 644 $(echo $top_pages | sed "s/ LICENSE / /") "$doc/" # LICENSE is in copyright
 # All pages are in one folder, the configurations in a subfolder.
-sed -i 's,](doc/,](,g; s,](\(\.\./\)\{0\,1\}conf/,](examples/,g; s,](\(\.\./\)\{0\,1\}etc/\([a-z]*/\)\{0\,1\},](examples/,g
-    s,](\.\./\([A-Z]*\.md\)),](\1),g' "$doc"/*.md
+sed -i 's,](\(doc/\)\{0\,1\}README\.md,](contents.md,g; s,](doc/,](,g; s,src="doc/,src=",g
+    s,](\(\.\./\)\{0\,1\}conf/,](examples/,g; s,](\(\.\./\)\{0\,1\}etc/\([a-z]*/\)\{0\,1\},](examples/,g
+    s,](\.\./\([A-Z]*\.md\),](\1,g' "$doc"/*.md
 install -m 644 conf/*.conf etc/sysctl.d/60-srs.conf doc/source.flv etc/backend.py etc/sign-link.py etc/healthcheck.sh \
     etc/grafana/* etc/prometheus/* "$doc/examples/"
 put_rtmfp "$doc/examples"

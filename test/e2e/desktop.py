@@ -104,11 +104,14 @@ class Screen:
 
 # ---- what the documents say
 
+PAGES = ("README.md", "doc/publish-from-obs.md", "doc/play.md")
+
+
 def readme(pattern, **instead):
-    """A piece of the README, with what users put in its place put there."""
-    with open(os.path.join(procs.ROOT, "README.md")) as f:
-        found = re.search(pattern, f.read(), re.M)
-    assert found, f"the README does not say {pattern} any more"
+    """The first match of the pattern in the README and the pages to publish and play, with a user's own names in it."""
+    pages = [open(os.path.join(procs.ROOT, page)).read() for page in PAGES]
+    found = next(filter(None, (re.search(pattern, page, re.M) for page in pages)), None)
+    assert found, f"none of {PAGES} has {pattern}"
     text = found.group(1)
     for old, new in instead.items():
         assert old in text, (old, text)

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -117,6 +118,17 @@ def test_install_keeps_configurations(tmp_path):
     (home / "conf/rtc.conf").write_text("# of nobody's")
     copy(tmp_path)
     assert conf.read_text() == "# mine" and new.is_file() and (home / "conf/rtc.conf").read_text() == "# of nobody's"
+
+
+def test_install_replaces_a_running_program(tmp_path):
+    copy(tmp_path)
+    srs = tmp_path / "usr/local/srs/objs/srs"
+    shutil.copy(shutil.which("sleep"), srs)
+    running = subprocess.Popen([srs, "60"])
+    copy(tmp_path)
+    running.kill()
+    running.wait()
+    assert srs.read_text() == "x"
 
 
 def test_package_holds_what_its_files_name(deb, tmp_path):
