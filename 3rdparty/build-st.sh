@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build-st.sh TARBALL OUT VARIANT [CC] [AR] - patch and build state-threads: OUT/libst.a, OUT/st.h.
+# build-st.sh TARBALL OUT VARIANT [CC] [AR] - patches and builds state-threads: OUT/libst.a, OUT/st.h.
 #
-# VARIANT is plain, asan or tsan (tell that sanitizer of every switch) or valgrind (tells valgrind
-# of every stack). The library is the upstream sources with patches/*.patch, in order, and our own
-# files in st/, which take the place of upstream's event.c, stk.c and md.S. io.c is not built: sockets
-# are read and written by src/co.
+# VARIANT: plain; asan or tsan (informs that sanitizer of every switch); valgrind (registers every stack).
+# The library consists of the upstream sources with patches/*.patch, in order, and the files in st/, which
+# replace event.c, stk.c and md.S. io.c is not built, because src/co does the socket I/O.
 set -eu
 
 tarball=$1 out=$2 variant=$3 cc=${4:-cc} ar=${5:-ar}
@@ -16,13 +15,13 @@ plain) ;;
 asan) flags="$flags -DST_ASAN" ;;
 tsan) flags="$flags -DST_TSAN" ;;
 valgrind) flags="$flags -DST_VALGRIND" ;;
-*) echo "build-st: no variant $variant" >&2; exit 1 ;;
+*) echo "build-st: unknown variant $variant" >&2; exit 1 ;;
 esac
 
 rm -rf "$out.new"
 mkdir -p "$out.new/src"
 tar -xzf "$tarball" -C "$out.new/src" --strip-components 1
-# Ours take their place, or nothing calls them.
+# Replaced by files in st/, or unused.
 sed -i '/^int st_poll(/,/^}/d; /^void _st_vp_schedule(/,/^}/d' "$out.new/src/sched.c"
 for p in "$here"/patches/*.patch; do
     patch -d "$out.new/src" -s -p1 < "$p"
@@ -30,7 +29,7 @@ done
 cp "$here"/st/* "$out.new/src/"
 mv "$out.new/src/public.h" "$out.new/st.h"
 ln -s ../st.h "$out.new/src/public.h"
-# Where the debugger will look for the sources.
+# Path where the debugger looks for the sources.
 map="-ffile-prefix-map=$out.new/src=$out/src"
 for f in sched sync key; do
     $cc $flags "$map" -Wall -Wno-unused-but-set-variable -c "$out.new/src/$f.c" -o "$out.new/$f.o"

@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fetch-st.sh DIR [ETC] - get the source tarball of state-threads 1.9 into the folder DIR.
+# fetch-st.sh DIR [ETC] - downloads the source tarball of state-threads 1.9 to DIR.
 #
-# It is that of the source package `st` of Debian and Ubuntu, from the machine's own package sources
-# (ETC/apt, /etc/apt) with deb turned to deb-src, in a private state of apt below the folder:
-# nothing of the system's is changed. The tarball alone is asked for: there are mirrors that
-# no longer have the files beside it.
-# ST_TARBALL=/path/to/st_1.9.orig.tar.gz takes that file instead, with no network.
+# The tarball belongs to the source package `st` of Debian and Ubuntu. It comes from the package sources of the
+# machine (ETC/apt, /etc/apt), with deb-src instead of deb, in a private state of apt below DIR, so the system
+# does not change. Only the tarball is requested, because some mirrors lack the other files of the package.
+# ST_TARBALL=/path/to/st_1.9.orig.tar.gz uses that file instead, without a network.
 set -eu
 
 name=st_1.9.orig.tar.gz
@@ -32,8 +31,8 @@ if [ -n "${ST_TARBALL:-}" ]; then
 fi
 good "$tarball" && exit 0
 
-# Each source of the machine as one file of its own, dist/1.list, 2.sources, ...: one that does
-# not answer, or has no source packages, must not spoil the others.
+# Each package source gets its own file, dist/1.list, 2.sources, ..., so that one that does not respond or has
+# no source packages does not affect the others.
 rm -rf "$dir/apt"
 mkdir -p "$dir/apt/each"
 n=0
@@ -42,7 +41,7 @@ for f in "$etc"/apt/sources.list "$etc"/apt/sources.list.d/*.list; do
     while read -r kind rest; do
         [ "$kind" = deb ] || continue
         n=$((n + 1))
-        # Debian has it in main, Ubuntu in universe.
+        # The package is in main (Debian) or universe (Ubuntu).
         universe=
         case "$rest " in
         *" universe "*) universe=" universe" ;;
@@ -83,13 +82,13 @@ for f in "$etc"/apt/sources.list.d/*.sources; do
         }' "$f"
 done
 
-# The distribution's own sources first: those that name its release.
+# First the sources of the distribution: those that name its release.
 release=$(sed -n 's/^VERSION_CODENAME=//p' "$etc/os-release")
 own=$(grep -lEs "(^Suites:| )[^#]*\b${release:-none}( |\$)" "$dir"/apt/each/* || true)
 for list in $own $(ls "$dir"/apt/each/* 2> /dev/null || true); do
     [ -f "$list" ] || continue
     grep -q '^Suites:$' "$list" && continue
-    echo "fetch-st: asking for the source package st" >&2
+    echo "fetch-st: requesting the source package st" >&2
     rm -rf "$dir/apt/state" "$dir/apt/cache" "$dir/apt/parts"
     mkdir -p "$dir/apt/state/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/parts"
     mv "$list" "$dir/apt/parts/"
@@ -101,7 +100,7 @@ for list in $own $(ls "$dir"/apt/each/* 2> /dev/null || true); do
     rm -f "$tarball"
     (cd "$dir" && apt-get "$@" source --download-only --only-source --tar-only st) >&2 || continue
     if good "$tarball"; then
-        cp "$tarball" "$tarball.new" # of a mirror in a folder it is a link
+        cp "$tarball" "$tarball.new" # a mirror in a local folder gives a link
         mv "$tarball.new" "$tarball"
         rm -rf "$dir/apt"
         exit 0
@@ -110,7 +109,7 @@ for list in $own $(ls "$dir"/apt/each/* 2> /dev/null || true); do
 done
 cat >&2 << END
 fetch-st: none of this machine's package sources gave $name.
-Get it elsewhere (Debian's source package "st") and say where it is:
+Download it elsewhere (Debian's source package "st") and set its path:
     make ST_TARBALL=/path/to/$name
 END
 exit 1

@@ -1,12 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install-player.sh [--copy] [DIR] - put the optional players of the server's pages into DIR
-# (objs/player): mpegts.js, hls.js and dash.js for the buttons FLV, HLS and DASH. The pages' own
-# player needs none of them.
+# install-player.sh [--copy] [DIR] - installs the optional players of the web pages to DIR (objs/player):
+# mpegts.js, hls.js and dash.js for FLV, HLS and DASH. The pages' own player does not need them.
 #
-# They come from npm, in the versions of 3rdparty/player/package-lock.json, checked against the
-# sums in there; nothing of them is run here. --copy asks nobody: it takes what is in objs/player
-# already, for another build.
+# They come from npm, in the versions and with the checksums of 3rdparty/player/package-lock.json. No code of
+# the packages runs here. --copy uses the files in objs/player for another build, without a network.
 set -eu
 
 copy=
@@ -18,13 +16,13 @@ versions=$(cksum < "$here/player/package-lock.json")
 is_complete() { [ "$(cat "$1/versions" 2> /dev/null)" = "$versions" ]; }
 
 without() { # why
-    echo "install-player.sh: no mpegts.js, hls.js and dash.js, $1. The pages work without them" >&2
+    echo "install-player.sh: mpegts.js, hls.js and dash.js are not installed, $1. The pages work without them" >&2
     exit 1
 }
 
 if is_complete "$dir"; then
     exit 0
-elif is_complete objs/player; then # of another build
+elif is_complete objs/player; then # from another build
     mkdir -p "$dir"
     cp objs/player/* "$dir/"
     exit 0
@@ -41,7 +39,7 @@ cp "$here/player/package.json" "$here/player/package-lock.json" "$tmp/"
     without "npm could not get them"
 }
 mkdir -p "$dir"
-# Their maps are for those who work on them.
+# Source maps are only useful to develop the players.
 put() { # package, file, name
     sed '/^\/\/# sourceMappingURL=/d' "$tmp/node_modules/$1/$2" > "$dir/$3"
     cat "$tmp/node_modules/$1"/LICENSE* > "$dir/$3.LICENSE"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh build|test|check|long|browser|desktop|cross|bench|profile... - install the Debian packages of these sets that are missing.
+# install.sh build|test|check|long|browser|desktop|cross|bench|profile... - installs missing Debian packages of these sets.
 set -eu
 
 build="gcc libc6-dev make binutils patch tar gzip libssl-dev
@@ -36,11 +36,11 @@ for set in "$@"; do
     check) wanted="$wanted $check" ;;
     bench) wanted="$wanted $bench" ;;
     profile) wanted="$wanted $profile" ;;
-    *) echo "install.sh: no set $set (build, test, check, long, browser, desktop, cross, bench, profile)" >&2; exit 1 ;;
+    *) echo "install.sh: unknown set $set (build, test, check, long, browser, desktop, cross, bench, profile)" >&2; exit 1 ;;
     esac
 done
 
-# nginx of any flavour will do, and so will any that was built by hand.
+# Any variant of nginx is sufficient, including one built from source.
 there() {
     case $1 in
     nginx-light) [ -x /usr/sbin/nginx ] && return 0 ;;
@@ -52,7 +52,7 @@ there() {
 }
 
 if ! command -v dpkg-query > /dev/null 2>&1 || ! command -v apt-get > /dev/null 2>&1; then
-    echo "install.sh: no Debian here; these are its packages, install what they hold:" $wanted >&2
+    echo "install.sh: this is not Debian; install the equivalents of these packages:" $wanted >&2
     exit 0
 fi
 
@@ -66,14 +66,14 @@ done
 [ -n "$missing" ] || exit 0
 
 line="apt-get update && apt-get install -y --no-install-recommends$missing"
-may_sudo() { # a password is asked for on a terminal alone
+may_sudo() { # requests a password only on a terminal
     command -v sudo > /dev/null 2>&1 || return 1
     sudo -n true 2> /dev/null || { [ -t 0 ] && sudo true; }
 }
 as_root=
 if [ "$(id -u)" != 0 ]; then
     may_sudo || {
-        echo "install.sh: packages are missing, and you are neither root nor may you sudo. As root:" >&2
+        echo "install.sh: packages are missing, and you are not root and cannot use sudo. Run as root:" >&2
         echo "    $line" >&2
         exit 1
     }
@@ -81,10 +81,10 @@ if [ "$(id -u)" != 0 ]; then
 fi
 
 echo "installing$missing"
-# Services of what we install (nginx) are not started: the tests start their own.
+# Does not start services of installed packages (nginx): the tests start their own.
 policy=/usr/sbin/policy-rc.d
-# No questions, of a configuration file that is there neither. A machine that has just started may
-# be installing things by itself: that is waited for.
+# Asks no questions and keeps existing configuration files. Waits for other installations, which run on
+# machines that have just started.
 apt() {
     $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q -y \
         --no-install-recommends -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 \
@@ -104,14 +104,14 @@ case "$missing " in
 *" nginx-light "* | *" prometheus "*) mask ;;
 esac
 
-has_none() { # package: the package sources do not know it
+has_none() { # package: not in the package sources
     ! LC_ALL=C apt-cache policy "$1" 2> /dev/null | grep -q '^ *Candidate: [^(]'
 }
 
-# The lists may be missing or old: ask for them only when the installation fails without.
+# Package lists may be missing or old: updates them only if the installation fails.
 # shellcheck disable=SC2086
 apt install $missing > "$log" 2>&1 && exit 0
-apt update || echo "install.sh: not all package sources of this machine answer; going on with the others"
+apt update || echo "install.sh: some package sources do not respond; continuing with the others"
 known=
 for p in $missing; do
     if ! has_none "$p"; then
@@ -120,13 +120,13 @@ for p in $missing; do
     fi
     case " $build $required " in
     *[[:space:]]"$p"[[:space:]]*)
-        echo "install.sh: the package sources of this machine have no $p (Ubuntu has it in universe)" >&2
+        echo "install.sh: the package sources do not contain $p (on Ubuntu it is in universe)" >&2
         exit 1 ;;
     esac
-    echo "install.sh: the package sources of this machine have no $p: what needs it is left out"
+    echo "install.sh: the package sources do not contain $p: parts that need it are skipped"
 done
 # shellcheck disable=SC2086
 apt install $known || {
-    echo "install.sh: this did not work, see above: apt-get install$known" >&2
+    echo "install.sh: this command failed, see above: apt-get install$known" >&2
     exit 1
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# sysroot.sh ARCH DIR - headers and libraries of another architecture of this distribution in DIR.
+# sysroot.sh ARCH DIR - installs headers and libraries of another architecture to DIR.
 #
-# They are its packages, from the machine's own package sources, in a private state of apt below
-# the folder: neither root nor "dpkg --add-architecture" is needed, nothing of the system's is changed.
+# They come from the package sources of the machine, in a private state of apt below DIR. This needs neither root
+# nor "dpkg --add-architecture", and does not change the system.
 set -eu
 
 arch=$1
@@ -22,19 +22,19 @@ ask() {
         -o APT::Sandbox::User= -o Acquire::Languages=none \
         -o Acquire::Retries=2 "$@" >&2
 }
-echo "sysroot: asking for packages of $arch" >&2
+echo "sysroot: requesting packages for $arch" >&2
 ask update
 # shellcheck disable=SC2086
 ask install -y --download-only --no-install-recommends $packages || {
-    echo "sysroot: this machine's package sources do not have $packages for $arch" >&2
+    echo "sysroot: the package sources do not contain $packages for $arch" >&2
     exit 1
 }
 mkdir -p "$dir/usr/lib"
-ln -s usr/lib "$dir/lib" # packages put into either
+ln -s usr/lib "$dir/lib" # packages use both
 for deb in "$dir"/apt/cache/archives/*.deb; do
     dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$dir" --keep-directory-symlink --no-same-owner
 done
-# Links from the root are links from here.
+# Makes absolute links relative to DIR.
 find "$dir" -type l -lname '/*' | while read -r link; do
     ln -sfr "$dir$(readlink "$link")" "$link"
 done
