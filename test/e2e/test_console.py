@@ -49,7 +49,7 @@ def test_files(ports):
     s, api, web = ports()
     for port in api, web:
         status, head, body = get(port, "/console/")
-        assert status == 200 and b"<title>Console" in body
+        assert status == 200 and b"<title>Sluice console" in body
         assert head["content-type"].startswith("text/html")
         assert "script-src 'self'" in head["content-security-policy"]
         assert get(port, "/console")[1]["location"].endswith("/console/")
@@ -226,7 +226,7 @@ def test_vhosts_and_log(ports, source, tmp_path):
     with browser.Page(tmp_path) as b:
         b.look(390, 844, mobile=True, dark=True)
         b.open(f"http://127.0.0.1:{api}/console/")
-        assert b.wait("document.body.innerText.includes('wants user and password')")
+        assert b.wait("document.body.innerText.includes('requires user and password')")
         b.run(LOGIN % "'a:b c'")
         assert b.wait("document.querySelectorAll('#vhosts tr').length === 2"), b.text()
         s.push(source, "cam", loop=True)
@@ -253,10 +253,10 @@ def test_by_the_port_of_files_and_with_a_password(ports, source, tmp_path):
     s.push(source, "cam", loop=True)
     with browser.Page(tmp_path) as b:
         b.open(f"http://127.0.0.1:{web}/console/")
-        assert b.wait("document.body.innerText.includes('wants user and password')")
+        assert b.wait("document.body.innerText.includes('requires user and password')")
         assert b.run("document.querySelector('main').hidden")
         b.run(LOGIN % "'wrong'")
-        assert b.wait("document.body.innerText.includes('not right')")
+        assert b.wait("document.body.innerText.includes('Wrong user')")
         b.run(LOGIN % "'a:b c'")
         assert b.wait("document.body.innerText.includes('live/cam')")
         assert b.run("document.querySelector('#ask').hidden")
@@ -325,20 +325,20 @@ def test_a_link_to_somebody_elses_api(ports, tmp_path):
     s, api, web = ports(api="auth { enabled on; username admin; password secret; delay 1; }")
     with Trap() as trap, browser.Page(tmp_path) as b:
         b.open(f"http://127.0.0.1:{api}/console/")
-        assert b.wait("document.body.innerText.includes('This server wants user and password')")
+        assert b.wait("document.body.innerText.includes('This server requires user and password')")
         b.run(LOGIN % "'wrong'")
-        assert b.wait("document.body.innerText.includes('not right')")
+        assert b.wait("document.body.innerText.includes('Wrong user')")
         assert s.wait_log("number 1", 2) and "number 2" not in s.log(), "a wrong password is wrong once"
         b.run(LOGIN % "'secret'")
         assert b.wait("document.querySelector('#state').innerText.startsWith('version')")
         b.open(f"http://127.0.0.1:{api}/console/?api=http://127.0.0.1:{trap.port}")
-        assert b.wait(f"document.body.innerText.includes('http://127.0.0.1:{trap.port}, which is not where')")
+        assert b.wait(f"document.body.innerText.includes('http://127.0.0.1:{trap.port}, which is not the server of')")
         assert trap.seen and not trap.passwords(), trap.seen
         b.run(LOGIN % "'secret'")
         assert b.wait(f"document.querySelector('#ask button').innerText === 'Send them to 127.0.0.1:{trap.port}?'")
         assert not trap.passwords()
         b.run(LOGIN % "'secret'")
-        assert b.wait("document.body.innerText.includes('not right')") and len(trap.passwords()) == 1
+        assert b.wait("document.body.innerText.includes('Wrong user')") and len(trap.passwords()) == 1
         b.open(f"http://127.0.0.1:{api}/console/")
         assert b.wait("document.querySelector('#state').innerText.startsWith('version')"), "it is still kept for its own"
 
@@ -392,7 +392,7 @@ def test_a_kick_from_the_port_of_files(ports, source, tmp_path):
         assert b.wait("document.querySelectorAll('.stream[open] tbody tr').length === 2", 8)
         for _ in range(2):
             b.click(".stream[open] tbody tr:last-child button")
-        assert b.wait(f"document.body.innerText.includes('only http://127.0.0.1:{api}/console/ kicks')", 8), b.text()
+        assert b.wait(f"document.body.innerText.includes('only be disconnected from http://127.0.0.1:{api}/console/')", 8), b.text()
     assert v.ended is None
 
 
@@ -442,7 +442,7 @@ def test_a_file_in_the_pages(ports, tmp_path):
         assert 10 < b.run(place) < 13
         b.run(seek % 26)
         assert b.wait(f"document.querySelector('video').currentTime > 0.5 && {place} > 26", 10), b.text()
-        assert b.wait("document.querySelector('#state').innerText === 'the end'", 10), b.text()
+        assert b.wait("document.querySelector('#state').innerText === 'end of the file'", 10), b.text()
         b.run("void document.querySelector('video').play().catch(() => {})")
         assert b.wait(f"document.querySelector('video').currentTime > 0.3 && {place} < 3", 10), b.text()
         assert not b.errors, b.errors
@@ -528,7 +528,7 @@ def test_why_a_player_stalls(ports, source, tmp_path):
         assert b.wait("document.querySelector('.stream') !== null", 8)
         b.run("document.querySelector('.stream').open = true")
         state = "document.querySelectorAll('.stream tbody tr')[1]?.children[4]"
-        assert b.wait(f"/^stalls for \\d+ s: its network or the player itself takes less.*behind/.test({state}?.innerText)", 20), b.text()
+        assert b.wait(f"/^stalls for \\d+ s: the network or the player is slower.*behind/.test({state}?.innerText)", 20), b.text()
         assert b.run(f"getComputedStyle({state}).color") == b.run(RED % "#problem-list li")
         assert b.wait(f"{PROBLEMS}.some(p => p.startsWith('1 player stalls. It is 127.0.0.1 (rtmp-play, cam): stalls for '))", 8), b.text()
         assert b.run("document.querySelectorAll('.stream tbody tr')[2].children[4].innerText.startsWith('plays')")

@@ -287,7 +287,7 @@ def serves(p, inner, health):
     ask = lambda path: subprocess.run(["nsenter", "-t", str(inner), "-n", "curl", "-sS", "-m", "20", f"http://127.0.0.1:{path}"],
                                       capture_output=True, text=True, timeout=60).stdout
     assert wait_for(lambda: '"code":0' in ask("1985/api/v1/versions"), 60), p.text()[-3000:]
-    assert "<title>Console" in ask("1985/console/")
+    assert "<title>Sluice console" in ask("1985/console/")
     assert not procs.have("npm") or "mpegts" in ask("1985/console/player/mpegts.js")[:5000]
     with open(f"/proc/{inner}/status") as f:
         assert re.search(r"^Uid:\s+990\s", f.read(), re.M)
@@ -339,7 +339,7 @@ def test_a_machine_with_the_package(deb, tmp_path):
         assert m.run("stat -c '%a %U %G' /etc/srs/srs.conf").strip() == "640 root srs"
         assert m.run("stat -c '%a %U' /var/log/srs/srs.log").strip() == "640 srs"
         assert '"code":0' in m.run("curl -sS http://127.0.0.1:1985/api/v1/versions")
-        assert "<title>Console" in m.run("curl -sS http://127.0.0.1:1985/console/")
+        assert "<title>Sluice console" in m.run("curl -sS http://127.0.0.1:1985/console/")
 
         p = m.outside(["ffmpeg", "-v", "error", "-re", "-i", procs.SOURCE, "-c", "copy", "-f", "flv",
                        "rtmp://127.0.0.1/live/livestream"], tmp_path / "ffmpeg.log")

@@ -39,13 +39,13 @@ def test_pages_of_ours(pages):
     s, api, web, root = pages()
     with Http(web) as h:
         home = h.get("/")
-        assert home.status == 200 and b"<title>Media server" in home.body and home.body == h.get("/index.html").body
+        assert home.status == 200 and b"<title>Sluice media server" in home.body and home.body == h.get("/index.html").body
         policy = home.headers["content-security-policy"]
         assert "script-src 'self';" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
-        assert b"<title>Players" in h.get("/players/").body
+        assert b"<title>Sluice players" in h.get("/players/").body
         assert h.get("/players?a=b").headers["location"] == "/players/?a=b"
-        for name, title in (("srs_player.html?stream=x", b"Player"), ("rtc_player.html", b"Player"), ("whep.html", b"Player"),
-                            ("rtc_publisher.html", b"Publish"), ("whip.html", b"Publish"), ("vlc.html", b"Player")):
+        for name, title in (("srs_player.html?stream=x", b"Sluice player"), ("rtc_player.html", b"Sluice player"), ("whep.html", b"Sluice player"),
+                            ("rtc_publisher.html", b"Sluice: publish from a page"), ("whip.html", b"Sluice: publish from a page"), ("vlc.html", b"Sluice player")):
             page = h.get("/players/" + name)
             assert b"<title>%s<" % title in page.body, name
             assert "script-src 'self';" in page.headers["content-security-policy"]
@@ -70,13 +70,13 @@ def test_who_has_files_shows_his_own(pages):
         assert h.get("/").body == b"mine" == h.get("/index.html").body
         assert h.get("/players/srs_player.html").body == b"my player"
         assert "content-security-policy" not in h.get("/").headers, "they may do what they like"
-        assert b"<title>Player<" in h.get("/players/whep.html").body and b"<title>Players" in h.get("/players/").body
+        assert b"<title>Sluice player<" in h.get("/players/whep.html").body and b"<title>Sluice players" in h.get("/players/").body
         (root / "players" / "index.html").write_text("my players")
         assert h.get("/players/").body == b"my players"
         os.rename(root / "index.html", root / "index.htm")
         assert h.get("/").body == b"mine" and b"<title>" in h.get("/index.html").body
         os.unlink(root / "index.htm")
-        assert b"<title>Media server" in h.get("/").body
+        assert b"<title>Sluice media server" in h.get("/").body
         assert h.get("/", Host="files").status == 404, "a folder of a vhost is its own"
 
 
@@ -205,10 +205,10 @@ def test_parameters_of_players(pages, tmp_path):
         assert not b.errors, b.errors
         assert got == {q: want.format(f"127.0.0.1:{web}") for q, want in QUERIES.items()}
         b.open(f"http://127.0.0.1:{web}/players/srs_player.html?server=a/b")
-        assert b.wait("document.querySelector('#state').innerText === 'a/b is no server'")
+        assert b.wait("document.querySelector('#state').innerText === 'a/b is not a server\\'s address'")
         b.open(f"http://127.0.0.1:{web}/players/whip.html?app=a&stream=b")
         assert b.wait(f"document.body.innerText.includes('rtmp://127.0.0.1:{s.port}/a/b')")
-        assert "WebRTC is off at this server" in b.text()
+        assert "WebRTC is off on this server" in b.text()
 
 
 @chromium
@@ -269,7 +269,7 @@ def test_installed_without_players(pages, source, tmp_path, monkeypatch):
 @pytest.mark.long
 @pytest.mark.parametrize("api, says", [
     ("enabled off;", "the API is off: see http_api in the configuration"),
-    ("enabled on; auth { enabled on; username a; password b; }", "with a password: give it in the console"),
+    ("enabled on; auth { enabled on; username a; password b; }", "requires a password: enter it in the console"),
     ("enabled on; crossdomain off;", "does not answer this browser"),
 ])
 def test_home_without_the_api(pages, source, tmp_path, api, says):

@@ -59,13 +59,13 @@ def test_publish_and_play(both, tmp_path):
     for name in "whep.html", "rtc_player.html":
         back.open(at(s, f"{name}?app=live&stream=cam&autostart=true"))
         assert back.wait("document.querySelector('video').currentTime > 1", 10), (back.text(), back.errors, s.log()[-2000:])
-        assert back.wait(f"{STATE} === 'playing' && /delay here/i.test({FACTS}) && {FACTS}.includes('H264, ')", 10), back.text()
+        assert back.wait(f"{STATE} === 'playing' && /local latency/i.test({FACTS}) && {FACTS}.includes('H264, ')", 10), back.text()
         assert "none" in back.run(FACTS) and "/rtc/v1/whep/?" in back.run("document.querySelector('#address').value")
         assert kinds(s) == ["rtc-play", "rtc-publish"], "the page before has said that it goes"
     assert back.run("document.querySelector('video').muted")
-    back.click("#sound")
+    back.click("#unmute")
     assert not back.run("document.querySelector('video').muted")
-    assert back.wait("document.querySelector('#sound').hidden")
+    assert back.wait("document.querySelector('#unmute').hidden")
     for p, name in (out, "whip"), (back, "whep"):
         p.shot(tmp_path / f"{name}.png")
     href = out.run("document.querySelector('#watch').href")
@@ -128,22 +128,22 @@ def test_pages_tell_of_b_frames(both, tmp_path):
 
 
 @pytest.mark.parametrize("how, says", [
-    ({"vhost": "security { enabled on; deny publish all; }"}, "does not let you"),
-    ({"glob": "vhost plain { }"}, "WebRTC is off for that stream"),
-    ({"vhost": "publish { takeover off; }"}, "the stream has another publisher"),
+    ({"vhost": "security { enabled on; deny publish all; }"}, "rejected you"),
+    ({"glob": "vhost plain { }"}, "WebRTC is off for this stream"),
+    ({"vhost": "publish { takeover off; }"}, "the stream already has a publisher"),
     ({"server": "api_as_candidates off;", "candidate": "192.0.2.1"}, "no answer from UDP 192.0.2.1:"),
 ])
 def test_refused(both, how, says):
     """In words that say what to look at; nothing is left of it."""
     s, a, b = both(**how)
     s.allow_errors = True
-    if "another publisher" in says:
+    if "already has a publisher" in says:
         a.open(at(s, "whip.html?autostart=true"))
         assert a.wait(f"{STATE} === 'live'", 15), a.text()
     b.open(at(s, f"rtc_publisher.html?autostart=true&vhost={'plain' if 'glob' in how else ''}"))
     assert b.wait(f"{STATE}.includes({json.dumps(says)})", 20), b.text()
     assert b.run("document.querySelector('#go').innerText") == "● Publish" and b.run("document.querySelector('video').srcObject === null")
-    assert wait_for(lambda: len(kinds(s)) == ("another publisher" in says), 3)
+    assert wait_for(lambda: len(kinds(s)) == ("already has a publisher" in says), 3)
 
 
 def test_whep_refused_plays_by_http(both, source):
@@ -152,7 +152,7 @@ def test_whep_refused_plays_by_http(both, source):
     s.push(source, "cam", loop=True)
     a.open(at(s, "whep.html?stream=cam&autostart=true"))
     assert a.wait("document.querySelector('video').currentTime > 1", 15), a.text()
-    assert "Not by WebRTC: " in a.text() and a.run("document.querySelector('#address').value").endswith("/live/cam.mp4")
+    assert "WebRTC failed: " in a.text() and a.run("document.querySelector('#address').value").endswith("/live/cam.mp4")
 
 
 ADDRESSES = {  # {}: where the page came from

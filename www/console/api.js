@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-// api.js - where the API is, and how it is asked.
+// api.js - finds the API and sends requests to it.
 
-const LIMIT = 8000; // milliseconds that an answer may take
+const LIMIT = 8000; // milliseconds to wait for a response
 
 export class NeedLogin extends Error {
     constructor(wrong) {
         super("user and password");
-        this.wrong = wrong; // what was sent
+        this.wrong = wrong; // the rejected credentials
     }
 }
 
-// The server tells nothing to this address, and what to set so that it does.
+// The API is closed to this address; the message says what to set.
 export class Closed extends Error {}
 
 export class Api {
-    // `given`: an address that somebody wrote; else the server of the page is asked for it.
+    // `given`: an address from the user; without it the server of this page is asked.
     constructor(given = null) {
-        this.base = null;    // what the paths of the API follow; "": this page's own server
+        this.base = null;    // prefix of the API's paths; "" is the server of this page
         this.given = given;
-        this.where = null;   // what the server told of its ports
-        this.proved = false; // it answered, with the password where it wants one
+        this.where = null;   // ports that the server announced
+        this.proved = false; // the API has answered, with the password if it requires one
     }
 
-    // Is it neither where the page came from, nor what its server told? A link can lead there.
+    // Whether the API is neither the server of this page nor announced by it. A link can lead there.
     get elsewhere() {
         return this.base !== null && this.base === this.given && new URL(this.base).origin !== location.origin;
     }
 
-    // Passwords are kept for this tab, and each for the one API that it was given to.
+    // Passwords are stored for this tab, and separately for each API.
     get key() {
         return "auth " + new URL(this.base + "/", location.href).href;
     }
@@ -52,7 +52,7 @@ export class Api {
         const stop = new AbortController();
         const timer = setTimeout(() => stop.abort(), LIMIT);
         try {
-            // "omit": we ask for the password ourselves, the browser need not. No redirects: it would go along.
+            // "omit": this page asks for the password, not the browser. A redirect would pass the password on.
             const answer = await fetch(url, {
                 ...how, signal: stop.signal, credentials: "omit", cache: "no-store", redirect: "error",
             });
@@ -66,15 +66,15 @@ export class Api {
 
     async refusal(url, answer, sent) {
         const why = await answer.json().catch(() => null);
-        if (answer.status === 401 && why?.error) // there is no password to ask for: it says what to set
+        if (answer.status === 401 && why?.error) // the server has no password; the error says what to set
             return new Closed(why.error);
         if (answer.status === 401) {
-            this.logout(); // not again: a server locks who guesses
+            this.logout(); // do not retry: the server locks addresses that guess
             return new NeedLogin(Boolean(sent));
         }
         if (answer.status === 429)
-            return new Error("too many wrong passwords came from this address: wait a minute");
-        return Object.assign(new Error(why?.error ?? `${url} answers ${answer.status}`), { status: answer.status });
+            return new Error("too many wrong passwords from this address: wait a minute");
+        return Object.assign(new Error(why?.error ?? `${url} answered ${answer.status}`), { status: answer.status });
     }
 
     async ask(path, method = "GET") {
@@ -82,13 +82,13 @@ export class Api {
         return this.fetch(`${this.base}/api/v1/${path}`, { method, headers });
     }
 
-    // One question before many: a wrong password is wrong once.
+    // One request before many, so that a wrong password counts once.
     prove() {
         this.proving ??= this.ask("versions").then(() => this.proved = true).finally(() => this.proving = null);
         return this.proving;
     }
 
-    // The page may have come by the port of the API, or by that of files and streams.
+    // This page can come from the port of the API or from that of files and streams.
     find() {
         this.finding ??= this.look().finally(() => this.finding = null);
         return this.finding;
@@ -98,7 +98,7 @@ export class Api {
         if (this.given) {
             this.given = new URL(this.given, location.href).href.replace(/\/+$/, "");
             if (!/^https?:/.test(this.given))
-                throw new Error(`${this.given} is no address of an API`);
+                throw new Error(`${this.given} is not the address of an API`);
             this.base = this.given;
             return;
         }
@@ -121,7 +121,7 @@ export class Api {
         return got;
     }
 
-    // A list that an older server may not have: null.
+    // As get(), but null for a list that an older server does not have.
     async maybe(path) {
         try {
             return await this.get(path);
@@ -132,14 +132,14 @@ export class Api {
         }
     }
 
-    // A page of the port of files is another site to the API, and those change nothing without a password.
+    // To the API a page from the port of files is another site, and other sites need a password to change anything.
     async kick(id) {
         const there = new URL(this.base + "/console/", location.href);
         try {
             await this.ask(`clients/${encodeURIComponent(id)}`, "DELETE");
         } catch (e) {
             if (e.status === 403 && !this.auth && there.origin !== location.origin)
-                throw new Error(`without a password only ${there.href} kicks, opened on the server's own machine; ` +
+                throw new Error(`without a password, clients can only be disconnected from ${there.href} on the server's own machine; ` +
                                 "or set http_api { auth { ... } }");
             throw e;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// clients.js - who is on a stream: a page of them at a time, those that stall first, and away with one.
+// clients.js - the clients of a stream, in pages, stalled players first, with a button to disconnect one.
 
 import { el, sync, text } from "./dom.js";
 import { clock, many, rate, time } from "./format.js";
@@ -9,7 +9,7 @@ import { flow } from "./stall.js";
 import { transport } from "./transport.js";
 
 const PAGE = 50;
-const SURE = 4000; // milliseconds, to press the button for the second time
+const SURE = 4000; // milliseconds in which the button must be pressed a second time
 
 export class Clients {
     constructor(api, changed) {
@@ -29,7 +29,7 @@ export class Clients {
         this.stream = stream;
         const got = await this.api.maybe(`clients/?stream=${encodeURIComponent(stream.id)}&sort=${this.sort.by}&${this.pager.query}` +
             `&find=${encodeURIComponent(this.find.value.trim())}`);
-        if (!got || asked !== this.asked) // a later question is on its way
+        if (!got || asked !== this.asked) // a newer request is pending
             return;
         const list = got.clients.filter(c => c.stream === stream.id), total = got.total ?? stream.clients;
         if (!this.pager.show(list.length, total))
@@ -41,12 +41,12 @@ export class Clients {
 
     row(c) {
         const why = el("small", { class: "bad" });
-        const kick = el("button", { title: `End the connection of ${c.ip}`, onclick: () => void this.kick(c, kick, why) }, "Kick");
+        const kick = el("button", { title: `Disconnect ${c.ip}`, onclick: () => void this.kick(c, kick, why) }, "Kick");
         return el("tr", {}, el("td", {}, el("span", {}, c.ip), " ", el("span", { class: "id dim" }, c.id)), el("td"),
             el("td"), el("td"), el("td"), el("td", {}, kick, why));
     }
 
-    async kick(c, button, why) { // asked twice
+    async kick(c, button, why) { // needs a second press
         if (!button.classList.contains("sure")) {
             button.classList.add("sure");
             text(button, "Kick it?");
@@ -70,7 +70,7 @@ export class Clients {
     }
 }
 
-// Where it is in its file.
+// The player's position in its file.
 function place({ vod, state }) {
     const speed = vod.scale > 0 && vod.scale !== 1 ? ` ×${vod.scale}` : "";
     return `${state === "PAUSED" ? "paused " : ""}at ${clock(vod.position)}${speed}`;

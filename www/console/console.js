@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// console.js - asks the API every two seconds and shows what is on.
+// console.js - polls the API every two seconds and shows streams and clients.
 
 import { Api, Closed, NeedLogin } from "./api.js";
 import { $, text } from "./dom.js";
@@ -7,43 +7,43 @@ import { many, time } from "./format.js";
 import { History } from "./history.js";
 import { Log } from "./log.js";
 import { Player } from "./player.js";
-import { children, forwards } from "./beside.js";
+import { children, forwards } from "./programs.js";
 import { problems } from "./problems.js";
 import { Send } from "./send.js";
 import { Streams } from "./streams.js";
 import { Totals } from "./totals.js";
-import { upkeep, upkeepProblems } from "./upkeep.js";
+import { health, healthProblems } from "./health.js";
 import { Vhosts } from "./vhosts.js";
 import { workers } from "./workers.js";
 
-const PERIOD = 2000, PATIENCE = 10000; // milliseconds: between questions; when there is no answer
+const PERIOD = 2000, PATIENCE = 10000; // milliseconds between requests; after a failure
 
 const api = new Api(new URLSearchParams(location.search).get("api")), player = new Player(api);
 const streams = new Streams(api, player, () => tick()), totals = new Totals(), log = new Log(api), history = new History(api), send = new Send(), vhosts = new Vhosts();
 let timer = null, asking = false, again = false;
 
 // Lists that an older server does not have.
-async function upkeepLists() {
+async function healthLists() {
     const names = ["pulls", "recordings", "certificates", "disks"];
     const got = await Promise.all(names.map(name => api.maybe(name)));
     return Object.fromEntries(names.map((name, i) => [name, got[i]?.[name] ?? null]));
 }
 
 async function show() {
-    const crew = await api.maybe("workers"); // answers also while the lists wait for one of them
-    workers(crew?.workers ?? []);
+    const list = await api.maybe("workers"); // answers even while a blocked worker delays the other lists
+    workers(list?.workers ?? []);
     const [summary, hosts, listed, ways, jobs, sent, worst, kept] = await Promise.all([
         api.get("summaries"), api.get("vhosts/"), api.get(streams.query),
-        api.maybe("console"), api.maybe("children"), api.maybe("forwards"), api.maybe("clients/?sort=-stall&count=1"), upkeepLists(),
+        api.maybe("console"), api.maybe("children"), api.maybe("forwards"), api.maybe("clients/?sort=-stall&count=1"), healthLists(),
     ]);
     const now = performance.now(), self = summary.data.self, all = streams.wanted === "" && listed.streams.length === listed.total;
     await streams.show(listed, hosts.vhosts, ways?.data, now);
-    totals.show(summary.data, hosts.vhosts, crew?.workers ?? [], all ? listed.streams : null, streams.rates);
+    totals.show(summary.data, hosts.vhosts, list?.workers ?? [], all ? listed.streams : null, streams.rates);
     forwards(sent?.forwards ?? [], now);
     children(jobs?.children ?? []);
-    upkeep(kept);
+    health(kept);
     vhosts.show(hosts.vhosts, ways?.data);
-    problems({ streams: listed.streams, worst, forwards: sent?.forwards ?? [], children: jobs?.children ?? [], more: upkeepProblems(kept) });
+    problems({ streams: listed.streams, worst, forwards: sent?.forwards ?? [], children: jobs?.children ?? [], more: healthProblems(kept) });
     void log.show();
     void history.show();
     $("empty").hidden = !all || listed.streams.some(s => s.publish.active || s.vod);
@@ -51,7 +51,7 @@ async function show() {
     const state = $("state");
     state.className = "";
     text(state, `version ${self.version}, up ${time(self.srs_uptime)}, process ${self.pid}`);
-    document.title = `${many(listed.total ?? listed.streams.length, "stream")} – Console`;
+    document.title = `${many(listed.total ?? listed.streams.length, "stream")} – Sluice console`;
 }
 
 function ask(why, needLogin) {
@@ -65,13 +65,13 @@ function ask(why, needLogin) {
 }
 
 function wanted(wrong) {
-    const who = api.elsewhere ? `${api.base}, which is not where this page came from,` : "This server";
-    return `${wrong ? "That was not right. " : ""}${who} wants user and password, or a token without a user.` +
-        (api.elsewhere ? " It sees what you type here." : "");
+    const who = api.elsewhere ? `${api.base}, which is not the server of this page,` : "This server";
+    return `${wrong ? "Wrong user or password. " : ""}${who} requires user and password, or a token without a user.` +
+        (api.elsewhere ? " It receives what you type here." : "");
 }
 
 async function tick() {
-    if (asking) { // what is wanted has changed meanwhile
+    if (asking) { // the request has changed in the meantime
         again = true;
         return;
     }
@@ -89,13 +89,13 @@ async function tick() {
         const state = $("state");
         const closed = e instanceof Closed;
         state.className = e instanceof NeedLogin ? "" : "bad";
-        document.querySelector("main").className = "old"; // what it shows is no more what is
-        text(state, e instanceof NeedLogin ? "the server asks who you are" :
+        document.querySelector("main").className = "old"; // its values are out of date
+        text(state, e instanceof NeedLogin ? "the server requires a login" :
             closed ? e.message : `no answer from the server: ${e.message}`);
         if (e instanceof NeedLogin)
             ask(wanted(e.wrong), true);
         else if (api.base === null)
-            ask("Where is the API of this server?", false);
+            ask("What is the address of this server's API?", false);
         next = e instanceof NeedLogin || closed ? PATIENCE * 6 : PATIENCE / 2;
     }
     asking = false;
@@ -103,7 +103,7 @@ async function tick() {
         timer = setTimeout(tick, again ? 0 : next);
 }
 
-// A link may have led to somebody else's API: what is for it is asked twice.
+// A link can lead to a foreign API, so sending it a password needs a second press.
 function isSure(button) {
     if (!api.elsewhere || button.dataset.to === api.base)
         return true;

@@ -3,7 +3,7 @@
 
 import { el, text } from "./dom.js";
 
-// Without TLS browsers have no clipboard for pages of other machines, but they still copy what is selected.
+// Without TLS, pages of other machines have no clipboard, but the browser still copies a selection.
 function copySelected(value) {
     const area = el("textarea", { class: "aside", readonly: "" });
     area.value = value;
@@ -19,7 +19,7 @@ async function copy(value) {
     return ok || copySelected(value);
 }
 
-// what(): the text, asked for when the button is pressed.
+// what(): returns the text when the button is pressed.
 export function copyButton(what, title = "Copy") {
     const button = el("button", {
         class: "copy", type: "button", title, "aria-label": title,

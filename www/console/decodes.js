@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// decodes.js - can this browser decode a stream, by what the API tells of its codecs?
+// decodes.js - checks whether this browser can decode a stream, from its codecs in the API.
 
 import { cannotDecode, codecName } from "./words.js";
 
-// By the names of the API. What is not here is in no browser.
+// By the names in the API. No browser supports other codecs.
 const TYPES = {
     H264: 'video/mp4; codecs="avc1.64001f"', HEVC: 'video/mp4; codecs="hvc1.1.6.L93.B0"', AV1: 'video/mp4; codecs="av01.0.05M.08"',
     VP9: 'video/mp4; codecs="vp09.00.10.08"', VP8: 'video/webm; codecs="vp8"', AAC: 'audio/mp4; codecs="mp4a.40.2"', MP3: "audio/mpeg",
@@ -24,7 +24,7 @@ function bySource(codec) {
     return source ? source.isTypeSupported(TYPES[codec]) : document.createElement("video").canPlayType(TYPES[codec]) !== "";
 }
 
-// A sentence about the codec that is in the way, or null. The server gives WebRTC players sound that they take.
+// Returns a sentence about the codec that cannot be decoded, or null. For WebRTC the server converts audio.
 export function undecodable(kind, { video, audio }) {
     if (video && !(kind === "rtc" ? byRtc : bySource)(video.codec))
         return cannotDecode(codecName(video.codec) ?? video.codec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dom.js - elements without HTML text: what peers named themselves is only ever text.
+// dom.js - creates elements without HTML text, so that names chosen by peers are always plain text.
 
 export const $ = id => document.getElementById(id);
 
@@ -16,14 +16,14 @@ export function el(tag, attrs = {}, ...inside) {
     return e;
 }
 
-// Set only what differs, so that a selection or a focus stays.
+// Sets the text only if it differs, so that selection and focus stay.
 export function text(e, value) {
     if (e.textContent !== value)
         e.textContent = value;
 }
 
-// Make the children of `parent` those of `list`, in its order, keeping the elements of those that
-// were there: make(key) for a new one, update(element, item) for all.
+// Makes the children of `parent` match `list` and its order, and keeps existing elements.
+// Calls make(key) for new items, update(element, item) for all.
 export function sync(parent, list, key, make, update) {
     const old = new Map([...parent.children].map(e => [e.dataset.key, e]));
     let at = parent.firstElementChild;

@@ -32,7 +32,7 @@ export function time(seconds) {
 
 const two = n => String(n).padStart(2, "0");
 
-// A place in a file: "1:02:03", "2:03".
+// A position in a file: "1:02:03", "2:03".
 export function clock(seconds) {
     const s = Math.max(0, Math.round(seconds)), h = Math.floor(s / 3600);
     return (h ? `${h}:${two(Math.floor(s / 60) % 60)}` : String(Math.floor(s / 60))) + `:${two(s % 60)}`;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// history.js - the last hour, as the server kept it: graphs with their largest value, and the value below the pointer.
+// history.js - graphs of the last hour, with the maximum and the value at the pointer.
 
 import { $, el, text } from "./dom.js";
 import { bytes, count, rate, time } from "./format.js";
 
 const SVG = "http://www.w3.org/2000/svg", HEIGHT = 60;
-const PERIOD = 10000; // milliseconds: the server takes a sample so often
+const PERIOD = 10000; // milliseconds between the server's samples
 
-// Of the members of `total`: title, look, how a value is written.
+// For each member of `total`: title, color, formatter.
 const GRAPHS = {
     recv_kbps: ["In", "in", rate], send_kbps: ["Out", "out", rate], players: ["Players", "out", count], publishers: ["Publishers", "in", count],
     cpu_percent: ["Processor", "in", v => `${v.toFixed(1)} %`], memory_kb: ["Memory", "out", v => bytes(v * 1024)],
 };
 
-// A line for each run of samples; where the server took none there is a gap.
+// Draws a line for each run of samples, with gaps between them.
 function paths(values, top, most) {
     const at = (v, i) => `${most - values.length + i} ${(HEIGHT - v / top * (HEIGHT - 2)).toFixed(1)}`;
     let line = "", on = false;
@@ -53,7 +53,7 @@ class Graph {
     point(e) {
         const { left, width } = this.svg.getBoundingClientRect(), ago = Math.round((1 - (e.clientX - left) / width) * (this.most - 1));
         const v = this.values[this.values.length - 1 - ago];
-        text(this.said, v === undefined || v === null ? "not known" : `${this.write(v)} ${ago ? `${time(ago * this.step / 1000)} ago` : "now"}`);
+        text(this.said, v === undefined || v === null ? "unknown" : `${this.write(v)} ${ago ? `${time(ago * this.step / 1000)} ago` : "now"}`);
     }
 }
 
@@ -74,6 +74,6 @@ export class History {
                 $("history").append(graph.box);
             graph.show(values);
         }
-        text($("history-note"), data ? `${time(data.samples * data.step_ms / 1000)} are known` : "This server keeps no history.");
+        text($("history-note"), data ? `${time(data.samples * data.step_ms / 1000)} recorded` : "This server has no history.");
     }
 }

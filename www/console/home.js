@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// home.js - the page of the server: does it run, what is on, where to publish to.
+// home.js - the server's first page: state, streams on air, addresses to publish to.
 
 import { Api, Closed, NeedLogin } from "./api.js";
 import { $, el, sync, text } from "./dom.js";
@@ -8,8 +8,8 @@ import { Player } from "./player.js";
 import { publish } from "./publish.js";
 import { DEFAULT, playable } from "./ways.js";
 
-const PERIOD = 3000, PATIENCE = 15000; // milliseconds between questions; where they are not answered
-const STREAMS = 50;                    // shown at most
+const PERIOD = 3000, PATIENCE = 15000; // milliseconds between requests; after a failure
+const STREAMS = 50;                    // maximum shown
 
 const api = new Api(), player = new Player(api);
 let timer = null;
@@ -27,7 +27,7 @@ function quiet(...what) {
 
 function row(s) {
     const play = el("button", { class: "go", onclick: () => player.play(play.ways, s.title) }, "▶ Play");
-    const rtc = el("button", { title: "Play it here with little delay", onclick: () => player.play(play.ways.filter(isRtc), s.title) }, "▶ WebRTC");
+    const rtc = el("button", { title: "Play here with low latency", onclick: () => player.play(play.ways.filter(isRtc), s.title) }, "▶ WebRTC");
     return el("div", { class: "row" }, el("div", { class: "what" }, el("span"), el("small")), el("span", { class: "act" }, play, rtc));
 }
 
@@ -62,20 +62,20 @@ async function streams() {
     state(`running, version ${summary.data.self.version}, for ${time(summary.data.self.srs_uptime)}`);
 }
 
-// Why it is not known what is on. The server itself runs: it has just answered.
+// Says why the streams are unknown. The server itself runs: it has just answered.
 function unknown(e) {
     const console = el("a", { href: "console/" }, "console");
     $("streams").hidden = true;
     text($("count"), "");
     state("running");
     if (e instanceof NeedLogin)
-        quiet("The server tells what is on with a password: give it in the ", console, ".");
+        quiet("The list of streams requires a password: enter it in the ", console, ".");
     else if (e instanceof Closed)
-        quiet(`What is on is not shown: ${e.message}.`);
+        quiet(`The streams are not shown: ${e.message}.`);
     else if (api.base === null)
-        quiet(`What is on is not told here: ${e.message}.`);
+        quiet(`The streams are not shown here: ${e.message}.`);
     else
-        quiet(`What is on is not told here: the API at ${new URL(api.base + "/", location.href).host} does not answer this browser (${e.message}).`);
+        quiet(`The streams are not shown here: the API at ${new URL(api.base + "/", location.href).host} does not answer this browser (${e.message}).`);
 }
 
 async function tick() {

@@ -22,9 +22,9 @@
 //               "blocked"     the browser blocks autoplay: call player.play() from a click
 //               "error"       stopped for good
 //           transport: "auto" (default), "ws" or "http"
-//           delay: seconds kept between the picture and the newest frame, 0.3. It grows when the network needs it.
+//           delay: seconds kept between the displayed frame and the newest one, 0.3. It grows when the network needs it.
 // fields    player.state, player.stats: { transport, codecs, width, height, behind, delay, received, stalls, connections },
-//           behind: seconds from the picture to the newest frame that came.
+//           behind: seconds from the displayed frame to the newest one received.
 //
 // It waits for a publisher, connects again after an error, follows codec changes, and goes on at the newest frames when it
 // fell behind. While the page has it paused for more than 5 s there is no connection. Playing begins muted if video.muted.
@@ -45,7 +45,7 @@ const NAMES = { avc: "H.264", hvc: "HEVC", hev: "HEVC", av0: "AV1", vp0: "VP9", 
 
 const Source = window.MediaSource ?? window.ManagedMediaSource; // iOS has only the second one
 
-// In WebKit on GStreamer (WebKitGTK, WPE) a seek in a live buffer can block the whole page for ever.
+// In WebKit on GStreamer (WebKitGTK, WPE) a seek in a live buffer can block the whole page forever.
 const SEEKS = !(/^Apple/.test(navigator.vendor) && /Linux/.test(navigator.platform));
 
 function nameOf(codec) {
@@ -568,7 +568,7 @@ class LivePlayer {
             return;
         const b = v.buffered, end = b.end(b.length - 1), newest = Math.max(b.start(b.length - 1), end - this.delay);
         if (!this.shown && v.readyState < 2 && range.start <= v.currentTime)
-            return; // WebKit fails when the first seek comes before the first picture
+            return; // WebKit fails when the first seek comes before the first frame
         if (!this.shown) {
             this.shown = performance.now();
             if (newest > v.currentTime && SEEKS)
@@ -582,7 +582,7 @@ class LivePlayer {
         const far = SEEKS ? age < BEGIN ? FAR_BEGIN : FAR : age < CATCH_UP ? Infinity : FAR_FAST;
         if (late > far && newest > v.currentTime)
             return this.skip(newest);
-        const stands = SEEKS || performance.now() - this.moved > 1000; // WebKitGTK passes small gaps by itself
+        const stands = SEEKS || performance.now() - this.moved > 1000; // WebKitGTK passes small gaps automatically
         if (range.start > v.currentTime + 0.02 && v.readyState < 3 && stands)
             return this.skip(range.start + 0.01);
         const fast = late > (v.playbackRate > 1 ? 0.05 : SEEKS ? 0.25 : 0.6); // without seeks, each change of speed costs a few frames
@@ -591,7 +591,7 @@ class LivePlayer {
             v.playbackRate = rate;
     }
 
-    // Without seeks, only a picture that never came is worth the risk of one.
+    // Without seeks, a seek is worth the risk only if no frame was ever shown.
     skip(to) {
         if (SEEKS || !this.told)
             this.seek(to);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// log.js - the last lines of the log, while they are looked at; warnings and errors that are equal are one line.
+// log.js - the last lines of the log while the section is open; equal warnings and errors are merged.
 
 import { $, el, text } from "./dom.js";
 import { NeedLogin } from "./api.js";
 
-const FIRST = 200, MOST = 1000; // lines: asked for at the beginning, kept
-const PATIENCE = 30000;         // milliseconds, when it is not told
-const LINE = /^\[[^\]]*\]\[(\w+)\](?:\[[^\]]*\])* ?(.*)$/; // its level, and what it says
+const FIRST = 200, MOST = 1000; // lines requested first; lines kept
+const PATIENCE = 30000;         // milliseconds after a failure
+const LINE = /^\[[^\]]*\]\[(\w+)\](?:\[[^\]]*\])* ?(.*)$/; // its level and text
 
 export class Log {
     constructor(api) {
@@ -24,7 +24,7 @@ export class Log {
             line.hidden = !this.matches(line);
     }
 
-    // One that is equal to an earlier one takes its place at the end.
+    // An equal earlier line moves to the end.
     line(l) {
         const [, level = "", said = l] = LINE.exec(l) ?? [], look = { WARN: "warn", ERROR: "bad" }[level] ?? "";
         const old = look ? this.equal.get(said) : undefined, times = Number(old?.dataset.times ?? 0) + 1;
@@ -51,7 +51,7 @@ export class Log {
             this.equal.delete(box.firstChild.dataset.said);
             box.firstChild.remove();
         }
-        if (below) // who has scrolled up reads something
+        if (below) // do not scroll if the user has scrolled up
             box.scrollTop = box.scrollHeight;
     }
 
@@ -63,7 +63,7 @@ export class Log {
             const got = await this.api.get(`log?lines=${this.end ? MOST : FIRST}&after=${this.end}`);
             if (got.service !== this.life)
                 this.clear();
-            // of a server that was started again: from its beginning
+            // the server restarted: read from the start
             if (got.service === this.life || this.end === 0) {
                 this.add(got.data.lines);
                 this.end = got.data.end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// media.js - a stream in a <video>: fragmented MP4 by our own player, WebRTC by the browser itself, FLV and MPEG-TS over HTTP by mpegts.js, HLS by hls.js or
-// the browser, DASH by dash.js, files by the browser; and files that the server plays, which can be asked for from any place.
+// media.js - plays a stream in a <video>. Fragmented MP4 uses our own player, WebRTC and files the browser, FLV and MPEG-TS over HTTP mpegts.js,
+// HLS hls.js or the browser, DASH dash.js. Files that the server plays (VOD) can start at any position.
 //
-// The libraries are fetched when they are first needed; a server may be without them.
+// The libraries are loaded on first use; a server may not have them.
 
 import "./live_player.js";
 import { Rtc, receive } from "./rtc.js";
@@ -11,7 +11,7 @@ import { plainly } from "./words.js";
 
 const LIBRARIES = { mpegts: "mpegts.js", Hls: "hls.js", dashjs: "dash.js" };
 const HLS = "application/vnd.apple.mpegurl";
-const FAILS = new Set(["error", "blocked", "missing"]); // states of our own player, the others pass by themselves
+const FAILS = new Set(["error", "blocked", "missing"]); // final states of our own player; all others are temporary
 const SAYS = { connecting: "connecting …", playing: "" };
 const AGAIN = 2000, PAUSE = 10000, LATE = 3000; // milliseconds
 
@@ -20,8 +20,8 @@ export class NoLibrary extends Error {}
 function load(name) {
     if (window[name])
         return Promise.resolve(window[name]);
-    const none = () => new NoLibrary(`this needs ${LIBRARIES[name]}, which is optional and not installed on the server ` +
-        "(there, with npm: make player); MP4 and WebRTC play without it, ffplay and VLC play the address");
+    const none = () => new NoLibrary(`this requires ${LIBRARIES[name]}, which is optional and not installed on the server ` +
+        "(to install it: make player, which needs npm); MP4 and WebRTC play without it, ffplay and VLC play the address");
     return new Promise((done, failed) => {
         const script = document.createElement("script");
         script.src = new URL(`player/${LIBRARIES[name]}`, import.meta.url);
@@ -32,8 +32,8 @@ function load(name) {
 }
 
 export class Media {
-    // fail(why, waits): it does not play; `waits`: it will by itself, as soon as it is published.
-    // explain(kind, url): why not, as { why, waits }, or null; it is asked before a library's words are shown.
+    // fail(why, waits): called if playback fails. `waits`: it starts automatically once the stream is published.
+    // explain(kind, url): returns the reason as { why, waits }, or null. It takes precedence over a library's message.
     constructor(video, fail, explain = async () => null) {
         Object.assign(this, { video, fail, explain, end: null, turn: 0, at: 0, duration: 0, pausedAt: 0, told: null, box: null });
         video.addEventListener("pause", () => { this.pausedAt = performance.now(); });
@@ -41,24 +41,24 @@ export class Media {
         video.addEventListener("play", () => this.goOn());
     }
 
-    // What can be played so, and how people call it.
+    // Kinds of playback and their names.
     static get kinds() {
-        return { fmp4: "fragmented MP4", mp4: "MP4", rtc: "WebRTC", flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file", vod: "a file by HTTP-FLV" };
+        return { fmp4: "fragmented MP4", mp4: "MP4", rtc: "WebRTC", flv: "HTTP-FLV", ts: "HTTP-TS", hls: "HLS", dash: "MPEG-DASH", file: "a file", vod: "a file over HTTP-FLV" };
     }
 
     missing(kind) {
         if (kind === "vod")
             return "the server has no such file, or does not play files: see vod in the configuration";
-        return `the server does not have it by ${Media.kinds[kind]}: it has no publisher, or that is off in the configuration`;
+        return `the server does not offer it over ${Media.kinds[kind]}: it has no publisher, or the protocol is off in the configuration`;
     }
 
     async reason() {
         const { turn } = this;
         const found = await this.explain(...this.asked).catch(() => null);
-        return turn === this.turn ? found : undefined; // undefined: something else is played by now
+        return turn === this.turn ? found : undefined; // undefined: another stream is playing by now
     }
 
-    // Libraries complain more than once: while the reason is looked up the first words count.
+    // Libraries report several errors: the first one counts while the reason is looked up.
     async failed(said) {
         if (this.failing === this.turn)
             return;
@@ -67,7 +67,7 @@ export class Media {
         if (found === undefined)
             return;
         this.failing = null;
-        if (found?.waits && !/mp4$/.test(this.asked[0])) // our own player connects again by itself
+        if (found?.waits && !/mp4$/.test(this.asked[0])) // our own player reconnects automatically
             this.timer = setTimeout(() => void this.play(...this.asked).catch(() => { }), AGAIN);
         this.fail(found?.why ?? plainly(said), Boolean(found?.waits));
     }
@@ -76,7 +76,7 @@ export class Media {
         return this.video.readyState >= 2 && (this.asked[0] !== "rtc" || this.video.videoWidth > 0);
     }
 
-    // Servers let players of a name that has no publisher wait, without a word.
+    // Servers keep players of an unpublished stream waiting without a response.
     expect() {
         clearTimeout(this.patience);
         this.patience = setTimeout(async () => {
@@ -90,7 +90,7 @@ export class Media {
     }
 
     stop() {
-        this.turn++; // a library that still loads comes too late
+        this.turn++; // invalidates a library that is still loading
         clearTimeout(this.timer);
         clearTimeout(this.patience);
         this.duration = 0;
@@ -102,7 +102,7 @@ export class Media {
         this.video.load();
     }
 
-    // Throws NoLibrary; anything else that goes wrong is told to `fail`.
+    // Throws NoLibrary; reports every other failure to `fail`.
     async play(kind, url) {
         this.stop();
         this.asked = [kind, url];
@@ -113,10 +113,10 @@ export class Media {
             if (turn !== this.turn)
                 return;
             this.end = start();
-            if (kind !== "fmp4") // it does so itself when it has something
+            if (kind !== "fmp4") // our own player does this when it has data
                 await this.video.play();
         } catch (e) {
-            if (turn !== this.turn || e.name === "AbortError" || this.video.error) // the player tells of that itself
+            if (turn !== this.turn || e.name === "AbortError" || this.video.error) // the player reports this itself
                 return;
             if (e instanceof NoLibrary)
                 throw e;
@@ -127,7 +127,7 @@ export class Media {
         }
     }
 
-    // What it carries is told each second to `told`, and shown in `box`.
+    // Passes statistics to `told` each second and shows them in `box`.
     rtc(url) {
         return () => {
             const rtc = new Rtc(url, why => {
@@ -135,7 +135,7 @@ export class Media {
                 void this.failed(why);
             });
             receive(rtc, this.video);
-            rtc.open().catch(e => { // a player that has gone on hears nothing of it
+            rtc.open().catch(e => { // ignored if another stream is playing by now
                 if (!rtc.over)
                     rtc.end(e.message);
             });
@@ -149,7 +149,7 @@ export class Media {
         };
     }
 
-    // By our own player: no library. It connects again by itself; what it tells is shown until the picture moves.
+    // Uses our own player, which needs no library and reconnects automatically. Shows its messages until video plays.
     fmp4(url) {
         return () => {
             const player = new window.LivePlayer(this.video, url, {
@@ -159,7 +159,7 @@ export class Media {
         };
     }
 
-    // It connects again by itself, unless it failed.
+    // Reconnects automatically, unless it failed.
     changed(state, words) {
         if (state === "blocked")
             this.fail(words);
@@ -169,13 +169,13 @@ export class Media {
             this.say?.(words || SAYS[state]);
     }
 
-    // A file has a length, a live stream has none, and one that is not there may be published later.
+    // A file has a length, a live stream does not. A missing stream may be published later.
     async mp4(url) {
         const head = await fetch(url.replace(/^ws/, "http"), { method: "HEAD" }).catch(() => null);
         return head?.ok && head.headers.has("Content-Length") ? this.file(url) : this.fmp4(url);
     }
 
-    // By the browser itself. A list that is too young for it is asked for again, so many times.
+    // Uses the browser itself. Retries a playlist that is too short yet, a limited number of times.
     file(url, again = 0) {
         return () => {
             let timer = null;
@@ -183,11 +183,11 @@ export class Media {
                 if (again-- > 0)
                     timer = setTimeout(start, AGAIN);
                 else
-                    void this.failed(`the browser does not play ${url}: ${this.video.error?.message || "not there, or a format it does not know"}`);
+                    void this.failed(`the browser does not play ${url}: ${this.video.error?.message || "missing, or an unknown format"}`);
             };
             const start = () => {
                 this.video.src = url;
-                this.video.play().catch(() => { }); // failed() hears of it
+                this.video.play().catch(() => { }); // failed() is called
             };
             this.video.addEventListener("error", failed);
             this.video.src = url;
@@ -218,14 +218,14 @@ export class Media {
         return this.flv(url, "ts");
     }
 
-    // A file, from the key frame before `start`, which is 0 to the element.
+    // Plays a file from the key frame before `start`; the element's time starts at 0 there.
     vod(url) {
         this.url = url;
         this.at = Number(new URL(url, location.href).searchParams.get("start")) || 0;
         return this.flv(url, "vod");
     }
 
-    // Seconds of the file.
+    // Position in the file in seconds.
     get position() {
         return this.at + this.video.currentTime;
     }
@@ -234,11 +234,11 @@ export class Media {
         const url = new URL(this.url, location.href), { duration } = this;
         url.searchParams.set("start", Math.max(0, Math.min(seconds, duration - 0.5)).toFixed(1));
         const playing = this.play("vod", url.href);
-        this.duration = duration; // until it is told again
+        this.duration = duration; // until the next report
         await playing.catch(e => void this.failed(e.message));
     }
 
-    // What came while it stood still is thrown away rather than kept; behind the end comes the begin.
+    // Discards data that arrived during a pause. Restarts at the beginning after the end.
     goOn() {
         if (this.url && this.over)
             void this.seek(0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// menu.js - a button that does the usual, and beside it one that opens a list of what else there is.
+// menu.js - a button for the default action, with a second one that opens a list of alternatives.
 
 import { el, sync, text } from "./dom.js";
 
-let shown = null; // at most one is open
+let shown = null; // at most one list is open
 
 function close() {
     shown?.list.setAttribute("hidden", "");
@@ -21,18 +21,18 @@ document.addEventListener("keydown", e => {
 });
 
 export class Menu {
-    // label: of the button. choose(key): null is what the button alone does.
+    // label: text of the button. choose(key): called with null for the default action.
     constructor(label, choose) {
         this.choose = choose;
         this.main = el("button", { class: "go", onclick: e => this.pick(e, null) }, label);
         this.opener = el("button", {
-            class: "go more", title: "Play it by …", "aria-haspopup": "menu", "aria-expanded": "false", onclick: e => this.toggle(e),
+            class: "go more", title: "Play over …", "aria-haspopup": "menu", "aria-expanded": "false", onclick: e => this.toggle(e),
         }, "▾");
         this.list = el("div", { class: "menu", role: "menu", hidden: "" });
         this.box = el("span", { class: "split" }, this.main, this.opener, this.list);
     }
 
-    // It may be in a summary, which would fold.
+    // A click in a <summary> would fold it.
     pick(e, key) {
         e.preventDefault();
         e.stopPropagation();
@@ -53,7 +53,7 @@ export class Menu {
         this.list.firstElementChild?.focus();
     }
 
-    // [key, label, note]. None: there is nothing to do; one: no list is needed.
+    // items: [key, label, note]. No items: hidden; one item: no list.
     show(items) {
         this.box.hidden = items.length === 0;
         this.opener.hidden = items.length < 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pager.js - a page of a long list at a time: "‹ 51–100 of 3,000 ›".
+// pager.js - buttons to page through a long list: "‹ 51–100 of 3,000 ›".
 
 import { el, text } from "./dom.js";
 import { count } from "./format.js";
@@ -10,8 +10,8 @@ export class Pager {
         const step = (by, label, title) => el("button", {
             type: "button", title, "aria-label": title, onclick: () => { this.start = Math.max(0, this.start + by * size); again(); },
         }, label);
-        this.back = step(-1, "‹", "The page before");
-        this.on = step(1, "›", "The next page");
+        this.back = step(-1, "‹", "Previous page");
+        this.on = step(1, "›", "Next page");
         this.where = el("span", { class: "dim" });
         this.box = el("span", { class: "pager", hidden: "" }, this.back, this.where, this.on);
     }
@@ -20,7 +20,7 @@ export class Pager {
         return `start=${this.start}&count=${this.size}`;
     }
 
-    // Of so many, `n` came. False: the page lies behind the end by now, and the first one is wanted.
+    // `n` of `total` rows are shown. Returns false if the page is now past the end; the caller must request the first page.
     show(n, total) {
         if (n === 0 && this.start > 0 && total <= this.start) {
             this.start = 0;

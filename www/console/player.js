@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// player.js - one stream in the page, and what is to be said about it.
+// player.js - plays one stream in the page and shows its state.
 
 import { $, text } from "./dom.js";
 import { Media } from "./media.js";
@@ -30,7 +30,7 @@ export class Player {
         $("trouble").hidden = false;
     }
 
-    // What passes by itself.
+    // Shows a temporary state.
     say(words) {
         text($("trouble"), words);
         $("trouble").hidden = !words;
@@ -43,10 +43,10 @@ export class Player {
         const ahead = v.buffered.length ? v.buffered.end(v.buffered.length - 1) - v.currentTime : 0;
         const lost = v.getVideoPlaybackQuality?.().droppedVideoFrames ?? 0;
         text($("facts"), v.videoWidth ?
-            `${v.videoWidth}×${v.videoHeight}, ${ahead.toFixed(1)} s ahead${lost ? `, ${lost} frames lost` : ""}` : "");
+            `${v.videoWidth}×${v.videoHeight}, ${ahead.toFixed(1)} s buffered${lost ? `, ${lost} frames lost` : ""}` : "");
     }
 
-    // By the first of the ways, [kind, label, url], that the server has a library for.
+    // Plays the first of `ways`, [kind, label, url], whose library the server has.
     async play(ways, name) {
         $("trouble").hidden = true;
         $("screen").hidden = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// problems.js - what is not as it should be, at the top of the page; equal ones as one line with a count.
+// problems.js - the list of problems at the top of the page; equal ones are one line with a count.
 
 import { $, el, sync, text } from "./dom.js";
 import { count, many } from "./format.js";
@@ -10,14 +10,14 @@ const SHOWN = 12; // lines
 
 const title = s => `${s.app}/${s.name}`;
 
-// Streams with players and without a publisher: a typing error, or the publisher has left.
+// Streams with players but no publisher: a typing error, or the publisher has left.
 function waiting(streams) {
     const onAir = streams.filter(s => s.publish.active).map(title);
     return streams.filter(s => !s.publish.active && !s.vod && s.clients > 0)
         .map(s => ({ bad: true, what: `${noPublisher(title(s), onAir)} ${many(s.clients, "player")} ${s.clients === 1 ? "waits" : "wait"} for it.` }));
 }
 
-// `worst`: the answer of the API, those first that stall for the longest.
+// `worst`: list of clients from the API, those that stall longest first.
 function stalled(worst) {
     const n = worst?.stalled ?? 0, one = worst?.clients[0];
     if (!n || !one)
@@ -28,7 +28,7 @@ function stalled(worst) {
 
 const failing = list => list.filter(f => f.error && f.state !== "publishing").map(f => ({ bad: true, what: `Forward to ${hostOf(f.url)}: ${inWords(f.error)}` }));
 
-// Without the path, in which there may be a key, and by which each stream would be a line of its own.
+// Drops the path, which can contain a key and would give each stream a line of its own.
 const hostOf = url => /^(?:\w+:\/\/)?(?:[^@/]*@)?([^/?]+)/.exec(url)?.[1] ?? url;
 
 const ended = list => list.filter(c => c.state === "waiting" && c.ended)
@@ -43,7 +43,7 @@ function joined(list) {
     return [...all.values()].sort((a, b) => b.bad - a.bad || b.times - a.times);
 }
 
-// `more`: [{ bad, what }] of other parts of the page.
+// `more`: [{ bad, what }] from other parts of the page.
 export function problems({ streams, worst, forwards, children, more = [] }) {
     const all = joined([...waiting(streams), ...stalled(worst), ...failing(forwards), ...ended(children), ...more]);
     $("problems").hidden = all.length === 0;

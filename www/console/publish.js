@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// publish.js - where to publish to, to be copied.
+// publish.js - addresses to publish to, with copy buttons.
 
 import { copyButton } from "./copy.js";
 import { el, sync, text } from "./dom.js";
 import { DEFAULT, publishing } from "./ways.js";
 
-// `ports`: those that are on, as publishing() wants them.
+// `ports`: the open ports, in the form of publishing().
 export function publish(box, ports, app = "live", name = "livestream", vhost = DEFAULT) {
     sync(box, publishing(ports ?? {}, app, name, vhost), r => r[0], ([label]) => {
         const value = el("code");

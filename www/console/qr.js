@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qr.js - a QR code as an SVG image: where its modules are, and which are dark (ISO/IEC 18004).
+// qr.js - renders a QR code as an SVG image (ISO/IEC 18004).
 
 import { alignments, sizeOf, words } from "./qr_words.js";
 
@@ -9,7 +9,7 @@ const MASKS = [
     (x, y) => x * y % 2 + x * y % 3, (x, y) => (x * y % 2 + x * y % 3) % 2, (x, y) => ((x + y) % 2 + x * y % 3) % 2,
 ];
 
-// A grid of [row][column]: true is dark; undefined is not known yet.
+// A grid of [row][column]: true is dark, undefined not set yet.
 const grid = size => Array.from({ length: size }, () => new Array(size));
 
 function finder(g, cx, cy) {
@@ -27,7 +27,7 @@ function alignment(g, cx, cy) {
             g[cy + y][cx + x] = Math.max(Math.abs(x), Math.abs(y)) !== 1;
 }
 
-// The remainder of a code over GF(2), behind the value.
+// Appends the remainder of a BCH code over GF(2) to the value.
 function protect(value, bits, polynomial) {
     let rest = value << bits;
     for (let i = 31 - Math.clz32(rest); i >= bits; i--)
@@ -36,7 +36,7 @@ function protect(value, bits, polynomial) {
     return value << bits | rest;
 }
 
-// Twice: beside the first finder, and shared by the two others. Level M is 00.
+// Writes the format information twice: next to the first finder, and split between the two others. Level M is 00.
 function format(g, mask) {
     const bits = protect(mask, 10, 0x537) ^ 0x5412, n = g.length, at = i => (bits >> i & 1) === 1;
     for (let i = 0; i < 15; i++) {
@@ -59,7 +59,7 @@ function patterns(version) {
     for (let i = 0; i < n; i++)
         g[6][i] = g[i][6] = i % 2 === 0;
     centres.forEach((y, i) => centres.forEach((x, k) => {
-        if (!(i === 0 && (k === 0 || k === last) || i === last && k === 0)) // a finder is there
+        if (!(i === 0 && (k === 0 || k === last) || i === last && k === 0)) // occupied by a finder
             alignment(g, x, y);
     }));
     for (const [x, y] of [[3, 3], [n - 4, 3], [3, n - 4]])
@@ -70,7 +70,7 @@ function patterns(version) {
     return g;
 }
 
-// The free modules in the order of the codewords: two columns at a time, up and down, from the right.
+// Yields the free modules in codeword order: pairs of columns from the right, alternately up and down.
 function* free(g) {
     const n = g.length;
     for (let right = n - 1, up = true; right > 0; right -= right === 8 ? 3 : 2, up = !up)
@@ -94,7 +94,7 @@ function filled(fixed, places, bytes, mask) {
 
 const FINDERS = /(?=10111010000|00001011101)/g;
 
-// How hard it is to read: long runs, squares, what looks like a finder, much more dark than light.
+// Penalty of a mask: long runs, 2x2 squares, patterns that resemble a finder, imbalance of dark and light.
 function penalty(g) {
     const n = g.length, rows = g.map(r => r.map(Number).join(""));
     const columns = rows.map((_, x) => rows.map(r => r[x]).join(""));
@@ -112,7 +112,7 @@ function penalty(g) {
     return bad + 10 * Math.floor(Math.abs(20 * dark / (n * n) - 10));
 }
 
-// Rows of modules, true where they are dark; null when the text is too long.
+// Returns rows of modules, true for dark; null if the text is too long.
 export function modules(text) {
     const found = words(text);
     if (!found)
@@ -122,7 +122,7 @@ export function modules(text) {
     return all.map(g => [penalty(g), g]).reduce((a, b) => b[0] < a[0] ? b : a)[1];
 }
 
-// Dark on light also on a dark page, or cameras do not see it.
+// Always dark on light, because cameras do not read inverted codes.
 export function qr(text) {
     const rows = modules(text);
     if (!rows)

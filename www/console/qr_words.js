@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // qr_words.js - the codewords of a QR code: data in byte mode, and their error correction (ISO/IEC 18004, level M).
 
-// Of each version from 1: error correction codewords of a block, and blocks.
+// For each version from 1: error correction codewords per block, number of blocks.
 const CORRECTION = [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24];
 const BLOCKS = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10];
 
-export const sizeOf = version => 17 + 4 * version; // modules of a side
+export const sizeOf = version => 17 + 4 * version; // modules per side
 
 // Centres of the alignment patterns, in either direction.
 export function alignments(version) {
@@ -15,17 +15,17 @@ export function alignments(version) {
     return [6, ...Array.from({ length: n - 1 }, (_, i) => sizeOf(version) - 7 - step * (n - 2 - i))];
 }
 
-// What is left for codewords when all patterns are there.
+// Number of codewords that fit after placing the patterns.
 function capacity(version) {
     const size = sizeOf(version), n = alignments(version).length;
     const finders = 3 * 64, timing = 2 * (size - 16), format = 31, about = version >= 7 ? 36 : 0;
-    const aligned = n ? 25 * (n * n - 3) - 10 * (n - 2) : 0; // two rows of them lie on the timing
+    const aligned = n ? 25 * (n * n - 3) - 10 * (n - 2) : 0; // two rows of them overlap the timing patterns
     return Math.floor((size * size - finders - timing - format - about - aligned) / 8);
 }
 
 const dataOf = version => capacity(version) - CORRECTION[version - 1] * BLOCKS[version - 1];
 
-// Arithmetic in GF(256), by the polynomial of the standard.
+// Arithmetic in GF(256) with the polynomial of the standard.
 const EXP = new Uint8Array(510), LOG = new Uint8Array(256);
 for (let i = 0, x = 1; i < 255; i++) {
     EXP[i] = EXP[i + 255] = x;
@@ -67,7 +67,7 @@ function data(bytes, version) {
     return Array.from({ length: room }, (_, i) => parseInt(bits.slice(8 * i, 8 * i + 8).join(""), 2));
 }
 
-// Block by block, the longer ones last; then a codeword of each in turn.
+// Splits the data into blocks, longer ones last, and interleaves their codewords.
 function interleave(all, version) {
     const n = BLOCKS[version - 1], g = generator(CORRECTION[version - 1]), short = Math.floor(all.length / n);
     const blocks = [];
@@ -82,7 +82,7 @@ function interleave(all, version) {
     return out;
 }
 
-// { version, words } of the smallest code that has room for the text, or null.
+// Returns { version, words } of the smallest code that fits the text, or null.
 export function words(text) {
     const bytes = new TextEncoder().encode(text);
     for (let version = 1; version <= BLOCKS.length; version++)

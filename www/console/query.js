@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// query.js - what the parameters of a player's page name: app, stream, server, port, vhost, schema, autostart,
-// as users of such pages have bookmarked them; all others, tokens among them, go along to the stream. Of WebRTC
-// api (where offers go: a port or an address), eip, codec and what else WHIP and WHEP take.
+// query.js - parses the parameters of a player page: app, stream, server, port, vhost, schema, autostart, under the names
+// that users have bookmarked. All others, such as tokens, are passed on with the stream's address. WebRTC also has
+// api (where offers go: a port or an address), eip, codec and further parameters of WHIP and WHEP.
 
 import { DEFAULT, escape } from "./ways.js";
 
@@ -10,20 +10,20 @@ const OURS = new Set(["app", "stream", "server", "port", "vhost", "schema", "aut
 const KINDS = { flv: "flv", ts: "ts", m3u8: "hls", mpd: "dash", mp4: "mp4", m4a: "file", webm: "file", mp3: "file", aac: "file" };
 const PLAIN = /^(http|ws)s?$/;
 
-// A path without an ending that we know: any of them, in the order of their latency.
+// Endings to try for a path without a known one, in the order of latency.
 const ENDINGS = [["fmp4", "mp4"], ["flv", "flv"], ["hls", "m3u8"], ["dash", "mpd"]];
 
-// As the server knows files that it plays.
+// Names of files that the server plays (VOD).
 const FILE = /\.(mp4|m4v|mov|fmp4|flv)\.flv$/i;
 
 const kindOf = path => FILE.test(path) ? "vod" : KINDS[/\.(\w+)$/.exec(path)?.[1].toLowerCase()];
 
-// Of those, what offers take.
+// The parameters of OURS that offers need.
 const OFFERS = new Set(["codec"]);
 const WHEP = /\/(whep|whip-play)(\/|$)/;
 
-// The address of the server, as a URL without a path. What no browser plays is looked for where this
-// page comes from: the same server's HTTP.
+// Returns the server's address as a URL without a path. For protocols that browsers do not play this is the HTTP port
+// of this page.
 function origin(schema, server, port, usual = ["8080", "8088"]) {
     const tls = location.protocol === "https:", here = server === location.hostname || server === location.host;
     if (!PLAIN.test(schema) || port === "1935") {
@@ -31,13 +31,13 @@ function origin(schema, server, port, usual = ["8080", "8088"]) {
         port = "";
         server = server.replace(/:\d+$/, "");
     }
-    if (here && tls && !schema.endsWith("s")) { // a page that came by https may ask for nothing else
+    if (here && tls && !schema.endsWith("s")) { // an https page may request only https
         schema += "s";
         port = location.port;
     }
     const u = new URL(`${schema}://${server}`);
     if (u.pathname !== "/" || u.search || u.hash || u.username)
-        throw new Error(`${server} is no server`);
+        throw new Error(`${server} is not a server's address`);
     if (port)
         u.port = port;
     else if (here)
@@ -58,7 +58,7 @@ function ways(base, path, query) {
     });
 }
 
-// Where offers go: to `what`, whip or whep, at the port of this page, else where servers have their API.
+// Returns the address for offers. `what` is whip or whep. The port is that of this page, for other servers that of the API.
 function offers(what, { schema, server, port, api, app, stream, query }) {
     const base = /^https?:/.test(api) ? new URL(api) : origin(schema, server, api || port, ["1985", "443"]);
     const u = new URL(`/rtc/v1/${what}/`, base);
@@ -70,20 +70,20 @@ function offers(what, { schema, server, port, api, app, stream, query }) {
 function ofWebrtc(what, text) {
     const [, server, port, app, stream, query] = /^\w+:\/\/([^/:]+|\[[^\]]+\])(?::(\d+))?\/(.+)\/([^/?#]+)(\?[^#]*)?$/.exec(text) ?? [];
     if (!server)
-        throw new Error("an address of WebRTC looks like webrtc://server/live/livestream");
+        throw new Error("a WebRTC address looks like webrtc://server/live/livestream");
     return offers(what, {
         schema: location.protocol.slice(0, -1), server, port: port ?? "", app: decodeURIComponent(app), stream: decodeURIComponent(stream),
         query: new URLSearchParams(query),
     });
 }
 
-// Where an address leads whose offers go to `what`.
+// Returns the address for offers of a stream's address. `what` is whip or whep.
 export function placeOf(what, text) {
     const plain = text.trim();
     return /^https?:/.test(plain) ? new URL(plain).href : ofWebrtc(what, plain);
 }
 
-// Gives { ways: [[kind, label, address]], foreign: what was asked for and no browser plays, or "" }.
+// Returns { ways: [[kind, label, address]], foreign: the requested protocol if browsers do not play it, or "" }.
 export function ofAddress(text) {
     const [, schema, server, path, query] = /^(\w+):\/\/([^/]+)(\/[^?#]*)(\?[^#]*)?/.exec(text.trim()) ?? [];
     if (!schema)
@@ -94,7 +94,7 @@ export function ofAddress(text) {
     return { ways: ways(base, decodeURI(path), query ?? ""), foreign: plain ? "" : schema.toUpperCase() };
 }
 
-// What both kinds of addresses are made of.
+// The parts of both kinds of addresses.
 function parts(params) {
     const given = (name, otherwise) => params.get(name) || otherwise;
     const server = given("server", location.hostname), vhost = given("vhost", server);
@@ -109,7 +109,7 @@ function parts(params) {
     return { server, schema, stream, query, port: given("port", ""), api: given("api", ""), app: given("app", "live").replace(/^\/+|\/+$/g, "") };
 }
 
-// Where a page sends its offers: to `what`, whip or whep.
+// Returns where a page sends its offers. `what` is whip or whep.
 export function offersOfQuery(params, what) {
     const url = params.get("url"), all = parts(params);
     if (url)

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-// rtc.js - a session of WebRTC with a server that speaks WHIP and WHEP: an offer by POST, its end by DELETE.
+// rtc.js - a WebRTC session over WHIP or WHEP: POST sends the offer, DELETE ends the session.
 //
-// The offer has no candidates: such servers answer to wherever the browser's checks come from.
+// The offer has no candidates: the server replies to the address from which the browser's checks arrive.
 
-const PATIENCE = 10000; // milliseconds until media have a way
+const PATIENCE = 10000; // milliseconds to establish a connection
 export const ADVICE = "set the encoder to 0 B-frames";
 
 const WHY = {
-    400: "the server cannot take what this browser offers",
-    401: "the server does not let you: a token or a rule of it",
-    403: "WebRTC is off for that stream: rtc_server, and rtc of its vhost, in the configuration",
-    404: "there is no such stream, or this server does not speak WebRTC",
-    405: "this server does not speak WebRTC there",
-    409: "the stream has another publisher already",
-    415: "the server wants another kind of offer",
+    400: "the server does not support what this browser offers",
+    401: "the server rejected you because of a token or a rule",
+    403: "WebRTC is off for this stream: see rtc_server, and rtc of its vhost, in the configuration",
+    404: "the stream does not exist, or WebRTC is off on this server",
+    405: "this server does not offer WebRTC at this address",
+    409: "the stream already has a publisher",
+    415: "the server expects another kind of offer",
     429: "too many requests: wait a moment",
-    503: "the server has no room for one more now: try again in a moment",
+    503: "the server is at its limit: try again in a moment",
 };
 
 export class Refused extends Error {
     constructor(status, body) {
         const said = body.trim().split("\n").slice(0, 2).join(", ").slice(0, 300);
-        super(`${WHY[status] ?? `the server answers ${status}`}${said && !said.startsWith("<") ? ` (${said})` : ""}`);
+        super(`${WHY[status] ?? `the server answered ${status}`}${said && !said.startsWith("<") ? ` (${said})` : ""}`);
         this.status = status;
     }
 }
 
 export class Rtc {
-    // fail(why): it ended without being asked to, or never began.
+    // fail(why): called if the session ends unexpectedly or never starts.
     constructor(url, fail) {
         Object.assign(this, { url, fail, place: null, over: false, pc: new RTCPeerConnection() });
         this.leave = () => this.close();
@@ -39,14 +39,14 @@ export class Rtc {
         if (state === "connected")
             clearTimeout(this.timer);
         else if (state === "failed")
-            this.end(this.wasUp ? "the way of the media broke" : this.noWay());
+            this.end(this.wasUp ? "the media connection was lost" : this.noWay());
         this.wasUp ||= state === "connected";
     }
 
     noWay() {
         const places = [...this.answer.matchAll(/^a=candidate:\S+ 1 (\w+) \d+ (\S+) (\d+)/gm)];
         const list = places.map(([, kind, host, port]) => `${kind.toUpperCase()} ${host}:${port}`).join(", ");
-        return `no answer from ${list || "the server, which names no address"}: the server's candidate must be an ` +
+        return `no answer from ${list || "the server, which offered no address"}: the server's candidate must be an ` +
             "address that this browser reaches, and its port open in firewalls";
     }
 
@@ -57,15 +57,15 @@ export class Rtc {
         this.fail(why);
     }
 
-    // A browser that only plays knows no round trip, and asks late again for what is lost, but for this line of the
-    // offer: then it tells its clock (RFC 3611), and servers that know that answer.
+    // A browser that only plays does not know the round trip time, and repeats requests for lost packets late. This line of the
+    // offer makes it send its clock (RFC 3611), and servers that support this answer.
     async offer() {
         const { type, sdp } = await this.pc.createOffer();
         const more = sdp.replace(/^a=rtpmap:(\d+) (H26[45]|AV1|VP[89]|opus)\/.*$/gm, "$&\na=rtcp-fb:$1 rrtr");
         await this.pc.setLocalDescription({ type, sdp: this.plays ? more : sdp }).catch(() => this.pc.setLocalDescription());
     }
 
-    // Tracks were added before. Throws Refused, or what fetch() throws.
+    // The tracks are already added. Throws Refused, or the error of fetch().
     async open() {
         await this.offer();
         const got = await fetch(this.url, {
@@ -84,14 +84,14 @@ export class Rtc {
         this.timer = setTimeout(() => this.wasUp || this.end(this.noWay()), PATIENCE);
         for (const t of this.pc.getTransceivers()) {
             const way = (t.sender ?? t.receiver).transport;
-            way?.addEventListener("statechange", () => way.state === "closed" && this.end("the server has ended it"));
+            way?.addEventListener("statechange", () => way.state === "closed" && this.end("the server ended the session"));
         }
     }
 
-    // What the server leaves out of the stream for this player, in words; "" if nothing, or if the server does not tell.
+    // Returns what the server leaves out for this player, as a text; "" for nothing, or if the server does not report it.
     async leftOut() {
         const place = this.place && new URL(this.place);
-        if (place?.searchParams.get("action") !== "delete") // a server of another kind
+        if (place?.searchParams.get("action") !== "delete") // not this kind of server
             return "";
         place.searchParams.set("action", "status");
         const got = await fetch(place, { credentials: "omit", cache: "no-store" });
@@ -99,7 +99,7 @@ export class Rtc {
         return what ? `${what}; ${ADVICE}` : "";
     }
 
-    // It is told now; after this page has gone, too.
+    // Ends the session; works while the page is closing, too.
     forget() {
         if (this.place)
             fetch(this.place, { method: "DELETE", keepalive: true, credentials: "omit" }).catch(() => { });
@@ -115,7 +115,7 @@ export class Rtc {
     }
 }
 
-// To play: what comes is in `video`.
+// Plays the session's media in `video`.
 export function receive(rtc, video) {
     const media = new MediaStream();
     rtc.pc.addEventListener("track", e => media.addTrack(e.track));
@@ -125,7 +125,7 @@ export function receive(rtc, video) {
     rtc.plays = true;
 }
 
-// To publish. `codec`: "" or that of the pictures, as "h264"; kbps 0: as much as the network takes.
+// Publishes `media`. `codec`: video codec such as "h264", or ""; kbps 0: as much as the network allows.
 export async function send(rtc, media, codec, kbps) {
     for (const track of media.getTracks()) {
         const t = rtc.pc.addTransceiver(track, { direction: "sendonly", streams: [media] });
@@ -141,7 +141,7 @@ export async function send(rtc, media, codec, kbps) {
     }
 }
 
-// What this browser can encode, "h264" and so on.
+// Returns the codecs that this browser can encode, such as "h264".
 export function codecs() {
     const all = window.RTCRtpSender?.getCapabilities?.("video")?.codecs ?? [];
     return new Set(all.map(c => c.mimeType.toLowerCase().replace("video/", "")));

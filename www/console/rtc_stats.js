@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// rtc_stats.js - what a connection of WebRTC carries: codec, rate, delay, loss, freezes, each second.
+// rtc_stats.js - statistics of a WebRTC connection each second: codec, rate, latency, loss, freezes.
 
 import { el, sync, text } from "./dom.js";
 import { many, rate } from "./format.js";
 
-const PERIOD = 1000, SERVER_PERIOD = 3000; // milliseconds: how often the browser and the server are asked
+const PERIOD = 1000, SERVER_PERIOD = 3000; // milliseconds between polls of the browser and of the server
 
 const codecName = (all, s) => (all.get(s.codecId)?.mimeType.split("/")[1] ?? "").replace("opus", "Opus");
 const ms = seconds => `${Math.round(seconds * 1000)} ms`;
@@ -15,7 +15,7 @@ export class RtcStats {
         this.before = new Map();
     }
 
-    // How much more of `key` there is than at the last look, or null.
+    // Returns the increase of `key` since the last poll, or null.
     since(s, ...keys) {
         const old = this.before.get(s.id);
         return old ? keys.map(k => (s[k] ?? 0) - (old[k] ?? 0)) : null;
@@ -26,7 +26,7 @@ export class RtcStats {
         return got && got[1] > 0 ? got[0] * 8 / got[1] : null;
     }
 
-    // What came: of its packets so many of 100 were lost at last; a picture is shown so long after it came.
+    // Statistics of a received track: loss in percent since the last poll, delay from arrival to display.
     inbound(all, s) {
         const got = this.since(s, "packetsReceived", "packetsLost"), held = this.since(s, "totalProcessingDelay", "framesDecoded");
         const audio = this.since(s, "jitterBufferDelay", "jitterBufferEmittedCount");
@@ -48,7 +48,7 @@ export class RtcStats {
         };
     }
 
-    // { video, audio, rtt, way }; video and audio may be null.
+    // Returns { video, audio, rtt, way }; video and audio may be null.
     async read() {
         const all = await this.pc.getStats(), found = { video: null, audio: null, rtt: null, way: "" };
         for (const s of all.values()) {
@@ -67,7 +67,7 @@ export class RtcStats {
     }
 }
 
-// From when it comes into the network here to when it is seen, about: what this end can know.
+// Approximate time from the network to the display, as far as this end can know it.
 export const delay = ({ video, audio, rtt }) => {
     const wait = video?.wait ?? audio?.wait;
     return wait === null || wait === undefined ? null : wait + (rtt ?? 0) / 2;
@@ -75,7 +75,7 @@ export const delay = ({ video, audio, rtt }) => {
 
 export const lossText = r => `${r.loss.toFixed(r.loss > 0 && r.loss < 10 ? 1 : 0)} %`;
 
-// One line, for little room.
+// One short line.
 export function line(found) {
     const { video: v, audio: a } = found, one = v ?? a, late = delay(found);
     if (!one || one.kbps === null)
@@ -90,27 +90,27 @@ function rows(found) {
     const add = (name, value) => value && list.push([name, value]);
     if (v) {
         add("Picture", [v.codec, v.width && `${v.width}×${v.height}`, v.fps !== undefined && `${Math.round(v.fps)} fps`].filter(Boolean).join(", "));
-        add("Picture's rate", v.kbps === null ? "" : rate(v.kbps));
+        add("Video rate", v.kbps === null ? "" : rate(v.kbps));
     }
     if (a)
         add("Sound", [a.codec, a.kbps === null ? "" : rate(a.kbps)].filter(Boolean).join(", "));
-    add("Delay here", late === null ? "" : ms(late));
+    add("Local latency", late === null ? "" : ms(late));
     add("Round trip", rtt === null ? "" : ms(rtt));
     if (v ?? a)
-        add("Lost", `${lossText(v ?? a)}, ${many((v?.lost ?? 0) + (a?.lost ?? 0), "packet")} in all`);
+        add("Lost", `${lossText(v ?? a)}, ${many((v?.lost ?? 0) + (a?.lost ?? 0), "packet")} in total`);
     if (v?.freezes !== undefined)
-        add("Freezes", v.freezes ? `${v.freezes}, ${v.frozen.toFixed(1)} s in all` : "none");
+        add("Freezes", v.freezes ? `${v.freezes}, ${v.frozen.toFixed(1)} s in total` : "none");
     if (v?.again !== undefined)
-        add("Sent again", many(v.again, "packet"));
+        add("Retransmitted", many(v.again, "packet"));
     if (v?.limited && v.limited !== "none")
-        add("Held back by", v.limited === "cpu" ? "this computer" : v.limited === "bandwidth" ? "the network" : v.limited);
-    add("Media by", way);
+        add("Limited by", v.limited === "cpu" ? "this computer" : v.limited === "bandwidth" ? "the network" : v.limited);
+    add("Transport", way);
     add("Left out", found.leftOut);
     return list;
 }
 
-// Calls tell(found) each second until what it gives is called; and shows all in `box`, a <dl>, if it is given.
-// found.leftOut is what the server says that it leaves out, asked by `rtc` every few seconds once media flow.
+// Calls tell(found) each second until the returned function is called. Shows all values in `box`, a <dl>, if given.
+// found.leftOut is what the server leaves out; `rtc` polls it every few seconds once media flow.
 export function watch(rtc, tell, box = null) {
     const { pc } = rtc, stats = new RtcStats(pc);
     let leftOut = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// seek.js - below a player: where it is in a file, and a way to elsewhere in it.
+// seek.js - the seek bar below a player of a file.
 
 import { el, text } from "./dom.js";
 import { clock } from "./format.js";
@@ -8,7 +8,7 @@ export class Seek {
     constructor(media) {
         this.media = media;
         this.bar = el("input", {
-            type: "range", min: 0, step: 0.1, value: 0, "aria-label": "Place in the file",
+            type: "range", min: 0, step: 0.1, value: 0, "aria-label": "Position in the file",
             oninput: () => { this.held = true; this.show(Number(this.bar.value)); },
             onchange: () => { this.held = false; void this.media.seek(Number(this.bar.value)); },
         });

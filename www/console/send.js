@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// send.js - the part of the console that tells where to publish to, and shows a page for telephones as a QR code.
+// send.js - the console's section with addresses to publish to, and a QR code of the page for phones.
 
 import { $, text } from "./dom.js";
 import { publish } from "./publish.js";
@@ -8,17 +8,17 @@ import { DEFAULT, portsOf } from "./ways.js";
 
 const LOCAL = /^(localhost|127\..*|\[::1\])$/;
 
-// A telephone reaches the server by its address in the network, not by the machine's name for itself.
+// A phone reaches the server at its network address, not at the machine's local name.
 const hostOf = ways => LOCAL.test(location.hostname) && ways.address ? ways.address : location.hostname;
 
-// The page that publishes: [address, what is to be known of it], or null when WebRTC is off.
+// Returns [address, note] of the page that publishes, or null if WebRTC is off.
 function page(ways, app, name) {
     const way = ways?.vhosts.find(w => w.name === DEFAULT), port = ways?.https || ways?.http;
     if (!way?.rtc || !port)
         return null;
     const query = new URLSearchParams({ app, stream: name });
     return [`http${ways.https ? "s" : ""}://${hostOf(ways)}:${port}/players/whip.html?${query}`, ways.https ? "" :
-        "Telephones give a page their camera by https alone: see conf/https.rtc.conf."];
+        "Phones give their camera only to https pages: see conf/https.rtc.conf."];
 }
 
 export class Send {
@@ -28,7 +28,7 @@ export class Send {
             $(id).addEventListener("input", () => this.show(this.ways));
     }
 
-    // The usual names, so that the addresses are whole, when nothing is typed.
+    // Default names complete the addresses while the fields are empty.
     show(ways, first = false) {
         const app = $("send-app").value.trim() || "live", name = $("send-name").value.trim() || "livestream";
         this.ways = ways;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// sort.js - heads of a table that sort it: once the largest first, once more the smallest.
+// sort.js - table headers that sort: first click largest first, second click smallest first.
 
 import { el } from "./dom.js";
 
 export class Sort {
-    // columns: [title, key]; without a key it does not sort. `by` is what the table begins with, as "-alive".
+    // columns: [title, key]; a column without a key does not sort. `by`: initial order, such as "-alive".
     constructor(columns, by, again) {
         this.by = by;
         this.heads = columns.map(([title, key]) => el("th", { scope: "col" }, key ? el("button", {
@@ -34,7 +34,7 @@ export class Sort {
         }
     }
 
-    // Rows that are all here; value(row, key) is a number or a text.
+    // Sorts a complete list; value(row, key) returns a number or a text.
     apply(list, value) {
         const compare = (a, b) => typeof a === "string" ? b.localeCompare(a) : b - a;
         return [...list].sort((a, b) => compare(value(a, this.key), value(b, this.key)) * (this.down ? 1 : -1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// spark.js - a small graph of the last values.
+// spark.js - a small graph of recent values.
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 60, HEIGHT = 20; // values kept, units high
@@ -30,8 +30,8 @@ export class Spark {
     }
 }
 
-// How fast a running total grows, in kbit/s. Totals that the server takes less often than we ask
-// stand still in between: that is not silence yet.
+// Rate of growth of a counter, in kbit/s. The server updates some counters less often than this page polls,
+// so an unchanged value does not mean silence at once.
 const SILENCE = 7000; // milliseconds
 
 export class Rate {

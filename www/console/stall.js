@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-// stall.js - what a player waits for, in words.
+// stall.js - describes why a player stalls.
 
 import { many, time } from "./format.js";
 
-const STALL = 3000;  // milliseconds, as the log has it
-const BEHIND = 1500; // that are told
+const STALL = 3000;  // milliseconds, as in the log
+const BEHIND = 1500; // milliseconds of lag that are shown
 
 const WAITS = {
-    WINDOW_FULL: "its network or the player itself takes less than the stream has",
-    WAIT_KEY: "it waits for a key frame",
+    WINDOW_FULL: "the network or the player is slower than the stream",
+    WAIT_KEY: "waiting for a key frame",
 };
 
 const stalls = c => c.state in WAITS && c.state_ms >= STALL;
 
-// What has already happened to it.
+// Past problems of the player.
 function past(c) {
     return [c.lag_ms >= BEHIND ? `${(c.lag_ms / 1000).toFixed(1)} s behind` : "",
-        c.dropped_packets ? `${many(c.dropped_packets, "packet")} left out` : "",
-        c.window_full_ms >= STALL ? `held up for ${time(c.window_full_ms / 1000)} in all` : ""].filter(Boolean);
+        c.dropped_packets ? `${many(c.dropped_packets, "packet")} dropped` : "",
+        c.window_full_ms >= STALL ? `blocked for ${time(c.window_full_ms / 1000)} in total` : ""].filter(Boolean);
 }
 
-// { text, bad } of a client; `published`: is there a publisher at all?
+// Returns { text, bad } for a client. `published`: whether the stream has a publisher.
 export function flow(c, published = true) {
     if (c.publish || !c.state)
         return { text: "", bad: false };
@@ -28,6 +28,6 @@ export function flow(c, published = true) {
         return { text: "paused", bad: false };
     if (!stalls(c))
         return { text: ["plays", ...past(c)].join(", "), bad: false };
-    const why = c.state === "WAIT_KEY" && !published ? "it waits for a publisher" : WAITS[c.state];
+    const why = c.state === "WAIT_KEY" && !published ? "waiting for a publisher" : WAITS[c.state];
     return { text: [`stalls for ${time(c.state_ms / 1000)}: ${why}`, ...past(c)].join(", "), bad: true };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// stream.js - a stream in the list: what it is, how much goes in and out, how it is played; opened, all else and who is on it.
+// stream.js - a row in the list of streams: codecs, rates, play buttons; when opened, all details and the clients.
 
 import { Clients } from "./clients.js";
 import { copyButton } from "./copy.js";
@@ -12,10 +12,10 @@ import { DEFAULT, addresses, playable } from "./ways.js";
 
 const CHANNELS = { 1: "mono", 2: "stereo", 6: "5.1", 8: "7.1" };
 
-// As the list of players says what each is good for.
+// Notes in the list of players.
 const NOTES = {
     fmp4: "about a second behind", rtc: "a fraction of a second behind", flv: "about a second behind, by mpegts.js", hls: "some segments behind",
-    dash: "some segments behind, by dash.js", vod: "from any place in the file",
+    dash: "some segments behind, by dash.js", vod: "from any position in the file",
 };
 
 function codecs({ video, audio }) {
@@ -76,7 +76,7 @@ export class Stream {
         return (vhost && vhost !== DEFAULT ? `${vhost} ` : "") + `${app}/${name}`;
     }
 
-    // By one kind, or by the first that this browser can.
+    // Plays over one kind, or over the first that this browser supports.
     play(kind) {
         const ways = this.ways.filter(([k]) => !kind || k === kind), able = ways.filter(([k]) => !undecodable(k, this.is));
         this.player.play(able.length ? able : ways, this.name);

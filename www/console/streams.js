@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// streams.js - the list of streams: a page of them, in the order that is wanted.
+// streams.js - the list of streams, in pages, sorted.
 
 import { $, sync, text } from "./dom.js";
 import { count } from "./format.js";
@@ -26,7 +26,7 @@ export class Streams {
         return `streams/?sort=${$("stream-sort").value}&${this.pager.query}&find=${encodeURIComponent(this.wanted)}`;
     }
 
-    // At once; the server is asked meanwhile.
+    // Filters at once, while the server is being asked.
     filter() {
         for (const e of $("streams").children)
             e.hidden = !e.dataset.name.toLowerCase().includes(this.wanted.toLowerCase());

@@ -28,7 +28,7 @@ export class Totals {
             t.spark?.push(v, `${name}: ${value}`);
     }
 
-    // `rates` are those of all streams together, `listed` all streams; null when only some of them are listed.
+    // `rates`: sums over all streams. `listed`: all streams, or null if the list is incomplete.
     show({ self, system }, vhosts, workers, listed, rates) {
         const received = sum(vhosts, v => v.recv_bytes), sent = sum(vhosts, v => v.send_bytes);
         const clients = sum(vhosts, v => v.clients);

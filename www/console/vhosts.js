@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// vhosts.js - what is on in each vhost, and by what protocols it gives its streams.
+// vhosts.js - the vhosts with their streams and enabled protocols.
 
 import { $, el, sync, text } from "./dom.js";
 import { bytes, count, rate } from "./format.js";
@@ -31,7 +31,7 @@ export class Vhosts {
     show(list, ways) {
         Object.assign(this, { list, ways });
         text($("vhost-count"), count(list.length));
-        const names = [...list].sort((a, b) => a.name.localeCompare(b.name)); // between equal ones
+        const names = [...list].sort((a, b) => a.name.localeCompare(b.name)); // orders equal rows
         sync($("vhosts"), this.sort.apply(names, (v, key) => VALUES[key](v)), v => v.id, row, (e, v) => {
             const [what, streams, clients, inward, outward] = e.children;
             text(what.firstChild, v.name);

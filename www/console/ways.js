@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// ways.js - by what addresses a stream is played, and where it is published to.
+// ways.js - addresses to play a stream and to publish to.
 
 export const DEFAULT = "__defaultVhost__";
 
-// An application may have several parts; any other letter is one of the name.
+// An application may have several parts separated by slashes.
 export const escape = name => name.split("/").map(encodeURIComponent).join("/");
 
-// "[vhost]/[app]/[stream].flv" as an address that this browser can use.
+// Turns "[vhost]/[app]/[stream].flv" into an address for this browser.
 function address(mount, port, vhost, s) {
     const names = { vhost: location.hostname, app: s.app, stream: s.name };
     const [host, ...path] = mount.split("/");
@@ -15,7 +15,7 @@ function address(mount, port, vhost, s) {
     return `${location.protocol}//${where}:${port}/${path.map(p => fill(p, escape)).join("/")}${queryOf(vhost)}`;
 }
 
-// "/rtc/v1/whep/?app=..." of where this page came from; a stream of another kind of publisher has it only if that is on.
+// "/rtc/v1/whep/?app=..." on this page's server. Streams of other publishers have it only with rtmp_to_rtc.
 function whep(way, vhost, s) {
     const query = new URLSearchParams({ app: s.app, stream: s.name });
     if (vhost !== DEFAULT)
@@ -23,7 +23,7 @@ function whep(way, vhost, s) {
     return way?.rtc && (way.rtmp_to_rtc || s.publish.type === "rtc-publish") ? `${location.origin}/rtc/v1/whep/?${query}` : null;
 }
 
-// [kind, label, address], for the one first that most browsers play with picture and sound. `ways` is what the API tells of the vhosts.
+// Returns [kind, label, address] rows, the most compatible with video and audio first. `ways`: the vhosts' mounts from the API.
 export function playable(ways, vhost, s) {
     const way = ways?.vhosts.find(w => w.name === vhost);
     const port = location.protocol === "https:" ? ways?.https : ways?.http;
@@ -52,7 +52,7 @@ const port = (n, usual) => n && n !== usual ? `:${n}` : "";
 const wayOf = (ways, vhost) => ways?.vhosts.find(w => w.name === vhost);
 const queryOf = vhost => vhost === DEFAULT ? "" : `?vhost=${encodeURIComponent(vhost)}`;
 
-// "rtmp://server/app"; without its port where it is the usual one.
+// "rtmp://server/app", without the default port.
 export function rtmp(n, app, schema = "rtmp", usual = 1935) {
     return `${schema}://${location.hostname}${port(n, usual)}/${app}`;
 }
@@ -65,38 +65,38 @@ const whip = (vhost, app, name) => `${location.origin}/rtc/v1/whip/?` +
     new URLSearchParams({ app, stream: name, ...vhost === DEFAULT ? {} : { vhost } });
 
 const USES = {
-    fmp4: ["fMP4", "pages, by our own player"], flv: ["HTTP-FLV", "VLC, ffplay, pages with mpegts.js"], rtc: ["WebRTC (WHEP)", "pages and OBS, with the least delay"],
-    hls: ["HLS", "phones, TVs and CDNs; some segments behind"], dash: ["MPEG-DASH", "TVs and CDNs"], vod: ["HTTP-FLV", "pages, from any place in the file"],
+    fmp4: ["fMP4", "pages, by our own player"], flv: ["HTTP-FLV", "VLC, ffplay, pages with mpegts.js"], rtc: ["WebRTC (WHEP)", "pages and OBS, with the lowest latency"],
+    hls: ["HLS", "phones, TVs and CDNs; some segments behind"], dash: ["MPEG-DASH", "TVs and CDNs"], vod: ["HTTP-FLV", "pages, from any position in the file"],
 };
 
-// [protocol, what it is for, address] of all by which the stream is played.
+// Returns [protocol, use, address] for all protocols that play the stream.
 export function addresses(ways, vhost, s) {
     const way = wayOf(ways, vhost), { app, name } = s, query = queryOf(vhost);
     return [
         ["RTMP", "VLC, ffplay, other servers", `${rtmp(ways?.rtmp, app)}/${name}${query}`],
         ...playable(ways, vhost, s).map(([kind, , url]) => [...USES[kind] ?? [kind, ""], url]),
-        ...way?.rtsp && ways.rtsp ? [["RTSP", "VLC, recorders of cameras", rtsp(ways.rtsp, app, name) + query]] : [],
-        ...way?.srt && ways.srt && !s.vod ? [["SRT", "VLC, other servers, over networks that lose packets", srt(ways.srt, vhost, app, name, "request")]] : [],
+        ...way?.rtsp && ways.rtsp ? [["RTSP", "VLC, camera recorders", rtsp(ways.rtsp, app, name) + query]] : [],
+        ...way?.srt && ways.srt && !s.vod ? [["SRT", "VLC, other servers, lossy networks", srt(ways.srt, vhost, app, name, "request")]] : [],
         ...way?.rtmfp && ways.rtmfp && !s.vod ? [["RTMFP", "Flash's protocol over UDP", rtmfp(ways.rtmfp, app, name) + query]] : [],
     ];
 }
 
-// The ports that are on for streams of that vhost, as publishing() wants them.
+// Returns the open ports for streams of a vhost, in the form of publishing().
 export function portsOf(ways, vhost) {
     const way = wayOf(ways, vhost);
     const on = key => way?.[key] ? ways[key] : 0;
     return { rtmp: ways?.rtmp, rtmps: ways?.rtmps, srt: on("srt"), rtsp: on("rtsp"), rtmfp: on("rtmfp"), rtc: Boolean(way?.rtc) };
 }
 
-// [what it is for, address] of all by which a stream is published; `ports` has those that are on, and whether WebRTC is.
+// Returns [use, address] for all protocols that publish a stream. `ports`: the open ports, and whether WebRTC is on.
 export function publishing(ports, app, name, vhost = DEFAULT) {
     const query = queryOf(vhost), server = rtmp(ports.rtmp, app);
     return [
         ["OBS: Settings, Stream, Service Custom, Server", server],
         ["Stream Key", name + query],
-        ["ffmpeg, with a file that comes with the server", ffmpeg(server, name + query)],
+        ["ffmpeg, with the sample file of the server", ffmpeg(server, name + query)],
         ...ports.rtmps ? [["RTMPS, encrypted: the same with this Server", rtmp(ports.rtmps, app, "rtmps", 443)]] : [],
-        ...ports.srt ? [["SRT, over networks that lose packets: OBS takes it as Server, with an empty key", srt(ports.srt, vhost, app, name, "publish")]] : [],
+        ...ports.srt ? [["SRT, for lossy networks: in OBS enter it as Server, with an empty key", srt(ports.srt, vhost, app, name, "publish")]] : [],
         ...ports.rtc ? [["WebRTC: OBS 30 or newer, Service WHIP, Server", whip(vhost, app, name)]] : [],
         ...ports.rtsp ? [["RTSP: ffmpeg -f rtsp, cameras that push", rtsp(ports.rtsp, app, name) + query]] : [],
         ...ports.rtmfp ? [["RTMFP, Flash's protocol over UDP", rtmfp(ports.rtmfp, app, name) + query]] : [],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// where.js - what the server of this page tells of itself to pages that do not ask its API; null: it is another server.
+// where.js - loads where.json, in which the server describes itself to pages without the API; null for other servers.
 
 let told = null;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// whip.js - a page that publishes camera, screen or microphone by WHIP, told by the parameters of its address where to.
+// whip.js - the page that publishes camera, screen or microphone over WHIP; its parameters name the stream.
 
 import { capture, missing, offer } from "./capture.js";
 import { $, el, text } from "./dom.js";
@@ -9,11 +9,11 @@ import { Rtc, codecs, send } from "./rtc.js";
 import { line, watch } from "./rtc_stats.js";
 import { where } from "./where.js";
 
-const CODECS = { h264: "H.264", h265: "H.265", av1: "AV1", vp9: "VP9", vp8: "VP8, for WebRTC alone" };
+const CODECS = { h264: "H.264", h265: "H.265", av1: "AV1", vp9: "VP9", vp8: "VP8, for WebRTC only" };
 const ALIAS = { hevc: "h265", avc: "h264" };
 
 const params = new URLSearchParams(location.search), form = $("what"), video = $("video");
-let session = null; // { rtc, media, unwatch } while it is wanted
+let session = null; // { rtc, media, unwatch } while publishing
 
 function state(what, look = "dim") {
     $("state").className = look;
@@ -41,7 +41,7 @@ function wishes() {
     return { from: form.source.value, camera: form.camera.value, microphone: form.microphone.value, width, height, fps: Number(form.fps.value) };
 }
 
-// The same stream to be looked at, as a page beside this one plays it.
+// Links to the page that plays this stream.
 function link(url) {
     const to = new URL("whep.html", location.href), whep = new URL(url);
     whep.pathname = whep.pathname.replace(/whip\/?$/, "whep/");
@@ -68,14 +68,14 @@ async function start() {
         e.disabled = true;
     try {
         const url = placeOf("whip", $("address").value);
-        state("asking the browser …");
+        state("waiting for permission …");
         mine.media = await capture(wishes());
         if (!is())
             return mine.media.getTracks().forEach(t => t.stop());
         for (const track of mine.media.getTracks())
-            track.addEventListener("ended", () => fail(`the ${track.kind === "video" ? "picture" : "sound"} has ended: ${track.label}`));
+            track.addEventListener("ended", () => fail(`the ${track.kind} track ended: ${track.label}`));
         video.srcObject = mine.media;
-        state("asking the server …");
+        state("connecting …");
         mine.rtc = new Rtc(url, fail);
         mine.unwatch = watch(mine.rtc, found => is() && told(found), $("stats"));
         void devices();
@@ -110,7 +110,7 @@ async function begin() {
     const name = key => new URL(url).searchParams.get(key);
     publish($("publish"), told, name("app"), name("stream"));
     $("address").value = url;
-    const why = ours && told?.rtc === false ? "WebRTC is off at this server: see rtc_server in its configuration. Publish with a program:" : missing();
+    const why = ours && told?.rtc === false ? "WebRTC is off on this server: see rtc_server in its configuration. Publish with a program:" : missing();
     text($("note"), why);
     $("note").hidden = !why;
     $("main").hidden = Boolean(why);

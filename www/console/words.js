@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// words.js - what all pages say about a stream that does not play, instead of the texts of libraries.
+// words.js - texts about streams that do not play, instead of the messages of libraries.
 
 const SHOWN = 5; // names
 
@@ -15,7 +15,7 @@ export const codecName = text => CODECS.find(([shape]) => shape.test(text))?.[1]
 
 export const cannotDecode = codec => `This browser cannot decode ${codec}.`;
 
-// How many letters two names have in common from the beginning: of a name with a slip the right one is near.
+// Length of the common beginning of two names, to suggest the right name after a typing error.
 function alike(a, b) {
     let n = 0;
     while (n < a.length && a[n] === b[n])
@@ -23,7 +23,7 @@ function alike(a, b) {
     return n;
 }
 
-// `onAir`: names of published streams; null when that is not known.
+// `onAir`: names of published streams; null if unknown.
 export function noPublisher(name, onAir = null) {
     const first = `No publisher for ${name}.`;
     if (!onAir)
@@ -35,11 +35,11 @@ export function noPublisher(name, onAir = null) {
     return `${first} On air: ${near.slice(0, SHOWN).join(", ")}${more}.`;
 }
 
-// What a library said, in words where we have them.
+// Replaces a library's message by a plain one if there is one.
 export function plainly(said) {
     const codec = UNSUPPORTED.test(said) ? codecName(said) : null;
     return codec ? cannotDecode(codec) : said;
 }
 
-// An error of the server, "code=1012(IO_CONNECT)(Connect to peer failed) : 10.0.0.1:1935 : connect (Connection refused)", without its numbers.
+// Removes the numbers from an error of the server, such as "code=1012(IO_CONNECT)(Connect to peer failed) : 10.0.0.1:1935 : connect (Connection refused)".
 export const inWords = error => error.replace(/code=\d+\(\w+\)\((.*?)\) : /, "$1: ").replaceAll(" : ", ": ");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// workers.js - how much each worker has to do, where there is more than one.
+// workers.js - the load of each worker, if there are several.
 
 import { $, el, sync, text } from "./dom.js";
 import { many, time } from "./format.js";
 
-const SILENT = 3000; // milliseconds: its figures are from every second
+const SILENT = 3000; // milliseconds; values arrive every second
 
 function gauge(kind) {
     return el("div", { class: `load ${kind}` }, el("div", { class: "track" }, el("i")), el("b"));
@@ -20,11 +20,11 @@ function fill(e, part, said) {
     text(e.lastChild, said);
 }
 
-// The thread as `top -H` shows it, and what is not as it should be.
+// Details: the thread's name in `top -H`, and problems.
 function more(w) {
-    return [w.silent_ms >= SILENT ? `held up for ${time(w.silent_ms / 1000)}` : "", `thread ${w.thread}`, `${w.moved_in} came, ${w.moved_out} went`,
-        w.late_ms >= 5 ? `wakes ${w.late_ms.toFixed(0)} ms late` : "",
-        w.mailbox_ms >= 1000 ? `a message waits for ${time(w.mailbox_ms / 1000)}` : ""].filter(Boolean).join(", ");
+    return [w.silent_ms >= SILENT ? `blocked for ${time(w.silent_ms / 1000)}` : "", `thread ${w.thread}`, `${w.moved_in} moved in, ${w.moved_out} moved out`,
+        w.late_ms >= 5 ? `timers ${w.late_ms.toFixed(0)} ms late` : "",
+        w.mailbox_ms >= 1000 ? `oldest message waits ${time(w.mailbox_ms / 1000)}` : ""].filter(Boolean).join(", ");
 }
 
 export function workers(list) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// upkeep.js - what should go on all the time: streams that are pulled, recordings, certificates, disks.
+// health.js - things that must work all the time: pulls, recordings, certificates, disks.
 
-import { fill, plain, row } from "./beside.js";
+import { fill, plain, row } from "./programs.js";
 import { $, el, sync, text } from "./dom.js";
 import { bytes, count, many, time } from "./format.js";
 import { inWords } from "./words.js";
@@ -15,14 +15,14 @@ const since = one => `${one.state} for ${time(one.state_ms / 1000)}`;
 const streamOf = s => plain([s.vhost, s.app, s.stream].filter(Boolean).join("/"));
 
 function days({ days_left: n }) {
-    return n < 0 ? `ended ${many(-n, "day")} ago` : `${many(n, "day")} left`;
+    return n < 0 ? `expired ${many(-n, "day")} ago` : `${many(n, "day")} left`;
 }
 
-// Of each list of the API: what it is called, and what is told of an entry: its name, a note, its place.
+// For each list of the API: its title, and a function that returns name, note and location of an entry.
 const PARTS = {
     pulls: ["Pulls", p => [streamOf(p) || p.name, [p.what, since(p), p.failures && many(p.failures, "failure"), p.on_demand && "on demand",
-        p.next_ms !== undefined && `again in ${time(p.next_ms / 1000)}`, p.bytes && bytes(p.bytes)], p.url]],
-    recordings: ["Recordings", r => [streamOf(r), [r.what, since(r), r.bytes && bytes(r.bytes), r.file_ms && `this file for ${time(r.file_ms / 1000)}`], r.file]],
+        p.next_ms !== undefined && `next attempt in ${time(p.next_ms / 1000)}`, p.bytes && bytes(p.bytes)], p.url]],
+    recordings: ["Recordings", r => [streamOf(r), [r.what, since(r), r.bytes && bytes(r.bytes), r.file_ms && `current file ${time(r.file_ms / 1000)}`], r.file]],
     certificates: ["Certificates", c => [c.host || c.subject || c.file, [days(c), c.what, c.self_signed && "self-signed"], c.file]],
     disks: ["Disks", d => [d.path, [`${bytes(d.free_bytes)} of ${bytes(d.size_bytes)} left`, d.what], ""]],
 };
@@ -30,12 +30,12 @@ const PARTS = {
 function section(key, title) {
     const id = `${key}-part`;
     if (!$(id))
-        $("upkeep").append(el("section", { id, "aria-label": title }, el("h2", {}, title, " ", el("span", { class: "count" })), el("div", { class: "rows" })));
+        $("health").append(el("section", { id, "aria-label": title }, el("h2", {}, title, " ", el("span", { class: "count" })), el("div", { class: "rows" })));
     return $(id);
 }
 
-// { pulls: [...], recordings: [...], ... }, as the API has them; null where an older server has none.
-export function upkeep(lists) {
+// Shows { pulls: [...], recordings: [...], ... } from the API; null for lists that an older server does not have.
+export function health(lists) {
     for (const [key, [title, about]] of Object.entries(PARTS)) {
         const list = lists[key] ?? [], part = section(key, title);
         part.hidden = list.length === 0;
@@ -47,8 +47,8 @@ export function upkeep(lists) {
     }
 }
 
-// [{ bad, what }] of all that is not well.
-export function upkeepProblems(lists) {
+// Returns [{ bad, what }] for all entries with a problem.
+export function healthProblems(lists) {
     return Object.entries(PARTS).flatMap(([key, [, about]]) => (lists[key] ?? []).filter(one => TOLD.has(one.state)).map(one => {
         const [name, [first, second]] = about(one);
         const what = key === "certificates" || key === "disks" ? first : second;

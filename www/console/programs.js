@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// beside.js - what the server runs beside the streams: forwards to others, programs of its own.
+// programs.js - the lists of forwards and of child programs.
 
 import { $, el, sync, text } from "./dom.js";
 import { many, rate, time } from "./format.js";
@@ -16,7 +16,7 @@ export function row() {
         el("div", { class: "what" }, el("span"), el("small")), el("div", { class: "said" }, el("small"), el("code")));
 }
 
-// What is said of one that does not run is in red.
+// The message is red unless the state is good.
 export function fill(e, state, name, note, said, code, look = LOOKS[state] ?? "dim") {
     const [badge, what, more] = e.children, bad = look !== "good" && Boolean(said);
     badge.className = `badge state ${look}`;
@@ -55,7 +55,7 @@ export function forwards(list, now) {
             rates.set(key, new Rate());
         const sent = f.send_bytes === undefined ? null : rates.get(key).sample(f.send_bytes, now);
         fill(e, f.state, plain(f.stream), f.age_ms === undefined ? "" : `for ${time(f.age_ms / 1000)}`,
-            [sent !== null && rate(sent), f.dropped_packets ? many(f.dropped_packets, "packet") + " left out" : "", inWords(f.error)]
+            [sent !== null && rate(sent), f.dropped_packets ? many(f.dropped_packets, "packet") + " dropped" : "", inWords(f.error)]
                 .filter(Boolean).join(", "), f.url);
     });
     for (const key of [...rates.keys()])
