@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* amf0.c - AMF0 ([AMF0]): values read and written. */
+/* amf0.c - reads and writes AMF0 values [AMF0]. */
 #include "proto/rtmp/amf0.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ enum amf0_marker {
     AMF0_UNSUPPORTED = 0x0d, AMF0_XML = 0x0f, AMF0_TYPED_OBJECT = 0x10, AMF0_AVMPLUS = 0x11,
 };
 
-/* ---- from AMF0 bytes to a tree [AMF0] */
+/* ---- reading AMF0 bytes into a tree */
 
 static err_t read_value(struct amf *a, struct rd *r, int depth, struct amf_value *out);
 
@@ -35,7 +35,7 @@ static err_t read_string(struct amf *a, struct rd *r, size_t size, struct amf_va
     return out->string ? NULL : amf_full(a, "amf0 string", size);
 }
 
-/* Keys and values until an empty key with the end marker, [AMF0] 2.5. */
+/* Reads keys and values up to an empty key with the end marker, [AMF0] 2.5. */
 static err_t read_members(struct amf *a, struct rd *r, int depth, struct amf_value *out)
 {
     for (;;) {
@@ -62,7 +62,7 @@ static err_t read_strict(struct amf *a, struct rd *r, int depth, struct amf_valu
 {
     uint32_t count = rd_u32(r);
 
-    if (!r->bad && count > rd_left(r)) /* a value has at least its marker */
+    if (!r->bad && count > rd_left(r)) /* each value has at least a marker */
         return err_new(ERR_TRUNCATED, "amf0 array says %u values in %zu bytes", count, rd_left(r));
     for (uint32_t i = 0; i < count && !r->bad; i++) {
         struct amf_value value;
@@ -144,7 +144,7 @@ static err_t read_value(struct amf *a, struct rd *r, int depth, struct amf_value
         return read_string(a, r, rd_u32(r), out);
     case AMF0_ECMA_ARRAY:
         out->type = AMF_ECMA_ARRAY;
-        (void)rd_u32(r); /* a hint that many get wrong; the end marker counts */
+        (void)rd_u32(r); /* a count that many encoders get wrong; the end marker decides */
         return read_members(a, r, depth, out);
     case AMF0_OBJECT:
         out->type = AMF_OBJECT;
@@ -167,7 +167,7 @@ err_t amf0_read(struct amf *a, struct rd *r, struct amf_value *out)
     return read_value(a, r, 0, out);
 }
 
-/* ---- from calls or a tree to AMF0 bytes [AMF0] */
+/* ---- writing AMF0 bytes */
 
 static void put_double(struct wr *w, double d)
 {
@@ -266,7 +266,8 @@ void amf0_set_string(struct wr *w, const char *key, const char *string)
     amf0_string(w, string);
 }
 
-/* Trees are at most AMF_DEPTH deep when read, and flat when made here: bounded recursion. */
+/* The recursion is bounded: a tree is at most AMF_DEPTH deep when it was read, and flat when it was
+ * built here. */
 static void put_members(struct wr *w, const struct amf_value *v)
 {
     for (const struct amf_member *m = v->first; m; m = m->next) {

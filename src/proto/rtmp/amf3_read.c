@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* amf3_read.c - the AMF3 values that clients put into commands, into the same tree [AMF3].
- *
- * Tables of references are kept for strings and traits, which encoders use for every repeated key;
- * a reference to an object becomes undefined, so that a tree can never be a cycle.
+/* amf3_read.c - reads the AMF3 values that clients put into commands, into the same tree [AMF3].
+ * Reference tables exist only for strings and traits, which encoders use for each repeated key. A
+ * reference to an object becomes undefined, so a tree never contains a cycle.
  */
 #include "proto/rtmp/amf0.h"
 
@@ -34,7 +33,7 @@ struct amf3 {
 
 static err_t read_value(struct amf3 *c, int depth, struct amf_value *out);
 
-/* [AMF3] 1.3.1: 7 bits a byte, the fourth byte has 8. */
+/* [AMF3] 1.3.1: 7 bits per byte, 8 bits in the fourth. */
 static uint32_t read_u29(struct rd *r)
 {
     uint32_t v = 0;
@@ -71,7 +70,7 @@ static err_t read_bytes(struct amf3 *c, uint32_t size, struct amf_key *out)
     return out->text ? NULL : amf_full(c->amf, "amf3 string", size);
 }
 
-/* The hash is made once, however often the string is a key by reference. */
+/* Computes the hash once, even if the string is later used as a key by reference many times. */
 static err_t read_text(struct amf3 *c, struct amf_key *out)
 {
     uint32_t u = read_u29(c->r);
@@ -108,7 +107,7 @@ static err_t read_member(struct amf3 *c, int depth, const struct amf_key *key,
     return amf_set_shared(c->amf, out, key, &value);
 }
 
-/* Keys and values until an empty key. */
+/* Reads keys and values up to an empty key. */
 static err_t read_members(struct amf3 *c, int depth, struct amf_value *out)
 {
     for (;;) {
@@ -123,7 +122,7 @@ static err_t read_members(struct amf3 *c, int depth, struct amf_value *out)
     }
 }
 
-/* A value of an array that has keys, too: its key is its number. */
+/* Reads an indexed value of an array that also has named keys; its key is the index in decimal. */
 static err_t read_numbered(struct amf3 *c, uint32_t i, int depth, struct amf_value *out)
 {
     struct amf_value value;
@@ -158,7 +157,7 @@ static err_t read_array(struct amf3 *c, uint32_t count, int depth, struct amf_va
     return err;
 }
 
-/* [AMF3] 3.12: u has the bits of U29O-traits. */
+/* [AMF3] 3.12: u holds the bits of U29O-traits. */
 static err_t read_traits(struct amf3 *c, uint32_t u, struct traits *out)
 {
     struct amf_key name;
@@ -209,7 +208,8 @@ static err_t read_object(struct amf3 *c, uint32_t u, int depth, struct amf_value
     return t.dynamic ? read_members(c, depth, out) : NULL;
 }
 
-/* The types that begin with a U29 whose low bit says: here, or seen before. */
+/* Reads the types that start with a U29 whose low bit tells whether the value follows or is a
+ * reference. */
 static err_t read_complex(struct amf3 *c, uint8_t marker, int depth, struct amf_value *out)
 {
     uint32_t u = read_u29(c->r);
@@ -286,7 +286,7 @@ static err_t read_value(struct amf3 *c, int depth, struct amf_value *out)
 
 err_t amf3_read(struct amf *a, struct rd *r, int depth, struct amf_value *out)
 {
-    struct amf3 *c = malloc(sizeof(*c)); /* 5 KB: too much for a coroutine's stack */
+    struct amf3 *c = malloc(sizeof(*c)); /* 5 KB is too much for a coroutine's stack */
     err_t err;
 
     if (!c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* amf_value.c - the tree of AMF values and the memory it lives in. */
+/* amf_value.c - the tree of AMF values and its memory. */
 #include "proto/rtmp/amf0.h"
 
 #include <stdalign.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    BLOCK = 1000,     /* most commands fit in one */
-    INDEX_FROM = 16,  /* members, from which on an object has an index */
+    BLOCK = 1000,     /* most commands fit in one block */
+    INDEX_FROM = 16,  /* number of members from which an object gets an index */
     BUCKETS = 128,
-    COMPARED = 64,    /* bytes of two keys that are compared for one unit of the budget */
+    COMPARED = 64,    /* bytes of two keys that one unit of the budget compares */
 };
 
 struct amf_index {
@@ -51,7 +51,8 @@ static void *new_block(struct amf *a, size_t size)
     }
     b->size = cap;
     b->used = size;
-    if (a->blocks && cap == size) { /* a big one of its own: the last block may have room yet */
+    if (a->blocks && cap == size) { /* A large value gets a block of its own; the last block may
+                                     * still have free space. */
         b->next = a->blocks->next;
         a->blocks->next = b;
     } else {
@@ -67,7 +68,7 @@ void *amf_alloc(struct amf *a, size_t size)
 
     if (size > a->limit)
         return NULL;
-    size = (size + 7) & ~(size_t)7; /* what follows is aligned too */
+    size = (size + 7) & ~(size_t)7; /* keeps the next allocation aligned */
     if (size + a->used > a->limit)
         return NULL;
     a->used += size;
@@ -111,8 +112,8 @@ bool amf_has_members(const struct amf_value *v)
            amf_is(v, AMF_TYPED_OBJECT);
 }
 
-/* Eight bytes at a time: this is for speed. Who finds keys that fall together pays for each step of
- * the search from the budget. */
+/* Hashes eight bytes at a time, for speed. A peer that sends colliding keys pays for each step of
+ * the search from its budget. */
 uint32_t amf_hash(const char *bytes, size_t size)
 {
     uint64_t h = size, word;
@@ -136,7 +137,7 @@ static struct amf_member *first_of(const struct amf_value *object, uint32_t hash
     return object->index ? object->index->bucket[hash % BUCKETS] : object->first;
 }
 
-/* Where this key is, or NULL; *cost grows by what it took. */
+/* Returns the member with this key, or NULL; adds the cost of the search to *cost. */
 static struct amf_member *find(const struct amf_value *object, const struct amf_key *key,
                                size_t *cost)
 {
@@ -196,8 +197,8 @@ static err_t add(struct amf *a, struct amf_value *object, const struct amf_key *
     return NULL;
 }
 
-/* Change the value of the member that has the key: *done is true then. Or make sure that there is
- * room for one more. */
+/* Overwrites the value if the key exists and sets *done; otherwise checks the limit and builds the
+ * index if the object needs one. */
 static err_t set(struct amf *a, struct amf_value *object, const struct amf_key *key,
                  const struct amf_value *value, bool *done)
 {

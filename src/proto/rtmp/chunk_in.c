@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chunk_in.c - from the bytes of a peer to its messages [RTMP 5.3]. */
+/* chunk_in.c - parses a peer's bytes into messages [RTMP 5.3]. */
 #include "proto/rtmp/chunk_in.h"
 
 #include "base/be.h"
@@ -12,10 +12,10 @@
 
 static err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size);
 
-/* ---- the chunk streams of one reader: peers use a handful of low ids, which have fixed places;
- * all others are in a sorted array that grows up to the limit. */
+/* ---- chunk streams of one reader: a fixed array for the few low ids that peers use, and a sorted
+ * array for all others, which grows up to the limit */
 
-/* Where it is among the high ones, or would be. */
+/* Index of the chunk stream in the sorted array, or the index at which to insert it. */
 static uint32_t high_place(const struct rtmp_in *in, uint32_t csid)
 {
     uint32_t from = 0, to = in->high_count;
@@ -31,7 +31,7 @@ static uint32_t high_place(const struct rtmp_in *in, uint32_t csid)
     return from;
 }
 
-/* or NULL */
+/* Returns NULL if the chunk stream is unknown. */
 static struct rtmp_in_stream *rtmp_in_table_find(struct rtmp_in *in, uint32_t csid)
 {
     uint32_t at;
@@ -57,7 +57,7 @@ static err_t grow_table(struct rtmp_in *in)
     return NULL;
 }
 
-/* One that is not there yet. Pointers to others are stale afterwards. ERR_TOO_MANY. */
+/* Adds a new chunk stream. Pointers to other chunk streams become invalid. ERR_TOO_MANY. */
 static err_t rtmp_in_table_add(struct rtmp_in *in, uint32_t csid, struct rtmp_in_stream **out)
 {
     struct rtmp_in_stream *s;
@@ -92,10 +92,10 @@ static void rtmp_in_table_free(struct rtmp_in *in)
     memset(in->low, 0, sizeof(in->low));
 }
 
-/* ---- complete messages of one reader that wait to be popped */
+/* ---- queue of complete messages of one reader */
 
-/* MAX: more than 64 KB of the smallest messages, so only an aggregate can have more. KEEP: what a
- * publisher needs all the time; more is given back once it is drained. */
+/* MAX: more than 64 KB of the smallest messages, so only an aggregate can exceed it. KEEP: capacity
+ * that a publisher always needs; a larger queue is freed once it is empty. */
 enum { FIRST = 4, KEEP = 64, MAX = 65536 };
 
 static err_t grow_queue(struct rtmp_in *in)
@@ -133,7 +133,7 @@ static err_t enqueue(struct rtmp_in *in, struct rtmp_msg *msg)
     return NULL;
 }
 
-/* Takes the payload over, also on ERR_TOO_MANY and ERR_NO_MEMORY. */
+/* Takes over the payload, also on ERR_TOO_MANY and ERR_NO_MEMORY. */
 static err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
 {
     if (in->direct && in->ready_at == in->ready_end && in->direct(in->direct_arg, msg))
@@ -153,7 +153,7 @@ static void leave_first(struct rtmp_in *in)
     }
 }
 
-/* One FLV-like tag [RTMP 7.1.6] with the size of itself behind it. */
+/* Reads one FLV-like tag [RTMP 7.1.6], followed by its own size. */
 static struct rd read_tag(struct rd *r, struct rtmp_msg *msg)
 {
     struct rd body;
@@ -162,7 +162,7 @@ static struct rd read_tag(struct rd *r, struct rtmp_msg *msg)
     msg->size = rd_u24(r);
     msg->time = rd_u24(r);
     msg->time |= (uint32_t)rd_u8(r) << 24;
-    (void)rd_u24(r); /* its stream id: that of the aggregate counts */
+    (void)rd_u24(r); /* stream id, unused: that of the aggregate is valid */
     body = rd_sub(r, msg->size);
     (void)rd_u32(r); /* back pointer */
     return body;
@@ -191,8 +191,8 @@ static err_t check_tags(const struct rtmp_in *in, const struct rtmp_msg *aggrega
     return err;
 }
 
-/* An aggregate; its messages are made one by one as they are popped. Takes the payload over, also
- * on ERR_RTMP_CHUNK when it is cut or lies, and on ERR_TOO_MANY. */
+/* Queues an aggregate; its messages are created one by one as they are popped. Takes over the
+ * payload, also on ERR_RTMP_CHUNK (truncated or inconsistent) and ERR_TOO_MANY. */
 static err_t rtmp_in_ready_aggregate(struct rtmp_in *in, struct rtmp_msg *aggregate)
 {
     err_t err = check_tags(in, aggregate);
@@ -203,7 +203,7 @@ static err_t rtmp_in_ready_aggregate(struct rtmp_in *in, struct rtmp_msg *aggreg
     return err;
 }
 
-/* The next message of the aggregate that is first in the queue, copied. False: that was all. */
+/* Copies the next message of the aggregate at the head of the queue. Returns false at its end. */
 static bool next_tag(struct rtmp_in *in, struct rtmp_msg *out)
 {
     const struct rtmp_msg *aggregate = &in->ready[in->ready_at];
@@ -220,7 +220,7 @@ static bool next_tag(struct rtmp_in *in, struct rtmp_msg *out)
             continue;
         msg.time += in->split_shift;
         msg.payload = in->setup->alloc(in->memory, msg.size);
-        if (!msg.payload) { /* no memory: the connection ends with the next bytes */
+        if (!msg.payload) { /* no memory: the next feed fails and ends the connection */
             in->broken = true;
             return false;
         }
@@ -263,7 +263,7 @@ struct header {
     uint8_t fmt, type;
     bool extended;
     uint32_t csid, stamp, size, stream_id;
-    struct rtmp_in_stream *stream; /* NULL: its first chunk */
+    struct rtmp_in_stream *stream; /* NULL for its first chunk */
 };
 
 static uint8_t *heap_alloc(void *memory, size_t size)
@@ -310,7 +310,7 @@ static uint32_t le32(const uint8_t *p)
     return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
-/* [RTMP 5.3.1.1] Bytes of the basic header, 0: not all there yet. */
+/* [RTMP 5.3.1.1] Returns the size of the basic header, or 0 if it is incomplete. */
 static size_t parse_basic(const uint8_t *p, size_t n, struct header *h)
 {
     uint32_t form = p[0] & 0x3f;
@@ -326,7 +326,8 @@ static size_t parse_basic(const uint8_t *p, size_t n, struct header *h)
     return 2 + form;
 }
 
-/* Could the n bytes at p be the beginning of this time? Some peers send 31 bits of it. */
+/* Checks whether the n bytes at p can be the beginning of this time. Some peers send 31 bits of
+ * it. */
 static bool begins_as(const uint8_t *p, size_t n, uint32_t time)
 {
     uint8_t want[4] = { (uint8_t)(time >> 24 & 0x7f), (uint8_t)(time >> 16), (uint8_t)(time >> 8),
@@ -335,9 +336,10 @@ static bool begins_as(const uint8_t *p, size_t n, uint32_t time)
     return n == 0 || ((p[0] & 0x7f) == want[0] && memcmp(p + 1, want + 1, n - 1) == 0);
 }
 
-/* A fmt 3 header after an extended timestamp: [RTMP 5.3.1.3] says that the timestamp comes again,
- * old encoders leave it out. In the middle of a message it must be the one we know; if it is not,
- * these are bytes of the payload. Bytes of it, 0, or -1: not enough to tell. */
+/* Returns the size of the timestamp after a fmt 3 header: 4, 0, or -1 if more bytes are needed to
+ * decide. After an extended timestamp [RTMP 5.3.1.3] requires that it is repeated, but old encoders
+ * omit it. In the middle of a message it must equal the known timestamp; if it does not, these
+ * bytes belong to the payload. */
 static int repeated_stamp(struct rtmp_in_stream *s, const uint8_t *p, size_t n)
 {
     size_t have = n < 4 ? n : 4;
@@ -355,7 +357,7 @@ static int repeated_stamp(struct rtmp_in_stream *s, const uint8_t *p, size_t n)
     return have < 4 ? -1 : 4;
 }
 
-/* [RTMP 5.3.1.2, 5.3.1.3] Bytes of the whole header, 0: not all there yet. */
+/* [RTMP 5.3.1.2, 5.3.1.3] Returns the size of the whole header, or 0 if it is incomplete. */
 static size_t parse_header(struct rtmp_in *in, const uint8_t *p, size_t n, struct header *h)
 {
     static const uint8_t sizes[4] = { 11, 7, 3, 0 };
@@ -388,8 +390,9 @@ static size_t parse_header(struct rtmp_in *in, const uint8_t *p, size_t n, struc
     return at + (size_t)more;
 }
 
-/* The time of a message that begins. A fmt 3 header repeats the delta, which after a fmt 0 header
- * is that header's timestamp [RTMP 5.3.1.2.4]; an extended one in its place is taken as it is. */
+/* Sets the time of a message that begins. A fmt 3 header repeats the delta, which after a fmt 0
+ * header is that header's timestamp [RTMP 5.3.1.2.4]. An extended timestamp in a fmt 3 header is
+ * used unchanged. */
 static void apply_time(struct rtmp_in_stream *s, const struct header *h)
 {
     if (h->fmt == 0 || (h->fmt == 3 && h->extended && s->absolute))
@@ -415,7 +418,8 @@ static bool is_media(uint8_t type)
     return type == RTMP_AUDIO || type == RTMP_VIDEO || type == RTMP_AGGREGATE;
 }
 
-/* May a message of this type be so large? ERR_TOO_LARGE. Asked of those in an aggregate, too. */
+/* Checks the size limit for messages of this type, also for those in an aggregate.
+ * ERR_TOO_LARGE. */
 static err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t size)
 {
     const struct rtmp_in_setup *set = in->setup;
@@ -484,7 +488,7 @@ static err_t on_control(struct rtmp_in *in, const struct rtmp_msg *msg)
     }
 }
 
-/* The payload is the message's, to give out or to give back. */
+/* Delivers or releases the payload. */
 static err_t end_message(struct rtmp_in *in, const struct rtmp_in_stream *s, uint8_t *payload)
 {
     struct rtmp_msg msg = { .type = s->type, .csid = s->csid, .stream_id = s->stream_id,
@@ -507,7 +511,7 @@ static err_t end_message(struct rtmp_in *in, const struct rtmp_in_stream *s, uin
     return err;
 }
 
-/* Of the first `size` bytes of its message. */
+/* Bytes to keep of the first `size` bytes of the message. */
 static uint32_t kept(const struct rtmp_in *in, const struct rtmp_in_stream *s, uint32_t size)
 {
     uint32_t head = in->setup->head;
@@ -515,7 +519,8 @@ static uint32_t kept(const struct rtmp_in *in, const struct rtmp_in_stream *s, u
     return head && size > head && (s->type == RTMP_AUDIO || s->type == RTMP_VIDEO) ? head : size;
 }
 
-/* It never is incomplete: it takes no room, and nobody watches how old it becomes. */
+/* Reads a message whose bytes are all here. It is never incomplete, so it counts in no limit and
+ * needs no timeout. */
 static err_t take_whole(struct rtmp_in *in, const struct rtmp_in_stream *s, const uint8_t **p)
 {
     uint32_t size = kept(in, s, s->size);
@@ -535,13 +540,13 @@ static err_t continue_message(struct rtmp_in *in, struct rtmp_in_stream *s)
     return NULL;
 }
 
-/* Most messages are small, and all of them is here. */
+/* Most messages are small and arrive whole. */
 static err_t first_chunk(struct rtmp_in *in, struct rtmp_in_stream *s, const struct header *h,
                          const uint8_t **p, const uint8_t *end)
 {
     err_t err = begin_message(in, s, h);
 
-    if (err || s->size == 0) /* nothing to give out */
+    if (err || s->size == 0) /* nothing to deliver */
         return err;
     if (s->size <= (size_t)(end - *p) && s->size <= in->chunk_size)
         return take_whole(in, s, p);
@@ -550,7 +555,7 @@ static err_t first_chunk(struct rtmp_in *in, struct rtmp_in_stream *s, const str
     return err ? err : continue_message(in, s);
 }
 
-/* What follows the header is at *p. */
+/* Starts a chunk; *p points behind its header. */
 static err_t begin_chunk(struct rtmp_in *in, const struct header *h, const uint8_t **p,
                          const uint8_t *end)
 {
@@ -559,7 +564,7 @@ static err_t begin_chunk(struct rtmp_in *in, const struct header *h, const uint8
     if (!s) {
         err_t err;
 
-        if (h->fmt > 1) /* fmt 1: the ping of librtmp */
+        if (h->fmt > 1) /* fmt 1: librtmp's ping starts so */
             return err_new(ERR_RTMP_CHUNK, "chunk stream %u begins with fmt %d", h->csid, h->fmt);
         err = rtmp_in_table_add(in, h->csid, &s);
         if (err)
@@ -575,7 +580,7 @@ static err_t begin_chunk(struct rtmp_in *in, const struct header *h, const uint8
 
 static err_t consume(struct rtmp_in *in, const uint8_t *p, const uint8_t *end);
 
-/* A header whose beginning came with earlier bytes. */
+/* Completes a header whose first bytes came earlier. */
 static err_t read_cut_header(struct rtmp_in *in, const uint8_t **p, const uint8_t *end)
 {
     size_t had = in->head_size, room = RTMP_IN_HEADER - had, n = (size_t)(end - *p), used;
@@ -597,8 +602,8 @@ static err_t read_cut_header(struct rtmp_in *in, const uint8_t **p, const uint8_
         *p += used - had;
         return begin_chunk(in, &h, p, end);
     }
-    /* What looked like a repeated timestamp was payload: 1 to 3 bytes of it are in `head`. They
-     * can at most begin one more header, so this goes one level deep. */
+    /* The assumed timestamp was payload, and 1 to 3 bytes of it are in `head`. They can begin at
+     * most one more header, so the recursion is one level deep. */
     memcpy(rest, in->head, had);
     more = rest + used;
     err = begin_chunk(in, &h, &more, rest + had);

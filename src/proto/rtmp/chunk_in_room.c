@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* chunk_in_room.c - memory for messages that are not complete: it grows with what comes, within the
- * limits of the connection and of all of them. */
+/* chunk_in_room.c - memory for incomplete messages: it grows with the bytes received, within the
+ * limits of the connection and of all connections.
+ */
 #include "proto/rtmp/chunk_in_room.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static size_t over_free(size_t inflight)
     return inflight > RTMP_IN_FREE ? inflight - RTMP_IN_FREE : 0;
 }
 
-/* The connection's messages take so much now. */
+/* Sets the memory of the connection's incomplete messages and updates the pool. */
 static void account(struct rtmp_in *in, size_t inflight)
 {
     struct rtmp_in_pool *pool = in->setup->pool;
@@ -49,7 +50,7 @@ static void account(struct rtmp_in *in, size_t inflight)
     in->pooled = over;
 }
 
-/* What was begun for a stream is in that stream's memory. False: there is none for a copy. */
+/* Copies a payload out of the memory of its stream. Returns false if malloc fails. */
 static bool move_out(const struct rtmp_in *in, uint8_t **payload, size_t cap, size_t used)
 {
     uint8_t *copy = *payload ? in->setup->alloc(NULL, cap) : NULL;
@@ -89,8 +90,8 @@ void rtmp_in_arrive(struct rtmp_in *in)
     account(in, in->inflight);
 }
 
-/* Bytes times microseconds: who sends one large message holds a lot for a moment, who wants to
- * fill us has to hold it for long. */
+/* Bytes times microseconds: a peer that sends one large message holds much memory for a moment; a
+ * peer that wants to fill the memory has to hold it for long. */
 static uint64_t weight(const struct rtmp_in *in, co_usec now)
 {
     return (uint64_t)in->pooled * (uint64_t)(now - in->pooled_since + 1);
@@ -123,7 +124,7 @@ static void evict(struct rtmp_in *in)
         in->on_evict(in);
 }
 
-/* May the connection's messages take so much? */
+/* Makes room in the pool for `inflight` bytes of this connection, by evicting others if needed. */
 static err_t ask_pool(struct rtmp_in *in, size_t inflight)
 {
     struct rtmp_in_pool *pool = in->setup->pool;
@@ -201,7 +202,7 @@ void rtmp_in_room_drop_all(struct rtmp_in *in)
     in->now = NULL;
 }
 
-/* ---- how old they are */
+/* ---- age of incomplete messages */
 
 static co_usec older(co_usec oldest, const struct rtmp_in_stream *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chunk_out.c - from a message to its chunks [RTMP 5.3]. */
+/* chunk_out.c - writes a message as chunks [RTMP 5.3]. */
 #include "proto/rtmp/chunk_out.h"
 
 #include "base/be.h"
@@ -60,7 +60,7 @@ size_t rtmp_out_first(uint8_t *dst, const struct rtmp_msg *msg)
     p = be_put24(p, msg->time < EXTENDED ? msg->time : EXTENDED);
     p = be_put24(p, msg->size);
     *p++ = msg->type;
-    for (int i = 0; i < 4; i++) /* the one little-endian field, [RTMP 5.3.1.2.1] */
+    for (int i = 0; i < 4; i++) /* the only little-endian field, [RTMP 5.3.1.2.1] */
         *p++ = (uint8_t)(msg->stream_id >> 8 * i);
     if (msg->time >= EXTENDED)
         p = be_put32(p, msg->time);
@@ -76,7 +76,7 @@ size_t rtmp_out_next(uint8_t *dst, uint32_t csid, uint32_t time)
     return (size_t)(p - dst);
 }
 
-/* The bytes of a message, in two pieces. */
+/* Body of a message, in two pieces. */
 struct body {
     const uint8_t *head, *rest;
     size_t head_left;

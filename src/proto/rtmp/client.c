@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - the client's side of a conversation [RTMP 7.2]. */
+/* client.c - the client side of RTMP [RTMP 7.2]. */
 #include "proto/rtmp/client.h"
 
 #include "base/must.h"
@@ -20,7 +20,7 @@ enum {
     BUFFER_MS = 3000,
 };
 
-/* What one wait is for. */
+/* The response that wait_for() waits for. */
 enum waiting { FOR_RESULT, FOR_PUBLISH, FOR_PLAY };
 
 static double next_transaction(struct rtmp_conn *c)
@@ -51,14 +51,14 @@ static err_t rejected(const struct rtmp_command *cmd)
                    amf_get_string(info, "description", ""));
 }
 
-/* Is this what we wait for? *number is the number in it, if any. */
+/* Checks whether this is the expected response; stores the number in it, if any, in *number. */
 static err_t check_result(struct rtmp_conn *c, const struct rtmp_command *cmd, bool *done,
                           double *number)
 {
     if (cmd->transaction < 1 || cmd->transaction > c->transaction)
         return err_new(ERR_RTMP_NO_REQUEST, "%s to %.0f of %.0f", cmd->name, cmd->transaction,
                        c->transaction);
-    if (cmd->transaction < c->transaction) /* releaseStream and its like: whatever it says */
+    if (cmd->transaction < c->transaction) /* response to releaseStream and the like: ignored */
         return NULL;
     if (cmd->id == RTMP_CMD_ERROR)
         return rejected(cmd);
@@ -106,7 +106,7 @@ static bool is_media(const struct rtmp_msg *msg)
     return msg->type == RTMP_AUDIO || msg->type == RTMP_VIDEO || msg->type == RTMP_DATA;
 }
 
-/* Read until the answer is there. number may be NULL. */
+/* Reads until the response arrives. number may be NULL. */
 static err_t wait_for(struct rtmp_conn *c, enum waiting what, double *number)
 {
     bool done = false;
@@ -122,7 +122,7 @@ static err_t wait_for(struct rtmp_conn *c, enum waiting what, double *number)
         if (msg.type == RTMP_COMMAND || msg.type == RTMP_COMMAND_AMF3) {
             err = on_command(c, &msg, what, &done, number ? number : &unused);
         } else if (what == FOR_PLAY && is_media(&msg)) {
-            rtmp_conn_unread(c, &msg); /* a server that plays without a word */
+            rtmp_conn_unread(c, &msg); /* the server sends media without a Play.Start */
             return NULL;
         }
         rtmp_conn_release(c, &msg);
@@ -130,8 +130,8 @@ static err_t wait_for(struct rtmp_conn *c, enum waiting what, double *number)
     return err;
 }
 
-/* Strings that a peer's address makes long are on the heap: thousands of clients have small stacks
- * in one process. */
+/* Strings whose length a peer's URL decides are on the heap, because coroutines have small
+ * stacks. */
 static char *text_of(size_t size)
 {
     char *s = must(malloc(size));
@@ -139,7 +139,7 @@ static char *text_of(size_t size)
     return s;
 }
 
-/* What a stream is asked for by: its name and parameters. */
+/* Returns the name that requests the stream: its name and parameters. */
 static char *full_name(const struct rtmp_url *url)
 {
     size_t size = strlen(url->stream) + strlen(url->param) + 1;
@@ -233,7 +233,8 @@ err_t rtmp_client_publish(struct rtmp_conn *c, const struct rtmp_url *url, uint3
     err_t err = publish(c, name, stream_id);
 
     free(name);
-    return err ? err_wrap(err, "publish") : NULL; /* not the name: it is often a secret key */
+    return err ? err_wrap(err, "publish") : NULL; /* without the name, which is often a secret
+                                                   * key */
 }
 
 err_t rtmp_client_unpublish(struct rtmp_conn *c, const struct rtmp_url *url, uint32_t stream_id)

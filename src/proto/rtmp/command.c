@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - commands and data messages as they come in [RTMP 7.2]. */
+/* command.c - parses received commands and data messages [RTMP 7.2]. */
 #include "proto/rtmp/command.h"
 
 #include "base/rd.h"
@@ -46,8 +46,8 @@ static enum rtmp_command_id find(const char *name)
     return RTMP_CMD_UNKNOWN;
 }
 
-/* The AMF3 types begin with a byte that says 0, or 3 as some clients have it; AMF0 follows, where
- * values may switch to AMF3 one by one. Some clients leave the byte out. */
+/* The AMF3 types start with a byte 0 (some clients send 3). AMF0 follows, in which single values
+ * may switch to AMF3. Some clients omit the byte. */
 static struct rd open_body(const struct rtmp_msg *msg)
 {
     struct rd r = rd_init(msg->payload, msg->size);
@@ -133,13 +133,13 @@ bool rtmp_command_boolean(const struct rtmp_command *c, int i, bool otherwise)
     return amf_is(arg(c, i), AMF_BOOLEAN) ? c->args[i].number != 0 : otherwise;
 }
 
-/* A number from a peer as 32 bits, whatever it is. */
+/* Converts a peer's number to 32 bits; 0 if it is out of range. */
 static uint32_t to_u32(double d)
 {
     return d >= 0 && d <= UINT32_MAX ? (uint32_t)d : 0;
 }
 
-/* [E-RTMP v2] "Enhancing NetConnection connect": a list of FourCCs. */
+/* [E-RTMP v2] "Enhancing NetConnection connect": the list of FourCCs. */
 static bool lists_opus(const struct amf_value *list)
 {
     if (!amf_has_members(list))
@@ -198,9 +198,9 @@ void rtmp_play_parse(struct rtmp_play *out, const struct rtmp_command *c)
     };
 }
 
-/* ---- user control events and the other messages that are a number [RTMP 5.4, 7.1.7] */
+/* ---- user control events and the other messages that consist of a number [RTMP 5.4, 7.1.7] */
 
-enum { FMS_EVENT_26 = 26 }; /* of one byte; Flash servers send it */
+enum { FMS_EVENT_26 = 26 }; /* one byte of data; sent by Flash servers */
 
 err_t rtmp_event_parse(struct rtmp_event *out, const struct rtmp_msg *msg)
 {
@@ -213,7 +213,7 @@ err_t rtmp_event_parse(struct rtmp_event *out, const struct rtmp_msg *msg)
         out->value = rd_u32(&r);
     if (out->id == RTMP_SET_BUFFER_LENGTH)
         out->more = rd_u32(&r);
-    if (r.bad && out->id > RTMP_PING_RESPONSE) /* of whatever kind: not ours to judge */
+    if (r.bad && out->id > RTMP_PING_RESPONSE) /* unknown kind: its size is not checked */
         return NULL;
     return r.bad ? err_new(ERR_RTMP_MSG_SIZE, "event %u of %u bytes", out->id, msg->size) : NULL;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.c - one RTMP connection over a pipe: reading, and the answers that the protocol wants. */
+/* conn.c - one RTMP connection over a pipe: reading, writing, and the responses that the protocol
+ * requires.
+ */
 #include "proto/rtmp/conn.h"
 
 #include "base/be.h"
@@ -14,8 +16,8 @@
 
 enum { SCRATCH = 64 * 1024, SMALL = 4 * 1024, DRAIN_MAX = 16 * SCRATCH, PIECE = 8 * 1024 };
 
-/* Where every read of the thread goes. A pipe fills it after its last wait, and the reader takes
- * all of it before anything else runs, so it never holds bytes of two connections. */
+/* Read buffer of the thread. A pipe fills it after its last wait, and the reader consumes it before
+ * anything else runs, so it never holds bytes of two connections. */
 static _Thread_local uint8_t *scratch;
 
 static void on_evict(struct rtmp_in *in)
@@ -64,8 +66,8 @@ static void on_message_time(struct co_timer *t)
                            us_to_ms(c->message_time)));
 }
 
-/* One timer for many messages: it is set by the first that is cut, and then looks which of those
- * that are there now is due next. */
+/* One timer serves many messages: the first incomplete message sets it, and when it fires it is set
+ * for the oldest one at that time. */
 static void watch_messages(struct rtmp_conn *c)
 {
     if (c->in.inflight > 0 && !c->timer.prev && c->co && c->message_time > 0)
@@ -111,7 +113,7 @@ void rtmp_conn_force_window(struct rtmp_conn *c, uint32_t window)
         c->in.window = window;
 }
 
-/* User control; peer bandwidth means nothing to us. What is too short to be one is none. */
+/* Handles user control; peer bandwidth is ignored. An event that is too short is ignored. */
 static void on_control(struct rtmp_conn *c, const struct rtmp_msg *msg)
 {
     struct rtmp_event e;
@@ -135,7 +137,7 @@ void rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg)
     c->held_back = true;
 }
 
-/* A peer that never pauses never makes us wait, where a stop would be told. */
+/* Yields and checks for a stop: a peer that never pauses never makes us wait. */
 static err_t let_others_run(void)
 {
     if (!co_self()) /* over memory there may be no scheduler */
@@ -161,8 +163,8 @@ bool rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out)
     return false;
 }
 
-/* What was read can be thousands of messages: others run in between, and as the next one to read
- * gets the scratch, what is left is moved out of it. */
+/* One read can contain thousands of messages, so other coroutines run in between. They use the same
+ * scratch buffer, so the rest is moved out of it first. */
 static err_t feed_pieces(struct rtmp_conn *c, size_t n)
 {
     const uint8_t *from = scratch;
@@ -198,7 +200,8 @@ static err_t feed(struct rtmp_conn *c, size_t n)
     return err;
 }
 
-/* What a read brings may be the smallest messages, which take many times their bytes in memory. */
+/* Size of one read. It may contain the smallest messages, which take many times their size in
+ * memory. */
 static size_t most(const struct rtmp_conn *c)
 {
     return c->small_reads ? SMALL : SCRATCH;
@@ -220,11 +223,11 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
     size_t n = 0, total = 0;
     err_t err;
 
-    do { /* a peer that is faster than we are must not fill our memory, nor keep the thread */
+    do { /* a peer that sends faster than we read must not fill the memory or occupy the thread */
         err = io_read_now(c->io, scratch, SCRATCH, &n);
         if (err && total == 0)
             return err;
-        if (err) { /* the end is told next time, after what came before it */
+        if (err) { /* report the end next time, after what came before it */
             err_free(&err);
             return NULL;
         }
@@ -243,7 +246,7 @@ err_t rtmp_conn_fill(struct rtmp_conn *c)
 
     if (!err)
         err = feed(c, n);
-    if (!err && n == most(c)) /* more is there already */
+    if (!err && n == most(c)) /* more is available */
         err = let_others_run();
     return err;
 }
@@ -254,7 +257,7 @@ err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
         err_t err = NULL;
         bool got = rtmp_conn_pop(c, out);
 
-        if (c->pong || !got) /* no system call for each of many messages that came at once */
+        if (c->pong || !got) /* saves a system call per message when many came at once */
             err = rtmp_conn_flush(c);
         if (err && got)
             rtmp_conn_release(c, out);
@@ -266,7 +269,7 @@ err_t rtmp_conn_read(struct rtmp_conn *c, struct rtmp_msg *out)
     }
 }
 
-/* ---- one RTMP connection over a pipe: writing */
+/* ---- writing */
 
 enum { IOVECS = 32 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* handshake.c - the parts of the RTMP handshake over memory: echoes, digests, random bytes. */
+/* handshake.c - the RTMP handshake, over memory and over a pipe: echoes, digests, random bytes. */
 #include "proto/rtmp/handshake.h"
 
 #include "base/must.h"
@@ -12,7 +12,7 @@
 
 enum { VERSION = 3, VERSION_ENCRYPTED = 6, DIGEST = 32, PART = RTMP_HANDSHAKE_PART };
 
-/* Two public constants: a name for digests of C1 and S1, name and salt for those of C2 and S2. */
+/* Public constants: a name keys the digests of C1 and S1; name and salt key those of C2 and S2. */
 static const uint8_t salt[32] = {
     0xf0, 0xee, 0xc2, 0x4a, 0x80, 0x68, 0xbe, 0xe8, 0x2e, 0x00, 0xd0, 0xd1, 0x02, 0x9e, 0x7e, 0x57,
     0x6e, 0xec, 0x5d, 0x2d, 0x29, 0x80, 0x6f, 0xab, 0x93, 0xb8, 0xe6, 0x36, 0xcf, 0xeb, 0x31, 0xae,
@@ -21,7 +21,7 @@ static const char player_name[] = "Genuine Adobe Flash Player 001";
 static const char server_name[] = "Genuine Adobe Flash Media Server 001";
 
 static const uint8_t player_version[4] = { 9, 0, 124, 2 };
-/* From 3 on, clients check the digests of the server. */
+/* From version 3 on, clients check the server's digests. */
 static const uint8_t server_version[4] = { 4, 5, 0, 1 };
 
 static err_t random_bytes(uint8_t *out, int size)
@@ -36,7 +36,7 @@ static void hmac(const void *key, size_t key_size, const uint8_t *data, size_t s
     HMAC(EVP_sha256(), key, (int)key_size, data, size, out, &n);
 }
 
-/* The digest of C1 or S1 is that of all its bytes but those where it stands itself. */
+/* Computes the digest of C1 or S1, over all its bytes except the digest itself. */
 static void digest_part(const uint8_t *part, size_t at, bool from_server, uint8_t *out)
 {
     const char *name = from_server ? server_name : player_name;
@@ -47,7 +47,7 @@ static void digest_part(const uint8_t *part, size_t at, bool from_server, uint8_
     hmac(name, strlen(name), joined, sizeof(joined), out);
 }
 
-/* Four bytes say, by their sum, where in the rest of their block the digest is. */
+/* The sum of four bytes gives the position of the digest in the rest of its block. */
 static size_t digest_place(const uint8_t *part, enum rtmp_scheme scheme)
 {
     size_t block = scheme == RTMP_SCHEME_KEY_FIRST ? 8 + 764 : 8;
@@ -61,7 +61,7 @@ enum rtmp_scheme rtmp_handshake_scheme(const uint8_t *part, bool from_server)
     static const enum rtmp_scheme schemes[] = { RTMP_SCHEME_KEY_FIRST, RTMP_SCHEME_DIGEST_FIRST };
     static const uint8_t no_version[4];
 
-    if (memcmp(part + 4, no_version, 4) == 0) /* a simple peer: zeros, [RTMP 5.2.3] */
+    if (memcmp(part + 4, no_version, 4) == 0) /* zeros: a simple peer, [RTMP 5.2.3] */
         return RTMP_SCHEME_SIMPLE;
     for (size_t i = 0; i < 2; i++) {
         size_t at = digest_place(part, schemes[i]);
@@ -74,7 +74,7 @@ enum rtmp_scheme rtmp_handshake_scheme(const uint8_t *part, bool from_server)
     return RTMP_SCHEME_SIMPLE;
 }
 
-/* C1 or S1. */
+/* Writes C1 or S1. */
 static err_t first_part(enum rtmp_scheme scheme, bool from_server, uint8_t *out)
 {
     err_t err = random_bytes(out, PART);
@@ -91,7 +91,7 @@ static err_t first_part(enum rtmp_scheme scheme, bool from_server, uint8_t *out)
     return NULL;
 }
 
-/* The key of C2 or S2 comes from the digest in the peer's first part. */
+/* Writes the digest of C2 or S2. Its key derives from the digest in the peer's first part. */
 static void digest_answer(const uint8_t *peer_digest, bool from_server, const uint8_t *answer,
                           uint8_t *out)
 {
@@ -105,13 +105,13 @@ static void digest_answer(const uint8_t *peer_digest, bool from_server, const ui
     hmac(key, DIGEST, answer, PART - DIGEST, out);
 }
 
-/* C2 or S2 to the peer's first part. */
+/* Writes C2 or S2, in response to the peer's first part. */
 static err_t second_part(const uint8_t *peer, enum rtmp_scheme scheme, bool from_server,
                          uint8_t *out)
 {
     err_t err;
 
-    if (scheme == RTMP_SCHEME_SIMPLE) { /* an exact echo: old clients compare all of it */
+    if (scheme == RTMP_SCHEME_SIMPLE) { /* an exact echo: old clients compare all bytes */
         memcpy(out, peer, PART);
         return NULL;
     }
@@ -177,10 +177,9 @@ bool rtmp_handshake_s2_ok(const uint8_t *c1, const uint8_t *s2)
     return memcmp(s2 + PART - DIGEST, want, DIGEST) == 0;
 }
 
-/* ---- the RTMP handshake over a pipe.
- *
- * The buffers are on the heap: a coroutine's stack is small, and what it once touched stays.
- */
+/* ---- the RTMP handshake over a pipe
+ * The buffers are on the heap: a coroutine's stack is small, and pages that it touched stay
+ * allocated. */
 
 static uint8_t *buffer(size_t size)
 {
@@ -189,7 +188,7 @@ static uint8_t *buffer(size_t size)
     return p;
 }
 
-/* Garbage shall end at its first byte, not when 1537 of it are there or a timeout is up. */
+/* Reads C0 first, so garbage is refused at its first byte, not after 1537 bytes or a timeout. */
 static err_t read_c0c1(struct io *io, uint8_t *c0c1)
 {
     size_t n;
@@ -198,7 +197,7 @@ static err_t read_c0c1(struct io *io, uint8_t *c0c1)
     if (err)
         return err_wrap(err, "C0");
     if (c0c1[0] != 3 || n == RTMP_HANDSHAKE_C0C1)
-        return NULL; /* what is wrong about it is said when it is answered */
+        return NULL; /* the caller reports what is wrong when it builds the response */
     err = io_read_full(io, c0c1 + n, RTMP_HANDSHAKE_C0C1 - n);
     return err ? err_wrap(err, "C1") : NULL;
 }
@@ -224,7 +223,7 @@ err_t rtmp_handshake_server(struct io *io)
 
     if (!err)
         err = answer(io, in);
-    if (!err) { /* what C2 says is of no use to us */
+    if (!err) { /* C2 is not checked */
         err = io_read_full(io, in, RTMP_HANDSHAKE_PART);
         if (err)
             err = err_wrap(err, "C2");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* msg.h - one RTMP message, and the numbers of its header [RTMP 5.4, 7.1]. */
+/* msg.h - an RTMP message, and the numbers in its header [RTMP 5.4, 7.1]. */
 #ifndef PROTO_RTMP_MSG_H
 #define PROTO_RTMP_MSG_H
 
@@ -23,10 +23,10 @@ enum rtmp_type {
     RTMP_AGGREGATE = 22,
 };
 
-/* Chunk streams that we send on; what peers send on is their choice. */
+/* Chunk streams that we send on; peers choose their own. */
 enum rtmp_csid {
     RTMP_CSID_CONTROL = 2,
-    RTMP_CSID_COMMAND = 3, /* of the connection */
+    RTMP_CSID_COMMAND = 3, /* commands of the connection */
     RTMP_CSID_DATA = 4,
     RTMP_CSID_STREAM = 5, /* commands of one stream: onStatus, publish, play */
     RTMP_CSID_VIDEO = 6,
@@ -34,19 +34,19 @@ enum rtmp_csid {
 };
 
 enum {
-    RTMP_CHUNK_SIZE = 128, /* of both directions, until one is set */
+    RTMP_CHUNK_SIZE = 128, /* default of both directions */
     RTMP_CHUNK_SIZE_MAX = 0xffffff,
     RTMP_CSID_MIN = 2,
     RTMP_CSID_MAX = 65599,
 };
 
 struct rtmp_msg {
-    uint8_t type; /* enum rtmp_type, or what the peer sent */
+    uint8_t type; /* enum rtmp_type, or any other value the peer sent */
     uint32_t csid;
     uint32_t stream_id;
     uint32_t time; /* absolute, milliseconds, wraps */
     uint32_t size;
-    uint8_t *payload; /* size bytes; see who gives it to you for who owns it */
+    uint8_t *payload; /* size bytes; the function that returns the message documents who owns it */
 };
 
 #endif

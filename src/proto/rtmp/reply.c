@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* reply.c - what a server says: bodies of command and data messages. */
+/* reply.c - bodies of the command and data messages that servers and clients send. */
 #include "proto/rtmp/reply.h"
 
 #include "proto/rtmp/command.h"
 
-/* Old clients look at the first three. */
+/* Old clients check these three. */
 #define FMS_VERSION "FMS/3,5,3,888"
 #define CLIENT_ID "ASAICiss"
 
@@ -21,7 +21,7 @@ static const struct {
     [RTMP_PUBLISH_BAD_NAME] = { "error", "NetStream.Publish.BadName",
                                 "Stream is already published." },
     [RTMP_PUBLISH_DENIED] = { "error", "NetStream.Publish.Denied", "Publishing is denied." },
-    [RTMP_PUBLISH_IDLE] = { "status", "NetStream.Publish.Idle", "Nobody plays the stream." },
+    [RTMP_PUBLISH_IDLE] = { "status", "NetStream.Publish.Idle", "No client plays the stream." },
     [RTMP_UNPUBLISH_SUCCESS] = { "status", "NetStream.Unpublish.Success",
                                  "Stream is now unpublished" },
     [RTMP_PLAY_RESET] = { "status", "NetStream.Play.Reset", "Playing and resetting stream." },
@@ -45,7 +45,7 @@ static void begin(struct wr *w, const char *name, double transaction)
     amf0_number(w, transaction);
 }
 
-/* The members that every status object has. */
+/* Appends the members that all status objects have. */
 static void put_status(struct wr *w, enum rtmp_status status, const char *description)
 {
     amf0_set_string(w, "level", rows[status].level);
@@ -53,7 +53,7 @@ static void put_status(struct wr *w, enum rtmp_status status, const char *descri
     amf0_set_string(w, "description", description ? description : rows[status].description);
 }
 
-/* [E-RTMP v2] "*": what we do with all codecs, the unknown ones too, is to pass them on. */
+/* [E-RTMP v2] "*": we forward all codecs, including unknown ones. */
 static void put_enhanced(struct wr *w)
 {
     static const char *const maps[] = { "videoFourCcInfoMap", "audioFourCcInfoMap" };
@@ -172,9 +172,9 @@ void rtmp_reply_sample_access(struct wr *w, bool audio, bool video)
     amf0_boolean(w, video);
 }
 
-/* ---- what a client says: bodies of commands [RTMP 7.2] */
+/* ---- bodies of a client's commands [RTMP 7.2] */
 
-/* [RTMP 7.2.1.1]: everything that there was, with seeking. */
+/* [RTMP 7.2.1.1]: all codecs, with seeking. */
 enum { CLIENT_CAPABILITIES = 239, ALL_AUDIO = 0x0fff, ALL_VIDEO = 0x00fc, CAN_SEEK = 1 };
 
 static void put_text(struct wr *w, const char *key, const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reply.h - what a server says: bodies of command and data messages, appended to w. */
+/* reply.h - bodies of the command and data messages that a server sends, appended to w. */
 #ifndef PROTO_RTMP_REPLY_H
 #define PROTO_RTMP_REPLY_H
 
@@ -17,45 +17,45 @@ enum rtmp_status {
     RTMP_SEEK_FAILED,
 };
 
-/* What a client is shown of us; edges of a cluster log it, for tracing by grep. */
+/* Data about this server, sent to the client. Edges of a cluster log it, to trace a client by grep. */
 struct rtmp_reply_us {
     const char *signature, *version;
     double pid;
-    const char *id;          /* of what serves it */
+    const char *id;          /* id of the client's session */
 };
-/* The answer to connect. `us` may be NULL. `enhanced`: say that we pass on every FourCC, multitrack
- * and ModEx [E-RTMP], for clients that spoke of it. */
+/* Appends the response to connect. `us` may be NULL. `enhanced` announces that we forward all
+ * FourCCs, multitrack and ModEx [E-RTMP]; for clients that announced them too. */
 void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding, bool enhanced,
                         const struct rtmp_reply_us *us);
-/* _error with that status; description NULL: that of the table. */
+/* _error with this status. description NULL: that of the table. */
 void rtmp_reply_error(struct wr *w, double transaction, enum rtmp_status status,
                       const char *description);
-/* _result null undefined: to releaseStream, FCPublish, FCUnpublish, _checkbw. */
+/* _result null undefined: in response to releaseStream, FCPublish, FCUnpublish, _checkbw. */
 void rtmp_reply_result(struct wr *w, double transaction);
-/* _result null NUMBER: to createStream (its id), getStreamLength (seconds). */
+/* _result null NUMBER: in response to createStream (its id) and getStreamLength (seconds). */
 void rtmp_reply_number(struct wr *w, double transaction, double number);
 
-/* onStatus. description and details (the stream's name) may be NULL. */
+/* onStatus. description and details (name of the stream) may be NULL. */
 void rtmp_reply_status(struct wr *w, enum rtmp_status status, const char *description,
                        const char *details);
-/* onFCPublish and onFCUnpublish, which FMLE waits for. */
+/* onFCPublish and onFCUnpublish; FMLE waits for them. */
 void rtmp_reply_fc(struct wr *w, enum rtmp_status status);
 void rtmp_reply_bw_done(struct wr *w);
 
-/* A data message: onPlayStatus NetStream.Play.Complete, all of a file was sent. */
+/* Data message onPlayStatus NetStream.Play.Complete: the whole file was sent. */
 void rtmp_reply_complete(struct wr *w, double seconds, double bytes);
 
-/* Data messages: |RtmpSampleAccess, and onMetaData VALUE. Never onStatus NetStream.Data.Start:
- * FFmpeg takes it for media and opens a stream "Data: none" in front of video and audio. */
+/* Data message |RtmpSampleAccess. Never send onStatus NetStream.Data.Start: FFmpeg takes it for
+ * media and opens a stream "Data: none" before video and audio. */
 void rtmp_reply_sample_access(struct wr *w, bool audio, bool video);
 
-/* ---- what a client says: bodies of commands, appended to w. */
+/* ---- bodies of the commands that a client sends, appended to w */
 
 struct rtmp_request_connect {
     const char *app, *tc_url;
     const char *page_url, *swf_url, *flash_ver; /* may be NULL */
-    bool enhanced;                 /* say that we know FourCCs, multitrack and ModEx [E-RTMP] */
-    const struct amf_value *extra; /* an object behind the command object, or NULL */
+    bool enhanced;                 /* announce FourCCs, multitrack and ModEx [E-RTMP] */
+    const struct amf_value *extra; /* object after the command object, or NULL */
 };
 
 void rtmp_request_connect(struct wr *w, double transaction, const struct rtmp_request_connect *r);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* time.c - from RTMP's 32 bits of milliseconds to a time that does not wrap. */
+/* time.c - converts RTMP's 32-bit milliseconds to a time that does not wrap. */
 #include "proto/rtmp/time.h"
 
-/* A peer whose every message leaps by weeks would come to the end of 64 bits: before that its time
- * begins anew. */
+/* A peer whose messages each jump by weeks would overflow 64 bits; beyond this limit its time
+ * restarts. */
 #define LIMIT ((int64_t)1 << 46)
 
 int64_t rtmp_time_aside(const struct rtmp_time *t, uint32_t ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c - what a peer means by its tcUrl and the name it publishes or plays. */
+/* url.c - resolves a peer's tcUrl and stream name to vhost, app, stream and parameters. */
 #include "proto/rtmp/url.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 #define INSTANCE "_definst_"
 #define SPACES " \t\r\n\v\f"
 
-/* Strings one behind the other in memory that is large enough for all of them. */
+/* Appends strings one after the other to memory that is large enough for all of them. */
 struct builder {
     char *at;
 };
@@ -27,7 +27,7 @@ static struct span span(const char *from, const char *to)
     return (struct span){ from, (size_t)(to - from) };
 }
 
-/* The usual port of a schema, or 0. */
+/* Returns the default port of a schema, or 0. */
 static int rtmp_url_port(const char *schema)
 {
     static const struct {
@@ -58,8 +58,8 @@ static struct span param_value(struct span param, const char *key)
     return (struct span){ NULL, 0 };
 }
 
-/* Append without white space, which people paste into such fields, and without control characters,
- * which have no place in names, files and log lines. */
+/* Appends without white space, which people paste into such fields, and without control characters,
+ * which must not get into names, files and log lines. */
 static void put(struct builder *b, struct span s)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -73,7 +73,7 @@ static void end(struct builder *b)
     *b->at++ = '\0';
 }
 
-/* Schema, host and port; *url becomes what follows. */
+/* Parses schema, host and port; *url becomes the rest. */
 static err_t parse_host(struct span *url, struct rtmp_url *out, struct builder *b)
 {
     struct url u = url_split(url->p, url->n);
@@ -97,13 +97,14 @@ static err_t parse_host(struct span *url, struct rtmp_url *out, struct builder *
     return *out->host ? NULL : err_new(ERR_RTMP_CONNECT, "no host in the url");
 }
 
-/* The path in the making: its parts joined by single slashes, and where the last one begins. */
+/* The path under construction: its parts joined by single slashes, and the start of the last
+ * one. */
 struct path {
     char *begin, *last;
-    struct span vhost; /* of app...vhost...NAME */
+    struct span vhost; /* from app...vhost...NAME */
 };
 
-/* "live...vhost...example.com": the part is what is before the dots. */
+/* Cuts "live...vhost...example.com" at the dots and returns the part before them. */
 static struct span cut_dots(struct span part, struct span *vhost)
 {
     static const char dots[] = "...vhost...";
@@ -116,7 +117,7 @@ static struct span cut_dots(struct span part, struct span *vhost)
     return span(part.p, at);
 }
 
-/* Parts that name nothing. Names become files: there is no way up. */
+/* Parts that name nothing. Names become files, so ".." is dropped too. */
 static bool is_idle(struct span part)
 {
     return part.n == 0 || span_is(part, INSTANCE) || span_is(part, ".") || span_is(part, "..");
@@ -147,8 +148,8 @@ static void put_param(struct rtmp_url *out, struct span param, struct builder *b
     put(b, param);
 }
 
-/* In a URL in one piece, is "/x" at the end of the query the stream, as in rtmp://ip/app?k=v/x, or
- * part of a value, as in rtmp://ip/app/x?token=a/b? */
+/* Decides, for a URL in one piece, what "/x" at the end of the query is: the stream, as in
+ * rtmp://ip/app?k=v/x, or part of a value, as in rtmp://ip/app/x?token=a/b. */
 static bool stream_in_query(struct span path, struct span query)
 {
     struct span value = query, key = span_cut(&value, "=");
@@ -202,7 +203,7 @@ static err_t resolve(struct rtmp_url *out, struct span url, struct span name, bo
     out->stream = has_stream ? path.last : b->at - 1;
     if (has_stream && path.last > path.begin)
         path.last[-1] = '\0';
-    if (out->app == out->stream) { /* no app, or none but the stream */
+    if (out->app == out->stream) { /* no app, or only a stream */
         out->app = b->at;
         put(b, (struct span){ DEFAULT_APP, strlen(DEFAULT_APP) });
         end(b);
@@ -225,7 +226,7 @@ err_t rtmp_url_resolve(struct rtmp_url *out, const char *tc_url, const char *nam
     *out = (struct rtmp_url){ .port = 0 };
     if (url.n + stream.n > RTMP_URL_MAX)
         return err_new(ERR_TOO_LARGE, "url of %zu bytes, limit %d", url.n + stream.n, RTMP_URL_MAX);
-    /* Every byte goes to one string, those of a vhost to two; then '\0's, '/', '?', '&'. */
+    /* Each byte goes to one string, those of a vhost to two; plus terminators and separators. */
     out->memory = b.at = mem_try(2 * (url.n + stream.n) + strlen(DEFAULT_APP) + 32);
     if (!out->memory)
         return err_new(ERR_NO_MEMORY, "url of %zu bytes", url.n + stream.n);
