@@ -207,7 +207,7 @@ def test_a_message_must_end(beside):
     assert 0.9 < time.monotonic() - began < 5 * SLOW
     for c in silent:
         assert c.closed()
-    assert s.wait_log(r"code=1011.*a message did not end in 1000 ms", 5, at, 3), s.log()[at:]
+    assert s.wait_log(r"code=1011.*message incomplete after 1000 ms", 5, at, 3), s.log()[at:]
     s.publisher("well").close()
     assert stream.gap() < 1 * SLOW
 
@@ -233,7 +233,7 @@ def test_one_bound_for_all_messages(beside):
         for _ in range(3):
             big.message(6, VIDEO, turn * 40, big.sid, b"\x17\1\0\0\0" + bytes(2 * MB))
     big.result(big.call("FCPublish", "big"))
-    assert s.wait_log(r"\[WARN\].*code=1050.*most for longest here", count=4), s.log()[-800:]
+    assert s.wait_log(r"\[WARN\].*code=1050.*peer holds most for longest", count=4), s.log()[-800:]
     assert s.rss() - before < (16 + 40) * 1024 * SLOW
     assert stream.gap() < 1 * SLOW
     big.close()

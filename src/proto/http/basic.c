@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* basic.c - a name and a password in one field. */
+/* basic.c - HTTP Basic authentication. */
 #include "proto/http/basic.h"
 
 #include <openssl/crypto.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* basic.h - a name and a password in one field: RFC 7617; and how secrets are compared. */
+/* basic.h - HTTP Basic authentication (RFC 7617), and a comparison of secrets in constant time. */
 #ifndef PROTO_HTTP_BASIC_H
 #define PROTO_HTTP_BASIC_H
 
@@ -10,13 +10,13 @@
 
 enum { HTTP_BASIC_MAX = 1024 };
 
-/* "name:password" out of "Basic bmFtZTpwYXNzd29yZA==", with a 0 behind it; NULL is fine. False: it
- * is none, or has a byte 0. */
+/* Decodes "Basic bmFtZTpwYXNzd29yZA==" to "name:password", zero-terminated. value may be NULL.
+ * Returns false if it is not Basic or contains a zero byte. */
 bool http_basic_get(const char *value, char out[HTTP_BASIC_MAX], size_t *size);
-/* The value of the field, of a text of up to HTTP_BASIC_MAX / 2 bytes. */
+/* Writes the field's value for a text of up to HTTP_BASIC_MAX / 2 bytes. */
 void http_basic_put(struct wr *w, const char *name_and_password);
 
-/* The time it takes tells nothing of the bytes, nor of how many they are. */
+/* Compares two secrets. The time it takes reveals neither their bytes nor their length. */
 bool http_basic_same(const void *a, size_t a_size, const void *b, size_t b_size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - ask an HTTP server: RFC 9110, RFC 9112. */
+/* client.c - HTTP client (RFC 9110, RFC 9112). */
 #include "proto/http/client.h"
 
 #include "base/must.h"
@@ -15,7 +15,7 @@
 
 enum { HEAD_MAX = 64 * 1024, READ_SIZE = 4096, URL_MAX = 8192, USERINFO_MAX = 512 };
 
-/* ---- urls */
+/* ---- URLs */
 
 static char *part(const char *url, const struct http_parser_url *u, enum http_parser_url_fields f)
 {
@@ -54,7 +54,7 @@ err_t http_location_parse(struct http_location *out, const char *url)
     http_parser_url_init(&u);
     if (strlen(url) > URL_MAX || !url_is_clean(url) ||
         http_parser_parse_url(url, strlen(url), 0, &u) != 0 || !(u.field_set & 1u << UF_HOST))
-        return err_new(ERR_HTTP, "\"%.200s\" is no url", url);
+        return err_new(ERR_HTTP, "\"%.200s\" is not a URL", url);
     schema = part(url, &u, UF_SCHEMA);
     out->tls = strcasecmp(schema, "https") == 0;
     known = out->tls || strcasecmp(schema, "http") == 0;
@@ -68,7 +68,7 @@ err_t http_location_parse(struct http_location *out, const char *url)
     if (out->port > 0 && decode_userinfo(out->userinfo))
         return NULL;
     http_location_free(out);
-    return err_new(ERR_HTTP, "\"%.200s\" is no url", url);
+    return err_new(ERR_HTTP, "\"%.200s\" is not a URL", url);
 }
 
 void http_location_free(struct http_location *p)
@@ -120,7 +120,8 @@ static void put_head(struct wr *w, const struct http_location *to, const struct 
     wr_printf(w, "%s\r\n", call->keep ? "" : "Connection: close\r\n");
 }
 
-static err_t say(struct io *io, const struct http_location *to, const struct http_call *call)
+static err_t send_request(struct io *io, const struct http_location *to,
+                          const struct http_call *call)
 {
     struct wr head;
     err_t err;
@@ -138,13 +139,13 @@ static err_t say(struct io *io, const struct http_location *to, const struct htt
     return err;
 }
 
-/* ---- the answer */
+/* ---- the response */
 
 struct reading {
     http_parser parser;
     struct wr body, location;
-    size_t head;       /* bytes so far */
-    char name[sizeof("Location")]; /* the begin of the field's */
+    size_t head;       /* bytes of the head so far */
+    char name[sizeof("Location")]; /* first bytes of the field's name */
     size_t name_size;
     bool in_value, in_body, drop, keep, done, full;
 };
@@ -196,7 +197,7 @@ static int on_end(http_parser *p)
 {
     struct reading *r = p->data;
 
-    if (p->status_code < 200) /* 100 Continue and the like: the answer comes behind it */
+    if (p->status_code < 200) /* 100 Continue and the like: the response follows */
         return 0;
     r->done = true;
     http_parser_pause(p, 1);
@@ -218,19 +219,19 @@ static err_t feed(struct reading *r, const char *data, size_t size, const struct
     used = http_parser_execute(&r->parser, &settings, data, size);
     bad = HTTP_PARSER_ERRNO(&r->parser);
     if (r->body.bad)
-        return wr_err(&r->body, "an answer");
+        return wr_err(&r->body, "response");
     if (r->done && call->keep && used < size)
-        return err_new(ERR_HTTP, "%zu bytes behind an answer", size - used);
+        return err_new(ERR_HTTP, "%zu bytes after the response", size - used);
     if (r->done || (r->full && call->cut))
         return NULL;
     if (r->full)
-        return err_new(ERR_TOO_LARGE, "an answer of over %zu bytes", call->max_reply);
+        return err_new(ERR_TOO_LARGE, "response of over %zu bytes", call->max_reply);
     if (r->head > HEAD_MAX)
-        return err_new(ERR_TOO_LARGE, "a head of over %d bytes", HEAD_MAX);
-    return bad == HPE_OK ? NULL : err_new(ERR_HTTP, "answer: %s", http_errno_description(bad));
+        return err_new(ERR_TOO_LARGE, "head of over %d bytes", HEAD_MAX);
+    return bad == HPE_OK ? NULL : err_new(ERR_HTTP, "response: %s", http_errno_description(bad));
 }
 
-static err_t read_answer(struct reading *r, struct io *io, const struct http_call *call,
+static err_t read_response(struct reading *r, struct io *io, const struct http_call *call,
                          co_usec until)
 {
     char own[READ_SIZE], *buf = call->buffer ? call->buffer : own;
@@ -241,10 +242,10 @@ static err_t read_answer(struct reading *r, struct io *io, const struct http_cal
         co_usec left = until - co_clock();
 
         if (left <= 0)
-            return err_new(ERR_IO_TIMEOUT, "no answer in %lld ms", us_to_ms(call->timeout));
+            return err_new(ERR_IO_TIMEOUT, "no response in %lld ms", us_to_ms(call->timeout));
         io->read_timeout = left;
         err = io_read(io, buf, size, &n);
-        if (err && err_code(err) == ERR_IO_CLOSED) { /* which may be the end of the body */
+        if (err && err_code(err) == ERR_IO_CLOSED) { /* can be the end of the body */
             err_t short_of = feed(r, NULL, 0, call);
 
             if (r->done)
@@ -274,21 +275,21 @@ err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_
     wr_init(&r.body, call->max_reply);
     wr_init(&r.location, URL_MAX);
     io->write_timeout = call->timeout;
-    err = say(io, to, call);
+    err = send_request(io, to, call);
     if (!err)
-        err = read_answer(&r, io, call, until);
+        err = read_response(&r, io, call, until);
     if (!err) {
         out->status = r.parser.status_code;
         out->size = r.body.len;
         out->keep = r.keep;
-        r.body.limit++; /* for the zero */
+        r.body.limit++; /* for the terminating zero */
         wr_u8(&r.body, '\0');
         if (r.location.len > 0)
             wr_u8(&r.location, '\0');
-        err = wr_err(&r.body, "an answer");
+        err = wr_err(&r.body, "response");
     }
     if (!err)
-        err = wr_err(&r.location, "a Location");
+        err = wr_err(&r.location, "Location field");
     if (err) {
         wr_free(&r.body);
         wr_free(&r.location);
@@ -315,7 +316,7 @@ static err_t connect_to(struct io **io, const struct http_location *to,
     if (err || !to->tls)
         return err;
     err = left > 0 ? io_tls_connect(io, to->host, &call->trust, left)
-                   : err_new(ERR_IO_TIMEOUT, "no time is left for TLS");
+                   : err_new(ERR_IO_TIMEOUT, "no time left for the TLS handshake");
     if (err) {
         io_close(*io);
         *io = NULL;
@@ -338,7 +339,7 @@ err_t http_client_call(struct http_reply *out, const char *url, const struct htt
     if (!err) {
         rest.timeout = until - co_clock();
         err = rest.timeout > 0 ? http_client_talk(out, io, &to, &rest)
-                               : err_new(ERR_IO_TIMEOUT, "no time is left to ask");
+                               : err_new(ERR_IO_TIMEOUT, "no time left to send the request");
         io_close(io);
     }
     if (err)

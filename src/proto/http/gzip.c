@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip.c - compress a text. */
+/* gzip.c - gzip compression of texts. */
 #include "proto/http/gzip.h"
 
 #include "base/mem.h"
@@ -9,10 +9,10 @@
 #include <zlib.h>
 
 enum {
-    LEVEL = 4,             /* half of the time of the usual 6 for a few more bytes; the least with
-                            * which zlib finds every match within its window */
+    LEVEL = 4,             /* half the time of the default 6 for slightly more bytes; the lowest
+                            * level at which zlib finds each match within its window */
     WINDOW = 32 * 1024,
-    GZIP = 15 + 16,        /* that window, and a gzip header instead of zlib's */
+    GZIP = 15 + 16,        /* this window, and a gzip header instead of zlib's */
     MEMORY = 8,
 };
 
@@ -41,40 +41,36 @@ bool http_gzip(struct wr *out, const void *data, size_t size)
     return rc == Z_STREAM_END && !out->bad;
 }
 
-/* ---- compress a text once for clients that each get something of their own in it.
- *
- * A key of one length, in any number of places:
- *
+/* ---- compressing a text once for clients that each get their own content in it
+ * A key of fixed length, in any number of places:
  *     header | text up to the first key, compressed | that key, stored | the rest | CRC, size
- *
- * The rest is compressed with all before it as its window. A key is the only place where its bytes
- * occur, so each later one becomes a copy of an earlier one, and of the client's key in the end.
- * zlib does not promise that, so the result is read back with another key before it is used.
+ * The rest is compressed with everything before it as its window. The bytes of a hole occur nowhere
+ * else, so each later hole becomes a copy of an earlier one, and finally of the client's key. zlib
+ * does not guarantee this, so the result is decompressed with a test key before it is used.
  *
  * Texts of any length, in a few places:
- *
  *     header | piece, compressed | client's text, stored | piece | ... | empty block | CRC, size
+ * Each piece ends at a byte boundary and refers to nothing before it, so the client's texts may
+ * differ.
  *
- * Each piece ends at a byte and refers to none before it, so the client's texts may differ.
- *
- * The CRC of the whole is not computed for each client: a CRC is linear, so that of a text with a
- * key is that of the text with zeros in its place, and the key times a constant; and that of two
- * pieces is the first's times a constant, which only the second's length decides, and the second's.
- */
+ * The CRC of the whole is not recomputed for each client, because a CRC is linear. The CRC of a
+ * text with a key is the CRC of the text with zeros in its place, plus the key times a constant.
+ * The CRC of two pieces is the CRC of the first times a constant that depends only on the second's
+ * length, plus the CRC of the second. */
 
 enum {
-    SLACK = 64,            /* of deflateBound(), which knows no flush */
-    STORED = 5,            /* head of a stored block, */
-    STORED_MOST = 65535,   /* and its bytes at most: RFC 1951 3.2.4 */
+    SLACK = 64,            /* added to deflateBound(), which does not count flushes */
+    STORED = 5,            /* size of the head of a stored block */
+    STORED_MOST = 65535,   /* largest content of a stored block: RFC 1951 3.2.4 */
     TRAILER = 8,
     MOST = 1 << 30,
 };
 
 static const uint8_t header[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
 
-#define POLYNOMIAL 0xedb88320u /* of CRC-32, bits reversed: RFC 1952 8 */
+#define POLYNOMIAL 0xedb88320u /* CRC-32 polynomial, bits reversed: RFC 1952 8 */
 
-/* No playlist has control characters, or bytes that are no UTF-8. */
+/* No playlist contains control characters or bytes that are not UTF-8. */
 const char http_gzip_hole[HTTP_GZIP_KEY + 1] =
     "\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13"
     "\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f\x80\x81\x82";
@@ -84,9 +80,9 @@ static const char *find_hole(const char *p, const char *end)
     return memmem(p, (size_t)(end - p), http_gzip_hole, HTTP_GZIP_KEY);
 }
 
-/* ------------------------------------------------------------ CRC */
+/* ---- CRC */
 
-/* Of polynomials, modulo the CRC's; bit 31 is the one without x. */
+/* Multiplies polynomials modulo the CRC polynomial; bit 31 is the constant term. */
 static uint32_t times(uint32_t a, uint32_t b)
 {
     uint32_t product = 0;
@@ -99,7 +95,7 @@ static uint32_t times(uint32_t a, uint32_t b)
     return product;
 }
 
-/* Without what a CRC begins and ends with: linear in the bytes. */
+/* CRC without its initial and final inversion: linear in the bytes. */
 static uint32_t linear_crc(const uint8_t *p, size_t n)
 {
     static const uint8_t zeros[4096];
@@ -110,7 +106,7 @@ static uint32_t linear_crc(const uint8_t *p, size_t n)
     return (uint32_t)(crc ^ none);
 }
 
-/* The remainder of the key: its last four bytes have not been multiplied by x^32 yet. */
+/* Remainder of the key. Its last four bytes are not yet multiplied by x^32. */
 static uint32_t remainder_of(const uint8_t *key)
 {
     const uint8_t *last = key + HTTP_GZIP_KEY - 4;
@@ -120,8 +116,8 @@ static uint32_t remainder_of(const uint8_t *key)
             (uint32_t)last[3] << 24);
 }
 
-/* The sum of what a key is multiplied by in each of its places, as the CRC of a text of zeros with
- * a 1 at the end of each. `zeroed` gets a copy of the text, with zeros for keys. */
+/* Computes the CRC of the text with zeros for keys, and the factor: the sum of the factors of a key
+ * in all its places, which is the CRC of a text of zeros with a 1 at the end of each place. */
 static bool measure(const char *text, size_t size, struct http_gzip_keyed *k)
 {
     uint8_t *zeroed = mem_try(size), *ends = mem_try(size);
@@ -142,9 +138,9 @@ static bool measure(const char *text, size_t size, struct http_gzip_keyed *k)
     return zeroed && ends;
 }
 
-/* ------------------------------------------------------------ compressing */
+/* ---- compression */
 
-/* Text from `from` to `to`, with what is before it as the window. */
+/* Compresses the text from `from` to `to`, with the text before it as the window. */
 static bool put(struct wr *out, const char *text, size_t from, size_t to, int flush)
 {
     z_stream z = { .next_in = (Bytef *)(uintptr_t)(text + from), .avail_in = (uInt)(to - from) };
@@ -193,9 +189,9 @@ static void put_trailer(uint8_t *at, uint32_t crc, uint32_t size)
     }
 }
 
-/* ------------------------------------------------------------ reading back */
+/* ---- check by decompression */
 
-/* Is it the text with this key in all places? Its CRC is checked by zlib. */
+/* Checks that this is the text with the key in all places. zlib checks the CRC. */
 static bool is_text(const uint8_t *got, const char *text, size_t size, const char *key)
 {
     size_t at = 0;
@@ -210,7 +206,7 @@ static bool is_text(const uint8_t *got, const char *text, size_t size, const cha
     return memcmp(got + at, text + at, size - at) == 0;
 }
 
-/* Fills in a key of its own. */
+/* Fills in a test key, decompresses, and compares. */
 static bool reads_back(uint8_t *packed, size_t n, const char *text, size_t size,
                        const struct http_gzip_keyed *k)
 {
@@ -257,12 +253,12 @@ void http_gzip_fill(uint8_t *packed, size_t size, const struct http_gzip_keyed *
     put_trailer(packed + size - TRAILER, crc, k->size);
 }
 
-/* ------------------------------------------------------------ pieces */
+/* ---- pieces */
 
-/* One after the other, of one text; zlib forgets at a full flush what it has seen. */
+/* Compresses the pieces of one text. A full flush makes zlib forget what it has seen. */
 static bool put_pieces(z_stream *z, const uint8_t *begin, struct http_gzip_piece *v, size_t n)
 {
-    const uLong one = 0x80000000; /* the polynomial: what it is multiplied by is the constant */
+    const uLong one = 0x80000000; /* the polynomial 1: its product is the factor itself */
 
     for (size_t i = 0; i < n; i++) {
         const Bytef *text = z->next_in;
@@ -317,7 +313,7 @@ static void put_stored(struct wr *w, const uint8_t *p, size_t n)
 void http_gzip_join(struct wr *w, const uint8_t *packed, const struct http_gzip_piece *v, size_t n,
                     const struct wr *own)
 {
-    static const uint8_t last[] = { 3, 0 }; /* a block of nothing, and the last one */
+    static const uint8_t last[] = { 3, 0 }; /* an empty block that is also the last one */
     uint8_t trailer[TRAILER];
     uint32_t crc = 0, size = 0, at = 0;
 

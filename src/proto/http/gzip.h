@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip.h - compress a text: RFC 1952. */
+/* gzip.h - gzip compression of texts (RFC 1952). */
 #ifndef PROTO_HTTP_GZIP_H
 #define PROTO_HTTP_GZIP_H
 
@@ -7,44 +7,48 @@
 
 #include <stdbool.h>
 
-/* Append the compressed form to `out`. False: it would not be smaller, or is over out's limit;
- * what is in `out` is of no use then. Takes about a millisecond for 32 KB. */
+/* Appends the compressed text to `out`. Returns false if it would not be smaller or exceeds the
+ * limit of `out`, whose content is undefined then. Takes about a millisecond for 32 KB. */
 bool http_gzip(struct wr *out, const void *data, size_t size);
 
-/* A text that many clients get with a key of their own in many places, compressed once for all.
- *
- * The text has http_gzip_hole wherever a key goes. Its first one becomes a stored block, whose
- * bytes are replaced for each client; all later ones are compressed to references to that. */
+/* A text that many clients get, each with its own key in several places, is compressed only once.
+ * The text contains http_gzip_hole in each place of a key. The first one becomes a stored block,
+ * whose bytes are replaced for each client; the later ones are compressed to references to the
+ * first. */
 enum { HTTP_GZIP_KEY = 32 };
-extern const char http_gzip_hole[HTTP_GZIP_KEY + 1]; /* bytes that no text has */
+extern const char http_gzip_hole[HTTP_GZIP_KEY + 1]; /* bytes that occur in no text */
 
 struct http_gzip_keyed {
-    size_t at;            /* of the key in the compressed form */
-    uint32_t crc, factor; /* of the text with zeros for keys, and what a key adds to it */
-    uint32_t size;        /* of the text */
+    size_t at;            /* offset of the key in the compressed form */
+    uint32_t crc, factor; /* CRC of the text with zeros for keys, and the factor for the key's
+                           * contribution to it */
+    uint32_t size;        /* bytes of the text */
 };
 
-/* Append the compressed form to `out`. False as above, or there is no hole. A copy of it is no
- * answer before http_gzip_fill(). Twice the time of http_gzip(): the result is read back. */
+/* Appends the compressed form to `out`. Returns false as above, or if the text has no hole. A copy
+ * is a valid response only after http_gzip_fill(). Takes twice the time of http_gzip(), because the
+ * result is decompressed for a check. */
 bool http_gzip_keyed(struct wr *out, const char *text, size_t size, struct http_gzip_keyed *k);
-/* Put the key, HTTP_GZIP_KEY bytes, into a copy of the compressed form. */
+/* Puts the key, HTTP_GZIP_KEY bytes, into a copy of the compressed form. */
 void http_gzip_fill(uint8_t *packed, size_t size, const struct http_gzip_keyed *k,
                     const char *key);
 
-/* A text that many clients get with texts of their own, of any length, in a few places: cut there,
- * and each piece compressed once for all. */
+/* A text that many clients get, each with its own texts of any length in a few places, is cut at
+ * these places, and each piece is compressed only once. */
 struct http_gzip_piece {
-    uint32_t size;        /* bytes of the text; below 1 GB all together */
-    uint32_t own;         /* which of the client's texts follows it: an index of http_gzip_join() */
-    uint32_t end;         /* of its compressed form, which begins where the one before ends */
-    uint32_t crc, factor; /* of its text, and what it multiplies the CRC of all before it by */
+    uint32_t size;        /* bytes of the text; all pieces together are less than 1 GB */
+    uint32_t own; /* index, in http_gzip_join(), of the client's text that follows this piece */
+    uint32_t end; /* end of the compressed piece; it begins at the end of the previous one */
+    uint32_t crc, factor; /* CRC of the piece's text, and the factor it applies to the CRC of
+                           * everything before it */
 };
 
-/* Append the compressed pieces of `text` to `out`, and set all but `size` and `own`. False as
- * above. Takes the time of http_gzip(). */
+/* Appends the compressed pieces of `text` to `out` and sets all fields except `size` and `own`.
+ * Returns false as above. Takes the time of http_gzip(). */
 bool http_gzip_pieces(struct wr *out, const char *text, struct http_gzip_piece *pieces, size_t n);
-/* Append what a client gets: `packed` is what http_gzip_pieces() made, own[i] a text of its own,
- * which may be empty. A copy of the compressed form, and a CRC of the client's texts. */
+/* Appends the response of one client. `packed` is the output of http_gzip_pieces(), own[i] a text
+ * of the client, which may be empty. Costs a copy of the compressed form and a CRC of the client's
+ * texts. */
 void http_gzip_join(struct wr *w, const uint8_t *packed, const struct http_gzip_piece *pieces,
                     size_t n, const struct wr *own);
 

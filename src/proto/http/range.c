@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* range.c - which part of a file is asked for. */
+/* range.c - the part of a file that a request selects. */
 #include "proto/http/range.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* Digits up to what does not fit; -1: none. */
+/* Parses digits, saturating at the largest value; -1 if there are none. */
 static int64_t number(const char **p)
 {
     int64_t v = -1;
@@ -27,7 +27,7 @@ enum http_range http_range_query(const char *text, int64_t size, int64_t *begin,
     last = number(&p);
     p += strspn(p, " \t");
     if (*p || (first < 0 && last < 0) || (last >= 0 && first > last))
-        return HTTP_RANGE_ALL; /* RFC 9110 14.1.1: what is no range is ignored */
+        return HTTP_RANGE_ALL; /* RFC 9110 14.1.1: an invalid range is ignored */
     if (first < 0) {
         if (last == 0 || size == 0)
             return HTTP_RANGE_BAD;

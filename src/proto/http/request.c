@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c - read HTTP/1.x requests from a pipe. */
+/* request.c - reads HTTP/1.x requests from a pipe. */
 #include "proto/http/request.h"
 
 #include "base/mem.h"
@@ -16,11 +16,11 @@
 
 enum { HTTP_PHASE_LINE, HTTP_PHASE_BODY, HTTP_PHASE_DONE };
 
-/* ---- from the parser's callbacks to a request */
+/* ---- parser callbacks */
 
 enum {
-    SPAN = 4,         /* numbers of one field: where its name and value begin and end */
-    BODY_ROOM = 4096, /* for the body behind the head, which does not move any more */
+    SPAN = 4,         /* numbers per field: begin and end of its name and of its value */
+    BODY_ROOM = 4096, /* room for the body after the head, which no longer moves */
 };
 
 static uint32_t place(const struct http_reader *r, const char *at)
@@ -28,7 +28,7 @@ static uint32_t place(const struct http_reader *r, const char *at)
     return (uint32_t)(at - (const char *)r->buf);
 }
 
-/* ---- callbacks: not 0 ends the parse, with r->status saying why */
+/* ---- callbacks: a non-zero result ends the parse; r->status holds the reason */
 
 static int on_url(http_parser *p, const char *at, size_t size)
 {
@@ -59,9 +59,9 @@ static int on_name(http_parser *p, const char *at, size_t size)
     struct http_reader *r = p->data;
     uint32_t *last = r->n_spans ? r->spans + (r->n_spans - 1) * SPAN : NULL;
 
-    if (r->phase != HTTP_PHASE_LINE) /* a trailer of a chunked body: of no use here */
+    if (r->phase != HTTP_PHASE_LINE) /* a trailer of a chunked body: ignored */
         return 0;
-    if (last && last[1] == place(r, at) && last[3] == 0) { /* the name goes on */
+    if (last && last[1] == place(r, at) && last[3] == 0) { /* continuation of the name */
         last[1] += (uint32_t)size;
         return 0;
     }
@@ -89,7 +89,7 @@ static int on_value(http_parser *p, const char *at, size_t size)
         last[3] = place(r, at + size);
     } else if (last[3] == place(r, at)) {
         last[3] += (uint32_t)size;
-    } else { /* RFC 9112 5.2: a line that goes on in the next one is refused */
+    } else { /* RFC 9112 5.2: folded lines are refused */
         return r->status = 400;
     }
     return 0;
@@ -127,14 +127,14 @@ static const http_parser_settings settings = {
     .on_headers_complete = on_head, .on_body = on_body, .on_message_complete = on_end,
 };
 
-/* At most `size` bytes through the parser; gives how many it took. */
+/* Parses at most `size` bytes; returns the number of bytes parsed. */
 static size_t http_head_execute(struct http_reader *r, size_t size)
 {
     http_parser_pause(r->parser, 0);
     return http_parser_execute(r->parser, &settings, (const char *)r->buf + r->parsed, size);
 }
 
-/* What the parser did not like, with r->status set. */
+/* Returns the parser's error, with r->status set. */
 static err_t http_head_error(struct http_reader *r)
 {
     enum http_errno e = HTTP_PARSER_ERRNO(r->parser);
@@ -146,13 +146,13 @@ static err_t http_head_error(struct http_reader *r)
     if (r->status == 431)
         return err_new(ERR_TOO_MANY, "over %u fields", r->limits->max_fields);
     if (r->status == 414)
-        return err_new(ERR_TOO_LARGE, "a target of over %zu bytes", r->limits->max_line);
+        return err_new(ERR_TOO_LARGE, "target of over %zu bytes", r->limits->max_line);
     if (r->status == 0)
         r->status = e == HPE_INVALID_VERSION ? 505 : e == HPE_HEADER_OVERFLOW ? 431 : 400;
     return err_new(ERR_HTTP, "%s", http_errno_description(e));
 }
 
-/* Give the parser what was not parsed yet. When the head is there, the phase is HTTP_PHASE_BODY. */
+/* Parses the unparsed bytes. When the head is complete, the phase is HTTP_PHASE_BODY. */
 static err_t http_head_feed(struct http_reader *r)
 {
     r->parsed += http_head_execute(r, r->end - r->parsed);
@@ -173,7 +173,7 @@ static enum http_verb verb_of(const char *method)
     return HTTP_VERB_OTHER;
 }
 
-/* A string of the head: what comes behind each is a separator that is not needed any more. */
+/* Returns a string of the head. Overwrites the separator behind it with a zero. */
 static char *string(struct http_reader *r, uint32_t at, uint32_t end)
 {
     static const char empty[1];
@@ -192,7 +192,7 @@ static err_t no_memory(struct http_reader *r, size_t size)
     return err_new(ERR_NO_MEMORY, "%zu bytes for a request", size);
 }
 
-/* The buffer has room for so many bytes from now on. ERR_NO_MEMORY, status 503. */
+/* Enlarges the buffer to `cap` bytes. ERR_NO_MEMORY, status 503. */
 static err_t http_head_room(struct http_reader *r, size_t cap)
 {
     uint8_t *buf = mem_try_more(r->buf, cap);
@@ -224,7 +224,7 @@ static err_t set_fields(struct http_reader *r)
     return NULL;
 }
 
-/* RFC 9112 3.2: origin-form, absolute-form, or the asterisk. */
+/* RFC 9112 3.2: origin form, absolute form, or the asterisk. */
 static err_t set_target(struct http_reader *r)
 {
     struct http_request *q = &r->req;
@@ -266,7 +266,7 @@ static err_t set_target(struct http_reader *r)
     return err;
 }
 
-/* RFC 9110 5.1 and 5.5; the library lets spaces in names pass ("Content-Length : 1"). */
+/* RFC 9110 5.1 and 5.5. The library accepts spaces in names ("Content-Length : 1"). */
 static bool is_field(const struct http_field *f)
 {
     for (const char *p = f->name; *p; p++) {
@@ -280,7 +280,7 @@ static bool is_field(const struct http_field *f)
     return f->name[0] != '\0';
 }
 
-/* RFC 9112 3.2: a request of today says one Host. */
+/* RFC 9112 3.2: an HTTP/1.1 request has exactly one Host. */
 static err_t check_fields(struct http_reader *r)
 {
     unsigned hosts = 0, bad = 0;
@@ -292,10 +292,10 @@ static err_t check_fields(struct http_reader *r)
     if (!bad && (hosts == 1 || (hosts == 0 && r->req.version < 11)))
         return NULL;
     r->status = 400;
-    return err_new(ERR_HTTP, "%u Host fields, %u that are none", hosts, bad);
+    return err_new(ERR_HTTP, "%u Host fields, %u invalid fields", hosts, bad);
 }
 
-/* The parser has the head: make the request of it. */
+/* The parser has the head: builds the request. */
 static err_t http_head_finish(struct http_reader *r)
 {
     const http_parser *p = r->parser;
@@ -317,7 +317,7 @@ static err_t http_head_finish(struct http_reader *r)
     if (err)
         return err;
     if (q->version < 11 && http_request_field(q, "Transfer-Encoding"))
-        q->keep_alive = false; /* RFC 9112 6.1: where its body ends is not sure */
+        q->keep_alive = false; /* RFC 9112 6.1: the end of its body is uncertain */
     if (p->http_major != 1) {
         r->status = 505;
         return err_new(ERR_HTTP, "HTTP/%d.%d", p->http_major, p->http_minor);
@@ -327,7 +327,7 @@ static err_t http_head_finish(struct http_reader *r)
         err = set_target(r);
     if (!err && sized && p->content_length > r->limits->max_body) {
         r->status = 413;
-        err = err_new(ERR_TOO_LARGE, "a body of %llu bytes",
+        err = err_new(ERR_TOO_LARGE, "body of %llu bytes",
                       (unsigned long long)p->content_length);
     }
     r->continue_due = q->has_body && q->version >= 11 &&
@@ -335,7 +335,7 @@ static err_t http_head_finish(struct http_reader *r)
     return err;
 }
 
-/* ---- questions */
+/* ---- queries about a request */
 
 const char *http_request_field(const struct http_request *req, const char *name)
 {
@@ -353,7 +353,7 @@ bool http_request_has(const struct http_request *req, const char *name, const ch
 
 enum { MOST_PROXIES = 32 };
 
-static bool entry(const char *at, const char *end, char who[IP_TEXT])
+static bool entry(const char *at, const char *end, char client[IP_TEXT])
 {
     uint8_t addr[IP_SIZE];
 
@@ -363,21 +363,21 @@ static bool entry(const char *at, const char *end, char who[IP_TEXT])
         at++;
     if (!ip_parse(at, (size_t)(end - at), addr))
         return false;
-    (void)ip_text(addr, who);
+    (void)ip_text(addr, client);
     return true;
 }
 
-/* Entries of the list from its end; `who` becomes the last one that is to be believed. False: who
- * that is, is found. */
+/* Walks the list's entries from the end; `client` becomes the last credible one. Returns false when
+ * the client is found. */
 static bool walk_back(const char *list, bool (*trusted)(const void *arg, const char *ip),
-                      const void *arg, char who[IP_TEXT])
+                      const void *arg, char client[IP_TEXT])
 {
     const char *at = list + strlen(list), *end = at;
 
-    for (int i = 0; i < MOST_PROXIES && trusted(arg, who); i++) {
+    for (int i = 0; i < MOST_PROXIES && trusted(arg, client); i++) {
         while (at > list && at[-1] != ',')
             at--;
-        if (!entry(at, end, who))
+        if (!entry(at, end, client))
             return false;
         if (at == list)
             return true;
@@ -386,7 +386,7 @@ static bool walk_back(const char *list, bool (*trusted)(const void *arg, const c
     return false;
 }
 
-/* Fields of one name are one list, in their order: RFC 9110 5.3. */
+/* Fields with the same name form one list, in their order: RFC 9110 5.3. */
 const char *http_request_client(const struct http_request *req, const char *peer,
                                 bool (*trusted)(const void *arg, const char *ip),
                                 const void *arg, char out[IP_TEXT])
@@ -432,8 +432,8 @@ void http_reader_fini(struct http_reader *r)
 
 /* ---- bytes */
 
-/* Room for more behind r->end. A head grows up to its limit, and one byte more to know; a body
- * has room from the start. */
+/* Makes room behind r->end. A head grows up to its limit plus one byte, which tells that it is too
+ * large; a body has room from the start. */
 static err_t make_room(struct http_reader *r)
 {
     size_t most = r->limits->max_head + 1;
@@ -442,12 +442,12 @@ static err_t make_room(struct http_reader *r)
         return NULL;
     if (r->cap >= most) {
         r->status = 431;
-        return err_new(ERR_TOO_LARGE, "a head of over %zu bytes", r->limits->max_head);
+        return err_new(ERR_TOO_LARGE, "head of over %zu bytes", r->limits->max_head);
     }
     return http_head_room(r, r->cap == 0 ? FIRST_CAP : r->cap * 2 < most ? r->cap * 2 : most);
 }
 
-/* Read some behind r->end, before r->until. */
+/* Reads more bytes behind r->end, before r->until. */
 static err_t fill(struct http_reader *r)
 {
     co_usec left = r->until == CO_FOREVER ? CO_FOREVER : r->until - co_clock();
@@ -458,7 +458,7 @@ static err_t fill(struct http_reader *r)
         return err;
     if (left != CO_FOREVER && left <= 0) {
         r->status = 408;
-        return err_new(ERR_IO_TIMEOUT, "the request takes too long");
+        return err_new(ERR_IO_TIMEOUT, "request takes too long");
     }
     r->io->read_timeout = left;
     err = io_read(r->io, r->buf + r->end, r->cap - r->end, &n);
@@ -492,8 +492,8 @@ static void begin_request(struct http_reader *r)
     r->parser->data = r;
 }
 
-/* RFC 9112 2.2: empty lines before the request line are ignored. A few: a client that says nothing
- * else is idle, and is not to be listened to for ever. */
+/* RFC 9112 2.2: ignores empty lines before the request line, up to a limit, because a client that
+ * sends nothing else is idle. */
 static err_t wait_first(struct http_reader *r)
 {
     size_t all = 0;
@@ -517,7 +517,7 @@ static err_t wait_first(struct http_reader *r)
         }
         err = fill(r);
         if (err) {
-            r->status = 0; /* nothing was asked, nothing is answered */
+            r->status = 0; /* no request, no response */
             return err;
         }
     }
@@ -562,8 +562,8 @@ static err_t send_continue(struct http_reader *r)
     return io_write(r->io, text, sizeof(text) - 1);
 }
 
-/* Bytes behind the head are pushed through the parser; it gives those of the body to
- * http_head_on_body(), never more than went in. */
+/* Passes bytes after the head through the parser, which delivers those of the body to on_body(),
+ * never more than went in. */
 static err_t push(struct http_reader *r)
 {
     size_t left = r->end - r->parsed, room = r->body_cap - r->body_size;
@@ -581,7 +581,7 @@ err_t http_reader_body(struct http_reader *r, void *buf, size_t size, size_t *n)
     r->body_cap = size;
     while (!err && r->phase == HTTP_PHASE_BODY && r->body_size == 0) {
         if (r->parsed == r->end) {
-            r->parsed = r->end = r->head_end; /* the head's strings stay */
+            r->parsed = r->end = r->head_end; /* keeps the strings of the head */
             if (r->continue_due)
                 err = send_continue(r);
             if (!err)
@@ -596,7 +596,7 @@ err_t http_reader_body(struct http_reader *r, void *buf, size_t size, size_t *n)
     r->body_total += r->body_size;
     if (!err && r->body_total > r->limits->max_body) {
         r->status = 413;
-        err = err_new(ERR_TOO_LARGE, "a body of over %llu bytes",
+        err = err_new(ERR_TOO_LARGE, "body of over %llu bytes",
                       (unsigned long long)r->limits->max_body);
     }
     return err ? err_wrap(err, "request body") : NULL;
@@ -609,7 +609,7 @@ err_t http_reader_skip(struct http_reader *r, size_t most, bool *done)
     err_t err = NULL;
 
     *done = false;
-    if (r->continue_due) /* it waits for a word that does not come: it may never send it */
+    if (r->continue_due) /* the client waits for 100 Continue and may never send the body */
         return NULL;
     while (!err && r->phase == HTTP_PHASE_BODY && total <= most) {
         err = http_reader_body(r, buf, sizeof(buf), &n);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* request.h - read HTTP/1.x requests from a pipe, one after the other: RFC 9110, RFC 9112.
+/* request.h - reads HTTP/1.x requests from a pipe, one after the other (RFC 9110, RFC 9112).
  *
- * Straight down: wait for a request's first byte, read its head, read its body or let it be
- * skipped, and again. Bytes of the next request that came early (pipelining) wait in the buffer.
- * All that a peer can make large has a limit, and all that it can make slow has a time.
+ * The caller waits for a request's first byte, reads its head, reads or skips its body, and
+ * repeats. Bytes of the next request that arrive early (pipelining) stay in the buffer. Limits
+ * bound everything that a peer can make large, and timeouts bound everything that it can make slow.
  */
 #ifndef PROTO_HTTP_REQUEST_H
 #define PROTO_HTTP_REQUEST_H
@@ -11,16 +11,16 @@
 #include "base/ip.h"
 #include "co/net/io.h"
 
-struct http_parser; /* of the library */
+struct http_parser; /* http-parser library */
 
 struct http_limits {
-    size_t max_line;   /* bytes of the target: 414 */
-    size_t max_head;   /* bytes of the request line and all fields: 431 */
-    unsigned max_fields; /* 431 */
-    uint64_t max_body; /* bytes: 413 */
+    size_t max_line;   /* bytes of the target; beyond it: 414 */
+    size_t max_head;   /* bytes of the request line and all fields; beyond it: 431 */
+    unsigned max_fields; /* beyond it: 431 */
+    uint64_t max_body; /* bytes; beyond it: 413 */
     co_usec idle_time; /* until the first byte of a request */
-    co_usec head_time; /* from there to the end of its head: 408 */
-    co_usec body_time; /* from there to the end of its body: 408 */
+    co_usec head_time; /* from there to the end of the head; then 408 */
+    co_usec body_time; /* from there to the end of the body; then 408 */
 };
 
 enum http_verb {
@@ -32,32 +32,32 @@ struct http_field {
     char *name, *value;
 };
 
-/* Strings are the reader's, until its next request. None is NULL. */
+/* Strings belong to the reader and live until its next request. None is NULL. */
 struct http_request {
     enum http_verb verb;
     const char *method;
-    char *path;        /* decoded, without dot segments (url.h); "*" for OPTIONS of all */
-    const char *target; /* as it was sent, path and query: for logs */
-    const char *query; /* as it was sent, without the '?' */
-    const char *host;  /* the name alone, lower case; "" in old requests */
-    int host_port;     /* 0: none was given */
+    char *path; /* decoded, without dot segments (url.h); "*" for OPTIONS of the whole server */
+    const char *target; /* path and query as sent, for logs */
+    const char *query; /* as sent, without the '?' */
+    const char *host;  /* host name in lower case; "" if an old client sent none */
+    int host_port;     /* 0: none was sent */
     struct http_field *fields;
     unsigned n_fields;
     int version;       /* 9, 10, 11 */
     bool keep_alive;
     bool has_body;
-    int64_t length;    /* of the body; -1: chunked, or there is none */
+    int64_t length;    /* length of the body; -1: chunked, or no body */
 };
 
 struct http_reader {
     struct io *io;
     const struct http_limits *limits;
     struct http_parser *parser;
-    uint8_t *buf;              /* the head, and what came behind it */
-    size_t cap, parsed, end;   /* bytes before `parsed` went through the parser */
+    uint8_t *buf;              /* the head, and bytes after it */
+    size_t cap, parsed, end;   /* bytes before `parsed` have gone through the parser */
     size_t head_end;           /* the head is buf[0..head_end) */
-    co_usec until;             /* when the head, the body must be there */
-    int status;                /* what to tell the peer about the error; 0: nothing, it is gone */
+    co_usec until;             /* deadline of the head, later of the body */
+    int status; /* status to send to the peer after an error; 0: none, the peer is gone */
     unsigned phase;
     bool continue_due;         /* the client waits for "100 Continue" before it sends the body */
     /* while the head is parsed */
@@ -69,39 +69,39 @@ struct http_reader {
     size_t body_size, body_cap;
     uint64_t body_total;
     struct http_request req;
-    char *memory;              /* of req's path, query and host */
+    char *memory;              /* memory of path, query and host */
 };
 
 void http_reader_init(struct http_reader *r, struct io *io, const struct http_limits *limits);
 void http_reader_fini(struct http_reader *r);
 
-/* The next request's head. ERR_IO_CLOSED with status 0: the peer has no more to ask; ERR_HTTP,
- * ERR_TOO_LARGE, ERR_TOO_MANY, ERR_IO_TIMEOUT with the status to answer. A body of the request
- * before must have been read or skipped. Yields. */
+/* Reads the head of the next request. ERR_IO_CLOSED with status 0: the peer has no more requests.
+ * ERR_HTTP, ERR_TOO_LARGE, ERR_TOO_MANY and ERR_IO_TIMEOUT come with the status to respond with.
+ * The body of the previous request must have been read or skipped. Yields. */
 err_t http_reader_next(struct http_reader *r, struct http_request **out)
     __attribute__((warn_unused_result));
-/* Has the next request begun, in what was read already? */
+/* Returns whether the bytes read so far contain the beginning of the next request. */
 bool http_reader_has_more(const struct http_reader *r);
-/* Some of the body, up to `size` bytes; *n is 0 at its end. Yields. */
+/* Reads up to `size` bytes of the body; *n is 0 at its end. Yields. */
 err_t http_reader_body(struct http_reader *r, void *buf, size_t size, size_t *n)
     __attribute__((warn_unused_result));
-/* Read what is left of the body and throw it away, up to `most` bytes: *done tells whether that
- * was all of it. Yields. */
+/* Reads and discards up to `most` bytes of the rest of the body; *done tells whether this reached
+ * its end. Yields. */
 err_t http_reader_skip(struct http_reader *r, size_t most, bool *done)
     __attribute__((warn_unused_result));
-/* The connection is no longer one of requests (FLV, WebSocket). Bytes that came behind the head
- * are at *rest, until forget(). */
+/* Ends reading requests, when the connection switches to FLV or WebSocket. Bytes after the head are
+ * at *rest, until forget(). */
 void http_reader_leave(struct http_reader *r, uint8_t **rest, size_t *size);
-/* Free the request and all that was read: its strings are gone. After leave(). */
+/* Frees the request, with its strings, and the read buffer. Call it after leave(). */
 void http_reader_forget(struct http_reader *r);
 
-/* The value of a field, or NULL; of several the first. Names are compared without case. */
+/* Returns the value of the first field with this name, or NULL. Names are case-insensitive. */
 const char *http_request_field(const struct http_request *req, const char *name);
-/* Is the word in the comma separated list of that field? */
+/* Returns whether the comma-separated list in this field contains the word. */
 bool http_request_has(const struct http_request *req, const char *name, const char *word);
-/* Who really asks, when `peer` is connected: as long as the last one told of is `trusted`, the
- * entry of X-Forwarded-For before it, from the end; without that field X-Real-IP. What is not an
- * address alone ends the walk. Gives `out`. */
+/* Finds the address of the real client behind proxies. Starts with `peer`; as long as the address
+ * found last is `trusted`, takes the previous entry of X-Forwarded-For, from its end. Without this
+ * field uses X-Real-IP. An entry that is not just an address ends the search. Returns `out`. */
 const char *http_request_client(const struct http_request *req, const char *peer,
                                 bool (*trusted)(const void *arg, const char *ip),
                                 const void *arg, char out[IP_TEXT]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* response.c - write one HTTP/1.1 answer. */
+/* response.c - writes one HTTP/1.1 response. */
 #include "proto/http/response.h"
 
 #include "base/text.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- what the numbers of answers are called, types of files, and the time of day */
+/* ---- names of status codes, types of files, and the time of day */
 
 static const struct {
     int status;
@@ -74,7 +74,7 @@ const char *http_type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* Not strftime() and strptime(): the names are English whatever the locale is. */
+/* Not strftime() and strptime(): the names are English in any locale. */
 static const char days[] = "SunMonTueWedThuFriSat";
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
@@ -90,7 +90,7 @@ const char *http_date_put(char buf[HTTP_DATE_SIZE], time_t t)
     return buf;
 }
 
-/* Each place of the fixed form is where it is: "Sun, 06 Nov 1994 08:49:37 GMT". */
+/* Each part has a fixed position: "Sun, 06 Nov 1994 08:49:37 GMT". */
 time_t http_date_get(const char *text)
 {
     struct tm tm = { 0 };
@@ -125,7 +125,8 @@ const char *http_clock_text(struct http_clock *c)
 
 enum {
     HEAD_MAX = 64 * 1024, FIELD_MAX = 4096,
-    GZIP_LEAST = 1024, GZIP_MOST = 8 * 1024, /* for each answer anew: a quarter of a millisecond */
+    GZIP_LEAST = 1024, GZIP_MOST = 8 * 1024, /* compressed per response: a quarter of a
+                                              * millisecond */
 };
 
 void http_response_init(struct http_response *r, struct io *io, const struct http_request *req,
@@ -143,7 +144,7 @@ void http_response_fini(struct http_response *r)
     wr_free(&r->head);
 }
 
-/* A line break would begin another field. */
+/* Drops control characters: a line break would start another field. */
 static void put_value(struct wr *w, const char *value)
 {
     size_t left = FIELD_MAX - 1;
@@ -167,7 +168,7 @@ void http_response_add(struct http_response *r, const char *name, const char *fm
     va_list ap;
 
     va_start(ap, fmt);
-    if (strcmp(fmt, "%s") == 0) /* most are texts that are there */
+    if (strcmp(fmt, "%s") == 0) /* most values are plain strings */
         value = va_arg(ap, const char *);
     else
         (void)vsnprintf(buf, sizeof(buf), fmt, ap);
@@ -237,7 +238,7 @@ err_t http_response_begin(struct http_response *r, int status, int64_t length)
                                    : "Connection: keep-alive\r\n\r\n");
     else
         wr_text(&r->head, "\r\n");
-    return wr_err(&r->head, "head of an answer");
+    return wr_err(&r->head, "head of a response");
 }
 
 static err_t send_pieces(struct http_response *r, struct iovec *iov, int count)
@@ -252,7 +253,7 @@ static err_t send_pieces(struct http_response *r, struct iovec *iov, int count)
         all[n++] = iov[i];
     err = n > 0 ? io_writev(r->io, all, n) : NULL;
     wr_free(&r->head);
-    return err ? err_wrap(err, "answer") : NULL;
+    return err ? err_wrap(err, "response") : NULL;
 }
 
 err_t http_response_flush(struct http_response *r)
@@ -275,7 +276,7 @@ err_t http_response_write(struct http_response *r, const void *data, size_t size
     if (size == 0 || r->no_body)
         return NULL;
     if ((uint64_t)size > (uint64_t)r->left)
-        return err_new(ERR_HTTP, "%zu bytes more than the length that was told",
+        return err_new(ERR_HTTP, "%zu bytes more than the announced length",
                        size - (size_t)r->left);
     if (r->chunked)
         iov[n++] = (struct iovec){ line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", size) };
@@ -294,11 +295,11 @@ err_t http_response_end(struct http_response *r)
         return NULL;
     r->ended = true;
     if (!r->no_body && !r->chunked && r->left > 0 && r->left != INT64_MAX && !r->close)
-        r->close = true; /* it is short of its length: only the close tells */
+        r->close = true; /* the body is shorter than its length: only closing reveals it */
     return send_pieces(r, &last, r->chunked && !r->no_body);
 }
 
-/* ---- the whole at once */
+/* ---- the whole response at once */
 
 bool http_response_wants_gzip(struct http_response *r, const char *type)
 {
@@ -316,7 +317,7 @@ bool http_response_wants_gzip(struct http_response *r, const char *type)
     return r->req && r->req->version >= 11 && http_request_has(r->req, "Accept-Encoding", "gzip");
 }
 
-/* The type that was added, to know whether it is a text. */
+/* Copies the content type that was added, to check whether it is a text. */
 static void added_type(const struct http_response *r, char *buf, size_t size)
 {
     const char *p = r->fields.buf ? memmem(r->fields.buf, r->fields.len, "Content-Type: ", 14)
@@ -382,7 +383,8 @@ err_t http_response_redirect(struct http_response *r, const char *path, const ch
 
 /* ---- conditions */
 
-/* Is the tag in the list `"a", W/"b"` or is that `*`? Compared weakly, RFC 9110 8.8.3.2. */
+/* Checks whether the list `"a", W/"b"` contains the tag, or is `*`. Weak comparison, RFC 9110
+ * 8.8.3.2. */
 static bool has_tag(const char *list, const char *etag)
 {
     const char *want = strncmp(etag, "W/", 2) == 0 ? etag + 2 : etag;

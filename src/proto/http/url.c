@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c - the target of a request taken apart. */
+/* url.c - parses the target of a request. */
 #include "proto/http/url.h"
 
 #include "base/text.h"
@@ -32,7 +32,7 @@ bool http_url_decode(char *text, size_t *size, bool plus)
     return true;
 }
 
-/* Segment by segment, in place. False: above the root. */
+/* Resolves segment by segment, in place. Returns false if the path goes above the root. */
 static bool resolve(char *path, size_t size)
 {
     size_t out = 1, i = 1; /* the first slash stays */
@@ -66,13 +66,13 @@ err_t http_url_path(char *path)
     if (path[0] != '/')
         return err_new(ERR_HTTP, "the path \"%.40s\" does not begin with a slash", path);
     if (!http_url_decode(path, &size, false))
-        return err_new(ERR_HTTP, "a bad escape in the path");
+        return err_new(ERR_HTTP, "invalid escape in the path");
     if (!resolve(path, size))
-        return err_new(ERR_HTTP, "the path leads out of the root");
+        return err_new(ERR_HTTP, "path leaves the root");
     return NULL;
 }
 
-/* The value of the next "key=value" or "key" from *query on, behind which *query is then. */
+/* Finds the next "key=value" or "key" in *query, returns its value, and moves *query behind it. */
 static const char *next_value(const char **query, const char *key, size_t *size)
 {
     size_t want = strlen(key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.h - the target of a request taken apart: RFC 9112 section 3.2, RFC 3986. */
+/* url.h - parses the target of a request (RFC 9112 section 3.2, RFC 3986). */
 #ifndef PROTO_HTTP_URL_H
 #define PROTO_HTTP_URL_H
 
@@ -8,26 +8,27 @@
 
 #include <stdbool.h>
 
-/* Undo percent escapes in place, a string of *size bytes; `plus`: '+' is a space, as in a query
- * and not in a path. False: a '%' without two hex digits, or an escaped '\0'. */
+/* Decodes percent escapes in place, in a string of *size bytes. `plus`: '+' is a space, as in a
+ * query but not in a path. Returns false for a '%' without two hex digits or an escaped '\0'. */
 bool http_url_decode(char *text, size_t *size, bool plus);
 
-/* Make a path safe to look up, in place: escapes undone, "//" one slash, "." and ".." segments
- * resolved (RFC 3986 5.2.4). ERR_HTTP: a bad escape, no slash at the begin, or out of the root. */
+/* Normalizes a path in place, so it is safe to look up: decodes escapes, reduces "//" to one slash,
+ * and resolves "." and ".." segments (RFC 3986 5.2.4). ERR_HTTP for an invalid escape, a missing
+ * leading slash, or a path that leaves the root. */
 err_t http_url_path(char *path) __attribute__((warn_unused_result));
 
-/* The value of a key in "?a=b&c=d" not decoded: its first byte and its size.
- * NULL: there is none, or it is empty. The '?' may be missing. */
+/* Returns the undecoded value of a key in "?a=b&c=d", with its size. NULL if it is missing or
+ * empty. The '?' is optional. */
 const char *http_url_param_raw(const char *query, const char *key, size_t *size);
-/* The value of a key in "a=b&c=d", decoded into buf and cut to its size; NULL: it is not there,
- * or is badly escaped. */
+/* Decodes the value of a key in "a=b&c=d" into buf, truncated to its size. Returns NULL if it is
+ * missing or has an invalid escape. */
 const char *http_url_param(const char *query, const char *key, char *buf, size_t size);
 
-/* A path as it stands in a Location: what is not plain there is escaped. */
+/* Writes a path for a Location field, with the necessary escapes. */
 void http_url_put_path(struct wr *w, const char *path);
 
-/* "Host: name:port" in place: the name alone in lower case, an IPv6 address without its brackets;
- * gives the port or 0. */
+/* Parses the value of a Host field in place: leaves the name in lower case, an IPv6 address without
+ * brackets; returns the port, or 0. */
 int http_url_host(char *host);
 
 #endif

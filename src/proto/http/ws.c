@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ws.c - WebSocket: the handshake's answer and frames, both ways. */
+/* ws.c - WebSocket: the handshake's response, and frames in both directions. */
 #include "proto/http/ws.h"
 
 #include <openssl/evp.h>
@@ -56,7 +56,7 @@ void http_ws_in_init(struct http_ws_in *in, bool from_client, uint64_t max_size)
     *in = (struct http_ws_in){ .from_client = from_client, .max_size = max_size };
 }
 
-/* How long the head is, as far as its first bytes tell. */
+/* Returns the size of the head, as far as the bytes received tell. */
 static size_t head_needs(const struct http_ws_in *in)
 {
     uint8_t second = in->head[1];
@@ -74,19 +74,19 @@ static err_t check_head(const struct http_ws_in *in)
     bool control = in->op & CONTROL;
 
     if (in->head[0] & RESERVED)
-        return err_new(ERR_HTTP, "WebSocket: reserved bits of no extension");
+        return err_new(ERR_HTTP, "WebSocket: reserved bits are set");
     if (in->op > HTTP_WS_PONG || (in->op > HTTP_WS_BINARY && in->op < HTTP_WS_CLOSE))
-        return err_new(ERR_HTTP, "WebSocket: frame of kind %u", in->op);
+        return err_new(ERR_HTTP, "WebSocket: frame with opcode %u", in->op);
     if (masked != in->from_client)
-        return err_new(ERR_HTTP, "WebSocket: a frame that is%s masked", masked ? "" : " not");
+        return err_new(ERR_HTTP, "WebSocket: frame is%s masked", masked ? "" : " not");
     if (control && (!in->fin || in->size > HTTP_WS_CONTROL_MAX))
-        return err_new(ERR_HTTP, "WebSocket: a control frame in pieces or too large");
+        return err_new(ERR_HTTP, "WebSocket: fragmented or too large control frame");
     if (!control && (in->op == HTTP_WS_CONTINUE) != in->fragmented)
-        return err_new(ERR_HTTP, "WebSocket: a fragment out of order");
+        return err_new(ERR_HTTP, "WebSocket: fragment out of order");
     if (in->size >> 63)
-        return err_new(ERR_HTTP, "WebSocket: a size of 64 bits");
+        return err_new(ERR_HTTP, "WebSocket: frame size of 64 bits");
     if (in->size > in->max_size)
-        return err_new(ERR_TOO_LARGE, "WebSocket: a frame of %llu bytes",
+        return err_new(ERR_TOO_LARGE, "WebSocket: frame of %llu bytes",
                        (unsigned long long)in->size);
     return NULL;
 }

@@ -90,7 +90,7 @@ err_t amf_spend(struct amf *a, size_t cost)
 {
     a->spent += cost;
     if (a->spent > AMF_BUDGET)
-        return err_new(ERR_TOO_MANY, "amf that is more work than %d values", AMF_BUDGET);
+        return err_new(ERR_TOO_MANY, "AMF costs more than %d units of work", AMF_BUDGET);
     return NULL;
 }
 

@@ -182,7 +182,7 @@ static err_t check_tags(const struct rtmp_in *in, const struct rtmp_msg *aggrega
     for (unsigned n = 0; !err && rd_left(&r) > 0; n++) {
         (void)read_tag(&r, &msg);
         if (r.bad)
-            err = err_new(ERR_RTMP_CHUNK, "aggregate of %u bytes is cut", aggregate->size);
+            err = err_new(ERR_RTMP_CHUNK, "aggregate of %u bytes is truncated", aggregate->size);
         else if (n == MAX)
             err = err_new(ERR_TOO_MANY, "%u messages at once", n);
         else

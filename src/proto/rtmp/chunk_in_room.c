@@ -111,8 +111,8 @@ static struct rtmp_in *heaviest(const struct rtmp_in_pool *pool)
 
 err_t rtmp_in_evicted(const struct rtmp_in *in)
 {
-    return err_new(ERR_TOO_LARGE, "%zu bytes of all peers' incomplete messages, most for longest "
-                   "here", in->setup->pool->limit);
+    return err_new(ERR_TOO_LARGE, "incomplete messages of all peers exceed %zu bytes, this "
+                   "peer holds most for longest", in->setup->pool->limit);
 }
 
 static void evict(struct rtmp_in *in)

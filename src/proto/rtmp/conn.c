@@ -62,7 +62,7 @@ static void on_message_time(struct co_timer *t)
         co_timer_set(t, oldest + c->message_time, on_message_time);
         return;
     }
-    co_stop(c->co, err_new(ERR_IO_TIMEOUT, "a message did not end in %lld ms",
+    co_stop(c->co, err_new(ERR_IO_TIMEOUT, "message incomplete after %lld ms",
                            us_to_ms(c->message_time)));
 }
 

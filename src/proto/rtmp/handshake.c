@@ -128,13 +128,13 @@ static err_t check_version(uint8_t c0)
     case VERSION:
         return NULL;
     case VERSION_ENCRYPTED:
-        return err_new(ERR_RTMP_PLAIN, "peer wants encrypted rtmp (rtmpe), use rtmp or rtmps");
+        return err_new(ERR_RTMP_PLAIN, "peer requests encrypted RTMP (rtmpe); use rtmp or rtmps");
     case 0x16:
         return err_new(ERR_RTMP_HANDSHAKE, "TLS on the port of plain rtmp");
     case 'G': case 'P': case 'H': case 'O': case 'D':
         return err_new(ERR_RTMP_HANDSHAKE, "HTTP on the port of rtmp");
     default:
-        return err_new(ERR_RTMP_HANDSHAKE, "first byte is 0x%02x, want 0x03", c0);
+        return err_new(ERR_RTMP_HANDSHAKE, "first byte is 0x%02x, expected 0x03", c0);
     }
 }
 
@@ -245,7 +245,7 @@ static err_t client(struct io *io, uint8_t *buf)
     if (err)
         return err_wrap(err, "S0 S1");
     if (buf[0] != 3)
-        return err_new(ERR_RTMP_HANDSHAKE, "server's first byte is 0x%02x, want 0x03", buf[0]);
+        return err_new(ERR_RTMP_HANDSHAKE, "server's first byte is 0x%02x, expected 0x03", buf[0]);
     err = io_write(io, buf + 1, RTMP_HANDSHAKE_PART); /* the echo of S1 */
     if (err)
         return err_wrap(err, "C2");

@@ -17,7 +17,7 @@ enum rtmp_status {
     RTMP_SEEK_FAILED,
 };
 
-/* Data about this server, sent to the client. Edges of a cluster log it, to trace a client by grep. */
+/* Data about this server for the client. Edges of a cluster log it, to trace clients by grep. */
 struct rtmp_reply_us {
     const char *signature, *version;
     double pid;

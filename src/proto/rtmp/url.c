@@ -79,7 +79,7 @@ static err_t parse_host(struct span *url, struct rtmp_url *out, struct builder *
     struct url u = url_split(url->p, url->n);
 
     if (u.scheme_n == 0)
-        return err_new(ERR_RTMP_CONNECT, "no schema in a url of %zu bytes", url->n);
+        return err_new(ERR_RTMP_CONNECT, "no schema in a URL of %zu bytes", url->n);
     out->schema = b->at;
     put(b, (struct span){ u.scheme, u.scheme_n });
     end(b);
@@ -87,14 +87,14 @@ static err_t parse_host(struct span *url, struct rtmp_url *out, struct builder *
         *c = (char)tolower((unsigned char)*c);
     out->port = host_port_number(&u.at);
     if (out->port == 0 && u.at.port_n > 0 && strspn(u.at.port, "0") < u.at.port_n)
-        return err_new(ERR_RTMP_CONNECT, "a port that is no number up to 65535");
+        return err_new(ERR_RTMP_CONNECT, "port is not a number up to 65535");
     if (out->port == 0)
         out->port = rtmp_url_port(out->schema);
     out->host = b->at;
     put(b, (struct span){ u.at.host, u.at.host_n });
     end(b);
     *url = span(u.path, url->p + url->n);
-    return *out->host ? NULL : err_new(ERR_RTMP_CONNECT, "no host in the url");
+    return *out->host ? NULL : err_new(ERR_RTMP_CONNECT, "no host in the URL");
 }
 
 /* The path under construction: its parts joined by single slashes, and the start of the last
@@ -225,7 +225,7 @@ err_t rtmp_url_resolve(struct rtmp_url *out, const char *tc_url, const char *nam
 
     *out = (struct rtmp_url){ .port = 0 };
     if (url.n + stream.n > RTMP_URL_MAX)
-        return err_new(ERR_TOO_LARGE, "url of %zu bytes, limit %d", url.n + stream.n, RTMP_URL_MAX);
+        return err_new(ERR_TOO_LARGE, "URL of %zu bytes, limit %d", url.n + stream.n, RTMP_URL_MAX);
     /* Each byte goes to one string, those of a vhost to two; plus terminators and separators. */
     out->memory = b.at = mem_try(2 * (url.n + stream.n) + strlen(DEFAULT_APP) + 32);
     if (!out->memory)

@@ -432,7 +432,7 @@ static err_t check_size(struct rtsp_reader *r, const uint8_t *p, size_t size)
     if (size >= line && !memchr(p, '\n', line))
         return refuse(r, 414, err_new(ERR_TOO_LARGE, "a first line of over %zu bytes", line - 2));
     if (size > r->limits->max_head)
-        return refuse(r, 400, err_new(ERR_TOO_LARGE, "a head of over %zu bytes",
+        return refuse(r, 400, err_new(ERR_TOO_LARGE, "head of over %zu bytes",
                                       r->limits->max_head));
     return NULL;
 }
