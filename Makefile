@@ -324,6 +324,7 @@ protocols:
 
 style:
 	@scripts/check_size.py src test/lib test/unit test/fuzz
+	@scripts/check_contributing.py
 
 # clang's warnings and gcc's analyzer. The analyzer takes pointers stored in a list for leaks and cannot follow
 # reference counts, so two of its checks are off.

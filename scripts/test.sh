@@ -326,7 +326,10 @@ for part; do
         one circles scripts/check_circles.py src "$objs"
         one fakes scripts/check_fakes.py test/unit "$objs"
         ;;
-    style) one style scripts/check_size.py src test/lib test/unit test/fuzz ;;
+    style)
+        one style scripts/check_size.py src test/lib test/unit test/fuzz
+        one contributing scripts/check_contributing.py
+        ;;
     e2e) e2e ;;
     e2e-workers) e2e_workers ;;
     profile) profile ;;
