@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - the published streams of a server, and the sinks that are told of them. */
+/* list.c - the published streams of a worker, and its sinks. */
 #include "sink/list.h"
 
 #include "base/must.h"
@@ -39,7 +39,7 @@ void sink_stop(struct sink *s)
     if (s->ops->stop)
         s->ops->stop(s);
     err = co_group_stop(&s->group);
-    err_free(&err); /* each was logged where it ended */
+    err_free(&err); /* already logged where it ended */
 }
 
 void sink_free(struct sink *s)
@@ -155,7 +155,7 @@ void sink_list_reload(struct sink_list *l)
         reload_one(l, l->sinks[i]);
 }
 
-/* The function of each row that has it. */
+/* Calls a function of each row that has it. */
 #define CALL_EACH(l, function)                                      \
     do {                                                            \
         for (size_t i_ = 0; i_ < (l)->n; i_++) {                    \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* notify.c - tell a backend what became of a stream. */
+/* notify.c - callbacks about files of a stream. */
 #include "sink/notify.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Its publisher, who entered the list before the sinks began. */
+/* Finds the stream's publisher, which entered the list of clients before the sinks started. */
 static void set_client(struct sink_notifier *t, struct session_env *env, struct live_source *src)
 {
     const struct client *publisher =

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* notify.h - tell a backend what became of a stream: files that were closed.
+/* notify.h - callbacks about files of a stream that were closed.
  *
- * Files are done when helper threads say so, often after their publisher left. So a sink keeps with
- * each of its streams whose it was, and tells by this; it never waits for a backend.
+ * Helper threads complete files, often after the publisher has left. So a sink keeps the
+ * publisher's identity for each of its streams and sends callbacks by it. It never waits for a
+ * backend.
  */
 #ifndef SINK_NOTIFY_H
 #define SINK_NOTIFY_H
@@ -11,21 +12,21 @@
 #include "session/hooks.h"
 
 struct sink_notifier {
-    struct session_stream names; /* its own */
+    struct session_stream names; /* owned */
     char client_id[CLIENTS_ID_SIZE];
-    struct hooks_line *line;   /* so what it tells comes in order */
+    struct hooks_line *line;   /* keeps the callbacks in order */
 };
 
-/* A publisher begins: the names are copied; the client is the stream's publisher, else the
- * coroutine that calls. Zeroed before the first time; again for the next publisher. */
+/* Sets the publisher: copies the names; the client is the stream's publisher, else the calling
+ * coroutine. Initially zero; call it again for the next publisher. */
 void sink_notifier_set(struct sink_notifier *t, struct session_env *env,
                        const struct session_stream *names, struct live_source *src);
-/* Whose it is goes over from another one, which is zeroed then; the line stays. */
+/* Takes the publisher over from another notifier, which is zeroed; the order of callbacks stays. */
 void sink_notifier_take(struct sink_notifier *t, struct sink_notifier *from);
 void sink_notifier_fini(struct sink_notifier *t);
 
-/* The event without its names and its client. What a backend is told is what the vhost says now;
- * `conf` is for a vhost that is gone. HLS is told by on_hls_notify, too. Does not yield. */
+/* Sends a callback; `event` has no names and no client. It uses the vhost's current configuration,
+ * or `conf` if the vhost was removed. HLS events go to on_hls_notify, too. Does not yield. */
 void sink_notify(struct sink_notifier *t, struct session_env *env, struct conf *conf,
                  enum hooks_action action, struct hooks_event event);
 

@@ -126,7 +126,7 @@ def test_transcode_makes_a_second_stream(srs, source, tmp_path):
     assert (video["width"], video["height"]) == (160, 90)
     assert s.wait_log(r"-> ENC time=\d+", 3), s.log()[-2000:]
     # what it made matches the rule as well, and is left alone
-    assert s.wait_log(r"no transcode sd of .*/s_sd: it is made by the one of .*/s$", 2), s.log()[-2000:]
+    assert s.wait_log(r"no transcode sd of .*/s_sd: it is the output of the transcode of .*/s$", 2), s.log()[-2000:]
     assert len(children(s.pid)) == 1
     s.reload(transcode() + "chunk_size 4096;")
     time.sleep(0.5)

@@ -168,7 +168,7 @@ def test_restart_goes_on(srs, html, source, tmp_path):
     s = srs(conf(html, window=1))
     p = s.push(source, speed=3, loop=True)
     path, second = listed(html, 4, periods=2)
-    assert s.wait_log(r"DASH of live/s goes on at segment 2, with 4 of before", 1)
+    assert s.wait_log(r"DASH of live/s continues at segment 2, with 4 previous segments", 1)
     assert second.available == first.available
     assert second.periods[0].tracks["video"].uris == first.last.tracks["video"].uris
     dash.whole(path, second.periods[0], "video", str(tmp_path / "old.mp4"))
@@ -189,7 +189,7 @@ def test_window_cleanup_and_dispose(srs, html, source):
     for t in m.last.tracks.values():
         assert os.path.exists(os.path.join(html, "live", t.init))
     assert wait_for(lambda: not os.path.exists(path) and not os.path.exists(folder), 8)
-    assert s.wait_log("DASH of live/s: its files are removed", 1)
+    assert s.wait_log("DASH of live/s: its files were removed", 1)
 
 
 def test_cleanup_off(srs, html, source):

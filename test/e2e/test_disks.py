@@ -117,7 +117,7 @@ def test_a_disk_that_hangs(disk, srs, source, tmp_path):
     assert s.wait_log(r"files of recordings wait for \d+ s", 15)
     assert time.monotonic() - frozen < 35, "it was frozen all the time"
     d.thaw()
-    assert s.wait_log("files of HLS are written again, none waits", 10)
+    assert s.wait_log("files of HLS are written again, none is waiting", 10)
     p.stop()
     p.client.close()
     assert wait_for(lambda: glob.glob(f"{d.path}/rec/s.flv"), 10)

@@ -138,7 +138,7 @@ def test_not_to_itself(srs, source):
     port = free_port()
     s = srs(to(f"rtmp://127.0.0.1:{port}/live/[stream] rtmp://127.0.0.1:{port}/copies/[stream]"), port=port)
     s.push(source, loop=True, speed=6)
-    assert s.wait_log("no forward of .*live/s to .*it came from there", 3)
+    assert s.wait_log("no forward of .*live/s to .*the stream comes from there", 3)
     w = s.watch(app="copies")
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 5)
     w.stop()

@@ -45,7 +45,7 @@ def test_what_left_the_list_is_removed(srs, html, source, more, end):
     assert len(had) > len(first.segments), "some were to be removed later"
     s = srs(conf(html, more, window=8))
     push(s, flv.cut(source, 3000))
-    went_on = s.wait_log(r"goes on at segment \d+, with (\d+) of before")
+    went_on = s.wait_log(r"continues at segment \d+, with (\d+) previous segments")
     assert len(first.segments) <= int(went_on.group(1)) <= len(had), "the journal may be ahead of the list"
     assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq)
 
@@ -112,12 +112,12 @@ def test_a_journal_that_others_may_have_written(srs, html, source):
     had = names(html, ".ts")
     os.chmod(os.path.join(html, "live", ".s.m3u8.journal"), 0o666)
     s = srs(conf(html, "hls_dispose 1; hls_ts_file [app]/[stream]-new-[seq].ts;", fragment=0.3, window=8))
-    assert never(lambda: "its files are removed" in s.text(), 3), "test_nobody_publishes_again waits for 2 s"
+    assert never(lambda: "its files were removed" in s.text(), 3), "test_nobody_publishes_again waits for 2 s"
     push(s, flv.cut(source, 3000))
-    assert s.wait_log("the journal .* is not used, others than this server may have written it")
+    assert s.wait_log("the journal .* is ignored, because another user may have written it")
     assert wait_for(lambda: "s-new-0.ts" in [x.uri for x in hls.load(path).segments])
     assert hls.load(path).sequence == 0 < first.sequence
-    assert s.wait_log("its files are removed, nobody published for 1 s")
+    assert s.wait_log("its files were removed, it had no publisher for 1 s")
     assert names(html, ".ts") == had
 
 
@@ -150,7 +150,7 @@ def test_nobody_publishes_again(srs, html, source, more):
             f.write(text)
     os.utime(os.path.join(html, "live", "t.m3u8"), (time.time() + 60,) * 2)  # as if it were written now
     s = srs(conf(html, more + " hls_dispose 1;", fragment=0.3, window=8))
-    assert s.wait_log("HLS of live/s: its files are removed, nobody published since the server began")
+    assert s.wait_log("HLS of live/s: its files were removed, it had no publisher since the server started")
     assert wait_for(lambda: sorted(os.listdir(os.path.join(html, "live"))) ==
                     sorted(n.split("/")[1] for n in others)), os.listdir(os.path.join(html, "live"))
     push(s, flv.cut(source, 3000))
@@ -167,7 +167,7 @@ def test_somebody_publishes_again(srs, html, source):
     assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq)
     p.stop()
     p.client.close()
-    assert s.wait_log("its files are removed, nobody published for 3 s")
+    assert s.wait_log("its files were removed, it had no publisher for 3 s")
     assert wait_for(lambda: not [f for _, _, fs in os.walk(html) for f in fs])
 
 
@@ -179,7 +179,7 @@ def test_another_server_in_the_same_folder(srs, html, source):
     p = one.push(source, loop=True)
     assert wait_for(lambda: os.path.exists(path))
     assert never(lambda: not os.path.exists(path), 10)
-    assert "its files are removed" not in two.text()
+    assert "its files were removed" not in two.text()
     at = hls.load(path).segments[-1].seq
     assert wait_for(lambda: hls.load(path).segments[-1].seq > at)
     p.stop()
@@ -199,5 +199,5 @@ def test_dash_that_nobody_publishes_again(srs, html, source):
     kept = os.path.join(html, "live", "s", "of-others.m4s")
     open(kept, "w").close()
     s = srs(test_dash.conf(html, "dash_dispose 2;", fragment=1))
-    assert s.wait_log("DASH of live/s: its files are removed, nobody published since the server began")
+    assert s.wait_log("DASH of live/s: its files were removed, it had no publisher since the server started")
     assert wait_for(lambda: {os.path.join(d, f) for d, _, fs in os.walk(html) for f in fs} == {other, kept})

@@ -233,7 +233,7 @@ def test_a_publisher_comes_back(site, html, source):
     p = s.push(flv.cut(source, 4000), speed=25)
     p.join(10)
     leave(p)
-    assert s.wait_log(r"HLS of live/s goes on at segment \d+, with \d+ of before", 5, at)
+    assert s.wait_log(r"HLS of live/s continues at segment \d+, with \d+ previous segments", 5, at)
 
 
 @pytest.mark.long
@@ -284,7 +284,7 @@ def test_transcodes(srs, source):
         s.push(source, f"s{i}", loop=True, ahead=5)
     for i in range(3):
         assert len(wait_play(s, f"s{i}_sd", 5, 15)) > 0
-        assert s.wait_log(f"no transcode sd of __defaultVhost__/live/s{i}_sd: it is made by the one of "
+        assert s.wait_log(f"no transcode sd of __defaultVhost__/live/s{i}_sd: it is the output of the transcode of "
                           f"__defaultVhost__/live/s{i}$", 2)
     assert never(lambda: "stream=s0_sd_sd" in s.log(), 0.5)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dvr.c - which streams are recorded. */
+/* dvr.c - starts and ends recordings of published streams. */
 #include "sink/dvr/dvr.h"
 
 #include "base/container_of.h"
@@ -20,7 +20,7 @@ static void init(struct sink *sink, const struct sink_setup *setup)
     d->cache = block_cache_new(setup->env->streams);
 }
 
-/* `dvr_apply`: all, or names like "live/livestream". */
+/* Checks `dvr_apply`: all, or names like "live/livestream". */
 static bool applies(const struct conf_dvr *set, const struct session_stream *stream)
 {
     size_t app = strlen(stream->app);
@@ -105,7 +105,7 @@ static void stop(struct sink *sink)
 {
     struct dvrs *d = dvrs_of(sink);
 
-    while (d->streams) { /* all have ended, but what is left to read may be much */
+    while (d->streams) { /* all have ended, but many packets may be left to read */
         struct dvr_stream *s = oldest(d);
 
         dvr_drain(s, false);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dvr.h - record streams to files, as the vhost's `dvr` says.
+/* dvr.h - records streams to files, configured by the vhost's `dvr`.
  *
- * FLV gets the tags as they came; MP4 is written as fragments, so that a crash costs the last one
- * only, and is made into a file to seek in when it closes. While it grows, a file is called
- * NAME.tmp; one that is there already is never written over. Helper threads do all that touches
- * the disk (disk.h).
+ * FLV files get the tags unchanged. MP4 files are written as fragments, so that a crash loses only
+ * the last one, and become seekable files when they close. A growing file is called NAME.tmp; an
+ * existing file is never overwritten. Helper threads do all disk access (disk.h).
  */
 #ifndef SINK_DVR_DVR_H
 #define SINK_DVR_DVR_H
@@ -14,16 +13,16 @@
 
 extern const struct sink_ops dvr_sink;
 
-/* A recording that goes on, for those who look. Strings are valid during the call. */
+/* A running recording, for the API. Strings are valid during the call. */
 struct dvr_info {
-    const char *id;          /* by which lists know it */
+    const char *id;          /* id in lists of the API */
     const struct stream_key *key;
     bool mp4;                /* else FLV */
-    const char *file;        /* as it will be called; "": none grows now */
-    co_usec file_at;         /* when it was begun */
-    uint64_t bytes;          /* of it */
-    const char *root;        /* the folder that all of them are in */
-    const struct condition *condition; /* it runs while a file grows */
+    const char *file;        /* final name of the growing file, or "" */
+    co_usec file_at;         /* when the file was started */
+    uint64_t bytes;          /* size of the file */
+    const char *root;        /* the folder of all recordings */
+    const struct condition *condition; /* running while a file grows */
 };
 void dvrs_each(const struct sink *sink, void (*each)(void *arg, const struct dvr_info *one),
                void *arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - the files of recordings, as jobs for helper threads. */
+/* file.c - disk jobs of recordings. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -14,19 +14,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* JOB: what one takes apart from its blocks. */
+/* JOB: memory of a job without its blocks, bytes. */
 enum { NAMES = 1000, JOB = 512 };
 
 struct job {
     struct disk_job job;       /* first */
-    struct dvr_stream *stream; /* with a reference */
+    struct dvr_stream *stream; /* owns a reference */
     struct dvr_file *file;
     struct wr header;
     struct blocks data;
-    bool key;                  /* a player can start at its begin */
-    bool has_key;              /* there is a key frame in it: */
+    bool key;                  /* a player can start at its beginning */
+    bool has_key;              /* it contains a key frame: */
     struct flv_key key_frame;
-    bool skipped;              /* it was left out: what is before it is missing */
+    bool skipped;              /* the bytes before it are missing */
     enum dvr_step step;
 };
 
@@ -76,7 +76,7 @@ static void dvr_file_free(struct dvr_file *f)
     free(f);
 }
 
-/* ------------------------------------------------------------ on a thread */
+/* ------------------------------------------------------------ on a helper thread */
 
 static bool open_tmp(struct job *j)
 {
@@ -84,7 +84,7 @@ static bool open_tmp(struct job *j)
 
     if (f->fd >= 0)
         return true;
-    for (int i = 0; i < NAMES; i++) { /* another one may be called the same */
+    for (int i = 0; i < NAMES; i++) { /* the name may exist already */
         free(f->tmp);
         f->tmp = must_print(i ? "%s.%d.tmp" : "%s.tmp", f->path, i);
         j->job.error = 0;
@@ -95,7 +95,7 @@ static bool open_tmp(struct job *j)
     return f->fd >= 0;
 }
 
-/* What is skipped takes no room on most disks, and is zeros on all. */
+/* Skipped bytes are zeros and take no space on most file systems. */
 static bool write_header(struct job *j)
 {
     struct dvr_file *f = j->file;
@@ -128,7 +128,7 @@ static bool write_block(struct job *j)
     return true;
 }
 
-/* A block goes whole or not at all: a full disk leaves a file that ends where it can. */
+/* Writes a block completely or not at all, so that a full disk leaves a valid file. */
 static void run_append(struct disk_job *job)
 {
     struct job *j = container_of(job, struct job, job);
@@ -153,7 +153,7 @@ static void run_append(struct disk_job *job)
         job->what = "truncate";
 }
 
-/* The name that it was to have, or one like it: nothing is written over. */
+/* Gives the file its final name, or a similar one if that exists: it never overwrites a file. */
 static void give_name(struct job *j, const char *from)
 {
     struct dvr_file *f = j->file;
@@ -169,7 +169,7 @@ static void give_name(struct job *j, const char *from)
             name = must_print("%.*s-%d%s", stem, f->path, i, dot);
         made = link(from, name);
         if (made != 0 && errno == EPERM && access(name, F_OK) != 0)
-            made = rename(from, name); /* a file system without links */
+            made = rename(from, name); /* the file system has no links */
         if (made != 0 && errno != EEXIST)
             break;
     }
@@ -237,9 +237,9 @@ static void log_failed(struct dvr_stream *s, const struct job *j, const char *wh
     if (told)
         return;
     s->told_disk_at = now;
-    log_warn("%s: cannot write %s: %s (%s); the stream goes on, the recording at the next key "
-             "frame that can be written", s->name, j->file->path, why,
-             j->job.what ? j->job.what : "queue");
+    log_warn("%s: cannot write %s: %s (%s); the stream continues, the recording resumes at the "
+             "next key frame that can be written",
+             s->name, j->file->path, why, j->job.what ? j->job.what : "queue");
 }
 
 static void append_done(struct disk_job *job)
@@ -250,14 +250,14 @@ static void append_done(struct disk_job *job)
     if (job->error) {
         log_failed(s, j, strerror(job->error));
     } else if (!j->skipped && s->disk_bad) {
-        log_trace("%s goes on", s->name);
+        log_trace("%s resumes", s->name);
         s->disk_bad = false;
         condition_be(&s->condition, s->file ? CONDITION_RUNNING : CONDITION_WAITING);
     }
     free_job(j);
 }
 
-/* The queue is full: what comes next begins where a player can. */
+/* The queue is full: drops the block, and continues where a player can start. */
 static void refused(struct dvr_stream *s, struct job *j)
 {
     j->job.what = "too much waits to be written";
@@ -305,16 +305,16 @@ static void close_done(struct disk_job *job)
         return;
     }
     if (job->error)
-        log_warn("recording %s stays as %s: %s (%s)", f->path, f->tmp ? f->tmp : "nothing",
+        log_warn("recording %s remains as %s: %s (%s)", f->path, f->tmp ? f->tmp : "nothing",
                  strerror(job->error), job->what);
     if (f->closed) {
         log_trace("recorded %s, %lld ms, %llu bytes", f->path,
                   av_to_ms(f->newest - f->begin), (unsigned long long)f->good);
-        sink_notify(&s->teller, s->dvrs->sink.env, s->conf, HOOKS_DVR,
+        sink_notify(&s->notifier, s->dvrs->sink.env, s->conf, HOOKS_DVR,
                     (struct hooks_event){ .file = f->path });
     }
     if (j->step == DVR_FAILED && f->closed)
-        log_warn("recording %s is not made for seeking: %s", f->path,
+        log_warn("recording %s is not seekable: %s", f->path,
                  job->what ? job->what : "no space");
     dvr_file_free(f);
     free_job(j);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* finish.c - a recording of fragments becomes a file with its tables in front, in steps that
- * leave the thread to others in between. All of it runs on helper threads.
+/* finish.c - turns a fragmented recording into a file with its tables at the front, in steps that
+ * let other jobs run in between. Runs on helper threads.
  *
- * The fragmented file stays until the other one is complete; if that cannot be (a full disk, a
- * damaged file) it is the recording: players can play it, too.
+ * The fragmented file stays until the new one is complete. If that fails (a full disk, a damaged
+ * file), the fragmented file is the recording; players can play it, too.
  */
 #include "base/must.h"
 #include "base/rd.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    BOX_MAX = 64 << 20,          /* of moov and moof */
+    BOX_MAX = 64 << 20,          /* largest size of moov and moof */
     FRAGMENTS_STEP = 200,
     COPY_STEP = 32 << 20,
     BUFFER = 1 << 20,
@@ -27,11 +27,11 @@ enum {
 struct dvr_finish {
     enum { SCAN, BUILD, COPY } phase;
     struct mp4_final tables;
-    uint64_t at;                 /* in the fragmented file */
+    uint64_t at;                 /* position in the fragmented file */
     int out;
     char *name;
-    size_t span;                 /* that is copied next */
-    uint64_t copied;             /* of it */
+    size_t span;                 /* index of the span to copy next */
+    uint64_t copied;             /* bytes copied of it */
 };
 
 void dvr_finish_free(struct dvr_finish *x)
@@ -66,7 +66,7 @@ static bool read_at(int fd, void *buf, size_t size, uint64_t at)
 }
 
 struct box {
-    uint64_t size; /* with its head of 8 bytes */
+    uint64_t size; /* including the header of 8 bytes */
     char type[5];
 };
 
@@ -98,7 +98,8 @@ static bool take_box(struct dvr_file *f, struct dvr_finish *x, const struct box 
     return fine;
 }
 
-/* One box, a moof with its mdat. False: that was all, or the rest cannot be read. */
+/* Scans one box, or a moof with its mdat. Returns false at the end, or if the rest is unreadable.
+ * */
 static bool scan_one(struct dvr_file *f, struct dvr_finish *x)
 {
     struct box b, mdat = { 0 };
@@ -136,7 +137,7 @@ static enum dvr_step build(struct dvr_file *f, struct dvr_finish *x, struct disk
     bool fine;
     struct wr w;
 
-    if (!disk_has_free(f->fd, f->good, f->floor)) { /* it is there twice for a while */
+    if (!disk_has_free(f->fd, f->good, f->floor)) { /* both files exist for a while */
         job->what = "the disk has too little free space";
         return DVR_FAILED;
     }
@@ -155,7 +156,7 @@ static enum dvr_step build(struct dvr_file *f, struct dvr_finish *x, struct disk
     return fine ? DVR_MORE : DVR_FAILED;
 }
 
-/* What the kernel cannot copy by itself goes through our memory. */
+/* Copies through memory if the kernel cannot copy between the files. */
 static ssize_t copy_some(int from, uint64_t at, int to, size_t size)
 {
     off_t off = (off_t)at;
@@ -205,7 +206,7 @@ static enum dvr_step copy(struct dvr_file *f, struct dvr_finish *x, struct disk_
     return x->span < x->tables.n_spans ? DVR_MORE : DVR_DONE;
 }
 
-/* The new file takes the place of the old one. */
+/* Replaces the old file by the new one. */
 static void replace(struct dvr_file *f, struct dvr_finish *x)
 {
     (void)close(f->fd);
@@ -236,6 +237,6 @@ enum dvr_step dvr_finish_step(struct dvr_file *f, struct disk_job *job)
         replace(f, x);
     dvr_finish_free(x);
     f->finish = NULL;
-    job->error = 0; /* the recording is there, one way or the other */
+    job->error = 0; /* the recording exists in either case */
     return step;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* flv.c - a recording as FLV: the tags as they came, behind a metadata of our own. These have room
- * for the list of key frames, which comes there when the file is complete (key_list.h): nothing is
- * copied, however large it is, and at any time it can be played.
+/* flv.c - recordings as FLV: the tags unchanged, after the server's own metadata. The metadata has
+ * space for the list of key frames, which is written when the file is complete (key_list.h), so the
+ * file is never copied and can be played at any time.
  */
 #include "format/flv/flv.h"
 #include "proto/rtmp/amf0.h"
@@ -44,15 +44,16 @@ void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t d
     int64_t ms = (dts - (s->keep_time ? 0 : s->file->begin)) / AV_MS(1);
 
     ms = ms > 0 ? ms : 0;
-    if (pkt->kind == AV_VIDEO && pkt->key && !s->has_key) { /* the next ones are in other blocks */
+    /* the following key frames are in other blocks */
+    if (pkt->kind == AV_VIDEO && pkt->key && !s->has_key) {
         s->has_key = true;
         s->key_frame = (struct flv_key){ blocks_len(&s->block), (uint32_t)ms };
     }
     put_packet(&s->block.w, pkt, ms);
 }
 
-/* The publisher's metadata, into an object of ours; where key frames are in a file that he may have
- * is nothing for this one. */
+/* Copies the publisher's metadata into a new object, except its list of key frames, which refers to
+ * another file. */
 static void read_metadata(struct amf *amf, struct amf_value *meta, const struct av_packet *pkt)
 {
     struct rd r = rd_init(pkt->data, pkt->size);
@@ -70,11 +71,11 @@ static void read_metadata(struct amf *amf, struct amf_value *meta, const struct 
     }
     if (err)
         *meta = amf_object();
-    err_free(&err); /* then there is only ours */
+    err_free(&err); /* continues with the server's metadata only */
 }
 
-/* Where in the tag's bytes the number of that key is. */
-static size_t place_of(const struct wr *w, const char *key)
+/* Finds the position of the number of a key in the tag. */
+static size_t number_at(const struct wr *w, const char *key)
 {
     uint8_t text[32] = { 0, (uint8_t)strlen(key) };
     const uint8_t *at;
@@ -84,8 +85,8 @@ static size_t place_of(const struct wr *w, const char *key)
     return at ? (size_t)(at - w->buf) + 2 + strlen(key) + 1 : 0;
 }
 
-/* So many key frames that no more are to be expected; of a file whose end is not known, so many
- * that of two hours with one a second none is left out. */
+/* Returns the number of key frames to reserve space for. If the length of the file is unknown, it
+ * is enough for two hours with one key frame per second. */
 static size_t keys_max(const struct dvr_stream *s)
 {
     int64_t seconds = s->set->duration / CO_SECONDS(1);
@@ -95,7 +96,7 @@ static size_t keys_max(const struct dvr_stream *s)
     return FLV_KEYS_MAX;
 }
 
-/* The tag, and a gap behind its metadata if these end as they are to. */
+/* Writes the tag, with a gap after the metadata if that ends as expected. */
 static void put_metadata_tag(struct dvr_stream *s, const struct wr *meta)
 {
     struct dvr_file *f = s->file;
@@ -140,7 +141,7 @@ static void put_metadata(struct dvr_stream *s, const struct av_packet *from)
     amf_free(&amf);
     if (!w.bad) {
         size_t at = s->header.len + FLV_TAG_HEADER;
-        size_t duration = place_of(&w, "duration"), size = place_of(&w, "filesize");
+        size_t duration = number_at(&w, "duration"), size = number_at(&w, "filesize");
 
         s->file->duration_at = duration ? at + duration : 0;
         s->file->size_at = size ? at + size : 0;
@@ -168,7 +169,7 @@ void dvr_flv_begin(struct dvr_stream *s)
     }
 }
 
-/* ------------------------------------------------------------ on a thread */
+/* ------------------------------------------------------------ on a helper thread */
 
 static bool put_at(const struct dvr_file *f, uint64_t at, const void *data, size_t size)
 {
@@ -186,7 +187,8 @@ static void put_number(const struct dvr_file *f, uint64_t at, double v)
     (void)put_at(f, at, bytes, sizeof(bytes));
 }
 
-/* What makes it part of the metadata comes last. On a full disk there is no list. */
+/* Writes the list, and last the bytes that make it a part of the metadata. On a full disk there is
+ * no list. */
 static void put_keys(const struct dvr_file *f)
 {
     size_t room = f->gap + FLV_KEYS_SWITCH;

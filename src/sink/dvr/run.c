@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - read a stream's packets and make a recording of them: where its files begin and end,
- * and what goes to the disk together. */
+/* run.c - reads a stream's packets and records them: decides where files start and end, and which
+ * packets are written together. */
 #include "base/log.h"
 #include "base/pace.h"
 #include "sink/dvr/stream.h"
 
 #define TURN CO_MS(250)
-#define FRAGMENT AV_MS(1000)   /* of MP4: ends at a key frame after so long */
-#define LONG AV_MS(4000)       /* or wherever it is after so long */
+#define FRAGMENT AV_MS(1000)   /* an MP4 fragment ends at a key frame after this time, */
+#define LONG AV_MS(4000)       /* or anywhere after this time */
 #define VIDEO_GONE AV_MS(3000)
 
-/* Whatever a publisher sends: over this rate files and blocks become longer, and what needs another
- * file at once is left out. */
+/* Limits for files and blocks, for any publisher: over this rate they become longer, and packets
+ * that need a new file are dropped. */
 static const struct pace files = { CO_MS(250), 40 }, blocks = { CO_MS(50), 100 };
 
 static bool segmented(const struct dvr_stream *s)
@@ -96,7 +96,7 @@ static void open_file(struct dvr_stream *s, int64_t dts)
     configure_mp4(s);
 }
 
-/* May a file begin, or end, with this packet? */
+/* Returns true if a file may start or end at this packet. */
 static bool boundary(const struct dvr_stream *s, const struct av_packet *pkt)
 {
     if (pkt->config || pkt->extra || pkt->kind == AV_DATA)
@@ -113,7 +113,7 @@ static bool is_start(const struct dvr_stream *s, const struct av_packet *pkt)
     return pkt->kind == AV_VIDEO ? pkt->key : !has_video(s, pkt->dts);
 }
 
-/* Told once for all that are full at about the same time. */
+/* Logs once for all recordings that become full at about the same time. */
 static void log_full(struct dvr_stream *s, enum disk_lack lack)
 {
     unsigned n =
@@ -122,13 +122,14 @@ static void log_full(struct dvr_stream *s, enum disk_lack lack)
     if (n == 0)
         return;
     if (lack == DISK_LACKS_QUOTA)
-        log_warn("%u recordings stop, the last one of %s/%s: %s has %lld MB of them, dvr_quota is "
-                 "%lld MB; they go on when some are removed", n, s->key->app, s->key->name,
-                 disk_room_root(&s->room), (long long)disk_room_used(&s->room) >> 20,
-                 (long long)s->quota >> 20);
+        log_warn("%u recordings stop, the last one of %s/%s: %s has %lld MB of recordings, "
+                 "dvr_quota is %lld MB; they resume when some are removed",
+                 n, s->key->app, s->key->name, disk_room_root(&s->room),
+                 (long long)disk_room_used(&s->room) >> 20, (long long)s->quota >> 20);
     else
-        log_warn("%u recordings stop, the last one of %s/%s: the disk of %s has less than disk_free"
-                 " (limits) left", n, s->key->app, s->key->name, disk_room_root(&s->room));
+        log_warn("%u recordings stop, the last one of %s/%s: the disk of %s has less than "
+                 "limits.disk_free left",
+                 n, s->key->app, s->key->name, disk_room_root(&s->room));
 }
 
 static bool has_room(struct dvr_stream *s)
@@ -147,7 +148,7 @@ static bool has_room(struct dvr_stream *s)
     return lack == DISK_LACKS_NOTHING;
 }
 
-/* The block that grows is long or large enough. */
+/* Returns true if the growing block is long or large enough. */
 static bool block_ends(struct dvr_stream *s, int64_t dts, bool start)
 {
     int64_t lasts = dts - s->block_begin;
@@ -158,11 +159,11 @@ static bool block_ends(struct dvr_stream *s, int64_t dts, bool start)
            pace_take(&blocks, &s->blocks_full_at, co_now());
 }
 
-/* Files and blocks end before this packet, if it is where they may. */
+/* Ends the file or the block before this packet, if allowed there. */
 static void cut(struct dvr_stream *s, const struct av_packet *pkt)
 {
     bool start = is_start(s, pkt);
-    bool any = pkt->kind == AV_VIDEO && !pkt->key; /* the next such frame comes soon */
+    bool any = pkt->kind == AV_VIDEO && !pkt->key; /* the next key frame comes soon */
 
     if (s->file && segmented(s) && boundary(s, pkt) && may_open(s) &&
         pkt->dts - s->file->begin >= s->set->duration * 9 / 100 - (any ? 0 : AV_MS(50)))
@@ -185,7 +186,7 @@ static void left_out(struct dvr_stream *s, const struct frame *f, err_t err)
 
     if (err_code(err) == ERR_UNSUPPORTED) {
         if (!*told)
-            log_warn("%s: %s does not go into MP4, it is left out", s->name,
+            log_warn("%s: MP4 cannot contain %s, the track is dropped", s->name,
                      av_codec_name(f->codec));
         *told = true;
     } else if (s->bad++ == 0) {
@@ -194,7 +195,7 @@ static void left_out(struct dvr_stream *s, const struct frame *f, err_t err)
     err_free(&err);
 }
 
-/* An MP4 file has one configuration of each track: another one is another file. */
+/* An MP4 file has one codec configuration per track: a new one needs a new file. */
 static bool needs_another_file(const struct dvr_stream *s, const struct frame *f)
 {
     return s->has_header && mp4_frag_changes(&s->mp4, f);
@@ -212,7 +213,7 @@ static void feed_mp4(struct dvr_stream *s, const struct frame *f)
         left_out(s, f, err);
 }
 
-/* False: the file ended, and the next one waits for its own begin. */
+/* Returns false if the file ended, and the next one waits for a frame to start with. */
 static bool mp4_packet(struct dvr_stream *s, const struct av_packet *pkt)
 {
     struct frame_reader r;
@@ -242,7 +243,7 @@ void dvr_time_begin(struct dvr_stream *s)
     live_clock_init(&s->clock, LIVE_JITTER_FULL);
 }
 
-/* The packet as the recording has it, with a reference for the caller. */
+/* Returns the packet with the time of the recording; the caller owns a reference. */
 static const struct av_packet *in_time(struct dvr_stream *s, const struct av_packet *pkt)
 {
     struct av_packet *mine;
@@ -308,7 +309,7 @@ void dvr_drain(struct dvr_stream *s, bool all)
             s->dropped = s->reader.dropped;
         }
         pkt = in_time(s, pkt);
-        if (!pkt) /* no memory for it: one frame less */
+        if (!pkt) /* out of memory: drops the frame */
             continue;
         packet(s, pkt);
         (void)av_packet_unref(pkt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - the life of a stream's recording. */
+/* stream.c - creates and ends the recording of a stream. */
 #include "sink/dvr/stream.h"
 
 #include "base/container_of.h"
@@ -13,7 +13,7 @@
 
 enum { BLOCK_LIMIT = 96 << 20, HEADER_LIMIT = 1 << 20 };
 
-/* What it collects counts with what streams remember. */
+/* The growing block counts in the memory of streams. */
 static struct dvr_stream *stream_of(const struct live_evictable *k)
 {
     return container_of(k, struct dvr_stream, keeper);
@@ -26,7 +26,7 @@ static size_t droppable(const struct live_evictable *k)
     return blocks_len(&s->block) + mp4_frag_bytes(&s->mp4);
 }
 
-/* As when the disk does not take it: the recording goes on at the next key frame. */
+/* Drops the block, as if the disk refused it; the recording continues at the next key frame. */
 static void cut(struct live_evictable *k)
 {
     struct dvr_stream *s = stream_of(k);
@@ -81,7 +81,7 @@ void dvr_stream_unref(struct dvr_stream *s)
     (void)block_cache_unref(s->cache);
     wr_free(&s->header);
     (void)conf_unref(s->conf);
-    sink_notifier_fini(&s->teller);
+    sink_notifier_fini(&s->notifier);
     (void)stream_key_unref(s->key);
     free(s->name);
     free(s);
@@ -92,7 +92,7 @@ void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
 {
     err_t err;
 
-    sink_notifier_set(&s->teller, s->dvrs->sink.env, names, src);
+    sink_notifier_set(&s->notifier, s->dvrs->sink.env, names, src);
     s->src = src;
     s->live = true;
     dvr_time_begin(s);
@@ -136,7 +136,7 @@ bool dvr_stream_finish(struct dvr_stream *s)
         return false;
     dvr_close(s);
     if (s->bad > 1)
-        log_warn("%s: %u frames were left out", s->name, s->bad);
+        log_warn("%s: %u invalid frames were dropped", s->name, s->bad);
     live_reader_close(&s->reader);
     s->live = false;
     leave(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.h - the recording of one stream; for the files of sink/dvr* alone. */
+/* stream.h - the recording of one stream; private to sink/dvr. */
 #ifndef SINK_DVR_STREAM_H
 #define SINK_DVR_STREAM_H
 
@@ -18,47 +18,47 @@
 
 enum {
     DVR_PATH_MAX = 1024,
-    DVR_BLOCK = 256 * 1024,      /* bytes that go to the disk together, about */
-    DVR_FRAGMENT_MAX = 64 << 20, /* bytes of a fragment without a key frame */
+    DVR_BLOCK = 256 * 1024,      /* bytes per write, approximately */
+    DVR_FRAGMENT_MAX = 64 << 20, /* largest fragment without a key frame, bytes */
 };
 
-/* A file on disk; the coroutine has it until its last job, and then that job. What is below the
- * line belongs to the thread that runs its jobs, one after the other. */
+/* A file on disk, owned by the coroutine until its last job, then by that job. The members below
+ * the line belong to the helper thread that runs the jobs, one after the other. */
 struct dvr_file {
-    char *path;              /* as it is to be called; as it is, when it is closed */
+    char *path;              /* final name; the actual name when it is closed */
     bool mp4;
-    int64_t begin;           /* dts at which it begins, 1/90000 s */
-    int64_t newest;          /* dts of what came last */
-    int64_t floor;           /* bytes that the disk keeps */
-    uint64_t duration_at, size_at; /* of an FLV file: numbers to set when it closes; 0: none */
-    uint64_t keys_at;        /* and where the list of its key frames goes then; 0: nowhere */
-    size_t gap_at, gap;      /* in the header, bytes of zeros that are not in its buffer */
+    int64_t begin;           /* dts of the first packet, 1/90000 s */
+    int64_t newest;          /* dts of the last packet */
+    int64_t floor;           /* bytes that stay free on the disk */
+    uint64_t duration_at, size_at; /* FLV: positions of numbers to set at the end; 0: none */
+    uint64_t keys_at;        /* FLV: position of the list of key frames; 0: none */
+    size_t gap_at, gap;      /* zeros in the header that are not in its buffer */
     /* ---- */
     char *tmp;
-    struct wr header;        /* what the file begins with */
-    struct flv_key_list keys; /* of what is in the file */
+    struct wr header;        /* the start of the file */
+    struct flv_key_list keys; /* key frames in the file */
     int fd;
-    uint64_t good;           /* bytes that are whole */
-    bool lost;               /* something is missing: go on where a player can */
+    uint64_t good;           /* size up to the last complete block */
+    bool lost;               /* a block is missing: continue where a player can start */
     bool closed;
     struct dvr_finish *finish;
 };
 
 struct dvr_stream {
-    struct ref ref;          /* the registry's, the coroutine's, and one of each job */
-    struct dvr_stream *next; /* in the registry, until it is read to its end */
+    struct ref ref;          /* held by the registry, the coroutine and each job */
+    struct dvr_stream *next; /* in the registry, until it is read to the end */
     struct dvrs *dvrs;
-    struct block_cache *cache;       /* of its blocks */
+    struct block_cache *cache;       /* source of its blocks */
     struct live_evictable keeper;
     char *name;              /* for the log: "recording of live/x" */
-    struct stream_key *key;  /* what it is called */
-    struct sink_notifier teller; /* whose recording it is */
-    struct conf *conf;       /* with a reference */
+    struct stream_key *key;  /* name of the stream */
+    struct sink_notifier notifier; /* sends callbacks for the publisher */
+    struct conf *conf;       /* owns a reference */
     const struct conf_dvr *set;
     struct live_source *src;
     struct live_reader reader;
-    bool running;            /* its coroutine is there */
-    bool live, begun;        /* not finished; it has seen a packet */
+    bool running;            /* its coroutine exists */
+    bool live, begun;        /* not finished; has seen a packet */
     uint64_t dropped;
     unsigned bad;
     bool has_video;
@@ -66,33 +66,33 @@ struct dvr_stream {
     bool told_codec[2];
 
     struct dvr_file *file;   /* NULL: waits for a key frame */
-    int64_t files_full_at, blocks_full_at; /* base/pace.h: how fast they may be made */
+    int64_t files_full_at, blocks_full_at; /* rate limits, base/pace.h */
     struct mp4_frag mp4;
-    struct blocks block;     /* bytes for the disk */
-    struct wr header;        /* what the file begins with, until its first block goes */
-    bool file_lost;          /* a block could not be given to the disk */
-    bool block_key;          /* a player can start at the begin of the block */
-    bool has_key;            /* FLV: the first key frame of the block, from its begin */
+    struct blocks block;     /* the growing block */
+    struct wr header;        /* the start of the file, until its first block is put */
+    bool file_lost;          /* the disk worker refused a block */
+    bool block_key;          /* a player can start at the beginning of the block */
+    bool has_key;            /* FLV: the block has a key frame; its offset: */
     struct flv_key key_frame;
     int64_t block_begin;     /* dts */
-    bool has_header;         /* of the file */
+    bool has_header;         /* the header of the file was written */
     int64_t last_video;      /* dts */
-    bool keep_time;          /* FLV: tags keep the stream's own time */
-    bool correct_time;       /* the stream has the publisher's, we want it without jumps */
-    struct live_clock clock; /* for that */
+    bool keep_time;          /* FLV: tags keep the time of the stream */
+    bool correct_time;       /* removes jumps from the publisher's time, */
+    struct live_clock clock; /* with this clock */
 
     struct disk_lane lane;
     struct disk_room room;
-    int64_t quota;           /* in force */
-    struct condition condition; /* it runs while a file grows */
-    uint64_t bytes;          /* of its file, that went to be written */
-    co_usec file_at;         /* when its file was begun; co_clock() */
+    int64_t quota;           /* bytes */
+    struct condition condition; /* running while a file grows */
+    uint64_t bytes;          /* bytes of its file put so far */
+    co_usec file_at;         /* when its file was started; co_clock() */
     bool disk_bad;
     co_usec told_disk_at;
-    char id[9];              /* by which lists know it */
+    char id[9];              /* id in lists of the API */
 };
 
-/* All recordings of a server; of each stream that is recorded the sink keeps a dvr_stream. */
+/* The sink: all recordings of a worker, one dvr_stream for each recorded stream. */
 struct dvrs {
     struct sink sink;
     struct disk *disk;
@@ -107,27 +107,27 @@ struct dvr_stream *dvr_stream_ref(struct dvr_stream *s);
 void dvr_stream_unref(struct dvr_stream *s);
 void dvr_stream_begin(struct dvr_stream *s, const struct session_stream *names,
                       struct live_source *src);
-/* No more comes: what came is read to its end. */
+/* The stream ended: the remaining packets are still read. */
 void dvr_stream_end(struct dvr_stream *s);
-/* If all that is to come was read, its file ends, and it leaves the registry. False: some is left.
- */
+/* If all packets were read, ends the file and removes the recording from the registry. Returns
+ * false if packets are left. */
 bool dvr_stream_finish(struct dvr_stream *s);
-/* Another recording of the stream, of an earlier publisher, has its file open still. */
+/* Returns true if the recording of an earlier publisher of the stream still has its file open. */
 bool dvr_stream_has_to_wait(const struct dvr_stream *s);
 
 /* run.c: packets to blocks */
-err_t dvr_run(void *stream); /* co_fn; gives its reference back */
-/* All that is there now, or as much as the coroutine's slice of time is for. Does not yield. */
+err_t dvr_run(void *stream); /* co_fn; releases its reference */
+/* Reads all packets (`all`), or as many as fit in the coroutine's time slice. Does not yield. */
 void dvr_drain(struct dvr_stream *s, bool all);
-void dvr_close(struct dvr_stream *s); /* the file that is open, if any */
-/* The time of the recording, where it is not that of the stream: `play` may leave the publisher's
- * times as they are (time_jitter off, atc), and `dvr` may want them corrected. */
+void dvr_close(struct dvr_stream *s); /* closes the open file, if any */
+/* Chooses the time of the recording: `play` may keep the publisher's time (time_jitter off, atc)
+ * while `dvr` corrects it. */
 void dvr_time_begin(struct dvr_stream *s);
 
 /* flv.c */
 void dvr_flv_begin(struct dvr_stream *s);
 void dvr_flv_packet(struct dvr_stream *s, const struct av_packet *pkt, int64_t dts);
-/* On a thread, with all of the file there: what its metadata did not know so far. */
+/* On a helper thread, when the file is complete: writes the missing values of its metadata. */
 void dvr_flv_finish(struct dvr_file *f);
 
 /* file.c: jobs */
@@ -135,7 +135,7 @@ struct dvr_file *dvr_file_new(struct dvr_stream *s, int64_t dts);
 void dvr_file_append(struct dvr_stream *s); /* the block */
 void dvr_file_close(struct dvr_stream *s);  /* takes s->file */
 
-/* finish.c, on a thread: make an MP4 file of fragments one to seek in, in several steps. */
+/* finish.c, on a helper thread: turns a fragmented MP4 file into a seekable one, in steps. */
 enum dvr_step { DVR_MORE, DVR_DONE, DVR_FAILED };
 enum dvr_step dvr_finish_step(struct dvr_file *f, struct disk_job *job);
 void dvr_finish_free(struct dvr_finish *x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forward.c - which streams are sent on, and to whom. */
+/* forward.c - starts and ends the forwards of published streams. */
 #include "sink/forward/forward.h"
 
 #include "base/log.h"
@@ -13,23 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pauses before a backend that did not answer is asked again. */
+/* Pauses before a backend that did not respond is called again. */
 #define FIRST_PAUSE CO_SECONDS(1)
 #define LONGEST_PAUSE CO_SECONDS(30)
 
-/* What the sink keeps of a published stream. */
+/* The sink's data about a published stream. */
 struct forwarded {
     const struct sink_stream *stream;
     struct forward *list;
-    char *backend;           /* who is asked where to; NULL: nobody */
-    struct asking *asking;   /* and did not answer yet */
-    bool answered;           /* with urls: the configured destinations do not count */
+    char *backend;           /* URL of the backend that chooses the destinations; or NULL */
+    struct asking *asking;   /* the pending request, or NULL */
+    bool answered;           /* the backend returned URLs, which replace the configured ones */
 };
 
-/* A backend is asked, until it answers; its coroutine owns it. */
+/* A request to a backend, repeated until it responds; owned by its coroutine. */
 struct asking {
     struct sink *all;
-    struct forwarded *of;    /* NULL: nobody wants to know any more */
+    struct forwarded *of;    /* NULL: the response is no longer needed */
     struct co *co;
 };
 
@@ -67,8 +67,8 @@ static void begin_one(struct sink *f, struct forwarded *s, struct forward *one)
     err_t err;
 
     if (forward_is_circle(one->url, &s->stream->names)) {
-        log_warn("no forward of %s to %s: it came from there", live_source_name(s->stream->src),
-                 one->shown);
+        log_warn("no forward of %s to %s: the stream comes from there",
+                 live_source_name(s->stream->src), one->shown);
         forward_free(one);
         return;
     }
@@ -92,7 +92,7 @@ static void begin_all(struct sink *f, struct forwarded *s, const struct conf_vho
     }
 }
 
-/* End those that are no longer wanted. */
+/* Ends forwards that are no longer configured. */
 static void end_unwanted(struct forwarded *s, const struct conf_vhost *v)
 {
     for (struct forward **at = &s->list; *at;) {
@@ -107,7 +107,7 @@ static void end_unwanted(struct forwarded *s, const struct conf_vhost *v)
     }
 }
 
-/* ---- a backend that says where to */
+/* ---- destinations from a backend */
 
 static void begin_urls(struct sink *f, struct forwarded *s, char **urls, size_t n)
 {
@@ -116,7 +116,7 @@ static void begin_urls(struct sink *f, struct forwarded *s, char **urls, size_t 
         err_t err = forward_new_url(&one, f->env, urls[i], &s->stream->names, s->stream->src);
 
         if (err)
-            err = err_wrap(err, "url %zu of its answer", i + 1);
+            err = err_wrap(err, "URL %zu of the response", i + 1);
         if (err)
             log_end("forward.backend", &err);
         else
@@ -124,7 +124,7 @@ static void begin_urls(struct sink *f, struct forwarded *s, char **urls, size_t 
     }
 }
 
-/* No urls: the configured destinations are meant. */
+/* Without URLs in the response, the configured destinations are used. */
 static void on_answer(struct asking *a, const struct conf_vhost *v, char **urls, size_t n)
 {
     struct forwarded *s = a->of;
@@ -137,7 +137,7 @@ static void on_answer(struct asking *a, const struct conf_vhost *v, char **urls,
         begin_all(a->all, s, v);
 }
 
-/* *again: the backend did not answer. */
+/* Sets *again if the backend did not respond. */
 static err_t ask_once(struct asking *a, bool *again)
 {
     struct session_env *env = a->all->env;
@@ -215,7 +215,7 @@ static void ask_no_more(struct forwarded *s)
     s->backend = NULL;
 }
 
-/* Go where the configuration says, or ask whom it says. */
+/* Starts the configured forwards, or calls the configured backend. */
 static void begin_stream(struct sink *f, struct forwarded *s, const struct conf_vhost *v)
 {
     const char *backend = v && v->forward.enabled && f->env->hooks ? v->forward.backend : "";

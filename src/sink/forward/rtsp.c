@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp.c - one stream to one destination by RTSP: ANNOUNCE, SETUP, RECORD, and then the bytes that
- * players of RTSP share. RFC 2326 sections 10.3 and 10.11. */
+/* rtsp.c - forwards a stream to one destination over RTSP: ANNOUNCE, SETUP, RECORD, then the bytes
+ * that RTSP players share. RFC 2326 sections 10.3 and 10.11. */
 #include "sink/forward/session.h"
 
 #include "base/container_of.h"
@@ -14,23 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a destination may take to connect, and to answer; how long the tracks of a stream that
- * has just begun are waited for; how long a destination that we leave may take to say goodbye. */
+/* Timeouts: for connecting and for each response; for the tracks of a stream that has just started;
+ * and for the response to TEARDOWN. */
 #define ANSWER CO_SECONDS(5)
 #define TRACKS CO_SECONDS(5)
 #define LAST_WORDS CO_MS(500)
 
 enum { SDP_MAX = 64 * 1024 };
 
-/* One try. */
+/* One attempt. */
 struct pushing {
     struct forward *f;
     struct rtsp_call call;
     struct rtsp_call_setup setup;
-    unsigned tracks; /* bits of those that are sent */
+    unsigned tracks; /* bits of the sent tracks */
 };
 
-/* ---- asked whether it takes the stream */
+/* ---- offering the stream */
 
 static err_t announce(struct pushing *p)
 {
@@ -52,7 +52,7 @@ static err_t announce(struct pushing *p)
     return err;
 }
 
-/* All who get the stream share its bytes, so its channels are as they are. */
+/* All RTSP clients share the bytes of the stream, so the channel numbers cannot change. */
 static err_t check_channels(const struct rtsp_message *answer, int channel)
 {
     const char *text = rtsp_message_field(answer, "Transport");
@@ -62,7 +62,7 @@ static err_t check_channels(const struct rtsp_message *answer, int channel)
     rtsp_transport_parse(text ? text : "", said, &n);
     if (n > 0 && (said[0].lower != RTSP_TCP ||
                   (said[0].channels.rtp >= 0 && said[0].channels.rtp != channel)))
-        return err_new(ERR_RTSP, "SETUP: \"%.80s\" is not what it was offered", text);
+        return err_new(ERR_RTSP, "SETUP: unexpected Transport \"%.80s\"", text);
     return NULL;
 }
 
@@ -107,9 +107,9 @@ static err_t ask_to_record(struct pushing *p)
     return err;
 }
 
-/* ---- sent */
+/* ---- sending */
 
-/* It says how it receives, and now and then asks whether we are there. */
+/* Reads receiver reports and keepalive requests of the destination. */
 static err_t on_readable(struct session_player *player)
 {
     struct forward *f = container_of(player, struct forward, player);
@@ -138,7 +138,7 @@ static void say_goodbye(struct forward *f)
     p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
     err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_TEARDOWN,
         .url = p->call.client.place.url }, NULL);
-    err_free(&err); /* one that does not read it sees the connection close */
+    err_free(&err); /* a destination that does not read it sees the connection close */
     co_stop_resume(held);
 }
 
@@ -159,7 +159,7 @@ static err_t converse(struct pushing *p)
     err_t err = rtsp_describe_wait(p->f->src, TRACKS, &found);
 
     if (!err && rtsp_describe_tracks(p->f->src) == 0)
-        err = err_new(ERR_UNSUPPORTED, "%s has no track that RTP carries",
+        err = err_new(ERR_UNSUPPORTED, "%s has no track that RTP can carry",
                       live_source_name(p->f->src));
     if (!err)
         err = ask_to_record(p);

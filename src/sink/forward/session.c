@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - one stream to one destination, again and again while the stream is live. */
+/* session.c - forwards a stream to one destination and reconnects while the stream is live. */
 #include "sink/forward/session.h"
 
 #include "base/container_of.h"
@@ -23,48 +23,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a destination may take to answer, or to take any bytes; to take the stream, however
- * often it says something else; and the pauses before it is called again: doubled each time, from
- * the first to the longest. */
+/* ANSWER is the timeout of a response and of a write, READY that of the whole publish request,
+ * regardless of what the destination sends. Pauses between attempts double from the first to the
+ * longest. */
 #define ANSWER CO_SECONDS(5)
 #define READY CO_SECONDS(12)
 #define FIRST_PAUSE CO_SECONDS(1)
 #define LONGEST_PAUSE CO_SECONDS(10)
 
-/* Taken at once when a message of a destination begins: all that they have to say is short. */
+/* AT_ONCE is the size of the first read of a message: destinations send short messages only. */
 enum { AT_ONCE = 1024, RTMP_PORT = 1935 };
 
-/* ---- log lines about destinations that fail: some for each address, however many streams are
- * forwarded there. A destination is known while a forward that failed there exists. */
+/* ---- log lines about failing destinations: a few per address, regardless of the number of streams
+ * forwarded there. A destination is remembered while a forward that failed there exists. */
 
-/* A destination that works or fails for less than that goes up and down: its pauses grow on. */
+/* If a destination works for less than this time, its pauses keep growing. */
 #define SHORT CO_SECONDS(30)
 
 enum { KINDS = 8 };
 
-static const int pauses[] = { 10, 30, 60, 120, 300, 600 }; /* seconds between its lines */
+static const int pauses[] = { 10, 30, 60, 120, 300, 600 }; /* seconds between log lines */
 enum { PAUSES = sizeof(pauses) / sizeof(pauses[0]) };
 
 struct forward_target {
     struct forward_target *next;
-    unsigned users, waiting; /* forwards that failed once, and those that fail now */
-    unsigned long tries;     /* that failed since it worked */
-    co_usec since;           /* it fails; 0: it does not */
-    co_usec worked_at;       /* the last time; 0: never */
-    co_usec line_at;         /* no line about the same errors before that */
-    int pause;               /* index of the next one */
+    unsigned users, waiting; /* forwards that have ever failed, and that are failing now */
+    unsigned long tries;     /* failed attempts since it last worked */
+    co_usec since;           /* start of the failure; 0: it works */
+    co_usec worked_at;       /* when it last worked; 0: never */
+    co_usec line_at;         /* earliest time of the next line about the same errors */
+    int pause;               /* index of the next pause */
     int kinds[KINDS], n;     /* error codes that were logged */
-    bool told;               /* that it fails, but not yet that it works */
+    bool told;               /* the failure was logged, its end not yet */
     int port;
     char host[];
 };
 
-/* What a line says, copied while the lock is held: a log may be slow. */
+/* Content of a log line, copied under the lock, because logging may be slow. */
 struct line {
     bool due;
     unsigned waiting;
     unsigned long tries;
-    co_usec time; /* the next pause, or how long it failed */
+    co_usec time; /* the next pause, or the duration of the failure */
 };
 
 static struct forward_target *targets;
@@ -75,7 +75,7 @@ static const char *plural(unsigned long n)
     return n == 1 ? "" : "s";
 }
 
-/* With the lock held, as all up to note_success(). */
+/* Called under the lock, like all functions up to note_success(). */
 static struct forward_target *get(const char *host, int port)
 {
     size_t size = strlen(host) + 1;
@@ -160,7 +160,7 @@ static void note_success(struct forward_target *t, struct line *line)
     t->told = false;
 }
 
-/* ---- by the forwards */
+/* ---- called by forwards */
 
 static void target_failed(struct forward_at *at, const char *host, int port, err_t why)
 {
@@ -182,7 +182,7 @@ static void target_failed(struct forward_at *at, const char *host, int port, err
                  line.tries == 1 ? "y" : "ies", us_to_s(line.time));
 }
 
-/* It publishes. One line tells when the failure was logged. */
+/* The forward publishes. Logs a line if the failure was logged. */
 static void target_works(struct forward_at *at)
 {
     struct forward_target *t = at->target;
@@ -195,7 +195,7 @@ static void target_works(struct forward_at *at)
     t->waiting--;
     note_success(t, &line);
     (void)pthread_mutex_unlock(&lock);
-    /* t stays: this forward is one of its users. Host and port never change. */
+    /* t stays valid, because this forward is one of its users. Host and port never change. */
     if (line.due)
         log_trace("forward to %.253s:%d works again after %lld s, %lu tr%s failed, %u more "
                   "stream%s wait%s", t->host, t->port, us_to_s(line.time), line.tries,
@@ -210,7 +210,7 @@ static void target_leave(struct forward_at *at)
     if (!t)
         return;
     (void)pthread_mutex_lock(&lock);
-    if (at->waits && --t->waiting == 0) { /* whether it works is not known any more */
+    if (at->waits && --t->waiting == 0) { /* its state is unknown from now on */
         t->since = 0;
         t->tries = 0;
         t->told = false;
@@ -257,10 +257,10 @@ err_t forward_new_url(struct forward **out, struct session_env *env, const char 
     if (!err) {
         *out = forward_new(env, &to, names, src);
         (*out)->asked = true;
-    } else { /* not our configuration's fault */
+    } else { /* not an error of the configuration */
         err_free(&err);
-        err = err_new(ERR_RTMP_CONNECT, "it is neither rtmp[s]://host/app/key nor rtsp[s]://, "
-                      "srt:// or host:port");
+        err = err_new(ERR_RTMP_CONNECT,
+                      "not a URL such as rtmp[s]://host/app/key, rtsp[s]://, srt:// or host:port");
     }
     conf_arena_free(a);
     return err;
@@ -285,7 +285,7 @@ void forward_end(struct forward *f)
         co_stop(f->session.co, NULL);
 }
 
-/* Servers say little while they are published to; a refusal ends it. */
+/* Handles messages of the destination while publishing; a refusal ends the forward. */
 static err_t on_message(const struct rtmp_msg *msg)
 {
     struct rtmp_command c = { 0 };
@@ -337,12 +337,12 @@ static void log_sample(const struct session_player *p, co_usec now)
               KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), s->names.tc_url);
 }
 
-/* Of a stream that is still live, somebody else took the destination away. */
+/* If the stream is still live, the destination has closed the connection. */
 static err_t ended_by(const struct forward *f)
 {
     return live_source_publishing(f->src)
-               ? err_new(ERR_STOPPED, "the destination is no longer wanted")
-               : err_new(ERR_STREAM_END, "nobody publishes it");
+               ? err_new(ERR_STOPPED, "the destination was removed")
+               : err_new(ERR_STREAM_END, "the stream has no publisher");
 }
 
 void forward_log_did(struct forward *f, err_t why)
@@ -381,7 +381,7 @@ err_t forward_send(struct forward *f, const struct live_format *wire,
     return err;
 }
 
-/* A destination that does not read it sees the connection close. */
+/* Sends unpublish; a destination that does not read it sees the connection close. */
 static void unpublish(struct forward *f)
 {
     err_t err = rtmp_client_unpublish(&f->conn, &f->to, f->stream_id);
@@ -399,7 +399,7 @@ static err_t send_stream(struct forward *f)
     return forward_send(f, &rtmp_wire, param, on_readable, unpublish);
 }
 
-/* Who takes a stream has little to say: it gets the memory and the time of a player. */
+/* A destination sends little, so it gets the memory and timeouts of a player. */
 static void bound(struct forward *f)
 {
     const struct conf_limits *limits = &f->session.conf->limits;
@@ -409,7 +409,7 @@ static void bound(struct forward *f)
 
     f->setup = rtmp_in_heap;
     f->setup.max_command_size = f->setup.max_data_size = f->setup.max_message_size = command;
-    f->setup.max_inflight = all > command ? all : command; /* one of them must fit */
+    f->setup.max_inflight = all > command ? all : command; /* at least one command must fit */
     f->setup.at_once = AT_ONCE;
     f->setup.pool = env->messages;
 }
@@ -474,11 +474,11 @@ static err_t forward_once(struct forward *f)
     err = f->scheme == CONF_RTSP ? forward_by_rtsp(f)
           : f->scheme == CONF_SRT ? forward_by_srt(f) : by_rtmp(f);
     if (!f->ending)
-        (void)co_stop_forget(); /* who was kicked, or slow, is called again */
+        (void)co_stop_forget(); /* reconnects after a kick or a timeout */
     return err;
 }
 
-/* One that was kicked, say, tells nothing about its destination. */
+/* Errors such as a kick say nothing about the destination. */
 static void log_failed(struct forward *f, err_t *err, co_usec pause)
 {
     f->failures++;
@@ -505,7 +505,7 @@ err_t forward_main(void *forward)
         if (f->ending)
             break;
         if (f->session.began_at && co_now() - f->session.began_at > LONGEST_PAUSE)
-            backoff_reset(&again); /* it was well for a while */
+            backoff_reset(&again); /* it worked for a while */
         log_failed(f, &err, again.pause);
         err = co_sleep(again.pause);
         err_free(&err);

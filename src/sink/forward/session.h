@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - one stream to one destination; for the files of sink/forward alone. */
+/* session.h - a forward of one stream to one destination; private to sink/forward. */
 #ifndef SINK_FORWARD_SESSION_H
 #define SINK_FORWARD_SESSION_H
 
@@ -7,77 +7,79 @@
 #include "proto/rtmp/url.h"
 #include "session/player.h"
 
-struct forward_target; /* one host and port; all workers share it */
+struct forward_target; /* a host and port, shared by all workers */
 
-/* What a forward keeps; zeroed at first. */
+/* A forward's state about its destination; initially zero. */
 struct forward_at {
     struct forward_target *target; /* NULL: it never failed */
-    bool waits;                    /* it failed, and did not publish since */
+    bool waits;                    /* it failed and has not published since */
 };
 
 struct forward {
-    struct forward *next; /* of its stream, until it is told to end */
-    struct session session; /* of the connection that it has; it plays while it publishes there */
+    struct forward *next; /* in the list of its stream, until it must end */
+    struct session session; /* session of its connection; a player while it publishes there */
     struct session_player player;
     char *host;
     int port;
     enum conf_scheme scheme;
     bool tls;
-    char *url;               /* whole, as a client writes it, with keys and passwords */
-    char *shown;             /* the same without: for logs and lists */
-    bool public_name;        /* the last part of its path is no key: it is as the stream's name */
-    char *of;                /* what it was made of; NULL: of host and port alone */
-    bool asked;              /* a backend said so */
-    struct live_source *src; /* with a reference */
-    bool ending;             /* the stream ended, or the destination is no longer wanted */
-    struct rtmp_in_setup setup; /* what the destination may send */
+    char *url;               /* complete URL, with keys and passwords */
+    char *shown;             /* URL without secrets, for logs and lists */
+    bool public_name;        /* the last part of its path is the stream's name, not a key */
+    char *of;                /* configured URL; NULL: only host and port */
+    bool asked;              /* the destination comes from a backend */
+    struct live_source *src; /* owns a reference */
+    bool ending;             /* the stream ended, or the destination was removed */
+    struct rtmp_in_setup setup; /* limits for messages of the destination */
     struct rtmp_conn conn;
-    struct rtmp_url to;      /* by RTMP: its url; what it gets the stream by */
+    struct rtmp_url to;      /* RTMP: parsed URL */
     uint32_t stream_id;
-    struct pushing *pushing; /* of rtsp.c, while that is what it does */
-    bool publishing;         /* by SRT: it has no connection that counts */
-    uint64_t dropped;        /* packets, of the same */
+    struct pushing *pushing; /* RTSP: the current attempt in rtsp.c, or NULL */
+    bool publishing;         /* SRT: set while it sends, since it has no counted connection */
+    uint64_t dropped;        /* SRT: dropped packets */
     unsigned failures;
-    struct forward_at at; /* what the log says about its destination */
-    char error[200];  /* of the last one */
-    char id[9];       /* by which lists know it */
+    struct forward_at at; /* for the log lines about its destination */
+    char error[200];  /* last error */
+    char id[9];       /* id in lists of the API */
 };
 
 struct forward *forward_new(struct session_env *env, const struct conf_endpoint *to,
                             const struct session_stream *names, struct live_source *src);
-/* To what a backend answers: all that a destination may be. ERR_RTMP_CONNECT: it is none. */
+/* Creates a forward to a URL returned by a backend. ERR_RTMP_CONNECT: not a valid destination. */
 err_t forward_new_url(struct forward **out, struct session_env *env, const char *url,
                       const struct session_stream *names, struct live_source *src)
     __attribute__((warn_unused_result));
-err_t forward_main(void *forward); /* co_fn; frees it at its end */
-/* One try over session.io, which stays the caller's. Ends when the stream or the destination does;
- * yields. */
+err_t forward_main(void *forward); /* co_fn; frees it at the end */
+/* Makes one attempt over session.io, which the caller keeps. Returns when the stream or the
+ * destination ends. Yields. */
 err_t forward_converse(struct forward *f) __attribute__((warn_unused_result));
-/* The destination took the stream. */
+/* The destination has accepted the stream. */
 void forward_begin(struct forward *f);
-/* It published, until it ended by `why`, which is borrowed: the line about that. */
+/* Logs the end of publishing by the error `why` (borrowed). */
 void forward_log_did(struct forward *f, err_t why);
-/* Send it over session.io until it ends; `goodbye` is for a destination that it leaves. Yields. */
+/* Sends the stream over session.io until it ends; then calls `goodbye` to say so to the
+ * destination. Yields. */
 err_t forward_send(struct forward *f, const struct live_format *wire,
                    const uint32_t param[LIVE_PARAMS],
                    err_t (*readable)(struct session_player *player),
                    void (*goodbye)(struct forward *f)) __attribute__((warn_unused_result));
-/* rtsp.c: one try by RTSP, over a connection of its own. Yields. */
+/* rtsp.c: makes one attempt over RTSP on its own connection. Yields. */
 err_t forward_by_rtsp(struct forward *f) __attribute__((warn_unused_result));
-/* srt.c: the same by SRT, over a socket of its own. */
+/* srt.c: makes one attempt over SRT on its own socket. Yields. */
 err_t forward_by_srt(struct forward *f) __attribute__((warn_unused_result));
-/* url.c: the url of this stream there, [vhost], [app] and [stream] replaced. malloc'ed. */
+/* url.c: returns the URL for this stream with [vhost], [app] and [stream] replaced; malloc'ed. */
 char *forward_url(const struct conf_endpoint *to, const struct session_stream *names);
-/* Is the last part of its path made of names that the server shows anyhow? Else it is a key. */
+/* Returns true if the last part of its path consists of public names; else it is a secret key. */
 bool forward_public_name(const struct conf_endpoint *to);
-/* Takes key and parameters out of what went wrong. */
+/* Removes the key and parameters from an error text. */
 void forward_hide(const struct forward *f, err_t err);
-/* Is it where the stream came from? It would come back in a circle. */
+/* Returns true if the URL is the stream itself on this server, which would be a loop. */
 bool forward_is_circle(const char *url, const struct session_stream *names);
-/* "rtmp://host/app?backup=1/key", as one service has it: the parameters belong to the app, and u
- * gets it with them. It is malloc'ed, and must live as long as u; NULL: url is none of these. */
+/* Parses a URL such as "rtmp://host/app?backup=1/key", whose parameters belong to the app (one
+ * service uses it). Returns the malloc'ed app, which must live as long as u, or NULL for other
+ * URLs. */
 char *forward_app(struct rtmp_url *u, const char *url);
 void forward_end(struct forward *f);
-void forward_free(struct forward *f); /* for one that was never started */
+void forward_free(struct forward *f); /* frees a forward that was never started */
 
 #endif

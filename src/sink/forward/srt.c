@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* srt.c - one stream to one listener of SRT, as MPEG-TS by our muxer.
+/* srt.c - forwards a stream to one SRT listener as MPEG-TS.
  *
- * What it sends has a log of its own: a forward is one player, whose coroutine takes what came each
- * turn and sends it.
+ * Each forward has its own packet log for sending. Its coroutine reads new packets at each turn and
+ * sends them.
  */
 #include "sink/forward/session.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define LOOK CO_SECONDS(1)
-#define KEEP CO_SECONDS(1) /* for repeats, at least */
+#define KEEP CO_SECONDS(1) /* shortest time that packets are kept for retransmission */
 
 enum { UNLIMITED = 125000000 }; /* bytes a second: 1 Gbit/s */
 
@@ -31,7 +31,7 @@ struct srt_caller_opts forward_srt_opts(const struct conf_srt_server *set)
     };
 }
 
-/* One try. */
+/* One attempt. */
 struct going {
     struct forward *f;
     struct srt_caller caller;
@@ -61,12 +61,12 @@ static err_t begin(struct going *g)
     cached = srt_wire_join(g->wire, &from);
     err = srt_caller_send(&g->caller, srt_wire_log(g->wire), from, cached);
     if (!err)
-        g->caller.conn.sender.skip_due = !cached; /* from the next key frame on */
+        g->caller.conn.sender.skip_due = !cached; /* starts at the next key frame */
     return err;
 }
 
-/* Rates, and its line in the log now and then. */
-static void look(struct going *g, co_usec now)
+/* Updates the rates and logs its line periodically. */
+static void update_stats(struct going *g, co_usec now)
 {
     const struct srt_sender_stat *stat = &g->caller.conn.sender.stat;
     struct session *s = &g->f->session;
@@ -97,7 +97,7 @@ static err_t send_all(struct going *g)
         }
         s->out += srt_caller_burst(&g->caller, &g->burst);
         if (now >= g->look_at)
-            look(g, now);
+            update_stats(g, now);
         err = srt_caller_turn(&g->caller, turn);
     }
     return err;

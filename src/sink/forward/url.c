@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c - where a stream goes, of what the configuration has for all of them. */
+/* url.c - builds the destination URL of a stream from the configured URL. */
 #include "sink/forward/session.h"
 
 #include "base/must.h"
@@ -14,7 +14,7 @@ enum { URL_MAX = 64 * 1024 };
 static const char *const variables[] = { "[vhost]", "[app]", "[stream]" };
 enum { VARIABLES = sizeof(variables) / sizeof(variables[0]) };
 
-/* Gives its number, and VARIABLES if none begins here. */
+/* Returns the index of the variable at this position, or VARIABLES. */
 static size_t variable_at(const char *at)
 {
     size_t i = 0;
@@ -24,8 +24,8 @@ static size_t variable_at(const char *at)
     return i;
 }
 
-/* A name goes into the path of the url: whatever would end it is escaped. RTMP knows no escapes,
- * and names of it are as they are. */
+/* Writes a name into the URL's path and escapes characters that would end the path. RTMP has no
+ * escapes, so its names stay unchanged. */
 static void put_name(struct wr *w, const char *name, bool escaped)
 {
     for (; *name; name++) {
@@ -55,8 +55,8 @@ static void put_path(struct wr *w, const char *at, const struct session_stream *
     }
 }
 
-/* Host and port alone are a server of RTMP that gets the stream as it is here, with its vhost and
- * what its publisher wrote behind the name. */
+/* A destination of only host and port is an RTMP server that gets the stream under its own name,
+ * with its vhost and its publisher's parameters. */
 static char *url_there(const struct conf_endpoint *to, const struct session_stream *n)
 {
     bool v6 = strchr(to->host, ':') != NULL;
@@ -79,14 +79,16 @@ char *forward_url(const struct conf_endpoint *to, const struct session_stream *n
     if (to->scheme == CONF_RTSP && (!*path || !path[1]))
         path = "/[app]/[stream]";
     wr_init(&w, URL_MAX);
-    wr_bytes(&w, to->url, (size_t)(front - to->url)); /* what ends the host stays as it is */
+    /* the separator after the host stays unchanged */
+    wr_bytes(&w, to->url, (size_t)(front - to->url));
     put_path(&w, path, names, to->scheme != CONF_RTMP);
     url = must_ndup((const char *)w.buf, w.len);
     wr_free(&w);
     return url;
 }
 
-/* Where the key of a service stands, behind the last slash: its size, without parameters. */
+/* Finds the part after the last slash, where services put the key; returns its size without
+ * parameters. */
 static size_t last_part(const char *url, const char **at)
 {
     const char *slash = strrchr(url, '/');
@@ -100,7 +102,7 @@ bool forward_public_name(const struct conf_endpoint *to)
     const char *at, *end;
     size_t n;
 
-    if (!to->url || to->scheme == CONF_SRT) /* SRT: the name is among the parameters */
+    if (!to->url || to->scheme == CONF_SRT) /* SRT: the name is a parameter */
         return true;
     n = last_part(to->url, &at);
     end = at + n;
@@ -108,7 +110,8 @@ bool forward_public_name(const struct conf_endpoint *to)
         size_t i = variable_at(at);
 
         if (i == VARIABLES && !strchr("-._", *at))
-            return to->scheme == CONF_RTSP && strrchr(to->url, '/') - to->url < 8; /* no path */
+            /* without a path */
+            return to->scheme == CONF_RTSP && strrchr(to->url, '/') - to->url < 8;
         at += i < VARIABLES ? strlen(variables[i]) : 1;
     }
     return true;
@@ -137,7 +140,7 @@ bool forward_is_circle(const char *url, const struct session_stream *names)
         if (err)
             rtmp_url_free(&from);
     }
-    if (err) { /* it is not by RTMP that it came, or goes */
+    if (err) { /* source or destination is not RTMP */
         err_free(&err);
         return false;
     }

@@ -171,12 +171,12 @@ static bool is_here(const struct hls_stream *s)
 static void log_removal(const struct hls_info *info, const struct hls_ended *r, bool early)
 {
     if (early)
-        log_trace("%s: its files are removed, too many streams have ended", info->name);
+        log_trace("%s: its files were removed, too many streams have ended", info->name);
     else if (r->found)
-        log_trace("%s: its files are removed, nobody published since the server began",
+        log_trace("%s: its files were removed, it had no publisher since the server started",
                   info->name);
     else
-        log_trace("%s: its files are removed, nobody published for %lld s", info->name,
+        log_trace("%s: its files were removed, it had no publisher for %lld s", info->name,
                   us_to_s(info->set.dispose));
 }
 

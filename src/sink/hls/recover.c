@@ -216,8 +216,9 @@ static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
 
     if (!s->info.format->periods || by <= CLOCK_SLACK)
         return false;
-    log_warn("%s: the list of before is of %lld s from now; the clock was set back, a new one "
-             "begins", s->info.m3u8_path, (long long)by / 1000);
+    log_warn("%s: the previous playlist is %lld s ahead of the clock, which was set back; a new "
+             "one begins",
+             s->info.m3u8_path, (long long)by / 1000);
     return true;
 }
 
@@ -300,11 +301,12 @@ static bool is_alone(const struct hls_stream *s)
 static void log_unknown(const struct hls_stream *s, const struct reading *r)
 {
     if (r->job.error == EPERM)
-        log_warn("%s: the journal %s is not used, others than this server may have written it",
+        log_warn("%s: the journal %s is ignored, because another user may have written it",
                  s->info.name, s->store.record.path);
     if (r->has_list)
-        log_trace("%s: no journal of ours knows the list that is there: a new one begins, its "
-                  "files stay where they are", s->info.m3u8_path);
+        log_trace("%s: no journal describes the existing playlist: a new one begins, the old files "
+                  "remain",
+                  s->info.m3u8_path);
 }
 
 bool hls_recover_list(struct hls_stream *s, co_usec silence)
@@ -334,6 +336,6 @@ void hls_recover(struct hls_stream *s)
     bool found = hls_recover_list(s, 0);
 
     if (found)
-        log_trace("%s goes on at segment %llu, with %zu of before", s->info.name,
+        log_trace("%s continues at segment %llu, with %zu previous segments", s->info.name,
                   (unsigned long long)s->mux.next_seq, s->list.q.n);
 }

@@ -37,7 +37,7 @@ static void read_configs(struct hls_stream *s)
 /* The stream was faster than we: what comes now is not what follows. */
 static void lost(struct hls_stream *s)
 {
-    log_warn("%s: %llu packets lost, it goes on at a key frame", s->info.name,
+    log_warn("%s: %llu packets lost, it resumes at a key frame", s->info.name,
              (unsigned long long)(s->reader.dropped - s->dropped));
     s->dropped = s->reader.dropped;
     s->mux.segmenter.discontinuity = true;

@@ -129,7 +129,7 @@ static void failed(struct hls_stream *s, const char *path, const char *why)
     case CONF_HLS_DISCONNECT:
         if (!s->src)
             break;
-        log_warn("HLS of %s/%s: the publisher is sent away (hls_on_error disconnect)",
+        log_warn("HLS of %s/%s: disconnecting the publisher (hls_on_error disconnect)",
                  info->key->app, info->key->name);
         live_source_kick(s->src, err_new(ERR_STOPPED, "cannot write %s: %s", path, why));
         break;
@@ -287,7 +287,7 @@ static void is_silent(struct co_timer *t)
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
 
     if (s->info.set.dispose > 0)
-        log_trace("%s: its files are removed, nobody published for %lld s", s->info.name,
+        log_trace("%s: its files were removed, it had no publisher for %lld s", s->info.name,
                   us_to_s(s->info.set.dispose));
     hls_stream_dispose(s, s->info.set.dispose > 0);
 }
@@ -387,7 +387,7 @@ static void last_segment(struct hls_stream *s)
     if (s->list.swapped)
         hls_list_write(&s->list);
     if (s->mux.bad > 1)
-        log_warn("%s: %u frames were left out", s->info.name, s->mux.bad);
+        log_warn("%s: %u invalid frames were dropped", s->info.name, s->mux.bad);
     live_reader_close(&s->reader);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* children.c - all programs that the configuration wants beside the server. */
+/* children.c - all programs that the server runs. */
 #include "sink/program/children.h"
 
 #include "base/container_of.h"
@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Jobs that belong together: of one stream, or all that stand. */
+/* Jobs that are applied together: those of one stream, or all standing jobs. */
 struct set {
     struct job **v;
     size_t n;
 };
 
-/* What the sink keeps of a published stream. */
+/* The sink's data about a published stream. */
 struct stream {
     const char *name;                /* "vhost/app/stream" */
     const struct session_stream *names;
-    struct job_specs wants;          /* while all are looked at together */
-    bool looked_at;                  /* they are there */
+    struct job_specs wants;          /* specs for the current reload */
+    bool looked_at;                  /* `wants` is set */
     struct set set;
 };
 
@@ -52,7 +52,7 @@ static struct job *take_same(struct set *set, const struct job_spec *want)
     for (size_t i = 0; i < set->n; i++) {
         struct job *j = set->v[i];
 
-        if (j && job_spec_same(job_wish(j), want)) {
+        if (j && job_spec_same(job_spec_of(j), want)) {
             set->v[i] = NULL;
             return j;
         }
@@ -70,8 +70,8 @@ static void end_set(struct set *set)
     *set = (struct set){ 0 };
 }
 
-/* Those of the set that are wanted stay, others end, what is missing is started. Takes the wants
- * over. */
+/* Applies new specs to a set: keeps jobs with the same spec, ends others, starts missing ones.
+ * Takes over `wants`. */
 static void apply(struct children *c, struct set *set, struct job_specs *wants)
 {
     struct set next = { must(calloc(wants->n + 1, sizeof(struct job *))), 0 };
@@ -85,7 +85,7 @@ static void apply(struct children *c, struct set *set, struct job_specs *wants)
             wants->v[i] = NULL;
         }
     }
-    end_set(set); /* before others take their place at the same output */
+    end_set(set); /* before new jobs use the same output */
     for (size_t i = 0; i < wants->n; i++) {
         struct job *j = wants->v[i] ? job_start(&c->jobs, wants->v[i]) : NULL;
 
@@ -149,7 +149,7 @@ static bool jobs_make(const struct children *c, const struct stream *s, const ch
     for (size_t i = 0; i < s->set.n; i++) {
         const struct job *j = s->set.v[i];
 
-        if (job_wish(j)->kind == JOB_TRANSCODE && leads_to(c, job_output(j), name))
+        if (job_spec_of(j)->kind == JOB_TRANSCODE && leads_to(c, job_output(j), name))
             return true;
     }
     return false;
@@ -160,7 +160,7 @@ static bool makes(const struct children *c, const struct stream *s, const char *
     return wants_make(c, s, name) || jobs_make(c, s, name);
 }
 
-/* The other stream of which a transcode makes this one, malloc'ed, or NULL. */
+/* Returns the stream from which a transcode produces this one, malloc'ed, or NULL. */
 static char *maker_of(const struct children *c, const struct stream *s)
 {
     struct sink_stream *at = NULL;
@@ -174,7 +174,7 @@ static char *maker_of(const struct children *c, const struct stream *s)
     return own_transcodes_of(c->sink.env, s->name);
 }
 
-/* A stream that a transcode makes is not transcoded: of each would come another one, for ever. */
+/* Does not transcode the output of a transcode, because that would never end. */
 static void break_circle(const struct children *c, struct stream *s)
 {
     char *other = maker_of(c, s);
@@ -186,8 +186,8 @@ static void break_circle(const struct children *c, struct stream *s)
 
         if (w->kind != JOB_TRANSCODE)
             continue;
-        log_trace("no transcode %s of %s: it is made by the one of %s", w->name, s->name,
-                  other);
+        log_trace("no transcode %s of %s: it is the output of the transcode of %s", w->name,
+                  s->name, other);
         job_spec_free(w);
         memmove(&s->wants.v[i], &s->wants.v[i + 1], (n - i - 1) * sizeof(struct job_spec *));
         s->wants.n = --n;
@@ -234,7 +234,8 @@ static void end(struct sink *sink, struct sink_stream *stream)
     free(s);
 }
 
-/* What all streams want is known before any of it begins: one may make another. */
+/* Collects the specs of all streams before it starts any job, because one stream may be produced
+ * from another. */
 static void reload(struct sink *sink)
 {
     struct children *c = children_of(sink);
@@ -244,7 +245,7 @@ static void reload(struct sink *sink)
         look_at(c, stream_of(sink, at), conf_vhost_find(c->sink.env->conf, at->names.vhost));
 }
 
-/* ---- all of them */
+/* ---- the sink */
 
 static void stop(struct sink *sink)
 {

@@ -18,9 +18,9 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* ---- where the output goes: ">file", "1>file", "2> file", "2>&1" */
+/* ---- redirections: ">file", "1>file", "2> file", "2>&1" */
 
-/* Sees whether a redirection begins at v[*i]; moves *i to its last word. */
+/* Checks whether a redirection begins at v[*i]; moves *i to its last word. */
 static bool is_redirect(const struct conf_list *line, size_t *i, int *fd, const char **file)
 {
     const char *p = line->v[*i];

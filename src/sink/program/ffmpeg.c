@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ffmpeg.c - the command line of ffmpeg for an engine of the configuration. */
+/* ffmpeg.c - builds the command line of ffmpeg for a configured engine. */
 #include "sink/program/ffmpeg.h"
 
 #include "base/must.h"
@@ -20,7 +20,7 @@ static void add_pairs(struct job_spec *w, const struct conf_pairs *pairs)
         job_spec_add_option(w, pairs->v[i].name, pairs->v[i].value);
 }
 
-/* `name` with a number; 0 is not given. */
+/* Adds option `name` with a number, unless it is 0. */
 static void add_number(struct job_spec *w, const char *name, double value, int decimals)
 {
     char text[32];
@@ -58,7 +58,7 @@ static void add_size(struct job_spec *w, const struct conf_engine *e)
     job_spec_add_option(w, "aspect", text);
 }
 
-/* An encoder that is not named is none: what comes is passed on. */
+/* Copies the video if no encoder is configured. */
 static void add_video(struct job_spec *w, const struct conf_engine *e, bool copy)
 {
     if (!copy && is(e->vcodec, "vn")) {
@@ -133,7 +133,7 @@ void ffmpeg_line(struct job_spec *w, const struct ffmpeg_job *j)
     job_spec_add_template(w, e->output);
 }
 
-/* ---- ourselves */
+/* ---- addresses of this server */
 
 static bool is_any(const char *host)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ffmpeg.h - the command line of ffmpeg for an engine of the configuration. Pure. */
+/* ffmpeg.h - builds the command line of ffmpeg for a configured engine. Pure. */
 #ifndef SINK_PROGRAM_FFMPEG_H
 #define SINK_PROGRAM_FFMPEG_H
 
@@ -7,20 +7,20 @@
 #include "sink/program/job_spec.h"
 
 struct ffmpeg_job {
-    const char *program;   /* as the configuration has it */
-    const char *log_level; /* "": not said */
-    bool pace;             /* read the input as fast as it plays: files */
+    const char *program;   /* configured path */
+    const char *log_level; /* "": the default */
+    bool pace;             /* read the input in real time, for files */
     const char *input;
     const struct conf_engine *engine;
-    bool copy;             /* whatever the engine's encoders are: none */
+    bool copy;             /* ignore the engine's encoders and copy */
 };
 
-/* Add all arguments. The output is the last one; it and the input may have variables. */
+/* Adds all arguments. The output is the last one; input and output may contain variables. */
 void ffmpeg_line(struct job_spec *w, const struct ffmpeg_job *j);
 
-/* The address at which programs on this machine reach our RTMP: "127.0.0.1:1935". */
+/* Writes the address at which programs on this machine reach the RTMP port: "127.0.0.1:1935". */
 void ffmpeg_here(const struct conf *c, char *buf, size_t size);
-/* ... and how they name a stream: "rtmp://127.0.0.1:1935/app/stream?param&vhost=v". */
+/* Returns the URL of a stream there: "rtmp://127.0.0.1:1935/app/stream?param&vhost=v". */
 char *ffmpeg_url(const struct conf *c, const char *vhost, const char *app, const char *stream,
                  const char *param);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job.c - programs of ours that are kept running. */
+/* job.c - runs a program and restarts it when it ends. */
 #include "sink/program/job.h"
 
 #include "base/list.h"
@@ -19,14 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The pauses before a program is started again; one that ran so long, or ended well, begins with
- * the first. And how long one that shall end may take. */
+/* Pauses before a restart: they grow while the program fails soon after its start, and begin with
+ * the first after STEADY or an exit without error. And the time that a program has to end. */
 #define FIRST_PAUSE CO_SECONDS(3)
 #define LONGEST_PAUSE CO_SECONDS(30)
 #define RAN_WELL CO_SECONDS(60)
 #define PATIENCE CO_SECONDS(3)
 #define TURN CO_SECONDS(2)
-#define STEADY CO_SECONDS(10) /* one that cannot do its work has mostly ended by then */
+#define STEADY CO_SECONDS(10) /* a program that cannot work has usually ended by then */
 
 struct job {
     struct job *next, **prev;
@@ -36,12 +36,12 @@ struct job {
     struct job_log *log;
     struct co *co; /* valid while refs > 1 */
     char **argv;
-    char *command, *shown; /* as it was started last; and without stream keys */
+    char *command, *shown; /* last command line, with and without stream keys */
     enum job_state state;
     co_usec since, until;
     struct backoff again;
     struct co_child *child;
-    struct made *made; /* a stream of ours, by a transcode */
+    struct made *made; /* the stream on this server that a transcode produces */
     unsigned starts;
     struct condition condition;
     char how[32];
@@ -88,8 +88,8 @@ static char *join(char *const *argv)
     return text;
 }
 
-/* Configurations name the ffmpeg that was built beside the server. Where there is none, the one
- * of the system does. */
+/* Configurations of SRS name the ffmpeg that was built with the server. If it does not exist, uses
+ * the system's. */
 static void find_ffmpeg(const struct job *j)
 {
     const char *slash = strrchr(j->argv[0], '/');
@@ -98,13 +98,13 @@ static void find_ffmpeg(const struct job *j)
     if (j->want->kind == JOB_EXEC || !slash || access(j->argv[0], X_OK) == 0)
         return;
     if (j->starts == 0)
-        log_trace("%s is not there, taking the %s of the system", j->argv[0], slash + 1);
+        log_trace("%s does not exist, using the system's %s", j->argv[0], slash + 1);
     plain = must(strdup(slash + 1));
     free(j->argv[0]);
     j->argv[0] = plain;
 }
 
-/* Its output is known: which stream of ours it makes. */
+/* Registers the stream on this server that its output is. */
 static void make(struct job *j)
 {
     const struct session_env *env = j->all->env;
@@ -188,7 +188,7 @@ static void tell(const struct job *j)
                   j->want->name, job_log_counter(j->log));
 }
 
-/* Until it ends, or shall. */
+/* Runs the program until it ends or the job is stopped. */
 static err_t run(struct job *j)
 {
     bool ended = false;
@@ -213,7 +213,7 @@ static err_t run(struct job *j)
     return err;
 }
 
-/* ---- again and again */
+/* ---- the loop of restarts */
 
 static void log_ended(struct job *j, err_t *err)
 {
@@ -270,9 +270,9 @@ static err_t job_main(void *arg)
 
     co_new_cid();
     err = keep_running(j);
-    err_free(&err); /* it was stopped */
-    log_trace("%s %s: over%s%s", job_kind_name(j->want->kind), j->want->name,
-              *j->how ? ", it ended with " : "", j->how);
+    err_free(&err); /* the job was stopped */
+    log_trace("%s %s: ended%s%s", job_kind_name(j->want->kind), j->want->name,
+              *j->how ? ",  with " : "", j->how);
     LIST_TAKE(j);
     unref(j);
     return NULL;
@@ -314,9 +314,9 @@ void job_end(struct job *j)
     unref(j);
 }
 
-/* ---- for those who look */
+/* ---- queries */
 
-const struct job_spec *job_wish(const struct job *j)
+const struct job_spec *job_spec_of(const struct job *j)
 {
     return j->want;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job_log.c - what a program of ours says. */
+/* job_log.c - the output of a program. */
 #include "sink/program/job_log.h"
 
 #include "base/log.h"
@@ -16,16 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WAITING = 64 * 1024, LONGEST = 4096 }; /* of one line, in the file */
-enum { LOG_MODE = 0640 }; /* command lines have tokens */
+enum { MOST_WAITING = 64 * 1024, LONGEST = 4096 }; /* pending bytes; bytes of a line */
+enum { LOG_MODE = 0640 }; /* not readable by all, since command lines contain tokens */
 
 struct job_log {
     struct disk_lane lane;
     char *path;
-    char *wait;         /* what the lane has not taken yet */
+    char *wait;         /* text that was not put yet */
     size_t wait_size;
-    unsigned left_out;  /* lines that did not fit there */
-    char part[LONGEST]; /* of a line that has not ended */
+    unsigned left_out;  /* lines dropped for lack of space */
+    char part[LONGEST]; /* an incomplete line */
     size_t part_size;
     char line[JOB_LOG_LINE], counter[JOB_LOG_LINE];
     bool closed, told;
@@ -84,7 +84,8 @@ static void done(struct disk_job *job)
 
     if (job->error && !l->told) {
         errno = job->error;
-        log_warn("no log of a program in %s: %s: %s", w->path, job->what, strerror(job->error));
+        log_warn("cannot write the log of a program to %s: %s: %s", w->path, job->what,
+                 strerror(job->error));
     }
     l->told = job->error != 0;
     free(w->path);
@@ -108,7 +109,7 @@ static void put(struct job_log *l)
     w->size = l->wait_size;
     l->wait = NULL;
     l->wait_size = 0;
-    (void)disk_put(&l->lane, &w->job, true); /* bounded by us */
+    (void)disk_put(&l->lane, &w->job, true); /* MOST_WAITING limits it */
 }
 
 static void add(struct job_log *l, const char *text, size_t size)
@@ -167,7 +168,7 @@ static void end_line(struct job_log *l)
 static void one(struct job_log *l, char c)
 {
     if (l->part_size > 0 && l->part[l->part_size - 1] == '\r') {
-        if (c != '\n') /* else a line, of one who ends them by two */
+        if (c != '\n') /* "\r\n" is the end of a line, not of a counter */
             keep(l->counter, l->part, l->part_size - 1);
         l->part_size = c == '\n' ? l->part_size - 1 : 0;
     }
@@ -183,7 +184,7 @@ void job_log_said(void *log, const char *text, size_t size)
 
     for (size_t i = 0; i < size; i++)
         one(l, text[i]);
-    if (l->part_size > 1 && l->part[l->part_size - 1] == '\r') /* not to wait for the next one */
+    if (l->part_size > 1 && l->part[l->part_size - 1] == '\r') /* does not wait for the next byte */
         keep(l->counter, l->part, l->part_size - 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job_plain.c - what a peer named, on a command line of ours. */
+/* job_plain.c - checks names chosen by clients before they are used in a command line. */
 #include "sink/program/job_plain.h"
 
 #include "base/log.h"
@@ -14,7 +14,8 @@ static bool is_plain_byte(char c, const char *more)
            (c && strchr("._-", c)) || (c && strchr(more, c));
 }
 
-/* A character of another script, and no control character (U+0080 to U+009F): its size, or 0. */
+/* Returns the size of a non-ASCII character, or 0 if it is invalid or a control character (U+0080
+ * to U+009F). */
 static size_t letter_size(const char *p)
 {
     const unsigned char *u = (const unsigned char *)p;
@@ -23,8 +24,8 @@ static size_t letter_size(const char *p)
     return n == 2 && u[0] == 0xc2 && u[1] < 0xa0 ? 0 : n;
 }
 
-/* Names between slashes; none begins like an option, a hidden file or "..". ffmpeg is no shell:
- * it takes all scripts. */
+/* Accepts names separated by slashes; none may begin like an option, a hidden file or "..". ffmpeg
+ * is not a shell, so it may get non-ASCII letters. */
 static bool is_plain_name(const char *value, bool for_ffmpeg)
 {
     bool begins = true;
@@ -40,7 +41,7 @@ static bool is_plain_name(const char *value, bool for_ffmpeg)
     return !*value || !begins;
 }
 
-/* "?name=value": more than one only where '&' is no operator. */
+/* Accepts "?name=value", and several of them only where '&' is not an operator. */
 static bool is_plain_query(const char *value, bool for_ffmpeg)
 {
     const char *p = value;
@@ -54,7 +55,7 @@ static bool is_plain_query(const char *value, bool for_ffmpeg)
 
 static bool is_plain(const struct job_spec *w, const struct job_var *v);
 
-/* Its beginning is ours, the rest is made of these. */
+/* The beginning of the URL is the server's; checks the parts from the client. */
 static bool is_plain_url(const struct job_spec *w, const struct job_var *url)
 {
     for (size_t i = 0; i < w->n_vars; i++) {
@@ -85,10 +86,10 @@ static bool is_plain(const struct job_spec *w, const struct job_var *v)
     return is_plain_name(v->value, for_ffmpeg);
 }
 
-/* ---- where it may stand */
+/* ---- positions in the command line */
 
-/* What no program gets, wherever it stands: who reads lines would take it for two. An ffmpeg with
- * librtmp reads options behind a space in an address. */
+/* Refuses values that no program may get: with a line break, a program that reads lines would see
+ * two; with a space in a URL, an ffmpeg with librtmp reads options. */
 static bool is_bad(const struct job_spec *w, const char *value)
 {
     unsigned char first_good = w->kind == JOB_TRANSCODE ? ' ' + 1 : ' ';
@@ -107,8 +108,8 @@ static bool has_up(const char *value)
     return false;
 }
 
-/* The argument behind it is commands, to all programs that people script with (sh -c, bash -lc,
- * env -S, perl -e, php -r), or what to open (-i). */
+/* Returns true if the argument after this option is code for common interpreters (sh -c, bash -lc,
+ * env -S, perl -e, php -r) or an input to open (-i). */
 static bool wants_plain(const char *option, const struct job_var *v)
 {
     static const char *const names[] = { "--command", "--eval", "--exec", "--split-string" };
@@ -153,7 +154,7 @@ static bool fits_file(const struct job_spec *w, const char *file, const struct j
     return !file || !is_in(file, v) || is_plain(w, v);
 }
 
-/* Where it does not fit, or NULL. */
+/* Returns the word in which the value is not allowed, or NULL. */
 static const char *misfit_word(const struct job_spec *w, const struct job_var *v)
 {
     if (is_bad(w, v->value))
@@ -167,7 +168,7 @@ static const char *misfit_word(const struct job_spec *w, const struct job_var *v
     return fits_file(w, w->err, v) ? NULL : w->err;
 }
 
-/* False: *out says what does not fit, and the program must not be started. */
+/* Returns false and the reason in *out if the program must not be started. */
 static bool job_spec_fits(const struct job_spec *w, struct job_misfit *out)
 {
     for (size_t i = 0; i < w->n_vars; i++) {
@@ -182,7 +183,7 @@ static bool job_spec_fits(const struct job_spec *w, struct job_misfit *out)
     return true;
 }
 
-/* What the operator can do about it. */
+/* Returns advice for the operator. */
 static const char *advice(const struct job_spec *w, const char *word)
 {
     if (!*word)
@@ -203,7 +204,8 @@ void job_specs_add_fitting(struct job_specs *all, struct job_spec *w)
         job_specs_add(all, w);
         return;
     }
-    value = bad.var->from == JOB_VAR_NAME ? bad.var->value : "..."; /* others may hold secrets */
+    /* other values may contain secrets */
+    value = bad.var->from == JOB_VAR_NAME ? bad.var->value : "...";
     log_warn("%s %s of %s is not started: [%s] is \"%.100s\"%s%.100s%s: %s",
              job_kind_name(w->kind), w->name, w->stream, bad.var->name, value,
              *bad.word ? " in \"" : "", bad.word, *bad.word ? "\"" : "", advice(w, bad.word));

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* job_plain.h - what a peer named, on a command line of ours. Pure.
+/* job_plain.h - checks names chosen by clients before they are used in a command line. Pure.
  *
- * Who publishes chooses names freely, and a program may take an argument as commands (`sh -c`,
- * `env -S`, `python3 -c`) or as an address of its own choice. Which programs do is not ours to
- * know, so it is decided by the place: inside a longer word a value must be plain, whatever the
- * program; a word that is the variable alone is one argument and may have any value that is
- * neither an option nor a way out of a folder. See doc/security-programs.md.
+ * Publishers choose names freely, and a program may run an argument as code (`sh -c`, `env -S`,
+ * `python3 -c`) or open it as a URL. The server cannot know which programs do, so the position in
+ * the command line decides: inside a longer word a value must be plain, for any program. A word
+ * that consists only of the variable may have any value that is neither an option nor leads out of
+ * a folder. See doc/security-programs.md.
  */
 #ifndef SINK_PROGRAM_JOB_PLAIN_H
 #define SINK_PROGRAM_JOB_PLAIN_H
 
 #include "sink/program/job_spec.h"
 
-/* A value that may not stand where the configuration wants it. */
+/* A value that is not allowed at its position. */
 struct job_misfit {
     const struct job_var *var;
-    const char *word; /* of the configuration; "" for none: it fits nowhere */
+    const char *word; /* the configured word; "": the value is not allowed anywhere */
 };
 
-/* Add it if it fits; else say so in the log and free it. Takes it over. */
+/* Adds the spec if its values are allowed; else logs the reason and frees it. Takes over `w`. */
 void job_specs_add_fitting(struct job_specs *all, struct job_spec *w);
 
 #endif

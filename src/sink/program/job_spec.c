@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job_spec.c - a program that shall run, and its command line. */
+/* job_spec.c - the description of a program to run: its kind and command line. */
 #include "sink/program/job_spec.h"
 
 #include "base/must.h"
@@ -15,7 +15,7 @@ static const char *const kinds[] = {
     [JOB_EXEC] = "exec", [JOB_INGEST] = "ingest", [JOB_TRANSCODE] = "transcode",
 };
 
-/* The word in names of logs: as users know them. */
+/* Prefixes of log file names, the same as in SRS. */
 static const char *const log_kinds[] = {
     [JOB_EXEC] = "exec", [JOB_INGEST] = "ffmpeg-ingest", [JOB_TRANSCODE] = "ffmpeg-encoder",
 };
@@ -134,7 +134,7 @@ err_t job_spec_expand(const struct job_spec *w, const char *text, int64_t msec, 
     return err;
 }
 
-/* A publisher names its stream as it likes; what it names must not become an option. */
+/* Publishers choose stream names freely, so a value must not become an option. */
 static err_t one(const struct job_spec *w, const struct job_arg *a, int64_t msec, bool utc,
                  char **out)
 {
@@ -177,12 +177,12 @@ void job_spec_argv_free(char **argv)
 
 /* ---- the environment */
 
-struct env { /* of a program */
+struct env { /* environment of a program */
     char **v;
     size_t n;
 };
 
-/* NAME=value, of ours. */
+/* Copies a variable of the server's environment. */
 static void pass(struct env *e, const char *name)
 {
     const char *value = getenv(name);
@@ -248,7 +248,7 @@ bool job_spec_same(const struct job_spec *a, const struct job_spec *b)
            same_text(a->err, b->err) && same_args(a, b);
 }
 
-/* ---- many */
+/* ---- lists */
 
 void job_specs_add(struct job_specs *all, struct job_spec *w)
 {

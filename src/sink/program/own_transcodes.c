@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_transcodes.c - which streams transcodes make of others, at all workers. */
+/* own_transcodes.c - streams on this server that transcodes produce from others, on all workers. */
 #include "sink/program/own_transcodes.h"
 
 #include "base/list.h"

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* own_transcodes.h - which streams transcodes make of others, at all workers: the one that is made
- * may be at home elsewhere than the one that it is made of. Under one mutex; nothing of it with one
- * worker, which knows its own.
+/* own_transcodes.h - streams on this server that transcodes produce from others, on all workers:
+ * the output may have another owner worker than the source. Protected by a mutex; unused with one
+ * worker, which knows all of its own.
  */
 #ifndef SINK_PROGRAM_OWN_TRANSCODES_H
 #define SINK_PROGRAM_OWN_TRANSCODES_H
 
 #include "session/env.h"
 
-struct made; /* one transcode's */
+struct made; /* the output of one transcode */
 
-/* One of `source` makes `target` from now on; both are "vhost/app/stream". NULL: one worker, or
- * the target is NULL: none of ours. */
+/* Registers that a transcode of `source` produces `target`; both are "vhost/app/stream". Returns
+ * NULL with one worker, or if target is NULL (not on this server). */
 struct made *own_transcodes_enter(const struct session_env *env, const char *target,
                                   const char *source);
 void own_transcodes_leave(struct made *m); /* NULL is fine */
 
-/* Of which other stream is it made, by any worker? malloc'ed; NULL: of none. */
+/* Returns the stream from which any worker produces `target`, malloc'ed; NULL if none. */
 char *own_transcodes_of(const struct session_env *env, const char *target);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* transcode.c - streams that ffmpeg makes others of. */
+/* transcode.c - transcodes streams with ffmpeg. */
 #include "sink/program/transcode.h"
 
 #include "base/log.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "", "app" or "app/stream" */
+/* Matches the rule's "", "app" or "app/stream". */
 static bool is_for(const struct conf_transcode *rule, const struct session_stream *s)
 {
     size_t n = strlen(s->app);
@@ -56,7 +56,7 @@ static bool is_our_port(const struct conf *c, int port)
     return i < c->rtmp.listen.n;
 }
 
-/* Would it publish over the stream that it reads? On another server it may. */
+/* Returns true if the output is the stream that it reads, on this server. */
 static bool is_circle(const struct conf *c, const struct job_spec *w)
 {
     const char *output = w->args[w->n - 1].text;
@@ -122,7 +122,7 @@ static void add_rule(const struct conf *c, const struct conf_transcode *rule,
             job_specs_add_fitting(out, w);
             continue;
         }
-        log_warn("transcode of %s: engine \"%s\" would publish over the stream that it reads",
+        log_warn("transcode of %s: engine \"%s\" would publish to the stream that it reads",
                  stream, e->name);
         job_spec_free(w);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* block_cache.c - blocks of segments and recordings. */
+/* block_cache.c - a cache of memory blocks for segments and recordings. */
 #include "sink/store/block_cache.h"
 
 #include "base/container_of.h"
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-enum { KEPT = 32 << 20, PART = 16 }; /* bytes, but no more than that part of limits.memory */
+enum { KEPT = 32 << 20, PART = 16 }; /* bytes, but at most 1/PART of limits.memory */
 
 #define SWEEP CO_SECONDS(10)
 
@@ -47,7 +47,7 @@ static void sweep(struct co_timer *t)
         co_timer_set(t, co_now() + SWEEP, sweep);
 }
 
-/* What nobody waits for. */
+/* Blocks that are freed gradually. */
 struct dead {
     struct live_deferred_free reap;
     struct blocks blocks;

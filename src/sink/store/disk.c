@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* disk.c - file work in order, on helper threads: the queues. */
+/* disk.c - disk workers: queues of file jobs that run in order on helper threads. */
 #include "sink/store/disk.h"
 
 #include "base/container_of.h"
@@ -12,22 +12,23 @@
 
 enum { WORKERS = CO_POOL_THREADS, BATCH = 16, SMALL = 16, EXTRA = 4 };
 
-#define SLOW CO_SECONDS(5)       /* a file that waits so long is worth a line */
+#define SLOW CO_SECONDS(5)       /* logs a line if a file waits for longer */
 #define SLOW_AGAIN CO_SECONDS(30)
 
 struct disk {
     struct disk_limits limits;
-    struct disk_lane *head, **tail; /* lanes that have work */
-    size_t bytes, extra; /* extra: of them, over the limit */
+    struct disk_lane *head, **tail; /* queues with jobs */
+    size_t bytes, extra; /* pending bytes; extra: those accepted over the limit */
     unsigned jobs;
     struct co_group group;
-    struct co *idle[WORKERS]; /* workers that wait */
+    struct co *idle[WORKERS]; /* waiting workers */
     unsigned n_idle, workers;
     struct disk_rooms *rooms;
-    co_usec told_at; /* that it is slow; 0: it is not */
+    co_usec told_at; /* when it was logged as slow; 0: it is not slow */
 };
 
-/* Some jobs of one lane. On the heap, as a helper thread may outlast the coroutine that waits. */
+/* Some jobs of one queue. On the heap, because a helper thread may outlive the waiting coroutine.
+ * */
 struct batch {
     struct disk_job *v[BATCH];
     unsigned n;
@@ -71,7 +72,7 @@ static void list_lane(struct disk *d, struct disk_lane *lane)
     lane->listed = true;
 }
 
-/* It waits, or does no longer. */
+/* Counts a job when it starts to wait, or no longer waits. */
 static void count(struct disk *d, struct disk_lane *lane, const struct disk_job *job, bool waits)
 {
     lane->jobs += waits ? 1u : -1u;
@@ -85,16 +86,16 @@ static void count(struct disk *d, struct disk_lane *lane, const struct disk_job 
                                         memory_order_relaxed);
 }
 
-/* Called with each new job: a disk that hangs says nothing by itself. */
+/* Called with each new job, because a hanging disk causes no event. */
 static void log_slow(struct disk *d, const struct disk_lane *lane)
 {
     co_usec now = co_now(), waits = lane->busy_since ? now - lane->busy_since : 0;
 
     if (waits < SLOW || (d->told_at && now - d->told_at < SLOW_AGAIN))
         return;
-    log_warn("files of %s wait for %lld s to be written (%u jobs, %zu kB): the disk is slow, or "
-             "hangs; streams go on", d->limits.what ? d->limits.what : "streams",
-             us_to_s(waits), d->jobs, d->bytes / 1024);
+    log_warn("files of %s have waited for %lld s to be written (%u jobs, %zu kB): the disk is slow "
+             "or hangs; streams continue",
+             d->limits.what ? d->limits.what : "streams", us_to_s(waits), d->jobs, d->bytes / 1024);
     d->told_at = now;
 }
 
@@ -102,7 +103,7 @@ static void tell_done(struct disk *d)
 {
     if (d->jobs > 0 || !d->told_at)
         return;
-    log_trace("files of %s are written again, none waits",
+    log_trace("files of %s are written again, none is waiting",
               d->limits.what ? d->limits.what : "streams");
     d->told_at = 0;
 }
@@ -128,7 +129,7 @@ static void take_batch(struct disk_lane *lane, struct batch *b)
         lane->tail = &lane->head;
 }
 
-/* The lane may go with its last job: nothing of it is touched after that. */
+/* The owner may free the queue after its last job, so it is not used after that. */
 static void finish_batch(struct disk *d, struct disk_lane *lane, struct batch *b)
 {
     bool more = lane->head != NULL;
@@ -158,7 +159,7 @@ static err_t work(struct disk *d)
     take_batch(lane, b);
     err = co_thread_run(pool_of(d), run_batch, b, free, CO_FOREVER);
     if (err)
-        return err; /* asked to stop: the program ends, and what hangs is left */
+        return err; /* the process quits; hanging jobs are abandoned */
     finish_batch(d, lane, b);
     free(b);
     return NULL;
@@ -169,7 +170,7 @@ static err_t worker(void *arg)
     struct disk *d = arg;
     err_t err = NULL;
 
-    co_log_as(LOG_OURS); /* whoever it was that made a worker necessary */
+    co_log_as(LOG_OURS); /* not in the log budget of the client that caused the work */
     while (!err && !(err = co_check())) {
         if (d->head) {
             err = work(d);
@@ -178,7 +179,7 @@ static err_t worker(void *arg)
         d->idle[d->n_idle++] = co_self();
         if (co_park(CO_FOREVER) == CO_STOPPED)
             err = co_check();
-        for (unsigned i = 0; i < d->n_idle; i++) { /* it was not disk_put() that woke us */
+        for (unsigned i = 0; i < d->n_idle; i++) { /* woken by something other than disk_put() */
             if (d->idle[i] == co_self())
                 d->idle[i--] = d->idle[--d->n_idle];
         }
@@ -186,7 +187,7 @@ static err_t worker(void *arg)
     return err;
 }
 
-/* Workers are made when there is work for one more, and stay. */
+/* Creates another worker if all are busy; workers stay until the end. */
 static void wake_worker(struct disk *d)
 {
     err_t err;
@@ -222,8 +223,9 @@ static bool is_over(const struct disk *d, const struct disk_lane *lane, size_t b
            waits + bytes > most_bytes(d);
 }
 
-/* An empty queue takes a job of any size. Over the limit each lane may still have one small job,
- * all of these together a quarter of the limit: a lane that fills the queue blocks only itself. */
+/* An empty queue accepts a job of any size. Over the total limit each queue may still have one
+ * small job, all of these together a quarter of the limit, so that a stream that exhausts the limit
+ * blocks only itself. */
 static bool has_room(struct disk *d, const struct disk_lane *lane, struct disk_job *job)
 {
     size_t most = most_bytes(d);
@@ -269,7 +271,7 @@ void disk_free(struct disk *d, co_usec patience)
         err = co_sleep(CO_MS(5));
     err_free(&err);
     if (d->jobs > 0)
-        log_warn("%u files of %s were not written in time: the disk is slow, or hangs", d->jobs,
+        log_warn("%u files of %s were not written in time: the disk is slow or hangs", d->jobs,
                  d->limits.what ? d->limits.what : "streams");
     err = co_group_stop(&d->group);
     err_free(&err);

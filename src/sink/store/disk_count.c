@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* disk_count.c - what files below a folder take; all of it runs on helper threads. */
+/* disk_count.c - counts the disk usage below a folder; runs on helper threads. */
 #include "sink/store/disk_count.h"
 
 #include "base/must.h"
@@ -42,7 +42,7 @@ static void push(struct disk_count *c, int fd)
         (void)close(fd);
 }
 
-/* The folder may not be there yet: then the disk is that of the one above. */
+/* Opens the nearest existing parent if the folder does not exist yet. */
 static int open_near(const char *root)
 {
     char *path = strdup(root), *slash;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* disk_file.c - what jobs do with files; all of it runs on helper threads. */
+/* disk_file.c - file operations of jobs; runs on helper threads. */
 #include "sink/store/disk.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Who opened a file has read it whole by then. */
+/* READ_SECONDS: a reader has finished a file by then. */
 enum { READ_SECONDS = 1, PIECES = 64 };
 
 static bool failed(struct disk_job *job, const char *what)
@@ -25,7 +25,7 @@ static bool failed(struct disk_job *job, const char *what)
     return false;
 }
 
-/* All folders above the file. */
+/* Creates all folders above the file. */
 static bool make_folders(const char *path)
 {
     char buf[PATH_MAX];
@@ -79,7 +79,7 @@ bool disk_write(struct disk_job *job, int fd, const void *data, size_t size)
     return true;
 }
 
-/* From `at` on as many as one call takes. */
+/* Collects pieces from position `at`, as many as one call accepts. */
 static int collect(struct iovec iov[PIECES], const struct block *b, size_t at)
 {
     int n = 0;
@@ -114,14 +114,14 @@ bool disk_write_blocks(struct disk_job *job, int fd, const struct block *b)
     return true;
 }
 
-/* Bytes in one piece, or in blocks. */
+/* Content in one piece or in blocks. */
 struct content {
     const void *data;
     size_t size;
     const struct block *blocks;
 };
 
-/* Fill "path.tmp"; what it was is written over, in its place on the disk. */
+/* Writes "path.tmp" and overwrites the old content in place. */
 static bool write_tmp(struct disk_job *job, char tmp[PATH_MAX], const char *path,
                       const struct content *c)
 {
@@ -135,7 +135,7 @@ static bool write_tmp(struct disk_job *job, char tmp[PATH_MAX], const char *path
     fd = disk_open(job, tmp, O_WRONLY | O_CREAT);
     if (fd < 0)
         return false;
-    if (job->mode && fchmod(fd, job->mode) != 0) /* it may be one of before */
+    if (job->mode && fchmod(fd, job->mode) != 0) /* the file may have existed before */
         (void)failed(job, "fchmod");
     if (c->blocks)
         (void)disk_write_blocks(job, fd, c->blocks);
@@ -177,7 +177,8 @@ bool disk_write_blocks_file(struct disk_job *job, const char *path, const struct
     return move(job, tmp, path);
 }
 
-/* Who opened the file that is now called "path.tmp" did so before `path` was written last. */
+/* Returns true if a reader may still have "path.tmp" open: it opened it before `path` was last
+ * written. */
 static bool may_be_read(const char *path)
 {
     struct timespec now;
@@ -197,7 +198,7 @@ bool disk_swap_file(struct disk_job *job, const char *path, const void *data, si
     if (write_tmp(job, tmp, path, &c) &&
         renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_EXCHANGE) == 0)
         return true;
-    return move(job, tmp, path); /* it is the first one, or the file system cannot */
+    return move(job, tmp, path); /* the first file, or the file system cannot exchange names */
 }
 
 bool disk_append_file(struct disk_job *job, const char *path, const void *data, size_t size)
@@ -223,10 +224,10 @@ void disk_remove(const char *path, const char *root)
         return;
     memcpy(folder, path, n);
     folder[n] = '\0';
-    (void)rmdir(folder); /* fails unless it is empty */
+    (void)rmdir(folder); /* fails if it is not empty */
 }
 
-/* Nobody but the server's user can have written it. */
+/* Returns true if only the server's user can have written the file. */
 static bool is_ours(const struct stat *st)
 {
     return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* disk_room.c - how much of a disk recordings and segments may take: the sums. */
+/* disk_room.c - quotas and free space for recordings and segments. */
 #include "sink/store/disk_room.h"
 
 #include "base/log.h"
@@ -14,19 +14,19 @@
 enum { MARGIN = 20, SMALL = 20, SELDOM = 50 };
 
 #define LOOK CO_SECONDS(3)
-#define PATIENCE CO_SECONDS(3600) /* a thread that hangs on a disk for longer is given up */
+#define PATIENCE CO_SECONDS(3600) /* abandons a thread that hangs on a disk for longer */
 
-/* One folder. Those of all workers write to it, and one of them counts: all of it is under the
- * lock, but what never changes. */
+/* A folder. All workers write to it, and one of them counts. Fields that change are under the
+ * lock. */
 struct disk_total {
     struct disk_total *next;
     char *root;
-    const char *const *ends; /* of the names that count */
+    const char *const *ends; /* file name endings that count */
     unsigned refs;
-    bool counts, counted;    /* somebody has a quota; it was counted */
-    bool looked, looking;    /* one does, now */
-    int64_t found, written;  /* bytes by the last count, and since then */
-    int64_t free, size, spent; /* of the disk at the last look, and spent since then */
+    bool counts, counted;    /* a stream has a quota; the folder was counted */
+    bool looked, looking;    /* was checked; is being checked */
+    int64_t found, written;  /* bytes at the last count, and written since then */
+    int64_t free, size, spent; /* disk space at the last check, and used since then */
     co_usec look_at, count_at;
 };
 
@@ -37,8 +37,8 @@ struct disk_rooms {
     const char *const *ends;
     struct co_group *group;
     enum co_pool pool;
-    unsigned open;           /* rooms */
-    struct co *waiter;       /* until something is due */
+    unsigned open;           /* number of open rooms */
+    struct co *waiter;       /* waits until a check is due */
     bool running, closed;
 };
 
@@ -59,7 +59,7 @@ void disk_rooms_free(struct disk_rooms *all)
         free(all);
 }
 
-/* Takes the root over. */
+/* Takes over `root`. */
 static struct disk_total *total_of(char *root, const char *const *ends)
 {
     struct disk_total *t;
@@ -96,15 +96,15 @@ static void total_leave(struct disk_total *t)
     free(t);
 }
 
-/* ---- look at the disk */
+/* ---- checking the disk */
 
-/* The sums before the look. */
+/* The sums before the check. */
 struct before {
     int64_t written, spent;
     co_usec began;
 };
 
-/* CO_FOREVER: another one looks, and sets when it is due again. */
+/* Returns CO_FOREVER while another worker checks, which then sets the next time. */
 static co_usec due_at(const struct disk_total *t)
 {
     if (t->looking)
@@ -112,7 +112,7 @@ static co_usec due_at(const struct disk_total *t)
     return t->counts && t->count_at < t->look_at ? t->count_at : t->look_at;
 }
 
-/* One that is due now, with a reference; NULL: the next one is at *until. */
+/* Returns a folder that is due, with a reference; NULL: the next one is due at *until. */
 static struct disk_total *next_due(const struct disk_rooms *all, co_usec *until)
 {
     struct disk_total *t;
@@ -146,7 +146,7 @@ static struct disk_count *begin(struct disk_total *t, struct before *before)
     return disk_count_new(t->root, t->ends, counts);
 }
 
-/* c: NULL: it is not known meanwhile. */
+/* Applies the result; if c is NULL, the usage is unknown until the next check. */
 static void take(struct disk_total *t, const struct disk_count *c, const struct before *before)
 {
     (void)pthread_mutex_lock(&lock);
@@ -169,8 +169,8 @@ static void take(struct disk_total *t, const struct disk_count *c, const struct 
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* Yields: with its thread, which lets others have theirs in between. */
-static err_t look(const struct disk_rooms *all, struct disk_total *t)
+/* Checks one folder on a helper thread, in steps. Yields. */
+static err_t check(const struct disk_rooms *all, struct disk_total *t)
 {
     struct before before;
     struct disk_count *c = begin(t, &before);
@@ -210,9 +210,9 @@ static err_t watch(void *rooms)
         co_usec until;
         struct disk_total *t = next_due(all, &until);
 
-        err = t ? look(all, t) : wait_until(all, until);
+        err = t ? check(all, t) : wait_until(all, until);
         if (err && t && !co_stop_asked())
-            log_end("free space", &err); /* tried again */
+            log_end("free space", &err); /* tries again later */
     }
     all->running = false;
     return err;
@@ -220,7 +220,7 @@ static err_t watch(void *rooms)
 
 /* ---- rooms */
 
-/* The folders before the first variable, or the one of a file. */
+/* Returns the folders before the first variable, or the folder of a file. */
 static char *root_of(const char *path)
 {
     size_t n = strcspn(path, "[");

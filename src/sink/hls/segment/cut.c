@@ -66,7 +66,7 @@ static void log_codec(struct hls_muxer *m, const struct frame *f)
     bool *logged = &m->logged_codec[f->kind == AV_VIDEO ? 0 : 1];
 
     if (!*logged)
-        log_warn("%s: %s does not go into %s, it is left out%s", m->info->name,
+        log_warn("%s: %s cannot be in %s, the track is dropped%s", m->info->name,
                  av_codec_name(f->codec), m->info->container->name,
                  mp4_track_takes(f->codec) ? ": set hls_use_fmp4 on" : "");
     *logged = true;

@@ -99,7 +99,7 @@ static void log_failed(struct hls_store *s, const struct job *j, const char *why
     if (s->bad && now - s->logged_at < CO_SECONDS(30))
         return;
     s->logged_at = now;
-    log_warn("%s: cannot write %s: %s (%s); the stream goes on, segments wait in memory",
+    log_warn("%s: cannot write %s: %s (%s); the stream continues, segments stay in memory",
              s->info->name, j->path, why, j->job.what ? j->job.what : "queue");
 }
 
@@ -260,8 +260,8 @@ static bool has_room(struct hls_store *s)
     n = reject_counters_add(&s->info->hls->env->reject_counters, REJECT_HLS_DISK, co_now());
     if (n > 0)
         log_warn("segments of %u streams stay in memory, the last one is %s: %s of %s", n,
-                 s->info->name, lack == DISK_LACKS_QUOTA ? "the quota is used up"
-                 : "less than disk_free (limits) is left on the disk",
+                 s->info->name, lack == DISK_LACKS_QUOTA ? "the quota is exhausted"
+                 : "the disk has less than limits.disk_free left",
                  disk_room_root(&s->room));
     return false;
 }

@@ -184,6 +184,7 @@ void hls_record_done(struct hls_store *s, const struct hls_lines *lines)
     if (s->record.logged_at && co_now() - s->record.logged_at < AGAIN)
         return;
     s->record.logged_at = co_now();
-    log_warn("%s: cannot write its journal %s: %s; should the server crash, files stay",
-             s->info->name, s->record.path, strerror(lines->error));
+    log_warn(
+        "%s: cannot write its journal %s: %s; after a crash of the server its files will remain",
+        s->info->name, s->record.path, strerror(lines->error));
 }
