@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages of doc/: configurations in them load, and links in them lead somewhere."""
+"""The pages of doc/: configurations load, and links work."""
 import glob
 import os
 import re
@@ -19,7 +19,7 @@ def read(page):
         return f.read()
 
 
-# Pages whose configurations are whole: others show parts of files, or several beside each other.
+# Pages with complete configurations. Others show parts of files, or alternatives.
 TASKS = [p for p in PAGES if re.search(r"from-|restream|docker|https|embed|hardware|faq|trouble|record|pull|README|security", p)]
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_access.c - who may publish or play, by address and by page. */
+/* test_conf_access.c - access rules for addresses and pages. */
 #include "conf_mem.h"
 
 static const struct {
@@ -12,10 +12,10 @@ static const struct {
     { "enabled on; allow publish all; allow play all;", "1.2.3.4", true, true },
     { "enabled on; deny publish all;", "1.2.3.4", false, true },
     { "enabled on; deny play all;", "1.2.3.4", true, false },
-    /* any allow rule, even for the other kind, turns the rest into deny */
+    /* any allow rule, even for the other action, denies the rest */
     { "enabled on; allow play all;", "1.2.3.4", false, true },
     { "enabled on; deny publish 9.9.9.9; allow play all;", "1.2.3.4", false, true },
-    /* deny is tried first, whatever the order */
+    /* deny is checked first, regardless of the order */
     { "enabled on; allow play all; deny play 1.2.3.4;", "1.2.3.4", false, false },
     { "enabled on; allow play all; deny play 1.2.3.4;", "1.2.3.5", false, true },
     { "enabled on; allow publish 1.2.3.4; allow play all;", "1.2.3.4", true, true },
@@ -37,12 +37,12 @@ static const struct {
     { "enabled on; allow publish 127.0.0.1; allow publish 10.0.0.0/8; allow play all;",
       "10.1.1.1", true, true },
     { "enabled on; deny play 1.2.3.4; deny play 5.6.7.8;", "5.6.7.8", true, false },
-    /* a token or a key is a rule: without others, addresses do not matter */
+    /* a token or a key counts as a rule: without others, all addresses are allowed */
     { "enabled on; key live/a 12345678;", "1.2.3.4", true, true },
     { "enabled on; token { play on; secret x; }", "1.2.3.4", true, true },
     { "enabled on; token { secret x; }", "1.2.3.4", false, false },
     { "enabled on; token { play on; secret x; } deny play all;", "1.2.3.4", true, false },
-    /* not an address: only `all` can match it */
+    /* not an address: only `all` matches it */
     { "enabled on; allow play all;", "", false, true },
     { "enabled on; allow play 0.0.0.0/0;", "nonsense", false, false },
 };
@@ -175,12 +175,12 @@ static void what_one_address_may_have_by_datagrams(void **state)
 
 #define LONG "0123456789abcdef0123456789abcdef"
 
-/* What is written of tokens and keys: what is asked for, or what is wrong, or warned of. */
+/* Directives of tokens and keys: requirements, errors and warnings. */
 static void tokens(void **state)
 {
     static const struct {
         const char *rules;
-        bool publish, play;      /* asked for something */
+        bool publish, play;      /* a token or key is required */
         const char *error, *warning;
     } rows[] = {
         { "", false, false, NULL, NULL },
@@ -237,7 +237,7 @@ static void tokens(void **state)
     }
 }
 
-/* A key to publish is no reason to ask who plays. */
+/* A key to publish does not restrict players. */
 static void who_is_limited(void **state)
 {
     static const struct {

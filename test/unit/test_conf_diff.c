@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_diff.c - what a reload tells, what it keeps, and that an error changes nothing. */
+/* test_conf_diff.c - changes that a reload reports, values that it keeps, and errors, which change nothing. */
 #include "conf_mem.h"
 
-/* "path:class old>new" per line. */
+/* One change per line: "path:class old>new". */
 static void collect(void *arg, const struct conf_change *change)
 {
     static const char *const classes[] = { "never", "once", "handler" };
@@ -125,7 +125,7 @@ static err_t reload(struct conf **out, const struct conf *old, const char *text,
     return conf_reload(out, old, &src, NULL, &to);
 }
 
-/* What needs a restart stays as it was, in the new snapshot, without the old one. */
+/* The new snapshot keeps old values that need a restart, independent of the old snapshot. */
 static void restart_values_stay(void **state)
 {
     struct conf *old = mem_conf(
@@ -157,7 +157,7 @@ static void restart_values_stay(void **state)
     assert_int_equal(conf_live(), 0);
 }
 
-/* The same difference is told again as long as it waits for the restart. */
+/* A difference is reported again on each reload until the restart. */
 static void told_again(void **state)
 {
     struct conf *one = mem_conf("listen 1935; daemon off;"), *two = NULL, *three = NULL;

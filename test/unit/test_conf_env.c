@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_env.c - what the environment says wins over the file. */
+/* test_conf_env.c - environment variables override the file. */
 #include "conf/table.h"
 #include "conf_mem.h"
 
@@ -18,7 +18,7 @@ static void on_change(void *arg, const struct conf_change *change)
     print_error("%s: \"%s\" and \"%s\"\n", change->path, change->old_text, change->new_text);
 }
 
-/* A variable, and the file that means the same. Every file has listen and a vhost besides. */
+/* A variable and the equivalent file. Every file also has listen and a vhost. */
 static const struct {
     const char *name, *value, *same;
 } rows[] = {
@@ -43,7 +43,7 @@ static const struct {
     { "SRS_HTTP_API_HTTPS_LISTEN", "99", "http_api { https { listen 99; } }" },
     { "SRS_RTC_SERVER_TCP_ENABLED", "on", "rtc_server { tcp { enabled on; } }" },
     { "SRS_HTTP_API_RAW_API_ALLOW_RELOAD", "on", "http_api { raw_api { allow_reload on; } }" },
-    /* not from the environment */
+    /* not settable by environment */
     { "SRS_IS_FULL", "on", "" },
     { "SRS_STATS_NETWORK", "1", "" },
     { "SRS_STREAM_CASTER_ENABLED", "on", "" },
@@ -152,7 +152,7 @@ static void candidate(void **state)
     conf_unref(c);
 }
 
-/* No file at all, as -e. */
+/* No file, as with -e. */
 static void environment_alone(void **state)
 {
     const struct mem_pair env[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_expand.c - variables in paths and urls. */
+/* test_conf_expand.c - variables in paths and URLs. */
 #include "conf/expand.h"
 #include "unit.h"
 
@@ -47,7 +47,7 @@ static void texts(void **state)
 
         assert_ok(conf_expand(rows[i].text, &with, buf, sizeof(buf)));
         assert_string_equal(buf, rows[i].wanted);
-        for (size_t size = 1; size <= n; size++) { /* every size that is too small */
+        for (size_t size = 1; size <= n; size++) { /* all sizes that are too small */
             char *small = malloc(size);
 
             assert_non_null(small);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_generated.c - conf/full.conf and doc/config.md say what the tables say.
+/* test_conf_generated.c - conf/full.conf and doc/config.md match the tables.
  *
- * With REGENERATE=1 in the environment they are written instead. Run from the top folder.
+ * With REGENERATE=1 in the environment it writes the files. Run from the top folder.
  */
 #include "conf/conf.h"
 #include "conf_doc.h"
@@ -59,7 +59,7 @@ static const char *no_env(void *arg, const char *name)
     return NULL;
 }
 
-/* All of it can be loaded, and that is refused by is_full alone. */
+/* The file loads; only is_full rejects it. */
 static void full_conf_loads(void **state)
 {
     struct conf_source src = { .path = "conf/full.conf", .getenv = no_env };
@@ -82,7 +82,7 @@ static void count_warning(void *arg, const char *text)
     ++*(size_t *)arg;
 }
 
-/* What we give people to begin with has nothing in it that does not work. */
+/* The sample configurations load without warnings. */
 static void examples_load(void **state)
 {
     struct dirent *e;
@@ -102,7 +102,7 @@ static void examples_load(void **state)
         if (strlen(path) < 5 || strcmp(path + strlen(path) - 5, ".conf") != 0 ||
             strcmp(e->d_name, "full.conf") == 0 || strcmp(e->d_name, "include.vhost.conf") == 0 ||
             strcmp(e->d_name, "edge.conf") == 0)
-            continue; /* to be read, a part of another, and one that says it has no effect yet */
+            continue; /* a reference, a part of another file, and one for a missing feature */
         assert_ok(conf_load(&c, &src, &report));
         assert_int_equal(warnings, 0);
         assert_non_null(conf_vhost_find(c, "any"));

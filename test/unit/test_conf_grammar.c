@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_grammar.c - what a configuration file may look like, and what it may not. */
+/* test_conf_grammar.c - syntax of configuration files. */
 #include "conf/tree.h"
 #include "conf_mem.h"
 
-/* The tree in one line: name(arg,arg) or name(arg){...}. */
+/* Prints the tree in one line: name(arg,arg) or name(arg){...}. */
 static void print(const struct conf_node *block, char *buf, size_t size)
 {
     for (const struct conf_node *n = block->first; n; n = n->next) {
@@ -68,13 +68,13 @@ static const struct {
     { "v x { include two; }", "v(x){b(){c(2) a(1)}}" },
     { "a 1; include blank comment;", "a(1)" },
     { "a 1; include 'one';", "a(1) a(1)" },
-    /* a line feed ends a directive of ours where the next line begins with another */
+    /* a line feed ends a known directive if the next line begins with another */
     { "listen 1\nmax_connections 2;", "listen(1) max_connections(2)" },
     { "listen 1 # x\n\nvhost v { hls { enabled on\nhls_fragment 2; } }",
       "listen(1) vhost(v){hls(){enabled(on) hls_fragment(2)}}" },
-    { "vhost v { gop_cache off\nmode local\nplay { } }", /* old spellings are known, too */
+    { "vhost v { gop_cache off\nmode local\nplay { } }", /* old spellings are known too */
       "vhost(v){gop_cache(off) mode(local) play(){}}" },
-    { "pid x\ninclude one;", "pid(x) a(1)" }, /* but it does not end an include */
+    { "pid x\ninclude one;", "pid(x) a(1)" }, /* but a line feed does not end an include */
 };
 
 static err_t read_tree(const char *text, struct conf_arena *a, struct conf_node **root)
@@ -167,7 +167,7 @@ static void zero_byte(void **state)
     assert_err_says(mem_load(&c, &m), ERR_CONF_SYNTAX, "main:1 : a zero byte");
 }
 
-/* An answer at every cut, whichever, and nothing left. */
+/* A file cut at any byte gives a result, valid or not, without leaks. */
 static void cut_at_every_byte(void **state)
 {
     static const char text[] =
@@ -189,7 +189,7 @@ static void cut_at_every_byte(void **state)
         err_free(&err);
         conf_unref(c);
     }
-    /* the ends of the two lines before the vhost, of the include, and of the file, with spaces */
+    /* valid cuts: after the two lines before the vhost, after the include, and at the end, with spaces */
     assert_true(good_ones >= 5 && good_ones < 20);
     assert_int_equal(conf_live(), 0);
 }

@@ -83,7 +83,7 @@ static void old_means_new(void **state)
     }
 }
 
-/* What is to be rewritten is no name of its own, and what it becomes is one. */
+/* Old spellings are not names of directives, and their replacements are. */
 static void rows_are_audio(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_rtc.c - directives of WebRTC: values, what is refused, what is warned of. */
+/* test_conf_rtc.c - directives of WebRTC: values, errors, warnings. */
 #include "conf_mem.h"
 
 #define SERVER(text) "listen 1935; daemon off; http_api { enabled on; } rtc_server { " text " }"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_rtmfp.c - directives of RTMFP: values, what is refused, what is warned of, the environment, a reload. */
+/* test_conf_rtmfp.c - directives of RTMFP: values, errors, warnings, the environment, a reload. */
 #include "conf_mem.h"
 
 #define SERVER(text) "listen 1935; daemon off; rtmfp_server { " text " }"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_rtsp.c - directives of RTSP: values, what is refused, what is warned of, a reload. */
+/* test_conf_rtsp.c - directives of RTSP: values, errors, warnings, a reload. */
 #include "conf_mem.h"
 
 #define SERVER(text) "listen 1935; daemon off; rtsp_server { " text " }"
@@ -152,7 +152,7 @@ static const struct mem_variable env_rows[] = {
     { "SRS_VHOST_RTSP_RTMP_TO_RTSP", "off", IN_RTSP("rtmp_to_rtsp off;") },
     { "SRS_VHOST_RTSP_MW_LATENCY", "0", IN_RTSP("mw_latency 0;") },
     { "SRS_VHOST_RTSP_AUTH_METHODS", "basic", IN_RTSP("auth { methods basic; }") },
-    /* not from the environment */
+    /* not settable by environment */
     { "SRS_VHOST_RTSP_AUTH_USER", "u p", IN_RTSP("") },
     { "SRS_VHOST_RTSP_PULL_URL", "rtsp://h/", IN_RTSP("") },
 };
@@ -194,7 +194,7 @@ static void a_reload(void **state)
     mem_assert_reloads(changes, COUNT(changes));
 }
 
-/* What is not written follows play's also when that changes alone. */
+/* A value that is not set follows play, even if only play changes. */
 static void latency_follows(void **state)
 {
     struct conf *old = mem_conf("listen 1935; vhost v { play { mw_latency 100; } }"), *new = NULL;

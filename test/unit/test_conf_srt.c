@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_srt.c - directives of SRT: values, what is refused, what is warned of, the environment, a reload. */
+/* test_conf_srt.c - directives of SRT: values, errors, warnings, the environment, a reload. */
 #include "conf_mem.h"
 
 #define SERVER(text) "listen 1935; daemon off; srt_server { " text " }"
@@ -36,7 +36,7 @@ static void defaults(void **state)
     conf_unref(c);
 }
 
-/* What is written for one direction wins over `latency`; sizes are what fits in a packet. */
+/* A value for one direction overrides `latency`; sizes are limited to a packet. */
 static void values(void **state)
 {
     struct conf *c = mem_conf("listen 1935; srt_server { enabled on; listen 10080 [::1]:10081;"

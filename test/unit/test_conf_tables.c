@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_tables.c - what must be true of every row of the tables. */
+/* test_conf_tables.c - rules for every row of the tables. */
 #include "conf/table.h"
 #include "conf/value.h"
 #include "conf_mem.h"
@@ -75,7 +75,7 @@ static void text_is_audio(const struct conf_row *row)
     assert_true(row->kind != CONF_KIND_HOSTS || row->port > 0);
 }
 
-/* The default parses, lies within the limits, and is written as it was read. */
+/* The default parses, is within the limits, and prints as it was parsed. */
 static void default_is_audio(const struct conf_row *row)
 {
     const struct conf_source src = { .path = NULL };
@@ -96,7 +96,7 @@ static void default_is_audio(const struct conf_row *row)
         assert_string_equal(conf_text_end(&w), row->def);
         wr_free(&w);
     }
-    /* an empty conf_list or string may be copied, too */
+    /* empty lists and strings may be copied too */
     conf_value_copy(arena, row, copy, field);
     if (row->sample && row->kind != CONF_KIND_PAIRS) {
         struct conf_list words = conf_split(arena, row->sample);
@@ -136,7 +136,7 @@ static void every_row(void **state)
     assert_true(seen > 300);
 }
 
-/* Names that users' files have; one each of what the reference knows per block. */
+/* Names in files of users, one from each block of the reference. */
 static const char *const known[] = {
     "listen 1935; max_connections 1; daemon off; utc_time on; pithy_print_ms 100; work_dir ./;"
     "asprocess off; empty_ip_ok on; in_docker off; grace_start_wait 1; grace_final_wait 1;"

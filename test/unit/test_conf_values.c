@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_values.c - what directives say becomes typed values, or an error that helps. */
+/* test_conf_values.c - directives become typed values or helpful errors. */
 #include "conf/binds.h"
 #include "conf_mem.h"
 
@@ -102,7 +102,7 @@ static const struct {
     { IN_VHOST("security { allow play 1.2.3.4/; }"), ERR_CONF, "prefix length" },
     { IN_VHOST("security { allow play 1.2.3.4/8x; }"), ERR_CONF, "prefix length" },
     { IN_VHOST("security { deny publish ::/129; }"), ERR_CONF, "prefix length" },
-    /* between values */
+    /* rules for several values */
     { "listen 1935; http_api { enabled on; listen 80 proxy_protocol; }"
       "http_server { enabled on; listen 80; }", ERR_CONF, "80 is listed with and without" },
     { "listen 1935 1935 proxy_protocol;", ERR_CONF, "1935 is listed with and without" },
@@ -185,7 +185,7 @@ static const struct {
       "main:1: \"hds\" is accepted but not implemented" },
     { IN_VHOST("hds { enabled off; hds_fragment 3; }"), NULL },
     { IN_VHOST("hds { hds_fragment 3; }"), NULL },
-    /* what waits for an `enabled on` */
+    /* blocks without `enabled on` */
     { IN_VHOST("\nsecurity { deny publish all; }"), "main:2: vhost.security has no effect: write \"enabled on;\"" },
     { IN_VHOST("security { enabled off; deny publish all; }"), NULL },
     { IN_VHOST("security { }"), NULL },
@@ -195,7 +195,7 @@ static const struct {
     { IN_VHOST("transcode { enabled on; engine a { output x; } }"), "vhost.transcode.engine has no effect" },
     { IN_VHOST("ingest a { enabled on; input { url x; } engine { output x; } }"), NULL },
     { "listen 1935; http_api { listen 1985; }", "main:1: http_api has no effect" },
-    /* what cannot do what it says */
+    /* directives that cannot work */
     { IN_VHOST("http_hooks { enabled on;\non_play http://x/ x/y; }"), "main:2: vhost v: on_play: \"x/y\" cannot be called" },
     { IN_VHOST("http_hooks { enabled on; on_play HTTPS://x/; }"), NULL },
     { IN_VHOST("forward { enabled on; backend x/; }"), "backend \"x/\" cannot be called" },
@@ -296,7 +296,7 @@ static void variables_that_are_none(void **state)
     }
 }
 
-/* A block that only the environment speaks of. */
+/* A block that only environment variables set. */
 static void blocks_of_the_environment(void **state)
 {
     static const struct {
@@ -429,7 +429,7 @@ static void defaults(void **state)
     conf_unref(c);
 }
 
-/* `latency` is both, what is said of one wins, 0 is a word too; packets are whole ones of TS. */
+/* `latency` sets both, a value for one overrides it, even 0; packets contain whole TS packets. */
 static void srt_resolved(void **state)
 {
     static const struct {
@@ -460,7 +460,7 @@ static void srt_resolved(void **state)
     }
 }
 
-/* What follows from other values. */
+/* Computed values. */
 static void resolved(void **state)
 {
     struct conf *c = mem_conf(
@@ -557,7 +557,7 @@ static void lists_and_blocks(void **state)
     conf_unref(c);
 }
 
-/* Without a word, or with an empty one, it is the default. */
+/* No word, or an empty one, means the default. */
 static void empty_words(void **state)
 {
     struct conf *c = mem_conf("listen 1935; max_connections; pid ''; chunk_size \"\"; vhost v { }");
@@ -608,7 +608,7 @@ static void *hold(void *arg)
     return NULL;
 }
 
-/* Workers hold the same one, and any of them may be the last. */
+/* Workers share a snapshot, and any of them may release it last. */
 static void references_of_threads(void **state)
 {
     struct conf *c = mem_conf("listen 1935;");
@@ -623,7 +623,7 @@ static void references_of_threads(void **state)
     assert_int_equal(conf_live(), 0);
 }
 
-/* What each endpoint binds, separated by commas; 4+6 is one socket of both families. */
+/* Sockets of each endpoint, separated by commas; 4+6: one socket for both families. */
 static const struct {
     const char *listen, *binds;
 } listens[] = {
@@ -638,7 +638,7 @@ static const struct {
     { "listen 1 0.0.0.0:1;", "0.0.0.0 ::, 0.0.0.0" },
     { "listen 1 [::1]:1;", "0.0.0.0, ::1" },
     { "listen [::]:1 127.0.0.1:1;", "::, 127.0.0.1" },
-    { "listen 1 127.0.0.1:1;", "4+6, 127.0.0.1" }, /* the system refuses it */
+    { "listen 1 127.0.0.1:1;", "4+6, 127.0.0.1" }, /* the system rejects it */
     { "listen 1 [::]:2;", "4+6, 4+6" },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conf_vod.c - directives of files on demand: values, what is refused, a reload. */
+/* test_conf_vod.c - directives of files on demand: values, errors, a reload. */
 #include "conf_mem.h"
 
 #define IN_VOD(text) "listen 1935; daemon off; vhost v { vod { " text " } }"
@@ -56,8 +56,7 @@ static void errors(void **state)
     mem_assert_bad(bad, COUNT(bad));
 }
 
-/* What is off may say what it likes; names that others write are fine; one folder may be of
- * recordings and of files. */
+/* A block that is off is not checked; unusual names are valid; recordings and files may share a folder. */
 static const struct mem_warned good[] = {
     { IN_VOD("enabled off; app a/b;"), NULL },
     { IN_VOD("enabled on; app ''; dir '';"), NULL },

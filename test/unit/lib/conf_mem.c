@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conf_mem.c - configurations out of memory: files, environment, and the warnings they gave. */
+/* conf_mem.c - configurations from memory: files, environment, and the resulting warnings. */
 #include "conf_mem.h"
 
 err_t mem_read(void *arg, const char *path, char **text, size_t *size)
@@ -14,7 +14,7 @@ err_t mem_read(void *arg, const char *path, char **text, size_t *size)
     if (!found)
         return err_new(ERR_CONF, "no file %s", path);
     *size = found == m->main && m->main_size ? m->main_size : strlen(found);
-    *text = malloc(*size ? *size : 1); /* no zero behind it: a sanitizer sees an over-read */
+    *text = malloc(*size ? *size : 1); /* no terminating zero, so that a sanitizer detects over-reads */
     assert_non_null(*text);
     memcpy(*text, found, *size);
     return NULL;

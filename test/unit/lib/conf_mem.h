@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conf_mem.h - configurations out of memory: files, environment, and the warnings they gave. */
+/* conf_mem.h - configurations from memory: files, environment, and the resulting warnings. */
 #ifndef CONF_MEM_H
 #define CONF_MEM_H
 
@@ -14,7 +14,7 @@ struct mem_pair {
     const char *name, *text;
 };
 
-/* The file that conf_load() is given is "main". Both lists end with a NULL name; NULL is none. */
+/* conf_load() reads the file "main". Both lists end with a NULL name; NULL means an empty list. */
 struct mem {
     const char *main;
     size_t main_size; /* 0: its strlen() */
@@ -29,34 +29,34 @@ void mem_warn(void *arg, const char *text);
 struct conf_source mem_source(struct mem *m);
 err_t mem_load(struct conf **out, struct mem *m);
 
-/* Load text that must be right. */
+/* Loads text that must be valid. */
 struct conf *mem_conf(const char *text);
 
-/* The text of an error holds these words. Frees it. */
+/* Asserts that the error contains these words, and frees it. */
 void assert_err_says(err_t err, enum err_code code, const char *words);
 
-/* A text that is refused, and what is said of it. */
+/* An invalid text and its error. */
 struct mem_bad {
     const char *text, *says;
 };
 
 void mem_assert_bad(const struct mem_bad *rows, size_t n);
 
-/* A text that is right, and what is warned of; NULL: nothing. */
+/* A valid text and its warning; NULL: none. */
 struct mem_warned {
     const char *text, *warning;
 };
 
 void mem_assert_warned(const struct mem_warned *rows, size_t n);
 
-/* A variable, and the file that means the same, which gets a vhost v if it says of none. */
+/* A variable and the equivalent file, which gets a vhost v if it has none. */
 struct mem_variable {
     const char *name, *value, *same;
 };
 
 void mem_assert_environment(const struct mem_variable *rows, size_t n);
 
-/* What a reload says of its changes: "path:when old>new" in lines. */
+/* Changes that a reload reports, as lines "path:when old>new". */
 struct mem_reload {
     const char *old, *new, *told;
 };
