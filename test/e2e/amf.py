@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""AMF0: values to bytes and back, written apart from the server so that both can be wrong alone."""
+"""AMF0 encoder and decoder, written independently of the server so that a shared mistake cannot hide."""
 import struct
 
 
@@ -12,11 +12,11 @@ UNDEFINED = Undefined()
 
 
 class EcmaArray(dict):
-    """An object that goes over the wire as an ECMA array (onMetaData)."""
+    """An object encoded as an ECMA array (onMetaData)."""
 
 
 class Typed:
-    """Bytes that are put in as they are: for wrong values on purpose."""
+    """Raw bytes, inserted unchanged: for invalid values."""
 
     def __init__(self, raw):
         self.raw = raw
@@ -61,7 +61,7 @@ def _members(d):
 
 
 def decode(data):
-    """All values of a message body; ValueError when it is cut or wrong."""
+    """Returns all values of a message body; raises ValueError if it is truncated or invalid."""
     out, pos = [], 0
     while pos < len(data):
         value, pos = _decode(data, pos, 0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Bare machines: folders that debootstrap filled with what a distribution cannot be without, no more.
+"""Bare machines: folders made by debootstrap with only the essential packages of a distribution.
 
-They are made once and kept below objs/; what a test does in one is a layer over it and gone with the
-test. Packages come from where this machine gets its own. For a distribution that is not this
-machine's, E2E_MIRROR_DEBIAN or E2E_MIRROR_UBUNTU says where its packages are.
+They are built once and kept below objs/; a test works in an overlay that is discarded afterwards. Packages come from this machine's
+mirror. E2E_MIRROR_DEBIAN or E2E_MIRROR_UBUNTU names the mirror of a distribution that is not this machine's.
+
 """
 import os
 import shutil
@@ -25,7 +25,7 @@ def this_machine():
 
 
 def mirror(suite):
-    """[address] of the packages; [] where debootstrap knows it; a test that has none is skipped."""
+    """Returns [address] of the package mirror, or [] if debootstrap knows it. Skips the test if the distribution has none."""
     kind = ID[suite]
     address = os.environ.get("E2E_MIRROR_" + kind.upper())
     if address:
@@ -36,14 +36,14 @@ def mirror(suite):
 
 
 def script(suite):
-    """debootstrap knows an Ubuntu that is younger than itself by an older one."""
+    """Name of the debootstrap script: older versions do not know newer Ubuntu releases."""
     known = os.path.join("/usr/share/debootstrap/scripts", suite)
     return [] if os.path.exists(known) else [os.path.join("/usr/share/debootstrap/scripts",
                                                           {"ubuntu": "gutsy", "debian": "sid"}[ID[suite]])]
 
 
 def prepare(suite):
-    """The folder of this distribution, made if need be. Where that cannot be, the test is skipped."""
+    """Returns the folder of this distribution and builds it if needed. Skips the test if that is impossible."""
     if not machine.there():
         pytest.skip("needs root and debootstrap")
     where = mirror(suite)
@@ -62,20 +62,20 @@ def prepare(suite):
 
 
 class Bare(dockerfile.Stage):
-    """A bare machine with the project's files in /src and a user "newcomer" (1000) who owns them."""
+    """A bare machine with the project's files in /src, owned by a user "newcomer" (1000)."""
 
     def __init__(self, suite, folder):
         base = prepare(suite)
         super().__init__(str(folder), base)
-        # how this machine asks for packages, but those of the other distribution
+        # this machine's apt configuration, with the packages of the other distribution
         dockerfile.reach_the_network(self, apt="/etc/apt/apt.conf.d")
-        if ID[suite] == "ubuntu":  # as its images have it
+        if ID[suite] == "ubuntu":  # as in the distribution's images
             self.run("sed -i 's/ main$/ main universe/' /etc/apt/sources.list")
         dockerfile.copy(self, ".", "/src", procs.ROOT, dockerfile.ours())
         self.run("getent passwd 1000 > /dev/null || useradd --uid 1000 --create-home newcomer; chown -R 1000:1000 /src")
 
     def sudo(self):
-        """From now on user 1000 may do all, and is asked for no password."""
+        """Allows user 1000 to run everything with sudo without a password."""
         self.run("apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends sudo\n"
                  "echo \"$(id -un 1000) ALL=(ALL) NOPASSWD: ALL\" > /etc/sudoers.d/newcomer; chmod 440 /etc/sudoers.d/newcomer")
 
@@ -83,7 +83,7 @@ class Bare(dockerfile.Stage):
         self.run("rm /etc/sudoers.d/newcomer")
 
     def command(self, script, user=0, env=()):
-        """The command line, for this machine, of a shell script below /src in there."""
+        """Returns the command line, for this machine, of a shell script below /src in the bare machine."""
         who = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
         home = [f"HOME={'/home/newcomer' if user else '/root'}"]
         return self.argv(["env", *home, *(f"{k}={v}" for k, v in dict(env).items()), *who, "sh", "-ec",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A real browser: headless Chromium that is told what to do over its debugging protocol, and the
-players of web pages from npm, each of one version with its checksum.
+"""A real browser: headless Chromium controlled over its debugging protocol, and JavaScript players from npm, each with a pinned
+version and checksum.
 
-`need()` skips a test, saying what is missing.
+`need()` skips a test and says what is missing.
+
 """
 import base64
 import hashlib
@@ -21,7 +22,7 @@ import pytest
 import procs
 from procs import SLOW, wait_for
 
-PACKAGES = {  # version, checksum as npm tells it
+PACKAGES = {  # version, checksum from npm
     "mpegts.js": ("1.8.2", "sha512-cZYMa5muASH55wrS6JK5IGkUqnCA96c0f+WdnW91jIK9s/N6NzjmTQDJNYg9A5u/"
                            "G2Q5nj2b3w1Zwzze/9guxA=="),
     "hls.js": ("1.7.4", "sha512-3GlxGdPvT2YHvQYOt+yOzT/DEior/qJVNIylHA77kgeoBTdQQqi70GwefNEUmHQeNGyjC8U62"
@@ -39,7 +40,7 @@ def chromium():
 
 
 def need(package):
-    """The folder of that package; the test is skipped where it or the browser is not to be had."""
+    """Returns the folder of an npm package; skips the test if it or the browser is not available."""
     if not chromium():
         pytest.skip("no Chromium: apt-get install chromium")
     version, checksum = PACKAGES[package]
@@ -67,12 +68,12 @@ def need(package):
         try:
             os.rename(tmp + "/whole", folder)
         except OSError:
-            pass  # another test, beside this one, was faster
+            pass  # a test that runs in parallel was faster
     return os.path.join(folder, "package")
 
 
 class Page:
-    """One page. run() evaluates JavaScript and gives its value."""
+    """One page. run() evaluates JavaScript and returns the value."""
 
     def __init__(self, tmp, url="about:blank", flags=()):
         self.profile = tempfile.mkdtemp(prefix="chromium-")
@@ -84,7 +85,7 @@ class Page:
             f"--user-data-dir={self.profile}", "--window-size=800,600", *flags, "about:blank"],
             os.path.join(str(tmp), "chromium.log"), env=dict(os.environ, HOME=self.profile))
         self.buf, self.id = b"", 0
-        self.errors = []  # what the page complained of
+        self.errors = []  # errors of the page
         self._connect()
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
@@ -111,7 +112,7 @@ class Page:
                     except ValueError:
                         continue
             return []
-        assert wait_for(look, 10), "no page in the browser"
+        assert wait_for(look, 10), "the browser has no page"
         where = targets[0]["webSocketDebuggerUrl"].split("/", 3)[3]
         self.sock = socket.create_connection(("127.0.0.1", port), 30 * SLOW)
         self.sock.sendall(f"GET /{where} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
@@ -184,7 +185,7 @@ class Page:
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
 
     def look(self, width=1180, height=860, mobile=False, dark=False, scale=1):
-        """As seen on such a screen."""
+        """Sets the size of the screen."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=scale, mobile=mobile)
         self.call("Emulation.setEmulatedMedia",
@@ -206,7 +207,7 @@ class Page:
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
-# A frame's number as 16 black and white fields, so that a page can say what it shows and when.
+# A frame's number as 16 black and white fields, so that a page can report which frame it shows and when.
 BARCODE = ("geq=lum='if(mod(floor(N/pow(2,floor(X*16/W))),2),220,30)':cb=128:cr=128")
 READ_BARCODE = """
 (function () {
@@ -224,7 +225,7 @@ READ_BARCODE = """
 
 
 def barcode_flv(path, seconds=20, rate=25, gop=None):
-    """An FLV file whose frame N shows N; no frame waits for another one."""
+    """Makes an FLV file whose frame N shows N; no frame depends on a later one."""
     subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"color=s=320x96:r={rate}:d={seconds}",
                     "-f", "lavfi", "-i", f"sine=frequency=300:duration={seconds}:sample_rate=44100",
                     "-vf", BARCODE, "-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency",
@@ -234,7 +235,7 @@ def barcode_flv(path, seconds=20, rate=25, gop=None):
 
 
 def latency(page, began, rate=25, samples=12, step=0.25):
-    """Seconds from a frame's sending to its being seen; `began` is when frame 0 was sent (wall)."""
+    """Seconds from sending a frame to displaying it; `began` is when frame 0 was sent (wall clock)."""
     got = []
     for _ in range(samples):
         n, at = page.run(READ_BARCODE)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A camera: an RTSP server in a thread of the test, which behaves as well or as badly as asked.
+"""A camera: an RTSP server in a thread of the test, with selectable faults.
 
     cam = Camera(camera_rtp.tracks_of(source), Quirks(marker="none", user="u", password="p"))
     cam.url()                     rtsp://u:p@127.0.0.1:port/cam/main?channel=1
-    cam.requests                  [(method, url, fields)], in the order in which they came
+    cam.requests                  [(method, url, fields)], in the order of arrival
     cam.close()
+
 """
 import base64
 import hashlib
@@ -26,45 +27,45 @@ PUBLIC = "OPTIONS, DESCRIBE, SETUP, PLAY, PAUSE, TEARDOWN"
 
 @dataclass
 class Quirks:
-    # -- its description and its packets
-    marker: str = "last"          # "none": forgets it; "each": on the last packet of each NAL unit
-    sprop: bool = True            # the description has the parameter sets
-    sprop_end: str = ""           # what is behind them: "," as Hikvision has it
-    sets_in_stream: bool = False  # each key frame has them
-    fragment_all: bool = False    # small units go in one fragment with both bits
-    reports: bool = True          # sender reports
-    control: str = "relative"     # "absolute", "host" (another one's), "slash" (both end and begin), "none" (one track)
-    content_base: str = "right"   # "none", "bare" (without the slash at its end), "host" (another one's)
-    metadata: bool = False        # a third track of ONVIF metadata
-    length_more: int = 0          # so much the Content-Length of the description is wrong
+    # -- description and packets
+    marker: str = "last"          # "none": never set; "each": on the last packet of each NAL unit
+    sprop: bool = True            # whether the description has the parameter sets
+    sprop_end: str = ""           # suffix of the parameter sets: "," as Hikvision sends it
+    sets_in_stream: bool = False  # whether each key frame has parameter sets
+    fragment_all: bool = False    # small units are sent as one fragment with both bits
+    reports: bool = True          # sends sender reports
+    control: str = "relative"     # "absolute", "host" (of another machine), "slash" (both end and begin with one), "none" (one track)
+    content_base: str = "right"   # "none", "bare" (without the final slash), "host" (of another machine)
+    metadata: bool = False        # adds a third track with ONVIF metadata
+    length_more: int = 0          # error of the description's Content-Length
     # -- login
     user: str = ""
     password: str = ""
     auth: str = "digest"          # "basic", "both"
-    stale_every: int = 0          # requests after which the nonce is stale
+    stale_every: int = 0          # requests after which the nonce becomes stale
     stale_said: bool = True
-    fresh_realm: bool = False     # another realm and nonce for each answer 401
+    fresh_realm: bool = False     # new realm and nonce in each 401
     # -- requests
     public: str = PUBLIC + ", GET_PARAMETER"
-    get_parameter: int = 200      # its status; 0: no answer
-    moved: list = field(default_factory=list)  # urls for DESCRIBE, one answer 302 each
-    timeout: str = ";timeout=60"  # behind the session's id
-    life: float = 0               # seconds without a request after which it closes
-    not_found: int = 0            # so many DESCRIBEs are answered 404 first
+    get_parameter: int = 200      # status of the response; 0: no response
+    moved: list = field(default_factory=list)  # urls for DESCRIBE, each answered with a 302
+    timeout: str = ";timeout=60"  # suffix of the session id
+    life: float = 0               # closes after this many seconds without a request
+    not_found: int = 0            # the first n DESCRIBEs get 404
     # -- transport
     tcp: bool = True
-    udp: str = "sends"            # "refuses" (461), "silent": nothing comes
-    lose: int = 0                 # each so many-th datagram
-    swap: int = 0                 # each so many-th datagram comes after the next one
-    channels: int = 0             # the first one that it answers, whatever it was asked
-    # -- its stream
-    garbage: int = 0              # after so many packets, bytes that are nothing
-    unasked: int = 0              # after so many packets, an answer that nobody asked for
-    die_after: int = 0            # packets, then it closes in the midst of a frame
-    restart_after: int = 0        # packets, then other numbers, and another ssrc
-    jump_after: int = 0           # packets, then its clock jumps
+    udp: str = "sends"            # "refuses" (461), "silent": sends nothing
+    lose: int = 0                 # drops each n-th datagram
+    swap: int = 0                 # sends each n-th datagram after the next one
+    channels: int = 0             # the first channel of its responses, regardless of the request
+    # -- stream
+    garbage: int = 0              # after n packets, sends garbage bytes
+    unasked: int = 0              # after n packets, sends an unrequested response
+    die_after: int = 0            # after n packets, closes in the middle of a frame
+    restart_after: int = 0        # after n packets, changes sequence numbers and ssrc
+    jump_after: int = 0           # after n packets, its clock jumps
     jump: int = 90000 * 3600
-    silent_after: int = 0         # packets, then it says nothing more and keeps the connection
+    silent_after: int = 0         # after n packets, falls silent but keeps the connection
     speed: float = 1.0
 
 
@@ -80,7 +81,7 @@ class Session:
         self.ssrc = [random.getrandbits(32) for _ in cam.media]
         self.counts = [[0, 0] for _ in cam.media]
         self.sent = self.datagrams = 0
-        self.held = []        # datagrams that come later
+        self.held = []        # delayed datagrams
         self.plan = None
         self.began = self.reported = 0.0
 
@@ -90,7 +91,7 @@ class Session:
             self.next = next(self.plan)
 
     def samples(self):
-        """All of the tracks by their time, again and again."""
+        """Yields the samples of all tracks in order of time, in an endless loop."""
         once = sorted(((s.when, i, s) for i, m in enumerate(self.cam.media) for s in m.samples), key=lambda x: x[:2])
         length, turn = max(m.seconds for m in self.cam.media), 0
         while True:
@@ -118,7 +119,7 @@ class Session:
         return head + payload
 
     def report(self, i, at):
-        """What moment a time of this track is: all of them began together."""
+        """Makes a sender report: the wall clock time of a timestamp. All tracks start together."""
         now = time.time()
         ntp = now + 2208988800
         ticks = round(at * self.cam.media[i].rate)
@@ -126,7 +127,7 @@ class Session:
                            (self.base[i] + ticks) & 0xffffffff, *self.counts[i])
 
     def turn(self, conn):
-        """Send what is due. False: the connection ends."""
+        """Sends what is due. Returns False if the connection must end."""
         while self.plan and self.due() <= time.monotonic():
             when, i, ticks, s = self.next
             self.next = next(self.plan)
@@ -178,7 +179,7 @@ class Session:
 
 
 class Conn:
-    """One connection, in a thread of its own."""
+    """One connection, in its own thread."""
 
     def __init__(self, cam, sock):
         self.cam, self.q, self.sock = cam, cam.quirks, sock
@@ -232,7 +233,7 @@ class Conn:
         return not self.cam.closed
 
     def take(self):
-        """What came and is whole: frames, requests."""
+        """Handles complete frames and requests."""
         while self.buf:
             if self.buf[:1] == b"$":
                 if len(self.buf) < 4 or len(self.buf) < 4 + int.from_bytes(self.buf[2:4], "big"):
@@ -271,7 +272,7 @@ class Conn:
         self.flush()
 
     def known(self, method, url, fields):
-        """Has it logged in? Else it is asked to."""
+        """Returns whether the client has logged in; if not, sends a 401."""
         if not self.q.user or method == "OPTIONS":
             return True
         said, stale = fields.get("authorization", ""), False
@@ -353,7 +354,7 @@ class Conn:
         return self.answer(461, fields)
 
     def pair(self):
-        """Sockets of two ports, the first one even."""
+        """Returns sockets of two adjacent ports, the first one even."""
         while True:
             port, out = free_port() & ~1, []
             try:
@@ -392,7 +393,7 @@ class Conn:
 
 
 class Camera:
-    """It listens from the start until close(). `path` is its own name for the stream."""
+    """Listens until close(). `path` is the camera's name for the stream."""
 
     def __init__(self, tracks, quirks=None, path="/cam/main?channel=1", port=None):
         self.quirks = quirks or Quirks()
@@ -400,7 +401,7 @@ class Camera:
         self.path, self.port = path, port or free_port()
         self.requests, self.reports = [], []
         self.connections = self.refused = 0
-        self.times = []       # of connections
+        self.times = []       # threads of connections
         self.conns = []
         self.closed = False
         self.lock = threading.Lock()
@@ -442,7 +443,7 @@ class Camera:
                 self.conns.remove(conn)
 
     def cut(self):
-        """All connections break."""
+        """Breaks all connections."""
         with self.lock:
             for c in self.conns:
                 try:
@@ -451,7 +452,7 @@ class Camera:
                     pass
 
     def close(self):
-        """It is switched off."""
+        """Switches the camera off."""
         self.closed = True
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
@@ -475,7 +476,7 @@ class Camera:
         return "\r\n".join(lines) + "\r\n"
 
     def track(self, url):
-        """The number of the track of this url, which must begin as the stream's own."""
+        """Returns the number of this url's track; the url must begin with that of the stream."""
         end = url.rpartition("trackID=")[2]
         if self.quirks.control == "none":
             return 0

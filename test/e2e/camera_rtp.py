@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a camera sends: tracks as RTP payloads and as SDP, with the faults that cameras have."""
+"""Media of a camera: tracks as RTP payloads and SDP, with typical faults."""
 import base64
 import struct
 from collections import namedtuple
@@ -9,12 +9,12 @@ from flvgen import Track
 
 MTU = 1200
 
-# What is sent at one time of one track: ticks (of its clock), when (seconds), payloads with markers.
+# One sample of a track: time in ticks of the track's clock, time in seconds, payloads with markers.
 Sample = namedtuple("Sample", "when ticks key payloads")
 
 
 def tracks_of(tags):
-    """flvgen.Tracks of FLV tags with H.264 (not enhanced) and AAC."""
+    """Returns flvgen.Tracks from FLV tags with H.264 (not enhanced) and AAC."""
     out = []
     video = [t for t in flv.frames(tags, flv.VIDEO) if t.data[1] == 1]
     audio = flv.frames(tags, flv.AUDIO)
@@ -28,7 +28,7 @@ def tracks_of(tags):
 
 
 def units(body):
-    """NAL units of a frame, each behind four bytes of length."""
+    """Splits a frame into NAL units, each after a length of four bytes."""
     at, out = 0, []
     while at + 4 <= len(body):
         size = int.from_bytes(body[at:at + 4], "big")
@@ -38,7 +38,7 @@ def units(body):
 
 
 def sets_of(track):
-    """The parameter sets of a decoder configuration."""
+    """Returns the parameter sets of a decoder configuration."""
     c, out = track.config, []
     if track.codec == "h264":
         at, n = 6, c[5] & 31
@@ -61,7 +61,7 @@ def sets_of(track):
 
 
 def fragments(nal, hevc, both=False):
-    """FU-A or FU. `both`: one packet more that has both bits, start and end, for a small one."""
+    """Returns FU-A or FU fragments. `both`: a small unit becomes one packet with both the start and the end bit."""
     head = 2 if hevc else 1
     if len(nal) <= MTU and not both:
         return [nal]
@@ -76,7 +76,7 @@ def fragments(nal, hevc, both=False):
 
 
 class Media:
-    """One track: its lines of SDP, its samples."""
+    """One track: its SDP lines and samples."""
 
     def __init__(self, track, quirks):
         self.track, self.q = track, quirks
@@ -95,7 +95,7 @@ class Media:
     def sample(self, dts, cts, key, body):
         ticks = round((dts + cts) * self.rate / 1000)
         if not self.video:
-            ticks = round(dts * self.rate / 1000 / 1024) * 1024  # milliseconds are too coarse
+            ticks = round(dts * self.rate / 1000 / 1024) * 1024  # FLV timestamps in milliseconds are too coarse
             return Sample(dts / 1000, ticks, key, [(struct.pack(">HH", 16, len(body) << 3) + body, True)])
         nals, hevc = units(body), self.track.codec == "hevc"
         if key and self.q.sets_in_stream:

@@ -2,9 +2,10 @@
 """Fixtures: the server, nginx, media. Run with `python3 -m pytest test/e2e`.
 
 SRS_BINARY  the server to test (objs/srs)
-E2E_SLOW    all time limits times this
-E2E_WORKERS so many workers for servers whose test does not say
-E2E_KEEP    a folder that logs of failed tests are copied to (objs/e2e)
+E2E_SLOW    factor for all time limits
+E2E_WORKERS number of workers for servers whose test does not choose one
+E2E_KEEP    folder for the logs of failed tests (objs/e2e)
+
 """
 import os
 import shutil
@@ -53,7 +54,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def clean(request, tmp_path):
-    """Nothing started by a test outlives it; what a failed one wrote is kept."""
+    """Ends everything that a test started; keeps the files of a failed test."""
     yield
     procs.end_all()
     failed = hasattr(request.node, "failed_at_stop") or any(getattr(request.node, "report_" + w, None) is not None
@@ -114,5 +115,5 @@ def media():
 
 @pytest.fixture(scope="session")
 def numbered_files():
-    """numbered_files("bframes.mp4") is the path of a file whose pictures tell their number (numbered.KINDS)."""
+    """numbered_files("bframes.mp4") is the path of a file whose frames show their number (numbered.KINDS)."""
     return numbered.path

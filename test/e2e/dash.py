@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MPEG-DASH as a player sees it: MPDs taken apart and checked against what ISO/IEC 23009-1 promises."""
+"""MPEG-DASH as a player sees it: parses MPDs and checks the rules of ISO/IEC 23009-1."""
 import datetime
 import os
 import re
@@ -11,7 +11,7 @@ NS = "{urn:mpeg:dash:schema:mpd:2011}"
 
 
 def seconds(span):
-    """PT1H2.5S"""
+    """Parses a duration such as PT1H2.5S."""
     m = re.fullmatch(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:([0-9.]+)S)?", span)
     assert m, span
     return int(m[1] or 0) * 3600 + int(m[2] or 0) * 60 + float(m[3] or 0)
@@ -57,7 +57,7 @@ class Period:
 
 
 class Mpd:
-    """Of text; raises AssertionError for what the standard forbids."""
+    """Parses an MPD; raises AssertionError for violations of the standard."""
 
     def __init__(self, text):
         self.text = text
@@ -98,7 +98,7 @@ class Mpd:
 
 
 def load(path):
-    """The MPD of a file; None when it is not there."""
+    """Reads the MPD of a file; None if it does not exist."""
     try:
         with open(path) as f:
             return Mpd(f.read())
@@ -112,7 +112,7 @@ def get(url):
 
 
 def box(data, path):
-    """What is inside of the first box at that path ("moof/traf/tfdt"), or None."""
+    """Returns the content of the first box at a path such as "moof/traf/tfdt", or None."""
     at = 0
     name, _, rest = path.partition("/")
     while at + 8 <= len(data):
@@ -125,8 +125,8 @@ def box(data, path):
 
 
 def whole(mpd_path, period, kind, out):
-    """A track's initialization and its segments behind one another as one file; each segment is
-    checked to be at the time that its MPD says."""
+    """Concatenates a track's initialization and segments into one file, and checks that each segment has the time that
+    its MPD claims."""
     folder, track = os.path.dirname(mpd_path), period.tracks[kind]
     with open(out, "wb") as f:
         with open(os.path.join(folder, track.init), "rb") as g:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small disks of a test's own: one that fills up, one that hangs."""
+"""Small disks for tests: one that fills up, one that hangs."""
 import os
 import subprocess
 
@@ -11,7 +11,7 @@ def run(*argv):
 
 
 class Full:
-    """A file system in memory of some kB that can be made larger."""
+    """An in-memory file system of some kB that can be enlarged."""
 
     def __init__(self, tmp, kb):
         self.path = os.path.join(str(tmp), f"disk{kb}")
@@ -29,7 +29,7 @@ class Full:
 
 
 class Hung:
-    """A disk in a file; freeze(): whoever writes to it waits, until thaw() or some seconds later."""
+    """A disk in a file; freeze(): writers block until thaw(), or for some seconds."""
 
     def __init__(self, tmp, mb=64):
         self.path, self.image = os.path.join(str(tmp), "slow"), os.path.join(str(tmp), "image")
@@ -43,7 +43,7 @@ class Hung:
             pytest.skip("no right to mount")
 
     def freeze(self, seconds=40):
-        # it thaws by itself, whatever becomes of this test
+        # thaws automatically even if the test fails
         self.guard = subprocess.Popen(["sh", "-c", f"sleep {seconds}; fsfreeze -u {self.path}"],
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                       start_new_session=True)

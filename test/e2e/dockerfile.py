@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The steps of a Dockerfile, run in folders of Debian instead of images: where no docker is.
+"""Runs the steps of a Dockerfile in Debian folders instead of images, for machines without docker.
 
-What FROM names is the folder that machine.py makes; each stage is a layer of its own over it. The
-network is that of this machine, so packages come from where it gets its own.
+FROM names the folder that machine.py makes; each stage is an overlay of its own. The network is that of this machine, and packages
+come from this machine's mirror.
+
 """
 import json
 import os
@@ -27,7 +28,7 @@ exec "$@"
 
 
 class Stage:
-    """A layer over the folder `base`."""
+    """An overlay over the folder `base`."""
 
     def __init__(self, folder, base=machine.ROOT):
         self.folder, self.base, self.cwd, self.user, self.env, self.cmd, self.health = folder, base, "/", None, {}, None, None
@@ -36,11 +37,11 @@ class Stage:
             os.makedirs(os.path.join(folder, name))
 
     def where(self, path):
-        """A path of the stage, relative to its WORKDIR, in the layer."""
+        """Returns the path in the overlay for a path of the stage, relative to its WORKDIR."""
         return os.path.normpath(self.up + "/" + os.path.join(self.cwd, path))
 
     def argv(self, argv, net=False):
-        """The command in this stage; with net in a network of its own."""
+        """Returns the command line that runs a command in this stage; with `net` in its own network namespace."""
         env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", **self.env}
         env.update({k: v for k, v in os.environ.items() if k.lower().endswith("_proxy")})
         who = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"] if self.user else []
@@ -58,7 +59,7 @@ class Stage:
 
 
 def ours():
-    """The files that docker would be given: all but what .dockerignore names."""
+    """Returns the files that docker would get: all except those in .dockerignore."""
     with open(os.path.join(procs.ROOT, ".dockerignore")) as f:
         ignored = {line.strip().removeprefix("**/") for line in f}
     names = []
@@ -69,7 +70,7 @@ def ours():
 
 
 def copy(stage, what, to, root, names=None):
-    """COPY: a file, or what is in a folder; `names` are all there are, else the folder tells."""
+    """COPY: a file, or the content of a folder; `names` limits the files, by default all of the folder."""
     source, target = os.path.normpath(os.path.join(root, what.lstrip("/"))), stage.where(to)
     if os.path.isfile(source):
         target = os.path.join(target, os.path.basename(source)) if to.endswith("/") else target
@@ -88,7 +89,7 @@ def copy(stage, what, to, root, names=None):
 
 
 def reach_the_network(stage, apt="/etc/apt"):
-    """As this machine does; an image of docker has that from its host."""
+    """Copies this machine's network configuration, which an image of docker gets from its host."""
     for path in apt, "/etc/ssl", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates":
         if os.path.isdir(path):
             shutil.copytree(path, stage.up + path, symlinks=True, dirs_exist_ok=True)
@@ -100,7 +101,7 @@ def reach_the_network(stage, apt="/etc/apt"):
 
 
 def build(text, folder, skip=()):
-    """Runs all stages but those named in `skip`, whose files are taken from objs/; gives the last."""
+    """Runs all stages except those named in `skip`, whose files come from objs/; returns the last stage."""
     machine.prepare()
     stages, stage, name = {}, None, None
     text = re.sub(r"^#.*\n", "", text, flags=re.M).replace("\\\n", " ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Firefox without a window, told what to do over its own protocol (Marionette), with a camera and a microphone of its own."""
+"""Headless Firefox controlled over its own protocol (Marionette), with a fake camera and microphone."""
 import json
 import os
 import shutil

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What floods of hostile peers share: so many a second, from many addresses."""
+"""Shared by floods of hostile peers: pacing and source addresses."""
 import time
 
 
 def paced(rate, seconds, say):
-    """say(n) so often; how many there were."""
+    """Calls say(n) at a given rate; returns the number of calls."""
     begin, n = time.monotonic(), 0
     while (at := time.monotonic() - begin) < seconds:
         due = int(at * rate)
@@ -17,5 +17,5 @@ def paced(rate, seconds, say):
 
 
 def addresses(n):
-    """Of 127.0.0.0/8."""
+    """Yields addresses of 127.0.0.0/8."""
     return [f"127.{1 + i % 200}.{i // 200 % 250}.{1 + i % 250}" for i in range(n)]

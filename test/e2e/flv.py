@@ -31,7 +31,7 @@ class Tag(namedtuple("Tag", "type ts data")):
 
     @property
     def config(self):
-        """A sequence header: nothing to show in it."""
+        """Whether the tag is a sequence header, with nothing to show."""
         if self.type not in MEDIA or len(self.data) < 2:
             return False
         if self.enhanced:
@@ -42,7 +42,7 @@ class Tag(namedtuple("Tag", "type ts data")):
 
     @property
     def frame(self):
-        """Has something to show."""
+        """Whether the tag has something to show."""
         return self.type in MEDIA and not self.config
 
 
@@ -82,7 +82,7 @@ def write(path, tags):
 
 
 def frames(tags, kind=None):
-    """The tags with something to show, of one type if asked."""
+    """Returns the tags with something to show, of all types or one."""
     return [t for t in tags if t.frame and kind in (None, t.type)]
 
 
@@ -91,7 +91,7 @@ def hashes(tags, kind=None):
 
 
 def find_run(part, whole):
-    """Where the list `part` lies in `whole` without a gap; -1 when it does not."""
+    """Returns where the list `part` is in `whole` without gaps; -1 if it is not."""
     if not part:
         return -1
     for i in range(len(whole) - len(part) + 1):
@@ -101,14 +101,14 @@ def find_run(part, whole):
 
 
 def cut(tags, ms, start=0):
-    """The configuration and metadata of a list, and what is due in [start, start + ms)."""
+    """Returns the configuration and metadata of a list, and the tags in [start, start + ms)."""
     head = [t for t in tags if not t.frame]
     body = [t for t in tags if t.frame and start <= t.ts < start + ms]
     return head + body
 
 
 def check_monotonic(tags):
-    """Per track, times never go back. Returns the greatest step in ms."""
+    """Checks that times never decrease in a track. Returns the largest step in ms."""
     last, step = {}, 0
     for t in tags:
         if not t.frame:

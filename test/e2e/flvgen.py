@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Media that Debian 12's ffmpeg can make but not put into RTMP: HEVC, AV1, VP9, Opus as enhanced
-RTMP tags, version 1 and 2 (several tracks, ModEx), and HEVC with the old codec id 12.
+"""Media that Debian 12's ffmpeg can encode but not put into RTMP: HEVC, AV1, VP9, Opus as enhanced RTMP tags, version 1 and 2
+(several tracks, ModEx), and HEVC with the old codec id 12.
 
-Frames come out of MP4 files that ffmpeg wrote: ffprobe tells where in the file each one lies."""
+The frames come from MP4 files written by ffmpeg; ffprobe reports the position of each."""
 import json
 import os
 import struct
@@ -59,7 +59,7 @@ class Media:
         return self.tracks[codec]
 
     def tags(self, *codecs, **how):
-        """Tags of one or several tracks, in order of time, with metadata before them."""
+        """Returns the tags of one or several tracks in order of time, with metadata before them."""
         tracks = [track_tags(self.track(c), **how) for c in codecs]
         heads = [t for tags in tracks for t in tags if not t.frame]
         body = sorted((t for tags in tracks for t in tags if t.frame), key=lambda t: t.ts)
@@ -92,7 +92,7 @@ def config_of(raw, codec):
         return b""
     at = raw.find(CONFIG_BOX[codec])
     body = raw[at + 4:at - 4 + struct.unpack(">I", raw[at - 4:at])[0]]
-    if codec == "opus":  # dOps to the OpusHead that enhanced RTMP carries
+    if codec == "opus":  # converts dOps to the OpusHead of enhanced RTMP
         channels, skip, rate, gain = struct.unpack(">BHIh", body[1:10])
         return b"OpusHead" + struct.pack("<BBHIhB", 1, channels, skip, rate, gain, 0)
     return body
@@ -107,14 +107,13 @@ def audio_head(packet_type):
 
 
 def modex(nano):
-    """The ModEx prelude: TimestampOffsetNano; goes before the byte with the real packet type."""
+    """Returns the ModEx prelude (TimestampOffsetNano) that precedes the byte with the real packet type."""
     return bytes([2]) + nano.to_bytes(3, "big")
 
 
 def track_tags(track, style="v1", track_id=None, nano=None):
-    """style: "v1" enhanced, "x" enhanced with CodedFramesX where there is no composition offset,
-    "legacy" (HEVC id 12, H.264 id 7, AAC id 10, MP3 id 2). track_id: wrap as OneTrack multitrack;
-    nano: put a ModEx before, with that offset."""
+    """style: "v1" enhanced, "x" enhanced with CodedFramesX if the composition offset is 0, "legacy" (HEVC id 12, H.264 id 7,
+    AAC id 10, MP3 id 2). track_id: wraps as OneTrack multitrack; nano: adds a ModEx with this offset."""
     out = []
     if style == "legacy":
         return legacy_tags(track)
@@ -146,7 +145,7 @@ def enhanced(kind, frame_type, packet, fourcc, body, track_id=None, nano=None):
 
 
 def many_tracks(kind, frame_type, packet, parts, nano=None):
-    """One message with several tracks; parts: [(fourcc, track id, body)]."""
+    """Returns one message with several tracks; parts: [(fourcc, track id, body)]."""
     multi = VIDEO_MULTI if kind == VIDEO else AUDIO_MULTI
     first = MODEX if nano is not None else multi
     out = video_head(frame_type, first) if kind == VIDEO else audio_head(first)
@@ -176,7 +175,7 @@ def legacy_tags(track):
 
 
 def avc_annexb(data):
-    """Length-prefixed NAL units to start codes, so that ffmpeg reads them raw."""
+    """Converts length-prefixed NAL units to start codes, so that ffmpeg reads them raw."""
     out, pos = b"", 0
     while pos + 4 <= len(data):
         n = int.from_bytes(data[pos:pos + 4], "big")
@@ -186,7 +185,7 @@ def avc_annexb(data):
 
 
 def hvcc_annexb(config):
-    """The parameter sets of an hvcC with start codes."""
+    """Returns the parameter sets of an hvcC with start codes."""
     out, pos = b"", 23
     for _ in range(config[22]):
         count = int.from_bytes(config[pos + 1:pos + 3], "big")
@@ -199,7 +198,7 @@ def hvcc_annexb(config):
 
 
 def to_raw_hevc(tags):
-    """Enhanced HEVC tags (v1) to a file that `ffmpeg -f hevc` decodes."""
+    """Writes enhanced HEVC tags (v1) to a file that `ffmpeg -f hevc` decodes."""
     out = b""
     for t in (t for t in tags if t.type == VIDEO and t.enhanced):
         packet = t.data[0] & 15
@@ -211,7 +210,7 @@ def to_raw_hevc(tags):
 
 
 def to_raw_av1(tags):
-    """Enhanced AV1 tags to an OBU file."""
+    """Writes enhanced AV1 tags to an OBU file."""
     out = b""
     for t in (t for t in tags if t.type == VIDEO and t.enhanced):
         if t.data[0] & 15 == SEQ_START:
@@ -221,8 +220,8 @@ def to_raw_av1(tags):
 
 
 def synthetic(seconds=3, fps=25, gop=25, size=1000, start=0, audio=True, config=b"\0" * 12, seed=1):
-    """H.264 and AAC shaped tags without an encoder behind them, every payload different: for
-    tests where only bytes and times matter. size: bytes of a frame, or a function of its number."""
+    """Makes tags in the form of H.264 and AAC without an encoder, each with a different payload, for tests in which only bytes
+    and times matter. size: bytes of a frame, or a function of its number."""
     out = [metadata(width=640.0, height=360.0, framerate=float(fps)),
            Tag(VIDEO, start, b"\x17\x00\x00\x00\x00\x01\x42\xc0\x1e\xff" + config),
            Tag(AUDIO, start, b"\xaf\x00\x12\x10")]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""gortsplib, the RTSP library of MediaMTX, and a program made of it: it plays, publishes and serves.
+"""gortsplib, the RTSP library of MediaMTX, and a program that uses it to play, publish and serve.
 
-`need()` skips a test, saying what is missing. The sources of the program are in the folder gortsp.
+`need()` skips a test and says what is missing. The program's sources are in the folder gortsp.
+
 """
 import base64
 import fcntl
@@ -27,10 +28,10 @@ OLDEST = (1, 21)
 
 
 def need():
-    """The path of the program."""
+    """Returns the path of the program."""
     os.makedirs(os.path.dirname(MADE), exist_ok=True)
     with open(MADE + ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run beside this one
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other tests run in parallel
         newest = max(os.path.getmtime(f) for f in glob.glob(f"{HERE}/*"))
         if not os.path.exists(MADE) or os.path.getmtime(MADE) < newest:
             make()
@@ -58,7 +59,7 @@ def compiler():
 
 
 class Player:
-    """It plays for so many seconds after its first packet; of(kind) is what came, frames(kind) when."""
+    """Plays for some seconds after its first packet; of(kind) returns what it received, frames(kind) when."""
 
     def __init__(self, url, how, seconds, out, log):
         self.out = str(out)
@@ -79,7 +80,7 @@ class Player:
         return self.got["tracks"][kind]
 
     def frames(self, kind):
-        """[(seconds of the publisher's clock, known by a sender report, bytes, hash)]"""
+        """[(seconds on the publisher's clock from sender reports, bytes, hash)]"""
         return [((f["ntp"] or 0) / 1e6, f["ntp"] is not None, f["size"], f["md5"]) for f in self.of(kind)["frames"]]
 
 
@@ -88,11 +89,11 @@ def publish(url, how, media, log):
 
 
 def write_media(path, tags):
-    """What `publish` reads, of FLV tags with H.264 and AAC that begin again in the end."""
+    """Writes input for `publish` from FLV tags with H.264 and AAC, in a loop."""
     video, audio = tracks_of(tags)
     sets = sets_of(video)
-    # A key frame leaves when it is to be seen, as the library's reports of clocks have it: an encoder
-    # that puts pictures into another order needs that time.
+    # A key frame is sent at its presentation time, because the library's sender reports assume that: an
+    # encoder that reorders frames needs this delay.
     delay = video.frames[0][1]
     samples = [(dts + delay, dts + cts, True, units(data)) for dts, cts, _, data in video.frames]
     samples += [(dts, dts, False, [data]) for dts, _, _, data in audio.frames]
@@ -107,7 +108,7 @@ def write_media(path, tags):
 
 
 class Server:
-    """Who announces a stream is heard by who plays it."""
+    """A server whose players receive what a publisher announces."""
 
     def __init__(self, log, *login):
         self.port = free_port()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""GStreamer's playbin that plays media with numbers and is told what to do: `gst_vod.py URL STEP...`
+"""GStreamer's playbin plays numbered media under remote control: `gst_vod.py URL STEP...`
 
-play:S          for so many seconds       seek:T[:S]      to T seconds, then play for S (1)
-pause:S         stand still so long       rate:R[:S]      from where it is, at that speed, then play for S
+play:S          for S seconds             seek:T[:S]      to T seconds, then play for S (1)
+pause:S         for S seconds             rate:R[:S]      from the current position at this speed, then play for S
 
-Prints `frame PLACE NUMBER` of each picture that is shown: where in the file the player says it is, and which one it is.
-And each step as it begins, `eos` at the end, `error TEXT`.
+Prints `frame POSITION NUMBER` for each displayed frame: the player's position in the file, and the frame's number.
+Also prints each step as it begins, `eos` at the end, `error TEXT`.
+
 """
 import os
 import sys
@@ -43,7 +44,7 @@ class Play:
         if source.find_property("protocols") and source.find_property("do-rtsp-keep-alive"):
             source.set_property("protocols", TCP)
             source.set_property("latency", 100)
-            source.set_property("buffer-mode", 0)  # none: a burst misleads its guess at times
+            source.set_property("buffer-mode", 0)  # none: bursts mislead its estimate
 
     def state(self, state):
         self.bin.set_state(state)
@@ -87,7 +88,7 @@ class Play:
             self.bin.get_bus().timed_pop_filtered(STEP_NS, Gst.MessageType.ERROR)
 
     def seek(self, to, rate=1.0):
-        """At another speed it asks the server for that (Scale); else it would ask for the same sooner (Speed)."""
+        """Requests another speed from the server (Scale); by default GStreamer would request faster delivery (Speed)."""
         flags = Gst.SeekFlags.FLUSH | (Gst.SeekFlags.SKIP if rate != 1.0 else Gst.SeekFlags.KEY_UNIT)
         if not self.bin.seek(rate, Gst.Format.TIME, flags, Gst.SeekType.SET, int(to * Gst.SECOND), Gst.SeekType.NONE, 0):
             raise Ended("error it cannot seek")

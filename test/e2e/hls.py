@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HLS as a player sees it: playlists taken apart and checked against what RFC 8216 promises."""
+"""HLS as a player sees it: parses playlists and checks the rules of RFC 8216."""
 import concurrent.futures
 import functools
 import os
@@ -25,12 +25,12 @@ class Segment:
 
 
 class Playlist:
-    """Of text; raises AssertionError for what the RFC forbids."""
+    """Parses a playlist; raises AssertionError for violations of the RFC."""
 
     def __init__(self, text):
         self.text, self.segments, self.hint, self.parts = text, [], None, []
         self.target = self.part_target = self.skip_until = None
-        self.skipped = 0  # of an update: segments that the player has
+        self.skipped = 0  # of a delta update: number of segments that the player already has
         self.sequence = self.discontinuities = 0
         assert text.startswith("#EXTM3U\n"), text[:100]
         one = Segment(None, 0)
@@ -73,7 +73,7 @@ class Playlist:
                 one.map, one.key, one.iv = map_uri, key, iv
                 self.segments.append(one)
                 one = Segment(None, 0)
-        self.parts = one.parts  # of the segment that grows
+        self.parts = one.parts  # parts of the growing segment
         self.check()
 
     def check(self):
@@ -94,7 +94,7 @@ class Playlist:
 
 
 def load(path):
-    """The playlist of a file; None when it is not there."""
+    """Reads the playlist of a file; None if it does not exist."""
     try:
         with open(path) as f:
             return Playlist(f.read())
@@ -103,14 +103,13 @@ def load(path):
 
 
 def files(path):
-    """The paths of a playlist's segments on disk."""
+    """Returns the paths of a playlist's segments on disk."""
     folder = os.path.dirname(path)
     return [os.path.join(folder, s.uri) for s in load(path).segments]
 
 
 def whole(path, out):
-    """All segments of a playlist on disk behind one another (with the initialization that the
-    first one has) as one file."""
+    """Concatenates all segments of a playlist on disk (with the initialization of the first one) into one file."""
     folder, listed = os.path.dirname(path), load(path)
     with open(out, "wb") as f:
         if listed.segments[0].map:
@@ -128,25 +127,25 @@ def probed(path, size, time):
 
 
 def packets(path, kind):
-    """[(pts, dts, is key)] of a file's packets of that kind ("v" or "a"), in seconds."""
+    """Returns [(pts, dts, is key)] of a file's packets of one kind ("v" or "a"), in seconds."""
     is_now = os.stat(path)
     return [(float(p["pts_time"]), float(p["dts_time"]), "K" in p["flags"])
             for p in probed(path, is_now.st_size, is_now.st_mtime_ns) if p["codec_type"][0] == kind]
 
 
 def packets_of(paths, kind):
-    """The packets() of each of these files, some at a time."""
+    """Returns packets() of each file, running several at a time."""
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(pool.map(lambda path: packets(path, kind), paths))
 
 
 def frames(tags, kind):
-    """How many frames the tags have that a decoder shows: the sign of the end is none."""
+    """Number of frames in the tags that a decoder shows, without the end-of-sequence tag."""
     return len([t for t in flv.frames(tags, kind) if not (t.type == flv.VIDEO and t.data[1] == 2)])
 
 
 def get(url, timeout=30.0, headers=None):
-    """(status, headers, body)"""
+    """Returns (status, headers, body)."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}),
                                     timeout=timeout) as r:

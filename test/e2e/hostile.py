@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Hostile peers: what one says first, what it repeats as fast as it can, whether it reads.
+"""Hostile peers, each described by its first bytes, the bytes it repeats as fast as possible, and whether it reads.
 
-As a program it is a crowd of them, each renewed when the server ends it:
+Run as a program it is a crowd of them, each replaced when the server ends it:
 
     python3 test/e2e/hostile.py --rtmp 1935 --http 8080 --kind mixed --count 1000 --seconds 60
+
 """
 import argparse
 import asyncio
@@ -24,10 +25,10 @@ from rtmpclient import (ABORT, AMF3_CMD, AUDIO, CMD, DATA, PING, SET_BUFFER, SET
                         VIDEO, WIN_ACK, ChunkWriter, make_c1)
 
 # port: "rtmp" or "http"; opening(n): the first bytes of connection n; flood: bytes repeated without
-# end, or None; pace: seconds between two of them; read: False never takes a byte from the server;
-# talk(crowd, n): a coroutine that is connection n instead, and calls crowd.connected() itself
+# end, or None; pace: seconds between two of them; read: False never reads from the server;
+# talk(crowd, n): a coroutine that runs connection n instead, and calls crowd.connected() itself
 Kind = namedtuple("Kind", "name port opening flood pace read talk", defaults=(None, None, 0.0, True, None))
-BLOCK = 64 * 1024  # of a flood that is sent at once
+BLOCK = 64 * 1024  # bytes of a flood sent at once
 rng = random.Random(7)
 
 
@@ -36,7 +37,7 @@ def times(what, size=BLOCK):
 
 
 class Talk:
-    """What an RTMP client says, without waiting for an answer."""
+    """Messages of an RTMP client that does not wait for responses."""
 
     def __init__(self, app="live"):
         self.w = ChunkWriter()
@@ -64,7 +65,7 @@ class Talk:
 
 
 def said(*messages, size=60000):
-    """Messages (csid, type, sid, body) as chunks that do not depend on what came before."""
+    """Returns messages (csid, type, sid, body) as chunks that do not depend on earlier ones."""
     out = bytearray()
     for csid, type, sid, body in messages:
         w = ChunkWriter()
@@ -93,12 +94,12 @@ KEYS = 250
 
 
 def in_turn(parts, n):
-    """n of them, from the first one again and again."""
+    """Returns n of them in a cycle."""
     return b"".join(parts) * (n // len(parts)) + b"".join(parts[:n % len(parts)])
 
 
 def same_keys_amf3(repeats, size=500):
-    """An AMF3 object whose long keys repeat by reference: little to send, much to compare."""
+    """An AMF3 object whose long keys repeat by reference: cheap to send, expensive to compare."""
     obj = b"\x0a\x0b\x01"  # an anonymous dynamic object
     for i in range(KEYS):
         key = b"k" * (size - 3) + b"%03d" % i
@@ -122,7 +123,7 @@ def same_keys_amf0(n):
 
 
 def unfinished(csid, size, length):
-    """The first chunk of a message that says it is longer."""
+    """The first chunk of a message that claims to be longer."""
     w = ChunkWriter()
     w.size = 60000
     return w.chunks(csid, VIDEO, 0, 1, bytes(size), fmt=0, length=length)[0]
@@ -137,7 +138,7 @@ AVC = bytes.fromhex("1700000000" "0164001fffe1001867640 01facd9405005bb016a02020
 
 
 def names(make):
-    """A flood whose names are all different."""
+    """A flood of unique names."""
     return b"".join(make(i) for i in range(200))
 
 
@@ -149,7 +150,7 @@ WS = get("/live/innocent.flv", "Upgrade: websocket", "Connection: Upgrade", "Sec
          "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
 
 KINDS = [
-    # -- before anything is allowed
+    # -- before authorization
     Kind("connect and leave", "rtmp", lambda n: b"", b""),
     Kind("silent", "rtmp", lambda n: b""),
     Kind("garbage", "rtmp", lambda n: b"\x03" + rng.randbytes(3072), rng.randbytes(BLOCK)),
@@ -212,7 +213,7 @@ BY_NAME = {k.name: k for k in KINDS}
 
 
 class Crowd:
-    """Connections of some kinds, each renewed when it ends."""
+    """Connections of some kinds, each replaced when it ends."""
 
     def __init__(self, ports, kinds, count, seconds):
         self.ports, self.kinds, self.count = ports, kinds, count
@@ -246,11 +247,11 @@ class Crowd:
             await asyncio.wait_for(kind.talk(self, next(self.serial)), max(0.0, self.until - time.monotonic()))
         except asyncio.TimeoutError:
             pass
-        except (OSError, EOFError):  # refused, or ended by the server
+        except (OSError, EOFError):  # rejected, or ended by the server
             self.refused += 1
 
     async def session(self, kind):
-        """One connection, until either side ends it."""
+        """Runs one connection until either side ends it."""
         if kind.talk:
             return await self.talk(kind)
         loop = asyncio.get_running_loop()
@@ -285,7 +286,7 @@ class Crowd:
 
 
 def run(doc, ports, kinds, crowd):
-    """A program that is such a crowd; ports: what it is given by name, and the usual number."""
+    """Main program of such a crowd; ports: option names and default numbers."""
     by_name = {k.name: k for k in kinds}
     p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, usual in ports.items():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Hostile clients of all protocols together: what hostile.py and hostile_rtsp.py have, and those of WebRTC, SRT, RTMFP,
-TLS and of what needs an answer before it goes on.
+"""Hostile clients of all protocols together: those of hostile.py and hostile_rtsp.py, and those of WebRTC, SRT, RTMFP and TLS,
+and those that must wait for a response.
 
-    python3 test/e2e/hostile_all.py --rtmp 1935 --http 8080 --https 8088 --rtc 8000 --rtsp 8554 --srt 10080 --rtmfp 1935 \\
+    python3 test/e2e/hostile_all.py --rtmp 1935 --http 8080 --https 8088 --rtc 8000 --rtsp 8554 --srt 10080 --rtmfp 1935 \
         --kind mixed --count 1000 --seconds 60
+
 """
 import asyncio
 import base64
@@ -34,7 +35,7 @@ from rtmpclient import AUDIO, DATA, VIDEO, Closed, Rejected  # noqa: E402
 rng = random.Random(23)
 SDP = "application/sdp"
 OFFERS, BODIES, HELLO = sdp_bodies(), json_bodies(), client_hello()
-SESSIONS = ThreadPoolExecutor(64)  # of RTMFP, whose client is no coroutine
+SESSIONS = ThreadPoolExecutor(64)  # threads for RTMFP, whose client is not a coroutine
 PORTS = {"rtmp": 1935, "http": 8080, "https": 8088, "rtmps": 1443, "rtc": 8000, "rtsp": 8554, "srt": 10080, "rtmfp": 1935}
 
 
@@ -42,10 +43,10 @@ def address(n):
     return f"127.20.{n // 200 % 250}.{1 + n % 200}"
 
 
-# ---- TCP: who waits for answers
+# ---- TCP: clients that wait for responses
 
 class Tcp:
-    """A connection; with async."""
+    """A connection; use with async."""
 
     def __init__(self, crowd, port):
         self.crowd, self.port = crowd, port
@@ -64,7 +65,7 @@ class Tcp:
         await self.w.drain()
 
     async def answer(self):
-        """(status, fields) of the next one, whose body is forgotten."""
+        """Returns (status, fields) of the next response and discards the body."""
         head = (await self.r.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         fields = dict((k.lower(), v.strip()) for k, _, v in (x.partition(":") for x in head[1:]))
         if fields.get("transfer-encoding") == "chunked":
@@ -76,7 +77,7 @@ class Tcp:
         return int(head[0].split()[1]), fields
 
     async def end(self, fields):
-        """The session that was made."""
+        """Ends the session that was created."""
         await self.say(f"DELETE {fields['location']} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         await self.answer()
 
@@ -87,7 +88,7 @@ class Tcp:
 
 @contextlib.asynccontextmanager
 async def swallowing(c):
-    """All that comes is read and forgotten meanwhile."""
+    """Reads and discards everything in the background."""
     task = asyncio.ensure_future(c.swallow())
     try:
         yield
@@ -97,7 +98,7 @@ async def swallowing(c):
 
 
 def asking(*requests):
-    """One connection that asks these in turn, each as soon as the one before is answered."""
+    """Sends these requests in a cycle over one connection, each as soon as the previous one is answered."""
     async def talk(crowd, n):
         async with Tcp(crowd, "http") as c:
             i = n
@@ -113,7 +114,7 @@ def asking(*requests):
 
 
 async def sessions_of_whep(crowd, n):
-    """An answer is a session, which is ended at once."""
+    """Creates WHEP sessions and ends each at once."""
     async with Tcp(crowd, "http") as c:
         while not crowd.over():
             await c.say(post("/rtc/v1/whep/?app=live&stream=innocent", OFFERS["good"], SDP))
@@ -123,7 +124,7 @@ async def sessions_of_whep(crowd, n):
 
 
 def tunnel(chain):
-    """GET and POST of RTSP inside of HTTP; what goes up goes without a pause. chain: the way up is another one's tunnel."""
+    """GET and POST of an RTSP tunnel; sends upstream without a pause. chain: uses the POST of another tunnel."""
     async def talk(crowd, n):
         async with Tcp(crowd, "http") as down, Tcp(crowd, "rtsp" if chain else "http") as up, swallowing(down):
             await down.say(rtsp.get(n))
@@ -138,7 +139,7 @@ def tunnel(chain):
 
 
 async def tunnel_of_answers(crowd, n):
-    """One request at a time through both halves: each half's coroutine wakes the other's."""
+    """One request at a time through both halves, so that each half's coroutine wakes the other's."""
     async with Tcp(crowd, "http") as down, Tcp(crowd, "http") as up:
         await down.say(rtsp.get(n))
         await down.r.readuntil(b"\r\n\r\n")
@@ -149,7 +150,7 @@ async def tunnel_of_answers(crowd, n):
 
 
 async def wrong_passwords(crowd, n):
-    """Of RTSP: not to be told 401 twice, it comes again."""
+    """Wrong RTSP passwords; reconnects instead of waiting for the second 401."""
     async with Tcp(crowd, "rtsp") as c, swallowing(c):
         said = b"".join(rtsp.ask("DESCRIBE", "innocent", "Authorization: Basic " + base64.b64encode(b"a:%d" % i).decode())
                         .replace(b"127.0.0.1/live", b"locked.com/live") for i in range(4))
@@ -158,7 +159,7 @@ async def wrong_passwords(crowd, n):
 
 
 async def handshake_of_tls(crowd, n, port="https"):
-    """The first flight, and a look at what it cost the server."""
+    """Sends the first flight of TLS, and waits for the server's response."""
     async with Tcp(crowd, port) as c:
         await c.say(HELLO)
         await c.r.read(100)
@@ -175,7 +176,7 @@ async def hls_sessions(crowd, n):
 # ---- UDP
 
 class Udp:
-    """A socket that says as much as it likes; with async."""
+    """A socket that sends without limits; use with async."""
 
     def __init__(self, crowd, port, ip="127.0.0.1"):
         self.crowd = crowd
@@ -197,14 +198,14 @@ class Udp:
             pass
 
     async def hear(self, timeout=1.0):
-        """A datagram, or none."""
+        """Returns a datagram, or None."""
         try:
             return await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self.sock, 4096), timeout)
         except (asyncio.TimeoutError, OSError):
             return b""
 
     def forget(self):
-        """Whatever has come."""
+        """Discards everything received."""
         try:
             while self.sock.recv(4096):
                 pass
@@ -212,7 +213,7 @@ class Udp:
             pass
 
     async def flood(self, make, burst=50):
-        """make(i) without a pause, by bursts; alone it is a fast one, in a crowd each has its turn."""
+        """Sends make(i) without a pause, in bursts; alone it is fast, in a crowd each has its turn."""
         i = 0
         while not self.crowd.over():
             for _ in range(burst):
@@ -223,7 +224,7 @@ class Udp:
 
 
 def flooding(port, make):
-    """make(n): what connection n says, by number."""
+    """make(n): returns the datagrams of connection n, by number."""
     async def talk(crowd, n):
         async with Udp(crowd, port, address(n)) as u:
             crowd.connected()
@@ -232,7 +233,7 @@ def flooding(port, make):
 
 
 class Srt(Udp, srt.Peer):
-    """A caller that waits without holding up others."""
+    """A caller that waits without blocking others."""
 
     def __init__(self, crowd, n):
         Udp.__init__(self, crowd, "srt", address(n))
@@ -258,7 +259,7 @@ class Srt(Udp, srt.Peer):
         return False
 
     async def call(self, streamid, more=b"", **how):
-        """True: let in."""
+        """Returns True if admitted."""
         if not await self.induct():
             return False
         self.say(self.conclusion(srt.hsreq() + srt.streamid(streamid) + more, **how))
@@ -270,7 +271,7 @@ class Srt(Udp, srt.Peer):
 
 
 async def srt_callers(crowd, n):
-    """In and out again."""
+    """Connects and disconnects."""
     while not crowd.over():
         async with Srt(crowd, n) as p:
             crowd.connected()
@@ -332,7 +333,7 @@ async def srt_naks(crowd, n):
 
 
 async def srt_keys(crowd, n):
-    """Each conclusion wants a key to be made of the passphrase."""
+    """Each handshake makes the server derive a key from the passphrase."""
     async with Srt(crowd, n) as p:
         crowd.connected()
         await p.induct()
@@ -360,7 +361,7 @@ async def rtmfp_cookie(u):
 
 
 async def rtmfp_keys(crowd, n):
-    """Handshakes with a good cookie, of one address."""
+    """Handshakes with a valid cookie, from one address."""
     async with Udp(crowd, "rtmfp", address(n)) as u:
         crowd.connected()
         me, cookie = rtmfp.Identity(), await rtmfp_cookie(u)
@@ -370,7 +371,7 @@ async def rtmfp_keys(crowd, n):
 
 
 def rtmfp_session(say):
-    """say(client, i) again and again within a session, on a thread of its own."""
+    """Calls say(client, i) again and again within a session, on its own thread."""
     def work(crowd, n):
         with rtmfp_client.Client(crowd.ports["rtmfp"], bind=address(n), timeout=5) as c:
             c.connect()
@@ -384,7 +385,7 @@ def rtmfp_session(say):
     async def talk(crowd, n):
         try:
             await asyncio.get_running_loop().run_in_executor(SESSIONS, work, crowd, n)
-        except (Closed, Rejected, TimeoutError, AssertionError):  # it was sent away
+        except (Closed, Rejected, TimeoutError, AssertionError):  # rejected
             crowd.refused += 1
     return talk
 
@@ -405,7 +406,7 @@ def rtmfp_pings(c, i):
 
 
 def rtmfp_publishes(c, i):
-    """Its configuration is another one with each frame."""
+    """Publishes a different decoder configuration with each frame."""
     if i == 0:
         c.out = c.publish(f"rtmfp{os.getpid()}-{id(c)}")
     for k in range(5):
@@ -417,7 +418,7 @@ def rtmfp_publishes(c, i):
 # ---- WebRTC
 
 class Rtc(Udp):
-    """A session in the clear, unless dtls; with async."""
+    """A session without encryption, unless dtls; use with async."""
 
     def __init__(self, crowd, n, publish=False, stream="innocent", query="&dtls=false"):
         super().__init__(crowd, "rtc", address(n))
@@ -447,7 +448,7 @@ class Rtc(Udp):
         self.say(rtc.binding("abcd", self.theirs, self.pwd))
 
     def make(self, make):
-        """Beside it, a check now and then keeps the session."""
+        """Runs the flood and sends a check now and then to keep the session."""
         def one(i):
             return rtc.binding("abcd", self.theirs, self.pwd) if i % 997 == 0 else make(i)
         return one
@@ -476,7 +477,7 @@ def rtc_naks(c):
 
 
 def rtc_configurations(c):
-    """A key frame and its sets, which are others each time."""
+    """A key frame with different parameter sets each time."""
     def make(i):
         sets = [grown(SPS, i // 2), PPS]
         stap = b"\x78" + b"".join(struct.pack(">H", len(u)) + u for u in sets)
@@ -499,7 +500,7 @@ def rtc_hellos(c):
 
 
 def rtc_pieces(c):
-    """Of handshakes that never end."""
+    """Fragments of handshakes that never end."""
     return lambda i: rtc.record(22, rtc.message(1, i % 40, b"x" * 1000, i * 1000 % 60000, 0xffff), number=i)
 
 
@@ -507,10 +508,10 @@ def rtc_strangers(n):
     return lambda i: rtc.stun(1, struct.pack(">III", i, n, i), rtc.attribute(6, b"abcd%04d:abcd" % (i % 10000)), "wrong" * 5)
 
 
-# ---- publishers of RTMP whose decoder configuration is another one with each frame
+# ---- RTMP publishers whose decoder configuration changes with each frame
 
 def stream_of(*bodies):
-    """(type, body, ms) as chunks."""
+    """Returns (type, body, ms) as chunks."""
     out = bytearray()
     for kind, body, ts in bodies:
         w = hostile.ChunkWriter()
@@ -617,7 +618,7 @@ NEW = [
 OF_RTSP = [k._replace(name="RTSP " + k.name) for k in rtsp.KINDS]
 KINDS = hostile.KINDS + OF_RTSP + NEW
 BY_NAME = {k.name: k for k in KINDS}
-assert len(BY_NAME) == len(KINDS), "two kinds of one name"
+assert len(BY_NAME) == len(KINDS), "two kinds have the same name"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What hostile clients of several protocols send: decoder configurations that are all different, MPEG-TS whose PMT
-changes, JSON and SDP that take long to parse, the first flight of TLS."""
+"""Data of hostile clients of several protocols: ever-changing decoder configurations, MPEG-TS with a changing PMT, JSON and SDP that
+take long to parse, the first flight of TLS."""
 import base64
 import json
 import ssl
@@ -15,7 +15,7 @@ HEVC_SETS = [base64.b64decode(x) for x in ("QAEMAf//AWAAAAMAkAAAAwAAAwAelZgJ", "
 
 
 def grown(sets, i):
-    """A parameter set that was never there before: what it says is the same, the number is behind its end."""
+    """Returns a unique parameter set: the same content with a number appended."""
     return sets + b"\x80" + struct.pack(">I", i | 0x01010101)
 
 
@@ -36,7 +36,7 @@ def hevc_config(i):
 
 
 def aac_config(i):
-    """Object type, rate and channels of all kinds."""
+    """AAC configurations with all object types, rates and channels."""
     return b"\xaf\0" + struct.pack(">H", (2 << 11) | (i % 12) << 7 | (1 + i % 6) << 3)
 
 
@@ -91,7 +91,7 @@ def pes(pid, cc, pts, data, id=0xe0):
 
 
 class Ts:
-    """A stream whose PMT and parameter sets are others with each frame."""
+    """A stream whose PMT and parameter sets change with each frame."""
 
     def __init__(self):
         self.i = self.cc = 0
@@ -106,7 +106,7 @@ class Ts:
         return program(i, types) + body
 
 
-# ---- JSON: bodies of nearly `size` bytes
+# ---- JSON bodies of nearly `size` bytes
 
 def filled(begin, unit, end, size):
     return begin + unit * ((size - len(begin) - len(end)) // len(unit)) + end
@@ -127,7 +127,7 @@ def json_arrays(size):
 
 
 def json_bodies(size=190000):
-    """What is costly to parse, by name. None is more than 8 deep, but the first."""
+    """Bodies that are expensive to parse, by name. All but the first have at most 8 levels."""
     return {
         "deep": filled("", "[", "", size), "deep objects": filled("", '{"a":', "", size),
         "members": members(size), "one key": filled('{"a":0', ',"a":1', "}", size),
@@ -179,7 +179,7 @@ def post(path, body, kind="application/json"):
 
 
 def client_hello():
-    """The first flight of TLS 1.3; who sends it again and again has no work with it."""
+    """The first flight of TLS 1.3, prebuilt so that a client sends it without work."""
     out = ssl.MemoryBIO()
     c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname, c.verify_mode = False, ssl.CERT_NONE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One request, handshake or body of a stranger each, the costliest that are legal: what is said first, and then at once."""
+"""The most expensive legal requests, handshakes and bodies of untrusted clients, one each: preparation first, then the single message."""
 import itertools
 import socket
 from collections import namedtuple
@@ -16,7 +16,7 @@ from hostile_all import API, BODIES, HELLO, OFFERS, SDP, address
 from hostile_bytes import avc_config, avc_frame, hevc_config, post
 from rtmpclient import AMF3_CMD, AUDIO, CMD, DATA, VIDEO
 
-# make(site, n): says what comes first, and gives say(), which says the one thing
+# make(site, n): prepares the connection and returns say(), which sends the message
 Once = namedtuple("Once", "name make")
 
 
@@ -24,7 +24,7 @@ serial = itertools.count()
 
 
 def tcp(port, request, first=b""):
-    """Of an address of its own, for what an address may have is bounded."""
+    """Connects from an address of its own, because each address is limited."""
     def make(site, n):
         s = socket.socket()
         s.bind((address(next(serial)), 0))
@@ -66,7 +66,7 @@ def webrtc(packet, **how):
 
 
 def frames_of_rtp(packets):
-    """A publisher that says these at once."""
+    """A publisher that sends these at once."""
     def make(site, n):
         c = rtc.Client(site.ports["http"], site.ports["rtc"], f"once{n}", True, ip=address(n)).connect()
 
@@ -89,7 +89,7 @@ AV1 = b"\x90av01\x81\0\x0c\0\x0a\x0b\0\0\0\x04\x3c\xff\xbc\xff\xf2\x80\x40"
 
 
 def broadcast(config, frame):
-    """A publisher with a player of each kind; its frame is the one thing."""
+    """A publisher with a player of each kind; its frame is the message."""
     def make(site, n):
         s, say = tcp("rtmp", said((6, VIDEO, 1, frame)), publishing)(site, n)
         s.sendall(said((6, VIDEO, 1, config)))
@@ -104,7 +104,7 @@ def broadcast(config, frame):
 
 
 def many_sets(n=31):
-    """An AVCDecoderConfigurationRecord that is full of sets."""
+    """An AVCDecoderConfigurationRecord full of parameter sets."""
     sps, pps = avc_config(1)[13:13 + 30], b"\x68\xeb\xe3\xcb\x22\xc0"
     return (b"\x17\0\0\0\0\1\x64\0\x0b\xff" + bytes([0xe0 | n]) + b"".join(b"\0\x1e" + sps for _ in range(n)) + bytes([255]) +
             b"".join(b"\0\6" + pps for _ in range(255)))
@@ -170,4 +170,4 @@ ALL = [
     *(Once(f"RTP, bomb {i}", frames_of_rtp(v[:1000])) for i, v in enumerate(rtc.bombs("H264"))),
 ]
 BY_NAME = {o.name: o for o in ALL}
-assert len(BY_NAME) == len(ALL), "two of one name"
+assert len(BY_NAME) == len(ALL), "two have the same name"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Hostile clients of WebRTC: offers, checks, handshakes, packets, written by hand. Media go in the clear
-(?dtls=false, which is for this machine alone), so that what is sealed can be said as well.
+"""Hostile WebRTC clients: handwritten offers, checks, handshakes and packets. Media are not encrypted (?dtls=false, which only clients
+on this machine may use), so that tests can send any SRTP content.
 
-As a program it is a flood of one kind:
+Run as a program it is a flood of one kind:
 
     python3 test/e2e/hostile_rtc.py offers --api 1985 --rtc 8000 --seconds 5
+
 """
 import argparse
 import binascii
@@ -81,7 +82,7 @@ def words(*v):
 
 
 class Client:
-    """One that publishes or plays as far as it is told to."""
+    """A client that publishes or plays, step by step."""
 
     def __init__(self, api, port, stream, publish=False, ip="127.0.0.1", query="&dtls=false", codec="H264", body=None):
         self.ssrc, self.ours = rng.getrandbits(31), "abcd"
@@ -114,7 +115,7 @@ class Client:
             return b""
 
     def check(self, timeout=3.0, **how):
-        """True: it was answered."""
+        """Returns True if the check was answered."""
         id, until = rng.randbytes(12), time.monotonic() + timeout
         self.say(binding(self.ours, self.theirs, self.pwd, id=id, **how))
         while (left := until - time.monotonic()) > 0:
@@ -125,13 +126,13 @@ class Client:
         return False
 
     def answers(self, got):
-        """To a check of the server's."""
+        """Answers a check of the server."""
         if got[:2] == b"\0\1":
             self.say(stun(0x101, got[8:20], attribute(0x20, bytes(2) + bytes(6)), PWD))
 
     def connect(self, timeout=5.0):
         assert self.status == 201, (self.status, self.text)
-        assert self.check(timeout), "a check has no answer"
+        assert self.check(timeout), "a check was not answered"
         return self
 
     def end(self, api):
@@ -145,7 +146,7 @@ class Client:
         self.sock.close()
 
 
-# ---- payloads that are no frames, or too much of them
+# ---- payloads that are not frames, or oversized
 
 def of_units(head, sizes):
     return head + b"".join(struct.pack(">H", n) + b"\x41" * min(n, 8) for n in sizes)
@@ -161,7 +162,7 @@ def bombs(codec):
     yield [(of_units(many, [0] * 500), True)]
     yield [(of_units(many, [65535]), True)]
     yield [(of_units(many, [8, 8, 9]), True)]
-    yield [(middle + bytes(100), False)] * 300 + [(end, True)]  # it never began
+    yield [(middle + bytes(100), False)] * 300 + [(end, True)]  # its start is missing
     yield [(start, False)] * 300
     yield [(b"", True)] * 300
     yield [(bytes([b]), True) for b in range(256)]
@@ -196,7 +197,7 @@ def bomb(a, codec):
 # ---- floods
 
 def sockets(port, n):
-    """Of as many addresses."""
+    """Opens sockets on n addresses."""
     v = []
     for i in range(n):
         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -215,7 +216,7 @@ def say(s, data):
 
 
 def heard(v):
-    """How many datagrams came to them all."""
+    """Number of datagrams that all sockets received."""
     n = 0
     for s in v:
         try:
@@ -227,7 +228,7 @@ def heard(v):
 
 
 def requests(a, make):
-    """make(i): method, path, body, headers; by eight connections that stay. How many were answered with what."""
+    """Sends make(i): method, path, body, headers, over eight persistent connections. Returns the number of responses by status."""
     statuses, lock, serial = {}, threading.Lock(), itertools.count()
     until = time.monotonic() + a.seconds
 
@@ -272,7 +273,7 @@ def offers(a):
 
 
 def strangers(a):
-    """DELETE and PATCH of what is not theirs."""
+    """DELETE and PATCH of sessions of others."""
     c = Client(a.api, a.rtc, "mine").connect()
     wrong = c.location.replace("token=", "token=x")
     kind = {"Content-Type": "application/trickle-ice-sdpfrag"}
@@ -282,18 +283,18 @@ def strangers(a):
         path = wrong if i % 3 == 0 else f"/rtc/v1/whip/?token={'t' * 16}&session={'AB+'[i % 3]}{i:07d}:abcd"
         return ("DELETE", path, None, {}) if i % 2 else ("PATCH", path, body, kind)
     n, more = requests(a, make)
-    assert c.check(), "its session is gone"
+    assert c.check(), "the session is gone"
     return n, more
 
 
 def unused(a):
-    """Answers that nobody comes for."""
+    """Answers that no client uses."""
     v = [Client(a.api, a.rtc, f"u{k}-{i}", i % 2 == 0, ip=f"127.8.{k}.1").status for k in range(10) for i in range(70)]
     return len(v), {"statuses": {s: v.count(s) for s in set(v)}}
 
 
 def checks(a):
-    """Of strangers, and of one that knows a session's names: nothing is answered."""
+    """Checks of unknown peers, and of one that knows the names of a session: none is answered."""
     c = Client(a.api, a.rtc, "bystander").connect()
     v = sockets(a.rtc, 100)
     names = attribute(6, f"{c.theirs}:{c.ours}".encode())
@@ -304,12 +305,12 @@ def checks(a):
              lambda i: stun(1, rng.randbytes(12), names, c.pwd)[:i % 60], lambda i: stun(0x11, rng.randbytes(12), names, c.pwd),
              lambda i: stun(1, rng.randbytes(12), names + attribute(0x7fff, rng.randbytes(i % 300)), "wrong")]
     n = paced(a.rate, a.seconds, lambda i: say(v[i % 100], kinds[i // 100 % len(kinds)](i)))
-    assert c.check(), "its session is gone"
+    assert c.check(), "the session is gone"
     return n, {"answered": heard(v)}
 
 
 def replays(a):
-    """What the session has said, from everywhere: nothing is answered, and its media stay where they are."""
+    """Replays packets of the session from other addresses: none is answered, and its media keep their address."""
     c = Client(a.api, a.rtc, "bystander").connect()
     v = sockets(a.rtc, 100)
     said = [binding(c.ours, c.theirs, c.pwd) for _ in range(20)]
@@ -319,7 +320,7 @@ def replays(a):
         time.sleep(0.03)
     n = paced(a.rate, a.seconds, lambda i: say(v[i % 100], said[i // 100 % 20]))
     got = heard(v)
-    assert c.check(), "its session is gone"
+    assert c.check(), "the session is gone"
     begin, media = time.monotonic(), 0
     while time.monotonic() - begin < 1:
         media += c.hear(0.1)[:1] in (b"\x80", b"\x90")
@@ -327,7 +328,7 @@ def replays(a):
 
 
 def many_checks(a):
-    """Right ones, more than are answered."""
+    """Valid checks, more than the server answers."""
     v = [Client(a.api, a.rtc, "bystander", ip=f"127.7.0.{i + 1}").connect() for i in range(20)]
     return paced(a.rate, a.seconds, lambda i: v[i % 20].say(binding("abcd", v[i % 20].theirs, v[i % 20].pwd)))
 
@@ -360,7 +361,7 @@ def handshakes(a):
 
 
 def reports(a):
-    """Players that ask for everything, and say what cannot be."""
+    """Players that request everything, and report impossible values."""
     v = [Client(a.api, a.rtc, "bystander", ip=f"127.5.0.{i + 1}").connect() for i in range(20)]
 
     def lists(c):
@@ -376,7 +377,7 @@ def reports(a):
 
 
 def sources(a):
-    """A publisher of 100,000 sources, whose numbers and times jump."""
+    """A publisher with 100,000 sources whose numbers and times jump."""
     c = Client(a.api, a.rtc, "sources", True).connect()
 
     def one(i):
@@ -387,7 +388,7 @@ def sources(a):
             c.say(rtcp(203, 1, words(ssrc)))
             c.say(bytes([0x9f | i & 0x20, VIDEO]) + rng.randbytes(i % 100 + 10))
     n = paced(a.rate, a.seconds, one)
-    assert c.check(), "its session is gone"
+    assert c.check(), "the session is gone"
     return n
 
 

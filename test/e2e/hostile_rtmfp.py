@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Hostile peers of RTMFP: handshakes chunk by chunk, and sessions that say what no client would.
+"""Hostile RTMFP peers: handshakes chunk by chunk, and sessions with messages that no real client sends.
 
-As a program it is a flood of one kind, from many addresses of 127.0.0.0/8:
+Run as a program it is a flood of one kind, from many addresses of 127.0.0.0/8:
 
     python3 test/e2e/hostile_rtmfp.py hellos --rtmfp 1935 --rate 20000 --seconds 5
+
 """
 import argparse
 import json
@@ -34,7 +35,7 @@ def keying(cookie, identity, id=77, certificate=None, skic=None):
 
 
 def with_key(key, group=2):
-    """A SKIC with that public key."""
+    """Returns a SKIC with this public key."""
     return option(0x0d, vlu(group) + key) + option(0x0e, rng.randbytes(64))
 
 
@@ -43,7 +44,7 @@ def datagram(chunks, mode=w.STARTUP, id=0):
 
 
 class Stranger:
-    """A socket that says what it is told to, to session 0."""
+    """A socket that sends arbitrary packets to session 0."""
 
     def __init__(self, port, ip="127.0.0.1"):
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -60,7 +61,7 @@ class Stranger:
             pass
 
     def hear(self, timeout=2.0):
-        """(the session that it is for, its first chunk), or None. What is sealed with other keys does not count."""
+        """Returns (session id, first chunk), or None. Ignores packets sealed with other keys."""
         self.sock.settimeout(timeout)
         while True:
             try:
@@ -78,7 +79,7 @@ class Stranger:
         return r.counted()
 
     def opened(self, timeout=2.0):
-        """SKRC of the RIKeying that comes, or None."""
+        """Returns SKRC of the RIKeying that arrives, or None."""
         got = self.hear(timeout)
         if not got or got[1].type != w.RIKEYING:
             return None
@@ -87,7 +88,7 @@ class Stranger:
         return r.counted()
 
 
-# ---- what a session says
+# ---- messages of a session
 
 def data(flow=9, seq=1, offset=1, body=b"", flags=0, metadata=tc(0)):
     options = option(0, metadata) + b"\0" if metadata else b""
@@ -103,7 +104,7 @@ def ack(flow, upto, window=64, *more):
 
 
 def largest():
-    """Numbers of 64 ones wherever there is one."""
+    """Sets every number to 64 one bits."""
     return [data(MOST, MOST, MOST), data(1, MOST, 1), data(2, MOST, MOST - 1, b"x", 1), following(b"y"),
             ack(1, MOST, MOST, MOST, MOST), ack(MOST, 0), ack(1, 0, 2 ** 63),
             chunk(w.ACK_BITS, vlu(1) + vlu(1) + vlu(MOST) + b"\xff"), chunk(w.PROBE, vlu(MOST)),
@@ -117,13 +118,13 @@ def strangers(a, n=200):
 
 
 def hellos(a):
-    """Who never goes on."""
+    """Hellos that are never continued."""
     peers, asked = strangers(a), datagram([hello()])
     return paced(a.rate, a.seconds, lambda n: peers[n % len(peers)].raw(asked))
 
 
 def cookies(a):
-    """Keys, with cookies that nobody gave."""
+    """Keys with invented cookies."""
     peers, me = strangers(a), rtmfp.Identity()
     skic = me.asks()[0]
     asked = [datagram([keying(rng.randbytes(64), me, 1 + i, skic=skic)]) for i in range(256)]
@@ -131,7 +132,7 @@ def cookies(a):
 
 
 def keys(a):
-    """Handshakes with good cookies: each costs a helper thread an exponentiation."""
+    """Handshakes with valid cookies: each costs a helper thread an exponentiation."""
     peers, me = strangers(a), rtmfp.Identity()
     skic = me.asks()[0]
     own = [p.cookie() for p in peers]
@@ -143,7 +144,7 @@ def keys(a):
 
 
 def noise(a):
-    """Packets to sessions that are not there."""
+    """Packets to sessions that do not exist."""
     peers = strangers(a)
     made = [rng.randbytes(4 + 16 * (1 + i % 70)) for i in range(500)]
     return paced(a.rate, a.seconds, lambda n: peers[n % len(peers)].raw(made[n % 500]))

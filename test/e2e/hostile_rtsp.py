@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Hostile peers of RTSP: what one says first, what it repeats as fast as it can, whether it reads.
+"""Hostile RTSP peers, each described by its first bytes, the bytes it repeats as fast as possible, and whether it reads.
 
-As a program it is a crowd of them, each renewed when the server ends it:
+Run as a program it is a crowd of them, each replaced when the server ends it:
 
     python3 test/e2e/hostile_rtsp.py --rtsp 8554 --http 8080 --kind mixed --count 100 --seconds 60
+
 """
 import asyncio
 import base64
@@ -21,7 +22,7 @@ from hostile import BLOCK, Crowd, Kind, names, run, times  # noqa: E402
 rng = random.Random(11)
 HOST = "rtsp://127.0.0.1/live/"
 TUNNEL = "application/x-rtsp-tunnelled"
-# In what one says: here it waits for an answer with a session, and this is that session's id.
+# In opening bytes: waits for a response with a session, and inserts that session's id here.
 WAIT, SESSION = b"@WAIT@", b"@SESSION@"
 
 
@@ -70,7 +71,7 @@ def rtp(seq, payload, time=0, marker=False, first=0x80, type=96, channel=0):
 
 
 def flood(make, size=BLOCK):
-    """Packets until there are so many bytes: make(i) is number i."""
+    """Concatenates packets up to this many bytes: make(i) is number i."""
     out, i = bytearray(), 0
     while len(out) < size:
         out += make(i)
@@ -102,7 +103,7 @@ WS = ("GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\
 KEY, START, MIDDLE = b"\x65", b"\x7c\x85", b"\x7c\x05"
 
 KINDS = [
-    # -- before anything is allowed
+    # -- before authorization
     Kind("connect and leave", "rtsp", lambda n: b"", b""),
     Kind("silent", "rtsp", lambda n: b""),
     Kind("garbage", "rtsp", lambda n: rng.randbytes(3000), rng.randbytes(BLOCK)),
@@ -179,7 +180,7 @@ class RtspCrowd(Crowd):
         self.opened = {}
 
     async def open(self, sock, kind):
-        """Say what comes first; a session that it waits for is in all that follows."""
+        """Sends the opening bytes; inserts a session id that it waits for into everything after."""
         loop = asyncio.get_running_loop()
         *first, last = kind.opening(next(self.serial)).split(WAIT)
         session = b"none"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server with everything that it can do switched on, an innocent stream with its players, and what strangers cost."""
+"""A server with all features on, an innocent stream with players, and a measurement of what untrusted clients cost."""
 import json
 import os
 import random
@@ -28,7 +28,7 @@ def html_of(tmp):
 
 
 def thread_ns(pid, tid=None):
-    """Processor time of the thread that serves, of one worker."""
+    """CPU time of one worker's event loop thread."""
     with open(f"/proc/{pid}/task/{tid or pid}/schedstat") as f:
         return int(f.read().split()[0])
 
@@ -44,7 +44,7 @@ def process_ns(pid):
 
 
 class Site:
-    """All protocols, HLS, DASH and recordings; low latency, so that a gap is what others cost."""
+    """All protocols, HLS, DASH and recordings, with low latency, so that every gap is caused by others."""
 
     def __init__(self, srs, tmp_path, memory=64, vhost="", glob="", dvr=True, **how):
         self.tmp, html, self.kept = tmp_path, html_of(tmp_path), []
@@ -79,18 +79,18 @@ class Site:
         return procs.Proc([os.path.join(OBJS, name), *args], self.tmp / f"{name}.{random.random()}")
 
     def players(self, seconds, count=1):
-        """Those of the innocent stream, for so long."""
+        """Plays the innocent stream for this long."""
         return self.tool("sb_rtmp_load", "-c", str(count), "-s", "0.2", "--warmup", "0.3", "--json", "--duration", str(seconds),
                          "-r", self.s.url("innocent"))
 
     def gap_of(self, players, count=1):
-        """ms that one of them waited at most for media."""
+        """Longest time in ms that one of them waited for media."""
         report = json.loads(players.text())
         assert report["failed"] == 0 and report["alive"] == count, players.text()
         return report["gap_ms"]["max"]
 
     def crowd(self, kind, count, seconds):
-        """It says "ready", and begins when `go` is there."""
+        """Prints "ready", and starts when `go` exists."""
         ports = [x for name, port in self.ports.items() if name != "exporter" for x in (f"--{name}", str(port))]
         go = self.tmp / f"go.{random.random()}"
         p = procs.Proc(["nice", "-n", "5", sys.executable, PROGRAM, *ports, "--kind", kind, "--count", str(count),
@@ -99,11 +99,11 @@ class Site:
         return p, go
 
     def longest_gap(self, seconds, kind=None, count=1, players=1, meanwhile=lambda: None):
-        """ms that the innocent players waited at most for media while the others were there."""
+        """Longest time in ms that the innocent players waited for media while the others were there."""
         crowd, go = self.crowd(kind, count, seconds) if kind else (None, None)
         watch = self.players(seconds + 1.5, players)
         if crowd:
-            time.sleep(0.5)  # they have begun
+            time.sleep(0.5)  # they have started
             go.touch()
         assert wait_for(lambda: meanwhile() or not watch.running(), seconds + 30, 0.05), "the player hangs"
         if crowd:
@@ -113,29 +113,29 @@ class Site:
         return self.gap_of(watch, players)
 
     def load(self, seconds=1.0):
-        """Cores that all threads of the server take."""
+        """CPU use of all threads of the server, in cores."""
         before, began = process_ns(self.s.pid), time.monotonic()
         time.sleep(seconds)
         return (process_ns(self.s.pid) - before) / 1e9 / (time.monotonic() - began)
 
     def rest(self, timeout=60, load=0.05):
-        """Wait until the server has done what it was asked; its processor time by then, ms of the first worker's thread."""
+        """Waits until the server is idle again; returns its CPU time, and that of the first worker's thread in ms."""
         assert wait_for(lambda: self.load(0.03) < load, timeout, 0), f"it still takes {self.load():.2f} cores"
         return thread_ns(self.s.pid) / 1e6
 
-    # -- what the server says of itself
+    # -- reports of the server
 
     def metrics(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.ports['exporter']}/metrics", timeout=20 * procs.SLOW) as r:
             return r.read().decode()
 
     def holds(self):
-        """{coroutine: times that it held the thread for over 5 ms}."""
+        """{coroutine: number of times that it kept the thread for over 5 ms}."""
         return {m[1]: int(float(m[2])) for m in re.finditer(r'^srs_coroutine_holds_total\{.*?coroutine="(.*?)".*?\} (\S+)', self.metrics(), re.M)
                 if float(m[2])}
 
     def told_holds(self, mark=0):
-        """Lines of the log, {coroutine: the longest, ms}; the watchdog's with them."""
+        """Log lines about stalls, {coroutine: the longest, ms}, including those of the watchdog."""
         out = {}
         for m in HOLD.finditer(self.s.log()[mark:]):
             out[m[1]] = max(out.get(m[1], 0), float(m[2]))

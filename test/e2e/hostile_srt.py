@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Hostile peers of SRT: handshakes and packets written by hand, one at a time or as fast as is asked for.
+"""Hostile SRT peers: handwritten handshakes and packets, one at a time or at a given rate.
 
-As a program it is a flood, from many addresses of 127.0.0.0/8:
+Run as a program it is a flood, from many addresses of 127.0.0.0/8:
 
     python3 test/e2e/hostile_srt.py inductions --srt 10080 --rate 50000 --seconds 5
     python3 test/e2e/hostile_srt.py keys --srt 10080 --rate 2000 --seconds 20
+
 """
 import argparse
 import itertools
@@ -43,7 +44,7 @@ def extension(type, content, length=None):
 
 
 def text(s):
-    """Of an extension: the bytes of each word are reversed."""
+    """Encodes the text of an extension: the bytes of each word are reversed."""
     s = s if isinstance(s, bytes) else s.encode()
     s += bytes(-len(s) % 4)
     return b"".join(s[i:i + 4][::-1] for i in range(0, len(s), 4))
@@ -68,7 +69,7 @@ def handshake(kind, id, cookie=0, extensions=b"", version=5, encryption=0, field
 
 
 class Peer:
-    """A caller that says what it is told to."""
+    """A caller under the control of the test."""
 
     def __init__(self, port, ip="127.0.0.1", timeout=3.0):
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -84,7 +85,7 @@ class Peer:
             pass
 
     def hear(self, type, timeout=3.0):
-        """The body of the next control packet of that type, or None."""
+        """Returns the body of the next control packet of this type, or None."""
         until = time.monotonic() + timeout
         while (left := until - time.monotonic()) > 0:
             self.sock.settimeout(left)
@@ -113,7 +114,7 @@ class Peer:
         return handshake(CONCLUSION, self.id, self.cookie, extensions, **how)
 
     def conclude(self, extensions, timeout=3.0, **how):
-        """The code it is refused with, 0: let in, None: no answer."""
+        """Returns the rejection code, 0 if admitted, None without a response."""
         self.say(self.conclusion(extensions, **how))
         h = self.hear_handshake(timeout)
         if not h:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A client of the HTTP API, and a backend for callbacks that does as it is told."""
+"""A client of the HTTP API, and a configurable backend for callbacks."""
 import base64
 import http.client
 import json
@@ -18,7 +18,7 @@ class Api:
             self.headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
 
     def raw(self, path, method="GET", body=None, headers=None):
-        """Status, headers (lower case), body."""
+        """Returns status, headers (lower case), body."""
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10 * SLOW)
         try:
             c.request(method, path, body, {**self.headers, **(headers or {})})
@@ -56,8 +56,8 @@ def conf(port, extra="", more=""):
 
 
 class Backend:
-    """Takes callbacks. answer(event) gives a verdict: an int or str is the body, a tuple (status,
-    body), a number of seconds as float hangs so long and then allows."""
+    """Receives callbacks. answer(event) returns the response: an int or str is the body, a tuple (status, body), a float blocks
+    for this many seconds and then allows."""
 
     def __init__(self, answer=None, port=None, handler=None):
         self.events, self.lock = [], threading.Lock()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""live555's library, the one that VLC plays RTSP with, and programs made of it: live555_play, live555_proxy.
+"""live555, the RTSP library of VLC, and programs that use it: live555_play, live555_proxy.
 
-Debian has it no more; a package of Python brings its sources, of one version with its checksum.
-`need()` skips a test, saying what is missing.
+Debian no longer has it; a Python package contains its sources, pinned by version and checksum.
+`need()` skips a test and says what is missing.
+
 """
 import glob
 import hashlib
@@ -27,7 +28,7 @@ FLAGS = ["-O1", "-w", "-DSOCKLEN_T=socklen_t", "-DNO_OPENSSL=1", *(f"-I{p}/inclu
 
 
 def need(name="live555_play"):
-    """The path of that program, made of NAME.cpp."""
+    """Returns the path of the program, built from NAME.cpp."""
     path, source = shutil.which(name) or os.path.join(CACHE, name), os.path.join(HERE, name + ".cpp")
     if not path.startswith(CACHE) or (os.path.exists(path) and os.path.getmtime(path) > os.path.getmtime(source)):
         return path
@@ -41,7 +42,7 @@ def need(name="live555_play"):
 
 
 def library():
-    """Its sources and live555.a are in CACHE from now on."""
+    """Puts its sources and live555.a into CACHE."""
     if os.path.exists(os.path.join(CACHE, "live555.a")):
         return
     os.makedirs(os.path.dirname(CACHE), exist_ok=True)
@@ -51,7 +52,7 @@ def library():
         try:
             os.rename(folder, CACHE)
         except OSError:
-            pass  # another test, beside this one, was faster
+            pass  # a test that runs in parallel was faster
 
 
 def sources(tmp):
@@ -83,7 +84,7 @@ def compile_in(folder):
 
 
 class Player:
-    """It plays; lines() is what it printed: a list of words each."""
+    """A player; lines() returns its output: a list of words per line."""
 
     def __init__(self, url, how, seconds, out, log, user="", password="", pause=None, places=()):
         """pause: (after, for); places: (start, end, scale) of each PLAY, see live555_play.cpp."""
@@ -94,7 +95,7 @@ class Player:
         self.proc = Proc(argv, log, stdout=open(self.out, "wb"))
 
     def lines(self):
-        with open(self.out) as f:  # the last line may be there in part
+        with open(self.out) as f:  # the last line may be incomplete
             return [line.split() for line in f.read().split("\n")[:-1] if line]
 
     def wait(self, timeout=20):
@@ -110,10 +111,10 @@ class Player:
         for x in self.lines():
             if x[0] == "play":
                 out.append([])
-            elif x[0] == kind and out:  # datagrams may be faster than the answer
+            elif x[0] == kind and out:  # datagrams may overtake the response
                 out[-1].append((float(x[5]), x[4]))
         return out
 
     def status(self, what):
-        """Of each answer to that method."""
+        """Status of each response to this method."""
         return [int(x[1]) for x in self.lines() if x[0] == what]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Two network namespaces and a wire between them that loses packets of UDP and holds some back, so that others
-overtake them. The wire is this program: each side is a TUN device, so no module of the kernel is needed."""
+"""Two network namespaces and a wire between them that loses some UDP packets and delays others, so that they arrive out of order.
+The wire is this program: each side is a TUN device, so no kernel module is needed."""
 import contextlib
 import ctypes
 import fcntl
@@ -15,12 +15,12 @@ import time
 
 import procs
 
-A, B = "10.231.0.1", "10.231.0.2"  # what the two sides are called, each at the other
+A, B = "10.231.0.1", "10.231.0.2"  # addresses of the two sides
 UDP = 17
 
 
 def there():
-    """May we make such namespaces here?"""
+    """Whether this machine allows such namespaces."""
     if os.geteuid() != 0 or not os.path.exists("/dev/net/tun") or not procs.have("ip"):
         return False
     name = f"probe{os.getpid()}"
@@ -33,8 +33,8 @@ def there():
 
 @contextlib.contextmanager
 def wire(tmp, loss=0.02, held=0.02, hold=0.03):
-    """Gives the commands that run a program on each side. Shares of datagrams are lost, and come `hold` seconds
-    late."""
+    """Returns the commands that run a program on each side. `lose` and `late` are shares of datagrams; late ones are delayed by
+    `hold` seconds."""
     names = [f"e2e{os.getpid()}{s}" for s in "ab"]
     try:
         for name, own, other in ((names[0], A, B), (names[1], B, A)):
@@ -64,7 +64,7 @@ def open_tun(name):
 
 
 def carry(fds, loss, held, hold):
-    """Datagrams are lost, or wait in `late` while others pass."""
+    """Forwards datagrams; drops some, and delays some in `late`."""
     late, count, rng = [], 0, random.Random(1)
     while True:
         timeout = max(0.0, late[0][0] - time.monotonic()) if late else None
@@ -86,7 +86,7 @@ def carry(fds, loss, held, hold):
 
 
 def send(fd, packet):
-    with contextlib.suppress(OSError):  # its queue is full, as it may be
+    with contextlib.suppress(OSError):  # its queue is full, which is allowed
         os.write(fd, packet)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A small Debian with systemd as its first process, in namespaces of its own: for what is installed.
+"""A small Debian with systemd as its first process, in namespaces of its own, for tests of the installed server.
 
-The folder is made once by debootstrap (a minute) and kept below objs/; what a test does to it is
-in memory and gone with the test.
+The folder is built once by debootstrap (a minute) and kept below objs/; changes of a test are in memory and vanish with it.
+
 """
 import os
 import shutil
@@ -52,7 +52,7 @@ def there():
 
 
 def mirror():
-    """The one that this machine uses; without, debootstrap knows one."""
+    """This machine's mirror; without one, debootstrap's default."""
     for folder, _, files in os.walk("/etc/apt"):
         for name in files:
             if name.endswith((".list", ".sources")):
@@ -93,7 +93,7 @@ class Machine:
         return self.first() and self.run("systemctl is-system-running", check=False).strip() == "running"
 
     def run(self, script, check=True, timeout=60):
-        """The output of a shell script in there."""
+        """Returns the output of a shell script inside."""
         r = subprocess.run(["nsenter", "-t", self.first()[0], "-a", "-r", "-w", "sh", "-c", script],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            timeout=timeout * SLOW)
@@ -107,8 +107,8 @@ class Machine:
                            stdin=f, check=True, timeout=30)
 
     def outside(self, argv, log):
-        """A program of this machine on the network of that one."""
+        """Starts a program of this machine in the network of the small Debian."""
         return procs.Proc(["nsenter", "-t", self.first()[0], "-n", *argv], log)
 
     def close(self):
-        self.proc.end(signal.SIGKILL)  # the first process of the machine, and all of it, go with it
+        self.proc.end(signal.SIGKILL)  # this ends its first process and everything in it

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""MP4 files taken apart box by box and put together wrongly."""
+"""Takes MP4 files apart box by box and puts them together wrongly."""
 import struct
 
 CONTAINERS = (b"moov", b"trak", b"mdia", b"minf", b"stbl", b"edts", b"moof", b"traf", b"mvex", b"dinf")
 
 
 def box(kind, body=b"", size=None, large=None):
-    """`size`: what it says instead; `large`: a 64-bit size, with size 1."""
+    """`size`: the size to claim; `large`: a 64-bit size, with size 1."""
     if large is not None:
         return struct.pack(">I4sQ", 1, kind, large) + body
     return struct.pack(">I4s", 8 + len(body) if size is None else size, kind) + body
 
 
 def walk(data, at=0, end=None):
-    """(kind, where, size) of each box, with those inside of it."""
+    """Yields (kind, position, size) of each box, nested boxes included."""
     end = len(data) if end is None else end
     while at + 8 <= end:
         size, kind = struct.unpack(">I4s", data[at:at + 8])
@@ -29,7 +29,7 @@ def find(data, kind):
 
 
 def patched(data, kind, offset, value):
-    """The same with `value` at that offset of the body of each box of the kind."""
+    """Returns the file with `value` at this offset of the body of each box of the kind."""
     out = bytearray(data)
     places = find(data, kind)
     assert places, f"no {kind}"
@@ -48,7 +48,7 @@ def all_of(data, kind, offset, value, width=4, head=8):
 
 
 def resized(data, kind, size=None, large=None):
-    """What a box says of its size. A large one takes 8 bytes of its body."""
+    """Changes the size that a box claims. A large size takes 8 bytes of the body."""
     out = bytearray(data)
     at, _ = find(data, kind)[0]
     out[at:at + 4] = struct.pack(">I", 1 if large is not None else size)
@@ -62,7 +62,7 @@ MOST = b"\xff" * 4
 
 
 def broken(front, fragments):
-    """{name: bytes}: `front` has its moov in front, `fragments` is of fragments."""
+    """Returns {name: bytes}: `front` has its moov in front, `fragments` consists of fragments."""
     moov, moov_size = find(front, b"moov")[0]
     deep = b""
     for _ in range(40):
@@ -119,7 +119,7 @@ def broken(front, fragments):
 
 
 def broken_flv(good):
-    """{name: bytes} of a file of FLV, which has an index of key frames."""
+    """Returns {name: bytes} of broken FLV files with an index of key frames."""
     second = 13 + 11 + int.from_bytes(good[14:17], "big") + 4
     at = good.find(b"filepositions")
     return {

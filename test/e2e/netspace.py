@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Network namespaces: what a thread opens and starts in one is in a network of its own."""
+"""Network namespaces: a thread inside one opens sockets and starts programs there."""
 import contextlib
 import ctypes
 import os
@@ -23,7 +23,7 @@ def ip(name, *lines):
 
 @contextlib.contextmanager
 def inside(path):
-    """This thread is in that one meanwhile."""
+    """Moves this thread into a namespace for the duration of the block."""
     own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     enter(path)
     try:
@@ -35,7 +35,7 @@ def inside(path):
 
 @contextlib.contextmanager
 def made(*names):
-    """This thread is in the first one meanwhile."""
+    """Makes a namespace; this thread is inside the first one during the block."""
     if os.geteuid() != 0 or subprocess.run(["ip", "netns", "add", names[0]], capture_output=True).returncode:
         pytest.skip("network namespaces need root")
     try:
@@ -52,7 +52,7 @@ def made(*names):
 
 @contextlib.contextmanager
 def alone():
-    """With an interface that has the address A, beside the loopback, and all ways lead to it."""
+    """Makes a namespace with an interface of address A besides the loopback, and a default route through it."""
     with made(f"e2e{os.getpid()}") as (name,):
         ip(name, "link add w0 type veth peer name w1", f"addr add {A}/24 dev w0", "link set w0 up", "link set w1 up", "route add default dev w0")
         yield
@@ -60,8 +60,8 @@ def alone():
 
 @contextlib.contextmanager
 def two():
-    """A in this one, B in the other, and a wire w0 between; and one more, w1, by which the other is B2 and finds A when w0
-    is down. Gives the name of the other."""
+    """Address A in this namespace, B in the other, connected by w0; and a second link w1, over which the other has B2 and
+    reaches A when w0 is down. Returns the name of the other."""
     with made(f"e2e{os.getpid()}a", f"e2e{os.getpid()}b") as (here, there):
         for wire, a, b in (("w0", A, B), ("w1", A2, B2)):
             ip(here, f"link add {wire} type veth peer name {wire} netns {there}", f"addr add {a}/24 dev {wire}", f"link set {wire} up")

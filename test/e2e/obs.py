@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OBS Studio, set up by files as a person does by its windows, told to begin and to end over its WebSocket."""
+"""OBS Studio, configured by files instead of its windows, and controlled over its WebSocket."""
 import base64
 import json
 import os
@@ -59,8 +59,8 @@ def scene(film):
 
 
 class Obs:
-    """Obs(screen, film, server, key): what is in the fields of Settings, Stream, Service Custom. With `whip` the key is the
-    Bearer Token of Service WHIP. program: what runs it."""
+    """Obs(screen, film, server, key): the fields of Settings, Stream, Service Custom. With `whip` the key is the Bearer Token of
+    Service WHIP. program: command that runs it."""
 
     def __init__(self, screen, film, server, key, width=640, height=360, rate=25, whip=False, program=("obs",)):
         env, self.port, self.sock, self.buf = screen.environment(), free_port(), None, b""
@@ -120,7 +120,7 @@ class Obs:
             head += self._take(1)
 
     def ask(self, what):
-        """Its answer to a request that has no fields."""
+        """Returns the response to a request without fields."""
         if not self.sock:
             self._connect()
             self._message()

@@ -25,8 +25,8 @@ def vod_server(srs, folder=numbered.FOLDER, vod="", vhost="", html=None, **how):
 
 
 def folder_of(tmp_path, *kinds):
-    """A folder of the test's own with these files of numbered.py; of a name that is not kept when a test fails, for there may
-    be devices in it."""
+    """Makes a folder of the test with these files of numbered.py. Its name is not kept when a test fails, because it can
+    contain devices."""
     folder = tmp_path / "work"
     folder.mkdir()
     for kind in kinds:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""pion, the WebRTC library of Go, and a program made of it that publishes and plays by WHIP and WHEP.
+"""pion, the WebRTC library of Go, and a program that uses it to publish and play over WHIP and WHEP.
 
-`need()` skips a test, saying what is missing. The sources of the program are in the folder pion.
+`need()` skips a test and says what is missing. The program's sources are in the folder pion.
+
 """
 import fcntl
 import glob
@@ -20,10 +21,10 @@ MADE = os.path.join(procs.ROOT, "objs", "pion", "pion")
 
 
 def need():
-    """The path of the program."""
+    """Returns the path of the program."""
     os.makedirs(os.path.dirname(MADE), exist_ok=True)
     with open(MADE + ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run beside this one
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other tests run in parallel
         newest = max(os.path.getmtime(f) for f in glob.glob(f"{HERE}/*"))
         if not os.path.exists(MADE) or os.path.getmtime(MADE) < newest:
             make()

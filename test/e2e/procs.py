@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes with an end: each is started in a group of its own and killed by its id."""
+"""Child processes: each is started in its own process group and ended by its id."""
 import os
 import random
 import re
@@ -10,31 +10,30 @@ import socket
 import subprocess
 import time
 
-# Whoever runs the tests may ignore it, and then no child leaves a status.
+# The test runner's parent may ignore SIGCHLD; then children would leave no status.
 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
-SLOW = float(os.environ.get("E2E_SLOW", "1"))  # all time limits times this (sanitizer builds)
-PACE = 2.5  # of what is published, times real time; a test of clocks says speed=1
+SLOW = float(os.environ.get("E2E_SLOW", "1"))  # factor for all time limits (sanitizer builds)
+PACE = 2.5  # speed of publishing relative to real time; a test of clocks uses speed=1
 WORKERS = os.environ.get("E2E_WORKERS")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIP = os.path.join(ROOT, "doc", "source.flv")
-SOURCE = os.path.join(ROOT, "test", "data", "bframes.flv")  # as doc/source.flv, but with B-frames
+SOURCE = os.path.join(ROOT, "test", "data", "bframes.flv")  # like doc/source.flv, but with B-frames
 BINARY = os.path.abspath(os.environ.get("SRS_BINARY", os.path.join(ROOT, "objs", "srs")))
-# Tests that run side by side (gw0, gw1, ...) have ports of their own.
+# Tests that run in parallel (gw0, gw1, ...) have separate ports.
 _SIDE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
 _SIDES = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 _given = set()
 
 
 def patience(seconds):
-    """How long to wait for what has to come: so long that a loaded machine makes it, however soon it
-    comes on an idle one."""
+    """Returns how long to wait for an event that must come: long enough for a loaded machine, even if it comes soon on an idle one."""
     return max(seconds, 20.0) * SLOW
 
 
 def free_port():
-    """A TCP port of 127.0.0.1 that nobody listens on, below the range that the system takes for
-    outgoing connections, so that it is still free when the server binds it."""
+    """Returns a TCP port of 127.0.0.1 without a listener, below the range of outgoing connections, so that it is still free when
+    the server binds it."""
     for _ in range(1000):
         port = random.randrange(15000 + _SIDE, 32000, _SIDES)
         if port in _given:
@@ -63,7 +62,7 @@ def wait_port(port, timeout=5.0, host="127.0.0.1", proc=None):
 
 
 def wait_for(what, timeout=5.0, step=0.02):
-    """Until what() is true; gives its last value. On a loaded machine for longer than `timeout`."""
+    """Waits until what() is true; returns its last value. Waits longer than `timeout` on a loaded machine."""
     end = time.monotonic() + patience(timeout)
     while True:
         got = what()
@@ -73,7 +72,7 @@ def wait_for(what, timeout=5.0, step=0.02):
 
 
 def never(what, seconds, step=0.02):
-    """True when what() stays false for these seconds, however fast the machine is."""
+    """Returns True if what() stays false for these seconds, regardless of the machine's speed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if what():
@@ -83,7 +82,7 @@ def never(what, seconds, step=0.02):
 
 
 def comes_to_rest(count, seconds=1.0):
-    """Wait until count() does not grow any more; False when it always does."""
+    """Waits until count() no longer grows; returns False if it never stops."""
     last = [None]
 
     def same():
@@ -93,7 +92,7 @@ def comes_to_rest(count, seconds=1.0):
 
 
 def alive(pid):
-    """Also of who is no child of ours: one that has ended and waits to be reaped is not."""
+    """Also works for processes that are not our children: a zombie counts as ended."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             return f.read().rpartition(")")[2].split()[0] not in "ZX"
@@ -117,10 +116,10 @@ def cpu_seconds(pid):
 
 
 def over(p, timeout):
-    """Wait for a Popen; subprocess would look again each 50 ms."""
+    """Waits for a Popen; subprocess would poll every 50 ms."""
     try:
         fd = os.pidfd_open(p.pid)
-    except (AttributeError, OSError):  # an older Python or system; or it is reaped
+    except (AttributeError, OSError):  # an older Python or system; or it is already reaped
         return p.wait(timeout)
     try:
         poll = select.poll()
@@ -132,7 +131,7 @@ def over(p, timeout):
 
 
 class Proc:
-    """A child with its output in a file. Every one ends by .end(), at the latest at teardown."""
+    """A child with its output in a file. Every one is ended by .end(), at the latest at teardown."""
     all = []
 
     def __init__(self, argv, log, env=None, cwd=None, stdout=None, preexec=None):
@@ -158,7 +157,7 @@ class Proc:
             return f.read()
 
     def wait(self, timeout=10.0):
-        """Its exit code; AssertionError when it is not over in time."""
+        """Returns its exit code; raises AssertionError if it does not end in time."""
         try:
             return over(self.p, patience(timeout))
         except subprocess.TimeoutExpired:
@@ -171,7 +170,7 @@ class Proc:
             os.kill(self.p.pid, sig)
 
     def end(self, sig=signal.SIGTERM, grace=2.0):
-        """Ask, then kill, and reap. Gives the exit code."""
+        """Asks it to end, then kills it, and reaps it. Returns the exit code."""
         if self.running():
             self.kill(sig)
             try:

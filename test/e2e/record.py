@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Record what a real client says: `python3 record.py SERVER-PORT FILE COMMAND...` runs the command
-with {url} replaced by that of a relay to the server, and writes all that the client sent to FILE.
-So test/data/*.rtmp were made; test_captures.py plays them back."""
+"""Records what a real client sends: `python3 record.py SERVER-PORT FILE COMMAND...` runs the command with {url} replaced by that of
+a relay to the server, and writes all bytes of the client to FILE. test/data/*.rtmp were recorded in this way; test_captures.py
+plays them back."""
 import os
 import socket
 import subprocess
@@ -10,7 +10,7 @@ import threading
 
 
 class Relay:
-    """One connection to a server of 127.0.0.1, the client's bytes kept."""
+    """One connection to a server on 127.0.0.1; keeps the client's bytes."""
 
     def __init__(self, port, limit=1 << 20):
         self.listener = socket.socket()

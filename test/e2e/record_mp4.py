@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make the MP4 files of test/data with ffmpeg, and beside each what ffprobe finds in it.
+"""Makes the MP4 files of test/data with ffmpeg, and next to each a list of what ffprobe finds in it.
 
-record_mp4.py test/data. A line of a list is a sample: v or a, where it is in the file, its size,
-decoding and presentation time in 1/90000 s, and whether it is a key frame."""
+record_mp4.py test/data. A line of a list is a sample: v or a, its position in the file, its size, decoding and presentation time in
+1/90000 s, and whether it is a key frame."""
 import fractions
 import json
 import subprocess

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Record what ffmpeg sends as RTP: test/data/rtp-ffmpeg-VERSION-CODEC.rtp. Run from the top folder.
+"""Records what ffmpeg sends as RTP: test/data/rtp-ffmpeg-VERSION-CODEC.rtp. Run from the top folder.
 
-A file is a line "encoding clock type fmtp", then packets, each behind two bytes of length.
+A file is a line "encoding clock type fmtp", then packets, each after a length of two bytes.
+
 """
 import re
 import socket

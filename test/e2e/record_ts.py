@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make the MPEG-TS files of test/data with ffmpeg and GStreamer, and beside each what ffprobe finds.
+"""Makes the MPEG-TS files of test/data with ffmpeg and GStreamer, and next to each a list of what ffprobe finds.
 
-record_ts.py test/data. A line of a list is a frame: v or a, decoding and presentation time in 1/90000 s,
-whether it is a key frame, and size and hash (FNV-1a) of what the log of a stream has of it: units behind
-lengths without delimiters, fillers and parameter sets, raw frames of sound."""
+record_ts.py test/data. A line of a list is a frame: v or a, decoding and presentation time in 1/90000 s, whether it is a key frame,
+and size and hash (FNV-1a) of its form in a stream's log: units after lengths without delimiters, fillers and parameter sets; raw
+audio frames."""
 import fractions
 import json
 import subprocess
@@ -29,7 +29,7 @@ FFMPEG = {
     "fields": ["-an"] + H264 + ["-flags", "+ildct+ilme"],
     "refresh": ["-an"] + H264 + ["-x264-params", "intra-refresh=1:keyint=10", "-bf", "0"],
     "open": ["-an"] + H264 + ["-x264-params", "open-gop=1"],
-    # 2 s before the 33 bits of times begin again
+    # 2 s before the 33-bit timestamps wrap
     "wrap": H264 + AAC + ["-output_ts_offset", "95440.3", "-muxdelay", "0", "-muxpreload", "0"],
     "large": ["-c:v", "libx264", "-crf", "18", "-g", "10", "-vf", "scale=320:240,noise=alls=12", "-r", "1"] + AAC,
     "alone": ["-vn"] + AAC + ["-pes_payload_size", "0"],
@@ -54,7 +54,7 @@ def fnv(data):
 
 
 def units(data):
-    """Those of Annex B."""
+    """Yields the units of an Annex B stream."""
     at = data.find(b"\0\0\1")
     while at >= 0:
         end = data.find(b"\0\0\1", at + 3)
@@ -78,7 +78,7 @@ def hexdump(text):
 
 
 def first_of_each(path):
-    """Indexes of the first picture and the first sound of the first program of the PAT."""
+    """Indexes of the first video and the first audio track of the first program of the PAT."""
     found = json.loads(subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-show_programs", path], check=True,
                                       capture_output=True, text=True).stdout)
     streams = found["programs"][0]["streams"]
@@ -100,7 +100,7 @@ def probe(path, only=None):
 
 
 def frames(path, raw=None, only=None):
-    """ffprobe gives elements of LATM as they are: the raw frames are those of the same in MP4."""
+    """ffprobe returns LATM elements undecoded: the raw frames are those of the same media in MP4."""
     raw = raw and [f[3] for f in probe(raw)]
     for i, (kind, times, key, data) in enumerate(probe(path, only)):
         if raw:
@@ -109,7 +109,7 @@ def frames(path, raw=None, only=None):
 
 
 def open_end(lines):
-    """The same, when something else follows: the last picture is there or not, since none of its kind tells where it ends."""
+    """The same with further data after it: whether the last frame is complete depends on data that follows."""
     last = max((i for i, line in enumerate(lines) if line.startswith("v")), default=None)
     return [f"?{line}" if i == last else line for i, line in enumerate(lines)] + ["-- 0 0 0 0 0\n"]
 

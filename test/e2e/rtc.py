@@ -3,7 +3,7 @@
 import browser
 from procs import free_port
 
-# Camera and microphone of its own, without a question.
+# Fake camera and microphone, without a permission prompt.
 FLAGS = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--autoplay-policy=no-user-gesture-required"]
 
 SCRIPT = """
@@ -63,7 +63,7 @@ async function stats(name) {
 
 
 def rtc_server(srs, tmp_path, rtc="", server="", vhost="", glob="", host="127.0.0.1", candidate=None, **how):
-    """A server of the fixture `srs` at that address, with WebRTC and a page to start from."""
+    """Starts a server of the fixture `srs` at this address, with WebRTC and a start page."""
     udp, api, web = free_port(), free_port(), free_port()
     root = tmp_path / "html"
     root.mkdir(exist_ok=True)
@@ -80,7 +80,7 @@ http_server {{ enabled on; listen {host}:{web}; dir {root}; }}""", **how)
 
 
 class Browser(browser.Page):
-    """Chromium at a page of the server, with the functions of SCRIPT."""
+    """Chromium on a page of the server, with the functions of SCRIPT."""
 
     def __init__(self, tmp, s):
         super().__init__(tmp, flags=[*FLAGS, f"--unsafely-treat-insecure-origin-as-secure=http://{s.host}:{s.web_port}"])

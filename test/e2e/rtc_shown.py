@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Films whose frames say their number, and what a browser shows of them: which, in what order, when."""
+"""Films whose frames show their number, and which of them a browser displays, in which order and when."""
 import contextlib
 import os
 import threading
@@ -11,9 +11,9 @@ from procs import Proc
 
 RATE = 25
 
-STRIP, WIDTH, HEIGHT = 32, 640, 352 # pixels: the number, above a film that moves
+STRIP, WIDTH, HEIGHT = 32, 640, 352 # pixels: the number, above a moving film
 
-# Each picture that is put on the screen: its number, when (ms since 1970), its RTP time, when it came.
+# Each displayed frame: its number, time of display (ms since 1970), RTP time, time of arrival.
 WATCH = """
 (function () {
     const v = %(video)s, c = new OffscreenCanvas(160, 4);
@@ -35,8 +35,7 @@ WATCH = """
 
 
 def film_options(group=4.0, b=None, seconds=3600, rate=RATE):
-    """Of ffmpeg, for a film whose frame N shows N, as encoders make it that are set up for WebRTC, or with
-    B frames: `b` are options of x264 about them."""
+    """ffmpeg options for a film whose frame N shows N, encoded as for WebRTC, or with B-frames: `b` are x264 options about them."""
     keyint = int(group * rate)
     params = f"keyint={keyint}:min-keyint={keyint}:scenecut=0:" + (b or "bframes=0")
     return ["-f", "lavfi", "-i", f"color=s={WIDTH}x{STRIP}:r={rate}:d={seconds},{BARCODE}",
@@ -61,11 +60,11 @@ def shown(b):
 
 
 def gaps(seen):
-    """Milliseconds between pictures."""
+    """Milliseconds between frames."""
     return [b[1] - a[1] for a, b in zip(seen, seen[1:])]
 
 
-# A camera whose picture says when it was taken, in ms; with the sound of the fake microphone.
+# A camera whose frames show their capture time in ms, with the sound of the fake microphone.
 CLOCK = """
 async function clock() {
     const c = document.createElement('canvas'), g = c.getContext('2d');
@@ -91,7 +90,7 @@ async function clock() {
 
 
 class LiveClock(threading.Thread):
-    """ffmpeg that is given pictures as by a camera, each with the time in ms, and encodes and sends them at once with a tone."""
+    """ffmpeg that gets frames as from a camera, each with the time in ms, encodes them and sends them at once with a tone."""
 
     def __init__(self, url, tmp):
         super().__init__(daemon=True)
@@ -122,5 +121,5 @@ class LiveClock(threading.Thread):
 
 
 def delays(seen):
-    """Of pictures of a clock: milliseconds from when each was taken to when it was on the screen; sorted."""
+    """Milliseconds from capture to display of a clock's frames, sorted."""
     return sorted((int(at) - n) % 65536 for n, at, *_ in seen)

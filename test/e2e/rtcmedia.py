@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What clients of WebRTC send, and what of it is decoded: pictures counted, and samples of sound."""
+"""Media that WebRTC clients send, and how they decode: counts video frames and audio samples."""
 import itertools
 import struct
 from collections import namedtuple
@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import tools
 
-Decoded = namedtuple("Decoded", "frames samples complaints seconds heard")  # seconds of pictures, and of sound
+Decoded = namedtuple("Decoded", "frames samples complaints seconds heard")  # seconds of video, and of audio
 RATE, KEYS, SIZE = 25, 50, (640, 360)
 
 
 def film(tmp, seconds=20):
-    """Without B frames, a picture is one slice; Opus. FILM.h264 and FILM.ogg for those that read frames, both in FILM.mkv."""
+    """No B-frames, one slice per frame; Opus. FILM.h264 and FILM.ogg for clients that read frames, both in FILM.mkv."""
     tools.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=size={SIZE[0]}x{SIZE[1]}:rate={RATE}", "-f", "lavfi", "-i",
                "sine=frequency=440:sample_rate=48000", "-map", "0:v", "-map", "1:a", "-t", seconds, "-c:v", "libx264", "-profile:v", "baseline",
                "-preset", "ultrafast", "-tune", "zerolatency", "-x264-params", "sliced-threads=0:slices=1", "-g", KEYS, "-b:v", "900k",
@@ -23,7 +23,7 @@ def film(tmp, seconds=20):
 
 
 def counted(r):
-    """Of `-f framecrc`, pictures in stream 0 and sound of 48 kHz in stream 1."""
+    """Counts the output of `-f framecrc`: frames in stream 0, 48 kHz audio in stream 1."""
     lines = r.stdout.decode().splitlines()
     base = {line.split()[1][:1]: float(Fraction(line.split()[2])) for line in lines if line.startswith("#tb ")}
     rows = [[int(x) for x in line.split(",")[:4]] for line in lines if not line.startswith("#")]
@@ -32,12 +32,12 @@ def counted(r):
 
 
 def watch(url, seconds, *options):
-    """Decode so much of a stream that plays by another protocol."""
+    """Decodes some seconds of a stream over another protocol."""
     return counted(tools.run(["ffmpeg", "-v", "error", "-nostdin", *options, "-i", url, "-t", seconds, "-map", "0:v", "-map", "0:a",
                               "-ar", 48000, "-fps_mode", "passthrough", "-f", "framecrc", "-"], check=False))
 
 
-# ---- packets of RTP, each behind its length in two bytes (RFC 4571)
+# ---- RTP packets, each after its length in two bytes (RFC 4571)
 
 def packets(path):
     with open(path, "rb") as f:
@@ -57,7 +57,7 @@ def payload_of(p):
 
 
 def units(payloads):
-    """NAL units of H.264 (RFC 6184), modes 0 and 1."""
+    """Yields the NAL units of H.264 (RFC 6184), modes 0 and 1."""
     part = b""
     for p in payloads:
         kind = p[0] & 31
@@ -84,7 +84,7 @@ for _n in range(256):
 
 
 def page(number, packet, place, kind):
-    """A page of Ogg with one packet."""
+    """Makes an Ogg page with one packet."""
     lacing = bytes([255] * (len(packet) // 255) + [len(packet) % 255])
     head = struct.pack("<4sBBqIII", b"OggS", 0, kind, place, 1, number, 0) + bytes([len(lacing)]) + lacing
     crc = 0
@@ -102,7 +102,7 @@ def ogg(path, sound):
 
 
 def decode(dump):
-    """What a decoder makes of all that came: H.264, and packets of Opus of 20 ms, told apart by their payload type."""
+    """Decodes everything received: H.264, and Opus packets of 20 ms, distinguished by payload type."""
     by_type = {t: list(ps) for t, ps in itertools.groupby(sorted(packets(dump), key=lambda p: p[1] & 127), lambda p: p[1] & 127)}
     sound = min(by_type.values(), key=lambda ps: sum(map(len, ps)))
     video = max(by_type.values(), key=lambda ps: sum(map(len, ps)))

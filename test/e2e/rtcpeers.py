@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Clients of WebRTC that others made, each by a few lines of ours in the folder webrtc: aiortc, libdatachannel (of OBS), webrtcbin
-of GStreamer, the WHIP muxer of FFmpeg 8. What they need is had by pip, npm and apt, of one version with its checksum; a test
-is skipped where it is not, saying what is missing. pion has a file of its own.
+"""WebRTC clients by others, each with a small wrapper in the folder webrtc: aiortc, libdatachannel (of OBS), webrtcbin of GStreamer,
+the WHIP muxer of FFmpeg 8. Their dependencies come from pip, npm and apt, pinned by version and checksum; a test is skipped
+with a message if one is missing. pion has its own file.
+
 """
 import fcntl
 import json
@@ -18,15 +19,15 @@ from procs import Proc
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "webrtc")
 CACHE = os.path.join(procs.ROOT, "objs", "webrtc")
-PYTHON = "/usr/bin/python3"  # Debian's, which has its packages
+PYTHON = "/usr/bin/python3"  # Debian's Python, which has Debian's packages
 
 
 def once(name, wants, make):
-    """The folder objs/webrtc/NAME, made by make(folder); again when one of `wants` is newer."""
+    """Returns the folder objs/webrtc/NAME, made by make(folder); remade if one of `wants` is newer."""
     os.makedirs(CACHE, exist_ok=True)
     folder = os.path.join(CACHE, name)
     with open(folder + ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run beside this one
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other tests run in parallel
         newest = max(os.path.getmtime(os.path.join(HERE, w)) for w in wants)
         if os.path.exists(folder) and os.path.getmtime(folder) >= newest:
             return folder
@@ -49,7 +50,7 @@ def fetch(argv, what, cwd):
 
 
 def packages_of_python():
-    """The folder with aiortc and PyAV."""
+    """Returns the folder with aiortc and PyAV."""
     if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode:
         pytest.skip("no pip to get aiortc with: apt-get install python3-pip")
     tag = "python%d.%d" % sys.version_info[:2]
@@ -59,7 +60,7 @@ def packages_of_python():
 
 
 def packages_of_node():
-    """The folder whose node_modules have node-datachannel."""
+    """Returns the folder whose node_modules have node-datachannel."""
     if not procs.have("node", "npm"):
         pytest.skip("no node and npm to get node-datachannel with: apt-get install npm")
 
@@ -71,7 +72,7 @@ def packages_of_node():
 
 
 class Client:
-    """It publishes or plays for so many seconds; result() is what it counted."""
+    """Publishes or plays for some seconds; result() returns its counters."""
 
     def __init__(self, log, *argv, env=None):
         self.out = str(log) + ".json"
@@ -104,7 +105,7 @@ def webrtcbin(log, *argv):
 
 
 def certificate(folder):
-    """A certificate of P-256 and its key, as FFmpeg with GnuTLS has to be given."""
+    """Makes a P-256 certificate and key, which FFmpeg with GnuTLS requires."""
     cert, key = f"{folder}/c.pem", f"{folder}/k.pem"
     tools.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert,
                "-subj", "/CN=test", "-days", "30"])

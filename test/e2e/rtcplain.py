@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A WebRTC client in the clear (?dtls=false, for clients of this machine): checks of ICE and RTP, nothing else."""
+"""A WebRTC client without encryption (?dtls=false, for clients on this machine): ICE checks and RTP, nothing else."""
 import binascii
 import hashlib
 import hmac
@@ -48,7 +48,7 @@ def offer(way):
 
 
 class Client:
-    """One session by WHIP or WHEP at that url; rtp(type, seq, time, marker, payload) is told of packets."""
+    """One session over WHIP or WHEP at this url; calls rtp(type, seq, time, marker, payload) for packets."""
 
     def __init__(self, url, way):
         r = urllib.request.Request(url + "&dtls=false", data=offer(way), headers={"Content-Type": "application/sdp"})
@@ -68,7 +68,7 @@ class Client:
         self.thread.start()
 
     def check(self):
-        """A binding request, RFC 8489, with integrity and a nomination, RFC 8445."""
+        """Sends a binding request, RFC 8489, with integrity and a nomination, RFC 8445."""
         self.checked = time.monotonic()
         user = f"{self.ufrag}:plain".encode()
         body = struct.pack("!HH", 6, len(user)) + user + bytes(-len(user) % 4) + struct.pack("!HHI", 0x24, 4, 1) + \
@@ -99,7 +99,7 @@ class Client:
                 self.packets.append((data[1] & 127, seq, stamp, data[1] >> 7, data[at:], time.monotonic()))
 
     def feedback(self, data):
-        """Sender reports of a compound packet, RFC 3550 6.4.1."""
+        """Parses the sender reports of a compound packet, RFC 3550 6.4.1."""
         while len(data) >= 28:
             if data[1] == 200:
                 self.reports[struct.unpack("!I", data[4:8])[0]] = struct.unpack("!QI", data[8:20])
@@ -109,7 +109,7 @@ class Client:
         return [p for p in self.packets if p[0] == kind]
 
     def moment(self, kind, stamp):
-        """When it is to be seen or heard, seconds: by the newest sender report of that payload type."""
+        """Presentation time in seconds, from the newest sender report of this payload type."""
         ntp, at = self.reports[self.sources[kind]]
         return ntp / (1 << 32) + ((stamp - at + (1 << 31)) % (1 << 32) - (1 << 31)) / (48000 if kind == OPUS else 90000)
 
@@ -117,7 +117,7 @@ class Client:
         self.sock.send(struct.pack("!BBHII", 128, marker << 7 | kind, seq & 0xFFFF, stamp & 0xFFFFFFFF, kind) + payload)
 
     def report(self, kind, stamp, at):
-        """A sender report: that timestamp is that moment (seconds since 1970)."""
+        """Makes a sender report: this timestamp is at this time (seconds since 1970)."""
         ntp = int((at + 2208988800) * (1 << 32))
         self.sock.send(struct.pack("!BBHIQIII", 128, 200, 6, kind, ntp, stamp & 0xFFFFFFFF, 1, 1))
 
@@ -128,7 +128,7 @@ class Client:
 
 
 class Publisher(Client):
-    """Publishes H.264 tags of an FLV file and Opus packets of 20 ms, as they are due."""
+    """Publishes H.264 tags of an FLV file and Opus packets of 20 ms in real time."""
 
     def __init__(self, url, tags, sounds):
         super().__init__(url, "sendonly")
@@ -180,7 +180,7 @@ class Publisher(Client):
 
 
 def crc(data):
-    """Of Ogg, RFC 3533: polynomial 0x04c11db7, from 0, not turned."""
+    """CRC of Ogg, RFC 3533: polynomial 0x04c11db7, initial value 0, not reflected."""
     c = 0
     for byte in data:
         c ^= byte << 24
@@ -190,7 +190,7 @@ def crc(data):
 
 
 def ogg(path, packets):
-    """A file of Opus packets of 20 ms, RFC 7845: a page each."""
+    """Makes a file of Opus packets of 20 ms, RFC 7845: one per page."""
     def page(n, flags, granule, data):
         lacing = bytes([255] * (len(data) // 255) + [len(data) % 255])
         head = struct.pack("<4sBBqIII", b"OggS", 0, flags, granule, 7, n, 0) + bytes([len(lacing)]) + lacing
@@ -204,7 +204,7 @@ def ogg(path, packets):
 
 
 def ogg_packets(path):
-    """The Opus packets of a file."""
+    """Returns the Opus packets of a file."""
     data, at, out, part = open(path, "rb").read(), 0, [], b""
     while at < len(data):
         n = data[at + 26]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """RTMFP endpoints over a plain socket: handshake from either side, sessions with flows. RFC 7016; P: RFC 7425.
-Time comes from `clock`, so a test may let it run faster than the wall's."""
+Time comes from `clock`, so a test can run faster than real time."""
 import os
 import random
 import select
@@ -16,7 +16,7 @@ RETRY, BURST = 1.5, 6
 
 
 class Identity:
-    """A certificate and how we open sessions with it. Static: as Flash's, one key of one group in it."""
+    """A certificate, and how it opens sessions. Static: like Flash's, with one key of one group."""
 
     def __init__(self, static=False, group=2, server=False, mac=w.NONE, numbers=w.NONE):
         self.group, self.mac, self.numbers = group, mac, numbers
@@ -27,7 +27,7 @@ class Identity:
         self.peer_id = w.fingerprint(self.certificate)
 
     def asks(self):
-        """SKIC, and the pair behind it."""
+        """Returns SKIC, and the key pair for it."""
         wishes = option(0x0e, os.urandom(64)) + w.wish_options(self.mac, self.numbers)
         if self.pair:
             return option(0x1d, w.vlu(self.group)) + wishes, self.pair
@@ -35,7 +35,7 @@ class Identity:
         return option(0x0d, w.vlu(self.group) + pair.public) + wishes, pair
 
     def answers(self, pair):
-        """SKRC: the key last."""
+        """Returns SKRC: the key comes last."""
         return w.wish_options(self.mac, self.numbers) + option(0x0d, w.vlu(pair.group) + pair.public)
 
 
@@ -60,7 +60,7 @@ def ephemeral_key(component, group=None):
 
 
 class Opening:
-    """What an initiator knows until the session is there."""
+    """State of an initiator until the session exists."""
 
     def __init__(self, endpoint, addresses, epd, ident):
         self.endpoint, self.addresses, self.epd, self.near_id = endpoint, list(addresses), epd, ident
@@ -123,7 +123,7 @@ class Opening:
 
 
 class Session:
-    """One session. `on_message(flow, message)` gets what arrives on flows that `accept(metadata, answers)` took."""
+    """One session. `on_message(flow, message)` gets the messages of flows that `accept(metadata, answers)` accepted."""
 
     def __init__(self, endpoint, near_id, far_id, address, initiator, certificate, keys, far_wishes):
         self.endpoint, self.near_id, self.far_id, self.address = endpoint, near_id, far_id, address
@@ -144,7 +144,7 @@ class Session:
         self.is_open, self.why = True, None
         self.accept = lambda metadata, answers: metadata is not None
         self.on_message = lambda flow, message: None
-        self.first_packet = None  # the RIKeying, until something of the session comes
+        self.first_packet = None  # the RIKeying, until the first packet of the session arrives
 
     # sending
 
@@ -176,7 +176,7 @@ class Session:
         self.is_open, self.why = False, why
 
     def flush(self):
-        """Acknowledgements first, then as much of the flows as window and burst allow."""
+        """Sends acknowledgements first, then as much of the flows as window and burst allow."""
         if not self.is_open:
             return
         if self.ack_due is not None and self.ack_due <= self.endpoint.clock():
@@ -196,7 +196,7 @@ class Session:
                 return
 
     def fill(self, group):
-        """Adds user data to a packet's chunks; whether there was any."""
+        """Adds user data to a packet's chunks; returns whether there was any."""
         size, any_data = 8 + sum(map(len, group)), False
         flying = sum(f.flying() for f in self.flows.values())
         for flow in self.flows.values():
@@ -218,7 +218,7 @@ class Session:
         return any_data
 
     def deadline(self):
-        """When tick() has something to do."""
+        """Time of the next tick() with work to do."""
         times = [self.ack_due] if self.ack_due is not None else []
         if any(f.queue for f in self.flows.values()) and self.sent_at is not None:
             times.append(self.sent_at + self.erto)
@@ -268,7 +268,7 @@ class Session:
             try:
                 self.take(c, source)
             except ValueError:
-                self.last_data = None  # that chunk alone is dropped
+                self.last_data = None  # only this chunk is dropped
         if had_data:
             self.data_packets += 1
             if self.data_packets >= 2:
@@ -353,7 +353,7 @@ class Session:
 
 
 class Endpoint:
-    """A socket with sessions. `loss`: the share of what it sends that is lost, by `seed`."""
+    """A socket with sessions. `loss`: share of sent packets that are lost, from `seed`."""
 
     def __init__(self, identity=None, host="127.0.0.1", clock=time.monotonic, loss=0.0, seed=1):
         self.identity, self.clock, self.loss, self.rng = identity or Identity(), clock, loss, random.Random(seed)
@@ -365,7 +365,7 @@ class Endpoint:
         self.default = Way()
 
     def rebind(self):
-        """Another port, as when a NAT forgets."""
+        """Changes the port, as a NAT does that forgets a mapping."""
         if self.sock:
             self.sock.close()
         self.sock = socket.socket(socket.AF_INET6 if ":" in self.host else socket.AF_INET, socket.SOCK_DGRAM)
@@ -410,14 +410,14 @@ class Endpoint:
         self.raw(to, Way().seal(ident, body))
 
     def introduced(self, epd, where, tag):
-        """0F: the one at that address wants to speak to us."""
+        """0F: the peer at this address wants to connect."""
         if self.is_me(epd):
             self.startup(where, self.rhello(tag, where))
 
     # input
 
     def receive(self):
-        """Takes one datagram; whether there was one."""
+        """Receives one datagram; returns whether there was one."""
         try:
             datagram, source = self.sock.recvfrom(65536)
         except (BlockingIOError, ConnectionRefusedError):
@@ -524,7 +524,7 @@ class Endpoint:
 
 
 def run(ends, until, timeout=10.0):
-    """Several endpoints by the wall's clock, until until() is true; whether it became so."""
+    """Runs several endpoints in real time until until() is true; returns whether it became true."""
     end = time.monotonic() + timeout
     while True:
         for e in ends:
@@ -535,8 +535,8 @@ def run(ends, until, timeout=10.0):
         if now >= end:
             return False
         due = min((d for d in (e.deadline() for e in ends) if d is not None), default=end)
-        wait = min(end, max(due, now + 0.001), now + 0.1) - now  # until() may be of other things than datagrams
-        poll = select.poll()  # select() takes no descriptors beyond 1023
+        wait = min(end, max(due, now + 0.001), now + 0.1) - now  # until() may depend on other things than datagrams
+        poll = select.poll()  # select() accepts no descriptors above 1023
         for e in ends:
             poll.register(e.sock, select.POLLIN)
         ready = {fd for fd, _ in poll.poll(1000 * wait)}
@@ -546,7 +546,7 @@ def run(ends, until, timeout=10.0):
 
 
 class Clock:
-    """Time that goes on only when nothing is on its way."""
+    """A clock that advances only when no packet is in flight."""
 
     def __init__(self, now=1000.0):
         self.now = now
@@ -556,7 +556,7 @@ class Clock:
 
 
 def run_together(clock, ends, until, seconds=120.0):
-    """Several endpoints with one Clock, until until() is true; whether it became so."""
+    """Runs several endpoints with one Clock until until() is true; returns whether it became true."""
     end = clock.now + seconds
     while clock.now < end:
         for e in ends:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""RTMP over RTMFP (RFC 7425 section 5): connect, publish, play, peers and groups, as a client that knows nothing of the
-server but the contract. One thread drives any number of them: run(). scripts/rtmfp.py is it from a command line."""
+"""RTMP over RTMFP (RFC 7425 section 5): connect, publish, play, peers and groups, as a client that knows only the public protocol.
+One thread drives any number of clients: run(). scripts/rtmfp.py is the command line for it."""
 import struct
 from collections import namedtuple
 
@@ -23,7 +23,7 @@ def message_bytes(kind, ts, data):
 
 
 def amf3_string(text):
-    """An AMF3 string behind AMF0's marker 11 (hexadecimal), as older clients name the stream that they publish."""
+    """An AMF3 string after AMF0's marker 11 (hexadecimal), as older clients send the name that they publish."""
     raw = text.encode()
     u29 = len(raw) << 1 | 1
     head = bytes([u29]) if u29 < 128 else bytes([128 | u29 >> 7, u29 & 127])
@@ -31,12 +31,12 @@ def amf3_string(text):
 
 
 def command_of(m):
-    """The values of a command; of type 17 a byte goes before them."""
+    """Returns the values of a command; type 17 has an extra byte in front."""
     return amf.decode(m.data[1:] if m.type == AMF3_CMD else m.data)
 
 
 def run(clients, until, timeout=10.0):
-    """Drives all of them until until() is true; whether it became so."""
+    """Drives all of them until until() is true; returns whether it became true."""
     return rtmfp.run([c.endpoint for c in clients], until, patience(timeout))
 
 
@@ -45,7 +45,7 @@ def run_for(clients, seconds):
 
 
 class Talk:
-    """The messages of one session, with the server or with a peer, in the order that they have to each other."""
+    """Messages of one session with the server or a peer, in their original order across flows."""
 
     def __init__(self, session, on_message):
         self.session, self.tell = session, on_message
@@ -72,7 +72,7 @@ class Talk:
         self.tell(m)
 
     def sync(self, flow, ident, count):
-        """What comes behind it on this flow waits until so many flows have come to it."""
+        """Messages after it on this flow wait until n flows have received it."""
         waiting = self.syncs.setdefault(ident, [])
         waiting.append(flow.id)
         self.held[flow.id] = []
@@ -84,14 +84,14 @@ class Talk:
 
 
 class Stream:
-    """A stream of the connection: its flows out, and what came on it."""
+    """A stream of the connection: its outgoing flows, and the received tags."""
 
     def __init__(self, client, sid):
         self.client, self.sid, self.flows = client, sid, {}
         self.tags, self.events, self.statuses = [], [], []
 
     def flow(self, kind):
-        """One for commands and data, one for audio, one for video."""
+        """One flow for commands and data, one for audio, one for video."""
         kind = kind if kind in (AUDIO, VIDEO) else CMD
         if kind not in self.flows:
             self.flows[kind] = self.client.session.flow(tc(self.sid), self.client.far_control())
@@ -108,11 +108,11 @@ class Stream:
         self.flow(tag.type).send(message_bytes(tag.type, tag.ts if ts is None else ts, data))
 
     def sent(self):
-        """All that was sent has arrived."""
+        """Whether everything sent has arrived."""
         return all(f.done for f in self.flows.values())
 
     def status(self, code=None, timeout=10.0):
-        """Waits for an onStatus, with a code for that one; an error raises Rejected."""
+        """Waits for an onStatus, or for one with this code; an error raises Rejected."""
         def find():
             return next((i for i in self.statuses if i.get("level") == "error" or code in (None, i.get("code"))), None)
         self.client.wait(find, timeout, f"no status {code}")
@@ -123,7 +123,7 @@ class Stream:
         return info
 
     def in_order(self):
-        """The tags by time: order between flows is not kept on the way."""
+        """Returns the tags in order of time: the order between flows is not preserved in transit."""
         return sorted(self.tags, key=lambda t: (t.ts, t.frame))
 
     def write(self, path):
@@ -131,7 +131,7 @@ class Stream:
 
 
 class Client:
-    """One endpoint with its session to the server and those to peers."""
+    """One endpoint with its sessions to the server and to peers."""
 
     def __init__(self, port, host="127.0.0.1", identity=None, timeout=10.0, bind=None, **how):
         self.server, self.timeout = (host, port), timeout
@@ -157,7 +157,7 @@ class Client:
         return self.endpoint.identity.peer_id
 
     def wait(self, until, timeout=None, why="it did not come"):
-        """TimeoutError; Closed when the session has ended meanwhile."""
+        """Raises TimeoutError, or Closed if the session ends meanwhile."""
         def now():
             return until() or self.session is not None and not self.session.is_open
         run([self], now, timeout or self.timeout)
@@ -169,7 +169,7 @@ class Client:
     # sessions
 
     def begin(self, app="live"):
-        """Says IHello to the server; the session comes while somebody runs."""
+        """Sends IHello to the server; the session opens while run() runs."""
         host, port = self.server
         uri = f"rtmfp://[{host}]:{port}/{app}" if ":" in host else f"rtmfp://{host}:{port}/{app}"
         self.app, self.uri = app, uri
@@ -227,7 +227,7 @@ class Client:
     # commands out
 
     def call(self, name, *args, obj=None, tid=None, kind=CMD):
-        """A command on the control flow; its transaction's number."""
+        """Sends a command on the control flow; returns its transaction id."""
         if self.control is None:
             self.control = self.session.flow(tc(0))
         if tid is None:
@@ -254,7 +254,7 @@ class Client:
         return self
 
     def set_peer_info(self, *addresses):
-        """Of this endpoint, when none are told."""
+        """Sends the addresses, by default those of this endpoint."""
         host, port = self.endpoint.address
         self.call("setPeerInfo", *(addresses or (f"{host}:{port}",)), tid=0)
         self.wait(lambda: self.control.done, None, "setPeerInfo was not acknowledged")
@@ -282,17 +282,17 @@ class Client:
     # peers
 
     def find(self, peer_id):
-        """Asks the server for a peer: the opening, whose session is with that peer."""
+        """Asks the server for a peer; returns the opening, whose session is with that peer."""
         return self.endpoint.connect([self.server], w.to_peer(peer_id))
 
     def say(self, session, kind, data):
-        """A message on a flow of its own to a peer."""
+        """Sends a message to a peer on a separate flow."""
         flow = session.flow(tc(1))
         flow.send(message_bytes(kind, 0, data))
         return flow
 
     def join(self, specifier=None, ident=None):
-        """A group by its specifier, or by its hashed id (32 bytes)."""
+        """Joins a group by its specifier, or by its hashed id (32 bytes)."""
         body = b"\x10" + specifier.encode() if ident is None else b"\x15" + ident
         self.group_flow = self.session.flow(GROUP, self.far_control())
         self.group_flow.send(b"\x01" + w.counted(body))
@@ -303,7 +303,7 @@ class Client:
 
 
 def pump(client, stream, tags, until=None, others=(), speed=1.0, timeout=60.0):
-    """Sends tags when their time has come, and drives the others meanwhile."""
+    """Sends tags when they are due, and drives the others meanwhile."""
     clock, at = client.endpoint.clock, 0
     begun = clock()
 

@@ -16,7 +16,7 @@ class Fragment:
 
 
 class OutFlow:
-    """What we send. `queue` holds what is not acknowledged, in order."""
+    """Sending side of a flow. `queue` holds unacknowledged fragments, in order."""
 
     def __init__(self, ident, metadata, answers=None):
         self.id, self.metadata, self.answers = ident, metadata, answers
@@ -41,7 +41,7 @@ class OutFlow:
             self.is_closed = True
 
     def abandon(self):
-        """All that was not acknowledged: its data is never sent again."""
+        """Abandons everything unacknowledged: its data is never sent again."""
         for f in self.queue:
             f.flags, f.data = f.flags | ABANDONED, b""
 
@@ -53,12 +53,12 @@ class OutFlow:
         return sum(len(f.data) for f in self.queue if f.flying)
 
     def forward(self):
-        """Nothing at or below this number is sent (again): FSN."""
+        """FSN: no fragment at or below this number will be sent (again)."""
         kept = next((f for f in self.queue if not f.flags & ABANDONED or f.flags & FINAL), None)
         return (kept.number if kept else self.last + 1) - 1
 
     def user_data(self, f, after=None):
-        """The chunk; `after`: the fragment before it in the same packet, if that is of this flow."""
+        """Returns the chunk; `after`: the previous fragment in the same packet, if it belongs to this flow."""
         if after and after.number + 1 == f.number and not f.flags & ABANDONED:
             return chunk(NEXT_DATA, bytes([f.flags]) + f.data)
         options = b""
@@ -90,7 +90,7 @@ class OutFlow:
 
 
 class Ack:
-    """50 or 51 as a set of numbers."""
+    """An acknowledgement, 50 or 51, as a set of numbers."""
 
     def __init__(self, kind, data):
         r = Reader(data)
@@ -103,7 +103,7 @@ class Ack:
                     at = low + r.vlu() + 1
                     self.ranges.append((low, at - 1))
             except ValueError:
-                pass  # a cut last pair does not count
+                pass  # a truncated last pair does not count
         else:
             for i, byte in enumerate(r.rest()):
                 self.ranges += [(self.upto + 2 + 8 * i + b,) * 2 for b in range(8) if byte >> b & 1]
@@ -113,7 +113,7 @@ class Ack:
 
 
 class InFlow:
-    """What we receive; deliver(message) is called in order."""
+    """Receiving side; calls deliver(message) in order."""
 
     def __init__(self, ident, metadata, answers, deliver):
         self.id, self.metadata, self.answers, self.deliver = ident, metadata, answers, deliver
@@ -170,14 +170,14 @@ class InFlow:
 
 
 def metadata_of(options):
-    """(metadata, return association) of a flow's options."""
+    """Returns (metadata, return association) of a flow's options."""
     meta = next((o.value for o in options if o.type == 0), None)
     answers = next((Reader(o.value).vlu() for o in options if o.type == 0x0a), None)
     return meta, answers
 
 
 def tc(stream, flags=4):
-    """Metadata of RTMP's flows (P5.1): of this stream id."""
+    """Metadata of RTMP's flows (P5.1) for this stream id."""
     return b"TC" + bytes([flags]) + vlu(stream)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""RTMFP's bytes: numbers, options, addresses, packets, encryption, keys. RFC 7016 and, as P, RFC 7425. Written
-apart from the server so that both can be wrong alone."""
+"""RTMFP's bytes: numbers, options, addresses, packets, encryption, keys. RFC 7016 and, as P, RFC 7425. Written independently of the
+server so that a shared mistake cannot hide."""
 import hashlib
 import hmac
 import os
@@ -34,7 +34,7 @@ def vlu(v):
 
 
 class Reader:
-    """Takes a payload apart; ValueError where it is cut."""
+    """Parses a payload; raises ValueError if it is truncated."""
 
     def __init__(self, data):
         self.data, self.pos = data, 0
@@ -82,14 +82,14 @@ class Reader:
         return Option(kind, r.rest())
 
     def option_list(self):
-        """Up to its marker."""
+        """Parses options up to their end marker."""
         out = []
         while (o := self.option()) is not MARKER:
             out.append(o)
         return out
 
     def options(self):
-        """All there are, markers too."""
+        """Parses all options, markers included."""
         out = []
         while self.left():
             out.append(self.option())
@@ -156,7 +156,7 @@ def mac(key, text):
 
 
 class Way:
-    """One direction of a session: packets are sealed or opened with its key."""
+    """One direction of a session: seals or opens packets with its key."""
 
     def __init__(self, key=DEFAULT_KEY, mac_key=b"", mac_size=0, numbered=False):
         self.key, self.mac_key, self.mac_size, self.numbered = key[:16], mac_key, mac_size, numbered
@@ -176,7 +176,7 @@ class Way:
         return scramble(ident, packet) + packet + mac(self.mac_key, packet)[:self.mac_size]
 
     def open(self, datagram):
-        """The plain packet; ValueError: not with this key, or a repeat."""
+        """Returns the plain packet; raises ValueError for a wrong key or a repeated packet."""
         packet = datagram[4:]
         blocks = (len(packet) - self.mac_size) // 16 * 16
         if blocks < 16 or len(packet) - blocks != self.mac_size:
@@ -209,7 +209,7 @@ def ident_of(datagram):
 
 
 def pi_bits(bits):
-    """floor(pi * 2^bits), by Gauss and Legendre's mean in integers."""
+    """floor(pi * 2^bits), with the Gauss-Legendre algorithm in integers."""
     from math import isqrt
     one = 1 << (bits + 64)
     a, b, t, x = one, isqrt(one * one // 2), one // 4, 1
@@ -238,7 +238,7 @@ class Pair:
         self.public = bare(pow(2, self.x, PRIMES[group])).rjust((PRIMES[group].bit_length() + 7) // 8, b"\0")
 
     def secret(self, public):
-        """Z, without zero bytes in front; ValueError when that key is not to be taken (P4.6.2)."""
+        """Returns Z without leading zero bytes; raises ValueError for an unacceptable key (P4.6.2)."""
         p, y = PRIMES[self.group], int.from_bytes(public, "big")
         ones = bin(y).count("1")
         if not 2 ** 24 <= y <= p - 2 ** 24 or ones < 16 or y.bit_length() - ones < 16:
@@ -260,7 +260,7 @@ def keys(z, skic, skrc):
 
 
 def first_part(certificate):
-    """Up to its first marker (P4.3)."""
+    """Parses up to the first marker (P4.3)."""
     r = Reader(certificate)
     while r.left():
         at = r.pos
@@ -274,7 +274,7 @@ def fingerprint(certificate):
 
 
 def to_peer(peer_id):
-    """The canonical endpoint discriminator: who has this id."""
+    """Canonical endpoint discriminator that selects a peer by id."""
     return b"\x21\x0f" + peer_id
 
 
@@ -282,7 +282,7 @@ def to_uri(uri):
     return option(0x0a, uri.encode() if isinstance(uri, str) else uri)
 
 
-Wish = namedtuple("Wish", "flags size")  # of HMAC; of sequence numbers size is 0
+Wish = namedtuple("Wish", "flags size")  # size of the HMAC; 0 for sequence numbers
 NONE = Wish(0, 0)
 
 
@@ -302,5 +302,5 @@ def wishes(options):
 
 
 def sends(mine, yours):
-    """P4.5: I send always, or if I may and you ask."""
+    """P4.5: sends always, or if it supports it and the peer requests it."""
     return bool(mine.flags & 4 or mine.flags & 2 and yours.flags & 1)

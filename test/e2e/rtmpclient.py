@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A small RTMP client over a blocking socket. It can say every form of a chunk and every wrong one,
-and keeps what the server said byte for byte."""
+"""A small RTMP client over a blocking socket. It can send every form of a chunk, valid or not, and keeps every byte of the server."""
 import hashlib
 import hmac
 import os
@@ -42,7 +41,7 @@ class Rejected(Exception):
 
 
 class ChunkWriter:
-    """Messages to chunks. Chooses the shortest header unless told which."""
+    """Converts messages to chunks, by default with the shortest header."""
 
     def __init__(self):
         self.size = 128
@@ -59,8 +58,8 @@ class ChunkWriter:
         return bytes([fmt << 6 | 1]) + struct.pack("<H", csid - 64)
 
     def chunks(self, csid, type, ts, sid, data, fmt=None, form=None, ext3=True, length=None):
-        """The chunks of one message as a list. ext3: repeat the extended timestamp in fmt 3
-        chunks, as most do; length: the length to claim."""
+        """Returns the chunks of one message as a list. ext3: repeats the extended timestamp in fmt 3 chunks, as most clients do;
+        length: the length to claim."""
         length = len(data) if length is None else length
         old = self.last.get(csid)
         delta = ts - old["ts"] if old else 0
@@ -94,8 +93,8 @@ class ChunkWriter:
 
 
 class ChunkReader:
-    """Chunks to messages, from a function read(n) that gives exactly n bytes; begin() says that
-    all bytes so far were used, and a read that fails falls back to there."""
+    """Converts chunks to messages. read(n) returns exactly n bytes; begin() marks all bytes so far as used, and a failed read
+    returns to that point."""
 
     def __init__(self, read, begin):
         self.read, self.begin = read, begin
@@ -110,7 +109,7 @@ class ChunkReader:
                 return m
 
     def _chunk(self):
-        # nothing of the state changes before the whole chunk is here: a read may time out
+        # the state changes only after the whole chunk is here: a read may time out
         first = self.read(1)[0]
         fmt, csid = first >> 6, first & 63
         if csid == 0:
@@ -146,7 +145,7 @@ class ChunkReader:
 
 
 def digest_at(block, scheme):
-    """Where the 32 digest bytes of a C1 or S1 lie. Scheme 0: key first; scheme 1: digest first."""
+    """Position of the 32 digest bytes in a C1 or S1. Scheme 0: key first; scheme 1: digest first."""
     base = 772 if scheme == 0 else 8
     return base + 4 + sum(block[base:base + 4]) % 728
 
@@ -167,7 +166,7 @@ def make_c1(kind):
 
 
 class Client:
-    """One connection. All waits are bounded by `timeout` seconds."""
+    """One connection. All waits are limited to `timeout` seconds."""
 
     def __init__(self, port, host="127.0.0.1", timeout=20.0, bind=None, rcvbuf=None, sndbuf=None,
                  acks=True):
@@ -211,7 +210,7 @@ class Client:
             pass
 
     def abort(self):
-        """Close by RST, as a crashed peer's host would."""
+        """Closes with RST, as the host of a crashed peer does."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close()
 
@@ -274,12 +273,12 @@ class Client:
         return self.s1[at:at + 32] == digest_of(self.s1, at, FMS_KEY)
 
     def s2_is_signed(self, scheme):
-        """Does S2 end in the digest that is made from C1's?"""
+        """Whether S2 ends in the digest derived from C1's."""
         at = digest_at(self.c1, scheme)
         key = hmac.new(FMS_KEY + KEY_TAIL, self.c1[at:at + 32], hashlib.sha256).digest()
         return self.s2[1504:] == hmac.new(key, self.s2[:1504], hashlib.sha256).digest()
 
-    # -- messages out
+    # -- sending messages
 
     def message(self, csid, type, ts, sid, data, **how):
         self.send(self.w.message(csid, type, ts, sid, data, **how))
@@ -312,10 +311,10 @@ class Client:
         self.message(how.pop("csid", csid), tag.type, tag.ts if ts is None else ts, self.sid, data,
                      **how)
 
-    # -- messages in
+    # -- receiving messages
 
     def read_message(self, timeout=None):
-        """The next message; protocol control is obeyed on the way. socket.timeout, Closed."""
+        """Returns the next message and obeys protocol control messages. Raises socket.timeout or Closed."""
         self.sock.settimeout(self.timeout if timeout is None else max(timeout, 0.001))
         m = self.r.message()
         self.seen.append(m)
@@ -335,7 +334,7 @@ class Client:
         return m
 
     def until(self, want, timeout=None):
-        """Read until want(message) is true; returns that message. TimeoutError, Closed."""
+        """Reads until want(message) is true; returns that message. Raises TimeoutError or Closed."""
         end = time.monotonic() + (self.timeout if timeout is None else patience(timeout))
         while True:
             left = end - time.monotonic()
@@ -346,13 +345,13 @@ class Client:
                 return m
 
     def command(self, want=None, timeout=None):
-        """The next command (decoded) whose name is in `want`."""
+        """Returns the next command (decoded) whose name is in `want`."""
         def is_command(m):
             return m.type in (CMD, AMF3_CMD) and (want is None or decode_command(m)[0] in want)
         return decode_command(self.until(is_command, timeout))
 
     def result(self, tid, timeout=None):
-        """The _result of a call; raises Rejected on _error."""
+        """Returns the _result of a call; raises Rejected on _error."""
         while True:
             c = self.command(("_result", "_error"), timeout)
             if c[1] != tid:
@@ -362,7 +361,7 @@ class Client:
             return c
 
     def status(self, code=None, timeout=None):
-        """Wait for an onStatus; with a code for exactly that, an error status raises Rejected."""
+        """Waits for an onStatus, or exactly the one with this code; an error status raises Rejected."""
         while True:
             c = self.command(("onStatus",), timeout)
             info = c[3]
@@ -372,9 +371,8 @@ class Client:
                 return info
 
     def collect(self, seconds, count=None, want=None):
-        """Read media for a time; or until there are `count` frames, or want(self) says enough,
-        which may take longer than that on a loaded machine; the end of the connection ends it.
-        Returns all tags so far."""
+        """Reads media for some time, or until there are `count` frames or want(self) is true. The latter two may take longer on a
+        loaded machine. Stops at the end of the connection. Returns all tags so far."""
         end = time.monotonic() + (seconds if count is None and want is None else patience(seconds))
         frames = looked_at = 0
         while time.monotonic() < end:
@@ -391,7 +389,7 @@ class Client:
         return self.tags
 
     def closed(self, timeout=5.0):
-        """True when the server ends the connection in time."""
+        """Returns True if the server ends the connection in time."""
         end = time.monotonic() + patience(timeout)
         while time.monotonic() < end:
             try:
@@ -420,7 +418,7 @@ class Client:
         return self.sid
 
     def publish(self, stream, flow="fmle", app="live", tcurl=None, wait=True, chunk=4096, **fields):
-        """The whole way to a publisher, in the words of one kind of encoder."""
+        """Runs the whole sequence to publish, with the commands of one kind of encoder."""
         if flow == "obs":
             fields = {"type": "nonprivate", "flashVer": "FMLE/3.0 (compatible; FMSc/1.0)",
                       "fourCcList": ["av01", "vp09", "hvc1"], **fields}
@@ -458,13 +456,13 @@ class Client:
             self.call("deleteStream", self.sid)
 
     def play(self, stream, flow="flash", app="live", tcurl=None, wait=True, create=True, **fields):
-        """The whole way to a player, in the words of one kind of player."""
-        if not hasattr(self, "connect_result"):  # it takes every codec, unless it says otherwise (None: says nothing)
+        """Runs the whole sequence to play, with the commands of one kind of player."""
+        if not hasattr(self, "connect_result"):  # announces every codec by default (None: announces nothing)
             self.connect(app, tcurl, **{"fourCcList": ["*"], **fields})
         if flow in ("ffmpeg", "librtmp"):
             self.message(2, WIN_ACK, 0, 0, struct.pack(">I", 2500000))
         if flow == "librtmp":
-            # librtmp begins the fresh chunk stream 2 by a header without a stream id
+            # librtmp starts the new chunk stream 2 with a header without a stream id
             self.message(2, USER, 0, 0, struct.pack(">HII", SET_BUFFER, 0, 300), fmt=1)
         if create:
             self.create_stream()
@@ -498,14 +496,14 @@ def split_aggregate(m):
 
 
 def make_aggregate(tags):
-    """The body of a type 22 message."""
+    """Returns the body of a type 22 message."""
     return b"".join(flv.tag_bytes(t) for t in tags)
 
 
 class Pusher(threading.Thread):
-    """Pushes tags through a publishing client, in real time times `speed` (0: at once; PACE), from a
-    thread; `.error` is why it ended early. With loop, again and again on a growing timeline. So
-    many seconds `ahead` are sent at once, as by who has a buffer: a test need not wait for them."""
+    """Pushes tags through a publishing client from a thread, in real time times `speed` (0: at once; PACE); `.error` is why it
+    ended early. With `loop` it repeats them on a growing timeline. The first `ahead` seconds are sent at once, as by an encoder
+    with a buffer, so that tests need not wait for them."""
 
     def __init__(self, client, tags, speed=PACE, loop=False, start_ts=0, ahead=0, **how):
         super().__init__(daemon=True)
@@ -559,7 +557,7 @@ class Pusher(threading.Thread):
 
 
 class Watcher(threading.Thread):
-    """Plays in a thread and keeps what comes with the time it came at."""
+    """Plays in a thread and keeps what arrives with the time of arrival."""
 
     def __init__(self, client):
         super().__init__(daemon=True)
@@ -576,7 +574,7 @@ class Watcher(threading.Thread):
         done = 0
         while not self.halt.is_set():
             try:
-                self.client.read_message(0.05)  # stop() waits so long
+                self.client.read_message(0.05)  # maximum wait of stop()
             except (TimeoutError, socket.timeout):
                 continue
             except (Closed, OSError) as e:
@@ -588,7 +586,7 @@ class Watcher(threading.Thread):
             done = len(self.client.tags)
 
     def wait(self, want, timeout=5.0):
-        """Until want(tags) is true."""
+        """Waits until want(tags) is true."""
         end = time.monotonic() + patience(timeout)
         while time.monotonic() < end:
             if want(self.tags):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A server that serves RTSP, and an RTSP client that does one step at a time: for what real clients do not say.
+"""A server with RTSP, and an RTSP client that sends one request at a time, to test what real clients do not do.
 
     s = rtsp_server(srs)              s.rtsp_url("s"), s.rtsp_port, s.rtsp("s") is a client of it
     c = s.rtsp()
     c.request("DESCRIBE", url)        the Answer: status, fields, body
-    c.play(url, tracks=(0, 1))        DESCRIBE to PLAY over TCP; c.frame() is what comes then
+    c.play(url, tracks=(0, 1))        DESCRIBE to PLAY over TCP; then c.frame() returns the media
+
 """
 import base64
 import hashlib
@@ -21,7 +22,7 @@ Report = namedtuple("Report", "channel type ssrc ntp time packets octets")
 
 
 def free_pair():
-    """An even UDP port that is free, and the next one is."""
+    """Returns an even free UDP port whose successor is free as well."""
     while True:
         port = free_port() & ~1
         try:
@@ -34,8 +35,8 @@ def free_pair():
 
 
 def rtsp_server(srs, vhost="", glob="", rtsp="", server="", **how):
-    """A server of the fixture `srs`, with RTSP. rtsp: more inside of vhost.rtsp (a vhost that
-    is whole has its own); server: of rtsp_server."""
+    """Starts a server of the fixture `srs` with RTSP. rtsp: additional directives of vhost.rtsp (a complete vhost has its own);
+    server: those of rtsp_server."""
     port = free_port()
     words = f"rtsp_server {{ enabled on; listen 127.0.0.1:{port};"
     if "udp_port" not in server:
@@ -76,12 +77,12 @@ class RtspClient:
         self.sock = socket.create_connection((host, port), timeout=patience(timeout))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buf, self.cseq, self.session = b"", 0, None
-        self.kept = []  # frames that came in front of an answer
+        self.kept = []  # frames that arrived before a response
 
     def close(self):
         self.sock.close()
 
-    # -- what comes
+    # -- receiving
 
     def _more(self):
         got = self.sock.recv(262144)
@@ -94,7 +95,7 @@ class RtspClient:
             self._more()
 
     def item(self):
-        """The next: an Answer (or a request, with status 0), or a frame (channel, bytes)."""
+        """Returns the next item: an Answer (or a request, with status 0), or a frame (channel, bytes)."""
         while True:
             self._need(1)
             if self.buf[:1] == b"$":
@@ -117,7 +118,7 @@ class RtspClient:
             return a
 
     def answer(self):
-        """The next answer; frames before it are kept for frame()."""
+        """Returns the next response; keeps earlier frames for frame()."""
         end = time.monotonic() + self.sock.gettimeout()
         while time.monotonic() < end:
             x = self.item()
@@ -129,7 +130,7 @@ class RtspClient:
         raise TimeoutError("no answer, but frames")
 
     def frame(self):
-        """The next frame as it came: (channel, bytes)."""
+        """Returns the next frame unparsed: (channel, bytes)."""
         while not self.kept:
             x = self.item()
             if not isinstance(x, Answer):
@@ -137,11 +138,11 @@ class RtspClient:
         return self.kept.pop(0)
 
     def packet(self):
-        """The next frame read: a Packet of RTP, or a Report for RTCP that begins with one (or None)."""
+        """Returns the next frame parsed: an RTP Packet, or a Report if RTCP begins with one (or None)."""
         channel, data = self.frame()
         return read_rtcp(channel, data) if channel & 1 else read_rtp(channel, data)
 
-    # -- what is asked
+    # -- requests
 
     def send(self, raw):
         self.sock.sendall(raw if isinstance(raw, bytes) else raw.encode())
@@ -171,7 +172,7 @@ class RtspClient:
         return self.request("SETUP", where, {"Transport": transport})
 
     def play(self, url, tracks=(0, 1), fields=None):
-        """DESCRIBE, SETUP of these tracks over TCP, PLAY; the answer to PLAY."""
+        """Sends DESCRIBE, SETUP of these tracks over TCP, and PLAY; returns the response to PLAY."""
         a = self.request("DESCRIBE", url, {"Accept": "application/sdp"})
         assert a.status == 200, a
         self.sdp = a.body.decode()
@@ -200,7 +201,7 @@ def read_rtcp(channel, data):
 
 
 def rtp_info(a):
-    """[(url, seq, rtptime)] of the answer to PLAY."""
+    """[(url, seq, rtptime)] of the response to PLAY."""
     out = []
     for part in (a["rtp-info"] or "").split(","):
         p = dict(x.strip().split("=", 1) for x in part.split(";") if "=" in x)
@@ -216,7 +217,7 @@ def basic(user, password):
 
 
 def challenge(a, scheme):
-    """The parameters of that WWW-Authenticate, or None."""
+    """Returns the parameters of this WWW-Authenticate, or None."""
     for v in a.all("www-authenticate"):
         if v.lower().startswith(scheme.lower() + " "):
             return dict(re.findall(r'(\w+)="?([^",]*)"?', v[len(scheme):]))

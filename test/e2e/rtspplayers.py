@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real RTSP clients that play into a file, and what was played beside what was published."""
+"""Real RTSP clients that play into a file, and a comparison of their output with what was published."""
 import functools
 import hashlib
 import os
@@ -11,21 +11,21 @@ from camera_rtp import tracks_of, units
 from procs import Proc, wait_for
 
 TRANSPORTS = ("tcp", "udp", "http")
-# What GStreamer makes of each codec on its way into Matroska.
+# Conversions of GStreamer for each codec on the way into Matroska.
 GST_VIDEO = {"h264": "rtph264depay ! h264parse", "hevc": "rtph265depay ! h265parse", "vp9": "rtpvp9depay ! vp9parse"}
 GST_AUDIO = {"aac": "rtpmp4gdepay ! aacparse", "opus": "rtpopusdepay", "mp3": "rtpmpadepay ! mpegaudioparse",
              "pcma": "rtppcmadepay ! audio/x-alaw,rate=8000,channels=1",
              "pcmu": "rtppcmudepay ! audio/x-mulaw,rate=8000,channels=1"}
-# A line for each picture, decoded, and for each frame of sound, as it is. With RTSP, FFmpeg 7.1 marks no
-# packet of audio as a key frame, and copies from the first one on: -copyinkf copies all.
+# One line for each decoded video frame and each encoded audio frame. With RTSP, FFmpeg 7.1 marks no
+# audio packet as a key frame, and copies from the first key frame on: -copyinkf copies all.
 MD5 = {"video": ["-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5"],
        "audio": ["-map", "0:a:0", "-c", "copy", "-copyinkf", "-f", "framemd5"]}
-# To be skipped at both ends of what was played: an open group of pictures, frames in disorder.
+# Skipped at both ends of the recording: an open GOP, frames out of order.
 EDGE = 5
 
 
 def ffmpeg(url, transport, out, log, seconds=2.0, options=(), video=True, audio=True):
-    """ffmpeg that ends by itself; out.video is of decoded pictures, out.audio of the sound as it came."""
+    """ffmpeg that ends on its own; out.video has the decoded frames, out.audio the audio as received."""
     argv = ["ffmpeg", "-hide_banner", "-loglevel", "verbose", "-nostdin", "-y", "-rtsp_transport", transport,
             *options, "-i", url]
     for kind, wanted in (("video", video), ("audio", audio)):
@@ -34,7 +34,7 @@ def ffmpeg(url, transport, out, log, seconds=2.0, options=(), video=True, audio=
 
 
 class Gst:
-    """GStreamer that plays until it is ended; without its own guess at times, which a burst at the start misleads."""
+    """GStreamer that plays until it is ended; without its estimate of times, which a burst at the start misleads."""
 
     def __init__(self, url, transport, out, log, video, audio, options="buffer-mode=none"):
         if transport == "http":
@@ -57,7 +57,7 @@ class Gst:
         return self.proc.end()
 
     def wait_for(self, enough, timeout=10):
-        """Until enough() is true, or False. gst-launch links pads by threads that disturb each other at times: again."""
+    """Waits until enough() is true; returns False on timeout. Retries: threads of gst-launch disturb each other when linking pads."""
         tries = 3
 
         def look():
@@ -76,7 +76,7 @@ def size(path):
 
 
 class Track:
-    """Frames of one track: times in seconds, hashes of the decoded pictures or of the coded sound."""
+    """Frames of one track: times in seconds, hashes of decoded video frames or encoded audio frames."""
 
     def __init__(self, frames, data=b""):
         self.times = [t for t, _ in frames]
@@ -86,8 +86,8 @@ class Track:
         return len(self.times)
 
     def at(self, played, edge=0):
-        """Where in this one, which is repeated, the other one begins: (its own time, the other's) of
-        one frame; AssertionError unless all of its frames are here, in order and without a hole."""
+        """Finds where in this track, which is repeated, the other one begins: (own time, other's time) of one frame.
+        Raises AssertionError unless all of its frames are here, in order and without a gap."""
         got = played.hashes[edge:len(played) - edge]
         assert len(got) >= 10, f"only {len(played)} frames"
         whole = self.hashes * 3
@@ -100,7 +100,7 @@ class Track:
 
 
 def read(path, kind):
-    """The track of a file, or what is written of it already."""
+    """Returns the track of a file, from a cache if possible."""
     if os.path.exists(f"{path}.{kind}"):
         with open(f"{path}.{kind}") as f:
             return parse(f.read())
@@ -109,7 +109,7 @@ def read(path, kind):
 
 @functools.lru_cache
 def published_track(path, kind):
-    """read() of a file that stays as it is."""
+    """read() of a file that never changes."""
     return read(path, kind)
 
 
@@ -126,9 +126,8 @@ def parse(text):
 
 
 def same(published, played, apart=0.040):
-    """All of what was played was published, in order; and sound and picture are as far from each other
-    as they were, to `apart` seconds. published: {kind: path, or path and how much later than there it
-    was published}. Gives {kind: Track}."""
+    """Checks that everything played was published, in order, with the same offset between audio and video, to `apart` seconds.
+    published: {kind: path, or path and its delay}. Returns {kind: Track}."""
     off, tracks, length = [], {}, 0
     for kind, path in published.items():
         path, later = path if isinstance(path, tuple) else (path, 0)
@@ -148,7 +147,7 @@ def same(published, played, apart=0.040):
 
 
 def nal_hashes(track):
-    """Of a flvgen.Track."""
+    """Hashes of the NAL units of a flvgen.Track."""
     out = []
     for _, _, _, data in track.frames:
         at = 0
@@ -160,7 +159,7 @@ def nal_hashes(track):
 
 
 def file_of(media, codec):
-    """Where flvgen.Media keeps it, and what it adds to all times of it: the first dts becomes 0."""
+    """Path of the file in flvgen.Media, and the offset of its times: the first dts becomes 0."""
     media.track(codec)
     path = os.path.join(media.folder, f"{codec}-{media.seconds}.mp4")
     packets = tools.ffprobe(path, "-show_packets", "-select_streams", "0", "-read_intervals", "%+#2")["packets"]
@@ -168,7 +167,7 @@ def file_of(media, codec):
 
 
 def units_of(source):
-    """{kind: {hash: its time in seconds}} of NAL units and of frames of sound."""
+    """{kind: {hash: time in seconds}} of NAL units and audio frames."""
     video, audio = tracks_of(source)
     out = {"video": {}, "audio": {}}
     for dts, cts, _, data in video.frames:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTSP clients inside of HTTP: by a GET and a POST, and by a WebSocket."""
+"""RTSP clients inside of HTTP: through a GET and a POST, and through a WebSocket."""
 import base64
 import os
 import socket
@@ -22,7 +22,7 @@ def connect(port, tls=None, rcvbuf=None):
 
 
 def head(sock):
-    """The head of the answer, and what came behind it."""
+    """Returns the head of the response, and the bytes after it."""
     got = b""
     while b"\r\n\r\n" not in got:
         piece = sock.recv(4096)
@@ -34,14 +34,14 @@ def head(sock):
 
 
 def get(port, cookie, tls=None, path="/live/s", **how):
-    """The way down, and the head of the answer."""
+    """Opens the downstream half; returns the head of the response."""
     sock = connect(port, tls, **how)
     sock.sendall(f"GET {path} HTTP/1.0\r\nx-sessioncookie: {cookie}\r\nAccept: {TYPE}\r\n\r\n".encode())
     return sock, head(sock)
 
 
 def post(port, cookie, tls=None, path="/live/s", behind=b""):
-    """The way up."""
+    """Opens the upstream half."""
     sock = connect(port, tls)
     sock.sendall(f"POST {path} HTTP/1.0\r\nx-sessioncookie: {cookie}\r\nContent-Type: {TYPE}\r\n"
                  "Content-Length: 32767\r\n\r\n".encode() + behind)
@@ -49,7 +49,7 @@ def post(port, cookie, tls=None, path="/live/s", behind=b""):
 
 
 class Tunnel(RtspClient):
-    """By a GET and a POST; `port` may be two, one for each."""
+    """A tunnel of a GET and a POST; `port` may be two, one for each."""
 
     def __init__(self, port, tls=None, cookie=None, **how):
         self.ports = port if isinstance(port, tuple) else (port, port)
@@ -61,7 +61,7 @@ class Tunnel(RtspClient):
         self.post()
 
     def post(self):
-        """Another way up, in place of the one that is there."""
+        """Replaces the upstream half."""
         old, self.up = self.up, post(self.ports[1], self.cookie, self.tls)
         if old:
             old.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The server under test: a configuration, a process, its log, and what must hold when it ends."""
+"""The server under test: configuration, process, log, and checks that apply to every server at its end."""
 import os
 import re
 import signal
@@ -18,8 +18,8 @@ HELD = re.compile(r"coroutine (.+) held the thread for ([\d.]+) ms of cpu; (\d+)
 
 
 def holds(text, few=2, longest=25):
-    """Why the thread was kept from others for too long, or None. One short hold proves nothing: what
-    a virtual machine's host takes for itself may count as the guest's processor time."""
+    """Returns why the thread was blocked too long, or None. One short stall proves nothing: time that a virtual machine's host takes
+    can count as the guest's CPU time."""
     told = HELD.findall(text) if procs.SLOW <= 1 else []
     if any(float(ms) > longest or int(count) > few for _, ms, count in told):
         return "\n".join(" ".join(t) for t in told[:20])
@@ -27,8 +27,8 @@ def holds(text, few=2, longest=25):
 
 
 def sends_soon(vhost):
-    """Players get messages together that are up to 350 ms apart, unless the vhost says another latency: so long a test
-    would wait for the first of them."""
+    """Disables write merging: players get messages in groups of up to 350 ms by default, and a test would wait that long for the
+    first ones."""
     soon = " mw_latency 20;"
     if re.search(r"\bmw_|\bmin_latency|\bsend_min_interval", vhost):
         return vhost
@@ -40,7 +40,7 @@ def sends_soon(vhost):
 
 
 class Server:
-    """Server(tmp, vhost="...", glob="...") writes the file; start() runs it; stop() checks it."""
+    """Server(tmp, vhost="...", glob="...") writes the configuration; start() runs the server; stop() checks it."""
 
     def __init__(self, tmp, vhost="", glob="", conf=None, port=None, name="srs", args=None,
                  env=None, tank="file", daemon=False, level="trace", preexec=None):
@@ -54,12 +54,12 @@ class Server:
         self.args, self.env, self.preexec = args, env, preexec
         self.allow_errors = False
         self.holds_allowed = ()
-        self.wrap = []  # a program that becomes it, with its arguments
+        self.wrap = []  # a program that executes it, with its arguments
         self.proc = None
         self.write(vhost, glob, conf)
 
     def write(self, vhost="", glob="", conf=None):
-        """Write the configuration file; takes effect at start() or reload()."""
+        """Writes the configuration file; it takes effect at start() or reload()."""
         if conf is None:
             glob_text = glob
             for key, value in (("max_connections", "1000"), ("pithy_print_ms", "10000"), ("auto_reload_for_docker", "off")):
@@ -84,7 +84,7 @@ pid {self.pid_path};
 
     def start(self, wait=True):
         env = {k: v for k, v in os.environ.items() if not k.startswith("SRS_")}
-        # memory that was freed comes back at once, or the tests of memory measure the sanitizer
+        # freed memory is returned at once, or the tests of memory would measure the sanitizer
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=4"
         if procs.WORKERS:
             env["SRS_WORKERS"] = procs.WORKERS
@@ -111,11 +111,11 @@ pid {self.pid_path};
             return ""
 
     def text(self):
-        """Log and what it wrote beside it."""
+        """The log, and the server's output."""
         return self.log() + ("" if self.tank != "file" else self.proc.text())
 
     def wait_log(self, pattern, timeout=5.0, start=0, count=1):
-        """Wait until `count` lines match after offset `start`; the last match or None."""
+        """Waits until `count` lines match after offset `start`; returns the last match or None."""
         rx = re.compile(pattern, re.M)
 
         def look():
@@ -129,10 +129,10 @@ pid {self.pid_path};
     def rss(self):
         return procs.rss_kb(self.pid)
 
-    # -- its life
+    # -- life cycle
 
     def reload(self, *args, ok=True, **kw):
-        """Write a new file (if asked), SIGHUP, wait for the line that says how it went."""
+        """Writes a new file (if given), sends SIGHUP, and waits for the log line with the result."""
         if args or kw:
             self.write(*args, **kw)
         at = self.mark()
@@ -142,9 +142,8 @@ pid {self.pid_path};
         return self.log()[at:]
 
     def stop(self, sig=signal.SIGTERM, timeout=5.0):
-        """Stop, and check what must always hold: it ends in time, by itself, with no error line, no
-        sanitizer report, and no coroutine that kept the thread (by processor time, so a machine that is
-        busy with other things makes none; a sanitizer does)."""
+        """Stops the server and checks that it ends in time, on its own, without an ERROR line or sanitizer report, and that no
+        coroutine blocked the thread (measured in CPU time, so load of other programs does not count; a sanitizer's does)."""
         if self.proc is None:
             return None
         alive = self.proc.running()
