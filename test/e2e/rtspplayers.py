@@ -57,7 +57,7 @@ class Gst:
         return self.proc.end()
 
     def wait_for(self, enough, timeout=10):
-    """Waits until enough() is true; returns False on timeout. Retries: threads of gst-launch disturb each other when linking pads."""
+        """Waits until enough() is true; False on timeout. Retries: threads of gst-launch disturb each other when linking pads."""
         tries = 3
 
         def look():
