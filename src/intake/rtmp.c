@@ -173,7 +173,7 @@ static int64_t time_of(struct rtmp_intake *m, const struct av_packet *pkt, uint3
 {
     struct rtmp_time *t = &m->times[pkt->kind];
 
-    return pkt->config || pkt->extra ? rtmp_time_aside(t, ms) : rtmp_time_next(t, ms);
+    return pkt->config || pkt->extra ? rtmp_time_peek(t, ms) : rtmp_time_next(t, ms);
 }
 
 /* A stream keeps its configuration for as long as it is there: it shall not hold back a block of

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     io_mem_init(&m, data, size);
     m.piece = size % 7;
     m.out_cap = 1 << 20;
-    err = http_client_talk(&reply, &m.io, &to, &call);
+    err = http_client_exchange(&reply, &m.io, &to, &call);
     http_location_free(&to);
     if (!err) {
         assert(reply.size <= 4096);

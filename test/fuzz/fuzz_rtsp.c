@@ -48,7 +48,7 @@ static int handle(struct rtsp_server *s, const struct rtsp_message *req,
         rtsp_server_announced(s);
     else if (*session && (req->method == RTSP_PLAY || req->method == RTSP_PAUSE ||
                           req->method == RTSP_RECORD))
-        rtsp_session_did(*session, req->method);
+        rtsp_session_accepted(*session, req->method);
     else if (req->method == RTSP_TEARDOWN && rtsp_server_teardown(s, *session, target.track))
         *session = NULL;
     rtsp_target_free(&target);
@@ -91,7 +91,7 @@ static void as_client(struct rtsp_client *c, const struct rtsp_message *m)
     char *base;
 
     wr_init(&w, SAID_MOST);
-    (void)rtsp_client_hear(c, m);
+    (void)rtsp_client_response(c, m);
     base = rtsp_client_base(c, m);
     rtsp_client_put(c, &w, RTSP_DESCRIBE, base, NULL, 0, NULL, 0);
     free(base);
@@ -130,7 +130,7 @@ static enum err_code run(const uint8_t *data, size_t size, size_t piece, bool cl
     m.piece = piece;
     rtsp_reader_init(&r, &m.io, &limits);
     r.frames = r.forgiving = client;
-    rtsp_reader_know(&r, 0);
+    rtsp_reader_add_channel(&r, 0);
     while (!(err = rtsp_reader_next(&r, &item))) {
         note(w, &item);
         if (item.kind == RTSP_ITEM_MESSAGE && client)

@@ -67,7 +67,7 @@ static err_t ask(const char *url, const struct http_call *call, const char *answ
     m.piece = piece;
     m.out = (uint8_t *)said;
     m.out_cap = cap;
-    err = http_client_talk(reply, &m.io, &to, call);
+    err = http_client_exchange(reply, &m.io, &to, call);
     if (said)
         said[m.out_size] = '\0';
     http_location_free(&to);

@@ -304,7 +304,7 @@ static void read_reply(struct wr *w, struct rtmp_command *c)
 
 static void test_connect_reply(void **state)
 {
-    const struct rtmp_reply_us us = { "me/1.2", "1.2", 7, "abcd" };
+    const struct rtmp_reply_server us = { "me/1.2", "1.2", 7, "abcd" };
     const struct amf_value *data;
     struct rtmp_command c;
     struct wr w;

@@ -156,7 +156,7 @@ static void test_poll_sends_nothing_by_itself(void **state)
     io.out_cap = 1000;
     rtmp_conn_init(&c, &io.io, &setup);
     assert_false(rtmp_conn_pop(&c, &m));
-    assert_false(rtmp_conn_owes(&c));
+    assert_false(rtmp_conn_has_replies(&c));
     while (io.in_size > 0) {
         assert_ok(rtmp_conn_poll(&c));
         while (rtmp_conn_pop(&c, &m)) {
@@ -171,10 +171,10 @@ static void test_poll_sends_nothing_by_itself(void **state)
     assert_err(rtmp_conn_poll(&c), ERR_IO_CLOSED);
     assert_int_equal(n, 3);
     assert_int_equal(io.out_size, 0);
-    assert_true(rtmp_conn_owes(&c));
+    assert_true(rtmp_conn_has_replies(&c));
     assert_ok(rtmp_conn_flush(&c));
     assert_int_equal(io.out_size, 16 + 18);
-    assert_false(rtmp_conn_owes(&c));
+    assert_false(rtmp_conn_has_replies(&c));
     assert_ok(rtmp_conn_flush(&c));
     assert_int_equal(io.out_size, 16 + 18);
     rtmp_conn_fini(&c);
@@ -265,12 +265,12 @@ static void test_forced_window(void **state)
     io_mem_init(&io, "", 0);
     rtmp_conn_init(&c, &io.io, &setup);
     c.in.bytes = 500;
-    assert_false(rtmp_conn_owes(&c));
+    assert_false(rtmp_conn_has_replies(&c));
     rtmp_conn_force_window(&c, 1000);
-    assert_true(rtmp_conn_owes(&c));
+    assert_true(rtmp_conn_has_replies(&c));
     c.in.window = 3000; /* the peer's own */
     rtmp_conn_force_window(&c, 1000);
-    assert_false(rtmp_conn_owes(&c));
+    assert_false(rtmp_conn_has_replies(&c));
     rtmp_conn_fini(&c);
 }
 

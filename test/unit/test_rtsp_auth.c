@@ -124,16 +124,17 @@ static const char *password_of(void *arg, const char *user)
     return strcmp(user, "u") == 0 ? "p:1" : strcmp(user, "v") == 0 ? "" : NULL;
 }
 
-static struct rtsp_auth_rules rules_of(unsigned ways)
+static struct rtsp_auth_rules rules_of(unsigned schemes)
 {
-    return (struct rtsp_auth_rules){ .realm = "SRS", .ways = ways, .password = password_of };
+    return (struct rtsp_auth_rules){ .realm = "SRS", .schemes = schemes, .password = password_of };
 }
 
-static enum rtsp_auth_said ask(struct rtsp_auth *a, unsigned ways, struct wr *request, co_usec now)
+static enum rtsp_auth_result ask(struct rtsp_auth *a, unsigned schemes, struct wr *request,
+                                 co_usec now)
 {
-    const struct rtsp_auth_rules rules = rules_of(ways);
+    const struct rtsp_auth_rules rules = rules_of(schemes);
     struct rtsp_text t;
-    enum rtsp_auth_said said;
+    enum rtsp_auth_result said;
 
     rtsp_put_body(request, NULL, 0);
     assert_ok(wr_err(request, "request"));
@@ -150,9 +151,9 @@ static void begin(struct wr *w, enum rtsp_method method, const char *url)
 }
 
 /* The answer 401 given to the client; may it try again? */
-static bool refuse(struct rtsp_auth *a, unsigned ways, struct rtsp_login *l, co_usec now)
+static bool refuse(struct rtsp_auth *a, unsigned schemes, struct rtsp_login *l, co_usec now)
 {
-    const struct rtsp_auth_rules rules = rules_of(ways);
+    const struct rtsp_auth_rules rules = rules_of(schemes);
     struct rtsp_text t;
     struct wr w;
     bool again;
@@ -167,14 +168,14 @@ static bool refuse(struct rtsp_auth *a, unsigned ways, struct rtsp_login *l, co_
     return again;
 }
 
-static enum rtsp_auth_said say(struct rtsp_auth *a, unsigned ways, struct rtsp_login *l,
+static enum rtsp_auth_result say(struct rtsp_auth *a, unsigned schemes, struct rtsp_login *l,
                                const char *url, co_usec now)
 {
     struct wr w;
 
     begin(&w, RTSP_DESCRIBE, url);
     rtsp_login_put(l, &w, "DESCRIBE", url);
-    return ask(a, ways, &w, now);
+    return ask(a, schemes, &w, now);
 }
 
 enum { ALL = RTSP_AUTH_BASIC | RTSP_AUTH_MD5 | RTSP_AUTH_SHA256 };
@@ -184,9 +185,9 @@ static void both_sides(void **state)
 {
     static const struct {
         const char *user, *password;
-        unsigned ways;
-        enum rtsp_login_way way;
-        enum rtsp_auth_said said;
+        unsigned schemes;
+        enum rtsp_login_scheme scheme;
+        enum rtsp_auth_result said;
     } rows[] = {
         { "u", "p:1", RTSP_AUTH_BASIC, RTSP_LOGIN_BASIC, RTSP_AUTH_RIGHT },
         { "u", "p:1", RTSP_AUTH_MD5, RTSP_LOGIN_DIGEST, RTSP_AUTH_RIGHT },
@@ -207,14 +208,14 @@ static void both_sides(void **state)
 
         rtsp_login_init(&l, rows[i].user, rows[i].password);
         rtsp_login_begin(&l);
-        assert_int_equal(say(&a, rows[i].ways, &l, "rtsp://h/a", 0), RTSP_AUTH_NOTHING);
+        assert_int_equal(say(&a, rows[i].schemes, &l, "rtsp://h/a", 0), RTSP_AUTH_NOTHING);
         assert_int_equal(a.failures, 0);
-        assert_true(refuse(&a, rows[i].ways, &l, 0));
-        assert_int_equal(l.way, rows[i].way);
-        assert_int_equal(say(&a, rows[i].ways, &l, "rtsp://h/a", 0), rows[i].said);
+        assert_true(refuse(&a, rows[i].schemes, &l, 0));
+        assert_int_equal(l.scheme, rows[i].scheme);
+        assert_int_equal(say(&a, rows[i].schemes, &l, "rtsp://h/a", 0), rows[i].said);
         assert_int_equal(a.failures, rows[i].said == RTSP_AUTH_WRONG);
         if (rows[i].said == RTSP_AUTH_WRONG)
-            assert_false(refuse(&a, rows[i].ways, &l, 0));
+            assert_false(refuse(&a, rows[i].schemes, &l, 0));
         rtsp_login_fini(&l);
     }
 }
@@ -270,7 +271,7 @@ static void uris(void **state)
 {
     static const struct {
         const char *uri, *url;
-        enum rtsp_auth_said said;
+        enum rtsp_auth_result said;
     } rows[] = {
         { "rtsp://h/live/a", "rtsp://h/live/a", RTSP_AUTH_RIGHT },
         { "rtsp://h/live/a/", "rtsp://h/live/a", RTSP_AUTH_RIGHT },
@@ -305,8 +306,8 @@ static void other_credentials(void **state)
 {
     static const struct {
         const char *value;
-        unsigned ways;
-        enum rtsp_auth_said said;
+        unsigned schemes;
+        enum rtsp_auth_result said;
     } rows[] = {
         { "", ALL, RTSP_AUTH_NOTHING },
         { "Bearer abc", ALL, RTSP_AUTH_NOTHING },
@@ -327,7 +328,7 @@ static void other_credentials(void **state)
 
         begin(&w, RTSP_DESCRIBE, "rtsp://h/a");
         rtsp_put_field(&w, "Authorization", rows[i].value);
-        assert_int_equal(ask(&a, rows[i].ways, &w, 0), rows[i].said);
+        assert_int_equal(ask(&a, rows[i].schemes, &w, 0), rows[i].said);
     }
 }
 
@@ -407,7 +408,7 @@ static void names_stay_in_quotes(void **state)
 static void offers(void **state)
 {
     static const struct {
-        unsigned ways;
+        unsigned schemes;
         const char *want;
     } rows[] = {
         { RTSP_AUTH_BASIC, "WWW-Authenticate: Basic realm=\"SRS\"\r\n" },
@@ -421,7 +422,7 @@ static void offers(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct rtsp_auth_rules rules = rules_of(rows[i].ways);
+        const struct rtsp_auth_rules rules = rules_of(rows[i].schemes);
         struct rtsp_auth a = { .nonce = "N", .made = 0 };
         struct wr w;
 

@@ -165,13 +165,13 @@ static void on_frame(void *arg, uint8_t channel, const uint8_t *data, size_t siz
 
 static err_t talk(struct rtsp_call *c)
 {
-    err_t err = rtsp_call_request(c, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    err_t err = rtsp_call_request(c, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
 
     if (err)
         return err;
     c->reader.frames = true;
-    rtsp_reader_know(&c->reader, 1);
-    return rtsp_call_request(c, &(struct rtsp_ask){ .method = RTSP_DESCRIBE }, NULL);
+    rtsp_reader_add_channel(&c->reader, 1);
+    return rtsp_call_request(c, &(struct rtsp_request){ .method = RTSP_DESCRIBE }, NULL);
 }
 
 static void test_manners(void **state)
@@ -221,7 +221,7 @@ static void test_nobody(void **state)
     assert_ok(co_init());
     assert_err(rtsp_call_init(&c, "http://a/b", &setup), ERR_RTSP);
     assert_ok(rtsp_call_init(&c, "rtsp://u:geheim@127.0.0.1:1/a", &setup));
-    err = rtsp_call_request(&c, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    err = rtsp_call_request(&c, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
     assert_int_equal(err_code(err), ERR_IO_CONNECT);
     assert_null(strstr(err_text(err, text, sizeof(text)), "geheim"));
     err_free(&err);

@@ -61,8 +61,8 @@ static void set_up(struct rtsp_reader *r, struct io *io, unsigned how)
     rtsp_reader_init(r, io, &limits);
     r->frames = how & (FRAMES | FORGIVING);
     r->forgiving = how & FORGIVING;
-    rtsp_reader_know(r, 0);
-    rtsp_reader_know(r, 1);
+    rtsp_reader_add_channel(r, 0);
+    rtsp_reader_add_channel(r, 1);
 }
 
 static void end(struct rtsp_reader *r, struct run *run)
@@ -122,7 +122,7 @@ static err_t read_now(const void *bytes, size_t size, size_t piece, unsigned how
             if (!err && item.kind != RTSP_ITEM_NONE)
                 describe(&run->text, &item);
         } while (!err && item.kind != RTSP_ITEM_NONE);
-        rtsp_reader_rest(&r);
+        rtsp_reader_trim(&r);
     } while (!err);
     end(&r, run);
     return err;
@@ -515,7 +515,7 @@ static void leaves(void **state)
     assert_ok(rtsp_reader_next(&r, &item));
     assert_int_equal(item.message->version, RTSP_V_HTTP);
     assert_string_equal(item.message->verb, "POST");
-    rtsp_reader_leave(&r, &rest, &n);
+    rtsp_reader_detach(&r, &rest, &n);
     assert_int_equal(n, 8);
     assert_memory_equal(rest, "REVTQ1JJ", 8);
     rtsp_reader_fini(&r);

@@ -33,7 +33,7 @@ static void serve(struct rtsp_server *s, const struct rtsp_message *req, struct 
         rtsp_server_announced(s);
     else if (status == 0 && (req->method == RTSP_PLAY || req->method == RTSP_PAUSE ||
                              req->method == RTSP_RECORD))
-        rtsp_session_did(session, req->method);
+        rtsp_session_accepted(session, req->method);
     else if (status == 0 && req->method == RTSP_TEARDOWN &&
              rtsp_server_teardown(s, session, target.track))
         session = NULL;
@@ -303,7 +303,7 @@ static void states(void **state)
             rtsp_text_free(&t);
             assert_int_equal(status, rows[i].may[m] == '+' ? 0 : 455);
             assert_ptr_equal(session, s.sessions);
-            assert_int_equal(session->heard, 77);
+            assert_int_equal(session->last_seen, 77);
             rtsp_server_fini(&s);
         }
     }

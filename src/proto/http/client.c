@@ -262,7 +262,7 @@ static err_t read_response(struct reading *r, struct io *io, const struct http_c
     return err;
 }
 
-err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_location *to,
+err_t http_client_exchange(struct http_reply *out, struct io *io, const struct http_location *to,
                        const struct http_call *call)
 {
     co_usec until = co_clock() + call->timeout;
@@ -338,7 +338,7 @@ err_t http_client_call(struct http_reply *out, const char *url, const struct htt
     err = connect_to(&io, &to, call, until);
     if (!err) {
         rest.timeout = until - co_clock();
-        err = rest.timeout > 0 ? http_client_talk(out, io, &to, &rest)
+        err = rest.timeout > 0 ? http_client_exchange(out, io, &to, &rest)
                                : err_new(ERR_IO_TIMEOUT, "no time left to send the request");
         io_close(io);
     }

@@ -64,7 +64,7 @@ struct http_reply {
 err_t http_client_call(struct http_reply *out, const char *url, const struct http_call *call)
     __attribute__((warn_unused_result));
 /* Same, over a pipe that is connected to this location. */
-err_t http_client_talk(struct http_reply *out, struct io *io, const struct http_location *to,
+err_t http_client_exchange(struct http_reply *out, struct io *io, const struct http_location *to,
                        const struct http_call *call) __attribute__((warn_unused_result));
 void http_reply_free(struct http_reply *r); /* works on a zeroed struct */
 

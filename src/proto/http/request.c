@@ -619,7 +619,7 @@ err_t http_reader_skip(struct http_reader *r, size_t most, bool *done)
     return err;
 }
 
-void http_reader_leave(struct http_reader *r, uint8_t **rest, size_t *size)
+void http_reader_detach(struct http_reader *r, uint8_t **rest, size_t *size)
 {
     r->phase = HTTP_PHASE_DONE;
     *rest = r->buf + r->parsed;

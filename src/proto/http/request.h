@@ -91,7 +91,7 @@ err_t http_reader_skip(struct http_reader *r, size_t most, bool *done)
     __attribute__((warn_unused_result));
 /* Ends reading requests, when the connection switches to FLV or WebSocket. Bytes after the head are
  * at *rest, until forget(). */
-void http_reader_leave(struct http_reader *r, uint8_t **rest, size_t *size);
+void http_reader_detach(struct http_reader *r, uint8_t **rest, size_t *size);
 /* Frees the request, with its strings, and the read buffer. Call it after leave(). */
 void http_reader_forget(struct http_reader *r);
 

@@ -261,7 +261,7 @@ err_t http_response_flush(struct http_response *r)
     return send_pieces(r, NULL, 0);
 }
 
-void http_response_went(struct http_response *r, size_t n)
+void http_response_count(struct http_response *r, size_t n)
 {
     r->left -= (int64_t)n;
     r->sent += n;
@@ -283,7 +283,7 @@ err_t http_response_write(struct http_response *r, const void *data, size_t size
     iov[n++] = (struct iovec){ (void *)(uintptr_t)data, size };
     if (r->chunked)
         iov[n++] = (struct iovec){ (void *)(uintptr_t)"\r\n", 2 };
-    http_response_went(r, size);
+    http_response_count(r, size);
     return send_pieces(r, iov, n);
 }
 

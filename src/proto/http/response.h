@@ -79,7 +79,7 @@ err_t http_response_write(struct http_response *r, const void *data, size_t size
 /* Sends only the head, now; the body is sent by other means (sendfile, a live stream). */
 err_t http_response_flush(struct http_response *r) __attribute__((warn_unused_result));
 /* Counts body bytes that were sent by other means. */
-void  http_response_went(struct http_response *r, size_t n);
+void  http_response_count(struct http_response *r, size_t n);
 err_t http_response_end(struct http_response *r) __attribute__((warn_unused_result));
 
 /* Sends the whole response. A text of suitable size is compressed if the client accepts it. */

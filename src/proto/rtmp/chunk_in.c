@@ -16,7 +16,7 @@ static err_t rtmp_in_check_size(const struct rtmp_in *in, uint8_t type, uint32_t
  * array for all others, which grows up to the limit */
 
 /* Index of the chunk stream in the sorted array, or the index at which to insert it. */
-static uint32_t high_place(const struct rtmp_in *in, uint32_t csid)
+static uint32_t high_index(const struct rtmp_in *in, uint32_t csid)
 {
     uint32_t from = 0, to = in->high_count;
 
@@ -41,7 +41,7 @@ static struct rtmp_in_stream *rtmp_in_table_find(struct rtmp_in *in, uint32_t cs
 
         return s->used ? s : NULL;
     }
-    at = high_place(in, csid);
+    at = high_index(in, csid);
     return at < in->high_count && in->high[at].csid == csid ? &in->high[at] : NULL;
 }
 
@@ -73,7 +73,7 @@ static err_t rtmp_in_table_add(struct rtmp_in *in, uint32_t csid, struct rtmp_in
         err = in->high_count == in->high_cap ? grow_table(in) : NULL;
         if (err)
             return err;
-        at = high_place(in, csid);
+        at = high_index(in, csid);
         s = &in->high[at];
         memmove(s + 1, s, (in->high_count - at) * sizeof(*s));
         in->high_count++;
@@ -141,7 +141,7 @@ static err_t rtmp_in_ready_push(struct rtmp_in *in, struct rtmp_msg *msg)
     return enqueue(in, msg);
 }
 
-static void leave_first(struct rtmp_in *in)
+static void pop_first(struct rtmp_in *in)
 {
     if (++in->ready_at < in->ready_end)
         return;
@@ -236,14 +236,14 @@ bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out)
     while (in->ready_at < in->ready_end) {
         *out = in->ready[in->ready_at];
         if (out->type != RTMP_AGGREGATE) {
-            leave_first(in);
+            pop_first(in);
             return true;
         }
         if (next_tag(in, out))
             return true;
         in->setup->release(in->ready[in->ready_at].payload);
         in->split_at = 0;
-        leave_first(in);
+        pop_first(in);
     }
     return false;
 }
@@ -649,7 +649,7 @@ static err_t read_payload(struct rtmp_in *in, const uint8_t **p, const uint8_t *
     if (in->left > 0)
         return NULL;
     in->now = NULL;
-    return s->got == s->size ? end_message(in, s, rtmp_in_room_leave(in, s)) : NULL;
+    return s->got == s->size ? end_message(in, s, rtmp_in_room_give(in, s)) : NULL;
 }
 
 static err_t consume(struct rtmp_in *in, const uint8_t *p, const uint8_t *end)

@@ -113,7 +113,8 @@ err_t rtmp_in_feed(struct rtmp_in *in, const uint8_t *bytes, size_t size)
 
 /* Pops the next complete message. The caller owns its payload and frees it with setup->release. */
 bool rtmp_in_next(struct rtmp_in *in, struct rtmp_msg *out);
-static inline bool rtmp_in_waits(const struct rtmp_in *in) /* true if a message can be popped */
+/* Returns whether a message can be popped. */
+static inline bool rtmp_in_has_message(const struct rtmp_in *in)
 {
     return in->ready_at < in->ready_end;
 }
@@ -127,15 +128,15 @@ void rtmp_in_direct(struct rtmp_in *in, bool (*take)(void *arg, struct rtmp_msg 
 /* Returns when the oldest incomplete message began; 0 if there is none. */
 co_usec rtmp_in_oldest(const struct rtmp_in *in);
 /* Treats all incomplete messages as begun now, after a time in which the owner did not read. */
-void rtmp_in_excuse(struct rtmp_in *in);
+void rtmp_in_restart_timeouts(struct rtmp_in *in);
 /* Returns the error of an evicted reader. */
 err_t rtmp_in_evicted(const struct rtmp_in *in) __attribute__((warn_unused_result));
 
 /* Moves the reader to another thread: leave on the old one, arrive on the new one. In between it
  * uses no memory of a stream and counts in no pool, and the setup may get the pool of the new
  * thread. */
-void rtmp_in_leave(struct rtmp_in *in);
-void rtmp_in_arrive(struct rtmp_in *in);
+void rtmp_in_detach(struct rtmp_in *in);
+void rtmp_in_attach(struct rtmp_in *in);
 
 /* Returns whether an acknowledgement is due: at half the window, because some peers block at its
  * end. rtmp_in_take_ack() also stores the number to send in *sequence and counts it as sent. */

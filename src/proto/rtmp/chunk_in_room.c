@@ -70,7 +70,7 @@ static void move_stream(struct rtmp_in *in, struct rtmp_in_stream *s)
     in->broken |= !move_out(in, &s->payload, s->cap, s->got);
 }
 
-void rtmp_in_leave(struct rtmp_in *in)
+void rtmp_in_detach(struct rtmp_in *in)
 {
     size_t inflight = in->inflight;
 
@@ -85,7 +85,7 @@ void rtmp_in_leave(struct rtmp_in *in)
         in->broken |= !move_out(in, &in->ready[i].payload, in->ready[i].size, in->ready[i].size);
 }
 
-void rtmp_in_arrive(struct rtmp_in *in)
+void rtmp_in_attach(struct rtmp_in *in)
 {
     account(in, in->inflight);
 }
@@ -125,7 +125,7 @@ static void evict(struct rtmp_in *in)
 }
 
 /* Makes room in the pool for `inflight` bytes of this connection, by evicting others if needed. */
-static err_t ask_pool(struct rtmp_in *in, size_t inflight)
+static err_t reserve_in_pool(struct rtmp_in *in, size_t inflight)
 {
     struct rtmp_in_pool *pool = in->setup->pool;
     size_t more = pool ? over_free(inflight) - in->pooled : 0;
@@ -162,7 +162,7 @@ err_t rtmp_in_room_take(struct rtmp_in *in, struct rtmp_in_stream *s, uint32_t n
     if (cap < need)
         return err_new(ERR_TOO_LARGE, "%zu bytes of incomplete messages and %u more, limit %zu",
                        in->inflight, need - s->cap, set->max_inflight);
-    err = ask_pool(in, others + cap);
+    err = reserve_in_pool(in, others + cap);
     if (err)
         return err;
     p = s->payload ? set->grow(s->payload, cap) : set->alloc(in->memory, cap);
@@ -174,7 +174,7 @@ err_t rtmp_in_room_take(struct rtmp_in *in, struct rtmp_in_stream *s, uint32_t n
     return NULL;
 }
 
-uint8_t *rtmp_in_room_leave(struct rtmp_in *in, struct rtmp_in_stream *s)
+uint8_t *rtmp_in_room_give(struct rtmp_in *in, struct rtmp_in_stream *s)
 {
     uint8_t *payload = s->payload;
 
@@ -187,7 +187,7 @@ uint8_t *rtmp_in_room_leave(struct rtmp_in *in, struct rtmp_in_stream *s)
 
 void rtmp_in_room_drop(struct rtmp_in *in, struct rtmp_in_stream *s)
 {
-    uint8_t *payload = rtmp_in_room_leave(in, s);
+    uint8_t *payload = rtmp_in_room_give(in, s);
 
     if (payload)
         in->setup->release(payload);
@@ -222,7 +222,7 @@ co_usec rtmp_in_oldest(const struct rtmp_in *in)
     return oldest;
 }
 
-void rtmp_in_excuse(struct rtmp_in *in)
+void rtmp_in_restart_timeouts(struct rtmp_in *in)
 {
     co_usec now = co_now();
 

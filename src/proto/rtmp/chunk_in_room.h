@@ -11,7 +11,7 @@ err_t rtmp_in_room_take(struct rtmp_in *in, struct rtmp_in_stream *s, uint32_t n
     __attribute__((warn_unused_result));
 /* Hands the payload of a complete message to the caller; it no longer counts. Returns NULL if there
  * is none. */
-uint8_t *rtmp_in_room_leave(struct rtmp_in *in, struct rtmp_in_stream *s);
+uint8_t *rtmp_in_room_give(struct rtmp_in *in, struct rtmp_in_stream *s);
 /* Drops the incomplete message of one chunk stream, or of all. */
 void rtmp_in_room_drop(struct rtmp_in *in, struct rtmp_in_stream *s);
 void rtmp_in_room_drop_all(struct rtmp_in *in);

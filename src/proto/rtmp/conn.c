@@ -74,30 +74,30 @@ static void watch_messages(struct rtmp_conn *c)
         co_timer_set(&c->timer, rtmp_in_oldest(&c->in) + c->message_time, on_message_time);
 }
 
-void rtmp_conn_hold(struct rtmp_conn *c)
+void rtmp_conn_pause(struct rtmp_conn *c)
 {
     co_timer_cancel(&c->timer);
 }
 
-void rtmp_conn_go_on(struct rtmp_conn *c)
+void rtmp_conn_resume(struct rtmp_conn *c)
 {
-    rtmp_in_excuse(&c->in);
+    rtmp_in_restart_timeouts(&c->in);
     watch_messages(c);
 }
 
-void rtmp_conn_leave(struct rtmp_conn *c)
+void rtmp_conn_detach(struct rtmp_conn *c)
 {
-    rtmp_conn_hold(c);
-    rtmp_in_leave(&c->in);
+    rtmp_conn_pause(c);
+    rtmp_in_detach(&c->in);
     c->co = NULL;
 }
 
-void rtmp_conn_arrive(struct rtmp_conn *c)
+void rtmp_conn_attach(struct rtmp_conn *c)
 {
     have_scratch();
     c->co = co_self();
-    rtmp_in_arrive(&c->in);
-    rtmp_conn_go_on(c);
+    rtmp_in_attach(&c->in);
+    rtmp_conn_resume(c);
 }
 
 void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg)
@@ -138,7 +138,7 @@ void rtmp_conn_unread(struct rtmp_conn *c, const struct rtmp_msg *msg)
 }
 
 /* Yields and checks for a stop: a peer that never pauses never makes us wait. */
-static err_t let_others_run(void)
+static err_t yield_to_others(void)
 {
     if (!co_self()) /* over memory there may be no scheduler */
         return NULL;
@@ -212,7 +212,7 @@ err_t rtmp_conn_poll(struct rtmp_conn *c)
     size_t n;
     err_t err;
 
-    if (c->held_back || rtmp_in_waits(&c->in) || !io_readable(c->io))
+    if (c->held_back || rtmp_in_has_message(&c->in) || !io_readable(c->io))
         return NULL;
     err = io_read_now(c->io, scratch, most(c), &n);
     return err ? err : feed(c, n);
@@ -235,7 +235,7 @@ err_t rtmp_conn_drain(struct rtmp_conn *c)
         total += n;
     } while (!err && n == SCRATCH && total < DRAIN_MAX);
     if (!err && n == SCRATCH)
-        err = let_others_run();
+        err = yield_to_others();
     return err;
 }
 
@@ -247,7 +247,7 @@ err_t rtmp_conn_fill(struct rtmp_conn *c)
     if (!err)
         err = feed(c, n);
     if (!err && n == most(c)) /* more is available */
-        err = let_others_run();
+        err = yield_to_others();
     return err;
 }
 
@@ -344,7 +344,7 @@ err_t rtmp_conn_send_all(struct rtmp_conn *c, struct wr *out)
     return err;
 }
 
-bool rtmp_conn_owes(struct rtmp_conn *c)
+bool rtmp_conn_has_replies(struct rtmp_conn *c)
 {
     return c->pong || rtmp_in_ack_due(&c->in);
 }

@@ -51,7 +51,7 @@ err_t rtmp_conn_poll(struct rtmp_conn *c) __attribute__((warn_unused_result));
  * announce. Yields if there was more. */
 err_t rtmp_conn_drain(struct rtmp_conn *c) __attribute__((warn_unused_result));
 bool  rtmp_conn_pop(struct rtmp_conn *c, struct rtmp_msg *out);
-bool  rtmp_conn_owes(struct rtmp_conn *c);
+bool  rtmp_conn_has_replies(struct rtmp_conn *c);
 err_t rtmp_conn_flush(struct rtmp_conn *c) __attribute__((warn_unused_result));
 
 /* Puts one message back; it is the next one to be read. Takes over the payload. */
@@ -66,14 +66,14 @@ void rtmp_conn_release(struct rtmp_conn *c, struct rtmp_msg *msg); /* payload ma
 /* A message that is incomplete message_time after its first byte, or an eviction from the setup's
  * pool, stops the coroutine with an error. Time in which the owner does not read does not count:
  * call hold before and go_on after it. */
-void  rtmp_conn_hold(struct rtmp_conn *c);
-void  rtmp_conn_go_on(struct rtmp_conn *c);
+void  rtmp_conn_pause(struct rtmp_conn *c);
+void  rtmp_conn_resume(struct rtmp_conn *c);
 
 /* Move the connection to another thread: leave() on the old one, between messages and with no
  * response pending; then arrive() on the new one, in the coroutine that runs the connection
  * there. */
-void  rtmp_conn_leave(struct rtmp_conn *c);
-void  rtmp_conn_arrive(struct rtmp_conn *c);
+void  rtmp_conn_detach(struct rtmp_conn *c);
+void  rtmp_conn_attach(struct rtmp_conn *c);
 
 /* Acknowledges every `window` bytes even if the peer did not request it, for peers that stall
  * otherwise. A window set by the peer takes precedence. 0: no. */

@@ -48,7 +48,7 @@ static void digest_part(const uint8_t *part, size_t at, bool from_server, uint8_
 }
 
 /* The sum of four bytes gives the position of the digest in the rest of its block. */
-static size_t digest_place(const uint8_t *part, enum rtmp_scheme scheme)
+static size_t digest_offset(const uint8_t *part, enum rtmp_scheme scheme)
 {
     size_t block = scheme == RTMP_SCHEME_KEY_FIRST ? 8 + 764 : 8;
     size_t sum = (size_t)part[block] + part[block + 1] + part[block + 2] + part[block + 3];
@@ -64,7 +64,7 @@ enum rtmp_scheme rtmp_handshake_scheme(const uint8_t *part, bool from_server)
     if (memcmp(part + 4, no_version, 4) == 0) /* zeros: a simple peer, [RTMP 5.2.3] */
         return RTMP_SCHEME_SIMPLE;
     for (size_t i = 0; i < 2; i++) {
-        size_t at = digest_place(part, schemes[i]);
+        size_t at = digest_offset(part, schemes[i]);
         uint8_t want[DIGEST];
 
         digest_part(part, at, from_server, want);
@@ -86,7 +86,7 @@ static err_t first_part(enum rtmp_scheme scheme, bool from_server, uint8_t *out)
     if (scheme == RTMP_SCHEME_SIMPLE)
         return NULL;
     memcpy(out + 4, from_server ? server_version : player_version, 4);
-    at = digest_place(out, scheme);
+    at = digest_offset(out, scheme);
     digest_part(out, at, from_server, out + at);
     return NULL;
 }
@@ -118,7 +118,7 @@ static err_t second_part(const uint8_t *peer, enum rtmp_scheme scheme, bool from
     err = random_bytes(out, PART - DIGEST);
     if (err)
         return err;
-    digest_answer(peer + digest_place(peer, scheme), from_server, out, out + PART - DIGEST);
+    digest_answer(peer + digest_offset(peer, scheme), from_server, out, out + PART - DIGEST);
     return NULL;
 }
 
@@ -173,7 +173,7 @@ bool rtmp_handshake_s2_ok(const uint8_t *c1, const uint8_t *s2)
 
     if (scheme == RTMP_SCHEME_SIMPLE)
         return memcmp(c1, s2, PART) == 0;
-    digest_answer(c1 + digest_place(c1, scheme), true, s2, want);
+    digest_answer(c1 + digest_offset(c1, scheme), true, s2, want);
     return memcmp(s2 + PART - DIGEST, want, DIGEST) == 0;
 }
 

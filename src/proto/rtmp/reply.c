@@ -70,20 +70,20 @@ static void put_enhanced(struct wr *w)
     amf0_string(w, "*");
 }
 
-static void put_us(struct wr *w, const struct rtmp_reply_us *us)
+static void put_server(struct wr *w, const struct rtmp_reply_server *server)
 {
     amf0_key(w, "data");
     amf0_object_begin(w);
     amf0_set_string(w, "srs_sig", "SRS");
-    amf0_set_string(w, "srs_server", us->signature);
-    amf0_set_string(w, "srs_version", us->version);
-    amf0_set_number(w, "srs_pid", us->pid);
-    amf0_set_string(w, "srs_id", us->id);
+    amf0_set_string(w, "srs_server", server->signature);
+    amf0_set_string(w, "srs_version", server->version);
+    amf0_set_number(w, "srs_pid", server->pid);
+    amf0_set_string(w, "srs_id", server->id);
     amf0_end(w);
 }
 
 void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding, bool enhanced,
-                        const struct rtmp_reply_us *us)
+                        const struct rtmp_reply_server *server)
 {
     begin(w, "_result", transaction);
     amf0_object_begin(w);
@@ -96,8 +96,8 @@ void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding
     amf0_object_begin(w);
     put_status(w, RTMP_CONNECT_SUCCESS, NULL);
     amf0_set_number(w, "objectEncoding", object_encoding);
-    if (us)
-        put_us(w, us);
+    if (server)
+        put_server(w, server);
     amf0_end(w);
 }
 

@@ -18,15 +18,15 @@ enum rtmp_status {
 };
 
 /* Data about this server for the client. Edges of a cluster log it, to trace clients by grep. */
-struct rtmp_reply_us {
+struct rtmp_reply_server {
     const char *signature, *version;
     double pid;
     const char *id;          /* id of the client's session */
 };
-/* Appends the response to connect. `us` may be NULL. `enhanced` announces that we forward all
+/* Appends the response to connect. `server` may be NULL. `enhanced` announces that we forward all
  * FourCCs, multitrack and ModEx [E-RTMP]; for clients that announced them too. */
 void rtmp_reply_connect(struct wr *w, double transaction, double object_encoding, bool enhanced,
-                        const struct rtmp_reply_us *us);
+                        const struct rtmp_reply_server *server);
 /* _error with this status. description NULL: that of the table. */
 void rtmp_reply_error(struct wr *w, double transaction, enum rtmp_status status,
                       const char *description);

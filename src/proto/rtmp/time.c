@@ -6,14 +6,14 @@
  * restarts. */
 #define LIMIT ((int64_t)1 << 46)
 
-int64_t rtmp_time_aside(const struct rtmp_time *t, uint32_t ms)
+int64_t rtmp_time_peek(const struct rtmp_time *t, uint32_t ms)
 {
     return t->begun ? t->unwrapped + (int32_t)(ms - t->last) : (int64_t)ms;
 }
 
 int64_t rtmp_time_next(struct rtmp_time *t, uint32_t ms)
 {
-    int64_t time = rtmp_time_aside(t, ms);
+    int64_t time = rtmp_time_peek(t, ms);
 
     if (time > LIMIT || time < -LIMIT)
         time = ms;

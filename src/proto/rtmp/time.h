@@ -18,6 +18,6 @@ struct rtmp_time { /* start zeroed; the first time is then used unchanged */
 int64_t rtmp_time_next(struct rtmp_time *t, uint32_t ms);
 /* Same, but does not become the reference for the next message. For messages whose time often
  * differs from the stream's, such as a header with time 0. */
-int64_t rtmp_time_aside(const struct rtmp_time *t, uint32_t ms);
+int64_t rtmp_time_peek(const struct rtmp_time *t, uint32_t ms);
 
 #endif

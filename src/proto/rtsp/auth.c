@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* auth.c - Basic and Digest: their parameters, the server's side and the client's. */
+/* auth.c - Basic and Digest authentication: parameters, server side, client side. */
 #include "proto/rtsp/auth.h"
 
 #include "base/must.h"
@@ -43,7 +43,7 @@ static void set(struct rtsp_digest *d, const char *name, size_t size, const char
     }
 }
 
-/* A value, in quotes or not; it ends with a 0 where its quote, comma or space was. */
+/* Takes a value, quoted or not, and replaces its closing quote, comma or space with a zero. */
 static char *take_value(char **p)
 {
     char *begin = *p, *end = begin;
@@ -93,7 +93,7 @@ bool rtsp_digest_hash(const struct rtsp_digest *d, enum rtsp_hash *out)
 
 /* ---- the response */
 
-/* The hash of these texts with colons between them, the last one is NULL. */
+/* Hashes these texts, joined with colons; the last element is NULL. */
 static bool hash_of(enum rtsp_hash hash, const char *const *texts, char out[RTSP_RESPONSE_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
@@ -135,7 +135,7 @@ const char *rtsp_digest_response(const struct rtsp_digest *d, enum rtsp_hash has
 
 enum { VALUE_MAX = 8192 };
 
-/* Is it the password of the user? The work is the same where there is no such user. */
+/* Checks the user's password. Unknown users cost the same time. */
 static bool is_password(const struct rtsp_auth_rules *rules, const char *user, const char *given)
 {
     const char *password = rules->password(rules->arg, user);
@@ -145,7 +145,7 @@ static bool is_password(const struct rtsp_auth_rules *rules, const char *user, c
     return same && password;
 }
 
-static enum rtsp_auth_said check_basic(const struct rtsp_auth_rules *rules, const char *value)
+static enum rtsp_auth_result check_basic(const struct rtsp_auth_rules *rules, const char *value)
 {
     char text[HTTP_BASIC_MAX], *colon;
     size_t size;
@@ -159,7 +159,7 @@ static enum rtsp_auth_said check_basic(const struct rtsp_auth_rules *rules, cons
     return is_password(rules, text, colon + 1) ? RTSP_AUTH_RIGHT : RTSP_AUTH_WRONG;
 }
 
-/* The path of a url with its query, without slashes at the end. */
+/* Returns the path and query of a URL, without trailing slashes. */
 static const char *path_of(const char *url, size_t *size)
 {
     url = url_split(url, strlen(url)).path;
@@ -169,8 +169,9 @@ static const char *path_of(const char *url, size_t *size)
     return url;
 }
 
-/* Clients say the url of the request, the one of the stream when it is one of a track, or the path
- * alone. Hosts differ behind address translation. */
+/* Checks whether the uri in the credentials fits the request. Clients send the URL of the request,
+ * that of the stream in a request for a track, or only the path. Hosts are not compared: they
+ * differ behind address translation. */
 static bool is_for(const char *uri, const char *url)
 {
     size_t n, most;
@@ -180,7 +181,8 @@ static bool is_for(const char *uri, const char *url)
            (n <= most && memcmp(a, b, n) == 0 && (n == most || b[n] == '/' || b[n] == '?'));
 }
 
-/* RFC 2617 3.2.2: with its own nonce, realm, user and url. */
+/* RFC 2617 3.2.2: computes the response for the client's nonce, realm, user and uri, and
+ * compares. */
 static bool proves(const struct rtsp_digest *d, enum rtsp_hash hash,
                    const struct rtsp_auth_rules *rules, const char *method)
 {
@@ -201,50 +203,51 @@ static bool proves(const struct rtsp_digest *d, enum rtsp_hash hash,
     return same && password;
 }
 
-static enum rtsp_auth_said check_digest(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
+static enum rtsp_auth_result check_digest(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
                                         const struct rtsp_message *req, char *value, co_usec now)
 {
     struct rtsp_digest d;
     enum rtsp_hash hash;
 
     if (!rtsp_digest_next(&value, &d) || !rtsp_digest_hash(&d, &hash) ||
-        !(rules->ways & (hash == RTSP_MD5 ? RTSP_AUTH_MD5 : RTSP_AUTH_SHA256)))
+        !(rules->schemes & (hash == RTSP_MD5 ? RTSP_AUTH_MD5 : RTSP_AUTH_SHA256)))
         return RTSP_AUTH_WRONG;
     if ((*d.qop && strcasecmp(d.qop, "auth") != 0) || strcmp(d.realm, rules->realm) != 0 ||
         !is_for(d.uri, req->url) || !proves(&d, hash, rules, req->verb))
         return RTSP_AUTH_WRONG;
     if (*a->nonce && strcmp(d.nonce, a->nonce) == 0 && now - a->made < RTSP_NONCE_TIME)
         return RTSP_AUTH_RIGHT;
-    return a->stale ? RTSP_AUTH_WRONG : RTSP_AUTH_STALE; /* who does not hear is told once */
+    return a->stale ? RTSP_AUTH_WRONG : RTSP_AUTH_STALE; /* "stale" is sent only once to a client
+                                                          * that ignores it */
 }
 
-static enum rtsp_auth_said check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
+static enum rtsp_auth_result check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
                                  const struct rtsp_message *req, co_usec now)
 {
     const char *value = rtsp_message_field(req, "Authorization");
-    enum rtsp_auth_said said;
+    enum rtsp_auth_result result;
     char *copy;
 
     if (!value || !*value)
         return RTSP_AUTH_NOTHING;
     if (strncasecmp(value, "Basic ", 6) == 0)
-        return rules->ways & RTSP_AUTH_BASIC ? check_basic(rules, value) : RTSP_AUTH_NOTHING;
+        return rules->schemes & RTSP_AUTH_BASIC ? check_basic(rules, value) : RTSP_AUTH_NOTHING;
     if (strncasecmp(value, "Digest ", 7) != 0 || strlen(value) > VALUE_MAX)
         return RTSP_AUTH_NOTHING;
     copy = strdup(value);
-    said = copy ? check_digest(a, rules, req, copy, now) : RTSP_AUTH_NOTHING;
+    result = copy ? check_digest(a, rules, req, copy, now) : RTSP_AUTH_NOTHING;
     free(copy);
-    return said;
+    return result;
 }
 
-enum rtsp_auth_said rtsp_auth_check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
+enum rtsp_auth_result rtsp_auth_check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
                                     const struct rtsp_message *req, co_usec now)
 {
-    enum rtsp_auth_said said = check(a, rules, req, now);
+    enum rtsp_auth_result result = check(a, rules, req, now);
 
-    a->failures = said == RTSP_AUTH_RIGHT ? 0 : a->failures + (said == RTSP_AUTH_WRONG);
-    a->stale = said == RTSP_AUTH_STALE;
-    return said;
+    a->failures = result == RTSP_AUTH_RIGHT ? 0 : a->failures + (result == RTSP_AUTH_WRONG);
+    a->stale = result == RTSP_AUTH_STALE;
+    return result;
 }
 
 static void put_digest(const struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
@@ -263,15 +266,15 @@ void rtsp_auth_put(struct rtsp_auth *a, const struct rtsp_auth_rules *rules, co_
         random_id(a->nonce, RTSP_NONCE_SIZE - 1);
         a->made = now;
     }
-    if (rules->ways & RTSP_AUTH_SHA256)
+    if (rules->schemes & RTSP_AUTH_SHA256)
         put_digest(a, rules, ", algorithm=SHA-256", w);
-    if (rules->ways & RTSP_AUTH_MD5)
+    if (rules->schemes & RTSP_AUTH_MD5)
         put_digest(a, rules, "", w);
-    if (rules->ways & RTSP_AUTH_BASIC)
+    if (rules->schemes & RTSP_AUTH_BASIC)
         rtsp_put_format(w, "WWW-Authenticate", "Basic realm=\"%s\"", rules->realm);
 }
 
-/* ---- the client's side of Basic and Digest */
+/* ---- client side of Basic and Digest */
 
 enum { CHALLENGE_MAX = 4096, NONCE_COUNT_SIZE = 9, CNONCE_SIZE = 17 };
 
@@ -290,10 +293,10 @@ void rtsp_login_fini(struct rtsp_login *l)
 
 void rtsp_login_begin(struct rtsp_login *l)
 {
-    l->again = 0;
+    l->retries = 0;
 }
 
-/* Is the word in the list of qop? */
+/* Returns whether the qop list contains "auth". */
 static bool has_auth(const char *qop)
 {
     for (size_t n; *qop; qop += n) {
@@ -305,8 +308,8 @@ static bool has_auth(const char *qop)
     return false;
 }
 
-/* What hides the password better is more; 0: nothing that we can do. */
-static int worth(const struct rtsp_login *l, const struct rtsp_digest *d)
+/* Rates a challenge: higher values hide the password better; 0 means unsupported. */
+static int rating(const struct rtsp_login *l, const struct rtsp_digest *d)
 {
     enum rtsp_hash hash;
 
@@ -318,7 +321,7 @@ static int worth(const struct rtsp_login *l, const struct rtsp_digest *d)
     return hash == RTSP_MD5 ? 2 : 3;
 }
 
-/* The best of all challenges of all fields; its text is kept. */
+/* Chooses the best challenge of all fields and keeps its text. */
 static int choose(struct rtsp_login *l, const struct rtsp_message *answer)
 {
     const char *value;
@@ -331,10 +334,10 @@ static int choose(struct rtsp_login *l, const struct rtsp_message *answer)
         bool better = false;
 
         while (copy && rtsp_digest_next(&rest, &d)) {
-            if (worth(l, &d) <= best)
+            if (rating(l, &d) <= best)
                 continue;
-            best = worth(l, &d);
-            l->asked = d;
+            best = rating(l, &d);
+            l->digest = d;
             better = true;
         }
         if (better) {
@@ -350,16 +353,16 @@ static int choose(struct rtsp_login *l, const struct rtsp_message *answer)
 bool rtsp_login_challenged(struct rtsp_login *l, const struct rtsp_message *answer)
 {
     int best = *l->user || *l->password ? choose(l, answer) : 0;
-    unsigned stale = best > 1 && strcasecmp(l->asked.stale, "true") == 0;
+    unsigned stale = best > 1 && strcasecmp(l->digest.stale, "true") == 0;
 
-    if (best == 0 || l->again > stale)
+    if (best == 0 || l->retries > stale)
         return false;
-    l->again++;
-    l->way = best == 1 ? RTSP_LOGIN_BASIC : RTSP_LOGIN_DIGEST;
-    l->qop = best > 1 && *l->asked.qop;
+    l->retries++;
+    l->scheme = best == 1 ? RTSP_LOGIN_BASIC : RTSP_LOGIN_DIGEST;
+    l->qop = best > 1 && *l->digest.qop;
     l->count = 0;
     if (best > 1)
-        (void)rtsp_digest_hash(&l->asked, &l->hash);
+        (void)rtsp_digest_hash(&l->digest, &l->hash);
     return true;
 }
 
@@ -373,7 +376,7 @@ static void put_basic(const struct rtsp_login *l, struct wr *w)
     free(text);
 }
 
-/* A name that was escaped in a url may have anything in it. */
+/* A name that was escaped in a URL may contain any character. */
 static void put_quoted(struct wr *w, const char *text)
 {
     wr_u8(w, '"');
@@ -389,7 +392,7 @@ static void put_quoted(struct wr *w, const char *text)
 static void put_response(struct rtsp_login *l, struct wr *w, const char *method, const char *url)
 {
     char nc[NONCE_COUNT_SIZE], cnonce[CNONCE_SIZE], response[RTSP_RESPONSE_SIZE];
-    struct rtsp_digest d = l->asked;
+    struct rtsp_digest d = l->digest;
 
     (void)snprintf(nc, sizeof(nc), "%08x", ++l->count);
     random_id(cnonce, sizeof(cnonce) - 1);
@@ -416,8 +419,8 @@ static void put_response(struct rtsp_login *l, struct wr *w, const char *method,
 
 void rtsp_login_put(struct rtsp_login *l, struct wr *w, const char *method, const char *url)
 {
-    if (l->way == RTSP_LOGIN_BASIC)
+    if (l->scheme == RTSP_LOGIN_BASIC)
         put_basic(l, w);
-    else if (l->way == RTSP_LOGIN_DIGEST)
+    else if (l->scheme == RTSP_LOGIN_DIGEST)
         put_response(l, w, method, url);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* auth.h - who asks: the server's side of Basic and Digest: RFC 7617, RFC 2617, RFC 7616. No I/O.
+/* auth.h - Basic and Digest authentication of both sides (RFC 7617, RFC 2617, RFC 7616). No I/O.
  *
- * A connection has a number used once (nonce) of its own, random, that is good for some minutes.
- * Nothing is remembered of those before it: who comes with another one and the right password is
- * told "stale" and comes again at once, without asking its user.
+ * Each connection has its own random nonce, valid for some minutes. Earlier nonces are not
+ * remembered: a client that uses another nonce with the right password gets "stale" and retries at
+ * once, without a prompt for its user.
  */
 #ifndef PROTO_RTSP_AUTH_H
 #define PROTO_RTSP_AUTH_H
@@ -13,97 +13,100 @@
 
 #include <stdbool.h>
 
-/* ---- what challenges and credentials say, and responses: RFC 2617, RFC 7616. */
+/* ---- parameters of challenges and credentials, and responses (RFC 2617, RFC 7616) */
 
 enum rtsp_hash { RTSP_MD5, RTSP_SHA256 };
 
-enum { RTSP_RESPONSE_SIZE = 65 }; /* digits of the longest one, and a 0 */
+enum { RTSP_RESPONSE_SIZE = 65 }; /* digits of the longest response, and a zero */
 
-/* Parameters of one challenge, or of credentials. Never NULL: "" is not there. A quoted one is what
- * stands between the quotes, its backslashes too: so it is hashed, and so it is sent back. */
+/* Parameters of a challenge or of credentials. A missing one is "", never NULL. A quoted value is
+ * the text between the quotes, including its backslashes, because this form is hashed and sent
+ * back. */
 struct rtsp_digest {
     const char *scheme; /* "Digest", "Basic" */
-    const char *realm, *nonce, *opaque, *algorithm, *qop, *stale; /* challenges */
-    const char *username, *uri, *response, *cnonce, *nc;          /* credentials, too */
+    const char *realm, *nonce, *opaque, *algorithm, *qop, *stale; /* in challenges */
+    const char *username, *uri, *response, *cnonce, *nc;          /* in credentials too */
 };
 
-/* The next one in a text that is changed, which holds its strings then: fields may have several
- * challenges. *text goes on behind it. False: there is none any more. */
+/* Parses the next challenge in a text; a field may contain several. Modifies the text, which then
+ * holds the strings, and moves *text behind the challenge. Returns false at the end. */
 bool rtsp_digest_next(char **text, struct rtsp_digest *out);
 
-/* The hash that `algorithm` names: none is MD5. False: another one. */
+/* Returns the hash that `algorithm` names; MD5 if it is missing. Returns false for an unknown
+ * one. */
 bool rtsp_digest_hash(const struct rtsp_digest *d, enum rtsp_hash *out);
 
-/* Of `d` are used: realm, nonce, username, uri, and with qop=auth (d->qop) cnonce and nc. Gives
- * `out`, hexadecimal in lower case; NULL: this OpenSSL has no such hash. */
+/* Computes the response, in lower-case hexadecimal. Uses the realm, nonce, username and uri of `d`,
+ * and with qop=auth (d->qop) its cnonce and nc. Returns `out`, or NULL if this OpenSSL lacks the
+ * hash. */
 const char *rtsp_digest_response(const struct rtsp_digest *d, enum rtsp_hash hash,
                                  const char *password, const char *method,
                                  char out[RTSP_RESPONSE_SIZE]);
 
-enum rtsp_auth_way { RTSP_AUTH_BASIC = 1, RTSP_AUTH_MD5 = 2, RTSP_AUTH_SHA256 = 4 };
+enum rtsp_auth_scheme { RTSP_AUTH_BASIC = 1, RTSP_AUTH_MD5 = 2, RTSP_AUTH_SHA256 = 4 };
 
 enum { RTSP_AUTH_FAILURES = 5, RTSP_NONCE_SIZE = 33 };
 #define RTSP_NONCE_TIME CO_SECONDS(300)
 
 struct rtsp_auth_rules {
-    const char *realm; /* without quotes and backslashes */
-    unsigned ways;     /* of enum rtsp_auth_way */
-    /* The password of a user, or NULL: there is none of that name. */
+    const char *realm; /* must not contain quotes or backslashes */
+    unsigned schemes;     /* bits of enum rtsp_auth_scheme */
+    /* Returns the password of a user, or NULL if there is no such user. */
     const char *(*password)(void *arg, const char *user);
     void *arg;
 };
 
-struct rtsp_auth { /* of a connection; starts as zeros */
+struct rtsp_auth { /* state of a connection; zeroed at start */
     char nonce[RTSP_NONCE_SIZE];
     co_usec made;
-    bool stale;        /* the last answer said so */
+    bool stale;        /* the last response had stale=true */
     unsigned failures; /* after RTSP_AUTH_FAILURES the connection should end */
 };
 
-enum rtsp_auth_said {
-    RTSP_AUTH_NOTHING, /* no credentials that are allowed here */
+enum rtsp_auth_result {
+    RTSP_AUTH_NOTHING, /* no credentials of an allowed scheme */
     RTSP_AUTH_RIGHT,
-    RTSP_AUTH_STALE,   /* the right password, for a nonce that is over */
-    RTSP_AUTH_WRONG,   /* counted; a pause before the answer makes guessing slow */
+    RTSP_AUTH_STALE,   /* right password, but expired or unknown nonce */
+    RTSP_AUTH_WRONG,   /* counted; the caller delays the response to slow down guessing */
 };
 
-/* What the request's Authorization proves; all but RTSP_AUTH_RIGHT is answered by 401 with
+/* Checks the request's Authorization. Any result except RTSP_AUTH_RIGHT requires a 401 with
  * challenges. */
-enum rtsp_auth_said rtsp_auth_check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
+enum rtsp_auth_result rtsp_auth_check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
                                     const struct rtsp_message *req, co_usec now);
-/* Fields of that answer: a WWW-Authenticate for each way, those that hide the password first. MD5
- * without qop is what cameras and players know; of several digests FFmpeg takes the last one. */
+/* Writes the fields of this 401: a WWW-Authenticate per scheme, starting with those that hide the
+ * password. MD5 is offered without qop, which all cameras and players support. Among several
+ * digests FFmpeg takes the last one. */
 void rtsp_auth_put(struct rtsp_auth *a, const struct rtsp_auth_rules *rules, co_usec now,
                    struct wr *w);
 
-/* ---- the client's side of Basic and Digest: what an answer 401 asks for, said with each
- * request from then on. No I/O.
- */
+/* ---- client side of Basic and Digest: credentials that a 401 requests, sent with each later
+ * request. No I/O. */
 
-enum rtsp_login_way { RTSP_LOGIN_NONE, RTSP_LOGIN_BASIC, RTSP_LOGIN_DIGEST };
+enum rtsp_login_scheme { RTSP_LOGIN_NONE, RTSP_LOGIN_BASIC, RTSP_LOGIN_DIGEST };
 
 struct rtsp_login {
-    char *user, *password;    /* "": there is none */
-    enum rtsp_login_way way;
+    char *user, *password;    /* "" if there is none */
+    enum rtsp_login_scheme scheme;
     enum rtsp_hash hash;
-    bool hidden;              /* only in ways that hide the password: never Basic */
+    bool hidden;              /* use only schemes that hide the password: never Basic */
     bool qop;
-    unsigned again;           /* how often the request under way was challenged */
-    uint32_t count;           /* requests with this nonce */
-    char *challenge;          /* the text that `asked` is in */
-    struct rtsp_digest asked;
+    unsigned retries;           /* number of times the current request was challenged */
+    uint32_t count;           /* requests sent with this nonce */
+    char *challenge;          /* text that holds the strings of `digest` */
+    struct rtsp_digest digest;
 };
 
 void rtsp_login_init(struct rtsp_login *l, const char *user, const char *password);
-void rtsp_login_fini(struct rtsp_login *l); /* all zero is fine */
+void rtsp_login_fini(struct rtsp_login *l); /* works on a zeroed struct */
 
-/* A new request begins, which is not the one before said again. */
+/* Starts a new request, as opposed to a retry of the last one. */
 void rtsp_login_begin(struct rtsp_login *l);
-/* The answer was 401: is the request to be said again? Once, since some servers have another realm
- * and nonce for each request, and once more if they say that the nonce is stale. False: the
- * password is wrong (or there is none), or nothing is asked for that we know. */
+/* Handles a 401; returns true if the request must be sent again. It is retried once, because some
+ * servers use a new realm and nonce for each request, and once more if the server says that the
+ * nonce is stale. Returns false if the password is wrong or missing, or if no scheme is known. */
 bool rtsp_login_challenged(struct rtsp_login *l, const struct rtsp_message *answer);
-/* The field Authorization of a request, if one was asked for. */
+/* Writes the Authorization field of a request, if the server required one. */
 void rtsp_login_put(struct rtsp_login *l, struct wr *w, const char *method, const char *url);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call.c - a conversation with a server that we call. */
+/* call.c - RTSP client connection to a server. */
 #include "proto/rtsp/call.h"
 
 #include "co/co.h"
@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-enum { SAID_MAX = 128 * 1024 };
+enum { MESSAGE_MAX = 128 * 1024 };
 
-/* What a camera may say at most; it may take its time between two items, for who waits is bounded
- * elsewhere. */
+/* Limits for a camera's messages. The time between two items is unlimited here, because the callers
+ * have timeouts. */
 static const struct rtsp_limits limits = {
     .max_line = 4096, .max_head = 32 * 1024, .max_fields = 128, .max_body = 64 * 1024,
     .idle_time = CO_FOREVER, .message_time = CO_SECONDS(3),
@@ -45,7 +45,7 @@ void rtsp_call_fini(struct rtsp_call *c)
 
 static err_t connect_to(struct rtsp_call *c)
 {
-    const struct rtsp_location *p = &c->client.place;
+    const struct rtsp_location *p = &c->client.location;
     struct io *io;
     err_t err = co_dns_connect(&io, p->host, p->port, NULL, c->setup->connect);
 
@@ -66,30 +66,30 @@ static err_t connect_to(struct rtsp_call *c)
     return NULL;
 }
 
-/* ---- said */
+/* ---- sending */
 
-err_t rtsp_call_say(struct rtsp_call *c, const struct rtsp_ask *a)
+err_t rtsp_call_send(struct rtsp_call *c, const struct rtsp_request *a)
 {
     struct wr w;
     err_t err;
 
-    wr_init(&w, SAID_MAX);
+    wr_init(&w, MESSAGE_MAX);
     rtsp_client_put(&c->client, &w, a->method, a->url, a->more, a->n, a->body, a->size);
-    err = wr_err(&w, "a request");
+    err = wr_err(&w, "request");
     if (!err)
         err = io_write(c->io, w.buf, w.len);
     wr_free(&w);
     return err;
 }
 
-err_t rtsp_call_alive(struct rtsp_call *c, const char *url)
+err_t rtsp_call_keepalive(struct rtsp_call *c, const char *url)
 {
     struct wr w;
     err_t err = NULL;
 
-    wr_init(&w, SAID_MAX);
-    if (rtsp_client_put_alive(&c->client, &w, url)) {
-        err = wr_err(&w, "a sign of life");
+    wr_init(&w, MESSAGE_MAX);
+    if (rtsp_client_put_keepalive(&c->client, &w, url)) {
+        err = wr_err(&w, "keepalive");
         if (!err)
             err = io_write(c->io, w.buf, w.len);
     }
@@ -97,9 +97,9 @@ err_t rtsp_call_alive(struct rtsp_call *c, const char *url)
     return err;
 }
 
-/* ---- heard */
+/* ---- receiving */
 
-/* What a server asks of us: it wants to know whether we are there. */
+/* Responds to a server's request, which checks whether the client is alive. */
 static err_t answer(struct rtsp_call *c, const struct rtsp_message *m)
 {
     bool fine = m->method == RTSP_OPTIONS || m->method == RTSP_GET_PARAMETER ||
@@ -107,31 +107,31 @@ static err_t answer(struct rtsp_call *c, const struct rtsp_message *m)
     struct wr w;
     err_t err;
 
-    wr_init(&w, SAID_MAX);
+    wr_init(&w, MESSAGE_MAX);
     rtsp_put_status(&w, m->wrong ? m->wrong : fine ? 200 : 501, m->cseq);
     rtsp_put_body(&w, NULL, 0);
-    err = wr_err(&w, "an answer");
+    err = wr_err(&w, "response");
     if (!err)
         err = io_write(c->io, w.buf, w.len);
     wr_free(&w);
     return err;
 }
 
-err_t rtsp_call_heard(struct rtsp_call *c, const struct rtsp_message *m)
+err_t rtsp_call_received(struct rtsp_call *c, const struct rtsp_message *m)
 {
     if (m->is_request)
         return answer(c, m);
-    (void)rtsp_client_hear(&c->client, m);
+    (void)rtsp_client_response(&c->client, m);
     return NULL;
 }
 
-static err_t wait_for(struct rtsp_call *c, enum rtsp_heard *heard, struct rtsp_message **m)
+static err_t wait_for(struct rtsp_call *c, enum rtsp_result *result, struct rtsp_message **m)
 {
     struct rtsp_item item;
     err_t err = NULL;
 
-    *heard = RTSP_HEARD_OTHER;
-    while (!err && *heard == RTSP_HEARD_OTHER) {
+    *result = RTSP_RESULT_OTHER;
+    while (!err && *result == RTSP_RESULT_OTHER) {
         err = rtsp_reader_next(&c->reader, &item);
         if (err)
             break;
@@ -142,50 +142,51 @@ static err_t wait_for(struct rtsp_call *c, enum rtsp_heard *heard, struct rtsp_m
             err = answer(c, item.message);
         } else {
             *m = item.message;
-            *heard = rtsp_client_hear(&c->client, item.message);
+            *result = rtsp_client_response(&c->client, item.message);
         }
         co_yield_if_due();
     }
     return err;
 }
 
-static err_t no(const struct rtsp_call *c, enum rtsp_heard heard, const struct rtsp_ask *ask,
-                const struct rtsp_message *m)
+static err_t refused(const struct rtsp_call *c, enum rtsp_result result,
+                     const struct rtsp_request *request, const struct rtsp_message *m)
 {
-    const char *what = rtsp_method_name(ask->method);
+    const char *what = rtsp_method_name(request->method);
 
-    if (heard == RTSP_HEARD_LOGIN)
+    if (result == RTSP_RESULT_LOGIN)
         return err_new(ERR_RTSP_LOGIN, "%s: %s", what,
-                       *c->client.login.user ? "user or password are wrong"
-                                             : "it wants a user and a password");
+                       *c->client.login.user ? "user or password is wrong"
+                                             : "the server requires a user and a password");
     return err_new(ERR_RTSP_REFUSED, "%s: %d %.64s", what, m->status, m->reason);
 }
 
-/* Once, at this server. *again: say it once more, maybe elsewhere. */
-static err_t ask_once(struct rtsp_call *c, const struct rtsp_ask *ask, struct rtsp_message **m,
-                      bool *again)
+/* Sends the request once to the current server. *again: it must be sent again, possibly
+ * elsewhere. */
+static err_t request_once(struct rtsp_call *c, const struct rtsp_request *request,
+                          struct rtsp_message **m, bool *again)
 {
-    enum rtsp_heard heard;
+    enum rtsp_result result;
     err_t err = c->io ? NULL : connect_to(c);
 
     *again = false;
     if (!err)
-        err = rtsp_call_say(c, ask);
+        err = rtsp_call_send(c, request);
     if (!err)
-        err = wait_for(c, &heard, m);
-    if (err || heard == RTSP_HEARD_DONE)
+        err = wait_for(c, &result, m);
+    if (err || result == RTSP_RESULT_DONE)
         return err;
-    if (heard == RTSP_HEARD_MOVED && !ask->url)
+    if (result == RTSP_RESULT_MOVED && !request->url)
         hang_up(c);
-    else if (heard != RTSP_HEARD_AGAIN)
-        return no(c, heard, ask, *m);
+    else if (result != RTSP_RESULT_AGAIN)
+        return refused(c, result, request, *m);
     *again = true;
     return NULL;
 }
 
-/* How often it is said again is bounded by the client: challenges and redirects are counted. */
-err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_ask *ask,
-                    const struct rtsp_message **answered)
+/* The client bounds the number of retries, because it counts challenges and redirects. */
+err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_request *request,
+                    const struct rtsp_message **response)
 {
     struct co_deadline deadline = { 0 };
     struct rtsp_message *m = NULL;
@@ -194,11 +195,12 @@ err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_ask *ask,
 
     while (!err && again) {
         co_deadline_set(&deadline, (c->io ? 0 : c->setup->connect) + c->setup->answer,
-                        ERR_IO_TIMEOUT, "no answer");
-        err = ask_once(c, ask, &m, &again);
+                        ERR_IO_TIMEOUT, "no response");
+        err = request_once(c, request, &m, &again);
         co_deadline_cancel(&deadline);
     }
-    if (answered)
-        *answered = m;
-    return err ? err_wrap(err, "%s %s", rtsp_method_name(ask->method), c->client.place.url) : NULL;
+    if (response)
+        *response = m;
+    return err ? err_wrap(err, "%s %s", rtsp_method_name(request->method), c->client.location.url)
+               : NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* call.h - a conversation with a server that we call: connect, ask, wait for the answer.
+/* call.h - RTSP client connection to a server: connects, sends requests, waits for responses.
  *
- * It connects with the first request, logs in as it is asked to, and goes where a server sends it,
- * as long as nothing has been set up. What comes between a request and its answer, frames and what
- * the server itself asks, is seen to meanwhile. Of its errors ERR_RTSP_LOGIN is that the password
- * is wrong, ERR_RTSP_REFUSED that the server said no: client.status has its number.
+ * It connects with the first request, authenticates when the server requires it, and follows
+ * redirects until a track has been set up. While it waits for a response, it handles frames and the
+ * server's own requests. ERR_RTSP_LOGIN means that the password is wrong, ERR_RTSP_REFUSED that the
+ * server refused the request; client.status has the status.
  */
 #ifndef PROTO_RTSP_CALL_H
 #define PROTO_RTSP_CALL_H
@@ -16,7 +16,7 @@
 struct rtsp_call_setup { /* borrowed until the end of the call */
     const char *agent;
     struct io_tls_trust trust;
-    co_usec connect, answer; /* how long each of these may take */
+    co_usec connect, answer; /* timeouts of connecting and of a response */
 };
 
 struct rtsp_call {
@@ -24,37 +24,39 @@ struct rtsp_call {
     struct rtsp_client client;
     struct rtsp_reader reader;
     struct io *io; /* NULL: not connected */
-    /* Frames that come while it waits for an answer; NULL: they are dropped. May not yield. */
+    /* Called for frames that arrive during the wait for a response; NULL drops them. Must not
+     * yield. */
     void (*on_frame)(void *arg, uint8_t channel, const uint8_t *data, size_t size);
     void *arg;
 };
 
-/* One request. */
-struct rtsp_ask {
+/* A request. */
+struct rtsp_request {
     enum rtsp_method method;
-    const char *url; /* NULL: that of the client's place; only those follow 301 and 302 */
+    const char *url; /* NULL: URL of the client's location; only such requests follow 301 and 302 */
     const struct rtsp_more *more;
     size_t n;
     const void *body;
     size_t size;
 };
 
-/* ERR_RTSP: that is no url. Then there is nothing to end. */
+/* ERR_RTSP for an invalid URL. Then there is nothing to free. */
 err_t rtsp_call_init(struct rtsp_call *c, const char *url, const struct rtsp_call_setup *setup)
     __attribute__((warn_unused_result));
-/* Hangs up. */
+/* Closes the connection. */
 void rtsp_call_fini(struct rtsp_call *c);
 
-/* Ask until it is done: *answer (may be NULL) is valid until the reader reads again. Yields. */
-err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_ask *ask,
+/* Sends a request and repeats it as needed (authentication, redirects). *answer, which may be NULL,
+ * stays valid until the reader reads again. Yields. */
+err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_request *request,
                     const struct rtsp_message **answer) __attribute__((warn_unused_result));
-/* Say it, and wait for no answer. Yields. */
-err_t rtsp_call_say(struct rtsp_call *c, const struct rtsp_ask *ask)
+/* Sends a request without waiting for the response. Yields. */
+err_t rtsp_call_send(struct rtsp_call *c, const struct rtsp_request *request)
     __attribute__((warn_unused_result));
-/* A sign of life, if the server likes any. Yields. */
-err_t rtsp_call_alive(struct rtsp_call *c, const char *url) __attribute__((warn_unused_result));
-/* A message that came while nothing is asked. Yields if it is to be answered. */
-err_t rtsp_call_heard(struct rtsp_call *c, const struct rtsp_message *m)
+/* Sends a keepalive, if the server accepts any. Yields. */
+err_t rtsp_call_keepalive(struct rtsp_call *c, const char *url) __attribute__((warn_unused_result));
+/* Handles a message that arrives while no request is pending. Yields if it needs a response. */
+err_t rtsp_call_received(struct rtsp_call *c, const struct rtsp_message *m)
     __attribute__((warn_unused_result));
 
 #endif

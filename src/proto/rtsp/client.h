@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* client.h - a client's side of the conversation: what it says, and what to make of the answers. No
- * I/O.
+/* client.h - client side of RTSP: writes requests and interprets responses. No I/O.
  *
- * A request is written (rtsp_client_put), its answer given back (rtsp_client_hear): it is done, or
- * is to be said again now that the client knows how to log in, or elsewhere.
+ * The caller writes a request (rtsp_client_put) and passes in its response (rtsp_client_response).
+ * The request is then done, or must be sent again with credentials or to another server.
  */
 #ifndef PROTO_RTSP_CLIENT_H
 #define PROTO_RTSP_CLIENT_H
@@ -15,48 +14,50 @@
 enum { RTSP_REDIRECTS_MAX = 5 };
 
 struct rtsp_client {
-    struct rtsp_location place;    /* whom to ask */
+    struct rtsp_location location;    /* server and URL */
     struct rtsp_login login;
     const char *agent;          /* User-Agent, or NULL */
     char session[RTSP_SESSION_ID_MAX + 1]; /* "": none yet */
-    int timeout;                /* of it, in seconds; 0: not told */
-    unsigned methods;           /* that the server said it has; 0: it did not say */
-    int status;                 /* of the last answer */
+    int timeout;                /* session timeout in seconds; 0: unknown */
+    unsigned methods;           /* supported by the server, as a set; 0: unknown */
+    int status;                 /* status of the last response */
     unsigned redirects;
-    uint32_t cseq, asked, alive; /* of the last request, the one under way, the sign of life */
-    enum rtsp_method method;    /* of the one under way */
-    enum rtsp_method alive_by;  /* of the sign of life; RTSP_OTHER: the server wants none */
+    uint32_t cseq, pending, keepalive; /* CSeq of the last request, of the pending one, of the
+                                  * keepalive */
+    enum rtsp_method method;    /* method of the pending request */
+    enum rtsp_method keepalive_method; /* RTSP_OTHER: the server accepts no keepalive */
 };
 
-enum rtsp_heard {
-    RTSP_HEARD_DONE,    /* it was done: status 2xx */
-    RTSP_HEARD_OTHER,   /* not the answer: that of a sign of life, or one that was not asked for */
-    RTSP_HEARD_AGAIN,   /* say it again, with credentials */
-    RTSP_HEARD_MOVED,   /* `place` is another one: begin there anew */
-    RTSP_HEARD_LOGIN,   /* the password is wrong, or there is none */
-    RTSP_HEARD_REFUSED, /* `status` says why */
+enum rtsp_result {
+    RTSP_RESULT_DONE,    /* success: status 2xx */
+    RTSP_RESULT_OTHER,   /* a response to a keepalive, or one without a request */
+    RTSP_RESULT_AGAIN,   /* send the request again, with credentials */
+    RTSP_RESULT_MOVED,   /* redirected: `location` has changed, start again there */
+    RTSP_RESULT_LOGIN,   /* the password is wrong or missing */
+    RTSP_RESULT_REFUSED, /* `status` has the reason */
 };
 
-/* A field more of a request. */
+/* An additional field of a request. */
 struct rtsp_more {
     const char *name, *value;
 };
 
-/* ERR_RTSP: that is no url. Then nothing is to free. */
+/* ERR_RTSP for an invalid URL. Then there is nothing to free. */
 err_t rtsp_client_init(struct rtsp_client *c, const char *url) __attribute__((warn_unused_result));
-void rtsp_client_fini(struct rtsp_client *c); /* all zero is fine */
+void rtsp_client_fini(struct rtsp_client *c); /* works on a zeroed struct */
 
-/* A request for that url (NULL: the one of the place): to say it again, it is written again. */
+/* Writes a request for this URL (NULL: that of the location). To repeat a request, write it
+ * again. */
 void rtsp_client_put(struct rtsp_client *c, struct wr *w, enum rtsp_method method, const char *url,
                      const struct rtsp_more *more, size_t n, const void *body, size_t size);
-enum rtsp_heard rtsp_client_hear(struct rtsp_client *c, const struct rtsp_message *m);
+enum rtsp_result rtsp_client_response(struct rtsp_client *c, const struct rtsp_message *m);
 
-/* What tracks of the description in this answer are relative to; to be freed. Its host is the one
- * that was asked. */
+/* Returns the base URL for the tracks of the description in this response; the caller frees it. Its
+ * host is the one that was contacted. */
 char *rtsp_client_base(const struct rtsp_client *c, const struct rtsp_message *answer);
 
-/* A sign of life, whose answer nobody waits for. False: the server has none that it likes. */
-bool rtsp_client_put_alive(struct rtsp_client *c, struct wr *w, const char *url);
-int  rtsp_client_alive_every(const struct rtsp_client *c); /* seconds */
+/* Writes a keepalive, whose response needs no wait. Returns false if the server accepts none. */
+bool rtsp_client_put_keepalive(struct rtsp_client *c, struct wr *w, const char *url);
+int  rtsp_client_keepalive_interval(const struct rtsp_client *c); /* interval in seconds */
 
 #endif

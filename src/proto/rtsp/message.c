@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c - a request or an answer, read and written. */
+/* message.c - reads and writes RTSP requests and responses. */
 #include "proto/rtsp/message.h"
 
 #include "base/must.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- what requests ask for, and what the numbers of answers are called */
+/* ---- methods and names of status codes */
 
 static const char *const names[] = {
     [RTSP_OPTIONS] = "OPTIONS", [RTSP_DESCRIBE] = "DESCRIBE", [RTSP_SETUP] = "SETUP",
@@ -117,7 +117,7 @@ const char *rtsp_message_field(const struct rtsp_message *m, const char *name)
 
 /* ---- writing */
 
-/* A line that a peer has a say in stays one line. */
+/* Replaces line breaks, so that a value from a peer stays on one line. */
 static void put_value(struct wr *w, const char *value)
 {
     for (const char *p = value; *p;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* range.c - Range, Scale, Speed. */
+/* range.c - the fields Range, Scale and Speed. */
 #include "proto/rtsp/range.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits, up to `most`. Not strtod(): it knows "nan", "inf", exponents and the locale's commas. */
+/* Parses digits, up to `most`. Not strtod(), which accepts "nan", "inf", exponents and
+ * locale-dependent commas. */
 static bool whole(const char **p, int64_t most, int64_t *out)
 {
     int64_t v = 0;
@@ -31,7 +32,7 @@ static bool whole(const char **p, int64_t most, int64_t *out)
     return true;
 }
 
-/* ".25" in parts of which `one` are 1; nothing is 0. What is finer is cut off. */
+/* Parses ".25" in units of 1/one; a missing fraction is 0. Truncates finer digits. */
 static int64_t fraction(const char **p, int64_t one)
 {
     int64_t v = 0;
@@ -45,7 +46,7 @@ static int64_t fraction(const char **p, int64_t one)
     return v;
 }
 
-/* "12.5" or "0:01:12.5". */
+/* Parses "12.5" or "0:01:12.5". */
 static bool npt_time(const char **p, int64_t *out)
 {
     int64_t v, part, all = 0;
@@ -57,7 +58,7 @@ static bool npt_time(const char **p, int64_t *out)
         all = all * 60 + part;
         parts++;
     } while (parts < 3 && **p == ':' && ++*p);
-    if (parts == 2 || all > MOST / SECOND) /* hours come with minutes and seconds */
+    if (parts == 2 || all > MOST / SECOND) /* hours require minutes and seconds */
         return false;
     v = all * SECOND + fraction(p, SECOND);
     *out = v;
@@ -75,14 +76,14 @@ static bool npt(const char *p, struct rtsp_range *out)
         return false;
     }
     p += strspn(p, " \t");
-    if (*p == '-') { /* a few leave it away: "npt=0" */
+    if (*p == '-') { /* some clients omit it: "npt=0" */
         p++;
         p += strspn(p, " \t");
         if (is_digit(*p) && !npt_time(&p, &out->end))
             return false;
     }
     p += strspn(p, " \t");
-    if (*p && *p != ';') /* ";time=": when it is to begin, which is now */
+    if (*p && *p != ';') /* ";time=" gives the start time, which is ignored: it starts now */
         return false;
     if (out->begin == RTSP_RANGE_OPEN && out->end == RTSP_RANGE_OPEN)
         return false;
@@ -97,7 +98,7 @@ bool rtsp_range_parse(const char *text, struct rtsp_range *out)
     n = strcspn(text, "= \t");
     *out = (struct rtsp_range){ RTSP_RANGE_NPT, RTSP_RANGE_OPEN, RTSP_RANGE_OPEN };
     if (strncasecmp(text, "smpte", 5) == 0 && n >= 5)
-        out->unit = RTSP_RANGE_SMPTE; /* also smpte-25, smpte-30-drop */
+        out->unit = RTSP_RANGE_SMPTE; /* includes smpte-25 and smpte-30-drop */
     else if (strncasecmp(text, "clock", n) == 0 && n == 5)
         out->unit = RTSP_RANGE_CLOCK;
     else if (strncasecmp(text, "npt", n) != 0 || n != 3)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.c - messages and frames from a pipe. */
+/* reader.c - reads messages and interleaved frames from a pipe. */
 #include "proto/rtsp/reader.h"
 
 #include "base/mem.h"
@@ -10,13 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- the head of a message taken apart, in place
- *
- * A head with a fault whose end is known is still a message, one to be refused: the connection goes
- * on behind it. Where the end is not known there is an error, and no more messages. */
+/* ---- parsing the head of a message, in place
+ * An invalid head whose end is known is still a message, which is refused: the connection continues
+ * after it. If the end is unknown, it is an error, and no more messages are read. */
 
-/* How many bytes the head has, with its empty line; 0: its end has not come. Looks at what is
- * behind *scanned, which goes on. */
+/* Returns the size of the head with its empty line, or 0 if it is incomplete. Searches from
+ * *scanned on, and updates it. */
 static size_t rtsp_head_end(const uint8_t *p, size_t size, size_t *scanned)
 {
     size_t i = *scanned;
@@ -33,7 +32,7 @@ static size_t rtsp_head_end(const uint8_t *p, size_t size, size_t *scanned)
             return i + 2;
         if (i + 2 < size && p[i + 1] == '\r' && p[i + 2] == '\n')
             return i + 3;
-        if (i + 2 >= size && (i + 1 >= size || p[i + 1] == '\r')) { /* not to be told yet */
+        if (i + 2 >= size && (i + 1 >= size || p[i + 1] == '\r')) { /* undecided yet */
             *scanned = i;
             return 0;
         }
@@ -43,8 +42,8 @@ static size_t rtsp_head_end(const uint8_t *p, size_t size, size_t *scanned)
 
 /* ---- lines */
 
-/* RFC 2326 section 4.2: a line that begins with space goes on with the one before. Gives how many
- * lines there are now, without the empty one at the end. */
+/* RFC 2326 section 4.2: joins a line that starts with white space to the line before it. Returns
+ * the number of lines, without the empty one at the end. */
 static size_t unfold(char *p, size_t size)
 {
     size_t lines = 0;
@@ -63,8 +62,8 @@ static size_t unfold(char *p, size_t size)
     return lines - 1;
 }
 
-/* Cut the line that begins at `at` off: where the next one begins. Bytes that have no place in a
- * line are spaces now, and *clean is false. */
+/* Terminates the line at `at` and returns where the next one starts. Replaces invalid bytes with
+ * spaces and then sets *clean to false. */
 static size_t cut_line(char *p, size_t at, bool *clean)
 {
     size_t end = at, next;
@@ -97,7 +96,7 @@ static uint32_t skip_space(const char *p, size_t at)
     return (uint32_t)(at + strspn(p + at, " \t"));
 }
 
-/* "Name: value", in any spacing. */
+/* Splits "Name: value", with any spacing. */
 static bool split_field(char *head, size_t at, struct rtsp_field *out)
 {
     char *colon = strchr(head + at, ':');
@@ -121,7 +120,7 @@ static enum rtsp_version version_of(const char *text)
     return strncmp(text, "HTTP/1.", 7) == 0 ? RTSP_V_HTTP : RTSP_V_OTHER;
 }
 
-/* "RTSP/1.0 200 OK", of which the last word may be missing. Cameras say other versions. */
+/* Parses "RTSP/1.0 200 OK"; the reason may be missing. Cameras send other version numbers. */
 static void split_answer(struct rtsp_message *m, char *head)
 {
     char *number = head + strcspn(head, " \t"), *end;
@@ -135,7 +134,7 @@ static void split_answer(struct rtsp_message *m, char *head)
     m->reason_at = skip_space(head, (size_t)(end - head));
 }
 
-/* "PLAY rtsp://a/b RTSP/1.0": the first word, the last one, and what is between them. */
+/* Parses "PLAY rtsp://a/b RTSP/1.0": the first word, the last word, and the text between them. */
 static void split_request(struct rtsp_message *m, char *head)
 {
     char *space, *version;
@@ -177,7 +176,8 @@ static void split_first(struct rtsp_message *m, char *head)
 
 /* ---- numbers */
 
-/* Where the body ends is not to be guessed: two lengths, or one that is none, are an error. */
+/* Parses Content-Length. Two different or invalid lengths are an error, because the end of the body
+ * must not be guessed. */
 static err_t body_size(struct rtsp_reader *r, const struct rtsp_message *m, size_t *out)
 {
     int64_t size = -1;
@@ -192,21 +192,21 @@ static err_t body_size(struct rtsp_reader *r, const struct rtsp_message *m, size
             continue;
         r->status = 400;
         if (n < 0)
-            return err_new(ERR_RTSP, "Content-Length is \"%.20s\"", text);
+            return err_new(ERR_RTSP, "invalid Content-Length \"%.20s\"", text);
         if (size >= 0 && size != n)
-            return err_new(ERR_RTSP, "two values of Content-Length");
+            return err_new(ERR_RTSP, "two different values of Content-Length");
         size = n;
     }
     r->status = 0;
     if (size > 0 && (uint64_t)size > r->limits->max_body) {
         r->status = 413;
-        return err_new(ERR_TOO_LARGE, "a body of %lld bytes", (long long)size);
+        return err_new(ERR_TOO_LARGE, "body of %lld bytes", (long long)size);
     }
     *out = size > 0 ? (size_t)size : 0;
     return NULL;
 }
 
-/* ---- all of it */
+/* ---- the whole head */
 
 static err_t split_fields(struct rtsp_reader *r, char *head, size_t at, size_t lines)
 {
@@ -236,8 +236,8 @@ static err_t split_fields(struct rtsp_reader *r, char *head, size_t at, size_t l
     return NULL;
 }
 
-/* Take it apart: `*need` becomes the bytes of the message with its body. ERR_RTSP, ERR_TOO_LARGE,
- * ERR_TOO_MANY, ERR_NO_MEMORY, with the status to answer. */
+/* Parses the head; *need becomes the size of the message with its body. ERR_RTSP, ERR_TOO_LARGE,
+ * ERR_TOO_MANY, ERR_NO_MEMORY, with the status to respond with. */
 static err_t rtsp_head_split(struct rtsp_reader *r, char *head, size_t size, size_t *need)
 {
     struct rtsp_message *m = &r->msg;
@@ -249,7 +249,7 @@ static err_t rtsp_head_split(struct rtsp_reader *r, char *head, size_t size, siz
     at = cut_line(head, 0, &clean);
     if (strlen(head) > r->limits->max_line) {
         r->status = 414;
-        return err_new(ERR_TOO_LARGE, "a first line of %zu bytes", strlen(head));
+        return err_new(ERR_TOO_LARGE, "first line of %zu bytes", strlen(head));
     }
     split_first(m, head);
     if (!clean && !r->forgiving)
@@ -269,7 +269,7 @@ static err_t rtsp_head_split(struct rtsp_reader *r, char *head, size_t size, siz
     return err;
 }
 
-/* All of it is there, and now here: its strings are of this head. */
+/* Sets the strings of a complete message, now that its final address is known. */
 static void rtsp_head_finish(struct rtsp_message *m, char *head)
 {
     m->head = head;
@@ -281,11 +281,12 @@ static void rtsp_head_finish(struct rtsp_message *m, char *head)
 
 enum {
     FIRST_CAP = 1024,
-    BIG_READ = 4 * 1024,  /* of one that sends much; frames are read elsewhere */
-    BLANK_MOST = 1024,    /* bytes of empty lines on end */
-    LOST_MOST = 1 << 20,  /* bytes of no items on end */
-    LEFT_MOST = 4096,     /* of a frame that is copied, to read on where all others are read */
-    SANE_FRAME = 4,       /* RTCP has so many bytes at least: what is found in garbage is longer */
+    BIG_READ = 4 * 1024,  /* read size for a peer that sends much; frames are read elsewhere */
+    BLANK_MOST = 1024,    /* limit of consecutive bytes of empty lines */
+    LOST_MOST = 1 << 20,  /* limit of consecutive bytes that are not an item */
+    LEFT_MOST = 4096,     /* largest part of a frame to copy, so that reading continues in shared
+                           * memory */
+    SANE_FRAME = 4, /* smallest RTCP packet: a frame found after garbage must not be shorter */
 };
 
 void rtsp_reader_init(struct rtsp_reader *r, struct io *io, const struct rtsp_limits *limits)
@@ -307,7 +308,7 @@ void rtsp_reader_fini(struct rtsp_reader *r)
     *r = (struct rtsp_reader){ .cseq = -1 };
 }
 
-void rtsp_reader_know(struct rtsp_reader *r, uint8_t channel)
+void rtsp_reader_add_channel(struct rtsp_reader *r, uint8_t channel)
 {
     r->channels[channel / 8] |= (uint8_t)(1u << channel % 8);
 }
@@ -318,12 +319,12 @@ static err_t refuse(struct rtsp_reader *r, int status, err_t err)
     return err;
 }
 
-/* ---- what begins at r->begin */
+/* ---- the item at r->begin */
 
 enum begins { BEGINS_NOTHING, BEGINS_ITEM, BEGINS_MAYBE };
 
-/* RFC 2326 section 4.1: who reads should be tolerant of empty lines. Up to a number: who says
- * nothing else is idle. */
+/* RFC 2326 section 4.1: empty lines are tolerated, up to a limit, because a peer that sends nothing
+ * else is idle. */
 static err_t skip_blank(struct rtsp_reader *r)
 {
     while (r->begin < r->end && (r->buf[r->begin] == '\r' || r->buf[r->begin] == '\n')) {
@@ -344,7 +345,7 @@ static enum begins same_begin(const uint8_t *p, size_t size, const char *text)
     return size < n ? BEGINS_MAYBE : BEGINS_ITEM;
 }
 
-/* May a message begin so? Of those that a server sends: answers, and requests of its own. */
+/* Checks whether a message may begin like this: a server's response, or a request of its own. */
 static enum begins message_begins(const uint8_t *p, size_t size)
 {
     enum begins best = same_begin(p, size, "RTSP/");
@@ -362,7 +363,7 @@ static enum begins message_begins(const uint8_t *p, size_t size)
     return best;
 }
 
-/* Once something was no item, a '$' alone is no sign of one. */
+/* After bytes that are not an item, a '$' alone does not prove a frame. */
 static enum begins frame_begins(const struct rtsp_reader *r, const uint8_t *p, size_t size)
 {
     if (r->lost == 0)
@@ -374,7 +375,7 @@ static enum begins frame_begins(const struct rtsp_reader *r, const uint8_t *p, s
     return (p[2] << 8 | p[3]) >= SANE_FRAME ? BEGINS_ITEM : BEGINS_NOTHING;
 }
 
-/* Go to where an item begins, if one does: *begins tells. */
+/* Skips to the start of an item; *begins tells whether one was found. */
 static err_t find_item(struct rtsp_reader *r, enum begins *begins)
 {
     *begins = BEGINS_NOTHING;
@@ -394,7 +395,7 @@ static err_t find_item(struct rtsp_reader *r, enum begins *begins)
     return NULL;
 }
 
-static err_t look_first(struct rtsp_reader *r, enum begins *begins)
+static err_t check_start(struct rtsp_reader *r, enum begins *begins)
 {
     err_t err = r->lost > 0 ? NULL : skip_blank(r);
     uint8_t c;
@@ -408,36 +409,36 @@ static err_t look_first(struct rtsp_reader *r, enum begins *begins)
     *begins = BEGINS_ITEM;
     if (c == '$' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
         return NULL;
-    return refuse(r, 400, err_new(ERR_RTSP, "byte 0x%02x begins neither a message nor a frame", c));
+    return refuse(r, 400, err_new(ERR_RTSP, "byte 0x%02x starts neither a message nor a frame", c));
 }
 
 /* ---- items */
 
-static err_t look_frame(struct rtsp_reader *r)
+static err_t measure_frame(struct rtsp_reader *r)
 {
     const uint8_t *p = r->buf + r->begin;
 
     if (!r->frames)
-        return refuse(r, 400, err_new(ERR_RTSP, "a frame, and none was agreed on"));
+        return refuse(r, 400, err_new(ERR_RTSP, "a frame, but no TCP transport was agreed"));
     if (r->end - r->begin >= RTSP_FRAME_HEAD)
         r->need = RTSP_FRAME_HEAD + (size_t)(p[2] << 8 | p[3]);
     return NULL;
 }
 
-/* The end of what is too long already is not waited for. */
+/* Refuses a head that is too large before its end arrives. */
 static err_t check_size(struct rtsp_reader *r, const uint8_t *p, size_t size)
 {
-    size_t line = r->limits->max_line + 2; /* with its end */
+    size_t line = r->limits->max_line + 2; /* including the line end */
 
     if (size >= line && !memchr(p, '\n', line))
-        return refuse(r, 414, err_new(ERR_TOO_LARGE, "a first line of over %zu bytes", line - 2));
+        return refuse(r, 414, err_new(ERR_TOO_LARGE, "first line of over %zu bytes", line - 2));
     if (size > r->limits->max_head)
         return refuse(r, 400, err_new(ERR_TOO_LARGE, "head of over %zu bytes",
                                       r->limits->max_head));
     return NULL;
 }
 
-static err_t look_message(struct rtsp_reader *r)
+static err_t measure_message(struct rtsp_reader *r)
 {
     uint8_t *p = r->buf + r->begin;
     size_t size = r->end - r->begin, head = rtsp_head_end(p, size, &r->scanned);
@@ -453,21 +454,21 @@ static err_t look_message(struct rtsp_reader *r)
     return NULL;
 }
 
-/* What begins at r->begin: how long is it? */
-static err_t look(struct rtsp_reader *r)
+/* Determines the size of the item at r->begin. */
+static err_t measure(struct rtsp_reader *r)
 {
     enum begins begins = BEGINS_ITEM;
     err_t err = NULL;
 
     if (r->need == 0)
-        err = look_first(r, &begins);
+        err = check_start(r, &begins);
     if (err || begins != BEGINS_ITEM || r->need > 0)
         return err;
-    return r->buf[r->begin] == '$' ? look_frame(r) : look_message(r);
+    return r->buf[r->begin] == '$' ? measure_frame(r) : measure_message(r);
 }
 
-/* The item of r->need bytes is whole. */
-static void give(struct rtsp_reader *r, struct rtsp_item *out)
+/* Returns the complete item of r->need bytes. */
+static void deliver(struct rtsp_reader *r, struct rtsp_item *out)
 {
     uint8_t *p = r->buf + r->begin;
 
@@ -486,7 +487,7 @@ static void give(struct rtsp_reader *r, struct rtsp_item *out)
     r->until = 0;
 }
 
-/* What has begun must end in time, however slowly it comes. */
+/* An item that has started must end in time. */
 static err_t check_time(struct rtsp_reader *r, struct rtsp_item *out)
 {
     if (r->begin == r->end) {
@@ -501,16 +502,16 @@ static err_t check_time(struct rtsp_reader *r, struct rtsp_item *out)
     }
     if (co_clock() < r->until)
         return NULL;
-    if (r->forgiving && r->in_body) { /* a camera that counts wrong */
+    if (r->forgiving && r->in_body) { /* the camera sent a wrong Content-Length */
         size_t more = r->need - (r->end - r->begin);
 
         r->need -= more;
         r->msg.size -= more;
-        give(r, out);
+        deliver(r, out);
         return NULL;
     }
     return refuse(r, r->begin < r->end && r->buf[r->begin] == '$' ? 0 : 408,
-                  err_new(ERR_IO_TIMEOUT, "an item takes too long"));
+                  err_new(ERR_IO_TIMEOUT, "message or frame takes too long"));
 }
 
 err_t rtsp_reader_take(struct rtsp_reader *r, struct rtsp_item *out)
@@ -522,11 +523,11 @@ err_t rtsp_reader_take(struct rtsp_reader *r, struct rtsp_item *out)
         forget_message(r);
     if (r->need == 0)
         r->cseq = -1;
-    err = look(r);
+    err = measure(r);
     if (err)
         return err;
     if (r->need > 0 && r->end - r->begin >= r->need) {
-        give(r, out);
+        deliver(r, out);
         return NULL;
     }
     return check_time(r, out);
@@ -534,7 +535,7 @@ err_t rtsp_reader_take(struct rtsp_reader *r, struct rtsp_item *out)
 
 /* ---- bytes */
 
-/* Room behind r->end, for all of the item if it is known how long that is. */
+/* Makes room behind r->end, for the whole item if its size is known. */
 static err_t make_room(struct rtsp_reader *r)
 {
     size_t have = r->end - r->begin, want = r->need > have ? r->need : have + 1, cap = r->cap;
@@ -581,13 +582,13 @@ err_t rtsp_reader_fill(struct rtsp_reader *r, bool wait, size_t *n)
     return NULL;
 }
 
-/* ---- frames of one that sends many */
+/* ---- reading many frames */
 
-/* Where they are read. A pipe fills it after its last wait, and all that is in it is taken before
- * anything else runs. What was left of the read before is put in front, unless it is much. */
+/* Read buffer shared by the thread's readers. A pipe fills it after its last wait, and all of it is
+ * consumed before anything else runs. A small rest of the previous read is copied in front. */
 static _Thread_local uint8_t *shared;
 
-/* The begin of a message is read on where it is. */
+/* An incomplete message stays in the reader's own buffer. */
 static bool may_share(const struct rtsp_reader *r)
 {
     size_t have = r->end - r->begin;
@@ -596,8 +597,8 @@ static bool may_share(const struct rtsp_reader *r)
            (have == 0 || r->buf[r->begin] == '$');
 }
 
-/* Those that are whole. How many bytes they have. */
-static size_t hand_on(const uint8_t *p, size_t size, rtsp_frame_fn *frame, void *arg)
+/* Passes on all complete frames; returns their total size. */
+static size_t pass_frames(const uint8_t *p, size_t size, rtsp_frame_fn *frame, void *arg)
 {
     size_t at = 0;
 
@@ -612,7 +613,7 @@ static size_t hand_on(const uint8_t *p, size_t size, rtsp_frame_fn *frame, void 
     return at;
 }
 
-/* What is left is all that the reader has. */
+/* Keeps the rest in the reader's own buffer. */
 static err_t keep(struct rtsp_reader *r, const uint8_t *p, size_t size)
 {
     if (size > r->cap || (size == 0 && r->cap > LEFT_MOST)) {
@@ -651,8 +652,8 @@ err_t rtsp_reader_frames(struct rtsp_reader *r, bool wait, rtsp_frame_fn *frame,
     p -= have;
     if (have > 0)
         memcpy(p, r->buf + r->begin, have);
-    done = hand_on(p, have + *n, frame, arg);
-    if (done > 0) { /* what is there has begun now */
+    done = pass_frames(p, have + *n, frame, arg);
+    if (done > 0) { /* the rest is a new item */
         r->need = r->scanned = 0;
         r->until = 0;
         r->blank = 0;
@@ -671,7 +672,7 @@ static err_t fill_in_time(struct rtsp_reader *r)
     r->io->read_timeout = begun && left < 1 ? 1 : left;
     err = rtsp_reader_fill(r, true, &n);
     if (err && begun && err_code(err) == ERR_IO_TIMEOUT)
-        err_free(&err); /* what that means is said by who looks at the item */
+        err_free(&err); /* the code that examines the item reports the timeout */
     if (err && r->begin < r->end)
         return err_wrap(err, "in the middle of a message or frame");
     return err;
@@ -690,13 +691,13 @@ err_t rtsp_reader_next(struct rtsp_reader *r, struct rtsp_item *out)
     }
 }
 
-void rtsp_reader_leave(struct rtsp_reader *r, const uint8_t **rest, size_t *size)
+void rtsp_reader_detach(struct rtsp_reader *r, const uint8_t **rest, size_t *size)
 {
     *rest = r->buf + r->begin;
     *size = r->end - r->begin;
 }
 
-void rtsp_reader_rest(struct rtsp_reader *r)
+void rtsp_reader_trim(struct rtsp_reader *r)
 {
     if (r->given)
         forget_message(r);

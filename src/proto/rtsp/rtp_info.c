@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_info.c - RTP-Info: where the media of each track begins. */
+/* rtp_info.c - the field RTP-Info: the start of each track's media. */
 #include "proto/rtsp/rtp_info.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* The next "url=" where an entry may begin, or NULL. A url may have commas of its own, so it ends
- * where the next entry, or ";seq=" and the like begin. */
+/* Returns the next "url=" at which an entry may start, or NULL. URLs may contain commas, so a URL
+ * ends at the next entry or at ";seq=" and the like. */
 static const char *next_entry(const char *p)
 {
     while (*p) {
@@ -45,7 +45,7 @@ static void set_param(struct rtsp_rtp_info *e, const char *p, const char *end)
     }
 }
 
-/* Does ";seq=" or the like begin here? */
+/* Checks whether ";seq=" or the like starts here. */
 static bool is_param(const char *p)
 {
     if (*p++ != ';')
@@ -54,7 +54,7 @@ static bool is_param(const char *p)
     return strncasecmp(p, "seq=", 4) == 0 || strncasecmp(p, "rtptime=", 8) == 0;
 }
 
-/* "url=...;seq=1;rtptime=2", up to `end`. */
+/* Parses "url=...;seq=1;rtptime=2", up to `end`. */
 static void parse_entry(const char *p, const char *end, struct rtsp_rtp_info *e)
 {
     const char *stop = p + 4;

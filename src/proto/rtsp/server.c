@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - what a server's connection allows, and what it remembers. */
+/* server.c - server side of RTSP: checks requests and keeps the sessions of a connection. */
 #include "proto/rtsp/server.h"
 
 #include "base/must.h"
@@ -11,8 +11,8 @@
 #define IN(state) (1u << (state))
 #define ANY (IN(RTSP_INIT) | IN(RTSP_READY) | IN(RTSP_PLAYING) | IN(RTSP_RECORDING))
 
-/* In which state what may be asked, by a player and by a publisher; 0: never. Without a session the
- * state is RTSP_INIT. A request that needs no session is forgiven one that is none. */
+/* States in which each method is allowed, for a player and for a publisher; 0: never. Without a
+ * session the state is RTSP_INIT. A request that needs no session may name an unknown one. */
 static const struct {
     unsigned player, publisher;
     bool needs_session;
@@ -57,9 +57,9 @@ static struct rtsp_session *session_of(const struct rtsp_server *s, const char *
     return session;
 }
 
-/* ---- which session */
+/* ---- finding the session */
 
-/* A publisher has one; TEARDOWN without a name means what there is. */
+/* A publisher has one session; TEARDOWN without a session id means the existing one. */
 static struct rtsp_session *unnamed(const struct rtsp_server *s, enum rtsp_method method)
 {
     bool one = method == RTSP_TEARDOWN || (method == RTSP_SETUP && s->announced);
@@ -67,7 +67,7 @@ static struct rtsp_session *unnamed(const struct rtsp_server *s, enum rtsp_metho
     return one ? s->sessions : NULL;
 }
 
-/* False: it names one that is not here, or needs one. */
+/* Returns false if the request names an unknown session or lacks a required one. */
 static bool find_session(const struct rtsp_server *s, const struct rtsp_message *req,
                          struct rtsp_session **out)
 {
@@ -103,20 +103,20 @@ int rtsp_server_check(struct rtsp_server *s, const struct rtsp_message *req, co_
     if (req->method == RTSP_OTHER || !(s->rules->methods & RTSP_BIT(req->method)))
         return 501;
     if (rtsp_message_field(req, "Require") || rtsp_message_field(req, "Proxy-Require"))
-        return 551; /* of all that there is to require, we have nothing */
+        return 551; /* none of the optional features is supported */
     if (!find_session(s, req, session))
         return 454;
     if (*session)
-        (*session)->heard = now;
+        (*session)->last_seen = now;
     state = *session ? (*session)->state : RTSP_INIT;
     if (req->method == RTSP_ANNOUNCE && s->sessions)
-        return 455; /* it plays already */
+        return 455; /* it already plays */
     return states_of(s, *session, req->method) & IN(state) ? 0 : 455;
 }
 
 /* ---- SETUP */
 
-/* Does another track of the session have one of these channels? */
+/* Checks whether another track of the session uses one of these channels. */
 static bool in_use(const struct rtsp_session *session, unsigned track, struct rtsp_pair p)
 {
     for (unsigned i = 0; session && i < RTSP_TRACKS_MAX; i++) {
@@ -129,7 +129,8 @@ static bool in_use(const struct rtsp_session *session, unsigned track, struct rt
     return false;
 }
 
-/* The channels that it asks for, else those of its number, else the first that are free. */
+/* Chooses the requested channels, otherwise those of the track's number, otherwise the first free
+ * ones. */
 static bool choose_channels(const struct rtsp_server *s, const struct rtsp_session *session,
                             unsigned track, struct rtsp_pair *p)
 {
@@ -139,7 +140,7 @@ static bool choose_channels(const struct rtsp_server *s, const struct rtsp_sessi
         *p = own;
         return true;
     }
-    if (p->rtp >= 0 && !s->announced) /* of what we send, the reports are on the next one */
+    if (p->rtp >= 0 && !s->announced) /* for players, RTCP uses the channel after RTP's */
         p->rtcp = p->rtp + 1;
     if (p->rtp >= 0)
         return p->rtp != p->rtcp && p->rtcp <= 255 && !in_use(session, track, *p);
@@ -149,7 +150,7 @@ static bool choose_channels(const struct rtsp_server *s, const struct rtsp_sessi
     return true;
 }
 
-/* What is agreed on, of all that is offered. */
+/* Chooses a transport among all those offered. */
 static int agree(const struct rtsp_server *s, const struct rtsp_message *req,
                  const struct rtsp_session *session, unsigned track, struct rtsp_transport *out)
 {
@@ -163,7 +164,7 @@ static int agree(const struct rtsp_server *s, const struct rtsp_message *req,
         return 400;
     for (unsigned from = 0; (value = rtsp_message_next(req, "Transport", &from));)
         rtsp_transport_parse(value, offers, &n);
-    if (session && session->n_tracks > 0) { /* all tracks go the same way */
+    if (session && session->n_tracks > 0) { /* all tracks use the same transport */
         rules.tcp &= session->lower == RTSP_TCP;
         rules.udp &= session->lower == RTSP_UDP;
         rules.multicast &= session->lower == RTSP_MULTICAST;
@@ -172,7 +173,7 @@ static int agree(const struct rtsp_server *s, const struct rtsp_message *req,
     best = rtsp_transport_choose(offers, n, &rules);
     if (!best || (best->record && !s->announced))
         return best ? 455 : 461;
-    *out = rtsp_transport_none; /* where it wants media sent to, and such, is not heard */
+    *out = rtsp_transport_none; /* a destination in the request is ignored */
     out->lower = best->lower;
     out->secure = best->secure;
     out->record = best->record;
@@ -219,18 +220,18 @@ int rtsp_server_setup(struct rtsp_server *s, const struct rtsp_message *req, uns
     to->pair = t->lower == RTSP_TCP ? t->channels : t->client_port;
     (*session)->lower = t->lower;
     (*session)->state = RTSP_READY;
-    (*session)->heard = now;
+    (*session)->last_seen = now;
     return 0;
 }
 
-/* ---- what was done */
+/* ---- state changes */
 
 void rtsp_server_announced(struct rtsp_server *s)
 {
     s->announced = true;
 }
 
-void rtsp_session_did(struct rtsp_session *session, enum rtsp_method method)
+void rtsp_session_accepted(struct rtsp_session *session, enum rtsp_method method)
 {
     if (method == RTSP_PAUSE) {
         session->state = RTSP_READY;
@@ -273,7 +274,7 @@ bool rtsp_server_teardown(struct rtsp_server *s, struct rtsp_session *session, i
     return true;
 }
 
-/* ---- answers */
+/* ---- responses */
 
 static void put_unsupported(struct wr *w, const struct rtsp_message *req)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* server.h - what a server's connection allows, and what it remembers: RFC 2326 appendix A.2. No
- * I/O.
+/* server.h - server side of RTSP: checks requests and keeps the sessions of a connection (RFC 2326
+ * appendix A.2). No I/O.
  *
- * For each request: rtsp_server_check() says by which status it is refused, if at all, and which
- * session it means. What it is about (the stream, its tracks, who asks) is the caller's: it does
- * that, then tells what was done. Which method may come in which state is a table.
+ * For each request, rtsp_server_check() returns the status to refuse it with, if any, and finds its
+ * session. The caller handles what the request is about (the stream, its tracks, authorization),
+ * then reports what was done. A table decides which method is allowed in which state.
  */
 #ifndef PROTO_RTSP_SERVER_H
 #define PROTO_RTSP_SERVER_H
@@ -14,44 +14,44 @@
 enum { RTSP_SESSIONS_MAX = 4 };
 
 struct rtsp_server_rules {
-    unsigned methods;        /* those that it has: RTSP_BIT() */
+    unsigned methods;        /* supported methods, as RTSP_BIT() */
     struct rtsp_transport_rules transports;
-    bool own_channels;       /* players get channels 2n and 2n + 1 for track n, whatever they ask,
-                              * so that all of them are sent the same bytes; else the one that they
-                              * ask for, and the next one */
-    int timeout;             /* seconds, as told to clients */
-    const char *name;        /* Server:, or NULL */
+    bool own_channels;       /* players get channels 2n and 2n + 1 for track n regardless of their
+                              * request, so that all players get the same bytes; otherwise they get
+                              * the requested channel and the next one */
+    int timeout;             /* seconds, as announced to clients */
+    const char *name;        /* value of Server:, or NULL */
 };
 
-struct rtsp_server { /* of a connection; starts as zeros but for the rules */
+struct rtsp_server { /* state of a connection; zeroed at start, except the rules */
     const struct rtsp_server_rules *rules;
     struct rtsp_session *sessions;
     unsigned n_sessions;
-    bool announced;          /* a description came: tracks that are set up are a publisher's */
+    bool announced; /* ANNOUNCE was accepted: tracks that are set up belong to a publisher */
 };
 
 void rtsp_server_fini(struct rtsp_server *s);
 
-/* 0: it may be done, *session is the one that it means, or NULL where there is none (yet). Else the
- * status to answer. It is a sign of life of that session. */
+/* Returns 0 if the request is allowed, with its session in *session, or NULL if there is none
+ * (yet); otherwise the status to respond with. Counts as a sign of life of the session. */
 int rtsp_server_check(struct rtsp_server *s, const struct rtsp_message *req, co_usec now,
                       struct rtsp_session **session);
 
-/* SETUP of that track, which the caller knows to be there: *session becomes the new one if there
- * was none, and `t` what was agreed on, to which the caller adds ports and addresses of its own. On
- * a status that is not 0 nothing has changed. */
+/* Handles SETUP of a track that the caller knows to exist. Creates the session if needed, and
+ * stores the agreed transport in `t`, to which the caller adds its ports and addresses. A non-zero
+ * status means that nothing changed. */
 int rtsp_server_setup(struct rtsp_server *s, const struct rtsp_message *req, unsigned track,
                       co_usec now, struct rtsp_session **session, struct rtsp_transport *t);
 /* ANNOUNCE was accepted. */
 void rtsp_server_announced(struct rtsp_server *s);
 /* PLAY, PAUSE or RECORD was accepted. */
-void rtsp_session_did(struct rtsp_session *session, enum rtsp_method method);
-/* TEARDOWN of a track (-1: of all), of a session that may be NULL. True: the session has ended and
- * is no more. */
+void rtsp_session_accepted(struct rtsp_session *session, enum rtsp_method method);
+/* TEARDOWN of a track (-1: all tracks) of a session, which may be NULL. Returns true if the session
+ * has ended and was freed. */
 bool rtsp_server_teardown(struct rtsp_server *s, struct rtsp_session *session, int track);
 
-/* The begin of an answer: status, CSeq, Server, Session, and what some statuses have to tell: which
- * methods there are, which are allowed now, what is not supported. */
+/* Writes the start of a response: status, CSeq, Server, Session, and the fields that some statuses
+ * require: supported methods, methods allowed now, unsupported features. */
 void rtsp_server_put(const struct rtsp_server *s, struct wr *w, int status,
                      const struct rtsp_message *req, const struct rtsp_session *session);
 

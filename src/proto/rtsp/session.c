@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - one session of a server. */
+/* session.c - parses the field Session. */
 #include "proto/rtsp/session.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* transport.c - the Transport field. */
+/* transport.c - the field Transport. */
 #include "proto/rtsp/transport.h"
 
 #include "base/span.h"
@@ -18,7 +18,7 @@ const struct rtsp_transport rtsp_transport_none = {
     .server_port = NO_PAIR, .port = NO_PAIR,
 };
 
-/* What is before the next `c` that stands in no quotes; *rest goes on behind it. */
+/* Returns the text before the next unquoted `c`, and moves *rest behind it. */
 static struct span cut(struct span *rest, char c)
 {
     bool quoted = false;
@@ -41,7 +41,7 @@ static bool number(struct span s, int most, int *out)
     return *out >= 0;
 }
 
-/* "4-5"; of "4" the other one is 5. */
+/* Parses "4-5"; a single "4" means 4 and 5. */
 static bool pair(struct span s, int most, struct rtsp_pair *out)
 {
     struct span first = cut(&s, '-'), second = span_trim(s, " \t");
@@ -69,7 +69,7 @@ static bool hex(struct span s, uint32_t *out)
     return s.n > 0;
 }
 
-/* One that is too long is no address. */
+/* Ignores an address that is too long. */
 static void address(struct span s, char out[RTSP_ADDRESS_SIZE])
 {
     if (s.n >= RTSP_ADDRESS_SIZE)
@@ -112,8 +112,8 @@ static bool set_spec(struct rtsp_transport *t, struct span name)
     return false;
 }
 
-/* Parameters that we do not know are passed over. An SSRC that is none is not told: some write it
- * in decimal. */
+/* Ignores unknown parameters. An invalid SSRC counts as missing, because some clients write it in
+ * decimal. */
 static bool set_param(struct rtsp_transport *t, struct span name, struct span value)
 {
     if (span_is_word(name, "multicast"))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* transport.h - the Transport field: how media goes, offered and agreed on: RFC 2326 section 12.39.
+/* transport.h - the field Transport: how media is sent, as offered and as agreed (RFC 2326 section
+ * 12.39).
  *
- * A client offers one way or several, the first is the one it likes best; the answer says which
- * one is in force, and its numbers. Both are read and written by the same functions.
+ * A client offers one or more transports in order of preference; the response names the chosen one
+ * and its numbers. The same functions read and write both.
  */
 #ifndef PROTO_RTSP_TRANSPORT_H
 #define PROTO_RTSP_TRANSPORT_H
@@ -16,7 +17,7 @@ enum { RTSP_OFFERS_MAX = 8, RTSP_ADDRESS_SIZE = 64 };
 
 enum rtsp_lower { RTSP_TCP, RTSP_UDP, RTSP_MULTICAST };
 
-/* Two channels or ports, of RTP and RTCP; -1: there is none. */
+/* Channels or ports of RTP and RTCP; -1: none. */
 struct rtsp_pair {
     int rtp, rtcp;
 };
@@ -27,29 +28,29 @@ struct rtsp_transport {
     bool record;   /* the client sends */
     bool has_ssrc;
     uint32_t ssrc;
-    int ttl;       /* -1: not told */
+    int ttl;       /* -1: not given */
     struct rtsp_pair channels;    /* interleaved= */
     struct rtsp_pair client_port;
     struct rtsp_pair server_port;
-    struct rtsp_pair port;        /* of a multicast group */
-    char destination[RTSP_ADDRESS_SIZE], source[RTSP_ADDRESS_SIZE]; /* "": not told */
+    struct rtsp_pair port;        /* ports of a multicast group */
+    char destination[RTSP_ADDRESS_SIZE], source[RTSP_ADDRESS_SIZE]; /* "": not given */
 };
 
-extern const struct rtsp_transport rtsp_transport_none; /* TCP, nothing told */
+extern const struct rtsp_transport rtsp_transport_none; /* TCP, nothing else given */
 
-/* Those of one field that are RTP, and whose numbers are such, behind the *n that are in `out`
- * already: up to RTSP_OFFERS_MAX, the others are dropped. */
+/* Parses a field and appends its valid RTP transports to the *n that are in `out`, up to
+ * RTSP_OFFERS_MAX; drops the others. */
 void rtsp_transport_parse(const char *text, struct rtsp_transport out[RTSP_OFFERS_MAX], size_t *n);
-/* One of them as text: what was told, in the usual order. */
+/* Writes a transport: all given parameters, in the usual order. */
 void rtsp_transport_put(struct wr *w, const struct rtsp_transport *t);
 
-/* Which ways a server has. */
+/* Transports that a server supports. */
 struct rtsp_transport_rules {
     bool tcp, udp, multicast, secure;
 };
 
-/* The first offer that these rules allow, or NULL: 461. Ports of the client below 1024 are none
- * that media is sent to. */
+/* Returns the first offer that these rules allow, or NULL: 461. Media is not sent to client ports
+ * below 1024. */
 const struct rtsp_transport *rtsp_transport_choose(const struct rtsp_transport *offers, size_t n,
                                                    const struct rtsp_transport_rules *rules);
 

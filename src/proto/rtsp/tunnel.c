@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tunnel.c - RTSP inside of HTTP: by two requests, or a WebSocket. */
+/* tunnel.c - RTSP inside HTTP: over two requests, or over a WebSocket. */
 #include "proto/rtsp/tunnel.h"
 
 #include "base/base64.h"
@@ -16,7 +16,7 @@ const char rtsp_tunnel_answer[] = "HTTP/1.0 200 OK\r\n"
                                   "Pragma: no-cache\r\n"
                                   "Content-Type: application/x-rtsp-tunnelled\r\n\r\n";
 
-/* Is the word in this list? No list has all words. */
+/* Returns whether the list contains the word. A missing list contains all words. */
 static bool has(const char *list, const char *word)
 {
     return !list || text_list_has(list, word);
@@ -51,18 +51,19 @@ enum rtsp_tunnel rtsp_tunnel_of(const struct rtsp_tunnel_head *h)
 
 /* ---- base64 */
 
-/* A pad, or space: the group before a pad is over, whatever comes behind it begins a new one. */
+/* Handles padding and white space. Padding ends a group; any character after it starts a new
+ * one. */
 static err_t skip(struct rtsp_base64 *b, uint8_t c)
 {
     if (c == '=') {
         if (b->have == 6)
-            return err_new(ERR_RTSP, "one character of base64 alone");
+            return err_new(ERR_RTSP, "base64 group of one character");
         b->have = 0;
     } else if (c != '\r' && c != '\n' && c != ' ' && c != '\t') {
-        return err_new(ERR_RTSP, "byte 0x%02x is not of base64", c);
+        return err_new(ERR_RTSP, "byte 0x%02x is not base64", c);
     }
     if (++b->idle > IDLE_MOST)
-        return err_new(ERR_RTSP, "over %d characters of base64 that say nothing", IDLE_MOST);
+        return err_new(ERR_RTSP, "over %d base64 characters without content", IDLE_MOST);
     return NULL;
 }
 
@@ -84,7 +85,8 @@ err_t rtsp_base64_feed(struct rtsp_base64 *b, uint8_t *data, size_t size, size_t
         b->have += 6;
         if (b->have >= 8) {
             b->have -= 8;
-            data[(*n)++] = (uint8_t)(b->bits >> b->have); /* never ahead of what is read */
+            data[(*n)++] = (uint8_t)(b->bits >> b->have); /* never overtakes the bytes that are
+                                                           * read */
         }
     }
     return NULL;
@@ -106,7 +108,7 @@ void rtsp_ws_init(struct rtsp_ws *ws, bool from_client, uint64_t max_frame)
     http_ws_in_init(&ws->in, from_client, max_frame);
 }
 
-/* RFC 6455 5.5: a ping is answered by a pong of the same bytes, a close by a close. */
+/* RFC 6455 5.5: responds to a ping with a pong of the same bytes, and to a close with a close. */
 static void answer(struct unwrap *u, enum http_ws_op op)
 {
     uint8_t head[HTTP_WS_HEAD_MAX];
@@ -143,7 +145,7 @@ static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *d
     if (in->op >= HTTP_WS_CLOSE)
         return on_control(u, in->op, data, size, end);
     if (in->op == HTTP_WS_TEXT)
-        return err_new(ERR_RTSP, "a text where bytes are expected");
+        return err_new(ERR_RTSP, "text message instead of binary");
     memmove(u->out + u->n, data, size);
     u->n += size;
     return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c - what requests are for, and where tracks are. */
+/* url.c - parses URLs of requests and tracks. */
 #include "proto/rtsp/url.h"
 
 #include "base/mem.h"
@@ -17,15 +17,15 @@ enum { URL_MAX = 4096, TRACK_MAX = 9999 };
 
 static const char track_word[] = "trackID=";
 
-/* Where the path of a url begins: all of what has no scheme and host. */
+/* Returns the path of a URL, or the whole text if it has no scheme and host. */
 static const char *path_of(const char *url)
 {
     return url_split(url, strlen(url)).path;
 }
 
-/* ---- at a server */
+/* ---- server */
 
-/* Does "trackID=5" begin here, and end at `end` or with slashes before it? */
+/* Returns whether "trackID=5" starts here and ends at `end`, possibly followed by slashes. */
 static bool is_track(const char *p, const char *end, int *track)
 {
     size_t n = strlen(track_word);
@@ -46,7 +46,7 @@ static bool is_track(const char *p, const char *end, int *track)
     return p == end;
 }
 
-/* The last part of this text may be a track: cut it off, with its slash. */
+/* Cuts a track at the end of this text, with its slash; returns the remaining size. */
 static size_t cut_track(const char *text, size_t size, int *track)
 {
     size_t at = size;
@@ -69,13 +69,13 @@ static err_t set_path(struct rtsp_target *t, char *path)
         err = http_url_path(path);
         if (err) {
             err_free(&err);
-            return err_new(ERR_RTSP, "a path with a bad escape, or out of the root");
+            return err_new(ERR_RTSP, "path has an invalid escape or leaves the root");
         }
     }
     n = strlen(path);
     for (size_t i = 0; i < n; i++) {
         if ((unsigned char)path[i] < ' ' || path[i] == 0x7f)
-            return err_new(ERR_RTSP, "a path with control characters");
+            return err_new(ERR_RTSP, "path contains control characters");
     }
     if (n > 0 && path[n - 1] == '/')
         path[n - 1] = '\0';
@@ -83,7 +83,7 @@ static err_t set_path(struct rtsp_target *t, char *path)
     return NULL;
 }
 
-/* The name alone in lower case, an IPv6 address without its brackets; returns what is behind it. */
+/* Writes the host name in lower case, an IPv6 address without brackets; returns the end. */
 static char *put_host(char *to, const struct url *u)
 {
     for (size_t i = 0; i < u->at.host_n; i++)
@@ -92,7 +92,7 @@ static char *put_host(char *to, const struct url *u)
     return to;
 }
 
-/* `memory` has room for each part of the url once, with a 0 and a slash. */
+/* `memory` has room for each part of the URL, with a zero and a slash. */
 static err_t split_target(struct rtsp_target *t, const char *url, char *memory)
 {
     struct url u = url_split(url, strlen(url));
@@ -111,7 +111,7 @@ static err_t split_target(struct rtsp_target *t, const char *url, char *memory)
     at += q;
     *at++ = '\0';
     if (n > 0 && *path != '/')
-        return err_new(ERR_RTSP, "what it asks for is neither a url nor a path");
+        return err_new(ERR_RTSP, "the target is neither a URL nor a path");
     memcpy(at, path, n);
     at[n] = '\0';
     return set_path(t, at);
@@ -128,10 +128,10 @@ err_t rtsp_target_parse(struct rtsp_target *out, const char *url)
         return NULL;
     }
     if (size > URL_MAX)
-        return err_new(ERR_RTSP, "a url of %zu bytes", size);
+        return err_new(ERR_RTSP, "URL of %zu bytes", size);
     out->memory = mem_try(size + 8);
     if (!out->memory)
-        return err_new(ERR_NO_MEMORY, "a url of %zu bytes", size);
+        return err_new(ERR_NO_MEMORY, "URL of %zu bytes", size);
     err = split_target(out, url, out->memory);
     if (err)
         rtsp_target_free(out);
@@ -164,7 +164,7 @@ bool rtsp_url_is_track(const char *url, const char *base, const char *control)
     return same;
 }
 
-/* ---- at a client */
+/* ---- client */
 
 static char *decoded(const char *p, size_t n)
 {
@@ -178,7 +178,7 @@ static char *decoded(const char *p, size_t n)
     return text;
 }
 
-/* False: a bad escape. */
+/* Returns false for an invalid escape. */
 static bool split_user(struct rtsp_location *p, const struct url *u)
 {
     const char *colon = u->user_n ? memchr(u->user, ':', u->user_n) : NULL;
@@ -189,7 +189,7 @@ static bool split_user(struct rtsp_location *p, const struct url *u)
     return p->user && p->password;
 }
 
-static bool split_place(struct rtsp_location *p, const char *url)
+static bool split_location(struct rtsp_location *p, const char *url)
 {
     struct url u = url_split(url, strlen(url));
 
@@ -208,10 +208,10 @@ static bool split_place(struct rtsp_location *p, const char *url)
 err_t rtsp_location_parse(struct rtsp_location *out, const char *url)
 {
     *out = (struct rtsp_location){ .port = 0 };
-    if (split_place(out, url))
+    if (split_location(out, url))
         return NULL;
     rtsp_location_free(out);
-    return err_new(ERR_RTSP, "that is no url of rtsp");
+    return err_new(ERR_RTSP, "not an rtsp URL");
 }
 
 void rtsp_location_free(struct rtsp_location *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ws_io.c - struct io over the frames of a WebSocket: RFC 6455 section 5. */
+/* ws_io.c - struct io over WebSocket frames (RFC 6455 section 5). */
 #include "proto/rtsp/ws_io.h"
 
 #include "base/iov.h"
@@ -12,21 +12,21 @@
 #include <string.h>
 
 enum {
-    FRAME = 64 * 1024,         /* bytes of media in one at most: who reads may take it as a whole */
+    FRAME = 64 * 1024,         /* largest frame of media: some clients buffer a whole frame */
     PIECES = 24,
-    A_CALL = 8 * FRAME,        /* of send_some */
-    REPLIES = 64 * 1024,       /* that are not taken by who asks */
-    MAX_FRAME = 16 * 1024 * 1024, /* of the peer; none of it is kept */
+    A_CALL = 8 * FRAME,        /* limit per call of send_some */
+    REPLIES = 64 * 1024,       /* limit of replies that the peer does not read */
+    MAX_FRAME = 16 * 1024 * 1024, /* limit of a peer's frame; its content is not buffered */
 };
 
 struct ws_io {
     struct io io;
     struct rtsp_ws ws;
-    uint8_t *rest; /* came behind the request */
+    uint8_t *rest; /* bytes that came after the request */
     size_t rest_at, rest_end;
-    struct wr owed; /* frames, and ends of frames, that the connection did not take yet */
+    struct wr owed; /* replies, and rests of frames, that the connection has not taken yet */
     size_t owed_at;
-    bool held;      /* a byte that is sent or owed was not told yet: see ws_send_some() */
+    bool held;      /* one byte that was sent or is owed is not counted yet: see ws_send_some() */
 };
 
 static const struct io_ops ws_ops;
@@ -37,7 +37,7 @@ static struct ws_io *ws_of(struct io *io)
     return (struct ws_io *)io;
 }
 
-/* ---- what is owed */
+/* ---- pending output */
 
 static size_t pending(const struct ws_io *t)
 {
@@ -97,15 +97,15 @@ static err_t read_below(struct ws_io *t, void *buf, size_t size, size_t *n)
     return NULL;
 }
 
-/* Answers of the protocol itself go behind the frame that is on its way. */
+/* Queues replies of the protocol behind the frame that is being sent. */
 static err_t reply(struct ws_io *t, const struct wr *w)
 {
-    err_t err = wr_err(w, "answers to pings");
+    err_t err = wr_err(w, "replies to pings");
 
     if (err || w->len == 0)
         return err;
     wr_bytes(&t->owed, w->buf, w->len);
-    err = wr_err(&t->owed, "answers to pings that the peer does not take");
+    err = wr_err(&t->owed, "too many replies to pings that the peer does not read");
     return err ? err : flush_some(t);
 }
 
@@ -167,12 +167,12 @@ static enum co_wake ws_wait(struct io *io, bool out, co_usec timeout)
 
 /* ---- writing */
 
-/* A frame of the bytes behind the first `skip` of the pieces. */
+/* Frame with the bytes after the first `skip` bytes of the pieces. */
 struct frame {
     uint8_t head[HTTP_WS_HEAD_MAX];
     struct iovec v[PIECES];
     int n;
-    size_t size; /* of its payload; 0: there are no more */
+    size_t size; /* size of its payload; 0: no more */
 };
 
 static void make_frame(struct frame *f, const struct iovec *iov, int count, size_t skip)
@@ -194,7 +194,7 @@ static void make_frame(struct frame *f, const struct iovec *iov, int count, size
     f->v[0] = (struct iovec){ f->head, http_ws_head(f->head, HTTP_WS_BINARY, f->size, NULL) };
 }
 
-/* Keep what is left of a frame of which so many bytes went. */
+/* Keeps the unsent rest of a frame, of which `sent` bytes were sent. */
 static err_t owe(struct ws_io *t, const struct frame *f, size_t sent)
 {
     for (int i = 0; i < f->n; i++) {
@@ -203,7 +203,7 @@ static err_t owe(struct ws_io *t, const struct frame *f, size_t sent)
         sent -= from;
         wr_bytes(&t->owed, (uint8_t *)f->v[i].iov_base + from, f->v[i].iov_len - from);
     }
-    return wr_err(&t->owed, "the rest of a frame");
+    return wr_err(&t->owed, "rest of a frame");
 }
 
 static err_t ws_writev(struct io *io, struct iovec *iov, int count)
@@ -224,9 +224,9 @@ static err_t ws_writev(struct io *io, struct iovec *iov, int count)
     return err;
 }
 
-/* A frame that has begun must go out whole. So what the connection does not take is kept, and one
- * byte of it is held back from the count: the caller waits until the peer takes more, and offers
- * that byte again, which then only counts. It is never the first byte of anything. */
+/* A frame that has started must be sent completely. So the part that the connection does not take
+ * is kept, and one byte of it is not reported as sent: the caller waits until the peer takes more
+ * and passes this byte again, which is then only counted. It is never the first byte of a frame. */
 static err_t ws_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
 {
     struct ws_io *t = ws_of(io);
@@ -255,7 +255,7 @@ static err_t ws_send_some(struct io *io, const struct iovec *iov, int count, siz
     return NULL;
 }
 
-/* ---- life */
+/* ---- closing */
 
 static void ws_close(struct io *io)
 {
@@ -265,7 +265,7 @@ static void ws_close(struct io *io)
 
     if (!t->ws.closed)
         wr_bytes(&t->owed, head, http_ws_head(head, HTTP_WS_CLOSE, 0, NULL));
-    err = flush_some(t); /* who does not take it sees the close all the same */
+    err = flush_some(t); /* a peer that does not take it still sees the connection close */
     err_free(&err);
     wr_free(&t->owed);
     free(t->rest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ws_io.h - struct io over the frames of a WebSocket: a server's side of rtsp.onvif.org.
+/* ws_io.h - struct io over WebSocket frames: server side of rtsp.onvif.org.
  *
- * Where messages are cut means nothing, either way. Each write is a message, or several where it is
- * large; pings are answered while it reads.
+ * Message boundaries have no meaning, in either direction. Each write becomes one message, or
+ * several if it is large; pings are answered while reading.
  */
 #ifndef PROTO_RTSP_WS_IO_H
 #define PROTO_RTSP_WS_IO_H
@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-/* Over a connection whose upgrade was answered, which it takes over. `rest`: what the peer sent
- * behind its request; it is copied. Reading gives ERR_HTTP, ERR_TOO_LARGE, ERR_RTSP, too. */
+/* Takes over a connection whose upgrade was accepted. Copies `rest`, the bytes that the peer sent
+ * after its request. Reading can also return ERR_HTTP, ERR_TOO_LARGE, ERR_RTSP. */
 struct io *rtsp_ws_open(struct io *below, const void *rest, size_t size);
 
 #endif

@@ -160,7 +160,7 @@ static void read_body(struct srt_handshake *h, struct rd *r)
 }
 
 /* What a conclusion says can be used as it is. */
-static bool is_audio(const struct srt_handshake *h)
+static bool is_usable(const struct srt_handshake *h)
 {
     return h->id != 0 && h->first_seq <= SRT_SEQ_MASK && h->mtu >= MTU_MIN && h->window > 0 &&
            h->encryption <= 4 && h->encryption != 1;
@@ -192,7 +192,7 @@ enum srt_refusal srt_handshake_read(struct srt_handshake *h, const struct srt_pa
         return SRT_WELCOME;
     if (h->version != VERSION)
         return SRT_REFUSED_VERSION;
-    if (!is_audio(h) || !read_extensions(h, &r) || !h->has_hs)
+    if (!is_usable(h) || !read_extensions(h, &r) || !h->has_hs)
         return SRT_REFUSED_MALFORMED;
     return unfit(h);
 }

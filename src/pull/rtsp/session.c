@@ -21,7 +21,7 @@
 
 static err_t ask_what_it_can(struct rtsp_pull *p)
 {
-    err_t err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    err_t err = rtsp_call_request(&p->call, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
 
     if (err_code(err) == ERR_RTSP_REFUSED)
         err_free(&err); /* cameras that do not know OPTIONS know the rest */
@@ -31,7 +31,7 @@ static err_t ask_what_it_can(struct rtsp_pull *p)
 static err_t ask_what_it_has(struct rtsp_pull *p)
 {
     static const struct rtsp_more accept[] = { { "Accept", "application/sdp" } };
-    const struct rtsp_ask ask = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
+    const struct rtsp_request ask = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
     const struct conf_vhost *v = p->pull.session.vhost;
     const struct rtsp_intake_opts opts = {
         .track = -1, .keep_broken = v->rtsp.keep_broken, .jitter = v->rtsp.jitter,
@@ -147,8 +147,8 @@ static err_t take_channels(struct rtsp_pull *p, unsigned n, const struct rtsp_tr
         return err_new(ERR_RTSP, "SETUP: the answer is for something else");
     m->rtp = said && said->channels.rtp >= 0 ? said->channels.rtp : (int)n * 2;
     m->rtcp = said && said->channels.rtcp >= 0 ? said->channels.rtcp : m->rtp + 1;
-    rtsp_reader_know(&p->call.reader, (uint8_t)m->rtp);
-    rtsp_reader_know(&p->call.reader, (uint8_t)m->rtcp);
+    rtsp_reader_add_channel(&p->call.reader, (uint8_t)m->rtp);
+    rtsp_reader_add_channel(&p->call.reader, (uint8_t)m->rtcp);
     return NULL;
 }
 
@@ -183,7 +183,7 @@ static err_t set_up_one(struct rtsp_pull *p, unsigned n)
     char transport[80];
     const struct rtsp_more more[] = { { "Transport", transport } };
     char *url = rtsp_url_join(p->base, rtsp_intake_control(p->rx, n));
-    const struct rtsp_ask ask = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
+    const struct rtsp_request ask = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
     const struct rtsp_message *answer;
     err_t err = offer(p, n, transport, sizeof(transport));
 
@@ -271,7 +271,7 @@ static err_t send_reports(struct rtsp_pull *p)
 
 static co_usec next_alive(const struct rtsp_pull *p)
 {
-    co_usec every = CO_SECONDS(rtsp_client_alive_every(&p->call.client));
+    co_usec every = CO_SECONDS(rtsp_client_keepalive_interval(&p->call.client));
 
     return co_now() + (p->alive_most && p->alive_most < every ? p->alive_most : every);
 }
@@ -280,7 +280,7 @@ static err_t say_alive(struct rtsp_pull *p)
 {
     p->alive_at = next_alive(p);
     p->alives++;
-    return rtsp_call_alive(&p->call, p->all);
+    return rtsp_call_keepalive(&p->call, p->all);
 }
 
 /* Some stop after seconds in which they hear nothing, whatever they say of their timeout: one that
@@ -340,7 +340,7 @@ static err_t take_items(struct rtsp_pull *p)
         if (!err && item.kind == RTSP_ITEM_FRAME)
             on_frame(p, item.channel, item.data, item.size);
         else if (!err && item.kind == RTSP_ITEM_MESSAGE)
-            err = rtsp_call_heard(&p->call, item.message);
+            err = rtsp_call_received(&p->call, item.message);
         co_yield_if_due();
     } while (!err && item.kind != RTSP_ITEM_NONE);
     return err;
@@ -378,7 +378,7 @@ static err_t turn(struct rtsp_pull *p)
 static err_t play(struct rtsp_pull *p)
 {
     static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
-    const struct rtsp_ask ask = { .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1 };
+    const struct rtsp_request ask = { .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1 };
     struct co_round round = { 0 };
     err_t err = rtsp_call_request(&p->call, &ask, NULL);
 
@@ -418,7 +418,7 @@ static err_t publish(struct rtsp_pull *p)
 /* A server that is told keeps no session for us until it times out. */
 static void say_goodbye(struct rtsp_pull *p)
 {
-    const struct rtsp_ask ask = { .method = RTSP_TEARDOWN, .url = p->all };
+    const struct rtsp_request ask = { .method = RTSP_TEARDOWN, .url = p->all };
     bool held;
     err_t err;
 

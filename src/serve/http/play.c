@@ -192,7 +192,7 @@ err_t http_play_welcome(struct http_play *p)
               p->ws ? "ws" : "http", p->end, x->ip, x->port, live_source_name(p->session.src),
               log_param(x->req->query));
     err = http_play_head(x, p->type, p->ws);
-    http_reader_leave(x->reader, &rest, &left);
+    http_reader_detach(x->reader, &rest, &left);
     if (!err && p->ws)
         err = ws_input(p->ws, x->io, rest, left, &p->player.sender.done);
     http_reader_forget(x->reader); /* a player keeps no more than it needs */

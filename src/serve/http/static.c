@@ -48,7 +48,7 @@ static err_t send_part(struct http_exchange *x, const struct co_file *f, int sta
     x->io->more = false;
     if (!err)
         err = co_file_send(f, x->io, begin, end - begin);
-    http_response_went(x->resp, (size_t)(end - begin));
+    http_response_count(x->resp, (size_t)(end - begin));
     return err ? err : http_response_end(x->resp);
 }
 
@@ -184,7 +184,7 @@ static err_t send_flv_from(struct http_exchange *x, const struct co_file *f, int
     if (err || x->resp->no_body)
         return err;
     err = co_file_send(f, x->io, start, f->size - start);
-    http_response_went(x->resp, (size_t)(f->size - start));
+    http_response_count(x->resp, (size_t)(f->size - start));
     return err ? err : http_response_end(x->resp);
 }
 

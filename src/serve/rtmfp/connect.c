@@ -72,7 +72,7 @@ static void say_keepalives(struct rtmfp_connection *c)
 static void welcome(struct rtmfp_connection *c)
 {
     const struct session_env *env = c->base.env;
-    const struct rtmp_reply_us us = { env->signature, env->version, getpid(), c->cid };
+    const struct rtmp_reply_server us = { env->signature, env->version, getpid(), c->cid };
     struct wr body;
 
     wr_init(&body, RTMFP_REPLY_MAX);

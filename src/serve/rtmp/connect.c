@@ -33,7 +33,7 @@ static err_t welcome(struct rtmp_session *s, const struct rtmp_command *c,
 {
     const struct conf_vhost *vhost = s->base.vhost;
     uint32_t window = (uint32_t)vhost->out_ack_size;
-    const struct rtmp_reply_us us = { s->base.env->signature, s->base.env->version, getpid(),
+    const struct rtmp_reply_server us = { s->base.env->signature, s->base.env->version, getpid(),
                                       co_cid() };
     struct rtmp_batch b;
 

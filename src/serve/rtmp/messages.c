@@ -22,12 +22,12 @@ void rtmp_session_may_send(struct rtmp_session *s, bool publishes)
 void rtmp_session_hold(struct rtmp_session *s)
 {
     co_deadline_cancel(&s->deadline);
-    rtmp_conn_hold(&s->conn);
+    rtmp_conn_pause(&s->conn);
 }
 
 void rtmp_session_go_on(struct rtmp_session *s)
 {
-    rtmp_conn_go_on(&s->conn);
+    rtmp_conn_resume(&s->conn);
 }
 
 err_t rtmp_session_resolve(struct rtmp_session *s, const char *stream)

@@ -35,7 +35,7 @@ err_t rtmp_play_listen(struct session_player *p, struct rtmp_session *s,
         err = rtmp_play_message(p, s, &msg, on_command);
         co_yield_if_due();
     }
-    if (!err && rtmp_conn_owes(conn))
+    if (!err && rtmp_conn_has_replies(conn))
         err = rtmp_conn_flush(conn);
     return err;
 }

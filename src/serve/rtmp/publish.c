@@ -134,7 +134,7 @@ static err_t turn(struct publishing *p)
         err = on_message(p, &msg);
         co_yield_if_due();
     }
-    if (!err && rtmp_conn_owes(&s->conn))
+    if (!err && rtmp_conn_has_replies(&s->conn))
         err = rtmp_conn_flush(&s->conn);
     if (err || p->over)
         return err;

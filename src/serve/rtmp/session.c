@@ -72,7 +72,7 @@ static err_t rest(struct rtmp_session *s)
     err_t err = NULL;
 
     rtmp_session_hold(s);
-    if (rtmp_conn_owes(&s->conn))
+    if (rtmp_conn_has_replies(&s->conn))
         err = rtmp_conn_flush(&s->conn);
     if (!err)
         err = hooks_line_rest(&s->base.line, s->base.vhost);
@@ -166,7 +166,7 @@ static err_t run_client(struct tcp_conn *c)
 
 static void leave(struct tcp_conn *c)
 {
-    rtmp_conn_leave(&session_of(c)->conn);
+    rtmp_conn_detach(&session_of(c)->conn);
 }
 
 static void arrive(struct tcp_conn *c)
@@ -185,7 +185,7 @@ static err_t go_on(struct tcp_conn *c)
     err_t err;
 
     s->base.co = co_self();
-    rtmp_conn_arrive(&s->conn);
+    rtmp_conn_attach(&s->conn);
     err = session_apply(&s->base, &changed);
     if (!err)
         err = serve(s, s->wanted);

@@ -390,7 +390,7 @@ err_t rtsp_file_play(struct rtsp_asked *a, int *status)
     vod_feed_speed(&c->file->feed, w.speed);
     begin = w.moves ? place(c, &w) : position_of(c->file);
     log_play(c->file, &w, begin);
-    rtsp_session_did(a->session, RTSP_PLAY);
+    rtsp_session_accepted(a->session, RTSP_PLAY);
     put_answer(a, &w, begin, ready || w.moves);
     rtsp_play_flows(a);
     return NULL;
@@ -420,7 +420,7 @@ void rtsp_file_ended(struct rtsp_conn *c)
     log_trace("RTSP client %s %s, at %lld ms", vod_feed_failed(&f->feed) ? "gets no more of"
               : "was sent all of", vod_file_name(f->file),
               us_to_ms(us_of(position_of(f))));
-    rtsp_session_did(c->flowing, RTSP_PAUSE);
+    rtsp_session_accepted(c->flowing, RTSP_PAUSE);
     live_sender_pause(&c->player.sender, true);
     c->player.sender.done = false;
 }

@@ -47,7 +47,7 @@ static struct rtsp_auth_rules rules_of(struct asked_user *asked)
 
     return (struct rtsp_auth_rules){
         .realm = auth->realm, .password = password_of, .arg = asked,
-        .ways = (auth->basic ? RTSP_AUTH_BASIC : 0u) | (auth->md5 ? RTSP_AUTH_MD5 : 0u) |
+        .schemes = (auth->basic ? RTSP_AUTH_BASIC : 0u) | (auth->md5 ? RTSP_AUTH_MD5 : 0u) |
                 (auth->sha256 ? RTSP_AUTH_SHA256 : 0u),
     };
 }
@@ -64,7 +64,7 @@ static err_t pay_for_guess(const struct rtsp_conn *c)
 
 /* 401 with its challenges, and what a guess costs. */
 static err_t refuse(struct rtsp_asked *a, const struct rtsp_auth_rules *rules,
-                    enum rtsp_auth_said said)
+                    enum rtsp_auth_result said)
 {
     struct rtsp_conn *c = a->c;
     err_t err = NULL;
@@ -109,7 +109,7 @@ static err_t ask(struct rtsp_asked *a, int *status)
     struct rtsp_auth_rules rules = rules_of(&asked);
     const char *shown = rtsp_message_field(a->req, "Authorization");
     co_usec left = shown ? session_guard_locked(c->base.env, GUARD_RTSP, c->tcp.ip) : 0;
-    enum rtsp_auth_said said;
+    enum rtsp_auth_result said;
 
     if (left > 0)
         return refuse_locked(a, left, status);

@@ -42,7 +42,7 @@ static err_t hear(struct rtsp_conn *c)
             on_frame(c, &item);
         co_yield_if_due();
     } while (!err && item.kind != RTSP_ITEM_NONE && !c->player.sender.done);
-    rtsp_reader_rest(&c->reader);
+    rtsp_reader_trim(&c->reader);
     return err;
 }
 
@@ -194,7 +194,7 @@ err_t rtsp_play(struct rtsp_asked *a)
         err = begin(a, start);
     if (err)
         return err;
-    rtsp_session_did(a->session, RTSP_PLAY);
+    rtsp_session_accepted(a->session, RTSP_PLAY);
     rtsp_asked_put(a, 200);
     rtsp_put_field(a->w, "Range", "npt=0.000-");
     if (begins)

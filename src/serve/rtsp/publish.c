@@ -185,7 +185,7 @@ int rtsp_publish_record(struct rtsp_asked *a)
     if (!p->begun)
         rtsp_intake_begin(p->receive, c->base.src, p->datagrams, co_now());
     p->begun = true;
-    rtsp_session_did(a->session, RTSP_RECORD);
+    rtsp_session_accepted(a->session, RTSP_RECORD);
     c->flowing = a->session;
     c->begin = true;
     return 200;

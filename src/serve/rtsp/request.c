@@ -186,7 +186,7 @@ static err_t obey(struct rtsp_asked *a, int *status)
         *status = 455;
         return NULL;
     case RTSP_PAUSE:
-        rtsp_session_did(a->session, RTSP_PAUSE);
+        rtsp_session_accepted(a->session, RTSP_PAUSE);
         if (a->session == a->c->flowing)
             rtsp_play_pause(a->c);
         break;

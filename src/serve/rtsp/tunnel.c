@@ -115,7 +115,7 @@ err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
         err = refuse(c->base.io, "404 Not Found", "");
         return err ? err : err_new(ERR_HTTP, "%.32s of HTTP, which begins no tunnel", req->verb);
     }
-    rtsp_reader_leave(&c->reader, &a.rest, &a.size);
+    rtsp_reader_detach(&c->reader, &a.rest, &a.size);
     if (a.kind == RTSP_TUNNEL_UP) {
         c->post = rtsp_post_new(c->base.env, c->base.io, a.cookie, a.rest, a.size);
         c->base.io = NULL;
@@ -177,7 +177,7 @@ err_t rtsp_tunnel_http(struct http_exchange *x, void *unused)
                   !(x->ports & HTTP_PORT_SERVER);
     if (x->declined)
         return NULL;
-    http_reader_leave(x->reader, &rest, &a.size);
+    http_reader_detach(x->reader, &rest, &a.size);
     a.rest = rest;
     return a.kind == RTSP_TUNNEL_UP ? start_post(x, &a) : start_conn(x, &a);
 }

@@ -116,7 +116,7 @@ struct io *rtsp_conn_udp_play(struct rtsp_conn *c, struct rtsp_session *session)
 {
     if (!c->udp || c->udp_session != session)
         return c->base.io;
-    rtsp_udp_watch(c->udp, &session->heard,
+    rtsp_udp_watch(c->udp, &session->last_seen,
                    c->base.conf->rtsp_server.session_timeout + RTSP_SESSION_GRACE);
     return rtsp_udp_io(c->udp, c->base.io);
 }
@@ -158,7 +158,7 @@ void rtsp_conn_multicast_end(struct rtsp_conn *c)
 static err_t multicast_turn(struct rtsp_conn *c)
 {
     co_usec patience = c->base.conf->rtsp_server.session_timeout + RTSP_SESSION_GRACE;
-    co_usec left = c->flowing->heard + patience - co_now();
+    co_usec left = c->flowing->last_seen + patience - co_now();
     bool changed;
     err_t err;
 

@@ -46,7 +46,8 @@ static err_t announce(struct pushing *p)
     p->tracks = rtsp_describe_tracks(p->f->src);
     err = wr_err(&sdp, "a description");
     if (!err)
-        err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_ANNOUNCE, .more = type,
+        err = rtsp_call_request(&p->call, &(struct rtsp_request){
+            .method = RTSP_ANNOUNCE, .more = type,
             .n = 1, .body = sdp.buf, .size = sdp.len }, NULL);
     wr_free(&sdp);
     return err;
@@ -77,10 +78,10 @@ static err_t set_up(struct pushing *p, unsigned track)
     (void)snprintf(transport, sizeof(transport),
                    "RTP/AVP/TCP;unicast;interleaved=%u-%u;mode=record", track * 2, track * 2 + 1);
     (void)snprintf(control, sizeof(control), "trackID=%u", track);
-    url = rtsp_url_join(p->call.client.place.url, control);
+    url = rtsp_url_join(p->call.client.location.url, control);
     p->call.reader.frames = true;
-    rtsp_reader_know(&p->call.reader, (uint8_t)(track * 2 + 1));
-    err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_SETUP, .url = url,
+    rtsp_reader_add_channel(&p->call.reader, (uint8_t)(track * 2 + 1));
+    err = rtsp_call_request(&p->call, &(struct rtsp_request){ .method = RTSP_SETUP, .url = url,
                                                       .more = more, .n = 1 }, &answer);
     if (!err)
         err = check_channels(answer, (int)track * 2);
@@ -91,7 +92,7 @@ static err_t set_up(struct pushing *p, unsigned track)
 static err_t ask_to_record(struct pushing *p)
 {
     static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
-    err_t err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    err_t err = rtsp_call_request(&p->call, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
 
     if (err_code(err) == ERR_RTSP_REFUSED)
         err_free(&err);
@@ -102,8 +103,8 @@ static err_t ask_to_record(struct pushing *p)
             err = set_up(p, i);
     }
     if (!err)
-        err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_RECORD,
-            .url = p->call.client.place.url, .more = range, .n = 1 }, NULL);
+        err = rtsp_call_request(&p->call, &(struct rtsp_request){ .method = RTSP_RECORD,
+            .url = p->call.client.location.url, .more = range, .n = 1 }, NULL);
     return err;
 }
 
@@ -122,10 +123,10 @@ static err_t on_readable(struct session_player *player)
         if (!err)
             err = rtsp_reader_take(&p->call.reader, &item);
         if (!err && item.kind == RTSP_ITEM_MESSAGE)
-            err = rtsp_call_heard(&p->call, item.message);
+            err = rtsp_call_received(&p->call, item.message);
         co_yield_if_due();
     } while (!err && item.kind != RTSP_ITEM_NONE);
-    rtsp_reader_rest(&p->call.reader);
+    rtsp_reader_trim(&p->call.reader);
     return err;
 }
 
@@ -136,8 +137,8 @@ static void say_goodbye(struct forward *f)
     err_t err;
 
     p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
-    err = rtsp_call_request(&p->call, &(struct rtsp_ask){ .method = RTSP_TEARDOWN,
-        .url = p->call.client.place.url }, NULL);
+    err = rtsp_call_request(&p->call, &(struct rtsp_request){ .method = RTSP_TEARDOWN,
+        .url = p->call.client.location.url }, NULL);
     err_free(&err); /* a destination that does not read it sees the connection close */
     co_stop_resume(held);
 }

@@ -316,7 +316,7 @@ static err_t on_readable(struct session_player *player)
         rtmp_conn_release(&f->conn, &msg);
         co_yield_if_due();
     }
-    if (!err && rtmp_conn_owes(&f->conn))
+    if (!err && rtmp_conn_has_replies(&f->conn))
         err = rtmp_conn_flush(&f->conn);
     return err;
 }

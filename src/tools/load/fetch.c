@@ -90,7 +90,7 @@ static err_t talk(struct load_fetch *f, const struct http_location *to, struct h
     if (!t->io)
         err = connect_to(f, to);
     if (!err)
-        err = http_client_talk(out, t->io, to, &call);
+        err = http_client_exchange(out, t->io, to, &call);
     f->status = out->status;
     f->kept = !err && out->keep;
     if (!f->kept)

@@ -57,7 +57,7 @@ void load_rtsp_fini(struct load_rtsp *t)
 
 /* ------------------------------------------------------------ requests */
 
-err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
+err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_request *ask,
                     const struct rtsp_message **answer)
 {
     err_t err = rtsp_call_request(&t->call, ask, answer);
@@ -90,9 +90,9 @@ static err_t agreed(const struct rtsp_message *answer, const struct rtsp_transpo
 static err_t ask_setup(struct load_rtsp *t, const char *control, const struct rtsp_transport *offer,
                        struct rtsp_transport *got)
 {
-    char *url = rtsp_url_join(t->base ? t->base : t->call.client.place.url, control);
+    char *url = rtsp_url_join(t->base ? t->base : t->call.client.location.url, control);
     struct rtsp_more more = { "Transport", NULL };
-    const struct rtsp_ask ask = { .method = RTSP_SETUP, .url = url, .more = &more, .n = 1 };
+    const struct rtsp_request ask = { .method = RTSP_SETUP, .url = url, .more = &more, .n = 1 };
     const struct rtsp_message *answer;
     struct wr w;
     err_t err;
@@ -169,7 +169,7 @@ void load_pair_close(struct load_pair *pair)
 
 static void plan_alive(struct load_rtsp *t)
 {
-    t->alive_due = co_now() + CO_SECONDS(rtsp_client_alive_every(&t->call.client));
+    t->alive_due = co_now() + CO_SECONDS(rtsp_client_keepalive_interval(&t->call.client));
 }
 
 void load_rtsp_begin(struct load_rtsp *t)
@@ -186,13 +186,13 @@ err_t load_rtsp_alive(struct load_rtsp *t)
     if (t->alive_due == 0 || co_now() < t->alive_due)
         return NULL;
     plan_alive(t);
-    return rtsp_call_alive(&t->call, t->base);
+    return rtsp_call_keepalive(&t->call, t->base);
 }
 
 void load_rtsp_teardown(struct load_rtsp *t)
 {
-    const struct rtsp_ask ask = { .method = RTSP_TEARDOWN, .url = t->base };
-    err_t err = rtsp_call_say(&t->call, &ask);
+    const struct rtsp_request ask = { .method = RTSP_TEARDOWN, .url = t->base };
+    err_t err = rtsp_call_send(&t->call, &ask);
 
     err_free(&err);
 }

@@ -33,7 +33,7 @@ err_t load_rtsp_init(struct load_rtsp *t, struct load_client *c, const struct lo
 void  load_rtsp_fini(struct load_rtsp *t);
 
 /* As rtsp_call_request(); what is refused is counted. */
-err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_ask *ask,
+err_t load_rtsp_ask(struct load_rtsp *t, const struct rtsp_request *ask,
                     const struct rtsp_message **answer) __attribute__((warn_unused_result));
 /* Set a track up, over the connection or a pair of sockets of its own, as --udp says. */
 err_t load_rtsp_setup(struct load_rtsp *t, const char *control, unsigned track, bool record,

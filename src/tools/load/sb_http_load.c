@@ -44,7 +44,7 @@ static err_t ask(struct load_client *c, const struct load_url *url, bool flv)
     if (err)
         return err;
     c->asked = co_clock();
-    err = http_client_talk(&reply, c->talk.io, &to, &call);
+    err = http_client_exchange(&reply, c->talk.io, &to, &call);
     c->talk.io->read_timeout = call.timeout;
     if (!err && reply.status != 200)
         err = err_new(ERR_HTTP, "HTTP/1.1 %d", reply.status);

@@ -30,10 +30,10 @@ static err_t describe(struct player *p, struct sdp *sdp)
     static const struct rtsp_more accept = { "Accept", "application/sdp" };
     struct load_rtsp *t = &p->talk;
     const struct rtsp_message *answer = NULL;
-    err_t err = load_rtsp_ask(t, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+    err_t err = load_rtsp_ask(t, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
 
     if (!err)
-        err = load_rtsp_ask(t, &(struct rtsp_ask){ .method = RTSP_DESCRIBE, .more = &accept,
+        err = load_rtsp_ask(t, &(struct rtsp_request){ .method = RTSP_DESCRIBE, .more = &accept,
                                                    .n = 1 }, &answer);
     if (err)
         return err;
@@ -129,7 +129,7 @@ static err_t start(struct player *p)
     const struct load_opts *o = &p->rtp.c->run->opts;
     struct rtsp_more more[] = { { "Range", NULL }, { "Scale", NULL } };
     char range[64], scale[32];
-    const struct rtsp_ask ask = { .method = RTSP_PLAY, .url = p->talk.base, .more = more,
+    const struct rtsp_request ask = { .method = RTSP_PLAY, .url = p->talk.base, .more = more,
                                   .n = o->scale != 0 ? 2 : 1 };
     const struct rtsp_message *answer;
     err_t err;

@@ -34,9 +34,10 @@ static err_t announce(struct publisher *p)
     load_media_describe(&source, &sdp);
     err = wr_err(&sdp, "a description");
     if (!err)
-        err = load_rtsp_ask(&p->talk, &(struct rtsp_ask){ .method = RTSP_OPTIONS }, NULL);
+        err = load_rtsp_ask(&p->talk, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
     if (!err)
-        err = load_rtsp_ask(&p->talk, &(struct rtsp_ask){ .method = RTSP_ANNOUNCE, .more = &type,
+        err = load_rtsp_ask(&p->talk, &(struct rtsp_request){
+            .method = RTSP_ANNOUNCE, .more = &type,
                                                           .n = 1, .body = sdp.buf,
                                                           .size = sdp.len }, NULL);
     wr_free(&sdp);
@@ -61,7 +62,7 @@ static err_t set_up(struct publisher *p, unsigned i)
 static err_t begin(struct publisher *p)
 {
     static const struct rtsp_more range = { "Range", "npt=0.000-" };
-    const struct rtsp_ask record = { .method = RTSP_RECORD, .more = &range, .n = 1 };
+    const struct rtsp_request record = { .method = RTSP_RECORD, .more = &range, .n = 1 };
     err_t err = announce(p);
 
     for (unsigned i = 0; !err && i < source.n; i++)

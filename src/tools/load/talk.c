@@ -114,7 +114,7 @@ err_t load_talk_read(struct load_talk *t)
     err_t err = rtmp_conn_fill(&t->conn);
 
     take_all(t);
-    if (err || !rtmp_conn_owes(&t->conn))
+    if (err || !rtmp_conn_has_replies(&t->conn))
         return err;
     err = rtmp_conn_flush(&t->conn);
     load_talk_acknowledge(t);
