@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The HTTP API: who is on, what they do, kicking them, reloading, passwords, pages of others."""
+"""The HTTP API: lists of streams and clients, disconnecting clients, reloading, passwords, pages of other sites."""
 import json
 import os
 import re
@@ -39,7 +39,7 @@ def test_a_stream_and_its_clients(api, source):
     assert stream["publish"] == {"active": True, "cid": clients["fmle-publish"]["id"], "type": "fmle-publish"}
     assert stream["recv_bytes"] > 50000 and stream["send_bytes"] > 50000
     assert stream["kbps"]["recv_30s"] > 100 and stream["kbps"]["send_30s"] > 100
-    assert abs(stream["live_ms"] / 1000 - time.time()) < 60, "it is the time now"
+    assert abs(stream["live_ms"] / 1000 - time.time()) < 60, "this field is the current time"
     assert 3000 < stream["age_ms"] < 600000
     one = a.get("streams/" + stream["id"])["stream"]
     assert one["name"] == "cam" and one["id"] == stream["id"]
@@ -51,7 +51,7 @@ def test_a_stream_and_its_clients(api, source):
             got["type"] != "rtmp-play")
         assert 3 < got["alive"] < 600
         assert max(got["kbps"].values()) > 100, got
-        assert f"[{c['id']}]" in s.log(), "the same id as in the log"
+        assert f"[{c['id']}]" in s.log(), "the id is not that in the log"
     vhost = a.get("vhosts/")["vhosts"][0]
     assert vhost["name"] == "__defaultVhost__" and vhost["clients"] == 2 and vhost["streams"] == 1
     assert a.get("vhosts/" + vhost["id"])["vhost"]["recv_bytes"] > 50000
@@ -59,7 +59,7 @@ def test_a_stream_and_its_clients(api, source):
     p.client.close()
     v.stop()
     v.client.close()
-    assert wait_for(lambda: not a.streams(), 5), "a stream without anybody disappears"
+    assert wait_for(lambda: not a.streams(), 5), "a stream without clients remains"
     a.wait_clients(0)
     system = a.get("summaries")["data"]["system"]
     assert system["srs_recv_bytes"] > 50000 and system["srs_send_bytes"] > 50000
@@ -67,9 +67,9 @@ def test_a_stream_and_its_clients(api, source):
 
 @pytest.mark.long
 def test_why_a_player_stalls(api, source):
-    """One that reads nothing for a while, and one that pauses: the API and the log say so."""
+    """The API and the log explain a player that reads nothing for a while, and one that pauses."""
     s, a = api(more="pithy_print_ms 1000;")
-    s.push(source, loop=True, speed=25)  # soon more than sockets hold
+    s.push(source, loop=True, speed=25)  # soon more than sockets buffer
     slow = s.player(client={"rcvbuf": 4096})
     paused = s.player()
     paused.call("pause", True, 0.0, sid=paused.sid, csid=8)
@@ -119,13 +119,13 @@ def test_flv_player_is_listed_and_kicked(api, source):
 
 
 def test_clusters(api, source):
-    """What origins of a cluster ask each other: is that stream published here?"""
+    """What the origins of a cluster ask each other: whether this stream is published here."""
     s, a = api()
     ask = "clusters?vhost=some.host&ip=10.0.0.9&app=live&stream=cam&coworker="
     assert a.get(ask)["data"]["origin"] is None
     v = s.watch("cam")
     a.wait_clients(1)
-    assert a.get(ask)["data"]["origin"] is None, "a stream that is only waited for is not here"
+    assert a.get(ask)["data"]["origin"] is None, "a stream without publisher is reported here"
     s.push(source, "cam", loop=True)
     assert v.wait(lambda got: len(got) > 10, 5)
     data = a.get(ask + "192.168.1.9:1985", "POST")["data"]
@@ -138,8 +138,8 @@ def test_clusters(api, source):
         assert origin["ip"] == ip and origin["api"] == f"{api_ip}:{a.port}" and origin["routers"] == [origin["api"]]
 
 
-# What each answer has below the common fields, for scripts that were written for it: a field with
-# its type (s text, i whole number, n number, b yes or no), fields{of an object}, the first[of a list].
+# Fields of each response below the common ones, for scripts written for SRS: a field with
+# its type (s text, i whole number, n number, b boolean), fields{of an object}, the first[of a list].
 CONTRACT = {
     "": "urls{versions:s summaries:s streams:s clients:s tests{requests:s errors:s}}",
     "versions": "data{major:i minor:i revision:i version:s}",
@@ -183,7 +183,7 @@ KINDS = {"s": str, "i": int, "n": (int, float), "b": bool}
 
 
 def is_as(got, words, where):
-    """Checks the fields that `words` begins with, up to a closing bracket; gives what is left."""
+    """Checks the fields at the beginning of `words`, up to a closing bracket; returns the rest."""
     while words and words[0] not in "]}":
         name, mark, words = re.match(r"(\w+)([:{\[])(.*)", words).groups()
         assert name in got, f"{where} has no {name}: {got}"
@@ -230,15 +230,15 @@ def test_kick(api, source, kind):
     wanted = kind == "publisher"
     cid = next(c["id"] for c in a.wait_clients(2) if c["publish"] == wanted)
     assert a.kick(cid)["code"] == 0
-    assert s.wait_log(rf"\[{cid}\].*KICKED", 3), "the log says why"
+    assert s.wait_log(rf"\[{cid}\].*KICKED", 3), "the log does not say why"
     assert wait_for(lambda: all(c["id"] != cid for c in a.clients()), 3)
     if kind == "publisher":
         assert wait_for(lambda: not p.is_alive(), 3)
-        assert v.ended is None, "players stay"
+        assert v.ended is None, "players did not stay"
     else:
         assert wait_for(lambda: v.ended is not None, 3)
         assert p.error is None
-    assert a.kick(cid) == {"code": 2049}, "gone"
+    assert a.kick(cid) == {"code": 2049}, "it was not disconnected"
 
 
 def test_pages_of_lists(api, source):
@@ -253,7 +253,7 @@ def test_pages_of_lists(api, source):
         assert got["total"] == 25
         seen += [c["id"] for c in got["clients"]]
     assert len(seen) == 25 and len(set(seen)) == 25
-    assert len(a.get("clients")["clients"]) == 10, "ten, if nothing is said"
+    assert len(a.get("clients")["clients"]) == 10, "the default is ten"
     assert len(a.get("clients?count=0")["clients"]) == 1
     assert len(a.get("clients?count=-4&start=-1")["clients"]) == 1
     assert len(a.get("clients?count=x")["clients"]) == 10
@@ -317,7 +317,7 @@ def test_password(api):
 
 
 def test_token(api):
-    """type bearer: the token opens what a password does, and nothing else does; a wrong one locks in the end."""
+    """type bearer: the token replaces the password; wrong tokens lock the address."""
     s, a = api(extra="auth { enabled on; type bearer; token to.k-en~1; username me; password secret; delay 1; attempts 3; }")
     right = {"Authorization": "Bearer to.k-en~1"}
     status, headers, _ = a.raw("/api/v1/versions")
@@ -344,7 +344,7 @@ def test_token_from_the_environment(srs):
 
 
 def test_any_method_reads(api):
-    """What only reads, scripts post to; what cannot be deleted is not said to be gone."""
+    """Scripts POST to paths that only read; DELETE of something that cannot be deleted is 405."""
     _, a = api()
     for path in ("versions", "summaries", "vhosts/", "streams/", "clients/", "features", "clusters?vhost=v&app=a&stream=s"):
         for method in ("POST", "PUT", "PATCH"):
@@ -412,7 +412,7 @@ def test_summaries(api):
 
 
 def test_sort_and_find(api, source):
-    """The whole list in that order, a page of it, and what is looked for; a player that takes nothing is counted as stalled."""
+    """Sorts and filters the whole list before paging; counts a player that reads nothing as stalled."""
     s, a = api()
     ask = a.get
     for n, name in enumerate(("b-one", "a-two", "c-three")):
@@ -431,7 +431,7 @@ def test_sort_and_find(api, source):
 
     c3 = ask("streams?find=c-three")["streams"][0]["id"]
     got = ask(f"clients?stream={c3}&sort=-alive&count=2")
-    assert got["total"] == 3 and len(got["clients"]) == 2 and got["clients"][0]["publish"], "publishers come first"
+    assert got["total"] == 3 and len(got["clients"]) == 2 and got["clients"][0]["publish"], "publishers are not first"
     alive = [x["alive"] for x in ask("clients?sort=-alive&count=100")["clients"]]
     assert len(alive) == 6 and alive == sorted(alive, reverse=True)
     assert ask("clients?sort=type&find=rtmp-play")["total"] == 3 and ask("clients?find=a-two")["total"] == 2
@@ -441,5 +441,5 @@ def test_sort_and_find(api, source):
 
     waits = s.player("nothing")
     assert wait_for(lambda: [c for c in ask("clients?find=nothing")["clients"] if c["state_ms"] > 3000], 8)
-    assert ask("clients?sort=-stall&count=1")["stalled"] == 0, "it waits for a publisher"
+    assert ask("clients?sort=-stall&count=1")["stalled"] == 0, "it does not wait for a publisher"
     waits.close()

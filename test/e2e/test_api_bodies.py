@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bodies that strangers send to the ports of the API: what each costs the thread, and that one which nobody wants is not waited for."""
+"""Bodies that untrusted clients send to the ports of the API: what each costs the thread, and that unneeded bodies are not read."""
 import json
 import os
 import socket
@@ -13,7 +13,7 @@ from procs import SLOW, free_port
 from rtc import rtc_server
 
 MANY = 100
-FAST = SLOW == 1  # sanitizers are not measured
+FAST = SLOW == 1  # not measured with sanitizers
 
 
 def filled(begin, unit, end, size):
@@ -32,20 +32,20 @@ def bodies(size):
 
 
 def cpu_ms(pid):
-    """Of all threads, by the scheduler's own count."""
+    """CPU time of all threads, from the scheduler."""
     tasks = f"/proc/{pid}/task"
     return sum(int(open(f"{tasks}/{t}/schedstat").read().split()[0]) for t in os.listdir(tasks)) / 1e6
 
 
 def at_once(port, path, body, n=MANY, kind="application/json"):
-    """n requests, of each of which the last byte is sent when all others are there. Gives the answers."""
+    """Sends n requests and holds back the last byte of each until all are there. Returns the responses."""
     head = f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     socks = [socket.create_connection(("127.0.0.1", port), 20 * SLOW) for _ in range(n)]
     early = []
     for c in socks:
         try:
             c.sendall(head + body[:-1])
-        except OSError:  # it was answered already
+        except OSError:  # already answered
             early.append(c)
     for c in socks:
         if c not in early:
@@ -66,7 +66,7 @@ def at_once(port, path, body, n=MANY, kind="application/json"):
 @pytest.mark.alone
 @pytest.mark.parametrize("size", [80 * 1024, 190 * 1024], ids=["in the limit", "over it"])
 def test_json_of_strangers(srs, tmp_path, size):
-    """A hundred that arrive together: none takes long, and the player beside them does not stand still."""
+    """A hundred arrive together: none takes long, and a player keeps playing."""
     s = rtc_server(srs, tmp_path, vhost="min_latency on; play { mw_latency 0; }")
     s.push(synthetic(10, gop=25), loop=True)
     v = s.watch()
@@ -93,7 +93,7 @@ WRONG = [("POST", "/rtc/v1/other/", 404), ("PUT", "/rtc/v1/play/", 405), ("PUT",
 def answer_to_head(port, method, path):
     with socket.create_connection(("127.0.0.1", port), 3 * SLOW) as c:
         c.sendall(f"{method} {path} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 50000\r\n\r\n".encode())
-        return int(c.recv(4096).split()[1])  # no byte of the body was sent
+        return int(c.recv(4096).split()[1])  # without any byte of the body
 
 
 def test_what_is_not_served_has_no_body(srs, tmp_path):
@@ -118,7 +118,7 @@ def test_an_offer_that_is_said_to_be_too_large(srs, tmp_path):
 @pytest.mark.parametrize("more", ["a=x\r\n" * 12000, "a=rtcp-fb:* nack\r\n" * 3500, "a=candidate:1 1 udp 1 1.2.3.4 5 typ host\r\n" * 1400],
                          ids=["lines", "feedback", "candidates"])
 def test_offers_of_strangers(srs, tmp_path, more):
-    """As long as one may be, and refused in the end: what it costs to read."""
+    """Offers of the maximum length that are rejected at the end: the cost of parsing."""
     s = rtc_server(srs, tmp_path)
     body = (hostile_rtc.offer(False) + more)[:64 * 1024 - 10] + "\r\nm=x\r\n"
     for path, text, kind in (("/rtc/v1/whip/", body, "application/sdp"),
@@ -131,7 +131,7 @@ def test_offers_of_strangers(srs, tmp_path, more):
 
 
 def test_backends_that_answer_too_much(srs, source):
-    """An answer of too many values is no answer, whatever its code is, and is not made a tree of."""
+    """A response with too many values is invalid regardless of its code, and is not parsed into a tree."""
     b = Backend(lambda e: '{"code":0,"x":[' + ",".join(["{}"] * 20000) + "]}")
     s = srs(f"http_hooks {{ enabled on; on_publish {b.url()}; }}")
     s.allow_errors = True

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The API without a password, as a public address finds it. Who asks is told by a trusted proxy: by X-Forwarded-For, or by a
-header of the PROXY protocol."""
+"""The API without a password, as seen from a public address. A trusted proxy reports the address in X-Forwarded-For or in a PROXY
+protocol header."""
 import http.client
 import json
 import socket
@@ -38,7 +38,7 @@ def test_a_public_address_is_told_what_to_set(srs, source):
         for path in [f"/api/v1/{x}" for x in READS] + ["/api/", "/metrics", f"/api/v1/clients/{cid}"]:
             code, headers, body = Api(port).raw(path, headers=of("8.8.8.8"))
             assert code == 401 and headers["www-authenticate"] == "Bearer", (port, path, code)
-            assert b"http_api { auth {" in body and b"http_api { public read; }" in body, "it says what to set"
+            assert b"http_api { auth {" in body and b"http_api { public read; }" in body, "it does not say what to set"
             assert json.loads(body)["code"] == 1053
         for path, method in ((f"/api/v1/clients/{cid}", "DELETE"), ("/api/v1/raw?rpc=reload", "GET"), ("/api/v1/streams", "POST")):
             assert status(port, path, "8.8.8.8", method) == 401, path
@@ -49,11 +49,11 @@ def test_a_public_address_is_told_what_to_set(srs, source):
         assert status(one, "/api/v1/streams", ip) == 401, ip
     for ip in PRIVATE:
         assert status(one, "/api/v1/streams", ip) == 200, ip
-    assert status(one, "/api/v1/streams", "10.0.0.1, 8.8.8.8") == 401, "what a client writes itself does not help it"
-    assert len(a.clients()) == 1, "nobody was kicked"
+    assert status(one, "/api/v1/streams", "10.0.0.1, 8.8.8.8") == 401, "a header of the client itself must not help it"
+    assert len(a.clients()) == 1, "a client was disconnected"
     text = Api(figures).raw("/metrics")[2].decode()
     denied = next(x for x in text.splitlines() if x.startswith('srs_api_denied_total{reason="public"}'))
-    assert int(denied.split()[-1]) > 50 and s.log().count("is refused") < 20, "a line a second at most"
+    assert int(denied.split()[-1]) > 50 and s.log().count("is refused") < 20, "more than a line a second"
 
 
 def test_who_wants_it_otherwise(srs):

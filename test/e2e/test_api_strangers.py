@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The API against who should not use it: other machines, pages of other sites in the operator's browser, guessers."""
+"""The API against misuse: other machines, pages of other sites in the operator's browser, password guessing."""
 import socket
 import threading
 import time
@@ -10,7 +10,7 @@ import httpapi
 from httpapi import Api
 from procs import SLOW, free_port, wait_for
 
-STRANGER = {"X-Forwarded-For": "192.0.2.7"}  # as our proxy says
+STRANGER = {"X-Forwarded-For": "192.0.2.7"}  # set by our proxy
 RAW = "raw_api { enabled on; allow_reload on; }"
 
 
@@ -49,19 +49,19 @@ def test_strangers_and_pages_elsewhere_only_look(api, source):
                                   ("GET", reload, image), ("HEAD", reload, STRANGER)):
         status, _, body = a.raw(path, method, headers=headers)
         assert status == 403, (method, path, headers, status)
-        assert method == "HEAD" or b"http_api {" in body, "it says what to set"
+        assert method == "HEAD" or b"http_api {" in body, "it does not say what to set"
     for path in kick + "?callback=f&method=DELETE", kick + "?method=DELETE", kick + "?callback=f&method=delete":
-        assert a.raw(path)[0] == 200, "to look"
-    assert a.raw("/api/v1/clients", headers=STRANGER)[0] == 200, "to look is open"
+        assert a.raw(path)[0] == 200, "reading failed"
+    assert a.raw("/api/v1/clients", headers=STRANGER)[0] == 200, "reading is not open"
     preflight = {"Origin": "http://evil.example", "Access-Control-Request-Method": "DELETE",
                  "Access-Control-Request-Private-Network": "true"}
     status, headers, _ = a.raw(kick, "OPTIONS", headers=preflight)
     assert "access-control-allow-private-network" not in headers
     assert denied(a, "address") == 3 and denied(a, "page") == 4
-    assert a.get("raw?rpc=reload-fetch")["data"]["rid"] == loaded, "nothing was loaded"
-    assert v.ended is None and len(a.clients()) == 2, "nobody was kicked"
-    assert len([x for x in s.log().splitlines() if "is refused" in x]) <= 3, "one line a second"
-    assert a.kick(cid)["code"] == 0, "the operator does it"
+    assert a.get("raw?rpc=reload-fetch")["data"]["rid"] == loaded, "something was loaded"
+    assert v.ended is None and len(a.clients()) == 2, "a client was disconnected"
+    assert len([x for x in s.log().splitlines() if "is refused" in x]) <= 3, "more than one line a second"
+    assert a.kick(cid)["code"] == 0, "the operator is rejected"
     assert wait_for(lambda: v.ended is not None, 3)
 
 
@@ -74,7 +74,7 @@ def test_everybody_may_where_the_operator_says_so(api):
 
 
 def test_who_guesses_waits_alone_and_is_locked(api):
-    """300 guesses at once: few are looked at, nobody else waits, the log is not filled, and it is over soon."""
+    """300 guesses at once: few are checked, other clients do not wait, the log stays short, and the lock expires."""
     s, a = api("auth { enabled on; username me; password secret; attempts 5; lock 2; delay 1000; }",
                "exporter { enabled on; listen 127.0.0.1:%d; }" % free_port(), user="me:secret")
     got, slow = [], []
@@ -95,11 +95,11 @@ def test_who_guesses_waits_alone_and_is_locked(api):
     assert worst < 0.5 * SLOW, f"the operator waited {worst:.2f} s"
     assert got.count(401) == 5 and got.count(429) == 295 and min(slow) >= 0.95, (got.count(401), slow)
     status, headers, _ = Api(a.port, "me:secret", STRANGER).raw("/api/v1/streams")
-    assert status == 429 and 0 < int(headers["retry-after"]) <= 2, "not even the right one: it would tell"
+    assert status == 429 and 0 < int(headers["retry-after"]) <= 2, "the right password is accepted while locked, which reveals it"
     assert denied(a, "password") == 5 and denied(a, "locked") == 296
-    assert 1 <= s.log().count("[WARN]") <= 6, "300 refused are no 300 lines"
-    assert wait_for(lambda: Api(a.port, "me:secret", STRANGER).raw("/api/v1/streams")[0] == 200, 5), "it is over"
-    assert Api(a.port).raw("/api/v1/streams", headers=STRANGER)[0] == 401, "who says nothing is asked, at once"
+    assert 1 <= s.log().count("[WARN]") <= 6, "300 rejections wrote 300 lines"
+    assert wait_for(lambda: Api(a.port, "me:secret", STRANGER).raw("/api/v1/streams")[0] == 200, 5), "the lock did not expire"
+    assert Api(a.port).raw("/api/v1/streams", headers=STRANGER)[0] == 401, "a request without credentials is not answered at once"
 
 
 def test_figures_ask_as_the_api_does(api):
@@ -120,10 +120,10 @@ def test_the_operator_gets_in_when_strangers_took_all(srs):
     crowd = [socket.create_connection(("127.0.0.1", (s.port, web)[i % 2]), 5) for i in range(20)]
     assert wait_for(lambda: Api(own).get("summaries")["data"]["system"]["conn_srs"] >= 20, 5)
     with socket.create_connection(("127.0.0.1", s.port), 5) as late:
-        assert late.recv(1) == b"", "strangers find it full"
-    for port in own, web:  # one that is shared, too: who asks there is known by what he asks
+        assert late.recv(1) == b"", "unknown clients find room"
+    for port in own, web:  # a shared port, too: its API clients are recognized by their request
         status, headers, _ = Api(port).raw("/api/v1/clients/x", "DELETE")
-        assert status == 200 and headers["connection"] == "close", "soon the next one's"
+        assert status == 200 and headers["connection"] == "close", "the place is not free again soon"
         assert Api(port).raw("/console/")[0] == 200
     status, headers, _ = Api(web).raw("/live/cam.flv")
     assert status == 503 and headers["retry-after"] and Api(web).raw("/srs.conf")[0] == 503
@@ -131,9 +131,9 @@ def test_the_operator_gets_in_when_strangers_took_all(srs):
     began = time.monotonic()
     for c in idle:
         c.settimeout(8 * SLOW)
-        assert c.recv(200).startswith((b"HTTP/1.1 408", b"")), "who says nothing there is sent away"
+        assert c.recv(200).startswith((b"HTTP/1.1 408", b"")), "a silent client is not disconnected"
     assert time.monotonic() - began < 6 * SLOW
     assert wait_for(lambda: Api(own).get("versions")["code"] == 0, 3)
     for c in crowd + idle:
         c.close()
-    assert wait_for(lambda: Api(web).raw("/srs.conf")[0] == 200, 5), "room again"
+    assert wait_for(lambda: Api(web).raw("/srs.conf")[0] == 200, 5), "no room again"

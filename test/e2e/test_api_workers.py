@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the API and the metrics tell of several workers: as of one, everybody once."""
+"""The API and the metrics with several workers: one server, each client once."""
 import ctypes
 import os
 import threading
@@ -38,7 +38,7 @@ def people(s, source):
 
 @pytest.mark.parametrize("workers,spread", [(4, 64), (4, 0), (1, 64)], ids=["four", "replicas", "one"])
 def test_everybody_once(four, source, workers, spread):
-    """Also where the players of a stream are at all workers."""
+    """Even if the players of a stream are spread over all workers."""
     s, a = four(spread, env={"SRS_WORKERS": str(workers)})
     people(s, source)
     everybody = a.wait_clients(STREAMS * (PLAYERS + 1))
@@ -97,18 +97,18 @@ def test_workers_and_sums(four, source, spread):
     assert got["srs_connections"][""] >= n
     assert a.get("summaries")["data"]["system"]["conn_srs"] >= n
     vhost = wait_for(lambda: (lambda v: v if v["recv_bytes"] > 0 else None)(a.get("vhosts/")["vhosts"][0]), 6)
-    assert vhost["recv_bytes"] <= sum(x["recv_bytes"] for x in a.streams()), "what replicas take in comes from home"
+    assert vhost["recv_bytes"] <= sum(x["recv_bytes"] for x in a.streams()), "replicas did not get all from the owner worker"
     received = a.get("summaries")["data"]["system"]["srs_recv_bytes"]
     assert wait_for(lambda: a.get("summaries")["data"]["system"]["srs_recv_bytes"] > received, 5)
 
 
 class Held:
-    """A thread of the server is stopped, as by a debugger; the others run on."""
+    """Stops one thread of the server, as a debugger does; the others continue."""
     SEIZE, INTERRUPT, DETACH, ANY_THREAD = 0x4206, 0x4207, 17, 0x40000000
 
     def __init__(self, thread):
         self.thread, self.free, self.held, self.error = thread, threading.Event(), threading.Event(), 0
-        self.tracer = threading.Thread(target=self.run, daemon=True)  # who stops a thread lets it go
+        self.tracer = threading.Thread(target=self.run, daemon=True)  # a debugger that exits releases the thread
 
     def run(self):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -136,12 +136,12 @@ class Held:
 
 @pytest.mark.long
 def test_one_that_is_held_up(four, source):
-    """What is polled goes on, lists wait, and all is well when the worker goes on."""
+    """While a worker is blocked, polled paths answer and lists wait; all is well when it continues."""
     s, a = four(env=FOUR)
     s.allow_errors = True
     people(s, source)
     n, listed = STREAMS * (PLAYERS + 1), []
-    assert wait_for(lambda: values(scrape(a.port))["srs_clients"][""] == n, 5), "counted once a second"
+    assert wait_for(lambda: values(scrape(a.port))["srs_clients"][""] == n, 5), "not counted once a second"
     with Held(a.get("workers")["workers"][2]["thread"]):
         waits = threading.Thread(target=lambda: listed.append(a.clients()), daemon=True)
         waits.start()

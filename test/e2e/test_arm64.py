@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The server for arm64, by a cross compiler, under an emulator of the processor: its unit tests, and a
-stream from a publisher to players. Each coroutine's switch is then the one of that machine."""
+"""The server for arm64, built by a cross compiler and run in an emulator: its unit tests, and a stream from a publisher to players.
+This tests the coroutine switch for this processor."""
 import os
 import re
 import signal

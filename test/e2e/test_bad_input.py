@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Bad input: each peer that sends it ends or is bounded, with one line in the log; memory returns;
-a stream that runs at the same time notices nothing."""
+"""Bad input: each peer that sends it is disconnected or limited, with one log line; memory is freed; a stream that runs at the same
+time is not affected."""
 import os
 import socket
 import struct
@@ -19,7 +19,7 @@ LIMITS = "limits { handshake_timeout 1; }"
 
 
 class Bystander:
-    """A stream with a player beside the attack."""
+    """A stream with a player during the attack."""
 
     def __init__(self, s):
         self.s = s
@@ -35,15 +35,15 @@ class Bystander:
         want = len(flv.frames(self.p.pushed, VIDEO))
         assert self.w.wait(lambda got: len(flv.frames(got, VIDEO)) >= want), "it lost its end"
         got = flv.hashes(self.w.stop(), VIDEO)
-        assert flv.find_run(got, flv.hashes(self.p.pushed, VIDEO)) == 0, "the other stream has holes"
+        assert flv.find_run(got, flv.hashes(self.p.pushed, VIDEO)) == 0, "the other stream has gaps"
         gaps = [b[0] - a[0] for a, b in zip(self.w.arrivals, self.w.arrivals[1:])]
         assert max(gaps) < 4 * SLOW, f"the other stream stood still for {max(gaps):.1f} s"
 
 
 @pytest.fixture
 def attack(srs):
-    """(server, twice): twice(f) runs f two times and checks that the second left nothing behind;
-    the bystander is checked at the end."""
+    """(server, twice): twice(f) runs f two times and checks that the second run left nothing behind; the bystander is checked at
+    the end."""
     s = srs("play { mw_latency 50; }", glob="max_connections 3000;")
     by = Bystander(s)
 
@@ -78,7 +78,7 @@ def say_no_more(sock):
 
 
 def ended(sock, timeout=5.0):
-    """The server closed it (reading whatever it said before)."""
+    """Whether the server closes the connection; reads its data until then."""
     sock.settimeout(patience(timeout))
     try:
         while sock.recv(65536):
@@ -112,7 +112,7 @@ def test_garbage_instead_of_a_handshake(attack):
     at = s.mark()
     twice(go)
     lines = [x for x in s.log()[at:].splitlines() if "[WARN]" in x]
-    assert len(lines) >= len(GARBAGE), "a line for each"
+    assert len(lines) >= len(GARBAGE), "no line for each"
 
 
 def test_garbage_after_the_handshake(attack):
@@ -129,7 +129,7 @@ def test_garbage_after_the_handshake(attack):
 
 
 def record(s):
-    """The bytes of a whole publishing session."""
+    """Returns the bytes of a whole publishing session."""
     c = s.client()
     c.record = True
     c.publish("recorded")
@@ -141,8 +141,7 @@ def record(s):
 
 
 def test_truncation(attack):
-    """A recorded session cut at many places: every 53rd byte of the handshake, each of the next
-    400, every 41st of the rest."""
+    """Cuts a recorded session at many places: every 53rd byte of the handshake, each of the next 400, every 41st of the rest."""
     s, twice = attack
     data = record(s)
     after = 3073
@@ -171,7 +170,7 @@ def test_reset_at_many_places(attack):
 
 
 def test_bits_flipped(attack):
-    """The recorded session with a random byte changed, 150 times."""
+    """Changes a random byte of the recorded session, 150 times."""
     import random
     s, twice = attack
     data = record(s)
@@ -224,7 +223,7 @@ def test_amf_that_lies(attack):
 
 @pytest.mark.parametrize("kind", ["object", "array", "ecma"])
 def test_nested_amf(attack, kind):
-    """As deep as a command may be large, in connect and in metadata."""
+    """Nesting as deep as the size of a command allows, in connect and in metadata."""
     s, twice = attack
     level = {"object": b"\x03\x00\x01a", "array": b"\x0a\0\0\0\x01", "ecma": b"\x08\0\0\0\1\x00\x01a"}
     deep = level[kind] * (65000 // len(level[kind])) + b"\x05"
@@ -242,7 +241,7 @@ def test_nested_amf(attack, kind):
 
 
 def test_message_of_16_mb(attack):
-    """The greatest length that a header can say, and all of it sent."""
+    """The largest length that a header can claim, sent completely."""
     s, twice = attack
 
     def go():
@@ -261,7 +260,7 @@ def test_message_of_16_mb(attack):
 
 
 def test_claims_16_mb_and_sends_little(attack):
-    """200 connections that each claim 16 MB: no memory is taken for a claim."""
+    """200 connections that each claim 16 MB: a claim allocates no memory."""
     s, twice = attack
     before = s.rss()
     held = []
@@ -276,7 +275,7 @@ def test_claims_16_mb_and_sends_little(attack):
 
 
 def test_10000_chunk_streams(attack):
-    """Each with a piece of a message that never ends."""
+    """Each has the first chunk of a message that never ends."""
     s, twice = attack
 
     def go():
@@ -288,7 +287,7 @@ def test_10000_chunk_streams(attack):
             except (Closed, OSError):
                 break
         else:
-            assert ended(c.sock, 3), "10,000 unfinished messages are too many"
+            assert ended(c.sock, 3), "10,000 unfinished messages were accepted"
         c.close()
     twice(go)
     assert s.wait_log(r"\[WARN\].*code=(1050|1051|2001|2002)", 2), s.log()[-600:]
@@ -310,7 +309,7 @@ WRONG_CHUNKS = {
 
 @pytest.mark.parametrize("name", WRONG_CHUNKS)
 def test_wrong_chunks(srs, name):
-    """An error for this connection, one line, and the next one is served."""
+    """An error for this connection, one line, and the next client is served."""
     s = srs()
     c = s.client().connect()
     at = s.mark()
@@ -351,8 +350,7 @@ def test_media_before_connect_and_publish(srs):
 
 @pytest.mark.long
 def test_two_thousand_silent_connects(srs):
-    """They say nothing: ended when the handshake's time is up; meanwhile others are served; memory
-    and descriptors return."""
+    """Silent connections end at the handshake timeout; others are served meanwhile; memory and descriptors are freed."""
     s = srs(glob=f"max_connections 3000;\n{LIMITS}")
     by = Bystander(s)
     fds = len(os.listdir(f"/proc/{s.pid}/fd"))
@@ -365,7 +363,7 @@ def test_two_thousand_silent_connects(srs):
             k.connect(("127.0.0.1", s.port))
             held.append(k)
         s.publisher("meanwhile").close()
-        assert ended(held[-1], 8), "it is not ended"
+        assert ended(held[-1], 8), "it was not closed"
         assert all(ended(k, 3) for k in held)
         for k in held:
             k.close()
@@ -378,7 +376,7 @@ def test_two_thousand_silent_connects(srs):
 
 
 def test_a_byte_a_second(srs):
-    """A handshake that would take 25 minutes is ended when its time is up."""
+    """A handshake that would take 25 minutes ends at its timeout."""
     s = srs(glob=LIMITS)
     socks = [raw(s) for _ in range(5)]
     data = b"\x03" + make_c1("simple")
@@ -395,13 +393,13 @@ def test_a_byte_a_second(srs):
 
 
 def test_connected_and_idle(srs):
-    """A client that shakes hands, connects and then does nothing has a limit too."""
+    """A client that completes the handshake, connects and then does nothing has a timeout, too."""
     s = srs(glob="limits { handshake_timeout 1; idle_timeout 1; }")
     a, b = s.client().handshake(), s.client().connect()
     assert a.closed(6) and b.closed(6)
     w = s.watch()
     time.sleep(1.3)
-    assert w.ended is None, "a player that waits for its stream is not idle"
+    assert w.ended is None, "a player that waits for its stream counts as idle"
 
 
 def test_many_wrong_ones_do_not_flood_the_log(attack):
@@ -415,5 +413,5 @@ def test_many_wrong_ones_do_not_flood_the_log(attack):
             sock.close()
     twice(go)
     text = s.log()[at:]
-    assert len(text.splitlines()) <= 400 * 4, "a few lines each at most"
+    assert len(text.splitlines()) <= 400 * 4, "more than a few lines each"
     assert struct.calcsize("I") == 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The first two commands of the README on machines that have nothing, not even make."""
+"""The first two commands of the README on bare machines, which do not even have make."""
 import os
 import re
 import signal
@@ -23,7 +23,7 @@ def output(argv, minutes=15):
 
 
 def runs(machine, log, user=0):
-    """scripts/run.sh leads to a server that takes a stream, shows it, and ends by Ctrl+C."""
+    """scripts/run.sh starts a server that accepts a stream, shows it, and ends with Ctrl+C."""
     rtmp, api, http = (procs.free_port() for _ in range(3))
     env = {"SRS_LISTEN": f"127.0.0.1:{rtmp}", "SRS_HTTP_API_LISTEN": f"127.0.0.1:{api}",
            "SRS_HTTP_SERVER_LISTEN": f"127.0.0.1:{http}"}
@@ -41,7 +41,7 @@ def runs(machine, log, user=0):
 
 
 def ends(p):
-    """Ctrl+C reaches the shell and what it became, the first process in there."""
+    """Sends Ctrl+C to the shell and the server that replaced it."""
     with open(f"/proc/{p.pid}/task/{p.pid}/children") as f:
         os.kill(int(f.read().split()[0]), signal.SIGINT)
     assert p.wait(20) == 0, p.text()[-2000:]
@@ -50,18 +50,18 @@ def ends(p):
 @pytest.mark.parametrize("suite", SUITES)
 def test_run_as_root(suite, tmp_path):
     m = bare.Bare(suite, tmp_path / "m")
-    assert output(m.command("command -v make || command -v gcc || command -v python3"))[0] != 0, "not bare"
+    assert output(m.command("command -v make || command -v gcc || command -v python3"))[0] != 0, "the machine is not bare"
     code, text = output(m.command("./scripts/run.sh", user=1000))
     assert code == 1 and re.search(r"^    apt-get update && apt-get install -y .* make ", text, re.M), text
     ends(runs(m, tmp_path / "run.log"))
-    # It is all there now: nobody has to be root any more.
+    # Everything is installed now: root is no longer needed.
     m.run("chown -R 1000:1000 /src")
     ends(runs(m, tmp_path / "again.log", user=1000))
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_test_as_a_user_with_sudo(suite, tmp_path):
-    """All parts; of the end-to-end tests a few, as all of them take as long in there as out here."""
+    """All parts of the tests; only a few end-to-end tests, because all of them take as long as outside."""
     m = bare.Bare(suite, tmp_path / "m")
     m.sudo()
     few = {"E2E_ARGS": "-k test_publish_play"}
@@ -69,7 +69,7 @@ def test_test_as_a_user_with_sudo(suite, tmp_path):
     assert code == 0, text[-5000:]
     passed, failed = map(int, re.fullmatch(r"(\d+) passed, (\d+) failed", text.strip().splitlines()[-1]).groups())
     assert passed > 500 and failed == 0
-    # It is all there now: nobody has to be root any more.
+    # Everything is installed now: root is no longer needed.
     m.no_sudo()
     code, text = output(m.command("3rdparty/install.sh build test && make test-e2e", 1000, few))
     assert code == 0 and text.strip().endswith(" 0 failed"), text[-5000:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No option of a load tool ends it by a signal, whatever it is given and whatever it is pointed at."""
+"""No option value and no target makes a load tool crash."""
 import concurrent.futures
 import re
 import subprocess
@@ -12,7 +12,7 @@ from webclient import Cert
 
 TOOLS = {"sb_rtmp_load": "rtmp", "sb_rtmp_load_fast": "rtmp", "sb_rtmp_publish": "rtmp",
          "sb_http_load": "http https", "sb_hls_load": "http https"}
-# What each option gets, beside values of its own: those that are wrong for most of them.
+# Values for each option in addition to specific ones: invalid for most of them.
 ODD = ["0", "-1", "1e999", "nan", "inf", "1.5", "", "x" * 5000, "-", "{i}", "0.0.0.0-255.255.255.255",
        "127.0.0.9-127.0.0.2", "/", "/dev/null"]
 FIT = {"clients": "3", "input": SOURCE, "stream-count": "2", "repeat": "1", "bind": "127.0.0.2-127.0.0.3",
@@ -24,7 +24,7 @@ SHORT = ["--duration", "0.2", "-s", "0", "-m", "0.1"]
 
 
 def options(name):
-    """(name, whether it takes a value) of each, as its help has them."""
+    """(name, whether it takes a value) of each option in the help."""
     out = subprocess.run([tool(name), "--help"], capture_output=True, text=True).stdout
     found = re.findall(r"^ +(?:-\w, )?--([a-z-]+)( [NSX])?", out, re.M)
     assert len(found) > 12, out
@@ -32,7 +32,7 @@ def options(name):
 
 
 def wrong(name, args):
-    """What is wrong with how it ended, or None: by a signal, never, or without a word."""
+    """Describes a bad end: a signal, a hang, or an exit without a message. None if it ended well."""
     argv = [tool(name), *SHORT, *(["-i", SOURCE] if name == "sb_rtmp_publish" else []), *args]
     try:
         r = subprocess.run(argv, capture_output=True, text=True, timeout=20 * SLOW, stdin=subprocess.DEVNULL,
@@ -55,7 +55,7 @@ def cases(name, urls):
         for value in ([FIT.get(option, "0.5"), *ODD] if takes else [None]):
             args = [] if value is None and takes else [f"--{option}" + ("" if value is None else f"={value}")]
             if option == "duration" and value in ("0", None):
-                continue  # no end
+                continue  # never ends
             for url in fits if value in (None, FIT.get(option)) else fits[:1]:
                 yield ["-r", url, *args]
 
@@ -85,7 +85,7 @@ def test_no_option_aborts(urls, name):
 
 
 def test_fast_over_tls(urls):
-    """It says that it is not, and all is counted as without it."""
+    """It reports that --fast does not apply, and counts as without it."""
     code, text = run("sb_http_load", "--fast", "-c", 3, "-r", urls["https"], "-s", 0, "--duration", 1.5, "--json")
     got = last_object(text)
     assert code == 0 and got["alive"] == 3 and got["failed"] == 0 and got["messages"] > 30, text

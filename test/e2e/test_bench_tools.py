@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The load tools against the real server: what they report is true."""
+"""The load tools against the real server: their reports are true."""
 import http.server
 import json
 import os
@@ -71,7 +71,7 @@ def test_nobody_there():
 
 
 def hls_server(srs, tmp_path, more=""):
-    """(server, the playlist's url)"""
+    """Returns (server, url of the playlist)."""
     port, html = free_port(), tmp_path / "html"
     html.mkdir()
     s = srs(f"hls {{ enabled on; hls_path {html}; hls_fragment 2; hls_window 20; {more} }}",
@@ -85,7 +85,7 @@ def listed(url, count):
 
 @pytest.mark.long
 def test_hls_players(srs, source, tmp_path):
-    """By way of the list of one list that has the session's id; a publisher that comes back."""
+    """Through the master playlist with the session id; a publisher that comes back."""
     s, url = hls_server(srs, tmp_path, "hls_ctx on;")
     first = s.push(flv.cut(source, 8000), speed=10)
     first.join(20)
@@ -119,7 +119,7 @@ def test_hls_crowd(srs, source, tmp_path):
 
 @pytest.mark.long
 def test_hls_streams_and_players(srs, tmp_path):
-    """300 streams, and 600 players of them, for 25 s: nothing is lost, nothing is left, nobody waits."""
+    """300 streams and 600 players for 25 s: nothing is lost or left over, no player waits."""
     s, url = hls_server(srs, tmp_path, "hls_ctx off; hls_dispose 2;")
     before, html = len(os.listdir(f"/proc/{s.pid}/fd")), tmp_path / "html/live"
     p = procs.Proc([tool("sb_rtmp_publish"), "-c", 300, "-i", SOURCE, "-r", s.url("s{i}"), "-s", 2, "--duration", 45],
@@ -151,7 +151,7 @@ def test_hls_players_low_latency(srs, source, tmp_path):
 
 
 class Files(http.server.BaseHTTPRequestHandler):
-    """Of an old server that closes after each answer: a redirect, a list of lists, one hole."""
+    """An old server that closes after each response: a redirect, a master playlist, one gap."""
     LIST = ("#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:3\n"
             '#EXT-X-MAP:URI="../init.mp4"\n#EXTINF:0.5,\na.m4s\n#EXTINF:0.5,\n/x/hole.m4s\n'
             "#EXTINF:0.5,\nhttp://localhost:{port}/x/c.m4s?k=1\n#EXTINF:0.5,\nd.m4s\n#EXT-X-ENDLIST\n")
@@ -181,7 +181,7 @@ class Files(http.server.BaseHTTPRequestHandler):
 
 
 def test_hls_of_another_server():
-    """What a list says is fetched, in order and once; then it is over."""
+    """Everything in the playlist is fetched, in order and once; then the tool ends."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
     server.seen = []
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The camera that tests have is one that ffmpeg plays: else what it finds out about us means nothing."""
+"""ffmpeg can play the camera of the tests; otherwise tests with it prove nothing about the server."""
 import pytest
 
 import tools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recorded sessions of real encoders and players, played back in pieces of several sizes."""
+"""Recorded sessions of real encoders and players, replayed in pieces of several sizes."""
 import glob
 import os
 import socket
@@ -28,7 +28,7 @@ def say(sock, path, piece):
         for i in range(0, len(data), piece):
             sock.sendall(data[i:i + piece])
     except OSError:
-        pass  # it ended the session by itself at the last words
+        pass  # the last messages ended the session
 
 
 def test_there_are_captures():
@@ -61,7 +61,7 @@ def test_player(srs, path):
     sock = s.client().sock
     with open(path, "rb") as f:
         data = f.read()
-    # the last words may end the session: what ffmpeg says at the end is deleteStream
+    # the last messages can end the session: ffmpeg sends deleteStream at the end
     end = data.rfind(b"deleteStream")
     sock.sendall(data[:end - 20] if end > 0 else data)
     sock.settimeout(0.3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs beside the server: ingest, transcode, exec with real ffmpeg; their end, and ours."""
+"""Child programs: ingest, transcode, exec with real ffmpeg; their end, and the server's."""
 import os
 import signal
 import time
@@ -53,7 +53,7 @@ def wait_children(s, count, timeout=6):
 
 
 def wait_play(s, stream, frames=20, timeout=12, vhost=None):
-    """Somebody publishes it; its tags."""
+    """Plays a stream as soon as it has a publisher; returns its tags."""
     assert s.wait_log(rf"client identified, type=.*publish.*stream={stream},", timeout), s.log()[-3000:]
     tcurl = f"rtmp://127.0.0.1:{s.port}/live?vhost={vhost}" if vhost else None
     w = Watcher(s.client().play(stream, "flash", tcurl=tcurl))
@@ -66,11 +66,11 @@ def wait_play(s, stream, frames=20, timeout=12, vhost=None):
 def test_ingest_of_a_file_plays(srs, source):
     s = srs(ingest(), glob="pithy_print_ms 500;\nff_log_dir ./fflog;")
     got = flv.hashes(wait_play(s, "in"), VIDEO)
-    assert flv.find_run(got, flv.hashes(source, VIDEO)) >= 0, "as in the file, byte for byte"
+    assert flv.find_run(got, flv.hashes(source, VIDEO)) >= 0, "it differs from the file"
     assert s.wait_log(r"-> IGS time=\d+, pid=\d+", 3), s.log()[-2000:]
     log = os.path.join(s.tmp, "fflog", "ffmpeg-ingest-__defaultVhost__-i.log")
     assert wait_for(lambda: os.path.exists(log) and "Input #0" in open(log).read(), 3)
-    assert "frame=" not in open(log).read(), "counters are not worth a line"
+    assert "frame=" not in open(log).read(), "counters were logged"
 
 
 @ffmpeg
@@ -98,7 +98,7 @@ def test_ingest_reload_by_id(srs):
 @ffmpeg
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
 def test_nobody_is_left_behind(srs, source, sig):
-    """Ingest, transcode and exec; the server is told to end, is killed, crashes."""
+    """Ingest, transcode and exec: all programs end when the server ends, is killed, or crashes."""
     script = "trap '' TERM; while :; do sleep 0.2; done"
     s = srs(ingest() + transcode("live/s") + f'exec {{ enabled on; publish sh -c "{script}"; }}',
             begin=False)
@@ -125,12 +125,12 @@ def test_transcode_makes_a_second_stream(srs, source, tmp_path):
     video = [x for x in info["streams"] if x["codec_type"] == "video"][0]
     assert (video["width"], video["height"]) == (160, 90)
     assert s.wait_log(r"-> ENC time=\d+", 3), s.log()[-2000:]
-    # what it made matches the rule as well, and is left alone
+    # its output matches the rule as well, and is not transcoded again
     assert s.wait_log(r"no transcode sd of .*/s_sd: it is the output of the transcode of .*/s$", 2), s.log()[-2000:]
     assert len(children(s.pid)) == 1
     s.reload(transcode() + "chunk_size 4096;")
     time.sleep(0.5)
-    assert len(children(s.pid)) == 1, "nor after a reload"
+    assert len(children(s.pid)) == 1, "it started after a reload"
     p.stop()
     p.client.close()
     wait_children(s, 0)
@@ -156,7 +156,7 @@ def test_exec_gets_what_it_asks_for(srs, source):
     wait_children(s, 0)
 
 
-# Each of them runs what stands in its argument, by way of another program or by itself.
+# Each runs the command in its argument, directly or through another program.
 RUNNERS = ["sh -c 'echo [stream] >> ran'", "env sh -c 'echo [stream] >> ran'",
            "env -S 'echo [stream]'", "timeout 5 sh -c 'echo [stream] >> ran'",
            "nice sh -c 'echo [stream] >> ran'", "setsid nohup sh -c 'echo [stream] >> ran'",
@@ -172,7 +172,7 @@ def test_what_a_publisher_names_runs_nothing(srs, source, name):
     s.push(source, name, loop=True)
     assert s.wait_log(r"exec \S+ of .* is not started: \[stream\] is .* as a word of its own", 3,
                       count=len(RUNNERS)), s.log()[-2000:]
-    assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 3, 4), "the stream itself is none the worse"
+    assert own.wait(lambda got: len(flv.frames(got, VIDEO)) >= 3, 4), "the stream itself is affected"
     assert not os.path.exists(os.path.join(s.tmp, "pwned")) and not children(s.pid)
 
 
@@ -237,7 +237,7 @@ def test_a_program_that_is_not_there(srs, source):
 
 @ffmpeg
 def test_graceful_quit_ends_ingests(srs):
-    """They are clients of ours that would never leave."""
+    """They are clients that would never leave."""
     s = srs(ingest(), glob="grace_start_wait 100;\ngrace_final_wait 100;")
     assert s.wait_log(r"client identified, type=.*publish.*stream=in,", 12)
     s.proc.kill(signal.SIGQUIT)

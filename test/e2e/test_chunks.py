@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chunk streams both ways: every header form, extended timestamps as clients really send them."""
+"""Chunk streams in both directions: every header form, extended timestamps as clients really send them."""
 import struct
 import time
 
@@ -41,7 +41,7 @@ def test_chunk_stream_ids(srs, csid, form):
 @pytest.mark.parametrize("ext3", [True, False], ids=["ext-in-fmt3", "no-ext-in-fmt3"])
 @pytest.mark.parametrize("start", [0xfffff0, 0xffffff, 0x1000000, 0x7fff0000])
 def test_extended_timestamps_in(srs, start, ext3):
-    """ffmpeg repeats the extended timestamp in fmt 3 chunks, librtmp's and some hardware's do not."""
+    """ffmpeg repeats the extended timestamp in fmt 3 chunks; librtmp and some hardware encoders do not."""
     s = srs("play { time_jitter off; }")
     w = s.watch()
     c = s.publisher(chunk=128)
@@ -58,7 +58,7 @@ def test_extended_timestamps_in(srs, start, ext3):
 
 
 def test_delta_forms(srs):
-    """fmt 1, 2, 3 as message starts: 3 repeats the delta of the last."""
+    """fmt 1, 2, 3 as message starts: 3 repeats the last delta."""
     s = srs()
     w = s.watch()
     c = s.publisher(chunk=4096)
@@ -69,8 +69,8 @@ def test_delta_forms(srs):
         t = frame(i, ts, key=i == 0)
         c.message(6, VIDEO, ts, c.sid, t.data, fmt=fmt)
         sent.append(t)
-    # after fmt 0 at 400 a fmt 3 start repeats the delta, which fmt 0 set to its own timestamp:
-    # real clients mean the last delta, so only the data of the last one is compared
+    # after fmt 0 at 400 a fmt 3 start repeats the delta, which fmt 0 sets to its own timestamp:
+    # real clients mean the last delta, so only the data of the last message is compared
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= len(sent), 3)
     got = flv.frames(w.stop(), VIDEO)
     assert [t.data for t in got] == [t.data for t in sent]
@@ -114,7 +114,7 @@ def test_chunk_size_changes_in_mid_stream(srs):
 
 
 def test_chunk_size_changes_in_mid_message(srs):
-    """SetChunkSize between two chunks of another message holds from the next chunk on."""
+    """SetChunkSize between two chunks of another message applies from the next chunk on."""
     s = srs()
     w = s.watch()
     c = s.publisher(chunk=128)
@@ -154,7 +154,7 @@ def test_aggregate_is_split(srs):
     tags = [frame(i, 100 + i * 40, key=i == 0) for i in range(4)]
     tags += [Tag(AUDIO, 100 + i * 23, b"\xaf\x01" + bytes([i]) * 50) for i in range(4)]
     tags.sort(key=lambda t: t.ts)
-    # times inside are relative to the first; the message's own time is what counts
+    # times inside are relative to the first; the message's own time counts
     inside = [Tag(t.type, t.ts - 100 + 5000, t.data) for t in tags]
     c.message(6, AGGREGATE, 100, c.sid, make_aggregate(inside), fmt=0)
     assert w.wait(lambda got: len(flv.frames(got)) >= 8, 3)
@@ -178,7 +178,7 @@ def test_empty_messages_are_skipped(srs):
 
 
 def test_tiny_tags(srs):
-    """One-byte media must not over-read, and does not harm what follows."""
+    """One-byte media cause no over-read and no harm to later tags."""
     s = srs()
     w = s.watch()
     c = s.publisher()
@@ -189,7 +189,7 @@ def test_tiny_tags(srs):
     try:
         c.send_tag(t, fmt=0)
         w.wait(lambda got: t.hash() in flv.hashes(got, VIDEO), 1)
-    except Exception:  # an error for this publisher is fine too
+    except Exception:  # an error for this publisher is fine, too
         pass
     s.publisher("other")
 
@@ -222,7 +222,7 @@ def acked(c):
 
 
 def test_in_ack_size(srs, source):
-    """The encoder says no window; the server acknowledges all the same, each 20 kB."""
+    """The encoder sends no window; the server still acknowledges every 20 kB."""
     s = srs("in_ack_size 20000;")
     c = s.publisher()
     sent = 0
@@ -236,7 +236,7 @@ def test_in_ack_size(srs, source):
 
 
 def test_ack_window_of_the_client(srs, source):
-    """The client's window is obeyed; without one, nothing is acknowledged."""
+    """The server obeys the client's window; without one it sends no acknowledgements."""
     for window in (10000, None):
         s = srs()
         c = s.client().connect()
@@ -252,7 +252,7 @@ def test_ack_window_of_the_client(srs, source):
 
 @pytest.mark.parametrize("start", [0xfffe00, 0xffffff, 0x5000000])
 def test_extended_timestamps_out(srs, start):
-    """Times beyond 24 bits reach the player (4.6 hours on)."""
+    """Times beyond 24 bits reach the player (after 4.6 hours)."""
     s = srs("play { time_jitter off; }")
     w = s.watch()
     tags = flvgen.synthetic(2, start=start, size=9000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other people's clients: GStreamer both ways, VLC, rtmpdump (librtmp), OBS's words."""
+"""Third-party clients: GStreamer in both directions, VLC, rtmpdump (librtmp), OBS's messages."""
 import signal
 import time
 
@@ -26,7 +26,7 @@ def test_gstreamer_publishes(srs, tmp_path, source, sink):
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 30 and len(flv.frames(got, AUDIO)) >= 40,
                   10), p.text()
     p.end()
-    # GStreamer writes its own tag heads, so the coded pictures are compared, not the tags
+    # GStreamer writes its own tag headers, so the encoded frames are compared, not the tags
     got = [t.data[5:] for t in flv.frames(w.stop(), VIDEO)][:30]
     want = {t.data[5:] for t in flv.frames(source, VIDEO)}
     assert sum(g in want for g in got) >= 45 or all(len(g) > 4 for g in got)
@@ -93,7 +93,7 @@ def test_rtmpdump_plays(srs, tmp_path, source, options):
 @pytest.mark.long
 @pytest.mark.needs("ffmpeg")
 def test_ffmpeg_transcodes_through(srs, tmp_path):
-    """Encoded live and pushed, not copied: what ffmpeg sends with its own timing decodes."""
+    """Live encoding instead of copying: the result with ffmpeg's own timing decodes."""
     s = srs()
     push = procs.Proc(["ffmpeg", "-v", "error", "-nostdin", "-readrate", str(procs.PACE), "-f", "lavfi", "-i",
                        "testsrc2=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=frequency=440",
@@ -112,7 +112,7 @@ def test_ffmpeg_transcodes_through(srs, tmp_path):
 @pytest.mark.long
 @pytest.mark.needs("ffmpeg")
 def test_several_kinds_at_once(srs, tmp_path, source):
-    """ffmpeg pushes; ffmpeg, rtmpdump and ours play the same stream at the same time."""
+    """ffmpeg pushes; ffmpeg, rtmpdump and our player play the same stream at the same time."""
     s = srs()
     push = tools.ffmpeg_publish(s.url(), tmp_path / "push.log", loop=True)
     s.wait_log("publish", 5)

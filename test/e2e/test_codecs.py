@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Codecs: what a publisher sends is what a player gets, byte for byte, known codec or not."""
+"""Codecs: a player gets what a publisher sends, byte for byte, whether the codec is known or not."""
 import concurrent.futures
 import os
 import sys
@@ -21,7 +21,7 @@ QUICK = "play { mw_latency 50; }"
 
 
 def through(s, tags, stream="s", late=True):
-    """Push all at once; check the early player got exactly that and a late one can start."""
+    """Pushes everything at once; checks that the early player got exactly that and that a late one can start."""
     w = s.watch(stream)
     p = s.push(tags, stream, speed=0)
     want = [t for t in tags if t.type != DATA]
@@ -46,7 +46,7 @@ def test_video(srs, media, codec, style):
     tags = [flvgen.metadata(width=320.0)] + track_tags(media.track(codec), style)
     _, late = through(s, tags)
     config = next(t for t in tags if t.config)
-    assert config in [t._replace(ts=0) for t in late], "who joins gets the decoder configuration"
+    assert config in [t._replace(ts=0) for t in late], "a late player did not get the decoder configuration"
     shown = [t for t in late if not t.config]
     assert shown and shown[0].key, f"who joins begins with a key frame: {late[:4]}"
 
@@ -63,7 +63,7 @@ def test_audio(srs, media, codec, style):
 
 
 def test_hevc_with_opus_decodes(srs, media, tmp_path):
-    """What a player that joined in the middle got decodes without a complaint."""
+    """What a player that joined in the middle received decodes without errors."""
     s = srs(QUICK)
     tags = media.tags("hevc", "opus")
     p = s.push(tags, loop=True, speed=3)
@@ -78,7 +78,7 @@ def test_hevc_with_opus_decodes(srs, media, tmp_path):
 
 @pytest.fixture
 def with_opus(srs, media, tmp_path):
-    """H.264 and Opus, on the air and in a file, with metadata that say so."""
+    """H.264 and Opus, live and in a file, with metadata that announce both."""
     port = free_port()
     s = rtmfp_server(srs, vhost=f"http_remux {{ enabled on; }} vod {{ enabled on; dir {tmp_path}; }}",
                      glob=f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}")
@@ -109,7 +109,7 @@ def both(tags):
 
 
 def assert_ffmpeg_plays(*urls):
-    """All at once. It looks for audio as long as -analyzeduration says."""
+    """ffmpeg plays everything at once. It looks for audio as long as -analyzeduration says."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         got = list(pool.map(lambda url: tools.run(["ffmpeg", "-v", "error", "-analyzeduration", 2000000, "-t", 1, "-i", url,
                                                    "-f", "framecrc", "-"], 12), urls))
@@ -126,21 +126,21 @@ def test_opus_for_who_announces_it(with_opus, says):
 
 
 def test_plain_players_get_the_video_of_opus(with_opus, tmp_path):
-    """FFmpeg 5.1 and 7.1 read no video either if there is Opus in RTMP or FLV, or metadata promise it."""
+    """FFmpeg 5.1 and 7.1 do not even read video if RTMP or FLV contains Opus, or metadata announce it."""
     s = with_opus
     c = s.player(fourCcList=["av01", "hvc1"])
     c.collect(3, count=60)
     assert_video_alone(c.tags)
     assert s.wait_log("gets the video of live/s without its Opus audio: it did not announce Opus", 3)
     assert_ffmpeg_plays(s.url(), s.flv_url)
-    # who may know Opus is sent all: HTTP has no word for it
+    # clients that may support Opus get everything: HTTP has no announcement for it
     request = urllib.request.Request(s.flv_url, headers={"User-Agent": "Mozilla/5.0"})
     with urllib.request.urlopen(request, timeout=5) as r:
         assert b"\x91Opus" in r.read(60000)
 
 
 def test_files_with_opus(with_opus):
-    """Files on demand as live streams: with Opus for who announces it, the video alone for others, also after a seek."""
+    """Files on demand like live streams: Opus only for players that announce it, also after a seek."""
     s = with_opus
     c = s.player("opus.flv", app="vod", fourCcList=["*"])
     c.collect(5, want=lambda c: both(c.tags))
@@ -161,7 +161,7 @@ def test_files_with_opus(with_opus):
 
 
 def test_rtmfp_players_of_opus(with_opus, tmp_path):
-    """scripts/rtmfp.py plays the video alone, and all of it with --opus; ffmpeg reads what it wrote."""
+    """scripts/rtmfp.py plays only the video, and everything with --opus; ffmpeg reads its output."""
     s, out = with_opus, tmp_path / "out.flv"
 
     def play(*options):
@@ -187,7 +187,7 @@ def test_av1_decodes(srs, media, tmp_path):
 
 
 def multitrack(media, nano=None):
-    """Track 0 as usual, track 1 and 2 as OneTrack multitrack, audio tracks the same way."""
+    """Track 0 as usual, track 1 and 2 as OneTrack multitrack, audio tracks likewise."""
     tracks = [track_tags(media.track("hevc"), "v1", nano=nano),
               track_tags(media.track("h264"), "v1", track_id=1, nano=nano),
               track_tags(media.track("av1"), "v1", track_id=2, nano=nano),
@@ -200,7 +200,7 @@ def multitrack(media, nano=None):
 
 @pytest.mark.parametrize("nano", [None, 123456], ids=["plain", "modex"])
 def test_multitrack_one_track_messages(srs, media, nano):
-    """Every track's configuration is kept for who joins; all of it byte for byte."""
+    """Late players get every track's configuration, byte for byte."""
     s = srs(QUICK)
     heads, body = multitrack(media, nano)
     _, late = through(s, [flvgen.metadata(width=1.0)] + heads + body)
@@ -208,7 +208,7 @@ def test_multitrack_one_track_messages(srs, media, nano):
     for i, h in enumerate(heads):
         assert h.data in got, f"the configuration of track {i} is missing for who joins"
     first = next(i for i, t in enumerate(late) if t.data not in [h.data for h in heads])
-    assert {h.data for h in heads} <= {t.data for t in late[:first]}, "configurations come first"
+    assert {h.data for h in heads} <= {t.data for t in late[:first]}, "configurations do not come first"
 
 
 @pytest.mark.parametrize("codecs", [(b"hvc1", b"hvc1"), (b"hvc1", b"av01")], ids=["same", "mixed"])
@@ -232,13 +232,13 @@ def test_modex_before_everything(srs):
 
     def frame(i):
         out = bytes([0x80 | (1 if i % 25 == 0 else 2) << 4 | 7])
-        out += flvgen.modex(i) + bytes([1 << 4 | 7])  # TimestampOffsetNano, then another of type 1
+        out += flvgen.modex(i) + bytes([1 << 4 | 7])  # TimestampOffsetNano, then one of type 1
         out += long + bytes([0 << 4 | CODED_X]) + b"hvc1" + bytes([i]) * 100
         return Tag(VIDEO, i * 40, out)
     head = Tag(VIDEO, 0, enhanced(VIDEO, 1, SEQ_START, b"hvc1", b"\1" * 40))
     _, late = through(s, [flvgen.metadata(a=1.0), head] + [frame(i) for i in range(60)])
     shown = [t for t in late if not t.config]
-    assert shown[0].data[0] >> 4 & 7 == 1, "a key frame is seen behind its ModEx"
+    assert shown[0].data[0] >> 4 & 7 == 1, "the key frame after ModEx was not recognized"
 
 
 def test_enhanced_metadata_packet(srs, media):
@@ -252,7 +252,7 @@ def test_enhanced_metadata_packet(srs, media):
 
 
 def test_unknown_codecs_pass(srs):
-    """fourccs, codec ids and tag bodies nobody has heard of."""
+    """Unknown fourccs, codec ids and tag bodies."""
     s = srs(QUICK)
     tags = [flvgen.metadata(a=1.0)]
     for i in range(40):
@@ -268,7 +268,7 @@ def test_unknown_codecs_pass(srs):
 
 
 def test_configuration_changes_in_its_place(srs):
-    """A new sequence header in mid-stream arrives between the same two frames."""
+    """A new sequence header in the middle of a stream stays between the same two frames."""
     s = srs(QUICK)
     a, b = synthetic(1, config=b"A" * 12), synthetic(1, config=b"B" * 12, start=1000)
     tags = a + [t for t in b if t.type != DATA]
@@ -277,7 +277,7 @@ def test_configuration_changes_in_its_place(srs):
     c.collect(1.5, count=10)
     configs = [t.data for t in c.tags if t.config and t.type == VIDEO]
     assert configs and configs[-1].endswith(b"B" * 12)
-    assert not any(x.endswith(b"A" * 12) for x in configs), "an old configuration for who joins"
+    assert not any(x.endswith(b"A" * 12) for x in configs), "a late player got the old configuration"
 
 
 def test_spatial_and_silent_h264_info_frames(srs):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lines that do not do what is meant are told with file and line: by -t, at the start and by a reload; and what is wrong is told first."""
+"""Directives without effect are reported with file and line: by -t, at the start and by a reload; errors come first."""
 import glob
 import os
 import subprocess
@@ -39,14 +39,14 @@ def check(path, folder, **env):
 
 
 def lines_of(path):
-    """What is told, with the line that it is about."""
+    """Returns the reported texts, each with its line."""
     with open(path) as f:
         text = f.read().splitlines()
     return {words: next(i for i, line in enumerate(text, 1) if mark in line) for mark, words in TOLD.items()}
 
 
 def test_each_once_with_its_line(srs):
-    """The same by -t, at the start, and by a reload; and the server works."""
+    """The same reports by -t, at the start, and by a reload; the server works."""
     s = srs(begin=False)
     s.write(VAIN)
     want = lines_of(s.conf_path)
@@ -84,10 +84,10 @@ def test_what_is_wrong_comes_first_and_once(tmp_path, start):
 
 
 def test_what_is_handed_out_is_not_vain(tmp_path):
-    """No file of conf/ is warned of, but for folders, certificates and parts that are not there yet."""
+    """No file of conf/ causes such a warning, except for missing folders, certificates and parts."""
     for path in sorted(glob.glob(os.path.join(ROOT, "conf", "*.conf"))):
         name = os.path.basename(path)
-        if name in ("full.conf", "include.vhost.conf", "edge.conf"):  # to be read, part of another, says it has no effect yet
+        if name in ("full.conf", "include.vhost.conf", "edge.conf"):  # documentation: part of another file, says that it has no effect yet
             continue
         code, told = check(os.path.join("conf", name), ROOT)
         assert code == 0, (name, told)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each small configuration of conf/ does what its first lines say: as it is, but for ports and folders."""
+"""Each small configuration of conf/ does what its first lines say, with only ports and folders changed."""
 import glob
 import os
 import re
@@ -28,7 +28,7 @@ HTML = "objs/nginx/html"
 
 @pytest.fixture
 def begin(srs, tmp_path):
-    """begin(name, change={old: new}) serves conf/NAME.conf; `ports` of it tells what became of 1935, 8080 and so on."""
+    """begin(name, change={old: new}) serves conf/NAME.conf; `ports` of the result maps 1935, 8080 and so on to the ports in use."""
     def start(name, change=None):
         (tmp_path / HTML).mkdir(parents=True)
         (tmp_path / "conf").symlink_to(os.path.join(ROOT, "conf"))
@@ -53,7 +53,7 @@ def begin(srs, tmp_path):
 
 
 def test_the_certificate_of_the_build(tmp_path):
-    """Ten years, a key for nobody else, and one that is there stays; it serves https and is no part of the repository."""
+    """Valid ten years, its key readable by the owner only; an existing one stays; it serves https and is not in the repository."""
     make = [os.path.join(ROOT, "scripts", "certificate.sh"), str(tmp_path)]
     crt, key = tmp_path / "server.crt", tmp_path / "server.key"
     told = subprocess.run(make, capture_output=True, text=True, check=True).stdout
@@ -66,13 +66,13 @@ def test_the_certificate_of_the_build(tmp_path):
     assert subprocess.run(make, capture_output=True, text=True, check=True).stdout == "" and key.read_bytes() == was
     crt.unlink()
     subprocess.run(make, check=True)
-    assert key.read_bytes() == was and not crt.exists(), "a key without its certificate is somebody's, too"
+    assert key.read_bytes() == was and not crt.exists(), "a key without its certificate was replaced"
     with open(os.path.join(ROOT, ".gitignore")) as f:
         assert {"/conf/server.crt", "/conf/server.key"} <= set(f.read().split())
 
 
 def test_everything_is_on(begin, source):
-    """The default configuration: an idle server costs little, the log lists addresses, and they work."""
+    """The default configuration: an idle server costs little; the addresses in the log work."""
     s = begin("srs")
     one = s.env is None and procs.WORKERS in (None, "", "1") and procs.SLOW <= 1
     wakes = []
@@ -98,7 +98,7 @@ def test_everything_is_on(begin, source):
 
 
 def answers(port, path):
-    """Is it there? A live stream has no end, so only the head is read."""
+    """Whether it exists. A live stream never ends, so only the head is read."""
     h = Http(port)
     try:
         h.ask(path)
@@ -112,7 +112,7 @@ def http(s, path, port=8080):
 
 
 def listed(s, ext, tls=None):
-    """The list names segments, and they are there."""
+    """Whether the playlist lists segments that exist."""
     port = s.ports[8088 if tls else 8080]
 
     def look():
@@ -162,7 +162,7 @@ def test_live_over_http(begin, source, media, name, codecs, ext, first):
     h.close()
     assert first in data[:64]
     if codecs == "hevc" and ext == "ts":
-        assert b"\x24\xe1" in data or b"HEVC" in data, "its stream type is that of HEVC"
+        assert b"\x24\xe1" in data or b"HEVC" in data, "its stream type is not that of HEVC"
 
 
 @pytest.mark.parametrize("name,pattern,first", [
@@ -216,11 +216,11 @@ def test_rtmp_over_tls(begin, name, tmp_path):
     tls = ssl.create_default_context(cafile=str(tmp_path / "server.crt"))
     with tls.wrap_socket(socket.create_connection(("127.0.0.1", s.ports[1443]), 5), server_hostname="localhost") as c:
         c.sendall(b"\x03" + bytes(1536))
-        assert c.recv(1) == b"\x03", "the handshake of RTMP"
+        assert c.recv(1) == b"\x03", "no RTMP handshake"
 
 
 def test_rtsp(begin, source):
-    """What comes by RTMP plays by RTSP, as the first lines say."""
+    """RTMP streams play over RTSP, as the first lines say."""
     s = begin("rtsp")
     s.push(source, loop=True)
     with Rtsp(s.ports[8554]) as c:
@@ -231,7 +231,7 @@ def test_rtsp(begin, source):
 
 
 def test_vod(begin, tmp_path):
-    """A file put into the folder plays by the three protocols that the first lines name."""
+    """A file in the folder plays over the three protocols that the first lines name."""
     s = begin("vod")
     (tmp_path / HTML / "vod").mkdir()
     shutil.copy(os.path.join(ROOT, "doc/source.flv"), tmp_path / HTML / "vod/a.flv")
@@ -249,7 +249,7 @@ def test_vod(begin, tmp_path):
 
 
 def test_rtsp_pull(begin, source):
-    """A camera that is always pulled, and one while somebody plays it: by all protocols that are told."""
+    """A camera that is always pulled and one that is pulled on demand: over all protocols in the first lines."""
     cameras = [Camera(tracks_of(source), Quirks()) for _ in range(2)]
     try:
         s = begin("rtsp.pull", {"rtsp://admin:change-me@192.168.1.64:554/stream1": cameras[0].url(),
@@ -298,7 +298,7 @@ def test_configurations_that_pages_of_srs_name(begin, tmp_path, name, how, ext, 
 
 
 def test_origins_for_the_proxy_share_no_port(srs, tmp_path):
-    """Three on one machine, each with a device of its own, registered with endpoints that the proxy reads."""
+    """Three on one machine, each with its own device id, registered with endpoints that the proxy can parse."""
     b, taken = Backend(), set()
     for i in (1, 2, 3):
         with open(os.path.join(ROOT, "conf", f"origin{i}-for-proxy.conf")) as f:
@@ -328,7 +328,7 @@ def test_an_edge_says_that_there_is_none_yet():
 
 
 def test_all_of_them_are_told():
-    """Every name that a file of conf/ says is there, and what is included is included by somebody."""
+    """Every file named in conf/ exists, and every include is included somewhere."""
     texts = {os.path.basename(p): open(p).read() for p in glob.glob(os.path.join(ROOT, "conf", "*.conf"))}
     for name, text in texts.items():
         for other in re.findall(r"(?<![\w./-])(?:conf/)?([a-z0-9.-]+\.conf)\b", text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The console: its files over HTTP, and a person's round through it in a real browser."""
+"""The console: its files over HTTP, and a user's tour in a real browser."""
 import http.client
 import json
 import os
@@ -26,7 +26,7 @@ PLAYER = os.path.join(os.path.dirname(procs.BINARY), "player", "mpegts.js")
 
 @pytest.fixture
 def ports(srs):
-    """start(vhost, api="...") starts a server with its API and files on ports of their own."""
+    """start(vhost, api="...") starts a server with its API and files on separate ports."""
     def start(vhost="", api="", more="", **how):
         a, w = free_port(), free_port()
         s = srs("http_remux { enabled on; }\n" + vhost, glob=f"""http_api {{ enabled on; listen 127.0.0.1:{a}; {api} }}
@@ -97,7 +97,7 @@ def test_children_forwards_and_ways(ports, source):
 
 
 def test_ports_of_the_default_vhost(ports):
-    """A page that may not ask the API still tells where to publish to; what is off is 0."""
+    """A page without access to the API still lists addresses to publish to; disabled ones are 0."""
     srt, rtsp = free_port(), free_port()
     _, api, web = ports("srt { enabled on; } rtsp { enabled off; }",
                         more=f"srt_server {{ enabled on; listen {srt}; }} rtsp_server {{ enabled on; listen {rtsp}; }}")
@@ -136,7 +136,7 @@ def test_where_files_are(ports):
 @chromium
 @pytest.mark.long
 def test_a_round_through_the_page(ports, source, tmp_path):
-    """A newcomer's page; a stream comes; who is on it; kick one; play it; it ends."""
+    """The page of a new server; a stream comes; its clients; kick one; play it; it ends."""
     far = free_port()
     s, api, web = ports(f"""exec {{ enabled on; publish sleep 100; }}
         forward {{ enabled on; destination 127.0.0.1:{far}; }}""")
@@ -156,17 +156,17 @@ def test_a_round_through_the_page(ports, source, tmp_path):
         for want in ("live/cam", "H264 640×360", "AAC 44.1 kHz stereo", "live/" + nasty, "exec sleep", "running",
                      "connecting", "version "):
             assert want in text, text
-        assert b.run("!document.querySelector('main i')"), "names are text"
+        assert b.run("!document.querySelector('main i')"), "names are not plain text"
         assert b.wait("/[1-9]\\d* kbit|Mbit/.test(document.querySelector('.tile .value').innerText)", 8)
         assert b.wait("document.querySelector('.stream svg.spark path').getAttribute('d').includes('L')", 8)
 
-        # who is on it, and away with one of them
+        # clients of the stream, and kick one
         b.run("[...document.querySelectorAll('.stream')].find(e => e.innerText.includes('live/cam')).open = true")
         assert b.wait("document.querySelectorAll('.stream[open] tbody tr').length === 4", 8)
-        assert "fmle-publish" in b.run("document.querySelector('.stream[open] tbody tr').innerText"), "first who publishes"
+        assert "fmle-publish" in b.run("document.querySelector('.stream[open] tbody tr').innerText"), "the publisher is not first"
         b.click(".stream[open] tbody tr:last-child button")
         assert b.run("document.querySelector('.stream[open] tbody tr:last-child button').innerText") == "Kick it?"
-        assert not any(v.ended for v in views), "asked twice"
+        assert not any(v.ended for v in views), "it needs a second press"
         b.click(".stream[open] tbody tr:last-child button")
         assert b.wait("document.querySelectorAll('.stream[open] tbody tr').length === 3", 8)
         assert wait_for(lambda: sum(v.ended is not None for v in views) == 1, 3)
@@ -185,7 +185,7 @@ def test_a_round_through_the_page(ports, source, tmp_path):
 
         # on a phone, in the dark
         b.look(390, 844, mobile=True)
-        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "something overflows"
         light = b.run("getComputedStyle(document.body).backgroundColor")
         b.look(390, 844, mobile=True, dark=True)
         assert b.run("getComputedStyle(document.body).backgroundColor") != light
@@ -214,7 +214,7 @@ def test_hls_in_the_page(ports, source, tmp_path):
         assert b.wait("document.querySelector('#facts').innerText.includes('640×360')")
         assert b.run("document.querySelector('#trouble').hidden")
         b.run("document.querySelector('.stream').open = true")
-        assert b.wait(f"document.body.innerText.includes(':{web}/live/cam.mpd')"), "an address for players elsewhere"
+        assert b.wait(f"document.body.innerText.includes(':{web}/live/cam.mpd')"), "an address for other players"
         assert not b.errors, b.errors
 
 
@@ -242,7 +242,7 @@ def test_vhosts_and_log(ports, source, tmp_path):
         assert b.run("document.querySelectorAll('#log div').length") > n
         b.run("(f => { f.value = 'stream=other'; f.dispatchEvent(new Event('input')) })(document.querySelector('#log-filter'))")
         assert b.run("[...document.querySelectorAll('#log div')].every(d => d.hidden || d.innerText.includes('other'))")
-        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than a phone"
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "something is wider than a phone"
         assert len(b.errors) == 1 and "401" in b.errors[0], b.errors
 
 
@@ -272,14 +272,14 @@ def test_from_a_public_address(ports, source, tmp_path):
         b.call("Network.setExtraHTTPHeaders", headers={"X-Forwarded-For": "8.8.8.8"})
         b.open(f"http://127.0.0.1:{api}/console/")
         assert b.wait("document.querySelector('#state').innerText.includes('http_api { public read; }')"), b.text()
-        assert b.run("document.querySelector('main').hidden && document.querySelector('#ask').hidden"), "no password is right"
+        assert b.run("document.querySelector('main').hidden && document.querySelector('#ask').hidden"), "a password was accepted"
         b.open(f"http://127.0.0.1:{web}/")
         assert b.wait("document.querySelector('#quiet').innerText.includes('http_api { auth {')"), b.text()
         assert "cam" not in b.run("document.querySelector('#streams').innerText")
 
 
 class Trap:
-    """A server of somebody else: notes what it is sent, asks for a password, shows pages that attack."""
+    """A foreign server: records requests, asks for a password, serves pages that attack."""
 
     def __init__(self):
         trap = self
@@ -321,14 +321,14 @@ LOGIN = """(f => { f.user.value = 'admin'; f.password.value = %s; f.requestSubmi
 @chromium
 @pytest.mark.long
 def test_a_link_to_somebody_elses_api(ports, tmp_path):
-    """It gets no password that was for another one, and what is typed for it only when that was asked twice."""
+    """It gets no password of another API, and typed credentials only after a second press."""
     s, api, web = ports(api="auth { enabled on; username admin; password secret; delay 1; }")
     with Trap() as trap, browser.Page(tmp_path) as b:
         b.open(f"http://127.0.0.1:{api}/console/")
         assert b.wait("document.body.innerText.includes('This server requires user and password')")
         b.run(LOGIN % "'wrong'")
         assert b.wait("document.body.innerText.includes('Wrong user')")
-        assert s.wait_log("number 1", 2) and "number 2" not in s.log(), "a wrong password is wrong once"
+        assert s.wait_log("number 1", 2) and "number 2" not in s.log(), "a wrong password counts more than once"
         b.run(LOGIN % "'secret'")
         assert b.wait("document.querySelector('#state').innerText.startsWith('version')")
         b.open(f"http://127.0.0.1:{api}/console/?api=http://127.0.0.1:{trap.port}")
@@ -340,7 +340,7 @@ def test_a_link_to_somebody_elses_api(ports, tmp_path):
         b.run(LOGIN % "'secret'")
         assert b.wait("document.body.innerText.includes('Wrong user')") and len(trap.passwords()) == 1
         b.open(f"http://127.0.0.1:{api}/console/")
-        assert b.wait("document.querySelector('#state').innerText.startsWith('version')"), "it is still kept for its own"
+        assert b.wait("document.querySelector('#state').innerText.startsWith('version')"), "its own password is lost"
 
 
 ATTACK = """<script>
@@ -375,13 +375,13 @@ def test_a_page_elsewhere_kicks_nobody(ports, source, tmp_path):
             b.open(f"http://{host}:{trap.port}/page")
             assert b.wait("document.title === 'tried'", 10), b.errors
     assert v.ended is None and len(ask("clients")["clients"]) == 2
-    assert ask("raw?rpc=reload-fetch")["data"]["state"] == 0, "nothing was loaded"
+    assert ask("raw?rpc=reload-fetch")["data"]["state"] == 0, "something was loaded"
 
 
 @chromium
 @pytest.mark.long
 def test_a_kick_from_the_port_of_files(ports, source, tmp_path):
-    """Without a password it is refused, and the page says where it would not be."""
+    """Without a password it is rejected, and the page says from where it is allowed."""
     s, api, web = ports()
     s.push(source, "cam", loop=True)
     v = s.watch("cam")
@@ -420,7 +420,7 @@ def test_a_server_that_goes_and_comes(ports, source, tmp_path):
 @pytest.mark.long
 @pytest.mark.skipif(not os.path.exists(PLAYER), reason="without players: make player")
 def test_a_file_in_the_pages(ports, tmp_path):
-    """Who plays a file and where he is; played in the console, sought in by the page of the player, to its end and anew."""
+    """The player of a file and its position; plays in the console, seeks in the player page, to the end and again."""
     os.makedirs(tmp_path / "films")
     shutil.copy(os.path.join(procs.ROOT, "doc/source.flv"), tmp_path / "films/a.flv")
     s, api, web = ports(f"vod {{ enabled on; dir {tmp_path}/films; }}")
@@ -455,7 +455,7 @@ RED = "getComputedStyle(document.querySelector('%s')).color"
 
 
 def everything(ports, **how):
-    """All protocols on, WebRTC among them."""
+    """All protocols on, including WebRTC."""
     p = {name: free_port() for name in ("rtsp", "srt", "rtmfp", "rtc")}
     s, api, web = ports("".join(f"{name} {{ enabled on; }}" for name in p) + "hls { enabled on; hls_path ./; } dash { enabled on; dash_path ./; }",
                         more=" ".join(f"{n}_server {{ enabled on; listen {port}; {'candidate 127.0.0.1;' if n == 'rtc' else ''} }}" for n, port in p.items()), **how)
@@ -465,7 +465,7 @@ def everything(ports, **how):
 @chromium
 @pytest.mark.long
 def test_addresses(ports, source, tmp_path):
-    """Publish addresses of all that is on, whole for the names that were typed; play addresses with what each is for."""
+    """Publish addresses of all open ports, complete for the typed names; play addresses with their use."""
     s, api, web, p = everything(ports)
     with browser.Page(tmp_path) as b:
         b.look()
@@ -485,7 +485,7 @@ def test_addresses(ports, source, tmp_path):
         assert shown["RTMP"] == f"rtmp://127.0.0.1:{s.port}/live/cam" and shown["HLS"] == f"http://127.0.0.1:{web}/live/cam.m3u8"
         assert shown["SRT"] == f"srt://127.0.0.1:{p['srt']}?streamid=#!::r=live/cam,m=request"
         assert {"HTTP-FLV", "MPEG-DASH", "RTSP", "RTMFP"} <= set(shown)
-        assert all(b.run("[...document.querySelectorAll('.urls dt')].map(e => e.innerText.length > 12)")), "each says what it is for"
+        assert all(b.run("[...document.querySelectorAll('.urls dt')].map(e => e.innerText.length > 12)")), "an address has no use"
         assert not b.errors, b.errors
 
 
@@ -497,7 +497,7 @@ def decoded(path):
 @pytest.mark.long
 @pytest.mark.skipif(not shutil.which("zbarimg"), reason="no zbarimg: apt-get install zbar-tools")
 def test_the_qr_code(ports, tmp_path):
-    """A reader of such codes sees the page that publishes, on a dark telephone as well; long names make a larger code."""
+    """A QR reader sees the page that publishes, also in dark mode; long names make a larger code."""
     s, api, web, _ = everything(ports)
     address = "http://%s:%d/players/whip.html?app=live&stream=%s"
     with browser.Page(tmp_path) as b:
@@ -517,7 +517,7 @@ def test_the_qr_code(ports, tmp_path):
 @chromium
 @pytest.mark.long
 def test_why_a_player_stalls(ports, source, tmp_path):
-    """It is first in the list, in red, in words, and at the top of the page; so is who plays a name that is not published."""
+    """It is first in the list, in red, with an explanation, and in the list of problems; so are players of unpublished names."""
     s, api, web = ports()
     s.push(source, "cam", loop=True, speed=25)
     views = [s.watch("cam") for _ in range(2)]
@@ -534,7 +534,7 @@ def test_why_a_player_stalls(ports, source, tmp_path):
         assert b.run("document.querySelectorAll('.stream tbody tr')[2].children[4].innerText.startsWith('plays')")
         s.watch("typo"), s.watch("typo")
         assert b.wait(f"{PROBLEMS}.includes('No publisher for live/typo. On air: live/cam. 2 players wait for it.')", 8), b.text()
-        assert any(p.startswith("1 player stalls") for p in b.run(PROBLEMS)), "who waits for a publisher is told of once"
+        assert any(p.startswith("1 player stalls") for p in b.run(PROBLEMS)), "players that wait for a publisher are listed twice"
         slow.close()
         assert not any(v.ended for v in views) and not b.errors, b.errors
 
@@ -568,7 +568,7 @@ def test_equal_errors_are_one_line(ports, source, tmp_path):
 @chromium
 @pytest.mark.long
 def test_long_lists(ports, source, tmp_path):
-    """A page of streams and of clients at a time, in the order and with the words that are asked for."""
+    """A page of streams and of clients at a time, sorted and filtered as requested."""
     s, api, web = ports("gop_cache off;")
     there = [s.publisher(f"s{i:02}") for i in range(60)] + [s.player("s07") for _ in range(120)]
     shown = "[...document.querySelectorAll('.stream')].map(e => e.dataset.name)"
@@ -595,14 +595,14 @@ def test_long_lists(ports, source, tmp_path):
         b.run("(e => { e.value = 'publish'; e.dispatchEvent(new Event('input')) })(document.querySelector('.stream[open] .bar input'))")
         assert b.wait(f"{rows} === 1"), b.text()
         b.look(390, 844, mobile=True)
-        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "something overflows"
         assert len(there) == 180 and not b.errors, b.errors
 
 
 @chromium
 @pytest.mark.long
 def test_what_goes_on_all_the_time(ports, source, tmp_path):
-    """Recordings, pulls that fail, disks; and the hour that the server keeps."""
+    """Recordings, failing pulls, disks, and the hour of history."""
     camera = free_port()
     s, api, web = ports(f"""dvr {{ enabled on; dvr_path {tmp_path}/[app]/[stream].flv; }}
         rtsp {{ enabled on; pull {{ stream live/camera; url rtsp://127.0.0.1:{camera}/a; }} }}""", more=f"rtsp_server {{ enabled on; listen {free_port()}; }}")
@@ -619,5 +619,5 @@ def test_what_goes_on_all_the_time(ports, source, tmp_path):
         b.run("document.querySelector('#history-part').open = true")
         assert b.wait("/kbit.s now, at most /.test(document.querySelector('#history').innerText)", 25), b.text()
         assert b.run("document.querySelectorAll('#history svg').length") == 6
-        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "something overflows"
         assert not b.errors, b.errors

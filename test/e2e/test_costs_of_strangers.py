@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What one request, handshake or body of a stranger costs the thread of everybody, by SRT, RTSP and RTMFP: and how long a
-player waits when a hundred come together."""
+"""What one request, handshake or body of an untrusted client costs the shared thread over SRT, RTSP and RTMFP, and how long a player
+waits when a hundred arrive together."""
 import base64
 import socket
 import time
@@ -22,13 +22,13 @@ MOST_CPU, MOST_GAP, TOGETHER = 0.005, 0.150, 100
 
 
 def cpu_of(s):
-    """Seconds of CPU that the thread of the coroutines had: helpers have others."""
+    """Seconds of CPU time of the event loop's thread, without helper threads."""
     with open(f"/proc/{s.pid}/task/{s.pid}/schedstat") as f:
         return int(f.read().split()[0]) / 1e9
 
 
 def rtsp_bodies(make):
-    """Each on a connection of its own; all are open before the first speaks."""
+    """Each on its own connection; all are open before the first sends."""
     def prepare(s):
         return [socket.create_connection(("127.0.0.1", s.rtsp_port), patience(10)) for _ in range(TOGETHER)]
 
@@ -51,7 +51,7 @@ def tunnelled(i):
 
 
 def tunnels():
-    """A way down for each way up; what comes up is a batch of requests."""
+    """One downstream half per upstream half, which sends a batch of requests."""
     def prepare(s):
         out = []
         for i in range(TOGETHER):
@@ -141,7 +141,7 @@ srt_server {{ enabled on; listen 127.0.0.1:{srt}; }} rtmfp_server {{ enabled on;
     assert player.wait(lambda tags: len(tags) > 20)
     prepare, say = KINDS[kind]
     said = prepare(s)
-    time.sleep(0.3)  # what all cost by now is over
+    time.sleep(0.3)  # all work is done by now
     idle, begin = cpu_of(s), time.monotonic()
     time.sleep(0.3)
     idle = (cpu_of(s) - idle) / (time.monotonic() - begin)

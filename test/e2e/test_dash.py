@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MPEG-DASH on disk and over HTTP: what is published is what the segments have, and MPDs keep what
-they promise, whatever comes in."""
+"""MPEG-DASH on disk and over HTTP: segments contain what was published, and MPDs stay consistent, whatever comes in."""
 import os
 import shutil
 import time
@@ -41,7 +40,7 @@ def with_http(html):
 
 
 def listed(html, count, periods=1, timeout=8.0):
-    """Wait until the MPD on disk has so many segments."""
+    """Waits until the MPD on disk has this many segments."""
     path = os.path.join(html, "live", "s.mpd")
 
     def look():
@@ -69,7 +68,7 @@ def test_what_is_published(srs, html, source, tmp_path):
     v, a = hls.packets(one, "v"), hls.packets(two, "a")
     assert len(v) == hls.frames(source, VIDEO) and len(a) == hls.frames(source, AUDIO)
     assert tools.decode(one) == tools.decode(two) == ""
-    assert abs((v[0][0] - a[0][0]) - 0.023) < 0.05, "sound and picture belong together"
+    assert abs((v[0][0] - a[0][0]) - 0.023) < 0.05, "audio and video are not in sync"
     streams = tools.ffprobe(one, "-show_streams")["streams"]
     assert [(str(x["width"]), str(x["height"])) for x in streams] == [(video.width, video.height)]
     assert not [f for f in os.listdir(os.path.join(html, "live")) if f.endswith(".tmp")]
@@ -93,7 +92,7 @@ def test_codecs(srs, html, media, tmp_path, codecs):
 
 
 def test_over_http(srs, html, source, tmp_path):
-    """ffmpeg and GStreamer play the MPD while it grows; what they get is what was published."""
+    """ffmpeg and GStreamer play the MPD while it grows; they get what was published."""
     port, glob = with_http(html)
     s = srs(conf(html, fragment=1), glob)
     pusher = s.push(source, speed=4, ahead=7, loop=True)
@@ -102,7 +101,7 @@ def test_over_http(srs, html, source, tmp_path):
     headers, m = dash.get(url)
     assert headers["Content-Type"] == "application/dash+xml"
     assert headers["Access-Control-Allow-Origin"] == "*" and headers["Cache-Control"] == "no-cache"
-    assert abs(m.clock - time.time()) < 2, "players can set their clock by it"
+    assert abs(m.clock - time.time()) < 2, "players cannot set their clock by it"
     base = f"http://127.0.0.1:{port}/live/"
     with urllib.request.urlopen(base + m.last.tracks["video"].uris[0], timeout=10) as r:
         assert r.headers["Content-Type"] == "video/iso.segment"
@@ -119,7 +118,7 @@ def test_over_http(srs, html, source, tmp_path):
     for kind, least in (("video", 100), ("audio", 150)):
         got = tools.frame_list(frames, kind)
         assert len(got) > least and all(x[4] in known for x in got), kind
-        assert all(a[1] < b[1] for a, b in zip(got, got[1:])), "time goes on"
+        assert all(a[1] < b[1] for a, b in zip(got, got[1:])), "time does not advance"
     assert wait_for(lambda: gst.text().count("last-message = chain") > 150, 20), gst.text()[-2000:]
     gst.end()
     pusher.stop()
@@ -128,7 +127,7 @@ def test_over_http(srs, html, source, tmp_path):
 @pytest.mark.long
 @pytest.mark.needs("cvlc", "ffprobe")
 def test_vlc_follows(srs, html, source, tmp_path):
-    """VLC has a reader of its own for MPDs; what it plays goes on while the MPD grows and its window moves."""
+    """VLC has its own MPD reader; it continues to play while the MPD grows and its window moves."""
     port, glob = with_http(html)
     s = srs(conf(html, fragment=1, window=6), glob)
     s.push(source, loop=True)
@@ -139,7 +138,7 @@ def test_vlc_follows(srs, html, source, tmp_path):
     assert wait_for(lambda: out.exists() and out.stat().st_size > 500000, 60), vlc.text()[-2000:]
     vlc.end()
     got = hls.packets(str(out), "v")
-    assert got[-1][1] - got[0][1] > 10 and len(got) > 250, "more than the window it began with"
+    assert got[-1][1] - got[0][1] > 10 and len(got) > 250, "not more than the first window"
     assert hls.packets(str(out), "a")
 
 
@@ -154,13 +153,13 @@ def test_republish_goes_on(srs, html, source):
     assert second.available == first.available
     assert old.tracks["video"].uris == first.last.tracks["video"].uris
     assert new.start > old.start and new.tracks["video"].segments[0][0] == 0
-    assert new.tracks["video"].init == old.tracks["video"].init, "it is the same"
+    assert new.tracks["video"].init == old.tracks["video"].init, "it differs"
     assert not set(new.tracks["video"].uris) & set(old.tracks["video"].uris)
 
 
 @pytest.mark.long
 def test_restart_goes_on(srs, html, source, tmp_path):
-    """The MPD keeps what was in it as long as a player may be there, then it and its files go."""
+    """The MPD keeps its content as long as a player may use it; then it and its files are removed."""
     s = srs(conf(html, window=1))
     push(s, flv.cut(source, 3500), speed=1)
     _, first = listed(html, 2)
@@ -200,7 +199,7 @@ def test_cleanup_off(srs, html, source):
 
 
 def test_config_changes(srs, html, source, media, tmp_path):
-    """Another decoder configuration in the middle: its own period and initialization."""
+    """A new decoder configuration in the middle gets its own period and initialization."""
     s = srs(conf(html, fragment=1))
     first = flv.cut(source, 4000)
     other = [Tag(t.type, t.ts + 4000, t.data) for t in flvgen.track_tags(media.track("hevc"))]
@@ -225,7 +224,7 @@ def test_audio_only(srs, html, source, tmp_path):
 def test_timestamps_jump(srs, html, source, tmp_path, by):
     s = srs(conf(html))
     client = s.publisher()
-    for i, t in enumerate(source):  # in order, whatever their times say
+    for i, t in enumerate(source):  # in order, regardless of their times
         client.send_tag(Tag(t.type, max(0, t.ts + (by if t.ts >= 9000 else 0)), t.data))
         if i % 10 == 9:
             time.sleep(0.02)
@@ -277,8 +276,7 @@ p.initialize(v, '/live/s.mpd', true);
 
 @pytest.mark.long
 def test_dash_js(srs, html, source):
-    """dash.js in Chromium plays, with the delay that the MPD asks for; it goes on when the publisher
-    comes back, and when the server does."""
+    """dash.js in Chromium plays with the delay of the MPD; it continues when the publisher comes back, and when the server does."""
     shutil.copy(browser.need("dashjs") + "/dist/dash.all.min.js", os.path.join(html, "dash.js"))
     with open(os.path.join(html, "play.html"), "w") as f:
         f.write(PAGE)
@@ -318,8 +316,8 @@ def test_dash_js(srs, html, source):
 
 
 def test_a_segment_of_two_tracks_over_the_limit_of_memory(srs, html):
-    """A stream may have an eighth of `limits { memory }`. A segment is over that with both of its files: it stays whole
-    until both are written, and the next one follows."""
+    """A stream may use an eighth of `limits { memory }`. A segment exceeds that with its two files: it is kept until both are written,
+    and the next one follows."""
     s = srs(conf(html, fragment=1), f"limits {{ memory {16 * int(procs.WORKERS or 1)}m; }}")
     folder, seen = os.path.join(html, "live", "s"), {"video": set(), "audio": set()}
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A disk that is full, and one that hangs, below HLS and recordings: a clear line, streams go on, what
-is on disk is whole, and all goes on by itself. (That a full disk costs nobody anything with
-`hls_on_error continue` is in test_hls.py, of recordings in test_dvr.py.)"""
+"""A full disk and a hanging disk below HLS and recordings: a clear log line, streams continue, files on disk are complete, and all
+recovers automatically. (A full disk with `hls_on_error continue` is in test_hls.py, recordings in test_dvr.py.)"""
 import glob
 import os
 import signal
@@ -31,7 +30,7 @@ def disk(tmp_path):
 
 
 def is_whole(folder, name="s"):
-    """All that the playlist on disk lists is there and is whole transport stream."""
+    """Whether everything in the playlist on disk exists and is complete transport stream."""
     got = hls.load(os.path.join(folder, "live", name + ".m3u8"))
     for x in got.segments:
         file = os.path.join(folder, "live", x.uri)
@@ -40,19 +39,19 @@ def is_whole(folder, name="s"):
 
 
 def ends(pusher, seconds=8):
-    assert wait_for(lambda: not pusher.is_alive(), seconds), "the publisher goes on"
+    assert wait_for(lambda: not pusher.is_alive(), seconds), "the publisher stopped"
     return pusher
 
 
 def test_disconnect(disk, srs, source):
-    """hls_on_error disconnect: the publisher is sent away, and may come back when there is space."""
+    """hls_on_error disconnect: the publisher is disconnected, and may come back when there is space."""
     d = disk(Full, 300)
     s = srs(conf(d.path, "hls_on_error disconnect;", fragment=1))
     v = s.watch("s")
     ends(s.push(source, speed=8, loop=True, ahead=8), 15)
     assert s.wait_log(r"HLS of live/s: cannot write .*s-\d+\.ts: No space left", 2)
     assert s.wait_log(r"the publisher is sent away \(hls_on_error disconnect\)", 2)
-    assert v.ended is None, "players stay for the one who comes back"
+    assert v.ended is None, "players left instead of waiting for the publisher"
     is_whole(d.path)
     before = len(hls.load(listed(d.path, 1)).segments)
     d.grow()
@@ -67,7 +66,7 @@ def test_disconnect(disk, srs, source):
 
 
 def test_ignore(disk, srs, source):
-    """hls_on_error ignore: no more HLS of this publisher, who goes on; of the next one there is."""
+    """hls_on_error ignore: no more HLS of this publisher, who continues; the next one gets HLS again."""
     d = disk(Full, 300)
     s = srs(conf(d.path, "hls_on_error ignore;", fragment=1))
     v = s.watch("s")
@@ -77,7 +76,7 @@ def test_ignore(disk, srs, source):
     d.grow()
     frames, n = len(flv.frames(v.tags, VIDEO)), len(is_whole(d.path).segments)
     assert v.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 100, 10) and p.is_alive()
-    assert len(is_whole(d.path).segments) <= n + 1, "space alone does not bring it back"
+    assert len(is_whole(d.path).segments) <= n + 1, "space alone brought it back"
     p.stop()
     p.client.close()
     q = s.push(source, speed=8, loop=True)
@@ -88,8 +87,8 @@ def test_ignore(disk, srs, source):
 
 @pytest.mark.long
 def test_a_disk_that_hangs(disk, srs, source, tmp_path):
-    """Segments and recordings wait in memory while nothing can be written; nobody is held up, what is
-    elsewhere is served and written, and nothing is lost."""
+    """Segments and recordings wait in memory while writes block; no client is delayed, other disks are served and written,
+    and nothing is lost."""
     d = disk(Hung)
     other = tmp_path / "other"
     other.mkdir()
@@ -109,13 +108,13 @@ def test_a_disk_that_hangs(disk, srs, source, tmp_path):
     assert wait_for(lambda: len(hls.get_list(url).segments) > len(first.segments) + 5, 20)
     last = hls.get_list(url).segments[-1]
     status, _, body = hls.get(hls.join(url, last.uri))
-    assert status == 200 and len(body) % 188 == 0, "from memory"
-    assert hls.get(hls.join(url, first.segments[0].uri))[0] == 200, "from disk: it can be read"
-    assert v.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 50, 5), "players do not notice"
-    assert wait_for(lambda: len(is_whole(str(other), "o").segments) > 3, 15), "another disk is written"
+    assert status == 200 and len(body) % 188 == 0, "not served from memory"
+    assert hls.get(hls.join(url, first.segments[0].uri))[0] == 200, "not served from disk, which is readable"
+    assert v.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 50, 5), "players noticed"
+    assert wait_for(lambda: len(is_whole(str(other), "o").segments) > 3, 15), "the other disk was not written"
     assert s.wait_log(r"files of HLS wait for \d+ s to be written .*the disk is slow, or hangs", 15)
     assert s.wait_log(r"files of recordings wait for \d+ s", 15)
-    assert time.monotonic() - frozen < 35, "it was frozen all the time"
+    assert time.monotonic() - frozen < 35, "it was not frozen all the time"
     d.thaw()
     assert s.wait_log("files of HLS are written again, none is waiting", 10)
     p.stop()
@@ -124,13 +123,13 @@ def test_a_disk_that_hangs(disk, srs, source, tmp_path):
     assert not any(x.gap for x in is_whole(d.path).segments)
     assert tools.decode(f"{d.path}/rec/s.flv") == ""
     want = len(flv.frames([t for t in p.pushed], VIDEO))
-    assert abs(len(flv.frames(flv.read(f"{d.path}/rec/s.flv"), VIDEO)) - want) < 50, "nothing is lost"
+    assert abs(len(flv.frames(flv.read(f"{d.path}/rec/s.flv"), VIDEO)) - want) < 50, "something is lost"
     q.stop()
 
 
 @pytest.mark.long
 def test_end_while_the_disk_hangs(disk, srs, source):
-    """The server ends in time, and says what it could not write."""
+    """The server exits in time, and logs what it could not write."""
     d = disk(Hung)
     s = srs(conf(d.path, fragment=1))
     s.push(source, speed=8, loop=True)
@@ -140,7 +139,7 @@ def test_end_while_the_disk_hangs(disk, srs, source):
     assert s.wait_log("files of HLS wait for", 15, at)
     s.proc.kill(signal.SIGTERM)
     assert s.wait_log(r"\d+ files of HLS were not written in time", 9)
-    d.thaw()  # the kernel lets nobody end who waits for this kind of disk
+    d.thaw()  # the kernel does not end a process that waits for this kind of disk
     assert s.proc.wait(5) == 0
     s.proc.end()
     s.proc = None

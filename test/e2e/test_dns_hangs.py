@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A name server that takes questions and never answers: whoever needs none of its names goes on, and so
-do reload and quit."""
+"""A name server that never answers: clients that need no name continue, and so do reload and quit."""
 import http.client
 import socket
 import stat
@@ -21,7 +20,7 @@ SILENT = "127.77.1.1"  # the name server
 
 @pytest.fixture
 def silent(tmp_path, monkeypatch):
-    """A server that asks a name server which counts questions and says nothing."""
+    """A server whose name server counts queries and never answers."""
     resolv, wrapper = tmp_path / "resolv.conf", tmp_path / "wrapper"
     resolv.write_text(f"nameserver {SILENT}\noptions timeout:20 attempts:2\n")
     wrapper.write_text("#!/bin/sh\nexec unshare -m sh -c 'mount --bind \"$0\" /etc/resolv.conf && "
@@ -53,8 +52,7 @@ def silent(tmp_path, monkeypatch):
 
 
 def test_nobody_waits_for_a_silent_name_server(silent, srs, source):
-    """Five streams go to six names each that nobody resolves; a backend with a name that is in a file
-    is asked at once all the same."""
+    """Five streams are forwarded to six unresolvable names each; a backend whose name is in a file is still called at once."""
     names = " ".join(f"d{i}.hang.test:1935" for i in range(6))
     b = httpapi.Backend()
     url = b.url().replace("127.0.0.1", "localhost")
@@ -68,24 +66,24 @@ def test_nobody_waits_for_a_silent_name_server(silent, srs, source):
     def hang():
         asked[0] += silent()
         return asked[0] >= 6
-    assert wait_for(hang, 10), "nobody asks for a name"
-    time.sleep(0.5)  # so that all are at it
+    assert wait_for(hang, 10), "no name was queried"
+    time.sleep(0.5)  # so that all have started
     t = time.monotonic()
     with s.client() as c:
         c.play("x", tcurl=f"rtmp://asked:{s.port}/live")
-    assert time.monotonic() - t < 3 * procs.SLOW, "on_play waits for names of others"
+    assert time.monotonic() - t < 3 * procs.SLOW, "on_play waits for other names"
     assert b.of("on_play") and all(p.is_alive() for p in pushers)
     t = time.monotonic()
     s.reload(vhosts.replace("d5.hang.test", "d6.hang.test"))
     s.stop()
-    assert time.monotonic() - t < 5 * procs.SLOW, "reload or quit wait for names"
+    assert time.monotonic() - t < 5 * procs.SLOW, "reload or quit waits for names"
     b.close()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", "4"])
 def test_webrtc_ends_while_a_restart_waits_for_a_name(silent, srs, tmp_path, workers):
-    """PATCH asks for the name of its Host; meanwhile the session ends, the configuration changes, the server quits."""
+    """PATCH queries the name of its Host; meanwhile the session ends, the configuration changes, the server quits."""
     s = rtc_server(srs, tmp_path, env={"SRS_WORKERS": workers})
     body, answers = "a=ice-ufrag:wxyz\r\na=ice-pwd:0123456789012345678901\r\n", []
 
@@ -104,7 +102,7 @@ def test_webrtc_ends_while_a_restart_waits_for_a_name(silent, srs, tmp_path, wor
         threads = [threading.Thread(target=restart, args=(c.location, n), daemon=True) for c, n in zip(v, names)]
         for t in threads:
             t.start()
-        assert wait_for(lambda: silent() > 0, 3), "nobody asks for a name"
+        assert wait_for(lambda: silent() > 0, 3), "no name was queried"
         return v, threads
     v, threads = begin([f"a{i}.hang.test" for i in range(4)])
     for c in v:
@@ -113,7 +111,7 @@ def test_webrtc_ends_while_a_restart_waits_for_a_name(silent, srs, tmp_path, wor
         s.reload(conf=f.read().replace("rtc { enabled on;", "rtc { enabled on; nack off;"))
     for t in threads:
         t.join(5)
-    assert answers == [404] * 4, answers  # their sessions are gone
+    assert answers == [404] * 4, answers  # their sessions have ended
     v, threads = begin([f"b{i}.hang.test" for i in range(4)])
     t = time.monotonic()
     s.stop()

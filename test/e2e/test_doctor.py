@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The doctor, on the command line and over the API: what it finds, its exit status, that it holds up
-nobody."""
+"""The doctor, on the command line and over the API: its findings, its exit status, and that it delays no client."""
 import http.client
 import json
 import os
@@ -19,7 +18,7 @@ from server import Server
 
 @pytest.fixture
 def doctor(tmp_path):
-    """doctor(vhost, glob) gives its exit status, its text, and rows: {"check subject": (state, text)}."""
+    """doctor(vhost, glob) returns its exit status, its text, and rows: {"check subject": (state, text)}."""
     def run(vhost="", glob="", port=None, conf=None):
         s = Server(tmp_path, vhost, glob, conf=conf, port=port, name="doctor")
         p = procs.Proc([procs.BINARY, "-c", s.conf_path, "--doctor"], tmp_path / "doctor.out", cwd=str(tmp_path))
@@ -44,7 +43,7 @@ def test_a_machine_that_is_fine(doctor):
     for name in ("configuration", "descriptors", "path hls_path", "path srs_log_file", "path http_server.dir"):
         assert rows[name][0] == "ok", text
     assert "failures: 0" in text.splitlines()[-1]
-    assert "\033" not in text, "colours only on a terminal"
+    assert "\033" not in text, "colors without a terminal"
 
 
 def test_another_ffmpeg_than_the_named_one(doctor):
@@ -121,7 +120,7 @@ def test_over_the_api(srs):
 
 
 def test_it_holds_up_nobody(srs, source):
-    """Several at a time: streams go on, the API answers, each gets its report."""
+    """Several at a time: streams continue, the API answers, each gets its report."""
     port = free_port()
     s = srs("", httpapi.conf(port))
     s.push(source, loop=True)
@@ -147,5 +146,5 @@ def test_it_holds_up_nobody(srs, source):
         slowest = max(slowest, time.monotonic() - t0)
         time.sleep(0.05)
     assert found == ["ok"] * 40
-    assert slowest < 1.0 * SLOW, "others are answered meanwhile"
-    assert v.wait(lambda got: len(got) > seen + 25, 5), "and the stream went on"
+    assert slowest < 1.0 * SLOW, "others were not answered meanwhile"
+    assert v.wait(lambda got: len(got) > seen + 25, 5), "the stream stopped"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recordings: every frame that was published, in files that anybody can play and seek in."""
+"""Recordings: every published frame, in files that any player can play and seek."""
 import glob
 import os
 import re
@@ -31,13 +31,13 @@ def conf(folder, name="[app]/[stream].[timestamp].flv", more=""):
 
 
 def began(path):
-    """When a recording began: as its name says, since several may be finished at once."""
+    """When a recording began, from its name, because several can finish at once."""
     stamp = re.search(r"\d{13}", os.path.basename(path))
     return int(stamp[0]) if stamp else os.path.getmtime(path) * 1000
 
 
 def recordings(folder, count=1, end="flv", seconds=8):
-    """Wait for so many closed files; their paths in order of time."""
+    """Waits for this many closed files; returns their paths in order of time."""
     pattern = os.path.join(folder, "**", "*." + end)
     assert wait_for(lambda: len(glob.glob(pattern, recursive=True)) >= count, seconds), \
         subprocess.run(["find", folder], capture_output=True).stdout.decode()
@@ -73,7 +73,7 @@ def test_flv_is_what_was_published(srs, folder, source):
         assert [t.ts for t in flv.frames(got, kind)] == [t.ts for t in flv.frames(source, kind)]
     values = amf.decode(next(t for t in got if t.type == DATA).data)
     meta = values[1]
-    assert set(values[2:]) <= {None, 0.0}, "only room is behind it"
+    assert set(values[2:]) <= {None, 0.0}, "it is followed by more than padding"
     assert abs(meta["duration"] - 30.0) < 0.1
     assert meta["filesize"] == os.path.getsize(file)
     assert meta["width"] == 640
@@ -84,7 +84,7 @@ def test_flv_is_what_was_published(srs, folder, source):
 
 
 def check_keyframes(file, meta):
-    """All are listed where they are, ffmpeg believes it, and seeks by it."""
+    """All are listed at their position; ffmpeg accepts the list and seeks by it."""
     data, keys = open(file, "rb").read(), [t for t in flv.read(file) if t.key and t.data[1] == 1]
     assert [int(x * 1000) for x in meta["keyframes"]["times"]] == [t.ts for t in keys]
     for at, tag in zip(meta["keyframes"]["filepositions"], keys):
@@ -97,7 +97,7 @@ def check_keyframes(file, meta):
 
 
 def check_mp4(file, video, audio, codecs):
-    """Tables in front, every sample, found by demuxers that are not ours."""
+    """Tables in front, every sample, read by third-party demuxers."""
     assert [b[0] for b in boxes(file)] == ["ftyp", "moov", "mdat"]
     assert sum(b[1] for b in boxes(file)) == os.path.getsize(file)
     assert len(hls.packets(file, "v")) == video
@@ -118,13 +118,13 @@ def test_mp4(srs, folder, source, tmp_path):
     check_mp4(file, hls.frames(source, VIDEO), hls.frames(source, AUDIO), ["h264", "aac"])
     video, audio = hls.packets(file, "v"), hls.packets(file, "a")
     want = hls.packets(tools.SOURCE, "v")[0][0] - hls.packets(tools.SOURCE, "a")[0][0]
-    assert abs((video[0][0] - audio[0][0]) - want) < 0.02, "sound and picture belong together"
+    assert abs((video[0][0] - audio[0][0]) - want) < 0.02, "audio and video are not in sync"
     ends = video[-1][0] - audio[-1][0]
     assert abs(ends - (hls.packets(tools.SOURCE, "v")[-1][0] -
                        hls.packets(tools.SOURCE, "a")[-1][0])) < 0.05
     r = tools.run(["ffmpeg", "-v", "error", "-ss", "17.3", "-i", file, "-frames:v", "1", "-f",
                    "rawvideo", "-"])
-    assert len(r.stdout) == 640 * 360 * 3 // 2, "it can be sought in"
+    assert len(r.stdout) == 640 * 360 * 3 // 2, "it cannot seek"
     assert not glob.glob(folder + "/*tmp*")
 
 
@@ -160,13 +160,13 @@ def test_segments(srs, folder, source, end):
     assert counts[:-1] == [100] * 4 and sum(counts) == hls.frames(tags, VIDEO), counts
     assert sum(map(len, hls.packets_of(files, "a"))) == hls.frames(tags, AUDIO)
     for f, p in zip(files, pictures):
-        assert p[0][2], "a key frame first"
+        assert p[0][2], "it does not begin with a key frame"
         assert tools.decode(f) == ""
 
 
 @pytest.mark.parametrize("key, counts", [("on", [50, 50]), ("off", [25, 25, 25, 25])])
 def test_wait_for_key_frames(srs, folder, source, key, counts):
-    """They are 2 s apart; files are to be 1 s long."""
+    """They are 2 s apart; files should be 1 s long."""
     s = srs(conf(folder, "[stream].[timestamp].flv", f"dvr_plan segment; dvr_duration 1; dvr_wait_keyframe {key};"))
     push(s, flv.cut(source, 4000), speed=4)
     files = recordings(folder, len(counts))
@@ -202,9 +202,9 @@ def test_nothing_is_written_over(srs, folder, source, end):
 
 @pytest.mark.parametrize("end", ["flv", "mp4"])
 def test_publishers_in_turn_are_read_to_their_ends(srs, folder, source, end):
-    """The next one takes over before anybody has read what the one before sent: of each there is
-    every frame in its own file, and in the playlist, one after the other."""
-    # that all of one was taken in before the next one comes is certain on one thread alone
+    """The next publisher takes over before the previous one's data is read: every frame of each is in its own file, and in the
+    playlist, one after the other."""
+    # only a single thread guarantees that all data of one arrived before the next one comes
     s = srs(conf(folder, "[stream]." + end) + " publish { takeover on; } "
             f"hls {{ enabled on; hls_path {folder}; hls_fragment 2; hls_window 90; }}",
             env={"SRS_WORKERS": "1"})
@@ -214,7 +214,7 @@ def test_publishers_in_turn_are_read_to_their_ends(srs, folder, source, end):
         clients.append(s.publisher())
         for tag in tags:
             clients[-1].send_tag(tag)
-        clients[-1].create_stream()  # its answer comes behind them: the server has them
+        clients[-1].create_stream()  # its response follows the frames: the server has them
     want = [hls.frames(tags, VIDEO) for tags in parts]
     for c in clients[:-1]:
         assert c.closed()
@@ -280,7 +280,7 @@ def test_times_jump(srs, folder, source, end):
 @pytest.mark.parametrize("jitter, first, last", [
     ("full", 0, (4000, 9000)), ("zero", 0, (7203_000, 7206_000)), ("off", 100_000, (7303_000, 7306_000))])
 def test_time_jitter(srs, folder, source, jitter, first, last):
-    """The players have the publisher's own times; the recording has what it is told to."""
+    """Players get the publisher's own times; the recording has the configured ones."""
     s = srs(conf(folder, "[stream].flv", f"time_jitter {jitter};") + " play { time_jitter off; }")
     tags = [Tag(t.type, t.ts + (100_000 if t.ts < 3000 else 7300_000), t.data) for t in flv.cut(source, 5000)]
     c = s.publisher()
@@ -294,7 +294,7 @@ def test_time_jitter(srs, folder, source, jitter, first, last):
 
 @pytest.mark.long
 def test_more_than_4_gb(srs, folder, source):
-    """Offsets of 64 bits: the media of a recording on a sparse disk of our own making."""
+    """Offsets of 64 bits: a generated recording on a sparse disk."""
     free = os.statvfs(folder)
     if free.f_bavail * free.f_frsize < 12 << 30:
         pytest.skip("takes 10 GB of disk")
@@ -306,7 +306,7 @@ def test_more_than_4_gb(srs, folder, source):
     for i in range(720):
         body = bytes([0x17, 1, 0, 0, 0]) + struct.pack(">I", len(big)) + big
         c.send_tag(Tag(VIDEO, i * 40, body))
-        time.sleep(0.04)  # as fast as the disk
+        time.sleep(0.04)  # at the speed of the disk
     c.close()
     file = recordings(folder, end="mp4", seconds=120)[0]
     assert os.path.getsize(file) > 4 << 30
@@ -337,7 +337,7 @@ def test_disk_is_full(srs, source, tmp_path, end):
         file = recordings(str(disk), end=end)[0]
         video = hls.packets(file, "v")
         assert len(video) > 200
-        assert tools.decode(file) == "", "nothing in it is broken"
+        assert tools.decode(file) == "", "something in it is broken"
         w.stop()
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=False)
@@ -357,7 +357,7 @@ def test_reload(srs, folder, source):
 
 
 def test_end_of_the_server(srs, folder, source):
-    """What is recorded when the server ends is closed as it should be."""
+    """Recordings that run when the server ends are closed properly."""
     s = srs(conf(folder, "[stream].mp4"))
     p = s.push(source, ahead=2, speed=2, loop=True)
     assert wait_for(lambda: os.path.exists(folder + "/s.mp4.tmp"), 8)

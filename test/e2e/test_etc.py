@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files of etc/: the init script with every verb, and the others as far as they can be checked."""
+"""The files of etc/: the init script with every verb, and the others as far as tests can check them."""
 import os
 import re
 import shutil
@@ -47,7 +47,7 @@ def alive(path):
 def test_every_verb(service):
     s = service.server
     assert service("status")[0] == 3
-    assert service("stop")[0] == 0, "stopping what does not run is no error"
+    assert service("stop")[0] == 0, "stopping a stopped server is an error"
     assert service("reload")[0] != 0
     code, out = service("start")
     assert code == 0, out + s.log()
@@ -73,7 +73,7 @@ def test_every_verb(service):
     c = s.client().connect()
     assert service("grace")[0] == 0
     time.sleep(0.6)
-    assert alive(s.pid_path), "somebody is connected"
+    assert alive(s.pid_path), "no client is connected"
     c.close()
     assert wait_for(lambda: not alive(s.pid_path), 6)
     assert service("status")[0] == 3
@@ -164,7 +164,7 @@ def test_unit_is_in_the_foreground_and_reloads():
 
 
 def test_unit_lets_it_write_what_it_writes():
-    """Where media go by default, the pid file and the logs; and no program that runs."""
+    """The default folders of media, the pid file and the logs; and a program that may not run."""
     with open(os.path.join(ROOT, "etc", "systemd", "srs.service")) as f:
         unit = f.read()
     home = re.search(r"^WorkingDirectory=(.*)", unit, re.M)[1]
@@ -185,7 +185,7 @@ def test_unit_lets_it_write_what_it_writes():
 
 @pytest.mark.needs("systemd-analyze")
 def test_unit_lets_little_through():
-    """By the measure of systemd: 10 is everything, 5 was it before it had a filter of calls."""
+    """By systemd's score: 10 is everything; it was 5 before the filter of system calls."""
     unit = os.path.join(ROOT, "etc", "systemd", "srs.service")
     r = subprocess.run(["systemd-analyze", "security", "--offline=true", unit], capture_output=True, text=True)
     if "unrecognized option" in r.stderr:
@@ -203,7 +203,7 @@ def sanitized():
 @pytest.mark.needs("systemd-analyze", "strace", "ffmpeg")
 @pytest.mark.skipif(sanitized(), reason="a sanitizer has calls of its own")
 def test_unit_lets_the_server_and_ffmpeg_work(srs, source):
-    """Whatever they ask of the system is in the filter, or they go on when it says no."""
+    """Each system call is allowed by the filter, or its failure is harmless."""
     with open(os.path.join(ROOT, "etc", "systemd", "srs.service")) as f:
         filters = re.findall(r"^SystemCallFilter=(~?)(.*)", f.read(), re.M)
     allowed = set()
@@ -224,7 +224,7 @@ def test_unit_lets_the_server_and_ffmpeg_work(srs, source):
     with open(trace, errors="replace") as f:
         used = set(re.findall(r"^\d+ +([a-z]\w+)\(", f.read(), re.M))
     assert len(used) > 40, "nothing was traced"
-    # memory policies of encoders' libraries, priorities, the state of the clock: all do without
+    # memory policies of encoder libraries, priorities, the clock's state: all work without them
     assert used - allowed <= {"set_mempolicy", "setpriority", "sched_setaffinity", "sched_setscheduler",
                               "adjtimex", "clock_adjtime"}, used - allowed
 

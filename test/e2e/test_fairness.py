@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Strangers that never stop: whatever one connection says, it gets its slice of the thread and no
-more. That nobody held it is checked when the server stops, as in every test; here are those who try."""
+"""Untrusted clients that never stop: whatever one connection sends, it gets its slice of the thread and no more. As in every test,
+the end of the server checks that it never blocked the thread; these tests attack it."""
 import os
 import select
 import socket
@@ -20,18 +20,18 @@ from rtmpclient import CMD, USER, ChunkWriter
 from webclient import Cert, Http, once
 
 SECONDS = 0.8
-ENOUGH = 256 * 1024  # bytes to have said, or nothing was tried
+ENOUGH = 256 * 1024  # minimum number of bytes, or nothing was tested
 WAITS = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Flood:
-    """Says `words` again and again, as fast as it is listened to, and reads all that comes."""
+    """Sends `words` again and again, as fast as the server reads, and reads everything it sends."""
 
     def __init__(self, sock, words):
         self.sock, self.said, self.heard = sock, 0, 0
         self.words = words * max(1, 65536 // len(words))
         self.sock.setblocking(False)
-        self.lock = threading.Lock() # a TLS connection is for one thread at a time
+        self.lock = threading.Lock() # a TLS connection may be used by one thread at a time
         self.end = time.monotonic() + SECONDS
         self.threads = [threading.Thread(target=f, daemon=True) for f in (self._say, self._hear)]
         for t in self.threads:
@@ -74,7 +74,7 @@ class Flood:
 
 @pytest.fixture
 def live(srs, tmp_path):
-    """A server with a stream, an innocent player, and files; live(mw) gives (server, http port)."""
+    """A server with a stream, an innocent player, and files; live(mw) returns (server, http port)."""
     def start(mw="0", glob="", vhost=""):
         port, metrics = free_port(), free_port()
         root = tmp_path / "html"
@@ -94,7 +94,7 @@ def live(srs, tmp_path):
 
 
 def held_up_nobody(s, flood):
-    """The innocent goes on meanwhile and after."""
+    """Checks that the innocent player continues meanwhile and afterwards."""
     flood.join()
     seen = len(s.innocent.tags)
     assert s.innocent.wait(lambda got: len(got) >= seen + 5)
@@ -102,7 +102,7 @@ def held_up_nobody(s, flood):
 
 
 def commands(client, *calls):
-    """Commands as one string of bytes, each whole by itself, so that they can be repeated."""
+    """Commands as one string of bytes, each complete, so that they can be repeated."""
     out = b""
     for name, *args in calls:
         w = ChunkWriter()
@@ -129,7 +129,7 @@ def test_player_that_talks(live, saying, mw):
 
 
 def test_player_that_pings(live):
-    """User control: pings that want an answer each."""
+    """User control messages that each require a response."""
     s, _ = live()
     c = s.player()
     ping = ChunkWriter().message(2, USER, 0, 0, struct.pack(">HI", 6, 1), fmt=0)
@@ -138,7 +138,7 @@ def test_player_that_pings(live):
 
 @pytest.mark.parametrize("flow", ["before", "publisher"])
 def test_tiny_messages(live, flow):
-    """Of a client that wants nothing yet, and of a publisher: sound of one byte."""
+    """From a client that has not started anything, and from a publisher: audio of one byte."""
     s, _ = live()
     c = s.client()
     if flow == "publisher":
@@ -159,7 +159,7 @@ def test_websocket_that_pings(live):
 
 
 def test_empty_lines_over_http(live):
-    """Not listened to for long: it says nothing. The end comes to who goes on, and to who stops."""
+    """Read only for a limited time: they are not requests. A client that continues is disconnected, and one that stops as well."""
     s, port = live()
     with Http(port) as h:
         h.send(b"\r\n" * 1000)
@@ -190,7 +190,7 @@ def test_fast_download(live, tmp_path, tls):
 
 
 def test_holds_are_told(live):
-    """In metrics, for an alarm, and by the API: none, here."""
+    """The counters of stalls exist in metrics, for an alarm, and in the API: 0 here."""
     s, _ = live()
     text = once(s.metrics, "/metrics").body.decode()
     assert "\nsrs_holds_total 0\n" in text, text

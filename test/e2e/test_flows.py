@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The conversations of encoders and players, each in its own order of words."""
+"""The command sequences of encoders and players, each in its own order."""
 import struct
 import time
 
@@ -41,7 +41,7 @@ def test_play_flow(srs, source, flow, handshake):
 
 
 def test_connect_answer(srs):
-    """Window, bandwidth and chunk size are told, and the _result has what clients look at."""
+    """Window, bandwidth and chunk size are sent, and the _result has the fields that clients check."""
     s = srs()
     c = s.client().connect(objectEncoding=0)
     name, tid, props, info = c.connect_result
@@ -65,7 +65,7 @@ def test_object_encoding_is_given_back(srs):
 
 
 def test_fmle_answers(srs):
-    """Each call of the flow gets its answer with its own transaction id."""
+    """Each call of the sequence gets its response with its transaction id."""
     s = srs()
     c = s.client().connect()
     tids = [c.call("releaseStream", "s"), c.call("FCPublish", "s"), c.call("createStream")]
@@ -80,7 +80,7 @@ def test_fmle_answers(srs):
     fc = [x for x in on if x[0] == "onFCPublish"]
     assert fc and fc[0][3]["code"] == "NetStream.Publish.Start"
     status = [m for m in c.seen if m.type == CMD and decode_command(m)[0] == "onStatus"]
-    assert status[0].sid == c.sid, "onStatus goes over the stream, not over the connection"
+    assert status[0].sid == c.sid, "onStatus came on the connection instead of the stream"
 
 
 def test_unpublish_answers(srs, source):
@@ -94,8 +94,8 @@ def test_unpublish_answers(srs, source):
 
 
 def test_play_answers(srs, source):
-    """StreamBegin, Play.Reset, Play.Start, |RtmpSampleAccess, in this order. No onStatus as data: for
-    FFmpeg it is a stream in front of the others."""
+    """StreamBegin, Play.Reset, Play.Start, |RtmpSampleAccess, in this order. No onStatus as data: FFmpeg would treat it as a
+    stream in front of the others."""
     s = srs()
     s.push(source, loop=True)
     c = s.player()
@@ -185,7 +185,7 @@ def test_ping_is_answered(srs):
 
 
 def at_rest(c):
-    """No media comes any more."""
+    """Waits until no more media arrive."""
     return comes_to_rest(lambda: len(flv.frames(c.collect(0.3))), 0)
 
 
@@ -196,12 +196,12 @@ def test_pause_and_unpause(srs, source):
     c.collect(2, count=20)
     c.call("pause", True, 1000.0, sid=c.sid, csid=8)
     assert c.status()["code"] == "NetStream.Pause.Notify"
-    assert at_rest(c), "it was paused"
+    assert at_rest(c), "it was not paused"
     before = len(flv.frames(c.tags))
     c.call("pause", False, 2000.0, sid=c.sid, csid=8)
     assert c.status()["code"] == "NetStream.Unpause.Notify"
     c.collect(2, count=before + 40)
-    assert len(flv.frames(c.tags)) >= before + 20, "it goes on"
+    assert len(flv.frames(c.tags)) >= before + 20, "it did not continue"
     flv.check_monotonic(c.tags)
 
 
@@ -215,7 +215,7 @@ def test_close_stream_ends_play(srs, source):
 
 
 def test_an_edge_is_told_by_its_own_id(srs):
-    """What SRS's edge and proxy say behind the object of connect is one line of the log; others have none."""
+    """The object of SRS's edge and proxy after that of connect is logged in one line; other clients have none."""
     s = srs()
     c = s.client()
     c.handshake("simple")
@@ -228,7 +228,7 @@ def test_an_edge_is_told_by_its_own_id(srs):
 
 
 def test_connect_must_be_first(srs):
-    """Without connect there is nothing to talk about: an error for this peer, not a hang."""
+    """Without connect: an error for this peer, not a hang."""
     s = srs()
     c = s.client().handshake()
     c.call("createStream")
@@ -248,7 +248,7 @@ def test_result_without_a_request_ends_only_this_one(srs, source):
 
 
 def test_publish_an_empty_name(srs):
-    """Then the last part of the app is meant; without that too it is refused."""
+    """It means the last part of the app; if that is missing as well, it is rejected."""
     s = srs()
     s.publisher("")
     s.wait_log(r"stream=live", 2)
@@ -268,7 +268,7 @@ def test_buffer_length_is_heard(srs, source):
 
 
 def test_no_chunk_size_from_client_and_no_acks(srs, source):
-    """Clients that never send SetChunkSize nor an acknowledgement are served all the same."""
+    """Clients that never send SetChunkSize or an acknowledgement are served all the same."""
     s = srs()
     s.push(source, loop=True, chunk=None, ahead=1.5)
     c = s.player(client={"acks": False})
@@ -277,7 +277,7 @@ def test_no_chunk_size_from_client_and_no_acks(srs, source):
 
 
 def test_nothing_before_the_reply(srs):
-    """Between connect and its _result comes nothing but protocol control: some clients die else."""
+    """Between connect and its _result only protocol control is sent, because other messages break some clients."""
     s = srs()
     c = s.client().connect()
     before = [m for m in c.seen]
@@ -294,11 +294,11 @@ def test_receive_video_off_and_on(srs, source):
     assert comes_to_rest(lambda: len(flv.frames(c.collect(0.3), VIDEO)), 0)
     n = len(c.tags)
     c.collect(1, count=len(flv.frames(c.tags)) + 20)
-    assert {t.type for t in c.tags[n:] if t.frame} == {flv.AUDIO}, "sound alone"
+    assert {t.type for t in c.tags[n:] if t.frame} == {flv.AUDIO}, "not only audio"
     c.call("receiveVideo", True, sid=c.sid, csid=8, tid=0)
     n = len(c.tags)
     c.collect(3, want=lambda c: len(flv.frames(c.tags[n:], VIDEO)) > 20)
-    assert flv.frames(c.tags[n:], VIDEO)[0].key, "pictures again, from a key frame on"
+    assert flv.frames(c.tags[n:], VIDEO)[0].key, "video does not continue at a key frame"
 
 
 def test_seek_is_answered(srs, source):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Live fragmented MP4 over HTTP and WebSocket: every frame, whose path it is, codecs that change, other programs, and the
-pages' own player in Chromium, Firefox and WebKit."""
+"""Live fragmented MP4 over HTTP and WebSocket: every frame, paths, codec changes, third-party players, and the pages' own player in
+Chromium, Firefox and WebKit."""
 import time
 
 import pytest
@@ -32,7 +32,7 @@ def live(srs, tmp_path):
 
 
 def codecs(data):
-    """What each initialization segment says."""
+    """Codecs of each initialization segment."""
     return [data[at + 8:at + n].decode() for kind, at, n in boxes(data) if kind == b"free"]
 
 
@@ -70,7 +70,7 @@ def watch(s, port, path="/live/s.mp4"):
 
 
 def test_every_frame(live, source, tmp_path):
-    """From the begin, by a mount of .mp4: it waits for the publisher."""
+    """From the beginning, through a mount of .mp4: it waits for the publisher."""
     s, port, _ = live("http_remux { enabled on; mount [vhost]/[app]/[stream].mp4; }")
     out = tmp_path / "got.mp4"
     p = record(f"http://127.0.0.1:{port}/live/s.mp4", out)
@@ -85,12 +85,12 @@ def test_every_frame(live, source, tmp_path):
     video, audio = hls.packets(out, "v"), hls.packets(out, "a")
     assert hls.frames(tags, VIDEO) - 1 <= len(video) <= hls.frames(tags, VIDEO)
     assert len(audio) >= hls.frames(tags, AUDIO) - 6
-    assert video[0][2], "it begins with a key frame"
+    assert video[0][2], "it does not begin with a key frame"
     assert tools.decode(out) == ""
 
 
 def test_joined_late(live, source, tmp_path):
-    """Two who join at once, by both ways: from the newest key frame on, the same bytes."""
+    """Two join at once, over both transports: the same bytes from the newest key frame on."""
     s, port, _ = live()
     push = s.push(source, speed=8, loop=True)
     assert s.wait_log("video sh", 3)
@@ -114,7 +114,7 @@ def test_joined_late(live, source, tmp_path):
 
 
 def test_whose_path(live, source):
-    """Beside .flv: a file has its path unless the stream is on air; a WebSocket always means the stream."""
+    """Next to .flv: a path means a file unless the stream is on air; a WebSocket always means the stream."""
     s, port, root = live()
     (root / "live" / "s.mp4").write_bytes(b"a file")
     with Http(port) as h:
@@ -175,7 +175,7 @@ def test_codecs(live, media, tmp_path, pair):
 
 
 def test_tracks_that_change(live, media, tmp_path):
-    """Another codec, less audio, more audio: the initialization comes in its place, before a key frame."""
+    """Another codec, audio removed, audio added: the initialization comes at its place, before a key frame."""
     s, port, _ = live()
     w = watch(s, port)
     for want in "h264 opus", "hevc opus", "h264", "h264 opus":
@@ -207,7 +207,7 @@ function play(url, options) {
 
 
 def shows_now(page, began):
-    """Seconds from a frame's sending to its being seen, the median of a dozen."""
+    """Seconds from sending a frame to displaying it, median of a dozen."""
     return browser.latency(page, began)[6]
 
 
@@ -220,7 +220,7 @@ def moves(page, seconds=1.0, timeout=15):
 @pytest.mark.parametrize("way", ["ws", "http"])
 @pytest.mark.parametrize("kind", [browser, firefox])
 def test_player(live, media, tmp_path, kind, way):
-    """First picture, delay, a publisher that goes and comes back with another codec, an end without players left."""
+    """First frame, latency, a publisher that leaves and returns with another codec, no players left at the end."""
     if not (kind.chromium() if kind is browser else kind.there()):
         pytest.skip("not installed")
     s, port, root = live()
@@ -260,8 +260,8 @@ def test_player(live, media, tmp_path, kind, way):
 @pytest.mark.parametrize("way", ["ws", "http"])
 @pytest.mark.skipif(not webkit.there(), reason="no WebKit: apt-get install webkit2gtk-driver xvfb")
 def test_player_in_webkit(live, media, tmp_path, way):
-    """It waits for the publisher, joins a stream on air each time that the page is opened, and is not left behind: without an error
-    of the browser and a second connection."""
+    """It waits for the publisher, joins a live stream whenever the page opens, and does not fall behind, without an error of the browser
+    or a second connection."""
     s, port, root = live()
     (root / "play.html").write_text(PAGE)
     with webkit.Page(tmp_path) as page:
@@ -275,13 +275,13 @@ def test_player_in_webkit(live, media, tmp_path, way):
             assert page.run("p.state") == "playing" and page.run("p.stats.transport") == way, page.run("said")
             assert opened == 0 or page.run("p.stats.connections") == 1, page.run("said")
             assert page.wait(f"p.behind < {1.0 * procs.SLOW}", 5), page.run("JSON.stringify(p.stats)")
-            # the count begins again with each change of speed
+            # the counter restarts with each change of speed
             assert page.run("v.videoWidth") > 0 and page.wait("v.getVideoPlaybackQuality().totalVideoFrames > 20", 10)
 
 
 @pytest.mark.skipif(not browser.chromium(), reason="no Chromium")
 def test_words_of_the_player(live, media, tmp_path):
-    """A codec that the browser lacks is named: video ends it, audio is left out."""
+    """It names a codec that the browser lacks: for video it stops, audio is left out."""
     s, port, root = live()
     (root / "play.html").write_text(PAGE)
     with browser.Page(tmp_path) as page:

@@ -47,8 +47,8 @@ def test_forward_to_nginx(srs, nginx, source, count):
         got = v.stop()
         video = flv.hashes(got, VIDEO)
         at = flv.find_run(video, want)
-        assert at >= 0, "the forwarded stream has holes or changes"
-        assert at == 0, "it starts with the stream"
+        assert at >= 0, "the forwarded stream has gaps or changes"
+        assert at == 0, "it does not start with the stream"
         assert flv.find_run(flv.hashes(got, AUDIO)[:40], flv.hashes(p.pushed, AUDIO)) >= 0
         assert flv.frames(got, VIDEO)[0].key
         assert any(t.config for t in got if t.type == VIDEO)
@@ -80,8 +80,7 @@ def test_forward_ends_with_the_stream(srs, nginx, source):
 @nginx_rtmp
 @pytest.mark.long
 def test_nginx_killed_and_restarted(srs, nginx, source):
-    """The other server dies in the middle and comes back: forwarding goes on at a key frame; our
-    players notice nothing."""
+    """The other server dies in the middle and comes back: forwarding continues at a key frame; our players notice nothing."""
     n = nginx()
     s = srs(forward(n.port))
     own = s.watch()
@@ -91,7 +90,7 @@ def test_nginx_killed_and_restarted(srs, nginx, source):
     at = s.mark()
     n.kill()
     time.sleep(2)
-    assert s.wait_log(r"(?i)forward", 5, at), "the loss is in the log"
+    assert s.wait_log(r"(?i)forward", 5, at), "the loss is not in the log"
     n.start()
     v2 = watch(n.port)
     assert v2.wait(lambda got: len(flv.frames(got, VIDEO)) >= 25, 15), s.log()[-2000:]
@@ -107,7 +106,7 @@ def test_nginx_killed_and_restarted(srs, nginx, source):
 
 
 def test_dead_destination_is_harmless(srs, source):
-    """Nobody listens there: the stream and its players do not notice, the log says it now and then."""
+    """No server listens there: the stream and its players do not notice, the log reports it at intervals."""
     port = free_port()
     s = srs(forward(port))
     own = s.watch()
@@ -122,7 +121,7 @@ def test_dead_destination_is_harmless(srs, source):
 
 @pytest.mark.long
 def test_dead_destination_of_many_streams(srs, source):
-    """One line says that it fails, however many streams want to go there, and one that it works."""
+    """One line reports the failure, however many streams are forwarded there, and one the recovery."""
     far = srs(name="far")
     port = far.port
     far.stop()
@@ -134,7 +133,7 @@ def test_dead_destination_of_many_streams(srs, source):
     assert s.wait_log(connecting, 8, count=20), s.log()[-2000:]
     assert s.wait_log(rf"\[WARN\].* forward to 127.0.0.1:{port} fails: .*refused.*; 1 stream waits, "
                       "1 try failed, next line in 10 s", 3), s.log()[-2000:]
-    time.sleep(2)  # two more tries of each
+    time.sleep(2)  # two more attempts of each
     lines = [x for x in s.log().splitlines() if f":{port}" in x and "connecting" not in x
              and "[DEBUG]" not in x]
     assert len(lines) == 1, lines
@@ -146,7 +145,7 @@ def test_dead_destination_of_many_streams(srs, source):
     assert len(re.findall(rf"forward to 127.0.0.1:{port} fails", s.log())) <= 2
     at = s.mark()
     far.stop()
-    assert s.wait_log(rf"forward to 127.0.0.1:{port} fails", 3, at), "another kind of error is told at once"
+    assert s.wait_log(rf"forward to 127.0.0.1:{port} fails", 3, at), "another kind of error is not reported at once"
     time.sleep(0.5)
     assert len(re.findall(rf"forward to 127.0.0.1:{port} fails", s.log()[at:])) <= 2, s.log()[at:]
     s.allow_errors = far.allow_errors = True
@@ -191,8 +190,8 @@ def test_silent_destination_is_harmless(srs, source):
 
 @pytest.mark.long
 def test_stuck_destination_does_not_grow_memory(srs, tmp_path):
-    """A destination that took the stream and then reads no more: memory stays bounded, the
-    players get everything. The destination is a server of ours that is stopped by SIGSTOP."""
+    """A destination that accepted the stream and then stops reading: memory stays bounded, the players get everything. The
+    destination is another of our servers, stopped by SIGSTOP."""
     import os
     import signal
     other = srs()
@@ -254,8 +253,7 @@ def backend_conf(backend, more=""):
 
 
 def test_backend_says_where_to(srs, source):
-    """A backend names two urls, other app and stream names included; the destinations of the
-    configuration do not count then."""
+    """A backend names two urls, with other app and stream names; they replace the destinations of the configuration."""
     far, other, unused = srs(), srs(), srs()
     urls = [f"rtmp://127.0.0.1:{far.port}/live/copy?token=1", f"rtmp://127.0.0.1:{other.port}/app2/s2"]
     b = Backend(lambda e: json.dumps({"code": 0, "data": {"urls": urls}}))
@@ -283,7 +281,7 @@ def test_backend_that_names_none(srs, source):
 
 
 def test_backend_that_fails_is_asked_again(srs, source):
-    """The stream and its players do not wait for it, and it may come later."""
+    """The stream and its players do not wait for it, and it may recover later."""
     far = srs()
     answers = [(500, "no"), 1, json.dumps({"code": 0, "data": {"urls": [
         f"rtmp://127.0.0.1:{far.port}/live/s"]}})]
@@ -296,7 +294,7 @@ def test_backend_that_fails_is_asked_again(srs, source):
     assert len(b.of("on_forward")) == 3 and p.error is None
     p.stop()
     p.client.close()
-    q = s.push(source, loop=True)  # it is not busy for ever
+    q = s.push(source, loop=True)  # it is not busy forever
     assert wait_for(lambda: len(b.of("on_forward")) == 4, 5)
     q.stop()
     b.close()
@@ -324,7 +322,7 @@ def test_backend_changes_by_reload(srs, source):
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 10, 5)
     s.reload(backend_conf(b, f"destination 127.0.0.1:{near.port};"))
     assert v.wait(lambda got: len(flv.frames(got, VIDEO)) >= 20, 8)
-    assert comes_to_rest(lambda: len(w.tags), 0.6), "the configured one was left"
+    assert comes_to_rest(lambda: len(w.tags), 0.6), "the configured destination was kept"
     n = len(w.tags)
     s.reload(forward(near.port))
     assert w.wait(lambda got: len(got) > n + 20, 5)

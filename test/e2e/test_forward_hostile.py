@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Forward to servers that mean harm: the stream and its players notice nothing, memory stays, and each
-failure is one line before a pause."""
+"""Forward to malicious servers: the stream and its players notice nothing, memory stays bounded, and each failure is one log line
+before a pause."""
 import os
 import re
 import socket
@@ -18,11 +18,11 @@ from flv import VIDEO
 from procs import SLOW, free_port, wait_for
 from rtmpclient import CMD, PING, SET_CHUNK_SIZE, USER, WIN_ACK, ChunkReader, ChunkWriter
 
-HANDSHAKE, CONNECT, CREATE, PUBLISH = range(4)  # how far it plays along
+HANDSHAKE, CONNECT, CREATE, PUBLISH = range(4)  # how many steps it plays along
 
 
 class Peer:
-    """One connection that was accepted, with the manners of a server up to where it has none."""
+    """One accepted connection that behaves like a server up to a certain step."""
 
     def __init__(self, sock):
         self.sock = sock
@@ -42,7 +42,7 @@ class Peer:
         self.sock.sendall(self.w.message(csid, type, 0, sid, data, **how))
 
     def answer(self, name, *values):
-        """Read until the command, then say these."""
+        """Reads until the command, then sends these messages."""
         while True:
             m = self.r.message()
             if m.type == SET_CHUNK_SIZE:
@@ -80,7 +80,7 @@ def nested(depth):
 
 
 def unfinished(p):
-    """16 MB are said to come and 15 do."""
+    """Claims 16 MB and sends 15."""
     p.message(SET_CHUNK_SIZE, struct.pack(">I", 0x7fffffff), csid=2)
     head = struct.pack(">B3x3sB4x", 6, b"\xff\xff\xff", 9)
     p.sock.sendall(head)
@@ -111,7 +111,7 @@ def say(type, data, **how):
 
 NO = amf.encode("_error", 1, None, {"level": "error", "code": "x\n[ERROR] forged" * 9,
                                     "description": "\x01\xff\"'" * 9000})
-# name: what it does with one connection, and whether that ends the connection at once
+# name: behavior on one connection, and whether it ends the connection at once
 KINDS = {
     "silent": (hold, False),
     "byte a second": (lambda p: [(p.sock.sendall(b"\x03"), time.sleep(1)) for _ in range(60)], False),
@@ -184,7 +184,7 @@ def test_hostile_destinations(srs, source, seconds):
     api = free_port()
     s = srs("forward { enabled on; destination " + " ".join(f"127.0.0.1:{h.port}" for h in all_kinds)
             + "; }", glob=f"http_api {{ enabled on; listen 127.0.0.1:{api}; }}")
-    s.allow_errors = True  # what a destination did is not ours
+    s.allow_errors = True  # errors of a destination are not ours
     own = s.watch()
     before = s.rss()
     p = s.push(source, loop=True)
@@ -212,4 +212,4 @@ def test_hostile_destinations(srs, source, seconds):
     p.stop()
     p.client.close()
     s.stop()
-    assert time.monotonic() - t < 5 * SLOW, "they hold up the end"
+    assert time.monotonic() - t < 5 * SLOW, "they delay the end"

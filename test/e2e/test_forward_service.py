@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Forward to a service that takes one app and key, as YouTube and Twitch do, by rtmp:// and rtmps://; and its key is shown nowhere."""
+"""Forward to a service that accepts one app and key, like YouTube and Twitch, over rtmp:// and rtmps://; the key appears nowhere."""
 import json
 import os
 
@@ -15,7 +15,7 @@ APP, KEY, LOGIN = "live2", "abcd-K3Y5-efgh-1234", "pa55w0rd"
 
 
 class Service:
-    """A server that refuses whatever is not published as its app, with its key and parameters."""
+    """A server that rejects everything not published as its app, with its key and parameters."""
 
     def __init__(self, srs, folder, stream=KEY, param="", app=APP):
         self.stream, self.app = stream, app
@@ -27,7 +27,7 @@ class Service:
         return f"{scheme}://{login}{host}:{self.tls if scheme == 'rtmps' else self.server.port}{path}"
 
     def gets(self, want, seconds=8):
-        """The frames that come, and that they are those that were sent."""
+        """Returns the frames that arrive, and checks that they are those that were sent."""
         w = self.server.watch(self.stream, app=self.app)
         assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 40, seconds), self.server.log()[-2000:]
         got = flv.hashes(w.stop(), VIDEO)[:40]
@@ -48,7 +48,7 @@ def service(srs, tmp_path):
 
 
 def told(s, api_port, *more):
-    """All that this server tells anybody: log, API, figures."""
+    """Everything that this server reveals: log, API, metrics."""
     pages = [once(api_port, f"/api/v1/{x}").body.decode() for x in ("forwards", "children", "clients", "streams", "console", "log", *more)]
     return "\n".join([s.text(), once(api_port, "/metrics").body.decode(), *pages])
 
@@ -59,7 +59,7 @@ def to(url, more=""):
 
 @pytest.mark.parametrize("scheme", ["rtmp", "rtmps"])
 def test_a_service_takes_it(srs, service, source, scheme):
-    """The media arrive under the key; nothing that is shown has it, nor login and parameters; the same after a reload."""
+    """The media arrive under the key; neither key nor login nor parameters are shown anywhere; the same after a reload."""
     y, api = service(param="?mode=s3cr3t;x"), free_port()
     url = y.url(scheme, f"/{APP}/{KEY}?mode=s3cr3t;x", f"me:{LOGIN}@", host="localhost")
     more = f"tls_ca {y.cert.cert};"
@@ -102,13 +102,13 @@ def test_a_wrong_key_is_not_shown(srs, service, source):
 
 @pytest.mark.parametrize("path, app, stream", [("/[vhost]/[app]-[stream]", "a.b", "live-cam"), (f"/{APP}", APP, "cam"), (f"/{APP}/", APP, "cam")])
 def test_names_of_the_stream(srs, service, source, path, app, stream):
-    """[vhost], [app] and [stream] are those of the stream, and an app alone keeps the name."""
+    """[vhost], [app] and [stream] are those of the stream; an app without stream keeps the name."""
     y, api = service(app=app, stream=stream), free_port()
     s = srs(vhost=f"vhost a.b {{ {to(y.url(path=path))} }}", glob=conf(api))
     s.push(source, "cam", loop=True, speed=6, tcurl=f"rtmp://127.0.0.1:{s.port}/live?vhost=a.b")
     y.gets(source)
     (f,) = Api(api).get("forwards")["forwards"]
-    assert f["url"].endswith(f"/{app}/{stream}"), "names that are shown anyhow are no secret"
+    assert f["url"].endswith(f"/{app}/{stream}"), "names that are shown anyway are not secret"
 
 
 def test_parameters_of_the_app(srs, service, source):
@@ -147,7 +147,7 @@ def test_not_to_itself(srs, source):
 
 @pytest.mark.needs("ffmpeg")
 def test_keys_in_programs(srs, source):
-    """A program that sends to a service: its command and its words are shown without the key, those to this machine whole."""
+    """A program that sends to a service: its command and its output are shown without the key; local urls are shown completely."""
     api, port = free_port(), free_port()
     s = srs(f"exec {{ enabled on; publish sh -c 'echo to rtmps://a.example:443/live2/{KEY}: no >&2; sleep 100' "
             f"rtmp://a.example/live2/{KEY} rtmp://127.0.0.1:{port}/live/copy; }}", conf(api))
@@ -159,7 +159,7 @@ def test_keys_in_programs(srs, source):
 
 
 def test_the_configuration_that_is_handed_out(srs, service, source, tmp_path):
-    """conf/forward.service.conf, with the service and key put in."""
+    """conf/forward.service.conf, with the service and key filled in."""
     y, port, api = service(), free_port(), free_port()
     (tmp_path / "objs").mkdir()
     with open(os.path.join(ROOT, "conf/forward.service.conf")) as f:

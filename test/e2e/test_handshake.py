@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Handshakes: simple, complex by both digest schemes, and what is neither."""
+"""Handshakes: simple, complex with both digest schemes, and invalid ones."""
 import os
 import socket
 import struct
@@ -15,10 +15,10 @@ def test_handshake(srs, source, kind):
     s = srs()
     c = s.client().handshake(kind)
     if kind == "simple":
-        assert c.s2 == c.c1, "S2 is C1 again"
+        assert c.s2 == c.c1, "S2 differs from C1"
     else:
         scheme = int(kind[-1])
-        assert c.complex == scheme, "S1 is signed by the scheme of C1"
+        assert c.complex == scheme, "S1 is not signed by the scheme of C1"
         assert c.s2_is_signed(scheme)
         assert c.s1[4:8] != b"\0\0\0\0"
     c.publish("s")
@@ -27,7 +27,7 @@ def test_handshake(srs, source, kind):
 
 
 def test_random_c1_with_a_version_falls_back(srs):
-    """A version that looks like Flash but no digest anywhere: the simple handshake answers."""
+    """A version like Flash's but no digest anywhere: the simple handshake answers."""
     s = srs()
     c1 = struct.pack(">I", 1) + bytes([9, 0, 124, 2]) + os.urandom(1528)
     c = s.client().handshake("simple", c1=c1)
@@ -81,7 +81,7 @@ def test_c0_c1_c2_in_small_pieces(srs):
         answer += c.sock.recv(3073 - len(answer))
     c.c1, c.s1, c.s2 = raw[1:], answer[1:1537], answer[1537:]
     c.complex = None
-    # C2 and the connect in one write, as fast encoders do
+    # C2 and connect in one write, as fast encoders do
     body = b"\0" * 1536
     c.send(body[:700])
     c.send(body[700:])
@@ -105,7 +105,7 @@ def test_c2_and_connect_in_one_packet(srs):
 
 @pytest.mark.parametrize("c0", [0, 6, 0x47, 255])
 def test_other_versions_are_refused(srs, c0):
-    """C0 must be 3: anything else ends the connection, with a line in the log. (RTMPE, 6, too.)"""
+    """C0 must be 3: anything else, also 6 (RTMPE), ends the connection, with a line in the log."""
     s = srs()
     c = s.client()
     c.sock.sendall(bytes([c0]) + os.urandom(1536))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The test's own tools against somebody else's server and player, so that a test that fails on our
-server is not the fault of the tools."""
+"""The test tools against a third-party server and player, so that a failure on our server is not the fault of the tools."""
 import signal
 
 import pytest

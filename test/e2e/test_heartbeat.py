@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""heartbeat: what is posted, how often, and that a dead url disturbs nothing."""
+"""heartbeat: its content and interval, and that a dead url disturbs nothing."""
 import time
 
 import httpapi
@@ -33,7 +33,7 @@ def test_identity_summaries_and_ports(srs):
 
 
 def test_token(srs):
-    """heartbeat.auth: the url is told it in Authorization, and a reload gives it another."""
+    """heartbeat.auth: sent in Authorization; a reload changes it."""
     b = Backend()
     beat = f"enabled on; interval 0.2; url {b.url()};"
     s = srs("", f"heartbeat {{ {beat} }}", env={"SRS_HEARTBEAT_AUTH_ENABLED": "on", "SRS_HEARTBEAT_AUTH_TYPE": "bearer",
@@ -59,7 +59,7 @@ def test_plain_and_its_address(srs):
     assert wait_for(lambda: len(beats(b)) >= 2, 5)
     e = beats(b)[0]
     assert e["ip"] == "9.8.7.6" and "summaries" not in e and "rtmp" not in e
-    assert "heartbeat" not in s.log(), "the answer does not matter"
+    assert "heartbeat" not in s.log(), "the response matters"
     b.close()
 
 
@@ -68,7 +68,7 @@ def test_dead_url_and_reload(srs):
     s = srs("", f"heartbeat {{ enabled on; interval 0.2; url http://127.0.0.1:{dead}/x; }}")
     assert s.wait_log("heartbeat", 5)
     time.sleep(1)
-    assert s.log().count("heartbeat: code") == 1, "one line, not one for each"
+    assert s.log().count("heartbeat: code") == 1, "not one line, but one for each"
     b = Backend()
     s.reload("", glob=f"heartbeat {{ enabled on; interval 0.2; url {b.url()}; }}")
     assert wait_for(lambda: beats(b), 5)
@@ -80,7 +80,7 @@ def test_dead_url_and_reload(srs):
 
 
 def test_datagram_ports_as_the_proxy_of_srs_reads_them(srs):
-    """scheme://host:port: a scheme and a bare port is no endpoint to proxies of 2024."""
+    """scheme://host:port, because proxies of 2024 reject a scheme with a bare port."""
     b = Backend()
     rtc, srt = free_port(), free_port()
     srs("", f"""heartbeat {{ enabled on; interval 0.2; url {b.url()}; ports on; }}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HLS on disk and over HTTP: what is published is what the segments have, and playlists keep what
-they promise, whatever comes in."""
+"""HLS on disk and over HTTP: segments contain what was published, and playlists stay consistent, whatever comes in."""
 import datetime
 import fnmatch
 import os
@@ -38,7 +37,7 @@ def with_http(html):
 
 
 def listed(html, count, stream="s", timeout=5.0):
-    """Wait until the playlist on disk has so many segments."""
+    """Waits until the playlist on disk has this many segments."""
     path = os.path.join(html, "live", f"{stream}.m3u8")
 
     def look():
@@ -71,7 +70,7 @@ def test_what_is_published(srs, html, source, tmp_path, more):
     assert len(video) == hls.frames(source, VIDEO)
     assert len(audio) == hls.frames(source, AUDIO)
     assert tools.decode(one) == ""
-    assert abs((video[0][0] - audio[0][0]) - 0.023) < 0.05, "sound and picture belong together"
+    assert abs((video[0][0] - audio[0][0]) - 0.023) < 0.05, "audio and video are not in sync"
     files = hls.files(path) if not more else []
     for file, pictures in zip(files, hls.packets_of(files, "v")):
         assert pictures[0][2], f"{file} begins without a key frame"
@@ -106,7 +105,7 @@ def test_codecs(srs, html, media, tmp_path, more, codecs):
 
 @pytest.mark.parametrize("more", ["", FMP4], ids=["ts", "fmp4"])
 def test_others_read_it(srs, html, source, tmp_path, more):
-    """By a demuxer that is not ffmpeg's, GStreamer's, over HTTP."""
+    """Read by GStreamer's demuxer instead of ffmpeg's, over HTTP."""
     port, glob = with_http(html)
     s = srs(conf(html, more), glob)
     push(s, flv.cut(source, 16000))
@@ -135,8 +134,7 @@ def test_others_read_it(srs, html, source, tmp_path, more):
 @pytest.mark.needs("cvlc", "gst-launch-1.0", "ffprobe")
 @pytest.mark.parametrize("more", ["", FMP4, FMP4 + "hls_ll on;"], ids=["ts", "fmp4", "ll"])
 def test_players_follow(srs, html, source, tmp_path, more):
-    """VLC and GStreamer play while it is published: by their own reader of playlists, with sessions,
-    to the decoded frame."""
+    """VLC and GStreamer play during publishing: with their own playlist readers and sessions, down to the decoded frames."""
     port, glob = with_http(html)
     s = srs(conf(html, more, window=20, ctx="on"), glob)
     p = s.push(source, loop=True)
@@ -218,7 +216,7 @@ def test_window_and_cleanup(srs, html, source):
     s = srs(conf(html, window=6))
     push(s, source)
     path = os.path.join(html, "live", "s.m3u8")
-    # While segments come twelve a second, the list on a busy disk is behind the one in memory.
+    # With twelve segments a second, the playlist on a busy disk lags behind the one in memory.
     assert wait_for(lambda: (p := hls.load(path)) and p.sequence >= 11 and 6 <= p.seconds < 8.5, 5)
     n = len(hls.load(path).segments)
     assert wait_for(lambda: n < len(fnmatch.filter(os.listdir(os.path.dirname(path)), "*.ts")) <= 2 * n + 1, 5)
@@ -230,29 +228,29 @@ def test_dispose(srs, html, source):
     listed(html, 3)
     assert wait_for(lambda: not [f for _, _, fs in os.walk(html) for f in fs], 5), os.listdir(html)
     push(s, flv.cut(source, 5000))
-    assert hls.load(listed(html, 3)).sequence == 0, "forgotten is forgotten"
+    assert hls.load(listed(html, 3)).sequence == 0, "it was not forgotten"
 
 
 @pytest.mark.skipif(WORKERS not in (None, "1"), reason="another worker goes by the times of files, which are whole seconds")
 def test_a_stream_that_left_memory_goes_on(srs, html, source):
-    """Where many have ended, one leaves memory as soon as it is on disk. A publisher that returns continues its list,
-    and its files are removed when hls_dispose is over."""
+    """If many streams ended, one leaves memory as soon as it is on disk. A returning publisher continues its playlist, and its files
+    are removed after hls_dispose."""
     s = srs(conf(html, "hls_dispose 3;"), "max_connections 5;")
     push(s, flv.cut(source, 5000))
     first = hls.load(listed(html, 2))
-    time.sleep(1.5)  # it is not seen from outside
+    time.sleep(1.5)  # not visible from outside
     push(s, flv.cut(source, 3000))
     path = os.path.join(html, "live", "s.m3u8")
     assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq), hls.load(path).text
     assert hls.load(path).sequence == first.sequence and len(hls.load(path).segments) > len(first.segments)
-    assert never(lambda: not os.path.exists(path), 2), "the first publisher's time is over, not that of the second"
+    assert never(lambda: not os.path.exists(path), 2), "the first publisher's time is over, the second's is not"
     assert s.wait_log("HLS of live/s: its files were removed, it had no publisher for 3 s", 10)
     assert wait_for(lambda: not [f for _, _, fs in os.walk(html) for f in fs])
 
 
 @pytest.mark.skipif(WORKERS not in (None, "1"), reason="each worker bounds its share")
 def test_streams_that_have_ended_are_bounded(srs, html, source):
-    """As many as there may be connections; the one that ended first makes room. One without a segment leaves nothing."""
+    """At most as many as connections; the one that ended first makes room. A stream without segments leaves nothing."""
     s = srs(conf(html), "max_connections 5;")
     names = [f"s{i}" for i in range(9)]
     for name in names:
@@ -279,7 +277,7 @@ def test_keys(srs, html, source, tmp_path):
         assert f.read(1) != b"\x47" or f.read(187)[-1:] != b"\x47"
     with open(os.path.join(html, "live", "s-2.key"), "rb") as f:
         key = f.read().hex()
-        assert os.fstat(f.fileno()).st_mode & 0o777 == 0o600, "for nobody else on this machine"
+        assert os.fstat(f.fileno()).st_mode & 0o777 == 0o600, "other users of this machine can read it"
     r = subprocess.run(["openssl", "enc", "-d", "-aes-128-cbc", "-K", key, "-iv", p.segments[2].iv,
                         "-in", os.path.join(html, "live", "s-2.ts"), "-out",
                         str(tmp_path / "clear.ts")], capture_output=True)
@@ -293,7 +291,7 @@ def test_keys(srs, html, source, tmp_path):
 
 @pytest.mark.parametrize("directly", ["on", "off"])
 def test_time_of_sound(srs, html, source, tmp_path, directly):
-    """RTMP rounds times to milliseconds; a frame of 1024 samples lasts 23.22 of them at 44.1 kHz."""
+    """RTMP rounds times to milliseconds; a frame of 1024 samples lasts 23.22 ms at 44.1 kHz."""
     late = 60  # ms, in the middle: more than a frame, less than a tenth of a second
     s = srs(conf(html, f"hls_dts_directly {directly};", fragment=1))
     push(s, [Tag(t.type, t.ts + (t.type == AUDIO) * (i % 3 + late * (t.ts > 3000)), t.data)
@@ -315,7 +313,7 @@ def test_audio_only(srs, html, source):
 
 
 def test_long_gops(srs, html, source):
-    """Key frames are farther apart than hls_fragment: the target says so from the begin."""
+    """Key frames are farther apart than hls_fragment: the target duration says so from the start."""
     s = srs(conf(html, fragment=1))
     push(s, flv.cut(source, 16000))
     p = hls.load(listed(html, 8))
@@ -323,8 +321,8 @@ def test_long_gops(srs, html, source):
 
 
 def test_floor(srs, html, source):
-    """hls_ts_floor: segments begin where the wall clock has a multiple of hls_fragment, and are named by
-    its number: two streams have the same names for the same time, whenever they began."""
+    """hls_ts_floor: segments begin at multiples of hls_fragment of the wall clock, and have that number in their names: two streams
+    have the same names for the same time, regardless of when they began."""
     s = srs(conf(html, "hls_ts_floor on; hls_ts_file [app]/[stream]-[timestamp]-[seq].ts;", fragment=3))
     first = s.push(source, "a", speed=8, loop=True)
     assert s.wait_log("video sh", 5)
@@ -343,7 +341,7 @@ def test_floor(srs, html, source):
         begins = numbers[name]
         assert begins == list(range(begins[0], begins[0] + len(begins))), begins
         assert abs(sum(x.duration for x in got.segments[1:-1]) / (len(begins) - 2) - 3) <= 0.6
-        assert got.target == target >= max(x.duration for x in got.segments), "it does not change"
+        assert got.target == target >= max(x.duration for x in got.segments), "it changed"
         assert [x.uri.split("-")[2] for x in got.segments] == [f"{i}.ts" for i in range(len(begins))]
     assert abs(numbers["a"][0] - numbers["b"][0]) <= 2
 
@@ -353,7 +351,7 @@ def moved(tags, at, by):
 
 
 def send(client, tags, per_second=3000):
-    """In order, whatever their times say."""
+    """Sends them in order, regardless of their times."""
     for i, t in enumerate(tags):
         client.send_tag(t)
         if i % 10 == 9:
@@ -380,7 +378,7 @@ def test_timestamps_jump(srs, html, source, tmp_path, by, more):
 
 @pytest.mark.long
 def test_publisher_stalls(srs, html, source):
-    """Nothing for seconds, then on: no segment is as long as that."""
+    """Nothing for seconds, then it continues: no segment is that long."""
     s = srs(conf(html, fragment=1) + " publish { normal_timeout 20000; }")
     tags = flv.cut(source, 6000)
     c = s.publisher()
@@ -394,7 +392,7 @@ def test_publisher_stalls(srs, html, source):
 
 
 def test_config_changes(srs, html, source, media):
-    """Another decoder configuration in the middle: its own initialization, a discontinuity."""
+    """A new decoder configuration in the middle gets its own initialization and a discontinuity."""
     s = srs(conf(html, FMP4))
     first = flv.cut(source, 4000)
     other = [Tag(t.type, t.ts + 4000, t.data) for t in flvgen.track_tags(media.track("hevc"))]
@@ -438,8 +436,8 @@ def test_reload(srs, html, source):
 
 
 def test_disk_is_full(srs, source, tmp_path):
-    """A small disk fills up: a clear line, the stream goes on from memory; space again: so do the
-    files, and what is listed on disk is there."""
+    """A small disk fills up: a clear log line, the stream continues from memory; with space again, files are written and everything
+    listed on disk exists."""
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)],
@@ -462,12 +460,12 @@ def full_disk(srs, source, disk):
     assert wait_for(lambda: len(hls.get_list(url).segments) > len(before.segments) + 1, 8)
     last = hls.get_list(url).segments[-1]
     status, _, body = hls.get(hls.join(url, last.uri))
-    assert status == 200 and len(body) % 188 == 0, "from memory"
+    assert status == 200 and len(body) % 188 == 0, "not served from memory"
     path = os.path.join(disk, "live", "s.m3u8")
     for x in hls.load(path).segments:
         assert x.gap or os.path.getsize(os.path.join(disk, "live", x.uri)) > 0
     frames = len(flv.frames(w.tags, VIDEO))
-    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 25, 5), "players do not notice"
+    assert w.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 25, 5), "players noticed"
     subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
     assert s.wait_log("can be written again", 8)
     assert wait_for(lambda: not any(x.gap for x in hls.load(path).segments), 8)
@@ -509,7 +507,7 @@ def test_low_latency(srs, html, source):
     assert first.part_target and first.hint and 0.15 < first.part_target < 0.25
     head = hls.get(hls.join(url, first.segments[-1].map))[2]
     msn, part, body, reloads = first.sequence + len(first.segments), len(first.parts), b"", 0
-    for _ in range(12):  # as a player: ask for the part to come, then fetch it
+    for _ in range(12):  # like a player: read the hint, then fetch that part
         got = hls.get_list(f"{url}?_HLS_msn={msn}&_HLS_part={part}")
         reloads += 1
         grown = got.sequence + len(got.segments)
@@ -528,20 +526,20 @@ def test_low_latency(srs, html, source):
             msn, part = msn + 1, 0
     assert len(body) > 1000
     status, _, data = hls.get(hls.join(url, hls.get_list(url).hint))
-    assert status == 200 and data[4:8] in (b"moof", b"styp"), "a hint is answered when it is there"
+    assert status == 200 and data[4:8] in (b"moof", b"styp"), "a hint is not answered when its part exists"
     assert hls.get(f"{url}?_HLS_msn={msn + 10}")[0] == 400
     assert hls.get(f"{url}?_HLS_part=1")[0] == 400
     assert b"moov" in head
     p.stop()
     p.client.close()
     assert wait_for(lambda: hls.get_list(url).text.endswith(".m4s\n#EXT-X-DISCONTINUITY\n"), 3), \
-        "what comes after the end does not go on from it"
+        "after the end it does not continue"
     with open(os.path.join(html, "live", "s.m3u8")) as f:
-        assert "EXT-X-PART" not in f.read(), "parts are in memory only"
+        assert "EXT-X-PART" not in f.read(), "parts must be in memory only"
 
 
 def test_updates_of_the_list(srs, html, source):
-    """A player that has the list asks for what is new alone; what it asks for must not be far ahead."""
+    """A player requests a delta update of the playlist; a request too far ahead is rejected."""
     port, glob = with_http(html)
     s = srs(conf(html, "hls_ll on; hls_wait_keyframe off;", fragment=0.5), glob)
     p = s.push(source, speed=8, loop=True)
@@ -569,16 +567,16 @@ def test_updates_of_the_list(srs, html, source):
     assert hls.get(f"{url}?_HLS_msn={end}&_HLS_part={len(whole.parts) + most}")[0] == 400
     assert hls.get(f"{url}?_HLS_msn={end + 1}&_HLS_part={most}")[0] == 400
     got = []
-    # "A part behind the last one of a segment is the next one's first", and that may be there already.
+    # "A part after the last one of a segment is the first of the next one", which may exist already
     behind = f"?_HLS_msn={end}&_HLS_part={len(whole.parts)}" if whole.parts else f"?_HLS_msn={end - 1}&_HLS_part=50"
     waits = [threading.Thread(target=lambda at=at: got.append(hls.get_list(url + at)), daemon=True) for at in (
         behind, f"?_HLS_msn={end + 1}&_HLS_part=0&_HLS_skip=YES",
         f"?_HLS_msn={end}&_HLS_part={len(whole.parts) + most - 1}")]
     for w in waits:
         w.start()
-    assert never(lambda: got, 0.5), "none of them is there yet"
+    assert never(lambda: got, 0.5), "one of them exists already"
     p.client.close()
-    assert wait_for(lambda: len(got) == 3, 10), "who waits is told the end"
+    assert wait_for(lambda: len(got) == 3, 10), "waiting players were not notified of the end"
     assert all(x.text.endswith("#EXT-X-DISCONTINUITY\n") for x in got)
     assert sorted(x.skipped > 0 for x in got) == [False, False, True]
 
@@ -588,7 +586,7 @@ def test_many_streams_in_little_memory(srs, html, source):
     s = srs(conf(html, window=4))
     pushers = [s.push(source, f"m{i}", speed=8, loop=True) for i in range(10)]
     path = listed(html, 3, "m9")
-    assert wait_for(lambda: hls.load(path).sequence > 4), "the window is full"
+    assert wait_for(lambda: hls.load(path).sequence > 4), "the window is not full"
     before = s.rss()
     assert wait_for(lambda: hls.load(path).sequence > 16)
     for p in pushers:

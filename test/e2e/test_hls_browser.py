@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""hls.js in a real Chromium plays HLS: of MPEG-TS, of fragmented MP4, with low latency. Time goes on,
-frames are decoded, and the picture is as old as it may be."""
+"""hls.js in a real Chromium plays HLS: MPEG-TS, fragmented MP4, low latency. Time advances, frames are decoded, and latency is as
+expected."""
 import shutil
 import time
 
@@ -26,12 +26,12 @@ function play(url, how) {
 </script></body></html>"""
 STATE = "[v.currentTime, v.getVideoPlaybackQuality().totalVideoFrames]"
 
-# what the vhost has, how the player is set up, seconds that a frame may be old
+# vhost directives, player options, maximum latency in seconds
 KINDS = {
     "ts": ("", "{}", 8.0),
     "ts, near": ("", "{liveSyncDurationCount: 2}", 6.0),
     "fmp4": ("hls_use_fmp4 on;", "{liveSyncDurationCount: 2}", 6.0),
-    # a stalled machine lets it fall behind: it shall come nearer again
+    # a stalled machine makes it fall behind: it must catch up
     "ll": ("hls_use_fmp4 on; hls_ll on;",
            "{lowLatencyMode: true, maxLiveSyncPlaybackRate: 1.5, liveSyncOnStallIncrease: 0}", 2.0),
 }
@@ -43,7 +43,7 @@ def barcode(tmp_path_factory):
 
 
 def problems(page):
-    """What is no part of a player's usual life."""
+    """Errors that are not part of normal playback."""
     usual = ("bufferStalledError", "bufferNudgeOnStall", "bufferSeekOverHole")
     return [p for p in page.run("window.problems") if p[2] or p[1] not in usual]
 
@@ -89,13 +89,13 @@ def test_hls_js(srs, tmp_path, barcode, kind):
         assert problems(page) == []
         if kind == "ll":
             assert page.wait("performance.getEntriesByType('resource')"
-                             ".filter(e => e.name.includes('_HLS_skip=YES')).length > 5", 30), "updates of the list"
+                             ".filter(e => e.name.includes('_HLS_skip=YES')).length > 5", 30), "no delta updates"
             first = page.run(STATE)
-            assert page.wait(f"v.currentTime > {first[0]} + 3", 15) and problems(page) == [], "they do"
-        # the publisher goes and comes back: the picture goes on by itself
+            assert page.wait(f"v.currentTime > {first[0]} + 3", 15) and problems(page) == [], "they did not"
+        # the publisher leaves and returns: playback continues automatically
         pusher.stop()
         pusher.client.close()
-        time.sleep(12 if kind == "ll" else 1)  # longer than hls.js waits for a list
+        time.sleep(12 if kind == "ll" else 1)  # longer than hls.js waits for a playlist
         at = page.run(STATE)
         s.push(barcode)
         assert page.wait(f"v.currentTime > {at[0]} + 5 && "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HLS after the server was killed: the list goes on, and what nobody needs goes from disk."""
+"""HLS after the server was killed: the playlist continues, and unneeded files are removed from disk."""
 import os
 import signal
 import subprocess
@@ -25,7 +25,7 @@ def killed(s):
 
 
 def crash(s, source, path, at=5):
-    """Publish until segments have left the list, then kill the server."""
+    """Publishes until segments have left the playlist, then kills the server."""
     p = s.push(source, speed=4, loop=True, ahead=20)
     assert wait_for(lambda: hls.load(path) and hls.load(path).sequence >= at, 10)
     killed(s)
@@ -42,11 +42,11 @@ def test_what_left_the_list_is_removed(srs, html, source, more, end):
     path = os.path.join(html, "live", "s.m3u8")
     first = crash(srs(conf(html, more, window=8)), source, path)
     had = names(html, end)
-    assert len(had) > len(first.segments), "some were to be removed later"
+    assert len(had) > len(first.segments), "none was to be removed later"
     s = srs(conf(html, more, window=8))
     push(s, flv.cut(source, 3000))
     went_on = s.wait_log(r"continues at segment \d+, with (\d+) previous segments")
-    assert len(first.segments) <= int(went_on.group(1)) <= len(had), "the journal may be ahead of the list"
+    assert len(first.segments) <= int(went_on.group(1)) <= len(had), "the journal may be ahead of the playlist"
     assert wait_for(lambda: hls.load(path).segments[-1].seq > first.segments[-1].seq)
 
     def beside():
@@ -56,7 +56,7 @@ def test_what_left_the_list_is_removed(srs, html, source, more, end):
     if more == KEYS:
         keys = {x.key for x in hls.load(path).segments}
         assert wait_for(lambda: names(html, ".key") <= keys | {x.key for x in first.segments})
-        assert keys <= names(html, ".key"), "those of listed segments are there"
+        assert keys <= names(html, ".key"), "a listed segment is missing"
         key = open(os.path.join(html, "live", hls.load(path).segments[0].key), "rb").read().hex()
         x = hls.load(path).segments[0]
         r = subprocess.run(["openssl", "enc", "-d", "-aes-128-cbc", "-K", key, "-iv", x.iv, "-in",
@@ -65,7 +65,7 @@ def test_what_left_the_list_is_removed(srs, html, source, more, end):
 
 
 def test_keys_of_before_go_with_their_segments(srs, html, source):
-    """Also when their urls are elsewhere."""
+    """Even if their urls point elsewhere."""
     more = KEYS + f"hls_key_file_path {html}/keys; hls_key_url https://keys.example/k?a=b;"
     path = os.path.join(html, "live", "s.m3u8")
     first = crash(srs(conf(html, more, window=8)), source, path)
@@ -90,7 +90,7 @@ def test_names_of_wall_clock_are_not_used_again(srs, html, source):
 
 
 def test_a_list_without_a_journal(srs, html, source):
-    """It is not ours: a new list begins, and its files stay as they are."""
+    """It is not ours: a new playlist begins, and its files stay unchanged."""
     s = srs(conf(html))
     push(s, flv.cut(source, 5000))
     first = hls.load(listed(html, 3))
@@ -106,7 +106,7 @@ def test_a_list_without_a_journal(srs, html, source):
 
 
 def test_a_journal_that_others_may_have_written(srs, html, source):
-    """What it names is not removed, and its list is not continued."""
+    """Files that it names are not removed, and its playlist is not continued."""
     path = os.path.join(html, "live", "s.m3u8")
     first = crash(srs(conf(html, window=8)), source, path, at=2)
     had = names(html, ".ts")
@@ -122,7 +122,7 @@ def test_a_journal_that_others_may_have_written(srs, html, source):
 
 
 def about_to_be_written(html, seq, end):
-    """As if the server had died with two more segments in its hands: their names."""
+    """Simulates a server that died before writing two more segments: returns their names."""
     with open(os.path.join(html, "live", ".s.m3u8.journal"), "r+") as f:
         fields = [x for x in f.read().splitlines() if x.startswith("segment ")][-1].split()
         for k in range(2):
@@ -134,8 +134,7 @@ def about_to_be_written(html, seq, end):
 
 @pytest.mark.parametrize("more", [FMP4, pytest.param(KEYS, marks=pytest.mark.long)], ids=["fmp4", "keys"])
 def test_nobody_publishes_again(srs, html, source, more):
-    """hls_dispose counts from the start of the next server; files of others stay, and what another
-    server writes."""
+    """hls_dispose counts from the start of the next server; files of others stay, also those that another server is writing."""
     path = os.path.join(html, "live", "s.m3u8")
     n = crash(srs(conf(html, more, window=8)), source, path, at=2).segments[-1].seq + 1
     end = "m4s" if more == FMP4 else "ts"
@@ -148,13 +147,13 @@ def test_nobody_publishes_again(srs, html, source, more):
     for name, text in others.items():
         with open(os.path.join(html, name), "w") as f:
             f.write(text)
-    os.utime(os.path.join(html, "live", "t.m3u8"), (time.time() + 60,) * 2)  # as if it were written now
+    os.utime(os.path.join(html, "live", "t.m3u8"), (time.time() + 60,) * 2)  # as if it were being written now
     s = srs(conf(html, more + " hls_dispose 1;", fragment=0.3, window=8))
     assert s.wait_log("HLS of live/s: its files were removed, it had no publisher since the server started")
     assert wait_for(lambda: sorted(os.listdir(os.path.join(html, "live"))) ==
                     sorted(n.split("/")[1] for n in others)), os.listdir(os.path.join(html, "live"))
     push(s, flv.cut(source, 3000))
-    assert hls.load(listed(html, 1)).sequence == 0, "forgotten is forgotten"
+    assert hls.load(listed(html, 1)).sequence == 0, "it was not forgotten"
 
 
 @pytest.mark.long
@@ -173,7 +172,7 @@ def test_somebody_publishes_again(srs, html, source):
 
 @pytest.mark.long
 def test_another_server_in_the_same_folder(srs, html, source):
-    """What it writes is no orphan, and stays."""
+    """Its files are not orphans, and stay."""
     path = os.path.join(html, "live", "s.m3u8")
     one, two = srs(conf(html, window=8)), srs(conf(html, "hls_dispose 1;", window=8))
     p = one.push(source, loop=True)

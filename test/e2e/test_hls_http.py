@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HLS as caches and players fetch it: what caches are told, compressed lists, and updates of lists."""
+"""HLS as caches and players fetch it: caching headers, compressed playlists, and delta updates."""
 import gzip
 import itertools
 import os
@@ -27,7 +27,7 @@ def cached(url):
 
 
 def on_disk_alone(s, html, source, more, ctx, window=4):
-    """A stream whose first segments have left memory. The url of its list."""
+    """A stream whose first segments have left memory. Returns the url of its playlist."""
     port, glob = with_http(html)
     s = s(conf(html, f"{more} hls_key_file_path {html};", fragment=1, window=window, ctx=ctx), glob)
     p = s.push(flv.cut(source, 12000), speed=50)
@@ -43,7 +43,7 @@ def on_disk_alone(s, html, source, more, ctx, window=4):
 def test_what_caches_are_told(srs, html, source, more, ctx):
     url = on_disk_alone(srs, html, source, more, ctx)
     if ctx == "on":
-        assert cached(url) == "no-store", "a master list has the key of one player"
+        assert cached(url) == "no-store", "the master playlist has the key of one player"
         url = hls.join(url, hls.get(url)[2].decode().split("\n")[-2])
     got = hls.get_list(url)
     want = "private, max-age=60" if ctx == "on" else "max-age=60"
@@ -53,18 +53,18 @@ def test_what_caches_are_told(srs, html, source, more, ctx):
         assert not x.map or cached(hls.join(url, x.map)) == want
         assert not x.key or cached(hls.join(url, x.key)) == "no-store"
         bare = hls.join(url, x.uri).split("?")[0]
-        assert cached(bare) == "max-age=60", "it has the key of no player"
+        assert cached(bare) == "max-age=60", "it has the key of a player"
         status, headers, _ = hls.get(bare, headers={"Range": "bytes=0-9"})
         assert status == 206 and headers["Cache-Control"] == "max-age=60"
         status, headers, _ = hls.get(bare, headers={"If-None-Match": hls.get(bare)[1]["ETag"]})
         assert status == 304 and headers["Cache-Control"] == "max-age=60"
     for gone in (bare.replace("s-", "s-9999"), hls.join(url, "none.m3u8")):
         status, headers, _ = hls.get(gone)
-        assert status == 404 and not headers["Cache-Control"], "it may come"
+        assert status == 404 and not headers["Cache-Control"], "it may be cached"
 
 
 def test_what_caches_are_told_of_an_ended_stream(srs, html):
-    """Files of a stream that this process knows nothing of."""
+    """Files of a stream that this process does not know."""
     port, glob = with_http(html)
     srs(conf(html) + f"dash {{ enabled on; dash_path {html}; }}", glob)
     os.makedirs(os.path.join(html, "live", "s"))
@@ -82,7 +82,7 @@ EARLIER = 1500  # segments of 2 s
 
 
 def write_journal(html):
-    """What a process of before left, which had a window of an hour: so the list is long at once."""
+    """Writes the journal of a previous process with a window of an hour, so that the playlist is long at once."""
     folder, now = os.path.join(html, "live"), int(time.time() * 1000)
     os.mkdir(folder)
     segment = os.path.join(folder, "s-0.ts")
@@ -100,8 +100,8 @@ def write_journal(html):
 
 @pytest.fixture(params=["off", "on"], ids=["all_alike", "sessions"])
 def play(request, srs, html, source):
-    """play(more) publishes a stream: the url of its list, of a session if there are any. Who publishes
-    stays, and sends no more."""
+    """play(more) publishes a stream and returns the url of its playlist, of a session if there are any. The publisher stays, and sends
+    nothing more."""
     def start(more="", seconds=20):
         port, http = with_http(html)
         s = srs(conf(html, f"hls_key_file_path {html}; {more}", fragment=0.5, window=HOUR,
@@ -134,7 +134,7 @@ def packed(url, **headers):
 
 
 def test_long_lists_are_compressed(long_list):
-    """Whatever their size, with the same bytes for all but the key of a session."""
+    """Of any length, with the same bytes except for the key of a session."""
     url = long_list()
     status, headers, plain = hls.get(url)
     assert status == 200 and not headers["Content-Encoding"] and len(plain) > 100 * 1024
@@ -159,7 +159,7 @@ def test_long_lists_are_compressed(long_list):
 
 
 def test_players_that_ask_at_once_share_the_work(long_list):
-    """All of them get it compressed, also those who come while it is being compressed."""
+    """All of them get it compressed, also those who come during the compression."""
     url = long_list()
     urls = [long_list.child() if long_list.sessions else url for _ in range(20)]
     got = []
@@ -173,7 +173,7 @@ def test_players_that_ask_at_once_share_the_work(long_list):
 
 
 def write_dash_journal(html):
-    """The same of DASH, with a file for each track. None of its segments is as long as the one before."""
+    """The same for DASH, with one file per track. All segments have different durations."""
     folder, now = os.path.join(html, "live"), int(time.time() * 1000)
     period = now - (EARLIER + 1) * 2000
     os.makedirs(os.path.join(folder, "s"))
@@ -201,7 +201,7 @@ def write_dash_journal(html):
 
 @pytest.fixture(params=[pytest.param("off", marks=pytest.mark.long), "on", pytest.param("location_alone", marks=pytest.mark.long)])
 def long_mpd(request, srs, html, source):
-    """The url of an MPD of an hour, of a session if there are any; what is published has ended."""
+    """The url of an MPD of an hour, of a session if there are any; publishing has ended."""
     write_dash_journal(html)
     port, http = with_http(html)
     ctx = "off" if request.param == "off" else "on"
@@ -215,7 +215,7 @@ def long_mpd(request, srs, html, source):
     assert comes_to_rest(lambda: dash.load(path).text, 0.4)
 
     def start():
-        """As another player, who asks for itself where Location says."""
+        """Requests it as a new player, and follows Location."""
         if ctx == "off":
             return url
         text = hls.get(url, headers={"User-Agent": str(next(count))})[2].decode()
@@ -232,7 +232,7 @@ def undated(text):
 
 
 def test_long_mpds_are_compressed(long_mpd):
-    """Once for all players, whatever their size, with what is each player's own."""
+    """Once for all players, of any length, with the parts specific to each player."""
     url = long_mpd()
     status, headers, plain = hls.get(url)
     assert status == 200 and not headers["Content-Encoding"] and len(plain) > 70 * 1024
@@ -257,7 +257,7 @@ def test_long_mpds_are_compressed(long_mpd):
     if not long_mpd.ctx:
         return
     status, headers, body = hls.get(long_mpd.url, headers={"Accept-Encoding": "gzip"})
-    assert len(dash.Mpd(gzip.decompress(body).decode()).periods) == 2, "without a session yet"
+    assert len(dash.Mpd(gzip.decompress(body).decode()).periods) == 2, "it already has a session"
 
 
 def head(url):
@@ -267,7 +267,7 @@ def head(url):
 
 
 def test_an_mpd_is_compressed_once(long_mpd):
-    """Twenty players at once, and many after them, cost less than if each had it compressed."""
+    """Twenty players at once, and many after them, cost less than a compression for each."""
     url = long_mpd()
     plain = undated(hls.get(url)[2])
     got = []
@@ -288,7 +288,7 @@ def test_an_mpd_is_compressed_once(long_mpd):
 
 @pytest.mark.parametrize("more", ["", pytest.param(FMP4, marks=pytest.mark.long), KEYS], ids=["ts", "fmp4", "keys"])
 def test_updates_of_a_list(play, html, more):
-    """Who has the list of an hour is sent its last minute, without low latency too."""
+    """A player that has the playlist of an hour gets its last minute, without low latency, too."""
     url = play(f"hls_wait_keyframe off; {more}")
     whole = hls.get_list(url)
     version = "#EXT-X-VERSION:7" if more == FMP4 else "#EXT-X-VERSION:3"
@@ -303,7 +303,7 @@ def test_updates_of_a_list(play, html, more):
     left = sum(x.duration for x in kept)
     assert whole.skip_until <= left < whole.skip_until + whole.target
     with open(os.path.join(html, "live", "s.m3u8")) as f:
-        assert "SERVER-CONTROL" not in f.read(), "whoever serves the file knows no updates"
+        assert "SERVER-CONTROL" not in f.read(), "a server of the file knows no delta updates"
 
 
 def test_a_short_list_offers_no_updates(srs, html, source):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each directive of hls does, where no other test sees it."""
+"""The effect of each directive of hls, if no other test covers it."""
 import os
 import urllib.parse
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who is denied gets nothing of a stream: whatever he guesses, under whatever name, of whichever host,
-before and after a restart. Who is let in plays it with the players there are."""
+"""A rejected client gets nothing of a stream: with any guess, name and host, before and after a restart. An admitted client plays it
+with common players."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ from test_hls import html  # noqa: F401
 from test_hooks import backend, hooks  # noqa: F401
 from tokens import SECRET, hs256
 
-KINDS = {  # a vhost each: its folder is called so
+KINDS = {  # one vhost each: its folder has its name
     "ts": "", "fmp4": "hls_use_fmp4 on;", "ll": "hls_ll on;",
     "aes": "hls_keys on; hls_fragments_per_key 1;",
 }
@@ -45,7 +45,7 @@ def is_media(path):
 
 
 class Site:
-    """One stream per vhost, with everything that the vhost makes of it."""
+    """One stream per vhost, in every format that the vhost produces."""
 
     def __init__(self, srs, root, source, vhosts, hosts, glob="", dir=None):
         self.port, self.root = free_port(), root
@@ -70,7 +70,7 @@ class Site:
         return hls.get(self.url(path) + query, **how)
 
     def written(self, folder, count=3):
-        """Lists and segments are on disk."""
+        """Waits until playlists and segments are on disk."""
         path = os.path.join(self.root, folder, "live", "s.m3u8")
         mpd = path[:-4] + "mpd"
         assert wait_for(lambda: hls.load(path) and len(hls.load(path).segments) >= count, 12), files(self.root)
@@ -78,13 +78,13 @@ class Site:
         return path
 
     def child(self, path):
-        """The list of segments, for who has a token."""
+        """The media playlist, for a client with a token."""
         status, _, body = self.get(path, WITH)
         assert status == 200, f"{status} for {path}"
         return hls.join(self.url(path), body.decode().strip().split("\n")[-1])
 
     def stolen(self, below="", **how):
-        """What a stranger gets, who knows the name of every file that there is."""
+        """What an untrusted client gets that knows the name of every file."""
         got = []
         for f in files(os.path.join(self.root, below)):
             path = os.path.join(below, f)
@@ -109,7 +109,7 @@ def site(srs, html, source, backend):
     for k in KINDS:
         made.written(k)
     yield made
-    made.srs.stop()  # while the backend still hears of those who go
+    made.srs.stop()  # while the backend is still notified of leaving clients
 
 
 def test_a_stranger_gets_nothing(site):
@@ -131,7 +131,7 @@ def test_a_stranger_gets_nothing(site):
         assert (site.get(path)[0], site.get(path, WITH)[0]) == (403, 404), path
     for path in ("ts/live/.s.m3u8", "ts/live/s.m3u8.tmp"):
         assert site.get(path, WITH)[0] == 404, path
-    assert site.get("index.html")[2] == b"open", "what is not ours is served as ever"
+    assert site.get("index.html")[2] == b"open", "files of the user are not served"
     low = hls.get_list(site.child("ll/live/s.m3u8"))
     part = low.segments[-1].parts[-1][1].partition("?")
     assert part[1] and site.get("ll/live/" + part[0])[0] == 403, "not from memory either"
@@ -141,7 +141,7 @@ def test_a_stranger_gets_nothing(site):
 
 
 def test_a_session_is_for_its_stream(site):
-    """A ticket of one stream opens no other one; each url that a list gives does open."""
+    """A ticket of one stream opens no other; each url in a playlist works."""
     ids = {}
     for k in KINDS:
         child = site.child(f"{k}/live/s.m3u8")
@@ -158,7 +158,7 @@ def test_a_session_is_for_its_stream(site):
     for path, k in (("ts/live/s-0.ts", "aes"), ("aes/live/s-0.key", "ts"), ("aes/live/s-0.ts", "fmp4")):
         assert site.get(path, f"?hls_ctx={ids[k]}")[0] == 403, path
     text = site.get("aes/live/s.m3u8", f"?hls_ctx={ids['ts']}")
-    assert text[0] == 403, "nor does it a list"
+    assert text[0] == 403, "nor the playlist"
     assert site.get("ts/live/s.mpd")[0] == 403
     assert site.get("ts/live/s.mpd", f"?hls_ctx={ids['aes']}")[0] == 403
     video = dash.load(os.path.join(site.root, "ts/live/s.mpd")).last.tracks["video"].uris[0]
@@ -177,11 +177,11 @@ def test_dash_players_have_sessions(site):
     for t in m.last.tracks.values():
         for uri in [t.init, *t.uris]:
             assert hls.get(hls.join(url, uri))[0] == 200, uri
-    assert f"hls_ctx={cid}" in hls.get(url + WITH)[2].decode(), "one that asks on is the same player"
+    assert f"hls_ctx={cid}" in hls.get(url + WITH)[2].decode(), "a client that continues must be the same player"
     assert hls.get(url + "?token=bad")[0] == 403
     assert f"hls_ctx={cid}" not in hls.get(url + WITH, headers={"User-Agent": "another"})[2].decode()
     assert f"hls_ctx={cid}" in hls.get(f"{url}?hls_ctx={cid}&token=good")[2].decode()
-    assert f"hls_ctx={cid}" not in hls.get(url + WITH)[2].decode(), "this one uses its id: it is another"
+    assert f"hls_ctx={cid}" not in hls.get(url + WITH)[2].decode(), "a client that uses its id must be another player"
     plays = site.backend.of("on_play")[before:]
     cid = cid[:8]
     assert len(plays) == 4 and [p["param"] for p in plays].count("?token=bad") == 1
@@ -190,10 +190,10 @@ def test_dash_players_have_sessions(site):
 
 @pytest.mark.needs("ffmpeg")
 def test_players_play(site, tmp_path):
-    """ffmpeg keeps the id through lists, initializations, parts, keys and MPDs."""
+    """ffmpeg keeps the id through playlists, initializations, parts, keys and MPDs."""
     urls = {k: site.url(f"{k}/live/s.m3u8") for k in KINDS}
     urls["dash"] = site.url("ts/live/s.mpd")
-    begin = ["-live_start_index", "0"]  # since all is to be there before the time 5 s
+    begin = ["-live_start_index", "0"]  # because everything must exist before time 5 s
     players = {k: tools.ffmpeg_frames(u + WITH, tmp_path / f"{k}.log", tmp_path / f"{k}.txt", 5, [] if k == "dash" else begin)
                for k, u in urls.items()}
     denied = tools.ffmpeg_frames(urls["ts"] + "?token=bad", tmp_path / "bad.log", tmp_path / "bad.txt", 5)
@@ -206,7 +206,7 @@ def test_players_play(site, tmp_path):
 
 
 def test_nothing_old_after_a_restart(site):
-    """What an earlier server left on disk is asked for, too, and then has ids."""
+    """Files of an earlier server need authorization as well, and then have ids."""
     site.leave()
     site.srs.stop()
     site.srs.start()
@@ -226,7 +226,7 @@ def test_nothing_old_after_a_restart(site):
 
 
 def test_spelled_otherwise(srs, html, source, backend, tmp_path):
-    """The root of the web server is relative and leads over a link, that of HLS is not."""
+    """The root of the web server is relative and contains a link, that of HLS does not."""
     b = backend(allows)
     os.symlink("html", tmp_path / "www")
     site = Site(srs, html, source, [vhost("a.example", html, hooks(b, "on_play"), "hls_ll on;")],
@@ -241,7 +241,7 @@ def test_spelled_otherwise(srs, html, source, backend, tmp_path):
 
 
 def test_addresses_are_asked_for_each_file(srs, html, source):
-    """Also where segments want no session: hls_ts_ctx off, for caches that strip queries."""
+    """Even if segments need no session: hls_ts_ctx off, for caches that strip queries."""
     rules = "security { enabled on; allow publish all; allow play 127.0.0.1; }"
     site = Site(srs, html, source,
                 [vhost("a.example", html, rules, "hls_ts_ctx off; hls_keys on;", "dash_ts_ctx off;")],
@@ -252,7 +252,7 @@ def test_addresses_are_asked_for_each_file(srs, html, source):
     one = hls.get_list(child).segments[0]
     assert one.uri == "s-0.ts" and site.get("live/s-0.ts")[0] == 200
     assert "hls_ctx=" in one.key and hls.get(hls.join(child, one.key))[0] == 200
-    assert site.get("live/s-0.key")[0] == 403, "keys stay for who was let in"
+    assert site.get("live/s-0.key")[0] == 403, "keys need a session"
     m = dash.Mpd(site.get("live/s.mpd")[2].decode())
     uri = m.last.tracks["video"].uris[0]
     assert "hls_ctx" not in uri and site.get("live/" + uri)[0] == 200
@@ -262,7 +262,7 @@ def test_addresses_are_asked_for_each_file(srs, html, source):
 
 
 def test_tokens(srs, html, source):
-    """A token in a header is its owner's alone; segments that caches keep are everybody's."""
+    """A token in a header is for its owner only; cached segments are for all."""
     rules = f"security {{ enabled on; token {{ play on; jwt_secret {SECRET}; }} }}"
     site = Site(srs, html, source,
                 [vhost("a.example", html + "/a", rules), vhost("b.example", html + "/b", rules, "hls_ts_ctx off;", "dash_ts_ctx off;")],
@@ -279,7 +279,7 @@ def test_tokens(srs, html, source):
 
 
 def answer_to(port, method, path, headers=()):
-    """All of an answer but its date, and its name: two of them are the same, or a stranger can tell them apart."""
+    """A response without its date and name: two are equal, or an untrusted client can tell them apart."""
     with socket.create_connection(("127.0.0.1", port), 10) as c:
         c.sendall("\r\n".join([f"{method} {path} HTTP/1.1", "Host: a.example", "Connection: close", *headers, "", ""]).encode())
         got = b""
@@ -292,7 +292,7 @@ def answer_to(port, method, path, headers=()):
 
 @pytest.mark.parametrize("more", ["", "hls_use_fmp4 on;"])
 def test_strangers_do_not_learn_names(srs, html, source, more):
-    """Whatever is asked, in whatever way: what is there is answered as what is not there."""
+    """For any request, existing files are answered like missing ones."""
     rules = (f"security {{ enabled on; token {{ play on; jwt_secret {SECRET}; }} }} "
              "http_remux { enabled on; mount [vhost]/[app]/[stream].flv; }")
     site = Site(srs, html, source, [vhost("a.example", html + "/a", rules, more)], ["a.example"])
@@ -321,7 +321,7 @@ def test_strangers_do_not_learn_names(srs, html, source, more):
 
 
 def test_one_folder_for_two_vhosts(srs, html, source, backend):
-    """Each stream goes by the rules of its own vhost, as long as it is there."""
+    """Each stream follows the rules of its own vhost, while it exists."""
     b = backend(allows)
     hosts = [vhost("closed.example", html, hooks(b, "on_play")), vhost("open.example", html, "", "hls_ctx off;")]
     site = Site(srs, html, source, hosts, ["closed.example"])
@@ -342,7 +342,7 @@ def test_one_folder_for_two_vhosts(srs, html, source, backend):
 @pytest.mark.long
 @pytest.mark.needs("cvlc", "gst-launch-1.0", "ffprobe")
 def test_other_players_play(site, tmp_path):
-    """VLC and GStreamer read lists by themselves: they keep the id as well."""
+    """VLC and GStreamer have their own playlist readers: they keep the id as well."""
     urls = {k: site.url(f"{k}/live/s.m3u8") for k in ("ts", "fmp4", "aes")}
     urls["dash"] = site.url("ts/live/s.mpd")
     vlc, gst = {}, {}
@@ -385,7 +385,7 @@ p.initialize(video('dash'), '/fmp4/live/s.mpd?token=good', true);
 
 @pytest.mark.long
 def test_players_in_a_page(site):
-    """hls.js and dash.js play by their ids, dash.js where Location says."""
+    """hls.js and dash.js play with their ids; dash.js follows Location."""
     for package, file in (("hls.js", "hls.js"), ("dashjs", "dash.all.min.js")):
         shutil.copy(f"{browser.need(package)}/dist/{file}",
                     os.path.join(site.root, "hls.js" if package == "hls.js" else "dash.js"))
@@ -401,5 +401,5 @@ def test_players_in_a_page(site):
         assert page.run("problems") == []
     finally:
         page.close()
-    assert len(site.backend.of("on_play")) - before == 4, "one session each"
+    assert len(site.backend.of("on_play")) - before == 4, "not one session each"
     assert "is for players with a session" not in site.srs.log()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Callbacks: a backend of a few lines allows, denies, hangs, dies and kicks."""
+"""Callbacks: a small backend allows, denies, hangs, dies and disconnects clients."""
 import hashlib
 import hmac
 import os
@@ -89,7 +89,7 @@ VERDICTS = [
 
 
 def test_what_is_a_yes(backend, srs):
-    """One server, one publisher after the other; the rows are told apart by the stream."""
+    """One server, one publisher after the other; the rows are distinguished by the stream."""
     b = backend(lambda e: VERDICTS[int(e["stream"])][1])
     s = srs(hooks(b, "on_publish"))
     for i, (name, _, ok) in enumerate(VERDICTS):
@@ -116,8 +116,8 @@ def test_denied_player_and_connection(backend, srs, source):
     assert v.wait(lambda got: len(got) > 20, 5)
     assert p.error is None
     time.sleep(0.3)
-    assert not any(e["app"] == "closed" for e in b.of("on_close")), "it was never let in"
-    assert not b.of("on_stop"), "it never played"
+    assert not any(e["app"] == "closed" for e in b.of("on_close")), "it was admitted"
+    assert not b.of("on_stop"), "it played"
     v.client.close()
     b.wait("on_stop")
     assert len(b.of("on_stop")) == 1
@@ -157,11 +157,11 @@ def test_several_urls_and_order(backend, srs):
     third.wait("on_unpublish")
     with pytest.raises(Rejected):
         s.publisher("no")
-    assert [len(x.of("on_publish")) for x in (first, second, third)] == [2, 2, 1], "the first no ends it"
+    assert [len(x.of("on_publish")) for x in (first, second, third)] == [2, 2, 1], "the first no does not end it"
 
 
 def test_backend_that_hangs_holds_up_nobody_else(backend, srs, source):
-    """One stream's callbacks hang for 30 s: other publishers start at once, streams flow."""
+    """One stream's callbacks hang for 30 s: other publishers start at once, streams continue."""
     b = backend(lambda e: 30.0 if e.get("stream") == "slow" else 0)
     s = srs(hooks(b, "on_publish", "on_play"))
     own = s.push(source, "own", loop=True)
@@ -208,7 +208,7 @@ def test_busy_is_told_before_the_backend_is_asked(backend, srs, source):
 
 
 def test_place_is_kept_while_the_backend_thinks(backend, srs):
-    """Two come at once: the second is refused without its own callback."""
+    """Two come at once: the second is rejected without a callback."""
     import threading
     b = backend(lambda e: 1.0)
     s = srs(hooks(b, "on_publish") + " publish { takeover off; }")
@@ -225,7 +225,7 @@ def test_place_is_kept_while_the_backend_thinks(backend, srs):
 
 
 def test_takeover_asks_first(backend, srs, source):
-    """Who is not allowed does not push out who is there, whatever its address."""
+    """An unauthorized client does not replace the publisher, from any address."""
     b = backend(lambda e: 1 if e.get("param") == "?bad" else 0)
     s = srs(hooks(b, "on_publish", "on_unpublish") + " publish { takeover on; }")
     p = s.push(source, "cam", loop=True)
@@ -258,11 +258,11 @@ def test_informing_is_sent_again(backend, srs):
     s.publisher("cam").close()
     b.wait("on_unpublish", 3, timeout=10)
     ids = {e["_headers"]["X-Hook-Id"] for e in b.of("on_unpublish")}
-    assert tries == ["1", "2", "3"] and len(ids) == 1, "the same event, told by its id"
+    assert tries == ["1", "2", "3"] and len(ids) == 1, "not the same event with the same id"
 
 
 def test_order_of_one_client_survives_a_slow_backend(backend, srs):
-    """unpublish, then publish on the same connection: the backend hears them in this order."""
+    """unpublish, then publish on the same connection: the backend gets them in this order."""
     b = backend(lambda e: 0.3 if e["action"] == "on_unpublish" else 0)
     s = srs(hooks(b, "on_publish", "on_unpublish"))
     c = s.publisher("one")
@@ -323,7 +323,7 @@ def test_backend_over_tls(srs, tmp_path):
         named = srs(f"http_hooks {{ enabled on; on_publish {other}; tls_verify on; tls_ca {cert}; }}")
         with pytest.raises(Rejected):
             named.publisher("cam")
-        assert len(b.of("on_publish")) == 2, "who is not known is told nothing"
+        assert len(b.of("on_publish")) == 2, "an unauthenticated client learns something"
         for refused in (strict, named):
             assert refused.wait_log("on_publish to https://.*(certificate|verify)")
     finally:
@@ -331,7 +331,7 @@ def test_backend_over_tls(srs, tmp_path):
 
 
 def test_the_backend_to_begin_with(srs, source, tmp_path):
-    """etc/backend.py: who publishes must bring the token; where to forward is an argument."""
+    """etc/backend.py: publishers must send the token; the forward destination is an argument."""
     port = free_port()
     far = srs()
     b = procs.Proc(["python3", os.path.join(procs.ROOT, "etc", "backend.py"), str(port), "t0ken",
@@ -353,7 +353,7 @@ def test_the_backend_to_begin_with(srs, source, tmp_path):
 
 
 def test_backend_kicks(backend, srs, source):
-    """A backend that changes its mind ends a client by the id that it was told."""
+    """A backend that changes its mind disconnects a client by its id."""
     api = free_port()
     b = backend()
     s = srs(hooks(b), httpapi.conf(api))
@@ -368,7 +368,7 @@ def test_backend_kicks(backend, srs, source):
 
 @pytest.mark.parametrize("kind", ["publisher", "player", "flv"])
 def test_kick_who_waits_for_the_backend(backend, srs, source, kind):
-    """Who waits for an answer is listed, counts for nothing, and can be kicked."""
+    """A client that waits for the backend is listed, is not counted, and can be disconnected."""
     api, web = free_port(), free_port()
     b = backend(lambda e: 30.0 if e.get("stream") == "slow" else 0)
     s = srs("http_remux { enabled on; }" + hooks(b, *ALL),
@@ -386,7 +386,7 @@ def test_kick_who_waits_for_the_backend(backend, srs, source, kind):
         got = a.wait_clients(1)[0]
         assert got["id"] == waits["client_id"] and got["name"] == "slow"
         assert got["publish"] == (kind == "publisher") and waits["clients"] == 1
-        assert not a.stream("slow"), "nothing is on yet"
+        assert not a.stream("slow"), "something is on already"
         assert a.get("vhosts/")["vhosts"][0]["clients"] == 0
         began = time.monotonic()
         assert a.kick(got["id"])["code"] == 0
@@ -401,7 +401,7 @@ def test_kick_who_waits_for_the_backend(backend, srs, source, kind):
 
 
 def test_reload_while_the_backend_thinks(backend, srs):
-    """The callbacks change while a client waits for one: it ends by those it began with."""
+    """The callbacks change while a client waits for one: it ends with those it began with."""
     import threading
     b = backend(lambda e: 1.0 if e["stream"] == "slow" else 0)
     s = srs(hooks(b, "on_publish", "on_unpublish"))
@@ -433,7 +433,7 @@ HLS = "hls {{ enabled on; hls_path {0}/html; hls_fragment 1; hls_ctx off; {1} }}
 
 
 def of_files(b, action):
-    """What was told of files: without what was sent again."""
+    """Notifications about files, without repeated ones."""
     seen, out = set(), []
     for e in b.of(action):
         if e["_headers"]["X-Hook-Id"] not in seen:
@@ -446,7 +446,7 @@ def of_files(b, action):
                                   "[app]/[stream]/[seq].ts; hls_entry_prefix http://cdn/a;"],
                          ids=["ts", "fmp4", "named"])
 def test_each_segment_is_told(backend, srs, source, tmp_path, more):
-    """In order, when the file is there to be read, with all that says where it is."""
+    """In order, once the file is readable, with all fields about its location."""
     there = []
 
     def answer(e):
@@ -488,7 +488,7 @@ def test_each_segment_is_told(backend, srs, source, tmp_path, more):
 
 
 def test_segments_are_notified(backend, srs, source):
-    """on_hls_notify: a GET with its variables, by one of the urls; little of the answer is read."""
+    """on_hls_notify: a GET with its variables to one of the urls; only the beginning of the response is read."""
     b = backend(lambda e: b"x" * 3000 if "big" in e["_path"] else (500, "no"))
     vars = "[server_id]/[service_id]/[app]/[stream]/[ts_url][param]"
     s = srs(f"http_hooks {{ enabled on; on_hls_notify {b.url('/big/' + vars)} {b.url('/small')}; }}"
@@ -497,7 +497,7 @@ def test_segments_are_notified(backend, srs, source):
     assert wait_for(lambda: len(b.events) >= 4, 10)
     paths = [e["_path"] for e in b.events]
     assert {e["_method"] for e in b.events} == {"GET"} and not b.events[0]["_raw"]
-    assert {"/small"} < set(paths), "both urls have their turn"
+    assert {"/small"} < set(paths), "both urls do not alternate"
     big = next(x for x in paths if x.startswith("/big/"))
     parts = big.split("/")
     assert parts[2].startswith("vid-") and len(parts[3]) == 8, big
@@ -534,7 +534,7 @@ def test_each_recording_is_told(backend, srs, source, tmp_path):
 
 
 def test_told_again_in_order(backend, srs, source):
-    """What a backend did not take is sent again before the next segment is told."""
+    """A failed notification is repeated before that of the next segment."""
     failed = []
 
     def answer(e):
@@ -550,8 +550,8 @@ def test_told_again_in_order(backend, srs, source):
 
 
 def test_questions_are_bounded(backend, srs):
-    """A backend that hangs has so many connections of clients that wait for it, and so many of one address;
-    the others wait in line and are asked about in turn."""
+    """A backend that hangs has a limited number of connections with waiting clients, in total and per address; the others wait in
+    a queue and are served in turn."""
     free, web, lock, now, most = threading.Event(), free_port(), threading.Lock(), [], {}
 
     def answer(event):
@@ -578,7 +578,7 @@ def test_questions_are_bounded(backend, srs):
     assert wait_for(lambda: len(now) == 6, 5)
     assert procs.never(lambda: len(now) > 6, 0.3) and now.count("127.0.0.3") == 2
     free.set()
-    assert wait_for(lambda: len(b.of("on_play")) == 15 and not now, 10), "all are asked about"
+    assert wait_for(lambda: len(b.of("on_play")) == 15 and not now, 10), "not all are authorized"
     assert most["all"] == 6 and most["127.0.0.2"] == 4 and most["127.0.0.3"] <= 4
     for c in players:
         c.close()
@@ -587,7 +587,7 @@ def test_questions_are_bounded(backend, srs):
 
 @pytest.mark.long
 def test_files_do_not_wait_for_a_backend(backend, srs, source, tmp_path):
-    """It hangs: segments and recordings come as if it were not there, and what waits is bounded."""
+    """It hangs: segments and recordings are written as usual, and the queue is bounded."""
     b = backend(lambda e: 30.0)
     s = srs(hooks(b, "on_hls", "on_dvr", extra=f"on_hls_notify {b.url()};") + HLS.format(".", "") +
             "dvr { enabled on; dvr_plan segment; dvr_duration 2; dvr_path ./rec/[timestamp].flv; }",
@@ -605,7 +605,7 @@ def test_files_do_not_wait_for_a_backend(backend, srs, source, tmp_path):
 
 @pytest.mark.long
 def test_storm_of_players_and_a_dead_backend(backend, srs, source):
-    """500 players come and go while the informing callbacks hang: memory and order are bounded."""
+    """500 players come and go while notifications hang: memory and order are bounded."""
     b = backend(lambda e: 20.0 if e["action"] == "on_stop" else 0)
     s = srs(hooks(b, "on_play", "on_stop"), "limits { hooks_queue 100; }")
     p = s.push(source, "cam", loop=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An innocent player beside hostile peers: it must not notice them, and what they took comes back."""
+"""An innocent player during attacks: it must not notice them, and resources are freed afterwards."""
 import json
 import os
 import random
@@ -16,7 +16,7 @@ HOSTILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hostile.py")
 
 
 class Scene:
-    """A server as an operator of low latency has it, with a publisher that sends when due."""
+    """A server configured for low latency, with a real-time publisher."""
 
     def __init__(self, srs, tmp_path, memory=64):
         self.tmp, self.http = tmp_path, procs.free_port()
@@ -36,7 +36,7 @@ class Scene:
             hls {{ enabled on; hls_path {html}; hls_fragment 2; hls_window 10; }}
             http_remux {{ enabled on; mount [vhost]/[app]/[stream].flv; }}""")
         self.s.allow_errors = True
-        self.s.holds_allowed = (1000, 50)  # memory by the gigabyte: its pages cost the server's time
+        self.s.holds_allowed = (1000, 50)  # memory by the gigabyte: page faults cost the server's time
         self.pub = self.tool("sb_rtmp_publish", "-c", "1", "-i", procs.SOURCE, "-r", self.s.url("innocent"))
         assert self.s.wait_log("publish|CPB", 10)
 
@@ -49,7 +49,7 @@ class Scene:
                           self.tmp / f"crowd.{random.random()}")
 
     def longest_gap(self, seconds, kind=None, count=1, players=1, meanwhile=lambda: None):
-        """ms that the innocent player waited at most for media while the others were there."""
+        """Longest time in ms that the innocent player waited for media during the attack."""
         player = self.tool("sb_rtmp_load", "-c", str(players), "-s", "0.2", "--warmup", "0.3", "--json", "--duration",
                            str(seconds + 1.5), "-r", self.s.url("innocent"))
         crowd = self.crowd(kind, count, seconds) if kind else None
@@ -72,7 +72,7 @@ GROUPS = 8
 
 @pytest.mark.parametrize("group", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, GROUPS))])
 def test_a_second_of_each(scene, group):
-    """Here tests run side by side, so the limit is what a person would see; alone and long it is 100 ms."""
+    """Tests run in parallel, so the limit is what a viewer notices; alone and in long runs it is 100 ms."""
     kinds = list(hostile.BY_NAME)[group::GROUPS]
     gap = scene.longest_gap(0.6 * len(kinds), ";".join(kinds))
     assert gap <= 700 * SLOW, f"the player waited {gap:.0f} ms beside one of: {kinds}"
@@ -90,12 +90,12 @@ def test_one_hostile_peer(scene, kind):
 @pytest.mark.alone
 @pytest.mark.long
 def test_a_thousand_hostile_peers(srs, tmp_path):
-    """Where all may publish, what their streams keep is as `limits { memory }` says. The rest are the connections,
-    what they are told and have begun to say, and holes that malloc keeps between those: 30 to 34 MB."""
+    """If all clients may publish, `limits { memory }` bounds their streams. The rest are connections, their buffers and incomplete
+    messages, and fragmentation of malloc: 30 to 34 MB."""
     memory = 8
     scene = Scene(srs, tmp_path, memory)
     scene.s.holds_allowed = (10000, 250)
-    scene.longest_gap(3, "mixed", 40)  # what is made once is there
+    scene.longest_gap(3, "mixed", 40)  # one-time allocations are done
     before = scene.s.rss()
     seen = []
     gap = scene.longest_gap(60, "mixed", 1000, players=20, meanwhile=lambda: seen.append(scene.s.rss()))

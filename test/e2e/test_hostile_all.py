@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What strangers of all protocols cost those who play: one connection, one request, a hundred at once, a thousand."""
+"""What untrusted clients of all protocols cost the players: one connection, one request, a hundred at once, a thousand."""
 import signal
 import time
 
@@ -18,7 +18,7 @@ GROUPS = 4
 
 @pytest.fixture
 def site(srs, tmp_path):
-    """site(...): a Site whose server may not hold its thread for long; a frame of many MB takes some."""
+    """site(...): a Site whose server must not block its thread; a frame of many MB takes some time."""
     def start(allowed=(1000, 50), **how):
         s = Site(srs, tmp_path, **how)
         s.s.holds_allowed = allowed
@@ -28,7 +28,7 @@ def site(srs, tmp_path):
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_a_second_of_each(site, group):
-    """A connection of each at once; here tests run side by side, so the limit is what a person would see."""
+    """One connection of each at once; tests run in parallel, so the limit is what a viewer notices."""
     kinds = NEW[group::GROUPS]
     s = site(dvr=False)
     gap = s.longest_gap(1, "|".join(kinds), len(kinds))
@@ -49,7 +49,7 @@ def test_one_hostile_connection(site, kind):
 # ---- one request, and a hundred of them
 
 class Together:
-    """Connections that say their one thing at once."""
+    """Connections that send their message at once."""
 
     def __init__(self, site, once, n):
         self.site, self.n = site, n
@@ -60,11 +60,11 @@ class Together:
         for _, say in self.made:
             try:
                 say()
-            except OSError:  # refused while it speaks
+            except OSError:  # rejected while sending
                 pass
 
     def cost(self):
-        """ms of the thread for one of them."""
+        """Time of the thread in ms for one of them."""
         before = thread_ns(self.site.s.pid)
         self.say()
         self.site.rest()
@@ -79,14 +79,14 @@ class Together:
 @pytest.mark.skipif(WORKERS not in (None, "1"), reason="it measures the one thread")
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_what_one_request_costs(site, group):
-    """At most 5 ms of the thread; processor time, so it counts beside other tests as well."""
+    """At most 5 ms of the thread, in CPU time, so it is independent of other tests."""
     s, over = site(env={"SRS_WORKERS": "1"}), {}
     for once in hostile_once.ALL[group::GROUPS]:
         t = Together(s, once, 4)
         ms = t.cost()
         t.close()
         print(f"{once.name}: {ms:.2f} ms")
-        for _ in range(2):  # twice more: a neighbour takes caches, too
+        for _ in range(2):  # two retries: a neighbor process uses caches, too
             if ms > 5 * SLOW:
                 t = Together(s, once, 10)
                 ms = min(ms, t.cost())
@@ -100,7 +100,7 @@ def test_what_one_request_costs(site, group):
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(hostile_once.BY_NAME))
 def test_a_hundred_together(site, name):
-    """They make no gap of over 150 ms."""
+    """They cause no gap of over 150 ms."""
     s = site()
     idle = s.longest_gap(2)
     t = Together(s, hostile_once.BY_NAME[name], 100)
@@ -116,19 +116,19 @@ def test_a_hundred_together(site, name):
 
 # ---- publishers that have gone
 
-# of every protocol; what they send is as it should be, or changes with each frame
+# of every protocol; their media are valid, or change with each frame
 GONE = ["configurations of AVC", "configurations of HEVC", "configurations of AAC", "configurations of all", "key frames that jump",
         "key frames of a day", "small key frames", "RTSP sets, each key frame", "RTSP announces", "SRT noise", "SRT that changes",
         "SRT holes", "RTMFP that changes", "RTC configurations", "RTC bombs", "metadata", "configurations", "large key frames",
         "small messages", "publishes and stops", "RTSP large frames", "RTSP clocks that jump"]
-LEAVES = 0.03  # cores, over what the server took before
+LEAVES = 0.03  # cores, in addition to the use before
 
 
 @pytest.mark.alone
 @pytest.mark.long
 @pytest.mark.parametrize("kind", GONE)
 def test_a_publisher_that_has_gone(site, kind):
-    """12 s later nothing of it uses a processor, whatever HLS, DASH and recordings have of it."""
+    """12 s later it no longer uses the CPU, with HLS, DASH and recordings."""
     s = site(allowed=(10000, 250))
     time.sleep(3)
     idle = s.load(2)
@@ -142,7 +142,7 @@ def test_a_publisher_that_has_gone(site, kind):
 
 
 def test_publishers_that_have_gone(site):
-    """All at once, for a second: the processor is idle again within 12 s."""
+    """All at once, for a second: the CPU is idle again within 12 s."""
     s = site(allowed=(10000, 250))
     kinds = GONE[:15:2]
     crowd, go = s.crowd("|".join(kinds), len(kinds), 1)
@@ -160,11 +160,11 @@ def test_publishers_that_have_gone(site):
 @pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_thousand_hostile_connections(site, workers):
-    """Of all kinds and protocols, beside 20 players. Memory beyond what streams may keep is bounded and comes back, and the
-    server ends at once when it is told to."""
+    """All kinds and protocols, during playback of 20 players. Memory beyond that of streams is bounded and freed, and the server
+    quits at once."""
     memory = 16 * workers
     s = site(allowed=(100000, 1000), memory=memory, env={"SRS_WORKERS": str(workers)})
-    s.longest_gap(3, "mixed", len(hostile_all.KINDS))  # what is made once is there
+    s.longest_gap(3, "mixed", len(hostile_all.KINDS))  # one-time allocations are done
     wait_for(lambda: s.load() < 0.2, 30, 0)
     before, seen, mark = s.s.rss(), [], s.s.mark()
     gap = s.longest_gap(60, "mixed", 1000, players=20, meanwhile=lambda: seen.append(s.s.rss()))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Messages that strangers make large, endless, or costly to read: each costs its own connection,
-and a stream that runs beside it notices nothing."""
+"""Messages of untrusted clients that are huge, endless, or expensive to parse: each costs only its own connection, and a stream that
+runs meanwhile notices nothing."""
 import os
 import re
 import resource
@@ -20,7 +20,7 @@ MB = 1 << 20
 
 
 class Stream:
-    """A publisher and a player who know of nothing. Its gaps are measured while it is looked at."""
+    """An innocent publisher and player; measures the gaps."""
 
     def __init__(self, s):
         self.w = s.watch("innocent")
@@ -65,7 +65,7 @@ def u29(n):
 
 
 def alike3(keys, size, again):
-    """An AMF3 object in AMF0: long keys that differ in their ends, then each again by reference."""
+    """An AMF3 object in AMF0: long keys with different ends, then each again by reference."""
     body = b"\x11\x0a\x0b\x01"
     for i in range(keys):
         body += u29(size << 1 | 1) + b"k" * (size - 3) + b"%03d" % i + b"\x01"
@@ -89,7 +89,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_that_is_work(beside, name):
-    """Before any permission."""
+    """Before authorization."""
     s, stream = beside()
     body = amf.encode("connect", 1) + COMMANDS[name]()
     c = s.client().handshake()
@@ -99,14 +99,14 @@ def test_a_command_that_is_work(beside, name):
         c.message(3, CMD, 0, 0, body)
     except (Closed, OSError):
         pass
-    assert c.closed(), "it is refused"
+    assert c.closed(), "it is not rejected"
     assert cpu_seconds(s.pid) - used < 0.5 * SLOW
     assert stream.gap() < 1 * SLOW
     assert s.wait_log(r"\[WARN\].*client finished.*code=(1050|1051|2004)"), s.log()[-800:]
 
 
 def test_metadata_that_is_work(beside):
-    """Of a publisher: too much for us to add our field is passed on as it came, over 1 MB is not."""
+    """From a publisher: too large to add our field, it passes unchanged; over 1 MB it does not."""
     s, stream = beside()
     c = s.publisher("meta", chunk=65536)
     used = cpu_seconds(s.pid)
@@ -128,7 +128,7 @@ def test_metadata_that_is_work(beside):
 # -- messages that do not end
 
 def push(c, data):
-    """Send what the server takes of it; false when it has closed."""
+    """Sends what the server accepts; returns false if it closed."""
     try:
         c.sock.sendall(data)
         return True
@@ -137,7 +137,7 @@ def push(c, data):
 
 
 def begin(c, csid, size, data, type=VIDEO):
-    """The begin of a message of this size."""
+    """The beginning of a message of this size."""
     return push(c, c.w.basic(0, csid) + b"\0\0\0" + size.to_bytes(3, "big") + bytes([type])
                 + bytes(4) + data)
 
@@ -156,8 +156,7 @@ def player(s):
 
 @pytest.mark.parametrize("who", [connected, player])
 def test_strangers_hold_little(beside, who):
-    """60 of them begin messages as large as there are. None is let go beyond 64 KB, and at
-    once or byte by byte is the same."""
+    """60 of them begin messages of the maximum size. None is read beyond 64 KB, whether sent at once or byte by byte."""
     s, stream = beside("max_connections 200;")
     before = s.rss()
     held = [who(s) for _ in range(60)]
@@ -175,7 +174,7 @@ def test_strangers_hold_little(beside, who):
 
 
 def test_60_kb_are_held_by_each(beside):
-    """Which is allowed: the memory is what came, whatever was claimed."""
+    """This is allowed: memory is what was received, regardless of claims."""
     s, stream = beside("max_connections 200;")
     before = s.rss()
     held = [connected(s) for _ in range(100)]
@@ -189,7 +188,7 @@ def test_60_kb_are_held_by_each(beside):
 
 
 def test_a_message_must_end(beside):
-    """Of whomever it is, and though other messages end beside it."""
+    """From any client, and even if other messages complete meanwhile."""
     s, stream = beside("limits { message_timeout 1; }")
     at = s.mark()
     silent = [connected(s), player(s)]
@@ -213,8 +212,8 @@ def test_a_message_must_end(beside):
 
 
 def test_one_bound_for_all_messages(beside):
-    """Publishers who hoard what they may, each in its own way, until there is no more. Who sends
-    pictures of 2 MB beside them goes on, and so does who sends small ones."""
+    """Publishers hoard as much as allowed, each in a different way, until the limit. Another one that sends frames of 2 MB continues,
+    and so does one that sends small ones."""
     s, stream = beside("max_connections 200; limits { max_partial_total 16m; }")
     before = s.rss()
     big = s.publisher("big", chunk=0xffff)
@@ -241,14 +240,14 @@ def test_one_bound_for_all_messages(beside):
         c.close()
 
 
-# -- streams that fill us
+# -- streams that fill the memory
 
 BOUND = (r"\[WARN\].*streams of one worker remember \d+ MB, its part of limits.memory is \d+ MB: .*fill" if WORKERS
          else r"\[WARN\].*streams remember \d+ MB, limits.memory is 32 MB: .*fill")
 
 
 def fill(c, ms, total, size=100 * 1024):
-    """Pictures without a key frame after the first."""
+    """Frames without a key frame after the first."""
     for i in range(total // size):
         first = b"\x17" if i == 0 else b"\x27"
         if not push(c, c.w.message(6, VIDEO, ms + i, c.sid, first + b"\1\0\0\0" + bytes(size))):
@@ -270,7 +269,7 @@ def test_streams_have_one_bound(beside):
     assert s.rss() - before < (32 + 24) * 1024 * SLOW, f"{before} kB became {s.rss()} kB"
     line = s.wait_log(BOUND)
     assert line, s.log()[-800:]
-    assert len(re.findall("streams.* remember", s.log())) <= 3 * int(WORKERS or 1), "not a line for each packet"
+    assert len(re.findall("streams.* remember", s.log())) <= 3 * int(WORKERS or 1), "a line for each packet"
     assert stream.gap() < 1 * SLOW
     for c in players + many:
         c.close()
@@ -301,7 +300,7 @@ def test_segments_and_recordings_count_with_streams(beside, tmp_path):
         c.close()
 
 
-# -- a system that has no more
+# -- a system without memory
 
 def little_memory():
     resource.setrlimit(resource.RLIMIT_AS, (300000 * 1024, 300000 * 1024))
@@ -310,8 +309,8 @@ def little_memory():
 @pytest.mark.skipif("asan" in os.environ.get("SRS_BINARY", ""), reason="needs address space")
 @pytest.mark.parametrize("limits", ["", "limits { memory 1g; max_partial_total 1g; }"])
 def test_under_ulimit(beside, limits):
-    """What a peer wants and the system has not ends that peer: with limits that fit the machine,
-    and with limits that are nonsense."""
+    """If the system cannot provide what a peer needs, that peer is disconnected: with limits that fit the machine, and with absurd
+    ones."""
     s, stream = beside("max_connections 500;" + limits, preexec=little_memory)
     s.allow_errors = True  # "out of memory" is one
     held = []
@@ -340,8 +339,7 @@ def test_under_ulimit(beside, limits):
 
 @pytest.mark.skipif("asan" in os.environ.get("SRS_BINARY", ""), reason="needs address space")
 def test_many_under_ulimit(beside):
-    """More connections than there is memory for, each with what it may hold: those that are too
-    many are refused, by RTMP and by HTTP."""
+    """More connections than memory allows, each with its maximum: those that are too many are rejected, over RTMP and HTTP."""
     port = free_port()
     s, stream = beside("max_connections 5000; limits { per_address 5000; connects_per_second 5000; "
                        "memory 1g; max_partial_total 1g; }\n"
@@ -366,7 +364,7 @@ def test_many_under_ulimit(beside):
     assert stream.gap() < 2 * SLOW
     for c in held:
         c.close()
-    assert wait_for(lambda: try_publish(s)), "memory came back"
+    assert wait_for(lambda: try_publish(s)), "memory was not freed"
 
 
 def try_publish(s):

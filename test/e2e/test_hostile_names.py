@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Names that a stranger chooses, wherever they go: programs, recordings, segments, other servers, callbacks,
-the API, metrics, logs. Nothing is made outside of the folders, no command runs, all stays readable."""
+"""Names chosen by untrusted clients, wherever they are used: programs, recordings, segments, other servers, callbacks, the API,
+metrics, logs. Nothing is created outside of the folders, no command runs, all output stays readable."""
 import json
 import os
 import re
@@ -47,7 +47,7 @@ def test_names_of_strangers(srs, source, tmp_path):
             glob=f"ff_log_dir {tmp_path}/fflog;\nhttp_server {{ enabled on; listen 127.0.0.1:{free_port()}; "
                  f"dir {tmp_path}/web; }}\nhttp_api {{ enabled on; listen 127.0.0.1:{port}; }}\n"
                  f"exporter {{ enabled on; listen 127.0.0.1:{(metrics := free_port())}; }}")
-    s.allow_errors = far.allow_errors = True  # names that cannot be used are told
+    s.allow_errors = far.allow_errors = True  # unusable names are reported
     tags, api, open_now = flv.cut(source, 2500), Api(port), []
     for i, name in enumerate(NAMES):
         for app, stream in ((f"live{i}", name), (name, f"s{i}")):
@@ -58,7 +58,7 @@ def test_names_of_strangers(srs, source, tmp_path):
                     c.send_tag(t)
                 open_now.append(c)
             except (Closed, Rejected, OSError):
-                pass  # refused: as good
+                pass  # rejected: fine, too
         if i % 10 == 9:
             for path in ("streams?count=1000", "clients?count=1000", "forwards", "vhosts"):
                 assert json.loads(api.raw("/api/v1/" + path)[2])["code"] == 0
@@ -78,8 +78,8 @@ def test_names_of_strangers(srs, source, tmp_path):
     innocent.client.close()
     assert wait_for(lambda: not json.loads(api.raw("/api/v1/clients?count=1000")[2])["clients"], 10)
     hook.wait("on_unpublish", 20)
-    assert len(hook.of("on_publish")) > 40, "most names can be used"
-    assert all(e.get("action") for e in hook.events), "a callback that is no JSON"
+    assert len(hook.of("on_publish")) > 40, "too few names can be used"
+    assert all(e.get("action") for e in hook.events), "a callback is not JSON"
     for line in s.log().splitlines():
         assert re.match(r"\[\d{4}-", line), f"a line that is not ours: {line[:80]!r}"
     s.stop()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A publisher that makes the server work for what it sends: other configurations with each frame, times that
-jump, tracks that change places. It costs little while it is there, and nothing once it has gone."""
+"""A publisher that causes work: a new configuration with each frame, times that jump, tracks that change places. It costs little
+while it publishes, and nothing afterwards."""
 import glob
 import re
 import socket
@@ -18,7 +18,7 @@ from hostile import Talk, video
 from procs import SLOW, wait_for
 from rtmpclient import AUDIO, DATA, VIDEO, ChunkWriter
 
-# what the encoder of procs.SOURCE says, and the same with another compatibility byte
+# the configuration in procs.SOURCE, and the same with another compatibility byte
 AVC = next(tag.data for tag in flv.read(procs.SOURCE) if tag.type == VIDEO and tag.data[1] == 0)
 AVC2 = AVC[:7] + bytes([AVC[7] ^ 1]) + AVC[8:]
 HVCC = bytes.fromhex("0101600000009000000000005af000fcfdf8f800000f03")
@@ -37,7 +37,7 @@ def hevc(packet, body):
 
 
 def vp9(width):
-    """A key frame of VP9, whose header says how large it is."""
+    """A key frame of VP9 whose header has this size."""
     head = int("10" "0" "0" "0" "0" "1" "0", 2).to_bytes(1, "big") + b"\x49\x83\x42"
     bits = "001" "0" + f"{width - 1:016b}" + f"{239:016b}" + "0" * 12
     return enhanced(VIDEO, 1, CODED, b"vp09", head + int(bits, 2).to_bytes(len(bits) // 8, "big") + bytes(20))
@@ -51,7 +51,7 @@ def in_track(n, body):
     return enhanced(VIDEO, 1, CODED, b"avc1", b"\0\0\0" + body, track_id=n)
 
 
-# each: (type, body) of one turn, for turn number n; step: milliseconds from one turn to the next
+# each: (type, body) of one turn, for turn number n; step: milliseconds between two turns
 Attack = namedtuple("Attack", "name turn step changes", defaults=(1, False))
 ATTACKS = [
     Attack("video configurations", lambda n: [(VIDEO, AVC2 if n % 2 else AVC), (VIDEO, key())], 1, True),
@@ -91,7 +91,7 @@ def turns(attack, first, count, w):
 
 
 def publish(port, attack, most, seconds, stream="hostile"):
-    """All of it, or until the server ends it. True: it did."""
+    """Sends all of it, or until the server closes. Returns True if it closed."""
     t = Talk().publish(stream)
     sent, n, until = 0, 0, time.monotonic() + seconds
     with socket.create_connection(("127.0.0.1", port), 10) as c:
@@ -129,10 +129,10 @@ class Scene:
         self.html = tmp_path / "html"
         self.html.mkdir()
         self.s = srs(vhost=SINKS[sink].format(html=self.html), glob=glob)
-        self.s.holds_allowed = (1000, 50)  # memory by the gigabyte: its pages cost the server's time
+        self.s.holds_allowed = (1000, 50)  # memory by the gigabyte: page faults cost the server's time
 
     def made(self):
-        """Segments that were ever made, by the list, or recordings that are there."""
+        """Number of segments made so far, from the playlist, or of recordings."""
         for path in glob.glob(str(self.html / "live" / "*.m3u8")):
             got = hls.load(path)
             return got.sequence + len(got.segments)
@@ -149,12 +149,12 @@ class Scene:
 
 
 def attack(scene, one, most, seconds):
-    """Whatever it sends, it is bounded while it is there and over once it has gone."""
+    """Whatever it sends, the cost is bounded during publishing and ends with it."""
     rss, cpu, began = scene.s.rss(), scene.cpu(), time.monotonic()
     ended = publish(scene.s.port, one, most, seconds)
     took, left = time.monotonic() - began, time.monotonic()
     busy = scene.cpu() - cpu
-    assert wait_for(scene.rests, 12, 0), "it still works for a publisher that has gone"
+    assert wait_for(scene.rests, 12, 0), "the server still works for a publisher that has gone"
     figures = (f"sent for {took:.1f} s, ended by the server: {ended}; {busy:.1f} s of cpu, at rest after "
                f"{time.monotonic() - left:.1f} s and {scene.cpu() - cpu - busy:.1f} s more, "
                f"{(scene.s.rss() - rss) >> 10} MB more, {scene.made()} segments")
@@ -165,11 +165,11 @@ def attack(scene, one, most, seconds):
     assert wait_for(lambda: scene.s.rss() - rss <= 100 << 10, 12), figures
     assert ended == one.changes, figures
     if one.changes:
-        assert len(re.findall(r"config_changes", scene.s.log())) == 1, "one line says why"
+        assert len(re.findall(r"config_changes", scene.s.log())) == 1, "not one line with the reason"
     assert scene.s.stop() == 0 and scene.s.stop_seconds <= 5 * SLOW, f"the end took {scene.s.stop_seconds:.1f} s"
 
 
-# of each kind of work one that it was too much for
+# one of each kind of work that exceeded a limit
 @pytest.mark.parametrize("name,sink", [
     ("video configurations", "fmp4"), ("audio configurations beside video", "ts"), ("AAC and MP3", "mp4"),
     ("sizes of VP9", "dash"), ("sound that jumps", "ll"), ("key frames that jump", "as it comes"),
@@ -186,7 +186,7 @@ def test_thirty_megabytes_of(srs, tmp_path, name, sink):
 
 
 def test_changes_now_and_then_are_fine(srs, tmp_path):
-    """An encoder that is set to another size, and back, goes on."""
+    """An encoder that changes its size, and back, continues."""
     scene = Scene(srs, tmp_path, "ts")
     pub = scene.s.publisher("s")
     for n in range(8):

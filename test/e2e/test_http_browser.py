@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""mpegts.js in a real Chromium plays HTTP-FLV and WebSocket-FLV: time goes on, frames are decoded,
-and the picture is of now."""
+"""mpegts.js in a real Chromium plays HTTP-FLV and WebSocket-FLV: time advances, frames are decoded, and latency is low."""
 import shutil
 import time
 
@@ -58,7 +57,7 @@ def test_mpegts_js(srs, tmp_path, kind):
         print(f"{kind}: glass to glass {delay[0]:.2f} to {delay[-1]:.2f} s, median {delay[6]:.2f}")
         assert delay[6] < 0.6 * procs.SLOW + 0.2, delay
         assert page.run("window.problems") == []
-        # the publisher goes and comes back: the picture goes on by itself
+        # the publisher leaves and returns: playback continues automatically
         pusher.stop()
         pusher.client.close()
         time.sleep(1)

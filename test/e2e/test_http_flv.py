@@ -16,12 +16,12 @@ from test_publish_play import are_of_the_source
 from webclient import FlvWatcher, Http, once
 
 
-ROOMY = 1 if procs.SLOW == 1 else 30  # sanitizers keep what is freed for a while
+ROOMY = 1 if procs.SLOW == 1 else 30  # sanitizers keep freed memory for a while
 
 
 @pytest.fixture
 def live(srs):
-    """live(remux) starts a server that plays over HTTP; gives (server, port)."""
+    """live(remux) starts a server that plays over HTTP; returns (server, port)."""
     def start(remux="", vhost="", glob="", **how):
         port = free_port()
         s = srs(f"http_remux {{ enabled on; {remux} }} {vhost}",
@@ -52,7 +52,7 @@ def test_every_byte_and_time(live, source, ws):
 
 
 def test_ffmpeg_plays(live, tmp_path, source):
-    """What ffmpeg gets over HTTP is, frame for frame, what is in the file."""
+    """ffmpeg gets over HTTP, frame for frame, what is in the file."""
     s, port = live()
     play = tools.ffmpeg_frames(f"http://127.0.0.1:{port}/live/s.flv", tmp_path / "play.log",
                                tmp_path / "got.md5")
@@ -82,7 +82,7 @@ def test_curl_and_ffprobe(live, tmp_path, source):
 
 
 def flv_whole(data):
-    """Without the tag that was cut off in the middle."""
+    """The data without an incomplete last tag."""
     at = 13
     while at + 11 <= len(data):
         size = int.from_bytes(data[at + 1:at + 4], "big") + 15
@@ -120,7 +120,7 @@ def test_vlc_plays(live, tmp_path, source):
 
 
 def test_player_before_publisher_and_republish(live, source):
-    """It waits for the publisher; that goes and comes back at 0; the player stays, time goes on."""
+    """It waits for the publisher, which leaves and restarts at 0; the player stays, time advances."""
     s, port = live()
     players = [FlvWatcher(port), FlvWatcher(port, ws=True)]
     time.sleep(0.5)
@@ -161,7 +161,7 @@ def test_join_in_the_middle(live, source):
     ("has_video off;", (AUDIO, VIDEO), 4), ("has_audio off; drop_if_not_match off;", (AUDIO, VIDEO), 1),
 ], ids=["both", "video", "audio", "told", "told-video", "no-video", "kept"])
 def test_promises(live, source, remux, kinds, flags):
-    """The flags of the header say what comes; what they do not promise is dropped, or not."""
+    """The flags of the header announce the tracks; others are dropped, or not."""
     s, port = live(remux)
     s.push([t for t in source if t.type in (*kinds, DATA)], loop=True, ahead=0.7)
     time.sleep(0.2)
@@ -207,7 +207,7 @@ def test_websocket_manners(live, source):
 
 
 def test_mount_without_app(live, source):
-    """Whoever publishes a stream of that name now is meant."""
+    """It means the stream of that name that is published now."""
     s, port = live("mount [vhost]/tv/[stream].flv;")
     assert once(port, "/tv/s.flv").status == 404
     s.push(source, loop=True, app="any")
@@ -219,7 +219,7 @@ def test_mount_without_app(live, source):
 
 
 def test_fast_cache(live, source):
-    """Who joins a stream without video gets some seconds of it at once."""
+    """A player that joins an audio-only stream gets some seconds of it at once."""
     s, port = live("fast_cache 4;")
     p = s.push([t for t in flv.cut(source, 3000) if t.type != VIDEO], speed=0)
     p.join(10)
@@ -230,7 +230,7 @@ def test_fast_cache(live, source):
 
 
 def test_rules(srs, source):
-    """Security and refer rules count for HTTP too; a vhost without http_remux has no streams."""
+    """Security and refer rules apply to HTTP, too; a vhost without http_remux has no streams."""
     port = free_port()
     srs("""vhost __defaultVhost__ { }
 vhost deny.test { http_remux { enabled on; } security { enabled on; deny play all; } }
@@ -250,10 +250,10 @@ vhost mount.test { http_remux { enabled on; mount mount.test/tv/[stream]/[app].f
 
 @pytest.mark.long
 def test_one_that_never_reads(live, source):
-    """Players that open and never read: bounded memory, no effect on others, dropped in the end."""
+    """Players that never read: bounded memory, no effect on others, disconnected at the end."""
     s, port = live(vhost="play { queue_length 2; }", glob="rtmp { send_timeout 3; }")
     good = FlvWatcher(port)
-    p = s.push(source, loop=True, speed=30)  # soon more than sockets hold
+    p = s.push(source, loop=True, speed=30)  # soon more than sockets buffer
     stuck = [Http(port, rcvbuf=4096) for _ in range(30)]
     for h in stuck:
         h.ask("/live/s.flv")
@@ -283,7 +283,7 @@ def test_300_players(live, source):
 
 
 def test_reload_reaches_players(live, source):
-    """A vhost that is turned off ends its HTTP players; another change does not."""
+    """A vhost that is turned off disconnects its HTTP players; another change does not."""
     s, port = live()
     s.push(source, loop=True)
     w = FlvWatcher(port)

@@ -14,12 +14,12 @@ from procs import SLOW, free_port, wait_for
 from webclient import Http, once
 
 
-ROOMY = 1 if procs.SLOW == 1 else 30  # sanitizers keep what is freed for a while
+ROOMY = 1 if procs.SLOW == 1 else 30  # sanitizers keep freed memory for a while
 
 
 @pytest.fixture
 def web(srs, tmp_path):
-    """web(extra) starts a server with a folder of files; gives (server, port, folder)."""
+    """web(extra) starts a server with a folder of files; returns (server, port, folder)."""
     def start(extra="", vhost="", **how):
         root = tmp_path / "html"
         (root / "players").mkdir(parents=True)
@@ -91,7 +91,7 @@ def test_gzip(web):
 
 
 def test_gzip_once(web):
-    """A text of megabytes is compressed for the first who asks; the others get what he got."""
+    """A text of megabytes is compressed for the first client; the others get the same result."""
     s, port, root = web()
     (root / "big.js").write_bytes(os.urandom(900_000).hex().encode())
     with Http(port) as h:
@@ -107,7 +107,7 @@ def test_gzip_once(web):
 
 
 def test_body_whose_end_is_not_sure(web):
-    """Chunks in HTTP/1.0: a proxy in front may see another end, so nothing behind it is a request."""
+    """Chunked encoding in HTTP/1.0: a proxy in front may see another end, so data after it is not a request."""
     _, port, _ = web()
     with socket.create_connection(("127.0.0.1", port), 5) as c:
         c.sendall(b"POST /a.txt HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
@@ -211,7 +211,7 @@ def test_bad_requests(web):
 
 
 def test_large_head(web):
-    """1 MB of header: an answer, not a reset, and no memory for it."""
+    """1 MB of header: a response, not a reset, and no memory for it."""
     s, port, _ = web()
     before = s.rss()
     with Http(port) as h:
@@ -224,7 +224,7 @@ def test_large_head(web):
 
 
 def test_slowloris(web):
-    """Connections that send a byte now and then are ended; others are served meanwhile."""
+    """Connections that send a byte now and then are closed; others are served meanwhile."""
     s, port, _ = web(name="slow")
     s.reload(glob=open(s.conf_path).read().split("pid ")[1].split("\n", 1)[1].split("vhost")[0]
              + "limits { handshake_timeout 2; idle_timeout 3; }")
@@ -241,11 +241,11 @@ def test_slowloris(web):
     for h in slow:
         assert h.answer().status == 408
         assert h.closed(1)
-    assert silent.closed(), "one that says nothing is ended too"
+    assert silent.closed(), "a silent one is not closed"
 
 
 def test_client_that_does_not_read_a_file(web):
-    """A file of 100 MB to somebody who does not read it takes no memory and holds up nobody."""
+    """A file of 100 MB to a client that does not read takes no memory and delays no other client."""
     s, port, root = web()
     with open(root / "big.bin", "wb") as f:
         f.truncate(100 << 20)
@@ -265,7 +265,7 @@ def test_client_that_does_not_read_a_file(web):
 
 
 def test_cold_file(web):
-    """A file that is not in memory is read by a helper thread: the coroutines do not wait for it."""
+    """A file that is not cached is read by a helper thread: the coroutines do not wait for it."""
     s, port, root = web()
     data = os.urandom(1 << 20) * 48
     with open(root / "cold.bin", "wb") as f:
@@ -279,7 +279,7 @@ def test_cold_file(web):
 
 
 def test_expect_continue(web):
-    """A client that asks before it sends a body is told, and not left to wait."""
+    """A client that asks before it sends a body is answered at once."""
     _, port, _ = web()
     with Http(port) as h:
         begun = time.monotonic()
@@ -307,7 +307,7 @@ def test_curl(web, tmp_path):
 
 
 def test_vhosts_and_mounts(srs, tmp_path):
-    """Files of a vhost, by the Host; a vhost that is off, or has none, falls to the server's."""
+    """Files of a vhost, by the Host; a vhost that is off, or has none, uses the server's."""
     for name in ("main", "one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.txt").write_text(name)

@@ -15,7 +15,7 @@ from webclient import Cert, FlvWatcher, Http, once
 
 @pytest.fixture
 def secure(srs, tmp_path):
-    """secure() starts a server with rtmps and https; gives (server, certificate, ports)."""
+    """secure() starts a server with rtmps and https; returns (server, certificate, ports)."""
     def start(kind="ec", vhost="http_remux { enabled on; }", certificates="", glob="", **how):
         root = tmp_path / "html"
         root.mkdir(exist_ok=True)
@@ -59,7 +59,7 @@ def test_curl_and_session_tickets(secure):
     assert r.stdout == b"0123456789"
     r = tools.run(["curl", "-sS", "--resolve", f"localhost:{s.https}:127.0.0.1", f"{base}/a.txt"],
                   check=False)
-    assert r.returncode == 60, "nobody knows that authority"
+    assert r.returncode == 60, "the authority is known"
 
 
 def test_flv_over_https(secure, source):
@@ -76,7 +76,7 @@ def test_flv_over_https(secure, source):
 
 
 def test_slow_player_over_https(secure, source):
-    """A reader that lags by far more than the socket holds gets whole tags all the same."""
+    """A reader that lags far more than the socket buffers still gets whole tags."""
     s = secure(vhost="http_remux { enabled on; } play { queue_length 3; }")
     s.push(source, loop=True, speed=30)
     h = Http(s.https, s.cert.trust(), rcvbuf=8192)
@@ -125,7 +125,7 @@ def test_librtmp_plays_rtmps(secure, tmp_path, source):
 
 @pytest.mark.parametrize("verify", ["ca", "off"])
 def test_forward_over_rtmps(srs, secure, source, verify):
-    """From one server of ours to another."""
+    """From one of our servers to another."""
     to = secure(name="to")
     trust = f"tls_ca {to.cert.cert};" if verify == "ca" else "tls_verify off;"
     s = srs(f"forward {{ enabled on; destination rtmps://127.0.0.1:{to.rtmps}; {trust} }}", name="from")
@@ -147,7 +147,7 @@ def test_forward_does_not_trust_anybody(srs, secure, source):
 
 
 def served(port, name="localhost"):
-    """The certificate that a server shows for this name, as PEM."""
+    """The certificate that a server presents for this name, as PEM."""
     c = ssl.create_default_context()
     c.check_hostname, c.verify_mode = False, ssl.CERT_NONE
     with socket.create_connection(("127.0.0.1", port), 5) as raw, \
@@ -157,8 +157,8 @@ def served(port, name="localhost"):
 
 @pytest.mark.long
 def test_certificate_is_renewed(secure, source):
-    """A new file: new connections get the new certificate, those that are there go on. A file that
-    is no certificate: the old one stays in use, and the log says why."""
+    """A new file: new connections get the new certificate, existing ones continue. An invalid file: the old certificate stays in
+    use, and the log says why."""
     s = secure()
     s.push(source, loop=True)
     w = FlvWatcher(s.https, tls=s.cert.trust())
@@ -193,7 +193,7 @@ def test_bad_certificate_at_start(srs, tmp_path):
 
 
 def test_names(secure, tmp_path):
-    """SNI: each name its certificate."""
+    """SNI: each name has its certificate."""
     one = Cert(tmp_path, "one", ("one.test",))
     star = Cert(tmp_path, "star", ("*.star.test",), "rsa")
     s = secure(certificates=f"""
@@ -206,7 +206,7 @@ certificate *.star.test {{ key {star.key}; cert {star.cert}; }}
 
 
 def test_what_is_no_tls(secure):
-    """Plain text, garbage and silence at a TLS port: an end in time, and nothing else is hurt."""
+    """Plain text, garbage and silence at a TLS port: a timely end, and nothing else is affected."""
     s = secure(glob="limits { handshake_timeout 1; }")
     silent = Http(s.https)
     for port in (s.https, s.rtmps):

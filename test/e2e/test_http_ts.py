@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Live MPEG-TS, AAC and MP3 over HTTP: every frame, for those who join early and late."""
+"""Live MPEG-TS, AAC and MP3 over HTTP: every frame, for players that join early and late."""
 import subprocess
 
 import pytest
@@ -22,7 +22,7 @@ def live(srs):
 
 
 def record(url, path):
-    """curl, until it is killed; every byte is in the file at once."""
+    """Runs curl until it is killed; every byte is in the file at once."""
     with open(path, "wb") as f:
         return subprocess.Popen(["curl", "-s", "-N", "--max-time", "20", url], stdout=f)
 
@@ -35,7 +35,7 @@ def size(path):
 
 
 def settled(path):
-    """Nothing more comes."""
+    """Waits until no more data arrives."""
     last = [0]
 
     def look():
@@ -67,7 +67,7 @@ def test_ts_from_the_begin(live, source, tmp_path):
 
 
 def test_ts_joined_late(live, source, tmp_path):
-    """In the middle of a stream, and two at once: from a key frame on, the same bytes."""
+    """In the middle of a stream, and two at once: the same bytes from a key frame on."""
     s, url = live("ts")
     push = s.push(source, speed=8, loop=True)
     assert s.wait_log("video sh", 3)
@@ -85,8 +85,8 @@ def test_ts_joined_late(live, source, tmp_path):
     assert a[:188 * 2] and a[0] == 0x47
     assert a[:n] in b or b[:n] in a or a[188 * 2:n] == b[188 * 2:n]
     video = hls.packets(tmp_path / "0.ts", "v")
-    assert video[0][2], "it begins with a key frame"
-    assert tools.decode(tmp_path / "0.ts").count("\n") <= 2  # the last frame is cut
+    assert video[0][2], "it does not begin with a key frame"
+    assert tools.decode(tmp_path / "0.ts").count("\n") <= 2  # the last frame is incomplete
 
 
 @pytest.mark.parametrize("end,codec", [("aac", "aac"), ("mp3", "mp3")])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server that nobody uses: it hardly wakes, and is there at once when somebody comes."""
+"""An unused server: it rarely wakes, and responds at once when a client comes."""
 import glob
 import re
 import time
@@ -11,7 +11,7 @@ from procs import SLOW, WORKERS, free_port, wait_for
 
 
 def wakes(pid):
-    """How often all of its threads have waited for something so far."""
+    """How often all of its threads have slept so far."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/status"):
         with open(path) as f:
@@ -20,7 +20,7 @@ def wakes(pid):
 
 
 def rate(pid, seconds=1.0):
-    """Per second."""
+    """Wakeups per second."""
     before, began = wakes(pid), time.monotonic()
     time.sleep(seconds)
     return (wakes(pid) - before) / (time.monotonic() - began)
@@ -34,7 +34,7 @@ def seconds_to(what):
 
 @pytest.mark.alone
 def test_idle(srs, source, tmp_path):
-    """With nearly all that it can do switched on, and after somebody was there."""
+    """With nearly all features on, and after a client was there."""
     html = tmp_path / "html"
     html.mkdir()
     s = srs(f"hls {{ enabled on; hls_path {html}; hls_fragment 1; }} "

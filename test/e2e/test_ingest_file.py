@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file becomes a stream without ffmpeg: by the server itself, again and again."""
+"""A file becomes a stream without ffmpeg: the server publishes it in a loop."""
 import os
 import shutil
 
@@ -54,7 +54,7 @@ def test_a_file_that_comes_later_and_is_replaced(srs, tmp_path):
     two = s.watch("two")
     assert two.wait(lambda got: len(flv.frames(got, VIDEO)) >= 10, 5), s.log()[-2000:]
     n = len(flv.frames(own.tags, VIDEO))
-    assert own.wait(lambda got: len(flv.frames(got, VIDEO)) > n + 10, 5), "it went on"
+    assert own.wait(lambda got: len(flv.frames(got, VIDEO)) > n + 10, 5), "it did not continue"
     s.reload("")
     assert s.wait_log(r"ingest j: over", 3) and s.wait_log(r"ingest i: over", 3)
     assert os.path.exists(path)

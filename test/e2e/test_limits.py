@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One address may not take everything: how many connections it has, how fast it makes them."""
+"""One address cannot take everything: limits on its connections and their rate."""
 import os
 import socket
 import time
@@ -15,7 +15,7 @@ from rtmpclient import ChunkWriter, Rejected
 
 
 def sockets(port, n, ip):
-    """n bare connections from one address, as somebody without manners makes them."""
+    """Opens n bare connections from one address, as a rude client does."""
     made = []
     for _ in range(n):
         s = socket.socket()
@@ -56,7 +56,7 @@ def limited(srs, limits, **how):
 
 
 def test_one_address_does_not_take_all(srs, source):
-    """40 places, of which one address wants all: it gets five, and others publish and play."""
+    """40 places, all wanted by one address: it gets five, and others publish and play."""
     s, api = limited(srs, "per_address 5;")
     held = sockets(s.port, 60, "127.0.0.2")
     assert wait_for(lambda: open_ones(held) == 5)
@@ -66,7 +66,7 @@ def test_one_address_does_not_take_all(srs, source):
     assert never(lambda: open_ones(held) != 5, 0.3)
     assert refused(api, "per_address") == 55
     assert s.wait_log(r"refused \d+ connections, the last one of 127\.0\.0\.2: per_address is 5", 2)
-    assert len([x for x in s.log().splitlines() if "refused" in x]) <= 2, "a line for each"
+    assert len([x for x in s.log().splitlines() if "refused" in x]) <= 2, "no line for each"
     close(held)
     again = []
     assert wait_for(lambda: again.extend(sockets(s.port, 1, "127.0.0.2")) or open_ones(again[-1:]))
@@ -83,12 +83,12 @@ def test_reload_changes_the_number(srs):
     s.reload(glob="limits { per_address 4; }")
     free = sockets(s.port, 3, "127.0.0.2")
     time.sleep(0.3)
-    assert open_ones(free) == 3, "a private address is one of many, unless it is said otherwise"
+    assert open_ones(free) == 3, "a private address must have no limit by default"
     close(held + more + free)
 
 
 def test_half_is_for_others(srs):
-    """Without a word in the file: half of max_connections."""
+    """The default: half of max_connections."""
     s = srs(glob="max_connections 20; limits { limit_private on; }")
     held = sockets(s.port, 30, "127.0.0.2")
     assert wait_for(lambda: open_ones(held) == 10)
@@ -96,7 +96,7 @@ def test_half_is_for_others(srs):
 
 
 def test_connects_are_paced(srs, source):
-    """3 a second, and those of 10 s at once; who is slower does not notice."""
+    """3 a second, and those of 10 s at once; slower clients do not notice."""
     s, api = limited(srs, "connects_per_second 3;")
     t0, tries, got = time.monotonic(), 0, 0
     while time.monotonic() - t0 < 1.5:
@@ -128,7 +128,7 @@ def test_who_says_nothing_is_sent_away(srs):
 # ---- names
 
 def said_at_once(port, names):
-    """One RTMP connection that asks for all of these streams in a row."""
+    """One RTMP connection that requests all of these streams in a row."""
     w = ChunkWriter()
     said = [(0, amf.encode("connect", 1, {"app": "live", "tcUrl": f"rtmp://127.0.0.1:{port}/live"}))]
     for i, name in enumerate(names):
@@ -137,8 +137,7 @@ def said_at_once(port, names):
 
 
 def test_the_storm_of_names(srs):
-    """Players that wait for streams which nobody publishes: one for each connection, whatever it asks for, and nothing
-    is left of them."""
+    """Players that wait for unpublished streams: one for each connection, whatever it requests, and nothing is left of them."""
     web, port = free_port(), free_port()
     s = srs("http_remux { enabled on; }", f"http_server {{ enabled on; listen 127.0.0.1:{web}; }}" + httpapi.conf(port))
     api, held = httpapi.Api(port), []
@@ -156,19 +155,18 @@ def test_the_storm_of_names(srs):
 # ---- bandwidth
 
 def test_a_publisher_is_held(srs, source):
-    """A stream of 300 kbit/s pushed twenty times as fast: what is over publish_kbps is read late, and
-    nobody is sent away."""
+    """A stream of 300 kbit/s pushed twenty times as fast: data over publish_kbps is read late, and no publisher is disconnected."""
     s = srs("bandwidth { publish_kbps 1000; }")
     p = s.push(source, speed=20, loop=True)
     assert s.wait_log(r"publisher of .*live/s sends more than publish_kbps 1000", 5)
     v = s.watch()
     assert v.wait(lambda got: len(got) > 5, 5)
     assert never(lambda: not p.is_alive(), 0.6)
-    assert len(s.log().split("sends more than publish_kbps")) == 2, "one line"
+    assert len(s.log().split("sends more than publish_kbps")) == 2, "not one line"
 
 
 def test_downloads_are_paced(srs, tmp_path):
-    """4 MB at 16000 kbit/s last about 2 s; the kernel lets a first burst through."""
+    """4 MB at 16000 kbit/s take about 2 s; the kernel allows an initial burst."""
     web = free_port()
     (tmp_path / "html").mkdir()
     (tmp_path / "html" / "big.bin").write_bytes(b"x" * 4000000)
@@ -206,7 +204,7 @@ def test_a_full_vhost_takes_no_more_players(srs, source):
 
 
 def test_a_full_vhost_takes_no_more_publishers(srs, source):
-    """Soon after it is full: at most what comes in about a second is let in too many."""
+    """Soon after it is full; at most those of about a second are too many."""
     s = srs("bandwidth { in_kbps 1500; }")
     on, end = [s.push(source, "a", loop=True)], time.monotonic() + 12
     while time.monotonic() < end:
@@ -232,8 +230,8 @@ def size_of(folder, *ends):
 
 
 def test_recordings_keep_a_quota(srs, source, tmp_path):
-    """Somebody publishes without end: recordings end at the quota, whole, and go on when there is
-    room again; the stream and its players notice nothing."""
+    """Endless publishing: recordings end at the quota, complete, and continue when there is room; the stream and its players notice
+    nothing."""
     rec, api = tmp_path / "rec", free_port()
     s = srs(f"dvr {{ enabled on; dvr_path {rec}/[app]/[stream].[timestamp].flv; dvr_quota 1m; }}",
             httpapi.conf(api))
@@ -244,13 +242,13 @@ def test_recordings_keep_a_quota(srs, source, tmp_path):
     assert wait_for(lambda: files(rec, ".flv") and not files(rec, ".tmp"))
     got = size_of(rec, ".flv")
     assert 1 << 19 < got < 3 << 19, got
-    assert flv.read(files(rec, ".flv")[0]), "a whole file"
+    assert flv.read(files(rec, ".flv")[0]), "not a complete file"
     assert never(lambda: size_of(rec, ".flv", ".tmp") != got, 0.5)
     n = len(v.tags)
     assert v.wait(lambda t: len(t) > n + 100, 5) and p.is_alive()
     assert httpapi.Api(api).get("summaries")["data"]["refused"]["dvr_disk"] == 1
     os.remove(files(rec, ".flv")[0])
-    assert wait_for(lambda: files(rec, ".tmp"), 10), "it goes on"
+    assert wait_for(lambda: files(rec, ".tmp"), 10), "it does not continue"
 
 
 def test_segments_keep_a_quota(srs, source, tmp_path):
@@ -270,14 +268,14 @@ def test_segments_keep_a_quota(srs, source, tmp_path):
     assert wait_for(lambda: newest() != first, 5)
     name = newest().split("?")[0]
     assert len(webclient.once(web, "/live/" + name).body) > 10000
-    assert not (html / "live" / name).exists(), "it is in memory alone"
+    assert not (html / "live" / name).exists(), "it is not only in memory"
     assert size_of(html, ".ts") < 800000 and p.is_alive()
 
 
-# ---- many who come and go
+# ---- many clients that come and go
 
 def come_and_go(s, tags, first, count):
-    """Publishers of streams that nobody published before; they leave in every way there is."""
+    """Publishers of new streams that leave in every possible way."""
     for i in range(first, first + count):
         c = s.publisher(f"s{i}", flow=("fmle", "flash")[i % 2])
         for tag in tags:
@@ -293,7 +291,7 @@ def come_and_go(s, tags, first, count):
 
 @pytest.mark.long
 def test_ten_thousand_publishers(srs, source, tmp_path):
-    """Memory, descriptors, streams and coroutines are back when they have gone."""
+    """Memory, descriptors, streams and coroutines are freed when they have gone."""
     api, html = free_port(), tmp_path / "html"
     s = srs(f"hls {{ enabled on; hls_path {html}; hls_dispose 1; hls_quota 1g; }}\n"
             f"dvr {{ enabled on; dvr_path {html}/[stream].flv; dvr_quota 1g; }}",
@@ -302,7 +300,7 @@ def test_ten_thousand_publishers(srs, source, tmp_path):
 
     def rest():
         assert wait_for(lambda: not a.streams() and not a.clients(), 30, 0.5)
-        assert wait_for(lambda: not files(html, ".m3u8"), 30, 0.5), "segments are not disposed of"
+        assert wait_for(lambda: not files(html, ".m3u8"), 30, 0.5), "segments are not deleted"
         return len(os.listdir(f"/proc/{s.pid}/fd")), s.rss()
 
     def wave(first, count):

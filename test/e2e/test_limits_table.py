@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table in doc/security-limits-table.md: its defaults are the program's, its constants those of the code, its tests
-are there."""
+"""The table in doc/security-limits-table.md: its defaults are the program's, its constants those of the code, and its tests exist."""
 import os
 import re
 
@@ -8,7 +7,7 @@ import pytest
 
 from procs import ROOT
 
-# What the table says of constants, and where each is.
+# Constants in the table, and their place in the code.
 CONSTANTS = [
     ("addresses remembered", "16384", "src/session/address_limits.h", r"ADDRESS_REMEMBERED = 16384"),
     ("that have not connected", "64", "src/serve/rtc/impl.h", r"RTC_PENDING_OF_ADDRESS = 64"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ports that are listed for IPv4 and for IPv6, in both spellings and orders, and reloads between them."""
+"""Ports listed for IPv4 and IPv6, in both spellings and orders, and reloads between them."""
 import os
 import socket
 import subprocess
@@ -22,14 +22,14 @@ LOCAL = {4: "127.0.0.1", 6: "::1"}
 
 
 def answers(port, family):
-    """Does something accept connections at the loopback address of that family?"""
+    """Whether a server accepts connections at the loopback address of this family."""
     with socket.socket(socket.AF_INET if family == 4 else socket.AF_INET6) as s:
         s.settimeout(procs.patience(2))
         return s.connect_ex((LOCAL[family], port)) == 0
 
 
 def induction(port, family):
-    """Does SRT answer an induction at the loopback address of that family?"""
+    """Whether SRT answers an induction at the loopback address of this family."""
     with socket.socket(socket.AF_INET if family == 4 else socket.AF_INET6, socket.SOCK_DGRAM) as s:
         s.settimeout(0.4 * procs.SLOW)
         s.connect((LOCAL[family], port))
@@ -41,7 +41,7 @@ def induction(port, family):
 
 
 def bound(kind, port):
-    """How many sockets have that port: kind as a file of /proc/net."""
+    """Number of sockets with this port: kind as a file of /proc/net."""
     with open(f"/proc/net/{kind}") as f:
         return sum(int(line.split()[1].rsplit(":", 1)[1], 16) == port for line in f.readlines()[1:])
 
@@ -82,7 +82,7 @@ def test_a_port_listed_twice_for_other_services(srs):
 
 
 def test_addresses_of_loopback(srs):
-    """A bare port beside an address of IPv6 is IPv4's, [::] beside one of IPv4 is IPv6's."""
+    """A bare port next to an IPv6 address is IPv4, [::] next to an IPv4 address is IPv6."""
     one, two, three = free_port(), free_port(), free_port()
     srs(glob=f"listen {one} [::1]:{one} 127.0.0.1:{two} [::]:{two} {three} 0.0.0.0:{three};", port=one)
     assert all(answers(port, family) for port in (one, two, three) for family in (4, 6))
@@ -95,7 +95,7 @@ STEPS = [("{0} [::]:{0}", (4, 6)), ("{0}", (4, 6)), ("[::]:{0} {0}", (4, 6)), ("
 
 @pytest.mark.parametrize("back", [False, True])
 def test_reloads_between_spellings(srs, source, back):
-    """Each step opens what is new and closes what is gone; who plays notices none of them."""
+    """Each step opens new sockets and closes old ones; players notice none of them."""
     port, rtsp = free_port(), free_port()
     steps = STEPS[::-1] if back else STEPS
 
@@ -121,7 +121,7 @@ HTTP_STEPS = [STEPS[i] for i in (0, 1, 3, 5, 6)]
 
 
 def test_reloads_of_http(srs, source, tmp_path):
-    """HTTP, HTTPS and the API, each by its own port: the same; a player, and a connection to the API, stay."""
+    """HTTP, HTTPS and the API, each with its own port: the same; a player and a connection to the API stay."""
     cert = Cert(tmp_path)
     tls = f"key {cert.key}; cert {cert.cert};"
     ports = {name: free_port() for name in ("api", "apis", "http", "https")}
@@ -152,7 +152,7 @@ def test_reloads_of_http(srs, source, tmp_path):
         assert len(player.read(10000)) == 10000
         assert "0 need a restart" in s.reload(vhost=vhost)
         assert wait_for(lambda: not any(answers(p, 4) for p in (exporter, ports["http"])))
-        assert len(player.read(10000)) == 10000, "who plays stays"
+        assert len(player.read(10000)) == 10000, "the player did not stay"
     api.close()
 
 
@@ -163,7 +163,7 @@ UDP_STEPS = STEPS[:7] + STEPS[:1]
 @pytest.mark.needs("ffmpeg")
 @pytest.mark.parametrize("begin", [0, 3])
 def test_reloads_keep_srt_publishers(srs, begin):
-    """Of both families; new ones come where the port is listed."""
+    """Of both families; new ones connect to the listed ports."""
     port = free_port()
     steps = UDP_STEPS[begin:] + UDP_STEPS[:begin]
     s = srs(vhost=SRT, glob=block("srt_server", steps[0][0], port))
@@ -199,7 +199,7 @@ def test_a_reload_that_finds_a_port_taken_keeps_the_old_sockets(srs):
 
 
 def test_a_second_server_is_refused(srs):
-    """Also where a reload has opened the sockets anew."""
+    """Even if a reload has reopened the sockets."""
     port = free_port()
     s = srs(glob=f"listen {port} [::]:{port};", port=port)
     s.reload(glob=f"listen {port};")

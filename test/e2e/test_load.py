@@ -53,7 +53,7 @@ class Crowd(threading.Thread):
 
 @pytest.mark.long
 def test_500_players(srs, source):
-    """All get the stream, in step; three that are looked at closely get each byte of it."""
+    """All get the stream, in step; three that are checked closely get each byte of it."""
     s = srs()
     p = s.push(source, loop=True)
     begin = time.monotonic()
@@ -96,7 +96,7 @@ def test_100_streams(srs):
 
 @pytest.mark.long
 def test_churn_leaves_nothing(srs):
-    """Rounds of players and publishers that come and go: memory and descriptors return."""
+    """Rounds of players and publishers that come and go: memory and descriptors are freed."""
     s = srs()
     p = s.push(synthetic(2), loop=True)
 
@@ -123,7 +123,7 @@ def test_churn_leaves_nothing(srs):
 
 @pytest.mark.long
 def test_join_storm(srs, source):
-    """300 connects in a moment while a stream runs: nobody is refused, the stream does not stop."""
+    """300 connects in a moment while a stream runs: none is rejected, the stream does not stop."""
     s = srs()
     p = s.push(source, loop=True)
     w = s.watch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The log, in the shapes that operators grep for."""
+"""The log, in the formats that operators grep for."""
 import os
 import re
 import resource
@@ -56,7 +56,7 @@ def test_lines(srs, source, tank):
 
 
 def test_one_connection_one_id(srs):
-    """First line: who and where; last line: why it ended. All with one id."""
+    """The first line names the client; the last line says why it ended. All have one id."""
     s = srs()
     c = s.client()
     port = c.sock.getsockname()[1]
@@ -89,7 +89,7 @@ def test_statistics_lines(srs):
 
 @pytest.mark.long
 def test_rates_are_right(srs):
-    """ikbps of the publisher, after some seconds, is near what is sent."""
+    """ikbps of the publisher, after some seconds, is close to the sent rate."""
     s = srs(glob="pithy_print_ms 1000;")
     s.push(synthetic(4, size=5000), loop=True, speed=1)  # 25 * 5000 * 8 = 1000 kbit/s and audio
     assert s.wait_log("<- CPB", 10, count=4)
@@ -99,7 +99,7 @@ def test_rates_are_right(srs):
 
 @pytest.mark.long
 def test_process_line(srs):
-    """Every five seconds: processor, memory, lateness of timers."""
+    """Every five seconds: CPU, memory, lateness of timers."""
     s = srs()
     s.push(synthetic(2), loop=True)
     assert s.wait_log(r"Hybrid cpu=\d+\.\d+%,\d+MB", 8), s.log()[-1500:]
@@ -109,7 +109,7 @@ def test_process_line(srs):
 
 
 def test_banner(srs):
-    """The first lines say version and configuration; the last that it ended."""
+    """The first lines have version and configuration; the last says that the server ended."""
     s = srs()
     assert s.wait_log(rf"listening on .*{s.port}", 3)
     text = s.log()
@@ -162,7 +162,7 @@ def test_errors_have_a_code_and_a_reason(srs):
 
 
 def bytes_of(c, name, *args, sid=0, obj=None):
-    """A command as it is on the wire, to be sent many times."""
+    """An encoded command, to be sent many times."""
     return c.w.message(3, 20, 0, sid, amf.encode(name, 9, obj, *args), fmt=0)
 
 
@@ -182,7 +182,7 @@ def test_a_player_that_pauses_without_end_fills_no_log(srs, source):
     assert sent > 5000 and lines_then < 120, f"{lines_then} lines for {sent} pauses"
     c.close()
     assert s.wait_log(r"\[WARN\].* \d+ lines more of (this client|clients that neither) .*left out", 8), s.log()[-1500:]
-    assert s.wait_log(r"Hybrid cpu=", 8, before), "the server's own lines are all there"
+    assert s.wait_log(r"Hybrid cpu=", 8, before), "lines of the server itself are missing"
 
 
 @pytest.mark.long
@@ -217,7 +217,7 @@ FORGED = "\r\n[2026-01-02 03:04:05.678][ERROR][1][-][0] forged \x1b[2J\u009b2J\u
                                    pytest.param("http", marks=pytest.mark.long)])
 def test_nobody_forges_a_line(srs, source, where):
     s = srs("http_remux { enabled on; }", glob=HTTP.format(web=(web := procs.free_port())))
-    s.allow_errors = True  # it looks for the word; what is looked for here is the level of a line
+    s.allow_errors = True  # it looks for the word; this looks for the level of a line
     c = Client(s.port)
     try:
         if where in ("tcUrl", "pageUrl", "swfUrl", "app"):
@@ -279,7 +279,7 @@ def test_who_has_the_password_sees_parameters(srs, source):
 
 
 def test_a_crash_leaves_no_core(srs, tmp_path):
-    """A limit of 1 is no dump for a file, nor for a program that collects them."""
+    """A limit of 1 prevents a core file and a core dump to a program."""
     for wanted in ("off", "on"):
         s = srs(glob=f"core_dump {wanted};", begin=False, name=wanted)
         hard = resource.getrlimit(resource.RLIMIT_CORE)[1]

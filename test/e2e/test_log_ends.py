@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The last lines of clients in the log: what each one was, what it did, and why it ended."""
+"""The last log lines of clients: what each one was, what it did, and why it ended."""
 import re
 import time
 import urllib.request
@@ -99,7 +99,7 @@ def test_webrtc(srs, tmp_path):
 
 
 def test_rtmfp(srs, source):
-    """The same shape as that of others, without its protocol twice."""
+    """The same format as for others, without naming the protocol twice."""
     s = rtmfp_server(srs)
     with rc.Client(s.rtmfp_port).connect() as a, rc.Client(s.rtmfp_port).connect() as b:
         sender, viewer = a.publish("s"), b.play("s")
@@ -113,7 +113,7 @@ def test_rtmfp(srs, source):
 
 @pytest.mark.parametrize("by", ["rtmp", "rtsp", "srt"])
 def test_forwards(srs, source, by):
-    """Each time that a destination took the stream, how it ended is a line; a try that failed before is none."""
+    """Each connection of a forward has a line at its end; a failed attempt before has none."""
     port = free_port()
     there = srs("rtsp { enabled on; } srt { enabled on; }",
                 "" if by == "rtmp" else f"{by}_server {{ enabled on; listen 127.0.0.1:{port}; }}")
@@ -139,7 +139,7 @@ ALONE = r"^\[[^]]*\]\[TRACE\]\[\d+\]\[(\w+)\] no publisher of live/typo yet, the
 
 
 def test_players_of_a_name_without_publisher(srs, source):
-    """They are told of once, after 3 s, with what is on air; one whose publisher comes soon is not."""
+    """They are logged once, after 3 s, with the streams on air; one whose publisher comes soon is not."""
     port = free_port()
     s = srs("http_remux { enabled on; }", f"http_server {{ enabled on; listen 127.0.0.1:{port}; }}")
     s.push(source, "s", loop=True)
@@ -171,7 +171,7 @@ def test_players_of_a_name_without_publisher(srs, source):
 
 
 def test_webrtc_and_rtmfp_players_of_a_name_without_publisher(srs, tmp_path, source):
-    """Neither has a coroutine while it waits; both are told of all the same, with the id of their last line."""
+    """Neither has a coroutine while waiting; both are still logged, with the id of their last line."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", vhost="rtmfp { enabled on; }",
                    glob="rtmfp_server { enabled on; listen 127.0.0.1:%d; }" % (port := free_port()))
     s.push(source, "s", loop=True)

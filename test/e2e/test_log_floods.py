@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bytes of the log that floods of strangers and of clients cause: of short lines and of long ones."""
+"""Bytes of log that floods of untrusted clients and of admitted clients cause, with short and long lines."""
 import contextlib
 import os
 import socket
@@ -14,14 +14,14 @@ from rtmpclient import ChunkWriter
 
 PAUSES = 25
 LONG = "x" * 3800
-# A bucket that was full, and what comes into it each second, in bytes (doc/security-log.md).
+# A full bucket, and its refill per second, in bytes (doc/security-log.md).
 STRANGERS = 200 * 200, 50 * 200
 ADDRESS = 1000 * 200, 20 * 200
 PRIVATE = 10 * 1000 * 200, 10 * 20 * 200
 
 
 def words(port, name=None, long=""):
-    """All that a client says at once: handshake, connect and, with a name, play and many pauses."""
+    """All messages of a client at once: handshake, connect and, with a name, play and many pauses."""
     w = ChunkWriter()
     url = f"rtmp://127.0.0.1:{port}/live{long}"
     said = [(0, amf.encode("connect", 1, {"app": "live", "tcUrl": url}))]
@@ -32,7 +32,7 @@ def words(port, name=None, long=""):
 
 
 def come_and_go(port, said, seconds, answer):
-    """So many connections, one after the other by each of four threads."""
+    """This many connections, one after the other in each of four threads."""
     made, end = [0] * 4, time.monotonic() + seconds
 
     def run(k):
@@ -53,7 +53,7 @@ def come_and_go(port, said, seconds, answer):
 
 
 def publisher(port, source):
-    """All that a publisher of 20 tags says at once."""
+    """All messages of a publisher of 20 tags at once."""
     w = ChunkWriter()
     said = [(0, amf.encode("connect", 1, {"app": "live", "tcUrl": f"rtmp://127.0.0.1:{port}/live"})),
             (0, amf.encode("createStream", 2, None)), (1, amf.encode("publish", 3, None, os.urandom(4).hex(), "live"))]
@@ -63,7 +63,7 @@ def publisher(port, source):
 
 
 def flood(srs, said, header=b"", answer=3200, vhost="", seconds=1):
-    """(bytes of the log, connections, seconds, the log)"""
+    """Returns (bytes of the log, connections, seconds, the log)."""
     behind = free_port()
     p = free_port()
     s = srs(vhost, glob=f"listen 127.0.0.1:{p} 127.0.0.1:{behind} proxy_protocol; limits {{ connects_per_second 0; }}", port=p,
@@ -79,7 +79,7 @@ def flood(srs, said, header=b"", answer=3200, vhost="", seconds=1):
 
 
 def at_most(took, *buckets):
-    """With what the server says of itself and of what it left out."""
+    """Limit that includes the server's own lines and those about suppressed ones."""
     return sum(full + rate * (took + 1) for full, rate in buckets) + 5000
 
 
@@ -101,7 +101,7 @@ def test_strangers_with_long_lines(srs):
                                               pytest.param("127.0.0.1", PRIVATE, "", marks=pytest.mark.long)],
                          ids=["public", "public-long", "private-long", "loopback"])
 def test_players_of_one_address(srs, ip, bucket, long):
-    """A private address may be a proxy with all clients behind it; it is bounded nevertheless."""
+    """A private address may be a proxy with all clients behind it; it is limited nevertheless."""
     header = f"PROXY TCP4 {ip} 127.0.0.1 57005 1935\r\n".encode()
     size, made, took, log = flood(srs, lambda p: words(p, "s" + long), header, answer=6500, seconds=2)
     assert size < at_most(took, STRANGERS, bucket), made
@@ -109,7 +109,7 @@ def test_players_of_one_address(srs, ip, bucket, long):
 
 
 def test_publishers_of_one_address(srs, source, tmp_path):
-    """Each begins segments: what is logged of these counts with the publisher."""
+    """Each begins segments: log lines of these count for the publisher."""
     header = b"PROXY TCP4 192.0.2.7 127.0.0.1 57005 1935\r\n"
     size, made, took, log = flood(srs, lambda p: publisher(p, source), header, answer=3400,
                                   vhost=f"hls {{ enabled on; hls_path {tmp_path}/html; }}")

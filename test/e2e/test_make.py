@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What somebody sees who builds: how far it is, and the server before the load tools."""
+"""What a user who builds sees: progress, and the server before the load tools."""
 import os
 import re
 import subprocess
@@ -31,13 +31,13 @@ def test_each_compilation_is_numbered(objs):
     assert count(make(objs, *two)) == ["1 of 2", "2 of 2"]
     assert count(make(objs, *two)) == []
     os.unlink(two[0])
-    assert count(make(objs, "CFLAGS=-DX -g0", *two)) == ["1 of 1"], "what is there is not counted"
+    assert count(make(objs, "CFLAGS=-DX -g0", *two)) == ["1 of 1"], "up-to-date files are counted"
     os.unlink(two[0])
     assert not count(make(objs, "V=1", *two))
 
 
 def test_the_server_comes_before_the_load_tools(objs):
-    """With as many compilers at a time as you like: no file of a tool waits for less than the server."""
+    """With any number of parallel compilers, no file of a tool is compiled before the server's."""
     plan = make(objs, "-n", "-j50")
     server, tools = plan.index(f"LD {objs}/srs'"), [m.start() for m in re.finditer(r"\bsrc/tools/load/\w+\.o'", plan)]
     assert len(tools) > 20 and server < min(tools)
@@ -52,7 +52,7 @@ SOUND = {"libavcodec/avcodec.h": "libavcodec-dev", "libswresample/swresample.h":
 
 
 def configure(tmp_path, *arguments, without=()):
-    """./configure with a compiler that does not find those headers. Gives what it says of audio, and the whole of it."""
+    """Runs ./configure with a compiler that does not find those headers. Returns its message about audio, and its whole output."""
     cc = tmp_path / "cc"
     hidden = "\n".join(f'grep -qs -e "#include <{header}>" -- "$@" && {{ echo "{header}: none" >&2; exit 1; }}' for header in without)
     cc.write_text(f'#!/bin/sh\n{hidden}\nexec gcc "$@"\n')
@@ -63,12 +63,12 @@ def configure(tmp_path, *arguments, without=()):
 
 
 def sound_of(tmp_path):
-    """The files of the conversion of audio that the server is made of."""
+    """The files of audio conversion in the server."""
     return set(re.findall(r"src/audio/(fit/|none)", make(f"{tmp_path}/o", "-n", "server")))
 
 
 def test_audio_is_built_in_where_the_headers_are(tmp_path):
-    """Without a flag: one line has the licence, and that nothing is linked. `off` leaves it out."""
+    """Without a flag: one line has the license, and that nothing is linked. `off` leaves it out."""
     r, audio = configure(tmp_path)
     assert r.returncode == 0, r.stderr
     assert len(audio) == 1 and "LGPL" in audio[0] and "BSD" in audio[0] and "loaded at run time" in audio[0], r.stdout
@@ -81,7 +81,7 @@ def test_audio_is_built_in_where_the_headers_are(tmp_path):
 
 @pytest.mark.parametrize("hidden", [[h] for h in SOUND] + [list(SOUND)], ids=[*SOUND.values(), "all"])
 def test_audio_without_headers(tmp_path, hidden):
-    """It is built without, and what to install is told; `on` insists."""
+    """It builds without, and says what to install; `on` fails."""
     packages = " ".join(SOUND[h] for h in hidden)
     r, audio = configure(tmp_path, without=hidden)
     assert r.returncode == 0 and len(audio) == 1, r.stderr

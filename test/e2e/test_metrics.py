@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures for Prometheus: by our own reader, by promtool, and scraped by a real one."""
+"""Metrics for Prometheus: read by our own parser, checked by promtool, scraped by a real Prometheus."""
 import json
 import os
 import re
@@ -29,7 +29,7 @@ def scrape(port):
 
 
 def values(text):
-    """{name: {labels: value}}; no line twice."""
+    """{name: {labels: value}}; fails for duplicate lines."""
     out = {}
     for line in text.splitlines():
         if line.startswith("#"):
@@ -94,7 +94,7 @@ def test_figures_of_a_stream(metrics, source):
 
 
 def test_drops_and_faults(metrics):
-    """A player that reads nothing loses packets, and is counted as a fault when it is cut off."""
+    """A player that reads nothing loses packets, and counts as an error when it is disconnected."""
     import flvgen
     s, port = metrics("play { queue_length 1; }", more="rtmp { send_timeout 1; }")
     p = s.push(flvgen.synthetic(4, size=60000), "cam", loop=True, speed=4)
@@ -125,7 +125,7 @@ def test_where_it_is(srs):
     api, port = free_port(), free_port()
     srs("", httpapi.conf(api, more=f"exporter {{ enabled on; listen 127.0.0.1:{port}; }}"))
     assert wait_for(lambda: set(values(scrape(api))) == set(values(scrape(port))), 5)
-    assert Api(port).raw("/api/v1/versions")[0] == 404, "nothing else is there"
+    assert Api(port).raw("/api/v1/versions")[0] == 404, "something else is there"
     assert Api(port).raw("/")[0] == 404
     off = free_port()
     srs("", httpapi.conf(off))
@@ -181,7 +181,7 @@ def test_dashboard_asks_for_what_is_there(metrics, source, tmp_path):
     with open(os.path.join(procs.ROOT, "doc", "api.md")) as f:
         told = set(re.findall(r"\b(?:srs|process)_[a-z_]+", f.read().split("## Metrics")[1]))
     there = {re.sub("_(bucket|sum|count)$", "", name) for name in got}
-    more = {name for name in told if name.startswith("srs_worker_")}  # there with more than one alone
+    more = {name for name in told if name.startswith("srs_worker_")}  # these exist only with more than one
     assert len(more) > 8 and told - more == there - more, told ^ there
     asked = set(re.findall(r"\b(?:srs|process)_[a-z_]+", " ".join(dashboard_expressions())))
     assert len(asked) > 20 and asked <= set(got) | more, asked - set(got)
@@ -197,7 +197,7 @@ def test_promtool_finds_nothing_wrong(metrics, source):
     r = subprocess.run(["promtool", "check", "metrics"], input=scrape(port), text=True,
                        capture_output=True, timeout=20 * SLOW)
     odd = [x for x in r.stdout.splitlines() + r.stderr.splitlines()
-           if x and not x.startswith("srs_memory")]  # its name has no unit: of old
+           if x and not x.startswith("srs_memory")]  # its name has no unit, for compatibility
     assert not odd, odd
     r = subprocess.run(["promtool", "check", "rules", RULES], text=True, capture_output=True, timeout=20 * SLOW)
     assert r.returncode == 0 and f"{len(rule_expressions())} rules found" in r.stdout, r.stdout + r.stderr
@@ -229,12 +229,12 @@ def test_prometheus_scrapes(metrics, source, tmp_path):
             got = json.load(r)
         assert got["status"] == "success", got
         return {tuple(sorted(x["metric"].items())): float(x["value"][1]) for x in got["data"]["result"]}
-    assert wait_for(lambda: list(ask("up").values()) == [1.0], 20, 0.5), "it is up"
+    assert wait_for(lambda: list(ask("up").values()) == [1.0], 20, 0.5), "it is not up"
     assert wait_for(lambda: len(ask("srs_streams == 1")) == 1, 10, 0.5)
     time.sleep(12)
     (rate,) = ask("rate(srs_stream_receive_bytes_total[10s]) * 8").values()
     assert 200e3 < rate < 400e3, rate
-    # every panel of the dashboard is an answer, not an error
+    # every panel of the dashboard gets a result, not an error
     for expr in dashboard_expressions():
         for name in ("instance", "vhost", "stream"):
             expr = expr.replace(f"${name}", ".*")

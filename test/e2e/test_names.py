@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which stream is meant: every way that clients write vhost, app, stream and parameters."""
+"""Which stream is meant: every form in which clients write vhost, app, stream and parameters."""
 import pytest
 
 import flv
@@ -8,7 +8,7 @@ from rtmpclient import Closed, Rejected
 
 VHOSTS = "vhost __defaultVhost__ { }\nvhost a.b { }\nvhost off.b { enabled off; }"
 
-# how the player writes it: app, tcUrl, stream; all mean live/s of the default vhost
+# the player's form: app, tcUrl, stream; all mean live/s of the default vhost
 DEFAULT = {
     "plain": ("live", "rtmp://127.0.0.1:{port}/live", "s"),
     "no-port": ("live", "rtmp://127.0.0.1/live", "s"),
@@ -58,7 +58,7 @@ def test_ways_to_a_vhost(srs, source):
     s.push(source, loop=True, tcurl=f"rtmp://a.b:{s.port}/live")
     bad = [k for k, v in VHOST.items() if not plays(s, *v)]
     assert not bad, bad
-    assert not plays(s, *DEFAULT["plain"], count=None), "the vhosts are apart"
+    assert not plays(s, *DEFAULT["plain"], count=None), "the vhosts share streams"
 
 
 @pytest.mark.parametrize("how", ["tcurl-host", "vhost-in-app", "vhost-in-stream", "dots"])

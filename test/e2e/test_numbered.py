@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The media with numbers say what they should: what tests of files on demand stand on."""
+"""The numbered media contain what they should, which the tests of files on demand rely on."""
 import pytest
 
 import numbered
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.needs("ffmpeg", "ffprobe")
 @pytest.mark.parametrize("kind", [pytest.param(k, marks=[] if k == "bframes.mp4" else [pytest.mark.long])
                                   for k in numbered.KINDS if k != "sound.mp4"])
 def test_numbers(kind):
-    """Each frame is read back, at its time; sound and picture are together."""
+    """Each frame is read back, at its time; audio and video are in sync."""
     path = numbered.path(kind)
     got = numbered.frames(path)
     assert len(got) == numbered.RATE * numbered.SECONDS

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""make install, make deb, and the package in a small Debian with systemd; the steps of the Dockerfile
-in folders."""
+"""make install, make deb, and the package in a small Debian with systemd; the steps of the Dockerfile in folders."""
 import fcntl
 import gzip
 import hashlib
@@ -29,7 +28,7 @@ def out(*argv, **how):
 
 @pytest.fixture(scope="module")
 def deb(tmp_path_factory):
-    """Made once: the processes that run tests beside each other share it."""
+    """Built once: test processes that run in parallel share it."""
     if not procs.have("dpkg-deb", "objdump", "strip"):
         pytest.skip("no Debian")
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))

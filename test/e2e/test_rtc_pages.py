@@ -234,7 +234,7 @@ def test_pages_as_srs_has_them(both, tmp_path):
     assert back.wait("document.querySelector('video').currentTime > 1", 15), (back.run("document.title"), s.log()[-2000:])
     assert kinds(s) == ["rtc-play", "rtc-publish"]
     back.open(at(s, "whep.html?stream=cam&autostart=true"))
-    assert back.wait("document.querySelector('video').currentTime > 1", 15) and back.run("document.title") == "Player"
+    assert back.wait("document.querySelector('video').currentTime > 1", 15) and back.run("document.title") == "Sluice player"
     r = tools.run(["ffmpeg", "-v", "error", "-probesize", "65536", "-t", "3", "-i", f"http://127.0.0.1:{s.web_port}/live/cam.flv",
                    "-map", "0:v", "-f", "framecrc", "-"], check=False)
     assert r.stdout.count(b"\n") > 50 and not r.stderr.strip(), r.stderr.decode()[-1000:]

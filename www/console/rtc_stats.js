@@ -89,11 +89,11 @@ function rows(found) {
     const { video: v, audio: a, rtt, way } = found, late = delay(found), list = [];
     const add = (name, value) => value && list.push([name, value]);
     if (v) {
-        add("Picture", [v.codec, v.width && `${v.width}×${v.height}`, v.fps !== undefined && `${Math.round(v.fps)} fps`].filter(Boolean).join(", "));
+        add("Video", [v.codec, v.width && `${v.width}×${v.height}`, v.fps !== undefined && `${Math.round(v.fps)} fps`].filter(Boolean).join(", "));
         add("Video rate", v.kbps === null ? "" : rate(v.kbps));
     }
     if (a)
-        add("Sound", [a.codec, a.kbps === null ? "" : rate(a.kbps)].filter(Boolean).join(", "));
+        add("Audio", [a.codec, a.kbps === null ? "" : rate(a.kbps)].filter(Boolean).join(", "));
     add("Local latency", late === null ? "" : ms(late));
     add("Round trip", rtt === null ? "" : ms(rtt));
     if (v ?? a)

@@ -65,7 +65,7 @@ const whip = (vhost, app, name) => `${location.origin}/rtc/v1/whip/?` +
     new URLSearchParams({ app, stream: name, ...vhost === DEFAULT ? {} : { vhost } });
 
 const USES = {
-    fmp4: ["fMP4", "pages, by our own player"], flv: ["HTTP-FLV", "VLC, ffplay, pages with mpegts.js"], rtc: ["WebRTC (WHEP)", "pages and OBS, with the lowest latency"],
+    fmp4: ["fMP4", "web pages, with our player"], flv: ["HTTP-FLV", "VLC, ffplay, pages with mpegts.js"], rtc: ["WebRTC (WHEP)", "pages and OBS, with the lowest latency"],
     hls: ["HLS", "phones, TVs and CDNs; some segments behind"], dash: ["MPEG-DASH", "TVs and CDNs"], vod: ["HTTP-FLV", "pages, from any position in the file"],
 };
 
