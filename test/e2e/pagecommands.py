@@ -23,7 +23,7 @@ NOT_RUN = {
 RUN = {"ffmpeg", "ffplay", "gst-launch-1.0", "curl", "grep", "make"}
 OURS = r"\.?/?(?:objs|scripts|etc|test|3rdparty)/(?:[\w.-]+/)*[\w.-]*[\w-]|\./configure"
 PROGRAM = re.compile(rf"(?:{OURS}|{'|'.join(re.escape(p) for p in [*NOT_RUN, *RUN])})(?=\s|$)")
-# A line that looks like a command, whatever its program is: options or an address behind a word.
+# A line that looks like a command, of any program: options or an address behind a word.
 LIKE = re.compile(r"[a-z./][\w./-]* (?:\S+ )*(?:--?[a-z]\S*|['\"]?[a-z]+://\S+)(?: |$)")
 # Text of other kinds that looks so: configurations, logs, output of programs, HTML, scripts.
 OTHER = re.compile(r"[;{}<>]|^\[|, |\)|^(?:pull|url|destination|output) ")

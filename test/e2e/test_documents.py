@@ -19,14 +19,10 @@ def read(page):
         return f.read()
 
 
-# Pages with complete configurations. Others show parts of files, or alternatives.
-TASKS = [p for p in PAGES if re.search(r"from-|restream|docker|https|embed|hardware|faq|trouble|record|pull|README|security", p)]
-
-
 def blocks(text):
-    """Indented code that is a configuration."""
+    """Indented code that is a configuration of the server, not of nginx."""
     found = [re.sub(r"^    ", "", b, flags=re.M) for b in re.findall(r"(?:^    .*\n)+", text, re.M)]
-    return [b for b in found if re.match(r"[a-z_]+( [\w./-]+)? \{", b)]
+    return [b for b in found if re.match(r"[a-z_]+( [\w./-]+)? \{", b) and not re.search(r"listen \d+ ssl;", b)]
 
 
 def inline(text):
@@ -36,12 +32,13 @@ def inline(text):
 
 
 def loads(text, tmp_path):
-    """None, or why it loads neither as a file nor as a part of a vhost or of one of its blocks."""
+    """None, or why it loads neither as a file nor as a part of a vhost, of one of its blocks, or of rtsp_server."""
     text = re.sub(r"(/etc/letsencrypt/live/[^;\s]+/)(privkey|fullchain)\.pem", str(tmp_path) + r"/\2.pem", text)
     text = text.replace("./conf/jwks.json", str(tmp_path / "jwks.json"))
     tokens.jwks(tmp_path / "jwks.json", tokens.Key(tmp_path, "ES256", "e"))
     said = []
-    for shape in ("%s", "vhost __defaultVhost__ {\n%s\n}", "vhost __defaultVhost__ {\nrtsp {\nenabled on;\n%s\n}\n}"):
+    for shape in ("%s", "vhost __defaultVhost__ {\n%s\n}", "vhost __defaultVhost__ {\nrtsp {\nenabled on;\n%s\n}\n}",
+                  "rtsp_server {\nenabled on;\n%s\n}"):
         path = tmp_path / "a.conf"
         path.write_text(("" if re.search(r"^listen ", text, re.M) else "listen 1935;\n") + shape % text + "\n")
         r = subprocess.run([procs.BINARY, "-t", "-c", str(path)], capture_output=True, text=True, cwd=tmp_path)
@@ -51,7 +48,7 @@ def loads(text, tmp_path):
     return said
 
 
-@pytest.mark.parametrize("page", TASKS)
+@pytest.mark.parametrize("page", PAGES)
 def test_configurations_load(page, tmp_path):
     wrong = []
     for block in blocks(read(page)) + inline(read(page)):
