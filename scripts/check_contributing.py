@@ -5,6 +5,7 @@
 A path is text between backquotes that begins with a folder of the tree, or that ends in .c or .h and is below src/. A word in capital letters
 in a path, such as NAME, stands for any name; at least one file must match. Each recipe of CONTRIBUTING.md ("Add a codec", ...) must
 list all files that the code shows to do the same for what exists."""
+import functools
 import glob
 import re
 import sys
@@ -43,6 +44,17 @@ def check_paths():
                 yield f"{page}: no file {path}"
 
 
+def check_pages():
+    """Pages that sources, configurations and scripts name."""
+    for folder in ("src", "conf", "etc", "packaging", "scripts", "www", "test"):
+        for f in sorted(Path(folder).rglob("*")):
+            if f.suffix in (".c", ".h", ".md", ".conf", ".sh", ".py", ".service", ".txt", ".html", ".js", ".yml") and f.is_file():
+                for page in re.findall(r"(?<![$\w])doc/[\w-]+\.md\b", f.read_text(errors="replace")):
+                    if not Path(page).exists():
+                        yield f"{f}: no page {page}"
+
+
+@functools.cache
 def code_of(path):
     return re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
 
@@ -109,6 +121,6 @@ def check_recipes():
                 yield f"CONTRIBUTING.md: \"{title}\" lists {f}, which has no row for each codec"
 
 
-bad = [*check_paths(), *check_recipes()]
+bad = [*check_paths(), *check_pages(), *check_recipes()]
 print("\n".join(bad), end="\n" if bad else "")
 sys.exit(bool(bad))
