@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - the wall clock as the players of a stream know it. */
+/* clock.c - the wall clock shown to the players of a stream. */
 #include "sink/hls/clock.h"
 
 #include "co/co.h"
 
-enum { STEP = 1000 }; /* ms that a clock is set by; less is drift */
+enum { STEP = 1000 }; /* ms; a smaller change of the clock is drift */
 
 static int64_t offset(void)
 {

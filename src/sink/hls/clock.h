@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - the wall clock as the players of a stream know it: one that never goes back.
+/* clock.h - the wall clock shown to the players of a stream, which never goes back.
  *
- * A clock that is set back would put all segments of before into the future, and players would wait
- * for them. So the stream keeps the time it had, and the MPD has it as UTCTiming. Steps forward are
- * taken over; drift is less than a step.
+ * If the system's clock is set back, all earlier segments would be in the future and players would
+ * wait for them. So the stream keeps its own time, and the MPD has it as UTCTiming. It follows
+ * steps forward. A change smaller than a step is drift.
  */
 #ifndef SINK_HLS_CLOCK_H
 #define SINK_HLS_CLOCK_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct hls_clock {
-    int64_t offset; /* ms from the monotonic clock, when last read */
-    int64_t ahead;  /* ms that the system's clock was set back since, which this one was not */
+    int64_t offset; /* ms between the wall clock and the monotonic clock, when last read */
+    int64_t ahead;  /* ms that this clock is ahead, because the system's was set back */
 };
 
 void hls_clock_begin(struct hls_clock *c);

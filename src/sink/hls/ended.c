@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ended.c - streams that have no publisher and are on disk alone, until hls_dispose removes them.
+/* ended.c - streams without a publisher that are only on disk, until hls_dispose removes them.
  *
- * A stream in memory takes 10 KB or more, and strangers can publish under one name after the other.
- * Once all files of an ended stream are written, memory keeps only its name and the path of its
- * journal. A publisher that returns continues the list.
+ * A stream in memory takes 10 KB or more, and an attacker can publish under many names. Once all
+ * files of an ended stream are written, memory keeps only its name and the path of its journal. A
+ * publisher that returns continues the playlist.
  *
- * A server that was killed leaves such streams to the next one, which searches for their journals
- * at its start and treats them as if they had ended then. A journal that changes meanwhile belongs
- * to another server with the same folder, or to a publisher that returned at another worker: it
- * stays.
+ * A killed server leaves such streams to the next one, which searches for their journals at its
+ * start and treats them as if they had ended then. A journal that changes meanwhile belongs to
+ * another server with the same folder, or to a publisher that returned on another worker: it stays.
  */
 #include "base/log.h"
 #include "base/must.h"
@@ -21,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FRAGMENTS: a list that is written changes within so many. */
+/* FRAGMENTS: a live playlist changes within this number of fragments. */
 enum { FRAGMENTS = 3, DEPTH = 8, ENTRIES_MAX = 1 << 20, FOUND_MAX = 1 << 14 };
 
-#define SLACK CO_SECONDS(2) /* file times are whole seconds, and files are written a bit later */
+#define SLACK CO_SECONDS(2) /* file times are whole seconds, and files are written with a delay */
 
 struct hls_ended {
     struct hls_ended *next;
@@ -33,14 +32,14 @@ struct hls_ended {
     char *journal;
     bool found;       /* an earlier process left it */
     co_usec due;      /* when its files are removed */
-    co_usec since;    /* a journal that was written later has another writer */
+    co_usec since;    /* a journal written after this time has another writer */
 };
 
 struct hls_ended_list {
     struct hls_ended *first, **end;
-    unsigned n;       /* without those found */
+    unsigned n;       /* number of entries, without those found */
     bool running;
-    struct co *co;    /* that removes files, once it has begun */
+    struct co *co;    /* the coroutine that removes files; NULL until it starts */
 };
 
 struct hls_ended_list *hls_ended_new(void)
@@ -84,7 +83,7 @@ struct search {
     unsigned entries;
     struct found {
         char *path;
-        struct journal journal; /* only its names */
+        struct journal journal; /* only the names */
     } *v;
     size_t n, cap;
 };
@@ -96,7 +95,7 @@ static bool is_journal(const char *name)
     return name[0] == '.' && n > end && strcmp(name + n - end, HLS_JOURNAL_END) == 0;
 }
 
-/* Takes the path over. */
+/* Takes over `path`. */
 static void read_names(struct search *x, char *path)
 {
     struct disk_job job = { 0 };
@@ -116,7 +115,7 @@ static void read_names(struct search *x, char *path)
     free(text);
 }
 
-/* Links are followed as far as folders are deep. */
+/* Follows links, up to the same depth as folders. */
 static void walk(struct search *x, const char *folder, unsigned depth)
 {
     DIR *d = opendir(folder);
@@ -161,8 +160,8 @@ static void free_search(void *arg)
 
 /* ------------------------------------------------------------ removal */
 
-/* Another worker has the stream, and continues with what is there. One that is published now comes
- * here: its home is held. */
+/* Returns false if another worker owns the stream and continues its files. A stream that is
+ * published now comes here, because this worker holds its ownership. */
 static bool is_here(const struct hls_stream *s)
 {
     return !s->owner || stream_owner_worker(s->owner) == s->info.hls->env->worker;
@@ -204,7 +203,7 @@ static void remove_files(struct hls *h, const struct hls_ended *r, bool early)
     hls_stream_dispose(s, removes);
 }
 
-/* At most max_connections streams wait; over that, files of the oldest are removed early. */
+/* At most max_connections ended streams are kept; over that, the oldest are removed early. */
 static struct hls_ended *take_due(struct hls *h, bool *early)
 {
     struct hls_ended **at = &h->ended->first;
@@ -257,7 +256,7 @@ static void add(struct hls *h, struct hls_ended one)
     *h->ended->end = r;
     h->ended->end = &r->next;
     h->ended->n += !r->found;
-    if (h->ended->co) /* this one may be due first, or one too many */
+    if (h->ended->co) /* this stream may be due first, or exceed the limit */
         co_unpark(h->ended->co);
     if (h->ended->running)
         return;
@@ -287,7 +286,7 @@ void hls_ended_add(struct hls_stream *s)
     co_usec due = s->ended_at + s->info.set.dispose, since = co_now() + SLACK;
 
     hls_ended_forget(s->info.hls, s->info.key, s->info.format);
-    if (s->info.set.dispose > 0) /* counted from the end of the publisher: the journal is older */
+    if (s->info.set.dispose > 0) /* counts from the end of the publisher; the journal is older */
         add(s->info.hls, (struct hls_ended){
             .format = s->info.format, .key = stream_key_ref(s->info.key),
             .journal = must_dup(s->store.record.path),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format.c - HLS and DASH, as rows. */
+/* format.c - the rows of HLS and DASH. */
 #include "sink/hls/format.h"
 
 #include "sink/hls/list/list.h"

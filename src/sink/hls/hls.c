@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hls.c - which streams of the server have HLS and DASH. */
+/* hls.c - the sink of HLS and DASH: starts and ends them for published streams. */
 #include "sink/hls/hls.h"
 
 #include "base/container_of.h"
@@ -63,7 +63,7 @@ static void begin(struct hls *h, const struct conf_vhost *vhost,
         hls_stream_begin(s, stream, src);
 }
 
-/* ---- as a row of the sinks */
+/* ---- the row of the sinks */
 
 struct hls *hls_of(struct sink *sink)
 {
@@ -110,7 +110,7 @@ static void stop(struct sink *sink)
     struct hls *h = hls_of(sink);
     struct hls_stream *s;
 
-    while ((s = first_live(h))) { /* all have ended, but what is left to read may be much */
+    while ((s = first_live(h))) { /* all have ended, but many packets may be left to read */
         hls_drain(s, false);
         s->given_up |= !s->ready;
         (void)hls_stream_finish(s);

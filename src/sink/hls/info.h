@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h - what a stream of HLS or DASH is: its parts read it, stream.c changes it. */
+/* info.h - facts about a stream of HLS or DASH. stream.c changes them, its parts read them. */
 #ifndef SINK_HLS_INFO_H
 #define SINK_HLS_INFO_H
 
@@ -11,32 +11,32 @@
 
 struct hls_segment;
 
-/* Reports of the parts to the stream. */
+/* Events that the parts report to the stream. */
 struct hls_events {
     void (*written)(struct hls_stream *s, const struct hls_segment *seg);
     void (*list_written)(struct hls_stream *s);
-    void (*failed)(struct hls_stream *s, const char *path, const char *why); /* a file */
-    void (*free)(struct hls_stream *s); /* nobody has a reference any more */
+    void (*failed)(struct hls_stream *s, const char *path, const char *why); /* writing a file */
+    void (*free)(struct hls_stream *s); /* the last reference was released */
 };
 
 struct hls_info {
-    struct ref ref;          /* the registry's, the coroutine's, and one of each job */
-    struct hls_stream *stream; /* that this is of */
+    struct ref ref;          /* held by the registry, the coroutine and each job */
+    struct hls_stream *stream; /* the stream described */
     const struct hls_events *events;
     struct hls *hls;
-    struct block_cache *cache;       /* of its blocks */
+    struct block_cache *cache; /* source of its blocks */
     char *name;              /* for the log: "HLS of live/x" */
-    struct stream_key *key;  /* what it is called */
+    struct stream_key *key;  /* name of the stream */
     char *m3u8_path;         /* on disk */
-    struct conf *conf;       /* that is applied, with a reference */
+    struct conf *conf;       /* the applied configuration, with a reference */
     const struct hls_format *format;
     const struct hls_container *container;
-    struct conf_hls set;     /* of any kind, in terms of HLS */
-    const struct conf_dash *dash; /* what only an MPD has */
+    struct conf_hls set;     /* settings of HLS or DASH, in terms of HLS */
+    const struct conf_dash *dash; /* settings that only DASH has */
     struct hls_clock clock;
-    bool live;               /* the publisher's packets are read */
-    bool keep_files;         /* nothing is removed any more */
-    bool disposing;          /* everything is removed */
+    bool live;               /* the publisher's packets are being read */
+    bool keep_files;         /* no file is removed any more */
+    bool disposing;          /* all files are removed */
 };
 
 static inline struct hls_info *hls_info_ref(struct hls_info *info)
@@ -51,24 +51,24 @@ static inline void hls_info_unref(struct hls_info *info)
 }
 
 /* name.c: paths and urls */
-struct hls_numbers {         /* what a name may have of a segment */
+struct hls_numbers {         /* values for the variables in the name of a segment */
     uint64_t seq;
     int64_t duration;        /* 1/90000 s */
     int64_t wall;            /* ms since 1970 */
-    int64_t floor;           /* hls_ts_floor: which fragment of the wall clock */
+    int64_t floor;           /* hls_ts_floor: number of the wall clock's fragment */
 };
 err_t hls_name(const struct hls_info *info, const char *folder, const char *text,
                const struct hls_numbers *n, char path[HLS_NAME_MAX])
     __attribute__((warn_unused_result));
-/* The url that the playlist has for a file, made of its path. malloc'ed. */
+/* Returns the URL of a file in the playlist, malloc'ed. */
 char *hls_uri(const struct hls_info *info, const char *path);
-/* The same as others know it: with hls_entry_prefix, or "live/s-1.ts" below the root of the web
- * server. malloc'ed. */
+/* Returns the public URL of a file, malloc'ed: with hls_entry_prefix, or relative to the root of
+ * the web server such as "live/s-1.ts". */
 char *hls_url(const struct hls_info *info, const char *path);
 char *hls_key_uri(const struct hls_info *info, const char *path);
-/* "live/s/video-" and what follows. malloc'ed. */
+/* Returns "live/s/video-" with `rest` appended, malloc'ed. */
 char *hls_track_path(const struct hls_info *info, bool video, const char *rest);
-/* Of a part, which is known before it is there. malloc'ed. */
+/* Returns the path of a part, which is known before the part exists; malloc'ed. */
 char *hls_part_path(const struct hls_info *info, uint64_t seq, size_t part);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* name.c - what files of HLS are called, on disk and in playlists. */
+/* name.c - names of HLS files, on disk and in playlists. */
 #include "base/must.h"
 #include "base/text.h"
 #include "conf/expand.h"
@@ -31,9 +31,9 @@ err_t hls_name(const struct hls_info *info, const char *folder, const char *text
     return conf_expand(text, &with, path + n, HLS_NAME_MAX - (size_t)n);
 }
 
-/* ------------------------------------------------------------ urls */
+/* ------------------------------------------------------------ URLs */
 
-/* How much of two paths is the same folder. */
+/* Returns the length of the common folder of two paths. */
 static size_t common_folder(const char *a, const char *b)
 {
     size_t n = 0;
@@ -45,7 +45,7 @@ static size_t common_folder(const char *a, const char *b)
     return n;
 }
 
-/* From the folder of the playlist to the file. */
+/* Returns the path from the folder of the playlist to the file. */
 static char *relative(const char *from, const char *to)
 {
     size_t n = common_folder(from, to), up = 0;
@@ -60,7 +60,7 @@ static char *relative(const char *from, const char *to)
     return made;
 }
 
-/* hls_entry_prefix is the root of the urls, as hls_path is the root of the files. */
+/* hls_entry_prefix is the root of the URLs, corresponding to hls_path for the files. */
 char *hls_uri(const struct hls_info *info, const char *path)
 {
     const char *prefix = info->set.entry_prefix;
@@ -81,7 +81,7 @@ char *hls_url(const struct hls_info *info, const char *path)
     return must_dup(path + root + strspn(path + root, "/"));
 }
 
-/* hls_key_url and then the name of the key; what comes behind a "?" stays behind. */
+/* Inserts the name of the key into hls_key_url, before a "?". */
 char *hls_key_uri(const struct hls_info *info, const char *path)
 {
     const char *base = info->set.key_url, *query = strchr(base, '?');
@@ -98,7 +98,7 @@ char *hls_key_uri(const struct hls_info *info, const char *path)
 
 /* ------------------------------------------------------------ files of a track, and parts */
 
-/* Of all but the MPD: of "live/s.mpd" it is "live/s". malloc'ed. */
+/* Returns the folder for the files of an MPD: "live/s" for "live/s.mpd"; malloc'ed. */
 static char *folder_of(const struct hls_info *info)
 {
     size_t n = strlen(info->m3u8_path);
@@ -107,7 +107,7 @@ static char *folder_of(const struct hls_info *info)
     return must_ndup(info->m3u8_path, mpd ? n - 4 : n);
 }
 
-/* "live/s/video-" and what follows. */
+/* Returns a path such as "live/s/video-" with `rest` appended. */
 char *hls_track_path(const struct hls_info *info, bool video, const char *rest)
 {
     char *folder = folder_of(info), *made;
@@ -117,7 +117,7 @@ char *hls_track_path(const struct hls_info *info, bool video, const char *rest)
     return made;
 }
 
-/* "live/s-12.3.m4s": the parts have names of their own, known before they are there. */
+/* Returns a path such as "live/s-12.3.m4s". */
 char *hls_part_path(const struct hls_info *info, uint64_t seq, size_t part)
 {
     size_t n = strlen(info->m3u8_path);

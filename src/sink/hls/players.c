@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* players.c - what players ask of lists and files in memory: the newest, or one that is to come. */
+/* players.c - requests of players for playlists and files in memory, current or upcoming. */
 #include "sink/hls/stream.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ struct hls_file *hls_find_update(struct hls *h, const char *path)
 
 /* ------------------------------------------------------------ waiting */
 
-/* Until the stream made something more. */
+/* Waits until the stream has produced more. */
 static err_t wait_more(struct hls_stream *s, co_usec end)
 {
     struct hls_waiter w = { s->list.waiters, co_self() }, **at;
@@ -36,13 +36,13 @@ static err_t wait_more(struct hls_stream *s, co_usec end)
     return s->left ? err_new(ERR_STREAM_END, "%s", s->info.m3u8_path) : NULL;
 }
 
-/* [HLS] bis 6.2.5.2: a part behind the last one of a segment is the first one of the next. */
+/* [HLS] bis 6.2.5.2: a part after the last one of a segment is the first of the next segment. */
 static bool is_behind(const struct hls_stream *s, uint64_t segment, int part)
 {
     for (size_t i = s->list.q.n; i > 0 && part >= 0 && s->list.q.v[i - 1]->seq >= segment; i--) {
         const struct hls_segment *seg = s->list.q.v[i - 1];
 
-        if (seg->seq == segment) /* whose parts may be forgotten */
+        if (seg->seq == segment) /* its parts may have been removed */
             return seg->n_parts > 0 && (size_t)part >= seg->n_parts;
     }
     return false;
@@ -61,7 +61,7 @@ static bool has_it(const struct hls_stream *s, uint64_t segment, int part)
     return segment == now && part >= 0 && s->mux.now && (size_t)part < s->mux.now->n_parts;
 }
 
-/* [HLS] bis 6.2.5.2: no player has a reason to ask for more than that. */
+/* [HLS] bis 6.2.5.2: no player has a reason to request anything further ahead. */
 static bool is_far(const struct hls_stream *s, uint64_t segment, int part)
 {
     size_t there = s->mux.now && segment == s->mux.next_seq ? s->mux.now->n_parts : 0;

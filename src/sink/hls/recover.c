@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* recover.c - continue with the files that an earlier process left on disk, as its journal says.
+/* recover.c - continues with the files of an earlier process, according to its journal.
  *
- * The complete segments at the end of its list begin the new list. Segments that were listed before
- * stay for a while, since players may still fetch them; all others are removed. A file that the
- * journal does not name is not ours and stays as it is.
+ * The complete segments at the end of its playlist begin the new playlist. Segments listed earlier
+ * stay for a while, since players may still fetch them; all others are removed. Files that the
+ * journal does not name are left untouched.
  */
 #include "base/log.h"
 #include "base/must.h"
@@ -19,7 +19,7 @@
 
 enum { CLOCK_SLACK = 5000 };
 
-/* Runs on a helper thread, so it has copies of all it needs. */
+/* Runs on a helper thread, so it has copies of everything that it needs. */
 struct reading {
     struct disk_job job; /* for the errors of disk_read_file() */
     char *path, *list_path, *root, *key_root;
@@ -87,10 +87,10 @@ static bool is_of(const struct journal *j, const struct hls_stream *s)
 
 /* ------------------------------------------------------------ files */
 
-/* One that stands in the journal, for each id. */
+/* Files taken from the journal, by id. */
 struct taking {
     struct journal *j;
-    struct hls_shared **shared;   /* as many as files, NULL for segments */
+    struct hls_shared **shared;   /* one per file; NULL for segments */
     struct hls_segments segments; /* by number */
 };
 
@@ -174,7 +174,8 @@ struct range {
     size_t from, to;
 };
 
-/* Is it like those that come now, and there with all it needs? */
+/* Returns true if the segment has the current format and is complete on disk with its key and
+ * initialization. */
 static bool is_whole(const struct hls_stream *s, const struct hls_segment *seg,
                      const struct journal_list *list)
 {
@@ -185,7 +186,7 @@ static bool is_whole(const struct hls_stream *s, const struct hls_segment *seg,
            (!seg->init || seg->init->on_disk) && (!seg->key || seg->key->on_disk);
 }
 
-/* With a file for each track two of them have the same number. */
+/* With one file per track, two of them have the same number. */
 static bool follows(const struct hls_stream *s, const struct hls_segment *a,
                     const struct hls_segment *b)
 {
@@ -197,11 +198,11 @@ static struct range listed(const struct hls_stream *s, const struct hls_segments
 {
     struct range r = { .to = q->n };
 
-    while (r.to > 0 && !q->v[r.to - 1]->on_disk) /* it was about to be written */
+    while (r.to > 0 && !q->v[r.to - 1]->on_disk) /* it was being written */
         r.to--;
     r.from = r.to;
     if (r.to > 0 && q->v[r.to - 1]->seq + 1 < s->mux.next_seq)
-        return r; /* older than what we know of */
+        return r; /* older than the known ones */
     while (r.from > 0 && q->v[r.from - 1]->seq >= list->first &&
            is_whole(s, q->v[r.from - 1], list) &&
            (r.from == r.to || follows(s, q->v[r.from - 1], q->v[r.from])))
@@ -209,7 +210,7 @@ static struct range listed(const struct hls_stream *s, const struct hls_segments
     return r;
 }
 
-/* With periods the times in files are the wall clock's, and would be in the future. */
+/* With periods, times in files are wall clock times; returns true if they are in the future. */
 static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
 {
     int64_t by = list->now - hls_clock_now(&s->info.clock);
@@ -222,7 +223,8 @@ static bool is_ahead(struct hls_stream *s, const struct journal_list *list)
     return true;
 }
 
-/* It is not in the list. Segments that players may have in an older list stay a while. */
+/* Handles a segment that is not in the list. It stays for a while if players may have it in an
+ * older playlist. */
 static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
 {
     if (seg->on_disk && seg->seq >= first) {
@@ -236,7 +238,7 @@ static void leave(struct hls_stream *s, struct hls_segment *seg, uint64_t first)
         hls_disk_remove(&s->store, tmp);
         free(tmp);
         if (s->info.set.cleanup || s->info.disposing)
-            hls_disk_remove(&s->store, seg->path); /* it may be whole all the same */
+            hls_disk_remove(&s->store, seg->path); /* the file may exist in spite of that */
     }
     hls_segment_remove(&s->store, seg);
 }
@@ -256,7 +258,7 @@ static void set_segmenter(struct hls_stream *s, const struct journal_list *list)
         if (seg->duration > g->longest)
             g->longest = seg->duration;
     }
-    if (s->list.q.n > 0 && s->info.set.fragment >= CO_MS(1)) /* hls_ts_floor: its name is taken */
+    if (s->list.q.n > 0 && s->info.set.fragment >= CO_MS(1)) /* hls_ts_floor: its name is in use */
         g->floor_name = s->list.q.v[s->list.q.n - 1]->wall / us_to_ms(s->info.set.fragment);
 }
 
@@ -286,9 +288,9 @@ static void take(struct hls_stream *s, struct journal *j)
     free(t.segments.v);
 }
 
-/* ------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------ recovery */
 
-/* A publisher may have come while the journal was read: its stream continues with it. */
+/* Returns false if a publisher came while the journal was read: its stream continues with it. */
 static bool is_alone(const struct hls_stream *s)
 {
     const struct session_stream names = { .vhost = s->info.key->vhost, .app = s->info.key->app,
@@ -316,7 +318,7 @@ bool hls_recover_list(struct hls_stream *s, co_usec silence)
     bool ours, found;
 
     if (err) {
-        log_end("HLS, DASH: what was before is not read, a new list begins", &err);
+        log_end("HLS, DASH: cannot read the files of an earlier process, a new list begins", &err);
         return false;
     }
     ours = r->is_journal && is_of(&r->journal, s);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - read a stream's packets and make HLS or DASH of them, to the end of its publisher. */
+/* run.c - reads a stream's packets and produces HLS or DASH until the publisher ends. */
 #include "base/log.h"
 #include "sink/hls/stream.h"
 
-/* How often packets are looked for: a segment is cut as soon as its last packet was read. */
+/* How often it reads packets: a segment ends as soon as its last packet was read. */
 #define TURN CO_MS(200)
 #define TURN_LOW_LATENCY CO_MS(15)
-/* Streams wake together, some at each of these: fewer turns of the scheduler, none of them long. */
+/* Streams wake together at multiples of this time, which needs fewer scheduler turns. */
 #define GRID CO_MS(20)
 
 static void feed(struct hls_stream *s, const struct av_packet *pkt)
@@ -34,7 +34,7 @@ static void read_configs(struct hls_stream *s)
     }
 }
 
-/* The stream was faster than we: what comes now is not what follows. */
+/* Packets were lost, because the stream was faster: the next packet is not the following one. */
 static void lost(struct hls_stream *s)
 {
     log_warn("%s: %llu packets lost, it resumes at a key frame", s->info.name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - the life of a stream's HLS or DASH: longer than that of its publisher. */
+/* stream.c - the life cycle of a stream's HLS or DASH, which outlives its publisher. */
 #include "sink/hls/stream.h"
 
 #include "base/container_of.h"
@@ -14,10 +14,11 @@
 
 enum { CROWD = 8 };
 
-/* After this time a stream that is on disk leaves memory; a publisher that returns continues it. */
+/* After this time an ended stream that is on disk leaves memory; a publisher that returns continues
+ * it. */
 #define FORGET CO_SECONDS(20)
-#define AGAIN CO_SECONDS(1) /* to write what could not be written */
-#define GIVE_UP CO_SECONDS(5) /* to write it, where memory is short */
+#define AGAIN CO_SECONDS(1)   /* interval of attempts to write what could not be written */
+#define GIVE_UP CO_SECONDS(5) /* time for these attempts if memory is short */
 
 static bool same(const char *a, const char *b)
 {
@@ -96,7 +97,7 @@ static void free_stream(struct hls_stream *s)
     free(s);
 }
 
-/* ------------------------------------------------------------ what its parts report */
+/* ------------------------------------------------------------ events of its parts */
 
 static void written(struct hls_stream *s, const struct hls_segment *seg)
 {
@@ -120,7 +121,7 @@ static void list_written(struct hls_stream *s)
     hls_list_written(&s->list);
 }
 
-/* hls_on_error */
+/* Applies hls_on_error. */
 static void failed(struct hls_stream *s, const char *path, const char *why)
 {
     const struct hls_info *info = &s->info;
@@ -146,8 +147,7 @@ static void failed(struct hls_stream *s, const char *path, const char *why)
 
 /* ------------------------------------------------------------ memory */
 
-/* What it has in memory counts with what streams remember: over `limits { memory }` the largest
- * lose it. */
+/* Its memory counts in that of streams: over `limits { memory }` the largest lose theirs. */
 static struct hls_stream *stream_of(const struct live_evictable *k)
 {
     return container_of(k, struct hls_stream, keeper);
@@ -158,7 +158,7 @@ static size_t growing(const struct hls_stream *s)
     return s->mux.now ? blocks_len(&s->mux.out) + mp4_frag_bytes(&s->mux.mp4) : 0;
 }
 
-/* Segments first, then the one that grows. */
+/* Drops segments first, then the growing one. */
 static size_t droppable(const struct live_evictable *k)
 {
     const struct hls_stream *s = stream_of(k);
@@ -167,7 +167,8 @@ static size_t droppable(const struct live_evictable *k)
     return idle > 0 ? idle : growing(s);
 }
 
-/* It goes on with the next key frame. With parts, which players know already, it ends early. */
+/* Drops the growing segment and continues at the next key frame. With parts, which players already
+ * have, the segment ends early instead. */
 static void lose_growing(struct hls_stream *s)
 {
     if (s->info.set.ll) {
@@ -191,7 +192,7 @@ static void cut(struct live_evictable *k)
         lose_growing(s);
 }
 
-/* ------------------------------------------------------------ from the begin to the end */
+/* ------------------------------------------------------------ life cycle */
 
 static bool set_path(struct hls_info *info)
 {
@@ -245,7 +246,7 @@ struct hls_stream *hls_stream_new(struct hls *h, const struct session_stream *na
     return s;
 }
 
-/* Give up all that the registry has of it; jobs that are under way keep the rest. */
+/* Removes it from the registry; running jobs keep references. */
 static void leave(struct hls_stream *s)
 {
     struct hls_stream **at = &s->info.hls->streams;
@@ -268,7 +269,7 @@ static void leave(struct hls_stream *s)
 
 void hls_stream_dispose(struct hls_stream *s, bool remove)
 {
-    char other[HLS_NAME_MAX + 8]; /* the list of before, that was there to be written over */
+    char other[HLS_NAME_MAX + 8]; /* the previous playlist, kept to be overwritten */
 
     (void)snprintf(other, sizeof(other), "%s.tmp", s->info.m3u8_path);
     leave(s);
@@ -292,13 +293,13 @@ static void is_silent(struct co_timer *t)
     hls_stream_dispose(s, s->info.set.dispose > 0);
 }
 
-/* It leaves memory if all of it is on disk, else when its files are removed. */
+/* Frees the memory if everything is on disk, else when the files are removed. */
 static void forget(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
     co_usec until = s->ended_at + s->info.set.dispose;
 
-    if (until <= co_now()) /* with hls_dispose 0 as well */
+    if (until <= co_now()) /* always true with hls_dispose 0 */
         is_silent(t);
     else if (hls_is_on_disk(s))
         hls_ended_add(s);
@@ -306,7 +307,7 @@ static void forget(struct co_timer *t)
         co_timer_set(t, until, is_silent);
 }
 
-/* Early: it is empty, or too many streams have ended. */
+/* Frees it early because it is empty, or because too many streams have ended. */
 static void makes_room(struct co_timer *t)
 {
     struct hls_stream *s = container_of(t, struct hls_stream, dispose);
@@ -325,11 +326,11 @@ static void run(struct hls_stream *s)
         log_end("HLS or DASH does not begin", &err);
         return;
     }
-    (void)hls_info_ref(&s->info); /* its coroutine's, which runs once we yield */
+    (void)hls_info_ref(&s->info); /* for its coroutine, which starts at the next yield */
     s->running = true;
 }
 
-/* The turn of the publisher that is next. */
+/* Starts with the next publisher. */
 static void start(struct hls_stream *s)
 {
     struct hls_publication *p = s->next_publication;
@@ -401,11 +402,11 @@ static bool is_waiting(const struct hls_stream *s)
     return s->dispose.prev && s->dispose.due > co_now();
 }
 
-/* Ended streams that wait for a publisher: their number and memory, and which one goes first. */
+/* Ended streams that wait for a publisher: their number, memory, and the first to be freed. */
 struct ended {
     unsigned n;
     size_t bytes;
-    struct hls_stream *first, *heavy; /* heavy: the first of those that have something */
+    struct hls_stream *first, *heavy; /* heavy: the first that has segments in memory */
 };
 
 static struct ended count_ended(const struct hls *h)
@@ -425,8 +426,9 @@ static struct ended count_ended(const struct hls *h)
     return e;
 }
 
-/* They are at most as many as there may be connections: a peer that publishes under one name after
- * the other makes one each. Their unwritten segments together count as those of one stream. */
+/* Limits the number of ended streams to that of connections, because a client that publishes under
+ * one name after the other creates many. Their unwritten segments together may take the memory of
+ * one stream. */
 static void bound_ended(struct hls *h)
 {
     unsigned most = workers_share(h->env, h->env->conf->max_connections);
@@ -442,12 +444,12 @@ static void bound_ended(struct hls *h)
         if (e.heavy->list.q.n == 0)
             co_timer_set(&e.heavy->dispose, co_now(), makes_room);
         if (e.heavy->store.in_memory >= before)
-            return; /* it is on its way to the disk */
+            return; /* it is being written */
         e = count_ended(h);
     }
 }
 
-/* More than an eighth of max_connections ended streams are in memory. */
+/* Returns true if memory has more ended streams than an eighth of max_connections. */
 static bool is_crowded(const struct hls *h)
 {
     return count_ended(h).n > workers_share(h->env, h->env->conf->max_connections / CROWD);
@@ -460,8 +462,9 @@ static bool is_memory_short(const struct hls *h)
     return m->limit > 0 && m->used > m->limit - m->limit / 8;
 }
 
-/* In a crowd an ended stream leaves memory unwritten if its list is empty, if it has no file on
- * disk, or if memory is short and the disk has been too slow for GIVE_UP. */
+/* If there are many ended streams, an unwritten one is freed if its playlist is empty or if it has
+ * no file on disk. It is also freed if memory is short and the disk has been too slow for
+ * GIVE_UP. */
 static bool is_given_up(const struct hls_stream *s)
 {
     return (s->ready && s->list.q.n == 0) || !s->store.begun ||
@@ -484,7 +487,7 @@ static void write_again(struct co_timer *t)
     }
 }
 
-/* Its list is served for a while yet, if there is one. */
+/* Keeps serving its playlist for a while, if there is one. */
 static void wait_for_publisher(struct hls_stream *s)
 {
     co_usec lasts;
@@ -512,7 +515,7 @@ bool hls_stream_finish(struct hls_stream *s)
     return true;
 }
 
-/* Those of a stream that reads its list yet, from a disk that may hang, are lost. */
+/* Packets of a stream that still reads its journal, from a disk that may hang, are lost. */
 void hls_stream_finish_all(struct hls_stream *s)
 {
     while (s->info.live && live_reader_ended(&s->reader)) {

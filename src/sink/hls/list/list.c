@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - the playlist: which segments it has, and which stay a while after they left it. */
+/* list.c - the segments of a playlist, and those that stay for a while after they left it. */
 #include "sink/hls/segment/muxer.h"
 
 #include "live/evictable.h"
@@ -41,8 +41,8 @@ static void remove_first(struct hls_list *l)
     hls_push(&l->expired, seg);
 }
 
-/* So many segments fill the window several times over, unless a stream has another configuration
- * with every frame and so a segment of each. */
+/* Limits the number of segments. Only a stream whose codec configuration changes with every frame,
+ * and so has a segment per frame, reaches it. */
 static size_t most(const struct hls_list *l, int64_t window)
 {
     int64_t fragment = av_from_us(l->info->set.fragment);
@@ -50,8 +50,9 @@ static size_t most(const struct hls_list *l, int64_t window)
     return (size_t)(window / (fragment > 0 ? fragment : AV_MS(1)) * 4) + MOST_MIN;
 }
 
-/* [HLS] 6.2.2: what left the list can be fetched for as long as the list that had it lasts. */
-static void bury_old(struct hls_list *l, size_t max)
+/* [HLS] 6.2.2: a segment that left the playlist stays available for the duration of the playlist.
+ * */
+static void remove_expired(struct hls_list *l, size_t max)
 {
     int64_t left = total(&l->expired), lasts = total(&l->q);
 
@@ -63,7 +64,7 @@ static void bury_old(struct hls_list *l, size_t max)
     }
 }
 
-/* The newest `added` files stay, whatever their size: they have not gone to the disk yet. */
+/* Keeps the newest `added` files regardless of their size, because they are not on disk yet. */
 static void trim(struct hls_list *l, size_t added)
 {
     int64_t lasts = total(&l->q);
@@ -79,10 +80,10 @@ static void trim(struct hls_list *l, size_t added)
         remove_first(l);
     while (l->store->in_memory > hls_most(l->info) && l->expired.n > 0)
         hls_segment_remove(l->store, pop(&l->expired));
-    bury_old(l, max);
+    remove_expired(l, max);
 }
 
-/* Parts are for players at the edge; older segments are on disk. */
+/* Removes old parts: only players at the live edge need them, and older segments are on disk. */
 static void forget_old(struct hls_list *l)
 {
     for (size_t i = 0; l->info->set.ll && i + HLS_WITH_PARTS < l->q.n; i++) {
@@ -116,7 +117,7 @@ void hls_list_wake(struct hls_list *l)
     }
 }
 
-/* For the journal. */
+/* Updates the journal. */
 static void note(struct hls_list *l)
 {
     const struct segmenter *g = &l->mux->segmenter;
@@ -137,7 +138,7 @@ void hls_list_publish(struct hls_list *l)
         return;
     wr_init(&w, LIST_MAX);
     l->info->format->list(l, &w, false);
-    if (w.bad) { /* a window of days: the disk has it */
+    if (w.bad) { /* too long for memory, such as a window of days; the disk has it */
         wr_free(&w);
         return;
     }
@@ -161,7 +162,7 @@ void hls_list_clear(struct hls_list *l)
 
 /* ------------------------------------------------------------ on disk */
 
-/* The disk may be so far behind that the list it has is better than one of nothing. */
+/* If the disk is far behind, its old playlist is better than an empty one. */
 static bool has_written(const struct hls_list *l)
 {
     size_t n = l->q.n;
@@ -227,7 +228,8 @@ static size_t idle_bytes(const struct hls_segment *seg)
     return bytes;
 }
 
-/* So many of the list may be lost: players are at the newest one, while there will be more. */
+/* Returns how many segments may be dropped: all but the newest, which players need while the stream
+ * is live. */
 static size_t losable(const struct hls_list *l)
 {
     return l->q.n - (l->info->live && l->q.n > 0);
@@ -249,7 +251,7 @@ void hls_list_lose(struct hls_list *l)
     size_t n = losable(l), i = 0;
 
     while (n > 0 && (l->q.v[n - 1]->on_disk || idle_bytes(l->q.v[n - 1]) == 0))
-        n--; /* what stays is on disk, or will be */
+        n--; /* on disk, or being written */
     while (n-- > 0)
         remove_first(l);
     for (size_t k = 0; k < losable(l); k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* m3u8.c - the playlist of HLS: its text, and how much of it players have by now. */
+/* m3u8.c - the text of an HLS playlist, and its delta update. */
 #include "base/must.h"
 #include "sink/hls/segment/muxer.h"
 
@@ -8,7 +8,7 @@
 
 enum {
     LIST_MAX = 1 << 20,
-    WITH_SKIP = 9, /* the version that has EXT-X-SKIP, and parts */
+    WITH_SKIP = 9, /* protocol version with EXT-X-SKIP and parts */
 };
 
 static struct m3u8_segment describe(const struct hls_segment *seg)
@@ -45,7 +45,8 @@ static void put_segment(struct wr *w, const struct hls_segment *seg, struct m3u8
     free(v);
 }
 
-/* Segments to list on disk: up to the last that is written; what is missing before it is a gap. */
+/* Returns how many segments to list. On disk: up to the last written one; missing ones before it
+ * are gaps. */
 static size_t count_for(const struct hls_list *l, bool disk)
 {
     size_t n = l->q.n;
@@ -55,8 +56,8 @@ static size_t count_for(const struct hls_list *l, bool disk)
     return n;
 }
 
-/* The segment to come begins with a discontinuity. With low latency a player has a place for it
- * before it begins: hls.js takes it for an error if only the next list says so. */
+/* Returns true if the next segment begins with a discontinuity. With low latency the playlist must
+ * say so before the segment begins: otherwise hls.js treats it as an error. */
 static bool breaks(const struct hls_list *l)
 {
     if (l->mux->now)
@@ -70,7 +71,7 @@ static int64_t skip_until(const struct hls_list *l)
     return (int64_t)l->mux->segmenter.target * AV_CLOCK * 6;
 }
 
-/* Segments at the begin of the list that end before the skip boundary. */
+/* Counts the segments at the start of the list that end before the skip boundary. */
 static size_t count_skippable(const struct hls_list *l)
 {
     int64_t behind = 0;
@@ -83,8 +84,8 @@ static size_t count_skippable(const struct hls_list *l)
     return n;
 }
 
-/* [HLS] bis 6.2.5.1: what follows skipped segments says its initialization and its key again, for
- * players that do not remember those of segments they had. */
+/* [HLS] bis 6.2.5.1: after skipped segments it repeats the initialization and the key, for players
+ * that do not remember those of earlier segments. */
 static struct m3u8_segment after_skipped(const struct hls_segment *last,
                                          const struct hls_segment *next)
 {
@@ -96,14 +97,14 @@ static struct m3u8_segment after_skipped(const struct hls_segment *last,
     return m;
 }
 
-/* Where there are no parts, only a list that has something to skip says so: others stay as players
- * of all ages know them. On disk nobody answers such requests. */
+/* Returns the CAN-SKIP-UNTIL value, or 0. Without parts, only a playlist with skippable segments
+ * has it, so that others stay compatible with old players. The disk cannot serve such requests. */
 static int64_t told_skip(const struct hls_list *l, bool disk, bool parts)
 {
     return !disk && (parts || count_skippable(l) > 0) ? skip_until(l) : 0;
 }
 
-/* Of segments from the skipped ones on. */
+/* Writes the segments after the skipped ones. */
 static void put_list(struct hls_list *l, struct wr *w, bool disk, size_t skipped)
 {
     bool parts = l->info->set.ll && !disk && l->mux->segmenter.part_target > 0;

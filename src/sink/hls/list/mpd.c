@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mpd.c - the MPD of a stream: which segments players can fetch, and when. */
+/* mpd.c - the text of an MPD: the available segments and their times. */
 #include "sink/hls/segment/muxer.h"
 
 #include <stdio.h>
@@ -13,14 +13,14 @@ static int64_t longest(const struct hls_list *l) /* ms */
     return was > wanted ? was : wanted;
 }
 
-/* How far behind a player is: the segment that grows is not there yet, one is on its way to it,
- * and what it knows is as old as its last look at the list. */
+/* Returns the delay of a player: the growing segment, one being fetched, and the age of its copy of
+ * the MPD. */
 static int64_t delay(const struct hls_list *l) /* ms */
 {
     return longest(l) * 2 + us_to_ms(l->info->dash->update_period);
 }
 
-/* In the list is what a player with that delay needs, at least. */
+/* Returns the length of the list: at least what a player with that delay needs. */
 static int64_t window(const struct hls_list *l) /* ms */
 {
     int64_t wanted = longest(l) * l->info->dash->window_size, needed = delay(l) + longest(l) * 2;
@@ -47,7 +47,7 @@ static bool listed(const struct hls_segment *seg, const struct hls_shared *init,
     return seg->init == init && (!disk || seg->on_disk);
 }
 
-/* The begin of the urls of a track's segments. malloc'ed. */
+/* Returns the start of the URLs of a track's segments, malloc'ed. */
 static char *track_uri(const struct hls_info *info, const struct hls_segment *seg)
 {
     char rest[32], *path, *uri;
@@ -59,7 +59,7 @@ static char *track_uri(const struct hls_info *info, const struct hls_segment *se
     return uri;
 }
 
-/* The segments from i to n are a period: those of one track. */
+/* Writes one track of a period, which consists of segments i to n. */
 static void put_track(struct hls_list *l, struct mpd_writer *m, size_t i, size_t n, bool video,
                       bool disk)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* container.h - how frames become the file of a segment: a row for each container. */
+/* container.h - the containers of segments, a row for each. */
 #ifndef SINK_HLS_SEGMENT_CONTAINER_H
 #define SINK_HLS_SEGMENT_CONTAINER_H
 
@@ -10,25 +10,25 @@
 struct hls_muxer;
 struct hls_segment;
 
-/* How frames become the files of a segment. All of it is called with a muxer whose segment `now`
- * is open, but for takes() and configure(). */
+/* A container: turns frames into the file of a segment. All functions except takes() and
+ * configure() are called while the segment `now` of the muxer is open. */
 struct hls_container {
     const char *name;            /* for the log */
-    const char *type;            /* the content type of a segment */
-    int version;                 /* of playlists of such segments, at least */
-    enum segmenter_parts parts;  /* without low latency */
-    bool inits;                  /* segments need an initialization */
-    const char *(*file)(const struct conf_hls *set); /* what segments are called */
+    const char *type;            /* content type of a segment */
+    int version;                 /* lowest protocol version of its playlists */
+    enum segmenter_parts parts;  /* kind of parts without low latency */
+    bool inits;                  /* segments need an init segment */
+    const char *(*file)(const struct conf_hls *set); /* name pattern of segments */
     bool (*takes)(enum av_codec codec);
-    /* Was anything made with the decoder configuration that this track has? */
+    /* Returns true if frames were muxed with the current codec configuration of this track. */
     bool (*is_begun)(const struct hls_muxer *m, const struct mp4_part *track);
     err_t (*configure)(struct hls_muxer *m, const struct frame *f); /* NULL: the tracks know it */
     void (*open)(struct hls_muxer *m); /* NULL: nothing to do */
     err_t (*add)(struct hls_muxer *m, const struct frame *f);
-    /* The frames so far are a part; NULL: it has none. */
+    /* Ends a part; NULL: it has no parts. */
     void (*part)(struct hls_muxer *m, int64_t end);
-    /* Make the file of the segment, and maybe of a second one that belongs to it. False: it is
-     * nothing, or cannot be used. */
+    /* Completes the file of the segment, and possibly a second one that belongs to it. Returns
+     * false if the segment is empty or unusable. */
     bool (*close)(struct hls_muxer *m, int64_t end, struct hls_segment **second);
 };
 extern const struct hls_container hls_container_ts, hls_container_mp4, hls_container_tracks;

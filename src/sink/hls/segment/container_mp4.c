@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* container_mp4.c - segments of fragmented MP4 with all tracks: frames are collected, and written
- * as a fragment now and then. */
+/* container_mp4.c - segments of fragmented MP4 with all tracks: collects frames and writes them as
+ * fragments. */
 #include "sink/hls/segment/muxer.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static struct hls_shared *new_init(struct hls_muxer *m, struct wr *header)
     return x;
 }
 
-/* A publisher that comes back with the same codecs needs no other initialization. */
+/* A returning publisher with the same codecs uses the same init segment. */
 static void make_init(struct hls_muxer *m)
 {
     struct hls_shared *last = m->last_init;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* container_tracks.c - segments of MPEG-DASH: fragmented MP4, a file for each track.
+/* container_tracks.c - segments of MPEG-DASH: fragmented MP4, one file per track.
  *
- * A period begins at what the wall clock says, and is called so; segments are called by their
- * period and their time in it, so names are never used again. A period ends where the stream does
- * not go on as it was: another publisher or other codecs, or when it is no longer near the wall
- * clock, by which players find the live edge. Files begin at 0 with each period: not all players
- * apply a presentationTimeOffset. availabilityStartTime is when the first period began, and stays
- * over publishers and processes as long as the MPD does.
+ * A period starts at the time of the wall clock and is named after it. Segments are named after
+ * their period and their time in it, so names are never reused. A period ends at a discontinuity:
+ * another publisher, other codecs, or a drift from the wall clock, by which players find the live
+ * edge. Times in files start at 0 in each period, because some players ignore
+ * presentationTimeOffset. availabilityStartTime is the start of the first period and stays the same
+ * over publishers and processes as long as the MPD exists.
  */
 #include "sink/hls/segment/muxer.h"
 
@@ -43,7 +43,8 @@ static struct hls_shared *new_init(struct hls_muxer *m, bool video, struct wr *h
     return x;
 }
 
-/* The initialization of a track, with a reference for the caller: that of before if it fits. */
+/* Returns the init segment of a track, with a reference for the caller: the existing one if it
+ * still fits. */
 static struct hls_shared *init_of(struct hls_muxer *m, bool video)
 {
     struct hls_shared **at = &m->track_init[video ? 0 : 1];
@@ -78,7 +79,7 @@ static bool cut(struct hls_muxer *m, struct hls_segment *seg, bool video, int64_
     return true;
 }
 
-/* The file of the second track: of the same segment as the first. */
+/* Creates the file of the second track for the same segment. */
 static struct hls_segment *second_of(const struct hls_segment *first)
 {
     struct hls_segment *seg = must(calloc(1, sizeof(*seg)));
@@ -111,7 +112,7 @@ static bool end(struct hls_muxer *m, int64_t at, struct hls_segment **second)
     return true;
 }
 
-/* ------------------------------------------------------------ the others */
+/* ------------------------------------------------------------ the container */
 
 static void begin(struct hls_muxer *m)
 {

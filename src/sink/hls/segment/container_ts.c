@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* container_ts.c - segments of MPEG-TS: each frame goes into the bytes at once. */
+/* container_ts.c - segments of MPEG-TS: writes each frame immediately. */
 #include "sink/hls/segment/muxer.h"
 
 static const char *file(const struct conf_hls *set)
@@ -7,7 +7,7 @@ static const char *file(const struct conf_hls *set)
     return set->ts_file;
 }
 
-/* A track that joins at the begin of a segment is just late: the tables say it. */
+/* A track that joins at the start of a segment is only late: the tables describe it. */
 static bool is_begun(const struct hls_muxer *m, const struct mp4_part *track)
 {
     bool young = !track->track.codec && segmenter_is_young(&m->segmenter);
@@ -26,7 +26,7 @@ static err_t add(struct hls_muxer *m, const struct frame *f)
     return ts_mux_frame(&m->ts, f, &m->out.w);
 }
 
-/* Codecs that say it in each frame have nothing to be configured. */
+/* Codecs with in-band configuration need no configuration here. */
 static err_t configure(struct hls_muxer *m, const struct frame *f)
 {
     return f->config ? ts_mux_frame(&m->ts, f, &m->out.w) : NULL;

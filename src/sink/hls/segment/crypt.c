@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* crypt.c - AES-128 of segments, [HLS] 4.3.2.4: whole segments, CBC, PKCS7 padding.
+/* crypt.c - AES-128 encryption of segments, [HLS] 4.3.2.4: whole segments, CBC, PKCS7 padding.
  *
- * A segment is encrypted in place while it grows, so closing one takes no longer than any frame.
+ * It encrypts a segment in place while it grows, so that closing a segment takes no longer than a
+ * frame.
  */
 #include "sink/hls/segment/muxer.h"
 
@@ -18,7 +19,7 @@ static struct hls_shared *new_key(struct hls_muxer *m)
     struct hls_shared *x = hls_shared_new(m->store, m->info->set.key_file, &n, true);
     struct wr w;
 
-    must_be(RAND_bytes(x->key, sizeof(x->key)) == 1); /* else there are no secrets */
+    must_be(RAND_bytes(x->key, sizeof(x->key)) == 1); /* keys must be secret */
     wr_init(&w, sizeof(x->key));
     wr_bytes(&w, x->key, sizeof(x->key));
     hls_shared_fill(m->store, x, &w, "application/octet-stream");
@@ -47,7 +48,7 @@ void hls_key_next(struct hls_muxer *m)
                                m->crypt.key->key, seg->iv) == 1);
 }
 
-/* How many bytes there are in one piece. */
+/* Returns the number of contiguous bytes. */
 static size_t piece(struct hls_muxer *m, struct hls_seal *at)
 {
     if (!at->block)
@@ -57,7 +58,7 @@ static size_t piece(struct hls_muxer *m, struct hls_seal *at)
     return at->block ? at->block->len - at->at : 0;
 }
 
-/* Bytes from there, or to there; moves on. */
+/* Copies bytes from or to that position, and advances it. */
 static void copy(struct hls_muxer *m, struct hls_seal *at, uint8_t *bytes, size_t n, bool to)
 {
     while (n > 0) {
@@ -81,7 +82,7 @@ static void encrypt(struct hls_muxer *m, uint8_t *bytes, size_t n)
 
 void hls_seal(struct hls_muxer *m)
 {
-    uint8_t across[BLOCK]; /* from the end of one to the begin of another */
+    uint8_t across[BLOCK]; /* a cipher block that spans two memory blocks */
 
     if (!m->now || !m->now->key)
         return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cut.c - frames to segments: what the segmenter says, done with their bytes. */
+/* cut.c - puts frames into segments as the segmenter decides. */
 #include "base/log.h"
 #include "base/pace.h"
 #include "sink/hls/segment/muxer.h"
 
-/* Whatever a publisher sends, and however often it comes back: over this rate segments and parts
- * become longer, and what needs another segment at once is left out. Streams that are sent faster
- * than they play stay below it. */
+/* Limits for segments and parts, for any publisher and any number of reconnects: over this rate
+ * they become longer, and frames that need a new segment are dropped. Streams sent faster than real
+ * time stay below it. */
 static const struct pace segments = { CO_MS(250), 40 }, parts = { CO_MS(20), 400 };
 
 static bool is_full(const struct hls_muxer *m)
@@ -21,7 +21,7 @@ static void left_out(struct hls_muxer *m, err_t err)
     err_free(&err);
 }
 
-/* Another decoder configuration: what was made so far ends here, if there is any. */
+/* Applies a new codec configuration: ends the segment if there is one. */
 static void reconfigure(struct hls_muxer *m, const struct frame *f)
 {
     const struct mp4_part *mine = f->kind == AV_VIDEO ? &m->mp4.video : &m->mp4.audio;
@@ -84,7 +84,8 @@ static unsigned how_to_go_on(const struct hls_muxer *m)
     return how;
 }
 
-/* False: there were too many in a short time, the stream goes on with a later frame. */
+/* Opens a segment. Returns false if there were too many in a short time: the stream continues with
+ * a later frame. */
 static bool begin(struct hls_muxer *m, const struct frame *f)
 {
     if (!pace_take(&segments, &m->segments_full_at, co_now())) {
@@ -96,8 +97,8 @@ static bool begin(struct hls_muxer *m, const struct frame *f)
     return true;
 }
 
-/* The frame's segment is there and open. False: it is of none. */
-static bool place(struct hls_muxer *m, const struct frame *f)
+/* Ensures that the segment of the frame is open. Returns false if the frame belongs to none. */
+static bool open_for(struct hls_muxer *m, const struct frame *f)
 {
     enum segmenter_todo todo;
 
@@ -127,6 +128,6 @@ void hls_frame(struct hls_muxer *m, struct frame *f)
     segmenter_time(&m->segmenter, f);
     if (av_codec_frames_configure(f->codec))
         configure(m, f);
-    if (place(m, f))
+    if (open_for(m, f))
         mux(m, f);
 }

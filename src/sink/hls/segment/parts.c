@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c - low latency: the parts of a segment, which players have one by one. */
+/* parts.c - low latency: the parts of a segment, which players fetch one by one. */
 #include "base/must.h"
 #include "sink/hls/segment/muxer.h"
 
@@ -39,7 +39,7 @@ void hls_part_add(struct hls_muxer *m, int64_t end, size_t from)
     hls_names_set(m->info, p->path, p->file);
 }
 
-/* A part is complete within the segment: players that wait for it can have it. */
+/* Ends a part within the segment: waiting players get it. */
 void hls_part_end(struct hls_muxer *m, int64_t end)
 {
     m->info->container->part(m, end);

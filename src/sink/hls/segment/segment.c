@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* segment.c - one segment, from its first frame to its file; and all that makes them. */
+/* segment.c - one segment, from its first frame to its file; and the muxer. */
 #include "base/log.h"
 #include "base/must.h"
 #include "sink/hls/segment/muxer.h"
@@ -113,7 +113,7 @@ static void print(struct hls_muxer *m, const struct hls_segment *seg)
               av_to_ms(seg->duration));
 }
 
-/* It is empty or cannot be used: the next one is not its continuation. */
+/* Drops an empty or unusable segment: the next one does not continue it. */
 void hls_segment_drop(struct hls_muxer *m)
 {
     segmenter_lose(&m->segmenter, m->out.w.bad);
@@ -149,7 +149,7 @@ void hls_segment_close(struct hls_muxer *m, int64_t end)
     if (m->info->set.ll)
         hls_part_hint(m, m->next_seq, 0);
     hls_list_add(m->list, seg, second);
-    (void)hls_list_again(m->list); /* what comes before it and could not be written */
+    (void)hls_list_again(m->list); /* retries earlier failed writes first */
     hls_disk_segment(m->store, seg);
     if (second)
         hls_disk_segment(m->store, second);

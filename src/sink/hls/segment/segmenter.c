@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* segmenter.c - where a stream's segments and parts begin and end. */
+/* segmenter.c - decides where segments and parts begin and end. */
 #include "sink/hls/segment/segmenter.h"
 
 #include "format/playlist/m3u8.h"
 
-#define SLACK AV_MS(100)     /* a key frame so much before its time is in time */
-#define GAP AV_MS(5000)      /* a pause that may be one frame; the fragment if that is more */
+#define SLACK AV_MS(100)     /* a key frame may be this early and still end a segment */
+#define GAP AV_MS(5000)      /* longest gap that stays; or the fragment if that is longer */
 #define FRAGMENT AV_MS(1000)
 #define YOUNG AV_MS(1000)
 #define VIDEO_STOPPED AV_MS(2000)
-#define ROUNDED AV_MS(2)     /* times of files are rounded to 1 ms */
+#define ROUNDED AV_MS(2)     /* tolerance, since times in files are rounded to 1 ms */
 
-enum { WALL_SLACK = 3000 };  /* ms that the stream's time may drift from the wall clock */
+enum { WALL_SLACK = 3000 };  /* largest drift of the stream from the wall clock, ms */
 
-/* ---- the own time of a stream: without the jumps and gaps of what comes in */
+/* ---- the stream's own time: without the jumps and gaps of the input */
 
-#define BACK AV_MS(1000)  /* so far back is a jump, less is disorder */
-#define FRAME AV_MS(40)   /* how long a frame lasts before one is known */
+#define BACK AV_MS(1000)  /* a larger step back is a jump, a smaller one is reordering */
+#define FRAME AV_MS(40)   /* assumed duration of the first frame */
 
 static void time_restart(struct hls_time *t)
 {
     t->started = false;
 }
 
-/* Where all that came ends. */
+/* Returns the end of all frames so far. */
 static int64_t time_end(const struct hls_time *t)
 {
     int64_t end = 0;
@@ -47,7 +47,7 @@ static bool jumps(const struct hls_time *t, int k, int64_t at, int64_t gap_max)
            at > newest + gap_max;
 }
 
-/* Move the frame to the stream's own time. A pause of up to gap_max is one. */
+/* Moves the frame to the stream's own time. A gap of up to gap_max is kept. */
 static void time_apply(struct hls_time *t, struct frame *f, int64_t gap_max)
 {
     int k = f->kind == AV_VIDEO ? 0 : 1;
@@ -117,7 +117,7 @@ void segmenter_time(struct segmenter *g, struct frame *f)
         learn_key(g, f);
 }
 
-/* A camera that was turned off leaves audio alone. */
+/* Returns false if only audio is left, for example after a camera was turned off. */
 static bool has_video(const struct segmenter *g, int64_t at)
 {
     int64_t patience = g->rules.fragment > VIDEO_STOPPED ? g->rules.fragment : VIDEO_STOPPED;
@@ -125,14 +125,14 @@ static bool has_video(const struct segmenter *g, int64_t at)
     return g->has_video && (!g->time.seen[0] || at - g->time.last[0] <= patience);
 }
 
-/* ------------------------------------------------------------ where a segment ends */
+/* ------------------------------------------------------------ the end of a segment */
 
 static int64_t fragment_ms(const struct segmenter *g)
 {
     return av_to_ms(g->rules.fragment);
 }
 
-/* Would the next key frame come too late for the target duration that players know? */
+/* Returns true if the next key frame would be too late for the published target duration. */
 static bool next_is_late(const struct segmenter *g, int64_t lasts)
 {
     return g->promised && g->key_interval > 0 && lasts >= g->rules.fragment / 2 &&
@@ -162,7 +162,7 @@ static bool ends_it(const struct segmenter *g, const struct frame *f)
     return (double)lasts >= (double)g->rules.fragment * g->rules.audio_ratio;
 }
 
-/* A part of low latency: would another frame make it longer than what players expect? */
+/* Low latency: returns true if another frame would make the part longer than the part target. */
 static bool part_ends(const struct segmenter *g, const struct frame *f)
 {
     int64_t usual = g->time.usual[f->kind == AV_VIDEO ? 0 : 1];
@@ -222,8 +222,8 @@ int64_t segmenter_part(struct segmenter *g, int64_t end)
 
 /* ------------------------------------------------------------ begin and end */
 
-/* The wall clock at that time of the stream. The stream falls behind by drift, and where gaps are
- * left out; one that runs ahead is sent faster than it plays, and its list must not go back. */
+/* Returns the wall clock time for a time of the stream. The stream falls behind by drift and by
+ * removed gaps. A stream sent faster than real time runs ahead; its playlist must not go back. */
 static int64_t wall_at(struct segmenter *g, int64_t at, int64_t clock, int64_t now)
 {
     int64_t wall = g->wall_base + av_to_ms(at), slack = WALL_SLACK + fragment_ms(g);
@@ -233,7 +233,7 @@ static int64_t wall_at(struct segmenter *g, int64_t at, int64_t clock, int64_t n
         g->late_since = 0;
     else if (g->late_since == 0)
         g->late_since = now;
-    /* With periods that begins another one: not for what comes all at once after a stall. */
+    /* With periods this starts a new one, but not for a burst after a stall. */
     if (late && g->rules.periods && now - g->late_since < slack * 1000)
         late = false;
     if (late || g->wall_base == 0) {
@@ -243,12 +243,12 @@ static int64_t wall_at(struct segmenter *g, int64_t at, int64_t clock, int64_t n
     return wall;
 }
 
-/* A period ends where the stream does not go on as it was, or is far from the wall clock. */
+/* Starts a new period at a discontinuity, or if the stream is far from the wall clock. */
 static void open_period(struct segmenter *g)
 {
     struct segmenter_begin *b = &g->now;
 
-    if (b->wall < g->over) { /* what was sent faster than it plays */
+    if (b->wall < g->over) { /* the stream was sent faster than real time */
         g->wall_base += g->over - b->wall;
         b->wall = g->over;
     }
@@ -277,12 +277,12 @@ void segmenter_open(struct segmenter *g, int64_t at, int64_t wall, int64_t now)
         open_period(g);
 }
 
-/* The target duration never falls: players rely on it. */
+/* Raises the target duration, which never falls, because players rely on it. */
 static void raise_target(struct segmenter *g, int64_t lasts)
 {
     int64_t wanted = (int64_t)((double)g->rules.fragment * g->rules.target_ratio);
 
-    if (g->rules.floor) /* one that began just before a key frame lasts until the one behind */
+    if (g->rules.floor) /* a segment that starts just before a key frame lasts until the next one */
         wanted += g->key_interval;
     if (g->target < m3u8_seconds(wanted))
         g->target = m3u8_seconds(wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* disk.c - files of HLS and DASH, as jobs for helper threads; what to do when they fail. */
+/* disk.c - disk jobs for files of HLS and DASH, and the handling of their failures. */
 #include "base/log.h"
 
 #include "base/container_of.h"
@@ -11,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JOB, REMOVAL: memory of a job apart from the bytes of its file, its segment included. Segments of
- * a stream whose configuration changes with each frame are mostly this. */
+/* JOB, REMOVAL: memory of a job without the bytes of its file, including its segment. It dominates
+ * for a stream whose codec configuration changes with each frame. */
 enum { KEY_MODE = 0600, JOB = 2048, REMOVAL = 1024, REMOVAL_MAX = 16 << 10 };
 
 struct job {
     struct disk_job job; /* first */
-    struct hls_store *store;   /* with a reference of its stream */
+    struct hls_store *store;   /* with a reference to its stream */
     char *path;
-    struct hls_file *file;     /* what to write there; NULL: remove all of these */
-    struct wr paths;           /* each with its '\0' */
-    char *root;                /* and folders that are empty then, below this one */
-    bool swap;                 /* it is written again soon */
+    struct hls_file *file;     /* the content to write; NULL: remove these paths, */
+    struct wr paths;           /* each terminated by '\0', */
+    char *root;                /* and empty folders below this one */
+    bool swap;                 /* the file will be written again soon */
     struct hls_segment *segment;
-    struct hls_shared *shared; /* with a reference */
-    struct hls_lines lines;    /* of the journal, to be written before it */
+    struct hls_shared *shared; /* owns a reference */
+    struct hls_lines lines;    /* lines of the journal to write before the file */
 };
 
 static void write_lines(struct hls_lines *lines)
@@ -90,7 +90,7 @@ static struct job *new_job(struct hls_store *s, const char *path, struct hls_fil
     return j;
 }
 
-/* ------------------------------------------------------------ when it fails */
+/* ------------------------------------------------------------ failures */
 
 static void log_failed(struct hls_store *s, const struct job *j, const char *why)
 {
@@ -139,16 +139,16 @@ static void shared_done(struct disk_job *job)
     free_job(j);
 }
 
-/* The queue is full. */
+/* The queue is full: drops the job. */
 static void give_up(struct hls_store *s, struct job *j)
 {
     j->job.what = "too much waits to be written";
     failed(s, j, "the disk is slow");
-    s->record.whole = true; /* its lines are lost */
+    s->record.whole = true; /* its journal lines are lost */
     free_job(j);
 }
 
-/* The queue may refuse it while the stream has no files: no segment on disk needs it yet. */
+/* The queue may refuse it while the stream has no files, since no segment on disk needs it yet. */
 void hls_disk_shared(struct hls_store *s, struct hls_shared *shared)
 {
     struct job *j;
@@ -184,7 +184,7 @@ static struct job *new_removal(struct hls_store *s)
     return j;
 }
 
-/* The last waiting job if it is a removal with room for one more path, else a new one. */
+/* Returns the last pending job if it is a removal with space for another path, else a new one. */
 static struct job *removal(struct hls_store *s)
 {
     struct disk_job *last = disk_lane_last(&s->lane);
@@ -218,7 +218,7 @@ void hls_disk_list(struct hls_store *s, struct hls_file *file, bool swap)
 
     j->job.done = list_done;
     j->swap = swap;
-    if (s->record.whole) /* its lines were lost */
+    if (s->record.whole) /* journal lines were lost */
         j->lines = hls_record_take(s);
     (void)disk_put(&s->lane, &j->job, true);
 }
@@ -247,7 +247,8 @@ static void segment_done(struct disk_job *job)
     free_job(j);
 }
 
-/* Without room a segment is in memory as long as it is listed, and the stream goes on. */
+/* Checks the quota and the free space. Without space a segment stays in memory while it is listed,
+ * and the stream continues. */
 static bool has_room(struct hls_store *s)
 {
     bool was_full = s->room.full;

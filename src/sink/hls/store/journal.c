@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* journal.c - which files a stream's HLS or DASH has on disk. */
+/* journal.c - the journal of a stream's files on disk. */
 #include "sink/hls/store/journal.h"
 
 #include "base/must.h"
@@ -11,12 +11,12 @@
 enum { FIELDS_MAX = 16, PATH_SIZE = 1024, CLOCK_BITS = 46, TICKS_BITS = 36, TIME_BITS = 56 };
 
 static const char WORD[] = "hls-journal";
-/* what names of codecs are made of, [RFC6381] */
+/* characters of codec names, [RFC6381] */
 static const char CODECS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,-";
 
-/* ------------------------------------------------------------ to text */
+/* ------------------------------------------------------------ writing */
 
-/* Characters that stand for themselves. */
+/* Counts characters that need no escape. */
 static size_t plain(const char *text)
 {
     size_t n = 0;
@@ -128,11 +128,11 @@ struct field {
 
 struct line {
     struct field v[FIELDS_MAX];
-    size_t n, at; /* fields, and the next one to be taken */
+    size_t n, at; /* number of fields, index of the next one */
     bool bad;
 };
 
-/* The fields of a line that is whole, without the dot. */
+/* Splits a complete line into fields, without the dot. */
 static bool split(struct line *l, const char *p, const char *end)
 {
     *l = (struct line){ 0 };
@@ -160,7 +160,7 @@ static struct field next(struct line *l)
     return none;
 }
 
-/* A number of at most so many bits. */
+/* Reads a number of at most `bits` bits. */
 static uint64_t number(struct line *l, unsigned bits)
 {
     struct field f = next(l);
@@ -187,14 +187,14 @@ static void text(struct line *l, char *to, size_t size)
             c = i + 2 < f.n ? text_hex_byte(f.p + i + 1) : -1;
             i += 2;
         }
-        l->bad |= c < ' ' || c == 0x7f || n + 1 >= size; /* a list has lines */
+        l->bad |= c < ' ' || c == 0x7f || n + 1 >= size; /* a playlist consists of lines */
         if (!l->bad && (f.n > 1 || c != '-'))
             to[n++] = (char)c;
     }
     to[n] = '\0';
 }
 
-/* So many bytes; "-" is zeroes. */
+/* Reads `size` bytes; "-" means zeros. */
 static void bytes(struct line *l, uint8_t *to, size_t size)
 {
     struct field f = next(l);
@@ -215,7 +215,7 @@ static bool is_word(struct line *l, const char *word)
     return l->n > 0 && l->v[0].n == strlen(word) && memcmp(l->v[0].p, word, l->v[0].n) == 0;
 }
 
-/* It stays below its folder: all its parts are names. */
+/* Returns true if the path stays below its folder: all its parts are names. */
 static bool is_safe(const char *path)
 {
     for (;;) {
@@ -229,7 +229,7 @@ static bool is_safe(const char *path)
     }
 }
 
-/* ------------------------------------------------------------ all of them */
+/* ------------------------------------------------------------ reading */
 
 static void read_track(struct line *l, struct mpd_track *t)
 {
@@ -259,7 +259,7 @@ static void read_segment(struct line *l, struct journal_file *f)
     f->lasts = number(l, TICKS_BITS);
 }
 
-/* Its initialization and key came before it. */
+/* Checks that its init segment and key precede it. */
 static bool fits(const struct journal *j, const struct journal_file *f)
 {
     const struct journal_file *init = f->init ? journal_find(j, f->init) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* media.c - segments, and the files that segments share: in memory and on disk, until nothing
- * needs them. */
+/* media.c - segments and the files that segments share, in memory and on disk, until they are no
+ * longer needed. */
 #include "sink/hls/format.h"
 #include "sink/hls/store/store.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ initializations and keys */
+/* ------------------------------------------------------------ init segments and keys */
 
 struct hls_shared *hls_shared_at(struct hls_store *s, char *path, bool key)
 {
@@ -32,10 +32,10 @@ struct hls_shared *hls_shared_new(struct hls_store *s, const char *text,
     int n;
     err_t err = hls_name(s->info, key ? set->key_file_path : set->path, text, numbers, path);
 
-    err_free(&err); /* the names were fine when the stream began */
+    err_free(&err); /* cannot fail: the names were valid when the stream started */
     if (key || !s->other_inits)
         return hls_shared_at(s, must_dup(path), key);
-    dot = strrchr(path, '.'); /* init.mp4 is of others: init-5.mp4 */
+    dot = strrchr(path, '.'); /* init.mp4 is in use: takes init-5.mp4 */
     n = dot ? (int)(dot - path) : (int)strlen(path);
     return hls_shared_at(s, must_print("%.*s-%llu%s", n, path, (unsigned long long)numbers->seq,
                                        path + n), false);
@@ -55,7 +55,7 @@ struct hls_shared *hls_shared_ref(struct hls_shared *x)
     return x;
 }
 
-/* With the last segment that needs it the file goes, too. */
+/* Removes the file with the last segment that needs it. */
 void hls_shared_unref(struct hls_store *s, struct hls_shared *x)
 {
     if (!x || !ref_put(&x->ref))
@@ -144,6 +144,6 @@ void hls_segment_measure(struct hls_segment *seg)
     double seconds = (double)seg->at.duration / t->timescale;
     double rate = seconds > 0.1 ? (double)seg->bytes * 8 / seconds : 0;
 
-    if (rate > t->bandwidth && rate < 4e9) /* the most that a segment had */
+    if (rate > t->bandwidth && rate < 4e9) /* keeps the highest rate of a segment */
         t->bandwidth = (unsigned)rate;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - files in memory, found by their path; and the players that wait for one. */
+/* memory.c - files in memory by path, and players that wait for one. */
 #include "sink/hls/format.h"
 #include "sink/hls/info.h"
 #include "sink/hls/store/owner.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096, WORKER = 56 /* bits of an entity tag that others do not reach */ };
+enum { BUCKETS = 4096, WORKER = 56 /* position of the worker's number in an entity tag */ };
 
 struct hls_names {
     struct hls_name *buckets[BUCKETS];
@@ -91,7 +91,7 @@ struct hls_file *hls_file_unref(struct hls_file *f)
     return NULL;
 }
 
-/* "./a//b/./c" is "a/b/c": the same file by whatever name. */
+/* Normalizes a path: "./a//b/./c" becomes "a/b/c". */
 static void normalize(char *to, size_t size, const char *path)
 {
     size_t n = 0;
@@ -142,7 +142,7 @@ void hls_names_set(const struct hls_info *info, const char *path, struct hls_fil
     n->info = info;
 }
 
-/* Forget the path, if it is still this file's. */
+/* Removes the path if it still belongs to this file. */
 void hls_names_drop(struct hls *h, const char *path, const struct hls_file *f)
 {
     char normal[HLS_NAME_MAX];

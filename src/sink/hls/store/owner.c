@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* owner.c - which worker has a file of HLS or DASH in memory, or the session of a player. */
+/* owner.c - finds the worker that has a file of HLS or DASH in memory, or a player's session. */
 #include "sink/hls/store/owner.h"
 
 #include "base/must.h"
@@ -20,7 +20,7 @@ struct place {
 static struct place *buckets[BUCKETS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* With the lock held. */
+/* Called under the lock. */
 static struct place **find(const char *name)
 {
     struct place **at = &buckets[text_hash(name) % BUCKETS];

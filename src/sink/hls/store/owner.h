@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* owner.h - which worker has a file of HLS or DASH in memory, or the session of a player.
+/* owner.h - finds the worker that has a file of HLS or DASH in memory, or a player's session.
  *
- * A stream's HLS is at the stream's home, and so are its players' sessions. A request may come to
- * any worker: what that one does not have is looked up here, and answered there. A table of the
- * process under one mutex; with one worker it stays empty, and nobody locks it.
+ * A stream's HLS and its players' sessions are on the owner worker of the stream. A request may
+ * arrive at any worker: if that worker does not have the file, it finds the owner here and forwards
+ * the request. The table is shared by the process under a mutex; with one worker it stays empty and
+ * unlocked.
  *
- * Names are paths as hls_names_owner() has them, and "?" with the id of a session.
+ * Names are paths as used by hls_names_owner(), and "?" followed by the id of a session.
  */
 #ifndef SINK_HLS_STORE_OWNER_H
 #define SINK_HLS_STORE_OWNER_H
@@ -14,11 +15,11 @@
 
 enum { HLS_NO_OWNER = -1 };
 
-/* This worker has it from now on; of two who say so the last one does. */
+/* Registers this worker as the owner; the last registration wins. */
 void hls_owner_set(const struct session_env *env, const char *name);
-/* No longer, if it is this one's still. */
+/* Removes the registration if it is still this worker's. */
 void hls_owner_clear(const struct session_env *env, const char *name);
-/* The worker that has it, or HLS_NO_OWNER; always that with one worker. */
+/* Returns the worker that has it, or HLS_NO_OWNER, which is always returned with one worker. */
 int hls_owner_of(const struct session_env *env, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - a stream's journal: which lines it gets, and when it is replaced.
+/* record.c - writes a stream's journal.
  *
- * Lines go to the disk with the next file, in the same job and before it: so no file is there that
- * the journal does not know. Once it is several times as long as what it says, or if it could not
- * be written, the next job replaces it by what there is now.
+ * Lines are written in the same job as the next file and before it, so the journal knows every file
+ * on disk. When the journal is several times longer than its content, or if a write failed, the
+ * next job replaces it by the current state.
  */
 #include "base/container_of.h"
 #include "base/log.h"
@@ -38,7 +38,7 @@ void hls_record_fini(struct hls_store *s)
 
 /* ------------------------------------------------------------ entries */
 
-/* The path relative to that folder: all paths of ours begin with it. */
+/* Returns the path relative to that folder, with which all paths begin. */
 static char *below(const char *root, const char *path)
 {
     size_t n = strlen(root);
@@ -103,7 +103,7 @@ static void leave(struct hls_record *r, struct hls_entry *e)
 void hls_record_segment(struct hls_store *s, struct hls_segment *seg)
 {
     if (seg->entry.id > 0)
-        return; /* it is written again */
+        return; /* the journal will be replaced */
     seg->entry.is_segment = true;
     hls_record_known(s, &seg->entry, ++s->record.ids);
     put_segment(s, &s->record.waits, seg);
@@ -147,7 +147,7 @@ static void put_all(struct hls_store *s, struct wr *w)
     s->record.lines = s->record.n;
 }
 
-/* ------------------------------------------------------------ to the disk */
+/* ------------------------------------------------------------ writing */
 
 struct hls_lines hls_record_take(struct hls_store *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* store.h - the files of a stream: its segments and what they share, in memory, on their way to the
- * disk, and in the journal. */
+/* store.h - the files of a stream: segments and shared files, in memory, on disk and in the
+ * journal. */
 #ifndef SINK_HLS_STORE_STORE_H
 #define SINK_HLS_STORE_STORE_H
 
@@ -9,25 +9,25 @@
 #include "sink/hls/store/journal.h"
 #include "sink/store/disk_room.h"
 
-#define HLS_JOURNAL_END ".journal"  /* hidden beside the list: ".s.m3u8.journal" */
+#define HLS_JOURNAL_END ".journal"  /* hidden next to the playlist: ".s.m3u8.journal" */
 
-/* A file that the journal knows. */
+/* A file in the journal. */
 struct hls_entry {
     struct hls_entry *next, **at;
-    uint64_t id;             /* 0: the journal does not know it */
+    uint64_t id;             /* 0: not in the journal */
     bool is_segment;
 };
 
-/* A file that segments share: an initialization, or a key. */
+/* A file that segments share: an init segment or a key. */
 struct hls_shared {
     struct ref ref;
     struct hls_entry entry;
     char *path, *uri;
-    struct hls_file *file; /* NULL if it was made before this process */
+    struct hls_file *file; /* NULL if an earlier process created it */
     bool writing, on_disk;
-    bool secret; /* nobody else on this machine may read its file */
+    bool secret; /* other users of this machine must not read its file */
     uint8_t key[16];
-    struct mpd_track track; /* DASH: whose initialization it is, without urls */
+    struct mpd_track track; /* DASH: the track of the init segment, without URLs */
 };
 
 struct hls_part {
@@ -40,21 +40,22 @@ struct hls_part {
 struct hls_segment {
     struct hls_entry entry;
     uint64_t seq;
-    int64_t begin, duration; /* 1/90000 s, of the stream's timeline */
+    int64_t begin, duration; /* 1/90000 s, on the stream's timeline */
     int64_t wall;            /* ms since 1970 */
     bool discontinuity;
     char *path, *uri;
     struct hls_shared *init, *key;
     uint8_t iv[16];
-    struct hls_file *file;   /* while it is in memory */
+    struct hls_file *file;   /* its content while it is in memory */
     size_t bytes;
-    bool writing, on_disk, failed; /* a job has it; it was written; it could not be */
-    bool removed;            /* it is in no queue: free it after its job */
+    bool writing, on_disk, failed; /* a job has it; it was written; writing failed */
+    bool removed;            /* in no list any more: free it after its job */
     struct hls_part *parts;
     size_t n_parts;
-    /* DASH: a file has one track. That of the second track lasts 0, so that sums are right. */
-    int64_t period;          /* ms since 1970: which period it is of */
-    struct mp4_extent at;    /* of the track's time */
+    /* DASH: a file has one track. The file of the second track has duration 0, so that sums are
+     * right. */
+    int64_t period;          /* start of its period, ms since 1970 */
+    struct mp4_extent at;    /* its extent in the track's time */
 };
 
 struct hls_segments { /* a queue */
@@ -62,23 +63,23 @@ struct hls_segments { /* a queue */
     size_t n, cap;
 };
 
-/* The journal: what is to be written to it, and what is there. */
+/* The journal: pending lines and written entries. */
 struct hls_record {
     char *path;
-    struct hls_entry *first, **end; /* by their ids */
+    struct hls_entry *first, **end; /* sorted by id */
     size_t n;
-    uint64_t ids;            /* given so far */
-    struct wr waits;         /* lines that go with the next file */
-    size_t lines;            /* with those that are there */
-    bool whole;              /* the next ones replace it */
-    struct journal_list now, list; /* the list; the same as the journal says */
-    co_usec logged_at;       /* that it cannot be written */
+    uint64_t ids;            /* last assigned id */
+    struct wr waits;         /* lines to write with the next file */
+    size_t lines;            /* number of lines, written and pending */
+    bool whole;              /* the next write replaces the journal */
+    struct journal_list now, list; /* the current list; the list in the journal */
+    co_usec logged_at;       /* when a write failure was last logged */
 };
-struct hls_lines { /* of a job */
+struct hls_lines { /* journal lines of a job */
     char *path, *text;       /* malloc'ed; NULL: none */
     size_t size;
     bool whole;
-    int error;               /* errno, 0: it went well */
+    int error;               /* errno; 0: success */
 };
 
 struct hls_store {
@@ -86,49 +87,49 @@ struct hls_store {
     struct disk_lane lane;
     struct disk_room room;
     struct hls_record record;
-    size_t in_memory;        /* bytes of segments, with what their blocks have left over */
-    bool other_inits;        /* the name of the first initialization is taken */
-    bool begun;              /* there is a file, of before or of now, or will be */
+    size_t in_memory;        /* bytes of segments, including unused space of their blocks */
+    bool other_inits;        /* the name of the first init segment is in use */
+    bool begun;              /* a file exists or will exist, of this or an earlier process */
     bool bad;                /* the last job failed */
-    co_usec logged_at;       /* that it did */
+    co_usec logged_at;       /* when that was logged */
 };
 void hls_store_init(struct hls_store *s, struct hls_info *info);
 void hls_store_fini(struct hls_store *s);
 
-/* media.c: what segments share */
+/* media.c: shared files */
 struct hls_shared *hls_shared_new(struct hls_store *s, const char *text,
                                   const struct hls_numbers *n, bool key);
-/* With that path, which it takes over. */
+/* Creates one with that path, which it takes over. */
 struct hls_shared *hls_shared_at(struct hls_store *s, char *path, bool key);
-/* Its bytes, which it takes over: it is in memory, and goes to the disk. */
+/* Sets the content, which it takes over, keeps it in memory and writes it to the disk. */
 void hls_shared_fill(struct hls_store *s, struct hls_shared *x, struct wr *take, const char *type);
 struct hls_shared *hls_shared_ref(struct hls_shared *x);
 void hls_shared_unref(struct hls_store *s, struct hls_shared *x);
-/* and segments */
+/* media.c: segments */
 void hls_push(struct hls_segments *q, struct hls_segment *seg);
-/* Its bytes are whole; it has a path. */
+/* Sets the complete content; the segment must have a path. */
 void hls_segment_fill(struct hls_store *s, struct hls_segment *seg, struct blocks *take);
-void hls_segment_forget(struct hls_store *s, struct hls_segment *seg); /* its bytes */
+void hls_segment_forget(struct hls_store *s, struct hls_segment *seg); /* frees its content */
 void hls_segment_free(struct hls_store *s, struct hls_segment *seg);
-/* It is in no queue any more: its file goes, after the job that writes it. */
+/* Removes a segment that is in no list any more: deletes its file, after the job that writes it. */
 void hls_segment_remove(struct hls_store *s, struct hls_segment *seg);
-void hls_segment_measure(struct hls_segment *seg); /* its bit rate counts for its track */
+void hls_segment_measure(struct hls_segment *seg); /* adds its bit rate to its track */
 
-/* disk.c: its jobs */
-void hls_disk_segment(struct hls_store *s, struct hls_segment *seg); /* and what it shares */
+/* disk.c: disk jobs */
+void hls_disk_segment(struct hls_store *s, struct hls_segment *seg); /* with its shared files */
 void hls_disk_shared(struct hls_store *s, struct hls_shared *shared);
-/* swap: another list follows soon, as disk_swap_file() says. */
+/* swap: another playlist follows soon, see disk_swap_file(). */
 void hls_disk_list(struct hls_store *s, struct hls_file *file, bool swap);
 void hls_disk_remove(struct hls_store *s, const char *path);
 
-/* record.c: the journal. Files that come and go; */
+/* record.c: the journal. Adding and removing files; */
 void hls_record_init(struct hls_store *s);
 void hls_record_fini(struct hls_store *s);
 void hls_record_segment(struct hls_store *s, struct hls_segment *seg);
 void hls_record_shared(struct hls_store *s, struct hls_shared *x);
-void hls_record_known(struct hls_store *s, struct hls_entry *e, uint64_t id); /* it is there */
+void hls_record_known(struct hls_store *s, struct hls_entry *e, uint64_t id); /* already in it */
 void hls_record_forget(struct hls_store *s, struct hls_entry *e);
-/* lines to be written before the next file, by the job of that; and what became of them. */
+/* lines to write before the next file, by its job; and their result. */
 struct hls_lines hls_record_take(struct hls_store *s);
 void hls_record_done(struct hls_store *s, const struct hls_lines *lines);
 
