@@ -20,7 +20,7 @@ CODECS = 4  # a file that names this many codecs has a row for each
 def pattern(path):
     if Path(path).exists() or Path("src", path).exists():
         return path
-    return re.sub(r"\[[a-z]+\]|\{[^}]*\}|[A-Z][A-Z_]{3,}", "*", path)
+    return re.sub(r"\[[a-z]+\]|\{[^}]*\}|[A-Z][A-Z_]{2,}", "*", path)
 
 
 def exists(path, page):
@@ -36,7 +36,7 @@ def paths_of(text):
 
 
 def check_paths():
-    for page in [Path("README.md"), Path("CONTRIBUTING.md"), Path("SECURITY.md"), *sorted(Path("doc").glob("*.md"))]:
+    for page in [Path("README.md"), Path("CONTRIBUTING.md"), Path("SECURITY.md"), *sorted(Path("doc").glob("*.md")), *sorted(Path("src").rglob("README.md"))]:
         if page.name == "performance-history.md":  # tells of files of the past
             continue
         for path in paths_of(page.read_text()):

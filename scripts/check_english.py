@@ -204,8 +204,23 @@ def glossary_faults(files):
         yield 1, "rows", f"{len(rows)}, at most {ROWS}"
 
 
+def listed(paths):
+    """Files in git below these paths; where there is no git, all but those that are built."""
+    git = subprocess.run(["git", "ls-files", "-z"] + paths, capture_output=True, text=True)
+    if git.returncode == 0 and git.stdout:
+        return git.stdout.split("\0")
+    found = []
+    for path in paths or ["."]:
+        if os.path.isfile(path):
+            found.append(path)
+        for folder, folders, names in os.walk(path):
+            folders[:] = [d for d in folders if d not in ("objs", ".git", "__pycache__")]
+            found += [os.path.normpath(os.path.join(folder, n)) for n in names]
+    return sorted(found)
+
+
 def main():
-    files = subprocess.run(["git", "ls-files", "-z"] + sys.argv[1:], capture_output=True, text=True, check=True).stdout.split("\0")
+    files = listed(sys.argv[1:])
     count = 0
     for path in files:
         if path.startswith("3rdparty/") or not os.path.isfile(path):
@@ -218,8 +233,7 @@ def main():
             print(f"{path}:{line}: {kind}: {what}")
         count += len(found)
     if GLOSSARY in files:
-        every = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split()
-        for line, kind, what in glossary_faults(every):
+        for line, kind, what in glossary_faults(listed([])):
             count += 1
             print(f"{GLOSSARY}:{line}: {kind}: {what}")
     if count:
