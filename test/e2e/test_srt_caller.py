@@ -73,14 +73,14 @@ def test_why_it_is_refused_is_told_and_it_calls_again(srs, source, tmp_path):
     port, out = free_port(), tmp_path / "out.ts"
     s = srs(forward(port, "?x=1" + SECRET + "16"))
     s.push(source, loop=True)
-    assert s.wait_log(r"does not answer", 8), s.log()[-2000:]
+    assert s.wait_log(r"does not respond", 8), s.log()[-2000:]
     there = listener(port, out, tmp_path / "slt.log", SECRET.replace("tests", "others") + "16")
-    assert s.wait_log(r"forward to 127.0.0.1:\d+ fails: .*says 1010: its passphrase is another one", 15), s.log()[-2000:]
+    assert s.wait_log(r"forward to 127.0.0.1:\d+ fails: .*rejected the call with 1010: wrong passphrase", 15), s.log()[-2000:]
     there.end()
     there = listener(port, out, tmp_path / "slt.log", SECRET + "16")
     assert wait_for(lambda: size(out) > 40000, 30), s.log()[-2000:]
     there.end()
-    assert s.wait_log(r"forward to 127.0.0.1:\d+ fails: .*ended it", 15), s.log()[-2000:]
+    assert s.wait_log(r"forward to 127.0.0.1:\d+ fails: .*closed the connection", 15), s.log()[-2000:]
 
 
 @pytest.mark.long
@@ -134,7 +134,7 @@ def test_a_listener_is_published(srs, source, tmp_path):
 def test_a_listener_that_comes_late_and_goes(srs, source, tmp_path):
     port, api = free_port(), Api(free_port())
     s = srs(ingest(port, "?latency=200" + SECRET + "32"), glob=conf(api.port))
-    assert s.wait_log("ingest i of .*srt://.*again in 3 s.*does not answer", 8), s.log()[-2000:]
+    assert s.wait_log("ingest i of .*srt://.*again in 3 s.*does not respond", 8), s.log()[-2000:]
     there = sender(port, tmp_path / "ffmpeg.log", SECRET + "32")
     plays(s, source, there, seconds=20)
     assert s.wait_log("ingest i: latency 200 ms, encrypted", 1)

@@ -33,16 +33,16 @@ static void listen_to(const struct srt_packet *p, size_t size)
     struct srt_agreed a;
     enum srt_refusal why;
 
-    assert(srt_answer_induction(p, key, &from, 1, 16, 0, out) <= size);
+    assert(srt_respond_induction(p, key, &from, 1, 16, 0, out) <= size);
     why = srt_handshake_read(&h, p);
     assert(h.streamid_size <= SRT_STREAMID_MAX && memchr(h.congestion, 0, sizeof(h.congestion)));
-    assert(srt_answer_refusal(&h, SRT_REFUSED_MALFORMED, 0, out) == 64);
+    assert(srt_respond_refusal(&h, SRT_REFUSED_MALFORMED, 0, out) == 64);
     if (why != SRT_WELCOME || h.kind != SRT_CONCLUSION)
         return;
     write_again(&h);
     srt_agree(&a, &h, &terms, 1);
     assert(a.payload >= 188 && a.payload <= SRT_PAYLOAD_MAX && a.window > 0 && a.window <= 8192);
-    assert(srt_answer_conclusion(&h, &a, h.km, h.km_size, 0, out) <= sizeof(out));
+    assert(srt_respond_conclusion(&h, &a, h.km, h.km_size, 0, out) <= sizeof(out));
 }
 
 static void call(const struct srt_packet *p, struct srt_call *c)

@@ -14,7 +14,7 @@ static void check_burst(const struct srt_conn *c)
         bytes += burst.iov[i].iov_len;
     assert(bytes == burst.bytes && burst.segment * burst.packets >= bytes);
     assert(c->sender.acked <= c->sender.high && c->sender.next <= c->sender.high);
-    assert(c->sender.n_repeats <= SRT_REPEATS);
+    assert(c->sender.n_retransmits <= SRT_RETRANSMITS);
 }
 
 static void drain(struct srt_conn *c, co_usec now)

@@ -50,7 +50,7 @@ static inline void srt_fuzz_data(struct srt_packet *p, struct rd *in, uint8_t ho
 {
     p->control = false;
     p->key = how >> 3 & 3;
-    p->repeated = how >> 5 & 1;
+    p->retransmitted = how >> 5 & 1;
     p->seq = srt_fuzz_seq(in, at);
     p->time = (uint32_t)(clock + CO_MS((int8_t)rd_u8(in)));
     p->size = rd_u8(in);

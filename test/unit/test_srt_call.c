@@ -54,7 +54,7 @@ static void tell(struct line *l, size_t size, co_usec now)
 
 static void tell_cookie(struct line *l, co_usec now)
 {
-    size_t n = srt_answer_induction(&l->p, key, &l->at, 5, 0, 77, l->answer);
+    size_t n = srt_respond_induction(&l->p, key, &l->at, 5, 0, 77, l->answer);
 
     assert_true(n > 0);
     tell(l, n, now);
@@ -76,7 +76,7 @@ static size_t answer(struct line *l, const uint8_t *km, size_t km_size)
     struct srt_agreed a;
 
     srt_agree(&a, &l->h, &terms, THEIRS);
-    return srt_answer_conclusion(&l->h, &a, km, km_size, 500, l->answer);
+    return srt_respond_conclusion(&l->h, &a, km, km_size, 500, l->answer);
 }
 
 /* ---- the way that is meant */
@@ -141,7 +141,7 @@ static void reject_counters(void **state)
         struct line l;
 
         up_to_conclusion(&l, &o);
-        tell(&l, srt_answer_refusal(&l.h, (enum srt_refusal)codes[i], 0, l.answer), CO_SECONDS(11));
+        tell(&l, srt_respond_refusal(&l.h, (enum srt_refusal)codes[i], 0, l.answer), CO_SECONDS(11));
         assert_int_equal(l.call.state, SRT_CALL_REFUSED);
         assert_int_equal(l.call.refused, codes[i]);
         assert_int_equal(srt_call_output(&l.call, l.said, CO_SECONDS(11)), 0);

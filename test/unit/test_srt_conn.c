@@ -72,7 +72,7 @@ static void hear(struct srt_conn *c, uint16_t type, uint16_t subtype, uint32_t i
 
 static bool put(struct srt_conn *c, uint32_t seq, co_usec now)
 {
-    struct srt_packet p = { .seq = seq, .message = 1, .place = 3, .time = (uint32_t)(now - BEGIN),
+    struct srt_packet p = { .seq = seq, .message = 1, .position = 3, .time = (uint32_t)(now - BEGIN),
                             .to = OURS, .body = (const uint8_t *)"packet", .size = 6 };
 
     srt_conn_input(c, &p, now);
@@ -311,14 +311,14 @@ static void test_their_keys(void **state)
     bytes[size - 1] ^= 1;
     n = srt_conn_control(&c, out, BEGIN);
     assert_true(srt_packet_read(&p, out, n));
-    assert_true(p.type == SRT_EXTENSION && p.subtype == SRT_KM_ANSWER && p.size == 4);
+    assert_true(p.type == SRT_EXTENSION && p.subtype == SRT_KM_RESPONSE && p.size == 4);
     assert_int_equal(p.body[3], SRT_KM_BAD_SECRET);
     for (int i = 0; i < 2; i++) { /* again: the answer was lost */
         hear(&c, SRT_EXTENSION, SRT_KM_REQUEST, 0, bytes, size, BEGIN);
         assert_int_equal(srt_conn_deadline(&c), 0);
         n = srt_conn_control(&c, out, BEGIN);
         assert_true(srt_packet_read(&p, out, n));
-        assert_true(p.subtype == SRT_KM_ANSWER && p.size == size);
+        assert_true(p.subtype == SRT_KM_RESPONSE && p.size == size);
         assert_memory_equal(p.body, bytes, size);
     }
     cipher = srt_cipher_new(&theirs);
@@ -383,10 +383,10 @@ static void test_our_keys(void **state)
     assert_true(srt_km_read(&km, p.body, p.size));
     assert_int_equal(km.which, 3);
     assert_true(srt_km_unwrap_known(&theirs, &km));
-    hear(&c, SRT_EXTENSION, SRT_KM_ANSWER, 0, "\0\0\0\4", 4, now); /* no */
+    hear(&c, SRT_EXTENSION, SRT_KM_RESPONSE, 0, "\0\0\0\4", 4, now); /* no */
     send_some(&c, 1, now);
     assert_int_equal(c.sender.key, SRT_EVEN);
-    hear(&c, SRT_EXTENSION, SRT_KM_ANSWER, 0, p.body, p.size, now);
+    hear(&c, SRT_EXTENSION, SRT_KM_RESPONSE, 0, p.body, p.size, now);
     assert_string_equal(says(&c, now + CO_MS(500)), "");
     send_some(&c, 1, now);
     assert_int_equal(c.sender.key, SRT_ODD);

@@ -93,17 +93,17 @@ static void an_induction_is_answered(void **state)
     size_t n;
 
     (void)state;
-    n = srt_answer_induction(&d.p, key, &from, 1000, 0, 0x11, out);
+    n = srt_respond_induction(&d.p, key, &from, 1000, 0, 0x11, out);
     assert_hex(out, n, "80000000 00000000 00000011 1682c2a2 "
                "00000005 0000 4a17 49b11605 000005dc 00002000 00000001 1682c2a2 7ca08e38 " ADDRESS);
     assert_true(n <= d.size);
-    n = srt_answer_induction(&d.p, key, &from, 1000, 24, 0x11, out);
+    n = srt_respond_induction(&d.p, key, &from, 1000, 24, 0x11, out);
     assert_hex(out + 20, 2, "0003");
     for (size_t cut = 0; cut < d.size; cut++) {
         struct datagram part = datagram_of(d.bytes, cut);
 
         if (cut >= SRT_HEADER)
-            assert_int_equal(srt_answer_induction(&part.p, key, &from, 1, 0, 0, out), 0);
+            assert_int_equal(srt_respond_induction(&part.p, key, &from, 1, 0, 0, out), 0);
         free(part.bytes);
     }
     free(d.bytes);
@@ -128,7 +128,7 @@ static void what_is_no_induction_is_not_answered(void **state)
 
         (void)hex_bytes(rows[i].bytes, d.bytes + rows[i].at, 4);
         (void)srt_packet_read(&d.p, d.bytes, d.size);
-        assert_int_equal(srt_answer_induction(&d.p, key, &from, 1, 0, 0, out), 0);
+        assert_int_equal(srt_respond_induction(&d.p, key, &from, 1, 0, 0, out), 0);
         free(d.bytes);
     }
 }
@@ -349,14 +349,14 @@ static void a_conclusion_is_answered(void **state)
     (void)state;
     assert_int_equal(srt_handshake_read(&h, &d.p), SRT_WELCOME);
     srt_agree(&a, &h, &terms, 0x77);
-    n = srt_answer_conclusion(&h, &a, h.km, h.km_size, 5, out);
+    n = srt_respond_conclusion(&h, &a, h.km, h.km_size, 5, out);
     assert_hex(out, n, "80000000 00000000 00000005 1682c2a2 "
                "00000005 0000 0003 49b11605 000005dc 00002000 ffffffff 00000077 c0ffee11 " ADDRESS
                "0002 0003 00010501 0000003f 00c8 00c8 0004 0010" KM24);
-    n = srt_answer_conclusion(&h, &a, NULL, 0, 5, out);
+    n = srt_respond_conclusion(&h, &a, NULL, 0, 5, out);
     assert_int_equal(n, 64 + 16);
     assert_hex(out + 22, 2, "0001");
-    n = srt_answer_refusal(&h, SRT_REFUSED_CONFLICT, 5, out);
+    n = srt_respond_refusal(&h, SRT_REFUSED_CONFLICT, 5, out);
     assert_hex(out, n, "80000000 00000000 00000005 1682c2a2 "
                "00000005 0000 0000 49b11605 000005dc 00002000 00000969 1682c2a2 c0ffee11 " ADDRESS);
     free(d.bytes);
@@ -407,9 +407,9 @@ static void both_sides_agree(void **state)
 static void reject_counters_have_texts(void **state)
 {
     (void)state;
-    assert_string_equal(srt_refusal_text(1010), "its passphrase is another one");
-    assert_string_equal(srt_refusal_text(2409), "somebody publishes that stream already");
-    assert_string_equal(srt_refusal_text(3000), "for a reason of its own");
+    assert_string_equal(srt_refusal_text(1010), "wrong passphrase");
+    assert_string_equal(srt_refusal_text(2409), "the stream is already published");
+    assert_string_equal(srt_refusal_text(3000), "unknown reason");
 }
 
 static void reject_counters_have_places(void **state)
@@ -422,11 +422,11 @@ static void reject_counters_have_places(void **state)
 
     (void)state;
     for (unsigned i = 0; i < SRT_REFUSAL_KINDS; i++)
-        assert_int_equal(srt_refusal_place(codes[i]), i);
-    assert_int_equal(srt_refusal_place(SRT_REFUSED_SYSTEM), 0);
-    assert_int_equal(srt_refusal_place(SRT_REFUSED_SERVER), SRT_REFUSAL_KINDS - 1);
-    assert_int_equal(srt_refusal_place(SRT_WELCOME), SRT_REFUSAL_KINDS);
-    assert_int_equal(srt_refusal_place(1016u << 16), SRT_REFUSAL_KINDS);
+        assert_int_equal(srt_refusal_index(codes[i]), i);
+    assert_int_equal(srt_refusal_index(SRT_REFUSED_SYSTEM), 0);
+    assert_int_equal(srt_refusal_index(SRT_REFUSED_SERVER), SRT_REFUSAL_KINDS - 1);
+    assert_int_equal(srt_refusal_index(SRT_WELCOME), SRT_REFUSAL_KINDS);
+    assert_int_equal(srt_refusal_index(1016u << 16), SRT_REFUSAL_KINDS);
 }
 
 int main(void)

@@ -116,7 +116,7 @@ static void check_rest(const struct link *l)
     assert_int_equal(r.undecrypted, 0);
     assert_int_equal(s->stat.in_flight, 0);
     assert_int_equal(s->acked, l->rules->packets);
-    assert_int_equal(s->n_repeats, 0);
+    assert_int_equal(s->n_retransmits, 0);
     assert_int_equal(s->stat.sent, l->rules->packets);
 }
 
@@ -190,7 +190,7 @@ static void test_any_network(void **state)
         assert_int_equal(stat.dropped, r.packets - w.played);
         lost += stat.lost;
         dropped += stat.dropped;
-        repeated += l.send.conn.sender.stat.repeated;
+        repeated += l.send.conn.sender.stat.retransmitted;
         sent += r.packets;
         worst = w.worst > worst && !r.no_tsbpd ? w.worst : worst;
         watch_end(&l, &w);
@@ -233,7 +233,7 @@ static void test_promises(void **state)
             check_rest(&l);
             srt_receiver_stat(l.recv.conn.receiver, &stat);
             assert_in_range(stat.dropped, 0, r.packets * rows[i].late / 10000);
-            assert_in_range(2 * l.send.conn.sender.stat.repeated, 0, 3 * stat.lost);
+            assert_in_range(2 * l.send.conn.sender.stat.retransmitted, 0, 3 * stat.lost);
             watch_end(&l, &w);
         }
     }

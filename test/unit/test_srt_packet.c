@@ -34,16 +34,16 @@ static const struct {
     const char *name, *bytes;
     struct srt_packet want;
 } headers[] = {
-    { "data", "00000001 c0000001" REST, { .seq = 1, .place = 3, .message = 1 } },
+    { "data", "00000001 c0000001" REST, { .seq = 1, .position = 3, .message = 1 } },
     { "data, all that can be said", "7fffffff ffffffff" REST,
-      { .seq = 0x7fffffff, .place = 3, .in_order = true, .key = 3, .repeated = true,
+      { .seq = 0x7fffffff, .position = 3, .in_order = true, .key = 3, .retransmitted = true,
         .message = 0x3ffffff } },
-    { "even key", "00000000 c8000002" REST, { .place = 3, .key = SRT_EVEN, .message = 2 } },
-    { "odd key, repeated", "00000000 d4000002" REST,
-      { .place = 3, .key = SRT_ODD, .repeated = true, .message = 2 } },
-    { "the first of several", "00000005 80000007" REST, { .seq = 5, .place = 2, .message = 7 } },
+    { "even key", "00000000 c8000002" REST, { .position = 3, .key = SRT_EVEN, .message = 2 } },
+    { "odd key, retransmitted", "00000000 d4000002" REST,
+      { .position = 3, .key = SRT_ODD, .retransmitted = true, .message = 2 } },
+    { "the first of several", "00000005 80000007" REST, { .seq = 5, .position = 2, .message = 7 } },
     { "in order", "00000005 e0000007" REST,
-      { .seq = 5, .place = 3, .in_order = true, .message = 7 } },
+      { .seq = 5, .position = 3, .in_order = true, .message = 7 } },
     { "handshake", "80000000 00000000" REST, { .control = true, .type = SRT_HANDSHAKE } },
     { "ACK", "80020000 00000011" REST, { .control = true, .type = SRT_ACK, .info = 0x11 } },
     { "keys", "ffff0003 00000000" REST,
@@ -55,8 +55,8 @@ static const struct {
 static void assert_same(const struct srt_packet *a, const struct srt_packet *b)
 {
     assert_true(a->control == b->control && a->type == b->type && a->subtype == b->subtype);
-    assert_true(a->seq == b->seq && a->place == b->place && a->in_order == b->in_order);
-    assert_true(a->key == b->key && a->repeated == b->repeated && a->message == b->message);
+    assert_true(a->seq == b->seq && a->position == b->position && a->in_order == b->in_order);
+    assert_true(a->key == b->key && a->retransmitted == b->retransmitted && a->message == b->message);
     assert_true(a->info == b->info && a->time == 0x12345 && a->to == 0x89abcdef);
 }
 

@@ -258,7 +258,7 @@ static void what_gets_lost_is_sent_again(void **state)
     g = come(CO_SECONDS(1)); /* what is sent again may be lost again */
     play_on(1800, 2000);
     assert_int_equal(g->holes, 0);
-    assert_true(g->peer.conn.sender.stat.repeated > 0 && g->messages > 50);
+    assert_true(g->peer.conn.sender.stat.retransmitted > 0 && g->messages > 50);
     end_show();
 }
 

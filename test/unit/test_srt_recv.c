@@ -36,7 +36,7 @@ static struct told begin(const struct srt_receiver_opts *o)
 static bool put_as(struct told *t, int64_t n, co_usec time, enum srt_key key)
 {
     uint32_t body = (uint32_t)n;
-    struct srt_packet p = { .seq = srt_seq_add(t->first, n), .message = 1, .place = 3, .key = key,
+    struct srt_packet p = { .seq = srt_seq_add(t->first, n), .message = 1, .position = 3, .key = key,
                             .time = (uint32_t)time, .body = (uint8_t *)&body, .size = 4 };
 
     return srt_receiver_put(t->r, &p, BEGIN + t->now);

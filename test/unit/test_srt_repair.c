@@ -164,7 +164,7 @@ static void run(unsigned rate, co_usec latency, unsigned most)
     /* of the last ones nobody knows that they are missing */
     assert_in_range(put - delivered, 0, 2);
     assert_int_equal(rs.dropped + rs.belated + s.stat.dropped + s.stat.skips, 0);
-    assert_true(s.stat.repeated * 100 <= first_lost * most);
+    assert_true(s.stat.retransmitted * 100 <= first_lost * most);
     assert_in_range(s.stat.lost, first_lost - 2, first_lost * most / 100);
     srt_receiver_free(r);
     srt_log_fini(&log);

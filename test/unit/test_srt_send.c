@@ -18,10 +18,10 @@ static void packets_go_in_order_with_sums_of_their_number(void **state)
     assert_int_equal(sender_flush(ZERO + CO_MS(5)), 100);
     assert_int_equal(sent.bursts, 3); /* 44, 44, 12 */
     for (i = 0; i < 100; i++) {
-        assert_false(sent.got[i].control || sent.got[i].repeated);
+        assert_false(sent.got[i].control || sent.got[i].retransmitted);
         assert_int_equal(sent.got[i].seq, sender_seq(i));
         assert_int_equal(sent.got[i].message, i + 1);
-        assert_int_equal(sent.got[i].place, 3);
+        assert_int_equal(sent.got[i].position, 3);
         assert_int_equal(sent.got[i].time, CO_MS(5));
         assert_int_equal(sent.got[i].key, SRT_CLEAR);
         assert_int_equal(sent.got[i].size, 1316);
@@ -64,10 +64,10 @@ static void what_was_due_before_a_player_came_has_its_time_zero(void **state)
     assert_int_equal(sent.got[0].time, 0);
     assert_int_equal(sent.got[1].time, 0);
     assert_int_equal(sent.got[2].time, 1);
-    /* it was sent just now, so it is not too old to be repeated */
+    /* it was sent just now, so it is not too old to be retransmitted */
     assert_true(sender_nak(0, 0, ZERO + CO_MS(100)));
     assert_int_equal(sender_flush(ZERO + CO_MS(100)), 1);
-    assert_true(sent.got[0].repeated && sent.got[0].seq == sender_seq(0) && sent.got[0].time == 0);
+    assert_true(sent.got[0].retransmitted && sent.got[0].seq == sender_seq(0) && sent.got[0].time == 0);
 }
 
 static void timestamps_wrap(void **state)
@@ -254,7 +254,7 @@ static void repeats_included_no_more_goes_than_maxbw(void **state)
         assert_true(sender_ack((int64_t)sent.sender.next - 5, now));
     }
     assert_in_range(all, 1450, 1650); /* 2 s, and a full bucket */
-    assert_true(sent.sender.stat.repeated > 100);
+    assert_true(sent.sender.stat.retransmitted > 100);
 }
 
 static void a_slow_one_goes_on_at_the_newest_key_frame(void **state)

@@ -20,21 +20,21 @@ static void what_a_nak_names_goes_first_and_once_in_a_round_trip(void **state)
     assert_int_equal(sender_flush(ZERO + CO_MS(20)), 7);
     assert_int_equal(sent.bursts, 1);
     for (unsigned i = 0; i < 4; i++) {
-        assert_true(sent.got[i].repeated);
+        assert_true(sent.got[i].retransmitted);
         assert_int_equal(sent.got[i].seq, sender_seq(i < 3 ? 10 + i : 20));
         assert_int_equal(sent.got[i].message, i < 3 ? 11 + i : 21);
         assert_int_equal(sent.got[i].time, 0);
     }
-    assert_false(sent.got[4].repeated);
+    assert_false(sent.got[4].retransmitted);
     assert_int_equal(sent.sender.stat.lost, 4);
-    assert_int_equal(sent.sender.stat.repeated, 4);
+    assert_int_equal(sent.sender.stat.retransmitted, 4);
     assert_true(sender_nak(10, 13, ZERO + CO_MS(40))); /* 13 is new */
     assert_int_equal(sender_flush(ZERO + CO_MS(40)), 1);
     assert_int_equal(sent.got[0].seq, sender_seq(13));
     assert_true(sender_nak(10, 12, ZERO + CO_MS(80))); /* it was lost once more */
     assert_int_equal(sender_flush(ZERO + CO_MS(80)), 3);
     assert_int_equal(sent.sender.stat.lost, 5);
-    assert_int_equal(sent.sender.stat.repeated, 8);
+    assert_int_equal(sent.sender.stat.retransmitted, 8);
 }
 
 static void what_is_acknowledged_meanwhile_is_not_repeated(void **state)
@@ -145,13 +145,13 @@ static void a_long_nak_is_served_in_parts(void **state)
     assert_int_equal(size, sizeof(body));
     assert_true(srt_sender_nak(&sent.sender, body, size, now));
     all = sender_flush(now);
-    assert_int_equal(all, SRT_REPEATS);
+    assert_int_equal(all, SRT_RETRANSMITS);
     for (int turn = 0; turn < 5; turn++) {
         now += CO_MS(20);
         assert_true(srt_sender_nak(&sent.sender, body, size, now));
         all += sender_flush(now);
     }
-    assert_int_equal(all, 6 * SRT_REPEATS);
+    assert_int_equal(all, 6 * SRT_RETRANSMITS);
 }
 
 /* ---- who is silent */
@@ -175,7 +175,7 @@ static void a_silent_one_gets_a_packet_now_and_then(void **state)
     sender_put(1, now);
     assert_int_equal(sender_flush(now), 1);
     assert_true(sent.sender.stalled);
-    assert_true(sent.got[0].repeated);
+    assert_true(sent.got[0].retransmitted);
     assert_int_equal(sent.got[0].seq, sender_seq(30));
     for (; now <= ZERO + CO_MS(3040); now += CO_MS(20)) {
         sender_put(1, now);
@@ -188,7 +188,7 @@ static void a_silent_one_gets_a_packet_now_and_then(void **state)
     assert_false(sent.sender.stalled);
     assert_int_equal(sender_flush(now), 2 * SRT_BURST);
     assert_int_equal(sent.got[0].seq, sender_seq(31));
-    assert_true(sent.got[0].repeated);
+    assert_true(sent.got[0].retransmitted);
     assert_int_equal(sent.sender.stat.skips, 0);
 }
 
@@ -212,7 +212,7 @@ static void who_comes_back_gets_the_newest_key_frame(void **state)
     drop_is(0, 10, (int64_t)sent.sender.floor - 1);
     assert_int_equal(sent.got[1].seq, sender_seq((int64_t)sent.sender.floor));
     assert_int_equal(sent.got[1].body[0], 160);
-    assert_false(sent.got[1].repeated);
+    assert_false(sent.got[1].retransmitted);
     assert_int_equal(sent.got[1].time, CO_MS(3200));
     assert_int_equal(sent.sender.stat.skips, 1);
     assert_int_equal(sent.sender.stat.dropped, 150);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* align.c - times of the tracks of one sender on one clock. */
+/* align.c - puts the timestamps of a sender's tracks on one clock. */
 #include "proto/rtp/align.h"
 
 #include "proto/rtp/header.h"
 #include "proto/rtp/sender.h"
 
-enum { SLOW = 200 }; /* a part in so many: 5 ms in a second */
+enum { SLOW = 200 }; /* corrects 1/200 of the elapsed time: 5 ms per second */
 
 #define TICKS(us) ((us) * 9 / 100)
-#define NONSENSE TICKS(CO_SECONDS(10)) /* clocks that are so far apart say nothing */
+#define NONSENSE TICKS(CO_SECONDS(10)) /* clocks further apart than this are not credible */
 
-/* By what the reports say: how much is the track's offset wrong? False: they say nothing. */
+/* Computes the error of the track's offset from the sender reports. Returns false if they do not
+ * tell it. */
 static bool offset_due(const struct rtp_align *a, const struct rtp_align_track *t, int64_t *due)
 {
     const struct rtp_align_track *lead = &a->track[a->leader];
@@ -35,8 +36,8 @@ static void set_due(struct rtp_align *a, struct rtp_align_track *t, bool at_once
     t->offset += at_once ? due : 0;
 }
 
-/* Where a track begins: by when it came. One that begins again goes on where the others are, who
- * need not be as fast as the clock on the wall: a file is sent as fast as it can be. */
+/* Start time of a track, by its arrival. A track that restarts continues where the others are,
+ * because they may run faster than real time: a file is sent as fast as possible. */
 static int64_t here(const struct rtp_align *a, const struct rtp_align_track *t, co_usec now)
 {
     return t->started ? a->newest + TICKS(now - a->newest_at) : TICKS(now - a->begun);
@@ -69,7 +70,7 @@ static int64_t note(struct rtp_align *a, int64_t time, co_usec now)
     return time;
 }
 
-/* Some of what is due, by how far the track has come. */
+/* Applies part of the correction, in proportion to the track's progress. */
 static void move(struct rtp_align_track *t, int64_t time)
 {
     int64_t most = (time - t->moved) / SLOW, step = t->due;
@@ -105,7 +106,7 @@ void rtp_align_sr(struct rtp_align *a, unsigned track, const struct rtcp_sr *sr,
     struct rtp_align_track *t = &a->track[track % RTP_ALIGN_TRACKS];
     bool at_once = a->started && now - a->begun <= RTP_ALIGN_AT_ONCE;
 
-    if (sr->ntp == 0) /* it has no clock, 6.4.1 */
+    if (sr->ntp == 0) /* 6.4.1: the sender has no wall clock */
         return;
     t->has_sr = true;
     t->sr_time = t->started ? rtp_unwrap32(ticks, sr->time) : sr->time;

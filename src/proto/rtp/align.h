@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* align.h - times of the tracks of one sender on one clock.
+/* align.h - puts the timestamps of a sender's tracks on one clock.
  *
- * Each track counts from a number of its own. Sender reports say what moment that is, so with one
- * of each track they are in step; until then it goes by when they came. What comes to light within
- * the first seconds is set right at once, later it is worked off slowly: time never jumps for that.
+ * Each track counts from its own random number. Sender reports relate these numbers to wall-clock
+ * time, so the tracks are in sync once each has one; until then their arrival times are used.
+ * Corrections within the first seconds are applied at once, later ones gradually, so that time
+ * never jumps.
  */
 #ifndef PROTO_RTP_ALIGN_H
 #define PROTO_RTP_ALIGN_H
@@ -20,28 +21,29 @@ enum { RTP_ALIGN_TRACKS = 4 };
 struct rtp_align_track {
     uint32_t clock;
     bool started, has_sr;
-    int64_t offset;   /* of the track's times, 1/90000 s */
-    int64_t due;      /* what is to be added to it yet */
-    int64_t moved;    /* the track's time when some was added last */
-    int64_t sr_time;  /* ticks without wrap, and the moment that is, microseconds since 1970 */
+    int64_t offset;   /* added to the track's times, 1/90000 s */
+    int64_t due;      /* correction not applied yet */
+    int64_t moved;    /* track's time when a correction was last applied */
+    int64_t sr_time;  /* ticks without wrap, and the same moment in microseconds since 1970 */
     int64_t sr_at;
 };
 
-/* Zeroed it has begun; set `clock` of each track. */
+/* Starts zeroed; set `clock` of each track. */
 struct rtp_align {
     struct rtp_align_track track[RTP_ALIGN_TRACKS];
     bool started;
-    co_usec begun;    /* when the first payload came */
-    unsigned leader;  /* its track, which the others go by */
-    int64_t newest;   /* the largest time so far, and when its payload came */
+    co_usec begun;    /* arrival of the first payload */
+    unsigned leader;  /* its track, which the others follow */
+    int64_t newest;   /* largest time so far, and the arrival of its payload */
     co_usec newest_at;
 };
 
-/* The time, 1/90000 s, of a payload of that track that is stamped `ticks`, without wrap, and came
- * at `now`. The first one is at 0. `restart`: its numbers have nothing to do with those before. */
+/* Returns the time, in 1/90000 s, of a payload of that track with timestamp `ticks` (without wrap)
+ * that arrived at `now`. The first one is at 0. `restart`: the timestamps are unrelated to the
+ * previous ones. */
 int64_t rtp_align_time(struct rtp_align *a, unsigned track, int64_t ticks, bool restart,
                        co_usec now);
-/* A sender report of a track, its timestamp without wrap near `ticks`. */
+/* Handles a sender report of a track. `ticks` is a nearby timestamp without wrap. */
 void rtp_align_sr(struct rtp_align *a, unsigned track, const struct rtcp_sr *sr, int64_t ticks,
                   co_usec now);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* extensions.c - elements of RTP header extensions, [RFC 8285] 4.2 and 4.3. */
+/* extensions.c - elements of RTP header extensions [RFC 8285] 4.2 and 4.3, and retransmissions [RFC
+ * 4588].
+ */
 #include "proto/rtp/extensions.h"
 
 #include "proto/rtp/header.h"
@@ -34,7 +36,7 @@ bool rtp_ext_next(struct rtp_ext_reader *r, struct rtp_ext *e)
         if (first == 0) /* padding */
             continue;
         read_head(r, first, e);
-        if (!r->two && e->id == LAST) /* 4.2: nothing behind it is to be looked at */
+        if (!r->two && e->id == LAST) /* 4.2: ignore everything after it */
             break;
         e->data = rd_take(&r->r, e->size);
         if (!e->data || e->id == 0)
@@ -78,8 +80,8 @@ size_t rtp_ext_build(uint8_t *out, size_t room, const struct rtp_ext *e, unsigne
     return size;
 }
 
-/* ---- packets that are sent again, [RFC 4588] section 4: the payload begins with the number
- * that the packet had. */
+/* ---- retransmissions, [RFC 4588] section 4: the payload starts with the original sequence
+ * number */
 
 enum { NUMBER = 2, MARKER = 0x80 };
 

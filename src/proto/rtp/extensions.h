@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* extensions.h - elements of RTP header extensions, [RFC 8285]: a few bytes each, under numbers
- * that were agreed on.
+/* extensions.h - elements of RTP header extensions [RFC 8285]: a few bytes each, identified by
+ * negotiated ids.
  *
  *     rtp_ext_begin(&r, &packet);
  *     while (rtp_ext_next(&r, &e)) ...
@@ -16,9 +16,9 @@
 enum { RTP_EXT_ONE_BYTE = 0xbede, RTP_EXT_TWO_BYTE = 0x1000 };
 
 struct rtp_ext {
-    uint8_t id;          /* 1..14, or ..255 with headers of two bytes */
+    uint8_t id;          /* 1..14; up to 255 with two-byte headers */
     uint8_t size;
-    const uint8_t *data; /* of `size` bytes */
+    const uint8_t *data; /* `size` bytes */
 };
 
 struct rtp_ext_reader {
@@ -26,20 +26,20 @@ struct rtp_ext_reader {
     bool two;
 };
 
-/* Of a packet without such an extension there are none. */
+/* Starts reading. A packet without such an extension has no elements. */
 void rtp_ext_begin(struct rtp_ext_reader *r, const struct rtp_packet *p);
-/* False: no more, or the next one does not fit (then r->r.bad). */
+/* Returns false at the end, or if the next element is truncated (then r->r.bad). */
 bool rtp_ext_next(struct rtp_ext_reader *r, struct rtp_ext *e);
 
-/* The extension that holds these, from its first word on (a header has the bit 0x10 then): with
- * headers of one byte where they suffice. Returns its size, a multiple of 4; 0: there are none, or
- * they do not fit into `room`. */
+/* Builds the extension with these elements, including its first word (the RTP header needs the bit
+ * 0x10 then). Uses one-byte headers if possible. Returns its size, a multiple of 4, or 0 if there
+ * are no elements or they exceed `room`. */
 size_t rtp_ext_build(uint8_t *out, size_t room, const struct rtp_ext *e, unsigned n);
 
-/* ---- packets that are sent again under a number and a source of their own, [RFC 4588]. */
+/* ---- retransmissions with their own sequence numbers and SSRC [RFC 4588] */
 
-/* The packet that it repeats, of that payload type and source, to `out`. Returns its size; 0: it
- * repeats none (such probe the line), it is no RTP, or it is larger than `room`. */
+/* Restores the original packet, with this payload type and SSRC, in `out`. Returns its size, or 0
+ * if the packet has no payload (a probe), is not RTP, or exceeds `room`. */
 size_t rtp_rtx_unwrap(uint8_t *out, size_t room, const uint8_t *data, size_t size, uint8_t type,
                       uint32_t ssrc);
 

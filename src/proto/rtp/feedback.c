@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* feedback.c - feedback of receivers, read and written. */
+/* feedback.c - reads and writes RTCP feedback. */
 #include "proto/rtp/feedback.h"
 
-/* ---- NACK, PLI and extended reports that came, and the kinds of the others */
+/* ---- reading NACK, PLI and extended reports, and detecting the other kinds */
 
 enum { NACK = 1, TWCC = 15, PLI = 1, FIR = 4, APPLICATION = 15, RRTR = 4, DLRR = 5 };
 
-/* [RFC 4585] 6.1: the type and what is in `count` together say what it is. */
+/* [RFC 4585] 6.1: the type and the `count` field together give the kind. */
 static bool kind_of(const struct rtcp_packet *p, enum rtcp_feedback_kind *kind)
 {
     static const struct {
@@ -44,7 +44,7 @@ bool rtcp_next_nack(struct rtcp_feedback *f, uint16_t *seq, uint16_t *more)
     return true;
 }
 
-/* [RFC 3611] 3: the next block, and what is in it. */
+/* [RFC 3611] 3: returns the next block and its content. */
 static bool next_xr(struct rd *r, uint8_t *type, struct rd *block)
 {
     if (rd_left(r) < 4)
@@ -97,14 +97,14 @@ co_usec rtcp_round_trip(int64_t unix_us, uint32_t last, uint32_t delay)
     return (int64_t)units * CO_SECONDS(1) >> 16;
 }
 
-/* ---- NACK, PLI, FIR, REMB and extended reports that we send */
+/* ---- writing NACK, PLI, FIR, REMB and extended reports */
 
 enum {
-    NEAR = 16, /* numbers behind one that share its word */
+    NEAR = 16, /* numbers after the first one that share its word */
     NACKS_MAX = 250, REMB_SOURCES_MAX = 255, MANTISSA = 0x3ffff,
 };
 
-/* How many of them fit into the word of the first, and its bits. */
+/* Returns how many numbers fit into the word of the first one, and its bits. */
 static unsigned share(const uint16_t *seqs, unsigned n, uint16_t *bits)
 {
     unsigned i = 1;
@@ -151,7 +151,7 @@ void rtcp_put_pli(struct wr *w, uint32_t ssrc, uint32_t media)
     wr_u32(w, media);
 }
 
-/* [RFC 5104] 4.3.1.2: whose it is, is in the body. */
+/* [RFC 5104] 4.3.1.2: the SSRC is in the body. */
 void rtcp_put_fir(struct wr *w, uint32_t ssrc, uint32_t media, uint8_t number)
 {
     rtcp_put_head(w, FIR, RTCP_PSFB, 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header.c - RTP packets: their headers read and written, [RFC 3550] 5.1 and 5.3.1. */
+/* header.c - parses and writes the headers of RTP packets [RFC 3550] 5.1 and 5.3.1. */
 #include "proto/rtp/header.h"
 
 #include "base/be.h"

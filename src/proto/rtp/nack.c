@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nack.c - which packets of a source are missing, and when to ask for them again. */
+/* nack.c - which packets of a source are missing, and when to request their retransmission. */
 #include "proto/rtp/nack.h"
 
 #include "base/must.h"
@@ -9,7 +9,7 @@
 
 struct rtp_hole {
     int64_t seq;
-    co_usec since, asked; /* when it was seen, and asked for last */
+    co_usec since, asked; /* when it was detected, and last requested */
     unsigned tries;
 };
 
@@ -33,7 +33,7 @@ static void forget(struct rtp_nack *n, unsigned i, unsigned count)
     n->n -= count;
 }
 
-/* The first hole that is not below seq. */
+/* Index of the first missing packet with a number of at least seq. */
 static unsigned find(const struct rtp_nack *n, int64_t seq)
 {
     unsigned low = 0, high = n->n;
@@ -61,7 +61,7 @@ static void fill(struct rtp_nack *n, int64_t seq, co_usec now)
     forget(n, i, 1);
 }
 
-/* All up to seq are missing. The oldest go where there are too many. */
+/* Marks all packets before seq as missing. Drops the oldest ones if there are too many. */
 static void open_gap(struct rtp_nack *n, int64_t seq, co_usec now)
 {
     unsigned gap = (unsigned)(seq - n->next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receiver.c - one track that comes in. */
+/* receiver.c - receives one RTP track. */
 #include "proto/rtp/receiver.h"
 
 #include "proto/rtp/header.h"
@@ -16,7 +16,7 @@ void rtp_receiver_fini(struct rtp_receiver *rx)
     rtp_reorder_fini(&rx->order);
 }
 
-/* Another source in its place: what waits of the old one is of no use. */
+/* Switches to another source; drops the waiting packets of the old one. */
 static void begin(struct rtp_receiver *rx, uint32_t ssrc)
 {
     rx->restart = rx->started;
@@ -36,7 +36,8 @@ static void begin(struct rtp_receiver *rx, uint32_t ssrc)
     rx->ssrc = ssrc;
 }
 
-/* Whoever asks the peer's address for that knows: over a connection there is only one sender. */
+/* Whether packets of this source are accepted. Over a connection there is only one sender, so any
+ * source is. */
 static bool is_heard(struct rtp_receiver *rx, uint32_t ssrc, co_usec now)
 {
     if (rx->started && ssrc == rx->ssrc)
@@ -86,7 +87,7 @@ enum rtp_put rtp_receiver_put(struct rtp_receiver *rx, const uint8_t *data, size
     rx->heard = now;
     restarts = rx->order.restarts;
     taken = rtp_reorder_put(&rx->order, p.seq, data, size, now);
-    if (taken || rx->order.far == far) /* what is far off may be of nobody */
+    if (taken || rx->order.far == far) /* packets far outside the window may be forged */
         count(rx, &p, restarts, now);
     return taken ? RTP_TAKEN : RTP_DROPPED;
 }
@@ -110,7 +111,7 @@ bool rtp_receiver_next(struct rtp_receiver *rx, co_usec now, struct rtp_received
         lost += o.lost;
         rx->restart |= o.restart;
         if (!rtp_parse(&p, o.data, o.size) || p.payload_size == 0)
-            continue; /* of no payload: it only says that somebody is there */
+            continue; /* no payload: a keepalive */
         read_time(rx, &p, rx->restart);
         *got = (struct rtp_received){ .payload = p.payload, .size = p.payload_size,
                                       .time = rx->time, .marker = p.marker, .lost = lost,
@@ -118,7 +119,7 @@ bool rtp_receiver_next(struct rtp_receiver *rx, co_usec now, struct rtp_received
         rx->restart = false;
         return true;
     }
-    rx->order.skipped += lost; /* of what was empty: told with the next one */
+    rx->order.skipped += lost; /* losses before empty packets are reported with the next payload */
     return false;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reorder.c - packets in the order of their numbers. */
+/* reorder.c - puts packets in order. */
 #include "proto/rtp/reorder.h"
 
 #include "base/mem.h"
@@ -51,7 +51,7 @@ void rtp_reorder_fini(struct rtp_reorder *r)
     drop_given(r);
 }
 
-/* Is it one of those that come twice in a row where another numbering begins? */
+/* Detects a restart of the numbering: two consecutive distant numbers. */
 static bool restarts(struct rtp_reorder *r, uint16_t seq)
 {
     bool again = r->jumped && seq == r->jump;
@@ -70,7 +70,7 @@ static void begin(struct rtp_reorder *r, uint16_t seq)
     r->next = seq;
 }
 
-/* Those that wait for a number that is of no meaning any more. */
+/* Drops the waiting packets after a restart. */
 static void drop_early(struct rtp_reorder *r)
 {
     for (unsigned i = 0; r->held > 0 && i < r->window; i++) {
@@ -144,7 +144,7 @@ static void give_early(struct rtp_reorder *r, struct rtp_ordered *out)
         find_since(r);
 }
 
-/* Leave the hole behind: go on with the first number that is there. */
+/* Skips the gap: continues with the first number that is available. */
 static void skip(struct rtp_reorder *r)
 {
     int64_t to = r->in ? r->in_seq : INT64_MAX;
@@ -191,7 +191,7 @@ static bool fits(const struct rtp_reorder *r)
     return r->in_seq - r->next < r->window && r->held_bytes + r->in_size <= RTP_REORDER_BYTES;
 }
 
-/* What came is early: keep a copy. Without memory it is lost, as others are. */
+/* Keeps a copy of an early packet. If memory allocation fails, it counts as lost. */
 static void hold(struct rtp_reorder *r, co_usec now)
 {
     struct rtp_early *e;

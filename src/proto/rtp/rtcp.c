@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rtcp.c - RTCP, [RFC 3550] section 6: compound packets read and written. */
+/* rtcp.c - reads and writes RTCP compound packets [RFC 3550] section 6. */
 #include "proto/rtp/rtcp.h"
 
 #include "proto/rtp/header.h"
 
 #include <string.h>
 
-/* ---- RTCP that came, [RFC 3550] 6.4 to 6.7 and A.2 */
+/* ---- reading, [RFC 3550] 6.4 to 6.7 and A.2 */
 
 enum { VERSION = 2, PADDING = 0x20, BLOCK = 24, CNAME = 1 };
 
@@ -23,7 +23,7 @@ static void read_sr(struct rtcp_sr *sr, struct rd *r)
     sr->bytes = rd_u32(r);
 }
 
-/* What is in front of the rest of it. False: that does not fit. */
+/* Reads the fixed part of a packet. Returns false if it is too short. */
 static bool read_head(struct rtcp_packet *p)
 {
     struct rd *r = &p->rest;
@@ -82,7 +82,7 @@ bool rtcp_next_source(struct rtcp_packet *p, uint32_t *ssrc)
     return !p->rest.bad;
 }
 
-/* 6.5: items of a type, a length and a text, up to a type of 0. */
+/* 6.5: items consist of a type, a length and a text; type 0 ends the list. */
 const char *rtcp_cname(const struct rtcp_packet *p, size_t *size)
 {
     struct rd r = p->rest;
@@ -102,11 +102,11 @@ const char *rtcp_cname(const struct rtcp_packet *p, size_t *size)
     return NULL;
 }
 
-/* ---- RTCP that we say, [RFC 3550] 6.4 to 6.6 */
+/* ---- writing, [RFC 3550] 6.4 to 6.6 */
 
 enum { BLOCKS_MAX = 31, TEXT_MAX = 255 };
 
-/* [RFC 3550] section 4: from 1900 to 1970. */
+/* [RFC 3550] section 4: seconds from 1900 to 1970. */
 #define EPOCH UINT64_C(2208988800)
 
 void rtcp_put_head(struct wr *w, unsigned count, enum rtcp_type type, size_t words)
@@ -152,7 +152,7 @@ void rtcp_put_rr(struct wr *w, uint32_t ssrc, const struct rtcp_block *b, unsign
     }
 }
 
-/* 6.5: the items end with a 0 at least, and with the word. */
+/* 6.5: the items end with at least one zero, padded to a word. */
 void rtcp_put_cname(struct wr *w, uint32_t ssrc, const char *cname)
 {
     size_t n = strnlen(cname, TEXT_MAX), words = (4 + 2 + n) / 4 + 1;

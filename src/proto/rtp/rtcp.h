@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rtcp.h - RTCP, [RFC 3550] section 6: compound packets read and written.
+/* rtcp.h - reads and writes RTCP compound packets [RFC 3550] section 6.
  *
  *     rtcp_begin(&r, data, size);
  *     while (rtcp_next(&r, &p))
  *         switch (p.type) { case RTCP_SR: p.sr ...; while (rtcp_next_block(&p, &b)) ... }
  *
- * What is read points into what came. Compounds need not begin with a report ([RFC 5506]); of one
- * that is cut, what is whole is read.
+ * Results point into the received packet. A compound need not begin with a report ([RFC 5506]); a
+ * truncated one is read up to the cut.
  */
 #ifndef PROTO_RTP_RTCP_H
 #define PROTO_RTP_RTCP_H
@@ -19,32 +19,32 @@ enum rtcp_type {
     RTCP_RTPFB = 205, RTCP_PSFB = 206, RTCP_XR = 207,
 };
 
-enum { RTCP_PACKETS_MAX = 64 }; /* of a compound that are read */
+enum { RTCP_PACKETS_MAX = 64 }; /* most packets of a compound that are read */
 
-/* What a receiver says of one source, 6.4.1. */
+/* Report block about one source, 6.4.1. */
 struct rtcp_block {
     uint32_t ssrc;
-    uint8_t fraction;  /* lost since the last report, of 256 */
-    int32_t lost;      /* in all; less than 0: more came than were sent */
-    uint32_t highest;  /* sequence number, and how often it wrapped above it */
+    uint8_t fraction;  /* packets lost since the last report, in 1/256 */
+    int32_t lost;      /* packets lost in total; negative: duplicates exceed losses */
+    uint32_t highest;  /* highest sequence number; the upper bits count its wraps */
     uint32_t jitter;   /* in ticks of the source's clock */
     uint32_t last_sr;  /* middle 32 bits of the NTP time in its last sender report; 0: none */
-    uint32_t delay;    /* since that one came, in 1/65536 s */
+    uint32_t delay;    /* time since its arrival, in 1/65536 s */
 };
 
-/* What a sender says of itself, 6.4.1: "that timestamp was at that time". */
+/* Sender information, 6.4.1: this timestamp corresponds to this time. */
 struct rtcp_sr {
     uint64_t ntp;      /* 1/2^32 s since 1900 */
-    uint32_t time;     /* the same in its own clock */
+    uint32_t time;     /* the same moment on its own clock */
     uint32_t packets, bytes;
 };
 
 struct rtcp_packet {
-    uint8_t type;      /* enum rtcp_type, or another */
-    uint8_t count;     /* of blocks, sources, or a subtype */
-    uint32_t ssrc;     /* who says it; of an SDES and a BYE their first source; 0: none */
+    uint8_t type;      /* enum rtcp_type, or any other value */
+    uint8_t count;     /* number of blocks or sources, or a subtype */
+    uint32_t ssrc;     /* sender of the packet; first source of an SDES or BYE; 0: none */
     struct rtcp_sr sr; /* RTCP_SR only */
-    struct rd rest;    /* what is behind those: nothing has looked at it */
+    struct rd rest;    /* the rest of the packet, unread */
 };
 
 struct rtcp_reader {
@@ -53,27 +53,27 @@ struct rtcp_reader {
 };
 
 void rtcp_begin(struct rtcp_reader *r, const uint8_t *data, size_t size);
-/* False: no more, or what comes is none (then r->r.bad). */
+/* Returns false at the end, or at an invalid packet (then r->r.bad). */
 bool rtcp_next(struct rtcp_reader *r, struct rtcp_packet *p);
-/* The blocks of an SR or RR, one after the other. */
+/* Reads the blocks of an SR or RR, one by one. */
 bool rtcp_next_block(struct rtcp_packet *p, struct rtcp_block *b);
-/* The further sources of a BYE, which has p->ssrc first. */
+/* Reads the further sources of a BYE; p->ssrc is the first. */
 bool rtcp_next_source(struct rtcp_packet *p, uint32_t *ssrc);
-/* The CNAME of the first source of an SDES, *size bytes; NULL: it has none. */
+/* Returns the CNAME of the first source of an SDES, *size bytes, or NULL. */
 const char *rtcp_cname(const struct rtcp_packet *p, size_t *size);
 
-/* What a packet begins with: `words` follow it. */
+/* Writes the head of a packet; `words` 32-bit words follow it. */
 void rtcp_put_head(struct wr *w, unsigned count, enum rtcp_type type, size_t words);
 
-/* A whole compound is these, a report first; the writer's limit is the limit. */
+/* A compound consists of these packets, starting with a report. The writer's limit applies. */
 void rtcp_put_sr(struct wr *w, uint32_t ssrc, const struct rtcp_sr *sr);
-void rtcp_put_rr(struct wr *w, uint32_t ssrc, const struct rtcp_block *b, unsigned n); /* <= 31 */
-void rtcp_put_cname(struct wr *w, uint32_t ssrc, const char *cname); /* 255 bytes of it at most */
+void rtcp_put_rr(struct wr *w, uint32_t ssrc, const struct rtcp_block *b, unsigned n); /* n <= 31 */
+void rtcp_put_cname(struct wr *w, uint32_t ssrc, const char *cname); /* truncated to 255 bytes */
 void rtcp_put_bye(struct wr *w, uint32_t ssrc);
 
-/* Microseconds since 1970 as NTP has it. */
+/* Converts microseconds since 1970 to NTP time. */
 uint64_t rtcp_ntp(int64_t unix_us);
-/* Microseconds since 1970, of which an NTP time says 136 years. */
+/* Converts NTP time, which covers 136 years, to microseconds since 1970. */
 int64_t rtcp_unix_us(uint64_t ntp);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sender.c - one track that goes out: numbers, times and counts of its packets. */
+/* sender.c - sends one RTP track: sequence numbers, timestamps and counters. */
 #include "proto/rtp/sender.h"
 
 enum { TIMES = 90000 };
@@ -12,7 +12,7 @@ void rtp_sender_init(struct rtp_sender *s, uint8_t type, uint32_t clock,
     *s = (struct rtp_sender){ .type = type, .clock = clock };
     s->ssrc = rd_u32(&r);
     s->base = rd_u32(&r);
-    s->seq = rd_u16(&r) & 0x7fff; /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
+    s->seq = rd_u16(&r) & 0x7fff; /* far from the wrap, as [RFC 3711] 3.3.1 recommends */
 }
 
 void rtp_sender_head(struct rtp_sender *s, uint8_t out[RTP_HEADER], bool marker, int64_t ticks,
@@ -29,7 +29,7 @@ struct rtcp_sr rtp_sender_report(const struct rtp_sender *s, int64_t ticks, int6
                              .packets = s->packets, .bytes = s->bytes };
 }
 
-/* Whole seconds apart, so that no product is too large. */
+/* Scales whole seconds separately, so that no product overflows. */
 static int64_t scale(int64_t v, int64_t from, int64_t to)
 {
     int64_t whole = v / from, part = v % from;

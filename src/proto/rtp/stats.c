@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c - what a receiver knows of a source: packets, losses, jitter. */
+/* stats.c - statistics of a source for its receiver: packets, losses, jitter. */
 #include "proto/rtp/stats.h"
 
 enum { SCALE = 16 };
@@ -20,7 +20,7 @@ void rtp_stats_restart(struct rtp_stats *s)
     s->started = false;
 }
 
-/* A.8; a pause of the source is no jitter: more than a second counts as one. */
+/* A.8; limited to one second per packet, because a pause of the source is not jitter. */
 static void add_jitter(struct rtp_stats *s, uint32_t time, co_usec now)
 {
     int64_t most = s->clock, d, apart = now - s->at;
@@ -64,7 +64,7 @@ double rtp_stats_jitter(const struct rtp_stats *s)
     return (double)s->jitter / SCALE / s->clock;
 }
 
-/* A.3; `lost` is written with 24 bits. */
+/* A.3; `lost` is sent as 24 bits. */
 void rtp_stats_report(struct rtp_stats *s, struct rtcp_block *b)
 {
     uint64_t n = expected(s), due = n - s->expected_then, came = s->packets - s->packets_then;

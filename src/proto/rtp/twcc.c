@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* twcc.c - feedback for the congestion control of who sends: what came when, [TWCC] 3.1. */
+/* twcc.c - feedback for the sender's congestion control: arrival times, [TWCC] 3.1. */
 #include "proto/rtp/twcc.h"
 
 #include "base/must.h"
@@ -11,16 +11,16 @@
 
 enum {
     VERSION = 2, PADDING = 0x20, FORMAT = 15,
-    MISSING = 0, SMALL = 1, LARGE = 2, /* statuses: not there, a time of 8 bits, of 16 */
+    MISSING = 0, SMALL = 1, LARGE = 2, /* statuses: not received, 8-bit delta, 16-bit delta */
     RUN_MAX = 0x1fff, ONE_BIT = 14, TWO_BIT = 7, FAR = RTP_TWCC_KEPT, FAR_BACK = 8 * FAR,
 };
 
-/* What goes into one packet. */
+/* Content of one feedback packet. */
 struct told {
     unsigned n;
     uint8_t status[RTP_TWCC_TOLD];
     int16_t delta[RTP_TWCC_TOLD];
-    int64_t reference; /* of 64 ms */
+    int64_t reference; /* in units of 64 ms */
 };
 
 void rtp_twcc_fini(struct rtp_twcc *t)
@@ -40,7 +40,7 @@ static void begin(struct rtp_twcc *t, int64_t seq, co_usec now)
         t->came = must(calloc(RTP_TWCC_KEPT, sizeof(t->came[0])));
     memset(t->came, 0, RTP_TWCC_KEPT * sizeof(t->came[0]));
     if (!t->started) {
-        t->origin = now - CO_MS(1); /* times that are kept are not 0 */
+        t->origin = now - CO_MS(1); /* so that no stored time is 0 */
         t->told_at = now;
     }
     t->started = true;
@@ -48,7 +48,7 @@ static void begin(struct rtp_twcc *t, int64_t seq, co_usec now)
     t->fresh = 0;
 }
 
-/* The places of numbers that were skipped may have those of a round before. */
+/* Clears the entries of skipped numbers, which may hold times of the previous round. */
 static void reach(struct rtp_twcc *t, int64_t seq)
 {
     for (; t->next <= seq; t->next++)
@@ -64,13 +64,13 @@ bool rtp_twcc_put(struct rtp_twcc *t, uint16_t number, co_usec now)
     if (!t->started || seq - t->next > FAR || t->next - seq > FAR_BACK)
         begin(t, seq, now);
     if (seq < t->next - RTP_TWCC_KEPT)
-        return false; /* nobody counts on it any more */
+        return false; /* too old to be reported */
     if (seq >= t->next)
         reach(t, seq);
     if (*came(t, seq) != 0)
         return false;
     *came(t, seq) = now - t->origin;
-    if (seq < t->base) /* it is late: what was told after it is told again */
+    if (seq < t->base) /* late packet: report it and everything after it again */
         t->base = seq;
     return ++t->fresh >= RTP_TWCC_EACH;
 }
@@ -80,10 +80,10 @@ co_usec rtp_twcc_due(const struct rtp_twcc *t)
     return t->fresh > 0 ? t->told_at + RTP_TWCC_PERIOD : CO_FOREVER;
 }
 
-/* ---- what is told */
+/* ---- collecting */
 
-/* The reference is the first one's time, rounded down; the others are apart by so many ticks from
- * the one before. False: that is too far. */
+/* Adds a packet's arrival time. The reference is the first packet's time, rounded down; the others
+ * are relative to the previous one. Returns false if the difference is too large. */
 static bool tell_one(struct told *told, co_usec at, co_usec *last)
 {
     int64_t ticks;
@@ -99,7 +99,7 @@ static bool tell_one(struct told *told, co_usec at, co_usec *last)
     ticks = (at - *last + (at >= *last ? 1 : -1) * RTCP_TWCC_TICK / 2) / RTCP_TWCC_TICK;
     if (ticks < INT16_MIN || ticks > INT16_MAX)
         return false;
-    *last += ticks * RTCP_TWCC_TICK; /* so that rounding does not add up */
+    *last += ticks * RTCP_TWCC_TICK; /* prevents rounding errors from accumulating */
     told->delta[told->n] = (int16_t)ticks;
     told->status[told->n++] = ticks >= 0 && ticks <= UINT8_MAX ? SMALL : LARGE;
     return true;
@@ -146,7 +146,7 @@ static bool has_large(const struct told *told, unsigned at)
     return false;
 }
 
-/* The chunk that tells about most. Returns of how many. */
+/* Writes the chunk that covers the most packets; returns their number. */
 static unsigned put_chunk(struct wr *w, const struct told *told, unsigned at)
 {
     unsigned run = run_of(told, at), most = has_large(told, at) ? TWO_BIT : ONE_BIT;
@@ -169,8 +169,8 @@ static void put_deltas(struct wr *w, const struct told *told)
     }
 }
 
-/* To a whole word, as [RFC 3550] 6.4.1 pads: the last byte says by how much. The head is of what
- * came of it. */
+/* Pads to a whole word, as in [RFC 3550] 6.4.1: the last byte is the size of the padding. Then sets
+ * the length in the head. */
 static void put_end(struct wr *w, size_t begin)
 {
     size_t over = (w->len - begin) % 4, words;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* twcc.h - feedback for the congestion control of who sends, [TWCC]
- * draft-holmer-rmcat-transport-wide-cc-extensions-01: when each of its packets came, over all of
- * its tracks.
+/* twcc.h - feedback for the sender's congestion control, [TWCC]
+ * draft-holmer-rmcat-transport-wide-cc-extensions-01: arrival times of its packets, across all its
+ * tracks.
  *
  *     rtp_twcc_put(&t, number, now);                         each packet that has such a number
- *     while (rtp_twcc_write(&t, &w, ssrc, media, now)) ...   at rtp_twcc_due(), and when it says so
+ *     while (rtp_twcc_write(&t, &w, ssrc, media, now)) ...   at rtp_twcc_due(), or if put returns
+ * true
  */
 #ifndef PROTO_RTP_TWCC_H
 #define PROTO_RTP_TWCC_H
@@ -16,23 +17,23 @@ enum { RTP_TWCC_KEPT = 1024, RTP_TWCC_TOLD = 400, RTP_TWCC_EACH = 50, RTP_TWCC_S
 
 #define RTP_TWCC_PERIOD CO_MS(100)
 
-struct rtp_twcc { /* zeroed it has begun */
+struct rtp_twcc { /* starts zeroed */
     bool started;
-    int64_t base;     /* the first that is to be told about */
-    int64_t next;     /* after the highest that came */
-    unsigned fresh;   /* packets that came and are not told about yet */
+    int64_t base;     /* first number to report */
+    int64_t next;     /* highest number received, plus 1 */
+    unsigned fresh;   /* received packets not reported yet */
     co_usec told_at, origin;
-    uint8_t number;   /* of the next feedback */
-    co_usec *came;    /* by number; 0: not; NULL: none did so far */
+    uint8_t number;   /* number of the next feedback packet */
+    co_usec *came;    /* arrival time by number; 0: not received; NULL: nothing received yet */
 };
 
 void rtp_twcc_fini(struct rtp_twcc *t);
-/* True: so many came that it is time to tell. */
+/* Returns true if so many packets arrived that feedback is due. */
 bool rtp_twcc_put(struct rtp_twcc *t, uint16_t seq, co_usec now);
-/* CO_FOREVER: nothing is to be told. */
+/* Returns when feedback is due; CO_FOREVER if there is nothing to report. */
 co_usec rtp_twcc_due(const struct rtp_twcc *t);
-/* A packet of RTCP, at most RTP_TWCC_SIZE bytes, of what came since the last one; false: nothing
- * did. There may be more of it. */
+/* Writes an RTCP packet of at most RTP_TWCC_SIZE bytes about the packets since the last feedback.
+ * Returns false if there were none. Call it again until then. */
 bool rtp_twcc_write(struct rtp_twcc *t, struct wr *w, uint32_t ssrc, uint32_t media, co_usec now);
 
 #endif

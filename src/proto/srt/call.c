@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call.c - to call a listener: "Caller-Listener Handshake", the side that begins. */
+/* call.c - SRT caller: "Caller-Listener Handshake", the side that starts. */
 #include "proto/srt/call.h"
 
 #include "base/must.h"
@@ -13,7 +13,7 @@
 enum {
     CALLERS_FIRST = 4, CALLERS_FIRST_EXTENSIONS = 2, VERSION = 5, MAGIC = 0x4a17,
     HEADERS = 28 + SRT_HEADER,
-    LISTENERS = 1000, /* kinds of handshakes from there on are codes of refusals */
+    LISTENERS = 1000, /* handshake types from here on are rejection codes */
 };
 #define AGAIN CO_MS(250)
 
@@ -29,7 +29,7 @@ static bool is_open(const struct srt_call *c)
     return c->state == SRT_CALL_INDUCTION || c->state == SRT_CALL_CONCLUSION;
 }
 
-/* ---- what it says */
+/* ---- receiving */
 
 static void refuse(struct srt_call *c, uint32_t code)
 {
@@ -37,8 +37,8 @@ static void refuse(struct srt_call *c, uint32_t code)
     c->refused = code;
 }
 
-/* The answer to our key message, which is to be the same bytes; else a word that says why not, of
- * which we do not trust the order of bytes. */
+/* Checks the response to our key message, which must contain the same bytes. Otherwise it is one
+ * word with the reason, whose byte order is not reliable. */
 static uint32_t wrong_key(const struct srt_call *c, const struct srt_handshake *h)
 {
     struct srt_km km;
@@ -61,7 +61,7 @@ static unsigned lower(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Latencies are taken as the listener says, section "Latency". */
+/* Adopts the parameters. The listener decides the latencies, section "Latency". */
 static void agree(struct srt_call *c, const struct srt_handshake *h)
 {
     c->agreed = (struct srt_agreed){
@@ -80,7 +80,7 @@ static void on_induction(struct srt_call *c, const struct srt_handshake *h, co_u
         refuse(c, SRT_REFUSED_VERSION);
         return;
     }
-    c->heard = *h;
+    c->induction = *h;
     c->state = SRT_CALL_CONCLUSION;
     c->due = now;
 }
@@ -114,9 +114,9 @@ void srt_call_input(struct srt_call *c, const struct srt_packet *p, co_usec now)
         c->peer_zero = now - p->time;
 }
 
-/* ---- what we say */
+/* ---- sending */
 
-static size_t say_induction(const struct srt_call *c, uint32_t time, uint8_t *out)
+static size_t write_induction(const struct srt_call *c, uint32_t time, uint8_t *out)
 {
     struct srt_handshake h = {
         .version = CALLERS_FIRST, .extensions = CALLERS_FIRST_EXTENSIONS,
@@ -132,14 +132,15 @@ static uint16_t in_ms(co_usec latency)
     return (uint16_t)(latency < CO_MS(UINT16_MAX) ? latency / CO_MS(1) : UINT16_MAX);
 }
 
-static size_t say_conclusion(const struct srt_call *c, uint32_t time, uint8_t *out)
+static size_t write_conclusion(const struct srt_call *c, uint32_t time, uint8_t *out)
 {
     struct srt_km km;
     uint8_t key[SRT_KM_MAX];
     struct srt_handshake h = {
         .version = VERSION, .first_seq = c->set.first_seq, .mtu = c->set.mss,
         .window = c->set.window, .kind = SRT_CONCLUSION, .id = c->set.id,
-        .cookie = c->heard.cookie, .has_hs = true, .srt_version = SRT_VERSION, .flags = SRT_FLAGS,
+        .cookie = c->induction.cookie, .has_hs = true, .srt_version = SRT_VERSION,
+        .flags = SRT_FLAGS,
         .receiver_latency = in_ms(c->set.recv_latency),
         .sender_latency = in_ms(c->set.peer_latency),
     };
@@ -166,8 +167,8 @@ size_t srt_call_output(struct srt_call *c, uint8_t out[SRT_HANDSHAKE_MAX], co_us
         return 0;
     c->due = now + AGAIN;
     c->tries++;
-    return c->state == SRT_CALL_INDUCTION ? say_induction(c, time, out)
-                                          : say_conclusion(c, time, out);
+    return c->state == SRT_CALL_INDUCTION ? write_induction(c, time, out)
+                                          : write_conclusion(c, time, out);
 }
 
 co_usec srt_call_deadline(const struct srt_call *c)
@@ -179,10 +180,10 @@ co_usec srt_call_deadline(const struct srt_call *c)
     return c->due < end ? c->due : end;
 }
 
-/* ---- addresses of listeners: srt://host:port?streamid=...&latency=200, as srt-live-transmit
- * has them. A stream id may stand there as it is, with its '#' and '?'. */
+/* ---- URLs of listeners: srt://host:port?streamid=...&latency=200, as in srt-live-transmit. A
+ * stream id may be unescaped, with its '#' and '?'. */
 
-/* Of text up to there. False: there is no room. */
+/* Copies text up to `to`. Returns false if it does not fit. */
 static bool copy(char *out, size_t room, const char *from, const char *to)
 {
     size_t n = (size_t)(to - from);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* call.h - to call a listener: forwards, ingest, the load tool. No I/O, nothing yields.
+/* call.h - SRT caller: the client side of the handshake, for forwards, ingest and the load tool. No
+ * I/O, does not yield.
  *
- * Induction and conclusion are repeated every 250 ms until the listener answers or connect_timeout
- * is over; then srt_call_agreed() is what a connection begins with (conn.h).
+ * It repeats the induction and the conclusion every 250 ms until the listener responds or the
+ * connect timeout expires. After success, srt_call.agreed holds the parameters of the connection
+ * (conn.h).
  */
 #ifndef PROTO_SRT_CALL_H
 #define PROTO_SRT_CALL_H
@@ -10,11 +12,11 @@
 #include "proto/srt/handshake.h"
 
 struct srt_call_opts {
-    const char *streamid;     /* "" : none */
-    uint32_t id, first_seq;   /* of ours, at random */
+    const char *streamid;     /* "": none */
+    uint32_t id, first_seq;   /* our id and initial sequence number, random */
     unsigned mss, window;
     co_usec recv_latency, peer_latency, timeout;
-    const struct srt_secret *secret; /* NULL: in the clear */
+    const struct srt_secret *secret; /* NULL: no encryption */
 };
 
 enum srt_call_state { SRT_CALL_INDUCTION, SRT_CALL_CONCLUSION, SRT_CALL_DONE, SRT_CALL_REFUSED,
@@ -22,12 +24,12 @@ enum srt_call_state { SRT_CALL_INDUCTION, SRT_CALL_CONCLUSION, SRT_CALL_DONE, SR
 
 struct srt_call {
     enum srt_call_state state;
-    uint32_t refused;         /* the code, of SRT_CALL_REFUSED */
-    struct srt_agreed agreed; /* of SRT_CALL_DONE */
-    co_usec began_at, peer_zero; /* as srt_conn_opts wants them */
-    /* call.c's own */
+    uint32_t refused;         /* code of SRT_CALL_REFUSED */
+    struct srt_agreed agreed; /* valid in SRT_CALL_DONE */
+    co_usec began_at, peer_zero; /* as srt_conn_opts needs them */
+    /* private to call.c */
     struct srt_call_opts set;
-    struct srt_handshake heard;
+    struct srt_handshake induction;
     co_usec due;
     unsigned tries;
 };
@@ -37,15 +39,15 @@ void srt_call_input(struct srt_call *c, const struct srt_packet *p, co_usec now)
 size_t srt_call_output(struct srt_call *c, uint8_t out[SRT_HANDSHAKE_MAX], co_usec now);
 co_usec srt_call_deadline(const struct srt_call *c);
 
-/* srt://host:port?streamid=...&latency=200&passphrase=...&pbkeylen=16 (latency in ms) */
+/* Parsed srt://host:port?streamid=...&latency=200&passphrase=...&pbkeylen=16 (latency in ms). */
 struct srt_url {
     char host[256];
     int port;
     char streamid[SRT_STREAMID_MAX + 1], passphrase[SRT_PASSPHRASE_MAX + 1];
     unsigned key_size;
-    int latency;              /* ms; -1: not said */
+    int latency;              /* ms; -1: not given */
     bool listener;            /* mode=listener */
 };
-bool srt_url_parse(struct srt_url *out, const char *text); /* false: it is none */
+bool srt_url_parse(struct srt_url *out, const char *text); /* false if it is invalid */
 
 #endif

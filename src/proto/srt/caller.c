@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* caller.c - a listener of SRT that we call, and the connection to it. */
+/* caller.c - an SRT connection to a listener. */
 #include "proto/srt/caller.h"
 
 #include "base/must.h"
@@ -18,15 +18,15 @@ static void send_one(struct srt_caller *c, const uint8_t *data, size_t size)
     const struct iovec iov = { (void *)(uintptr_t)data, size };
     const struct udp_out out = { .iov = &iov, .count = 1, .path = &c->path };
 
-    (void)udp_send(c->udp, &out, 1); /* what does not fit is lost, as in any network */
+    (void)udp_send(c->udp, &out, 1); /* datagrams that do not fit are lost, as in any network */
 }
 
-/* ---- its key, made on a helper thread */
+/* ---- the key, generated on a worker thread */
 
 struct key_job {
     char passphrase[SRT_PASSPHRASE_MAX + 1];
     unsigned size;
-    struct srt_secret *secret; /* NULL: it was not made */
+    struct srt_secret *secret; /* NULL on failure */
 };
 
 static void make_key(void *arg)
@@ -68,11 +68,11 @@ static err_t take_key(struct srt_caller *c)
     memcpy(job->passphrase, c->url.passphrase, sizeof(job->passphrase));
     err = co_thread_run(CO_POOL_KEY, make_key, job, drop_key, c->opts.connect_timeout);
     if (err)
-        return err_wrap(err, "making a key");
+        return err_wrap(err, "key generation");
     c->secret = job->secret;
     job->secret = NULL;
     drop_key(job);
-    return c->secret ? NULL : err_new(ERR_SRT, "its key was not made");
+    return c->secret ? NULL : err_new(ERR_SRT, "key generation failed");
 }
 
 /* ---- the call */
@@ -88,8 +88,8 @@ static err_t wait_until(struct srt_caller *c, co_usec until)
     return udp_wait(c->udp, left) == CO_STOPPED ? co_stop_why() : NULL;
 }
 
-/* What came of it, to the call or to the connection. */
-static err_t hear(struct srt_caller *c)
+/* Passes received datagrams to the call or to the connection. */
+static err_t receive(struct srt_caller *c)
 {
     const struct udp_in *in;
     struct srt_packet p;
@@ -117,11 +117,11 @@ static unsigned window_of(const struct srt_caller_opts *opts)
 
 static void begin_call(struct srt_caller *c)
 {
-    co_usec said = c->url.latency >= 0 ? CO_MS(c->url.latency) : -1;
+    co_usec latency = c->url.latency >= 0 ? CO_MS(c->url.latency) : -1;
     struct srt_call_opts o = {
         .streamid = c->url.streamid, .mss = c->opts.mss, .window = window_of(&c->opts),
-        .recv_latency = said >= 0 ? said : c->opts.recv_latency,
-        .peer_latency = said >= 0 ? said : c->opts.peer_latency,
+        .recv_latency = latency >= 0 ? latency : c->opts.recv_latency,
+        .peer_latency = latency >= 0 ? latency : c->opts.peer_latency,
         .timeout = c->opts.connect_timeout, .secret = c->secret,
     };
 
@@ -132,7 +132,7 @@ static void begin_call(struct srt_caller *c)
     srt_call_begin(&c->call, &o, udp_now(c->udp));
 }
 
-/* One address of it. ERR_SRT_TIMEOUT: there is no answer. */
+/* Calls one address. ERR_SRT_TIMEOUT: no response. */
 static err_t call_one(struct srt_caller *c, const char *ip)
 {
     uint8_t out[SRT_HANDSHAKE_MAX];
@@ -150,15 +150,15 @@ static err_t call_one(struct srt_caller *c, const char *ip)
             break;
         err = wait_until(c, srt_call_deadline(&c->call));
         if (!err)
-            err = hear(c);
+            err = receive(c);
         if (err)
             return err;
     }
     if (c->call.state == SRT_CALL_TIMEOUT)
-        return err_new(ERR_SRT_TIMEOUT, "%s does not answer", c->peer);
+        return err_new(ERR_SRT_TIMEOUT, "%s does not respond", c->peer);
     if (c->call.state == SRT_CALL_REFUSED)
-        return err_new(ERR_SRT_CONNECT, "%s says %u: %s", c->peer, c->call.refused,
-                       srt_refusal_text(c->call.refused));
+        return err_new(ERR_SRT_CONNECT, "%s rejected the call with %u: %s", c->peer,
+                       c->call.refused, srt_refusal_text(c->call.refused));
     c->agreed = c->call.agreed;
     return NULL;
 }
@@ -172,7 +172,7 @@ err_t srt_caller_call(struct srt_caller *c, const char *url, const struct srt_ca
     memset(c, 0, sizeof(*c));
     c->opts = *opts;
     if (!srt_url_parse(&c->url, url) || c->url.listener)
-        return err_new(ERR_SRT_CONNECT, "it is no srt://host:port of a listener");
+        return err_new(ERR_SRT_CONNECT, "not the srt://host:port URL of a listener");
     err = co_dns_resolve(c->url.host, c->opts.connect_timeout, &dns);
     if (!err)
         err = take_key(c);
@@ -204,7 +204,7 @@ static struct srt_conn_opts conn_opts(struct srt_caller *c)
 static err_t begun(struct srt_caller *c, bool good)
 {
     c->begun = good;
-    return good ? NULL : err_new(ERR_NO_MEMORY, "for a connection of SRT");
+    return good ? NULL : err_new(ERR_NO_MEMORY, "for an SRT connection");
 }
 
 err_t srt_caller_send(struct srt_caller *c, const struct srt_log *log, uint64_t from, bool lead)
@@ -225,7 +225,7 @@ err_t srt_caller_receive(struct srt_caller *c)
     return begun(c, srt_conn_receive_begin(&c->conn, &o));
 }
 
-static void say(struct srt_caller *c)
+static void send_control(struct srt_caller *c)
 {
     uint8_t out[SRT_PACKET_MAX];
     size_t n;
@@ -254,15 +254,15 @@ static err_t is_over(const struct srt_caller *c)
     case SRT_OPEN:
         return NULL;
     case SRT_ENDED_SHUTDOWN:
-        return err_new(ERR_IO_CLOSED, "%s ended it", c->peer);
+        return err_new(ERR_IO_CLOSED, "%s closed the connection", c->peer);
     case SRT_ENDED_IDLE:
         return err_new(ERR_SRT_TIMEOUT, "%s", c->peer);
     case SRT_ENDED_STUCK:
-        return err_new(ERR_SRT, "%s does not send what is missing", c->peer);
+        return err_new(ERR_SRT, "%s does not retransmit lost packets", c->peer);
     case SRT_ENDED_HOSTILE:
         break;
     }
-    return err_new(ERR_SRT, "%s says what cannot be", c->peer);
+    return err_new(ERR_SRT, "%s violates the protocol", c->peer);
 }
 
 err_t srt_caller_turn(struct srt_caller *c, co_usec until)
@@ -270,12 +270,12 @@ err_t srt_caller_turn(struct srt_caller *c, co_usec until)
     co_usec at;
     err_t err;
 
-    say(c);
+    send_control(c);
     at = srt_conn_deadline(&c->conn);
     err = wait_until(c, at != CO_FOREVER && at < until ? at : until);
     if (!err)
-        err = hear(c);
-    say(c);
+        err = receive(c);
+    send_control(c);
     return err ? err : is_over(c);
 }
 
@@ -284,7 +284,7 @@ void srt_caller_close(struct srt_caller *c)
     if (c->begun) {
         if (c->conn.end == SRT_OPEN) {
             srt_conn_close(&c->conn);
-            say(c);
+            send_control(c);
         }
         while (srt_conn_drain(&c->conn))
             co_yield_if_due();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.c - a connection after its handshake: what comes goes to the right part. */
+/* conn.c - an SRT connection after its handshake: dispatches packets, renews keys, and closes. */
 #include "proto/srt/conn.h"
 
 #include "base/be.h"
@@ -13,50 +13,48 @@ enum { SRT_ACKACKS = 8 };
 
 enum srt_renewal { SRT_KEY_CALM, SRT_KEY_ANNOUNCED, SRT_KEY_SWITCHED };
 
-/* A key message as it is on the wire. */
+/* A key message in wire format. */
 struct srt_km_bytes {
     uint8_t data[SRT_KM_MAX];
     size_t size;       /* 0: none */
 };
 
-struct srt_conn_answers {
+struct srt_conn_pending {
     uint32_t ackacks[SRT_ACKACKS];
     unsigned n_ackacks, shutdowns;
     bool closed;
     /* keys of the peer: */
-    bool km_due;       /* what it announced last is to be answered */
+    bool km_due;       /* the peer's last key message needs a response */
     struct srt_km_bytes theirs, answer;
-    /* keys of ours: */
+    /* our keys: */
     enum srt_renewal step;
-    uint64_t step_at;  /* the packet of the sender that the next step is due at */
-    uint64_t began;    /* the first packet of the key of now */
+    uint64_t step_at;  /* the sender's packet at which the next step is due */
+    uint64_t began;    /* first packet encrypted with the current key */
     uint64_t after, before;
     struct srt_km_bytes ours;
-    bool agreed;       /* the peer has it */
-    co_usec ask_at;
+    bool agreed;       /* the peer has the new key */
+    co_usec request_at;
 };
 
 static size_t srt_conn_write(const struct srt_conn *c, const struct srt_packet *like, size_t body,
                              uint8_t *out, co_usec now);
 
-/* ---- new keys in both directions: "Key Material Refresh"
- *
- * A sender announces the other key some packets before it is used, until the receiver has said that
- * it has it; only then it is used. The key of before is forgotten as many packets later.
- */
+/* ---- key renewal in both directions: "Key Material Refresh"
+ * A sender announces the other key some packets before its use, until the receiver confirms it;
+ * only then it is used. The previous key is wiped the same number of packets later. */
 
-#define ASK_LEAST CO_MS(20)
+#define REQUEST_INTERVAL CO_MS(20)
 
 static void srt_conn_keys_init(struct srt_conn *c, const struct srt_conn_opts *o)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
 
     a->after = o->renew_after ? o->renew_after : 1 << 24;
     a->before = o->renew_before ? o->renew_before : 4000;
     a->step_at = a->after - a->before;
 }
 
-/* ---- the peer's */
+/* ---- the peer's keys */
 
 static bool install(struct srt_conn *c, const struct srt_packet *p)
 {
@@ -66,10 +64,10 @@ static bool install(struct srt_conn *c, const struct srt_packet *p)
            srt_cipher_set(c->cipher, c->secret);
 }
 
-/* It is answered with the same bytes, as often as it comes. */
+/* Stores the response, which consists of the same bytes, each time the message arrives. */
 static void answer(struct srt_conn *c, const struct srt_packet *p)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
     bool known = p->size == a->theirs.size && memcmp(p->body, a->theirs.data, p->size) == 0;
 
     a->km_due = true;
@@ -83,10 +81,10 @@ static void answer(struct srt_conn *c, const struct srt_packet *p)
     }
 }
 
-/* A message about keys came. False: it is of no use. */
+/* Handles a key message. Returns false if it is useless. */
 static bool srt_conn_keys_input(struct srt_conn *c, const struct srt_packet *p)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
 
     if (!c->secret || p->size == 0 || p->size > SRT_KM_MAX)
         return false;
@@ -94,22 +92,22 @@ static bool srt_conn_keys_input(struct srt_conn *c, const struct srt_packet *p)
         answer(c, p);
         return true;
     }
-    if (p->subtype != SRT_KM_ANSWER || a->step != SRT_KEY_ANNOUNCED)
+    if (p->subtype != SRT_KM_RESPONSE || a->step != SRT_KEY_ANNOUNCED)
         return false;
     a->agreed |= p->size == a->ours.size && memcmp(p->body, a->ours.data, p->size) == 0;
     return a->agreed;
 }
 
-/* ---- ours */
+/* ---- our keys */
 
 static enum srt_key other(enum srt_key key)
 {
     return key == SRT_EVEN ? SRT_ODD : SRT_EVEN;
 }
 
-static bool make(struct srt_conn *c)
+static bool make_key(struct srt_conn *c)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
     struct srt_km km;
 
     if (!srt_secret_renew(c->secret, other(c->sender.key)) ||
@@ -121,21 +119,21 @@ static bool make(struct srt_conn *c)
 
 static void announce(struct srt_conn *c, co_usec now)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
 
-    if (!make(c)) {
+    if (!make_key(c)) {
         a->step_at += a->before; /* try again later */
         return;
     }
     a->agreed = false;
-    a->ask_at = now;
+    a->request_at = now;
     a->step = SRT_KEY_ANNOUNCED;
     a->step_at = a->began + a->after;
 }
 
-static void use(struct srt_conn *c)
+static void switch_key(struct srt_conn *c)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
 
     c->sender.key = other(c->sender.key);
     a->began = c->sender.next;
@@ -143,9 +141,9 @@ static void use(struct srt_conn *c)
     a->step_at = a->began + a->before;
 }
 
-static void forget(struct srt_conn *c)
+static void wipe_old_key(struct srt_conn *c)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
 
     c->secret->which = (uint8_t)c->sender.key;
     OPENSSL_cleanse(c->secret->key[other(c->sender.key) - 1], SRT_KEY_MAX);
@@ -153,22 +151,22 @@ static void forget(struct srt_conn *c)
     a->step_at = a->began + a->after - a->before;
 }
 
-/* Packets were sent: is it time for another key? */
+/* Called after packets were sent: performs the next step of the renewal when it is due. */
 static void srt_conn_keys_sent(struct srt_conn *c, co_usec now)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
 
     if (!c->secret || c->sender.next < a->step_at)
         return;
     if (a->step == SRT_KEY_CALM)
         announce(c, now);
     else if (a->step == SRT_KEY_SWITCHED)
-        forget(c);
+        wipe_old_key(c);
     else if (a->agreed)
-        use(c);
+        switch_key(c);
 }
 
-/* ---- what is said */
+/* ---- sending key messages */
 
 static size_t put_key(const struct srt_conn *c, uint16_t subtype, const struct srt_km_bytes *km,
                   uint8_t *out, co_usec now)
@@ -179,47 +177,47 @@ static size_t put_key(const struct srt_conn *c, uint16_t subtype, const struct s
     return srt_conn_write(c, &p, km->size, out, now);
 }
 
-static bool asks(const struct srt_conn_answers *a)
+static bool must_request(const struct srt_conn_pending *a)
 {
     return a->step == SRT_KEY_ANNOUNCED && !a->agreed;
 }
 
 static size_t srt_conn_keys_output(struct srt_conn *c, uint8_t *out, co_usec now)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
     co_usec every = c->sender.rtt + c->sender.rtt / 2;
 
     if (a->km_due) {
         a->km_due = false;
-        return put_key(c, SRT_KM_ANSWER, &a->answer, out, now);
+        return put_key(c, SRT_KM_RESPONSE, &a->answer, out, now);
     }
-    if (!asks(a) || now < a->ask_at)
+    if (!must_request(a) || now < a->request_at)
         return 0;
-    a->ask_at = now + (every > ASK_LEAST ? every : ASK_LEAST);
+    a->request_at = now + (every > REQUEST_INTERVAL ? every : REQUEST_INTERVAL);
     return put_key(c, SRT_KM_REQUEST, &a->ours, out, now);
 }
 
 static co_usec srt_conn_keys_deadline(const struct srt_conn *c)
 {
-    const struct srt_conn_answers *a = c->answers;
+    const struct srt_conn_pending *a = c->pending;
 
-    return a->km_due ? 0 : asks(a) ? a->ask_at : CO_FOREVER;
+    return a->km_due ? 0 : must_request(a) ? a->request_at : CO_FOREVER;
 }
 
 #define KEEPALIVE CO_SECONDS(1)
 enum { SHUTDOWNS = 3 };
 
-/* ---- life */
+/* ---- creation and closing */
 
 static bool begin(struct srt_conn *c, const struct srt_conn_opts *o)
 {
-    *c = (struct srt_conn){ .agreed = o->agreed, .zero = o->zero, .heard_at = o->now,
+    *c = (struct srt_conn){ .agreed = o->agreed, .zero = o->zero, .received_at = o->now,
                             .sent_at = o->now, .idle_timeout = o->idle_timeout,
                             .drop_late = o->drop_late, .secret = o->secret };
-    c->answers = mem_may(sizeof(*c->answers)) ? calloc(1, sizeof(*c->answers)) : NULL;
+    c->pending = mem_may(sizeof(*c->pending)) ? calloc(1, sizeof(*c->pending)) : NULL;
     if (o->secret)
         c->cipher = srt_cipher_new(o->secret);
-    if (!c->answers || (o->secret && !c->cipher))
+    if (!c->pending || (o->secret && !c->cipher))
         return false;
     srt_conn_keys_init(c, o);
     return true;
@@ -267,27 +265,27 @@ void srt_conn_fini(struct srt_conn *c)
     if (c->secret)
         OPENSSL_cleanse(c->secret, sizeof(*c->secret));
     free(c->secret);
-    free(c->answers);
+    free(c->pending);
     c->receiver = NULL;
     c->cipher = NULL;
     c->secret = NULL;
-    c->answers = NULL;
+    c->pending = NULL;
 }
 
 void srt_conn_close(struct srt_conn *c)
 {
-    if (c->answers->closed)
+    if (c->pending->closed)
         return;
-    c->answers->closed = true;
-    c->answers->shutdowns = SHUTDOWNS;
+    c->pending->closed = true;
+    c->pending->shutdowns = SHUTDOWNS;
 }
 
 static bool is_over(const struct srt_conn *c)
 {
-    return c->end != SRT_OPEN || c->answers->closed;
+    return c->end != SRT_OPEN || c->pending->closed;
 }
 
-/* ---- what comes */
+/* ---- receiving */
 
 static void end_if(struct srt_conn *c, bool good, enum srt_end why)
 {
@@ -297,7 +295,7 @@ static void end_if(struct srt_conn *c, bool good, enum srt_end why)
 
 static void ack(struct srt_conn *c, const struct srt_packet *p, co_usec now)
 {
-    struct srt_conn_answers *a = c->answers;
+    struct srt_conn_pending *a = c->pending;
     struct srt_ack ack;
 
     if (!srt_ack_read(&ack, p->body, p->size)) {
@@ -309,8 +307,8 @@ static void ack(struct srt_conn *c, const struct srt_packet *p, co_usec now)
         a->ackacks[a->n_ackacks++] = p->info;
 }
 
-/* Of one that we send to. */
-static void heard_of_receiver(struct srt_conn *c, const struct srt_packet *p, co_usec now)
+/* Handles a control packet of a peer that receives from us. */
+static void on_receiver_control(struct srt_conn *c, const struct srt_packet *p, co_usec now)
 {
     if (p->type == SRT_ACK)
         ack(c, p, now);
@@ -320,8 +318,8 @@ static void heard_of_receiver(struct srt_conn *c, const struct srt_packet *p, co
         c->ignored++;
 }
 
-/* Of one that sends to us. */
-static void heard_of_sender(struct srt_conn *c, const struct srt_packet *p, co_usec now)
+/* Handles a control packet of a peer that sends to us. */
+static void on_sender_control(struct srt_conn *c, const struct srt_packet *p, co_usec now)
 {
     struct srt_range range;
 
@@ -346,9 +344,9 @@ static void control(struct srt_conn *c, const struct srt_packet *p, co_usec now)
         break;
     default:
         if (c->sends)
-            heard_of_receiver(c, p, now);
+            on_receiver_control(c, p, now);
         else
-            heard_of_sender(c, p, now);
+            on_sender_control(c, p, now);
     }
 }
 
@@ -356,7 +354,7 @@ void srt_conn_input(struct srt_conn *c, const struct srt_packet *p, co_usec now)
 {
     if (is_over(c))
         return;
-    c->heard_at = now;
+    c->received_at = now;
     if (p->control)
         control(c, p, now);
     else if (c->sends)
@@ -366,9 +364,9 @@ void srt_conn_input(struct srt_conn *c, const struct srt_packet *p, co_usec now)
                c->drop_late ? SRT_ENDED_HOSTILE : SRT_ENDED_STUCK);
 }
 
-/* ---- what goes */
+/* ---- sending */
 
-/* A control packet without its body: bytes written, the body's included. */
+/* Writes the header of a control packet; returns its size including the body. */
 static size_t srt_conn_write(const struct srt_conn *c, const struct srt_packet *like, size_t body,
                              uint8_t *out, co_usec now)
 {
@@ -381,8 +379,9 @@ static size_t srt_conn_write(const struct srt_conn *c, const struct srt_packet *
     return SRT_HEADER + body;
 }
 
-/* Without content there are four bytes, as libsrt has it. */
-static size_t say(const struct srt_conn *c, uint16_t type, uint32_t info, uint8_t *out, co_usec now)
+/* A packet without content has four bytes of body, as in libsrt. */
+static size_t write_control(const struct srt_conn *c, uint16_t type, uint32_t info, uint8_t *out,
+                            co_usec now)
 {
     struct srt_packet p = { .type = type, .info = info };
 
@@ -390,7 +389,7 @@ static size_t say(const struct srt_conn *c, uint16_t type, uint32_t info, uint8_
     return srt_conn_write(c, &p, 4, out, now);
 }
 
-static uint32_t first_ackack(struct srt_conn_answers *a)
+static uint32_t first_ackack(struct srt_conn_pending *a)
 {
     uint32_t number = a->ackacks[0];
 
@@ -399,17 +398,17 @@ static uint32_t first_ackack(struct srt_conn_answers *a)
     return number;
 }
 
-static size_t say_next(struct srt_conn *c, uint8_t *out, co_usec now)
+static size_t write_next(struct srt_conn *c, uint8_t *out, co_usec now)
 {
     size_t n;
 
-    if (c->answers->n_ackacks)
-        return say(c, SRT_ACKACK, first_ackack(c->answers), out, now);
+    if (c->pending->n_ackacks)
+        return write_control(c, SRT_ACKACK, first_ackack(c->pending), out, now);
     n = srt_conn_keys_output(c, out, now);
     if (n == 0 && !c->sends)
         n = srt_receiver_output(c->receiver, out, now);
     if (n == 0 && now - c->sent_at >= KEEPALIVE)
-        n = say(c, SRT_KEEPALIVE, 0, out, now);
+        n = write_control(c, SRT_KEEPALIVE, 0, out, now);
     return n;
 }
 
@@ -417,15 +416,15 @@ size_t srt_conn_control(struct srt_conn *c, uint8_t out[SRT_PACKET_MAX], co_usec
 {
     size_t n;
 
-    if (c->answers->shutdowns) {
-        c->answers->shutdowns--;
-        return say(c, SRT_SHUTDOWN, 0, out, now);
+    if (c->pending->shutdowns) {
+        c->pending->shutdowns--;
+        return write_control(c, SRT_SHUTDOWN, 0, out, now);
     }
-    if (!is_over(c) && now - c->heard_at >= c->idle_timeout)
+    if (!is_over(c) && now - c->received_at >= c->idle_timeout)
         c->end = SRT_ENDED_IDLE;
     if (is_over(c))
         return 0;
-    n = say_next(c, out, now);
+    n = write_next(c, out, now);
     if (n)
         c->sent_at = now;
     return n;
@@ -449,8 +448,8 @@ static co_usec sooner(co_usec a, co_usec b)
 
 co_usec srt_conn_deadline(const struct srt_conn *c)
 {
-    const struct srt_conn_answers *a = c->answers;
-    co_usec at = sooner(c->heard_at + c->idle_timeout, c->sent_at + KEEPALIVE);
+    const struct srt_conn_pending *a = c->pending;
+    co_usec at = sooner(c->received_at + c->idle_timeout, c->sent_at + KEEPALIVE);
 
     if (a->shutdowns || (!is_over(c) && a->n_ackacks))
         return 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* crypt.c - keys and encryption of payloads: "Key Material", "Encryption", RFC 3394, RFC 8018. */
+/* crypt.c - key exchange and encryption of payloads: "Key Material", "Encryption", RFC 3394, RFC
+ * 8018.
+ */
 #include "proto/srt/crypt.h"
 
 #include "base/be.h"
@@ -13,7 +15,7 @@
 #include <string.h>
 
 enum { ROUNDS = 2048, SALT_OF_KEK = 8, BLOCK = 16, NONCE = 14,
-       WRAP = 8 /* RFC 3394: longer by so much */ };
+       WRAP = 8 /* RFC 3394: bytes that wrapping adds */ };
 
 /* ---- keys */
 
@@ -31,7 +33,7 @@ static const EVP_CIPHER *wrapping(unsigned key_size)
                                                                 : EVP_aes_256_wrap();
 }
 
-/* RFC 3394, either way. False: what comes out is none of ours. */
+/* RFC 3394: wraps or unwraps. Returns false if the result is invalid. */
 static bool wrap(bool in, const uint8_t *kek, unsigned key_size, const uint8_t *from, size_t size,
                  uint8_t *to)
 {
@@ -47,7 +49,7 @@ static bool wrap(bool in, const uint8_t *kek, unsigned key_size, const uint8_t *
     return done;
 }
 
-/* The keys of the message to their places, by the key of keys of `out`. */
+/* Unwraps the keys of the message with the key encrypting key of `out`. */
 static bool unwrap_keys(struct srt_secret *out, const struct srt_km *km)
 {
     uint8_t keys[sizeof(km->wrapped)], *at = keys;
@@ -122,7 +124,7 @@ bool srt_secret_renew(struct srt_secret *s, enum srt_key which)
 
 struct srt_cipher {
     uint8_t salt[SRT_SALT];
-    EVP_CIPHER_CTX *key[2]; /* even, odd; NULL: we do not have it */
+    EVP_CIPHER_CTX *key[2]; /* even, odd; NULL: unknown */
 };
 
 struct srt_cipher *srt_cipher_new(const struct srt_secret *s)
@@ -170,8 +172,8 @@ bool srt_cipher_has(const struct srt_cipher *c, enum srt_key key)
     return (key == SRT_EVEN || key == SRT_ODD) && c->key[key - 1];
 }
 
-/* Ten zeros, the sequence and two that count blocks, of which the first fourteen are mixed with
- * those of the salt. */
+/* Builds the counter block: ten zeros, the sequence number and two bytes that count blocks; the
+ * first fourteen bytes are mixed with those of the salt. */
 static void counter_of(const struct srt_cipher *c, uint32_t seq, uint8_t block[BLOCK])
 {
     memset(block, 0, BLOCK);
@@ -196,8 +198,8 @@ void srt_cipher_run(struct srt_cipher *c, enum srt_key key, uint32_t seq, const 
 /* ---- key messages */
 
 enum {
-    HEAD = 0x12, SIGNATURE = 0x2029, /* version 1, a key message; of Haivision */
-    AES_CTR = 2, SRT_TS = 2,         /* cipher; what is encrypted: TS over SRT */
+    HEAD = 0x12, SIGNATURE = 0x2029, /* version 1, key message; signature of Haivision */
+    AES_CTR = 2, SRT_TS = 2,         /* cipher; content type: TS over SRT */
 };
 
 static size_t wrapped_size(const struct srt_km *km)
@@ -205,7 +207,7 @@ static size_t wrapped_size(const struct srt_km *km)
     return (size_t)km->key_size * (km->which == (SRT_EVEN | SRT_ODD) ? 2 : 1) + WRAP;
 }
 
-/* What is in front of salt and keys, but for what it says of itself. */
+/* Reads the fields before salt and keys. */
 static bool read_head(struct srt_km *km, struct rd *r)
 {
     uint8_t head = rd_u8(r), salt, words;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* handshake.c - handshake packets, read and written, and what a listener answers: "Handshake". */
+/* handshake.c - reads and writes handshake packets, and the responses of a listener: "Handshake".
+ */
 #include "proto/srt/handshake.h"
 
 #include "base/be.h"
@@ -10,13 +11,13 @@
 
 enum {
     VERSION = 5, MAGIC = 0x4a17,
-    CALLERS_FIRST = 4, /* version of an induction */
-    OLDEST = 0x010300, /* of SRT */
-    HEADERS = 28 + SRT_HEADER, /* IP, UDP and ours, of the MTU */
+    CALLERS_FIRST = 4, /* version in an induction */
+    OLDEST = 0x010300, /* oldest accepted version of SRT */
+    HEADERS = 28 + SRT_HEADER, /* bytes of the IP, UDP and SRT headers in the MTU */
     MTU_MIN = HEADERS + 188,
 };
 
-/* Types of extensions; and the bits that say which kinds there are. */
+/* Extension types, and the bits that announce them. */
 enum { HSREQ = 1, HSRSP, KMREQ, KMRSP, STREAMID, CONGESTION, FILTER, GROUP };
 enum { HAS_HS = 1, HAS_KM = 2, HAS_CONFIG = 4 };
 
@@ -26,7 +27,7 @@ const char *srt_refusal_text(uint32_t code)
 #define XX(name, number, text) case number: return text;
         SRT_REFUSALS(XX)
 #undef XX
-    default: return "for a reason of its own";
+    default: return "unknown reason";
     }
 }
 
@@ -36,16 +37,17 @@ static const uint16_t codes[SRT_REFUSAL_KINDS] = {
 #undef XX
 };
 
-unsigned srt_refusal_place(uint32_t code)
+unsigned srt_refusal_index(uint32_t code)
 {
-    unsigned place = 0;
+    unsigned index = 0;
 
-    while (place < SRT_REFUSAL_KINDS && codes[place] != code)
-        place++;
-    return place;
+    while (index < SRT_REFUSAL_KINDS && codes[index] != code)
+        index++;
+    return index;
 }
 
-/* ---- texts in extensions: the bytes of each word are reversed, zeros fill the last one */
+/* ---- texts in extensions: the bytes of each word are reversed, and the last word is padded with
+ * zeros */
 
 static size_t read_text(const uint8_t *data, size_t size, char *out)
 {
@@ -68,7 +70,7 @@ static size_t write_text(const char *text, size_t size, uint8_t *out)
     return room;
 }
 
-/* ---- reader */
+/* ---- parsing */
 
 static bool read_hs(struct srt_handshake *h, struct rd *r)
 {
@@ -80,7 +82,7 @@ static bool read_hs(struct srt_handshake *h, struct rd *r)
     return !r->bad;
 }
 
-/* A key message has keys of the length that the handshake speaks of. */
+/* The keys must have the length that the handshake announces. */
 static bool read_km(struct srt_handshake *h, struct rd *r)
 {
     struct srt_km km;
@@ -103,7 +105,7 @@ static bool read_streamid(struct srt_handshake *h, const struct rd *r)
     return true;
 }
 
-/* One that is too long for any name is none that we know. */
+/* A name that is too long is replaced with "?", which is unknown. */
 static bool read_congestion(struct srt_handshake *h, const struct rd *r)
 {
     char text[sizeof(h->congestion)] = "?";
@@ -159,14 +161,14 @@ static void read_body(struct srt_handshake *h, struct rd *r)
         memcpy(h->address, address, sizeof(h->address));
 }
 
-/* What a conclusion says can be used as it is. */
+/* Checks the fixed fields of a conclusion. */
 static bool is_usable(const struct srt_handshake *h)
 {
     return h->id != 0 && h->first_seq <= SRT_SEQ_MASK && h->mtu >= MTU_MIN && h->window > 0 &&
            h->encryption <= 4 && h->encryption != 1;
 }
 
-/* What is asked for, and we do not have. */
+/* Returns the reason to reject a request for a feature that we do not support. */
 static enum srt_refusal unfit(const struct srt_handshake *h)
 {
     if (h->srt_version < OLDEST)
@@ -197,7 +199,7 @@ enum srt_refusal srt_handshake_read(struct srt_handshake *h, const struct srt_pa
     return unfit(h);
 }
 
-/* ---- writer */
+/* ---- writing */
 
 static uint8_t *write_head(uint8_t *at, unsigned type, size_t size)
 {
@@ -212,10 +214,10 @@ static uint8_t *write_text_extension(uint8_t *at, unsigned type, const char *tex
     return at + write_text(text, size, at);
 }
 
-static uint8_t *write_extensions(const struct srt_handshake *h, bool is_answer, uint8_t *at)
+static uint8_t *write_extensions(const struct srt_handshake *h, bool is_response, uint8_t *at)
 {
     if (h->has_hs) {
-        at = write_head(at, is_answer ? HSRSP : HSREQ, 12);
+        at = write_head(at, is_response ? HSRSP : HSREQ, 12);
         (void)be_put32(at, h->srt_version);
         (void)be_put32(at + 4, h->flags);
         (void)be_put16(at + 8, h->receiver_latency);
@@ -224,7 +226,7 @@ static uint8_t *write_extensions(const struct srt_handshake *h, bool is_answer, 
     }
     if (h->has_km) {
         assert(h->km_size <= SRT_KM_MAX && h->km_size % 4 == 0);
-        at = write_head(at, is_answer ? KMRSP : KMREQ, h->km_size);
+        at = write_head(at, is_response ? KMRSP : KMREQ, h->km_size);
         memcpy(at, h->km, h->km_size);
         at += h->km_size;
     }
@@ -237,7 +239,8 @@ static uint8_t *write_extensions(const struct srt_handshake *h, bool is_answer, 
     return at;
 }
 
-/* A conclusion says which extensions follow; with others the field has meanings of their own. */
+/* In a conclusion this field tells which extensions follow; in other handshakes it has other
+ * meanings. */
 static uint16_t extension_field(const struct srt_handshake *h)
 {
     bool config = h->streamid_size > 0 || h->congestion[0];
@@ -249,7 +252,7 @@ static uint16_t extension_field(const struct srt_handshake *h)
 }
 
 size_t srt_handshake_write(const struct srt_handshake *h, uint32_t time, uint32_t to,
-                           bool is_answer, uint8_t out[SRT_HANDSHAKE_MAX])
+                           bool is_response, uint8_t out[SRT_HANDSHAKE_MAX])
 {
     struct srt_packet p = { .control = true, .type = SRT_HANDSHAKE, .time = time, .to = to };
     uint8_t *at = out + SRT_HEADER;
@@ -267,13 +270,13 @@ size_t srt_handshake_write(const struct srt_handshake *h, uint32_t time, uint32_
     memcpy(at + 32, h->address, sizeof(h->address));
     at += SRT_HANDSHAKE_BODY;
     if (h->kind == SRT_CONCLUSION)
-        at = write_extensions(h, is_answer, at);
+        at = write_extensions(h, is_response, at);
     return (size_t)(at - out);
 }
 
 /* ---- listener */
 
-size_t srt_answer_induction(const struct srt_packet *p, const uint8_t key[SRT_COOKIE_KEY],
+size_t srt_respond_induction(const struct srt_packet *p, const uint8_t key[SRT_COOKIE_KEY],
                             const struct udp_addr *from, int64_t minute, unsigned key_length,
                             uint32_t time, uint8_t out[SRT_HANDSHAKE_MAX])
 {
@@ -315,7 +318,7 @@ static uint16_t in_ms(co_usec latency)
     return (uint16_t)(latency < CO_MS(UINT16_MAX) ? latency / CO_MS(1) : UINT16_MAX);
 }
 
-size_t srt_answer_conclusion(const struct srt_handshake *request, const struct srt_agreed *agreed,
+size_t srt_respond_conclusion(const struct srt_handshake *request, const struct srt_agreed *agreed,
                              const uint8_t *km, size_t km_size, uint32_t time,
                              uint8_t out[SRT_HANDSHAKE_MAX])
 {
@@ -332,7 +335,7 @@ size_t srt_answer_conclusion(const struct srt_handshake *request, const struct s
     return srt_handshake_write(&h, time, request->id, true, out);
 }
 
-size_t srt_answer_refusal(const struct srt_handshake *request, enum srt_refusal why, uint32_t time,
+size_t srt_respond_refusal(const struct srt_handshake *request, enum srt_refusal why, uint32_t time,
                           uint8_t out[SRT_HANDSHAKE_MAX])
 {
     struct srt_handshake h = {
@@ -344,9 +347,9 @@ size_t srt_answer_refusal(const struct srt_handshake *request, enum srt_refusal 
     return srt_handshake_write(&h, time, request->id, true, out);
 }
 
-/* ---- cookies: SipHash-2-4 of the caller's address, one for each induction */
+/* ---- cookies: SipHash-2-4 of the caller's address and the minute */
 
-/* Never 0, which is a caller's that has none. */
+/* Never returns 0, which a caller without a cookie sends. */
 uint32_t srt_cookie(const uint8_t key[SRT_COOKIE_KEY], const struct udp_addr *from, int64_t minute)
 {
     uint8_t text[32] = { 0 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - packets in a ring, their payloads one behind the other in blocks (base/bump.h). */
+/* log.c - the packet log in SRT format: a ring of packets, whose payloads are in blocks
+ * (base/bump.h).
+ */
 #include "proto/srt/log.h"
 
 #include "base/bump.h"
@@ -43,7 +45,8 @@ void srt_log_fini(struct srt_log *l)
     count(l);
 }
 
-/* Room in the ring for one more. A number keeps its place modulo the size, so that all move. */
+/* Makes room in the ring for one more. Enlarging moves all entries, because the index is the number
+ * modulo the size. */
 static bool has_room(struct srt_log *l)
 {
     size_t cap = l->cap ? 2 * l->cap : CAP_MIN;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - packets to send, cut once for all who are sent them, with the time they became due.
+/* log.h - the packet log of a stream in SRT format: packets are cut once for all players, with the
+ * time they became due.
  *
- * Numbers count from 0 and never wrap; a player's sequence, message number and timestamp are sums
- * of a number of the log and constants of its own, so repeats come from here for all. Payloads
- * lie in blocks, which are immutable behind what was appended. All is of one thread.
+ * Numbers count from 0 and never wrap. A player's sequence number, message number and timestamp are
+ * sums of a number in the log and the player's own constants, so retransmissions for all players
+ * are read from here. Payloads are in blocks, which are immutable except for appending. All of it
+ * belongs to one thread.
  */
 #ifndef PROTO_SRT_LOG_H
 #define PROTO_SRT_LOG_H
@@ -14,11 +16,11 @@
 struct srt_log_entry {
     const uint8_t *data;
     uint16_t size;     /* 1..SRT_PAYLOAD_MAX */
-    bool key;          /* a player may start here */
+    bool key;          /* a player can start here */
     co_usec due;
 };
 
-/* log.c's own */
+/* private to log.c */
 struct srt_log_slot {
     uint8_t *data;
     co_usec due;
@@ -29,39 +31,39 @@ struct srt_log_slot {
 enum { SRT_LOG_LEADS = 4 };
 
 struct srt_log {
-    uint64_t first, head;  /* the oldest kept, the next to come */
-    uint64_t key;          /* the newest one to start at, */
+    uint64_t first, head;  /* number of the oldest packet; number of the next packet */
+    uint64_t key;          /* number of the newest packet to start at, */
     bool has_key;
-    uint64_t key_before;   /* and the one that was that before, if it is still kept */
-    uint64_t lead;         /* what goes in front of that: srt_log_lead_get(); 0: nothing */
-    size_t bytes;          /* that it takes, of memory */
-    /* log.c's own */
-    struct srt_log_slot *slots; /* a ring: number % cap, a power of two */
+    uint64_t key_before;   /* and of the previous one, if it is still in the log */
+    uint64_t lead;         /* tables to send before `key`: srt_log_lead_get(); 0: none */
+    size_t bytes;          /* bytes of memory used */
+    /* private to log.c */
+    struct srt_log_slot *slots; /* ring: index is number % cap; cap is a power of two */
     size_t cap;
     struct bump *pieces;
-    size_t used, idle;     /* of those: bytes of payloads, and what nothing is in */
-    struct srt_log_slot leads[SRT_LOG_LEADS]; /* number % SRT_LOG_LEADS */
+    size_t used, idle;     /* bytes of payloads; unused bytes in the blocks */
+    struct srt_log_slot leads[SRT_LOG_LEADS]; /* index is number % SRT_LOG_LEADS */
     uint64_t n_leads;
 };
 
 void srt_log_init(struct srt_log *l);
 void srt_log_fini(struct srt_log *l);
-/* Append a packet. False: there is no memory, or its size is none of 1..SRT_PAYLOAD_MAX; it is left
- * out. */
+/* Appends a packet. Returns false, and drops it, if memory allocation fails or the size is not in
+ * 1..SRT_PAYLOAD_MAX. */
 bool srt_log_put(struct srt_log *l, const uint8_t *data, size_t size, bool key, co_usec due);
-/* From now on that is the newest one to start at; it is one of those kept, behind the last such. */
+/* Marks a packet in the log as the newest one to start at; it must follow the previous one. */
 void srt_log_key(struct srt_log *l, uint64_t number);
-/* A packet that who joins from now on is sent in front of the first one of the log: tables, where
- * those in the log are not what a player needs. What says the same has the same number. Size 0:
- * there is none. The last few are kept. False as above. */
+/* Sets the packet that a player who joins from now on gets before its first packet of the log:
+ * tables, for streams whose log lacks the tables that a player needs. Identical contents have the
+ * same number. Size 0: none. The last few are kept. Returns false as above. */
 bool srt_log_lead(struct srt_log *l, const uint8_t *data, size_t size);
-/* False: it is not there any more. It has no time of its own. */
+/* Returns false if the tables are no longer kept. The entry has no time. */
 bool srt_log_lead_get(const struct srt_log *l, uint64_t lead, struct srt_log_entry *out);
-/* Forget what became due before `before`, but not `from` and what follows it; and whatever is above
- * max_bytes. What is sent from it must be with the system by then. */
+/* Drops packets that became due before `before`, except `from` and later ones, and then the oldest
+ * ones beyond max_bytes. Packets that are being sent must have been passed to the system. */
 void srt_log_trim(struct srt_log *l, co_usec before, uint64_t from, size_t max_bytes);
 
-/* False: it is not there any more, or not yet. */
+/* Returns false if the packet is no longer or not yet in the log. */
 static inline bool srt_log_get(const struct srt_log *l, uint64_t number, struct srt_log_entry *out)
 {
     const struct srt_log_slot *slot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packet.c - packets and what is in them, read and written: "Packet Structure". */
+/* packet.c - parses and writes SRT packets and their contents: "Packet Structure". */
 #include "proto/srt/packet.h"
 
 #include "base/be.h"
@@ -8,17 +8,17 @@
 #define CONTROL 0x80000000u
 #define MESSAGE_MASK 0x03ffffffu
 
-enum { PLACE = 30, IN_ORDER = 29, KEY = 27, REPEATED = 26 }; /* bits of the second word */
+enum { POSITION = 30, IN_ORDER = 29, KEY = 27, RETRANSMITTED = 26 }; /* bits of the second word */
 
 /* ---- headers */
 
 static void read_data(struct srt_packet *p, uint32_t first, uint32_t second)
 {
     p->seq = first;
-    p->place = (uint8_t)(second >> PLACE);
+    p->position = (uint8_t)(second >> POSITION);
     p->in_order = second >> IN_ORDER & 1;
     p->key = second >> KEY & 3;
-    p->repeated = second >> REPEATED & 1;
+    p->retransmitted = second >> RETRANSMITTED & 1;
     p->message = second & MESSAGE_MASK;
 }
 
@@ -49,9 +49,11 @@ void srt_packet_write(const struct srt_packet *p, uint8_t out[SRT_HEADER])
         (void)be_put32(out + 4, p->info);
     } else {
         (void)be_put32(out, p->seq & SRT_SEQ_MASK);
-        (void)be_put32(out + 4, (uint32_t)p->place << PLACE | (uint32_t)p->in_order << IN_ORDER |
+        (void)be_put32(out + 4, (uint32_t)p->position << POSITION |
+                               (uint32_t)p->in_order << IN_ORDER |
                                (uint32_t)(p->key & 3) << KEY |
-                               (uint32_t)p->repeated << REPEATED | (p->message & MESSAGE_MASK));
+                               (uint32_t)p->retransmitted << RETRANSMITTED |
+                               (p->message & MESSAGE_MASK));
     }
     (void)be_put32(out + 8, p->time);
     (void)be_put32(out + 12, p->to);
@@ -88,7 +90,7 @@ size_t srt_ack_write(const struct srt_ack *a, uint8_t out[28])
     return 4 * n;
 }
 
-/* ---- ranges of sequences */
+/* ---- ranges of sequence numbers */
 
 static bool is_range(const struct srt_range *r)
 {
@@ -101,7 +103,7 @@ void srt_nak_begin(struct srt_nak_reader *r, const uint8_t *body, size_t size)
     *r = (struct srt_nak_reader){ .at = body, .end = body + size };
 }
 
-/* `at` stays where it is wrong. */
+/* `at` stays at an invalid entry. */
 bool srt_nak_next(struct srt_nak_reader *r, struct srt_range *out)
 {
     struct rd in = rd_init(r->at, (size_t)(r->end - r->at));

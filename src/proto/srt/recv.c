@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* recv.c - receive from a peer: what came, what goes on, what is given up, and what is reported. */
+/* recv.c - SRT receiver: stores arrived packets, delivers them, gives up missing ones, and sends
+ * ACKs and NAKs.
+ */
 #include "proto/srt/recv.h"
 
 #include "base/mem.h"
@@ -13,12 +15,12 @@
 #include <string.h>
 
 struct srt_clock {
-    co_usec base;          /* when the peer's clock was 0, by ours, its way to us included */
+    co_usec base;          /* our time at which the peer's clock was 0, plus the network delay */
     co_usec rtt, variance; /* smoothed */
-    /* ours */
+    /* private */
     bool has_rtt, has_usual;
-    co_usec usual;         /* the round trip while `base` was found */
-    co_usec since;         /* the samples of drift began then */
+    co_usec usual;         /* round trip time when `base` was determined */
+    co_usec since;         /* start of the current drift samples */
     int64_t drift_sum, rtt_sum;
     unsigned samples;
 };
@@ -28,9 +30,8 @@ struct srt_clock {
 enum { SAMPLES = 32 };
 #define RTT_FIRST CO_MS(100)
 #define RTT_MOST  CO_SECONDS(10)
-/* Two clocks may drift by 200 ppm: over such a time that is 1.6 ms, and it is seen when it is over
- * 1 ms, so all in all the base is never 5 ms wrong. A jitter of 20 ms is less than 1 ms of a
- * mean. */
+/* Two clocks may drift by 200 ppm, which is 1.6 ms in this time. Drift over 1 ms is corrected, so
+ * the base is never off by 5 ms. A jitter of 20 ms changes the mean by less than 1 ms. */
 #define DRIFT_TIME CO_SECONDS(8)
 #define DRIFT_SEEN CO_MS(1)
 
@@ -39,13 +40,13 @@ static void srt_clock_init(struct srt_clock *c, co_usec base)
     *c = (struct srt_clock){ .base = base, .rtt = RTT_FIRST, .variance = RTT_FIRST / 2 };
 }
 
-/* How far behind what it could be at the earliest is it? Half a wrap is 36 minutes. */
+/* Delay of a packet relative to the earliest possible arrival. Half a wrap is 36 minutes. */
 static co_usec lag(const struct srt_clock *c, uint32_t time, co_usec now)
 {
     return -(co_usec)(int32_t)(time - (uint32_t)(now - c->base));
 }
 
-/* A timestamp of 32 bits as microseconds from the peer's zero on: what it can be at that time. */
+/* Extends a 32-bit timestamp to microseconds since the peer's zero, given the current time. */
 static co_usec srt_clock_unwrap(const struct srt_clock *c, uint32_t time, co_usec now)
 {
     return now - c->base - lag(c, time, now);
@@ -63,7 +64,8 @@ static void smooth(struct srt_clock *c, co_usec rtt)
     c->has_rtt = true;
 }
 
-/* The way to us may have become longer: it is taken for half of what the round trip did. */
+/* Corrects the base for clock drift. The delay from the peer may have grown too; half of the round
+ * trip's growth is attributed to it. */
 static void correct(struct srt_clock *c)
 {
     co_usec rtt = c->rtt_sum / c->samples, drift;
@@ -75,7 +77,7 @@ static void correct(struct srt_clock *c)
         c->base += drift;
 }
 
-/* An answer of the peer, which wrote `time` into it, came after a round trip. */
+/* Takes the sample of a response that arrived after a round trip and carries the peer's time. */
 static void srt_clock_sample(struct srt_clock *c, co_usec rtt, uint32_t time, co_usec now)
 {
     if (rtt < 0 || rtt > RTT_MOST)
@@ -95,10 +97,10 @@ static void srt_clock_sample(struct srt_clock *c, co_usec rtt, uint32_t time, co
 
 enum { SRT_ACKS = 64, SRT_NEW_GAPS = 16 };
 
-/* An ACK that is under way, until it is answered. */
+/* An ACK that awaits its ACKACK. */
 struct srt_ack_sent {
     uint32_t number;   /* 0: none */
-    bool again;        /* it went more than once, so its answer tells no round trip */
+    bool again;        /* sent more than once, so it does not measure the round trip */
     uint64_t front;
     co_usec at;
 };
@@ -107,19 +109,20 @@ struct srt_gap {
     uint64_t first, end;
 };
 
-/* What there is to say. */
-struct srt_receiver_says {
-    uint32_t number;       /* of the last ACK */
-    uint64_t front, light; /* that it said; that it or a light one said */
-    uint64_t answered;     /* the highest front whose ACK was answered */
+/* State of the ACKs and NAKs to send. */
+struct srt_receiver_reports {
+    uint32_t number;       /* number of the last ACK */
+    uint64_t front, light; /* front in the last full ACK; in the last full or light ACK */
+    uint64_t answered;     /* highest front whose ACK was confirmed */
     co_usec acked_at;      /* CO_FOREVER: never */
     struct srt_ack_sent acks[SRT_ACKS];
-    struct srt_gap gaps[SRT_NEW_GAPS]; /* the peer was not told of yet */
+    struct srt_gap gaps[SRT_NEW_GAPS]; /* new gaps, not yet reported to the peer */
     unsigned n_gaps;
-    co_usec nak_at;        /* all that is missing is said then; CO_FOREVER: nothing was */
+    co_usec nak_at;        /* time of the next NAK with all missing packets; CO_FOREVER: nothing is
+                            * missing */
 };
 
-/* A packet that could not be decrypted: the number behind it, its time. */
+/* Undecryptable packet: the number after it, and its time. */
 struct srt_dark {
     uint64_t to;
     co_usec time;
@@ -130,11 +133,11 @@ struct srt_receiver {
     struct srt_receiver_stat stat;
     struct srt_recv_window held;
     struct srt_clock clock;
-    struct srt_receiver_says says;
+    struct srt_receiver_reports reports;
     struct srt_recv_window_packet *given;
     bool hole, began;
-    co_usec began_at, far_since; /* CO_FOREVER: not */
-    struct srt_dark dark, darker; /* one that is waited for, and the newest */
+    co_usec began_at, far_since; /* CO_FOREVER: not set */
+    struct srt_dark dark, darker; /* the one that is waited for, and the newest one */
     co_usec rate_at;
     uint64_t rate_packets, rate_bytes;
 };
@@ -144,16 +147,16 @@ static uint32_t srt_receiver_seq(const struct srt_receiver *r, uint64_t n)
     return srt_seq_add(r->set.first_seq, (int64_t)n);
 }
 
-/* ---- what there is to say */
+/* ---- ACKs and NAKs */
 
 enum { LIGHT_EVERY = 64 };
-#define ACK_FIRST CO_MS(10) /* in the first second */
+#define ACK_FIRST CO_MS(10) /* during the first second */
 #define ACK_EVERY CO_MS(50)
 #define NAK_LEAST CO_MS(20)
 
-static void srt_receiver_says_init(struct srt_receiver *r)
+static void srt_receiver_reports_init(struct srt_receiver *r)
 {
-    struct srt_receiver_says *s = &r->says;
+    struct srt_receiver_reports *s = &r->reports;
 
     s->front = s->light = s->answered = SRT_RECV_WINDOW_FIRST;
     s->acked_at = s->nak_at = CO_FOREVER;
@@ -166,15 +169,16 @@ static co_usec patience(const struct srt_receiver *r)
     return r->clock.rtt + 4 * r->clock.variance;
 }
 
-static struct srt_ack_sent *ack_of(struct srt_receiver_says *s, uint32_t number)
+static struct srt_ack_sent *ack_of(struct srt_receiver_reports *s, uint32_t number)
 {
     return &s->acks[number % SRT_ACKS];
 }
 
-/* CO_FOREVER: all that came in order was acknowledged, and we know that the peer knows. */
+/* Time of the next ACK; CO_FOREVER if the peer has confirmed the acknowledgement of everything that
+ * arrived in order. */
 static co_usec ack_due(const struct srt_receiver *r)
 {
-    const struct srt_receiver_says *s = &r->says;
+    const struct srt_receiver_reports *s = &r->reports;
     bool again = r->held.front == s->front;
     co_usec every = ACK_EVERY;
 
@@ -191,10 +195,10 @@ static co_usec ack_due(const struct srt_receiver *r)
 
 static bool light_is_due(const struct srt_receiver *r)
 {
-    return r->held.front >= r->says.light + LIGHT_EVERY;
+    return r->held.front >= r->reports.light + LIGHT_EVERY;
 }
 
-static size_t say(const struct srt_receiver *r, uint16_t type, uint32_t info, size_t body,
+static size_t write_report(const struct srt_receiver *r, uint16_t type, uint32_t info, size_t body,
                   co_usec now, uint8_t *out)
 {
     struct srt_packet p = { .control = true, .type = type, .info = info, .to = r->set.peer_id,
@@ -209,11 +213,11 @@ static uint32_t room(const struct srt_recv_window *h)
     return h->window - (uint32_t)(h->front - h->next);
 }
 
-/* A new one has a new number. One that was said already has its old one: who answers only some of
- * them answers what comes again. */
+/* Assigns the number of an ACK. A new ACK gets a new number; a retransmitted one keeps its number,
+ * because some peers respond to only some of the ACKs. */
 static uint32_t number_ack(struct srt_receiver *r, co_usec now)
 {
-    struct srt_receiver_says *s = &r->says;
+    struct srt_receiver_reports *s = &r->reports;
     bool again = r->held.front == s->front && s->number > 0;
 
     if (!again && ++s->number == 0)
@@ -229,7 +233,7 @@ static uint32_t limit32(uint64_t v)
     return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
 
-static size_t say_ack(struct srt_receiver *r, uint8_t *out, co_usec now)
+static size_t write_ack(struct srt_receiver *r, uint8_t *out, co_usec now)
 {
     struct srt_ack a = { .words = 7, .next = srt_receiver_seq(r, r->held.front) };
     uint32_t number = number_ack(r, now);
@@ -239,24 +243,24 @@ static size_t say_ack(struct srt_receiver *r, uint8_t *out, co_usec now)
     a.room = room(&r->held);
     a.packets = a.link = limit32(r->stat.rate);
     a.bytes = limit32(r->stat.payload_rate);
-    return say(r, SRT_ACK, number, srt_ack_write(&a, out + SRT_HEADER), now, out);
+    return write_report(r, SRT_ACK, number, srt_ack_write(&a, out + SRT_HEADER), now, out);
 }
 
-static size_t say_light(struct srt_receiver *r, uint8_t *out, co_usec now)
+static size_t write_light_ack(struct srt_receiver *r, uint8_t *out, co_usec now)
 {
     struct srt_ack a = { .words = 1, .next = srt_receiver_seq(r, r->held.front) };
 
-    r->says.light = r->held.front;
-    return say(r, SRT_ACK, 0, srt_ack_write(&a, out + SRT_HEADER), now, out);
+    r->reports.light = r->held.front;
+    return write_report(r, SRT_ACK, 0, srt_ack_write(&a, out + SRT_HEADER), now, out);
 }
 
 void srt_receiver_ackack(struct srt_receiver *r, uint32_t number, uint32_t time, co_usec now)
 {
-    struct srt_receiver_says *s = &r->says;
+    struct srt_receiver_reports *s = &r->reports;
     struct srt_ack_sent *a = ack_of(s, number);
 
     if (number == 0 || a->number != number)
-        return; /* answered already, long ago, or never said */
+        return; /* already confirmed, too old, or never sent */
     if (a->front > s->answered)
         s->answered = a->front;
     if (!a->again)
@@ -273,23 +277,25 @@ static co_usec nak_every(const struct srt_receiver *r)
     return half > NAK_LEAST ? half : NAK_LEAST;
 }
 
-/* [first, end) is a gap that is new. */
-static void srt_receiver_says_gap(struct srt_receiver *r, uint64_t first, uint64_t end, co_usec now)
+/* Records the new gap [first, end). */
+static void srt_receiver_reports_gap(struct srt_receiver *r, uint64_t first, uint64_t end,
+                                     co_usec now)
 {
-    struct srt_receiver_says *s = &r->says;
+    struct srt_receiver_reports *s = &r->reports;
 
     if (s->n_gaps < SRT_NEW_GAPS)
         s->gaps[s->n_gaps++] = (struct srt_gap){ first, end };
     else
-        s->gaps[s->n_gaps - 1].end = end; /* what came between is left out when it is said */
+        s->gaps[s->n_gaps - 1].end = end; /* packets between them that arrived are skipped when the
+                                           * NAK is written */
     if (s->nak_at == CO_FOREVER)
         s->nak_at = now + nak_every(r);
 }
 
-/* A packet came, or what should have been one. */
-static void srt_receiver_says_put(struct srt_receiver *r, co_usec now)
+/* Called when a packet arrived or could not be stored. */
+static void srt_receiver_reports_put(struct srt_receiver *r, co_usec now)
 {
-    struct srt_receiver_says *s = &r->says;
+    struct srt_receiver_reports *s = &r->reports;
 
     if (srt_recv_window_misses(&r->held) == 0)
         s->nak_at = CO_FOREVER;
@@ -297,7 +303,7 @@ static void srt_receiver_says_put(struct srt_receiver *r, co_usec now)
         s->nak_at = now + nak_every(r);
 }
 
-/* Entries of what is missing in [from, end). */
+/* List of the missing packets in [from, end). */
 struct list {
     uint8_t *out;
     size_t size;
@@ -316,16 +322,16 @@ static bool list_missing(const struct srt_receiver *r, struct list *l, uint64_t 
         if (l->entries < SRT_NAK_MAX)
             n = srt_nak_put(&range, l->out + l->size, SRT_PAYLOAD_MAX - l->size);
         if (n == 0)
-            return false; /* full: the rest when all is said next */
+            return false; /* full: the rest follows in the next complete NAK */
         l->size += n;
         l->entries++;
     }
     return true;
 }
 
-static size_t say_nak(struct srt_receiver *r, uint8_t *out, co_usec now)
+static size_t write_nak(struct srt_receiver *r, uint8_t *out, co_usec now)
 {
-    struct srt_receiver_says *s = &r->says;
+    struct srt_receiver_reports *s = &r->reports;
     struct list l = { out + SRT_HEADER, 0, 0 };
 
     if (s->n_gaps == 0) {
@@ -336,31 +342,31 @@ static size_t say_nak(struct srt_receiver *r, uint8_t *out, co_usec now)
         if (!list_missing(r, &l, s->gaps[i].first, s->gaps[i].end))
             break;
     s->n_gaps = 0;
-    return l.size ? say(r, SRT_NAK, 0, l.size, now, out) : 0;
+    return l.size ? write_report(r, SRT_NAK, 0, l.size, now, out) : 0;
 }
 
-/* ---- all of it */
+/* ---- output */
 
 size_t srt_receiver_output(struct srt_receiver *r, uint8_t out[SRT_PACKET_MAX], co_usec now)
 {
-    const struct srt_receiver_says *s = &r->says;
+    const struct srt_receiver_reports *s = &r->reports;
     co_usec ack = ack_due(r);
     size_t n = 0;
 
     if (ack != CO_FOREVER && now >= ack)
-        return say_ack(r, out, now);
+        return write_ack(r, out, now);
     if (s->n_gaps > 0)
-        n = say_nak(r, out, now);
+        n = write_nak(r, out, now);
     if (n == 0 && s->nak_at != CO_FOREVER && now >= s->nak_at)
-        n = say_nak(r, out, now);
+        n = write_nak(r, out, now);
     if (n == 0 && light_is_due(r))
-        n = say_light(r, out, now);
+        n = write_light_ack(r, out, now);
     return n;
 }
 
-static co_usec srt_receiver_says_deadline(const struct srt_receiver *r)
+static co_usec srt_receiver_reports_deadline(const struct srt_receiver *r)
 {
-    const struct srt_receiver_says *s = &r->says;
+    const struct srt_receiver_reports *s = &r->reports;
     co_usec ack = ack_due(r);
 
     if (s->n_gaps > 0 || light_is_due(r))
@@ -387,7 +393,7 @@ struct srt_receiver *srt_receiver_new(const struct srt_receiver_opts *opts)
     r->far_since = CO_FOREVER;
     r->dark.to = r->darker.to = SRT_RECV_WINDOW_FIRST;
     srt_clock_init(&r->clock, opts->base);
-    srt_receiver_says_init(r);
+    srt_receiver_reports_init(r);
     if (srt_recv_window_init(&r->held, window < WINDOW_MOST ? window : WINDOW_MOST))
         return r;
     free(r);
@@ -420,7 +426,7 @@ static co_usec due_of(const struct srt_receiver *r, const struct srt_recv_window
     return r->clock.base + p->time + r->set.latency;
 }
 
-/* ---- what comes */
+/* ---- receiving */
 
 static void rate(struct srt_receiver *r, size_t size, co_usec now)
 {
@@ -444,11 +450,12 @@ static void count(struct srt_receiver *r, const struct srt_packet *p, co_usec no
     }
     r->stat.received++;
     r->stat.bytes += p->size;
-    r->stat.repeated += p->repeated;
+    r->stat.retransmitted += p->retransmitted;
     rate(r, p->size, now);
 }
 
-/* It cannot be one of a peer that follows the protocol. Nothing else for so long: it ends. */
+/* Handles a packet that no correct peer sends. Returns false, which ends the connection, if nothing
+ * else arrived for FAR_MOST. */
 static bool is_far(struct srt_receiver *r, co_usec now)
 {
     r->stat.far++;
@@ -457,20 +464,21 @@ static bool is_far(struct srt_receiver *r, co_usec now)
     return now - r->far_since < FAR_MOST;
 }
 
-/* What is below `to` was sent, so the peer is told what of it did not come. */
+/* Everything below `to` has been sent, so missing packets in it are reported as a gap. */
 static void reach(struct srt_receiver *r, uint64_t to, uint64_t missing_to, co_usec now)
 {
     struct srt_recv_window *h = &r->held;
 
     if (missing_to > h->head) {
         r->stat.lost += missing_to - h->head;
-        srt_receiver_says_gap(r, h->head, missing_to, now);
+        srt_receiver_reports_gap(r, h->head, missing_to, now);
     }
     srt_recv_window_reach(h, to);
 }
 
-/* In the clear where we have a key, or the other way round, or with a key that we do not have. */
-static bool is_dark(const struct srt_receiver *r, const struct srt_packet *p)
+/* Whether the packet cannot be decrypted: unencrypted although we have a key, encrypted although we
+ * have none, or with an unknown key. */
+static bool is_undecryptable(const struct srt_receiver *r, const struct srt_packet *p)
 {
     struct srt_cipher *c = r->set.cipher;
 
@@ -479,8 +487,9 @@ static bool is_dark(const struct srt_receiver *r, const struct srt_packet *p)
     return !c || !srt_cipher_has(c, p->key);
 }
 
-/* It stays missing: it may come again when its key came. Nobody waits longer than for itself. */
-static void leave_dark(struct srt_receiver *r, uint64_t n, co_usec time)
+/* The packet stays missing and may be retransmitted when its key is known. It delays later packets
+ * no longer than until its own playback time. */
+static void note_undecryptable(struct srt_receiver *r, uint64_t n, co_usec time)
 {
     r->stat.undecrypted++;
     if (r->dark.to <= r->held.next)
@@ -494,7 +503,7 @@ static void keep(struct srt_receiver *r, const struct srt_packet *p, uint64_t n,
     struct srt_recv_window_packet *held = mem_try(sizeof(*held) + p->size);
 
     if (!held)
-        return; /* as if it were lost */
+        return; /* counts as lost */
     held->time = time;
     held->size = (uint32_t)p->size;
     if (r->set.cipher)
@@ -525,11 +534,11 @@ bool srt_receiver_put(struct srt_receiver *r, const struct srt_packet *p, co_use
     }
     reach(r, n + 1, n, now);
     time = r->set.tsbpd ? srt_clock_unwrap(&r->clock, p->time, now) : now - r->clock.base;
-    if (is_dark(r, p))
-        leave_dark(r, n, time);
+    if (is_undecryptable(r, p))
+        note_undecryptable(r, n, time);
     else
         keep(r, p, n, time);
-    srt_receiver_says_put(r, now);
+    srt_receiver_reports_put(r, now);
     return true;
 }
 
@@ -539,7 +548,7 @@ void srt_receiver_drop(struct srt_receiver *r, const struct srt_range *range, co
     uint64_t first = number_of(r, range->first), end = number_of(r, range->last) + 1;
 
     if (first >= end || end <= h->next)
-        return; /* nonsense, or long ago */
+        return; /* invalid or too late */
     if (end > h->next + h->window) {
         r->stat.far++;
         return;
@@ -550,10 +559,10 @@ void srt_receiver_drop(struct srt_receiver *r, const struct srt_range *range, co
     r->stat.dropped += srt_recv_window_give_up(h, first, end);
 }
 
-/* ---- what goes on */
+/* ---- delivery */
 
-/* When those that cannot be decrypted are given up, if nothing else comes. */
-static co_usec dark_due(const struct srt_receiver *r)
+/* Time at which undecryptable packets are given up if no later packet arrives. */
+static co_usec undecryptable_due(const struct srt_receiver *r)
 {
     if (!r->set.drop_late || r->dark.to <= r->held.next)
         return CO_FOREVER;
@@ -568,13 +577,13 @@ static void pass(struct srt_receiver *r, uint64_t to)
     }
 }
 
-/* Nothing is here any more; the rest may be of no use. */
+/* Called when no packet is in the window: gives up undecryptable packets whose time has come. */
 static void pass_rest(struct srt_receiver *r, co_usec now)
 {
     struct srt_recv_window *h = &r->held;
     co_usec due;
 
-    while ((due = dark_due(r)) != CO_FOREVER && now >= due) {
+    while ((due = undecryptable_due(r)) != CO_FOREVER && now >= due) {
         r->stat.dropped += srt_recv_window_give_up(h, h->next, r->dark.to);
         pass(r, h->front);
         r->dark = r->darker;
@@ -582,7 +591,7 @@ static void pass_rest(struct srt_receiver *r, co_usec now)
     pass(r, h->front);
 }
 
-/* Of [next, n), which is not here: may it be left behind? */
+/* Whether the missing packets in [next, n) can be skipped. */
 static bool may_pass(struct srt_receiver *r, uint64_t n, co_usec due, co_usec now)
 {
     struct srt_recv_window *h = &r->held;
@@ -630,7 +639,7 @@ static co_usec next_due(const struct srt_receiver *r)
 
     p = srt_recv_window_first(h, &n);
     if (!p)
-        return dark_due(r);
+        return undecryptable_due(r);
     if (h->front < n && !r->set.drop_late)
         return CO_FOREVER;
     return r->set.tsbpd || h->front < n ? due_of(r, p) : 0;
@@ -638,11 +647,11 @@ static co_usec next_due(const struct srt_receiver *r)
 
 co_usec srt_receiver_deadline(const struct srt_receiver *r)
 {
-    co_usec say = srt_receiver_says_deadline(r), due = next_due(r);
+    co_usec report = srt_receiver_reports_deadline(r), due = next_due(r);
 
-    if (say == CO_FOREVER || due == CO_FOREVER)
-        return say == CO_FOREVER ? due : say;
-    return say < due ? say : due;
+    if (report == CO_FOREVER || due == CO_FOREVER)
+        return report == CO_FOREVER ? due : report;
+    return report < due ? report : due;
 }
 
 void srt_receiver_stat(const struct srt_receiver *r, struct srt_receiver_stat *out)

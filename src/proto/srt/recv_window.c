@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recv_window.c - packets that came and are not delivered. */
+/* recv_window.c - packets that arrived and are not delivered. */
 #include "proto/srt/recv_window.h"
 
 #include "base/mem.h"
@@ -10,10 +10,10 @@
 
 enum { CHUNK = 64, FIRST = 16 };
 
-/* 64 numbers. */
+/* State of 64 numbers. */
 struct srt_recv_window_chunk {
     uint64_t have, gone;
-    struct srt_recv_window_packet **slots; /* NULL until one of them comes */
+    struct srt_recv_window_packet **slots; /* NULL until the first packet arrives */
 };
 
 bool srt_recv_window_init(struct srt_recv_window *h, unsigned window)
@@ -67,7 +67,7 @@ static uint64_t bit_of(uint64_t n)
     return UINT64_C(1) << (n % CHUNK);
 }
 
-/* Of the chunk of n: the bits of [n, to). */
+/* Mask of [n, to) in the chunk of n. */
 static uint64_t bits_of(uint64_t n, uint64_t to)
 {
     uint64_t from = ~UINT64_C(0) << (n % CHUNK), end = n - n % CHUNK + CHUNK;
@@ -75,7 +75,7 @@ static uint64_t bits_of(uint64_t n, uint64_t to)
     return to >= end ? from : from & (bit_of(to) - 1);
 }
 
-/* The first of [n, to) whose bit says so; `to`: none. */
+/* Returns the first number in [n, to) of this kind, or `to` if there is none. */
 enum kind { HERE, SETTLED, MISSING };
 static uint64_t find(const struct srt_recv_window *h, enum kind kind, uint64_t n, uint64_t to)
 {
@@ -98,9 +98,9 @@ static void move_front(struct srt_recv_window *h)
     h->front = find(h, MISSING, h->front, h->head);
 }
 
-/* ---- what comes */
+/* ---- receiving */
 
-/* Room for all of [next, to): 6 KB for the largest window. */
+/* Makes room for [next, to): 6 KB for the largest window. */
 static void make_room(struct srt_recv_window *h, uint64_t to)
 {
     uint64_t last = (h->head - 1) / CHUNK;
@@ -126,7 +126,7 @@ void srt_recv_window_reach(struct srt_recv_window *h, uint64_t to)
         return;
     make_room(h, to);
     for (uint64_t c = (h->head - 1) / CHUNK + 1; c <= (to - 1) / CHUNK; c++)
-        chunk_of(h, c * CHUNK)->gone = 0; /* of numbers long ago */
+        chunk_of(h, c * CHUNK)->gone = 0; /* bits of earlier numbers */
     h->head = to;
 }
 
@@ -174,7 +174,7 @@ unsigned srt_recv_window_give_up(struct srt_recv_window *h, uint64_t from, uint6
     return count;
 }
 
-/* ---- what goes */
+/* ---- delivery */
 
 const struct srt_recv_window_packet *srt_recv_window_first(const struct srt_recv_window *h,
                                                            uint64_t *n)
@@ -198,7 +198,7 @@ const struct srt_recv_window_packet *srt_recv_window_last(const struct srt_recv_
     }
 }
 
-static void leave(struct srt_recv_window *h, uint64_t chunk)
+static void drop_slots(struct srt_recv_window *h, uint64_t chunk)
 {
     struct srt_recv_window_chunk *c = &h->chunks[chunk & h->mask];
 
@@ -206,10 +206,10 @@ static void leave(struct srt_recv_window *h, uint64_t chunk)
     c->slots = NULL;
 }
 
-static void go_on(struct srt_recv_window *h, uint64_t to)
+static void advance(struct srt_recv_window *h, uint64_t to)
 {
     for (uint64_t c = h->next / CHUNK; c < to / CHUNK; c++)
-        leave(h, c);
+        drop_slots(h, c);
     h->next = to;
     if (h->front < to)
         move_front(h);
@@ -218,7 +218,7 @@ static void go_on(struct srt_recv_window *h, uint64_t to)
 void srt_recv_window_pass(struct srt_recv_window *h, uint64_t to)
 {
     h->gone -= (unsigned)(to - h->next);
-    go_on(h, to);
+    advance(h, to);
 }
 
 struct srt_recv_window_packet *srt_recv_window_take(struct srt_recv_window *h)
@@ -228,7 +228,7 @@ struct srt_recv_window_packet *srt_recv_window_take(struct srt_recv_window *h)
 
     c->have &= ~bit_of(h->next);
     h->held--;
-    go_on(h, h->next + 1);
+    advance(h, h->next + 1);
     return p;
 }
 

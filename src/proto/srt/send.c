@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* send.c - what goes out: what was asked for again, then what is new; nothing to who is silent.
+/* send.c - SRT sender: retransmissions first, then new packets; nothing to a silent peer.
  *
  * draft-sharabayko-srt, "Acknowledgement and Lost Packet Handling". A packet is looked up in the
- * log each time that it is sent.
+ * log each time it is sent.
  */
 #include "proto/srt/send.h"
 
@@ -14,7 +14,7 @@ static co_usec srt_sender_patience(const struct srt_sender *s)
     return 4 * s->set.latency > CO_SECONDS(1) ? 4 * s->set.latency : CO_SECONDS(1);
 }
 
-/* The oldest packet that may be missing over there and that we have. */
+/* Returns the oldest packet that the peer may lack and that we can still send. */
 static uint64_t srt_sender_unacked(const struct srt_sender *s)
 {
     return s->acked > s->floor ? s->acked : s->floor;
@@ -22,21 +22,21 @@ static uint64_t srt_sender_unacked(const struct srt_sender *s)
 
 static void srt_sender_give_up(struct srt_sender *s, uint64_t from, uint64_t end);
 
-#define BACKLOG  CO_MS(100) /* what is due for so long is sent in a row: at its own pace */
-#define PACE_MAX CO_MS(10)  /* ... a burst in that time at least */
+#define BACKLOG  CO_MS(100) /* packets older than this are sent at a limited pace */
+#define PACE_MAX CO_MS(10)  /* the longest time per burst in this case */
 #define PROBE    CO_MS(100)
 
 enum { WINDOW_MIN = 16, WINDOW_MAX = 16384, MESSAGES = (1 << 26) - 1, TOKENS = 64 << 10 };
 
-/* Go on elsewhere in the log. Packets that were sent cannot be looked up any more: a peer that
- * misses one is told so. */
+/* Continues at another position of the log. Packets sent before can no longer be looked up; a peer
+ * that misses one gets a drop request. */
 static void go_on_at(struct srt_sender *s, uint64_t from, bool lead)
 {
     s->lead = lead ? s->set.log->lead : 0;
     s->lead_at = s->high;
     s->base = from - s->high - (s->lead ? 1 : 0);
     s->next = s->floor = s->high;
-    s->n_repeats = 0;
+    s->n_retransmits = 0;
     s->skip_due = false;
     s->again_at = 0;
 }
@@ -59,11 +59,11 @@ void srt_sender_init(struct srt_sender *s, const struct srt_sender_opts *opts)
     s->tokens = INT64_MAX / 2; /* a full bucket */
     s->again_at = CO_FOREVER;
     for (i = 0; i < SRT_RECENT; i++)
-        s->recent[i].packet = (uint16_t)(i + 1); /* never one of that place */
+        s->recent[i].packet = (uint16_t)(i + 1); /* never matches a packet of this index */
     go_on_at(s, opts->from, opts->lead);
 }
 
-/* A packet of ours as it is in the log. Tables become due with what they stand in front of. */
+/* Looks up a packet in the log. Tables become due together with the packet after them. */
 static bool srt_sender_find(struct srt_sender *s, uint64_t packet, struct srt_log_entry *e)
 {
     struct srt_log_entry first;
@@ -90,7 +90,7 @@ static void begin(struct srt_burst *b)
     b->segment = b->bytes = 0;
 }
 
-/* The kernel cuts them apart: all are of one size, but the last may be shorter. */
+/* The kernel splits a burst: all packets have the same size, but the last may be shorter. */
 static bool fits(struct srt_burst *b, size_t size)
 {
     if (b->packets == 0) {
@@ -108,18 +108,18 @@ static void piece(struct srt_burst *b, const void *data, size_t size)
 }
 
 static void put(struct srt_sender *s, struct srt_burst *b, uint64_t packet,
-                const struct srt_log_entry *e, bool repeated)
+                const struct srt_log_entry *e, bool retransmitted)
 {
     unsigned i = b->packets++;
     const uint8_t *data = e->data;
     co_usec time = e->due - s->set.zero;
     struct srt_packet p = {
-        .time = time > 0 ? (uint32_t)time : 0, /* of before is none: it would be ahead for hours */
+        .time = time > 0 ? (uint32_t)time : 0, /* a negative time would be hours ahead */
         .to = s->set.peer_id,
         .seq = srt_seq_add(s->set.first_seq, (int64_t)packet),
         .message = 1 + (uint32_t)(packet % MESSAGES),
-        .place = 3,
-        .repeated = repeated,
+        .position = 3,
+        .retransmitted = retransmitted,
         .key = (uint8_t)s->key,
     };
 
@@ -132,7 +132,7 @@ static void put(struct srt_sender *s, struct srt_burst *b, uint64_t packet,
     piece(b, data, e->size);
 }
 
-/* ---- what is missing over there */
+/* ---- retransmissions */
 
 static bool put_drop(struct srt_sender *s, struct srt_burst *b, co_usec now)
 {
@@ -154,8 +154,8 @@ static bool put_drop(struct srt_sender *s, struct srt_burst *b, co_usec now)
     return true;
 }
 
-/* False: it does not fit any more. */
-static bool put_repeat(struct srt_sender *s, struct srt_burst *b, uint64_t packet)
+/* Returns false if the packet no longer fits. */
+static bool put_retransmit(struct srt_sender *s, struct srt_burst *b, uint64_t packet)
 {
     struct srt_log_entry e;
 
@@ -166,19 +166,19 @@ static bool put_repeat(struct srt_sender *s, struct srt_burst *b, uint64_t packe
     if (!fits(b, e.size))
         return false;
     put(s, b, packet, &e, true);
-    s->stat.repeated++;
+    s->stat.retransmitted++;
     return true;
 }
 
-static void put_repeats(struct srt_sender *s, struct srt_burst *b)
+static void put_retransmits(struct srt_sender *s, struct srt_burst *b)
 {
-    struct srt_retransmit *r = s->repeats;
+    struct srt_retransmit *r = s->retransmits;
     unsigned done = 0;
 
-    while (done < s->n_repeats) {
+    while (done < s->n_retransmits) {
         uint64_t packet = s->acked + (uint16_t)(r[done].first - (uint16_t)s->acked);
 
-        while (r[done].count && put_repeat(s, b, packet)) {
+        while (r[done].count && put_retransmit(s, b, packet)) {
             packet++;
             r[done].first++;
             r[done].count--;
@@ -187,21 +187,22 @@ static void put_repeats(struct srt_sender *s, struct srt_burst *b)
             break;
         done++;
     }
-    s->n_repeats -= done;
+    s->n_retransmits -= done;
     if (done)
-        memmove(r, r + done, s->n_repeats * sizeof(*r));
+        memmove(r, r + done, s->n_retransmits * sizeof(*r));
 }
 
-/* ---- what is new */
+/* ---- new packets */
 
-/* It may be behind for it began with a group of pictures that is about to end, not for its way. */
+/* A player that has just joined may be behind because its GOP is about to end, not because its
+ * network is slow. */
 static bool has_just_joined(const struct srt_sender *s, co_usec now)
 {
     return now - s->set.zero <= srt_sender_patience(s);
 }
 
-/* On to the newest key frame, if it is ahead of `number`; or to the next one that comes. What was
- * sent keeps its sequences, what follows has those behind. */
+/* Skips to the newest key frame if it is after `number`, or to the next one that arrives. Packets
+ * sent before keep their sequence numbers; later ones continue them. */
 static bool skip(struct srt_sender *s, uint64_t number, co_usec now)
 {
     const struct srt_log *log = s->set.log;
@@ -218,8 +219,8 @@ static bool skip(struct srt_sender *s, uint64_t number, co_usec now)
     return true;
 }
 
-/* It acknowledged nothing for long, and is there again. What it has not is what it missed, up to
- * the newest key frame; if there is none since, it gets all of it. */
+/* Called when a silent peer acknowledges again. It skips what it missed up to the newest key frame;
+ * if there is no newer key frame, it gets everything. */
 static void srt_sender_return(struct srt_sender *s, co_usec now)
 {
     const struct srt_log *log = s->set.log;
@@ -227,10 +228,10 @@ static void srt_sender_return(struct srt_sender *s, co_usec now)
 
     s->stalled = false;
     s->progress_at = s->fresh_at = now;
-    s->n_repeats = 0;
+    s->n_retransmits = 0;
     s->again_at = 0;
     if (log->has_key && log->key > from + s->base) {
-        s->told = s->high; /* the skip counts them */
+        s->counted = s->high; /* counted by the skip */
         srt_sender_give_up(s, from, s->high);
         (void)skip(s, from + s->base, now);
     } else if (from + s->base >= log->first) {
@@ -240,7 +241,7 @@ static void srt_sender_return(struct srt_sender *s, co_usec now)
     }
 }
 
-/* Time that a burst takes at twice the pace of the log; 0: nobody can say. */
+/* Duration of a burst at twice the log's rate; 0: unknown. */
 static co_usec burst_time(const struct srt_log *log)
 {
     struct srt_log_entry a, b;
@@ -258,8 +259,9 @@ static co_usec pace(const struct srt_log *log)
     return t > 0 && t < PACE_MAX ? t : PACE_MAX;
 }
 
-/* It is behind: a join at the GOP cache, or its network is slow. A row of bursts would overrun the
- * receiver's socket; and with a newer key frame there is no need to send all. */
+/* The player is behind, because it joined at the GOP cache or its network is slow. Limits the pace,
+ * because bursts in a row would overflow the receiver's socket; skips to a newer key frame if there
+ * is one. */
 static bool may_catch_up(struct srt_sender *s, co_usec due, co_usec now)
 {
     const struct srt_log *log = s->set.log;
@@ -292,7 +294,7 @@ static bool may_go_on(struct srt_sender *s, co_usec now)
     return e.due >= now - BACKLOG || may_catch_up(s, e.due, now);
 }
 
-/* The packet before which the peer has room, by its last ACK and by our own window. */
+/* Returns the end of the packets for which the peer has room, by its last ACK and by our window. */
 static uint64_t limit_of(const struct srt_sender *s)
 {
     uint64_t room = s->acked + (s->room > WINDOW_MIN ? s->room : WINDOW_MIN);
@@ -315,23 +317,24 @@ static void put_new(struct srt_sender *s, struct srt_burst *b, co_usec now)
         return;
     if (s->next == srt_sender_unacked(s))
         s->progress_at = now;
-    before = s->next; /* after a skip it is another one */
+    before = s->next; /* changes after a skip */
     for (; s->next < limit && srt_sender_find(s, s->next, &e) && fits(b, e.size); s->next++) {
         put(s, b, s->next, &e, s->next < s->high);
         if (s->next < s->high)
-            s->stat.repeated++;
+            s->stat.retransmitted++;
         else
             s->stat.sent++;
     }
-    if (s->paces) /* by packets: those that a publisher cut differ in size, and bursts are short */
+    if (s->paces) /* per packet, because publishers' packets differ in size, which makes bursts
+                   * short */
         s->paced_at += pace(s->set.log) * (co_usec)(s->next - before) / SRT_BURST;
     if (s->next > s->high)
         s->high = s->next;
 }
 
-/* ---- */
+/* ---- output */
 
-/* Bytes a second, repeats included. */
+/* Limit in bytes per second, including retransmissions. */
 static int64_t most_rate(const struct srt_sender *s)
 {
     uint64_t rate = s->set.maxbw;
@@ -342,7 +345,7 @@ static int64_t most_rate(const struct srt_sender *s)
     return rate < 1 || rate > 1000000000 ? 1000000000 : (int64_t)rate;
 }
 
-/* A bucket of 20 ms. */
+/* Token bucket of 20 ms. */
 static bool has_tokens(struct srt_sender *s, co_usec now)
 {
     int64_t rate = most_rate(s), most = rate / 50 > TOKENS ? rate / 50 : TOKENS;
@@ -359,19 +362,20 @@ static bool has_tokens(struct srt_sender *s, co_usec now)
     return false;
 }
 
-/* Nothing was acknowledged for long: one packet now and then, until it is there again. */
+/* Handles a peer that has acknowledged nothing for long: sends one packet now and then until it
+ * responds. */
 static bool is_silent(struct srt_sender *s, struct srt_burst *b, co_usec now)
 {
     if (!s->stalled) {
         if (s->next == srt_sender_unacked(s) || now - s->progress_at <= srt_sender_patience(s))
             return false;
         s->stalled = true;
-        s->n_repeats = 0;
+        s->n_retransmits = 0;
         s->probe_at = now;
     }
     if (now >= s->probe_at) {
         s->probe_at = now + (s->rtt > PROBE ? s->rtt : PROBE);
-        (void)put_repeat(s, b, srt_sender_unacked(s));
+        (void)put_retransmit(s, b, srt_sender_unacked(s));
     }
     s->again_at = s->probe_at;
     return true;
@@ -384,15 +388,15 @@ bool srt_sender_output(struct srt_sender *s, struct srt_burst *out, co_usec now)
     if (s->drop_end)
         (void)put_drop(s, out, now);
     else if (has_tokens(s, now) && !is_silent(s, out, now)) {
-        put_repeats(s, out);
-        if (s->n_repeats == 0)
+        put_retransmits(s, out);
+        if (s->n_retransmits == 0)
             put_new(s, out, now);
     }
     if (out->packets == 0 && s->drop_end)
         (void)put_drop(s, out, now);
     s->stat.in_flight = (unsigned)(s->next - srt_sender_unacked(s));
     if (out->packets == 0 && s->again_at == 0)
-        s->again_at = CO_FOREVER; /* it went on elsewhere, and there is no room for more */
+        s->again_at = CO_FOREVER; /* it skipped, and there is no room for more */
     if (out->packets == 0)
         return false;
     s->again_at = 0;
@@ -404,14 +408,14 @@ bool srt_sender_output(struct srt_sender *s, struct srt_burst *out, co_usec now)
 #define RTT_MIN CO_MS(5)
 #define RTT_MAX CO_SECONDS(5)
 
-enum { WORK_MAX = 1024 }; /* packets that one NAK makes us look at */
+enum { WORK_MAX = 1024 }; /* most packets that one NAK can make us examine */
 
-/* These are never sent any more, which the peer is told. */
+/* Gives up these packets and schedules a drop request for the peer. */
 static void srt_sender_give_up(struct srt_sender *s, uint64_t from, uint64_t end)
 {
-    if (end > s->told) {
-        s->stat.dropped += end - (from > s->told ? from : s->told);
-        s->told = end;
+    if (end > s->counted) {
+        s->stat.dropped += end - (from > s->counted ? from : s->counted);
+        s->counted = end;
     }
     if (s->drop_end) {
         from = from < s->drop ? from : s->drop;
@@ -428,14 +432,14 @@ static co_usec bounded(uint32_t t, co_usec least)
     return t < least ? least : t > RTT_MAX ? RTT_MAX : t;
 }
 
-/* What is due to be repeated and was acknowledged meanwhile: numbers of 16 bits must not be behind
- * what they are told from. */
-static void forget_repeats(struct srt_sender *s)
+/* Removes acknowledged packets from the retransmission queue; their 16-bit numbers must not fall
+ * behind `acked`. */
+static void drop_acked_retransmits(struct srt_sender *s)
 {
-    struct srt_retransmit *r = s->repeats;
+    struct srt_retransmit *r = s->retransmits;
     unsigned i, kept = 0;
 
-    for (i = 0; i < s->n_repeats; i++) {
+    for (i = 0; i < s->n_retransmits; i++) {
         int behind = (int16_t)((uint16_t)s->acked - r[i].first);
 
         if (behind >= r[i].count)
@@ -447,7 +451,7 @@ static void forget_repeats(struct srt_sender *s)
         }
         kept++;
     }
-    s->n_repeats = kept;
+    s->n_retransmits = kept;
 }
 
 bool srt_sender_ack(struct srt_sender *s, const struct srt_ack *a, co_usec now)
@@ -466,7 +470,7 @@ bool srt_sender_ack(struct srt_sender *s, const struct srt_ack *a, co_usec now)
         s->acked += (uint64_t)more;
         s->next = s->next > s->acked ? s->next : s->acked;
         s->progress_at = now;
-        forget_repeats(s);
+        drop_acked_retransmits(s);
     }
     if (s->stalled)
         srt_sender_return(s, now);
@@ -474,12 +478,12 @@ bool srt_sender_ack(struct srt_sender *s, const struct srt_ack *a, co_usec now)
     return true;
 }
 
-/* Numbers that come again are of a receiver that did not hear our answer. */
+/* A retransmitted number comes from a receiver that did not get our ACKACK. */
 bool srt_sender_wants_ackack(struct srt_sender *s, uint32_t number, co_usec now)
 {
     bool before = s->ackacks && (int32_t)(number - s->ack_number) <= 0;
 
-    if (number == 0) /* a light one */
+    if (number == 0) /* a light ACK */
         return false;
     if (!before)
         s->ack_number = number;
@@ -491,25 +495,26 @@ bool srt_sender_wants_ackack(struct srt_sender *s, uint32_t number, co_usec now)
     return true;
 }
 
-/* ---- NAK: a receiver names a packet again and again until it has it, about twice in the time that
- * a retransmit needs. So it is known of the last packets when they were sent again. */
+/* ---- NAK: a receiver repeats a packet in NAKs until it arrives, about twice in the time that a
+ * retransmission takes. So the time of recent retransmissions is recorded. */
 
-/* False: as many are under way as can be kept, the next NAK will name it again. */
+/* Queues a retransmission. Returns false if the queue is full; the next NAK will repeat it. */
 static bool queue(struct srt_sender *s, uint16_t packet)
 {
-    struct srt_retransmit *last = &s->repeats[s->n_repeats - (s->n_repeats ? 1 : 0)];
+    struct srt_retransmit *last = &s->retransmits[s->n_retransmits - (s->n_retransmits ? 1 : 0)];
 
-    if (s->n_repeats && packet == (uint16_t)(last->first + last->count)) {
+    if (s->n_retransmits && packet == (uint16_t)(last->first + last->count)) {
         last->count++;
         return true;
     }
-    if (s->n_repeats == SRT_REPEATS)
+    if (s->n_retransmits == SRT_RETRANSMITS)
         return false;
-    s->repeats[s->n_repeats++] = (struct srt_retransmit){ packet, 1 };
+    s->retransmits[s->n_retransmits++] = (struct srt_retransmit){ packet, 1 };
     return true;
 }
 
-/* What is known of a packet's last repeat, or the place for that: of two, the older. */
+/* Returns the record of a packet's last retransmission, or the entry to replace: the older of
+ * two. */
 static struct srt_recent *recent_of(struct srt_sender *s, uint16_t packet, uint16_t at)
 {
     struct srt_recent *a = &s->recent[packet % SRT_RECENT];
@@ -520,8 +525,8 @@ static struct srt_recent *recent_of(struct srt_sender *s, uint16_t packet, uint1
     return (uint16_t)(at - a->at) >= (uint16_t)(at - b->at) ? a : b;
 }
 
-/* Once in the time in which it could have come: a round trip, and how much that varies. */
-static void repeat(struct srt_sender *s, uint16_t packet, co_usec now)
+/* Retransmits a packet at most once per round trip time plus its variance. */
+static void retransmit(struct srt_sender *s, uint16_t packet, co_usec now)
 {
     uint16_t at = (uint16_t)(now >> 10);
     struct srt_recent *recent = recent_of(s, packet, at);
@@ -537,8 +542,8 @@ static void repeat(struct srt_sender *s, uint16_t packet, co_usec now)
     *recent = (struct srt_recent){ packet, at };
 }
 
-/* For longer nobody waits for it over there. Time counts from when it was first sent, and for who
- * was behind all came at once. */
+/* Whether the receiver no longer waits for the packet. Time counts from its first transmission, and
+ * a player that was behind got everything at once. */
 static bool is_stale(const struct srt_sender *s, co_usec due, co_usec now)
 {
     co_usec most = s->set.latency + s->set.latency / 4;
@@ -561,7 +566,7 @@ static void missing(struct srt_sender *s, uint64_t first, uint64_t last, unsigne
         if (!srt_sender_find(s, packet, &e) || is_stale(s, e.due, now))
             srt_sender_give_up(s, packet, packet + 1);
         else
-            repeat(s, (uint16_t)packet, now);
+            retransmit(s, (uint16_t)packet, now);
     }
 }
 
@@ -584,7 +589,7 @@ bool srt_sender_nak(struct srt_sender *s, const uint8_t *body, size_t size, co_u
             missing(s, s->acked + (uint64_t)(first > 0 ? first : 0), s->acked + (uint64_t)last,
                     &work, now);
     }
-    if (s->n_repeats || s->drop_end)
+    if (s->n_retransmits || s->drop_end)
         s->again_at = 0;
     return true;
 }

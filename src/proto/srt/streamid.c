@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streamid.c - stream ids: "SRT Access Control", forms before it, and those of other servers. */
+/* streamid.c - parses stream ids: "SRT Access Control", older forms, and those of other servers. */
 #include "proto/srt/streamid.h"
 
 #include "base/span.h"
@@ -18,9 +18,9 @@ static bool copy(const struct span *p, char *out, size_t room)
     return true;
 }
 
-/* ---- what all forms have */
+/* ---- common to all forms */
 
-/* It goes into log lines, JSON and requests to backends. */
+/* Checks a text that will appear in log lines, JSON and requests to backends. */
 static bool is_clean(const struct span *p)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -39,7 +39,7 @@ static bool is_clean(const struct span *p)
     return true;
 }
 
-/* Behind what there is; the room is twice that of a stream id. */
+/* Appends a parameter; there is room for twice the length of a stream id. */
 static void add_param(struct srt_streamid *s, const char *key, const struct span *value)
 {
     size_t n = strlen(s->param), key_size = strlen(key);
@@ -53,7 +53,7 @@ static void add_param(struct srt_streamid *s, const char *key, const struct span
     s->param[n + key_size + value->n] = 0;
 }
 
-/* `app/stream` or `stream`; a '/' in front of it says nothing. */
+/* Parses `app/stream` or `stream`; ignores leading slashes. */
 static bool take_resource(struct srt_streamid *s, struct span p, const char *default_app)
 {
     struct span app = { default_app, strlen(default_app) };
@@ -72,7 +72,7 @@ struct fields {
     struct span host, resource, mode, type, user;
 };
 
-/* Which of them it is, of those that are more than parameters. */
+/* Returns the field with this key, or NULL if it is just a parameter. */
 static struct span *field_of(struct fields *f, const struct span *key)
 {
     if (key->n != 1)
@@ -116,7 +116,7 @@ static void read_params(struct srt_streamid *s, struct span rest)
     }
 }
 
-/* The form before `r`: all of it is in `h`. */
+/* The form without `r`, in which `h` contains everything. */
 static bool take_old_host(struct srt_streamid *s, struct span h, const char *default_app)
 {
     struct span rest = h, vhost = span_cut(&rest, "/");
@@ -126,7 +126,7 @@ static bool take_old_host(struct srt_streamid *s, struct span h, const char *def
     return copy(&vhost, s->vhost, sizeof(s->vhost)) && take_resource(s, rest, default_app);
 }
 
-static bool take_place(struct srt_streamid *s, const struct fields *f, const char *default_app)
+static bool take_stream(struct srt_streamid *s, const struct fields *f, const char *default_app)
 {
     if (!f->resource.p)
         return f->host.p && take_old_host(s, f->host, default_app);
@@ -147,7 +147,7 @@ static enum srt_refusal parse_fields(struct srt_streamid *s, const struct span *
     s->publish = span_is_word(f.mode, "publish");
     if (f.mode.p && !s->publish && !span_is_word(f.mode, "request"))
         return SRT_REFUSED_BAD_MODE;
-    if (!take_place(s, &f, default_app) || !copy(&f.user, s->user, sizeof(s->user)))
+    if (!take_stream(s, &f, default_app) || !copy(&f.user, s->user, sizeof(s->user)))
         return SRT_REFUSED_BAD_REQUEST;
     vhost = (struct span){ s->vhost, strlen(s->vhost) };
     add_param(s, "vhost=", &vhost);
@@ -160,27 +160,27 @@ static enum srt_refusal parse_fields(struct srt_streamid *s, const struct span *
 static enum srt_refusal parse_plain(struct srt_streamid *s, struct span text,
                                     const struct srt_streamid_defaults *defaults)
 {
-    struct span place = span_cut(&text, "?"), stream = place, user = { "", 0 };
+    struct span resource = span_cut(&text, "?"), stream = resource, user = { "", 0 };
 
-    s->publish = span_begins(place, "publish:") ||
-                 (defaults->publish && !span_begins(place, "read:"));
-    /* and name:password behind it */
-    if (span_begins(place, "publish:") || span_begins(place, "read:")) {
-        (void)span_cut(&place, ":");
-        stream = span_cut(&place, ":");
-        user = span_cut(&place, ":");
+    s->publish = span_begins(resource, "publish:") ||
+                 (defaults->publish && !span_begins(resource, "read:"));
+    /* the form with a mode, possibly followed by user:password */
+    if (span_begins(resource, "publish:") || span_begins(resource, "read:")) {
+        (void)span_cut(&resource, ":");
+        stream = span_cut(&resource, ":");
+        user = span_cut(&resource, ":");
     }
     if (user.n == 0)
-        place.n = 0;
+        resource.n = 0;
     if (!take_resource(s, stream, defaults->app) || !copy(&user, s->user, sizeof(s->user)))
         return SRT_REFUSED_BAD_REQUEST;
     add_param(s, "user=", &user);
-    add_param(s, "pass=", &place);
+    add_param(s, "pass=", &resource);
     add_param(s, "", &text);
     return SRT_WELCOME;
 }
 
-/* As in addresses of RTMP, one may stand among the parameters. */
+/* As in RTMP URLs, the parameters may contain a vhost. */
 static void find_vhost(struct srt_streamid *s)
 {
     struct span params = { s->param, strlen(s->param) };
@@ -227,14 +227,14 @@ enum srt_refusal srt_streamid_parse(struct srt_streamid *out, const char *text, 
     return why;
 }
 
-/* ---- how it is shown */
+/* ---- stream ids in the log */
 
-enum { KNOWN = 3 }; /* of the heads below */
+enum { KNOWN = 3 }; /* number of parseable heads below */
 
 struct shown {
     char *out;
-    size_t n, room; /* the 0 included */
-    bool known;     /* the form is one that is parsed: a ':' is part of a value */
+    size_t n, room; /* including the terminating zero */
+    bool known;     /* the form is parseable, so a ':' is part of a value */
 };
 
 static void put(struct shown *s, const char *text, size_t size)
@@ -247,20 +247,20 @@ static void put(struct shown *s, const char *text, size_t size)
     s->out[s->n] = 0;
 }
 
-/* What a stream is called, and who wants what of it, is no secret. All else may be. */
-static bool is_told(const char *key, size_t size)
+/* The stream's name, the user and the mode are not secret; everything else may be. */
+static bool is_public(const char *key, size_t size)
 {
     return size == 1 && strchr("rhmtu", *key);
 }
 
-/* "k=v", "k:v", or whatever stands between commas. */
+/* Writes "k=v", "k:v", or any other text between commas. */
 static void put_field(struct shown *s, const char *field, size_t size)
 {
     size_t n = 0;
 
     while (n < size && field[n] != '=' && (field[n] != ':' || s->known))
         n++;
-    if (n == size || (field[n] == '=' && is_told(field, n))) {
+    if (n == size || (field[n] == '=' && is_public(field, n))) {
         put(s, field, size);
         return;
     }
@@ -268,7 +268,8 @@ static void put_field(struct shown *s, const char *field, size_t size)
     put(s, "***", 3);
 }
 
-/* Up to what may be a secret: parameters, and a name and password behind the stream. */
+/* Writes the text up to what may be secret: parameters, and a user and password after the
+ * stream. */
 static void put_plain(struct shown *s, const char *text, size_t size)
 {
     size_t from = 0, n;
@@ -284,8 +285,7 @@ static void put_plain(struct shown *s, const char *text, size_t size)
     }
 }
 
-/* Of one that makes no sense, too: whatever stands behind an '=' is a secret, unless it is known to
- * be none. */
+/* Also for malformed ids: anything after a '=' is secret unless the key is known to be harmless. */
 static void put_fields(struct shown *s, const char *text, size_t size)
 {
     while (size > 0) {
@@ -301,7 +301,7 @@ static void put_fields(struct shown *s, const char *text, size_t size)
     }
 }
 
-void srt_streamid_shown(const char *text, char *out, size_t room)
+void srt_streamid_redact(const char *text, char *out, size_t room)
 {
     static const char *const heads[] = { "#!::", "%23!::", "%23%21::", "#!:", "%23!:", "%23%21:" };
     struct shown s = { .out = out, .room = room };
@@ -318,7 +318,7 @@ void srt_streamid_shown(const char *text, char *out, size_t room)
             text += strlen(heads[i]);
         }
     }
-    /* escapes may hide a comma or an '=' */
+    /* escapes may hide a comma or a '=' */
     size = text_unescape(plain, text, strnlen(text, sizeof(plain)));
     if (fields || (memchr(plain, '=', size) && !memchr(plain, '?', size)))
         put_fields(&s, plain, size);

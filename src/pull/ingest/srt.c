@@ -63,7 +63,7 @@ static void log_end_of(const struct taking *t)
     srt_receiver_stat(t->caller.conn.receiver, &stat);
     log_trace("ingest %s: pktRecv=%llu, pktRcvLoss=%llu, pktRcvRetrans=%llu, pktRcvDrop=%llu",
               t->r->what.name, (unsigned long long)stat.received, (unsigned long long)stat.lost,
-              (unsigned long long)stat.repeated, (unsigned long long)stat.dropped);
+              (unsigned long long)stat.retransmitted, (unsigned long long)stat.dropped);
 }
 
 static err_t publish(struct taking *t)

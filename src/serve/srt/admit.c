@@ -121,7 +121,7 @@ static void send_answer(struct srt_peer *p, const struct srt_agreed *agreed)
     const struct srt_handshake *h = &p->request->handshake;
     uint8_t out[SRT_HANDSHAKE_MAX];
 
-    p->answer_size = srt_answer_conclusion(h, agreed, h->has_km ? h->km : NULL, h->km_size,
+    p->answer_size = srt_respond_conclusion(h, agreed, h->has_km ? h->km : NULL, h->km_size,
                                            (uint32_t)(co_clock() - p->zero), out);
     p->answer = must(malloc(p->answer_size));
     memcpy(p->answer, out, p->answer_size);

@@ -18,8 +18,8 @@ static void read_sender(const struct srt_sender *sender, struct srt_client_stat 
     const struct srt_sender_stat *s = &sender->stat;
 
     out->media = (struct srt_media_stat){
-        .sent = s->sent + s->repeated, .sent_bytes = s->bytes, .send_lost = s->lost,
-        .send_repeated = s->repeated, .send_dropped = s->dropped,
+        .sent = s->sent + s->retransmitted, .sent_bytes = s->bytes, .send_lost = s->lost,
+        .send_repeated = s->retransmitted, .send_dropped = s->dropped,
     };
     out->in_flight = s->in_flight;
     out->rtt = sender->rtt;
@@ -32,7 +32,7 @@ static void read_receiver(const struct srt_receiver *receiver, struct srt_client
     srt_receiver_stat(receiver, &s);
     out->media = (struct srt_media_stat){
         .received = s.received, .received_bytes = s.bytes, .recv_lost = s.lost,
-        .recv_repeated = s.repeated, .recv_dropped = s.dropped, .belated = s.belated,
+        .recv_repeated = s.retransmitted, .recv_dropped = s.dropped, .belated = s.belated,
         .undecrypted = s.undecrypted,
     };
     out->held = s.held_time;

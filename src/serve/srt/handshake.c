@@ -28,7 +28,7 @@ static void answer_induction(struct srt_endpoint *e, const struct udp_in *in,
     struct srt_service *s = e->service;
     const struct conf_srt_server *conf = &s->base.env->conf->srt_server;
     uint8_t out[SRT_HANDSHAKE_MAX];
-    size_t size = srt_answer_induction(p, s->shared->cookie_key, &in->path.peer,
+    size_t size = srt_respond_induction(p, s->shared->cookie_key, &in->path.peer,
                                        minute_of(in->at), key_length(conf), (uint32_t)in->at, out);
 
     s->stat.inductions++;

@@ -17,7 +17,7 @@ static const char *streamid_of(const struct srt_peer *p, char shown[SHOWN])
 
     if (strcmp(log_param("?"), "?") == 0)
         return id;
-    srt_streamid_shown(id, shown, SHOWN);
+    srt_streamid_redact(id, shown, SHOWN);
     return shown;
 }
 

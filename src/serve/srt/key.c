@@ -58,7 +58,7 @@ static err_t run(struct srt_peer *p, struct job *j)
         *p->request->secret = j->secret;
     } else {
         session_guard_wrong(p->base.session.env, GUARD_SRT, p->base.ip, NULL, 0);
-        err = srt_refusal(p, SRT_REFUSED_PASSPHRASE, "its passphrase is another one");
+        err = srt_refusal(p, SRT_REFUSED_PASSPHRASE, "wrong passphrase");
     }
     job_end(j);
     return err;

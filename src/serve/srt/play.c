@@ -121,7 +121,7 @@ static void log_skips(struct srt_peer *p)
     log_warn("slow player: it goes on at a key frame; %llu times so far, packets=%llu, "
              "pktSndLoss=%llu, pktRetrans=%llu, pktSndDrop=%llu", (unsigned long long)s->skips,
              (unsigned long long)s->sent, (unsigned long long)s->lost,
-             (unsigned long long)s->repeated, (unsigned long long)s->dropped);
+             (unsigned long long)s->retransmitted, (unsigned long long)s->dropped);
     p->play.skips = (uint32_t)s->skips;
 }
 
@@ -133,7 +133,7 @@ static void log_sample(const struct datagram_client *c, co_usec now)
 
     log_always(LOG_TRACE, "%s Transport Stats # pktSent=%llu, pktSndLoss=%llu, pktRetrans=%llu, "
                "pktSndDrop=%llu", sampled_name(SAMPLED_SRT_PLAY), (unsigned long long)stat->sent,
-               (unsigned long long)stat->lost, (unsigned long long)stat->repeated,
+               (unsigned long long)stat->lost, (unsigned long long)stat->retransmitted,
                (unsigned long long)stat->dropped);
     log_always(LOG_TRACE, "%s time=%lld, packets=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
                sampled_name(SAMPLED_SRT_PLAY), us_to_ms(now - s->began_at),

@@ -140,11 +140,11 @@ static void log_end_of(const struct srt_peer *p)
 
     ts_intake_stat(p->publish->intake, &ts);
     srt_receiver_stat(p->conn.receiver, &net);
-    log_trace("SRT publisher of %s sent %llu packets, lost=%llu, repeated=%llu, dropped=%llu, "
+    log_trace("SRT publisher of %s sent %llu packets, lost=%llu, retransmitted=%llu, dropped=%llu, "
               "belated=%llu, undecrypted=%llu; TS %llu packets, %llu frames of video, %llu of "
               "sound, broken=%llu, jumps=%llu, skipped=%llu", live_source_name(s->src),
               (unsigned long long)net.received, (unsigned long long)net.lost,
-              (unsigned long long)net.repeated, (unsigned long long)net.dropped,
+              (unsigned long long)net.retransmitted, (unsigned long long)net.dropped,
               (unsigned long long)net.belated, (unsigned long long)net.undecrypted,
               (unsigned long long)ts.ts.packets, (unsigned long long)ts.video_frames,
               (unsigned long long)ts.audio_frames, (unsigned long long)ts.ts.broken,
@@ -196,7 +196,7 @@ static void log_sample(struct session_publisher *publisher, co_usec now)
     log_always(LOG_TRACE,
                "%s Transport Stats # pktRecv=%llu, pktRcvLoss=%llu, pktRcvRetrans=%llu, "
                "pktRcvDrop=%llu", name, (unsigned long long)net.received,
-               (unsigned long long)net.lost, (unsigned long long)net.repeated,
+               (unsigned long long)net.lost, (unsigned long long)net.retransmitted,
                (unsigned long long)net.dropped);
     log_always(LOG_TRACE, "%s time=%lld, packets=%llu, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT, name,
                (long long)(now - s->began_at), (unsigned long long)net.received,

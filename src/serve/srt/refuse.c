@@ -28,7 +28,7 @@ uint32_t srt_peer_refusal(const struct srt_peer *p, err_t err)
 
 static void count_refusal(struct srt_service_stat *stat, uint32_t code)
 {
-    unsigned place = srt_refusal_place(code);
+    unsigned place = srt_refusal_index(code);
 
     if (place < SRT_REFUSAL_KINDS)
         stat->refused[place]++;
@@ -38,7 +38,7 @@ void srt_send_refusal(struct srt_endpoint *e, const struct udp_path *path,
                          const struct srt_handshake *h, uint32_t code)
 {
     uint8_t out[SRT_HANDSHAKE_MAX];
-    size_t size = srt_answer_refusal(h, (enum srt_refusal)code, (uint32_t)co_now(), out);
+    size_t size = srt_respond_refusal(h, (enum srt_refusal)code, (uint32_t)co_now(), out);
 
     count_refusal(&e->service->stat, code);
     if (size > 0)

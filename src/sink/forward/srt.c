@@ -78,7 +78,7 @@ static void update_stats(struct going *g, co_usec now)
                   "pktSndLoss=%llu, pktRetrans=%llu, pktSndDrop=%llu, to=%s",
                   sampled_name(SAMPLED_FORWARD), us_to_ms(now - s->began_at),
                   KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps), (unsigned long long)stat->sent,
-                  (unsigned long long)stat->lost, (unsigned long long)stat->repeated,
+                  (unsigned long long)stat->lost, (unsigned long long)stat->retransmitted,
                   (unsigned long long)stat->dropped, s->names.tc_url);
 }
 

@@ -277,7 +277,7 @@ static void count_in(struct load_peer *p)
     srt_receiver_stat(p->conn.receiver, &now);
     s->packets += now.received - p->in.received;
     s->lost += now.lost - p->in.lost;
-    s->repeated += now.repeated - p->in.repeated;
+    s->repeated += now.retransmitted - p->in.retransmitted;
     s->too_late += now.dropped - p->in.dropped;
     s->belated += now.belated - p->in.belated;
     s->doubled += now.doubled - p->in.doubled;
@@ -293,7 +293,7 @@ static void count_out(struct load_peer *p)
 
     s->packets += now->sent - p->out.sent;
     s->lost += now->lost - p->out.lost;
-    s->repeated += now->repeated - p->out.repeated;
+    s->repeated += now->retransmitted - p->out.retransmitted;
     s->too_late += now->dropped - p->out.dropped;
     s->skips += now->skips - p->out.skips;
     p->c->run->stat.messages += now->sent - p->out.sent;

@@ -33,7 +33,7 @@ struct srt_service_stat srt_stat_now(void)
 
 uint64_t srt_refused_with(uint32_t code)
 {
-    return srt_stat_now().refused[srt_refusal_place(code)];
+    return srt_stat_now().refused[srt_refusal_index(code)];
 }
 
 /* ---- callers */
