@@ -95,5 +95,12 @@ def commands(page):
     return found, unknown
 
 
+def inline(page):
+    """[Command] between backquotes, which are checked but not run."""
+    with open(os.path.join(ROOT, page)) as f:
+        return [Command(page, n, text) for n, line in enumerate(f, 1) for text in re.findall(r"`([^`]+)`", line)
+                if PROGRAM.match(text) and " " in text and "..." not in text and not re.search(r"\b(FILE|YOUR\.conf)\b|[;{]", text)]
+
+
 def every():
     return [c for page in PAGES for c in commands(page)[0]]

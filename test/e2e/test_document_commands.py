@@ -246,7 +246,7 @@ MADE = ("conf/my.conf", "objs/srs_", "conf/jwks.json", "conf/docker.conf")
 
 def test_programs_options_and_files():
     wrong, seen = [], set()
-    for c in every():
+    for c in [*every(), *(c for page in PAGES for c in pagecommands.inline(page))]:
         if c.abridged:
             continue
         for words in c.stages():
