@@ -27,7 +27,7 @@ def film(path, seconds=20):
     return path
 
 
-# ---- what a picture shows: bytes of RGB
+# ---- content of a frame: bytes of RGB
 
 def bars_of_row(row):
     """True when a row of pixels has the bars in order, each at least 16 pixels wide."""
@@ -102,7 +102,7 @@ class Screen:
         return wait_for(lambda: shows_bars(now := self.picture(), WIDTH) and now != first, 5, 0.2)
 
 
-# ---- what the documents say
+# ---- text of the documents
 
 PAGES = ("README.md", "doc/publish-from-obs.md", "doc/play.md")
 

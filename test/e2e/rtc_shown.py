@@ -64,7 +64,7 @@ def gaps(seen):
     return [b[1] - a[1] for a, b in zip(seen, seen[1:])]
 
 
-# A camera whose frames show their capture time in ms, with the sound of the fake microphone.
+# A camera whose frames show their capture time in ms, with the audio of the fake microphone.
 CLOCK = """
 async function clock() {
     const c = document.createElement('canvas'), g = c.getContext('2d');

@@ -116,7 +116,7 @@ def test_a_hundred_together(site, name):
 
 # ---- publishers that have gone
 
-# of every protocol; their media are valid, or change with each frame
+# all protocols; their media are valid, or change with each frame
 GONE = ["configurations of AVC", "configurations of HEVC", "configurations of AAC", "configurations of all", "key frames that jump",
         "key frames of a day", "small key frames", "RTSP sets, each key frame", "RTSP announces", "SRT noise", "SRT that changes",
         "SRT holes", "RTMFP that changes", "RTC configurations", "RTC bombs", "metadata", "configurations", "large key frames",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The server's own pages: / and /players/ over HTTP, and as people see them in a real browser."""
+"""The server's own pages: / and /players/ over HTTP, and in a real browser."""
 import base64
 import json
 import os
@@ -24,7 +24,7 @@ VHOST = "http_remux { enabled on; } hls { enabled on; hls_fragment 2; hls_path .
 
 @pytest.fixture
 def pages(srs, tmp_path):
-    """pages(vhost, api, server) starts a server with its API and a folder of files; gives it, the ports, the folder."""
+    """pages(vhost, api, server) starts a server with its API and a folder of files; returns it, the ports, the folder."""
     def start(vhost=VHOST, api="enabled on;", server="", more="", **how):
         root = tmp_path / "html"
         root.mkdir(exist_ok=True)
@@ -49,7 +49,7 @@ def test_pages_of_ours(pages):
             page = h.get("/players/" + name)
             assert b"<title>%s<" % title in page.body, name
             assert "script-src 'self';" in page.headers["content-security-policy"]
-            assert "frame-ancestors" not in page.headers["content-security-policy"], "people have it in frames"
+            assert "frame-ancestors" not in page.headers["content-security-policy"], "users embed it in frames"
         assert h.get("/console/ng_index.html").headers["location"] == "/console/"
         for path in "/players/nothing.html", "/players/play.js", "/players/../home.html", "/home.html", "/players/x/":
             assert h.get(path).status == 404, path
@@ -69,7 +69,7 @@ def test_who_has_files_shows_his_own(pages):
     with Http(web) as h:
         assert h.get("/").body == b"mine" == h.get("/index.html").body
         assert h.get("/players/srs_player.html").body == b"my player"
-        assert "content-security-policy" not in h.get("/").headers, "they may do what they like"
+        assert "content-security-policy" not in h.get("/").headers, "users' pages must be unrestricted"
         assert b"<title>Sluice player<" in h.get("/players/whep.html").body and b"<title>Sluice players" in h.get("/players/").body
         (root / "players" / "index.html").write_text("my players")
         assert h.get("/players/").body == b"my players"
@@ -77,11 +77,11 @@ def test_who_has_files_shows_his_own(pages):
         assert h.get("/").body == b"mine" and b"<title>" in h.get("/index.html").body
         os.unlink(root / "index.htm")
         assert b"<title>Sluice media server" in h.get("/").body
-        assert h.get("/", Host="files").status == 404, "a folder of a vhost is its own"
+        assert h.get("/", Host="files").status == 404, "a folder of a vhost is separate"
 
 
 def test_players_that_are_not_to_be_had(tmp_path):
-    """make needs no npm and does not call it; who asks for the players is told what is missing."""
+    """make needs no npm and does not call it; a request for the libraries says what is missing."""
     tools, calls = tmp_path / "bin", tmp_path / "calls"
     tools.mkdir()
     for name in "sh", "cat", "cksum", "cp", "dirname", "mkdir", "mktemp", "rm", "timeout":
@@ -102,7 +102,7 @@ def test_players_that_are_not_to_be_had(tmp_path):
     assert code == 1 and "no network" in said and "npm could not get them" in said and calls.read_text() == "call\n"
     with open(os.path.join(procs.ROOT, "Makefile")) as f:
         recipe = f.read().split("\nplayers:\n")[1].split("\n\n")[0]
-    assert "--copy" in recipe and "npm" not in recipe, "make gets nothing from npm by itself"
+    assert "--copy" in recipe and "npm" not in recipe, "make used npm without being asked"
 
 
 
@@ -111,7 +111,7 @@ LOCKED = "enabled on; auth { enabled on; username a; password b; }"
 
 
 def test_last_lines_of_the_log(pages):
-    """With the password alone; bounded; without secrets unless log_secrets is on; and what came since."""
+    """Only with the password; bounded; without secrets unless log_secrets is on; and the lines since the last request."""
     s, api, web, root = pages(api=LOCKED)
     with Http(api) as h:
         assert h.get("/api/v1/log").status == 401
@@ -144,7 +144,7 @@ def test_log_without_a_password(pages):
 @chromium
 @players
 def test_home(pages, source, tmp_path):
-    """Does it run, where to publish, what is on, and it plays; what peers are called is text."""
+    """State, addresses to publish to, streams on air, playback; names from clients are plain text."""
     s, api, web, root = pages()
     nasty = "<i>name"
     with browser.Page(tmp_path) as b:
@@ -167,11 +167,11 @@ def test_home(pages, source, tmp_path):
         assert b.run("document.querySelectorAll('#streams i').length") == 0
         b.run("[...document.querySelectorAll('.row')].find(r => r.innerText.includes('<i>')).querySelector('button').click()")
         assert b.wait("document.querySelector('video').currentTime > 0.5", 10), (b.text(), b.errors)
-        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than a phone"
+        assert b.run("document.documentElement.scrollWidth <= innerWidth"), "something is wider than a phone"
         assert not b.errors, b.errors
 
 
-QUERIES = {  # what is asked for: the address; {}: of this page
+QUERIES = {  # parameters: the resulting address; {}: of this page
     "": "http://{}/live/livestream.mp4",
     "app=live&stream=livestream": "http://{}/live/livestream.mp4",
     "stream=a.m3u8&autostart=false": "http://{}/live/a.m3u8",
@@ -215,7 +215,7 @@ def test_parameters_of_players(pages, tmp_path):
 @players
 @pytest.mark.long
 def test_players_play(pages, source, tmp_path):
-    """By every ending, and without one whatever the server has."""
+    """With every ending, and without one the first format that the server has."""
     s, api, web, root = pages()
     s.push(source, "cam", loop=True)
     assert wait_for(lambda: once(web, "/live/cam.mpd").status == 200, 12)
@@ -233,7 +233,7 @@ def test_players_play(pages, source, tmp_path):
 @players
 @pytest.mark.long
 def test_without_flv(pages, source, tmp_path):
-    """Nobody said by what: HTTP-FLV is off here, so it is HLS."""
+    """No format was requested: HTTP-FLV is off here, so HLS plays."""
     s, api, web, root = pages(VHOST.replace("http_remux { enabled on; }", ""))
     s.push(source, "cam", loop=True)
     assert wait_for(lambda: once(web, "/live/cam.m3u8").status == 200, 12)
@@ -246,7 +246,7 @@ def test_without_flv(pages, source, tmp_path):
 @chromium
 @pytest.mark.long
 def test_installed_without_players(pages, source, tmp_path, monkeypatch):
-    """The first page plays without them; what needs one says what to do."""
+    """The first page plays without the libraries; a page that needs one says what to do."""
     alone = tmp_path / "alone"
     shutil.copytree(os.path.join(FOLDER, "console"), alone / "console")
     shutil.copy(procs.BINARY, alone / "srs")
@@ -273,7 +273,7 @@ def test_installed_without_players(pages, source, tmp_path, monkeypatch):
     ("enabled on; crossdomain off;", "does not answer this browser"),
 ])
 def test_home_without_the_api(pages, source, tmp_path, api, says):
-    """What is on is not told, and why; the rest of the page is as always."""
+    """Streams are not shown, with the reason; the rest of the page works as usual."""
     s, _, web, root = pages(api=api)
     s.push(source, "secret-name", loop=True)
     with browser.Page(tmp_path) as b:
@@ -289,7 +289,7 @@ def test_home_without_the_api(pages, source, tmp_path, api, says):
 @players
 @pytest.mark.long
 def test_over_https(pages, source, tmp_path):
-    """The page by https: all that it fetches is https, too."""
+    """The page over https fetches everything over https."""
     cert, a, w = Cert(tmp_path), free_port(), free_port()
     s, _, _, root = pages(api=f"enabled on; https {{ {cert.conf(a)} }}", server=f"https {{ {cert.conf(w)} }}")
     s.push(source, "cam", loop=True)
@@ -307,7 +307,7 @@ def test_over_https(pages, source, tmp_path):
 @chromium
 @pytest.mark.long
 def test_a_name_that_is_not_published(pages, source, tmp_path):
-    """The page names what is on air, and plays as soon as the stream is there; a codec that no browser has is told by its name."""
+    """The page names the streams on air, and plays as soon as the stream exists; it names a codec that no browser supports."""
     s, api, web, root = pages()
     s.push(source, "cam", loop=True)
     state = "document.querySelector('#state').innerText"
@@ -339,7 +339,7 @@ BOTH = "", "players/srs_player.html?app=live&stream=cam&autostart=true"
 @pytest.mark.long
 @pytest.mark.parametrize("kind", [firefox, webkit])
 def test_other_browsers_play(pages, source, tmp_path, kind):
-    """The page of the server and a player's, of a stream that is on air, without a library."""
+    """The first page and a player page play a live stream without a library."""
     there(kind)
     s, api, web, root = pages()
     s.push(source, "cam", loop=True)
@@ -355,7 +355,7 @@ def test_other_browsers_play(pages, source, tmp_path, kind):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", [browser, firefox])
 def test_hevc(pages, media, tmp_path, kind):
-    """A browser that lacks it says so: neither the text of a library, nor waiting without end. One that has it plays."""
+    """A browser without HEVC says so: no message of a library, no endless wait. One with HEVC plays."""
     there(kind)
     s, api, web, root = pages()
     s.push(media.tags("hevc", "aac"), "cam", loop=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The play block of a vhost: caches, queues, times, merged writes."""
+"""The play block of a vhost: caches, queues, times, write merging."""
 import statistics
 import time
 
@@ -19,7 +19,7 @@ def reached(pusher, ts):
 
 
 def test_gop_cache_on(srs):
-    """Who joins late in a group of pictures starts at its key frame, at once."""
+    """A player that joins late starts at the key frame of the current GOP, at once."""
     s = srs("play { gop_cache on; }")
     p = s.push(synthetic(10, gop=250), speed=1, ahead=1.9)
     assert wait_for(lambda: reached(p, 2000))
@@ -28,23 +28,23 @@ def test_gop_cache_on(srs):
     first = flv.frames(c.tags, VIDEO)[0]
     assert first.key and first.ts == 0
     c.collect(2, count=100)
-    assert len(flv.frames(c.tags, VIDEO)) >= 45, "the whole group so far"
+    assert len(flv.frames(c.tags, VIDEO)) >= 45, "not the whole GOP so far"
 
 
 def test_gop_cache_off(srs):
-    """Who joins waits for the next key frame."""
+    """A new player waits for the next key frame."""
     s = srs("play { gop_cache off; }")
     p = s.push(synthetic(10, gop=50), loop=True, ahead=1)
     assert wait_for(lambda: reached(p, 1200))
     c = s.player()
     c.collect(3, want=lambda c: bool(flv.frames(c.tags, VIDEO)))
     first = flv.frames(c.tags, VIDEO)[0]
-    assert first.key and first.ts >= 2000, "the next one, not the one before"
+    assert first.key and first.ts >= 2000, "not the next one, but an earlier one"
     assert any(t.config and t.type == VIDEO for t in c.tags)
 
 
 def test_gop_cache_max_frames(srs):
-    """A group longer than that is not kept: who joins waits for the next key frame."""
+    """A longer GOP is not kept: a new player waits for the next key frame."""
     s = srs("play { gop_cache on; gop_cache_max_frames 20; }")
     p = s.push(synthetic(10, gop=60), loop=True, ahead=1.3)
     assert wait_for(lambda: reached(p, 1500))
@@ -55,12 +55,12 @@ def test_gop_cache_max_frames(srs):
 
 
 def test_slow_reader_drops_to_a_key_frame(srs):
-    """A player that sleeps is not disconnected: it goes on at a newer key frame, the others see
-    nothing of it, and memory is bounded."""
+    """A player that sleeps is not disconnected: it continues at a newer key frame, the others notice nothing, and memory is
+    bounded."""
     s = srs("play { queue_length 2; mw_latency 100; }")
     other = s.watch()
     slow = s.player(client={"rcvbuf": 32768})
-    tags = synthetic(16, size=60000)  # 1.5 MB a second of media
+    tags = synthetic(16, size=60000)  # 1.5 MB of media per second
     p = s.push(tags, speed=5)
     time.sleep(0.8)
     first = s.rss()
@@ -72,7 +72,7 @@ def test_slow_reader_drops_to_a_key_frame(srs):
     slow.collect(4 * SLOW, want=lambda c: any(t.ts == 15960 for t in flv.frames(c.tags, VIDEO)))
     video = flv.frames(slow.tags, VIDEO)
     want = flv.frames(tags, VIDEO)
-    assert video[-1].hash() == want[-1].hash(), "it arrives at the end of the stream"
+    assert video[-1].hash() == want[-1].hash(), "it does not reach the end of the stream"
     gaps = [(a.ts, b) for a, b in zip(video, video[1:]) if b.ts - a.ts > 40]
     assert gaps, "it must have lost something"
     assert all(b.key for _, b in gaps), f"goes on in the middle of a group of pictures: {gaps}"
@@ -83,7 +83,7 @@ def test_slow_reader_drops_to_a_key_frame(srs):
 
 
 def test_reader_of_small_pieces(srs):
-    """A narrow window and reads of 700 bytes: every write is cut somewhere, not one byte is wrong."""
+    """A narrow window and reads of 700 bytes: every write is split somewhere, no byte is wrong."""
     s = srs("play { queue_length 30; }")
     c = s.player(client={"rcvbuf": 4096})
     tags = synthetic(2, size=9000)
@@ -102,7 +102,7 @@ def test_reader_of_small_pieces(srs):
 
 
 def test_peer_that_never_reads(srs):
-    """It holds no more memory than its queue, whatever is published, and the others go on."""
+    """It uses no more memory than its queue, and the others continue."""
     s = srs("play { queue_length 2; mw_latency 350; }")
     other = s.watch()
     dead = [s.player(client={"rcvbuf": 4096}) for _ in range(5)]
@@ -159,7 +159,7 @@ def test_time_jitter(srs, mode):
 
 
 def test_time_jitter_full_goes_never_back(srs):
-    """Times that jump back by ten seconds are mended."""
+    """Times that jump back by ten seconds are corrected."""
     s = srs()
     w = s.watch()
     tags = synthetic(2, start=20000)
@@ -170,7 +170,7 @@ def test_time_jitter_full_goes_never_back(srs):
 
 
 def test_a_24_day_old_encoder(srs):
-    """The publisher's clock wraps at 32 bits: the player's goes on."""
+    """The publisher's clock wraps at 32 bits: the player's continues."""
     s = srs()
     w = s.watch()
     start = 0xffffffff - 1000
@@ -183,7 +183,7 @@ def test_a_24_day_old_encoder(srs):
 
 
 def test_atc(srs):
-    """The encoder's own absolute times reach the player."""
+    """The encoder's absolute times reach the player."""
     s = srs("play { atc on; }")
     w = s.watch()
     tags = synthetic(1, start=500000)
@@ -193,7 +193,7 @@ def test_atc(srs):
 
 
 def test_mix_correct(srs):
-    """Audio that comes 120 ms late is put in its place."""
+    """Audio that arrives 120 ms late is put in its place."""
     s = srs("play { mix_correct on; }")
     w = s.watch()
     tags = [t for t in synthetic(3) if t.type != DATA]
@@ -207,7 +207,7 @@ def test_mix_correct(srs):
 
 
 def arrivals(s, seconds=1.6):
-    """When each frame was pushed and when it came, in seconds."""
+    """When each frame was pushed and when it arrived, in seconds."""
     w = s.watch()
     sent = {}
     p = s.publisher()
@@ -225,7 +225,7 @@ def arrivals(s, seconds=1.6):
 
 
 def bursts(pairs):
-    """How often something came, things within 10 ms of each other being one."""
+    """Number of bursts, with arrivals within 10 ms counted as one."""
     n, last = 0, 0
     for _, at in pairs:
         if at - last > 0.010:
@@ -243,7 +243,7 @@ def test_min_latency(srs):
 
 
 def test_mw_latency(srs):
-    """350 ms of merging: several frames come at once, none later than that."""
+    """350 ms of merging: several frames arrive at once, none later than that."""
     s = srs("play { mw_latency 350; mw_msgs 128; }")
     pairs = arrivals(s)
     late = [b - a for a, b in pairs]
@@ -253,7 +253,7 @@ def test_mw_latency(srs):
 
 
 def test_mw_msgs(srs):
-    """At least so many at once, but a stream of few messages is not held back for ever."""
+    """At least this many at once, but a stream with few messages is not delayed forever."""
     s = srs("play { mw_latency 0; mw_msgs 6; }")
     pairs = arrivals(s)
     late = [b - a for a, b in pairs]
@@ -263,7 +263,7 @@ def test_mw_msgs(srs):
 
 
 def test_one_frame_a_second(srs):
-    """Each frame is there within the merging time, however few there are."""
+    """Each frame arrives within the merging time, even if there are few."""
     s = srs()
     w = s.watch()
     p = s.publisher()
@@ -287,7 +287,7 @@ def test_send_min_interval(srs):
 
 
 def test_two_players_of_different_options(srs):
-    """Two vhosts with chunk sizes of their own, the same publisher's bytes."""
+    """Two vhosts with different chunk sizes, the same bytes from the publisher."""
     s = srs("vhost a { chunk_size 128; }\nvhost b { chunk_size 60000; }")
     tags = synthetic(1)
     for v in ("a", "b"):
@@ -298,7 +298,7 @@ def test_two_players_of_different_options(srs):
 
 
 def test_large_frames(srs):
-    """A key frame of 2 MB and its small followers."""
+    """A key frame of 2 MB and small frames after it."""
     s = srs()
     w = s.watch()
     tags = synthetic(2, size=lambda i: 2000000 if i % 25 == 0 else 300)
@@ -316,7 +316,7 @@ def test_flvgen_is_what_it_says():
 
 
 def test_words_behind_play_count(srs):
-    """A player that says all at once, and then nothing: what stands behind `play` holds."""
+    """A player that sends everything at once and then nothing: commands after `play` apply."""
     s = srs("play { mw_latency 0; }")
     s.push(synthetic(10, gop=10), loop=True)
     c = s.client().connect()
@@ -329,7 +329,7 @@ def test_words_behind_play_count(srs):
 
 @pytest.mark.parametrize("latency,gop_cache", [("0", "on"), ("0", "off"), ("auto", "on")])
 def test_player_that_wants_nothing(srs, latency, gop_cache):
-    """Neither sound nor pictures: it costs nothing, and the others are served as before."""
+    """Neither audio nor video: it costs nothing, and the others are served as before."""
     s = srs(f"min_latency on; play {{ gop_cache {gop_cache}; mw_latency {latency}; }}")
     s.push(synthetic(10, gop=10), loop=True, speed=2)
     silent = s.player()
@@ -343,4 +343,4 @@ def test_player_that_wants_nothing(srs, latency, gop_cache):
     assert other.wait(lambda got: len(flv.frames(got, VIDEO)) >= 30)
     assert cpu_seconds(s.pid) - before < 0.2 * SLOW
     silent.collect(0.1)
-    assert len(silent.tags) == said, "nothing is sent to it"
+    assert len(silent.tags) == said, "something is sent to it"

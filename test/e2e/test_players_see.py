@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What somebody sees who asks ffprobe: the streams that are published and no others, in every format;
-times that never fall, and are those of the publisher, where a file loops and where he comes back."""
+"""What ffprobe reports: the published streams and no others, in every format; times that never decrease and match the publisher's,
+when a file loops and when a publisher returns."""
 import json
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ ROUNDED = 0.002  # RTMP has milliseconds
 
 
 class Everything:
-    """One server that makes every format of what is published: what cannot be in one vhost is in three."""
+    """One server that offers every format: incompatible ones are in three vhosts."""
 
     def __init__(self, srs, tmp_path, fragment=2):
         self.port, self.html, self.mp4 = free_port(), tmp_path / "html", tmp_path / "html/mp4"
@@ -64,8 +64,8 @@ ACCESS = Tag(DATA, 0, amf.encode("|RtmpSampleAccess", True, True))
 
 
 def test_streams(srs, source, tmp_path):
-    """Two are published and two are there, for who comes while it runs and who was there when the publisher
-    went and another came; who publishes copies a server's words to its players, too."""
+    """Two are published and two are found, by new players and by players that saw one publisher leave and another arrive. Publishers
+    that copy a server's commands reach players, too."""
     e = Everything(srs, tmp_path, fragment=1)
     ws = FlvWatcher(e.port, ws=True)
     rtmp = e.s.watch()
@@ -105,8 +105,8 @@ def test_streams(srs, source, tmp_path):
 
 
 def looped(source, times, ms=6000, early=23):
-    """As ffmpeg sends a file again and again whose sound is a bit longer than its picture: two frames of
-    sound are closer than one lasts, each time."""
+    """As ffmpeg sends a looping file whose audio is a bit longer than its video: at each loop two audio frames are closer
+    than a frame's duration."""
     body = flv.frames(flv.cut(source, ms))
     sound = [t.ts for t in body if t.type == AUDIO]
     span = round(sound[-1] + FRAME * 1000) - sound[0] - early
@@ -118,7 +118,7 @@ def looped(source, times, ms=6000, early=23):
 
 
 def check_times(name, path, sent):
-    """Times of that file against those of the tags: from a picture on they have the same distance."""
+    """Compares times of that file with those of the tags: from a video frame on they have the same distance."""
     pictures, sound = hls.packets(path, "v"), hls.packets(path, "a")
     for kind, got in (("video", pictures), ("audio", sound)):
         for (_, a, _), (_, b, _) in zip(got, got[1:]):
@@ -178,7 +178,7 @@ def test_times_of_a_loop(srs, source, tmp_path):
 
 @pytest.mark.long
 def test_times_of_ffmpeg(srs, tmp_path):
-    """ffmpeg sends a file of 30 s again and again; over a minute, in real time."""
+    """ffmpeg sends a file of 30 s in a loop; over a minute, in real time."""
     e = Everything(srs, tmp_path)
     watchers = [e.s.watch(tcurl=tcurl) for tcurl in e.tcurls[:1]]
     ts = e.curl_ts(tmp_path / "s.ts", 90)
@@ -212,7 +212,7 @@ async function play(url) {
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["HLS, TS", "HLS, MP4", "DASH"])
 def test_shaka(srs, source, tmp_path, kind):
-    """Shaka Player is strict: a time that falls ends it for good. It plays a file that loops every 6 s."""
+    """Shaka Player is strict: a decreasing time stops it for good. It plays a file that loops every 6 s."""
     package = browser.need("shaka-player")
     e = Everything(srs, tmp_path)
     shutil.copy(package + "/dist/shaka-player.compiled.js", e.html / "shaka.js")

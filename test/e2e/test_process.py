@@ -51,8 +51,8 @@ def test_t_with_a_good_file(tmp_path):
     code, text = run("-t", "-c", str(conf), cwd=tmp_path)
     assert code == 0, text
     assert "syntax is ok" in text and "test is successful" in text
-    assert run(f"-c{conf}", "-t", cwd=tmp_path)[0] == 0, "-cfile is the same"
-    assert not list(tmp_path.glob("objs/*")), "a test leaves nothing behind"
+    assert run(f"-c{conf}", "-t", cwd=tmp_path)[0] == 0, "-cfile differs"
+    assert not list(tmp_path.glob("objs/*")), "the test left something behind"
 
 
 BAD = {
@@ -76,7 +76,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_t_with_a_bad_file(tmp_path, name):
-    """It says the file, the line, and the nearest right name."""
+    """It reports the file, the line, and the closest valid name."""
     text, words = BAD[name]
     conf = tmp_path / "bad.conf"
     conf.write_text(text)
@@ -88,13 +88,13 @@ def test_t_with_a_bad_file(tmp_path, name):
         assert all(w in out for w in words), out
         assert "bad.conf" in out
     assert "AddressSanitizer" not in out
-    # and to start with it fails the same way
+    # and starting with it fails the same way
     code, out = run("-c", str(conf), cwd=tmp_path)
     assert code != 0
 
 
 def test_t_warns_of_what_is_not_there(tmp_path):
-    """Folders that are served, keys, and where ffmpeg writes: named with their directive, below work_dir."""
+    """Served folders, keys, and output folders of ffmpeg: reported with their directive, below work_dir."""
     (tmp_path / "work" / "here").mkdir(parents=True)
     conf = tmp_path / "x.conf"
     conf.write_text("""listen 1935; work_dir ./work;
@@ -121,7 +121,7 @@ def test_t_warns_of_what_is_not_there(tmp_path):
 
 
 def test_edges_do_not_start(srs, source):
-    """A vhost of mode remote is off until there are edges, and a line says so; the others serve."""
+    """A vhost of mode remote is off until edges exist, with a log line; the others serve."""
     s = srs("vhost __defaultVhost__ { }\nvhost edge.of { cluster { mode remote; origin 127.0.0.1:19350; } }")
     code, text = run("-t", "-c", s.conf_path, cwd=s.tmp)
     assert code == 0 and 'vhost "edge.of" does not start: mode remote' in text
@@ -162,7 +162,7 @@ def test_directives_of_parts_to_come_are_accepted_with_a_warning(srs):
 
 
 def test_old_spellings(srs, source):
-    """A file of years ago still means what it meant."""
+    """A file from years ago still has its meaning."""
     s = srs(begin=False)
     s.write(conf=f"""listen {s.port};
 chunk_size 5000;
@@ -193,7 +193,7 @@ def test_environment_only(srs, tmp_path):
     c.collect(2, count=10)
     import struct
     assert struct.pack(">I", 3000) in [m.data for m in c.seen if m.type == 1]
-    assert s.proc.running(), "no daemon by default"
+    assert s.proc.running(), "the default must not be a daemon"
 
 
 def test_environment_over_file(srs):
@@ -248,7 +248,7 @@ def test_rtmp_block(srs):
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT], ids=["TERM", "INT"])
 def test_fast_quit(srs, sig):
-    """With a publisher, players and a half-open handshake it is gone in a second or so."""
+    """With a publisher, players and an incomplete handshake it exits in about a second."""
     s = srs()
     s.push(synthetic(2), loop=True)
     s.watch()
@@ -268,16 +268,16 @@ def refuses(s):
 
 
 def test_graceful_quit(srs):
-    """QUIT: no new connections, those who are there go on until they leave by themselves."""
+    """QUIT: no new connections; existing ones continue until they leave."""
     s = srs(glob="grace_start_wait 300;\ngrace_final_wait 200;")
     p = s.push(synthetic(10), loop=True)
     w = s.watch()
     assert w.wait(lambda got: len(flv.frames(got)) > 10, 3)
     s.proc.kill(signal.SIGQUIT)
-    assert wait_for(lambda: refuses(s)), "nobody new"
+    assert wait_for(lambda: refuses(s)), "new clients are accepted"
     n = len(flv.frames(w.tags))
     assert s.proc.running()
-    assert w.wait(lambda got: len(flv.frames(got)) > n + 30), "the stream goes on"
+    assert w.wait(lambda got: len(flv.frames(got)) > n + 30), "the stream stopped"
     assert p.error is None
     p.stop()
     p.client.close()
@@ -323,7 +323,7 @@ def test_force_grace_quit(srs):
 
 
 def test_log_is_reopened(srs):
-    """logrotate moves the file, USR1 makes a new one; nothing is lost between."""
+    """logrotate moves the file, USR1 makes a new one; no line is lost."""
     s = srs()
     s.client().connect().close()
     assert s.wait_log("RTMP|rtmp|connect", 2)
@@ -352,8 +352,7 @@ def test_hup_usr1_usr2_do_not_end_it(srs):
 # -- files
 
 def test_daemon_and_pid_file(srs, tmp_path):
-    """It forks, the starter returns 0, the pid file says who; a second start fails; TERM removes
-    what must be removed so that a third start works."""
+    """It forks, the parent returns 0, the pid file has the pid; a second start fails; TERM cleans up so that a third start works."""
     s = srs(begin=False, daemon=True,
             glob="disable_daemon_for_docker off;\nin_docker off;")
     pid = None
@@ -393,7 +392,7 @@ def test_port_in_use(srs, tmp_path):
     other = srs(begin=False, name="other", port=s.port)
     code, out = run("-c", other.conf_path, cwd=other.tmp)
     assert code != 0
-    assert str(s.port) in out + other.log(), "it says which"
+    assert str(s.port) in out + other.log(), "it does not say which"
 
 
 def test_server_id_is_kept(srs):
@@ -446,7 +445,7 @@ def test_max_connections(srs):
             return True
         except (Closed, OSError):
             return False
-    assert wait_for(again, 4), "a place is free again"
+    assert wait_for(again, 4), "the place is not free again"
     s.allow_errors = True
 
 

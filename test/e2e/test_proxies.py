@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who is behind a proxy: headers of the PROXY protocol and X-Forwarded-For, by those who may say so
-and by those who may not."""
+"""Clients behind a proxy: PROXY protocol headers and X-Forwarded-For, from trusted and untrusted senders."""
 import contextlib
 import json
 import socket
@@ -18,7 +17,7 @@ from rtmpclient import Client, Closed, Rejected
 from webclient import Cert, Http
 
 SIGN = b"\r\n\r\n\0\r\nQUIT\n"
-GOOD, BAD = "192.0.2.7", "192.0.2.8"  # nobody's addresses; the second one is denied
+GOOD, BAD = "192.0.2.7", "192.0.2.8"  # documentation addresses; the second one is denied
 RULES = f"security {{ enabled on; deny publish {BAD}; deny play {BAD}; deny play 2001:db8::8; }}"
 
 
@@ -42,7 +41,7 @@ HEADERS = {
 
 
 class Told(Client):
-    """An RTMP client behind a proxy that says so, with or without TLS below."""
+    """An RTMP client behind a proxy that sends a header, with or without TLS below."""
 
     def __init__(self, port, header, tls=None, **how):
         super().__init__(port, **how)
@@ -99,8 +98,7 @@ def test_the_address_shows_everywhere(site, kind):
 
 
 def test_rules_see_who_is_behind(site, source):
-    """The proxy's own address is let in everywhere; who is behind it is not. TLS comes after the
-    header."""
+    """The proxy's own address is admitted everywhere; the client behind it is not. TLS comes after the header."""
     s = site(RULES)
     s.push(source, loop=True)
     for tls in (False, True):
@@ -123,7 +121,7 @@ def test_rules_see_who_is_behind(site, source):
 
 
 def refused(port, data, bind=None, pieces=None, every=0.0):
-    """Does the server close without a word of its own?"""
+    """Whether the server closes without sending anything."""
     with socket.socket() as c:
         c.settimeout(procs.patience(5))
         if bind:
@@ -151,7 +149,7 @@ def test_who_says_nothing_or_lies(site, source):
         ("rtmp", b"PROXY UNKNOWN " + b"x" * 200), ("http", v1(GOOD)[:-2] + b"\n" + get),
         ("rtmp", SIGN + b"\x21\x11\xff\xff" + bytes(3000)), ("rtmp", v2(GOOD)[:20]),
         ("rtmp", v1("localhost") + c0c1), ("rtmp", v1(GOOD + ":1") + c0c1),
-        ("rtmp", v1(GOOD) + v1(GOOD) + bytes(1536)),  # one header is enough, no second one is
+        ("rtmp", v1(GOOD) + v1(GOOD) + bytes(1536)),  # one header is enough, a second one is rejected
         ("rtmp", b""), ("rtmps", b"PROXY "), ("http", SIGN),
     ]
     with ThreadPoolExecutor(8) as pool:
@@ -161,9 +159,9 @@ def test_who_says_nothing_or_lies(site, source):
         assert slow.result(), "each byte in time, all of it not"
     mark = s.mark()
     for name, data in (("rtmp", v1(GOOD) + c0c1), ("http", v1(GOOD) + get), ("api", v2(GOOD) + get)):
-        assert refused(s.p[name], data, bind="127.0.0.2"), "no proxy of ours"
+        assert refused(s.p[name], data, bind="127.0.0.2"), "not one of our proxies"
     assert s.wait_log("127.0.0.2 is not in trusted_proxies", 3, mark, count=3)
-    assert refused(s.p["plain"], v1(GOOD) + c0c1), "a header where none belongs"
+    assert refused(s.p["plain"], v1(GOOD) + c0c1), "an unexpected header"
     with Http(s.p["plain_http"]) as h:
         h.send(v1(GOOD) + get)
         assert h.head()[0] == 400
@@ -172,7 +170,7 @@ def test_who_says_nothing_or_lies(site, source):
 
 
 def test_reload(site):
-    """What an endpoint expects changes for those who come from then on."""
+    """A change of what an endpoint expects applies to new connections."""
     s = site("", "trusted_proxies none;")
     assert refused(s.p["rtmp"], v1(GOOD) + b"\3" + bytes(1536))
     text = open(s.conf_path).read()
@@ -194,7 +192,7 @@ def flv_status(port, **fields):
 
 
 def test_forwarded_for(site, source):
-    """What a client writes into the field itself stands before what the proxy adds."""
+    """Entries by the client itself come before those of the proxy."""
     s = site("security { enabled on; allow publish all; allow play 127.0.0.1; }")
     s.push(source, loop=True)
     port = s.p["plain_http"]
@@ -205,7 +203,7 @@ def test_forwarded_for(site, source):
         assert flv_status(port, X_Forwarded_For=lie, X_Real_IP="127.0.0.1") == 403, lie
     assert flv_status(port, X_Real_IP=BAD) == 403
     assert flv_status(port, X_Forwarded_For="127.0.0.1, 127.0.0.2") == 200, "both are ours"
-    with ToldHttp(s.p["http"], v1("10.0.0.5")) as h:  # private, and nobody whom we trust
+    with ToldHttp(s.p["http"], v1("10.0.0.5")) as h:  # private, but not trusted
         h.ask("/live/s.flv", X_Forwarded_For="127.0.0.1")
         assert h.head()[0] == 403
 
@@ -218,7 +216,7 @@ def test_forwarded_for_of_nobody(site, source):
 
 @pytest.mark.needs("nginx-stream")
 def test_behind_nginx(site, tmp_path, source):
-    """nginx passes bytes on, TLS too, and says by version 1 who sent them."""
+    """nginx forwards bytes, TLS too, and reports the client in a version 1 header."""
     s = site("security { enabled on; deny play 127.0.0.6; }")
     s.push(source, loop=True)
     ports = {k: free_port() for k in ("rtmp", "rtmps", "http", "https")}
@@ -238,7 +236,7 @@ def test_behind_nginx(site, tmp_path, source):
 
 
 def test_limits_count_who_is_behind(site):
-    """A balancer may bring many; each of them counts for itself."""
+    """A balancer may forward many; each client counts separately."""
     s = site("", "limits { per_address 2; limit_private on; }")
     held = [Told(s.p["rtmp"], v1(f"192.0.2.{n}"), timeout=20).connect() for n in (1, 1, 2, 2, 3)]
     with pytest.raises(Closed):

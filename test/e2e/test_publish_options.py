@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The publish block of a vhost: timeouts, merged reads, publishers nobody watches."""
+"""The publish block of a vhost: timeouts, read merging, publishers without players."""
 import time
 
 import pytest
@@ -12,7 +12,7 @@ from rtmpclient import Rejected
 
 
 def test_firstpkt_timeout(srs):
-    """Publishes and never sends: ended, and the name is free."""
+    """It publishes and never sends media: disconnected, and the name is free."""
     s = srs("publish { firstpkt_timeout 700; normal_timeout 600000; takeover off; }")
     begin = time.monotonic()
     c = s.publisher()
@@ -41,12 +41,12 @@ def test_timeouts_do_not_hit_who_sends(srs):
 
 
 def test_kickoff_for_idle(srs):
-    """A publisher nobody watches is dropped, one with a player stays, until the player goes."""
+    """A publisher without players is disconnected; one with a player stays until the player leaves."""
     s = srs("publish { kickoff_for_idle 1; }")
     c = s.push(synthetic(8), "lonely", loop=True)
     w = s.watch("seen")
     p = s.push(synthetic(8), "seen", loop=True)
-    assert wait_for(lambda: c.error is not None), "nobody watched it"
+    assert wait_for(lambda: c.error is not None), "it had no players"
     assert p.is_alive() and p.error is None
     assert s.wait_log(r"(?i)(idle|nobody|kick)", 2)
     w.stop()
@@ -56,7 +56,7 @@ def test_kickoff_for_idle(srs):
 
 @pytest.mark.parametrize("latency", [50, 350, pytest.param(2000, marks=pytest.mark.long)])
 def test_merged_read(srs, latency):
-    """mr changes when bytes are read, never which."""
+    """mr changes when bytes are read, but not which."""
     s = srs(f"publish {{ mr on; mr_latency {latency}; }}")
     w = s.watch()
     tags = synthetic(2)
@@ -68,7 +68,7 @@ def test_merged_read(srs, latency):
 
 
 def test_merged_read_ends_with_the_publisher(srs):
-    """With a long mr_latency the end of the connection is still seen at once."""
+    """Even with a long mr_latency, the end of the connection is noticed at once."""
     s = srs("publish { mr on; mr_latency 2000; takeover off; }")
     p = s.push(synthetic(1), speed=1)
     p.join(60)
@@ -85,7 +85,7 @@ def test_merged_read_ends_with_the_publisher(srs):
 
 
 def test_parse_sps_off_and_strange_sps(srs):
-    """A decoder configuration that we cannot read is still passed on."""
+    """A decoder configuration that we cannot parse is still passed on."""
     s = srs("publish { parse_sps off; }")
     for i, stream in enumerate(("a", "b")):
         w = s.watch(stream)

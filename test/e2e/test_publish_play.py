@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A stream is published and played: what comes out is what went in."""
+"""A stream is published and played: players get exactly what was published."""
 import signal
 import time
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.needs("ffmpeg", "ffprobe")
 
 
 def same_run(got, want, least):
-    """Every frame of `got` is one of `want`, in order, without a gap; returns where it begins."""
+    """Checks that every frame of `got` is in `want`, in order, without a gap; returns where it begins."""
     assert len(got) >= least, f"{len(got)} frames, wanted {least}"
     at = flv.find_run(got, want)
     assert at >= 0, "frames are lost, changed or out of order"
@@ -23,7 +23,7 @@ def same_run(got, want, least):
 
 
 def are_of_the_source(got):
-    """What ffmpeg got: 6 s, frame for frame, at the same times but for one constant."""
+    """Checks what ffmpeg got: 6 s, frame for frame, with times that differ by one constant."""
     want = tools.source_frames()
     for kind, least in (("video", 148), ("audio", 250)):
         w = [x for x in want if x[0] == kind]
@@ -57,7 +57,7 @@ def test_ffprobe_sees_the_stream(srs, source):
     s.push(source, loop=True, speed=3)
     info = tools.ffprobe(s.url(), "-show_streams", "-show_format")
     streams = {x["codec_type"]: x for x in info["streams"]}
-    assert set(streams) <= {"video", "audio", "data"}, "no stream that is not there"
+    assert set(streams) <= {"video", "audio", "data"}, "a stream that does not exist"
     assert streams["video"]["codec_name"] == "h264"
     assert (streams["video"]["width"], streams["video"]["height"]) == (640, 360)
     assert streams["video"]["profile"] == "Main"
@@ -66,11 +66,11 @@ def test_ffprobe_sees_the_stream(srs, source):
     packets = tools.ffprobe(s.url(), "-show_packets", "-read_intervals", "%+#120")["packets"]
     assert len([p for p in packets if p["codec_type"] == "video"]) >= 30
     first = next(p for p in packets if p["codec_type"] == "video")
-    assert "K" in first["flags"], "a player that joins begins with a key frame"
+    assert "K" in first["flags"], "a new player does not begin with a key frame"
 
 
 def test_every_byte_and_time_through_own_client(srs, source):
-    """No ffmpeg between: bodies byte for byte, times exactly those that were sent."""
+    """Without ffmpeg: bodies byte for byte, and exactly the times that were sent."""
     s = srs()
     w = s.watch()
     tags = flv.cut(source, 6000)
@@ -86,7 +86,7 @@ def test_every_byte_and_time_through_own_client(srs, source):
 
 
 def test_order_on_the_wire_is_kept(srs, source):
-    """Audio and video come interleaved as they were sent."""
+    """Audio and video arrive in the order in which they were sent."""
     s = srs()
     w = s.watch()
     tags = flv.cut(source, 3000)
@@ -97,7 +97,7 @@ def test_order_on_the_wire_is_kept(srs, source):
 
 
 def test_join_in_the_middle(srs, source):
-    """Metadata, both sequence headers, then a key frame, then everything from there on."""
+    """Metadata, both sequence headers, then a key frame, then everything after it."""
     s = srs()
     p = s.push(source, loop=True, ahead=1.5)
     assert wait_for(lambda: len(p.pushed) > 60)
@@ -131,7 +131,7 @@ def test_metadata_has_the_encoders_fields_and_ours(srs, source):
 
 
 def test_other_data_messages_pass(srs, source):
-    """onTextData and such reach the player with their time, byte for byte."""
+    """onTextData and others reach the player with their time, byte for byte."""
     s = srs()
     w = s.watch()
     pub = s.publisher()
@@ -144,7 +144,7 @@ def test_other_data_messages_pass(srs, source):
 
 
 def test_player_before_publisher(srs, source):
-    """The player waits, longer than a few seconds if it must, and gets the stream from its start."""
+    """The player waits, for more than a few seconds, and gets the stream from its start."""
     s = srs()
     players = [s.watch(), s.watch(flow="ffmpeg"), s.watch(flow="librtmp")]
     time.sleep(0.5)
@@ -157,7 +157,7 @@ def test_player_before_publisher(srs, source):
 
 
 def test_player_stays_over_republish(srs, source):
-    """The publisher goes and comes back at time 0; the player stays, its time goes on forward."""
+    """The publisher leaves and returns at time 0; the player stays, its time keeps advancing."""
     s = srs()
     w = s.watch()
     tags = flv.cut(source, 2000)
@@ -219,11 +219,11 @@ def test_one_track_alone(srs, source, kind):
     assert flv.hashes(w.stop(), kind) == flv.hashes(tags, kind)
     late = s.player()
     late.collect(2, count=5)
-    assert len(flv.frames(late.tags, kind)) >= 5, "one who joins late gets it too"
+    assert len(flv.frames(late.tags, kind)) >= 5, "a late player does not get it"
 
 
 def test_decodes_without_complaint(srs, tmp_path, source):
-    """What a late ffmpeg records decodes without one word from the decoder."""
+    """A late ffmpeg's recording decodes without any message of the decoder."""
     s = srs()
     s.push(source, loop=True, speed=3)
     time.sleep(0.5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reload: applied or refused whole, while streams run."""
+"""Reload: applied or rejected as a whole, while streams run."""
 import time
 
 import pytest
@@ -12,7 +12,7 @@ from rtmpclient import Client, Closed, Rejected
 
 
 def test_reload_under_load(srs):
-    """20 reloads that change this and that; not one frame is lost or changed."""
+    """20 reloads with various changes; no frame is lost or changed."""
     s = srs("play { queue_length 10; }")
     watchers = [s.watch() for _ in range(5)]
     p = s.push(synthetic(12), speed=1)
@@ -53,7 +53,7 @@ def test_failing_reload_keeps_the_old_one_whole(srs, name):
         log = s.reload(ok=False)
         assert "[WARN]" in log or "[ERROR]" in log
     n = len(w.tags)
-    assert w.wait(lambda got: len(got) > n + 20, 3), "the stream goes on"
+    assert w.wait(lambda got: len(got) > n + 20, 3), "the stream stopped"
     assert p.error is None
     c = s.client().connect()
     c.create_stream()
@@ -68,7 +68,7 @@ def test_failing_reload_keeps_the_old_one_whole(srs, name):
 
 
 def test_listeners_move(srs):
-    """A new port opens, an old one closes, who is connected stays."""
+    """A new port opens, an old one closes, connected clients stay."""
     s = srs()
     p = s.push(synthetic(2), loop=True)
     w = s.watch()
@@ -101,7 +101,7 @@ def test_vhost_is_added_and_removed(srs):
 
 
 def test_vhost_is_removed_while_it_is_used(srs, source):
-    """Who is in it goes, orderly; who is elsewhere stays."""
+    """Its clients are disconnected properly; those of other vhosts stay."""
     s = srs("vhost one {\n}\nvhost two {\n}\n")
     pushers, watchers = [], []
     for name in ("one", "two"):
@@ -118,7 +118,7 @@ def test_vhost_is_removed_while_it_is_used(srs, source):
 
 
 def test_vhost_options_reach_players_that_are_there(srs):
-    """queue_length and mw_latency of a stream that runs."""
+    """queue_length and mw_latency of a running stream."""
     s = srs("play { mw_latency 1800; mw_msgs 128; }")
     p = s.push(synthetic(2, audio=False), loop=True)
     w = s.watch()
@@ -132,7 +132,7 @@ def test_vhost_options_reach_players_that_are_there(srs):
         return sum(b - a > 0.02 for a, b in zip(late, late[1:]))
     began = time.monotonic()
     assert wait_for(lambda: wakes() >= 8)
-    assert time.monotonic() - began < 8, "8 wakes, 1.8 s apart as it was, would take 14 s"
+    assert time.monotonic() - began < 8, "8 wakeups, 1.8 s apart as before, would take 14 s"
     w.stop()
     assert p.error is None
 

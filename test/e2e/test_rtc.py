@@ -45,7 +45,7 @@ def source():
 
 
 def ask(url, body=None, method="POST", headers=None):
-    """Status, fields and body of an answer."""
+    """Returns status, fields and body of a response."""
     r = urllib.request.Request(url, data=body.encode() if body else None, method=method,
                                headers={"Content-Type": "application/sdp", **(headers or {})})
     try:
@@ -85,7 +85,7 @@ def test_players_of_a_webrtc_publisher(srs, tmp_path, workers):
 
 
 def test_an_rsa_key_holds_nobody_up(srs, tmp_path, source):
-    """It is made, and signs, on helper threads: the thread is held by nothing, as every test looks for at its end."""
+    """Helper threads generate it and sign with it: as in every test, the end checks that the thread was never blocked."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", server="ecdsa off;")
     s.push(source, loop=True)
     assert s.wait_log("video sh", 3)
@@ -94,7 +94,7 @@ def test_an_rsa_key_holds_nobody_up(srs, tmp_path, source):
 
 
 def test_players_change_their_address(srs, tmp_path, source):
-    """As phones do: they are asked whether they are there, and what they play goes on."""
+    """As phones do: they are probed, and playback continues."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", env={"SRS_WORKERS": "4"})
     s.push(source, loop=True)
     assert s.wait_log("video sh", 3)
@@ -106,7 +106,7 @@ def test_players_change_their_address(srs, tmp_path, source):
 
 @pytest.mark.long
 def test_who_never_connects_keeps_no_stream(srs, tmp_path):
-    """Its checks are no life of a stream: after two seconds another one has it, as if it was silent."""
+    """Its checks do not count as activity: after two seconds another publisher gets the stream, as after silence."""
     s = rtc_server(srs, tmp_path)
     first = h.Client(s.api_port, s.rtc_port, "s", True, query="")
     assert h.Client(s.api_port, s.rtc_port, "s", True, ip="127.0.0.2").status == 409
@@ -120,7 +120,7 @@ def test_who_never_connects_keeps_no_stream(srs, tmp_path):
 
 @pytest.mark.long
 def test_a_publisher_on_a_bad_line_is_whole_for_others(srs, tmp_path):
-    """What is lost is asked for and comes again: the frames that others get are all there, and decode."""
+    """Lost packets are requested and retransmitted: others get all frames, and they decode."""
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
     Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0, "--loss", 5, "--reorder", 2],
          tmp_path / "whip.log")
@@ -152,7 +152,7 @@ def test_a_session_is_deleted_kicked_and_limited(srs, tmp_path):
 
 
 def test_http_and_tcp_have_one_port(srs):
-    """The first byte decides; who begins with no check of ICE is closed."""
+    """The first byte decides; a connection that does not begin with an ICE check is closed."""
     web, udp = free_port(), free_port()
     s = srs(vhost="rtc { enabled on; }",
             glob=f"""http_server {{ enabled on; listen 127.0.0.1:{web}; }}
@@ -162,26 +162,26 @@ rtc_server {{ enabled on; listen {udp}; protocol all; tcp {{ enabled on; listen 
         assert c.recv(1) == b""
     assert s.wait_log("no check of ICE in the first frame", 2)
     with socket.create_connection(("127.0.0.1", web), 5) as c:
-        assert never(lambda: False, 0.05) # it says nothing at first
+        assert never(lambda: False, 0.05) # it sends nothing at first
         c.sendall(b"GET /none HTTP/1.1\r\nHost: a\r\n\r\n")
         assert c.recv(12) == b"HTTP/1.1 404"
 
 
 def udp_ports():
-    """Those that somebody has."""
+    """UDP ports in use."""
     lines = [line for name in ("udp", "udp6") for line in open(f"/proc/net/{name}").read().splitlines()[1:]]
     return {int(line.split()[1].split(":")[1], 16) for line in lines}
 
 
 def rtc_conf(ports, more=""):
-    """What rtc_server() of rtc.py writes, with other ports."""
+    """The configuration of rtc_server() in rtc.py, with other ports."""
     return f"rtc_server {{ enabled {'on' if ports else 'off'}; listen {' '.join(map(str, ports or [8000]))}; " \
            f"candidate 127.0.0.1; {more} }}"
 
 
 @AT_BOTH
 def test_listeners_move_by_reload(srs, workers):
-    """Who comes is told of what is listened on now; what is not any more stays for as long as somebody needs it."""
+    """New clients get the new port; the old one stays open while clients use it."""
     api, a, b, c = (free_port() for _ in range(4))
     http = f"http_api {{ enabled on; listen 127.0.0.1:{api}; }}\n"
     vhost = "rtc { enabled on; }"
@@ -228,7 +228,7 @@ def test_who_plays_goes_on_when_listeners_move(srs, tmp_path, source, workers):
 
 
 class Narrow(threading.Thread):
-    """A way to a port of UDP that brings so many bytes a second back, and loses what is more."""
+    """A relay to a UDP port with limited bandwidth in one direction, which drops the excess."""
 
     def __init__(self, port):
         super().__init__(daemon=True)
@@ -255,7 +255,7 @@ class Narrow(threading.Thread):
 
 @pytest.mark.long
 def test_a_thin_line_gets_less(srs, tmp_path, source):
-    """Key frames alone while it is thin, everything when it is wide again; the API tells."""
+    """Key frames only while the link is slow, everything when it recovers; the API shows it."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
     s.push(source, loop=True)
     assert s.wait_log("video sh", 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the requests of WebRTC clients are told: statuses, texts, fields, limits, on both kinds of ports."""
+"""Responses to requests of WebRTC clients: statuses, texts, fields, limits, on both kinds of ports."""
 from contextlib import closing
 import json
 import http.client
@@ -19,7 +19,7 @@ CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Lo
 
 
 def ask(s, method, path, body=None, headers=None, port=0):
-    """An answer of any status, which always lets pages of other origins read it."""
+    """Returns a response of any status, which must always allow pages of other origins to read it."""
     c = http.client.HTTPConnection("127.0.0.1", port or s.api_port, timeout=5)
     try:
         c.request(method, path, body, headers or {})
@@ -33,7 +33,7 @@ def ask(s, method, path, body=None, headers=None, port=0):
 
 
 def refused():
-    """Path, body, fields, status, what the text begins with."""
+    """Path, body, fields, status, beginning of the text."""
     many = OFFER + "".join(f"m=audio 0 UDP/TLS/RTP/SAVPF {i}\r\n" for i in range(16))
     for path in ("/rtc/v1/whip/?app=live&stream=a", "/rtc/v1/whep/?app=live&stream=a"):
         yield path, b"", SDP, 400, "5043: RtcInvalidSdp"
@@ -71,7 +71,7 @@ vhost closed.example { rtc { enabled on; } security { enabled on; deny publish a
 
 def test_a_session(srs, tmp_path):
     s = rtc_server(srs, tmp_path, vhost="publish { takeover off; }")
-    pieces = (SENDS[i:i + 100].encode() for i in range(0, len(SENDS), 100))  # of no length that is told
+    pieces = (SENDS[i:i + 100].encode() for i in range(0, len(SENDS), 100))  # without a declared length
     status, fields, answer = ask(s, "POST", "/rtc/v1/whip/?app=live&stream=a", pieces, SDP)
     assert status == 201 and fields["Content-Type"] == "application/sdp" and len(answer) <= 8000
     assert answer.startswith("v=0\r\no=SRS/") and answer.splitlines()[1].count("/") == 1
@@ -84,7 +84,7 @@ def test_a_session(srs, tmp_path):
     assert ask(s, "PATCH", where, "a=x:y", SDP)[0] == 415
     assert ask(s, "GET", where)[0] == 405  # RFC 9725 reserves it
     look = where.replace("action=delete", "action=status")
-    for _ in range(8):  # whichever worker is asked
+    for _ in range(8):  # on any worker
         got = ask(s, "GET", look)
         assert got[0] == 200 and json.loads(got[2]) == {"state": "waits", "video": "H264", "audio": ""}, got
     assert ask(s, "GET", look.replace("token=", "token=x"))[0] == 403
@@ -98,7 +98,7 @@ def test_a_session(srs, tmp_path):
     assert ask(s, "DELETE", where.replace("token=", "t="))[0] == 403
     assert ask(s, "DELETE", where)[0] == 200
     assert s.wait_log("by DELETE", 2)
-    assert ask(s, "DELETE", where)[0] == 200  # it is gone
+    assert ask(s, "DELETE", where)[0] == 200  # it has ended
     assert ask(s, "GET", look)[0] == 404
 
 
@@ -123,7 +123,7 @@ REPEATS = ("a=rtcp-fb:102 nack\r\na=rtcp-fb:102 nack pli\r\na=rtpmap:103 rtx/900
 
 @pytest.mark.parametrize("kind,offer", [("publish", SENDS), ("play", OFFER)], ids=["publish", "play"])
 def test_rtx_is_for_whip_and_whep(srs, tmp_path, kind, offer):
-    """SRS's JSON API never answers RTX, and its clients expect NACK alone; WHIP and WHEP have both."""
+    """SRS's JSON API never answers RTX, and its clients expect only NACK; WHIP and WHEP have both."""
     s = rtc_server(srs, tmp_path)
     offer = offer.replace("SAVPF 102", "SAVPF 102 103") + REPEATS
     body = json.dumps({"sdp": offer, "streamurl": "webrtc://127.0.0.1/live/json"})
@@ -136,7 +136,7 @@ def test_rtx_is_for_whip_and_whep(srs, tmp_path, kind, offer):
 
 
 def test_the_token_of_the_api(srs, tmp_path):
-    """rtc_bearer_enabled: nothing below /rtc/ is answered without it, and no backend is told of it."""
+    """rtc_bearer_enabled: nothing below /rtc/ is answered without the token, and no backend sees it."""
     s = rtc_server(srs, tmp_path, env={"SRS_HTTP_API_AUTH_ENABLED": "on", "SRS_HTTP_API_AUTH_TYPE": "bearer",
                                        "SRS_HTTP_API_AUTH_TOKEN": "se.cret", "SRS_HTTP_API_AUTH_DELAY": "1", "SRS_HTTP_API_AUTH_ATTEMPTS": "0",
                                        "SRS_HTTP_API_AUTH_RTC_BEARER_ENABLED": "on"})

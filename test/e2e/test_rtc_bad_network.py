@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chromium behind a network that loses and reorders datagrams: what it publishes is whole for others, and what it plays
-does not stand still."""
+"""Chromium behind a network that loses and reorders datagrams: others get its stream complete, and its playback does not freeze."""
 import time
 
 import pytest
@@ -18,7 +17,7 @@ ONE_WAY = 0.01
 
 
 def behind(srs, tmp_path, loss, late, **how):
-    """A server whose only address is that of a bad network; gives both."""
+    """A server that is reachable only through a bad network; returns both."""
     relay = Relay(0, loss=loss, late=late, one_way=ONE_WAY)
     s = rtc_server(srs, tmp_path, candidate=f"127.0.0.1:{relay.port}", server="api_as_candidates off;", **how)
     relay.to = ("127.0.0.1", s.rtc_port)
@@ -30,7 +29,7 @@ def encoded(b):
 
 
 def frames(url, seconds=None):
-    """How many pictures of it decode; what ffmpeg complains of is an error."""
+    """Number of frames that decode; any message of ffmpeg is an error."""
     r = tools.run(["ffmpeg", "-v", "error", "-probesize", "65536", *(["-t", seconds] if seconds else []), "-i", url, "-map", "0:v", "-fps_mode",
                    "passthrough", "-f", "framecrc", "-"], timeout=90, check=False)
     assert not r.stderr.strip(), r.stderr.decode()[-2000:]
@@ -39,7 +38,7 @@ def frames(url, seconds=None):
 
 
 def test_a_publisher_is_whole(srs, tmp_path):
-    """5 % lost, 2 % late: HTTP-FLV and HLS have all pictures that were encoded, and each decodes."""
+    """5 % lost, 2 % late: HTTP-FLV and HLS have all encoded frames, and each decodes."""
     root = tmp_path / "html"
     s, relay = behind(srs, tmp_path, 0.05, 0.02, rtc="rtc_to_rtmp on;",
                       vhost=f"hls {{ enabled on; hls_path {root}; hls_fragment 2; hls_window 60; hls_wait_keyframe on; }}")
@@ -61,7 +60,7 @@ def test_a_publisher_is_whole(srs, tmp_path):
 
 
 def test_our_page_knows_the_round_trip(srs, tmp_path):
-    """whep.html behind such a network: it asks again as soon as it can, so no picture stands for 300 ms."""
+    """whep.html behind such a network: it repeats requests as soon as it can, so no frame stays for 300 ms."""
     s, relay = behind(srs, tmp_path, 0.05, 0.0, rtc="rtmp_to_rtc on;")
     camera = rtc_shown.LiveClock(s.url(), tmp_path)
     assert s.wait_log("start publish|client identified", 5), camera.proc.text()
@@ -79,7 +78,7 @@ def test_our_page_knows_the_round_trip(srs, tmp_path):
 
 @pytest.mark.parametrize("source", ["rtmp", "page"])
 def test_a_player_does_not_freeze(srs, tmp_path, source):
-    """5 % lost on its way back and forth, for 30 s: no gap of 300 ms between pictures but one, at most 0.1 % lost at last."""
+    """5 % lost in each direction, for 30 s: at most one gap of 300 ms between frames, at most 0.1 % lost in the end."""
     s, relay = behind(srs, tmp_path, 0.0, 0.0, rtc="rtmp_to_rtc on;")
     (tmp_path / "b").mkdir()
     with Browser(tmp_path, s) as b, Browser(tmp_path / "b", s) as other:
@@ -88,7 +87,7 @@ def test_a_player_does_not_freeze(srs, tmp_path, source):
             assert s.wait_log("start publish|client identified", 5), camera.proc.text()
         else:
             other.run(rtc_shown.CLOCK)
-            assert other.publish(s.whip(more=f"&eip=127.0.0.1:{s.rtc_port}"), source="clock") == "ok" # past that network
+            assert other.publish(s.whip(more=f"&eip=127.0.0.1:{s.rtc_port}"), source="clock") == "ok" # behind that network
         assert b.play(s.whep()) == "ok"
         assert wait_for(lambda: b.decoded() > 25, 15, 0.2), b.stats()
         relay.loss = 0.05
@@ -96,12 +95,12 @@ def test_a_player_does_not_freeze(srs, tmp_path, source):
         time.sleep(30) # of media
         seen, video = rtc_shown.shown(b), b.stats()["inbound-rtp-video"]
     gaps, late = sorted(rtc_shown.gaps(seen)), rtc_shown.delays(seen)
-    # packetsLost has those too that came again
+    # packetsLost includes packets that were retransmitted
     missed = max(0, video["packetsLost"] - video["retransmittedPacketsReceived"])
     lost = missed / (video["packetsReceived"] + missed)
     print(f"played with 5 % lost each way, {source}: {len(seen)} pictures in 30 s, largest gaps {gaps[-3:]} ms, {video['freezeCount']} freezes, "
           f"{100 * lost:.2f} % lost at last, {video['nackCount']} NACK, {video.get('pliCount', 0)} PLI, delay {late[len(late) // 2]} ms, "
           f"dropped {video['framesDropped']}; {relay.lost} of {relay.lost + relay.passed} datagrams")
-    # a repeat or its wish lost twice in a row, which happens, is seen: the third try comes behind 300 ms
+    # if a retransmission or its request is lost twice in a row, viewers see it: the third attempt comes after 300 ms
     assert gaps[-2] < 300 and gaps[-1] < 500 and lost <= 0.001, video
     relay.stop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WebRTC with Chromium: it publishes, it plays, what it shows."""
+"""WebRTC with Chromium: it publishes, plays, and what it displays."""
 import time
 
 import pytest
@@ -18,14 +18,14 @@ def count(b, name, kind, what):
 
 
 def apart(b, name="in"):
-    """Milliseconds that the sound that is heard is ahead of the picture that is seen, by reports of the sender."""
+    """Milliseconds by which audible audio is ahead of visible video, from sender reports."""
     stats = b.stats(name)
     times = [stats.get(kind, {}).get("estimatedPlayoutTimestamp") for kind in ("inbound-rtp-audio", "inbound-rtp-video")]
     return times[0] - times[1] if all(times) else 1e6
 
 
 def assert_together(b, name="in"):
-    """Chromium shows pictures at once and moves them to the sound, some ms a second: two seconds of at most 60 ms."""
+    """Chromium shows video at once and shifts it towards audio by some ms a second: two seconds with at most 60 ms."""
     got, began = [], time.monotonic()
 
     def near():
@@ -36,10 +36,10 @@ def assert_together(b, name="in"):
 
 
 def assert_smooth(b, name="in", sent=None, sound=True):
-    """What was encoded meanwhile (by `sent`, else 25 a second) is decoded: none is lost, nothing freezes."""
+    """Everything encoded meanwhile (by `sent`, else 25 a second) is decoded: nothing lost, no freeze."""
     assert wait_for(lambda: b.decoded(name) > 10, 15, 0.2), b.stats(name)
     before, encoded = b.decoded(name), count(b, "out", "outbound-rtp-video", "framesEncoded") if sent else 0
-    b.run(f"window.peers.{name}.video.muted = false") # one that is muted has no energy
+    b.run(f"window.peers.{name}.video.muted = false") # muted audio has no energy
     quiet = b.stats(name).get("inbound-rtp-audio", {})
     time.sleep(6) # of media
     end = b.stats(name)
@@ -58,7 +58,7 @@ def assert_smooth(b, name="in", sent=None, sound=True):
 
 @pytest.mark.parametrize("codec", ["h264", "vp8", "vp9", "av1"])
 def test_from_page_to_page(srs, tmp_path, codec):
-    """As it came: frames are decoded at their rate, nothing freezes; the picture is there."""
+    """Unchanged: frames are decoded at their rate, without freezes."""
     s = rtc_server(srs, tmp_path)
     with Browser(tmp_path, s) as b:
         assert b.publish(s.whip(), codec=codec) == "ok"
@@ -70,7 +70,7 @@ def test_from_page_to_page(srs, tmp_path, codec):
 
 
 def film(path):
-    """As an encoder makes it that is set up for WebRTC: no B frames, a key frame each 4 s."""
+    """Encoded for WebRTC: no B-frames, a key frame every 4 s."""
     tools.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25", "-f", "lavfi", "-i",
                "sine=frequency=440:sample_rate=48000", "-t", "12", "-c:v", "libx264", "-preset", "ultrafast", "-tune",
                "zerolatency", "-g", "100", "-b:v", "900k", "-pix_fmt", "yuv420p", "-c:a", "aac", str(path)])
@@ -78,7 +78,7 @@ def film(path):
 
 
 def test_from_rtmp_to_page(srs, tmp_path):
-    """H.264 of an RTMP publisher; its first picture comes from the group of pictures that is there."""
+    """H.264 of an RTMP publisher; the first frame comes from the current GOP."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
     push = Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", film(tmp_path / "film.flv"), "-c",
                  "copy", "-f", "flv", s.url()], tmp_path / "push.log")
@@ -90,8 +90,8 @@ def test_from_rtmp_to_page(srs, tmp_path):
 
 
 def test_from_page_to_rtmp(srs, tmp_path):
-    """What Chromium publishes is there by HTTP-FLV, and decodes without a fault. Opus in FLV is unknown to
-    FFmpeg 5, which would look for its parameters for long."""
+    """What Chromium publishes is available over HTTP-FLV, and decodes without an error. FFmpeg 5 does not know Opus in FLV and would
+    search for its parameters for long."""
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
     with Browser(tmp_path, s) as b:
         assert b.publish(s.whip()) == "ok"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WebRTC with clients that are no browsers: each publishes and plays, and what they send is decoded at the other end."""
+"""WebRTC with clients other than browsers: each publishes and plays, and the other end decodes its media."""
 import pytest
 
 import pion
@@ -13,12 +13,12 @@ from rtspclient import free_pair
 from tokens import SECRET, hs256
 
 pytestmark = pytest.mark.long
-SECONDS = 6  # of what is played
+SECONDS = 6  # of playback
 PUBLISHES = SECONDS + 7
 
 
 def serve(srs, tmp_path, rtc="", glob="", **how):
-    """What comes by WebRTC plays by RTSP, too."""
+    """Streams of WebRTC play over RTSP, too."""
     port = free_port()
     s = rtc_server(srs, tmp_path, rtc=f"rtc_to_rtmp on; {rtc}", vhost=f"rtsp {{ enabled on; }} {how.pop('vhost', '')}",
                    glob=f"{glob}\nrtsp_server {{ enabled on; listen 127.0.0.1:{port}; udp_port {free_pair()}; }}", **how)
@@ -27,8 +27,8 @@ def serve(srs, tmp_path, rtc="", glob="", **how):
 
 
 def is_whole(s, frames, samples, seconds=SECONDS, begins=0.0):
-    """A player has decoded pictures at their rate and sound without a hole, but for what may be missing at the begin; it
-    begins with a key frame of the past."""
+    """Checks that a player decoded frames at their rate and audio without gaps, except for a possible gap at the start; it begins
+    with a past key frame."""
     assert seconds - begins - 0.3 <= frames / RATE <= seconds + 2.2, (frames, samples, s.log()[-3000:])
     assert seconds - begins - 0.3 <= samples / 48000 <= seconds + 0.8, (frames, samples)
 
@@ -40,14 +40,14 @@ def is_decoded(s, dump):
 
 
 def others_see_it(s, token="", seconds=SECONDS - 1):
-    """By RTSP, as many pictures and as much sound as the time has that they are for."""
+    """Checks over RTSP that video and audio have the duration of their time."""
     got = rtcmedia.watch(s.rtsp + token, seconds, "-rtsp_transport", "tcp")
     assert min(got.seconds, got.heard) >= seconds - 1 and not got.complaints, (got, s.log()[-3000:])
     assert abs(got.frames / RATE - got.seconds) < 0.1 and abs(got.samples / 48000 - got.heard) < 0.1, (got, s.log()[-3000:])
 
 
 def publishes(s, timeout=20):
-    """All that players need of both is there."""
+    """Waits until everything that players need of both tracks is there."""
     assert s.wait_log("video sh", timeout) and s.wait_log("first packet of sound", 5), s.log()[-3000:]
 
 
@@ -84,14 +84,14 @@ def test_aiortc(srs, tmp_path):
     others_see_it(s)
     got, sent = play.result(), out.result()
     assert got["deleted"] == 200 and sent["deleted"] == 200 and got["size"] == list(rtcmedia.SIZE), (got, sent)
-    # Sound is not asked for again: some of what comes at once when it joins is over its socket's buffer when it is busy.
+    # Audio is not retransmitted: part of the burst at the start overflows the socket buffer of a busy client.
     assert got["lost"]["video"] == 0 and got["lost"]["audio"] <= 5 and not any(sent["lost"].values()), (got["lost"], sent)
     is_whole(s, len(got["frames"]), got["samples"])
     nothing_is_lost(s)
 
 
 def test_datachannel(srs, tmp_path):
-    """As OBS has it: the fingerprint is said once for all media, and there is a group LS; its key is a Bearer's token."""
+    """As OBS uses it: one fingerprint for all media, and a group LS; the stream key is a Bearer token."""
     film = rtcmedia.film(tmp_path)
     rtcpeers.packages_of_node()
     s = serve(srs, tmp_path, vhost=f"security {{ enabled on; token {{ publish on; play on; jwt_secret {SECRET}; }} }}")
@@ -108,7 +108,7 @@ def test_datachannel(srs, tmp_path):
 
 
 def test_webrtcbin(srs, tmp_path):
-    """GStreamer. It has no candidate of loopback, so the server has an address that is none."""
+    """GStreamer. It has no loopback candidate, so the server has another address."""
     with alone():
         s = serve(srs, tmp_path, candidate=A)
         out = rtcpeers.webrtcbin(tmp_path / "publish.log", "publish", s.whip(), PUBLISHES + 1)
@@ -124,7 +124,7 @@ def test_webrtcbin(srs, tmp_path):
 
 @pytest.mark.parametrize("role", ["active", "passive"])
 def test_whip_muxer_of_ffmpeg(srs, tmp_path, role):
-    """FFmpeg 8. With GnuTLS as the server of DTLS it waits for a datagram before each frame that it sends."""
+    """FFmpeg 8. With GnuTLS as the DTLS server it waits for a datagram before each frame that it sends."""
     film, cert = rtcmedia.film(tmp_path), rtcpeers.certificate(tmp_path) if role == "active" else ("", "")
     rtcpeers.packages_of_python()
     s = serve(srs, tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Glass to glass: how old are the frames that Chromium shows by WebRTC? Prints the figures for doc/performance.md."""
+"""Latency from glass to glass of WebRTC in Chromium. Prints the numbers for the performance pages."""
 import time
 
 import pytest

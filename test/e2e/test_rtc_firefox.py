@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WebRTC with Firefox: it publishes, it plays, what it shows. It has no candidate of loopback, so the server has an address
-that is none."""
+"""WebRTC with Firefox: it publishes, plays, and what it displays. It has no loopback candidate, so the server has another address."""
 import time
 
 import pytest
@@ -15,7 +14,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not firefox.there(), reason="
 
 
 class Fox(firefox.Page):
-    """Firefox at a page of the server, with what Browser has."""
+    """Firefox on a page of the server, with the functions of Browser."""
     publish, play, stats, decoded = Browser.publish, Browser.play, Browser.stats, Browser.decoded
 
     def __init__(self, tmp, s):
@@ -25,7 +24,7 @@ class Fox(firefox.Page):
 
 
 def is_smooth(player, publisher, seconds=6):
-    """What was encoded meanwhile is decoded, and nothing is lost."""
+    """Everything encoded meanwhile is decoded, and nothing is lost."""
     def encoded():
         return publisher.stats("out")["outbound-rtp-video"]["framesEncoded"]
     assert wait_for(lambda: player.decoded() > 10, 20, 0.2), player.stats()
@@ -40,7 +39,7 @@ def is_smooth(player, publisher, seconds=6):
 
 @pytest.mark.parametrize("codec", ["vp8", "av1"])
 def test_from_firefox(srs, tmp_path, codec):
-    """To itself, and to Chromium where that is there."""
+    """To itself, and to Chromium if available."""
     with alone():
         s = rtc_server(srs, tmp_path, candidate=A)
         with Fox(tmp_path, s) as fox:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hostile clients of WebRTC beside 200 players that must notice nothing; what they made us keep comes back."""
+"""Hostile WebRTC clients during playback of 200 players, which must notice nothing; resources are freed afterwards."""
 import collections
 import json
 import os
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 
 class Scene:
-    """A stream, and players of it for so many seconds."""
+    """A stream, and players of it for some seconds."""
 
     def __init__(self, srs, tmp, source, seconds, **how):
         self.s = s = rtc_server(srs, tmp, rtc="rtmp_to_rtc on; rtc_to_rtmp on;", glob="max_connections 3000;", **how)
@@ -55,7 +55,7 @@ class Scene:
         return got
 
     def check(self, gap=0.3, rest=40):
-        """Nobody has noticed, all are there; what was kept is gone after that time."""
+        """No player noticed, all are there; resources are freed after this time."""
         assert self.players.wait(60) == 0, self.players.text()[-2000:]
         got = last_object(self.out.read_text())
         self.pusher.stop()
@@ -82,7 +82,7 @@ AT_BOTH = pytest.mark.parametrize("workers", ["1", "4"])
 
 @AT_BOTH
 def test_offers(scene, workers):
-    """1,000 a second of all kinds; DELETE and PATCH of what is not theirs."""
+    """1,000 a second of all kinds; DELETE and PATCH of sessions of others."""
     c = scene(12, env={"SRS_WORKERS": workers})
     statuses = c.attack("offers", 1000, 5)["statuses"]
     assert set(statuses) <= {"201", "400", "503"} and statuses["400"] > 100, statuses
@@ -92,7 +92,7 @@ def test_offers(scene, workers):
 
 
 def test_answers_that_nobody_comes_for(scene):
-    """They are 64 of an address, and gone after 30 s."""
+    """At most 64 per address, removed after 30 s."""
     c = scene(7)
     assert c.attack("unused", 1, 1)["statuses"] == {"201": 640, "503": 60}
     c.check()
@@ -113,7 +113,7 @@ def test_checks(scene, workers):
 
 @AT_BOTH
 def test_handshakes(scene, workers):
-    """Garbage, one hello after the other, fragments that never end, records of nothing: 100 sessions at once."""
+    """Garbage, one hello after the other, fragments that never end, empty records: 100 sessions at once."""
     c = scene(10, env={"SRS_WORKERS": workers})
     c.attack("handshakes", 5000, 5)
     c.check()
@@ -121,7 +121,7 @@ def test_handshakes(scene, workers):
 
 @AT_BOTH
 def test_reports_and_sources(scene, workers):
-    """NACK for everything, floods of PLI, lengths beyond the end; 100,000 sources with numbers and times that jump."""
+    """NACK for everything, floods of PLI, lengths beyond the end; 100,000 sources whose numbers and times jump."""
     c = scene(13, env={"SRS_WORKERS": workers})
     c.attack("reports", 4000, 4)
     c.attack("sources", 20000, 5)
@@ -129,8 +129,8 @@ def test_reports_and_sources(scene, workers):
 
 
 def test_bombs(scene):
-    """Frames of over 4 MB, of 4,000 units, of nothing, that never begin or never end, of each codec; at 14 Mbit/s, for what
-    came in the last seconds is kept for who joins."""
+    """Frames of over 4 MB, of 4,000 units, empty, without start or end, of each codec; at 14 Mbit/s, because the last seconds are
+    kept for new players."""
     c = scene(34)
     for codec in ("H264", "H265", "AV1", "VP9", "VP8"):
         c.attack(f"bombs of {codec}", 1500, 5)
@@ -138,7 +138,7 @@ def test_bombs(scene):
 
 
 def test_players_that_are_gone(scene):
-    """Where they were the kernel says that nobody is (ICMP): that is for nobody else to hear."""
+    """The kernel reports their closed ports (ICMP): this must not affect others."""
     c = scene(8)
     v = [h.Client(c.s.api_port, c.s.rtc_port, "bystander").connect() for _ in range(50)]
     assert wait_for(lambda: all(p.hear(0.1) for p in v), 3)
@@ -147,10 +147,10 @@ def test_players_that_are_gone(scene):
     c.check()
 
 
-# ---- somebody on the wire
+# ---- an attacker on the path
 
 class Wire:
-    """Sees what clients send to that port, and sends with whatever source."""
+    """Sees what clients send to this port, and sends from any source address."""
 
     def __init__(self, port):
         try:
@@ -192,7 +192,7 @@ def kind_of(data):
 
 @AT_BOTH
 def test_the_wire(scene, workers):
-    """What players say, once more: from where they are and from elsewhere, whole and changed; and garbage in their name."""
+    """Replays of players' packets, from their address and others, unchanged and modified; and garbage in their name."""
     c = scene(16, env={"SRS_WORKERS": workers})
     wire = Wire(c.s.rtc_port)
     time.sleep(4)
@@ -204,8 +204,8 @@ def test_the_wire(scene, workers):
     for port, data in seen[:3000]:
         other = ports[n % PLAYERS]
         wire.send(port, data)                                     # again
-        wire.send(other, data)                                    # as if it were another's
-        wire.send(60000 + n % 5000, data)                         # from where nobody is
+        wire.send(other, data)                                    # as if from another client
+        wire.send(60000 + n % 5000, data)                         # from an unused address
         wire.send(port, data[:-1] + bytes([data[-1] ^ 1]))
         wire.send(port, data[:2] + bytes([data[2] ^ 0x40]) + data[3:])
         wire.send(port, h.record(21, b"\2\x28"))                  # alerts: fatal, and the end

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clients of WebRTC whose address changes while media flow: another port behind a NAT, another network."""
+"""WebRTC clients whose address changes while media flow: another port behind a NAT, another network."""
 import time
 
 import pytest
@@ -14,14 +14,14 @@ from rtc import Browser, rtc_server
 from test_bench_tools import last_object, run, tool
 from udprelay import Relay
 
-MOST = 1.5  # seconds without a picture
+MOST = 1.5  # seconds without a frame
 CHANGE = "session address change"
 AT_BOTH = pytest.mark.parametrize("workers", ["1", "4"])
 
 
 @AT_BOTH
 def test_a_client_goes_on_from_another_port(srs, tmp_path, workers):
-    """With four workers, most of the new ports are of another one. All players do, and who publishes."""
+    """With four workers, most of the new ports belong to another one. All players move, and the publisher."""
     s = rtc_server(srs, tmp_path, env={"SRS_WORKERS": workers})
     Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0, "--rebind", 1], tmp_path / "whip.log")
     assert s.wait_log("first packet of video", 3), s.log()[-2000:]
@@ -32,10 +32,10 @@ def test_a_client_goes_on_from_another_port(srs, tmp_path, workers):
     assert s.wait_log(CHANGE, 3, count=7), s.log()[-3000:]
 
 
-# ---- behind a NAT that forgets them: they do not know, and check when they do
+# ---- behind a NAT that forgets them: they do not know, and check at the next interval
 
 def longest(at):
-    """Seconds between two frames."""
+    """Longest time in seconds between two frames."""
     return max(b - a for a, b in zip(at, at[1:]))
 
 
@@ -56,8 +56,8 @@ def frames_of(got):
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.7"])
 @pytest.mark.parametrize("who, each", [("pion", 2), ("aiortc", 5)])
 def test_behind_a_nat_that_forgets(srs, tmp_path, who, each, host, workers):
-    """Another port, or another address as well, for a publisher and a player at once: it takes as long as they wait between
-    two checks, and no longer."""
+    """Another port, or another address as well, for a publisher and a player at once: the gap is at most the interval between
+    two checks."""
     film, relay = rtcmedia.film(tmp_path), Relay(0)
     pion.need()
     rtcpeers.packages_of_python()
@@ -98,7 +98,7 @@ RESTART = """
 
 
 class Pictures:
-    """When a page of Chromium shows one more."""
+    """When a page of Chromium shows each new frame."""
 
     def __init__(self, page, name="in"):
         self.page = page
@@ -114,7 +114,7 @@ class Pictures:
 @AT_BOTH
 @pytest.mark.parametrize("what", ["play", "publish"])
 def test_a_page_whose_network_changes(srs, tmp_path, what, workers):
-    """One of its two is gone, as a phone's that leaves its Wi-Fi; the page begins ICE anew by PATCH."""
+    """One of its two interfaces goes down, like the Wi-Fi of a phone; the page restarts ICE by PATCH."""
     with two() as there:
         s = rtc_server(srs, tmp_path, host=A, env={"SRS_WORKERS": workers})
         here = Browser(tmp_path, s)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OBS publishes by WHIP, by what the README says, and a page plays it."""
+"""OBS publishes over WHIP, as the documents say, and a page plays it."""
 import os
 import subprocess
 
@@ -13,7 +13,7 @@ from procs import wait_for
 from rtc import Browser, rtc_server
 
 OBS_WHIP = r"^In OBS 30 or newer: .*Server `(http://[^`]*)`"
-ROOT = os.path.join(rtcpeers.CACHE, "obs")  # a Debian with OBS and its plugin for WHIP: obs.sh makes it
+ROOT = os.path.join(rtcpeers.CACHE, "obs")  # a Debian with OBS and its WHIP plugin: made by obs.sh
 INSIDE = 'mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && mount --bind /tmp "$0/tmp" && exec chroot "$0" "$@"'
 
 pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.needs("Xvfb", "ffmpeg", "unshare"),
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.needs("Xvfb", "ff
 
 @pytest.fixture
 def program():
-    """What runs OBS: it has the screen, the network and /tmp of this machine."""
+    """Command that runs OBS with the screen, the network and /tmp of this machine."""
     if not os.path.exists(os.path.join(ROOT, "usr/bin/obs")):
         pytest.skip("no OBS with WHIP: test/e2e/webrtc/obs.sh makes one")
     run = ["unshare", "-m", "sh", "-c", INSIDE, ROOT]
@@ -47,7 +47,7 @@ def test_obs_publishes(srs, tmp_path, program):
     video, sound = end["inbound-rtp-video"], end["inbound-rtp-audio"]
     assert video["framesDecoded"] - before >= 6 * 25 * 0.95 and video["freezeCount"] == 0 and video["packetsLost"] == 0, video
     assert sound["packetsLost"] == 0 and sound["totalSamplesReceived"] > 5 * 48000, sound
-    assert len(boxes) >= 145 and None not in boxes and desktop.moves(boxes) > 0.5, boxes  # a busy OBS shows some twice
+    assert len(boxes) >= 145 and None not in boxes and desktop.moves(boxes) > 0.5, boxes  # a busy OBS shows some frames twice
     status = obs.ask("GetStreamStatus")
     assert status["outputActive"] and status["outputSkippedFrames"] == 0, status
     obs.ask("StopStream")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No picture that a WebRTC player decodes is broken: each is, bit for bit, one of those that the publisher's film decodes to."""
+"""WebRTC players never decode a broken frame: each is bit for bit a decoded frame of the publisher's film."""
 import json
 import re
 import struct
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs("ffmpeg")
 
 GROUP = 25
 B = "bframes=3:b-adapt=0:b-pyramid="
-FILMS = {  # options of x264; pictures of a second that players get at least; what the log says
+FILMS = {  # x264 options; minimum frames per second for players; expected log line
     "none": ("bframes=0", 24, ""),
     "b": (B + "none", 6, "fewer pictures a second"),
     "pyramid": (B + "normal:ref=4", 1, "little more than key frames"),
@@ -28,15 +28,15 @@ FILMS = {  # options of x264; pictures of a second that players get at least; wh
 
 
 def pictures(path, *options):
-    """The hash of each picture, and what the decoder complains of."""
+    """Returns the hash of each frame, and the messages of the decoder."""
     r = tools.run(["ffmpeg", "-v", "error", *options, "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"])
-    # an order to forget a picture that was left out costs nothing (open GOP)
+    # a command to drop a frame that was left out is harmless (open GOP)
     complaints = [line for line in r.stderr.decode().splitlines() if "mmco: unref short failure" not in line]
     return [line.split(b",")[5].strip() for line in r.stdout.splitlines() if line[:1] == b"0"], complaints
 
 
 def annexb(packets):
-    """H.264 out of RTP, RFC 6184: single units, STAP-A, FU-A; nothing of it is lost."""
+    """Extracts H.264 from RTP, RFC 6184: single units, STAP-A, FU-A; nothing may be lost."""
     out = b""
     for i, (_, seq, _, _, data, _) in enumerate(packets):
         assert i == 0 or seq == (packets[i - 1][1] + 1) & 0xFFFF, "a packet is missing"
@@ -56,7 +56,7 @@ def annexb(packets):
 
 
 def status_of(s, where):
-    """What the server tells the client of a session, over a connection of its own: any worker answers."""
+    """Status of a session as the server reports it to its client, over a new connection: any worker answers."""
     with urllib.request.urlopen(f"http://127.0.0.1:{s.api_port}{where.replace('action=delete', 'action=status')}", timeout=5) as got:
         assert got.headers["Content-Type"] == "application/json" and got.headers["Cache-Control"] == "no-store"
         assert got.headers["Access-Control-Allow-Origin"] == "*"

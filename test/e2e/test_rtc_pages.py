@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Our own pages of WebRTC in Chromium: whip.html publishes, whep.html, the first page and the console play; pages of
-users come instead of ours."""
+"""Our own WebRTC pages in Chromium: whip.html publishes; whep.html, the first page and the console play; pages of users replace
+ours."""
 import json
 
 import pytest

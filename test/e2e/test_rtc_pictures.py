@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What Chromium shows of an RTMP publisher by WebRTC, picture by picture: at a join into a group of pictures, and of
-films with B frames."""
+"""Video frames that Chromium displays of an RTMP publisher over WebRTC, frame by frame: at a join into a GOP, and of films with
+B-frames."""
 import time
 
 import pytest
@@ -21,7 +21,7 @@ def push(s, tmp_path, path):
 
 
 def see(b, s, seconds):
-    """Plays for so long; gives when it asked, what was shown, and what the browser counts."""
+    """Plays for some time; returns the time of the request, the displayed frames, and the browser's counters."""
     began = b.run("Date.now()")
     assert b.play(s.whep()) == "ok", s.log()[-3000:]
     rtc_shown.watch(b)
@@ -31,12 +31,12 @@ def see(b, s, seconds):
 
 @pytest.mark.parametrize("after", [0.3, 1.2, 2.0, 2.7])
 def test_join(srs, tmp_path, after):
-    """In the middle of a group of 4 s: a picture at once, at the live edge right behind it, and no freeze."""
+    """In the middle of a GOP of 4 s: a frame at once, soon at the live edge, and no freeze."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;")
     path = rtc_shown.film(tmp_path / "film.flv", seconds=12)
     with Browser(tmp_path, s) as b:
         push(s, tmp_path, path)
-        time.sleep(after) # of the first group
+        time.sleep(after) # of the first GOP
         began, seen, video = see(b, s, 6)
     late = [at - 1000 * n / rtc_shown.RATE for n, at, *_ in seen]
     edge = next(at for (n, at, *_), l in zip(seen, late) if l < sorted(late)[len(late) // 2] + 100)
@@ -49,9 +49,9 @@ def test_join(srs, tmp_path, after):
 
 
 B = "bframes=3:b-adapt=0:b-pyramid="
-STEADY, PLAIN = (128, 173), (31, 44)  # 25 pictures a second, and a quarter of them, more or less
-KEYS = 2, 4  # a key frame and the next picture, of one group of 4 s or of two
-CASES = {  # options of x264; whether they are kept; the least and the most pictures in 6 s; what the log says
+STEADY, PLAIN = (128, 173), (31, 44)  # 25 frames a second, about a quarter of them
+KEYS = 2, 4  # a key frame and the next frame, of one or two GOPs of 4 s
+CASES = {  # x264 options; whether B-frames are kept; minimum and maximum frames in 6 s; expected log line
     "none": (None, False, STEADY, ""),
     "plain": (B + "none", False, PLAIN, "fewer pictures a second; ask your encoder for bframes=0"),
     "pyramid": (B + "normal:ref=1", False, KEYS, "little more than key frames; ask your encoder for bframes=0"),
@@ -63,13 +63,13 @@ CASES = {  # options of x264; whether they are kept; the least and the most pict
 
 @pytest.mark.parametrize("name", CASES)
 def test_b_frames(srs, tmp_path, name):
-    """Left out they cost pictures, and kept they cost the stream: Chromium's decoder of H.264 stops at them."""
+    """Leaving them out costs frames; keeping them stops Chromium's H.264 decoder."""
     options, keep, counts, says = CASES[name]
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;" + ("keep_bframe on;" if keep else ""))
     path = rtc_shown.film(tmp_path / "film.flv", seconds=16, b=options)
     with Browser(tmp_path, s) as b:
         push(s, tmp_path, path)
-        _, seen, _ = see(b, s, 5) # a whole group and more has come
+        _, seen, _ = see(b, s, 5) # more than a whole GOP has arrived
         rtc_shown.watch(b)
         before = b.stats()["inbound-rtp-video"]
         time.sleep(6) # of media
@@ -81,5 +81,5 @@ def test_b_frames(srs, tmp_path, name):
     assert says in s.log() and ("B frames" in s.log()) == bool(says)
     if counts:
         assert counts[0] <= frames <= counts[1], video
-    if counts and counts != KEYS:  # a browser asks for a key frame where no picture comes for 3 s
+    if counts and counts != KEYS:  # a browser requests a key frame after 3 s without a frame
         assert video["freezeCount"] == 0 and video.get("pliCount", 0) == 0, video

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WebRTC publishers that are not as they should be: what others get of them, frame by frame."""
+"""WebRTC publishers with faults: what others get, frame by frame."""
 import threading
 import time
 
@@ -16,18 +16,18 @@ from test_bench_tools import tool
 
 pytestmark = pytest.mark.long
 NTP = 2208988800
-SILENCE = b"\xfc\xff\xfe"  # a frame of Opus, 20 ms
+SILENCE = b"\xfc\xff\xfe"  # an Opus frame, 20 ms
 
 
 class Publisher(threading.Thread):
-    """H.264 of doc/source.flv and silence of Opus, in the clear, with a fault at `at` seconds."""
+    """H.264 of doc/source.flv and Opus silence, unencrypted, with a fault at `at` seconds."""
 
     def __init__(self, s, stream, source, fault="", at=3.0, seconds=7.0):
         super().__init__(daemon=True)
         self.client = h.Client(s.api_port, s.rtc_port, stream, True).connect()
         self.media = Media(next(t for t in tracks_of(source) if t.video), Quirks(sets_in_stream=True))
         self.fault, self.at, self.seconds, self.sent = fault, at, seconds, 0
-        self.clock = [h.rng.getrandbits(31), h.rng.getrandbits(31)]  # of video, of sound, at the begin
+        self.clock = [h.rng.getrandbits(31), h.rng.getrandbits(31)]  # initial sequence numbers of video and audio
         self.ssrc = [self.client.ssrc, self.client.ssrc + 1]
         self.seq = [h.rng.getrandbits(15), h.rng.getrandbits(15)]
         self.start()
@@ -38,7 +38,7 @@ class Publisher(threading.Thread):
         self.seq[kind] += 1
 
     def report(self, now):
-        """Sender reports of both; the wall clock says when each tick was."""
+        """Sender reports of both tracks; the wall clock gives the time of each tick."""
         wall = time.time() + NTP
         for kind, rate in ((0, 90000), (1, 48000)):
             body = h.words(self.ssrc[kind], int(wall), int(wall % 1 * 2**32), self.clock[kind] + int(now * rate) & 0xffffffff, 1, 1)
@@ -78,7 +78,7 @@ class Publisher(threading.Thread):
 
 
 def in_order(tags, jump):
-    """Times never go back, and no further ahead than that."""
+    """Times never decrease, and never jump further ahead than this."""
     for kind in (flv.VIDEO, flv.AUDIO):
         at = [t.ts for t in tags if t.type == kind and not t.config]
         apart = [b - a for a, b in zip(at, at[1:])]
@@ -86,7 +86,7 @@ def in_order(tags, jump):
 
 
 def in_step(arrivals, most):
-    """Pictures have the time of the sounds that came right before them, all the way."""
+    """Video frames have the time of the audio right before them, all the way."""
     sound, apart = None, []
     for at, tag in arrivals:
         if tag.type == flv.AUDIO and not tag.config:
@@ -103,7 +103,7 @@ def test_faults(srs, tmp_path, source, fault, jump):
     assert s.wait_log("first packet of video", 3)
     w = s.watch("s")
     p.join()
-    least = p.sent - 40  # one that begins in the middle of a group of pictures waits for the next key frame
+    least = p.sent - 40  # a publisher that begins in the middle of a GOP waits for the next key frame
     assert w.wait(lambda tags: sum(t.type == flv.VIDEO for t in tags) > least, 3), (len(w.tags), p.sent)
     tags = w.stop()
     print(f"{fault}: {p.sent} frames sent, {sum(t.type == flv.VIDEO and not t.config for t in tags)} came")
@@ -112,7 +112,7 @@ def test_faults(srs, tmp_path, source, fault, jump):
 
 
 def test_a_line_that_loses_30_percent(srs, tmp_path):
-    """Of both ways; what is asked for again is lost as well. What comes out decodes."""
+    """In both directions; requests for retransmission are lost as well. The output decodes."""
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
     Proc([tool("sb_rtc_load"), "-c", 1, "-r", s.whip(), "-i", CLIP, "-s", 0, "--loss", 30], tmp_path / "whip.log")
     assert s.wait_log("first packet of video", 10), s.log()[-2000:]

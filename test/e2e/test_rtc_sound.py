@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sound between WebRTC and everybody else: AAC and MP3 come out as Opus, and what was sung is heard."""
+"""Audio between WebRTC and all other protocols: AAC and MP3 become Opus and back, and the content is the same."""
 import array
 import math
 import os
@@ -16,7 +16,7 @@ from rtcplain import OPUS, VIDEO, Client, Publisher, ogg, ogg_packets
 
 
 def is_built():
-    """./configure --ffmpeg-fit=on"""
+    """Whether the server was built with ./configure --ffmpeg-fit=on."""
     with open(os.path.join(os.path.dirname(os.path.realpath(BINARY)), "config.h"), encoding="utf-8") as f:
         return "BUILD_FFMPEG_FIT 1" in f.read()
 
@@ -28,7 +28,7 @@ BEEPS = "aevalsrc='0.5*sin(2*PI*1000*t)*lt(mod(t,1),0.06)+0.2*sin(2*PI*440*t)':s
 
 
 def film(path, sound, seconds=8):
-    """A key frame that flashes and a tone that beeps, once a second and together: 60 ms of it."""
+    """A key frame that flashes and a tone that beeps, once a second and in sync, for 60 ms."""
     tools.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i",
                "color=black:size=320x180:rate=25,drawbox=color=white:t=fill:enable='lt(mod(t,1),0.06)'", "-f", "lavfi",
                "-i", BEEPS, "-t", str(seconds), "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency",
@@ -38,14 +38,14 @@ def film(path, sound, seconds=8):
 
 
 def opus(path, seconds=8):
-    """The same sound, as Opus packets of 20 ms."""
+    """The same audio as Opus packets of 20 ms."""
     tools.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", BEEPS, "-t", str(seconds), "-c:a", "libopus", "-b:a",
                "96k", "-ac", "2", "-frame_duration", "20", str(path)])
     return ogg_packets(path)
 
 
 def samples(path, *options):
-    """What is heard of a file: 48 kHz, one channel."""
+    """Decodes the audio of a file: 48 kHz, one channel."""
     r = tools.run(["ffmpeg", "-v", "error", "-i", str(path), *options, "-f", "f32le", "-ac", "1", "-ar", "48000", "-"])
     return array.array("f", r.stdout)
 
@@ -66,13 +66,13 @@ def assert_heard(v):
 
 
 def beeps(v):
-    """Where beeps begin, seconds."""
+    """Times at which beeps begin, in seconds."""
     loud = [power(v[i:i + 240], 1000) > 0.25 for i in range(0, len(v) - 240, 240)]
     return [i * 0.005 for i in range(1, len(loud)) if loud[i] and not any(loud[max(0, i - 20):i])]
 
 
 def assert_in_step(heard, seen):
-    """Each beep is beside a flash."""
+    """Each beep coincides with a flash."""
     apart = [min((h - t for t in seen), key=abs) for h in heard]
     assert len(apart) >= 1 and all(abs(a) <= 0.06 for a in apart), (apart, heard, seen)
 
@@ -88,12 +88,12 @@ def is_key(payload):
 
 
 def assert_opus(c, tmp_path):
-    """Timestamps count samples, nothing is missing, it is the tone, and it beeps when it flashes."""
+    """Timestamps count samples, nothing is missing, it is the tone, and beeps coincide with flashes."""
     got = c.of(OPUS)
     assert all((b[1] - a[1]) % 65536 == 1 and (b[2] - a[2]) % (1 << 32) == 960 for a, b in zip(got, got[1:])), got[:5]
     v = samples(ogg(tmp_path / "heard.ogg", [p[4] for p in got]))
     assert_heard(v)
-    skipped = len(got) * 960 - len(v) # of the decoder, at the begin
+    skipped = len(got) * 960 - len(v) # delay of the decoder, at the start
     heard = [c.moment(OPUS, got[0][2]) + b + skipped / 48000 for b in beeps(v)]
     seen = sorted({c.moment(VIDEO, p[2]) for p in c.of(VIDEO) if is_key(p[4])})
     assert_in_step(heard, seen)
@@ -119,7 +119,7 @@ def packets(path, kind):
 
 
 def assert_aac(path):
-    """AAC beside the pictures: whole, of one frame after the other, and in step with them."""
+    """AAC next to video: complete, frame after frame, and in sync."""
     got = tools.run(["ffprobe", "-v", "error", "-show_entries", "stream=codec_name,sample_rate,channels,profile", "-of", "compact",
                      str(path)])
     assert not got.stderr.strip() and b"aac|profile=LC|sample_rate=48000|channels=2" in got.stdout, got
@@ -141,11 +141,11 @@ def record(url, path, *options):
 @pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", "4"])
 def test_to_flv(srs, tmp_path, workers):
-    """Who comes first has sound at once, though nobody wanted it before."""
+    """The first player has audio at once, although conversion had not run before."""
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;", env={"SRS_WORKERS": workers})
     p = Publisher(s.whip(), flv.read(film(tmp_path / "film.flv", SOUNDS["mp3"])), opus(tmp_path / "sound.ogg"))
     assert s.wait_log("video sh", 5), s.log()[-2000:]
-    assert wait_for(lambda: p.seq[OPUS] > 65500 + 60, 5) # in the middle of a group of pictures
+    assert wait_for(lambda: p.seq[OPUS] > 65500 + 60, 5) # in the middle of a GOP
     with urllib.request.urlopen(f"http://127.0.0.1:{s.web_port}/live/s.flv", timeout=5) as got:
         end, data = time.monotonic() + (1.2 if workers == "1" else 3), b""
         while time.monotonic() < end:
@@ -157,7 +157,7 @@ def test_to_flv(srs, tmp_path, workers):
 
 @pytest.mark.long
 def test_to_rtmp_rtsp_and_hls(srs, tmp_path):
-    """HLS reads from the begin on; players come to what is converted already."""
+    """HLS reads from the start; players join when conversion is running."""
     port = free_port()
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;", glob=f"rtsp_server {{ enabled on; listen {port}; }}",
                    vhost=f"rtsp {{ enabled on; }} hls {{ enabled on; hls_fragment 1; hls_path {tmp_path}/html; }}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one stranger costs who says much by WebRTC: lines of the log, time of the thread, keys."""
+"""What one untrusted WebRTC client can cost: log lines, time of the thread, keys."""
 import base64
 import http.client
 import select
@@ -20,7 +20,7 @@ PWD = h.PWD
 
 
 def post(s, body, path="/rtc/v1/whip/?app=live&stream=s", kind="application/sdp"):
-    """Status, and seconds until the answer."""
+    """Returns status, and seconds until the response."""
     c = http.client.HTTPConnection("127.0.0.1", s.api_port, timeout=10)
     began = time.monotonic()
     c.request("POST", path, body, {"Content-Type": kind})
@@ -33,7 +33,7 @@ def post(s, body, path="/rtc/v1/whip/?app=live&stream=s", kind="application/sdp"
 # ---- the log
 
 def refused():
-    """Offers that are no good, each for another reason; all are large."""
+    """Invalid offers, each with another fault; all are large."""
     more = "".join(f"a=x-{i}:{'y' * 1000}\r\n" for i in range(50))
     fine = h.offer(True)
     yield fine.replace("a=fingerprint", "a=nothing") + more
@@ -79,7 +79,7 @@ def der(tag, body):
 
 
 def rsa_key(path, p, q, e=65537):
-    """2**p - 1 and 2**q - 1 are primes of Mersenne: such a key is made at once, however long it is."""
+    """2**p - 1 and 2**q - 1 are Mersenne primes: such a key is instant, at any length."""
     p, q = 2 ** p - 1, 2 ** q - 1
     d = pow(e, -1, (p - 1) * (q - 1))
     values = [0, p * q, e, d, p, q, d % (p - 1), d % (q - 1), pow(q, -1, p)]
@@ -88,7 +88,7 @@ def rsa_key(path, p, q, e=65537):
 
 
 class KeyCert(Cert):
-    """Of that key."""
+    """A certificate with this key."""
 
     def __init__(self, folder, *key):
         self.cert, self.key = str(folder / "peer.crt"), str(folder / "peer.key")
@@ -105,13 +105,13 @@ def test_a_key_that_takes_long_is_refused(srs, tmp_path, client, key, what):
         Publisher(tmp_path, s.whip("s"), cert=KeyCert(tmp_path, *key), client=client)
     assert s.wait_log(f"its certificate has .*{what}", 5)
     assert not HELD.search(s.log())
-    Publisher(tmp_path, s.whip("t"), client=client).leave() # others come all the same
+    Publisher(tmp_path, s.whip("t"), client=client).leave() # others are admitted all the same
 
 
 # ---- numbers under one key
 
 def test_sources_that_are_kept_are_apart(srs, tmp_path):
-    """A publisher may use one SSRC for two tracks. A player's key has each number of a source once."""
+    """A publisher may use one SSRC for two tracks. A player's key must use each packet number of a source only once."""
     s = rtc_server(srs, tmp_path, rtc="keep_original_ssrc on;")
     said = "a=ssrc:12345 cname:x\r\n"
     body = h.offer(True, more=said.replace("\r\n", "\n")) + said
@@ -128,13 +128,13 @@ def test_sources_that_are_kept_are_apart(srs, tmp_path):
         elif line.startswith("a=ssrc:"):
             of.setdefault(line.split(":")[1].split()[0], set()).add(kind)
     assert all(len(x) == 1 for x in of.values()), of
-    assert "12345" in of, "the publisher's own is kept for one of them"
+    assert "12345" in of, "the publisher's own must stay for one of them"
 
 
 # ---- time of the thread
 
 def nasty():
-    """Offers of 64 KB that take as long as one can."""
+    """Offers of 64 KB that take as long as possible."""
     fine = h.offer(True)
     head, room = "v=0\r\n", 64 * 1024 - len(fine) - 100
 
@@ -163,12 +163,12 @@ def test_no_offer_takes_long(srs, tmp_path):
     for n, (name, body) in enumerate(nasty()):
         took = min(post(s, body, f"/rtc/v1/whip/?app=live&stream={n}-{k}")[1] for k in range(4)) # one has no publisher before it
         print(f"{name}: {took * 1000:.2f} ms")
-        assert took < 0.02 * SLOW, name # by a client on the same processor; the thread's own is below 5 ms:
+        assert took < 0.02 * SLOW, name # measured by a client on the same CPU; the thread's own time is below 5 ms:
     assert not HELD.search(s.log()), s.log()
 
 
 class Later(Publisher):
-    """Its handshake is one step at a time, by who made it."""
+    """A client whose handshake is run step by step by the test."""
 
     def connect(self, dtls):
         self.dtls = dtls
@@ -180,7 +180,7 @@ class Later(Publisher):
 
 
 class Ear(threading.Thread):
-    """A player that notes how long nothing came."""
+    """A player that records the longest silence."""
 
     def __init__(self, s, stream):
         super().__init__(daemon=True)
@@ -198,13 +198,13 @@ class Ear(threading.Thread):
             self.client.answers(got)
 
     def heard(self):
-        """The longest gap since the last time."""
+        """The longest gap since the last call."""
         gap, self.gap = self.gap, 0
         return gap
 
 
 def shake(peers):
-    """All of them at once."""
+    """Runs all handshakes at once."""
     for p in peers:
         p.fly(p.dtls.take(b""))
     of, until = {p.sock: p for p in peers}, time.monotonic() + 20 * SLOW
@@ -217,7 +217,7 @@ def shake(peers):
 
 
 def nasty_json():
-    """Bodies as large as they may be."""
+    """Bodies of the maximum size."""
     most = 95 * 1024
     head = '{"streamurl":"webrtc://127.0.0.1/live/s","sdp":"v=0",'
     yield "numbers", head + '"a":[' + ",".join(["1"] * (most // 2 - 100)) + "]}"
@@ -241,7 +241,7 @@ def test_no_json_takes_long(srs, tmp_path):
 @pytest.mark.alone
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_hundred_at_once_hold_up_nobody(srs, tmp_path, source, workers):
-    """Handshakes with the slowest keys that may be, and offers that take longest; a player hears no gap."""
+    """Handshakes with the slowest possible keys, and the slowest offers; a player notices no gap."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", level="info", glob=f"workers {workers};")
     pusher = s.push(source, "bystander", loop=True, ahead=1)
     assert s.wait_log("video sh", 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WebRTC from a publisher that does as FFmpeg's muxer of WHIP does: whipscript.py."""
+"""WebRTC from a publisher that imitates FFmpeg's WHIP muxer: whipscript.py."""
 import time
 
 import pytest
@@ -33,7 +33,7 @@ def film(tmp):
 
 
 def publish(p, frames):
-    """In real time."""
+    """Publishes in real time."""
     began = time.monotonic()
     for n, units in enumerate(frames):
         time.sleep(max(0, began + n * 0.04 - time.monotonic()))
@@ -43,7 +43,7 @@ def publish(p, frames):
 
 
 def pictures(tags, path):
-    """What a decoder makes of the video."""
+    """Decodes the video."""
     out = []
     for t in tags:
         if t.type != flv.VIDEO or len(t.data) < 6:

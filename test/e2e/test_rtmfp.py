@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTMFP's server against a client that was written apart from it: publish, play, peers, groups, redirect, moves."""
+"""The RTMFP server against an independently written client: publish, play, peers, groups, redirect, moves."""
 import json
 import os
 
@@ -23,7 +23,7 @@ SECURED = {"mac": w.Wish(7, 10), "numbers": w.Wish(7, 0)}
 
 
 def test_publish_to_rtmp(srs, source):
-    """Each frame arrives byte for byte, the stream's name as older clients write it."""
+    """Each frame arrives byte for byte; the stream's name is in the format of older clients."""
     s = rtmfp_server(srs)
     tags = flv.cut(source, 800)
     with clients(s) as [c]:
@@ -37,7 +37,7 @@ def test_publish_to_rtmp(srs, source):
 
 
 def test_rtmp_to_play(srs, source, tmp_path):
-    """What it plays is a file that ffprobe finds whole."""
+    """The client's output is a file that ffprobe accepts."""
     s = rtmfp_server(srs)
     s.push(source, loop=True)
     with clients(s) as [c]:
@@ -70,7 +70,7 @@ def test_rtmfp_to_rtmfp(srs, source, how):
 
 @pytest.mark.long
 def test_bad_way(srs, source):
-    """Lost, repeated and late datagrams: the sound is complete, and nothing goes back in time."""
+    """Lost, repeated and late datagrams: audio is complete, and times never decrease."""
     s = rtmfp_server(srs)
     relay = udprelay.Relay(s.rtmfp_port, loss=0.05, twice=0.02, late=0.05, one_way=0.02, seed=5)
     tags = flv.cut(source, 4000)
@@ -82,7 +82,7 @@ def test_bad_way(srs, source):
             assert viewer.wait(lambda got: len(flv.frames(got, AUDIO)) >= len(flv.frames(tags, AUDIO)), 10)
             got = viewer.stop()
             assert flv.hashes(got, AUDIO) == flv.hashes(tags, AUDIO)
-            assert flv.hashes(got, VIDEO) == flv.hashes(tags, VIDEO), "this publisher abandons nothing"
+            assert flv.hashes(got, VIDEO) == flv.hashes(tags, VIDEO), "this publisher must not abandon anything"
             flv.check_monotonic(got)
             assert relay.lost
     finally:
@@ -91,7 +91,7 @@ def test_bad_way(srs, source):
 
 @pytest.mark.parametrize("how", [pytest.param({}, marks=pytest.mark.long), SECURED])
 def test_a_publisher_moves(srs, source, how):
-    """Another port, as when a NAT forgets: the same session goes on, and nothing is lost."""
+    """Another port, as after a NAT forgets: the same session continues, and nothing is lost."""
     s = rtmfp_server(srs)
     tags = flv.cut(source, 1000)
     with rc.Client(s.rtmfp_port, identity=rtmfp.Identity(static=True, **how)).connect() as c:
@@ -107,7 +107,7 @@ def test_a_publisher_moves(srs, source, how):
 
 @pytest.mark.long
 def test_a_player_moves(srs, source):
-    """Nobody else gets what it played: only a ping's answer from there moves it."""
+    """No other address gets its media: only an answered ping moves it."""
     s = rtmfp_server(srs)
     s.push(source, loop=True)
     with clients(s) as [c]:
@@ -121,7 +121,7 @@ def test_a_player_moves(srs, source):
 
 
 def test_pings_and_end(srs):
-    """A ping comes back as it was; a session that says goodbye is gone at once."""
+    """A ping is returned unchanged; a session that closes is gone at once."""
     s = rtmfp_server(srs)
     with clients(s) as [c]:
         for data in (b"", b"12345678", os.urandom(1000)):
@@ -136,7 +136,7 @@ def test_pings_and_end(srs):
 
 
 def test_kicked(srs, source):
-    """By the API, a publisher and a player; each is listed with its kind."""
+    """By the API, a publisher and a player; each is listed with its type."""
     api_port = free_port()
     s = rtmfp_server(srs, glob=httpapi.conf(api_port))
     api = httpapi.Api(api_port)
@@ -159,7 +159,7 @@ def test_kicked(srs, source):
 
 
 def test_takeover_on(srs, source):
-    """Whoever comes gets the stream at once, from RTMP to RTMFP, to another one, and back to RTMP."""
+    """Each new publisher gets the stream at once: from RTMP to RTMFP, to another one, and back to RTMP."""
     s = rtmfp_server(srs, vhost="publish { takeover on; }")
     tags = flv.cut(source, 200)
     viewer = s.watch()
@@ -170,7 +170,7 @@ def test_takeover_on(srs, source):
             streams.append(c.publish("s"))
             rc.pump(c, streams[-1], tags, speed=None)
         assert pushed.client.closed(3)
-        assert rc.run(both, lambda: streams[0].statuses), "the first one is told"
+        assert rc.run(both, lambda: streams[0].statuses), "the first one is not notified"
         last = s.push(source, loop=True)
         assert rc.run(both, lambda: streams[1].statuses)
         count = len(viewer.tags)
@@ -180,7 +180,7 @@ def test_takeover_on(srs, source):
 
 @pytest.mark.long
 def test_takeover(srs, source):
-    """Between a publisher of RTMP and one of RTMFP: a live stream is not given away, a silent one is, both ways."""
+    """Between an RTMP and an RTMFP publisher: a live stream is kept, a silent one is taken over, in both directions."""
     s = rtmfp_server(srs)
     pushed = s.push(source, loop=True)
     viewer = s.watch()
@@ -208,13 +208,13 @@ def test_takeover(srs, source):
     ("hmac off; sequence off;", {"mac": w.Wish(3, 10), "numbers": w.Wish(3, 0)}, True),
     ("groups 2;", {"group": 14}, False)])
 def test_what_keys_it_takes(srs, server, identity, opens):
-    """It stays silent to who will not do what it insists on, or has no group in common with it."""
+    """It does not answer clients that lack what it requires, or have no common group."""
     s = rtmfp_server(srs, server=server)
     with rc.Client(s.rtmfp_port, identity=rtmfp.Identity(**identity)) as c:
         if not opens:
             c.begin()
             assert not rtmfp.run([c.endpoint], lambda: c.session, 0.3)
-            assert c.opening.cookie is not None, "the cookie came"
+            assert c.opening.cookie is not None, "no cookie came"
             return
         c.connect()
         wanted = "require" in server

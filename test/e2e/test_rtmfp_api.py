@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the API, the metrics and the log tell of clients of RTMFP, and how one is kicked."""
+"""RTMFP clients in the API, the metrics and the log, and how they are disconnected."""
 import contextlib
 import os
 import re
@@ -42,7 +42,7 @@ def listed(s):
 
 
 def test_lists_metrics_and_a_kick(served, source):
-    """A publisher with HMAC and numbers, a player without: both are told as they are, and a kick finds them."""
+    """A publisher with HMAC and numbers, a player without: both are listed correctly, and a kick finds them."""
     tags = flv.cut(source, 1000)
     with rc.Client(served.rtmfp_port, identity=rtmfp.Identity(group=14, **SECURED)).connect() as a, \
             rc.Client(served.rtmfp_port).connect() as b:
@@ -60,10 +60,10 @@ def test_lists_metrics_and_a_kick(served, source):
         assert (q["dh_group"], q["hmac"], q["sequence"]) == (2, False, False)
         assert re.fullmatch(r"127\.0\.0\.1:\d+", p["remote"]) and p["remote"] != q["remote"]
         assert p["packets_received"] > 10 < q["packets_sent"] and 0 <= q["rtt_ms"] < 5000
-        assert q["skips"] == q["waiting_bytes"] == 0 <= q["fragments_again"]  # some come again where all is slow
+        assert q["skips"] == q["waiting_bytes"] == 0 <= q["fragments_again"]  # some are retransmitted on a slow machine
         assert served.api.stream("s")["publish"]["type"] == "rtmfp-publish"
 
-        def counted():  # figures of other workers are at most a second old
+        def counted():  # counters of other workers are at most a second old
             got = values(scrape(served.api_port))
             return got if value(got, "srs_rtmfp_streams", 'mode="play"') == 1 else None
         got = wait_for(counted, 3)
@@ -84,13 +84,13 @@ def test_lists_metrics_and_a_kick(served, source):
 
 
 def test_why_a_player_stalls(served, source):
-    """A player that acknowledges nothing for a while: its state, its lag, and for how long its window was full."""
+    """A player that acknowledges nothing for a while: its state, its lag, and how long its window was full."""
     tags = flv.cut(source, 1500)
     with rc.Client(served.rtmfp_port).connect() as a, rc.Client(served.rtmfp_port).connect() as b:
         sender, viewer = a.publish("s"), b.play("s")
         rc.pump(a, sender, tags, others=[b], until=lambda: len(viewer.tags) > 20)
         rc.run([a, b], lambda: listed(served)["rtmfp-play"]["state"] == "COLLECT")
-        rc.pump(a, sender, tags)  # for 1.5 seconds nothing of the player is read
+        rc.pump(a, sender, tags)  # for 1.5 seconds nothing is read from the player
         slow = listed(served)["rtmfp-play"]
         assert slow["state"] == "WINDOW_FULL" and slow["lag_ms"] > 500, slow
         assert 0 < slow["window_full_ms"] == slow["state_ms"], slow
@@ -100,7 +100,7 @@ def test_why_a_player_stalls(served, source):
 
 
 def test_quits_with_a_player(served, source):
-    """It is told, and the server does not wait for it."""
+    """It is notified, and the server does not wait for it."""
     served.push(source, loop=True)
     with rc.Client(served.rtmfp_port).connect() as c:
         viewer = c.play("s")
@@ -113,7 +113,7 @@ def test_quits_with_a_player(served, source):
 
 
 def test_sessions_are_no_connections(srs, source):
-    """Those that only wait to be found leave max_connections to others: they have limits of their own."""
+    """Sessions that only wait to be found do not count for max_connections: they have limits of their own."""
     port = free_port()
     s = srs("rtmfp { enabled on; }", f"""max_connections 4; workers 2;
         rtmfp_server {{ enabled on; listen 127.0.0.1:{port}; }}""", env={"SRS_WORKERS": ""})
@@ -127,7 +127,7 @@ def test_sessions_are_no_connections(srs, source):
 
 @pytest.mark.long
 def test_command_line(served, source, tmp_path):
-    """scripts/rtmfp.py as the README has it: one publishes, another one plays to a file."""
+    """scripts/rtmfp.py as documented: one publishes, another one plays to a file."""
     url, out = f"rtmfp://127.0.0.1:{served.rtmfp_port}/live/s", tmp_path / "out.flv"
     tool = os.path.join(procs.ROOT, "scripts", "rtmfp.py")
     procs.Proc([sys.executable, tool, "publish", url, procs.SOURCE, "--loop"], tmp_path / "publish.log")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hostile peers of RTMFP: each is a counter or a line, costs its own session at most, and the memory is bounded."""
+"""Hostile RTMFP peers: each is a counter or a log line, costs at most its own session, and memory is bounded."""
 import contextlib
 import json
 import os
@@ -30,7 +30,7 @@ FRAGMENT = w.FRAGMENT
 
 
 class Server:
-    """One that tells its counters."""
+    """A server with access to its counters."""
 
     def __init__(self, srs, server="", play="", **how):
         port = free_port()
@@ -48,7 +48,7 @@ class Server:
         return out
 
     def counts(self, what, n, since):
-        """That one becomes n more than then, at once."""
+        """Waits until a counter has grown by n."""
         if not wait_for(lambda: self.figures()[what] - since[what] >= n, 3, 0.02):
             now = self.figures()
             raise AssertionError(f"{what}: {now[what] - since[what]} of {n}; " +
@@ -67,7 +67,7 @@ def server(srs):
 # ---- handshakes
 
 def handshakes(cookie, me):
-    """What, the chunk, and the counter that it is."""
+    """Name, chunk, and the counter that must grow."""
     key = w.Pair(2).public
     yield "a forged cookie", keying(bytes(64), me), "foreign"
     yield "a cookie with another end", keying(cookie[:20] + bytes(44), me), "foreign"
@@ -99,7 +99,7 @@ def handshakes(cookie, me):
 
 
 def test_handshakes_that_are_none(server):
-    """Each is counted, none is answered, and a client that is one still opens."""
+    """Each is counted, none is answered, and a real client still opens."""
     s = server()
     p, me = Stranger(s.port), rtmfp.Identity()
     cookie = p.cookie()
@@ -119,7 +119,7 @@ def test_handshakes_that_are_none(server):
 
 
 def test_cookies_and_keys_again(server):
-    """A cookie of another address is changed for one that is good there; a session that begins again has other keys."""
+    """A cookie of another address is replaced by one for the current address; a session that begins again has other keys."""
     s = server()
     p, other, me = Stranger(s.port), Stranger(s.port, "127.0.0.2"), rtmfp.Identity()
     cookie, before = p.cookie(), s.figures()
@@ -133,10 +133,10 @@ def test_cookies_and_keys_again(server):
     p.say(keying(cookie, me, skic=skic))
     first = p.opened()
     p.say(keying(cookie, me, skic=skic))
-    assert first and p.opened() == first, "a repeat has the same answer"
-    p.say(keying(cookie, me, 78, skic=skic))  # replayed, as if by a peer that has begun anew
+    assert first and p.opened() == first, "a repeat has another answer"
+    p.say(keying(cookie, me, 78, skic=skic))  # replayed, as if by a restarted peer
     second = p.opened()
-    assert second and second[:11] == first[:11] and second[11:] != first[11:], "a pair of keys is used once"
+    assert second and second[:11] == first[:11] and second[11:] != first[11:], "a key pair is used more than once"
     assert wait_for(lambda: s.figures()["sessions"] == 1, 3)
     p.say(keying(cookie, rtmfp.Identity()))
     s.counts("startup_dropped other_peer", 1, before)
@@ -144,7 +144,7 @@ def test_cookies_and_keys_again(server):
 
 
 def heard(p, said, timeout):
-    """How many bytes came back for these."""
+    """Number of bytes received in answer to these."""
     p.raw(said)
     p.sock.settimeout(timeout)
     try:
@@ -154,7 +154,7 @@ def heard(p, said, timeout):
 
 
 def test_no_answer_is_over_three_times_its_hello(server):
-    """Whoever writes a false address has the server send no more there: hellos for it, for a peer, and keyings."""
+    """With a forged source address the server sends little to the victim: hellos for it, for a peer, and keyings."""
     away = server("redirect_peers on; redirect " + " ".join(f"[2001:db8::{n + 1}]:1935" for n in range(20)) + ";")
     s = server()
     p, q, answered = Stranger(s.port), Stranger(away.port), 0
@@ -186,7 +186,7 @@ def test_a_client_that_says_little(server, ancillary):
 
 
 def test_sessions_that_are_guessed(server):
-    """Nobody finds a session by its number, and who finds one cannot speak in it."""
+    """A session cannot be found by its number, and a known number does not allow sending in it."""
     s = server()
     p = Stranger(s.port)
     with rc.Client(s.port) as c:
@@ -205,7 +205,7 @@ def test_sessions_that_are_guessed(server):
 # ---- sessions
 
 def is_well(c):
-    """It answers: a ping that comes while an answer to another one is on its way gets none, so it is asked again."""
+    """Checks that it answers: a ping during the answer to another one gets none, so it is repeated."""
     for _ in range(20):
         c.session.ping(b"well")
         if rtmfp.run([c.endpoint], lambda: b"well" in c.session.pongs or not c.session.is_open, 0.25):
@@ -214,7 +214,7 @@ def is_well(c):
 
 
 def test_numbers_that_cannot_be(server):
-    """64 ones everywhere, acks of what was never sent, hundreds of chunks and pings in a packet: the session goes on."""
+    """64 one bits everywhere, acknowledgements of unsent data, hundreds of chunks and pings in a packet: the session continues."""
     s = server()
     with rc.Client(s.port) as c:
         c.connect()
@@ -227,7 +227,7 @@ def test_numbers_that_cannot_be(server):
         c.session.pongs.clear()
         c.session.packet([w.chunk(w.PING, struct.pack(">I", i)) for i in range(160)])
         assert is_well(c)
-        assert len([p for p in c.session.pongs if p != b"well"]) == 1, "one answer to a packet"
+        assert len([p for p in c.session.pongs if p != b"well"]) == 1, "more than one answer to a packet"
         c.session.pongs.clear()
         for _ in range(2000):
             c.session.ping()
@@ -249,14 +249,14 @@ def flows_by_the_dozen(c):
 
 
 def no_end(c):
-    """A command that begins and goes on."""
+    """A command that begins and never ends."""
     c.session.packet([data(9, 1, 1, b"x" * 1000, BEGIN)])
     for i in range(2, 100):
         c.session.packet([data(9, i, i, b"x" * 1000, MIDDLE, None)])
 
 
 def takes_no_words(c):
-    """Asks for answers, by the hundred thousand, and acknowledges none."""
+    """Requests answers by the hundred thousand, and acknowledges none."""
     c.session.burst = -10 ** 9
     c.session.on_ack = lambda ack: None
     flow, seq = c.control, c.control.last
@@ -271,7 +271,7 @@ def takes_no_words(c):
 
 
 def many_streams(c):
-    """Waits for more streams than a session may, which nobody publishes."""
+    """Waits for more unpublished streams than a session may."""
     with contextlib.suppress(Closed):
         for i in range(20):
             c.create_stream().command("play", f"nobody{i}", -2)
@@ -281,7 +281,7 @@ def many_streams(c):
     (many_streams, "too many streams at one time"), (many_flows, "more flows than a session may have"), (flows_by_the_dozen, "more flows than a session may have"),
     (no_end, "a message is larger than may be"), (takes_no_words, "it takes nothing of what it is told")])
 def test_limits_of_a_session(server, what, why):
-    """Over one of them it is closed, with a line; another session does not notice."""
+    """A session over one of them is closed, with a line; another session does not notice."""
     s = server()
     with rc.Client(s.port) as c, rc.Client(s.port) as other:
         c.connect()
@@ -297,7 +297,7 @@ def test_limits_of_a_session(server, what, why):
 
 
 def test_words_before_connect(server):
-    """A line, not one for each."""
+    """One line, not one for each."""
     s = server()
     with rc.Client(s.port) as c:
         c.open()
@@ -312,7 +312,7 @@ def test_words_before_connect(server):
 
 
 def test_two_of_one_id(server):
-    """Who came first is found, until it has gone; then it is the other one."""
+    """The first one is found until it leaves; then the other one."""
     s = server()
     me = rtmfp.Identity(static=True)
     with rc.Client(s.port, identity=me) as first, rc.Client(s.port, identity=me) as second, rc.Client(s.port) as asks:
@@ -333,7 +333,7 @@ def found_at(asks, identity, others):
 
 
 def test_introductions_are_limited(server):
-    """20 a second of one address."""
+    """20 a second per address."""
     s = server()
     before = s.figures()
     p = Stranger(s.port)
@@ -343,10 +343,10 @@ def test_introductions_are_limited(server):
     assert p.hear(0.001) is None and s.figures()["unknown_peers"] <= 60
 
 
-# ---- beside players, and for long
+# ---- during playback, and for long
 
 class Bystanders:
-    """A stream with a player of RTMP and one of RTMFP, which are to notice nothing."""
+    """A stream with an RTMP and an RTMFP player, which must notice nothing."""
 
     def __init__(self, s, source):
         self.s, self.pusher = s, s.s.push(source, "bystander", loop=True, ahead=1)
@@ -357,7 +357,7 @@ class Bystanders:
         self.driver = Driver(self.client)
         self.driver.start()
         assert wait_for(lambda: len(self.stream.tags) > 50, 10)
-        time.sleep(0.3)  # until the cache is behind both
+        time.sleep(0.3)  # until the cached burst is over for both
         self.begin = time.monotonic()
 
     def gap(self):
@@ -382,7 +382,7 @@ class Bystanders:
     ("hellos", 50000, 20, "hellos"), ("cookies", 20000, 10, "startup_dropped foreign"), ("noise", 30000, 10, "bad_packets stranger"),
     ("keys", 2000, 20, "key_jobs")])
 def test_flood(server, source, what, rate, seconds, counter):
-    """Players notice nothing, the memory stays as it is, new clients still open within 5 s."""
+    """Players notice nothing, memory stays the same, new clients still open within 5 s."""
     s = server("max_startup_ip 200;" if what == "hellos" else "")
     by = Bystanders(s, source)
     before, figures, most, took = s.s.rss(), s.figures(), 0, []
@@ -398,7 +398,7 @@ def test_flood(server, source, what, rate, seconds, counter):
     assert p.wait(5) == 0, p.text()
     sent = json.loads(p.text().strip().splitlines()[-1])
     assert s.figures()[counter] > figures[counter] + 100
-    room = (12 if what == "keys" else 4) << 10  # sessions that began anew linger, 4096 of them
+    room = (12 if what == "keys" else 4) << 10  # restarted sessions linger, 4096 of them
     back = wait_for(lambda: s.s.rss() - before < room * SLOW, 10, 0.2)
     print(f"{what}: {sent}, {before} kB became {most} kB, then {s.s.rss()} kB; opened in {1000 * max(took):.0f} ms, of {len(took)}")
     assert sent["per_second"] > rate / 4 and max(took) < 5 * SLOW and back
@@ -408,7 +408,7 @@ def test_flood(server, source, what, rate, seconds, counter):
 
 @pytest.mark.long
 def test_a_player_that_acknowledges_nothing(server, source):
-    """It pings, and that is all: what waits for it is bounded, and it is not sent the same for ever."""
+    """It only pings: its queue is bounded, and retransmissions end."""
     s = server(play="queue_length 2;")
     by = Bystanders(s, source)
     with rc.Client(s.port) as c:
@@ -428,7 +428,7 @@ def test_a_player_that_acknowledges_nothing(server, source):
 
 @pytest.mark.long
 def test_held_fragments(server, source):
-    """Gaps that are filled at once: 64 flows that hold what they may, again and again, hold up nobody."""
+    """Gaps that are filled at once: 64 flows that buffer their maximum, repeatedly, block no one."""
     s = server()
     by = Bystanders(s, source)
     call = rc.message_bytes(20, 0, rc.amf.encode("createStream", 0, None))
@@ -455,7 +455,7 @@ def test_held_fragments(server, source):
 @pytest.mark.long
 @pytest.mark.parametrize("bad", [[], ["--loss", "1", "--twice", "1", "--reorder", "1"]])
 def test_churn(server, tmp_path, bad):
-    """10,000 sessions come and go, some without a word, some move: nothing of them stays."""
+    """10,000 sessions come and go, some without closing, some after a move: nothing of them stays."""
     s = server("max_sessions_ip 0; timeout 10;")
     out = tmp_path / "churn.json"
     how = ["--ramp", "600", "--churn", "3", "-d", "0.3", "-e", "0.3", "--silent", "10", "--move", "5", "--ping", "2"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A session of RTMFP from its handshake to its end, where the network or the other side does what it should not."""
+"""An RTMFP session from handshake to end, with faults of the network and of the other side."""
 import contextlib
 import os
 
@@ -26,10 +26,10 @@ def ends(s, why, count=1):
 # ---- how it opens
 
 def test_cookie_of_another_address(srs):
-    """Whose address changed meanwhile gets a cookie for the new one, and opens with that."""
+    """A client whose address changed meanwhile gets a cookie for the new one, and opens with it."""
     s = rtmfp_server(srs)
     with rc.Client(s.rtmfp_port).begin() as c:
-        c.opening.say = lambda: None  # what it has to say goes from another port
+        c.opening.say = lambda: None  # later packets go from another port
         c.wait(lambda: c.opening.cookie)
         first = c.opening.cookie
         c.endpoint.rebind()
@@ -41,7 +41,7 @@ def test_cookie_of_another_address(srs):
 
 
 def test_cookies_that_it_did_not_make(srs):
-    """It stays silent: its first half changed, its last, one of another server, none, and too long ones."""
+    """It does not answer: a changed first half, a changed last half, a cookie of another server, none, and too long ones."""
     s, other = rtmfp_server(srs), rtmfp_server(srs)
     with rc.Client(s.rtmfp_port).begin() as c, rc.Client(other.rtmfp_port).begin() as d:
         c.opening.say = d.opening.say = lambda: None
@@ -53,14 +53,14 @@ def test_cookies_that_it_did_not_make(srs):
             c.opening.cookie = bad
             c.opening.say()
         assert not rtmfp.run([c.endpoint], lambda: c.session or c.opening.cookie is not bad, 0.3)
-        c.opening.cookie = good[:-1] + bytes([good[-1] ^ 1])  # as one that was made for another address
+        c.opening.cookie = good[:-1] + bytes([good[-1] ^ 1])  # a cookie for another address
         c.opening.say()
         c.wait(lambda: c.session)
         assert c.opening.cookie[-32:] != good[-32:] and len(c.opening.cookie) == 64
 
 
 def test_its_answer_is_lost(srs):
-    """Who repeats his keying gets the very same answer, and one session; never again once he has spoken."""
+    """A repeated keying gets the identical answer, and one session; no answer once the session has been used."""
     s = rtmfp_server(srs)
     with rc.Client(s.rtmfp_port).begin() as c:
         heard, really = [], rtmfp.Opening.on_rikeying
@@ -85,7 +85,7 @@ def test_its_answer_is_lost(srs):
 
 
 def test_the_same_address_again(srs):
-    """A client that was begun anew there replaces itself; one with another certificate has to wait."""
+    """A restarted client replaces its session; one with another certificate has to wait."""
     s = rtmfp_server(srs)
     with clients(s) as [a], contextlib.ExitStack() as stack:
         def another(identity):
@@ -98,11 +98,11 @@ def test_the_same_address_again(srs):
         again = another(a.endpoint.identity)
         again.wait(lambda: again.session)
         again.connect()
-        assert ends(s, ""), "the old session is over"
+        assert ends(s, ""), "the old session is not over"
 
 
 def test_keys_used_again_are_others(srs):
-    """The same keying from two ports: neither key nor session is the same."""
+    """The same keying from two ports: keys and sessions differ."""
     s = rtmfp_server(srs)
     with rc.Client(s.rtmfp_port).begin() as a, rc.Client(s.rtmfp_port, identity=a.endpoint.identity).begin() as b:
         a.wait(lambda: a.session)
@@ -115,7 +115,7 @@ def test_keys_used_again_are_others(srs):
 
 @pytest.mark.parametrize("how", [{"static": True}, {"group": 5}, {"static": True, "group": 14}])
 def test_opens_with(srs, how):
-    """Each group, with the key in the certificate or apart."""
+    """Each group, with the key in the certificate or separate."""
     s = rtmfp_server(srs)
     with rc.Client(s.rtmfp_port, identity=rtmfp.Identity(**how)) as c:
         c.connect()
@@ -123,7 +123,7 @@ def test_opens_with(srs, how):
 
 @pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="no IPv6")
 def test_ipv6(srs, source):
-    """An endpoint of each kind; streams are the same."""
+    """An endpoint of each family; streams are the same."""
     s = rtmfp_server(srs, listen="[::1]:{port}")
     tags = flv.cut(source, 300)
     with rc.Client(s.rtmfp_port, host="::1", bind="::1").connect() as a, clients(s) as [b]:
@@ -135,7 +135,7 @@ def test_ipv6(srs, source):
 
 @pytest.mark.long
 def test_opens_over_a_bad_way(srs):
-    """One in ten is lost, either way, and some come twice: all open, and once each."""
+    """One packet in ten is lost in each direction, and some come twice: all open, once each."""
     s = rtmfp_server(srs)
     relay = udprelay.Relay(s.rtmfp_port, loss=0.1, twice=0.2, late=0.2, seed=3)
     try:
@@ -149,12 +149,12 @@ def test_opens_over_a_bad_way(srs):
     assert len({c.session.far_id for c in many}) == 8
 
 
-# ---- what keeps it
+# ---- keeping it alive
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", [{}, SECURED])
 def test_packets_from_elsewhere_do_not_move_it(srs, source, how):
-    """Somebody sends what he saw from his own address: he gets pings at most, no media, and the session stays."""
+    """An attacker replays packets from another address: it gets pings at most, no media, and the session stays."""
     s = rtmfp_server(srs)
     with published(s, source), rc.Client(s.rtmfp_port, identity=rtmfp.Identity(static=True, **how)).connect() as c:
         stream = c.play("s")
@@ -175,7 +175,7 @@ def test_packets_from_elsewhere_do_not_move_it(srs, source, how):
 
 @pytest.mark.long
 def test_it_asks_who_is_silent(srs):
-    """After `ping` seconds, by a ping that is empty, and again; who answers stays."""
+    """After `ping` seconds, by an empty ping, and again; a client that answers stays."""
     s = rtmfp_server(srs, server="ping 1; timeout 5;")
     with clients(s) as [c]:
         c.wait(lambda: len(c.session.pings) >= 1)
@@ -184,7 +184,7 @@ def test_it_asks_who_is_silent(srs):
 
 @pytest.mark.long
 def test_keepalives(srs):
-    """A session lives by them alone, by the pings of either side, beyond the timeout."""
+    """A session stays open beyond the timeout with keepalives only, from either side."""
     s = rtmfp_server(srs, server="ping 3600; timeout 5;")
     t = rtmfp_server(srs, server="ping 1; timeout 5;")
     with clients(s) as [a], clients(t) as [b]:
@@ -197,7 +197,7 @@ def test_keepalives(srs):
 
 @pytest.mark.long
 def test_who_vanishes_is_gone(srs, source):
-    """Without a word: its stream is free, its player is off the list, and backends are told."""
+    """Without closing: its stream is free, its player is off the list, and backends are notified."""
     with contextlib.closing(Backend()) as backend:
         on = "".join(f"{e} {backend.url()};" for e in ("on_publish", "on_unpublish", "on_play", "on_stop", "on_close"))
         s = rtmfp_server(srs, server="ping 1; timeout 8;", vhost=f"http_hooks {{ enabled on; {on} }}")
@@ -205,7 +205,7 @@ def test_who_vanishes_is_gone(srs, source):
             stream = a.publish("s")
             rc.pump(a, stream, flv.cut(source, 200), speed=None)
             b.play("s")
-            for c in (a, b):  # not even its host says that nobody is there
+            for c in (a, b):  # not even its host reports a closed port
                 c.endpoint.rebind()
             assert ends(s, "", 2)
             for action in ("on_unpublish", "on_stop", "on_close"):
@@ -217,7 +217,7 @@ def test_who_vanishes_is_gone(srs, source):
 # ---- how it ends
 
 def test_client_closes_it(srs, source):
-    """It is told that this is known; what it published is free at once, and it is not waited for."""
+    """The close is acknowledged; its stream is free at once, and the server does not wait for it."""
     s = rtmfp_server(srs, vhost="publish { takeover off; }")
     with clients(s, 2) as [a, b]:
         stream = a.publish("s")
@@ -230,7 +230,7 @@ def test_client_closes_it(srs, source):
 
 
 def test_control_flow_is_closed(srs):
-    """That ends the connection, and so the session."""
+    """This ends the connection, and so the session."""
     s = rtmfp_server(srs)
     with clients(s) as [c]:
         c.control.close()
@@ -240,7 +240,7 @@ def test_control_flow_is_closed(srs):
 
 
 def test_server_quits(srs, source):
-    """Who publishes, plays and only is there, all are told, and none is waited for."""
+    """Publishers, players and idle clients are all notified, and the server does not wait for any."""
     s = rtmfp_server(srs)
     with clients(s, 3) as [a, b, c]:
         stream = a.publish("s")

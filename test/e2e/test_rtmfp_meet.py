@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTMFP's server brings peers together: introduction, groups, and other servers."""
+"""The RTMFP server brings peers together: introduction, groups, and other servers."""
 import pytest
 
 pytest.importorskip("cryptography")
@@ -11,7 +11,7 @@ from rtmfp_serve import clients, rtmfp_server  # noqa: E402
 
 
 def test_two_are_introduced(srs):
-    """Then they speak directly; the server learns nothing of it, and an id of nobody gets no answer."""
+    """Then they communicate directly, without the server; an unknown id gets no answer."""
     s = rtmfp_server(srs)
     with clients(s, 2) as [a, b]:
         a.set_peer_info()
@@ -33,7 +33,7 @@ def test_two_are_introduced(srs):
 
 
 def test_no_peer_at_addresses_of_this_machine(srs):
-    """setPeerInfo of a loopback, a multicast or no address at all brings nobody there."""
+    """setPeerInfo with a loopback, a multicast or no address sends no peer there."""
     s = rtmfp_server(srs)
     with clients(s, 2) as [a, b]:
         a.set_peer_info("127.0.0.1:9", "224.0.0.1:9", "0.0.0.0:9", "[::1]:9", "nonsense", "10.1.2.3:99999")
@@ -43,7 +43,7 @@ def test_no_peer_at_addresses_of_this_machine(srs):
 
 
 def test_group_of_four(srs):
-    """Each that joins is told of those who are there; who left is told to nobody."""
+    """Each new member learns of the others; members that left are not mentioned."""
     s = rtmfp_server(srs)
     with clients(s, 5) as every:
         for i, c in enumerate(every[:4]):
@@ -61,7 +61,7 @@ def test_group_of_four(srs):
 
 
 def test_redirect(srs):
-    """A server that sends its clients on: they come to the other one; a dead one costs nothing."""
+    """A redirecting server: clients reach the other one; a dead one costs nothing."""
     to = rtmfp_server(srs)
     away = rtmfp_server(srs, server=f"redirect 127.0.0.1:{free_port()} 127.0.0.1:{to.rtmfp_port};")
     with rc.Client(away.rtmfp_port) as c:
@@ -72,7 +72,7 @@ def test_redirect(srs):
 
 
 def test_introduced_by_another_server(srs):
-    """Whom this server does not know, the servers beside it may."""
+    """Neighbor servers may know a peer that this server does not."""
     there = rtmfp_server(srs)
     here = rtmfp_server(srs, server=f"redirect 127.0.0.1:{there.rtmfp_port}; redirect_peers only;")
     with clients(there) as [a], clients(here) as [b]:
@@ -83,7 +83,7 @@ def test_introduced_by_another_server(srs):
 
 
 def test_redirect_by_app(srs):
-    """Those of one app meet at one server, those of others are spread."""
+    """Clients of one app meet at one server; apps are spread over servers."""
     to = [rtmfp_server(srs) for _ in range(2)]
     servers = " ".join(f"127.0.0.1:{t.rtmfp_port}" for t in to)
     away = rtmfp_server(srs, server=f"redirect {servers}; redirect_by app;")
@@ -97,7 +97,7 @@ def test_redirect_by_app(srs):
 
 
 def idle(seconds, *every):
-    """They answer what they are asked, so long."""
+    """They answer requests, for this long."""
     rtmfp.run([c.endpoint for c in every], lambda: False, seconds)
 
 
@@ -122,7 +122,7 @@ def test_two_claim_one_id(srs):
 
 
 def reached(every):
-    """Whom the first one comes to by those that each was told of."""
+    """Members connected to the first one, directly or through others, by introductions."""
     by_id = {c.peer_id: c for c in every}
     seen, left = set(), [every[0].peer_id]
     while left:
@@ -135,7 +135,7 @@ def reached(every):
 
 @pytest.mark.long
 def test_a_large_group(srs):
-    """Nobody is told of all, and yet all hang together; half of them go, and those that come then are told of none."""
+    """No member learns of all, and yet all are connected; half of them leave, and new ones are not sent to them."""
     s = rtmfp_server(srs)
     with clients(s, 24) as every:
         for i, c in enumerate(every):
@@ -157,7 +157,7 @@ def test_a_large_group(srs):
 
 @pytest.mark.long
 def test_nobody_is_told_of_the_silent(srs):
-    """A member that does not answer pings is told to nobody, until it does again."""
+    """A member that does not answer pings is not introduced until it answers again."""
     s = rtmfp_server(srs, server="ping 1;")
     with clients(s, 4) as every:
         a, silent, b, c = every
@@ -175,7 +175,7 @@ def test_nobody_is_told_of_the_silent(srs):
 
 @pytest.mark.long
 def test_who_asks_and_tells_too_much(srs):
-    """Floods of setPeerInfo, of joins and of questions: the server stays small, its log short, others meet."""
+    """Floods of setPeerInfo, joins and requests: the server stays small, its log short, others meet."""
     s = rtmfp_server(srs)
     with clients(s, 3) as [a, b, flood]:
         a.set_peer_info()
@@ -191,7 +191,7 @@ def test_who_asks_and_tells_too_much(srs):
             flood.find(bytes(31) + b"\1")
         rtmfp.run([flood.endpoint], lambda: False, 1.2)
         assert flood.session.is_open
-        found = b.find(a.peer_id)  # it is of the same address, and asks again when that may
+        found = b.find(a.peer_id)  # it has the same address, and repeats when the limit allows it
         assert rc.run([a, b], lambda: found.session, 20)
-        assert s.rss() - before < (4 << 10) * (1 if SLOW == 1 else 8), "KB; sanitizers keep what is freed for a while"
+        assert s.rss() - before < (4 << 10) * (1 if SLOW == 1 else 8), "KB; sanitizers keep freed memory for a while"
         assert len(s.log().splitlines()) < 100

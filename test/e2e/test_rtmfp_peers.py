@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The Python client of RTMFP against itself, over loopback with seeded loss, and against computed bytes: what later
-tests of the server lean on."""
+"""The Python client of RTMFP against itself, over loopback with seeded loss, and against computed bytes, which later tests of the
+server rely on."""
 import os
 import random
 import re
@@ -29,7 +29,7 @@ def pair(loss=0.0, seed=1, static=False, group=2, asks=(w.NONE, w.NONE), answers
 
 
 def talk(clock, ends, near, far, seed=1):
-    """Messages both ways, the answer on a flow that is associated; all arrive once and in order."""
+    """Messages both ways, the answer on an associated flow; all arrive once and in order."""
     rng = random.Random(seed)
     there = [rng.randbytes(n) for n in (1, 10000, 0, 1191)]
     back = [rng.randbytes(n) for n in (20, 5000)]
@@ -58,7 +58,7 @@ SECURED = (w.Wish(ASK | MAY, 10), w.Wish(ASK | MAY, 0))
     (True, 2, (w.NONE, w.NONE)), (False, 5, (w.NONE, w.NONE)), (False, 14, SECURED),
     (True, 2, SECURED), (False, 2, (w.NONE, SECURED[1])), (False, 2, (SECURED[0], w.NONE))])
 def test_two_clients_speak(static, group, wish):
-    """With and without HMAC and sequence numbers, on a good way and on one that loses a tenth."""
+    """With and without HMAC and sequence numbers, without loss and with a tenth lost."""
     for seed, loss in ((1, 0.0), (2, 0.1), (3, 0.1)):
         clock, ends, near, far = pair(loss, seed, static, group, wish, wish)
         assert near.tx.mac_size == far.rx.mac_size == far.tx.mac_size == wish[0].size
@@ -97,7 +97,7 @@ def test_a_session_of_a_wrong_cookie_is_not_there():
     asked.tag = os.urandom(16)
     asked.on_rhello(cookie[:-1] + bytes([cookie[-1] ^ 1]), ends[1].identity.certificate, ends[1].address)
     changed = asked.cookie
-    assert rtmfp.run_together(clock, ends, lambda: asked.session), "a cookie for elsewhere is changed"
+    assert rtmfp.run_together(clock, ends, lambda: asked.session), "a cookie for another address is not replaced"
     assert asked.cookie != changed and len(ends[1].sessions) == far_count + 1
     for e in ends:
         e.close()
@@ -124,7 +124,7 @@ def test_examples():
 
 
 def vectors():
-    """The tables of the header: rows of numbers and texts as they come."""
+    """The tables of the header: rows of numbers and texts in their order."""
     with open(VECTORS, encoding="ascii") as f:
         text = re.sub(r'"\s*"', "", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S))
     return {name: re.findall(r'"([0-9a-f]*)"|\b(-?0x[0-9a-f]+|-?\d+|true|false)\b', body)
@@ -132,7 +132,7 @@ def vectors():
 
 
 def test_vectors():
-    """Secrets, keys and datagrams that the unit tests' script computed a third way."""
+    """Secrets, keys and datagrams that the unit tests' script computed in a third way."""
     tables = vectors()
     secrets = tables["vector_secrets"]
     for i in range(0, len(secrets), 6):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What players of RTMFP get: from a key frame on and in order, over ways that lose and repeat, when they were away for
-a while, when the stream changes, and at a worker that the stream is not at home at."""
+"""What RTMFP players get: from a key frame on and in order, over lossy networks, after an absence, when the stream changes, and on a
+worker that does not own the stream."""
 import time
 
 import pytest
@@ -21,7 +21,7 @@ QUEUE = "play { queue_length 1; }"
 
 
 class Noted(list):
-    """Tags, and when each came."""
+    """Tags, and the time of arrival of each."""
 
     def __init__(self):
         super().__init__()
@@ -41,28 +41,28 @@ def noted(c, name="s"):
 
 
 def delays(tags):
-    """Seconds that each picture took longer than what came soonest, by its time."""
+    """Delay of each video frame relative to the fastest one, in seconds."""
     each = [(t.ts, at - t.ts / 1000) for t, at in zip(tags, tags.at) if t.frame and t.type == VIDEO]
     least = min(late for _, late in each)
     return {ts: late - least for ts, late in each}
 
 
 def media(seconds, gop=25):
-    """About 900 kbit/s; no two payloads are the same."""
+    """About 900 kbit/s; all payloads differ."""
     return flvgen.synthetic(seconds=seconds, fps=FPS, gop=gop, size=lambda i: 14000 if i % gop == 0 else 4000)
 
 
 def complete(got, whole):
-    """All sound from the first to the last, and in order."""
+    """Checks that all audio from first to last is there, in order."""
     assert flv.find_run(flv.hashes(got, AUDIO), flv.hashes(whole, AUDIO)) >= 0
     for kind in (AUDIO, VIDEO):
         times = [t.ts for t in got if t.frame and t.type == kind]
-        assert times == sorted(set(times)), "each once, and none before one that is older"
+        assert times == sorted(set(times)), "repeated or out of order"
 
 
 @pytest.fixture
 def relay():
-    """relay(s, loss=...) begins one to server s; all are ended."""
+    """relay(s, loss=...) starts one to server s; all are ended."""
     them = []
 
     def begin(s, **how):
@@ -76,7 +76,7 @@ def relay():
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_bad_way(srs, relay, seed):
-    """5 % lost, 5 % late, 2 % twice, 40 ms there and back: all sound, and the pictures within a second."""
+    """5 % lost, 5 % late, 2 % twice, round trip 40 ms: all audio, and video within a second."""
     s, whole = rtmfp_server(srs, vhost=QUEUE), media(14)
     r = relay(s, loss=0.05, twice=0.02, late=0.05, one_way=0.02, seed=seed)
     with rc.Client(r.port).connect() as c:
@@ -97,8 +97,7 @@ def test_bad_way(srs, relay, seed):
 
 @pytest.mark.long
 def test_a_way_gets_well(srs, relay):
-    """A fifth is lost for 10 s, then nothing: 3 s later all is there and on time, in both directions, with the same
-    sessions."""
+    """A fifth is lost for 10 s, then nothing: 3 s later all is complete and on time, in both directions, with the same sessions."""
     s, whole = rtmfp_server(srs, vhost=QUEUE), media(20)
     r = relay(s, one_way=0.02, seed=3)
     with rc.Client(r.port).connect() as a, rc.Client(r.port).connect() as b, Driver(a, a.publish("in"), whole, False) as up:
@@ -124,13 +123,13 @@ def test_a_way_gets_well(srs, relay):
 
 @pytest.mark.long
 def test_who_was_away_goes_on_at_a_key_frame(srs):
-    """For four seconds with a queue of one: pictures of that time are gone, sound and configurations are not."""
+    """Four seconds away with a queue of one: video of that time is dropped, audio and configurations are not."""
     s, whole = rtmfp_server(srs, vhost=QUEUE), media(10)
     with clients(s) as [c]:
         pushed = s.push(whole)
         stream = c.play("s")
         c.wait(lambda: len(flv.frames(stream.tags)) > FPS)
-        time.sleep(4)  # nobody reads
+        time.sleep(4)  # the client does not read
         c.wait(lambda: stream.tags[-1].ts >= whole[-1].ts, 15)
         pushed.stop()
     complete(stream.tags, whole)
@@ -141,7 +140,7 @@ def test_who_was_away_goes_on_at_a_key_frame(srs):
 
 
 def test_it_begins_at_a_key_frame(srs):
-    """The newest one, that comes at once, with what is in force; of a stream with sound alone at what there is."""
+    """The newest one, at once, with the current configurations; an audio-only stream begins with the available data."""
     s = rtmfp_server(srs)
     tags = flv.cut(media(2, gop=20), 1000)
     with clients(s) as [c]:
@@ -166,7 +165,7 @@ def test_it_begins_at_a_key_frame(srs):
 
 
 def test_another_configuration(srs):
-    """In the middle of a stream: it comes in its place, and who comes later gets it alone."""
+    """In the middle of a stream: it comes at its place, and later players get only the new one."""
     s = rtmfp_server(srs)
     first, second = media(1), [flv.Tag(t.type, t.ts + 1000, t.data) for t in
                                flvgen.synthetic(seconds=1, fps=FPS, config=b"\7" * 12, seed=2) if t.type != flv.DATA]
@@ -184,7 +183,7 @@ def test_another_configuration(srs):
 
 
 def test_at_any_worker(srs):
-    """Players stay where the kernel put them: the stream is copied there, once for all of that worker."""
+    """Players stay where the kernel put them: the stream is copied there, once for all players of that worker."""
     api = Api(free_port())
     s, whole = rtmfp_server(srs, glob=f"workers 4; {conf(api.port)}"), media(2, gop=50)
     with clients(s, 12) as them:

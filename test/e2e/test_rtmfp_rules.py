@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What RTMFP's clients are held to as all others are: homes of streams, callbacks, who may, reloads, ends; and what sinks
-make of what they publish."""
+"""Rules for all clients, applied to RTMFP: owner workers, callbacks, authorization, reloads, ends; and the output of sinks."""
 import contextlib
 import glob
 import os
@@ -35,7 +34,7 @@ def backend():
 
 
 def test_published_from_another_worker(srs, source):
-    """Its stream is at home where somebody waits for it; it may come to any worker, and no frame is lost."""
+    """Its stream is owned by the worker of a waiting player; the publisher may connect to any worker, and no frame is lost."""
     port = free_port()
     s = rtmfp_server(srs, glob=httpapi.conf(port), **FOUR)
     api = httpapi.Api(port)
@@ -54,12 +53,12 @@ def test_published_from_another_worker(srs, source):
             assert frames(v.stop()) == frames(tags)
         def moved():  # counters of other workers are at most a second old
             return sum(row["moved_in"] for row in api.get("workers")["workers"])
-        assert rc.run(several, lambda: moved() > 0, 3), "some came to another worker"
+        assert rc.run(several, lambda: moved() > 0, 3), "none came to another worker"
         several[0].delete(streams[0])
         streams[1].command("FCUnpublish", names[1])
         for stream in streams[:2]:
             stream.status("NetStream.Unpublish.Success")
-        assert several[0].publish(names[0]), "it is free again"
+        assert several[0].publish(names[0]), "it is not free again"
         for one in api.clients():
             if one["type"] == "rtmfp-publish":
                 api.kick(one["id"])
@@ -72,7 +71,7 @@ def test_published_from_another_worker(srs, source):
 @AT_BOTH
 @pytest.mark.long
 def test_order_and_what_is_given_up(srs, source, workers):
-    """Over a bad way, by a client that gives up late pictures: sound is complete, and all is in order of time."""
+    """Over a bad network, by a client that abandons late video: audio is complete, and all is in order of time."""
     s = rtmfp_server(srs, env={"SRS_WORKERS": workers})
     relay = udprelay.Relay(s.rtmfp_port, loss=0.05, twice=0.02, late=0.05, one_way=0.02, seed=7)
     tags, given_up = flv.cut(source, 6000), [0, 0.0]
@@ -98,7 +97,7 @@ def test_order_and_what_is_given_up(srs, source, workers):
     assert flv.hashes(got, AUDIO) == flv.hashes(tags, AUDIO) and given_up[0]
     seen, sent = flv.hashes(got, VIDEO), flv.hashes(tags, VIDEO)
     assert len(sent) / 2 < len(seen) < len(sent) and [h for h in sent if h in set(seen)] == seen
-    # not where it begins, before it is known that there is sound, and not what is lost last of all
+    # not at the start, before it is known that there is audio, and not losses at the very end
     times = [t.ts for t in flv.frames(got) if 500 < t.ts < 5500]
     assert not [(a, b) for a, b in zip(times, times[1:]) if b < a]
     assert int(s.wait_log(r"RTMFP publisher of .* lost=(\d+)", 2)[1]) > 0
@@ -108,7 +107,7 @@ def test_order_and_what_is_given_up(srs, source, workers):
 
 @AT_BOTH
 def test_callbacks_in_order(backend, srs, source, workers):
-    """Of a session, and of each stream that it publishes or plays, wherever that is at home."""
+    """Of a session, and of each stream that it publishes or plays, on any owner worker."""
     s = rtmfp_server(srs, vhost=hooks(backend), env={"SRS_WORKERS": workers})
     waits = s.watch("cam")
     with published(s, source, "cam?token=7"):
@@ -146,7 +145,7 @@ def test_a_backend_says_no(backend, srs, action):
         with pytest.raises(Rejected) as e:
             getattr(c, "publish" if action == "on_publish" else "play")("s")
         assert e.value.code == ("NetStream.Publish.Denied" if action == "on_publish" else "NetStream.Play.Failed")
-        assert c.result(c.call("createStream")), "its session goes on"
+        assert c.result(c.call("createStream")), "its session ended"
     backend.wait("on_close")
 
 
@@ -170,10 +169,10 @@ def test_who_leaves_while_the_backend_thinks(backend, srs, asks):
         c.publish("s")
 
 
-# ---- who may
+# ---- authorization
 
 def test_no_file_on_demand(srs):
-    """Its name is no stream's: neither to publish nor to play."""
+    """Its name is not a stream: it can be neither published nor played."""
     s = rtmfp_server(srs, vhost=f"vod {{ enabled on; dir {numbered.FOLDER}; }}")
     with rc.Client(s.rtmfp_port).connect("vod") as c:
         for does, code in (("publish", "NetStream.Publish.Denied"), ("play", "NetStream.Play.Failed")):
@@ -185,7 +184,7 @@ def test_no_file_on_demand(srs):
 
 @pytest.mark.parametrize("does", ["publish", "play"])
 def test_refer(srs, does):
-    """The page that it came from is what connect said."""
+    """The page in connect counts."""
     s = rtmfp_server(srs, vhost="refer { enabled on; publish good.test; play good.test; }")
     for page, may in (("http://good.test/x", True), ("http://bad.test/", False), (None, False)):
         with rc.Client(s.rtmfp_port).connect(pageUrl=page) as c:
@@ -205,7 +204,7 @@ def conf_of(ports, more=""):
 
 @FOUR_LONG
 def test_listeners_move_by_reload(srs, source, workers):
-    """Who is there goes on where it was; who comes finds the new port alone; off, all are told to leave."""
+    """Existing clients stay on the old port; new ones find only the new port; off: all are disconnected."""
     a, b = free_port(), free_port()
     vhost = "rtmfp { enabled on; }"
     s = srs(vhost=vhost, glob=conf_of([a]), env={"SRS_WORKERS": workers})
@@ -235,7 +234,7 @@ def test_listeners_move_by_reload(srs, source, workers):
 @pytest.mark.long
 @FOUR_LONG
 def test_vhost_has_none_by_reload(srs, source, workers):
-    """Its streams end, whose sessions go on; others begin no more."""
+    """Its streams end, their sessions continue; no new streams start."""
     s = rtmfp_server(srs, env={"SRS_WORKERS": workers})
     viewer = s.watch()
     with published(s, source) as d, played(s) as p:
@@ -253,7 +252,7 @@ def test_vhost_has_none_by_reload(srs, source, workers):
 @AT_BOTH
 @pytest.mark.long
 def test_graceful_quit(srs, source, workers):
-    """QUIT: nobody new; who publishes and plays goes on, who only is there is not waited for."""
+    """QUIT: no new clients; publishers and players continue, idle clients do not delay the exit."""
     s = rtmfp_server(srs, glob="grace_start_wait 100;\ngrace_final_wait 100;", env={"SRS_WORKERS": workers})
     with clients(s) as [idle], published(s, source) as d, played(s) as p:
         assert p.wait(lambda: len(p.stream.tags) > 10)
@@ -276,12 +275,12 @@ def test_graceful_quit(srs, source, workers):
     s.proc = None
 
 
-# ---- what is made of it
+# ---- output of sinks
 
 @pytest.mark.long
 @AT_BOTH
 def test_sinks(srs, source, tmp_path, workers):
-    """HLS, a recording and HTTP-FLV have each frame of what an RTMFP client published."""
+    """HLS, a recording and HTTP-FLV have each frame that an RTMFP client published."""
     folder, web = tmp_path / "html", free_port()
     folder.mkdir()
     s = rtmfp_server(srs, vhost=f"hls {{ enabled on; hls_path {folder}; hls_fragment 2; hls_window 60; hls_ctx off; }} "

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""RTMFP and all other protocols: each plays what came by it, and it plays what came by RTMP; what is around that:
-recordings, callbacks, another configuration."""
+"""RTMFP and all other protocols: each plays RTMFP streams, and RTMFP plays RTMP streams; also recordings, callbacks, changes of
+configuration."""
 import contextlib
 import json
 
@@ -22,11 +22,11 @@ from rtmpclient import Closed, Rejected      # noqa: E402
 from rtspclient import free_pair             # noqa: E402
 from webclient import FlvWatcher             # noqa: E402
 
-RATE = 25  # pictures a second of doc/source.flv
+RATE = 25  # frames a second of doc/source.flv
 
 
 def counts(path):
-    """Decoded pictures and frames of sound of a file."""
+    """Numbers of decoded video and audio frames of a file."""
     found = json.loads(tools.run(["ffprobe", "-v", "error", "-of", "json", "-show_streams", "-count_frames", path]).stdout)
     return {t["codec_type"]: int(t["nb_read_frames"]) for t in found["streams"]}
 
@@ -57,7 +57,7 @@ def test_files_of_a_publisher(srs, source, tmp_path):
 @pytest.mark.long
 @pytest.mark.needs("ffmpeg")
 def test_ffmpeg_publishes_and_plays(srs, tmp_path):
-    """Its RTMP is played by RTMFP, and RTMFP by its RTMP: all that is decoded, and nothing that it complains of."""
+    """RTMFP plays its RTMP stream, and it plays an RTMFP stream: everything decodes, without errors."""
     s = rtmfp_server(srs)
     tools.ffmpeg_publish(s.url("a"), tmp_path / "push.log", loop=True)
     assert s.wait_log("got metadata|video sh", 10)
@@ -78,7 +78,7 @@ def test_ffmpeg_publishes_and_plays(srs, tmp_path):
 @pytest.mark.long
 @pytest.mark.needs("ffmpeg")
 def test_all_play_a_publisher(srs, source, tmp_path):
-    """HTTP-FLV, HLS, DASH, RTSP, SRT and WebRTC, all at one time, of one publisher by RTMFP."""
+    """HTTP-FLV, HLS, DASH, RTSP, SRT and WebRTC at the same time, from one RTMFP publisher."""
     http, api, rtsp, srt, rtc, html = *(free_port() for _ in range(5)), tmp_path / "html"
     s = rtmfp_server(srs, glob=f"""
         http_server {{ enabled on; listen 127.0.0.1:{http}; dir {html}; }}
@@ -132,15 +132,15 @@ HOOKS = ("on_connect", "on_publish", "on_play", "on_unpublish", "on_stop", "on_c
 
 @contextlib.contextmanager
 def asked(answer=None):
-    """A backend, and what a vhost says of it."""
+    """A backend, and the vhost directives for it."""
     with contextlib.closing(Backend(answer)) as b:
         yield b, "http_hooks { enabled on; " + "".join(f"{e} {b.url()};" for e in HOOKS) + " }"
 
 
 @pytest.mark.long
 def test_a_slow_backend_holds_up_nobody_else(srs, source):
-    """While it thinks about one session, that session's other streams and all others go on; who leaves meanwhile is
-    gone."""
+    """While it handles one session, that session's other streams and all other clients continue; a client that leaves meanwhile is
+    removed."""
     with asked(lambda e: 3.0 if e.get("stream") == "slow" else 0) as (b, hooks):
         s = rtmfp_server(srs, vhost=hooks)
         with published(s, source), clients(s, 2) as [c, d]:
@@ -160,7 +160,7 @@ def test_a_slow_backend_holds_up_nobody_else(srs, source):
 # ---- another configuration
 
 def test_reload(srs, source):
-    """Sessions and their streams go on over one; a vhost without RTMFP takes no more, and a server without ends all."""
+    """Sessions and their streams survive one; a vhost without RTMFP accepts no more, and a server without it ends all."""
     s = rtmfp_server(srs)
     server = f"rtmfp_server {{ enabled %s; listen 127.0.0.1:{s.rtmfp_port}; ping 5; }}"
     with clients(s, 2) as [a, b]:

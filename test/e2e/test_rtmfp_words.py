@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an RTMFP client says on its flows: connect, streams, publish, play, and in an order that is not expected."""
+"""Messages of an RTMFP client on its flows: connect, streams, publish, play, also in an unexpected order."""
 import pytest
 
 pytest.importorskip("cryptography")
@@ -16,7 +16,7 @@ PUBLISHED, PLAYED = "NetStream.Publish.Start", "NetStream.Play.Start"
 
 
 def seen(c, stream, count):
-    """So many more frames come, of both kinds: sound goes first."""
+    """Waits for this many more frames of both kinds: audio goes first."""
     at = len(stream.tags)
     c.wait(lambda: len(flv.frames(stream.tags[at:])) >= count and flv.frames(stream.tags[at:], VIDEO))
 
@@ -26,7 +26,7 @@ def send(c, stream, tags):
 
 
 def test_connect(srs):
-    """Who it is, and how often to be heard of; the object's encoding is the client's. A second one ends the session."""
+    """The client's identity, and its keepalive interval; the object encoding is the client's. A second connect ends the session."""
     s = rtmfp_server(srs, server="keepalive 7; keepalive_peer 9;")
     for encoding in (0, 3):
         with rc.Client(s.rtmfp_port).connect(objectEncoding=encoding) as c:
@@ -45,7 +45,7 @@ def test_connect(srs):
     ("live", {"tcUrl": None}, "RTMP_CONNECT"), ("live", {"tcUrl": "nonsense"}, "connect"),
     ("live?vhost=closed.test", {}, "rtmfp"), ("live?vhost=shut.test", {}, "VHOST")])
 def test_connect_is_refused(srs, app, fields, why):
-    """It is told so, then its session ends."""
+    """It gets an error, then its session ends."""
     s = rtmfp_server(srs, vhost="vhost __defaultVhost__ { rtmfp { enabled on; } } vhost closed.test { } "
                                 "vhost shut.test { enabled off; rtmfp { enabled on; } }")
     with rc.Client(s.rtmfp_port).open(app) as c:
@@ -58,7 +58,7 @@ def test_connect_is_refused(srs, app, fields, why):
 
 
 def test_commands_of_amf3(srs, source):
-    """Type 17, a byte before the values, and strings behind AMF0's marker 11."""
+    """Type 17, a byte before the values, and strings after AMF0's marker 11."""
     s = rtmfp_server(srs)
     tags = flv.cut(source, 300)
     with rc.Client(s.rtmfp_port).open() as c:
@@ -76,7 +76,7 @@ def test_commands_of_amf3(srs, source):
 
 
 def test_before_connect(srs):
-    """Nothing is answered, and no stream is there to open flows of."""
+    """Nothing is answered, and there is no stream to open flows for."""
     s = rtmfp_server(srs)
     with rc.Client(s.rtmfp_port).open() as c:
         c.call("createStream")
@@ -91,7 +91,7 @@ def test_before_connect(srs):
 
 
 def test_whoever_asks_is_answered(srs):
-    """Commands of which it knows nothing, too, or clients wait for ever."""
+    """Unknown commands, too, because clients would wait forever."""
     s = rtmfp_server(srs)
     with clients(s) as [c]:
         for name, args in (("releaseStream", ["s"]), ("FCPublish", ["s"]), ("getStreamLength", ["s"]), ("nobodyKnowsIt", [])):
@@ -101,7 +101,7 @@ def test_whoever_asks_is_answered(srs):
 
 
 def test_play_before_publish(srs, source):
-    """It waits, plays, stays when the publisher goes, and plays the next one; its time never falls."""
+    """It waits, plays, stays when the publisher leaves, and plays the next one; its time never decreases."""
     s = rtmfp_server(srs)
     with clients(s, 2) as [a, b]:
         stream = a.play("s")
@@ -120,7 +120,7 @@ def test_play_before_publish(srs, source):
 
 
 def test_streams_of_a_session(srs, source):
-    """Two that it publishes and three that it plays, its own ones among them; a deleted one is gone alone."""
+    """It publishes two and plays three, its own included; deleting one does not affect the others."""
     s = rtmfp_server(srs)
     s.push(source, "r", loop=True)
     tags = flv.cut(source, 400)
@@ -143,7 +143,7 @@ def test_streams_of_a_session(srs, source):
 
 
 def test_second_play(srs, source):
-    """On the stream that plays it says nothing new; after closeStream it plays what is asked for then."""
+    """On a playing stream it has no effect; after closeStream it plays the new name."""
     s = rtmfp_server(srs)
     s.push(source, "a", loop=True)
     s.push(source, "b", loop=True)
@@ -165,7 +165,7 @@ def test_second_play(srs, source):
 
 @pytest.mark.parametrize("how", ["deleteStream", *(pytest.param(x, marks=pytest.mark.long) for x in ("closeStream", "FCUnpublish"))])
 def test_publish_again(srs, source, how):
-    """Each way to end it frees the name at once: for the same stream, and for somebody else."""
+    """Each way to end it frees the name at once: for the same stream, and for another client."""
     s = rtmfp_server(srs, vhost="publish { takeover off; }")
     tags = flv.cut(source, 200)
     with clients(s, 2) as [a, b]:
@@ -191,7 +191,7 @@ def test_publish_again(srs, source, how):
 
 @pytest.mark.long
 def test_pause_and_one_kind_alone(srs, source):
-    """Paused nothing comes; then again from a key frame; without sound, or without pictures, as it wants."""
+    """Nothing while paused; then from a key frame; without audio, or without video, as requested."""
     s = rtmfp_server(srs)
     with published(s, source), clients(s) as [c]:
         stream = c.play("s")
@@ -218,7 +218,7 @@ def test_pause_and_one_kind_alone(srs, source):
 
 @pytest.mark.parametrize("does", ["publish", "play"])
 def test_who_may_not(srs, does):
-    """Security's rules are told on the stream; the session goes on."""
+    """A rejection by security rules is sent on the stream; the session continues."""
     s = rtmfp_server(srs, vhost=f"security {{ enabled on; deny {does} all; }}")
     with clients(s) as [c]:
         with pytest.raises(Rejected) as e:
@@ -228,7 +228,7 @@ def test_who_may_not(srs, does):
 
 
 def test_a_flow_that_it_does_not_want(srs, source):
-    """A player that rejects its video plays no more; the session is fine."""
+    """A player that rejects its video flow stops playing; the session is fine."""
     s = rtmfp_server(srs)
     with published(s, source), clients(s) as [c]:
         accept = c.session.accept
@@ -241,7 +241,7 @@ def test_a_flow_that_it_does_not_want(srs, source):
 
 
 def test_many_streams_at_one_time(srs):
-    """A session that opens them without an end costs itself."""
+    """A session that opens streams without end is closed."""
     s = rtmfp_server(srs)
     with clients(s) as [c]:
         with pytest.raises(Closed):
@@ -251,7 +251,7 @@ def test_many_streams_at_one_time(srs):
 
 
 def test_all_on_one_flow(srs, source):
-    """Commands, metadata, sound and pictures, as some older clients send them."""
+    """Commands, metadata, audio and video, as some older clients send them."""
     s = rtmfp_server(srs)
     tags = flv.cut(source, 300)
     with clients(s) as [c]:
@@ -267,7 +267,7 @@ def test_all_on_one_flow(srs, source):
 
 
 def test_large_messages(srs, source):
-    """Pictures of 200 KB are cut into fragments and put together again, either way."""
+    """Frames of 200 KB are fragmented and reassembled, in both directions."""
     s = rtmfp_server(srs)
     tags = flv.cut(source, 100)
     tags = [t._replace(data=t.data + bytes(200000)) if t.type == VIDEO and t.frame else t for t in tags]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""AV1 over RTSP, for which there are few players yet: units are taken out of RTP as its payload format has them."""
+"""AV1 over RTSP, which few players support yet: units are extracted from RTP according to its payload format."""
 from procs import wait_for
 from test_rtsp_sync import Ear, site  # noqa: F401
 
@@ -14,7 +14,7 @@ def leb128(data, at):
 
 
 def units_of_frame(data):
-    """Open bitstream units as they are sent: without sizes, delimiters and padding."""
+    """Open bitstream units as sent: without sizes, delimiters and padding."""
     out, at = [], 0
     while at < len(data):
         head = data[at:at + (2 if data[at] & 4 else 1)]
@@ -26,7 +26,7 @@ def units_of_frame(data):
 
 
 def elements(payload):
-    """Of a packet: [unit or a piece of one], does the first one go on, does the last one."""
+    """Parses a packet: [unit or fragment], whether the first one is continued, whether the last one continues."""
     flags, at, out = payload[0], 1, []
     count = flags >> 4 & 3
     while at < len(payload):
@@ -51,7 +51,7 @@ def test_units_are_those_that_were_published(site, media):
             if channel != 0:
                 continue
             pieces, first, last = elements(data[12:])
-            assert bool(first) == goes_on, "a piece is continued, and nothing else is"
+            assert bool(first) == goes_on, "a fragment must be continued, and nothing else"
             if first:
                 frame[-1] += pieces.pop(0)
             frame, goes_on = frame + pieces, bool(last)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other people's RTSP players: ffmpeg and GStreamer over each transport, each codec, and all that they do."""
+"""Third-party RTSP players: ffmpeg and GStreamer over each transport, with each codec."""
 import os
 
 import pytest
@@ -13,7 +13,7 @@ from rtspclient import rtsp_server
 
 pytestmark = pytest.mark.needs("ffmpeg", "ffprobe")
 
-# What is published, and over what it is played.
+# Published material, and transports.
 ROWS = {
     "b-frames-aac-tcp": ("source", "source", ("tcp",)),
     "b-frames-aac-udp": ("source", "source", ("udp",)),
@@ -56,7 +56,7 @@ def material(media, source, video, audio):
 
 
 def play_all(s, tmp_path, files, codecs, transports, seconds=1.6):
-    """Both clients over each transport at once; what each wrote is called as it."""
+    """Both clients over each transport at once; the output files are named after both."""
     started = {}
     for how in transports:
         started[f"ffmpeg-{how}"] = players.ffmpeg(
@@ -86,7 +86,7 @@ def played_enough(path, files, frames=30):
 @pytest.mark.needs("gst-launch-1.0")
 @pytest.mark.parametrize("row", [pytest.param(r, marks=[] if r in QUICK else [pytest.mark.long]) for r in ROWS])
 def test_plays(srs, media, source, tmp_path, row):
-    """Each client over each transport has both tracks, right, and together."""
+    """Each client over each transport gets both tracks, correct and in sync."""
     video, audio, transports = ROWS[row]
     tags, files = material(media, source, video, audio)
     s = rtsp_server(srs)

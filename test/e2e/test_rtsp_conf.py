@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTSP: what the configuration says of it, where it listens and for whom, what a reload changes, what the API tells."""
+"""RTSP configuration: listeners, authorization, changes by reloads, the API."""
 import base64
 import contextlib
 import ctypes
@@ -23,7 +23,7 @@ TCP = "Transport: RTP/AVP/TCP;unicast;interleaved=0-1"
 
 
 class Rtsp:
-    """One connection: a request at a time, and its answer; frames in between are counted."""
+    """One connection: a request at a time, and its response; counts frames in between."""
 
     def __init__(self, port, tls=None, host="127.0.0.1", header=b"", bind=None):
         self.sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
@@ -63,7 +63,7 @@ class Rtsp:
         self.buf, self.frames = self.buf[n:], self.frames + 1
 
     def ask(self, method, url=None, *fields):
-        """The status, the fields in lower case, the body."""
+        """Returns the status, the fields in lower case, the body."""
         self.cseq += 1
         lines = [f"{method} {url or self.url()} RTSP/1.0", f"CSeq: {self.cseq}", *fields]
         self.sock.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
@@ -83,7 +83,7 @@ class Rtsp:
         return int(first.split()[1]), got, body
 
     def play(self, stream="s", param=""):
-        """Both tracks over TCP, until the first frame has come."""
+        """Plays both tracks over TCP; returns when the first frame arrives."""
         status, _, body = self.ask("DESCRIBE", self.url(stream, param=param), "Accept: application/sdp")
         assert status == 200, status
         session = ()
@@ -160,11 +160,11 @@ def test_rules_see_who_is_behind(site, source):
     options = b"OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n"
     for port, data in (("proxied", options), ("tls_proxied", v1("localhost")), ("tls", options)):
         assert refused(s.p[port], data), port
-    assert refused(s.p["proxied"], v1(GOOD) + options, bind="127.0.0.2"), "no proxy of ours"
+    assert refused(s.p["proxied"], v1(GOOD) + options, bind="127.0.0.2"), "not one of our proxies"
 
 
 def test_reload(site, source):
-    """RTSP is turned off and on, and its endpoints change, with players that stay."""
+    """RTSP is turned off and on, and its endpoints change, while players stay."""
     s = site()
     s.push(source, loop=True)
     old, new = s.p["plain"], free_port()
@@ -189,7 +189,7 @@ def test_reload(site, source):
 
 
 def test_a_reload_that_cannot_be(site, source):
-    """A port that somebody has, a certificate that is not there: all stays as it was."""
+    """A port in use, a missing certificate: everything stays unchanged."""
     s = site()
     s.push(source, loop=True)
     text = open(s.conf_path).read()
@@ -218,7 +218,7 @@ def test_vhosts_that_have_it_not(site, source):
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 def test_four_workers(site, source, tls):
-    """Who comes to any of them plays; with TLS as well as without, connections go to the stream's worker."""
+    """A player on any of them plays; connections, with TLS or without, move to the stream's worker."""
     s = site(glob="workers 4;")
     s.push(source, loop=True)
     all_of_them = [Rtsp(s.p["tls" if tls else "plain"], s.trust if tls else None) for _ in range(12)]
@@ -250,7 +250,7 @@ def test_kicked(site, source):
 @pytest.mark.parametrize("words,plays", [("", True), ("tls_verify on; tls_ca {ca};", True), ("tls_verify on;", False)],
                          ids=["anybody", "whom it knows", "whom the system knows"])
 def test_pull_of_whom_it_trusts(site, srs, source, words, plays):
-    """Cameras sign their certificates themselves: they are taken unless that is asked for."""
+    """Cameras sign their certificates themselves: they are accepted unless verification is on."""
     s = site()
     s.push(source, loop=True)
     words = words.format(ca=s.trust_file)
@@ -298,7 +298,7 @@ def give_up_low_ports():
 
 @pytest.mark.skipif(os.geteuid() != 0 or int(open(UNPRIVILEGED).read()) <= 554, reason="nothing to give up here")
 def test_one_without_the_right_to_low_ports(srs):
-    """The line that says why it does not start says what is needed."""
+    """The log line about the failed start says what is needed."""
     s = srs(RTSP, "rtsp_server { enabled on; }", begin=False, preexec=give_up_low_ports)
     s.start(wait=False)
     assert s.wait_log(r"listen 554 : ports below 1024 want root or CAP_NET_BIND_SERVICE : bind", 5), s.text()
@@ -306,13 +306,13 @@ def test_one_without_the_right_to_low_ports(srs):
     s.proc = None
 
 
-# -- what each directive does
+# -- effect of each directive
 
 UDP = "Transport: RTP/AVP;unicast;client_port=40000-40001"
 
 
 def free_pair():
-    """An even port of UDP that is free, as the next one is."""
+    """Returns an even free UDP port whose successor is free as well."""
     while True:
         port = free_port() & ~1
         with contextlib.suppress(OSError), contextlib.ExitStack() as all_of_them:
@@ -323,7 +323,7 @@ def free_pair():
 
 @pytest.fixture
 def at(srs, source):
-    """at("words of rtsp_server", "words of vhost.rtsp") gives the port; a stream is on."""
+    """at("directives of rtsp_server", "directives of vhost.rtsp") returns the port; a stream is on."""
     def start(server="", vhost=""):
         port = free_port()
         s = srs(f"rtsp {{ enabled on; {vhost} }}",
@@ -367,7 +367,7 @@ def test_mtu(at, words, most):
             c.need(4)
             sizes.append(struct.unpack(">H", c.buf[2:4])[0])
             c.frame()
-        assert most * 0.8 <= max(sizes) - 12 <= most, "packets of a frame are of one size"
+        assert most * 0.8 <= max(sizes) - 12 <= most, "packets of a frame differ in size"
 
 
 def test_describe_wait(at, source):
@@ -377,7 +377,7 @@ def test_describe_wait(at, source):
     assert time.monotonic() - begun < 5 * procs.SLOW
     with Rtsp(at("describe_wait 0.5;")) as c:
         assert c.ask("DESCRIBE", c.url("nothing"))[0] == 404
-        assert c.ask("DESCRIBE")[0] == 200, "it goes on"
+        assert c.ask("DESCRIBE")[0] == 200, "it stopped"
 
 
 def test_a_player_that_is_early(srs, source):
@@ -426,7 +426,7 @@ def test_no_datagrams_beside_tls(site, source):
 
 
 def test_a_reload_of_a_vhost(site, source):
-    """Who comes later finds what it says then: no RTSP, another password."""
+    """New clients get the new configuration: no RTSP, another password."""
     s = site()
     s.push(source, loop=True)
     with Rtsp(s.p["plain"]) as c:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Streams that are sent on by RTSP: to ffmpeg that listens, to servers that say no first."""
+"""Forward over RTSP: to ffmpeg as a listener, to servers that reject at first."""
 import os
 import re
 import socket
@@ -18,7 +18,7 @@ def forward(port, path="/[app]/[stream]", user=""):
 
 
 def listener(port, out, log, path="/live/s"):
-    """ffmpeg as a server of RTSP: takes one stream, and writes a hash of each packet."""
+    """ffmpeg as an RTSP server: accepts one stream, and writes a hash of each packet."""
     return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-y", "-rtsp_flags", "listen", "-i", f"rtsp://127.0.0.1:{port}{path}",
                  "-c", "copy", "-copyinkf", "-f", "framemd5", "-flush_packets", "1", out], log)
 
@@ -41,7 +41,7 @@ def test_ffmpeg_takes_it(srs, source, tmp_path):
 
 
 class Server:
-    """Says `script` to one request after the other, and keeps what it was asked."""
+    """Sends the responses of `script` in turn, and records the requests."""
 
     def __init__(self, script):
         self.script, self.asked, self.frames, self.last = list(script), [], 0, b""
@@ -102,7 +102,7 @@ class Server:
 
 @pytest.mark.long
 def test_busy_then_taken(srs, source):
-    """406 is said as long as somebody else publishes there: it is asked again."""
+    """406 while the name has another publisher there: the forward retries."""
     there = Server([("ANNOUNCE", 406, ""), ("ANNOUNCE", 406, "")])
     s = srs(forward(there.port))
     p = s.push(source, loop=True)
@@ -120,7 +120,7 @@ def test_busy_then_taken(srs, source):
 
 
 def test_login_and_names(srs, source):
-    """It logs in, tells the API where it is without its password, and names that are no part of an url are escaped."""
+    """It logs in, shows its url in the API without the password, and escapes special characters in names."""
     ask = 'WWW-Authenticate: Digest realm="r", nonce="1"\r\n'
     there = Server([("ANNOUNCE", 401, ask)])
     port = free_port()
@@ -137,7 +137,7 @@ def test_login_and_names(srs, source):
 
 
 def test_dead_and_back(srs, source):
-    """It dies in the middle: players notice nothing, and it is called again."""
+    """The destination dies in the middle: players notice nothing, and the forward reconnects."""
     there = Server([])
     s = srs(forward(there.port))
     own = s.watch()
@@ -156,7 +156,7 @@ def test_dead_and_back(srs, source):
 
 @pytest.mark.parametrize("takeover", [pytest.param("off", marks=pytest.mark.long), "on"])
 def test_to_our_own(srs, source, takeover):
-    """From one server of ours to another, where somebody publishes the stream until he goes or gives way."""
+    """From one of our servers to another that already has a publisher, until it leaves or is replaced."""
     port = free_port()
     there = srs(f"rtsp {{ enabled on; }} publish {{ takeover {takeover}; }}", f"rtsp_server {{ enabled on; listen 127.0.0.1:{port}; }}")
     before = there.push(flv.cut(source, 3000), loop=True)

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.needs("ffmpeg")]
 BEGINS = "RTSP client identified, type=publish"
 NAMES = {"hevc": "H265", "av1": "AV1", "vp9": "VP9", "opus": "Opus", "mp3": "MPEG-1/2 Audio", "aac": "MPEG-4 Audio"}
 SOURCE = {"video": procs.SOURCE, "audio": procs.SOURCE}
-# It says only after ten seconds how sound and picture belong together; until then it is a guess.
+# It reports the offset of audio and video only after ten seconds; until then it is estimated.
 REPORTED = 14000  # ms
 
 
@@ -28,7 +28,7 @@ def play(url, how, tmp_path, seconds=5, name="play"):
 
 
 def check(p, source):
-    """Nothing was lost, damaged or out of its order, and the clocks of both tracks agree."""
+    """Nothing is lost, damaged or out of order, and the clocks of both tracks agree."""
     assert p.wait() == 0, p.text()
     assert not p.got["errors"]
     for kind, codec in (("video", "H264"), ("audio", "MPEG-4 Audio")):
@@ -36,12 +36,12 @@ def check(p, source):
         assert t["codec"] == codec and t["packets"] > 40 and t["lost"] == 0 and t["errors"] == 0, (kind, t["lost"])
         assert t["first_ms"] < procs.patience(2000)
     sounds = [hashlib.md5(data).hexdigest() for *_, data in tracks_of(source)[1].frames]
-    assert flv.find_run([h for *_, h in p.frames("audio")], sounds * 2) >= 0, "sound has a hole"
+    assert flv.find_run([h for *_, h in p.frames("audio")], sounds * 2) >= 0, "audio has a gap"
     players.same_units(p, source)
 
 
 def check_rtmp(s, tmp_path, apart=0.040, name="rtmp", seconds=3):
-    """ffmpeg decodes what was published, over RTMP."""
+    """ffmpeg decodes the published stream over RTMP."""
     argv = ["ffmpeg", "-hide_banner", "-nostdin", "-y", "-i", s.url()]
     for kind in ("video", "audio"):
         argv += ["-t", seconds, *players.MD5[kind], tmp_path / f"{name}.{kind}"]
@@ -51,7 +51,7 @@ def check_rtmp(s, tmp_path, apart=0.040, name="rtmp", seconds=3):
 
 
 def published(url, how, source, tmp_path):
-    """Its publisher, which goes on until it is ended."""
+    """Its publisher, which runs until it is ended."""
     gortsp.need()
     return gortsp.publish(url, how, gortsp.write_media(tmp_path / "media.json", source), tmp_path / "publish.log")
 
@@ -66,7 +66,7 @@ def test_plays(srs, source, tmp_path, how):
 
 
 def test_falls_back_to_tcp(srs, source, tmp_path):
-    """It tries UDP first, is told that there is none, and takes TCP in the same session."""
+    """It tries UDP first, is rejected, and uses TCP in the same session."""
     s = rtsp_server(srs, server="transports tcp;")
     s.push(source, loop=True, ahead=1)
     p = play(s.rtsp_url(), "auto", tmp_path)
@@ -77,7 +77,7 @@ def test_falls_back_to_tcp(srs, source, tmp_path):
 @pytest.mark.parametrize("how", ["tcp", "udp"])
 @pytest.mark.parametrize("video,audio", [("hevc", "opus"), ("av1", "mp3"), ("vp9", "aac")])
 def test_codecs(srs, media, tmp_path, video, audio, how):
-    """It understands the description of each, and depacketizes it without an error."""
+    """It parses the description of each, and depacketizes it without an error."""
     s = rtsp_server(srs)
     s.push(media.tags(video, audio, style="v1"), loop=True, ahead=1)
     p = play(s.rtsp_url(), how, tmp_path, 2)
@@ -92,7 +92,7 @@ def test_codecs(srs, media, tmp_path, video, audio, how):
 
 
 def test_tls(srs, source, tmp_path):
-    """It publishes and plays by rtsps."""
+    """It publishes and plays over rtsps."""
     cert, port = Cert(tmp_path), free_port()
     s = rtsp_server(srs, server=f"https {{ {cert.conf(port)} }}")
     url = f"rtsps://127.0.0.1:{port}/live/s"
@@ -115,7 +115,7 @@ def test_login(srs, source, tmp_path, methods, how):
 
 
 def test_stays(srs, source, tmp_path):
-    """Its signs of life are enough where media go as datagrams."""
+    """Its keepalives suffice when media are datagrams."""
     s = rtsp_server(srs, server="session_timeout 10;")
     s.push(source, loop=True, ahead=1)
     p = play(s.rtsp_url(), "udp", tmp_path, 40)
@@ -126,7 +126,7 @@ def test_stays(srs, source, tmp_path):
 
 @pytest.mark.parametrize("how", ["tcp", "udp"])
 def test_publishes(srs, source, tmp_path, how):
-    """Right for who comes before its first report of clocks and for who comes after; time never goes back."""
+    """Correct for players before and after its first sender report; times never decrease."""
     s = rtsp_server(srs)
     p = published(s.rtsp_url(), how, source, tmp_path)
     assert s.wait_log(BEGINS, 10), p.text()
@@ -153,7 +153,7 @@ def test_publisher_logs_in(srs, source, tmp_path):
 @pytest.mark.parametrize("login", [(), ("anna", "secret")], ids=["", "login"])
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_pull(srs, source, tmp_path, transport, login):
-    """What its publisher brings to its server."""
+    """The stream of its publisher on its server."""
     there, user = gortsp.Server(tmp_path / "serve.log", *login), ":".join(login)
     p = published(there.url(user=user), "tcp", source, tmp_path)
     assert wait_for(lambda: "record /live/s" in there.text(), 10), p.text()
@@ -165,7 +165,7 @@ def test_pull(srs, source, tmp_path, transport, login):
 
 @pytest.mark.parametrize("login", [(), ("anna", "secret")], ids=["", "login"])
 def test_forward(srs, source, tmp_path, login):
-    """What its player has of its server, which has it of us."""
+    """Its player receives what we forward to its server."""
     there, user = gortsp.Server(tmp_path / "serve.log", *login), ":".join(login)
     s = srs(f"forward {{ enabled on; destination {there.url('[stream]', user)}; }}")
     s.push(source, loop=True)

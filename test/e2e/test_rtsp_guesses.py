@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Users of RTSP: what each may do, and what becomes of an address that guesses passwords."""
+"""RTSP users: their permissions, and what happens to an address that guesses passwords."""
 import re
 import socket
 import time
@@ -21,7 +21,7 @@ def login(user, password, **more):
 
 
 def client(s, ip):
-    """One that comes from another address of this machine."""
+    """A client from another address of this machine."""
     c = RtspClient(s.rtsp_port)
     c.close()
     c.sock = socket.create_connection(("127.0.0.1", s.rtsp_port), patience(5), source_address=(ip, 0))
@@ -48,7 +48,7 @@ def live(srs, source):
 
 
 def guess(s, n, ip, password="wrong"):
-    """That many at once, each on a connection of its own; the answers are there when it returns."""
+    """This many at once, each on its own connection; returns when all are answered."""
     clients = [client(s, ip) for _ in range(n)]
     for c in clients:
         c.send(c.words("DESCRIBE", s.rtsp_url(), {**WANTS, **login("viewer", password)}))
@@ -60,7 +60,7 @@ def guess(s, n, ip, password="wrong"):
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 4])
 def test_who_guesses_is_locked(live, workers):
-    """Ten wrong passwords lock the address for its time, for the right one, too; no other address."""
+    """Ten wrong passwords lock the address for some time, even for the right one; other addresses are not affected."""
     s = live(f"limits {{ wrong_lock 4; }} workers {workers};")
     at = s.mark()
     assert guess(s, 10, "127.0.0.2") == [401] * 10
@@ -70,7 +70,7 @@ def test_who_guesses_is_locked(live, workers):
     assert a.status == 403 and 1 <= int(a["retry-after"]) <= 5 and not a["www-authenticate"], a
     assert c.request("OPTIONS", s.rtsp_url()).status == 200
     c.close()
-    assert set(guess(s, 30, "127.0.0.2")) == {403}, "no guess is looked at"
+    assert set(guess(s, 30, "127.0.0.2")) == {403}, "a guess is checked"
     assert status(s, login("viewer", "v"), "127.0.0.3") == 200
     assert s.wait_log(r"RTSP passwords of 127\.0\.0\.2 are refused for 4 s: it showed 10 wrong ones", 3, at)
     assert "RTSP passwords of 127.0.0.3" not in s.log()
@@ -79,7 +79,7 @@ def test_who_guesses_is_locked(live, workers):
 
 
 def test_what_is_no_guess(live):
-    """Neither a request without credentials is one, nor a nonce that is over."""
+    """Requests without credentials and expired nonces do not count."""
     s = live("limits { wrong_secrets 3; }")
     for _ in range(20):
         assert status(s, {}) == 401
@@ -115,7 +115,7 @@ def transport(udp, n, more=""):
 
 
 def play(c, url, who, udp):
-    """The statuses of DESCRIBE, SETUP and PLAY."""
+    """Returns the statuses of DESCRIBE, SETUP and PLAY."""
     out = [c.request("DESCRIBE", url, {**WANTS, **who}).status,
            c.request("SETUP", f"{url}/trackID=0", {"Transport": transport(udp, 0), **who}).status]
     return out + [c.request("PLAY", url, who).status] if out[-1] == 200 else out
@@ -134,7 +134,7 @@ MAY = {("viewer", "v"): (True, False), ("camera", "c"): (False, True), ("me", "m
 
 @pytest.mark.parametrize("way", ["tcp", "udp", "tunnel"])
 def test_roles(live, way):
-    """Who may play does not publish, and the other way round: 403 with one line, over whatever way."""
+    """A user who may play cannot publish, and vice versa: 403 with one line, over any transport."""
     s = live()
     open_one = (lambda: Tunnel(s.rtsp_port)) if way == "tunnel" else s.rtsp
     for (user, password), (plays, publishes) in MAY.items():
@@ -151,7 +151,7 @@ def test_roles(live, way):
 
 
 def test_roles_on_one_connection(live):
-    """A login to play is none to publish the same stream, whatever failed before."""
+    """A login to play does not allow publishing the same stream, whatever failed before."""
     s = live(server="describe_wait 0;")
     c = s.rtsp()
     url = s.rtsp_url("none")
@@ -159,5 +159,5 @@ def test_roles_on_one_connection(live):
     assert c.request("ANNOUNCE", url, {**ANNOUNCES, **login("viewer", "v")}, SDP).status == 403
     assert c.request("ANNOUNCE", url, {**ANNOUNCES, **login("camera", "wrong")}, SDP).status == 401
     assert c.request("ANNOUNCE", url, {**ANNOUNCES, **login("camera", "c")}, SDP).status == 200
-    assert c.request("DESCRIBE", s.rtsp_url(), {**WANTS, **login("viewer", "v")}).status == 455, "it publishes"
+    assert c.request("DESCRIBE", s.rtsp_url(), {**WANTS, **login("viewer", "v")}).status == 455, "it does not publish"
     c.close()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Hostile RTSP peers, each beside a player that must notice nothing: an answer or a close on that connection, few
-lines in the log, and the memory comes back."""
+"""Hostile RTSP peers during playback of a player that must notice nothing: a response or a close on that connection, few log lines,
+and freed memory."""
 import base64
 import json
 import os
@@ -22,11 +22,11 @@ from rtsptunnel import Tunnel, WebSocket, get, post
 from test_bad_input import ended
 
 rnd = random.Random(7)
-LEAST = 3 * SLOW  # seconds that a test of several hundred connections on a busy machine may take off a player
+LEAST = 3 * SLOW  # seconds by which a test of several hundred connections on a busy machine may delay a player
 
 
 class Bystander(threading.Thread):
-    """A player over TCP, for which no packet is missing and none is late."""
+    """A player over TCP that must get every packet in time."""
 
     def __init__(self, s):
         super().__init__(daemon=True)
@@ -55,7 +55,7 @@ class Bystander(threading.Thread):
 
     def goes_on(self):
         n = self.n
-        assert wait_for(lambda: self.n > n + 3 or self.wrong, 10), "the player beside it gets nothing"
+        assert wait_for(lambda: self.n > n + 3 or self.wrong, 10), "the bystander gets nothing"
         assert not self.wrong, f"the player beside it: {self.wrong!r}"
 
     def check(self):
@@ -69,7 +69,7 @@ class Bystander(threading.Thread):
 
 @pytest.fixture
 def scene(srs):
-    """scene(...): a server with a bystander; s.twice(f) runs f two times, and the second left nothing behind."""
+    """scene(...): a server with a bystander; s.twice(f) runs f two times and checks that the second run left nothing behind."""
     begun = []
 
     def start(vhost="", server="", glob="limits { handshake_timeout 2; }"):
@@ -96,7 +96,7 @@ udp_port {free_port() & ~1}; {server} }} http_server {{ enabled on; listen 127.0
         s.by.check()
 
 
-# ---- words
+# ---- messages
 
 U = "rtsp://127.0.0.1/live/bystander"
 LAST = b"OPTIONS * RTSP/1.0\r\nCSeq: 999\r\n\r\n"
@@ -113,7 +113,7 @@ def setup(transport, track=0):
 
 TCP = "RTP/AVP/TCP;unicast;interleaved=0-1"
 
-# name: what is said, the statuses of the answers to it, whether the connection goes on behind them
+# name: message, statuses of the responses, whether the connection continues afterwards
 WORDS = {
     "a line of 5 KB": (req("OPTIONS", url="rtsp://h/" + "a" * 5000), [414], False),
     "a line without end": (b"O" * 20000, [414], False),
@@ -175,7 +175,7 @@ def statuses(data):
 
 
 def talk(s, said):
-    """What is heard until the server closes, or the answer to LAST: (statuses, did it go on)."""
+    """Reads until the server closes, or until the response to LAST: (statuses, whether it continued)."""
     sock = socket.create_connection(("127.0.0.1", s.rtsp), timeout=patience(10))
     heard = b""
     try:
@@ -202,14 +202,14 @@ def talk_and_log(s, said):
 
 
 def test_words(scene):
-    """All rows beside one player; each twice, and what the first left is what the second leaves."""
+    """All rows during playback; each twice, and the first run leaves as much as the second."""
     s = scene()
     bad = []
 
     def go():
         for name, (said, want, on) in WORDS.items():
             got, went_on, lines = talk_and_log(s, said)
-            if len(lines) > 3:  # the log is written behind: some may be of the row before
+            if len(lines) > 3:  # the log is written asynchronously: some lines may belong to the previous row
                 time.sleep(0.1)
                 lines = talk_and_log(s, said)[2]
             if (want is not None and got != want) or (on is not None and went_on != on):
@@ -222,7 +222,7 @@ def test_words(scene):
 
 
 def test_cut_anywhere(scene):
-    """A player's words, ended after each byte of them, and changed at random."""
+    """A player's messages, truncated after each byte, and changed at random."""
     s = scene()
     said = req("OPTIONS") + req("DESCRIBE", "Accept: application/sdp") + setup(TCP) + setup(TCP, 1) + req("PLAY") + LAST
 
@@ -246,7 +246,7 @@ SCALES = ["nan", "-inf", "inf", "1e400", "-1e-400", "0", "-1", "1e6", "0x1", "",
 
 
 def test_range_and_scale(scene):
-    """Numbers that are none: an answer each, of which no player gets a wrong picture of the stream."""
+    """Invalid numbers: a response each, and no player gets wrong media."""
     s = scene()
 
     def go():
@@ -265,7 +265,7 @@ def test_range_and_scale(scene):
 # ---- players
 
 def test_frames_to_a_player(scene):
-    """What it sends is not for us: frames on any channel, reports that are none, more in one than a frame may have."""
+    """Frames from a player are ignored: on any channel, invalid reports, larger than allowed."""
     s = scene()
 
     def go():
@@ -300,7 +300,7 @@ def test_play_and_pause_10000_times(scene):
 
 @pytest.mark.long
 def test_requests_whose_answers_are_not_read(scene):
-    """What it asks waits where it is: in its own socket."""
+    """Its requests wait in its own socket."""
     s = scene(server="send_timeout 2;")
     word = req("OPTIONS") * 1000
 
@@ -318,7 +318,7 @@ def test_requests_whose_answers_are_not_read(scene):
             with pytest.raises(OSError):
                 while True:
                     sock.sendall(word)
-                    assert time.monotonic() - began < patience(20), "it takes all"
+                    assert time.monotonic() - began < patience(20), "it does not take all"
             sock.close()
     s.twice(go, slack_kb=6144)
 
@@ -364,7 +364,7 @@ def test_the_session_of_another(scene):
 
 @pytest.mark.long
 def test_10000_streams_that_are_not_there(scene):
-    """Each is waited for, on 500 connections; with as many that leave while they wait."""
+    """Requested on 500 connections; as many others leave while they wait."""
     s = scene()
 
     def go():
@@ -392,7 +392,7 @@ GUESSES = ["Basic", "Basic " + "A" * 10000, "Basic !!!!", "Basic dTpw", "Digest 
 
 @pytest.mark.long
 def test_guesses(scene):
-    """Credentials that are none or wrong: 401 each, until five of those that could have been right end it."""
+    """Missing or wrong credentials: 401 each, until five plausible ones end the connection."""
     s = scene("vhost __defaultVhost__ { rtsp { enabled on; } } "
               "vhost guess { rtsp { enabled on; auth { enabled on; user u secret; } } }", glob="")
     url = s.url_of("s?vhost=guess")
@@ -413,7 +413,7 @@ def test_guesses(scene):
 
 @pytest.mark.long
 def test_who_says_nothing(scene):
-    """Ten seconds to the first SETUP, whatever else it says or begins to say."""
+    """Ten seconds until the first SETUP, whatever else it sends or begins to send."""
     s = scene()
     began = time.monotonic()
     socks = [socket.create_connection(("127.0.0.1", s.rtsp), timeout=patience(20)) for _ in range(60)]
@@ -438,7 +438,7 @@ def test_who_says_nothing(scene):
 # ---- publishers
 
 A, B = "a=control:trackID=0\r\n", "m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n"
-# name: a description, the statuses that are fine for ANNOUNCE; whatever it is, no track that was not understood is there
+# name: a description, the acceptable statuses of ANNOUNCE; in any case a track that was not understood does not exist
 DESCRIPTIONS = {
     "empty": ("", {400, 415}),
     "no tracks": ("v=0\r\n", {400, 415}),
@@ -491,7 +491,7 @@ def record(s, stream, extra=""):
 
 @pytest.mark.long
 def test_media_that_are_none(scene):
-    """What hostile publishers send, a moment of each: it is counted or ends that one; some lines in the log."""
+    """Media of hostile publishers, a moment of each: counted, or the publisher is disconnected; few log lines."""
     s = scene()
     kinds = [k for k in hostile_rtsp.KINDS if k.opening is hostile_rtsp.publishing]
 
@@ -513,7 +513,7 @@ def test_media_that_are_none(scene):
 
 @pytest.mark.long
 def test_a_gigabyte_of_media(scene):
-    """Frames that begin and do not end, frames of 4 MB, as fast as they go: memory stays."""
+    """Frames that never end, frames of 4 MB, at full speed: memory stays."""
     s = scene(glob="limits { memory 64m; }")
     before = s.rss()
     most = 0
@@ -537,7 +537,7 @@ def test_a_gigabyte_of_media(scene):
 # ---- datagrams
 
 def udp(ip="127.0.0.1"):
-    """A pair of sockets with an even port and the next."""
+    """A pair of sockets with an even port and the next one."""
     while True:
         a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
         try:
@@ -563,7 +563,7 @@ def quiet(sock, seconds=1.0):
 
 
 def test_datagrams_go_to_who_asked(scene):
-    """Never to a destination that is said, nor to another address that speaks up; ports of the system: none."""
+    """Never to a stated destination, nor to another address that sends; never to system ports."""
     s = scene()
     mine, reports, port = udp()
     theirs, theirs2, _ = udp("127.0.0.2")
@@ -578,7 +578,7 @@ def test_datagrams_go_to_who_asked(scene):
     at = int(re.search(r"server_port=(\d+)", a["transport"])[1])
     assert c.request("PLAY", url).status == 200
     assert mine.recv(65536)
-    for _ in range(50):  # somebody else wants it, by what opens holes and by reports
+    for _ in range(50):  # another client wants it, with packets that open NAT mappings and with reports
         theirs.sendto(b"\xfe\xed\xfa\xce", ("127.0.0.1", at))
         theirs.sendto(b"\x81\xc9\0\x07" + os.urandom(28), ("127.0.0.1", at))
         theirs2.sendto(b"\x81\xc9\0\x07" + os.urandom(28), ("127.0.0.1", at + 1))
@@ -604,7 +604,7 @@ def test_datagrams_go_to_who_asked(scene):
 
 @pytest.mark.long
 def test_datagrams_of_others(scene):
-    """A publisher's are those from its address: what others send is dropped, and is no stream."""
+    """A publisher's datagrams are those from its address: others are dropped."""
     s = scene()
     mine, reports, port = udp()
     theirs, theirs2, _ = udp("127.0.0.2")
@@ -701,7 +701,7 @@ def test_cookies(scene):
             assert " 409 " in answer
             sock.close()
         victim.frame()
-        ups = [post(s.rtsp, "same", behind=b"T1BU") for _ in range(20)]  # somebody who knows it
+        ups = [post(s.rtsp, "same", behind=b"T1BU") for _ in range(20)]  # a client that knows it
         ups[0].settimeout(patience(5))
         assert ups[0].recv(1) == b""
         victim.frame()
@@ -747,7 +747,7 @@ GROUPS = 5
 
 
 class Site:
-    """A server with an innocent stream, as an operator of low latency has it."""
+    """A server with an innocent stream, configured for low latency."""
 
     def __init__(self, srs, tmp_path, memory=64):
         self.tmp, self.http, self.rtsp = tmp_path, free_port(), free_port()
@@ -770,7 +770,7 @@ class Site:
                           self.tmp / f"crowd.{random.random()}")
 
     def beside(self, seconds, kind, count=1, players=1, meanwhile=lambda: None):
-        """What the innocent players tell, when the others were there."""
+        """Statistics of the innocent players during the attack."""
         player = self.tool("sb_rtsp_load", "-c", str(players), "-s", "0.5", "--warmup", "0.5", "--json", "--duration",
                            str(seconds + 2), "-r", f"rtsp://127.0.0.1:{self.rtsp}/live/innocent")
         assert self.s.wait_log("type=play", 5)
@@ -788,7 +788,7 @@ class Site:
 @pytest.mark.long
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_a_second_of_each(srs, tmp_path, group):
-    """Side by side with other tests, so the limit is what a person would see; one at a time it is less."""
+    """In parallel with other tests, so the limit is what a viewer notices; alone it is lower."""
     kinds = list(hostile_rtsp.BY_NAME)[group::GROUPS]
     site = Site(srs, tmp_path)
     gap = site.beside(1.2 * len(kinds), ";".join(kinds))
@@ -798,10 +798,10 @@ def test_a_second_of_each(srs, tmp_path, group):
 @pytest.mark.alone
 @pytest.mark.long
 def test_all_at_once(srs, tmp_path):
-    """500 players beside 300 hostile peers of all kinds: nobody waits a second, and memory comes back."""
+    """500 players and 300 hostile peers of all kinds: no player waits a second, and memory is freed."""
     site = Site(srs, tmp_path, 8)
     site.s.holds_allowed = (10000, 250)
-    site.beside(3, "mixed", 40, players=500)  # what is made once is there
+    site.beside(3, "mixed", 40, players=500)  # one-time allocations are done
     before = site.s.rss()
     seen = []
     gap = site.beside(60, "mixed", 300, players=500, meanwhile=lambda: seen.append(site.s.rss()))

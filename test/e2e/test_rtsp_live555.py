@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""live555's client library, that of VLC and of much else: each transport, logins, long pauses."""
+"""live555's client library, which VLC and many others use: each transport, logins, long pauses."""
 import pytest
 
 import live555
@@ -46,7 +46,7 @@ def test_params_in_the_url(srs, source, tmp_path):
 
 @pytest.mark.parametrize("how", ["tcp", "udp"])
 def test_pause_of_70_seconds(srs, source, tmp_path, how):
-    """Over UDP nothing is said meanwhile but reports of the receiver."""
+    """Over UDP the client sends only receiver reports meanwhile."""
     live555.need()
     s = rtsp_server(srs)
     s.push(source, loop=True, ahead=1)
@@ -59,7 +59,7 @@ def test_pause_of_70_seconds(srs, source, tmp_path, how):
 
 
 def test_end_of_the_publisher(srs, source, tmp_path):
-    """It stays, and plays on when the publisher is back."""
+    """The player stays, and continues when the publisher is back."""
     live555.need()
     s = rtsp_server(srs)
     first = s.push(source, loop=True, ahead=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The RTSP load tools: what they report of a camera with faults, and of our server beside RTMP."""
+"""The RTSP load tools: their reports about a camera with faults, and about our server compared with RTMP."""
 import os
 
 import pytest
@@ -11,7 +11,7 @@ from procs import SOURCE, free_port
 from test_bench_tools import last_object, run, tool
 
 CLEAN = ("lost", "reordered", "restarts", "marker_faults", "time_faults", "info_faults", "odd", "overflow", "failed")
-FAULTS = {  # of the camera: (what is reported of it, of one player at least)
+FAULTS = {  # faults of the camera: (what is reported, for at least one player)
     "none": ({}, None),
     "login": ({"user": "u", "password": "p"}, None),
     "basic": ({"user": "u", "password": "p", "auth": "basic"}, None),
@@ -36,7 +36,7 @@ def faults(got):
 @pytest.mark.parametrize("transport", [(), ("--udp",)], ids=["tcp", "udp"])
 @pytest.mark.parametrize("row", FAULTS)
 def test_camera(source, row, transport):
-    """Each fault is told, and nothing else."""
+    """Each fault is reported, and nothing else."""
     quirks, told = FAULTS[row]
     cam = Camera(tracks_of(source), Quirks(**quirks))
     code, got = play(cam.url(), *transport)
@@ -49,7 +49,7 @@ def test_camera(source, row, transport):
 
 
 def test_refused(source):
-    """By the number of the answer."""
+    """Counted by status code."""
     cam = Camera(tracks_of(source), Quirks(tcp=False))
     code, got = play(cam.url(), seconds=1)
     cam.close()
@@ -59,7 +59,7 @@ def test_refused(source):
 
 @pytest.mark.long
 def test_keep(source):
-    """Who falls off is started again."""
+    """A disconnected player is restarted."""
     cam = Camera(tracks_of(source), Quirks(die_after=30))
     _, got = play(cam.url(), "--keep", seconds=2)
     cam.close()
@@ -75,7 +75,7 @@ def server(srs):
 
 
 def rtmp_publisher(s, stream="s", seconds=20):
-    """Of ours, for the clock in its pictures."""
+    """Our publisher, because its frames contain a clock."""
     p = procs.Proc([tool("sb_rtmp_publish"), "-i", SOURCE, "-r", s.url(stream), "-s", 0, "--duration", seconds],
                    os.path.join(s.tmp, "pub.log"))
     assert s.wait_log("publish", 5)
@@ -84,7 +84,7 @@ def rtmp_publisher(s, stream="s", seconds=20):
 
 @pytest.mark.parametrize("way", [(), *(pytest.param((x,), marks=pytest.mark.long) for x in ("--udp", "--tunnel"))], ids=["tcp", "udp", "tunnel"])
 def test_ours_beside_rtmp(server, way):
-    """The same frames as by RTMP, as old, and no packet is wrong."""
+    """The same frames as over RTMP, of the same age, and no invalid packet."""
     s = server
     p = rtmp_publisher(s)
     rtmp = procs.Proc([tool("sb_rtmp_load"), "-c", 10, "-r", s.url(), "-s", 0.1, "--duration", 2.5, "--json"],
@@ -103,7 +103,7 @@ def test_ours_beside_rtmp(server, way):
 
 @pytest.mark.long
 def test_churn_and_slow_players(server):
-    """Sessions that come and go, and those that read slowly, leave nothing behind."""
+    """Sessions that come and go, and slow readers, leave nothing behind."""
     s = server
     p = rtmp_publisher(s)
     files = len(os.listdir(f"/proc/{s.pid}/fd"))
@@ -123,7 +123,7 @@ def test_not_there(server):
 @pytest.mark.long
 @pytest.mark.parametrize("transport", [(), ("--udp",)], ids=["tcp", "udp"])
 def test_publishers(server, transport):
-    """What they send is there for players of RTSP and RTMP, with its clock."""
+    """Their streams are available to RTSP and RTMP players, with their clock."""
     s = server
     p = procs.Proc([tool("sb_rtsp_publish"), "-c", 5, "-i", SOURCE, "-r", s.rtsp("s{i}"), "-s", 0.1, "--duration", 9,
                     "--json", *transport], os.path.join(s.tmp, "pub.json"))

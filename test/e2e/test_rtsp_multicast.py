@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""RTSP whose media go once to a group: which one, while who plays, and once for all of them. In a network namespace
-whose groups are on its loopback."""
+"""RTSP multicast: which group, how long it is sent, and that it is sent once for all. In a network namespace with multicast on its
+loopback."""
 import ctypes
 import os
 import socket
@@ -30,7 +30,7 @@ def enter(path):
 
 @pytest.fixture
 def net():
-    """What this thread opens and starts meanwhile is in a network of its own."""
+    """This thread opens sockets and starts programs in a separate network."""
     if not lossy.there():
         pytest.skip("network namespaces need root")
     name, own = f"e2em{os.getpid()}", os.open("/proc/thread-self/ns/net", os.O_RDONLY)
@@ -47,7 +47,7 @@ def net():
 
 
 class Member:
-    """A socket that is in a group at that port."""
+    """A socket that joined a group at this port."""
 
     def __init__(self, group, port):
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -64,7 +64,7 @@ class Member:
         return data, struct.unpack("i", more[0][2])[0]
 
     def all(self):
-        """What is there now."""
+        """Returns what has arrived."""
         got = []
         self.sock.setblocking(False)
         try:
@@ -113,7 +113,7 @@ def rows(s):
 
 
 def test_a_session(net, site):  # noqa: F811
-    """One group for all who ask; media flow while one of them plays."""
+    """One group for all players; media flow while one of them plays."""
     s = site(ON)
     a, b = Player(s), Player(s)
     assert all(p.set_up(t) == 200 for p in (a, b) for t in (0, 1))
@@ -137,7 +137,7 @@ def test_a_session(net, site):  # noqa: F811
     assert a.do("PAUSE")[0] == 200 and a.do("PAUSE")[0] == 200
     assert sorted(x["state"] == "PAUSED" for x in rows(s)) == [False, True]
     video.all()
-    assert video.next(), "the other one plays still"
+    assert video.next(), "the other one stopped playing"
     b.close()
     assert s.api.wait_clients(2)
     assert video.silent() and audio.silent()
@@ -150,7 +150,7 @@ def test_a_session(net, site):  # noqa: F811
 
 
 def test_groups(net, site, source):  # noqa: F811
-    """Each stream has its own; where there are no more: 461. Nothing is left of who has gone, or was ended."""
+    """Each stream has its own; if none is left: 461. Ended sessions leave nothing behind."""
     s = site("multicast { enabled on; range 239.7.0.8/31; port 8600; }", env={"SRS_WORKERS": "1"})
     for name in "tu":
         s.push(source, name, loop=True)
@@ -188,7 +188,7 @@ https {{ enabled on; listen 127.0.0.1:{port}; key {cert.key}; cert {cert.cert}; 
 
 @pytest.mark.parametrize("way", ("RTP/AVP;multicast", "RTP/AVP/TCP;unicast"))
 def test_a_session_whose_stream_was_left(net, site, way):  # noqa: F811
-    """TEARDOWN of the one that played leaves the stream: another one has nothing to play any more."""
+    """TEARDOWN of the playing session leaves the stream: another session has nothing to play any more."""
     s = site(ON)
     p = Player(s)
     assert p.set_up(0, way) == 200
@@ -236,7 +236,7 @@ def test_ends_without_signs_of_life(net, site):  # noqa: F811
 @pytest.mark.parametrize("workers", (1, 4))
 def test_ffmpeg_twice_sent_once(net, site, tmp_path, workers):  # noqa: F811
     s = site(ON, env={"SRS_WORKERS": str(workers)})
-    guide = Player(s)  # tells which group it is
+    guide = Player(s)  # reports its group
     assert guide.set_up(0) == 200 and guide.set_up(1) == 200
     members = [guide.member(0), guide.member(1)]
     players = [tools.ffmpeg_frames(rtsp_url(s), tmp_path / f"{i}.out", tmp_path / f"{i}.frames", seconds=6,
@@ -249,7 +249,7 @@ def test_ffmpeg_twice_sent_once(net, site, tmp_path, workers):  # noqa: F811
         assert len(tools.frame_list(tmp_path / f"{i}.frames", "video")) > 50, p.text()[-2000:]
         sound = [x[4] for x in tools.frame_list(tmp_path / f"{i}.frames", "audio")]
         assert len(sound) > 50, p.text()[-2000:]
-        assert any(want[k:k + 40] == sound[:40] for k in range(len(want) - 40)), "sound has a hole or changes"
+        assert any(want[k:k + 40] == sound[:40] for k in range(len(want) - 40)), "audio has a gap or changes"
         assert "RTP: missed" not in p.text()
     guide.close()
     sent = int(s.wait_log(r"RTSP over UDP rests, .* sent (\d+) packets", 10).group(1))

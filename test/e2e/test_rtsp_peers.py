@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other people's RTSP servers that we pull from: GStreamer's, and live555's proxy of a server of ours."""
+"""Third-party RTSP servers that we pull from: GStreamer's, and live555's proxy of one of our servers."""
 import subprocess
 import sys
 
@@ -40,7 +40,7 @@ GLib.MainLoop().run()
 
 
 def gst_server(tmp_path, s, port, *login):
-    """Version 1.22 fails an assertion of its own at times when somebody plays: then it is started again."""
+    """Version 1.22 sometimes fails an assertion when a player connects: then it is restarted."""
     found = [p for p in (sys.executable, "/usr/bin/python3")
              if subprocess.run([p, "-c", "import gi; gi.require_version('GstRtspServer', '1.0')"],
                                capture_output=True).returncode == 0]
@@ -68,17 +68,17 @@ def test_of_gstreamer(srs, tmp_path, login):
     user = ":".join(login) + "@" if login else ""
     s = srs(f"rtsp {{ enabled on; pull {{ stream live/s; url rtsp://{user}127.0.0.1:{port}/cam/1; }} }}")
     gst_server(tmp_path, s, port, *login)
-    check(s, tmp_path, 0.120)  # as its publishers, it reports some seconds later
+    check(s, tmp_path, 0.120)  # like its publishers, it sends reports some seconds later
     assert "secret" not in s.log()
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_of_live555(srs, source, tmp_path, transport):
-    """Published to a server of ours, pulled by live555, pulled from it by another one of ours."""
+    """Published to one of our servers, pulled by live555, pulled from it by another of ours."""
     proxy, port = live555.need("live555_proxy"), free_port()
     a = rtsp_server(srs)
     a.push(source, loop=True, ahead=1)
     p = Proc([proxy, str(port), a.rtsp_url()], tmp_path / "proxy.log")
     assert wait_port(port, 10, proc=p), p.text()
     b = srs(f"rtsp {{ enabled on; pull {{ stream live/s; url rtsp://127.0.0.1:{port}/s; transport {transport}; }} }}")
-    check(b, tmp_path, 2.0)  # its times are a guess until it knows those of the other side
+    check(b, tmp_path, 2.0)  # its times are estimated until it knows those of the other side

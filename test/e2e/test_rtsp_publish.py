@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Publishers by RTSP: what they send is there for RTMP, HTTP-FLV, HLS, DASH, recordings and RTSP, and they are
-publishers as all others are: asked about, listed, replaced, kicked."""
+"""RTSP publishers: their streams are available over RTMP, HTTP-FLV, HLS, DASH, recordings and RTSP. Like all publishers they are
+authorized, listed, replaced and disconnected."""
 import contextlib
 import os
 
@@ -22,7 +22,7 @@ G711 = {"pcma": "pcm_alaw", "pcmu": "pcm_mulaw"}
 
 
 def publish(s, log, inputs=(procs.SOURCE,), stream="s", transport="tcp", options=(), loop=True):
-    """ffmpeg that publishes what is in some files, as it is, in real time."""
+    """ffmpeg that publishes some files unchanged in real time."""
     argv = ["ffmpeg", "-hide_banner", "-loglevel", "info", "-nostdin"]
     for path in inputs:
         argv += ["-re", *(["-stream_loop", "-1"] if loop else []), "-i", path]
@@ -32,7 +32,7 @@ def publish(s, log, inputs=(procs.SOURCE,), stream="s", transport="tcp", options
 
 
 def plays(url, out, log, seconds=1.6, kinds=("video", "audio")):
-    """ffmpeg that ends by itself, as players.ffmpeg() but for any protocol."""
+    """ffmpeg that ends on its own, like players.ffmpeg() but for any protocol."""
     argv = ["ffmpeg", "-hide_banner", "-loglevel", "verbose", "-nostdin", "-y", "-i", url]
     for kind in kinds:
         argv += ["-t", seconds, *players.MD5[kind], f"{out}.{kind}"]
@@ -40,7 +40,7 @@ def plays(url, out, log, seconds=1.6, kinds=("video", "audio")):
 
 
 def check(tmp_path, urls, files):
-    """Each of these players has all frames right and in order, sound and picture together."""
+    """Each of these players has all frames, correct and in order, with audio and video in sync."""
     started = {name: plays(url, tmp_path / name, tmp_path / f"{name}.log", kinds=tuple(files)) for name, url in urls.items()}
     for name, p in started.items():
         assert p.wait(25) == 0, f"{name}:\n{p.text()[-3000:]}"
@@ -67,7 +67,7 @@ def test_all_players_see_it(srs, tmp_path, transport):
     check(tmp_path, {"rtmp": s.url(), "flv": f"http://127.0.0.1:{http}/live/s.flv", "rtsp": s.rtsp_url()}, both)
     m3u8 = os.path.join(html, "live", "s.m3u8")
     assert wait_for(lambda: os.path.exists(m3u8), 15, 0.1)
-    # sound has other headers there
+    # audio has other headers there
     check(tmp_path, {"hls": f"http://127.0.0.1:{http}/live/s.m3u8"}, {"video": procs.SOURCE})
     p.end()
     assert s.wait_log(r"RTSP publisher of .* lost=0, .* broken=0", 5)
@@ -82,7 +82,7 @@ CODECS = [("hevc", "opus"), ("h264", "mp3"), (None, "pcma"), ("vp9", None)]
 @pytest.mark.parametrize("video,audio", [pytest.param(*row, marks=[] if "opus" in row or "pcma" in row else [pytest.mark.long])
                                          for row in CODECS], ids=["-".join(str(c) for c in row) for row in CODECS])
 def test_codecs(srs, media, tmp_path, video, audio):
-    """Read back by RTSP, since ffmpeg of these years knows few of them in RTMP."""
+    """Read back over RTSP, because current ffmpeg supports few of them in RTMP."""
     s = rtsp_server(srs)
     files, kinds = [], {}
     for kind, codec in (("video", video), ("audio", audio)):
@@ -101,7 +101,7 @@ def test_codecs(srs, media, tmp_path, video, audio):
     assert got.wait(25) == 0, got.text()[-3000:] + p.text()[-2000:]
     for kind in kinds:
         assert len(players.read(tmp_path / "rtsp", kind)) >= 10, got.text()[-2000:]
-    if audio != "pcma":  # ffmpeg cuts that one in packets of its own
+    if audio != "pcma":  # ffmpeg splits this one into its own packets
         for kind, path in kinds.items():
             own = path[0] if isinstance(path, tuple) else path
             players.same({kind: own}, tmp_path / "rtsp")
@@ -117,11 +117,11 @@ def test_asked_about_listed_kicked(srs, tmp_path):
         p = publish(s, tmp_path / "pub.log")
         assert wait_for(lambda: Api(api).clients(), 10, 0.1), p.text()
         assert wait_for(lambda: [(e["app"], e["stream"]) for e in b.of("on_publish")][-1] == ("live", "s"), 5)
-        assert wait_for(lambda: (Api(api).stream("s") or {}).get("audio"), 5, 0.1), "it sends"
+        assert wait_for(lambda: (Api(api).stream("s") or {}).get("audio"), 5, 0.1), "it does not send"
         one = Api(api).clients()[0]
         assert one["type"] == "rtsp-publish" and one["publish"] and one["url"] == "/live/s"
         _, answer = announced(s)
-        assert answer.status == 406, "it has a publisher"
+        assert answer.status == 406, "it has no publisher"
         Api(api).kick(one["id"])
         assert p.wait(10) is not None
         assert wait_for(lambda: b.of("on_unpublish"), 5)
@@ -134,7 +134,7 @@ def test_takeover(srs, tmp_path):
     w = s.watch()
     assert w.wait(lambda got: len(got) > 20, 10), first.text()
     second = publish(s, tmp_path / "two.log")
-    assert first.wait(15) is not None, "the first one was told to end"
+    assert first.wait(15) is not None, "the first one was not ended"
     n = len(w.tags)
     assert w.wait(lambda got: len(got) > n + 60, 10), second.text()
     assert w.ended is None
@@ -151,13 +151,13 @@ def test_refused(srs):
     assert answer.status == 200
     assert s.wait_log(r"type=publish, .*stream=__defaultVhost__/live/a$", 2)
     assert c.request("PLAY", s.rtsp_url("a")).status in (454, 455)
-    # the connection goes on after a refusal
+    # the connection continues after a rejection
     c, answer = announced(s, sdp=MJPEG)
     assert c.request("OPTIONS", "*").status == 200
 
 
 def test_silence(srs):
-    """It says nothing for publish_timeout, whatever the vhost says of publishers."""
+    """It sends nothing for publish_timeout, regardless of the vhost's settings for publishers."""
     s = rtsp_server(srs, vhost="publish { firstpkt_timeout 100; normal_timeout 100; }", server="publish_timeout 1;")
     c, answer = announced(s)
     assert answer.status == 200
@@ -167,7 +167,7 @@ def test_silence(srs):
 @pytest.mark.long
 @pytest.mark.parametrize("workers", ["4"])
 def test_with_workers(srs, tmp_path, workers):
-    """Whichever worker they come to, each is at home where its stream is."""
+    """They connect to any worker; the worker of the connection owns the stream."""
     s = rtsp_server(srs, env={"SRS_WORKERS": workers})
     all_of_them = [publish(s, tmp_path / f"pub{i}.log", stream=f"s{i}") for i in range(4)]
     assert s.wait_log(r"type=publish", 15, count=4), "\n".join(p.text()[-500:] for p in all_of_them)

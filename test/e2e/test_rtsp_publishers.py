@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other people's RTSP publishers: ffmpeg and GStreamer, over TCP and UDP; what they push is there for all."""
+"""Third-party RTSP publishers: ffmpeg and GStreamer, over TCP and UDP; their streams are available to all."""
 import pytest
 
 import procs
@@ -10,7 +10,7 @@ from rtspclient import rtsp_server
 
 pytestmark = pytest.mark.needs("ffmpeg")
 
-# GStreamer's first report of what belongs together comes after some seconds; until then it is a guess.
+# GStreamer's first sender report comes after some seconds; until then the offset is estimated.
 APART = {"ffmpeg": 0.040, "gst": 0.120}
 BEGINS = "RTSP client identified, type=publish"
 SOURCE = {"video": procs.SOURCE, "audio": procs.SOURCE}
@@ -26,7 +26,7 @@ def publish(who, how, url, log, path=procs.SOURCE):
 
 
 def plays(url, out, log, seconds=1.6, options=(), bare=()):
-    """bare: what makes frames of sound of what the container has."""
+    """bare: extracts the audio frames from the container."""
     argv = ["ffmpeg", "-hide_banner", "-nostdin", "-y", *options, "-i", url]
     for kind, how in players.MD5.items():
         argv += ["-t", seconds, *how, *(bare if kind == "audio" else ()), f"{out}.{kind}"]
@@ -42,7 +42,7 @@ def has_sink():
 @pytest.mark.parametrize("how", ["tcp", "udp"])
 @pytest.mark.parametrize("who", ["ffmpeg", "gst"])
 def test_publishes(srs, tmp_path, who, how):
-    """Its frames are there over RTMP, HTTP-FLV and RTSP; of one over TCP by HLS, too, and it may come again at once."""
+    """Its frames are available over RTMP, HTTP-FLV and RTSP; over TCP with HLS, too, and it may reconnect at once."""
     if who == "gst" and not has_sink():
         pytest.skip("no rtspclientsink: gstreamer1.0-rtsp")
     http = free_port()

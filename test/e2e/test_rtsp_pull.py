@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Streams that are pulled from cameras, with what cameras do wrong; and from our own server."""
+"""Streams pulled from cameras with typical faults, and from our own server."""
 import os
 import re
 import socket
@@ -27,7 +27,7 @@ def pull(cam, stream="live/s", more=""):
 
 @pytest.fixture
 def camera(source):
-    """camera(quirk=value...) is one that plays doc/source.flv again and again."""
+    """camera(quirk=value...) plays doc/source.flv in a loop."""
     made = []
 
     def start(tracks=None, port=None, **quirks):
@@ -39,7 +39,7 @@ def camera(source):
 
 
 def bodies(tags, kind):
-    """Frames without what is in front of them, without parameter sets and delimiters."""
+    """Frames without headers, parameter sets and delimiters."""
     out = []
     for t in flv.frames(tags, kind):
         if kind == AUDIO:
@@ -56,7 +56,7 @@ def bodies(tags, kind):
 
 
 def check(source, got, least=20):
-    """What came is what the camera has, without a hole: the camera begins again at its end."""
+    """Checks that the camera's media arrived without a gap: the camera loops."""
     for kind in (VIDEO, AUDIO):
         mine, want = bodies(got, kind), bodies(source, kind)
         assert len(mine) >= least, f"{len(mine)} of kind {kind}"
@@ -128,19 +128,19 @@ def test_udp(srs, source, camera, row):
     plays(s, source)
     assert s.wait_log("media come by udp", 1)
     assert any("client_port" in r[2].get("transport", "") for r in cam.requests)
-    assert wait_for(lambda: [r for r in cam.reports if len(r) > 8 and r[1] == 201], 10), "it reports what it receives"
+    assert wait_for(lambda: [r for r in cam.reports if len(r) > 8 and r[1] == 201], 10), "it sends no receiver reports"
 
 
 @pytest.mark.long
 def test_udp_swapped(srs, source, camera):
-    """Datagrams that change places: nothing is missing."""
+    """Reordered datagrams: nothing is missing."""
     cam = camera(swap=5)
     plays(srs(pull(cam, more="transport udp;")), source)
 
 
 @pytest.mark.long
 def test_udp_lost(srs, source, camera):
-    """Datagrams that are lost: what is shown is whole, from one key frame to the next hole."""
+    """Lost datagrams: output is complete from one key frame to the next gap."""
     cam = camera(lose=50)
     s = srs(pull(cam, more="transport udp;"))
     w = s.watch()
@@ -155,13 +155,13 @@ def test_udp_lost(srs, source, camera):
     shown = [(f.key, order.index(b)) for f, b in zip(flv.frames(got, VIDEO), bodies(got, VIDEO))]
     for (_, before), (key, now) in zip(shown, shown[1:]):
         hole |= now not in (before + 1, 0)
-        assert key or now == before + 1, "after a hole it goes on at a key frame"
+        assert key or now == before + 1, "after a gap it does not continue at a key frame"
     assert hole
 
 
 @pytest.mark.parametrize("how,limit", [("refuses", 2), pytest.param("silent", 6, marks=LONG)])
 def test_udp_then_tcp(srs, source, camera, how, limit):
-    """A camera without UDP says so; one whose datagrams are lost on the way cannot."""
+    """A camera without UDP rejects it; one whose datagrams are lost on the way cannot."""
     cam = camera(udp=how)
     s = srs(pull(cam, more="transport udp tcp;"))
     began = time.monotonic()
@@ -180,7 +180,7 @@ def test_tcp_then_udp(srs, source, camera):
 
 @pytest.mark.long
 def test_stops_and_says_so(srs, source, camera):
-    """A server that ends tells the camera, which may let nobody else in before."""
+    """A server that ends notifies the camera, which may otherwise reject new clients."""
     cam = camera()
     s = srs(pull(cam))
     plays(s, source)
@@ -200,7 +200,7 @@ def test_moved(srs, source, camera):
 @pytest.mark.long
 @pytest.mark.parametrize("how", [200, 400, 501, 0])
 def test_signs_of_life(srs, source, camera, how):
-    """Whatever a camera says to GET_PARAMETER, it hears of us before its session ends."""
+    """Whatever a camera answers to GET_PARAMETER, it gets a request before its session ends."""
     cam = camera(get_parameter=how, timeout=";timeout=4", life=3.5)
     s = srs(pull(cam))
     plays(s, source)
@@ -210,12 +210,12 @@ def test_signs_of_life(srs, source, camera, how):
     assert len(said) >= 2
     assert set(said) <= {"GET_PARAMETER", "OPTIONS"}
     if how in (400, 501):
-        assert said.count("GET_PARAMETER") == 1, "it is not asked again what it does not know"
+        assert said.count("GET_PARAMETER") == 1, "it gets an unsupported request again"
 
 
 @pytest.mark.long
 def test_impatient(srs, source, camera):
-    """A camera that stops when it hears nothing for some seconds, and does not say so, is spoken to sooner."""
+    """A camera that stops after some silent seconds without announcing that gets requests more often."""
     cam = camera(life=2.5, timeout="")
     s = srs(pull(cam))
     assert wait_for(lambda: cam.connections == 2 and cam.playing(), 10), s.log()[-2000:]
@@ -240,7 +240,7 @@ def test_comes_back(srs, source, camera, quirks):
 @pytest.mark.long
 @pytest.mark.parametrize("quirks", [{"restart_after": 300}, {"jump_after": 300}, {"jump_after": 300, "jump": -900000}])
 def test_other_numbers(srs, source, camera, quirks):
-    """Numbers that begin anew, a clock that jumps: players notice neither."""
+    """Restarted numbers, a clock that jumps: players notice neither."""
     cam = camera(**quirks)
     s = srs(pull(cam))
     w = s.watch()
@@ -264,7 +264,7 @@ def test_pauses_grow(srs, camera):
 
 
 def test_wrong_password(srs, camera):
-    """Cameras lock accounts after a few tries: one, then a minute of rest; and nobody reads it in the log."""
+    """Cameras lock accounts after a few attempts: one attempt, then a minute of rest; and the log does not contain it."""
     cam = camera(user="admin", password="secret1")
     s = srs(pull(cam.url().replace("secret1", "secret2")))
     assert s.wait_log(r"again in 6\d\d\d\d ms", 10)
@@ -279,7 +279,7 @@ def test_on_demand(srs, source, camera):
     s = srs(pull(cam, more="on_demand on; linger 1;"))
     assert never(lambda: cam.connections, 1)
     plays(s, source)
-    assert wait_for(lambda: cam.playing() == 0, 10), "it ends when nobody plays"
+    assert wait_for(lambda: cam.playing() == 0, 10), "it does not end without players"
     assert cam.methods()[-1] == "TEARDOWN"
     n = cam.connections
     plays(s, source)
@@ -289,7 +289,7 @@ def test_on_demand(srs, source, camera):
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["rtsp", "flv", "hls"])
 def test_on_demand_by_all(srs, source, camera, tmp_path, how):
-    """Whatever a player speaks, the stream comes for it, and goes after it."""
+    """For players of any protocol the stream comes, and goes after them."""
     cam, http, port = camera(), free_port(), free_port()
     s = srs(pull(cam, more="on_demand on; linger 2;") + f"""
 http_remux {{ enabled on; mount [vhost]/[app]/[stream].flv; }}
@@ -302,7 +302,7 @@ hls {{ enabled on; hls_fragment 1; hls_path {tmp_path}; }}""",
     r = tools.run(["ffmpeg", "-v", "error", *options, "-i", url, "-t", "2", "-c", "copy", "-copyinkf", "-f", "framemd5",
                    "-"])
     assert r.stdout.count(b"\n") > 50, s.log()[-2000:]
-    if how == "hls":  # a player of HLS is one for as long as its list is
+    if how == "hls":  # an HLS player lasts as long as its playlist
         return
     assert wait_for(lambda: cam.playing() == 0, 10) and cam.methods()[-1] == "TEARDOWN"
 
@@ -322,7 +322,7 @@ def test_template(srs, source, camera):
 
 
 def test_on_demand_is_bounded(srs, camera):
-    """Players ask for ever more names that fit: a quarter of max_connections are pulled."""
+    """Players request ever more matching names: at most a quarter of max_connections are pulled."""
     cam, web = camera(), free_port()
     s = srs("http_remux { enabled on; }" + pull(f"rtsp://127.0.0.1:{cam.port}/cam/[param]", stream="cams/cam-[param]",
                                                 more="on_demand on; linger 30;"),
@@ -347,14 +347,14 @@ def test_reload(srs, source, camera):
     assert wait_for(lambda: a.playing() == 0 and b.playing() == 1, 10), s.log()[-2000:]
     plays(s, source)
     s.reload(pull(b) + "play { queue_length 9; }")
-    assert never(lambda: b.connections > 1 or b.playing() == 0, 1), "nothing has changed for it"
+    assert never(lambda: b.connections > 1 or b.playing() == 0, 1), "something changed for it"
     s.reload("")
     assert wait_for(lambda: b.playing() == 0, 10)
     assert a.methods()[-1] == b.methods()[-1] == "TEARDOWN"
 
 
 def test_somebody_publishes_it(srs, source, camera):
-    """Who is there first keeps the stream; the pull waits for it."""
+    """The first publisher keeps the stream; the pull waits for it."""
     cam = camera()
     s = srs(pull(cam) + "publish { takeover off; }", begin=False)
     s.write(pull(cam, more="enabled off;") + "publish { takeover off; }")
@@ -371,7 +371,7 @@ def test_somebody_publishes_it(srs, source, camera):
 
 @pytest.mark.long
 def test_hooks_and_api(srs, source, camera):
-    """Backends are told of it, not asked, and lists show it without its password."""
+    """Backends are notified, not asked, and lists show the pull without its password."""
     cam = camera(user="admin", password="secret1")
     backend = Backend(lambda e: 1)
     port = free_port()
@@ -384,7 +384,7 @@ security {{ enabled on; deny publish all; allow play all; }}""", conf(port))
     assert "secret1" not in str(mine) and "cam/main" in str(mine)
     assert Api(port).kick(mine[0]["id"])["code"] == 0
     assert backend.wait("on_unpublish")
-    assert wait_for(lambda: cam.connections == 2 and cam.playing() == 1, 10), "it is called again"
+    assert wait_for(lambda: cam.connections == 2 and cam.playing() == 1, 10), "it is not pulled again"
 
 
 def rtsp(port):
@@ -393,7 +393,7 @@ def rtsp(port):
 
 @pytest.mark.needs("ffmpeg", "ffprobe")
 def test_of_our_own(srs, source, tmp_path):
-    """One server pulls from another: what ffmpeg plays there is what was published here."""
+    """One server pulls from another: ffmpeg plays there what was published here."""
     a, b = free_port(), free_port()
     first = srs("rtsp { enabled on; }", rtsp(a))
     p = first.push(source, loop=True)
@@ -415,7 +415,7 @@ def test_of_our_own(srs, source, tmp_path):
 
 
 def test_over_tls(srs, source, tmp_path):
-    """rtsps, with a certificate that nobody signed, as cameras have it; and datagrams are not even asked for."""
+    """rtsps with a self-signed certificate, as cameras have it; UDP is not even requested."""
     plain, secure, b = free_port(), free_port(), free_port()
     cert = Cert(tmp_path, "camera")
     first = srs("rtsp { enabled on; }",
@@ -426,12 +426,12 @@ def test_over_tls(srs, source, tmp_path):
     assert second.wait_log("media come by tcp", 1)
     second.reload(pull(f"rtsps://127.0.0.1:{secure}/live/s", more="transport udp tcp;") + "play { queue_length 9; }")
     plays(second, source)
-    assert second.log().count("connecting") == 1, "nothing has changed for it"
+    assert second.log().count("connecting") == 1, "something changed for it"
     p.stop()
 
 
 def test_many(srs, source, camera):
-    """A hundred cameras that are all pulled at once; all end when the server does."""
+    """A hundred cameras pulled at once; all end when the server does."""
     cam = camera(speed=0.5)
     vhost = "".join(f"pull {{ stream live/s{i}; url {cam.url()}; }}\n" for i in range(100))
     s = srs(f"rtsp {{ enabled on; {vhost} }}")
@@ -443,7 +443,7 @@ def test_many(srs, source, camera):
 
 @pytest.mark.parametrize("transport", ["udp", pytest.param("tcp", marks=LONG)])
 def test_of_gstreamer(srs, source, tmp_path, transport):
-    """The RTSP server of GStreamer, which many cameras are made with."""
+    """The RTSP server of GStreamer, which many cameras use."""
     gi = pytest.importorskip("gi")
     try:
         gi.require_version("GstRtspServer", "1.0")

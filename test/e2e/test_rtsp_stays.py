@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Players of RTSP and publishers that come later, go, come back, or come back as something else."""
+"""RTSP players and publishers that come later, leave, return, or return with different tracks."""
 import socket
 import struct
 import time
@@ -38,7 +38,7 @@ def test_a_player_comes_first(site, source, tmp_path):
 
 
 def test_nobody_comes(srs):
-    """All are answered when their time is up, and cost nothing meanwhile."""
+    """All get a response at the timeout, and cost nothing meanwhile."""
     port = free_port()
     s = srs("rtsp { enabled on; }", f"rtsp_server {{ enabled on; transports tcp; listen 127.0.0.1:{port}; describe_wait 3; }}")
     url = f"rtsp://127.0.0.1:{port}/live/"
@@ -59,7 +59,7 @@ def test_nobody_comes(srs):
 
 @pytest.mark.parametrize("only", [VIDEO, AUDIO])
 def test_one_track_alone(site, source, only):
-    """It is waited for the other one for a second, once; then nobody waits."""
+    """The server waits a second for the other track, once; afterwards not at all."""
     p = site.push([t for t in source if t.type == only], loop=True)
     assert wait_for(lambda: p.pushed, 5)
     for most in (1.5, 0.3):
@@ -74,7 +74,7 @@ def test_one_track_alone(site, source, only):
 
 @pytest.mark.long
 def test_its_publisher_comes_back(site, source):
-    """The same sources, numbers that go on one by one, times that go forward; from a file that begins anew."""
+    """The same sources, continuous numbers, increasing times; from a file that restarts."""
     p = site.push(source)
     assert wait_for(lambda: len(p.pushed) > 60, 10)
     with Ear(site.rtsp_port) as c:
@@ -105,7 +105,7 @@ def test_its_publisher_comes_back(site, source):
 
 @pytest.mark.long
 def test_it_comes_back_with_another_codec(site, source, media, tmp_path):
-    """Who plays on would wait for nothing: it is told that the tracks end, and can ask for what there is now."""
+    """Continuing players would wait in vain: they get a BYE for the tracks, and can request the new ones."""
     first = site.push(source, loop=True)
     p = play(site, tmp_path)
     assert wait_for(lambda: frames(tmp_path) > 50, 10), p.text()

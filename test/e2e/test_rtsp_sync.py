@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sound and picture over RTSP: together from the first frame on, at once, and with what reports say of their times."""
+"""Audio and video over RTSP: in sync from the first frame on, at once, and with correct reports about their times."""
 import os
 import signal
 import struct
@@ -15,7 +15,7 @@ from test_rtsp_conf import Rtsp
 
 pytestmark = pytest.mark.needs("ffmpeg", "ffprobe")
 
-# A flash of 200 ms and a beep of as long, together once in a second; a key frame each two.
+# A flash of 200 ms and a beep of the same length, at the same time once a second; a key frame every two seconds.
 FLASH = ["-f", "lavfi", "-i", "color=black:size=160x90:rate=25,drawbox=color=white:t=fill:enable='lt(mod(t,1),0.2)'"]
 BEEP = ["-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*1000*t)*lt(mod(t,1),0.2)':sample_rate=48000"]
 PICTURE = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "50"]
@@ -48,10 +48,10 @@ def push(s, tags, enough=60):
     return p
 
 
-# ---- what a player makes of it
+# ---- as a player plays it
 
 def ups(levels, times, threshold):
-    """When it becomes bright, or loud: the first that is, after those that are not."""
+    """Times at which it becomes bright, or loud: the first such frame after others."""
     return [t for a, b, t in zip(levels, levels[1:], times[1:]) if a < threshold <= b]
 
 
@@ -65,7 +65,7 @@ def flash_times(path):
 
 
 def beep_times(path):
-    """By the stamps of the frames, as a player has it: what GStreamer stamps may be apart by less than they last."""
+    """From the timestamps of the frames, as a player does: GStreamer's may be closer than a frame's duration."""
     lines = tools.run(["ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "frame=pts_time,nb_samples",
                        "-of", "csv=p=0", path]).stdout.decode().split()
     raw = tools.run(["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-f", "s16le", "-"]).stdout
@@ -82,7 +82,7 @@ def beep_times(path):
 
 
 def apart(path):
-    """How much later than the picture the sound is, of each flash; seconds."""
+    """Delay of the audio relative to the video of each flash, in seconds."""
     flash, beep = flash_times(path), beep_times(path)
     near = [(min(beep, key=lambda b: abs(b - f)) - f) for f in flash if flash and beep]
     assert len(near) >= 2, (flash, beep)
@@ -113,7 +113,7 @@ def test_a_flash_and_its_beep_in_gstreamer(site, flashes, tmp_path):
     enough = os.path.getsize(flashes) / 2
     assert wait_for(lambda: played.exists() and played.stat().st_size > enough, 15, 0.1), p.text()
     p.end(signal.SIGINT, grace=5.0)
-    got = apart(played)[1:]  # what comes at once in the beginning it stamps by guess
+    got = apart(played)[1:]  # it estimates timestamps of the initial burst
     print("played", got)
     assert max(abs(x) for x in got) <= 0.040
 
@@ -127,10 +127,10 @@ def test_both_tracks_start_together(site, flashes):
             starts.setdefault(p["codec_type"], float(p["pts_time"]))
     assert {x["codec_type"] for x in got["streams"]} == {"video", "audio"}
     assert abs(starts["video"] - starts["audio"]) <= 0.040, starts
-    assert abs(starts["video"]) <= 0.040, "RTP-Info says where the time begins"
+    assert abs(starts["video"]) <= 0.040, "RTP-Info does not have the start of the timeline"
 
 
-# ---- a player that looks at each byte
+# ---- a player that checks each byte
 
 class Ear(Rtsp):
     def frame(self):
@@ -158,7 +158,7 @@ class Ear(Rtsp):
 
 
 def test_first_picture(site, flashes):
-    """From connect to the last packet of a picture, with two seconds between key frames."""
+    """From connect to the last packet of a video frame, with two seconds between key frames."""
     push(site, flv.read(flashes))
     took = []
     for _ in range(5):
@@ -175,7 +175,7 @@ def test_first_picture(site, flashes):
 
 
 def test_reports_and_first_packets(site, flashes):
-    """Reports come first, say one moment, are true to the clock; RTP-Info says what comes."""
+    """Reports come first, have the same moment, match the clock; RTP-Info announces the next packets."""
     push(site, flv.read(flashes))
     with Ear(site.rtsp_port) as c:
         info, first, reports = c.begin(), {}, []
@@ -186,7 +186,7 @@ def test_reports_and_first_packets(site, flashes):
                 assert kind == 200
                 reports.append((channel >> 1, ssrc, high - 2208988800 + low / 2**32, moment, time.time()))
             elif channel >> 1 not in first:
-                assert reports[channel >> 1][0] == channel >> 1, "its report is in front of it"
+                assert reports[channel >> 1][0] == channel >> 1, "its report does not come first"
                 first[channel >> 1] = struct.unpack(">HI", data[2:8])
     for track in (0, 1):
         assert info[track] == (first[track][0], reports[track][3])
@@ -195,7 +195,7 @@ def test_reports_and_first_packets(site, flashes):
         of = [r for r in reports if r[0] == track]
         assert len({r[1] for r in of}) == 1
         for a, b in zip(of, of[1:]):
-            assert abs((b[2] - a[2]) - (b[3] - a[3]) / clock) < 0.001, "times of both clocks go on alike"
+            assert abs((b[2] - a[2]) - (b[3] - a[3]) / clock) < 0.001, "times of both clocks diverge"
         assert abs(of[-1][2] - of[-1][4]) < 1.5, "the wall clock; a publisher that is a second ahead"
     for a, b in zip(reports[::2], reports[1::2]):
-        assert a[2] == b[2], "one moment"
+        assert a[2] == b[2], "not one moment"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""RTSP inside of HTTP: a GET and a POST, or a WebSocket, on the ports of RTSP and of HTTP, with one worker and with
-several; and what is refused there."""
+"""RTSP inside of HTTP: a GET and a POST, or a WebSocket, on the ports of RTSP and of HTTP, with one worker and with several; and
+invalid tunnels."""
 import base64
 import time
 
@@ -39,7 +39,7 @@ http_api {{ enabled on; listen {at["api"]}; }} {glob}""", **how)
 
 
 def frames(c, n):
-    """So many more, of which none is missing."""
+    """Reads this many more frames, without a gap."""
     last = {}
     for _ in range(n):
         channel, data = c.frame()
@@ -52,7 +52,7 @@ def frames(c, n):
 
 
 def alone(s, n=1):
-    """Only the publisher is left."""
+    """Waits until only the publisher is left."""
     s.api.wait_clients(n)
 
 
@@ -104,23 +104,23 @@ def test_base64_in_pieces_and_posts_one_after_the_other(site, source):
         c.up.sendall(up[i:i + 1])
     assert c.answer().status == 200
     words = c.words("DESCRIBE", s.rtsp_url)
-    for i in range(0, len(words), 5):  # each piece with its own pads, lines between them
+    for i in range(0, len(words), 5):  # each part with its own base64 padding, with line breaks between them
         c.up.sendall(base64.b64encode(words[i:i + 5]) + b"\r\n" * (i % 2))
     assert c.answer().status == 200
     c.post()
     c.play(s.rtsp_url)
     c.up.close()
     frames(c, 50)
-    c.post()  # while it plays
+    c.post()  # during playback
     assert c.request("PAUSE", s.rtsp_url).status == 200
     c.kept.clear()
     words = c.words("PLAY", s.rtsp_url)
-    c.up = post(s.p["rtsp"], c.cookie, behind=base64.b64encode(words))  # in one piece with its head
+    c.up = post(s.p["rtsp"], c.cookie, behind=base64.b64encode(words))  # in one packet with its header
     assert c.answer().status == 200
     frames(c, 50)
     c.down.close()
     c.up.settimeout(patience(5))
-    assert c.up.recv(1) == b"", "its way up ends with it"
+    assert c.up.recv(1) == b"", "its upstream half does not end with it"
     alone(s)
 
 
@@ -143,7 +143,7 @@ def test_the_second_get_is_refused(site, source):
 
 @pytest.mark.long
 def test_halves_end(site):
-    """A GET without POST, a POST without GET, both without another word, end in ten seconds."""
+    """A GET without POST, a POST without GET, and a silent pair end after ten seconds."""
     s = site()
     began = time.monotonic()
     socks = [get(s.p[p], f"down-{p}", s.tls(p))[0] for p in PORTS]
@@ -167,7 +167,7 @@ def test_turned_off(site, source):
 
 
 def test_http_goes_on(site, source):
-    """Requests that begin no tunnel are what they were, cookie or not."""
+    """Requests that start no tunnel work as usual, with a cookie or without."""
     s = site()
     s.push(source, loop=True, speed=3)
     assert once(s.p["http"], "/nothing", x_sessioncookie="abc", Accept="text/html").status == 404
@@ -183,7 +183,7 @@ def test_messages_of_a_websocket(site, source):
     s.push(source, loop=True, speed=3)
     c = s.open("ws")
     words = c.words("OPTIONS", "*") + c.words("OPTIONS", "*")
-    for i in range(0, len(words), 7):  # cut anywhere, in fragments, with pings amid
+    for i in range(0, len(words), 7):  # cut anywhere, in fragments, with pings in between
         c.say(2 if i == 0 else 0, words[i:i + 7], fin=i + 7 >= len(words))
         c.say(9, b"%d" % i)
     assert c.answer().status == 200 and c.answer().status == 200
@@ -201,7 +201,7 @@ def test_messages_of_a_websocket(site, source):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_player_that_stops_reading_for_a_while(site, source, kind):
-    """Its window is full for seconds: what it gets then is whole packets, in order."""
+    """Its window is full for seconds: afterwards it gets whole packets, in order."""
     s = site()
     s.push(source, loop=True, speed=8)
     c = s.open(kind, rcvbuf=4096)
@@ -219,11 +219,11 @@ def test_a_player_that_stops_reading_for_a_while(site, source, kind):
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 4])
 @pytest.mark.parametrize("kind", ["http", pytest.param("ws", marks=pytest.mark.long)])
 def test_publishes(site, kind, workers):
-    """Media come up a tunnel, too; with several workers it goes to the stream's home with them."""
+    """Media come through a tunnel, too; with several workers they go to the stream's owner worker."""
     s = site(f"workers {workers};")
     for n in range(4):
         url = s.rtsp_url + str(n)
-        player = connect(s.p["rtsp"])  # it is there first, so the stream may be at home elsewhere
+        player = connect(s.p["rtsp"])  # it is there first, so another worker may own the stream
         player.sendall(f"DESCRIBE {url} RTSP/1.0\r\nCSeq: 1\r\n\r\n".encode())
         c = s.open(kind, ("rtsp", "http", "rtsps", "https")[n])
         a = c.request("ANNOUNCE", url, {"Content-Type": "application/sdp"}, hostile_rtsp.SDP)
@@ -249,7 +249,7 @@ def test_publishes(site, kind, workers):
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 def test_four_workers(site, source, tls):
-    """GET and POST come to different workers, and all go to the stream's, or play from a copy of it."""
+    """GET and POST arrive at different workers, and all go to the stream's, or play from a replica."""
     s = site("workers 4; workers_spread 4;")
     s.push(source, loop=True, speed=3)
     ports = ("rtsps", "https") if tls else ("rtsp", "http")
@@ -283,8 +283,8 @@ def test_ffmpeg(site, source, tmp_path, workers):
         assert log.wait(20) == 0, log.text()
         text = log.text()
         assert "Video: h264" in text and "Audio: aac" in text, text
-        assert sum(x.startswith("0,") for x in text.splitlines()) > 50, "pictures"
-        assert sum(x.startswith("1,") for x in text.splitlines()) > 80, "sound"
+        assert sum(x.startswith("0,") for x in text.splitlines()) > 50, "video"
+        assert sum(x.startswith("1,") for x in text.splitlines()) > 80, "audio"
         assert "missed" not in text and "error" not in text.lower(), text
     alone(s)
 
@@ -299,7 +299,7 @@ def test_gstreamer(site, source, tmp_path, url):
            "s. ! application/x-rtp,media=video ! rtph264depay ! h264parse ! fakesink num-buffers=60 sync=false " \
            "silent=false s. ! application/x-rtp,media=audio ! rtpmp4gdepay ! fakesink num-buffers=80 sync=false"
     gst = Proc(["gst-launch-1.0", "-v", *pipe.split()], tmp_path / "gst.log")
-    assert gst.wait(60) == 0, gst.text()[-3000:] + s.log()[-3000:]  # it starts slowly beside others
+    assert gst.wait(60) == 0, gst.text()[-3000:] + s.log()[-3000:]  # it starts slowly next to other tests
     assert "video/x-h264" in gst.text() and "audio/mpeg" in gst.text()
     alone(s)
 

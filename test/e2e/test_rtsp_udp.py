@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTSP whose media go as datagrams: who gets them, from where, until when; and over a network that loses some."""
+"""RTSP with media as datagrams: their destination, source and duration; and over a lossy network."""
 import contextlib
 import socket
 import struct
@@ -17,7 +17,7 @@ from webclient import Cert
 
 
 def free_pairs(n):
-    """An even port of UDP of which it and the 2n - 1 above are free."""
+    """Returns an even UDP port such that it and the 2n - 1 ports above are free."""
     for _ in range(100):
         port = free_port() & ~1
         try:
@@ -50,7 +50,7 @@ def rtsp_url(s, stream="s"):
 
 
 class Player:
-    """One that takes media as datagrams: two ports for each track."""
+    """A player that receives datagrams: two ports for each track."""
 
     def __init__(self, s, bind=None, tracks=(0, 1), stream="s"):
         self.c = Rtsp(s.p["rtsp"], bind=bind)
@@ -102,7 +102,7 @@ class Player:
         return self.socks[track][0].recv(65536)
 
     def fresh(self, track=0):
-        """The next that comes from now on."""
+        """Returns the next packet that arrives from now on."""
         s = self.socks[track][0]
         s.setblocking(False)
         with contextlib.suppress(BlockingIOError):
@@ -112,7 +112,7 @@ class Player:
         return s.recv(65536)
 
     def silent(self, track=0, seconds=0.5):
-        """What was sent already is read; then nothing comes."""
+        """Reads what was already sent; then nothing must arrive."""
         s = self.socks[track][0]
         s.settimeout(seconds)
         until = time.monotonic() + procs.patience(5)
@@ -173,7 +173,7 @@ def test_plays_to_the_ports_of_the_client(site):
 
 
 def test_only_to_who_asked(site):
-    """Nothing goes to a port that the system keeps, to another address, or to two at one port."""
+    """Nothing is sent to a system port, to another address, or to two clients at one port."""
     s = site()
     a, b = Player(s), Player(s)
     assert a.c.ask("DESCRIBE", a.c.url("s"), "Accept: application/sdp")[0] == 200
@@ -188,7 +188,7 @@ def test_only_to_who_asked(site):
     assert a.rtp(0) and a.rtp(1)
     spoof = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     spoof.bind(("127.0.0.3", 0))
-    for _ in range(20):  # of another address: no hole in a router
+    for _ in range(20):  # from another address: it opens no NAT mapping
         spoof.sendto(b"\x80\x60" + bytes(20), ("127.0.0.1", a.server_port()))
     victim[0].settimeout(0.5)
     with pytest.raises(TimeoutError):
@@ -204,7 +204,7 @@ def test_only_to_who_asked(site):
 
 
 def test_a_router_gives_another_port(site):
-    """Its own holes tell where it is; only as long as nothing has come of it, and once."""
+    """Its own packets show where it is; only until media arrive from it, and once."""
     s = site()
     a = Player(s, tracks=(0,))
     assert a.set_up(0)[0] == 200
@@ -253,7 +253,7 @@ def test_transports_and_ports_in_use(site, srs):
         assert a.set_up(0)[0] == 461
         assert s.wait_log(r"gets no datagrams, it may try another transport", 5)
         taken.pop().close()
-        a.play()  # now it can be
+        a.play()  # now it is possible
         assert a.rtp(0)
         a.close()
     finally:
@@ -263,7 +263,7 @@ def test_transports_and_ports_in_use(site, srs):
 
 @pytest.mark.long
 def test_ends_without_signs_of_life(site):
-    """A session lives by requests or reports; its connection may end before."""
+    """A session is kept alive by requests or reports; its connection may end earlier."""
     s = site("session_timeout 10;")
     mute, talks, alone = Player(s).play(), Player(s).play(), Player(s).play()
     alone.report(0, lost=1)
@@ -277,7 +277,7 @@ def test_ends_without_signs_of_life(site):
             gone = time.monotonic()
         time.sleep(0.5)
     assert gone and s.wait_log("no sign of life for 25000 ms", 1)
-    s.api.wait_clients(3)  # with who publishes
+    s.api.wait_clients(3)  # with the publisher
     for p in (talks, alone):
         assert p.fresh(0)
     for p in (mute, talks, alone):
@@ -300,7 +300,7 @@ def test_ffmpeg_gets_every_frame(site, tmp_path):
         assert len(got) > 50, p.text()[-2000:]
     sound = [x[4] for x in tools.frame_list(out, "audio")]
     want = [x[4] for x in tools.source_frames() if x[0] == "audio"] * 2
-    assert any(want[i:i + 40] == sound[:40] for i in range(len(want) - 40)), "sound has a hole or changes"
+    assert any(want[i:i + 40] == sound[:40] for i in range(len(want) - 40)), "audio has a gap or changes"
     assert "RTP: missed" not in p.text() and "max delay reached" not in p.text()
 
 
@@ -323,7 +323,7 @@ def test_gstreamer(site, tmp_path):
 
 @pytest.mark.needs("ffmpeg")
 def test_ffmpeg_publishes(site, tmp_path):
-    """What it sends as datagrams is the stream; what others send to the same port is none of it."""
+    """Its datagrams are the stream; those of others at the same port are not."""
     s = site(push=False)
     p = Proc(["ffmpeg", "-nostdin", "-loglevel", "warning", "-re", "-stream_loop", "-1", "-i", procs.SOURCE,
               "-c", "copy", "-rtsp_transport", "udp", "-f", "rtsp", rtsp_url(s)], tmp_path / "publish.out")
@@ -352,11 +352,11 @@ def test_ffmpeg_publishes(site, tmp_path):
     assert int(rests.group(1)) > 150 and int(rests.group(2)) > 75
 
 
-# ---- a network that loses
+# ---- a lossy network
 
 
 def over_lossy_wire(tmp_path, srs, source_path, seconds, workers):
-    """ffmpeg plays on the other side of it; what came, by media."""
+    """ffmpeg plays on the other side of it; returns what arrived, by media."""
     with lossy.wire(tmp_path) as (here, there):
         s = srs(RTSP, f"""rtsp_server {{ enabled on; listen {lossy.A}:8554; udp_port 8560; }}""",
                 begin=False, env={"SRS_WORKERS": str(workers)})
@@ -381,13 +381,13 @@ def over_lossy_wire(tmp_path, srs, source_path, seconds, workers):
 
 
 def check_lossy(got, said, seconds):
-    """Sound comes whole but for what was lost; pictures go on to the end."""
+    """Audio is complete except for lost packets; video continues to the end."""
     want = {x[4] for x in tools.source_frames() if x[0] == "audio"}
     sound = [x[4] for x in got["audio"]]
     assert len(sound) > 30 * seconds, said[-2000:]
     assert len([x for x in sound if x in want]) >= len(sound) * 0.97
     assert len(got["video"]) > 10 * seconds, said[-2000:]
-    assert "RTP: missed" in said, "nothing was lost: what did this test?"
+    assert "RTP: missed" in said, "nothing was lost, so the test proves nothing"
 
 
 @pytest.mark.needs("ffmpeg", "ip")
@@ -403,7 +403,7 @@ def test_over_a_network_that_loses(srs, tmp_path, workers):
 @pytest.mark.needs("ffmpeg", "ip")
 @pytest.mark.long
 def test_publish_over_a_network_that_loses(srs, tmp_path):
-    """Sound comes whole but for what was lost; a picture with a hole is left out, and what refers to it."""
+    """Audio is complete except for lost packets; incomplete frames and those that refer to them are left out."""
     if not lossy.there():
         pytest.skip("network namespaces need root")
     with lossy.wire(tmp_path, loss=0.01) as (here, there):

@@ -22,7 +22,7 @@ def second(s, bind, **how):
 
 
 def test_same_address_replaces_one_that_fell_silent(srs, source):
-    """A publisher that comes back is not told busy by its own dead connection: it waits a moment."""
+    """A returning publisher is not rejected because of its own dead connection: it waits a moment."""
     s = srs()
     w = s.watch()
     tags = flv.cut(source, 1000)
@@ -32,7 +32,7 @@ def test_same_address_replaces_one_that_fell_silent(srs, source):
     begun = time.monotonic()
     again = s.publisher()
     assert time.monotonic() - begun > 0.3, "it was alive a moment ago"
-    assert first.closed(3), "the old connection is ended"
+    assert first.closed(3), "the old connection is not ended"
     for t in tags:
         again.send_tag(t)
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 2 * len(flv.frames(tags, VIDEO)), 4)
@@ -52,7 +52,7 @@ def test_stranger_of_the_same_address_does_not_get_a_live_stream(srs, source):
             s.publisher(key)
         assert "BadName" in e.value.code or "Busy" in e.value.code
     n = len(w.tags)
-    assert w.wait(lambda got: len(got) > n + 20, 3), "the first one did not notice"
+    assert w.wait(lambda got: len(got) > n + 20, 3), "the first one noticed"
     assert p.error is None and w.ended is None
     assert "takes over" not in s.log()
 
@@ -63,8 +63,8 @@ def knows_seven(event):
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_token_proves_who_it_is(srs, source, asked):
-    """The same parameters, which a backend looked at: at once, from any address, though the first
-    one is alive. Without a backend they are words that anybody may say."""
+    """The same parameters, checked by a backend: at once, from any address, even if the first one is alive. Without a backend
+    anyone can send them."""
     with contextlib.closing(Backend(knows_seven)) as b:
         s = srs(f"http_hooks {{ enabled on; on_publish {b.url('/hook')}; }}" if asked else "")
         p = s.push(source, "s?token=7", loop=True)
@@ -96,7 +96,7 @@ def test_key_of_the_stream_proves_who_it_is(srs, source):
 
 
 def test_big_message_on_a_thin_line_is_no_silence(srs, source):
-    """Bytes come all the time, though no message ends for longer than a silence is."""
+    """Bytes arrive all the time, although no message ends for longer than the silence limit."""
     s = srs()
     first = s.publisher(chunk=65536)
     for t in flv.cut(source, 200):
@@ -142,7 +142,7 @@ def test_other_address_is_refused_while_the_first_is_fresh(srs, source):
     assert "BadName" in e.value.code or "Busy" in e.value.code
     w = s.watch()
     assert w.wait(lambda got: len(flv.frames(got)) > 20, 3)
-    assert p.error is None, "the first one did not notice"
+    assert p.error is None, "the first one noticed"
     assert s.wait_log(r"code=1028", 2)
 
 
@@ -175,7 +175,7 @@ def test_takeover_off(srs, source):
     with pytest.raises(Rejected):
         s.publisher()
     first.close()
-    assert wait_for(lambda: _can(s), 3), "free when the first has gone"
+    assert wait_for(lambda: _can(s), 3), "not free when the first has gone"
 
 
 def _can(s):
@@ -198,7 +198,7 @@ def test_takeover_on(srs, source):
 
 
 def test_many_takeovers_in_a_row(srs, source):
-    """30 publishers of one name, one after the other, each the next's victim."""
+    """30 publishers of one name, each replaced by the next."""
     s = srs("publish { takeover on; }")
     w = s.watch()
     held = []
@@ -215,7 +215,7 @@ def test_many_takeovers_in_a_row(srs, source):
 
 
 def test_killed_and_back(srs, tmp_path, source):
-    """ffmpeg is killed in the middle, another starts at once; the player stays and goes on."""
+    """ffmpeg is killed in the middle, another starts at once; the player stays and continues."""
     s = srs()
     w = s.watch()
     a = tools.ffmpeg_publish(s.url(), tmp_path / "a.log", rate=3)
@@ -246,7 +246,7 @@ def test_vanished_without_a_word(srs, tmp_path, source):
 
 
 def test_two_at_the_same_moment(srs):
-    """Ten connect and then all say publish at once, from ten addresses: exactly one is let in."""
+    """Ten connect and then send publish at the same time, from ten addresses: exactly one is admitted."""
     s = srs()
     clients = [s.client(bind=f"127.0.0.{i + 2}").connect() for i in range(10)]
     for c in clients:

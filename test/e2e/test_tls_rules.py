@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TLS as strangers try it: old versions, ciphers without forward secrecy, handshakes over and over."""
+"""TLS attacks: old versions, ciphers without forward secrecy, repeated handshakes."""
 import re
 import ssl
 import subprocess
@@ -39,12 +39,12 @@ def s_client(port, *args, say="Q\n", timeout=20):
 
 
 def agreed(port, *args):
-    """'TLSv1.2 CIPHER', or None when they did not agree."""
+    """'TLSv1.2 CIPHER', or None without agreement."""
     m = re.search(r"^New, (TLSv1\.\d), Cipher is (\S+)$", s_client(port, *args), re.M)
     return f"{m[1]} {m[2]}" if m and m[2] != "(NONE)" else None
 
 
-OLD = "@SECLEVEL=0"  # of the client: it would take anything
+OLD = "@SECLEVEL=0"  # the client accepts anything
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ec"])
@@ -59,7 +59,7 @@ def test_forward_secrecy_only(secure, kind):
         with ThreadPoolExecutor(4) as pool:
             for args, got in zip(refused, pool.map(lambda a, p=port: agreed(p, *a), refused)):
                 assert got is None, args
-        # ours are preferred, whatever the client puts first
+        # ours take precedence, regardless of the client's order
         assert agreed(port, "-tls1_2", "-cipher", f"ECDHE-{name}-CHACHA20-POLY1305:ECDHE-{name}-AES256-GCM-SHA384:"
                       f"ECDHE-{name}-AES128-GCM-SHA256") == f"TLSv1.2 ECDHE-{name}-AES128-GCM-SHA256"
         assert agreed(port, "-ciphersuites", "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384:"
@@ -83,7 +83,7 @@ def test_directives(secure):
     with open(s.conf_path, "w") as f:
         f.write(text.replace("AES256-GCM-SHA384", "AES256-GMC-SHA384"))
     assert "AES256-GMC-SHA384" in s.reload(ok=False)
-    assert agreed(s.https).startswith("TLSv1.3 "), "the old rules stay"
+    assert agreed(s.https).startswith("TLSv1.3 "), "the old rules are gone"
 
 
 WRONG = [("ssl_protocols TLSv1.1 TLSv1.2;", "rtmps: ssl_protocols: \"TLSv1.1\" is not one of TLSv1.2, TLSv1.3"),
@@ -118,7 +118,7 @@ def test_tickets(secure, tmp_path, tickets):
 
 
 def test_renegotiation_is_refused(secure):
-    """The client says hello once more in the middle of TLS 1.2: it is told no, and nothing is signed."""
+    """The client sends another hello in the middle of TLS 1.2: it is rejected, and nothing is signed."""
     s = secure()
     for _ in range(2):
         text = s_client(s.https, "-tls1_2", say="R\n")
@@ -127,7 +127,7 @@ def test_renegotiation_is_refused(secure):
 
 
 def test_handshakes_have_a_time(secure):
-    """A client that says half a hello, and one that says a byte now and then."""
+    """A client that sends half a hello, and one that sends a byte now and then."""
     s = secure()
     text = open(s.conf_path).read()
     with open(s.conf_path, "w") as f:
@@ -161,11 +161,11 @@ def test_handshakes_have_a_time(secure):
 
 
 def kb_of_connections(s):
-    """What each of a hundred HTTPS connections adds to the server's memory."""
+    """Memory per connection that a hundred HTTPS connections add."""
     peers = []
     try:
         for i in range(150):
-            if i == 50:  # what the first ones need is there
+            if i == 50:  # memory for the first connections is allocated
                 before = s.rss()
             peers.append(Http(s.https, tls=s.cert.trust()))
             assert peers[-1].get("/a.txt").status == 200
@@ -177,7 +177,7 @@ def kb_of_connections(s):
 
 @pytest.mark.skipif(procs.SLOW > 1, reason="sanitizers keep what is freed")
 def test_who_makes_the_records(secure):
-    """OpenSSL keeps over 10 KB for each connection whose records it makes."""
+    """OpenSSL keeps over 10 KB for each connection if it makes the records."""
     own = kb_of_connections(secure())
     library = kb_of_connections(secure(https="ssl_own_records off;"))
     print(f"KB a connection: {own} with records of our own, {library} with the library's")

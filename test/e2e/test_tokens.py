@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signed links, JWT and keys of streams, over every protocol, and what others would make of them."""
+"""Signed links, JWT and stream keys, over every protocol, and attempts to forge them."""
 import os
 import re
 import subprocess
@@ -40,7 +40,7 @@ def may(s, what, name, **how):
 
 @pytest.fixture
 def site(srs, tmp_path):
-    """site(vhost) starts a server with everything that plays; .web is its port, .api its API."""
+    """site(vhost) starts a server with every player protocol; .web is its port, .api its API."""
     def start(vhost=BOTH, glob=""):
         web, api, html = free_port(), free_port(), tmp_path / "html"
         html.mkdir(exist_ok=True)
@@ -55,7 +55,7 @@ def site(srs, tmp_path):
 
 
 def good():
-    """What is shown, by the two who may."""
+    """Valid credentials of both kinds."""
     return {
         "link": (link("publish"), link("play")),
         "JWT": ("?token=" + hs256(publish="live/s"), "?jwt=" + hs256(play=["x", "live/*"])),
@@ -63,7 +63,7 @@ def good():
 
 
 def bad():
-    """And by others."""
+    """Forged credentials."""
     past = int(time.time()) - 60
     return {
         "nothing": ("", ""),
@@ -85,14 +85,14 @@ WS = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": 
 
 
 def first(port, path, **headers):
-    """The status of an answer that may have no end."""
+    """The status of a response that may have no end."""
     with Http(port) as h:
         h.ask(path, **headers)
         return h.head()[0]
 
 
 def plays(s, query):
-    """By which protocols it may play now."""
+    """Protocols over which it may play now."""
     url = f"http://127.0.0.1:{s.web}/live/s"
     got = ["rtmp"] if may(s, "play", "s" + query) else []
     for name, headers, yes in (("flv", {}, 200), ("ws", WS, 101)):
@@ -110,7 +110,7 @@ ALL = ["rtmp", "flv", "ws", "m3u8", "mpd"]
 
 
 def test_by_every_protocol(site, source):
-    """Who shows the right one plays by each of them, whoever else by none."""
+    """Valid credentials play over each of them, others over none."""
     port = free_port()
     s = site(glob=f"exporter {{ enabled on; listen 127.0.0.1:{port}; }}")
     for name, (publish, _) in bad().items():
@@ -132,14 +132,14 @@ def test_by_every_protocol(site, source):
             'action="publish",result="ok"': len(good()) + 1,
             'action="play",result="ok"': len(good()) * len(ALL),
             'action="play",result="denied"': len(bad()) * len(ALL)}
-    counts = {}  # other workers tell theirs once a second
+    counts = {}  # other workers report theirs once a second
     assert wait_for(lambda: counts.update(values(scrape(port))["srs_tokens_total"]) or counts == want, step=0.2), counts
-    for name in os.listdir(s.html + "/live"):  # nor by the names of files, though they be guessed
+    for name in os.listdir(s.html + "/live"):  # nor by guessing the names of files
         assert hls.get(f"http://127.0.0.1:{s.web}/live/{name}")[0] in (403, 404), name
 
 
 def test_tcurl_and_bearer(site, source):
-    """In the address of the application, as some encoders have it; in the head of a request."""
+    """In the address of the application, as some encoders send it; in the header of a request."""
     s = site()
     url = f"rtmp://127.0.0.1:{s.port}/live"
     c = s.client().publish("s", tcurl=url + link("publish"))
@@ -163,7 +163,7 @@ def test_keys(srs, source):
 
 
 def test_real_programs(site, tmp_path):
-    """ffmpeg publishes with a key and plays with links and a JWT, by all that it knows."""
+    """ffmpeg publishes with a key and plays with links and a JWT, over all its protocols."""
     s = site(security(f"publish on; play on; secret {SECRET}; jwt_secret {SECRET};",
                       "key live/s abcd-efgh;"))
     tools.ffmpeg_publish(s.url("s") + "?key=abcd-efgh", tmp_path / "publish.log", rate=3, loop=True)
@@ -184,7 +184,7 @@ def test_real_programs(site, tmp_path):
 
 
 def test_an_expired_link_ends_no_player(site, source):
-    """Who is in stays in, and its session of HLS goes on; nobody else comes in by it."""
+    """Admitted players stay, and their HLS session continues; others are rejected."""
     s = site()
     s.push(source, "s" + link("publish"), loop=True, ahead=5)
     assert wait_for(lambda: os.path.exists(s.html + "/live/s.m3u8"), 10)
@@ -204,7 +204,7 @@ def test_an_expired_link_ends_no_player(site, source):
 
 
 def test_an_expired_link_ends_who_is_in(site, source):
-    """With at_expiry end, by every protocol; and nobody else."""
+    """With at_expiry end, over every protocol; and no others."""
     s = site(security(f"publish on; play on; secret {SECRET}; jwt_secret {SECRET}; at_expiry end;",
                       "key live/k abcd-efgh;"))
     s.push(source, "s" + link("publish"), loop=True, ahead=5)
@@ -244,7 +244,7 @@ def test_backends_hear_of_the_right_ones_only(backend, site, source):  # noqa: F
 
 
 def test_jwks(srs, tmp_path):
-    """Keys of a file: it is read again when it changes, and what is broken changes nothing."""
+    """Keys in a file: it is reloaded when it changes; a broken file changes nothing."""
     path, rsa, ec, late = (tmp_path / "jwks.json", Key(tmp_path, "RS256", "r"),
                            Key(tmp_path, "ES256", "e"), Key(tmp_path, "ES256", "late"))
     tokens.jwks(path, rsa, ec)
@@ -295,7 +295,7 @@ def test_the_configuration_is_checked(tmp_path):
 
 
 def test_secrets_are_not_told(site, source):
-    """Not in the log, neither by a reload nor by who shows the wrong one."""
+    """Not in the log, neither after a reload nor after a wrong credential."""
     s = site(security(f"publish on; secret {SECRET};", "key live/k key-of-live-k;"))
     assert not may(s, "publish", "s?sign=abc&expires=1")
     s.reload(security("publish on; secret " + "z" * 32 + ";", "key live/k key-changed;"))

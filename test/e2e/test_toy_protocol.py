@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A new protocol needs its own folders and the existing files that CONTRIBUTING lists, no more.
+"""A new protocol needs only its own folders and edits of the files that CONTRIBUTING lists.
 
-test/data/toy_protocol has the folders of a toy: it echoes lines over TCP and datagrams over UDP, with
-directives, a check, an error code, a counter and a type of client. EDITS is all that it changes.
+test/data/toy_protocol has the folders of a toy: it echoes lines over TCP and datagrams over UDP, with directives, a check, an error
+code, a counter and a type of client. EDITS lists all changes of existing files.
+
 """
 import os
 import re
@@ -50,7 +51,7 @@ def test_contributing_lists_the_files():
 
 @pytest.mark.needs("make")
 def test_its_files_compile_with_those_edits(tmp_path):
-    """The headers as edited come first, so the rest of the tree is the one that there is."""
+    """The edited headers come first, so the rest of the tree is unchanged."""
     for path in EDITS:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(edited(path))
@@ -66,7 +67,7 @@ def test_its_files_compile_with_those_edits(tmp_path):
 
 @pytest.fixture
 def toy(tmp_path):
-    """The server with the toy in it, built in a copy of the tree."""
+    """The server with the toy, built in a copy of the tree."""
     copy = tmp_path / "tree"
     for name in ("src", "3rdparty", "scripts", "www", "conf"):
         shutil.copytree(Path(ROOT, name), copy / name)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""MPEG-TS that ffmpeg and GStreamer make anew in each run, with what they were told drawn at random: our reader finds
-what ffprobe finds, however the bytes are cut, and only less than that where packets are missing. Of AV1 there is
-none: ffmpeg (8 too) writes it without the registration that it is known by, GStreamer 1.22 not at all.
+"""MPEG-TS that ffmpeg and GStreamer generate in each run with random options: our reader finds what ffprobe finds, wherever the
+bytes are split, and only less than that if packets are missing. Without AV1: ffmpeg (8 too) omits its registration descriptor, and
+GStreamer 1.22 does not support it.
 
-E2E_SEED makes one run again (each test says which it was), E2E_TS_FILES says how many files a test makes (12).
+E2E_SEED repeats a run (each test prints it), E2E_TS_FILES is the number of files per test (12).
+
 """
 import os
 import random
@@ -31,7 +32,7 @@ def draw():
 
 
 def read_all(folder):
-    """By test_ts_recorded: whole, cut, with holes, with noise, each packet twice."""
+    """Runs test_ts_recorded: whole, split, with gaps, with noise, each packet twice."""
     if not os.path.exists(READER):
         pytest.skip(f"{READER} is not there: make units")
     r = subprocess.run([READER], env={**os.environ, "TS_FOLDER": str(folder)}, capture_output=True, text=True,
@@ -58,7 +59,7 @@ def h264(draw):
     params = [f"keyint={draw.randrange(3, 16)}", f"bframes={draw.randrange(4)}", f"slices={draw.randrange(1, 4)}",
               f"aud={draw.randrange(2)}", f"open-gop={draw.randrange(2)}", f"b-pyramid={draw.choice(['none', 'normal'])}"]
     if draw.random() < 0.25:
-        params += ["nal-hrd=cbr", "vbv-maxrate=100", "vbv-bufsize=50", "bitrate=100"]  # with fillers
+        params += ["nal-hrd=cbr", "vbv-maxrate=100", "vbv-bufsize=50", "bitrate=100"]  # with filler data
     return ["-c:v", "libx264", "-preset", draw.choice(["ultrafast", "medium"]), "-crf", 38, "-x264-params", ":".join(params)]
 
 
@@ -89,7 +90,7 @@ def mux(draw):
     flags = [f for f in ("system_b", "pat_pmt_at_frames", "resend_headers", "initial_discontinuity") if draw.random() < 0.25]
     out += ["-mpegts_flags", "+".join(flags)] if flags else []
     out += ["-muxrate", "600k"] if draw.random() < 0.25 else []  # null packets, stuffing
-    if draw.random() < 0.3:  # 33 bits begin again
+    if draw.random() < 0.3:  # the 33-bit timestamps wrap
         out += ["-output_ts_offset", round(95443.717 - draw.random() * SECONDS, 3), "-muxdelay", 0, "-muxpreload", 0]
     return out
 
@@ -109,7 +110,7 @@ def tone(number=0):
 
 
 def one_of_ffmpeg(draw, folder, i):
-    """ffmpeg 5.1 with x265 dies now and then of its own: another one is drawn."""
+    """ffmpeg 5.1 with x265 sometimes crashes: then another file is generated."""
     for _ in range(5):
         try:
             return draw_one(draw, folder, i)
@@ -130,14 +131,14 @@ def draw_one(draw, folder, i):
 
 
 def test_of_ffmpeg(draw, tmp_path):
-    """One picture and one sound at most."""
+    """At most one video and one audio track."""
     for i in range(FILES):
         record_ts.write_list(one_of_ffmpeg(draw, tmp_path, i))
     read_all(tmp_path)
 
 
 def test_latm(draw, tmp_path):
-    """ffprobe shows its elements as they are: the raw frames are those of the same in MP4."""
+    """ffprobe shows its elements undecoded: the raw frames are those of the same media in MP4."""
     for i in range(3):
         coded = aac(draw)
         raw = run_ffmpeg(tmp_path, f"{i}.m4a", *tone(), *coded)
@@ -147,7 +148,7 @@ def test_latm(draw, tmp_path):
 
 
 def test_several_tracks_and_programs(draw, tmp_path):
-    """The first picture and the first sound of the first program are read."""
+    """The first video and audio track of the first program are read."""
     for i in range(max(4, FILES // 3)):
         options = [*picture(draw), *tone(), *tone(1), *picture(draw)]
         options += ["-map", 0, "-map", 1, "-map", 2, "-map", 3] if i % 2 else ["-map", 3, "-map", 2, "-map", 1, "-map", 0]
@@ -195,8 +196,8 @@ def test_of_gstreamer(draw, tmp_path):
 # ---- one after the other
 
 def test_tables_that_change(draw, tmp_path):
-    """Streams of other codecs follow on the same PIDs: what was read stays right, and the new ones are read from where
-    they begin. Of the first nobody can tell whether its last picture was whole."""
+    """Streams of other codecs follow on the same PIDs: earlier output stays correct, and new streams are read from their start.
+    Whether the last frame of the first one was complete is unknown."""
     for i in range(max(4, FILES // 2)):
         parts = tmp_path / f"parts{i}"
         parts.mkdir()

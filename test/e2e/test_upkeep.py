@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What fails while nobody looks: cameras, recordings, certificates, disks; in the API, the metrics and the log."""
+"""Things that fail while no operator watches: cameras, recordings, certificates, disks; in the API, the metrics and the log."""
 import os
 import shutil
 import subprocess
@@ -37,7 +37,7 @@ def wait_state(a, kind, state, timeout=15, **like):
 
 
 def metric(a, name, like):
-    """The value of the one line of that name that has this among its labels; None."""
+    """The value of the only line of this name with this label; None."""
     found = [v for labels, v in values(scrape(a.port)).get(name, {}).items() if like in labels]
     assert len(found) <= 1, found
     return found[0] if found else None
@@ -53,7 +53,7 @@ def test_a_camera_that_does_not_answer(api, source):
     assert "refused" in first["error"] and first["on_demand"] is False and first["bytes"] == 0
     assert wait_for(lambda: one(a, "pulls", stream="cam")["failures"] >= first["failures"] + 1, 10)
     later = one(a, "pulls", stream="cam")
-    assert later["id"] == first["id"] and abs(later["since"] - first["since"]) < 50, "since it fails, not since its last try"
+    assert later["id"] == first["id"] and abs(later["since"] - first["since"]) < 50, "since the failure began, not since the last attempt"
     assert abs(first["since"] - began) < 20000 * SLOW and later["state_ms"] > first["state_ms"]
     assert later["failed_ms"] <= later["state_ms"] and later.get("next_ms", 0) >= 0
     assert "geheim" not in str(later) and "channel" not in str(later) and f"127.0.0.1:{port}" in later["url"]
@@ -77,7 +77,7 @@ def test_a_camera_that_does_not_answer(api, source):
 
 @pytest.mark.long
 def test_ingests(api, tmp_path):
-    """A listener of SRT that is not there, a file that comes later, a program that fails."""
+    """A missing SRT listener, a file that appears later, a program that fails."""
     file, srt = tmp_path / "a.flv", free_port()
     ours = "output rtmp://127.0.0.1:[port]/live"
     s, a = api(f"""
@@ -121,7 +121,7 @@ def test_recordings(api, source, tmp_path):
 
 
 def ended(cert):
-    """Its files become those of a certificate that ended long ago."""
+    """Replaces its files by an expired certificate."""
     folder = os.path.dirname(cert.cert)
     for file, text in (("index.txt", ""), ("serial", "01"), ("ca.conf", "[ca]\ndefault_ca=c\n[c]\ndatabase=index.txt\n"
                        "serial=serial\nnew_certs_dir=.\ndefault_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n")):
@@ -146,7 +146,7 @@ def test_certificates(api, tmp_path):
     assert {n: x["state"] for n, x in got.items()} == {
         "": "valid", "month.org": "ending", "week.org": "ending", "day.org": "ending", "old.org": "ended"}
     far = got[""]
-    assert far["what"] == "rtmps, https api", "one file is one entry"
+    assert far["what"] == "rtmps, https api", "one file must be one entry"
     assert far["file"] == cert and far["names"] == ["far.org", "127.0.0.1"] and far["self_signed"] is True
     assert far["subject"] == far["issuer"] == "CN=far.org" and far["days_left"] in (399, 400)
     assert abs(far["not_after"] - time.time() - 400 * 86400) < 600 and far["error"] == ""
@@ -158,7 +158,7 @@ def test_certificates(api, tmp_path):
     assert "far.org.crt (" not in s.log()
     assert metric(a, "srs_certificate_not_after_seconds", 'host=""') == far["not_after"]
 
-    # renewed files are seen without a reload; broken ones leave the old certificate in use
+    # renewed files are noticed without a reload; broken ones leave the old certificate in use
     made["week.org"].renew(("week.org",), days=100)
     assert wait_for(lambda: one(a, "certificates", host="week.org")["days_left"] in (99, 100), 15)
     assert one(a, "certificates", host="week.org")["state"] == "valid"
@@ -172,7 +172,7 @@ def test_certificates(api, tmp_path):
     assert wait_for(lambda: one(a, "certificates", host="month.org")["error"] == "", 15)
     s.reload()
     told = [x for x in s.log().splitlines() if "old.org.crt" in x and "WARN" in x]
-    assert len(told) == 1, "each warning once, also over a reload"
+    assert len(told) == 1, "each warning once, also after a reload"
     s.stop()
 
 
@@ -188,7 +188,7 @@ def test_disks(api, tmp_path, source):
         assert one(a, "disks", what="log"), "of another disk"
         with open(os.path.join(d.path, "fill"), "wb") as f:
             f.write(bytes(19500 << 10))
-        s.reload()  # it looks at once
+        s.reload()  # it checks at once
         low = wait_state(a, "disks", "low", 20, id=disk["id"])
         assert low["used_percent"] > 95 and low["since"] > disk["since"]
         assert s.wait_log(r"WARN.*disk of .*/html \(hls, dvr\) is nearly full: 0\.\d MB of 19\.5 MB left", 2)

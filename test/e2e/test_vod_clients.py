@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other people's players of files on demand: they play, pause and seek, and show the frame that was asked for."""
+"""Third-party players of files on demand: they play, pause and seek, and show the requested frame."""
 import math
 import shutil
 
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.needs("ffmpeg", "ffprobe")
 FILES = ["front.mp4", "end.mp4", "fragments.mp4", "bframes.mp4", "negative.mp4", "bfragments.mp4", "hevc.mp4", "keys.flv",
          "bframes.flv"]
 PLACE = 12.3
-ASKED = int(PLACE * numbered.RATE)  # the frame that is on show then
-WAYS = {  # how ffmpeg is told where to begin, and from where it gets what is before the frame that was asked for
+ASKED = int(PLACE * numbered.RATE)  # the frame that is displayed then
+WAYS = {  # ffmpeg's options for the start, and the first frame that it receives before the requested one
     "rtsp": lambda s, name: (["-rtsp_transport", "tcp", "-ss", PLACE], s.rtsp_file(name)),
     "rtmp": lambda s, name: (["-ss", PLACE], s.rtmp_file(name)),
     "http": lambda s, name: ([], s.flv_file(name, PLACE)),
 }
-NOT_IN_RTMP = ("hevc.mp4",)  # this ffmpeg knows no HEVC in FLV
+NOT_IN_RTMP = ("hevc.mp4",)  # this ffmpeg does not support HEVC in FLV
 
 
 def quick(rows, few):
@@ -38,29 +38,29 @@ def quick(rows, few):
 @pytest.mark.parametrize("way, name", quick([(w, n) for w in WAYS for n in FILES if w == "rtsp" or n not in NOT_IN_RTMP],
                                             [("rtsp", "bframes.mp4"), ("rtmp", "bframes.mp4")]))
 def test_ffmpeg_begins_where_it_is_told(srs, way, name):
-    """From the key frame before the place, every frame, at its time; and what ffmpeg shows first is what was asked for."""
+    """From the key frame before the position, every frame, at its time; ffmpeg displays the requested frame first."""
     s = vod_server(srs)
     numbered.path(name)
     options, url = WAYS[way](s, name)
     got = numbered.frames(url, "-noaccurate_seek", "-copyts", *options, after=["-frames:v", "60"])
     assert got[0][1] == numbered.key_before(PLACE)
-    numbered.check(got[1:], numbered.key_before(PLACE) + 1)  # it gives the first picture of any RTSP stream no time
+    numbered.check(got[1:], numbered.key_before(PLACE) + 1)  # it sets no time for the first frame of any RTSP stream
     if way == "rtsp":
         assert abs(got[1][0] - got[1][1] / numbered.RATE) < (0.15 if name == "bfragments.mp4" else 0.05), got[:3]
     if way == "http" or name.endswith(".mp4") and way == "rtmp":
-        assert abs(got[0][0] - numbered.key_before(PLACE) / numbered.RATE) < 0.15, "stamps are the file's"
+        assert abs(got[0][0] - numbered.key_before(PLACE) / numbered.RATE) < 0.15, "timestamps differ from the file's"
     if way == "rtsp":
         shown = numbered.frames(url, *options, after=["-frames:v", "10"])
         shown = shown[shown[0][1] == numbered.key_before(PLACE):]
         numbered.check(shown)
-        assert shown[0][1] - ASKED in ((-2, -1, 0) if name == "bfragments.mp4" else (0, 1)), shown[:3]  # that is 80 ms late itself
+        assert shown[0][1] - ASKED in ((-2, -1, 0) if name == "bfragments.mp4" else (0, 1)), shown[:3]  # this one itself is 80 ms late
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", FILES)
 def test_ffmpeg_plays_all_of_it(srs, way, name):
-    """From the begin to the end, which it is told: no frame is missing. At the pace of the file less what comes ahead."""
+    """From start to end: no frame is missing. At the speed of the file, apart from the initial burst."""
     if way != "rtsp" and name in NOT_IN_RTMP:
         pytest.skip("no such codec in this ffmpeg's FLV")
     s = vod_server(srs)
@@ -80,7 +80,7 @@ def test_sound_is_with_its_picture_after_a_seek(srs, tmp_path, way, name):
     s = vod_server(srs)
     numbered.path(name)
     options, url = WAYS[way](s, name)
-    if way == "rtsp":  # the first picture has no time, which no file can have
+    if way == "rtsp":  # the first frame has no time, which no file allows
         behind = numbered.sound_behind(numbered.frames(url, "-copyts", *options, after=["-frames:v", "60"])[1:],
                                        numbered.beeps(url, "-copyts", *options, after=["-frames:a", "220"]))
     else:
@@ -110,7 +110,7 @@ def test_rtmpdump_begins_where_it_is_told(srs, tmp_path):
     p = Proc(["rtmpdump", "-q", "-r", s.rtmp_file("bframes.mp4"), "-o", out, "-A", "12.3", "-B", "16"], tmp_path / "log")
     p.wait(20)
     got = numbered.frames(out)
-    numbered.check(got[:-5], numbered.key_before(PLACE))  # the last ones it cuts in decoding order
+    numbered.check(got[:-5], numbered.key_before(PLACE))  # it drops the last ones in decoding order
     assert len(got) >= 80
 
 
@@ -125,7 +125,7 @@ def test_ffprobe_knows_how_long_it_is(srs):
 # ---- GStreamer
 
 class Gst:
-    """What its script printed: [(step, [(place, number)], ended how)]."""
+    """The output of its script: [(step, [(position, number)], result)]."""
 
     def __init__(self, url, tmp_path, *steps, seconds=20):
         pytest.importorskip("gi")
@@ -141,8 +141,8 @@ class Gst:
         self.errors = [x for x in self.text.splitlines() if x.startswith("error")]
 
     def check(self, step, most_apart=0.1):
-        """It shows what it says it shows, in order, without a hole. Where sound begins a bit before the picture it is shown
-        from, all is later by that bit."""
+        """It shows the frames of its positions, in order, without a gap. If audio begins a bit earlier than the first displayed frame, all
+        is later by this difference."""
         got = self.steps[step][1]
         assert len(got) >= 5, self.text[-2000:]
         wrong = [(t, n) for t, n in got if n is None or abs(t - n / numbered.RATE) > most_apart]
@@ -164,7 +164,7 @@ def test_gstreamer_seeks_and_pauses(srs, tmp_path, name):
         got = g.check(step)
         assert numbered.key_before(place) <= got[0][1] <= math.ceil(place * numbered.RATE) + 1, (place, got[:5])
     before, after = g.steps[1][1][-1], g.check(3)[0]
-    assert 0 < after[1] - before[1] <= 8, "it goes on where it stood still"
+    assert 0 < after[1] - before[1] <= 8, "it does not continue where it paused"
 
 
 @pytest.mark.long
@@ -192,7 +192,7 @@ def test_gstreamer_comes_to_the_end(srs, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("way", ["rtmp", "http"])
 def test_gstreamer_by_other_protocols(srs, tmp_path, way):
-    """It does not seek there, but plays what it is given."""
+    """It does not seek over these, but plays everything."""
     numbered.path("bframes.mp4")
     s = vod_server(srs)
     g = Gst(s.rtmp_file("bframes.mp4") if way == "rtmp" else s.flv_file("bframes.mp4", PLACE), tmp_path, "play:3")
@@ -205,7 +205,7 @@ def test_gstreamer_by_other_protocols(srs, tmp_path, way):
 # ---- live555
 
 def units_of_file(name):
-    """{hash of a NAL unit: (its frame's place, is it of a key frame)}"""
+    """{hash of a NAL unit: (position of its frame, whether it is a key frame)}"""
     track = read_mp4(numbered.path(name), "h264")
     out = {}
     first = min(dts + cts for dts, cts, _, _ in track.frames)
@@ -219,7 +219,7 @@ def units_of_file(name):
 @pytest.mark.parametrize("how", ["tcp", "udp", "http"])
 @pytest.mark.parametrize("name", ["front.mp4", "bframes.mp4"])
 def test_live555_seeks(srs, tmp_path, how, name):
-    """Where it says that a picture is in the file is where it is."""
+    """Its positions of frames match the file."""
     live555.need()
     s = vod_server(srs)
     want = units_of_file(name)
@@ -229,7 +229,7 @@ def test_live555_seeks(srs, tmp_path, how, name):
     parts = p.places("video")
     assert len(parts) == 4 and p.status("play") == [0] * 4
     for (place, got) in zip((0, PLACE, 30, 4), parts):
-        late = [(npt, want[h]) for npt, h in got[len(got) // 4:] if h in want]  # behind what was under way
+        late = [(npt, want[h]) for npt, h in got[len(got) // 4:] if h in want]  # after data that was in flight
         assert len(late) > 15, (place, len(got))
         apart = [npt - at for npt, (at, _) in late]
         assert max(map(abs, apart)) < 0.06, (place, late[:10])
@@ -251,13 +251,13 @@ def test_live555_plays_a_part_and_pauses(srs, tmp_path):
     p = live555.Player(s.rtsp_file("front.mp4"), "tcp", 6, tmp_path / "out", tmp_path / "log", pause=(2, 1.5))
     assert p.wait() == 0 and p.status("play") == [0, 0] and p.status("pause") == [0], p.lines()[-5:]
     at = [want[h][0] for part in p.places("video") for _, h in part if h in want]
-    assert at == sorted(at) and max(b - a for a, b in zip(at, at[1:])) < 0.05, "nothing twice, nothing left out"
+    assert at == sorted(at) and max(b - a for a, b in zip(at, at[1:])) < 0.05, "something is repeated or missing"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("scale", [0.5, 2, 4])
 def test_live555_at_another_speed(srs, tmp_path, scale):
-    """Above twice the speed key frames only; all at the pace that was asked for."""
+    """Above double speed only key frames; everything at the requested speed."""
     live555.need()
     s = vod_server(srs)
     want = units_of_file("front.mp4")
@@ -327,7 +327,7 @@ def test_mpegts_js(srs, tmp_path, kind):
         page.run("v.pause()")
         a = number()
         procs.never(lambda: False, 1)
-        assert number() == a and a[1] is not None, "it stands still"
+        assert number() == a and a[1] is not None, "it does not stand still"
         page.run("v.play()")
         assert wait_for(lambda: (number()[1] or 0) > a[1] + 25, 5, 0.1)
         b = number()

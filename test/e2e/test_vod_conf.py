@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files on demand: what the configuration says of them, what the API, the metrics and the console show, what a reload changes."""
+"""Files on demand: their configuration, the API, the metrics and the console, changes by reloads."""
 import os
 import shutil
 
@@ -25,7 +25,7 @@ class Films(Rtsp):
 
 @pytest.fixture
 def films(srs, tmp_path):
-    """A server whose app `films` is of files: dir/a.flv of 30 s."""
+    """A server whose app `films` has files: dir/a.flv of 30 s."""
     def start(vod="enabled on;", vhost="", more=""):
         os.makedirs(tmp_path / "films/dir")
         shutil.copy(os.path.join(procs.ROOT, "doc/source.flv"), tmp_path / "films/dir/a.flv")
@@ -44,7 +44,7 @@ def metric(s, name):
 
 
 def test_who_plays_a_file(films):
-    """Three players of one file, by three protocols, each at its place: in the lists as what they are, and away again."""
+    """Three players of one file, over three protocols, each at its position: listed with their type, and removed."""
     s = films()
     rtmp = s.watch("dir/a.flv", app="films")
     http = FlvWatcher(s.p["http"], "/films/dir/a.flv.flv?start=5")
@@ -66,7 +66,7 @@ def test_who_plays_a_file(films):
         assert s.api.get("streams/" + row["id"])["stream"]["vod"] == row["vod"]
         assert len(s.api.get("clients?stream=" + row["id"])["clients"]) == 3
         vhost = s.api.get("vhosts")["vhosts"][0]
-        assert vhost["clients"] == 3 and vhost["streams"] == 0, "no live stream"
+        assert vhost["clients"] == 3 and vhost["streams"] == 0, "a live stream"
         assert s.api.get("console")["data"]["vhosts"][0]["vod"] == "films"
         wait_for(lambda: metric(s, 'srs_protocol_clients{protocol="flv-vod"}') == 1, 3)
         assert metric(s, 'srs_protocol_clients{protocol="flv-vod"}') == 1 and metric(s, "srs_streams") == 0
@@ -78,7 +78,7 @@ def test_who_plays_a_file(films):
 
 
 def test_live_streams_come_first(films, source):
-    """A file is a row behind those of streams, and a stream of the same app is a stream."""
+    """A file is a row after those of streams, and a stream of the same app is a stream."""
     s = films()
     http = FlvWatcher(s.p["http"], "/films/dir/a.flv.flv")
     s.push(source, "cam", app="films", loop=True)
@@ -91,7 +91,7 @@ def test_live_streams_come_first(films, source):
 
 
 def test_a_reload_turns_it_on(films):
-    """Who comes when it is on gets the file; when its folder is another one, what is there."""
+    """New players get the file when it is on; with another folder, its files."""
     s = films("enabled off;")
     text = open(s.conf_path).read()
 
@@ -116,18 +116,18 @@ def test_a_reload_turns_it_on(films):
 
 @pytest.mark.parametrize("end", ["mp4", "flv"])
 def test_recordings_are_files(films, source, tmp_path, end):
-    """A recording plays under its name while it is written, and when it is complete, from where it lies."""
+    """A recording plays under its name while it is written, and when it is complete."""
     s = films(vhost=f"dvr {{ enabled on; dvr_path {tmp_path}/films/[stream].{end}; }}")
     p = s.push(source, "cam", speed=20)
     path = tmp_path / f"films/cam.{end}"
 
     def seconds():
-        """What the file has by its description, or 0."""
+        """The duration in the file's description, or 0."""
         with Films(s.p["rtsp"]) as c:
             status, _, body = c.ask("DESCRIBE", c.url(f"cam.{end}"), "Accept: application/sdp")
         return float(body.split(b"a=range:npt=0-")[1].split()[0]) if status == 200 else 0
     assert wait_for(lambda: seconds() > 5, 10)
-    assert not path.exists(), "it still has another name"
+    assert not path.exists(), "it does not have another name yet"
     p.stop()
     p.client.close()
     assert wait_for(path.exists, 5)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Broken files, odd names, files that change while they play, and players that misbehave: a clear answer to each, a line in
-the log, and those who play a good file see nothing of it."""
+"""Broken files, odd names, files that change during playback, and players that misbehave: a clear response to each, a log line, and
+players of a good file notice nothing."""
 import concurrent.futures
 import contextlib
 import os
@@ -25,7 +25,7 @@ from test_bench_tools import last_object, tool
 pytestmark = pytest.mark.needs("ffmpeg")
 
 REFUSED = (400, 403, 404, 415, 500, 503)
-# What a broken file may do and still play: what is whole of it.
+# Broken files that may still play: their intact part.
 QUICK = ("empty", "text", "moov-cut", "moov-size-0", "moov-size-1", "moov-size-most", "moov-size-64", "deep", "timescale-0",
          "stts-rows", "stsz-rows", "samples-outside", "trun-rows", "mdat-cut", "flv-noise", "flv-size-most")
 
@@ -42,7 +42,7 @@ def broken_files(folder, only=None):
 
 
 class Good:
-    """Players of a good file beside it all, over each protocol."""
+    """Players of a good file during the test, over each protocol."""
 
     def __init__(self, s, name="good.mp4"):
         self.s, self.out = s, []
@@ -61,7 +61,7 @@ class Good:
             assert got["gap_ms"]["max"] < gap * procs.SLOW, (p.argv[0], got["gap_ms"])
             faults = {k: got.get(k, 0) for k in ("lost", "info_faults", "marker_faults", "time_faults")}
             assert not any(faults.values()), faults
-            assert got["backwards"] <= 2 * got["connected"], "more than what is first of each track, which is a bit before its head"
+            assert got["backwards"] <= 2 * got["connected"], "no more than the first frame of each track, which may precede its head"
 
 
 def ask_rtsp(s, name, seconds=1.0):
@@ -91,7 +91,7 @@ def ask_rtsp(s, name, seconds=1.0):
 
 
 def ask_http(s, name, seconds=1.0):
-    """The same; "waits": it is taken for a live stream, which may come."""
+    """The same; "waits": taken for a live stream that may come."""
     with socket.create_connection(("127.0.0.1", s.http_port), 20) as c:
         c.sendall(f"GET /vod/{name}.flv HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         got = c.recv(65536)
@@ -125,7 +125,7 @@ def ask_rtmp(s, name, seconds=1.0):
 
 
 def test_broken_files(srs, tmp_path):
-    """Of each an answer over RTSP and HTTP, soon; those who play do not notice."""
+    """Each gets a timely response over RTSP and HTTP; other players do not notice."""
     folder = folder_of(tmp_path)
     names = broken_files(folder, QUICK)
     shutil.copy(numbered.path("front.mp4"), folder / "good.mp4")
@@ -141,7 +141,7 @@ def test_broken_files(srs, tmp_path):
 
 @pytest.mark.long
 def test_all_broken_files(srs, tmp_path):
-    """More of them over each protocol, again and again: the memory of the server stays."""
+    """More of them over each protocol, repeatedly: the server's memory stays."""
     folder = folder_of(tmp_path)
     names = broken_files(folder)
     shutil.copy(numbered.path("front.mp4"), folder / "good.mp4")
@@ -157,13 +157,13 @@ def test_all_broken_files(srs, tmp_path):
 
 
 def lines_of_refused(s):
-    """Of players that got no file: how many lines, and how many players they are."""
+    """Players that got no file: number of lines, and of players in them."""
     lines = [x for x in s.log().splitlines() if "vod: " in x and " refused" in x]
     return len(lines), sum(int(m[1]) if (m := re.search(r"vod: (\d+) more were", x)) else 1 for x in lines)
 
 
 def test_asked_for_again_and_again(srs, tmp_path):
-    """Files that are broken or not there cost a few lines, whoever asks and however often; all who ask are counted."""
+    """Broken or missing files cost a few lines, however often they are requested; all requests are counted."""
     folder = folder_of(tmp_path)
     broken_files(folder, ("text",))
     s = vod_server(srs, folder, level="warn")
@@ -212,7 +212,7 @@ def odd_folder(tmp_path):
                                     "fifo.mp4"],
                                    pytest.param(NAMES, marks=pytest.mark.long)], ids=["few", "all"])
 def test_odd_names(srs, tmp_path, names):
-    """Nothing outside of the folder, and nothing that is no file, is ever played. Nobody waits for a FIFO."""
+    """Files outside of the folder and special files are never played. A FIFO blocks nothing."""
     s = vod_server(srs, odd_folder(tmp_path), server="describe_wait 1;")
     good = Good(s)
 
@@ -239,7 +239,7 @@ def test_odd_names_over_rtmp(srs, tmp_path):
 
 
 def flv_of(s, name):
-    """How many messages of media a player of RTMP gets in a second."""
+    """Number of media messages that an RTMP player gets in a second."""
     c = Client(s.port, timeout=3)
     with contextlib.closing(c), contextlib.suppress(Rejected, RtmpClosed, TimeoutError, socket.timeout):
         c.play(name, app="vod")
@@ -252,7 +252,7 @@ def flv_of(s, name):
 @pytest.mark.long
 @pytest.mark.parametrize("change", ["shrink", "empty", "replace", "remove", "overwrite"])
 def test_changes_while_it_plays(srs, tmp_path, change):
-    """It ends, or goes on with what is in memory: others do not notice."""
+    """It ends, or continues with data in memory: others do not notice."""
     folder = folder_of(tmp_path)
     for name in ("good.mp4", "a.mp4"):
         shutil.copy(numbered.path("bframes.mp4"), folder / name)
@@ -277,7 +277,7 @@ def test_changes_while_it_plays(srs, tmp_path, change):
             f.write(bytes(size // 2))
     if change in ("shrink", "empty"):
         for p in players:
-            assert wait_for(lambda p=p: not p.running(), 25), "it ends where there is no more"
+            assert wait_for(lambda p=p: not p.running(), 25), "it must end where the data ends"
         assert "a.mp4" in "".join(x for x in s.log().splitlines(True) if "WARN" in x)
         assert ask_http(s, "a.mp4").startswith("refused") or change == "shrink"
     else:
@@ -293,7 +293,7 @@ def test_changes_while_it_plays(srs, tmp_path, change):
 # ---- players
 
 def in_window(c, words, most=32):
-    """Requests with so many under way; gives the statuses."""
+    """Sends requests with this many in flight; returns the statuses."""
     out, under_way = [], 0
     for word in words:
         c.send(word)
@@ -306,7 +306,7 @@ def in_window(c, words, most=32):
 
 
 def control_channel(c, url):
-    """Set up and playing; what comes is not kept."""
+    """Sets up and plays; discards the media."""
     c.play(url)
     c.kept = Nothing()
     return c
@@ -319,7 +319,7 @@ class Nothing(list):
 
 @pytest.mark.parametrize("count", [1000, pytest.param(30000, marks=pytest.mark.long)])
 def test_seeks_without_end(srs, tmp_path, count):
-    """As many a second as it can, from one player."""
+    """As many a second as possible, from one player."""
     s = vod_server(srs, folder_of(tmp_path, "bframes.mp4", "front.mp4"))
     good = Good(s, "front.mp4")
     url, rnd = s.rtsp_file("bframes.mp4"), random.Random(1)
@@ -371,7 +371,7 @@ def test_rtmp_seeks_and_pauses_without_end(srs, tmp_path):
 
 @pytest.mark.long
 def test_players_that_never_read(srs, tmp_path):
-    """Their window is full, and that is all: they are sent away in time, and have no memory of the server."""
+    """Their window stays full: they are disconnected, and use no memory of the server."""
     s = vod_server(srs, folder_of(tmp_path, "hevc.mp4", "front.mp4"), "loop on;", server="send_timeout 5;")
     good = Good(s, "front.mp4")
     before, lazy = s.rss(), []

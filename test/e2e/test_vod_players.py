@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files on demand over RTMP, HTTP-FLV and WebSocket-FLV: the picture that is shown is the one that was asked for."""
+"""Files on demand over RTMP, HTTP-FLV and WebSocket-FLV: the displayed frame is the requested one."""
 import json
 import os
 import shutil
@@ -33,7 +33,7 @@ class Films:
         return f"http://127.0.0.1:{self.port}/vod/{name}.flv" + (f"?start={seconds}" if seconds else "")
 
     def frames(self, way, name, at, seconds=0.6):
-        """What ffmpeg is shown from there on. Over RTMP it seeks, over HTTP it asks for the place."""
+        """Frames that ffmpeg displays from this position on. Over RTMP it seeks, over HTTP it requests the position."""
         how = ["-ss", str(at), "-noaccurate_seek"] if way == "rtmp" and at else []
         return numbered.frames(self.url(way, name, at), *how, "-t", str(seconds))
 
@@ -45,7 +45,7 @@ def films(srs):
 
 @pytest.fixture
 def own(srs, tmp_path):
-    """own(kind...): a folder of the test's own with those files."""
+    """own(kind...): a folder of this test with those files."""
     def start(*kinds, **how):
         folder = tmp_path / "films"
         folder.mkdir()
@@ -63,12 +63,12 @@ def test_ffmpeg_is_shown_what_it_asked_for(films, numbered_files, way):
 
 
 def is_at(tag, ms):
-    """The file's time, which begins with what is first in it: sound may be some ms before its pictures."""
+    """The file's time, which begins with its first frame: audio may precede video by some ms."""
     return ms <= tag.ts <= ms + 100
 
 
 def test_conversation_of_rtmp(films, numbered_files):
-    """To a place, elsewhere, on, and to its end; then another file by the same connection."""
+    """To a position, another one, on, and to the end; then another file on the same connection."""
     numbered_files("front.mp4"), numbered_files("keys.flv")
     with films.s.client() as c:
         c.connect("vod")
@@ -99,7 +99,7 @@ def test_what_is_not_there(films):
     assert e.value.code == "NetStream.Play.StreamNotFound"
 
 
-# ---- all kinds of files, all ways, everywhere
+# ---- all kinds of files, all protocols, all positions
 
 @pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
@@ -109,14 +109,14 @@ def test_every_kind_of_file(films, numbered_files, kind, way):
     for at in PLACES:
         got = films.frames(way, kind, at)
         first = numbered.key_before(at)
-        assert got and abs(got[0][1] - first) <= 2, (at, got[:3])  # leading pictures of open groups
+        assert got and abs(got[0][1] - first) <= 2, (at, got[:3])  # leading frames of open GOPs
         numbered.check(got[2:])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("ws", [False, True], ids=["http", "ws"])
 def test_what_ffmpeg_may_not_know(films, numbered_files, ws):
-    """HEVC is enhanced FLV; a file of sound alone begins about where it was asked to."""
+    """HEVC is enhanced FLV; an audio-only file begins at about the requested position."""
     for kind, track in (("hevc.mp4", flv.VIDEO), ("sound.mp4", flv.AUDIO)):
         numbered_files(kind)
         w = FlvWatcher(films.port, path=f"/vod/{kind}.flv?start=21", ws=ws)
@@ -134,7 +134,7 @@ def test_what_ffmpeg_may_not_know(films, numbered_files, ws):
 @pytest.mark.long
 @pytest.mark.parametrize("ws", [False, True], ids=["http", "ws"])
 def test_a_file_to_its_end(films, numbered_files, ws):
-    """In real time but for the first second, without a gap, the file's times; then the connection ends."""
+    """In real time apart from the first second, without a gap, with the file's times; then the connection ends."""
     numbered_files("front.mp4")
     begin = time.monotonic()
     w = FlvWatcher(films.port, path="/vod/front.mp4.flv?start=36&end=39.5", ws=ws)
@@ -184,7 +184,7 @@ def test_a_pause_keeps_the_place(films, numbered_files):
 
 @pytest.mark.long
 def test_a_thousand_seeks(films, numbered_files):
-    """One player that seeks without a rest: the others do not notice, and it ends where it wanted to be."""
+    """One player that seeks without a pause: the others do not notice, and it ends at the requested position."""
     numbered_files("front.mp4")
     w = FlvWatcher(films.port, path="/vod/front.mp4.flv")
     assert w.wait(lambda tags: len(tags) > 10)

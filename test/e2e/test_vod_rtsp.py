@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files on demand over RTSP: where they begin and end, seek, pause, scale; and what is no file."""
+"""Files on demand over RTSP: start and end, seeking, pause, scale; and names that are not files."""
 import os
 import re
 import shutil
@@ -20,7 +20,7 @@ def serve(srs, folder=numbered.FOLDER, vod="", **how):
 
 
 def range_of(a):
-    """Seconds where it begins and ends; None: at the end of the file."""
+    """Start and end in seconds; None: at the end of the file."""
     return tuple(float(x) if x else None for x in re.match(r"npt=([\d.]+)-([\d.]*)$", a["range"]).groups())
 
 
@@ -31,7 +31,7 @@ def position(c, url):
 
 
 def received(c, enough):
-    """Packets of RTP, by channel, until there is enough; None stands for a BYE."""
+    """Reads RTP packets by channel until there are enough; None stands for a BYE."""
     out = {0: [], 2: []}
     while True:
         p = c.packet()
@@ -42,7 +42,7 @@ def received(c, enough):
 
 
 def bye(tracks=2):
-    """Each track ends by one."""
+    """Each track ends with one."""
     left = [tracks]
 
     def enough(_, p):
@@ -52,13 +52,13 @@ def bye(tracks=2):
 
 
 def follow(packets, before=None):
-    """No number is missing, whatever is asked for in between."""
+    """No number is missing, whatever is requested in between."""
     numbers = [p.seq for p in ([before] if before else []) + packets]
     assert all((b - a) & 0xffff == 1 for a, b in zip(numbers, numbers[1:])), numbers
 
 
 def test_story(srs):
-    """From its middle, on to another place, a pause, and to its end, where it may begin again."""
+    """From the middle, to another position, a pause, and to the end, where it may begin again."""
     s = serve(srs)
     url = s.vod_url("front.mp4")
     numbered.path("front.mp4")
@@ -91,7 +91,7 @@ def test_story(srs):
     a = c.request("PLAY", url)
     assert abs(range_of(a)[0] - at) < 0.2
     received(c, bye())
-    assert range_of(c.request("PLAY", url))[0] == 0.0  # after the end: from the begin
+    assert range_of(c.request("PLAY", url))[0] == 0.0  # after the end: from the start
     assert c.request("TEARDOWN", url).status == 200
     c.session = None
     read_kept(c)
@@ -99,7 +99,7 @@ def test_story(srs):
 
 
 def read_kept(c):
-    """RTP that came before an answer."""
+    """RTP that arrived before a response."""
     out = [read_rtp(*f) for f in c.kept if not f[0] & 1]
     c.kept.clear()
     return out
@@ -121,7 +121,7 @@ def test_no_file(srs, tmp_path):
             "a%5c..%5cb.mp4": (400, 404), "dir.mp4/../a.mp4": (200,), "a.mp4": (200,)}
     for name, statuses in rows.items():
         if name.startswith("a%") or name.startswith("%2e"):
-            continue  # names that are no file's are streams, which are waited for
+            continue  # other names are streams, for which the server waits
         a = c.request("DESCRIBE", s.vod_url(name))
         assert a.status in statuses, (name, a)
     url = s.vod_url("a.mp4")
@@ -142,7 +142,7 @@ def test_no_file(srs, tmp_path):
 @pytest.mark.parametrize("kind", ["front.mp4", "bframes.mp4", "fragments.mp4", "bfragments.mp4", "hevc.mp4", "front.mp4",
                                   "bframes.flv", "end.mp4", "negative.mp4"])
 def test_ffmpeg_sees_the_frame(srs, kind):
-    """Over TCP, UDP and a tunnel: after a seek the frame that was asked for is shown, and none is missing."""
+    """Over TCP, UDP and a tunnel: after a seek the requested frame is displayed, and none is missing."""
     numbered.path(kind)
     s = serve(srs)
     for transport in ("tcp", "udp", "http"):
@@ -159,7 +159,7 @@ def test_ffmpeg_sees_the_frame(srs, kind):
 
 @pytest.mark.long
 def test_scale(srs):
-    """Timestamps go by the player's clock: twice as fast, half of the time; above that key frames alone."""
+    """Timestamps follow the player's clock: double speed takes half the time; above that only key frames."""
     s = serve(srs)
     url = s.vod_url("front.mp4")
     numbered.path("front.mp4")
@@ -183,7 +183,7 @@ def test_scale(srs):
 
 @pytest.mark.long
 def test_loop(srs, tmp_path):
-    """It goes round without a break: numbers and times go on."""
+    """It repeats without a break: numbers and times continue."""
     numbered.tools.run(["ffmpeg", "-v", "error", "-y", "-i", numbered.path("front.mp4"), "-t", "2", "-c", "copy",
                         str(tmp_path / "short.mp4")], 30)
     s = serve(srs, tmp_path, "loop on;")
@@ -197,7 +197,7 @@ def test_loop(srs, tmp_path):
 
 
 def test_hurry(srs):
-    """A thousand seeks, PLAY and PAUSE ten thousand times: all are answered, and others play on."""
+    """A thousand seeks, PLAY and PAUSE ten thousand times: all are answered, and others continue to play."""
     s = serve(srs)
     url = s.vod_url("front.mp4")
     numbered.path("front.mp4")
@@ -227,7 +227,7 @@ def test_hurry(srs):
 
 @pytest.mark.long
 def test_file_goes_bad(srs, tmp_path):
-    """It becomes shorter while it plays: BYE, and the session may be played again, or ends."""
+    """It is truncated during playback: BYE, and the session may be played again, or ends."""
     shutil.copy(numbered.path("front.mp4"), tmp_path / "a.mp4")
     s = serve(srs, tmp_path)
     c = s.rtsp(timeout=20)
@@ -240,11 +240,11 @@ def test_file_goes_bad(srs, tmp_path):
     assert c.request("OPTIONS", url).status == 200
     assert c.request("PLAY", url, {"Range": "npt=0-"}).status in (200, 404, 415)
     c2 = s.rtsp()
-    assert c2.request("DESCRIBE", url).status in (200, 404, 415)  # what is left of it may be played
+    assert c2.request("DESCRIBE", url).status in (200, 404, 415)  # the rest of it may be played
 
 
 def test_alone(srs):
-    """A player of datagrams that closes its connection and says nothing more."""
+    """A UDP player that closes its connection and sends nothing more."""
     s = serve(srs, server="session_timeout 10;")
     url = s.vod_url("front.mp4")
     numbered.path("front.mp4")

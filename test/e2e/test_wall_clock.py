@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The wall clock is set while the server works: hours on, hours back, to 1970. Nobody is cut, no timer hangs,
-lists stay what players can use, with the times that they tell."""
+"""The wall clock is set while the server works: hours ahead, hours back, to 1970. No client is disconnected, no timer hangs, playlists
+stay usable, with the times that they contain."""
 import struct
 import subprocess
 import time
@@ -17,7 +17,7 @@ from procs import SLOW, free_port, wait_for
 
 pytestmark = pytest.mark.needs("gcc")
 
-# CLOCK_REALTIME with an offset in seconds from a file; and waits by it, as the kernel has them.
+# CLOCK_REALTIME with an offset in seconds from a file; and waits for it, as the kernel has them.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -88,7 +88,7 @@ int sem_timedwait(sem_t *restrict s, const struct timespec *restrict until)
 
 
 class Clock:
-    """Of the server alone."""
+    """Clock of the server only."""
 
     def __init__(self, tmp):
         self.path, source, self.shim = f"{tmp}/offset", f"{tmp}/shim.c", f"{tmp}/shim.so"
@@ -101,7 +101,7 @@ class Clock:
                     "ASAN_OPTIONS": "verify_asan_link_order=0:quarantine_size_mb=4"}
 
     def set(self, offset):
-        """So many seconds from the true time."""
+        """Sets it to this many seconds from the true time."""
         self.file.seek(0)
         self.file.write(struct.pack("=q", int(offset)))
 
@@ -118,7 +118,7 @@ def fetch(url, **fields):
 
 
 def newest(mpd):
-    """When what is newest of an MPD was there, on its own clock."""
+    """Time of the newest media in an MPD, on its own clock."""
     last = mpd.last
     return mpd.available + last.start + max(t.end for t in last.tracks.values())
 
@@ -143,7 +143,7 @@ class Scene:
         self.play = self.s.watch()
         self.pusher = self.s.push(source, loop=True, ahead=3)
         self.flv = urllib.request.urlopen(self.url("s.flv"), timeout=10)
-        self.listed = {}  # number: url, of all segments of HLS so far
+        self.listed = {}  # number: url, of all HLS segments so far
         assert wait_for(self.hls_has(2), 8) and wait_for(lambda: self.mpd(), 8), self.s.log()[-2000:]
 
     def url(self, name):
@@ -156,8 +156,8 @@ class Scene:
         first = int(next(x for x in text.splitlines() if "MEDIA-SEQUENCE" in x).split(":")[1])
         names = [x for x in text.splitlines() if x and x[0] != "#"]
         for n, name in enumerate(names, first):
-            assert self.listed.setdefault(n, name) == name, "a number is used again"
-        assert len(set(self.listed.values())) == len(self.listed), "a name is used again"
+            assert self.listed.setdefault(n, name) == name, "a number is reused"
+        assert len(set(self.listed.values())) == len(self.listed), "a name is reused"
         return range(first, first + len(names))
 
     def hls_has(self, n):
@@ -168,25 +168,25 @@ class Scene:
         return dash.Mpd(text.decode()) if status == 200 else None
 
     def edge(self):
-        """How far its newest segment is behind the time that an MPD tells; what was sent ahead is not."""
+        """Distance of its newest segment from the time in the MPD; without the initial burst."""
         mpd = self.mpd()
         return mpd.clock - newest(mpd)
 
     def step(self, how):
-        """Everything is as before, a moment after the clock was set."""
+        """Checks that everything is as before, a moment after the clock was set."""
         tag = fetch(self.url("s.m3u8"))[2]
         frames, last = len(flv.frames(self.play.tags, VIDEO)), self.hls_numbers()[-1]
         before = self.mpd()
         how()
-        assert -5 < self.edge() < 6 or self.edge() > 1000, "players look for what is in the future"
+        assert -5 < self.edge() < 6 or self.edge() > 1000, "players look for segments in the future"
         assert wait_for(self.hls_has(last + 3), 6), "HLS stands still:\n" + self.s.log()[-2000:]
         assert wait_for(lambda: -5 < self.edge() < 6 * SLOW, 15), f"the live edge is {self.edge():.0f} s off"
         after = self.mpd()
-        assert after.published >= before.published, "an MPD that is older than that of before"
+        assert after.published >= before.published, "an MPD that is older than the previous one"
         assert fetch(self.url(self.listed[last + 2]))[0] == 200
         assert fetch(self.url("s.m3u8"), **{"If-Modified-Since": tag["Last-Modified"]
                                             or "Fri, 01 Jan 2100 00:00:00 GMT"})[0] == 200, \
-            "a list of before is taken for the newest"
+            "an old playlist is taken for the newest"
         assert self.play.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 25, 4)
         assert len(self.flv.read(20000)) == 20000
         assert self.pusher.error is None and self.play.ended is None
@@ -210,8 +210,8 @@ def test_wall_clock_is_set(srs, source, tmp_path, steps):
 
 @pytest.mark.long
 def test_wall_clock_of_1970(srs, source, tmp_path):
-    """A machine without a battery: the clock begins in 1970 and is set later; and the other way round. A
-    server that begins with a clock before that of its MPD begins another one."""
+    """A machine without a battery: the clock begins in 1970 and is set later; and the reverse. A server whose clock is before its
+    MPD's time begins a new MPD."""
     clock = Clock(tmp_path)
     clock.to(100)
     c = Scene(srs, source, tmp_path, clock)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several workers: whichever one a client comes to, it gets what it would get of one."""
+"""Several workers: a client gets the same service on any of them as with one."""
 import ctypes
 import os
 import threading
@@ -15,7 +15,7 @@ from rtmpclient import Closed, Rejected
 from webclient import FlvWatcher
 
 FOUR = {"SRS_WORKERS": "4"}
-STAY = "workers_spread 0;"   # players stay where they come: all workers have the stream
+STAY = "workers_spread 0;"   # players stay where they connect: all workers have the stream
 HOME = "workers_spread 1000000;"
 
 
@@ -37,7 +37,7 @@ def enough(n):
 
 @pytest.mark.parametrize("spread", [pytest.param(HOME, marks=pytest.mark.long), STAY], ids=["home", "spread"])
 def test_players_of_one_stream(srs, source, spread):
-    """24 connections land anywhere: each gets every byte from a key frame on."""
+    """24 connections on any worker: each gets every byte from a key frame on."""
     s = srs(glob=spread, env=FOUR)
     tags = flv.cut(source, 8000)
     pub = s.push(tags, speed=2)
@@ -48,7 +48,7 @@ def test_players_of_one_stream(srs, source, spread):
     pub.stop()
     for w in watchers:
         starts_whole(w, tags)
-        assert flv.frames(w.stop(), VIDEO)[0].key, "it begins with a key frame"
+        assert flv.frames(w.stop(), VIDEO)[0].key, "it does not begin with a key frame"
 
 
 @pytest.mark.parametrize("spread", [pytest.param(HOME, marks=pytest.mark.long), STAY], ids=["home", "spread"])
@@ -69,7 +69,7 @@ def test_players_who_come_first_and_a_publisher_who_comes_back(srs, source, spre
 
 
 def test_many_streams(srs, source):
-    """12 streams, 3 players each, publishers and players anywhere."""
+    """12 streams, 3 players each, publishers and players on any worker."""
     s = srs(env=FOUR)
     tags = flv.cut(source, 6000)
     watchers, pubs = [], []
@@ -101,7 +101,7 @@ def test_http_flv(srs, source):
 
 @pytest.mark.parametrize("round", range(3))
 def test_one_of_two_who_come_at_once_publishes(srs, source, round):
-    """Two publishers of one name at the same time, wherever they land: exactly one is let in."""
+    """Two publishers of one name at the same time, on any worker: exactly one is admitted."""
     s = srs("publish { takeover off; }", env=FOUR)
     for i in range(12):
         gate, won = threading.Barrier(2), []
@@ -131,7 +131,7 @@ def test_kick_and_lists(srs, source):
     pub = s.push(flv.cut(source, 4000), loop=True)
     watchers = [s.watch() for _ in range(16)]
     clients = api.wait_clients(17)
-    assert len({c["id"] for c in clients}) == 17, "everybody once"
+    assert len({c["id"] for c in clients}) == 17, "not each client once"
     assert [(x["name"], x["clients"]) for x in api.streams()] == [("s", 17)]
     pages = [api.get(f"clients/?start={i}&count=5")["clients"] for i in range(0, 20, 5)]
     assert sorted(c["id"] for p in pages for c in p) == sorted(c["id"] for c in clients)
@@ -145,7 +145,7 @@ def test_kick_and_lists(srs, source):
 
 
 def test_reload_over_all(srs, source):
-    """What a reload changes is in force wherever a client comes; a bad one changes nothing."""
+    """A reload applies on every worker; a bad one changes nothing."""
     a, b = free_port(), free_port()
     s = srs(glob=STAY, env=FOUR)
     s.reload(glob=f"listen 127.0.0.1:{s.port} 127.0.0.1:{a}; {STAY}")
@@ -175,7 +175,7 @@ def test_limits_count_the_process(srs):
             return True
         except (Closed, OSError, TimeoutError):
             return False
-    for _ in range(10):  # who looked whether the server is up may not be gone yet
+    for _ in range(10):  # the client that checked whether the server is up may not be gone yet
         assert wait_for(comes_in, 5)
     assert not any(comes_in() for _ in range(6))
     kept.pop().close()
@@ -200,7 +200,7 @@ def test_it_ends_with_everybody_on(srs, source):
 
 
 def eager(client, stream, tags):
-    """Says all that it has to say and sends media at once, without a look at any answer."""
+    """Sends everything including media at once, without reading any response."""
     client.connect()
     client.create_stream()
     client.call("publish", stream, "live", sid=client.sid, csid=8)
@@ -211,11 +211,11 @@ def eager(client, stream, tags):
 
 @pytest.mark.long
 def test_media_behind_publish_go_along(srs, source):
-    """What came with `publish` in one packet, whole and in pieces, is there at the other worker."""
+    """Media in one packet with `publish`, whole and in pieces, reach the other worker."""
     s = srs(glob=HOME, env=FOUR)
     tags = [t for t in flv.cut(source, 1000)]
     for i in range(16):
-        w = s.watch(f"s{i}")  # who waits makes the home, often elsewhere
+        w = s.watch(f"s{i}")  # the waiting player makes its worker the owner, often another one
         c = s.client()
         eager(c, f"s{i}", tags)
         assert w.wait(enough(len(flv.frames(tags))), 5), f"{len(flv.frames(w.tags))} frames"
@@ -224,7 +224,7 @@ def test_media_behind_publish_go_along(srs, source):
 
 
 def test_one_connection_publishes_one_stream_after_the_other(srs, source):
-    """Each is at home where its player waits: the connection goes there, again and again."""
+    """Each is owned by the worker of its waiting player: the connection moves there, again and again."""
     s = srs(glob=HOME, env=FOUR)
     tags = flv.cut(source, 1000)
     watchers = [s.watch(f"s{i}") for i in range(6)]
@@ -240,7 +240,7 @@ def test_one_connection_publishes_one_stream_after_the_other(srs, source):
 
 
 def test_peers_that_leave_on_the_way(srs, source):
-    """They close as soon as they have asked: nothing of them stays."""
+    """They close right after the request: nothing of them stays."""
     api = free_port()
     s = srs(glob=httpapi.conf(api) + HOME, env=FOUR)
     pub = s.push(flv.cut(source, 2000), "s", loop=True)
@@ -254,7 +254,7 @@ def test_peers_that_leave_on_the_way(srs, source):
     pub.stop()
 
 
-# -- a worker that is held up
+# -- a blocked worker
 
 
 def threads(pid):
@@ -301,12 +301,12 @@ def test_a_worker_that_is_held_up_delays_its_own_clients_alone(srs, source):
         quiet = [w for w in watchers if len(w.arrivals) == before[w]]
         held.go_on()
         if len(quiet) == len(watchers):
-            home = tid  # of the stream: all wait for that one
+            home = tid  # of the stream: all wait for that worker
         else:
-            assert quiet, "nobody was at that worker"
+            assert quiet, "a client was on that worker"
     for w in watchers:
         n = len(flv.frames(w.tags))
-        assert w.wait(enough(n + 50), 5), "it plays on"
+        assert w.wait(enough(n + 50), 5), "it does not play on"
     assert s.wait_log(r"mailbox|worker \d", 5)
     assert home is None or len(workers) > 1
     pub.stop()

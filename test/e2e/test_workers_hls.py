@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HLS, DASH, recordings, programs and callbacks of several workers: a stream is at home at one of them,
-and whichever one a connection comes to, the answer is right."""
+"""HLS, DASH, recordings, programs and callbacks with several workers: one worker owns a stream, and connections to any worker get the
+right response."""
 import glob
 import os
 import threading
@@ -20,11 +20,11 @@ from test_hooks import backend, hooks  # noqa: F401
 from webclient import Http
 
 FOUR = {"SRS_WORKERS": "4"}
-MANY = 20  # connections, so that each worker gets some
+MANY = 20  # enough connections for each worker to get some
 
 
 def at_once(what, n=MANY):
-    """what(i) of so many threads; their results, in order."""
+    """Runs what(i) on this many threads; returns the results in order."""
     got = [None] * n
 
     def one(i):
@@ -54,7 +54,7 @@ def leave(pusher):
 
 @pytest.fixture
 def site(srs, html):
-    """site(vhost, glob) is a server, and what its urls begin with."""
+    """site(vhost, glob) returns a server, and the beginning of its urls."""
     def start(vhost="", glob=""):
         port, http = with_http(html)
         return srs(vhost, http + glob, env=FOUR), f"http://127.0.0.1:{port}"
@@ -64,7 +64,7 @@ def site(srs, html):
 @pytest.mark.parametrize("more", ["", pytest.param("hls_use_fmp4 on;", marks=pytest.mark.long), "hls_keys on; hls_fragments_per_key 2;"],
                          ids=["ts", "fmp4", "keys"])
 def test_lists_and_segments(site, html, source, more):
-    """Three streams, 20 connections for each list and each segment."""
+    """Three streams, 20 connections for each playlist and each segment."""
     if "keys" in more:
         more += f" hls_key_file_path {html};"
     s, url = site(conf(html, more, fragment=1))
@@ -76,7 +76,7 @@ def test_lists_and_segments(site, html, source, more):
         listed(html, 15, f"s{i}")
         lists = at_once(lambda _: hls.get(f"{url}/live/s{i}.m3u8"))
         assert {g[0] for g in lists} == {200}
-        assert len({g[2] for g in lists}) == 1, "all see the same list"
+        assert len({g[2] for g in lists}) == 1, "not all see the same playlist"
         got = hls.Playlist(lists[0][2].decode())
         assert [x.uri for x in got.segments] == [x.uri for x in hls.load(path).segments]
         for x in got.segments[-2:] + got.segments[:1]:
@@ -89,7 +89,7 @@ def test_lists_and_segments(site, html, source, more):
 
 
 def test_one_connection_asks_for_all(site, html, source):
-    """As a cache in front of us does: whose streams it asks for changes with each request."""
+    """Like a cache in front of the server: each request is for another stream."""
     s, url = site(conf(html, fragment=1))
     pushers = [s.push(source, f"s{i}", speed=50) for i in range(6)]
     for i, p in enumerate(pushers):
@@ -112,7 +112,7 @@ def test_one_connection_asks_for_all(site, html, source):
 
 
 def test_low_latency(site, html, source):
-    """Lists that are waited for, and parts that are hinted at, by connections that land anywhere."""
+    """Blocking playlist requests and hinted parts, over connections on any worker."""
     s, url = site(conf(html, "hls_ll on; hls_part 0.5;", fragment=2))
     s.push(source, loop=True, ahead=5)
     listed(html, 2, timeout=10)
@@ -136,7 +136,7 @@ def test_dash(site, html, source):
         p.join(20)
         leave(p)
         assert wait_for(lambda: (m := dash.load(os.path.join(html, "live", f"s{i}.mpd"))) and m.count > 13, 8)
-        same = lambda got: got if len({m.count for _, m in got}) == 1 else None  # the last segment comes when it has left
+        same = lambda got: got if len({m.count for _, m in got}) == 1 else None  # the last segment comes when the publisher has left
         got = wait_for(lambda: same(at_once(lambda _: dash.get(f"{url}/live/s{i}.mpd"))), 5)
         assert got
         for track in got[0][1].last.tracks.values():
@@ -148,7 +148,7 @@ def test_dash(site, html, source):
 
 @pytest.mark.long
 def test_sessions_and_their_callbacks(backend, site, html, source):
-    """20 players, a connection for each of their requests: each is asked for once and told of once."""
+    """20 players, a connection for each of their requests: each is authorized once and reported once."""
     b = backend()
     s, url = site(conf(html, fragment=1, window=3, ctx="on") + hooks(b, "on_publish", "on_play", "on_stop"))
     pushers = [s.push(source, name, loop=True, ahead=5) for name in ("a", "b")]
@@ -175,13 +175,13 @@ def test_sessions_and_their_callbacks(backend, site, html, source):
     assert sorted(e["client_id"] for e in plays) == sorted(ids)
     for name in ("a", "b"):
         counts = [e["clients"] for e in plays if e["stream"] == name]
-        assert counts == list(range(2, MANY // 2 + 2)), "the publisher and all who play"
+        assert counts == list(range(2, MANY // 2 + 2)), "not the publisher and all players"
     denied = hls.get(f"{url}/live/a-0.ts")[0]
-    assert denied in (403, 404), "a segment without a session"
+    assert denied in (403, 404), "no segment without a session"
     assert wait_for(lambda: len(b.of("on_stop")) == MANY, 20)
     assert sorted(e["client_id"] for e in b.of("on_stop")) == sorted(ids)
     numbers = [e["_headers"]["X-Hook-Id"] for e in b.events]
-    assert len(set(numbers)) == len(numbers), "each event has a number of its own"
+    assert len(set(numbers)) == len(numbers), "an event has no number of its own"
     for p in pushers:
         leave(p)
 
@@ -209,7 +209,7 @@ def test_players_of_dash_are_known_again(backend, site, html, source):
 
 
 def test_a_publisher_comes_back(site, html, source):
-    """Its connection lands anywhere each time: one list goes on, and what it names is there."""
+    """It connects to any worker each time: one playlist continues, and its files exist."""
     s, url = site(conf(html, fragment=1, window=120))
     last, names = 0, set()
     for turn in range(8):
@@ -238,7 +238,7 @@ def test_a_publisher_comes_back(site, html, source):
 
 @pytest.mark.long
 def test_files_of_before_go(site, html, source):
-    """hls_dispose of streams that the last run left, by the first worker, and of none that is there."""
+    """hls_dispose for streams of the previous run, by the first worker, and not for live ones."""
     vhost = conf(html, "hls_dispose 4;", fragment=1)
     s, url = site(vhost)
     for i in range(6):
@@ -259,7 +259,7 @@ def test_files_of_before_go(site, html, source):
 
 
 def test_recordings(backend, srs, source, tmp_path):
-    """12 streams at once, wherever they are: each is in a file of its own, and told once."""
+    """12 streams at once, on any worker: each has its own file, and is reported once."""
     b = backend()
     s = srs(f"dvr {{ enabled on; dvr_path {tmp_path}/rec/[app]/[stream].[timestamp].flv; }}" + hooks(b, "on_dvr"),
             env=FOUR)
@@ -278,7 +278,7 @@ def test_recordings(backend, srs, source, tmp_path):
 
 @ffmpeg
 def test_transcodes(srs, source):
-    """What a transcode makes is a stream that may be at home elsewhere, and is not transcoded again."""
+    """The output of a transcode is a stream that another worker may own, and is not transcoded again."""
     s = srs(transcode(), "ff_log_dir ./fflog;", env=FOUR)
     for i in range(3):
         s.push(source, f"s{i}", loop=True, ahead=5)
@@ -291,7 +291,7 @@ def test_transcodes(srs, source):
 
 @pytest.mark.needs("ffmpeg")
 def test_exec_and_ingest(srs, source):
-    """A program for each stream, at its home; an ingest once for all workers."""
+    """A program for each stream, on its owner worker; an ingest once for all workers."""
     s = srs("""exec { enabled on; publish /bin/sh -c "echo begun [stream]; exec sleep 100"; }
                ingest i { enabled on; input { type file; url %s; } engine { enabled on;
                perfile { stream_loop -1; } vcodec copy; acodec copy; output rtmp://127.0.0.1:[port]/live/in; } }"""
@@ -306,7 +306,7 @@ def test_exec_and_ingest(srs, source):
 
 @pytest.mark.long
 def test_a_reload(site, html, source):
-    """What each worker's streams have begins and ends at once, for all of them."""
+    """Outputs of the streams on each worker begin and end at once, for all of them."""
     s, url = site()
     pushers = [s.push(source, f"s{i}", loop=True, ahead=5) for i in range(5)]
     port = url.rsplit(":", 1)[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One log of all workers: whole lines, in the order of their time, and what each worker does."""
+"""One log of all workers: whole lines, in order of time, and the load of each worker."""
 import ctypes
 import os
 import re
@@ -22,7 +22,7 @@ def stamps(text):
 
 
 def clients(s, n):
-    """Each comes and goes; the kernel deals them out."""
+    """Each comes and goes; the kernel spreads them."""
     for i in range(n):
         c = s.client()
         c.publish(f"s{i}")
@@ -30,7 +30,7 @@ def clients(s, n):
 
 
 def test_one_log(srs):
-    """Lines of four threads: none cut, by their time, each client with one id and its last line."""
+    """Lines of four threads: none cut, in order of time, each client with one id and its last line."""
     s = srs(env=FOUR)
     s.allow_errors = True
     clients(s, 60)
@@ -39,7 +39,7 @@ def test_one_log(srs):
     at = stamps(s.log())
     newest = 0
     for x in at:
-        assert x >= newest - 20, "a line is far from where its time is"
+        assert x >= newest - 20, "a line is far from its time"
         newest = max(newest, x)
 
 
@@ -59,14 +59,14 @@ def test_a_new_file_for_all(srs):
 
 
 def test_the_last_lines_of_all(srs):
-    """What the API shows of the log is what is in the file."""
+    """The API's lines of the log are those in the file."""
     api = httpapi.Api(free_port(), "me:secret")
     s = srs(glob=httpapi.conf(api.port, "auth { enabled on; username me; password secret; }"), env=FOUR)
     clients(s, 20)
     assert wait_for(lambda: len(re.findall(r"client identified", s.log())) >= 20, 5)
     time.sleep(0.3)
     got = api.get("log?lines=1000")["data"]["lines"]
-    assert wait_for(lambda: s.log().startswith("\n".join(got) + "\n"), 3), "the file comes a little later"
+    assert wait_for(lambda: s.log().startswith("\n".join(got) + "\n"), 3), "the file is written a little later"
     assert len([x for x in got if "client identified" in x]) == 20
 
 
@@ -116,7 +116,7 @@ def workers_of(pid):
 def test_who_is_held_up_is_told(srs):
     s = srs(glob="inotify_auto_reload on;", env=FOUR)
     s.holds_allowed = (1000, 10000)
-    assert s.wait_log(r"changes of .* are reloaded", 5), "all have begun"
+    assert s.wait_log(r"changes of .* are reloaded", 5), "not all have begun"
     tids = workers_of(s.pid)
     assert len(tids) == 3
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What workers have in common: ports, certificates, cores, a reload."""
+"""What workers share: ports, certificates, cores, a reload."""
 import os
 import ssl
 import socket
@@ -15,7 +15,7 @@ AS_WRITTEN = {"SRS_WORKERS": ""}
 
 
 def listening(port):
-    """How many sockets listen there."""
+    """Number of sockets that listen there."""
     n = 0
     for name in ("tcp", "tcp6"):
         with open(f"/proc/net/{name}") as f:
@@ -26,7 +26,7 @@ def listening(port):
 
 
 def test_a_socket_for_each(srs):
-    """Of an endpoint of streams; the API is the first worker's. A reload opens and closes all."""
+    """For stream endpoints; the API belongs to the first worker. A reload opens and closes all."""
     api, more = free_port(), free_port()
     s = srs(glob=httpapi.conf(api), env=FOUR)
     assert listening(s.port) == 4 and listening(api) == 1
@@ -36,16 +36,16 @@ def test_a_socket_for_each(srs):
         socket.create_connection(("127.0.0.1", more)).close()
     s.reload(glob=httpapi.conf(api))
     assert wait_for(lambda: listening(more) == 0) and listening(s.port) == 4
-    assert s.log().count(f"] listening on 127.0.0.1:{s.port}") == 1, "told once"
+    assert s.log().count(f"] listening on 127.0.0.1:{s.port}") == 1, "not reported once"
 
 
 def test_a_port_of_somebody_else(srs):
-    """Sockets of two servers share no port, though those of one do: the second does not start, and a reload to
-    a port that is taken changes nothing."""
+    """Sockets of two servers share no port, unlike those of one: the second does not start, and a reload to a port in use changes
+    nothing."""
     first = srs(env=FOUR)
     second = srs(port=first.port, env=FOUR, begin=False)
     second.start(wait=False)
-    assert wait_for(lambda: second.proc.poll() is not None, 10), "it runs"
+    assert wait_for(lambda: second.proc.poll() is not None, 10), "it does not run"
     assert "Address already in use" in second.text() and listening(first.port) == 4
     second.proc = None
     with socket.socket() as other:
@@ -67,7 +67,7 @@ def test_what_needs_a_restart(srs):
 
 
 def test_a_ticket_is_good_everywhere(srs, tmp_path):
-    """A client comes back to any worker; also after the certificate was renewed, when it is given a new ticket."""
+    """A client returns to any worker; after a renewal of the certificate it gets a new ticket."""
     cert = Cert(tmp_path)
     port = free_port()
     s = srs("", f"""http_server {{ enabled on; listen 127.0.0.1:{free_port()}; dir {tmp_path};
@@ -87,12 +87,12 @@ https {{ {cert.conf(port)} ssl_session_tickets on; }} }}""", env=FOUR)
         if turn == 0:
             os.utime(cert.cert)
             assert s.wait_log("the certificate changed", 8)
-    assert s.log().count("the certificate changed") == 1, "for all of them once"
+    assert s.log().count("the certificate changed") == 1, "not once for all of them"
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")
 def test_cores(srs, tmp_path, source):
-    """Each worker on one of its own, and what it starts on any."""
+    """Each worker on its own core, and its child programs on any."""
     out = tmp_path / "child"
     s = srs(f"exec {{ enabled on; publish /bin/sh -c 'grep Cpus_allowed_list /proc/self/status > {out}; sleep 9'; }}",
             "workers 2; worker_cpu_affinity auto;", env=AS_WRITTEN)

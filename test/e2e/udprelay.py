@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A way for datagrams between clients and a server that loses some in runs, brings some twice, holds some back and
-takes time: as it was told by numbers, the same in each run. It can be cut, and clients can get another address."""
+"""A relay for datagrams between clients and a server. It loses some in runs, duplicates some, delays some, and adds latency,
+reproducibly from a seed. It can be cut, and clients can get another address."""
 import heapq
 import random
 import select
@@ -10,8 +10,8 @@ import time
 
 
 class Relay(threading.Thread):
-    """Clients send to .port. Shares are of 1; `late`: of datagrams that come up to 15 ms after those behind them;
-    one_way: seconds that each takes."""
+    """Clients send to .port. Shares are of 1; `late`: datagrams that arrive up to 15 ms after those behind them; one_way: seconds
+    that each takes."""
 
     def __init__(self, to, loss=0.0, run=1, twice=0.0, late=0.0, one_way=0.0, seed=1):
         super().__init__(daemon=True)
@@ -20,7 +20,7 @@ class Relay(threading.Thread):
         self.front = self.bound()
         self.port = self.front.getsockname()[1]
         self.ways = {}  # socket to the server: address of the client
-        self.left = {}  # by direction: how many more of a run are lost
+        self.left = {}  # by direction: remaining losses of a run
         self.queue, self.count = [], 0
         self.is_cut, self.old, self.halt = False, [], False
         self.passed = self.lost = 0
@@ -35,7 +35,7 @@ class Relay(threading.Thread):
         return s
 
     def move(self, host="127.0.0.1"):
-        """As a NAT that forgot them: all clients have other ports from now on, and that address."""
+        """Like a NAT that forgot them: all clients get other ports from now on, and this address."""
         for s, client in list(self.ways.items()):
             self.old.append(s)
             del self.ways[s]
@@ -79,7 +79,7 @@ class Relay(threading.Thread):
                 elif s in self.ways:
                     self.carry(data, False, self.front, self.ways[s])
         except OSError:
-            pass  # nothing more, or nobody is there
+            pass  # no more data, or a closed port
 
     def run(self):
         while not self.halt:
