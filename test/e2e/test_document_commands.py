@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import time
 
@@ -103,9 +104,11 @@ def works(command, s, out, publish):
         pytest.importorskip("cryptography")
     before = {c["id"] for c in s.api.clients()}
     p = Proc(argv(command, s, out), out / "client.log", cwd=ROOT)
-    seen = lambda: any(c["publish"] == publish for c in s.api.clients() if c["id"] not in before)  # noqa: E731
+    seen = lambda: [c["id"] for c in s.api.clients() if c["id"] not in before and c["publish"] == publish]  # noqa: E731
     came = wait_for(lambda: seen() or not p.running(), 15, 0.05) and seen()
-    p.end()
+    p.end(signal.SIGKILL)
+    for client in seen():
+        s.api.raw(f"/api/v1/clients/{client}", "DELETE")  # those over datagrams would stay until a timeout
     wait_for(lambda: not seen(), 5, 0.05)
     return None if came else f"{command}\n  ran {shlex.join(p.argv)}: {p.poll()}\n  {p.text()[-600:]}"
 
