@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_contributing.py: paths in documents exist, and the lists of files in CONTRIBUTING.md agree with the code.
+"""check_contributing.py: paths in documents exist, doc/README.md links all pages, and the lists of files in CONTRIBUTING.md agree with the code.
 
 A path is text between backquotes that begins with a folder of the tree, or that ends in .c or .h and is below src/. A word in capital letters
 in a path, such as NAME, stands for any name; at least one file must match. Each recipe of CONTRIBUTING.md ("Add a codec", ...) must
@@ -52,6 +52,13 @@ def check_pages():
                 for page in re.findall(r"(?<![$\w])doc/[\w-]+\.md\b", f.read_text(errors="replace")):
                     if not Path(page).exists():
                         yield f"{f}: no page {page}"
+
+
+def check_contents():
+    text = Path("doc/README.md").read_text()
+    for page in sorted(Path("doc").glob("*.md")):
+        if page.name != "README.md" and f"]({page.name}" not in text:
+            yield f"doc/README.md: the contents have no link to {page.name}"
 
 
 @functools.cache
@@ -121,6 +128,6 @@ def check_recipes():
                 yield f"CONTRIBUTING.md: \"{title}\" lists {f}, which has no row for each codec"
 
 
-bad = [*check_paths(), *check_pages(), *check_recipes()]
+bad = [*check_paths(), *check_pages(), *check_contents(), *check_recipes()]
 print("\n".join(bad), end="\n" if bad else "")
 sys.exit(bool(bad))
