@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs with a window, on a screen in memory (Xvfb), and what is to be seen there: a film of colour bars, below
-them a white box on black that moves, so that a test can tell a picture from none, and one that moves from one that stands."""
+"""Desktop programs on a virtual screen (Xvfb), and recognition of what they show: a film of color bars, with a moving white box on
+black below, so that a test can recognize it, and whether it moves."""
 import itertools
 import os
 import re
@@ -12,12 +12,12 @@ from procs import Proc, wait_for
 
 WIDTH, HEIGHT = 1280, 800
 FILM_WIDTH, FILM_HEIGHT, RATE, STEP = 640, 360, 25, 4
-BOX = 20  # pixels, at the bottom; it moves STEP a frame, even for 4:2:0
-COLOURS = [7, 6, 3, 2, 5, 4, 1]  # from the left: a bit each for red, green, blue
+BOX = 20  # pixels, at the bottom; it moves STEP per frame, an even number for 4:2:0
+COLOURS = [7, 6, 3, 2, 5, 4, 1]  # from the left: one bit each for red, green, blue
 
 
 def film(path, seconds=20):
-    """With a tone, and a key frame each second; the box is where it began when the film begins anew."""
+    """With a tone, and a key frame each second; the box returns to its start when the film loops."""
     size = f"{FILM_WIDTH}x{FILM_HEIGHT}"
     picture = f"smptebars=size={size}:rate={RATE},drawbox=y=ih-{2 * BOX}:h={2 * BOX}:color=black:t=fill[bars];color=white:size={BOX}x{BOX}:rate={RATE}[box];" \
               f"[bars][box]overlay=x='mod(n*{STEP},{FILM_WIDTH - BOX})':y={FILM_HEIGHT - BOX}"
@@ -30,7 +30,7 @@ def film(path, seconds=20):
 # ---- content of a frame: bytes of RGB
 
 def bars_of_row(row):
-    """True when a row of pixels has the bars in order, each at least 16 pixels wide."""
+    """Whether a row of pixels has the bars in order, each at least 16 pixels wide."""
     codes = [(row[i] > 110) << 2 | (row[i + 1] > 110) << 1 | (row[i + 2] > 110) for i in range(0, len(row), 3)]
     wide = [c for c, run in itertools.groupby(codes) if len(list(run)) >= 16]
     return any(wide[i:i + len(COLOURS)] == COLOURS for i in range(len(wide)))
@@ -42,7 +42,7 @@ def shows_bars(rgb, width):
 
 
 def box_at(rgb, width, height):
-    """Where the box begins, in pixels from the left, or None."""
+    """Position of the box in pixels from the left, or None."""
     row = rgb[(height - BOX // 2) * width * 3:][:width * 3]
     at = 0
     for white, run in itertools.groupby(min(row[i:i + 3]) > 200 for i in range(0, len(row), 3)):
@@ -54,7 +54,7 @@ def box_at(rgb, width, height):
 
 
 def watch(url, seconds, *options):
-    """Decode what a player gets in that time: [where the box is] of each picture; all of them have the bars."""
+    """Decodes what a player gets in this time: [position of the box] of each frame; all of them must have the bars."""
     r = tools.run(["ffmpeg", "-v", "error", "-nostdin", *options, "-i", url, "-t", seconds, "-map", "0:v", "-fps_mode", "passthrough",
                    "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
     size = FILM_WIDTH * FILM_HEIGHT * 3
@@ -64,7 +64,7 @@ def watch(url, seconds, *options):
 
 
 def moves(boxes):
-    """The share of pictures in which the box is a step on from the one before."""
+    """Share of frames in which the box is one step further than in the previous one."""
     way = FILM_WIDTH - BOX
     steps = [abs((b - a) % way - STEP) <= 2 for a, b in zip(boxes, boxes[1:]) if a is not None and b is not None]
     return sum(steps) / len(boxes)
@@ -81,7 +81,7 @@ class Screen:
         self.name = ":" + open(self.out).read().strip()
 
     def environment(self):
-        """A home of its own; no sound card, no bus, OpenGL by the processor."""
+        """A separate home; no audio device, no bus, software OpenGL."""
         home = os.path.join(self.tmp, "home")
         os.makedirs(os.path.join(home, "run"), mode=0o700, exist_ok=True)
         env = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "WAYLAND_", "DBUS_"))}
@@ -95,7 +95,7 @@ class Screen:
         return r.stdout
 
     def shows_film(self, timeout):
-        """There are bars, and something moves."""
+        """Whether the bars are visible and something moves."""
         if not wait_for(lambda: shows_bars(self.picture(), WIDTH), timeout, 0.5):
             return False
         first = self.picture()

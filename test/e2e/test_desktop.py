@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a person does with a window: publish from OBS, look at it with ffplay and VLC, by what the README says.
+"""Desktop programs: publish from OBS, watch with ffplay and VLC, as the documents say.
 
     3rdparty/install.sh test desktop
+
 """
 import pytest
 
@@ -27,7 +28,7 @@ def film(tmp_path):
 
 
 def serve(srs, server="", vhost="", **how):
-    """As conf/srt.conf, on ports of its own."""
+    """conf/srt.conf with other ports."""
     srt, http = free_port(), free_port()
     s = srs(vhost=f"srt {{ enabled on; }} http_remux {{ enabled on; mount [vhost]/[app]/[stream].flv; }} {vhost}",
             glob=f"srt_server {{ enabled on; listen 127.0.0.1:{srt}; {server} }}\n"
@@ -38,14 +39,14 @@ def serve(srs, server="", vhost="", **how):
 
 
 def stream_settings(s, by):
-    """What the README tells to fill in for Server and Stream Key."""
+    """The documented values for Server and Stream Key."""
     if by == "rtmp":
         return desktop.readme(OBS_RTMP, **{"YOUR-HOST": f"127.0.0.1:{s.port}"}), "livestream"
     return desktop.readme(OBS_SRT, **{"YOUR-HOST:10080": s.srt}), ""
 
 
 def check_film(s, obs):
-    """All that OBS sends is there, over RTMP and HTTP-FLV."""
+    """Everything that OBS sends is available over RTMP and HTTP-FLV."""
     for url in (s.url("livestream"), s.flv):
         boxes = desktop.watch(url, 4)
         assert len(boxes) >= 90 and None not in boxes and desktop.moves(boxes) > 0.8, str(boxes)
@@ -72,8 +73,8 @@ def test_obs_publishes(srs, screen, film, by):
     (1010, f"&passphrase=not-{SECRET}", "", False), (1011, "", "", False),
     (2403, f"&passphrase={SECRET}", "security { enabled on; deny publish all; }", True)])
 def test_obs_is_refused(srs, screen, film, code, secret, rule, calls_again):
-    """For a passphrase it gives up, and its window speaks of a wrong key; else it calls again and again and says
-    nothing. Our line says what to change."""
+    """After a wrong passphrase it gives up, and its window complains about the key; after other rejections it retries silently.
+    Our log line says what to change."""
     s = serve(srs, f"passphrase {SECRET};", rule)
     server, key = stream_settings(s, "srt")
     obs = Obs(screen, film, server + secret, key)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 import browser
-import test_rtc_sound
+import test_rtc_audio
 import tools
 from procs import Proc, wait_for
 from rtc import Browser, rtc_server
@@ -85,7 +85,7 @@ def test_from_rtmp_to_page(srs, tmp_path):
     assert s.wait_log("start publish|client identified", 5), push.text()
     with Browser(tmp_path, s) as b:
         assert b.play(s.whep()) == "ok", s.log()[-3000:]
-        assert_smooth(b, sound=test_rtc_sound.is_built())
+        assert_smooth(b, sound=test_rtc_audio.is_built())
         b.shot(tmp_path / "page.png")
 
 

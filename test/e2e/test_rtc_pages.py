@@ -184,7 +184,7 @@ def test_parameters(srs, tmp_path):
         assert not b.errors, b.errors
 
 
-# What users keep who come from SRS, by its contract alone: JSON at 1985, an offer without candidates, clientip null.
+# Pages of SRS users, by its contract only: JSON at 1985, an offer without candidates, clientip null.
 THEIRS = """<!doctype html><title>theirs</title><video id="v" autoplay muted playsinline></video><script src="js/srs.sdk.js"></script>"""
 SDK = """
 async function exchange(pc, api, streamurl) {

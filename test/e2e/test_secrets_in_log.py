@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What peers say is in the log without the secrets in it, whether it could be parsed or not, by whatever protocol."""
+"""Data from peers is logged without the secrets in it, whether it could be parsed or not, over any protocol."""
 import concurrent.futures
 import re
 import socket
@@ -36,7 +36,7 @@ def rtsp(s):
             try:
                 c.request(method, url, {"Content-Type": "application/sdp", "Authorization": f"Basic {SECRET}",
                                         "Transport": "RTP/AVP/TCP;unicast;interleaved=0-1"}, SDP if method == "ANNOUNCE" else b"")
-            except Exception:  # it may end it
+            except Exception:  # it may end the connection
                 pass
             c.close()
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Who may: security and refer rules."""
+"""Authorization: security and refer rules."""
 import pytest
 
 from rtmpclient import Closed, Rejected
 
-# rules, then who may publish and who may play of the three addresses
+# rules, then which of the three addresses may publish and play
 CASES = [
     ("", "", ""),
     ("allow publish all; allow play all;", "123", "123"),
@@ -46,7 +46,7 @@ def test_security_off_lets_in(srs):
 
 
 def test_refused_is_told(srs):
-    """An error status, then the end; not a silent hang."""
+    """An error status, then a close; not a silent hang."""
     s = srs("security { enabled on; deny publish all; deny play all; }")
     for what in ("publish", "play"):
         c = s.client()

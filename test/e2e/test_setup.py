@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a machine lacks: the tarball of state-threads from mirrors of all kinds, and the packages, for
-root, for who may sudo and for who may not. Package managers here are small programs of the test."""
+"""Missing software of a machine: the tarball of state-threads from mirrors of all kinds, and the packages, for root, for users with
+sudo and without. Package managers here are small programs of the test."""
 import hashlib
 import os
 import subprocess
@@ -15,8 +15,8 @@ TARBALL = os.path.join(ROOT, "objs", "st-source", NAME)
 
 
 def mirror(folder, component="main", orig=True, dsc=False):
-    """The sources of a Debian that has the source package st, in a folder; `orig` False: its index
-    names the tarball, it is not there; bytes: that is what is there."""
+    """The sources of a Debian that has the source package st, in a folder; `orig` False: the tarball in its index is missing; bytes:
+    the content of the tarball."""
     with open(TARBALL, "rb") as f:
         good = f.read()
     body = orig if isinstance(orig, bytes) else good
@@ -89,7 +89,7 @@ def test_state_threads_from_a_mirror(tmp_path, kind):
     r, got = fetch(tmp_path, *lists)
     assert r.returncode == 0, r.stderr
     assert got.read_bytes() == open(TARBALL, "rb").read() and not got.is_symlink()
-    assert sorted(os.listdir(got.parent)) == [NAME], "nothing else is left"
+    assert sorted(os.listdir(got.parent)) == [NAME], "something else is left"
 
 
 @APT
@@ -123,7 +123,7 @@ STUBS = {
 
 
 def install(tmp_path, *sets, who=1000, sudo=True, refuses="", there="", unknown="none-such"):
-    """3rdparty/install.sh where all programs of the system that it asks are ours."""
+    """Runs 3rdparty/install.sh with our replacements of all system programs that it calls."""
     path = tmp_path / "bin"
     path.mkdir()
     for name, text in {**STUBS, "apt-get": APT_GET}.items():
@@ -169,7 +169,7 @@ def test_what_is_missing_is_installed_without_a_question(tmp_path, who):
 
 
 def test_what_the_distribution_does_not_have(tmp_path):
-    """A player that some tests want is left out; a library is not."""
+    """A missing player that only some tests need is skipped; a missing library is an error."""
     r, log = install(tmp_path, "build", "test", who=0, unknown="rtmpdump")
     assert r.returncode == 0, r.stderr
     assert "do not contain rtmpdump: parts that need it are skipped" in r.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other people's SRT publishers: ffmpeg, GStreamer, srt-live-transmit; and who is refused, with what reason."""
+"""Third-party SRT publishers: ffmpeg, GStreamer, srt-live-transmit; and rejections with their reasons."""
 import pytest
 
 import procs
@@ -13,7 +13,7 @@ SECRET = "0123456789abcdef"
 
 
 def srt_server(srs, vhost="", glob="", server="", **how):
-    """A server of the fixture `srs`, with SRT."""
+    """Starts a server of the fixture `srs` with SRT."""
     port = free_port()
     s = srs(vhost=f"srt {{ enabled on; }}\n{vhost}",
             glob=f"{glob}\nsrt_server {{ enabled on; listen 127.0.0.1:{port}; {server} }}", **how)
@@ -36,14 +36,14 @@ def gst(s, log, more=""):
 
 
 def kinds(url, options=()):
-    """What a player finds in the stream."""
+    """Kinds of tracks that a player finds in the stream."""
     r = tools.run(["ffprobe", "-v", "error", *options,
                    "-show_entries", "stream=codec_name", "-of", "csv=p=0", url], check=False)
     return sorted(set(r.stdout.decode().split()) - {"text"})
 
 
 def test_ffmpeg_publishes(srs, tmp_path):
-    """Its frames are there over RTMP; it comes again at once, and is told when the stream is another's."""
+    """Its frames are available over RTMP; it can reconnect at once, and gets an error if the stream has another publisher."""
     s = srt_server(srs, vhost="publish { takeover off; }")
     p = ffmpeg(s.srt_url(), tmp_path / "push.log")
     assert s.wait_log(BEGINS, 10), p.text()[-2000:]
@@ -57,13 +57,13 @@ def test_ffmpeg_publishes(srs, tmp_path):
 
 @pytest.mark.parametrize("size", [0, pytest.param(16, marks=pytest.mark.long), pytest.param(32, marks=pytest.mark.long)])
 def test_only_who_knows_the_passphrase_is_let_in(srs, tmp_path, size):
-    """0: neither side was told the size of the keys."""
+    """0: neither side has a configured key size."""
     s = srt_server(srs, server=f"passphrase {SECRET}; pbkeylen {size};")
     wrong = ffmpeg(s.srt_url(more=f"&passphrase=no{SECRET}"), tmp_path / "wrong.log")
     without = ffmpeg(s.srt_url("#!::r=live/b,m=publish"), tmp_path / "without.log")
     assert wrong.wait(5) != 0 and without.wait(5) != 0
     assert s.wait_log("is refused with 1010", 1) and s.wait_log("is refused with 1011", 1)
-    good = f"&passphrase={SECRET}" + (f"&pbkeylen={size}" if size else "")  # who was refused is for a second: another stream
+    good = f"&passphrase={SECRET}" + (f"&pbkeylen={size}" if size else "")  # a rejection lasts a second: use another stream
     p = ffmpeg(s.srt_url("#!::r=live/c,m=publish", good), tmp_path / "push.log")
     assert s.wait_log(f"AES-{(size or 16) * 8}", 5), p.text()[-2000:]
     assert kinds(s.url("c")) == ["aac", "h264"]
@@ -80,7 +80,7 @@ def test_files_are_refused_with_their_reason(srs, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("who", ["ffmpeg", "gst", "srt-live-transmit"])
 def test_publishers_are_played_by_all_ways(srs, tmp_path, who):
-    """RTMP, HTTP-FLV and HLS."""
+    """Over RTMP, HTTP-FLV and HLS."""
     if not procs.have("gst-launch-1.0" if who == "gst" else who):
         pytest.skip(who)
     http, html = free_port(), tmp_path / "html"

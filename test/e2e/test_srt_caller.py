@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""We call listeners of SRT: a stream is forwarded to them, and taken from them."""
+"""The server as an SRT caller: it forwards a stream to listeners, and pulls one from them."""
 import re
 
 import pytest
@@ -19,7 +19,7 @@ def forward(port, more=""):
 
 
 def listener(port, out, log, more=""):
-    """Takes what is sent to it, into a file."""
+    """Writes everything sent to it into a file."""
     return Proc(["srt-live-transmit", "-q", f"srt://127.0.0.1:{port}?mode=listener{more}", "file://con"], log, stdout=open(out, "wb"))
 
 
@@ -29,7 +29,7 @@ def ffmpeg_listener(port, out, log, more=""):
 
 
 def tracks(path):
-    """How many packets there are of each kind."""
+    """Number of packets of each kind."""
     got = run(["ffprobe", "-v", "error", "-show_entries", "packet=codec_type", "-of", "csv=p=0", str(path)]).stdout.decode()
     return got.count("video"), got.count("audio")
 
@@ -54,8 +54,7 @@ def test_a_listener_takes_it(srs, source, tmp_path):
 @pytest.mark.needs("ffmpeg")
 @pytest.mark.parametrize("key", [0, 16, 24, 32])
 def test_ffmpeg_takes_it_with_its_names(srs, source, tmp_path, key):
-    """ffmpeg wants its latency in microseconds, and shows no stream id; one in our address does not
-    disturb it."""
+    """ffmpeg's latency is in microseconds, and it shows no stream id; one in our address does not disturb it."""
     port, out, secret = free_port(), tmp_path / "out.ts", SECRET + str(key) if key else ""
     there = ffmpeg_listener(port, out, tmp_path / "ffmpeg.log", "&latency=300000" + secret)
     s = srs(forward(port, "?streamid=#!::r=[app]/[stream],m=publish&latency=250" + secret))
@@ -109,7 +108,7 @@ def ingest(port, more=""):
 
 
 def sender(port, log, more=""):
-    """A listener that sends a film to who calls it."""
+    """A listener that sends a film to each caller."""
     return Proc(["ffmpeg", "-hide_banner", "-nostdin", "-readrate", str(procs.PACE), "-stream_loop", "-1", "-i", SOURCE, "-c", "copy", "-f", "mpegts",
                  f"srt://127.0.0.1:{port}?mode=listener{more}"], log)
 
@@ -152,7 +151,7 @@ def test_a_listener_that_comes_late_and_goes(srs, source, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("key", [0, 24])
 def test_between_servers(srs, source, key):
-    """One forwards to the next, a third one takes it from there: what is played at the end is what came in."""
+    """One forwards to the next, a third one pulls from there: the output equals the input."""
     port, secret = free_port(), SECRET + str(key) if key else ""
     glob = f"srt_server {{ enabled on; listen 127.0.0.1:{port}; " + (f"passphrase secret-of-the-tests; pbkeylen {key};" if key else "") + " }"
     b = srs("srt { enabled on; }", glob=glob, name="b")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""conf/srt.conf as it is: who publishes and plays by it, what is told of them, and how they are kicked."""
+"""conf/srt.conf unchanged: publishers and players, their data in the API, and kicks."""
 import os
 import subprocess
 
@@ -27,7 +27,7 @@ def play(s):
 
 
 def told(api, kind, what):
-    """What is told of the client of that kind, once it has some of it."""
+    """The API's data of the client of this kind, once it has media."""
     rows = []
 
     def look():
@@ -61,7 +61,7 @@ def test_as_it_is(begin, workers):  # noqa: F811
         assert api.kick(client["id"])["code"] == 0
         there.wait(10)
     assert wait_for(lambda: not api.clients(), 5)
-    assert sums(api)["srs_srt_pkt_sent_total"] >= got["srs_srt_pkt_sent_total"], "who has gone counts"
+    assert sums(api)["srs_srt_pkt_sent_total"] >= got["srs_srt_pkt_sent_total"], "ended clients do not count"
 
 
 def test_the_doctor_names_its_port():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Callbacks are asked before an SRT caller is answered: who is denied, or must wait for too long, learns the code."""
+"""Callbacks run before an SRT caller is answered: a caller that is rejected, or waits too long, gets the code."""
 import time
 
 import pytest
@@ -12,7 +12,7 @@ from test_srt import srt_server
 
 @pytest.fixture
 def asked(srs):
-    """make(answer, **how) -> (port, backend): a server that asks about who publishes and who plays."""
+    """make(answer, **how) -> (port, backend): a server that authorizes publishers and players."""
     made = []
 
     def make(answer, **how):
@@ -32,13 +32,13 @@ def extensions(what):
 
 @pytest.mark.parametrize("mode", ["publish", "request"])
 def test_who_is_denied_learns_why(asked, mode):
-    """2401 says that this user may not, 2403 that nobody may; one that calls again at once is told so from memory."""
+    """2401: this user may not, 2403: no one may; a caller that retries at once gets the remembered answer."""
     s, b = asked(lambda e: 1 if e["stream"] == "no" else 0)
     for asks, code in (("r=live/no", 2403), ("r=live/no,u=joe", 2401), ("r=live/yes", 0)):
         p = Peer(s.srt_port).induct()
         assert p.conclude(extensions(f"{asks},m={mode}")) == code, asks
         if code:
-            p.id += 1000  # by the same worker: each has its memory
+            p.id += 1000  # on the same worker: each has its own memory
             assert p.induct().conclude(extensions(f"{asks},m={mode}")) == code, asks
         p.close()
     hook = {"publish": "on_publish", "request": "on_play"}[mode]
@@ -55,7 +55,7 @@ def test_a_backend_that_is_not_there_is_a_no_for_now(asked):
 
 @pytest.mark.long
 def test_a_slow_backend_is_a_no_before_the_caller_gives_up(asked):
-    """What it says later changes nothing; one that takes a second is waited for."""
+    """A late answer changes nothing; a backend that takes a second is waited for."""
     s, _ = asked(lambda e: {"slow": 4.0 * SLOW, "late": 1.0}.get(e["stream"], 0))
     begin, peers = time.monotonic(), {}
     for asks, code in (("r=live/slow,m=publish", 1016), ("r=live/slow,m=request", 1016), ("r=live/late,m=publish", 0)):

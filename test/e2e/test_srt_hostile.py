@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Hostile peers of SRT beside players of RTMP and SRT that must notice nothing: each is refused with a code, or is
-one line, and the memory comes back."""
+"""Hostile SRT peers during playback of RTMP and SRT players that must notice nothing: each is rejected with a code, or is one log
+line, and memory is freed."""
 import json
 import os
 import re
@@ -24,7 +24,7 @@ GOOD = hsreq() + streamid("live/x")
 
 
 class Player(threading.Thread):
-    """One of SRT that acknowledges what it got, and misses nothing."""
+    """An SRT player that acknowledges its packets, and misses none."""
 
     def __init__(self, port):
         super().__init__(daemon=True)
@@ -48,7 +48,7 @@ class Player(threading.Thread):
             seq = struct.unpack(">I", got[:4])[0]
             if seq != want:
                 self.wrong = f"packet {want} is missing, {seq} came"
-            if self.counts:  # what waits for the cache is nobody's
+            if self.counts:  # the initial burst from the cache does not count
                 self.gap = max(self.gap, now - at)
             want, self.n, at = seq + 1, self.n + 1, now
             if now - told > 0.01:
@@ -66,14 +66,14 @@ class Scene:
         assert self.rtmp.wait(lambda tags: len(tags) > 20)
         self.srt = Player(self.port)
         assert wait_for(lambda: self.srt.n > 50 or self.srt.wrong, 5)
-        time.sleep(0.3)  # until the cache is behind both
+        time.sleep(0.3)  # until the initial burst is over for both
         self.begin, self.srt.counts = time.monotonic(), True
 
     def peer(self, ip="127.0.0.1"):
         return Peer(self.port, ip)
 
     def gap(self):
-        """The longest that the one of RTMP waited since the beginning."""
+        """Longest time that the RTMP player has waited so far."""
         at = [self.begin] + [t for t, _ in list(self.rtmp.arrivals) if t > self.begin]
         return max((b - a for a, b in zip(at, at[1:])), default=99.0)
 
@@ -95,7 +95,7 @@ def scene(srs, source):
     return lambda **how: Scene(srs, source, **how)
 
 
-# ---- handshakes: what is in the conclusion, how its head is, the code that it is refused with
+# ---- handshakes: content of the conclusion, its header, the code of the rejection
 
 CONCLUSIONS = {
     "no extensions": (b"", {}, 1004),
@@ -145,7 +145,7 @@ def told_once(s, at):
 
 
 def test_handshakes(scene):
-    """Each is refused with its code and a line; stream ids of everything forge none; repeats are counted."""
+    """Each is rejected with its code and a line; stream ids with any content forge no lines; repeats are counted."""
     c = scene(vhost="security { enabled on; allow publish all; allow play 127.0.0.1; }")
     s, at = c.s, c.s.mark()
     got = {}
@@ -174,7 +174,7 @@ def test_handshakes(scene):
 
 
 def test_no_answer_is_larger_than_what_was_asked(scene):
-    """Whoever writes a false address has nothing more sent there: before its cookie came back, answers are as long as requests."""
+    """With a forged source address nothing larger is sent to the victim: before the cookie returns, answers are as long as requests."""
     c, answered = scene(), 0
     for kind in (h.INDUCTION, 0, h.CONCLUSION, 5):
         for extensions in (b"", GOOD, GOOD * 10):
@@ -207,7 +207,7 @@ def everything(p, n=200):
               + h.rng.randbytes(h.rng.randrange(1456)))
 
 
-# name: what a player says that was let in, whether it must be ended for it
+# name: messages of an admitted player, whether they must end the session
 PLAYERS = {
     "acknowledges what was not sent": (lambda p: p.tell(h.ACK, 1, words(p.first + 1000000, 1, 1, 1)), True),
     "acknowledges from the other side": (lambda p: p.tell(h.ACK, 1, words(p.first + 0x3fffffff, 1, 1, 1)), True),
@@ -251,7 +251,7 @@ PUBLISHERS = {
 
 
 def strangers(c):
-    """What comes of others for the good ones, and for ids that are guessed."""
+    """Effect of other peers on admitted ones, and of guessed ids."""
     good = c.srt.peer.to
     p = c.peer("127.0.4.1")
     for to in [good, good + 1, good ^ 1, 0xffffffff, 1] + [h.rng.getrandbits(30) for _ in range(300)]:
@@ -285,14 +285,14 @@ def packets_of(c, i):
     for p in peers:
         p.close()
     n = len(peers)
-    if i == 0:  # later the log has had enough of them
+    if i == 0:  # later the log's limit is reached
         assert c.s.wait_log("client finished", 5, at, n), c.s.log()[-3000:]
     lines = told_once(c.s, at)
     assert len(lines) < 30 * n, f"{len(lines)} lines of {n} clients"
 
 
 def test_packets(scene):
-    """After they were let in: who speaks of what cannot be is ended, whatever else comes is dropped."""
+    """After admission: impossible values end the session, other invalid packets are dropped."""
     c = scene()
     packets_of(c, 0)
     beside = [c.peer("127.0.7.1").induct() for _ in range(2)]  # behind one address
@@ -305,7 +305,7 @@ def test_packets(scene):
 
 @pytest.mark.long
 def test_packets_again(scene):
-    """As often as they come, they leave nothing behind."""
+    """Repeated any number of times, they leave nothing behind."""
     c = scene()
     for i in range(5):
         packets_of(c, i)
@@ -318,7 +318,7 @@ def test_packets_again(scene):
 
 @pytest.mark.long
 def test_one_that_stays_silent(scene):
-    """A publisher that sends nothing, or noise, is ended in 10 s; a player that acknowledges nothing is sent nothing."""
+    """A publisher that sends nothing, or noise, is disconnected after 10 s; a player that acknowledges nothing is sent nothing."""
     c = scene()
     silent, noise, deaf = c.peer().connect("silent", True), c.peer().connect("noise", True), c.peer().connect("bystander")
     begin, n = time.monotonic(), 0
@@ -346,13 +346,13 @@ def test_one_that_stays_silent(scene):
 # ---- floods
 
 def flood(c, what, rate, seconds):
-    """How many a second were sent, and how long a good one took to be let in meanwhile."""
+    """Returns the rate that was sent, and how long admitting a valid client took meanwhile."""
     p = Proc([sys.executable, PROGRAM, what, "--srt", str(c.port), "--rate", str(rate), "--seconds", str(seconds)],
              os.path.join(c.s.tmp, what + ".out"))
     before, took, most = c.s.rss(), [], 0
     while p.running():
         begin = time.monotonic()
-        while True:  # as clients do: they repeat, and call again
+        while True:  # like real clients: they repeat, and retry
             q = c.peer("127.0.9.9").induct()
             code = q.conclude(hsreq() + streamid("#!::r=live/bystander,m=request"), 0.25)
             if code == 0 or time.monotonic() - begin > 10:
@@ -383,7 +383,7 @@ def test_flood(scene, what, rate, seconds):
 @pytest.mark.alone
 @pytest.mark.long
 def test_connect_storm(scene, tmp_path):
-    """1,000 players in 2 s, a backend is asked about each: all play within 4 s."""
+    """1,000 players in 2 s, each authorized by a backend: all play within 4 s."""
     b = Backend()
     events = f"on_connect {b.url('/hook')}; on_play {b.url('/hook')};"
     c = scene(vhost=f"http_hooks {{ enabled on; {events} }}", glob="max_connections 3000;")

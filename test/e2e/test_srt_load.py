@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The load tool of SRT, with libsrt at the other end: what we call is understood, and what it reports is true."""
+"""The SRT load tool with libsrt at the other end: it interoperates, and its reports are true."""
 import pytest
 
 from procs import SOURCE, Proc, free_port, wait_for
@@ -17,7 +17,7 @@ def bound(port):
 
 
 def between(tmp_path, key=""):
-    """srt-live-transmit that listens for one who publishes and one who plays: their ports."""
+    """srt-live-transmit as a listener for one publisher and one player; returns their ports."""
     ports = free_port(), free_port()
     ends = [f"srt://127.0.0.1:{p}?mode=listener{key}" for p in ports]
     proc = Proc(["srt-live-transmit", "-q", "-loglevel:fatal", *ends], tmp_path / "slt.log")
@@ -26,7 +26,7 @@ def between(tmp_path, key=""):
 
 
 def through(tmp_path, seconds, key="", *args):
-    """What a publisher and a player through it report."""
+    """Reports of a publisher and a player through it."""
     to, of = between(tmp_path, key)
     out = tmp_path / "pub.json"
     pub = Proc([tool("sb_srt_load"), "-r", f"srt://127.0.0.1:{to}?streamid=x{key}", "-i", SOURCE, "-s", 0, "--json", "--duration",
@@ -41,7 +41,7 @@ def check(sent, got, latency):
     assert sent["alive"] == got["alive"] == 1 and sent["failed"] == got["failed"] == 0
     assert sent["too_late"] == got["too_late"] == got["ts_faults"] == got["undecrypted"] == got["holes"] == 0, (sent, got)
     assert got["packets"] > 20 and got["drops"] == 0 and sent["agreed_ms"]["max"] == latency
-    # twice the latency, and what the network takes
+    # twice the latency, and the network's delay
     assert latency < got["latency_ms"]["p50"] < 2 * latency + 300, got["latency_ms"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SRT over networks that lose, repeat, reorder and break: nothing that can come again in time is missing, and who
+"""SRT over networks that lose, duplicate, reorder and break: everything that can be retransmitted in time arrives, and a client that
 was cut off gets in again."""
 import signal
 import time
@@ -14,14 +14,14 @@ from rtmpclient import Rejected
 from test_srt_play import MODES, PASSPHRASE, serve, url
 from udprelay import Relay
 
-BAD = {"loss": 0.05, "run": 2, "twice": 0.01, "late": 0.02, "one_way": 0.02}  # 40 ms there and back
+BAD = {"loss": 0.05, "run": 2, "twice": 0.01, "late": 0.02, "one_way": 0.02}  # round trip 40 ms
 WORSE = {"loss": 0.2, "one_way": 0.02}
 KEYS = pytest.mark.parametrize("key", [0, 16, 32])
 
 
 @pytest.fixture
 def relay():
-    """relay(s, loss=...) begins one to server s; all are ended."""
+    """relay(s, loss=...) starts one to server s; all are ended."""
     them = []
 
     def begin(s, **how):
@@ -44,7 +44,7 @@ def serve_vhost(srs, vhost, server=""):
 
 
 def encoder(s, port, tmp_path, latency=400, name="encoder", secret=None):
-    """ffmpeg that publishes, round and round."""
+    """ffmpeg that publishes a file in a loop."""
     to = url(s, "publish", f"&pkt_size=1316&latency={latency}000")
     if secret is not None:
         to = to.replace(s.secret, secret) if s.secret else to + secret
@@ -59,13 +59,13 @@ def player(s, port, tmp_path, latency=400):
 
 
 def figures(s, type):
-    """What the API says of the one client of this type."""
+    """The API's statistics of the only client of this type."""
     mine = [c for c in s.api.clients() if c["type"] == type]
     return mine[0]["srt"] if len(mine) == 1 else None
 
 
 def whole(s, source, w, seconds):
-    """All sound of so many seconds comes by RTMP, none is missing."""
+    """Checks that some seconds of audio arrive over RTMP without a gap."""
     assert w.wait(lambda got: got and got[-1].ts - got[0].ts > seconds * 1000, seconds * 3 + 10), s.log()[-2000:]
     got, all_of_it = flv.hashes(w.stop(), AUDIO), flv.hashes(source, AUDIO)
     rounds = len(got) // len(all_of_it) + 2
@@ -73,7 +73,7 @@ def whole(s, source, w, seconds):
 
 
 def ts_faults(path):
-    """Packets of TS that are not TS, or are missing by their counters. One may come twice (tables at a join)."""
+    """Number of TS packets that are invalid, or missing by their counters. One may come twice (tables at a join)."""
     data, last, faults = path.read_bytes(), {}, 0
     for at in range(0, len(data) - 187, 188):
         pid, count = int.from_bytes(data[at + 1:at + 3], "big") & 0x1fff, data[at + 3] & 15
@@ -148,7 +148,7 @@ def test_gstreamer_both_ways(srs, tmp_path, relay):
 
 
 def far_enough(s, type, what, packets):
-    """The figures of it when so many went through."""
+    """Its statistics once enough packets went through."""
     assert wait_for(lambda: (figures(s, type) or {}).get(what, 0) > packets, 60, 0.2), s.log()[-2000:]
     got = figures(s, type)
     print(got)
@@ -178,14 +178,14 @@ def test_much_is_lost_for_a_player(srs, source, tmp_path, relay):
 
 
 def gaps(w, since, longest=0.5):
-    """Where nothing came by RTMP for long: (from, to)."""
+    """Long gaps in what arrived over RTMP: (from, to)."""
     at = [t for t, tag in w.arrivals if tag.type == VIDEO and t >= since]
     return [(a, b) for a, b in zip(at, at[1:]) if b - a > longest]
 
 
 @pytest.mark.long
 def test_all_is_lost_for_three_seconds(srs, tmp_path, relay):
-    """An encoder stays, and goes on as soon as it can."""
+    """An encoder stays connected, and continues as soon as it can."""
     s = serve_with_api(srs)
     r = relay(s, one_way=0.02)
     encoder(s, r.port, tmp_path)
@@ -230,7 +230,7 @@ def plays_on(s, w, n=20, seconds=10):
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["cut", "moved", "killed"])
 def test_an_encoder_that_was_cut_off_gets_in_again(srs, tmp_path, relay, how):
-    """Its old connection lies there still: it does not keep the place. Players stay."""
+    """Its old connection still exists: it does not keep the name. Players stay."""
     s = serve_with_api(srs)
     r = relay(s)
     first = encoder(s, r.port, tmp_path)
@@ -266,7 +266,7 @@ def test_one_that_vanishes_is_ended(srs, tmp_path, relay):
 
 @pytest.mark.long
 def test_takeover_across_protocols(srs, source, tmp_path, relay):
-    """RTMP takes over from an SRT encoder that was cut off, and SRT from RTMP that fell silent."""
+    """RTMP takes over from an SRT encoder that was cut off, and SRT from a silent RTMP publisher."""
     s = serve_with_api(srs)
     r = relay(s)
     encoder(s, r.port, tmp_path)
@@ -292,7 +292,7 @@ def gets_in(s, address):
 
 @pytest.mark.long
 def test_a_stranger_gets_in_when_an_encoder_is_silent(srs, source, tmp_path, relay):
-    """One of another address is let in after takeover_silence, long before the connection is given up."""
+    """A publisher from another address is admitted after takeover_silence, long before the connection times out."""
     s = serve_vhost(srs, "publish { takeover_silence 2000; }")
     r = relay(s)
     p = encoder(s, r.port, tmp_path)
@@ -341,7 +341,7 @@ def test_files_are_refused_with_the_reason(srs, tmp_path):
 @pytest.mark.long
 @pytest.mark.alone
 def test_latency_that_is_added(srs, tmp_path):
-    """From where the publisher hands a frame over to where a player of RTMP has read it: its clock is in the video."""
+    """From the publisher's send of a frame to an RTMP player's read: the video contains the publisher's clock."""
     s = serve_vhost(srs, "min_latency on; play { mw_latency 0; }", "latency 120; sei_filter off;")
     to = url(s, "publish")
     p = Proc([tool("sb_srt_load"), "-r", to, "-i", SOURCE, "-s", "0", "--latency", "120", "--duration", "12"], tmp_path / "pub.log")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other people's players of SRT, of streams that come by RTMP and by SRT, in the clear and with keys."""
+"""Third-party SRT players of RTMP and SRT streams, with encryption and without."""
 import signal
 
 import pytest
@@ -14,7 +14,7 @@ MODES = "#!::r=live/s,m={}"
 
 
 def serve(srs, key=0, more="", **how):
-    """A server with SRT; key: bytes of the key that clients must have."""
+    """A server with SRT; key: length in bytes of the required key."""
     port = free_port()
     secret = f"passphrase {PASSPHRASE}; pbkeylen {key};" if key else ""
     api = free_port()
@@ -58,7 +58,7 @@ def publish(s, source, tmp_path, by):
 
 
 def tracks(path):
-    """How many packets there are of each kind, and whether the picture begins with a key frame."""
+    """Number of packets of each kind, and whether video begins with a key frame."""
     out = run(["ffprobe", "-v", "error", "-show_entries", "packet=codec_type,flags", "-of", "csv=p=0", str(path)]).stdout.decode()
     rows = [line.split(",") for line in out.split() if line.startswith(("video", "audio"))]
     video = [r for r in rows if r[0] == "video"]
@@ -86,7 +86,7 @@ def test_plays(srs, source, tmp_path, by):
 
 @pytest.mark.needs("srt-live-transmit")
 def test_why_a_player_stalls(srs, source, tmp_path):
-    """One that stands still for a while: its state, its lag, and for how long its window was full."""
+    """A player that stops for a while: its state, its lag, and how long its window was full."""
     def player():
         return next(c for c in s.api.clients() if c["type"] == "srt-play")
     s = serve(srs, more="peer_idle_timeout 20000;")
@@ -111,7 +111,7 @@ def test_why_a_player_stalls(srs, source, tmp_path):
 @pytest.mark.parametrize("by", ["rtmp", "srt"])
 @pytest.mark.parametrize("name", PLAYERS)
 def test_players(srs, source, tmp_path, name, by, key):
-    """Each of them has both tracks from a key frame on."""
+    """Each of them gets both tracks from a key frame on."""
     check(serve(srs, key), source, tmp_path, by, name, 300000)
 
 
@@ -127,7 +127,7 @@ def test_ffprobe_sees_both_tracks(srs, source, tmp_path, relay):
 @pytest.mark.long
 @pytest.mark.needs("srt-live-transmit")
 def test_players_stay_when_the_publisher_changes(srs, source, tmp_path):
-    """From one by RTMP to one by SRT, whose packets are relayed: it is the same connection, with both tracks."""
+    """From an RTMP publisher to an SRT one, whose packets are relayed: the same connection, with both tracks."""
     s = serve(srs)
     out = tmp_path / "out.ts"
     pusher = s.push(source, loop=True, ahead=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Times in SRT count microseconds in 32 bits: after 71.6 minutes they begin anew, in both directions."""
+"""SRT timestamps are microseconds in 32 bits: they wrap after 71.6 minutes, in both directions."""
 import os
 
 import pytest
@@ -14,7 +14,7 @@ MINUTES = float(os.environ.get("E2E_SRT_MINUTES", 73))
 @pytest.mark.long
 def test_longer_than_times_count(srs, tmp_path):
     s = srt_server(srs)
-    s.holds_allowed = (2 + int(MINUTES / 10), 25)  # a busy machine makes one now and then: in so long more than a few
+    s.holds_allowed = (2 + int(MINUTES / 10), 25)  # a busy machine causes one now and then: more than a few in this time are a failure
     url, out, seconds = s.srt_url(), tmp_path / "publisher.json", MINUTES * 60
     publisher = Proc([tool("sb_srt_load"), "-r", url, "-i", SOURCE, "-s", 0, "--json", "--duration", seconds + 10],
                      tmp_path / "publisher.log", stdout=open(out, "wb"))

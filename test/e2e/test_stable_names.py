@@ -21,7 +21,7 @@ def sources():
 
 
 def joined(text):
-    """String literals that stand one after the other are one."""
+    """Adjacent string literals are one."""
     return re.sub(r'"\s*"', "", text)
 
 

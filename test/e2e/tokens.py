@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tokens as others make them: signed links by the script of etc/, JWT by the openssl command."""
+"""Tokens made by other tools: signed links by the script of etc/, JWT by the openssl command."""
 import base64
 import hashlib
 import hmac
@@ -15,7 +15,7 @@ SECRET = "0123456789abcdef0123456789abcdef"
 
 
 def link(action, stream="live/s", span="1h", secret=SECRET, **more):
-    """Put behind a url, as etc/sign-link.py prints it."""
+    """Query to append to a url, as etc/sign-link.py prints it."""
     argv = [sys.executable, os.path.join(ROOT, "etc", "sign-link.py"), secret, action, stream, span]
     for name, value in more.items():
         argv += ["--" + name, value]
@@ -65,7 +65,7 @@ class Key:
 
 
 def raw(der):
-    """r and s of an ECDSA signature side by side."""
+    """Concatenates r and s of an ECDSA signature."""
     size = der[3]
     r, rest = der[4:4 + size], der[4 + size:]
     s = rest[2:2 + rest[1]]

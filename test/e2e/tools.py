@@ -42,7 +42,7 @@ def ffmpeg_frames(url, log, out, seconds=None, options=()):
 
 
 def frame_list(path, kind=None):
-    """[(kind, dts, pts, size, hash)] of a framemd5 file; stream 0 and 1 are told apart by media."""
+    """[(kind, dts, pts, size, hash)] of a framemd5 file; streams 0 and 1 are distinguished by media type."""
     kinds, out = {}, []
     if not os.path.exists(path):
         return out
@@ -58,7 +58,7 @@ def frame_list(path, kind=None):
 
 
 def source_frames(path=SOURCE, seconds=None, options=()):
-    """The same list, straight from the file."""
+    """The same list, directly from the file."""
     argv = ["ffmpeg", "-loglevel", "error", "-nostdin", "-copyts", "-i", path]
     argv += ["-t", str(seconds)] if seconds else []
     argv += ["-c", "copy", *options, "-f", "framemd5", "-"]
@@ -80,7 +80,7 @@ def ffprobe(url, *options, timeout=60.0):
 
 
 def decode(path):
-    """Decode a file whole; AssertionError when the decoder complains."""
+    """Decodes a whole file; raises AssertionError if the decoder reports anything."""
     r = run(["ffmpeg", "-v", "error", "-i", path, "-f", "null", "-"], 60)
     return r.stderr.decode()
 
@@ -90,12 +90,12 @@ def gst(pipeline, log):
 
 
 def as_nobody(argv, folder):
-    """VLC refuses to run as root; `folder` is to be his."""
+    """VLC refuses to run as root; makes `folder` belong to the user nobody."""
     if os.geteuid() != 0:
         return argv
     folder = pathlib.Path(folder)
     folder.chmod(0o777)
-    for parent in folder.parents:  # pytest's own are for us alone
+    for parent in folder.parents:  # pytest's own folders are private
         if not parent.stat().st_mode & 1:
             parent.chmod(0o755)
     return ["runuser", "-u", "nobody", "--", *argv]
@@ -111,18 +111,18 @@ def vlc(url, out, log, seconds):
 
 
 def vlc_window(url, log, env):
-    """VLC with a window for the picture alone."""
+    """VLC with a window for video only."""
     argv = ["cvlc", "-I", "dummy", "--no-video-title-show", "--vout", "xcb_x11", "--aout", "dummy", url]
     return Proc(as_nobody(argv, pathlib.Path(log).parent), log, env=dict(env, HOME="/tmp", XDG_RUNTIME_DIR="/tmp"))
 
 
 def rtmpdump(url, out, log, options=()):
-    """It plays until it is ended: its --stop does not hold for live streams."""
+    """Plays until it is ended: its --stop does not work for live streams."""
     return Proc(["rtmpdump", "-q", "-r", url, "-o", out, "--live", *options], log)
 
 
 class Nginx:
-    """Debian's nginx with its RTMP module, as somebody else's server."""
+    """Debian's nginx with its RTMP module, as a third-party server."""
 
     def __init__(self, tmp, name="nginx", port=None, extra=""):
         self.dir = os.path.join(str(tmp), name)
@@ -158,7 +158,7 @@ rtmp {{ server {{
         return self
 
     def kill(self):
-        """As a crash."""
+        """Kills it, as in a crash."""
         self.proc.end(signal.SIGKILL)
 
     def stop(self):
@@ -170,7 +170,7 @@ rtmp {{ server {{
 
 
 class NginxStream(Nginx):
-    """Debian's nginx as a balancer of bytes that says who is behind it: {its port: the server's}."""
+    """Debian's nginx as a TCP balancer that reports the client's address: {its port: the server's}."""
 
     def __init__(self, tmp, ports, name="nginx-stream"):
         super().__init__(tmp, name, next(iter(ports)))

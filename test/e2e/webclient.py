@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HTTP by hand: requests as bytes, answers taken apart, FLV and WebSocket streams, certificates."""
+"""HTTP by hand: requests as bytes, parsed responses, FLV and WebSocket streams, certificates."""
 import base64
 import functools
 import hashlib
@@ -20,7 +20,7 @@ Answer = namedtuple("Answer", "status headers body")
 
 
 class Http:
-    """One connection. get() asks and reads one answer; send() and answer() do it by halves."""
+    """One connection. get() sends a request and reads the response; send() and answer() do one half each."""
 
     def __init__(self, port, tls=None, host="127.0.0.1", timeout=5.0, name="localhost", rcvbuf=None):
         self.sock = socket.socket()
@@ -106,14 +106,14 @@ class Http:
         return self.answer(method)
 
     def rest(self):
-        """All until the server closes."""
+        """Reads everything until the server closes."""
         got, self.buf = bytearray(self.buf), b""
         while (piece := self.sock.recv(262144)):
             got += piece
         return bytes(got)
 
     def closed(self, timeout=5.0):
-        """Does the server close within this time?"""
+        """Whether the server closes within this time."""
         self.sock.settimeout(patience(timeout))
         try:
             while self.sock.recv(65536):
@@ -238,7 +238,7 @@ def rsa_key():
 
 
 class Cert:
-    """A certificate that signs itself, for these names and 127.0.0.1."""
+    """A self-signed certificate for these names and 127.0.0.1."""
 
     def __init__(self, folder, name="server", names=("localhost",), kind="ec", days=2):
         self.cert, self.key = str(folder / f"{name}.crt"), str(folder / f"{name}.key")
@@ -246,7 +246,7 @@ class Cert:
 
     def renew(self, names=("localhost",), kind="ec", days=2):
         new = ["-newkey", "ec", "-pkeyopt", f"ec_paramgen_curve:{'prime256v1' if kind == 'ec' else kind}"]
-        if kind == "rsa":  # all have one key: to make it takes long
+        if kind == "rsa":  # all share one key, because generating it takes long
             with open(self.key + ".new", "wb") as f:
                 f.write(rsa_key())
             new = ["-key", self.key + ".new"]
@@ -263,10 +263,10 @@ class Cert:
                 f"{certificates}")
 
     def trust(self):
-        """An SSL context of a client that trusts this one alone."""
+        """A client's SSL context that trusts only this certificate."""
         c = ssl.create_default_context(cafile=self.cert)
         c.set_alpn_protocols(["h2", "http/1.1"])
         return c
 
 
-assert flv  # tags are told apart there
+assert flv  # tags are distinguished there

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the pages of Firefox and WebKit share: JavaScript in the page by WebDriver. A subclass has script(code, *args), which runs the
-body of a function whose last argument is a callback for [whether it went well, the value], image(), a screenshot in base64, and close()."""
+"""Common code for pages of Firefox and WebKit: JavaScript in the page over WebDriver. A subclass has script(code, *args), which runs a
+function body whose last argument is a callback for [success, value], image(), a screenshot in base64, and close()."""
 import base64
 
 from procs import wait_for
@@ -11,7 +11,7 @@ THEN = ".then(v => done([true, v]), e => done([false, String(e)]));"
 
 class Page:
     def run(self, code):
-        """Evaluates statements, and gives the value of the last one. Pages with a content security policy forbid it: value()."""
+        """Evaluates statements, and returns the value of the last one. Pages with a content security policy forbid it: use value()."""
         return self._good(self.script(EVAL + THEN, code))
 
     def value(self, expression):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WebKitGTK, the relative of Safari, on a screen in memory, driven over WebDriver."""
+"""WebKitGTK, a relative of Safari, on a virtual screen, driven over WebDriver."""
 import glob
 import json
 import os

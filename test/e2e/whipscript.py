@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A publisher of WHIP that does what FFmpeg's muxer does, one step at a time: it is the server of DTLS, its checks of ICE are
-bare, it takes the first candidate alone, offers no feedback and no extensions, and waits for a datagram before each frame.
+"""A WHIP publisher that imitates FFmpeg's muxer step by step: it is the DTLS server, its ICE checks are minimal, it uses only the first
+candidate, offers no feedback and no extensions, and waits for a datagram before each frame.
 
-DTLS and AES are OpenSSL's library, called from here; SRTP (RFC 3711) and STUN (RFC 8489) are below.
+DTLS and AES come from OpenSSL's library; SRTP (RFC 3711) and STUN (RFC 8489) are below.
+
 """
 import ctypes
 import hashlib
@@ -82,7 +83,7 @@ TLS, CRYPTO = load()
 
 
 class Dtls:
-    """The server's end, or the client's: datagrams in by take(), which gives what is to be sent."""
+    """The server's or the client's end: take() accepts datagrams, and returns those to be sent."""
 
     def __init__(self, cert, client=False):
         c = self.context = TLS.SSL_CTX_new(TLS.DTLS_method())
@@ -92,8 +93,8 @@ class Dtls:
         self.ssl = TLS.SSL_new(c)
         self.into, self.out = (CRYPTO.BIO_new(CRYPTO.BIO_s_mem()) for _ in range(2))
         TLS.SSL_set_bio(self.ssl, self.into, self.out)
-        TLS.SSL_set_options(self.ssl, 1 << 12)    # no MTU to be asked for
-        TLS.SSL_ctrl(self.ssl, 17, 1200, None)    # this is it
+        TLS.SSL_set_options(self.ssl, 1 << 12)    # no MTU discovery
+        TLS.SSL_ctrl(self.ssl, 17, 1200, None)    # sets the MTU
         (TLS.SSL_set_connect_state if client else TLS.SSL_set_accept_state)(self.ssl)
         self.client, self.done = client, False
 
@@ -106,7 +107,7 @@ class Dtls:
         return buf.raw[:max(0, size)]
 
     def keys(self):
-        """Key and salt of what this end sends (RFC 5764, section 4.2)."""
+        """Key and salt of this end's packets (RFC 5764, section 4.2)."""
         out = ctypes.create_string_buffer(60)
         name = b"EXTRACTOR-dtls_srtp"
         assert TLS.SSL_export_keying_material(self.ssl, out, 60, name, len(name), None, 0, 0) == 1
@@ -126,7 +127,7 @@ def aes_ctr(key, iv, data):
 
 
 class Srtp:
-    """AES128_CM_SHA1_80, of who sends (RFC 3711, sections 4.1.1, 4.2.1, 4.3)."""
+    """AES128_CM_SHA1_80, sending side (RFC 3711, sections 4.1.1, 4.2.1, 4.3)."""
 
     def __init__(self, key, salt):
         def derived(label, size):
@@ -134,7 +135,7 @@ class Srtp:
         self.key, self.auth, self.salt = derived(0, 16), derived(1, 20), derived(2, 14)
 
     def protect(self, packet):
-        """No number wraps here: nothing rolls over."""
+        """Sequence numbers do not wrap here, so the rollover counter stays 0."""
         sequence, ssrc = struct.unpack_from(">H", packet, 2)[0], struct.unpack_from(">I", packet, 8)[0]
         iv = (int.from_bytes(self.salt, "big") << 16) ^ (ssrc << 64) ^ (sequence << 16)
         sealed = packet[:12] + aes_ctr(self.key, iv.to_bytes(16, "big"), packet[12:])
@@ -142,7 +143,7 @@ class Srtp:
 
 
 def check(theirs, ours, password):
-    """A binding request that says who, that this is the way, and proves it; nothing else."""
+    """A binding request with user name, nomination and integrity only."""
     name = f"{theirs}:{ours}".encode()
     attributes = struct.pack(">HH", 0x0006, len(name)) + name + bytes(-len(name) % 4) + struct.pack(">HH", 0x0025, 0)
 
@@ -156,7 +157,7 @@ def check(theirs, ours, password):
 
 
 class Publisher:
-    """It is connected when it is made."""
+    """Connected after construction."""
 
     def __init__(self, folder, url, token="x", cert=None, client=False):
         self.token, self.ufrag, self.numbers = token, "5fce6c03", {}
@@ -189,13 +190,13 @@ class Publisher:
         self.fly(dtls.take(b"") if dtls.client else b"")
         while not dtls.done:
             got = self.sock.recv(2048)
-            assert got[0] != 21, "the server ends the handshake by an alert"
+            assert got[0] != 21, "the server ends the handshake with an alert"
             self.fly(dtls.take(got))
         self.srtp = Srtp(*dtls.keys())
         dtls.close()
 
     def fly(self, flight):
-        """A datagram for each record: all of them may be larger than one."""
+        """One datagram per record: all together may exceed a datagram."""
         while flight:
             size = 13 + int.from_bytes(flight[11:13], "big")
             self.sock.send(flight[:size])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTSP as it is spoken: urls that clients make, requests in odd pieces, logins, refusals, pauses."""
+"""RTSP requests as clients send them: urls, requests in odd pieces, logins, rejections, pauses."""
 import time
 
 import pytest
@@ -24,7 +24,7 @@ def live(srs, source):
 
 
 def media_of(c, channels=(0, 2), packets=40):
-    """RTP packets until each of the channels has had some."""
+    """Reads RTP packets until each of the channels had some."""
     got = []
     while len(got) < packets or {p.channel for p in got} != set(channels):
         p = c.packet()
@@ -34,7 +34,7 @@ def media_of(c, channels=(0, 2), packets=40):
     return got
 
 
-# -- urls: what is described, and what the tracks are asked for by
+# -- urls: described path, and tracks that the client requests
 
 URLS = {
     "relative": ("/live/s", "/live/s/trackID={t}"),
@@ -110,7 +110,7 @@ def test_several_requests_in_a_segment(live):
     c.send(b"".join((c.words("OPTIONS", "*"), b"\r\n", c.words("DESCRIBE", url, SDP), c.words("GET_PARAMETER", url),
                      c.words("SETUP", url + "/trackID=0", {"Transport": "RTP/AVP/TCP;unicast;interleaved=0-1"}))))
     assert [c.answer().status for _ in range(4)] == [200, 200, 200, 200]
-    # PLAY, and what a player says behind it at once
+    # PLAY, and data that a player sends right after it
     c.send(c.words("PLAY", url) + c.words("OPTIONS", url) + c.words("GET_PARAMETER", url))
     assert [c.answer().status for _ in range(3)] == [200, 200, 200]
     media_of(c, (0,))
@@ -144,7 +144,7 @@ def test_line_ends_and_spaces(live):
 # -- pauses
 
 def test_pause_and_play(live):
-    """It goes on where it was when no key frame came meanwhile, else at that; with numbers that follow."""
+    """It continues where it was if no key frame came meanwhile, else at the key frame, with continuous numbers."""
     c = live.rtsp()
     c.play(live.rtsp_url())
     before = media_of(c)
@@ -165,10 +165,10 @@ def test_pause_and_play(live):
         old = [p for p in before if p.channel == 2 * i]
         new = [p for p in after if p.channel == 2 * i]
         assert new[0].ssrc == old[0].ssrc
-        assert told.get(str(i), new[0].seq) == new[0].seq, "RTP-Info tells the first packet"
+        assert told.get(str(i), new[0].seq) == new[0].seq, "RTP-Info does not announce the first packet"
         numbers = [p.seq for p in old + new]
-        assert all((b - x) % 65536 == 1 for x, b in zip(numbers, numbers[1:])), "nothing twice, nothing left out"
-        if i == 1:  # pictures come in the order in which they are decoded
+        assert all((b - x) % 65536 == 1 for x, b in zip(numbers, numbers[1:])), "something is repeated or missing"
+        if i == 1:  # frames come in decoding order
             assert 0 < (new[0].time - old[-1].time) % 2**32 < 2**31
 
 
@@ -192,7 +192,7 @@ def test_pause_of_70_seconds(live, say):
 # -- publishers come and go
 
 def test_publisher_comes_back(srs, source):
-    """Players stay: the same sources of RTP, numbers without a hole, time that goes on."""
+    """Players stay: the same RTP sources, numbers without a gap, advancing time."""
     s = rtsp_server(srs)
     p = s.push(source, loop=True, ahead=1)
     c = s.rtsp()
@@ -216,7 +216,7 @@ def test_publisher_comes_back(srs, source):
         new = [x for x in after if x.channel == channel]
         assert {x.ssrc for x in old} == {x.ssrc for x in new}
         numbers = [x.seq for x in old + new]
-        assert all((b - a) % 65536 == 1 for a, b in zip(numbers, numbers[1:])), "a hole in the numbers"
+        assert all((b - a) % 65536 == 1 for a, b in zip(numbers, numbers[1:])), "a gap in the numbers"
         assert 0 < (new[0].time - old[-1].time) % 2**32 < (90000 if channel == 0 else 44100) * 20
 
 
@@ -232,7 +232,7 @@ def test_player_before_publisher(srs, source):
     assert c.setup(s.rtsp_url(), 0).status == 200
 
 
-# -- refusals
+# -- rejections
 
 def test_not_there(srs):
     s = rtsp_server(srs, server="describe_wait 0.3;")
@@ -240,7 +240,7 @@ def test_not_there(srs):
     began = time.monotonic()
     assert c.request("DESCRIBE", s.rtsp_url(), SDP).status == 404
     assert 0.25 < time.monotonic() - began < procs.patience(1)
-    assert c.request("OPTIONS", "*").status == 200, "the connection stays"
+    assert c.request("OPTIONS", "*").status == 200, "the connection is closed"
 
 
 REFUSED = {
@@ -262,7 +262,7 @@ def test_refused(live, row):
     words = c.words(method, f"rtsp://127.0.0.1:{live.rtsp_port}{path}", fields)
     c.send(words.replace(b"RTSP/1.0", b"RTSP/2.0") if row == "version" else words)
     assert c.answer().status == status
-    assert c.request("OPTIONS", "*").status == 200, "the connection stays"
+    assert c.request("OPTIONS", "*").status == 200, "the connection is closed"
 
 
 def test_no_number(live):
@@ -296,7 +296,7 @@ def test_login_step_by_step(locked):
         assert a.status == 200, uri
     c = locked.rtsp()
     a = c.request("DESCRIBE", url, {**SDP, "Authorization": basic("anna", "secret")})
-    assert a.status == 200, "Basic without being asked"
+    assert a.status == 200, "Basic without a challenge"
     c = locked.rtsp()
     assert c.setup(url, 0).status == 401, "SETUP without DESCRIBE"
 
@@ -323,7 +323,7 @@ def test_login_of_clients(srs, source, tmp_path, methods):
 
 
 def test_many_wrong_passwords(locked):
-    """Each one costs a second, five the connection; others are not held up."""
+    """Each costs a second, five the connection; other clients are not delayed."""
     c, other = locked.rtsp(), locked.rtsp()
     url = locked.rtsp_url()
     c.send(c.words("DESCRIBE", url, {**SDP, "Authorization": basic("anna", "x")}))
@@ -346,7 +346,7 @@ def test_five_wrong_passwords(locked):
 
 @pytest.mark.needs("ffmpeg")
 def test_clients_fall_back_to_tcp(srs, source, tmp_path):
-    """They ask for UDP first, are told 461, and play over TCP."""
+    """They request UDP first, get 461, and play over TCP."""
     s = rtsp_server(srs, server="transports tcp;")
     s.push(source, loop=True, ahead=1)
     c = s.rtsp()
@@ -355,7 +355,7 @@ def test_clients_fall_back_to_tcp(srs, source, tmp_path):
     assert a.status == 461
     a = c.request("SETUP", s.rtsp_url() + "/trackID=0", {
         "Transport": "RTP/AVP;unicast;client_port=5000-5001,RTP/AVP/TCP;unicast;interleaved=6-7"})
-    assert a.status == 200 and "interleaved=0-1" in a["transport"], "the first offer that we have, on our channels"
+    assert a.status == 200 and "interleaved=0-1" in a["transport"], "the first transport that we support, on our channels"
     f = players.ffmpeg(s.rtsp_url(), "udp+tcp", tmp_path / "f", tmp_path / "f.log", 1)
     g = None
     if procs.have("gst-launch-1.0"):
