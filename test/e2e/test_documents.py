@@ -77,3 +77,29 @@ def test_links(page):
         elif anchor and to.endswith(".md") and anchor not in anchors(read(to)):
             wrong.append(target)
     assert not wrong
+
+
+def literals():
+    """The texts in the source, each string as one line."""
+    texts = []
+    for path in glob.glob(os.path.join(ROOT, "src", "**", "*.[ch]"), recursive=True):
+        with open(path) as f:
+            joined = re.sub(r'"\s*\n?\s*"', "", f.read())
+        texts += re.findall(r'"((?:\\.|[^"\\\n])*)"', joined)
+    return "\n".join(texts)
+
+
+def test_log_lines_are_those_of_the_server():
+    """Of each line of the log in a page most runs of three words are in the source."""
+    source, wrong, lines = literals(), [], 0
+    for page in PAGES:
+        for line in re.findall(r"^ *((?:\[(?:\d{4}-\d\d|WARN|TRACE|ERROR|INFO|DEBUG)|    (?:coroutine|streams|refused|client \w+[:,]) )[^\n]*)",
+                               read(page), re.M):
+            message = re.sub(r"^(\[[^\]]*\] ?)+", "", line)
+            parts = [p.split() for p in re.split(r"[\d%=]+[\w.,%]*|[():;]|\b[\w.]+/[\w.]+\b|\.\.\.", message)]
+            runs = [" ".join(w[i:i + 3]) for w in parts for i in range(len(w) - 2)]
+            if len(runs) >= 3:
+                lines += 1
+                known = sum(run in source for run in runs)
+                wrong += [] if known * 2 >= len(runs) else [f"{page}: {known} of {len(runs)}: {line}"]
+    assert not wrong and lines >= 8, "\n".join(wrong)
