@@ -115,7 +115,7 @@ static void mount_protocols(struct server *s)
         if (protocols[i]->mount)
             protocols[i]->mount(s->http.mux, api_auth_ask_token, api_parts_of(s->api)->guard);
         if (protocols[i]->tunnel)
-            s->http.first = protocols[i]->tunnel;
+            s->http.tunnel = protocols[i]->tunnel;
     }
 }
 

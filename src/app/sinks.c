@@ -111,7 +111,7 @@ void sinks_end_publishers(struct sinks *s)
 
 bool sinks_wanted(struct sinks *s, const struct session_stream *stream)
 {
-    return rtsp_pulls_wanted(sink_list_find(s->list, &rtsp_pulls_sink), stream);
+    return rtsp_pulls_request(sink_list_find(s->list, &rtsp_pulls_sink), stream);
 }
 
 void sinks_reload(struct sinks *s)

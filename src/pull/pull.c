@@ -57,7 +57,7 @@ void pull_fini(struct pull *p)
         stream_owners_release(env->workers, p->owner);
 }
 
-err_t pull_enter_home(struct pull *p)
+err_t pull_enter_owner(struct pull *p)
 {
     struct session *s = &p->session;
 

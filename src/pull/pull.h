@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pull.h - a stream that the server fetches: a session that publishes it, in a coroutine that tries
- * again and again. It holds the stream's home until it ends, so no second one begins elsewhere. */
+/* pull.h - a stream that the server fetches: a session that publishes it, in a coroutine that
+ * retries.
+ *
+ * It holds the owner of the stream until it ends, so no other worker starts a second one.
+ */
 #ifndef PULL_PULL_H
 #define PULL_PULL_H
 
@@ -10,30 +13,32 @@
 
 struct stream_owner;
 
-struct pulls { /* of one kind and worker; the beginning of that sink's own structure */
+struct pulls { /* All pulls of one kind on one worker; embedded at the begin of the kind's own
+                * sink. */
     struct sink sink;
     struct pull *list;
 };
 
-struct pull { /* the beginning of what it has of its own */
+struct pull { /* One pull; embedded at the begin of the kind's own structure. */
     struct pull *next;
     struct pulls *all;
-    struct session session;     /* publishes while media come */
+    struct session session;     /* publishes while media arrive */
     struct session_publisher publisher;
-    struct stream_owner *owner;          /* NULL: one worker */
-    struct condition condition; /* it runs while media come */
-    char id[9];                 /* by which lists know it */
+    struct stream_owner *owner;          /* NULL: only one worker */
+    struct condition condition; /* RUNNING while media arrive */
+    char id[9];                 /* its id in lists */
 };
 
-/* Takes over the references of the key and of the home. */
+/* Initializes the pull and takes ownership of the references of key and owner. */
 void pull_init(struct pull *p, struct pulls *all, struct stream_key *key,
                struct stream_owner *owner);
-/* Its coroutine begins; main() gets p, and calls pull_fini() in the end. False: it cannot, the log
- * says why. */
+/* Starts its coroutine; main() gets p and must call pull_fini() at its end. Returns false on
+ * failure, which is logged. */
 bool pull_start(struct pull *p, const char *name, co_fn *main) __attribute__((warn_unused_result));
-void pull_unlink(struct pull *p); /* it leaves the list; fine if it is in none */
+void pull_unlink(struct pull *p); /* removes it from the list, if it is in one */
 void pull_fini(struct pull *p);
-/* Enter the home, which is this worker while it is held. ERR_STREAM_BUSY: the process ends. */
-err_t pull_enter_home(struct pull *p) __attribute__((warn_unused_result));
+/* Enters the stream as its publisher at the owner, which is this worker as long as the owner is
+ * held. ERR_STREAM_BUSY: the process is shutting down. */
+err_t pull_enter_owner(struct pull *p) __attribute__((warn_unused_result));
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* protocol.h - a protocol as a row: how it takes connections and datagrams, and its services of a
- * worker. Its directives and endpoints are those of conf_protocol() of the same id.
+/* protocol.h - description of a protocol: how it accepts connections and datagrams, its HTTP routes
+ * and its counters.
  *
- * app/ has the rows in one list and walks it; nothing there names a protocol.
+ * The directives and endpoints of a protocol are in conf_protocol() with the same id. app/ walks
+ * one list of these rows and names no protocol.
  */
 #ifndef SERVE_PROTOCOL_H
 #define SERVE_PROTOCOL_H
@@ -14,26 +15,28 @@ struct counter_table;
 struct datagram_protocol;
 struct io_tls_server;
 
-/* A connection that came. */
+/* An accepted connection. */
 struct protocol_accepted {
     int fd;
-    bool proxied;              /* a header of the PROXY protocol comes first */
-    bool reserved;             /* it has one of the connections of limits.api_reserve */
-    struct io_tls_server *tls; /* a handshake comes before the protocol; NULL: none */
-    unsigned served[PROTOCOLS]; /* the endpoints of each that share its port: bits */
+    bool proxied;              /* starts with a PROXY protocol header */
+    bool reserved;             /* uses one of the connections of limits.api_reserve */
+    struct io_tls_server *tls; /* starts with a TLS handshake; NULL: no TLS */
+    unsigned served[PROTOCOLS]; /* for each protocol, the endpoints (bits) that share this port */
 };
 
 struct protocol {
     enum protocol_id id;
-    /* Take the descriptor over and serve it in a coroutine of env->connections. `place` goes over
-     * to the conversation, or stays the caller's. NULL: it has no connections. Does not yield. */
-    err_t (*accept)(struct session_env *env, const struct protocol_accepted *guest,
-                    struct address_slot *place);
-    /* What it answers over HTTP; `ask`, which knows the token of the API, goes in front of what
-     * begins a client. NULL: nothing */
-    void (*mount)(struct http_mux *mux, http_handler *ask, void *arg);
-    http_handler *tunnel; /* takes, before all others, what is no request of HTTP; or NULL */
-    const struct datagram_protocol *datagrams; /* NULL: it has none */
+    /* Takes ownership of the descriptor and serves it in a coroutine of env->connections. Moves the
+     * per-address slot into the session, or leaves it with the caller. NULL: the protocol has no
+     * connections. Does not yield. */
+    err_t (*accept)(struct session_env *env, const struct protocol_accepted *accepted,
+                    struct address_slot *slot);
+    /* Adds its HTTP routes. `guard` checks the token of the API; routes that start a client call it
+     * first. NULL: no routes. */
+    void (*mount)(struct http_mux *mux, http_handler *guard, void *arg);
+    http_handler *tunnel; /* called before the HTTP routes; takes requests that tunnel this
+                           * protocol; NULL: none */
+    const struct datagram_protocol *datagrams; /* NULL: no datagrams */
     const struct counter_table *counters;      /* for metrics and the log; NULL: none */
 };
 

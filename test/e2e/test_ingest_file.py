@@ -56,5 +56,5 @@ def test_a_file_that_comes_later_and_is_replaced(srs, tmp_path):
     n = len(flv.frames(own.tags, VIDEO))
     assert own.wait(lambda got: len(flv.frames(got, VIDEO)) > n + 10, 5), "it did not continue"
     s.reload("")
-    assert s.wait_log(r"ingest j: over", 3) and s.wait_log(r"ingest i: over", 3)
+    assert s.wait_log(r"ingest j: ended", 3) and s.wait_log(r"ingest i: ended", 3)
     assert os.path.exists(path)

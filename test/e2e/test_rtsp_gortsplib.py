@@ -159,7 +159,7 @@ def test_pull(srs, source, tmp_path, transport, login):
     assert wait_for(lambda: "record /live/s" in there.text(), 10), p.text()
     s = rtsp_server(srs, rtsp=f"pull {{ stream live/s; url {there.url(user=user)}; transport {transport}; }}")
     check_rtmp(s, tmp_path)
-    assert s.wait_log(f"media come by {transport}", 1)
+    assert s.wait_log(f"media arrive over {transport}", 1)
     assert "secret" not in s.log() and "error" not in there.text()
 
 

@@ -146,7 +146,7 @@ def test_a_session(net, site):  # noqa: F811
     assert a.do("TEARDOWN")[0] == 200
     assert video.silent() and audio.silent()
     a.close()
-    assert s.wait_log("RTSP over UDP rests", 5)
+    assert s.wait_log("RTSP over UDP is idle", 5)
 
 
 def test_groups(net, site, source):  # noqa: F811
@@ -252,7 +252,7 @@ def test_ffmpeg_twice_sent_once(net, site, tmp_path, workers):  # noqa: F811
         assert any(want[k:k + 40] == sound[:40] for k in range(len(want) - 40)), "audio has a gap or changes"
         assert "RTP: missed" not in p.text()
     guide.close()
-    sent = int(s.wait_log(r"RTSP over UDP rests, .* sent (\d+) packets", 10).group(1))
+    sent = int(s.wait_log(r"RTSP over UDP is idle, .* sent (\d+) packets", 10).group(1))
     got = [m.all() for m in members]
     assert all(got) and sent == sum(map(len, got)), "not each of them once"
     for track in got:

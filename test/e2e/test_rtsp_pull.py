@@ -126,7 +126,7 @@ def test_udp(srs, source, camera, row):
                     "login": {"user": "admin", "password": "secret1", "stale_every": 1}}[row])
     s = srs(pull(cam, more="transport udp;"))
     plays(s, source)
-    assert s.wait_log("media come by udp", 1)
+    assert s.wait_log("media arrive over udp", 1)
     assert any("client_port" in r[2].get("transport", "") for r in cam.requests)
     assert wait_for(lambda: [r for r in cam.reports if len(r) > 8 and r[1] == 201], 10), "it sends no receiver reports"
 
@@ -166,7 +166,7 @@ def test_udp_then_tcp(srs, source, camera, how, limit):
     s = srs(pull(cam, more="transport udp tcp;"))
     began = time.monotonic()
     plays(s, source)
-    assert s.wait_log("media come by tcp", 1)
+    assert s.wait_log("media arrive over tcp", 1)
     assert time.monotonic() - began < patience(limit)
     assert cam.connections == (1 if how == "refuses" else 2)
 
@@ -175,7 +175,7 @@ def test_tcp_then_udp(srs, source, camera):
     cam = camera(tcp=False)
     s = srs(pull(cam))
     plays(s, source)
-    assert s.wait_log("media come by udp", 1) and cam.connections == 1
+    assert s.wait_log("media arrive over udp", 1) and cam.connections == 1
 
 
 @pytest.mark.long
@@ -423,7 +423,7 @@ def test_over_tls(srs, source, tmp_path):
     p = first.push(source, loop=True)
     second = srs(pull(f"rtsps://127.0.0.1:{secure}/live/s", more="transport udp tcp;"))
     plays(second, source)
-    assert second.wait_log("media come by tcp", 1)
+    assert second.wait_log("media arrive over tcp", 1)
     second.reload(pull(f"rtsps://127.0.0.1:{secure}/live/s", more="transport udp tcp;") + "play { queue_length 9; }")
     plays(second, source)
     assert second.log().count("connecting") == 1, "something changed for it"
@@ -458,7 +458,7 @@ def test_of_gstreamer(srs, source, tmp_path, transport):
     assert w.wait(lambda got: min(len(flv.frames(got, k)) for k in (VIDEO, AUDIO)) >= 60, 20), \
         s.log()[-2000:] + there.text()
     got = w.stop()
-    assert s.wait_log(f"media come by {transport}", 1)
+    assert s.wait_log(f"media arrive over {transport}", 1)
     want = bodies(source, AUDIO)
     assert flv.find_run(bodies(got, AUDIO)[:50], want) >= 0
     assert len(set(bodies(got, VIDEO)) & set(bodies(source, VIDEO))) > 50

@@ -348,7 +348,7 @@ def test_ffmpeg_publishes(site, tmp_path):
     for x in strangers:
         x.close()
     s.api.wait_clients(0)
-    rests = s.wait_log(r"RTSP over UDP rests, .* got (\d+), 0 lost for want of room, (\d+) of strangers", 5)
+    rests = s.wait_log(r"RTSP over UDP is idle, .* received (\d+), 0 lost to a full buffer, (\d+) from unknown addresses", 5)
     assert int(rests.group(1)) > 150 and int(rests.group(2)) > 75
 
 

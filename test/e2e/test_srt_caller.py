@@ -145,7 +145,7 @@ def test_a_listener_that_comes_late_and_goes(srs, source, tmp_path):
     there = sender(port, tmp_path / "ffmpeg2.log", SECRET + "32")
     plays(s, source, there, seconds=30)
     s.reload("", glob=conf(api.port))
-    assert s.wait_log("ingest i: over", 5), s.log()[-2000:]
+    assert s.wait_log("ingest i: ended", 5), s.log()[-2000:]
 
 
 @pytest.mark.long

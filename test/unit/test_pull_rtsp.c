@@ -61,7 +61,7 @@ static void test_which(void **state)
             continue;
         assert_string_equal(w.url, rows[i].url);
         assert_int_equal(w.on_demand, rows[i].on_demand);
-        assert_true(w.ways > 0);
+        assert_true(w.transports > 0);
         rtsp_pull_spec_free(&w);
     }
 }
@@ -75,18 +75,18 @@ static void test_ways(void **state)
     v.rtsp.enabled = true;
     v.rtsp.pull = (struct conf_rtsp_pulls){ pulls, COUNT(pulls) };
     assert_true(rtsp_pull_spec_of(&w, &v, "live", "camera"));
-    assert_int_equal(w.ways, 2);
-    assert_int_equal(w.way[0], RTSP_PULL_UDP);
-    assert_int_equal(w.way[1], RTSP_PULL_TCP);
+    assert_int_equal(w.transports, 2);
+    assert_int_equal(w.transport[0], RTSP_PULL_UDP);
+    assert_int_equal(w.transport[1], RTSP_PULL_TCP);
     assert_true(rtsp_pull_spec_of(&other, &v, "a/b", "c"));
-    assert_int_equal(other.ways, 1);
-    assert_int_equal(other.way[0], RTSP_PULL_TCP);
+    assert_int_equal(other.transports, 1);
+    assert_int_equal(other.transport[0], RTSP_PULL_TCP);
     assert_true(rtsp_pull_spec_same(&w, &w));
     assert_false(rtsp_pull_spec_same(&w, &other));
     rtsp_pull_spec_free(&other);
     assert_true(rtsp_pull_spec_of(&other, &v, "a", "safe")); /* nothing of it in the open */
-    assert_int_equal(other.ways, 1);
-    assert_int_equal(other.way[0], RTSP_PULL_TCP);
+    assert_int_equal(other.transports, 1);
+    assert_int_equal(other.transport[0], RTSP_PULL_TCP);
     rtsp_pull_spec_free(&w);
     rtsp_pull_spec_free(&other);
     v.rtsp.enabled = false;
@@ -137,9 +137,9 @@ static void test_steady(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(pulls); i++)
-        n += rtsp_pull_is_steady(&pulls[i], &app, &size, &name);
+        n += rtsp_pull_is_permanent(&pulls[i], &app, &size, &name);
     assert_int_equal(n, 1);
-    assert_true(rtsp_pull_is_steady(&pulls[1], &app, &size, &name));
+    assert_true(rtsp_pull_is_permanent(&pulls[1], &app, &size, &name));
     assert_int_equal(size, 4);
     assert_memory_equal(app, "live", 4);
     assert_string_equal(name, "camera");

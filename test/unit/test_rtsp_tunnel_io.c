@@ -308,7 +308,7 @@ static void all_end(void)
     err_t err = co_group_wait(&group);
 
     assert_ok(err);
-    assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOWHERE);
+    assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOT_FOUND);
 }
 
 /* "OPTIONS" and more, in base64 with pads amid; a part came behind the head of the POST, the rest
@@ -449,7 +449,7 @@ static void ends(void **state)
     assert_err(io_read(io, buf, sizeof(buf), &n), ERR_RTSP);
     io_close(io);
     (void)close(down);
-    assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOWHERE);
+    assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOT_FOUND);
 }
 
 /* Detached, it is nowhere to be joined; the POST waits, and finds it again. */
@@ -465,7 +465,7 @@ static void moves(void **state)
     say(up, "RE", 2);
     co_yield();
     io_detach(io);
-    assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_ON_ITS_WAY);
+    assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_MOVING);
     say(up, "VG", 2);
     assert_ok(co_sleep(CO_MS(20)));
     assert_ok(io_attach(io));
@@ -532,7 +532,7 @@ static void on_rtsp_port(void **state)
                     fail_msg("%s\nwants %s, got\n%s", begins[i].said, begins[i].heard[k], out);
             }
             env_free(&env);
-            assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOWHERE);
+            assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOT_FOUND);
         }
     }
 }

@@ -156,7 +156,7 @@ static void test_runs_have_limits(void **state)
 
 static struct rtsp_udp_port port_at(const char *ip, int port)
 {
-    struct rtsp_udp_port p = { .waits = true };
+    struct rtsp_udp_port p = { .unconfirmed = true };
 
     assert_ok(udp_addr_parse(&p.path.peer, ip, port));
     return p;
@@ -184,13 +184,13 @@ static void test_table(void **state)
     assert_null(rtsp_udp_table_find(&t, &a));
     assert_null(rtsp_udp_table_move(&t, &a)); /* hundreds wait there */
     for (int i = 3; i < N; i++)
-        rtsp_udp_table_known(&v[i]);
+        rtsp_udp_table_confirm(&v[i]);
     assert_ptr_equal(rtsp_udp_table_move(&t, &a), &v[1]);
     assert_ptr_equal(rtsp_udp_table_find(&t, &a), &v[1]);
     a.port = 1999;
     assert_null(rtsp_udp_table_move(&t, &a)); /* it has moved once */
-    assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].said.at), &v[1]); /* it may be there after all */
-    rtsp_udp_table_back(&t, &v[1]);
+    assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].announced.at), &v[1]); /* it may be there after all */
+    rtsp_udp_table_restore(&t, &v[1]);
     assert_int_equal(v[1].path.peer.port, 2001);
     assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].path.peer), &v[1]);
     a.port = 2000;

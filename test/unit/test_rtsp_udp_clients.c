@@ -461,11 +461,11 @@ static void test_comes_back(void **state)
     co_group_init(&g);
     assert_ok(co_go(&g, "watched", watched_long, &w));
     assert_ok(co_sleep(CO_MS(1)));
-    assert_false(rtsp_udp_alone(w.p)); /* it has never sent a report */
+    assert_false(rtsp_udp_detach(w.p)); /* it has never sent a report */
     client_say(&c, 1, rtsp_udp_ports(u).rtcp, (const uint8_t[8]){ 0x80, RTCP_RR, 0, 1 }, 8);
     readers_get(u, 1);
     assert_err(rtsp_udp_add(again, 0, ports), ERR_TOO_MANY);
-    assert_true(rtsp_udp_alone(w.p));
+    assert_true(rtsp_udp_detach(w.p));
     assert_ok(rtsp_udp_add(again, 0, ports));
     assert_err(co_group_wait(&g), ERR_REPLACED);
     wire_begin();

@@ -80,7 +80,7 @@ static void ingest_lines(void **state)
         (void)snprintf(text, sizeof(text), "listen 1936; vhost __defaultVhost__ { %s }",
                        ingests[i].block);
         c = load(text);
-        ingest_wants(c, &all);
+        ingest_programs(c, &all);
         if (all.n != (ingests[i].line != NULL))
             fail_msg("%s: %zu programs", ingests[i].name, all.n);
         if (all.n)
@@ -136,7 +136,7 @@ static void ingest_of_files(void **state)
             fail_msg("%s: %s", files[i].name, ours ? file.to->path : "ffmpeg");
         if (ours)
             assert_string_equal(file.to->path, files[i].to);
-        ingest_wants(c, &all);
+        ingest_programs(c, &all);
         assert_int_equal(all.n, !ours);
         job_specs_free(&all);
         ingest_source_free(&file);
@@ -154,7 +154,7 @@ static void ingest_of_vhosts_and_engines(void **state)
     struct job_specs all = { 0 };
 
     (void)state;
-    ingest_wants(c, &all);
+    ingest_programs(c, &all);
     assert_int_equal(all.n, 2);
     assert_string_equal(all.v[0]->name, "i-one");
     assert_string_equal(all.v[0]->vhost, "a.b");
@@ -450,7 +450,7 @@ static struct job_spec *first_of(const char *conf)
     struct job_specs all = { 0 };
     struct job_spec *w;
 
-    ingest_wants(c, &all);
+    ingest_programs(c, &all);
     assert_int_equal(all.n, 1);
     w = all.v[0];
     all.v[0] = NULL;

@@ -121,7 +121,7 @@ static err_t answer_where(struct http_exchange *x, void *arg)
 /* Serves a built-in page unless a file has that name or a vhost has its own folder. */
 static err_t serve_instead(struct http_exchange *x, const char *page, bool framed)
 {
-    const char *path, *dir = http_static_place(x, &path);
+    const char *path, *dir = http_static_locate(x, &path);
     size_t n = strlen(path);
     char name[64];
 

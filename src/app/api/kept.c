@@ -68,7 +68,7 @@ static void add_pull(void *part, const struct rtsp_pull_info *p)
 
     set_stream(part, row, p->key);
     row->on_demand = p->on_demand;
-    row->again_at = p->again_at;
+    row->again_at = p->retry_at;
     row->bytes = p->bytes;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ingests.c - the ingests of a worker.
  *
- * Each worker checks which ingests the configuration wants, and starts those whose streams it owns.
- * A player that came before any publisher may have made another worker the owner, and may have left
- * before that worker checked: so with several workers each checks again every two seconds.
+ * Each worker checks the configured ingests and starts those whose streams it owns. A player that
+ * came before any publisher may have made another worker the owner, and may have closed before that
+ * worker checked. So with several workers each one checks again every two seconds.
  */
 #include "pull/ingest/ingests.h"
 
@@ -17,12 +17,12 @@
 
 #include <string.h>
 
-#define LOOK CO_SECONDS(2)
+#define CHECK_EVERY CO_SECONDS(2)
 
 struct ingests {
     struct pulls base;
     struct co_timer timer;
-    bool programs; /* those that ffmpeg does run now */
+    bool programs; /* this worker also manages the ingests that ffmpeg runs */
 };
 
 static struct ingests *ingests_of(struct pulls *base)
@@ -40,9 +40,10 @@ static struct ingest_run *run_of(struct pull *p)
     return container_of(p, struct ingest_run, pull);
 }
 
-/* ---- what the configuration wants */
+/* ---- configured ingests */
 
-/* Call it for each; it may keep what it is given, and leave it zeroed. True: no more. */
+/* Called for each configured ingest. It may keep `file`, and must then leave it zeroed. Returns
+ * true to stop the iteration. */
 typedef bool each_fn(struct ingests *all, struct ingest_source *file, const void *arg);
 
 static bool each_of(struct ingests *all, const struct conf *c, const struct conf_vhost *v,
@@ -81,30 +82,31 @@ static bool is_same(struct ingests *all, struct ingest_source *file, const void 
     return ingest_source_same(file, arg);
 }
 
-static bool wanted(const struct ingest_run *r)
+static bool is_configured(const struct ingest_run *r)
 {
     struct ingests *all = ingests_of(r->pull.all);
 
-    return !all->base.sink.ending && each(all, is_same, &r->what);
+    return !all->base.sink.ending && each(all, is_same, &r->source);
 }
 
-/* ---- one that begins and ends */
+/* ---- starting and ending */
 
-static void look(struct ingests *all);
+static void start_missing(struct ingests *all);
 
-/* Another one may have waited for the end of one. */
+/* Starts an ingest that waited for the end of this one. */
 static void ended(struct pulls *base)
 {
-    look(ingests_of(base));
+    start_missing(ingests_of(base));
 }
 
-/* It runs; or another one that publishes the same is about to end. */
+/* Returns true if the ingest runs, or another one of the same stream is about to end. */
 static bool is_there(const struct ingests *all, const struct ingest_source *file)
 {
     struct pull *p = all->base.list;
 
-    while (p && !ingest_source_same(&run_of(p)->what, file) &&
-           (run_of(p)->state != JOB_ENDS || strcmp(run_of(p)->what.to->path, file->to->path) != 0))
+    while (
+        p && !ingest_source_same(&run_of(p)->source, file) &&
+        (run_of(p)->state != JOB_ENDS || strcmp(run_of(p)->source.to->path, file->to->path) != 0))
         p = p->next;
     return p != NULL;
 }
@@ -113,7 +115,7 @@ static void start_here(struct ingests *all, struct ingest_source *file, struct s
 {
     struct ingest_run *r = ingest_run_new(&all->base, file, owner);
 
-    r->wanted = wanted;
+    r->is_configured = is_configured;
     r->ended = ended;
     if (!pull_start(&r->pull, "ingest", ingest_run_main))
         ingest_run_free(r);
@@ -136,21 +138,21 @@ static bool start_one(struct ingests *all, struct ingest_source *file, const voi
     return false;
 }
 
-static void on_look(struct co_timer *t)
+static void on_check(struct co_timer *t)
 {
-    look(container_of(t, struct ingests, timer));
+    start_missing(container_of(t, struct ingests, timer));
 }
 
-static void look(struct ingests *all)
+static void start_missing(struct ingests *all)
 {
     if (all->base.sink.ending)
         return;
     (void)each(all, start_one, NULL);
     if (all->base.sink.env->workers)
-        co_timer_set(&all->timer, co_now() + LOOK, on_look);
+        co_timer_set(&all->timer, co_now() + CHECK_EVERY, on_check);
 }
 
-/* ---- ingests by ffmpeg: jobs of the sink for programs, once for the process */
+/* ---- ingests by ffmpeg: jobs of the sink for programs, on one worker */
 
 static void apply_programs(struct ingests *all)
 {
@@ -158,7 +160,7 @@ static void apply_programs(struct ingests *all)
     struct job_specs wants = { 0 };
 
     if (all->programs && !all->base.sink.ending)
-        ingest_wants(all->base.sink.env->conf, &wants);
+        ingest_programs(all->base.sink.env->conf, &wants);
     if (all->programs)
         children_apply_standing(programs, &wants);
 }
@@ -171,22 +173,22 @@ static void begin_all(struct sink *sink)
 
     all->programs = all->base.sink.env->worker == 0 && sink_list_find(sink->list, &program_sink);
     apply_programs(all);
-    look(all);
+    start_missing(all);
 }
 
-/* Those that are wanted no more, or as something else, end. */
+/* Stops ingests that are no longer configured or have changed. */
 static void reload(struct sink *sink)
 {
     struct ingests *all = files_of(sink);
 
     for (struct pull *p = all->base.list; p; p = p->next) {
-        if (!wanted(run_of(p))) {
+        if (!is_configured(run_of(p))) {
             run_of(p)->state = JOB_ENDS;
             co_stop(p->session.co, NULL);
         }
     }
     apply_programs(all);
-    look(all);
+    start_missing(all);
 }
 
 static void stop(struct sink *sink)
@@ -211,7 +213,7 @@ const struct sink_ops ingests_sink = {
     .drain = drain, .interrupt = interrupt, .stop = stop,
 };
 
-/* ---- for those who look */
+/* ---- lists of ingests */
 
 const struct ingest_run *ingests_next(const struct sink *sink, const struct ingest_run *r)
 {
@@ -223,9 +225,21 @@ const struct ingest_run *ingests_next(const struct sink *sink, const struct inge
 void ingests_info(const struct ingest_run *r, struct job_info *out)
 {
     *out = (struct job_info){
-        .kind = JOB_INGEST, .state = r->state, .vhost = r->what.vhost, .stream = r->what.to->path,
-        .name = r->what.name, .command = r->what.shown, .starts = r->starts, .since = r->since,
-        .next = r->until, .ended = r->how, .line = "", .counter = "", .id = r->pull.id,
-        .condition = &r->pull.condition, .srt = r->what.srt, .bytes = r->pull.session.in,
+        .kind = JOB_INGEST,
+        .state = r->state,
+        .vhost = r->source.vhost,
+        .stream = r->source.to->path,
+        .name = r->source.name,
+        .command = r->source.shown,
+        .starts = r->starts,
+        .since = r->since,
+        .next = r->until,
+        .ended = r->how,
+        .line = "",
+        .counter = "",
+        .id = r->pull.id,
+        .condition = &r->pull.condition,
+        .srt = r->source.srt,
+        .bytes = r->pull.session.in,
     };
 }

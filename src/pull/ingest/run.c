@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - one file that is published again and again. */
+/* run.c - one ingest without a program: retries, and publishing of a file in a loop. */
 #include "pull/ingest/run.h"
 
 #include "base/log.h"
@@ -15,14 +15,15 @@
 
 #define FIRST_PAUSE CO_SECONDS(3)
 #define LONGEST_PAUSE CO_SECONDS(30)
-#define RAN_WELL CO_SECONDS(60)
-/* A frame so soon is sent with those before it; and who is so late goes on from there. */
+#define LONG_ENOUGH CO_SECONDS(60)
+/* A frame that is due within SOON is sent at once; after a delay of LATE the clock is set back
+ * instead of catching up. */
 #define SOON CO_MS(4)
 #define LATE CO_SECONDS(5)
 
-enum { LEAST = AV_MS(100) }; /* that a round takes */
+enum { ROUND_MIN = AV_MS(100) }; /* minimum duration of a round */
 
-static void be(struct ingest_run *r, enum job_state state)
+static void set_state(struct ingest_run *r, enum job_state state)
 {
     r->state = state;
     r->since = co_clock();
@@ -36,26 +37,27 @@ struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
 
     pull_init(&r->pull, all, stream_key_ref(what->to), owner);
     ffmpeg_here(all->sink.env->conf, here, sizeof(here));
-    r->tc_url = must_print("rtmp://%s/%s", here, what->to->app); /* as an ffmpeg of ours says it */
+    r->tc_url = must_print("rtmp://%s/%s", here, what->to->app); /* the same URL as that of an
+                                                                  * ffmpeg ingest */
     r->pull.session.names.tc_url = r->tc_url;
     r->pull.session.names.ip = "127.0.0.1";
-    r->what = *what;
+    r->source = *what;
     *what = (struct ingest_source){ 0 };
-    be(r, JOB_STARTING);
+    set_state(r, JOB_STARTING);
     return r;
 }
 
 void ingest_run_free(struct ingest_run *r)
 {
     pull_fini(&r->pull);
-    ingest_source_free(&r->what);
+    ingest_source_free(&r->source);
     free(r->tc_url);
     free(r);
 }
 
-/* ---- a round */
+/* ---- rounds */
 
-/* Until it is the packet's turn. */
+/* Waits until the packet is due. */
 static err_t wait_for(struct ingest_run *r, int64_t dts)
 {
     co_usec due = r->began + dts * 100 / 9, now = co_now();
@@ -70,7 +72,7 @@ static err_t wait_for(struct ingest_run *r, int64_t dts)
     return err;
 }
 
-/* What each round begins with is said once. */
+/* Returns true if this codec configuration is in force already: each round repeats it. */
 static bool is_known(const struct ingest_run *r, const struct av_packet *pkt)
 {
     const struct av_packet *in_force[LIVE_CONFIGS];
@@ -101,10 +103,11 @@ static err_t push(struct ingest_run *r, struct av_packet *pkt)
     return session_publisher_turn(&r->pull.publisher, &changed);
 }
 
-/* The next round begins as far behind the last frame as that is behind the one before it. */
+/* Publishes the file once. The next round starts one frame duration after the last frame, using the
+ * distance of the last two frames. */
 static err_t play(struct ingest_run *r, struct vod_reader *reader)
 {
-    int64_t last[AV_KINDS] = { 0 }, step[AV_KINDS] = { 0 }, end = r->shift + LEAST;
+    int64_t last[AV_KINDS] = { 0 }, step[AV_KINDS] = { 0 }, end = r->shift + ROUND_MIN;
     struct av_packet *pkt = NULL;
     err_t err;
 
@@ -129,7 +132,7 @@ static err_t play(struct ingest_run *r, struct vod_reader *reader)
 static err_t open_file(struct ingest_run *r, struct vod_reader **reader)
 {
     struct vod_file *file;
-    err_t err = vod_file_open_path(&file, r->pull.session.env->vod, r->what.path);
+    err_t err = vod_file_open_path(&file, r->pull.session.env->vod, r->source.path);
 
     *reader = NULL;
     if (err)
@@ -163,15 +166,15 @@ err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
 
     session_begin(s);
     s->in = s->out = 0;
-    err = pull_enter_home(&r->pull);
+    err = pull_enter_owner(&r->pull);
     if (!err)
         err = session_publisher_join(&r->pull.publisher, s, type);
     if (err) {
         session_leave_owner(s);
         return err;
     }
-    be(r, JOB_RUNS);
-    log_trace("ingest %s: publishes %s as %s", r->what.name, r->what.shown, r->what.to->path);
+    set_state(r, JOB_RUNS);
+    log_trace("ingest %s: publishes %s as %s", r->source.name, r->source.shown, r->source.to->path);
     return NULL;
 }
 
@@ -202,10 +205,10 @@ static err_t publish(struct ingest_run *r)
     r->starts++;
     if (err)
         return err;
-    return r->what.srt ? ingest_srt_publish(r) : publish_file(r);
+    return r->source.srt ? ingest_srt_publish(r) : publish_file(r);
 }
 
-/* ---- again and again */
+/* ---- retries */
 
 static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
 {
@@ -214,7 +217,7 @@ static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
     (void)err_text(*err, r->how, sizeof(r->how));
     condition_failed(&r->pull.condition, *err);
     (void)snprintf(what, sizeof(what), "ingest %.80s of %.80s: %.120s, again in %lld s",
-                   r->what.name, r->what.vhost, r->what.shown, us_to_s(pause));
+                   r->source.name, r->source.vhost, r->source.shown, us_to_s(pause));
     log_end(what, err);
 }
 
@@ -225,25 +228,25 @@ err_t ingest_run_main(void *run)
 
     r->pull.session.co = co_self();
     co_new_cid();
-    while (co_stop_forget() && r->wanted(r)) { /* it may have been kicked, or changed */
+    while (co_stop_forget() && r->is_configured(r)) { /* kicked, or its configuration changed */
         co_usec began = co_clock();
         err_t err = publish(r);
 
-        if (err_code(err) == ERR_STOPPED && !r->wanted(r)) {
+        if (err_code(err) == ERR_STOPPED && !r->is_configured(r)) {
             err_free(&err);
             break;
         }
         (void)co_stop_forget();
-        if (co_clock() - began >= RAN_WELL)
+        if (co_clock() - began >= LONG_ENOUGH)
             backoff_reset(&again);
         log_failed(r, &err, again.pause);
-        be(r, JOB_WAITS);
+        set_state(r, JOB_WAITS);
         r->until = co_clock() + again.pause;
         err = co_sleep(again.pause);
         err_free(&err);
         backoff_grow(&again);
     }
-    log_trace("ingest %s: over", r->what.name);
+    log_trace("ingest %s: ended", r->source.name);
     pull_unlink(&r->pull);
     r->ended(r->pull.all);
     ingest_run_free(r);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - one file that is published again and again, or a listener of SRT that is called
- * again and again; for this folder alone.
+/* run.h - one ingest without a program: a file published in a loop, or an SRT listener that is
+ * called; used only inside this folder.
  *
- * Its coroutine runs at the home of its stream, and publishes there as a pull does: nobody is asked
- * whether it may. The file is opened anew at each round, so one that was replaced is taken then.
- * Times go on from round to round. When it cannot go on, it begins anew after a pause, which grows.
+ * Its coroutine runs on the owner worker of its stream and publishes there like a pull, without
+ * authorization. The file is opened again for each round, so a replaced file is used from the next
+ * round. Timestamps continue from round to round. After an error it restarts, with pauses that
+ * grow.
  */
 #ifndef PULL_INGEST_RUN_H
 #define PULL_INGEST_RUN_H
@@ -15,28 +16,28 @@
 
 struct ingest_run {
     struct pull pull;
-    struct ingest_source what;
-    bool (*wanted)(const struct ingest_run *r); /* go on at all? */
-    void (*ended)(struct pulls *all);           /* one more is free to begin */
+    struct ingest_source source;
+    bool (*is_configured)(const struct ingest_run *r); /* returns false if it must end */
+    void (*ended)(struct pulls *all);           /* called at its end; another ingest may start */
 
     enum job_state state;
-    co_usec since, until;   /* in this state; the next begin */
+    co_usec since, until;   /* time of the last state change; time of the next start */
     unsigned starts;
-    char how[160];          /* it ended last */
+    char how[160];          /* reason of its last end */
     char *tc_url;
-    co_usec began;          /* when its time 0 was */
-    int64_t shift, end;     /* 1/90000 s: of this round; where the next one begins */
+    co_usec began;          /* time of timestamp 0 */
+    int64_t shift, end;     /* 1/90000 s: start of this round; start of the next one */
 };
 
-/* Takes over what it is to do, and the reference of the home. */
+/* Creates an ingest. Takes over `what` (zeroes it) and the reference of the owner. */
 struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
                                   struct stream_owner *owner);
-void ingest_run_free(struct ingest_run *r); /* for one that was never started */
-err_t ingest_run_main(void *run);           /* co_fn; frees it at its end */
+void ingest_run_free(struct ingest_run *r); /* if it was never started */
+err_t ingest_run_main(void *run);           /* co_fn; frees the ingest at its end */
 
-/* srt.c: of a listener of SRT, until it ends. Its stream is found. Yields. */
+/* srt.c: publishes from an SRT listener until it ends. The stream must be found already. Yields. */
 err_t ingest_srt_publish(struct ingest_run *r) __attribute__((warn_unused_result));
-/* It publishes from now on, in the place of its stream; or it does not, and nothing is left. */
+/* Starts publishing its stream; on errors everything is undone. */
 err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
     __attribute__((warn_unused_result));
 

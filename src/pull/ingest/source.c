@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - which ingests need no ffmpeg, and the programs of those that do. */
+/* source.c - decides which ingests need no ffmpeg, and builds the command lines of the others. */
 #include "pull/ingest/source.h"
 
 #include "base/log.h"
@@ -16,7 +16,7 @@
 
 enum { INGEST_NAME_MAX = 300 };
 
-/* What lists call an engine of an ingest. */
+/* Writes the name of an engine of an ingest, as lists show it. */
 static void put_name(const struct conf_ingest *in, size_t engine, char *name, size_t size)
 {
     const struct conf_engine *e = &in->engine.v[engine];
@@ -29,7 +29,7 @@ static void put_name(const struct conf_ingest *in, size_t engine, char *name, si
         (void)snprintf(name, size, "%s-%zu", in->name, engine + 1);
 }
 
-/* The variables of its output. */
+/* Sets the variables of its output. */
 static void put_vars(struct job_spec *w, const struct conf *c, const struct conf_vhost *v,
                         const struct conf_engine *e)
 {
@@ -41,8 +41,9 @@ static void put_vars(struct job_spec *w, const struct conf *c, const struct conf
     job_spec_var(w, "engine", e->name);
 }
 
-/* What ffmpeg makes something of is no name: "concat:a.flv", "http://host/a.mp4", "%03d.mp4". */
-static bool is_our_kind(const char *path)
+/* Returns true for plain files that the server can read. Inputs with a syntax of ffmpeg are
+ * excluded: "concat:a.flv", "http://host/a.mp4", "%03d.mp4". */
+static bool is_readable_file(const char *path)
 {
     static const char *const ends[] = { ".flv", ".mp4", ".m4v", ".m4a", ".mov", ".f4v" };
     const char *end = strrchr(path, '.');
@@ -53,8 +54,8 @@ static bool is_our_kind(const char *path)
     return is && !strpbrk(path, ":|%*");
 }
 
-/* Those that call us, and addresses with what only ffmpeg understands, such as a latency in
- * microseconds, are ffmpeg's. */
+/* Returns true for an SRT listener to call. URLs that listen themselves, or have parameters only
+ * ffmpeg understands (such as a latency in microseconds), are left to ffmpeg. */
 static bool is_listener(const char *url)
 {
     struct srt_url u;
@@ -62,14 +63,14 @@ static bool is_listener(const char *url)
     return srt_url_parse(&u, url) && !u.listener;
 }
 
-static bool is_ours(const struct conf_ingest *in)
+static bool is_native(const struct conf_ingest *in)
 {
-    return in->input.type == CONF_INGEST_FILE ? is_our_kind(in->input.url)
+    return in->input.type == CONF_INGEST_FILE ? is_readable_file(in->input.url)
                                               : is_listener(in->input.url);
 }
 
-/* What it asks ffmpeg to do with its input, but for what is done anyway: to read it as fast as it
- * plays, again and again. */
+/* Returns true if the input has no options for ffmpeg, except those that have no effect here:
+ * reading in real time and looping. */
 static bool is_plain_input(const struct conf_engine *e)
 {
     static const char *const ours[] = { "re", "stream_loop" };
@@ -85,8 +86,8 @@ static bool is_plain_input(const struct conf_engine *e)
     return true;
 }
 
-/* Is that address one of this server's? */
-static bool is_here(const struct conf *c, const struct rtmp_url *u)
+/* Returns true if the URL is an RTMP address of this server. */
+static bool is_this_server(const struct conf *c, const struct rtmp_url *u)
 {
     bool local = strcmp(u->host, "127.0.0.1") == 0 || strcmp(u->host, "localhost") == 0 ||
                  strcmp(u->host, "::1") == 0;
@@ -100,7 +101,7 @@ static bool is_here(const struct conf *c, const struct rtmp_url *u)
     return false;
 }
 
-/* Has it the time in it? Then it is another one at each start. */
+/* Returns true if the output contains the time, so that it changes with each start. */
 static bool has_time(const struct job_spec *w, const char *output, const char *at_no_time)
 {
     char *later = NULL;
@@ -112,7 +113,7 @@ static bool has_time(const struct job_spec *w, const char *output, const char *a
     return has;
 }
 
-/* The stream that the output of the engine is; NULL: it is none of ours. */
+/* Returns the stream that the engine's output names, or NULL if it is not on this server. */
 static struct stream_key *target(const struct conf *c, const struct conf_vhost *v,
                                  const struct conf_engine *e)
 {
@@ -126,13 +127,13 @@ static struct stream_key *target(const struct conf *c, const struct conf_vhost *
     err = job_spec_expand(w, e->output, -1, true, &output);
     if (!err && !has_time(w, e->output, output))
         err = rtmp_url_parse(&u, output);
-    if (!err && u.schema && is_here(c, &u) && *u.app && *u.stream) {
+    if (!err && u.schema && is_this_server(c, &u) && *u.app && *u.stream) {
         const struct conf_vhost *to = conf_vhost_find(c, u.vhost);
 
         if (to && to->enabled)
             key = stream_key_new(to->name, u.app, u.stream);
     }
-    err_free(&err); /* ffmpeg says what is wrong with it */
+    err_free(&err); /* ffmpeg reports the error */
     rtmp_url_free(&u);
     free(output);
     job_spec_free(w);
@@ -146,7 +147,7 @@ bool ingest_source_of(struct ingest_source *out, const struct conf *c, const str
     char name[INGEST_NAME_MAX];
 
     *out = (struct ingest_source){ 0 };
-    if (e->enabled || !is_ours(in) || !is_plain_input(e) || !*e->output)
+    if (e->enabled || !is_native(in) || !is_plain_input(e) || !*e->output)
         return false;
     out->to = target(c, v, e);
     if (!out->to)
@@ -176,9 +177,9 @@ void ingest_source_free(struct ingest_source *f)
     *f = (struct ingest_source){ 0 };
 }
 
-/* ---- those of ffmpeg */
+/* ---- ffmpeg */
 
-static struct job_spec *make(const struct conf *c, const struct conf_vhost *v,
+static struct job_spec *job_of(const struct conf *c, const struct conf_vhost *v,
                              const struct conf_ingest *in, size_t index)
 {
     const struct conf_engine *e = &in->engine.v[index];
@@ -202,23 +203,23 @@ static void add(const struct conf *c, const struct conf_vhost *v, const struct c
                 struct job_specs *out)
 {
     if (!*in->input.url || in->engine.n == 0) {
-        log_warn("ingest %s of %s does nothing: it has no %s", in->name, v->name,
-                 *in->input.url ? "engine" : "url of an input");
+        log_warn("ingest %s of %s is ignored: it has no %s", in->name, v->name,
+                 *in->input.url ? "engine" : "input URL");
         return;
     }
     for (size_t i = 0; i < in->engine.n; i++) {
         struct ingest_source file;
 
         if (ingest_source_of(&file, c, v, in, i))
-            ingest_source_free(&file); /* ingests.c does it */
+            ingest_source_free(&file); /* run by ingests.c */
         else if (*in->engine.v[i].output)
-            job_specs_add(out, make(c, v, in, i));
+            job_specs_add(out, job_of(c, v, in, i));
         else
-            log_warn("ingest %s of %s does nothing: its engine has no output", in->name, v->name);
+            log_warn("ingest %s of %s is ignored: its engine has no output", in->name, v->name);
     }
 }
 
-void ingest_wants(const struct conf *c, struct job_specs *out)
+void ingest_programs(const struct conf *c, struct job_specs *out)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
         const struct conf_vhost *v = &c->vhost.v[i];

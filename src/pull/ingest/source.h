@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* source.h - ingests that need no ffmpeg: a file of MP4 or FLV, as it is, or what a listener
- * of SRT sends, to a stream of ours. Pure. */
+/* source.h - ingests that need no ffmpeg: an MP4 or FLV file, copied unchanged, or an SRT listener,
+ * published to a stream of this server.
+ *
+ * Pure: no I/O.
+ */
 #ifndef PULL_INGEST_SOURCE_H
 #define PULL_INGEST_SOURCE_H
 
@@ -8,24 +11,24 @@
 #include "session/stream_key.h"
 #include "sink/program/job_spec.h"
 
-/* Strings are its own. */
+/* An ingest without ffmpeg; owns its strings. */
 struct ingest_source {
-    char *vhost, *name; /* whose ingest it is, and what lists call it: "id", "id-engine" */
-    char *path;         /* of the file; "./" is where the server was started; or the url */
-    char *shown;        /* the same, without what is secret in it */
+    char *vhost, *name; /* vhost of the ingest, and its name in lists: "id", "id-engine" */
+    char *path;         /* path of the file ("./" is the server's working directory); or the URL */
+    char *shown;        /* the same without secrets */
     bool srt;
     struct stream_key *to;
 };
 
-/* Does this engine of an ingest only copy such a file, or url, to a stream of this server? Whatever
- * else is asked of it, ffmpeg does. The file is not looked at but for its name. */
+/* Returns true if this engine of an ingest only copies such a file or URL to a stream of this
+ * server; ffmpeg runs all others. The file is judged by its name only. */
 bool ingest_source_of(struct ingest_source *out, const struct conf *c, const struct conf_vhost *v,
                     const struct conf_ingest *in, size_t engine);
 bool ingest_source_same(const struct ingest_source *a, const struct ingest_source *b);
-void ingest_source_free(struct ingest_source *f); /* zeroed is fine */
+void ingest_source_free(struct ingest_source *f); /* may be zeroed */
 
-/* Add an ffmpeg for each engine of each ingest of all vhosts, but for those that need none. Does
- * not yield. */
-void ingest_wants(const struct conf *c, struct job_specs *out);
+/* Adds an ffmpeg job for each engine of each ingest of all vhosts, except for those that need none.
+ * Does not yield. */
+void ingest_programs(const struct conf *c, struct job_specs *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt.c - what a listener of SRT sends, as a stream of ours: MPEG-TS, read here. */
+/* srt.c - publishes the MPEG-TS that an SRT listener sends. */
 #include "pull/ingest/run.h"
 
 #include "base/log.h"
@@ -10,17 +10,17 @@
 
 #include <stdlib.h>
 
-#define LOOK CO_SECONDS(1)     /* at least so often */
-#define SILENCE CO_SECONDS(10) /* without media, though it is there */
+#define CHECK_EVERY CO_SECONDS(1)     /* longest interval between checks */
+#define SILENCE CO_SECONDS(10) /* longest time without media on an open connection */
 
-struct taking {
+struct receiving {
     struct ingest_run *r;
     struct srt_caller caller;
     struct ts_intake *ts;
     co_usec media_at;
 };
 
-static void take(struct taking *t, co_usec now)
+static void receive(struct receiving *t, co_usec now)
 {
     struct ingest_run *r = t->r;
     struct srt_message m;
@@ -37,7 +37,7 @@ static void take(struct taking *t, co_usec now)
     }
 }
 
-static err_t take_all(struct taking *t)
+static err_t receive_all(struct receiving *t)
 {
     bool changed;
     err_t err = NULL;
@@ -46,27 +46,27 @@ static err_t take_all(struct taking *t)
     while (!err) {
         co_usec now = co_now();
 
-        take(t, now);
+        receive(t, now);
         err = session_publisher_turn(&t->r->pull.publisher, &changed);
         if (!err && now - t->media_at > SILENCE)
             err = err_new(ERR_SRT_TIMEOUT, "%s sends no media", t->caller.peer);
         if (!err)
-            err = srt_caller_turn(&t->caller, now + LOOK);
+            err = srt_caller_turn(&t->caller, now + CHECK_EVERY);
     }
     return err;
 }
 
-static void log_end_of(const struct taking *t)
+static void log_end_of(const struct receiving *t)
 {
     struct srt_receiver_stat stat;
 
     srt_receiver_stat(t->caller.conn.receiver, &stat);
     log_trace("ingest %s: pktRecv=%llu, pktRcvLoss=%llu, pktRcvRetrans=%llu, pktRcvDrop=%llu",
-              t->r->what.name, (unsigned long long)stat.received, (unsigned long long)stat.lost,
+              t->r->source.name, (unsigned long long)stat.received, (unsigned long long)stat.lost,
               (unsigned long long)stat.retransmitted, (unsigned long long)stat.dropped);
 }
 
-static err_t publish(struct taking *t)
+static err_t publish(struct receiving *t)
 {
     struct ingest_run *r = t->r;
     struct session *s = &r->pull.session;
@@ -76,11 +76,11 @@ static err_t publish(struct taking *t)
 
     if (err)
         return err;
-    log_trace("ingest %s: latency %lld ms%s", r->what.name,
+    log_trace("ingest %s: latency %lld ms%s", r->source.name,
               us_to_ms(t->caller.agreed.recv_latency), t->caller.conn.secret ? ", encrypted" : "");
     t->ts = ts_intake_new(&opts);
     ts_intake_begin(t->ts, s->src);
-    err = take_all(t);
+    err = receive_all(t);
     ts_intake_end(t->ts);
     ts_intake_free(t->ts);
     log_end_of(t);
@@ -92,11 +92,11 @@ static err_t publish(struct taking *t)
 err_t ingest_srt_publish(struct ingest_run *r)
 {
     const struct srt_caller_opts opts = forward_srt_opts(&r->pull.session.conf->srt_server);
-    struct taking *t = (struct taking *)must(calloc(1, sizeof(*t)));
+    struct receiving *t = (struct receiving *)must(calloc(1, sizeof(*t)));
     err_t err;
 
     t->r = r;
-    err = srt_caller_call(&t->caller, r->what.path, &opts);
+    err = srt_caller_call(&t->caller, r->source.path, &opts);
     if (!err)
         err = srt_caller_receive(&t->caller);
     if (!err)

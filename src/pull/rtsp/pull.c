@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pull.c - one stream that is pulled, again and again while it is wanted. */
+/* pull.c - pulls one stream and retries while the configuration or players want it. */
 #include "pull/rtsp/pull.h"
 
 #include "base/log.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pauses before a server is called again: doubled each time. One that did not like the password
- * is left alone for long: cameras lock accounts. */
+/* Pauses before the server is called again, doubled each time. After a rejected password the pause
+ * is long, because cameras lock accounts. */
 #define FIRST_PAUSE CO_SECONDS(1)
 #define LONGEST_PAUSE CO_SECONDS(30)
 #define LOGIN_PAUSE CO_SECONDS(60)
@@ -26,14 +26,14 @@
 
 void rtsp_pull_free(struct rtsp_pull *p)
 {
-    rtsp_pull_spec_free(&p->want);
+    rtsp_pull_spec_free(&p->spec);
     pull_fini(&p->pull);
     free(p->shown);
     free(p->host);
     free(p);
 }
 
-/* ---- who plays */
+/* ---- players */
 
 static unsigned clients_here(const struct session *s)
 {
@@ -48,40 +48,41 @@ bool rtsp_pull_has_players(struct rtsp_pull *p)
         p->pull.owner ? stream_owner_clients(p->pull.owner) : clients_here(&p->pull.session);
     co_usec now = co_now();
 
-    if (!p->want.on_demand || n > p->publishing) {
+    if (!p->spec.on_demand || n > p->publishing) {
         p->missing_since = 0;
         return true;
     }
     if (p->missing_since == 0)
         p->missing_since = now;
-    return now - p->missing_since < p->want.linger;
+    return now - p->missing_since < p->spec.linger;
 }
 
-/* ---- again and again */
+/* ---- retries */
 
-/* What the configuration says now. False: nothing, any more. */
-static bool take_want(struct rtsp_pull *p)
+/* Reads the spec of the stream from the current configuration. Returns false if the stream is no
+ * longer pulled. */
+static bool read_spec(struct rtsp_pull *p)
 {
     struct session *s = &p->pull.session;
     struct session_stream *n = &s->names;
     struct rtsp_location place;
     err_t err = session_find_stream(s, n->vhost, n->app, n->name);
 
-    rtsp_pull_spec_free(&p->want);
+    rtsp_pull_spec_free(&p->spec);
     if (err) {
         err_free(&err);
         return false;
     }
-    if (!rtsp_pull_spec_of(&p->want, s->vhost, n->app, n->name))
+    if (!rtsp_pull_spec_of(&p->spec, s->vhost, n->app, n->name))
         return false;
-    err = rtsp_location_parse(&place, p->want.url);
+    err = rtsp_location_parse(&place, p->spec.url);
     if (err) {
         log_end("rtsp.pull", &err);
         return false;
     }
     free(p->shown);
     free(p->host);
-    p->shown = log_hide(place.url); /* some have a password among their parameters */
+    p->shown = log_hide(place.url); /* some URLs have a password in their parameters */
     p->host = must_dup(place.host);
     rtsp_location_free(&place);
     n->tc_url = p->shown;
@@ -92,21 +93,21 @@ static bool take_want(struct rtsp_pull *p)
 static err_t call(struct rtsp_pull *p)
 {
     struct session *s = &p->pull.session;
-    co_usec timeout = p->want.timeout;
+    co_usec timeout = p->spec.timeout;
     err_t err;
 
     p->setup = (struct rtsp_call_setup){
-        .agent = s->env->signature, .trust = { .any = !p->want.ca, .ca = p->want.ca },
+        .agent = s->env->signature, .trust = { .any = !p->spec.ca, .ca = p->spec.ca },
         .connect = timeout < CONNECT ? timeout : CONNECT,
         .answer = timeout < ANSWER ? timeout : ANSWER };
     p->packet_at = 0;
-    p->other_way = false;
-    if (p->way >= p->want.ways)
-        p->way = 0;
-    err = rtsp_call_init(&p->call, p->want.url, &p->setup);
+    p->try_next = false;
+    if (p->transport >= p->spec.transports)
+        p->transport = 0;
+    err = rtsp_call_init(&p->call, p->spec.url, &p->setup);
     if (err)
         return err;
-    err = pull_enter_home(&p->pull);
+    err = pull_enter_owner(&p->pull);
     if (!err)
         err = rtsp_pull_session(p);
     session_leave_owner(s);
@@ -115,7 +116,8 @@ static err_t call(struct rtsp_pull *p)
     return err;
 }
 
-/* A fifth less or more: a hundred cameras behind one switch do not come all at once. */
+/* Varies a pause by up to a fifth, so that a hundred cameras behind one switch are not called at
+ * the same time. */
 static co_usec spread(co_usec pause)
 {
     char random[3];
@@ -131,7 +133,7 @@ static co_usec pause_after(err_t err, struct backoff *again, const struct rtsp_p
     if (err_code(err) == ERR_RTSP_LOGIN)
         return LOGIN_PAUSE + spread(FIRST_PAUSE);
     if (p->packet_at && p->packet_at - p->packets_since > LONGEST_PAUSE)
-        backoff_reset(again); /* it was well for a while */
+        backoff_reset(again); /* it ran well for a while */
     pause = spread(again->pause);
     backoff_grow(again);
     return pause;
@@ -142,13 +144,13 @@ static void log_failed(struct rtsp_pull *p, err_t *err, co_usec pause)
     char what[400];
 
     condition_failed(&p->pull.condition, *err);
-    p->again_at = co_clock() + pause;
+    p->retry_at = co_clock() + pause;
     (void)snprintf(what, sizeof(what), "pull %.100s from %.200s, again in %lld ms",
                    p->pull.session.names.key->path, p->shown, us_to_ms(pause));
     log_end(what, err);
 }
 
-/* Nobody who plays waits for a pause that was meant for somebody else. */
+/* Waits for the pause, as long as the stream has players. */
 static err_t wait_for(struct rtsp_pull *p, co_usec pause)
 {
     co_usec until = co_clock() + pause, now;
@@ -159,10 +161,11 @@ static err_t wait_for(struct rtsp_pull *p, co_usec pause)
     return err;
 }
 
-/* Who stopped it kicked it, or changed what it is to do. */
-static bool goes_on(struct rtsp_pull *p)
+/* Returns true if the pull continues. A stop means a kick or a new configuration, so it reads the
+ * spec again. */
+static bool continues(struct rtsp_pull *p)
 {
-    return co_stop_forget() && !p->pull.all->sink.ending && take_want(p) &&
+    return co_stop_forget() && !p->pull.all->sink.ending && read_spec(p) &&
            rtsp_pull_has_players(p);
 }
 
@@ -173,28 +176,28 @@ err_t rtsp_pull_main(void *pull)
 
     p->pull.session.co = co_self();
     co_new_cid();
-    while (goes_on(p)) {
+    while (continues(p)) {
         err_t err;
         co_usec pause;
 
-        p->again_at = 0;
+        p->retry_at = 0;
         log_trace("pull %s from %s: connecting", p->pull.session.names.key->path, p->shown);
         err = call(p);
         if (p->over || err_code(err) == ERR_STOPPED) {
             p->over = false;
-            p->way = 0;
+            p->transport = 0;
             condition_be(&p->pull.condition, CONDITION_STARTING);
             err_free(&err);
             continue;
         }
         (void)co_stop_forget();
-        if (p->other_way && p->way + 1 < p->want.ways) {
-            log_end("pull by udp, tcp is next", &err);
-            p->way++;
+        if (p->try_next && p->transport + 1 < p->spec.transports) {
+            log_end("pull over udp failed, trying tcp", &err);
+            p->transport++;
             continue;
         }
         if (p->packet_at == 0)
-            p->way = 0; /* all of them were in vain */
+            p->transport = 0; /* all transports have failed */
         pause = pause_after(err, &again, p);
         log_failed(p, &err, pause);
         err = wait_for(p, pause);

@@ -31,7 +31,7 @@ static struct rtsp_pull *find(const struct pulls *all, const char *path)
     return p ? pull_of(p) : NULL;
 }
 
-/* Takes over the reference of the home. */
+/* Takes ownership of the owner reference. */
 static void start_here(struct pulls *all, const struct session_stream *names,
                        struct stream_owner *owner)
 {
@@ -43,18 +43,18 @@ static void start_here(struct pulls *all, const struct session_stream *names,
         rtsp_pull_free(p);
 }
 
-/* ---- at the stream's home */
+/* ---- moving a request to the owner worker */
 
-struct errand {
+struct forwarded_request {
     struct co_mail mail;
     struct session_env *to;
     struct session_stream names; /* a copy */
-    struct stream_owner *owner;           /* so that it stays where it is */
+    struct stream_owner *owner;           /* held so that the owner does not change */
 };
 
-static void on_arrival(struct co_mail *mail)
+static void on_forwarded(struct co_mail *mail)
 {
-    struct errand *e = container_of(mail, struct errand, mail);
+    struct forwarded_request *e = container_of(mail, struct forwarded_request, mail);
 
     (void)e->to->on_wanted(e->to->arg, &e->names);
     stream_owners_release(e->to->workers, e->owner);
@@ -62,31 +62,34 @@ static void on_arrival(struct co_mail *mail)
     free(e);
 }
 
-static void send_there(struct pulls *all, const struct session_stream *names,
+static void forward(struct pulls *all, const struct session_stream *names,
                        struct stream_owner *owner)
 {
     struct workers *w = all->sink.env->workers;
     struct session_stream plain = *names;
-    struct errand *e;
+    struct forwarded_request *e;
 
-    plain.key = NULL; /* the copy gets one of its own: this one is of this thread */
+    plain.key = NULL; /* the copy gets its own key: keys belong to one thread */
     if (atomic_load(&w->ending)) {
         stream_owners_release(w, owner);
         return;
     }
     e = must(calloc(1, sizeof(*e)));
-    *e = (struct errand){ .mail.fn = on_arrival, .to = w->v[stream_owner_worker(owner)].env,
-                          .names = session_stream_copy(&plain), .owner = owner };
+    *e = (struct forwarded_request){ .mail.fn = on_forwarded,
+                                     .to = w->v[stream_owner_worker(owner)].env,
+                                     .names = session_stream_copy(&plain),
+                                     .owner = owner };
     workers_post(w, stream_owner_worker(owner), &e->mail);
 }
 
-/* Who is to see to it that a stream is pulled where it is at home. */
-enum sees { ANYBODY_SEES, HOME_SEES };
+/* How a worker handles a request for a stream that another worker owns. */
+enum forwarding { FORWARD_ALWAYS, FORWARD_IF_LIKELY };
 
-/* Where its stream is at home; one without a home gets one at worker `likely`. With HOME_SEES it
- * is asked for at all workers: at home it begins, and `likely` tells those that did not know. */
+/* Starts the pull on the owner worker of the stream; without an owner, worker `likely` becomes it.
+ * With FORWARD_IF_LIKELY all workers call this: the owner starts the pull, and only worker `likely`
+ * forwards the request to it. */
 static void start(struct pulls *all, const struct session_stream *names, unsigned likely,
-                  enum sees sees)
+                  enum forwarding forwarding)
 {
     unsigned here = all->sink.env->worker;
     struct workers *w = all->sink.env->workers;
@@ -102,13 +105,13 @@ static void start(struct pulls *all, const struct session_stream *names, unsigne
     (void)stream_key_unref(key);
     if (stream_owner_worker(owner) == here)
         start_here(all, names, owner);
-    else if (sees == ANYBODY_SEES || likely == here)
-        send_there(all, names, owner);
+    else if (forwarding == FORWARD_ALWAYS || likely == here)
+        forward(all, names, owner);
     else
         stream_owners_release(w, owner);
 }
 
-/* At its home: a replica may not know yet. */
+/* Call on the owner worker: a replica may not know it yet. */
 static bool is_published(const struct pulls *all, const struct session_stream *names)
 {
     struct live_source *src = live_registry_find(all->sink.env->streams, names->key->path);
@@ -116,43 +119,44 @@ static bool is_published(const struct pulls *all, const struct session_stream *n
     return src && live_source_publishing(src);
 }
 
-/* Players may ask for any name that fits, and each pull is a connection, too: on demand there are
- * at most a quarter of max_connections. Those that run all the time are the operator's. */
+/* Limits pulls on demand to a quarter of max_connections, as players can request any matching name
+ * and each pull uses a connection. Permanent pulls are the operator's choice and not limited. */
 static bool is_full(const struct pulls *all, const char *path)
 {
     unsigned most = workers_share(all->sink.env, all->sink.env->conf->max_connections / 4), n = 0;
 
-    for (struct pull *p = all->list; p; p = p->next) /* one that just began has no url yet */
-        n += pull_of(p)->want.on_demand || !pull_of(p)->want.url;
+    for (struct pull *p = all->list; p; p = p->next) /* a pull that has just started has no URL
+                                                      * yet */
+        n += pull_of(p)->spec.on_demand || !pull_of(p)->spec.url;
     if (n >= most)
         log_warn("pull %s is refused: %u streams are pulled on demand, at most a quarter of "
                  "max_connections", path, n);
     return n >= most;
 }
 
-bool rtsp_pulls_wanted(struct sink *sink, const struct session_stream *names)
+bool rtsp_pulls_request(struct sink *sink, const struct session_stream *names)
 {
     struct pulls *all = pulls_of(sink);
     const struct conf_vhost *v = conf_vhost_find(all->sink.env->conf, names->vhost);
     struct rtsp_pull *p = find(all, names->key->path);
-    struct rtsp_pull_spec want;
+    struct rtsp_pull_spec spec;
     bool full;
 
     if (p)
-        p->missing_since = 0; /* who waits for its list is no player yet */
-    if (all->sink.ending || p || !rtsp_pull_spec_of(&want, v, names->app, names->name))
+        p->missing_since = 0; /* a client that waits for its playlist is not a player yet */
+    if (all->sink.ending || p || !rtsp_pull_spec_of(&spec, v, names->app, names->name))
         return p && !all->sink.ending;
-    full = want.on_demand && is_full(all, names->key->path);
-    if (!full && (!want.on_demand || !is_published(all, names)))
-        start(all, names, all->sink.env->worker, ANYBODY_SEES);
-    rtsp_pull_spec_free(&want);
+    full = spec.on_demand && is_full(all, names->key->path);
+    if (!full && (!spec.on_demand || !is_published(all, names)))
+        start(all, names, all->sink.env->worker, FORWARD_ALWAYS);
+    rtsp_pull_spec_free(&spec);
     return !full;
 }
 
-/* ---- those of all the time: when the server starts, worker 0 spreads them */
+/* ---- permanent pulls: worker 0 distributes them when the server starts */
 
-static void start_steady(struct pulls *all, const struct conf_vhost *v,
-                         const struct conf_rtsp_pull *one, enum sees sees)
+static void start_permanent(struct pulls *all, const struct conf_vhost *v,
+                         const struct conf_rtsp_pull *one, enum forwarding forwarding)
 {
     const char *app, *name;
     size_t app_size;
@@ -161,17 +165,17 @@ static void start_steady(struct pulls *all, const struct conf_vhost *v,
     struct stream_key *key;
     char *copy;
 
-    if (!rtsp_pull_is_steady(one, &app, &app_size, &name))
+    if (!rtsp_pull_is_permanent(one, &app, &app_size, &name))
         return;
     copy = must_ndup(app, app_size);
     key = stream_key_new(v->name, copy, name);
     session_stream_set_key(&names, key);
     free(copy);
-    start(all, &names, text_hash(key->path) % workers_count(all->sink.env), sees);
+    start(all, &names, text_hash(key->path) % workers_count(all->sink.env), forwarding);
     (void)stream_key_unref(key);
 }
 
-static void start_all(struct pulls *all, enum sees sees)
+static void start_all(struct pulls *all, enum forwarding forwarding)
 {
     struct conf *conf = conf_ref(all->sink.env->conf);
 
@@ -179,7 +183,7 @@ static void start_all(struct pulls *all, enum sees sees)
         const struct conf_vhost *v = &conf->vhost.v[i];
 
         for (size_t j = 0; v->enabled && v->rtsp.enabled && j < v->rtsp.pull.n; j++)
-            start_steady(all, v, &v->rtsp.pull.v[j], sees);
+            start_permanent(all, v, &v->rtsp.pull.v[j], forwarding);
     }
     (void)conf_unref(conf);
 }
@@ -188,25 +192,25 @@ static void begin_all(struct sink *sink)
 {
     struct pulls *all = pulls_of(sink);
 
-    if (all->sink.env->worker == 0) /* once for the process */
-        start_all(all, ANYBODY_SEES);
+    if (all->sink.env->worker == 0) /* once per process */
+        start_all(all, FORWARD_ALWAYS);
 }
 
 static bool is_same(const struct pulls *all, const struct rtsp_pull *p)
 {
     const struct session_stream *n = &p->pull.session.names;
-    struct rtsp_pull_spec want;
+    struct rtsp_pull_spec spec;
     const struct conf_vhost *vhost = conf_vhost_find(all->sink.env->conf, n->vhost);
-    bool same = rtsp_pull_spec_of(&want, vhost, n->app, n->name);
+    bool same = rtsp_pull_spec_of(&spec, vhost, n->app, n->name);
 
     if (!same)
         return false;
-    same = p->want.url && rtsp_pull_spec_same(&want, &p->want);
-    rtsp_pull_spec_free(&want);
+    same = p->spec.url && rtsp_pull_spec_same(&spec, &p->spec);
+    rtsp_pull_spec_free(&spec);
     return same;
 }
 
-/* Those that are to do something else begin anew, or end. */
+/* Restarts pulls whose spec has changed, and ends removed ones. */
 static void reload(struct sink *sink)
 {
     struct pulls *all = pulls_of(sink);
@@ -216,10 +220,10 @@ static void reload(struct sink *sink)
             co_stop(p->session.co, NULL);
     }
     if (!all->sink.ending)
-        start_all(all, HOME_SEES); /* the others may not have this configuration yet */
+        start_all(all, FORWARD_IF_LIKELY); /* other workers may not have this configuration yet */
 }
 
-/* ---- for those who look */
+/* ---- lists of pulls */
 
 void rtsp_pulls_each(const struct sink *sink,
                      void (*each)(void *arg, const struct rtsp_pull_info *one), void *arg)
@@ -228,11 +232,15 @@ void rtsp_pulls_each(const struct sink *sink,
         const struct rtsp_pull *p = pull_of(at);
 
         each(arg, &(struct rtsp_pull_info){
-            .id = at->id, .key = at->session.names.key, .url = text_or_empty(p->shown),
-            .on_demand = p->want.on_demand, .again_at = p->again_at,
-            .udp = p->way < p->want.ways && p->want.way[p->way] == RTSP_PULL_UDP,
-            .bytes = p->publishing && at->session.io ? at->session.io->bytes_in : 0,
-            .condition = &at->condition });
+                      .id = at->id,
+                      .key = at->session.names.key,
+                      .url = text_or_empty(p->shown),
+                      .on_demand = p->spec.on_demand,
+                      .retry_at = p->retry_at,
+                      .udp = p->transport < p->spec.transports &&
+                             p->spec.transport[p->transport] == RTSP_PULL_UDP,
+                      .bytes = p->publishing && at->session.io ? at->session.io->bytes_in : 0,
+                      .condition = &at->condition });
     }
 }
 

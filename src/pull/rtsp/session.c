@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - one call of a server that has a stream for us. */
+/* session.c - one call to an RTSP server: description, setup, media, end. */
 #include "pull/rtsp/pull.h"
 
 #include "base/log.h"
@@ -12,32 +12,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK CO_SECONDS(1)           /* at who plays, and whether packets come */
-#define UDP_FIRST CO_SECONDS(3)      /* so long for the first datagram, if there is another way */
-#define ALIVE_LEAST CO_SECONDS(1)
-#define LAST_WORDS CO_MS(500)
+#define CHECK_EVERY CO_SECONDS(1)           /* interval of checks for players and packets */
+#define UDP_WAIT CO_SECONDS(3)      /* longest wait for the first datagram if another transport
+                                      * can be tried */
+#define KEEPALIVE_MIN CO_SECONDS(1)
+#define TEARDOWN_TIMEOUT CO_MS(500)
 
-/* ---- what it has */
+/* ---- description */
 
-static err_t ask_what_it_can(struct rtsp_pull *p)
+static err_t request_options(struct rtsp_pull *p)
 {
     err_t err = rtsp_call_request(&p->call, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
 
     if (err_code(err) == ERR_RTSP_REFUSED)
-        err_free(&err); /* cameras that do not know OPTIONS know the rest */
+        err_free(&err); /* some cameras do not know OPTIONS but everything else */
     return err;
 }
 
-static err_t ask_what_it_has(struct rtsp_pull *p)
+static err_t request_description(struct rtsp_pull *p)
 {
     static const struct rtsp_more accept[] = { { "Accept", "application/sdp" } };
-    const struct rtsp_request ask = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
+    const struct rtsp_request request = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
     const struct conf_vhost *v = p->pull.session.vhost;
     const struct rtsp_intake_opts opts = {
         .track = -1, .keep_broken = v->rtsp.keep_broken, .jitter = v->rtsp.jitter,
         .signature = p->pull.session.env->signature };
     const struct rtsp_message *answer;
-    err_t err = rtsp_call_request(&p->call, &ask, &answer);
+    err_t err = rtsp_call_request(&p->call, &request, &answer);
 
     if (err)
         return err;
@@ -49,14 +50,14 @@ static err_t ask_what_it_has(struct rtsp_pull *p)
     return NULL;
 }
 
-/* ---- how its media come */
+/* ---- transport */
 
 static bool by_udp(const struct rtsp_pull *p)
 {
-    return p->want.way[p->way] == RTSP_PULL_UDP;
+    return p->spec.transport[p->transport] == RTSP_PULL_UDP;
 }
 
-/* A packet came. */
+/* Handles a media packet. */
 static void take_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_t *data,
                         size_t size)
 {
@@ -66,16 +67,16 @@ static void take_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_
     if (p->packets_since == 0) {
         p->packets_since = p->packet_at;
         condition_be(&p->pull.condition, CONDITION_RUNNING);
-        log_trace("pull %s from %s: media come by %s", p->pull.session.names.key->path, p->shown,
-                  by_udp(p) ? "udp" : "tcp");
+        log_trace("pull %s from %s: media arrive over %s", p->pull.session.names.key->path,
+                  p->shown, by_udp(p) ? "udp" : "tcp");
     }
     session_publisher_media(&p->pull.publisher);
 }
 
-/* Of datagrams: a pair of ports of our own for each medium. */
+/* Datagrams: a private pair of ports for each medium. */
 
-/* Sent to where media are to come from, so that a router between lets them through: no RTP, as
- * others do it; and a report of nothing. */
+/* Sent to the server's media ports so that routers let the media through: not RTP, as other clients
+ * do it; and an empty report. */
 static const uint8_t knock[] = { 0xfe, 0xed, 0xfa, 0xce };
 static const uint8_t knock_rtcp[] = { 0x80, 201, 0, 1, 0, 0, 0, 0 };
 
@@ -100,21 +101,21 @@ static void on_datagram(void *pull, unsigned n, bool rtcp, const uint8_t *data, 
     struct rtsp_pull *p = pull;
 
     (void)now;
-    p->call.io->bytes_in += size; /* it is what the connection is for */
+    p->call.io->bytes_in += size; /* counts as the connection's traffic */
     take_packet(p, n, rtcp, data, size);
-    if (p->publishing && rtsp_intake_due(p->rx) < p->waits_until)
+    if (p->publishing && rtsp_intake_due(p->rx) < p->wait_end)
         co_unpark(p->pull.session.co);
 }
 
-static err_t udp_take(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *said)
+static err_t udp_take(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *answered)
 {
     struct rtsp_pull_media *m = &p->media[n];
-    struct rtsp_pair to = said->server_port;
+    struct rtsp_pair to = answered->server_port;
     char ip[IO_ADDR_SIZE];
     err_t err;
 
-    if (said->lower != RTSP_UDP || to.rtp <= 0 || to.rtp > 65535)
-        return err_new(ERR_RTSP, "SETUP: no port of the server");
+    if (answered->lower != RTSP_UDP || to.rtp <= 0 || to.rtp > 65535)
+        return err_new(ERR_RTSP, "SETUP: the response has no server port");
     if (to.rtcp <= 0 || to.rtcp > 65535)
         to.rtcp = to.rtp < 65535 ? to.rtp + 1 : to.rtp;
     io_tcp_peer(p->call.io, ip, &(int){ 0 });
@@ -138,15 +139,15 @@ static void close_ports(struct rtsp_pull *p)
     }
 }
 
-/* The answer decides on the channels. */
-static err_t take_channels(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *said)
+/* The response determines the channels. */
+static err_t take_channels(struct rtsp_pull *p, unsigned n, const struct rtsp_transport *answered)
 {
     struct rtsp_pull_media *m = &p->media[n];
 
-    if (said && said->lower != RTSP_TCP)
-        return err_new(ERR_RTSP, "SETUP: the answer is for something else");
-    m->rtp = said && said->channels.rtp >= 0 ? said->channels.rtp : (int)n * 2;
-    m->rtcp = said && said->channels.rtcp >= 0 ? said->channels.rtcp : m->rtp + 1;
+    if (answered && answered->lower != RTSP_TCP)
+        return err_new(ERR_RTSP, "SETUP: the response is for another transport");
+    m->rtp = answered && answered->channels.rtp >= 0 ? answered->channels.rtp : (int)n * 2;
+    m->rtcp = answered && answered->channels.rtcp >= 0 ? answered->channels.rtcp : m->rtp + 1;
     rtsp_reader_add_channel(&p->call.reader, (uint8_t)m->rtp);
     rtsp_reader_add_channel(&p->call.reader, (uint8_t)m->rtcp);
     return NULL;
@@ -154,14 +155,14 @@ static err_t take_channels(struct rtsp_pull *p, unsigned n, const struct rtsp_tr
 
 static err_t take_answer(struct rtsp_pull *p, unsigned n, const struct rtsp_message *answer)
 {
-    struct rtsp_transport said[RTSP_OFFERS_MAX] = { rtsp_transport_none };
+    struct rtsp_transport answered[RTSP_OFFERS_MAX] = { rtsp_transport_none };
     const char *text = rtsp_message_field(answer, "Transport");
     size_t count = 0;
     err_t err;
 
-    rtsp_transport_parse(text ? text : "", said, &count);
-    err = by_udp(p) ? udp_take(p, n, said)
-                    : take_channels(p, n, count > 0 ? said : NULL);
+    rtsp_transport_parse(text ? text : "", answered, &count);
+    err = by_udp(p) ? udp_take(p, n, answered)
+                    : take_channels(p, n, count > 0 ? answered : NULL);
     if (err)
         return err;
     rtsp_intake_set_up(p->rx, n, true);
@@ -183,31 +184,31 @@ static err_t set_up_one(struct rtsp_pull *p, unsigned n)
     char transport[80];
     const struct rtsp_more more[] = { { "Transport", transport } };
     char *url = rtsp_url_join(p->base, rtsp_intake_control(p->rx, n));
-    const struct rtsp_request ask = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
+    const struct rtsp_request request = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
     const struct rtsp_message *answer;
     err_t err = offer(p, n, transport, sizeof(transport));
 
     if (!err)
-        err = rtsp_call_request(&p->call, &ask, &answer);
+        err = rtsp_call_request(&p->call, &request, &answer);
     if (!err)
         err = take_answer(p, n, answer);
     free(url);
     return err;
 }
 
-/* It has media in another way only: that one is tried, in the same session or lack of one. */
-static bool try_other_way(struct rtsp_pull *p, err_t *err)
+/* If the server rejects the transport, switches to the next one within the same session. */
+static bool try_next_transport(struct rtsp_pull *p, err_t *err)
 {
     if (err_code(*err) != ERR_RTSP_REFUSED || p->call.client.status != 461 ||
-        rtsp_intake_ready(p->rx) > 0 || p->way + 1 >= p->want.ways)
+        rtsp_intake_ready(p->rx) > 0 || p->transport + 1 >= p->spec.transports)
         return false;
     close_ports(p);
-    p->way++;
+    p->transport++;
     err_free(err);
     return true;
 }
 
-/* One that cannot be had is left out, as long as another one can. */
+/* Sets up all tracks. A rejected track is left out as long as another one succeeds. */
 static err_t set_up_all(struct rtsp_pull *p)
 {
     err_t err = NULL, first = NULL;
@@ -217,7 +218,7 @@ static err_t set_up_all(struct rtsp_pull *p)
         if (!rtsp_intake_takes(p->rx, n))
             continue;
         err = set_up_one(p, n);
-        if (try_other_way(p, &err))
+        if (try_next_transport(p, &err))
             err = set_up_one(p, n);
         if (err_code(err) != ERR_RTSP_REFUSED)
             continue;
@@ -267,38 +268,39 @@ static err_t send_reports(struct rtsp_pull *p)
     return err;
 }
 
-/* ---- signs of life */
+/* ---- keepalive */
 
-static co_usec next_alive(const struct rtsp_pull *p)
+static co_usec next_keepalive(const struct rtsp_pull *p)
 {
     co_usec every = CO_SECONDS(rtsp_client_keepalive_interval(&p->call.client));
 
-    return co_now() + (p->alive_most && p->alive_most < every ? p->alive_most : every);
+    return co_now() + (p->keepalive_max && p->keepalive_max < every ? p->keepalive_max : every);
 }
 
-static err_t say_alive(struct rtsp_pull *p)
+static err_t send_keepalive(struct rtsp_pull *p)
 {
-    p->alive_at = next_alive(p);
-    p->alives++;
+    p->keepalive_at = next_keepalive(p);
+    p->keepalives++;
     return rtsp_call_keepalive(&p->call, p->all);
 }
 
-/* Some stop after seconds in which they hear nothing, whatever they say of their timeout: one that
- * did before our first word is told sooner the next time. */
-static void learn_patience(struct rtsp_pull *p, err_t why)
+/* Learns a shorter keepalive interval: some servers disconnect after seconds without input,
+ * regardless of the timeout they announce. If one did before our first keepalive, the next call
+ * sends it sooner. */
+static void learn_keepalive(struct rtsp_pull *p, err_t why)
 {
     co_usec lived = p->packet_at - p->pull.session.began_at;
 
-    if (p->alives > 0 || p->packets_since == 0 || !why ||
+    if (p->keepalives > 0 || p->packets_since == 0 || !why ||
         (err_class(why) != ERR_CLASS_PEER && err_class(why) != ERR_CLASS_TIME))
         return;
-    p->alive_most = lived / 2 > ALIVE_LEAST ? lived / 2 : ALIVE_LEAST;
+    p->keepalive_max = lived / 2 > KEEPALIVE_MIN ? lived / 2 : KEEPALIVE_MIN;
 }
 
-/* ---- the loop */
+/* ---- main loop */
 
-/* What the list of clients shows of its media. */
-static void tell(const struct rtsp_pull *p, struct client *entry)
+/* Updates the list of clients. */
+static void report_stats(const struct rtsp_pull *p, struct client *entry)
 {
     struct rtp_intake_stat stat;
 
@@ -309,27 +311,28 @@ static void tell(const struct rtsp_pull *p, struct client *entry)
         .jitter = (co_usec)(stat.jitter * CO_SECONDS(1)) });
 }
 
-/* What is to be done now and then. */
-static err_t look(struct rtsp_pull *p)
+/* Periodic checks: players, silence, BYE and keepalive. */
+static err_t check(struct rtsp_pull *p)
 {
     co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->pull.session.began_at;
-    bool in_vain = by_udp(p) && !p->packet_at && p->want.ways > 1; /* something is in its way */
-    co_usec patience = in_vain && p->want.timeout > UDP_FIRST ? UDP_FIRST : p->want.timeout;
+    /* datagrams may be blocked */
+    bool in_vain = by_udp(p) && !p->packet_at && p->spec.transports > 1;
+    co_usec limit = in_vain && p->spec.timeout > UDP_WAIT ? UDP_WAIT : p->spec.timeout;
 
-    p->look_at = now + LOOK;
-    tell(p, &p->pull.session.entry);
+    p->check_at = now + CHECK_EVERY;
+    report_stats(p, &p->pull.session.entry);
     p->over = !rtsp_pull_has_players(p);
     if (p->over)
         return NULL;
-    p->other_way = in_vain && now - since >= patience;
-    if (now - since >= patience)
+    p->try_next = in_vain && now - since >= limit;
+    if (now - since >= limit)
         return err_new(ERR_IO_TIMEOUT, "no packet for %lld ms", us_to_ms(now - since));
     if (rtsp_intake_over(p->rx))
-        return err_new(ERR_STREAM_END, "it said BYE");
-    return now >= p->alive_at ? say_alive(p) : NULL;
+        return err_new(ERR_STREAM_END, "the server sent BYE");
+    return now >= p->keepalive_at ? send_keepalive(p) : NULL;
 }
 
-/* All that has come and is whole. */
+/* Handles all complete items. */
 static err_t take_items(struct rtsp_pull *p)
 {
     struct rtsp_item item;
@@ -351,9 +354,9 @@ static err_t wait_for_more(struct rtsp_pull *p)
     co_usec due = rtsp_intake_due(p->rx), now = co_now();
     size_t n;
 
-    if (due == CO_FOREVER || due > p->look_at)
-        due = p->look_at;
-    p->waits_until = due;
+    if (due == CO_FOREVER || due > p->check_at)
+        due = p->check_at;
+    p->wait_end = due;
     if (io_wait(p->call.io, false, due > now ? due - now : 1) == CO_STOPPED)
         return co_stop_why();
     return rtsp_reader_fill(&p->call.reader, false, &n);
@@ -366,8 +369,8 @@ static err_t turn(struct rtsp_pull *p)
 
     if (!err && co_now() >= rtsp_intake_due(p->rx))
         err = send_reports(p);
-    if (!err && co_now() >= p->look_at)
-        err = look(p);
+    if (!err && co_now() >= p->check_at)
+        err = check(p);
     if (!err && !p->over)
         err = session_publisher_turn(&p->pull.publisher, &changed);
     if (!err && !p->over)
@@ -378,13 +381,15 @@ static err_t turn(struct rtsp_pull *p)
 static err_t play(struct rtsp_pull *p)
 {
     static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
-    const struct rtsp_request ask = { .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1 };
+    const struct rtsp_request request = {
+        .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1
+    };
     struct co_round round = { 0 };
-    err_t err = rtsp_call_request(&p->call, &ask, NULL);
+    err_t err = rtsp_call_request(&p->call, &request, NULL);
 
-    p->look_at = co_now() + LOOK;
-    p->alive_at = next_alive(p);
-    p->alives = 0;
+    p->check_at = co_now() + CHECK_EVERY;
+    p->keepalive_at = next_keepalive(p);
+    p->keepalives = 0;
     co_stack_trim();
     while (!err && !p->over) {
         err = turn(p);
@@ -394,7 +399,7 @@ static err_t play(struct rtsp_pull *p)
     return err;
 }
 
-/* The stream is its own from here to the end: what comes before the answer to PLAY counts. */
+/* Publishes the stream until the end. Packets that arrive before the response to PLAY count. */
 static err_t publish(struct rtsp_pull *p)
 {
     struct session *s = &p->pull.session;
@@ -410,23 +415,23 @@ static err_t publish(struct rtsp_pull *p)
     rtsp_intake_begin(p->rx, s->src, by_udp(p), co_now());
     err = play(p);
     p->publishing = false;
-    learn_patience(p, err);
+    learn_keepalive(p, err);
     session_publisher_end(&p->pull.publisher, err);
     return err;
 }
 
-/* A server that is told keeps no session for us until it times out. */
-static void say_goodbye(struct rtsp_pull *p)
+/* Sends TEARDOWN, so that the server does not keep the session until its timeout. */
+static void send_teardown(struct rtsp_pull *p)
 {
-    const struct rtsp_request ask = { .method = RTSP_TEARDOWN, .url = p->all };
+    const struct rtsp_request request = { .method = RTSP_TEARDOWN, .url = p->all };
     bool held;
     err_t err;
 
     if (!*p->call.client.session)
         return;
     held = co_stop_hold();
-    p->call.io->write_timeout = p->setup.answer = LAST_WORDS;
-    err = rtsp_call_request(&p->call, &ask, NULL);
+    p->call.io->write_timeout = p->setup.answer = TEARDOWN_TIMEOUT;
+    err = rtsp_call_request(&p->call, &request, NULL);
     err_free(&err);
     co_stop_resume(held);
 }
@@ -452,9 +457,9 @@ err_t rtsp_pull_session(struct rtsp_pull *p)
     p->call.on_frame = on_frame;
     p->call.arg = p;
     p->packets_since = 0;
-    err = ask_what_it_can(p);
+    err = request_options(p);
     if (!err)
-        err = ask_what_it_has(p);
+        err = request_description(p);
     if (!err)
         err = set_up_all(p);
     if (!err)
@@ -463,7 +468,7 @@ err_t rtsp_pull_session(struct rtsp_pull *p)
         log_end_of(p);
     session_log_did(&p->pull.session, err);
     if (p->call.io && (!err || err_class(err) != ERR_CLASS_PEER))
-        say_goodbye(p);
+        send_teardown(p);
     close_ports(p);
     rtsp_intake_free(p->rx);
     p->rx = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spec.c - which streams the configuration pulls, and from where. */
+/* spec.c - finds the streams that the configuration pulls, and their sources. */
 #include "pull/rtsp/spec.h"
 
 #include "base/must.h"
@@ -8,8 +8,8 @@
 
 #define PARAM "[param]"
 
-/* "camera" is a stream of the app that urls of one level are of. */
-static const char usual_app[] = "live";
+/* the default app of RTSP URLs with one level, so "camera" is "live/camera" */
+static const char default_app[] = "live";
 
 static bool is_plain(const char *text, size_t size)
 {
@@ -26,20 +26,21 @@ static bool is_plain(const char *text, size_t size)
     return true;
 }
 
-/* Does the name of a stream fit, and what stands for [param] in it? *size 0: there is none. */
-static bool fits(const char *wanted, const char *name, const char **param, size_t *size)
+/* Matches the name of a stream. Sets *param to the text for [param]; *size 0: the pattern has
+ * none. */
+static bool fits(const char *pattern, const char *name, const char **param, size_t *size)
 {
-    const char *at = strstr(wanted, PARAM), *tail;
+    const char *at = strstr(pattern, PARAM), *tail;
     size_t front, n = strlen(name), back;
 
     *param = "";
     *size = 0;
     if (!at)
-        return strcmp(wanted, name) == 0;
-    front = (size_t)(at - wanted);
+        return strcmp(pattern, name) == 0;
+    front = (size_t)(at - pattern);
     tail = at + strlen(PARAM);
     back = strlen(tail);
-    if (n < front + back || strncmp(wanted, name, front) != 0 ||
+    if (n < front + back || strncmp(pattern, name, front) != 0 ||
         strcmp(name + n - back, tail) != 0)
         return false;
     *param = name + front;
@@ -49,43 +50,44 @@ static bool fits(const char *wanted, const char *name, const char **param, size_
 
 static char *fill_in(const char *url, const char *param, size_t size)
 {
-    char *made = must_dup(""), *next;
+    char *text = must_dup(""), *next;
     const char *at;
 
     for (; (at = strstr(url, PARAM)); url = at + strlen(PARAM)) {
-        next = must_print("%s%.*s%.*s", made, (int)(at - url), url, (int)size, param);
-        free(made);
-        made = next;
+        next = must_print("%s%.*s%.*s", text, (int)(at - url), url, (int)size, param);
+        free(text);
+        text = next;
     }
-    next = must_print("%s%s", made, url);
-    free(made);
+    next = must_print("%s%s", text, url);
+    free(text);
     return next;
 }
 
-/* Of a url of rtsps:// nothing is sent in the open: no datagrams. */
-static void take_ways(struct rtsp_pull_spec *out, const struct conf_list *said)
+/* Sets the transports. A URL of rtsps:// must not send media unencrypted, so UDP is left out. */
+static void set_transports(struct rtsp_pull_spec *out, const struct conf_list *names)
 {
     bool tls = strncmp(out->url, "rtsps:", 6) == 0;
 
-    for (size_t i = 0; i < said->n && out->ways < RTSP_PULL_WAYS; i++) {
-        enum rtsp_pull_way way = strcmp(said->v[i], "udp") == 0 ? RTSP_PULL_UDP : RTSP_PULL_TCP;
+    for (size_t i = 0; i < names->n && out->transports < RTSP_PULL_TRANSPORTS; i++) {
+        enum rtsp_pull_transport one =
+            strcmp(names->v[i], "udp") == 0 ? RTSP_PULL_UDP : RTSP_PULL_TCP;
 
-        if (tls && way == RTSP_PULL_UDP)
+        if (tls && one == RTSP_PULL_UDP)
             continue;
-        if (out->ways == 0 || out->way[0] != way)
-            out->way[out->ways++] = way;
+        if (out->transports == 0 || out->transport[0] != one)
+            out->transport[out->transports++] = one;
     }
-    if (out->ways == 0)
-        out->way[out->ways++] = RTSP_PULL_TCP;
+    if (out->transports == 0)
+        out->transport[out->transports++] = RTSP_PULL_TCP;
 }
 
 static char *whole_name(const char *stream)
 {
-    return must_print("%s%s%s", strchr(stream, '/') ? "" : usual_app,
+    return must_print("%s%s%s", strchr(stream, '/') ? "" : default_app,
                       strchr(stream, '/') ? "" : "/", stream);
 }
 
-/* One without [param] is meant before one with it, wherever it stands. */
+/* Finds the pull of a stream; an exact name comes before patterns with [param], in any order. */
 static const struct conf_rtsp_pull *find(const struct conf_rtsp_pulls *all, const char *path,
                                          const char **param, size_t *size)
 {
@@ -118,7 +120,7 @@ bool rtsp_pull_spec_of(struct rtsp_pull_spec *out, const struct conf_vhost *v, c
     size_t size;
     char *path;
 
-    *out = (struct rtsp_pull_spec){ .ways = 0 };
+    *out = (struct rtsp_pull_spec){ .transports = 0 };
     if (!v || !v->enabled || !v->rtsp.enabled || v->rtsp.pull.n == 0)
         return false;
     path = must_print("%s/%s", app, name);
@@ -128,7 +130,7 @@ bool rtsp_pull_spec_of(struct rtsp_pull_spec *out, const struct conf_vhost *v, c
             .url = fill_in(found->url, param, size), .on_demand = found->on_demand || size > 0,
             .linger = found->linger, .timeout = found->timeout,
             .ca = found->tls_verify ? must_dup(found->tls_ca) : NULL };
-        take_ways(out, &found->transport);
+        set_transports(out, &found->transport);
     }
     free(path);
     return found != NULL;
@@ -138,7 +140,7 @@ void rtsp_pull_spec_free(struct rtsp_pull_spec *w)
 {
     free(w->url);
     free(w->ca);
-    *w = (struct rtsp_pull_spec){ .ways = 0 };
+    *w = (struct rtsp_pull_spec){ .transports = 0 };
 }
 
 static bool same_trust(const char *a, const char *b)
@@ -148,20 +150,20 @@ static bool same_trust(const char *a, const char *b)
 
 bool rtsp_pull_spec_same(const struct rtsp_pull_spec *a, const struct rtsp_pull_spec *b)
 {
-    return strcmp(a->url, b->url) == 0 && a->ways == b->ways && a->way[0] == b->way[0] &&
-           a->on_demand == b->on_demand && a->linger == b->linger && a->timeout == b->timeout &&
-           same_trust(a->ca, b->ca);
+    return strcmp(a->url, b->url) == 0 && a->transports == b->transports &&
+           a->transport[0] == b->transport[0] && a->on_demand == b->on_demand &&
+           a->linger == b->linger && a->timeout == b->timeout && same_trust(a->ca, b->ca);
 }
 
-bool rtsp_pull_is_steady(const struct conf_rtsp_pull *p, const char **app, size_t *app_size,
+bool rtsp_pull_is_permanent(const struct conf_rtsp_pull *p, const char **app, size_t *app_size,
                          const char **name)
 {
     const char *slash = strrchr(p->stream, '/');
 
     if (!p->enabled || p->on_demand || strstr(p->stream, PARAM))
         return false;
-    *app = slash ? p->stream : usual_app;
-    *app_size = slash ? (size_t)(slash - p->stream) : strlen(usual_app);
+    *app = slash ? p->stream : default_app;
+    *app_size = slash ? (size_t)(slash - p->stream) : strlen(default_app);
     *name = slash ? slash + 1 : p->stream;
     return true;
 }

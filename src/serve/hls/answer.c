@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - answer requests of HLS and DASH: blocking reloads, sessions, memory and disk. */
+/* answer.c - responses of HLS and DASH: blocking reloads, sessions, files in memory and on disk. */
 #include "serve/hls/answer.h"
 
 #include "base/log.h"
@@ -22,11 +22,12 @@
 
 enum {
     URL_MAX = 2048,
-    GZIP_LEAST = 1024,
+    GZIP_MIN = 1024,
 };
 
-#define BLOCK_MAX CO_SECONDS(15) /* of a blocking reload: three target durations at most */
-#define TOLD CO_SECONDS(10)
+#define BLOCK_MAX CO_SECONDS(15) /* longest wait of a blocking reload: at most three target
+                                  * durations */
+#define LOG_EVERY CO_SECONDS(10)
 
 /* ------------------------------------------------------------ sending */
 
@@ -39,12 +40,12 @@ static err_t send_bytes(struct http_exchange *x, int status, const uint8_t *data
     return err ? err : http_response_end(x->resp);
 }
 
-/* From `begin` to `end`, block by block. */
+/* Sends bytes from `begin` to `end`, block by block. */
 static err_t send_blocks(struct http_exchange *x, int status, const struct hls_file *f,
                          size_t begin, size_t end)
 {
     err_t err = http_response_begin(x->resp, status, (int64_t)(end - begin));
-    size_t at = 0; /* of the block */
+    size_t at = 0; /* offset of the block */
 
     for (const struct block *b = f->blocks.first; b && at < end && !err; b = b->next) {
         size_t from = begin > at ? begin - at : 0, to = end - at < b->len ? end - at : b->len;
@@ -83,16 +84,18 @@ static err_t send_range(struct http_exchange *x, const struct hls_file *f)
     return send_some(x, 206, f, (size_t)begin, (size_t)end);
 }
 
-/* Segments carry the id as hls_ts_ctx says; keys also where that is off, if they want it. */
+/* The URLs that get the session's key: segments if hls_ts_ctx is on; encryption keys also without
+ * it, if they need a session. */
 static unsigned urls_with_id(const struct conf_vhost *v)
 {
     return (v->hls.ts_ctx ? M3U8_URLS_MEDIA : 0u) |
-           (hls_wants_session(v, HLS_KEY) ? M3U8_URLS_KEYS : 0u);
+           (hls_needs_session(v, HLS_KEY) ? M3U8_URLS_KEYS : 0u);
 }
 
 _Static_assert((int)HTTP_GZIP_KEY == (int)HLS_SESSION_KEY, "a key fills a hole");
 
-/* As compressed for all; with the key of this player, if the list has a place for it. */
+/* Sends the shared compressed bytes; fills in the key of this player if the playlist has a gap for
+ * it. */
 static err_t send_packed(struct http_exchange *x, const struct hls_pack *p, const char *key)
 {
     uint8_t *own = NULL;
@@ -115,14 +118,14 @@ static err_t send_with_key(struct http_exchange *x, const struct hls_file *f, un
     struct wr w;
     err_t err;
 
-    wr_init(&w, HLS_LIST_MOST);
+    wr_init(&w, HLS_LIST_MAX);
     hls_pack_key(&w, f, urls, key);
     err = w.bad ? http_response_status(x->resp, 500) : send_bytes(x, 200, w.buf, w.len);
     wr_free(&w);
     return err;
 }
 
-/* A list; of a session, with its key in the URLs. */
+/* Sends a playlist, with the key of the session in its URLs. */
 static err_t send_playlist(struct http_exchange *x, struct hls_file *f,
                            const struct hls_session *session)
 {
@@ -130,7 +133,7 @@ static err_t send_playlist(struct http_exchange *x, struct hls_file *f,
     const struct hls_pack *p = NULL;
     err_t err = NULL;
 
-    if (f->size >= GZIP_LEAST && http_response_wants_gzip(x->resp, f->type))
+    if (f->size >= GZIP_MIN && http_response_wants_gzip(x->resp, f->type))
         err = hls_pack_get(f, urls, &p);
     if (err)
         return err;
@@ -148,14 +151,14 @@ static err_t send_file(struct http_exchange *x, struct hls_file *f,
     http_response_add(x->resp, "Content-Type", "%s", f->type);
     if (!http_response_has(x->resp, "Cache-Control"))
         http_response_add(x->resp, "Cache-Control", f->playlist ? "no-cache" : "max-age=60");
-    /* A list changes more than once a second, and with a clock that is set back it would be older
-     * than what a player has: it is told by its tag alone. */
+    /* A playlist changes more than once a second, and after the clock was set back its time could
+     * be older than that of the player's copy. So only the ETag counts. */
     if (http_response_unchanged(x->resp, etag, f->playlist ? 0 : (time_t)(f->modified / 1000)))
         return http_response_send(x->resp, 304, "", 0);
     return f->playlist ? send_playlist(x, f, session) : send_range(x, f);
 }
 
-/* [HLS] bis 6.2.5.1: there are no date ranges, so v2 asks for nothing more. */
+/* [HLS] bis 6.2.5.1. There are no date ranges, so v2 means the same as YES. */
 static bool wants_update(const struct http_exchange *x)
 {
     char text[8];
@@ -164,7 +167,7 @@ static bool wants_update(const struct http_exchange *x)
     return skip && (strcmp(skip, "YES") == 0 || strcmp(skip, "v2") == 0);
 }
 
-/* The list as it is now, with a reference; NULL: there is none any more. */
+/* Returns the current playlist with a reference; NULL: it no longer exists. */
 static struct hls_file *list_of(struct http_exchange *x, const struct hls_answer *a)
 {
     if (a->file)
@@ -172,13 +175,14 @@ static struct hls_file *list_of(struct http_exchange *x, const struct hls_answer
     return wants_update(x) ? hls_find_update(a->h, a->path) : hls_find(a->h, a->path);
 }
 
-/* ------------------------------------------------------------ lists on disk
+/* ------------------------------------------------------------ playlists on disk
  *
- * Of streams that are over or of an earlier process. The last ones that were asked for stay in
- * memory, so that all players of one share its bytes and its compressed form. A file that changed
- * is another one. */
+ * Playlists of streams that have ended, or of an earlier process. The last requested ones stay in
+ * memory, so that all players share the bytes and the compressed form. A changed file is a new
+ * entry.
+ */
 
-enum { KEPT_MOST = 512 * 1024 /* bytes of one that stays */ };
+enum { CACHED_MAX = 512 * 1024 /* largest playlist in this cache, in bytes */ };
 
 static struct hls_file *find_list(struct hls *h, const struct co_file *f)
 {
@@ -192,7 +196,7 @@ static struct hls_file *find_list(struct hls *h, const struct co_file *f)
     return NULL;
 }
 
-static void keep_list(struct hls *h, const struct co_file *f, struct hls_file *file)
+static void cache_list(struct hls *h, const struct co_file *f, struct hls_file *file)
 {
     struct hls_list_file *o = &h->sessions->lists[h->sessions->next_list++ % HLS_LIST_FILES];
 
@@ -205,7 +209,7 @@ static err_t read_list(struct hls_answer *a, const struct co_file *f)
     struct wr w;
     err_t err = NULL;
 
-    wr_init(&w, HLS_LIST_MOST);
+    wr_init(&w, HLS_LIST_MAX);
     if (f->size > 0) {
         err = co_file_read(f, 0, wr_reserve(&w, (size_t)f->size), (size_t)f->size);
         w.len = (size_t)f->size;
@@ -213,8 +217,8 @@ static err_t read_list(struct hls_answer *a, const struct co_file *f)
     if (!err) {
         a->file = hls_file_new(a->h, &w, http_type_of(a->below));
         a->file->playlist = true;
-        if (f->size <= KEPT_MOST)
-            keep_list(a->h, f, a->file);
+        if (f->size <= CACHED_MAX)
+            cache_list(a->h, f, a->file);
     }
     wr_free(&w);
     return err;
@@ -225,8 +229,8 @@ err_t hls_answer_read(struct hls_answer *a)
     struct co_file f = { .fd = -1 };
     err_t err = co_file_open(&f, a->folder, a->below);
 
-    if (!err && (f.is_folder || f.size > HLS_LIST_MOST))
-        err = err_new(ERR_NO_FILE, "no list of %d bytes at most", HLS_LIST_MOST);
+    if (!err && (f.is_folder || f.size > HLS_LIST_MAX))
+        err = err_new(ERR_NO_FILE, "not a playlist of at most %d bytes", HLS_LIST_MAX);
     if (!err)
         a->file = find_list(a->h, &f);
     if (!err && !a->file)
@@ -235,11 +239,11 @@ err_t hls_answer_read(struct hls_answer *a)
     return err;
 }
 
-/* ------------------------------------------------------------ refusing */
+/* ------------------------------------------------------------ rejections */
 
 err_t hls_answer_denied(struct http_exchange *x, err_t err)
 {
-    int status = err_class(err) == ERR_CLASS_DENIED ? 403 : 503; /* 503: it may come later */
+    int status = err_class(err) == ERR_CLASS_DENIED ? 403 : 503; /* 503: try again later */
     char text[300];
 
     if (err_class(err) == ERR_CLASS_STOP)
@@ -249,7 +253,8 @@ err_t hls_answer_denied(struct http_exchange *x, err_t err)
     return http_response_status(x->resp, status);
 }
 
-/* The checks for each list. Sessions are checked once; without them each request needs a token. */
+/* Checks each request for a playlist. With sessions the token is checked when the session starts,
+ * without them in each request. */
 static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool sessions)
 {
     struct session_stream names = a->names;
@@ -269,16 +274,16 @@ static err_t allowed(struct http_exchange *x, const struct hls_answer *a, bool s
 
 err_t hls_answer_no_session(struct http_exchange *x, struct hls *h)
 {
-    if (!h->sessions->denied_at || co_now() - h->sessions->denied_at > TOLD)
+    if (!h->sessions->denied_at || co_now() - h->sessions->denied_at > LOG_EVERY)
         log_warn("HLS or DASH: %.200s is for players with a session, %s has none (for caches that "
                  "strip queries: hls_ts_ctx off, dash_ts_ctx off)", x->req->path, x->ip);
     h->sessions->denied_at = co_now();
     return http_response_status(x->resp, 403);
 }
 
-/* ------------------------------------------------------------ master lists */
+/* ------------------------------------------------------------ master playlists */
 
-/* What the child list is called: its name beside this one, or its whole path. */
+/* Writes the URL of the media playlist: its name relative to this one, or its whole path. */
 static void put_child(struct http_exchange *x, const char *key, struct wr *w)
 {
     const char *path = x->req->path, *slash = strrchr(path, '/');
@@ -316,7 +321,7 @@ static err_t send_master(struct http_exchange *x, struct hls *h, const char *pat
     return err;
 }
 
-/* ------------------------------------------------------------ lists of segments */
+/* ------------------------------------------------------------ media playlists */
 
 static bool number(const struct http_exchange *x, const char *key, uint64_t *out)
 {
@@ -328,7 +333,7 @@ static bool number(const struct http_exchange *x, const char *key, uint64_t *out
     return *end == '\0';
 }
 
-/* [HLS] bis 6.2.5.2. *status: what to answer if the wait was for nothing. */
+/* Blocking reload, [HLS] bis 6.2.5.2. *status: the response if the wait failed, else 0. */
 static err_t block(const struct http_exchange *x, struct hls *h, const char *path, int *status)
 {
     uint64_t segment, part = 0;
@@ -362,7 +367,7 @@ static err_t block(const struct http_exchange *x, struct hls *h, const char *pat
     return NULL;
 }
 
-/* The list of segments; of a session, with its id in the urls. */
+/* Sends the media playlist, with the session's key in its URLs. */
 static err_t send_segments(struct http_exchange *x, const struct hls_answer *a,
                            const struct hls_session *session)
 {
@@ -381,8 +386,8 @@ static err_t send_segments(struct http_exchange *x, const struct hls_answer *a,
     return err;
 }
 
-/* Who is not known gets a session. An id that was forgotten (its player paused for long, or we were
- * restarted) is one again, one that cannot be is as none. */
+/* Starts a session for a player without one. A key of a removed session (the player paused for
+ * long, or the server restarted) is used again; an invalid key is ignored. */
 static err_t begin(struct http_exchange *x, const struct hls_answer *a, bool dash,
                    const char **key, struct hls_session **out)
 {
@@ -398,23 +403,24 @@ static err_t begin(struct http_exchange *x, const struct hls_answer *a, bool das
     return err;
 }
 
-/* Where segments are asked for without a key, who asks for the list again plays. */
+/* Without keys in segment URLs, a repeated request for the playlist shows that the client plays. */
 static void note_use(struct hls_session *session, bool media_has_key)
 {
     if (!media_has_key && session->requests > 1)
         hls_session_used(session);
 }
 
-/* HEAD is answered as GET is, by the same rules, or strangers would learn which streams exist. But
- * it is no player: its session ends with the answer, as does one for a stream that is not there. */
-static bool is_look(const struct http_exchange *x, const struct hls_answer *a)
+/* True for a request that does not start a player: HEAD, or a stream that does not exist. It is
+ * authorized like a GET, so that it does not reveal which streams exist, but its session ends with
+ * the response. */
+static bool is_probe(const struct http_exchange *x, const struct hls_answer *a)
 {
     return a->missing || x->req->verb == HTTP_VERB_HEAD;
 }
 
 /* ------------------------------------------------------------ MPDs */
 
-/* Where to ask for the next one: here, by the id. */
+/* Writes the Location of the next MPD: this URL with the session's key. */
 static void put_location(const struct http_exchange *x, const char *key, struct wr *w)
 {
     const char *slash = strrchr(x->req->path, '/');
@@ -425,15 +431,16 @@ static void put_location(const struct http_exchange *x, const char *key, struct 
     wr_u8(w, 0);
 }
 
-/* With the time of now, by which players with a wrong clock find the live edge: so it is never the
- * same, and not to be kept. `pack`: its compressed form; NULL: as it is. */
+/* Sends an MPD with the current time, which lets players with a wrong clock find the live edge. So
+ * each response differs and must not be cached. `pack`: its compressed form; NULL: send it
+ * uncompressed. */
 static err_t send_personal(struct http_exchange *x, const struct hls_file *f,
                            const struct hls_pack *pack, const struct mpd_personal *personal)
 {
     struct wr w;
     err_t err;
 
-    wr_init(&w, HLS_LIST_MOST);
+    wr_init(&w, HLS_LIST_MAX);
     if (pack)
         hls_pack_personal(&w, pack, personal);
     else
@@ -447,8 +454,8 @@ static err_t send_personal(struct http_exchange *x, const struct hls_file *f,
     return err;
 }
 
-/* What time it is by the stream's clock. The names may be those of a stream that went while the
- * player was being authorized. */
+/* Current time by the clock of the stream. a->names may be stale: the stream may have ended while
+ * the player was authorized. */
 static int64_t now_of(const struct hls_answer *a)
 {
     struct session_stream names = a->names;
@@ -469,7 +476,7 @@ static err_t send_mpd(struct http_exchange *x, const struct hls_answer *a, struc
     struct wr url;
     err_t err = NULL;
 
-    if (f->size >= GZIP_LEAST && http_response_wants_gzip(x->resp, f->type))
+    if (f->size >= GZIP_MIN && http_response_wants_gzip(x->resp, f->type))
         err = hls_pack_get(f, HLS_PACK_MPD, &pack);
     if (err)
         return err;
@@ -496,10 +503,10 @@ static err_t find_mpd(struct http_exchange *x, const struct hls_answer *a,
     return err;
 }
 
-/* ------------------------------------------------------------ lists of both kinds */
+/* ------------------------------------------------------------ playlists and MPDs */
 
-/* The list, for a session or NULL; of HLS, a player without a key gets a list of one list with the
- * key of its session. */
+/* Sends the playlist or MPD to a session (NULL: to a client without one). An HLS player without a
+ * key gets a master playlist with the key of its session. */
 static err_t send_list_to(struct http_exchange *x, const struct hls_answer *a,
                           const struct hls_session *session, const char *key)
 {
@@ -513,7 +520,7 @@ static err_t send_list_to(struct http_exchange *x, const struct hls_answer *a,
 static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
 {
     bool dash = a->sort == HLS_MPD;
-    bool wanted = dash ? hls_wants_session(x->vhost, HLS_MPD) : x->vhost->hls.ctx;
+    bool wanted = dash ? hls_needs_session(x->vhost, HLS_MPD) : x->vhost->hls.ctx;
     char text[HLS_SESSION_KEY + 2];
     const char *key = hls_session_key(x, text);
     struct hls_session *session = NULL;
@@ -524,13 +531,13 @@ static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
         session = hls_session_of(a->h, x, &a->names, dash);
     if (!wanted && !session)
         return send_list_to(x, a, NULL, key);
-    undo = !session && is_look(x, a);
+    undo = !session && is_probe(x, a);
     if (!session)
         err = begin(x, a, dash, &key, &session);
     if (err)
         return hls_answer_denied(x, err);
     if (!hls_session_hold(session))
-        return http_response_status(x->resp, hls_session_refusal(session));
+        return http_response_status(x->resp, hls_session_denied_status(session));
     err = send_list_to(x, a, session, key);
     hls_session_release(session, x->resp->sent);
     note_use(session, dash ? x->vhost->dash.ts_ctx : x->vhost->hls.ts_ctx);
@@ -552,7 +559,7 @@ err_t hls_answer_list(struct http_exchange *x, struct hls_answer *a)
 
 /* ------------------------------------------------------------ segments and keys */
 
-bool hls_wants_session(const struct conf_vhost *v, enum hls_sort sort)
+bool hls_needs_session(const struct conf_vhost *v, enum hls_sort sort)
 {
     switch (sort) {
     case HLS_LIST:
@@ -570,8 +577,7 @@ bool hls_wants_session(const struct conf_vhost *v, enum hls_sort sort)
     return false;
 }
 
-/* What caches are told: nothing of a key may stay there, and what is for one player is no use to
- * others, or must not be given to them. */
+/* Cache-Control of a file. Keys must not be cached, and files for one player not be shared. */
 static const char *cache_of(const struct hls_answer *a, bool personal)
 {
     if (a->sort == HLS_KEY)
@@ -579,7 +585,7 @@ static const char *cache_of(const struct hls_answer *a, bool personal)
     return personal ? "private, max-age=60" : "max-age=60";
 }
 
-/* From memory, or from disk. */
+/* Sends the file from memory, or from disk. */
 static err_t send_media(struct http_exchange *x, const struct hls_answer *a, const char *cache)
 {
     err_t err = hls_wait_file(a->h, a->path, BLOCK_MAX);
@@ -599,7 +605,7 @@ static err_t send_media(struct http_exchange *x, const struct hls_answer *a, con
 err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
                        struct hls_session *session)
 {
-    bool wanted = hls_wants_session(a->vhost, a->sort);
+    bool wanted = hls_needs_session(a->vhost, a->sort);
     err_t err = conf_security_check(&a->vhost->security, CONF_PLAY, x->ip);
 
     if (err)
@@ -607,7 +613,7 @@ err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
     if (wanted && !session)
         return hls_answer_no_session(x, a->h);
     if (session && !hls_session_hold(session))
-        return http_response_status(x->resp, hls_session_refusal(session));
+        return http_response_status(x->resp, hls_session_denied_status(session));
     err = send_media(x, a, cache_of(a, wanted || session));
     if (session && (x->resp->status == 200 || x->resp->status == 206))
         hls_session_used(session);

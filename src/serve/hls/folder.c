@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BREATH = 64 }; /* folders that are looked at in one go */
+enum { YIELD_EVERY = 64 }; /* number of folders to open before yielding */
 
-#define STALE CO_SECONDS(1) /* a folder may be removed and made again */
+#define STALE CO_SECONDS(1) /* a folder may be removed and created again */
 
 struct folder {
     const struct conf_vhost *vhost;
@@ -23,7 +23,7 @@ struct folder {
 
 struct hls_folders {
     struct ref ref;
-    struct conf *conf; /* whose strings these are, with a reference */
+    struct conf *conf; /* owns these strings; referenced */
     co_usec at;
     size_t n, cap;
     struct folder *v;
@@ -39,9 +39,9 @@ struct hls_folders *hls_folders_unref(struct hls_folders *f)
     return NULL;
 }
 
-/* ------------------------------------------------------------ which there are */
+/* ------------------------------------------------------------ collecting folders */
 
-static bool is_asked(const struct conf *c)
+static bool has_guarded(const struct conf *c)
 {
     for (size_t i = 0; i < c->vhost.n; i++) {
         const struct conf_vhost *v = &c->vhost.v[i];
@@ -52,12 +52,13 @@ static bool is_asked(const struct conf *c)
     return false;
 }
 
-/* One that is not there has no files either. */
+/* A folder that does not exist has no files, and is skipped. */
 static void add(struct hls_folders *f, const struct conf_vhost *v, const char *path)
 {
     struct co_file file = { .fd = -1 };
     err_t err = co_file_open(&file, path, "");
-    bool there = !err || co_folder_id(path, &file.device, &file.inode); /* it may not be listed */
+    /* the folder may be unreadable */
+    bool there = !err || co_folder_id(path, &file.device, &file.inode);
 
     f->v = must_room(f->v, f->n, &f->cap, sizeof(f->v[0]));
     if (there)
@@ -77,7 +78,7 @@ static void add_vhost(struct hls_folders *f, const struct conf_vhost *v)
         add(f, v, v->dash.path);
 }
 
-static struct hls_folders *look(struct conf *conf)
+static struct hls_folders *collect(struct conf *conf)
 {
     struct hls_folders *f = must(calloc(1, sizeof(*f)));
 
@@ -86,7 +87,7 @@ static struct hls_folders *look(struct conf *conf)
     f->at = co_now();
     for (size_t i = 0; i < conf->vhost.n; i++) {
         add_vhost(f, &conf->vhost.v[i]);
-        if (i % BREATH == BREATH - 1)
+        if (i % YIELD_EVERY == YIELD_EVERY - 1)
             co_yield();
     }
     return f;
@@ -97,7 +98,7 @@ struct hls_folders *hls_folders_get(struct hls *h)
     struct hls_folders *f = h->sessions->folders;
 
     if (!f || f->conf != h->env->conf || co_now() - f->at > STALE) {
-        f = is_asked(h->env->conf) ? look(h->env->conf) : NULL;
+        f = has_guarded(h->env->conf) ? collect(h->env->conf) : NULL;
         (void)hls_folders_unref(h->sessions->folders);
         h->sessions->folders = f;
     }
@@ -107,11 +108,11 @@ struct hls_folders *hls_folders_get(struct hls *h)
     return f;
 }
 
-/* ------------------------------------------------------------ whose a file is */
+/* ------------------------------------------------------------ matching paths */
 
-struct hls_places hls_places(const struct hls_folders *f, const char *path)
+struct hls_candidates hls_candidates(const struct hls_folders *f, const char *path)
 {
-    struct hls_places p = { .folders = f, .path = path };
+    struct hls_candidates p = { .folders = f, .path = path };
     char folder[HLS_NAME_MAX * 4];
 
     for (size_t i = 0; path[i] && i < sizeof(folder) - 1 && p.n < HLS_DEPTH; i++) {
@@ -127,8 +128,8 @@ struct hls_places hls_places(const struct hls_folders *f, const char *path)
     return p;
 }
 
-/* The path relative to this folder; NULL: it is not below it. */
-static const char *below(const struct hls_places *p, const struct folder *f)
+/* Returns the path relative to this folder, or NULL if it is not below it. */
+static const char *below(const struct hls_candidates *p, const struct folder *f)
 {
     for (size_t i = 0; i < p->n; i++) {
         if (p->above[i].inode == f->inode && p->above[i].device == f->device)
@@ -137,8 +138,9 @@ static const char *below(const struct hls_places *p, const struct folder *f)
     return NULL;
 }
 
-/* By a template of the vhost, or behind the last one by its ending, if no template fits. */
-static bool fits(struct hls_places *p, const struct folder *f, struct hls_place *out)
+/* Matches the next template of the vhost; after the last one the extension, if no template
+ * matched. */
+static bool fits(struct hls_candidates *p, const struct folder *f, struct hls_candidate *out)
 {
     const struct session_stream any = { .vhost = f->vhost->name };
     unsigned row = p->row++;
@@ -153,7 +155,7 @@ static bool fits(struct hls_places *p, const struct folder *f, struct hls_place 
     return hls_match(out->of.text, &any, out->below);
 }
 
-bool hls_place_next(struct hls_places *p, struct hls_place *out)
+bool hls_candidate_next(struct hls_candidates *p, struct hls_candidate *out)
 {
     for (; p->folder < p->folders->n; p->folder++) {
         const struct folder *f = &p->folders->v[p->folder];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* folder.h - the folders that HLS and DASH write to, and whose a file in them is.
+/* folder.h - the folders that HLS and DASH write to, and the vhosts that can have written a file in
+ * them.
  *
- * Folders are compared by device and inode: no other spelling, no link and no second root of the
- * web server leads around them. Of a path it is known which vhosts could have written it; two
- * vhosts may share a folder.
+ * Folders are compared by device and inode, so another spelling, a link or a second web root does
+ * not bypass the rules of a vhost. Two vhosts may share a folder.
  */
 #ifndef SERVE_HLS_FOLDER_H
 #define SERVE_HLS_FOLDER_H
@@ -11,20 +11,22 @@
 #include "serve/hls/template.h"
 #include "sink/hls/hls.h"
 
-struct hls_folders; /* of one configuration, as they were a moment ago; shared */
+struct hls_folders; /* the folders of one configuration, cached for a moment; shared */
 
-/* NULL: no vhost with HLS or DASH asks its players. Yields. */
+/* Returns the folders with a reference; NULL if no vhost with HLS or DASH authorizes its players.
+ * Yields. */
 struct hls_folders *hls_folders_get(struct hls *h);
-struct hls_folders *hls_folders_unref(struct hls_folders *f); /* always NULL; NULL is fine */
+struct hls_folders *hls_folders_unref(struct hls_folders *f); /* returns NULL; f may be NULL */
 
-/* Walk over all vhosts that could have written the file at this path (of co_file_where()):
+/* Iterates over the vhosts that can have written the file at this path (from co_file_where()):
  *
- *     struct hls_places p = hls_places(folders, path);
- *     while (hls_place_next(&p, &place)) ...
+ *     struct hls_candidates p = hls_candidates(folders, path);
+ *     while (hls_candidate_next(&p, &place)) ...
  *
- * Does not yield; what it gives is valid as long as `folders` and `path`. */
+ * Does not yield. The results are valid as long as `folders` and `path`.
+ */
 enum { HLS_DEPTH = 64 };
-struct hls_places {
+struct hls_candidates {
     const struct hls_folders *folders;
     const char *path;
     size_t n, folder;
@@ -32,15 +34,15 @@ struct hls_places {
     bool found;
     struct hls_above {
         uint64_t device, inode;
-        size_t size; /* of its path, with the slash */
+        size_t size; /* length of its path with the slash */
     } above[HLS_DEPTH];
 };
-struct hls_place {
+struct hls_candidate {
     const struct conf_vhost *vhost;
-    const char *folder, *below; /* as the vhost calls the folder, and what comes behind it */
-    struct hls_template of;     /* its text is "" where only the ending tells */
+    const char *folder, *below; /* the folder as the vhost names it, and the path below it */
+    struct hls_template of;     /* the text is "" if only the extension matched */
 };
-struct hls_places hls_places(const struct hls_folders *f, const char *path);
-bool hls_place_next(struct hls_places *p, struct hls_place *out);
+struct hls_candidates hls_candidates(const struct hls_folders *f, const char *path);
+bool hls_candidate_next(struct hls_candidates *p, struct hls_candidate *out);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* http.c - requests of HLS and DASH: whose file is it that is asked for?
+/* http.c - requests of HLS and DASH: finds the stream of the requested file.
  *
- * What is in memory is found by its path, as the stream calls it. What is on disk alone, or is
- * spelled otherwise, comes by on_any(), before the static files: where a vhost asks its players,
- * it looks where the path leads to, and which vhosts write there.
+ * Files in memory are found by their path. Files that are only on disk, or whose path is spelled
+ * differently, are handled by on_any(), before the static files: in vhosts that authorize their
+ * players it resolves the path and finds the vhosts that write there.
  *
- * With several workers a file is in the memory of one, and sessions are where their stream is at
- * home. A request for either that comes to another worker moves there, by its path first, then by
- * its session; so it stays where it is once it is at the right one.
+ * With several workers a file is in the memory of one of them, and a session is at the owner worker
+ * of its stream. A request that arrives at another worker moves by its path first, then by its
+ * session, so it does not move again once it is at the right worker.
  */
 #include "serve/hls/http.h"
 
@@ -36,18 +36,18 @@ static bool is_list(enum hls_sort sort)
     return sort == HLS_LIST || sort == HLS_MPD;
 }
 
-/* ------------------------------------------------------------ in memory */
+/* ------------------------------------------------------------ files in memory */
 
-/* What is asked for as the streams call it, if it is spelled so. */
+/* Builds the full path as streams write it. Returns false if it does not fit or is hidden. */
 static bool full_path(const struct http_exchange *x, struct hls_answer *a, char *buf, size_t size)
 {
-    a->folder = http_static_place(x, &a->below);
+    a->folder = http_static_locate(x, &a->below);
     a->path = buf;
     return !http_static_is_hidden(a->below) &&
            snprintf(buf, size, "%s%s", a->folder, a->below) < (int)size;
 }
 
-/* Keys are told from segments by what they are called, whatever they end in. */
+/* Distinguishes keys from segments by their template, not by their extension. */
 static enum hls_sort media_of(const struct conf_vhost *v, const char *path)
 {
     const struct session_stream any = { .vhost = v->name };
@@ -58,7 +58,7 @@ static enum hls_sort media_of(const struct conf_vhost *v, const char *path)
     return key || hls_sort_by_end(path) == HLS_KEY ? HLS_KEY : HLS_MEDIA;
 }
 
-/* A path is one stream, whatever host it is asked of: the rules are those of the stream's vhost. */
+/* A path belongs to one stream, for any Host: the rules of the stream's vhost apply. */
 static bool in_memory(const struct http_exchange *x, struct hls_answer *a)
 {
     bool dash;
@@ -75,34 +75,35 @@ static bool in_memory(const struct http_exchange *x, struct hls_answer *a)
     return true;
 }
 
-/* To the worker that has it, if that is another one. */
-static bool goes_to(struct http_exchange *x, int worker)
+/* Moves the request to that worker, if it is another one. */
+static bool move_to_worker(struct http_exchange *x, int worker)
 {
     return worker != HLS_NO_OWNER && (unsigned)worker != x->env->worker &&
            http_exchange_move(x, (unsigned)worker);
 }
 
-static bool goes_by_path(struct http_exchange *x, const struct hls_answer *a)
+static bool move_by_path(struct http_exchange *x, const struct hls_answer *a)
 {
-    return goes_to(x, hls_names_owner(a->h, a->path));
+    return move_to_worker(x, hls_names_owner(a->h, a->path));
 }
 
-static bool goes_by_session(struct http_exchange *x)
+static bool move_by_session(struct http_exchange *x)
 {
     char text[HLS_SESSION_KEY + 2];
     const char *key = hls_session_key(x, text);
 
-    return key && goes_to(x, hls_session_owner(x->env, key));
+    return key && move_to_worker(x, hls_session_owner(x->env, key));
 }
 
-/* ---- lists of streams that begin because somebody asks */
+/* ---- playlists of streams that start on request */
 
-/* A list comes with its first segment, and players do not wait for ever. */
-#define MOST CO_SECONDS(20)
+/* Longest wait: a playlist appears with its first segment, and players have timeouts. */
+#define WAIT_MAX CO_SECONDS(20)
 #define CHECK CO_MS(100)
-#define AGAIN CO_SECONDS(1) /* who waits is no player yet: it says again that it is there */
+/* a waiting client is not a player yet, so the request is repeated */
+#define REQUEST_EVERY CO_SECONDS(1)
 
-/* Which stream of that vhost would have a list there? */
+/* Finds the stream of that vhost that would have a playlist at this path. */
 static bool find_names(const struct conf_vhost *v, const char *path, struct hls_matched *out)
 {
     const struct session_stream any = { .vhost = v->name };
@@ -123,13 +124,13 @@ static bool is_there(const struct hls_answer *a)
            hls_names_owner(a->h, a->path) != HLS_NO_OWNER;
 }
 
-static bool say(struct session_env *env, const struct session_stream *names)
+static bool request_stream(struct session_env *env, const struct session_stream *names)
 {
     return env->on_wanted && env->on_wanted(env->arg, names);
 }
 
-/* A stranger makes nothing begin. */
-static bool may_ask(const struct http_exchange *x, struct session_stream names)
+/* Returns true if the client may start a stream: untrusted clients may not. */
+static bool may_start(const struct http_exchange *x, struct session_stream names)
 {
     char *param = must_print("?%s", x->req->query);
     err_t err = conf_security_check(&x->vhost->security, CONF_PLAY, x->ip);
@@ -145,13 +146,13 @@ static bool may_ask(const struct http_exchange *x, struct session_stream names)
     return false;
 }
 
-/* The list that is asked for, a->path, is of no stream that we have. If it is of one that is pulled
- * on demand: say that it is wanted, and wait until its list is here, or at another worker. False:
- * it is none, or it did not come; a->path is still the caller's. Yields. */
-static bool is_pulled(const struct http_exchange *x, const struct hls_answer *a)
+/* Handles a request for the playlist a->path of a missing stream. If the stream is pulled on
+ * demand, requests it and waits until its playlist is here or at another worker. Returns false if
+ * it is not pulled or did not arrive; the caller still owns a->path. Yields. */
+static bool wait_pulled(const struct http_exchange *x, const struct hls_answer *a)
 {
     struct session_stream names = { .param = "", .tc_url = "", .page_url = "", .ip = x->ip };
-    co_usec until = co_clock() + MOST, said = co_clock();
+    co_usec until = co_clock() + WAIT_MAX, requested_at = co_clock();
     struct hls_matched found;
     bool there = false;
     err_t err = NULL;
@@ -159,31 +160,31 @@ static bool is_pulled(const struct http_exchange *x, const struct hls_answer *a)
     if (!x->vhost || x->vhost->rtsp.pull.n == 0 || !find_names(x->vhost, a->path, &found))
         return false;
     session_stream_set_key(&names, stream_key_new(x->vhost->name, found.app, found.name));
-    if (may_ask(x, names) && say(x->env, &names)) {
+    if (may_start(x, names) && request_stream(x->env, &names)) {
         while (!err && !(there = is_there(a)) && co_clock() < until) {
             err = co_sleep(CHECK);
-            if (co_clock() - said < AGAIN)
+            if (co_clock() - requested_at < REQUEST_EVERY)
                 continue;
-            said = co_clock();
-            (void)say(x->env, &names);
+            requested_at = co_clock();
+            (void)request_stream(x->env, &names);
         }
     }
-    err_free(&err); /* the next wait of the request says so */
+    err_free(&err); /* the next wait of the request returns it again */
     (void)stream_key_unref(names.key);
     return there;
 }
 
-/* It is in the memory of this worker, maybe soon: what is pulled for who asks is waited for. Yields
- * then. */
-static bool comes(struct http_exchange *x, struct hls_answer *a, bool *goes)
+/* Returns true if the playlist is in the memory of this worker. Waits for a stream that is pulled
+ * on demand, and yields then. *goes: another worker answers. */
+static bool wait_in_memory(struct http_exchange *x, struct hls_answer *a, bool *moves)
 {
     bool here = in_memory(x, a);
 
-    *goes = !here && goes_by_path(x, a);
-    if (here || *goes || !is_pulled(x, a))
+    *moves = !here && move_by_path(x, a);
+    if (here || *moves || !wait_pulled(x, a))
         return here;
     here = in_memory(x, a);
-    *goes = !here && goes_by_path(x, a);
+    *moves = !here && move_by_path(x, a);
     return here;
 }
 
@@ -191,13 +192,13 @@ static err_t on_list(struct http_exchange *x, void *arg)
 {
     struct hls_answer a = { .h = arg };
     char path[HLS_NAME_MAX];
-    bool goes;
+    bool moves;
 
     x->declined = !full_path(x, &a, path, sizeof(path));
     if (x->declined)
         return NULL;
-    if (!comes(x, &a, &goes)) {
-        x->declined = !goes;
+    if (!wait_in_memory(x, &a, &moves)) {
+        x->declined = !moves;
         return NULL;
     }
     x->declined = !is_list(a.sort);
@@ -206,7 +207,7 @@ static err_t on_list(struct http_exchange *x, void *arg)
     return hls_answer_list(x, &a);
 }
 
-/* The session of the request, if it may have this file of its own stream. */
+/* Returns the session of the request, if it plays the stream of this file. */
 static struct hls_session *session_in_memory(const struct http_exchange *x,
                                              const struct hls_answer *a)
 {
@@ -217,7 +218,8 @@ static struct hls_session *session_in_memory(const struct http_exchange *x,
     return s && hls_session_plays(s, &a->names) ? s : NULL;
 }
 
-/* What its session is for, on disk: most segments are asked for so. */
+/* Returns the session of the request, if its stream writes this path on disk. Most segments are
+ * requested this way. */
 static struct hls_session *session_by_name(const struct http_exchange *x, struct hls_answer *a)
 {
     char text[HLS_SESSION_KEY + 2];
@@ -233,7 +235,8 @@ static struct hls_session *session_by_name(const struct http_exchange *x, struct
     return s;
 }
 
-/* Initializations have the ending of any MP4 file: could a stream have written this one? */
+/* Init segments have the extension of any MP4 file: returns true if a stream can have written this
+ * one. */
 static bool is_init(const struct http_exchange *x, const char *path)
 {
     size_t n = strlen(path);
@@ -266,7 +269,7 @@ static err_t on_media(struct http_exchange *x, void *arg)
     if (in_memory(x, &a)) {
         session = session_in_memory(x, &a);
     } else if (!(session = session_by_name(x, &a))) {
-        x->declined = !goes_by_path(x, &a) && !goes_by_session(x);
+        x->declined = !move_by_path(x, &a) && !move_by_session(x);
         if (x->declined && is_init(x, path))
             x->cache = "max-age=60";
         return NULL;
@@ -274,57 +277,59 @@ static err_t on_media(struct http_exchange *x, void *arg)
     return hls_answer_media(x, &a, session);
 }
 
-/* ------------------------------------------------------------ wherever it is */
+/* ------------------------------------------------------------ any path */
 
-/* A request whose path leads to `real`, and the vhosts that could have written that. */
+/* A request whose path leads to `real`, and the vhosts that can have written that file. */
 struct search {
     struct http_exchange *x;
     struct hls_answer a;
     struct hls_folders *folders;
-    struct hls_places places;
+    struct hls_candidates candidates;
     char real[PATH_MAX];
-    char path[HLS_NAME_MAX];   /* what a.path is, */
-    struct hls_matched names;  /* and a.names of what is on disk */
-    bool list, asked;          /* it is one; it is of a vhost that asks its players */
-    bool open;                 /* it could be of one where nobody is, too */
+    char path[HLS_NAME_MAX];   /* buffer of a.path, */
+    struct hls_matched names;  /* and of a.names for a file on disk */
+    bool list, guarded;          /* it is a playlist; a vhost that authorizes players can have
+                                * written it */
+    bool open;                 /* a vhost that does not authorize players can have written it too */
     bool moved;                /* another worker answers */
 };
 
-/* A file of a stream that is in memory, called as the stream calls it. */
+/* Finds a file of a stream in memory, by the path as the stream writes it. */
 static bool find_in_memory(struct search *s)
 {
-    struct hls_places p = s->places;
-    struct hls_place at;
+    struct hls_candidates p = s->candidates;
+    struct hls_candidate at;
 
-    while (hls_place_next(&p, &at)) {
+    while (hls_candidate_next(&p, &at)) {
         s->list |= is_list(at.of.sort);
-        s->asked |= session_play_is_asked(at.vhost);
+        s->guarded |= session_play_is_asked(at.vhost);
         s->open |= !session_play_is_asked(at.vhost);
         if (snprintf(s->path, sizeof(s->path), "%s/%s", at.folder, at.below) >=
             (int)sizeof(s->path))
             continue;
-        s->moved = goes_by_path(s->x, &s->a);
+        s->moved = move_by_path(s->x, &s->a);
         if (s->moved)
             return true;
         if (!in_memory(s->x, &s->a))
             continue;
         s->list = is_list(s->a.sort);
-        s->asked |= session_play_is_asked(s->a.vhost);
+        s->guarded |= session_play_is_asked(s->a.vhost);
         return true;
     }
     return false;
 }
 
-/* A list that nobody writes now: of the vhost that was asked, or of another one that asks. */
+/* Finds a playlist that is no longer written: prefers the requested vhost, else takes another one
+ * that authorizes its players. */
 static bool find_old_list(struct search *s)
 {
-    struct hls_places p = s->places;
+    struct hls_candidates p = s->candidates;
     const char *host = s->x->vhost ? s->x->vhost->name : "";
     struct hls_matched names;
-    struct hls_place at;
+    struct hls_candidate at;
     bool found = false;
 
-    while (hls_place_next(&p, &at)) {
+    while (hls_candidate_next(&p, &at)) {
         if (!is_list(at.of.sort) || !session_play_is_asked(at.vhost) ||
             (found && strcmp(at.vhost->name, host) != 0) ||
             !hls_match_names(at.of.text, at.vhost->name, at.below, &names))
@@ -342,9 +347,10 @@ static bool find_old_list(struct search *s)
     return found;
 }
 
-/* So that each player of it has one session, one worker answers: where the stream is at home; of
- * those that have no home, each has a worker by its name. */
-static bool old_list_goes(struct search *s)
+/* Moves the request to the worker that answers for this playlist, so that each player has one
+ * session: the owner worker of the stream, or without one a worker chosen by the hash of its
+ * name. */
+static bool move_old_list(struct search *s)
 {
     struct workers *w = s->x->env->workers;
     struct stream_key *key;
@@ -358,16 +364,17 @@ static bool old_list_goes(struct search *s)
     to = stream_owner_worker(owner);
     stream_owners_release(w, owner);
     (void)stream_key_unref(key);
-    return goes_to(s->x, (int)to);
+    return move_to_worker(s->x, (int)to);
 }
 
-/* Whose list it is cannot be told, but a stream of a vhost that asks could have it. */
-static bool could_be_asked(const struct search *s)
+/* Returns true if a stream of a vhost that authorizes its players can have this playlist, although
+ * its names are ambiguous. */
+static bool may_be_guarded(const struct search *s)
 {
-    struct hls_places p = s->places;
-    struct hls_place at;
+    struct hls_candidates p = s->candidates;
+    struct hls_candidate at;
 
-    while (hls_place_next(&p, &at)) {
+    while (hls_candidate_next(&p, &at)) {
         if (is_list(at.of.sort) && *at.of.text && session_play_is_asked(at.vhost))
             return true;
     }
@@ -380,8 +387,8 @@ static err_t answer_list(struct search *s)
     err_t err = NULL;
 
     if (old && !find_old_list(s))
-        return http_response_status(s->x->resp, could_be_asked(s) ? 403 : 404);
-    if (old && old_list_goes(s))
+        return http_response_status(s->x->resp, may_be_guarded(s) ? 403 : 404);
+    if (old && move_old_list(s))
         return NULL;
     if (old)
         err = hls_answer_read(&s->a);
@@ -395,16 +402,16 @@ static err_t answer_list(struct search *s)
     return err;
 }
 
-/* The session of the request, if its stream could have such a file. */
+/* Returns the session of the request, if its stream can have such a file. */
 static struct hls_session *find_session(struct search *s)
 {
-    struct hls_places p = s->places;
+    struct hls_candidates p = s->candidates;
     char text[HLS_SESSION_KEY + 2];
     const char *key = hls_session_key(s->x, text);
     struct hls_session *session = key ? hls_session_find(s->a.h, key) : NULL;
-    struct hls_place at;
+    struct hls_candidate at;
 
-    while (session && hls_place_next(&p, &at)) {
+    while (session && hls_candidate_next(&p, &at)) {
         const struct session_stream *names = &session->session.names;
 
         if (strcmp(names->vhost, at.vhost->name) != 0 ||
@@ -418,14 +425,15 @@ static struct hls_session *find_session(struct search *s)
     return NULL;
 }
 
-/* A worker has such a stream. Who asks waits, so what is his may be read. */
+/* Runs on each worker: finds a stream of it that can have this file. The caller waits, so its
+ * memory may be read. */
 static void find_stream_of(struct session_env *env, void *search)
 {
     struct search *s = search;
-    struct hls_places p = s->places;
-    struct hls_place at;
+    struct hls_candidates p = s->candidates;
+    struct hls_candidate at;
 
-    while (env->hls && !s->a.vhost && hls_place_next(&p, &at)) {
+    while (env->hls && !s->a.vhost && hls_candidate_next(&p, &at)) {
         const struct hls_stream *one = env->hls->streams;
 
         for (; one && *at.of.text && !s->a.vhost; one = one->next) {
@@ -442,25 +450,27 @@ static void find_stream_of(struct session_env *env, void *search)
     }
 }
 
-/* The stream that is there now and could have it: of vhosts that share a folder. Yields. */
+/* Finds a live stream on any worker that can have this file, for vhosts that share a folder.
+ * Yields. */
 static bool find_stream(struct search *s)
 {
     workers_each(s->x->env, find_stream_of, s);
     return s->a.vhost;
 }
 
-/* Of a stream that is over: what any vhost forbids that could have written it is forbidden. */
+/* Answers for a stream that has ended: the file is denied if any vhost that can have written it
+ * denies it. */
 static err_t answer_old_media(struct search *s)
 {
-    struct hls_places p = s->places;
-    struct hls_place at;
+    struct hls_candidates p = s->candidates;
+    struct hls_candidate at;
 
-    while (hls_place_next(&p, &at)) {
+    while (hls_candidate_next(&p, &at)) {
         err_t err = conf_security_check(&at.vhost->security, CONF_PLAY, s->x->ip);
 
         if (err)
             return hls_answer_denied(s->x, err);
-        if (hls_wants_session(at.vhost, at.of.sort))
+        if (hls_needs_session(at.vhost, at.of.sort))
             return hls_answer_no_session(s->x, s->a.h);
     }
     s->x->declined = true;
@@ -473,7 +483,7 @@ static err_t answer_media(struct search *s)
 
     if (s->a.vhost)
         session = session_in_memory(s->x, &s->a);
-    else if (!(session = find_session(s)) && goes_by_session(s->x))
+    else if (!(session = find_session(s)) && move_by_session(s->x))
         return NULL;
     else if (!session && !(s->open && find_stream(s)))
         return answer_old_media(s);
@@ -486,14 +496,14 @@ static err_t search(struct search *s)
         s->a.vhost = NULL;
     if (s->moved)
         return NULL;
-    if (!s->asked) {
+    if (!s->guarded) {
         s->x->declined = true;
         return NULL;
     }
     return s->list ? answer_list(s) : answer_media(s);
 }
 
-/* Behind the folder that is there, with one slash between two names. */
+/* Appends a path to an existing folder, with single slashes between names. */
 static void append(char *path, size_t size, const char *rest)
 {
     size_t n = strlen(path);
@@ -505,8 +515,8 @@ static void append(char *path, size_t size, const char *rest)
     path[n] = '\0';
 }
 
-/* Where the path leads to, also if it or folders on the way there do not exist: whether they do is
- * nobody's business who is not let in. Yields. */
+/* Resolves the path, also if it or folders in it do not exist: the response must not reveal that to
+ * a client without authorization. Yields. */
 static err_t find_real(struct search *s)
 {
     char *there = must_dup(s->a.below), *slash;
@@ -528,7 +538,7 @@ static err_t answer_any(struct search *s)
 {
     err_t err = find_real(s);
 
-    s->places = hls_places(s->folders, s->real);
+    s->candidates = hls_candidates(s->folders, s->real);
     if (!err)
         err = search(s);
     if (err_code(err) == ERR_NO_FILE && s->x->resp->status == 0) {
@@ -542,7 +552,7 @@ static err_t on_any(struct http_exchange *x, void *arg)
 {
     struct hls_folders *folders = hls_folders_get(arg);
     struct search *s;
-    const char *below, *folder = http_static_place(x, &below);
+    const char *below, *folder = http_static_locate(x, &below);
     size_t n = strlen(below);
     err_t err;
 

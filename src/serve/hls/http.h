@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* http.h - HLS over HTTP: what is in memory, blocking reloads, and sessions.
+/* http.h - HLS and DASH over HTTP: files in memory, blocking reloads, sessions.
  *
- * Mounted before the static files, which serve what is on disk and not in memory.
+ * Mounted before the static files, which serve files that are only on disk.
  */
 #ifndef SERVE_HLS_HTTP_H
 #define SERVE_HLS_HTTP_H

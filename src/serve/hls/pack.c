@@ -12,19 +12,21 @@
 #include <string.h>
 
 enum {
-    IN_PLACE = 16 * 1024, /* takes a fifth of a millisecond, less than to wake a thread and wait */
-    PIECES_MOST = 1024,   /* of an MPD; four for each period with audio and video */
-    OWN_MOST = 64 * 1024, /* bytes of what a player has in one place */
+    IN_PLACE = 16 * 1024, /* compressing this much takes 0.2 ms, less than waking a thread and
+                           * waiting for it */
+    PIECES_MAX = 1024,   /* pieces of an MPD; four per period with audio and video */
+    OWN_MAX = 64 * 1024, /* largest text for one player at one position */
 };
 
 #define PACK_TIME CO_SECONDS(10)
 
-struct hls_pack_waiter { /* on the stack of the coroutine that waits */
+struct hls_pack_waiter { /* on the stack of the waiting coroutine */
     struct hls_pack_waiter *next;
     struct co *co;
 };
 
-/* ------------------------------------------------------------ on a helper thread, or in place */
+/* ------------------------------------------------------------ compression, on a helper thread or
+ * in place */
 
 struct packing {
     uint8_t *text; /* a copy */
@@ -49,10 +51,10 @@ static void pack_keyed(struct packing *j)
 {
     struct wr w;
 
-    wr_init(&w, HLS_LIST_MOST);
+    wr_init(&w, HLS_LIST_MAX);
     add_key(&w, j->text, j->size, j->urls, http_gzip_hole);
     j->out.limit = w.len;
-    if (w.len == j->size) /* it has no such URL */
+    if (w.len == j->size) /* no URL takes a key */
         j->ok = !w.bad && http_gzip(&j->out, w.buf, w.len);
     else
         j->ok = !w.bad && http_gzip_keyed(&j->out, (const char *)w.buf, w.len, &j->keyed);
@@ -61,17 +63,17 @@ static void pack_keyed(struct packing *j)
 
 static void pack_pieces(struct packing *j)
 {
-    struct http_gzip_piece *v = mem_try(PIECES_MOST * sizeof(*v));
+    struct http_gzip_piece *v = mem_try(PIECES_MAX * sizeof(*v));
     struct mpd_cut c;
     size_t n = 0;
     bool more = false;
 
     mpd_cut_begin(&c, (const char *)j->text, j->size);
-    while (v && (more = mpd_cut_next(&c)) && n < PIECES_MOST)
+    while (v && (more = mpd_cut_next(&c)) && n < PIECES_MAX)
         v[n++] = (struct http_gzip_piece){ .size = (uint32_t)c.size, .own = c.place };
     j->ok = v && !more && http_gzip_pieces(&j->out, (const char *)j->text, v, n);
     j->n_pieces = n;
-    j->pieces = j->ok ? must(realloc(v, n * sizeof(*v))) : v; /* it becomes smaller */
+    j->pieces = j->ok ? must(realloc(v, n * sizeof(*v))) : v; /* shrinks the array */
 }
 
 static void pack(void *arg)
@@ -109,9 +111,9 @@ static struct packing *packing_new(const struct hls_file *f, unsigned urls)
     return j;
 }
 
-/* ------------------------------------------------------------ once */
+/* ------------------------------------------------------------ sharing */
 
-static void take(struct hls_pack *p, struct packing *j)
+static void store(struct hls_pack *p, struct packing *j)
 {
     if (j->ok) {
         wr_fit(&j->out);
@@ -120,14 +122,15 @@ static void take(struct hls_pack *p, struct packing *j)
         p->keyed = j->keyed;
         p->pieces = j->pieces;
         p->n_pieces = j->n_pieces;
-        wr_init(&j->out, 0); /* its bytes were taken */
+        wr_init(&j->out, 0); /* the buffer has a new owner */
         j->pieces = NULL;
     }
     packing_free(j);
 }
 
-/* Where it cannot be compressed now (the threads are busy, say), all get this list as it is. */
-static err_t make(const struct hls_file *f, struct hls_pack *p)
+/* Compresses a playlist. If that is not possible now (for example, all threads are busy), all
+ * players get this playlist uncompressed. */
+static err_t compress(const struct hls_file *f, struct hls_pack *p)
 {
     struct packing *j = packing_new(f, p->urls);
     err_t err = NULL;
@@ -137,7 +140,7 @@ static err_t make(const struct hls_file *f, struct hls_pack *p)
     else if (j->text)
         err = co_thread_run(CO_POOL_FILE, pack, j, packing_free, PACK_TIME);
     if (!err)
-        take(p, j);
+        store(p, j);
     if (err_class(err) != ERR_CLASS_STOP)
         err_free(&err);
     return err;
@@ -156,8 +159,8 @@ static void wake_all(struct hls_pack *p)
     }
 }
 
-/* Until another coroutine has compressed it, or was stopped. */
-static err_t wait_for_it(struct hls_pack *p)
+/* Waits until another coroutine has compressed it or was stopped. */
+static err_t wait_packed(struct hls_pack *p)
 {
     struct hls_pack_waiter w = { p->waiters, co_self() }, **at;
     enum co_wake wake;
@@ -171,7 +174,7 @@ static err_t wait_for_it(struct hls_pack *p)
     return wake == CO_STOPPED ? co_check() : NULL;
 }
 
-/* NULL: the configuration of now puts keys elsewhere than that of a moment ago. */
+/* Returns NULL if the configuration changed a moment ago and puts keys into other URLs now. */
 static struct hls_pack *pack_of(struct hls_file *f, unsigned urls)
 {
     struct hls_pack **at = &f->packs[urls != 0];
@@ -190,10 +193,10 @@ err_t hls_pack_get(struct hls_file *f, unsigned urls, const struct hls_pack **ou
 
     *out = NULL;
     while (p && p->busy && !err)
-        err = wait_for_it(p);
+        err = wait_packed(p);
     if (p && !err && !p->done) {
         p->busy = true;
-        err = make(f, p);
+        err = compress(f, p);
         p->busy = false;
         p->done = !err;
         wake_all(p);
@@ -213,7 +216,7 @@ void hls_pack_personal(struct wr *w, const struct hls_pack *p, const struct mpd_
     struct wr texts[MPD_PLACES];
 
     for (size_t i = 0; i < MPD_PLACES; i++) {
-        wr_init(&texts[i], OWN_MOST);
+        wr_init(&texts[i], OWN_MAX);
         mpd_put_own(&texts[i], i, own);
         if (texts[i].bad)
             w->bad = texts[i].bad;

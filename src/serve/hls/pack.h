@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* pack.h - playlists compressed once per change, for all players that accept gzip.
  *
- * A list that all get alike is compressed as it is. One whose URLs have the key of a session is
- * compressed once as well, with a hole for the key (proto/http/gzip.h): a player then costs a copy
- * of the compressed bytes. Who asks while a list is being compressed waits for that, since players
- * come together when a list has changed.
+ * A playlist without session keys is compressed unchanged. One with session keys in its URLs is
+ * also compressed once, with a gap for the key (proto/http/gzip.h), so a player costs one copy of
+ * the compressed bytes. Players request a changed playlist at the same time; all of them wait for
+ * one compression.
  *
- * An MPD has few places for what is a player's own: the pieces between them are compressed once,
- * and joined with the player's texts.
+ * An MPD has a few positions with text for one player: the pieces between them are compressed once
+ * and joined with that text.
  */
 #ifndef SERVE_HLS_PACK_H
 #define SERVE_HLS_PACK_H
@@ -16,20 +16,20 @@
 #include "sink/hls/hls.h"
 
 enum {
-    HLS_LIST_MOST = 4 << 20, /* bytes of a list with keys, or of one that is read from disk */
-    HLS_PACK_MPD = 1 << 8,   /* instead of M3U8_URLS_*: it is an MPD */
+    HLS_LIST_MAX = 4 << 20, /* largest playlist in bytes, with keys or read from disk */
+    HLS_PACK_MPD = 1 << 8,   /* used instead of M3U8_URLS_*: the file is an MPD */
 };
 
-/* The compressed form of a list, borrowed from the file, which the caller has a reference of.
- * `urls`: M3U8_URLS_*, which of its URLs have the session's key; 0: none have; or HLS_PACK_MPD.
- * *out is NULL where it is to be sent as it is. Yields. */
+/* Gets the compressed form of a playlist; it lives as long as the caller's reference to the file.
+ * `urls`: M3U8_URLS_*, the URLs that have the session's key (0: none), or HLS_PACK_MPD. *out is
+ * NULL if the file must be sent uncompressed. Yields. */
 err_t hls_pack_get(struct hls_file *f, unsigned urls, const struct hls_pack **out)
     __attribute__((warn_unused_result));
 
-/* The list with a session's key in those URLs, not compressed. */
+/* Writes the uncompressed playlist with a session's key in those URLs. */
 void hls_pack_key(struct wr *w, const struct hls_file *f, unsigned urls, const char *key);
 
-/* An MPD for one player, out of its compressed form. */
+/* Writes the MPD of one player from its compressed form. */
 void hls_pack_personal(struct wr *w, const struct hls_pack *p, const struct mpd_personal *own);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - the players of HLS and DASH: sessions by the key in their urls. */
+/* session.c - players of HLS and DASH: sessions, identified by the key in their URLs. */
 #include "serve/hls/session.h"
 
 #include "base/container_of.h"
@@ -24,13 +24,13 @@
 enum { QUERY_MAX = 64 * 1024, TRIES = 4 };
 
 #define SWEEP CO_SECONDS(1)
-#define TOLD CO_SECONDS(10)
-#define FIRST_LEAST CO_SECONDS(10)
+#define LOG_EVERY CO_SECONDS(10)
+#define FIRST_MIN CO_SECONDS(10)
 
 void hls_sessions_begin(struct hls *h)
 {
     h->sessions = must(calloc(1, sizeof(*h->sessions)));
-    h->sessions->room = hls_session_limits_new();
+    h->sessions->limits = hls_session_limits_new();
 }
 
 static struct hls_session **bucket(struct hls *h, const char *id)
@@ -47,7 +47,7 @@ static struct hls_session *find_id(struct hls *h, const char *id)
     return s;
 }
 
-/* Of a key that is as long as all are. */
+/* Copies the id from a key of full length. */
 static void id_of(const char *key, char id[HLS_SESSION_ID + 1])
 {
     memcpy(id, key, HLS_SESSION_ID);
@@ -66,14 +66,14 @@ struct hls_session *hls_session_find(struct hls *h, const char *key)
     return s && CRYPTO_memcmp(s->key, key, HLS_SESSION_KEY) == 0 ? s : NULL;
 }
 
-/* What it is called there. */
-struct place {
+/* Name of a session in the registry of owners. */
+struct owner_name {
     char name[HLS_SESSION_ID + 2];
 };
 
-static struct place place_of(const char *id)
+static struct owner_name owner_name_of(const char *id)
 {
-    struct place p;
+    struct owner_name p;
 
     (void)snprintf(p.name, sizeof(p.name), "?%.*s", HLS_SESSION_ID, id);
     return p;
@@ -81,7 +81,8 @@ static struct place place_of(const char *id)
 
 int hls_session_owner(const struct session_env *env, const char *key)
 {
-    return strlen(key) == HLS_SESSION_KEY ? hls_owner_of(env, place_of(key).name) : HLS_NO_OWNER;
+    return strlen(key) == HLS_SESSION_KEY ? hls_owner_of(env, owner_name_of(key).name)
+                                          : HLS_NO_OWNER;
 }
 
 const char *hls_session_key(const struct http_exchange *x, char key[HLS_SESSION_KEY + 2])
@@ -97,7 +98,7 @@ bool hls_session_plays(const struct hls_session *s, const struct session_stream 
            strcmp(own->name, names->name) == 0;
 }
 
-/* ------------------------------------------------------------ known again */
+/* ------------------------------------------------------------ sessions by mark */
 
 static void put(EVP_MD_CTX *c, const char *text)
 {
@@ -105,8 +106,8 @@ static void put(EVP_MD_CTX *c, const char *text)
     must_be(EVP_DigestUpdate(c, text, strlen(text) + 1) == 1);
 }
 
-/* A digest of who asks, for which stream and with what words: it is the same player, or one that
- * has the same permission. */
+/* Hashes the client address, the stream, the query and identifying headers: equal marks mean the
+ * same player, or one with the same permission. */
 static void make_mark(const struct http_exchange *x, const struct session_stream *names,
                       uint8_t mark[HLS_SESSION_MARK])
 {
@@ -136,7 +137,7 @@ static struct hls_session **marked(struct hls *h, const uint8_t mark[HLS_SESSION
     return &h->sessions->marked[(mark[0] | mark[1] << 8) % HLS_SESSION_BUCKETS];
 }
 
-/* One that asks by its id is another player. */
+/* Finds a session by mark. A session that requests with its key is another player. */
 static struct hls_session *find_marked(struct hls *h, const struct http_exchange *x,
                                        const struct session_stream *names)
 {
@@ -150,7 +151,7 @@ static struct hls_session *find_marked(struct hls *h, const struct http_exchange
     return s;
 }
 
-static void mark_it(struct hls_session *s, const struct http_exchange *x)
+static void add_mark(struct hls_session *s, const struct http_exchange *x)
 {
     struct hls_session **at;
 
@@ -160,7 +161,7 @@ static void mark_it(struct hls_session *s, const struct http_exchange *x)
     *at = s;
 }
 
-static void unmark(struct hls_session *s)
+static void remove_mark(struct hls_session *s)
 {
     struct hls_session **at = marked(s->hls, s->mark);
 
@@ -184,14 +185,14 @@ struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
     return s;
 }
 
-/* ------------------------------------------------------------ the end */
+/* ------------------------------------------------------------ the end of a session */
 
-static const char *what(const struct hls_session *s)
+static const char *kind_name(const struct hls_session *s)
 {
     return s->dash ? "DASH" : "HLS";
 }
 
-/* Why it stopped, for the log. */
+/* Returns the reason of the end, for the log. */
 static const char *reason(const struct hls_session *s, err_t why, char *text, size_t size)
 {
     if (why)
@@ -200,12 +201,12 @@ static const char *reason(const struct hls_session *s, err_t why, char *text, si
         return "kicked";
     if (s->hls->stopping)
         return "the server stops";
-    (void)snprintf(text, size, "no request for %lld s", us_to_s(co_now() - s->asked_at));
+    (void)snprintf(text, size, "no request for %lld s", us_to_s(co_now() - s->requested_at));
     return text;
 }
 
-/* It plays no more: told once, whatever comes later. What a backend is told is by what the vhost
- * says now; by what it said if it went. */
+/* Stops the session; the backend is notified once. The callbacks are those of the vhost's current
+ * configuration, or of its last one if the vhost was removed. */
 static void stop(struct hls_session *s, err_t why)
 {
     char text[200];
@@ -222,44 +223,44 @@ static void stop(struct hls_session *s, err_t why)
               (unsigned long long)s->requests, s->id, reason(s, why, text, sizeof(text)));
 }
 
-/* It gets nothing more, whatever it asks for. */
+/* Ends a session whose token expired: all later requests are denied. */
 static void expire(struct hls_session *s)
 {
     err_t err = session_expiry_error();
     char text[128];
 
     s->refused = true;
-    log_warn("%s session %s: %s", what(s), s->id, err_text(err, text, sizeof(text)));
+    log_warn("%s session %s: %s", kind_name(s), s->id, err_text(err, text, sizeof(text)));
     stop(s, err);
     err_free(&err);
 }
 
-static void forget(struct hls_session **at)
+static void remove_at(struct hls_session **at)
 {
     struct hls_session *s = *at;
 
     *at = s->next;
     if (s->dash)
-        unmark(s);
+        remove_mark(s);
     stop(s, NULL);
     s->hls->sessions->all--;
-    hls_session_limits_leave(s->hls->sessions->room, &s->place);
-    hls_owner_clear(s->hls->env, place_of(s->id).name);
+    hls_session_limits_leave(s->hls->sessions->limits, &s->slot);
+    hls_owner_clear(s->hls->env, owner_name_of(s->id).name);
     session_fini(&s->session);
     session_stream_free(&s->session.names);
     free(s);
 }
 
-static void forget_one(struct hls_session *s)
+static void remove_session(struct hls_session *s)
 {
     struct hls_session **at = bucket(s->hls, s->id);
 
     while (*at != s)
         at = &(*at)->next;
-    forget(at);
+    remove_at(at);
 }
 
-static void look_at_term(struct hls_session *s)
+static void check_expiry(struct hls_session *s)
 {
     if (s->playing && session_has_expired(s->session.ends)) {
         co_set_cid(s->id);
@@ -267,24 +268,25 @@ static void look_at_term(struct hls_session *s)
     }
 }
 
-static co_usec patience_with(const struct hls_session *s)
+static co_usec idle_limit_of(const struct hls_session *s)
 {
-    return hls_session_limits_is_used(&s->place) ? s->patience : s->first_patience;
+    return hls_session_limits_is_used(&s->slot) ? s->idle_limit : s->first_idle_limit;
 }
 
-/* Those who ask no more. A kicked one that goes on asking stays, so its id stays refused. */
+/* Removes sessions without requests. A kicked session that still sends requests stays, so that its
+ * key stays denied. */
 static void sweep_bucket(struct hls_session **at, co_usec now)
 {
     while (*at) {
         struct hls_session *s = *at;
 
-        look_at_term(s);
-        if (s->busy || s->session.co || now - s->asked_at <= patience_with(s)) {
+        check_expiry(s);
+        if (s->busy || s->session.co || now - s->requested_at <= idle_limit_of(s)) {
             at = &s->next;
             continue;
         }
         co_set_cid(s->id);
-        forget(at);
+        remove_at(at);
     }
 }
 
@@ -293,7 +295,7 @@ static err_t sweep(void *hls)
     struct hls_sessions *t = ((struct hls *)hls)->sessions;
     err_t err = NULL;
 
-    co_log_as(LOG_UNTRUSTED_ALL); /* one connection may have begun thousands */
+    co_log_as(LOG_UNTRUSTED_ALL); /* one connection may have started thousands of sessions */
     while (t->all > 0 && !(err = co_sleep(SWEEP))) {
         for (size_t i = 0; i < HLS_SESSION_BUCKETS; i++) {
             sweep_bucket(&t->buckets[i], co_now());
@@ -313,34 +315,34 @@ static void start_sweep(struct hls *h)
     err = co_go(&h->sink.group, "hls sessions", sweep, h);
     h->sessions->sweeping = !err;
     if (err)
-        log_end("HLS sessions", &err); /* the next one starts it */
+        log_end("HLS sessions", &err); /* the next session starts it */
 }
 
 void hls_sessions_free(struct hls *h)
 {
     for (size_t i = 0; i < HLS_SESSION_BUCKETS; i++) {
         while (h->sessions->buckets[i])
-            forget(&h->sessions->buckets[i]);
+            remove_at(&h->sessions->buckets[i]);
     }
-    hls_session_limits_free(h->sessions->room);
+    hls_session_limits_free(h->sessions->limits);
     (void)hls_folders_unref(h->sessions->folders);
     for (size_t i = 0; i < HLS_LIST_FILES; i++)
         (void)hls_file_unref(h->sessions->lists[i].file);
     free(h->sessions);
 }
 
-/* ------------------------------------------------------------ among the clients */
+/* ------------------------------------------------------------ kick */
 
 static void on_kick(struct session *session)
 {
     struct hls_session *s = container_of(session, struct hls_session, session);
 
     s->refused = true;
-    hls_session_used(s); /* it stays, so that its key stays refused */
+    hls_session_used(s); /* keep the session, so that its key stays denied */
     stop(s, NULL);
 }
 
-/* ------------------------------------------------------------ the begin */
+/* ------------------------------------------------------------ the start of a session */
 
 void hls_session_query(const char *query, struct wr *w)
 {
@@ -371,42 +373,42 @@ static bool is_free(struct hls *h, const char *id)
     return !find_id(h, id) && !(r && clients_find(r, id));
 }
 
-/* ... and of no client of another worker. */
-struct question {
+/* Checks an id against the clients of all workers. */
+struct id_check {
     const char *id;
     bool taken;
 };
 
-static void ask_taken(struct session_env *env, void *question)
+static void check_taken(struct session_env *env, void *id_check)
 {
-    struct question *q = question;
+    struct id_check *q = id_check;
 
     q->taken |= env->clients && clients_find(env->clients, q->id);
 }
 
-/* The id was given by the url. Yields. */
+/* Returns true if no client of any worker has this id, which came from a URL. Yields. */
 static bool is_free_everywhere(struct hls *h, const char *id)
 {
-    struct question q = { .id = id };
+    struct id_check q = { .id = id };
 
-    workers_each(h->env, ask_taken, &q);
+    workers_each(h->env, check_taken, &q);
     return !q.taken && is_free(h, id);
 }
 
-/* ------------------------------------------------------------ room for one more */
+/* ------------------------------------------------------------ eviction */
 
-static void log_full(struct hls_sessions *t, err_t why, bool made)
+static void log_full(struct hls_sessions *t, err_t why, bool evicted)
 {
     char text[200];
 
-    if (!t->full_at || co_now() - t->full_at > TOLD)
+    if (!t->full_at || co_now() - t->full_at > LOG_EVERY)
         log_warn("%s; %s", err_text(why, text, sizeof(text)),
-                 made ? "the oldest session that fetched no segment makes room" :
+                 evicted ? "the oldest session that fetched no segment makes room" :
                  "more players are refused");
     t->full_at = co_now();
 }
 
-/* The oldest session that nobody uses is to go: of that address, or NULL. */
+/* Evicts the oldest unused session, of this address or (NULL) of any. */
 struct eviction {
     const char *ip;
     bool done;
@@ -414,7 +416,7 @@ struct eviction {
 
 static struct hls_session *session_at(struct hls_session_slot *p)
 {
-    return container_of(p, struct hls_session, place);
+    return container_of(p, struct hls_session, slot);
 }
 
 static bool is_evictable(const struct hls_session *s)
@@ -430,18 +432,18 @@ static void evict(struct session_env *env, void *eviction)
 
     if (e->done || !env->hls || !env->hls->sessions)
         return;
-    p = hls_session_limits_oldest(env->hls->sessions->room, e->ip);
+    p = hls_session_limits_oldest(env->hls->sessions->limits, e->ip);
     while (p && !is_evictable(session_at(p)))
         p = hls_session_limits_next(p, e->ip);
     e->done = p != NULL;
     if (!p)
         return;
-    cid = co_swap_cid(session_at(p)->id); /* its log lines have its own id */
-    forget_one(session_at(p));
+    cid = co_swap_cid(session_at(p)->id); /* its log lines get its own id */
+    remove_session(session_at(p));
     co_set_cid(cid.text);
 }
 
-/* Here, else at another worker. Yields then. */
+/* Evicts a session here, else at another worker, and yields then. */
 static bool make_room(struct hls *h, const char *ip)
 {
     struct eviction e = { .ip = ip };
@@ -452,24 +454,24 @@ static bool make_room(struct hls *h, const char *ip)
     return e.done;
 }
 
-/* A place for a session of that address. Yields. */
-static err_t enter(struct hls *h, const char *ip, struct hls_session_slot *place)
+/* Takes a slot for a session of that address, evicting others if needed. Yields. */
+static err_t enter(struct hls *h, const char *ip, struct hls_session_slot *slot)
 {
-    bool own, made = true;
-    err_t err = hls_session_limits_enter(h->sessions->room, place, h->env, ip, &own);
+    bool own, evicted = true;
+    err_t err = hls_session_limits_enter(h->sessions->limits, slot, h->env, ip, &own);
 
-    for (int i = 0; err && made && i < TRIES; i++) {
-        made = make_room(h, own ? ip : NULL);
-        log_full(h->sessions, err, made);
-        if (!made)
+    for (int i = 0; err && evicted && i < TRIES; i++) {
+        evicted = make_room(h, own ? ip : NULL);
+        log_full(h->sessions, err, evicted);
+        if (!evicted)
             break;
         err_free(&err);
-        err = hls_session_limits_enter(h->sessions->room, place, h->env, ip, &own);
+        err = hls_session_limits_enter(h->sessions->limits, slot, h->env, ip, &own);
     }
     return err;
 }
 
-/* The names as all protocols tell them, of the stream that the playlist is of. */
+/* Sets the names in the form that all protocols use, for the stream of the playlist. */
 static void set_names(struct hls_session *s, const struct http_exchange *x,
                       struct session_stream names)
 {
@@ -497,21 +499,22 @@ static co_usec longer(co_usec a, co_usec b)
     return a > b ? a : b;
 }
 
-/* A session without a request for so long has stopped: players ask more often. A session that never
- * fetched a segment lasts for two updates of the list: most of these are a single request. */
-static void set_patience(struct hls_session *s, const struct conf_vhost *v, bool dash)
+/* Sets how long a session may be without a request; players request more often. A session that
+ * never fetched a segment ends after two updates of the playlist: most of these are a single
+ * request. */
+static void set_idle_limits(struct hls_session *s, const struct conf_vhost *v, bool dash)
 {
     co_usec fragment = dash ? v->dash.fragment : v->hls.fragment;
     co_usec turn = dash ? longer(fragment, v->dash.update_period) : fragment;
     co_usec window = dash ? longer(fragment * v->dash.window_size, turn) : v->hls.window;
-    co_usec first = longer(FIRST_LEAST, turn * 2);
+    co_usec first = longer(FIRST_MIN, turn * 2);
 
-    s->patience = longer(window * 2, fragment * 3);
-    s->first_patience = first < s->patience ? first : s->patience;
+    s->idle_limit = longer(window * 2, fragment * 3);
+    s->first_idle_limit = first < s->idle_limit ? first : s->idle_limit;
 }
 
-/* Its id and its secret: as the url has them, or new ones. */
-static void name_it(struct hls_session *s, const char *key)
+/* Sets key and id: from the URL, or random. */
+static void set_key(struct hls_session *s, const char *key)
 {
     do {
         if (key)
@@ -522,32 +525,32 @@ static void name_it(struct hls_session *s, const char *key)
     } while (!key && !is_free(s->hls, s->id));
 }
 
-/* It has a place already. */
+/* Adds a session that has its slot already. */
 static void add(struct hls *h, struct hls_session *s, const struct http_exchange *x,
                 const struct session_stream *names, bool dash, const char *key)
 {
     struct hls_session **at;
 
     s->hls = h;
-    name_it(s, key);
+    set_key(s, key);
     session_init(&s->session, h->env, NULL);
     s->session.id = s->id;
     s->session.on_kick = on_kick;
     set_names(s, x, *names);
     session_begin(&s->session);
-    s->asked_at = co_now();
-    set_patience(s, x->vhost, dash);
+    s->requested_at = co_now();
+    set_idle_limits(s, x->vhost, dash);
     s->dash = dash;
     if (dash)
-        mark_it(s, x);
+        add_mark(s, x);
     at = bucket(h, s->id);
     s->next = *at;
     *at = s;
     h->sessions->all++;
-    hls_owner_set(h->env, place_of(s->id).name);
+    hls_owner_set(h->env, owner_name_of(s->id).name);
 }
 
-static err_t ask(struct hls_session *s, const struct http_exchange *x)
+static err_t authorize(struct hls_session *s, const struct http_exchange *x)
 {
     const struct session_stream *names = &s->session.names;
     struct co_cid cid = co_swap_cid(s->id);
@@ -558,20 +561,20 @@ static err_t ask(struct hls_session *s, const struct http_exchange *x)
     s->session.co = NULL;
     s->playing = !err;
     if (!err)
-        log_trace("%s session %s of %s/%s, ip=%s", what(s), s->id, names->app, names->name,
+        log_trace("%s session %s of %s/%s, ip=%s", kind_name(s), s->id, names->app, names->name,
                   names->ip);
     co_set_cid(cid.text);
     return err;
 }
 
-/* Another request of it may have come while others were asked. */
-static err_t same(struct hls *h, const struct session_stream *names, bool dash, const char *key,
-                  struct hls_session **out)
+/* Returns the session with this key: another request may have created it meanwhile. */
+static err_t find_same(struct hls *h, const struct session_stream *names, bool dash,
+                       const char *key, struct hls_session **out)
 {
     struct hls_session *s = hls_session_find(h, key);
 
     *out = s && s->dash == dash && hls_session_plays(s, names) ? s : NULL;
-    return *out ? NULL : err_new(ERR_MALFORMED, "an id of another client");
+    return *out ? NULL : err_new(ERR_MALFORMED, "the id belongs to another client");
 }
 
 err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
@@ -584,27 +587,27 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
 
     *out = NULL;
     if (key && !is_key(key))
-        return err_new(ERR_MALFORMED, "no key of ours");
+        return err_new(ERR_MALFORMED, "not the key of a session");
     if (key)
         id_of(key, id);
     if (key && !is_free_everywhere(h, id))
-        return same(h, names, dash, key, out);
+        return find_same(h, names, dash, key, out);
     s = must(calloc(1, sizeof(*s)));
-    err = enter(h, x->ip, &s->place);
+    err = enter(h, x->ip, &s->slot);
     if (err) {
         free(s);
         return err;
     }
-    if (key && find_id(h, id)) { /* it came meanwhile */
-        hls_session_limits_leave(h->sessions->room, &s->place);
+    if (key && find_id(h, id)) { /* created meanwhile */
+        hls_session_limits_leave(h->sessions->limits, &s->slot);
         free(s);
-        return same(h, names, dash, key, out);
+        return find_same(h, names, dash, key, out);
     }
     add(h, s, x, names, dash, key);
     start_sweep(h);
-    err = ask(s, x);
+    err = authorize(s, x);
     if (err)
-        forget_one(s);
+        remove_session(s);
     else
         *out = s;
     return err;
@@ -612,27 +615,27 @@ err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
 
 void hls_session_used(struct hls_session *s)
 {
-    hls_session_limits_used(s->hls->sessions->room, &s->place);
+    hls_session_limits_used(s->hls->sessions->limits, &s->slot);
 }
 
 void hls_session_undo(struct hls_session *s)
 {
     if (!s->busy && !s->session.co)
-        forget_one(s);
+        remove_session(s);
 }
 
-/* ------------------------------------------------------------ its requests */
+/* ------------------------------------------------------------ requests of a session */
 
 bool hls_session_hold(struct hls_session *s)
 {
-    s->asked_at = co_now();
+    s->requested_at = co_now();
     if (s->refused || s->session.co || session_has_expired(s->session.ends))
         return false;
     s->busy++;
     return true;
 }
 
-int hls_session_refusal(const struct hls_session *s)
+int hls_session_denied_status(const struct hls_session *s)
 {
     return s->session.co ? 503 : 403;
 }
@@ -640,7 +643,7 @@ int hls_session_refusal(const struct hls_session *s)
 void hls_session_release(struct hls_session *s, uint64_t bytes)
 {
     s->busy--;
-    s->asked_at = co_now();
+    s->requested_at = co_now();
     s->session.out += bytes;
     s->requests++;
     session_count(&s->session, co_now());

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - the players of HLS and DASH: sessions by the key in their urls.
+/* session.h - players of HLS and DASH: sessions, identified by the key in their URLs.
  *
- * With hls_ctx, a player that asks for a playlist gets a list of one list, whose url has an id:
- * that is a session. With dash_ctx, in a vhost that asks its players, the urls in an MPD have one,
- * and so has the location of the next MPD; players that ignore it are known again by the headers
- * of their requests. It is a client as others are: a backend is asked whether it may play and is
- * notified when it stops, it is in the list of clients, and can be kicked. It stops when nothing
- * was asked by its id for twice hls_window, or what DASH has in its list.
+ * With hls_ctx, a player that requests a playlist gets a master playlist with one entry, whose URL
+ * has a key: this starts a session. With dash_ctx, in a vhost that authorizes its players, the URLs
+ * of an MPD have a key, and so has the Location of the next MPD; players that ignore the Location
+ * are recognized by the headers of their requests. A session is a client like others: a backend
+ * authorizes it and is notified when it stops, it is in the list of clients and can be kicked. It
+ * stops after no request for twice hls_window, or twice the length of the DASH list.
  *
- * The key, hls_ctx in urls, is the id of the client and a secret. The id is in the log, in the API
- * and in callbacks, which others may see; only who has the secret plays.
+ * The key (hls_ctx in URLs) is the id of the client plus a secret. The id is public: it is in the
+ * log, the API and callbacks. Only a client with the secret can play.
  */
 #ifndef SERVE_HLS_SESSION_H
 #define SERVE_HLS_SESSION_H
@@ -20,8 +20,8 @@
 #include "sink/hls/hls.h"
 
 enum {
-    HLS_SESSION_ID = 8,       /* letters and digits of the client's id */
-    HLS_SESSION_SECRET = 24,  /* and of what nobody guesses: 124 bits */
+    HLS_SESSION_ID = 8,       /* length of the client's id, letters and digits */
+    HLS_SESSION_SECRET = 24,  /* length of the random secret: 124 bits */
     HLS_SESSION_KEY = HLS_SESSION_ID + HLS_SESSION_SECRET,
     HLS_SESSION_MARK = 32,
     HLS_SESSION_BUCKETS = 4096,
@@ -29,77 +29,80 @@ enum {
 };
 
 struct hls_session {
-    struct hls_session *next; /* in a bucket */
-    struct hls_session *next_marked; /* in one of those by mark */
+    struct hls_session *next; /* next in its bucket */
+    struct hls_session *next_marked; /* next in its bucket by mark */
     struct hls *hls;
     char id[HLS_SESSION_ID + 1], key[HLS_SESSION_KEY + 1];
-    struct hls_session_slot place;
-    struct session session;   /* with a coroutine while it is asked whether it may play */
-    bool playing;             /* it was let in, and did not stop */
-    bool refused;             /* it was kicked, or its token is over: it gets nothing more */
+    struct hls_session_slot slot;
+    struct session session;   /* has a coroutine only while the player is being authorized */
+    bool playing;             /* authorized, and not stopped yet */
+    bool refused;             /* kicked, or its token expired: no more files */
     bool dash;
-    bool by_id;               /* DASH: it asks where it was told to, by its id */
-    uint8_t mark[HLS_SESSION_MARK]; /* DASH: of all that its requests have in common */
-    unsigned busy;            /* requests of it that are being answered */
-    co_usec asked_at;
-    co_usec patience;         /* how long it may ask nothing */
-    co_usec first_patience;   /* the same until it fetched a segment */
+    bool by_id;               /* DASH: it requests the Location with its key */
+    uint8_t mark[HLS_SESSION_MARK]; /* DASH: hash of what its requests have in common */
+    unsigned busy;            /* number of its requests in progress */
+    co_usec requested_at;
+    co_usec idle_limit;         /* longest time without a request */
+    co_usec first_idle_limit;   /* the same until it has fetched a segment */
     uint64_t requests;
 };
 
-/* A list that is on disk alone, as it was read. */
+/* A playlist that is only on disk, cached in memory. */
 struct hls_list_file {
-    struct hls_file *file; /* NULL: none */
+    struct hls_file *file; /* NULL: free slot */
     uint64_t device, inode;
     int64_t mtime_ns;
 };
 
-/* The players of one worker, and files on disk that they request. */
+/* The players of one worker, and the playlists on disk that they request. */
 struct hls_sessions {
     struct hls_session *buckets[HLS_SESSION_BUCKETS];
-    struct hls_session *marked[HLS_SESSION_BUCKETS]; /* those of DASH once more */
-    struct hls_session_limits *room;
-    unsigned all;                /* with those that ask, and those that were kicked */
+    struct hls_session *marked[HLS_SESSION_BUCKETS]; /* DASH sessions, by mark */
+    struct hls_session_limits *limits;
+    unsigned all;                /* all sessions, including those being authorized or kicked */
     bool sweeping;
-    co_usec full_at, denied_at;  /* it was logged that there are too many; that one has none */
-    struct hls_folders *folders; /* as they were a moment ago; NULL: no request needed them */
-    struct hls_list_file lists[HLS_LIST_FILES]; /* the last that were read */
+    co_usec full_at, denied_at;  /* time of the last log line about too many sessions; about a
+                                  * request without one */
+    struct hls_folders *folders; /* cached for a moment; NULL: not needed yet */
+    struct hls_list_file lists[HLS_LIST_FILES]; /* the last ones that were read */
     unsigned next_list;
 };
 
-void hls_sessions_begin(struct hls *h); /* nobody plays yet */
-void hls_sessions_free(struct hls *h); /* those that play stop, and a backend is told */
+void hls_sessions_begin(struct hls *h); /* no sessions at first */
+void hls_sessions_free(struct hls *h); /* stops the sessions and notifies the backend */
 
-struct hls_session *hls_session_find(struct hls *h, const char *key); /* or NULL */
-/* The worker that has the session, or HLS_NO_OWNER: sink/hls/owner.h. */
+struct hls_session *hls_session_find(struct hls *h, const char *key); /* may return NULL */
+/* Returns the worker that has the session, or HLS_NO_OWNER: see sink/hls/owner.h. */
 int hls_session_owner(const struct session_env *env, const char *key);
-/* The session of a request for the playlist or the MPD of a stream: the one by the id of its url if
- * that is of this stream, else of DASH one that such requests were of before. NULL: it has none. */
+/* Finds the session of a request for a playlist or MPD: by the key in its URL if that session plays
+ * this stream, or for DASH by the headers of earlier requests. Returns NULL if there is none. */
 struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
                                    const struct session_stream *names, bool dash);
 bool hls_session_plays(const struct hls_session *s, const struct session_stream *names);
 
-/* A new one for this request of a stream, if it may play. `key`: the one that its url has, from
- * before it was forgotten; NULL: any. ERR_DENIED, ERR_HOOK_DENIED and what asking ends by;
+/* Starts a session for this request if the client may play. `key`: the key in its URL, of a session
+ * that was removed; NULL: a new key. ERR_DENIED, ERR_HOOK_DENIED and other errors of authorization;
  * ERR_TOO_MANY; ERR_MALFORMED: it cannot have this key. Yields. */
 err_t hls_session_begin(struct hls *h, const struct http_exchange *x,
                         const struct session_stream *names, bool dash, const char *key,
                         struct hls_session **out) __attribute__((warn_unused_result));
-/* It fetched a segment, or what proves as much that it plays: it does not make room for others. */
+/* Marks the session as used: it fetched a segment, or did something else that only a player does.
+ * It is then not evicted for new sessions. */
 void hls_session_used(struct hls_session *s);
-/* Forget one that was begun for a stream that is not there. */
+/* Removes a session that was started for a missing stream or a HEAD request. */
 void hls_session_undo(struct hls_session *s);
 
-/* The key in the request's url, or NULL. */
+/* Returns the key in the request's URL, or NULL. */
 const char *hls_session_key(const struct http_exchange *x, char key[HLS_SESSION_KEY + 2]);
 
-/* Around each request of a session: it stays meanwhile, also over yields. False: it may not. */
+/* Call before and after each request of a session: between them it is not removed, even across
+ * yields. hold returns false if the request is not allowed. */
 bool hls_session_hold(struct hls_session *s);
-/* What it is told then: 403, or 503 while a backend is asked. */
-int hls_session_refusal(const struct hls_session *s);
+/* Status for a request that is not allowed: 403, or 503 while a backend authorizes the session. */
+int hls_session_denied_status(const struct hls_session *s);
 void hls_session_release(struct hls_session *s, uint64_t bytes);
 
-/* The query without the id of a session: each "key=value" behind an '&'. */
+/* Writes the query without the key of a session: each "key=value" behind an '&'. */
 void hls_session_query(const char *query, struct wr *w);
 
 #endif

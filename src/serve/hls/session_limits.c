@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session_limits.c - how many sessions of HLS and DASH there may be. */
+/* session_limits.c - limits on the number of HLS and DASH sessions. */
 #include "serve/hls/session_limits.h"
 
 #include "base/must.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNUSED_PART = 50, UNUSED_LEAST = 1000 };
+enum { UNUSED_PART = 50, UNUSED_MIN = 1000 };
 
-struct hls_session_limits { /* the unused ones */
+struct hls_session_limits { /* list of the unused sessions */
     struct hls_session_slot *oldest, *newest;
 };
 
-static atomic_uint sessions, unused_sessions; /* of all workers */
-static struct peers *peers;  /* likewise */
+static atomic_uint sessions, unused_sessions; /* total of all workers */
+static struct peers *peers;  /* per-address slots, shared by all workers */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void make_peers(void)
@@ -37,9 +37,9 @@ void hls_session_limits_free(struct hls_session_limits *r)
     free(r);
 }
 
-/* ------------------------------------------------------------ unused ones */
+/* ------------------------------------------------------------ unused sessions */
 
-static void line_up(struct hls_session_limits *r, struct hls_session_slot *p)
+static void add_unused(struct hls_session_limits *r, struct hls_session_slot *p)
 {
     (void)atomic_fetch_add_explicit(&unused_sessions, 1, memory_order_relaxed);
     p->unused = true;
@@ -58,14 +58,14 @@ void hls_session_limits_used(struct hls_session_limits *r, struct hls_session_sl
     *(p->newer ? &p->newer->older : &r->newest) = p->older;
 }
 
-/* This one, or the first newer one of that address. They are few: see most_unused(). */
+/* Returns p or the first newer one of that address. The list is short: see unused_max(). */
 static struct hls_session_slot *of_address(struct hls_session_slot *p, const char *ip)
 {
-    uint8_t of[IP_SIZE];
+    uint8_t address[IP_SIZE];
 
     if (ip)
-        ip_customer(ip, of);
-    while (ip && p && memcmp(p->of, of, IP_SIZE) != 0)
+        ip_customer(ip, address);
+    while (ip && p && memcmp(p->address, address, IP_SIZE) != 0)
         p = p->newer;
     return p;
 }
@@ -81,11 +81,12 @@ struct hls_session_slot *hls_session_limits_next(const struct hls_session_slot *
     return of_address(p->newer, ip);
 }
 
-/* ------------------------------------------------------------ to come and to go */
+/* ------------------------------------------------------------ enter and leave */
 
-/* As of connections: addresses that stand for many (a proxy beside us, a private network) have no
- * share unless limit_private is on. */
-static bool has_place(struct hls_session_slot *p, const struct conf_limits *l, const char *ip)
+/* As for connections: addresses that stand for many clients (a local proxy, a private network) have
+ * no limit unless limit_private is on. */
+static bool take_address_slot(struct hls_session_slot *p, const struct conf_limits *l,
+                              const char *ip)
 {
     const struct address_limits_config limits = { .per_address =
                                                       (unsigned)l->hls_address_sessions };
@@ -97,22 +98,22 @@ static bool has_place(struct hls_session_slot *p, const struct conf_limits *l, c
     return address_limits_enter(peers, &p->peer, addr, &limits, co_now()) == ADDRESS_WELCOME;
 }
 
-static unsigned most_unused(const struct conf_limits *l)
+static unsigned unused_max(const struct conf_limits *l)
 {
-    int most = l->hls_sessions / UNUSED_PART;
+    int max = l->hls_sessions / UNUSED_PART;
 
-    return (unsigned)(most > UNUSED_LEAST ? most : UNUSED_LEAST);
+    return (unsigned)(max > UNUSED_MIN ? max : UNUSED_MIN);
 }
 
-static err_t full(const struct conf_limits *l, const char *ip, bool own, unsigned all)
+static err_t limit_error(const struct conf_limits *l, const char *ip, bool own, unsigned all)
 {
     if (own)
         return err_new(ERR_TOO_MANY, "HLS sessions of %s: %d (limits.hls_address_sessions)", ip,
                        l->hls_address_sessions);
     if (all >= (unsigned)l->hls_sessions)
         return err_new(ERR_TOO_MANY, "%u HLS sessions: over limits.hls_sessions", all);
-    return err_new(ERR_TOO_MANY, "%u HLS sessions that fetched no segment: over what "
-                   "limits.hls_sessions has for those", most_unused(l));
+    return err_new(ERR_TOO_MANY, "%u HLS sessions without a segment: too many for "
+                   "limits.hls_sessions", unused_max(l));
 }
 
 err_t hls_session_limits_enter(struct hls_session_limits *r, struct hls_session_slot *p,
@@ -122,14 +123,14 @@ err_t hls_session_limits_enter(struct hls_session_limits *r, struct hls_session_
     unsigned n = atomic_fetch_add_explicit(&sessions, 1, memory_order_relaxed);
     unsigned unused = atomic_load_explicit(&unused_sessions, memory_order_relaxed);
 
-    *own = !has_place(p, l, ip);
-    if (*own || unused >= most_unused(l) || n >= (unsigned)l->hls_sessions) {
+    *own = !take_address_slot(p, l, ip);
+    if (*own || unused >= unused_max(l) || n >= (unsigned)l->hls_sessions) {
         address_limits_leave(&p->peer, co_now());
         (void)atomic_fetch_sub_explicit(&sessions, 1, memory_order_relaxed);
-        return full(l, ip, *own, n);
+        return limit_error(l, ip, *own, n);
     }
-    ip_customer(ip, p->of);
-    line_up(r, p);
+    ip_customer(ip, p->address);
+    add_unused(r, p);
     return NULL;
 }
 

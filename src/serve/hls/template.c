@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* template.c - match the path of a file with the templates of a vhost. */
+/* template.c - matches the path of a file with the templates of a vhost. */
 #include "serve/hls/template.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------ templates */
 
-/* "live/s.mpd": "live/s". A name with another end is the folder. */
+/* Length of "live/s" for "live/s.mpd". A name with another extension is the whole folder. */
 static int without_mpd(const char *text)
 {
     size_t n = strlen(text);
@@ -35,7 +35,7 @@ static bool of_dash(const struct conf_dash *dash, unsigned i, struct hls_templat
                               without_mpd(dash->mpd_file), dash->mpd_file, media[i - 1]));
 }
 
-/* "init.mp4" of another publisher is "init-5.mp4". */
+/* Template of the init segments of later publishers: "init.mp4" becomes "init-5.mp4". */
 static bool other_init(const char *text, struct hls_template *out)
 {
     const char *dot = strrchr(text, '.');
@@ -86,18 +86,18 @@ enum hls_sort hls_sort_by_end(const char *path)
 
 /* ------------------------------------------------------------ matching */
 
-struct piece { /* what one name stands for; p is NULL until that is known */
+struct piece { /* the text of one name; p is NULL until it is known */
     const char *p;
     size_t n;
 };
 
 struct match {
     struct piece vhost, app, name;
-    bool slashes; /* a name that is to be found may have them */
+    bool slashes; /* unknown names may contain slashes */
 };
 
-/* The first token of a template: its size; *name is where a name is stored, *digits that it is a
- * number or a time. Neither: one character that stands for itself. */
+/* Parses the first token of a template and returns its size. *name: where its name is stored.
+ * *digits: it is a number or a time. If neither is set, the token is one literal character. */
 static size_t token(struct match *m, const char *text, struct piece **name, bool *digits)
 {
     static const char *const numbers[] = { "[seq]", "[duration]", "[timestamp]", "[2006]", "[01]",
@@ -125,7 +125,7 @@ static size_t token(struct match *m, const char *text, struct piece **name, bool
 
 static bool match(struct match *m, const char *text, const char *path);
 
-/* The longest one first: a name may have what comes behind it, too. */
+/* Matches an unknown name, longest first: the name may contain the text that follows it. */
 static bool match_free(struct match *m, struct piece *name, const char *text, const char *path)
 {
     size_t n = m->slashes ? strlen(path) : strcspn(path, "/");
@@ -139,7 +139,7 @@ static bool match_free(struct match *m, struct piece *name, const char *text, co
     return false;
 }
 
-/* Numbers behind one another are one run of digits. */
+/* Matches digits: adjacent numbers are one run of digits. */
 static bool match_digits(struct match *m, const char *text, const char *path)
 {
     struct piece *name;
@@ -155,7 +155,8 @@ static bool match_digits(struct match *m, const char *text, const char *path)
     return false;
 }
 
-/* As deep as the template has variables: that is not the peer's choice. */
+/* Matches the path. The recursion depth is the number of variables in the template, which the peer
+ * cannot choose. */
 static bool match(struct match *m, const char *text, const char *path)
 {
     while (*text) {
@@ -201,7 +202,7 @@ bool hls_template_find(const struct conf_vhost *v, const struct session_stream *
     return false;
 }
 
-/* Two names between slashes could be divided elsewhere. */
+/* Returns false if two names are between the same slashes: the split would be ambiguous. */
 static bool is_clear(const char *text)
 {
     unsigned here = 0;

@@ -16,20 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Once the first frame is there, so long for the first one of the other kind. */
+/* Once a first frame has arrived, how long to wait for the first one of the other track. */
 #define GUESS_TIME CO_MS(500)
 
 enum {
-    PATH_SIZE = 1024, /* of a stream: vhost, app and name */
+    PATH_SIZE = 1024, /* path of a stream: vhost, app and name */
     MOUNT_SIZE = 512,
-    LONG_ENOUGH = 16, /* packets of one kind without any of the other: there is none */
+    LONG_ENOUGH = 16, /* after so many packets of one track the other one is taken as missing */
 };
 
 struct playing {
     struct http_play play;
     const struct http_live_kind *kind;
-    struct http_live_promise promise;
-    bool told; /* that it is not sent Opus, or there is none */
+    struct http_live_tracks announced;
+    bool opus_settled; /* Opus is sent, or its absence was logged */
 };
 
 static void open_wire(struct playing *p)
@@ -37,13 +37,14 @@ static void open_wire(struct playing *p)
     uint32_t param[LIVE_PARAMS] = { 0 };
 
     if (p->kind->params)
-        p->kind->params(&p->promise, param);
+        p->kind->params(&p->announced, param);
     session_player_open(&p->play.player, p->play.ws ? p->kind->ws : p->kind->wire, param);
 }
 
-/* ---- what is promised */
+/* ---- announced tracks */
 
-/* Is it known what the stream has? *wait is how long that may still take. */
+/* Returns true if the tracks of the stream are known, else sets *wait to how long that may still
+ * take. */
 static bool is_known(const struct playing *p, co_usec first, co_usec *wait)
 {
     struct live_source_stat stat;
@@ -65,7 +66,7 @@ static bool has_media(const struct playing *p)
     return stat.audio != AV_CODEC_NONE || stat.video != AV_CODEC_NONE;
 }
 
-/* Wait for the publisher and its first frames, with what the player says meanwhile. */
+/* Waits for the publisher and its first frames; handles input of the player meanwhile. */
 static err_t wait_known(struct playing *p)
 {
     struct live_sender *sender = &p->play.player.sender;
@@ -91,25 +92,27 @@ static err_t wait_known(struct playing *p)
     return err;
 }
 
-static err_t guess(struct playing *p)
+static err_t wait_tracks(struct playing *p)
 {
-    struct http_live_promise *promise = &p->promise;
-    const struct http_live_promise asked = *promise;
+    struct http_live_tracks *announced = &p->announced;
+    const struct http_live_tracks configured = *announced;
     struct live_source_stat stat;
     err_t err;
 
-    if ((!p->kind->promises && !p->kind->waits) || !p->play.x->vhost->http_remux.guess_has_av)
+    if ((!p->kind->announces && !p->kind->waits) || !p->play.x->vhost->http_remux.guess_has_av)
         return NULL;
     err = wait_known(p);
-    if (err || !p->kind->promises)
+    if (err || !p->kind->announces)
         return err;
     live_source_stat(p->play.session.src, &stat);
     if (stat.audio == AV_CODEC_NONE && stat.video == AV_CODEC_NONE)
         return NULL;
-    promise->audio &= stat.audio != AV_CODEC_NONE && !(promise->no_opus && stat.audio == AV_OPUS);
-    promise->video &= stat.video != AV_CODEC_NONE;
-    /* Who gets all keeps its place: the newest key frame may be another one by now. */
-    if (promise->audio != asked.audio || promise->video != asked.video)
+    announced->audio &=
+        stat.audio != AV_CODEC_NONE && !(announced->no_opus && stat.audio == AV_OPUS);
+    announced->video &= stat.video != AV_CODEC_NONE;
+    /* With all tracks the player keeps its position: the newest key frame may have changed
+     * since. */
+    if (announced->audio != configured.audio || announced->video != configured.video)
         open_wire(p);
     return NULL;
 }
@@ -117,7 +120,7 @@ static err_t guess(struct playing *p)
 static HTTP_PLAY_SHORT_LIVED err_t send_head(struct playing *p)
 {
     uint8_t head[HTTP_LIVE_HEAD_MAX];
-    size_t n = p->kind->head ? p->kind->head(&p->promise, head) : 0;
+    size_t n = p->kind->head ? p->kind->head(&p->announced, head) : 0;
 
     return n > 0 ? http_play_write(&p->play, head, n) : NULL;
 }
@@ -126,8 +129,8 @@ static void on_turn(struct session_player *player)
 {
     struct playing *p = container_of(player, struct playing, play.player);
 
-    if (p->promise.no_opus && !p->told)
-        p->told = session_play_log_no_opus_once(player->s, HTTP_PLAY_NO_OPUS);
+    if (p->announced.no_opus && !p->opus_settled)
+        p->opus_settled = session_play_log_no_opus_once(player->s, HTTP_PLAY_NO_OPUS);
 }
 
 /* ---- one player */
@@ -138,7 +141,7 @@ static err_t play(struct playing *p)
     err_t err;
 
     open_wire(p);
-    err = guess(p);
+    err = wait_tracks(p);
     if (!err && !sender->done)
         err = send_head(p);
     if (!err && !sender->done)
@@ -149,7 +152,7 @@ static err_t play(struct playing *p)
 static err_t serve_player(struct http_exchange *x, const struct http_live_kind *kind,
                           const struct http_live_name *name, struct http_live_ws *ws)
 {
-    const struct session_player_kind players = { /* for as long as it plays */
+    const struct session_player_kind players = { /* valid while it plays */
         .type = kind->client, .what = "player", .sampled = SAMPLED_HTTP,
         .on_readable = http_play_readable, .log_sample = http_play_log_sample,
         .on_turn = on_turn,
@@ -157,7 +160,7 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
     const struct conf_http_remux *remux = &x->vhost->http_remux;
     struct playing p = {
         .play = { .x = x, .end = kind->end, .type = kind->type, .ws = ws }, .kind = kind,
-        .promise = { remux->has_audio, remux->has_video, remux->drop_if_not_match,
+        .announced = { remux->has_audio, remux->has_video, remux->drop_if_not_match,
                      kind->wire == &flv_wire && http_play_no_opus(x->req) },
     };
     err_t err = http_play_init(&p.play, name);
@@ -167,20 +170,20 @@ static err_t serve_player(struct http_exchange *x, const struct http_live_kind *
         return NULL;
     }
     if (!err)
-        err = http_play_let_in(&p.play, &players);
+        err = http_play_admit(&p.play, &players);
     if (err) {
-        err = err_class(err) == ERR_CLASS_STOP ? err : http_play_not_let_in(x, err);
+        err = err_class(err) == ERR_CLASS_STOP ? err : http_play_reject(x, err);
     } else {
-        err = http_play_welcome(&p.play);
+        err = http_play_start(&p.play);
         if (!err)
             err = play(&p);
-        err = http_play_leave(&p.play, err);
+        err = http_play_end(&p.play, err);
     }
     http_play_fini(&p.play);
     return err;
 }
 
-/* "vhost/app/stream" of a stream of that name that somebody publishes, at whatever worker. */
+/* Finds the "vhost/app/stream" of a published stream of that name, on any worker. */
 static bool find_path(const struct http_exchange *x, const struct http_live_name *name, char *path)
 {
     const char *vhost = x->vhost->name;
@@ -202,8 +205,8 @@ static bool find_path(const struct http_exchange *x, const struct http_live_name
     return false;
 }
 
-/* A mount without [app] is for whoever publishes a stream of that name now: the app is that
- * one's, in memory to give to free(). */
+/* Finds the app for a mount without [app]: that of the stream of this name that is published now.
+ * Returns its memory for free(). */
 static HTTP_PLAY_SHORT_LIVED char *find_app(const struct http_exchange *x,
                                             struct http_live_name *name)
 {
@@ -225,23 +228,23 @@ static err_t answer_named(struct http_exchange *x, const struct http_live_kind *
 
     if (x->req->verb == HTTP_VERB_HEAD) {
         err = http_play_poll(x, name);
-        return err ? http_play_not_let_in(x, err) : http_play_head(x, kind->type, NULL);
+        return err ? http_play_reject(x, err) : http_play_head(x, kind->type, NULL);
     }
     if (!http_play_upgrade(x, kind->ws, &ws))
-        return http_live_ws_refuse(x->resp);
+        return http_live_ws_reject(x->resp);
     err = serve_player(x, kind, name, ws);
     free(ws);
     return err;
 }
 
-/* Nobody publishes a stream of that name now, so nothing can be asked about it: where players are
- * asked, it is answered as one that is there is to a stranger. */
+/* Answers when no stream of that name is published, so no backend can authorize the player. The
+ * answer must be the same as for an existing stream that the client may not play. */
 static err_t answer_unknown(struct http_exchange *x)
 {
-    return http_play_not_let_in(x, err_new(ERR_TOKEN, "no stream %s", x->req->path));
+    return http_play_reject(x, err_new(ERR_TOKEN, "no stream %s", x->req->path));
 }
 
-/* Is it to be played at that worker or another one: does somebody publish it? */
+/* Returns true if the stream is published, on any worker. */
 static bool is_on_air(const struct http_exchange *x, const struct http_live_name *name)
 {
     struct session_stream names;
@@ -256,25 +259,25 @@ static bool is_on_air(const struct http_exchange *x, const struct http_live_name
     return on;
 }
 
-/* Below an ending that is not the mount's own: only what cannot be meant for a file. A stream that
- * comes from another server is not on air before it is asked for. */
+/* For an extension that is not the mount's own: returns true if the request cannot mean a file. A
+ * stream that comes from another server is not live before it is requested. */
 static bool is_live(const struct http_exchange *x, const struct http_live_name *name)
 {
     return http_request_has(x->req, "Upgrade", "websocket") || !name->app ||
            x->vhost->cluster.mode == CONF_CLUSTER_REMOTE || is_on_air(x, name);
 }
 
-/* Whose path is it? By the mount, or beside it. */
-static bool is_ours(const struct http_exchange *x, const struct http_live_kind *kind,
+/* Matches the path against the mount, or against the mount with the extension of this kind. */
+static bool matches_mount(const struct http_exchange *x, const struct http_live_kind *kind,
                     struct http_live_name *name)
 {
     const struct conf_http_remux *remux = &x->vhost->http_remux;
-    size_t n = strlen(remux->mount), end = kind->beside ? strlen(kind->beside) : 0;
+    size_t n = strlen(remux->mount), end = kind->other_end ? strlen(kind->other_end) : 0;
     char mount[MOUNT_SIZE];
 
     if (http_live_match(remux->mount, x->req->host, x->req->path, name))
         return true;
-    if (!end || !remux->fmp4 || n < end || strcmp(remux->mount + n - end, kind->beside) != 0 ||
+    if (!end || !remux->fmp4 || n < end || strcmp(remux->mount + n - end, kind->other_end) != 0 ||
         snprintf(mount, sizeof(mount), "%.*s%s", (int)(n - end), remux->mount,
                  kind->end) >= MOUNT_SIZE)
         return false;
@@ -288,7 +291,7 @@ static err_t answer(struct http_exchange *x, void *arg)
     err_t err = NULL;
 
     x->declined = !x->vhost || !x->vhost->enabled || !x->vhost->http_remux.enabled ||
-                  !is_ours(x, arg, &name);
+                  !matches_mount(x, arg, &name);
     if (x->declined)
         return NULL;
     if (!name.app && !(app = find_app(x, &name))) {

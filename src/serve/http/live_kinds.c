@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live_kinds.c - what live streams can be played as. */
+/* live_kinds.c - the formats of live streams over HTTP. */
 #include "format/flv/flv.h"
 #include "proto/http/ws.h"
 #include "serve/http/live.h"
@@ -8,7 +8,7 @@
 #include "wire/fmp4.h"
 #include "wire/ts.h"
 
-static void flv_params(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS])
+static void flv_params(const struct http_live_tracks *p, uint32_t param[LIVE_PARAMS])
 {
     if (p->drop)
         param[FLV_WIRE_LEAVE_OUT] = (p->audio ? 0u : FLV_WIRE_NO_AUDIO) |
@@ -17,7 +17,7 @@ static void flv_params(const struct http_live_promise *p, uint32_t param[LIVE_PA
         param[FLV_WIRE_LEAVE_OUT] |= FLV_WIRE_NO_OPUS;
 }
 
-static size_t flv_head(const struct http_live_promise *p, uint8_t *out)
+static size_t flv_head(const struct http_live_tracks *p, uint8_t *out)
 {
     flv_file_build(out, p->audio, p->video);
     return FLV_FILE_HEADER + FLV_TAG_TRAILER;
@@ -25,22 +25,22 @@ static size_t flv_head(const struct http_live_promise *p, uint8_t *out)
 
 static const struct http_live_kind flv = {
     .end = ".flv", .type = "video/x-flv", .client = CLIENTS_FLV_PLAY, .wire = &flv_wire,
-    .ws = &flv_wire_ws, .promises = true, .params = flv_params, .head = flv_head,
+    .ws = &flv_wire_ws, .announces = true, .params = flv_params, .head = flv_head,
 };
 
-static void fmp4_params(const struct http_live_promise *p, uint32_t param[LIVE_PARAMS])
+static void fmp4_params(const struct http_live_tracks *p, uint32_t param[LIVE_PARAMS])
 {
     param[FMP4_WIRE_LEAVE_OUT] = (p->audio ? 0u : FLV_WIRE_NO_AUDIO) |
                                  (p->video ? 0u : FLV_WIRE_NO_VIDEO);
 }
 
-/* A track that comes late is announced in the stream, so nothing is promised for good. */
+/* A track that arrives late is announced inside the stream, so its head announces nothing. */
 static const struct http_live_kind fmp4 = {
     .end = ".mp4", .type = "video/mp4", .client = CLIENTS_MP4_PLAY, .wire = &fmp4_wire,
-    .ws = &fmp4_wire_ws, .waits = true, .params = fmp4_params, .beside = ".flv",
+    .ws = &fmp4_wire_ws, .waits = true, .params = fmp4_params, .other_end = ".flv",
 };
 
-static size_t mp3_head(const struct http_live_promise *p, uint8_t *out)
+static size_t mp3_head(const struct http_live_tracks *p, uint8_t *out)
 {
     (void)p;
     audio_wire_id3(out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* live_name.c - which stream a path means: the mount read backwards. */
+/* live_name.c - finds the stream that a path names by matching the mount backwards. */
 #include "serve/http/live.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* The path that is not yet explained, and what was found. */
+/* The part of the path that is not matched yet, and the result. */
 struct match {
     const char *path;
     size_t left;
@@ -17,7 +17,7 @@ static bool end_is(const struct match *m, const char *text, size_t size)
     return m->left >= size && memcmp(m->path + m->left - size, text, size) == 0;
 }
 
-/* Where the last `size` bytes equal to text begin; -1: nowhere. */
+/* Position of the last occurrence of text; -1: none. */
 static long last_of(const struct match *m, const char *text, size_t size)
 {
     for (size_t at = m->left + 1; at-- > 0;) {
@@ -27,8 +27,8 @@ static long last_of(const struct match *m, const char *text, size_t size)
     return -1;
 }
 
-/* A variable is everything back to the text before it: the nearest one, or for the first variable
- * the begin of the path (an app may have slashes in it). */
+/* Takes a variable: everything back to the text before it. The nearest occurrence counts, or for
+ * the first variable the begin of the path (an app may contain slashes). */
 static bool take(struct match *m, const char **at, size_t *size, const char *before, size_t n,
                  bool first)
 {
@@ -46,7 +46,7 @@ static bool take(struct match *m, const char **at, size_t *size, const char *bef
     return *size > 0;
 }
 
-/* `path` part of the mount, from its end to its begin. */
+/* Matches the path part of the mount, from its end to its begin. */
 static bool match_back(struct match *m, const char *mount)
 {
     size_t end = strlen(mount);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mux.c - who answers a request. */
+/* mux.c - finds the handler of a request. */
 #include "serve/http/mux.h"
 
 #include "base/must.h"
@@ -9,21 +9,21 @@
 #include <string.h>
 #include <strings.h>
 
-enum kind { KIND_EXACT, KIND_END, KIND_BELOW }; /* in the order they are asked */
+enum kind { KIND_EXACT, KIND_END, KIND_BELOW }; /* in the order of matching */
 
 struct http_entry {
     struct http_entry *next;
     struct http_mount mount;
     char *pattern;
-    char *host;       /* "": all */
-    const char *path; /* in pattern: "/x", "/x/", ".flv" */
+    char *host;       /* "": all hosts */
+    const char *path; /* points into pattern: "/x", "/x/", ".flv" */
     size_t size;
     enum kind kind;
     unsigned id;
 };
 
 struct http_mux {
-    struct http_entry *list; /* in the order they came */
+    struct http_entry *list; /* in the order of addition */
     unsigned ids;
 };
 
@@ -71,10 +71,10 @@ struct http_entry *http_mux_add(struct http_mux *mux, const struct http_mount *m
     return e;
 }
 
-/* ---- finding */
+/* ---- matching */
 
-/* Where a mount stands in the order of asking; less is earlier. Made of nothing that goes away, so
- * that the search can go on after a handler that yielded. */
+/* Position of a mount in the order of matching; smaller ones come first. It holds values only, so
+ * the search can go on after a handler that yielded. */
 struct rank {
     enum kind kind;
     size_t size;
@@ -99,9 +99,9 @@ static bool is_before(const struct rank *a, const struct rank *b)
 }
 
 struct found {
-    struct http_mount mount; /* a copy: the entry may be gone after the handler */
+    struct http_mount mount; /* a copy: the entry may be removed while the handler runs */
     struct rank rank;
-    bool slash;              /* it is above, only the slash is missing */
+    bool slash;              /* the path is this folder without its slash */
 };
 
 static bool matches(const struct http_entry *e, const struct http_exchange *x, bool *slash)
@@ -127,7 +127,7 @@ static bool matches(const struct http_entry *e, const struct http_exchange *x, b
     return false;
 }
 
-/* The next to ask, after the one of rank `after`. */
+/* Finds the next matching mount after rank `after`. */
 static bool find(const struct http_mux *mux, const struct http_exchange *x,
                  const struct rank *after, struct found *out)
 {
@@ -146,7 +146,7 @@ static bool find(const struct http_mux *mux, const struct http_exchange *x,
     return any;
 }
 
-/* ---- answering */
+/* ---- responses */
 
 static bool allows(const struct http_mount *m, enum http_verb verb)
 {
@@ -157,7 +157,7 @@ static bool allows(const struct http_mount *m, enum http_verb verb)
     return methods == HTTP_METHODS_ANY || (methods & 1u << verb);
 }
 
-static err_t nobody(struct http_exchange *x, unsigned methods)
+static err_t reply_no_handler(struct http_exchange *x, unsigned methods)
 {
     static const char *const names[] = { "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH",
                                          "OPTIONS" };
@@ -210,5 +210,5 @@ err_t http_mux_serve(struct http_mux *mux, struct http_exchange *x)
         if (err || !x->declined)
             return err;
     }
-    return nobody(x, methods);
+    return reply_no_handler(x, methods);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packed.c - texts of files, compressed once for all who ask. */
+/* packed.c - cache of compressed text files. */
 #include "serve/http/packed.h"
 
 #include "base/mem.h"
@@ -14,16 +14,16 @@ enum { FILES_MAX = 256 };
 #define PACK_TIME CO_SECONDS(10)
 
 struct http_packs {
-    struct http_packed *list; /* the one that was asked for last is the first */
-    size_t n, bytes, most;
-    bool busy;                /* one is being compressed */
+    struct http_packed *list; /* most recently used first */
+    size_t n, bytes, limit;
+    bool busy;                /* a file is being compressed */
 };
 
-struct http_packs *http_packs_new(size_t most)
+struct http_packs *http_packs_new(size_t limit)
 {
     struct http_packs *packs = must(calloc(1, sizeof(*packs)));
 
-    packs->most = most;
+    packs->limit = limit;
     return packs;
 }
 
@@ -36,7 +36,7 @@ struct http_packed *http_packed_unref(struct http_packed *p)
     return NULL;
 }
 
-/* Leave the first ones that are within the bounds. */
+/* Keeps the first entries that are within the bounds and removes the others. */
 static void trim(struct http_packs *packs, size_t files, size_t bytes)
 {
     struct http_packed **at = &packs->list;
@@ -128,21 +128,21 @@ static struct http_packed *keep(struct http_packs *packs, const struct co_file *
 {
     struct http_packed *p = must(calloc(1, sizeof(*p)));
 
-    ref_init(&p->ref); /* the list's */
+    ref_init(&p->ref); /* reference of the list */
     p->device = f->device;
     p->inode = f->inode;
     p->mtime_ns = f->mtime_ns;
     p->of_size = f->size;
     if (j->ok) {
-        p->data = must(realloc(j->out.buf, j->out.len)); /* it becomes smaller */
+        p->data = must(realloc(j->out.buf, j->out.len)); /* shrinks the buffer */
         p->size = j->out.len;
-        wr_init(&j->out, 0); /* its bytes were taken */
+        wr_init(&j->out, 0); /* the buffer has a new owner */
     }
     packing_free(j);
     p->next = packs->list;
     packs->list = p;
     ref_get(&p->ref);
-    trim(packs, FILES_MAX, packs->most);
+    trim(packs, FILES_MAX, packs->limit);
     return p;
 }
 
@@ -158,7 +158,8 @@ err_t http_packed_get(struct http_packs *packs, const struct co_file *f, struct 
         err = run(f, &j);
         packs->busy = false;
         p = err ? NULL : keep(packs, f, j);
-        if (err_class(err) != ERR_CLASS_STOP) /* the threads are busy, say: it is not needed */
+        if (err_class(err) != ERR_CLASS_STOP) /* for example, no thread is free: send it
+                                               * uncompressed */
             err_free(&err);
     }
     if (p && p->size > 0)

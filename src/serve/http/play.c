@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play.c - players over HTTP and WebSocket, whatever they play. */
+/* play.c - HTTP and WebSocket players of live streams and of files. */
 #include "serve/http/play.h"
 
 #include "base/container_of.h"
@@ -14,13 +14,14 @@
 
 enum {
     READ_SIZE = 2048,
-    MOST_SAID = 64 * 1024, /* in a frame of WebSocket */
-    WITH_OPUS = 62,        /* libavformat of FFmpeg 8.0 */
+    FRAME_MAX = 64 * 1024, /* largest WebSocket frame from a player */
+    WITH_OPUS = 62,        /* libavformat of FFmpeg 8.0 reads Opus in FLV */
 };
 
 /* ---- WebSocket */
 
-/* RFC 6455 4.2.1; to be freed. NULL: the request is not right. */
+/* Creates the WebSocket state for a request, RFC 6455 4.2.1. Returns NULL if the request is
+ * invalid. */
 static struct http_live_ws *ws_open(const struct http_request *req)
 {
     struct http_live_ws *ws;
@@ -36,21 +37,21 @@ static struct http_live_ws *ws_open(const struct http_request *req)
         free(ws);
         return NULL;
     }
-    if (protocol) /* a client that names some wants one of them */
+    if (protocol) /* a client that lists protocols expects one of them in the answer */
         (void)snprintf(ws->protocol, sizeof(ws->protocol), "%.*s",
                        (int)strcspn(protocol, ", "), protocol);
-    http_ws_in_init(&ws->in, true, MOST_SAID);
+    http_ws_in_init(&ws->in, true, FRAME_MAX);
     return ws;
 }
 
-err_t http_live_ws_refuse(struct http_response *r)
+err_t http_live_ws_reject(struct http_response *r)
 {
     http_response_add(r, "Upgrade", "websocket");
     http_response_add(r, "Sec-WebSocket-Version", "13");
     return http_response_status(r, 426);
 }
 
-/* Fields of the answer with 101. */
+/* Adds the fields of a response with 101. */
 static void ws_fields(const struct http_live_ws *ws, struct http_response *r)
 {
     http_response_add(r, "Upgrade", "websocket");
@@ -84,7 +85,7 @@ static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *d
     struct http_live_ws *ws = h->ws;
 
     if (in->op != HTTP_WS_PING && in->op != HTTP_WS_CLOSE)
-        return NULL; /* a player has nothing to say */
+        return NULL; /* a player sends no data */
     if (in->at == size)
         ws->control_size = 0;
     if (size)
@@ -97,8 +98,8 @@ static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *d
     return reply(h, in->op == HTTP_WS_PING ? HTTP_WS_PONG : HTTP_WS_CLOSE);
 }
 
-/* What the player said: pings are answered, *done is set when it says that it leaves. The bytes
- * are changed. Yields. */
+/* Handles input of the player: answers pings and sets *done on a close frame. Modifies the bytes.
+ * Yields. */
 static err_t ws_input(struct http_live_ws *ws, struct io *io, uint8_t *data, size_t size,
                                 bool *done)
 {
@@ -110,8 +111,8 @@ static err_t ws_input(struct http_live_ws *ws, struct io *io, uint8_t *data, siz
 
 /* ---- names */
 
-/* All in one piece of memory, a '\0' behind each: app, stream, "?" and query, tcUrl,
- * page. It outlives the request. */
+/* All in one allocation, each with a '\0' at its end: app, stream, "?" and query, tcUrl, page. It
+ * outlives the request. */
 char *http_names_make(struct session_stream *out, const struct http_exchange *x,
                       const struct http_live_name *from)
 {
@@ -149,7 +150,7 @@ void http_play_fini(struct http_play *p)
     free(p->memory);
 }
 
-err_t http_play_let_in(struct http_play *p, const struct session_player_kind *kind)
+err_t http_play_admit(struct http_play *p, const struct session_player_kind *kind)
 {
     return session_player_begin(&p->player, &p->session, kind,
                                 http_request_field(p->x->req, "Authorization"));
@@ -181,7 +182,7 @@ err_t http_play_head(struct http_exchange *x, const char *type, const struct htt
     return err ? err : http_response_flush(x->resp);
 }
 
-err_t http_play_welcome(struct http_play *p)
+err_t http_play_start(struct http_play *p)
 {
     struct http_exchange *x = p->x;
     uint8_t *rest;
@@ -195,7 +196,7 @@ err_t http_play_welcome(struct http_play *p)
     http_reader_detach(x->reader, &rest, &left);
     if (!err && p->ws)
         err = ws_input(p->ws, x->io, rest, left, &p->player.sender.done);
-    http_reader_forget(x->reader); /* a player keeps no more than it needs */
+    http_reader_forget(x->reader); /* free the read buffer: a player does not need it */
     return err;
 }
 
@@ -209,7 +210,7 @@ err_t http_play_write(struct http_play *p, const void *data, size_t size)
     return io_writev(p->x->io, iov, 2);
 }
 
-err_t http_play_leave(struct http_play *p, err_t err)
+err_t http_play_end(struct http_play *p, err_t err)
 {
     session_player_end(&p->player, err);
     session_log_did(&p->session, err);
@@ -251,9 +252,9 @@ err_t http_play_poll(struct http_exchange *x, const struct http_live_name *name)
     return err;
 }
 
-HTTP_PLAY_SHORT_LIVED err_t http_play_not_let_in(struct http_exchange *x, err_t why)
+HTTP_PLAY_SHORT_LIVED err_t http_play_reject(struct http_exchange *x, err_t why)
 {
-    int status = err_class(why) == ERR_CLASS_DENIED ? 403 : 503; /* 503: nobody could be asked */
+    int status = err_class(why) == ERR_CLASS_DENIED ? 403 : 503; /* 503: no backend answered */
     char text[300];
 
     log_warn("HTTP player is refused: %s", err_text(why, text, sizeof(text)));

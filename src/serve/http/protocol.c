@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocol.c - HTTP as a row. */
+/* protocol.c - the row of HTTP in the list of protocols. */
 #include "serve/protocol.h"
 #include "serve/http/http.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - the life of one HTTP connection: requests, one after the other. */
+/* session.c - the life of one HTTP connection, with one request after the other. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -19,12 +19,13 @@
 
 enum { SKIP = 64 * 1024, LINGER = 4 * 1024 * 1024 };
 #define LINGER_TIME CO_SECONDS(2)
-#define RESERVED_TIME CO_SECONDS(3) /* others wait for its place */
-#define REST CO_SECONDS(10) /* longer than a player of HLS rests between two segments */
+#define RESERVED_TIME CO_SECONDS(3) /* short, because the connection is needed for others */
+#define REST CO_SECONDS(10) /* longer than the pause of an HLS player between two segments */
 
 struct http_session {
     struct http_service *service;
-    struct http_request *brought; /* from another worker: the next one to answer */
+    /* came from another worker with this request, which is next */
+    struct http_request *moved_request;
     struct io *io;
     struct tcp_conn tcp;
     enum http_ports ports;
@@ -63,7 +64,7 @@ static struct http_session *session_of(struct tcp_conn *c)
     return container_of(c, struct http_session, tcp);
 }
 
-/* An endpoint may serve several: files and streams, the API, figures. */
+/* An endpoint may have several services: files and streams, the API, metrics. */
 static enum http_ports ports_of(unsigned served)
 {
     unsigned ports = 0;
@@ -77,8 +78,8 @@ static enum http_ports ports_of(unsigned served)
     return (enum http_ports)ports;
 }
 
-/* It has one of the connections that are kept for the operator: it may ask for the API and figures,
- * once and soon, and is told 503 for all else. */
+/* Limits a connection of limits.api_reserve, which is kept for the operator: one request within a
+ * short time, only for the API and metrics; everything else gets 503. */
 static void reserve(struct http_session *s)
 {
     s->reserved = true;
@@ -87,13 +88,13 @@ static void reserve(struct http_session *s)
     s->io->write_timeout = RESERVED_TIME;
 }
 
-static struct tcp_conn *make(struct session_env *env, struct io *io,
-                             const struct protocol_accepted *guest)
+static struct tcp_conn *create(struct session_env *env, struct io *io,
+                             const struct protocol_accepted *accepted)
 {
     struct http_session *s = session_new(http_service_of(env), io);
 
-    s->ports = ports_of(guest->served[PROTOCOL_HTTP]);
-    if (guest->reserved)
+    s->ports = ports_of(accepted->served[PROTOCOL_HTTP]);
+    if (accepted->reserved)
         reserve(s);
     return &s->tcp;
 }
@@ -129,7 +130,7 @@ static bool is_below(const struct http_exchange *x, const char *folder)
     return strncmp(x->req->path, folder, strlen(folder)) == 0;
 }
 
-/* As the block says that the path belongs to, where a port is for both. */
+/* By the block that the path belongs to, if the port serves both. */
 static bool crossdomain(const struct http_exchange *x)
 {
     bool both = (x->ports & HTTP_PORT_ALL) == HTTP_PORT_ALL;
@@ -141,8 +142,8 @@ static bool crossdomain(const struct http_exchange *x)
     return api ? x->conf->http_api.crossdomain : x->conf->http_server.crossdomain;
 }
 
-/* Does a page of the internet get at this server of a private network? All that the endpoint
- * serves must say so. */
+/* Returns true if pages of the internet may use this server in a private network. All services of
+ * the endpoint must allow that. */
 static bool private_network(const struct http_exchange *x)
 {
     return !(x->ports & HTTP_PORT_EXPORTER) &&
@@ -150,7 +151,7 @@ static bool private_network(const struct http_exchange *x)
            (!(x->ports & HTTP_PORT_API) || x->conf->http_api.private_network);
 }
 
-/* Pages of other origins may read what they get, and ask with what they need. */
+/* Pages of other origins may read responses and send these header fields. */
 static const char cors_lines[] =
     "Access-Control-Allow-Origin: *\r\n"
     "Access-Control-Allow-Methods: GET, POST, HEAD, PUT, DELETE, PATCH, OPTIONS\r\n"
@@ -159,8 +160,8 @@ static const char cors_lines[] =
     "Access-Control-Allow-Headers: Origin, Range, Accept, Accept-Encoding, Authorization, "
     "Cache-Control, Content-Type, If-None-Match, If-Modified-Since, X-Requested-With\r\n";
 
-/* Those of WebRTC are of other origins as a rule, so this is not for the configuration to forbid.
- * The star does not stand for Authorization, and what may be read is listed by name. */
+/* Pages that use WebRTC usually come from other origins, so the configuration cannot forbid it. The
+ * "*" does not include Authorization, and readable fields are listed by name. */
 static const char rtc_cors_lines[] =
     "Access-Control-Allow-Origin: *\r\n"
     "Access-Control-Allow-Methods: GET, POST, DELETE, PATCH, OPTIONS\r\n"
@@ -193,7 +194,7 @@ static err_t preflight(struct http_exchange *x, bool allowed)
     if (!allowed)
         return http_response_status(x->resp, 405);
     add_private_network(x);
-    if (fields && *fields) /* beside those that are always allowed */
+    if (fields && *fields) /* in addition to those that are always allowed */
         http_response_add(x->resp, "Access-Control-Allow-Headers", "%s", fields);
     http_response_add(x->resp, "Access-Control-Max-Age", "86400");
     return http_response_send(x->resp, 200, "", 0);
@@ -208,8 +209,8 @@ static err_t dispatch(struct http_session *s, struct http_exchange *x)
         http_response_add_lines(x->resp, rtc ? rtc_cors_lines : cors_lines);
     if (x->req->verb == HTTP_VERB_OPTIONS)
         return rtc ? rtc_preflight(x) : preflight(x, cors);
-    if (s->service->first) {
-        err_t err = s->service->first(x, NULL);
+    if (s->service->tunnel) {
+        err_t err = s->service->tunnel(x, NULL);
 
         if (err || !x->declined)
             return err;
@@ -235,11 +236,11 @@ bool http_exchange_move(struct http_exchange *x, unsigned to)
     return true;
 }
 
-void http_exchange_take(struct http_exchange *x, struct address_slot *place)
+void http_exchange_take(struct http_exchange *x, struct address_slot *slot)
 {
     x->taken = true;
-    *place = *x->place;
-    *x->place = (struct address_slot){ 0 };
+    *slot = *x->slot;
+    *x->slot = (struct address_slot){ 0 };
 }
 
 static err_t answer(struct http_session *s, struct http_request *req, bool moved,
@@ -251,7 +252,7 @@ static err_t answer(struct http_session *s, struct http_request *req, bool moved
         .env = s->service->env, .req = req, .resp = r, .reader = &s->reader, .io = s->io,
         .conf = conf, .vhost = vhost_of(conf, req), .ip = s->tcp.ip, .peer = s->tcp.ip,
         .port = s->tcp.port, .ports = s->ports, .tls = s->tcp.secure, .reserved = s->reserved,
-        .moved = moved, .move_to = -1, .place = &s->tcp.place,
+        .moved = moved, .move_to = -1, .slot = &s->tcp.slot,
     };
     err_t err;
 
@@ -276,8 +277,8 @@ static err_t answer(struct http_session *s, struct http_request *req, bool moved
     return err;
 }
 
-/* The peer still sends: an answer followed at once by a close would be lost to it in a reset.
- * Not inlined: its frame would stay below a player for all its life. */
+/* Reads and discards what the peer still sends: closing right after the response could lose it in a
+ * TCP reset. Not inlined: its frame would stay below a player for the player's lifetime. */
 static __attribute__((noinline)) void linger(struct http_session *s)
 {
     co_usec until = co_clock() + LINGER_TIME;
@@ -293,8 +294,8 @@ static __attribute__((noinline)) void linger(struct http_session *s)
     err_free(&err);
 }
 
-/* Tell the peer what was wrong with its request, as far as it listens. */
-static err_t refuse(struct http_session *s, err_t why)
+/* Sends the peer a status for its invalid request, if one applies. Returns `why`. */
+static err_t reject(struct http_session *s, err_t why)
 {
     struct http_response r;
     err_t err;
@@ -313,21 +314,21 @@ static err_t refuse(struct http_session *s, err_t why)
 
 static err_t serve_one(struct http_session *s, bool *again)
 {
-    struct http_request *req = s->brought;
+    struct http_request *req = s->moved_request;
     struct http_response r;
     bool done = false, moved = req;
     err_t err = moved ? NULL : http_reader_next(&s->reader, &req);
 
     if (err)
-        return refuse(s, err);
-    s->brought = NULL;
+        return reject(s, err);
+    s->moved_request = NULL;
     http_response_init(&r, s->io, req, s->service->env->signature,
                        http_clock_text(&s->service->clock));
     r.close = r.close || s->reserved;
     err = answer(s, req, moved, &r);
-    if (s->tcp.move_to >= 0) { /* with this request, which it brings along */
+    if (s->tcp.move_to >= 0) { /* moves with this request */
         http_response_fini(&r);
-        s->brought = req;
+        s->moved_request = req;
         return NULL;
     }
     if (!s->io) {
@@ -336,7 +337,7 @@ static err_t serve_one(struct http_session *s, bool *again)
         return err;
     }
     if (err && s->reader.status && r.status == 0)
-        err = refuse(s, err);
+        err = reject(s, err);
     if (!err)
         err = http_reader_skip(&s->reader, SKIP, &done);
     if (!err && !done)
@@ -348,8 +349,8 @@ static err_t serve_one(struct http_session *s, bool *again)
 
 /* ---- the connection */
 
-/* A client that asks nothing for a while keeps no more memory than it needs. */
-static void rest(struct http_session *s)
+/* Waits for the next request; frees unused stack memory if none comes for a while. */
+static void wait_next_request(struct http_session *s)
 {
     if (!http_reader_has_more(&s->reader) && !io_readable(s->io) &&
         io_wait(s->io, false, REST) == CO_TIMEOUT)
@@ -367,7 +368,7 @@ static err_t serve_all(struct http_session *s)
         if (s->tcp.move_to >= 0 || !s->io)
             break;
         if (!err && again)
-            rest(s);
+            wait_next_request(s);
         if (!err)
             err = co_round_io(&round, s->io);
         if (!err)
@@ -389,8 +390,8 @@ static err_t run(struct tcp_conn *c)
     return serve_all(s);
 }
 
-/* Peers come and go; only what is odd is worth a line. */
-static void tell_end(err_t *err)
+/* Logs the end of a connection; ordinary ends only at debug level. */
+static void log_end_of(err_t *err)
 {
     char text[512];
 
@@ -410,31 +411,37 @@ static void tell_end(err_t *err)
 static void end(struct tcp_conn *c, err_t err)
 {
     if (err)
-        tell_end(&err);
+        log_end_of(&err);
     free_session(c);
 }
 
-/* ---- to another worker */
+/* ---- move to another worker */
 
 static void arrive(struct tcp_conn *c)
 {
     session_of(c)->service = http_service_of(c->env);
 }
 
-static err_t go_on(struct tcp_conn *c)
+static err_t resume(struct tcp_conn *c)
 {
     return serve_all(session_of(c));
 }
 
 static const struct tcp_ops ops = {
-    .name = "http", .secure = "https", .make = make, .run = run, .arrive = arrive, .go_on = go_on,
-    .end = end, .free = free_session,
+    .name = "http",
+    .secure = "https",
+    .create = create,
+    .run = run,
+    .arrive = arrive,
+    .resume = resume,
+    .end = end,
+    .free = free_session,
 };
 
-err_t http_accept(struct session_env *env, const struct protocol_accepted *guest,
-                  struct address_slot *place)
+err_t http_accept(struct session_env *env, const struct protocol_accepted *accepted,
+                  struct address_slot *slot)
 {
-    return tcp_accept(&ops, env, guest, place);
+    return tcp_accept(&ops, env, accepted, slot);
 }
 
 err_t http_session_run(struct http_service *service, struct io *io, const char *ip)

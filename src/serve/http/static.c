@@ -15,11 +15,11 @@
 #include <string.h>
 #include <strings.h>
 
-enum { GZIP_LEAST = 1024, GZIP_MOST = 2 * 1024 * 1024, SMALL = 32 * 1024 };
+enum { GZIP_MIN = 1024, GZIP_MAX = 2 * 1024 * 1024, SMALL = 32 * 1024 };
 
 /* ---- a file */
 
-/* One read and one write are less than what it takes to send from the kernel's memory. */
+/* One read and one write cost less than sending from the page cache. */
 static err_t send_small(struct http_exchange *x, const struct co_file *f, int64_t begin,
                         int64_t end)
 {
@@ -63,7 +63,7 @@ static err_t send_packed(struct http_exchange *x, const struct http_packed *p)
     return err ? err : http_response_end(x->resp);
 }
 
-/* Compressed, if it was before or can be now. */
+/* Sends a text compressed if the cache has it or can add it now. */
 static err_t send_text(struct http_exchange *x, const struct co_file *f)
 {
     struct http_packed *p;
@@ -76,7 +76,7 @@ static err_t send_text(struct http_exchange *x, const struct co_file *f)
     return err;
 }
 
-/* RFC 9110 13.1.5: a part of what the client has a part of already. */
+/* Returns true if Range applies: If-Range is absent or matches the file. RFC 9110 13.1.5. */
 static bool range_counts(const struct http_request *req, const char *etag, time_t mtime)
 {
     const char *cond = http_request_field(req, "If-Range");
@@ -110,10 +110,10 @@ static err_t send_bad_range(struct http_exchange *x, const struct co_file *f)
     return http_response_status(x->resp, 416);
 }
 
-/* ---- an FLV file from some byte on, as players seek: `?start=` */
+/* ---- FLV files from a byte offset, as players seek: `?start=` */
 
 enum {
-    LOOK = 256 * 1024, /* the configurations are at the begin, or they are not there */
+    CONFIG_SEARCH = 256 * 1024, /* the codec configurations are at the begin, or missing */
     TAGS = 32,
     FIRST = FLV_FILE_HEADER + FLV_TAG_TRAILER,
 };
@@ -136,7 +136,7 @@ static bool is_config(uint8_t type, const uint8_t *body, size_t size)
     return b.config;
 }
 
-/* The first tags as far as they are configurations; gives where the first other one begins. */
+/* Returns the offset of the first tag that is not a codec configuration or metadata. */
 static size_t configs_end(const uint8_t *buf, size_t size)
 {
     size_t at = FIRST;
@@ -157,11 +157,12 @@ static size_t configs_end(const uint8_t *buf, size_t size)
     return at;
 }
 
-/* The file's header, its metadata and decoder configurations, then all from `start` (where a tag
- * begins, as the file's index of key frames says). A start outside of the file is its begin. */
+/* Sends the file header, metadata and codec configurations, then everything from `start`, where a
+ * tag begins (from the index of key frames in the file). A start outside the file means the
+ * begin. */
 static err_t send_flv_from(struct http_exchange *x, const struct co_file *f, int64_t start)
 {
-    size_t size = f->size < LOOK ? (size_t)f->size : LOOK, head = 0;
+    size_t size = f->size < CONFIG_SEARCH ? (size_t)f->size : CONFIG_SEARCH, head = 0;
     uint8_t *buf = mem_try(size + 1);
     err_t err;
 
@@ -195,8 +196,8 @@ static bool is_flv(const char *path)
     return dot && strcasecmp(dot, ".flv") == 0;
 }
 
-/* What caches are told about a file, by its ending. Segments keep their bytes once they are there,
- * lists change with each segment, keys are for one player. */
+/* The Cache-Control of a file, by its extension. Segments never change, playlists change with each
+ * segment, keys are for one player. */
 static const char *cache_of(const char *path)
 {
     static const struct {
@@ -226,7 +227,7 @@ static err_t send_unchanged(struct http_exchange *x, const char *path, const cha
     return http_response_send(x->resp, 304, "", 0);
 }
 
-/* Answer with a file that is open: conditions, ranges, compression of texts. `path` says its type;
+/* Sends an open file with conditions, ranges, and compression of texts. `path` determines its type;
  * a Content-Type that was added before wins. Yields. */
 static err_t http_static_send(struct http_exchange *x, const struct co_file *f, const char *path,
                               const char *cache)
@@ -254,13 +255,13 @@ static err_t http_static_send(struct http_exchange *x, const struct co_file *f, 
                           (long long)end - 1, (long long)f->size);
         return send_part(x, f, 206, begin, end);
     }
-    if (f->size >= GZIP_LEAST && f->size <= GZIP_MOST &&
+    if (f->size >= GZIP_MIN && f->size <= GZIP_MAX &&
         http_response_wants_gzip(x->resp, type) && x->req->verb == HTTP_VERB_GET)
         return send_text(x, f);
     return send_part(x, f, 200, 0, f->size);
 }
 
-/* ---- finding it */
+/* ---- finding files */
 
 static err_t open_index(struct co_file *f, const char *folder, const char *path)
 {
@@ -320,7 +321,7 @@ err_t http_static_serve(struct http_exchange *x, const char *folder, const char 
     return err;
 }
 
-/* The part of the path below the mount "[vhost]/x/", or NULL. */
+/* Returns the part of the path below the mount "[vhost]/x/", or NULL. */
 static const char *below(const struct http_exchange *x, const char *mount)
 {
     size_t host = strcspn(mount, "/"), size;
@@ -333,13 +334,13 @@ static const char *below(const struct http_exchange *x, const char *mount)
     if (size == 0)
         return x->req->path;
     if (mount[size - 1] == '/')
-        size--; /* the slash of the path must be there */
+        size--; /* the path must have this slash */
     if (strncmp(x->req->path, mount, size) != 0 || x->req->path[size] != '/')
         return NULL;
     return x->req->path + size;
 }
 
-const char *http_static_place(const struct http_exchange *x, const char **path)
+const char *http_static_locate(const struct http_exchange *x, const char **path)
 {
     const struct conf_vhost *v = x->vhost;
 
@@ -354,7 +355,7 @@ const char *http_static_place(const struct http_exchange *x, const char **path)
 
 static err_t answer(struct http_exchange *x, void *arg)
 {
-    const char *path, *folder = http_static_place(x, &path);
+    const char *path, *folder = http_static_locate(x, &path);
 
     (void)arg;
     return http_static_serve(x, folder, path, x->cache);

@@ -21,8 +21,8 @@
 
 enum { HEAD_MAX = 256 * 1024, TIME_TEXT = 12 };
 
-/* What was asked for. */
-struct wish {
+/* A parsed request. */
+struct request {
     struct http_live_name name;
     char path[VOD_PATH_MAX]; /* below vod.dir */
     int64_t from, to;        /* 1/90000 s */
@@ -34,13 +34,13 @@ struct playing {
     struct vod_file *file;
     struct vod_feed feed;
     struct vod_wire_use use;
-    bool no_opus; /* http_play_no_opus(): the request is gone when the file is open */
+    bool no_opus; /* http_play_no_opus(): the request no longer exists when the file is open */
 };
 
-/* ---- what is asked for */
+/* ---- parsing */
 
-/* "/vod/dir/a.mp4.flv" is a.mp4 of the app vod/dir. */
-static bool find_name(const struct http_exchange *x, struct wish *w)
+/* Parses a path: "/vod/dir/a.mp4.flv" is a.mp4 of the app vod/dir. */
+static bool find_name(const struct http_exchange *x, struct request *w)
 {
     const char *path = x->req->path, *slash = strrchr(path, '/');
     size_t size = strlen(path), end = strlen(END);
@@ -61,7 +61,7 @@ static bool find_name(const struct http_exchange *x, struct wish *w)
     return found;
 }
 
-/* Seconds, as "12" or "12.5". False: that is no time. */
+/* Parses a time in seconds, "12" or "12.5". Returns false if it is invalid. */
 static bool get_time(const char *query, const char *key, int64_t *out)
 {
     char text[TIME_TEXT];
@@ -80,7 +80,7 @@ static bool get_time(const char *query, const char *key, int64_t *out)
 
 /* ---- one player */
 
-/* The file's header, metadata and decoder configuration. */
+/* Sends the file header, metadata and codec configurations. */
 static err_t send_head(struct playing *p, int64_t time)
 {
     const struct demux_track *t = vod_file_info(p->file)->tracks;
@@ -101,7 +101,7 @@ static err_t send_head(struct playing *p, int64_t time)
     return err;
 }
 
-static uint32_t left_out(const struct playing *p)
+static uint32_t leave_out(const struct playing *p)
 {
     if (!p->no_opus || vod_file_info(p->file)->tracks[DEMUX_AUDIO].codec != AV_OPUS)
         return 0;
@@ -109,30 +109,30 @@ static uint32_t left_out(const struct playing *p)
     return FLV_WIRE_NO_OPUS;
 }
 
-static err_t play(struct playing *p, const struct wish *w)
+static err_t play(struct playing *p, const struct request *w)
 {
     const struct conf_vod *vod = &p->play.x->vhost->vod;
     struct session_player *player = &p->play.player;
     int64_t begins;
-    err_t err = http_play_welcome(&p->play);
+    err_t err = http_play_start(&p->play);
 
     p->use = (struct vod_wire_use){
         .wire = p->play.ws ? &vod_wire_flv_ws : &vod_wire_flv,
         .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
-        .param = { [FLV_WIRE_LEAVE_OUT] = left_out(p) },
+        .param = { [FLV_WIRE_LEAVE_OUT] = leave_out(p) },
     };
     vod_feed_open(&p->feed, p->file, &(struct vod_feed_setup){
         .use = p->use, .loop = vod->loop && w->to == INT64_MAX });
     session_player_open_feed(player, &p->feed.feed);
     begins = vod_feed_play(&p->feed, w->from, w->to, VOD_SCALE_1);
-    log_trace("HTTP client plays %s from %lld ms, asked for %lld ms", vod_file_name(p->file),
+    log_trace("HTTP client plays %s from %lld ms, requested %lld ms", vod_file_name(p->file),
               av_to_ms(begins), av_to_ms(w->from));
     if (!err && !player->sender.done)
         err = send_head(p, begins);
     if (!err && !player->sender.done)
         err = session_player_send(player);
     if (!err && vod_feed_failed(&p->feed))
-        err = err_new(ERR_STREAM_END, "%s cannot be read on", vod_file_name(p->file));
+        err = err_new(ERR_STREAM_END, "%s cannot be read any further", vod_file_name(p->file));
     return err;
 }
 
@@ -151,58 +151,58 @@ static int status_of(err_t why)
     }
 }
 
-/* There is no such file; but what was asked for may be one as it is. */
-static err_t serve_as_it_is(struct http_exchange *x, err_t why)
+/* Serves the path as a static file, as there is no file on demand. */
+static err_t serve_static(struct http_exchange *x, err_t why)
 {
-    const char *path, *folder = http_static_place(x, &path);
+    const char *path, *folder = http_static_locate(x, &path);
 
     err_free(&why);
     return http_static_serve(x, folder, path, NULL);
 }
 
-static err_t refuse(struct http_exchange *x, const struct wish *w, err_t why)
+static err_t reject(struct http_exchange *x, const struct request *w, err_t why)
 {
     int status;
 
     if (err_class(why) == ERR_CLASS_STOP)
         return why;
     if (err_code(why) == ERR_NO_FILE && !w->ws)
-        return serve_as_it_is(x, why);
+        return serve_static(x, why);
     vod_refused(x->env->vod, w->ws ? "WebSocket" : "HTTP", x->ip, why);
     status = status_of(why);
     err_free(&why);
     return http_response_status(x->resp, status);
 }
 
-/* Is there something to play between those times? Whoever rounds up where the file ends gets what
- * is last in it. */
-static bool has_place(const struct vod_file *file, const struct wish *w)
+/* Returns true if the range contains media. A start that was rounded up beyond the end of the file
+ * is allowed and gets the last media. */
+static bool has_media(const struct vod_file *file, const struct request *w)
 {
     return w->from < w->to && w->from <= vod_file_info(file)->duration + ROUNDED;
 }
 
-static err_t serve_let_in(struct playing *p, const struct wish *w)
+static err_t play_file(struct playing *p, const struct request *w)
 {
     struct http_exchange *x = p->play.x;
     err_t err = vod_file_open(&p->file, x->env->vod, x->vhost, w->path);
 
     if (err) {
         session_player_end(&p->play.player, err);
-        return refuse(x, w, err);
+        return reject(x, w, err);
     }
-    if (!has_place(p->file, w)) {
+    if (!has_media(p->file, w)) {
         session_player_end(&p->play.player, NULL);
         err = http_response_status(x->resp, 416);
     } else {
         err = play(p, w);
-        err = http_play_leave(&p->play, err);
+        err = http_play_end(&p->play, err);
         vod_feed_close(&p->feed);
     }
     p->file = vod_file_unref(p->file);
     return err;
 }
 
-static err_t serve_player(struct http_exchange *x, const struct wish *w)
+static err_t serve_player(struct http_exchange *x, const struct request *w)
 {
     static const struct session_player_kind players = {
         .type = CLIENTS_FLV_VOD, .what = "player", .sampled = SAMPLED_HTTP,
@@ -214,35 +214,35 @@ static err_t serve_player(struct http_exchange *x, const struct wish *w)
 
     p.play.session.on_demand = true;
     if (!err)
-        err = http_play_let_in(&p.play, &players);
+        err = http_play_admit(&p.play, &players);
     if (!err)
-        err = serve_let_in(&p, w);
+        err = play_file(&p, w);
     else if (err_class(err) != ERR_CLASS_STOP)
-        err = http_play_not_let_in(x, err);
+        err = http_play_reject(x, err);
     http_play_fini(&p.play);
     return err;
 }
 
-/* Is it there, and can it be played? Where players need permission, that is not told. */
-static err_t answer_head(struct http_exchange *x, const struct wish *w)
+/* Answers HEAD. Where players need authorization, it does not reveal whether the file exists. */
+static err_t answer_head(struct http_exchange *x, const struct request *w)
 {
     struct vod_file *file = NULL;
     err_t err = http_play_poll(x, &w->name);
     bool found;
 
     if (err)
-        return http_play_not_let_in(x, err);
+        return http_play_reject(x, err);
     if (session_play_is_asked(x->vhost))
         return http_play_head(x, TYPE, NULL);
     err = vod_file_open(&file, x->env->vod, x->vhost, w->path);
     if (err)
-        return refuse(x, w, err);
-    found = has_place(file, w);
+        return reject(x, w, err);
+    found = has_media(file, w);
     (void)vod_file_unref(file);
     return found ? http_play_head(x, TYPE, NULL) : http_response_status(x->resp, 416);
 }
 
-static err_t answer_named(struct http_exchange *x, struct wish *w)
+static err_t answer_named(struct http_exchange *x, struct request *w)
 {
     err_t err;
 
@@ -252,7 +252,7 @@ static err_t answer_named(struct http_exchange *x, struct wish *w)
     if (x->req->verb == HTTP_VERB_HEAD)
         return answer_head(x, w);
     if (!http_play_upgrade(x, true, &w->ws))
-        return http_live_ws_refuse(x->resp);
+        return http_live_ws_reject(x->resp);
     err = serve_player(x, w);
     free(w->ws);
     return err;
@@ -260,7 +260,7 @@ static err_t answer_named(struct http_exchange *x, struct wish *w)
 
 static err_t answer(struct http_exchange *x, void *arg)
 {
-    struct wish *w;
+    struct request *w;
     err_t err = NULL;
 
     (void)arg;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Read on until a command comes; what else comes before it is not for us. */
+/* Reads until a command arrives and ignores all other messages. */
 static err_t read_command(struct rtmp_session *s, struct rtmp_command *out)
 {
     for (;;) {
@@ -28,7 +28,7 @@ static err_t read_command(struct rtmp_session *s, struct rtmp_command *out)
     }
 }
 
-static err_t welcome(struct rtmp_session *s, const struct rtmp_command *c,
+static err_t reply_connect(struct rtmp_session *s, const struct rtmp_command *c,
                      const struct rtmp_connect *connect)
 {
     const struct conf_vhost *vhost = s->base.vhost;
@@ -49,7 +49,8 @@ static err_t welcome(struct rtmp_session *s, const struct rtmp_command *c,
     return rtmp_batch_send(&b);
 }
 
-/* The client is told why before it is dropped; it may have left already. */
+/* Sends the client an error before the connection is dropped; it may have closed already. Returns
+ * `why`. */
 static err_t reject(struct rtmp_session *s, const struct rtmp_command *c, err_t why)
 {
     struct rtmp_batch b;
@@ -63,34 +64,34 @@ static err_t reject(struct rtmp_session *s, const struct rtmp_command *c, err_t 
     return why;
 }
 
-/* It may take its time: that is not the client's. */
-static err_t ask_backend(struct rtmp_session *s)
+/* The time that the backend takes does not count against the client's deadline. */
+static err_t call_backend(struct rtmp_session *s)
 {
     err_t err;
 
-    rtmp_session_hold(s);
+    rtmp_session_suspend_deadlines(s);
     err = session_ask(&s->base, HOOKS_CONNECT);
-    rtmp_session_go_on(s);
+    rtmp_session_resume_deadlines(s);
     s->connected = !err;
     co_deadline_set(&s->deadline, s->base.conf->limits.handshake_timeout, ERR_IO_TIMEOUT,
                     "no connect");
     return err;
 }
 
-/* Who it says that it is, in one piece of memory, a '\0' behind each. */
-static void remember(struct rtmp_session *s, const struct rtmp_connect *c)
+/* Stores tcUrl, pageUrl and swfUrl in one allocation, each with a '\0' at its end. */
+static void store_names(struct rtmp_session *s, const struct rtmp_connect *c)
 {
     struct session_stream *names = &s->base.names;
 
-    s->said = must_print("%s%c%s%c%s", c->tc_url, '\0', c->page_url, '\0', c->swf_url);
-    names->tc_url = s->said;
+    s->connect_text = must_print("%s%c%s%c%s", c->tc_url, '\0', c->page_url, '\0', c->swf_url);
+    names->tc_url = s->connect_text;
     names->page_url = names->tc_url + strlen(names->tc_url) + 1;
     names->swf_url = names->page_url + strlen(names->page_url) + 1;
     s->opus = c->opus;
 }
 
-/* An edge says which connection of its own log asks, so one id leads through both logs. */
-static void tell_edge(const struct amf_value *extra)
+/* An edge sends the connection id of its own log. Logged here, it links the two logs. */
+static void log_edge(const struct amf_value *extra)
 {
     double pid = extra ? amf_get_number(extra, "srs_pid", 0) : 0;
 
@@ -111,7 +112,7 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
         return err_new(ERR_RTMP_CONNECT, "the first command is %.32s", c->name);
     err = rtmp_connect_parse(&connect, c);
     if (!err) {
-        remember(s, &connect);
+        store_names(s, &connect);
         err = rtmp_session_resolve(s, NULL);
     }
     if (err)
@@ -119,15 +120,15 @@ static err_t on_connect(struct rtmp_session *s, const struct rtmp_command *c)
     log_trace("connect app, tcUrl=%.256s, pageUrl=%.256s, swfUrl=%.256s, schema=%s, vhost=%s, "
               "port=%d, app=%s, args=%s", connect.tc_url, connect.page_url, connect.swf_url,
               url->schema, url->vhost, url->port, url->app, connect.extra ? "(obj)" : "null");
-    tell_edge(connect.extra);
+    log_edge(connect.extra);
     err = session_find_stream(&s->base, url->vhost, url->app, url->stream);
     if (!err)
-        err = ask_backend(s);
+        err = call_backend(s);
     if (err)
         return reject(s, c, err);
     if (s->base.vhost->in_ack_size > 0)
         rtmp_conn_force_window(&s->conn, (uint32_t)s->base.vhost->in_ack_size);
-    return welcome(s, c, &connect);
+    return reply_connect(s, c, &connect);
 }
 
 err_t rtmp_session_connect(struct rtmp_session *s)
@@ -136,7 +137,7 @@ err_t rtmp_session_connect(struct rtmp_session *s)
     err_t err = rtmp_handshake_server(s->base.io);
 
     rtmp_conn_init(&s->conn, s->base.io, &s->setup);
-    rtmp_session_may_send(s, false);
+    rtmp_session_set_limits(s, false);
     if (err)
         return err;
     err = read_command(s, &c);

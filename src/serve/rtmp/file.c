@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - which file a client means, and how long it is. */
+/* file.c - finds the file that a client requests, and its length. */
 #include "base/must.h"
 #include "serve/rtmp/session.h"
 #include "session/player.h"
@@ -10,19 +10,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* What Flash put in front of a name to say what kind of file it is; FFmpeg and librtmp do so still.
- * The ending may be left out then. */
+/* Prefixes that Flash put in front of a name to give the type of the file; FFmpeg and librtmp still
+ * do. With a prefix the extension may be left out. */
 static const struct {
     const char *prefix, *end;
 } kinds[] = { { "mp4:", ".mp4" }, { "flv:", ".flv" } };
 
-/* Does it name a file? Gives the path below vod.dir. */
+/* Returns true if the name is that of a file, and its path below vod.dir. */
 static bool is_file(const struct rtmp_session *s, const char *app, const char *name, char *path)
 {
     return s->base.env->vod && vod_is_file(s->base.vhost, app, name, path);
 }
 
-/* "mp4:dir/a?token=x" without the prefix, with that ending before the "?". */
+/* Resolves a name like "mp4:dir/a?token=x" without its prefix and with `end` before the "?". */
 static err_t try_name(struct rtmp_session *s, const char *name, const char *end, bool *found)
 {
     char path[VOD_PATH_MAX], *plain;
@@ -55,7 +55,7 @@ err_t rtmp_file_resolve(struct rtmp_session *s, const char *name)
     return rtmp_session_resolve(s, name);
 }
 
-void rtmp_file_forget(struct rtmp_session *s)
+void rtmp_file_close(struct rtmp_session *s)
 {
     s->file = vod_file_unref(s->file);
 }
@@ -64,7 +64,7 @@ static err_t open_path(struct rtmp_session *s, const char *path)
 {
     if (s->file && strcmp(vod_file_name(s->file), path) == 0)
         return NULL;
-    rtmp_file_forget(s);
+    rtmp_file_close(s);
     return vod_file_open(&s->file, s->base.env->vod, s->base.vhost, path);
 }
 
@@ -77,7 +77,7 @@ err_t rtmp_file_open(struct rtmp_session *s)
     return open_path(s, path);
 }
 
-/* Players leave out the ending of "a.flv". */
+/* Finds "a.flv" for the name "a": players leave out that extension. */
 static err_t find_flv(struct rtmp_session *s)
 {
     char path[VOD_PATH_MAX], *name = must_print("%s.flv", s->url.stream);
@@ -85,8 +85,8 @@ static err_t find_flv(struct rtmp_session *s)
 
     if (is_file(s, s->url.app, name, path)) {
         err = open_path(s, path);
-        s->base.on_demand = err_code(err) != ERR_NO_FILE; /* else it is a live stream */
-        err_free(&err); /* who plays it is told */
+        s->base.on_demand = err_code(err) != ERR_NO_FILE; /* no such file: a live stream */
+        err_free(&err); /* reported when it plays */
     }
     if (s->base.on_demand)
         err = session_find_stream(&s->base, s->url.vhost, s->url.app, name);
@@ -94,25 +94,25 @@ static err_t find_flv(struct rtmp_session *s)
     return err;
 }
 
-err_t rtmp_file_find(struct rtmp_session *s, enum rtmp_role want)
+err_t rtmp_file_find(struct rtmp_session *s, enum rtmp_role role)
 {
     char path[VOD_PATH_MAX];
 
     s->base.on_demand = is_file(s, s->base.names.app, s->base.names.name, path);
-    if (s->base.on_demand || want == RTMP_ROLE_PUBLISH || !s->base.env->vod ||
+    if (s->base.on_demand || role == RTMP_ROLE_PUBLISH || !s->base.env->vod ||
         strchr(s->base.names.name, '.'))
         return NULL;
     return find_flv(s);
 }
 
-/* It asks before it plays, and before anybody was asked whether it may: where that is asked, it
- * learns nothing of a file that it could only guess the name of. */
+/* Clients request the length before they play, so before they are authorized. Where playing needs
+ * authorization, the answer reveals nothing about files whose names a client could only guess. */
 err_t rtmp_file_length(struct rtmp_session *s, const struct rtmp_command *c)
 {
     const char *name = rtmp_command_string(c, 1, "");
     struct rtmp_batch b;
     err_t err = NULL;
-    double length = 0; /* live has none */
+    double length = 0; /* 0 for a live stream */
 
     if (s->base.env->vod && !session_play_is_asked(s->base.vhost)) {
         err = rtmp_file_resolve(s, name);
@@ -124,7 +124,7 @@ err_t rtmp_file_length(struct rtmp_session *s, const struct rtmp_command *c)
             err = rtmp_file_open(s);
         if (!err && s->base.on_demand)
             length = (double)vod_file_info(s->file)->duration / AV_CLOCK;
-        err_free(&err); /* `play` tells */
+        err_free(&err); /* `play` reports the error */
     }
     if (c->transaction <= 0)
         return NULL;

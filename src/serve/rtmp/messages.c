@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* messages.c - what all phases of a client share: its deadline, the size of its messages, its url,
- * and messages to it that are sent together. */
+/* messages.c - shared by all phases of a client: deadline, size limits of messages, URL, and
+ * batches of messages to the client. */
 #include "serve/rtmp/session.h"
 
-/* Memory taken for a message when it begins: enough for most commands, and for most frames. */
+/* Memory allocated when a message begins: enough for most commands, or for most frames. */
 enum { COMMAND_AT_ONCE = 1024, FRAME_AT_ONCE = 64 * 1024, REPLY_MAX = 64 * 1024 };
 
-void rtmp_session_may_send(struct rtmp_session *s, bool publishes)
+void rtmp_session_set_limits(struct rtmp_session *s, bool publishes)
 {
     const struct conf_limits *limits = &s->base.conf->limits;
     int64_t others = limits->max_partial_others;
 
-    if (others < limits->max_command_size) /* one of them must fit */
+    if (others < limits->max_command_size) /* a command must fit */
         others = limits->max_command_size;
     s->setup.max_inflight = (size_t)(publishes ? limits->max_partial_size : others);
     s->setup.at_once = publishes ? FRAME_AT_ONCE : COMMAND_AT_ONCE;
@@ -19,13 +19,13 @@ void rtmp_session_may_send(struct rtmp_session *s, bool publishes)
     s->conn.small_reads = !publishes;
 }
 
-void rtmp_session_hold(struct rtmp_session *s)
+void rtmp_session_suspend_deadlines(struct rtmp_session *s)
 {
     co_deadline_cancel(&s->deadline);
     rtmp_conn_pause(&s->conn);
 }
 
-void rtmp_session_go_on(struct rtmp_session *s)
+void rtmp_session_resume_deadlines(struct rtmp_session *s)
 {
     rtmp_conn_resume(&s->conn);
 }
@@ -83,20 +83,21 @@ err_t rtmp_session_answer(struct rtmp_session *s, const struct rtmp_command *c)
     struct rtmp_batch b;
 
     if (c->transaction <= 0)
-        return NULL; /* no answer is wanted */
+        return NULL; /* no answer expected */
     rtmp_batch_begin(&b, s);
     switch (c->id) {
     case RTMP_CMD_CREATE_STREAM:
         rtmp_reply_number(&b.body, c->transaction, RTMP_STREAM_ID);
         break;
     case RTMP_CMD_GET_STREAM_LENGTH:
-        rtmp_reply_number(&b.body, c->transaction, 0); /* live has none */
+        rtmp_reply_number(&b.body, c->transaction, 0); /* 0 for a live stream */
         break;
     case RTMP_CMD_RESULT:
     case RTMP_CMD_ERROR:
     case RTMP_CMD_ON_STATUS:
         return NULL;
-    default: /* releaseStream, FCPublish, _checkbw, what nobody knows: a client waits for it */
+    default: /* releaseStream, FCPublish, _checkbw and unknown commands: the client waits for a
+              * result */
         rtmp_reply_result(&b.body, c->transaction);
     }
     rtmp_batch_put(&b, RTMP_COMMAND, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play.c - send a live stream to a player. */
+/* play.c - sends a live stream to a player. */
 #include "serve/rtmp/play.h"
 
 #include "base/container_of.h"
@@ -24,7 +24,7 @@ err_t rtmp_play_message(struct session_player *p, struct rtmp_session *s, struct
     return err;
 }
 
-err_t rtmp_play_listen(struct session_player *p, struct rtmp_session *s,
+err_t rtmp_play_read(struct session_player *p, struct rtmp_session *s,
                        rtmp_play_command *on_command)
 {
     struct rtmp_conn *conn = &s->conn;
@@ -64,11 +64,11 @@ err_t rtmp_play_pause(struct session_player *p, struct rtmp_session *s, bool pau
     rtmp_conn_put_event(&s->conn, &b.out, paused ? RTMP_STREAM_EOF : RTMP_STREAM_BEGIN,
                         s->stream_id, 0);
     live_sender_pause(&p->sender, paused);
-    log_trace("player %s", paused ? "pauses" : "goes on");
+    log_trace("player %s", paused ? "pauses" : "resumes");
     return rtmp_batch_send(&b);
 }
 
-err_t rtmp_play_refuse(struct rtmp_session *s, enum rtmp_status status, const char *text, err_t why)
+err_t rtmp_play_reject(struct rtmp_session *s, enum rtmp_status status, const char *text, err_t why)
 {
     err_t untold = rtmp_session_reply(s, status, text);
 
@@ -76,12 +76,12 @@ err_t rtmp_play_refuse(struct rtmp_session *s, enum rtmp_status status, const ch
     return why;
 }
 
-static err_t not_let_in(struct rtmp_session *s, err_t why)
+static err_t reject_player(struct rtmp_session *s, err_t why)
 {
     bool full = err_code(why) == ERR_TOO_MANY;
 
-    return rtmp_play_refuse(s, RTMP_PLAY_FAILED,
-                            full ? "There is no room, try again later." : NULL, why);
+    return rtmp_play_reject(s, RTMP_PLAY_FAILED,
+                            full ? "The server is full, try again later." : NULL, why);
 }
 
 err_t rtmp_play_run(struct session_player *p, struct rtmp_session *s,
@@ -89,11 +89,11 @@ err_t rtmp_play_run(struct session_player *p, struct rtmp_session *s,
 {
     err_t err;
 
-    rtmp_session_hold(s);
+    rtmp_session_suspend_deadlines(s);
     err = session_player_begin(p, &s->base, kind, NULL);
-    rtmp_session_go_on(s);
+    rtmp_session_resume_deadlines(s);
     if (err) {
-        err = not_let_in(s, err);
+        err = reject_player(s, err);
     } else {
         err = play(p);
         session_player_end(p, err);
@@ -112,7 +112,7 @@ struct playing {
     struct session_player player;
     struct rtmp_session *s;
     uint32_t leave_out; /* bits of RTMP_WIRE_LEAVE_OUT */
-    bool told;          /* that it is not sent Opus, or there is none */
+    bool opus_settled;          /* Opus is sent, or its absence was logged */
 };
 
 static struct playing *playing_of(struct session_player *player)
@@ -131,7 +131,8 @@ static void open_wire(struct playing *p)
     session_player_open(&p->player, &rtmp_wire, param);
 }
 
-/* With less to send the player gets a wire of its kind, from the newest key frame on. */
+/* Handles receiveAudio and receiveVideo: switches the player to a wire without that track, starting
+ * at the newest key frame. */
 static void receive(struct playing *p, uint32_t bit, bool on)
 {
     uint32_t leave_out = on ? p->leave_out & ~bit : p->leave_out | bit;
@@ -161,7 +162,7 @@ static err_t on_command(struct session_player *player, const struct rtmp_command
     case RTMP_CMD_RECEIVE_VIDEO:
         receive(p, RTMP_WIRE_NO_VIDEO, rtmp_command_boolean(c, 1, true));
         return NULL;
-    case RTMP_CMD_SEEK: /* there is nothing to go back to: the player is where it was */
+    case RTMP_CMD_SEEK: /* a live stream cannot seek: answer, and keep the position */
         return rtmp_session_reply(p->s, RTMP_SEEK_NOTIFY, NULL);
     default:
         return rtmp_session_answer(p->s, c);
@@ -170,19 +171,19 @@ static err_t on_command(struct session_player *player, const struct rtmp_command
 
 static err_t on_readable(struct session_player *player)
 {
-    return rtmp_play_listen(player, playing_of(player)->s, on_command);
+    return rtmp_play_read(player, playing_of(player)->s, on_command);
 }
 
-/* Once, when the stream's audio is known. */
+/* Logs once that Opus is left out, as soon as the stream's audio is known. */
 static void on_turn(struct session_player *player)
 {
     struct playing *p = playing_of(player);
 
-    if (!p->told)
-        p->told = session_play_log_no_opus_once(player->s, SESSION_PLAY_NO_OPUS);
+    if (!p->opus_settled)
+        p->opus_settled = session_play_log_no_opus_once(player->s, SESSION_PLAY_NO_OPUS);
 }
 
-/* It may wait for its publisher as long as it likes. */
+/* Sends the stream. A player may wait for its publisher without a limit. */
 static err_t send_stream(struct session_player *player)
 {
     struct playing *p = playing_of(player);
@@ -191,7 +192,8 @@ static err_t send_stream(struct session_player *player)
     if (err)
         return err;
     open_wire(p);
-    err = on_readable(&p->player); /* what came together with `play` is no longer in the socket */
+    err = on_readable(&p->player); /* bytes that came together with `play` are no longer in the
+                                    * socket */
     if (!err)
         err = session_player_send(&p->player);
     io_tcp_nodelay(p->s->base.io, true);
@@ -204,7 +206,9 @@ err_t rtmp_session_play(struct rtmp_session *s)
         .type = CLIENTS_RTMP_PLAY, .what = "player", .sampled = SAMPLED_PLAY,
         .on_readable = on_readable, .log_sample = rtmp_play_log_sample, .on_turn = on_turn,
     };
-    struct playing p = { .s = s, .leave_out = s->opus ? 0 : RTMP_WIRE_NO_OPUS, .told = s->opus };
+    struct playing p = { .s = s,
+                         .leave_out = s->opus ? 0 : RTMP_WIRE_NO_OPUS,
+                         .opus_settled = s->opus };
 
     return rtmp_play_run(&p.player, s, &kind, send_stream);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* play_file.c - send a file to a player, from whatever place it wants.
+/* play_file.c - sends a file to a player, with seeking.
  *
- * At the end it is told so, and may go back, play something else or leave.
+ * At the end of the file the player gets a status; it may then seek back, play another file or
+ * close.
  */
 #include "base/container_of.h"
 #include "base/log.h"
@@ -13,10 +14,10 @@
 
 enum { HEAD_MAX = 256 * 1024 };
 
-/* Of one that seeks all the time the log has a line so often. */
+/* Shortest interval between log lines about seeks of one player. */
 #define TELL_EVERY CO_SECONDS(1)
 
-/* Some thousand years: what a peer says is a number of ticks then. */
+/* Upper limit for times from a peer, some thousand years: as ticks they fit into 64 bits. */
 #define MOST_MS 1e14
 
 struct playing {
@@ -24,13 +25,13 @@ struct playing {
     struct rtmp_session *s;
     struct vod_feed feed;
     struct vod_wire_use use;
-    int64_t to;     /* it plays to there; INT64_MAX: the end */
-    uint64_t began; /* bytes that its connection had sent before */
-    bool past;      /* it was placed behind the end: there is nothing to send */
-    bool again;     /* it was placed again */
-    bool over;      /* it wants something else */
-    co_usec told_at; /* the last line of the log about its place */
-    unsigned untold; /* places since then */
+    int64_t to;     /* end of the range to play; INT64_MAX: end of the file */
+    uint64_t began; /* bytes that the connection had sent before */
+    bool past;      /* the position is behind the end: nothing to send */
+    bool moved;     /* a seek changed the position */
+    bool over;      /* the client ended playback */
+    co_usec logged_at; /* time of the last log line about its position */
+    unsigned untold; /* seeks not logged since then */
 };
 
 static struct playing *playing_of(struct session_player *player)
@@ -38,9 +39,9 @@ static struct playing *playing_of(struct session_player *player)
     return container_of(player, struct playing, player);
 }
 
-/* ---- its place */
+/* ---- position */
 
-/* A time from a peer; no number, and what is before the begin, is the begin. */
+/* Converts a time from a peer to ticks. Negative values and NaN become 0. */
 static int64_t ticks(double ms)
 {
     if (!(ms > 0))
@@ -48,7 +49,7 @@ static int64_t ticks(double ms)
     return AV_MS(ms < MOST_MS ? (int64_t)ms : (int64_t)MOST_MS);
 }
 
-/* What comes before the media at a new place: metadata and decoder configuration. */
+/* Sends metadata and codec configurations before the media at a new position. */
 static void put_head(struct playing *p, int64_t time)
 {
     struct wr head;
@@ -60,23 +61,23 @@ static void put_head(struct playing *p, int64_t time)
     wr_free(&head);
 }
 
-static bool may_tell(struct playing *p)
+static bool may_log(struct playing *p)
 {
     co_usec now = co_now();
 
-    if (p->told_at && now - p->told_at < TELL_EVERY) {
+    if (p->logged_at && now - p->logged_at < TELL_EVERY) {
         p->untold++;
         return false;
     }
     if (p->untold)
-        log_trace("player sought or came to the end %u times more", p->untold);
-    p->told_at = now;
+        log_trace("player seeked or reached the end %u more times", p->untold);
+    p->logged_at = now;
     p->untold = 0;
     return true;
 }
 
-/* It goes on there. A pause stays one. */
-static void place(struct playing *p, int64_t from)
+/* Continues at that time. A paused player stays paused. */
+static void play_from(struct playing *p, int64_t from)
 {
     int64_t end = vod_file_info(p->s->file)->duration;
     bool paused = p->player.sender.paused;
@@ -84,7 +85,7 @@ static void place(struct playing *p, int64_t from)
 
     if (end > p->to)
         end = p->to;
-    p->again = true;
+    p->moved = true;
     p->past = from > 0 && from >= end;
     p->player.sender.done |= p->past;
     if (p->past)
@@ -94,13 +95,13 @@ static void place(struct playing *p, int64_t from)
     put_head(p, begins);
     session_player_open_feed(&p->player, &p->feed.feed);
     live_sender_pause(&p->player.sender, paused);
-    if (may_tell(p))
-        log_trace("player plays %s from %lld ms, asked for %lld ms", vod_file_name(p->s->file),
+    if (may_log(p))
+        log_trace("player plays %s from %lld ms, requested %lld ms", vod_file_name(p->s->file),
                   av_to_ms(begins), av_to_ms(from));
 }
 
-/* A place behind the end is the end: FFmpeg and librtmp drop all that comes until the seek is done,
- * so one that failed would have them wait for ever. */
+/* Seeks; a position behind the end means the end. The seek must not fail then: FFmpeg and librtmp
+ * drop everything until the seek succeeds and would wait for ever. */
 static err_t seek(struct playing *p, double ms)
 {
     struct rtmp_batch b;
@@ -112,7 +113,7 @@ static err_t seek(struct playing *p, double ms)
     rtmp_batch_begin(&b, p->s);
     rtmp_conn_put_event(&p->s->conn, &b.out, RTMP_STREAM_BEGIN, p->s->stream_id, 0);
     rtmp_batch_put_status(&b, RTMP_SEEK_NOTIFY, text);
-    place(p, ticks(ms));
+    play_from(p, ticks(ms));
     return rtmp_batch_send(&b);
 }
 
@@ -126,7 +127,7 @@ static void receive(struct playing *p, uint32_t track, bool on)
     vod_feed_tracks(&p->feed, tracks);
 }
 
-/* ---- what it says */
+/* ---- messages from the player */
 
 static err_t answer_length(struct playing *p, const struct rtmp_command *c)
 {
@@ -139,7 +140,7 @@ static err_t answer_length(struct playing *p, const struct rtmp_command *c)
     return rtmp_batch_send(&b);
 }
 
-static void leave(struct playing *p)
+static void stop(struct playing *p)
 {
     p->over = p->player.sender.done = true;
 }
@@ -152,14 +153,15 @@ static err_t on_command(struct session_player *player, const struct rtmp_command
     switch (c->id) {
     case RTMP_CMD_CLOSE_STREAM:
     case RTMP_CMD_DELETE_STREAM:
-        leave(p);
+        stop(p);
         return rtmp_session_answer(p->s, c);
-    case RTMP_CMD_PLAY: /* what this one was about is over: it is read again then */
-        leave(p);
+    case RTMP_CMD_PLAY: /* ends this playback; the command is read again afterwards */
+        stop(p);
         rtmp_conn_unread(&p->s->conn, msg);
         msg->payload = NULL;
         return NULL;
-    case RTMP_CMD_PAUSE: /* the place stays; the milliseconds that it says are of what it got */
+    case RTMP_CMD_PAUSE: /* the position stays: the time in the command is that of the last media
+                          * it received */
         return rtmp_play_pause(player, p->s, rtmp_command_boolean(c, 1, true));
     case RTMP_CMD_RECEIVE_AUDIO:
         receive(p, VOD_TRACKS_AUDIO, rtmp_command_boolean(c, 1, true));
@@ -178,22 +180,22 @@ static err_t on_command(struct session_player *player, const struct rtmp_command
 
 static err_t on_readable(struct session_player *player)
 {
-    return rtmp_play_listen(player, playing_of(player)->s, on_command);
+    return rtmp_play_read(player, playing_of(player)->s, on_command);
 }
 
-/* ---- its end */
+/* ---- end of the file */
 
-static err_t tell_end(struct playing *p)
+static err_t send_end(struct playing *p)
 {
     struct rtmp_session *s = p->s;
     struct rtmp_batch b;
 
     if (!p->past && vod_feed_failed(&p->feed))
-        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "The file is broken, or gone.",
-                                err_new(ERR_STREAM_END, "%s cannot be read on",
+        return rtmp_play_reject(s, RTMP_PLAY_FAILED, "The file is damaged or was removed.",
+                                err_new(ERR_STREAM_END, "%s cannot be read any further",
                                         vod_file_name(s->file)));
-    if (may_tell(p))
-        log_trace("player has all of %s", vod_file_name(s->file));
+    if (may_log(p))
+        log_trace("player was sent all of %s", vod_file_name(s->file));
     rtmp_batch_begin(&b, s);
     rtmp_reply_complete(&b.body, (double)vod_file_info(s->file)->duration / AV_CLOCK,
                         (double)(s->base.io->bytes_out - p->began));
@@ -203,16 +205,16 @@ static err_t tell_end(struct playing *p)
     return rtmp_batch_send(&b);
 }
 
-/* All is sent: until it goes back, or wants something else. */
-static err_t wait_word(struct playing *p)
+/* Everything is sent: waits until the player seeks back, or requests something else. */
+static err_t wait_command(struct playing *p)
 {
     struct rtmp_session *s = p->s;
     err_t err = NULL;
 
     co_deadline_set(&s->deadline, s->base.conf->limits.idle_timeout, ERR_IO_TIMEOUT,
                     "nothing played after the end of a file");
-    p->again = false;
-    while (!err && !p->over && !p->again) {
+    p->moved = false;
+    while (!err && !p->over && !p->moved) {
         struct rtmp_msg msg;
 
         err = rtmp_conn_read(&s->conn, &msg);
@@ -229,22 +231,24 @@ static err_t send_file(struct playing *p)
 
     while (!err && !p->over) {
         p->player.sender.done = p->past;
-        err = on_readable(&p->player); /* what came already is no longer in the socket */
+        err = on_readable(&p->player); /* bytes that arrived already are no longer in the socket */
         if (!err && !p->player.sender.done)
             err = session_player_send(&p->player);
         io_tcp_nodelay(p->s->base.io, true);
         if (!err && !p->over)
-            err = tell_end(p);
+            err = send_end(p);
         if (!err && !p->over)
-            err = wait_word(p);
+            err = wait_command(p);
     }
     return err;
 }
 
 /* ---- one player */
 
-/* Parts are kept once for all who play a file alike: those of other files stay the same for all. */
-static uint32_t left_out(const struct rtmp_session *s)
+/* Returns RTMP_WIRE_NO_OPUS if the file has Opus and the player cannot decode it, else 0. Rendered
+ * parts are cached per set of parameters, so the flag is set only for files with Opus: all other
+ * files have one copy for all players. */
+static uint32_t leave_out(const struct rtmp_session *s)
 {
     if (s->opus || vod_file_info(s->file)->tracks[DEMUX_AUDIO].codec != AV_OPUS)
         return 0;
@@ -261,7 +265,7 @@ static void begin(struct playing *p)
         .wire = &vod_wire_rtmp, .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
         .param = { [RTMP_WIRE_CHUNK_SIZE] = s->conn.out_chunk_size,
                    [RTMP_WIRE_STREAM_ID] = s->stream_id,
-                   [RTMP_WIRE_LEAVE_OUT] = left_out(s) },
+                   [RTMP_WIRE_LEAVE_OUT] = leave_out(s) },
     };
     p->began = s->base.io->bytes_out;
     p->to = INT64_MAX;
@@ -269,25 +273,25 @@ static void begin(struct playing *p)
         p->to = from + ticks(s->duration) + (s->duration == 0);
     vod_feed_open(&p->feed, s->file, &(struct vod_feed_setup){
         .use = p->use, .loop = s->base.vhost->vod.loop && p->to == INT64_MAX });
-    place(p, from);
+    play_from(p, from);
 }
 
-static err_t refuse_file(struct rtmp_session *s, err_t why)
+static err_t reject_file(struct rtmp_session *s, err_t why)
 {
     if (err_class(why) != ERR_CLASS_STOP)
         vod_refused(s->base.env->vod, "RTMP", s->base.names.ip, why);
     switch (err_code(why)) {
     case ERR_NO_FILE:
-        return rtmp_play_refuse(s, RTMP_PLAY_NOT_FOUND, "No such file.", why);
+        return rtmp_play_reject(s, RTMP_PLAY_NOT_FOUND, "No such file.", why);
     case ERR_TOO_MANY:
-        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "There is no room, try again later.", why);
+        return rtmp_play_reject(s, RTMP_PLAY_FAILED, "The server is full, try again later.", why);
     case ERR_IO_TIMEOUT:
-        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "The disk does not answer.", why);
+        return rtmp_play_reject(s, RTMP_PLAY_FAILED, "The disk does not answer.", why);
     case ERR_UNSUPPORTED:
-        return rtmp_play_refuse(s, RTMP_PLAY_FAILED,
-                                "The file is broken, or has nothing that can be played.", why);
+        return rtmp_play_reject(s, RTMP_PLAY_FAILED,
+                                "The file is damaged or has no playable track.", why);
     default:
-        return rtmp_play_refuse(s, RTMP_PLAY_FAILED, "The file cannot be read.", why);
+        return rtmp_play_reject(s, RTMP_PLAY_FAILED, "The file cannot be read.", why);
     }
 }
 
@@ -296,11 +300,11 @@ static err_t play(struct session_player *player)
     struct playing *p = playing_of(player);
     err_t err;
 
-    rtmp_session_hold(p->s);
+    rtmp_session_suspend_deadlines(p->s);
     err = rtmp_file_open(p->s);
-    rtmp_session_go_on(p->s);
+    rtmp_session_resume_deadlines(p->s);
     if (err)
-        return refuse_file(p->s, err);
+        return reject_file(p->s, err);
     begin(p);
     return send_file(p);
 }
@@ -316,6 +320,6 @@ err_t rtmp_session_play_file(struct rtmp_session *s)
 
     err = rtmp_play_run(&p.player, s, &kind, play);
     vod_feed_close(&p.feed);
-    rtmp_file_forget(s);
+    rtmp_file_close(s);
     return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocol.c - RTMP as a row. */
+/* protocol.c - the row of RTMP in the list of protocols. */
 #include "serve/protocol.h"
 #include "serve/rtmp/rtmp.h"
 

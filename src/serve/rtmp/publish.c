@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* publish.c - take in a stream that a client publishes. */
+/* publish.c - receives the stream of a publisher. */
 #include "base/log.h"
 #include "co/net/round.h"
 #include "intake/rtmp.h"
 #include "serve/rtmp/session.h"
 #include "session/publisher.h"
 
-/* The most that a merged read lets the kernel collect; its timer ends the wait long before. */
-enum { MERGED_READ = 1 << 20, A_FEW = 16 };
+/* The most that the kernel collects for a merged read; the timer usually ends the wait long
+ * before. */
+enum { MERGED_READ = 1 << 20, MESSAGES_PER_SLICE = 16 };
 
 struct publishing {
     struct session_publisher publisher;
     struct rtmp_session *s;
     struct rtmp_intake media;
-    bool over; /* the client ended it: back to saying what it wants */
+    bool over; /* the client ended the stream: back to waiting for commands */
 };
 
 static bool is_media(uint8_t type)
@@ -22,7 +23,8 @@ static bool is_media(uint8_t type)
            type == RTMP_DATA_AMF3;
 }
 
-/* FMLE says FCUnpublish and wants to be told three times; others just delete the stream. */
+/* Answers the end of a stream. FMLE sends FCUnpublish and expects three answers; other clients only
+ * delete the stream. */
 static err_t unpublished(struct publishing *p, const struct rtmp_command *c)
 {
     struct rtmp_batch b;
@@ -52,7 +54,8 @@ static err_t on_command(struct publishing *p, const struct rtmp_msg *msg)
     case RTMP_CMD_CLOSE_STREAM:
         err = unpublished(p, &c);
         break;
-    case RTMP_CMD_PUBLISH: /* of the same stream again: OBS and others repeat it when unsure */
+    case RTMP_CMD_PUBLISH: /* publishes the same stream again: OBS and others repeat the command
+                            * when unsure */
         err = rtmp_session_reply(p->s, RTMP_PUBLISH_START, NULL);
         break;
     default:
@@ -62,12 +65,12 @@ static err_t on_command(struct publishing *p, const struct rtmp_msg *msg)
     return err;
 }
 
-/* The publisher says that its times are absolute: players get them as they are. */
+/* The publisher declares its timestamps absolute: players get them unchanged. */
 static void apply_atc(struct publishing *p)
 {
     struct live_settings set = session_live_settings(p->s->base.conf, p->s->base.vhost);
 
-    p->media.atc_auto = p->media.atc = false; /* once is enough */
+    p->media.atc_auto = p->media.atc = false; /* set once */
     set.jitter = LIVE_JITTER_OFF;
     live_source_settings(p->media.src, &set);
 }
@@ -80,13 +83,15 @@ static void take_media(struct publishing *p, struct rtmp_msg *msg)
         apply_atc(p);
 }
 
-/* Media do not queue: they become packets as soon as their last byte is read. Unless so many small
- * ones came at once that others have to run: that is not possible in the middle of a read. */
+/* Called when the last byte of a message is read: media become packets without queueing. After a
+ * run of many small messages it returns false so that other coroutines can run: yielding in the
+ * middle of a read is not possible. */
 static bool on_media(void *arg, struct rtmp_msg *msg)
 {
     struct publishing *p = arg;
 
-    if (!is_media(msg->type) || (p->publisher.messages % A_FEW == A_FEW - 1 && co_slice_over()))
+    if (!is_media(msg->type) ||
+        (p->publisher.messages % MESSAGES_PER_SLICE == MESSAGES_PER_SLICE - 1 && co_slice_over()))
         return false;
     take_media(p, msg);
     return true;
@@ -111,7 +116,8 @@ static void apply_read(struct publishing *p)
     io_tcp_read_low(p->s->base.io, p->s->base.vhost->publish.mr ? MERGED_READ : 1);
 }
 
-/* Merged read: the kernel wakes nobody before the time is up, then all is read at once. */
+/* Merged read: the kernel does not wake us before the time is up, then everything is read at
+ * once. */
 static err_t merged_wait(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
@@ -122,7 +128,7 @@ static err_t merged_wait(struct publishing *p)
     return err ? err : rtmp_conn_drain(&s->conn);
 }
 
-/* What comes with one read, or with merged reads in some hundred milliseconds. */
+/* Handles the messages of one read, or of one merged read (some hundred milliseconds). */
 static err_t turn(struct publishing *p)
 {
     struct rtmp_session *s = p->s;
@@ -159,8 +165,8 @@ static err_t reply_started(struct rtmp_session *s)
     return rtmp_batch_send(&b);
 }
 
-/* What each of its turns touches in the session: from the end of its base on. */
-static void touch(struct rtmp_session *s)
+/* Prefetches the memory that each turn uses in the session: from the end of its base on. */
+static void prefetch(struct rtmp_session *s)
 {
     size_t from = offsetof(struct rtmp_session, base.env);
 
@@ -172,12 +178,12 @@ static void receive(struct publishing *p, bool on)
 {
     struct rtmp_session *s = p->s;
 
-    rtmp_session_may_send(s, on);
+    rtmp_session_set_limits(s, on);
     rtmp_in_direct(&s->conn.in, on ? on_media : NULL, on ? p : NULL);
     s->conn.in.memory = on ? live_source_packets(s->base.src) : NULL;
     if (on) {
         apply_read(p);
-        touch(s);
+        prefetch(s);
     } else {
         co_prefetch(0, NULL, 0);
         co_prefetch(1, NULL, 0);
@@ -203,13 +209,13 @@ static err_t publish(struct publishing *p)
     }
     receive(p, false);
     if (p->media.bad)
-        log_warn("%u broken messages of %s were left out", p->media.bad,
+        log_warn("ignored %u broken messages of %s", p->media.bad,
                  live_source_name(s->base.src));
     return err;
 }
 
-/* The client is told why not; `why` is what ends the session. */
-static err_t refuse(struct rtmp_session *s, const char *text, err_t why)
+/* Sends an error status to the client. Returns `why`, which ends the session. */
+static err_t reject(struct rtmp_session *s, const char *text, err_t why)
 {
     enum err_code code = err_code(why);
     bool taken = code == ERR_STREAM_BUSY || code == ERR_REPLACED || s->base.on_demand;
@@ -226,14 +232,14 @@ err_t rtmp_session_publish(struct rtmp_session *s)
     err_t err;
 
     if (s->base.on_demand)
-        return refuse(s, "The name is one of a file on demand.",
+        return reject(s, "The name belongs to a file on demand.",
                       err_new(ERR_DENIED, "%s/%s is the name of a file on demand", s->url.app,
                               s->url.stream));
-    rtmp_session_hold(s); /* from here on the silence of the publisher is watched */
+    rtmp_session_suspend_deadlines(s); /* from here on the publisher's own timeouts apply */
     err = session_publisher_begin(&p.publisher, &s->base, rtmp_session_publisher(s));
-    rtmp_session_go_on(s);
+    rtmp_session_resume_deadlines(s);
     if (err) {
-        err = refuse(s, NULL, err);
+        err = reject(s, NULL, err);
     } else {
         err = publish(&p);
         session_publisher_end(&p.publisher, err);

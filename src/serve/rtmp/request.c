@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c - commands until the client asks to publish or to play. */
+/* request.c - handles commands until the client requests to publish or to play. */
 #include "base/log.h"
 #include "co/net/round.h"
 #include "serve/rtmp/session.h"
@@ -10,7 +10,7 @@ enum clients_type rtmp_session_publisher(const struct rtmp_session *s)
            : s->fc_publish ? CLIENTS_FMLE_PUBLISH : CLIENTS_FLASH_PUBLISH;
 }
 
-static err_t on_wanted(struct rtmp_session *s, const char *name, uint32_t stream_id)
+static err_t on_request(struct rtmp_session *s, const char *name, uint32_t stream_id)
 {
     err_t err = rtmp_file_resolve(s, name);
 
@@ -21,24 +21,24 @@ static err_t on_wanted(struct rtmp_session *s, const char *name, uint32_t stream
 }
 
 static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, uint32_t stream_id,
-                        bool *wanted, enum rtmp_role *want)
+                        bool *requested, enum rtmp_role *role)
 {
     struct rtmp_play play;
 
     switch (c->id) {
     case RTMP_CMD_CONNECT:
-        return err_new(ERR_RTMP_CONNECT, "connect comes twice");
+        return err_new(ERR_RTMP_CONNECT, "a second connect");
     case RTMP_CMD_PUBLISH:
-        *wanted = true;
-        *want = RTMP_ROLE_PUBLISH;
-        return on_wanted(s, rtmp_command_string(c, 1, ""), stream_id);
+        *requested = true;
+        *role = RTMP_ROLE_PUBLISH;
+        return on_request(s, rtmp_command_string(c, 1, ""), stream_id);
     case RTMP_CMD_PLAY:
-        *wanted = true;
-        *want = RTMP_ROLE_PLAY;
+        *requested = true;
+        *role = RTMP_ROLE_PLAY;
         rtmp_play_parse(&play, c);
         s->start = play.start;
         s->duration = play.duration;
-        return on_wanted(s, play.name, stream_id);
+        return on_request(s, play.name, stream_id);
     case RTMP_CMD_CREATE_STREAM:
         s->has_stream = true;
         return rtmp_session_answer(s, c);
@@ -51,13 +51,13 @@ static err_t on_command(struct rtmp_session *s, const struct rtmp_command *c, ui
     case RTMP_CMD_CLOSE_STREAM:
     case RTMP_CMD_DELETE_STREAM:
     case RTMP_CMD_PAUSE:
-        return NULL; /* of a stream that is over */
+        return NULL; /* for a stream that has ended */
     default:
         return rtmp_session_answer(s, c);
     }
 }
 
-static err_t read_request(struct rtmp_session *s, bool *wanted, enum rtmp_role *want)
+static err_t read_request(struct rtmp_session *s, bool *requested, enum rtmp_role *role)
 {
     struct rtmp_command c = { 0 };
     struct rtmp_msg msg;
@@ -68,33 +68,33 @@ static err_t read_request(struct rtmp_session *s, bool *wanted, enum rtmp_role *
     if (msg.type == RTMP_COMMAND || msg.type == RTMP_COMMAND_AMF3) {
         err = rtmp_command_parse(&c, &msg);
         if (!err)
-            err = on_command(s, &c, msg.stream_id, wanted, want);
+            err = on_command(s, &c, msg.stream_id, requested, role);
         rtmp_command_free(&c);
     }
-    rtmp_conn_release(&s->conn, &msg); /* others: media of a stream that is over */
+    rtmp_conn_release(&s->conn, &msg); /* everything else is media of a stream that has ended */
     return err;
 }
 
-err_t rtmp_session_request(struct rtmp_session *s, enum rtmp_role *want)
+err_t rtmp_session_request(struct rtmp_session *s, enum rtmp_role *role)
 {
     struct co_round round = { 0 };
-    bool wanted = false;
+    bool requested = false;
     err_t err = NULL;
 
     s->has_stream = false;
-    while (!err && !wanted) {
-        err = read_request(s, &wanted, want);
+    while (!err && !requested) {
+        err = read_request(s, &requested, role);
         if (!err)
             err = co_round(&round, s->conn.msgs_in);
     }
-    if (!err) /* its name may have another vhost than connect */
+    if (!err) /* the stream name may select another vhost than connect did */
         err = session_find_stream(&s->base, s->url.vhost, s->url.app, s->url.stream);
     if (!err)
-        err = rtmp_file_find(s, *want);
+        err = rtmp_file_find(s, *role);
     if (err)
         return err_wrap(err, "waiting for publish or play");
     log_trace("client identified, type=%s, vhost=%s, app=%s, stream=%s, param=%s",
-              *want == RTMP_ROLE_PLAY ? "Play" : clients_type_name(rtmp_session_publisher(s)),
+              *role == RTMP_ROLE_PLAY ? "Play" : clients_type_name(rtmp_session_publisher(s)),
               s->base.names.vhost, s->base.names.app, s->base.names.name,
               log_param(s->url.param));
     return NULL;

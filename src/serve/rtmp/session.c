@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - the life of one RTMP client: its phases, its deadlines, its end. */
+/* session.c - the life of one RTMP client: phases, deadlines, end. */
 #include "serve/rtmp/session.h"
 
 #include "base/container_of.h"
@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TALK = 24 }; /* reads until media flow, of clients that send each command by itself */
+enum {
+    QUICK_READS = 24
+}; /* reads with quick ACKs before media flow: many clients send each command in
+    * its own packet */
 
 static const struct tcp_ops ops;
 
@@ -36,7 +39,7 @@ static struct rtmp_session *session_new(struct session_env *env, struct io *io, 
         .max_chunk_streams = (uint32_t)limits->max_chunk_streams,
         .pool = env->messages,
     };
-    rtmp_session_may_send(s, false);
+    rtmp_session_set_limits(s, false);
     return s;
 }
 
@@ -45,11 +48,11 @@ static struct rtmp_session *session_of(struct tcp_conn *c)
     return container_of(c, struct rtmp_session, tcp);
 }
 
-static struct tcp_conn *make(struct session_env *env, struct io *io,
-                             const struct protocol_accepted *guest)
+static struct tcp_conn *create(struct session_env *env, struct io *io,
+                             const struct protocol_accepted *accepted)
 {
-    (void)guest;
-    io_tcp_quick_acks(io, TALK);
+    (void)accepted;
+    io_tcp_quick_acks(io, QUICK_READS);
     return &session_new(env, io, "")->tcp;
 }
 
@@ -59,19 +62,19 @@ static void free_session(struct tcp_conn *c)
 
     co_deadline_cancel(&s->deadline);
     rtmp_conn_fini(&s->conn);
-    rtmp_file_forget(s);
+    rtmp_file_close(s);
     rtmp_url_free(&s->url);
     tcp_conn_fini(c);
     session_fini(&s->base);
-    free(s->said);
+    free(s->connect_text);
     free(s);
 }
 
-static err_t rest(struct rtmp_session *s)
+static err_t quiesce(struct rtmp_session *s)
 {
     err_t err = NULL;
 
-    rtmp_session_hold(s);
+    rtmp_session_suspend_deadlines(s);
     if (rtmp_conn_has_replies(&s->conn))
         err = rtmp_conn_flush(&s->conn);
     if (!err)
@@ -79,48 +82,49 @@ static err_t rest(struct rtmp_session *s)
     return err ? err : co_check();
 }
 
-/* Its stream is to be served by another worker: it goes there, tcp.move_to, with what it wants.
- * NULL and no such worker: it stays. Yields. */
-static err_t settle(struct rtmp_session *s, enum rtmp_role want)
+/* Sets tcp.move_to, and the role for that worker, if another worker must serve the stream. Returns
+ * NULL without setting it if the client stays here. Yields. */
+static err_t choose_worker(struct rtmp_session *s, enum rtmp_role role)
 {
     unsigned to;
     err_t err;
 
-    if (s->base.on_demand) /* each worker has the files */
+    if (s->base.on_demand) /* every worker has the files */
         return NULL;
-    rtmp_file_forget(s);
-    to = session_goes_to(&s->base, want == RTMP_ROLE_PUBLISH);
+    rtmp_file_close(s);
+    to = session_goes_to(&s->base, role == RTMP_ROLE_PUBLISH);
     if (to == s->base.env->worker)
         return NULL;
-    err = rest(s);
-    s->wanted = want;
+    err = quiesce(s);
+    s->requested = role;
     s->tcp.move_to = err ? -1 : (int)to;
     return err;
 }
 
-static err_t serve(struct rtmp_session *s, enum rtmp_role want)
+static err_t serve(struct rtmp_session *s, enum rtmp_role role)
 {
-    if (want == RTMP_ROLE_PUBLISH)
+    if (role == RTMP_ROLE_PUBLISH)
         return rtmp_session_publish(s);
     return s->base.on_demand ? rtmp_session_play_file(s) : rtmp_session_play(s);
 }
 
-/* What it wants, and that, again and again, as long as this worker is the one for it. */
-static err_t converse(struct rtmp_session *s)
+/* Reads a request and serves it, repeatedly, until the client ends or must move to another
+ * worker. */
+static err_t serve_requests(struct rtmp_session *s)
 {
     err_t err = NULL;
 
     while (!err && s->tcp.move_to < 0) {
-        enum rtmp_role want;
+        enum rtmp_role role;
 
         co_log_as(LOG_UNTRUSTED);
         co_deadline_set(&s->deadline, s->base.conf->limits.idle_timeout, ERR_IO_TIMEOUT,
                         "no publish or play");
-        err = rtmp_session_request(s, &want);
+        err = rtmp_session_request(s, &role);
         if (!err)
-            err = settle(s, want);
+            err = choose_worker(s, role);
         if (!err && s->tcp.move_to < 0)
-            err = serve(s, want);
+            err = serve(s, role);
     }
     return err;
 }
@@ -135,10 +139,10 @@ static err_t serve_client(struct rtmp_session *s)
     s->base.io->write_timeout = s->base.conf->rtmp.send_timeout;
     if (!err)
         err = rtmp_session_connect(s);
-    return err ? err : converse(s);
+    return err ? err : serve_requests(s);
 }
 
-static void tell_closed(struct rtmp_session *s)
+static void notify_closed(struct rtmp_session *s)
 {
     if (s->connected)
         session_notify(&s->base, HOOKS_CLOSE);
@@ -151,7 +155,7 @@ static err_t run(struct rtmp_session *s)
     session_begin(&s->base);
     err = serve_client(s);
     if (err || s->tcp.move_to < 0)
-        tell_closed(s);
+        notify_closed(s);
     return err;
 }
 
@@ -164,7 +168,7 @@ static err_t run_client(struct tcp_conn *c)
     return run(s);
 }
 
-static void leave(struct tcp_conn *c)
+static void detach(struct tcp_conn *c)
 {
     rtmp_conn_detach(&session_of(c)->conn);
 }
@@ -174,11 +178,12 @@ static void arrive(struct tcp_conn *c)
     struct rtmp_session *s = session_of(c);
 
     s->base.env = c->env;
-    s->base.generation = s->base.env->generation - 1; /* its snapshot is next */
+    s->base.generation = s->base.env->generation - 1; /* so that the snapshot of this worker is
+                                                       * applied next */
     s->setup.pool = s->base.env->messages;
 }
 
-static err_t go_on(struct tcp_conn *c)
+static err_t resume(struct tcp_conn *c)
 {
     struct rtmp_session *s = session_of(c);
     bool changed;
@@ -188,11 +193,11 @@ static err_t go_on(struct tcp_conn *c)
     rtmp_conn_attach(&s->conn);
     err = session_apply(&s->base, &changed);
     if (!err)
-        err = serve(s, s->wanted);
+        err = serve(s, s->requested);
     if (!err)
-        err = converse(s);
+        err = serve_requests(s);
     if (err || c->move_to < 0)
-        tell_closed(s);
+        notify_closed(s);
     return err;
 }
 
@@ -203,14 +208,14 @@ static void end(struct tcp_conn *c, err_t err)
 }
 
 static const struct tcp_ops ops = {
-    .name = "rtmp", .secure = "rtmps", .make = make, .run = run_client, .leave = leave,
-    .arrive = arrive, .go_on = go_on, .end = end, .free = free_session,
+    .name = "rtmp", .secure = "rtmps", .create = create, .run = run_client, .detach = detach,
+    .arrive = arrive, .resume = resume, .end = end, .free = free_session,
 };
 
-err_t rtmp_accept(struct session_env *env, const struct protocol_accepted *guest,
-                  struct address_slot *place)
+err_t rtmp_accept(struct session_env *env, const struct protocol_accepted *accepted,
+                  struct address_slot *slot)
 {
-    return tcp_accept(&ops, env, guest, place);
+    return tcp_accept(&ops, env, accepted, slot);
 }
 
 err_t rtmp_session_run(struct session_env *env, struct io *io, const char *ip)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admit.c - which stream a connection is about, and whether it is allowed. */
+/* admit.c - finds the stream of a connection and authorizes the client. */
 #include "base/log.h"
 #include "base/must.h"
 #include "proto/http/url.h"
@@ -21,7 +21,7 @@ void rtsp_conn_expect_setup(struct rtsp_conn *c)
     co_deadline_set(&c->deadline, FIRST_SETUP, ERR_IO_TIMEOUT, "no SETUP");
 }
 
-/* Old pushers add it to what they announce. */
+/* Old publishers append this extension to the name that they announce. */
 static size_t without_sdp(const char *name)
 {
     size_t n = strlen(name);
@@ -29,7 +29,7 @@ static size_t without_sdp(const char *name)
     return n > 4 && strcasecmp(name + n - 4, ".sdp") == 0 ? n - 4 : n;
 }
 
-/* "/app/stream", of which the app may have several levels; one level is a stream of "live". */
+/* Splits "/app/stream"; the app may have several levels. With one level the app is "live". */
 static void set_names(struct rtsp_conn *c, const struct rtsp_target *t, enum rtsp_role role)
 {
     struct session_stream *names = &c->base.names;
@@ -52,7 +52,7 @@ static void set_names(struct rtsp_conn *c, const struct rtsp_target *t, enum rts
     c->path = must_dup(t->path);
 }
 
-/* Its stream has a name from now on, and a vhost that has RTSP. */
+/* Sets the stream of the connection and checks that its vhost has RTSP. */
 static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t, enum rtsp_role role)
 {
     char buf[VHOST_MAX];
@@ -62,7 +62,7 @@ static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t, enum 
     if (!vhost)
         vhost = http_url_param(t->query, "domain", buf, sizeof(buf));
     if (!*t->path)
-        return err_new(ERR_DENIED, "the url names no stream");
+        return err_new(ERR_DENIED, "the URL names no stream");
     rtsp_conn_leave(c, NULL);
     set_names(c, t, role);
     c->logged_in = false;
@@ -77,24 +77,24 @@ static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t, enum 
     return err;
 }
 
-/* The stream that it has, or had before it came here: then it is named already. Once a stream is
- * described, a track of it may have any path: who takes RFC 3986 by its word asks for
- * /live/trackID=0 of /live/s?k=v. */
+/* Returns true if the target is the stream that it has, or had before it moved here. Once a stream
+ * is described, a track may have any path: clients that resolve URLs by RFC 3986 request
+ * /live/trackID=0 for /live/s?k=v. */
 static bool is_named(const struct rtsp_conn *c, const struct rtsp_target *t)
 {
     return c->path && (strcmp(c->path, t->path) == 0 ||
-                       (c->role != RTSP_NOBODY && t->track >= 0));
+                       (c->role != RTSP_NO_ROLE && t->track >= 0));
 }
 
-/* `file`: the one that it plays, or NULL. */
-static err_t let_in(struct rtsp_asked *a, enum rtsp_role role, const char *file)
+/* Admits the client. `file`: the file that it plays, or NULL. */
+static err_t admit_client(struct rtsp_exchange *x, enum rtsp_role role, const char *file)
 {
-    struct rtsp_conn *c = a->c;
+    struct rtsp_conn *c = x->c;
     err_t err;
 
-    co_deadline_cancel(&c->deadline); /* others are asked: that is not the client's time */
+    co_deadline_cancel(&c->deadline); /* the time that backends take does not count */
     if (role == RTSP_PUBLISHER)
-        err = rtsp_publish_begin(a);
+        err = rtsp_publish_begin(x);
     else
         err = file ? rtsp_file_begin(c, file) : rtsp_play_begin(c);
     if (err)
@@ -107,8 +107,8 @@ static err_t let_in(struct rtsp_asked *a, enum rtsp_role role, const char *file)
     return NULL;
 }
 
-/* It is refused, and may try another stream. What there are too many of, once it is let in, are
- * files that are open. */
+/* Status of an error response; the client may try another stream. Once it is admitted, ERR_TOO_MANY
+ * means too many open files. */
 static int status_of(err_t err, bool in)
 {
     static const struct {
@@ -130,7 +130,7 @@ static int status_of(err_t err, bool in)
     return status;
 }
 
-static void tell_refused(const struct rtsp_conn *c, int status, err_t why)
+static void log_rejected(const struct rtsp_conn *c, int status, err_t why)
 {
     char text[300];
 
@@ -140,15 +140,15 @@ static void tell_refused(const struct rtsp_conn *c, int status, err_t why)
         log_warn("RTSP client is refused with %d: %s", status, err_text(why, text, sizeof(text)));
 }
 
-/* Its stream is to be served by another worker: it goes there, tcp.move_to, with its request. NULL
- * and no such worker: it stays. Yields. */
-static err_t settle(struct rtsp_conn *c, bool publishes)
+/* Sets tcp.move_to if another worker must serve its stream; the request moves with it. Returns NULL
+ * without setting it if the connection stays here. Yields. */
+static err_t choose_worker(struct rtsp_conn *c, bool publishes)
 {
     unsigned to;
     err_t err;
 
-    if (c->settled) { /* it came for that */
-        c->settled = false;
+    if (c->arrived) { /* it moved here for this stream */
+        c->arrived = false;
         return NULL;
     }
     to = session_goes_to(&c->base, publishes);
@@ -163,59 +163,59 @@ static err_t settle(struct rtsp_conn *c, bool publishes)
     return err;
 }
 
-/* It may be told who it is, goes where its stream is, and is let in. */
-static err_t admit(struct rtsp_asked *a, enum rtsp_role role, int *status)
+/* Authenticates the client, moves it to the worker of its stream, and admits it. */
+static err_t admit(struct rtsp_exchange *x, enum rtsp_role role, int *status)
 {
-    struct rtsp_conn *c = a->c;
+    struct rtsp_conn *c = x->c;
     char path[VOD_PATH_MAX];
     bool file;
-    err_t err = rtsp_conn_login(a, role, status);
+    err_t err = rtsp_conn_login(x, role, status);
 
     if (err || *status)
         return err;
     file = rtsp_file_is(c, path);
     if (file && role == RTSP_PUBLISHER)
         return err_new(ERR_DENIED, "\"%s\" is the name of a file", path);
-    if (file) /* it stays, even if it came for a stream of that name */
-        c->settled = false;
+    if (file) /* a file stays here, even if the client moved here for a stream of that name */
+        c->arrived = false;
     else
-        err = settle(c, role == RTSP_PUBLISHER);
+        err = choose_worker(c, role == RTSP_PUBLISHER);
     if (err)
         return err;
     if (c->tcp.move_to >= 0) {
         *status = -1;
         return NULL;
     }
-    return let_in(a, role, file ? path : NULL);
+    return admit_client(x, role, file ? path : NULL);
 }
 
-err_t rtsp_conn_enter(struct rtsp_asked *a, enum rtsp_role role, int *status)
+err_t rtsp_conn_enter(struct rtsp_exchange *x, enum rtsp_role role, int *status)
 {
-    struct rtsp_conn *c = a->c;
+    struct rtsp_conn *c = x->c;
     err_t err = NULL, stop;
     bool in;
 
     *status = 0;
-    if (c->role == role && is_named(c, &a->target))
+    if (c->role == role && is_named(c, &x->target))
         return NULL;
     if (c->flowing) {
         *status = 455;
         return NULL;
     }
-    if (!is_named(c, &a->target) || c->role != RTSP_NOBODY) /* to this one it is something else */
-        err = name_stream(c, &a->target, role);
+    if (!is_named(c, &x->target) || c->role != RTSP_NO_ROLE) /* another stream, or another role */
+        err = name_stream(c, &x->target, role);
     if (!err)
-        err = admit(a, role, status);
+        err = admit(x, role, status);
     if (!err)
         return NULL;
     stop = co_check();
-    if (stop) { /* that is why */
+    if (stop) { /* the session was stopped: that is the reason */
         err_free(&stop);
         return err;
     }
-    in = c->role != RTSP_NOBODY;
+    in = c->role != RTSP_NO_ROLE;
     *status = status_of(err, in);
-    tell_refused(c, *status, err);
+    log_rejected(c, *status, err);
     if (in)
         rtsp_conn_leave(c, err);
     err_free(&err);
@@ -231,7 +231,7 @@ void rtsp_conn_leave(struct rtsp_conn *c, err_t why)
         rtsp_publish_end(c, why);
     rtsp_file_end(c);
     rtsp_conn_udp_end(c);
-    c->role = RTSP_NOBODY;
+    c->role = RTSP_NO_ROLE;
     c->opened = c->begin = false;
     c->flowing = NULL;
     free(c->path);

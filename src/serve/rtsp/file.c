@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - a client that plays a file: admitted, described, sent, asked about. */
+/* file.c - an RTSP player of a file: admission, description, playback, parameters. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -15,19 +15,21 @@
 
 enum { PARAMETER_MAX = 32 };
 
-/* Slower than this a player's buffers have it; faster than that nobody sees a picture. */
-enum { SCALE_LEAST = 500, SCALE_MOST = 4000, SCALE_AUDIO = 2000, ONE = VOD_SCALE_1 };
+/* Limits of Scale in thousandths: slower playback is left to the player's buffers, and faster video
+ * is not watchable. */
+enum { SCALE_MIN = 500, SCALE_MAX = 4000, SCALE_AUDIO = 2000, ONE = VOD_SCALE_1 };
 
 struct rtsp_file {
     struct vod_file *file;
-    struct vod_feed feed;    /* once it was played */
-    struct vod_wire_use use; /* by the tracks that were set up then */
-    int64_t end;             /* of what was asked for last, 1/90000 s; INT64_MAX: of the file */
-    int scale;               /* in force, thousandths; 0: it was never played */
-    bool ended;              /* and not played again since */
+    struct vod_feed feed;    /* open once the file was played */
+    struct vod_wire_use use; /* for the tracks that were set up at the last PLAY */
+    int64_t end;             /* end of the last requested range, 1/90000 s; INT64_MAX: end of the
+                              * file */
+    int scale;               /* current scale in thousandths; 0: never played */
+    bool ended;              /* ended, and not played again since */
 };
 
-/* 1/90000 s in microseconds. */
+/* Converts 1/90000 s to microseconds. */
 static int64_t us_of(int64_t ticks)
 {
     return ticks > 0 ? ticks * 100 / 9 : 0;
@@ -43,7 +45,8 @@ static int64_t end_of(const struct rtsp_file *f)
     return f->end < INT64_MAX ? f->end : duration_of(f);
 }
 
-/* Its player is not there yet when all is sent: what was sent to its end is at it. */
+/* Position in the file; the end once everything is sent, although the player may still be
+ * behind. */
 static int64_t position_of(const struct rtsp_file *f)
 {
     if (f->scale == 0)
@@ -79,7 +82,7 @@ err_t rtsp_file_begin(struct rtsp_conn *c, const char *path)
     c->file = must(calloc(1, sizeof(*c->file)));
     err = vod_file_open(&c->file->file, c->base.env->vod, c->base.vhost, path);
     if (!err && !has_tracks(c->file))
-        err = err_new(ERR_UNSUPPORTED, "RTP carries nothing of %s", path);
+        err = err_new(ERR_UNSUPPORTED, "RTP supports no track of %s", path);
     return err;
 }
 
@@ -97,7 +100,7 @@ void rtsp_file_end(struct rtsp_conn *c)
     c->file = NULL;
 }
 
-/* ---- described */
+/* ---- description */
 
 void rtsp_file_tracks(const struct rtsp_file *f, struct rtp_wire_track out[RTP_WIRE_N])
 {
@@ -108,15 +111,16 @@ void rtsp_file_tracks(const struct rtsp_file *f, struct rtp_wire_track out[RTP_W
     }
 }
 
-/* The rate of the whole file is that of a track which is alone in it. */
+/* The rate of the file is known only as a whole, so it applies to a track only if it is the only
+ * one. */
 static void rates_of(const struct rtsp_file *f, const struct rtp_wire_track tracks[RTP_WIRE_N],
                      unsigned kbits[RTP_WIRE_N])
 {
     const struct demux_info *info = vod_file_info(f->file);
-    const bool alone = !info->tracks[DEMUX_VIDEO].codec || !info->tracks[DEMUX_AUDIO].codec;
+    const bool single = !info->tracks[DEMUX_VIDEO].codec || !info->tracks[DEMUX_AUDIO].codec;
 
     for (unsigned i = 0; i < RTP_WIRE_N; i++)
-        kbits[i] = alone && tracks[i].codec ? info->kbps : 0;
+        kbits[i] = single && tracks[i].codec ? info->kbps : 0;
 }
 
 void rtsp_file_describe(const struct rtsp_conn *c, struct wr *sdp)
@@ -135,7 +139,7 @@ void rtsp_file_describe(const struct rtsp_conn *c, struct wr *sdp)
 
 /* ---- parameters: RFC 2326 10.8 */
 
-/* The next name of the list, one in a line, with or without a colon behind it; "" at the end. */
+/* Reads the next name of the list, one per line with an optional colon; "" at the end. */
 static const char *next_name(const char *p, const char *end, char name[PARAMETER_MAX])
 {
     size_t n = 0;
@@ -151,62 +155,63 @@ static const char *next_name(const char *p, const char *end, char name[PARAMETER
     return p;
 }
 
-void rtsp_file_parameters(struct rtsp_asked *a, int *status)
+void rtsp_file_parameters(struct rtsp_exchange *x, int *status)
 {
-    const char *p = (const char *)a->req->body, *end = p + a->req->size;
-    int64_t ms = us_of(position_of(a->c->file)) / 1000;
+    const char *p = (const char *)x->req->body, *end = p + x->req->size;
+    int64_t ms = us_of(position_of(x->c->file)) / 1000;
     char name[PARAMETER_MAX];
     struct wr body;
-    bool asked = false;
+    bool found = false;
 
     for (p = next_name(p, end, name); name[0]; p = next_name(p, end, name)) {
         if (strcasecmp(name, "position") != 0) {
             *status = 451;
             return;
         }
-        asked = true;
+        found = true;
     }
-    if (!asked)
+    if (!found)
         return;
     wr_init(&body, 64);
     wr_printf(&body, "position: %lld.%03lld\r\n", (long long)(ms / 1000), (long long)(ms % 1000));
-    rtsp_asked_put(a, 200);
-    rtsp_put_field(a->w, "Content-Type", "text/parameters");
-    rtsp_put_body(a->w, body.buf, body.len);
+    rtsp_exchange_put(x, 200);
+    rtsp_put_field(x->w, "Content-Type", "text/parameters");
+    rtsp_put_body(x->w, body.buf, body.len);
     wr_free(&body);
 }
 
-/* ---- PLAY: from where, to where, how fast; and the end */
+/* ---- PLAY: range and speed; the end */
 
-/* What PLAY asks for. */
-struct wish {
-    bool moves;       /* to `from`; else it goes on where it is */
+/* A parsed PLAY. */
+struct play_request {
+    bool seeks;       /* seeks to `from`; otherwise it continues at the current position */
     int64_t from, to; /* 1/90000 s; INT64_MAX: the end of the file */
-    int scale, speed; /* that it gets, thousandths */
-    bool scaled, sped; /* it names Scale, Speed */
+    int scale, speed; /* the values in force, in thousandths */
+    bool scaled, sped; /* the request has Scale, Speed */
 };
 
-/* ---- what is asked for */
+/* ---- parsing */
 
-/* To the millisecond, as we say where it is: of a key frame at 9.9605 s we say 9.960. */
+/* Rounds to the millisecond, as in our responses: for a key frame at 9.9605 s we report 9.960. */
 static int64_t ticks_of(int64_t us)
 {
     return us * 9 / 100 + 89;
 }
 
-/* Where it goes on if nothing is said of that: where it is. What has come to the end of its file
- * begins again. */
-static void go_on(const struct rtsp_file *f, struct wish *w)
+/* Defaults without a Range: continue at the current position. At the end of the file it starts
+ * again. */
+static void set_defaults(const struct rtsp_file *f, struct play_request *w)
 {
-    *w = (struct wish){ .moves = !f->scale || f->ended, .to = f->scale ? f->end : INT64_MAX };
+    *w = (struct play_request){ .seeks = !f->scale || f->ended,
+                                .to = f->scale ? f->end : INT64_MAX };
     if (f->ended && f->end < duration_of(f))
         w->from = f->end;
     if (f->ended)
         w->to = INT64_MAX;
 }
 
-/* RFC 2326 12.29. */
-static int read_range(const struct rtsp_file *f, const char *text, struct wish *w)
+/* Parses Range, RFC 2326 12.29. */
+static int read_range(const struct rtsp_file *f, const char *text, struct play_request *w)
 {
     int64_t all = duration_of(f);
     struct rtsp_range r;
@@ -214,16 +219,16 @@ static int read_range(const struct rtsp_file *f, const char *text, struct wish *
     if (!rtsp_range_parse(text, &r) || r.unit != RTSP_RANGE_NPT)
         return 457;
     if (r.begin == RTSP_RANGE_NOW) {
-        if (!w->moves)
+        if (!w->seeks)
             w->from = position_of(f);
         if (r.end != RTSP_RANGE_OPEN)
             w->to = ticks_of(r.end);
-        w->moves |= r.end != RTSP_RANGE_OPEN;
+        w->seeks |= r.end != RTSP_RANGE_OPEN;
         return w->from <= w->to ? 0 : 457;
     }
-    w->moves = true;
+    w->seeks = true;
     w->to = INT64_MAX;
-    if (r.begin == RTSP_RANGE_OPEN) { /* the last seconds of it */
+    if (r.begin == RTSP_RANGE_OPEN) { /* the last seconds of the file */
         w->from = all - r.end * 9 / 100;
         if (w->from < 0)
             w->from = 0;
@@ -235,8 +240,8 @@ static int read_range(const struct rtsp_file *f, const char *text, struct wish *
     return r.begin <= us_of(all) ? 0 : 457;
 }
 
-/* Without the field it is 1. False: it is no number. */
-static bool read_rate(const char *text, int most, int *out)
+/* Parses a rate; without the field it is 1. Returns false if it is not a number. */
+static bool read_rate(const char *text, int limit, int *out)
 {
     int v;
 
@@ -246,41 +251,41 @@ static bool read_rate(const char *text, int most, int *out)
     if (!rtsp_rate_parse(text, &v))
         return false;
     if (v >= 0)
-        *out = v < SCALE_LEAST ? SCALE_LEAST : v > most ? most : v;
+        *out = v < SCALE_MIN ? SCALE_MIN : v > limit ? limit : v;
     return true;
 }
 
-/* RFC 2326 12.34, 12.35. Backwards is not there. Without sound and pictures apart there is nothing
- * to leave out, so sound alone is never sent faster than all of it may be. */
-static int read_rates(const struct rtsp_asked *a, struct wish *w)
+/* Parses Scale and Speed, RFC 2326 12.34 and 12.35. Playing backwards is not supported. Without
+ * video no frames can be left out, so the limit for audio alone is lower. */
+static int read_rates(const struct rtsp_exchange *x, struct play_request *w)
 {
-    const char *scale = rtsp_message_field(a->req, "Scale");
-    const char *speed = rtsp_message_field(a->req, "Speed");
-    int most = a->session->tracks[DEMUX_VIDEO].url ? SCALE_MOST : SCALE_AUDIO;
+    const char *scale = rtsp_message_field(x->req, "Scale");
+    const char *speed = rtsp_message_field(x->req, "Speed");
+    int limit = x->session->tracks[DEMUX_VIDEO].url ? SCALE_MAX : SCALE_AUDIO;
 
     w->scaled = scale;
     w->sped = speed;
-    return read_rate(scale, most, &w->scale) && read_rate(speed, SCALE_MOST, &w->speed) ? 0 : 400;
+    return read_rate(scale, limit, &w->scale) && read_rate(speed, SCALE_MAX, &w->speed) ? 0 : 400;
 }
 
-static int understand(const struct rtsp_asked *a, struct wish *w)
+static int parse(const struct rtsp_exchange *x, struct play_request *w)
 {
-    const struct rtsp_file *f = a->c->file;
-    const char *range = rtsp_message_field(a->req, "Range");
+    const struct rtsp_file *f = x->c->file;
+    const char *range = rtsp_message_field(x->req, "Range");
     int status;
 
-    go_on(f, w);
+    set_defaults(f, w);
     status = range ? read_range(f, range, w) : 0;
     if (!status)
-        status = read_rates(a, w);
-    if (!w->moves && w->scale != f->scale) {
-        w->moves = true;
+        status = read_rates(x, w);
+    if (!w->seeks && w->scale != f->scale) {
+        w->seeks = true;
         w->from = position_of(f);
     }
     return status;
 }
 
-/* ---- done */
+/* ---- execution */
 
 static struct vod_wire_use use_of(const struct rtsp_conn *c, const struct rtsp_session *session)
 {
@@ -294,12 +299,13 @@ static struct vod_wire_use use_of(const struct rtsp_conn *c, const struct rtsp_s
     };
 }
 
-static bool same_use(const struct vod_wire_use *a, const struct vod_wire_use *b)
+static bool same_use(const struct vod_wire_use *x, const struct vod_wire_use *b)
 {
-    return a->tracks == b->tracks && memcmp(a->param, b->param, sizeof(a->param)) == 0;
+    return x->tracks == b->tracks && memcmp(x->param, b->param, sizeof(x->param)) == 0;
 }
 
-/* The tracks that are set up now. True: they are others than before, so it has to be placed. */
+/* Applies the tracks that are set up now. Returns true if they changed, so playback must be
+ * positioned again. */
 static bool set_use(struct rtsp_conn *c, const struct rtsp_session *session)
 {
     struct rtsp_file *f = c->file;
@@ -317,8 +323,8 @@ static bool set_use(struct rtsp_conn *c, const struct rtsp_session *session)
     return true;
 }
 
-/* Gives where it begins. */
-static int64_t place(struct rtsp_conn *c, const struct wish *w)
+/* Starts playback and returns the position of its begin. */
+static int64_t start_at(struct rtsp_conn *c, const struct play_request *w)
 {
     struct rtsp_file *f = c->file;
 
@@ -326,18 +332,18 @@ static int64_t place(struct rtsp_conn *c, const struct wish *w)
     f->scale = w->scale;
     f->end = w->to < duration_of(f) ? w->to : INT64_MAX;
     session_player_open_feed(&c->player, &f->feed.feed);
-    io_tcp_nodelay(c->base.io, true); /* its answer is not to hold back what it asks for */
+    io_tcp_nodelay(c->base.io, true); /* the first media must not wait for the response */
     return vod_feed_play(&f->feed, w->from, f->end, w->scale);
 }
 
-static void log_play(const struct rtsp_file *f, const struct wish *w, int64_t begin)
+static void log_play(const struct rtsp_file *f, const struct play_request *w, int64_t begin)
 {
-    if (w->moves)
+    if (w->seeks)
         log_trace("RTSP client plays %s from %lld ms to %lld ms, scale=%d/1000",
                   vod_file_name(f->file), us_to_ms(us_of(begin)),
                   us_to_ms(us_of(end_of(f))), f->scale);
     else
-        log_trace("RTSP client goes on with %s at %lld ms", vod_file_name(f->file),
+        log_trace("RTSP client continues %s at %lld ms", vod_file_name(f->file),
                   us_to_ms(us_of(begin)));
 }
 
@@ -348,61 +354,63 @@ static void put_rate(struct wr *w, const char *name, int rate)
     rtsp_put_line_end(w);
 }
 
-/* What plays to the end of its file has no end here, the description has it: GStreamer sets a timer
- * by it, which goes off at a seek now and then, and that is the end for it. */
-static void put_answer(struct rtsp_asked *a, const struct wish *w, int64_t begin, bool starts)
+/* Writes the response. Playback to the end of the file gets no end in Range; the description has
+ * it. GStreamer sets a timer by the end in Range, which sometimes fires at a seek and ends
+ * playback. */
+static void put_answer(struct rtsp_exchange *x, const struct play_request *w, int64_t begin,
+                       bool starts)
 {
-    struct rtsp_file *f = a->c->file;
+    struct rtsp_file *f = x->c->file;
     int64_t to = f->end < INT64_MAX ? f->end : 0;
     struct rtp_wire_start start[RTP_WIRE_N];
 
-    rtsp_asked_put(a, 200);
-    rtsp_put_name(a->w, "Range");
-    rtsp_range_put(a->w, &(struct rtsp_range){
+    rtsp_exchange_put(x, 200);
+    rtsp_put_name(x->w, "Range");
+    rtsp_range_put(x->w, &(struct rtsp_range){
         .begin = us_of(begin), .end = to > begin ? us_of(to) : RTSP_RANGE_OPEN });
-    rtsp_put_line_end(a->w);
+    rtsp_put_line_end(x->w);
     if (w->scaled || f->scale != ONE)
-        put_rate(a->w, "Scale", f->scale);
+        put_rate(x->w, "Scale", f->scale);
     if (w->sped)
-        put_rate(a->w, "Speed", w->speed);
+        put_rate(x->w, "Speed", w->speed);
     if (starts) {
         vod_rtp_start(&f->feed, start);
-        rtsp_play_put_info(a, start);
+        rtsp_play_put_info(x, start);
     }
-    rtsp_put_body(a->w, NULL, 0);
+    rtsp_put_body(x->w, NULL, 0);
 }
 
-err_t rtsp_file_play(struct rtsp_asked *a, int *status)
+err_t rtsp_file_play(struct rtsp_exchange *x, int *status)
 {
-    struct rtsp_conn *c = a->c;
-    bool ready = a->session->state == RTSP_READY;
-    struct wish w;
+    struct rtsp_conn *c = x->c;
+    bool ready = x->session->state == RTSP_READY;
+    struct play_request w;
     int64_t begin;
 
-    *status = understand(a, &w);
+    *status = parse(x, &w);
     if (*status)
         return NULL;
-    if (set_use(c, a->session) && !w.moves) {
-        w.moves = true;
+    if (set_use(c, x->session) && !w.seeks) {
+        w.seeks = true;
         w.from = position_of(c->file);
     }
     live_sender_pause(&c->player.sender, false);
     vod_feed_speed(&c->file->feed, w.speed);
-    begin = w.moves ? place(c, &w) : position_of(c->file);
+    begin = w.seeks ? start_at(c, &w) : position_of(c->file);
     log_play(c->file, &w, begin);
-    rtsp_session_accepted(a->session, RTSP_PLAY);
-    put_answer(a, &w, begin, ready || w.moves);
-    rtsp_play_flows(a);
+    rtsp_session_accepted(x->session, RTSP_PLAY);
+    put_answer(x, &w, begin, ready || w.seeks);
+    rtsp_play_start_media(x);
     return NULL;
 }
 
-void rtsp_file_less(struct rtsp_conn *c)
+void rtsp_file_tracks_changed(struct rtsp_conn *c)
 {
     struct rtsp_file *f = c->file;
-    struct wish w = { .from = position_of(f), .to = f->end, .scale = f->scale };
+    struct play_request w = { .from = position_of(f), .to = f->end, .scale = f->scale };
 
     if (set_use(c, c->flowing) && !f->ended)
-        (void)place(c, &w);
+        (void)start_at(c, &w);
 }
 
 void rtsp_file_pause(const struct rtsp_conn *c)
@@ -425,7 +433,7 @@ void rtsp_file_ended(struct rtsp_conn *c)
     c->player.sender.done = false;
 }
 
-/* ---- in the log */
+/* ---- log */
 
 void rtsp_file_log_sample(const struct session_player *p, co_usec now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* multicast.c - groups, and who sends to them. */
+/* multicast.c - multicast groups and their senders. */
 #include "serve/rtsp/multicast.h"
 
 #include "base/ip.h"
@@ -17,7 +17,7 @@
 
 enum {
     TRACKS = RTP_WIRE_VIDEO | RTP_WIRE_AUDIO,
-    RESERVED = 256, /* groups that routers speak in, 224.0.0.0/24: RFC 5771 section 4 */
+    RESERVED = 256, /* groups used by routers, 224.0.0.0/24: RFC 5771 section 4 */
 };
 
 struct rtsp_multicast {
@@ -29,18 +29,18 @@ struct rtsp_multicast {
     struct rtsp_udp_peer *peer;
     struct live_sender sender;
     struct co_group *helpers;
-    struct co *co;    /* sends; NULL: nobody has played yet, or it failed */
-    unsigned users;   /* who have it set up, and of them those who */
+    struct co *co;    /* the sending coroutine; NULL: not started yet, or failed */
+    unsigned users;   /* clients that have it set up, and how many of them play */
     unsigned playing;
-    bool opened;      /* the sender's cursor is where it is to go on */
+    bool opened;      /* the sender's cursor is positioned */
     bool failed;
 };
 
-static _Thread_local struct rtsp_multicast *senders; /* of this worker */
+static _Thread_local struct rtsp_multicast *senders; /* all senders of this worker */
 
 /* ---- groups */
 
-/* The same in every run: receivers and routers know the groups. */
+/* The same in every run: receivers and routers remember the groups. */
 static uint32_t hash_of(const char *stream)
 {
     uint64_t hash = text_hash_more(TEXT_HASH_BEGIN, stream, strlen(stream));
@@ -93,7 +93,7 @@ static bool find_group(const struct session_env *env, const char *stream, struct
 
 /* ---- sending */
 
-/* Numbers of the wire go on over a pause, see play.c. */
+/* RTP sequence numbers continue after a pause, see play.c. */
 static void open_wire(struct rtsp_multicast *m)
 {
     (void)live_consumer_reopen(&m->sender.consumer, m->src, &rtp_wire, m->param);
@@ -176,9 +176,9 @@ bool rtsp_multicast_failed(const struct rtsp_multicast *m)
     return m->failed;
 }
 
-/* ---- made and ended */
+/* ---- creation and end */
 
-/* Reports to a group reach its members alone: nothing comes here. */
+/* Opens the peer without input: reports to a group reach only its members. */
 static err_t open_peer(struct rtsp_multicast *m, struct session_env *env, const char *local)
 {
     char ip[IP_TEXT];
@@ -205,7 +205,7 @@ static void set_sender(struct rtsp_multicast *m, const struct session *s)
     m->param[RTP_WIRE_TRACKS] = TRACKS;
 }
 
-static err_t make(struct rtsp_multicast **out, const struct session *s, const char *local,
+static err_t create(struct rtsp_multicast **out, const struct session *s, const char *local,
                   const struct udp_addr *at)
 {
     const struct conf_rtsp_multicast *conf = &s->env->conf->rtsp_server.multicast;
@@ -224,7 +224,7 @@ static err_t make(struct rtsp_multicast **out, const struct session *s, const ch
     }
     set_sender(m, s);
     LIST_PUT(&senders, m);
-    log_trace("multicast of %s is to %s, ports from %d on, by %s", name,
+    log_trace("multicast of %s: group %s, ports from %d, local address %s", name,
               ip_text(m->group.ip, text), m->port, local);
     *out = m;
     return NULL;
@@ -238,14 +238,15 @@ err_t rtsp_multicast_join(struct rtsp_multicast **out, const struct session *s, 
     err_t err = udp_addr_parse(&at, local, 0);
 
     if (!err && (udp_addr_is_any(&at) || !udp_addr_is_v4(&at)))
-        err = err_new(ERR_DENIED, "groups are of IPv4, its connection is not");
+        err = err_new(ERR_DENIED, "multicast needs a connection over IPv4");
     while (!err && m && (m->failed || m->src != s->src || !udp_addr_same(&m->local, &at))) {
         m = m->next;
         n++;
     }
     if (!err && !m)
-        err = n < RTSP_MULTICAST_MAX ? make(&m, s, local, &at)
-                                     : err_new(ERR_TOO_MANY, "%u streams have multicast", n);
+        err = n < RTSP_MULTICAST_MAX
+                  ? create(&m, s, local, &at)
+                  : err_new(ERR_TOO_MANY, "%u multicast senders exist, the limit", n);
     if (err)
         return err;
     m->users++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play.c - send a live stream, or a file, to a player, and hear what it says meanwhile. */
+/* play.c - sends a live stream or a file to a player, and handles its input meanwhile. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "proto/rtsp/range.h"
@@ -16,7 +16,7 @@ static struct rtsp_conn *conn_of(const struct session_player *player)
     return container_of(player, struct rtsp_conn, player);
 }
 
-/* ---- what it says while it is sent something: requests, and reports of what it receives */
+/* ---- input while media are sent: requests, and receiver reports */
 
 static void on_frame(struct rtsp_conn *c, const struct rtsp_item *item)
 {
@@ -28,8 +28,8 @@ static void on_frame(struct rtsp_conn *c, const struct rtsp_item *item)
     }
 }
 
-/* Requests that are here already. */
-static err_t hear(struct rtsp_conn *c)
+/* Handles the input that is already here. */
+static err_t handle_input(struct rtsp_conn *c)
 {
     struct rtsp_item item = { .kind = RTSP_ITEM_NONE };
     err_t err;
@@ -53,8 +53,8 @@ static err_t on_readable(struct session_player *player)
     err_t err = rtsp_reader_fill(&c->reader, false, &n);
 
     if (!err)
-        err = hear(c);
-    if (err && rtsp_conn_udp_alone(c, err))
+        err = handle_input(c);
+    if (err && rtsp_conn_udp_detach(c, err))
         err_free(&err);
     return err;
 }
@@ -92,8 +92,9 @@ uint32_t rtsp_play_tracks(const struct rtsp_session *session)
     return tracks;
 }
 
-/* Numbers of the wire go on over a pause: it must not go with its last player meanwhile. After one
- * that was short it goes on where it was: what was sent already would be taken for repeated. */
+/* Opens the wire. RTP numbering continues after a pause, so the wire must survive its last player.
+ * After a short pause it continues at the same packet: packets sent again would look like
+ * duplicates. */
 static void open_wire(struct rtsp_conn *c, const struct rtsp_session *session)
 {
     uint32_t param[LIVE_PARAMS] = {
@@ -114,8 +115,9 @@ static bool waits_for_key(const struct rtsp_conn *c)
     return stat.state == LIVE_WAIT_KEY;
 }
 
-/* A player that came before its publisher, or where no group of pictures is kept: it is told where
- * its media begin if that is to be known soon. Without, sound and picture are apart at first. */
+/* Waits a moment for a key frame, for a player that came before its publisher or a stream without a
+ * cached GOP: then the response has the start of its media. Without it audio and video are not in
+ * sync at first. */
 static err_t wait_for_key(struct rtsp_conn *c)
 {
     struct live_consumer *at = &c->player.sender.consumer;
@@ -133,14 +135,14 @@ static err_t wait_for_key(struct rtsp_conn *c)
     return err;
 }
 
-void rtsp_play_put_info(struct rtsp_asked *a, const struct rtp_wire_start start[RTP_WIRE_N])
+void rtsp_play_put_info(struct rtsp_exchange *x, const struct rtp_wire_start start[RTP_WIRE_N])
 {
     struct rtsp_rtp_info out[RTP_WIRE_N];
     size_t n = 0;
 
-    for (unsigned i = 0; i < a->session->n_tracks; i++) {
-        unsigned track = a->session->order[i];
-        const char *url = a->session->tracks[track].url;
+    for (unsigned i = 0; i < x->session->n_tracks; i++) {
+        unsigned track = x->session->order[i];
+        const char *url = x->session->tracks[track].url;
 
         if (track >= RTP_WIRE_N || !start[track].has_time)
             continue;
@@ -150,64 +152,64 @@ void rtsp_play_put_info(struct rtsp_asked *a, const struct rtp_wire_start start[
     }
     if (n == 0)
         return;
-    rtsp_put_name(a->w, "RTP-Info");
-    rtsp_rtp_info_put(a->w, out, n);
-    rtsp_put_line_end(a->w);
+    rtsp_put_name(x->w, "RTP-Info");
+    rtsp_rtp_info_put(x->w, out, n);
+    rtsp_put_line_end(x->w);
 }
 
-/* Where it begins. */
-static err_t begin(struct rtsp_asked *a, struct rtp_wire_start start[RTP_WIRE_N])
+/* Opens the wire and gets the start of its media. */
+static err_t begin(struct rtsp_exchange *x, struct rtp_wire_start start[RTP_WIRE_N])
 {
     err_t err;
 
-    open_wire(a->c, a->session);
-    err = wait_for_key(a->c);
+    open_wire(x->c, x->session);
+    err = wait_for_key(x->c);
     if (!err)
-        rtp_wire_start(&a->c->player.sender.consumer, rtsp_play_tracks(a->session), start);
+        rtp_wire_start(&x->c->player.sender.consumer, rtsp_play_tracks(x->session), start);
     return err;
 }
 
-void rtsp_play_flows(struct rtsp_asked *a)
+void rtsp_play_start_media(struct rtsp_exchange *x)
 {
-    struct rtsp_conn *c = a->c;
-    bool first = c->flowing != a->session;
+    struct rtsp_conn *c = x->c;
+    bool first = c->flowing != x->session;
 
-    c->player.sender.io = rtsp_conn_udp_play(c, a->session);
-    c->flowing = a->session;
+    c->player.sender.io = rtsp_conn_udp_play(c, x->session);
+    c->flowing = x->session;
     c->begin = true;
     if (first)
-        rtsp_conn_report(c, c->heard[0].lost + c->heard[1].lost, 0);
+        rtsp_conn_report(c, c->receiver[0].lost + c->receiver[1].lost, 0);
 }
 
-/* What is being played already goes on; the answer comes before the first media. */
-err_t rtsp_play(struct rtsp_asked *a)
+/* Handles PLAY. Media that already play continue; the response is sent before the first media. */
+err_t rtsp_play(struct rtsp_exchange *x)
 {
-    struct rtsp_conn *c = a->c;
-    bool begins = a->session->state == RTSP_READY;
+    struct rtsp_conn *c = x->c;
+    bool begins = x->session->state == RTSP_READY;
     struct rtp_wire_start start[RTP_WIRE_N];
     err_t err = NULL;
 
     live_sender_pause(&c->player.sender, false);
-    if (a->session->lower == RTSP_MULTICAST)
+    if (x->session->lower == RTSP_MULTICAST)
         err = rtsp_conn_multicast_play(c, start);
     else if (begins)
-        err = begin(a, start);
+        err = begin(x, start);
     if (err)
         return err;
-    rtsp_session_accepted(a->session, RTSP_PLAY);
-    rtsp_asked_put(a, 200);
-    rtsp_put_field(a->w, "Range", "npt=0.000-");
+    rtsp_session_accepted(x->session, RTSP_PLAY);
+    rtsp_exchange_put(x, 200);
+    rtsp_put_field(x->w, "Range", "npt=0.000-");
     if (begins)
-        rtsp_play_put_info(a, start);
-    rtsp_put_body(a->w, NULL, 0);
-    rtsp_play_flows(a);
+        rtsp_play_put_info(x, start);
+    rtsp_put_body(x->w, NULL, 0);
+    rtsp_play_start_media(x);
     return NULL;
 }
 
-void rtsp_play_less(struct rtsp_conn *c)
+void rtsp_play_tracks_changed(struct rtsp_conn *c)
 {
     if (c->opened && c->file)
-        rtsp_file_less(c);
+        rtsp_file_tracks_changed(c);
     else if (c->opened)
         open_wire(c, c->flowing);
 }
@@ -223,7 +225,7 @@ void rtsp_play_pause(struct rtsp_conn *c)
 
 err_t rtsp_play_send(struct rtsp_conn *c)
 {
-    err_t err = hear(c); /* what came in one piece with PLAY */
+    err_t err = handle_input(c); /* bytes that came together with PLAY */
 
     while (!err && !c->player.sender.done) {
         err = c->flowing->lower == RTSP_MULTICAST ? rtsp_conn_multicast_send(c)

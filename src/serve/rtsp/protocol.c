@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocol.c - RTSP as a row. */
+/* protocol.c - the row of RTSP in the list of protocols. */
 #include "serve/protocol.h"
 #include "serve/rtsp/rtsp.h"
 

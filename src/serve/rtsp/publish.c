@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* publish.c - take in a stream that a client announces and records. */
+/* publish.c - receives a stream that a client announces and records. */
 #include "serve/rtsp/publish.h"
 
 #include "base/container_of.h"
@@ -14,27 +14,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most that a merged read lets the kernel collect; its timer ends the wait long before. */
+/* MERGED_READ: the most that the kernel collects for a merged read; the timer usually ends the wait
+ * long before. */
 enum { MERGED_READ = 1 << 20, REPORTS_MAX = 1024, NO_CHANNEL = 0xff };
 
-#define LOOK_EACH CO_SECONDS(1) /* after an unknown number of datagrams */
+#define CHECK_EVERY CO_SECONDS(1) /* interval of checks while media come as datagrams */
 
 struct rtsp_publish {
     struct session_publisher publisher;
     struct rtsp_conn *c;
     struct rtsp_intake *receive;
-    char *base;           /* the url that it announced: its tracks are below it */
+    char *base;           /* the announced URL; the URLs of its tracks are below it */
     bool begun;           /* RECORD came */
     bool datagrams;
-    struct co_timer timer; /* of datagrams: what is due though none comes */
-    uint64_t strange;     /* frames on channels that nothing was agreed on for */
-    uint8_t channels[256]; /* its medium, times 2, and 1 for RTCP; or NO_CHANNEL */
+    struct co_timer timer; /* datagrams: runs tasks that are due even if none arrive */
+    uint64_t unknown_frames;     /* frames on unknown channels */
+    uint8_t channels[256]; /* number of its medium times 2, plus 1 for RTCP; or NO_CHANNEL */
 };
 
 /* ---- ANNOUNCE */
 
-/* "track=" of the parameters: which of several tracks of video. */
-static int wanted_track(const struct rtsp_conn *c)
+/* Returns "track=" of the parameters, which selects one of several video tracks; -1: none. */
+static int selected_track(const struct rtsp_conn *c)
 {
     const char *param = c->base.names.param;
     char buf[8];
@@ -43,23 +44,23 @@ static int wanted_track(const struct rtsp_conn *c)
     return v && *v >= '0' && *v <= '9' ? (int)strtoul(v, NULL, 10) : -1;
 }
 
-static err_t read_description(struct rtsp_asked *a, struct rtsp_intake **out)
+static err_t read_description(struct rtsp_exchange *x, struct rtsp_intake **out)
 {
-    const struct session *s = &a->c->base;
+    const struct session *s = &x->c->base;
     struct rtsp_intake_opts opts = {
-        .track = wanted_track(a->c), .keep_broken = s->vhost->rtsp.keep_broken,
+        .track = selected_track(x->c), .keep_broken = s->vhost->rtsp.keep_broken,
         .jitter = s->vhost->rtsp.jitter, .signature = s->env->signature,
     };
 
-    return rtsp_intake_new(out, (const char *)a->req->body, a->req->size, &opts);
+    return rtsp_intake_new(out, (const char *)x->req->body, x->req->size, &opts);
 }
 
-err_t rtsp_publish_begin(struct rtsp_asked *a)
+err_t rtsp_publish_begin(struct rtsp_exchange *x)
 {
-    struct rtsp_conn *c = a->c;
+    struct rtsp_conn *c = x->c;
     struct rtsp_intake *receive;
     struct rtsp_publish *p;
-    err_t err = read_description(a, &receive);
+    err_t err = read_description(x, &receive);
 
     if (err)
         return err;
@@ -73,7 +74,7 @@ err_t rtsp_publish_begin(struct rtsp_asked *a)
     session_publisher_silence(&p->publisher, c->base.conf->rtsp_server.publish_timeout);
     p->c = c;
     p->receive = receive;
-    p->base = must_dup(a->req->url);
+    p->base = must_dup(x->req->url);
     memset(p->channels, NO_CHANNEL, sizeof(p->channels));
     c->publish = p;
     return NULL;
@@ -89,7 +90,7 @@ static void log_end_of(const struct rtsp_publish *p)
               live_source_name(p->c->base.src), (unsigned long long)s.packets,
               (unsigned long long)s.frames, (unsigned long long)s.lost,
               (unsigned long long)s.reordered, (unsigned long long)s.late,
-              (unsigned long long)(s.dropped + p->strange), (unsigned long long)s.broken,
+              (unsigned long long)(s.dropped + p->unknown_frames), (unsigned long long)s.broken,
               (unsigned long long)s.waiting);
 }
 
@@ -108,7 +109,7 @@ void rtsp_publish_end(struct rtsp_conn *c, err_t why)
 
 /* ---- SETUP and RECORD */
 
-/* The last part of a path, without parameters behind it. */
+/* Returns the last part of a path, without parameters. */
 static const char *last_part(const char *url, size_t *size)
 {
     const char *slash = strrchr(url, '/'), *p = slash ? slash + 1 : url;
@@ -117,48 +118,48 @@ static const char *last_part(const char *url, size_t *size)
     return p;
 }
 
-/* Parameters may be anywhere, or gone: GStreamer leaves them out. */
+/* Compares without parameters: they may be anywhere, and GStreamer omits them. */
 static bool ends_alike(const char *url, const char *control)
 {
     size_t n, m;
-    const char *a = last_part(url, &n), *b = last_part(control, &m);
+    const char *x = last_part(url, &n), *b = last_part(control, &m);
 
-    return n > 0 && n == m && memcmp(a, b, n) == 0;
+    return n > 0 && n == m && memcmp(x, b, n) == 0;
 }
 
-/* Where a client sets up what it announced: by the control that it gave it, else by its number. */
-static int media_of(const struct rtsp_asked *a)
+/* Finds the announced track of a SETUP: by its control URL, else by its number. */
+static int media_of(const struct rtsp_exchange *x)
 {
-    const struct rtsp_publish *p = a->c->publish;
+    const struct rtsp_publish *p = x->c->publish;
     unsigned n = rtsp_intake_count(p->receive);
 
     for (unsigned i = 0; i < n; i++) {
-        if (rtsp_url_is_track(a->req->url, p->base, rtsp_intake_control(p->receive, i)))
+        if (rtsp_url_is_track(x->req->url, p->base, rtsp_intake_control(p->receive, i)))
             return (int)i;
     }
     for (unsigned i = 0; i < n; i++) {
-        if (ends_alike(a->req->url, rtsp_intake_control(p->receive, i)))
+        if (ends_alike(x->req->url, rtsp_intake_control(p->receive, i)))
             return (int)i;
     }
-    if (a->target.track >= 0 && (unsigned)a->target.track < n)
-        return a->target.track;
+    if (x->target.track >= 0 && (unsigned)x->target.track < n)
+        return x->target.track;
     return n == 1 ? 0 : -1;
 }
 
-int rtsp_publish_setup(struct rtsp_asked *a, struct rtsp_transport *t)
+int rtsp_publish_setup(struct rtsp_exchange *x, struct rtsp_transport *t)
 {
-    struct rtsp_publish *p = a->c->publish;
-    int media = media_of(a), status;
+    struct rtsp_publish *p = x->c->publish;
+    int media = media_of(x), status;
 
     if (media < 0)
         return 404;
-    status = rtsp_server_setup(&a->c->server, a->req, (unsigned)media, co_now(), &a->session, t);
+    status = rtsp_server_setup(&x->c->server, x->req, (unsigned)media, co_now(), &x->session, t);
     if (status == 0)
         rtsp_intake_set_up(p->receive, (unsigned)media, true);
     return status;
 }
 
-static void know_channels(struct rtsp_publish *p, const struct rtsp_session *session)
+static void set_channels(struct rtsp_publish *p, const struct rtsp_session *session)
 {
     memset(p->channels, NO_CHANNEL, sizeof(p->channels));
     for (unsigned i = 0; i < session->n_tracks; i++) {
@@ -172,21 +173,21 @@ static void know_channels(struct rtsp_publish *p, const struct rtsp_session *ses
     }
 }
 
-int rtsp_publish_record(struct rtsp_asked *a)
+int rtsp_publish_record(struct rtsp_exchange *x)
 {
-    struct rtsp_conn *c = a->c;
+    struct rtsp_conn *c = x->c;
     struct rtsp_publish *p = c->publish;
 
     if (!p->begun && rtsp_intake_ready(p->receive) == 0)
         return 415;
-    p->datagrams = a->session->lower != RTSP_TCP;
+    p->datagrams = x->session->lower != RTSP_TCP;
     if (!p->datagrams)
-        know_channels(p, a->session);
+        set_channels(p, x->session);
     if (!p->begun)
         rtsp_intake_begin(p->receive, c->base.src, p->datagrams, co_now());
     p->begun = true;
-    rtsp_session_accepted(a->session, RTSP_RECORD);
-    c->flowing = a->session;
+    rtsp_session_accepted(x->session, RTSP_RECORD);
+    c->flowing = x->session;
     c->begin = true;
     return 200;
 }
@@ -208,13 +209,13 @@ static void on_frame(void *publish, uint8_t channel, const uint8_t *data, size_t
     uint8_t at = p->channels[channel];
 
     if (at == NO_CHANNEL)
-        p->strange++;
+        p->unknown_frames++;
     else
         take(p, at / 2, at % 2, data, size, co_now());
 }
 
-/* To the list of clients. */
-static void tell(struct rtsp_publish *p)
+/* Updates the list of clients. */
+static void report_stats(struct rtsp_publish *p)
 {
     struct rtp_intake_stat s;
 
@@ -233,7 +234,7 @@ static void on_due(struct co_timer *t)
     while (rtsp_intake_report(p->receive, co_now(), &media, packet, &size)) {
         if (p->c->udp)
             rtsp_udp_send(p->c->udp, media, true, packet, size);
-        tell(p);
+        report_stats(p);
     }
     co_timer_set(t, rtsp_intake_due(p->receive), on_due);
 }
@@ -255,7 +256,7 @@ void rtsp_publish_datagram(void *conn, unsigned media, bool is_rtcp, const uint8
         co_timer_set(&p->timer, due, on_due);
 }
 
-/* Reports that are due, together. */
+/* Sends all reports that are due in one write. */
 static err_t report(struct rtsp_publish *p)
 {
     uint8_t packet[RTSP_INTAKE_REPORT], head[RTP_INTERLEAVED];
@@ -275,21 +276,21 @@ static err_t report(struct rtsp_publish *p)
         wr_bytes(&w, head, sizeof(head));
         wr_bytes(&w, packet, size);
     }
-    tell(p);
+    report_stats(p);
     if (w.len > 0 && !w.bad)
         err = io_write(p->c->base.io, w.buf, w.len);
     wr_free(&w);
     return err;
 }
 
-/* ---- its turns */
+/* ---- turns */
 
 static void apply_read(struct rtsp_conn *c)
 {
     io_tcp_read_low(c->base.io, c->base.vhost->publish.mr ? MERGED_READ : 1);
 }
 
-/* Requests, and frames that are behind them. */
+/* Handles requests and the frames behind them. */
 static err_t take_items(struct rtsp_conn *c)
 {
     struct rtsp_publish *p = c->publish;
@@ -309,8 +310,8 @@ static err_t take_items(struct rtsp_conn *c)
     return err;
 }
 
-/* What comes with one read, or with merged reads in some hundred milliseconds: the kernel wakes
- * nobody before the time is up, then all is read at once. */
+/* Reads what arrived: with merged reads the kernel does not wake us before the time is up (some
+ * hundred milliseconds), then everything is read at once. */
 static err_t read_some(struct rtsp_conn *c)
 {
     bool merged = c->base.vhost->publish.mr;
@@ -322,7 +323,7 @@ static err_t read_some(struct rtsp_conn *c)
     if (!err)
         err = rtsp_reader_frames(&c->reader, !merged, on_frame, c->publish, &n);
     if (err && c->publish->datagrams && err_code(err) == ERR_IO_TIMEOUT && !co_stop_asked())
-        err_free(&err); /* they come elsewhere */
+        err_free(&err); /* the media come as datagrams */
     return err;
 }
 
@@ -349,9 +350,9 @@ err_t rtsp_publish_receive(struct rtsp_conn *c)
     struct co_round round = { 0 };
     err_t err;
 
-    /* how long it may be silent is the publisher's affair */
-    c->base.io->read_timeout = c->publish->datagrams ? LOOK_EACH : CO_FOREVER;
-    tell(c->publish);
+    /* the publisher has its own timeout for silence */
+    c->base.io->read_timeout = c->publish->datagrams ? CHECK_EVERY : CO_FOREVER;
+    report_stats(c->publish);
     apply_read(c);
     co_stack_trim();
     live_source_prefetch(c->base.src, 1);

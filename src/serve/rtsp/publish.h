@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* publish.h - a client that announces a stream and records it.
+/* publish.h - an RTSP client that announces a stream and records it.
  *
- * It is a publisher from ANNOUNCE on, when it is let in, and until TEARDOWN or its end. Frames come
- * over its connection, and are read by its coroutine; datagrams are handed in by who receives them.
+ * It is a publisher from ANNOUNCE, which authorizes it, until TEARDOWN or the end of its
+ * connection. Frames on the connection are read by its coroutine; datagrams are passed in by the
+ * reader of the UDP ports.
  */
 #ifndef SERVE_RTSP_PUBLISH_H
 #define SERVE_RTSP_PUBLISH_H
@@ -10,20 +11,22 @@
 #include "intake/rtsp.h"
 #include "serve/rtsp/session.h"
 
-/* ANNOUNCE: may it publish the stream that is described? ERR_UNSUPPORTED, ERR_MALFORMED and the
- * like: the description; and what session_publisher_begin() says. Yields. */
-err_t rtsp_publish_begin(struct rtsp_asked *a) __attribute__((warn_unused_result));
-/* It publishes no more; `why` is borrowed. Yields. */
+/* Handles ANNOUNCE: authorizes the publisher of the described stream. ERR_UNSUPPORTED,
+ * ERR_MALFORMED and so on for the description, and the errors of session_publisher_begin().
+ * Yields. */
+err_t rtsp_publish_begin(struct rtsp_exchange *x) __attribute__((warn_unused_result));
+/* Ends publishing; `why` is borrowed. Yields. */
 void rtsp_publish_end(struct rtsp_conn *c, err_t why);
 
-/* SETUP of one of its tracks; RECORD. The status to answer; of SETUP 0 and what was agreed on. */
-int rtsp_publish_setup(struct rtsp_asked *a, struct rtsp_transport *t);
-int rtsp_publish_record(struct rtsp_asked *a);
-/* Receive media until TEARDOWN, or the end. Yields. */
+/* Handle SETUP of one of its tracks, and RECORD. Return the status of the response; SETUP returns 0
+ * and the agreed transport. */
+int rtsp_publish_setup(struct rtsp_exchange *x, struct rtsp_transport *t);
+int rtsp_publish_record(struct rtsp_exchange *x);
+/* Receives media until TEARDOWN or the end. Yields. */
 err_t rtsp_publish_receive(struct rtsp_conn *c) __attribute__((warn_unused_result));
 
-/* A datagram of that track came, on the port for RTP or the one for RTCP: to a struct rtsp_conn, as
- * rtsp_udp_peer_new() wants it. Does not yield. */
+/* Handles a datagram of that track, from the RTP or the RTCP port. `conn` is a struct rtsp_conn; an
+ * rtsp_udp_input for rtsp_udp_peer_new(). Does not yield. */
 void rtsp_publish_datagram(void *conn, unsigned media, bool is_rtcp, const uint8_t *data,
                            size_t size, co_usec now);
 

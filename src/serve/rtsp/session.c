@@ -16,7 +16,7 @@
                  RTSP_BIT(RTSP_SET_PARAMETER) | RTSP_BIT(RTSP_TEARDOWN) | \
                  RTSP_BIT(RTSP_ANNOUNCE) | RTSP_BIT(RTSP_RECORD))
 
-enum { LAST_WORDS_MAX = 1024 };
+enum { LAST_STATUS_MAX = 1024 };
 
 static const struct rtsp_limits limits = {
     .max_line = 4096, .max_head = 16 * 1024, .max_fields = 64, .max_body = 64 * 1024,
@@ -50,10 +50,10 @@ static struct rtsp_conn *conn_of(struct tcp_conn *c)
     return container_of(c, struct rtsp_conn, tcp);
 }
 
-static struct tcp_conn *make(struct session_env *env, struct io *io,
-                             const struct protocol_accepted *guest)
+static struct tcp_conn *create(struct session_env *env, struct io *io,
+                             const struct protocol_accepted *accepted)
 {
-    (void)guest;
+    (void)accepted;
     return &conn_new(env, io, "")->tcp;
 }
 
@@ -69,15 +69,15 @@ void rtsp_conn_free(struct rtsp_conn *c)
     free(c);
 }
 
-/* Tell why it is the end, if that is the peer's fault. */
-static void last_words(struct rtsp_conn *c)
+/* Sends the status of an invalid request before the connection closes. */
+static void send_last_status(struct rtsp_conn *c)
 {
     struct wr w;
     err_t err;
 
     if (c->reader.status == 0)
         return;
-    wr_init(&w, LAST_WORDS_MAX);
+    wr_init(&w, LAST_STATUS_MAX);
     rtsp_put_status(&w, c->reader.status, c->reader.cseq);
     rtsp_put_body(&w, NULL, 0);
     err = io_write(c->base.io, w.buf, w.len);
@@ -85,8 +85,8 @@ static void last_words(struct rtsp_conn *c)
     wr_free(&w);
 }
 
-/* Read requests and answer them until media are to flow, or it goes to another worker. */
-static err_t talk(struct rtsp_conn *c)
+/* Reads and answers requests until media start or the connection moves to another worker. */
+static err_t serve_requests(struct rtsp_conn *c)
 {
     err_t err = NULL;
 
@@ -104,8 +104,8 @@ static err_t talk(struct rtsp_conn *c)
     return err;
 }
 
-/* Until TEARDOWN, behind which the connection may go on with another stream. */
-static err_t flow(struct rtsp_conn *c)
+/* Transfers media until TEARDOWN; after it the connection may continue with another stream. */
+static err_t transfer_media(struct rtsp_conn *c)
 {
     err_t err = c->publish ? rtsp_publish_receive(c) : rtsp_play_send(c);
 
@@ -114,25 +114,25 @@ static err_t flow(struct rtsp_conn *c)
     return err;
 }
 
-/* It talks until media flow, and again when they have ended. What came behind PLAY in one piece
- * waits in the reader. */
-static err_t converse(struct rtsp_conn *c)
+/* Alternates between requests and media until the end. Bytes that came together with PLAY wait in
+ * the reader. */
+static err_t serve(struct rtsp_conn *c)
 {
     err_t err = NULL;
 
     while (!err && c->tcp.move_to < 0 && !c->post) {
-        err = talk(c);
+        err = serve_requests(c);
         if (!err && c->begin)
-            err = flow(c);
+            err = transfer_media(c);
     }
     if (err)
-        last_words(c);
+        send_last_status(c);
     if (c->tcp.move_to < 0)
         rtsp_conn_leave(c, err);
     return err;
 }
 
-static err_t greet(struct rtsp_conn *c)
+static err_t prepare(struct rtsp_conn *c)
 {
     err_t err = tcp_conn_secure(&c->tcp, c->base.conf->limits.handshake_timeout);
 
@@ -147,8 +147,8 @@ static err_t run(struct rtsp_conn *c)
     err_t err;
 
     session_begin(&c->base);
-    err = greet(c);
-    return err ? err : converse(c);
+    err = prepare(c);
+    return err ? err : serve(c);
 }
 
 void rtsp_conn_tunnelled(struct rtsp_conn *c)
@@ -158,13 +158,13 @@ void rtsp_conn_tunnelled(struct rtsp_conn *c)
     rtsp_reader_init(&c->reader, c->base.io, &limits);
 }
 
-/* It was the begin of a POST, which has the connection now. */
+/* The connection turned out to be the POST of a tunnel: hands over its slot and frees it. */
 static struct rtsp_post *become_post(struct rtsp_conn *c)
 {
     struct rtsp_post *p = c->post;
 
-    *rtsp_post_place(p) = c->tcp.place;
-    c->tcp.place = (struct address_slot){ 0 };
+    *rtsp_post_slot(p) = c->tcp.slot;
+    c->tcp.slot = (struct address_slot){ 0 };
     rtsp_conn_free(c);
     return p;
 }
@@ -196,11 +196,12 @@ static void arrive(struct tcp_conn *tcp)
     struct rtsp_conn *c = conn_of(tcp);
 
     c->base.env = tcp->env;
-    c->base.generation = c->base.env->generation - 1; /* its snapshot is next */
-    c->settled = true;
+    c->base.generation = c->base.env->generation - 1; /* so that the snapshot of this worker is
+                                                       * applied next */
+    c->arrived = true;
 }
 
-static err_t go_on(struct tcp_conn *tcp)
+static err_t resume(struct tcp_conn *tcp)
 {
     struct rtsp_conn *c = conn_of(tcp);
     bool changed;
@@ -214,7 +215,7 @@ static err_t go_on(struct tcp_conn *tcp)
         rtsp_conn_leave(c, err);
         return err;
     }
-    return converse(c);
+    return serve(c);
 }
 
 static void free_conn(struct tcp_conn *tcp)
@@ -223,17 +224,18 @@ static void free_conn(struct tcp_conn *tcp)
 }
 
 static const struct tcp_ops ops = {
-    .name = "rtsp", .secure = "rtsps", .make = make, .run = run_client, .arrive = arrive,
-    .go_on = go_on, .end = end, .free = free_conn,
+    .name = "rtsp", .secure = "rtsps", .create = create, .run = run_client, .arrive = arrive,
+    .resume = resume, .end = end, .free = free_conn,
 };
 
-err_t rtsp_accept(struct session_env *env, const struct protocol_accepted *guest,
-                  struct address_slot *place)
+err_t rtsp_accept(struct session_env *env, const struct protocol_accepted *accepted,
+                  struct address_slot *slot)
 {
-    return tcp_accept(&ops, env, guest, place);
+    return tcp_accept(&ops, env, accepted, slot);
 }
 
-struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const char *ip, int port)
+struct rtsp_conn *rtsp_conn_over_tunnel(struct session_env *env, struct io *io, const char *ip,
+                                        int port)
 {
     struct rtsp_conn *c = conn_new(env, io, ip);
 
@@ -241,7 +243,7 @@ struct rtsp_conn *rtsp_conn_over(struct session_env *env, struct io *io, const c
     return c;
 }
 
-err_t rtsp_conn_over_main(void *conn)
+err_t rtsp_conn_tunnel_main(void *conn)
 {
     struct rtsp_conn *c = conn;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c - what the list of clients shows of a session: its transport, loss and jitter. */
+/* stats.c - statistics of a session in the list of clients: transport, loss and jitter. */
 #include "format/rtp/formats.h"
 #include "proto/rtp/rtcp.h"
 #include "serve/rtsp/file.h"
 
-static enum clients_transport way_of(const struct rtsp_conn *c)
+static enum clients_transport transport_of(const struct rtsp_conn *c)
 {
     switch (c->flowing->lower) {
     case RTSP_UDP:
@@ -21,7 +21,7 @@ void rtsp_conn_report(struct rtsp_conn *c, uint64_t lost, co_usec jitter)
     if (!c->flowing)
         return;
     clients_rtp(&c->base.entry, &(struct clients_rtp){
-        .way = way_of(c), .lost = lost < UINT32_MAX ? (uint32_t)lost : UINT32_MAX,
+        .way = transport_of(c), .lost = lost < UINT32_MAX ? (uint32_t)lost : UINT32_MAX,
         .jitter = jitter });
 }
 
@@ -33,9 +33,9 @@ void rtsp_conn_tracks(const struct rtsp_conn *c, struct rtp_wire_track out[RTP_W
         rtp_wire_tracks(c->base.src, out);
 }
 
-/* ---- what a player says of what it gets */
+/* ---- receiver reports */
 
-/* The clock of a track, ticks per second; 0: the stream has none just now. */
+/* Returns the clock rate of a track in ticks per second; 0: the stream has no such track now. */
 static uint32_t clock_of(const struct rtsp_conn *c, unsigned track)
 {
     struct rtp_wire_track tracks[RTP_WIRE_N];
@@ -52,12 +52,12 @@ static void take_block(struct rtsp_conn *c, unsigned track, const struct rtcp_bl
 
     if (b->ssrc != rtp_wire_ssrc(rtp_wire_seed(live_source_name(c->base.src)), track) || !clock)
         return;
-    c->heard[track].lost = b->lost > 0 ? (uint32_t)b->lost : 0;
-    c->heard[track].jitter = (uint32_t)((uint64_t)b->jitter * CO_SECONDS(1) / clock);
+    c->receiver[track].lost = b->lost > 0 ? (uint32_t)b->lost : 0;
+    c->receiver[track].jitter = (uint32_t)((uint64_t)b->jitter * CO_SECONDS(1) / clock);
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
-        lost += c->heard[i].lost;
-        if (c->heard[i].jitter > jitter)
-            jitter = c->heard[i].jitter;
+        lost += c->receiver[i].lost;
+        if (c->receiver[i].jitter > jitter)
+            jitter = c->receiver[i].jitter;
     }
     rtsp_conn_report(c, lost, jitter);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tunnel.c - what begins a tunnel, on RTSP's port and on those of HTTP. */
+/* tunnel.c - opens tunnels, on the RTSP port and on HTTP ports. */
 #include "base/log.h"
 #include "proto/http/ws.h"
 #include "proto/rtsp/tunnel.h"
@@ -13,19 +13,19 @@
 
 enum { HEAD = 512 };
 
-/* A request of HTTP that begins one, wherever it was read. */
-struct asked {
+/* A parsed HTTP request that opens a tunnel. */
+struct tunnel_request {
     enum rtsp_tunnel kind;
     char cookie[RTSP_COOKIE_MAX + 1];
-    char accept[HTTP_WS_KEY_SIZE]; /* of a WebSocket; "": its key is none */
-    const uint8_t *rest;           /* what came behind it */
+    char accept[HTTP_WS_KEY_SIZE]; /* for a WebSocket; "": its key is invalid */
+    const uint8_t *rest;           /* bytes behind the request */
     size_t size;
 };
 
-static void understand(struct asked *a, const struct rtsp_tunnel_head *h, const char *key,
+static void parse(struct tunnel_request *a, const struct rtsp_tunnel_head *h, const char *key,
                        const char *version)
 {
-    *a = (struct asked){ .kind = rtsp_tunnel_of(h) };
+    *a = (struct tunnel_request){ .kind = rtsp_tunnel_of(h) };
     if (a->kind == RTSP_TUNNEL_DOWN || a->kind == RTSP_TUNNEL_UP)
         (void)snprintf(a->cookie, sizeof(a->cookie), "%s", h->cookie);
     if (a->kind != RTSP_TUNNEL_WS)
@@ -34,67 +34,67 @@ static void understand(struct asked *a, const struct rtsp_tunnel_head *h, const 
         a->accept[0] = '\0';
 }
 
-static bool may_tunnel(const struct conf *conf)
+static bool tunnel_enabled(const struct conf *conf)
 {
     return conf->rtsp_server.enabled && conf->rtsp_server.tunnel;
 }
 
-/* ---- answers, the same on all ports */
+/* ---- responses, the same on all ports */
 
-static err_t say(struct io *io, const char *text)
+static err_t send_text(struct io *io, const char *text)
 {
     return io_write(io, text, strlen(text));
 }
 
-static err_t refuse(struct io *io, const char *status, const char *fields)
+static err_t reject(struct io *io, const char *status, const char *fields)
 {
     char head[HEAD];
 
     (void)snprintf(head, sizeof(head), "HTTP/1.0 %s\r\n%sConnection: close\r\n"
                    "Content-Length: 0\r\n\r\n", status, fields);
-    return say(io, head);
+    return send_text(io, head);
 }
 
-static err_t welcome_ws(struct io *io, const char *accept)
+static err_t accept_ws(struct io *io, const char *accept)
 {
     char head[HEAD];
 
     (void)snprintf(head, sizeof(head), "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
                    "Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n"
                    "Sec-WebSocket-Protocol: " RTSP_TUNNEL_PROTOCOL "\r\n\r\n", accept);
-    return say(io, head);
+    return send_text(io, head);
 }
 
-/* The pipe of a conversation in place of its connection: *io, which is still that on an error. */
-static err_t upgrade(struct io **io, const struct asked *a)
+/* Replaces *io by a tunnel over it; on errors *io is unchanged. */
+static err_t upgrade(struct io **io, const struct tunnel_request *a)
 {
-    err_t err, unsaid = NULL;
+    err_t err, send_err = NULL;
 
     if (a->kind == RTSP_TUNNEL_WS && !a->accept[0]) {
-        err = err_new(ERR_HTTP, "a WebSocket without key or of another version");
-        unsaid = refuse(*io, "426 Upgrade Required",
+        err = err_new(ERR_HTTP, "a WebSocket without a key or with another version");
+        send_err = reject(*io, "426 Upgrade Required",
                         "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
     } else if (a->kind == RTSP_TUNNEL_WS) {
-        err = welcome_ws(*io, a->accept);
+        err = accept_ws(*io, a->accept);
         if (!err)
             *io = rtsp_ws_open(*io, a->rest, a->size);
     } else {
         err = rtsp_tunnel_open(io, *io, a->cookie);
-        if (err) /* before the answer: the POST may be quick */
-            unsaid = refuse(*io, "409 Conflict", "");
+        if (err) /* opened before the response, as the POST may follow quickly */
+            send_err = reject(*io, "409 Conflict", "");
         else
-            err = say(*io, rtsp_tunnel_answer);
+            err = send_text(*io, rtsp_tunnel_answer);
     }
-    err_free(&unsaid);
+    err_free(&send_err);
     return err;
 }
 
-/* ---- on RTSP's port */
+/* ---- RTSP port */
 
-/* What is there of RTSP already, or in another tunnel, is no begin. */
-static bool may_begin(const struct rtsp_conn *c)
+/* Returns false if the connection already has RTSP sessions or is a tunnel. */
+static bool can_begin(const struct rtsp_conn *c)
 {
-    return !c->tunnelled && c->role == RTSP_NOBODY && c->server.n_sessions == 0;
+    return !c->tunnelled && c->role == RTSP_NO_ROLE && c->server.n_sessions == 0;
 }
 
 err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
@@ -106,14 +106,14 @@ err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
         .upgrade = rtsp_message_field(req, "Upgrade"),
         .protocol = rtsp_message_field(req, "Sec-WebSocket-Protocol"),
     };
-    struct asked a;
+    struct tunnel_request a;
     err_t err;
 
-    understand(&a, &h, rtsp_message_field(req, "Sec-WebSocket-Key"),
+    parse(&a, &h, rtsp_message_field(req, "Sec-WebSocket-Key"),
                rtsp_message_field(req, "Sec-WebSocket-Version"));
-    if (a.kind == RTSP_TUNNEL_NONE || !may_tunnel(c->base.conf) || !may_begin(c)) {
-        err = refuse(c->base.io, "404 Not Found", "");
-        return err ? err : err_new(ERR_HTTP, "%.32s of HTTP, which begins no tunnel", req->verb);
+    if (a.kind == RTSP_TUNNEL_NONE || !tunnel_enabled(c->base.conf) || !can_begin(c)) {
+        err = reject(c->base.io, "404 Not Found", "");
+        return err ? err : err_new(ERR_HTTP, "HTTP %.32s that opens no tunnel", req->verb);
     }
     rtsp_reader_detach(&c->reader, &a.rest, &a.size);
     if (a.kind == RTSP_TUNNEL_UP) {
@@ -124,35 +124,35 @@ err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
     err = upgrade(&c->base.io, &a);
     if (err)
         return err;
-    log_trace("RTSP client ip=%s:%d goes on in a %s", c->tcp.ip, c->tcp.port,
+    log_trace("RTSP client ip=%s:%d continues in a %s", c->tcp.ip, c->tcp.port,
               c->base.io->ops->name);
     rtsp_conn_tunnelled(c);
     return NULL;
 }
 
-/* ---- on a port of HTTP */
+/* ---- HTTP ports */
 
-static err_t start_post(struct http_exchange *x, const struct asked *a)
+static err_t start_post(struct http_exchange *x, const struct tunnel_request *a)
 {
     struct rtsp_post *p = rtsp_post_new(x->env, x->io, a->cookie, a->rest, a->size);
     err_t err;
 
-    http_exchange_take(x, rtsp_post_place(p));
+    http_exchange_take(x, rtsp_post_slot(p));
     err = co_go(x->env->connections, "rtsp-post", rtsp_post_main, p);
     if (err)
         rtsp_post_free(p);
     return err;
 }
 
-static err_t start_conn(struct http_exchange *x, const struct asked *a)
+static err_t start_conn(struct http_exchange *x, const struct tunnel_request *a)
 {
-    struct rtsp_conn *c = rtsp_conn_over(x->env, x->io, x->ip, x->port);
+    struct rtsp_conn *c = rtsp_conn_over_tunnel(x->env, x->io, x->ip, x->port);
     err_t err;
 
-    http_exchange_take(x, &c->tcp.place);
+    http_exchange_take(x, &c->tcp.slot);
     err = upgrade(&c->base.io, a);
     if (!err)
-        err = co_go(x->env->connections, "rtsp", rtsp_conn_over_main, c);
+        err = co_go(x->env->connections, "rtsp", rtsp_conn_tunnel_main, c);
     if (err)
         rtsp_conn_free(c);
     return err;
@@ -167,13 +167,13 @@ err_t rtsp_tunnel_http(struct http_exchange *x, void *unused)
         .upgrade = http_request_field(x->req, "Upgrade"),
         .protocol = http_request_field(x->req, "Sec-WebSocket-Protocol"),
     };
-    struct asked a;
+    struct tunnel_request a;
     uint8_t *rest;
 
     (void)unused;
-    understand(&a, &h, http_request_field(x->req, "Sec-WebSocket-Key"),
+    parse(&a, &h, http_request_field(x->req, "Sec-WebSocket-Key"),
                http_request_field(x->req, "Sec-WebSocket-Version"));
-    x->declined = a.kind == RTSP_TUNNEL_NONE || !may_tunnel(x->conf) || x->reserved ||
+    x->declined = a.kind == RTSP_TUNNEL_NONE || !tunnel_enabled(x->conf) || x->reserved ||
                   !(x->ports & HTTP_PORT_SERVER);
     if (x->declined)
         return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tunnel_io.c - struct io over two connections of HTTP, and where each is. */
+/* tunnel_io.c - struct io over two HTTP connections, and the table of tunnels. */
 #include "serve/rtsp/tunnel_io.h"
 
 #include "base/must.h"
@@ -14,20 +14,20 @@
 
 enum {
     BUCKETS = 1024,
-    QUEUE = 16 * 1024, /* bytes that came up and were not read */
-    STRAY = 64 * 1024, /* that may come by the GET's connection, where nothing is expected */
+    QUEUE = 16 * 1024, /* bytes that arrived and were not read yet */
+    STRAY = 64 * 1024, /* limit for bytes on the GET's connection, where none are expected */
 };
 
 struct rtsp_tunnel_io {
     struct io io;
-    struct rtsp_tunnel_io *next; /* in the table, with its lock */
-    int worker;               /* likewise */
-    struct rtsp_way_up *up;   /* NULL: no POST is there now */
-    struct co *reader;        /* waits for what comes up */
-    uint8_t *queue;           /* NULL: nothing is in it */
+    struct rtsp_tunnel_io *next; /* in the table; needs the lock */
+    int worker;               /* needs the lock */
+    struct rtsp_upstream *post;   /* NULL: no POST is joined now */
+    struct co *reader;        /* waits for input */
+    uint8_t *queue;           /* NULL: empty */
     size_t begin, end;
     size_t stray;
-    co_usec pair_by;          /* when the first POST must be there; CO_FOREVER: it was */
+    co_usec pair_by;          /* deadline for the first POST; CO_FOREVER: it came */
     bool bad;
     char cookie[RTSP_COOKIE_MAX + 1];
 };
@@ -45,7 +45,7 @@ static struct rtsp_tunnel_io *tunnel_of(struct io *io)
 
 /* ---- the table */
 
-/* With the lock held. */
+/* Needs the lock. */
 static struct rtsp_tunnel_io **find(const char *cookie)
 {
     struct rtsp_tunnel_io **at = &buckets[text_hash(cookie) % BUCKETS];
@@ -94,23 +94,23 @@ int rtsp_tunnel_where(const char *cookie)
 
     (void)pthread_mutex_lock(&lock);
     t = *find(cookie);
-    worker = t ? t->worker : RTSP_TUNNEL_NOWHERE;
+    worker = t ? t->worker : RTSP_TUNNEL_NOT_FOUND;
     (void)pthread_mutex_unlock(&lock);
     return worker;
 }
 
-/* ---- the way up */
+/* ---- the POST's end */
 
-static void put_out(struct rtsp_tunnel_io *t, bool replaced)
+static void remove_post(struct rtsp_tunnel_io *t, bool replaced)
 {
-    struct rtsp_way_up *up = t->up;
+    struct rtsp_upstream *post = t->post;
 
-    if (!up)
+    if (!post)
         return;
-    t->up = NULL;
-    up->tunnel = NULL;
-    up->replaced = replaced;
-    co_unpark(up->co);
+    t->post = NULL;
+    post->tunnel = NULL;
+    post->replaced = replaced;
+    co_unpark(post->co);
 }
 
 static void wake_reader(const struct rtsp_tunnel_io *t)
@@ -119,28 +119,28 @@ static void wake_reader(const struct rtsp_tunnel_io *t)
         co_unpark(t->reader);
 }
 
-void rtsp_way_up_join(struct rtsp_way_up *up, const char *cookie)
+void rtsp_upstream_join(struct rtsp_upstream *post, const char *cookie)
 {
     struct rtsp_tunnel_io *t;
 
     (void)pthread_mutex_lock(&lock);
     t = *find(cookie);
     (void)pthread_mutex_unlock(&lock);
-    put_out(t, true);
-    t->up = up;
+    remove_post(t, true);
+    t->post = post;
     t->pair_by = CO_FOREVER;
-    up->tunnel = t;
-    up->co = co_self();
+    post->tunnel = t;
+    post->co = co_self();
 }
 
-size_t rtsp_way_up_room(const struct rtsp_way_up *up)
+size_t rtsp_upstream_room(const struct rtsp_upstream *post)
 {
-    return QUEUE - up->tunnel->end;
+    return QUEUE - post->tunnel->end;
 }
 
-void rtsp_way_up_put(struct rtsp_way_up *up, const uint8_t *data, size_t size)
+void rtsp_upstream_put(struct rtsp_upstream *post, const uint8_t *data, size_t size)
 {
-    struct rtsp_tunnel_io *t = up->tunnel;
+    struct rtsp_tunnel_io *t = post->tunnel;
 
     assert(size <= QUEUE - t->end);
     if (size == 0)
@@ -152,14 +152,14 @@ void rtsp_way_up_put(struct rtsp_way_up *up, const uint8_t *data, size_t size)
     wake_reader(t);
 }
 
-void rtsp_way_up_leave(struct rtsp_way_up *up, bool bad)
+void rtsp_upstream_leave(struct rtsp_upstream *post, bool bad)
 {
-    struct rtsp_tunnel_io *t = up->tunnel;
+    struct rtsp_tunnel_io *t = post->tunnel;
 
     if (!t)
         return;
-    t->up = NULL;
-    up->tunnel = NULL;
+    t->post = NULL;
+    post->tunnel = NULL;
     t->bad |= bad;
     if (bad)
         wake_reader(t);
@@ -185,13 +185,13 @@ static size_t take(struct rtsp_tunnel_io *t, void *buf, size_t size)
     free(t->queue);
     t->queue = NULL;
     t->begin = t->end = 0;
-    if (t->up)
-        co_unpark(t->up->co);
+    if (t->post)
+        co_unpark(t->post->co);
     return n;
 }
 
-/* The GET's connection has nothing more to say but that it ends. */
-static err_t look_down(struct rtsp_tunnel_io *t)
+/* Reads and discards bytes of the GET's connection; detects its end. */
+static err_t check_down(struct rtsp_tunnel_io *t)
 {
     uint8_t scrap[512];
     size_t n = 0;
@@ -202,7 +202,7 @@ static err_t look_down(struct rtsp_tunnel_io *t)
     err = io_read_now(t->io.below, scrap, sizeof(scrap), &n);
     t->stray += n;
     if (!err && t->stray > STRAY)
-        err = err_new(ERR_RTSP, "over %d bytes behind the GET of a tunnel", STRAY);
+        err = err_new(ERR_RTSP, "more than %d bytes after the GET of a tunnel", STRAY);
     return err;
 }
 
@@ -216,11 +216,11 @@ static err_t tunnel_read_now(struct io *io, void *buf, size_t size, size_t *n)
         return NULL;
     }
     if (t->bad)
-        return err_new(ERR_IO_CLOSED, "the way up of a tunnel");
+        return err_new(ERR_IO_CLOSED, "the POST of a tunnel sent invalid base64");
     if (t->pair_by != CO_FOREVER && co_clock() >= t->pair_by)
-        return err_new(ERR_RTSP, "the GET of a tunnel, and no POST for %lld ms",
+        return err_new(ERR_RTSP, "the GET of a tunnel, and no POST after %lld ms",
                        us_to_ms(RTSP_TUNNEL_TIME));
-    return look_down(t);
+    return check_down(t);
 }
 
 static enum co_wake tunnel_wait(struct io *io, bool out, co_usec timeout)
@@ -237,7 +237,7 @@ static enum co_wake tunnel_wait(struct io *io, bool out, co_usec timeout)
     return wake;
 }
 
-/* The sooner of two moments, as the time until then. */
+/* Time until the earlier of two moments. */
 static co_usec time_to(co_usec a, co_usec b)
 {
     co_usec at = a == CO_FOREVER || (b != CO_FOREVER && b < a) ? b : a;
@@ -272,7 +272,7 @@ static bool tunnel_readable(struct io *io)
     return has_more(tunnel_of(io)) || io_readable(io->below);
 }
 
-/* ---- writing: as it is */
+/* ---- writing, unchanged to the GET's connection */
 
 static err_t tunnel_writev(struct io *io, struct iovec *iov, int count)
 {
@@ -287,26 +287,26 @@ static err_t tunnel_send_some(struct io *io, const struct iovec *iov, int count,
     return io_send_some(io->below, iov, count, n);
 }
 
-/* ---- life */
+/* ---- open, move, close */
 
 static void tunnel_close(struct io *io)
 {
     struct rtsp_tunnel_io *t = tunnel_of(io);
 
     leave(t);
-    put_out(t, false);
+    remove_post(t, false);
     io_close(io->below);
     free(t->queue);
     free(t);
 }
 
-/* The POST comes along by itself, once it sees where the tunnel went. */
+/* The POST follows once it sees the new worker of the tunnel. */
 static void tunnel_detach(struct io *io)
 {
     struct rtsp_tunnel_io *t = tunnel_of(io);
 
-    set_worker(t, RTSP_TUNNEL_ON_ITS_WAY);
-    put_out(t, false);
+    set_worker(t, RTSP_TUNNEL_MOVING);
+    remove_post(t, false);
 }
 
 static err_t tunnel_attach(struct io *io)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tunnel_io.h - struct io over two connections of HTTP: what is written goes down the GET's, what
- * is read came up by a POST with the same cookie, or by several, one after the other.
+/* tunnel_io.h - struct io over two HTTP connections: writes go to the GET's connection, reads come
+ * from a POST with the same cookie, or from several POSTs one after the other.
  *
- * The conversation has the GET's connection and this pipe over it, and goes with them to other
- * workers as over any pipe. A POST's connection keeps a coroutine of its own (tunnel_post.h), which
- * puts what came into the pipe's queue. Where a pipe is, a table of the process says, so a POST
- * that came to another worker follows: one mutex, taken when a tunnel begins, moves or ends and
- * while a POST looks for it.
+ * The session owns the GET's connection and the io over it, and moves to other workers with them as
+ * with any io. The connection of a POST has its own coroutine (tunnel_post.h), which puts received
+ * bytes into the queue of the tunnel. A table of the process holds the worker of each tunnel, so
+ * that a POST that arrives at another worker can follow. Its mutex is taken when a tunnel opens,
+ * moves or closes, and while a POST looks for it.
  */
 #ifndef SERVE_RTSP_TUNNEL_IO_H
 #define SERVE_RTSP_TUNNEL_IO_H
@@ -17,30 +17,33 @@
 
 #define RTSP_TUNNEL_TIME CO_SECONDS(10) /* from the GET to the first POST, or the other way round */
 
-/* Over the GET's connection, which it takes over. ERR_DENIED: there is a tunnel with that cookie;
- * the connection is still the caller's. Reading gives ERR_RTSP when no POST comes, too. */
+/* Opens a tunnel over the GET's connection and takes ownership of it. ERR_DENIED: a tunnel with
+ * that cookie exists; the caller still owns the connection. Reads return ERR_RTSP if no POST
+ * arrives. */
 err_t rtsp_tunnel_open(struct io **out, struct io *down, const char *cookie)
     __attribute__((warn_unused_result));
 
-enum { RTSP_TUNNEL_NOWHERE = -1, RTSP_TUNNEL_ON_ITS_WAY = -2 };
+enum { RTSP_TUNNEL_NOT_FOUND = -1, RTSP_TUNNEL_MOVING = -2 };
 
-/* The worker that has the tunnel of that cookie, or one of these. */
+/* Returns the worker of the tunnel with that cookie, or one of these. */
 int rtsp_tunnel_where(const char *cookie);
 
-/* A POST's end of it. Its coroutine is woken, by co_unpark(), when there is room again, and when it
- * is out of the tunnel: that was closed or went to another worker, or another POST is in. */
-struct rtsp_way_up {
-    struct rtsp_tunnel_io *tunnel; /* NULL: it is in none */
+/* The POST's end of a tunnel. co_unpark() wakes its coroutine when the queue has room again, and
+ * when it was removed from the tunnel: because the tunnel closed or moved to another worker, or
+ * because another POST replaced it. */
+struct rtsp_upstream {
+    struct rtsp_tunnel_io *tunnel; /* NULL: not joined */
     struct co *co;
     bool replaced;
 };
 
-/* Into the tunnel of that cookie, which is at this worker, in place of who was. */
-void rtsp_way_up_join(struct rtsp_way_up *up, const char *cookie);
-/* How many bytes it may put; it yields nowhere in between. */
-size_t rtsp_way_up_room(const struct rtsp_way_up *up);
-void rtsp_way_up_put(struct rtsp_way_up *up, const uint8_t *data, size_t size);
-/* Out of it, if it is in one. `bad`: what it said is no base64, the tunnel ends by that. */
-void rtsp_way_up_leave(struct rtsp_way_up *up, bool bad);
+/* Joins the tunnel of that cookie, which is on this worker, and replaces its current POST. */
+void rtsp_upstream_join(struct rtsp_upstream *up, const char *cookie);
+/* Number of bytes that may be put; valid until the next yield. */
+size_t rtsp_upstream_room(const struct rtsp_upstream *up);
+void rtsp_upstream_put(struct rtsp_upstream *up, const uint8_t *data, size_t size);
+/* Leaves the tunnel, if it is in one. `bad`: the input was not valid base64, which ends the
+ * tunnel. */
+void rtsp_upstream_leave(struct rtsp_upstream *up, bool bad);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tunnel_post.c - the connection of a POST: the way up of a tunnel. */
+/* tunnel_post.c - the connection of a POST: the upstream half of a tunnel. */
 #include "serve/rtsp/tunnel_post.h"
 
 #include "base/log.h"
@@ -14,19 +14,19 @@
 #include <string.h>
 
 enum { PIECE = 2048 };
-#define LOOK CO_MS(50) /* for a GET that is late, or a tunnel on its way */
+#define CHECK_EVERY CO_MS(50) /* interval of checks for a late GET or a moving tunnel */
 
 struct rtsp_post {
     struct session_env *env;
     struct io *io;
-    struct address_slot place;
-    struct rtsp_way_up up;
+    struct address_slot slot;
+    struct rtsp_upstream up;
     struct rtsp_base64 base64;
-    uint8_t *rest;     /* came behind the head */
-    size_t at, end;    /* what is left of it */
-    co_usec until;     /* it must be in the tunnel, or again */
-    bool joined;       /* it was in it */
-    int move_to;       /* the worker that it goes to next; -1: none */
+    uint8_t *rest;     /* bytes that came behind the head */
+    size_t at, end;    /* its unread part */
+    co_usec until;     /* deadline for joining the tunnel */
+    bool joined;       /* it has been joined */
+    int move_to;       /* the worker to move to; -1: none */
     char cookie[RTSP_COOKIE_MAX + 1];
 };
 
@@ -49,15 +49,15 @@ struct rtsp_post *rtsp_post_new(struct session_env *env, struct io *io, const ch
     return p;
 }
 
-struct address_slot *rtsp_post_place(struct rtsp_post *p)
+struct address_slot *rtsp_post_slot(struct rtsp_post *p)
 {
-    return &p->place;
+    return &p->slot;
 }
 
 void rtsp_post_free(struct rtsp_post *p)
 {
-    rtsp_way_up_leave(&p->up, false);
-    address_slot_leave(&p->place);
+    rtsp_upstream_leave(&p->up, false);
+    address_slot_leave(&p->slot);
     workers_disconnected(p->env);
     io_close(p->io);
     free(p->rest);
@@ -66,17 +66,18 @@ void rtsp_post_free(struct rtsp_post *p)
 
 /* ---- the tunnel */
 
-/* Go where it is. NULL, and neither in it nor to another worker: look again. */
-static err_t look(struct rtsp_post *p)
+/* Joins the tunnel, or sets move_to to its worker. If neither is possible yet, sleeps and returns
+ * NULL: call it again. */
+static err_t follow(struct rtsp_post *p)
 {
     int where = rtsp_tunnel_where(p->cookie);
 
     if (p->up.replaced)
-        return err_new(ERR_IO_CLOSED, "another POST of the tunnel came");
-    if (where == RTSP_TUNNEL_NOWHERE && p->joined)
+        return err_new(ERR_IO_CLOSED, "another POST of the tunnel replaced it");
+    if (where == RTSP_TUNNEL_NOT_FOUND && p->joined)
         return err_new(ERR_IO_CLOSED, "the tunnel ended");
     if (where == (int)p->env->worker) {
-        rtsp_way_up_join(&p->up, p->cookie);
+        rtsp_upstream_join(&p->up, p->cookie);
         p->joined = true;
         return NULL;
     }
@@ -85,9 +86,9 @@ static err_t look(struct rtsp_post *p)
         return NULL;
     }
     if (co_clock() >= p->until)
-        return err_new(ERR_RTSP, "the POST of a tunnel, and no GET for %lld ms",
+        return err_new(ERR_RTSP, "the POST of a tunnel, and no GET after %lld ms",
                        us_to_ms(RTSP_TUNNEL_TIME));
-    return co_sleep(LOOK);
+    return co_sleep(CHECK_EVERY);
 }
 
 /* ---- bytes */
@@ -104,7 +105,7 @@ static err_t read_some(struct rtsp_post *p, uint8_t *buf, size_t size, size_t *n
     return NULL;
 }
 
-/* Until there is room, something came, or it is out of the tunnel. */
+/* Waits for room, for input, or until it is removed from the tunnel. */
 static err_t wait_for(struct rtsp_post *p, size_t room)
 {
     enum co_wake wake = room == 0 ? co_park(CO_FOREVER) : io_wait(p->io, false, CO_FOREVER);
@@ -114,7 +115,7 @@ static err_t wait_for(struct rtsp_post *p, size_t room)
 
 static err_t feed(struct rtsp_post *p)
 {
-    size_t room = rtsp_way_up_room(&p->up), n = 0;
+    size_t room = rtsp_upstream_room(&p->up), n = 0;
     uint8_t buf[PIECE];
     err_t err;
 
@@ -125,9 +126,9 @@ static err_t feed(struct rtsp_post *p)
     if (err)
         return err;
     err = rtsp_base64_feed(&p->base64, buf, n, &n);
-    rtsp_way_up_put(&p->up, buf, n);
+    rtsp_upstream_put(&p->up, buf, n);
     if (err)
-        rtsp_way_up_leave(&p->up, true);
+        rtsp_upstream_leave(&p->up, true);
     co_yield_if_due();
     return err ? err : co_check();
 }
@@ -137,11 +138,11 @@ static err_t run(struct rtsp_post *p)
     err_t err = NULL;
 
     while (!err && p->move_to < 0)
-        err = p->up.tunnel ? feed(p) : look(p);
+        err = p->up.tunnel ? feed(p) : follow(p);
     return err;
 }
 
-/* ---- life */
+/* ---- life cycle */
 
 static err_t arrive(void *post, struct session_env *env)
 {
@@ -159,7 +160,7 @@ static void drop(void *post)
 
 err_t rtsp_post_main(void *post)
 {
-    static const struct session_mover how = {
+    static const struct session_mover mover = {
         .name = "rtsp-post", .arrive = arrive, .main = rtsp_post_main, .drop = drop,
     };
     struct rtsp_post *p = post;
@@ -169,7 +170,7 @@ err_t rtsp_post_main(void *post)
     err = run(p);
     if (!err) {
         io_detach(p->io);
-        session_move(p->env, (unsigned)p->move_to, &how, p);
+        session_move(p->env, (unsigned)p->move_to, &mover, p);
         return NULL;
     }
     log_end("the POST of a tunnel finished", &err);

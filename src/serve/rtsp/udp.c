@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* udp.c - pairs of ports: opened, read, closed. */
+/* udp.c - opens, reads and closes pairs of ports. */
 #include "serve/rtsp/udp.h"
 
 #include "base/container_of.h"
@@ -12,23 +12,23 @@
 #include <stdlib.h>
 
 enum {
-    BUFFER = 8 << 20, /* of the kernel, for all sessions */
+    BUFFER = 8 << 20, /* socket buffers for all sessions */
     PRIVATE_BUFFER = 2 << 20,
-    PRIVATE_LOW = 20000, PRIVATE_HIGH = 32767, /* below what systems give to who asks for any */
+    PRIVATE_LOW = 20000, PRIVATE_HIGH = 32767, /* below the range of ephemeral ports */
 };
 
-/* ---- what comes */
+/* ---- receiving */
 
-/* Media arrive where they should: no port is looked for any more. */
-static void found_all(struct rtsp_udp_peer *p)
+/* Media arrive at the right ports: confirms all ports of the peer. */
+static void confirm_all(struct rtsp_udp_peer *p)
 {
     for (struct rtsp_udp_track *t = p->tracks; t; t = t->next) {
-        rtsp_udp_table_known(&t->ports[RTSP_UDP_RTP]);
-        rtsp_udp_table_known(&t->ports[RTSP_UDP_RTCP]);
+        rtsp_udp_table_confirm(&t->ports[RTSP_UDP_RTP]);
+        rtsp_udp_table_confirm(&t->ports[RTSP_UDP_RTCP]);
     }
 }
 
-/* Does it say what came of something? */
+/* Returns true if the report has blocks about received media. */
 static bool is_report(const uint8_t *data)
 {
     enum { COUNT = 0x1f };
@@ -41,9 +41,9 @@ static struct rtsp_udp_port *port_of(struct rtsp_udp_side *s, const struct udp_a
     struct rtsp_udp_port *p = rtsp_udp_table_find(&s->table, from);
 
     if (p) {
-        rtsp_udp_table_known(p);
-        if (from->port == p->said.at.port)
-            rtsp_udp_table_back(&s->table, p);
+        rtsp_udp_table_confirm(p);
+        if (from->port == p->announced.at.port)
+            rtsp_udp_table_restore(&s->table, p);
         return p;
     }
     p = rtsp_udp_table_move(&s->table, from);
@@ -71,7 +71,7 @@ static void dispatch(struct rtsp_udp_side *s, const struct udp_in *in)
         if (t->peer->heard)
             *t->peer->heard = in->at;
         if (is_report(in->data))
-            found_all(t->peer);
+            confirm_all(t->peer);
     }
     if (t->peer->input)
         t->peer->input(t->peer->arg, t->number, rtcp, in->data, in->size, in->at);
@@ -99,7 +99,7 @@ static err_t read_some(struct rtsp_udp_side *s)
     for (size_t i = 0; !err && i < n; i++)
         dispatch(s, &v[i]);
     if (!err && n == 0)
-        (void)udp_wait(s->socket, CO_FOREVER); /* why it ended is asked below */
+        (void)udp_wait(s->socket, CO_FOREVER); /* the result is checked below */
     if (s->waiters && !s->socket->full)
         rtsp_udp_room(s);
     co_yield_if_due();
@@ -117,14 +117,14 @@ static err_t read_main(void *side)
     if (err_class(err) == ERR_CLASS_STOP)
         err_free(&err);
     else
-        log_end("no more datagrams of RTSP", &err);
+        log_end("the reader of RTSP datagrams ended", &err);
     s->reader = NULL;
     s->udp->closing = true;
     unref(s->udp);
     return NULL;
 }
 
-/* ---- opened and closed */
+/* ---- opening and closing */
 
 static const char *const reader_names[] = { "rtp", "rtcp" };
 
@@ -162,7 +162,7 @@ static err_t udp_new(struct rtsp_udp **out, struct session_env *env, int port, b
     err_t err;
 
     if (!env->helpers)
-        return err_new(ERR_SOCKET_BIND, "nobody would read them");
+        return err_new(ERR_SOCKET_BIND, "no coroutines to read the ports");
     u = must(calloc(1, sizeof(*u)));
     *u = (struct rtsp_udp){ .env = env, .port = port, .plain = plain, .users = 1 };
     err = open_sockets(u, sockets);
@@ -211,7 +211,7 @@ err_t rtsp_udp_of(struct rtsp_udp **out, struct session_env *env)
     err_t err;
 
     if (u && (u->port != port || u->plain == conf->udp_gso || u->closing)) {
-        rtsp_udp_close(u); /* it goes with who has it */
+        rtsp_udp_close(u); /* closes with its last peer */
         u = NULL;
     }
     if (!u) {
@@ -245,7 +245,7 @@ void rtsp_udp_stat(const struct rtsp_udp *u, struct rtsp_udp_stat *out)
     }
 }
 
-/* ---- peers, as the pair sees them */
+/* ---- peers */
 
 void rtsp_udp_join(struct rtsp_udp *u)
 {
@@ -253,15 +253,17 @@ void rtsp_udp_join(struct rtsp_udp *u)
     u->users++;
 }
 
-/* Where something went wrong on the way is seen here: a full buffer, a router, a stranger. */
+/* Logs counters that show problems: a full buffer, changed ports, datagrams from unknown
+ * addresses. */
 static void log_stat(const struct rtsp_udp *u)
 {
     struct rtsp_udp_stat s;
     const struct udp_stat *rtp = &s.side[RTSP_UDP_RTP];
 
     rtsp_udp_stat(u, &s);
-    log_trace("RTSP over UDP rests, ports %d-%d; sent %llu packets by %llu calls, %llu refused; "
-              "got %llu, %llu lost for want of room, %llu of strangers, %llu ports moved",
+    log_trace("RTSP over UDP is idle, ports %d-%d; sent %llu packets in %llu calls, %llu failed; "
+              "received %llu, %llu lost to a full buffer, %llu from unknown addresses, "
+              "%llu ports moved",
               rtsp_udp_ports(u).rtp, rtsp_udp_ports(u).rtcp, (unsigned long long)rtp->out,
               (unsigned long long)rtp->out_calls, (unsigned long long)(rtp->errors + rtp->drops),
               (unsigned long long)rtp->in, (unsigned long long)rtp->overflow,

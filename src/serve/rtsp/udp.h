@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* udp.h - media of RTSP as datagrams: one pair of ports of a worker for all of its sessions.
+/* udp.h - media of RTSP as datagrams: one pair of ports per worker for all of its sessions.
  *
- * The pair is opened by the first who needs it, on rtsp_server.udp_port and the next one, of
- * worker n on two times n above that. A reader for each of both hands what comes to the peer that
- * has the address from which it comes; what is nobody's is dropped and counted. So a session costs
- * no descriptor and no coroutine, and the kernel is given many packets at once.
+ * The first session that needs the pair opens it, on rtsp_server.udp_port and the next port, plus
+ * twice the worker's number. One reader per port passes each datagram to the peer with its source
+ * address; datagrams from unknown addresses are dropped and counted. So a session needs no
+ * descriptor and no coroutine, and the kernel gets many packets in one call.
  *
- * A peer is sent to at the address of its connection only. Its port may be another one than it
- * said, since a router on the way gave it another: what comes from its address and is nobody's
- * moves the one port there that is waited for, once.
+ * Datagrams are sent only to the address of the peer's connection. Its port may differ from the one
+ * it announced, since a router can change it: the first datagram from its address and an unknown
+ * port sets the port, once, if exactly one port of that address is still unconfirmed.
  *
- * All of this is of one worker's thread.
+ * Everything here belongs to one worker's thread.
  */
 #ifndef SERVE_RTSP_UDP_H
 #define SERVE_RTSP_UDP_H
@@ -20,63 +20,64 @@
 #include "proto/rtsp/transport.h"
 #include "session/env.h"
 
-struct rtsp_udp;      /* a pair of ports, shared: the service of RTSP of its worker */
-struct rtsp_udp_peer; /* one session's side; owned by it */
+struct rtsp_udp;      /* a shared pair of ports: the service of RTSP on its worker */
+struct rtsp_udp_peer; /* one session's side, owned by the session */
 
 /* ---- pairs of ports */
 
-/* That of the worker. ERR_SOCKET_BIND: there is none, and the log was told. Does not yield. */
+/* Returns the pair of the worker. ERR_SOCKET_BIND: the ports cannot be opened; logged. Does not
+ * yield. */
 err_t rtsp_udp_of(struct rtsp_udp **out, struct session_env *env)
     __attribute__((warn_unused_result));
-/* One for the caller alone, for a track of a session of which we are the client: of any ports that
- * are free. rtsp_udp_close() ends it with its last peer. */
+/* Opens a private pair on any free ports, for a track of a session in which we are the client.
+ * rtsp_udp_close() closes it with its last peer. */
 err_t rtsp_udp_private(struct rtsp_udp **out, struct session_env *env)
     __attribute__((warn_unused_result));
-/* No new peers: it goes with the last one. NULL is fine. */
+/* Accepts no more peers and closes with the last one. NULL is allowed. */
 void rtsp_udp_close(struct rtsp_udp *u);
 struct rtsp_pair rtsp_udp_ports(const struct rtsp_udp *u);
 
 struct rtsp_udp_stat {
-    uint64_t unknown; /* came from nobody that we know */
-    uint64_t holes;   /* packets that are no RTP: routers are to let our answers through */
-    uint64_t moved;   /* ports that turned out to be others */
-    size_t ports;     /* of peers */
+    uint64_t unknown; /* datagrams from unknown addresses */
+    uint64_t holes;   /* packets that are not RTP, sent to open a path through routers */
+    uint64_t moved;   /* ports that differed from the announced ones */
+    size_t ports;     /* number of ports of peers */
     struct udp_stat side[2]; /* RTP, RTCP */
 };
 void rtsp_udp_stat(const struct rtsp_udp *u, struct rtsp_udp_stat *out);
 
 /* ---- peers */
 
-/* Gets what comes from a peer; must not yield, and must not close the peer. */
+/* Receives the datagrams of a peer. Must not yield, and must not close the peer. */
 typedef void rtsp_udp_input(void *arg, unsigned track, bool rtcp, const uint8_t *data, size_t size,
                             co_usec now);
 
-/* `input` NULL: what comes is dropped. It sends to a numeric ip. `local`: the address of ours that
- * the peer sends to, "": any. */
+/* Creates a peer that sends to a numeric ip. With `input` NULL its datagrams are dropped. `local`:
+ * our address that the peer sends to, "": any. */
 err_t rtsp_udp_peer_new(struct rtsp_udp_peer **out, struct rtsp_udp *u, const char *ip,
                         const char *local, rtsp_udp_input *input, void *arg)
     __attribute__((warn_unused_result));
-void rtsp_udp_peer_free(struct rtsp_udp_peer *p); /* NULL is fine */
-/* A track, or another place for one that it has. ERR_TOO_MANY: a port is another peer's. */
+void rtsp_udp_peer_free(struct rtsp_udp_peer *p); /* NULL is allowed */
+/* Adds a track, or changes the ports of one. ERR_TOO_MANY: another peer has one of the ports. */
 err_t rtsp_udp_add(struct rtsp_udp_peer *p, unsigned track, struct rtsp_pair ports)
     __attribute__((warn_unused_result));
 void rtsp_udp_remove(struct rtsp_udp_peer *p, unsigned track);
-struct rtsp_pair rtsp_udp_peer_ports(const struct rtsp_udp_peer *p); /* of ours */
-/* One datagram; lost if the socket is full. */
+struct rtsp_pair rtsp_udp_peer_ports(const struct rtsp_udp_peer *p); /* our ports */
+/* Sends one datagram; it is lost if the socket is full. */
 void rtsp_udp_send(struct rtsp_udp_peer *p, unsigned track, bool rtcp, const void *data,
                    size_t size);
 
-/* From now on it has to give signs of life: RTCP, and those that others note in *heard. After so
- * long without, the coroutine that calls is stopped by ERR_IO_TIMEOUT. */
-void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec patience);
+/* Starts the keepalive timeout: RTCP counts, and others may update *heard. After `timeout` without
+ * either, the calling coroutine is stopped with ERR_IO_TIMEOUT. */
+void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec timeout);
 void rtsp_udp_unwatch(struct rtsp_udp_peer *p);
 
-/* What a sender of the wire writes to: the ranges it gets are interleaved packets, of which each
- * goes as a datagram to its track; a write ends behind a packet. All else is that of the
- * connection, `control`; NULL: there is none. It is the peer's and goes with it. */
+/* Returns the io for a sender of the wire: it gets ranges of interleaved packets and sends each one
+ * as a datagram to its track; a write ends behind a packet. Reads use the connection, `control`;
+ * NULL: none. Owned by the peer. */
 struct io *rtsp_udp_io(struct rtsp_udp_peer *p, struct io *control);
-/* The client has closed its connection: from now on its reports alone are signs of life, and it has
- * less patience. False: it has never sent any, so it is gone. */
-bool rtsp_udp_alone(struct rtsp_udp_peer *p) __attribute__((warn_unused_result));
+/* The client has closed its connection: from now on only its reports keep it alive, with a shorter
+ * timeout. Returns false if it has never sent reports, so it is gone. */
+bool rtsp_udp_detach(struct rtsp_udp_peer *p) __attribute__((warn_unused_result));
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_conn.c - a client that wants its media as datagrams: asked for, played, over. */
+/* udp_conn.c - a client with media as datagrams: setup, playback, end. */
 #include "base/log.h"
 #include "serve/rtsp/publish.h"
 #include "wire/rtp.h"
 
 #include <string.h>
 
-#define LOOK CO_SECONDS(5)
+#define CHECK_EVERY CO_SECONDS(5)
 
-void rtsp_conn_udp_may(const struct rtsp_conn *c, struct rtsp_transport_rules *rules)
+void rtsp_conn_udp_rules(const struct rtsp_conn *c, struct rtsp_transport_rules *rules)
 {
-    bool alone = !c->base.io->below;
+    bool direct = !c->base.io->below;
 
-    rules->udp = alone && c->base.conf->rtsp_server.udp;
-    rules->multicast = alone && c->base.conf->rtsp_server.multicast.enabled;
+    rules->udp = direct && c->base.conf->rtsp_server.udp;
+    rules->multicast = direct && c->base.conf->rtsp_server.multicast.enabled;
 }
 
 static void on_datagram(void *conn, unsigned track, bool rtcp, const uint8_t *data, size_t size,
@@ -44,7 +44,7 @@ static err_t add_track(struct rtsp_conn *c, struct rtsp_session *session, unsign
     err_t err = NULL;
 
     if (c->udp_session != session)
-        rtsp_conn_udp_end(c); /* what another session of this client had asked for */
+        rtsp_conn_udp_end(c); /* set up by another session of this client */
     if (!c->udp)
         err = peer_new(c, on_media);
     if (!err)
@@ -72,35 +72,35 @@ static err_t join(struct rtsp_conn *c, unsigned track, struct rtsp_transport *t)
     return err;
 }
 
-/* As if it had not been asked for: the client may ask for another transport next. */
-static void undo(struct rtsp_asked *a, unsigned track)
+/* Undoes the setup: the client may request another transport next. */
+static void undo_setup(struct rtsp_exchange *x, unsigned track)
 {
-    struct rtsp_conn *c = a->c;
+    struct rtsp_conn *c = x->c;
     bool announced = c->server.announced;
 
-    rtsp_conn_udp_teardown(c, a->session, (int)track);
-    if (rtsp_server_teardown(&c->server, a->session, (int)track))
-        a->session = NULL;
+    rtsp_conn_udp_teardown(c, x->session, (int)track);
+    if (rtsp_server_teardown(&c->server, x->session, (int)track))
+        x->session = NULL;
     if (announced)
         rtsp_server_announced(&c->server);
 }
 
-/* The one that the request has just set up. */
-static unsigned track_of(const struct rtsp_asked *a)
+/* Returns the track that the request has just set up. */
+static unsigned track_of(const struct rtsp_exchange *x)
 {
-    const struct rtsp_session *session = a->session;
+    const struct rtsp_session *session = x->session;
     unsigned track = 0;
 
-    while (!session->tracks[track].url || strcmp(session->tracks[track].url, a->req->url) != 0)
+    while (!session->tracks[track].url || strcmp(session->tracks[track].url, x->req->url) != 0)
         track++;
     return track;
 }
 
-int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t, rtsp_udp_input *on_media)
+int rtsp_conn_udp_setup(struct rtsp_exchange *x, struct rtsp_transport *t, rtsp_udp_input *on_media)
 {
-    unsigned track = track_of(a);
-    err_t err = t->lower == RTSP_MULTICAST ? join(a->c, track, t)
-                                           : add_track(a->c, a->session, track, t, on_media);
+    unsigned track = track_of(x);
+    err_t err = t->lower == RTSP_MULTICAST ? join(x->c, track, t)
+                                           : add_track(x->c, x->session, track, t, on_media);
     char text[300];
 
     if (!err)
@@ -108,7 +108,7 @@ int rtsp_conn_udp_setup(struct rtsp_asked *a, struct rtsp_transport *t, rtsp_udp
     log_warn("RTSP client gets no datagrams, it may try another transport: %s",
              err_text(err, text, sizeof(text)));
     err_free(&err);
-    undo(a, track);
+    undo_setup(x, track);
     return 461;
 }
 
@@ -154,18 +154,18 @@ void rtsp_conn_multicast_end(struct rtsp_conn *c)
     c->multicast = NULL;
 }
 
-/* What it says until then; and whether it is time to end. */
+/* Waits for input and handles it; returns an error when the session must end. */
 static err_t multicast_turn(struct rtsp_conn *c)
 {
-    co_usec patience = c->base.conf->rtsp_server.session_timeout + RTSP_SESSION_GRACE;
-    co_usec left = c->flowing->last_seen + patience - co_now();
+    co_usec timeout = c->base.conf->rtsp_server.session_timeout + RTSP_SESSION_GRACE;
+    co_usec left = c->flowing->last_seen + timeout - co_now();
     bool changed;
     err_t err;
 
     if (left <= 0)
-        return err_new(ERR_IO_TIMEOUT, "no sign of life for %lld ms", us_to_ms(patience));
+        return err_new(ERR_IO_TIMEOUT, "no sign of life for %lld ms", us_to_ms(timeout));
     if (!io_readable(c->base.io))
-        (void)io_wait(c->base.io, false, left < LOOK ? left : LOOK);
+        (void)io_wait(c->base.io, false, left < CHECK_EVERY ? left : CHECK_EVERY);
     err = co_check();
     if (!err)
         err = session_apply(&c->base, &changed);
@@ -187,24 +187,24 @@ err_t rtsp_conn_multicast_send(struct rtsp_conn *c)
     return err;
 }
 
-/* ---- over */
+/* ---- end */
 
-bool rtsp_conn_udp_alone(struct rtsp_conn *c, err_t why)
+bool rtsp_conn_udp_detach(struct rtsp_conn *c, err_t why)
 {
     if (!c->udp || !c->flowing || c->udp_session != c->flowing || err_code(why) != ERR_IO_CLOSED)
         return false;
-    if (!rtsp_udp_alone(c->udp))
+    if (!rtsp_udp_detach(c->udp))
         return false;
-    log_trace("RTSP client has closed its connection, media go on while it sends reports");
+    log_trace("RTSP client has closed its connection, media continue while it sends reports");
     return true;
 }
 
-/* Does a session want the group still, once that one is gone? */
-static bool is_wanted(const struct rtsp_conn *c, const struct rtsp_session *gone)
+/* Returns true if another session than `gone` uses the group. */
+static bool group_in_use(const struct rtsp_conn *c, const struct rtsp_session *closed)
 {
     const struct rtsp_session *s = c->server.sessions;
 
-    while (s && (s == gone || s->lower != RTSP_MULTICAST))
+    while (s && (s == closed || s->lower != RTSP_MULTICAST))
         s = s->next;
     return s;
 }
@@ -213,14 +213,14 @@ void rtsp_conn_udp_teardown(struct rtsp_conn *c, const struct rtsp_session *sess
 {
     bool all = track < 0 || (session && session->n_tracks <= 1);
 
-    if (all && session != c->flowing && !is_wanted(c, session))
+    if (all && session != c->flowing && !group_in_use(c, session))
         rtsp_conn_multicast_end(c);
     if (!c->udp || c->udp_session != session)
         return;
     if (track >= 0 && session->n_tracks > 1)
         rtsp_udp_remove(c->udp, (unsigned)track);
     else if (session == c->flowing)
-        rtsp_udp_unwatch(c->udp); /* its sender still has it */
+        rtsp_udp_unwatch(c->udp); /* its sender still uses it */
     else
         rtsp_conn_udp_end(c);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_io.c - the wire's bytes to a peer as datagrams: what a player's sender writes to.
+/* udp_io.c - the io of a player's sender: sends the bytes of a wire as datagrams.
  *
- * Each packet goes without the four bytes in front to the port of its track; packets in a row of
- * one track and size are given to the kernel at once. All else that a sender asks of its pipe is
- * asked of the connection.
+ * Each packet is sent without its four-byte header to the port of its track. Consecutive packets of
+ * one track and size go to the kernel in one call. Everything else, such as reads, uses the
+ * connection.
  *
- * A receiver has a buffer of a few hundred packets, and so have the routers on the way: what a
- * connection's window would hold back (a group of pictures at the join, what was merged, a large
- * key frame) goes out at a pace here. It begins with a rate that any network for video has, and
- * doubles while that is not enough.
+ * Receivers and routers buffer a few hundred packets. A connection's window would slow down a burst
+ * (a GOP at the start, merged packets, a large key frame); here a token bucket paces it. It starts
+ * with a rate that every network for video has, and doubles the rate until it is enough.
  */
 #include "base/container_of.h"
 #include "base/iov.h"
@@ -19,22 +18,22 @@
 #include <string.h>
 
 enum {
-    BURST = 64 * 1024,         /* at once */
-    PORTION = 24 * 1024,       /* less is not worth a turn */
+    BURST = 64 * 1024,         /* bytes at once */
+    PORTION = 24 * 1024,       /* smallest amount that is worth a turn */
     FIRST_RATE = 5000000,      /* bytes per second */
     LAST_RATE = 1 << 30,
 };
 
-#define TOO_SLOW CO_MS(500)    /* the rate, if it is all used for so long */
-#define ROOM_WAIT CO_MS(20)    /* the kernel tells of room, but not of all kinds of it */
+#define TOO_SLOW CO_MS(500)    /* double the rate after being short of tokens for this long */
+#define ROOM_WAIT CO_MS(20)    /* the kernel does not signal every kind of room */
 
 /* ---- runs */
 
-/* Where it is in the ranges. */
+/* Position in the ranges. */
 struct walk {
     const struct iovec *iov;
     int left;
-    size_t off; /* in the first of those that are left */
+    size_t off; /* offset in the current range */
 };
 
 static void skip(struct walk *w, size_t size)
@@ -47,7 +46,7 @@ static void skip(struct walk *w, size_t size)
     w->off = size;
 }
 
-/* The packet there. False: it is none. */
+/* Parses the packet at the position. Returns false if there is none. */
 static bool parse_packet(const struct walk *w, uint8_t *channel, struct iovec *packet)
 {
     uint8_t *p = (uint8_t *)w->iov->iov_base + w->off;
@@ -71,7 +70,7 @@ static void pass(struct walk *w, size_t size)
     }
 }
 
-static bool goes_on(const struct rtsp_run *run, size_t size)
+static bool fits(const struct rtsp_run *run, size_t size)
 {
     return size <= run->segment && run->last == run->segment && run->count < RTSP_RUN_SEGMENTS &&
            run->size + size <= RTSP_RUN_BYTES;
@@ -81,7 +80,7 @@ static void add(struct rtsp_runs *r, uint8_t channel, const struct iovec *packet
 {
     int16_t i = r->open[channel];
 
-    if (i < 0 || !goes_on(&r->v[i], packet->iov_len)) {
+    if (i < 0 || !fits(&r->v[i], packet->iov_len)) {
         i = r->open[channel] = (int16_t)r->n++;
         r->v[i] = (struct rtsp_run){ .channel = channel, .segment = (uint16_t)packet->iov_len,
                                      .begin = r->end };
@@ -95,7 +94,7 @@ static void add(struct rtsp_runs *r, uint8_t channel, const struct iovec *packet
     r->end += RTP_INTERLEAVED + packet->iov_len;
 }
 
-/* The packets of each run one after the other. */
+/* Sorts the packets by run. */
 static void collect(struct rtsp_runs *r)
 {
     int first = 0;
@@ -112,7 +111,7 @@ static void collect(struct rtsp_runs *r)
     }
 }
 
-err_t rtsp_runs_cut(struct rtsp_runs *r, const struct iovec *iov, int n, size_t at, size_t most)
+err_t rtsp_runs_cut(struct rtsp_runs *r, const struct iovec *iov, int n, size_t at, size_t limit)
 {
     struct walk w = { .iov = iov, .left = n };
 
@@ -121,7 +120,7 @@ err_t rtsp_runs_cut(struct rtsp_runs *r, const struct iovec *iov, int n, size_t 
     r->end = at;
     memset(r->open, -1, sizeof(r->open));
     skip(&w, at);
-    for (pass(&w, 0); w.left > 0 && r->packets < RTSP_RUNS && r->size < most;) {
+    for (pass(&w, 0); w.left > 0 && r->packets < RTSP_RUNS && r->size < limit;) {
         struct iovec packet;
         uint8_t channel;
 
@@ -148,13 +147,13 @@ static struct rtsp_udp_peer *peer_of(struct rtsp_udp_pipe *pipe)
     return container_of(pipe, struct rtsp_udp_peer, pipe);
 }
 
-/* ---- the pace */
+/* ---- pacing */
 
 static void gain_tokens(struct rtsp_udp_pipe *p, co_usec now)
 {
     size_t gain;
 
-    if (now - p->at >= CO_SECONDS(1)) /* no product overflows, and it is more than it holds */
+    if (now - p->at >= CO_SECONDS(1)) /* prevents an overflow; the bucket is full anyway */
         gain = BURST;
     else
         gain = (size_t)(now - p->at) * p->rate / CO_SECONDS(1);
@@ -162,8 +161,8 @@ static void gain_tokens(struct rtsp_udp_pipe *p, co_usec now)
     p->tokens = gain < BURST - p->tokens ? p->tokens + gain : BURST;
 }
 
-/* It came short: when to go on. */
-static co_usec go_on_at(struct rtsp_udp_pipe *p, co_usec now)
+/* Out of tokens: returns the time to continue. */
+static co_usec resume_at(struct rtsp_udp_pipe *p, co_usec now)
 {
     if (!p->short_since)
         p->short_since = now;
@@ -176,7 +175,7 @@ static co_usec go_on_at(struct rtsp_udp_pipe *p, co_usec now)
 
 /* ---- sending */
 
-/* As rows for the socket; those of tracks that it does not have go nowhere. */
+/* Fills the rows for the socket; packets of tracks that are not set up are dropped. */
 static size_t address(const struct rtsp_udp_peer *p, const struct rtsp_runs *r,
                       struct udp_out *out, size_t begins[RTSP_RUNS])
 {
@@ -196,8 +195,8 @@ static size_t address(const struct rtsp_udp_peer *p, const struct rtsp_runs *r,
     return n;
 }
 
-/* All that was cut, from byte *at of the ranges on. False: the socket is full; the first that has
- * not gone is the first the next time, so what has gone behind it comes twice. */
+/* Sends all runs. Returns false if the socket is full: *at is then the first packet that was not
+ * sent, and packets of other runs behind it may be sent twice. */
 static bool send_runs(struct rtsp_udp_peer *p, size_t *at)
 {
     struct rtsp_udp *u = p->udp;
@@ -233,10 +232,10 @@ static err_t udp_send_some(struct io *io, const struct iovec *iov, int count, si
     }
     io->again = 0;
     if (!err && room && at < total)
-        io->again = go_on_at(pipe, now);
+        io->again = resume_at(pipe, now);
     else
         pipe->short_since = 0;
-    /* the session's figures are those of its connection */
+    /* the connection has the byte counters of the session */
     (pipe->control ? pipe->control : io)->bytes_out += at;
     *n = at;
     return err;
@@ -296,16 +295,16 @@ static enum co_wake wait_room(struct rtsp_udp_pipe *pipe, co_usec timeout)
     return wake;
 }
 
-/* Never for long: then its sender tries again. */
+/* Waits for room, but never long: the sender then tries again. */
 static enum co_wake wait_out(struct rtsp_udp_pipe *pipe, co_usec timeout)
 {
-    co_usec most = pipe->io.again ? pipe->io.again - co_clock() : ROOM_WAIT;
-    bool cut = timeout != CO_FOREVER && timeout < most;
+    co_usec limit = pipe->io.again ? pipe->io.again - co_clock() : ROOM_WAIT;
+    bool cut = timeout != CO_FOREVER && timeout < limit;
     enum co_wake wake = CO_WOKEN;
 
-    if (most > 0)
-        wake = pipe->io.again ? co_park(cut ? timeout : most)
-                              : wait_room(pipe, cut ? timeout : most);
+    if (limit > 0)
+        wake = pipe->io.again ? co_park(cut ? timeout : limit)
+                              : wait_room(pipe, cut ? timeout : limit);
     return wake == CO_TIMEOUT && !cut ? CO_WOKEN : wake;
 }
 
@@ -315,10 +314,10 @@ static enum co_wake udp_io_wait(struct io *io, bool out, co_usec timeout)
 
     if (out)
         return wait_out(pipe, timeout);
-    return pipe->alone ? co_park(timeout) : io_wait(pipe->control, false, timeout);
+    return pipe->detached ? co_park(timeout) : io_wait(pipe->control, false, timeout);
 }
 
-/* ---- the connection's */
+/* ---- reads, from the connection */
 
 static err_t udp_read(struct io *io, void *buf, size_t size, size_t *n)
 {
@@ -332,12 +331,12 @@ static err_t udp_read_now(struct io *io, void *buf, size_t size, size_t *n)
 
 static bool udp_readable(struct io *io)
 {
-    return !pipe_of(io)->alone && io_readable(pipe_of(io)->control);
+    return !pipe_of(io)->detached && io_readable(pipe_of(io)->control);
 }
 
 static void udp_io_close(struct io *io)
 {
-    (void)io; /* it goes with its peer */
+    (void)io; /* owned by the peer */
 }
 
 static const struct io_ops udp_io_ops = {
@@ -360,7 +359,7 @@ void rtsp_udp_pipe_init(struct rtsp_udp_pipe *pipe)
 struct io *rtsp_udp_io(struct rtsp_udp_peer *p, struct io *control)
 {
     p->pipe.control = control;
-    p->pipe.alone |= !control;
+    p->pipe.detached |= !control;
     p->pipe.io.read_timeout = control ? control->read_timeout : CO_FOREVER;
     p->pipe.io.write_timeout = control ? control->write_timeout : CO_FOREVER;
     return &p->pipe.io;

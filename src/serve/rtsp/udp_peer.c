@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_peer.c - one session's side of a pair of ports: its tracks, its signs of life. */
+/* udp_peer.c - one session's side of a pair of ports: tracks and keepalive. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/rtsp/udp_impl.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORTS_WAIT CO_SECONDS(30) /* they come every 5 s, [RFC 3550] 6.2 */
+#define REPORTS_WAIT CO_SECONDS(30) /* reports come every 5 s, [RFC 3550] 6.2 */
 
-/* ---- whose address it is */
+/* ---- table of addresses */
 
 void rtsp_udp_table_init(struct rtsp_udp_table *t)
 {
@@ -25,7 +25,7 @@ void rtsp_udp_table_fini(struct rtsp_udp_table *t)
     table_free(&t->by_ip);
 }
 
-/* Whatever its port is. */
+/* Hash of the address without its port. */
 static uint64_t hash_of_ip(const struct rtsp_udp_table *t, const struct udp_addr *a)
 {
     return siphash(t->secret, a->ip, sizeof(a->ip));
@@ -60,30 +60,30 @@ bool rtsp_udp_table_add(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
     if (rtsp_udp_table_find(t, &p->path.peer))
         return false;
-    p->said = (struct rtsp_udp_key){ .at = p->path.peer, .port = p };
-    p->other.port = NULL;
+    p->announced = (struct rtsp_udp_key){ .at = p->path.peer, .port = p };
+    p->observed.port = NULL;
     p->table = t;
     t->count++;
-    put_key(t, &p->said);
-    if (p->waits)
+    put_key(t, &p->announced);
+    if (p->unconfirmed)
         table_put(&t->by_ip, &p->wait, hash_of_ip(t, &p->path.peer));
     return true;
 }
 
 void rtsp_udp_table_remove(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
-    (void)table_remove(&t->by_port, &p->said.link);
-    if (p->other.port)
-        (void)table_remove(&t->by_port, &p->other.link);
-    rtsp_udp_table_known(p);
+    (void)table_remove(&t->by_port, &p->announced.link);
+    if (p->observed.port)
+        (void)table_remove(&t->by_port, &p->observed.link);
+    rtsp_udp_table_confirm(p);
     t->count--;
 }
 
-void rtsp_udp_table_known(struct rtsp_udp_port *p)
+void rtsp_udp_table_confirm(struct rtsp_udp_port *p)
 {
-    if (p->waits && p->table)
+    if (p->unconfirmed && p->table)
         (void)table_remove(&p->table->by_ip, &p->wait);
-    p->waits = false;
+    p->unconfirmed = false;
 }
 
 struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct udp_addr *from)
@@ -104,19 +104,19 @@ struct rtsp_udp_port *rtsp_udp_table_move(struct rtsp_udp_table *t, const struct
     if (!only)
         return NULL;
     only->path.peer.port = from->port;
-    only->other = (struct rtsp_udp_key){ .at = only->path.peer, .port = only };
-    put_key(t, &only->other);
-    rtsp_udp_table_known(only);
+    only->observed = (struct rtsp_udp_key){ .at = only->path.peer, .port = only };
+    put_key(t, &only->observed);
+    rtsp_udp_table_confirm(only);
     return only;
 }
 
-void rtsp_udp_table_back(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
+void rtsp_udp_table_restore(struct rtsp_udp_table *t, struct rtsp_udp_port *p)
 {
-    if (!p->other.port)
+    if (!p->observed.port)
         return;
-    (void)table_remove(&t->by_port, &p->other.link);
-    p->other.port = NULL;
-    p->path.peer.port = p->said.at.port;
+    (void)table_remove(&t->by_port, &p->observed.link);
+    p->observed.port = NULL;
+    p->path.peer.port = p->announced.at.port;
 }
 
 /* ---- a peer */
@@ -191,8 +191,8 @@ void rtsp_udp_remove(struct rtsp_udp_peer *p, unsigned track)
     track_free(t);
 }
 
-/* One that has lost its connection gives way to who has one: mostly it is the same client, which
- * came back. */
+/* Removes tracks with these ports whose peer has lost its connection: usually it is the same
+ * client, which has reconnected. */
 static void take_over(struct rtsp_udp_track *t)
 {
     for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
@@ -200,15 +200,15 @@ static void take_over(struct rtsp_udp_track *t)
                                                       &t->ports[i].path.peer);
         struct rtsp_udp_track *old = p ? rtsp_udp_track_of(p, i) : NULL;
 
-        if (!old || !old->peer->pipe.alone)
+        if (!old || !old->peer->pipe.detached)
             continue;
         if (old->peer->heard)
-            co_stop(old->peer->co, err_new(ERR_REPLACED, "its ports are asked for again"));
+            co_stop(old->peer->co, err_new(ERR_REPLACED, "another session set up its ports"));
         rtsp_udp_remove(old->peer, old->number);
     }
 }
 
-static bool enlist(struct rtsp_udp_track *t)
+static bool add_ports(struct rtsp_udp_track *t)
 {
     struct rtsp_udp_side *side = t->peer->udp->side;
 
@@ -228,13 +228,14 @@ err_t rtsp_udp_add(struct rtsp_udp_peer *p, unsigned track, struct rtsp_pair por
     rtsp_udp_remove(p, track);
     *t = (struct rtsp_udp_track){ .peer = p, .number = track };
     for (unsigned i = 0; i < RTSP_UDP_SIDES; i++) {
-        t->ports[i] = (struct rtsp_udp_port){ .path = p->path, .waits = true };
+        t->ports[i] = (struct rtsp_udp_port){ .path = p->path, .unconfirmed = true };
         t->ports[i].path.peer.port = (uint16_t)numbers[i];
     }
     take_over(t);
-    if (!enlist(t)) {
+    if (!add_ports(t)) {
         free(t);
-        return err_new(ERR_TOO_MANY, "port %d or %d is another session's", ports.rtp, ports.rtcp);
+        return err_new(ERR_TOO_MANY, "port %d or %d belongs to another session", ports.rtp,
+                       ports.rtcp);
     }
     t->next = p->tracks;
     p->tracks = t;
@@ -258,26 +259,26 @@ void rtsp_udp_send(struct rtsp_udp_peer *p, unsigned track, bool rtcp, const voi
                        &(struct udp_out){ &iov, 1, 0, &t->ports[side].path, UDP_NOT_ECT }, 1);
 }
 
-/* ---- signs of life */
+/* ---- keepalive */
 
 static void on_due(struct co_timer *timer)
 {
     struct rtsp_udp_peer *p = container_of(timer, struct rtsp_udp_peer, timer);
-    co_usec due = *p->heard + p->patience;
+    co_usec due = *p->heard + p->timeout;
 
     if (due > co_now())
         co_timer_set(timer, due, on_due);
     else
         co_stop(p->co, err_new(ERR_IO_TIMEOUT, "no sign of life for %lld ms",
-                               us_to_ms(p->patience)));
+                               us_to_ms(p->timeout)));
 }
 
-void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec patience)
+void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec timeout)
 {
     p->heard = heard;
-    p->patience = patience;
+    p->timeout = timeout;
     p->co = co_self();
-    co_timer_set(&p->timer, *heard + patience, on_due);
+    co_timer_set(&p->timer, *heard + timeout, on_due);
 }
 
 void rtsp_udp_unwatch(struct rtsp_udp_peer *p)
@@ -286,14 +287,14 @@ void rtsp_udp_unwatch(struct rtsp_udp_peer *p)
     p->heard = NULL;
 }
 
-bool rtsp_udp_alone(struct rtsp_udp_peer *p)
+bool rtsp_udp_detach(struct rtsp_udp_peer *p)
 {
     if (!p->reported)
         return false;
-    p->pipe.alone = true;
-    if (p->heard && p->patience > REPORTS_WAIT) {
-        p->patience = REPORTS_WAIT;
-        co_timer_set(&p->timer, *p->heard + p->patience, on_due);
+    p->pipe.detached = true;
+    if (p->heard && p->timeout > REPORTS_WAIT) {
+        p->timeout = REPORTS_WAIT;
+        co_timer_set(&p->timer, *p->heard + p->timeout, on_due);
     }
     return true;
 }

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- who is at the other end: the socket says, or a proxy that we trust */
+/* ---- address of the client: from the socket, or from a trusted proxy */
 
 err_t tcp_open(struct io **out, int fd)
 {
@@ -22,38 +22,38 @@ err_t tcp_open(struct io **out, int fd)
 
     if (err)
         return err;
-    /* A peer whose machine died says nothing: the kernel asks it now and then. */
+    /* A peer whose machine died sends nothing, so the kernel probes it from time to time. */
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
     io_tcp_nodelay(*out, true);
     return NULL;
 }
 
-static err_t ask_proxy(struct session_env *env, struct io *io, struct address_slot *place,
+static err_t read_proxy_header(struct session_env *env, struct io *io, struct address_slot *slot,
                        char ip[IO_ADDR_SIZE], int *port)
 {
-    struct proxy_peer behind;
+    struct proxy_peer client;
     err_t err;
 
     if (!conf_networks_have_text(&env->conf->trusted_proxies, ip))
         return err_new(ERR_DENIED, "%s is not in trusted_proxies, and this endpoint has "
                        "proxy_protocol", ip);
-    err = proxy_read(io, &behind, env->conf->limits.handshake_timeout);
+    err = proxy_read(io, &client, env->conf->limits.handshake_timeout);
     if (err)
         return err_wrap(err, "PROXY header of %s", ip);
-    if (!behind.known)
+    if (!client.known)
         return NULL;
-    log_debug("proxy %s:%d tells of ip=%s:%d", ip, *port, behind.ip, behind.port);
-    (void)snprintf(ip, IO_ADDR_SIZE, "%s", behind.ip);
-    *port = behind.port;
-    return address_slot_take_ip(env, place, ip);
+    log_debug("proxy %s:%d forwards ip=%s:%d", ip, *port, client.ip, client.port);
+    (void)snprintf(ip, IO_ADDR_SIZE, "%s", client.ip);
+    *port = client.port;
+    return address_slot_take_ip(env, slot, ip);
 }
 
 err_t tcp_remote(struct session_env *env, struct io *io, bool proxied,
-                     struct address_slot *place,
+                     struct address_slot *slot,
                      char ip[IO_ADDR_SIZE], int *port)
 {
     io_tcp_peer(io, ip, port);
-    return proxied && ip[0] ? ask_proxy(env, io, place, ip, port) : NULL;
+    return proxied && ip[0] ? read_proxy_header(env, io, slot, ip, port) : NULL;
 }
 
 /* ---- a connection */
@@ -67,7 +67,7 @@ void tcp_conn_init(struct tcp_conn *c, const struct tcp_ops *ops, struct session
 
 void tcp_conn_fini(struct tcp_conn *c)
 {
-    address_slot_leave(&c->place);
+    address_slot_leave(&c->slot);
     workers_disconnected(c->env);
     io_close(*c->io);
     (void)io_tls_server_unref(c->tls);
@@ -78,11 +78,12 @@ err_t tcp_conn_secure(struct tcp_conn *c, co_usec timeout)
     err_t err = c->tls ? io_tls_accept(c->io, c->tls, timeout) : NULL;
 
     c->secure = c->tls;
-    c->tls = io_tls_server_unref(c->tls); /* it belongs to this thread, the connection may go */
+    c->tls = io_tls_server_unref(c->tls); /* the TLS context belongs to this thread, and the
+                                           * connection may move to another */
     return err;
 }
 
-/* ---- at another worker */
+/* ---- move to another worker */
 
 static err_t arrive(void *conn, struct session_env *env)
 {
@@ -94,12 +95,12 @@ static err_t arrive(void *conn, struct session_env *env)
     return io_attach(*c->io);
 }
 
-static err_t go_on_main(void *conn)
+static err_t resume_main(void *conn)
 {
     struct tcp_conn *c = conn;
 
     co_log_as(LOG_UNTRUSTED);
-    tcp_conn_end(c, c->ops->go_on(c));
+    tcp_conn_end(c, c->ops->resume(c));
     return NULL;
 }
 
@@ -112,20 +113,21 @@ static void drop(void *conn)
 
 void tcp_conn_end(struct tcp_conn *c, err_t err)
 {
-    const struct session_mover how = { .name = c->ops->name, .arrive = arrive, .main = go_on_main,
-                                       .drop = drop };
+    const struct session_mover mover = {
+        .name = c->ops->name, .arrive = arrive, .main = resume_main, .drop = drop
+    };
 
     if (err || c->move_to < 0) {
         c->ops->end(c, err);
         return;
     }
-    if (c->ops->leave)
-        c->ops->leave(c);
+    if (c->ops->detach)
+        c->ops->detach(c);
     io_detach(*c->io);
-    session_move(c->env, (unsigned)c->move_to, &how, c);
+    session_move(c->env, (unsigned)c->move_to, &mover, c);
 }
 
-/* ---- its coroutine */
+/* ---- coroutine of a connection */
 
 static err_t conn_main(void *conn)
 {
@@ -134,8 +136,8 @@ static err_t conn_main(void *conn)
 
     co_new_cid();
     co_log_as(LOG_UNTRUSTED);
-    err = tcp_remote(c->env, *c->io, c->proxied, &c->place, c->ip, &c->port);
-    if (!c->ip[0] && c->env->conf->empty_ip_ok) { /* a probe of a load balancer */
+    err = tcp_remote(c->env, *c->io, c->proxied, &c->slot, c->ip, &c->port);
+    if (!c->ip[0] && c->env->conf->empty_ip_ok) { /* a health check of a load balancer */
         err_free(&err);
         c->ops->free(c);
         return NULL;
@@ -147,21 +149,21 @@ static err_t conn_main(void *conn)
 }
 
 err_t tcp_accept(const struct tcp_ops *ops, struct session_env *env,
-                 const struct protocol_accepted *guest, struct address_slot *place)
+                 const struct protocol_accepted *accepted, struct address_slot *slot)
 {
     struct tcp_conn *c;
     struct io *io;
-    err_t err = tcp_open(&io, guest->fd);
+    err_t err = tcp_open(&io, accepted->fd);
 
     if (err) {
-        (void)close(guest->fd);
+        (void)close(accepted->fd);
         return err;
     }
-    c = ops->make(env, io, guest);
-    c->proxied = guest->proxied;
-    c->tls = guest->tls ? io_tls_server_ref(guest->tls) : NULL;
-    c->place = *place;
-    *place = (struct address_slot){ 0 };
+    c = ops->create(env, io, accepted);
+    c->proxied = accepted->proxied;
+    c->tls = accepted->tls ? io_tls_server_ref(accepted->tls) : NULL;
+    c->slot = *slot;
+    *slot = (struct address_slot){ 0 };
     err = co_go(env->connections, c->tls ? ops->secure : ops->name, conn_main, c);
     if (err)
         ops->free(c);
