@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_contributing.py: paths in documents exist, doc/README.md links all pages, and the lists of files in CONTRIBUTING.md agree with the code.
+"""check_contributing.py: paths in documents exist, doc/README.md links all pages, pages are short, and the lists of files in CONTRIBUTING.md agree with the code.
 
 A path is text between backquotes that begins with a folder of the tree, or that ends in .c or .h and is below src/. A word in capital letters
 in a path, such as NAME, stands for any name; at least one file must match. Each recipe of CONTRIBUTING.md ("Add a codec", ...) must
@@ -14,6 +14,8 @@ from pathlib import Path
 TOP = r"(?:src|test|scripts|doc|conf|etc|packaging|3rdparty|www)/"
 # Files that the build, a test or a user makes: path in a document, reason.
 MADE = {"conf/server.crt": "make", "conf/server.key": "make", "conf/my.conf": "the reader's", "conf/srs.conf.new": "make install"}
+README_LINES, FIRST_SCREEN, PAGE_WORDS = 150, 40, 1500
+REFERENCES = ("config.md", "api.md", "security-limits-table.md", "performance-history.md", "profiling.md")  # as long as they need
 CODECS = 4  # a file that names this many codecs has a row for each
 
 
@@ -52,6 +54,19 @@ def check_pages():
                 for page in re.findall(r"(?<![$\w])doc/[\w-]+\.md\b", f.read_text(errors="replace")):
                     if not Path(page).exists():
                         yield f"{f}: no page {page}"
+
+
+def check_sizes():
+    readme = Path("README.md").read_text().split("\n")
+    if len(readme) > README_LINES:
+        yield f"README.md: {len(readme)} lines, at most {README_LINES}"
+    for needed in ("doc/home.png", "    ./scripts/run.sh", "    ffmpeg -re ", "    ffplay "):
+        if needed not in "\n".join(readme[:FIRST_SCREEN]):
+            yield f"README.md: no \"{needed.strip()}\" in the first {FIRST_SCREEN} lines"
+    for page in [Path("README.md"), Path("CONTRIBUTING.md"), Path("SECURITY.md"), *sorted(Path("doc").glob("*.md"))]:
+        words = len(page.read_text().split())
+        if words > PAGE_WORDS and page.name not in REFERENCES:
+            yield f"{page}: {words} words, at most {PAGE_WORDS}"
 
 
 def check_contents():
@@ -128,6 +143,6 @@ def check_recipes():
                 yield f"CONTRIBUTING.md: \"{title}\" lists {f}, which has no row for each codec"
 
 
-bad = [*check_paths(), *check_pages(), *check_contents(), *check_recipes()]
+bad = [*check_paths(), *check_pages(), *check_contents(), *check_sizes(), *check_recipes()]
 print("\n".join(bad), end="\n" if bad else "")
 sys.exit(bool(bad))
