@@ -85,13 +85,13 @@ static void component(struct rtmfp_bytes data)
         return;
     assert(within(c.key, data) && within(c.random, data) && c.group <= RTMFP_GROUPS);
     assert(c.n_keys > 0 || c.key.n == 0);
-    (void)rtmfp_public_is_fine(dh, c.group, c.key);
+    (void)rtmfp_public_is_valid(dh, c.group, c.key);
     for (int i = 0; i < 9; i++) {
         struct rtmfp_policies p = { (enum rtmfp_policy)(i % 3), (enum rtmfp_policy)(i / 3) };
-        struct rtmfp_wants ours = rtmfp_wants_answer(&p, &c.wants);
+        struct rtmfp_offer ours = rtmfp_offer_answer(&p, &c.offer);
         struct rtmfp_key out = { .hmac = 0 }, in = { .hmac = 0 };
 
-        (void)rtmfp_wants_agree(&p, &ours, &c.wants, &out, &in);
+        (void)rtmfp_offer_agree(&p, &ours, &c.offer, &out, &in);
         assert(out.hmac == 0 || out.hmac == 16);
         assert(in.hmac == 0 || (in.hmac >= RTMFP_MAC_MIN && in.hmac <= RTMFP_MAC_MAX));
     }

@@ -173,7 +173,7 @@ static void say(uint8_t *plain, size_t size)
     struct udp_addr from = { .ip = { [10] = 0xff, 0xff, 10, 0, 0, 1 }, .port = 1935 };
     uint8_t datagram[RTMFP_SEALED_MAX];
     struct wr w = rtmfp_seal_begin(&startup.out, datagram, sizeof(datagram), RTMFP_PLAIN_MAX);
-    uint32_t id = flags & BACK && initiator.state == RTMFP_ASKING ? initiator.id : 0;
+    uint32_t id = flags & BACK && initiator.state == RTMFP_KEYING ? initiator.id : 0;
 
     from.port += flags & ELSEWHERE ? 1 : 0;
     now += flags & LATER ? CO_SECONDS(9) : CO_MS(20);

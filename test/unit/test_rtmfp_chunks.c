@@ -184,10 +184,10 @@ static void next_has_its_own_flags(void **state)
 
     (void)state;
     assert_true(rtmfp_user_data_read(&data, bytes_of(&first)));
-    assert_true(data.has_options && data.place == RTMFP_BEGIN && data.abandoned && data.final);
+    assert_true(data.has_options && data.position == RTMFP_BEGIN && data.abandoned && data.final);
     assert_bytes(data.options, "02 00 aa");
     assert_true(rtmfp_user_data_read_next(&data, bytes_of(&next)));
-    assert_true(!data.has_options && data.place == RTMFP_END && !data.abandoned && !data.final);
+    assert_true(!data.has_options && data.position == RTMFP_END && !data.abandoned && !data.final);
     assert_int_equal(data.options.n, 0);
     assert_false(rtmfp_user_data_read_next(&data, bytes_of(&cut)));
     data.seq = UINT64_MAX;
@@ -197,7 +197,7 @@ static void next_has_its_own_flags(void **state)
 /* The data by somebody else, behind the head. */
 static void user_data_in_pieces(void **state)
 {
-    struct rtmfp_user_data data = { .flow = 2, .seq = 300, .offset = 1, .place = RTMFP_BEGIN,
+    struct rtmfp_user_data data = { .flow = 2, .seq = 300, .offset = 1, .position = RTMFP_BEGIN,
                                     .data = { (const uint8_t *)"abc", 3 } };
     uint8_t out[32], whole[32];
     size_t size = rtmfp_user_data_head_size(&data);

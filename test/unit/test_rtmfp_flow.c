@@ -90,7 +90,7 @@ static enum rtmfp_taken put(struct rtmfp_flow_in *f, const struct step *s, struc
     struct rtmfp_user_data d = {
         .seq = s->seq, .offset = s->seq - s->forward, .data = rtmfp_bytes(s->text, strlen(s->text)),
         .abandoned = strchr(s->place, '!') != NULL, .final = strchr(s->place, '$') != NULL,
-        .place = strchr(s->place, '<') ? RTMFP_BEGIN : strchr(s->place, '-') ? RTMFP_MIDDLE
+        .position = strchr(s->place, '<') ? RTMFP_BEGIN : strchr(s->place, '-') ? RTMFP_MIDDLE
                : strchr(s->place, '>') ? RTMFP_END : RTMFP_WHOLE,
     };
 
@@ -201,7 +201,7 @@ static void memory_is_bounded(void **state)
     (void)state;
     for (uint64_t seq = 2; seq < 4000; seq++) {
         struct rtmfp_flow_in *to = &f[seq % 8];
-        struct rtmfp_user_data d = { .seq = 2 + seq / 8, .offset = 2, .place = RTMFP_MIDDLE,
+        struct rtmfp_user_data d = { .seq = 2 + seq / 8, .offset = 2, .position = RTMFP_MIDDLE,
                                      .data = rtmfp_bytes(bytes, sizeof(bytes)) };
 
         if (!rtmfp_ranges_has(&to->seen, d.seq)) {
@@ -232,7 +232,7 @@ static void so_is_what_waits_for_one_gap(void **state)
         unsigned taken = 0;
 
         for (uint64_t seq = 2; seq < 2000; seq++) {
-            struct rtmfp_user_data d = { .seq = seq, .offset = seq, .place = RTMFP_WHOLE };
+            struct rtmfp_user_data d = { .seq = seq, .offset = seq, .position = RTMFP_WHOLE };
 
             taken += rtmfp_flow_in_put(&f, &d, &held, 1000, take, NULL) == RTMFP_TAKEN;
         }
@@ -282,7 +282,7 @@ static const char *cut_all(struct rtmfp_flow_out *f, size_t room, uint32_t numbe
 
     while (rtmfp_flow_out_next(f, room, 0, number, &c))
         n += (size_t)snprintf(out + n, sizeof(out) - n, "%u%s%.*s%s%s ", (unsigned)c.seq,
-                              (const char *[]){ "", "<", ">", "-" }[c.place], (int)c.size,
+                              (const char *[]){ "", "<", ">", "-" }[c.position], (int)c.size,
                               c.data ? (const char *)c.data : "", c.abandoned ? "!" : "",
                               c.final ? "$" : "");
     out[n ? n - 1 : 0] = '\0';
@@ -360,16 +360,16 @@ static void messages_are_cut_to_the_room(void **state)
     write_text(&f, "y", 1, true);
     struct rtmfp_cut c;
     assert_true(rtmfp_flow_out_next(&f, 90, 0, 1, &c));
-    assert_int_equal(c.place, RTMFP_BEGIN);
+    assert_int_equal(c.position, RTMFP_BEGIN);
     assert_false(rtmfp_flow_out_next(&f, RTMFP_FRAGMENT_LEAST - 1, 0, 1, &c));
     assert_true(rtmfp_flow_out_next(&f, 90, 1, 2, &c));
-    assert_int_equal(c.place, RTMFP_MIDDLE);
+    assert_int_equal(c.position, RTMFP_MIDDLE);
     assert_false(rtmfp_flow_out_next(&f, 90, 1, 2, &c)); /* it does not follow that one */
     assert_true(rtmfp_flow_out_next(&f, 90, 2, 2, &c));
-    assert_int_equal(c.place, RTMFP_END);
+    assert_int_equal(c.position, RTMFP_END);
     assert_int_equal(c.size, 20);
     assert_true(rtmfp_flow_out_next(&f, 70, 3, 2, &c));
-    assert_int_equal(c.place, RTMFP_WHOLE);
+    assert_int_equal(c.position, RTMFP_WHOLE);
     rtmfp_flow_out_fini(&f);
 }
 
@@ -431,7 +431,7 @@ static void answers_are_asked_for(void **state)
     }
     assert_int_equal(rtmfp_congestion_deadline(&c), at + 250000);
     assert_false(rtmfp_congestion_probe(&c, at + 250000));
-    rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .any = true, .before = 1 }, at);
+    rtmfp_congestion_acked(&c, &(struct rtmfp_ack_summary){ .any = true, .before = 1 }, at);
     c.in_flight = 1000;
     rtmfp_congestion_sent(&c, at);
     assert_int_equal(rtmfp_congestion_deadline(&c), at + 250000);
@@ -442,31 +442,31 @@ static void answers_are_asked_for(void **state)
 static void windows(void **state)
 {
     struct rtmfp_congestion c;
-    struct rtmfp_heard acked = { .acked = 4380, .before = 1 << 20, .any = true };
+    struct rtmfp_ack_summary acked = { .acked = 4380, .before = 1 << 20, .any = true };
     uint32_t was;
 
     (void)state;
     rtmfp_congestion_init(&c);
-    rtmfp_congestion_heard(&c, &acked, 1000000);
+    rtmfp_congestion_acked(&c, &acked, 1000000);
     assert_int_equal(c.cwnd, 4380 + 3 * RTMFP_SEGMENT); /* slow start: no more than by a burst */
     c.cwnd = 100000;
-    rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .any = true, .before = 80000, .lost = true },
+    rtmfp_congestion_acked(&c, &(struct rtmfp_ack_summary){ .any = true, .before = 80000, .lost = true },
                            2000000);
     assert_int_equal(c.cwnd, 40000);
     rtmfp_congestion_rtt(&c, 40000);
-    rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .any = true, .before = 40000, .lost = true },
+    rtmfp_congestion_acked(&c, &(struct rtmfp_ack_summary){ .any = true, .before = 40000, .lost = true },
                            2010000);
     assert_int_equal(c.cwnd, 40000); /* once in a round trip */
     c.critical = true;
-    rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .any = true, .before = 40000, .lost = true },
+    rtmfp_congestion_acked(&c, &(struct rtmfp_ack_summary){ .any = true, .before = 40000, .lost = true },
                            3000000);
     assert_int_equal(c.cwnd, 35000); /* an eighth */
     was = c.cwnd;
     for (uint32_t n = 0; n < was; n += 1000)
-        rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .acked = 1000, .before = was,
+        rtmfp_congestion_acked(&c, &(struct rtmfp_ack_summary){ .acked = 1000, .before = was,
                                                           .any = true }, 4000000);
     assert_in_range(c.cwnd - was, 340, 400); /* 384 a round trip */
-    rtmfp_congestion_heard(&c, &(struct rtmfp_heard){ .acked = 1000, .before = 5000, .any = true },
+    rtmfp_congestion_acked(&c, &(struct rtmfp_ack_summary){ .acked = 1000, .before = 5000, .any = true },
                            4000000);
     assert_in_range(c.cwnd - was, 340, 400); /* one that is not used does not grow */
 }

@@ -25,7 +25,7 @@ static void one_kind(enum rtmfp_group g, bool client_static, bool server_static,
         make_static(&the_ends.me, true, g);
     greeting_new(g, 0);
     assert_true(greeting_turn(0));
-    assert_int_equal(the_initiator.state, RTMFP_ASKING);
+    assert_int_equal(the_initiator.state, RTMFP_KEYING);
     assert_true(greeting_turn(0));
     assert_int_equal(the_initiator.packets, 2);
     assert_keyed(&the_ends.sessions[0]);
@@ -178,7 +178,7 @@ static void moved_while_asking(void **state)
     assert_true(greeting_turn(0));
     initiator_at.port++;
     assert_true(greeting_turn(0)); /* a new cookie */
-    assert_int_equal(the_initiator.state, RTMFP_ASKING);
+    assert_int_equal(the_initiator.state, RTMFP_KEYING);
     assert_int_equal(the_ends.responder.changes, 1);
     assert_int_equal(the_ends.n, 0);
     assert_true(greeting_turn(0)); /* at once */

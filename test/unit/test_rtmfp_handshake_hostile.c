@@ -47,7 +47,7 @@ static void redirected(void **state)
     n = rtmfp_initiator_output(&the_initiator, datagram, &to, CO_SECONDS(3));
     assert_true(ends_hear(&the_ends, datagram, n, &initiator_at, 0));
     rtmfp_initiator_input(&the_initiator, the_ends.out.datagram, the_ends.out.size, &list[1].at, CO_SECONDS(3));
-    assert_int_equal(the_initiator.state, RTMFP_ASKING);
+    assert_int_equal(the_initiator.state, RTMFP_KEYING);
     assert_true(rtmfp_initiator_output(&the_initiator, datagram, &to, CO_SECONDS(3)) > 0);
     assert_true(udp_addr_same(&to, &list[1].at));
     greeting_finish();
@@ -282,7 +282,7 @@ static void wrong_answers(void **state)
         uint8_t *data = exact(the_ends.out.datagram, cut);
 
         rtmfp_initiator_input(&the_initiator, data, cut, &responder_at, 0);
-        assert_int_equal(the_initiator.state, RTMFP_ASKING);
+        assert_int_equal(the_initiator.state, RTMFP_KEYING);
         free(data);
     }
     /* plain ones that end anywhere */
@@ -292,7 +292,7 @@ static void wrong_answers(void **state)
                                                 answer);
 
         rtmfp_initiator_input(&the_initiator, answer, made, &responder_at, 0);
-        if (the_initiator.state != RTMFP_ASKING)
+        if (the_initiator.state != RTMFP_KEYING)
             fail_msg("cut at %zu", cut);
     }
     rtmfp_initiator_input(&the_initiator, the_ends.out.datagram, size, &responder_at, 0);

@@ -193,7 +193,7 @@ static void public_keys_near_the_ends(void **state)
             size_t n = near_prime((enum rtmfp_group)g, rows[i].bit, rows[i].more, key);
 
             assert_int_equal(n, rtmfp_group_size((enum rtmfp_group)g));
-            if (rtmfp_public_is_fine(dh, (enum rtmfp_group)g, rtmfp_bytes(key, n)) != rows[i].fine)
+            if (rtmfp_public_is_valid(dh, (enum rtmfp_group)g, rtmfp_bytes(key, n)) != rows[i].fine)
                 fail_msg("group %d row %zu", g, i);
         }
     }
@@ -222,15 +222,15 @@ static void public_keys_that_are_none(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rtmfp_hex h = rtmfp_hex(rows[i].hex);
 
-        if (rtmfp_public_is_fine(dh, RTMFP_GROUP_2, bytes_of(&h)) != rows[i].fine)
+        if (rtmfp_public_is_valid(dh, RTMFP_GROUP_2, bytes_of(&h)) != rows[i].fine)
             fail_msg("row %zu", i);
         assert_int_equal(rtmfp_secret(dh, &x, bytes_of(&h), z) > 0, rows[i].fine);
     }
     memset(all, 0x5a, 300);
-    assert_true(rtmfp_public_is_fine(dh, RTMFP_GROUP_2, rtmfp_bytes(all, 128)));
-    assert_false(rtmfp_public_is_fine(dh, RTMFP_GROUP_2, rtmfp_bytes(all, 129)));
-    assert_false(rtmfp_public_is_fine(dh, RTMFP_GROUP_14, rtmfp_bytes(all, 300)));
-    assert_false(rtmfp_public_is_fine(dh, RTMFP_GROUPS, rtmfp_bytes(all, 128)));
+    assert_true(rtmfp_public_is_valid(dh, RTMFP_GROUP_2, rtmfp_bytes(all, 128)));
+    assert_false(rtmfp_public_is_valid(dh, RTMFP_GROUP_2, rtmfp_bytes(all, 129)));
+    assert_false(rtmfp_public_is_valid(dh, RTMFP_GROUP_14, rtmfp_bytes(all, 300)));
+    assert_false(rtmfp_public_is_valid(dh, RTMFP_GROUPS, rtmfp_bytes(all, 128)));
     free(all);
     rtmfp_dh_free(dh);
 }

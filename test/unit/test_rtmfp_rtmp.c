@@ -22,14 +22,14 @@ static const struct {
     { "5443fe01", RTMFP_FLOW_RTMP, false, 1, 4 },
     { "544304018f", RTMFP_FLOW_RTMP, false, 1, 4 },
     { "5443048fffffff7f", RTMFP_FLOW_RTMP, false, UINT32_MAX, 8 },
-    { "5443049080808000", RTMFP_FLOW_STRANGE, false, 0, 0 }, /* 2^32 */
-    { "54430481ffffffffffffffff7f", RTMFP_FLOW_STRANGE, false, 0, 0 },
-    { "54430000", RTMFP_FLOW_STRANGE, false, 0, 0 }, /* without a stream */
-    { "544301", RTMFP_FLOW_STRANGE, false, 0, 0 },
+    { "5443049080808000", RTMFP_FLOW_UNKNOWN, false, 0, 0 }, /* 2^32 */
+    { "54430481ffffffffffffffff7f", RTMFP_FLOW_UNKNOWN, false, 0, 0 },
+    { "54430000", RTMFP_FLOW_UNKNOWN, false, 0, 0 }, /* without a stream */
+    { "544301", RTMFP_FLOW_UNKNOWN, false, 0, 0 },
     { "4743", RTMFP_FLOW_GROUP, false, 0, 2 },
     { "474304" OVER, RTMFP_FLOW_GROUP, false, 0, 2 },
-    { "43540400", RTMFP_FLOW_STRANGE, false, 0, 0 },
-    { "", RTMFP_FLOW_STRANGE, false, 0, 0 },
+    { "43540400", RTMFP_FLOW_UNKNOWN, false, 0, 0 },
+    { "", RTMFP_FLOW_UNKNOWN, false, 0, 0 },
 };
 
 static void metadata_say_which_flow_it_is(void **state)
@@ -43,7 +43,7 @@ static void metadata_say_which_flow_it_is(void **state)
             struct rtmfp_flow_metadata got = rtmfp_flow_metadata_parse(rtmfp_bytes(data, size));
             bool whole = size >= flows[i].least;
 
-            assert_int_equal(got.kind, whole ? flows[i].kind : RTMFP_FLOW_STRANGE);
+            assert_int_equal(got.kind, whole ? flows[i].kind : RTMFP_FLOW_UNKNOWN);
             assert_int_equal(got.direct, whole && flows[i].direct);
             assert_int_equal(got.stream, whole ? flows[i].stream : 0);
             free(data);

@@ -183,7 +183,7 @@ static void components(void **state)
     static const struct {
         const char *hex;
         bool fine;
-        struct rtmfp_wants wants;
+        struct rtmfp_offer offer;
         unsigned n_keys, n_static;
         enum rtmfp_group group, fixed;
     } rows[] = {
@@ -222,7 +222,7 @@ static void components(void **state)
         if (rtmfp_component_read(&c, rtmfp_bytes(data, h.size)) != rows[i].fine)
             fail_msg("row %zu", i);
         if (rows[i].fine) {
-            assert_memory_equal(&c.wants, &rows[i].wants, sizeof(c.wants));
+            assert_memory_equal(&c.offer, &rows[i].offer, sizeof(c.offer));
             assert_int_equal(c.n_keys, rows[i].n_keys);
             assert_int_equal(c.n_static, rows[i].n_static);
             assert_int_equal(c.group, rows[i].group);
@@ -261,14 +261,14 @@ static void answers(void **state)
             enum rtmfp_policy policy = (enum rtmfp_policy)rows[i].policy;
             struct rtmfp_policies p = { what == 0 ? policy : RTMFP_OFF,
                                         what == 1 ? policy : RTMFP_OFF };
-            struct rtmfp_wants theirs = { .hmac_size = 10 }, ours;
+            struct rtmfp_offer theirs = { .hmac_size = 10 }, ours;
             struct rtmfp_key out = { 0 }, in = { 0 };
 
             *(what == 0 ? &theirs.hmac : &theirs.numbers) = rows[i].theirs;
-            ours = rtmfp_wants_answer(&p, &theirs);
+            ours = rtmfp_offer_answer(&p, &theirs);
             assert_int_equal(what == 0 ? ours.hmac : ours.numbers, rows[i].answer);
             assert_int_equal(ours.hmac_size, what == 0 && rows[i].answer ? 16 : 0);
-            if (rtmfp_wants_agree(&p, &ours, &theirs, &out, &in) != rows[i].agreed)
+            if (rtmfp_offer_agree(&p, &ours, &theirs, &out, &in) != rows[i].agreed)
                 fail_msg("row %zu", i);
             assert_int_equal(out.hmac, what == 0 && rows[i].we_send ? 16 : 0);
             assert_int_equal(in.hmac, what == 0 && rows[i].they_send ? 10 : 0);
@@ -286,11 +286,11 @@ static void ours_with_ours(void **state)
         for (int b = 0; b < 3; b++) {
             struct rtmfp_policies pa = { (enum rtmfp_policy)a, (enum rtmfp_policy)a };
             struct rtmfp_policies pb = { (enum rtmfp_policy)b, (enum rtmfp_policy)b };
-            struct rtmfp_wants first = rtmfp_wants_first(&pa);
-            struct rtmfp_wants answer = rtmfp_wants_answer(&pb, &first);
+            struct rtmfp_offer first = rtmfp_offer_first(&pa);
+            struct rtmfp_offer answer = rtmfp_offer_answer(&pb, &first);
             struct rtmfp_key a_out = { 0 }, a_in = { 0 }, b_out = { 0 }, b_in = { 0 };
-            bool done = rtmfp_wants_agree(&pb, &answer, &first, &b_out, &b_in) &&
-                        rtmfp_wants_agree(&pa, &first, &answer, &a_out, &a_in);
+            bool done = rtmfp_offer_agree(&pb, &answer, &first, &b_out, &b_in) &&
+                        rtmfp_offer_agree(&pa, &first, &answer, &a_out, &a_in);
 
             assert_int_equal(done, !(a == RTMFP_REQUIRE && b == RTMFP_OFF));
             if (!done)
@@ -305,7 +305,7 @@ static void ours_with_ours(void **state)
 static void components_that_we_write(void **state)
 {
     struct rtmfp_policies offer = { RTMFP_OFFER, RTMFP_OFFER }, off = { 0 };
-    struct rtmfp_wants none = { 0 }, all = { 3, 16, 3 }, w;
+    struct rtmfp_offer none = { 0 }, all = { 3, 16, 3 }, w;
     struct rtmfp_pair pair = { .group = RTMFP_GROUP_2 };
     uint8_t out[512], random[64] = { 0 };
     struct wr o = rtmfp_wr(out, sizeof(out));
@@ -321,13 +321,13 @@ static void components_that_we_write(void **state)
     assert_int_equal(o.len, 11 + 256);
     assert_hex(out, 12, "03 1a 03 10 02 1e 03 8202 0d 0e cc");
     o.len = 0;
-    w = rtmfp_wants_first(&off);
+    w = rtmfp_offer_first(&off);
     rtmfp_skic_write_static(&o, &w, RTMFP_GROUP_2, random); /* a typical one of 76 bytes */
     assert_int_equal(o.len, 76);
     assert_hex(out, 6, "02 1d 02 41 0e 00");
     assert_hex(out + 69, 7, "03 1a 02 0a 02 1e 02");
     o.len = 0;
-    w = rtmfp_wants_first(&offer);
+    w = rtmfp_offer_first(&offer);
     pair.group = RTMFP_GROUP_5;
     rtmfp_skic_write(&o, &w, &pair, random);
     assert_hex(out, 5, "8142 0d 05 cc");
@@ -385,7 +385,7 @@ static void cookies_expire(void **state)
         struct rtmfp_cookies c;
         uint8_t cookie[RTMFP_COOKIE];
         struct rtmfp_bytes bytes = { cookie, sizeof(cookie) };
-        enum rtmfp_cookie_said late;
+        enum rtmfp_cookie_status late;
 
         rtmfp_cookies_init(&c, master);
         rtmfp_cookie_make(&c, cookie, RTMFP_COOKIE_CHANGED, &here, made);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* certificate.c - certificates, [PROFILE] 4.3. */
+/* certificate.c - certificates, [PROFILE] 4.3, and endpoint discriminators, 4.4. */
 #include "proto/rtmfp/certificate.h"
 
 #include "base/must.h"
@@ -146,7 +146,7 @@ void rtmfp_epd_write_uri(struct wr *w, struct rtmfp_bytes uri)
     rtmfp_option_write(w, ANCILLARY, uri);
 }
 
-/* ---- who one end is, [PROFILE] 4.3 */
+/* ---- identities, [PROFILE] 4.3 */
 
 static void finish(struct rtmfp_identity *me, const struct wr *w)
 {
@@ -170,8 +170,8 @@ static void write_shorter(struct rtmfp_shorter *s, bool server, struct rtmfp_byt
     rtmfp_sha256(rtmfp_bytes(s->certificate, s->size), s->id); /* it has no marker */
 }
 
-/* The shortest has one group and nothing that makes it unique: old clients that say the app alone
- * send 36 bytes, and know group 2. */
+/* The shortest certificate has one group and nothing that makes it unique. Old clients that send
+ * only the app in their hello send 36 bytes and know group 2. */
 static void write_all_shorter(struct rtmfp_identity *me, bool server, const uint8_t *extra)
 {
     bool one[RTMFP_GROUPS] = { false };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chunks.c - what is in chunks of startup packets, and the small ones of sessions, [RTMFP] 2.3. */
+/* chunks.c - parses and writes chunks, [RTMFP] 2.3. */
 #include "proto/rtmfp/chunks.h"
 
 #include "base/ip.h"
@@ -32,7 +32,7 @@ void rtmfp_address_write(struct wr *w, const struct rtmfp_address *a)
     wr_u16(w, a->at.port);
 }
 
-/* ---- plain packets, [RTMFP] 2.2.4: which chunks are in it, and which of them count */
+/* ---- plain packets, [RTMFP] 2.2.4: their chunks, and which types are valid in which mode */
 
 enum { HAS_TIME = 0x08, HAS_ECHO = 0x04, MODE = 0x03 };
 
@@ -204,7 +204,7 @@ bool rtmfp_rhello_write(struct wr *w, const struct rtmfp_rhello *c)
     return rtmfp_chunk_end(w, at);
 }
 
-/* Walked once here, so that who uses them need not ask whether one is cut. */
+/* Parses all addresses once, so that callers need not check for truncation. */
 bool rtmfp_redirect_read(struct rtmfp_redirect *c, struct rtmfp_bytes body)
 {
     struct rd r = rtmfp_rd(body);
@@ -371,7 +371,7 @@ static void read_flags(struct rtmfp_user_data *c, struct rd *r)
     uint8_t flags = rd_u8(r);
 
     c->has_options = flags & OPTIONS;
-    c->place = (enum rtmfp_place)((flags & PLACE) >> PLACE_AT);
+    c->position = (enum rtmfp_position)((flags & PLACE) >> PLACE_AT);
     c->abandoned = flags & ABANDONED;
     c->final = flags & FINAL;
 }
@@ -392,7 +392,7 @@ bool rtmfp_user_data_read(struct rtmfp_user_data *c, struct rtmfp_bytes body)
     c->seq = rtmfp_vlu_read(&r);
     c->offset = rtmfp_vlu_read(&r);
     read_rest(c, &r);
-    /* It says that it may come again, or that it never will: without a number it says neither. */
+    /* The chunk must say either that it can be retransmitted, or that it never will be. */
     return !r.bad && c->seq > 0 && c->offset <= c->seq && (c->offset > 0 || c->abandoned);
 }
 
@@ -410,7 +410,7 @@ bool rtmfp_user_data_read_next(struct rtmfp_user_data *inout, struct rtmfp_bytes
     return !r.bad;
 }
 
-/* Of the body, without the data. */
+/* Size of the body without the data. */
 static size_t body_head_size(const struct rtmfp_user_data *c)
 {
     size_t numbers = rtmfp_vlu_size(c->flow) + rtmfp_vlu_size(c->seq) + rtmfp_vlu_size(c->offset);
@@ -423,7 +423,7 @@ size_t rtmfp_user_data_head_size(const struct rtmfp_user_data *c)
     return RTMFP_CHUNK_HEAD + body_head_size(c);
 }
 
-/* Its length is known beforehand: the data may be written by somebody else. */
+/* The length is known in advance, so the caller can write the data. */
 bool rtmfp_user_data_write_head(struct wr *w, const struct rtmfp_user_data *c)
 {
     size_t size = body_head_size(c) + c->data.n;
@@ -433,7 +433,7 @@ bool rtmfp_user_data_write_head(struct wr *w, const struct rtmfp_user_data *c)
         return false;
     wr_u8(w, c->next ? RTMFP_NEXT_USER_DATA : RTMFP_USER_DATA);
     wr_u16(w, (uint16_t)size);
-    wr_u8(w, (uint8_t)((c->has_options ? OPTIONS : 0) | c->place << PLACE_AT |
+    wr_u8(w, (uint8_t)((c->has_options ? OPTIONS : 0) | c->position << PLACE_AT |
                        (c->abandoned ? ABANDONED : 0) | (c->final ? FINAL : 0)));
     if (!c->next) {
         rtmfp_vlu_write(w, c->flow);
@@ -455,15 +455,15 @@ bool rtmfp_user_data_write(struct wr *w, const struct rtmfp_user_data *c)
     return fits;
 }
 
-/* ---- what came of a flow, as bitmap and as ranges, [RTMFP] 2.3.13 and 2.3.14 */
+/* ---- acks as bitmap and as ranges, [RTMFP] 2.3.13 and 2.3.14 */
 
-/* Numbers that would not exist: the chunk is wrong. */
+/* Returns false if the chunk is invalid because it contains numbers beyond 64 bits. */
 static bool is_possible(const struct rtmfp_ack *c)
 {
     struct rtmfp_ack_reader r;
     struct rtmfp_range range;
 
-    if (c->bitmap) /* its last bit is of a number that exists */
+    if (c->bitmap) /* checks the number of its last bit */
         return c->rest.n == 0 || UINT64_MAX - c->cumulative > c->rest.n * 8;
     rtmfp_ack_begin(&r, c);
     while (rtmfp_ack_next(&r, &range))
@@ -523,7 +523,7 @@ bool rtmfp_ack_write_ranges(struct wr *w, const struct rtmfp_ack *c,
     return rtmfp_chunk_end(w, at);
 }
 
-/* ---- reading what came above the cumulative ack */
+/* ---- reading the ranges above the cumulative ack */
 
 void rtmfp_ack_begin(struct rtmfp_ack_reader *r, const struct rtmfp_ack *c)
 {
@@ -531,7 +531,7 @@ void rtmfp_ack_begin(struct rtmfp_ack_reader *r, const struct rtmfp_ack *c)
     r->at = c->bitmap ? c->cumulative + 2 : c->cumulative;
 }
 
-/* A pair that is cut is as if it were not there. */
+/* A truncated pair is ignored. */
 static bool next_range(struct rtmfp_ack_reader *r, struct rtmfp_range *out)
 {
     uint64_t missing = rtmfp_vlu_read(&r->r), came = rtmfp_vlu_read(&r->r);

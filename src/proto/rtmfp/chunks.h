@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* chunks.h - what is in each chunk ([RTMFP] 2.3): one reader and one writer.
+/* chunks.h - parses and writes the chunks of packets ([RTMFP] 2.3).
  *
- * Readers take the body and say false if it is wrong: then that chunk alone is dropped. What they
- * give points into the packet. Writers add a whole chunk, or nothing and say false: no room.
+ * Parsers take the body and return false if it is invalid; then only this chunk is dropped. Results
+ * point into the packet. Writers append a whole chunk, or return false and append nothing if it
+ * does not fit.
  */
 #ifndef PROTO_RTMFP_CHUNKS_H
 #define PROTO_RTMFP_CHUNKS_H
@@ -12,35 +13,35 @@
 
 /* ---- addresses ([RTMFP] 2.1.5) */
 
-/* Older clients take an address of unknown origin for "the peer is gone". */
+/* Older clients take an address of unknown origin as "the peer is gone". */
 enum rtmfp_origin {
-    RTMFP_UNKNOWN, RTMFP_LOCAL, /* of one of its own interfaces */
-    RTMFP_OBSERVED,             /* by who sends it */
-    RTMFP_RELAY,                /* of a relay or an introducer */
+    RTMFP_UNKNOWN, RTMFP_LOCAL, /* address of one of the peer's own interfaces */
+    RTMFP_OBSERVED,             /* address as seen by the sender of the chunk */
+    RTMFP_RELAY,                /* address of a relay or an introducer */
 };
 
 struct rtmfp_address {
     enum rtmfp_origin origin;
-    struct udp_addr at; /* an IPv6 address that is a mapped IPv4 one is the latter */
+    struct udp_addr at; /* a mapped IPv4 address counts as IPv4 */
 };
 
-/* r->bad: it is cut. */
+/* Sets r->bad if the address is truncated. */
 void rtmfp_address_read(struct rd *r, struct rtmfp_address *out);
 void rtmfp_address_write(struct wr *w, const struct rtmfp_address *a);
 
-/* ---- plain packets ([RTMFP] 2.2.4): flags, timestamps, and chunks one after the other */
+/* ---- plain packets ([RTMFP] 2.2.4): flags, timestamps, and a sequence of chunks */
 
 enum {
-    RTMFP_PLAIN_MAX = 1192, /* of what we send: larger ones were seen to be lost */
+    RTMFP_PLAIN_MAX = 1192, /* largest plain packet we send: larger ones were observed to be lost */
     RTMFP_HEAD_MAX = 5,     /* flags and both timestamps */
     RTMFP_CHUNK_HEAD = 3,   /* type and length */
 };
 
 enum rtmfp_mode { RTMFP_INITIATOR = 1, RTMFP_RESPONDER = 2, RTMFP_STARTUP = 3 };
 
-enum { /* flags of a packet */
+enum { /* packet flags */
     RTMFP_TIME_CRITICAL = 0x80,
-    RTMFP_TIME_CRITICAL_REVERSE = 0x40, /* we hear such packets of somebody else */
+    RTMFP_TIME_CRITICAL_REVERSE = 0x40, /* we receive such packets from another peer */
 };
 
 enum rtmfp_type {
@@ -56,38 +57,39 @@ enum rtmfp_type {
 
 struct rtmfp_head {
     enum rtmfp_mode mode;
-    uint8_t flags;      /* the first two of the above, and bits that mean nothing as they came */
+    uint8_t flags;      /* the two flags above, and unknown bits unchanged */
     bool has_time, has_echo;
-    uint16_t time, echo; /* of 4 ms */
+    uint16_t time, echo; /* in units of 4 ms */
 };
 
 struct rtmfp_chunk {
-    uint8_t type;       /* enum rtmfp_type, or none of them */
+    uint8_t type;       /* enum rtmfp_type, or any other value */
     struct rtmfp_bytes body;
 };
 
 struct rtmfp_packet {
     struct rtmfp_head head;
-    struct rd chunks;   /* those that are not read yet */
+    struct rd chunks;   /* chunks that are not read yet */
 };
 
-/* False: it is cut, or of mode 0. */
+/* Returns false if the packet is truncated or has mode 0. */
 bool rtmfp_packet_read(struct rtmfp_packet *out, struct rtmfp_bytes plain);
-/* The next one, of whatever type. False: no more, or less than a chunk, which is padding. */
+/* Returns the next chunk of any type, or false at the end or at an incomplete chunk, which is
+ * padding. */
 bool rtmfp_chunk_any(struct rtmfp_packet *p, struct rtmfp_chunk *out);
-/* The next one that counts: its type is known, and for packets of this mode. */
+/* Returns the next chunk whose type is known and valid in this packet's mode. */
 bool rtmfp_chunk_next(struct rtmfp_packet *p, struct rtmfp_chunk *out);
 
-/* ---- writing: what does not fit as a whole leaves nothing behind, and the packet can still be
- * sent. So w->bad stays 0 but within a chunk. */
+/* ---- writing: a chunk that does not fit is removed completely, so the packet can still be sent,
+ * and w->bad is set only within a chunk */
 
 void rtmfp_packet_begin(struct wr *w, const struct rtmfp_head *head);
-/* Where the chunk begins, for rtmfp_chunk_end(). */
+/* Starts a chunk; returns its position for rtmfp_chunk_end(). */
 size_t rtmfp_chunk_begin(struct wr *w, enum rtmfp_type type);
-/* False: it did not fit, and is gone. */
+/* Ends a chunk. Returns false if it did not fit and was removed. */
 bool rtmfp_chunk_end(struct wr *w, size_t begin);
 
-/* Room for the body of one more chunk. */
+/* Returns the room for the body of one more chunk. */
 static inline size_t rtmfp_chunk_room(const struct wr *w)
 {
     size_t left = w->limit - w->len;
@@ -98,7 +100,7 @@ static inline size_t rtmfp_chunk_room(const struct wr *w)
 enum {
     RTMFP_EPD_MAX = 1024, RTMFP_TAG_MAX = 64, RTMFP_CERTIFICATE_MAX = 2048,
     RTMFP_COMPONENT_MAX = 1024, /* keying component */
-    RTMFP_COOKIE_MAX = 256,     /* of others: ours has 64 bytes */
+    RTMFP_COOKIE_MAX = 256,     /* limit for peers' cookies; ours has 64 bytes */
     RTMFP_PING_MAX = 1024,
 };
 
@@ -124,7 +126,8 @@ struct rtmfp_rhello {
 bool rtmfp_rhello_read(struct rtmfp_rhello *c, struct rtmfp_bytes body);
 bool rtmfp_rhello_write(struct wr *w, const struct rtmfp_rhello *c);
 
-/* Addresses one after the other, for rtmfp_address_read(); none: "where this came from". */
+/* Addresses, to be read one by one with rtmfp_address_read(); none means "the address this came
+ * from". */
 struct rtmfp_redirect {
     struct rtmfp_bytes tag, addresses;
 };
@@ -133,7 +136,7 @@ bool rtmfp_redirect_write(struct wr *w, struct rtmfp_bytes tag, const struct rtm
                           size_t n);
 
 struct rtmfp_iikeying {
-    uint32_t id;                /* by which the initiator wants to be addressed */
+    uint32_t id;                /* session id that the initiator chose to receive on */
     struct rtmfp_bytes cookie, certificate, component, signature;
 };
 bool rtmfp_iikeying_read(struct rtmfp_iikeying *c, struct rtmfp_bytes body);
@@ -163,19 +166,20 @@ bool rtmfp_piece_write(struct wr *w, const struct rtmfp_piece *c);
 
 /* ---- sessions */
 
-/* Ping and its reply (2.3.9, 2.3.10): the body is the bytes; over RTMFP_PING_MAX they are not
- * answered. Session Close and its ack (2.3.17, 2.3.18): the body is nothing, whatever is there. */
+/* Writes Ping and its reply (2.3.9, 2.3.10), whose body is `body`; bodies over RTMFP_PING_MAX get
+ * no reply. Also Session Close and its ack (2.3.17, 2.3.18), whose body is empty and ignored. */
 bool rtmfp_plain_write(struct wr *w, enum rtmfp_type type, struct rtmfp_bytes body);
 
-enum rtmfp_place { RTMFP_WHOLE, RTMFP_BEGIN, RTMFP_END, RTMFP_MIDDLE }; /* of a message */
+/* Position of a fragment in its message. */
+enum rtmfp_position { RTMFP_WHOLE, RTMFP_BEGIN, RTMFP_END, RTMFP_MIDDLE };
 
 /* User Data, Next User Data (2.3.11, 2.3.12). */
 struct rtmfp_user_data {
-    bool next;                  /* as Next User Data */
+    bool next;                  /* written as Next User Data */
     bool has_options, abandoned, final;
-    enum rtmfp_place place;
+    enum rtmfp_position position;
     uint64_t flow, seq;
-    uint64_t offset;            /* the sender has given up all up to seq - offset */
+    uint64_t offset;            /* the sender has given up everything up to seq - offset */
     struct rtmfp_bytes options; /* without the marker */
     struct rtmfp_bytes data;
 };
@@ -184,43 +188,43 @@ static inline uint64_t rtmfp_user_data_fsn(const struct rtmfp_user_data *c)
     return c->seq - c->offset;
 }
 bool rtmfp_user_data_read(struct rtmfp_user_data *c, struct rtmfp_bytes body);
-/* `inout` is what came in the chunk in front of it, and becomes this one. */
+/* `inout` is the data of the previous chunk, and becomes the data of this one. */
 bool rtmfp_user_data_read_next(struct rtmfp_user_data *inout, struct rtmfp_bytes body);
-/* As either of them, as c->next says. */
+/* Writes either of them, depending on c->next. */
 bool rtmfp_user_data_write(struct wr *w, const struct rtmfp_user_data *c);
-/* The same but for c->data: the caller then writes c->data.n bytes himself (wr_reserve() and
- * w->len), there is room for them. */
+/* Same without c->data: the caller then writes c->data.n bytes itself (wr_reserve() and w->len),
+ * for which there is room. */
 bool rtmfp_user_data_write_head(struct wr *w, const struct rtmfp_user_data *c);
-/* Bytes of it, head of the chunk included, without its data. */
+/* Bytes of the chunk without its data. */
 size_t rtmfp_user_data_head_size(const struct rtmfp_user_data *c);
 
-/* Acks, as ranges and as bitmap (2.3.13, 2.3.14). */
+/* Acks, as ranges and as a bitmap (2.3.13, 2.3.14). */
 struct rtmfp_ack {
     bool bitmap;
     uint64_t flow;
-    uint64_t window;            /* room of the receiver, in blocks of 1024 bytes */
-    uint64_t cumulative;        /* all up to it came, or were given up */
-    struct rtmfp_bytes rest;    /* what came above that, for the below */
+    uint64_t window;            /* free space of the receiver, in blocks of 1024 bytes */
+    uint64_t cumulative;        /* everything up to it was received or given up */
+    struct rtmfp_bytes rest;    /* numbers received above that, for rtmfp_ack_begin() */
 };
 bool rtmfp_ack_read(struct rtmfp_ack *c, struct rtmfp_bytes body, bool bitmap);
-/* As either of them, `rest` as it is. */
+/* Writes either of them, with `rest` unchanged. */
 bool rtmfp_ack_write(struct wr *w, const struct rtmfp_ack *c);
 
 struct rtmfp_range {
-    uint64_t first, last;       /* both in it */
+    uint64_t first, last;       /* inclusive */
 };
 struct rtmfp_ack_reader {
     struct rd r;
-    bool bitmap, wrong;         /* wrong: numbers that would not exist; rtmfp_ack_read() knows */
-    uint64_t at;                /* that is looked at next; of ranges: the end of the last one */
-    unsigned bit;               /* of the byte at r.p */
+    bool bitmap, wrong; /* wrong: contains numbers beyond 64 bits; rtmfp_ack_read() refuses this */
+    uint64_t at;                /* next number to examine; for ranges the end of the last one */
+    unsigned bit;               /* bit in the byte at r.p */
 };
 void rtmfp_ack_begin(struct rtmfp_ack_reader *r, const struct rtmfp_ack *c);
-/* What came above the cumulative ack, in order, never one beside the other; so a list of any size
- * is read in pieces. False: no more. */
+/* Returns the ranges received above the cumulative ack, in order and never adjacent. So a list of
+ * any size needs no memory. Returns false at the end. */
 bool rtmfp_ack_next(struct rtmfp_ack_reader *r, struct rtmfp_range *out);
-/* One with as many of these ranges as there is room for: all above `cumulative`, in order, none
- * beside the one in front of it. */
+/* Writes an ack with as many of these ranges as fit. They must be above `cumulative`, in order, and
+ * not adjacent. */
 bool rtmfp_ack_write_ranges(struct wr *w, const struct rtmfp_ack *c,
                             const struct rtmfp_range *ranges, size_t n);
 

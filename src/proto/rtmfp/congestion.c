@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* congestion.c - round trip times, timeouts, the congestion window (RFC 7016, 3.5.2, 3.6.2.5,
- * Appendix A.2). */
+/* congestion.c - round trip times, timeouts, and the congestion window (RFC 7016, 3.5.2, 3.6.2.5,
+ * Appendix A.2).
+ */
 #include "proto/rtmfp/congestion.h"
 
 enum {
     ERTO_FIRST = 3000000, ERTO_MIN = 250000, ERTO_MAX = 10000000, MRTO_MORE = 200000,
     RTT_MAX = 60000000,
-    PROBES = 2, PROBE_MORE = 20000, /* what timers and clocks of 4 ms are off by */
-    AT_ONCE = 2,      /* packets of user data that are acknowledged at once */
-    ACKS_OF_BURST = 3 /* that an ack may stand for, where a peer reads a burst as one */
+    PROBES = 2, PROBE_MORE = 20000, /* tolerance for timers and 4 ms clocks */
+    AT_ONCE = 2,      /* packets of user data that the peer acknowledges immediately */
+    ACKS_OF_BURST = 3 /* packets that one ack may cover, because some peers read a burst as one */
 };
 
 void rtmfp_congestion_init(struct rtmfp_congestion *c)
@@ -18,7 +19,7 @@ void rtmfp_congestion_init(struct rtmfp_congestion *c)
     };
 }
 
-/* As TCP has it: section 3.5.2.2. */
+/* Same as TCP: section 3.5.2.2. */
 void rtmfp_congestion_rtt(struct rtmfp_congestion *c, co_usec rtt)
 {
     uint32_t r = rtt < 0 ? 0 : rtt > RTT_MAX ? RTT_MAX : (uint32_t)rtt;
@@ -50,9 +51,9 @@ static uint32_t at_least(uint32_t v, uint32_t least)
     return v < least ? least : v;
 }
 
-/* What is real-time gives way by an eighth, all else by half; once in a round trip. Live media
- * cannot get smaller: below what they need a window would only make them late, and late ones are
- * abandoned by who sends them. */
+/* Reduces the window at most once per round trip: by an eighth for real-time data, by half
+ * otherwise. Live media cannot shrink: a smaller window would only make them late, and the sender
+ * abandons late ones anyway. */
 static void give_way(struct rtmfp_congestion *c, uint32_t before, co_usec now)
 {
     uint32_t to = c->critical ? before - before / 8 : before / 2;
@@ -66,8 +67,8 @@ static void give_way(struct rtmfp_congestion *c, uint32_t before, co_usec now)
     c->acked = 0;
 }
 
-/* Beyond the threshold by 768 bytes a round trip, what is real-time by 384: an n-th of 48 or 24
- * bytes for each n-th of the window that was acknowledged. */
+/* Above the threshold the window grows by 768 bytes per round trip, or 384 for real-time data: 48
+ * or 24 bytes for each sixteenth of the window that was acknowledged, within limits. */
 static uint32_t growth(struct rtmfp_congestion *c, uint32_t acked)
 {
     uint32_t step = at_least(c->cwnd / 16, 64), more = 0;
@@ -81,7 +82,7 @@ static uint32_t growth(struct rtmfp_congestion *c, uint32_t acked)
     return more;
 }
 
-void rtmfp_congestion_heard(struct rtmfp_congestion *c, const struct rtmfp_heard *h,
+void rtmfp_congestion_acked(struct rtmfp_congestion *c, const struct rtmfp_ack_summary *h,
                             co_usec now)
 {
     uint32_t more, most = ACKS_OF_BURST * RTMFP_SEGMENT;
@@ -93,7 +94,7 @@ void rtmfp_congestion_heard(struct rtmfp_congestion *c, const struct rtmfp_heard
     if (h->lost) {
         give_way(c, h->before, now);
     } else if (h->acked > 0 && !h->gaps && h->before + RTMFP_SEGMENT >= c->cwnd) {
-        /* only one that is used grows */
+        /* grow only if the window is used */
         more = growth(c, h->acked);
         c->cwnd += more > most ? most : more;
         if (c->cwnd > RTMFP_CWND_MAX)
@@ -101,9 +102,9 @@ void rtmfp_congestion_heard(struct rtmfp_congestion *c, const struct rtmfp_heard
     }
 }
 
-/* Two packets are acknowledged at once, so an answer to them that does not come within a round
- * trip was lost, or they were: an ack that is lost must not hold up a burst for a timeout. Nor is
- * one that waits for a second packet to hold up all while the window has no room for that. */
+/* Two packets are acknowledged immediately. If no response arrives within a round trip, the packets
+ * or the ack were lost, and a lost ack must not delay a burst by a full timeout. The same holds for
+ * a single packet when the window has no room for the second. */
 static co_usec patience(const struct rtmfp_congestion *c)
 {
     co_usec soon = (co_usec)c->srtt + 4 * (co_usec)c->rttvar + PROBE_MORE;

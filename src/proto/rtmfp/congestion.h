@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* congestion.h - how much a session may have in flight, and when what is in flight is lost.
+/* congestion.h - limits the bytes in flight of a session and detects timeouts.
  *
  * RFC 7016, section 3.5.2 (round trip times, bursts), 3.6.2.5 (timeouts), Appendix A.2 (the
- * congestion window). Times are co_usec, sizes bytes of payload of user data.
+ * congestion window). Times are co_usec, sizes are bytes of user data payload.
  */
 #ifndef PROTO_RTMFP_CONGESTION_H
 #define PROTO_RTMFP_CONGESTION_H
@@ -14,49 +14,51 @@
 
 enum {
     RTMFP_CWND_INIT = 4380,
-    RTMFP_CWND_LIVE = 4 * RTMFP_CWND_INIT, /* ours: what is real-time gives way no further */
-    RTMFP_CWND_MAX = 4 << 20,  /* ours: no session has more in flight */
+    RTMFP_CWND_LIVE = 4 * RTMFP_CWND_INIT, /* our addition: minimum for real-time data */
+    RTMFP_CWND_MAX = 4 << 20,  /* our addition: limit for any session */
     RTMFP_BURST = 6,           /* packets of user data between acks or timeouts, 3.5.2.3 */
-    RTMFP_SEGMENT = 1140,      /* of user data in a packet, about */
+    RTMFP_SEGMENT = 1140,      /* approximate user data per packet */
 };
 
 struct rtmfp_congestion {
-    uint32_t cwnd, threshold, acked; /* acked: towards the next growth */
+    uint32_t cwnd, threshold, acked; /* acked: bytes counted towards the next growth */
     uint32_t in_flight;
     uint8_t burst;             /* packets of user data since an ack or a timeout */
-    bool critical;             /* what is sent is real-time: it gives way less, and grows less */
+    bool critical;             /* sends real-time data: reduces less and grows less */
     bool has_rtt;
-    uint8_t probes;            /* since an ack or a timeout */
-    bool probing;              /* one packet goes whatever is in flight */
+    uint8_t probes;            /* probes sent since an ack or a timeout */
+    bool probing;              /* one packet may be sent regardless of in_flight */
     uint32_t srtt, rttvar;     /* microseconds */
     co_usec erto;              /* effective retransmission timeout */
-    co_usec sent_at;           /* the last packet of user data */
+    co_usec sent_at;           /* time of the last packet of user data */
     co_usec gave_way_at;
 };
 
 void rtmfp_congestion_init(struct rtmfp_congestion *c);
 void rtmfp_congestion_rtt(struct rtmfp_congestion *c, co_usec rtt);
-/* May one more packet of user data go out? */
+/* Returns whether one more packet of user data may be sent. */
 static inline bool rtmfp_congestion_open(const struct rtmfp_congestion *c)
 {
     return (c->in_flight < c->cwnd || c->probing) && c->burst < RTMFP_BURST;
 }
-/* One packet of user data, which is in in_flight already. */
+/* Records a packet of user data, whose bytes in_flight already includes. */
 void rtmfp_congestion_sent(struct rtmfp_congestion *c, co_usec now);
-/* Of one packet with acks: what they freed (in_flight is without it already), what was in flight
- * before it, and whether they showed losses, or gaps that may become some. */
-struct rtmfp_heard {
+/* Summary of the acks in one packet: bytes they freed (already subtracted from in_flight), bytes in
+ * flight before, and whether they showed losses, or gaps that may become losses. */
+struct rtmfp_ack_summary {
     uint32_t acked, before;
     bool any, lost, gaps;
 };
-void rtmfp_congestion_heard(struct rtmfp_congestion *c, const struct rtmfp_heard *h, co_usec now);
-/* When what is in flight, or the acks of it, may be lost; CO_FOREVER: nothing is in flight. */
+void rtmfp_congestion_acked(struct rtmfp_congestion *c, const struct rtmfp_ack_summary *h,
+                            co_usec now);
+/* Returns when the data in flight, or their acks, count as lost; CO_FOREVER if nothing is in
+ * flight. */
 co_usec rtmfp_congestion_deadline(const struct rtmfp_congestion *c);
-/* It was reached. True: only the peer's answer is late, by what it is asked once more: one packet
- * may go, and the oldest fragment in flight is to be in it. Else all that is in flight is lost, and
- * rtmfp_congestion_timeout() is to be called. */
+/* Called when the deadline is reached. Returns true if only the peer's response is late: one packet
+ * may be sent as a probe and should contain the oldest fragment in flight. Otherwise all data in
+ * flight are lost, and the caller must call rtmfp_congestion_timeout(). */
 bool rtmfp_congestion_probe(struct rtmfp_congestion *c, co_usec now);
-/* in_flight is for the caller to take back. */
+/* The caller resets in_flight. */
 void rtmfp_congestion_timeout(struct rtmfp_congestion *c, co_usec now);
 
 #endif

@@ -14,7 +14,7 @@ void rtmfp_cookies_init(struct rtmfp_cookies *c, const uint8_t master[RTMFP_MAST
     memcpy(c->master, master, RTMFP_MASTER);
 }
 
-/* From 1, so that none is 0. */
+/* Starts at 1, so that 0 means none. */
 static uint64_t epoch_at(co_usec now)
 {
     return (uint64_t)(now / EPOCH) + 1;
@@ -68,24 +68,25 @@ void rtmfp_cookie_make(struct rtmfp_cookies *c, uint8_t out[RTMFP_COOKIE],
     mac_of_all(key, out, from, out + HEAD + FIRST);
 }
 
-enum rtmfp_cookie_said rtmfp_cookie_check(struct rtmfp_cookies *c, struct rtmfp_bytes cookie,
+enum rtmfp_cookie_status rtmfp_cookie_check(struct rtmfp_cookies *c, struct rtmfp_bytes cookie,
                                           const struct udp_addr *from, co_usec now)
 {
     uint64_t epoch = epoch_at(now);
     struct rd r = rtmfp_rd(cookie);
-    uint8_t said = rd_u8(&r), mac[RTMFP_HASH];
+    uint8_t epoch_byte = rd_u8(&r), mac[RTMFP_HASH];
     struct rtmfp_bytes key;
-    co_usec made;
+    co_usec created;
 
-    if (cookie.n != RTMFP_COOKIE || (said != (uint8_t)epoch && said != (uint8_t)(epoch - 1)))
+    if (cookie.n != RTMFP_COOKIE ||
+        (epoch_byte != (uint8_t)epoch && epoch_byte != (uint8_t)(epoch - 1)))
         return RTMFP_COOKIE_FOREIGN;
-    key = key_of(c, said == (uint8_t)epoch ? epoch : epoch - 1);
+    key = key_of(c, epoch_byte == (uint8_t)epoch ? epoch : epoch - 1);
     mac_of_head(key, cookie.p, mac);
     if (CRYPTO_memcmp(mac, cookie.p + HEAD, FIRST) != 0)
         return RTMFP_COOKIE_FOREIGN;
     (void)rd_u8(&r);
-    made = (co_usec)rd_be(&r, 6) * CO_MS(1);
-    if (now - made > VALID)
+    created = (co_usec)rd_be(&r, 6) * CO_MS(1);
+    if (now - created > VALID)
         return RTMFP_COOKIE_EXPIRED;
     mac_of_all(key, cookie.p, from, mac);
     return CRYPTO_memcmp(mac, cookie.p + HEAD + FIRST, SECOND) == 0 ? RTMFP_COOKIE_OURS

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* crypt.c - datagrams: scrambled id, AES-128-CBC, checksum or HMAC, numbers; [RTMFP] 2.2.2,
- * [PROFILE] 4.7. */
-/* SHA256_Update() and the like: what EVP has instead allocates, and looks algorithms up by name. */
+/* crypt.c - datagrams: scrambled id, AES-128-CBC, checksum or HMAC, sequence numbers; [RTMFP]
+ * 2.2.2, [PROFILE] 4.7.
+ */
+/* for SHA256_Update() and the like: the EVP functions allocate memory and look up algorithms by
+ * name */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "proto/rtmfp/crypt.h"
 
@@ -26,7 +28,7 @@ void rtmfp_sha256(struct rtmfp_bytes text, uint8_t out[RTMFP_HASH])
     SHA256_Final(out, &c);
 }
 
-/* The key mixed with that byte, and the text behind it. */
+/* Hashes the key, XORed with the byte `mix`, followed by the text. */
 static void half(const uint8_t key[BLOCK], uint8_t mix, struct rtmfp_bytes text,
                  uint8_t out[RTMFP_HASH])
 {
@@ -67,10 +69,10 @@ enum { OPEN, SEAL };
 struct rtmfp_cipher {
     EVP_CIPHER_CTX *aes[2];
     bool keyed[2];
-    uint8_t key[2][RTMFP_KEY]; /* that each was given last */
+    uint8_t key[2][RTMFP_KEY]; /* last key of each direction */
 };
 
-static const uint8_t zeros[RTMFP_BLOCK]; /* the vector of every packet */
+static const uint8_t zeros[RTMFP_BLOCK]; /* initialization vector of all packets */
 
 struct rtmfp_cipher *rtmfp_cipher_new(void)
 {
@@ -99,7 +101,7 @@ void rtmfp_cipher_free(struct rtmfp_cipher *c)
     free(c);
 }
 
-/* Whole blocks; `to` may be `from`. */
+/* Processes whole blocks; `to` may be `from`. */
 static bool run(struct rtmfp_cipher *c, int way, const uint8_t key[RTMFP_KEY], const uint8_t *from,
                 uint8_t *to, size_t size)
 {
@@ -117,7 +119,8 @@ static bool run(struct rtmfp_cipher *c, int way, const uint8_t key[RTMFP_KEY], c
 
 /* ---- the checksum */
 
-/* Sums of ones' complement are the same in either order of bytes: words as the machine has them. */
+/* One's complement sums do not depend on the byte order, so words are added in the machine's
+ * order. */
 static uint64_t sum_of(const uint8_t *data, size_t size)
 {
     uint64_t sum = 0;
@@ -157,7 +160,7 @@ static uint32_t word_at(const uint8_t *p, size_t size, size_t at)
     return v;
 }
 
-/* What the id is mixed with. */
+/* Returns the value with which the id is XORed. */
 static uint32_t scramble(const uint8_t *data, size_t size)
 {
     return word_at(data, size, 0) ^ word_at(data, size, 4);
@@ -173,7 +176,7 @@ bool rtmfp_session_id(const uint8_t *datagram, size_t size, uint32_t *id)
 
 /* ---- sending */
 
-/* Bytes in front of the plain packet: they change with the numbers. */
+/* Number of bytes before the plain packet; it changes with the sequence number. */
 static size_t head_of(const struct rtmfp_sealer *s)
 {
     return RTMFP_ID + (s->key.numbered ? rtmfp_vlu_size(s->next) : 0) + (s->key.hmac ? 0 : SUM);
@@ -193,7 +196,8 @@ struct wr rtmfp_seal_begin(const struct rtmfp_sealer *s, uint8_t *datagram, size
     return rtmfp_wr(datagram + head, blocks < most ? blocks : most);
 }
 
-/* Number, checksum and filling around the plain packet; the size of it all, of whole blocks. */
+/* Adds sequence number, checksum and padding around the plain packet; returns the total size, a
+ * multiple of the block size. */
 static size_t enclose(struct rtmfp_sealer *s, uint8_t *packet, size_t head, size_t size)
 {
     struct wr w = rtmfp_wr(packet, head);
@@ -238,7 +242,8 @@ static bool is_new(const struct rtmfp_opener *o, uint64_t number)
            !(o->came[number % RTMFP_WINDOW / 64] >> (number % 64) & 1);
 }
 
-/* Places are those of numbers in a ring, so nothing moves when a newer one comes. */
+/* Marks a number as received. The bits form a ring, so nothing moves when a newer number
+ * arrives. */
 static void note(struct rtmfp_opener *o, uint64_t number)
 {
     uint64_t gap = number > o->top ? number - o->top : 0;
@@ -252,7 +257,7 @@ static void note(struct rtmfp_opener *o, uint64_t number)
         o->top = number;
 }
 
-/* What is behind the number: the checksum is of what follows it. */
+/* Checks the checksum of the bytes after it. */
 static bool sum_fits(struct rd *r)
 {
     uint16_t sum = rd_u16(r);
@@ -270,7 +275,7 @@ static bool mac_fits(const struct rtmfp_key *key, const uint8_t *packet, size_t 
     return CRYPTO_memcmp(mac, packet + size, key->hmac) == 0;
 }
 
-static enum rtmfp_opened look_into(struct rtmfp_opener *o, struct rd *r)
+static enum rtmfp_opened check_packet(struct rtmfp_opener *o, struct rd *r)
 {
     uint64_t number = o->key.numbered ? rtmfp_vlu_read(r) : 0;
 
@@ -300,14 +305,14 @@ enum rtmfp_opened rtmfp_open(struct rtmfp_cipher *c, struct rtmfp_opener *o,
         !run(c, OPEN, o->key.aes, packet, out, size))
         return RTMFP_BAD_SUM;
     r = rd_init(out, size);
-    how = look_into(o, &r);
+    how = check_packet(o, &r);
     *plain = rtmfp_rest(&r);
     return how;
 }
 
-/* ---- keys of a session, [PROFILE] 4.6.4 and 4.6.5 */
+/* ---- session keys, [PROFILE] 4.6.4 and 4.6.5 */
 
-/* Of the side whose component is `near`. */
+/* Derives the keys of the side whose component is `near`. */
 static void derive(struct rtmfp_keys *out, enum rtmfp_side side, struct rtmfp_bytes z,
                    struct rtmfp_bytes near, struct rtmfp_bytes far)
 {

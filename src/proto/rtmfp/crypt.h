@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* crypt.h - datagrams ([RTMFP] 2.2.2, [PROFILE] 4.1 and 4.7): a scrambled session id, and the plain
- * packet under AES-128-CBC with its checksum or HMAC, and its number.
+ * packet encrypted with AES-128-CBC, with a checksum or HMAC and a sequence number.
  *
- * What a session keeps for this is raw keys and numbers: some 100 bytes a direction. The library's
- * ciphers are in a struct rtmfp_cipher, which knows the keys that it was given last: one of a
- * thread serves all sessions and is given keys for each packet (0.4 us), one that a session has to
- * itself while it carries media has them already (0.1 us). Nothing is allocated for a packet.
+ * A session stores only raw keys and numbers, some 100 bytes per direction. The library's ciphers
+ * are in a struct rtmfp_cipher, which remembers its last keys. One cipher per thread serves all
+ * sessions and sets the key for each packet (0.4 us); a session that carries media has its own and
+ * skips this (0.1 us). Nothing is allocated per packet.
  */
 #ifndef PROTO_RTMFP_CRYPT_H
 #define PROTO_RTMFP_CRYPT_H
@@ -14,85 +14,87 @@
 
 enum { RTMFP_HASH = 32 };
 
-/* HMAC-SHA256 (RFC 2104) of short texts: no memory, nothing of the library to look up. */
+/* HMAC-SHA256 (RFC 2104) of a short text, without allocation and without algorithm lookups in the
+ * library. */
 void rtmfp_hmac(struct rtmfp_bytes key, struct rtmfp_bytes text, uint8_t out[RTMFP_HASH]);
 void rtmfp_sha256(struct rtmfp_bytes text, uint8_t out[RTMFP_HASH]);
 
 enum {
     RTMFP_KEY = 16, RTMFP_MAC_KEY = 32,
     RTMFP_MAC_MIN = 4, RTMFP_MAC_MAX = 32,  /* bytes of an HMAC in a packet */
-    RTMFP_WINDOW = 256,                     /* numbers that are remembered */
+    RTMFP_WINDOW = 256,                     /* sequence numbers that are remembered */
     RTMFP_ID = 4, RTMFP_BLOCK = 16,
-    RTMFP_SEAL_MAX = RTMFP_ID + RTMFP_VLU_MAX + 2, /* in front of a plain packet, at most */
-    RTMFP_DATAGRAM_MAX = 2048,              /* of what we read */
-    /* Of what holds a plain packet of RTMFP_PLAIN_MAX. */
+    RTMFP_SEAL_MAX = RTMFP_ID + RTMFP_VLU_MAX + 2, /* most bytes before a plain packet */
+    RTMFP_DATAGRAM_MAX = 2048,              /* largest datagram that is read */
+    /* Size of a datagram with a plain packet of RTMFP_PLAIN_MAX bytes. */
     RTMFP_SEALED_MAX = RTMFP_SEAL_MAX + 1192 + RTMFP_BLOCK + RTMFP_MAC_MAX,
 };
 
-/* Of one direction. Zeros but for the key: as startup packets are. */
+/* Key of one direction. Startup packets have all fields zero except `aes`. */
 struct rtmfp_key {
     uint8_t aes[RTMFP_KEY];
     uint8_t mac[RTMFP_MAC_KEY];
-    uint8_t hmac;       /* bytes of HMAC in each packet; 0: a checksum */
+    uint8_t hmac;       /* bytes of HMAC in each packet; 0: a checksum instead */
     bool numbered;
 };
 
-/* What we send. */
+/* State of the sending direction. */
 struct rtmfp_sealer {
     struct rtmfp_key key;
-    uint64_t next;      /* number; they do not wrap */
+    uint64_t next;      /* next sequence number; never wraps */
 };
 
-/* What comes. */
+/* State of the receiving direction. */
 struct rtmfp_opener {
     struct rtmfp_key key;
-    uint64_t top;       /* the highest number that came */
+    uint64_t top;       /* highest sequence number received */
     uint64_t came[RTMFP_WINDOW / 64];
 };
 
-/* That of startup packets, [PROFILE] 4.7. */
+/* Key of startup packets, [PROFILE] 4.7. */
 extern const uint8_t rtmfp_default_key[RTMFP_KEY];
 
-/* Ciphers for both directions, of one thread at a time. */
+/* Ciphers for both directions, used by one thread at a time. */
 struct rtmfp_cipher;
-struct rtmfp_cipher *rtmfp_cipher_new(void); /* NULL: there is no memory */
-void rtmfp_cipher_free(struct rtmfp_cipher *c); /* NULL is fine */
+struct rtmfp_cipher *rtmfp_cipher_new(void); /* NULL if memory allocation fails */
+void rtmfp_cipher_free(struct rtmfp_cipher *c); /* NULL is allowed */
 
-/* ---- sending: the plain packet is written where it belongs in the datagram, then sealed there */
+/* ---- sending: the plain packet is written at its place in the datagram and sealed there */
 
-/* A writer for a plain packet of at most `most` bytes in a datagram of `room`: what it writes can
- * be sealed. */
+/* Returns a writer for a plain packet of at most `most` bytes in a datagram of `room` bytes, such
+ * that the result can be sealed. */
 struct wr rtmfp_seal_begin(const struct rtmfp_sealer *s, uint8_t *datagram, size_t room,
                            size_t most);
-/* The plain packet that it wrote, to the session that its receiver calls `id`. The size of the
- * datagram; 0: it was empty or did not fit, or there are no more numbers. */
+/* Seals the plain packet for the session with the receiver's id `id`. Returns the size of the
+ * datagram, or 0 if the packet is empty or did not fit, or if the sequence numbers are used up. */
 size_t rtmfp_seal(struct rtmfp_cipher *c, struct rtmfp_sealer *s, uint32_t id, struct wr *plain);
 
 /* ---- receiving */
 
-/* Whose it is; 0: startup. False: it is too short to be any. */
+/* Reads the session id; 0: startup. Returns false if the datagram is too short. */
 bool rtmfp_session_id(const uint8_t *datagram, size_t size, uint32_t *id);
 
 enum rtmfp_opened {
     RTMFP_OPENED,
-    RTMFP_BAD_SIZE,     /* not of whole blocks and an HMAC */
-    RTMFP_BAD_SUM,      /* checksum or HMAC: it is not the peer's, or of other keys */
-    RTMFP_REPEATED,     /* or too old to say */
+    RTMFP_BAD_SIZE,     /* not a number of whole blocks plus an HMAC */
+    RTMFP_BAD_SUM,      /* wrong checksum or HMAC: forged, or other keys */
+    RTMFP_REPEATED,     /* duplicate, or too old to tell */
 };
-/* To out, of RTMFP_DATAGRAM_MAX bytes; the plain packet, its filling included, is in there. */
+/* Decrypts to `out`, of RTMFP_DATAGRAM_MAX bytes; `plain` becomes the plain packet in it, including
+ * its padding. */
 enum rtmfp_opened rtmfp_open(struct rtmfp_cipher *c, struct rtmfp_opener *o,
                              const uint8_t *datagram, size_t size, uint8_t *out,
                              struct rtmfp_bytes *plain);
 
-/* The checksum of [PROFILE] 4.7.3.1 over these bytes. An odd one at the end is the low half of a
- * word, or the high one, as one implementation has it. Also for tests. */
+/* Checksum of [PROFILE] 4.7.3.1 over these bytes. An odd last byte is the low half of a word, or
+ * the high half, as in one implementation. Also for tests. */
 uint16_t rtmfp_checksum(const uint8_t *data, size_t size, bool odd_is_high);
 
-/* ---- keys of a session ([PROFILE] 4.6.4, 4.6.5) */
+/* ---- session keys ([PROFILE] 4.6.4, 4.6.5) */
 
 enum rtmfp_side { RTMFP_OF_INITIATOR, RTMFP_OF_RESPONDER, RTMFP_SIDES };
 
-/* What each side sends with. Wipe it when it is done with. */
+/* Keys that each side sends with. Wipe it after use. */
 struct rtmfp_keys {
     struct {
         uint8_t aes[RTMFP_KEY], mac[RTMFP_MAC_KEY];
@@ -100,10 +102,10 @@ struct rtmfp_keys {
     } of[RTMFP_SIDES];
 };
 
-/* z: the secret, without zeros in front; the components as they were sent. */
+/* Derives the keys. z: the secret without leading zeros; the components as sent. */
 void rtmfp_keys_derive(struct rtmfp_keys *out, struct rtmfp_bytes z, struct rtmfp_bytes skic,
                        struct rtmfp_bytes skrc);
-/* Into that key of a direction; what was agreed on stays as it is. */
+/* Sets the keys of one direction; leaves the negotiated options unchanged. */
 void rtmfp_keys_set(struct rtmfp_key *key, const struct rtmfp_keys *keys, enum rtmfp_side side);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flow_in.c - fragments to messages (RFC 7016, section 3.6.3.3). */
+/* flow_in.c - reassembles fragments into messages (RFC 7016, section 3.6.3.3). */
 #include "proto/rtmfp/flow_in.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sequence numbers that came (RFC 7016, section 3.6.3.2) */
+/* ---- received sequence numbers (RFC 7016, section 3.6.3.2) */
 
 void rtmfp_ranges_fini(struct rtmfp_ranges *r)
 {
@@ -15,13 +15,13 @@ void rtmfp_ranges_fini(struct rtmfp_ranges *r)
     *r = (struct rtmfp_ranges){ .upto = r->upto };
 }
 
-/* The first range that ends at seq or behind it; n: there is none. */
-static unsigned place(const struct rtmfp_ranges *r, uint64_t seq)
+/* Index of the first range that ends at or after seq; n if there is none. */
+static unsigned find_range(const struct rtmfp_ranges *r, uint64_t seq)
 {
     unsigned low = 0, high = r->n;
 
     if (r->n > 0 && seq > r->v[r->n - 1].last)
-        return r->n; /* the newest, as nearly always */
+        return r->n; /* the newest number, the usual case */
     while (low < high) {
         unsigned mid = (low + high) / 2;
 
@@ -39,7 +39,7 @@ bool rtmfp_ranges_has(const struct rtmfp_ranges *r, uint64_t seq)
 
     if (seq <= r->upto)
         return true;
-    i = place(r, seq);
+    i = find_range(r, seq);
     return i < r->n && r->v[i].first <= seq;
 }
 
@@ -105,7 +105,7 @@ bool rtmfp_ranges_add(struct rtmfp_ranges *r, uint64_t seq)
         rtmfp_ranges_forward(r, seq);
         return true;
     }
-    i = place(r, seq);
+    i = find_range(r, seq);
     if (i < r->n && r->v[i].first <= seq)
         return true;
     before = i > 0 && r->v[i - 1].last == seq - 1;
@@ -128,14 +128,14 @@ struct rtmfp_held {
     struct rtmfp_held *next;
     uint64_t seq;
     size_t size;
-    uint8_t place;
+    uint8_t position;
     uint8_t bytes[];
 };
 
 enum { HELD_LEAST = 1024 };
 
-/* What a fragment that waits counts for: of small ones there may not be many more than of others,
- * as all that waited is given out in one go. */
+/* Bytes that a waiting fragment counts. Small ones count more, which limits their number, because
+ * all waiting fragments are delivered at once. */
 static size_t cost(size_t size)
 {
     size_t n = sizeof(struct rtmfp_held) + size;
@@ -143,7 +143,7 @@ static size_t cost(size_t size)
     return n > HELD_LEAST ? n : HELD_LEAST;
 }
 
-/* One call of rtmfp_flow_in_put(). */
+/* State of one call of rtmfp_flow_in_put(). */
 struct intake {
     struct rtmfp_flow_in *flow;
     struct rtmfp_store *store;
@@ -154,7 +154,7 @@ struct intake {
 };
 
 
-/* ---- the message whose fragments come in order */
+/* ---- messages whose fragments arrive in order */
 
 static void end_part(struct rtmfp_flow_in *f, struct rtmfp_store *store)
 {
@@ -210,7 +210,7 @@ static void append_part(struct intake *t, uint64_t seq, const uint8_t *bytes, si
     f->part_seq = seq;
 }
 
-static void give_out(struct intake *t, const uint8_t *bytes, size_t size)
+static void deliver(struct intake *t, const uint8_t *bytes, size_t size)
 {
     if (size > t->most)
         t->too_large = true;
@@ -219,23 +219,23 @@ static void give_out(struct intake *t, const uint8_t *bytes, size_t size)
         t->flow->rejected = true;
 }
 
-static void give_part(struct intake *t)
+static void deliver_part(struct intake *t)
 {
     struct rtmfp_flow_in *f = t->flow;
     uint8_t *part = f->part;
     size_t size = f->part_size;
 
-    /* it is nobody's while it is given out: who takes it may reject the flow */
+    /* detached during delivery, because the receiver may reject the flow */
     t->store->held -= f->part_room;
     f->part = NULL;
     f->part_size = f->part_room = 0;
     f->in_part = false;
-    give_out(t, part, size);
+    deliver(t, part, size);
     free(part);
 }
 
-/* Nothing came of what is behind `given`, up to that one: one message at least, but where that is
- * the end of the flow alone. What had begun in front of it is counted when it is dropped. */
+/* Counts the gap from `given` to `last` as at least one lost message, unless it is only the end of
+ * the flow. A message that had begun before it is counted when it is dropped. */
 static void count_hole(struct rtmfp_flow_in *f, uint64_t last)
 {
     bool end = last == f->final_seq && f->given + 1 == last;
@@ -244,35 +244,35 @@ static void count_hole(struct rtmfp_flow_in *f, uint64_t last)
         f->lost++;
 }
 
-/* The next fragment in order. */
-static void in_turn(struct intake *t, uint64_t seq, uint8_t place, const uint8_t *bytes,
+/* Handles the next fragment in order. */
+static void in_turn(struct intake *t, uint64_t seq, uint8_t position, const uint8_t *bytes,
                     size_t size)
 {
     struct rtmfp_flow_in *f = t->flow;
     bool follows = f->in_part && f->part_seq + 1 == seq;
-    bool begins = place == RTMFP_WHOLE || place == RTMFP_BEGIN;
+    bool begins = position == RTMFP_WHOLE || position == RTMFP_BEGIN;
 
     if (begins && f->given + 1 < seq)
         count_hole(f, seq - 1);
     f->given = seq;
     if (begins || !follows)
-        drop_part(t); /* its end never comes */
-    if (place == RTMFP_WHOLE) {
-        give_out(t, bytes, size);
+        drop_part(t); /* its end was lost */
+    if (position == RTMFP_WHOLE) {
+        deliver(t, bytes, size);
         return;
     }
-    if (place == RTMFP_BEGIN)
+    if (position == RTMFP_BEGIN)
         f->in_part = true;
-    if (!f->in_part) { /* a middle or an end without its begin */
-        f->lost += place == RTMFP_END;
+    if (!f->in_part) { /* a middle or end without a beginning */
+        f->lost += position == RTMFP_END;
         return;
     }
     append_part(t, seq, bytes, size);
-    if (f->in_part && place == RTMFP_END)
-        give_part(t);
+    if (f->in_part && position == RTMFP_END)
+        deliver_part(t);
 }
 
-/* ---- what waits for others */
+/* ---- waiting fragments */
 
 static struct rtmfp_held *take_first(struct rtmfp_flow_in *f, struct rtmfp_store *store)
 {
@@ -297,7 +297,8 @@ static bool hold(struct intake *t, const struct rtmfp_user_data *d)
         at = &f->last->next;
     while (*at && (*at)->seq < d->seq)
         at = &(*at)->next;
-    *h = (struct rtmfp_held){ .next = *at, .seq = d->seq, .size = d->data.n, .place = d->place };
+    *h = (struct rtmfp_held){ .next = *at, .seq = d->seq, .size = d->data.n,
+                              .position = d->position };
     if (d->data.n > 0)
         memcpy(h->bytes, d->data.p, d->data.n);
     if (!*at)
@@ -308,25 +309,25 @@ static bool hold(struct intake *t, const struct rtmfp_user_data *d)
     return true;
 }
 
-/* All that came up to the first gap; what was given up among it is passed over. */
-static void give_all(struct intake *t)
+/* Delivers everything up to the first gap and skips what was given up. */
+static void deliver_all(struct intake *t)
 {
     struct rtmfp_flow_in *f = t->flow;
 
     while (f->first && f->first->seq <= f->seen.upto) {
         struct rtmfp_held *h = take_first(f, t->store);
 
-        in_turn(t, h->seq, h->place, h->bytes, h->size);
+        in_turn(t, h->seq, h->position, h->bytes, h->size);
         free(h);
     }
     if (f->given < f->seen.upto) {
         count_hole(f, f->seen.upto);
         f->given = f->seen.upto;
-        drop_part(t); /* what follows it is a hole */
+        drop_part(t); /* followed by a gap */
     }
 }
 
-/* ---- */
+/* ---- receiving */
 
 static bool came_behind(const struct rtmfp_flow_in *f, uint64_t seq)
 {
@@ -356,10 +357,10 @@ static bool in_order(const struct rtmfp_flow_in *f, const struct rtmfp_user_data
     return d->seq == f->seen.upto + 1 && !f->first && f->given == f->seen.upto;
 }
 
-/* Messages of one fragment are all that such flows can have out of their turn. */
+/* Flows with direct delivery can deliver messages of one fragment out of order. */
 static bool goes_at_once(const struct rtmfp_flow_in *f, const struct rtmfp_user_data *d)
 {
-    return in_order(f, d) || (f->direct && d->place == RTMFP_WHOLE);
+    return in_order(f, d) || (f->direct && d->position == RTMFP_WHOLE);
 }
 
 static enum rtmfp_taken put_new(struct intake *t, const struct rtmfp_user_data *d)
@@ -368,21 +369,21 @@ static enum rtmfp_taken put_new(struct intake *t, const struct rtmfp_user_data *
     bool at_once = goes_at_once(f, d), ordered = in_order(f, d), bytes;
 
     bytes = !d->abandoned && !f->rejected;
-    /* the one that the others wait for is taken in any case: it makes room */
+    /* the fragment that others wait for is always accepted, because it frees space */
     if (bytes && !at_once && d->seq != f->seen.upto + 1 && !has_room(t, d->data.n))
         return RTMFP_NO_ROOM;
     if (!rtmfp_ranges_add(&f->seen, d->seq))
         return RTMFP_NO_ROOM;
     if (bytes && at_once && ordered)
-        in_turn(t, d->seq, d->place, d->data.p, d->data.n);
+        in_turn(t, d->seq, d->position, d->data.p, d->data.n);
     else if (bytes && at_once)
-        give_out(t, d->data.p, d->data.n);
+        deliver(t, d->data.p, d->data.n);
     else if (bytes && !hold(t, d))
-        f->lost++; /* it counts as seen already: only where memory is short */
+        f->lost++; /* already counted as received; happens only when memory is short */
     return RTMFP_TAKEN;
 }
 
-/* Nothing more is taken: what waits is dropped. */
+/* Rejects the flow and drops waiting fragments. */
 static void reject(struct rtmfp_flow_in *f, uint64_t code, struct rtmfp_store *store)
 {
     f->rejected = true;
@@ -408,7 +409,7 @@ enum rtmfp_taken rtmfp_flow_in_put(struct rtmfp_flow_in *f, const struct rtmfp_u
     if (!rtmfp_ranges_has(&f->seen, d->seq))
         taken = put_new(&t, d);
     rtmfp_ranges_forward(&f->seen, rtmfp_user_data_fsn(d));
-    give_all(&t);
+    deliver_all(&t);
     if (f->rejected)
         reject(f, f->reject_code, store);
     return t.too_large ? RTMFP_TOO_LARGE : taken;

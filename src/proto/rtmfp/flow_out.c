@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* flow_out.c - a flow that we send: what waits, and what is cut for a packet (RFC 7016, 3.6.2). */
+/* flow_out.c - a flow to the peer: waiting messages, splitting, retransmission (RFC 7016, 3.6.2).
+ */
 #include "proto/rtmfp/flow_out.h"
 
 #include "base/mem.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* GIVEN_UP: it is in flight, and whatever becomes of it, it is not sent again. */
+/* GIVEN_UP: in flight, but never retransmitted. */
 enum rtmfp_fragment_state { RTMFP_DONE, RTMFP_FLYING, RTMFP_GIVEN_UP, RTMFP_LOST };
 
 static struct rtmfp_fragment *rtmfp_flow_fragment(const struct rtmfp_flow_out *f,
@@ -17,7 +18,7 @@ static struct rtmfp_fragment *rtmfp_flow_fragment(const struct rtmfp_flow_out *f
     return &f->under_way[seq & (f->under_way_room - 1)];
 }
 
-/* What is in flight of it. An empty one is something, too: it may be lost. */
+/* Bytes counted as in flight. An empty fragment counts too, because it can be lost. */
 static uint32_t rtmfp_flow_weight(const struct rtmfp_fragment *g)
 {
     return g->size + 1U;
@@ -65,7 +66,7 @@ void rtmfp_flow_out_fini(struct rtmfp_flow_out *f)
     f->base = f->next_seq;
 }
 
-/* ---- what waits */
+/* ---- waiting messages */
 
 static bool grow_waiting(struct rtmfp_flow_out *f)
 {
@@ -104,14 +105,14 @@ void rtmfp_flow_out_close(struct rtmfp_flow_out *f)
     f->closing = true;
 }
 
-/* ---- what is given up */
+/* ---- abandoning */
 
 static bool is_late(const struct rtmfp_message *m, bool keep, co_usec made_before)
 {
     return m && !keep && m->made < made_before;
 }
 
-/* What is under way: how many messages. *last: the one whose fragment comes last. */
+/* Abandons messages in flight; returns their number. *last: the message of the last fragment. */
 static unsigned abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before,
                                   const struct rtmfp_message **last)
 {
@@ -129,8 +130,8 @@ static unsigned abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before,
     return n;
 }
 
-/* Waiting ones stay in order; those that are given up leave no trace, but for one that is cut: it
- * was counted already, as `cut`. */
+/* Removes late messages from the waiting list and keeps the order of the others. The message `cut`,
+ * which is partly sent, was already counted. */
 static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec made_before,
                                 const struct rtmfp_message *cut)
 {
@@ -178,7 +179,7 @@ void rtmfp_flow_out_reject(struct rtmfp_flow_out *f)
     f->closing = true;
 }
 
-/* ---- what is cut */
+/* ---- splitting */
 
 static bool grow_under_way(struct rtmfp_flow_out *f)
 {
@@ -200,26 +201,26 @@ static bool grow_under_way(struct rtmfp_flow_out *f)
     return true;
 }
 
-static bool must_say_final(const struct rtmfp_flow_out *f)
+static bool must_send_final(const struct rtmfp_flow_out *f)
 {
     return f->closing && f->waiting_n == 0 && !f->final_sent;
 }
 
 bool rtmfp_flow_out_ready(const struct rtmfp_flow_out *f)
 {
-    if (f->lost > 0 || must_say_final(f))
+    if (f->lost > 0 || must_send_final(f))
         return true;
     return f->waiting_n > 0 && f->in_flight < f->room &&
            f->next_seq - f->base < RTMFP_UNDER_WAY_MAX;
 }
 
-static void tell_cut(const struct rtmfp_flow_out *f, uint64_t seq, struct rtmfp_cut *out)
+static void fill_cut(const struct rtmfp_flow_out *f, uint64_t seq, struct rtmfp_cut *out)
 {
     const struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
 
     *out = (struct rtmfp_cut){
         .seq = seq, .data = g->message ? g->message->bytes + g->offset : NULL, .size = g->size,
-        .place = g->place, .abandoned = !g->message,
+        .position = g->position, .abandoned = !g->message,
         .final = f->final_sent && seq == f->next_seq - 1,
     };
 }
@@ -249,23 +250,23 @@ static bool next_lost(struct rtmfp_flow_out *f, size_t room, uint64_t after, uin
     uint64_t seq = rtmfp_flow_out_next_seq(f);
     struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
 
-    assert(g->state == RTMFP_LOST); /* it is counted, so it is there */
+    assert(g->state == RTMFP_LOST); /* it is counted in `lost`, so it exists */
     if (g->size > room || (after && seq != after + 1))
         return false;
     send_fragment(f, g, number);
     f->lost--;
     f->lost_from = seq + 1;
-    f->again++;
+    f->retransmitted++;
     if (f->sums)
-        f->sums->again++;
-    tell_cut(f, seq, out);
+        f->sums->retransmitted++;
+    fill_cut(f, seq, out);
     return true;
 }
 
-/* The empty one by which a flow ends whose last message is out already (3.6.2.4). */
+/* Creates the empty fragment that ends a flow whose last message was already sent (3.6.2.4). */
 static void cut_final(struct rtmfp_flow_out *f, struct rtmfp_fragment *g)
 {
-    *g = (struct rtmfp_fragment){ .place = RTMFP_WHOLE };
+    *g = (struct rtmfp_fragment){ .position = RTMFP_WHOLE };
     f->final_sent = true;
 }
 
@@ -277,7 +278,7 @@ static void cut_message(struct rtmfp_flow_out *f, size_t size, struct rtmfp_frag
     *g = (struct rtmfp_fragment){
         .message = rtmfp_message_ref(w->message), .offset = f->cut, .size = (uint16_t)size,
         .keep = w->keep,
-        .place = begins ? ends ? RTMFP_WHOLE : RTMFP_BEGIN : ends ? RTMFP_END : RTMFP_MIDDLE,
+        .position = begins ? ends ? RTMFP_WHOLE : RTMFP_BEGIN : ends ? RTMFP_END : RTMFP_MIDDLE,
     };
     f->cut += (uint32_t)size;
     f->waiting_bytes -= size;
@@ -285,7 +286,7 @@ static void cut_message(struct rtmfp_flow_out *f, size_t size, struct rtmfp_frag
         drop_first_waiting(f);
 }
 
-/* How much of the first that waits goes into a packet with that room; SIZE_MAX: nothing of it. */
+/* Returns how much of the first waiting message fits into this room; SIZE_MAX: nothing. */
 static size_t fitting(struct rtmfp_flow_out *f, size_t room)
 {
     size_t left = rtmfp_flow_waiting(f, 0)->message->size - f->cut;
@@ -316,20 +317,20 @@ bool rtmfp_flow_out_next(struct rtmfp_flow_out *f, size_t room, uint64_t after, 
         cut_message(f, size, g);
     else
         cut_final(f, g);
-    if (must_say_final(f))
+    if (must_send_final(f))
         f->final_sent = true;
     send_fragment(f, g, number);
-    tell_cut(f, f->next_seq - 1, out);
+    fill_cut(f, f->next_seq - 1, out);
     return true;
 }
 
-/* ---- what becomes of fragments under way: acknowledged, lost, given up (RFC 7016,
- * sections 3.6.2.2, 3.6.2.5, 3.6.2.6). */
+/* ---- fragments in flight: acknowledged, lost, given up (RFC 7016, sections 3.6.2.2, 3.6.2.5,
+ * 3.6.2.6) */
 
-enum { MISSES = 3 }; /* acks of later transmissions by which one is lost */
+enum { MISSES = 3 }; /* acks for later transmissions after which a fragment is lost */
 
-/* Its bytes are not in flight any more. */
-static void landed(struct rtmfp_flow_out *f, struct rtmfp_fragment *g)
+/* Removes a fragment from the counters of its state. */
+static void uncount(struct rtmfp_flow_out *f, struct rtmfp_fragment *g)
 {
     if (g->state == RTMFP_FLYING || g->state == RTMFP_GIVEN_UP)
         f->in_flight -= rtmfp_flow_weight(g);
@@ -339,7 +340,7 @@ static void landed(struct rtmfp_flow_out *f, struct rtmfp_fragment *g)
 
 static void done(struct rtmfp_flow_out *f, struct rtmfp_fragment *g)
 {
-    landed(f, g);
+    uncount(f, g);
     rtmfp_message_unref(g->message);
     g->message = NULL;
     g->state = RTMFP_DONE;
@@ -350,7 +351,7 @@ static bool carries_end(const struct rtmfp_flow_out *f, uint64_t seq)
     return f->final_sent && seq == f->next_seq - 1;
 }
 
-/* It is not sent again; one that carries the end of the flow is, without bytes. */
+/* Gives up a fragment. If it carries the end of the flow, it remains, without bytes. */
 static void rtmfp_flow_give_up(struct rtmfp_flow_out *f, uint64_t seq)
 {
     struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
@@ -359,9 +360,9 @@ static void rtmfp_flow_give_up(struct rtmfp_flow_out *f, uint64_t seq)
         return;
     if (carries_end(f, seq)) {
         if (g->state == RTMFP_FLYING)
-            f->in_flight -= g->size; /* it stays, without bytes */
+            f->in_flight -= g->size; /* it remains in flight, without bytes */
         g->size = 0;
-        g->place = RTMFP_WHOLE;
+        g->position = RTMFP_WHOLE;
         rtmfp_message_unref(g->message);
         g->message = NULL;
     } else if (g->state == RTMFP_LOST) {
@@ -373,8 +374,8 @@ static void rtmfp_flow_give_up(struct rtmfp_flow_out *f, uint64_t seq)
     }
 }
 
-/* What is idle has no memory. Flows of media are so for a moment only, and keep theirs. */
-static void rest(struct rtmfp_flow_out *f)
+/* Frees the memory of an idle flow. Media flows are idle only briefly and keep theirs. */
+static void free_idle(struct rtmfp_flow_out *f)
 {
     if (f->order != RTMFP_COMMANDS || f->base != f->next_seq || f->waiting_n > 0)
         return;
@@ -385,7 +386,7 @@ static void rest(struct rtmfp_flow_out *f)
     f->under_way_room = f->waiting_room = f->waiting_first = 0;
 }
 
-/* Take `base` and `forward` as far as they go. */
+/* Advances `base` and `forward` as far as possible. */
 static void rtmfp_flow_forward(struct rtmfp_flow_out *f)
 {
     while (f->base < f->next_seq && rtmfp_flow_fragment(f, f->base)->state == RTMFP_DONE)
@@ -399,7 +400,7 @@ static void rtmfp_flow_forward(struct rtmfp_flow_out *f)
             break;
         f->forward++;
     }
-    rest(f);
+    free_idle(f);
 }
 
 void rtmfp_flow_out_acked(struct rtmfp_flow_out *f, uint64_t first, uint64_t last,
@@ -426,7 +427,7 @@ void rtmfp_flow_out_acked(struct rtmfp_flow_out *f, uint64_t first, uint64_t las
         f->known = true;
 }
 
-/* Lost for good, or to be sent again. */
+/* Marks a fragment as lost: done if it was given up, otherwise to be retransmitted. */
 static void lose(struct rtmfp_flow_out *f, uint64_t seq)
 {
     struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
@@ -435,7 +436,7 @@ static void lose(struct rtmfp_flow_out *f, uint64_t seq)
         done(f, g);
         return;
     }
-    landed(f, g);
+    uncount(f, g);
     g->state = RTMFP_LOST;
     if (f->lost++ == 0 || seq < f->lost_from)
         f->lost_from = seq;
@@ -490,7 +491,7 @@ bool rtmfp_flow_out_oldest_flying(const struct rtmfp_flow_out *f, uint32_t *numb
     return any;
 }
 
-uint32_t rtmfp_flow_out_again(struct rtmfp_flow_out *f, uint32_t number)
+uint32_t rtmfp_flow_out_retransmit(struct rtmfp_flow_out *f, uint32_t number)
 {
     uint32_t before = f->in_flight;
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* fragment.c - startup packets that came in pieces, [RTMFP] 2.3.1 and 3.4. */
+/* fragment.c - reassembles startup packets that arrive in pieces, [RTMFP] 2.3.1 and 3.4. */
 #include "proto/rtmfp/fragment.h"
 
 #include "base/must.h"
 
 #define PATIENCE CO_SECONDS(10)
 
-/* A packet of which something came. Pieces lie in `data` as they came. */
+/* An incomplete packet. Its pieces are in `data` in the order of arrival. */
 struct whole {
-    uint64_t hash;      /* of address and packet id, never 0 */
+    uint64_t hash;      /* hash of address and packet id, never 0 */
     struct udp_addr from;
     uint64_t packet;
     co_usec since;
     uint8_t *data;      /* RTMFP_WHOLE_MAX bytes */
     size_t used;
-    uint32_t have;      /* a bit of each piece */
-    unsigned n;         /* pieces that there are; 0: the last one did not come */
+    uint32_t have;      /* one bit per piece */
+    unsigned n;         /* number of pieces; 0: the last one has not arrived */
     struct {
         uint16_t at, size;
     } pieces[RTMFP_PIECES_MAX];
@@ -88,7 +88,7 @@ static struct whole *find(struct rtmfp_fragments *f, uint64_t hash, const struct
     return NULL;
 }
 
-/* One who repeats what was lost begins a new packet each time: its oldest gives way. */
+/* A peer that retransmits starts a new packet each time, so its oldest packet is dropped. */
 static void make_room(struct rtmfp_fragments *f, const struct udp_addr *from)
 {
     struct whole *oldest = NULL;
@@ -124,7 +124,7 @@ static struct whole *begin(struct rtmfp_fragments *f, const struct udp_addr *fro
     return w;
 }
 
-/* False: it makes no sense beside the others, or is too much. */
+/* Returns false if the piece contradicts the others, or exceeds a limit. */
 static bool add(struct whole *w, const struct rtmfp_piece *piece)
 {
     unsigned i = (unsigned)piece->index;

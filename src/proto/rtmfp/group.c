@@ -7,7 +7,7 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-/* ---- powers of 2 modulo a prime, by a table that is read in constant time */
+/* ---- powers of 2 modulo a prime, with a table that is read in constant time */
 
 enum { ROWS = 5, ENTRIES = 1 << ROWS, WORDS_MAX = 32, WORD = 64, BASE = 2 };
 
@@ -19,7 +19,7 @@ static void multiply(BIGNUM *out, const BIGNUM *a, const BIGNUM *b, BN_MONT_CTX 
 
 /* ---- the table */
 
-/* 2^(2^(row * depth)), in Montgomery's form, of each row. */
+/* Computes 2^(2^(row * depth)) for each row, in Montgomery form. */
 static void make_rows(BIGNUM *rows[ROWS], unsigned depth, BN_MONT_CTX *mont, BN_CTX *ctx)
 {
     for (int row = 0; row < ROWS; row++) {
@@ -35,7 +35,8 @@ static void make_rows(BIGNUM *rows[ROWS], unsigned depth, BN_MONT_CTX *mont, BN_
     }
 }
 
-/* Products of rows and the factor. False: one of them is shorter than the prime. */
+/* Fills the table with products of rows and the factor. Returns false if one is shorter than the
+ * prime. */
 static bool fill(struct rtmfp_comb *c, BIGNUM *const rows[ROWS], const BIGNUM *factor,
                  BN_MONT_CTX *mont, BN_CTX *ctx)
 {
@@ -53,7 +54,7 @@ static bool fill(struct rtmfp_comb *c, BIGNUM *const rows[ROWS], const BIGNUM *f
     return true;
 }
 
-/* What all the factors of a power come to: factor ^ -(2^depth - 1). */
+/* Computes the correction for all factors of a power: factor ^ -(2^depth - 1). */
 static void make_undo(struct rtmfp_comb *c, const BIGNUM *factor, BN_MONT_CTX *mont,
                       const BIGNUM *prime, BN_CTX *ctx)
 {
@@ -95,7 +96,7 @@ void rtmfp_comb_fini(struct rtmfp_comb *c)
 
 /* ---- powers */
 
-/* Bits of the exponent in this column, one of each row. */
+/* Bits of the exponent in this column, one per row. */
 static unsigned column(const struct rtmfp_comb *c, const uint8_t *exponent, size_t size,
                        unsigned at)
 {
@@ -107,10 +108,10 @@ static unsigned column(const struct rtmfp_comb *c, const uint8_t *exponent, size
     return index;
 }
 
-/* Two words at a time: compilers do not see by themselves that they may. */
+/* Two words at a time, because compilers do not find this optimization themselves. */
 typedef uint64_t two_words __attribute__((vector_size(16), may_alias));
 
-/* All entries are read, whichever it is. */
+/* Selects an entry by reading all entries. */
 static void choose(struct rtmfp_comb *c, unsigned index)
 {
     two_words out[WORDS_MAX / 2] = { { 0 } };
@@ -185,15 +186,15 @@ void rtmfp_group_write_key(struct wr *w, uint64_t type, enum rtmfp_group g, stru
     wr_bytes(w, key.p, key.n);
 }
 
-/* ---- what a thread has */
+/* ---- state of a thread */
 
 struct rtmfp_dh {
     BN_CTX *ctx;
     BIGNUM *exponent, *base, *result;
     struct {
-        BIGNUM *prime, *least, *most; /* of public keys */
+        BIGNUM *prime, *least, *most; /* range of valid public keys */
         BN_MONT_CTX *mont;
-        struct rtmfp_comb comb; /* when the first pair is made */
+        struct rtmfp_comb comb; /* created with the first pair */
     } of[RTMFP_GROUPS];
 };
 
@@ -245,7 +246,7 @@ void rtmfp_dh_free(struct rtmfp_dh *dh)
     free(dh);
 }
 
-/* ---- pairs */
+/* ---- key pairs */
 
 static void keep_public(const struct rtmfp_dh *dh, struct rtmfp_pair *pair)
 {
@@ -288,7 +289,7 @@ void rtmfp_pair_wipe(struct rtmfp_pair *pair)
     OPENSSL_cleanse(pair, sizeof(*pair));
 }
 
-/* ---- secrets */
+/* ---- shared secrets */
 
 static int ones(struct rtmfp_bytes key)
 {
@@ -299,7 +300,7 @@ static int ones(struct rtmfp_bytes key)
     return n;
 }
 
-bool rtmfp_public_is_fine(struct rtmfp_dh *dh, enum rtmfp_group g, struct rtmfp_bytes key)
+bool rtmfp_public_is_valid(struct rtmfp_dh *dh, enum rtmfp_group g, struct rtmfp_bytes key)
 {
     int n;
 
@@ -315,7 +316,7 @@ bool rtmfp_public_is_fine(struct rtmfp_dh *dh, enum rtmfp_group g, struct rtmfp_
            n >= BITS_MIN && BN_num_bits(dh->base) - n >= BITS_MIN;
 }
 
-/* dh->result = theirs ^ ours. */
+/* Computes dh->result = theirs ^ ours. */
 static void power(struct rtmfp_dh *dh, const struct rtmfp_pair *ours, const BIGNUM *theirs)
 {
     enum rtmfp_group g = ours->group;
@@ -332,7 +333,7 @@ size_t rtmfp_secret(struct rtmfp_dh *dh, const struct rtmfp_pair *ours, struct r
 {
     size_t size;
 
-    if (!rtmfp_public_is_fine(dh, ours->group, theirs))
+    if (!rtmfp_public_is_valid(dh, ours->group, theirs))
         return 0;
     power(dh, ours, dh->base);
     size = (size_t)BN_bn2bin(dh->result, z);
@@ -340,7 +341,7 @@ size_t rtmfp_secret(struct rtmfp_dh *dh, const struct rtmfp_pair *ours, struct r
     return size;
 }
 
-/* ---- made ahead */
+/* ---- key pairs created in advance */
 
 void rtmfp_pool_init(struct rtmfp_pool *p, size_t most)
 {

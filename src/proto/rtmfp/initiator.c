@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* initiator.c - from an address to the keys of a session, [RTMFP] 3.5.1. */
+/* initiator.c - the initiating side of the handshake, [RTMFP] 3.5.1. */
 #include "proto/rtmfp/initiator.h"
 
 #include "base/must.h"
@@ -13,7 +13,7 @@ static const uint8_t signature[] = { 0x58 };
 
 static bool is_open(const struct rtmfp_initiator *i)
 {
-    return i->state == RTMFP_GREETING || i->state == RTMFP_ASKING;
+    return i->state == RTMFP_GREETING || i->state == RTMFP_KEYING;
 }
 
 static void end(struct rtmfp_initiator *i, enum rtmfp_opening how)
@@ -22,7 +22,7 @@ static void end(struct rtmfp_initiator *i, enum rtmfp_opening how)
     rtmfp_pair_wipe(&i->pair);
 }
 
-/* One more address to say it to, at once. */
+/* Adds an address and sends to it at once. */
 static void try(struct rtmfp_initiator *i, const struct udp_addr *to, co_usec now)
 {
     for (unsigned n = 0; n < i->n_tries; n++)
@@ -54,14 +54,14 @@ void rtmfp_initiator_wipe(struct rtmfp_initiator *i)
     OPENSSL_cleanse(i, sizeof(*i));
 }
 
-/* ---- what came while it greets */
+/* ---- receiving in the hello phase */
 
 static bool is_our_tag(const struct rtmfp_initiator *i, struct rtmfp_bytes tag)
 {
     return rtmfp_bytes_same(tag, rtmfp_bytes(i->tag, sizeof(i->tag)));
 }
 
-/* [RTMFP] 3.5.1.1.1: none is where the packet came from. */
+/* [RTMFP] 3.5.1.1.1: an empty list means the address the packet came from. */
 static void on_redirect(struct rtmfp_initiator *i, struct rtmfp_bytes body,
                         const struct udp_addr *from, co_usec now)
 {
@@ -81,7 +81,7 @@ static void on_redirect(struct rtmfp_initiator *i, struct rtmfp_bytes body,
     }
 }
 
-/* Does it have keys in our group? */
+/* Checks whether the responder has keys in our group. */
 static bool is_suited(struct rtmfp_initiator *i, const struct rtmfp_certificate *c)
 {
     struct rtmfp_bytes key = c->key[i->pair.group];
@@ -98,15 +98,15 @@ static bool is_suited(struct rtmfp_initiator *i, const struct rtmfp_certificate 
 
 static void make_skic(struct rtmfp_initiator *i)
 {
-    struct rtmfp_wants wants = rtmfp_wants_first(&i->set->policies);
+    struct rtmfp_offer offer = rtmfp_offer_first(&i->set->policies);
     struct wr w = rtmfp_wr(i->skic, sizeof(i->skic));
     uint8_t random[64];
 
     must_be(RAND_bytes(random, sizeof(random)) == 1);
     if (i->me->is_static)
-        rtmfp_skic_write_static(&w, &wants, i->pair.group, random);
+        rtmfp_skic_write_static(&w, &offer, i->pair.group, random);
     else
-        rtmfp_skic_write(&w, &wants, &i->pair, random);
+        rtmfp_skic_write(&w, &offer, &i->pair, random);
     i->skic_size = w.len;
 }
 
@@ -138,12 +138,12 @@ static void on_rhello(struct rtmfp_initiator *i, struct rtmfp_bytes body,
     memcpy(i->peer, id, sizeof(id));
     keep_cookie(i, c.cookie);
     make_skic(i);
-    i->state = RTMFP_ASKING;
+    i->state = RTMFP_KEYING;
     i->tries[0] = (struct rtmfp_try){ *from, now, STEP };
     i->n_tries = 1;
 }
 
-/* ---- what came while it asks for keys */
+/* ---- receiving in the keying phase */
 
 static void on_cookie_change(struct rtmfp_initiator *i, struct rtmfp_bytes body, co_usec now)
 {
@@ -157,7 +157,7 @@ static void on_cookie_change(struct rtmfp_initiator *i, struct rtmfp_bytes body,
     i->tries[0].wait = STEP;
 }
 
-/* Keys by what the responder said. */
+/* Derives the keys from the responder's component. */
 static void agree(struct rtmfp_initiator *i, struct rtmfp_bytes z, struct rtmfp_bytes skrc)
 {
     struct rtmfp_keys keys;
@@ -173,7 +173,7 @@ static void agree(struct rtmfp_initiator *i, struct rtmfp_bytes z, struct rtmfp_
 static void on_rikeying(struct rtmfp_initiator *i, struct rtmfp_bytes body,
                         const struct udp_addr *from)
 {
-    struct rtmfp_wants ours = rtmfp_wants_first(&i->set->policies);
+    struct rtmfp_offer ours = rtmfp_offer_first(&i->set->policies);
     struct rtmfp_bytes key = { i->peer_key, i->peer_key_size };
     struct rtmfp_component component;
     struct rtmfp_rikeying c;
@@ -191,7 +191,7 @@ static void on_rikeying(struct rtmfp_initiator *i, struct rtmfp_bytes body,
     n = rtmfp_secret(i->set->dh, &i->pair, key, z);
     if (n == 0)
         return;
-    if (rtmfp_wants_agree(&i->set->policies, &ours, &component.wants, &i->send, &i->receive)) {
+    if (rtmfp_offer_agree(&i->set->policies, &ours, &component.offer, &i->send, &i->receive)) {
         agree(i, rtmfp_bytes(z, n), c.component);
         i->far_id = c.id;
         i->to = *from;
@@ -212,7 +212,7 @@ static void on_chunk(struct rtmfp_initiator *i, uint32_t id, const struct rtmfp_
             on_rhello(i, c->body, from, now);
         else if (c->type == RTMFP_REDIRECT)
             on_redirect(i, c->body, from, now);
-    } else if (i->state == RTMFP_ASKING && id == i->id) {
+    } else if (i->state == RTMFP_KEYING && id == i->id) {
         if (c->type == RTMFP_RIKEYING)
             on_rikeying(i, c->body, from);
         else if (c->type == RTMFP_COOKIE_CHANGE)

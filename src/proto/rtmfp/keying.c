@@ -9,7 +9,7 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-/* ---- packets under the default key, [RTMFP] 3.5.1 */
+/* ---- packets with the default key, [RTMFP] 3.5.1 */
 
 bool rtmfp_startup_init(struct rtmfp_startup *s)
 {
@@ -34,7 +34,8 @@ bool rtmfp_startup_open(struct rtmfp_startup *s, const uint8_t *datagram, size_t
            rtmfp_packet_read(out, plain) && out->head.mode == RTMFP_STARTUP;
 }
 
-/* The timestamp is always there: one of the older clients reads it without looking at the flag. */
+/* Always writes the timestamp, because one of the older clients reads it without checking the
+ * flag. */
 struct wr rtmfp_startup_begin_within(struct rtmfp_startup *s, uint8_t *datagram, size_t most,
                                      co_usec now)
 {
@@ -58,15 +59,15 @@ size_t rtmfp_startup_seal(struct rtmfp_startup *s, uint32_t id, struct wr *w)
 
 enum { PUBLIC = 0x0d, RANDOM = 0x0e, HMAC = 0x1a, STATIC = 0x1d, NUMBERS = 0x1e };
 enum {
-    SIZE = 16,       /* of HMACs that we send */
-    SIZE_FIRST = 10, /* that initiators say they would send, as all do that were seen */
+    SIZE = 16,       /* size of the HMACs we send */
+    SIZE_FIRST = 10, /* size that initiators announce, as all observed clients do */
     RANDOM_SIZE = 64,
-    OF_SENDER = RTMFP_SENDS | RTMFP_SENDS_IF_ASKED,
+    OF_SENDER = RTMFP_SENDS | RTMFP_SENDS_ON_REQUEST,
 };
 
 /* ---- reading */
 
-static bool read_hmac(struct rtmfp_wants *w, struct rd *r)
+static bool read_hmac(struct rtmfp_offer *w, struct rd *r)
 {
     uint64_t size;
 
@@ -95,14 +96,14 @@ static bool read_one(struct rtmfp_component *c, const struct rtmfp_option *o)
         c->random = o->value;
         return true;
     case HMAC:
-        return read_hmac(&c->wants, &r);
+        return read_hmac(&c->offer, &r);
     case STATIC:
         group = rtmfp_group_of(rtmfp_vlu_read(&r));
         if (c->n_static++ == 0)
             c->static_group = group;
         return !r.bad;
     case NUMBERS:
-        c->wants.numbers = rd_u8(&r);
+        c->offer.numbers = rd_u8(&r);
         return !r.bad;
     default:
         return true;
@@ -121,49 +122,49 @@ bool rtmfp_component_read(struct rtmfp_component *c, struct rtmfp_bytes data)
     return fine && !rtmfp_options_bad(&list);
 }
 
-/* ---- what is agreed on */
+/* ---- negotiation */
 
 static const uint8_t first[] = {
-    [RTMFP_OFF] = RTMFP_SENDS_IF_ASKED,
-    [RTMFP_OFFER] = RTMFP_SENDS_IF_ASKED | RTMFP_ASKS,
-    [RTMFP_REQUIRE] = RTMFP_SENDS | RTMFP_ASKS,
+    [RTMFP_OFF] = RTMFP_SENDS_ON_REQUEST,
+    [RTMFP_OFFER] = RTMFP_SENDS_ON_REQUEST | RTMFP_REQUESTS,
+    [RTMFP_REQUIRE] = RTMFP_SENDS | RTMFP_REQUESTS,
 };
 
-struct rtmfp_wants rtmfp_wants_first(const struct rtmfp_policies *p)
+struct rtmfp_offer rtmfp_offer_first(const struct rtmfp_policies *p)
 {
-    return (struct rtmfp_wants){
+    return (struct rtmfp_offer){
         .hmac = first[p->hmac],
         .hmac_size = p->hmac == RTMFP_OFF ? SIZE_FIRST : SIZE,
         .numbers = first[p->numbers],
     };
 }
 
-/* Older clients that are told of what they did not speak of do not understand us. */
+/* Older clients do not understand options that they did not announce. */
 static uint8_t answer(enum rtmfp_policy p, uint8_t theirs)
 {
     if (p == RTMFP_REQUIRE)
         return first[RTMFP_REQUIRE];
-    return p == RTMFP_OFFER && theirs & (RTMFP_ASKS | RTMFP_SENDS) ? first[RTMFP_OFFER] : 0;
+    return p == RTMFP_OFFER && theirs & (RTMFP_REQUESTS | RTMFP_SENDS) ? first[RTMFP_OFFER] : 0;
 }
 
-struct rtmfp_wants rtmfp_wants_answer(const struct rtmfp_policies *p,
-                                      const struct rtmfp_wants *theirs)
+struct rtmfp_offer rtmfp_offer_answer(const struct rtmfp_policies *p,
+                                      const struct rtmfp_offer *theirs)
 {
-    struct rtmfp_wants w = { .hmac = answer(p->hmac, theirs->hmac),
+    struct rtmfp_offer w = { .hmac = answer(p->hmac, theirs->hmac),
                              .numbers = answer(p->numbers, theirs->numbers) };
 
     w.hmac_size = w.hmac ? SIZE : 0;
     return w;
 }
 
-/* Does the one send them, by what both said? */
+/* Returns whether `one` sends them, given both announcements. */
 static bool sends(uint8_t one, uint8_t other)
 {
-    return one & RTMFP_SENDS || (one & RTMFP_SENDS_IF_ASKED && other & RTMFP_ASKS);
+    return one & RTMFP_SENDS || (one & RTMFP_SENDS_ON_REQUEST && other & RTMFP_REQUESTS);
 }
 
-bool rtmfp_wants_agree(const struct rtmfp_policies *p, const struct rtmfp_wants *ours,
-                       const struct rtmfp_wants *theirs, struct rtmfp_key *we_send,
+bool rtmfp_offer_agree(const struct rtmfp_policies *p, const struct rtmfp_offer *ours,
+                       const struct rtmfp_offer *theirs, struct rtmfp_key *we_send,
                        struct rtmfp_key *they_send)
 {
     we_send->hmac = sends(ours->hmac, theirs->hmac) ? ours->hmac_size : 0;
@@ -176,44 +177,44 @@ bool rtmfp_wants_agree(const struct rtmfp_policies *p, const struct rtmfp_wants 
 
 /* ---- writing */
 
-static void write_wants(struct wr *w, const struct rtmfp_wants *wants)
+static void write_offer(struct wr *w, const struct rtmfp_offer *offer)
 {
-    uint8_t hmac[2] = { wants->hmac, wants->hmac_size };
+    uint8_t hmac[2] = { offer->hmac, offer->hmac_size };
 
     rtmfp_option_write(w, HMAC, rtmfp_bytes(hmac, sizeof(hmac)));
-    rtmfp_option_write(w, NUMBERS, rtmfp_bytes(&wants->numbers, 1));
+    rtmfp_option_write(w, NUMBERS, rtmfp_bytes(&offer->numbers, 1));
 }
 
-void rtmfp_skrc_write(struct wr *w, const struct rtmfp_wants *wants, const struct rtmfp_pair *pair)
+void rtmfp_skrc_write(struct wr *w, const struct rtmfp_offer *offer, const struct rtmfp_pair *pair)
 {
-    write_wants(w, wants);
+    write_offer(w, offer);
     rtmfp_group_write_key(w, PUBLIC, pair->group, rtmfp_pair_public(pair));
 }
 
-void rtmfp_skrc_write_static(struct wr *w, const struct rtmfp_wants *wants,
+void rtmfp_skrc_write_static(struct wr *w, const struct rtmfp_offer *offer,
                              const uint8_t random[RANDOM_SIZE])
 {
-    write_wants(w, wants);
+    write_offer(w, offer);
     rtmfp_option_write(w, RANDOM, rtmfp_bytes(random, RANDOM_SIZE));
 }
 
-void rtmfp_skic_write_static(struct wr *w, const struct rtmfp_wants *wants, enum rtmfp_group group,
+void rtmfp_skic_write_static(struct wr *w, const struct rtmfp_offer *offer, enum rtmfp_group group,
                              const uint8_t random[RANDOM_SIZE])
 {
     rtmfp_option_write_vlu(w, STATIC, rtmfp_group_id(group));
     rtmfp_option_write(w, RANDOM, rtmfp_bytes(random, RANDOM_SIZE));
-    write_wants(w, wants);
+    write_offer(w, offer);
 }
 
-void rtmfp_skic_write(struct wr *w, const struct rtmfp_wants *wants, const struct rtmfp_pair *pair,
+void rtmfp_skic_write(struct wr *w, const struct rtmfp_offer *offer, const struct rtmfp_pair *pair,
                       const uint8_t random[RANDOM_SIZE])
 {
     rtmfp_group_write_key(w, PUBLIC, pair->group, rtmfp_pair_public(pair));
     rtmfp_option_write(w, RANDOM, rtmfp_bytes(random, RANDOM_SIZE));
-    write_wants(w, wants);
+    write_offer(w, offer);
 }
 
-/* ---- keys of a session that an initiator asked for, on a helper thread; [PROFILE] 4.6 */
+/* ---- session keys for an initiator, on a worker thread; [PROFILE] 4.6 */
 
 static struct rtmfp_bytes write_skrc(const struct rtmfp_identity *me, const struct rtmfp_pair *pair,
                                      const struct rtmfp_job *job, struct rtmfp_keyed *out)
@@ -223,9 +224,9 @@ static struct rtmfp_bytes write_skrc(const struct rtmfp_identity *me, const stru
 
     if (me->is_static) {
         must_be(RAND_bytes(random, sizeof(random)) == 1);
-        rtmfp_skrc_write_static(&w, &job->wants, random);
+        rtmfp_skrc_write_static(&w, &job->offer, random);
     } else {
-        rtmfp_skrc_write(&w, &job->wants, pair);
+        rtmfp_skrc_write(&w, &job->offer, pair);
     }
     out->skrc_size = w.len;
     return rtmfp_bytes(out->skrc, w.len);

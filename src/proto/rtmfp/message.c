@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c - memory of messages that are sent. */
+/* message.c - memory of outgoing messages. */
 #include "proto/rtmfp/message.h"
 
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h - a message that is sent: its bytes, once for all flows that send it.
+/* message.h - an outgoing message: its bytes, shared by all flows that send it.
  *
- * One for a thread: it is counted without atomics. What a flow has of it is a reference and an
- * offset, so a player costs nothing for a message but what it has in flight of it.
+ * Belongs to one thread, so the reference count is not atomic. A flow stores a reference and an
+ * offset, so per player a message costs only its fragments in flight.
  */
 #ifndef PROTO_RTMFP_MESSAGE_H
 #define PROTO_RTMFP_MESSAGE_H
@@ -14,14 +14,15 @@
 struct rtmfp_message {
     unsigned refs;
     uint32_t size;
-    co_usec made;      /* how late it is counts from here */
+    co_usec made;      /* its lateness counts from here */
     uint8_t bytes[];
 };
 
-/* With one reference, for the caller to fill. NULL: there is no memory. */
+/* Returns a message with one reference, for the caller to fill, or NULL if memory allocation
+ * fails. */
 struct rtmfp_message *rtmfp_message_new(size_t size, co_usec now);
-/* One of RTMP (RFC 7425, section 5.3.1): type and time in milliseconds are written, the body of so
- * many bytes behind them is the caller's. */
+/* Creates an RTMP message (RFC 7425, section 5.3.1): writes type and time in milliseconds; the
+ * caller writes the body of `body` bytes after them. */
 enum { RTMFP_MESSAGE_HEAD = 5 };
 struct rtmfp_message *rtmfp_message_of(uint8_t type, uint32_t time, size_t body, co_usec now);
 static inline struct rtmfp_message *rtmfp_message_ref(struct rtmfp_message *m)
@@ -29,6 +30,6 @@ static inline struct rtmfp_message *rtmfp_message_ref(struct rtmfp_message *m)
     m->refs++;
     return m;
 }
-void rtmfp_message_unref(struct rtmfp_message *m); /* NULL is fine */
+void rtmfp_message_unref(struct rtmfp_message *m); /* NULL is allowed */
 
 #endif

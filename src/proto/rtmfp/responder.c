@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* responder.c - startup packets in, an answer out, [RTMFP] 3.5.1. */
+/* responder.c - the responding side of the handshake, [RTMFP] 3.5.1. */
 #include "proto/rtmfp/responder.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
 
-static const uint8_t signature[] = { 0x58 }; /* "X": none, [PROFILE] 4.3.5 */
+static const uint8_t signature[] = { 0x58 }; /* "X": no signature, [PROFILE] 4.3.5 */
 
 const char *rtmfp_drop_text(enum rtmfp_drop why)
 {
@@ -34,22 +34,22 @@ void rtmfp_responder_fini(struct rtmfp_responder *r)
     OPENSSL_cleanse(&r->cookies, sizeof(r->cookies));
 }
 
-/* A packet that came. */
-struct came {
+/* A received packet. */
+struct request {
     struct rtmfp_responder *r;
-    size_t size; /* of the datagram */
+    size_t size; /* size of the datagram */
     const struct udp_addr *from;
     co_usec now;
     struct rtmfp_response *out;
 };
 
-static enum rtmfp_responded drop(struct came *c, enum rtmfp_drop why)
+static enum rtmfp_responded drop(struct request *c, enum rtmfp_drop why)
 {
     c->out->why = why;
     return RTMFP_DROPPED;
 }
 
-static enum rtmfp_responded seal(struct came *c, uint32_t id, struct wr *w)
+static enum rtmfp_responded seal(struct request *c, uint32_t id, struct wr *w)
 {
     c->out->size = rtmfp_startup_seal(&c->r->startup, id, w);
     return RTMFP_ANSWERED;
@@ -57,7 +57,7 @@ static enum rtmfp_responded seal(struct came *c, uint32_t id, struct wr *w)
 
 /* ---- IHello, [RTMFP] 3.5.1.1.1 */
 
-static bool write_rhello(struct came *c, struct rtmfp_bytes cookie,
+static bool write_rhello(struct request *c, struct rtmfp_bytes cookie,
                          struct rtmfp_bytes certificate, struct wr *w)
 {
     const struct rtmfp_rhello answer = { c->out->hello.tag, cookie, certificate };
@@ -67,8 +67,8 @@ static bool write_rhello(struct came *c, struct rtmfp_bytes cookie,
     return rtmfp_rhello_write(w, &answer);
 }
 
-/* With the longest certificate that the hello selects and that fits. */
-static enum rtmfp_responded say_rhello(struct came *c)
+/* Responds with the longest certificate that the hello selects and that fits. */
+static enum rtmfp_responded send_rhello(struct request *c)
 {
     const struct rtmfp_identity *me = c->r->me;
     const struct rtmfp_epd *epd = &c->out->epd;
@@ -99,7 +99,7 @@ static bool selects_us(const struct rtmfp_identity *me, const struct rtmfp_epd *
     return selects;
 }
 
-static enum rtmfp_responded on_hello(struct came *c, struct rtmfp_bytes body)
+static enum rtmfp_responded on_hello(struct request *c, struct rtmfp_bytes body)
 {
     struct rtmfp_ihello *hello = &c->out->hello;
     struct rtmfp_epd *epd = &c->out->epd;
@@ -110,7 +110,7 @@ static enum rtmfp_responded on_hello(struct came *c, struct rtmfp_bytes body)
     if (selects_us(c->r->me, epd)) {
         if (c->r->redirects && !epd->has_fingerprint && epd->has_ancillary)
             return RTMFP_REDIRECTED;
-        return say_rhello(c);
+        return send_rhello(c);
     }
     c->out->peer = rtmfp_epd_peer(epd);
     return c->out->peer ? RTMFP_INTRODUCE : drop(c, RTMFP_DROP_UNSELECTED);
@@ -118,8 +118,9 @@ static enum rtmfp_responded on_hello(struct came *c, struct rtmfp_bytes body)
 
 /* ---- IIKeying, [RTMFP] 3.5.1.1.2 */
 
-/* The initiator moved: a cookie for where it is now, 3.5.1.2. */
-static enum rtmfp_responded say_change(struct came *c, const struct rtmfp_iikeying *keying)
+/* The initiator has moved: sends a cookie for its new address, 3.5.1.2. */
+static enum rtmfp_responded send_cookie_change(struct request *c,
+                                               const struct rtmfp_iikeying *keying)
 {
     uint8_t cookie[RTMFP_COOKIE];
     struct rtmfp_cookie_change change = { keying->cookie, { cookie, sizeof(cookie) } };
@@ -133,7 +134,7 @@ static enum rtmfp_responded say_change(struct came *c, const struct rtmfp_iikeyi
     return seal(c, keying->id, &w);
 }
 
-/* Which key it has in which group: in its certificate, or in its component. */
+/* Finds the initiator's key and group, in its certificate or in its component. */
 static bool choose_key(struct rtmfp_job *job, const struct rtmfp_certificate *certificate,
                        const struct rtmfp_component *component, struct rtmfp_bytes *key)
 {
@@ -149,7 +150,7 @@ static bool choose_key(struct rtmfp_job *job, const struct rtmfp_certificate *ce
     return component->n_keys == 1 && component->n_static == 0 && job->group != RTMFP_GROUPS;
 }
 
-/* Without zeros in front, so that it has a place of its own size. */
+/* Removes leading zeros if the key is too long. */
 static void keep_key(struct rtmfp_job *job, struct rtmfp_bytes key)
 {
     while (key.n > sizeof(job->key) && *key.p == 0) {
@@ -171,8 +172,8 @@ static void keep_skic(struct rtmfp_job *job, struct rtmfp_bytes skic)
     memcpy(job->skic, skic.p, skic.n);
 }
 
-/* Step 3: all that can be said without an exponentiation. */
-static enum rtmfp_responded make_job(struct came *c, const struct rtmfp_certificate *certificate,
+/* Step 3: all checks that need no exponentiation. */
+static enum rtmfp_responded make_job(struct request *c, const struct rtmfp_certificate *certificate,
                                      struct rtmfp_bytes skic)
 {
     struct rtmfp_responder *r = c->r;
@@ -183,18 +184,18 @@ static enum rtmfp_responded make_job(struct came *c, const struct rtmfp_certific
     if (!rtmfp_component_read(&component, skic) ||
         !choose_key(job, certificate, &component, &key) || !r->me->groups[job->group])
         return drop(c, RTMFP_DROP_COMPONENT);
-    if (!rtmfp_public_is_fine(r->dh, job->group, key))
+    if (!rtmfp_public_is_valid(r->dh, job->group, key))
         return drop(c, RTMFP_DROP_PUBLIC_KEY);
     keep_key(job, key);
     job->we_send = job->they_send = (struct rtmfp_key){ .hmac = 0 };
-    job->wants = rtmfp_wants_answer(&r->policies, &component.wants);
-    if (!rtmfp_wants_agree(&r->policies, &job->wants, &component.wants, &job->we_send,
+    job->offer = rtmfp_offer_answer(&r->policies, &component.offer);
+    if (!rtmfp_offer_agree(&r->policies, &job->offer, &component.offer, &job->we_send,
                            &job->they_send))
         return drop(c, RTMFP_DROP_POLICY);
     return RTMFP_JOB;
 }
 
-static enum rtmfp_responded say_again(struct came *c, const struct rtmfp_known *known)
+static enum rtmfp_responded repeat_response(struct request *c, const struct rtmfp_known *known)
 {
     if (known->answer.n == 0)
         return drop(c, RTMFP_DROP_ANSWERED);
@@ -204,15 +205,16 @@ static enum rtmfp_responded say_again(struct came *c, const struct rtmfp_known *
     return RTMFP_ANSWERED;
 }
 
-/* Steps 1 to 3. An old session is closed when all else is fine: who is told no loses nothing. */
-static enum rtmfp_responded with_cookie(struct came *c, const struct rtmfp_iikeying *keying)
+/* Steps 1 to 3. Closes an old session only if everything else is valid, so a rejected request loses
+ * nothing. */
+static enum rtmfp_responded with_cookie(struct request *c, const struct rtmfp_iikeying *keying)
 {
     const struct rtmfp_responder_ops *ops = c->r->ops;
     struct rtmfp_job *job = &c->out->job;
     struct rtmfp_certificate certificate;
     struct rtmfp_known known;
     bool has = ops && ops->find(c->r->arg, c->from, &known);
-    enum rtmfp_responded said;
+    enum rtmfp_responded result;
 
     if (keying->id == 0 || !rtmfp_certificate_read(&certificate, keying->certificate))
         return drop(c, RTMFP_DROP_CERTIFICATE);
@@ -223,18 +225,18 @@ static enum rtmfp_responded with_cookie(struct came *c, const struct rtmfp_iikey
     if (has && memcmp(known.peer, job->peer, RTMFP_PEER_ID) != 0)
         return drop(c, RTMFP_DROP_OTHER_PEER);
     if (has && known.id == keying->id && memcmp(known.skic, job->skic_hash, RTMFP_SKIC_HASH) == 0)
-        return say_again(c, &known);
+        return repeat_response(c, &known);
     if (ops && ops->is_keying(c->r->arg, c->from, keying->id))
         return drop(c, RTMFP_DROP_KEYING);
-    said = make_job(c, &certificate, keying->component);
-    if (said != RTMFP_JOB)
-        return said;
+    result = make_job(c, &certificate, keying->component);
+    if (result != RTMFP_JOB)
+        return result;
     if (has)
         ops->stale(c->r->arg, c->from);
     return !ops || ops->may_open(c->r->arg, c->from) ? RTMFP_JOB : drop(c, RTMFP_DROP_LIMIT);
 }
 
-static enum rtmfp_responded on_keying(struct came *c, struct rtmfp_bytes body)
+static enum rtmfp_responded on_keying(struct request *c, struct rtmfp_bytes body)
 {
     struct rtmfp_iikeying keying;
 
@@ -243,7 +245,7 @@ static enum rtmfp_responded on_keying(struct came *c, struct rtmfp_bytes body)
         return drop(c, RTMFP_DROP_CHUNK);
     switch (rtmfp_cookie_check(&c->r->cookies, keying.cookie, c->from, c->now)) {
     case RTMFP_COOKIE_OURS: return with_cookie(c, &keying);
-    case RTMFP_COOKIE_MOVED: return say_change(c, &keying);
+    case RTMFP_COOKIE_MOVED: return send_cookie_change(c, &keying);
     case RTMFP_COOKIE_EXPIRED: return drop(c, RTMFP_DROP_EXPIRED);
     default: return drop(c, RTMFP_DROP_FOREIGN);
     }
@@ -251,26 +253,26 @@ static enum rtmfp_responded on_keying(struct came *c, struct rtmfp_bytes body)
 
 /* ---- packets */
 
-/* Up to the first chunk that is answered. */
-static enum rtmfp_responded look_at(struct came *c, struct rtmfp_packet *p,
+/* Handles chunks up to the first one that gets a response. */
+static enum rtmfp_responded handle_packet(struct request *c, struct rtmfp_packet *p,
                                     struct rtmfp_bytes *piece)
 {
-    enum rtmfp_responded said = drop(c, RTMFP_DROP_CHUNK);
+    enum rtmfp_responded result = drop(c, RTMFP_DROP_CHUNK);
     struct rtmfp_chunk chunk;
 
-    while (said == RTMFP_DROPPED && rtmfp_chunk_next(p, &chunk)) {
+    while (result == RTMFP_DROPPED && rtmfp_chunk_next(p, &chunk)) {
         if (chunk.type == RTMFP_IHELLO)
-            said = on_hello(c, chunk.body);
+            result = on_hello(c, chunk.body);
         else if (chunk.type == RTMFP_IIKEYING)
-            said = on_keying(c, chunk.body);
+            result = on_keying(c, chunk.body);
         else if (chunk.type == RTMFP_FRAGMENT && piece)
             *piece = chunk.body;
     }
-    return said;
+    return result;
 }
 
-/* The packet that became whole by this piece. */
-static enum rtmfp_responded look_at_piece(struct came *c, struct rtmfp_bytes body)
+/* Handles the packet that this piece completes. */
+static enum rtmfp_responded handle_piece(struct request *c, struct rtmfp_bytes body)
 {
     struct rtmfp_piece piece;
     struct rtmfp_bytes whole;
@@ -282,25 +284,25 @@ static enum rtmfp_responded look_at_piece(struct came *c, struct rtmfp_bytes bod
         return drop(c, RTMFP_DROP_PIECE);
     if (!rtmfp_packet_read(&p, whole) || p.head.mode != RTMFP_STARTUP)
         return drop(c, RTMFP_DROP_PACKET);
-    return look_at(c, &p, NULL);
+    return handle_packet(c, &p, NULL);
 }
 
 enum rtmfp_responded rtmfp_responder_input(struct rtmfp_responder *r, const uint8_t *datagram,
                                            size_t size, const struct udp_addr *from, co_usec now,
                                            struct rtmfp_response *out)
 {
-    struct came c = { r, size, from, now, out };
+    struct request c = { r, size, from, now, out };
     struct rtmfp_bytes piece = { NULL, 0 };
-    enum rtmfp_responded said = drop(&c, RTMFP_DROP_PACKET);
+    enum rtmfp_responded result = drop(&c, RTMFP_DROP_PACKET);
     struct rtmfp_packet p;
 
     if (rtmfp_startup_open(&r->startup, datagram, size, &p))
-        said = look_at(&c, &p, &piece);
-    if (said == RTMFP_DROPPED && piece.p)
-        said = look_at_piece(&c, piece);
-    if (said == RTMFP_DROPPED)
+        result = handle_packet(&c, &p, &piece);
+    if (result == RTMFP_DROPPED && piece.p)
+        result = handle_piece(&c, piece);
+    if (result == RTMFP_DROPPED)
         r->drops[out->why]++;
-    return said;
+    return result;
 }
 
 size_t rtmfp_responder_redirect(struct rtmfp_responder *r, size_t came, struct rtmfp_bytes tag,

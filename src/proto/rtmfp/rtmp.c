@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmp.c - what flows of RTMP say over RTMFP, RFC 7425, section 5. */
+/* rtmp.c - RTMP over RTMFP flows, RFC 7425, section 5. */
 #include "proto/rtmfp/rtmp.h"
 
 #include "base/ip.h"
@@ -19,7 +19,7 @@ struct rtmfp_flow_metadata rtmfp_flow_metadata_parse(struct rtmfp_bytes metadata
 {
     struct rd r = rtmfp_rd(metadata);
     const uint8_t *signature = rd_take(&r, SIGNATURE);
-    struct rtmfp_flow_metadata out = { .kind = RTMFP_FLOW_STRANGE };
+    struct rtmfp_flow_metadata out = { .kind = RTMFP_FLOW_UNKNOWN };
     uint8_t flags;
     uint64_t stream;
 
@@ -108,7 +108,7 @@ bool rtmfp_address_of_text(struct rtmfp_address *out, const char *text)
     err_t err;
 
     if (parts.bad || port == 0 || parts.host_n >= sizeof(host) ||
-        memchr(parts.host, '%', parts.host_n)) /* a zone is of that host alone */
+        memchr(parts.host, '%', parts.host_n)) /* a zone is valid only on that host */
         return false;
     memcpy(host, parts.host, parts.host_n);
     host[parts.host_n] = '\0';

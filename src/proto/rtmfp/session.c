@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - the states of a session, and who gets the chunks of a packet (RFC 7016, 3.5). */
+/* session.c - the states of a session, and the dispatch of chunks (RFC 7016, 3.5). */
 #include "proto/rtmfp/session_impl.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { SECOND = 1000000, CLOSE_EVERY = 5 * SECOND, CLOSE_FOR = 90 * SECOND,
 void rtmfp_session_init(struct rtmfp_session *s, const struct rtmfp_session_set *set,
                         const struct udp_addr *peer, co_usec now)
 {
-    *s = (struct rtmfp_session){ .set = set, .peer = *peer, .heard_at = now,
+    *s = (struct rtmfp_session){ .set = set, .peer = *peer, .received_at = now,
                                  .store.most = RTMFP_SESSION_HELD };
     rtmfp_congestion_init(&s->congestion);
 }
@@ -22,7 +22,7 @@ void rtmfp_session_fini(struct rtmfp_session *s)
     rtmfp_keepalive_free(s);
 }
 
-/* ---- its end */
+/* ---- ending */
 
 void rtmfp_session_end(struct rtmfp_session *s, enum rtmfp_end end, enum rtmfp_state state)
 {
@@ -30,7 +30,7 @@ void rtmfp_session_end(struct rtmfp_session *s, enum rtmfp_end end, enum rtmfp_s
         s->end = (uint8_t)end;
     s->state = (uint8_t)state;
     s->ack_at = 0;
-    if (!s->taking) /* else they are in use: rtmfp_session_input() */
+    if (!s->taking) /* otherwise rtmfp_session_input() still uses them */
         rtmfp_session_fini(s);
 }
 
@@ -39,7 +39,7 @@ void rtmfp_session_hostile(struct rtmfp_session *s, const char *why)
     if (s->state != RTMFP_OPEN)
         return;
     s->why = why;
-    s->say_close_ack = true; /* which alone ends it for the peer, at once */
+    s->send_close_ack = true; /* by itself it ends the session at the peer at once */
     rtmfp_session_end(s, RTMFP_ENDED_HOSTILE, RTMFP_CLOSED);
 }
 
@@ -48,20 +48,20 @@ void rtmfp_session_close(struct rtmfp_session *s, co_usec now)
     if (s->state != RTMFP_OPEN)
         return;
     rtmfp_session_end(s, RTMFP_ENDED_HERE, RTMFP_CLOSING);
-    s->closing_since = s->say_close_at = now;
+    s->closing_since = s->send_close_at = now;
 }
 
-/* 3.5.5: who is told so answers, and goes on answering. */
+/* 3.5.5: acknowledges the close, and keeps acknowledging. */
 static void peer_closes(struct rtmfp_session *s, co_usec now)
 {
-    s->say_close_ack = true;
+    s->send_close_ack = true;
     if (s->state == RTMFP_LINGERING || s->state == RTMFP_CLOSED)
         return;
     rtmfp_session_end(s, RTMFP_ENDED_THERE, RTMFP_LINGERING);
     s->closing_since = now;
 }
 
-/* ---- what comes */
+/* ---- receiving */
 
 static void take_chunk(struct rtmfp_session *s, struct rtmfp_arrival *a,
                        const struct rtmfp_chunk *c)
@@ -79,8 +79,8 @@ static void take_chunk(struct rtmfp_session *s, struct rtmfp_arrival *a,
     switch (c->type) {
     case RTMFP_USER_DATA: rtmfp_flows_data(s, a, c->body, false); return;
     case RTMFP_NEXT_USER_DATA: rtmfp_flows_data(s, a, c->body, true); return;
-    case RTMFP_ACK_RANGES: rtmfp_acks_heard(s, a, c->body, false); break;
-    case RTMFP_ACK_BITMAP: rtmfp_acks_heard(s, a, c->body, true); break;
+    case RTMFP_ACK_RANGES: rtmfp_acks_received(s, a, c->body, false); break;
+    case RTMFP_ACK_BITMAP: rtmfp_acks_received(s, a, c->body, true); break;
     case RTMFP_BUFFER_PROBE: rtmfp_acks_probe(s, c->body, a->now); break;
     case RTMFP_PING: rtmfp_keepalive_ping(s, a, c->body); break;
     case RTMFP_PING_REPLY: rtmfp_keepalive_reply(s, a, c->body); break;
@@ -111,7 +111,7 @@ static void take_exception(struct rtmfp_session *s, struct rtmfp_bytes body)
 void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
                          const struct udp_addr *from, co_usec now)
 {
-    struct rtmfp_arrival a = { .from = from, .now = now, .heard.before = s->congestion.in_flight };
+    struct rtmfp_arrival a = { .from = from, .now = now, .acks.before = s->congestion.in_flight };
     struct rtmfp_packet p;
     struct rtmfp_chunk c;
 
@@ -119,7 +119,7 @@ void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
         p.head.mode == RTMFP_STARTUP)
         return;
     s->stat.received++;
-    s->heard_at = now;
+    s->received_at = now;
     s->pings = 0;
     rtmfp_keepalive_head(s, &p.head, now);
     s->taking = true;
@@ -133,7 +133,7 @@ void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
     }
     if (s->state == RTMFP_OPEN) {
         rtmfp_acks_after(s, &a);
-        rtmfp_flows_reap(s, now);
+        rtmfp_flows_free_complete(s, now);
         rtmfp_keepalive_from(s, from, now);
     }
     s->taking = false;
@@ -141,9 +141,9 @@ void rtmfp_session_input(struct rtmfp_session *s, struct rtmfp_bytes plain,
         rtmfp_session_fini(s);
 }
 
-/* ---- what goes out */
+/* ---- sending */
 
-static bool say(struct rtmfp_session *s, struct wr *w, enum rtmfp_type type, co_usec now)
+static bool write_empty(struct rtmfp_session *s, struct wr *w, enum rtmfp_type type, co_usec now)
 {
     rtmfp_keepalive_begin(s, w, false, now);
     return rtmfp_plain_write(w, type, rtmfp_bytes(NULL, 0));
@@ -151,25 +151,25 @@ static bool say(struct rtmfp_session *s, struct wr *w, enum rtmfp_type type, co_
 
 static bool output_end(struct rtmfp_session *s, struct wr *w, co_usec now)
 {
-    if (s->say_close_ack) {
-        s->say_close_ack = false;
-        return say(s, w, RTMFP_CLOSE_ACK, now);
+    if (s->send_close_ack) {
+        s->send_close_ack = false;
+        return write_empty(s, w, RTMFP_CLOSE_ACK, now);
     }
     if (s->state == RTMFP_CLOSING && now >= s->closing_since + CLOSE_FOR)
         s->state = RTMFP_CLOSED;
     if (s->state == RTMFP_LINGERING && now >= s->closing_since + LINGER_FOR)
         s->state = RTMFP_CLOSED;
-    if (s->state == RTMFP_CLOSING && now >= s->say_close_at) {
-        s->say_close_at = now + CLOSE_EVERY;
-        return say(s, w, RTMFP_CLOSE, now);
+    if (s->state == RTMFP_CLOSING && now >= s->send_close_at) {
+        s->send_close_at = now + CLOSE_EVERY;
+        return write_empty(s, w, RTMFP_CLOSE, now);
     }
     return false;
 }
 
-/* True: it has ended by silence. */
+/* Ends the session if the peer was silent too long; returns true then. */
 static bool is_gone(struct rtmfp_session *s, co_usec now)
 {
-    if (now - s->heard_at >= s->set->timeout) {
+    if (now - s->received_at >= s->set->timeout) {
         rtmfp_session_end(s, RTMFP_ENDED_SILENT, RTMFP_CLOSED);
         return true;
     }
@@ -203,7 +203,7 @@ bool rtmfp_session_output(struct rtmfp_session *s, struct wr *w, struct udp_addr
     else
         any = output_end(s, w, now);
     if (any) {
-        rtmfp_keepalive_said(s, now);
+        rtmfp_keepalive_sent(s, now);
         s->stat.sent++;
     }
     return any;
@@ -211,16 +211,16 @@ bool rtmfp_session_output(struct rtmfp_session *s, struct wr *w, struct udp_addr
 
 static co_usec end_deadline(const struct rtmfp_session *s)
 {
-    if (s->say_close_ack)
+    if (s->send_close_ack)
         return s->closing_since;
     if (s->state == RTMFP_CLOSING)
-        return rtmfp_sooner(s->say_close_at, s->closing_since + CLOSE_FOR);
+        return rtmfp_sooner(s->send_close_at, s->closing_since + CLOSE_FOR);
     return s->state == RTMFP_LINGERING ? s->closing_since + LINGER_FOR : CO_FOREVER;
 }
 
 co_usec rtmfp_session_deadline(const struct rtmfp_session *s)
 {
-    co_usec at = s->heard_at + s->set->timeout;
+    co_usec at = s->received_at + s->set->timeout;
 
     if (s->state != RTMFP_OPEN)
         return end_deadline(s);

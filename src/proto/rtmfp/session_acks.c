@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* session_acks.c - acks of the peer, and ours (RFC 7016, sections 3.6.2.4, 3.6.3.4). */
+/* session_acks.c - acks from the peer, and our acks (RFC 7016, sections 3.6.2.4, 3.6.3.4). */
 #include "proto/rtmfp/session_impl.h"
 
 enum {
     ACK_EVERY = 2,                      /* packets with user data */
-    ACK_AGAIN = 10000,                  /* what did not go into the first packet of acks */
-    RANGES_OF_ONE = 64,                 /* that an ack of ours tells */
+    ACK_AGAIN = 10000,                  /* for acks that did not fit into the packet */
+    RANGES_OF_ONE = 64,                 /* ranges in one of our acks */
     BLOCK = 1024, SMALL_WINDOW = 2,
 };
 
-/* ---- of the peer */
+/* ---- acks from the peer */
 
 static bool sent_so_far(const struct rtmfp_flow_out *f, const struct rtmfp_ack *ack)
 {
@@ -34,7 +34,7 @@ static void free_acked(struct rtmfp_flow_out *f, const struct rtmfp_ack *ack,
         rtmfp_flow_out_acked(f, range.first, range.last, freed);
 }
 
-void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct rtmfp_bytes body,
+void rtmfp_acks_received(struct rtmfp_session *s, struct rtmfp_arrival *a, struct rtmfp_bytes body,
                       bool bitmap)
 {
     struct rtmfp_freed freed = { .bytes = 0 };
@@ -47,35 +47,35 @@ void rtmfp_acks_heard(struct rtmfp_session *s, struct rtmfp_arrival *a, struct r
     }
     f = rtmfp_flows_out(s, ack.flow);
     if (!f)
-        return; /* of one that is over */
-    /* It tells of what was never sent; or again, in one packet: each costs a walk over all that is
-     * under way. */
-    if (f->heard_in == (uint32_t)s->stat.received || !sent_so_far(f, &ack)) {
+        return; /* the flow is over */
+    /* The ack covers data that were never sent, or is the second one for a flow in one packet,
+     * which would cost another walk over all fragments in flight. */
+    if (f->ack_packet == (uint32_t)s->stat.received || !sent_so_far(f, &ack)) {
         rtmfp_session_nonsense(s);
         return;
     }
-    f->heard_in = (uint32_t)s->stat.received;
+    f->ack_packet = (uint32_t)s->stat.received;
     f->room = ack.window > UINT32_MAX ? UINT32_MAX * (uint64_t)BLOCK : ack.window * BLOCK;
-    if (ack.cumulative > f->heard)
-        f->heard = ack.cumulative;
+    if (ack.cumulative > f->confirmed)
+        f->confirmed = ack.cumulative;
     free_acked(f, &ack, &freed);
     if (freed.any && (!a->freed || (int32_t)(freed.latest - a->latest) > 0))
         a->latest = freed.latest;
     a->freed |= freed.any;
     s->congestion.in_flight -= freed.bytes;
-    a->heard.any = true;
-    a->heard.acked += freed.bytes;
+    a->acks.any = true;
+    a->acks.acked += freed.bytes;
 }
 
-/* Transmissions are the session's: what came of one flow tells that what went before it on another
- * one did not (3.6.2.5). */
+/* Transmissions are numbered per session: an ack for one flow shows that earlier packets of another
+ * flow were lost (3.6.2.5). */
 static void judge(struct rtmfp_session *s, struct rtmfp_arrival *a)
 {
     for (struct rtmfp_flow_out *f = s->outs; f; f = f->next) {
-        uint32_t lost = rtmfp_flow_out_judge(f, a->latest, &a->heard.gaps);
+        uint32_t lost = rtmfp_flow_out_judge(f, a->latest, &a->acks.gaps);
 
         s->congestion.in_flight -= lost;
-        a->heard.lost |= lost > 0;
+        a->acks.lost |= lost > 0;
     }
 }
 
@@ -83,8 +83,8 @@ void rtmfp_acks_after(struct rtmfp_session *s, struct rtmfp_arrival *a)
 {
     if (a->freed)
         judge(s, a);
-    if (a->heard.any)
-        rtmfp_congestion_heard(&s->congestion, &a->heard, a->now);
+    if (a->acks.any)
+        rtmfp_congestion_acked(&s->congestion, &a->acks, a->now);
     if (a->any_data && ++s->data_packets >= ACK_EVERY && s->ack_at)
         s->ack_at = a->now;
 }
@@ -105,7 +105,7 @@ void rtmfp_acks_probe(struct rtmfp_session *s, struct rtmfp_bytes body, co_usec 
     s->ack_at = now;
 }
 
-/* ---- ours */
+/* ---- our acks */
 
 static bool write_ack(struct rtmfp_session *s, struct wr *w, struct rtmfp_flow_in *f)
 {
@@ -137,7 +137,7 @@ static bool write_over(struct wr *w, struct rtmfp_flow_over *o)
     return true;
 }
 
-/* False: there is no room for all. */
+/* Returns false if there is not room for all. */
 static bool write_all(struct rtmfp_session *s, struct wr *w)
 {
     for (struct rtmfp_flow_in *f = s->ins; f; f = f->next)

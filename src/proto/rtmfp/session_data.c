@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session_data.c - user data of ours: what goes into a packet, and when (RFC 7016, 3.6.2). */
+/* session_data.c - fills packets with our user data and schedules them (RFC 7016, 3.6.2). */
 #include "proto/rtmfp/session_impl.h"
 
 #include "base/must.h"
@@ -31,9 +31,10 @@ bool rtmfp_data_critical(const struct rtmfp_session *s)
     return f != NULL;
 }
 
-/* ---- a packet */
+/* ---- packets */
 
-/* What a flow is, with each first fragment in a packet until something of it was acknowledged. */
+/* Options that describe a flow: sent with its first fragment in each packet until something was
+ * acknowledged. */
 static struct rtmfp_bytes options_of(const struct rtmfp_flow_out *f, uint8_t out[OPTIONS_MAX])
 {
     struct wr w = rtmfp_wr(out, OPTIONS_MAX);
@@ -52,13 +53,13 @@ static bool write_cut(struct rtmfp_flow_out *f, struct wr *w, struct rtmfp_user_
     d->offset = cut->seq - f->forward;
     d->abandoned = cut->abandoned;
     d->final = cut->final;
-    d->place = cut->place;
+    d->position = cut->position;
     d->data = rtmfp_bytes(cut->data, cut->size);
     return rtmfp_user_data_write(w, d);
 }
 
-/* Of the fragment that comes next. A new one leaves room for an echo, which this packet may not
- * have: wherever it is sent again it fits. */
+/* Size of the head of the next fragment. A new fragment leaves room for an echo that this packet
+ * may lack, so that it fits into any packet when it is retransmitted. */
 static size_t head_size(const struct rtmfp_flow_out *f, struct rtmfp_user_data *d, bool next)
 {
     size_t spare = f->lost > 0 ? 0 : ECHO_SIZE;
@@ -70,8 +71,8 @@ static size_t head_size(const struct rtmfp_flow_out *f, struct rtmfp_user_data *
     return rtmfp_user_data_head_size(d) - RTMFP_CHUNK_HEAD + spare;
 }
 
-/* Fragments of one flow, as many as fit: the first as User Data, those that follow it in order as
- * Next User Data. False: there was none. */
+/* Writes as many fragments of a flow as fit: the first as User Data, consecutive ones as Next User
+ * Data. Returns false if there was none. */
 static bool write_run(struct rtmfp_session *s, struct rtmfp_flow_out *f, struct wr *w)
 {
     uint8_t options[OPTIONS_MAX];
@@ -87,29 +88,29 @@ static bool write_run(struct rtmfp_session *s, struct rtmfp_flow_out *f, struct 
         if (room < head || !rtmfp_flow_out_next(f, room - head, cut.seq, s->number, &cut))
             break;
         s->congestion.in_flight += f->in_flight - before;
-        must_be(write_cut(f, w, &d, &cut)); /* it was cut for that room */
+        must_be(write_cut(f, w, &d, &cut)); /* it was cut for this room */
         d.has_options = false;
         d.options.n = 0;
     }
     return cut.seq > 0;
 }
 
-/* ---- what is said when there is nothing to send: what was abandoned, and whether there is room */
+/* ---- chunks sent when there is no data: abandoned fragments, and probes of the peer's window */
 
 static bool is_held_up(const struct rtmfp_flow_out *f)
 {
     return f->waiting_n > 0 && f->in_flight == 0 && f->room == 0;
 }
 
-static co_usec say_at(const struct rtmfp_session *s, const struct rtmfp_flow_out *f)
+static co_usec notice_at(const struct rtmfp_session *s, const struct rtmfp_flow_out *f)
 {
-    if (rtmfp_flow_out_must_tell(f))
-        return f->told_at ? f->told_at + s->congestion.erto : 0;
+    if (rtmfp_flow_out_must_announce(f))
+        return f->announced_at ? f->announced_at + s->congestion.erto : 0;
     return is_held_up(f) ? f->probed_at + f->probe_wait : CO_FOREVER;
 }
 
-/* Window 0 (3.6.2.3): ask again after a second, then more and more rarely. An older client does not
- * know the question, and gets a fragment. */
+/* Window 0 (3.6.2.3): probes after a second, then at growing intervals. An older client does not
+ * know the probe and gets a fragment. */
 static void probe(struct rtmfp_session *s, struct rtmfp_flow_out *f, struct wr *w, co_usec now)
 {
     bool first = f->probe_wait == 0;
@@ -124,16 +125,17 @@ static void probe(struct rtmfp_session *s, struct rtmfp_flow_out *f, struct wr *
         (void)rtmfp_probe_write(w, f->id);
 }
 
-static void say(struct rtmfp_session *s, struct rtmfp_flow_out *f, struct wr *w, co_usec now)
+static void write_notice(struct rtmfp_session *s, struct rtmfp_flow_out *f, struct wr *w,
+                         co_usec now)
 {
     struct rtmfp_user_data d = { .flow = f->id, .seq = f->forward, .abandoned = true };
 
-    if (!rtmfp_flow_out_must_tell(f)) {
+    if (!rtmfp_flow_out_must_announce(f)) {
         probe(s, f, w, now);
         return;
     }
     (void)rtmfp_user_data_write(w, &d);
-    f->told_at = now;
+    f->announced_at = now;
 }
 
 void rtmfp_data_write(struct rtmfp_session *s, struct wr *w, co_usec now)
@@ -141,10 +143,10 @@ void rtmfp_data_write(struct rtmfp_session *s, struct wr *w, co_usec now)
     uint32_t before = s->congestion.in_flight;
 
     for (struct rtmfp_flow_out *f = s->outs; f; f = f->next) {
-        co_usec at = say_at(s, f);
+        co_usec at = notice_at(s, f);
 
         if (at != CO_FOREVER && now >= at)
-            say(s, f, w, now);
+            write_notice(s, f, w, now);
     }
     if (!rtmfp_data_ready(s))
         return;
@@ -160,11 +162,11 @@ void rtmfp_data_write(struct rtmfp_session *s, struct wr *w, co_usec now)
     s->number++;
 }
 
-/* ---- time */
+/* ---- timeouts */
 
-/* What is in flight for the longest time, by which the peer tells what it has: at once if it has
- * this already. */
-static void send_again(struct rtmfp_session *s)
+/* Retransmits the oldest transmission in flight. The peer acknowledges what it has, immediately if
+ * it has this already. */
+static void retransmit_oldest(struct rtmfp_session *s)
 {
     uint32_t oldest = 0, number;
     bool any = false;
@@ -177,7 +179,7 @@ static void send_again(struct rtmfp_session *s)
         any = true;
     }
     for (struct rtmfp_flow_out *f = s->outs; any && f; f = f->next)
-        s->congestion.in_flight -= rtmfp_flow_out_again(f, oldest);
+        s->congestion.in_flight -= rtmfp_flow_out_retransmit(f, oldest);
 }
 
 void rtmfp_data_timeout(struct rtmfp_session *s, co_usec now)
@@ -187,14 +189,14 @@ void rtmfp_data_timeout(struct rtmfp_session *s, co_usec now)
     if (at == CO_FOREVER || now < at)
         return;
     if (rtmfp_congestion_probe(&s->congestion, now)) {
-        send_again(s);
+        retransmit_oldest(s);
         return;
     }
     rtmfp_congestion_timeout(&s->congestion, now);
     for (struct rtmfp_flow_out *f = s->outs; f; f = f->next)
         rtmfp_flow_out_timeout(f);
     s->congestion.in_flight = 0;
-    rtmfp_flows_reap(s, now);
+    rtmfp_flows_free_complete(s, now);
 }
 
 co_usec rtmfp_data_deadline(const struct rtmfp_session *s)
@@ -204,6 +206,6 @@ co_usec rtmfp_data_deadline(const struct rtmfp_session *s)
     if (rtmfp_data_ready(s))
         return 0;
     for (const struct rtmfp_flow_out *f = s->outs; f; f = f->next)
-        at = rtmfp_sooner(at, say_at(s, f));
+        at = rtmfp_sooner(at, notice_at(s, f));
     return at;
 }

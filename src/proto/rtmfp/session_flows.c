@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* session_flows.c - flows that begin and end, and the user data of those of the peer (RFC 7016,
- * sections 3.6.1, 3.6.3). */
+/* session_flows.c - opening and closing of flows, and received user data (RFC 7016, sections 3.6.1,
+ * 3.6.3).
+ */
 #include "proto/rtmfp/session_impl.h"
 
 #include "base/mem.h"
@@ -11,7 +12,7 @@
 
 enum {
     OPTION_METADATA = 0x00, OPTION_ASSOCIATION = 0x0a,
-    OPTION_MAY_IGNORE = 8192,      /* unknown ones from here on do not matter */
+    OPTION_MAY_IGNORE = 8192,      /* unknown options from here on may be ignored */
     SECOND = 1000000, OVER_FOR = 120 * SECOND, ACK_WITHIN = 200000,
 };
 
@@ -33,7 +34,7 @@ struct rtmfp_flow_out *rtmfp_flows_out(const struct rtmfp_session *s, uint64_t i
     return f;
 }
 
-/* ---- ours */
+/* ---- our flows */
 
 struct rtmfp_flow_out *rtmfp_flow_open(struct rtmfp_session *s, struct rtmfp_bytes metadata,
                                        const struct rtmfp_flow_in *answers,
@@ -69,7 +70,7 @@ static void free_out(struct rtmfp_session *s, struct rtmfp_flow_out **at)
     if (s->congestion.in_flight == 0)
         s->congestion.burst = 0; /* no ack would end it */
     s->stat.lost += f->missed;
-    s->stat.again += f->again;
+    s->stat.retransmitted += f->retransmitted;
     s->stat.abandoned += f->abandoned;
     if (s->set->ops->done)
         s->set->ops->done(s, f, f->rejected);
@@ -77,7 +78,7 @@ static void free_out(struct rtmfp_session *s, struct rtmfp_flow_out **at)
     free(f);
 }
 
-/* ---- of the peer */
+/* ---- the peer's flows */
 
 static void free_in(struct rtmfp_session *s, struct rtmfp_flow_in **at)
 {
@@ -101,7 +102,7 @@ void rtmfp_flows_free(struct rtmfp_session *s)
     s->over = NULL;
 }
 
-/* It is complete: of it stay the number and what is told when it is repeated (3.6.3.6). */
+/* Remembers a completed flow: its id, and the ack for retransmissions (3.6.3.6). */
 static void remember_over(struct rtmfp_session *s, const struct rtmfp_flow_in *f, co_usec now)
 {
     if (!s->over)
@@ -111,8 +112,8 @@ static void remember_over(struct rtmfp_session *s, const struct rtmfp_flow_in *f
     };
 }
 
-/* Of one that is over; false: it is none. */
-static bool repeat_over(struct rtmfp_session *s, uint64_t id, co_usec now)
+/* Acknowledges data for a completed flow; returns false if the flow is not one. */
+static bool ack_over(struct rtmfp_session *s, uint64_t id, co_usec now)
 {
     for (unsigned i = 0; s->over && i < RTMFP_FLOWS_OVER_MAX; i++) {
         struct rtmfp_flow_over *o = &s->over[i];
@@ -126,7 +127,7 @@ static bool repeat_over(struct rtmfp_session *s, uint64_t id, co_usec now)
     return false;
 }
 
-void rtmfp_flows_reap(struct rtmfp_session *s, co_usec now)
+void rtmfp_flows_free_complete(struct rtmfp_session *s, co_usec now)
 {
     for (struct rtmfp_flow_out **at = &s->outs; *at;)
         if (rtmfp_flow_out_complete(*at))
@@ -151,7 +152,7 @@ static bool too_many(struct rtmfp_session *s, co_usec now)
     }
     if (s->n_ins < RTMFP_FLOWS_MAX && ++s->opened_lately <= RTMFP_FLOWS_OPENED_MAX)
         return false;
-    rtmfp_session_hostile(s, "it opened more flows than a session may have");
+    rtmfp_session_hostile(s, "the peer opened more flows than a session may have");
     return true;
 }
 
@@ -178,8 +179,8 @@ static void read_option(struct rtmfp_session *s, const struct rtmfp_option *o, s
     }
 }
 
-/* 3.6.3.1: one without metadata, that answers no flow, or with an option that we would have to
- * know, is rejected; but it is a flow, and is acknowledged. */
+/* 3.6.3.1: a flow is rejected if it lacks metadata, responds to an unknown flow, or has an unknown
+ * mandatory option; but it exists and is acknowledged. */
 static struct rtmfp_flow_in *open_in(struct rtmfp_session *s, const struct rtmfp_user_data *d)
 {
     struct rtmfp_options list = rtmfp_options_of(d->options);
@@ -207,19 +208,19 @@ static struct rtmfp_flow_in *flow_of(struct rtmfp_session *s, const struct rtmfp
 {
     struct rtmfp_flow_in *f = rtmfp_flows_in(s, d->flow);
 
-    if (f || repeat_over(s, d->flow, now) || too_many(s, now))
+    if (f || ack_over(s, d->flow, now) || too_many(s, now))
         return f;
     return open_in(s, d);
 }
 
-static bool hand_on(void *user, struct rtmfp_flow_in *f, const uint8_t *data, size_t size)
+static bool deliver(void *user, struct rtmfp_flow_in *f, const uint8_t *data, size_t size)
 {
     struct rtmfp_session *s = user;
 
     return s->state == RTMFP_OPEN && s->set->ops->message(s, f, data, size);
 }
 
-/* When it is acknowledged: section 3.6.3.4.1. */
+/* Decides when to acknowledge: section 3.6.3.4.1. */
 static void plan_ack(struct rtmfp_session *s, struct rtmfp_flow_in *f,
                      const struct rtmfp_user_data *d, bool was_seen, bool had_gap, co_usec now)
 {
@@ -237,9 +238,9 @@ static void put(struct rtmfp_session *s, struct rtmfp_arrival *a)
     struct rtmfp_flow_in *f = a->flow;
     bool was_seen = rtmfp_ranges_has(&f->seen, a->data.seq), had_gap = f->seen.n > 0;
 
-    switch (rtmfp_flow_in_put(f, &a->data, &s->store, s->set->message_max, hand_on, s)) {
+    switch (rtmfp_flow_in_put(f, &a->data, &s->store, s->set->message_max, deliver, s)) {
     case RTMFP_TOO_LARGE:
-        rtmfp_session_hostile(s, "a message is larger than may be");
+        rtmfp_session_hostile(s, "a message is over the size limit");
         break;
     case RTMFP_NONSENSE:
         rtmfp_session_nonsense(s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* session_keepalive.c - timestamps, pings, and peers that move (RFC 7016, sections 3.5.2.2, 3.5.4).
- * */
+/* session_keepalive.c - timestamps, pings, and peers whose address changes (RFC 7016, sections
+ * 3.5.2.2, 3.5.4).
+ */
 #include "proto/rtmfp/session_impl.h"
 
 #include "base/must.h"
@@ -11,8 +12,9 @@
 enum {
     MS = 1000, SECOND = 1000000, TICK = 4 * MS, ECHO_FOR = 128 * SECOND, RTT_TICKS_MAX = 32767,
     PINGS_MAX = 3,
-    MOVE_ASK_EVERY = SECOND, MOVE_FOR = 120 * SECOND, /* a move by its proof */
-    MOVE_PLAIN_WITHIN = 5 * SECOND, MOVE_PLAIN_EVERY = 10 * SECOND, /* by an empty answer */
+    MOVE_ASK_EVERY = SECOND, MOVE_FOR = 120 * SECOND, /* limits for a move that is proven */
+    /* limits for a move that an empty response confirms */
+    MOVE_PLAIN_WITHIN = 5 * SECOND, MOVE_PLAIN_EVERY = 10 * SECOND,
     MOVE_MARK = 0x4d, PROOF = 17, /* mark, time, MAC */
 };
 
@@ -27,26 +29,26 @@ void rtmfp_keepalive_head(struct rtmfp_session *s, const struct rtmfp_head *head
 {
     uint16_t ticks;
 
-    if (head->has_time && (!s->has_time || head->time != s->time_heard)) {
+    if (head->has_time && (!s->has_time || head->time != s->peer_time)) {
         s->has_time = true;
-        s->time_heard = head->time;
-        s->time_heard_at = now;
+        s->peer_time = head->time;
+        s->peer_time_at = now;
     }
-    if (!head->has_echo || (s->has_echo_heard && head->echo == s->echo_heard))
+    if (!head->has_echo || (s->has_peer_echo && head->echo == s->peer_echo))
         return;
-    s->has_echo_heard = true;
-    s->echo_heard = head->echo;
+    s->has_peer_echo = true;
+    s->peer_echo = head->echo;
     ticks = (uint16_t)(ticks_at(now) - head->echo);
     if (ticks <= RTT_TICKS_MAX)
         rtmfp_congestion_rtt(&s->congestion, (co_usec)ticks * TICK);
 }
 
-/* What the echo would be now, if anything was heard lately (3.5.2.2). */
+/* Computes the current echo; returns false if no timestamp was received recently (3.5.2.2). */
 static bool echo_now(const struct rtmfp_session *s, co_usec now, uint16_t *echo)
 {
-    co_usec age = now - s->time_heard_at;
+    co_usec age = now - s->peer_time_at;
 
-    *echo = (uint16_t)(s->time_heard + age / TICK);
+    *echo = (uint16_t)(s->peer_time + age / TICK);
     return s->has_time && age >= 0 && age < ECHO_FOR;
 }
 
@@ -57,19 +59,19 @@ void rtmfp_keepalive_begin(struct rtmfp_session *s, struct wr *w, bool critical,
     if (critical)
         head.flags |= RTMFP_TIME_CRITICAL;
     head.has_echo = echo_now(s, now, &head.echo) &&
-                    (!s->has_echo_said || head.echo != s->echo_said);
+                    (!s->has_echo_sent || head.echo != s->echo_sent);
     rtmfp_packet_begin(w, &head);
 }
 
-/* A packet with it goes out for sure. */
-void rtmfp_keepalive_said(struct rtmfp_session *s, co_usec now)
+/* Records the echo of a packet that is sent for certain. */
+void rtmfp_keepalive_sent(struct rtmfp_session *s, co_usec now)
 {
     uint16_t echo;
 
     if (!echo_now(s, now, &echo))
         return;
-    s->has_echo_said = true;
-    s->echo_said = echo;
+    s->has_echo_sent = true;
+    s->echo_sent = echo;
 }
 
 /* ---- pings */
@@ -97,7 +99,7 @@ static void write_reply(struct rtmfp_session *s, struct wr *w)
 
 static co_usec ping_at(const struct rtmfp_session *s)
 {
-    return s->ping_now ? 0 : s->heard_at + s->set->ping * (s->pings + 1);
+    return s->ping_now ? 0 : s->received_at + s->set->ping * (s->pings + 1);
 }
 
 void rtmfp_session_ping(struct rtmfp_session *s)
@@ -155,7 +157,7 @@ static void drop_forward(struct rtmfp_session *s)
     free(f);
 }
 
-/* As many as there is room for. */
+/* Writes as many as fit. */
 static void write_forwards(struct rtmfp_session *s, struct wr *w)
 {
     while (s->forwards && rtmfp_plain_write(w, RTMFP_FORWARDED_IHELLO,
@@ -183,8 +185,8 @@ void rtmfp_keepalive_write(struct rtmfp_session *s, struct wr *w, co_usec now)
         write_ping(s, w);
 }
 
-/* ---- moves, 3.5.4.2: a peer has moved when it answers where it seems to be, and not before: a
- * packet from elsewhere may be another's who repeats it. */
+/* ---- moves, 3.5.4.2: a peer has moved only when it responds from its new address, because anyone
+ * could replay a packet from elsewhere */
 
 struct rtmfp_move {
     struct udp_addr to;
@@ -205,7 +207,7 @@ static void proof(const struct rtmfp_session *s, const struct udp_addr *at, co_u
     siphash_more(&h, head, sizeof(head));
     siphash_more(&h, at->ip, sizeof(at->ip));
     siphash_more(&h, &at->port, sizeof(at->port));
-    siphash_more(&h, &s, sizeof(s)); /* of another session it proves nothing */
+    siphash_more(&h, &s, sizeof(s)); /* invalid in other sessions */
     mac = siphash_end(&h);
     memcpy(out, head, sizeof(head));
     memcpy(out + sizeof(head), &mac, sizeof(mac));
@@ -261,8 +263,8 @@ static bool is_proof(const struct rtmfp_session *s, const struct rtmfp_arrival *
     return memcmp(right, body.p, PROOF) == 0;
 }
 
-/* Older clients answer every ping without its bytes: what can be asked of them is that the answer
- * comes from there, soon, and not often. */
+/* Older clients respond to each ping without its bytes. Their response only has to come from that
+ * address, soon, and not often. */
 static bool is_plain_answer(const struct rtmfp_session *s, const struct rtmfp_arrival *a,
                             struct rtmfp_bytes body)
 {
@@ -281,7 +283,7 @@ void rtmfp_keepalive_reply(struct rtmfp_session *s, const struct rtmfp_arrival *
     struct udp_addr was = s->peer;
 
     if (udp_addr_same(a->from, &s->peer))
-        return; /* that it is there is known by now */
+        return; /* nothing new: it is at its known address */
     if (!is_proof(s, a, body) && !is_plain_answer(s, a, body))
         return;
     s->peer = *a->from;

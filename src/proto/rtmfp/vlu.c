@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vlu.c - numbers of variable length, [RTMFP] 2.1.2. */
+/* vlu.c - variable-length integers, and options, [RTMFP] 2.1.2 to 2.1.4. */
 #include "proto/rtmfp/vlu.h"
 
 
@@ -68,7 +68,7 @@ struct rtmfp_bytes rtmfp_rest(struct rd *r)
     return rtmfp_bytes(rd_take(r, n), n);
 }
 
-/* ---- options and lists of them, [RTMFP] 2.1.3 and 2.1.4 */
+/* ---- options and lists of options, [RTMFP] 2.1.3 and 2.1.4 */
 
 bool rtmfp_option_next(struct rtmfp_options *o, struct rtmfp_option *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* vlu.h - numbers of variable length, and bytes behind one that says how many ([RTMFP] 2.1.2).
+/* vlu.h - variable-length integers, and byte strings with a length prefix ([RTMFP] 2.1.2).
  *
- * Messages are read by base/rd.h: what does not fit sets `bad`. They are written by base/wr.h over
- * memory of the caller's (rtmfp_wr()): it never grows, what does not fit sets `bad`, too.
+ * Reading uses base/rd.h: truncated input sets `bad`. Writing uses base/wr.h over the caller's
+ * memory (rtmfp_wr()): it never grows, and overflow sets `bad`.
  */
 #ifndef PROTO_RTMFP_VLU_H
 #define PROTO_RTMFP_VLU_H
@@ -10,9 +10,9 @@
 #include "base/rd.h"
 #include "base/wr.h"
 
-enum { RTMFP_VLU_MAX = 10 }; /* bytes: 64 bits, 7 in each */
+enum { RTMFP_VLU_MAX = 10 }; /* bytes: 64 bits, 7 per byte */
 
-/* Bytes in somebody else's memory. */
+/* Bytes in memory owned by others. */
 struct rtmfp_bytes {
     const uint8_t *p;
     size_t n;
@@ -30,27 +30,27 @@ static inline struct rd rtmfp_rd(struct rtmfp_bytes b)
 
 bool rtmfp_bytes_same(struct rtmfp_bytes a, struct rtmfp_bytes b);
 
-/* A writer into `room` bytes at `out`. */
+/* Returns a writer for `room` bytes at `out`. */
 static inline struct wr rtmfp_wr(uint8_t *out, size_t room)
 {
     return (struct wr){ .buf = out, .cap = room, .limit = room };
 }
 
-/* Bad: cut, longer than RTMFP_VLU_MAX, or more than 64 bits. */
+/* Sets `bad` if it is truncated, longer than RTMFP_VLU_MAX, or exceeds 64 bits. */
 uint64_t rtmfp_vlu_read(struct rd *r);
 void rtmfp_vlu_write(struct wr *w, uint64_t v);
 size_t rtmfp_vlu_size(uint64_t v);
 
-/* VLU n and n bytes; bad, too, if n is over `most`. */
+/* Reads a VLU n and n bytes; sets `bad` also if n exceeds `most`. */
 struct rtmfp_bytes rtmfp_bytes_read(struct rd *r, size_t most);
 void rtmfp_bytes_write(struct wr *w, struct rtmfp_bytes b);
-/* All that is left. */
+/* Returns all remaining bytes. */
 struct rtmfp_bytes rtmfp_rest(struct rd *r);
 
-/* ---- options ([RTMFP] 2.1.3, 2.1.4): VLU length, VLU type, value. One of length 0 is a marker. A
- * list inside of a chunk ends at its marker; certificates and the like may have markers in it. */
+/* ---- options ([RTMFP] 2.1.3, 2.1.4): VLU length, VLU type, value. Length 0 is a marker. A list
+ * inside a chunk ends at its marker; certificates and the like may contain markers. */
 
-enum { RTMFP_OPTIONS_MAX = 32 }; /* of any list: more is a syntax error */
+enum { RTMFP_OPTIONS_MAX = 32 }; /* limit per list: more is a syntax error */
 
 struct rtmfp_option {
     bool marker;
@@ -60,7 +60,7 @@ struct rtmfp_option {
 
 struct rtmfp_options {
     struct rd r;
-    unsigned n;        /* options that were read */
+    unsigned n;        /* options read so far */
 };
 
 static inline struct rtmfp_options rtmfp_options_of(struct rtmfp_bytes list)
@@ -68,7 +68,7 @@ static inline struct rtmfp_options rtmfp_options_of(struct rtmfp_bytes list)
     return (struct rtmfp_options){ .r = rtmfp_rd(list) };
 }
 
-/* False: no more, or it is wrong there (rtmfp_options_bad()). */
+/* Returns false at the end, or at an invalid option (rtmfp_options_bad()). */
 bool rtmfp_option_next(struct rtmfp_options *o, struct rtmfp_option *out);
 
 static inline bool rtmfp_options_bad(const struct rtmfp_options *o)
@@ -76,11 +76,11 @@ static inline bool rtmfp_options_bad(const struct rtmfp_options *o)
     return o->r.bad;
 }
 
-/* A list inside of a chunk: what is in front of its marker, which is read, too. */
+/* Reads a list inside a chunk: returns the part before its marker, and consumes the marker. */
 struct rtmfp_bytes rtmfp_options_read(struct rd *r);
 
 void rtmfp_option_write(struct wr *w, uint64_t type, struct rtmfp_bytes value);
-/* The value is one number. */
+/* Writes an option whose value is one number. */
 void rtmfp_option_write_vlu(struct wr *w, uint64_t type, uint64_t value);
 void rtmfp_marker_write(struct wr *w);
 

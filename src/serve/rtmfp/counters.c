@@ -138,7 +138,7 @@ static bool read_counters(const struct session_env *env, void *out)
     stat->moves = s->sums.moves;
     stat->bad_chunks = s->sums.bad_chunks;
     stat->lost = s->sums.flows.lost;
-    stat->again = s->sums.flows.again;
+    stat->again = s->sums.flows.retransmitted;
     stat->abandoned = s->sums.flows.abandoned;
     stat->passed = s->base.passed;
     datagram_service_count(&s->base, &stat->sockets);
@@ -178,14 +178,14 @@ static bool read_client(const struct session *s, void *stat)
     *out = (struct rtmfp_client_stat){
         .hmac = session->hmac, .numbered = p->numbered,
         .group = p->group, .sent = session->stat.sent, .received = session->stat.received,
-        .lost = session->stat.lost, .again = session->stat.again,
+        .lost = session->stat.lost, .again = session->stat.retransmitted,
         .abandoned = session->stat.abandoned,
         .pings_lost = session->stat.pings_lost, .skips = n->play.skips,
         .rtt = session->congestion.srtt, .moves = session->stat.moves,
     };
     for (const struct rtmfp_flow_out *f = session->outs; f; f = f->next) {
         out->lost += f->missed;
-        out->again += f->again;
+        out->again += f->retransmitted;
         out->abandoned += f->abandoned;
         out->waiting += f->waiting_bytes;
     }

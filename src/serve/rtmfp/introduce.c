@@ -88,7 +88,7 @@ static void on_claim(struct co_timer *t)
     struct rtmfp_claim *c = container_of(t, struct rtmfp_claim, timer);
     struct rtmfp_peer *p = c->peer;
 
-    if (p->session.heard_at == c->heard_at) {
+    if (p->session.received_at == c->heard_at) {
         say(p, "did not answer: another one has its id");
         rtmfp_directory_pass(p->shared->directory, p->peer_id, p->service->base.env->worker,
                              p->id);
@@ -103,7 +103,7 @@ static void on_claimed(struct rtmfp_peer *p, const struct rtmfp_message_to *m)
         return;
     p->claim = must(calloc(1, sizeof(*p->claim)));
     p->claim->peer = p;
-    p->claim->heard_at = p->session.heard_at;
+    p->claim->heard_at = p->session.received_at;
     co_timer_set(&p->claim->timer, co_clock() + ANSWER_WITHIN, on_claim);
     rtmfp_session_ping(&p->session);
     rtmfp_peer_touch(p);

@@ -167,7 +167,7 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     rtmfp_session_input(&p->session, plain, &in->path.peer, in->at);
     if (udp_addr_same(&p->session.peer, &in->path.peer))
         p->local = in->path.local;
-    if (rtmfp_session_says_acks(&p->session, in->at))
+    if (rtmfp_session_acks_due(&p->session, in->at))
         say_all(p, in->at);
     rtmfp_peer_touch(p);
     co_set_cid(own.text);

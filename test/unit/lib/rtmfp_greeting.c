@@ -107,7 +107,7 @@ size_t initiator_asked(uint8_t *datagram, co_usec now)
     size_t n;
 
     assert_true(greeting_turn(now));
-    assert_int_equal(the_initiator.state, RTMFP_ASKING);
+    assert_int_equal(the_initiator.state, RTMFP_KEYING);
     n = rtmfp_initiator_output(&the_initiator, datagram, &to, now);
     assert_true(n > 0);
     return n;
