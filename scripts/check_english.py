@@ -206,9 +206,12 @@ def glossary_faults(files):
 
 def listed(paths):
     """Files in git below these paths; where there is no git, all but those that are built."""
-    git = subprocess.run(["git", "ls-files", "-z"] + paths, capture_output=True, text=True)
-    if git.returncode == 0 and git.stdout:
-        return git.stdout.split("\0")
+    try:
+        git = subprocess.run(["git", "ls-files", "-z"] + paths, capture_output=True, text=True)
+        if git.returncode == 0 and git.stdout:
+            return git.stdout.split("\0")
+    except FileNotFoundError:
+        pass
     found = []
     for path in paths or ["."]:
         if os.path.isfile(path):
