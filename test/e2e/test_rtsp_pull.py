@@ -411,7 +411,7 @@ def test_of_our_own(srs, source, tmp_path):
     got = [x[4] for x in tools.frame_list(out, "audio")]
     assert len(got) > 60 and flv.find_run(got[:60], want * 2) >= 0
     assert len(tools.frame_list(out, "video")) > 35
-    assert second.wait_log("media come", 1)
+    assert second.wait_log("media arrive", 1)
 
 
 def test_over_tls(srs, source, tmp_path):

@@ -46,7 +46,7 @@ static void listeners_are_ours_and_what_ffmpeg_alone_can_is_not(void **state)
         if (rows[i].ours) {
             assert_string_equal(file.path, rows[i].url);
             assert_int_equal(file.srt, strcmp(rows[i].type, "stream") == 0);
-            assert_null(strstr(file.shown, "0123456789"));
+            assert_null(strstr(file.public_path, "0123456789"));
         }
         ingest_source_free(&file);
         (void)conf_unref(c);

@@ -157,12 +157,12 @@ static void start_missing(struct ingests *all)
 static void apply_programs(struct ingests *all)
 {
     struct sink *programs = sink_list_find(all->base.sink.list, &program_sink);
-    struct job_specs wants = { 0 };
+    struct job_specs specs = { 0 };
 
     if (all->programs && !all->base.sink.ending)
-        ingest_programs(all->base.sink.env->conf, &wants);
+        ingest_programs(all->base.sink.env->conf, &specs);
     if (all->programs)
-        children_apply_standing(programs, &wants);
+        children_apply_standing(programs, &specs);
 }
 
 /* ---- the sink */
@@ -230,11 +230,11 @@ void ingests_info(const struct ingest_run *r, struct job_info *out)
         .vhost = r->source.vhost,
         .stream = r->source.to->path,
         .name = r->source.name,
-        .command = r->source.shown,
+        .command = r->source.public_path,
         .starts = r->starts,
         .since = r->since,
         .next = r->until,
-        .ended = r->how,
+        .ended = r->end_reason,
         .line = "",
         .counter = "",
         .id = r->pull.id,

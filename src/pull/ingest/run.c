@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PAUSE CO_SECONDS(3)
-#define LONGEST_PAUSE CO_SECONDS(30)
-#define LONG_ENOUGH CO_SECONDS(60)
+#define MIN_PAUSE CO_SECONDS(3)
+#define MAX_PAUSE CO_SECONDS(30)
+#define STABLE_TIME CO_SECONDS(60)
 /* A frame that is due within SOON is sent at once; after a delay of LATE the clock is set back
  * instead of catching up. */
 #define SOON CO_MS(4)
@@ -29,20 +29,20 @@ static void set_state(struct ingest_run *r, enum job_state state)
     r->since = co_clock();
 }
 
-struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
+struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *source,
                                   struct stream_owner *owner)
 {
     struct ingest_run *r = must(calloc(1, sizeof(*r)));
     char here[300];
 
-    pull_init(&r->pull, all, stream_key_ref(what->to), owner);
+    pull_init(&r->pull, all, stream_key_ref(source->to), owner);
     ffmpeg_here(all->sink.env->conf, here, sizeof(here));
-    r->tc_url = must_print("rtmp://%s/%s", here, what->to->app); /* the same URL as that of an
+    r->tc_url = must_print("rtmp://%s/%s", here, source->to->app); /* the same URL as that of an
                                                                   * ffmpeg ingest */
     r->pull.session.names.tc_url = r->tc_url;
     r->pull.session.names.ip = "127.0.0.1";
-    r->source = *what;
-    *what = (struct ingest_source){ 0 };
+    r->source = *source;
+    *source = (struct ingest_source){ 0 };
     set_state(r, JOB_STARTING);
     return r;
 }
@@ -174,7 +174,8 @@ err_t ingest_run_join(struct ingest_run *r, enum clients_type type)
         return err;
     }
     set_state(r, JOB_RUNS);
-    log_trace("ingest %s: publishes %s as %s", r->source.name, r->source.shown, r->source.to->path);
+    log_trace("ingest %s: publishes %s as %s", r->source.name, r->source.public_path,
+              r->source.to->path);
     return NULL;
 }
 
@@ -214,17 +215,17 @@ static void log_failed(struct ingest_run *r, err_t *err, co_usec pause)
 {
     char what[400];
 
-    (void)err_text(*err, r->how, sizeof(r->how));
+    (void)err_text(*err, r->end_reason, sizeof(r->end_reason));
     condition_failed(&r->pull.condition, *err);
     (void)snprintf(what, sizeof(what), "ingest %.80s of %.80s: %.120s, again in %lld s",
-                   r->source.name, r->source.vhost, r->source.shown, us_to_s(pause));
+                   r->source.name, r->source.vhost, r->source.public_path, us_to_s(pause));
     log_end(what, err);
 }
 
 err_t ingest_run_main(void *run)
 {
     struct ingest_run *r = run;
-    struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
+    struct backoff again = backoff_init(MIN_PAUSE, MAX_PAUSE);
 
     r->pull.session.co = co_self();
     co_new_cid();
@@ -237,7 +238,7 @@ err_t ingest_run_main(void *run)
             break;
         }
         (void)co_stop_forget();
-        if (co_clock() - began >= LONG_ENOUGH)
+        if (co_clock() - began >= STABLE_TIME)
             backoff_reset(&again);
         log_failed(r, &err, again.pause);
         set_state(r, JOB_WAITS);

@@ -23,14 +23,14 @@ struct ingest_run {
     enum job_state state;
     co_usec since, until;   /* time of the last state change; time of the next start */
     unsigned starts;
-    char how[160];          /* reason of its last end */
+    char end_reason[160];          /* reason of its last end */
     char *tc_url;
     co_usec began;          /* time of timestamp 0 */
     int64_t shift, end;     /* 1/90000 s: start of this round; start of the next one */
 };
 
-/* Creates an ingest. Takes over `what` (zeroes it) and the reference of the owner. */
-struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *what,
+/* Creates an ingest. Takes over `source` (zeroes it) and the reference of the owner. */
+struct ingest_run *ingest_run_new(struct pulls *all, struct ingest_source *source,
                                   struct stream_owner *owner);
 void ingest_run_free(struct ingest_run *r); /* if it was never started */
 err_t ingest_run_main(void *run);           /* co_fn; frees the ingest at its end */

@@ -104,12 +104,12 @@ static bool is_this_server(const struct conf *c, const struct rtmp_url *u)
 /* Returns true if the output contains the time, so that it changes with each start. */
 static bool has_time(const struct job_spec *w, const char *output, const char *at_no_time)
 {
-    char *later = NULL;
-    err_t err = job_spec_expand(w, output, INT64_C(1000000000000), true, &later);
-    bool has = err || strcmp(later, at_no_time) != 0;
+    char *at_a_time = NULL;
+    err_t err = job_spec_expand(w, output, INT64_C(1000000000000), true, &at_a_time);
+    bool has = err || strcmp(at_a_time, at_no_time) != 0;
 
     err_free(&err);
-    free(later);
+    free(at_a_time);
     return has;
 }
 
@@ -157,7 +157,7 @@ bool ingest_source_of(struct ingest_source *out, const struct conf *c, const str
     out->name = must_dup(name);
     out->path = must_dup(in->input.url);
     out->srt = in->input.type == CONF_INGEST_STREAM;
-    out->shown = log_hide(out->path);
+    out->public_path = log_hide(out->path);
     return true;
 }
 
@@ -172,7 +172,7 @@ void ingest_source_free(struct ingest_source *f)
     free(f->vhost);
     free(f->name);
     free(f->path);
-    free(f->shown);
+    free(f->public_path);
     f->to = stream_key_unref(f->to);
     *f = (struct ingest_source){ 0 };
 }

@@ -15,7 +15,7 @@
 struct ingest_source {
     char *vhost, *name; /* vhost of the ingest, and its name in lists: "id", "id-engine" */
     char *path;         /* path of the file ("./" is the server's working directory); or the URL */
-    char *shown;        /* the same without secrets */
+    char *public_path;        /* the same without secrets */
     bool srt;
     struct stream_key *to;
 };

@@ -17,8 +17,8 @@
 
 /* Pauses before the server is called again, doubled each time. After a rejected password the pause
  * is long, because cameras lock accounts. */
-#define FIRST_PAUSE CO_SECONDS(1)
-#define LONGEST_PAUSE CO_SECONDS(30)
+#define MIN_PAUSE CO_SECONDS(1)
+#define MAX_PAUSE CO_SECONDS(30)
 #define LOGIN_PAUSE CO_SECONDS(60)
 
 #define CONNECT CO_SECONDS(5)
@@ -28,7 +28,7 @@ void rtsp_pull_free(struct rtsp_pull *p)
 {
     rtsp_pull_spec_free(&p->spec);
     pull_fini(&p->pull);
-    free(p->shown);
+    free(p->public_url);
     free(p->host);
     free(p);
 }
@@ -65,7 +65,7 @@ static bool read_spec(struct rtsp_pull *p)
 {
     struct session *s = &p->pull.session;
     struct session_stream *n = &s->names;
-    struct rtsp_location place;
+    struct rtsp_location location;
     err_t err = session_find_stream(s, n->vhost, n->app, n->name);
 
     rtsp_pull_spec_free(&p->spec);
@@ -75,17 +75,17 @@ static bool read_spec(struct rtsp_pull *p)
     }
     if (!rtsp_pull_spec_of(&p->spec, s->vhost, n->app, n->name))
         return false;
-    err = rtsp_location_parse(&place, p->spec.url);
+    err = rtsp_location_parse(&location, p->spec.url);
     if (err) {
         log_end("rtsp.pull", &err);
         return false;
     }
-    free(p->shown);
+    free(p->public_url);
     free(p->host);
-    p->shown = log_hide(place.url); /* some URLs have a password in their parameters */
-    p->host = must_dup(place.host);
-    rtsp_location_free(&place);
-    n->tc_url = p->shown;
+    p->public_url = log_hide(location.url); /* some URLs have a password in their parameters */
+    p->host = must_dup(location.host);
+    rtsp_location_free(&location);
+    n->tc_url = p->public_url;
     n->ip = p->host;
     return true;
 }
@@ -131,8 +131,8 @@ static co_usec pause_after(err_t err, struct backoff *again, const struct rtsp_p
     co_usec pause;
 
     if (err_code(err) == ERR_RTSP_LOGIN)
-        return LOGIN_PAUSE + spread(FIRST_PAUSE);
-    if (p->packet_at && p->packet_at - p->packets_since > LONGEST_PAUSE)
+        return LOGIN_PAUSE + spread(MIN_PAUSE);
+    if (p->packet_at && p->packet_at - p->packets_since > MAX_PAUSE)
         backoff_reset(again); /* it ran well for a while */
     pause = spread(again->pause);
     backoff_grow(again);
@@ -146,7 +146,7 @@ static void log_failed(struct rtsp_pull *p, err_t *err, co_usec pause)
     condition_failed(&p->pull.condition, *err);
     p->retry_at = co_clock() + pause;
     (void)snprintf(what, sizeof(what), "pull %.100s from %.200s, again in %lld ms",
-                   p->pull.session.names.key->path, p->shown, us_to_ms(pause));
+                   p->pull.session.names.key->path, p->public_url, us_to_ms(pause));
     log_end(what, err);
 }
 
@@ -172,7 +172,7 @@ static bool continues(struct rtsp_pull *p)
 err_t rtsp_pull_main(void *pull)
 {
     struct rtsp_pull *p = pull;
-    struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
+    struct backoff again = backoff_init(MIN_PAUSE, MAX_PAUSE);
 
     p->pull.session.co = co_self();
     co_new_cid();
@@ -181,7 +181,7 @@ err_t rtsp_pull_main(void *pull)
         co_usec pause;
 
         p->retry_at = 0;
-        log_trace("pull %s from %s: connecting", p->pull.session.names.key->path, p->shown);
+        log_trace("pull %s from %s: connecting", p->pull.session.names.key->path, p->public_url);
         err = call(p);
         if (p->over || err_code(err) == ERR_STOPPED) {
             p->over = false;

@@ -25,7 +25,7 @@ struct rtsp_pull_media {
 struct rtsp_pull {
     struct pull pull;
     struct rtsp_pull_spec spec;
-    char *shown;               /* its URL without user and password */
+    char *public_url;               /* its URL without user and password */
     char *host;
 
     struct rtsp_call call;

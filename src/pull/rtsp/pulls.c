@@ -123,15 +123,15 @@ static bool is_published(const struct pulls *all, const struct session_stream *n
  * and each pull uses a connection. Permanent pulls are the operator's choice and not limited. */
 static bool is_full(const struct pulls *all, const char *path)
 {
-    unsigned most = workers_share(all->sink.env, all->sink.env->conf->max_connections / 4), n = 0;
+    unsigned limit = workers_share(all->sink.env, all->sink.env->conf->max_connections / 4), n = 0;
 
     for (struct pull *p = all->list; p; p = p->next) /* a pull that has just started has no URL
                                                       * yet */
         n += pull_of(p)->spec.on_demand || !pull_of(p)->spec.url;
-    if (n >= most)
+    if (n >= limit)
         log_warn("pull %s is refused: %u streams are pulled on demand, at most a quarter of "
                  "max_connections", path, n);
-    return n >= most;
+    return n >= limit;
 }
 
 bool rtsp_pulls_request(struct sink *sink, const struct session_stream *names)
@@ -234,7 +234,7 @@ void rtsp_pulls_each(const struct sink *sink,
         each(arg, &(struct rtsp_pull_info){
                       .id = at->id,
                       .key = at->session.names.key,
-                      .url = text_or_empty(p->shown),
+                      .url = text_or_empty(p->public_url),
                       .on_demand = p->spec.on_demand,
                       .retry_at = p->retry_at,
                       .udp = p->transport < p->spec.transports &&

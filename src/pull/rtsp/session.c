@@ -44,7 +44,7 @@ static err_t request_description(struct rtsp_pull *p)
         return err;
     err = rtsp_intake_new(&p->rx, (const char *)answer->body, answer->size, &opts);
     if (err)
-        return err_wrap(err, "the description of %s", p->shown);
+        return err_wrap(err, "the description of %s", p->public_url);
     p->base = rtsp_client_base(&p->call.client, answer);
     p->all = rtsp_url_join(p->base, rtsp_intake_session_control(p->rx));
     return NULL;
@@ -68,7 +68,7 @@ static void take_packet(struct rtsp_pull *p, unsigned n, bool rtcp, const uint8_
         p->packets_since = p->packet_at;
         condition_be(&p->pull.condition, CONDITION_RUNNING);
         log_trace("pull %s from %s: media arrive over %s", p->pull.session.names.key->path,
-                  p->shown, by_udp(p) ? "udp" : "tcp");
+                  p->public_url, by_udp(p) ? "udp" : "tcp");
     }
     session_publisher_media(&p->pull.publisher);
 }
@@ -316,15 +316,15 @@ static err_t check(struct rtsp_pull *p)
 {
     co_usec now = co_now(), since = p->packet_at ? p->packet_at : p->pull.session.began_at;
     /* datagrams may be blocked */
-    bool in_vain = by_udp(p) && !p->packet_at && p->spec.transports > 1;
-    co_usec limit = in_vain && p->spec.timeout > UDP_WAIT ? UDP_WAIT : p->spec.timeout;
+    bool may_be_blocked = by_udp(p) && !p->packet_at && p->spec.transports > 1;
+    co_usec limit = may_be_blocked && p->spec.timeout > UDP_WAIT ? UDP_WAIT : p->spec.timeout;
 
     p->check_at = now + CHECK_EVERY;
     report_stats(p, &p->pull.session.entry);
     p->over = !rtsp_pull_has_players(p);
     if (p->over)
         return NULL;
-    p->try_next = in_vain && now - since >= limit;
+    p->try_next = may_be_blocked && now - since >= limit;
     if (now - since >= limit)
         return err_new(ERR_IO_TIMEOUT, "no packet for %lld ms", us_to_ms(now - since));
     if (rtsp_intake_over(p->rx))
@@ -444,7 +444,7 @@ static void log_end_of(struct rtsp_pull *p)
     if (p->packets_since == 0)
         return;
     log_trace("pull %s from %s: packets=%llu, lost=%llu, dropped=%llu, frames=%llu, broken=%llu, "
-              "skipped=%llu", p->pull.session.names.key->path, p->shown,
+              "skipped=%llu", p->pull.session.names.key->path, p->public_url,
               (unsigned long long)stat.packets, (unsigned long long)stat.lost,
               (unsigned long long)stat.dropped, (unsigned long long)stat.frames,
               (unsigned long long)stat.broken, (unsigned long long)p->call.reader.skipped);

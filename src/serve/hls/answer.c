@@ -520,16 +520,16 @@ static err_t send_list_to(struct http_exchange *x, const struct hls_answer *a,
 static err_t send_list(struct http_exchange *x, const struct hls_answer *a)
 {
     bool dash = a->sort == HLS_MPD;
-    bool wanted = dash ? hls_needs_session(x->vhost, HLS_MPD) : x->vhost->hls.ctx;
+    bool needs_session = dash ? hls_needs_session(x->vhost, HLS_MPD) : x->vhost->hls.ctx;
     char text[HLS_SESSION_KEY + 2];
     const char *key = hls_session_key(x, text);
     struct hls_session *session = NULL;
     err_t err = NULL;
     bool undo;
 
-    if (wanted || !dash)
+    if (needs_session || !dash)
         session = hls_session_of(a->h, x, &a->names, dash);
-    if (!wanted && !session)
+    if (!needs_session && !session)
         return send_list_to(x, a, NULL, key);
     undo = !session && is_probe(x, a);
     if (!session)
@@ -605,16 +605,16 @@ static err_t send_media(struct http_exchange *x, const struct hls_answer *a, con
 err_t hls_answer_media(struct http_exchange *x, const struct hls_answer *a,
                        struct hls_session *session)
 {
-    bool wanted = hls_needs_session(a->vhost, a->sort);
+    bool needs_session = hls_needs_session(a->vhost, a->sort);
     err_t err = conf_security_check(&a->vhost->security, CONF_PLAY, x->ip);
 
     if (err)
         return hls_answer_denied(x, err);
-    if (wanted && !session)
+    if (needs_session && !session)
         return hls_answer_no_session(x, a->h);
     if (session && !hls_session_hold(session))
         return http_response_status(x->resp, hls_session_denied_status(session));
-    err = send_media(x, a, cache_of(a, wanted || session));
+    err = send_media(x, a, cache_of(a, needs_session || session));
     if (session && (x->resp->status == 200 || x->resp->status == 206))
         hls_session_used(session);
     if (session)

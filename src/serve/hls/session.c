@@ -187,7 +187,7 @@ struct hls_session *hls_session_of(struct hls *h, const struct http_exchange *x,
 
 /* ------------------------------------------------------------ the end of a session */
 
-static const char *kind_name(const struct hls_session *s)
+static const char *protocol_name(const struct hls_session *s)
 {
     return s->dash ? "DASH" : "HLS";
 }
@@ -211,13 +211,13 @@ static void stop(struct hls_session *s, err_t why)
 {
     char text[200];
     bool changed;
-    err_t gone;
+    err_t applied;
 
     if (!s->playing)
         return;
     s->playing = false;
-    gone = session_apply(&s->session, &changed);
-    err_free(&gone);
+    applied = session_apply(&s->session, &changed);
+    err_free(&applied);
     session_play_end(&s->session, why);
     log_trace("client finished: %s, %llu requests, session %s: %s", text_or_empty(s->session.did),
               (unsigned long long)s->requests, s->id, reason(s, why, text, sizeof(text)));
@@ -230,7 +230,7 @@ static void expire(struct hls_session *s)
     char text[128];
 
     s->refused = true;
-    log_warn("%s session %s: %s", kind_name(s), s->id, err_text(err, text, sizeof(text)));
+    log_warn("%s session %s: %s", protocol_name(s), s->id, err_text(err, text, sizeof(text)));
     stop(s, err);
     err_free(&err);
 }
@@ -494,7 +494,7 @@ static void set_names(struct hls_session *s, const struct http_exchange *x,
     free(tc_url);
 }
 
-static co_usec longer(co_usec a, co_usec b)
+static co_usec max_time(co_usec a, co_usec b)
 {
     return a > b ? a : b;
 }
@@ -505,11 +505,11 @@ static co_usec longer(co_usec a, co_usec b)
 static void set_idle_limits(struct hls_session *s, const struct conf_vhost *v, bool dash)
 {
     co_usec fragment = dash ? v->dash.fragment : v->hls.fragment;
-    co_usec turn = dash ? longer(fragment, v->dash.update_period) : fragment;
-    co_usec window = dash ? longer(fragment * v->dash.window_size, turn) : v->hls.window;
-    co_usec first = longer(FIRST_MIN, turn * 2);
+    co_usec turn = dash ? max_time(fragment, v->dash.update_period) : fragment;
+    co_usec window = dash ? max_time(fragment * v->dash.window_size, turn) : v->hls.window;
+    co_usec first = max_time(FIRST_MIN, turn * 2);
 
-    s->idle_limit = longer(window * 2, fragment * 3);
+    s->idle_limit = max_time(window * 2, fragment * 3);
     s->first_idle_limit = first < s->idle_limit ? first : s->idle_limit;
 }
 
@@ -561,7 +561,7 @@ static err_t authorize(struct hls_session *s, const struct http_exchange *x)
     s->session.co = NULL;
     s->playing = !err;
     if (!err)
-        log_trace("%s session %s of %s/%s, ip=%s", kind_name(s), s->id, names->app, names->name,
+        log_trace("%s session %s of %s/%s, ip=%s", protocol_name(s), s->id, names->app, names->name,
                   names->ip);
     co_set_cid(cid.text);
     return err;

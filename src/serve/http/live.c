@@ -194,13 +194,14 @@ static bool find_path(const struct http_exchange *x, const struct http_live_name
                                             path, PATH_SIZE);
     for (struct live_source *src = live_registry_next(x->env->streams, NULL); src;
          src = live_registry_next(x->env->streams, src)) {
-        const char *whole = live_source_name(src), *stream = strrchr(whole, '/');
+        const char *full_name = live_source_name(src), *stream = strrchr(full_name, '/');
 
-        if (!live_source_publishing(src) || strncmp(whole, vhost, n) != 0 || whole[n] != '/' ||
-            stream <= whole + n || strlen(stream + 1) != name->stream_size ||
+        if (!live_source_publishing(src) || strncmp(full_name, vhost, n) != 0 ||
+            full_name[n] != '/' || stream <= full_name + n ||
+            strlen(stream + 1) != name->stream_size ||
             memcmp(stream + 1, name->stream, name->stream_size) != 0)
             continue;
-        return snprintf(path, PATH_SIZE, "%s", whole) < PATH_SIZE;
+        return snprintf(path, PATH_SIZE, "%s", full_name) < PATH_SIZE;
     }
     return false;
 }

@@ -123,7 +123,7 @@ static err_t run(const struct co_file *f, struct packing **out)
     return err;
 }
 
-static struct http_packed *keep(struct http_packs *packs, const struct co_file *f,
+static struct http_packed *store(struct http_packs *packs, const struct co_file *f,
                                 struct packing *j)
 {
     struct http_packed *p = must(calloc(1, sizeof(*p)));
@@ -157,7 +157,7 @@ err_t http_packed_get(struct http_packs *packs, const struct co_file *f, struct 
         packs->busy = true;
         err = run(f, &j);
         packs->busy = false;
-        p = err ? NULL : keep(packs, f, j);
+        p = err ? NULL : store(packs, f, j);
         if (err_class(err) != ERR_CLASS_STOP) /* for example, no thread is free: send it
                                                * uncompressed */
             err_free(&err);

@@ -113,7 +113,7 @@ static err_t play(struct playing *p, const struct request *w)
 {
     const struct conf_vod *vod = &p->play.x->vhost->vod;
     struct session_player *player = &p->play.player;
-    int64_t begins;
+    int64_t start;
     err_t err = http_play_start(&p->play);
 
     p->use = (struct vod_wire_use){
@@ -124,11 +124,11 @@ static err_t play(struct playing *p, const struct request *w)
     vod_feed_open(&p->feed, p->file, &(struct vod_feed_setup){
         .use = p->use, .loop = vod->loop && w->to == INT64_MAX });
     session_player_open_feed(player, &p->feed.feed);
-    begins = vod_feed_play(&p->feed, w->from, w->to, VOD_SCALE_1);
+    start = vod_feed_play(&p->feed, w->from, w->to, VOD_SCALE_1);
     log_trace("HTTP client plays %s from %lld ms, requested %lld ms", vod_file_name(p->file),
-              av_to_ms(begins), av_to_ms(w->from));
+              av_to_ms(start), av_to_ms(w->from));
     if (!err && !player->sender.done)
-        err = send_head(p, begins);
+        err = send_head(p, start);
     if (!err && !player->sender.done)
         err = session_player_send(player);
     if (!err && vod_feed_failed(&p->feed))

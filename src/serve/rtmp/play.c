@@ -70,9 +70,9 @@ err_t rtmp_play_pause(struct session_player *p, struct rtmp_session *s, bool pau
 
 err_t rtmp_play_reject(struct rtmp_session *s, enum rtmp_status status, const char *text, err_t why)
 {
-    err_t untold = rtmp_session_reply(s, status, text);
+    err_t reply_err = rtmp_session_reply(s, status, text);
 
-    err_free(&untold);
+    err_free(&reply_err);
     return why;
 }
 

@@ -15,10 +15,10 @@
 enum { HEAD_MAX = 256 * 1024 };
 
 /* Shortest interval between log lines about seeks of one player. */
-#define TELL_EVERY CO_SECONDS(1)
+#define LOG_EVERY CO_SECONDS(1)
 
 /* Upper limit for times from a peer, some thousand years: as ticks they fit into 64 bits. */
-#define MOST_MS 1e14
+#define MAX_MS 1e14
 
 struct playing {
     struct session_player player;
@@ -31,7 +31,7 @@ struct playing {
     bool moved;     /* a seek changed the position */
     bool over;      /* the client ended playback */
     co_usec logged_at; /* time of the last log line about its position */
-    unsigned untold; /* seeks not logged since then */
+    unsigned not_logged; /* seeks not logged since then */
 };
 
 static struct playing *playing_of(struct session_player *player)
@@ -46,7 +46,7 @@ static int64_t ticks(double ms)
 {
     if (!(ms > 0))
         return 0;
-    return AV_MS(ms < MOST_MS ? (int64_t)ms : (int64_t)MOST_MS);
+    return AV_MS(ms < MAX_MS ? (int64_t)ms : (int64_t)MAX_MS);
 }
 
 /* Sends metadata and codec configurations before the media at a new position. */
@@ -65,14 +65,14 @@ static bool may_log(struct playing *p)
 {
     co_usec now = co_now();
 
-    if (p->logged_at && now - p->logged_at < TELL_EVERY) {
-        p->untold++;
+    if (p->logged_at && now - p->logged_at < LOG_EVERY) {
+        p->not_logged++;
         return false;
     }
-    if (p->untold)
-        log_trace("player seeked or reached the end %u more times", p->untold);
+    if (p->not_logged)
+        log_trace("player seeked or reached the end %u more times", p->not_logged);
     p->logged_at = now;
-    p->untold = 0;
+    p->not_logged = 0;
     return true;
 }
 
@@ -81,7 +81,7 @@ static void play_from(struct playing *p, int64_t from)
 {
     int64_t end = vod_file_info(p->s->file)->duration;
     bool paused = p->player.sender.paused;
-    int64_t begins;
+    int64_t start;
 
     if (end > p->to)
         end = p->to;
@@ -91,13 +91,13 @@ static void play_from(struct playing *p, int64_t from)
     if (p->past)
         return;
     live_sender_pause(&p->player.sender, false);
-    begins = vod_feed_play(&p->feed, from, p->to, VOD_SCALE_1);
-    put_head(p, begins);
+    start = vod_feed_play(&p->feed, from, p->to, VOD_SCALE_1);
+    put_head(p, start);
     session_player_open_feed(&p->player, &p->feed.feed);
     live_sender_pause(&p->player.sender, paused);
     if (may_log(p))
         log_trace("player plays %s from %lld ms, requested %lld ms", vod_file_name(p->s->file),
-                  av_to_ms(begins), av_to_ms(from));
+                  av_to_ms(start), av_to_ms(from));
 }
 
 /* Seeks; a position behind the end means the end. The seek must not fail then: FFmpeg and librtmp

@@ -110,8 +110,8 @@ static err_t authenticate(struct rtsp_exchange *x, int *status)
     struct rtsp_conn *c = x->c;
     struct user_lookup lookup = { .vhost = c->base.vhost };
     struct rtsp_auth_rules rules = rules_of(&lookup);
-    const char *shown = rtsp_message_field(x->req, "Authorization");
-    co_usec left = shown ? session_guard_locked(c->base.env, GUARD_RTSP, c->tcp.ip) : 0;
+    const char *credentials = rtsp_message_field(x->req, "Authorization");
+    co_usec left = credentials ? session_guard_locked(c->base.env, GUARD_RTSP, c->tcp.ip) : 0;
     enum rtsp_auth_result result;
 
     if (left > 0)

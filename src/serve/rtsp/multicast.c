@@ -138,13 +138,13 @@ static err_t send_main(void *multicast)
 
 err_t rtsp_multicast_play(struct rtsp_multicast *m, struct rtp_wire_start start[RTP_WIRE_N])
 {
-    bool begins = !m->co;
+    bool starts = !m->co;
     err_t err = NULL;
 
     memset(start, 0, RTP_WIRE_N * sizeof(*start));
     if (m->failed)
         return err_new(ERR_IO_CLOSED, "its multicast has failed");
-    if (begins) {
+    if (starts) {
         open_wire(m);
         rtp_wire_start(&m->sender.consumer, TRACKS, start);
         err = co_go(m->helpers, "multicast", send_main, m);
@@ -153,7 +153,7 @@ err_t rtsp_multicast_play(struct rtsp_multicast *m, struct rtp_wire_start start[
     }
     if (err)
         return err;
-    if (m->playing++ == 0 && !begins)
+    if (m->playing++ == 0 && !starts)
         co_unpark(m->co);
     return NULL;
 }

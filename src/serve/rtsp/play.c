@@ -185,21 +185,21 @@ void rtsp_play_start_media(struct rtsp_exchange *x)
 err_t rtsp_play(struct rtsp_exchange *x)
 {
     struct rtsp_conn *c = x->c;
-    bool begins = x->session->state == RTSP_READY;
+    bool starts = x->session->state == RTSP_READY;
     struct rtp_wire_start start[RTP_WIRE_N];
     err_t err = NULL;
 
     live_sender_pause(&c->player.sender, false);
     if (x->session->lower == RTSP_MULTICAST)
         err = rtsp_conn_multicast_play(c, start);
-    else if (begins)
+    else if (starts)
         err = begin(x, start);
     if (err)
         return err;
     rtsp_session_accepted(x->session, RTSP_PLAY);
     rtsp_exchange_put(x, 200);
     rtsp_put_field(x->w, "Range", "npt=0.000-");
-    if (begins)
+    if (starts)
         rtsp_play_put_info(x, start);
     rtsp_put_body(x->w, NULL, 0);
     rtsp_play_start_media(x);

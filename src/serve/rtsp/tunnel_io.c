@@ -55,7 +55,7 @@ static struct rtsp_tunnel_io **find(const char *cookie)
     return at;
 }
 
-static bool enter(struct rtsp_tunnel_io *t)
+static bool add_tunnel(struct rtsp_tunnel_io *t)
 {
     struct rtsp_tunnel_io **at;
     bool is_new;
@@ -69,7 +69,7 @@ static bool enter(struct rtsp_tunnel_io *t)
     return is_new;
 }
 
-static void leave(struct rtsp_tunnel_io *t)
+static void remove_tunnel(struct rtsp_tunnel_io *t)
 {
     struct rtsp_tunnel_io **at;
 
@@ -293,7 +293,7 @@ static void tunnel_close(struct io *io)
 {
     struct rtsp_tunnel_io *t = tunnel_of(io);
 
-    leave(t);
+    remove_tunnel(t);
     remove_post(t, false);
     io_close(io->below);
     free(t->queue);
@@ -338,7 +338,7 @@ err_t rtsp_tunnel_open(struct io **out, struct io *down, const char *cookie)
     t->worker = co_number();
     t->pair_by = co_clock() + RTSP_TUNNEL_TIME;
     (void)snprintf(t->cookie, sizeof(t->cookie), "%s", cookie);
-    if (!enter(t)) {
+    if (!add_tunnel(t)) {
         free(t);
         return err_new(ERR_DENIED, "a second GET with the cookie of a tunnel");
     }

@@ -68,8 +68,8 @@ static void dispatch(struct rtsp_udp_side *s, const struct udp_in *in)
     t = rtsp_udp_track_of(port, rtcp ? RTSP_UDP_RTCP : RTSP_UDP_RTP);
     if (rtp_is_rtcp(in->data, in->size)) {
         t->peer->reported |= rtcp;
-        if (t->peer->heard)
-            *t->peer->heard = in->at;
+        if (t->peer->last_seen)
+            *t->peer->last_seen = in->at;
         if (is_report(in->data))
             confirm_all(t->peer);
     }

@@ -69,7 +69,7 @@ void rtsp_udp_send(struct rtsp_udp_peer *p, unsigned track, bool rtcp, const voi
 
 /* Starts the keepalive timeout: RTCP counts, and others may update *heard. After `timeout` without
  * either, the calling coroutine is stopped with ERR_IO_TIMEOUT. */
-void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec timeout);
+void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *last_seen, co_usec timeout);
 void rtsp_udp_unwatch(struct rtsp_udp_peer *p);
 
 /* Returns the io for a sender of the wire: it gets ranges of interleaved packets and sends each one

@@ -136,7 +136,7 @@ struct rtsp_udp_peer {
     struct rtsp_udp_pipe pipe;
     struct co *co;        /* stopped when no keepalive arrives */
     struct co_timer timer;
-    co_usec *heard, timeout;
+    co_usec *last_seen, timeout;
     bool reported;        /* it has sent RTCP */
 };
 

@@ -202,7 +202,7 @@ static void take_over(struct rtsp_udp_track *t)
 
         if (!old || !old->peer->pipe.detached)
             continue;
-        if (old->peer->heard)
+        if (old->peer->last_seen)
             co_stop(old->peer->co, err_new(ERR_REPLACED, "another session set up its ports"));
         rtsp_udp_remove(old->peer, old->number);
     }
@@ -264,7 +264,7 @@ void rtsp_udp_send(struct rtsp_udp_peer *p, unsigned track, bool rtcp, const voi
 static void on_due(struct co_timer *timer)
 {
     struct rtsp_udp_peer *p = container_of(timer, struct rtsp_udp_peer, timer);
-    co_usec due = *p->heard + p->timeout;
+    co_usec due = *p->last_seen + p->timeout;
 
     if (due > co_now())
         co_timer_set(timer, due, on_due);
@@ -273,18 +273,18 @@ static void on_due(struct co_timer *timer)
                                us_to_ms(p->timeout)));
 }
 
-void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *heard, co_usec timeout)
+void rtsp_udp_watch(struct rtsp_udp_peer *p, co_usec *last_seen, co_usec timeout)
 {
-    p->heard = heard;
+    p->last_seen = last_seen;
     p->timeout = timeout;
     p->co = co_self();
-    co_timer_set(&p->timer, *heard + timeout, on_due);
+    co_timer_set(&p->timer, *last_seen + timeout, on_due);
 }
 
 void rtsp_udp_unwatch(struct rtsp_udp_peer *p)
 {
     co_timer_cancel(&p->timer);
-    p->heard = NULL;
+    p->last_seen = NULL;
 }
 
 bool rtsp_udp_detach(struct rtsp_udp_peer *p)
@@ -292,9 +292,9 @@ bool rtsp_udp_detach(struct rtsp_udp_peer *p)
     if (!p->reported)
         return false;
     p->pipe.detached = true;
-    if (p->heard && p->timeout > REPORTS_WAIT) {
+    if (p->last_seen && p->timeout > REPORTS_WAIT) {
         p->timeout = REPORTS_WAIT;
-        co_timer_set(&p->timer, *p->heard + p->timeout, on_due);
+        co_timer_set(&p->timer, *p->last_seen + p->timeout, on_due);
     }
     return true;
 }
