@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_amf0.c - AMF0 and AMF3 values, good and bad, as rows; round trips; limits. */
+/* test_amf0.c - AMF0 and AMF3 values, valid and invalid, as rows; round trips; limits. */
 #include "proto/rtmp/amf0.h"
 #include "unit.h"
 
@@ -14,7 +14,7 @@
 #define ONE "\x3f\xf0\x00\x00\x00\x00\x00\x00"
 #define END "\x00\x00\x09"
 
-/* One value each; a value read and written again gives `bytes` unless `again` says otherwise. */
+/* One value each; reading and writing it gives `bytes` again unless `again` says otherwise. */
 static const struct {
     const char *name, *bytes;
     size_t size;
@@ -49,7 +49,7 @@ static const struct {
     { "unsupported", BYTES("\x0d"), AMF_UNSUPPORTED, NULL, 0 },
     { "xml", BYTES("\x0f\x00\x00\x00\x04<a/>"), AMF_XML, NULL, 0 },
     { "typed object", BYTES("\x10\x00\x01" "T\x00\x01" "a\x05" END), AMF_TYPED_OBJECT, NULL, 0 },
-    /* AMF3 behind the switch */
+    /* AMF3 after the switch */
     { "3 undefined", BYTES("\x11\x00"), AMF_UNDEFINED, BYTES("\x06") },
     { "3 null", BYTES("\x11\x01"), AMF_NULL, BYTES("\x05") },
     { "3 true", BYTES("\x11\x03"), AMF_BOOLEAN, BYTES("\x01\x01") },
@@ -155,7 +155,7 @@ static void test_bad_values(void **state)
     }
 }
 
-/* `levels` objects in one another, closed. */
+/* `levels` nested objects, closed. */
 static err_t read_nested(const char *open, size_t open_size, size_t levels)
 {
     struct amf_value v;
@@ -226,7 +226,7 @@ static void test_memory_is_bounded(void **state)
     struct amf a;
 
     (void)state;
-    memset(bytes, 5, 5 + VALUES); /* a million nulls of one byte */
+    memset(bytes, 5, 5 + VALUES); /* a million nulls of one byte each */
     memcpy(bytes, "\x0a\x00\x10\x00\x00", 5);
     amf_init(&a, 1 << 18);
     assert_err(amf0_read(&a, &r, &v), ERR_TOO_LARGE);
@@ -242,8 +242,8 @@ static void test_memory_is_bounded(void **state)
     free(bytes);
 }
 
-/* Objects whose keys are long and alike, each of them again and again: what an attacker sends to
- * have them compared with one another for minutes. */
+/* Objects with long and similar keys, each repeated: an attacker sends them to make the server compare
+ * them with each other for minutes. */
 enum { ALIKE = 250, KEY = 1500, AGAIN = 1000 * 1000 };
 
 static void put_alike0(struct wr *w, const char *key, int i)
@@ -293,7 +293,7 @@ static void put_many(struct wr *w, const char *what)
 
         wr_u16(w, (uint16_t)(0x8000 | k << 1 >> 7 << 8 | (k << 1 & 0x7f)));
         if (strcmp(what, "3 objects by reference") == 0)
-            wr_be(w, 0x0a0101, 3); /* of the class of the first, and nothing in it */
+            wr_be(w, 0x0a0101, 3); /* of the class of the first, and empty */
         else
             wr_u8(w, 1);
     }
@@ -316,7 +316,7 @@ static void test_work_is_bounded(void **state)
         wr_init(&w, 64 << 20);
         put_many(&w, rows_of_work[i]);
         assert_ok(wr_err(&w, rows_of_work[i]));
-        amf_init(&a, 64 << 20); /* it is the work that ends it, not the memory */
+        amf_init(&a, 64 << 20); /* the limit is on work, not on memory */
         r = rd_init(w.buf, w.len);
         began = clock();
         err = amf0_read(&a, &r, &v);
@@ -331,7 +331,7 @@ static void test_work_is_bounded(void **state)
     }
 }
 
-/* Keys that fall into one bucket of the index find each other all the same, and each once. */
+/* Keys in one bucket of the index are still found, each once. */
 static void test_large_objects_keep_their_keys(void **state)
 {
     struct amf_value v = amf_object(), n;

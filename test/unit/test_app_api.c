@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_api.c - the API over memory: names and passwords, JSONP, methods, common fields. */
+/* test_app_api.c - the API in memory: names and passwords, JSONP, methods, common fields. */
 #include "app/api/api.h"
 #include "app/api/auth.h"
 #include "co/co.h"
@@ -94,7 +94,7 @@ static unsigned connections(void *arg)
 #define READ "listen 1935; http_api { enabled on; public read; raw_api { enabled on; } } exporter { enabled on; }"
 #define CLOSED "listen 1935; http_api { enabled on; crossdomain off; } http_server { enabled on; }"
 
-/* The answer to one request, malloc'ed. */
+/* The response to one request, malloc'ed. */
 static char *ask_from(const char *conf, const char *request, const char *ip)
 {
     struct session_env *env = env_new(conf);
@@ -128,9 +128,9 @@ static char *ask(const char *conf, const char *request)
 }
 
 static const struct {
-    const char *name, *conf, *line; /* the request line, and fields behind it */
+    const char *name, *conf, *line; /* the request line, and further fields */
     int status;
-    const char *body;               /* a part of it; "!x": x is no part */
+    const char *body;               /* a part of the response; "!x": x must not be part of it */
 } rows[] = {
     { "common fields", OPEN, "GET /api/v1/versions HTTP/1.1", 200,
       "{\"code\":0,\"server\":\"vid-1\",\"service\":\"run\",\"pid\":\"" },
@@ -234,7 +234,7 @@ static void test_requests(void **state)
     }
 }
 
-/* ---- who may change something: strangers, pages of others, names that lead elsewhere */
+/* ---- permission to change: untrusted clients, pages of other sites, names that resolve elsewhere */
 
 #define KICK "DELETE /api/v1/clients/x HTTP/1.1\r\nHost: 127.0.0.1:1985"
 #define RELOAD "GET /api/v1/raw?rpc=reload HTTP/1.1\r\nHost: 127.0.0.1:1985"
@@ -323,7 +323,7 @@ static void test_changes(void **state)
     }
 }
 
-/* ---- who may look */
+/* ---- permission to read */
 
 #define LOOK "GET /api/v1/streams HTTP/1.1\r\nHost: h"
 
@@ -386,7 +386,7 @@ static void test_looks(void **state)
     }
 }
 
-/* A page elsewhere reads by a script tag what the browser's remembered password opens. */
+/* A page of another site could read with a script tag what the browser's saved password opens. */
 static void test_jsonp_of_secrets(void **state)
 {
     char *got = ask(LOCKED, "GET /api/v1/clients?callback=f HTTP/1.1\r\nHost: h" KEY
@@ -401,7 +401,7 @@ static void test_jsonp_of_secrets(void **state)
     free(got);
 }
 
-/* Every row answers with valid JSON that says code 0. */
+/* Every row answers with valid JSON and code 0. */
 static void test_all_valid(void **state)
 {
     static const char *const paths[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_api_order.c - lists in an order: the rows of a page are those of the whole list, sorted. */
+/* test_app_api_order.c - sorted lists: the rows of a page are those of the whole sorted list. */
 #include "app/api/order.h"
 #include "unit.h"
 
@@ -23,7 +23,7 @@ static void fill(unsigned seed)
     }
 }
 
-/* The same order, told another way. */
+/* The same order, written differently. */
 static int by_rules(const void *left, const void *right)
 {
     const struct order_row *a = left, *b = right;

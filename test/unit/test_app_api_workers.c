@@ -30,7 +30,7 @@ static struct api_parts parts_of(struct http_mux *mux)
                                .reload = &reload, .connections = connections };
 }
 
-/* What a request to worker 0 is answered. */
+/* Response to a request to worker 0. */
 static json_t *ask(const char *line)
 {
     struct http_service service = { .env = &two_env[0], .mux = http_mux_new() };
@@ -77,7 +77,7 @@ static const char *text(json_t *v, const char *key)
     return json_string_value(json_object_get(v, key));
 }
 
-/* ---- who is on: streams a, c and e at both workers, b and d at one; who comes first makes the home
+/* ---- clients: streams a, c and e on both workers, b and d on one; the first client's worker is the owner
  */
 
 static struct two_guest guests[] = {
@@ -140,7 +140,7 @@ static json_t *find(json_t *list, const char *name)
 static const struct {
     const char *name;
     unsigned clients;
-    const char *publisher; /* "": nobody */
+    const char *publisher; /* "": none */
 } streams[] = {
     { "a", 4, "pub0000a" }, { "b", 1, "pub1000b" }, { "c", 3, "pub1000c" }, { "d", 1, "" },
     { "e", 2, "" },
@@ -192,7 +192,7 @@ static void test_a_stream_is_one(void **state)
     json_decref(all);
 }
 
-/* Pages of any size show everybody once. */
+/* Pages of any size show each client once. */
 static void page_through(const char *what, const char *name_key, size_t total)
 {
     for (unsigned count = 1; count <= total + 1; count++) {
@@ -230,7 +230,7 @@ static void test_pages(void **state)
     leave_all();
 }
 
-/* A list that leaves in many pieces. */
+/* A list that is sent in many pieces. */
 static void test_many(void **state)
 {
     static struct two_guest crowd[2][CROWD];
@@ -269,7 +269,7 @@ static void test_one_client(void **state)
     static const struct {
         const char *line;
         int code;
-        size_t kicks; /* of which guest */
+        size_t kicks; /* index of the connection */
     } rows[] = {
         { "GET /api/v1/clients/ply0000a", 0, COUNT(guests) },
         { "GET /api/v1/clients/ply1000a", 0, COUNT(guests) },
@@ -326,7 +326,7 @@ static void test_sums(void **state)
     (void)state;
     enter_all();
     v = ask("GET /api/v1/summaries");
-    assert_int_equal(number(v, "data.system.conn_srs"), 12 + 1); /* who asks, too */
+    assert_int_equal(number(v, "data.system.conn_srs"), 12 + 1); /* including the requester */
     json_decref(v);
     check_metrics(wanted, COUNT(wanted));
     v = ask("GET /api/v1/workers");
@@ -342,7 +342,7 @@ static void test_sums(void **state)
     leave_all();
 }
 
-/* ---- one of them is held up, as by a debugger */
+/* ---- a blocked worker, as in a debugger */
 
 struct hold {
     sem_t *held, *go;
@@ -375,7 +375,7 @@ static void test_held_up(void **state)
     (void)sem_wait(&held);
     began = co_clock();
     v = ask("GET /api/v1/summaries");
-    assert_int_equal(number(v, "data.system.conn_srs"), 12 + 1); /* who asks, too */
+    assert_int_equal(number(v, "data.system.conn_srs"), 12 + 1); /* including the requester */
     json_decref(v);
     check_metrics(wanted, COUNT(wanted));
     v = ask("GET /api/v1/workers");
@@ -384,7 +384,7 @@ static void test_held_up(void **state)
     json_decref(v);
     assert_true(co_clock() - began < CO_SECONDS(10));
     (void)sem_post(&go);
-    leave_all(); /* it goes on, and what was asked of it meanwhile is done and dropped */
+    leave_all(); /* it continues, and handles and discards the requests of the meantime */
     (void)sem_destroy(&held);
     (void)sem_destroy(&go);
 }
@@ -393,7 +393,7 @@ static int begin(void **state)
 {
     (void)state;
     two_begin(CONF);
-    atomic_store(&two.ending, true); /* sources are there with clients alone: none is followed */
+    atomic_store(&two.ending, true); /* sources exist only with clients: none may follow */
     atomic_store(&two.connections, 12);
     machine_init(&machine);
     return 0;

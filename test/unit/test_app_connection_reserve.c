@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_connection_reserve.c - who gets a connection when few are left. */
+/* test_app_connection_reserve.c - which clients get a connection when few are left. */
 #include "app/connection_reserve.h"
 #include "conf_mem.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_cores.c - how many cores there are for us, and where workers run. */
+/* test_app_cores.c - number of available cores, and placement of workers. */
 #include "app/os/cgroup.h"
 #include "app/os/cores.h"
 #include "co/co.h"
@@ -30,7 +30,7 @@ static void put(const char *root, const char *below, const char *text)
 static const struct {
     const char *quota; /* cpu.max; NULL: no such file */
     double cores;
-    int least;         /* of us, on a machine with enough */
+    int least;         /* result, on a machine with enough cores */
 } quotas[] = {
     { NULL, 0, 0 },
     { "max 100000\n", 0, 0 },
@@ -107,7 +107,7 @@ static void written_masks(void **state)
     }
 }
 
-/* One of those we have for each, all of them in turn, then the first once more. */
+/* Each worker gets one of the available cores in turn, then the first one again. */
 static void automatic(void **state)
 {
     struct conf *c = mem_conf("listen 1935; workers auto; worker_cpu_affinity auto;");
@@ -128,7 +128,7 @@ static void automatic(void **state)
     conf_unref(c);
 }
 
-/* A mask behind auto leaves some of them out; one that leaves out all is no order. */
+/* A mask after auto excludes some cores; one that excludes all is an error. */
 static void automatic_with_mask(void **state)
 {
     char text[CPU_SETSIZE + 128], mask[CPU_SETSIZE + 1];
@@ -191,8 +191,8 @@ static void *pinned_main(void *arg)
     return (void *)(uintptr_t)failed;
 }
 
-/* A worker stays where it is put; threads that it starts do not, and the process as a whole is
- * known to have all its cores still. */
+/* A worker stays pinned; threads that it starts are not, and the process still counts all its
+ * cores. */
 static void pinned(void **state)
 {
     struct conf *c = mem_conf("listen 1935; workers 1; worker_cpu_affinity auto;");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_crash.c - a program that dies of a bug says so, says where, and dies all the same. */
+/* test_app_crash.c - a crashing program reports where it crashed, and still dies. */
 #include "app/dev/crash.h"
 #include "app/log/file.h"
 #include "base/log.h"
@@ -83,7 +83,7 @@ static void *other(void *unused)
     return NULL;
 }
 
-/* A second thread makes lines, too, and ends. */
+/* A second thread logs, too, and ends. */
 static void several(void)
 {
     pthread_t id;
@@ -120,7 +120,7 @@ static void *worker(void *w)
     _exit(4);
 }
 
-/* It is a thread beside the first that dies, with all signals blocked when it began. */
+/* A second thread crashes that was started with all signals blocked. */
 static void die_on_another(co_fn *fn)
 {
     struct worker w = { fn };
@@ -136,7 +136,7 @@ static void die_on_another(co_fn *fn)
 
 enum who { ALONE, BESIDE, WORKER };
 
-/* The program that dies, in a process of its own. */
+/* The crashing program, in a separate process. */
 __attribute__((noreturn)) static void child(co_fn *fn, enum who who)
 {
     const struct conf_source src = { .path = "x", .read = read_file, .getenv = no_env };
@@ -206,7 +206,7 @@ static void test_deaths(void **state)
 {
     (void)state;
 #if defined(__SANITIZE_ADDRESS__)
-    skip(); /* that tells it its own way */
+    skip(); /* reported in the sanitizer's own format */
 #endif
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_doctor.c - what the doctor finds in the kernel, in groups and in limits. */
+/* test_app_doctor.c - the doctor's findings in the kernel, in groups and in limits. */
 #include "doctor_report.h"
 
 enum { NONE = -1 }; /* no such row */
 
-/* ---- one file of the kernel, one row of the answer */
+/* ---- one file of the kernel, one row of the report */
 
 static const struct {
     const char *name;
@@ -130,7 +130,7 @@ static void test_kernel(void **state)
     }
 }
 
-/* A control group may leave less than the machine has. */
+/* A control group may allow less than the machine has. */
 static void test_memory_of_a_group(void **state)
 {
     struct doctor_plan *p = plan_new();
@@ -150,7 +150,7 @@ static void test_memory_of_a_group(void **state)
     doctor_plan_free(p);
 }
 
-/* So may one above ours, of either version. */
+/* So may a parent group, of either version. */
 static void test_groups_above(void **state)
 {
     static const struct {
@@ -292,7 +292,7 @@ static const struct {
     const char *name;
     unsigned workers;
     int queues;
-    bool device;     /* it is a card */
+    bool device;     /* it is a network card */
     const char *rps; /* of its first queue */
     int state;
     const char *words;
@@ -337,7 +337,7 @@ static void test_cards(void **state)
     }
 }
 
-/* ---- how it is shown */
+/* ---- presentation */
 
 static void test_shown(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_doctor_plan.c - what the doctor finds about paths, ports, certificates and programs. */
+/* test_app_doctor_plan.c - the doctor's findings about paths, ports, certificates and programs. */
 #include "doctor_report.h"
 
 /* ---- paths */
@@ -37,13 +37,13 @@ static void test_paths(void **state)
     check_at(DOCTOR_READ, "/logs/srs.log", DOCTOR_OK, "readable");
     check_at(DOCTOR_READ, "/nothing", DOCTOR_FAIL, "does not exist");
     check_at(DOCTOR_FOLDER, "a/b", DOCTOR_OK, "when created");
-    if (geteuid() != 0) { /* root may always */
+    if (geteuid() != 0) { /* root is always allowed */
         assert_int_equal(system("true"), 0);
         check_at(DOCTOR_FOLDER, "/", DOCTOR_OK, "writable");
     }
 }
 
-/* ---- what is planned */
+/* ---- the plan */
 
 static const char planned[] =
     "listen 1935 127.0.0.1:1936; max_connections 500; srs_log_file ./log/srs.log;\n"
@@ -103,7 +103,7 @@ static void test_plan(void **state)
     conf_unref(c);
 }
 
-/* ---- ports, for real */
+/* ---- real ports */
 
 static int listen_somewhere(int *port)
 {
@@ -154,7 +154,7 @@ static void test_ports(void **state)
     check_port("127.0.0.1", port, true, DOCTOR_FAIL, "not listening");
 }
 
-/* ---- datagrams, for real */
+/* ---- real datagrams */
 
 static int bind_somewhere(int *port)
 {
@@ -169,7 +169,7 @@ static int bind_somewhere(int *port)
     return fd;
 }
 
-/* Nobody has those beside it. */
+/* These have no other user. */
 static int bind_in_free_space(int *port)
 {
     for (;;) {
@@ -208,7 +208,7 @@ static void test_datagrams(void **state)
     int port, fd = bind_in_free_space(&port);
 
     (void)state;
-    doctor_check_ports(p); /* nobody wants them */
+    doctor_check_ports(p); /* no service needs them */
     assert_int_equal(p->report.n, 0);
     doctor_plan_free(p);
     (void)snprintf(subject, sizeof(subject), "%d/udp", port);
@@ -224,7 +224,7 @@ static void test_datagrams(void **state)
     check_datagrams(65534, 4, "65536/udp", DOCTOR_FAIL, "Invalid");
 }
 
-/* What RTSP needs is looked at when it is served by UDP, and what SRT does. */
+/* RTSP's needs are checked if it is served over UDP, and SRT's. */
 static void test_plan_of_datagrams(void **state)
 {
     static const struct {
@@ -283,7 +283,7 @@ static void check_candidates(const char *written, const char *own, const char *s
     doctor_plan_free(p);
 }
 
-/* Where clients of WebRTC are told to come. */
+/* Addresses that WebRTC clients are sent to. */
 static void test_candidates(void **state)
 {
     struct doctor_plan *p = plan_new();
@@ -347,7 +347,7 @@ static void check_cert(const char *cert, const char *key, int want, const char *
     doctor_plan_free(p);
 }
 
-/* The certificate "c" once more, with days from and to. */
+/* The certificate "c" again, with other dates. */
 static void make_dates(const char *name, int from, int to)
 {
     char path[160];
@@ -428,11 +428,11 @@ static void test_programs(void **state)
     assert_ok(co_init());
     check_program("ff", 0755, DOCTOR_OK, "/ff");
     check_program("ff", 0644, DOCTOR_FAIL, "/ff does not exist or is not executable");
-    check_program("cat", 0644, DOCTOR_OK, "bin/cat"); /* a warning of the configuration says so */
+    check_program("cat", 0644, DOCTOR_OK, "bin/cat"); /* a warning of the configuration covers it */
     co_threads_end(CO_SECONDS(2));
 }
 
-/* Recordings, and files to be played, where need authorization files, though not everybody may play. */
+/* Recordings, and files on demand, in a folder that can be downloaded, although playing requires authorization. */
 static void test_recordings(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_listeners.c - endpoints over workers: what is opened, who gets whom, what a change does. */
+/* test_app_listeners.c - endpoints of workers: opened sockets, distribution of clients, changes. */
 #include "app/listeners.h"
 #include "co/co.h"
 #include "co/net/io_tcp.h"
@@ -79,7 +79,7 @@ static int teardown(void **state)
     return nothing_left(state);
 }
 
-/* What a file would say: endpoints of RTMP and of the API, as indexes of ports, -1 for none. */
+/* A configuration: endpoints of RTMP and of the API, as indexes of ports, -1 for none. */
 struct wants {
     int rtmp[2], api[2];
 };
@@ -122,10 +122,10 @@ static void change(const struct wants *w, unsigned workers)
     for (unsigned i = workers; i-- > 0;) /* in any order */
         listeners_apply(seen[i].l, plan, i);
     listeners_plan_free(plan);
-    assert_ok(co_sleep(CO_MS(1))); /* who is no longer wanted closes by itself */
+    assert_ok(co_sleep(CO_MS(1))); /* sockets that are no longer needed are closed automatically */
 }
 
-/* How many of `n` connects there are accepted; each worker counts its own. */
+/* Number of `n` connects that are accepted; each worker counts its own. */
 static unsigned guests(int which, int n)
 {
     unsigned before = 0, after = 0;
@@ -178,7 +178,7 @@ static void test_one_worker(void **state)
     assert_int_equal(descriptors(), before);
 }
 
-/* Alone, nobody else may listen there, not even one of ours that would share. */
+/* Exclusive: no other process may listen there, even one that would share. */
 static void test_one_worker_shares_nothing(void **state)
 {
     int fd = -1;
@@ -208,7 +208,7 @@ static void test_the_api_is_of_the_first(void **state)
     assert_int_equal(seen[0].guests, GUESTS);
 }
 
-/* The port of the API becomes that of RTMP, too, and its own again. */
+/* The port of the API becomes that of RTMP, too, and separate again. */
 static void test_an_endpoint_widens_and_narrows(void **state)
 {
     size_t before = descriptors();
@@ -232,7 +232,7 @@ static void test_an_endpoint_widens_and_narrows(void **state)
 static const struct {
     const char *name;
     unsigned workers;
-    enum io_listen_share share; /* of who has the port */
+    enum io_listen_share share; /* of the process that has the port */
 } taken[] = {
     { "one worker", 1, IO_LISTEN_ONE },
     { "one worker, a port that is shared", 1, IO_LISTEN_FIRST },
@@ -240,7 +240,7 @@ static const struct {
     { "more, a port that is shared", MOST_WORKERS, IO_LISTEN_FIRST },
 };
 
-/* A port that somebody else has: nothing is opened, nothing closed, also not what comes before. */
+/* A port in use by another process: nothing is opened, nothing closed, including earlier ports. */
 static void test_all_or_none(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_all_or_none(void **state)
     }
 }
 
-/* Something else of a reload did not go: what is open stays, what was opened goes. */
+/* Another part of a reload failed: open sockets stay, newly opened ones are closed. */
 static void test_a_plan_that_is_dropped(void **state)
 {
     struct listeners_plan *plan = NULL;

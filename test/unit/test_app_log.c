@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_log.c - where log lines end up: whole, in order, in the right file, or counted. */
+/* test_app_log.c - destination of log lines: whole, in order, in the right file, or counted. */
 #include "app/log/ring.h"
 #include "app/log/writer.h"
 #include "temp_dir.h"
@@ -127,7 +127,7 @@ static void test_reopen_goes_on_in_a_new_file(void **state)
     assert_string_equal(content(path), "three\n");
 }
 
-/* What the tank says on stderr goes there for the time being. */
+/* Redirects what the log writer prints to stderr. */
 static int stderr_to(const char *file)
 {
     int saved = dup(2), fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -220,7 +220,7 @@ static void test_who_reads_slowly_holds_up_nobody(void **state)
     memset(line, 'x', sizeof(line));
     line[sizeof(line) - 1] = '\n';
     (void)clock_gettime(CLOCK_MONOTONIC, &a);
-    /* what its thread has just told of is not lost any more: until that cannot go on either */
+    /* lines that its thread has reported are no longer counted: until that fails, too */
     for (int i = 0; i < 1000 || (i < 100000 && log_writer_lost(t) == 0); i++)
         log_writer_put(t, LOG_TRACE, line, sizeof(line));
     (void)clock_gettime(CLOCK_MONOTONIC, &b);
@@ -233,7 +233,7 @@ static void test_who_reads_slowly_holds_up_nobody(void **state)
         buf[n > 0 ? n : 0] = '\0';
         told = strstr(buf, "lines before this were lost") != NULL;
         if (log_writer_lost(t))
-            say(t, "one more\n"); /* makes the note go out as soon as there is room */
+            say(t, "one more\n"); /* the note is written as soon as there is room */
         (void)nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     }
     assert_true(told);
@@ -297,7 +297,7 @@ static void test_a_terminal_has(void **state)
     log_writer_put(t, LOG_WARN, "odd\n", 4);
     log_writer_put(t, LOG_ERROR, "bad\n", 4);
     log_writer_close(t);
-    while (got < sizeof(want) - 1) { /* it comes in pieces */
+    while (got < sizeof(want) - 1) { /* it arrives in pieces */
         ssize_t n = read(master, buf + got, sizeof(buf) - 1 - got);
 
         assert_true(n > 0);

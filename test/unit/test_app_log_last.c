@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_log_last.c - the last lines of the log: what stays, what is given. */
+/* test_app_log_last.c - the last lines of the log: kept lines, returned lines. */
 #include "app/log/last.h"
 #include "unit.h"
 
@@ -51,10 +51,10 @@ static void test_lines(void **state)
     assert_copy(14, 10, "");
     put("4\n"); /* exactly full */
     assert_copy(0, 10, "one\ntwo\nthree\n4\n");
-    put("5\n"); /* over the end of the buffer */
+    put("5\n"); /* across the end of the buffer */
     assert_copy(0, 10, "two\nthree\n4\n5\n");
-    assert_copy(1, 10, "two\nthree\n4\n5\n"); /* it has gone: from the oldest on */
-    assert_copy(99, 10, "two\nthree\n4\n5\n"); /* of another life of the server */
+    assert_copy(1, 10, "two\nthree\n4\n5\n"); /* no longer kept: from the oldest on */
+    assert_copy(99, 10, "two\nthree\n4\n5\n"); /* of a previous run of the server */
 }
 
 static void test_odd_lines(void **state)
@@ -70,7 +70,7 @@ static void test_odd_lines(void **state)
     assert_copy(0, 10, "\n");
 }
 
-/* Whatever comes, what is kept is whole lines, the newest, as many as fit. */
+/* In any case the newest whole lines are kept, as many as fit. */
 static void test_many(void **state)
 {
     char all[4000] = "", line[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_log_threads.c - lines of several threads: each once, whole, those of a thread in their
- * order, and all in that of the time at which they were made.
+/* test_app_log_threads.c - lines of several threads: each once, complete, in the order of its
+ * thread, and all in order of time.
  *
  * Assertions are made on the first thread only: cmocka leaves a failing test by longjmp.
  */
@@ -59,7 +59,7 @@ static void say(struct log_inlet *i, int64_t at, const char *line)
 
 /* ---- several threads at once */
 
-/* So many lines "k n", as fast as they are taken. */
+/* Writes lines "k n" as fast as they are accepted. */
 static void *talk(void *number)
 {
     struct log_inlet *mine = log_writer_join(tank);
@@ -89,7 +89,7 @@ static void end(pthread_t id[THREADS])
         assert_int_equal(pthread_join(id[i], NULL), 0);
 }
 
-/* Each thread's are there once and in order, and nothing else is. */
+/* Each thread's lines are there once and in order, and nothing else. */
 static void assert_all_lines(void)
 {
     int next[THREADS] = { 0 };
@@ -157,9 +157,9 @@ static void test_a_file_that_changes_under_load(void **state)
     assert_all_lines();
 }
 
-/* ---- in order, full, and gone */
+/* ---- in order, full, and lost */
 
-/* A console that nobody reads: the writer stands in the middle of a write. */
+/* A console that no process reads: the writer blocks in the middle of a write. */
 static void open_stuck(int fd[2])
 {
     static char filler[8192];
@@ -195,7 +195,7 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-/* What came after the filler. */
+/* Lines after the filler. */
 static char *close_stuck(int fd[2], struct reader *r)
 {
     log_writer_close(tank);
@@ -220,7 +220,7 @@ static void test_in_the_order_in_which_they_were_made(void **state)
         v[k] = log_writer_join(tank);
         assert_non_null(v[k]);
     }
-    for (int k = INLETS - 1; k >= 0; k--) { /* the youngest first */
+    for (int k = INLETS - 1; k >= 0; k--) { /* the newest first */
         for (int i = 0; i < EACH; i++) {
             (void)snprintf(line, sizeof(line), "line %d\n", i * INLETS + k);
             say(v[k], 1000 + i * INLETS + k, line);
@@ -266,7 +266,7 @@ static void test_what_finds_no_room_is_counted_and_told(void **state)
     r.fd = fd[0];
     assert_int_equal(pthread_create(&r.id, NULL, read_all, &r), 0);
     assert_true(log_writer_flush(tank, 10000));
-    assert_int_equal(log_writer_lost(tank), 0); /* told with the next line that went through */
+    assert_int_equal(log_writer_lost(tank), 0); /* reported with the next line that was written */
     at = close_stuck(fd, &r);
     (void)snprintf(want, sizeof(want), "][-][0] log: %lu lines before this were lost\n", lost);
     assert_int_equal(count(at, want), 1);
@@ -330,7 +330,7 @@ static void test_no_more_inlets_than_there_are(void **state)
     log_merge_fini(&g);
 }
 
-/* ---- the last lines, while the file takes none, and a program that dies */
+/* ---- the last lines, while the file accepts none, and a program that crashes */
 
 static void test_the_last_lines_are_those_of_all(void **state)
 {
@@ -360,7 +360,7 @@ static void test_the_last_lines_are_those_of_all(void **state)
     assert_string_equal(close_stuck(fd, &r), "first\nsecond\nthird\n");
 }
 
-/* The program that dies, in a process of its own. */
+/* The crashing program, in a separate process. */
 __attribute__((noreturn)) static void die(void)
 {
     struct log_inlet *a, *b;
@@ -431,7 +431,7 @@ static void *stranger(void *arg)
             log_rule(&strict); /* a reload */
         (void)sched_yield();
     }
-    (void)pthread_barrier_wait(&all_there); /* who has gone takes no share */
+    (void)pthread_barrier_wait(&all_there); /* clients that left use no share */
     log_thread_end();
     return NULL;
 }
@@ -457,7 +457,7 @@ static void test_budgets_are_of_the_process(void **state)
     (void)state;
     log_init(&counted);
     log_rule(&strict);
-    /* and that lines were left out: each thread says so, at most once a second */
+    /* and each thread reports left-out lines, at most once a second */
     assert_in_range(strangers(NULL), 200, 200 + THREADS * 4);
     assert_in_range(strangers("192.0.2.7"), 100 / THREADS, 100 + THREADS * 8);
     log_init(&(struct log_setup){ .min = LOG_TRACE });

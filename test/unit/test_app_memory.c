@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_memory.c - how much memory control groups leave the process. */
+/* test_app_memory.c - memory limits of control groups. */
 #include "app/os/memory.h"
 #include "env.h"
 #include "proto/rtmp/chunk_in.h"
@@ -89,7 +89,7 @@ static const struct {
 } shares[] = {
     { 2, 800, { 0, 0 }, { 400, 400 } },
     { 4, 800, { 0, 0, 0, 0 }, { 200, 200, 200, 200 } },
-    { 2, 800, { 600, 0 }, { 700, 200 } }, /* half an equal part, though others have the rest */
+    { 2, 800, { 600, 0 }, { 700, 200 } }, /* half of an equal share, even if others use the rest */
     { 2, 800, { 600, 100 }, { 650, 200 } },
     { 2, 800, { 800, 0 }, { 800, 200 } },
     { 2, 800, { 800, 200 }, { 640, 200 } },
@@ -98,7 +98,7 @@ static const struct {
     { 2, 0, { 0, 0 }, { 0, 0 } },
 };
 
-/* One registry has what all of its test's workers have: its counter is set for each. */
+/* One registry holds the memory of all workers in this test: its counter is set for each. */
 static void test_workers_share(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_workers_share(void **state)
             *live_registry_counter(env->streams) = shares[i].taken[env->worker] * MB;
             messages.used = shares[i].taken[env->worker] * MB;
             memory_share(env);
-            if (turn < w->n) /* not all have told yet */
+            if (turn < w->n) /* not all have reported yet */
                 continue;
             if (live_registry_memory(env->streams)->limit != shares[i].parts[env->worker] * MB)
                 fail_msg("row %zu: worker %u may take %zu MB, want %zu", i, env->worker,
@@ -131,7 +131,7 @@ static void test_workers_share(void **state)
     }
 }
 
-/* A large picture finds room at each, though others have taken all. */
+/* Each has room for a large frame, even if others use everything. */
 static void test_messages_have_some(void **state)
 {
     static const struct {

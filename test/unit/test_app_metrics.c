@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_metrics.c - figures for Prometheus: the format, names that try to break it, and how long
+/* test_app_metrics.c - Prometheus metrics: the format, names that try to break it, and how long
  * a thousand streams keep the thread. */
 #include "app/api/metrics.h"
 #include "app/api/prom.h"
@@ -57,7 +57,7 @@ static void test_labels(void **state)
     }
 }
 
-/* ---- a server's figures */
+/* ---- metrics of a server */
 
 static struct session_env *env;
 static struct machine machine;
@@ -113,7 +113,7 @@ static void end(unsigned streams)
 
 #define CONF "listen 1935; exporter { enabled on; label l\\x; } vhost __defaultVhost__ { }"
 
-/* The name that a line is of, of a histogram without what is behind it. */
+/* The name of a line's metric, for a histogram without its suffix. */
 static void name_of(const char *line, char *out, size_t size)
 {
     static const char *const ends[] = { "_bucket", "_sum", "_count" };
@@ -128,7 +128,7 @@ static void name_of(const char *line, char *out, size_t size)
     }
 }
 
-/* Every line is a comment or a value of the family whose help came last, no family comes twice. */
+/* Every line is a comment or a value of the family whose help came last; no family comes twice. */
 static void check_format(char *text)
 {
     static char seen[16384];
@@ -207,7 +207,7 @@ static void test_bounded(void **state)
     end(5);
 }
 
-/* ---- how long it keeps the thread */
+/* ---- time on the thread */
 
 static co_usec used(void)
 {
@@ -219,7 +219,7 @@ static co_usec used(void)
 
 static co_usec longest;
 
-/* Runs whenever it may: what the others used in between is one slice of theirs. */
+/* Runs whenever it can: the time in between is one slice of another coroutine. */
 static err_t look(void *arg)
 {
     co_usec last = used();

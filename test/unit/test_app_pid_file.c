@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_pid_file.c - one server per pid file, and the id beside it. */
+/* test_app_pid_file.c - one server per pid file, and its server id. */
 #include "app/identity.h"
 #include "app/os/pid_file.h"
 #include "temp_dir.h"
@@ -97,9 +97,9 @@ static void test_a_second_one_is_told_who_has_it(void **state)
     (void)snprintf(want, sizeof(want), "held by process %d: a server already runs", (int)pid);
     assert_non_null(strstr(err_text(err, text, sizeof(text)), want));
     err_free(&err);
-    assert_int_equal(access(path, F_OK), 0); /* and it is left alone */
+    assert_int_equal(access(path, F_OK), 0); /* and the file stays unchanged */
 
-    (void)close(done); /* that one dies and leaves its file: the next has it */
+    (void)close(done); /* that process dies and leaves its file: the next one gets it */
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_ok(pid_file_lock(&p, path));
     pid_file_unlock(&p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_reload.c - a new configuration is put in force whole, or the old one stays whole. */
+/* test_app_reload.c - a new configuration is applied as a whole, or the old one stays. */
 #include "app/reload.h"
 #include "base/log.h"
 #include "co/co.h"
@@ -78,7 +78,7 @@ static void test_what_changed_is_applied_and_told(void **state)
     write_file(port, "max_connections 200;\nutc_time on;");
     assert_true(reload_now(server, &source));
     assert_int_equal(server_conf(server)->max_connections, 200);
-    assert_false(server_conf(server)->utc_time); /* that needs a restart, and is told so */
+    assert_false(server_conf(server)->utc_time); /* that needs a restart, and reports it */
     assert_non_null(strstr(lines, "reload: max_connections: \"100\" to \"200\": applied\n"));
     assert_non_null(strstr(lines, "reload: utc_time: \"off\" to \"on\": needs a restart\n"));
     assert_non_null(strstr(lines, "reload: done, 1 applied, 1 need a restart\n"));
@@ -133,7 +133,7 @@ static void test_a_listener_that_cannot_be_opened_changes_nothing(void **state)
     assert_ptr_equal(server_conf(server), before);
     assert_null(strstr(lines, "applied"));
     io_listener_close(taken);
-    /* and the old listener still is there */
+    /* and the old listener still exists */
     assert_ok(io_tcp_connect(&io, "127.0.0.1", port, NULL, CO_SECONDS(5)));
     io_close(io);
 }

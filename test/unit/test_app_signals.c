@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_signals.c - what the operator asks for: signals, changes of the file; and containers. */
+/* test_app_signals.c - requests of the operator: signals, changes of the file; and containers. */
 #include "app/autoreload.h"
 #include "app/os/docker.h"
 #include "app/os/signals.h"
@@ -37,7 +37,7 @@ static const struct {
     { SIGINT, SIGNALS_INT },    { SIGQUIT, SIGNALS_GRACE },
 };
 
-/* Whoever started the server may have left signals blocked. */
+/* The parent process may have left signals blocked. */
 static void test_what_was_blocked_before_is_heard(void **state)
 {
     sigset_t all;
@@ -77,7 +77,7 @@ static void test_what_comes_before_the_start_is_done_is_kept(void **state)
 {
     (void)state;
     signals_fini();
-    (void)signal(SIGHUP, SIG_DFL); /* as in a new process: both would end it */
+    (void)signal(SIGHUP, SIG_DFL); /* as in a new process: either one would end it */
     (void)signal(SIGUSR1, SIG_DFL);
     signals_hold();
     (void)raise(SIGHUP);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_app_stat.c - the lines about the process and its workers. */
+/* test_app_stat.c - log lines about the process and its workers. */
 #include "env.h"
 #include "app/os/stat_stall.h"
 #include "app/os/stat_line.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is added in a second, with the lateness of ticks since the start. */
+/* Increments per second, with the lateness of ticks since the start. */
 static const struct {
     const char *want;
     double cpu;
@@ -97,7 +97,7 @@ static void test_worker_lines(void **state)
     }
 }
 
-/* The line of a table for what happened since the last call, `seconds` ago. */
+/* The line of a table about events since the last call, `seconds` ago. */
 static size_t line_of(const struct counter_table *t, const void *now, void *then, int seconds,
                       char *line, size_t size)
 {
@@ -107,7 +107,7 @@ static size_t line_of(const struct counter_table *t, const void *now, void *then
     return n;
 }
 
-/* What is per second is of the time between two lines; groups without news are left out. */
+/* Rates cover the time between two lines; groups without events are left out. */
 static void test_line_of_webrtc(void **state)
 {
     struct rtc_service_stat now = { .no_room = { 100, 0 } }, then = now;
@@ -136,7 +136,7 @@ static void test_line_of_webrtc(void **state)
     assert_string_equal(line, "RTC: Server conns=12");
     assert_int_equal(line_of(&rtc_counters, &now, &then, 5, line, 9), 8);
     now.sessions = 0;
-    now.no_room[0] += 100; /* that of the machine alone is no reason for a line */
+    now.no_room[0] += 100; /* that of the machine alone causes no line */
     assert_int_equal(line_of(&rtc_counters, &now, &then, 5, line, sizeof(line)), 0);
 }
 
@@ -169,7 +169,7 @@ static void test_line_of_rtmfp(void **state)
     assert_int_equal(line_of(&rtmfp_counters, &now, &then, 5, line, 9), 0);
 }
 
-/* What a worker says is what it did since the line before, as of its last sample. */
+/* A worker's line covers the time since its previous one, up to its last sample. */
 static void test_what_a_worker_did(void **state)
 {
     static const struct worker_counters last = { .taken_at = 100000000, .cpu = 5000000, .switches = 100,
@@ -184,7 +184,7 @@ static void test_what_a_worker_did(void **state)
     (void)stat_worker_text(2, &now, &last, CO_SECONDS(105), line, sizeof(line));
     assert_string_equal(line, "Worker 2 cpu=25.00%, moved=2,1, sched=1000/s, co=9, holds=1, "
                               "late=1.00ms,5");
-    (void)stat_worker_text(2, &now, &now, CO_SECONDS(107), line, sizeof(line)); /* it is held up */
+    (void)stat_worker_text(2, &now, &now, CO_SECONDS(107), line, sizeof(line)); /* it is blocked */
     assert_string_equal(line, "Worker 2 cpu=0.00%, co=9, silent=3.0s");
     (void)stat_worker_text(2, &nothing, &last, CO_SECONDS(103), line, sizeof(line));
     assert_string_equal(line, "Worker 2 cpu=0.00%, silent=3.0s"); /* before its first sample */
@@ -193,7 +193,7 @@ static void test_what_a_worker_did(void **state)
                               "clock=0,0,195,0,0,0,3,1,1");
 }
 
-/* They are taken from what it lets the others know. */
+/* They come from the worker's published state. */
 static void test_a_worker_counts(void **state)
 {
     struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
@@ -211,7 +211,7 @@ static void test_a_worker_counts(void **state)
     env->players = 3;
     atomic_store(&w->v[1].gauges.moved_in, 5);
     worker_counters_sample(&of);
-    env->worker = 0; /* who looks */
+    env->worker = 0; /* the reader */
     worker_counters_one(&of, 1, &c);
     assert_in_range(c.taken_at, 1, co_clock());
     assert_true(c.cpu > 0);
@@ -236,7 +236,7 @@ static void *make_error(void *unused)
     return NULL;
 }
 
-/* What one made another frees: the sum is right all the same. */
+/* One thread frees memory of another: the sum is right all the same. */
 static void test_objects_that_cross(void **state)
 {
     struct workers *w = aligned_alloc(WORKERS_LINE, sizeof(*w));
@@ -267,7 +267,7 @@ static void test_objects_that_cross(void **state)
     free(made);
 }
 
-/* ---- who is held up */
+/* ---- blocked workers */
 
 static char said[2000];
 
@@ -279,7 +279,7 @@ static void keep(enum log_level level, const char *line, size_t size)
 
 static const struct {
     int at, late; /* milliseconds */
-    const char *want; /* what is said, NULL: nothing */
+    const char *want; /* expected line, NULL: none */
 } looks[] = {
     { 1000, 0, NULL },
     { 2000, 1000, NULL },
@@ -291,7 +291,7 @@ static const struct {
     { 9000, 2000, "worker 2 has been stalled for 2000 ms" },
     { 9100, 0, "worker 2 continues after 2100 ms" },
     { 12000, 1500, "worker 2 has been stalled for 1500 ms" },
-    { 14000, 1800, "worker 2 continues after 3500 ms" }, /* and held once more */
+    { 14000, 1800, "worker 2 continues after 3500 ms" }, /* and blocked once more */
     { 15000, 2800, NULL },
     { 15100, 0, "worker 2 continues after 2900 ms" },
 };

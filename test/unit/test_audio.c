@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audio.c - sound that is converted: what comes out sounds as what went in, when it did. */
+/* test_audio.c - audio conversion: the output sounds like the input, at the right time. */
 #include "audio/convert.h"
 
 #include "audio/lib.h"
@@ -15,20 +15,20 @@
 
 enum { SECOND = AUDIO_RATE, ROOM = 8 * SECOND };
 
-/* Built without libraries, there is nothing to test here. */
+/* Built without libraries: nothing to test here. */
 #define NEEDS_LIBRARIES()                                                                    \
     do {                                                                                     \
         if (!audio_lib_load())                                                               \
             skip();                                                                          \
     } while (0)
 
-/* ---- the line */
+/* ---- the timeline */
 
 static void a_line_counts_samples(void **state)
 {
     static const struct {
         const char *name;
-        int64_t late;     /* ms that frame 5 and all after it come later than they are counted */
+        int64_t late;     /* ms by which frame 5 and all later ones come late */
         unsigned silence; /* ms */
         unsigned skipped;
         bool moved;
@@ -62,7 +62,7 @@ static void a_line_counts_samples(void **state)
     }
 }
 
-/* A clock that is slower or faster than it says, by one in a thousand. */
+/* A clock that is slower or faster by one in a thousand. */
 static void a_line_follows_a_clock_that_drifts(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static float tone(int64_t sample, double hz)
     return (float)(0.5 * sin(TURN * hz * (double)(sample % (SECOND * 100)) / AUDIO_RATE));
 }
 
-/* How much of that frequency there is, by Goertzel. */
+/* Amplitude of a frequency, with Goertzel's algorithm. */
 static double power(const float *v, int n, int channel, double hz)
 {
     double w = 2 * cos(TURN * hz / AUDIO_RATE), a = 0, b = 0;
@@ -99,7 +99,7 @@ static double power(const float *v, int n, int channel, double hz)
     return (a * a + b * b - w * a * b) / n / n;
 }
 
-struct tape { /* what is heard */
+struct tape { /* the decoded audio */
     struct audio_convert *c;
     struct audio_decoder *ears;
     float *v;
@@ -191,7 +191,7 @@ static void assert_tones(const struct tape *t, int64_t from, int n)
     assert_true(power(v, n, 0, 480) < 0.003);
 }
 
-/* When it begins to sound. */
+/* When the tone begins. */
 static int64_t onset(const struct tape *t)
 {
     int64_t i = 0;
@@ -230,7 +230,7 @@ static void tones_come_out_as_they_went_in(void **state)
     }
 }
 
-/* What is missing is silence, so what follows sounds when it should. */
+/* Missing audio becomes silence, so that later audio keeps its time. */
 static void a_hole_is_filled(void **state)
 {
     struct tape t;
@@ -253,7 +253,7 @@ static void a_hole_is_filled(void **state)
     tape_close(&t);
 }
 
-/* ---- what strangers send */
+/* ---- input of untrusted clients */
 
 static uint32_t next_random(uint32_t *x)
 {
@@ -282,7 +282,7 @@ static void garbage_is_counted_and_no_more(void **state)
 
             for (size_t n = 0; n < in.size; n++)
                 data[n] = (uint8_t)next_random(&x);
-            if (i % 80 == 0) /* one that it can decode with */
+            if (i % 80 == 0) /* a configuration that it can decode with */
                 memcpy(data, audio_aac_config, AUDIO_AAC_CONFIG);
             put(&t, &in);
             t.n = 0;

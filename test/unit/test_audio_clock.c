@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audio_clock.c - the time of sound: what is stamped, how far from it the clock may be, and that
- * it never falls. */
+/* test_audio_clock.c - audio timestamps: their values, their distance from the source's clock, and that
+ * they never decrease. */
 #include "av/packet.h"
 #include "format/audio_clock.h"
 #include "unit.h"
@@ -9,7 +9,7 @@
 
 enum { RATE = 44100, FRAME = 1024, COUNT_OF_FRAMES = 2000 };
 
-/* In ms from where frame n of a regular source is; a source stamps whole milliseconds. */
+/* In ms relative to frame n of a regular source; a source has whole milliseconds. */
 typedef int64_t (*stamp)(int n);
 
 static int64_t regular(int n)
@@ -17,7 +17,7 @@ static int64_t regular(int n)
     return (int64_t)n * FRAME * 1000 / RATE;
 }
 
-/* Its sound is longer than its picture: where it begins again, two frames are too close. */
+/* Its audio is longer than its video: where it loops, two frames are too close. */
 static int64_t looped(int n)
 {
     return regular(n) - 13 * (n / 100);
@@ -72,7 +72,7 @@ static const struct {
     const char *name;
     stamp stamp;
     double most;     /* frames that it may be off, once it knows the source */
-    double smooth;   /* at most so many of 100 steps are no frame long */
+    double smooth;   /* maximum number of 100 steps that are not a frame long */
 } rows[] = {
     { "regular", regular, 0.1, 0 },
     { "a file that loops, 13 ms too early each time", looped, 1.05, 20 },
@@ -119,7 +119,7 @@ static void test_follows(void **state)
     }
 }
 
-/* Any stamps: it does not fall but for another time, and is then where that begins. */
+/* Any timestamps: output only decreases at a jump, and then has the new time. */
 static void test_never_falls(void **state)
 {
     uint32_t random = 1;
@@ -143,7 +143,7 @@ static void test_never_falls(void **state)
     }
 }
 
-/* A gap is taken at once, and so is another time. */
+/* A gap is applied at once, and so is a jump. */
 static void test_resync(void **state)
 {
     static const int64_t to[] = { 500, 20000, 3600000, 0, 1000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audio_transcoder.c - sound that is converted while others run: in order, in place or by helper
- * threads, and whoever has it may close it at any time. */
+/* test_audio_transcoder.c - audio conversion while other work runs: in order, in place or on helper
+ * threads; its user may close it at any time. */
 #include "audio/transcoder/transcoder.h"
 
 #include "co/thread.h"
@@ -174,7 +174,7 @@ static void many_lanes_run_at_a_time(void **state)
     all_end();
 }
 
-/* From within what it calls, before it ran, and while a helper thread is at it. */
+/* From its own callback, before it ran, and while a helper thread runs it. */
 static void a_lane_is_closed_at_any_time(void **state)
 {
     struct ear e;
@@ -204,7 +204,7 @@ static void a_lane_is_closed_at_any_time(void **state)
     transcoder_close(NULL);
 }
 
-/* The server ends, and who has the lane learns of it later. */
+/* The server ends, and the transcoder's user notices later. */
 static void a_group_stops_with_its_lanes(void **state)
 {
     static struct ear e[LANES];
@@ -224,10 +224,10 @@ static void a_group_stops_with_its_lanes(void **state)
         transcoder_close(e[i].lane);
     }
     assert_int_equal(running(), 0);
-    co_threads_end(CO_SECONDS(5)); /* what they were at is dropped */
+    co_threads_end(CO_SECONDS(5)); /* unfinished work is discarded */
 }
 
-/* What comes too fast, and other configurations all the time. */
+/* Input that arrives too fast, and constant changes of configuration. */
 static void what_is_too_much_is_left_out(void **state)
 {
     struct transcoder_stat before, after;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_av_nalu.c - NAL units in both ways they are packed. */
+/* test_av_nalu.c - NAL units in both packings. */
 #include "av/nalu.h"
 #include "unit.h"
 
@@ -14,7 +14,7 @@ static const struct {
     size_t size;
     enum nalu_format format;
     unsigned length;
-    size_t units, total; /* what a walk finds: units and their bytes */
+    size_t units, total; /* result of a walk: units and their bytes */
 } rows[] = {
     { "annexb, 3-byte start",  "\0\0\1\x65\1\2", 6, NALU_ANNEXB, 4, 1, 3 },
     { "annexb, 4-byte start",  "\0\0\0\1\x67\1\0\0\0\1\x68", 11, NALU_ANNEXB, 4, 2, 3 },
@@ -74,7 +74,7 @@ static void test_refused(void **state)
     assert_null(n.data);
 }
 
-/* As many units as there may be, and one more: in both ways they are packed. */
+/* The maximum number of units, and one more, in both packings. */
 static void test_many_units(void **state)
 {
     static const struct { enum nalu_format format; const char *unit; size_t size; } ways[] = {

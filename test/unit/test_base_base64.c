@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_base64.c - base64: the examples of RFC 4648 section 10, and what is none. */
+/* test_base_base64.c - base64: the examples of RFC 4648 section 10, and invalid input. */
 #include "base/base64.h"
 #include "unit.h"
 
 #include <string.h>
 
 static const struct {
-    const char *text, *plain; /* plain NULL: it is none */
+    const char *text, *plain; /* plain NULL: invalid */
     bool ours;                /* what we write */
 } rows[] = {
     { "", "", true }, { "Zg==", "f", true }, { "Zm8=", "fo", true }, { "Zm9v", "foo", true },

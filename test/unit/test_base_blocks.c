@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_blocks.c - bytes in blocks are the bytes that were written, whatever the blocks. */
+/* test_base_blocks.c - bytes stored in blocks come back unchanged, regardless of the block size. */
 #include "base/blocks.h"
 #include "unit.h"
 
@@ -23,7 +23,7 @@ static uint8_t *pattern(void)
     return p;
 }
 
-/* From byte `from` of the pattern on, `size` of them. */
+/* `size` bytes of the pattern from byte `from` on. */
 static void check(struct blocks *b, size_t from, size_t size)
 {
     size_t at = from, memory = 0;
@@ -39,7 +39,7 @@ static void check(struct blocks *b, size_t from, size_t size)
     assert_int_equal(memory, b->memory);
 }
 
-/* Pieces of all sizes, some of them in one piece. */
+/* Pieces of all sizes, some of them contiguous. */
 static void test_write(void **state)
 {
     static const size_t sizes[] = { 1, 188, 1000, BLOCK_SIZE - 1, BLOCK_SIZE, BLOCK_SIZE + 1, TOTAL };
@@ -89,18 +89,18 @@ static void test_limit(void **state)
         assert_int_equal(b.w.bad, ERR_OK);
         wr_bytes(&b.w, all, 1);
         assert_int_equal(b.w.bad, ERR_TOO_LARGE);
-        blocks_cut(&b, limits[i] / 3); /* as it was before a piece that did not fit */
+        blocks_cut(&b, limits[i] / 3); /* unchanged since before a piece that did not fit */
         assert_int_equal(b.w.bad, ERR_OK);
         check(&b, 0, limits[i] / 3);
         wr_bytes(&b.w, all + limits[i] / 3, limits[i] - limits[i] / 3);
         check(&b, 0, limits[i]);
         blocks_free(&b);
-        blocks_free(&b); /* it is empty, not gone */
+        blocks_free(&b); /* it is empty, not released */
     }
     free(all);
 }
 
-/* What one has goes behind what another has; large blocks are not copied. */
+/* Appends the content of one to another; large blocks are not copied. */
 static void test_move(void **state)
 {
     static const size_t sizes[] = { 0, 1, 10, 5000, BLOCK_SIZE, 3 * BLOCK_SIZE + 5 };
@@ -126,7 +126,7 @@ static void test_move(void **state)
         wr_bytes(&from.w, all, 1); /* it can be used again */
         check(&from, 0, 1);
         check(&to, 0, n + k);
-        wr_bytes(&to.w, all + n + k, 1000); /* and writes go on behind */
+        wr_bytes(&to.w, all + n + k, 1000); /* and writes continue after it */
         check(&to, 0, n + k + 1000);
         blocks_copy(&copy, &to, n);
         check(&copy, n, k + 1000);
@@ -141,7 +141,7 @@ static void test_move(void **state)
     free(all);
 }
 
-/* Used blocks serve again; those that nobody needed for a while go. */
+/* Used blocks are reused; those unused for a while are freed. */
 static void test_shop(void **state)
 {
     size_t used = 0;
@@ -157,7 +157,7 @@ static void test_shop(void **state)
     assert_in_range(shop.n, 2, 4);
     first = shop.first;
     wr_bytes(&b.w, all, 10);
-    assert_ptr_equal(b.first, first); /* what was large is at once again */
+    assert_ptr_equal(b.first, first); /* large ones are freed at once */
     assert_int_equal(used, b.memory);
     blocks_uncount(&b);
     assert_int_equal(used, 0);
@@ -171,7 +171,7 @@ static void test_shop(void **state)
     free(all);
 }
 
-/* What a block has left over is given back, and can be written to as before. */
+/* Unused space of a block is returned, and can be written as before. */
 static void test_fit(void **state)
 {
     static const size_t sizes[] = { 0, 1, 100, 2047, 2048, 2049, 4096, 5000, BLOCK_SIZE, TOTAL };

@@ -22,13 +22,13 @@ static void pieces_stand_one_behind_the_other(void **state)
     c = bump_try(b, 1);
     assert_true(c > a && c < a + 128);
     assert_int_equal((uintptr_t)c % 8, 0);
-    assert_int_equal(region_stat().used, 4 * KB); /* who has little takes little */
+    assert_int_equal(region_stat().used, 4 * KB); /* few objects need little memory */
     assert_in_range(idle, 3 * KB, 4 * KB);
     bump_free(a);
     bump_free(c);
     assert_int_equal(idle, 4 * KB);
     d = bump_try(b, 50);
-    assert_ptr_equal(d, a); /* the block began anew */
+    assert_ptr_equal(d, a); /* the block started again */
     bump_free(d);
     (void)bump_close(b);
     assert_int_equal(idle, 0);
@@ -68,7 +68,7 @@ static void without_an_owner_it_is_malloc(void **state)
     assert_null(bump_close(NULL));
 }
 
-/* Of a message that comes in many steps nothing is copied while it is the newest one. */
+/* A message that grows in many steps is not copied while it is the newest object. */
 static void the_newest_piece_grows_in_its_place(void **state)
 {
     struct bump *b = bump_new(NULL);
@@ -108,7 +108,7 @@ static void a_large_piece_grows(void **state)
     assert_int_equal(region_stat().used, 0);
 }
 
-/* Who lets one small piece of each block live holds back little more than he has. */
+/* A user that keeps one small piece of each block wastes little more than it uses. */
 static void old_pieces_hold_little_back(void **state)
 {
     enum { LEFT = 200, SIZE = 1000, LOG = 300 };
@@ -137,7 +137,7 @@ static void old_pieces_hold_little_back(void **state)
     assert_int_equal(region_stat().used, 0);
 }
 
-/* What is idle of a stream whose pieces die in order is little. */
+/* A stream whose pieces are freed in order has little unused space. */
 static void little_is_idle(void **state)
 {
     static const struct { size_t size; unsigned log; size_t idle; } rows[] = {
@@ -167,7 +167,7 @@ static void little_is_idle(void **state)
     assert_int_equal(region_stat().used, 0);
 }
 
-/* What is left of a block that the next large one does not fit in is not lost. */
+/* Space at the end of a block too small for the next large object is not lost. */
 static void small_pieces_fill_what_is_left(void **state)
 {
     size_t idle = 0;
@@ -187,7 +187,7 @@ static void small_pieces_fill_what_is_left(void **state)
         assert_int_equal(small[i][0] + small[i][231], 2 * i);
         bump_free(small[i]);
     }
-    assert_int_equal(region_stat().used, 4 * KB); /* nothing is taken of that one any more */
+    assert_int_equal(region_stat().used, 4 * KB); /* nothing more is allocated in that one */
     small[0] = bump_try(b, 232);
     assert_ptr_equal(small[0], large + 2912);
     bump_free(small[0]);
@@ -197,7 +197,7 @@ static void small_pieces_fill_what_is_left(void **state)
     assert_int_equal(region_stat().used, 0);
 }
 
-/* All packets of a stream go at once, again and again: blocks stay as large as they were. */
+/* All packets of a stream are freed at once, repeatedly: blocks keep their size. */
 static void groups_of_pieces_leave_little_idle(void **state)
 {
     enum { GROUP = 180, SIZE = 1316 };
@@ -218,7 +218,7 @@ static void groups_of_pieces_leave_little_idle(void **state)
     assert_int_equal(idle, 0);
 }
 
-/* ---- by a seed */
+/* ---- random, from a seed */
 
 enum { HELD = 250, OWNERS = 3, TURNS = 30000 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_jpick.c - strings picked out of JSON: what a full parser says of the same text. */
+/* test_base_jpick.c - strings picked out of JSON, compared with a full parser. */
 #include "base/jpick.h"
 #include "unit.h"
 
@@ -62,7 +62,7 @@ static void assert_same(const char *got, const char *want)
         assert_string_equal(got, want);
 }
 
-/* A copy that ends where the text ends, so that tools see a read behind it. */
+/* A copy that ends where the text ends, so that tools notice a read after it. */
 static bool pick(const char *json, size_t size, struct jpick picks[2])
 {
     char *copy = malloc(size + !size);
@@ -92,13 +92,13 @@ static void test_rows(void **state)
         assert_int_equal(pick(rows[i].json, strlen(rows[i].json), picks), rows[i].fine);
         assert_same(picks[0].text, rows[i].a);
         assert_same(picks[1].text, rows[i].b);
-        assert_int_equal(json_is_object(whole), rows[i].fine); /* the rows are right */
+        assert_int_equal(json_is_object(whole), rows[i].fine); /* the rows are valid */
         json_decref(whole);
         free_all(picks);
     }
 }
 
-/* Every beginning of each text: never more than the parser takes, and never a read behind it. */
+/* Every prefix of each text: never more than the parser accepts, and never a read after its end. */
 static void test_cut_everywhere(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_cut_everywhere(void **state)
     }
 }
 
-/* No recursion: a million levels are as good as one. */
+/* No recursion: a million levels cost as little as one. */
 static void test_deep(void **state)
 {
     enum { LEVELS = 1000000 };

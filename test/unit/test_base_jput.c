@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_jput.c - JSON that is valid whatever is put into it. */
+/* test_base_jput.c - the output is valid JSON for any input. */
 #include "base/jput.h"
 #include "unit.h"
 
@@ -91,7 +91,7 @@ static void test_fields(void **state)
     }
 }
 
-/* What is no UTF-8 becomes U+FFFD, byte by byte; what is stays. */
+/* Invalid UTF-8 becomes U+FFFD, byte by byte; valid text stays. */
 static const struct {
     const char *name, *in, *out;
 } rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_kbps.c - rates and the one line per kind. */
+/* test_base_kbps.c - rates, and their log line. */
 #include "base/kbps.h"
 #include "session/sampled.h"
 #include "unit.h"

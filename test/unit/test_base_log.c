@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_log.c - lines that peers cause: what of their texts is in them, and how many. */
+/* test_base_log.c - log lines that peers cause: which of their texts they contain, and how many lines. */
 #include "base/log.h"
 #include "base/log_clean.h"
 #include "unit.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is in them */
+/* ---- content */
 
 static const struct {
-    const char *name, *text, *shown, *hidden; /* hidden NULL: the same */
+    const char *name, *text, *shown, *hidden; /* hidden NULL: unchanged */
 } texts[] = {
     { "plain", "client finished, app=live", "client finished, app=live", NULL },
     { "a line of its own", "x\n[2026-01-02 03:04:05.678][ERROR]", "x?[2026-01-02 03:04:05.678][ERROR]", NULL },
@@ -110,7 +110,7 @@ static void a_bucket(void **state)
     assert_false(log_budget_take(&full_at, &rate, 1000 + 500000));
     for (n = 0; n < 100 && log_budget_take(&full_at, &rate, 3600000000); n++)
         continue;
-    assert_int_equal(n, 5); /* what was not used is not kept */
+    assert_int_equal(n, 5); /* unused budget is not kept */
     full_at = 0;
     for (n = 0; n < 1000; n++)
         assert_true(log_budget_take(&full_at, &none, 1000));
@@ -198,7 +198,7 @@ static void one_who_talks(void **state)
     log_warn("the server's own");
     assert_int_equal(count("the server's own"), 1);
     now_runs = &b;
-    b.full_at = 0; /* time goes by */
+    b.full_at = 0; /* time passes */
     log_trace("goes on");
     assert_non_null(strstr(lines, "lines more of this client were left out: over limits.log_lines\n"));
     assert_true(strstr(lines, "left out") < strstr(lines, "goes on"));
@@ -229,7 +229,7 @@ static void many_who_come(void **state)
     assert_in_range(count("neither publish nor play were left out: over limits.log_strangers"), 1, 2);
 }
 
-/* Who may play comes again and again; those of other addresses lose nothing. */
+/* An admitted client returns often; clients of other addresses lose nothing. */
 static void one_who_comes_again(void **state)
 {
     struct log_budget b;
@@ -261,7 +261,7 @@ static void one_who_comes_again(void **state)
     assert_in_range(count("left out, the last one of 192.0.2.7: over limits.log_address"), 1, 2);
 }
 
-/* A private address may stand for many clients: it has ten times as much, and no more. */
+/* A private address may stand for many clients: it has ten times the budget. */
 static void private_ones_that_come_again(void **state)
 {
     static const struct {
@@ -289,7 +289,7 @@ static void private_ones_that_come_again(void **state)
     now_runs = NULL;
 }
 
-/* However many addresses one has: all clients together have 50 times the budget of one address. */
+/* All clients together have 50 times the budget of one address, regardless of the number of addresses. */
 static void clients_of_many_networks(void **state)
 {
     struct log_budget b;
@@ -320,13 +320,13 @@ static const char *text_of(size_t n)
     return long_text;
 }
 
-/* What a budget lets through is a number of bytes, however long the lines are. */
+/* A budget is a number of bytes, regardless of the length of lines. */
 static void bytes_count(void **state)
 {
     static const struct {
         const char *name;
         enum log_who who;
-        size_t line, most; /* bytes of the text, of all lines: 200 for each unit, and one line more */
+        size_t line, most; /* bytes of all lines: 200 for each unit, and one line more */
     } rows[] = {
         { "short lines of a connection", LOG_CLIENT, 20, 30 * 200 },
         { "long lines of a connection", LOG_CLIENT, 2000, 30 * 200 + 2200 },
@@ -344,7 +344,7 @@ static void bytes_count(void **state)
         size = 0;
         for (int i = 0; i < 1000; i++)
             log_trace("%s", text_of(rows[k].line));
-        if (size > rows[k].most + 400) /* and what is said of the rest */
+        if (size > rows[k].most + 400) /* and the note about the rest */
             fail_msg("%s: %zu bytes", rows[k].name, size);
         assert_true(size > 1000);
         now_runs = NULL;
@@ -375,7 +375,7 @@ static void a_line_of_a_stranger_is_cut(void **state)
     const struct log_rules all = { false, { 0, 0 }, { 0, 0 }, { 0, 0 } };
     struct log_budget b = { .who = LOG_UNTRUSTED };
 
-    for (size_t n = 900; n < 1100; n++) { /* in no character */
+    for (size_t n = 900; n < 1100; n++) { /* not inside of a character */
         (void)end(state);
         (void)begin(state);
         now_runs = &b;
@@ -404,11 +404,11 @@ static void a_line_of_a_stranger_is_cut(void **state)
     log_init(&more);
     size = 0;
     log_debug("%s", text_of(6000));
-    assert_true(size > 6000); /* at a level that shows more */
+    assert_true(size > 6000); /* at a more detailed level */
     now_runs = NULL;
 }
 
-/* Errors have a budget of their own, so they are seen though that of lines is used up. */
+/* Errors have a separate budget, so they appear even if that of lines is used up. */
 static void errors_that_a_peer_causes(void **state)
 {
     struct log_budget b = { .who = LOG_UNTRUSTED };
@@ -428,7 +428,7 @@ static void errors_that_a_peer_causes(void **state)
     now_runs = NULL;
 }
 
-/* Of IPv6 the network counts, however many addresses it has. */
+/* For IPv6 the network counts, regardless of the number of addresses. */
 static void one_with_many_addresses(void **state)
 {
     struct log_budget b;
@@ -452,7 +452,7 @@ static void one_with_many_addresses(void **state)
     assert_in_range(count("of 2001:db8:0:1::/64: over limits.log_address"), 1, 2);
 }
 
-/* More of them than there is room for share, and write no more for it. */
+/* Addresses beyond the table share a budget, and write no more. */
 static void a_great_many_addresses(void **state)
 {
     static struct log_addresses t;
@@ -479,7 +479,7 @@ static void a_forged_line(void **state)
     assert_int_equal(count("\n"), 1);
 }
 
-/* ---- where streams are sent to */
+/* ---- destinations of streams */
 
 static void stream_keys(void **state)
 {

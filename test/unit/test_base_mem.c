@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_mem.c - memory that may be refused: what is left has to do for all threads. */
+/* test_base_mem.c - memory that the system may refuse: the rest must suffice for all threads. */
 #include "base/mem.h"
 #include "unit.h"
 
@@ -13,7 +13,7 @@ enum { MB = 1 << 20 };
 static const struct {
     const char *name;
     unsigned threads;
-    int left; /* MB that the system has for us */
+    int left; /* MB that the system grants */
     bool there;
 } rows[] = {
     { "plenty", 1, 200, true },
@@ -35,7 +35,7 @@ static rlim_t mapped(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* In a process of its own, which gets no more than that. */
+/* In a separate process with this limit. */
 static int is_left(unsigned threads, int left)
 {
     int status = 0;
@@ -59,7 +59,7 @@ static void test_left(void **state)
 {
     (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* they have the addresses themselves */
+    skip(); /* they use the address space themselves */
 #endif
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);

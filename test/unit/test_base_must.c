@@ -58,7 +58,7 @@ static void no_random_numbers(void)
     must_be(false);
 }
 
-/* In a process of its own: its signal, and what it said. */
+/* In a separate process: its signal, and its output. */
 static int end_of(void (*f)(void), char *said, size_t size)
 {
     int fds[2], status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_random_id.c - ids that nobody guesses; pauses that grow. */
+/* test_base_random_id.c - unpredictable ids; growing pauses. */
 #include "unit.h"
 
 #include "base/pace.h"
@@ -33,8 +33,8 @@ static void ids_differ(void **state)
     }
 }
 
-/* Of 36,000 letters each comes about 1,000 times: 6 standard deviations are 187. Were the rest of a
- * byte by 36 taken as it is, four letters would come 1,124 times. */
+/* Of 36,000 letters each occurs about 1,000 times: 6 standard deviations are 187. With the plain remainder of a
+ * byte by 36, four letters would occur 1,124 times. */
 static void letters_are_as_likely(void **state)
 {
     unsigned seen[256] = { 0 }, early = 0;

@@ -25,7 +25,7 @@ static void fits(void **state)
         assert_int_equal(region_fit(rows[i].size), rows[i].fit);
 }
 
-/* ---- blocks by a seed, compared with what is known of them */
+/* ---- random blocks from a seed, compared with a model */
 
 enum { HELD = 300, TURNS = 20000 };
 
@@ -42,7 +42,7 @@ static size_t some_size(void)
     return rand() % 50 ? size : region_fit((size_t)MB + (size_t)rand() % (2 * MB));
 }
 
-/* One byte of each page: blocks that overlap would not keep it. */
+/* One byte of each page, which overlapping blocks would not keep. */
 static void write_marks(struct held *h)
 {
     for (size_t at = 0; at < h->size; at += 4 * KB)
@@ -149,7 +149,7 @@ static void idle_regions_go_after_a_while(void **state)
     (void)state;
     for (int i = 0; i < N; i++)
         p[i] = region_take(MB);
-    assert_int_equal(region_stat().regions, N); /* each has a head, so no two of them fit */
+    assert_int_equal(region_stat().regions, N); /* each has a header, so no two of them fit */
     for (int i = 0; i < N; i++)
         region_give(p[i], MB);
     sweep(); /* they were in use until now */
@@ -173,7 +173,7 @@ static size_t resident(uint8_t *p, size_t size)
     return n;
 }
 
-/* Of a region in which one small block stays the rest goes. */
+/* The rest of a region with one small block is returned to the system. */
 static void free_blocks_of_a_region_go(void **state)
 {
     uint8_t *large, *small;
@@ -184,7 +184,7 @@ static void free_blocks_of_a_region_go(void **state)
     memset(small, 1, 4 * KB);
     memset(large, 1, 512 * KB);
     region_give(large, 512 * KB);
-    sweep(); /* something of it was taken since the last one */
+    sweep(); /* something was allocated from it since the last one */
     assert_int_equal(resident(large, 512 * KB), 128);
     sweep();
     assert_int_equal(resident(large, 512 * KB), 0);
@@ -223,7 +223,7 @@ static size_t address_space(void)
     return pages * 4 * KB;
 }
 
-/* A process that may have no more: NULL, and what there is stays whole. */
+/* A process at its limit: NULL, and existing memory stays valid. */
 static void refuses_without_memory(void **state)
 {
     void *held[64];

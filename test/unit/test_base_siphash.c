@@ -7,7 +7,7 @@
 
 static const uint8_t key[SIPHASH_KEY] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 
-/* Of 0, 1, 2 ...: that of 15 bytes is Appendix A of the paper, all are its reference code's. */
+/* Inputs 0, 1, 2 ...: that of 15 bytes is Appendix A of the paper, all are from its reference code. */
 static const struct {
     size_t size;
     uint64_t hash;

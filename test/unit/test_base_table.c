@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_table.c - things by their hashes: found, counted, walked and removed while it grows. */
+/* test_base_table.c - hash table: find, count, walk and remove while it grows. */
 #include "base/container_of.h"
 #include "base/table.h"
 #include "unit.h"
@@ -11,7 +11,7 @@ struct thing {
     struct table_link link;
 };
 
-/* Two things have each hash. */
+/* Two elements have each hash. */
 static unsigned found(const struct table *t, uint64_t hash)
 {
     unsigned n = 0;

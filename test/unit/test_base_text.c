@@ -17,7 +17,7 @@ static void none_is_empty(void **state)
     assert_ptr_equal(text_or_empty(some), some);
 }
 
-/* Two texts in a row are one customer, and none of the others. */
+/* Two texts in a row have the same hash, and none of the others. */
 static void customers(void **state)
 {
     static const char *const rows[][2] = {
@@ -62,7 +62,7 @@ static void hash_is_fnv_1a(void **state)
     }
 }
 
-/* Names as streams have them fill a table evenly: 16 to a place, 4 standard deviations are 16. */
+/* Typical stream names fill a table evenly: 16 per bucket, 4 standard deviations are 16. */
 static void names_fill_a_table(void **state)
 {
     unsigned places[1024] = { 0 };
@@ -77,7 +77,7 @@ static void names_fill_a_table(void **state)
         assert_in_range(places[i], 1, 36);
 }
 
-/* Names that a peer chose so that FNV-1a puts all of them into one place are spread like others. */
+/* Names that a peer chose so that FNV-1a puts all of them into one bucket are spread like others. */
 static void chosen_names_fill_a_table(void **state)
 {
     unsigned places[64] = { 0 }, chosen = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_url.c - URLs, hosts and ports taken apart, and hexadecimal digits. */
+/* test_base_url.c - parsing of URLs, hosts and ports, and hexadecimal digits. */
 #include "base/url.h"
 #include "base/text.h"
 #include "unit.h"
@@ -49,7 +49,7 @@ static void hosts_and_ports(void **state)
     }
 }
 
-/* What is behind its end is not looked at. */
+/* Bytes after its end are not read. */
 static void a_part_of_a_text(void **state)
 {
     struct host_port p = host_port_split("host:80:81]", 7);

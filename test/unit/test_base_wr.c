@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base_wr.c - text in a buffer that grows. */
+/* test_base_wr.c - text in a growing buffer. */
 #include "base/wr.h"
 #include "unit.h"
 
@@ -28,7 +28,7 @@ static void text_of_any_length(void **state)
     }
 }
 
-/* Text that does not fit is not cut: nothing of it is there, and all that comes later fails too. */
+/* Text that does not fit is not truncated: nothing of it is written, and all later writes fail, too. */
 static void text_over_the_limit(void **state)
 {
     struct wr w;
@@ -43,7 +43,7 @@ static void text_over_the_limit(void **state)
     wr_free(&w);
 }
 
-/* What the buffer has left over is given back, and can be written to as before. */
+/* Unused space of the buffer is returned, and can be written as before. */
 static void a_buffer_that_fits(void **state)
 {
     struct wr w;

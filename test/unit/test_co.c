@@ -92,7 +92,7 @@ static void test_wake_is_never_lost(void **state)
     assert_int_equal(co_park(CO_FOREVER), CO_WOKEN);
     assert_int_equal(co_park(0), CO_TIMEOUT);
     co_unpark(co_self());
-    assert_ok(co_sleep(CO_MS(3))); /* a sleep takes its time, and keeps the wake for the next park */
+    assert_ok(co_sleep(CO_MS(3))); /* a sleep takes its full time, and keeps the wakeup for the next park */
     assert_int_equal(co_park(0), CO_WOKEN);
 }
 
@@ -232,7 +232,7 @@ static void test_read_timeout_and_end(void **state)
     near->read_timeout = CO_MS(20);
     assert_err(io_read(near, &c, 1, &n), ERR_IO_TIMEOUT);
     assert_ok(io_write(far, "xy", 2));
-    io_close(far); /* data and end come together: none of them may be lost */
+    io_close(far); /* data and EOF arrive together: neither may be lost */
     near->read_timeout = CO_SECONDS(2);
     assert_ok(io_read(near, &c, 1, &n));
     assert_ok(io_read(near, &c, 1, &n));
@@ -241,7 +241,7 @@ static void test_read_timeout_and_end(void **state)
     io_close(near);
 }
 
-/* A peer that reads nothing fills the pipe: send_some gives 0, writev gives up in time. */
+/* A peer that does not read fills the pipe: send_some returns 0, writev times out. */
 static void test_full_pipe(void **state)
 {
     static char block[65536];
@@ -344,7 +344,7 @@ static void test_listen_and_connect(void **state)
     assert_err(io_tcp_connect(&io, "127.0.0.1", 65536, NULL, CO_SECONDS(2)), ERR_IO_CONNECT);
 }
 
-/* Answers each two bytes by one. */
+/* Answers each two bytes with one. */
 static err_t answer_pairs(void *arg)
 {
     struct io *io = arg;
@@ -356,8 +356,8 @@ static err_t answer_pairs(void *arg)
     return err;
 }
 
-/* The shortest time that one of some exchanges took, of a client that writes each byte by itself
- * and lets the kernel put them together. */
+/* The shortest time of some exchanges by a client that writes single bytes and lets the kernel merge
+ * them. */
 static co_usec shortest_exchange(struct io *io)
 {
     co_usec shortest = CO_SECONDS(1);
@@ -369,7 +369,7 @@ static co_usec shortest_exchange(struct io *io)
         assert_ok(io_write(io, &byte, 1));
         assert_ok(io_write(io, &byte, 1));
         assert_ok(io_read_full(io, &byte, 1));
-        if (i >= 10 && co_clock() - began < shortest) /* at first the kernel is quick by itself */
+        if (i >= 10 && co_clock() - began < shortest) /* at first the kernel does not delay */
             shortest = co_clock() - began;
     }
     return shortest;
@@ -404,7 +404,7 @@ static void test_quick_acks(void **state)
     }
     io_listener_close(l);
     if (took[0] < CO_MS(30))
-        skip(); /* a kernel that does not wait with it */
+        skip(); /* a kernel that does not delay */
     assert_true(took[1] < CO_MS(30));
 }
 

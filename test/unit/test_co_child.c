@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_child.c - child processes: what they get, what they say, how they end. */
+/* test_co_child.c - child processes: their environment, their output, their end. */
 #include "co/os/child.h"
 #include "unit.h"
 
@@ -46,7 +46,7 @@ static int count_fds(void)
     return n;
 }
 
-/* Killed ones are init's to reap, who takes its time. */
+/* Killed ones are reaped by init, which takes its time. */
 static void wait_for_none(pid_t group)
 {
     for (int i = 0; i < 500 && kill(-group, 0) == 0; i++)
@@ -71,7 +71,7 @@ static struct co_child *start_shell(const char *script)
     return start((const char *const[]){ "sh", "-c", script, NULL });
 }
 
-/* Run it to its end; gives how. */
+/* Runs it to its end; returns how it ended. */
 static const char *run(const char *script)
 {
     static char how[64];
@@ -116,7 +116,7 @@ static void says_much(void **state)
     assert_int_equal(heard_size, 60000);
 }
 
-/* As the kernel has them: the C library's own do not ask the C library. */
+/* Signal dispositions from the kernel: the C library hides its own. */
 static void set_signals(unsigned long handler)
 {
     const unsigned long action[4] = { handler };
@@ -133,7 +133,7 @@ static void begins_clean(void **state)
 
     (void)state;
     assert_true(fd > 2);
-    set_signals((unsigned long)SIG_IGN); /* as who started us may leave them */
+    set_signals((unsigned long)SIG_IGN); /* as our parent may leave them */
     how = run("ls /proc/self/fd | tr '\\n' ' '; ps -o pgid= -p $$ | tr -d ' ';"
               "grep -h '^Sig[BI]' /proc/self/status | tr -d '\\t'");
     set_signals((unsigned long)SIG_DFL);
@@ -160,7 +160,7 @@ static void leads_a_group(void **state)
     wait_for_none(pid);
 }
 
-/* Who is left of the group ends with its leader. */
+/* The rest of the process group ends with its leader. */
 static void leaves_nobody(void **state)
 {
     struct co_child *c = start_shell("sleep 100 & echo there; exit 3");
@@ -229,7 +229,7 @@ static err_t waiter(void *arg)
     return NULL;
 }
 
-/* A coroutine that was asked to stop takes the time that its child needs. */
+/* A coroutine that was asked to stop waits for its child as long as needed. */
 static void ends_in_a_stopped_coroutine(void **state)
 {
     struct stopping s = { .how = "" };
@@ -257,7 +257,7 @@ static err_t tick(void *arg)
     return NULL;
 }
 
-/* One that writes without end does not keep the others from running. */
+/* A child with endless output does not keep other coroutines from running. */
 static void talker(void **state)
 {
     struct co_child *c = start((const char *const[]){ "yes", NULL });
@@ -294,7 +294,7 @@ static void does_not_start(void **state)
     assert_int_equal(co_child_live(), 0);
 }
 
-/* It may be run, but the system does not know how. */
+/* Executable, but in an unknown format. */
 static void no_program_inside(void **state)
 {
     char path[] = "/tmp/test_co_child_XXXXXX";
@@ -341,7 +341,7 @@ static void appends_to_files(void **state)
     (void)unlink(out);
 }
 
-/* When we die without a word, so does the child. */
+/* If we are killed, so is the child. */
 static void dies_with_us(void **state)
 {
     int pipe_fd[2];

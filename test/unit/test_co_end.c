@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_co_end.c - schedulers that end: threads come and go and leave nothing.
  *
- * Assertions are made on the first thread only: what fails on another one is handed over as text.
+ * Assertions are made on the first thread only: failures on another one are returned as text.
  */
 #include "base/log.h"
 #include "base/region.h"
@@ -92,7 +92,7 @@ static void on_task(struct co_task *t)
     (void)t;
 }
 
-/* What a worker does, in short. It leaves a timer and a task behind. */
+/* A short version of a worker. It leaves a timer and a task behind. */
 static err_t work(void)
 {
     static _Thread_local struct co_timer late;
@@ -220,7 +220,7 @@ static void threads_leave_nothing(void **state)
 #endif
 }
 
-extern struct co_view *co_views; /* what debuggers look at */
+extern struct co_view *co_views; /* what debuggers show */
 
 static void is_seen_by_debuggers(void **state)
 {

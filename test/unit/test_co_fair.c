@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_fair.c - nobody keeps the thread: time slices, loops that get nowhere, and the count of
- * those who kept it all the same. Times are of the processor, or as the scheduler counts them, so a
- * machine that has no time for us fails nothing. */
+/* test_co_fair.c - no coroutine keeps the thread: time slices, endless loops, and the count of
+ * scheduler stalls. Times are CPU times, or as the scheduler counts them, so a busy machine causes no
+ * failure. */
 #include "base/log.h"
 #include "co/stalls.h"
 #include "co/net/io.h"
@@ -45,7 +45,7 @@ static void spin(co_usec t)
         continue;
 }
 
-/* The same; how long it had the thread. What is owed to a queue is paid in that time: what the machine takes
+/* The same; how long it had the thread. Debts to a queue are paid in that time: time that the machine takes
  * from a turn is part of it. */
 static co_usec spin_for(co_usec t)
 {
@@ -55,7 +55,7 @@ static co_usec spin_for(co_usec t)
     return co_clock() - began;
 }
 
-/* As it counts for those that wait meanwhile: a turn is a slice at most. */
+/* As counted for those that wait meanwhile: a turn is a slice at most. */
 static co_usec slice_of(co_usec ran)
 {
     return ran < CO_MS(1) ? ran : CO_MS(1);
@@ -73,8 +73,8 @@ static err_t sleeper(void *arg)
     return NULL;
 }
 
-/* How much of the processor it took. What a host takes of a virtual machine may count as that, too:
- * one short hold proves nothing. */
+/* CPU time that it took. Time taken by a virtual machine's host may count as well: one short stall proves
+ * nothing. */
 static co_usec run(const char *name, co_fn *fn, co_usec t)
 {
     struct co_group g;
@@ -100,13 +100,13 @@ static struct co_stalls of(const char *name)
     return (struct co_stalls){ 0 };
 }
 
-/* Time that the thread was not run may hide one, never make one. */
+/* Time without the CPU may hide a stall, never cause one. */
 static void test_a_hold_is_counted_by_name(void **state)
 {
     co_usec most = 0;
 
     (void)state;
-    assert_ok(co_sleep(CO_SECONDS(1))); /* of those that came before, one may have had this second's line */
+    assert_ok(co_sleep(CO_SECONDS(1))); /* one of the earlier ones may have used this second's line */
     for (int i = 0; i < 1000 && of("spinner").count == 0; i++)
         most = run("spinner", spinner, CO_MS(9));
     assert_true(of("spinner").count > 0);
@@ -205,7 +205,7 @@ static err_t go_round(void *arg)
     return err;
 }
 
-/* It works for 40 ms and has no need to wait: others run about once a millisecond all the same. */
+/* It works for 40 ms without waiting: others still run about once a millisecond. */
 static void test_who_need_not_wait_lets_others_run(void **state)
 {
     static const struct {
@@ -254,7 +254,7 @@ static bool all_ran(const bool *ran, size_t n)
     return memchr(ran, false, n) == NULL;
 }
 
-/* True: nobody was held up. */
+/* True: no coroutine was delayed. */
 static bool let_others_run(struct task *v, bool *ran, int n, bool tasks)
 {
     co_usec due = co_clock() + CO_MS(8);
@@ -291,18 +291,18 @@ static void test_timers_let_others_run(void **state)
         int tries = 1;
 
         while (!let_others_run(v, ran, N, tasks))
-            assert_true(++tries <= TRIES); /* a host may have taken the time, but not each time */
+            assert_true(++tries <= TRIES); /* the host may have taken the time, but not each time */
     }
     free(v);
     free(ran);
 }
 
-/* ---- who waits for an event beside many who go on and on */
+/* ---- waiting for an event next to many that never stop */
 
 enum { GREEDY = 100 };
 
 struct greedy {
-    co_usec until; /* of the processor */
+    co_usec until; /* CPU time */
     co_usec ran;
     unsigned turns;
 };
@@ -319,7 +319,7 @@ static err_t be_greedy(void *arg)
     return NULL;
 }
 
-/* It is not behind all of them, each time; nor if its slice was over once. */
+/* It is not queued after all of them each time, even if it used up its slice once. */
 static void test_events_do_not_wait_for_the_greedy(void **state)
 {
     enum { EVENTS = 10, MOST = 15 };
@@ -376,8 +376,8 @@ static err_t be_greedy_beside(void *arg)
     return NULL;
 }
 
-/* Nor do the greedy wait for ever where others have as much to do: counted by turns, since a host
- * may take time from some of them. */
+/* The greedy ones do not starve if others have as much to do: counted in turns, because the host may
+ * take time from some of them. */
 static void test_the_greedy_get_on(void **state)
 {
     struct greedy g = { .until = cpu_time() + CO_SECONDS(10) };
@@ -392,14 +392,14 @@ static void test_the_greedy_get_on(void **state)
     assert_ok(co_group_wait(&group));
     print_message("  %u turns beside %u of others\n", g.turns, b.turns);
     assert_true(b.turns >= GREEDY * 6);
-    assert_true(g.turns >= 3); /* once each time that all others had their turn, or two */
+    assert_true(g.turns >= 3); /* once for each turn, or two, of all others */
 }
 
 /* ---- urgent ones */
 
 struct urgent {
     struct busy *busy;
-    unsigned most; /* turns of others, until it was woken and ran */
+    unsigned most; /* turns of others from the wakeup until it ran */
 };
 
 static err_t be_urgent(void *arg)
@@ -432,7 +432,7 @@ static err_t be_urgent_all_the_time(void *arg)
     return err;
 }
 
-/* Whoever is urgent is not behind a hundred others. Each of its sleeps takes 4 to 8 ms, and what is owed to
+/* An urgent coroutine is not queued after a hundred others. Each of its sleeps takes 4 to 8 ms, and debts to
  * the others are 5 ms more: half a millisecond each. */
 static void test_the_urgent_come_first(void **state)
 {
@@ -452,7 +452,7 @@ static void test_the_urgent_come_first(void **state)
     assert_in_range(u.most, 1, GREEDY / 2);
 }
 
-/* Nor do the others wait for ever: ten that are urgent all the time leave them a third. */
+/* The others do not starve: ten that are always urgent leave them a third. */
 static void test_others_get_on_beside_the_urgent(void **state)
 {
     enum { URGENT = 10 };
@@ -532,7 +532,7 @@ static void *echo(void *arg)
     return NULL;
 }
 
-/* Another thread answers while the ring turns. */
+/* Another thread answers while the ring runs. */
 static err_t read_beside_a_ring(void *arg)
 {
     co_usec *longest = arg;
@@ -584,8 +584,8 @@ static co_usec beside_a_ring(int n, co_fn *fn)
     return longest;
 }
 
-/* A sleep of 8 ms, on a wheel of 4 ms, takes one turn of the ring longer at most, and so does a read.
- * Without looks by the clock the sleeper is never woken. */
+/* A sleep of 8 ms, on a wheel of 4 ms, takes at most one turn of the ring longer, and so does a read.
+ * Without checks of the clock the sleeper would never wake. */
 static void test_coroutines_that_wake_each_other_hold_up_nobody(void **state)
 {
     static const struct {
@@ -605,7 +605,7 @@ static void test_coroutines_that_wake_each_other_hold_up_nobody(void **state)
     }
 }
 
-/* Those who stepped back have a fifth of the time, though others never wait for events. */
+/* Coroutines that stepped back have a fifth of the time, although others never wait for events. */
 static void test_the_greedy_get_on_beside_a_ring(void **state)
 {
     struct ring r = { .n = 2 };
@@ -632,7 +632,7 @@ static void test_the_greedy_get_on_beside_a_ring(void **state)
     assert_in_range(g.turns * CO_MS(1), CO_MS(1), r.ran * 2 / 3);
 }
 
-/* ---- loops that get nowhere */
+/* ---- loops without progress */
 
 static void test_rounds(void **state)
 {
@@ -650,7 +650,7 @@ static void test_rounds(void **state)
     }
     while (!err && n++ < 5000) {
         err = co_round(&r, 5000);
-        co_yield(); /* to let others run is not to get on */
+        co_yield(); /* letting others run is not progress */
     }
     assert_err(err, ERR_LOOP);
 }

@@ -41,7 +41,7 @@ static void put(const char *name, size_t size)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Out of the kernel's memory, as far as it does that when asked. */
+/* Drops it from the page cache, as far as the kernel does that. */
 static void make_cold(const char *name)
 {
     int fd = open(at(name), O_RDONLY);
@@ -89,7 +89,7 @@ static void what_opens(void **state)
     assert_err(co_file_open(&(struct co_file){ .fd = -1 }, at("nix"), "a"), ERR_NO_FILE);
 }
 
-/* As a path from the root: links are followed, what is not there is where it would be. */
+/* As an absolute path: links are followed, a missing file has the path that it would have. */
 static void where_it_leads(void **state)
 {
     static const struct {
@@ -170,7 +170,7 @@ static err_t receive(void *arg)
     return err;
 }
 
-/* Straight from the kernel's memory, to a reader that is slower; warm and cold. */
+/* Directly from the page cache, to a slower reader; warm and cold. */
 static void sends(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_mailbox.c - messages between threads: all come, in order, and wake who sleeps.
+/* test_co_mailbox.c - messages between threads: all arrive, in order, and wake sleepers.
  *
  * Assertions are made on the first thread only: cmocka leaves a failing test by longjmp.
  */
@@ -94,7 +94,7 @@ static void many_writers(void **state)
     free(all);
 }
 
-/* ---- no wake is lost: the other side sleeps till it is answered */
+/* ---- no wakeup is lost: the other side sleeps until it is answered */
 
 static struct co_mailbox far_box;
 static struct co_mail to_far, to_here, to_end;
@@ -129,7 +129,7 @@ static void on_here(struct co_mail *m)
 static void on_end(struct co_mail *m)
 {
     (void)m;
-    co_stop(co_self(), NULL); /* who reads it */
+    co_stop(co_self(), NULL); /* the reader */
 }
 
 static void *far_main(void *opened)
@@ -200,7 +200,7 @@ static void one_wake_for_all_that_wait(void **state)
     assert_int_equal(counted, 0);
     co_group_init(&readers);
     assert_ok(co_go(&readers, "mailbox", co_mailbox_run, &box));
-    end(); /* asked to stop before it ran, it reads what there is */
+    end(); /* stopped before it ran, it reads the existing messages */
     assert_int_equal(counted, UNREAD);
 }
 
@@ -210,7 +210,7 @@ static void on_first(struct co_mail *m)
 {
     (void)m;
     co_mailbox_post(&box, &second);
-    counted += 10 * (wakes() == 0); /* who reads needs none */
+    counted += 10 * (wakes() == 0); /* the reader needs none */
 }
 
 static void who_reads_is_not_woken(void **state)

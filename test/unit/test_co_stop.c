@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_stop.c - an end has a reason: stops with an error, and deadlines. */
+/* test_co_stop.c - reasons of an end: stops with an error, and deadlines. */
 #include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "co/thread.h"
@@ -50,7 +50,7 @@ static err_t group_of_its_own(void *unused)
     co_group_init(&g);
     assert_ok(co_go(&g, "park", park, NULL));
     err = nap(NULL);
-    co_stop(co_newest(&g), err); /* the reason goes on */
+    co_stop(co_newest(&g), err); /* the reason is passed on */
     return co_group_wait(&g);
 }
 
@@ -79,14 +79,14 @@ static err_t run_wait(void *arg)
     started = co_self();
     err = wait(NULL);
     assert_true(co_stop_asked());
-    assert_err(co_check(), err_code(err)); /* as often as anybody asks */
+    assert_err(co_check(), err_code(err)); /* on each call */
     assert_err(co_sleep(CO_SECONDS(100)), err_code(err));
     return err;
 }
 
 static co_fn *const waits[] = { nap, park, read_socket, group_of_its_own, helper_thread };
 
-/* Whatever it waits in: who stops it says what the wait gives, with its trace. */
+/* In any kind of wait: it returns the error given to the stop, with its trace. */
 static void test_stop_while_it_waits(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static err_t with_deadline(void *arg)
     assert_err(co_check(), ERR_IO_TIMEOUT);
     co_deadline_cancel(&d);
     assert_false(d.passed);
-    assert_ok(co_check()); /* over with what it was about */
+    assert_ok(co_check()); /* over with its operation */
     assert_int_equal(co_park(CO_MS(1)), CO_TIMEOUT);
     return err;
 }
@@ -294,7 +294,7 @@ static void test_a_deadline_is_cancelled_moved_or_none(void **state)
     co_deadline_cancel(&d);
 }
 
-/* It passes while the coroutine runs, which is through with its work before it hears of it. */
+/* It expires while the coroutine runs, which finishes its work before it notices. */
 static void test_a_deadline_that_is_late_by_a_hair(void **state)
 {
     struct co_deadline d = { 0 };
@@ -305,7 +305,7 @@ static void test_a_deadline_that_is_late_by_a_hair(void **state)
         co_yield();
     co_deadline_cancel(&d);
     assert_ok(co_check());
-    assert_int_equal(co_park(CO_MS(1)), CO_TIMEOUT); /* no wake is left over */
+    assert_int_equal(co_park(CO_MS(1)), CO_TIMEOUT); /* no wakeup is left over */
 }
 
 static void test_deadlines_in_each_other(void **state)
@@ -342,7 +342,7 @@ static err_t stopped_meanwhile(void *arg)
         co_stop(co_self(), err_new(ERR_KICKED, "stop"));
     assert_true(co_stop_asked());
     co_deadline_cancel(&d);
-    return co_check(); /* the stop of others stays, with its reason */
+    return co_check(); /* another stop keeps its reason */
 }
 
 static void test_a_deadline_and_a_stop(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_thread.c - blocking calls on helper threads, and names. */
+/* test_co_thread.c - blocking calls on helper threads, and name resolution. */
 #include "co/co.h"
 #include "co/net/dns.h"
 #include "co/notify.h"
@@ -90,7 +90,7 @@ static void test_runs_on_another_thread_and_gives_back(void **state)
     assert_int_equal(atomic_load(&dropped), 0);
 }
 
-/* ---- lanes */
+/* ---- queues */
 
 static struct lane_work {
     struct work *w;
@@ -110,7 +110,7 @@ static err_t run_in_lane(void *arg)
     return NULL;
 }
 
-/* A disk that does not answer has half of the threads; others go on beside it. */
+/* A disk that does not answer occupies half of the threads; others continue. */
 static void test_a_lane_has_half_of_the_threads(void **state)
 {
     static const int most[] = { 0, 1, 2, 3, 6 }, taken[] = { 2, 1, 1, 1, 3 };
@@ -207,7 +207,7 @@ static void test_others_run_meanwhile(void **state)
 static void test_a_wait_that_is_given_up_drops_when_the_call_is_over(void **state)
 {
     co_usec patience = CO_MS(10);
-    int never = 0; /* given up before a thread had taken them: dropped at once */
+    int never = 0; /* abandoned before a thread had taken them: dropped at once */
 
     (void)state;
     for (;; never++, patience *= 2) {
@@ -343,7 +343,7 @@ static void test_connect_by_name(void **state)
 
     (void)state;
     assert_ok(io_listen(&l, "127.0.0.1", 0, 5));
-    /* localhost may be ::1 first, where nobody listens */
+    /* localhost may be ::1 first, where no server listens */
     assert_ok(co_dns_connect(&io, "localhost", io_listener_port(l), NULL, CO_SECONDS(5)));
     io_close(io);
     io_listener_close(l);
@@ -359,7 +359,7 @@ static void run_one(int ms)
 }
 
 #if defined(__SANITIZE_THREAD__)
-enum { ALONE = 2 }; /* it has one of its own */
+enum { ALONE = 2 }; /* it has its own */
 #else
 enum { ALONE = 1 };
 #endif
@@ -376,7 +376,7 @@ static int threads(void)
     return n;
 }
 
-/* The kernel shows a thread for a moment after it was joined. */
+/* The kernel still shows a thread for a moment after it was joined. */
 static int threads_left(void)
 {
     int n = threads();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_two.c - two schedulers side by side, each on a thread of its own.
+/* test_co_two.c - two schedulers at the same time, each on its own thread.
  *
- * Assertions are made on the first thread only: cmocka leaves a failing test by longjmp. What fails
- * on the second one is an error, which is handed over as text.
+ * Assertions are made on the first thread only: cmocka leaves a failing test by longjmp. A failure
+ * on the second one is an error, which is returned as text.
  */
 #include "base/log.h"
 #include "co/co.h"
@@ -30,7 +30,7 @@ enum { SLEEPERS = 200, PAIRS = 20, MESSAGES = 200, ROUNDS = 20, CIDS = 500, CID 
             return err_new(ERR_SYSTEM, "%s", #what);         \
     } while (0)
 
-/* One side: what it found, to be read by the first thread once `done` was raised. */
+/* Results of one side, read by the first thread once `done` was raised. */
 struct side {
     char tag;
     char failed[500];
@@ -273,7 +273,7 @@ static void on_said(void *arg, const char *text, size_t size)
     }
 }
 
-/* Each side hears its own children, and takes their ends from nobody. */
+/* Each side is notified of its own children only. */
 static err_t children(void *arg)
 {
     const char word[] = { 'i', 's', ' ', tag, '\0' };
@@ -362,7 +362,7 @@ static void run_side(struct side *s)
 static struct side first = { .tag = 'a' }, second = { .tag = 'b' };
 static struct co_notify done;
 static struct co_sched_stats pulse;
-static pthread_barrier_t leave; /* until the first has looked at the second's pulse */
+static pthread_barrier_t leave; /* until the first has read the second's scheduler stats */
 
 static void *worker(void *unused)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_udp.c - datagrams over loopback: addresses, merging, what the kernel says. */
+/* test_co_udp.c - datagrams over loopback: addresses, merging, errors of the kernel. */
 #include "udp_ends.h"
 
 static const struct udp_opts plain = { .plain = true };
@@ -16,7 +16,7 @@ static bool has_v6(void)
     return has;
 }
 
-/* Those that come next; at least one, within a second. */
+/* The next datagrams; at least one, within a second. */
 static const struct udp_in *wait_some(struct udp *u, size_t *n)
 {
     co_usec until = co_clock() + CO_SECONDS(1);
@@ -31,7 +31,7 @@ static const struct udp_in *wait_some(struct udp *u, size_t *n)
     }
 }
 
-/* Nothing comes; what is sent over loopback is there when the call returns. */
+/* Nothing arrives; over loopback, sent data is there when the call returns. */
 static void assert_nothing(struct udp *u)
 {
     const struct udp_in *v;
@@ -84,14 +84,14 @@ static void test_addresses(void **state)
 
 /* ---- loopback */
 
-/* Numbers, so that a wrong cut is seen. */
+/* Numbers, so that wrong splits are noticed. */
 static void number_bytes(uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         data[i] = (uint8_t)(i * 7 + i / 251);
 }
 
-/* All of it comes, cut as asked, whoever cuts it and whoever merges it. */
+/* Everything arrives, split as requested, by the kernel or by us. */
 static void check_cut(const struct udp_opts *from, const struct udp_opts *to, size_t size,
                       size_t segment)
 {
@@ -146,7 +146,7 @@ static void test_cut_and_merged(void **state)
     }
 }
 
-/* Headers and payloads of a row lie apart; one row after the other, to two peers. */
+/* Headers and payloads of a row are separate; one row after the other, to two peers. */
 static void test_gathers(void **state)
 {
     enum { ROWS = 60, HEAD = 16, BODY = 500 };
@@ -189,7 +189,7 @@ static void test_gathers(void **state)
     udp_close(a);
 }
 
-/* Thousands of pieces of a byte each, which no one call takes. */
+/* Thousands of pieces of a byte each, more than fit into one call. */
 static void test_gathers_many_small(void **state)
 {
     enum { EACH = 200, COUNT_OF = 40 };
@@ -246,7 +246,7 @@ static void check_odd_sizes(const struct udp_opts *like)
     assert_int_equal(b->stat.truncated, 3);
     assert_int_equal(b->stat.in, 2);
     assert_int_equal(b->stat.in_bytes, 100);
-    /* what cannot go at all is no reason to keep what comes after it */
+    /* one that cannot be sent does not stop later ones */
     assert_int_equal(udp_send(a, (struct udp_out[]){
         { &(struct iovec){ huge, sizeof(huge) }, 1, 0, &path, 0 },
         { &(struct iovec){ data, 3 }, 1, 0, &path, 0 } }, 2), 2);
@@ -264,7 +264,7 @@ static void test_truncated_and_empty(void **state)
     check_odd_sizes(&plain);
 }
 
-/* The marks go both ways, also with those that the kernel cuts and merges. */
+/* ECN marks go both ways, also with datagrams that the kernel splits and merges. */
 static void check_ecn(const char *ip, const char *bound)
 {
     struct udp *a, *b;
@@ -302,7 +302,7 @@ static void test_ecn(void **state)
     }
 }
 
-/* An answer comes from the address that was asked, whichever of ours it is. */
+/* The answer comes from the address that was asked, whichever of ours it is. */
 static void check_answer(struct udp *server, const char *asked, const char *from)
 {
     struct udp_path path = udp_path_to(asked, server->at.port);
@@ -341,7 +341,7 @@ static void test_answers_from_where_it_was_asked(void **state)
     udp_close(server);
 }
 
-/* A path whose local address is not ours any more is an error of that datagram alone. */
+/* A path whose local address is no longer ours is an error of that datagram only. */
 static void test_local_address_that_is_gone(void **state)
 {
     struct udp *a, *b;
@@ -396,7 +396,7 @@ static void test_overflow_is_counted(void **state)
     path = udp_path_to("127.0.0.1", b->at.port);
     for (int i = 0; i < 50; i++)
         assert_int_equal(udp_send_bytes(a, &path, data, sizeof(data), 0), 1);
-    do { /* those that came before say nothing of it */
+    do { /* earlier ones do not have it */
         (void)wait_some(b, &n);
         assert_int_equal(udp_send_bytes(a, &path, data, 1, 0), 1);
     } while (b->stat.overflow == 0 && b->stat.in < 50);

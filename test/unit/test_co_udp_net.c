@@ -2,7 +2,7 @@
 /* test_co_udp_net.c - protocols over loopback and over the network in memory. */
 #include "udp_ends.h"
 
-/* ---- protocols: who is asked says the same; who asks does it until he hears it, each 10 ms */
+/* ---- protocols: the responder echoes; the requester repeats each 10 ms until it gets the echo */
 
 struct asker {
     struct udp_path path;
@@ -132,7 +132,7 @@ static void test_driven_over_loopback(void **state)
     for (int i = 0; i < 1000 && a.number <= a.most; i++)
         assert_ok(co_sleep(CO_MS(2)));
     assert_int_equal(a.number, a.most + 1);
-    /* both wait for what never comes: one more question by whoever wakes it */
+    /* both wait for something that never comes: one more request from any waker */
     a.number = a.most;
     a.ask = true;
     udp_wake(client.udp);
@@ -189,7 +189,7 @@ static void test_net_as_it_should_be(void **state)
     world_end(&w);
 }
 
-/* The same seed gives the same; another one does not. Whatever is lost, all is answered. */
+/* The same seed gives the same result; another one does not. Regardless of losses, all is answered. */
 static void test_net_by_seed(void **state)
 {
     const struct udp_net_rules bad = { .drop = 200, .repeat = 100, .hold = 50, .mark = 300,
@@ -217,7 +217,7 @@ static void test_net_by_seed(void **state)
     assert_true(differ > 0);
 }
 
-/* By hand, without a protocol: what is sent is there when the time has come. */
+/* By hand, without a protocol: sent data is there when the time has come. */
 static void test_net_by_hand(void **state)
 {
     const struct udp_net_rules rules = { .delay = CO_MS(5), .mtu = 500 };
@@ -234,7 +234,7 @@ static void test_net_by_hand(void **state)
     assert_ok(udp_net_open(net, &b, "::2", 9, &(struct udp_opts){ .most = 400 }));
     sent = udp_now(a);
     assert_int_equal(udp_send_bytes(a, &path, data, 600, 0), 1);   /* over the MTU */
-    assert_int_equal(udp_send_bytes(a, &path, data, 401, 0), 1);   /* over what b takes */
+    assert_int_equal(udp_send_bytes(a, &path, data, 401, 0), 1);   /* over b's limit */
     assert_int_equal(udp_send_bytes(a, &path, data, 600, 250), 1); /* three */
     assert_int_equal(udp_send_bytes(a, &path, data, 0, 0), 1);
     path = udp_path_to("::3", 9); /* nobody */

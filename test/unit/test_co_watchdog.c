@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_watchdog.c - who held the thread, and where. */
+/* test_co_watchdog.c - which coroutine kept the thread, and where. */
 #include "base/log.h"
 #include "co/co.h"
 #include "co/notify.h"
@@ -55,7 +55,7 @@ static int teardown(void **state)
     return nothing_left(state);
 }
 
-/* Of this thread: a machine that has no time for us makes the hold longer, not cheaper. */
+/* CPU time of this thread: a busy machine makes the stall longer, not cheaper. */
 static co_usec cpu_time(void)
 {
     struct timespec ts = { 0 };
@@ -158,7 +158,7 @@ static void test_short_turns_and_idleness_are_no_hold(void **state)
         co_yield();
     }
     assert_ok(co_sleep(CO_MS(400)));
-    /* on a machine that has no time for us there may be one, but then no cpu was used */
+    /* on a busy machine there may be one, but then no cpu was used */
     if (line_count > 0)
         assert_true(number_after("(cpu ") < 50);
 }
@@ -192,7 +192,7 @@ static void *second(void *done)
     sigset_t all;
     err_t err;
 
-    (void)sigfillset(&all); /* as a worker begins */
+    (void)sigfillset(&all); /* as at the start of a worker */
     (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
     err = co_init();
     assert(!err);
@@ -204,7 +204,7 @@ static void *second(void *done)
     return NULL;
 }
 
-/* Meanwhile the first one switches all the time: it is the other one's hold. */
+/* Meanwhile the first one switches all the time: it is the other one's stall. */
 static void test_another_scheduler_is_named_by_its_number(void **state)
 {
     struct co_notify done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_codec.c - decoder configurations, good and bad, as rows. */
+/* test_codec.c - decoder configurations, valid and invalid, as rows. */
 #include "av/aac.h"
 #include "av/bits.h"
 #include "av/codec.h"
@@ -156,7 +156,7 @@ static void add_set(void *arg, const uint8_t *unit, size_t size)
     s->v[s->n++] = (struct nalu){ unit, size };
 }
 
-/* A configuration made of the parameter sets of another says the same. */
+/* A configuration built from the parameter sets of another has the same content. */
 static void test_records(void **state)
 {
     unsigned made = 0;
@@ -205,7 +205,7 @@ static err_t parse_exact(enum av_codec codec, const uint8_t *bytes, size_t size)
     return err;
 }
 
-/* Where the last byte that matters is cut off, that is an error; before, always. */
+/* If the last byte that matters is cut off, that is an error; before it, always. */
 static void test_cut_at_every_byte(void **state)
 {
     static const struct {
@@ -213,7 +213,7 @@ static void test_cut_at_every_byte(void **state)
         const char *config;
         size_t least; /* shorter than this is an error */
     } cuts[] = {
-        { AV_H264, AVC_HIGH, 43 },         /* the rest are bit depths, which we do not ask for */
+        { AV_H264, AVC_HIGH, 43 },         /* the rest are bit depths, which are not needed */
         { AV_H265, HEVC_MAIN, 111 },
         { AV_VP9, "01000000000b820202020000", 12 },
         { AV_AAC, "1190", 2 },
@@ -232,7 +232,7 @@ static void test_cut_at_every_byte(void **state)
     }
 }
 
-/* Cuts inside of the parameter set itself, whatever the record says of its size. */
+/* Truncated inside of the parameter set itself, regardless of the record's size field. */
 static void test_sps_cut_at_every_byte(void **state)
 {
     uint8_t bytes[256];
@@ -242,7 +242,7 @@ static void test_sps_cut_at_every_byte(void **state)
     (void)state;
     for (size_t n = 0; n <= 10; n++)
         assert_err(h264_sps_parse(&info, bytes, n), ERR_CODEC);
-    for (size_t n = 11; n <= size; n++) /* the frame size is there: a cut VUI tells no rate */
+    for (size_t n = 11; n <= size; n++) /* the frame size is there: a truncated VUI has no rate */
         assert_ok(h264_sps_parse(&info, bytes, n));
     size = hex(bytes, "42010101600000030090000003000003003ca00a480b9c9596566924caf01680800000"
                       "03008000000c84");
@@ -291,7 +291,7 @@ static void test_bits(void **state)
     b = bits_init("\x01", 1);
     assert_int_equal(bits_ue(&b), 0);
     assert_err(bits_err(&b, "code"), ERR_CODEC);
-    assert_int_equal(bits_u(&b, 1), 0); /* and it stays so */
+    assert_int_equal(bits_u(&b, 1), 0); /* and the error stays */
 }
 
 /* Emulation prevention: 00 00 03 before 00..03 only, and kept at the end. */
@@ -368,7 +368,7 @@ static void check_flv(enum av_codec c, const struct av_codec_row *row)
     assert_true(!flv->cts || row->kind == AV_VIDEO);
     assert_true(!flv->legacy || row->kind != AV_VIDEO || flv->packet_type);
     for (int i = 0; i < 2; i++) {
-        if (flv->ids[i]) { /* nobody else has it */
+        if (flv->ids[i]) { /* no other one has it */
             assert_true(flv->ids[i] <= 15 && (row->kind == AV_AUDIO || flv->ids[i] <= 13));
             assert_int_equal(av_codec_of_flv(row->kind, flv->ids[i]), c);
         }
@@ -412,7 +412,7 @@ static void test_table(void **state)
         assert_true(!row->key_size || !audio);
         assert_true(!row->nalu || !audio);
         assert_true(!row->frame_config || (row->parse && !row->flv.packet_type));
-        assert_true(!row->list_name || row->parse); /* it is given what that took */
+        assert_true(!row->list_name || row->parse); /* it gets the measured cost */
         assert_int_equal(av_codec_frames_configure((enum av_codec)c),
                          row->frame_config || row->key_size);
         if (row->nalu)

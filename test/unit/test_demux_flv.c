@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_demux_flv.c - FLV files, read from any place. */
+/* test_demux_flv.c - reading FLV files from any position. */
 #include "flv_walk.h"
 
-/* ---- what is in a file */
+/* ---- content of a file */
 
 static void a_film(void **state)
 {
@@ -112,7 +112,7 @@ static void places(void **state)
 
 /* ---- the metadata */
 
-/* What is said of the samples is the same, but few of the bytes are looked at. */
+/* The description of the samples is the same, but few of the bytes are read. */
 static void keyframes_save_reading(void **state)
 {
     struct demux_index *x;
@@ -160,7 +160,7 @@ static void wrong_keyframes_are_not_taken(void **state)
     }
 }
 
-/* A recording that goes on behind what its metadata know, as of one that was joined to another. */
+/* A recording that continues after the end in its metadata, like one that was joined to another. */
 static void more_than_the_metadata_know(void **state)
 {
     struct demux_index *x;
@@ -246,8 +246,8 @@ static void times_never_fall(void **state)
     }
 }
 
-/* Sound that is late in the file, and sound that is wild, in a file whose metadata say nothing of
- * it: what a group begins with is never before what the last one ended with. */
+/* Audio that is late in the file, and audio with wild times, in a file whose metadata do not mention it:
+ * the start of a group is never before the end of the previous one. */
 static void audio_of_known_groups(void **state)
 {
     double at[30];
@@ -358,7 +358,7 @@ static void codecs_of_enhanced_files(void **state)
     }
 }
 
-/* Who begins behind it needs it as well; what is the same again is no other one. */
+/* A player that starts after it needs it as well; a repeated configuration is no new one. */
 static void configurations_amid_a_file(void **state)
 {
     struct demux_index *x;
@@ -386,7 +386,7 @@ static void configurations_amid_a_file(void **state)
         assert_int_equal(demux_group(&g, x, &f.in, demux_seek(x, AV_MS(i * 1000)), &why), DEMUX_OK);
         for (unsigned k = 0; k < g->n; k++)
             said += g->v[k].config && memcmp(w.buf + g->v[k].at, "\xaf\x00\x12\x10", 4) == 0;
-        assert_int_equal(said, i == 2 ? 1 : i > 2); /* it stands before the key frame */
+        assert_int_equal(said, i == 2 ? 1 : i > 2); /* it is before the key frame */
         assert_int_equal(g->n, 2 + said + (i == 1));
         free(g);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_demux_flv_damage.c - FLV files that are cut, changed or wrong. */
+/* test_demux_flv_damage.c - FLV files that are truncated, changed or invalid. */
 #include "flv_walk.h"
 
 /* ---- damage */
@@ -34,7 +34,7 @@ static void cut_everywhere(void **state)
     (void)state;
     film_file(&w, 3, 20, at);
     for (size_t size = 0; size <= w.len; size++) {
-        uint8_t *copy = malloc(size ? size : 1); /* to see what is read behind its end */
+        uint8_t *copy = malloc(size ? size : 1); /* to notice reads after its end */
         enum demux_status st;
 
         memcpy(copy, w.buf, size);

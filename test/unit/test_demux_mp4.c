@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_demux_mp4.c - recordings and files in MP4 are read, whatever is cut off or changed. */
+/* test_demux_mp4.c - recordings and MP4 files are read, truncated or changed. */
 #include "mp4_files.h"
 
 /* ------------------------------------------------------------ files of our recorder */
 
-/* H.264 with reordered pictures and AAC that begins 100 ms later. */
+/* H.264 with reordered frames and AAC that begins 100 ms later. */
 static void record(struct wr *out)
 {
     struct mp4_frag m;
@@ -65,7 +65,7 @@ static void finish(const struct wr *file, struct wr *out)
     mp4_final_fini(&f);
 }
 
-/* What was recorded is what is read, however it is stored. */
+/* Reading gives what was recorded, however it is stored. */
 static void expect_recorded(const uint8_t *data, size_t size)
 {
     struct demux_index *x;
@@ -116,7 +116,7 @@ static void test_recordings_are_read(void **state)
     wr_free(&whole);
 }
 
-/* Every key frame is found by its time, and a moment before it the one before. */
+/* Each key frame is found by its time, and the previous one by an earlier time. */
 static void test_places_are_found_by_time(void **state)
 {
     struct wr file[2];
@@ -152,7 +152,7 @@ static void test_places_are_found_by_time(void **state)
     }
 }
 
-/* ------------------------------------------------------------ cut and changed */
+/* ------------------------------------------------------------ truncated and changed */
 
 static uint8_t *exact(const uint8_t *data, size_t size)
 {
@@ -162,7 +162,7 @@ static uint8_t *exact(const uint8_t *data, size_t size)
     return p;
 }
 
-/* A recording that is written or was cut plays to its present end. */
+/* A recording that is being written or was truncated plays to its present end. */
 static void test_files_are_cut_anywhere(void **state)
 {
     struct wr file[2];
@@ -208,7 +208,7 @@ static void test_bytes_are_others(void **state)
     }
 }
 
-/* A read that cannot be done now, or fails, is told; later it is as ever. */
+/* A read that is impossible now, or fails, is reported; later it works again. */
 static void test_reads_fail(void **state)
 {
     static const enum demux_status fails[] = { DEMUX_AGAIN, DEMUX_IO };

@@ -2,7 +2,7 @@
 /* test_demux_mp4_lists.c - MP4 files of another program, and lists of fragments. */
 #include "mp4_files.h"
 
-/* ------------------------------------------------------------ what another program finds */
+/* ------------------------------------------------------------ compared with another program */
 
 enum { DATA_MAX = 32 * 1024 };
 
@@ -27,7 +27,7 @@ static bool is_near(int64_t a, int64_t b)
     return a - b <= 1 && b - a <= 1;
 }
 
-/* One line of the list is this sample. Times are rounded in other ways. */
+/* One line of the list is this sample. Rounding of times differs. */
 static bool is_sample(const char *line, const struct demux_sample *s, int64_t zero)
 {
     long long at, dts, pts;
@@ -60,7 +60,7 @@ static unsigned compare(const struct demux_group *g, int64_t zero, char *list)
     return found;
 }
 
-/* What the index says of a place is what is there. */
+/* The index matches the content at each position. */
 static void expect_place_time(const struct demux_index *x, const struct demux_group *g)
 {
     int64_t pts, dts = demux_position_time(x, g->place, &pts);
@@ -120,7 +120,7 @@ static void test_files_of_another_program(void **state)
     }
 }
 
-/* All places of a file, whether it lists them or each fragment has to be looked at. */
+/* All positions of a file, whether it lists them or each fragment must be read. */
 static void expect_same_places(const struct demux_index *a, const struct demux_index *b)
 {
     assert_int_equal(demux_info(a)->zero, demux_info(b)->zero);
@@ -165,7 +165,7 @@ static void test_lists_of_fragments(void **state)
     }
 }
 
-/* A list that lies is not believed: every byte of it is another. */
+/* A wrong list is not trusted: each byte of it is changed in turn. */
 static void test_lists_are_wrong(void **state)
 {
     static const char *const names[] = { "fragments.mp4", "fragments-sidx.mp4" };

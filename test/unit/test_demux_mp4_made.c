@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_demux_mp4_made.c - MP4 files that other programs may make: tables, edits, descriptions. */
+/* test_demux_mp4_made.c - MP4 files as other programs may write them: tables, edits, descriptions. */
 #include "mp4_files.h"
 
-/* ------------------------------------------------------------ made files */
+/* ------------------------------------------------------------ generated files */
 
 struct run {
     uint32_t n, value;
@@ -14,14 +14,14 @@ struct made {
     const char *config;
     size_t config_size, before;  /* bytes of the entry */
     bool audio, co64, no_media;
-    int size_bits;               /* of stz2; 0: stsz; 1: stsz that says them once */
-    uint32_t scale, n, size, chunk, rows; /* rows: that tables claim; 0: as many as there are */
+    int size_bits;               /* of stz2; 0: stsz; 1: stsz with one common size */
+    uint32_t scale, n, size, chunk, rows; /* rows that tables claim; 0: the actual number */
     struct run times[4], offsets[4];
     uint32_t keys[4];            /* up to a 0 */
     bool has_keys;
-    int64_t edits[3][2];         /* lasts, from; up to a 0, 0 */
-    uint32_t other_entry;        /* the second half of chunks is described by this one */
-    uint64_t hole;               /* bytes that are not there, in front of the media */
+    int64_t edits[3][2];         /* durations, start numbers; up to a 0, 0 */
+    uint32_t other_entry;        /* the second half of chunks uses this description */
+    uint64_t hole;               /* missing bytes in front of the media */
 };
 
 static size_t begin_table(struct wr *w, const char *type, const struct made *m, uint32_t n)
@@ -197,7 +197,7 @@ static void mp4_make(struct wr *w, const struct made *tracks, unsigned n)
 #define AUDIO .entry = "mp4a", .box = "esds", .config = ESDS("\x40", "\x05\2\x11\x90"), \
     .config_size = sizeof(ESDS("\x40", "\x05\2\x11\x90")) - 1, .before = 28, .audio = true
 
-/* A film that was made, opened and walked through. */
+/* Opens a generated film and walks through it. */
 struct walked {
     struct wr file;
     struct file f;
@@ -246,14 +246,14 @@ static void test_sizes_and_offsets_are_stored_in_many_ways(void **state)
     }
 }
 
-/* Nothing is presented before it is decoded, and nothing is decoded before 0. */
+/* No sample is presented before it is decoded, and none is decoded before 0. */
 static void test_times_of_edits_and_offsets(void **state)
 {
     static const struct {
         const char *name;
         struct run offsets[4];
         int64_t edits[3][2];
-        int64_t zero, dts, pts; /* of the first picture, from zero on */
+        int64_t zero, dts, pts; /* of the first frame, from zero on */
     } rows[] = {
         { "none", { { 0 } }, { { 0 } }, 0, 0, 0 },
         { "reordered", { { 9, 2 } }, { { 0 } }, 0, 0, 7200 },
@@ -285,7 +285,7 @@ static void test_times_of_edits_and_offsets(void **state)
     }
 }
 
-/* What is cut off at the begin and the end: from the key frame on that is needed. */
+/* Parts cut off at the start and the end: playback begins at the required key frame. */
 static void test_edits_cut(void **state)
 {
     struct made m = { VIDEO, .scale = 25, .n = 100, .size = 7, .chunk = 4, .has_keys = true,
@@ -333,7 +333,7 @@ static void test_keys(void **state)
     }
 }
 
-/* One may begin about every second in sound alone, and where there are no pictures any more. */
+/* Playback may begin about every second in audio only, and where video has ended. */
 static void test_audio_alone(void **state)
 {
     struct made m[] = { { AUDIO, .scale = 1000, .n = 1000, .size = 3, .chunk = 10,
@@ -361,7 +361,7 @@ static void test_audio_alone(void **state)
     }
 }
 
-/* A group that is too long goes on, and one does not begin in it. */
+/* A group that is too long continues, and no new one begins in it. */
 static void test_long_groups_are_divided(void **state)
 {
     struct made m[] = { { VIDEO, .scale = 25, .n = 10000, .size = 1, .chunk = 7, .size_bits = 1,
@@ -392,7 +392,7 @@ static void test_long_groups_are_divided(void **state)
     walked_end(&w);
 }
 
-/* ------------------------------------------------------------ of more than 4 GB */
+/* ------------------------------------------------------------ over 4 GB */
 
 #define HOLE (UINT64_C(5) << 30)
 
@@ -401,7 +401,7 @@ struct holed {
     const struct wr *w;
 };
 
-/* ftyp, a box of zeros that is larger than 32 bits can say, and all the rest. */
+/* ftyp, a box of zeros larger than 32 bits, and the rest. */
 static enum demux_status holed_read(const struct demux_input *in, int64_t at, void *buf,
                                     size_t size)
 {
@@ -438,7 +438,7 @@ static void test_large_files(void **state)
     assert_true(g->v[0].at == (int64_t)HOLE + 24 + 8 * 7);
     free(g);
     demux_close(x);
-    h.in.size -= 1; /* its moov is cut */
+    h.in.size -= 1; /* its moov is truncated */
     assert_int_equal(demux_open(&x, &h.in, &limits, &why), DEMUX_BROKEN);
     wr_free(&file);
 }
@@ -493,7 +493,7 @@ static void test_codecs(void **state)
           TEXT(CONFIG_AAC) },
         { "Opus", "dOps", TEXT(OPUS_BOX), 28, AV_OPUS, TEXT(CONFIG_OPUS) },
         { "Opus", "dOps", TEXT("\0\0\0\0\0\0\0\0\0\0\0"), 28, AV_CODEC_NONE, TEXT("") },
-        /* what is before its blocks is version and flags, whatever they say */
+        /* before its blocks are version and flags, with any value */
         { "fLaC", "dfLa", TEXT(CONFIG_FLAC), 28, AV_FLAC, TEXT(CONFIG_FLAC) },
         { "fLaC", "dfLa", TEXT("\0\0\0\0\x80\0\0\x22"), 28, AV_CODEC_NONE, TEXT("") },
         { ".mp3", "free", TEXT(""), 28, AV_MP3, TEXT("") },
@@ -531,7 +531,7 @@ static void test_codecs(void **state)
     }
 }
 
-/* Of each kind the first that can be played; the others are counted. */
+/* The first playable track of each kind; the others are counted. */
 static void test_tracks_are_chosen(void **state)
 {
     struct made m[] = {
@@ -578,7 +578,7 @@ static void test_tables_claim_more_than_there_is(void **state)
     }
 }
 
-/* A row of no samples is as if it were not there. */
+/* A row of no samples is ignored. */
 static void test_rows_without_samples(void **state)
 {
     struct made m = { VIDEO, .scale = 25, .n = 9, .size = 7, .chunk = 9,
@@ -593,7 +593,7 @@ static void test_rows_without_samples(void **state)
         p++;
     row = p + 12 + 8; /* the second of three */
     memset(row, 0, 8);
-    assert_int_equal(demux_any(file.buf, file.len), 8); /* of a sample less */
+    assert_int_equal(demux_any(file.buf, file.len), 8); /* one sample less */
     memset(p + 12, 0, 8);
     memset(row + 8, 0, 8);
     assert_int_equal(demux_any(file.buf, file.len), 0);

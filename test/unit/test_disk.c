@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_disk.c - file jobs: in order within a lane, beside each other, within bounds. */
+/* test_disk.c - file jobs: in order within a queue, queues in parallel, within limits. */
 #include "sink/store/disk.h"
 #include "unit.h"
 
@@ -117,7 +117,7 @@ static void test_bounds(void **state)
     assert_false(disorder);
 }
 
-/* Over the limit each lane may have a small one, but not thousands of lanes. */
+/* Over the limit each queue may have a small job, but not thousands of queues. */
 static void test_bounds_of_many(void **state)
 {
     enum { MANY = 100, BYTES = 100, MOST = 1600 };
@@ -141,10 +141,10 @@ static void test_bounds_of_many(void **state)
             taken++;
     }
     disk_free(d, CO_SECONDS(10));
-    assert_int_equal(all_done, 1 + taken); /* lanes run beside each other, in no order */
+    assert_int_equal(all_done, 1 + taken); /* queues run in parallel, in no order */
 }
 
-/* More may be added to the last job that waits, until a thread has it. */
+/* Data may be added to the last waiting job until a thread takes it. */
 static void test_last_of_lane(void **state)
 {
     const struct disk_limits limits = { .lane_bytes = 1000, .all_bytes = 1000 };
@@ -188,7 +188,7 @@ static void test_files(void **state)
     assert_int_equal(job.error, EFBIG);
     job = (struct disk_job){ 0 };
     assert_int_equal(chmod(path, 0666), 0);
-    assert_null(disk_read_file(&job, path, 100, &size)); /* others may have written it */
+    assert_null(disk_read_file(&job, path, 100, &size)); /* other processes may have written it */
     assert_int_equal(job.error, EPERM);
     job = (struct disk_job){ 0 };
     (void)snprintf(tmp, sizeof(tmp), "%s/a/b/c/d", root); /* below a file */
@@ -236,7 +236,7 @@ static void make_older(const char *path)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* What is replaced again and again is two files that take turns, each with all of its text. */
+/* A file that is replaced repeatedly alternates between two files, each with the whole text. */
 static void test_swap(void **state)
 {
     static const char *const texts[] = { "the first", "a longer one", "short", "last but one" };
@@ -264,14 +264,15 @@ static void test_swap(void **state)
     }
     assert_int_equal(inode(path), second);
     assert_int_equal(inode(tmp), first);
-    assert_true(disk_write_file(&job, path, "end", 3)); /* with nothing of what was longer */
+    assert_true(disk_write_file(&job, path, "end", 3)); /* without the rest of a longer text */
     check_file(path, "end");
     assert_int_equal(access(tmp, F_OK), -1);
     (void)unlink(path);
     (void)rmdir(root);
 }
 
-/* Who opened the file before it was replaced reads what it opened, however soon the next one comes. */
+/* A process that opened the file before it was replaced reads its old content, however soon the next one
+ * comes. */
 static void test_swap_under_a_reader(void **state)
 {
     struct disk_job job = { 0 };

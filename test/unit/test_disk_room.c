@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_disk_room.c - what files below a folder take, and whether more may be written. */
+/* test_disk_room.c - disk use of files below a folder, and whether more may be written. */
 #include "sink/store/disk_count.h"
 #include "sink/store/disk_room.h"
 #include "temp_dir.h"
@@ -62,7 +62,7 @@ static void files_are_counted(void **state)
     assert_int_equal(counted(missing), 0);
 }
 
-/* So many that it takes several steps, and folders deeper than anybody looks. */
+/* Enough for several steps, and deeper folders than the limit. */
 static void it_is_done_in_steps(void **state)
 {
     struct disk_count *c;
@@ -146,26 +146,27 @@ static void a_quota_ends_and_comes_back(void **state)
     disk_room_open(&a, d, dir);
     disk_room_open(&b, d, dir); /* another stream, the same folder */
     assert_int_equal(disk_room_lacks(&a, 100000, 0), DISK_LACKS_NOTHING);
-    assert_true(comes(&a, DISK_LACKS_QUOTA, 80000, 0)); /* what was there counts */
+    assert_true(comes(&a, DISK_LACKS_QUOTA, 80000, 0)); /* existing files count */
     assert_true(comes(&a, DISK_LACKS_NOTHING, 100000, 0));
     disk_room_add(&a, 10001);
     assert_int_equal(disk_room_lacks(&a, 100000, 0), DISK_LACKS_QUOTA);
     assert_int_equal(disk_room_lacks(&b, 100000, 0), DISK_LACKS_QUOTA);
-    disk_room_add(&b, -2); /* not yet: it would begin and end all the time */
+    disk_room_add(&b, -2); /* not yet: it would start and stop all the time */
     assert_int_equal(disk_room_lacks(&b, 100000, 0), DISK_LACKS_QUOTA);
     disk_room_add(&b, -6000);
     assert_int_equal(disk_room_lacks(&b, 100000, 0), DISK_LACKS_NOTHING);
     disk_room_add(&b, 50000);
     assert_int_equal(disk_room_lacks(&b, 0, 0), DISK_LACKS_NOTHING);
     (void)snprintf(path, sizeof(path), "%s/old.flv", dir);
-    assert_int_equal(unlink(path), 0); /* somebody removes a file: it is seen */
+    assert_int_equal(unlink(path), 0); /* another process removes a file: this is noticed */
     assert_true(comes(&b, DISK_LACKS_NOTHING, 100000, 0));
     disk_room_close(&a);
     disk_free(d, 0);
     disk_room_close(&b); /* later than the disk */
 }
 
-/* What one worker writes the other counts, though each has a disk of its own; they look in turns. */
+/* Writes of one worker count for the other, although each has its own disk worker; they alternate
+ * checks. */
 static void workers_share_a_folder(void **state)
 {
     struct disk *here = new_disk(), *there = new_disk();
@@ -181,7 +182,7 @@ static void workers_share_a_folder(void **state)
     assert_int_equal(disk_room_lacks(&b, 100000, 0), DISK_LACKS_QUOTA);
     assert_int_equal(disk_room_used(&b), disk_room_used(&a));
     disk_room_close(&a);
-    disk_free(here, 0); /* the other one goes on, also to look */
+    disk_free(here, 0); /* the other one continues, checks included */
     disk_room_add(&b, -60000);
     assert_int_equal(disk_room_lacks(&b, 100000, 0), DISK_LACKS_NOTHING);
     put("new.flv", 50000);
@@ -190,7 +191,7 @@ static void workers_share_a_folder(void **state)
     disk_free(there, 0);
 }
 
-/* Once somebody has looked at the disk, as much is written as it had. */
+/* After a check, at most the free space at that time is written. */
 static bool spent_all(struct disk_room *r, int64_t free, int64_t floor)
 {
     for (int i = 0; i < 600; i++) {
@@ -219,7 +220,7 @@ static void the_last_bytes_of_a_disk_stay(void **state)
     disk_room_open(&r, d, dir);
     assert_true(spent_all(&r, free, 1 << 20) || size < 20 << 20);
     disk_room_close(&r);
-    disk_room_open(&r, d, dir); /* a floor that is most of a small disk is none */
+    disk_room_open(&r, d, dir); /* a limit that is most of a small disk is ignored */
     assert_int_equal(disk_room_lacks(&r, 0, size), DISK_LACKS_NOTHING);
     disk_room_close(&r);
     disk_free(d, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dtls.c - handshakes over a wire in memory that loses, doubles and reorders; their end. */
+/* test_dtls.c - handshakes over an in-memory network that loses, duplicates and reorders; their end. */
 #include "dtls_wire.h"
 
 #include <malloc.h>
@@ -21,7 +21,7 @@ static void both_connect(void **state)
     dtls_wire_init(&w, theirs, ours, 1);
     assert_int_equal(dtls_wire_state_of(&w, 0), DTLS_WAITS);
     assert_string_equal(dtls_cipher(w.ends[0].d), "");
-    dtls_start(w.ends[1].d, dtls_time); /* a server has nothing to begin */
+    dtls_start(w.ends[1].d, dtls_time); /* a server does not start */
     assert_false(dtls_wire_step(&w));
     assert_in_range(dtls_wire_shake(&w), 1, CO_MS(20));
     dtls_wire_assert_keys(&w, SRTP_AEAD_AES_128_GCM);
@@ -69,7 +69,7 @@ static void of_profiles_ours_is_first(void **state)
                                       "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80");
 }
 
-/* GnuTLS makes it of P-224 when it is left to choose, as FFmpeg's does; groups for the keys are others. */
+/* GnuTLS uses P-224 by default, as FFmpeg's does; groups for key exchange are others. */
 static void with_certificate_of(const char *curve)
 {
     struct dtls_identity_opts o = { 0 };
@@ -114,7 +114,7 @@ static void a_thousand_bad_networks(void **state)
         co_usec took;
 
         dtls_wire_init(&w, theirs, ours, seed * 7919);
-        w.loss = seed % 5 * 8; /* up to 32 of 100, each way */
+        w.loss = seed % 5 * 8; /* up to 32 of 100, in each direction */
         w.twice = seed % 3 * 10;
         w.reorder = CO_MS(seed % 7 * 10);
         took = dtls_wire_shake(&w);
@@ -173,7 +173,7 @@ static void the_last_flight_is_lost(void **state)
         assert_true(dtls_wire_step(&w));
     sent = w.ends[1].sent;
     w.loss = 100;
-    dtls_wire_take_output(&w); /* the server is done, and its answer is lost: it has no timer any more */
+    dtls_wire_take_output(&w); /* the server has finished, and its answer is lost: it has no timer any more */
     w.loss = 0;
     assert_true(w.ends[1].sent > sent);
     assert_int_equal(dtls_deadline(w.ends[1].d), CO_FOREVER);
@@ -186,7 +186,7 @@ static void the_last_flight_is_lost(void **state)
 
 enum { FLIGHTS = 3, RECORDS_MAX = 8 };
 
-/* The epochs and numbers of the records that the server sends now; its datagrams fly if `arrives`. */
+/* The epochs and numbers of the records that the server sends now; its datagrams are delivered if `arrives`. */
 static unsigned numbers_of_flight(struct dtls_wire *w, uint64_t out[RECORDS_MAX], bool arrives)
 {
     const uint8_t *data;
@@ -207,7 +207,7 @@ static unsigned numbers_of_flight(struct dtls_wire *w, uint64_t out[RECORDS_MAX]
     return n;
 }
 
-/* The client sends its own flight again until one of the server's arrives: the third. */
+/* The client repeats its flight until one of the server's arrives: the third. */
 static void lose_last_flights(struct dtls_wire *w, struct dtls_identity *client,
                               uint64_t numbers[FLIGHTS][RECORDS_MAX])
 {
@@ -250,7 +250,7 @@ static void a_repeated_flight_has_new_record_numbers(void **state)
             for (unsigned f = 1; f < FLIGHTS; f++)
                 assert_int_equal(numbers[f][k], numbers[0][k] + f);
         }
-        dtls_close(w.ends[1].d); /* under the next number: the client takes it */
+        dtls_close(w.ends[1].d); /* under the next number: the client accepts it */
         while (dtls_wire_step(&w))
             ;
         assert_int_equal(dtls_wire_state_of(&w, 0), DTLS_CLOSED);
@@ -259,7 +259,7 @@ static void a_repeated_flight_has_new_record_numbers(void **state)
     }
 }
 
-/* Nothing proves records of a handshake that is done: a datagram of many gets one answer. */
+/* Records of a finished handshake prove nothing: a datagram of many gets one answer. */
 static void many_records_behind_the_end_get_one_flight(void **state)
 {
     enum { RECORD = 13, RECORDS = 40 };
@@ -311,7 +311,7 @@ static void the_first_end_counts(void **state)
     }
 }
 
-/* Between a connection of ours and OpenSSL itself, whatever is there now. */
+/* Between a connection of ours and OpenSSL itself, whatever is pending now. */
 static void exchange(struct dtls *d, SSL *raw, struct dtls_datagrams *g)
 {
     const uint8_t *data;
@@ -334,7 +334,7 @@ static void exchange(struct dtls *d, SSL *raw, struct dtls_datagrams *g)
     }
 }
 
-/* The other end as OpenSSL has it to its end, with a cipher that we take over, and one that not. */
+/* OpenSSL at the other end, with a cipher that we support ourselves, and one that we do not. */
 static void the_end_with_openssl_itself(void **state)
 {
     static const char *const ciphers[] = { "ECDHE-ECDSA-AES128-GCM-SHA256",
@@ -366,7 +366,7 @@ static void the_end_with_openssl_itself(void **state)
             SSL_set_accept_state(raw);
         else
             SSL_set_connect_state(raw);
-        if (client) /* a server that wants a certificate of us, as all do */
+        if (client) /* a server that requests our certificate, as all do */
             SSL_set_verify(raw, SSL_VERIFY_NONE, NULL);
         assert_ok(dtls_new(&d, ours, &o));
         dtls_start(d, dtls_time);
@@ -389,7 +389,7 @@ static void the_end_with_openssl_itself(void **state)
     BIO_meth_free(method);
 }
 
-/* ---- what it takes */
+/* ---- cost */
 
 static void idle_ones_are_small(void **state)
 {
@@ -398,7 +398,7 @@ static void idle_ones_are_small(void **state)
     size_t before, after;
 
     (void)state;
-    dtls_wire_init(&w[0], theirs, ours, 1); /* what is made once */
+    dtls_wire_init(&w[0], theirs, ours, 1); /* one-time allocations */
     (void)dtls_wire_shake(&w[0]);
     dtls_wire_fini(&w[0]);
     before = mallinfo2().uordblks;

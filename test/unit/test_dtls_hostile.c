@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dtls_hostile.c - certificates of all sizes, wrong ones, garbage. */
+/* test_dtls_hostile.c - certificates of all sizes, invalid ones, garbage. */
 #include "co/net/tls_peer.h"
 #include "dtls_wire.h"
 #include "hex.h"
@@ -16,7 +16,7 @@ int gettimeofday(struct timeval *restrict tv, void *restrict zone)
 
 /* ---- certificates */
 
-/* Of that key, with so many names. */
+/* A certificate with this key and number of names. */
 static void use_certificate(struct dtls_identity *id, EVP_PKEY *key, unsigned names)
 {
     SSL_CTX *ctx = dtls_identity_context(id);
@@ -26,7 +26,7 @@ static void use_certificate(struct dtls_identity *id, EVP_PKEY *key, unsigned na
     (void)X509_set_version(x, 2);
     (void)ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
     (void)X509_gmtime_adj(X509_getm_notBefore(x), -100000);
-    (void)X509_gmtime_adj(X509_getm_notAfter(x), -1000); /* it has ended: nobody minds */
+    (void)X509_gmtime_adj(X509_getm_notAfter(x), -1000); /* it has expired, which does not matter */
     (void)X509_set_pubkey(x, key);
     (void)X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const uint8_t *)"x", -1, -1, 0);
     (void)X509_set_issuer_name(x, name);
@@ -78,7 +78,7 @@ static void large_certificates_of_peers(void **state)
     }
 }
 
-/* Is it said before a signature of it is checked? */
+/* Whether it is rejected before a signature with it is checked. */
 static void refused_for_its_key(EVP_PKEY *key, const char *why)
 {
     for (unsigned server = 0; server < 2; server++) {
@@ -166,7 +166,7 @@ static void rsa_of_our_own(void **state)
 static void another_certificate_fails(void **state)
 {
     (void)state;
-    for (unsigned wrong = 0; wrong < 2; wrong++) { /* that of the client, of the server */
+    for (unsigned wrong = 0; wrong < 2; wrong++) { /* the client's, the server's */
         struct dtls_wire w;
         struct dtls_opts o;
 
@@ -180,7 +180,7 @@ static void another_certificate_fails(void **state)
         assert_int_equal(dtls_wire_state_of(&w, !wrong), DTLS_FAILED);
         assert_string_equal(dtls_why(w.ends[!wrong].d),
                             "its certificate is not that of its description");
-        assert_int_equal(dtls_wire_state_of(&w, wrong), DTLS_FAILED); /* it was told by an alert */
+        assert_int_equal(dtls_wire_state_of(&w, wrong), DTLS_FAILED); /* it got an alert */
         assert_false(dtls_keys(w.ends[wrong].d, &(struct srtp_keys){ 0 },
                                &(struct srtp_keys){ 0 }));
         dtls_wire_fini(&w);
@@ -206,7 +206,7 @@ static void identities_are_told(void **state)
     dtls_identity_unref(ours);
 }
 
-/* ---- what is nothing of the peer's */
+/* ---- data not from the peer */
 
 static void garbage_moves_nothing(void **state)
 {
@@ -214,7 +214,7 @@ static void garbage_moves_nothing(void **state)
         "", "16", "16fefd0000000000000000", "16fefd00000000000000000000", /* an empty record */
         "1603030000000000000000000100", "13fefd000000000000000000000100",
         "40fefd000000000000000000000100", "16fefd0000000000000000ffff00",
-        "16fefd000000000000000000010016", /* and the head of another */
+        "16fefd000000000000000000010016", /* and the header of another */
         "15fefd00000000000000000002", "17fefd0000000000000000000161",
         "17fefd0001000000000000000161", "14fefd0000000000000000000101",
         /* messages: of 16 MB, of number 40, of 33 KB, of 0 bytes */
@@ -241,7 +241,7 @@ static void garbage_moves_nothing(void **state)
     }
     assert_true(dtls_wire_state_of(&w, 1) <= DTLS_SHAKES);
     assert_in_range(dtls_wire_shake(&w), 1, CO_SECONDS(20));
-    for (size_t i = 0; i < COUNT(rows); i++) { /* and none of them ends what is connected */
+    for (size_t i = 0; i < COUNT(rows); i++) { /* and none of them ends a connected session */
         uint8_t data[64];
         size_t size = hex_bytes(rows[i], data, sizeof(data));
 
@@ -260,14 +260,14 @@ static void messages_are_bounded(void **state)
     uint8_t data[13 + 12] = { 22, 0xfe, 0xfd, [12] = 12, [13] = 11 };
 
     (void)state;
-    for (unsigned n = 0; n < 40; n++) { /* of 3,000 bytes each, that never come */
+    for (unsigned n = 0; n < 40; n++) { /* of 3,000 bytes each, which never arrive */
         data[13 + 2] = 3000 >> 8;
         data[13 + 3] = 3000 & 255;
         data[13 + 5] = (uint8_t)n;
         assert_int_equal(dtls_guard_lets(&g, data, sizeof(data), false, 0), n < 10);
     }
     data[13 + 5] = 3;
-    assert_true(dtls_guard_lets(&g, data, sizeof(data), false, 0)); /* more of one that is known */
+    assert_true(dtls_guard_lets(&g, data, sizeof(data), false, 0)); /* more of a known one */
     data[13 + 2] = 0;
     assert_false(dtls_guard_lets(&g, data, sizeof(data), false, 0)); /* of another length */
 }
@@ -285,7 +285,7 @@ static void records_are_bounded(void **state)
     assert_true(dtls_guard_lets(&g, data, sizeof(data), false, CO_SECONDS(7)));
     n = 0;
     data[0] = 22;
-    data[4] = 1; /* encrypted, before there are keys */
+    data[4] = 1; /* encrypted, before keys exist */
     for (unsigned i = 0; i < 50; i++)
         n += dtls_guard_lets(&g, data, sizeof(data), false, CO_SECONDS(9));
     assert_int_equal(n, DTLS_EARLY_MAX);
@@ -301,7 +301,7 @@ static void cut_and_changed_datagrams(void **state)
         dtls_wire_init(&w, theirs, ours, kind + 1);
         dtls_start(w.ends[0].d, dtls_time);
         for (unsigned turn = 0; turn < 40 && dtls_wire_step(&w); turn++) {
-            for (unsigned i = 0; i < w.n; i++) { /* each comes with a bad copy before it */
+            for (unsigned i = 0; i < w.n; i++) { /* each comes after a bad copy */
                 size_t size = w.flying[i].size;
 
                 memcpy(data, w.flying[i].data, size);
@@ -312,7 +312,7 @@ static void cut_and_changed_datagrams(void **state)
                 dtls_input(w.ends[w.flying[i].to].d, data, size, dtls_time);
             }
         }
-        dtls_wire_fini(&w); /* it may fail: handshakes begin in the clear. It must end */
+        dtls_wire_fini(&w); /* it may fail, because handshakes begin unencrypted. It must end */
     }
 }
 

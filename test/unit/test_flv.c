@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flv.c - FLV tags and the bodies of RTMP messages, good and bad, as rows. */
+/* test_flv.c - FLV tags and the bodies of RTMP messages, valid and invalid, as rows. */
 #include "format/flv/flv.h"
 #include "unit.h"
 
@@ -154,7 +154,7 @@ static void test_bodies(void **state)
     }
 }
 
-/* Each row at each shorter length: an orderly error or a payload inside of the body. */
+/* Each row at each shorter length: an error or a payload inside of the body. */
 static void test_cut_at_every_byte(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void test_tracks(void **state)
     assert_int_equal(at, size);
 }
 
-/* 64 tracks in one body may be, 65 not, whatever their ids. */
+/* 64 tracks in one body are allowed, 65 are not, whatever their ids. */
 static void test_many_tracks(void **state)
 {
     uint8_t body[6 + 65 * 5] = "\x95\x11Opus";

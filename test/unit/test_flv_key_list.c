@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flv_key_list.c - lists of key frames in an FLV file's metadata, put there in place. */
+/* test_flv_key_list.c - lists of key frames in an FLV file's metadata, written in place. */
 #include "demux_file.h"
 
 #include "flv_file.h"
@@ -17,14 +17,14 @@ static void fill(struct flv_key_list *l, size_t max, unsigned n, unsigned apart)
         flv_key_list_add(l, &(struct flv_key){ .at = 1000 + i, .ms = i * apart });
 }
 
-/* ---- which ones are kept */
+/* ---- kept key frames */
 
 static const struct {
     const char *name;
     size_t max;
-    unsigned n, apart; /* that come, and ms between them */
+    unsigned n, apart; /* number of key frames, and ms between them */
     size_t kept;
-    unsigned each;     /* one of so many */
+    unsigned each;     /* one of n is kept */
 } rows[] = {
     { "none", 10, 0, 1000, 0, 1 },
     { "one", 10, 1, 1000, 1, 1 },
@@ -113,7 +113,7 @@ static double number_at(const uint8_t *p)
     return v;
 }
 
-/* Cut to milliseconds they are what they were. */
+/* Rounded to milliseconds they are unchanged. */
 static void milliseconds_are_whole(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void milliseconds_are_whole(void **state)
     }
 }
 
-/* ---- a file that it is put into */
+/* ---- a file with such a list */
 
 struct film {
     struct wr w;
@@ -141,7 +141,7 @@ struct film {
     struct flv_key_list keys;
 };
 
-/* Metadata with room, and a film of so many seconds: a group of pictures each. */
+/* Metadata with room, and a film of some seconds, one GOP each. */
 static void film_begin(struct film *f, unsigned seconds, size_t max)
 {
     static const char meta[] = "\x02\x00\x0aonMetaData\x03\x00\x09keyframes\x06\x00\x00\x09";
@@ -175,7 +175,7 @@ static void film_end(struct film *f)
     flv_key_list_free(&f->keys);
 }
 
-/* Reads that it takes to open it; all samples are there, whatever is listed. */
+/* Number of reads to open it; all samples are there, listed or not. */
 static unsigned opened(const struct film *f, unsigned seconds)
 {
     struct demux_index *x;
@@ -219,8 +219,7 @@ static void a_list_is_used(void **state)
     }
 }
 
-/* Whatever of it is there when the machine stops: with all but what comes last it is the file that
- * it was. */
+/* If the machine stops in the middle: without the final write it is the old file. */
 static void it_can_stop_at_any_byte(void **state)
 {
     struct film f;

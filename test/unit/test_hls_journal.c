@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hls_journal.c - what a stream has on disk, written and read back. */
+/* test_hls_journal.c - the journal of a stream's files, written and read back. */
 #include "sink/hls/store/journal.h"
 #include "unit.h"
 
@@ -17,8 +17,8 @@
 /* ------------------------------------------------------------ lines */
 
 static const struct {
-    const char *what, *line; /* behind NAMES, INIT and KEY */
-    size_t files;            /* then there are so many */
+    const char *what, *line; /* after NAMES, INIT and KEY */
+    size_t files;            /* then this many exist */
 } rows[] = {
     { "a segment", SEGMENT, 3 },
     { "a torn one", "segment 3 live/s-0.m4s 7 180000 1795341590806 1 59188 1 2" IV "0 0 0 .", 2 },
@@ -86,7 +86,7 @@ static void test_no_journal(void **state)
     }
 }
 
-/* ------------------------------------------------------------ there and back */
+/* ------------------------------------------------------------ round trip */
 
 static void test_round_trip(void **state)
 {
@@ -147,14 +147,14 @@ static void test_forget(void **state)
     journal_free(&j);
 }
 
-/* Killed at any byte: all lines before it count, and what is torn does not. */
+/* Killed at any byte: all complete lines count, an incomplete one does not. */
 static void test_cut_at_every_byte(void **state)
 {
     static const char text[] = NAMES INIT KEY SEGMENT LIST "forget 3 .\n" SEGMENT;
 
     (void)state;
     for (size_t n = 0; n < strlen(text); n++) {
-        char *part = malloc(n ? n : 1); /* so that reading over its end is seen */
+        char *part = malloc(n ? n : 1); /* so that a read after its end is noticed */
         size_t lines = 0, files;
         struct journal j;
 

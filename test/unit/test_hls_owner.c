@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hls_owner.c - HLS and DASH of two workers: which one has a file or a session, and where
- * requests go that come to the other one. Two sets of objects stand for the workers, on one thread,
- * but for the table, which two threads use at once. */
+/* test_hls_owner.c - HLS and DASH of two workers: which one owns a file or a session, and where requests that
+ * reach the other one go. Two sets of objects stand for the workers, on one thread, except for the table,
+ * which two threads use at once. */
 #include "base/must.h"
 #include "env.h"
 #include "io_mem.h"
@@ -19,7 +19,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-/* A worker, as far as HLS knows. */
+/* The parts of a worker that HLS uses. */
 struct side {
     struct session_env *env;
     struct disk *disk;
@@ -63,14 +63,14 @@ static void the_last_one_has_it(void **state)
     assert_int_equal(hls_owner_of(a, "x"), 1);
     hls_owner_clear(b, "x");
     assert_int_equal(hls_owner_of(a, "x"), HLS_NO_OWNER);
-    hls_owner_set(alone, "x"); /* with one worker there is nothing to know */
+    hls_owner_set(alone, "x"); /* with one worker the table is empty */
     assert_int_equal(hls_owner_of(a, "x"), HLS_NO_OWNER);
     env_free(&a);
     env_free(&b);
     env_free(&alone);
 }
 
-/* Names of its own, and some that both have. Returns what it found wrong. */
+/* Own names, and some that both have. Returns an error text. */
 static void *use_table(void *arg)
 {
     const struct session_env *env = arg;
@@ -143,7 +143,7 @@ static void close_side(struct side *s)
     env_free(&s->env);
 }
 
-/* "open" lets all play; "asked" does not, so its files are for sessions. They share a folder. */
+/* "open" lets all play; "asked" does not, so its files need sessions. They share a folder. */
 static int begin(void **state)
 {
     char *text;
@@ -174,7 +174,7 @@ static int end(void **state)
         assert_ok(co_group_stop(&workers.v[i].calls));
         co_mailbox_close(&workers.v[i].mail);
     }
-    stream_owners_free(workers.stream_owners); /* nobody is in any: it looks */
+    stream_owners_free(workers.stream_owners); /* no worker owns any: it searches */
     return dir_remove(state);
 }
 
@@ -184,7 +184,7 @@ static struct session_stream names_of(const char *vhost, const char *name)
                                     .tc_url = "", .page_url = "", .ip = "" };
 }
 
-/* One segment is in memory, one on disk alone. */
+/* One segment is in memory, one only on disk. */
 static struct hls_stream *publish(struct side *s, const char *vhost, const char *name)
 {
     const struct session_stream names = names_of(vhost, name);
@@ -245,7 +245,7 @@ static void files_are_where_their_stream_is(void **state)
     struct hls_stream *s;
 
     (void)state;
-    assert_int_equal(stream_owner_of("__defaultVhost__/live/s"), 1); /* wherever it is asked for */
+    assert_int_equal(stream_owner_of("__defaultVhost__/live/s"), 1); /* requested on either worker */
     s = publish(&side[0], "__defaultVhost__", "s");
     for (int i = 0; i < 2; i++) {
         assert_int_equal(where(&side[i], "live/s.m3u8"), 0);
@@ -263,7 +263,7 @@ static void files_are_where_their_stream_is(void **state)
     assert_int_equal(stream_owner_of("__defaultVhost__/live/s"), 1);
 }
 
-/* An entity tag is another one for other bytes, also of another worker in the same millisecond. */
+/* Different bytes have different entity tags, even from another worker in the same millisecond. */
 static void entity_tags_differ(void **state)
 {
     struct hls_file *a, *b;
@@ -282,9 +282,9 @@ static void entity_tags_differ(void **state)
 
 /* ------------------------------------------------------------ requests */
 
-enum { HERE = -1 }; /* answered by the worker that it came to */
+enum { HERE = -1 }; /* answered by the worker that got it */
 
-static char said[4096]; /* the whole of the last answer */
+static char said[4096]; /* the whole of the last response */
 
 struct answer {
     int status, move_to;
@@ -337,7 +337,7 @@ static const struct {
     { "/live/s-0.ts", HERE, 404 }, /* on disk, if anywhere */
     { "/live/s-0.ts?hls_ctx=nobody00", HERE, 404 },
     { "/live/other.m3u8", HERE, 404 },
-    { "/live/s.ts", HERE, 403 },    /* as if it were there: of a vhost that asks, perhaps */
+    { "/live/s.ts", HERE, 403 },    /* as if it existed: a vhost with authorization may have it */
     { "/index.html", HERE, 404 },
 };
 
@@ -347,7 +347,7 @@ static void requests_go_to_what_is_in_memory(void **state)
 
     (void)state;
     (void)publish(&side[0], "__defaultVhost__", "s");
-    assert_int_equal(ask(&side[1], "/live/s-2.0.m4s", false).move_to, 0); /* it is to come */
+    assert_int_equal(ask(&side[1], "/live/s-2.0.m4s", false).move_to, 0); /* it is announced */
     for (size_t i = 0; i < COUNT(plain); i++) {
         a = ask(&side[1], plain[i].target, false);
         if (a.move_to != plain[i].move_to || a.status != plain[i].status)
@@ -358,7 +358,7 @@ static void requests_go_to_what_is_in_memory(void **state)
     }
 }
 
-/* The key that the list of one list has. */
+/* The key in the master playlist. */
 static void take_key(char key[HLS_SESSION_KEY + 1])
 {
     const char *at = strstr(said, "hls_ctx=");
@@ -383,7 +383,7 @@ static void sessions_are_where_their_stream_is(void **state)
     assert_int_equal(a.move_to, 0);
     a = ask(&side[0], target, true);
     assert_int_equal(a.status, 404); /* it is not */
-    a = ask(&side[1], target, true); /* home is somewhere else by now: no further */
+    a = ask(&side[1], target, true); /* another owner by now: not forwarded again */
     assert_int_equal(a.status, 404);
     (void)snprintf(target, sizeof(target), "/live/s.m3u8?hls_ctx=%s", key);
     assert_int_equal(ask(&side[1], target, false).move_to, 0);
@@ -394,7 +394,7 @@ static void sessions_are_where_their_stream_is(void **state)
 
 #define FORGOTTEN "forgotten0123456789abcdefghijklm"
 
-/* A key of before that somebody has at another worker is nobody else's. */
+/* A key of an earlier session at another worker is not given to another client. */
 static void ids_are_of_the_process(void **state)
 {
     char key[HLS_SESSION_KEY + 1], target[100];
@@ -408,7 +408,7 @@ static void ids_are_of_the_process(void **state)
     (void)snprintf(target, sizeof(target), "/live/t.m3u8?hls_ctx=%s", key);
     a = ask(&side[1], target, false);
     assert_int_equal(a.status, 200);
-    assert_null(strstr(said, key)); /* it got one of its own */
+    assert_null(strstr(said, key)); /* it got its own */
     assert_int_equal(hls_session_owner(side[1].env, key), 0);
     a = ask(&side[1], "/live/t.m3u8?hls_ctx=" FORGOTTEN, false);
     assert_non_null(strstr(said, "hls_ctx=" FORGOTTEN)); /* that one is free */
@@ -427,7 +427,7 @@ static void write_file(const char *path, const char *text)
 static const char old_list[] = "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n"
                                "#EXTINF:1.000,\nold-0.ts\n#EXT-X-ENDLIST\n";
 
-/* On disk alone, of a vhost that asks: one worker has its players, at home if it has a home. */
+/* Only on disk, of a vhost with authorization: one worker has its players, the owner if there is one. */
 static void old_lists_have_one_worker(void **state)
 {
     struct stream_owner *owner;
@@ -455,7 +455,7 @@ static void old_lists_have_one_worker(void **state)
     stream_owners_release(&workers, owner);
 }
 
-/* Whoever is asked, who needs a session gets nothing without. */
+/* On any worker, a client without a session gets nothing that needs one. */
 static void nobody_is_let_in_by_another_worker(void **state)
 {
     (void)state;

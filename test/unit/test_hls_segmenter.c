@@ -11,20 +11,20 @@ enum { RUNS = 5, WALL = 1000000 };
 #define V AV_VIDEO
 #define A AV_AUDIO
 
-/* All times in ms. Frames of one kind, one each `step`; they come from `at` on, one each `every`,
- * and say `dts`. */
+/* All times in ms. Frames of one kind, one each `step`; they arrive from `at` on, one each `every`,
+ * with timestamp `dts`. */
 struct run {
     enum av_kind kind;
     int64_t at, dts;
-    int step, every, n, key; /* every so many frames is a key frame */
+    int step, every, n, key; /* each n-th frame is a key frame */
 };
 
 struct row {
     const char *what;
     struct segmenter_rules rules; /* times in ms */
-    /* "BEGIN+LASTS" of each segment: with "!" if it does not go on from the last, "@WALL" if that
+    /* "BEGIN+DURATION" of each segment: with "!" if it does not continue the last, "@WALL" if that
      * is not BEGIN, "p" if a period begins; "[x y]" its parts, "*" if a player can start there;
-     * "..." is the one that is open in the end, "x" one that is lost, "-" a frame that is of none. */
+     * "..." is the open one at the end, "x" a lost one, "-" a frame outside of segments. */
     const char *made;
     struct run runs[RUNS];
     int64_t full_at;    /* then the segment is full, */
@@ -41,7 +41,7 @@ struct row {
 #define PIECES(f) { RULES(f, 1.5), .wait_keyframe = true, .parts = SEGMENTER_FRAGMENTS }
 #define LOW(f, p) { RULES(f, 1.5), .wait_keyframe = true, .parts = SEGMENTER_PARTS, .part = (p) }
 #define DASH(f) { RULES(f, 1.0), .wait_keyframe = true, .periods = true }
-/* In time; and with a time of its own. */
+/* On time; and with another time. */
 #define VIDEO(at, n, key) { V, at, at, 40, 40, n, key }
 #define AUDIO(at, n) { A, at, at, 20, 20, n, 1 }
 #define MOVED(at, dts, n, key) { V, at, dts, 40, 40, n, key }
@@ -96,7 +96,7 @@ static const struct row rows[] = {
           VIDEO(0, 50, 25), MOVED(9000, 2000, 250, 25)) },
 };
 
-/* ------------------------------------------------------------ play */
+/* ------------------------------------------------------------ simulation */
 
 struct play {
     const struct row *row;
@@ -120,7 +120,7 @@ static void put_part(struct play *p, int64_t end)
                   p->g.part_independent ? "*" : "");
 }
 
-/* The segment that is open, which ends there; < 0: it does not. */
+/* The open segment, which ends there; < 0: it does not. */
 static void put_segment(struct play *p, int64_t end)
 {
     const struct segmenter_begin *b = &p->g.now;
@@ -185,7 +185,7 @@ static void feed(struct play *p, struct frame *f)
     }
 }
 
-/* The next frame that comes; false: none does. */
+/* The next frame that arrives; false: none. */
 static bool next(const struct row *row, int *done, struct frame *f, int64_t *at)
 {
     int first = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hls_template.c - which stream may have written a file of this path? */
+/* test_hls_template.c - which stream can have written a file with this path. */
 #include "serve/hls/template.h"
 #include "unit.h"
 
@@ -13,7 +13,7 @@ static const struct {
     { "[app]/[stream]-[seq].ts", "live", "s", "live/s-12.ts.tmp", false },
     { "[app]/[stream]-[seq].ts", "live", "s", "live/s-.ts", false },
     { "[app]/[stream]-[seq].ts", "live", "s", "live/s-1a.ts", false },
-    { "[app]/[stream]-[seq].ts", "live", "s", "live/s-1-2.ts", false }, /* it is of "s-1" */
+    { "[app]/[stream]-[seq].ts", "live", "s", "live/s-1-2.ts", false }, /* it belongs to "s-1" */
     { "[app]/[stream]-[seq].ts", "live", "s-1", "live/s-1-2.ts", true },
     { "[app]/[stream]-[seq].ts", "live", "s", "live/ss-1.ts", false },
     { "[app]/[stream]-[seq].ts", "live", "s", "Live/s-1.ts", false },
@@ -26,7 +26,7 @@ static const struct {
     { "[stream]/[2006]/[01]/[02]-[15][04][05].ts", "x", "s", "s/2026/11/22-031500.ts", true },
     { "[stream]/[2006]/[01]/[02]-[15][04][05].ts", "x", "s", "s/2026/11/22-03:15.ts", false },
     { "[stream]-[seq][duration].ts", "x", "s", "s-1234.ts", true },
-    { "[stream]-[seq]1.ts", "x", "s", "s-21.ts", true }, /* what stands behind is a digit, too */
+    { "[stream]-[seq]1.ts", "x", "s", "s-21.ts", true }, /* the following text is a digit, too */
     { "[stream]-[seq]1.ts", "x", "s", "s-1.ts", false },
     { "[stream]-[what].ts", "x", "s", "s-[what].ts", true }, /* no variable */
     { "[app]/[app]-[stream].ts", NULL, NULL, "a/a-b.ts", true },
@@ -48,7 +48,7 @@ static void test_match(void **state)
     }
 }
 
-/* A long path of what fits nearly costs no more than its size some times over. */
+/* A long path of near matches costs only a few times its size. */
 static void test_long(void **state)
 {
     const struct session_stream any = { .vhost = "v" };
@@ -64,7 +64,7 @@ static void test_long(void **state)
 static void test_names(void **state)
 {
     static const struct {
-        const char *text, *path, *app, *name; /* app NULL: it cannot be told */
+        const char *text, *path, *app, *name; /* app NULL: unknown */
     } of[] = {
         { "[app]/[stream].m3u8", "live/s.m3u8", "live", "s" },
         { "[app]/[stream].m3u8", "live/s.m3u8.m3u8", "live", "s.m3u8" },

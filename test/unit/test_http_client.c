@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_http_client.c - urls taken apart, and answers over memory, cut at every byte. */
+/* test_http_client.c - parsing of urls, and responses in memory, cut at every byte. */
 #include "co/co.h"
 #include "io_mem.h"
 #include "proto/http/client.h"
@@ -53,7 +53,7 @@ static void test_urls(void **state)
     }
 }
 
-/* ---- answers */
+/* ---- responses */
 
 static err_t ask(const char *url, const struct http_call *call, const char *answer, size_t size,
                  size_t piece, struct http_reply *reply, char *said, size_t cap)
@@ -81,7 +81,7 @@ static const struct {
     enum err_code code;
     int status;
     const char *body;
-    size_t least; /* bytes of the answer that are enough; 0: all */
+    size_t least; /* bytes of the response that suffice; 0: all */
 } rows[] = {
     { "length", OK "Content-Length: 2\r\n\r\nhi", ERR_OK, 200, "hi", 0 },
     { "more behind it", OK "Content-Length: 2\r\n\r\nhigh", ERR_OK, 200, "hi", 40 },
@@ -121,7 +121,7 @@ static void test_answers(void **state)
     }
 }
 
-/* A server may stop after any byte: that is never taken for a whole answer. */
+/* A server may stop after any byte: that is never a complete response. */
 static void test_cut_at_every_byte(void **state)
 {
     const struct http_call call = { .timeout = 1000000, .max_reply = 10 };
@@ -156,7 +156,7 @@ static err_t count(void *arg, size_t n)
     return NULL;
 }
 
-/* Of a client that asks again over the same connection, and does not keep what comes. */
+/* A client that repeats requests over the same connection, and discards the data. */
 static void test_dropped(void **state)
 {
     static const char answer[] = "HTTP/1.1 302 Found\r\nLocal: x\r\nLocation: /b\r\nServer: y\r\n"

@@ -54,11 +54,11 @@ static void test_once(void **state)
     assert_non_null(three);
     assert_ptr_not_equal(one, three);
     put("noise.js", SIZE, true);
-    assert_null(get(packs, "noise.js")); /* does not become smaller, which is known from now on */
+    assert_null(get(packs, "noise.js")); /* compression does not make it smaller, which is remembered */
     assert_null(get(packs, "noise.js"));
     assert_null(get(NULL, "a.js"));
     http_packs_free(packs);
-    assert_int_equal(one->data[0], 0x1f); /* who has it keeps it */
+    assert_int_equal(one->data[0], 0x1f); /* its user keeps it */
     (void)http_packed_unref(one);
     (void)http_packed_unref(two);
     (void)http_packed_unref(three);
@@ -109,7 +109,7 @@ static err_t ask(void *arg)
     return NULL;
 }
 
-/* Many at once: one waits for a thread, the others wait for nobody. */
+/* Many at once: one waits for a thread, the others do not wait. */
 static void test_crowd(void **state)
 {
     struct crowd c = { .packs = http_packs_new(1 << 20) };

@@ -68,7 +68,7 @@ static void params(void **state)
         { "b=x+y%2B", "b", "x y+" },   /* '+' is a space in a query */
         { "b=%4", "b", NULL },
         { "b=1=2", "b", "1=2" },
-        { "b=123456789", "b", "1234567" }, /* cut to the buffer */
+        { "b=123456789", "b", "1234567" }, /* truncated to the buffer */
         { "", "b", NULL },
     };
     char buf[8];
@@ -130,7 +130,7 @@ static void ranges(void **state)
         { "bytes=99999999999999999999-", 100, HTTP_RANGE_BAD, 0, 0 },
         { "bytes=0-99999999999999999999", 100, HTTP_RANGE_PART, 0, 100 },
         { "bytes=5-4", 100, HTTP_RANGE_ALL, 0, 0 },
-        { "bytes=0-1,5-6", 100, HTTP_RANGE_ALL, 0, 0 }, /* several: all of it is an answer too */
+        { "bytes=0-1,5-6", 100, HTTP_RANGE_ALL, 0, 0 }, /* several: the whole is a valid answer, too */
         { "bytes=-", 100, HTTP_RANGE_ALL, 0, 0 },
         { "bytes=x-y", 100, HTTP_RANGE_ALL, 0, 0 },
         { "bytes=1", 100, HTTP_RANGE_ALL, 0, 0 },
@@ -206,7 +206,7 @@ static void gzip(void **state)
     wr_free(&w);
 }
 
-/* `size` bytes that are no run, as a list has them; a key behind each line if `keys`. */
+/* `size` bytes without repetition, like a playlist; a key after each line if `keys`. */
 static void write_list(struct wr *w, size_t lines, size_t every, const char *key)
 {
     uint32_t x = 1;
@@ -278,7 +278,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* `n` pieces of the text, cut where the seed says, each followed by one of a client's texts. */
+/* `n` pieces of the text, split by the seed, each followed by one of a client's texts. */
 static void pieces_of(struct http_gzip_piece *v, size_t n, size_t size, uint32_t *seed)
 {
     for (size_t i = 0; i < n; i++) {
@@ -486,12 +486,12 @@ static void ws_bad(void **state)
         { { 0xc1, 0x81, 0, 0, 0, 0 }, 6, ERR_HTTP },            /* a reserved bit */
         { { 0x83, 0x80, 0, 0, 0, 0 }, 6, ERR_HTTP },            /* a reserved kind */
         { { 0x8b, 0x80, 0, 0, 0, 0 }, 6, ERR_HTTP },
-        { { 0x09, 0x80, 0, 0, 0, 0 }, 6, ERR_HTTP },            /* a ping in pieces */
+        { { 0x09, 0x80, 0, 0, 0, 0 }, 6, ERR_HTTP },            /* a ping in fragments */
         { { 0x89, 0xfe, 0, 126, 0, 0, 0, 0 }, 8, ERR_HTTP },    /* a large ping */
-        { { 0x80, 0x80, 0, 0, 0, 0 }, 6, ERR_HTTP },            /* goes on with nothing */
+        { { 0x80, 0x80, 0, 0, 0, 0 }, 6, ERR_HTTP },            /* continues nothing */
         { { 0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, 14, ERR_HTTP },
         { { 0x82, 0xff, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0 }, 14, ERR_TOO_LARGE },
-        { { 0x82, 0xff, 0, 0, 0, 0, 0, 0, 4 }, 9, ERR_OK },     /* not known yet */
+        { { 0x82, 0xff, 0, 0, 0, 0, 0, 0, 4 }, 9, ERR_OK },     /* reserved */
     };
 
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_http_request.c - requests read from memory, whole and cut at every byte. */
+/* test_http_request.c - requests in memory, whole and cut at every byte. */
 #include "base/wr.h"
 #include "io_mem.h"
 #include "proto/http/request.h"
@@ -14,7 +14,7 @@ static const struct http_limits limits = {
     .idle_time = CO_FOREVER, .head_time = CO_FOREVER, .body_time = CO_FOREVER,
 };
 
-/* A text of all that was read: "GET /a q h 11 k-|body|" per request. */
+/* A text of everything read: "GET /a q h 11 k-|body|" per request. */
 static void describe(struct wr *w, const struct http_request *q)
 {
     char text[512];
@@ -123,7 +123,7 @@ static void whole_and_cut(void **state)
     }
 }
 
-/* The peer goes away after any byte: never a crash, never a request that was not asked. */
+/* The peer leaves after any byte: never a crash, never a request that it did not send. */
 static void cut_short(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void refused(void **state)
     }
 }
 
-/* A head and a line at their limits, and one byte over. */
+/* A header and a line at their limits, and one byte over. */
 static void limits_hold(void **state)
 {
     static const struct {
@@ -320,7 +320,7 @@ static void asked_for(void **state)
     bool done;
 
     (void)state;
-    io_mem_init(&m, text, sizeof(text) - 1 - 2); /* the body comes after the go-ahead */
+    io_mem_init(&m, text, sizeof(text) - 1 - 2); /* the body comes after 100 Continue */
     m.out = out;
     m.out_cap = sizeof(out);
     http_reader_init(&r, &m.io, &limits);
@@ -336,7 +336,7 @@ static void asked_for(void **state)
     http_reader_fini(&r);
 }
 
-/* Requests come one by one and many at once in turn, each with a body: the buffer stays as it is. */
+/* Requests arrive one by one and many at once in turn, each with a body: the buffer keeps its size. */
 static void buffer_is_bounded(void **state)
 {
     enum { REQUESTS = 20000, BODY_ROOM = 4096 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_http_session.c - whole HTTP conversations over memory: mux, files, live streams, errors. */
+/* test_http_session.c - whole HTTP conversations in memory: mux, files, live streams, errors. */
 #include "base/log.h"
 #include "env.h"
 #include "format/flv/flv.h"
@@ -39,7 +39,7 @@ static void end(void)
 
 static char out[1 << 20];
 
-/* Serve a client that sends this; the answers are in `out`, a string. */
+/* Serves a client that sends this; the responses are in `out`, a string. */
 static err_t talk(const char *in, size_t piece)
 {
     struct io_mem m;
@@ -54,7 +54,7 @@ static err_t talk(const char *in, size_t piece)
     return err;
 }
 
-/* The status of each answer and its body: "200 hello;404 ...;" */
+/* The status of each response and its body: "200 hello;404 ...;" */
 static const char *answers(void)
 {
     static char text[4096];
@@ -117,7 +117,7 @@ static void mux(void **state)
     ask("h", "/z", "200 root;");
     ask("h", "/a/z", "200 below a;");
     ask("h", "/a/b/z", "200 below b;");
-    ask("h", "/a/b", "200 b;");          /* the whole path wins over the redirect */
+    ask("h", "/a/b", "200 b;");          /* the exact path wins over the redirect */
     ask("B.C:80", "/a/z", "200 a of b.c;");
     ask("b.c", "/a/b/z", "200 below b;"); /* the longer one wins */
     ask("h", "/a/b/z.x", "200 ends in x;");
@@ -156,7 +156,7 @@ static void methods(void **state)
     end();
 }
 
-/* Several requests one behind the other, in pieces of any size. */
+/* Several pipelined requests, in pieces of any size. */
 static void pipelined(void **state)
 {
     static const char in[] = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -359,7 +359,7 @@ static struct live_source *stream(struct live_publisher *p)
     return src;
 }
 
-/* Over memory a player "leaves" when it has said all; what it got by then is what was there. */
+/* In memory a player "leaves" when it has sent everything; it gets what was there by then. */
 static void flv(void **state)
 {
     static const struct {
@@ -415,7 +415,7 @@ static void flv_refused(void **state)
           "deny play 10.0.0.0/8; allow play all; } }");
     http_live_mount(service.mux);
     assert_err(talk("GET /live/s.flv HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 10.1.1.1\r\n\r\n", 0),
-               ERR_IO_CLOSED); /* the proxy is near, so it is believed */
+               ERR_IO_CLOSED); /* the proxy is local, so it is trusted */
     assert_non_null(strstr(out, "403 Forbidden"));
     end();
     begin("vhost __defaultVhost__ { http_remux { enabled on; } refer { enabled on; play a.b; } }");
@@ -460,7 +460,7 @@ static int clean_up(void **state)
     return rmdir(folder);
 }
 
-/* What a stranger may ask for by guessing, and shall not get. */
+/* Guesses of an untrusted client, which must fail. */
 static void test_hidden(void **state)
 {
     static const struct {

@@ -21,7 +21,7 @@ static struct session_env *env;
 static struct http_service service;
 static struct script_io peer;
 
-/* The files are below the folder of all files, as they are by default. */
+/* The files are below the folder of http_server, as by default. */
 static void begin(const char *more)
 {
     env = env_new_format("listen 1935; http_server { enabled on; dir %s; } "
@@ -77,7 +77,7 @@ static int status(void)
     return strncmp((char *)peer.out.buf, "HTTP/1.1 ", 9) == 0 ? atoi((char *)peer.out.buf + 9) : 0;
 }
 
-/* The tags of a film, as a text. */
+/* The tags of a film, as text. */
 static void tell_tags(char *text, size_t size, struct rd *r)
 {
     while (rd_left(r) > 0) {
@@ -142,7 +142,7 @@ static const char *told(bool ws)
 #define FILM "meta V0c A0c V0k A50 V100 A150 V200 A250 V300 A350 V400 A450 V500 A550 V600 A650 " \
              "V700 A750 V800 A850 V900 A950 "
 
-/* The end of the film is the end of the answer; http_remux is off. */
+/* The end of the film ends the response; http_remux is off. */
 static void from_begin_to_end(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void from_a_place_for_a_while(void **state)
         (void)snprintf(path, sizeof(path), "/vod/a.flv.flv?%s", rows[i].query);
         ask("GET", path, "");
         script_say(&peer, rows[i].told ? "\xaf\x01\xde\xad" : "400 Bad Request\n");
-        err = talk(); /* who leaves first is no matter */
+        err = talk(); /* whoever leaves first does not matter */
         err_free(&err);
         assert_int_equal(status(), rows[i].told ? 200 : 400);
         if (rows[i].told)
@@ -262,7 +262,7 @@ static void what_is_refused(void **state)
     }
 }
 
-/* A file of that very name is served as it is, if there is none to play. */
+/* A file of exactly this name is served unchanged if there is no file to play. */
 static void a_file_as_it_is(void **state)
 {
     (void)state;

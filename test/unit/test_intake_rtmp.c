@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_intake_rtmp.c - from messages to packets: what is changed on the way, and what must not be. */
+/* test_intake_rtmp.c - from messages to packets: what the conversion changes, and what it keeps. */
 #include "base/log.h"
 #include "co/co.h"
 #include "intake/rtmp.h"
@@ -28,7 +28,7 @@ static const struct {
     uint8_t type;
     const char *in;
     size_t in_size;
-    const char *want; /* NULL: nothing comes out */
+    const char *want; /* NULL: no output */
     size_t want_size;
     uint8_t want_tag;
     bool config, key;
@@ -71,7 +71,7 @@ static void test_rows(void **state)
         const struct av_packet *pkt;
 
         print_message("  %s\n", rows[i].name);
-        src->have_key = true; /* so that the log keeps what comes */
+        src->have_key = true; /* so that the log keeps later packets */
         msg.payload = rtmp_intake_alloc(NULL, rows[i].in_size);
         memcpy(msg.payload, rows[i].in, rows[i].in_size);
         rtmp_intake_push(&m, &msg);
@@ -122,7 +122,7 @@ static void test_atc(void **state)
     }
 }
 
-/* What a wire holds is what the chunk reader gives back, whatever the times and sizes are. */
+/* The chunk reader returns what a wire contains, for all times and sizes. */
 static void test_wire(void **state)
 {
     static const uint32_t ms[] = { 0, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff };
@@ -209,7 +209,7 @@ static void test_time(void **state)
     }
 }
 
-/* One who leaps by weeks with every message does not come to the end of 64 bits. */
+/* A publisher that jumps by weeks with every message does not reach the end of 64 bits. */
 static void test_time_leaps(void **state)
 {
     struct rtmp_time t = { 0 };
@@ -243,7 +243,7 @@ static uint32_t wire_time(const struct av_packet *pkt)
     return msg.time;
 }
 
-/* From 32 bits of a publisher through 64 in the log to 32 bits of a player. */
+/* From a publisher's 32 bits through 64 in the log to a player's 32 bits. */
 static void test_time_wraps_at_both_ends(void **state)
 {
     static const uint32_t ms[] = { 0xfffffff0, 0x10, 0x20 };

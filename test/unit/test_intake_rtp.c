@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_intake_rtp.c - tracks of RTP that come in over a network that loses packets: how
- * long a hole is waited for, and when a key frame is wanted. (What they become: test_rtsp_receive.)
+/* test_intake_rtp.c - RTP tracks received over a network that loses packets: how long a gap is waited
+ * for, and when a key frame is requested. (Their output: test_rtsp_receive.)
  */
 #include "intake/rtp.h"
 #include "live/impl.h"
@@ -59,7 +59,7 @@ static void put(int seq, int picture, bool marker, const char *payload, size_t s
     (void)rtp_intake_put(it.r, it.track, packet, RTP_HEADER + size, it.now);
 }
 
-/* A picture of packets with one number each: sets and a picture in two pieces, or a slice. */
+/* A frame of packets with one number each: parameter sets and a frame in two pieces, or a slice. */
 static void put_sets(int seq, int picture)
 {
     put(seq, picture, false, SETS, sizeof(SETS) - 1);
@@ -128,7 +128,7 @@ static void test_found_late(void **state)
     end();
 }
 
-/* A key frame that is whole makes what is missing in front of it useless. */
+/* A complete key frame makes missing packets before it irrelevant. */
 static void test_key_behind_a_hole(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_key_behind_a_hole(void **state)
     put_slice(3, 1);
     put_slice(4, 2);
     put_slice(6, 4);
-    put_key(7, 5); /* its last packet shows that it is whole */
+    put_key(7, 5); /* its last packet shows that it is complete */
     assert_int_equal(rtp_intake_due(it.r), it.now + WAIT / 4);
     put_slice(10, 6);
     it.now += WAIT / 4;
@@ -148,7 +148,7 @@ static void test_key_behind_a_hole(void **state)
     end();
 }
 
-/* Its first packet is late itself: the second one may not be taken for it. */
+/* Its first packet is late: the second one must not be taken for it. */
 static void test_late_beginning_of_a_key(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_late_beginning_of_a_key(void **state)
     end();
 }
 
-/* One that is not whole is waited for as everything is. */
+/* The server waits for an incomplete one as for all others. */
 static void test_broken_key_behind_a_hole(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void test_waits_longer(void **state)
     end();
 }
 
-/* All that a window holds, and what is more. */
+/* The maximum of a window, and more. */
 static void test_window(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_intake_rtsp.c - from a description and packets of RTP to packets of a stream: cameras as they are. */
+/* test_intake_rtsp.c - from a description and RTP packets to packets of a stream, with real cameras' habits. */
 #include "rtsp_camera.h"
 
 #define SPROP "sprop-parameter-sets=Z2QADKzZQUGfnwFsgAAAAwCAAAAZB4oUyw==,aOvjyyLA"
 
-/* ---- the stream, and what comes out of it */
+/* ---- the stream, and its output */
 
 static unsigned seen_configs(enum av_kind kind)
 {
@@ -140,7 +140,7 @@ static double metadata_number(const char *key)
 static void check_codec(size_t row, enum av_kind kind)
 {
     bool video = kind == AV_VIDEO;
-    unsigned meta = codecs[row].codec == AV_VP9 ? 1 : 0; /* its key frames know the size */
+    unsigned meta = codecs[row].codec == AV_VP9 ? 1 : 0; /* its key frames have the size */
 
     assert_int_equal(intake.v[meta].kind, AV_DATA);
     assert_int_equal(intake.v[meta].origin, FLV_DATA);
@@ -180,7 +180,7 @@ static void test_codecs(void **state)
     }
 }
 
-/* ---- cameras as they are */
+/* ---- habits of real cameras */
 
 static const struct {
     const char *name, *sprop;
@@ -229,7 +229,7 @@ static void test_quirks(void **state)
     }
 }
 
-/* It dies in the midst of a frame, and another one comes in its place, with other numbers. */
+/* It dies in the middle of a frame, and another one replaces it, with other numbers. */
 static void test_dies(void **state)
 {
     struct camera c;
@@ -250,14 +250,14 @@ static void test_dies(void **state)
     assert_in_range(check_frames(&c, AV_VIDEO, false), 38, 40);
     check_order(AV_VIDEO);
     assert_int_equal(intake_stat().broken, 1);
-    /* time went on as it does */
+    /* time continued normally */
     assert_in_range(intake.v[intake.n - 1].dts - intake.v[2].dts, 30 * 90 * 33 + 3 * 90000,
                     42 * 90 * 33 + 3 * 90000 + 9000);
     camera_free(&c);
     intake_end();
 }
 
-/* How far times are from when packets came, from one frame to the next. */
+/* Distance of timestamps from the arrival of packets, from one frame to the next. */
 static int64_t worst_step(enum av_kind kind, int64_t each)
 {
     int64_t last = INT64_MIN, worst = 0;
@@ -275,7 +275,7 @@ static int64_t worst_step(enum av_kind kind, int64_t each)
     return worst;
 }
 
-/* Its clock is set, on and back, of one track or of both: the stream's time goes on. */
+/* Its clock is set, forward and back, of one track or both: the stream's time continues. */
 static void test_jumps(void **state)
 {
     static const int64_t jumps[] = { 3600, -3600, 20, -20, 5, -2, 100000, -100000 };
@@ -331,18 +331,18 @@ static void test_strangers(void **state)
     assert_false(rtsp_intake_put(intake.r, 2, false, hole, sizeof(hole), intake.now)); /* of no track */
     assert_false(rtsp_intake_put(intake.r, 200, true, hole, sizeof(hole), intake.now));
     assert_true(intake_stat().dropped > 5);
-    /* no payload: a sign of life */
+    /* no payload: a keepalive */
     rtp_build(alive, false, VIDEO_TYPE, c.seq++, c.base, c.ssrc);
     assert_true(rtsp_intake_put(intake.r, VIDEO, false, alive, sizeof(alive), intake.now));
     camera_free(&c);
     intake_end();
 }
 
-/* ---- pictures in another order */
+/* ---- reordered frames */
 
 static void test_b_pictures(void **state)
 {
-    /* shown in this order, decoded as they stand: I P B B P B B ... */
+    /* displayed in this order, decoded as listed: I P B B P B B ... */
     struct camera c;
 
     (void)state;
@@ -369,7 +369,7 @@ static void test_b_pictures(void **state)
     intake_end();
 }
 
-/* The parameters change: a configuration in its place. */
+/* The parameters change: a configuration at its place. */
 static void test_other_parameters(void **state)
 {
     struct frame other = media_config(AV_H264, MEDIA_BYTES(
@@ -396,7 +396,7 @@ static void test_other_parameters(void **state)
 
 /* ---- networks */
 
-/* A track that was not set up is none; one that never sends holds nobody up. */
+/* A track that was not set up does not exist; one that never sends blocks nothing. */
 static void test_not_set_up(void **state)
 {
     static const char sdp[] = SDP_HEAD SDP_H264("") SDP_AAC;

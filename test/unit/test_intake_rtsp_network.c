@@ -36,8 +36,8 @@ static int64_t first_pts(enum av_kind kind)
     return -1;
 }
 
-/* Sound that comes 400 ms late is put where its reports say that it belongs; on its own channel or
- * that of the media. */
+/* Audio that comes 400 ms late is put where its reports say; on its own channel or that of the
+ * media. */
 static void test_lip_sync(void **state)
 {
     int64_t unix_us = INT64_C(1790000000) * 1000000;
@@ -66,8 +66,8 @@ static void test_lip_sync(void **state)
     }
 }
 
-/* Without reports a track begins where its first frame came; that another one has to come before
- * it is known to be whole makes it no later. */
+/* Without reports a track begins when its first frame arrived; that a later one is needed to know it is
+ * complete does not delay it. */
 static void test_guess(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_reports(void **state)
     assert_true(rtcp_next(&reader, &p));
     assert_int_equal(p.type, RTCP_SDES);
     assert_false(rtcp_next(&reader, &p));
-    /* nothing came of the sound */
+    /* no audio arrived */
     assert_false(rtsp_intake_report(intake.r, intake.now, &media, out, &n));
     camera_film(&a, 0, 2);
     assert_false(rtsp_intake_report(intake.r, intake.now, &media, out, &n));
@@ -155,7 +155,7 @@ static void test_reports(void **state)
 
 /* ---- networks */
 
-/* Lost, twice, or later than the one or two that follow. */
+/* Lost, duplicated, or later than the next one or two. */
 static bool bad_net(struct camera *c, const uint8_t *data, size_t size)
 {
     uint32_t d = dice(c) % 100;
@@ -181,7 +181,7 @@ static bool bad_net(struct camera *c, const uint8_t *data, size_t size)
     return false;
 }
 
-/* Only order and copies: nothing is missing in the end. */
+/* Only reordered and duplicated: nothing is missing at the end. */
 static bool shuffling_net(struct camera *c, const uint8_t *data, size_t size)
 {
     if (c->random % 7 == 0)
@@ -221,7 +221,7 @@ static void test_networks(void **state)
         intake_take();
         n = check_frames(&c, AV_VIDEO, bad);
         assert_in_range(n, bad ? 1 : FRAMES - 1, FRAMES);
-        for (unsigned i = 0; i < intake.n; i++) { /* behind a hole there is a key frame */
+        for (unsigned i = 0; i < intake.n; i++) { /* after a gap there is a key frame */
             if (intake.v[i].kind != AV_VIDEO || intake.v[i].config)
                 continue;
             key_due = first || c.hashes[at] != intake.v[i].hash;
@@ -239,7 +239,7 @@ static void test_networks(void **state)
     }
 }
 
-/* What is early waits for what is missing, and not for ever. */
+/* Early packets wait for missing ones, but not forever. */
 static void test_waits(void **state)
 {
     struct camera c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_intake_ts.c - a transport stream becomes packets of a live stream, with metadata, and
- * what those who pass it on need is known. */
+ * information for those that relay it. */
 #include "base/log.h"
 #include "format/flv/flv.h"
 #include "format/ts/mux.h"
@@ -39,7 +39,7 @@ static struct {
 
 static const char picture[] = "\0\0\0\4\x65\x88\1\2";
 
-/* Pictures in another order than shown, and sound between. */
+/* Reordered frames, with audio in between. */
 static void make(struct wr *out)
 {
     struct frame configs[] = { media_config(AV_H264, MEDIA_BYTES(CONFIG_H264)),
@@ -136,7 +136,7 @@ static void test_packets(void **state)
         assert_int_equal(count(AV_AUDIO, true), 1);
         assert_int_equal(count(AV_VIDEO, false), FRAMES);
         assert_int_equal(count(AV_AUDIO, false), FRAMES);
-        assert_int_equal(count(AV_DATA, true), 1); /* sound waited for the picture: it has both */
+        assert_int_equal(count(AV_DATA, true), 1); /* audio waited for video: it has both */
         assert_true(metadata_has("onMetaData") && metadata_has("width") && metadata_has("stereo") &&
                     metadata_has("us"));
         assert_int_equal(it.v[0].kind, AV_DATA);
@@ -161,7 +161,7 @@ static void test_packets(void **state)
     wr_free(&ts);
 }
 
-/* Who relays finds the packet of a key frame by the bytes that came before; without a stream, too. */
+/* A relay finds the packet of a key frame by the byte position; without a stream, too. */
 static void test_keys(void **state)
 {
     uint8_t tables[TS_TABLES_MAX];
@@ -182,19 +182,19 @@ static void test_keys(void **state)
         last = at;
         assert_int_equal(at % TS_PACKET, 0);
         assert_true(at < i + 100 && ts.buf[at] == 0x47);
-        assert_int_equal(ts.buf[at + 1], 0x41); /* a begin, of the PID of video */
+        assert_int_equal(ts.buf[at + 1], 0x41); /* a start, of the PID of video */
         assert_int_equal(ts.buf[at + 2], TS_PID_VIDEO & 0xff);
     }
     assert_in_range(keys, FRAMES - 1, FRAMES);
     assert_int_equal(ts_intake_tables(it.t, tables), 2 * TS_PACKET);
-    assert_memory_equal(tables + 4, ts.buf + 4, TS_PACKET - 4); /* but for the counter */
+    assert_memory_equal(tables + 4, ts.buf + 4, TS_PACKET - 4); /* except for the counter */
     look();
     assert_int_equal(it.n, 0);
     end();
     wr_free(&ts);
 }
 
-/* A picture that the tables promise and that does not come is not waited for without end. */
+/* Video that the tables announce and that never comes is not waited for without end. */
 static void test_no_picture_comes(void **state)
 {
     struct frame configs[] = { media_config(AV_H264, MEDIA_BYTES(CONFIG_H264)),
@@ -230,7 +230,7 @@ static void test_no_picture_comes(void **state)
     wr_free(&ts);
 }
 
-/* Something is missing: fewer packets, none of them broken. */
+/* Missing packets: fewer frames, none of them broken. */
 static void test_holes(void **state)
 {
     struct ts_intake_stat s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_io_move.c - connections that go from one thread to another and back.
+/* test_io_move.c - connections that move from one thread to another and back.
  *
- * Assertions are made on the first thread only: what fails on the far one is handed over as text.
+ * Assertions are made on the first thread only: failures on the other one are returned as text.
  */
 #include "base/container_of.h"
 #include "co/co.h"
@@ -19,8 +19,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What the client says before the first move and while the connection is nobody's; what the server
- * reads of it on its first thread, and on the far one. All that is left it reads back home. */
+/* What the client sends before the first move and while the connection is in transit; what the server
+ * reads of it on its first thread, and on the other one. It reads the rest back on the first. */
 enum { BEFORE = 10, BETWEEN = 40000, AT_HOME = 4, FAR_AWAY = 20000, SAID = BEFORE + BETWEEN };
 
 static const struct {
@@ -32,11 +32,11 @@ static const struct {
     { "TLS 1.3, records of our own", true, true },
 };
 
-/* ---- the far thread */
+/* ---- the other thread */
 
 static pthread_t far_id;
 static struct co_mailbox far_box;
-static struct co_notify came, back; /* it has begun; what was asked of it is done */
+static struct co_notify came, back; /* it has started; its task is done */
 static struct co_group far_group;
 
 static void *far_main(void *unused)
@@ -58,11 +58,11 @@ static void *far_main(void *unused)
     return NULL;
 }
 
-/* ---- a connection on its way */
+/* ---- a connection in transit */
 
 struct moved {
     struct co_mail mail;
-    co_fn *fn; /* what to do with it over there */
+    co_fn *fn; /* what to do with it there */
     struct io *io;
     uint8_t *got;
     size_t size;
@@ -97,7 +97,7 @@ static void on_arrival(struct co_mail *mail)
     assert(!err);
 }
 
-/* Have it done on the far thread. */
+/* Runs it on the other thread. */
 static void go_far(struct moved *m, co_fn *fn)
 {
     m->fn = fn;
@@ -160,7 +160,7 @@ static struct io_tls_server *tls_server(bool v13)
     return s;
 }
 
-/* The server has read a part of what the client said, and the connection is nobody's. */
+/* The server has read part of the client's data, and the connection is in transit. */
 static void begin(struct ends *e, size_t row)
 {
     struct io_tls_trust trust = { .any = true };
@@ -203,8 +203,7 @@ static err_t read_and_answer(void *arg)
     return err;
 }
 
-/* Bytes wait in the socket, in what TLS has read, in the half of a record; none is lost, none comes
- * twice. */
+/* Bytes wait in the socket, in TLS's buffer, in half a record; none is lost, none comes twice. */
 static void talks_on(void **state)
 {
     (void)state;
@@ -244,7 +243,7 @@ static void closed_between(void **state)
 
         begin(&e, row);
         go_far(&e.server, just_close);
-        /* TLS says good bye; without, what was not read makes it a reset */
+        /* TLS sends close_notify; without it, unread data makes it a reset */
         assert_err(io_read(e.client, &byte, 1, &n), e.tls ? ERR_IO_CLOSED : ERR_IO_RESET);
         end(&e);
     }
@@ -294,7 +293,7 @@ static err_t wait_and_read(void *arg)
     return err;
 }
 
-/* What comes after it has arrived wakes who waits there. */
+/* Data that arrives after the move wakes its reader there. */
 static void comes_later(void **state)
 {
     (void)state;
@@ -347,7 +346,7 @@ static int set_up(void **state)
 static void on_end(struct co_mail *m)
 {
     (void)m;
-    co_stop(co_self(), NULL); /* who reads the mailbox */
+    co_stop(co_self(), NULL); /* the reader of the mailbox */
 }
 
 static int tear_down(void **state)
@@ -362,7 +361,7 @@ static int tear_down(void **state)
     return dir_remove(state);
 }
 
-/* All of it once more: what was there at first is there at the end. */
+/* All of it once more: the initial objects are there at the end. */
 static void nothing_stays_open(void **state)
 {
     int before = descriptors();

@@ -58,7 +58,7 @@ struct ends {
     struct io *client, *server;
     struct io_tls_server *tls;
     err_t (*run)(struct ends *e); /* the server's part, after the handshake */
-    int salt;                     /* tells the bytes of one from those of another */
+    int salt;                     /* distinguishes the bytes of one from those of another */
     struct co_group group;
     size_t bytes;
 };
@@ -106,7 +106,7 @@ static err_t echo(struct ends *e)
     return err;
 }
 
-/* The server's side of the handshake ends after the client's: let it. */
+/* The server's side of the handshake ends after the client's: waits for it. */
 static void one_byte(struct io *io)
 {
     char c = 'x';
@@ -129,7 +129,7 @@ static void echoes(void **state)
         assert_ok(io_tls_connect(&e.client, rsa ? "rsa.test" : "ec.test", &trust, CO_SECONDS(5)));
         assert_string_equal(io_tls_version(e.client), "TLSv1.3");
         for (size_t i = 0; i < COUNT(sizes); i++) {
-            size_t n = sizes[i] < 70000 ? sizes[i] : 70000; /* no more than both windows hold */
+            size_t n = sizes[i] < 70000 ? sizes[i] : 70000; /* at most what both windows hold */
             struct iovec iov[3] = { { buf, n / 3 }, { buf + n / 3, n / 3 },
                                     { buf + n / 3 * 2, n - n / 3 * 2 } };
 
@@ -177,7 +177,7 @@ static err_t send_much(struct ends *e)
     return err;
 }
 
-/* Two at once: what of one waits to be sent is not written over by the other's. */
+/* Two at once: pending output of one is not overwritten by the other's. */
 static void half_full_windows(void **state)
 {
     struct ends e[2] = { { .tls = server_of("ec"), .run = send_much } };
@@ -236,8 +236,8 @@ static void who_is_trusted(void **state)
     }
 }
 
-/* A key whose signatures take long to check is refused before one is, also by who trusts whoever
- * answers. */
+/* A key whose signatures are slow to verify is rejected before one is verified, even without
+ * verification of the peer. */
 static void servers_with_slow_keys(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static SSL_CTX *client_of(const char *groups)
     return ctx;
 }
 
-/* What takes long is for keys whose handshakes are on helper threads, FFDHE for none. */
+/* Expensive operations are for keys whose handshakes are on helper threads, FFDHE for none. */
 static void groups_that_clients_choose(void **state)
 {
     static const struct {
@@ -327,7 +327,7 @@ static void groups_that_clients_choose(void **state)
     }
 }
 
-/* What is no TLS, ends early, or says nothing. */
+/* Plain text, an early end, or silence. */
 static void bad_peers(void **state)
 {
     static const struct {
@@ -415,7 +415,7 @@ static enum err_code try_host(struct io_tls_server *tls, const char *host, const
     return code;
 }
 
-/* A file that changes is read again; one that is bad then is not. */
+/* A changed file is read again; a bad one is not used. */
 static void refreshed(void **state)
 {
     struct io_tls_server *s;
@@ -428,9 +428,9 @@ static void refreshed(void **state)
     assert_ok(io_tls_server_refresh(s, &changed));
     assert_false(changed);
     assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);
-    copy_file("rsa.crt", "now.crt"); /* the key is another one's: half of the renewal */
+    copy_file("rsa.crt", "now.crt"); /* the key of another one: half of the renewal */
     assert_err(io_tls_server_refresh(s, &changed), ERR_TLS);
-    assert_ok(io_tls_server_refresh(s, &changed)); /* told once */
+    assert_ok(io_tls_server_refresh(s, &changed)); /* reported once */
     assert_false(changed);
     assert_int_equal(try_host(s, "ec.test", "ec.crt"), ERR_OK);
     copy_file("rsa.key", "now.key");
@@ -521,7 +521,7 @@ static void by_name(void **state)
     assert_int_equal(try_host(s, "rsa.test", "rsa.crt"), ERR_OK);
     assert_int_equal(try_host(s, "RSA.test", "rsa.crt"), ERR_OK);
     assert_int_equal(try_host(s, "a.star.test", "star.crt"), ERR_OK);
-    assert_int_equal(try_host(s, "star.test", "star.crt"), ERR_TLS); /* a star is one label */
+    assert_int_equal(try_host(s, "star.test", "star.crt"), ERR_TLS); /* a wildcard is one label */
     assert_int_equal(try_host(s, "127.0.0.1", "ec.crt"), ERR_OK);    /* no name: the first */
     assert_null(io_tls_server_unref(s));
 }
@@ -568,7 +568,7 @@ static int clean_up(void **state)
     return rmdir(folder);
 }
 
-/* ---- a client that asks for new keys over and over, and a byte at the end */
+/* ---- a client that requests new keys repeatedly, and a byte at the end */
 
 struct asker {
     int fd, times;
@@ -601,7 +601,7 @@ static void *ask(void *arg)
     return NULL;
 }
 
-/* What it costs others: the longest time that nobody else ran. */
+/* What it costs others: the longest time in which no other coroutine ran. */
 static err_t tick(void *arg)
 {
     co_usec *longest = arg, last = co_clock();
@@ -641,7 +641,7 @@ static void new_keys_without_end(void **state)
         assert_ok(co_go(&g, "tick", tick, &longest));
         assert_ok(io_tcp_open(&io, fds[1]));
         assert_ok(io_tls_accept(&io, tls, CO_SECONDS(5)));
-        io->read_timeout = CO_SECONDS(60); /* the client makes all of it first */
+        io->read_timeout = CO_SECONDS(60); /* the client prepares all of it first */
         assert_err(io_read(io, &c, 1, &n), rows[i].code);
         io_close(io);
         (void)pthread_join(thread, NULL);

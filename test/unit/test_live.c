@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live.c - sources, wires and consumers, with a format of the test's own. */
+/* test_live.c - sources, wires and consumers, with a test format. */
 #include "live_players.h"
 
 static void test_join_at_the_newest_key_frame(void **state)
@@ -49,7 +49,7 @@ static void test_without_cache_the_next_key_frame(void **state)
     source_end(src);
 }
 
-/* A burst of several groups before the player's turn comes: all of it is for who waited. */
+/* A burst of several GOPs before the player's turn comes: it waited, so it gets all of it. */
 static void test_who_waits_gets_all_from_the_first_key_frame(void **state)
 {
     struct live_settings set = live_defaults;
@@ -74,7 +74,7 @@ static void test_who_waits_gets_all_from_the_first_key_frame(void **state)
     }
 }
 
-/* Two configurations in one burst: who was seated at the first gets the first, then the second. */
+/* Two configurations in one burst: a player from the first one gets the first, then the second. */
 static void test_configuration_of_its_own_start(void **state)
 {
     static const uint32_t want[] = { 1, 2, 3, 4 };
@@ -110,7 +110,7 @@ static void test_configuration_of_the_key_frame_not_of_now(void **state)
     source_end(src);
 }
 
-/* ---- what a sender does, by name */
+/* ---- counters of a sender */
 
 static void test_audio_alone_starts_within_half_a_second(void **state)
 {
@@ -157,7 +157,7 @@ static void test_cache_is_bounded(void **state)
 
 /* ---- all streams together */
 
-/* A player that reads little falls out, and goes on at a key frame, at a packet's border. */
+/* A slow player is dropped from the log, and continues at a key frame, at a packet boundary. */
 static void test_slow_player_skips_to_a_key_frame(void **state)
 {
     struct live_settings set = live_defaults;
@@ -204,7 +204,7 @@ static uint32_t rnd(uint32_t n)
     return (rnd_state >> 8) % n;
 }
 
-/* Players that come and go and take odd amounts: each sees whole packets, in order, with gaps
+/* Players that come and go and read odd amounts: each sees whole packets, in order, with gaps
  * only before key frames. */
 static void test_random_players(void **state)
 {
@@ -250,7 +250,7 @@ static void test_random_players(void **state)
     source_end(src);
 }
 
-/* What a packet costs must not depend on how many play: the same renders, blocks and wakes. */
+/* The cost of a packet must not depend on the number of players: the same renders, blocks and wakeups. */
 static void test_cost_of_a_packet(void **state)
 {
     struct live_work one, many;
@@ -276,7 +276,7 @@ static void test_cost_of_a_packet(void **state)
     assert_memory_equal(&one, &many, sizeof(one));
 }
 
-/* ---- the first who joins finds much */
+/* ---- the first player of a large backlog */
 
 static void woken(struct live_consumer *c)
 {
@@ -345,7 +345,7 @@ static void test_mix_correct(void **state)
     set.jitter = LIVE_JITTER_OFF;
     src = source_begin(&set);
     p = player_join(src);
-    for (uint32_t i = 0; i < 50; i++) { /* a second of video, then a second of sound */
+    for (uint32_t i = 0; i < 50; i++) { /* a second of video, then a second of audio */
         for (uint32_t k = 0; k < 5; k++)
             push_numbered(src, AV_VIDEO, i == 0 && k == 0, false, i * 200 + k * 40, 50, i * 200 + k * 40);
         for (uint32_t k = 0; k < 8; k++)

@@ -21,7 +21,7 @@ static struct av_packet *make(enum av_kind kind, enum av_codec codec, unsigned t
     return pkt;
 }
 
-/* Two packets by turns, of which the second is configured differently. */
+/* Two packets in turn, of which the second is configured differently. */
 struct flip {
     enum av_codec codec[2];
     uint8_t byte[2];
@@ -72,7 +72,7 @@ static void test_what_is_a_change(void **state)
     }
 }
 
-/* Tracks beside each other are no change, be they of different codecs. */
+/* Parallel tracks are not a change, even with different codecs. */
 static void test_tracks_are_apart(void **state)
 {
     struct live_changes c = { 0 };
@@ -99,7 +99,7 @@ static void test_no_limit(void **state)
     }
 }
 
-/* A publisher that does so is stopped with the reason, and what it had sent beyond is left out. */
+/* A publisher that exceeds it is disconnected with the reason, and excess packets are dropped. */
 static err_t publish(void *arg)
 {
     struct live_settings set = { .max_bytes = 1 << 20, .config_changes = MOST };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live_feed.c - a sender with something else than a live stream, which has a clock of its
- * own. */
+/* test_live_feed.c - a sender with another source than a live stream, which has its own clock. */
 #include "base/container_of.h"
 #include "live/sender.h"
 #include "peer.h"
@@ -10,13 +9,13 @@
 
 enum { TURN = 100 };
 
-/* It gives TURN bytes a turn, waits once for somebody, and ends. */
+/* It gives TURN bytes per turn, waits once for a wakeup, and ends. */
 struct fake {
     struct live_feed feed;
     struct io io;
     struct live_sender sender;
     size_t left;      /* bytes */
-    size_t wait_at;   /* with so many left it waits */
+    size_t wait_at;   /* it waits when this many are left */
     bool waits, given, paused;
     unsigned turns;
 };
@@ -119,7 +118,7 @@ static void go(struct co_group *g, struct fake *k)
     assert_ok(co_go(g, "send", send_main, &k->sender));
 }
 
-/* All of it goes out, a turn after the other, mostly without the coroutine; then it is done. */
+/* Everything is sent, one turn after the other, mostly without the coroutine; then it is done. */
 static void test_sends_until_it_ends(void **state)
 {
     enum { TURNS = 10 };
@@ -143,7 +142,7 @@ static void wait_until_left(const struct fake *k, size_t left)
     assert_int_equal(k->left, left);
 }
 
-/* One that waits for a disk sleeps until it is told that there is more. */
+/* A feed that waits for a disk sleeps until it is notified of more data. */
 static void test_waits_for_more(void **state)
 {
     struct live_sender_stat stat;
@@ -170,7 +169,7 @@ static void test_waits_for_more(void **state)
     assert_null(k.feed.on_more);
 }
 
-/* What it waited for goes out at once, not when the next turn would be. */
+/* Data that it waited for is sent at once, not at the next turn. */
 static void test_goes_on_at_once(void **state)
 {
     struct co_group g;
@@ -189,7 +188,7 @@ static void test_goes_on_at_once(void **state)
     assert_ok(co_group_wait(&g));
 }
 
-/* Its clock stands still with the sender; asked for twice is once. */
+/* Its clock stops with the sender; two requests count once. */
 static void test_pauses(void **state)
 {
     struct co_group g;

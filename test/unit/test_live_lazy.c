@@ -2,16 +2,16 @@
 /* test_live_lazy.c - a wire that renders only when a player is there, and catches up in slices. */
 #include "live_players.h"
 
-/* ---- the first who joins finds much */
+/* ---- the first player of a large backlog */
 
-/* A group of `n` packets of `size` bytes, the first one's number is `from`. */
+/* A GOP of `n` packets of `size` bytes, the first one's number is `from`. */
 static void push_group(struct live_source *src, uint32_t from, uint32_t n, uint32_t size)
 {
     for (uint32_t i = from; i < from + n; i++)
         push_numbered(src, AV_VIDEO, i == from, false, i, size, i * 40);
 }
 
-/* However large the group is, neither who joins nor one turn renders much of it. */
+/* In a GOP of any size, neither a new player nor one turn renders much of it. */
 static void test_a_join_renders_little(void **state)
 {
     enum { N = 2400, SIZE = 5000, MOST = 512 * 1024 };
@@ -25,7 +25,7 @@ static void test_a_join_renders_little(void **state)
     for (;;) {
         uint64_t before = src->work.rendered;
 
-        assert_true(before - p->n <= MOST / SIZE); /* nothing is rendered ahead of who plays */
+        assert_true(before - p->n <= MOST / SIZE); /* nothing is rendered ahead of players */
         (void)player_take(p, SIZE_MAX, false);
         assert_true(src->work.rendered - before <= MOST / SIZE);
         if (live_consumer_pending(&p->c) == 0)
@@ -41,8 +41,8 @@ static void test_a_join_renders_little(void **state)
     source_end(src);
 }
 
-/* Two wires of one stream: `eager` was there when the packets came, `lazy` comes after `cut` of
- * them, and the rest comes while it takes a bit now and then. */
+/* Two wires of one stream: `eager` existed when the packets came, `lazy` comes after `cut` of
+ * them, and the rest arrives while it renders a bit now and then. */
 static void play_beside_eager(uint32_t cut, uint32_t n, uint32_t gop, uint32_t bite, bool end)
 {
     static const uint32_t other[LIVE_PARAMS] = { 0, 1 };
@@ -82,7 +82,7 @@ static void test_lazy_and_eager_are_the_same_at_every_cut(void **state)
     }
 }
 
-/* The state of a format goes the same way, with the configuration of where it begins. */
+/* The state of a format is handled likewise, with the configuration at its start. */
 static void test_lazy_format_that_remembers(void **state)
 {
     enum { N = 40 };
@@ -113,8 +113,8 @@ static void test_lazy_format_that_remembers(void **state)
     source_end(src);
 }
 
-/* Who joins a wire that has not come to the newest key frame starts there, once it has: with the
- * configuration of that one, and nobody has to wait for the one who is slow. */
+/* A player that joins a wire that has not reached the newest key frame starts there, once it has: with that
+ * configuration, without waiting for the slow player. */
 static void test_join_a_wire_that_lags(void **state)
 {
     static const uint32_t want[] = { 3, 100, 101 };
@@ -140,7 +140,7 @@ static void test_join_a_wire_that_lags(void **state)
     source_end(src);
 }
 
-/* A wire that nobody asks for more keeps no more of the log than it would have kept itself. */
+/* An unused wire keeps no more of the log than it would have kept itself. */
 static void test_a_wire_that_lags_too_much(void **state)
 {
     struct live_settings set = live_defaults;

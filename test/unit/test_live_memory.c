@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live_memory.c - all streams together have a limit: which of them lose packets first. */
+/* test_live_memory.c - a limit for all streams together: which of them lose packets first. */
 #include "live_players.h"
 
 /* ---- all streams together */
@@ -22,7 +22,7 @@ static void test_the_largest_loses_its_oldest(void **state)
         push_numbered(large[i], AV_VIDEO, true, false, 0, 1000, 0);
     }
     q = player_join(large[0]);
-    for (uint32_t n = 1; n < 9000; n++) { /* long groups of pictures */
+    for (uint32_t n = 1; n < 9000; n++) { /* long GOPs */
         push_numbered(large[n % 3], AV_VIDEO, n % 1500 < 3, false, n, 1000 + n % 1000, n * 10);
         assert_true(memory->used <= BOUND + 3000);
         player_take_all(p);
@@ -36,7 +36,7 @@ static void test_the_largest_loses_its_oldest(void **state)
     player_take_all(p);
     assert_int_equal(p->c.dropped, 0);
     push_numbered(large[0], AV_VIDEO, true, false, 9000, 1000, 90000);
-    player_take_all(q); /* a slow one goes on at the next key frame */
+    player_take_all(q); /* a slow one continues at the next key frame */
     assert_int_equal(q->got[q->n - 1], 9000);
     player_leave(p);
     player_leave(q);
@@ -51,7 +51,7 @@ static void test_the_largest_loses_its_oldest(void **state)
     assert_int_equal(live_source_live(), 0);
 }
 
-/* Somebody who keeps segments, of which a part can be lost. */
+/* An owner of segments, part of which can be dropped. */
 struct hoard {
     struct live_evictable keeper; /* first */
     size_t *used, bytes, lost;
@@ -71,8 +71,7 @@ static void lose_hoard(struct live_evictable *k)
     h->bytes = 0;
 }
 
-/* What is kept beside the logs counts, and who keeps most loses it before smaller logs lose
- * anything. */
+/* Memory besides the logs counts, and its largest user loses it before smaller logs lose anything. */
 static void test_keepers_lose(void **state)
 {
     static const struct live_evictable_ops how = { hoarded, lose_hoard };
@@ -109,7 +108,7 @@ static void test_keepers_lose(void **state)
     live_registry_free(r);
 }
 
-/* Many that keep little each are no way around the bound, and cost a stream that is played nothing. */
+/* Many small users do not bypass the limit, and cost a played stream nothing. */
 static void test_many_small_keepers_lose(void **state)
 {
     static const struct live_evictable_ops how = { hoarded, lose_hoard };
@@ -143,7 +142,7 @@ static void test_many_small_keepers_lose(void **state)
     live_registry_free(r);
 }
 
-/* What a packet costs beside its bytes counts, too: a million of one byte are no small stream. */
+/* The overhead of a packet counts, too: a million of one byte are not a small stream. */
 static void test_small_packets_count(void **state)
 {
     struct live_settings set = live_defaults;
@@ -164,9 +163,9 @@ static void test_small_packets_count(void **state)
     source_end(src);
 }
 
-/* ---- the first who joins finds much */
+/* ---- the first player of a large backlog */
 
-/* Streams that nobody plays lose all they can first, however many they are and however small. */
+/* Streams without players lose everything possible first, regardless of their number and size. */
 static void test_played_streams_lose_last(void **state)
 {
     enum { LIMIT = 1 << 20, OTHERS = 100, EACH = 8 << 10 };
@@ -206,7 +205,7 @@ static void test_played_streams_lose_last(void **state)
     live_registry_free(r);
 }
 
-/* Players do not protect a large stream: those that are smaller keep what they have. */
+/* Players do not protect a large stream: smaller ones keep their packets. */
 static void test_a_large_played_stream_loses_first(void **state)
 {
     enum { LIMIT = 16 << 20, FRAME = 512 << 10, SMALL_FRAME = 8 << 10 };

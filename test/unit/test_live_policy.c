@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live_policy.c - what a stream keeps, where players start, and where late ones go on. */
+/* test_live_policy.c - what a stream keeps, where players start, and where late ones continue. */
 #include "live/policy.h"
 #include "unit.h"
 
@@ -133,12 +133,12 @@ static void test_where_a_cursor_goes(void **state)
     }
 }
 
-/* One packet after the other, and what the rule says. */
+/* One packet after the other, and the decision of the policy. */
 struct step {
     enum av_kind kind;
     bool key, config;
     unsigned track;
-    int64_t since_ms; /* since the last place to start at; -1: there was none */
+    int64_t since_ms; /* since the last possible start; -1: there was none */
     bool starts;
 };
 
@@ -191,7 +191,7 @@ static void test_where_players_start(void **state)
     }
 }
 
-/* However they come: what is young is younger than queue_length and a quarter of it. */
+/* In any order of arrival: young means younger than queue_length and a quarter of it. */
 static void test_ages(void **state)
 {
     static const co_usec steps[] = { 1, CO_MS(40), CO_SECONDS(1), CO_SECONDS(7), CO_SECONDS(60) };
@@ -210,7 +210,7 @@ static void test_ages(void **state)
             assert_true(young <= seq);
             if (young > 0) /* the one before it came so long ago */
                 assert_true(now - (begin + (co_usec)(young - 1) * steps[i]) > queue);
-            /* and what came much longer ago is none */
+            /* and a much older one does not count */
             assert_true(now - (begin + (co_usec)young * steps[i]) <=
                         queue + queue / 4 + 2 * steps[i]);
         }

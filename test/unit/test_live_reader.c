@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live_reader.c - readers of packets, and formats that remember. */
+/* test_live_reader.c - readers of packets, and formats with state. */
 #include "live_players.h"
 
-/* ---- what a sender does, by name */
+/* ---- counters of a sender */
 
 static void test_format_that_remembers(void **state)
 {
@@ -13,7 +13,7 @@ static void test_format_that_remembers(void **state)
     (void)state;
     push_numbered(src, AV_VIDEO, false, true, 1, 44, 0);
     push_numbered(src, AV_VIDEO, true, false, 2, 500, 0);
-    live_consumer_open(&one, src, &counting_format, no_param); /* knows the configuration of before */
+    live_consumer_open(&one, src, &counting_format, no_param); /* knows the earlier configuration */
     push_numbered(src, AV_VIDEO, false, false, 3, 500, 40);
     push_numbered(src, AV_VIDEO, false, true, 4, 55, 80);
     push_numbered(src, AV_VIDEO, true, false, 5, 500, 80);
@@ -65,7 +65,7 @@ static void test_reader(void **state)
     waited = co_now();
     assert_ok(live_reader_wait(&r, CO_MS(5)));
     assert_true(co_now() - waited >= CO_MS(4));
-    for (uint32_t i = 4; i < 100; i++) /* new groups: what was not read stays */
+    for (uint32_t i = 4; i < 100; i++) /* new GOPs: unread packets stay */
         push_numbered(src, AV_VIDEO, i % 10 == 0, false, i, 500, i * 40);
     live_source_stat(src, &stat);
     assert_int_equal(stat.log_packets, 98);
@@ -75,8 +75,8 @@ static void test_reader(void **state)
         live_source_stat(src, &stat);
         assert_true(stat.log_bytes <= set.max_bytes + 500);
     }
-    live_source_end(src, &the_publisher); /* the end of the publisher takes nothing from a reader */
-    assert_true(read_all(&r, &last) > 150); /* 200 fit, less up to where it can start */
+    live_source_end(src, &the_publisher); /* the publisher's end takes nothing from a reader */
+    assert_true(read_all(&r, &last) > 150); /* 200 fit, except those before its possible start */
     assert_int_equal(last, 999);
     assert_true(r.dropped > 0 && idle.dropped == 0);
     (void)read_all(&idle, &last);
@@ -106,7 +106,7 @@ static void test_a_reader_reads_to_the_end_of_its_publisher(void **state)
     push_numbered(src, AV_VIDEO, true, false, 11, 500, 400);
     live_source_end(src, &the_publisher);
     assert_true(live_reader_ended(&slow) && !live_reader_done(&slow));
-    assert_ok(live_reader_wait(&slow, CO_FOREVER)); /* no more gathers */
+    assert_ok(live_reader_wait(&slow, CO_FOREVER)); /* no more are collected */
 
     assert_ok(live_source_begin(src, &the_publisher, &takeover_stale));
     live_reader_open(&next, src);
@@ -118,7 +118,7 @@ static void test_a_reader_reads_to_the_end_of_its_publisher(void **state)
 
     assert_ptr_not_equal(live_reader_next(&slow), NULL);
     assert_int_equal(live_reader_configs(&slow, configs, LIVE_CONFIGS), 1);
-    assert_int_equal(configs[0]->size, 60); /* as far as that is known, and never the next one's */
+    assert_int_equal(configs[0]->size, 60); /* as far as known, and never the next publisher's */
     assert_int_equal(read_all(&slow, &last), 9);
     assert_int_equal(last, 11);
     assert_true(live_reader_done(&slow) && slow.dropped == 0);
@@ -129,7 +129,7 @@ static void test_a_reader_reads_to_the_end_of_its_publisher(void **state)
     (void)live_reader_configs(&moved, configs, LIVE_CONFIGS);
     assert_int_equal(configs[0]->size, 70);
 
-    push_numbered(src, AV_VIDEO, true, false, 30, 500, 1200); /* one that is done keeps nothing */
+    push_numbered(src, AV_VIDEO, true, false, 30, 500, 1200); /* a finished reader keeps nothing */
     push_numbered(src, AV_VIDEO, true, false, 31, 500, 1240);
     (void)read_all(&moved, &last);
     push_numbered(src, AV_VIDEO, true, false, 32, 500, 1280);
@@ -140,7 +140,7 @@ static void test_a_reader_reads_to_the_end_of_its_publisher(void **state)
     source_end(src);
 }
 
-/* What a slow reader keeps goes when it has read it, also when nobody publishes any more. */
+/* What a slow reader keeps is freed when it has read it, even without a publisher. */
 static void test_the_log_goes_with_its_last_reader(void **state)
 {
     struct live_registry *r = live_registry_new();

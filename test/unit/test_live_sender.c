@@ -2,7 +2,7 @@
 /* test_live_sender.c - what a sender sends, waits for and reports. */
 #include "live_players.h"
 
-/* One that remembers and never says anything. */
+/* A format with state and without output. */
 static void silence_make(void *state, const struct av_packet *pkt, struct wr *out)
 {
     (void)state;
@@ -13,7 +13,7 @@ static void silence_make(void *state, const struct av_packet *pkt, struct wr *ou
 static const struct live_format silence = { .name = "silence", .open = counting_open,
                                             .close = free, .make = silence_make };
 
-/* The peer has nothing to say until it got something, and then it leaves. */
+/* The peer sends nothing until it got something, and then it leaves. */
 static err_t say_after_a_turn(void *arg)
 {
     struct live_sender *s = arg;
@@ -28,7 +28,7 @@ static err_t nothing(void *arg)
     return NULL;
 }
 
-/* ---- a player to whom nothing is left to send */
+/* ---- a player with nothing left to send */
 
 enum { PUSHED = 10, TURNS_MAX = 4 * PUSHED };
 
@@ -42,7 +42,7 @@ static err_t count_turn(void *arg)
 {
     struct unwilling *u = arg;
 
-    u->sender.done = ++u->turns > TURNS_MAX; /* so that a loop without end fails here */
+    u->sender.done = ++u->turns > TURNS_MAX; /* so that an endless loop fails here */
     return NULL;
 }
 
@@ -81,7 +81,7 @@ static void play_to_unwilling(const struct live_settings *set, const struct live
     source_end(src);
 }
 
-/* A wire without bytes, as of a player that wants neither sound nor pictures: it sleeps. */
+/* A wire without bytes, for a player that wants neither audio nor video: it sleeps. */
 static void test_sender_with_nothing_to_send(void **state)
 {
     static const struct live_sender_settings hows[] = {
@@ -104,7 +104,7 @@ static void test_sender_with_nothing_to_send(void **state)
     }
 }
 
-/* A group of many portions: also one that takes no bytes is gone through, with others between. */
+/* A GOP of many portions: a format without bytes goes through it as well, with others in between. */
 static void test_sender_of_much(void **state)
 {
     enum { N = 2400, SIZE = 4000 };
@@ -148,7 +148,7 @@ static enum co_wake never_waits(struct io *io, bool out, co_usec timeout)
     return CO_WOKEN;
 }
 
-/* Whatever else makes it go round for nothing: the player ends, not the server. */
+/* For any other endless loop the player ends, not the server. */
 static void test_sender_that_goes_round(void **state)
 {
     static const struct io_ops ops = { .name = "restless", .readable = always_readable,
@@ -164,9 +164,9 @@ static void test_sender_that_goes_round(void **state)
     source_end(src);
 }
 
-/* ---- what a sender does, by name */
+/* ---- counters of a sender */
 
-/* A peer that takes so many bytes, and then nothing. */
+/* A peer that reads this many bytes, and then nothing. */
 struct narrow {
     struct io io;
     struct live_sender sender;
@@ -215,7 +215,7 @@ static struct live_sender_stat assert_state(struct narrow *p, enum live_sender_s
 {
     struct live_sender_stat stat;
 
-    assert_ok(co_sleep(CO_MS(20))); /* as many turns as it likes */
+    assert_ok(co_sleep(CO_MS(20))); /* any number of turns */
     live_sender_stat(&p->sender, &stat);
     assert_string_equal(live_sender_state_name(stat.state), live_sender_state_name(state));
     assert_true(stat.since > 0);
@@ -247,13 +247,13 @@ static void test_states_of_a_sender(void **state)
     for (uint32_t i = 1; i < 11; i++)
         push_numbered(src, AV_VIDEO, false, false, i, 600, i * 100);
     stat = assert_state(&p, LIVE_WINDOW_FULL);
-    assert_int_equal(stat.lag, 900 * 1000); /* the first of ten is begun */
+    assert_int_equal(stat.lag, 900 * 1000); /* the first of ten has started */
     assert_int_equal(stat.window_full, stat.since);
     turns = p.turns;
     assert_true(assert_state(&p, LIVE_WINDOW_FULL).since > stat.since);
-    assert_true(p.turns > turns); /* its owner looks on */
+    assert_true(p.turns > turns); /* its owner checks */
     p.room = 300;
-    co_unpark(p.sender.co); /* some, but not all: it is full still */
+    co_unpark(p.sender.co); /* some, but not all: it is still full */
     stat = assert_state(&p, LIVE_WINDOW_FULL);
     assert_true(stat.since > CO_MS(50) && stat.lag == 800 * 1000);
     p.room = SIZE_MAX;
@@ -271,7 +271,7 @@ static void test_states_of_a_sender(void **state)
     source_end(src);
 }
 
-/* What is gone from the log is behind by when it came. */
+/* Lag of data that is gone from the log, by its time of arrival. */
 static void test_lag(void **state)
 {
     struct live_source *src = source_begin(&live_defaults);
@@ -291,7 +291,7 @@ static void test_lag(void **state)
     source_end(src);
 }
 
-/* A format may leave configuration out: then the player gets the frames alone. */
+/* A format may leave configuration out: then the player gets only the frames. */
 static void test_sender_leaves_configuration_out(void **state)
 {
     (void)state;

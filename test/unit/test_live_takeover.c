@@ -4,7 +4,7 @@
 
 static const struct live_takeover takeover_on = { LIVE_TAKEOVER_ON, 0, 0 };
 
-/* ---- the first who joins finds much */
+/* ---- the first player of a large backlog */
 
 static err_t wait_for_ever(void *arg)
 {
@@ -21,9 +21,9 @@ static const char token[] = "a", other_token[] = "b";
 static const struct {
     const char *name, *ip;
     int silent;                /* ms */
-    const char *shown, *shows; /* by the old one, by the new one; NULL: nothing that was asked for */
+    const char *shown, *shows; /* from the old one, from the new one; NULL: no request */
     const struct live_takeover *rule;
-    int wait;                  /* ms, -1 for ever; 0: it is let in */
+    int wait;                  /* ms, -1 forever; 0: admitted */
 } takeover_rows[] = {
     { "off: never", "127.0.0.1", 9000, NULL, NULL, &takeover_off, -1 },
     { "off: proof does not help", "127.0.0.1", 9000, token, token, &takeover_off, -1 },
@@ -46,7 +46,7 @@ static void show(struct live_publisher *p, const char *shown)
     memset(p->proof, shown ? shown[0] : 0, sizeof(p->proof));
 }
 
-/* The clock goes on while a test runs. */
+/* The clock continues during the test. */
 static void assert_wait(co_usec wait, int ms)
 {
     if (ms < 0)
@@ -88,7 +88,7 @@ static void test_takeover(void **state)
     assert_int_equal(live_source_live(), 0);
 }
 
-/* Who asks a backend keeps the place; the stream goes on meanwhile with the publisher it has. */
+/* A publisher waiting for a backend keeps its claim; the stream continues meanwhile with its publisher. */
 static void test_claim(void **state)
 {
     struct live_source *src = live_source_new("a", &live_defaults);
@@ -111,7 +111,7 @@ static void test_claim(void **state)
     assert_ok(live_source_claim(src, &first, &takeover_on));
     assert_err(live_source_claim(src, &second, &takeover_stale), ERR_STREAM_BUSY);
     now.active_at -= CO_SECONDS(3);
-    first.active_at -= CO_MS(600); /* a backend that takes its time is not its silence */
+    first.active_at -= CO_MS(600); /* a slow backend does not count as the publisher's silence */
     assert_err(live_source_claim(src, &neighbour, &takeover_stale), ERR_STREAM_BUSY);
     assert_wait(live_source_wait(src, &neighbour, &takeover_stale), 1400);
     assert_ok(live_source_claim(src, &second, &takeover_on));

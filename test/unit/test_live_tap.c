@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live_tap.c - a stream at one worker and its replica at another, in one thread. */
+/* test_live_tap.c - a stream on one worker and its replica on another, in one thread. */
 #include "live_replica.h"
 
-/* ---- formats: all that a packet says, and one that remembers */
+/* ---- formats: one that prints all of a packet, and one with state */
 
-struct memory { /* configuration in force, of both kinds */
+struct memory { /* current configuration, of both kinds */
     uint8_t config[AV_KINDS];
 };
 
@@ -78,7 +78,7 @@ static void test_joins_where_players_at_home_do(void **state)
     }
 }
 
-/* Configuration that the publisher sends again and again is sent on as it is at home. */
+/* Configuration that the publisher repeats is passed on as on the owner. */
 static void test_configuration_again(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void test_publishers_come_and_go(void **state)
     live_source_end(p.owner, &tap_publisher);
     live_source_stat(p.replica, &stat);
     assert_true(stat.publishing && stat.replica && stat.log_packets == 4 && stat.consumers == 1);
-    pair_settle(&p); /* that it ended is no packet, and is told all the same */
+    pair_settle(&p); /* its end is not a packet, and is passed on all the same */
     assert_int_equal(p.raises, 1);
     assert_false(live_source_publishing(p.replica));
     assert_true(live_reader_ended(&r));
@@ -148,7 +148,7 @@ static void test_publishers_come_and_go(void **state)
     pair_end(&p);
 }
 
-/* Nobody may publish into a replica; a replica that is left is a source as any other. */
+/* A replica cannot be published to; a closed replica is an ordinary source. */
 static void test_a_replica_has_no_publisher(void **state)
 {
     struct pair p = pair_of(&tap_settings);
@@ -159,7 +159,7 @@ static void test_a_replica_has_no_publisher(void **state)
     pair_push(&p, "Vk");
     pair_follow(&p);
     assert_err(live_source_begin(p.replica, &other, &tap_takeover), ERR_STREAM_BUSY);
-    assert_int_equal(live_source_idle_since(p.owner), 0); /* somebody may play there */
+    assert_int_equal(live_source_idle_since(p.owner), 0); /* players may play there */
     pair_unfollow(&p);
     assert_true(live_source_idle_since(p.owner) > 0);
     assert_false(live_source_publishing(p.replica));
@@ -191,7 +191,7 @@ static void test_raised_when_somebody_is_due(void **state)
     pair_settle(&p);
     pair_push(&p, "vvv");
     pair_settle(&p);
-    assert_int_equal(p.raises, 0); /* nobody waits */
+    assert_int_equal(p.raises, 0); /* no player waits */
     tap_play(a);
     tap_play(b);
     live_consumer_park(&a->c, 3, woken);
@@ -202,7 +202,7 @@ static void test_raised_when_somebody_is_due(void **state)
     pair_push(&p, "v");
     pair_settle(&p);
     assert_int_equal(p.raises, 1);
-    assert_true(!a->c.prev && b->c.prev); /* who is due, and for the other it is set again */
+    assert_true(!a->c.prev && b->c.prev); /* due ones are woken, and it is set again for the other */
     pair_push(&p, "vvvv");
     pair_settle(&p);
     assert_int_equal(p.raises, 2);
@@ -238,7 +238,7 @@ static err_t send_main(void *arg)
     return live_sender_run(arg);
 }
 
-/* Its turns look into the tap; one that waits for a packet is raised for it. */
+/* Its turns poll the tap; one that waits for a packet is woken for it. */
 static void test_sender_at_a_replica(void **state)
 {
     static const struct {
@@ -278,7 +278,7 @@ static void test_sender_at_a_replica(void **state)
     }
 }
 
-/* Parked before the replica was opened, and while its tap is another one. */
+/* Parked before the replica was opened, and while its tap is replaced. */
 static void test_parked_across_taps(void **state)
 {
     struct pair p = pair_of(&tap_settings);
@@ -303,7 +303,7 @@ static void test_parked_across_taps(void **state)
     pair_end(&p);
 }
 
-/* ---- what is remembered */
+/* ---- memory */
 
 static void test_memory(void **state)
 {
@@ -324,10 +324,10 @@ static void test_memory(void **state)
     assert_in_range(m->used - empty, 1000000, 1400000);
     live_source_end(p.owner, &tap_publisher);
     assert_in_range(m->used - empty, 1000000, 1400000);
-    assert_false(live_tap_poll(p.replica)); /* it has just taken some */
+    assert_false(live_tap_poll(p.replica)); /* it has just used some */
     assert_true(live_tap_poll(p.replica));
     live_tap_tidy(p.tap);
-    assert_true(m->used - empty < 300000); /* what is idle of its blocks */
+    assert_true(m->used - empty < 300000); /* unused space of its blocks */
     assert_false(live_tap_poll(p.replica));
     pair_begin(&p);
     pair_push_sized(&p, 'k', 100000);
@@ -340,7 +340,7 @@ static void test_memory(void **state)
     live_registry_free(other);
 }
 
-/* A group that no usual tap has room for, and one that none has. */
+/* A GOP too large for a usual tap, and one too large for any. */
 static void test_large_groups(void **state)
 {
     static const struct {
@@ -387,7 +387,7 @@ static int64_t cpu_ns(void)
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* A second of 900 kbit/s: 25 frames and 43 of sound, pulled by 16 groups of players each 350 ms. */
+/* A second of 900 kbit/s: 25 video and 43 audio frames, read by 16 groups of players each 350 ms. */
 static int64_t cost_of(bool tapped)
 {
     enum { SECONDS = 1000 };

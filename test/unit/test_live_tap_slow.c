@@ -4,7 +4,7 @@
 
 /* ---- slow readers */
 
-/* All until the tap was full, then from a key frame on; with what was configured meanwhile. */
+/* Everything until the tap was full, then from a key frame on; with configurations of the meantime. */
 static void check_gap(const struct live_source *src, uint64_t *missing)
 {
     uint8_t before = src->ring[src->first % src->cap]->data[0];
@@ -30,7 +30,7 @@ static void check_gap(const struct live_source *src, uint64_t *missing)
 
 static void keep_all(struct live_reader *r, struct live_source *src)
 {
-    live_reader_open(r, src); /* the log keeps what it has not read */
+    live_reader_open(r, src); /* the log keeps unread packets */
 }
 
 static void test_slow_reader_by_slots(void **state)
@@ -102,7 +102,7 @@ static void test_slow_reader_by_age(void **state)
     struct pair p;
 
     (void)state;
-    set.queue_length = CO_MS(100); /* no less than twice the time after which somebody looks */
+    set.queue_length = CO_MS(100); /* at least twice the interval of checks */
     p = pair_of(&set);
     pair_begin(&p);
     pair_follow(&p);
@@ -119,7 +119,7 @@ static void test_slow_reader_by_age(void **state)
     pair_end(&p);
 }
 
-/* That the publisher left is never lost, and another one's begin waits until there is room. */
+/* The publisher's end is never lost, and the next one's start waits until there is room. */
 static void test_slow_reader_and_publishers(void **state)
 {
     struct pair p = pair_of(&tap_settings);
@@ -143,7 +143,7 @@ static void test_slow_reader_and_publishers(void **state)
     pair_push(&p, "vvkv");
     tap_play(b);
     assert_true(live_source_publishing(p.replica));
-    /* the configuration that is new, and two frames */
+    /* the new configuration, and two frames */
     assert_int_equal(b->got.len - before, 3 * (FRAME + 14));
     tap_player_leave(b);
     pair_end(&p);

@@ -2,13 +2,13 @@
 /* test_live_tap_threads.c - a stream and its replica in two threads. */
 #include "live_replica.h"
 
-/* ---- formats: all that a packet says, and one that remembers */
+/* ---- formats: one that prints all of a packet, and one with state */
 
 enum { PACKETS = 1000000, BURST = 8 };
 
-/* ---- over two threads */
+/* ---- with two threads */
 
-/* A packet says its number, how many of its burst follow, and which configuration is in force. */
+/* A packet contains its number, the number of packets left in its burst, and the current configuration. */
 struct said {
     uint64_t number;
     uint32_t left, config;
@@ -16,11 +16,11 @@ struct said {
 
 struct far { /* the reader */
     struct live_tap *tap;
-    struct co_notify wake, turn; /* of the reader, and of the home: it begins, it has ended */
+    struct co_notify wake, turn; /* of the reader, and of the owner: it begins, it has ended */
     atomic_bool mail, quit;
     atomic_ullong seen; /* number of the next packet */
     atomic_uint ends;   /* publishers that came and went */
-    bool slow;          /* it pauses, and nobody waits for it */
+    bool slow;          /* it pauses, and no reader waits for it */
     char failed[200];
     uint64_t lost, gaps, parks, looks, raises;
 };
@@ -66,7 +66,7 @@ static uint32_t config_of(const struct live_reader *r)
     return said.config;
 }
 
-/* The order is that of home; what is missing is whole groups, and configuration is in its place. */
+/* The order is that of the owner; whole GOPs may be missing, and configuration is at its place. */
 static void far_check(struct far *f, struct reading *g, const struct av_packet *pkt)
 {
     struct said said;
@@ -74,7 +74,7 @@ static void far_check(struct far *f, struct reading *g, const struct av_packet *
     memcpy(&said, pkt->data, sizeof(said));
     for (uint32_t i = sizeof(said); i < pkt->size; i++)
         CHECK(pkt->data[i] == (uint8_t)(said.number + i));
-    if (g->fresh) /* one that has several groups to read is given that of the last one */
+    if (g->fresh) /* with several unread GOPs it gets that of the last one */
         g->config = f->slow ? said.config : config_of(&g->r);
     if (pkt->config) {
         g->config = said.config;
@@ -85,7 +85,7 @@ static void far_check(struct far *f, struct reading *g, const struct av_packet *
     CHECK(said.number >= g->number);
     if (said.number != g->number && !g->fresh) {
         CHECK(f->slow);
-        if (said.number > g->number + 1) { /* or it is a configuration that was passed over */
+        if (said.number > g->number + 1) { /* or it is a configuration that was skipped */
             CHECK(pkt->start);
             f->gaps++;
         }
@@ -168,7 +168,7 @@ static void far_run(struct far *f)
     CHECK(live_source_live() == 0 && av_packet_live() == 0);
 }
 
-/* It stays, as a worker would: what is its own is found by who looks for leaks. */
+/* It stays, as a worker would: leak checkers find its memory through it. */
 static void *far_main(void *arg)
 {
     struct far *f = arg;
@@ -201,7 +201,7 @@ static void push_said(struct live_source *src, char what, const struct said *sai
     (void)av_packet_unref(pkt);
 }
 
-/* The reader must have seen all in some seconds: nothing but a wake makes it look. */
+/* The reader must have seen everything within some seconds: only a wakeup makes it poll. */
 static void wait_seen(struct far *f, uint64_t number, unsigned ends)
 {
     co_usec began = co_clock();
@@ -233,7 +233,7 @@ static void feed(struct live_source *src, struct far *f)
             said.config += what == 'V';
             push_said(src, what, &said);
             if (rand_r(&seed) % 8 == 0)
-                co_yield(); /* what it posted runs */
+                co_yield(); /* its posted task runs */
         }
         if (!f->slow)
             wait_seen(f, said.number, ends);

@@ -144,7 +144,7 @@ static void test_low_latency(void **state)
     load_hls_list_free(&l);
 }
 
-/* What it leaves out counts all the same. */
+/* Left-out items still count. */
 static void test_update(void **state)
 {
     static const char text[] =
@@ -240,12 +240,12 @@ static void test_clock(void **state)
     assert_int_equal(load_hls_play_ahead(&p), 300 * MS);
     load_hls_play_turn(&p, &s, 250 * MS, STALL);
     assert_int_equal(load_hls_play_ahead(&p), 100 * MS);
-    load_hls_play_turn(&p, &s, 400 * MS, STALL); /* stands since 350 */
+    load_hls_play_turn(&p, &s, 400 * MS, STALL); /* stalls since 350 */
     assert_false(p.moves);
     assert_int_equal(p.stands_since, 350 * MS);
     load_hls_play_add(&p, &s, 440 * MS, STALL, 100 * MS, 0); /* too short to count */
     assert_int_equal(s.stalls, 0);
-    load_hls_play_turn(&p, &s, 900 * MS, STALL); /* stands since 540 */
+    load_hls_play_turn(&p, &s, 900 * MS, STALL); /* stalls since 540 */
     load_hls_play_turn(&p, &s, 950 * MS, STALL);
     assert_int_equal(s.stalls, 1);
     load_hls_play_add(&p, &s, 1540 * MS, STALL, 100 * MS, 0);

@@ -112,7 +112,7 @@ static void test_options(void **state)
     assert_string_equal(ip, "127.0.0.2");
     assert_ok(load_opts_bind(&o, 5, ip, sizeof(ip)));
     assert_string_equal(ip, "127.0.0.4");
-    o.bind = "0.0.0.0-255.255.255.255"; /* as many as there are */
+    o.bind = "0.0.0.0-255.255.255.255"; /* as many as exist */
     assert_ok(load_opts_bind(&o, 7, ip, sizeof(ip)));
     assert_string_equal(ip, "0.0.0.7");
     o.bind = "127.0.0.4-127.0.0.2";
@@ -147,7 +147,7 @@ static void test_options(void **state)
     assert_err(load_opts_parse(&o, LOAD_RTSP_PUBLISH, 2, (char *[]){ "x", "-rU" }), ERR_CONF);
 }
 
-/* A marker is found where it was put, says what was put in, and is a whole NAL unit. */
+/* A marker is found where it was put, returns its content, and is a complete NAL unit. */
 static void test_marker(void **state)
 {
     static const struct load_marker marks[] = {
@@ -262,7 +262,7 @@ static void on_tag(void *arg, const struct load_tag *tag)
     seen->sizes[seen->n++] = tag->size;
 }
 
-/* Cut anywhere, all that is audio or video and not empty is seen. */
+/* Cut anywhere, all non-empty audio and video is found. */
 static void test_flv_cut_at_every_byte(void **state)
 {
     const uint8_t *bytes = (const uint8_t *)flv;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_load_rtc.c - parts of the load tool of WebRTC: what answers say, key frames, what is missing
- * in the packets that a player gets. */
+/* test_load_rtc.c - parts of the WebRTC load tool: answers, key frames, missing packets of a player. */
 #include "base/must.h"
 #include "proto/rtp/header.h"
 #include "tools/load/floor.h"
@@ -21,7 +20,7 @@
 #define PICTURE "m=video 9 UDP/TLS/RTP/SAVPF 106\r\n" TRANSPORT "a=mid:1\r\na=rtpmap:106 H264/90000\r\n"
 #define CANDIDATE "a=candidate:0 1 udp 2130706431 127.0.0.1 8000 typ host generation 0\r\n"
 
-static struct load_run run; /* large: of its histograms */
+static struct load_run run; /* large because of its histograms */
 static struct load_client client;
 
 static struct load_rtc *player(void)
@@ -161,7 +160,7 @@ static void what_is_missing_is_counted(void **state)
     }
     comes(p, 2, false, now);
     assert_int_equal(s->lost, 1);
-    comes(p, 2000, false, now); /* too much to ask for */
+    comes(p, 2000, false, now); /* too much to request */
     assert_int_equal(s->lost, 1 + 1997);
     assert_true(p->look.want_key);
     load_rtc_look_rtp(p, (const uint8_t *)"\x80\x60", 2, now);
@@ -169,7 +168,7 @@ static void what_is_missing_is_counted(void **state)
     free_player(p);
 }
 
-/* ---- what the bare loop sends */
+/* ---- packets of the bare loop */
 
 static void free_cut(struct load_cut *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_load_rtmfp.c - a client of the load tool of RTMFP against a responder in memory: keys in
- * every group, with HMACs and numbers or without, connect, pings that are answered or lost, the
- * end by either side and by silence; one that plays, one that publishes. */
+/* test_load_rtmfp.c - a client of the RTMFP load tool against a responder in memory: keys in every
+ * group, with HMACs and numbers or without, connect, pings that are answered or lost, the end by
+ * either side and by silence; one that plays, one that publishes. */
 #include "rtmfp_ends.h"
 
 #include "proto/rtmfp/rtmp.h"
@@ -23,7 +23,7 @@ static struct load_rtmfp_peer peer;
 static struct udp_addr here, there;
 static co_usec now;
 
-/* ---- the server's side of the one session */
+/* ---- the server's side of the session */
 
 static struct {
     bool open, deaf, refuses;
@@ -205,7 +205,7 @@ static void server_says(void)
     }
 }
 
-/* ---- both, on a clock of their own */
+/* ---- both, with a simulated clock */
 
 static void run_for(co_usec time)
 {
@@ -424,18 +424,18 @@ static void publishes(void **state)
     assert_in_range(server.media[1], 20, 26);
     assert_int_equal(server.odd, 0);
     assert_int_equal(run.stat.rtmfp.unsent, 0);
-    server.deaf = true; /* pictures wait, and are given up */
+    server.deaf = true; /* video waits, and is abandoned */
     run_for(CO_SECONDS(4));
     assert_true(run.stat.rtmfp.unsent > 10);
     server.deaf = false;
     run_for(CO_SECONDS(5));
-    assert_true(server.media[0] > 225); /* all of the sound */
+    assert_true(server.media[0] > 225); /* all of the audio */
     assert_int_equal(server.odd, 0);
     end();
     media.count = 0;
 }
 
-/* From one end to the other, which may only be there after that. */
+/* From one end to the other, which may start later. */
 static void pass(struct load_rtmfp_peer *from, struct load_rtmfp_peer *to)
 {
     uint8_t datagram[RTMFP_SEALED_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_load_rtp.c - what a load player sees of RTP: cut anywhere, with each fault. */
+/* test_load_rtp.c - RTP analysis of a load player: cut anywhere, with each fault. */
 #include "io_mem.h"
 #include "proto/rtp/header.h"
 #include "proto/rtp/rtcp.h"
@@ -43,7 +43,7 @@ static void begin(void)
     f.rtp.tracks[1] = audio;
 }
 
-/* All that a connection gives in pieces, up to its end. */
+/* Everything that a connection returns in pieces, up to its end. */
 static err_t feed(const void *bytes, size_t size, size_t piece)
 {
     struct io_mem m;
@@ -71,7 +71,7 @@ static size_t put(uint8_t *out, uint8_t channel, uint8_t type, bool marker, uint
     return RTP_INTERLEAVED + RTP_HEADER + size;
 }
 
-/* A STAP-A of an SPS, a PPS and the clock, as our server packs the begin of a key frame. */
+/* A STAP-A of an SPS, a PPS and the clock, as our server packs the start of a key frame. */
 static size_t aggregate(uint8_t *out, uint32_t number)
 {
     static const uint8_t sets[] = "\x18\0\x04\x67\x42\xc0\x1e\0\x03\x68\xce\x3c";
@@ -102,7 +102,7 @@ static size_t put_report(uint8_t *out, uint8_t channel, bool bye)
     return n;
 }
 
-/* Three frames of video of three packets each, sound between them, and what else there is. */
+/* Three video frames of three packets each, audio in between, and other packets. */
 static size_t stream(uint8_t *out)
 {
     static const char answer[] = "\r\nRTSP/1.0 200 OK\r\nCSeq: 9\r\ncontent-length: 7\r\n"
@@ -170,7 +170,7 @@ struct step {
     bool marker;
 };
 
-/* Packets of one track, and what is to be said of them. */
+/* Packets of one track, and the expected report. */
 struct row {
     const char *name;
     unsigned track, n;

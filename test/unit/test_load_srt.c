@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_load_srt.c - parts of the load tool of SRT: a bad network by a seed, files as packets of
- * MPEG-TS when they are due, what players see in them. */
+/* test_load_srt.c - parts of the SRT load tool: a bad network from a seed, files as MPEG-TS packets in
+ * real time, and what players find in them. */
 #include "tools/load/link.h"
 #include "tools/load/srt_hub.h"
 #include "tools/load/srt_source.h"
@@ -19,7 +19,7 @@ enum { MANY = 200000 };
 
 struct told { /* without gaps: it is compared byte by byte */
     uint64_t came, twice, overtaken, longest_run, runs;
-    co_usec least, most; /* of the way */
+    co_usec least, most; /* of the network */
 };
 
 /* One each 100 µs, all the way. */
@@ -125,7 +125,7 @@ static void look_at(struct seen *s, const struct srt_log *log, uint64_t *from)
     }
 }
 
-/* Two turns of the file and more: due times rise, and nothing of TS is missing in it. */
+/* More than two rounds of the file: times increase, and no TS packet is missing. */
 static void films_go_round(void **state)
 {
     struct load_srt_file *file = must(calloc(1, sizeof(*file)));
@@ -163,7 +163,7 @@ static void films_go_round(void **state)
     free(file);
 }
 
-/* ---- TS: packets alike far from each other between two clocks */
+/* ---- TS: equal packets far apart between two clocks */
 
 static void ts_packet(uint8_t *p, unsigned pid, uint8_t cc, int64_t pcr)
 {
@@ -185,7 +185,7 @@ static void ts_packet(uint8_t *p, unsigned pid, uint8_t cc, int64_t pcr)
     p[11] = 0;
 }
 
-/* 100 packets, a clock in each tenth, 40 ms from one to the next; it wraps at the fourth. */
+/* 100 packets, a clock in each tenth, 40 ms apart; it wraps at the fourth. */
 static void ts_files_have_a_pace(void **state)
 {
     char path[] = "/tmp/test_load_srt.XXXXXX";
@@ -239,13 +239,13 @@ static void faults_are_seen(void **state)
     seen->c.run = &seen->run;
     for (int i = 0; i < 3; i++)
         ts_packet(p + i * TS_PACKET, 0x100, (uint8_t)(i + 14) & 0xf, -1);
-    memcpy(p + 1, "\x41\0", 2); /* sound begins */
+    memcpy(p + 1, "\x41\0", 2); /* audio begins */
     memcpy(p + 4, "\0\0\1\xc0", 4);
     load_poll(&seen->look, &seen->c, &m);
     assert_int_equal(seen->run.stat.srt.ts_faults, 0);
     load_poll(&seen->look, &seen->c, &m); /* 0, then 14 again */
     assert_int_equal(seen->run.stat.srt.ts_faults, 1);
-    m.hole = true; /* told: nothing goes on */
+    m.hole = true; /* reported: nothing continues */
     load_poll(&seen->look, &seen->c, &m);
     assert_true(seen->run.stat.srt.ts_faults == 1 && seen->run.stat.srt.holes == 1);
     m.hole = false;

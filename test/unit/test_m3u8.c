@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_m3u8.c - playlists: written, read back, and read when others wrote them. */
+/* test_m3u8.c - playlists: written, read back, and read when written by others. */
 #include "format/playlist/m3u8.h"
 #include "unit.h"
 
@@ -136,7 +136,7 @@ static void test_read_back(void **state)
     }
 }
 
-/* Cut anywhere, it is read as far as it goes: no byte behind the end is touched. */
+/* Cut anywhere, it is read as far as possible: no byte after the end is read. */
 static void test_cut_at_every_byte(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void test_of_others(void **state)
     assert_err(m3u8_open(&r, "", 0), ERR_MALFORMED);
 }
 
-/* What a player of low latency goes by. */
+/* Fields that a low-latency player uses. */
 static void test_items(void **state)
 {
     static const char text[] =

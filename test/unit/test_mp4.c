@@ -98,10 +98,10 @@ static struct frame config_of(enum av_codec codec)
 
 static const struct {
     enum av_codec codec;
-    const char *entry;  /* path of the sample entry below stsd is not walked: its name is looked for */
+    const char *entry;  /* the path below stsd is not walked: the name of the sample entry is searched */
     const char *name;   /* RFC 6381 */
     uint32_t scale;
-    const uint8_t *config; /* what must stand in the file, byte for byte */
+    const uint8_t *config; /* what the file must contain, byte for byte */
     size_t size;
 } codecs[] = {
     { AV_H264, "avc1", "avc1.64000c", 90000, B("avcC" CONFIG_H264) },
@@ -195,7 +195,7 @@ static void join(struct wr *out, struct blocks *b)
     blocks_free(b);
 }
 
-/* What was cut, in one piece. */
+/* The segment in one piece. */
 static void cut(struct mp4_frag *m, int64_t dts, bool styp, struct wr *out)
 {
     struct blocks b;
@@ -240,7 +240,7 @@ static void test_samples(void **state)
     assert_int_equal(a.n, 3);
     assert_int_equal(a.duration[2], 1024); /* counted, not 21 ms */
     assert_memory_equal(a.data, "soundsoundsound", 15);
-    /* the next one goes on where this one ended */
+    /* the next one continues where this one ended */
     wr_free(&out);
     add(&m, media_frame(AV_AAC, false, 90000 + 3 * 1890, MEDIA_BYTES("x")));
     cut(&m, 0, false, &out);
@@ -303,7 +303,7 @@ static void test_one_track(void **state)
     mp4_frag_fini(&m);
 }
 
-/* The clock of audio: rows of stamped times and what comes of them. */
+/* The audio clock: rows of timestamps and their results. */
 static void test_audio_clock(void **state)
 {
     static const struct {
@@ -353,7 +353,7 @@ static void test_samples_of_audio(void **state)
         enum av_codec codec;
         const uint8_t *data;
         size_t size;
-        uint32_t samples, rate; /* 0: the frame tells none */
+        uint32_t samples, rate; /* 0: the frame has none */
     } frames[] = {
         { "AAC", AV_AAC, B("x"), 1024, 0 },
         { "MP3", AV_MP3, B(MP3_FRAME), 1152, 48000 },
@@ -433,7 +433,7 @@ static void test_refused(void **state)
     mp4_frag_fini(&m);
 }
 
-/* Every configuration cut at every byte is taken or refused, and what was taken can be written. */
+/* Every configuration cut at every byte is accepted or rejected, and accepted ones can be written. */
 static void test_cut_configs(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mp4_final.c - a fragmented file becomes one with tables, every sample where it should be. */
+/* test_mp4_final.c - a fragmented file becomes one with tables, every sample at its place. */
 #include "base/rd.h"
 #include "format/mp4/final.h"
 #include "format/mp4/frag.h"
@@ -17,7 +17,7 @@ static uint32_t u32(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* A whole fragmented file: H.264 with reordered pictures and AAC that begins 100 ms later. */
+/* A complete fragmented file: H.264 with reordered frames and AAC that begins 100 ms later. */
 static void make_file(struct wr *out, int64_t gap)
 {
     struct mp4_frag m;
@@ -49,7 +49,7 @@ static void make_file(struct wr *out, int64_t gap)
     mp4_frag_fini(&m);
 }
 
-/* What the finisher does with a file, here in memory. False: something in it is damaged. */
+/* What the finisher does with a file, here in memory. False: a part of it is damaged. */
 static bool finish(struct mp4_final *f, const uint8_t *p, size_t size)
 {
     size_t at = 0;
@@ -130,7 +130,7 @@ static void build(const struct wr *file, struct wr *out)
     assert_false(out->bad);
 }
 
-/* Follow stsc, stco and stsz to each sample's bytes. */
+/* Follows stsc, stco and stsz to each sample's bytes. */
 static void test_samples(void **state)
 {
     struct wr file, out;
@@ -170,13 +170,13 @@ static void test_samples(void **state)
     for (uint32_t c = 0; c < FRAGMENTS; c++)
         assert_int_equal(rd_u32(&stss), c * FRAMES + 1);
     stss = find(trak(moov, 1), "mdia/minf/stbl/stss");
-    assert_int_equal(rd_left(&stss), 0); /* each sound can be begun with */
+    assert_int_equal(rd_left(&stss), 0); /* playback can start at each audio frame */
     wr_free(&file);
     wr_free(&out);
 }
 
-/* Sound begins 100 ms after the first picture's decoding time, which is 40 ms before it is shown:
- * so it waits 60 ms, and the picture's 40 ms are left out. */
+/* Audio begins 100 ms after the first frame's decoding time, which is 40 ms before its display:
+ * so it waits 60 ms, and 40 ms of video are left out. */
 static void test_edits(void **state)
 {
     struct wr file, out;
@@ -200,7 +200,7 @@ static void test_edits(void **state)
     wr_free(&out);
 }
 
-/* Time that is missing between two fragments makes the last sample before it longer. */
+/* Time missing between two fragments makes the last sample before it longer. */
 static void test_gap(void **state)
 {
     struct wr file, out;
@@ -224,7 +224,7 @@ static void test_gap(void **state)
     wr_free(&out);
 }
 
-/* Cut at every byte: what is whole is taken, the rest refused, and no byte behind it touched. */
+/* Cut at every byte: complete parts are used, the rest rejected, and no byte after it is read. */
 static void test_cut_at_every_byte(void **state)
 {
     struct wr file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpd.c - MPDs: written, and what of them is read back. */
+/* test_mpd.c - MPDs: written, and parts of them read back. */
 #include "format/playlist/mpd.h"
 #include "unit.h"
 
@@ -15,7 +15,7 @@ static const struct {
     const char *name;
     size_t n;
     struct span v[5];
-    const char *text; /* with | for the begin of each S */
+    const char *text; /* with | for the start of each S */
 } timelines[] = {
     { "one", 1, { { 0, 180000 } }, "|t=\"0\" d=\"180000\"" },
     { "the same again", 3, { { 10, 5 }, { 15, 5 }, { 20, 5 } }, "|t=\"10\" d=\"5\" r=\"2\"" },
@@ -154,7 +154,7 @@ static void test_time(void **state)
     assert_memory_equal(w.buf + strlen(whole) - 7, with, strlen(with));
     wr_free(&w);
     wr_init(&w, 64);
-    mpd_put_personal(&w, "</MPD>", 6, &(struct mpd_personal){ 0 }); /* not ours: as it is */
+    mpd_put_personal(&w, "</MPD>", 6, &(struct mpd_personal){ 0 }); /* not ours: unchanged */
     assert_int_equal(w.len, 6);
     wr_free(&w);
 }
@@ -182,7 +182,7 @@ static void test_personal(void **state)
     assert_non_null(strstr((const char *)w.buf, "$Time$.m4s?i=1\">"));
     wr_free(&w);
     (void)snprintf(text, sizeof(text), "%s", whole);
-    for (size_t size = 0; size <= strlen(whole); size++) { /* cut anywhere, none of it is lost */
+    for (size_t size = 0; size <= strlen(whole); size++) { /* cut anywhere, nothing is lost */
         wr_init(&w, 1 << 16);
         mpd_put_personal(&w, text, size, &p);
         assert_int_equal(w.bad, ERR_OK);
@@ -191,7 +191,7 @@ static void test_personal(void **state)
     }
 }
 
-/* The places of a whole MPD in their order; and of one that ends anywhere, all of it is in pieces. */
+/* The parts of a whole MPD in their order; of one that ends anywhere, all of it is in pieces. */
 static void test_cuts(void **state)
 {
     static const enum mpd_place want[] = { MPD_LOCATION, MPD_QUERY, MPD_QUERY, MPD_QUERY,

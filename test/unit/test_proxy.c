@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proxy.c - headers of the PROXY protocol, right and wrong, cut at every byte. */
+/* test_proxy.c - PROXY protocol headers, valid and invalid, cut at every byte. */
 #include "io_mem.h"
 #include "proto/proxy/proxy.h"
 #include "unit.h"
@@ -42,7 +42,7 @@ static const struct {
     { "v2 of no family", BYTES(SIGN "\x21\0\0\4abcd"), NULL, 0 },
 };
 
-/* Each byte of it comes alone, and nothing behind it is taken. */
+/* Each byte of it comes alone, and nothing after it is consumed. */
 static void test_good(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static const struct {
     const char *name;
     const uint8_t *data;
     size_t size;
-    size_t seen; /* so many bytes are enough to see it */
+    size_t seen; /* this many bytes are enough to see it */
 } bad[] = {
     { "nothing of the kind", BYTES("GET / HTTP/1.1\r\n"), 1 },
     { "RTMP", BYTES("\3aaaaaaaaaaaaaaaaaa"), 1 },
@@ -159,7 +159,7 @@ static void test_largest(void **state)
     assert_string_equal(who.ip, "1.2.3.4");
 }
 
-/* In pieces of any size, and what follows is left to who reads next: TLS, for one. */
+/* In pieces of any size, and the following data is left to the next reader: TLS, for example. */
 static void test_read(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pull_ingest.c - files that are published again and again, without ffmpeg. */
+/* test_pull_ingest.c - files that are published in a loop, without ffmpeg. */
 #include "env.h"
 #include "flv_file.h"
 #include "pull/ingest/ingests.h"
@@ -11,7 +11,7 @@
 #define FRAME_MS 20
 enum { FRAMES = 10, LIMIT = 1 << 20 };
 
-/* A key frame, others, a sound beside each: 200 ms. */
+/* A key frame, others, an audio frame with each: 200 ms. */
 static void write_file(const char *name, unsigned frames)
 {
     char path[64];
@@ -35,7 +35,7 @@ static void write_file(const char *name, unsigned frames)
     wr_free(&w);
 }
 
-/* ---- a server with nothing else */
+/* ---- a minimal server */
 
 static struct session_env *env;
 static struct sink_list *list;
@@ -148,7 +148,7 @@ static void all_of_a_file(void **state)
 
 static void again_and_again(void **state)
 {
-    enum { ROUND = 2 * FRAMES, HEAD = 3 }; /* packets; what is said once */
+    enum { ROUND = 2 * FRAMES, HEAD = 3 }; /* packets; the expected log line */
     co_usec at;
 
     (void)state;
@@ -176,7 +176,7 @@ static void what_a_reload_changes(void **state)
     reload(conf_of("a.flv", "s"));
     assert_ok(co_sleep(CO_MS(20)));
     assert_int_equal(published->begun, 1);
-    reload(conf_of("b.flv", "s")); /* the same stream: the one after the other */
+    reload(conf_of("b.flv", "s")); /* the same stream: one after the other */
     WAIT_FOR(published->begun == 2 && packets() > 0);
     assert_true(in_state(JOB_RUNS));
     reload(conf_of("b.flv", "t"));
@@ -203,12 +203,12 @@ static void a_file_that_is_not_there(void **state)
     assert_true(info.next > co_clock());
     assert_non_null(strstr(info.ended, "a.flv"));
     assert_int_equal(published->begun, 0);
-    reload(conf_of(NULL, "s")); /* who waits ends at once */
+    reload(conf_of(NULL, "s")); /* a waiting one ends at once */
     WAIT_FOR(!ingests_next(files, NULL));
     end();
 }
 
-/* It is cut while it plays: what was read is played, then it is told. */
+/* It is truncated during playback: the part that was read plays, then it is reported. */
 static void a_file_that_goes(void **state)
 {
     char path[64];

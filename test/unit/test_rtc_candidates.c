@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_candidates.c - where clients of WebRTC find us, on machines that are made up. */
+/* test_rtc_candidates.c - candidates of WebRTC on simulated machines. */
 #include "env.h"
 #include "serve/rtc/impl.h"
 #include "unit.h"
@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- interfaces: these take the place of the system's */
+/* ---- interfaces: replace those of the system */
 
 static struct { struct ifaddrs a; struct sockaddr_in6 addr; } interfaces[32];
 
-/* "lo 1.2.3.4 ..": behind "lo" those of the loopback, behind "down" those that are down. */
+/* "lo 1.2.3.4 ..": after "lo" those of the loopback, after "down" those that are down. */
 static void plug(const char *text)
 {
     char copy[512], *save = NULL;
@@ -125,7 +125,7 @@ static void test_rows(void **state)
         plug(rows[i].interfaces);
         req.host = strdup(rows[i].host);
         req.eip = strdup(rows[i].eip);
-        for (int again = 0; again < 2; again++) { /* the same, out of what is kept */
+        for (int again = 0; again < 2; again++) { /* the same, from the cache */
             unsigned n = rtc_candidates(&s, &req, out);
 
             at = 0;

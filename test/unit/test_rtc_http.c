@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_http.c - requests of WebRTC clients: what is asked of the service, and what is said. */
+/* test_rtc_http.c - requests of WebRTC clients: the calls of the service, and the responses. */
 #include "base/log.h"
 #include "env.h"
 #include "io_mem.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- a service that notes what it is asked, and answers as it is told */
+/* ---- a service that records requests, and answers as configured */
 
 static char asked[4096];
 static struct { int status, code; const char *name, *text, *answer, *etag; } say;
@@ -249,7 +249,7 @@ static void test_json_answer(void **state)
     end();
 }
 
-/* ---- refused */
+/* ---- rejected */
 
 static const struct {
     const char *name, *what, *fields, *body;
@@ -313,7 +313,7 @@ static void test_refused(void **state)
     end();
 }
 
-/* Where WebRTC is off, its paths are not there: nobody waits for the body of such a request. */
+/* If WebRTC is off, its paths do not exist: the body of such a request is not read. */
 static void test_off(void **state)
 {
     static const char in[] = "POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n";
@@ -337,7 +337,7 @@ static void test_off(void **state)
     }
 }
 
-/* What the service says goes to the client as it is. */
+/* The service's response is sent to the client unchanged. */
 static void test_statuses(void **state)
 {
     static const struct { int status, code; const char *name, *text, *want; } rows[] = {
@@ -448,7 +448,7 @@ static void test_later(void **state)
 
 /* ---- bodies */
 
-/* So many bytes of an offer; chunked if the length is not told. */
+/* n bytes of an offer; chunked if the length is not given. */
 static void talk_large(const char *path, size_t size, bool chunked, size_t piece)
 {
     char *in = malloc(size + 1024);
@@ -487,7 +487,7 @@ static void test_bodies(void **state)
     end();
 }
 
-/* A request that is cut at any byte asks nothing, or the whole. */
+/* A request that is cut at any byte has no effect, or the full one. */
 static void test_cut(void **state)
 {
     static const char in[] = "POST /rtc/v1/whip/?app=a HTTP/1.1\r\nHost: h\r\nContent-Type: "

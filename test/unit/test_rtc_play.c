@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_play.c - the WebRTC players of a stream: let in, served together by one walk, gone again. */
+/* test_rtc_play.c - the WebRTC players of a stream: admission, sending in one walk, removal. */
 #include "rtc_audience.h"
 
 #include <assert.h>
@@ -14,8 +14,8 @@ bool rtc_peer_is_full(const struct rtc_peer *p)
 
 static uint8_t buf[MEDIA_FRAME_MAX];
 
-/* Picture and sound begin together at the live edge, with the newest key frame first; nothing is
- * missing and no time falls. */
+/* Video and audio begin together at the live edge, with the newest key frame first; nothing is
+ * missing and no time decreases. */
 static void all_begin_at_the_newest_key_frame(void **state)
 {
     struct rtc_listener *g;
@@ -80,7 +80,7 @@ static void without_cache_one_waits_for_the_next_one(void **state)
     audience_show(10, 25, 3000);
     audience_settle();
     assert_int_equal(g->video.packets, 0);
-    assert_int_equal(g->audio.packets, 0); /* sound begins with the picture */
+    assert_int_equal(g->audio.packets, 0); /* audio begins with video */
     audience_show(10, 25, 3000);
     audience_settle();
     assert_int_equal(g->video.frames, 5);
@@ -109,7 +109,7 @@ static void one_who_is_early_waits(void **state)
     audience_end();
 }
 
-/* A group of pictures that is too large to send at once. */
+/* A GOP that is too large to send at once. */
 static void a_large_group_is_not_sent(void **state)
 {
     struct rtc_listener *g;
@@ -128,7 +128,7 @@ static void a_large_group_is_not_sent(void **state)
     audience_end();
 }
 
-/* A connection that takes no more for less than 2 s gets all; then what is from a key frame on. */
+/* A connection blocked for less than 2 s gets everything; then it continues at a key frame. */
 static void who_is_far_behind_goes_on_at_a_key_frame(void **state)
 {
     struct rtc_listener *g;
@@ -223,8 +223,7 @@ static void many_are_served_though_some_leave(void **state)
     audience_end();
 }
 
-/* A group of pictures takes several turns: those get them who need them, and nobody else is looked
- * at for that. */
+/* A GOP takes several turns: they cover the players that need them, and no others. */
 static void who_has_just_come_catches_up_in_turns(void **state)
 {
     struct rtc_listener *g;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_play_again.c - what WebRTC players of a stream ask for: packets that are missing, key frames; and
- * what they report. */
+/* test_rtc_play_again.c - requests of a stream's WebRTC players: missing packets, key frames; and
+ * their reports. */
 #include "rtc_audience.h"
 
 #include <assert.h>
 
-/* ---- what is missing */
+/* ---- missing packets */
 
-/* The same bytes under the same number, those of the begin as well; at most once in a while. */
+/* The same bytes under the same number, including the initial ones; at most once in a while. */
 static void what_is_missing_is_sent_again(void **state)
 {
     static const enum srtp_profile profiles[] = { SRTP_NONE, SRTP_AES128_CM_SHA1_80,
@@ -31,7 +31,7 @@ static void what_is_missing_is_sent_again(void **state)
         assert_int_equal(g->video.doubles, 21);
         audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.last + 1), 3);   /* not yet */
         audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.first - 40), 3); /* never */
-        audience_nack(g, 0x7777, g->video.first, 1);                      /* nobody's */
+        audience_nack(g, 0x7777, g->video.first, 1);                      /* of no player */
         assert_int_equal(g->video.doubles, 21);
         assert_int_equal(g->peer.play->repeated, 23);
         audience_leave_all();
@@ -51,7 +51,7 @@ static void report_loss(struct rtc_listener *g, uint8_t fraction)
     wr_free(&w);
 }
 
-/* A repeat that is lost would be asked for again late. */
+/* A lost retransmission would be requested again late. */
 static void twice_where_much_is_lost(void **state)
 {
     static const struct { uint8_t fraction; unsigned more; } rows[] = {
@@ -105,7 +105,7 @@ static void or_as_packets_of_their_own(void **state)
     audience_end();
 }
 
-/* Who says that all is missing, again and again, gets a fifth more than what it is sent. */
+/* A player that reports everything missing, repeatedly, gets a fifth more than it is sent. */
 static void repeats_are_bounded(void **state)
 {
     struct rtc_listener *g;
@@ -130,8 +130,8 @@ static void repeats_are_bounded(void **state)
 
 /* ---- key frames */
 
-/* Nothing can be asked of RTMP: the newest key frame comes again, as packets of their own, behind
- * what was sent; once. */
+/* RTMP cannot be asked: the newest key frame is sent again, as new packets after those already
+ * sent; once. */
 static void who_wants_a_key_frame_gets_the_newest_once(void **state)
 {
     struct rtc_listener *g;
@@ -156,7 +156,7 @@ static void who_wants_a_key_frame_gets_the_newest_once(void **state)
     audience_settle();
     assert_int_equal(g->video.frames, frames + 7);
     assert_int_equal(g->video.back + g->video.holes + g->audio.holes, 0);
-    audience_nack(g, VIDEO_SSRC, g->video.first, 2); /* of before the jump */
+    audience_nack(g, VIDEO_SSRC, g->video.first, 2); /* from before the jump */
     assert_int_equal(g->video.doubles, 2);
     audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.last - 25), 2);
     assert_int_equal(g->video.doubles, 4);
@@ -165,7 +165,7 @@ static void who_wants_a_key_frame_gets_the_newest_once(void **state)
     audience_end();
 }
 
-/* Some clients lose what comes right behind the handshake. */
+/* Some clients lose packets right after the handshake. */
 static void one_who_lost_the_begin_gets_it_again(void **state)
 {
     struct rtc_listener *g;
@@ -199,7 +199,7 @@ static void a_publisher_of_ours_is_asked(void **state)
     audience_settle();
     rtc_stream_set_publisher(g->peer.base.stream, audience_publisher(false));
     audience_pli(g);
-    audience_pli(g); /* at once: it was asked already */
+    audience_pli(g); /* at once: it was requested already */
     assert_int_equal(audience.wanted_keys, 1);
     assert_int_equal(g->peer.play->plis, 2);
     rtc_stream_set_publisher(g->peer.base.stream, NULL);
@@ -208,9 +208,9 @@ static void a_publisher_of_ours_is_asked(void **state)
     audience_end();
 }
 
-/* ---- as the publisher had it */
+/* ---- with the publisher's packets */
 
-/* Pictures of 3 packets, the first of 10 is a key frame, the last is one that no other needs. */
+/* Frames of 3 packets, the first of 10 is a key frame, the last is a disposable frame. */
 static void relay(struct rtc_wire *w, unsigned from, unsigned n, uint16_t seq, uint32_t time)
 {
     uint8_t data[100];
@@ -278,7 +278,7 @@ static void put_late(struct rtc_wire *w, unsigned picture, unsigned k)
     rtc_wire_relay_put(w, &e);
 }
 
-/* What a thin line does not take is left out, and its numbers have no holes. */
+/* Frames that exceed a slow link are left out, and numbers have no gaps. */
 static void what_a_line_does_not_take_is_left_out(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
@@ -315,7 +315,7 @@ static void what_a_line_does_not_take_is_left_out(void **state)
     audience_settle();
     assert_int_equal(g->video.frames, 35 + 10);
     assert_int_equal(g->video.holes + g->video.back, 0);
-    for (unsigned i = 0; i < 45 * 3; i += 15) { /* all of it can be had again */
+    for (unsigned i = 0; i < 45 * 3; i += 15) { /* all of it can be requested again */
         before = (uint16_t)g->video.doubles;
         audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.first + i), 15);
         assert_int_equal(g->video.doubles, before + 15);
@@ -328,7 +328,7 @@ static void what_a_line_does_not_take_is_left_out(void **state)
     audience_end();
 }
 
-/* What comes late has its place also behind a gap. */
+/* Late packets have their place after a gap as well. */
 static void late_packets_have_their_place_behind_gaps(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
@@ -350,10 +350,10 @@ static void late_packets_have_their_place_behind_gaps(void **state)
     relay(w, 9, 1, 0, 0);  /* is left out */
     relay(w, 10, 2, 0, 0);
     put_late(w, 5, 1);
-    put_late(w, 6, 0);     /* nobody knew of it when numbers went on */
+    put_late(w, 6, 0);     /* unknown when numbers continued */
     rtc_stream_wake(st);
     audience_settle();
-    assert_int_equal(g->video.holes, 1); /* until it came */
+    assert_int_equal(g->video.holes, 1); /* until it arrived */
     audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.first + 16), 1);
     assert_int_equal(g->video.doubles, 1);
     audience_leave_all();
@@ -363,7 +363,7 @@ static void late_packets_have_their_place_behind_gaps(void **state)
     audience_end();
 }
 
-/* Whose source is another one by now gets numbers of its own. */
+/* A packet whose source has been replaced gets other numbers. */
 static void numbers_of_another_source_are_not_kept(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
@@ -420,7 +420,7 @@ static void reports_say_how_the_way_is(void **state)
     audience_end();
 }
 
-/* It tells its clock, and is told what it was: not more often than it needs. */
+/* It reports its clock, and gets it back: not more often than needed. */
 static void a_player_learns_the_round_trip(void **state)
 {
     struct rtc_listener *g;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_publish.c - packets of a WebRTC publisher: of which track they are, what players of WebRTC get, what
- * becomes of them for all others. */
+/* test_rtc_publish.c - packets of a WebRTC publisher: their tracks, what WebRTC players get, and what
+ * all others get. */
 #include "rtc_publisher.h"
 
-/* ---- where packets go */
+/* ---- destinations of packets */
 
 static void test_relayed_and_taken_in(void **state)
 {
@@ -29,7 +29,7 @@ static void test_relayed_and_taken_in(void **state)
     assert_true(e[5].ext_size == 3);
     assert_memory_equal(publisher.wire.last_ext, "\x06\x01\x55", 3);
     assert_int_equal(SDP_EXT_AUDIO_LEVEL, 6);
-    assert_true(publisher_frames() >= 4); /* of video two, whole ones; of sound two; and configurations */
+    assert_true(publisher_frames() >= 4); /* two complete video frames; two audio frames; and configurations */
     assert_int_equal(audience.service.stat.received, 6);
     audience_leave_all();
     publisher_end();
@@ -91,7 +91,7 @@ static void test_repeats(void **state)
     publisher_end();
 }
 
-/* ---- whose a packet is */
+/* ---- track of a packet */
 
 static const struct {
     const char *name, *mid;
@@ -143,7 +143,7 @@ static void choose_high(struct sdp_agreed *a)
     (void)strcpy(t->rids[1], "l");
 }
 
-/* Of simulcast the layer that was agreed on; those who do not say yet are asked again. */
+/* Of simulcast, the negotiated layer; unknown sources are checked again. */
 static void test_simulcast(void **state)
 {
     struct publisher_packet in = { 1, VIDEO, 1, 0, true, "\x41\x9a", 2, { { 0 } }, 0 };
@@ -186,8 +186,8 @@ static void put_layer(uint32_t ssrc, const char *rid, uint16_t seq, unsigned n, 
     }
 }
 
-/* The one of which most comes, from a key frame of it on, which is asked for; another one where
- * that has stopped. */
+/* The layer with the highest bit rate, from a requested key frame on; another one if that has
+ * stopped. */
 static void test_the_largest_layer_is_the_stream(void **state)
 {
     unsigned n;
@@ -224,11 +224,11 @@ static void test_many_sources(void **state)
     for (uint32_t ssrc = 1; ssrc < 1000; ssrc++)
         publisher_put(&(struct publisher_packet){ ssrc, SOUND, 1, 0, true, "\xfc", 1, { { 0 } }, 0 });
     assert_int_equal(publisher.p->publish->n_sources, PUBLISH_SOURCES);
-    assert_int_equal(publisher.wire.n, 1); /* another may not speak while one does */
+    assert_int_equal(publisher.wire.n, 1); /* another may not send while one does */
     publisher_end();
 }
 
-/* It stops, and comes back as another: numbers go on where players have no doubt. */
+/* It stops, and returns as another source: numbers continue without doubt for players. */
 static void test_another_source(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void test_numbers_begin_anew(void **state)
     (void)state;
     publisher_begin("");
     publisher_put_slice(100, 0);
-    publisher_put_slice(20000, 1); /* of nobody, as far as we know */
+    publisher_put_slice(20000, 1); /* of no publisher, as far as known */
     assert_int_equal(publisher.wire.n, 1);
     publisher_put_slice(101, 2);
     publisher_put_slice(20001, 3);

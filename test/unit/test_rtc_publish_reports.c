@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_publish_reports.c - what a WebRTC publisher is told and asked for. */
+/* test_rtc_publish_reports.c - requests and reports to a WebRTC publisher. */
 #include "rtc_publisher.h"
 
 #include <stdlib.h>
 
-/* ---- what it is asked for */
+/* ---- requests */
 
 static void test_key_frames(void **state)
 {
     (void)state;
     publisher_begin("");
-    rtc_publish_want_key(publisher.p, publisher.now); /* nothing came yet: it begins with one */
+    rtc_publish_want_key(publisher.p, publisher.now); /* nothing arrived yet: it starts with one */
     publisher_put_key(100, 0);
     rtc_publish_want_key(publisher.p, publisher.now);
     assert_int_equal(publisher.plis, 0);
@@ -68,7 +68,7 @@ static void test_large_gap(void **state)
     publisher_end();
 }
 
-/* A picture that is broken for good: the next one that helps is asked for. */
+/* A frame that is permanently broken: the next useful key frame is requested. */
 static void test_broken_picture(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void test_broken_picture(void **state)
     publisher_pass(600);
     publisher_put_slice(105, 4);
     publisher_pass(100);
-    assert_int_equal(publisher.plis, 0); /* it may come yet */
+    assert_int_equal(publisher.plis, 0); /* it may still arrive */
     assert_true(publisher.nacks >= 2);
     publisher_pass(350);
     assert_int_equal(publisher.plis, 1);
@@ -93,10 +93,10 @@ static void test_period(void **state)
     (void)state;
     publisher_begin("rtc_to_rtmp on; pli_for_rtmp 0.5;");
     publisher_put_key(100, 0);
-    publisher_put_slice(102, 1); /* that the one before it is whole is known by now */
+    publisher_put_slice(102, 1); /* that the previous one is complete is known by now */
     publisher_put_slice(103, 2);
     publisher_pass(1100);
-    assert_int_equal(publisher.plis, 0); /* nobody is there */
+    assert_int_equal(publisher.plis, 0); /* no player is there */
     src = publisher.p->base.session.src;
     live_source_players(src, 1);
     publisher_pass(1200);
@@ -105,7 +105,7 @@ static void test_period(void **state)
     publisher_end();
 }
 
-/* ---- what it is told */
+/* ---- reports */
 
 static void put_numbered(int seq, int number)
 {
@@ -149,7 +149,7 @@ static void put_sr(uint32_t ssrc, int64_t unix_us, uint32_t time)
     wr_free(&w);
 }
 
-/* As its own ticks; *unix_us: by our clock. */
+/* In its own ticks; *unix_us: by our clock. */
 static int64_t moment(int64_t *unix_us)
 {
     struct rtc_wire *w = rtc_stream_wire(publisher.stream);
@@ -231,7 +231,7 @@ static void test_bye(void **state)
     publisher_end();
 }
 
-/* Nothing of what may come does harm. */
+/* No input does harm. */
 static void test_anything(void **state)
 {
     uint8_t bytes[300];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_quality.c - what a player's line takes: a link with a queue, chance and a report a second
- * in front of it. */
+/* test_rtc_quality.c - capacity of a player's link: simulated with a queue, random loss and a report a
+ * second. */
 #include "serve/rtc/quality.h"
 #include "unit.h"
 
@@ -16,7 +16,7 @@ static unsigned chance(unsigned most)
 
 struct link {
     unsigned room;      /* packets a second */
-    unsigned loss;      /* of 1,000, whatever is sent */
+    unsigned loss;      /* of 1,000, regardless of the rate */
     co_usec trip;
     unsigned queue;     /* packets that wait; 300 at most */
     co_usec now;
@@ -24,7 +24,7 @@ struct link {
     unsigned least, most; /* of what it took */
 };
 
-/* A second: what is sent, what of it comes, and what is said of that. */
+/* One second: sent packets, arrivals, and the report about them. */
 static void second(struct link *k)
 {
     static const unsigned of[] = { PACKETS_ALL, PACKETS_ALL * 6 / 10, PACKETS_ALL / 10 };
@@ -54,7 +54,7 @@ static void run(struct link *k, unsigned seconds)
         second(k);
 }
 
-/* What is lost by chance is repeated, and a long way is no thin one. */
+/* Random losses are retransmitted, and a long round trip is not a slow link. */
 static void test_a_wide_line_has_all(void **state)
 {
     static const struct { unsigned loss; int64_t ms; } of[] = {
@@ -90,7 +90,7 @@ static void test_a_thin_line_has_less(void **state)
         assert_int_equal(k.most, RTC_QUALITY_ALL); /* it may be over soon */
         run(&k, 6);
         assert_int_equal(k.line.takes, of[i].takes);
-        run(&k, 300); /* with a look now and then whether there is room again */
+        run(&k, 300); /* with a probe now and then for more capacity */
         assert_int_equal(k.most, of[i].takes);
         assert_true(k.least < of[i].takes);
         k.room = 5000;
@@ -101,7 +101,7 @@ static void test_a_thin_line_has_less(void **state)
     }
 }
 
-/* The more often it is in vain the more seldom it is tried. */
+/* The more probes fail, the rarer they become. */
 static void test_trials_become_rare(void **state)
 {
     struct link k = { .room = 700, .trip = CO_MS(30), .now = 1 };
@@ -134,7 +134,7 @@ static void test_a_long_way_becomes_usual(void **state)
     assert_string_equal(rtc_quality_name(RTC_QUALITY_KEYS), "keys");
 }
 
-/* Reports that come with each request have nothing to tell of their moment. */
+/* Reports that come with each request say nothing about their moment. */
 static void test_many_reports_are_looked_at_together(void **state)
 {
     struct rtc_quality l = { 0 };
@@ -144,7 +144,7 @@ static void test_many_reports_are_looked_at_together(void **state)
     (void)state;
     for (unsigned i = 0; i < 60; i++, now += CO_MS(100)) {
         highest += 10;
-        lost += i % 10 ? 0 : 50; /* half of them, all at a time */
+        lost += i % 10 ? 0 : 50; /* half of them, all at once */
         (void)rtc_quality_hear(&l, highest, lost, CO_MS(20), now);
         assert_true(i > 25 || l.takes == RTC_QUALITY_ALL); /* for 2 s */
     }
@@ -154,7 +154,7 @@ static void test_many_reports_are_looked_at_together(void **state)
         (void)rtc_quality_hear(&l, highest, lost, 0, now);
     }
     assert_int_equal(l.takes, RTC_QUALITY_ALL);
-    (void)rtc_quality_hear(&l, 5, 0, 0, now + CO_SECONDS(1)); /* it begins anew */
+    (void)rtc_quality_hear(&l, 5, 0, 0, now + CO_SECONDS(1)); /* it restarts */
     (void)rtc_quality_hear(&l, 25, 400, 0, now + CO_SECONDS(2)); /* more than there were */
     assert_true(l.bad > 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_service.c - sessions of WebRTC over loopback: which are admitted and which are not, from the
- * first check to the end, and strangers. */
+/* test_rtc_service.c - WebRTC sessions over loopback: which are admitted and which are not, from the
+ * first check to the end, and unknown peers. */
 #include "loopback.h"
 #include "base/container_of.h"
 #include "co/thread.h"
@@ -11,7 +11,7 @@
 static struct session_env *env;
 static int port;
 
-static const char *server = ""; /* more of rtc_server */
+static const char *server = ""; /* more directives of rtc_server */
 
 static const char *conf_of(const char *top, const char *vhost)
 {
@@ -47,7 +47,7 @@ static struct rtc_peer *newest(void)
     return container_of(rtc_service_of(env)->base.clients, struct rtc_peer, base);
 }
 
-/* Packets of RTP that its publishers sent. */
+/* RTP packets that its publishers sent. */
 static uint64_t received(void)
 {
     uint64_t n = 0;
@@ -57,7 +57,7 @@ static uint64_t received(void)
     return n;
 }
 
-/* ---- in and out */
+/* ---- start and end */
 
 static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
 {
@@ -70,7 +70,7 @@ static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
     assert_int_equal(env_published(env)->begun, 1);
     assert_int_equal(stat_now().waiting, 1);
     assert_int_equal(g.theirs[0], 'A');
-    rtc_guest_packet(&g, 96); /* nobody knows it yet */
+    rtc_guest_packet(&g, 96); /* no peer knows it yet */
     rtc_guest_send(&g, "\x16hi", 3);
     UNTIL(stat_now().strangers == 2);
     assert_true(rtc_guest_connects(&g));
@@ -83,12 +83,12 @@ static void test_a_publisher_connects_sends_and_says_goodbye(void **state)
     rtc_guest_bye(&g);
     UNTIL(stat_now().sessions == 0);
     assert_int_equal(env_published(env)->ended, 1);
-    assert_int_equal(stat_now().forged, 1); /* what ended is counted, too */
+    assert_int_equal(stat_now().forged, 1); /* ended ones are counted, too */
     rtc_guest_close(&g);
     finish();
 }
 
-/* ---- what is configured */
+/* ---- configuration */
 
 static void test_a_payload_type_is_dropped_on_purpose(void **state)
 {
@@ -108,7 +108,7 @@ static void test_a_payload_type_is_dropped_on_purpose(void **state)
     finish();
 }
 
-/* A check, keys and packets, as they were before SRTP. */
+/* A check, keys and packets, as before SRTP. */
 static void test_a_black_hole_is_shown_what_comes(void **state)
 {
     static const struct udp_opts opts = { 0 };
@@ -128,7 +128,7 @@ static void test_a_black_hole_is_shown_what_comes(void **state)
     assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 20 && in[0] == 0);
     assert_true(rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 13 && in[0] == 22); /* its handshake */
     rtc_guest_packet(&g, 96);
-    rtc_guest_forged(&g, 96); /* forged: it is not shown */
+    rtc_guest_forged(&g, 96); /* forged: not counted */
     rtc_guest_packet(&g, 201);
     while (rtc_guest_hear(&hole, in, CO_SECONDS(2)) > 0 && in[0] >= 20 && in[0] < 64)
         continue;
@@ -146,7 +146,7 @@ static void test_a_black_hole_is_shown_what_comes(void **state)
     finish();
 }
 
-/* One for all of the same kind; another kind by a reload, for who comes then. */
+/* One for all of the same kind; another kind after a reload, for new clients. */
 static void test_certificates_are_as_configured(void **state)
 {
     struct rtc_guest g[3];
@@ -345,7 +345,7 @@ static void test_ice_restarts(void **state)
     a.status = 0;
     rtc_request_answer(env, &a);
     assert_int_equal(a.status, 200);
-    rtc_guest_check(&g, g.pwd, true); /* the old name is nobody's */
+    rtc_guest_check(&g, g.pwd, true); /* the old name is free */
     UNTIL(stat_now().strangers == 1);
     rtc_guest_read(&g, a.answer);
     (void)snprintf(g.ours, sizeof(g.ours), "newguest");
@@ -359,7 +359,7 @@ static void test_ice_restarts(void **state)
     finish();
 }
 
-/* ---- strangers and floods */
+/* ---- unknown peers and floods */
 
 static void test_strangers_move_nothing(void **state)
 {
@@ -404,7 +404,7 @@ static void test_who_moves_is_found_again(void **state)
     old = g.socket;
     assert_ok(udp_open(&g.socket, "127.0.0.1", 0, &opts));
     assert_true(rtc_guest_checks(&g)); /* with USE-CANDIDATE */
-    rtc_guest_packet(&g, 96);     /* that proves who it is */
+    rtc_guest_packet(&g, 96);     /* which proves who it is */
     UNTIL(received() == 1);
     assert_int_equal(stat_now().address_changes, 0); /* but not where */
     assert_true(rtc_guest_answers(&g));
@@ -421,7 +421,7 @@ static void forge(struct rtc_guest *as, const struct rtc_guest *from, struct rtc
     out->socket = as->socket;
 }
 
-/* A check has the source that its writer wants: it takes nobody else's address. */
+/* The source address of a check can be forged: it does not take over another one's address. */
 static void test_a_neighbour_keeps_its_address(void **state)
 {
     struct rtc_guest g, thief, forged;
@@ -442,13 +442,13 @@ static void test_a_neighbour_keeps_its_address(void **state)
     rtc_guest_packet(&g, 96);
     UNTIL(received() == 1);
     assert_int_equal(stat_now().address_changes, 0);
-    assert_true(rtc_guest_hear(&g, in, CO_SECONDS(2)) > 0); /* answers, and are you there? */
+    assert_true(rtc_guest_hear(&g, in, CO_SECONDS(2)) > 0); /* answers, and probes */
     rtc_guest_close(&thief);
     rtc_guest_close(&g);
     finish();
 }
 
-/* A page is loaded anew, and NAT gives it the address that it had: it is there, as it shows. */
+/* A page is reloaded, and NAT gives it the same address: it is there, as it shows. */
 static void test_a_new_session_takes_the_address_of_one_that_is_gone(void **state)
 {
     struct rtc_guest g, next, again;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_table.c - whose a datagram of WebRTC is: addresses, names, and addresses of others. */
+/* test_rtc_table.c - session of a WebRTC datagram: addresses, names, and addresses of others. */
 #include "serve/rtc/peer.h"
 #include "serve/rtc/table.h"
 #include "unit.h"
@@ -23,7 +23,7 @@ static struct udp_addr address(unsigned n)
 static int set_up(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2; i++) /* they are compared, and never looked into */
+    for (int i = 0; i < 2; i++) /* compared only, never dereferenced */
         ends[i] = (const struct rtc_endpoint *)(const void *)&some[i];
     return 0;
 }
@@ -40,12 +40,12 @@ static void test_an_address_belongs_to_one_session_of_an_endpoint(void **state)
     assert_non_null(rtc_table_own(&t, a, ends[0], &one, 0, false, 1));
     assert_true(rtc_table_own(&t, a, ends[0], &one, 0, true, 2)->sure);
     assert_true(rtc_table_own(&t, a, ends[0], &one, 0, false, 3)->sure);
-    assert_false(rtc_table_own(&t, a, ends[0], &one, 3, false, 4)->sure); /* by another way now */
+    assert_false(rtc_table_own(&t, a, ends[0], &one, 3, false, 4)->sure); /* over another path now */
     assert_int_equal(a->routes->worker, 3);
     assert_ptr_equal(rtc_table_find(&t, ends[0], &one)->peer, a);
     assert_null(rtc_table_find(&t, ends[1], &one));
     assert_null(rtc_table_find(&t, ends[0], &two));
-    assert_null(rtc_table_own(&t, b, ends[0], &one, 0, false, 5)); /* it may write any source */
+    assert_null(rtc_table_own(&t, b, ends[0], &one, 0, false, 5)); /* its source may be forged */
     a->routes->used = 6;
     assert_null(rtc_table_own(&t, b, ends[0], &one, 0, false, 5 + RTC_OWNER_SILENT));
     assert_ptr_equal(rtc_table_find(&t, ends[0], &one)->peer, a);
@@ -81,7 +81,7 @@ static void test_a_session_has_few_addresses_and_keeps_its_own(void **state)
         assert_non_null(rtc_table_own(&t, p, ends[0], &from, 0, false, 2 + i));
         assert_true(t.routes.n <= ICE_PATHS);
         assert_ptr_equal(rtc_table_find(&t, ends[0], &from)->peer, p);
-        assert_ptr_equal(rtc_table_find(&t, ends[0], &own)->peer, p); /* whatever else it says */
+        assert_ptr_equal(rtc_table_find(&t, ends[0], &own)->peer, p); /* with any other content */
     }
     assert_non_null(rtc_table_spare(p));
     rtc_table_fini(&t);
@@ -98,7 +98,7 @@ static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
     (void)state;
     rtc_table_init(&t);
     assert_non_null(rtc_table_own(&t, p, ends[0], &one, 0, true, 1));
-    rtc_table_foreign(&t, ends[0], &one, 2, false, 2); /* a check alone gives it to nobody else */
+    rtc_table_foreign(&t, ends[0], &one, 2, false, 2); /* a check alone gives it to no other session */
     assert_non_null(p->routes);
     rtc_table_foreign(&t, ends[0], &one, 2, true, 2);
     assert_null(p->routes);
@@ -119,7 +119,7 @@ static void test_addresses_of_others_are_bounded_and_forgotten(void **state)
     }
     assert_int_equal(t.foreign, RTC_FOREIGN_MAX);
     assert_null(rtc_table_find(&t, ends[0], &last));
-    for (size_t i = 0; i <= t.routes.mask; i++) /* looks at some, each time */
+    for (size_t i = 0; i <= t.routes.mask; i++) /* checks some, each time */
         rtc_table_foreign(&t, ends[0], &last, 1, false, 2 + RTC_FOREIGN_KEEP);
     assert_int_equal(t.foreign, 1);
     rtc_table_fini(&t);

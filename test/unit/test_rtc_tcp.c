@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_tcp.c - WebRTC over TCP: frames in pieces, who does not begin with a check, and a
- * connection that goes to the worker that its check names. */
+/* test_rtc_tcp.c - WebRTC over TCP: frames in pieces, clients that do not begin with a check, and a
+ * connection that moves to the worker that its check names. */
 #include "co/net/io_tcp.h"
 #include "loopback.h"
 #include "base/container_of.h"
@@ -67,7 +67,7 @@ static struct io *call(void)
     return io;
 }
 
-/* Sends a check in pieces of one byte, and takes its answer. */
+/* Sends a check in pieces of one byte, and reads its answer. */
 static void check_in_pieces(struct rtc_guest *g)
 {
     uint8_t check[STUN_MAX + 2], in[2048];
@@ -130,7 +130,7 @@ static void test_who_does_not_begin_with_a_check_is_closed(void **state)
     } rows[] = {
         { "\x00\x00", 2 }, { "\x00\x04GET ", 6 }, { "\x05\xdd", 2 }, { "\xff\xff", 2 },
         { "\x00\x03\x16hi", 5 },
-        { "\x00\x18\x00\x01\x00\x04\x21\x12\xa4\x42iiiiiiiiiiii\x00\x06\x00\x00", 26 }, /* of nobody */
+        { "\x00\x18\x00\x01\x00\x04\x21\x12\xa4\x42iiiiiiiiiiii\x00\x06\x00\x00", 26 }, /* of no session */
     };
 
     (void)state;
@@ -143,10 +143,10 @@ static void test_who_does_not_begin_with_a_check_is_closed(void **state)
         assert_err(io_read(io, in, sizeof(in), &n), ERR_IO_CLOSED);
         io_close(io);
     }
-    UNTIL(two_env[0].connections->count == 1); /* who accepts */
+    UNTIL(two_env[0].connections->count == 1); /* the accepting worker */
 }
 
-/* Its connection goes: it may come again by another one. */
+/* Its connection ends: it may return over another one. */
 static void test_a_session_outlives_its_connection(void **state)
 {
     const struct rtc_peer *p;

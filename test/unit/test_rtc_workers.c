@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtc_workers.c - WebRTC at two workers: requests go where the stream is at home, and what the
- * kernel gives to the wrong one is passed on. */
+/* test_rtc_workers.c - WebRTC on two workers: requests go to the stream's owner worker, and datagrams that the
+ * kernel gives to the wrong worker are passed on. */
 #include "loopback.h"
 #include "co/thread.h"
 #include "rtc_guest.h"
@@ -32,7 +32,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What strangers have sent fills their part of what may be under way; who is known is heard. */
+/* Packets of unknown peers fill only their part of the queue; known clients still get through. */
 __attribute__((noinline)) static void a_flood_of_strangers_leaves_room(struct rtc_guest *g)
 {
     atomic_uint *under_way = &rtc_service_of(&two_env[0])->shared->base.mails[1];
@@ -57,7 +57,7 @@ __attribute__((noinline)) static void a_flood_of_strangers_leaves_room(struct rt
     atomic_fetch_sub(under_way, RTC_MAILS_STRANGE);
 }
 
-/* One that checks from everywhere has as many places at who passes it on as it has here. */
+/* A client that checks from many addresses has as many places on the forwarding worker as here. */
 static void a_session_has_few_places(const struct rtc_guest *g)
 {
     size_t before = rtc_service_of(&two_env[0])->table.routes.n;
@@ -95,7 +95,7 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
     static struct rtc_guest g[GUESTS];
 
     (void)state;
-    workers_call(&two_env[0], 1, two_enter, &resident); /* the stream is at home there */
+    workers_call(&two_env[0], 1, two_enter, &resident); /* the stream's owner is there */
     for (unsigned i = 0; i < GUESTS; i++) {
         uint64_t passed = rtc_guest_stat(0).passed;
 
@@ -120,7 +120,7 @@ static void test_sessions_are_at_home_and_hear_their_clients(void **state)
     workers_call(&two_env[0], 1, two_leave, &resident);
 }
 
-/* Whatever letter they begin with; but for one that may be another's, or is. */
+/* With any first letter, unless it may be another worker's, or is. */
 static void test_names_that_were_asked_for_are_found(void **state)
 {
     static const struct { const char *wish; bool given; } of[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_chunks.c - every chunk: the same bytes again, cut anywhere, numbers of 64 bits. */
+/* test_rtmfp_chunks.c - every chunk: round trips, cut anywhere, numbers of 64 bits. */
 #include "rtmfp_again.h"
 #include "rtmfp_bytes.h"
 
@@ -10,7 +10,7 @@
 static const struct {
     uint8_t type;
     const char *body;
-    size_t least; /* that is read of it: cut in front of there it is wrong */
+    size_t least; /* bytes that are read: cut before this it is invalid */
 } rows[] = {
     { RTMFP_IHELLO, "03 020a78 00112233445566778899aabbccddeeff", 4 },
     { RTMFP_IHELLO, "22 210f 00000000000000000000000000000000 00000000000000000000000000000000", 35 },
@@ -41,7 +41,7 @@ static const struct {
     { RTMFP_FLOW_EXCEPTION, "02 00", 2 }, { RTMFP_FLOW_EXCEPTION, MOST MOST, 20 },
 };
 
-/* A chunk alone, in memory of just its size. Is it fine? Then it is the same again. */
+/* A chunk alone, in memory of exactly its size. If it is valid, writing gives the same bytes. */
 static bool same_again(uint8_t type, const uint8_t *body, size_t size)
 {
     uint8_t *data = exact(body, size), *out = malloc(size + RTMFP_CHUNK_HEAD);
@@ -75,7 +75,7 @@ static void the_same_again(void **state)
     }
 }
 
-/* A chunk that has no room leaves nothing. */
+/* A chunk without room leaves nothing. */
 static void no_room(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void no_room(void **state)
     }
 }
 
-/* Lengths that are over the limits, or over what is there. */
+/* Lengths over the limits, or beyond the data. */
 static void too_much(void **state)
 {
     static const struct {
@@ -135,11 +135,11 @@ static void too_much(void **state)
 static void user_data_that_is_wrong(void **state)
 {
     static const char *const wrong[] = {
-        "00 02 05 06",       /* a number in front of the first */
-        "00 02 05 00",       /* nothing is given up, but it says so */
+        "00 02 05 06",       /* a number before the first */
+        "00 02 05 00",       /* nothing is abandoned, but the flag is set */
         "00 02 00 00", "02 02 00 00", "00 02 00 01", /* from 1 */
         "02 02 " MOST "82ffffffffffffffff7f", /* over 64 bits */
-        "80 02 01 01", "80 02 01 01 01 00",   /* options that do not end */
+        "80 02 01 01", "80 02 01 01 01 00",   /* options without an end */
         "80 02 01 01 02 00", "80 02 01 01 " MOST "00",
     };
 
@@ -151,11 +151,11 @@ static void user_data_that_is_wrong(void **state)
     }
 }
 
-/* ---- what is in them */
+/* ---- their content */
 
 static void a_whole_packet(void **state)
 {
-    /* [RTMFP] 2.3.12's: flow 2, sequences 5 and 6, all up to 2 given up */
+    /* [RTMFP] 2.3.12's: flow 2, sequences 5 and 6, all up to 2 abandoned */
     struct rtmfp_hex h = rtmfp_hex("02 10 0007 00 02 05 03 000102 11 0004 00 030405 ffffff");
     struct rtmfp_packet p;
     struct rtmfp_chunk c;
@@ -194,7 +194,7 @@ static void next_has_its_own_flags(void **state)
     assert_false(rtmfp_user_data_read_next(&data, bytes_of(&next)));
 }
 
-/* The data by somebody else, behind the head. */
+/* The data from elsewhere, after the header. */
 static void user_data_in_pieces(void **state)
 {
     struct rtmfp_user_data data = { .flow = 2, .seq = 300, .offset = 1, .position = RTMFP_BEGIN,
@@ -233,7 +233,7 @@ static void redirect_of_addresses(void **state)
     }
 }
 
-/* ---- acks */
+/* ---- acknowledgements */
 
 /* The ranges as text: "18 21-24". */
 static void ranges_of(const char *hex, bool bitmap, char *out, size_t room)
@@ -266,7 +266,7 @@ static void acks(void **state)
     } acked[] = {
         { false, "05 7f 10 00 00 01 03", "16 18-18 21-24" }, /* [RTMFP] 2.3.14's */
         { false, "05 7f 10", "16" },
-        { false, "05 7f 10 00", "16" },                /* a pair that is cut does not count */
+        { false, "05 7f 10 00", "16" },                /* a truncated pair does not count */
         { false, "05 7f 10 00 00 01", "16 18-18" },
         { false, "05 7f 10 00 00 01 80", "16 18-18" },
         { false, "05 7f 10 00 00 80", "16 18-18" },
@@ -336,7 +336,7 @@ static void acks_that_we_write(void **state)
     }
 }
 
-/* What was written is what is read, by any ranges. */
+/* Reading returns what was written, for any ranges. */
 static void ranges_there_and_back(void **state)
 {
     uint32_t seed = 1;

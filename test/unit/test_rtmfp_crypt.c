@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_crypt.c - datagrams: vectors, checksums of odd bytes, HMACs, numbers, wrong ones. */
+/* test_rtmfp_crypt.c - datagrams: vectors, checksums of odd bytes, HMACs, numbers, invalid ones. */
 #include "proto/rtmfp/crypt.h"
 #include "proto/rtmfp/chunks.h"
 #include "rtmfp_bytes.h"
@@ -64,7 +64,7 @@ static void there_and_back(void **state)
     }
 }
 
-/* One that is changed anywhere, or cut anywhere, is not the peer's. */
+/* A datagram that is changed or cut anywhere is rejected. */
 static void changed(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void numbers(void **state)
     }
 }
 
-/* The last number is not given out: it has no successor. */
+/* The last number is not used: it has no successor. */
 static void numbers_end(void **state)
 {
     struct ends e = ends_of(4, true, 3);
@@ -199,7 +199,7 @@ static void numbers_end(void **state)
     rtmfp_cipher_free(e.cipher);
 }
 
-/* A packet that is wrong does not count as having come. */
+/* An invalid packet does not count as received. */
 static void forged_number(void **state)
 {
     struct ends e = ends_of(8, true, 3);

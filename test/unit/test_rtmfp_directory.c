@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_directory.c - where peers of RTMFP are: who has an id, and what another is told. */
+/* test_rtmfp_directory.c - the directory of RTMFP peers: owners of ids, and what others learn of them. */
 #include "serve/rtmfp/directory.h"
 #include "unit.h"
 
@@ -65,9 +65,9 @@ static void the_first_keeps_its_id(void **state)
     rtmfp_directory_pass(d, id, 13 % 4, 13);
     assert_int_equal(who_has(d, id), 14);
     rtmfp_directory_leave(d, v[3]);
-    assert_int_equal(who_has(d, id), 13); /* it waited behind */
+    assert_int_equal(who_has(d, id), 13); /* it waited after it */
     rtmfp_directory_pass(d, id, 13 % 4, 13);
-    assert_int_equal(who_has(d, id), 13); /* nobody else has it */
+    assert_int_equal(who_has(d, id), 13); /* no other peer has it */
     s = seat(33, "192.0.2.7");
     rtmfp_directory_move(d, v[2], &s);
     assert_int_equal(who_has(d, id), 33);
@@ -105,12 +105,12 @@ static void it_is_bounded(void **state)
     rtmfp_directory_free(d);
 }
 
-/* ---- what another is told */
+/* ---- what others learn */
 
 static const struct {
     const char *reported;
     int port;
-    bool other_house, same_house; /* is it told to a peer of either */
+    bool other_house, same_house; /* whether a peer of either learns it */
 } rows[] = {
     { "203.0.113.5", 5000, true, true },
     { "2001:db8::5", 5000, true, true },
@@ -132,7 +132,7 @@ static const struct {
     { "255.255.255.255", 5000, false, false },
     { "ff02::1", 5000, false, false },
     { "203.0.113.5", 0, false, false },
-    { "192.0.2.1", 4000, false, false }, /* the observed one, which is told already */
+    { "192.0.2.1", 4000, false, false }, /* the observed one, which is known already */
 };
 
 static size_t told_to(struct rtmfp_directory *d, const char *ip, struct rtmfp_address *told)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_handshake.c - handshakes of RTMFP between our own two ends: keys, repeats, cookies, times. */
+/* test_rtmfp_handshake.c - RTMFP handshakes between our own two ends: keys, repeats, cookies, times. */
 #include "rtmfp_greeting.h"
 
 /* ---- all kinds of keys */
@@ -45,7 +45,7 @@ static void all_kinds_of_keys(void **state)
         for (int kind = 0; kind < 4; kind++)
             one_kind((enum rtmfp_group)g, kind & 1, kind & 2, &policy_offer, &policy_off);
     for (int i = 0; i < 9; i++)
-        if (i != 6) /* nobody sends what is required */
+        if (i != 6) /* neither sends what is required */
             one_kind(RTMFP_GROUP_2, i & 1, false, policies[i % 3], policies[i / 3]);
 }
 
@@ -105,7 +105,7 @@ static void repeats(void **state)
     assert_int_equal(the_ends.responder.repeats, 1);
     rtmfp_initiator_input(&the_initiator, answer, size, &responder_at, 0);
     assert_keyed(&the_ends.sessions[0]);
-    rtmfp_initiator_input(&the_initiator, answer, size, &responder_at, 0); /* no longer of interest */
+    rtmfp_initiator_input(&the_initiator, answer, size, &responder_at, 0); /* no longer relevant */
     assert_int_equal(the_initiator.state, RTMFP_KEYED);
     the_ends.sessions[0].answer_size = 0;
     assert_int_equal(responder_input(datagram, n, 0), RTMFP_DROPPED);
@@ -120,7 +120,7 @@ static void repeats(void **state)
     greeting_finish();
 }
 
-/* A static key of ours does not make the same keys either. */
+/* A static key of ours does not produce the same keys either. */
 static void replayed_to_a_static_key(void **state)
 {
     uint8_t datagram[RTMFP_SEALED_MAX];
@@ -139,7 +139,7 @@ static void replayed_to_a_static_key(void **state)
     greeting_finish();
 }
 
-/* The same client with another key: the session that it had is gone. Another client: ignored. */
+/* The same client with another key: its old session ends. Another client: ignored. */
 static void begun_anew(void **state)
 {
     struct rtmfp_identity other;
@@ -233,7 +233,7 @@ static void nobody_answers(void **state)
     greeting_finish();
 }
 
-/* Half of all packets are lost, either way. */
+/* Half of all packets are lost, in each direction. */
 static void losses(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_handshake_hostile.c - redirects, introductions, pieces, and what is not answered. */
+/* test_rtmfp_handshake_hostile.c - redirects, introductions, fragments, and packets that get no answer. */
 #include "rtmfp_greeting.h"
 
 /* ---- redirects, introductions */
@@ -42,7 +42,7 @@ static void redirected(void **state)
     rtmfp_initiator_input(&the_initiator, answer, n, &list[0].at, 0);
     assert_int_equal(the_initiator.redirects, 3);
     the_initiator.tag[0] ^= 1;
-    /* who answers first is asked */
+    /* the first to answer is used */
     the_ends.responder.redirects = false;
     n = rtmfp_initiator_output(&the_initiator, datagram, &to, CO_SECONDS(3));
     assert_true(ends_hear(&the_ends, datagram, n, &initiator_at, 0));
@@ -74,7 +74,7 @@ static void redirect_of_many(void **state)
     greeting_finish();
 }
 
-/* Clients ask for a peer by its id: somebody else knows whether it is here. */
+/* Clients request a peer by its id: another component knows whether it is here. */
 static void introductions(void **state)
 {
     uint8_t id[RTMFP_PEER_ID], epd[64], datagram[RTMFP_SEALED_MAX];
@@ -103,14 +103,14 @@ static void introductions(void **state)
         assert_true(rtmfp_bytes_same(the_ends.out.hello.epd, rtmfp_bytes(epd, w.len)));
         assert_true(rtmfp_bytes_same(the_ends.out.hello.tag, rtmfp_bytes(the_initiator.tag, RTMFP_TAG)));
     }
-    /* whose certificate another one than was asked for answers is not taken */
+    /* an answer with another certificate than requested is ignored */
     the_initiator.epd[5] ^= 1;
     rtmfp_initiator_input(&the_initiator, the_ends.out.datagram, the_ends.out.size, &responder_at, 0);
     assert_int_equal(the_initiator.state, RTMFP_GREETING);
     greeting_finish();
 }
 
-/* ---- in pieces */
+/* ---- in fragments */
 
 static void asked_in_pieces(void **state)
 {
