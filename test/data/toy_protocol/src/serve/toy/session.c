@@ -143,7 +143,7 @@ static void end(struct tcp_conn *c, err_t err)
 }
 
 static const struct tcp_ops ops = {
-    .name = "toy", .secure = "toy", .make = make, .run = run, .end = end, .free = free_session,
+    .name = "toy", .secure = "toy", .create = make, .run = run, .end = end, .free = free_session,
 };
 
 err_t toy_accept(struct session_env *env, const struct protocol_accepted *guest,
