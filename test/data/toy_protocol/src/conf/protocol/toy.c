@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* toy.c - the toy protocol: its directives, its endpoints, and what must be well-formed. */
+/* toy.c - the toy protocol: its directives, endpoints and checks. */
 #include "conf/protocol.h"
 #include "conf/table.h"
 

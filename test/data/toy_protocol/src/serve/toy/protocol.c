@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocol.c - the toy as a row. */
+/* protocol.c - the row of the toy protocol. */
 #include "serve/toy/toy.h"
 
 const struct protocol protocol_toy = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - the toy of one worker: its datagrams, and what it counts. */
+/* service.c - the toy protocol on one worker: datagrams and counters. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/datagram/out.h"
@@ -51,7 +51,7 @@ static void free_service(struct datagram_service *s)
 static void end_all(struct datagram_service *s, const char *why)
 {
     (void)s;
-    (void)why; /* nothing is kept of who sent a datagram */
+    (void)why; /* there is no state per sender */
 }
 
 static bool in_use(const struct datagram_endpoint *e)
@@ -104,7 +104,7 @@ const struct datagram_protocol toy_datagrams = {
     .end_batch = end_batch,
 };
 
-/* ---- counted */
+/* ---- counters */
 
 static const struct counter_row rows[] = {
     { "srs_toy_echoes_total", "Lines and datagrams that were answered.", .at = 0 },

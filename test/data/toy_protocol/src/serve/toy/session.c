@@ -21,7 +21,7 @@ static struct toy_session *session_of(struct tcp_conn *c)
     return container_of(c, struct toy_session, tcp);
 }
 
-/* ---- what the API shows of it */
+/* ---- fields of the client in the API */
 
 static const struct jput_field fields[] = { { "lines", .at = 0, .kind = JPUT_UINT } };
 
@@ -37,7 +37,7 @@ static const struct clients_detail detail = {
     .name = "toy", .fields = fields, .n = 1, .read = read_detail,
 };
 
-/* ---- its conversation */
+/* ---- the conversation */
 
 static err_t read_line(struct toy_session *s, char line[TOY_LINE])
 {

@@ -27,7 +27,7 @@ extern const struct counter_table toy_counters;
 err_t toy_accept(struct session_env *env, const struct protocol_accepted *guest,
                  struct address_slot *place) __attribute__((warn_unused_result));
 
-/* The answer to so many bytes, in `out`; gives its size. It is counted. */
+/* Writes the response to n bytes into `out`, counts it, and returns its size. */
 size_t toy_echo(const struct session_env *env, const void *data, size_t size, char out[TOY_LINE]);
 
 #endif
