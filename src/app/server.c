@@ -145,7 +145,7 @@ void server_close_listeners(struct server *s)
 void server_free(struct server *s)
 {
     struct workers *workers = s->env.workers;
-    struct peers *peers = s->env.peers;
+    struct address_limits *peers = s->env.peers;
     struct guard *guard = s->env.guard;
     struct worker_threads *worker_threads = s->worker_threads;
 

@@ -39,7 +39,7 @@ struct server_self {
     struct conf *conf;
     const char *id, *run;
     struct workers *workers;
-    struct peers *peers;
+    struct address_limits *peers;
     struct guard *guard;
     unsigned worker;
 };

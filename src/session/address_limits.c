@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* address_limits.c - how many connections each address has and how fast it makes them: a hash table
- * with a secret of its own, so that nobody can choose addresses that collide. */
+/* address_limits.c - connections and connection rate of each address: a hash table with a secret
+ * key, so that an attacker cannot choose addresses that collide. */
 #include "session/address_limits.h"
 
 #include "base/list.h"
@@ -15,25 +15,25 @@ enum { BUCKETS_MIN = 1024, BUCKETS_MAX = 1 << 20, FORGET_A_TURN = 2 };
 
 struct peer {
     struct peer *next;             /* in its bucket */
-    struct peer *older, *newer;    /* in the line of those without a connection */
+    struct peer *older, *newer;    /* in the list of addresses without a connection */
     uint64_t key[2];
     unsigned connections;
-    double tokens;                 /* connects that it may make at once */
+    double tokens;                 /* connects allowed at once (token bucket) */
     co_usec filled_at;
 };
 
-struct peers {
-    bool shared;           /* then all that follows is under the lock */
+struct address_limits {
+    bool shared;           /* if set, the lock protects the members that follow */
     pthread_mutex_t lock;
     uint8_t secret[SIPHASH_KEY];
     struct peer **buckets;
     size_t mask, count, idle;
-    struct peer *oldest, *newest;  /* without a connection, by when the last one went */
+    struct peer *oldest, *newest;  /* without a connection, by the end of their last one */
 };
 
-struct peers *address_limits_new(size_t expected)
+struct address_limits *address_limits_new(size_t expected)
 {
-    struct peers *p = must(calloc(1, sizeof(*p)));
+    struct address_limits *p = must(calloc(1, sizeof(*p)));
     size_t n = BUCKETS_MIN;
 
     while (n < expected && n < BUCKETS_MAX)
@@ -45,18 +45,18 @@ struct peers *address_limits_new(size_t expected)
     return p;
 }
 
-void address_limits_share(struct peers *p)
+void address_limits_share(struct address_limits *p)
 {
     p->shared = true;
 }
 
-static void lock(struct peers *p)
+static void lock(struct address_limits *p)
 {
     if (p->shared)
         (void)pthread_mutex_lock(&p->lock);
 }
 
-static void unlock(struct peers *p)
+static void unlock(struct address_limits *p)
 {
     if (p->shared)
         (void)pthread_mutex_unlock(&p->lock);
@@ -69,7 +69,7 @@ static bool is_v4(const uint8_t a[ADDRESS_BYTES])
     return memcmp(a, mapped, sizeof(mapped)) == 0;
 }
 
-/* IPv4 whole, of IPv6 the network. */
+/* The key is a whole IPv4 address, or the network of an IPv6 address. */
 static void make_key(uint64_t key[2], const uint8_t addr[ADDRESS_BYTES])
 {
     memcpy(key, addr, ADDRESS_BYTES);
@@ -77,12 +77,12 @@ static void make_key(uint64_t key[2], const uint8_t addr[ADDRESS_BYTES])
         key[1] = 0;
 }
 
-static struct peer **bucket_of(const struct peers *p, const uint64_t key[2])
+static struct peer **bucket_of(const struct address_limits *p, const uint64_t key[2])
 {
     return &p->buckets[siphash(p->secret, key, ADDRESS_BYTES) & p->mask];
 }
 
-static struct peer *find(const struct peers *p, const uint64_t key[2])
+static struct peer *find(const struct address_limits *p, const uint64_t key[2])
 {
     struct peer *e = *bucket_of(p, key);
 
@@ -91,9 +91,9 @@ static struct peer *find(const struct peers *p, const uint64_t key[2])
     return e;
 }
 
-/* ---- those without a connection: remembered while they have fewer tokens than a stranger */
+/* ---- addresses without a connection: remembered until their token bucket is full again */
 
-static void line_up(struct peers *p, struct peer *e)
+static void line_up(struct address_limits *p, struct peer *e)
 {
     e->newer = NULL;
     e->older = p->newest;
@@ -102,20 +102,20 @@ static void line_up(struct peers *p, struct peer *e)
     p->idle++;
 }
 
-static void leave_line(struct peers *p, struct peer *e)
+static void leave_line(struct address_limits *p, struct peer *e)
 {
     *(e->older ? &e->older->newer : &p->oldest) = e->newer;
     *(e->newer ? &e->newer->older : &p->newest) = e->older;
     p->idle--;
 }
 
-static void move_to_end(struct peers *p, struct peer *e)
+static void move_to_end(struct address_limits *p, struct peer *e)
 {
     leave_line(p, e);
     line_up(p, e);
 }
 
-static void forget(struct peers *p, struct peer *e)
+static void forget(struct address_limits *p, struct peer *e)
 {
     LIST_CUT(bucket_of(p, e->key), e);
     leave_line(p, e);
@@ -123,8 +123,8 @@ static void forget(struct peers *p, struct peer *e)
     free(e);
 }
 
-/* A few at a time: to come costs the same whoever went before. */
-static void forget_some(struct peers *p, co_usec now)
+/* Removes a few at a time, so that the cost of a connect does not depend on earlier ones. */
+static void forget_some(struct address_limits *p, co_usec now)
 {
     for (int i = 0; i < FORGET_A_TURN && p->oldest; i++) {
         if (p->idle <= ADDRESS_REMEMBERED && now - p->oldest->filled_at < CO_SECONDS(ADDRESS_BURST))
@@ -133,14 +133,14 @@ static void forget_some(struct peers *p, co_usec now)
     }
 }
 
-/* ---- to come and to go */
+/* ---- connect and disconnect */
 
 static double burst(const struct address_limits_config *l)
 {
     return (double)l->connects_per_second * ADDRESS_BURST;
 }
 
-static struct peer *add(struct peers *p, const uint64_t key[2],
+static struct peer *add(struct address_limits *p, const uint64_t key[2],
                         const struct address_limits_config *l, co_usec now)
 {
     struct peer *e = must(calloc(1, sizeof(*e))), **at = bucket_of(p, key);
@@ -157,7 +157,7 @@ static bool take_token(struct peer *e, const struct address_limits_config *l, co
 {
     if (l->connects_per_second == 0)
         return true;
-    if (now > e->filled_at) { /* the clocks of two threads are not quite the same */
+    if (now > e->filled_at) { /* the clocks of two threads differ slightly */
         e->tokens += (double)(now - e->filled_at) / 1e6 * l->connects_per_second;
         e->filled_at = now;
     }
@@ -169,7 +169,7 @@ static bool take_token(struct peer *e, const struct address_limits_config *l, co
     return true;
 }
 
-static enum address_answer enter(struct peers *p, struct peer **out, const uint64_t key[2],
+static enum address_answer enter(struct address_limits *p, struct peer **out, const uint64_t key[2],
                                const struct address_limits_config *limits, co_usec now)
 {
     struct peer *e;
@@ -178,7 +178,7 @@ static enum address_answer enter(struct peers *p, struct peer **out, const uint6
     e = find(p, key);
     if (!e)
         e = add(p, key, limits, now);
-    else if (e->connections == 0) /* who comes all the time is not the one to forget */
+    else if (e->connections == 0) /* an active address must not be the next one removed */
         move_to_end(p, e);
     if (!take_token(e, limits, now))
         return ADDRESS_TOO_FAST;
@@ -190,7 +190,7 @@ static enum address_answer enter(struct peers *p, struct peer **out, const uint6
     return ADDRESS_WELCOME;
 }
 
-enum address_answer address_limits_enter(struct peers *p, struct address_slot *place,
+enum address_answer address_limits_enter(struct address_limits *p, struct address_slot *place,
                                          const uint8_t addr[ADDRESS_BYTES],
                                          const struct address_limits_config *limits, co_usec now)
 {
@@ -203,13 +203,13 @@ enum address_answer address_limits_enter(struct peers *p, struct address_slot *p
     answer = enter(p, &place->peer, key, limits, now);
     unlock(p);
     if (place->peer)
-        place->peers = p;
+        place->limits = p;
     return answer;
 }
 
 void address_limits_leave(struct address_slot *place, co_usec now)
 {
-    struct peers *p = place->peers;
+    struct address_limits *p = place->limits;
     struct peer *e = place->peer;
 
     if (!e)
@@ -223,7 +223,7 @@ void address_limits_leave(struct address_slot *place, co_usec now)
     unlock(p);
 }
 
-void address_limits_free(struct peers *p)
+void address_limits_free(struct address_limits *p)
 {
     if (!p)
         return;
@@ -234,12 +234,13 @@ void address_limits_free(struct peers *p)
     free(p);
 }
 
-size_t address_limits_count(const struct peers *p)
+size_t address_limits_count(const struct address_limits *p)
 {
     return p->count;
 }
 
-unsigned address_limits_connections(const struct peers *p, const uint8_t addr[ADDRESS_BYTES])
+unsigned address_limits_connections(const struct address_limits *p,
+                                    const uint8_t addr[ADDRESS_BYTES])
 {
     uint64_t key[2];
     const struct peer *e;

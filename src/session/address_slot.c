@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* address_slot.c - whether a connection from some address may come. */
+/* address_slot.c - checks `limits` for a connection from an address. */
 #include "session/address_slot.h"
 
 #include "base/log.h"
@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { PRIVATE_TIMES = 10 }; /* the log budget of a private address: many may be behind it */
+enum { PRIVATE_TIMES = 10 }; /* factor for the log budget of a private address */
 
 static const char *text_of(const uint8_t addr[ADDRESS_BYTES], char *buf, socklen_t size)
 {
@@ -16,7 +16,7 @@ static const char *text_of(const uint8_t addr[ADDRESS_BYTES], char *buf, socklen
 
     if (!inet_ntop(AF_INET6, addr, buf, size))
         return "?";
-    colon = strrchr(buf, ':'); /* a mapped IPv4 address ends as one */
+    colon = strrchr(buf, ':'); /* a mapped IPv4 address ends with an IPv4 address */
     return colon && strchr(colon, '.') ? colon + 1 : buf;
 }
 

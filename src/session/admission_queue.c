@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admission_queue.c - so many at a time; others wait in line. */
+/* admission_queue.c - limits how many coroutines run at a time; others wait in order. */
 #include "session/admission_queue.h"
 
 struct admission_queue_guest {
@@ -39,12 +39,12 @@ err_t admission_queue_enter(struct admission_queue *g, unsigned most, co_usec ti
             continue;
         unlink_guest(g, &me);
         return err_wrap(over ? err_new(ERR_IO_TIMEOUT, "%lld s", us_to_s(timeout)) : co_stop_why(),
-                        "waiting in line");
+                        "wait for a slot");
     }
     return NULL;
 }
 
-/* The next in line gets the place of who leaves. */
+/* Passes the slot to the next waiting coroutine. */
 void admission_queue_leave(struct admission_queue *g)
 {
     struct admission_queue_guest *next = g->first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bandwidth.c - how much a vhost and each of its connections may send and take in. */
+/* bandwidth.c - bandwidth limits of vhosts and of their connections. */
 #include "session/bandwidth.h"
 
 #include "base/log.h"
@@ -8,19 +8,19 @@
 #include "session/vhost_loads.h"
 #include "session/workers.h"
 
-enum { BURST = 5 }; /* seconds of its rate that a publisher may be ahead: key frames, a start */
+enum { BURST = 5 }; /* seconds of its rate that a publisher may send at once, such as key frames */
 
 void session_pace(struct io *io, int kbps)
 {
     io_tcp_pace(io, (uint64_t)kbps * 1000 / 8);
 }
 
-/* Kbit/s times microseconds are thousandths of a bit. */
-co_usec session_meter_wait(struct serve_meter *m, uint64_t bytes, int kbps, co_usec now)
+/* Kbit/s times microseconds gives thousandths of a bit. */
+co_usec session_meter_wait(struct session_meter *m, uint64_t bytes, int kbps, co_usec now)
 {
     int64_t burst = (int64_t)kbps * CO_SECONDS(BURST);
 
-    if (m->at) /* else it begins now */
+    if (m->at) /* not the first call */
         m->ahead += (int64_t)(bytes - m->bytes) * 8000 - (now - m->at) * kbps;
     m->bytes = bytes;
     m->at = now;
@@ -39,9 +39,9 @@ static err_t full(struct session_env *s, enum reject_reason kind, const struct c
 
     if (n > 0)
         log_always(LOG_WARN, "refused %u %s: vhost %s %s %lld kbps, %s of bandwidth is %d", n,
-                   in ? "publishers" : "players", v->name, in ? "takes in" : "sends",
+                   in ? "publishers" : "players", v->name, in ? "receives" : "sends",
                    (long long)now, in ? "in_kbps" : "out_kbps", most);
-    return err_new(ERR_TOO_MANY, "the vhost %s %lld kbps of %d", in ? "takes in" : "sends",
+    return err_new(ERR_TOO_MANY, "the vhost %s %lld kbps of %d", in ? "receives" : "sends",
                    (long long)now, most);
 }
 
@@ -50,17 +50,17 @@ static struct vhost_load own_load(const struct session_env *s, const char *vhost
     const struct clients_vhost *v = clients_vhost_find(s->clients, vhost);
 
     if (!v)
-        return (struct vhost_load){ 0 }; /* nobody was here yet */
+        return (struct vhost_load){ 0 }; /* it had no clients yet */
     return (struct vhost_load){ v->in_kbps.now_kbps, v->out_kbps.now_kbps, v->wanted_kbps,
                                 v->publishing, v->fresh };
 }
 
-/* What the process has, as far as the others told; this worker's is told with it. */
+/* Returns the load of all workers as last published, and publishes this worker's. */
 static struct vhost_load load_of(const struct session_env *s, const char *vhost)
 {
     struct vhost_load own = own_load(s, vhost);
 
-    return s->workers ? vhost_loads_tell(s->workers->loads, vhost, s->worker, &own) : own;
+    return s->workers ? vhost_loads_publish(s->workers->loads, vhost, s->worker, &own) : own;
 }
 
 static bool is_bound(const struct conf_vhost *v)
@@ -85,7 +85,7 @@ void session_bandwidth_report(const struct session_env *s)
     }
 }
 
-/* What comes in is known a second late. Who came meanwhile will send what the others do. */
+/* The input rate is known a second late. New publishers count with the mean of the others. */
 static int64_t taken_in(const struct vhost_load *l)
 {
     int64_t now = l->in_kbps;
@@ -93,7 +93,7 @@ static int64_t taken_in(const struct vhost_load *l)
     return l->publishing > 0 ? now + now / l->publishing * l->fresh : now;
 }
 
-err_t session_room_in(struct session_env *s, const struct conf_vhost *v)
+err_t session_bandwidth_in(struct session_env *s, const struct conf_vhost *v)
 {
     int most = v->bandwidth.in_kbps;
     struct vhost_load known;
@@ -111,8 +111,8 @@ err_t session_room_in(struct session_env *s, const struct conf_vhost *v)
     return NULL;
 }
 
-/* What a player of it will take. With several workers the stream may be elsewhere, or be here for
- * too short a time: then it is taken for one like the others. */
+/* Returns the expected rate of a player. With several workers the stream may be on another one, or
+ * too new here: then it counts like the others. */
 static int64_t rate_of(struct session_env *s, const struct session_stream *names,
                        const struct vhost_load *known)
 {
@@ -126,9 +126,9 @@ static int64_t rate_of(struct session_env *s, const struct session_stream *names
     return kbps;
 }
 
-/* What is sent is known some seconds late. So many may join meanwhile that what those who are here
- * will take counts, too. */
-err_t session_room_out(struct session_env *s, const struct conf_vhost *v,
+/* The output rate is known some seconds late, and many players may join meanwhile, so the expected
+ * rates of existing players count, too. */
+err_t session_bandwidth_out(struct session_env *s, const struct conf_vhost *v,
                        const struct session_stream *names)
 {
     int most = v->bandwidth.out_kbps;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clients.c - who is on: clients by id, and totals. */
+/* clients.c - connected clients by id, and totals. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "session/clients_impl.h"
@@ -96,9 +96,9 @@ void client_id(const struct client *c, char out[CLIENTS_ID_SIZE])
     out[sizeof(c->link.hash)] = '\0';
 }
 
-/* The next number when the bits are counted from the highest down: so a table that doubles between
- * two calls has no bucket that is shown twice, for the two halves of one are neighbours. */
-static uint64_t next_place(uint64_t at, uint64_t mask)
+/* Increments a number with its bits reversed. If the table doubles between two calls, the halves of
+ * a bucket are neighbours in this order, so no bucket is visited twice. */
+static uint64_t next_bucket(uint64_t at, uint64_t mask)
 {
     uint64_t bit = (mask + 1) >> 1;
 
@@ -116,11 +116,11 @@ bool clients_walk(const struct clients *r, uint64_t *at,
 
     for (struct table_link *l = r->clients.v ? r->clients.v[*at & mask] : NULL; l; l = l->next)
         each(container_of(l, struct client, link), arg);
-    *at = next_place(*at & mask, mask);
+    *at = next_bucket(*at & mask, mask);
     return *at != 0;
 }
 
-/* ---- in and out */
+/* ---- enter and leave */
 
 void clients_wait(struct clients *r, struct client *c, const struct clients_kind *kind,
                   enum clients_type type, const char *id, const struct session_stream *names,
@@ -161,7 +161,7 @@ void clients_count(struct client *c, uint64_t in, uint64_t out)
     c->out = out;
 }
 
-/* What a player reports as lost may become less, when packets come late: it was lost once. */
+/* The loss reported by a player may decrease when packets arrive late; the total does not. */
 void clients_rtp(struct client *c, const struct clients_rtp *rtp)
 {
     uint32_t jitter = rtp->jitter < 0 ? 0 : rtp->jitter > UINT32_MAX ? UINT32_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clients_impl.h - the insides of the list of clients, for session/clients* alone. */
+/* clients_impl.h - private to session/clients*.c. */
 #ifndef SESSION_CLIENTS_IMPL_H
 #define SESSION_CLIENTS_IMPL_H
 
@@ -14,11 +14,11 @@ struct clients {
 };
 
 void clients_free_vhosts(struct clients *r);
-/* The client waits to be one of its stream's, is one, and is no longer. */
+/* The client waits for admission to its stream, is admitted, and leaves. */
 void clients_stream_wait(struct client *c, const struct session_stream *names);
 void clients_stream_enter(struct client *c, const struct session_stream *names);
 void clients_stream_leave(struct client *c);
-/* So many bytes of a file went to it. */
+/* Counts bytes of a file sent to the client. */
 void clients_stream_sent(struct client *c, uint64_t bytes);
 
 #endif

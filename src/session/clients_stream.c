@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clients_stream.c - who is on: streams and vhosts, their ids and bit rates. */
+/* clients_stream.c - streams and vhosts with clients, their ids and bit rates. */
 #include "session/clients_impl.h"
 
 #include "base/container_of.h"
@@ -55,7 +55,7 @@ const struct clients_vhost *clients_vhost_find(const struct clients *r, const ch
 
 /* ---- streams */
 
-/* What went through the source since the last time is the vhost's, too. */
+/* Adds the source's bytes since the last call to the vhost. */
 static void count(struct clients_stream *s, const struct live_source_stat *stat)
 {
     s->vhost->in += s->replicas ? 0 : stat->in_bytes - s->in;
@@ -124,7 +124,7 @@ static void set_names(struct clients_stream *s, const struct session_stream *nam
     s->tc_url = must_dup(names->tc_url);
 }
 
-/* ---- of files */
+/* ---- files */
 
 uint64_t clients_stream_out(const struct clients_stream *s, const struct live_source_stat *stat)
 {
@@ -148,7 +148,7 @@ bool clients_stream_file(const struct clients_stream *s, struct live_feed_info *
     return info.sender && live_sender_feed_info(info.sender, out);
 }
 
-/* From now on it is no live stream that has no publisher. */
+/* Marks the stream as a file instead of a live stream without a publisher. */
 static void is_file(struct clients_stream *s)
 {
     s->vhost->streams -= !s->file;

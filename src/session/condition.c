@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* condition.c - how something is that should run all the time. */
+/* condition.c - state of something that should run all the time. */
 #include "session/condition.h"
 
 #include <stdarg.h>

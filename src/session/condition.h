@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* condition.h - how something is that should run all the time, such as a pull or a recording:
- * since when, and what went wrong last.
+/* condition.h - state of something that should run all the time, such as a pull or a recording:
+ * since when, and the last error.
  *
- * One that fails stays CONDITION_FAILING through all its tries until it runs again, so `since`
- * tells how long it has not worked.
+ * It stays CONDITION_FAILING through all attempts until it runs again, so `since` is the start of
+ * the failure.
  */
 #ifndef SESSION_CONDITION_H
 #define SESSION_CONDITION_H
@@ -12,7 +12,7 @@
 #include "co/co.h"
 
 enum condition_state {
-    CONDITION_STARTING, /* its first try */
+    CONDITION_STARTING, /* first attempt */
     CONDITION_WAITING,  /* nothing to do yet */
     CONDITION_RUNNING,
     CONDITION_FAILING,
@@ -21,17 +21,17 @@ enum { CONDITION_STATES = CONDITION_FAILING + 1, CONDITION_ERROR = 240 };
 
 struct condition {
     enum condition_state state;
-    co_usec since;     /* it is in this state; co_clock() */
-    unsigned failures; /* so far */
-    co_usec failed_at; /* the last time; 0: never */
-    char error[CONDITION_ERROR]; /* the last one, in words; "" */
+    co_usec since;     /* start of the state; co_clock() */
+    unsigned failures; /* number of failures */
+    co_usec failed_at; /* time of the last failure; 0: never */
+    char error[CONDITION_ERROR]; /* text of the last error, or "" */
 };
 
-/* In that state from now on, unless it is already. */
+/* Enters a state, unless it is in it already. */
 void condition_be(struct condition *c, enum condition_state state);
-/* A failure. The error stays the caller's. */
+/* Records a failure; the caller keeps the error. */
 void condition_failed(struct condition *c, err_t err);
-/* The same with words of its own; neither logs anything. */
+/* Records a failure with a text. Neither function logs. */
 void condition_failed_text(struct condition *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *condition_name(enum condition_state state); /* "running" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* env.c - what conversations share: names of a stream, settings for live/. */
+/* env.c - names of a stream, and the settings for live/. */
 #include "session/env.h"
 
 #include "base/must.h"

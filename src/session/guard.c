@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - addresses that show wrong passwords, passphrases or stream keys. */
+/* guard.c - locks addresses that use wrong passwords, passphrases or stream keys. */
 #include "session/guard.h"
 
 #include "base/ip.h"
@@ -20,18 +20,18 @@ struct key {
 
 struct sinner {
     struct key key;
-    co_usec until;    /* locked; 0: not */
-    co_usec forget;   /* all of it */
+    co_usec until;    /* end of the lock; 0: not locked */
+    co_usec forget;   /* when the entry is removed */
     int wrong;
-    unsigned next;    /* place in `said` */
-    uint64_t said[SAID]; /* hashes of the last wrong ones; 0: none */
+    unsigned next;    /* next index in `said` */
+    uint64_t said[SAID]; /* hashes of the last wrong secrets; 0: none */
 };
 
 struct guard {
-    pthread_mutex_t lock; /* over all below */
+    pthread_mutex_t lock; /* protects all members below */
     uint8_t secret[SIPHASH_KEY];
     struct sinner all[GUARD_ADDRESSES];
-    size_t n; /* places that were ever taken */
+    size_t n; /* entries that were ever used */
 };
 
 struct guard *guard_new(void)
@@ -69,7 +69,7 @@ static struct sinner *find(struct guard *g, const struct key *key)
     return NULL;
 }
 
-/* A free place, or that of the one that would be forgotten first. */
+/* Returns a free entry, or the one that would be removed first. */
 static struct sinner *take(struct guard *g)
 {
     struct sinner *first = &g->all[0];
@@ -98,7 +98,7 @@ co_usec guard_locked(struct guard *g, enum guard_kind kind, const char *ip, co_u
     return left;
 }
 
-/* True: it said that a moment ago. */
+/* Returns true if the address used this secret recently. */
 static bool is_repeat(const struct guard *g, struct sinner *s, const char *said, size_t size)
 {
     uint64_t hash = said ? siphash(g->secret, said, size) | 1 : 0;
@@ -142,7 +142,7 @@ int guard_wrong(struct guard *g, enum guard_kind kind, const char *ip,
     return wrong;
 }
 
-/* ---- by the limits of the configuration */
+/* ---- with the configured limits */
 
 co_usec session_guard_locked(const struct session_env *env, enum guard_kind kind, const char *ip)
 {
@@ -166,7 +166,7 @@ void session_guard_wrong(const struct session_env *env, enum guard_kind kind, co
     rule = (struct guard_rule){ env->conf->limits.wrong_secrets, env->conf->limits.wrong_lock };
     wrong = guard_wrong(env->guard, kind, ip, &rule, said, size, now);
     if (guard_locked(env->guard, kind, ip, now) > 0)
-        log_warn("%s of %s are refused for %lld s: it showed %d wrong ones "
+        log_warn("%s of %s are refused for %lld s after %d wrong ones "
                  "(limits.wrong_secrets)", what[kind], ip,
                  (long long)(rule.lock / CO_SECONDS(1)), wrong);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.h - addresses that show wrong passwords, passphrases or stream keys: counted, then locked.
+/* guard.h - counts and then locks addresses that use wrong passwords, passphrases or stream keys.
  *
- * One table of the process, of fixed size, that all workers use; each kind of secret counts for
- * itself, so an address that is locked for RTSP may still use the API. An IPv6 address counts by
- * its /64. When the table is full, the address that would be forgotten first makes room. Nothing
- * here yields.
+ * One table of fixed size, shared by all workers. Each kind of secret counts separately, so an
+ * address that is locked for RTSP may still use the API. IPv6 addresses are counted by /64. When
+ * the table is full, the entry that would expire first is replaced. Nothing here yields.
  */
 #ifndef SESSION_GUARD_H
 #define SESSION_GUARD_H
@@ -18,8 +17,8 @@ enum guard_kind { PROTOCOL_SECRET_LIST(XX) GUARD_KINDS };
 #undef XX
 
 struct guard_rule {
-    int attempts; /* wrong ones before the address is locked; 0: it never is */
-    co_usec lock; /* how long, and how long a wrong one is remembered */
+    int attempts; /* wrong secrets until the address is locked; 0: never */
+    co_usec lock; /* duration of the lock, and how long a wrong secret is remembered */
 };
 
 struct guard; /* owned by the server */
@@ -27,16 +26,15 @@ struct guard; /* owned by the server */
 struct guard *guard_new(void);
 void guard_free(struct guard *g);
 
-/* How long the address is still locked; 0: it is not. A NULL guard locks nobody. */
+/* Returns how long the address remains locked; 0: not locked. A NULL guard never locks. */
 co_usec guard_locked(struct guard *g, enum guard_kind kind, const char *ip, co_usec now);
-/* The address showed a wrong secret: the count so far. Number rule->attempts locks it. With `said`
- * (the secret, or NULL) one that the address repeats counts once: an encoder with an old key tries
- * the same one for ever. */
+/* Counts a wrong secret of the address and returns the count; rule->attempts locks it. If `said` is
+ * the secret (not NULL), repeating it counts once, because an encoder with an old key tries the
+ * same one for ever. */
 int guard_wrong(struct guard *g, enum guard_kind kind, const char *ip,
                 const struct guard_rule *rule, const char *said, size_t size, co_usec now);
 
-/* The same by `limits { wrong_secrets; wrong_lock; }`; that the address is locked is one line in
- * the log. */
+/* The same with `limits { wrong_secrets; wrong_lock; }`. Logs one line when it locks an address. */
 co_usec session_guard_locked(const struct session_env *env, enum guard_kind kind, const char *ip);
 void session_guard_wrong(const struct session_env *env, enum guard_kind kind, const char *ip,
                          const char *said, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks.c - callbacks: asking and telling. */
+/* hooks.c - callbacks to backends: authorization and notification. */
 #include "session/hooks.h"
 
 #include "base/ip.h"
@@ -29,7 +29,7 @@ const struct hooks_stat *hooks_stat(const struct hooks *h, enum hooks_action act
     return &h->stat[action];
 }
 
-/* Of the next callback of the process, whichever of its workers makes it. */
+/* Returns the number of the next callback of the process, on any worker. */
 static uint64_t next_number(struct hooks *h)
 {
     struct workers *w = h->env->workers;
@@ -60,9 +60,9 @@ static err_t body_of(struct wr *w, struct session_env *env, enum hooks_action ac
     return wr_err(w, "callback");
 }
 
-/* What this client did before must be told before it is asked for more; but a backend that takes
- * nothing does not hold it up for longer than one that does not answer. */
-static err_t wait_told(struct hooks_line *line, co_usec timeout)
+/* Waits until earlier notifications of this client are sent, so that callbacks keep their order. A
+ * backend that accepts none delays it no longer than one that does not respond. */
+static err_t wait_sent(struct hooks_line *line, co_usec timeout)
 {
     co_usec until = co_clock() + timeout;
     err_t err = NULL;
@@ -81,13 +81,13 @@ static err_t wait_told(struct hooks_line *line, co_usec timeout)
 
 err_t hooks_line_rest(struct hooks_line **line, const struct conf_vhost *vhost)
 {
-    err_t err = wait_told(*line, vhost->http_hooks.timeout);
+    err_t err = wait_sent(*line, vhost->http_hooks.timeout);
 
     hooks_line_end(line);
     return err;
 }
 
-/* ---- so many questions at a time */
+/* ---- the limit of simultaneous requests */
 
 static struct admission_queue *gate_of(struct hooks *h, const char *ip)
 {
@@ -98,13 +98,13 @@ static struct admission_queue *gate_of(struct hooks *h, const char *ip)
     return &h->asks_of[text_hash(ip_text(customer, text)) % HOOKS_GATES];
 }
 
-/* A place among those of its address, then among all. A backend that hangs holds up only so many
- * connections to it, and one address not all of them. */
+/* Takes a slot of its address, then a global one, so that a hanging backend blocks a limited number
+ * of requests, and one address cannot use all of them. */
 static err_t enter(struct session_env *env, const char *ip, co_usec timeout)
 {
     const struct conf_limits *l = &env->conf->limits;
     struct admission_queue *own = gate_of(env->hooks, ip);
-    bool shared = address_slot_is_free(env, ip); /* many may be behind it */
+    bool shared = address_slot_is_free(env, ip); /* many clients may share the address */
     int most = shared ? l->hooks_asks : l->hooks_asks_ip;
     err_t err = admission_queue_enter(own, workers_share(env, most), timeout);
 
@@ -122,7 +122,7 @@ static void leave(struct session_env *env, const char *ip)
     admission_queue_leave(gate_of(env->hooks, ip));
 }
 
-/* ---- asking */
+/* ---- authorization */
 
 err_t hooks_authorize(struct session_env *env, struct hooks_line **line,
                       const struct conf_vhost *vhost, enum hooks_action action,
@@ -138,7 +138,7 @@ err_t hooks_authorize(struct session_env *env, struct hooks_line **line,
         return NULL;
     err = body_of(&body, env, action, event);
     if (!err)
-        err = wait_told(*line, set->timeout);
+        err = wait_sent(*line, set->timeout);
     if (!err)
         err = enter(env, event->names->ip, set->timeout);
     entered = !err;
@@ -187,7 +187,7 @@ void hooks_notify(struct session_env *env, struct hooks_line **line, struct conf
         hooks_queue(env->hooks, hooks_line_of(line), conf, &call,
                     copy(urls->v[i], strlen(urls->v[i])), copy(body.buf, body.len));
     }
-    err_free(&err); /* names of that size come from nobody */
+    err_free(&err); /* only with impossibly long names */
     wr_free(&body);
 }
 
@@ -202,7 +202,7 @@ void hooks_notify_hls(struct session_env *env, struct conf *conf, const struct c
     };
     const struct conf_expand with = { .v = v, .n = sizeof(v) / sizeof(v[0]), .msec = -1 };
     const struct conf_list *urls = urls_of(vhost, HOOKS_HLS_NOTIFY);
-    struct hooks_line *line = NULL; /* there is no order between them */
+    struct hooks_line *line = NULL; /* these have no order */
     struct hooks_call call = { .action = HOOKS_HLS_NOTIFY, .set = &vhost->http_hooks,
                                .client_id = event->client_id,
                                .timeout = CO_SECONDS(NOTIFY_SECONDS),

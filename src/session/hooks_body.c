@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks_body.c - what a backend is told, and what its answer means. */
+/* hooks_body.c - the body of a callback, and the meaning of its response. */
 #include "session/hooks_impl.h"
 
 #include "base/jpick.h"
@@ -116,7 +116,7 @@ void hooks_body(struct wr *w, const struct session_env *env, enum hooks_action a
     jput_close(&j, '}');
 }
 
-/* ---- answers */
+/* ---- responses */
 
 static json_t *parse(const char *body, size_t size)
 {
@@ -146,9 +146,9 @@ err_t hooks_verdict(int status, const char *body, size_t size)
     if (is_zero(body, size))
         return NULL;
     v = parse(body, size);
-    code = json_object_get(v, "code"); /* NULL of what is no object */
+    code = json_object_get(v, "code"); /* NULL if v is not an object */
     if (!json_is_integer(code))
-        err = err_new(ERR_HOOK_DENIED, "the answer is neither 0 nor has it a code");
+        err = err_new(ERR_HOOK_DENIED, "the response is neither 0 nor an object with a code");
     else if (json_integer_value(code) != 0)
         err = err_new(ERR_HOOK_DENIED, "code %lld", (long long)json_integer_value(code));
     json_decref(v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks_call.c - one callback to one url. */
+/* hooks_call.c - one callback to one URL. */
 #include "session/hooks_impl.h"
 
 #include "base/log.h"
@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN = 300 }; /* characters of an answer in the log */
+enum { SHOWN = 300 }; /* characters of a response in the log */
 
-/* "sha256=" and the HMAC-SHA256 of the body in hex. RFC 2104 */
+/* Writes "sha256=" and the HMAC-SHA256 of the body in hex. RFC 2104. */
 static void sign(const char *secret, const void *body, size_t size, char out[80])
 {
     unsigned char mac[EVP_MAX_MD_SIZE];
@@ -41,7 +41,7 @@ static err_t exchange(struct hooks *h, const struct hooks_call *c, struct http_r
         .trust = { .any = !c->set || !c->set->tls_verify, .ca = c->set ? c->set->tls_ca : NULL },
     };
 
-    /* a backend tells an event that is sent again by its number, and events of one run by order */
+    /* the number lets a backend detect repeated events and order the events of one run */
     (void)snprintf(id, sizeof(id), "%s-%llu", h->env->service_id, (unsigned long long)c->number);
     (void)snprintf(attempt, sizeof(attempt), "%u", c->attempt);
     if (*secret)
@@ -49,7 +49,7 @@ static err_t exchange(struct hooks *h, const struct hooks_call *c, struct http_r
     return http_client_call(reply, c->url, &call);
 }
 
-/* An answer on one line. */
+/* Formats a response on one line. */
 static const char *shown(const struct http_reply *r, char buf[SHOWN + 1])
 {
     size_t n = 0;
@@ -85,7 +85,7 @@ err_t hooks_call(struct hooks *h, const struct hooks_call *call, struct http_rep
         return err_wrap(err, "%s to %.200s", hooks_name(call->action), call->url);
     }
     stat->micros += (uint64_t)took;
-    if (call->action != HOOKS_HLS_NOTIFY) /* nobody minds what that says */
+    if (call->action != HOOKS_HLS_NOTIFY) /* its response does not matter */
         err = hooks_verdict(reply->status, reply->body, reply->size);
     if (err)
         stat->denied++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks_queue.c - callbacks that only inform: a queue for each backend, and who empties it. */
+/* hooks_queue.c - notifications: a queue for each backend and its workers. */
 #include "base/pace.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -16,12 +16,12 @@ enum { WORKERS = sizeof(((struct hooks_backend *)0)->busy) / sizeof(struct hooks
 
 #define FIRST_PAUSE CO_SECONDS(1)
 #define LONGEST_PAUSE CO_SECONDS(30)
-#define LAST_WORDS CO_SECONDS(3) /* for what waits when the server ends */
+#define LAST_WORDS CO_SECONDS(3) /* time for pending callbacks when the server quits */
 
 struct hooks_job {
     struct hooks_job *next;
     struct hooks_line *line;
-    struct conf *conf; /* what `call` points into, with a reference */
+    struct conf *conf; /* the configuration that `call` points into, with a reference */
     struct hooks_call call;
     char *url, *body;
     char cid[9];
@@ -76,7 +76,7 @@ static bool is_busy(const struct hooks_backend *b, const struct hooks_line *line
     return false;
 }
 
-/* The oldest job of a client that has none under way; it is under way from now on. */
+/* Takes the oldest job of a client without a running job. */
 static struct hooks_job *take(struct hooks_backend *b, struct hooks_line **busy)
 {
     for (struct hooks_job **at = &b->jobs; *at; at = &(*at)->next) {
@@ -93,7 +93,7 @@ static struct hooks_job *take(struct hooks_backend *b, struct hooks_line **busy)
     return NULL;
 }
 
-/* Try until it is through, or not worth more. A stop ends it at once. */
+/* Retries until it succeeds or the attempts are used up. A stop ends it immediately. */
 static err_t deliver(struct hooks *h, struct hooks_job *job)
 {
     struct backoff again = backoff_init(FIRST_PAUSE, LONGEST_PAUSE);
@@ -104,7 +104,7 @@ static err_t deliver(struct hooks *h, struct hooks_job *job)
         if (!err || co_stop_asked() ||
             job->call.attempt > (unsigned)job->call.set->retries)
             return err;
-        log_warn("%s is sent again in %lld s", hooks_name(job->call.action), us_to_s(again.pause));
+        log_warn("%s: next attempt in %lld s", hooks_name(job->call.action), us_to_s(again.pause));
         err_free(&err);
         err = co_sleep(again.pause);
         if (err)
@@ -122,14 +122,14 @@ static void backend_free(struct hooks_backend *b)
     free(b);
 }
 
-/* It has no worker, and none will come for them. */
+/* Drops the jobs of a backend without a worker. */
 static void drop_jobs(struct hooks *h, struct hooks_backend *b)
 {
     while (b->jobs) {
         struct hooks_line *line = NULL;
         struct hooks_job *job = take(b, &line);
 
-        assert(job); /* no worker is busy with its line */
+        assert(job); /* there is one whose line is not busy */
         job_free(h, job);
     }
 }
@@ -142,10 +142,10 @@ static err_t worker_main(void *backend)
     struct hooks_job *job;
     err_t err = NULL;
 
-    while (*busy) /* a place of its own; taken before anything can yield */
+    while (*busy) /* finds a free slot; taken before anything can yield */
         busy++;
     while (!err && (job = take(b, busy))) {
-        co_log_as(LOG_UNTRUSTED_ALL); /* how often it has work is theirs to say */
+        co_log_as(LOG_UNTRUSTED_ALL); /* clients decide how often it works */
         co_set_cid(job->cid);
         err = deliver(h, job);
         *busy = NULL;
@@ -163,7 +163,7 @@ static err_t worker_main(void *backend)
     return NULL;
 }
 
-/* ---- in */
+/* ---- queueing */
 
 static struct hooks_backend *backend_of(struct hooks *h, const char *url)
 {
@@ -184,7 +184,7 @@ static struct hooks_backend *backend_of(struct hooks *h, const char *url)
     return b;
 }
 
-/* A backend that is long dead fills the log with one line in a while. */
+/* Logs dropped callbacks of a dead backend only once in a while. */
 static void drop(struct hooks *h, const struct hooks_call *call)
 {
     h->stat[call->action].dropped++;
@@ -241,7 +241,7 @@ void hooks_queue(struct hooks *h, struct hooks_line *line, struct conf *conf,
     start_worker(h, b);
 }
 
-/* ---- the end */
+/* ---- shutdown */
 
 void hooks_free(struct hooks *h)
 {
@@ -254,7 +254,7 @@ void hooks_free(struct hooks *h)
     }
     err = co_group_stop(&h->group);
     err_free(&err);
-    while (h->backends) { /* without a worker: none could be started */
+    while (h->backends) { /* their workers could not be started */
         drop_jobs(h, h->backends);
         backend_free(h->backends);
     }

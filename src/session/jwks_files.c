@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jwks_files.c - the files of public keys: read on helper threads, and again when they change. */
+/* jwks_files.c - reads files of public keys on helper threads, and again when they change. */
 #include "session/jwks_files.h"
 
 #include "base/log.h"
@@ -18,11 +18,11 @@
 
 #define READ_TIME CO_SECONDS(10)
 
-/* What tells that a file is another one than before. */
+/* Identifies a version of a file. */
 struct mark {
     uint64_t inode;
     int64_t size, sec, nsec;
-    int sys; /* errno when it could not be opened */
+    int sys; /* errno if it could not be opened */
 };
 
 struct file {
@@ -48,9 +48,9 @@ static char *copy(const char *text)
 
 struct job {
     char *path;
-    struct mark mark;      /* in: as it was; out: as it is */
+    struct mark mark;      /* in: the previous version; out: the current one */
     bool changed;
-    struct jwk_set *keys;  /* NULL: why says it */
+    struct jwk_set *keys;  /* NULL on failure */
     char why[JWK_WHY];
 };
 
@@ -134,14 +134,14 @@ static void tell(const struct job *j)
               j->why, j->keys->left_out > 1 ? ", and more" : "");
 }
 
-/* Read it if it changed, and take over its keys if they are good. */
+/* Reads the file if it changed, and uses its keys if they are valid. */
 static err_t refresh(struct file *f)
 {
     struct job *j = new_job(f->path, &f->mark);
     err_t err = co_thread_run(CO_POOL_FILE, run, j, drop, READ_TIME);
 
     if (err)
-        return err_wrap(err, "read %.200s", f->path); /* j is not ours any more */
+        return err_wrap(err, "read %.200s", f->path); /* the helper thread owns j now */
     f->mark = j->mark;
     if (j->changed)
         err = verdict(j);
@@ -155,7 +155,7 @@ static err_t refresh(struct file *f)
     return err;
 }
 
-/* ---- all of them */
+/* ---- all files */
 
 static bool is_wanted(const struct conf_vhost *v)
 {
@@ -226,14 +226,14 @@ void jwks_files_refresh(struct jwks_files *f)
         err_t err = refresh(&f->v[i]);
 
         if (err && !co_stop_asked())
-            log_warn("the keys of before stay: %s", err_text(err, text, sizeof(text)));
+            log_warn("the old keys remain in use: %s", err_text(err, text, sizeof(text)));
         err_free(&err);
     }
 }
 
-/* ---- before there are coroutines */
+/* ---- tests of the configuration, without coroutines */
 
-/* Where the file will be looked for: the server goes to work_dir first. */
+/* Returns the path relative to work_dir, where the server will read it. */
 static char *place_of(const struct conf *conf, const char *path)
 {
     return must_print("%s%s%s", *path == '/' ? "" : conf->work_dir,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* missing_stream.c - players that wait for a publisher for long. */
+/* missing_stream.c - logs players that wait long for a publisher. */
 #include "session/missing_stream.h"
 
 #include "base/container_of.h"
@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How long one waits before that is logged; and between two looks, however many come. */
+/* PATIENCE: the wait until it is logged. BETWEEN: the least time between two checks. */
 #define PATIENCE CO_SECONDS(3)
 #define BETWEEN CO_SECONDS(1)
 
-enum { LINES = 10 };                 /* of one look */
-enum { NAMES = 5, NAME_MOST = 100 }; /* streams that a line names */
-enum { LOOK_AT = 2000 };             /* streams that are looked at for that */
+enum { LINES = 10 };                 /* log lines per check */
+enum { NAMES = 5, NAME_MOST = 100 }; /* live streams named in a line, and their size */
+enum { SEARCHED = 2000 };            /* streams searched for live ones */
 
 struct on_air {
     char text[NAMES * (NAME_MOST + 2) + 80];
@@ -26,15 +26,15 @@ struct on_air {
     unsigned n;
 };
 
-static _Thread_local struct alone *first, **end;
+static _Thread_local struct missing_stream *first, **end;
 static _Thread_local struct co_timer timer;
 
-static struct session *session_of(struct alone *a)
+static struct session *session_of(struct missing_stream *a)
 {
-    return container_of(a, struct session, alone);
+    return container_of(a, struct session, missing);
 }
 
-/* ---- what is on air */
+/* ---- live streams */
 
 static void add_name(void *on_air, const char *path)
 {
@@ -54,10 +54,10 @@ static void add_names(const struct session_env *env, struct on_air *all)
     struct live_source *src = NULL;
 
     if (env->workers) {
-        stream_owners_each_published(env->workers, LOOK_AT, add_name, all);
+        stream_owners_each_published(env->workers, SEARCHED, add_name, all);
         return;
     }
-    for (int i = 0; i < LOOK_AT && (src = live_registry_next(env->streams, src)); i++) {
+    for (int i = 0; i < SEARCHED && (src = live_registry_next(env->streams, src)); i++) {
         if (live_source_publishing(src))
             add_name(all, live_source_name(src));
     }
@@ -74,9 +74,9 @@ static void describe_on_air(const struct session_env *env, struct on_air *all)
                        all->n - NAMES);
 }
 
-/* ---- the list, by the time that they came */
+/* ---- the list, in order of arrival */
 
-static void take_out(struct alone *a)
+static void take_out(struct missing_stream *a)
 {
     *a->prev = a->next;
     if (a->next)
@@ -86,7 +86,7 @@ static void take_out(struct alone *a)
     a->prev = NULL;
 }
 
-static bool is_alone(const struct session *s)
+static bool is_waiting(const struct session *s)
 {
     if (live_source_publishing(s->src))
         return false;
@@ -94,7 +94,7 @@ static bool is_alone(const struct session *s)
            !stream_owners_is_published(s->env->workers, live_source_name(s->src));
 }
 
-/* With the id of the player, as all its lines. */
+/* Logs with the id of the player. */
 static void log_one(struct session *s, const struct on_air *all)
 {
     char id[CLIENTS_ID_SIZE];
@@ -103,13 +103,13 @@ static void log_one(struct session *s, const struct on_air *all)
     client_id(&s->entry, id);
     own = co_swap_cid(id);
     session_log_as_client(s->env, s->names.ip);
-    log_trace("no publisher of %.*s/%.*s yet, the %s waits%s", NAME_MOST,
+    log_trace("%.*s/%.*s has no publisher yet, the %s waits%s", NAME_MOST,
               text_or_empty(s->names.app), NAME_MOST, text_or_empty(s->names.name),
               clients_type_text(s->entry.type), all->text);
     co_set_cid(own.text);
 }
 
-static void look(struct co_timer *t)
+static void check(struct co_timer *t)
 {
     static _Thread_local struct on_air all;
     co_usec now = co_now();
@@ -119,7 +119,7 @@ static void look(struct co_timer *t)
         struct session *s = session_of(first);
 
         take_out(first);
-        if (!is_alone(s))
+        if (!is_waiting(s))
             continue;
         if (found == 0)
             describe_on_air(s->env, &all);
@@ -130,12 +130,12 @@ static void look(struct co_timer *t)
         log_trace("and %u more players wait for streams without a publisher", found - LINES);
     if (first)
         co_timer_set(t, first->since + PATIENCE > now + BETWEEN ? first->since + PATIENCE
-                                                                : now + BETWEEN, look);
+                                                                : now + BETWEEN, check);
 }
 
 void missing_stream_begin(struct session *s)
 {
-    struct alone *a = &s->alone;
+    struct missing_stream *a = &s->missing;
 
     if (a->prev)
         return;
@@ -145,14 +145,14 @@ void missing_stream_begin(struct session *s)
     *a->prev = a;
     end = &a->next;
     if (first == a)
-        co_timer_set(&timer, a->since + PATIENCE, look);
+        co_timer_set(&timer, a->since + PATIENCE, check);
 }
 
 void missing_stream_end(struct session *s)
 {
-    if (!s->alone.prev)
+    if (!s->missing.prev)
         return;
-    take_out(&s->alone);
+    take_out(&s->missing);
     if (!first)
         co_timer_cancel(&timer);
 }

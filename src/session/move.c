@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* move.c - a client goes to the worker where its stream is to be served. */
+/* move.c - moves a client to the worker that serves its stream. */
 #include "session/move.h"
 
 #include "base/container_of.h"
@@ -38,7 +38,7 @@ err_t session_at_owner(const struct session *s)
 {
     if (!s->owner || stream_owner_worker(s->owner) == s->env->worker)
         return NULL;
-    return err_new(ERR_STREAM_BUSY, "%s is at home at worker %u", s->names.key->path,
+    return err_new(ERR_STREAM_BUSY, "%s is owned by worker %u", s->names.key->path,
                    stream_owner_worker(s->owner));
 }
 
@@ -49,7 +49,7 @@ void session_publishes(const struct session *s, bool now)
         stream_owner_published(s->env->workers, s->owner, now);
 }
 
-/* One that is on its way. */
+/* A moving client. */
 struct move {
     struct co_mail mail;
     struct session_env *to;
@@ -58,7 +58,7 @@ struct move {
     char cid[9];
 };
 
-/* In the mailbox's coroutine, which has the client's id for so long. */
+/* Runs in the mailbox's coroutine, which uses the client's id meanwhile. */
 static void on_arrival(struct co_mail *mail)
 {
     struct move *m = container_of(mail, struct move, mail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* player.c - one that plays. */
+/* player.c - the player side of a session. */
 #include "session/player.h"
 
 #include "base/log.h"
@@ -12,16 +12,16 @@
 
 #include <stdio.h>
 
-/* A window that is full for longer is worth a line. */
+/* Logs a line if the send window is full for longer. */
 #define STALLS CO_SECONDS(3)
 
-/* A file is sent a second ahead: to merge costs no delay, and not to merge gains none. */
+/* A file is sent a second ahead, so write merging adds no delay. */
 #define FILE_TURNS CO_MS(350)
 #define FILE_TURNS_LEAST CO_MS(100)
 
 enum { STATE_SIZE = 128 };
 
-/* ---- let in, and out */
+/* ---- admission and end */
 
 bool session_play_is_asked(const struct conf_vhost *vhost)
 {
@@ -31,7 +31,8 @@ bool session_play_is_asked(const struct conf_vhost *vhost)
            (hooks->enabled && hooks->on_play.n > 0);
 }
 
-/* First what is known at once: address, page, token, room in the vhost; then the backend. */
+/* Checks what is known immediately (address, page, token, bandwidth of the vhost), then asks the
+ * backend. */
 static err_t ask_play(struct session_env *env, struct hooks_line **line,
                               const struct conf_vhost *vhost, const struct hooks_event *event,
                               int64_t *ends)
@@ -44,7 +45,7 @@ static err_t ask_play(struct session_env *env, struct hooks_line **line,
     if (!err)
         err = tokens_check(env, vhost, CONF_PLAY, names, event->bearer, ends);
     if (!err)
-        err = session_room_out(env, vhost, names);
+        err = session_bandwidth_out(env, vhost, names);
     return err ? err : hooks_authorize(env, line, vhost, HOOKS_PLAY, event);
 }
 
@@ -65,10 +66,11 @@ err_t session_play_begin(struct session *s, enum clients_type type, const char *
     s->env->players++;
     workers_note(s->env);
     session_enter(s);
-    if (!s->on_demand) /* anybody may ask for files that are not there */
+    if (!s->on_demand) /* any client may request files that do not exist */
         session_log_as_client(s->env, s->names.ip);
     if (!s->on_demand && !live_source_publishing(s->src)) {
-        if (type != CLIENTS_HLS_PLAY && type != CLIENTS_DASH_PLAY) /* those ask, and do not wait */
+        /* these poll instead of waiting */
+        if (type != CLIENTS_HLS_PLAY && type != CLIENTS_DASH_PLAY)
             missing_stream_begin(s);
         if (s->env->on_wanted)
             (void)s->env->on_wanted(s->env->arg, &s->names);
@@ -86,7 +88,7 @@ void session_play_end(struct session *s, err_t why)
     session_leave(s, why);
 }
 
-/* How long it is in its state, to a second. */
+/* Records how long it has been in its state, with a resolution of a second. */
 static void note_state(struct session *s, co_usec now)
 {
     struct session_seen *seen = &s->seen;
@@ -142,8 +144,8 @@ static co_usec within(co_usec least, co_usec t, co_usec most)
     return t < least ? least : t < most ? t : most;
 }
 
-/* As long as live streams merge, or as the file likes it: players of large files are sent less at a
- * time, and those of small ones are not woken for little. */
+/* Returns the merge time of live streams, or one that fits the bit rate of the file: less for high
+ * rates, more for low ones. */
 static co_usec file_turns(const struct session_player *p)
 {
     co_usec merge = session_player_merge(p->s->vhost, p->kind->type == CLIENTS_RTSP_VOD);
@@ -186,7 +188,7 @@ static void apply_settings(struct session_player *p)
         session_pace(s->io, s->vhost->bandwidth.play_kbps);
 }
 
-/* What it left out since this was asked before. */
+/* Returns the packets dropped since the last call. */
 static uint64_t count_dropped(struct session_player *p)
 {
     uint64_t more = p->sender.consumer.dropped - p->dropped;
@@ -196,7 +198,7 @@ static uint64_t count_dropped(struct session_player *p)
     return more;
 }
 
-/* The state of its sender, for the log. */
+/* Describes the state of its sender for the log. */
 static const char *describe(const struct session_player *p, char *text, size_t size)
 {
     struct live_sender_stat stat;
@@ -216,12 +218,12 @@ static void log_dropped(struct session_player *p)
 
     if (dropped == 0)
         return;
-    log_warn("slow %s%s%s: %llu packets left out, it goes on at a key frame; %s", p->kind->what,
+    log_warn("slow %s%s%s: %llu packets dropped, it resumes at a key frame; %s", p->kind->what,
              named ? " " : "", named ? p->s->names.tc_url : "",
              (unsigned long long)dropped, describe(p, text, sizeof(text)));
 }
 
-/* Once, until it has taken all that there was. */
+/* Logs a stall once, until the player has caught up. */
 static void log_stalled(struct session_player *p)
 {
     struct live_sender_stat stat;
@@ -235,7 +237,7 @@ static void log_stalled(struct session_player *p)
     if (p->stalls || stat.since < STALLS)
         return;
     p->stalls = true;
-    log_warn("%s stalls, its network or it takes less than the stream has; %s", p->kind->what,
+    log_warn("%s stalls, because it or its network is slower than the stream; %s", p->kind->what,
              describe(p, text, sizeof(text)));
 }
 
@@ -258,7 +260,7 @@ static err_t on_turn(void *player)
         return err;
     if (changed)
         apply_settings(p);
-    /* The first turn goes out at once behind the answers; from then on it is the vhost's choice. */
+    /* The first turn is sent right after the responses; later the vhost decides. */
     if (!is_called(p) && (changed || p->sender.turns == 1))
         io_tcp_nodelay(s->io, s->vhost->tcp_nodelay);
     log_dropped(p);
@@ -325,7 +327,7 @@ void session_player_open_feed(struct session_player *p, struct live_feed *feed)
     live_consumer_close(&p->sender.consumer);
     session_log_as_client(p->s->env, p->s->names.ip);
     p->sender.feed = feed;
-    p->sender.due = 0; /* after a seek nobody waits for the turn that was to come */
+    p->sender.due = 0; /* after a seek the next turn starts immediately */
 }
 
 void session_player_reopen(struct session_player *p, const struct live_format *format,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* publisher.c - one that publishes. */
+/* publisher.c - the publisher side of a session. */
 #include "session/publisher.h"
 
 #include "base/container_of.h"
@@ -13,17 +13,16 @@
 
 enum {
     SAMPLE_MESSAGES = 64,
-    PATIENCE = 4, /* times the silence that is asked for: what is on its way may still come */
+    PATIENCE = 4, /* factor for the required silence: packets may still be in flight */
 };
 
-#define CHECK CO_MS(100)           /* of one that waits whether the old publisher has gone */
-#define HOLD CO_MS(200)            /* of the time that a publisher is not read */
+#define CHECK CO_MS(100)           /* interval of checks whether the old publisher has left */
+#define HOLD CO_MS(200)            /* longest pause at a time if a publisher sends too much */
 #define HELD_AGAIN CO_SECONDS(30)
 
 /* ---- silence */
 
-/* When the next look is due: messages only note their time, and once in a while somebody looks
- * whether it is long ago. */
+/* Returns when the next check is due: messages only record their time, and a timer checks it. */
 static co_usec silence_allowed(const struct session_publisher *p)
 {
     const struct conf_publish *set = &p->s->vhost->publish;
@@ -72,7 +71,7 @@ void session_publisher_silence(struct session_publisher *p, co_usec allowed)
     watch(&p->timer);
 }
 
-/* ---- its turns */
+/* ---- turns */
 
 static void sample(struct session_publisher *p)
 {
@@ -83,7 +82,7 @@ static void sample(struct session_publisher *p)
     if (p->messages - p->sampled_at < SAMPLE_MESSAGES)
         return;
     if (p->sampled_at == 0)
-        co_stack_trim(); /* the first messages went deep: log lines, decoder configurations */
+        co_stack_trim(); /* the first messages used more stack: log lines, codec configurations */
     p->sampled_at = p->messages;
     if (!session_sample(s, p->log_sample ? p->sampled : SAMPLED_PUBLISH, now))
         return;
@@ -105,12 +104,12 @@ static void warn_held(struct session_publisher *p, co_usec now)
     if (p->warned_at && now - p->warned_at < HELD_AGAIN)
         return;
     p->warned_at = now;
-    log_warn("publisher of %s sends more than publish_kbps %d of bandwidth: it is read no faster, "
-             "its encoder sees a slow network", live_source_name(p->s->src),
-             p->s->vhost->bandwidth.publish_kbps);
+    log_warn("publisher of %s sends more than publish_kbps %d of bandwidth: reading is throttled, "
+             "the encoder sees a slow network",
+             live_source_name(p->s->src), p->s->vhost->bandwidth.publish_kbps);
 }
 
-/* It sent too much: nothing is read for a while. That is no silence of its own. */
+/* The publisher sent too much: stops reading for a while, which does not count as silence. */
 static err_t hold(struct session_publisher *p)
 {
     co_usec wait = session_meter_wait(&p->meter, p->bytes, p->s->vhost->bandwidth.publish_kbps,
@@ -133,7 +132,7 @@ err_t session_publisher_turn(struct session_publisher *p, bool *changed)
     err_t err = session_apply(s, changed);
     uint64_t in = s->io ? s->io->bytes_in : s->in;
 
-    if (p->bytes != in) { /* a big message on a thin line is no silence */
+    if (p->bytes != in) { /* a large message on a slow link is not silence */
         p->bytes = in;
         p->place.active_at = co_now();
     }
@@ -144,9 +143,9 @@ err_t session_publisher_turn(struct session_publisher *p, bool *changed)
     return err ? err : co_check();
 }
 
-/* ---- whose place it may take */
+/* ---- takeover of another publisher's stream */
 
-/* claim.h - whose place a new publisher may take, and how long it waits for it. */
+/* Sets the rules by which a new publisher may replace the old one. */
 static void claim_rule(const struct conf_publish *set, struct live_takeover *out)
 {
     static const enum live_takeover_mode modes[] = {
@@ -155,20 +154,20 @@ static void claim_rule(const struct conf_publish *set, struct live_takeover *out
         [CONF_TAKEOVER_ON] = LIVE_TAKEOVER_ON,
     };
     co_usec near = set->takeover_silence_near, far = set->takeover_silence;
-    co_usec deaf = set->mr ? set->mr_latency : 0; /* we do not listen for so long */
+    co_usec deaf = set->mr ? set->mr_latency : 0; /* the socket is not read for this time */
 
     *out = (struct live_takeover){ .mode = modes[set->takeover], .silence = far + deaf,
                                    .silence_near = (near < far ? near : far) + deaf };
 }
 
-/* The name of a vhost is no secret. */
+/* The name of a vhost is not a secret. */
 static bool is_public(const char *key, size_t size)
 {
     return (size == 5 && memcmp(key, "vhost", size) == 0) ||
            (size == 6 && memcmp(key, "domain", size) == 0);
 }
 
-/* Does a query say anything that could be one? */
+/* Returns true if a query contains anything that could be a secret. */
 static bool has_secret(const char *param)
 {
     for (const char *p = param + strspn(param, "?&"); *p; p += strspn(p, "?&")) {
@@ -181,8 +180,8 @@ static bool has_secret(const char *param)
     return false;
 }
 
-/* Parameters prove something only where somebody looks at them, before anybody is replaced: we, for
- * a token or a key, or a backend. */
+/* Returns true if parameters are checked before a publisher is replaced: by the server for a token
+ * or key, or by a backend. Only then do they prove an identity. */
 static bool is_asked(const struct session *s)
 {
     const struct conf_http_hooks *hooks = &s->vhost->http_hooks;
@@ -191,9 +190,9 @@ static bool is_asked(const struct session *s)
            tokens_prove(s->env, s->vhost, CONF_PUBLISH, &s->names);
 }
 
-/* What the client showed so far, as p->proof. Parameters are one if they say more than the vhost
- * and somebody looks at them before this client takes any place: a backend by on_publish, or we,
- * for a token or the key of the stream. */
+/* Sets p->proof to the identity that the client has proved. Parameters are a proof if they contain
+ * more than the vhost, and are checked before this client takes the stream: by a backend with
+ * on_publish, or by the server for a token or stream key. */
 static void claim_proof(const struct session *s, struct live_publisher *p)
 {
     const char *const said[] = { s->names.tc_url, s->names.param };
@@ -212,8 +211,8 @@ static void claim_proof(const struct session *s, struct live_publisher *p)
     EVP_MD_CTX_free(md);
 }
 
-/* An encoder may be back before anybody knows that its old connection is dead. So one of the same
- * address waits a moment until that one is silent or gone. NULL as well when it was in vain.
+/* An encoder may reconnect before its old connection is known to be dead. So a publisher of the
+ * same address waits a moment until the old one is silent or has left. Returns NULL in either case.
  * Yields. */
 static err_t claim_wait(const struct live_source *src, const struct live_publisher *p,
                                 const struct live_takeover *rule)
@@ -231,9 +230,9 @@ static err_t claim_wait(const struct live_source *src, const struct live_publish
     return err;
 }
 
-/* ---- let in, and out */
+/* ---- admission and end */
 
-/* It was never let in: nothing is left of it. */
+/* Cleans up after a publisher that was not admitted. */
 static err_t turn_away(struct session_publisher *p, err_t why)
 {
     struct session *s = p->s;
@@ -243,7 +242,7 @@ static err_t turn_away(struct session_publisher *p, err_t why)
     return why;
 }
 
-/* What is known at once, of one that comes for a stream that nobody publishes too. */
+/* Runs the checks that need no backend, which also apply to a stream without a publisher. */
 static err_t ask_here(struct session *s)
 {
     err_t err = conf_security_check(&s->vhost->security, CONF_PUBLISH, s->names.ip);
@@ -255,7 +254,7 @@ static err_t ask_here(struct session *s)
     return err;
 }
 
-/* A backend is asked only about who would be let in, and the place is kept meanwhile. */
+/* Claims the stream, so that the backend is only asked about a publisher that would be admitted. */
 static err_t claim(struct session_publisher *p, const struct live_takeover *rule,
                    enum clients_type type)
 {
@@ -263,7 +262,7 @@ static err_t claim(struct session_publisher *p, const struct live_takeover *rule
     err_t err = NULL;
 
     if (!live_source_publishing(s->src))
-        err = session_room_in(s->env, s->vhost);
+        err = session_bandwidth_in(s->env, s->vhost);
     if (err)
         return err;
     claim_proof(s, &p->place);
@@ -278,7 +277,8 @@ static err_t claim(struct session_publisher *p, const struct live_takeover *rule
     return session_ask(s, HOOKS_PUBLISH);
 }
 
-/* It was let in: the place is its own, unless the one that it was to replace came back to life. */
+/* The publisher was authorized: takes the stream, unless the old publisher has become active
+ * again. */
 static err_t take(struct session_publisher *p, const struct live_takeover *rule)
 {
     struct session *s = p->s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reject_counters.c - what was refused because of a limit. */
+/* reject_counters.c - counts clients and writes that limits refused. */
 #include "session/reject_counters.h"
 
 #define TELL_EVERY CO_SECONDS(10)
@@ -26,6 +26,6 @@ unsigned reject_counters_add(struct reject_counters *r, enum reject_reason kind,
     if (last && now - last < TELL_EVERY)
         return 0;
     if (!atomic_compare_exchange_strong(&told->v[kind].at, &last, now))
-        return 0; /* another worker tells it */
+        return 0; /* another worker logs it */
     return atomic_exchange_explicit(&told->v[kind].untold, 0, memory_order_relaxed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reject_counters.h - what was refused because of a limit, by kind: counted for the API and the
- * metrics, and told to the log once in a while, however many there are.
+/* reject_counters.h - counts clients and writes that limits refused, by reason, for the API and the
+ * metrics, and limits their log lines.
  */
 #ifndef SESSION_REJECT_COUNTERS_H
 #define SESSION_REJECT_COUNTERS_H
@@ -13,15 +13,15 @@ enum reject_reason {
     REJECT_CONNECTIONS,  /* max_connections */
     REJECT_PER_ADDRESS,
     REJECT_CONNECT_RATE,
-    REJECT_VHOST_IN,     /* a publisher: the vhost takes in too much */
+    REJECT_VHOST_IN,     /* a publisher: the vhost receives too much */
     REJECT_VHOST_OUT,    /* a player: the vhost sends too much */
-    REJECT_DVR_DISK,     /* to write, for the quota or for the disk's last bytes */
+    REJECT_DVR_DISK,     /* a write: quota or free space of the disk */
     REJECT_HLS_DISK,
-    REJECT_MEMORY,       /* the system has no more */
+    REJECT_MEMORY,       /* the system is out of memory */
     REJECT_KINDS,
 };
 
-/* What the log was told. Starts as zeros; any thread. */
+/* Refusals that were logged. Initially zero; any thread. */
 struct reject_counters_told {
     struct {
         atomic_uint untold;
@@ -29,19 +29,18 @@ struct reject_counters_told {
     } v[REJECT_KINDS];
 };
 
-/* Starts as zeros; the server's. */
+/* Initially zero; part of the server. */
 struct reject_counters {
     struct {
         uint64_t total;
     } v[REJECT_KINDS];
-    /* all workers', in place of its own; NULL: it is alone */
+    /* `all` is shared by all workers and replaces `own`; NULL: one worker */
     struct reject_counters_told own, *all;
 };
 
 const char *reject_reason_name(enum reject_reason kind); /* "per_address" */
 
-/* Count one. How many there were since the log was told last, at all workers and this one included,
- * if it is to be told now; else 0. */
+/* Counts a refusal. Returns how many to log now (since the last log line, on all workers), or 0. */
 unsigned reject_counters_add(struct reject_counters *r, enum reject_reason kind, co_usec now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replicas.c - streams that are at home at another worker and have players here, too. */
+/* replicas.c - replicas of other workers' streams that have players here. */
 #include "session/replicas.h"
 
 #include "base/container_of.h"
@@ -13,26 +13,27 @@
 #include <stdlib.h>
 
 #define KEEP CO_SECONDS(5)
-/* So often it is looked into a tap, and whether it is time to close it. */
-#define LOOK CO_MS(500)
+/* How often it polls a tap, and checks whether to close it. */
+#define POLL CO_MS(500)
 
 struct replica {
-    /* What both threads read, and neither changes. */
+    /* constant, read by both threads */
     struct workers *workers;
     unsigned here, owner; /* workers */
 
-    /* This worker's, but while the request is on its way: then src, set and tap are the home's. */
+    /* Used by this worker; while the request is in flight, src, set and tap belong to the owner
+     * worker. */
     struct replica *next, **prev;
     struct session_env *env;
-    struct live_source *src; /* the home reads its name */
+    struct live_source *src; /* the owner worker reads its name */
     struct live_settings set;
-    struct live_tap *tap;    /* NULL: there is none (yet) */
+    struct live_tap *tap;    /* NULL: none yet */
     struct co_timer timer;
-    co_usec missing_since;     /* 0: somebody else has the source */
-    bool asks;               /* the request is on its way, or its answer */
-    struct co_mail request;  /* to the home, and the same one back */
+    co_usec missing_since;   /* since when the source has no other user; 0: it has one */
+    bool asks;               /* the request or its response is in flight */
+    struct co_mail request;  /* to the owner worker and back */
 
-    struct co_mail wake;     /* from the home: somebody here is due */
+    struct co_mail wake;     /* from the owner worker: a reader here is due */
 };
 
 static void ask(struct replica *r, void (*fn)(struct co_mail *m))
@@ -48,7 +49,7 @@ static void answer(struct replica *r, void (*fn)(struct co_mail *m))
     workers_post(r->workers, r->here, &r->request);
 }
 
-/* ---- begin and end of one */
+/* ---- start and end of a replica */
 
 static struct replica *add(struct session_env *env, struct live_source *src, unsigned owner)
 {
@@ -57,7 +58,7 @@ static struct replica *add(struct session_env *env, struct live_source *src, uns
     if (!env->replicas) {
         env->replicas = must(calloc(1, sizeof(*env->replicas)));
         env->replicas->keep = KEEP;
-        env->replicas->look = LOOK;
+        env->replicas->look = POLL;
     }
     head = &env->replicas->first;
     *r = (struct replica){ .workers = env->workers, .here = env->worker, .owner = owner,
@@ -82,14 +83,14 @@ static void drop(struct replica *r)
         co_unpark(all->waiter);
 }
 
-/* ---- on the home's thread */
+/* ---- on the owner worker's thread */
 
 static void on_wake(struct co_mail *m);
 static void on_opened(struct co_mail *m);
 static void on_tidied(struct co_mail *m);
 static void on_closed(struct co_mail *m);
 
-/* It is not under way already: the reader said that it has come. */
+/* Sends the wakeup. It is not in flight already: the reader has confirmed the last one. */
 static void raise_reader(void *replica)
 {
     struct replica *r = replica;
@@ -128,7 +129,7 @@ static void on_close(struct co_mail *m)
 
 /* ---- on this thread */
 
-static void look(struct co_timer *t);
+static void poll_tap(struct co_timer *t);
 
 static void open_tap(struct replica *r)
 {
@@ -158,7 +159,7 @@ static void on_opened(struct co_mail *m)
     if (r->env->replicas->closing)
         close_tap(r);
     else
-        co_timer_set(&r->timer, co_now() + r->env->replicas->look, look);
+        co_timer_set(&r->timer, co_now() + r->env->replicas->look, poll_tap);
 }
 
 static void on_tidied(struct co_mail *m)
@@ -178,10 +179,10 @@ static void on_closed(struct co_mail *m)
     if (r->env->replicas->closing || live_source_alone(r->src))
         drop(r);
     else
-        open_tap(r); /* somebody came meanwhile */
+        open_tap(r); /* a client came meanwhile */
 }
 
-/* Nobody else has had the source for so long. */
+/* Returns true if the source had no other user for long enough. */
 static bool is_over(struct replica *r, co_usec now)
 {
     if (!live_source_alone(r->src))
@@ -191,12 +192,12 @@ static bool is_over(struct replica *r, co_usec now)
     return r->missing_since && now - r->missing_since >= r->env->replicas->keep;
 }
 
-static void look(struct co_timer *t)
+static void poll_tap(struct co_timer *t)
 {
     struct replica *r = container_of(t, struct replica, timer);
     bool rests = live_tap_poll(r->src), over = is_over(r, co_now());
 
-    co_timer_set(t, co_now() + r->env->replicas->look, look);
+    co_timer_set(t, co_now() + r->env->replicas->look, poll_tap);
     if (r->asks)
         return;
     if (over)
@@ -233,7 +234,7 @@ void replicas_close_all(struct session_env *env)
         if (!r->asks)
             close_tap(r);
     }
-    while (all->n > 0) { /* the homes write to them: asked to stop or not */
+    while (all->n > 0) { /* waits even if stopped, because owner workers write to them */
         held |= co_stop_hold();
         held |= co_park(CO_FOREVER) == CO_STOPPED;
     }

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* replicas.h - streams that are at home at another worker and have players here, too.
+/* replicas.h - replicas of other workers' streams that have players here.
  *
- * A source that a worker makes for a stream of another home becomes a replica: it asks the home for
- * a tap (live/tap.h), by message, and pushes what that brings. Who comes meanwhile waits as for a
- * publisher. When nobody else has had the source for some seconds the replica gives the tap back,
- * and the source goes, unless somebody came until the home has answered.
+ * If a worker creates a source for a stream that another worker owns, the source becomes a replica:
+ * it requests a tap (live/tap.h) from the owner worker by message and pushes the packets that
+ * arrive through it. Players wait meanwhile, as for a publisher. When the source had no other user
+ * for some seconds, the replica closes the tap and frees the source, unless a client comes before
+ * the owner worker has responded.
  *
- * The home has its source for as long as a replica has a tap.
+ * The owner worker keeps its source while a replica has a tap.
  */
 #ifndef SESSION_REPLICAS_H
 #define SESSION_REPLICAS_H
 
 #include "session/env.h"
 
-/* The worker found or made this source for a client: it is in its stream's home from now on, and if
- * that is elsewhere a replica of the source there, but not while the process ends. Only with
- * several workers. Does not yield. */
+/* Call it when a worker found or created a source for a client: registers it with the stream's
+ * owner, and makes it a replica if another worker owns the stream (except while the process quits).
+ * Only with several workers. Does not yield. */
 void replicas_own(struct session_env *env, struct live_source *src);
-/* None is left: each home has answered. Nobody comes any more. Yields. */
+/* Closes all replicas and waits for the owner workers, when no client can come any more. Yields. */
 void replicas_close_all(struct session_env *env);
 
 struct replica;
 
-struct replicas { /* of a worker; for tests alone */
+struct replicas { /* all replicas of a worker; public for tests only */
     struct replica *first;
     unsigned n;
-    bool closing;          /* all of them */
-    struct co *waiter;     /* for that */
-    co_usec keep, look;    /* how long one stays that nobody has; how often it is looked after */
+    bool closing;          /* all are being closed */
+    struct co *waiter;     /* waits for that */
+    co_usec keep, look;    /* how long an unused one stays; interval of checks */
 };
 
 #endif

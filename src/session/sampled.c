@@ -17,7 +17,7 @@ bool sampled_due(struct sampled *p, enum sampled_kind kind, int64_t now, int64_t
 {
     int64_t *due = &p->due[kind];
 
-    if (*due == 0 || *due - now > period) { /* or a reload made the period shorter */
+    if (*due == 0 || *due - now > period) { /* the latter after a reload shortened the period */
         *due = now + period;
         return false;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - one conversation: configuration, list of clients, callbacks, its end. */
+/* session.c - a session: configuration, registration as a client, callbacks, end. */
 #include "session/session.h"
 
 #include "base/container_of.h"
@@ -36,15 +36,15 @@ void session_fini(struct session *s)
     s->conf = conf_unref(s->conf);
 }
 
-/* ---- how long it may stay: at_expiry of security.token */
+/* ---- expiry of tokens: at_expiry of security.token */
 
-#define TERM_CHECK CO_SECONDS(30) /* the wall clock may have been set meanwhile */
+#define EXPIRY_CHECK CO_SECONDS(30) /* the wall clock may be changed meanwhile */
 
 static co_usec left(int64_t ends)
 {
     int64_t ms = ends * 1000 - co_wall_ms();
 
-    return ms > us_to_ms(TERM_CHECK) ? TERM_CHECK : CO_MS(ms);
+    return ms > us_to_ms(EXPIRY_CHECK) ? EXPIRY_CHECK : CO_MS(ms);
 }
 
 bool session_has_expired(int64_t ends)
@@ -54,7 +54,7 @@ bool session_has_expired(int64_t ends)
 
 static void on_term(struct co_timer *timer)
 {
-    struct serve_term *t = container_of(timer, struct serve_term, timer);
+    struct session_expiry *t = container_of(timer, struct session_expiry, timer);
 
     if (!session_has_expired(t->ends)) {
         co_timer_set(&t->timer, co_now() + left(t->ends), on_term);
@@ -63,9 +63,9 @@ static void on_term(struct co_timer *timer)
     co_stop(t->co, session_expiry_error());
 }
 
-void session_expiry_begin(struct serve_term *t, int64_t ends)
+void session_expiry_begin(struct session_expiry *t, int64_t ends)
 {
-    *t = (struct serve_term){ .co = co_self(), .ends = ends };
+    *t = (struct session_expiry){ .co = co_self(), .ends = ends };
     if (ends > 0)
         co_timer_set(&t->timer, co_now() + left(ends), on_term);
 }
@@ -75,7 +75,7 @@ err_t session_expiry_error(void)
     return err_new(ERR_EXPIRED, "at_expiry end");
 }
 
-void session_expiry_end(struct serve_term *t)
+void session_expiry_end(struct session_expiry *t)
 {
     co_timer_cancel(&t->timer);
 }
@@ -88,7 +88,7 @@ static err_t find_vhost(struct session *s, const char *name)
     const struct conf_vhost *vhost = conf_vhost_find(conf, name);
 
     s->generation = s->env->generation;
-    if (!vhost) { /* who is in ends by what it began with */
+    if (!vhost) { /* the vhost was removed: an admitted client keeps its old configuration */
         (void)conf_unref(conf);
         return err_new(ERR_NO_VHOST, "\"%s\", and there is no __defaultVhost__", name);
     }
@@ -118,7 +118,7 @@ err_t session_apply(struct session *s, bool *changed)
     return err ? err_wrap(err, "the configuration changed") : NULL;
 }
 
-/* ---- among the clients */
+/* ---- the list of clients */
 
 static void take_rates(struct session *s, co_usec now)
 {
@@ -202,7 +202,7 @@ void session_enter(struct session *s)
     clients_admit(&s->entry, &s->names);
 }
 
-/* ", 18 players" of a publisher; ", 5 packets left out" of a player that was too slow. */
+/* Writes ", 18 players" for a publisher, or ", 5 packets left out" for a slow player. */
 static void describe_others(const struct session *s, char *text, size_t size)
 {
     const struct clients_stream *stream = s->entry.stream;
@@ -219,7 +219,8 @@ static void describe_others(const struct session *s, char *text, size_t size)
         s->detail->add_losses(s, text, size);
 }
 
-/* "RTMP publisher of live/show from 192.0.2.7, 312.0 s, 41.2 MB in, 1102 kbit/s, 18 players" */
+/* Writes a summary such as "RTMP publisher of live/show from 192.0.2.7, 312.0 s, 41.2 MB in,
+ * 1102 kbit/s, 18 players". */
 static void note_what_it_did(struct session *s, co_usec now)
 {
     bool publishes = clients_type_publishes(s->entry.type);
@@ -290,7 +291,7 @@ struct hooks_event session_event(const struct session *s)
     return (struct hooks_event){
         .names = &s->names, .client_id = s->id, .token = s->token,
         .in = s->io ? s->io->bytes_in : s->in, .out = s->io ? s->io->bytes_out : s->out,
-        /* with itself, if it is let in */
+        /* includes itself if it is being admitted */
         .clients = c->stream ? clients_stream_total(c->stream) + !c->admitted : 0,
     };
 }

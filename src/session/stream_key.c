@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_key.c - what a stream is called. */
+/* stream_key.c - the name of a stream. */
 #include "session/stream_key.h"
 
 #include "base/must.h"
 
 #include <stdio.h>
 
-/* All in one piece of memory: the key, the path (whose end is the name), vhost and app. */
+/* One block of memory has the key, the path (which ends with the name), vhost and app. */
 struct stream_key *stream_key_new(const char *vhost, const char *app, const char *name)
 {
     size_t v = strlen(vhost), a = strlen(app), n = strlen(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_key.h - what a stream is called: one name, never changed, shared by all who keep it. */
+/* stream_key.h - the name of a stream: immutable and reference counted. */
 #ifndef SESSION_STREAM_KEY_H
 #define SESSION_STREAM_KEY_H
 
@@ -8,7 +8,7 @@
 struct stream_key {
     struct ref ref;
     const char *vhost, *app, *name;
-    const char *path; /* "vhost/app/name", by which the registry of streams finds it */
+    const char *path; /* "vhost/app/name", the key in the registry of streams */
 };
 
 struct stream_key *stream_key_new(const char *vhost, const char *app, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_owners.c - at which worker each stream is at home. */
+/* stream_owners.c - the directory of owner workers of streams. */
 #include "session/stream_owners.h"
 
 #include "base/container_of.h"
@@ -11,29 +11,29 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What players and publishers use at least, microseconds a second: it is known at once, so a storm
- * of them does not outrun what is measured. */
+/* Assumed minimum cost of players and publishers, microseconds per second. It counts immediately,
+ * so that a burst of clients does not outrun the measured load. */
 enum { PLAYER_COST = 30, PUBLISHER_COST = 300 };
 
-/* A home with less to do takes all players of its streams, thousandths of a core; and another
- * worker takes a new stream if it has so much less to do. */
+/* In thousandths of a core: an owner worker below IDLE_BELOW serves all players of its streams;
+ * another worker gets a new stream if its load is lower by CLEARLY. */
 enum { IDLE_BELOW = 250, CLEARLY = 100 };
 
 struct stream_owner {
     struct table_link link;
     unsigned worker;
-    unsigned guests;   /* clients, sources */
+    unsigned guests;   /* clients and sources that hold it */
     unsigned players;
     unsigned published;
     unsigned gathers;
-    atomic_uint clients; /* not under the lock */
+    atomic_uint clients; /* used without the lock */
     char path[];
 };
 
 struct stream_owners {
     pthread_mutex_t lock;
     struct table all;
-    unsigned turn;    /* who is looked at next */
+    unsigned turn;    /* worker to compare next */
 };
 
 struct stream_owners *stream_owners_new(void)
@@ -52,7 +52,7 @@ void stream_owners_free(struct stream_owners *h)
     free(h);
 }
 
-/* ---- the table, with the lock held */
+/* ---- the table, under the lock */
 
 static struct stream_owner *find(const struct stream_owners *h, const char *path)
 {
@@ -94,10 +94,10 @@ static void put(struct stream_owners *h, struct stream_owner *one)
     free(one);
 }
 
-/* ---- where to */
+/* ---- choosing a worker */
 
-/* How busy a worker is, thousandths of a core: what it used lately, or what those who are there
- * will use, if that is more. */
+/* Returns the load of a worker in thousandths of a core: the measured load, or the assumed cost of
+ * its clients if that is higher. */
 static unsigned load_of(const struct worker *w)
 {
     const struct worker_gauges *g = &w->gauges;
@@ -109,9 +109,9 @@ static unsigned load_of(const struct worker *w)
     return used > known ? used : known;
 }
 
-/* One other is looked at, each in its turn, and not all: who has least to do would else get all
- * that come until that shows. */
-static unsigned place_home(const struct workers *w, unsigned here)
+/* Chooses the owner worker of a new stream. It compares with one other worker, each in turn,
+ * because the least loaded of all would get every new stream until its load is measured. */
+static unsigned choose_owner(const struct workers *w, unsigned here)
 {
     unsigned other = (here + 1 + w->stream_owners->turn++ % (w->n - 1)) % w->n;
 
@@ -126,7 +126,7 @@ static bool goes_home(const struct workers *w, const struct stream_owner *one,
            (guest->spread > 0 && load_of(&w->v[one->worker]) < IDLE_BELOW);
 }
 
-/* ---- in and out */
+/* ---- enter and leave */
 
 struct stream_owner *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
                                  unsigned *to)
@@ -137,7 +137,7 @@ struct stream_owner *stream_owners_enter(struct workers *w, const struct stream_
     (void)pthread_mutex_lock(&h->lock);
     one = find(h, guest->path);
     if (!one)
-        one = make(h, guest->path, place_home(w, guest->here));
+        one = make(h, guest->path, choose_owner(w, guest->here));
     *to = goes_home(w, one, guest) ? one->worker : guest->here;
     one->guests++;
     one->players += !guest->publishes;

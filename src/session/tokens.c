@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tokens.c - which token or key a client must show, and whether it does. */
+/* tokens.c - checks the tokens and keys of clients. */
 #include "session/tokens.h"
 
 #include "base/must.h"
@@ -16,13 +16,13 @@
 #include <strings.h>
 
 struct tokens {
-    struct jwks_files *files; /* NULL: none were read yet */
+    struct jwks_files *files; /* NULL: not read yet */
     struct tokens_stat stat[CONF_PLAY + 1];
 };
 
-/* What was shown: pieces of the client's query and of its Authorization. */
+/* The credentials in the client's query and Authorization header. */
 struct shown {
-    const char *key, *jwt; /* NULL: none */
+    const char *key, *jwt; /* or NULL */
     size_t key_size, jwt_size;
     bool link;
 };
@@ -53,7 +53,7 @@ static struct shown look(const char *param, const char *bearer)
 
 /* ---- keys of streams */
 
-/* Is there a key for this stream? *same: it is the one that was shown. */
+/* Returns true if a key is configured for this stream; *same: the client has it. */
 static bool has_key(const struct conf_security *s, const char *stream, const struct shown *shown,
                     bool *same)
 {
@@ -113,13 +113,13 @@ static err_t check_token(const struct tokens *tokens, const struct conf_security
     return err_new(ERR_TOKEN, "no token to %s", ask->publish ? "publish" : "play");
 }
 
-/* ---- the question */
+/* ---- the check */
 
 struct verdict {
-    bool asked;   /* something had to be shown */
-    bool wrong;   /* a key was, and it is another */
-    bool by_token; /* it was a token that counted, not a key */
-    int64_t ends; /* what was shown is good until then; 0: for ever */
+    bool asked;   /* credentials are required */
+    bool wrong;   /* the client has a wrong key */
+    bool by_token; /* accepted by a token, not by a key */
+    int64_t ends; /* expiry of the credentials, seconds since 1970; 0: never */
 };
 
 static err_t check(const struct session_env *env, const struct conf_vhost *vhost,
@@ -147,12 +147,11 @@ static err_t check(const struct session_env *env, const struct conf_vhost *vhost
     out->by_token = token && (shown->link || shown->jwt || !key || !shown->key);
     if (out->by_token)
         return check_token(env->tokens, &s->token, shown, names->param, &ask);
-    return err_new(ERR_TOKEN, shown->key ? "wrong key of the stream" : "no key of the stream");
+    return err_new(ERR_TOKEN, shown->key ? "wrong stream key" : "no stream key");
 }
 
-/* Keys are typed by hand and can be guessed: an address that showed too many wrong ones is refused
- * with a right one, too. Tokens are signed, nobody finds one by trying, and an expired one is no
- * guess. */
+/* Keys can be guessed, so an address that used too many wrong ones is refused even with the right
+ * one. Tokens are signed and cannot be guessed, and an expired token is not a guess. */
 static err_t check_unless_locked(const struct session_env *env, const struct conf_vhost *vhost,
                                  enum conf_action what, const struct session_stream *names,
                                  const char *bearer, struct verdict *out)
@@ -167,7 +166,7 @@ static err_t check_unless_locked(const struct session_env *env, const struct con
     if (left == 0 || !out->asked || (!err && out->by_token))
         return err;
     err_free(&err);
-    return err_new(ERR_TOKEN, "its address showed wrong keys: refused for %lld s",
+    return err_new(ERR_TOKEN, "its address used wrong keys: refused for %lld s",
                    (long long)(left / CO_SECONDS(1) + 1));
 }
 
@@ -204,7 +203,7 @@ bool tokens_prove(const struct session_env *env, const struct conf_vhost *vhost,
     return proved;
 }
 
-/* ---- all of a server */
+/* ---- token keys of the server */
 
 struct tokens *tokens_new(void)
 {
@@ -231,7 +230,7 @@ void tokens_refresh(struct tokens *t)
     struct jwks_files *files = t->files ? jwks_files_ref(t->files) : NULL;
 
     if (files)
-        jwks_files_refresh(files); /* a reload may put others in their place meanwhile */
+        jwks_files_refresh(files); /* a reload may replace them meanwhile */
     (void)jwks_files_unref(files);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vhost_loads.c - what each worker sends and takes in for a vhost. */
+/* vhost_loads.c - the traffic of each worker per vhost. */
 #include "session/vhost_loads.h"
 
 #include "base/must.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct one { /* once known, it stays */
+struct one { /* never removed */
     struct one *next;
     char *name;
     struct vhost_load of[WORKERS_MAX];
@@ -56,7 +56,7 @@ static struct one *find(struct vhost_loads *l, const char *vhost)
     return v;
 }
 
-struct vhost_load vhost_loads_tell(struct vhost_loads *l, const char *vhost, unsigned worker,
+struct vhost_load vhost_loads_publish(struct vhost_loads *l, const char *vhost, unsigned worker,
                                    const struct vhost_load *own)
 {
     struct vhost_load all = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* workers.c - what one worker wants of another. */
+/* workers.c - calls between workers. */
 #include "session/workers.h"
 
 #include "base/container_of.h"
@@ -61,15 +61,15 @@ void workers_post(struct workers *w, unsigned to, struct co_mail *m)
 }
 
 struct call {
-    struct co_mail mail; /* there, and the same one back */
+    struct co_mail mail; /* the request and, sent back, the response */
     struct workers *workers;
     unsigned from, to;
     workers_fn *fn;
     void *arg;
     struct co *caller;
-    char cid[9];               /* of the caller: what is logged for it is its */
+    char cid[9];               /* id of the caller, used in its log lines */
     bool done;
-    void (*drop)(void *arg);   /* the caller waits no more, and the call frees itself */
+    void (*drop)(void *arg);   /* the caller stopped waiting; the call frees itself */
 };
 
 static void on_done(struct co_mail *m)
@@ -116,7 +116,7 @@ static void begin(struct call *c, struct session_env *env, unsigned to, workers_
     workers_post(env->workers, to, &c->mail);
 }
 
-/* Asked to stop or not: others write to it. */
+/* Waits even if the coroutine is stopped, because another worker writes to the call. */
 static void wait_for(const struct call *c)
 {
     bool held = false;

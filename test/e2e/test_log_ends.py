@@ -135,7 +135,7 @@ def test_forwards(srs, source, by):
     seen.stop()
 
 
-ALONE = r"^\[[^]]*\]\[TRACE\]\[\d+\]\[(\w+)\] no publisher of live/typo yet, the (\S+) player waits"
+ALONE = r"^\[[^]]*\]\[TRACE\]\[\d+\]\[(\w+)\] live/typo has no publisher yet, the (\S+) player waits"
 
 
 def test_players_of_a_name_without_publisher(srs, source):
@@ -160,10 +160,10 @@ def test_players_of_a_name_without_publisher(srs, source):
     end = s.wait_log(r"\[(\w+)\] client finished: RTMP player of live/typo", 3)
     assert end and end[1] in {id for id, by, _ in told if by == "RTMP"}
     soon.stop()
-    assert s.wait_log(r"no publisher of live/(typo|lost) yet, the \w+ player waits", 6, count=10), s.log()
+    assert s.wait_log(r"live/(typo|lost) has no publisher yet, the \w+ player waits", 6, count=10), s.log()
     if WORKERS in (None, "1"):
         assert s.wait_log(r"and \d+ more players wait for streams without a publisher", 3), s.log()
-    assert len(re.findall("no publisher of live/soon", s.log())) == 0
+    assert len(re.findall("live/soon has no publisher", s.log())) == 0
     for w in many:
         w.halt.set()
     for w in many:

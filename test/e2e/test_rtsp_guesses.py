@@ -72,7 +72,7 @@ def test_who_guesses_is_locked(live, workers):
     c.close()
     assert set(guess(s, 30, "127.0.0.2")) == {403}, "a guess is checked"
     assert status(s, login("viewer", "v"), "127.0.0.3") == 200
-    assert s.wait_log(r"RTSP passwords of 127\.0\.0\.2 are refused for 4 s: it showed 10 wrong ones", 3, at)
+    assert s.wait_log(r"RTSP passwords of 127\.0\.0\.2 are refused for 4 s after 10 wrong ones", 3, at)
     assert "RTSP passwords of 127.0.0.3" not in s.log()
     assert wait_for(lambda: status(s, login("viewer", "v"), "127.0.0.2") == 200, 10 * SLOW, 0.1), "the lock never ends"
     assert time.monotonic() - locked > 2

@@ -159,7 +159,7 @@ def test_keys(srs, source):
                            ("a?key=abc.def-9", "shows", True)):
         assert may(s, "publish", name, app=app) is yes, name
     assert may(s, "play", "cam")
-    assert s.wait_log("wrong key of the stream", 2) and s.wait_log("no key of the stream", 2)
+    assert s.wait_log("wrong stream key", 2) and s.wait_log("no stream key", 2)
 
 
 def test_real_programs(site, tmp_path):
@@ -260,7 +260,7 @@ def test_jwks(srs, tmp_path):
     assert not may(s, "play", "s?token=" + hs256(secret=rsa.jwk["n"], **claims))
 
     path.write_text("{")
-    assert s.wait_log("the keys of before stay", 5)
+    assert s.wait_log("the old keys remain in use", 5)
     assert may(s, "play", "s?token=" + ec.jwt(**claims))
     tokens.jwks(path, late)
     assert wait_for(lambda: may(s, "play", "s?token=" + late.jwt(**claims)), 8, 0.2)

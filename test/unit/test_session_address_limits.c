@@ -21,7 +21,7 @@ static const uint8_t *addr(const char *text, uint8_t out[ADDRESS_BYTES])
     return out;
 }
 
-static enum address_answer enter(struct peers *p, struct address_slot *place, const char *ip,
+static enum address_answer enter(struct address_limits *p, struct address_slot *place, const char *ip,
                                const struct address_limits_config *l, co_usec now)
 {
     uint8_t a[ADDRESS_BYTES];
@@ -31,7 +31,7 @@ static enum address_answer enter(struct peers *p, struct address_slot *place, co
 
 static void each_address_has_its_own(void **state)
 {
-    struct peers *p = address_limits_new(10);
+    struct address_limits *p = address_limits_new(10);
     struct address_slot a[4] = { 0 }, b = { 0 };
     uint8_t ip[ADDRESS_BYTES];
 
@@ -69,7 +69,7 @@ static void an_ipv6_network_is_one(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(networks); i++) {
-        struct peers *p = address_limits_new(10);
+        struct address_limits *p = address_limits_new(10);
         struct address_slot a = { 0 }, b = { 0 };
 
         assert_int_equal(enter(p, &a, networks[i].a, &single, 0), ADDRESS_WELCOME);
@@ -82,7 +82,7 @@ static void an_ipv6_network_is_one(void **state)
 }
 
 /* How many of n connects, made at once, are welcome. */
-static int connects(struct peers *p, const char *ip, int n, co_usec now)
+static int connects(struct address_limits *p, const char *ip, int n, co_usec now)
 {
     int welcome = 0;
 
@@ -97,7 +97,7 @@ static int connects(struct peers *p, const char *ip, int n, co_usec now)
 
 static void connects_are_paced(void **state)
 {
-    struct peers *p = address_limits_new(10);
+    struct address_limits *p = address_limits_new(10);
 
     (void)state;
     assert_int_equal(connects(p, "203.0.113.1", 1000, 0), 5 * ADDRESS_BURST);
@@ -112,7 +112,7 @@ static void connects_are_paced(void **state)
 /* A place that turns out to be a client's behind a proxy. */
 static void a_place_moves(void **state)
 {
-    struct peers *p = address_limits_new(10);
+    struct address_limits *p = address_limits_new(10);
     struct address_slot place = { 0 }, full[3] = { 0 };
     uint8_t ip[ADDRESS_BYTES];
 
@@ -142,7 +142,7 @@ static uint8_t *numbered(uint8_t out[ADDRESS_BYTES], uint32_t i)
 /* Addresses without end, as somebody with a large IPv6 network has them. */
 static void memory_is_bounded(void **state)
 {
-    struct peers *p = address_limits_new(100);
+    struct address_limits *p = address_limits_new(100);
     struct address_slot place = { 0 };
     uint8_t a[ADDRESS_BYTES];
 
@@ -163,7 +163,7 @@ static void memory_is_bounded(void **state)
 /* Who is refused all the time is not forgotten because others come, and so gets no new burst. */
 static void the_busy_one_is_remembered(void **state)
 {
-    struct peers *p = address_limits_new(100);
+    struct address_limits *p = address_limits_new(100);
     struct address_slot place = { 0 };
     uint8_t a[ADDRESS_BYTES];
 
@@ -182,7 +182,7 @@ static void the_busy_one_is_remembered(void **state)
 static void many_are_connected(void **state)
 {
     enum { N = 50000 };
-    struct peers *p = address_limits_new(N);
+    struct address_limits *p = address_limits_new(N);
     struct address_slot *v = calloc(N, sizeof(*v));
     uint8_t a[ADDRESS_BYTES];
 
@@ -260,7 +260,7 @@ enum { WORKERS = 4, COMINGS = 20000, AT_ONCE = 8 };
 
 struct worker {
     pthread_t thread;
-    struct peers *peers;
+    struct address_limits *peers;
     struct address_slot last; /* that the first thread leaves */
     unsigned welcome, refused;
 };
@@ -288,7 +288,7 @@ static void *come_and_go(void *arg)
 static void threads_share(void **state)
 {
     struct worker workers[WORKERS] = { { 0 } };
-    struct peers *p = address_limits_new(10);
+    struct address_limits *p = address_limits_new(10);
     uint8_t ip[ADDRESS_BYTES];
 
     (void)state;
@@ -316,7 +316,7 @@ static void threads_share(void **state)
 /* One whose clock is a little behind takes nothing from an address. */
 static void clocks_differ(void **state)
 {
-    struct peers *p = address_limits_new(10);
+    struct address_limits *p = address_limits_new(10);
     struct address_slot a = { 0 };
 
     (void)state;

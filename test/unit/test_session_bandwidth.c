@@ -13,7 +13,7 @@
 enum { KBPS = 1000, KB_SECOND = 125 * 1000 };
 
 /* Sends `rate` times what it may for some seconds; gives the bytes that were read. */
-static uint64_t send_for(struct serve_meter *m, double rate, int seconds)
+static uint64_t send_for(struct session_meter *m, double rate, int seconds)
 {
     uint64_t bytes = 5000;
     co_usec now = CO_SECONDS(100), end = now + CO_SECONDS(seconds), step = CO_MS(20);
@@ -29,7 +29,7 @@ static uint64_t send_for(struct serve_meter *m, double rate, int seconds)
 
 static void a_fast_publisher_is_held(void **state)
 {
-    struct serve_meter m = { 0 };
+    struct session_meter m = { 0 };
     uint64_t bytes = send_for(&m, 20, 60);
 
     (void)state;
@@ -38,7 +38,7 @@ static void a_fast_publisher_is_held(void **state)
 
 static void others_are_not(void **state)
 {
-    struct serve_meter m = { 0 };
+    struct session_meter m = { 0 };
     co_usec now = CO_SECONDS(1);
     uint64_t bytes = 0;
 
@@ -53,7 +53,7 @@ static void others_are_not(void **state)
 /* What was read before somebody wanted to know does not count. */
 static void it_begins_when_it_is_turned_on(void **state)
 {
-    struct serve_meter m = { 0 };
+    struct session_meter m = { 0 };
 
     (void)state;
     assert_int_equal(session_meter_wait(&m, UINT64_C(1) << 40, KBPS, CO_SECONDS(9)), 0);
@@ -110,20 +110,20 @@ static void a_vhost_has_room_for_so_many(void **state)
     (void)state;
     begin(&x, "out_kbps 4500;");
     for (int i = 0; i < 4; i++) {
-        assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
+        assert_ok(session_bandwidth_out(x.env, &x.env->conf->vhost.v[0], &names));
         clients_wait(x.env->clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, x.src);
         clients_admit(&c[i], &names);
     }
-    assert_err(session_room_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
+    assert_err(session_bandwidth_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
     assert_int_equal(x.env->reject_counters.v[REJECT_VHOST_OUT].total, 1);
     clients_leave(&c[0], 0, 0, NULL);
-    assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
+    assert_ok(session_bandwidth_out(x.env, &x.env->conf->vhost.v[0], &names));
     for (int i = 1; i < 4; i++)
         clients_leave(&c[i], 0, 0, NULL);
     assert_int_equal(x.vhost->wanted_kbps, 0);
     x.vhost->out_kbps.now_kbps = 4000; /* downloads, say */
-    assert_err(session_room_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
-    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
+    assert_err(session_bandwidth_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
+    assert_ok(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]));
     end(&x);
 }
 
@@ -136,15 +136,15 @@ static void a_storm_of_publishers(void **state)
     begin(&x, "in_kbps 5000;");
     x.vhost->in_kbps.now_kbps = 3000;
     x.vhost->publishing = 3;
-    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
-    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
-    assert_err(session_room_in(x.env, &x.env->conf->vhost.v[0]), ERR_TOO_MANY);
+    assert_ok(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]));
+    assert_ok(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]));
+    assert_err(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]), ERR_TOO_MANY);
     clients_sample(x.env->clients);
     assert_int_equal(x.vhost->fresh, 0);
     assert_int_equal(x.vhost->publishing, 0);
     x.vhost->in_kbps.now_kbps = 3000; /* those never sent anything */
     x.vhost->publishing = 3;
-    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
+    assert_ok(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]));
     end(&x);
 }
 
@@ -154,10 +154,10 @@ static void a_vhost_takes_in_so_much(void **state)
 
     (void)state;
     begin(&x, "in_kbps 5000;");
-    assert_ok(session_room_in(x.env, &x.env->conf->vhost.v[0]));
+    assert_ok(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]));
     x.vhost->in_kbps.now_kbps = 5000;
-    assert_err(session_room_in(x.env, &x.env->conf->vhost.v[0]), ERR_TOO_MANY);
-    assert_ok(session_room_out(x.env, &x.env->conf->vhost.v[0], &names));
+    assert_err(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]), ERR_TOO_MANY);
+    assert_ok(session_bandwidth_out(x.env, &x.env->conf->vhost.v[0], &names));
     assert_int_equal(x.env->reject_counters.v[REJECT_VHOST_IN].total, 1);
     end(&x);
 }
@@ -200,15 +200,15 @@ static void publishers_of_all_workers_count(void **state)
         x[i].vhost->publishing = 1;
         session_bandwidth_report(x[i].env);
     }
-    assert_ok(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]));
-    assert_ok(session_room_in(x[1].env, &x[1].env->conf->vhost.v[0])); /* knows of that one */
-    assert_err(session_room_in(x[1].env, &x[1].env->conf->vhost.v[0]), ERR_TOO_MANY);
-    assert_err(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]), ERR_TOO_MANY);
+    assert_ok(session_bandwidth_in(x[0].env, &x[0].env->conf->vhost.v[0]));
+    assert_ok(session_bandwidth_in(x[1].env, &x[1].env->conf->vhost.v[0])); /* knows of that one */
+    assert_err(session_bandwidth_in(x[1].env, &x[1].env->conf->vhost.v[0]), ERR_TOO_MANY);
+    assert_err(session_bandwidth_in(x[0].env, &x[0].env->conf->vhost.v[0]), ERR_TOO_MANY);
     clients_sample(x[0].env->clients);
     clients_sample(x[1].env->clients);
     session_bandwidth_report(x[0].env);
     session_bandwidth_report(x[1].env);
-    assert_ok(session_room_in(x[0].env, &x[0].env->conf->vhost.v[0]));
+    assert_ok(session_bandwidth_in(x[0].env, &x[0].env->conf->vhost.v[0]));
     end_workers(x, w);
 }
 
@@ -222,13 +222,13 @@ static void players_of_all_workers_count(void **state)
     for (int i = 0; i < 4; i++) {
         struct scene *s = &x[i % 2];
 
-        assert_ok(session_room_out(s->env, &s->env->conf->vhost.v[0], &names));
+        assert_ok(session_bandwidth_out(s->env, &s->env->conf->vhost.v[0], &names));
         clients_wait(s->env->clients, &c[i], &kind, CLIENTS_RTMP_PLAY, "00000000", &names, s->src);
         clients_admit(&c[i], &names);
     }
     session_bandwidth_report(x[1].env);
     for (int i = 0; i < WORKERS; i++)
-        assert_err(session_room_out(x[i].env, &x[i].env->conf->vhost.v[0], &names), ERR_TOO_MANY);
+        assert_err(session_bandwidth_out(x[i].env, &x[i].env->conf->vhost.v[0], &names), ERR_TOO_MANY);
     for (int i = 0; i < 4; i++)
         clients_leave(&c[i], 0, 0, NULL);
     end_workers(x, w);
@@ -247,10 +247,10 @@ static void a_stream_from_elsewhere(void **state)
     x[0].vhost->publishing = 2;
     x[0].vhost->out_kbps.now_kbps = 3500;
     session_bandwidth_report(x[0].env);
-    assert_ok(session_room_out(x[1].env, &x[1].env->conf->vhost.v[0], &other));
+    assert_ok(session_bandwidth_out(x[1].env, &x[1].env->conf->vhost.v[0], &other));
     x[0].vhost->out_kbps.now_kbps = 3501;
     session_bandwidth_report(x[0].env);
-    assert_err(session_room_out(x[1].env, &x[1].env->conf->vhost.v[0], &other), ERR_TOO_MANY);
+    assert_err(session_bandwidth_out(x[1].env, &x[1].env->conf->vhost.v[0], &other), ERR_TOO_MANY);
     end_workers(x, w);
 }
 

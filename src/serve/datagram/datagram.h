@@ -26,7 +26,7 @@ struct datagram_shared {
     atomic_uint refs;
     unsigned workers;
     unsigned numbers;          /* endpoints so far: the first worker's alone */
-    struct peers *peers;       /* clients by address, for the limits of the protocol */
+    struct address_limits *peers;       /* clients by address, for the limits of the protocol */
     atomic_uint mails[WORKERS_MAX]; /* datagrams on their way to that worker */
 };
 

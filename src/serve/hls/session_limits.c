@@ -17,7 +17,7 @@ struct hls_session_limits { /* list of the unused sessions */
 };
 
 static atomic_uint sessions, unused_sessions; /* total of all workers */
-static struct peers *peers;  /* per-address slots, shared by all workers */
+static struct address_limits *peers;  /* per-address slots, shared by all workers */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void make_peers(void)
