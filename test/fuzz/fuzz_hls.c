@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_hls.c - what strangers say to HLS and DASH.
+/* fuzz_hls.c - untrusted input of HLS and DASH.
  *
- * The first byte chooses. Even: the rest is the journal (2: of DASH) that an earlier process left on disk,
- * or a list without a journal, which is not read. Odd: the rest is all that a client sends to a server of
- * low-latency HLS, in pieces of as many bytes as the first byte says.
+ * The first byte selects the test. Even: the rest is a journal that an earlier process left on disk
+ * (bit 1: for DASH), or a playlist without a journal, which is not read. Odd: the rest is what a
+ * client sends to a server with low-latency HLS, and the first byte is the size of its pieces.
  */
 #include "base/must.h"
 #include "fuzz.h"
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES = 8 }; /* of a journal that are there */
+enum { FILES = 8 }; /* files that the journal may name and that exist */
 
 static const struct disk_limits limits = { .lane_bytes = 16 << 20, .all_bytes = 16 << 20,
                                            .threads = 1, .what = "HLS" };
@@ -66,7 +66,7 @@ static void write_file(const char *path, const void *data, size_t size)
     (void)disk_write_file(&job, path, data, size);
 }
 
-/* A list long enough that updates of it leave segments out. */
+/* Starts a stream with enough segments for delta updates of its playlist. */
 static void begin_playing(void)
 {
     struct hls_shared *init;
@@ -117,7 +117,7 @@ static void begin(void)
 
 /* ------------------------------------------------------------ lists */
 
-/* Nothing in a list leads out of the folder: its files will be removed. */
+/* No path leaves the folder: the files will be removed. */
 static void check_path(const char *path)
 {
     assert(!path || (strncmp(path, dir, strlen(dir)) == 0 && !strstr(path, "..")));
@@ -152,7 +152,7 @@ static void check_list(struct hls_stream *s)
     wr_free(&w);
 }
 
-/* Some of what the journal names is there. */
+/* Creates some of the files that the journal names. */
 static void write_files(const uint8_t *data, size_t size)
 {
     struct journal j;
@@ -209,7 +209,8 @@ static void ask(const uint8_t *data, size_t size)
     co_group_init(&g);
     err = co_go(&g, "client", talk, &m.io);
     assert(!err);
-    while (g.count > 0 && !playing->list.waiters) /* for what never comes it would wait for long */
+    while (g.count > 0 && !playing->list.waiters) /* a wait for a segment that never comes would
+                                                   * take long */
         co_yield();
     err = co_group_stop(&g);
     err_free(&err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_http.c - a whole HTTP conversation: the input is all that a client sends.
+/* fuzz_http.c - an HTTP connection to the server: the input is everything that the client sends.
  *
- * Its first byte says in pieces of how many bytes that comes, if it is not large.
+ * For small inputs the first byte is the size of the pieces in which it arrives.
  */
 #include "fuzz.h"
 #include "io_mem.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtsp.c - an RTSP conversation: what a peer sends, to a server that has all streams, and to a
- * client. Whole and in pieces it must mean the same.
+/* fuzz_rtsp.c - RTSP messages from a peer, to a server that has all streams, and to a client.
  *
- * The first byte says which of them, and the pieces.
+ * The result must not depend on how the input is cut. Bit 0 of the first byte selects the client,
+ * the others the size of the pieces.
  */
 #include "base/wr.h"
 #include "io_mem.h"
@@ -114,7 +114,7 @@ static void note(struct wr *w, const struct rtsp_item *i)
     wr_bytes(w, m->body, m->size);
 }
 
-/* Gives the code of its end. */
+/* Returns the error code at the end. */
 static enum err_code run(const uint8_t *data, size_t size, size_t piece, bool client, struct wr *w)
 {
     struct rtsp_server s = { .rules = &rules };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtsp_tunnel.c - base64 and WebSocket frames of tunnels: whole and in pieces they must mean
- * the same.
+/* fuzz_rtsp_tunnel.c - base64 and WebSocket frames of RTSP tunnels.
  *
- * The first byte says which of them, and the pieces.
+ * The result must not depend on how the input is cut. Bit 0 of the first byte selects WebSocket,
+ * the others the size of the pieces.
  */
 #include "base/wr.h"
 #include "proto/rtsp/tunnel.h"

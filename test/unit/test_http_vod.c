@@ -59,7 +59,7 @@ static int setup(void **state)
 
 static struct wr *ask(const char *method, const char *path, const char *fields)
 {
-    struct wr *out = script_say(&peer, "");
+    struct wr *out = script_put(&peer, "");
 
     wr_printf(out, "%s %s HTTP/1.1\r\nHost: h\r\n%s\r\n", method, path, fields);
     return out;
@@ -174,7 +174,7 @@ static void by_websocket(void **state)
     end();
     begin("");
     ask("GET", "/vod/a.flv.flv", "Upgrade: websocket\r\nConnection: Upgrade\r\n");
-    script_say(&peer, "\r\n\r\n");
+    script_put(&peer, "\r\n\r\n");
     assert_err(talk(), ERR_IO_CLOSED);
     assert_int_equal(status(), 426);
     end();
@@ -202,7 +202,7 @@ static void from_a_place_for_a_while(void **state)
         begin("");
         (void)snprintf(path, sizeof(path), "/vod/a.flv.flv?%s", rows[i].query);
         ask("GET", path, "");
-        script_say(&peer, rows[i].told ? "\xaf\x01\xde\xad" : "400 Bad Request\n");
+        script_put(&peer, rows[i].told ? "\xaf\x01\xde\xad" : "400 Bad Request\n");
         err = talk(); /* whoever leaves first does not matter */
         err_free(&err);
         assert_int_equal(status(), rows[i].told ? 200 : 400);
@@ -253,7 +253,7 @@ static void what_is_refused(void **state)
 
         begin(refused_rows[i].conf);
         ask(refused_rows[i].method, refused_rows[i].path, "");
-        script_say(&peer, "\r\n\r\n");
+        script_put(&peer, "\r\n\r\n");
         err = talk();
         err_free(&err);
         if (status() != refused_rows[i].status)
@@ -269,7 +269,7 @@ static void a_file_as_it_is(void **state)
     film_write(films, "a.mp4.flv", 10, 0);
     begin("");
     ask("GET", "/vod/a.mp4.flv", "");
-    script_say(&peer, "\xaf\x01\xde\xad");
+    script_put(&peer, "\xaf\x01\xde\xad");
     assert_err(talk(), ERR_IO_CLOSED);
     assert_int_equal(status(), 200);
     assert_non_null(strstr((char *)peer.out.buf, "Content-Length: "));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pull_rtsp.c - which streams a configuration pulls, and from where. */
+/* test_pull_rtsp.c - the streams that a configuration pulls, and their sources. */
 #include "pull/rtsp/spec.h"
 #include "unit.h"
 
@@ -21,7 +21,7 @@ static const struct conf_rtsp_pull pulls[] = {
 };
 
 static const struct {
-    const char *app, *name, *url; /* NULL: it is not pulled */
+    const char *app, *name, *url; /* NULL: not pulled */
     bool on_demand;
 } rows[] = {
     { "live", "camera", "rtsp://u:p@h/1", false },
@@ -84,7 +84,8 @@ static void test_ways(void **state)
     assert_true(rtsp_pull_spec_same(&w, &w));
     assert_false(rtsp_pull_spec_same(&w, &other));
     rtsp_pull_spec_free(&other);
-    assert_true(rtsp_pull_spec_of(&other, &v, "a", "safe")); /* nothing of it in the open */
+    assert_true(rtsp_pull_spec_of(&other, &v, "a", "safe")); /* rtsps: no transport without
+                                                              * encryption */
     assert_int_equal(other.transports, 1);
     assert_int_equal(other.transport[0], RTSP_PULL_TCP);
     rtsp_pull_spec_free(&w);
@@ -97,7 +98,7 @@ static void test_ways(void **state)
     assert_false(rtsp_pull_spec_of(&w, NULL, "live", "camera"));
 }
 
-/* What it trusts is a part of what is wanted: a change begins anew. */
+/* The trusted CAs are part of the spec: a change restarts the pull. */
 static void test_trust(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmp_session.c - whole conversations with the server over memory, cut at every byte. */
+/* test_rtmp_session.c - RTMP sessions with the server over a memory io, cut at every byte. */
 #include "base/log.h"
 #include "co/net/io.h"
 #include "env.h"
@@ -15,7 +15,7 @@
 static struct session_env *env;
 static void (*count_published)(void *arg, const struct conf_vhost *vhost,
                                const struct session_stream *s, struct live_source *src);
-static struct live_source *held; /* keeps a published stream after its publisher left */
+static struct live_source *held; /* keeps a published stream after its publisher has closed */
 
 static void hold(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
                  struct live_source *src)
@@ -39,7 +39,7 @@ static void end(void)
     env_free(&env);
 }
 
-/* A publisher's words and media, up to its leaving; free with wr_free(). */
+/* Returns all bytes of a publisher, from handshake to close; free with wr_free(). */
 static struct wr publisher(void)
 {
     struct wr in;
@@ -52,8 +52,8 @@ static struct wr publisher(void)
 
 #define DEFAULT_CONF "listen 1935; vhost __defaultVhost__ { }"
 
-/* Serve a client that sends these bytes; what the server says goes to out. */
-static err_t talk(const void *bytes, size_t size, size_t piece, struct wr *out)
+/* Serves a client that sends these bytes; the bytes of the server go to out. */
+static err_t serve_client(const void *bytes, size_t size, size_t piece, struct wr *out)
 {
     struct io_mem m;
     err_t err;
@@ -69,8 +69,8 @@ static err_t talk(const void *bytes, size_t size, size_t piece, struct wr *out)
     return err;
 }
 
-/* Did the server send a command or status with this text? */
-static bool said(const struct wr *out, const char *text)
+/* Returns true if the server sent a command or status with this text. */
+static bool sent(const struct wr *out, const char *text)
 {
     return memmem(out->buf, out->len, text, strlen(text)) != NULL;
 }
@@ -87,9 +87,9 @@ static void test_publish(void **state)
 
         begin(DEFAULT_CONF);
         wr_init(&out, 1 << 20);
-        assert_err(talk(in.buf, in.len, piece, &out), ERR_IO_CLOSED);
+        assert_err(serve_client(in.buf, in.len, piece, &out), ERR_IO_CLOSED);
         for (size_t i = 0; i < COUNT(wanted); i++)
-            assert_true(said(&out, wanted[i]));
+            assert_true(sent(&out, wanted[i]));
         assert_non_null(held);
         live_source_stat(held, &stat);
         assert_int_equal(stat.in_packets, 6);
@@ -103,7 +103,7 @@ static void test_publish(void **state)
     }
 }
 
-/* A client may leave after any byte: the end is always orderly, and leaves nothing. */
+/* A client may close after any byte: the session always ends cleanly and leaks nothing. */
 static void test_cut_at_every_byte(void **state)
 {
     struct wr in = publisher();
@@ -113,7 +113,7 @@ static void test_cut_at_every_byte(void **state)
     client_call(&in, 0, "FCUnpublish", 6, "s");
     client_call(&in, 1, "play", 7, "s");
     for (size_t size = 0; size <= in.len; size += size < HANDSHAKE_SIZE - 2 ? 97 : 1)
-        assert_err(talk(in.buf, size, 0, NULL), ERR_IO_CLOSED);
+        assert_err(serve_client(in.buf, size, 0, NULL), ERR_IO_CLOSED);
     assert_int_equal(env_published(env)->begun, env_published(env)->ended);
     wr_free(&in);
     end();
@@ -136,17 +136,17 @@ static void test_publish_again_and_again_then_play(void **state)
     }
     client_call(&in, 1, "closeStream", 0, NULL);
     client_call(&in, 1, "play", 8, "s");
-    assert_err(talk(in.buf, in.len, 0, &out), ERR_IO_CLOSED);
+    assert_err(serve_client(in.buf, in.len, 0, &out), ERR_IO_CLOSED);
     assert_int_equal(env_published(env)->begun, 4);
     assert_int_equal(env_published(env)->ended, 4);
-    assert_true(said(&out, "NetStream.Unpublish.Success"));
-    assert_true(said(&out, "NetStream.Play.Start"));
+    assert_true(sent(&out, "NetStream.Unpublish.Success"));
+    assert_true(sent(&out, "NetStream.Play.Start"));
     wr_free(&in);
     wr_free(&out);
     end();
 }
 
-/* A stream that is live: a player who joins gets metadata, headers and the key frame. */
+/* A player that joins a live stream gets metadata, sequence headers and the key frame. */
 static void test_play_what_is_live(void **state)
 {
     static const char *const wanted[] = { "NetStream.Play.Start", "RtmpSampleAccess" };
@@ -160,10 +160,10 @@ static void test_play_what_is_live(void **state)
     client_connect(&in, "rtmp://127.0.0.1/live");
     client_call(&in, 0, "createStream", 2, NULL);
     client_call(&in, 1, "play", 3, "s");
-    assert_err(talk(in.buf, in.len, 0, &out), ERR_IO_CLOSED);
+    assert_err(serve_client(in.buf, in.len, 0, &out), ERR_IO_CLOSED);
     for (size_t i = 0; i < COUNT(wanted); i++)
-        assert_true(said(&out, wanted[i]));
-    assert_false(said(&out, "NetStream.Data.Start"));
+        assert_true(sent(&out, wanted[i]));
+    assert_false(sent(&out, "NetStream.Data.Start"));
     wr_free(&in);
     wr_free(&out);
     end();
@@ -247,7 +247,7 @@ static void bad_denied(struct wr *in)
 static void bad_first_chunk(struct wr *in)
 {
     hello(in);
-    wr_bytes(in, "\xc9", 1); /* fmt 3 on a chunk stream that never began */
+    wr_bytes(in, "\xc9", 1); /* fmt 3 on a chunk stream without an earlier header */
 }
 
 static const struct {
@@ -281,13 +281,13 @@ static void test_bad_clients(void **state)
         print_message("  %s\n", bad_rows[i].name);
         wr_init(&in, 1 << 20);
         bad_rows[i].make(&in);
-        assert_err(talk(in.buf, in.len, 0, NULL), bad_rows[i].code);
+        assert_err(serve_client(in.buf, in.len, 0, NULL), bad_rows[i].code);
         wr_free(&in);
     }
     end();
 }
 
-/* Every write may be the one that fails. */
+/* Each write may fail. */
 static void test_writes_that_fail(void **state)
 {
     struct wr in = publisher();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmp_vod.c - whole conversations about files on demand: places, seeks, pauses, ends. */
+/* test_rtmp_vod.c - RTMP sessions that play files: positions, seeks, pauses, ends. */
 #include "base/log.h"
 #include "env.h"
 #include "flv_film.h"
@@ -32,7 +32,7 @@ static void end(void)
     env_free(&env);
 }
 
-/* ---- what the client says */
+/* ---- bytes of the client */
 
 /* name, transaction 0, null, numbers */
 static void call(struct wr *out, const char *name, int n, const double *v)
@@ -62,7 +62,7 @@ static void play(struct wr *out, const char *file, int n, const double *v)
     client_command(out, 1, &body);
 }
 
-static void say_boolean(struct wr *out, const char *name, bool value)
+static void put_boolean(struct wr *out, const char *name, bool value)
 {
     struct wr body;
 
@@ -77,7 +77,7 @@ static void say_boolean(struct wr *out, const char *name, bool value)
 
 static struct wr *hello(const char *tc_url)
 {
-    struct wr *out = script_say(&peer, "");
+    struct wr *out = script_put(&peer, "");
 
     client_handshake(out);
     client_connect(out, tc_url);
@@ -85,14 +85,14 @@ static struct wr *hello(const char *tc_url)
     return out;
 }
 
-static err_t talk(void)
+static err_t serve_client(void)
 {
     return rtmp_session_run(env, &peer.io, "127.0.0.1");
 }
 
-/* ---- what it is told, as a text */
+/* ---- messages of the server as text */
 
-static void tell_media(char *text, size_t size, const struct rtmp_msg *m)
+static void describe_media(char *text, size_t size, const struct rtmp_msg *m)
 {
     bool config = m->payload[1] == 0;
     char kind = m->type == RTMP_VIDEO ? 'V' : 'A';
@@ -101,7 +101,7 @@ static void tell_media(char *text, size_t size, const struct rtmp_msg *m)
                    config ? "c" : m->type == RTMP_VIDEO && m->payload[0] >> 4 == 1 ? "k" : "");
 }
 
-static void tell_command(char *text, size_t size, const struct rtmp_msg *m)
+static void describe_command(char *text, size_t size, const struct rtmp_msg *m)
 {
     struct rtmp_command c;
     const char *code;
@@ -115,7 +115,7 @@ static void tell_command(char *text, size_t size, const struct rtmp_msg *m)
     rtmp_command_free(&c);
 }
 
-static void tell_data(char *text, size_t size, const struct rtmp_msg *m)
+static void describe_data(char *text, size_t size, const struct rtmp_msg *m)
 {
     struct rd r = rd_init(m->payload, m->size);
     struct amf_value name, info = amf_object();
@@ -132,7 +132,7 @@ static void tell_data(char *text, size_t size, const struct rtmp_msg *m)
     amf_free(&amf);
 }
 
-static const char *told(void)
+static const char *described(void)
 {
     static char text[16384];
     struct rtmp_in in;
@@ -148,11 +148,11 @@ static const char *told(void)
         size_t n = strlen(text), size = sizeof(text) - n;
 
         if (m.type == RTMP_VIDEO || m.type == RTMP_AUDIO)
-            tell_media(text + n, size, &m);
+            describe_media(text + n, size, &m);
         else if (m.type == RTMP_COMMAND)
-            tell_command(text + n, size, &m);
+            describe_command(text + n, size, &m);
         else if (m.type == RTMP_DATA)
-            tell_data(text + n, size, &m);
+            describe_data(text + n, size, &m);
         else if (m.type == RTMP_USER_CONTROL)
             (void)snprintf(text + n, size, "event%u ", m.payload[1]);
         rtmp_in_heap.release(m.payload);
@@ -166,9 +166,9 @@ static const char *told(void)
 #define FILM "meta=1.05 V0c A0c " FIRST_HALF "V500 A550 V600 A650 V700 A750 V800 A850 V900 A950 "
 #define END "event1 Play.Stop "
 
-/* ---- conversations */
+/* ---- sessions */
 
-/* A second of a film is sent at once; then its end is told, and the client may leave. */
+/* A second of media is sent at once; then the client gets the end status and may close. */
 static void from_begin_to_end(void **state)
 {
     static const char *const names[][2] = {
@@ -194,15 +194,15 @@ static void from_begin_to_end(void **state)
         }
         begin("");
         play(hello(names[i][0]), names[i][1], 0, NULL);
-        script_say(&peer, "NetStream.Play.Stop");
+        script_put(&peer, "NetStream.Play.Stop");
         peer.piece = i;
-        assert_err(talk(), ERR_IO_CLOSED);
-        assert_string_equal(told(), BEGIN FILM "Play.Complete=1.05 " END);
+        assert_err(serve_client(), ERR_IO_CLOSED);
+        assert_string_equal(described(), BEGIN FILM "Play.Complete=1.05 " END);
         end();
     }
 }
 
-/* It may leave after any byte of what it says. */
+/* The client may close after any byte that it sends. */
 static void cut_at_every_byte(void **state)
 {
     struct wr all;
@@ -212,17 +212,17 @@ static void cut_at_every_byte(void **state)
     begin("");
     wr_init(&all, 1 << 20);
     play(hello("rtmp://h/vod"), "a.flv", 0, NULL);
-    wr_bytes(&all, peer.lines[0].say.buf, peer.lines[0].say.len);
+    wr_bytes(&all, peer.lines[0].bytes.buf, peer.lines[0].bytes.len);
     call(&all, "seek", 1, (double[]){ 500 });
-    say_boolean(&all, "pause", true);
-    say_boolean(&all, "receiveAudio", false);
-    say_boolean(&all, "pause", false);
+    put_boolean(&all, "pause", true);
+    put_boolean(&all, "receiveAudio", false);
+    put_boolean(&all, "pause", false);
     play(&all, "a", 2, (double[]){ 100, 100 });
     for (size_t size = HANDSHAKE_SIZE; size <= all.len; size++) {
         script_fini(&peer);
         script_init(&peer);
-        wr_bytes(script_say(&peer, ""), all.buf, size);
-        assert_err(talk(), ERR_IO_CLOSED);
+        wr_bytes(script_put(&peer, ""), all.buf, size);
+        assert_err(serve_client(), ERR_IO_CLOSED);
     }
     wr_free(&all);
     end();
@@ -231,7 +231,7 @@ static void cut_at_every_byte(void **state)
 static void what_cannot_be_played(void **state)
 {
     static const struct {
-        const char *name, *told;
+        const char *name, *described;
         enum err_code code;
     } rows[] = {
         { "none.flv", "Play.StreamNotFound ", ERR_NO_FILE },
@@ -255,39 +255,39 @@ static void what_cannot_be_played(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         begin("");
         play(hello("rtmp://h/vod"), rows[i].name, 0, NULL);
-        assert_err(talk(), rows[i].code);
-        assert_string_equal(told(), rows[i].told);
+        assert_err(serve_client(), rows[i].code);
+        assert_string_equal(described(), rows[i].described);
         end();
     }
     begin("security { enabled on; deny play all; }");
     play(hello("rtmp://h/vod"), "none.flv", 0, NULL);
-    assert_err(talk(), ERR_DENIED);
-    assert_string_equal(told(), "Play.Failed ");
+    assert_err(serve_client(), ERR_DENIED);
+    assert_string_equal(described(), "Play.Failed ");
     end();
 }
 
-static void nobody_publishes_a_file(void **state)
+static void file_names_are_not_published(void **state)
 {
     (void)state;
     begin("");
     client_call(hello("rtmp://h/vod"), 1, "publish", 5, "mp4:new");
-    assert_err(talk(), ERR_DENIED);
-    assert_string_equal(told(), "Publish.BadName ");
+    assert_err(serve_client(), ERR_DENIED);
+    assert_string_equal(described(), "Publish.BadName ");
     end();
     begin("");
-    client_call(hello("rtmp://h/vod"), 1, "publish", 5, "new"); /* a live stream of that app */
-    script_say(&peer, "NetStream.Publish.Start");
-    assert_err(talk(), ERR_IO_CLOSED);
+    client_call(hello("rtmp://h/vod"), 1, "publish", 5, "new"); /* a live stream in the same app */
+    script_put(&peer, "NetStream.Publish.Start");
+    assert_err(serve_client(), ERR_IO_CLOSED);
     end();
 }
 
-/* Milliseconds, whatever the text of the specification says. */
-static void from_a_place_for_a_while(void **state)
+/* Times are milliseconds, although the specification says otherwise. */
+static void starts_and_duration(void **state)
 {
     static const struct {
         double v[2];
         int n;
-        const char *told;
+        const char *described;
     } rows[] = {
         { { -2000 }, 1, "meta=3.05 V0c A0c V0k A50 " },
         { { -1 }, 1, "meta=3.05 V0c A0c V0k A50 " },
@@ -308,20 +308,20 @@ static void from_a_place_for_a_while(void **state)
 
         begin("");
         play(hello("rtmp://h/vod"), "a.flv", rows[i].n, rows[i].v);
-        script_say(&peer, strstr(rows[i].told, "Complete") ? "Play.Stop" : "\xaf\x01\xde\xad");
-        assert_err(talk(), ERR_IO_CLOSED);
-        at = strstr(told(), BEGIN);
+        script_put(&peer, strstr(rows[i].described, "Complete") ? "Play.Stop" : "\xaf\x01\xde\xad");
+        assert_err(serve_client(), ERR_IO_CLOSED);
+        at = strstr(described(), BEGIN);
         assert_non_null(at);
         at += strlen(BEGIN);
-        if (strncmp(at, rows[i].told, strlen(rows[i].told)) != 0)
+        if (strncmp(at, rows[i].described, strlen(rows[i].described)) != 0)
             print_message("%zu: %s\n", i, at);
-        assert_memory_equal(at, rows[i].told, strlen(rows[i].told));
+        assert_memory_equal(at, rows[i].described, strlen(rows[i].described));
         end();
     }
 }
 
-/* Forth, back, behind the end, and back from there; then something else. */
-static void it_seeks(void **state)
+/* Seeks forward, back, behind the end, and back from there; then plays another file. */
+static void seeks(void **state)
 {
     static const char *const wanted[] = {
         BEGIN "meta=10.05 V0c A0c V0k ", "event0 Seek.Notify meta=10.05 V9000c A9000c V9000k ",
@@ -337,15 +337,15 @@ static void it_seeks(void **state)
     film_write(dir, "short.flv", 10, 0);
     begin("");
     play(hello("rtmp://h/vod"), "long", 0, NULL);
-    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 9400 });
-    call(script_say(&peer, "NetStream.Play.Stop"), "seek", 1, (double[]){ 20000 });
-    call(script_say(&peer, "NetStream.Play.Stop"), "seek", 1, (double[]){ 3999 });
-    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ -5 });
-    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ NAN });
-    play(script_say(&peer, "NetStream.Seek.Failed"), "short", 0, NULL);
-    script_say(&peer, "NetStream.Play.Stop");
-    assert_err(talk(), ERR_IO_CLOSED);
-    at = told();
+    call(script_put(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 9400 });
+    call(script_put(&peer, "NetStream.Play.Stop"), "seek", 1, (double[]){ 20000 });
+    call(script_put(&peer, "NetStream.Play.Stop"), "seek", 1, (double[]){ 3999 });
+    call(script_put(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ -5 });
+    call(script_put(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ NAN });
+    play(script_put(&peer, "NetStream.Seek.Failed"), "short", 0, NULL);
+    script_put(&peer, "NetStream.Play.Stop");
+    assert_err(serve_client(), ERR_IO_CLOSED);
+    at = described();
     for (size_t i = 0; i < COUNT(wanted); i++) {
         const char *found = strstr(at, wanted[i]);
 
@@ -356,8 +356,8 @@ static void it_seeks(void **state)
     end();
 }
 
-/* What is sent behind "Pause.Notify" comes behind "Unpause.Notify", and is what was next. */
-static void it_pauses(void **state)
+/* Media sent after "Pause.Notify" come after "Unpause.Notify", starting with the next packet. */
+static void pauses(void **state)
 {
     const char *text, *at;
     unsigned last = 0;
@@ -366,12 +366,12 @@ static void it_pauses(void **state)
     film_write(dir, "a.flv", 40, 0);
     begin("");
     play(hello("rtmp://h/vod"), "a", 0, NULL);
-    say_boolean(script_say(&peer, "\xaf\x01\xde\xad"), "pause", true);
-    say_boolean(script_say(&peer, "NetStream.Pause.Notify"), "pause", false);
-    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 3000 });
-    script_say(&peer, "NetStream.Play.Stop");
-    assert_err(talk(), ERR_IO_CLOSED);
-    text = told();
+    put_boolean(script_put(&peer, "\xaf\x01\xde\xad"), "pause", true);
+    put_boolean(script_put(&peer, "NetStream.Pause.Notify"), "pause", false);
+    call(script_put(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 3000 });
+    script_put(&peer, "NetStream.Play.Stop");
+    assert_err(serve_client(), ERR_IO_CLOSED);
+    text = described();
     at = strstr(text, "Pause.Notify event1 Unpause.Notify event0 ");
     assert_non_null(at);
     for (const char *v = strstr(text, " V"); v && v < at; v = strstr(v + 1, " V"))
@@ -382,7 +382,7 @@ static void it_pauses(void **state)
     end();
 }
 
-static void it_wants_no_audio(void **state)
+static void receives_no_audio(void **state)
 {
     const char *at;
 
@@ -390,21 +390,21 @@ static void it_wants_no_audio(void **state)
     film_write(dir, "a.flv", 30, 0);
     begin("");
     play(hello("rtmp://h/vod"), "a", 1, (double[]){ 1000 });
-    say_boolean(script_say(&peer, "\xaf\x01\xde\xad"), "receiveAudio", false);
-    call(script_say(&peer, ""), "seek", 1, (double[]){ 2000 });
-    script_say(&peer, "NetStream.Play.Stop");
-    assert_err(talk(), ERR_IO_CLOSED);
-    at = strstr(told(), "Seek.Notify ");
+    put_boolean(script_put(&peer, "\xaf\x01\xde\xad"), "receiveAudio", false);
+    call(script_put(&peer, ""), "seek", 1, (double[]){ 2000 });
+    script_put(&peer, "NetStream.Play.Stop");
+    assert_err(serve_client(), ERR_IO_CLOSED);
+    at = strstr(described(), "Seek.Notify ");
     assert_non_null(at);
     assert_non_null(strstr(at, "V2000k V2100 V2200 "));
     end();
 }
 
-/* Where nobody has to ask, a client may know before it plays. */
-static void how_long_it_is(void **state)
+/* Without authorization in the vhost, a client gets the length before it plays. */
+static void file_length(void **state)
 {
     static const struct {
-        const char *conf, *name, *told;
+        const char *conf, *name, *described;
     } rows[] = {
         { "", "a", "=3.05 " }, { "", "flv:a", "=3.05 " }, { "", "b", "=0 " }, { "", "", "=0 " },
         { "security { enabled on; allow play all; }", "a", "=0 " },
@@ -419,13 +419,13 @@ static void how_long_it_is(void **state)
         out = hello("rtmp://h/vod");
         client_call(out, 0, "getStreamLength", 9, rows[i].name);
         play(out, "a", 0, NULL);
-        client_call(script_say(&peer, "\xaf\x01\xde\xad"), 0, "getStreamLength", 9, "a");
-        script_say(&peer, "_result");
-        assert_err(talk(), ERR_IO_CLOSED);
-        if (strncmp(told(), rows[i].told, strlen(rows[i].told)) != 0)
-            print_message("%zu: %s\n", i, told());
-        assert_memory_equal(told(), rows[i].told, strlen(rows[i].told));
-        assert_non_null(strstr(told() + 1, "=3.05 "));
+        client_call(script_put(&peer, "\xaf\x01\xde\xad"), 0, "getStreamLength", 9, "a");
+        script_put(&peer, "_result");
+        assert_err(serve_client(), ERR_IO_CLOSED);
+        if (strncmp(described(), rows[i].described, strlen(rows[i].described)) != 0)
+            print_message("%zu: %s\n", i, described());
+        assert_memory_equal(described(), rows[i].described, strlen(rows[i].described));
+        assert_non_null(strstr(described() + 1, "=3.05 "));
         end();
     }
 }
@@ -438,18 +438,18 @@ static void make_shorter(void)
     assert_int_equal(truncate(path, 1000), 0);
 }
 
-static void it_becomes_shorter(void **state)
+static void file_is_truncated(void **state)
 {
     (void)state;
     film_write(dir, "a.flv", 60, 0);
     begin("");
     play(hello("rtmp://h/vod"), "a", 0, NULL);
-    call(script_say(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 5000 });
-    peer.lines[1].then = make_shorter;
-    script_say(&peer, "Play.Failed");
-    assert_err(talk(), ERR_STREAM_END);
-    assert_non_null(strstr(told(), "Seek.Notify "));
-    assert_non_null(strstr(told(), " Play.Failed "));
+    call(script_put(&peer, "\xaf\x01\xde\xad"), "seek", 1, (double[]){ 5000 });
+    peer.lines[1].callback = make_shorter;
+    script_put(&peer, "Play.Failed");
+    assert_err(serve_client(), ERR_STREAM_END);
+    assert_non_null(strstr(described(), "Seek.Notify "));
+    assert_non_null(strstr(described(), " Play.Failed "));
     end();
 }
 
@@ -459,13 +459,13 @@ int main(void)
         IN_DIR(from_begin_to_end),
         IN_DIR(cut_at_every_byte),
         IN_DIR(what_cannot_be_played),
-        IN_DIR(nobody_publishes_a_file),
-        IN_DIR(from_a_place_for_a_while),
-        IN_DIR(it_seeks),
-        IN_DIR(it_pauses),
-        IN_DIR(it_wants_no_audio),
-        IN_DIR(how_long_it_is),
-        IN_DIR(it_becomes_shorter),
+        IN_DIR(file_names_are_not_published),
+        IN_DIR(starts_and_duration),
+        IN_DIR(seeks),
+        IN_DIR(pauses),
+        IN_DIR(receives_no_audio),
+        IN_DIR(file_length),
+        IN_DIR(file_is_truncated),
     };
     const struct log_setup quiet = { .min = LOG_NONE };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_conn.c - whole conversations with the server over memory, cut at every byte. */
+/* test_rtsp_conn.c - RTSP sessions with the server over a memory io, cut at every byte. */
 #include "base/log.h"
 #include "co/net/io.h"
 #include "env.h"
@@ -56,20 +56,20 @@ static void end(void)
     env_free(&env);
 }
 
-/* ---- what a client says and hears */
+/* ---- requests and responses */
 
-struct heard {
+struct responses {
     char *text;
     size_t size;
 };
 
-static struct heard talk(const char *said, size_t size, size_t piece)
+static struct responses serve_client(const char *requests, size_t size, size_t piece)
 {
-    struct heard h;
+    struct responses h;
     struct io_mem m;
     err_t err;
 
-    io_mem_init(&m, said, size);
+    io_mem_init(&m, requests, size);
     m.piece = piece;
     m.out_cap = 1 << 20;
     m.out = calloc(1, m.out_cap + 1);
@@ -82,16 +82,16 @@ static struct heard talk(const char *said, size_t size, size_t piece)
     return h;
 }
 
-static struct heard say(const char *said)
+static struct responses request(const char *requests)
 {
-    return talk(said, strlen(said), 0);
+    return serve_client(requests, strlen(requests), 0);
 }
 
 #define SETUP_VIDEO "SETUP " URL "/trackID=0 RTSP/1.0\r\nCSeq: 3\r\n" \
                     "Transport: RTP/AVP/TCP;unicast;interleaved=4-5\r\n\r\n"
 
-/* The session's id in what was heard; 16 characters. */
-static void session_id(const struct heard *h, char id[17])
+/* Copies the session id from the responses; 16 characters. */
+static void session_id(const struct responses *h, char id[17])
 {
     const char *at = strstr(h->text, "Session: ");
 
@@ -105,7 +105,7 @@ static void session_id(const struct heard *h, char id[17])
 static void test_answers(void **state)
 {
     static const struct {
-        const char *said, *heard[4];
+        const char *requests, *responses[4];
     } rows[] = {
         { "OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n",
           { "RTSP/1.0 200 OK\r\n", "CSeq: 1\r\n", "Public: OPTIONS, DESCRIBE", "TEARDOWN" } },
@@ -132,58 +132,58 @@ static void test_answers(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct heard h;
+        struct responses h;
 
         begin(CONF);
-        h = say(rows[i].said);
-        for (size_t k = 0; k < COUNT(rows[i].heard) && rows[i].heard[k]; k++) {
-            if (!strstr(h.text, rows[i].heard[k]))
-                fail_msg("%s\nwants %s, got\n%s", rows[i].said, rows[i].heard[k], h.text);
+        h = request(rows[i].requests);
+        for (size_t k = 0; k < COUNT(rows[i].responses) && rows[i].responses[k]; k++) {
+            if (!strstr(h.text, rows[i].responses[k]))
+                fail_msg("%s\nwants %s, got\n%s", rows[i].requests, rows[i].responses[k], h.text);
         }
         free(h.text);
         end();
     }
 }
 
-/* A client may leave after any byte, and its bytes come in any pieces. */
+/* A client may close after any byte, and its bytes arrive in any pieces. */
 static void test_cut_at_every_byte(void **state)
 {
-    static const char said[] = "OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n"
+    static const char requests[] = "OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n"
                                "DESCRIBE " URL " RTSP/1.0\r\nCSeq: 2\r\n\r\n" SETUP_VIDEO
                                "TEARDOWN " URL " RTSP/1.0\r\nCSeq: 4\r\n\r\n";
 
     (void)state;
     begin(CONF);
-    for (size_t size = 0; size < sizeof(said); size++) {
-        struct heard h = talk(said, size, 0);
+    for (size_t size = 0; size < sizeof(requests); size++) {
+        struct responses h = serve_client(requests, size, 0);
 
         free(h.text);
-        h = talk(said, size, 1 + size % 3);
+        h = serve_client(requests, size, 1 + size % 3);
         free(h.text);
     }
     end();
 }
 
-/* Two connections cannot share a session: it belongs to the one that made it. */
+/* Two connections cannot share a session: it belongs to the connection that created it. */
 static void test_foreign_session(void **state)
 {
-    char id[17], said[300];
-    struct heard h;
+    char id[17], requests[300];
+    struct responses h;
 
     (void)state;
     begin(CONF);
-    h = say(SETUP_VIDEO);
+    h = request(SETUP_VIDEO);
     session_id(&h, id);
     free(h.text);
-    (void)snprintf(said, sizeof(said), "PLAY " URL " RTSP/1.0\r\nCSeq: 4\r\nSession: %s\r\n\r\n",
+    (void)snprintf(requests, sizeof(requests), "PLAY " URL " RTSP/1.0\r\nCSeq: 4\r\nSession: %s\r\n\r\n",
                    id);
-    h = say(said);
+    h = request(requests);
     assert_non_null(strstr(h.text, "RTSP/1.0 454"));
     free(h.text);
     end();
 }
 
-/* Those who insist on channels of their own get them, reports on the next one. */
+/* A client that requires certain channels gets them, with RTCP on the next channel. */
 static void test_channels_of_the_client(void **state)
 {
     static const struct {
@@ -197,14 +197,14 @@ static void test_channels_of_the_client(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char said[300];
-        struct heard h;
+        char requests[300];
+        struct responses h;
 
         begin("listen 1935; rtsp_server { channels client; } "
               "vhost __defaultVhost__ { rtsp { enabled on; } }");
-        (void)snprintf(said, sizeof(said), "SETUP " URL "/trackID=0 RTSP/1.0\r\nCSeq: 3\r\n"
+        (void)snprintf(requests, sizeof(requests), "SETUP " URL "/trackID=0 RTSP/1.0\r\nCSeq: 3\r\n"
                        "Transport: RTP/AVP/TCP;unicast;%s\r\n\r\n", rows[i].offer);
-        h = say(said);
+        h = request(requests);
         if (!strstr(h.text, rows[i].agreed))
             fail_msg("%s: wants %s, got\n%s", rows[i].offer, rows[i].agreed, h.text);
         free(h.text);
@@ -212,11 +212,11 @@ static void test_channels_of_the_client(void **state)
     }
 }
 
-/* The password of "u" is "p". */
+/* User "u" has the password "p". */
 static void test_login(void **state)
 {
     static const struct {
-        const char *login, *heard[3];
+        const char *login, *responses[3];
     } rows[] = {
         { "", { "RTSP/1.0 401", "WWW-Authenticate: Digest realm=\"cams\", nonce=\"",
                 "WWW-Authenticate: Basic realm=\"cams\"\r\n" } },
@@ -226,17 +226,17 @@ static void test_login(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char said[300];
-        struct heard h;
+        char requests[300];
+        struct responses h;
 
         begin("listen 1935; vhost __defaultVhost__ { rtsp { enabled on; auth { enabled on; "
               "realm cams; user u p; } } }");
-        (void)snprintf(said, sizeof(said), "DESCRIBE " URL " RTSP/1.0\r\nCSeq: 1\r\n%s\r\n",
+        (void)snprintf(requests, sizeof(requests), "DESCRIBE " URL " RTSP/1.0\r\nCSeq: 1\r\n%s\r\n",
                        rows[i].login);
-        h = say(said);
-        for (size_t k = 0; k < COUNT(rows[i].heard) && rows[i].heard[k]; k++) {
-            if (!strstr(h.text, rows[i].heard[k]))
-                fail_msg("%s\nwants %s, got\n%s", said, rows[i].heard[k], h.text);
+        h = request(requests);
+        for (size_t k = 0; k < COUNT(rows[i].responses) && rows[i].responses[k]; k++) {
+            if (!strstr(h.text, rows[i].responses[k]))
+                fail_msg("%s\nwants %s, got\n%s", requests, rows[i].responses[k], h.text);
         }
         free(h.text);
         end();

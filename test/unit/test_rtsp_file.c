@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_file.c - whole conversations of clients that play files: what they ask for, what they
- * get, where it begins and ends. The files are the test's own, of 200 s with a key frame each 10 s;
- * their clock goes with every packet. */
+/* test_rtsp_file.c - RTSP sessions that play files: requests, responses, begin and end of the
+ * media.
+ *
+ * The test provides the files: 200 s with a key frame every 10 s. Each packet advances their clock.
+ */
 #include "base/container_of.h"
 #include "base/iov.h"
 #include "base/log.h"
@@ -20,7 +22,7 @@
 #include <string.h>
 
 #define CONF "listen 1935; vhost __defaultVhost__ { rtsp { enabled on; } vod { enabled on; } }"
-#define ID "0000000000000000" /* stands for the session's */
+#define ID "0000000000000000" /* placeholder for the session id */
 
 #define SECOND INT64_C(90000)
 enum { LENGTH = 200, GROUP = 10 };
@@ -28,9 +30,9 @@ enum { LENGTH = 200, GROUP = 10 };
 /* ---- files */
 
 static struct demux_index demux;
-static struct vod_shared made_index = { .fd = -1, .demux = &demux };
-static struct vod_file file = { .index = &made_index };
-static unsigned packets; /* of one play, until it ends */
+static struct vod_shared create_index = { .fd = -1, .demux = &demux };
+static struct vod_file file = { .index = &create_index };
+static unsigned packets; /* sent in one playback, until it ends */
 static bool fails;
 static struct {
     unsigned opened, placed, used;
@@ -60,7 +62,7 @@ err_t vod_file_open(struct vod_file **out, struct vod *vod, const struct conf_vh
         .tracks = { { AV_H264, MEDIA_BYTES(CONFIG_H264), .duration = LENGTH * SECOND },
                     { AV_AAC, MEDIA_BYTES(CONFIG_AAC), .duration = LENGTH * SECOND } } };
     (void)snprintf(name, sizeof(name), "%s", path);
-    file = (struct vod_file){ .index = &made_index, .name = name, .refs = 1 };
+    file = (struct vod_file){ .index = &create_index, .name = name, .refs = 1 };
     if (strcmp(path, "sound.mp4") == 0)
         demux.info.tracks[DEMUX_VIDEO].codec = AV_CODEC_NONE;
     if (strcmp(path, "speex.mp4") == 0)
@@ -79,7 +81,7 @@ struct vod_file *vod_file_unref(struct vod_file *f)
     return NULL;
 }
 
-/* ---- what plays them: a packet a turn, of a second */
+/* ---- a fake feed: one packet per turn, each one second long */
 
 
 static struct vod_feed *feed_of(const struct live_feed *f)
@@ -118,7 +120,7 @@ static void advance(struct live_feed *f, size_t sent)
     assert_int_equal(sent, sizeof(packet) - 1);
     v->offset++;
     v->clock_dts += SECOND;
-    v->waits = true; /* for the next turn */
+    v->waits = true; /* until the next turn */
 }
 
 static bool ended(const struct live_feed *f)
@@ -197,36 +199,36 @@ void vod_rtp_start(struct vod_feed *f, struct rtp_wire_start out[RTP_WIRE_N])
                                           (uint32_t)f->clock_dts + i };
 }
 
-/* ---- a client: it says the next thing once the last one is answered and, where that begins with
- * a word of its own, when so much was sent */
+/* ---- a client: sends the next request after the last response and, for a step with `packets`,
+ * after this many packets */
 
-enum { STEPS = 12, SAID_MAX = 1024, HEARD_MAX = 1 << 16 };
+enum { STEPS = 12, REQUESTS_MAX = 1024, RESPONSES_MAX = 1 << 16 };
 
 struct step {
-    const char *method, *fields; /* of SETUP and TEARDOWN: the track */
+    const char *method, *fields; /* for SETUP and TEARDOWN: the track */
     const char *wants[3];
-    unsigned packets; /* that come before it asks that */
-    const char *body; /* of SETUP: the transport, if it is another one */
+    unsigned packets; /* number of packets before the request */
+    const char *body; /* for SETUP: the transport, if not the default */
 };
 
 static struct session_env *env;
-static max_align_t vod[8192]; /* zeroes, for what is not faked: larger than struct vod */
+static max_align_t vod[8192]; /* zeroed memory instead of a struct vod, and larger than one */
 static struct client_io {
     struct io io;
     const char *url;
     const struct step *steps;
-    unsigned n, asked;
-    char said[SAID_MAX], id[17];
+    unsigned n, requested;
+    char requests[REQUESTS_MAX], id[17];
     size_t size, at;
-    char heard[STEPS + 1][HEARD_MAX / (STEPS + 1)];
+    char responses[STEPS + 1][RESPONSES_MAX / (STEPS + 1)];
     unsigned answers, packets;
     size_t piece;
-    struct co *co; /* waits for what it says */
+    struct co *co; /* waits for requests */
 } cl;
 
 static void print_next(void)
 {
-    const struct step *s = &cl.steps[cl.asked++];
+    const struct step *s = &cl.steps[cl.requested++];
     bool setup = strcmp(s->method, "SETUP") == 0, down = strcmp(s->method, "TEARDOWN") == 0;
     const char *suffix = (setup || down) && s->fields ? s->fields : "";
     const char *body = s->body && !setup ? s->body : "";
@@ -239,9 +241,9 @@ static void print_next(void)
                        s->body ? s->body : "RTP/AVP/TCP");
     else if (s->fields && !down)
         (void)snprintf(fields, sizeof(fields), "%s\r\n", s->fields);
-    cl.size = (size_t)snprintf(cl.said, SAID_MAX, "%s %s%s RTSP/1.0\r\nCSeq: %u\r\n%s%s"
+    cl.size = (size_t)snprintf(cl.requests, REQUESTS_MAX, "%s %s%s RTSP/1.0\r\nCSeq: %u\r\n%s%s"
                                "Content-Length: %zu\r\n\r\n%s", s->method, cl.url,
-                               suffix, cl.asked, session, fields, strlen(body),
+                               suffix, cl.requested, session, fields, strlen(body),
                                body);
     cl.at = 0;
     cl.packets = 0;
@@ -251,10 +253,10 @@ static void print_next(void)
 
 static bool has_something(void)
 {
-    if (cl.at == cl.size && cl.asked < cl.n && cl.answers == cl.asked &&
-        cl.packets >= cl.steps[cl.asked].packets)
+    if (cl.at == cl.size && cl.requested < cl.n && cl.answers == cl.requested &&
+        cl.packets >= cl.steps[cl.requested].packets)
         print_next();
-    return cl.at < cl.size || (cl.asked == cl.n && cl.answers >= cl.n);
+    return cl.at < cl.size || (cl.requested == cl.n && cl.answers >= cl.n);
 }
 
 static bool client_readable(struct io *io)
@@ -286,7 +288,7 @@ static err_t client_read_now(struct io *io, void *buf, size_t size, size_t *n)
         return err_new(ERR_IO_CLOSED, "read");
     *n = cl.size - cl.at < size ? cl.size - cl.at : size;
     *n = cl.piece && *n > cl.piece ? cl.piece : *n;
-    memcpy(buf, cl.said + cl.at, *n);
+    memcpy(buf, cl.requests + cl.at, *n);
     cl.at += *n;
     return NULL;
 }
@@ -300,14 +302,14 @@ static err_t client_read(struct io *io, void *buf, size_t size, size_t *n)
     return client_read_now(io, buf, size, n);
 }
 
-/* An answer comes in one piece. */
+/* Responses are written in one piece. */
 static err_t client_write(struct io *io, struct iovec *iov, int count)
 {
-    char *to = cl.heard[cl.answers++];
+    char *to = cl.responses[cl.answers++];
     const char *id;
 
     (void)io;
-    assert_true(cl.answers <= STEPS && count == 1 && iov->iov_len < sizeof(cl.heard[0]));
+    assert_true(cl.answers <= STEPS && count == 1 && iov->iov_len < sizeof(cl.responses[0]));
     memcpy(to, iov->iov_base, iov->iov_len);
     id = strstr(to, "Session: ");
     if (id)
@@ -357,7 +359,7 @@ static void end(void)
     env_free(&env);
 }
 
-static void talk(const char *url, const struct step *steps, unsigned n, size_t piece)
+static void serve_client(const char *url, const struct step *steps, unsigned n, size_t piece)
 {
     struct co_group g;
     err_t err;
@@ -372,7 +374,7 @@ static void talk(const char *url, const struct step *steps, unsigned n, size_t p
     err_free(&err);
 }
 
-/* All that it asks, and what it hears. */
+/* Runs all steps and compares the responses. */
 static void check(const char *conf, const char *name, const struct step *steps)
 {
     char url[100];
@@ -382,18 +384,18 @@ static void check(const char *conf, const char *name, const struct step *steps)
         n++;
     begin(conf);
     (void)snprintf(url, sizeof(url), "rtsp://h/vod/%s", name);
-    talk(url, steps, n, 0);
+    serve_client(url, steps, n, 0);
     if (cl.answers != n)
         fail_msg("%s: %u of %u were answered, the last with\n%s", name, cl.answers, n,
-                 cl.heard[cl.answers ? cl.answers - 1 : 0]);
+                 cl.responses[cl.answers ? cl.answers - 1 : 0]);
     for (unsigned i = 0; i < n; i++) {
         for (size_t k = 0; k < COUNT(steps[i].wants) && steps[i].wants[k]; k++) {
             const char *want = steps[i].wants[k];
             bool not = *want == '!';
 
-            if (!strstr(cl.heard[i], want + not) == !not)
+            if (!strstr(cl.responses[i], want + not) == !not)
                 fail_msg("%s: %s %s wants %s, got\n%s", name, steps[i].method,
-                         steps[i].fields ? steps[i].fields : "", want, cl.heard[i]);
+                         steps[i].fields ? steps[i].fields : "", want, cl.responses[i]);
         }
     }
     end();
@@ -403,7 +405,7 @@ static void check(const char *conf, const char *name, const struct step *steps)
 #define SETUP(track) { "SETUP", "/trackID=" track, { "200 OK" }, 0, NULL }
 #define PLAY(fields, ...) { "PLAY", fields, { __VA_ARGS__ }, 0, NULL }
 #define THEN(packets, method, fields, ...) { method, fields, { __VA_ARGS__ }, packets, NULL }
-#define ASK(body, ...) { "GET_PARAMETER", NULL, { __VA_ARGS__ }, 0, body }
+#define REQUEST(body, ...) { "GET_PARAMETER", NULL, { __VA_ARGS__ }, 0, body }
 
 /* ---- tests */
 
@@ -435,8 +437,8 @@ static void test_where(void **state)
 {
     static const struct {
         const char *range, *wants[3];
-        int64_t from; /* -1: it is not played; milliseconds */
-        int64_t to;   /* 0: the end */
+        int64_t from; /* milliseconds; -1: not played */
+        int64_t to;   /* 0: end of the file */
     } rows[] = {
         { NULL, { "Range: npt=0.000-\r\n",
                   "RTP-Info: url=rtsp://h/vod/a.mp4/trackID=0;seq=100;rtptime=0\r\n", "!Scale" },
@@ -473,7 +475,7 @@ static void test_where(void **state)
         assert_int_equal(did.placed, rows[i].from != -1);
         if (rows[i].from == -1)
             continue;
-        /* the end of that millisecond, as key frames are said to be at its begin */
+        /* the end of that millisecond, as positions of key frames are rounded down */
         assert_in_range(did.from - rows[i].from * 90, 0, 89);
         if (rows[i].to == 0)
             assert_true(did.to == INT64_MAX);
@@ -486,7 +488,7 @@ static void test_how_fast(void **state)
 {
     static const struct {
         const char *fields, *wants[3];
-        int scale; /* 0: it is not played */
+        int scale; /* 0: not played */
         const char *name;
     } rows[] = {
         { "Scale: 2", { "Scale: 2.000\r\n", "!Speed" }, 2000, "a.mp4" },
@@ -516,13 +518,13 @@ static void test_how_fast(void **state)
     }
 }
 
-/* PLAY while it plays is a seek, PLAY after PAUSE goes on where it was. */
-static void test_goes_on(void **state)
+/* PLAY during playback seeks; PLAY after PAUSE continues at the same position. */
+static void test_continues(void **state)
 {
     static const struct step steps[] = {
         SETUP("0"), PLAY("Range: npt=20-", "Range: npt=20.000-"),
         THEN(1, "PLAY", "Range: npt=110-", "Range: npt=110.000-\r\n", "RTP-Info"),
-        THEN(1, "PAUSE", NULL, "200 OK"), ASK("position\r\n", "position: 11", "text/parameters"),
+        THEN(1, "PAUSE", NULL, "200 OK"), REQUEST("position\r\n", "position: 11", "text/parameters"),
         PLAY(NULL, "Range: npt=11", "RTP-Info: ", "!npt=110.000"),
         PLAY(NULL, "Range: npt=11", "!RTP-Info"),
         PLAY("Scale: 2", "Range: npt=110.000-", "Scale: 2.000"),
@@ -537,7 +539,7 @@ static void test_goes_on(void **state)
     assert_int_equal(did.opened, 1);
 }
 
-/* At its end a session is ready, and begins again. */
+/* At the end of the file the session is ready and can play again. */
 static void test_ends(void **state)
 {
     static const struct step steps[] = {
@@ -569,9 +571,9 @@ static void test_fails(void **state)
 static void test_parameters(void **state)
 {
     static const struct step steps[] = {
-        DESCRIBE("200 OK"), ASK("position", "200 OK", "position: 0.000\r\n"),
-        ASK("Position:\r\n", "position: 0.000\r\n"), ASK("\r\n", "200 OK", "!position"),
-        ASK("position\r\nvolume\r\n", "RTSP/1.0 451"), ASK("positions", "RTSP/1.0 451"),
+        DESCRIBE("200 OK"), REQUEST("position", "200 OK", "position: 0.000\r\n"),
+        REQUEST("Position:\r\n", "position: 0.000\r\n"), REQUEST("\r\n", "200 OK", "!position"),
+        REQUEST("position\r\nvolume\r\n", "RTSP/1.0 451"), REQUEST("positions", "RTSP/1.0 451"),
         { "SET_PARAMETER", NULL, { "451" }, 0, "position: 3" },
         { NULL, NULL, { NULL }, 0, NULL },
     };
@@ -606,7 +608,7 @@ static void test_tracks(void **state)
     assert_int_equal(did.used, 1);
 }
 
-/* Each player is at its own place. */
+/* Each player has its own position. */
 static void test_no_multicast(void **state)
 {
     static const struct step steps[] = {
@@ -621,12 +623,12 @@ static void test_no_multicast(void **state)
     assert_true(did.loop);
 }
 
-/* Bytes come in any pieces, and it may leave at any time. */
+/* Bytes arrive in any pieces, and the client may close at any time. */
 static void test_cut(void **state)
 {
     static const struct step steps[] = {
         DESCRIBE(NULL), SETUP("0"), PLAY("Range: npt=20-30", NULL), PLAY("Range: npt=50-", NULL),
-        { "PAUSE", NULL, { NULL }, 0, NULL }, ASK("position", NULL), PLAY(NULL, NULL),
+        { "PAUSE", NULL, { NULL }, 0, NULL }, REQUEST("position", NULL), PLAY(NULL, NULL),
         { "TEARDOWN", NULL, { NULL }, 0, NULL },
     };
 
@@ -634,7 +636,7 @@ static void test_cut(void **state)
     for (unsigned n = 1; n <= COUNT(steps); n++) {
         for (size_t piece = 0; piece < 20; piece += 7) {
             begin(CONF);
-            talk("rtsp://h/vod/a.mp4", steps, n, piece);
+            serve_client("rtsp://h/vod/a.mp4", steps, n, piece);
             end();
         }
     }
@@ -643,7 +645,7 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_described), TEST(test_where), TEST(test_how_fast), TEST(test_goes_on),
+        TEST(test_described), TEST(test_where), TEST(test_how_fast), TEST(test_continues),
         TEST(test_ends), TEST(test_fails), TEST(test_parameters), TEST(test_tracks),
         TEST(test_no_multicast), TEST(test_cut),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_multicast.c - which group a stream has. */
+/* test_rtsp_multicast.c - the multicast group of a stream. */
 #include "base/ip.h"
 #include "conf_mem.h"
 #include "serve/rtsp/multicast.h"
@@ -15,7 +15,7 @@ static const struct conf_network *range_of(struct conf **c, const char *text)
     return (*c)->rtsp_server.multicast.range.v;
 }
 
-/* The last byte of each group that a stream may have, in the order in which they are tried. */
+/* The last byte of each group that a stream may get, in the order of attempts. */
 static void groups_are(const char *range, const char *stream, unsigned worker, unsigned workers,
                        unsigned want)
 {
@@ -39,7 +39,7 @@ static void test_all_of_a_range(void **state)
 {
     (void)state;
     groups_are("239.7.0.0/24", "v/live/s", 0, 1, 256);
-    groups_are("239.7.0.99/24", "v/live/s", 0, 1, 256); /* it is a network, whatever its host is */
+    groups_are("239.7.0.99/24", "v/live/s", 0, 1, 256); /* a network: the host part is ignored */
     groups_are("239.7.0.0/24", "v/live/t", 2, 4, 64);
     groups_are("239.7.0.0/30", "v/live/s", 0, 3, 2);
     groups_are("239.7.0.0/30", "v/live/s", 2, 3, 1);
@@ -47,8 +47,8 @@ static void test_all_of_a_range(void **state)
     groups_are("239.7.0.0/32", "v/live/s", 1, 4, 0);
 }
 
-/* Workers never share one, a stream has the same one each time, others have others. */
-static void test_whose(void **state)
+/* Workers never share a group; a stream always gets the same group; streams differ. */
+static void test_groups_differ(void **state)
 {
     struct conf *c;
     const struct conf_network *net = range_of(&c, "224.0.0.0/4");
@@ -72,7 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_of_a_range),
-        cmocka_unit_test(test_whose),
+        cmocka_unit_test(test_groups_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

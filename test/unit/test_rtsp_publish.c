@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_publish.c - whole conversations of clients that publish, over memory. */
+/* test_rtsp_publish.c - RTSP sessions that publish, over a memory io. */
 #include "base/log.h"
 #include "co/net/io.h"
 #include "env.h"
@@ -16,7 +16,7 @@
 #define VHOST "__defaultVhost__"
 #define CONF(more) "listen 1935; vhost " VHOST " { rtsp { enabled on; } " more " }"
 #define URL "rtsp://h/live/s"
-#define ID "0000000000000000" /* stands for the session's */
+#define ID "0000000000000000" /* placeholder for the session id */
 
 #define SDP                                                                                     \
     "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\n"                                       \
@@ -29,7 +29,7 @@
 #define TCP "RTP/AVP/TCP;unicast;mode=record;interleaved="
 #define SETUP(track, channels) "SETUP " URL "/" track " RTSP/1.0\r\nCSeq: 2\r\nTransport: " TCP \
                                channels "\r\n\r\n"
-#define ASK(method) method " " URL " RTSP/1.0\r\nCSeq: 3\r\nSession: " ID "\r\n\r\n"
+#define REQUEST(method) method " " URL " RTSP/1.0\r\nCSeq: 3\r\nSession: " ID "\r\n\r\n"
 
 static struct session_env *env;
 
@@ -43,29 +43,29 @@ static void end(void)
     env_free(&env);
 }
 
-/* ---- a client: what it says next depends on what it hears, by the id of its session */
+/* ---- a client: its next request depends on the last response, with the id of its session */
 
-enum { SAID_MAX = 1 << 20, HEARD_MAX = 1 << 16, TURNS_MAX = 64 };
+enum { REQUESTS_MAX = 1 << 20, RESPONSES_MAX = 1 << 16, TURNS_MAX = 64 };
 
 static struct client_io {
     struct io io;
     size_t piece;
-    uint8_t said[SAID_MAX];
+    uint8_t requests[REQUESTS_MAX];
     size_t size, at;
-    size_t turns[TURNS_MAX]; /* where each thing ends that it says without waiting */
+    size_t turns[TURNS_MAX]; /* ends of the pieces that it sends without waiting */
     unsigned n_turns, turn;
-    char heard[HEARD_MAX];
-    size_t heard_size;
+    char responses[RESPONSES_MAX];
+    size_t responses_size;
 } cl;
 
 static void know_id(void)
 {
-    const char *id = strstr(cl.heard, "Session: ");
+    const char *id = strstr(cl.responses, "Session: ");
     char *p;
 
     if (!id)
         return;
-    while ((p = memmem(cl.said + cl.at, cl.size - cl.at, ID, 16)))
+    while ((p = memmem(cl.requests + cl.at, cl.size - cl.at, ID, 16)))
         memcpy(p, id + 9, 16);
 }
 
@@ -80,7 +80,7 @@ static err_t client_read(struct io *io, void *buf, size_t size, size_t *n)
     *n = cl.turns[cl.turn] - cl.at;
     *n = *n > size ? size : *n;
     *n = cl.piece > 0 && *n > cl.piece ? cl.piece : *n;
-    memcpy(buf, cl.said + cl.at, *n);
+    memcpy(buf, cl.requests + cl.at, *n);
     cl.at += *n;
     return NULL;
 }
@@ -89,9 +89,9 @@ static err_t client_write(struct io *io, struct iovec *iov, int count)
 {
     (void)io;
     for (int i = 0; i < count; i++) {
-        assert_true(cl.heard_size + iov[i].iov_len < HEARD_MAX);
-        memcpy(cl.heard + cl.heard_size, iov[i].iov_base, iov[i].iov_len);
-        cl.heard_size += iov[i].iov_len;
+        assert_true(cl.responses_size + iov[i].iov_len < RESPONSES_MAX);
+        memcpy(cl.responses + cl.responses_size, iov[i].iov_base, iov[i].iov_len);
+        cl.responses_size += iov[i].iov_len;
     }
     return NULL;
 }
@@ -115,8 +115,8 @@ static void says_nothing_yet(size_t piece)
 
 static void adds(const void *bytes, size_t size)
 {
-    assert_true(cl.size + size <= SAID_MAX);
-    memcpy(cl.said + cl.size, bytes, size);
+    assert_true(cl.size + size <= REQUESTS_MAX);
+    memcpy(cl.requests + cl.size, bytes, size);
     cl.size += size;
 }
 
@@ -149,7 +149,7 @@ static err_t run(void *unused)
     return rtsp_conn_run(env, &cl.io, "127.0.0.1");
 }
 
-static enum err_code talk(void)
+static enum err_code serve_client(void)
 {
     struct co_group g;
     enum err_code code;
@@ -164,10 +164,10 @@ static enum err_code talk(void)
     return code;
 }
 
-/* Between the answers there may be reports, which have zeros in them. */
-static unsigned count_heard(const char *text)
+/* Counts responses; reports between them contain zeros. */
+static unsigned count_responses(const char *text)
 {
-    const char *p = cl.heard, *end = cl.heard + cl.heard_size;
+    const char *p = cl.responses, *end = cl.responses + cl.responses_size;
     unsigned n = 0;
 
     while ((p = memmem(p, (size_t)(end - p), text, strlen(text)))) {
@@ -228,7 +228,7 @@ static void sends(struct sender *s, unsigned i)
 static void test_answers(void **state)
 {
     static const struct {
-        const char *name, *sdp, *said[3], *heard[3];
+        const char *name, *sdp, *requests[3], *responses[3];
     } rows[] = {
         { "no body", "", { NULL }, { "RTSP/1.0 400" } },
         { "no description", "hello\r\n", { NULL }, { "RTSP/1.0 400" } },
@@ -239,10 +239,10 @@ static void test_answers(void **state)
         { "a track by number", SDP, { SETUP("trackID=1", "4-5") }, { "interleaved=4-5" } },
         { "channels in use", SDP, { SETUP("streamid=0", "0-1") SETUP("streamid=1", "1-2") },
           { "RTSP/1.0 461" } },
-        { "a track that is left out", SDP, { SETUP("streamid=2", "0-1"), ASK("RECORD") },
+        { "a track that is left out", SDP, { SETUP("streamid=2", "0-1"), REQUEST("RECORD") },
           { "interleaved=0-1", "RTSP/1.0 415" } },
         { "a track that is not there", SDP, { SETUP("streamid=3", "0-1") }, { "RTSP/1.0 404" } },
-        { "it does not play", SDP, { SETUP("streamid=0", "0-1"), ASK("PLAY"), ASK("DESCRIBE") },
+        { "it does not play", SDP, { SETUP("streamid=0", "0-1"), REQUEST("PLAY"), REQUEST("DESCRIBE") },
           { "RTSP/1.0 455", "Allow: " } },
         { "RECORD without tracks", SDP, { "RECORD " URL " RTSP/1.0\r\nCSeq: 9\r\n\r\n" },
           { "RTSP/1.0 454" } },
@@ -251,7 +251,7 @@ static void test_answers(void **state)
         { "announced twice", SDP, { ANNOUNCE "Content-Length: 0\r\n\r\n" }, { "RTSP/1.0 455" } },
         { "TEARDOWN at once", SDP, { "TEARDOWN " URL " RTSP/1.0\r\nCSeq: 9\r\n\r\n",
           "DESCRIBE rtsp://h/ RTSP/1.0\r\nCSeq: 10\r\n\r\n" }, { "CSeq: 9", "CSeq: 10" } },
-        { "set up, and gone", SDP, { SETUP("streamid=0", "0-1"), ASK("TEARDOWN"),
+        { "set up, and gone", SDP, { SETUP("streamid=0", "0-1"), REQUEST("TEARDOWN"),
           ANNOUNCE "Content-Length: 0\r\n\r\n" }, { "Session: ", "RTSP/1.0 400" } },
     };
 
@@ -262,18 +262,18 @@ static void test_answers(void **state)
         says_nothing_yet(0);
         if (rows[i].sdp)
             announces_at(URL, rows[i].sdp);
-        for (size_t k = 0; k < COUNT(rows[i].said) && rows[i].said[k]; k++)
-            says(rows[i].said[k]);
-        assert_int_equal(talk(), ERR_IO_CLOSED);
-        for (size_t k = 0; k < COUNT(rows[i].heard) && rows[i].heard[k]; k++) {
-            if (!strstr(cl.heard, rows[i].heard[k]))
-                fail_msg("wants %s, got\n%s", rows[i].heard[k], cl.heard);
+        for (size_t k = 0; k < COUNT(rows[i].requests) && rows[i].requests[k]; k++)
+            says(rows[i].requests[k]);
+        assert_int_equal(serve_client(), ERR_IO_CLOSED);
+        for (size_t k = 0; k < COUNT(rows[i].responses) && rows[i].responses[k]; k++) {
+            if (!strstr(cl.responses, rows[i].responses[k]))
+                fail_msg("wants %s, got\n%s", rows[i].responses[k], cl.responses);
         }
         end();
     }
 }
 
-/* The numbers of frames that a reader of the stream saw. */
+/* Counts of the packets that a reader of the stream received. */
 struct seen {
     unsigned video, keys, audio, configs;
 };
@@ -288,7 +288,7 @@ static struct live_source *watched(struct live_reader *r)
     return src;
 }
 
-static struct seen look(struct live_reader *r)
+static struct seen check_stream(struct live_reader *r)
 {
     struct seen s = { 0 };
     const struct av_packet *pkt;
@@ -302,7 +302,7 @@ static struct seen look(struct live_reader *r)
     return s;
 }
 
-/* Requests amid frames, frames right behind RECORD, on channels of its own; in pieces. */
+/* Requests between frames, frames right after RECORD, channels chosen by the client; in pieces. */
 static void test_records(void **state)
 {
     static const size_t pieces[] = { 0, 1, 3, 1000, 5000 };
@@ -314,7 +314,7 @@ static void test_records(void **state)
         struct sender video, audio;
         struct seen seen;
 
-        begin(CONF("publish { normal_timeout 100; }")); /* that is not RTSP's */
+        begin(CONF("publish { normal_timeout 100; }")); /* this timeout does not apply to RTSP */
         src = watched(&reader);
         says_nothing_yet(pieces[i]);
         sender_new(&video, AV_H264, 6, 96);
@@ -322,27 +322,27 @@ static void test_records(void **state)
         announces_at(URL ".sdp?a=b", SDP);
         says("SETUP " URL ".sdp?a=b/streamid=0 RTSP/1.0\r\nCSeq: 2\r\nTransport: " TCP "6-7\r\n\r\n");
         says("SETUP " URL ".sdp/streamid=1 RTSP/1.0\r\nCSeq: 2\r\nTransport: " TCP "2-3\r\n\r\n");
-        adds(ASK("RECORD"), strlen(ASK("RECORD")));
+        adds(REQUEST("RECORD"), strlen(REQUEST("RECORD")));
         waits();
         for (unsigned k = 0; k < 50; k++) {
             sends(&video, k);
             sends(&audio, k);
             if (k == 20)
-                adds(ASK("GET_PARAMETER"), strlen(ASK("GET_PARAMETER")));
+                adds(REQUEST("GET_PARAMETER"), strlen(REQUEST("GET_PARAMETER")));
             if (k == 30)
-                adds("$\x09\0\2ab\r\n", 8); /* nobody knows that channel */
+                adds("$\x09\0\2ab\r\n", 8); /* an unknown channel */
             if (k == 40)
-                adds(ASK("RECORD"), strlen(ASK("RECORD")));
+                adds(REQUEST("RECORD"), strlen(REQUEST("RECORD")));
         }
-        says(ASK("TEARDOWN"));
+        says(REQUEST("TEARDOWN"));
         says("OPTIONS * RTSP/1.0\r\nCSeq: 99\r\n\r\n");
-        assert_int_equal(talk(), ERR_IO_CLOSED);
-        assert_int_equal(count_heard("RTSP/1.0 200 OK"), 8);
-        assert_int_equal(count_heard("RTSP/1.0"), 8);
-        assert_int_equal(count_heard("CSeq: 99"), 1);
+        assert_int_equal(serve_client(), ERR_IO_CLOSED);
+        assert_int_equal(count_responses("RTSP/1.0 200 OK"), 8);
+        assert_int_equal(count_responses("RTSP/1.0"), 8);
+        assert_int_equal(count_responses("CSeq: 99"), 1);
         assert_string_equal(env_published(env)->stream, VHOST "/live/s");
         assert_int_equal(env_published(env)->begun, 1);
-        seen = look(&reader);
+        seen = check_stream(&reader);
         assert_in_range(seen.video, 49, 50);
         assert_int_equal(seen.keys, 5);
         assert_in_range(seen.audio, 48, 50);
@@ -354,7 +354,7 @@ static void test_records(void **state)
     }
 }
 
-/* The peer goes away after any byte: nothing of it is left, whatever it had said. */
+/* The client closes after any byte: the session ends cleanly and leaks nothing. */
 static void test_cut_at_every_byte(void **state)
 {
     size_t whole = SIZE_MAX;
@@ -368,25 +368,25 @@ static void test_cut_at_every_byte(void **state)
         sender_new(&video, AV_H264, 0, 96);
         announces_at(URL, SDP);
         says(SETUP("streamid=0", "0-1"));
-        says(ASK("RECORD"));
+        says(REQUEST("RECORD"));
         for (unsigned k = 0; k < 3; k++)
             sends(&video, k);
-        says(ASK("TEARDOWN"));
+        says(REQUEST("TEARDOWN"));
         whole = cl.size;
         cl.size = cut;
         for (unsigned k = 0; k < cl.n_turns; k++)
             cl.turns[k] = cl.turns[k] > cut ? cut : cl.turns[k];
-        assert_int_equal(talk(), ERR_IO_CLOSED);
+        assert_int_equal(serve_client(), ERR_IO_CLOSED);
         sender_free(&video);
         end();
     }
 }
 
-/* It is refused, and told by which number. */
+/* The client is rejected with this status. */
 static void test_refused(void **state)
 {
     static const struct {
-        const char *name, *conf, *heard;
+        const char *name, *conf, *responses;
     } rows[] = {
         { "an address", CONF("security { enabled on; deny publish all; }"), "RTSP/1.0 403" },
         { "RTSP is off", "listen 1935; vhost " VHOST " { }", "RTSP/1.0 404" },
@@ -400,14 +400,14 @@ static void test_refused(void **state)
         begin(rows[i].conf);
         says_nothing_yet(0);
         announces_at(URL, SDP);
-        assert_int_equal(talk(), ERR_IO_CLOSED);
-        assert_non_null(strstr(cl.heard, rows[i].heard));
+        assert_int_equal(serve_client(), ERR_IO_CLOSED);
+        assert_non_null(strstr(cl.responses, rows[i].responses));
         assert_int_equal(env_published(env)->begun, 0);
         end();
     }
 }
 
-/* Somebody publishes it: 406. */
+/* The stream has a publisher: 406. */
 static void test_busy(void **state)
 {
     struct live_publisher other = { .ip = "192.0.2.1", .active_at = co_clock() };
@@ -420,15 +420,15 @@ static void test_busy(void **state)
     assert_ok(live_source_begin(src, &other, &(struct live_takeover){ LIVE_TAKEOVER_OFF, 0, 0 }));
     says_nothing_yet(0);
     announces_at(URL, SDP);
-    assert_int_equal(talk(), ERR_IO_CLOSED);
-    assert_non_null(strstr(cl.heard, "RTSP/1.0 406"));
+    assert_int_equal(serve_client(), ERR_IO_CLOSED);
+    assert_non_null(strstr(cl.responses, "RTSP/1.0 406"));
     live_source_end(src, &other);
     live_reader_close(&reader);
     (void)live_source_unref(src);
     end();
 }
 
-/* A player of a stream that wants to publish it is no player any more. */
+/* A player that announces its stream is no longer a player. */
 static void test_player_becomes_publisher(void **state)
 {
     struct live_reader reader;
@@ -440,9 +440,9 @@ static void test_player_becomes_publisher(void **state)
     says_nothing_yet(0);
     says("DESCRIBE " URL " RTSP/1.0\r\nCSeq: 1\r\n\r\n");
     announces_at(URL, SDP);
-    assert_int_equal(talk(), ERR_IO_CLOSED);
-    assert_non_null(strstr(cl.heard, "RTSP/1.0 404"));
-    assert_non_null(strstr(cl.heard, "RTSP/1.0 200"));
+    assert_int_equal(serve_client(), ERR_IO_CLOSED);
+    assert_non_null(strstr(cl.responses, "RTSP/1.0 404"));
+    assert_non_null(strstr(cl.responses, "RTSP/1.0 200"));
     assert_int_equal(env_published(env)->begun, 1);
     live_reader_close(&reader);
     (void)live_source_unref(src);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_tunnel_io.c - tunnels as pipes: two connections of HTTP, or a WebSocket. */
+/* test_rtsp_tunnel_io.c - tunnels as io: over two HTTP connections or a WebSocket. */
 #include "base/log.h"
 #include "base/must.h"
 #include "base/wr.h"
@@ -19,13 +19,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- a connection that takes so many bytes a call, and gives what it has in such pieces */
+/* ---- an io that transfers a limited number of bytes per call */
 
 struct narrow {
     struct io io;
     struct wr got;
-    size_t most;   /* of one call */
-    size_t window; /* calls until it takes no more, until somebody waits */
+    size_t limit;   /* per call */
+    size_t window; /* calls until it is full; io_wait() empties it */
     size_t left;
     const uint8_t *in;
     size_t in_size;
@@ -35,7 +35,7 @@ struct narrow {
 static err_t narrow_some(struct io *io, const struct iovec *iov, int count, size_t *n)
 {
     struct narrow *t = (struct narrow *)io;
-    size_t room = t->left > 0 ? t->most : 0;
+    size_t room = t->left > 0 ? t->limit : 0;
 
     *n = 0;
     t->left -= t->left > 0;
@@ -61,7 +61,7 @@ static err_t narrow_read(struct io *io, void *buf, size_t size, size_t *n)
 {
     struct narrow *t = (struct narrow *)io;
 
-    *n = t->in_size < t->most ? t->in_size : t->most;
+    *n = t->in_size < t->limit ? t->in_size : t->limit;
     if (*n == 0)
         return err_new(ERR_IO_CLOSED, "end");
     if (*n > size)
@@ -99,9 +99,9 @@ static const struct io_ops narrow_ops = {
     .close = narrow_close,
 };
 
-static void narrow_init(struct narrow *t, size_t most, size_t window)
+static void narrow_init(struct narrow *t, size_t limit, size_t window)
 {
-    *t = (struct narrow){ .io = { .ops = &narrow_ops }, .most = most, .window = window,
+    *t = (struct narrow){ .io = { .ops = &narrow_ops }, .limit = limit, .window = window,
                           .left = window };
     wr_init(&t->got, 16 << 20);
 }
@@ -117,7 +117,7 @@ static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *d
     return NULL;
 }
 
-/* What a client makes of frames; that ends with a close. */
+/* Unwraps frames as a client does, up to a close frame. */
 static void unwrap(struct wr *frames, struct wr *out)
 {
     static const struct http_ws_handler handler = { on_payload };
@@ -129,7 +129,7 @@ static void unwrap(struct wr *frames, struct wr *out)
     assert_false(in.in_payload);
 }
 
-/* As a player is sent to: what is not taken is offered again once there is room. */
+/* Sends like a player's sender: the rest of a partial write is offered again when there is room. */
 static void send_all(struct io *io, const uint8_t *data, size_t size, size_t turn)
 {
     size_t at = 0, end = 0;
@@ -138,7 +138,7 @@ static void send_all(struct io *io, const uint8_t *data, size_t size, size_t tur
         struct iovec iov[3];
         size_t n, left;
 
-        if (at == end) /* a new turn; until then it is the same bytes */
+        if (at == end) /* a new turn; until then the same bytes are offered */
             end = at + turn < size ? at + turn : size;
         left = end - at;
         iov[0] = (struct iovec){ (uint8_t *)(uintptr_t)data + at, left / 3 };
@@ -155,7 +155,7 @@ static void send_all(struct io *io, const uint8_t *data, size_t size, size_t tur
 static void ws_sends(void **state)
 {
     static const struct {
-        size_t size, turn, most, window;
+        size_t size, turn, limit, window;
     } rows[] = {
         { 1000, 100, 1, 1 }, { 1000, 100, 1, 7 }, { 1000, 1000, 3, 2 }, { 1000, 2, 1, 3 },
         { 5000, 300, 301, 1 }, { 5000, 300, 302, 1 }, { 5000, 300, 303, 1 }, { 5000, 300, 304, 1 },
@@ -172,12 +172,12 @@ static void ws_sends(void **state)
 
         for (size_t k = 0; k < rows[i].size; k++)
             data[k] = (uint8_t)(k * 31 + k / 251);
-        narrow_init(&below, rows[i].most, rows[i].window);
+        narrow_init(&below, rows[i].limit, rows[i].window);
         io = rtsp_ws_open(&below.io, NULL, 0);
         wr_init(&out, 16 << 20);
         send_all(io, data, rows[i].size, rows[i].turn);
-        assert_ok(io_writev(io, &last, 1)); /* an answer, which goes out whole */
-        below.most = 1 << 30;
+        assert_ok(io_writev(io, &last, 1)); /* a response is sent completely */
+        below.limit = 1 << 30;
         below.left = 9;
         io_close(io);
         assert_true(below.closed);
@@ -194,7 +194,7 @@ static void ws_sends(void **state)
 #define WS_IN "\x82\x83\0\0\0\0abc" "\x89\x81\0\0\0\0p" "\x02\x82\x01\x01\x01\x01" "ed" \
               "\x80\x81\0\0\0\0f" "\x88\x80\0\0\0\0" "\x82\x81\0\0\0\0z"
 
-/* Whatever came behind the request, and however the rest is cut. */
+/* Any part may come together with the request, and the rest in any pieces. */
 static void ws_reads(void **state)
 {
     static const char in[] = WS_IN;
@@ -202,26 +202,26 @@ static void ws_reads(void **state)
 
     (void)state;
     for (size_t rest = 0; rest <= size; rest++) {
-        for (size_t most = 1; most <= size; most++) {
+        for (size_t limit = 1; limit <= size; limit++) {
             struct narrow below;
             char got[20] = "";
             size_t have = 0, n;
             struct io *io;
             err_t err = NULL;
 
-            narrow_init(&below, most, 100);
+            narrow_init(&below, limit, 100);
             below.in = (const uint8_t *)in + rest;
             below.in_size = size - rest;
             io = rtsp_ws_open(&below.io, in, rest);
             io->read_timeout = CO_SECONDS(1);
             while (!err && have < sizeof(got) - 1) {
-                err = io_read(io, got + have, 1 + most % 5, &n);
+                err = io_read(io, got + have, 1 + limit % 5, &n);
                 have += err ? 0 : n;
             }
             assert_err(err, ERR_IO_CLOSED);
-            got[have] = '\0'; /* what comes is unwrapped there */
+            got[have] = '\0'; /* the payload is unmasked in place */
             assert_string_equal(got, "abcdef");
-            below.most = 1 << 20;
+            below.limit = 1 << 20;
             io_close(io);
             assert_int_equal(below.got.len, 5);
             assert_memory_equal(below.got.buf, "\x8a\x01p\x88\x00", 5);
@@ -230,8 +230,8 @@ static void ws_reads(void **state)
     }
 }
 
-/* Pings without end, whose answers nobody takes. */
-static void ws_asks_and_takes_nothing(void **state)
+/* Endless pings from a client that does not read the pongs. */
+static void ws_pings_and_never_reads(void **state)
 {
     static uint8_t pings[64 * 1024];
     struct narrow below;
@@ -261,7 +261,7 @@ static void ws_asks_and_takes_nothing(void **state)
 static struct session_env *idle, *env;
 static struct co_group group;
 
-/* A connection and the peer's end of it. */
+/* Creates a connection; *peer is its other end. */
 static struct io *connection(int *peer)
 {
     struct io *io;
@@ -298,7 +298,7 @@ static void expect(struct io *io, const char *text)
     assert_string_equal(got, text);
 }
 
-static void say(int peer, const char *text, size_t size)
+static void send_text(int peer, const char *text, size_t size)
 {
     assert_int_equal(write(peer, text, size), (ssize_t)size);
 }
@@ -311,8 +311,8 @@ static void all_end(void)
     assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOT_FOUND);
 }
 
-/* "OPTIONS" and more, in base64 with pads amid; a part came behind the head of the POST, the rest
- * in two pieces, cut at every byte. */
+/* "OPTIONS" and more in base64, with padding in between. One part comes behind the head of the
+ * POST, the rest in two pieces, cut at every byte. */
 static void up_in_pieces(void **state)
 {
     static const char text[] = "T1BUSU9OUw==IA==\r\nKg==UlRTUC8xLjANCg0K";
@@ -327,9 +327,9 @@ static void up_in_pieces(void **state)
 
             memcpy(first, text, rest);
             post("c", first, &up);
-            say(up, text + rest, cut - rest);
+            send_text(up, text + rest, cut - rest);
             co_yield();
-            say(up, text + cut, size - cut);
+            send_text(up, text + cut, size - cut);
             expect(io, "OPTIONS *RTSP/1.0\r\n\r\n");
             io_close(io);
             all_end();
@@ -339,7 +339,7 @@ static void up_in_pieces(void **state)
     }
 }
 
-/* Much, which waits in the queue while nobody reads. */
+/* More input than the queue holds, while the server does not read. */
 static void up_bounded(void **state)
 {
     enum { SIZE = 1 << 20 };
@@ -369,7 +369,7 @@ static void up_bounded(void **state)
     free(text);
 }
 
-/* A POST ends and another one goes on; then one comes while the other is still there. */
+/* A second POST follows the first; then a third comes while the second is still open. */
 static void up_again(void **state)
 {
     int down, up[3];
@@ -396,7 +396,7 @@ static void up_again(void **state)
     (void)close(down);
 }
 
-/* The POST may be first. */
+/* The POST may come before the GET. */
 static void up_early(void **state)
 {
     int down, up;
@@ -422,10 +422,11 @@ static void ends(void **state)
 
     (void)state;
     second = connection(&up);
-    assert_err(rtsp_tunnel_open(&second, second, "c"), ERR_DENIED); /* two with one cookie */
+    /* a second tunnel with the same cookie */
+    assert_err(rtsp_tunnel_open(&second, second, "c"), ERR_DENIED);
     io_close(second);
     (void)close(up);
-    post("c", "QUJD!", &up); /* no base64 */
+    post("c", "QUJD!", &up); /* not base64 */
     assert_err(io_read(io, buf, sizeof(buf), &n), ERR_OK);
     assert_err(io_read(io, buf, sizeof(buf), &n), ERR_IO_CLOSED);
     io_close(io);
@@ -441,7 +442,7 @@ static void ends(void **state)
     io = tunnel("c", &down);
     io->read_timeout = CO_MS(20);
     assert_err(io_read(io, buf, sizeof(buf), &n), ERR_IO_TIMEOUT);
-    for (int i = 0; i < 200; i++) { /* what nobody expects there */
+    for (int i = 0; i < 200; i++) { /* unexpected bytes on the GET's connection */
         char stray[512] = { 0 };
 
         (void)send(down, stray, sizeof(stray), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -452,7 +453,7 @@ static void ends(void **state)
     assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOT_FOUND);
 }
 
-/* Detached, it is nowhere to be joined; the POST waits, and finds it again. */
+/* A detached tunnel cannot be joined; its POST waits and finds it again. */
 static void moves(void **state)
 {
     int down, up;
@@ -462,11 +463,11 @@ static void moves(void **state)
     post("c", "QUJD", &up);
     expect(io, "ABC");
     assert_int_equal(rtsp_tunnel_where("c"), 0);
-    say(up, "RE", 2);
+    send_text(up, "RE", 2);
     co_yield();
     io_detach(io);
     assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_MOVING);
-    say(up, "VG", 2);
+    send_text(up, "VG", 2);
     assert_ok(co_sleep(CO_MS(20)));
     assert_ok(io_attach(io));
     expect(io, "DEF");
@@ -476,7 +477,7 @@ static void moves(void **state)
     (void)close(down);
 }
 
-/* ---- what begins one, on RTSP's port */
+/* ---- opening a tunnel on the RTSP port */
 
 #define UPGRADE "GET /rtsp HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
                 "Sec-WebSocket-Protocol: rtsp.onvif.org\r\n"
@@ -484,7 +485,7 @@ static void moves(void **state)
 #define OPTIONS "OPTIONS * RTSP/1.0\r\nCSeq: 7\r\n\r\n"
 
 static const struct {
-    const char *said, *heard[3];
+    const char *sent, *received[3];
     bool off;
     enum err_code code;
 } begins[] = {
@@ -522,14 +523,14 @@ static void on_rtsp_port(void **state)
             char out[4096] = "";
 
             env = env_new(confs[begins[i].off]);
-            io_mem_init(&m, begins[i].said, strlen(begins[i].said));
+            io_mem_init(&m, begins[i].sent, strlen(begins[i].sent));
             m.piece = piece;
             m.out = (uint8_t *)out;
             m.out_cap = sizeof(out) - 1;
             assert_err(rtsp_conn_run(env, &m.io, "192.0.2.1"), begins[i].code);
-            for (size_t k = 0; k < COUNT(begins[i].heard) && begins[i].heard[k]; k++) {
-                if (!memmem(out, m.out_size, begins[i].heard[k], strlen(begins[i].heard[k])))
-                    fail_msg("%s\nwants %s, got\n%s", begins[i].said, begins[i].heard[k], out);
+            for (size_t k = 0; k < COUNT(begins[i].received) && begins[i].received[k]; k++) {
+                if (!memmem(out, m.out_size, begins[i].received[k], strlen(begins[i].received[k])))
+                    fail_msg("%s\nwants %s, got\n%s", begins[i].sent, begins[i].received[k], out);
             }
             env_free(&env);
             assert_int_equal(rtsp_tunnel_where("c"), RTSP_TUNNEL_NOT_FOUND);
@@ -537,7 +538,7 @@ static void on_rtsp_port(void **state)
     }
 }
 
-/* A server for tests that need no more of one. */
+/* A minimal server. */
 static int begin_idle(void **state)
 {
     (void)state;
@@ -555,7 +556,7 @@ static int end_idle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ws_sends), TEST(ws_reads), TEST(ws_asks_and_takes_nothing),
+        TEST(ws_sends), TEST(ws_reads), TEST(ws_pings_and_never_reads),
         TEST(up_in_pieces), TEST(up_bounded), TEST(up_again), TEST(up_early), TEST(ends),
         TEST(moves), TEST(on_rtsp_port),
     };

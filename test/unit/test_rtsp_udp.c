@@ -6,7 +6,7 @@
 
 static struct rtsp_runs runs;
 
-/* Where that packet begins in the wire. */
+/* Index of that packet in the wire. */
 static size_t index_of(const struct iovec *iov)
 {
     size_t at = (size_t)((uint8_t *)iov->iov_base - wire_of_test.bytes) - RTP_INTERLEAVED, i = 0;
@@ -17,8 +17,8 @@ static size_t index_of(const struct iovec *iov)
     return i;
 }
 
-/* What was cut are the packets from *next on, those of a channel in order, and each run is one that
- * the kernel can cut. */
+/* Checks that the runs have the packets from *next on, those of each channel in order, and that the
+ * kernel can cut each run. */
 static void check_runs(size_t *next)
 {
     size_t newest[256] = { 0 }, from = *next;
@@ -49,13 +49,13 @@ static void check_runs(size_t *next)
     assert_int_equal(runs.end, *next < wire_of_test.packets ? wire_of_test.at[*next] : wire_of_test.size);
 }
 
-/* All of it comes, whatever the ranges are and however little is taken at once. */
-static void check_all(const struct iovec *iov, int n, size_t most)
+/* Checks that all packets are found, for any ranges and any limit. */
+static void check_all(const struct iovec *iov, int n, size_t limit)
 {
     size_t next = 0, at = 0;
 
     while (at < wire_of_test.size) {
-        assert_ok(rtsp_runs_cut(&runs, iov, n, at, most));
+        assert_ok(rtsp_runs_cut(&runs, iov, n, at, limit));
         assert_true(runs.n > 0 && runs.end > at);
         check_runs(&next);
         at = runs.end;
@@ -97,7 +97,7 @@ static void test_runs_are_long(void **state)
         const char *name;
         uint8_t channel[8];
         uint16_t size[8], times[8];
-        int runs;  /* of the first call */
+        int runs;  /* in the first call */
     } rows[] = {
         { "a frame", { 0, 0 }, { 1412, 300 }, { 20, 1 }, 1 },
         { "two frames", { 0, 0, 0, 0 }, { 1412, 300, 1412, 20 }, { 3, 1, 4, 1 }, 2 },
@@ -147,12 +147,12 @@ static void test_runs_have_limits(void **state)
     assert_int_equal(runs.packets, RTSP_RUNS);
     assert_int_equal(runs.n, RTSP_RUNS / RTSP_RUN_SEGMENTS);
     check_all(&iov, 1, SIZE_MAX);
-    iov.iov_len--; /* the last one is cut off */
+    iov.iov_len--; /* the last packet is incomplete */
     assert_err(rtsp_runs_cut(&runs, &iov, 1, wire_of_test.at[2990], SIZE_MAX), ERR_MALFORMED);
     assert_err(rtsp_runs_cut(&runs, &iov, 1, 2, SIZE_MAX), ERR_MALFORMED);
 }
 
-/* ---- whose they are */
+/* ---- table of addresses */
 
 static struct rtsp_udp_port port_at(const char *ip, int port)
 {
@@ -182,14 +182,15 @@ static void test_table(void **state)
         assert_ptr_equal(rtsp_udp_table_find(&t, &v[i].path.peer), &v[i]);
     assert_ok(udp_addr_parse(&a, "192.0.2.1", 2000));
     assert_null(rtsp_udp_table_find(&t, &a));
-    assert_null(rtsp_udp_table_move(&t, &a)); /* hundreds wait there */
+    assert_null(rtsp_udp_table_move(&t, &a)); /* hundreds wait at this address */
     for (int i = 3; i < N; i++)
         rtsp_udp_table_confirm(&v[i]);
     assert_ptr_equal(rtsp_udp_table_move(&t, &a), &v[1]);
     assert_ptr_equal(rtsp_udp_table_find(&t, &a), &v[1]);
     a.port = 1999;
-    assert_null(rtsp_udp_table_move(&t, &a)); /* it has moved once */
-    assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].announced.at), &v[1]); /* it may be there after all */
+    assert_null(rtsp_udp_table_move(&t, &a)); /* a port moves only once */
+    /* the announced port stays valid */
+    assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].announced.at), &v[1]);
     rtsp_udp_table_restore(&t, &v[1]);
     assert_int_equal(v[1].path.peer.port, 2001);
     assert_ptr_equal(rtsp_udp_table_find(&t, &v[1].path.peer), &v[1]);

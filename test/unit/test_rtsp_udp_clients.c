@@ -4,7 +4,7 @@
 
 /* ---- over loopback */
 
-static int server_port; /* a free one */
+static int server_port; /* a free port */
 static struct session_env *env;
 static struct co_group helpers;
 
@@ -30,7 +30,7 @@ static void env_end(void)
     env_free(&env);
 }
 
-/* A client: two sockets, and a connection of which nothing comes. */
+/* A client: two sockets, and a connection without input. */
 struct client {
     struct udp *socket[2];
     struct io_mem control;
@@ -69,7 +69,7 @@ static void client_close(struct client *c)
     udp_close(c->socket[1]);
 }
 
-static void client_say(struct client *c, unsigned side, int port, const void *data, size_t size)
+static void client_send(struct client *c, unsigned side, int port, const void *data, size_t size)
 {
     struct iovec iov = { (void *)(uintptr_t)data, size };
     struct udp_path to = { 0 };
@@ -79,8 +79,8 @@ static void client_say(struct client *c, unsigned side, int port, const void *da
                               &(struct udp_out){ &iov, 1, 0, &to, UDP_NOT_ECT }, 1), 1);
 }
 
-/* The next packets of that channel in the wire come, until there are no more. */
-static void client_hears(struct client *c, uint8_t channel, unsigned side)
+/* Expects the next packets of that channel of the wire, until no more arrive. */
+static void client_receives(struct client *c, uint8_t channel, unsigned side)
 {
     co_usec until = co_clock() + CO_SECONDS(2);
     size_t next = 0;
@@ -108,7 +108,7 @@ static void client_hears(struct client *c, uint8_t channel, unsigned side)
     }
 }
 
-static bool client_hears_nothing(struct client *c, unsigned side)
+static bool client_receives_nothing(struct client *c, unsigned side)
 {
     const struct udp_in *v;
     size_t n;
@@ -118,7 +118,7 @@ static bool client_hears_nothing(struct client *c, unsigned side)
     return n == 0;
 }
 
-/* Until the readers have got so many datagrams. */
+/* Waits until the readers have received this many datagrams. */
 static void readers_get(struct rtsp_udp *u, uint64_t datagrams)
 {
     co_usec until = co_clock() + CO_SECONDS(2);
@@ -139,7 +139,7 @@ static struct rtsp_udp_peer *peer_of(struct rtsp_udp *u, rtsp_udp_input *input, 
     return p;
 }
 
-/* All of the wire, with pauses where the pipe wants some. */
+/* Sends the whole wire and waits when the io asks for it. */
 static void send_wire(struct io *io)
 {
     size_t at = 0, n;
@@ -178,12 +178,12 @@ static void check_play(bool gso, size_t frames)
             wire_put(0, 1412);
         wire_put(0, 20 + i);
         wire_put(2, 100 + i % 3);
-        wire_put(4, 30); /* of a track that it did not set up */
+        wire_put(4, 30); /* a track that is not set up */
     }
     send_wire(rtsp_udp_io(p, &video.control.io));
-    client_hears(&video, 0, 0);
-    client_hears(&video, 1, 1);
-    client_hears(&audio, 2, 0);
+    client_receives(&video, 0, 0);
+    client_receives(&video, 1, 1);
+    client_receives(&audio, 2, 0);
     rtsp_udp_stat(u, &stat);
     assert_int_equal(stat.side[0].drops + stat.side[0].errors, 0);
     assert_true(video.control.io.bytes_out == wire_of_test.size);
@@ -196,8 +196,8 @@ static void check_play(bool gso, size_t frames)
 static void test_plays(void **state)
 {
     (void)state;
-    check_play(true, 4);    /* at once */
-    check_play(true, 40);   /* at a pace */
+    check_play(true, 4);    /* in one burst */
+    check_play(true, 40);   /* paced */
     check_play(false, 12);
 }
 
@@ -219,13 +219,13 @@ static void test_writes_whole(void **state)
     iov[0] = (struct iovec){ wire_of_test.bytes, wire_of_test.at[70] };
     iov[1] = (struct iovec){ wire_of_test.bytes + wire_of_test.at[70], wire_of_test.size - wire_of_test.at[70] };
     assert_ok(io_writev(rtsp_udp_io(p, &c.control.io), iov, 2));
-    client_hears(&c, 0, 0);
+    client_receives(&c, 0, 0);
     client_close(&c);
     rtsp_udp_peer_free(p);
     env_end();
 }
 
-/* ---- what comes */
+/* ---- receiving */
 
 static const uint8_t rtp[20] = { 0x80, 96, 0, 1 }, hole[4] = { 0xfe, 0xed, 0xfa, 0xce };
 
@@ -237,7 +237,7 @@ static void test_input(void **state)
     struct got got = { 0 };
     struct rtsp_pair to;
     struct rtsp_udp *u;
-    co_usec heard = 0;
+    co_usec last_seen = 0;
 
     (void)state;
     env_begin(true);
@@ -249,22 +249,23 @@ static void test_input(void **state)
     assert_ok(rtsp_udp_add(p, 0, client_open(&a, "127.0.0.1")));
     assert_ok(rtsp_udp_add(p, 3, client_open(&b, "127.0.0.1")));
     (void)client_open(&stranger, "127.0.0.2");
-    heard = co_clock() - CO_SECONDS(1);
-    rtsp_udp_watch(p, &heard, CO_SECONDS(100));
-    client_say(&a, 0, to.rtp, rtp, sizeof(rtp));
+    last_seen = co_clock() - CO_SECONDS(1);
+    rtsp_udp_watch(p, &last_seen, CO_SECONDS(100));
+    client_send(&a, 0, to.rtp, rtp, sizeof(rtp));
     readers_get(u, 1);
     assert_true(got.n == 1 && got.track == 0 && !got.rtcp && got.size == sizeof(rtp));
-    assert_true(heard <= co_clock() - CO_SECONDS(1)); /* media are no sign of a player's life */
-    client_say(&b, 1, to.rtcp, (const uint8_t[8]){ 0x80, RTCP_RR, 0, 1 }, 8);
+    assert_true(last_seen <= co_clock() - CO_SECONDS(1)); /* media do not count as keepalive of a
+                                                       * player */
+    client_send(&b, 1, to.rtcp, (const uint8_t[8]){ 0x80, RTCP_RR, 0, 1 }, 8);
     readers_get(u, 2);
-    assert_true(heard > co_clock() - CO_SECONDS(1));
+    assert_true(last_seen > co_clock() - CO_SECONDS(1));
     assert_true(got.n == 2 && got.track == 3 && got.rtcp && got.size == 8);
-    client_say(&a, 0, to.rtp, hole, sizeof(hole)); /* no RTP */
-    client_say(&a, 0, to.rtp, "", 0);
-    client_say(&stranger, 0, to.rtp, rtp, sizeof(rtp)); /* another address */
-    client_say(&b, 0, to.rtp, rtp, sizeof(rtp));
+    client_send(&a, 0, to.rtp, hole, sizeof(hole)); /* not RTP */
+    client_send(&a, 0, to.rtp, "", 0);
+    client_send(&stranger, 0, to.rtp, rtp, sizeof(rtp)); /* unknown address */
+    client_send(&b, 0, to.rtp, rtp, sizeof(rtp));
     readers_get(u, 6);
-    client_say(&a, 1, to.rtp, rtp, sizeof(rtp)); /* nobody waits for a port there */
+    client_send(&a, 1, to.rtp, rtp, sizeof(rtp)); /* no port is unconfirmed there */
     readers_get(u, 7);
     assert_int_equal(got.n, 3);
     rtsp_udp_stat(u, &stat);
@@ -278,12 +279,12 @@ static void test_input(void **state)
     env_end();
 }
 
-/* A router gave it other ports than it knows of. */
+/* A router replaced the announced ports. */
 static void test_port_moves_once(void **state)
 {
     struct rtsp_udp_stat stat;
     struct rtsp_udp_peer *p;
-    struct client said, real, third, far;
+    struct client announced, real, third, far;
     struct rtsp_udp *u;
     struct io *io;
 
@@ -291,14 +292,14 @@ static void test_port_moves_once(void **state)
     env_begin(true);
     assert_ok(rtsp_udp_of(&u, env));
     p = peer_of(u, on_input, &nobodys);
-    assert_ok(rtsp_udp_add(p, 0, client_open(&said, "127.0.0.1")));
+    assert_ok(rtsp_udp_add(p, 0, client_open(&announced, "127.0.0.1")));
     (void)client_open(&real, "127.0.0.1");
     (void)client_open(&third, "127.0.0.1");
     (void)client_open(&far, "127.0.0.2");
-    io = rtsp_udp_io(p, &said.control.io);
-    client_say(&far, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole)); /* not its address */
-    client_say(&real, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole));
-    client_say(&third, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole)); /* only once */
+    io = rtsp_udp_io(p, &announced.control.io);
+    client_send(&far, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole)); /* another address */
+    client_send(&real, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole));
+    client_send(&third, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole)); /* moves only once */
     readers_get(u, 3);
     rtsp_udp_stat(u, &stat);
     assert_int_equal(stat.moved, 1);
@@ -307,19 +308,20 @@ static void test_port_moves_once(void **state)
     wire_put(0, 500);
     wire_put(1, 52);
     send_wire(io);
-    client_hears(&real, 0, 0);
-    client_hears(&said, 1, 1); /* RTCP: nothing came from elsewhere */
-    assert_true(client_hears_nothing(&said, 0));
-    client_say(&said, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole)); /* it is there after all */
+    client_receives(&real, 0, 0);
+    client_receives(&announced, 1, 1); /* RTCP: no datagram came from another port */
+    assert_true(client_receives_nothing(&announced, 0));
+    /* back at the announced port */
+    client_send(&announced, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole));
     readers_get(u, 4);
     wire_begin();
     wire_put(0, 600);
     send_wire(io);
-    client_hears(&said, 0, 0);
-    assert_true(client_hears_nothing(&real, 0));
-    assert_true(client_hears_nothing(&third, 0));
-    assert_true(client_hears_nothing(&far, 0));
-    client_close(&said);
+    client_receives(&announced, 0, 0);
+    assert_true(client_receives_nothing(&real, 0));
+    assert_true(client_receives_nothing(&third, 0));
+    assert_true(client_receives_nothing(&far, 0));
+    client_close(&announced);
     client_close(&real);
     client_close(&third);
     client_close(&far);
@@ -327,7 +329,7 @@ static void test_port_moves_once(void **state)
     env_end();
 }
 
-static void test_reports_say_it_arrives(void **state)
+static void test_reports_confirm_ports(void **state)
 {
     const struct rtcp_block block = { .ssrc = 7, .fraction = 64, .lost = 5, .jitter = 90 };
     struct rtsp_udp_peer *p;
@@ -342,16 +344,16 @@ static void test_reports_say_it_arrives(void **state)
     assert_ok(rtsp_udp_add(p, 1, client_open(&c, "127.0.0.1")));
     wr_init(&w, 1000);
     rtcp_put_rr(&w, 9, &block, 1);
-    client_say(&c, 1, rtsp_udp_ports(u).rtcp, w.buf, w.len);
+    client_send(&c, 1, rtsp_udp_ports(u).rtcp, w.buf, w.len);
     readers_get(u, 1);
     wr_free(&w);
-    (void)client_open(&other, "127.0.0.1"); /* media arrive: nothing moves any more */
-    client_say(&other, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole));
+    (void)client_open(&other, "127.0.0.1"); /* after media arrived no port moves */
+    client_send(&other, 0, rtsp_udp_ports(u).rtp, hole, sizeof(hole));
     readers_get(u, 2);
     wire_begin();
     wire_put(2, 100);
     send_wire(rtsp_udp_io(p, &c.control.io));
-    client_hears(&c, 2, 0);
+    client_receives(&c, 2, 0);
     client_close(&c);
     client_close(&other);
     rtsp_udp_peer_free(p);
@@ -376,16 +378,17 @@ static void test_ports_are_one_sessions(void **state)
     assert_err(rtsp_udp_add(b, 0, (struct rtsp_pair){ 5000, 5003 }), ERR_TOO_MANY);
     assert_err(rtsp_udp_add(b, 0, (struct rtsp_pair){ 5002, 5001 }), ERR_TOO_MANY);
     assert_ok(rtsp_udp_add(b, 0, (struct rtsp_pair){ 5002, 5003 }));
-    assert_ok(rtsp_udp_add(a, 0, (struct rtsp_pair){ 5000, 5001 })); /* the same once more */
+    assert_ok(rtsp_udp_add(a, 0, (struct rtsp_pair){ 5000, 5001 })); /* the same ports again */
     rtsp_udp_remove(a, 0);
     assert_ok(rtsp_udp_add(b, 1, (struct rtsp_pair){ 5000, 5001 }));
     rtsp_udp_peer_free(a);
-    rtsp_udp_close(u); /* b goes on with it, new ones do not */
+    rtsp_udp_close(u); /* b still uses it, new peers cannot */
     assert_null(env->service[PROTOCOL_RTSP]);
     assert_err(rtsp_udp_peer_new(&a, u, "127.0.0.1", "", on_input, &nobodys), ERR_DENIED);
     rtsp_udp_peer_free(b);
     assert_ok(co_group_wait(&helpers));
-    assert_ok(udp_open_pair(taken, "", server_port, server_port + 1, &opts)); /* it has given them back */
+    /* the ports are free again */
+    assert_ok(udp_open_pair(taken, "", server_port, server_port + 1, &opts));
     assert_err(rtsp_udp_of(&u, env), ERR_SOCKET_BIND);
     udp_close(taken[0]);
     udp_close(taken[1]);
@@ -395,18 +398,18 @@ static void test_ports_are_one_sessions(void **state)
     env_end();
 }
 
-/* ---- signs of life */
+/* ---- keepalive */
 
 struct watched {
     struct rtsp_udp_peer *p;
-    co_usec heard;
+    co_usec last_seen;
 };
 
 static err_t watched_main(void *arg)
 {
     struct watched *w = arg;
 
-    rtsp_udp_watch(w->p, &w->heard, CO_MS(30));
+    rtsp_udp_watch(w->p, &w->last_seen, CO_MS(30));
     return co_sleep(CO_SECONDS(5));
 }
 
@@ -414,13 +417,13 @@ static err_t watched_long(void *arg)
 {
     struct watched *w = arg;
 
-    rtsp_udp_watch(w->p, &w->heard, CO_SECONDS(100));
+    rtsp_udp_watch(w->p, &w->last_seen, CO_SECONDS(100));
     return co_sleep(CO_SECONDS(5));
 }
 
 static void test_silence_ends(void **state)
 {
-    struct watched w = { .heard = co_clock() };
+    struct watched w = { .last_seen = co_clock() };
     struct co_group g;
     struct rtsp_udp *u;
     co_usec begin = co_clock();
@@ -432,7 +435,7 @@ static void test_silence_ends(void **state)
     co_group_init(&g);
     assert_ok(co_go(&g, "watched", watched_main, &w));
     assert_ok(co_sleep(CO_MS(20)));
-    w.heard = co_clock();
+    w.last_seen = co_clock();
     assert_err(co_group_wait(&g), ERR_IO_TIMEOUT);
     assert_true(co_clock() - begin >= CO_MS(50));
     rtsp_udp_unwatch(w.p);
@@ -440,11 +443,11 @@ static void test_silence_ends(void **state)
     env_end();
 }
 
-/* A client whose connection ended comes back and asks for the ports that it had. */
+/* A client whose connection ended reconnects and sets up the same ports. */
 static void test_comes_back(void **state)
 {
     struct rtsp_udp_peer *again;
-    struct watched w = { .heard = co_clock() };
+    struct watched w = { .last_seen = co_clock() };
     struct co_group g;
     struct client c;
     struct rtsp_pair ports;
@@ -462,7 +465,7 @@ static void test_comes_back(void **state)
     assert_ok(co_go(&g, "watched", watched_long, &w));
     assert_ok(co_sleep(CO_MS(1)));
     assert_false(rtsp_udp_detach(w.p)); /* it has never sent a report */
-    client_say(&c, 1, rtsp_udp_ports(u).rtcp, (const uint8_t[8]){ 0x80, RTCP_RR, 0, 1 }, 8);
+    client_send(&c, 1, rtsp_udp_ports(u).rtcp, (const uint8_t[8]){ 0x80, RTCP_RR, 0, 1 }, 8);
     readers_get(u, 1);
     assert_err(rtsp_udp_add(again, 0, ports), ERR_TOO_MANY);
     assert_true(rtsp_udp_detach(w.p));
@@ -470,8 +473,8 @@ static void test_comes_back(void **state)
     assert_err(co_group_wait(&g), ERR_REPLACED);
     wire_begin();
     wire_put(0, 100);
-    send_wire(rtsp_udp_io(w.p, &c.control.io)); /* to nobody any more */
-    assert_true(client_hears_nothing(&c, 0));
+    send_wire(rtsp_udp_io(w.p, &c.control.io)); /* the track has been removed */
+    assert_true(client_receives_nothing(&c, 0));
     rtsp_udp_unwatch(w.p);
     rtsp_udp_peer_free(w.p);
     rtsp_udp_peer_free(again);
@@ -483,7 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_plays), TEST(test_writes_whole), TEST(test_input),
-        TEST(test_port_moves_once), TEST(test_reports_say_it_arrives),
+        TEST(test_port_moves_once), TEST(test_reports_confirm_ports),
         TEST(test_ports_are_one_sessions), TEST(test_silence_ends), TEST(test_comes_back),
     };
     const struct log_setup quiet = { .min = LOG_NONE };

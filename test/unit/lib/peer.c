@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - pipes to fake peers, over memory. */
+/* peer.c - fake peers as struct io, in memory. */
 #include "peer.h"
 
 static struct script_io *script_of(struct io *io)
@@ -7,24 +7,24 @@ static struct script_io *script_of(struct io *io)
     return container_of(io, struct script_io, io);
 }
 
-static bool script_speaks(struct script_io *s)
+static bool script_ready(struct script_io *s)
 {
     const struct script_line *l;
     const uint8_t *found;
 
     if (s->at == s->n)
-        return true; /* it left */
+        return true; /* it has closed */
     l = &s->lines[s->at];
-    if (!s->heard) {
+    if (!s->triggered) {
         found = s->out.len == 0 ? NULL : memmem(s->out.buf + s->seen, s->out.len - s->seen,
-                                                l->after, strlen(l->after));
-        if (!found && *l->after)
+                                                l->trigger, strlen(l->trigger));
+        if (!found && *l->trigger)
             return false;
-        if (*l->after)
-            s->seen = (size_t)(found - s->out.buf) + strlen(l->after);
-        s->heard = true;
-        if (l->then)
-            l->then();
+        if (*l->trigger)
+            s->seen = (size_t)(found - s->out.buf) + strlen(l->trigger);
+        s->triggered = true;
+        if (l->callback)
+            l->callback();
     }
     return true;
 }
@@ -35,30 +35,30 @@ static err_t script_read_now(struct io *io, void *buf, size_t size, size_t *n)
     struct script_line *l = &s->lines[s->at];
 
     *n = 0;
-    if (!script_speaks(s))
+    if (!script_ready(s))
         return NULL;
-    if (s->at == s->n || l->say.len == 0) {
+    if (s->at == s->n || l->bytes.len == 0) {
         s->at = s->n;
         return err_new(ERR_IO_CLOSED, "end of the script");
     }
-    *n = l->say.len - s->said;
+    *n = l->bytes.len - s->sent;
     if (*n > size)
         *n = size;
     if (s->piece && *n > s->piece)
         *n = s->piece;
-    memcpy(buf, l->say.buf + s->said, *n);
-    s->said += *n;
-    if (s->said == l->say.len) {
+    memcpy(buf, l->bytes.buf + s->sent, *n);
+    s->sent += *n;
+    if (s->sent == l->bytes.len) {
         s->at++;
-        s->said = 0;
-        s->heard = false;
+        s->sent = 0;
+        s->triggered = false;
     }
     return NULL;
 }
 
 static bool script_readable(struct io *io)
 {
-    return script_speaks(script_of(io));
+    return script_ready(script_of(io));
 }
 
 static enum co_wake script_wait(struct io *io, bool out, co_usec timeout)
@@ -66,7 +66,7 @@ static enum co_wake script_wait(struct io *io, bool out, co_usec timeout)
     struct script_io *s = script_of(io);
     enum co_wake wake;
 
-    if (out || script_speaks(s))
+    if (out || script_ready(s))
         return CO_WOKEN;
     s->waits = co_self();
     wake = co_park(timeout);
@@ -97,7 +97,7 @@ static err_t script_send_some(struct io *io, const struct iovec *iov, int count,
         wr_bytes(&s->out, iov[i].iov_base, iov[i].iov_len);
     assert_false(s->out.bad);
     *n = iov_size(iov, count);
-    if (s->waits && script_speaks(s))
+    if (s->waits && script_ready(s))
         co_unpark(s->waits);
     return NULL;
 }
@@ -127,25 +127,25 @@ void script_init(struct script_io *s)
     wr_init(&s->out, 1 << 22);
 }
 
-struct wr *script_say(struct script_io *s, const char *after)
+struct wr *script_put(struct script_io *s, const char *trigger)
 {
     struct script_line *l = &s->lines[s->n++];
 
     assert_true(s->n <= SCRIPT_LINES);
-    l->after = after;
-    wr_init(&l->say, 1 << 20);
-    return &l->say;
+    l->trigger = trigger;
+    wr_init(&l->bytes, 1 << 20);
+    return &l->bytes;
 }
 
 void script_stay(struct script_io *s)
 {
-    (void)script_say(s, "a text that nobody says");
+    (void)script_put(s, "a text that never comes");
 }
 
 void script_fini(struct script_io *s)
 {
     for (unsigned i = 0; i < s->n; i++)
-        wr_free(&s->lines[i].say);
+        wr_free(&s->lines[i].bytes);
     wr_free(&s->out);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.h - pipes to fake peers, over memory.
+/* peer.h - fake peers as struct io, in memory.
  *
- * A script sends one thing after the other, each when it has received something: for whole conversations
- * that take their time. A silent peer takes all and sends nothing. Over plain memory (struct io_mem) all
- * is there at once.
+ * A script sends its lines one after the other, each when a text has arrived: for sessions that
+ * take time. A silent peer accepts everything and sends nothing. With a memory io (struct io_mem)
+ * all input is there at once.
  */
 #ifndef PEER_H
 #define PEER_H
@@ -20,30 +20,30 @@
 enum { SCRIPT_LINES = 24 };
 
 struct script_line {
-    const char *after; /* what it is told first, behind what the line before it waited for; "": it
-                        * does not wait */
-    void (*then)(void); /* is done before it says anything; NULL: nothing is */
-    struct wr say;      /* nothing: it leaves */
+    const char *trigger; /* text to wait for, behind the text of the line before; "": does not
+                          * wait */
+    void (*callback)(void); /* called before it sends; NULL: none */
+    struct wr bytes;      /* what it sends; empty: it closes */
 };
 
 struct script_io {
     struct io io;
     struct script_line lines[SCRIPT_LINES];
     unsigned n, at;
-    bool heard;     /* what lines[at] waits for was said */
-    size_t said;    /* bytes of lines[at].say */
-    size_t piece;   /* it says so many at a time; 0: all */
-    struct wr out;  /* what it was told */
-    size_t seen;    /* of it, by lines before this one */
+    bool triggered;     /* lines[at].trigger has arrived */
+    size_t sent;    /* number of bytes of lines[at] that were sent */
+    size_t piece;   /* largest number of bytes per read; 0: no limit */
+    struct wr out;  /* received bytes */
+    size_t seen;    /* end of the text that triggered the last line */
     struct co *waits;
 };
 
 void script_init(struct script_io *s);
 
-/* The next thing that it sends, to be written; nothing: it leaves then. */
-struct wr *script_say(struct script_io *s, const char *after);
+/* Adds a line: the caller writes its bytes into the result. An empty line closes. */
+struct wr *script_put(struct script_io *s, const char *trigger);
 
-/* It waits for the other side to end. */
+/* Waits until the other side closes. */
 void script_stay(struct script_io *s);
 void script_fini(struct script_io *s);
 
@@ -51,11 +51,11 @@ void script_fini(struct script_io *s);
 
 extern const struct io_ops silent_ops;
 
-/* For peers that differ from it in one function. */
+/* For peers that differ in one function. */
 bool silent_readable(struct io *io);
 enum co_wake silent_wait(struct io *io, bool out, co_usec timeout);
 err_t silent_send_some(struct io *io, const struct iovec *iov, int count, size_t *n);
-/* It never blocks and never fails; all waits for input last. */
+/* Returns a peer that never blocks and never fails on writes, and never has input. */
 struct io silent_peer(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmp_client_bytes.c - what a client sends, as bytes in memory: for tests over a pipe of memory. */
+/* rtmp_client_bytes.c - builds the bytes that an RTMP client sends: for tests over a memory io. */
 #include "rtmp_client_bytes.h"
 
 void client_handshake(struct wr *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmp_client_bytes.h - what a client sends, as bytes in memory: for tests over a pipe of memory. */
+/* rtmp_client_bytes.h - builds the bytes that an RTMP client sends: for tests over a memory io. */
 #ifndef RTMP_CLIENT_BYTES_H
 #define RTMP_CLIENT_BYTES_H
 
@@ -16,7 +16,7 @@ void client_message(struct wr *out, uint8_t type, uint32_t stream_id, uint32_t m
 void client_command(struct wr *out, uint32_t stream_id, struct wr *body);
 void client_connect(struct wr *out, const char *tc_url);
 
-/* name, transaction, null, and a string if there is one. */
+/* Appends a command: name, transaction, null, and a string unless NULL. */
 void client_call(struct wr *out, uint32_t stream_id, const char *name, double transaction,
                  const char *arg);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_ports.c - ports of a worker for media of RTSP, and clients of them. */
+/* rtsp_ports.c - the media ports of a worker, and a wire of RTP packets: for tests of RTSP over
+ * UDP. */
 #include "rtsp_ports.h"
 
 struct rtsp_ports_state wire_of_test;

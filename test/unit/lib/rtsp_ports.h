@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_ports.h - ports of a worker for media of RTSP, and clients of them. */
+/* rtsp_ports.h - the media ports of a worker, and a wire of RTP packets: for tests of RTSP over
+ * UDP. */
 #ifndef RTSP_PORTS_H
 #define RTSP_PORTS_H
 
@@ -24,12 +25,12 @@ enum { WIRE_MAX = 1 << 20, PACKETS_MAX = 4096 };
 extern struct rtsp_ports_state {
     uint8_t bytes[WIRE_MAX];
     size_t size, packets;
-    size_t at[PACKETS_MAX]; /* where each begins */
+    size_t at[PACKETS_MAX]; /* offset of each packet */
 } wire_of_test;
 
 void wire_begin(void);
 
-/* An RTP or RTCP packet of so many bytes; each is told from all others. */
+/* Appends an RTP or RTCP packet of this size; all packets differ. */
 void wire_put(uint8_t channel, size_t size);
 size_t packet_size(size_t i);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_text.c - messages for tests, out of their text. */
+/* rtsp_text.c - parses RTSP messages from text, for tests. */
 #include "io_mem.h"
 #include "rtsp_text.h"
 

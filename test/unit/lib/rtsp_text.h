@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_text.h - messages for tests, out of their text. */
+/* rtsp_text.h - parses RTSP messages from text, for tests. */
 #ifndef RTSP_TEXT_H
 #define RTSP_TEXT_H
 
@@ -14,7 +14,7 @@ struct rtsp_text {
     struct io_mem m;
 };
 
-/* The first message of it; valid until rtsp_text_free(). */
+/* Parses the first message in the text; valid until rtsp_text_free(). */
 const struct rtsp_message *rtsp_text_read(struct rtsp_text *t, const void *text, size_t size);
 
 void rtsp_text_free(struct rtsp_text *t);
