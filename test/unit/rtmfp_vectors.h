@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Exponents, both public keys, the secret without zeros in front, as hex. */
+/* Exponents, both public keys, the secret without leading zeros, as hex. */
 static const struct {
     unsigned group;
     const char *x, *y, *public_x, *public_y, *z;
@@ -210,7 +210,7 @@ static const struct {
       "9235f9de0d29973471f642cf81170479517c187bb82a88e776f0c4a61da0da59" } },
 };
 
-/* Datagrams: key i is the one above of row 0 of that side. number: that it has, if numbered. */
+/* Datagrams: key i is that of row 0 of this side above. number: its sequence number, if numbered. */
 static const struct {
     int side; /* -1: the default key */
     uint8_t hmac;

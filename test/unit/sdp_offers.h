@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sdp_offers.h - offers as clients of WebRTC make them. Seeds of the fuzz target are made of them,
- * too (test/fuzz/seeds_sdp_offer.py). */
+/* sdp_offers.h - offers of WebRTC clients, also used for seeds of the fuzz target
+ * (test/fuzz/seeds_sdp_offer.py). */
 #ifndef SDP_OFFERS_H
 #define SDP_OFFERS_H
 
-/* A browser's offer is longer than what every compiler takes. */
+/* A browser's offer exceeds the string length that every compiler accepts. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 #define SHA256 "5D:2C:9E:11:6A:70:33:87:F2:0B:6C:44:9F:21:5A:D3:" \
@@ -89,7 +89,7 @@ static const char offer_chrome_publish[] =
     "a=ssrc:3026581210 cname:9W7mSQPzIYGkKbHU\r\n"
     "a=ssrc:3026581210 msid:- 7c4a2f6d-51a7-4a4c-93e7-7d3d0c6e2b55\r\n";
 
-/* ---- the same with three layers: sources are known by their rid */
+/* ---- the same with three layers: sources are identified by their rid */
 static const char offer_chrome_simulcast[] =
     "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\n"
     "a=extmap-allow-mixed\r\na=msid-semantic: WMS\r\n"
@@ -98,7 +98,7 @@ static const char offer_chrome_simulcast[] =
     RTX("107", "106")
     "a=rid:h send\r\na=rid:m send\r\na=rid:l send\r\na=simulcast:send h;m;~l\r\n";
 
-/* ---- Firefox 115: numbers of extensions of its own, directions of the session, candidates */
+/* ---- Firefox 115: its own extension numbers, directions of the session, candidates */
 static const char offer_firefox[] =
     "v=0\r\no=mozilla...THIS_IS_SDPARTA-99.0 2744518543225011452 0 IN IP4 0.0.0.0\r\ns=-\r\n"
     "t=0 0\r\na=fingerprint:sha-256 " SHA256 "\r\na=group:BUNDLE 0 1\r\na=ice-options:trickle\r\n"
@@ -170,7 +170,7 @@ static const char offer_obs[] =
     "a=rtcp-fb:96 goog-remb\r\n"
     "a=fmtp:96 profile-level-id=42e01f;packetization-mode=1;level-asymmetry-allowed=1\r\n";
 
-/* ---- ffmpeg 8, -f whip of H.264 alone: a group of two, we connect, no feedback */
+/* ---- ffmpeg 8, -f whip with H.264 only: a group of two, we connect, no feedback */
 static const char offer_ffmpeg[] =
     "v=0\r\no=FFmpeg 4489045141692799359 2 IN IP4 127.0.0.1\r\ns=FFmpegPublishSession\r\nt=0 0\r\n"
     "a=group:BUNDLE 0 1\r\na=extmap-allow-mixed\r\na=msid-semantic: WMS\r\n"
@@ -205,7 +205,7 @@ static const char offer_gstreamer[] =
     "a=fmtp:101 sprop-maxcapturerate=48000;sprop-stereo=0\r\na=mid:audio1\r\n"
     "a=fingerprint:sha-256 " SHA256 "\r\n";
 
-/* ---- aiortc: VP8 before H.264, three digests, sound and pictures that are both ways */
+/* ---- aiortc: VP8 before H.264, three digests, audio and video in both directions */
 static const char offer_aiortc[] =
     "v=0\r\no=- 3935124182 3935124182 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0 1\r\n"
     "a=msid-semantic:WMS *\r\n"
@@ -235,7 +235,7 @@ static const char offer_aiortc[] =
     "a=ice-ufrag:Fb9U\r\na=ice-pwd:fYz2n0KkGq3nQ8r5kEJgtR\r\n"
     "a=fingerprint:sha-256 " SHA256 "\r\na=setup:actpass\r\n";
 
-/* ---- with a data channel first, a camera twice, and something else */
+/* ---- with a data channel first, two cameras, and another section */
 static const char offer_much[] =
     "v=0\no=- 1 1 IN IP4 127.0.0.1\ns=-\nt=0 0\na=group:BUNDLE d v w t\n"
     "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\nc=IN IP4 0.0.0.0\na=ice-ufrag:data\n"

@@ -142,7 +142,7 @@ static void asked_in_pieces(void **state)
     greeting_finish();
 }
 
-/* ---- what is not answered */
+/* ---- packets that get no answer */
 
 static void drops(void **state)
 {
@@ -154,7 +154,7 @@ static void drops(void **state)
         { "09 0000 300008 04 030a 6162 0102", RTMFP_DROP_PACKET }, /* another one */
         { "0b 0000", RTMFP_DROP_CHUNK },
         { "0b 0000 300000", RTMFP_DROP_CHUNK },
-        { "0b 0000 300003 03 01 0a", RTMFP_DROP_CHUNK }, /* of the EPD one byte is missing, */
+        { "0b 0000 300003 03 01 0a", RTMFP_DROP_CHUNK }, /* one byte of the EPD is missing, */
         { "0b 0000 300003 02 02 0a", RTMFP_DROP_CHUNK }, /* of its option */
         { "0b 0000 300001 00", RTMFP_DROP_UNSELECTED },
         { "0b 0000 300004 02 01 00 aa", RTMFP_DROP_UNSELECTED },
@@ -186,7 +186,7 @@ static void drops(void **state)
     greeting_finish();
 }
 
-/* An IIKeying with a good cookie and these parts. */
+/* An IIKeying with a valid cookie and these parts. */
 static enum rtmfp_responded ask_with(uint32_t id, const char *certificate, const char *component)
 {
     struct rtmfp_hex cert = rtmfp_hex(certificate), skic = rtmfp_hex(component);
@@ -202,7 +202,7 @@ static enum rtmfp_responded ask_with(uint32_t id, const char *certificate, const
     return responder_input(datagram, ends_seal(&the_ends, rtmfp_bytes(plain, w.len), datagram), 0);
 }
 
-#define KEY "ffff0000" /* that is just large enough, with enough ones and zeros */
+#define KEY "ffff0000" /* just large enough, with enough ones and zeros */
 
 static void keyings(void **state)
 {
@@ -234,7 +234,7 @@ static void keyings(void **state)
         { 1, "02 15 02", "06 0d 02 " KEY " 06 0d 05 " KEY, RTMFP_DROP_COMPONENT },
         { 1, "02 15 02", "06 0d 02 " KEY " 02 1d 02", RTMFP_DROP_COMPONENT },
         { 1, "02 15 02", "06 0d 10 " KEY, RTMFP_DROP_COMPONENT },
-        { 1, "02 15 02", "06 0d 02 ffff", RTMFP_DROP_COMPONENT }, /* cut */
+        { 1, "02 15 02", "06 0d 02 ffff", RTMFP_DROP_COMPONENT }, /* truncated */
         { 1, "02 15 02", "06 0d 02 " KEY " 03 1a 04 00", RTMFP_DROP_COMPONENT },
         { 1, "02 15 02", "02 0d 02", RTMFP_DROP_PUBLIC_KEY },
         { 1, "02 15 02", "03 0d 02 00", RTMFP_DROP_PUBLIC_KEY },
@@ -266,7 +266,7 @@ static void keyings(void **state)
     greeting_finish();
 }
 
-/* What the initiator is told that is wrong leaves it where it is. */
+/* Invalid packets to the initiator leave its state unchanged. */
 static void wrong_answers(void **state)
 {
     uint8_t datagram[RTMFP_SEALED_MAX], answer[RTMFP_SEALED_MAX];
@@ -300,7 +300,7 @@ static void wrong_answers(void **state)
     greeting_finish();
 }
 
-/* ---- false addresses: what is answered before the cookie came back */
+/* ---- forged addresses: answers before the cookie returns */
 
 static size_t hello_of(size_t uri, size_t tag, uint8_t *datagram)
 {
@@ -350,7 +350,7 @@ static void answers_are_at_most_three_times_the_hello(void **state)
     assert_true(silent > 0 && silent < 400);
 }
 
-/* 36 bytes, the app alone: by the shortest certificate, which has one group. */
+/* 36 bytes, only the app: answered with the shortest certificate, which has one group. */
 static void opened_by_the_smallest_hello(void **state)
 {
     static const char *const apps[] = { "live", "livestreams", "rtmfp://10.0.0.1/live" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_keys.c - groups, keys and datagrams against vectors that were made a second way
- * (rtmfp_vectors.py); public keys that are none. */
+/* test_rtmfp_keys.c - groups, keys and datagrams against independently computed vectors
+ * (rtmfp_vectors.py); invalid public keys. */
 #include "proto/rtmfp/group.h"
 #include "proto/rtmfp/crypt.h"
 #include "proto/rtmfp/chunks.h"
@@ -9,7 +9,7 @@
 
 #include <openssl/bn.h>
 
-/* Two of them at once are too much for a stack: each gets its own. */
+/* Two of them are too large for a stack: allocated. */
 struct large {
     uint8_t data[1400];
     size_t size;
@@ -50,7 +50,7 @@ static void secrets(void **state)
     rtmfp_dh_free(dh);
 }
 
-/* With zeros in front, and without those that it has. */
+/* With zeros in front, and without its own. */
 static void public_key_of_another_length(void **state)
 {
     struct rtmfp_dh *dh = rtmfp_dh_new();
@@ -65,7 +65,7 @@ static void public_key_of_another_length(void **state)
     rtmfp_dh_free(dh);
 }
 
-/* A pair that was made is one: what it makes with a known one is the same from both sides. */
+/* A generated pair is valid: its secret with a known one is the same from both sides. */
 static void pairs(void **state)
 {
     struct rtmfp_dh *dh = rtmfp_dh_new();
@@ -94,7 +94,7 @@ static void pairs(void **state)
     rtmfp_dh_free(dh);
 }
 
-/* 2 ^ this, by the table and without. */
+/* 2 ^ this, with the table and without. */
 static void one_power(struct rtmfp_comb *c, const uint8_t *exponent, size_t size,
                       const BIGNUM *prime, BN_MONT_CTX *mont, BN_CTX *ctx)
 {
@@ -110,7 +110,7 @@ static void one_power(struct rtmfp_comb *c, const uint8_t *exponent, size_t size
     BN_free(out);
 }
 
-/* Exponents of one bit, of all, of all but one. */
+/* Exponents with one bit set, with all, with all but one. */
 static void powers_of_two(void **state)
 {
     static const size_t sizes[RTMFP_GROUPS] = { 28, 30, 40 };
@@ -158,7 +158,7 @@ static void step_that_carries(void **state)
     rtmfp_dh_free(dh);
 }
 
-/* p, less or more some 2^n, as a key. */
+/* p plus or minus 2^n, as a key. */
 static size_t near_prime(enum rtmfp_group g, int bit, int more, uint8_t *out)
 {
     BIGNUM *p = g == RTMFP_GROUP_2   ? BN_get_rfc2409_prime_1024(NULL)
@@ -246,7 +246,7 @@ static void group_numbers(void **state)
     assert_int_equal(rtmfp_group_of(0x100000002), RTMFP_GROUPS);
 }
 
-/* What is taken out of the pool is not in it any more. */
+/* A pair taken out of the pool is no longer in it. */
 static void pool(void **state)
 {
     struct rtmfp_pool p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_link.c - from the first hello to the last close over a link that loses, repeats,
- * reorders, spoils and delays by a seed, on a clock that jumps: each message arrives once and in
- * order, or was given up by its sender, and nothing is left.
+/* test_rtmfp_link.c - from the first hello to the last close over a simulated link that loses, repeats,
+ * reorders, corrupts and delays, from a seed, with a clock that jumps: each message arrives once and in
+ * order, or was abandoned by its sender, and nothing is left.
  */
 #include "rtmfp_bytes.h"
 
@@ -11,7 +11,7 @@
 
 enum { FLOWS = 2, UNDER_WAY = 512, SEEDS = 1000 };
 
-/* ---- chance */
+/* ---- random numbers */
 
 static uint64_t dice;
 
@@ -21,7 +21,7 @@ static unsigned chance(unsigned n)
     return (unsigned)(dice >> 33) % n;
 }
 
-/* ---- the link: datagrams, each with the time when it arrives */
+/* ---- the link: datagrams with their times of arrival */
 
 struct flying {
     co_usec at;
@@ -36,7 +36,7 @@ static co_usec now;
 static unsigned sent, lost, loss; /* loss: in percent */
 static bool has_hmac;
 
-/* What is under a checksum alone is spoiled so that it cannot be taken for something else. */
+/* Datagrams with a checksum only are corrupted so that they cannot be taken for something else. */
 static void spoil(struct flying *f)
 {
     if (has_hmac && chance(2))
@@ -68,7 +68,7 @@ static void fly(const uint8_t *data, size_t size, bool to_server, bool whole)
         fly(data, size, to_server, whole);
 }
 
-/* The next one that arrives; NULL: none does. */
+/* The next one that arrives; NULL: none. */
 static struct flying *first_flying(size_t *at)
 {
     struct flying *f = NULL;
@@ -85,10 +85,10 @@ static struct flying *first_flying(size_t *at)
 /* ---- both ends of a session */
 
 struct stream {
-    uint32_t last;           /* of the other side's */
+    uint32_t last;           /* of the other side */
     uint64_t came;           /* a bit of each message */
     uint32_t written;        /* of ours */
-    uint64_t given_up;       /* a bit of each that was too late once */
+    uint64_t given_up;       /* a bit of each that was late once */
     co_usec made[64];
     bool closed, done;       /* theirs, ours */
     struct rtmfp_flow_out *out;
@@ -199,7 +199,7 @@ static void give_up(struct stream *stream, co_usec before)
             stream->given_up |= UINT64_C(1) << n;
 }
 
-/* A message on each of its flows; those of the second may be given up. */
+/* A message on each of its flows; those of the second may be abandoned. */
 static void write_some(struct side *side)
 {
     if (!side->open || side->to_write == 0 || chance(3))
@@ -364,7 +364,7 @@ static void greet(void)
         fly(datagram, n, true, false);
 }
 
-/* ---- a whole life */
+/* ---- a whole session */
 
 static bool is_through(const struct side *side)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_live.c - a player of a live stream over a link that loses, repeats, reorders and takes
- * time by a seed, on a clock of its own: all sound comes, pictures come in time, and a link that
- * gets well again is used.
+/* test_rtmfp_live.c - a player of a live stream over a simulated link that loses, repeats, reorders and
+ * delays, from a seed, with its own clock: all audio arrives, video arrives in time, and a link that
+ * recovers is used again.
  */
 #include "proto/rtmfp/chunks.h"
 #include "proto/rtmp/msg.h"
@@ -9,13 +9,13 @@
 #include "rtp_media.h"
 
 enum {
-    UNDER_WAY = 4096, FRAME_MS = 40, AUDIO_MS = 23, GROUP = 50, /* pictures */
+    UNDER_WAY = 4096, FRAME_MS = 40, AUDIO_MS = 23, GROUP = 50, /* video frames */
     KEY_SIZE = 20000, PICTURE_SIZE = 3800, AUDIO_SIZE = 380, CONFIG_SIZE = 50,
-    BEFORE = 20, /* pictures before it joins */
+    BEFORE = 20, /* video frames before it joins */
     FRAMES = 2000, SEEDS = 50,
 };
 
-/* ---- chance */
+/* ---- random numbers */
 
 static uint64_t dice;
 
@@ -56,9 +56,9 @@ static void fly(const struct wr *w, bool to_player)
     }
 }
 
-/* ---- what came */
+/* ---- received messages */
 
-/* Of audio, video: a message has its time, by which it is numbered. */
+/* Of audio and video: a message is numbered by its time. */
 static co_usec made[2][FRAMES], came[2][FRAMES];
 static uint32_t count[2], last[2];
 static co_usec begun, joined;
@@ -114,7 +114,7 @@ static struct rtmfp_session_set here = { .ops = &ops, .mode = RTMFP_RESPONDER,
 static struct rtmfp_session_set there;
 static struct rtmfp_player p;     /* as the server has it, */
 static struct rtmfp_session player; /* and as it is */
-static bool gathers; /* the player looks at all that came before it acknowledges */
+static bool gathers; /* the player reads all that arrived before it acknowledges */
 
 static void say(struct rtmfp_session *s, bool to_player)
 {
@@ -213,7 +213,7 @@ static void end(void)
     rtmfp_player_end(&p);
 }
 
-/* ---- time: steps of a millisecond, timers of the server on a grid of ten */
+/* ---- time: steps of a millisecond, server timers on a grid of ten */
 
 static void put(int kind, uint64_t ms, bool is_key, size_t size)
 {
@@ -251,7 +251,7 @@ static void step(uint64_t ms, bool publishes)
         say(&player, false);
 }
 
-/* As connect does: the round trip is known. */
+/* As after connect: the round trip time is known. */
 static void greet(void)
 {
     struct rtmfp_message *m = rtmfp_message_of(RTMP_DATA, 0, CONFIG_SIZE, now);
@@ -265,8 +265,8 @@ struct outcome {
     unsigned pictures, in_time, missing;
 };
 
-/* Of what was made between those two moments: in time is within a second of its making, or of
- * when the player came. */
+/* Of the frames made between these two moments: in time means within a second of their making, or of
+ * the player's arrival. */
 static struct outcome look(int kind, co_usec from, co_usec to)
 {
     struct outcome o = { 0 };
@@ -284,8 +284,8 @@ static struct outcome look(int kind, co_usec from, co_usec to)
     return o;
 }
 
-/* A life of 32 s of which 30 are published. The first moments, in which a client connects, are
- * good; then the way is as told, from 6 s to 16 s as in between. */
+/* A run of 32 s of which 30 are published. The first moments, in which a client connects, have a good
+ * link; then it is as specified, from 6 s to 16 s as in between. */
 static void live_through(unsigned seed, const struct link *as, const struct link *between)
 {
     begin(seed);
@@ -301,7 +301,7 @@ static void live_through(unsigned seed, const struct link *as, const struct link
     }
 }
 
-/* Until pictures came without delay again. */
+/* Until video arrived without delay again. */
 static co_usec recovered_after(co_usec well)
 {
     co_usec last_bad = well;

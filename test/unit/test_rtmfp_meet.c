@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_meet.c - clients of RTMFP that look for each other over loopback: introduction, claims
- * of an id, groups, other servers, how often an address may ask.
+/* test_rtmfp_meet.c - RTMFP clients that look for each other over loopback: introduction, claims
+ * of an id, groups, other servers, rate of requests per address.
  */
 #include "rtmfp_guest.h"
 
 #include "serve/rtmfp/redirect.h"
 #include "serve/rtmfp/table.h"
 
-/* ---- who asks */
+/* ---- the requester */
 
 struct told {
     size_t n;
     struct rtmfp_address list[RTMFP_REDIRECTS_MAX];
 };
 
-/* What the one datagram is: a Redirect, of which that is told, or something else. */
+/* Type of the one datagram: a Redirect, which is returned, or another. */
 static bool read_told(const uint8_t *data, size_t size, struct told *out)
 {
     static struct rtmfp_startup other;
@@ -38,7 +38,7 @@ static bool read_told(const uint8_t *data, size_t size, struct told *out)
     return out->n > 0;
 }
 
-/* False: it was answered by silence, or not by addresses. NULL: nothing is to come. */
+/* False: there was no answer, or one without addresses. NULL: none is expected. */
 static bool ask_with(const uint8_t *epd, size_t size, struct told *out)
 {
     uint8_t data[RTMFP_DATAGRAM_MAX];
@@ -66,7 +66,7 @@ static bool ask_for(const uint8_t *peer_id, struct told *out)
     return ask_with(epd, sizeof(epd), out);
 }
 
-/* ---- who is there */
+/* ---- the peers */
 
 static struct rtmfp_peer *enter(struct guest *g)
 {
@@ -87,7 +87,7 @@ static void gone(struct guest *g)
     guest_close(g);
 }
 
-/* All that comes, until so many messages did. */
+/* Everything that arrives, until there are n messages. */
 static void guest_hears(struct guest *g, unsigned messages)
 {
     while (g->messages < messages)
@@ -108,7 +108,7 @@ static void test_two_are_introduced(void **state)
     guests_begin("");
     guest_open(&a);
     p = enter(&a);
-    assert_false(ask_for(a.me.id, NULL)); /* it did not say setPeerInfo */
+    assert_false(ask_for(a.me.id, NULL)); /* it did not send setPeerInfo */
     assert_ok(udp_addr_parse(&own.at, "203.0.113.5", 4000));
     rtmfp_presence_set(p, &own, 1);
     assert_true(ask_for(a.me.id, &told));
@@ -184,7 +184,7 @@ static void test_two_claim_one_id(void **state)
     rtmfp_presence_set(enter(&b), NULL, 0);
     assert_true(ask_for(a.me.id, &told));
     assert_true(udp_addr_same(&told.list[0].at, &a.socket->at));
-    assert_true(guest_hear(&a)); /* it is asked whether it is there, */
+    assert_true(guest_hear(&a)); /* it is pinged, */
     guest_say(&a);
     rtmfp_presence_set(rtmfp_table_find(rtmfp_service_of(guests_env)->table, &b.socket->at), NULL, 0);
     assert_true(ask_for(a.me.id, &told));
@@ -248,7 +248,7 @@ static void test_clients_are_sent_to_other_servers(void **state)
 
 enum { FOUR = 4 };
 
-/* Its flow is there for ours to answer it; what it says is said here. */
+/* Its flow exists so that ours can answer it; its messages are sent here. */
 static void join(struct guest *g, struct rtmfp_peer *p, struct rtmfp_flow_in *f)
 {
     static const uint8_t message[] = { 0x01, 0x05, 0x10, 'G', ':', '0', '1' };
@@ -258,7 +258,7 @@ static void join(struct guest *g, struct rtmfp_peer *p, struct rtmfp_flow_in *f)
     f->id = out->id;
     assert_true(rtmfp_netgroup_opened(p, f));
     assert_true(rtmfp_netgroup_message(p, f, message, sizeof(message)));
-    assert_true(rtmfp_netgroup_message(p, f, message, 1)); /* what follows is not looked at */
+    assert_true(rtmfp_netgroup_message(p, f, message, 1)); /* the rest is not read */
     rtmfp_peer_touch(p);
 }
 
@@ -274,7 +274,7 @@ static void test_a_group_of_four(void **state)
         guest_open(&g[i]);
         p[i] = enter(&g[i]);
         join(&g[i], p[i], &flows[i]);
-        guest_hears(&g[i], i); /* those that are there, the last one first */
+        guest_hears(&g[i], i); /* the existing members, the last one first */
         for (unsigned k = 0; k < i; k++) {
             guest_hears(&g[k], i);
             assert_int_equal(g[k].said_size, 1 + RTMFP_PEER_ID);

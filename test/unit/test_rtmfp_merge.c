@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_merge.c - two flows of a publisher in order of time: what waits, for whom, how long. */
+/* test_rtmfp_merge.c - two flows of a publisher in order of time: what waits, for which flow, how long. */
 #include "serve/rtmfp/merge.h"
 
 #include "unit.h"
@@ -16,7 +16,7 @@ static void put(struct rtmfp_merge *o, unsigned line, uint32_t time, bool aside,
     rtmfp_merge_put(o, line, &m, aside, now);
 }
 
-/* All whose turn it is, as "s0 p40". */
+/* All that are next, as "s0 p40". */
 static const char *given(struct rtmfp_merge *o, bool all, co_usec now)
 {
     static char text[512];
@@ -32,10 +32,10 @@ static const char *given(struct rtmfp_merge *o, bool all, co_usec now)
 
 #define AT(ms) (CO_SECONDS(100) + CO_MS(ms))
 
-/* What comes when, and what is given out then. */
+/* Arrivals, and the output at that time. */
 struct step {
     int ms;
-    char line; /* 's', 'p'; 0: nothing comes */
+    char line; /* 's', 'p'; 0: nothing */
     uint32_t time;
     bool aside, behind;
     const char *out;
@@ -117,7 +117,7 @@ static void what_waits_is_bounded(void **state)
     }
     put(&o, S, RTMFP_MERGE_MOST + 1, false, AT(1));
     assert_string_equal(given(&o, false, AT(1)), "s1");
-    assert_true(rtmfp_merge_due(&o) == AT(1000)); /* a second after pictures were last heard of */
+    assert_true(rtmfp_merge_due(&o) == AT(1000)); /* a second after the last video */
     while (rtmfp_merge_next(&o, &m, true, 0)) {}
     assert_int_equal(o.n, 0);
 }

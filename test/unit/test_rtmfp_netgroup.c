@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_netgroup.c - groups of RTMFP: what a join says, and who is told of whom. */
+/* test_rtmfp_netgroup.c - RTMFP groups: the join message, and which members are introduced. */
 #include "serve/rtmfp/group_ring.h"
 #include "proto/rtmfp/certificate.h"
 #include "unit.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the message that joins */
+/* ---- the join message */
 
 static const uint8_t specifier[] = "G:0123456789";
 
@@ -101,7 +101,7 @@ static void address_of(const struct rtmfp_groups_of *s, uint8_t out[RTMFP_HASH])
     rtmfp_sha256(rtmfp_bytes(epd, sizeof(epd)), out);
 }
 
-/* How many of the first n stand between both, going up from `from`. */
+/* Number of the first n between both, going up from `from`. */
 static unsigned between(struct rtmfp_groups_of *v, unsigned n, const uint8_t *from,
                         const uint8_t *to)
 {
@@ -204,7 +204,7 @@ static void a_session_has_some_groups(void **state)
     rtmfp_netgroups_free(g);
 }
 
-/* It came back before its old session was over: it is not told of itself. */
+/* It came back before its old session was over: it is not introduced to itself. */
 static void a_peer_twice(void **state)
 {
     struct rtmfp_netgroups *g = rtmfp_netgroups_new(10);
@@ -219,7 +219,7 @@ static void a_peer_twice(void **state)
     assert_int_equal(out.near, 0);
     assert_true(join(g, &b, &out));
     assert_int_equal(out.n, 1); /* one peer, */
-    assert_int_equal(out.near, 2); /* of whose sessions each is told */
+    assert_int_equal(out.near, 2); /* each of whose sessions is sent */
     rtmfp_netgroups_leave_all(g, &a);
     rtmfp_netgroups_leave_all(g, &b);
     assert_true(join(g, &b, &out));
@@ -253,7 +253,7 @@ static void nobody_is_told_of_the_silent(void **state)
         v[i] = session(1 + i);
         assert_true(join(g, &v[i], &out));
     }
-    for (unsigned i = LOUD; i < ALL; i++) /* of those that joined last none is left */
+    for (unsigned i = LOUD; i < ALL; i++) /* none of those that joined last is left */
         rtmfp_netgroups_silent(g, &v[i], true);
     assert_true(join(g, &late, &out));
     assert_int_equal(out.n, LOUD);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_older.c - what clients made after Flash Player send, and what they need of the answer:
- * the bytes as they put them on the wire, and the places where they look for something.
+/* test_rtmfp_older.c - packets of clients since Flash Player, and what they need in the answer:
+ * the bytes on the wire, and the positions where they look for something.
  */
 #include "rtmfp_ends.h"
 
@@ -9,7 +9,7 @@ static const struct rtmfp_policies off, offer = { RTMFP_OFFER, RTMFP_OFFER };
 static struct ends e;
 static struct udp_addr client;
 
-/* The plain answer to a plain packet, both in the clear; NULL: there is none. Its size to n. */
+/* The plain answer to a plain packet, both unencrypted; NULL: none. Its size in n. */
 static const uint8_t *answer_to(const uint8_t *plain, size_t size, size_t *n)
 {
     static uint8_t out[RTMFP_DATAGRAM_MAX];
@@ -40,10 +40,10 @@ static void begin(const struct rtmfp_policies *p)
 }
 
 #define TAG "000102030405060708090a0b0c0d0e0f"
-/* As Flash says it: the URI as ancillary data, and a tag of 16 bytes. */
+/* In Flash's form: the URI as ancillary data, and a tag of 16 bytes. */
 #define HELLO "0b 1234 30 0026 15 14 0a 72746d66703a2f2f686f73742f6c6976652f78 " TAG
 
-/* The cookie that was given, and room for the rest of an IIKeying in front of it. */
+/* The cookie, with room for the rest of an IIKeying in front of it. */
 static void cookie_of(uint8_t cookie[RTMFP_COOKIE])
 {
     size_t n;
@@ -53,7 +53,7 @@ static void cookie_of(uint8_t cookie[RTMFP_COOKIE])
     memcpy(cookie, p + 3 + 3 + 17 + 1, RTMFP_COOKIE);
 }
 
-/* IIKeying with a static key of 128 bytes and this rest of SKIC, as Flash orders it. */
+/* IIKeying with a static key of 128 bytes and this rest of SKIC, in Flash's order. */
 static const uint8_t *asked_with(const char *rest, size_t *n)
 {
     struct rtmfp_hex more = rtmfp_hex(rest);
@@ -95,7 +95,7 @@ static void assert_rhello(const char *hello, const uint8_t *certificate, size_t 
     assert_memory_equal(p + 24 + 64, certificate, size);
 }
 
-/* Of 68 bytes, 52 and 36: the longer a hello is, the longer may the certificate be. */
+/* Hellos of 68, 52 and 36 bytes: a longer hello allows a longer certificate. */
 static void rhello_as_they_cut_it(void **state)
 {
     static const char longer[] = "0b 1234 30 002d 1c 1b 0a 72746d66703a2f2f6578616d706c652e636f6d2f"
@@ -120,7 +120,7 @@ static void skrc_as_they_cut_it(void **state)
 {
     static const struct {
         const struct rtmfp_policies *ours;
-        const char *skic, *skrc; /* what they say, and the first 7 bytes of what we do */
+        const char *skic, *skrc; /* their components, and the first 7 bytes of ours */
     } rows[] = {
         { &off, "03 1a 02 0a 02 1e 02", "03 1a 00 00 02 1e 00" },
         { &offer, "03 1a 02 0a 02 1e 02", "03 1a 00 00 02 1e 00" },
@@ -148,7 +148,7 @@ static void skrc_as_they_cut_it(void **state)
         assert_hex(p + 19, 4, "81 02 0d 02");
         assert_int_equal(p[12 + size], 0x58);
         assert_int_equal(e.sessions[0].keyed.skrc_size, size);
-        /* the key is all from byte 11 on */
+        /* the key is everything from byte 11 on */
         assert_true(rtmfp_public_is_valid(e.dh, RTMFP_GROUP_2, rtmfp_bytes(p + 12 + 11, 128)));
         for (size_t k = 13 + size; k < n; k++)
             assert_int_equal(p[k], 0xff);
@@ -156,7 +156,7 @@ static void skrc_as_they_cut_it(void **state)
     }
 }
 
-/* To its id, by the default key: it has no other yet. */
+/* To its id, with the default key: it has no other yet. */
 static void rikeying_is_to_its_id(void **state)
 {
     uint32_t id;
@@ -170,7 +170,7 @@ static void rikeying_is_to_its_id(void **state)
     ends_fini(&e);
 }
 
-/* Signatures that are empty, or make no sense, are none. */
+/* Empty or malformed signatures count as none. */
 static void signatures(void **state)
 {
     struct rtmfp_iikeying c;
@@ -209,7 +209,7 @@ static void time_is_in_every_packet(void **state)
     ends_fini(&e);
 }
 
-/* ---- 8, 10: what they say */
+/* ---- 8, 10: their messages */
 
 static void hellos(void **state)
 {

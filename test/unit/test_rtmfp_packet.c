@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_packet.c - numbers, options, addresses, and what packets are made of. */
+/* test_rtmfp_packet.c - numbers, options, addresses, and the parts of packets. */
 #include "rtmfp_bytes.h"
 
 /* ---- numbers of variable length */
@@ -67,7 +67,7 @@ static void vlu_with_zeros_in_front(void **state)
 static void bytes_behind_a_number(void **state)
 {
     static const struct {
-        const char *hex, *want; /* NULL: wrong */
+        const char *hex, *want; /* NULL: invalid */
         size_t most;
     } rows[] = {
         { "00", "", 0 }, { "01 aa", "aa", 1 }, { "01 aa", NULL, 0 }, { "02 aa", NULL, 9 },
@@ -115,7 +115,7 @@ static void options_of_a_list(void **state)
     rtmfp_marker_write(&w);
     rtmfp_option_write_vlu(&w, 0x15, 2);
     assert_hex(out, w.len, "01 0a 03 00 61 62 00 02 15 02");
-    /* the length of the last one says more than there is */
+    /* the length of the last one exceeds the data */
     o = rtmfp_options_of(bytes_of(&h));
     while (rtmfp_option_next(&o, &v))
         ;
@@ -178,7 +178,7 @@ static void options_up_to_their_marker(void **state)
     }
 }
 
-/* One of no bytes is a marker, however many bytes say so. */
+/* One of length 0 is a marker, however many bytes encode the length. */
 static void marker_of_two_bytes(void **state)
 {
     struct rtmfp_hex h = rtmfp_hex("01 0a 80 00 ff");
@@ -281,7 +281,7 @@ static void packet_heads(void **state)
     }
 }
 
-/* Types of the chunks of a packet, those that count, as text. */
+/* Types of the valid chunks of a packet, as text. */
 static void types_of(const char *hex, char *out, bool any)
 {
     struct rtmfp_hex h = rtmfp_hex(hex);
@@ -351,7 +351,7 @@ static void packet_of_many_chunks(void **state)
     assert_int_equal(n, 400);
 }
 
-/* What does not fit leaves the packet as it was. */
+/* A chunk that does not fit leaves the packet unchanged. */
 static void packet_without_room(void **state)
 {
     static const struct rtmfp_head head = { .mode = RTMFP_RESPONDER, .has_time = true, .time = 7 };
@@ -371,7 +371,7 @@ static void packet_without_room(void **state)
     }
 }
 
-/* A chunk has at most 65535 bytes, whatever room there is. */
+/* A chunk has at most 65535 bytes, regardless of the room. */
 static void chunk_that_is_too_large(void **state)
 {
     size_t room = 70000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_play.c - what of a live stream goes into the flows of a player of RTMFP: where it
- * begins, what it gives up when its line is slow, and what it asked not to be sent. */
+/* test_rtmfp_play.c - what an RTMFP player's flows contain of a live stream: where it
+ * begins, what it abandons on a slow link, and what it disabled. */
 #include "rtmfp_player.h"
 #include "rtp_media.h"
 
@@ -10,7 +10,7 @@ static const struct live_settings settings = {
 };
 static uint8_t frame_buf[MEDIA_FRAME_MAX];
 
-/* ---- a player without a session: its flows are looked into */
+/* ---- a player without a session: the test reads its flows */
 
 struct fixture {
     struct rtmfp_player p;
@@ -70,7 +70,7 @@ static void turn(co_usec later)
     t.said = rtmfp_play_turn(&t.p.n, t.now);
 }
 
-/* All that waits of a flow is sent. */
+/* Everything queued in a flow is sent. */
 static void drain(struct rtmfp_flow_out *f)
 {
     (void)rtmfp_flow_out_abandon(f, INT64_MAX);
@@ -144,7 +144,7 @@ static void late_pictures_are_given_up_at_a_key_frame_and_audio_is_not(void **st
         turn(CO_MS(40));
         assert_true(t.video.waiting_n <= 1 + 1 + 10);
     }
-    assert_int_equal(t.video.waiting_n, 1 + 1); /* the configuration, and the newest group */
+    assert_int_equal(t.video.waiting_n, 1 + 1); /* the configuration, and the newest GOP */
     assert_int_equal(t.audio.waiting_n, 1 + 21);
     assert_int_equal(t.p.n.play.abandoned, 20);
     assert_int_equal(t.p.n.play.skips, 0);
@@ -173,7 +173,7 @@ static void one_that_is_over_a_limit_goes_on_at_a_key_frame(void **state)
     (void)state;
     setup(&settings);
     push_configs();
-    for (int i = 0; i < 60; i++) { /* one group, 6 MB */
+    for (int i = 0; i < 60; i++) { /* one GOP, 6 MB */
         push_at(AV_H264, i == 0, i * 40, 100000);
         push_at(AV_AAC, false, i * 40 + 1, 100);
         turn(CO_MS(40));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_redirect.c - which servers clients of RTMFP are sent to. */
+/* test_rtmfp_redirect.c - the servers that RTMFP clients are redirected to. */
 #include "serve/rtmfp/redirect.h"
 #include "unit.h"
 

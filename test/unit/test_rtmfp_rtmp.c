@@ -14,7 +14,7 @@ static const struct {
     enum rtmfp_flow_kind kind;
     bool direct;
     uint32_t stream;
-    size_t least; /* that makes it so: cut in front of there it is strange */
+    size_t least; /* minimum: cut before this it is unknown */
 } flows[] = {
     { "54430400", RTMFP_FLOW_RTMP, false, 0, 4 },
     { "54430405", RTMFP_FLOW_RTMP, false, 5, 4 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_service.c - clients of RTMFP over loopback: handshakes, repeats of them, pings, the
- * end from either side, limits, strangers.
+/* test_rtmfp_service.c - RTMFP clients over loopback: handshakes, their repeats, pings, the
+ * end from either side, limits, unknown peers.
  */
 #include "rtmfp_guest.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_session.c - two sessions over a link that loses, repeats, reorders, spoils nothing
- * but takes its time: each
- * message arrives once and in order, or was given up by its sender. */
+/* test_rtmfp_session.c - two sessions over a simulated link that loses, repeats, reorders and delays:
+ * each message arrives once and in order, or was abandoned by its sender. */
 #include "unit.h"
 
 #include "udp_net.h"
@@ -69,7 +68,7 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     return !e->reject_all;
 }
 
-/* A message: which stream, its number, and bytes that follow from both. */
+/* A message: its stream, its number, and bytes derived from both. */
 static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
                        size_t size)
 {
@@ -79,7 +78,7 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
     uint64_t number = rd_u64(&r);
 
     (void)f;
-    if (size < 9) /* what was written by hand: hear_bytes() */
+    if (size < 9) /* data written by hand: hear_bytes() */
         return true;
     assert_true(stream < FLOWS);
     assert_true(number > e->last[stream]); /* in order, and once */
@@ -127,7 +126,7 @@ static const struct rtmfp_session_ops ops = {
     .moved = on_moved, .forwarded = on_forwarded,
 };
 
-/* ---- the network that is between them */
+/* ---- the network between them */
 
 static void input(void *me, const struct udp_in *v, size_t n, co_usec now)
 {
@@ -162,7 +161,7 @@ static co_usec deadline(void *me)
 
 static void tick(void *me, co_usec now)
 {
-    (void)me; /* what is due is asked of output() */
+    (void)me; /* output() returns what is due */
     (void)now;
 }
 
@@ -209,7 +208,7 @@ static void finish(void)
     udp_net_free(net);
 }
 
-/* ---- what they say */
+/* ---- their messages */
 
 static struct rtmfp_flow_out *open_flow(unsigned i, bool of_media, enum rtmfp_order order)
 {
@@ -251,7 +250,7 @@ static void messages_arrive(void **state)
     run(5 * SECOND);
     assert_int_equal(ends[1].got[0], COUNT(sizes));
     assert_int_equal(f->base, f->next_seq);
-    assert_null(f->under_way); /* what is idle has no memory */
+    assert_null(f->under_way); /* an idle one uses no memory */
     assert_int_equal(ends[0].session.congestion.in_flight, 0);
     rtmfp_flow_out_close(f);
     run(2 * SECOND);
@@ -286,7 +285,7 @@ static void all_is_over(unsigned i)
     assert_int_equal(to->session.stat.bad_chunks, 0);
 }
 
-/* Commands and audio kept, video given up after 300 ms, both ways, one GOP after another. */
+/* Commands and audio kept, video abandoned after 300 ms, both ways, one GOP after another. */
 static void one_seed(uint64_t s)
 {
     struct udp_net_rules rules = {
@@ -329,7 +328,7 @@ static void seeds(void **state)
 
 /* ---- its limits, its end */
 
-/* A plain packet of the peer's with one chunk. */
+/* A plain packet of the peer with one chunk. */
 static void hear(enum rtmfp_mode mode, uint8_t type, const void *body, size_t size,
                  const struct udp_addr *from)
 {
@@ -349,7 +348,7 @@ static void hear_bytes(const char *chunk, size_t size)
     hear(RTMFP_RESPONDER, (uint8_t)chunk[0], chunk + 1, size - 1, &ends[0].path.peer);
 }
 
-/* What cannot be is dropped, counted, and changes nothing. */
+/* Invalid chunks are dropped, counted, and change nothing. */
 static void nonsense(void **state)
 {
     static const struct {
@@ -385,7 +384,7 @@ static void nonsense(void **state)
     finish();
 }
 
-/* Each ack costs a walk over what is under way: a packet has one for a flow. */
+/* Each acknowledgement costs a walk over the packets in flight: a packet has one per flow. */
 static void a_packet_has_one_ack_of_a_flow(void **state)
 {
     uint8_t bytes[RTMFP_PLAIN_MAX];
@@ -420,7 +419,7 @@ static void own_mode_and_startup_are_nothing(void **state)
     finish();
 }
 
-/* 65 flows: the session ends, and the peer is told by a packet that ends it there, too. */
+/* 65 flows: the session ends, and the peer gets a packet that ends it there, too. */
 static void flows_have_a_limit(void **state)
 {
     char chunk[] = "\x10\x80\x01\x01\x01\x05\x00TC\x04\x00\x00";
@@ -462,7 +461,7 @@ static void rejected_flows_end(void **state)
     finish();
 }
 
-/* Flows that need an option, or answer one that is not there, are rejected; unknown options that
+/* Flows that need an option, or answer a flow that does not exist, are rejected; unknown options that
  * may be ignored are. */
 static void flows_are_judged_by_their_options(void **state)
 {
@@ -525,7 +524,7 @@ static void pings_keep_a_session(void **state)
     finish();
 }
 
-/* Packets from elsewhere move nothing; an answer from there does. */
+/* Packets from another address move nothing; an answer from there does. */
 static void moves(void **state)
 {
     struct udp *other;
@@ -557,7 +556,7 @@ static void moves(void **state)
     finish();
 }
 
-/* Somebody asks for a peer: it is told, in its session, as often as there is room for. */
+/* Another client looks for a peer: it is notified, in its session, as often as there is room. */
 static void hellos_are_forwarded(void **state)
 {
     static const uint8_t body[RTMFP_FORWARD_MAX + 1] = { 3, 1, 2, 3 };
@@ -581,12 +580,12 @@ static void hellos_are_forwarded(void **state)
     assert_int_equal(ends[1].forwarded, COUNT(sizes) + RTMFP_FORWARDS_MAX);
     assert_true(rtmfp_session_deadline(&ends[0].session) > clock_now());
     assert_true(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, 1)));
-    rtmfp_session_close(&ends[0].session, clock_now()); /* what waits goes with it */
+    rtmfp_session_close(&ends[0].session, clock_now()); /* queued data goes with it */
     assert_false(rtmfp_session_forward(&ends[0].session, rtmfp_bytes(body, 1)));
     finish();
 }
 
-/* Whoever takes a message may close the session. */
+/* The receiver of a message may close the session. */
 static void closed_while_it_reads(void **state)
 {
     struct rtmfp_flow_out *f;
@@ -608,7 +607,7 @@ static void closed_while_it_reads(void **state)
     finish();
 }
 
-/* No more than 6 packets go out before an ack, and a peer that never acks gets ever fewer. */
+/* At most 6 packets are sent before an acknowledgement, and a peer that never acknowledges gets ever fewer. */
 static void bursts_are_bounded(void **state)
 {
     struct rtmfp_flow_out *f;
@@ -624,7 +623,7 @@ static void bursts_are_bounded(void **state)
     finish();
 }
 
-/* A peer without room is asked whether it has some; one that does not know the question gets a
+/* A peer without room is probed for some; one that does not support the probe gets a
  * fragment. */
 static void no_room(void **state)
 {

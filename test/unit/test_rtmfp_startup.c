@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_startup.c - certificates, discriminators, keying components, cookies, and startup
- * packets in pieces. */
+/* test_rtmfp_startup.c - certificates, discriminators, keying components, cookies, and fragmented
+ * startup packets. */
 #include "proto/rtmfp/cookie.h"
 #include "proto/rtmfp/certificate.h"
 #include "proto/rtmfp/fragment.h"
@@ -54,14 +54,14 @@ static void certificate_of_flash(void **state)
 static void certificates(void **state)
 {
     static const struct {
-        const char *hex, *canonical; /* NULL: wrong */
+        const char *hex, *canonical; /* NULL: invalid */
         bool accepts, ephemeral, fixed;
         const char *hostname;
     } rows[] = {
         { "", "", false, false, false, NULL },
         { "01 0a", "01 0a", true, false, false, NULL },
         { "00", "", false, false, false, NULL },
-        { "00 01 0a", "", false, false, false, NULL }, /* counts in front of the marker only */
+        { "00 01 0a", "", false, false, false, NULL }, /* counts only before the marker */
         { "01 0a 00 02 15 02 03 1d 02 aa", "01 0a", true, false, false, NULL },
         { "01 0a 00 00 00", "01 0a", true, false, false, NULL },
         { "03 00 6162", "03 00 6162", false, false, false, "ab" },
@@ -75,7 +75,7 @@ static void certificates(void **state)
         { "03 15 02 02", NULL, false, false, false, NULL },
         { "01 1d", NULL, false, false, false, NULL }, { "02 1d", NULL, false, false, false, NULL },
         { "01 0a 02", NULL, false, false, false, NULL },
-        { "01 0a 00 02", NULL, false, false, false, NULL }, /* behind the marker, too */
+        { "01 0a 00 02", NULL, false, false, false, NULL }, /* after the marker, too */
     };
 
     (void)state;
@@ -124,7 +124,7 @@ static void discriminators(void **state)
     } rows[] = {
         { "", "01 0a", true, false, false },
         { "00", "01 0a", true, false, false },
-        { "05 0a 6c697665", "01 0a", true, true, false },     /* older clients: `live` alone */
+        { "05 0a 6c697665", "01 0a", true, true, false },     /* older clients: only `live` */
         { "01 0a", "01 0a", true, true, false },
         { "05 0a 6c697665", "", true, false, false },         /* no server */
         { "03 00 6162", "03 00 6162", true, true, false },
@@ -135,7 +135,7 @@ static void discriminators(void **state)
         { "03 00 6162 02 0a 78", "03 00 6162", true, false, false },
         { "03 00 6162 02 0a 78", "01 0a", true, false, false },
         { "21 0f " ID, "", true, true, true },
-        { "21 0f " ID " 03 00 6162 02 0a 78", "", true, true, true }, /* that alone decides */
+        { "21 0f " ID " 03 00 6162 02 0a 78", "", true, true, true }, /* decisive alone */
         { "21 0f ff" ID, "01 0a", false, false, false },
         { "22 0f ff" ID " 02 0a 78", "01 0a", true, false, false },
         { "01 0f 02 0a 78", "01 0a", true, false, false },
@@ -232,7 +232,7 @@ static void components(void **state)
     }
 }
 
-/* What a responder answers, and what packets have then. */
+/* A responder's answer, and the resulting features of packets. */
 static void answers(void **state)
 {
     enum { OFF = RTMFP_OFF, OFFER = RTMFP_OFFER, REQUIRE = RTMFP_REQUIRE };
@@ -278,7 +278,7 @@ static void answers(void **state)
     }
 }
 
-/* Two of ours: both come to the same, or the one that requires it does not agree. */
+/* Two of ours: both have the same result, or the one that requires it fails. */
 static void ours_with_ours(void **state)
 {
     (void)state;
@@ -375,7 +375,7 @@ static void cookies(void **state)
     assert_int_equal(rtmfp_cookie_check(&b, bytes, &here, now), RTMFP_COOKIE_FOREIGN);
 }
 
-/* Good for 120 s, whenever it was made: also when the key is another one since. */
+/* Valid for 120 s from any time, even if the key has changed since. */
 static void cookies_expire(void **state)
 {
     static const uint8_t master[RTMFP_MASTER] = { 7 };
@@ -401,7 +401,7 @@ static void cookies_expire(void **state)
     }
 }
 
-/* ---- in pieces */
+/* ---- in fragments */
 
 static bool piece(struct rtmfp_fragments *f, uint8_t host, uint64_t packet, uint64_t index,
                   bool more, const char *text, co_usec now, const char *whole)
@@ -455,13 +455,13 @@ static void pieces_that_make_no_sense(void **state)
     piece(f, 1, 1, 0, false, large, 0, NULL);
     assert_int_equal(rtmfp_fragments_count(f), 0);
     piece(f, 1, 1, 3, true, "a", 0, NULL);
-    piece(f, 1, 1, 2, false, "a", 0, NULL);   /* an end in front of another piece */
+    piece(f, 1, 1, 2, false, "a", 0, NULL);   /* an end before another fragment */
     assert_int_equal(rtmfp_fragments_count(f), 0);
     piece(f, 1, 1, 2, false, "a", 0, NULL);
     piece(f, 1, 1, 1, false, "a", 0, NULL);   /* two ends */
     assert_int_equal(rtmfp_fragments_count(f), 0);
     piece(f, 1, 1, 2, false, "a", 0, NULL);
-    piece(f, 1, 1, 3, true, "a", 0, NULL);    /* behind the end */
+    piece(f, 1, 1, 3, true, "a", 0, NULL);    /* after the end */
     assert_int_equal(rtmfp_fragments_count(f), 0);
     piece(f, 1, 1, 1, true, "a", 0, NULL);
     piece(f, 1, 1, 0, true, large + 1, 0, NULL); /* together too much */
@@ -470,7 +470,7 @@ static void pieces_that_make_no_sense(void **state)
     rtmfp_fragments_free(f);
 }
 
-/* Pieces that never become a packet. */
+/* Fragments that never become a packet. */
 static void pieces_without_end(void **state)
 {
     struct rtmfp_fragments *f = rtmfp_fragments_new();
@@ -479,7 +479,7 @@ static void pieces_without_end(void **state)
     for (uint64_t i = 0; i < 100; i++)
         piece(f, 1, i, 0, true, "x", (co_usec)i, NULL);
     assert_int_equal(rtmfp_fragments_count(f), RTMFP_WHOLES_OF_ONE);
-    piece(f, 1, 99, 1, false, "y", 200, "xy"); /* the oldest gave way, not the newest */
+    piece(f, 1, 99, 1, false, "y", 200, "xy"); /* the oldest was dropped, not the newest */
     for (int host = 2; host < 256; host++)
         for (uint64_t i = 0; i < 2; i++)
             piece(f, (uint8_t)host, i, 0, true, "x", 200, NULL);

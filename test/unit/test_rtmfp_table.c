@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_table.c - whose a datagram of RTMFP is: the socket filter, sessions and handshakes by
- * address, and how fast an address may be.
+/* test_rtmfp_table.c - session of an RTMFP datagram: the socket filter, sessions and handshakes by
+ * address, and the rate limit of an address.
  */
 #include "rtmfp_bytes.h"
 
@@ -45,7 +45,7 @@ static uint32_t run(const struct sock_filter *code, unsigned n, const uint8_t *d
     return 0;
 }
 
-/* A datagram to that session, scrambled by what follows. */
+/* A datagram to this session, scrambled with the bytes after it. */
 static void datagram(uint8_t out[20], uint32_t id, uint8_t fill)
 {
     uint32_t scrambled;
@@ -107,7 +107,7 @@ static void test_sessions_are_found_by_address(void **state)
     for (unsigned i = 0; i < MANY; i++)
         assert_ptr_equal(rtmfp_table_find(t, &v[i].session.peer), &v[i]);
     assert_null(rtmfp_table_find(t, &at));
-    again.session.peer = was; /* of one address the last one counts */
+    again.session.peer = was; /* for one address the last one counts */
     rtmfp_table_add(t, &again);
     assert_ptr_equal(rtmfp_table_find(t, &was), &again);
     rtmfp_table_remove(t, &again, &was);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmp_chunk.c - messages out of chunks, cut anywhere, and back. */
+/* test_rtmp_chunk.c - messages from chunks, cut anywhere, and back. */
 #include "rtmp_chunks.h"
 
 #define BYTES(s) (s), sizeof(s) - 1
 
-/* Pop all: one "type csid/stream @time +size first-byte" per message. */
+/* Pops all: one "type csid/stream @time +size first-byte" per message. */
 static size_t drain(struct rtmp_in *in, char *out, size_t at, size_t cap)
 {
     struct rtmp_msg m;
@@ -155,7 +155,7 @@ static const struct {
       "\x08\x00\x00\x02\x00\x00\x0a\x00\x00\x00\x00" "a\x00\x00\x00\x0c"), ERR_RTMP_CHUNK, "" },
 };
 
-/* Feed the row in two pieces, the first of `cut` bytes, or in pieces of 1 when cut is SIZE_MAX. */
+/* Feeds the row in two pieces, the first of `cut` bytes, or in pieces of 1 if cut is SIZE_MAX. */
 static void run_row(const struct rtmp_in_setup *setup, size_t i, size_t cut)
 {
     char got[1024] = "";
@@ -217,7 +217,7 @@ static void test_nothing_is_left_of_an_unfinished_stream(void **state)
             rtmp_in_init(&in, &chunk_setup);
             err = rtmp_in_feed(&in, (const uint8_t *)rows[i].bytes, cut);
             err_free(&err);
-            rtmp_in_fini(&in); /* with messages that nobody popped, too */
+            rtmp_in_fini(&in); /* including unread messages */
             assert_int_equal(payloads, 0);
         }
     }
@@ -332,7 +332,7 @@ static void test_acknowledgements(void **state)
     (void)state;
     rtmp_in_init(&in, &chunk_setup);
     assert_ok(rtmp_in_feed(&in, zeros, 64));
-    assert_false(rtmp_in_take_ack(&in, &seq)); /* nobody asked for it */
+    assert_false(rtmp_in_take_ack(&in, &seq)); /* it was not requested */
     assert_ok(rtmp_in_feed(&in, window, sizeof(window) - 1));
     assert_int_equal(in.window, 64);
     assert_int_equal(in.peer_acked, 65536);

@@ -2,7 +2,7 @@
 /* test_rtmp_chunk_limits.c - limits of chunk streams, messages and aggregates. */
 #include "rtmp_chunks.h"
 
-/* Begin a message of `size` on this chunk stream: its header and one byte. */
+/* Begins a message of `size` on this chunk stream: its header and one byte. */
 static err_t begin(struct rtmp_in *in, uint32_t csid, uint32_t size)
 {
     struct rtmp_msg msg = { .type = RTMP_VIDEO, .csid = csid, .size = size };
@@ -52,7 +52,7 @@ static void test_many_chunk_streams_work(void **state)
     for (; rtmp_in_next(&in, &m); left--)
         count_release(m.payload);
     assert_int_equal(left, 0);
-    assert_int_equal(in.ready_cap, 0); /* a large queue is given back */
+    assert_int_equal(in.ready_cap, 0); /* a large queue is freed */
     rtmp_in_fini(&in);
     assert_int_equal(payloads, 0);
 }
@@ -73,7 +73,7 @@ static void test_sum_of_unfinished_messages_is_bounded(void **state)
     assert_int_equal(payloads, 0);
 }
 
-/* What a header says is a claim: memory comes with the bytes, and none at all may be had. */
+/* A header's size is a claim: memory is allocated for received bytes only, and may be refused. */
 static long refuse_from = LONG_MAX; /* bytes of one payload */
 
 static size_t asked_most;
@@ -190,7 +190,7 @@ static void test_who_holds_the_most_for_the_longest_loses(void **state)
         hoarder[i].pooled_since -= CO_SECONDS(i + 1);
     }
     assert_int_equal(pool.used, pool.limit);
-    assert_ok(feed_claim(&innocent, 6, HOARD, HOARD)); /* the last one was there for the longest */
+    assert_ok(feed_claim(&innocent, 6, HOARD, HOARD)); /* the last one existed longest */
     assert_true(hoarder[HOARDERS - 1].evicted && !hoarder[0].evicted);
     assert_int_equal(pool.evicted, 1);
     assert_err(rtmp_in_feed(&hoarder[HOARDERS - 1], (const uint8_t *)"x", 1), ERR_TOO_LARGE);
@@ -198,7 +198,7 @@ static void test_who_holds_the_most_for_the_longest_loses(void **state)
     count_release(m.payload);
     assert_int_equal(pool.used, pool.limit - (HOARD - RTMP_IN_FREE));
     assert_false(small.evicted);
-    assert_ok(rtmp_in_feed(&small, (const uint8_t *)"x", 1)); /* who is small is never asked */
+    assert_ok(rtmp_in_feed(&small, (const uint8_t *)"x", 1)); /* small ones are never evicted */
     for (int i = 0; i < HOARDERS; i++)
         rtmp_in_fini(&hoarder[i]);
     rtmp_in_fini(&small);
@@ -291,8 +291,8 @@ static void test_aggregate_cannot_make_a_flood(void **state)
     free(wire);
 }
 
-/* As many as there may be are not made at once, but as each is asked for; and in order with what
- * comes behind. */
+/* The maximum number is not made at once, but on request; and in order with what
+ * follows. */
 static void test_aggregate_is_split_as_it_is_popped(void **state)
 {
     enum { TAGS = 65536, TAG = 11 + 1 + 4 };

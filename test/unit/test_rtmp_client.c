@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmp_client.c - the client against servers of several manners, over memory. */
+/* test_rtmp_client.c - the client against servers with different habits, in memory. */
 #include "io_mem.h"
 #include "proto/rtmp/client.h"
 #include "proto/rtmp/command.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a server says in one step of its script; numbers are transactions. */
+/* Messages of a server in one step of its script; numbers are transactions. */
 enum step {
     END, CONNECT_OK, CONNECT_ERROR, BW_DONE, RESULT_2, RESULT_3, ERROR_2, ERROR_3, STREAM_2,
     STREAM_4, FC_PUBLISH, PUBLISH_START, PUBLISH_BAD, PUBLISH_ERROR_5, PLAY_RESET, PLAY_START,
@@ -143,7 +143,7 @@ static err_t talk(struct rtmp_conn *c, enum deed deed, uint32_t *stream_id)
     return err;
 }
 
-/* Names of the commands in what the client said after its handshake. */
+/* Names of the client's commands after its handshake. */
 static void commands(const struct io_mem *io, char *out, size_t size)
 {
     size_t skip = RTMP_HANDSHAKE_C0C1 + RTMP_HANDSHAKE_PART, at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmp_conn.c - a connection over memory: reading, answering, polling, sending. */
+/* test_rtmp_conn.c - a connection in memory: reading, answering, polling, sending. */
 #include "io_mem.h"
 #include "proto/rtmp/conn.h"
 #include "rtmp_payloads.h"
@@ -21,7 +21,7 @@ static const struct rtmp_in_setup setup = {
     .at_once = 2 << 20,
 };
 
-/* Append one message of `size` bytes 'x'. */
+/* Appends one message of `size` bytes 'x'. */
 static void put_media(struct rtmp_conn *c, struct wr *w, uint8_t type, size_t size)
 {
     struct wr body;
@@ -33,7 +33,7 @@ static void put_media(struct rtmp_conn *c, struct wr *w, uint8_t type, size_t si
     wr_free(&body);
 }
 
-/* All that a chatty peer says in one piece. */
+/* Everything from a talkative peer in one piece. */
 static void build_talk(struct wr *w)
 {
     struct rtmp_conn peer = { .out_chunk_size = RTMP_CHUNK_SIZE };
@@ -82,7 +82,7 @@ static void test_read_answers_by_itself(void **state)
         assert_int_equal(c.in.chunk_size, 4096);
         rtmp_conn_fini(&c);
 
-        rtmp_in_init(&in, &setup); /* what it said */
+        rtmp_in_init(&in, &setup); /* what it sent */
         assert_ok(rtmp_in_feed(&in, out, io.out_size));
         assert_true(rtmp_in_next(&in, &m));
         assert_int_equal(m.type, RTMP_USER_CONTROL);
@@ -160,7 +160,7 @@ static void test_poll_sends_nothing_by_itself(void **state)
     while (io.in_size > 0) {
         assert_ok(rtmp_conn_poll(&c));
         while (rtmp_conn_pop(&c, &m)) {
-            if (n++ == 1) { /* read again what was given back */
+            if (n++ == 1) { /* reads the returned bytes again */
                 rtmp_conn_unread(&c, &m);
                 assert_true(rtmp_conn_pop(&c, &m));
                 assert_int_equal(m.type, RTMP_VIDEO);
@@ -182,7 +182,7 @@ static void test_poll_sends_nothing_by_itself(void **state)
     wr_free(&talk);
 }
 
-/* A player that stops at each `play` takes one message at a time. */
+/* A player that stops at each `play` reads one message at a time. */
 static void test_poll_reads_no_more_than_is_popped(void **state)
 {
     enum { MESSAGES = 4000, SIZE = 40 };
@@ -227,7 +227,7 @@ static void test_drain_takes_much_but_not_all(void **state)
     wr_init(&w, 4 << 20);
     for (int i = 0; i < MESSAGES; i++)
         put_media(&peer, &w, RTMP_AUDIO, SIZE);
-    io_mem_init(&io, w.buf, 65536); /* an end behind a full read */
+    io_mem_init(&io, w.buf, 65536); /* an end after a full read */
     rtmp_conn_init(&c, &io.io, &setup);
     assert_ok(rtmp_conn_drain(&c));
     assert_true(rtmp_conn_pop(&c, &m));
@@ -294,7 +294,7 @@ static void test_send_all_tells_what_went_wrong_before(void **state)
     rtmp_conn_put_u32(&c, &out, RTMP_WINDOW_ACK_SIZE, 1);
     assert_err(rtmp_conn_send_all(&c, &out), ERR_TOO_LARGE);
     wr_init(&out, 10);
-    assert_ok(rtmp_conn_send_all(&c, &out)); /* nothing to say */
+    assert_ok(rtmp_conn_send_all(&c, &out)); /* nothing to send */
     wr_free(&body);
     rtmp_conn_fini(&c);
 }

@@ -13,7 +13,7 @@ static const enum rtmp_scheme schemes[] = {
     RTMP_SCHEME_SIMPLE, RTMP_SCHEME_KEY_FIRST, RTMP_SCHEME_DIGEST_FIRST,
 };
 
-/* The digest moves with random bytes: many rounds, so that all its places are seen. */
+/* The digest's position depends on random bytes: many rounds cover all positions. */
 static void test_server_answers_as_asked(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void test_server_over_io(void **state)
         m.out_cap = sizeof(s0s1s2);
         assert_ok(rtmp_handshake_server(&m.io));
         assert_int_equal(m.out_size, RTMP_HANDSHAKE_S0S1S2);
-        assert_int_equal(m.in_size, 5); /* what follows C2 is left */
+        assert_int_equal(m.in_size, 5); /* bytes after C2 are left */
         assert_true(rtmp_handshake_s2_ok(in + 1, s0s1s2 + 1 + RTMP_HANDSHAKE_PART));
         assert_ok(rtmp_handshake_c2(s0s1s2 + 1, scheme, c2));
     }
@@ -119,7 +119,7 @@ static void test_server_cut_at_every_byte(void **state)
     io_mem_init(&m, in, sizeof(in));
     m.out_cap = RTMP_HANDSHAKE_S0S1S2 - 1;
     assert_err(rtmp_handshake_server(&m.io), ERR_IO_RESET);
-    io_mem_init(&m, "GET / HTTP/1.1\r\n\r\n", 18); /* is known by its first bytes */
+    io_mem_init(&m, "GET / HTTP/1.1\r\n\r\n", 18); /* recognized by its first bytes */
     assert_err(rtmp_handshake_server(&m.io), ERR_RTMP_HANDSHAKE);
     io_mem_init(&m, "\x06", 1);
     assert_err(rtmp_handshake_server(&m.io), ERR_RTMP_PLAIN);

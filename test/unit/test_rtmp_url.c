@@ -57,7 +57,7 @@ static const struct {
     { "rtmp://ip/live/_definst_?vhost=a.com", "key", "rtmp ip 1935 a.com live key ?vhost=a.com" },
     { "rtmp://ip/live", "_definst_/key", "rtmp ip 1935 ip live key " },
     { "rtmp://ip/live/_definst_x", "key", "rtmp ip 1935 ip live/_definst_x key " },
-    /* where the stream is */
+    /* position of the stream */
     { "rtmp://ip/a/b", "key", "rtmp ip 1935 ip a/b key " },
     { "rtmp://ip/a", "b/key", "rtmp ip 1935 ip a/b key " },
     { "rtmp://ip/live/key", "", "rtmp ip 1935 ip live key " },
@@ -113,7 +113,7 @@ static void test_bad(void **state)
     large[RTMP_URL_MAX] = '\0';
     assert_ok(rtmp_url_resolve(&u, large, "")); /* a large host, nothing else */
     rtmp_url_free(&u);
-    memcpy(large, "rtmp://h?vhost=", 15); /* what needs most memory */
+    memcpy(large, "rtmp://h?vhost=", 15); /* maximum memory */
     assert_ok(rtmp_url_resolve(&u, large, ""));
     assert_int_equal(strlen(u.vhost), RTMP_URL_MAX - 15);
     rtmp_url_free(&u);
@@ -121,7 +121,7 @@ static void test_bad(void **state)
     assert_err(rtmp_url_parse(&u, "rtmp://ip/"), ERR_RTMP_CONNECT);
 }
 
-/* Any beginning of any row ends orderly. */
+/* Any prefix of any row is handled. */
 static void test_cut_everywhere(void **state)
 {
     (void)state;

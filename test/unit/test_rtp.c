@@ -115,7 +115,7 @@ struct order_row {
     const char *name;
     unsigned window;
     const char *in;   /* a number per packet, "+50" a pause of 50 ms */
-    const char *want; /* what comes out, "-2" two are missing, "!" another numbering */
+    const char *want; /* output, "-2" two are missing, "!" new numbering */
     unsigned late, far;
 };
 
@@ -214,7 +214,7 @@ static void test_deadline(void **state)
     rtp_reorder_fini(&r);
 }
 
-/* No more than so many bytes wait. */
+/* At most this many bytes wait. */
 static void test_order_bytes(void **state)
 {
     static uint8_t data[60000];
@@ -241,8 +241,8 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* A network that loses, doubles and reorders by a seed: what comes out is in order, each once, and
- * what is missing was told. */
+/* A simulated network that loses, duplicates and reorders: the output is in order, each once, and
+ * missing packets are reported. */
 static void test_order_by_seed(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void test_order_by_seed(void **state)
     }
 }
 
-/* ---- what is counted */
+/* ---- counters */
 
 static void test_stats(void **state)
 {
@@ -325,7 +325,7 @@ static void test_stats(void **state)
     assert_int_equal(rtp_stats_lost(&s), 9);
 }
 
-/* A.8: packets that are late by 10 ms by turns. */
+/* A.8: packets that are alternately late by 10 ms. */
 static void test_jitter(void **state)
 {
     struct rtp_stats s;
@@ -380,7 +380,7 @@ static void test_rtcp_both_ways(void **state)
     assert_false(rtcp_next(&r, &p));
     assert_false(r.r.bad);
 
-    for (size_t cut = 0; cut <= w.len; cut++) { /* whatever is whole is read */
+    for (size_t cut = 0; cut <= w.len; cut++) { /* complete parts are read */
         unsigned whole = 0, want = (cut >= 28) + (cut >= 84) + (cut >= 100) + (cut >= 108);
 
         rtcp_begin(&r, w.buf, cut);
@@ -499,7 +499,7 @@ static void test_ntp(void **state)
         assert_int_equal(rtcp_unix_us(rtcp_ntp(us)), us);
 }
 
-/* ---- a track that comes in */
+/* ---- an incoming track */
 
 static size_t packet(uint8_t *out, uint8_t type, uint16_t seq, uint32_t time, uint32_t ssrc)
 {
@@ -537,7 +537,7 @@ static void test_receiver(void **state)
     assert_int_equal(rtp_receiver_put(&rx, p, 7, CO_MS(1000)), RTP_DROPPED);
     assert_int_equal(rtp_receiver_put(&rx, BYTES("\x80\xc9\0\1" "1234"), 0), RTP_IS_RTCP);
     assert_true(rx.bad == 1 && rx.other_type == 1 && rx.other_ssrc == 1);
-    rtp_build(p, false, 96, 1, 0x200, 5); /* a sign of life */
+    rtp_build(p, false, 96, 1, 0x200, 5); /* a keepalive */
     assert_int_equal(rtp_receiver_put(&rx, p, RTP_HEADER, CO_MS(1000)), RTP_TAKEN);
     assert_false(rtp_receiver_next(&rx, CO_MS(1000), &got));
     n = packet(p, 96, 2, 0x300, 5);
@@ -558,7 +558,7 @@ static void test_receiver(void **state)
     rtp_receiver_fini(&rx);
 }
 
-/* ---- a track that goes out */
+/* ---- an outgoing track */
 
 static void test_sender(void **state)
 {
@@ -597,7 +597,7 @@ static void test_align_by_arrival(void **state)
     assert_int_equal(rtp_align_time(&a, 1, 777, false, CO_MS(140)), 3600);
     assert_int_equal(rtp_align_time(&a, 1, 777 + 8000, false, CO_MS(5000)), 93600);
     assert_int_equal(rtp_align_time(&a, 0, 5090000, false, CO_MS(9000)), 90000);
-    /* begins again: where the others are, 5.1 s after the newest of them */
+    /* restarts: where the others are, 5.1 s after the newest of them */
     assert_int_equal(rtp_align_time(&a, 0, 42, true, CO_MS(10100)), 93600 + 459000);
 }
 
@@ -629,7 +629,7 @@ static void test_align_report_first(void **state)
     assert_int_equal(rtp_align_time(&a, 1, 0, false, CO_MS(200)), 1800); /* 160 ticks later */
 }
 
-/* Late reports change 5 ms in a second, and no time goes back. */
+/* Late reports change 5 ms in a second, and no time decreases. */
 static void test_align_slowly(void **state)
 {
     struct rtp_align a = { .track = { { .clock = 90000 }, { .clock = 8000 } } };
@@ -650,7 +650,7 @@ static void test_align_slowly(void **state)
         last = t;
     }
     assert_int_equal(last, 1499 * 1800 - 9000);
-    audio.ntp = NTP(3600 * 1000); /* a clock that says nothing */
+    audio.ntp = NTP(3600 * 1000); /* a clock without a value */
     rtp_align_sr(&a, 1, &audio, 0, CO_SECONDS(20));
     assert_int_equal(a.track[1].due, 0);
 }

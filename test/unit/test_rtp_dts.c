@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtp_dts.c - decoding times of pictures that only tell when they are shown. */
+/* test_rtp_dts.c - decoding times of frames that only have presentation times. */
 #include "format/rtp/dts.h"
 #include "unit.h"
 
 enum { EACH = 3600, PICTURES = 8 };
 
-/* In pictures of 40 ms. */
+/* In frames of 40 ms. */
 static const struct {
     const char *name;
     unsigned depth;
@@ -39,7 +39,7 @@ static void test_rows(void **state)
     }
 }
 
-/* Without a word on it: after some pictures nothing is decoded after it is shown. */
+/* Without other information: after some frames none is decoded after its presentation. */
 static void test_learns(void **state)
 {
     static const int order[] = { 0, 4, 2, 1, 3 };
@@ -77,7 +77,7 @@ static void test_jumps(void **state)
     assert_int_equal(rtp_dts_next(&d, 0), -EACH);
 }
 
-/* Times that say nothing at all. */
+/* Useless times. */
 static void test_same(void **state)
 {
     struct rtp_dts d;

@@ -26,7 +26,7 @@ static const struct {
     const char *name;
     unsigned n;
     uint16_t seqs[8];
-    const char *bytes; /* behind the two sources */
+    const char *bytes; /* after the two sources */
 } nacks[] = {
     { "one", 1, { 7 }, "00070000" },
     { "two neighbours", 2, { 7, 8 }, "00070001" },
@@ -249,7 +249,7 @@ static void test_cut(void **state)
 
         for (size_t cut = 0; cut <= n; cut++) {
             read_all(bytes, cut);
-            if (cut >= 8) { /* the length says what there is */
+            if (cut >= 8) { /* the length is the size of the data */
                 uint8_t short_one[64];
 
                 memcpy(short_one, bytes, cut / 4 * 4);
@@ -260,10 +260,10 @@ static void test_cut(void **state)
     }
 }
 
-/* ---- TWCC as others write it */
+/* ---- TWCC written by others */
 
 static const struct {
-    const char *name, *bytes; /* behind the sources */
+    const char *name, *bytes; /* after the sources */
     bool fine;
     const char *want; /* "-" missing, else milliseconds after the reference */
 } twccs[] = {

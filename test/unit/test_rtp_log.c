@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtp_log.c - packets of a stream that are kept for all who are sent them. */
+/* test_rtp_log.c - packets of a stream kept for all its players. */
 #include "wire/rtp_log.h"
 
 #include "unit.h"
@@ -90,7 +90,7 @@ static void what_cannot_be_is_left_out(void **state)
     rtp_log_free(l);
 }
 
-/* Both tracks have numbers of their own, which may be the same. */
+/* The tracks have separate numbers, which may be equal. */
 static void what_is_kept_stays_while_it_grows(void **state)
 {
     struct rtp_log *l = rtp_log_new();
@@ -138,7 +138,7 @@ static void the_newest_key_is_where_players_start(void **state)
     rtp_log_trim(l, 1000, 8, SIZE_MAX); /* but not it, and what follows */
     assert_int_equal(rtp_log_first(l), 8);
     assert_true(rtp_log_key(l, &place));
-    rtp_log_trim(l, 0, 8, 150); /* but for the limit */
+    rtp_log_trim(l, 0, 8, 150); /* except for the limit */
     assert_int_equal(rtp_log_first(l), 9);
     assert_false(rtp_log_key(l, &place));
     assert_true(put(l, 0, 10, 1, 1));
@@ -147,7 +147,7 @@ static void the_newest_key_is_where_players_start(void **state)
     rtp_log_free(l);
 }
 
-/* Holes stay holes until what was lost comes; the same number is never two packets. */
+/* Gaps stay until the lost packet arrives; one number is never two packets. */
 static void late_ones_have_their_number(void **state)
 {
     struct rtp_log *l = rtp_log_new();
@@ -168,7 +168,7 @@ static void late_ones_have_their_number(void **state)
     assert_true(rtp_log_highest(l, 0, &number));
     assert_int_equal(number, 105);
     rtp_log_trim(l, 100, UINT64_MAX, SIZE_MAX);
-    assert_false(put(l, 0, 103, 10, 1)); /* though it is kept no more */
+    assert_false(put(l, 0, 103, 10, 1)); /* although it is no longer kept */
     assert_true(put(l, 0, 105 + 2047, 10, 1));
     assert_false(put(l, 0, 104, 10, 1));
     assert_false(put(l, 0, 105, 10, 1));

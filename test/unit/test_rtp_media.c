@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtp_media.c - frames of each codec go into RTP packets and come out as they were. */
+/* test_rtp_media.c - frames of each codec go into RTP packets and come out unchanged. */
 #include "rtp_frames.h"
 
 enum { FRAMES = 43 };
@@ -46,7 +46,7 @@ static void open_unpacker(size_t row, struct rtp_unpacker *u)
     assert_ok(rtp_unpacker_init(u, &opts));
 }
 
-/* No packet is over the limit; all of a piece of a frame have one size but the last. */
+/* No packet exceeds the limit; all fragments of a frame except the last have one size. */
 static void check_packets(const struct media_packets *k, size_t mtu, bool video)
 {
     for (unsigned i = 0; i < k->n; i++) {
@@ -58,7 +58,7 @@ static void check_packets(const struct media_packets *k, size_t mtu, bool video)
     }
 }
 
-/* It is what the packer was given, or says the same. */
+/* Equals the packer's input, or is equivalent. */
 static void check_config(enum av_codec codec, const struct rtp_frame *f)
 {
     struct frame given = media_config_of(codec);
@@ -68,7 +68,7 @@ static void check_config(enum av_codec codec, const struct rtp_frame *f)
     assert_ok(av_info_parse(&b, codec, f->data, f->size));
     assert_memory_equal(&a.width, &b.width, sizeof(a) - offsetof(struct av_info, width));
     assert_string_equal(a.profile, b.profile);
-    if (codec == AV_H264 || codec == AV_VP9) /* of High some fields more; a level by the size */
+    if (codec == AV_H264 || codec == AV_VP9) /* High has more fields; a level derived from the size */
         return;
     assert_int_equal(f->size, given.size);
     assert_memory_equal(f->data, given.data, given.size);
@@ -125,7 +125,7 @@ static void test_both_ways(void **state)
     }
 }
 
-/* The sound of several frames in one packet. */
+/* Audio of several frames in one packet. */
 static void test_shared_packets(void **state)
 {
     struct media_packets alone, shared;
@@ -169,7 +169,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Which frames came whole? Then which may go on: of video, not before the next key frame. */
+/* Frames that arrived complete, and of these the usable ones: for video, not before the next key frame. */
 static void expect(size_t row, const struct media_packets *k, const bool *lost, bool *want)
 {
     bool video = av_codec_row(rows[row].codec)->kind == AV_VIDEO, wait = video;
@@ -187,8 +187,8 @@ static void expect(size_t row, const struct media_packets *k, const bool *lost, 
     }
 }
 
-/* No frame that comes out is another than one that went in; and of those that could come out only
- * the first behind a hole may be missing, where nothing says that it began behind it. */
+/* Every output frame equals an input frame; only the first one after a gap may be missing, if nothing marks
+ * its start. */
 static void lose_by_seed(size_t row, uint32_t seed)
 {
     struct media_packets k;
@@ -219,7 +219,7 @@ static void lose_by_seed(size_t row, uint32_t seed)
 
             if (f.config)
                 continue;
-            for (;; at++) { /* which one is it? */
+            for (;; at++) { /* which one it is */
                 assert_true(at < FRAMES);
                 is = media_make(rows[row].codec, at, size_of(row, at), media_frame_buf);
                 if (is.size == f.size && memcmp(is.data, f.data, f.size) == 0)
@@ -246,7 +246,7 @@ static void test_losses(void **state)
     }
 }
 
-/* Every payload cut at every byte: nothing is read past its end, whatever comes out. */
+/* Every payload cut at every byte: no read past its end, whatever the output. */
 static void test_cut_at_every_byte(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void test_cut_at_every_byte(void **state)
     }
 }
 
-/* ---- packets as they stand in the specifications, and as cameras send them */
+/* ---- packets as in the specifications, and as cameras send them */
 
 struct step {
     const char *bytes; /* in hex; NULL: no more */

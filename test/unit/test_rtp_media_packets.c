@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtp_media_packets.c - RTP packets as the specifications say, and limits. */
+/* test_rtp_media_packets.c - RTP packets according to the specifications, and limits. */
 #include "rtp_frames.h"
 
-/* ---- what SDP says */
+/* ---- SDP */
 
 static const struct {
     const char *format;
@@ -54,7 +54,7 @@ static void test_tracks(void **state)
 
 static const struct {
     enum av_codec codec;
-    const char *map; /* name/clock/channels, "=" of a type of its own */
+    const char *map; /* name/clock/channels, "=" its own payload type */
     const char *fmtp;
 } said[] = {
     { AV_H264, "H264/90000/0", "packetization-mode=1;profile-level-id=64000C;" SPROP264 },
@@ -71,7 +71,7 @@ static const struct {
     { AV_G711U, "PCMU/8000/0=0", "" },
 };
 
-/* What we say of a track is what we understand of one. */
+/* We parse what we write about a track. */
 static void test_said(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_said(void **state)
     }
 }
 
-/* ---- what frames become */
+/* ---- packets of frames */
 
 static void pack_one(struct rtp_packer *p, struct media_packets *k, const char *hex, bool key)
 {
@@ -139,7 +139,7 @@ static void test_h264_packets(void **state)
     assert_true(rtp_packer_init(&p, &opts));
     assert_ok(rtp_pack(&p, &config, &k.sink));
     pack_one(&p, &k, "00000002" "09f0" "00000003" "0605aa" "00000003" "65880b", true);
-    assert_int_equal(k.n, 2); /* sets and SEI together, without the delimiter */
+    assert_int_equal(k.n, 2); /* parameter sets and SEI together, without the delimiter */
     assert_packet(&k, 0, "780019" SPS264 "0006" PPS264 "0003" "0605aa", false);
     assert_packet(&k, 1, "65880b", true);
     assert_memory_equal(k.bytes.buf, "$$$$", 4);
@@ -162,7 +162,7 @@ static void test_h264_packets(void **state)
     media_packets_free(&k);
 }
 
-/* [AV1-RTP] 4.4: N is on the first packet of a key frame, Z and Y where an OBU goes on. */
+/* [AV1-RTP] 4.4: N is on the first packet of a key frame, Z and Y where an OBU continues. */
 static void test_av1_packets(void **state)
 {
     struct rtp_packer_opts opts = { .codec = AV_AV1, .mtu = 64, .sets = true };
@@ -215,7 +215,7 @@ static void test_many_obus(void **state)
     media_packets_free(&k);
 }
 
-/* Where the writer is full the rest is missing, and nothing is written past it. */
+/* If the writer is full the rest is missing, and nothing is written past it. */
 static void test_full_writer(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtp_nack.c - what is asked for again and when, and what senders are told of when their
- * packets came. */
+/* test_rtp_nack.c - which packets are requested again and when, and reports to senders about the arrival of
+ * their packets. */
 #include "proto/rtp/header.h"
 #include "proto/rtp/nack.h"
 #include "proto/rtp/twcc.h"
@@ -16,8 +16,8 @@
 static const struct {
     const char *name;
     int rtt;          /* ms */
-    const char *in;   /* numbers that come, "+20" ms that pass */
-    const char *want; /* what is asked for: each time that something is */
+    const char *in;   /* numbers that arrive, "+20" ms that pass */
+    const char *want; /* requests: each time that there is one */
     unsigned found, given_up;
 } rows[] = {
     { "in order", 10, "1 2 3 +500 4", "", 0, 0 },
@@ -94,7 +94,7 @@ static void test_nack_tries(void **state)
     rtp_nack_fini(&n);
 }
 
-/* Bounded, whatever is missing, and whatever room there is. */
+/* Limited, regardless of what is missing and of the room. */
 static void test_nack_many(void **state)
 {
     struct rtp_nack n = { 0 };
@@ -108,12 +108,12 @@ static void test_nack_many(void **state)
     assert_int_equal(rtp_nack_request(&n, CO_MS(10) + 1, 0, seqs, 100), 100);
     rtp_nack_restart(&n);
     assert_int_equal(rtp_nack_due(&n, 0), CO_FOREVER);
-    assert_true(rtp_nack_put(&n, 3, 1)); /* numbers begin anew */
+    assert_true(rtp_nack_put(&n, 3, 1)); /* numbers restart */
     assert_int_equal(n.n, 0);
     rtp_nack_fini(&n);
 }
 
-/* ---- TWCC: written here, read back by the reader, which shares nothing with it */
+/* ---- TWCC: written here, read back by the reader, which is independent of it */
 
 enum { PACKETS = 70000 };
 
@@ -147,7 +147,7 @@ static int read_back(const struct wr *w, uint16_t first, struct told *told)
             told->at[place] = at;
         }
     }
-    assert_int_equal(n, t.count); /* no time was cut off */
+    assert_int_equal(n, t.count); /* no time was truncated */
     return n;
 }
 
@@ -172,7 +172,7 @@ static const struct {
     uint16_t first;
     int packets;
     int each;  /* us between them */
-    int lost, swapped, burst; /* of 100; and so many come at once */
+    int lost, swapped, burst; /* of 100; and this many arrive at once */
 } ways[] = {
     { "evenly", 100, 500, 10000, 0, 0, 1 },
     { "in bursts", 100, 500, 30000, 0, 0, 9 },
@@ -195,7 +195,7 @@ static void run_way(size_t i, struct told *told)
     for (int k = 0; k < ways[i].packets; k++) {
         int place = k, swap = (int)(random() % 100);
 
-        if (swap < ways[i].swapped) { /* it comes after the three that follow it */
+        if (swap < ways[i].swapped) { /* it arrives after the three that follow it */
             at[k] = -1;
             continue;
         }
@@ -260,7 +260,7 @@ static void test_twcc_when(void **state)
     rtp_twcc_fini(&t);
 }
 
-/* One that comes after it was told to be missing is told to have come. */
+/* A packet that arrives after it was reported missing is reported as received. */
 static void test_twcc_late(void **state)
 {
     struct rtp_twcc t = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtp_recorded.c - what a real sender sent, from its packets to frames; test/data/README.md. */
+/* test_rtp_recorded.c - recordings of real senders, from packets to frames; test/data/README.md. */
 #include "base/text.h"
 #include "proto/rtp/header.h"
 #include "proto/rtp/receiver.h"
@@ -10,7 +10,7 @@
 
 enum { FILE_MAX = 64 * 1024, PACKETS = 64 };
 
-/* `hash` is of all frames, whose pictures were compared with those that were sent. */
+/* `hash` is of all frames, whose decoded video was compared with the source. */
 static const struct {
     const char *name;
     unsigned frames, keys;
@@ -99,7 +99,7 @@ static void take(struct rtp_receiver *rx, struct rtp_unpacker *u, co_usec now, s
     }
 }
 
-/* The order of arrival: packets of each group of `group` turned round. */
+/* The order of arrival: packets of each group of `group` reversed. */
 static struct seen play(unsigned group)
 {
     struct seen s = { .hash = TEXT_HASH_BEGIN };
@@ -118,7 +118,7 @@ static struct seen play(unsigned group)
             n += !rtp_is_rtcp(packet[n].p, rd_left(&packet[n]));
         }
         for (now += CO_MS(1); n > 0; n--) {
-            /* the first one says where numbers begin */
+            /* the first one sets the initial number */
             unsigned i = rx.started ? n - 1 : 0;
 
             (void)rtp_receiver_put(&rx, packet[i].p, rd_left(&packet[i]), now);

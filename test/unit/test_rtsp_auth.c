@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_auth.c - Basic and Digest, both sides: each alone, and with each other. */
+/* test_rtsp_auth.c - Basic and Digest, both sides: separately, and with each other. */
 #include "base/wr.h"
 #include "proto/http/basic.h"
 #include "proto/rtsp/auth.h"
@@ -94,7 +94,7 @@ static void challenges(void **state)
 static void basic(void **state)
 {
     static const struct {
-        const char *value, *text; /* NULL: it is none */
+        const char *value, *text; /* NULL: invalid */
     } rows[] = {
         { "Basic dTpw", "u:p" }, { "basic   dTpw", "u:p" }, { "Basic dTpwcA==", "u:pp" },
         { "Basic dTo=", "u:" }, { "Basic ", NULL }, { "Basic dTp", NULL }, { "Basic ====", NULL },
@@ -150,7 +150,7 @@ static void begin(struct wr *w, enum rtsp_method method, const char *url)
     rtsp_put_request(w, method, url, 1);
 }
 
-/* The answer 401 given to the client; may it try again? */
+/* A 401 for the client; returns whether it may try again. */
 static bool refuse(struct rtsp_auth *a, unsigned schemes, struct rtsp_login *l, co_usec now)
 {
     const struct rtsp_auth_rules rules = rules_of(schemes);
@@ -180,7 +180,7 @@ static enum rtsp_auth_result say(struct rtsp_auth *a, unsigned schemes, struct r
 
 enum { ALL = RTSP_AUTH_BASIC | RTSP_AUTH_MD5 | RTSP_AUTH_SHA256 };
 
-/* A client that is told 401 comes again, once, and is let in or not. */
+/* A client that gets 401 tries again, once, and is admitted or not. */
 static void both_sides(void **state)
 {
     static const struct {
@@ -220,7 +220,7 @@ static void both_sides(void **state)
     }
 }
 
-/* After its time a nonce is stale: that is no failure, and the client needs no user. */
+/* After some time a nonce is stale: that is not a failure, and the client need not ask its user. */
 static void nonces_end(void **state)
 {
     struct rtsp_auth a = { .failures = 0 };
@@ -242,14 +242,14 @@ static void nonces_end(void **state)
     assert_string_not_equal(old, a.nonce);
     assert_int_equal(say(&a, ALL, &l, "rtsp://h/a", now), RTSP_AUTH_RIGHT);
     assert_int_equal(a.failures, 0);
-    /* who does not hear is told once */
+    /* a client that ignores it is told once */
     now += RTSP_NONCE_TIME;
     assert_int_equal(say(&a, ALL, &l, "rtsp://h/a", now), RTSP_AUTH_STALE);
     assert_int_equal(say(&a, ALL, &l, "rtsp://h/a", now), RTSP_AUTH_WRONG);
     rtsp_login_fini(&l);
 }
 
-/* A wrong password is one with a stale nonce, too. */
+/* A wrong password with a stale nonce is a wrong password, too. */
 static void guesses_are_counted(void **state)
 {
     struct rtsp_auth a = { .failures = 0 };
@@ -266,7 +266,7 @@ static void guesses_are_counted(void **state)
     }
 }
 
-/* The uri that credentials are for, and the url of the request. */
+/* The uri of the credentials, and the url of the request. */
 static void uris(void **state)
 {
     static const struct {
@@ -301,7 +301,7 @@ static void uris(void **state)
     }
 }
 
-/* What is not asked for proves nothing, and counts only if it tries. */
+/* Credentials of a scheme that was not offered prove nothing, and count only as an attempt. */
 static void other_credentials(void **state)
 {
     static const struct {
@@ -332,7 +332,7 @@ static void other_credentials(void **state)
     }
 }
 
-/* What cameras ask, and what is said to it: the begin of it. */
+/* Challenges of cameras, and the beginning of the responses. */
 static void cameras(void **state)
 {
     static const struct {
@@ -383,7 +383,7 @@ static void cameras(void **state)
     }
 }
 
-/* A name out of an escaped url stays in its line, and in its quotes. */
+/* A name from an escaped url stays in its line, and in its quotes. */
 static void names_stay_in_quotes(void **state)
 {
     static const char answer[] = "RTSP/1.0 401 x\r\n"
@@ -404,7 +404,7 @@ static void names_stay_in_quotes(void **state)
     rtsp_login_fini(&l);
 }
 
-/* What a server of ours says, to the letter. */
+/* The exact text of our server. */
 static void offers(void **state)
 {
     static const struct {

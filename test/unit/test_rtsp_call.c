@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_call.c - calls of servers of several manners, over the loopback. */
+/* test_rtsp_call.c - calls to servers with different habits, over loopback. */
 #include "base/wr.h"
 #include "co/net/io_tcp.h"
 #include "proto/rtsp/call.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server says this to one request after the other; '@' is its CSeq, '#' the server's port, '^'
+/* The server's responses to one request after the other; '@' is its CSeq, '#' the server's port, '^'
  * ends the connection. */
 enum { STEPS = 8 };
 
@@ -98,7 +98,7 @@ static void note(struct server *s, const char *request)
                    request, (int)strcspn(path, " "), path);
 }
 
-/* One connection: how many steps it took. */
+/* One connection: returns the number of steps. */
 static size_t serve_one(struct server *s, struct io *io, const char *const *steps)
 {
     size_t done = 0, size = 0;
@@ -129,7 +129,7 @@ static size_t serve_one(struct server *s, struct io *io, const char *const *step
                 return done;
         }
     }
-    (void)!io_wait(io, false, CO_SECONDS(2)); /* until the client goes */
+    (void)!io_wait(io, false, CO_SECONDS(2)); /* until the client closes */
     return STEPS;
 }
 
@@ -209,7 +209,7 @@ static void test_manners(void **state)
     co_fini();
 }
 
-/* Where nobody listens, and what is no url; the error has no password. */
+/* Without a listener, and for invalid urls; the error has no password. */
 static void test_nobody(void **state)
 {
     static const struct rtsp_call_setup setup = { .connect = CO_SECONDS(5), .answer = CO_MS(300) };

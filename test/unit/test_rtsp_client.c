@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_client.c - what a client says, and what it makes of answers. */
+/* test_rtsp_client.c - requests of a client, and its handling of responses. */
 #include "base/wr.h"
 #include "proto/rtsp/client.h"
 #include "rtsp_text.h"
@@ -69,7 +69,7 @@ static void plays(void **state)
     rtsp_client_fini(&c);
 }
 
-/* What is not the answer is no answer. */
+/* Other data is not a response. */
 static void other_messages(void **state)
 {
     static const struct {
@@ -91,7 +91,7 @@ static void other_messages(void **state)
         struct rtsp_client c;
 
         begin(&c, "rtsp://h/a");
-        assert_int_equal(hear(&c, rows[i].text), RTSP_RESULT_OTHER); /* nothing was asked */
+        assert_int_equal(hear(&c, rows[i].text), RTSP_RESULT_OTHER); /* there was no request */
         says(&c, RTSP_OPTIONS, NULL, NULL);
         assert_int_equal(hear(&c, rows[i].text), rows[i].heard);
         rtsp_client_fini(&c);
@@ -113,12 +113,12 @@ static void logs_in(void **state)
          "Authorization: Digest username=\"u\", realm=\"r\", nonce=\"1\", "
          "uri=\"rtsp://h/a\", response=\"");
     assert_int_equal(hear(&c, "RTSP/1.0 200 OK\r\n\r\n"), RTSP_RESULT_DONE);
-    /* another nonce with each request, whether it is told stale or not */
+    /* another nonce with each request, marked stale or not */
     says(&c, RTSP_SETUP, NULL, "SETUP rtsp://h/a RTSP/1.0\r\nCSeq: 3\r\nAuthorization: Digest ");
     assert_int_equal(hear(&c, MD5_OF("2", ", stale=true")), RTSP_RESULT_AGAIN);
     says(&c, RTSP_SETUP, NULL, NULL);
     assert_int_equal(hear(&c, "RTSP/1.0 200 OK\r\n\r\n"), RTSP_RESULT_DONE);
-    /* stale for ever */
+    /* stale forever */
     says(&c, RTSP_PLAY, NULL, NULL);
     assert_int_equal(hear(&c, MD5_OF("3", ", stale=true")), RTSP_RESULT_AGAIN);
     says(&c, RTSP_PLAY, NULL, NULL);
@@ -157,7 +157,7 @@ static void wrong_password(void **state)
     }
 }
 
-/* Cameras that are asked for realm and nonce anew by each request: 401 each time, then 200. */
+/* Cameras that send a new realm and nonce for each request: 401 each time, then 200. */
 static void each_request_is_challenged(void **state)
 {
     struct rtsp_client c;
@@ -223,7 +223,7 @@ static void moves_for_ever(void **state)
     rtsp_client_fini(&c);
 }
 
-/* Basic is not said where it would tell the password to somebody else. */
+/* Basic is not sent where it would reveal the password to another server. */
 static void hides_the_password(void **state)
 {
     struct rtsp_client c;
@@ -284,7 +284,7 @@ static const char *alive_by(struct rtsp_client *c, char out[32])
     return out;
 }
 
-/* Cameras that know no sign of life are not asked for it again; nobody waits for an answer. */
+/* Cameras that do not support a keepalive request do not get it again; the client does not wait for a response. */
 static void signs_of_life(void **state)
 {
     struct rtsp_client c;
@@ -292,7 +292,7 @@ static void signs_of_life(void **state)
 
     (void)state;
     begin(&c, "rtsp://h/a");
-    assert_string_equal(alive_by(&c, out), "OPTIONS"); /* it did not say what it has */
+    assert_string_equal(alive_by(&c, out), "OPTIONS"); /* it did not list its methods */
     rtsp_client_fini(&c);
 
     begin(&c, "rtsp://h/a");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_describe.c - live streams as session descriptions, and when they are complete. */
+/* test_rtsp_describe.c - live streams as session descriptions, and when these are complete. */
 #include "wire/rtsp_describe.h"
 
 #include "av/packet.h"
@@ -36,7 +36,7 @@ static void push_frame(struct live_source *src, enum av_codec codec, int64_t ms)
         push(src, &f_);                                                  \
     } while (0)
 
-/* ---- what is written */
+/* ---- descriptions */
 
 #define HEAD "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=s\r\nc=IN IP4 0.0.0.0\r\nt=0 0\r\n"             \
              "a=control:*\r\na=range:npt=now-\r\n"
@@ -65,7 +65,7 @@ static void test_video_and_audio(void **state)
 
     (void)state;
     check(src, HEAD);
-    PUSH_CONFIG(src, AV_AAC, CONFIG_AAC); /* whatever comes first */
+    PUSH_CONFIG(src, AV_AAC, CONFIG_AAC); /* in any order */
     check(src, HEAD AAC);
     PUSH_CONFIG(src, AV_H264, CONFIG_H264);
     check(src, HEAD H264 AAC);
@@ -101,7 +101,7 @@ static void test_codecs(void **state)
         { AV_MP3, NULL, 0, "m=audio 0 RTP/AVP 14\r\na=control:trackID=1\r\n" },
         { AV_G711A, NULL, 0, "m=audio 0 RTP/AVP 8\r\na=control:trackID=1\r\n" },
         { AV_G711U, NULL, 0, "m=audio 0 RTP/AVP 0\r\na=control:trackID=1\r\n" },
-        { AV_H264, NULL, 0, "" }, /* what players decode with is not known */
+        { AV_H264, NULL, 0, "" }, /* the decoder configuration is not known */
         { AV_AAC, NULL, 0, "" },
         { AV_SPEEX, NULL, 0, "" },
     };
@@ -122,7 +122,7 @@ static void test_codecs(void **state)
     }
 }
 
-/* A publisher that goes over to sound without a configuration leaves that of the other behind. */
+/* A publisher that changes to audio without a configuration leaves the old one behind. */
 static void test_audio_changes(void **state)
 {
     struct live_source *src = begin();
@@ -151,7 +151,7 @@ static void push_metadata(struct live_source *src, const uint8_t *data, size_t s
 #define AUDIO_RATE "\x00\x0d" "audiodatarate\x00"
 #define END "\x00\x00\x09"
 
-/* Rates are of metadata, in any of their shapes; what is none of a rate says nothing. */
+/* Bit rates are from the metadata, in any form; invalid ones are ignored. */
 static void test_rates(void **state)
 {
     static const struct {
@@ -166,7 +166,7 @@ static void test_rates(void **state)
             "\x40\x9f\x40\0\0\0\0\0" END, 2000, 0),
         ROW(NAMED "\x03" VIDEO_RATE "\x40\x9f", 0, 0),
         ROW(NAMED "\x03" VIDEO_RATE "\x7f\xf8\0\0\0\0\0\0" AUDIO_RATE
-            "\xc0\x60\0\0\0\0\0\0" END, 0, 0), /* not a number, less than nothing */
+            "\xc0\x60\0\0\0\0\0\0" END, 0, 0), /* not a number, negative */
         ROW(NAMED "\x03" VIDEO_RATE "\x7f\xe0\0\0\0\0\0\0" END, 0, 0),
         ROW(NAMED "\x05", 0, 0),
     };
@@ -188,7 +188,7 @@ static void test_rates(void **state)
     }
 }
 
-/* ---- is it complete? */
+/* ---- completeness */
 
 static void test_state(void **state)
 {
@@ -203,7 +203,7 @@ static void test_state(void **state)
     PUSH_CONFIG(src, AV_H264, CONFIG_H264);
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_WAIT);
     assert_true(rest == CO_FOREVER);
-    push_frame(src, AV_H264, 0); /* from here on the sound may be waited for */
+    push_frame(src, AV_H264, 0); /* from here on audio may be waited for */
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_WAIT);
     assert_in_range(rest, CO_MS(1), CO_SECONDS(1));
     push_frame(src, AV_H264, 900);
@@ -220,7 +220,7 @@ static void test_state_of_others(void **state)
 
     (void)state;
     PUSH_CONFIG(src, AV_H264, CONFIG_H264);
-    push_frame(src, AV_SPEEX, 0); /* it has sound, of which nothing comes */
+    push_frame(src, AV_SPEEX, 0); /* it has audio without data */
     assert_int_equal(rtsp_describe_state(src, &rest), RTSP_DESCRIBE_DONE);
     assert_int_equal(rtsp_describe_tracks(src), RTP_WIRE_VIDEO);
     live_end(src);
@@ -260,11 +260,11 @@ static void test_wait(void **state)
 
     (void)state;
     co_group_init(&g);
-    for (unsigned i = 0; i < WAITERS; i++) { /* one of them does not wait for so long */
+    for (unsigned i = 0; i < WAITERS; i++) { /* one of them does not wait that long */
         waiters[i] = (struct waiter){ .src = src, .most = i ? CO_SECONDS(20) : CO_MS(5) };
         assert_ok(co_go(&g, "waiter", wait_for_it, &waiters[i]));
     }
-    co_yield(); /* all wait: to make them may have taken long */
+    co_yield(); /* all wait: creating them may have taken long */
     assert_ok(co_sleep(CO_MS(20)));
     assert_int_equal(g.count, WAITERS - 1);
     assert_int_equal(waiters[0].found, RTSP_DESCRIBE_WAIT);
@@ -279,7 +279,7 @@ static void test_wait(void **state)
     live_end(src);
 }
 
-/* One track: it ends when the other one has not come for so long, and when somebody stops it. */
+/* One track: it ends when the other one has not come in time, and when it is stopped. */
 static void test_wait_ends(void **state)
 {
     struct live_source *src = begin();
@@ -298,7 +298,7 @@ static void test_wait_ends(void **state)
     assert_ok(co_go(&g, "waiter", wait_for_it, &w));
     assert_ok(co_go(&g, "late", wait_for_it, &late));
     assert_ok(co_group_wait(&g));
-    assert_int_equal(late.found, RTSP_DESCRIBE_DONE); /* with what there is */
+    assert_int_equal(late.found, RTSP_DESCRIBE_DONE); /* with the existing tracks */
     assert_in_range(late.took, CO_MS(45), CO_MS(700));
     assert_int_equal(w.found, RTSP_DESCRIBE_DONE);
     assert_in_range(w.took, CO_MS(700), CO_SECONDS(10));

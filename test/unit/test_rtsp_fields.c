@@ -20,7 +20,7 @@ static void assert_text(struct wr *w, const char *want, const char *name)
     wr_free(w);
 }
 
-/* Read, and each offer written again. */
+/* Read, and each transport written again. */
 static const struct {
     const char *name, *in, *out;
 } transports[] = {
@@ -133,7 +133,7 @@ static void transport_choice(void **state)
     }
 }
 
-/* "?" is none, "s" and "c" other units. */
+/* "?" is invalid, "s" and "c" other units. */
 static const struct {
     const char *in, *out;
 } ranges[] = {
@@ -266,7 +266,7 @@ static void rtp_info(void **state)
     assert_text(&w, "url=rtsp://h/a;seq=1;rtptime=2,url=b", "written");
 }
 
-/* "host:port path ?query #track", or why not. */
+/* "host:port path ?query #track", or the error. */
 static const struct {
     const char *in, *out;
 } targets[] = {

@@ -179,7 +179,7 @@ static const struct {
       Q("TEARDOWN", "/a", "4") "\r\n"), "$1:abc|PLAY /a #3|$2:d|TEARDOWN /a #4|", FRAMES },
     { "answers between frames", IN("$\1" "\0\3abc" "RTSP/1.0 200 OK\r\nCSeq: 9\r\n\r\n$" "\2\0\1d"),
       "$1:abc|=200 OK #9|$2:d|", FRAMES },
-    /* refused, and the connection goes on */
+    /* rejected, and the connection continues */
     { "no CSeq", IN("PLAY /a RTSP/1.0\r\n\r\n" Q("PLAY", "/b", "4") "\r\n"),
       "PLAY /a #-1 !400|PLAY /b #4|", PLAIN },
     { "CSeq of nothing", IN("PLAY /a RTSP/1.0\r\nCSeq:\r\n\r\n"), "PLAY /a #-1 !400|", PLAIN },
@@ -279,7 +279,7 @@ static void many_frames(void **state)
     wr_free(&in);
 }
 
-/* The peer goes away after any byte: what was whole is there, and nothing that was not said. */
+/* The peer leaves after any byte: complete items are there, and nothing that was not sent. */
 static void cut_short(void **state)
 {
     (void)state;
@@ -343,7 +343,7 @@ static void ends(void **state)
     }
 }
 
-/* Each limit: what is just allowed, and one more. */
+/* Each limit: the maximum, and one more. */
 static void limits_hold(void **state)
 {
     static const struct {
@@ -383,7 +383,7 @@ static void limits_hold(void **state)
     }
 }
 
-/* Endless bytes of which nothing ever becomes. */
+/* Endless bytes that never become anything. */
 static void nothing_for_ever(void **state)
 {
     static const struct {
@@ -499,7 +499,7 @@ static void takes_too_long(void **state)
     }
 }
 
-/* What is behind the head of a tunnel's request is the tunnel's. */
+/* Bytes after the header of a tunnel's request belong to the tunnel. */
 static void leaves(void **state)
 {
     static const char in[] = "POST /a HTTP/1.0\r\nContent-Length: 32767\r\n\r\nREVTQ1JJ";

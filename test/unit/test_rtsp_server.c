@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_server.c - what a server's connection allows: by state, and in whole conversations. */
+/* test_rtsp_server.c - requests that a server's connection allows: by state, and in whole conversations. */
 #include "base/wr.h"
 #include "proto/rtsp/server.h"
 #include "proto/rtsp/url.h"
@@ -48,7 +48,7 @@ static void serve(struct rtsp_server *s, const struct rtsp_message *req, struct 
     rtsp_target_free(&target);
 }
 
-/* In `out` is "@" where the text has the id of the first session. */
+/* `out` has "@" where the text has the id of the first session. */
 static void put_id(const struct rtsp_server *s, const char *text, char *out, size_t size)
 {
     size_t n = 0;
@@ -62,7 +62,7 @@ static void put_id(const struct rtsp_server *s, const char *text, char *out, siz
     out[n] = '\0';
 }
 
-/* The answer to this text without what all have in common, the id as "@". */
+/* The response to this text without common parts, the id as "@". */
 static void ask(struct rtsp_server *s, const char *text, char *out, size_t size)
 {
     char request[2000], id[RTSP_SESSION_ID + 1] = "none";
@@ -134,7 +134,7 @@ static const struct turn ffmpeg_publish[] = {
     { Q("TEARDOWN", "rtsp://h/live/a", "6") S "\r\n", OK_("6") "|" },
 };
 
-/* Offers of all it knows; wants video on channels of its own, and hears which it gets. */
+/* Offers every transport; requests its own channels for video, and gets others. */
 static const struct turn gstreamer_play[] = {
     { Q("DESCRIBE", "rtsp://h/live/a", "2") "\r\n", OK_("2") "|" },
     { Q("SETUP", "rtsp://h/live/a/trackID=1", "3") T "RTP/AVP/TCP;unicast;interleaved=0-1\r\n\r\n",
@@ -150,7 +150,7 @@ static const struct turn gstreamer_play[] = {
     { Q("TEARDOWN", "rtsp://h/live/a/trackID=0", "8") S "\r\n", OK_("8") "|" },
 };
 
-/* rtspclientsink: ports of 0 first, then TCP; no session named at the second track. */
+/* rtspclientsink: ports of 0 first, then TCP; no session at the second track. */
 static const struct turn gstreamer_publish[] = {
     { Q("ANNOUNCE", "rtsp://h/live/a", "2") "\r\n", OK_("2") "|" },
     { Q("SETUP", "rtsp://h/live/a/trackID=0", "3") T "RTP/AVP/UDP;unicast;client_port=0-0;"
@@ -164,7 +164,7 @@ static const struct turn gstreamer_publish[] = {
     { Q("RECORD", "rtsp://h/live/a", "8") S "\r\n", OK_("8") SS "|" },
 };
 
-/* Larix: audio alone on 2-3; and channels that are taken. */
+/* Larix: only audio on 2-3; and channels that are in use. */
 static const struct turn larix[] = {
     { Q("ANNOUNCE", "rtsp://h/live/a", "2") "\r\n", OK_("2") "|" },
     { Q("SETUP", "rtsp://h/live/a/trackID=0", "3") T "RTP/AVP/TCP;unicast;interleaved=2-3;"
@@ -182,7 +182,7 @@ static const struct turn larix[] = {
       "461 Unsupported Transport|CSeq: 7|" SS "|" },
 };
 
-/* VLC: a track of one is set up again before it plays; speaks late; ends all that there is. */
+/* VLC: sets up the only track again before it plays; sends late; ends everything. */
 static const struct turn live555[] = {
     { Q("SETUP", "rtsp://h/live/a/trackID=0", "3") T
       "RTP/AVP;unicast;client_port=5000-5001\r\n\r\n",
@@ -273,7 +273,7 @@ static void conversations(void **state)
     }
 }
 
-/* Each method in each state, with its session named: '+' it may be. */
+/* Each method in each state, with its session named: '+' is allowed. */
 static void states(void **state)
 {
     /* OPTIONS DESCRIBE SETUP PLAY PAUSE ANNOUNCE RECORD GET_PARAMETER SET_PARAMETER TEARDOWN */
@@ -351,7 +351,7 @@ static void order_of_tracks(void **state)
 static void session_field(void **state)
 {
     static const struct {
-        const char *in, *id; /* NULL: it is none */
+        const char *in, *id; /* NULL: invalid */
         int timeout;
     } rows[] = {
         { "12345678", "12345678", 0 }, { "12345678;timeout=60", "12345678", 60 },

@@ -119,7 +119,7 @@ static void base64_of_nothing(void **state)
     }
 }
 
-/* Frames of a client, masked with zeros but where a mask is told. */
+/* Frames of a client, masked with zeros unless a mask is given. */
 static const struct {
     const char *name, *in;
     size_t size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sdp.c - session descriptions: of the specification, of cameras, of ours. */
+/* test_sdp.c - session descriptions: from specifications, from cameras, from us. */
 #include "proto/sdp/sdp.h"
 #include "unit.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was read, in one line: "name|control|range", then for each media
+/* The result in one line: "name|control|range", then for each media
  * " kind:port:proto:control:address:kbits:direction[type name/clock/channels fmtp,...]" */
 static void note(const struct sdp *s, char *out, size_t room)
 {
@@ -97,7 +97,7 @@ static void test_rows(void **state)
     }
 }
 
-/* Each text cut at every byte, in memory of that size: it is read as far as it goes. */
+/* Each text cut at every byte, in memory of this size: read as far as possible. */
 static void test_cut(void **state)
 {
     static struct sdp s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sdp_agree.c - what is agreed on with WebRTC clients, and the answer that they get. */
+/* test_sdp_agree.c - negotiation with WebRTC clients, and the answer. */
 #include "proto/sdp/agree.h"
 #include "sdp_offers.h"
 #include "unit.h"
@@ -116,7 +116,7 @@ static void test_rows(void **state)
     }
 }
 
-/* ---- what is wrong: an offer with one piece of it changed */
+/* ---- invalid offers: one part changed */
 
 static char *replaced(const char *text, const char *from, const char *to)
 {
@@ -187,7 +187,7 @@ static void test_wrong(void **state)
     }
 }
 
-/* A player whose offer lacks the codec of the stream reads both lists. */
+/* A player whose offer lacks the stream's codec gets both lists. */
 static void test_lists(void **state)
 {
     struct sdp_spec w = PLAY(.codec = { AV_H265 });
@@ -200,7 +200,7 @@ static void test_lists(void **state)
     assert_non_null(strstr(text, "there is HEVC, the offer has VP8, rtx, H264"));
     err_free(&err);
     w.codec[AV_VIDEO] = AV_H264;
-    w.none[AV_AUDIO] = true; /* no sound, so it does not matter what that offer has */
+    w.none[AV_AUDIO] = true; /* no audio, so that part of the offer does not matter */
     silent = replaced(offer_aiortc, "SAVPF 96 0 8", "SAVPF 95");
     assert_ok(agree_on(silent, &w));
     assert_false(agreed.places[0].taken);
@@ -232,7 +232,7 @@ static void test_transport(void **state)
     assert_int_equal(agreed.fingerprint.v[1], 0x2c);
     assert_ok(agree_on(offer_aiortc, &(struct sdp_spec){ .nack = true }));
     assert_int_equal(agreed.fingerprint.kind, DTLS_SHA512);
-    /* That of a rejected section, where the group is named by it. */
+    /* That of a rejected section, if the group is named after it. */
     assert_ok(agree_on(offer_much, &send));
     assert_string_equal(agreed.peer_ufrag, "data");
 }
@@ -350,7 +350,7 @@ static void test_play_answer(void **state)
     assert_string_equal(written(false), want);
 }
 
-/* Sections keep their places and mids; BUNDLE has what is taken. */
+/* Sections keep their places and mids; BUNDLE has the accepted ones. */
 static void test_rejected(void **state)
 {
     static const struct sdp_spec send = SEND;
@@ -369,7 +369,7 @@ static void test_rejected(void **state)
     assert_int_equal(count(text, "a=recvonly"), 1);
 }
 
-/* Exactly two with both offered on one H.264 type, none if none was offered. */
+/* Exactly two if both were offered on one H.264 type, none if none was offered. */
 static void test_nacks(void **state)
 {
     static const struct { const char *offer; bool nack; unsigned n; } of[] = {
@@ -386,7 +386,7 @@ static void test_nacks(void **state)
     }
 }
 
-/* A player that tells its clock; a publisher needs not. */
+/* A player that reports its clock; a publisher need not. */
 static void test_clocks(void **state)
 {
     static const char more[] = "a=rtcp-fb:106 rrtr\r\n";
@@ -428,7 +428,7 @@ static void test_publish_answer(void **state)
     assert_int_equal(count(text, "a=sendonly"), 1);
 }
 
-/* An offer of ours is one that we take, and our answer to it is read the other way round. */
+/* We accept our own offer, and parse our answer in the other direction. */
 static void test_both_ways(void **state)
 {
     struct sdp_agreed mine;
@@ -466,7 +466,7 @@ static void test_both_ways(void **state)
     ours.fingerprint = FINGER;
 }
 
-/* Cut at every line, it is agreed on or not; the answer is within its limit. */
+/* Cut at every line, it succeeds or fails; the answer is within its limit. */
 static void test_cut(void **state)
 {
     static const struct sdp_spec send = SEND;
@@ -527,7 +527,7 @@ static void test_fragments(void **state)
     assert_false(sdp_fragment_parse(&f, "a=b\0", 4));
 }
 
-/* The section of the first that was taken. */
+/* The section of the first accepted one. */
 static void test_fragment_written(void **state)
 {
     static const struct sdp_candidate places[] = { { "1.2.3.4", 8000, false },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sdp_offer.c - offers of WebRTC clients are read, and their bounds hold. */
+/* test_sdp_offer.c - parsing of WebRTC offers, and its limits. */
 #include "proto/sdp/offer.h"
 #include "sdp_offers.h"
 #include "unit.h"
@@ -167,7 +167,7 @@ static void test_odd_lines(void **state)
     sdp_offer_free(&offer);
 }
 
-/* ---- bounds: so many of a line pass, one more does not */
+/* ---- limits: n lines of a kind pass, one more does not */
 
 static const struct {
     const char *name, *head, *line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_address_limits.c - connections by address: how many, how fast, in how much memory. */
+/* test_session_address_limits.c - connections by address: number, rate, memory. */
 #include "conf/endpoint.h"
 #include "session/address_limits.h"
 #include "session/reject_counters.h"
@@ -81,7 +81,7 @@ static void an_ipv6_network_is_one(void **state)
     }
 }
 
-/* How many of n connects, made at once, are welcome. */
+/* Number of n connects, made at once, that are accepted. */
 static int connects(struct address_limits *p, const char *ip, int n, co_usec now)
 {
     int welcome = 0;
@@ -109,7 +109,7 @@ static void connects_are_paced(void **state)
     address_limits_free(p);
 }
 
-/* A place that turns out to be a client's behind a proxy. */
+/* A slot that turns out to belong to a client behind a proxy. */
 static void a_place_moves(void **state)
 {
     struct address_limits *p = address_limits_new(10);
@@ -139,7 +139,7 @@ static uint8_t *numbered(uint8_t out[ADDRESS_BYTES], uint32_t i)
     return out;
 }
 
-/* Addresses without end, as somebody with a large IPv6 network has them. */
+/* Endless addresses, as a client with a large IPv6 network has them. */
 static void memory_is_bounded(void **state)
 {
     struct address_limits *p = address_limits_new(100);
@@ -152,7 +152,7 @@ static void memory_is_bounded(void **state)
         address_limits_leave(&place, 0);
         assert_true(address_limits_count(p) <= ADDRESS_REMEMBERED + 1);
     }
-    for (uint32_t i = 0; i < ADDRESS_REMEMBERED; i++) { /* later: two go for each that comes */
+    for (uint32_t i = 0; i < ADDRESS_REMEMBERED; i++) { /* later: two are dropped for each new one */
         (void)address_limits_enter(p, &place, numbered(a, 0), &slow, CO_SECONDS(60));
         address_limits_leave(&place, CO_SECONDS(60));
     }
@@ -160,7 +160,7 @@ static void memory_is_bounded(void **state)
     address_limits_free(p);
 }
 
-/* Who is refused all the time is not forgotten because others come, and so gets no new burst. */
+/* An address that is rejected all the time is not forgotten because of others, and so gets no new burst. */
 static void the_busy_one_is_remembered(void **state)
 {
     struct address_limits *p = address_limits_new(100);
@@ -178,7 +178,7 @@ static void the_busy_one_is_remembered(void **state)
     address_limits_free(p);
 }
 
-/* Those who are connected are all known, however many they are. */
+/* Connected addresses are all kept, regardless of their number. */
 static void many_are_connected(void **state)
 {
     enum { N = 50000 };
@@ -240,7 +240,7 @@ static void the_log_is_told_now_and_then(void **state)
 
 /* ---- workers */
 
-/* The log is told for all of them by one. */
+/* One worker logs for all of them. */
 static void workers_tell_together(void **state)
 {
     struct reject_counters_told all = { 0 };
@@ -261,7 +261,7 @@ enum { WORKERS = 4, COMINGS = 20000, AT_ONCE = 8 };
 struct worker {
     pthread_t thread;
     struct address_limits *peers;
-    struct address_slot last; /* that the first thread leaves */
+    struct address_slot last; /* that the first thread removes */
     unsigned welcome, refused;
 };
 
@@ -284,7 +284,7 @@ static void *come_and_go(void *arg)
     return NULL;
 }
 
-/* One table for all: nobody is lost, and what one took another can leave. */
+/* One table for all: none is lost, and another worker can release a slot. */
 static void threads_share(void **state)
 {
     struct worker workers[WORKERS] = { { 0 } };
@@ -313,7 +313,7 @@ static void threads_share(void **state)
     address_limits_free(p);
 }
 
-/* One whose clock is a little behind takes nothing from an address. */
+/* A worker whose clock is a little behind takes nothing from an address. */
 static void clocks_differ(void **state)
 {
     struct address_limits *p = address_limits_new(10);

@@ -12,7 +12,7 @@
 
 enum { KBPS = 1000, KB_SECOND = 125 * 1000 };
 
-/* Sends `rate` times what it may for some seconds; gives the bytes that were read. */
+/* Sends `rate` times the limit for some seconds; returns the bytes that were read. */
 static uint64_t send_for(struct session_meter *m, double rate, int seconds)
 {
     uint64_t bytes = 5000;
@@ -50,7 +50,7 @@ static void others_are_not(void **state)
     }
 }
 
-/* What was read before somebody wanted to know does not count. */
+/* Bytes read before the limit was set do not count. */
 static void it_begins_when_it_is_turned_on(void **state)
 {
     struct session_meter m = { 0 };
@@ -101,7 +101,7 @@ static void end(struct scene *x)
     env_free(&x->env);
 }
 
-/* A storm of players: none of them has got a byte yet. */
+/* A storm of players: none of them has received a byte yet. */
 static void a_vhost_has_room_for_so_many(void **state)
 {
     struct scene x;
@@ -121,13 +121,13 @@ static void a_vhost_has_room_for_so_many(void **state)
     for (int i = 1; i < 4; i++)
         clients_leave(&c[i], 0, 0, NULL);
     assert_int_equal(x.vhost->wanted_kbps, 0);
-    x.vhost->out_kbps.now_kbps = 4000; /* downloads, say */
+    x.vhost->out_kbps.now_kbps = 4000; /* downloads, for example */
     assert_err(session_bandwidth_out(x.env, &x.env->conf->vhost.v[0], &names), ERR_TOO_MANY);
     assert_ok(session_bandwidth_in(x.env, &x.env->conf->vhost.v[0]));
     end(&x);
 }
 
-/* A storm of publishers within a second: what those will send who were let in is not known. */
+/* A storm of publishers within a second: the rate of admitted ones is not known yet. */
 static void a_storm_of_publishers(void **state)
 {
     struct scene x;
@@ -201,7 +201,7 @@ static void publishers_of_all_workers_count(void **state)
         session_bandwidth_report(x[i].env);
     }
     assert_ok(session_bandwidth_in(x[0].env, &x[0].env->conf->vhost.v[0]));
-    assert_ok(session_bandwidth_in(x[1].env, &x[1].env->conf->vhost.v[0])); /* knows of that one */
+    assert_ok(session_bandwidth_in(x[1].env, &x[1].env->conf->vhost.v[0])); /* counts that one */
     assert_err(session_bandwidth_in(x[1].env, &x[1].env->conf->vhost.v[0]), ERR_TOO_MANY);
     assert_err(session_bandwidth_in(x[0].env, &x[0].env->conf->vhost.v[0]), ERR_TOO_MANY);
     clients_sample(x[0].env->clients);
@@ -234,7 +234,7 @@ static void players_of_all_workers_count(void **state)
     end_workers(x, w);
 }
 
-/* Of a stream that is not here yet a player takes what those of others do. */
+/* A player of a stream that is not here yet counts like players of others. */
 static void a_stream_from_elsewhere(void **state)
 {
     struct scene x[WORKERS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_clients.c - who is on: entering, leaving, walks while others come and go, ids. */
+/* test_session_clients.c - the list of clients: entering, leaving, walks during changes, ids. */
 #include "co/co.h"
 #include "live/sender.h"
 #include "session/clients.h"
@@ -98,7 +98,7 @@ static void test_in_and_out(void **state)
     assert_int_equal(clients_total(clients, CLIENTS_RTMP_PLAY)->errors, 1);
     assert_int_equal(clients_total(clients, CLIENTS_RTMP_PLAY)->clients, 1);
     assert_int_equal(clients_total(clients, CLIENTS_RTMP_PLAY)->now, 0);
-    clients_leave(&player, 12, 1500, NULL); /* a second time is nothing */
+    clients_leave(&player, 12, 1500, NULL); /* a second time has no effect */
     err = err_new(ERR_IO_CLOSED, "left");
     clients_leave(&publisher, 0, 0, err);
     err_free(&err);
@@ -108,7 +108,7 @@ static void test_in_and_out(void **state)
     end(src);
 }
 
-/* Who waits is found and kicked, and counts for nothing until it is let in. */
+/* A waiting client is found and disconnected, and does not count until it is admitted. */
 static void test_waiting(void **state)
 {
     struct live_source *src = begin();
@@ -226,8 +226,8 @@ static void enter_file(struct client *c, const char *id, enum clients_type type,
     clients_admit(c, &names);
 }
 
-/* A name that is played from a file is no live stream, has what its players are sent, and is known
- * as long as any of them is on. */
+/* A name that plays from a file is not a live stream, counts what its players are sent, and exists
+ * as long as any of them. */
 static void test_files(void **state)
 {
     struct live_source *src = begin();
@@ -258,7 +258,7 @@ static void test_files(void **state)
     assert_int_equal(clients_stream_kbps(s), 800);
     assert_int_equal(s->vhost->wanted_kbps, 1600);
     clients_leave(&one, 10, 1100, NULL);
-    assert_false(clients_stream_file(s, &info)); /* until the next one says how much it got */
+    assert_false(clients_stream_file(s, &info)); /* until the next one reports its bytes */
     clients_count(&two, 10, 600);
     assert_true(clients_stream_file(s, &info));
     clients_leave(&two, 10, 600, NULL);
@@ -282,7 +282,7 @@ static void see(struct client *c, void *arg)
     seen[strtoul(id + 1, NULL, 10)]++;
 }
 
-/* Who is there from the begin of a walk to its end is shown once, whoever comes and goes. */
+/* A client that exists during a whole walk is shown once, regardless of others. */
 static void test_walk_while_it_grows(void **state)
 {
     struct live_source *src = begin();
@@ -301,7 +301,7 @@ static void test_walk_while_it_grows(void **state)
         if (gone < MANY / 4)
             clients_leave(&c[gone++], 0, 0, NULL);
     }
-    assert_int_equal(next, 2 * MANY); /* so the table doubled on the way */
+    assert_int_equal(next, 2 * MANY); /* so the table doubled meanwhile */
     for (unsigned i = 0; i < 2 * MANY; i++) {
         if (i >= gone && i < MANY)
             assert_int_equal(seen[i], 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_guard.c - addresses that show wrong secrets. */
+/* test_session_guard.c - addresses that send wrong secrets. */
 #include "session/guard.h"
 #include "unit.h"
 
@@ -23,7 +23,7 @@ static void addresses_that_guess(void **state)
     assert_int_equal(guard_locked(g, GUARD_RTSP, "10.0.0.1", now + CO_SECONDS(60)), 0);
     assert_int_equal(guard_wrong(g, GUARD_RTSP, "10.0.0.1", &rule, NULL, 0, now + CO_SECONDS(61)), 1);
 
-    /* a /64 is one customer; a zone is no other address */
+    /* a /64 counts as one; a zone does not change the address */
     for (int i = 0; i < 3; i++) {
         (void)snprintf(ip, sizeof(ip), "2001:db8:1:2::%d", i + 1);
         (void)guard_wrong(g, GUARD_RTSP, ip, &rule, NULL, 0, now);
@@ -33,7 +33,7 @@ static void addresses_that_guess(void **state)
     (void)guard_wrong(g, GUARD_RTSP, "fe80::1%eth0", &rule, NULL, 0, now);
     assert_int_equal(guard_wrong(g, GUARD_RTSP, "fe80::1%eth1", &rule, NULL, 0, now), 2);
 
-    /* a crowd takes no more room, and does not free who is locked longest */
+    /* a crowd takes no more memory, and does not free the one locked longest */
     for (int i = 0; i < 3; i++)
         (void)guard_wrong(g, GUARD_RTSP, "10.0.0.9", &rule, NULL, 0, now + CO_SECONDS(30));
     for (int i = 0; i < GUARD_ADDRESSES * 2; i++) {
@@ -49,7 +49,7 @@ static void addresses_that_guess(void **state)
     guard_free(g);
 }
 
-/* Each kind of secret counts for itself. */
+/* Each kind of secret counts separately. */
 static void kinds(void **state)
 {
     const struct guard_rule rule = { .attempts = 1, .lock = CO_SECONDS(60) };
@@ -65,7 +65,7 @@ static void kinds(void **state)
     guard_free(g);
 }
 
-/* An encoder that tries its old key for ever guesses once; who tries many is locked. */
+/* An encoder that repeats its old key forever counts as one guess; many keys lock it. */
 static void the_same_again(void **state)
 {
     const struct guard_rule rule = { .attempts = 5, .lock = CO_SECONDS(60) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_hooks.c - callbacks: what is told, what an answer means. */
+/* test_session_hooks.c - callbacks: their content, and the meaning of responses. */
 #include "base/jpick.h"
 #include "co/co.h"
 #include "env.h"
@@ -101,11 +101,11 @@ static void test_forward_urls(void **state)
     }
 }
 
-/* ---- what is told */
+/* ---- content */
 
 static const struct {
     enum hooks_action action;
-    const char *fields; /* behind the common ones */
+    const char *fields; /* after the common ones */
 } bodies[] = {
     { HOOKS_CONNECT, "tcUrl stream param pageUrl" },
     { HOOKS_CLOSE, "send_bytes recv_bytes" },

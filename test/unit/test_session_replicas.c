@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_replicas.c - a stream that is at home at one of two workers and played at the other.
+/* test_session_replicas.c - a stream owned by one of two workers and played on the other.
  *
- * Home is the thread that tests. What is done at the other one is done by calls, one at a time;
- * assertions are made here alone.
+ * The test's thread is the owner worker. Actions on the other one are calls, one at a time;
+ * assertions are made only here.
  */
 #include "co/net/io.h"
 #include "live/deferred_free.h"
@@ -47,7 +47,7 @@ static void plain_render(const uint32_t param[LIVE_PARAMS], const struct av_pack
 static const struct live_format plain = { .name = "plain", .size = plain_size,
                                           .render = plain_render };
 
-/* ---- home */
+/* ---- the owner worker */
 
 static struct live_source *owner;
 static uint32_t number;
@@ -87,7 +87,7 @@ static void leave_owner(void)
     live_deferred_free_flush();
 }
 
-/* ---- the other worker: a player with a sender of its own */
+/* ---- the other worker: a player with its own sender */
 
 struct player {
     struct io io;
@@ -216,7 +216,7 @@ static unsigned replicas(void)
     return n;
 }
 
-/* It comes by itself: nobody there is asked for it. */
+/* It comes automatically: no one there requests it. */
 static void wait_last(const struct player *p, uint32_t want)
 {
     co_usec began = co_clock();
@@ -289,10 +289,10 @@ static void test_plays_at_the_other_worker(void **state)
     nothing_there();
 }
 
-/* Nobody is at home yet: the player makes the home, by its replica, and goes on. */
+/* No owner yet: the player makes its worker the owner through its replica, and continues. */
 static void test_comes_first(void **state)
 {
-    struct stream_owner *held = stream_owners_hold(&two, PATH, 0); /* such as a publisher that is on its way */
+    struct stream_owner *held = stream_owners_hold(&two, PATH, 0); /* such as a publisher on its way */
     struct player *p = player();
 
     (void)state;
@@ -305,7 +305,7 @@ static void test_comes_first(void **state)
     wait_last(p, 1);
     far(ask_publishing, p);
     assert_true(p->publishing);
-    leave_owner(); /* the replica has it still */
+    leave_owner(); /* the replica still has it */
     assert_int_equal(live_source_live(), 1);
     far(leave, p);
     far(hurry, &(co_usec){ 0 });
@@ -313,7 +313,7 @@ static void test_comes_first(void **state)
     nothing_there();
 }
 
-/* What only a tap holds goes back though nothing is pushed any more. */
+/* Data that only a tap holds is freed even without further packets. */
 static void test_silence(void **state)
 {
     const struct live_memory *m = live_registry_memory(two_env[0].streams);
@@ -340,7 +340,7 @@ static void test_silence(void **state)
     nothing_there();
 }
 
-/* Whenever one comes, also while the replica is being closed: it sees the newest key frame. */
+/* A player at any time, even while the replica is being closed, sees the newest key frame. */
 static void test_churn(void **state)
 {
     unsigned seed = 1;
@@ -388,7 +388,7 @@ static void test_all_are_closed(void **state)
     atomic_store(&two.ending, true);
     far(leave, p);
     p = player();
-    assert_int_equal(replicas(), 0); /* it ends: nobody waits for this one */
+    assert_int_equal(replicas(), 0); /* it ends: no client waits for this one */
     far(leave, p);
     atomic_store(&two.ending, false);
     leave_owner();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_roles.c - what a publisher and a player are whatever they speak: they are let in or
- * not, are listed, and end by an error that says why. */
+/* test_session_roles.c - publishers and players of any protocol: they are admitted or rejected, are
+ * listed, and end with an error that says why. */
 #include "base/log.h"
 #include "co/net/io.h"
 #include "env.h"
@@ -23,7 +23,7 @@ static void begin(const char *text)
     env = env_new(text);
 }
 
-/* Whichever way it went, nothing is left of anybody. */
+/* In any case nothing is left of any client. */
 static void end(void)
 {
     assert_int_equal(live_registry_count(env->streams), 0);
@@ -37,7 +37,7 @@ struct talk {
     struct io io;
     const char *ip, *page;
     unsigned messages; /* that a publisher sends */
-    bool in;           /* it was let in */
+    bool in;           /* it was admitted */
 };
 
 static err_t enter(struct talk *t)
@@ -133,7 +133,7 @@ static err_t player(void *talk)
     return err;
 }
 
-/* ---- why not, and why no longer */
+/* ---- reasons of rejection and of the end */
 
 static void kick(struct client *c, void *arg)
 {
@@ -201,7 +201,7 @@ static void expect(const struct row *r, err_t (*who)(void *talk), enum err_code 
         assert_true(t.in);
         r->meanwhile();
     }
-    if (r->meanwhile == disable && who == player) /* who is not sent anything looks now and then */
+    if (r->meanwhile == disable && who == player) /* a player that is sent nothing checks at intervals */
         assert_err(co_group_stop(&g), ERR_STOPPED);
     else
         assert_err_says(co_group_wait(&g), code, says);
@@ -263,7 +263,7 @@ static void two_publishers(void **state)
     }
 }
 
-/* What is published is sent, its bytes are counted, and each leaves by itself. */
+/* What is published is sent, its bytes are counted, and each leaves on its own. */
 static void one_plays_what_another_publishes(void **state)
 {
     struct talk in = { .messages = 5 }, out = { 0 };
@@ -287,7 +287,7 @@ static void one_plays_what_another_publishes(void **state)
     end();
 }
 
-/* A conversation may ask for its stream anew by the names that it has itself. */
+/* A conversation may request its stream again with its own names. */
 static void its_own_names_are_asked_for(void **state)
 {
     struct session s;

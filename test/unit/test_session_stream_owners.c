@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_stream_owners.c - where streams are at home, and who goes there. */
+/* test_session_stream_owners.c - owner workers of streams, and which clients move there. */
 #include "session/stream_owners.h"
 
 #include "base/must.h"
@@ -19,7 +19,7 @@ static struct workers *make(unsigned n)
 
 static void end(struct workers *w)
 {
-    stream_owners_free(w->stream_owners); /* nobody is in any: it asserts that */
+    stream_owners_free(w->stream_owners); /* no client is in any: it asserts that */
     free(w);
 }
 
@@ -43,7 +43,7 @@ static void all_come_to_one_home(void **state)
         assert_int_equal(to, first);
         assert_ptr_equal(in[i], in[0]);
     }
-    for (unsigned spread = 6; spread <= 7; spread++) { /* 6 of them play: the seventh goes home */
+    for (unsigned spread = 6; spread <= 7; spread++) { /* 6 of them play: the seventh moves to the owner */
         atomic_store(&w->v[first].gauges.load, 900);
         stream_owners_leave(w, enter(w, "v/live/a", (first + 1) % 4, false, spread, &to), true);
         assert_int_equal(to == first, spread == 7);
@@ -53,7 +53,7 @@ static void all_come_to_one_home(void **state)
     end(w);
 }
 
-/* Who goes where, by how many play and how much home has to do. */
+/* Which clients move, by the number of players and the owner's load. */
 static void players_stay_where_there_are_many(void **state)
 {
     static const struct {
@@ -63,7 +63,7 @@ static void players_stay_where_there_are_many(void **state)
         { 64, 0, 900, false, true },
         { 64, 63, 900, false, true },
         { 64, 64, 900, false, false },
-        { 64, 64, 100, false, true },  /* home has little to do */
+        { 64, 64, 100, false, true },  /* the owner has little to do */
         { 64, 64, 249, false, true },
         { 64, 64, 250, false, false },
         { 64, 64, 900, true, true },   /* a publisher always */
@@ -122,7 +122,7 @@ static void a_home_is_where_it_is_while_somebody_is_in_it(void **state)
     stream_owners_release(w, source);
     assert_int_equal(stream_owner_worker(one), 3);
     stream_owners_leave(w, one, false);
-    one = enter(w, "v/live/a", 1, true, 64, &to); /* nobody was in it */
+    one = enter(w, "v/live/a", 1, true, 64, &to); /* no client was in it */
     assert_int_equal(to, 1);
     stream_owners_leave(w, one, false);
     end(w);
@@ -173,7 +173,7 @@ static void *race(void *arg)
     return NULL;
 }
 
-/* Two publishers of a name come to two workers at once, again and again: always to one home. */
+/* Two publishers of a name come to two workers at once, repeatedly: always to one owner. */
 static void two_who_come_at_once_meet(void **state)
 {
     static struct racer r[2];

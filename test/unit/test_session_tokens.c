@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session_tokens.c - what clients of a vhost must show, and where they show it. */
+/* test_session_tokens.c - credentials that a vhost requires, and where clients send them. */
 #include "env.h"
 #include "proto/token/link.h"
 #include "session/guard.h"
@@ -27,7 +27,7 @@ static void make_link(bool publish, char out[160])
 /* A % stands for a link of the right kind. */
 static const struct {
     const char *rules, *param, *bearer;
-    const char *publish, *play; /* "" is yes; else what is said */
+    const char *publish, *play; /* "" is accepted; else the error */
 } rows[] = {
     { "", "", NULL, "", "" },
     { "enabled off; " BOTH, "", NULL, "", "" },
@@ -64,7 +64,7 @@ static const struct {
     { "enabled on; key live/b 12345678; key live/* abcdefgh;", "?key=12345678", NULL, "wrong",
       "" },
     { "enabled on; key live/* abcdefgh;", "?key=abcdefgh", NULL, "", "" },
-    /* a key or a token: either is as good; a key is for publishing */
+    /* a key or a token: either suffices; a key is for publishing */
     { "enabled on; key live/a 12345678; " BOTH, "?key=12345678", NULL, "", "no token" },
     { "enabled on; key live/a 12345678; " BOTH, "%", NULL, "", "" },
     { "enabled on; key live/b 12345678; " BOTH, "?key=12345678", NULL, "no token", "no token" },
@@ -118,7 +118,7 @@ static void what_must_be_shown(void **state)
     env_free(&env);
 }
 
-/* A link to play is none to publish, nor for another stream of the same folder. */
+/* A link to play does not allow publishing, nor another stream of the same folder. */
 static void not_for_others(void **state)
 {
     struct session_env *env = env_new("listen 1935; vhost v { security { enabled on; " BOTH " } }"
@@ -152,8 +152,8 @@ static bool may_publish(struct session_env *env, const char *stream, const char 
     return may;
 }
 
-/* An address that shows several wrong keys is refused with the right one, too; one that repeats an
- * old key is not, nor one whose tokens are refused, nor who needs no key. */
+/* An address that sends several wrong keys is rejected with the right one, too; one that repeats an
+ * old key is not, nor one whose tokens are rejected, nor one that needs no key. */
 static void guessed_keys(void **state)
 {
     struct session_env *env = env_new("listen 1935; limits { wrong_secrets 3; wrong_lock 60; } vhost v { "
@@ -180,7 +180,7 @@ static void guessed_keys(void **state)
     env_free(&env);
 }
 
-/* Who is in stays, unless at_expiry says else; what never ends ends nobody. */
+/* An admitted client stays, unless at_expiry says otherwise; a credential without expiry ends no client. */
 static void when_it_ends(void **state)
 {
     static const struct {

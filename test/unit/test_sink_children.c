@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sink_children.c - programs beside the streams of two workers: a stream that a transcode of
- * one makes may be at home at the other. Two sets of sinks stand for the workers. */
+/* test_sink_children.c - programs for the streams of two workers: another worker may own a stream
+ * that a transcode of one makes. Two sets of sinks stand for the workers. */
 #include "env.h"
 #include "co/os/child.h"
 #include "pull/ingest/ingests.h"
@@ -76,7 +76,7 @@ static unsigned jobs(const struct side *s)
     return n;
 }
 
-/* Whatever runs. Bounded, as a program ends within seconds. */
+/* Any running ones. Limited, because a program ends within seconds. */
 static void wait_for_none(const struct side *s)
 {
     for (int i = 0; i < 1000 && children_next(s->programs, NULL); i++)
@@ -106,7 +106,7 @@ static void what_is_made_is_not_transcoded(void **state)
     unpublish(&b, made);
     unpublish(&a, src);
     wait_for_none(&a);
-    made = publish(&b, "s_e"); /* by somebody else: nobody makes it any more */
+    made = publish(&b, "s_e"); /* by another publisher: no longer by a program */
     assert_int_equal(jobs(&b), 1);
     unpublish(&b, made);
     close_side(&a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sink_jobs.c - which programs a configuration wants, and their command lines. */
+/* test_sink_jobs.c - the programs of a configuration, and their command lines. */
 #include "conf_mem.h"
 #include "pull/ingest/source.h"
 #include "pull/ingest/source.h"
@@ -90,7 +90,7 @@ static void ingest_lines(void **state)
     }
 }
 
-/* What stands in place of %s is the file, the options, the output. */
+/* The value of %s is the file, the options, the output. */
 static const struct {
     const char *name, *input, *engine, *output, *to; /* to NULL: ffmpeg does it */
 } files[] = {
@@ -262,7 +262,7 @@ static void transcode_targets(void **state)
     conf_unref(c);
 }
 
-/* Where an output goes, and what ffmpeg reads, whatever a publisher is called. */
+/* Destination of an output, and ffmpeg's input, for any name of a publisher. */
 static void names_that_ffmpeg_does_not_get(void **state)
 {
     static const struct {
@@ -284,7 +284,7 @@ static void names_that_ffmpeg_does_not_get(void **state)
         { "[stream]", "/etc/cron.d/x", "", false },
         { "[f=flv]/x/[stream].flv|[f=flv]/y", "a.flv|/etc/x", "", false },
         { "rtmp://h/x[param]", "s", "?a='", false },
-        { "rtmp://h/x", "a b=c", "", false }, /* read by ffmpeg, though not in the output */
+        { "rtmp://h/x", "a b=c", "", false }, /* read by ffmpeg, although not in the output */
         { "rtmp://h/x", "s", "?a=1 swfUrl=x", false },
         { "rtmp://h/x", "a\nb", "", false },
     };
@@ -316,7 +316,7 @@ static void names_that_ffmpeg_does_not_get(void **state)
 
 static const struct {
     const char *name, *publish, *stream, *param;
-    const char *line, *out, *err; /* line NULL: refused */
+    const char *line, *out, *err; /* line NULL: rejected */
 } execs[] = {
     { "variables", "./x [vhost] [app] [stream] [tcUrl] [pageUrl] [swfUrl] [param] [port]", "s",
       "?t=1", "./x __defaultVhost__ live s rtmp://host/live http://page http://p.swf ?t=1 1936", NULL, NULL },
@@ -442,7 +442,7 @@ static void programs_get_names_and_no_secrets(void **state)
     conf_unref(c);
 }
 
-/* ---- what a reload sees */
+/* ---- changes by a reload */
 
 static struct job_spec *first_of(const char *conf)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sink_list.c - sinks as rows over one list of published streams: two rows that write down
- * what they are told, while streams come and go and the configuration changes. */
+/* test_sink_list.c - sinks as rows over one list of published streams: two rows record their calls
+ * while streams come and go and the configuration changes. */
 #include "env.h"
 
 #include "base/container_of.h"
@@ -40,7 +40,7 @@ static void init_y(struct sink *sink, const struct sink_setup *setup)
     container_of(sink, struct fake, sink)->word = 'y';
 }
 
-/* Keeps the name of the stream, to be found again and not mixed up. */
+/* Keeps the name of the stream, to identify it later. */
 static void begin(struct sink *sink, struct sink_stream *stream, const struct conf_vhost *vhost)
 {
     void **at = sink_of(sink, stream);
@@ -87,7 +87,7 @@ static const struct sink_ops full = {
     .end = end, .reload = reload, .drain = start, .interrupt = start, .stop = stop,
     .free = free_fake,
 };
-/* No more than it must have. */
+/* The minimum. */
 static const struct sink_ops least = {
     .name = "y", .size = sizeof(struct fake), .init = init_y, .begin = begin, .end = end,
     .free = free_fake,
@@ -151,11 +151,11 @@ static void streams_come_and_go(void **state)
     assert_ptr_equal(sink_list_next(x.list, NULL)->src, x.b);
     assert_ptr_equal(sink_list_next(x.list, sink_list_next(x.list, NULL))->src, x.a);
     sink_list_end(x.list, x.a);
-    sink_list_end(x.list, x.a); /* it is not there any more */
+    sink_list_end(x.list, x.a); /* it is no longer there */
     said_is("-xa -ya ");
     publish(&x, "v", "a", x.a); /* the next publisher */
     said_is("+xa +ya ");
-    publish(&x, "v", "c", x.a); /* one whose end nobody said */
+    publish(&x, "v", "c", x.a); /* one whose end was not reported */
     said_is("-xa -ya +xc +yc ");
     sink_list_stop(x.list);
     said_is("-xc -yc -xb -yb ex ");
@@ -169,7 +169,7 @@ static void use(struct scene *x, const char *conf)
     sink_list_reload(x->list);
 }
 
-/* A vhost that goes ends its streams' sinks, and not the streams. */
+/* A removed vhost ends its streams' sinks, but not the streams. */
 static void a_reload_begins_what_is_wanted_now(void **state)
 {
     struct scene x;
@@ -197,7 +197,7 @@ static void a_reload_begins_what_is_wanted_now(void **state)
     close_scene(&x);
 }
 
-/* A row has what it needs: what it leaves out is not called. */
+/* A row may leave functions out: they are not called. */
 static void rows_may_leave_out(void **state)
 {
     struct scene x;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sink_srt.c - which addresses of SRT are called by the server itself, and how those of all
+/* test_sink_srt.c - SRT addresses that the server itself connects to, and how those of all
  * destinations are made. */
 #include "conf_mem.h"
 

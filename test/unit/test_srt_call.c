@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_call.c - who calls a listener of SRT: every answer it may get, and none; addresses. */
+/* test_srt_call.c - callers of an SRT listener: every possible answer, and none; addresses. */
 #include "hex.h"
 #include "proto/srt/call.h"
 
@@ -15,7 +15,7 @@ struct line {
     struct srt_call call;
     uint8_t said[SRT_HANDSHAKE_MAX], answer[SRT_HANDSHAKE_MAX];
     size_t size;
-    struct srt_packet p;       /* what it said */
+    struct srt_packet p;       /* what it sent */
     struct srt_handshake h;
     struct udp_addr at;
 };
@@ -34,7 +34,7 @@ static void begin(struct line *l, const struct srt_call_opts *o, co_usec now)
     srt_call_begin(&l->call, o, now);
 }
 
-/* What it says now, which must be a handshake of that kind. */
+/* Its next packet, which must be a handshake of this kind. */
 static void hear(struct line *l, uint32_t kind, co_usec now)
 {
     l->size = srt_call_output(&l->call, l->said, now);
@@ -79,7 +79,7 @@ static size_t answer(struct line *l, const uint8_t *km, size_t km_size)
     return srt_respond_conclusion(&l->h, &a, km, km_size, 500, l->answer);
 }
 
-/* ---- the way that is meant */
+/* ---- the regular sequence */
 
 static void a_call_is_answered(void **state)
 {
@@ -129,7 +129,7 @@ static void it_repeats_every_250_ms(void **state)
     assert_int_equal(l.call.state, SRT_CALL_TIMEOUT);
 }
 
-/* ---- no */
+/* ---- rejections */
 
 static void reject_counters(void **state)
 {
@@ -162,7 +162,7 @@ static void listeners_of_version_4(void **state)
     assert_int_equal(l.call.refused, SRT_REFUSED_VERSION);
 }
 
-/* Nothing of these moves it. */
+/* None of these changes its state. */
 static void noise(void **state)
 {
     static const struct {
@@ -207,7 +207,7 @@ static void an_answer_is_cut(void **state)
 
 /* ---- keys */
 
-/* What a listener answers to the key: its bytes, with a bit changed, a word, nothing. */
+/* A listener's answer to the key: its bytes, with a bit changed, a word, nothing. */
 static void keys(void **state)
 {
     static const struct {
@@ -323,7 +323,7 @@ static void addresses(void **state)
             fail_msg("%s: is one", bad[i]);
 }
 
-/* Each part of every length; what does not fit is refused, not cut. */
+/* Each part of every length; one that does not fit is rejected, not truncated. */
 static void long_addresses(void **state)
 {
     static const struct {

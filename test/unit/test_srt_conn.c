@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_conn.c - a connection of SRT, datagram by datagram: what it says, and how it ends. */
+/* test_srt_conn.c - an SRT connection, datagram by datagram: its output, and its end. */
 #include "proto/srt/conn.h"
 #include "unit.h"
 
@@ -60,7 +60,7 @@ static void end_sender(struct srt_conn *c)
     srt_log_fini(&the_log);
 }
 
-/* A control packet comes. */
+/* A control packet arrives. */
 static void hear(struct srt_conn *c, uint16_t type, uint16_t subtype, uint32_t info,
                  const void *body, size_t size, co_usec now)
 {
@@ -79,7 +79,7 @@ static bool put(struct srt_conn *c, uint32_t seq, co_usec now)
     return c->end == SRT_OPEN;
 }
 
-/* What it says now: types, with information. */
+/* Its output: types, with information. */
 static const char *says(struct srt_conn *c, co_usec now)
 {
     static char text[1024];
@@ -200,7 +200,7 @@ static void test_hostile_receiver(void **state)
             print_error("%s\n", rows[i].name);
         assert_int_equal(c.end, rows[i].end);
         assert_int_equal(c.ignored, rows[i].ignored);
-        assert_true(put(&c, 1000, BEGIN) == (c.end == SRT_OPEN)); /* data of it are of no use */
+        assert_true(put(&c, 1000, BEGIN) == (c.end == SRT_OPEN)); /* its data are useless */
         end_sender(&c);
     }
 }
@@ -231,7 +231,7 @@ static void test_hostile_sender(void **state)
     }
 }
 
-/* ---- what goes to which part */
+/* ---- distribution to the parts */
 
 static void test_receive(void **state)
 {
@@ -282,7 +282,7 @@ static void test_answers(void **state)
 
 /* ---- keys */
 
-/* A publisher's new key, right and wrong. */
+/* A publisher's new key, valid and invalid. */
 static void test_their_keys(void **state)
 {
     struct srt_conn_opts o = usual();
@@ -302,7 +302,7 @@ static void test_their_keys(void **state)
     assert_true(srt_secret_renew(&theirs, SRT_ODD));
     assert_true(srt_secret_wrap(&theirs, &km));
     size = srt_km_write(&km, bytes);
-    for (n = 0; n < size; n++) /* cut anywhere, and damaged */
+    for (n = 0; n < size; n++) /* cut anywhere, and corrupted */
         hear(&c, SRT_EXTENSION, SRT_KM_REQUEST, 0, bytes, n, BEGIN);
     hear(&c, SRT_EXTENSION, SRT_KM_REQUEST, 0, bytes, 2000, BEGIN);
     assert_int_equal(c.ignored, 2);
@@ -332,7 +332,7 @@ static void test_their_keys(void **state)
     srt_conn_fini(&c);
 }
 
-/* Send so many packets, which are all acknowledged. */
+/* Sends n packets, which are all acknowledged. */
 static void send_some(struct srt_conn *c, unsigned n, co_usec now)
 {
     uint8_t next[4];
@@ -347,7 +347,7 @@ static void send_some(struct srt_conn *c, unsigned n, co_usec now)
     srt_log_trim(&the_log, now, UINT64_MAX, SIZE_MAX);
 }
 
-/* New keys each 100 packets, announced 20 before; but only when the peer says that it has them. */
+/* New keys each 100 packets, announced 20 before; but only if the peer confirms them. */
 static void test_our_keys(void **state)
 {
     struct srt_conn_opts o = usual();
@@ -370,7 +370,7 @@ static void test_our_keys(void **state)
     send_some(&c, 79, now);
     assert_string_equal(says(&c, now), "");
     send_some(&c, 1, now);
-    for (int i = 0; i < 3; i++) { /* asks again after 1.5 round trips */
+    for (int i = 0; i < 3; i++) { /* repeats after 1.5 round trips */
         n = srt_conn_control(&c, out, now);
         assert_true(n && srt_packet_read(&p, out, n));
         assert_true(p.type == SRT_EXTENSION && p.subtype == SRT_KM_REQUEST);
@@ -379,7 +379,7 @@ static void test_our_keys(void **state)
         assert_int_equal(srt_conn_deadline(&c), now);
     }
     send_some(&c, 50, now);
-    assert_int_equal(c.sender.key, SRT_EVEN); /* nobody has the other one */
+    assert_int_equal(c.sender.key, SRT_EVEN); /* the peer does not have the other one */
     assert_true(srt_km_read(&km, p.body, p.size));
     assert_int_equal(km.which, 3);
     assert_true(srt_km_unwrap_known(&theirs, &km));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_srt_crypt.c - key messages, keys and encryption of SRT.
  *
- * The vectors were computed a second way by Python's `cryptography`: salt a0..af, passphrase
+ * The vectors were computed independently with Python's `cryptography`: salt a0..af, passphrase
  * "correct horse battery", even key 00, 01, ..., odd key 40, 41, ...:
  *     kek = PBKDF2HMAC(SHA1(), size, salt[-8:], 2048).derive(passphrase)
  *     aes_key_wrap(kek, even), (kek, odd), (kek, even + odd)
@@ -9,7 +9,7 @@
  *         b = bytes(10) + seq.to_bytes(4, "big") + bytes(2)
  *         block = bytes(x ^ y for x, y in zip(b[:14], salt[:14])) + b[14:]
  *         payload = bytes((i * 7) & 255 for i in range(1316))
- * of the even key and sequence 0x7fffffff, of the odd one and sequence 0: hashlib.sha256() of that.
+ * for the even key with sequence 0x7fffffff, and the odd one with sequence 0: hashlib.sha256() of that.
  */
 #include "hex.h"
 #include "proto/srt/crypt.h"
@@ -48,7 +48,7 @@ static const struct {
       "b2bcf6afa8bc9e4228fa02c57a464231a15156524b1c8a65125245910ca32c9c" },
 };
 
-/* Made by libsrt 1.5.1, of the passphrase "0123456789". */
+/* Made by libsrt 1.5.1 from the passphrase "0123456789". */
 #define OF_LIBSRT_24 "12202901 00000000 02000200 00000406 f5609850807e9fe1f7bc77d51fd6e3d3" \
     "0c62aac5e380fa37ab71273a33c081fafa5c8336d2e14d27aa0fdbde8b05494f"
 #define OF_LIBSRT_16 "12202901 00000000 02000200 00000404 6687350bcea506d79a632ba49a8bf3ea" \
@@ -108,7 +108,7 @@ static void messages_are_checked(void **state)
         uint8_t byte;
     } rows[] = {
         { 0, 0x11 }, { 0, 0x22 }, { 0, 0x92 }, { 1, 0x21 }, { 2, 0x28 }, { 3, 0 }, { 3, 2 | 4 },
-        { 3, 3 }, /* both, and there is one */
+        { 3, 3 }, /* both, although there is only one */
         { 4, 1 }, { 7, 1 }, { 8, 1 }, { 8, 4 /* GCM */ }, { 9, 1 }, { 10, 1 }, { 14, 3 }, { 14, 8 },
         { 15, 0 }, { 15, 4 }, { 15, 5 }, { 15, 8 }, { 15, 12 }, { 15, 0x46 }, { 15, 255 },
     };
@@ -262,7 +262,7 @@ static void packets_are_encrypted(void **state)
     }
 }
 
-/* Each size gives the same bytes, as far as it goes; none is written behind it. */
+/* Each size gives the same bytes, up to its end; none is written after it. */
 static void packets_of_all_sizes(void **state)
 {
     struct srt_km km = message(0, SRT_EVEN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_dispatch.c - whose a datagram of SRT is: the kernel's choice among workers, ids, callers
- * and their repeats, and who is asked about when. */
+/* test_srt_dispatch.c - session of an SRT datagram: the kernel's choice among workers, ids, callers
+ * and their repeats, and when a round trip is requested. */
 #include "co/net/udp.h"
 #include "proto/srt/packet.h"
 #include "serve/srt/callers.h"
@@ -266,7 +266,7 @@ static void test_an_ipv6_network_is_one_customer(void **state)
     free(t);
 }
 
-/* ---- who is asked about when */
+/* ---- order of callbacks */
 
 static struct admission_queue gate;
 static co_usec patience;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_handshake.c - how connections of SRT begin: handshakes byte for byte, as libsrt 1.5.1
- * sent them, and what is refused. */
+/* test_srt_handshake.c - SRT handshakes: byte for byte as libsrt 1.5.1
+ * sends them, and rejections. */
 #include "hex.h"
 #include "proto/srt/handshake.h"
 
@@ -21,7 +21,7 @@ static const uint8_t key[SRT_COOKIE_KEY] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1
 #define KM24 "12202901 00000000 02000200 00000406 " SALT \
     "0c62aac5e380fa37ab71273a33c081fafa5c8336d2e14d27aa0fdbde8b05494f"
 
-/* A datagram of exactly that size on the heap, so that reads behind its end are seen. */
+/* A datagram of exactly that size on the heap, so that reads after its end are noticed. */
 struct datagram {
     uint8_t *bytes;
     size_t size;
@@ -55,7 +55,7 @@ static struct udp_addr owner(uint16_t port)
 
 /* ---- cookies */
 
-/* Computed once more by a SipHash in Python, which had the vector of the paper right. */
+/* Also computed by a SipHash in Python that passed the paper's vector. */
 static void cookies_are_siphash(void **state)
 {
     struct udp_addr at = owner(5000), other;
@@ -156,7 +156,7 @@ static void a_conclusion_is_read(void **state)
     free(d.bytes);
 }
 
-/* All but an extension that ends at its place is refused, and nothing is read behind the end. */
+/* Everything but an extension that ends at its end is rejected, and nothing is read after it. */
 static void a_conclusion_is_cut(void **state)
 {
     struct datagram d = datagram(CONCLUSION("0003 0007") HSREQ SID_ABCDE "0003 0010" KM24);
@@ -298,7 +298,7 @@ static void a_stream_id_is_too_long(void **state)
     free(d.bytes);
 }
 
-/* Zeros inside of it are of it. */
+/* Embedded zeros are part of it. */
 static void a_stream_id_has_zeros(void **state)
 {
     struct datagram d = datagram(CONCLUSION("0000 0005") HSREQ "0005 0003 00000061 62000000 "
@@ -312,7 +312,7 @@ static void a_stream_id_has_zeros(void **state)
     free(d.bytes);
 }
 
-/* ---- what we write */
+/* ---- our output */
 
 static void a_caller_is_written(void **state)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_link.c - connections of SRT over bad networks: what is not too late arrives once, in
+/* test_srt_link.c - SRT connections over bad networks: what is not too late arrives once, in
  * order, at its time.
  *
- * 200 seeds, 1,000 in `make test-long`; SRT_SEEDS says how many.
+ * 200 seeds, 1,000 in `make test-long`; SRT_SEEDS sets the number.
  */
 #include "srt_link.h"
 #include "unit.h"
 
 #include <stdio.h>
 
-/* What became of a packet, by the clock of the network; 0: nothing. */
+/* Fate of a packet, by the clock of the network; 0: nothing. */
 struct fate {
     co_usec fed, came, played;
 };
@@ -62,7 +62,7 @@ static void on_message(struct link *l, const struct srt_message *m, co_usec now)
     w->played++;
     f = &w->of[n];
     f->played = now;
-    due = time_of(l, f) > f->came ? time_of(l, f) : f->came; /* late, and nothing else came */
+    due = time_of(l, f) > f->came ? time_of(l, f) : f->came; /* late, and nothing else arrived */
     off = llabs(now - due);
     w->worst = off > w->worst ? off : w->worst;
     if (!l->rules->no_tsbpd && off > w->tolerance)
@@ -86,7 +86,7 @@ static void watch_end(struct link *l, struct watch *w)
     free(w->of);
 }
 
-/* All that came before its time went on. */
+/* Everything that arrived in time was delivered. */
 static void check_fates(const struct link *l, const struct watch *w)
 {
     for (unsigned i = 0; i < l->rules->packets; i++) {
@@ -99,7 +99,7 @@ static void check_fates(const struct link *l, const struct watch *w)
     }
 }
 
-/* Nothing is under way, held, or to be said, but that it is there. */
+/* Nothing is in flight, buffered, or to be sent, except keepalives. */
 static void check_rest(const struct link *l)
 {
     const struct srt_sender *s = &l->send.conn.sender;
@@ -128,7 +128,7 @@ static void run(struct link *l, const struct link_rules *r)
         udp_net_run(l->net, CO_SECONDS(1));
         assert_true(udp_net_now(l->net) - l->began < time + CO_SECONDS(60));
     }
-    /* the last one may be lost, and only silence tells the sender */
+    /* the last one may be lost, and only silence reveals it */
     for (int i = 0; i < 20 && l->send.conn.sender.acked < r->packets; i++)
         udp_net_run(l->net, 2 * r->latency + CO_SECONDS(1));
     udp_net_run(l->net, r->latency + CO_SECONDS(1));
@@ -136,7 +136,7 @@ static void run(struct link *l, const struct link_rules *r)
 
 static struct srt_secret secret;
 
-/* Any network that may be. */
+/* Any possible network. */
 static struct link_rules any_rules(uint64_t seed)
 {
     uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15);
@@ -200,9 +200,9 @@ static void test_any_network(void **state)
                   (unsigned long long)repeated, (unsigned long long)dropped, (long long)worst);
 }
 
-/* ---- networks that are promised something */
+/* ---- networks with guaranteed results */
 
-/* Losses, repeats, and packets that overtake each other; latency is ten round trips, or more. */
+/* Losses, duplicates, and reordering; latency is ten round trips, or more. */
 static void test_promises(void **state)
 {
     static const struct {
@@ -239,7 +239,7 @@ static void test_promises(void **state)
     }
 }
 
-/* Nothing at all for 3 s: the connection stays, and goes on where the sender then is. */
+/* Nothing at all for 3 s: the connection stays, and continues at the sender's position. */
 static void test_cut(void **state)
 {
     struct link_rules r = { .seed = 1, .packets = 1500, .every = CO_MS(10), .latency = CO_MS(400),
@@ -251,7 +251,7 @@ static void test_cut(void **state)
 
     (void)state;
     watch_begin(&l, &w, &r);
-    l.on_data = NULL; /* a skip moves what a sequence stands for */
+    l.on_data = NULL; /* a skip changes the meaning of a sequence number */
     w.tolerance = CO_SECONDS(1);
     udp_net_run(l.net, CO_SECONDS(5));
     udp_net_rule(l.net, &nothing);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_log.c - packets that are kept to be sent again. */
+/* test_srt_log.c - packets kept for retransmission. */
 #include "unit.h"
 
 #include "proto/srt/log.h"
@@ -57,7 +57,7 @@ static void sizes_that_are_none_are_left_out(void **state)
     assert_int_equal(l.bytes, 0);
 }
 
-/* Packets are what they were while the ring grows and the oldest go. */
+/* Packets are unchanged while the ring grows and the oldest are dropped. */
 static void what_is_kept_stays_what_it_was(void **state)
 {
     struct srt_log l;
@@ -104,7 +104,7 @@ static void what_players_may_start_at_is_kept(void **state)
     assert_false(l.has_key); /* it is gone */
     srt_log_trim(&l, 1000, UINT64_MAX, SIZE_MAX);
     assert_int_equal(l.first, 100);
-    put(&l, 7, true, 2000); /* an empty one goes on */
+    put(&l, 7, true, 2000); /* an empty one continues */
     is(&l, 100, 7, true, 2000);
     assert_int_equal(l.key, 100);
     srt_log_fini(&l);
@@ -129,7 +129,7 @@ static void bytes_are_bounded_whatever_is_wanted(void **state)
     srt_log_fini(&l);
 }
 
-/* What goes in front of where players begin: what says the same is the same, the last few stay. */
+/* Packets before the players' start: equal content is shared, the last few are kept. */
 static void leads_are_kept_for_a_while(void **state)
 {
     struct srt_log l;

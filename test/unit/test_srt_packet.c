@@ -77,7 +77,7 @@ static void headers_both_ways(void **state)
     }
 }
 
-/* On the heap, so that AddressSanitizer sees what is read behind the end. */
+/* On the heap, so that AddressSanitizer detects reads after the end. */
 static void headers_cut(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void acks(void **state)
 {
     static const struct {
         const char *bytes;
-        struct srt_ack want; /* words 0: it is wrong */
+        struct srt_ack want; /* words 0: invalid */
     } rows[] = {
         { ACK_ALL, { 7, 101, 3000, 1500, 8191, 100, 1000, 123456 } },
         { ACK_ALL " 00000001", { 7, 101, 3000, 1500, 8191, 100, 1000, 123456 } },
@@ -126,13 +126,13 @@ static void acks(void **state)
     }
 }
 
-/* ---- lists of what is missing */
+/* ---- lists of missing packets */
 
 static void naks(void **state)
 {
     static const struct {
         const char *bytes, *want;
-        bool wrong; /* what follows what was read */
+        bool wrong; /* the bytes after those read */
     } rows[] = {
         { "", "", false },
         { "00000005", "5-5", false },
@@ -142,7 +142,7 @@ static void naks(void **state)
         { "0000000a 00000001 0000000a", "10-10 1-1 10-10", false },
         { "fffffffe 00000001", "2147483646-1", false },
         { "80000000 3fffffff", "0-1073741823", false },
-        { "80000000 40000000", "", true },  /* the first is behind the last */
+        { "80000000 40000000", "", true },  /* the first is after the last */
         { "80000007 00000005", "", true },
         { "80000005 80000007", "", true },  /* no end of a range */
         { "00000001 80000005", "1-1", true },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_play.c - the SRT players of a stream: let in, served together by one walk, gone again.
+/* test_srt_play.c - the SRT players of a stream: admission, sending in one walk, removal.
  *
- * Sockets are not in it: what a player is sent goes to a receiver of its own at once, through a
- * network that loses some, and what that says comes back. */
+ * Without sockets: what a player is sent goes to its receiver at once, through a
+ * network that loses some, and the receiver's answers return. */
 #include "datagram_player.h"
 #include "env.h"
 #include "publisher.h"
@@ -25,20 +25,20 @@ static struct srt_endpoint endpoint;
 static struct live_source *src;
 static unsigned lose_each; /* of packets of data, each n-th; 0: none */
 static unsigned sent;
-static struct datagram_client_ops ops; /* of players, but for their end */
+static struct datagram_client_ops ops; /* of players, until their end */
 
-/* ---- a player, and who it is for */
+/* ---- a player, and its receiver */
 
 struct guest {
     struct srt_peer peer;
     struct srt_conn ears;
     co_usec latency;
-    bool listens, deaf;      /* deaf: it takes nothing and says nothing */
+    bool listens, deaf;      /* deaf: it receives and sends nothing */
     unsigned bursts, packets, messages, holes;
     size_t bytes;
     co_usec first_at;
-    uint8_t begin[2 * TS];   /* of what came */
-    enum err_code left;      /* by that */
+    uint8_t begin[2 * TS];   /* of what arrived */
+    enum err_code left;      /* at that time */
 };
 
 static struct guest *guests[MOST];
@@ -128,7 +128,7 @@ static void unpublish(void)
     src = live_source_unref(src);
 }
 
-/* Let in, and it plays: its coroutine ends. */
+/* Admitted, and it plays: its coroutine ends. */
 static err_t come_main(void *guest)
 {
     struct guest *g = guest;
@@ -187,7 +187,7 @@ static void leave_all(void)
         leave(guests[i]);
 }
 
-/* So long, with a frame each 20 ms, and everybody hears. */
+/* For this long, with a frame each 20 ms, received by all. */
 static void play_on(unsigned ms, size_t size)
 {
     static int64_t at;
@@ -241,7 +241,7 @@ static void all_get_the_same_from_the_newest_key_frame_on(void **state)
     assert_int_equal(a->holes + b->holes, 0);
     assert_true(a->peer.conn.sender.stat.sent > 25);
     assert_int_equal(a->peer.conn.sender.stat.sent, b->peer.conn.sender.stat.sent);
-    assert_in_range(a->bursts, 5, 32); /* one each 20 ms; on a busy machine fewer, and repeats */
+    assert_in_range(a->bursts, 5, 32); /* one each 20 ms; on a busy machine fewer, and retransmissions */
     leave_all();
     assert_true(live_source_idle_since(src) > 0);
     unpublish();
@@ -255,7 +255,7 @@ static void what_gets_lost_is_sent_again(void **state)
     (void)state;
     begin_show(CONF("merge 20;", ""), 8000);
     lose_each = 7;
-    g = come(CO_SECONDS(1)); /* what is sent again may be lost again */
+    g = come(CO_SECONDS(1)); /* retransmissions may be lost, too */
     play_on(1800, 2000);
     assert_int_equal(g->holes, 0);
     assert_true(g->peer.conn.sender.stat.retransmitted > 0 && g->messages > 50);
@@ -268,7 +268,7 @@ static void one_who_is_early_waits_for_a_key_frame(void **state)
 
     (void)state;
     begin(CONF("merge 20;", ""));
-    g = come(CO_MS(LATENCY)); /* nobody publishes */
+    g = come(CO_MS(LATENCY)); /* there is no publisher */
     assert_ok(co_sleep(CO_MS(30)));
     assert_int_equal(g->packets, 0);
     publish();
@@ -320,7 +320,7 @@ static void one_who_takes_nothing_is_left_alone_and_comes_back(void **state)
     play_on(1500, 900);
     before = a->packets;
     play_on(400, 900);
-    assert_in_range(a->packets - before, 0, 8); /* a sign now and then */
+    assert_in_range(a->packets - before, 0, 8); /* a keepalive now and then */
     push_at(src, AV_H264, true, 5000, 2000);
     a->deaf = false;
     play_on(800, 900);
@@ -349,7 +349,7 @@ static void tokens_end_and_vhosts_are_turned_off(void **state)
     end_show();
 }
 
-/* It goes in slices, and who leaves meanwhile, the next one too, is not missed. */
+/* It works in slices, and a player that leaves meanwhile, even the next one, is handled. */
 static void many_are_served_though_some_leave(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_publish.c - a publisher of SRT takes in so much of what is due in a turn. Sockets are
- * not in it: its packets are put into its connection. */
+/* test_srt_publish.c - an SRT publisher processes a limited amount of due data per turn. Without
+ * sockets: packets are put into its connection. */
 #include "env.h"
 #include "serve/srt/impl.h"
 #include "unit.h"
@@ -22,7 +22,7 @@ static void put32(uint8_t *to, uint32_t v)
         to[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* A message of one packet, all of them of the same time. */
+/* A message of one packet, all of them with the same time. */
 static void come(struct srt_peer *p, uint32_t i, co_usec now)
 {
     uint8_t data[SRT_HEADER + TS] = { [SRT_HEADER] = 0x47, 0x1f, 0xff, 0x10 };

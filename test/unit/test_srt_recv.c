@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_recv.c - a receiver of SRT, told packet by packet what comes and when. */
+/* test_srt_recv.c - an SRT receiver, packet by packet with times. */
 #include "proto/srt/crypt.h"
 #include "proto/srt/recv_window.h"
 #include "proto/srt/recv.h"
@@ -12,7 +12,7 @@
 enum { PEER = 77, LATENCY = 120 };
 #define BEGIN CO_SECONDS(1000) /* of our clock, when the peer's was 0 */
 
-/* ---- one who is told */
+/* ---- the receiver under test */
 
 struct told {
     struct srt_receiver *r;
@@ -42,7 +42,7 @@ static bool put_as(struct told *t, int64_t n, co_usec time, enum srt_key key)
     return srt_receiver_put(t->r, &p, BEGIN + t->now);
 }
 
-/* Packet n came, which was sent as much ago. */
+/* Packet n arrived, which was sent this long ago. */
 static bool put(struct told *t, int64_t n, co_usec ago)
 {
     return put_as(t, n, t->now - ago, SRT_CLEAR);
@@ -56,7 +56,7 @@ static struct srt_receiver_stat stat_of(const struct told *t)
     return s;
 }
 
-/* What goes on now, as text: "3 4 |7" where | is a hole. */
+/* Its output now, as text: "3 4 |7" where | is a gap. */
 static const char *next_text(struct told *t)
 {
     static char text[4096];
@@ -94,7 +94,7 @@ static size_t nak_text(const struct told *t, const struct srt_packet *p, char *o
     return n;
 }
 
-/* What it says now: "ack 1:20, nak 3 5-7". */
+/* Its control packets now: "ack 1:20, nak 3 5-7". */
 static const char *says(struct told *t)
 {
     static char text[8192];
@@ -128,7 +128,7 @@ static void answer(struct told *t, uint32_t number)
     srt_receiver_ackack(t->r, number, (uint32_t)t->now, BEGIN + t->now);
 }
 
-/* When it wants to be asked again, in ms from BEGIN on; -1: never. */
+/* Time of its next timer, in ms from BEGIN on; -1: never. */
 static int deadline(const struct told *t)
 {
     co_usec at = srt_receiver_deadline(t->r);
@@ -156,7 +156,7 @@ static void test_ack(void **state)
     assert_int_equal(deadline(&t), 10);
     t.now = CO_MS(10);
     assert_string_equal(says(&t), "ack 2:2");
-    /* nobody answers: the same again, after what the round trip may be */
+    /* no answer: the same again, after a possible round trip */
     assert_int_equal(deadline(&t), 120); /* a packet is due before */
     assert_string_equal(next_text(&t), "");
     t.now = CO_MS(200);
@@ -168,7 +168,7 @@ static void test_ack(void **state)
     answer(&t, 3);
     answer(&t, 0);
     assert_int_equal(deadline(&t), 610);
-    answer(&t, 2); /* tells no round trip */
+    answer(&t, 2); /* reveals no round trip */
     assert_int_equal(deadline(&t), -1);
     assert_int_equal(stat_of(&t).rtt, CO_MS(100));
     srt_receiver_free(t.r);
@@ -228,7 +228,7 @@ static void test_nak(void **state)
     struct told t = begin(&usual);
 
     (void)state;
-    put(&t, 2, 0); /* the first two did not come */
+    put(&t, 2, 0); /* the first two did not arrive */
     assert_string_equal(says(&t), "nak 0-1");
     assert_int_equal(deadline(&t), 120); /* it waits no longer than that */
     put(&t, 3, 0);
@@ -236,7 +236,7 @@ static void test_nak(void **state)
     put(&t, 9, 0);
     put(&t, 7, 0);
     assert_int_equal(deadline(&t), 0);
-    assert_string_equal(says(&t), "nak 4 6 8"); /* at once, without what came meanwhile */
+    assert_string_equal(says(&t), "nak 4 6 8"); /* at once, without those that arrived meanwhile */
     assert_string_equal(says(&t), "");
     put(&t, 1, 0);
     assert_int_equal(stat_of(&t).lost, 6);
@@ -281,7 +281,7 @@ static void test_nak_again(void **state)
     srt_receiver_free(t.r);
 }
 
-/* 4,096 gaps are told of in pieces, one packet at a time. */
+/* 4,096 gaps are reported in parts, one packet at a time. */
 static void test_nak_many(void **state)
 {
     struct srt_receiver_opts o = usual;
@@ -307,7 +307,7 @@ static void test_nak_many(void **state)
     srt_receiver_free(t.r);
 }
 
-/* What is left at the end goes little by little. */
+/* The rest is delivered gradually. */
 static void test_drain(void **state)
 {
     struct told t = begin(&usual);
@@ -327,7 +327,7 @@ static void test_drain(void **state)
     srt_receiver_free(t.r);
 }
 
-/* ---- what goes on */
+/* ---- delivery */
 
 static void test_play_time(void **state)
 {
@@ -350,7 +350,7 @@ static void test_play_time(void **state)
     srt_receiver_free(t.r);
 }
 
-/* As they come; a gap waits for the latency. */
+/* In order of arrival; a gap waits for the latency. */
 static void test_no_tsbpd(void **state)
 {
     struct srt_receiver_opts o = usual;
@@ -359,7 +359,7 @@ static void test_no_tsbpd(void **state)
     (void)state;
     o.tsbpd = false;
     t = begin(&o);
-    put(&t, 0, CO_SECONDS(60)); /* its time is of no meaning */
+    put(&t, 0, CO_SECONDS(60)); /* its time is meaningless */
     assert_int_equal(deadline(&t), 0);
     assert_string_equal(next_text(&t), "0");
     t.now = CO_MS(10);
@@ -466,7 +466,7 @@ static void test_drop(void **state)
     }
 }
 
-/* Range after range that nothing follows: the window moves on. */
+/* Range after range without packets after it: the window advances. */
 static void test_drop_on(void **state)
 {
     struct told t = begin(&usual);
@@ -504,7 +504,7 @@ static void test_dark(void **state)
     put_as(&t, 2, 0, SRT_CLEAR);
     put_as(&t, 3, 0, 3);
     put_as(&t, 4, 0, SRT_EVEN);
-    put_as(&t, 2, 0, SRT_EVEN); /* its key came */
+    put_as(&t, 2, 0, SRT_EVEN); /* its key arrived */
     assert_int_equal(stat_of(&t).undecrypted, 3);
     t.now = CO_MS(LATENCY);
     for (int n = 0; n <= 4; n += 2) {
@@ -518,7 +518,7 @@ static void test_dark(void **state)
     srt_cipher_free(cipher);
 }
 
-/* None at all can be read: it goes on without them, at their time. */
+/* None can be decrypted: it continues without them, at their time. */
 static void test_all_dark(void **state)
 {
     struct told t = begin(&usual);
@@ -538,7 +538,7 @@ static void test_all_dark(void **state)
 
 /* ---- clocks */
 
-/* Begin 30 s before timestamps wrap; a clock that is too fast or too slow is followed. */
+/* Starts 30 s before timestamps wrap; a clock that is too fast or too slow is followed. */
 static void test_drift(void **state)
 {
     static const int rows[] = { 0, 200, -200 };

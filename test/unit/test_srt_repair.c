@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_repair.c - a sender and a receiver with a network between that loses a fifth both
- * ways. */
+/* test_srt_repair.c - a sender and a receiver over a network that loses a fifth in both
+ * directions. */
 #include "unit.h"
 
 #include "proto/srt/recv.h"
@@ -52,7 +52,7 @@ static void fly(struct way *w, const uint8_t *data, size_t size, co_usec now)
 
 static struct flying there_v[FLIGHT], back_v[CONTROLS];
 
-/* NAKs of many ranges are longer than what flies there. */
+/* NAKs of many ranges are longer than what fits in flight. */
 static struct { uint8_t data[SRT_PACKET_MAX]; } long_v[CONTROLS];
 
 static struct way there = { there_v, FLIGHT, 0, 0, 0, 0 }, back = { back_v, CONTROLS, 0, 0, 0, 0 };
@@ -103,7 +103,7 @@ static void to_receiver(struct srt_receiver *r, const uint8_t *data, size_t size
         srt_receiver_drop(r, &d, now);
 }
 
-/* `most`: repeats, of 100 lost: with a fifth of them lost as well 125 are needed. */
+/* `most`: retransmissions per 100 lost packets: with a fifth of them lost as well 125 are needed. */
 static void run(unsigned rate, co_usec latency, unsigned most)
 {
     struct srt_log log;
@@ -161,7 +161,7 @@ static void run(unsigned rate, co_usec latency, unsigned most)
             fly_back(out, n, now);
     }
     srt_receiver_stat(r, &rs);
-    /* of the last ones nobody knows that they are missing */
+    /* the receiver does not know that the last ones are missing */
     assert_in_range(put - delivered, 0, 2);
     assert_int_equal(rs.dropped + rs.belated + s.stat.dropped + s.stat.skips, 0);
     assert_true(s.stat.retransmitted * 100 <= first_lost * most);
@@ -175,7 +175,7 @@ static void a_fifth_lost_is_served(void **state)
     (void)state;
     run(86, CO_MS(1000), 130);  /* 900 kbit/s */
     run(860, CO_MS(1000), 130);
-    run(4750, CO_MS(1000), 180); /* 50 Mbit/s: more are under way than is known of */
+    run(4750, CO_MS(1000), 180); /* 50 Mbit/s: more are in flight than are tracked */
     run(86, CO_MS(400), 130);
     run(860, CO_MS(400), 130);
 }

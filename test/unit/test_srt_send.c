@@ -127,7 +127,7 @@ static void tables_lead_where_they_are_wanted(void **state)
     assert_int_equal(sent.log.lead, 2);
     sender_put(5, ZERO);
     srt_sender_init(&sent.sender, &opts);
-    assert_int_equal(sender_flush(ZERO), 0); /* the first packet is not there */
+    assert_int_equal(sender_flush(ZERO), 0); /* the first packet does not exist */
     sender_put(2, ZERO + 9);
     assert_int_equal(sender_flush(ZERO + 9), 3);
     assert_int_equal(sent.got[0].size, 6);

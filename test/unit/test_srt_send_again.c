@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_send_again.c - what a sender sends again and what it drops; receivers that are silent. */
+/* test_srt_send_again.c - what a sender retransmits and what it drops; silent receivers. */
 #include "srt_sender.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is lost */
+/* ---- lost packets */
 
 static void what_a_nak_names_goes_first_and_once_in_a_round_trip(void **state)
 {
@@ -74,7 +74,7 @@ static void what_is_too_old_or_gone_is_dropped(void **state)
     for (unsigned i = 0; i < 200; i++) {
         (void)sender_flush(ZERO + i * CO_MS(10));
         assert_true(sender_ack(0, ZERO + i * CO_MS(10)));
-        sent.sender.progress_at = ZERO + i * CO_MS(10); /* nobody is silent here */
+        sent.sender.progress_at = ZERO + i * CO_MS(10); /* the receiver is not silent here */
     }
     (void)sender_flush(ZERO + CO_MS(2000));
     assert_int_equal(sent.sender.next, 200);
@@ -84,7 +84,7 @@ static void what_is_too_old_or_gone_is_dropped(void **state)
     assert_int_equal(sent.got[1].seq, sender_seq(100));
     assert_int_equal(sent.sender.stat.dropped, 10);
     assert_true(sender_nak(90, 99, ZERO + CO_MS(2010)));
-    assert_int_equal(sender_flush(ZERO + CO_MS(2010)), 1); /* told again, not counted again */
+    assert_int_equal(sender_flush(ZERO + CO_MS(2010)), 1); /* reported again, not counted again */
     assert_int_equal(sent.sender.stat.dropped, 10);
     srt_log_trim(&sent.log, INT64_MAX, 150, SIZE_MAX);
     assert_true(sender_nak(149, 150, ZERO + CO_MS(2020)));
@@ -128,7 +128,7 @@ static void hostile_naks_end_it_or_do_nothing(void **state)
     }
 }
 
-/* Ranges beyond what is kept are left to the next one. */
+/* Ranges beyond the kept packets are left to the next one. */
 static void a_long_nak_is_served_in_parts(void **state)
 {
     uint8_t body[4 * SRT_NAK_MAX];
@@ -154,7 +154,7 @@ static void a_long_nak_is_served_in_parts(void **state)
     assert_int_equal(all, 6 * SRT_RETRANSMITS);
 }
 
-/* ---- who is silent */
+/* ---- silent receivers */
 
 static void a_silent_one_gets_a_packet_now_and_then(void **state)
 {
@@ -216,7 +216,7 @@ static void who_comes_back_gets_the_newest_key_frame(void **state)
     assert_int_equal(sent.got[1].time, CO_MS(3200));
     assert_int_equal(sent.sender.stat.skips, 1);
     assert_int_equal(sent.sender.stat.dropped, 150);
-    assert_true(sender_nak(20, 30, now)); /* these are gone for good */
+    assert_true(sender_nak(20, 30, now)); /* these are permanently gone */
     assert_int_equal(sender_flush(now), 1);
     drop_is(0, 20, 30);
     assert_true(sender_ack((int64_t)sent.sender.next, now));
@@ -247,7 +247,7 @@ static void the_log_may_have_gone_on_without_it(void **state)
     assert_int_equal(sent.sender.stat.dropped, 51);
 }
 
-/* What it began with is not there any more: it is no slow player for that. */
+/* Its first packets are no longer there: that does not make it a slow player. */
 static void one_that_has_just_joined_is_not_slow(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void one_that_has_just_joined_is_not_slow(void **state)
     assert_int_equal(sent.sender.stat.dropped, 50);
 }
 
-/* Bursts end with a packet that is shorter: it is packets that are paced. */
+/* Bursts end with a shorter packet: pacing counts packets. */
 static void small_bursts_catch_up_as_fast(void **state)
 {
     unsigned all = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_service.c - callers of SRT over loopback: who is let in, who is refused and why, what is
- * done with who calls again, floods, strangers, and the end. */
+/* test_srt_service.c - SRT callers over loopback: admission, rejections and their reasons, repeated
+ * calls, floods, unknown peers, and the end. */
 #include "co/thread.h"
 #include "session/guard.h"
 #include "srt_listen.h"
@@ -8,7 +8,7 @@
 #define PUBLISH "#!::r=live/s,m=publish"
 #define SECRET "a long enough secret"
 
-/* ---- who is let in */
+/* ---- admission */
 
 static void test_a_publisher_is_let_in_and_leaves(void **state)
 {
@@ -20,7 +20,7 @@ static void test_a_publisher_is_let_in_and_leaves(void **state)
     srt_guest_open(&g, "127.0.0.1");
     srt_guest_call(&g, PUBLISH, 77, 0x7ffffff0, NULL, 0);
     assert_int_equal(g.call.state, SRT_CALL_DONE);
-    assert_int_equal(g.call.agreed.send_latency, CO_MS(120)); /* recvlatency is more than it wants */
+    assert_int_equal(g.call.agreed.send_latency, CO_MS(120)); /* recvlatency is more than it requests */
     assert_int_equal(srt_env->publishers, 1);
     assert_int_equal(env_published(srt_env)->begun, 1);
     assert_int_equal(srt_stat_now().publishers, 1);
@@ -71,7 +71,7 @@ static void test_refusals_have_their_codes(void **state)
     }
 }
 
-/* A server without `pbkeylen` says none, and a caller that was not told one either says none: its
+/* A server without `pbkeylen` sends none, and so does a caller without a setting: its
  * keys do. */
 static void test_the_size_of_keys_need_not_be_said(void **state)
 {
@@ -133,7 +133,7 @@ static void test_who_is_refused_is_answered_from_memory(void **state)
     srt_finish();
 }
 
-/* Two wrong ones lock the address: the right one is refused then, and no key is worked on. */
+/* Two wrong ones lock the address: the right one is rejected then, and no key is derived. */
 static void test_who_guesses_is_locked(void **state)
 {
     static const char *const streams[] = { "#!::r=live/a,m=publish", "#!::r=live/b,m=publish" };
@@ -162,9 +162,9 @@ static void test_a_quitting_server_says_so(void **state)
     srt_finish();
 }
 
-/* ---- who calls again */
+/* ---- repeated calls */
 
-/* The conclusion of a caller, whose answer it throws away. */
+/* The conclusion of a caller that ignores the answer. */
 static size_t conclusion(struct srt_guest *g, uint32_t first_seq, uint8_t out[SRT_HANDSHAKE_MAX])
 {
     const struct srt_call_opts o = { .streamid = PUBLISH, .id = 9, .first_seq = first_seq,
@@ -183,7 +183,7 @@ static size_t conclusion(struct srt_guest *g, uint32_t first_seq, uint8_t out[SR
     return srt_call_output(&g->call, out, co_clock());
 }
 
-/* A server, and some who have not called yet, each with a socket of its own. */
+/* A server, and some that have not called yet, each with a separate socket. */
 static void begin_with(const char *vhost, struct srt_guest *v, unsigned n, const char *const *ips)
 {
     srt_begin("", vhost);
@@ -208,7 +208,7 @@ static void test_a_conclusion_that_comes_again_has_the_same_answer(void **state)
     assert_true(n > 0);
     srt_guest_send(&g, data, size);
     assert_int_equal(srt_guest_hear(&g, second, CO_SECONDS(1)), n);
-    assert_memory_equal(first, second, 8); /* behind it is the time */
+    assert_memory_equal(first, second, 8); /* the time follows it */
     assert_memory_equal(first + 12, second + 12, n - 12);
     assert_int_equal(srt_stat_now().connections, 1);
     srt_guest_close(&g);
@@ -234,7 +234,7 @@ static void test_a_socket_that_calls_anew_replaces_itself(void **state)
     srt_finish();
 }
 
-/* ---- strangers */
+/* ---- unknown peers */
 
 static void test_a_cookie_is_of_its_address(void **state)
 {
@@ -266,10 +266,10 @@ static void test_packets_of_others_are_counted_and_dropped(void **state)
                                            .to = v[0].call.agreed.peer_id }, bye);
     srt_guest_send(&v[1], bye, sizeof(bye));  /* not its address */
     srt_guest_send(&v[1], odd, 15);           /* no packet */
-    srt_guest_send(&v[1], odd, 2048);         /* data to nobody */
+    srt_guest_send(&v[1], odd, 2048);         /* data to no session */
     srt_packet_write(&(struct srt_packet){ .control = true, .type = SRT_SHUTDOWN,
                                            .to = v[0].call.agreed.peer_id + 1 }, bye);
-    srt_guest_send(&v[0], bye, sizeof(bye));      /* nobody's id */
+    srt_guest_send(&v[0], bye, sizeof(bye));      /* an unused id */
     UNTIL(srt_stat_now().strangers == 4);
     assert_int_equal(srt_env->publishers, 1);
     srt_guest_close(&v[0]);
@@ -288,7 +288,7 @@ static void test_a_flood_leaves_nothing(void **state)
     srt_begin("handshakes 1;", "");
     srt_guest_open(&g, "127.0.0.1");
     size = conclusion(&g, 1000, data);
-    for (unsigned i = 0; i < N; i++) { /* each of another id: another caller */
+    for (unsigned i = 0; i < N; i++) { /* each with another id: another caller */
         data[SRT_HEADER + 24] = (uint8_t)(i >> 8);
         data[SRT_HEADER + 25] = (uint8_t)i;
         data[SRT_HEADER + 8] = 0xff; /* malformed */

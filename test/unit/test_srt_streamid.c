@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_streamid.c - stream ids of SRT, in all forms that clients write, as rows. */
+/* test_srt_streamid.c - SRT stream ids in all forms that clients use, as rows. */
 #include "proto/srt/streamid.h"
 #include "unit.h"
 
@@ -92,7 +92,7 @@ static void forms(void **state)
         assert_parses(rows[i].text, &defaults, rows[i].want);
 }
 
-/* What the log has of them. */
+/* Their form in the log. */
 static void shown(void **state)
 {
     static const struct {
@@ -212,7 +212,7 @@ static void long_ones(void **state)
     }
 }
 
-/* Nothing of the parameters is lost, and a vhost that fits is one. */
+/* No part of the parameters is lost, and a vhost that fits is used. */
 static void all_parameters_fit(void **state)
 {
     char text[SRT_STREAMID_MAX + 1];

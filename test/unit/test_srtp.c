@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srtp.c - packets of RTP and RTCP under keys: vectors of RFC 3711 and RFC 7714, of a second
- * implementation, and everything that is no packet of the peer.
+/* test_srtp.c - encrypted RTP and RTCP packets: vectors of RFC 3711 and RFC 7714, of a second
+ * implementation, and everything that is not a packet of the peer.
  *
  * The rows of `vectors` are SHA-256 of whole packets, made by Python's `cryptography` and `hmac`
  * from sections 4.1 to 4.3 of RFC 3711 and 8 to 11 of RFC 7714. Of row n: digest = SHA-256("srtp n"),
@@ -119,7 +119,7 @@ static void put_header(uint8_t head[12], uint16_t seq, uint32_t ssrc)
     (void)be_put32(head + 8, ssrc);
 }
 
-/* A packet of 5 bytes of payload with that index. */
+/* A packet of 5 bytes of payload with this index. */
 static size_t packet(struct pair *p, uint32_t ssrc, uint64_t index, uint8_t out[ROOM])
 {
     uint8_t head[12];
@@ -183,7 +183,7 @@ static void key_stream_of_rfc_3711(void **state) /* appendix B.2 */
     srtp_crypt_fini(&c);
 }
 
-/* Both ways, with session keys "00 01 02 ..", "Quid pro quo". */
+/* In both directions, with session keys "00 01 02 ..", "Quid pro quo". */
 static void assert_gcm(const struct srtp_nonce *n, const char *head, const char *more,
                        const char *plain, const char *sealed)
 {
@@ -233,7 +233,7 @@ static void assert_digest(const uint8_t *data, size_t size, const char *want)
     assert_hex(digest, sizeof(digest), want);
 }
 
-struct made { /* what a row's packets are made of */
+struct made { /* parts of a row's packets */
     struct srtp_keys keys;
     uint8_t head[64], payload[ROOM], rtcp[ROOM];
     size_t head_size;
@@ -325,7 +325,7 @@ static void every_size_comes_back(void **state)
     }
 }
 
-/* ---- what is refused to be sent */
+/* ---- packets that may not be sent */
 
 static size_t sealed(struct pair *p, uint32_t ssrc, uint64_t index, const char *text, uint8_t out[ROOM])
 {
@@ -344,11 +344,11 @@ static void no_number_has_two_packets(void **state)
         uint8_t first[ROOM], again[ROOM];
         size_t size = sealed(&p, 7, 70000, "first", first);
 
-        assert_int_equal(sealed(&p, 7, 70000, "first", again), size); /* repeats are the same */
+        assert_int_equal(sealed(&p, 7, 70000, "first", again), size); /* repeats are identical */
         assert_memory_equal(first, again, size);
         assert_int_equal(sealed(&p, 7, 70000, "other", again), 0);
         assert_int_equal(sealed(&p, 7, 70000, "first and more", again), 0);
-        assert_int_equal(sealed(&p, 7, 70000, "first", again), size); /* nothing changed by it */
+        assert_int_equal(sealed(&p, 7, 70000, "first", again), size); /* it changed nothing */
         assert_int_not_equal(sealed(&p, 7, 70000 + 65536, "other", again), 0);
         assert_int_equal(sealed(&p, 7, 70000, "first", again), 0); /* too far behind by now */
         assert_int_not_equal(sealed(&p, 8, 70000, "other", again), 0); /* another source */
@@ -376,7 +376,7 @@ static void numbers_that_were_left_out_come_late(void **state)
     pair_end(&p);
 }
 
-/* What is not announced only goes up; there are so many sources and no more, each once. */
+/* Unannounced indexes only increase; the number of sources is limited, each counts once. */
 static void sources_that_send(void **state)
 {
     struct pair p = pair_of(SRTP_AEAD_AES_128_GCM);
@@ -396,9 +396,9 @@ static void sources_that_send(void **state)
     pair_end(&p);
 }
 
-/* ---- what is none of the peer's */
+/* ---- packets not from the peer */
 
-/* A copy on the heap, whose end a sanitizer sees. */
+/* A copy on the heap, whose end a sanitizer checks. */
 static bool taken(struct srtp_in *in, const uint8_t *data, size_t size, bool rtcp)
 {
     uint8_t *part = malloc(size + !size);
@@ -429,7 +429,7 @@ static void cut_or_changed_it_is_dropped(void **state)
         assert_false(taken(p.in, data, size + 1, rtcp));
         assert_false(taken(p.in, data, size, !rtcp));
         assert_int_equal(srtp_in_stat(p.in)->forged, 9 * size + 2);
-        assert_int_equal(srtp_in_stat(p.in)->replayed, 0); /* none of them moved anything */
+        assert_int_equal(srtp_in_stat(p.in)->replayed, 0); /* none of them changed the state */
         assert_true(taken(p.in, data, size, rtcp));
         assert_false(taken(p.in, data, size, rtcp));
         assert_int_equal(srtp_in_stat(p.in)->replayed, 1);
@@ -454,7 +454,7 @@ static void lengths_of_headers_are_checked(void **state)
         uint8_t data[64] = { rows[i].first, 96, 0, (uint8_t)i };
         size_t size;
 
-        data[15] = rows[i].words; /* of an extension that is where there are no sources */
+        data[15] = rows[i].words; /* of an extension in place of the sources */
         size = srtp_protect(p.out, data, data, rows[i].first & 0x10 ? 16u + 4u * (rows[i].words & 7)
                                                : rows[i].first & 2   ? 20 : 12,
                             data + 40, 4, i);
@@ -473,7 +473,7 @@ static void reports_in_the_clear_are_dropped(void **state)
         struct srtp_crypt rtp = { .gcm = false }, c = rtp;
 
         assert_ok(srtp_crypt_both(&rtp, &c, &k, true));
-        if (!c.gcm) { /* a right tag, of one who has the key */
+        if (!c.gcm) { /* a valid tag, from an owner of the key */
             srtp_cm_tag(&c, data, 12, NULL, 0, tag);
             memcpy(data + 12, tag, SRTP_TAG_CM);
         }
@@ -562,7 +562,7 @@ static void window_of_rtp(void **state)
         assert_false(comes(&p, 7, 5000 - i));
     }
     assert_false(comes(&p, 7, 5000 - 1024));
-    assert_true(comes(&p, 7, 5512)); /* half of them are out of it; the other half came */
+    assert_true(comes(&p, 7, 5512)); /* half of them are outside; the other half arrived */
     assert_false(comes(&p, 7, 5512 - 1024));
     assert_false(comes(&p, 7, 5000));
     for (uint64_t i = 5001; i < 5512; i++)
@@ -602,7 +602,7 @@ static void sources_are_apart_and_few(void **state)
     size_t size;
 
     (void)state;
-    for (uint32_t i = 0; i < 100000; i++) { /* of one who has no key */
+    for (uint32_t i = 0; i < 100000; i++) { /* of a sender without a key */
         size = packet(&p, SRTP_SOURCES + 1, i, data);
         (void)be_put32(data + 8, i);
         data[size - 1] ^= 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_st.c - state-threads as we patch it: kept registrations, ready bits, stacks.
+/* test_st.c - our patched state-threads: kept registrations, ready bits, stacks.
  *
  * Assertions are made on the first thread only: cmocka leaves a failing test by longjmp.
  */
@@ -66,7 +66,7 @@ static intptr_t finish(st_thread_t t)
     return (intptr_t)result;
 }
 
-static void turn(void) /* let the scheduler ask the kernel */
+static void turn(void) /* lets the scheduler ask the kernel */
 {
     st_usleep(1 * MS);
 }
@@ -143,7 +143,7 @@ static ssize_t put(st_netfd_t fd, const void *buf, size_t size, st_utime_t timeo
 /* ---- echo */
 
 #if defined(__SANITIZE_THREAD__)
-enum { PAIRS = 100 }; /* each switch takes it some microseconds */
+enum { PAIRS = 100 }; /* each switch takes some microseconds */
 #else
 enum { PAIRS = 1000 };
 #endif
@@ -217,7 +217,7 @@ static void end_that_comes_with_data_is_not_lost(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(wait_for(p.a, POLLIN, SECOND), 0);
     assert_int_equal(get(p.a, buf, sizeof(buf), SECOND), 0);
-    assert_int_equal(put(p.a, "still", 5, SECOND), 5); /* only one way has ended */
+    assert_int_equal(put(p.a, "still", 5, SECOND), 5); /* only one direction has ended */
     pair_close(p);
 }
 
@@ -252,7 +252,7 @@ static void unready_forgets(void **state)
     turn();
     assert_int_equal(st_netfd_ready(p.a), POLLIN | POLLOUT);
     assert_int_equal(wait_for(p.a, POLLIN, 0), 0);
-    assert_int_equal(st_netfd_ready(p.a), POLLIN | POLLOUT); /* it told the truth: data is there */
+    assert_int_equal(st_netfd_ready(p.a), POLLIN | POLLOUT); /* the bit was right: data is there */
     assert_int_equal(read(st_netfd_fileno(p.a), buf, sizeof(buf)), 3);
     st_netfd_unready(p.a, POLLIN);
     assert_int_equal(wait_for(p.a, POLLIN, 5 * MS), -1); /* no edge since */
@@ -372,7 +372,7 @@ static void reused_numbers_begin_clean(void **state)
         assert_int_equal(st_netfd_ready(p.a), 0);
         turn();
         assert_int_equal(st_netfd_ready(p.a), POLLOUT);
-        assert_int_equal(put(p.b, "x", 1, SECOND), 1); /* told only after it is closed */
+        assert_int_equal(put(p.b, "x", 1, SECOND), 1); /* reported only after it is closed */
         pair_close(p);
     }
 }
@@ -487,7 +487,7 @@ static void connect_waits_for_the_answer(void **state)
     assert_int_equal(st_netfd_close(listener), 0);
 }
 
-/* Run fn in a forked child within a coroutine; what waitpid tells of it. */
+/* Runs fn in a forked child within a coroutine; returns waitpid's status. */
 static int in_child(void *(*fn)(void *), void *arg)
 {
     int status = -1;
@@ -512,7 +512,7 @@ static void *echo_itself(void *arg)
     struct pair *p = arg;
     char c;
 
-    /* The second read waits: the first one is answered by what the kernel has. */
+    /* The second read waits: the first one is answered from the kernel's buffer. */
     return (void *)(intptr_t)(put(p->b, "x", 1, SECOND) != 1 ||
                               get(p->a, &c, 1, SECOND) != 1 ||
                               get(p->a, &c, 1, 10 * MS) != -1 || errno != ETIME ||
@@ -567,7 +567,7 @@ static void overflow_hits_the_guard_page(void **state)
     assert_int_not_equal(in_child(as_deep_as_it_gets, NULL), 0);
 }
 
-/* Follow the frame pointers to the end; all of them must be on the stack of the thread. */
+/* Follows the frame pointers to the end; all of them must be on the stack of the thread. */
 static void *walk_frames(void *arg)
 {
     void *base, **frame = __builtin_frame_address(0);

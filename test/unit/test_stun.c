@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stun.c - STUN messages by RFC 5769, and ICE-lite of one session. */
+/* test_stun.c - STUN messages according to RFC 5769, and ICE-lite of one session. */
 #include "hex.h"
 #include "proto/stun/ice.h"
 #include "proto/stun/message.h"
@@ -68,7 +68,7 @@ static void test_responses(void **state)
     }
 }
 
-/* Any bit that changes makes it none, or none of that password; no length of it is one. */
+/* Any changed bit makes it invalid, or not of this password; so does any other length. */
 static void test_forged(void **state)
 {
     uint8_t data[STUN_MAX];
@@ -128,7 +128,7 @@ static void test_shapes(void **state)
     }
 }
 
-/* What we write is read, and is of that password. */
+/* We can read what we write, with the right password. */
 static void test_written(void **state)
 {
     static const char *const from[] = { "1.2.3.4", "2001:db8::1" };
@@ -208,7 +208,7 @@ static enum ice_said check(const struct stun_check *as, int from, co_usec now)
     struct stun_message m;
     struct ice_path w = way_of(from);
 
-    if (!c.id[0]) { /* a transaction of its own */
+    if (!c.id[0]) { /* a separate transaction */
         n++;
         memcpy(c.id + 4, &n, sizeof(n));
     }
@@ -270,7 +270,7 @@ static void test_no_integrity(void **state)
     assert_null(ice_path(&session));
 }
 
-/* An answer of the peer, or an indication, is no check. */
+/* An answer of the peer, or an indication, is not a check. */
 static void test_no_request(void **state)
 {
     uint8_t out[STUN_MAX], back[STUN_MAX];
@@ -286,7 +286,7 @@ static void test_no_request(void **state)
     assert_int_equal(answer_size, 0);
 }
 
-/* The peer sees where it is seen from. */
+/* The peer gets its observed address. */
 static void test_answer(void **state)
 {
     struct stun_check c = { .id = "123456789012" };
@@ -319,7 +319,7 @@ static void test_role(void **state)
     assert_int_equal(check(&c, 1, 1), ICE_MOVED);
 }
 
-/* A request of the peer with attributes behind its name, and a MAC. */
+/* A request of the peer with attributes after its name, and a MAC. */
 static size_t signed_with(uint8_t *out, const char *attributes)
 {
     size_t n = hex_bytes("00 01 00 00 21 12 a4 42 " ID "00 06 00 0d 4f 55 52 55 46 52 41 47 3a 74 "
@@ -366,7 +366,7 @@ static void test_rate(void **state)
     for (int i = 0; i < 200; i++)
         answered += check(&c, 1, CO_SECONDS(10) + i) != ICE_DROPPED;
     assert_int_equal(answered, ICE_RATE);
-    /* Those that are not the peer's do not count: nobody can silence it. */
+    /* Packets of others do not count: no one can silence it. */
     assert_int_equal(check(&c, 1, CO_SECONDS(11) + 1), ICE_ANSWERED);
     c.password = "forged";
     for (int i = 0; i < 200; i++)
@@ -429,9 +429,9 @@ static void test_address(void **state)
     }
 }
 
-/* ---- where the peer is */
+/* ---- the peer's address */
 
-/* What we ask at that way; 0: nothing. */
+/* Our check on this candidate pair; 0: none. */
 static size_t ask(int from, co_usec now, struct stun_message *m, uint8_t out[STUN_MAX])
 {
     static uint8_t id[STUN_ID];
@@ -482,7 +482,7 @@ static void test_asked(void **state)
     assert_memory_equal(m.username, "them:OURUFRAG", 13);
     assert_int_equal(ask(2, CO_MS(59), &other, again), 0);
     assert_true(ask(2, CO_MS(61), &other, again) > 0);
-    assert_memory_equal(other.id, m.id, STUN_ID); /* a late answer is as good */
+    assert_memory_equal(other.id, m.id, STUN_ID); /* a late answer is accepted, too */
     assert_int_equal(answered(&m, 2, "another", CO_MS(70)), ICE_DROPPED);
     assert_int_equal(answered(&m, 1, "theirs", CO_MS(70)), ICE_DROPPED);
     assert_int_equal(answered(&m, 3, "theirs", CO_MS(70)), ICE_DROPPED);
@@ -500,7 +500,7 @@ static void test_asked(void **state)
     assert_int_equal(answered(&other, 1, "theirs", CO_MS(6001)), ICE_MOVED);
 }
 
-/* Whoever saw a check repeats it from everywhere: nothing is answered, nothing moves. */
+/* An eavesdropper repeats a check from many addresses: nothing is answered, nothing moves. */
 static void test_replayed(void **state)
 {
     enum { OLD = ICE_SEEN + 1 };
@@ -529,13 +529,13 @@ static void test_replayed(void **state)
     for (int i = 2; i < 12; i++) {
         (void)check(&c, i, CO_SECONDS(2 * OLD));
         if (answer_size > 0)
-            (void)ask(i, CO_SECONDS(2 * OLD), &m, out); /* to where nobody answers */
+            (void)ask(i, CO_SECONDS(2 * OLD), &m, out); /* to an address without an answer */
         assert_int_equal(at(), 1);
         assert_true(ice_knows(&session, &one));
     }
 }
 
-/* Eight are remembered; the chosen one is never put out by others. */
+/* Eight are remembered; the chosen one is never replaced by others. */
 static void test_ways(void **state)
 {
     struct stun_check c = { 0 };
@@ -553,7 +553,7 @@ static void test_ways(void **state)
         for (int i = 20; i < 50; i++) {
             struct ice_path new = way_of(i);
 
-            (void)check(&c, chosen, CO_MS(99 + 50 * i)); /* or it would give way */
+            (void)check(&c, chosen, CO_MS(99 + 50 * i)); /* or it would be dropped */
             (void)check(&c, i, CO_MS(100 + 50 * i));
             assert_true(session.n == ICE_PATHS && ice_knows(&session, &new));
         }
@@ -562,7 +562,7 @@ static void test_ways(void **state)
     }
 }
 
-/* A connection that ends takes its way along; one that is left is sent on. */
+/* A closed connection removes its candidate pair; media continue on another one. */
 static void test_forget(void **state)
 {
     struct stun_check c = { .use_candidate = true };

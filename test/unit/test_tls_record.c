@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tls_record.c - records of TLS 1.3 over memory: those of RFC 8448, and those of peers that
+/* test_tls_record.c - TLS 1.3 records in memory: those of RFC 8448, and those of peers that
  * break the rules. */
 #include "co/net/tls_record.h"
 #include "unit.h"
@@ -66,7 +66,7 @@ static void end(struct pair *p)
     tls_key_wipe(&p->hears);
 }
 
-/* What the client says; gives the size of the record. */
+/* Data from the client; returns the size of the record. */
 static size_t say(struct pair *p, uint8_t type, const void *data, size_t size, uint8_t *out)
 {
     const struct iovec iov = { (void *)(uintptr_t)data, size };
@@ -134,7 +134,7 @@ static void nothing_before_all_is_there(void **state)
     end(&p);
 }
 
-/* Another bit anywhere is found; in the length, it may be that more has to come first. */
+/* Any other bit is detected; in the length, more data may be required first. */
 static void another_bit(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void another_bit(void **state)
     }
 }
 
-/* What is inside, with its type behind it; seal() puts a byte of padding after that. */
+/* The content, with its type after it; seal() adds a byte of padding. */
 static void inside(void **state)
 {
     static const struct {
@@ -185,7 +185,7 @@ static void inside(void **state)
         { 3, { 2, 0, 21 }, TLS_ENDED, 0 },
         { 3, { 1, 90, 21 }, TLS_NOTHING, 0 },
         { 3, { 2, 40, 21 }, TLS_REFUSED, 40 },
-        { 3, { 1, 40, 21 }, TLS_REFUSED, 40 }, /* its level does not count */
+        { 3, { 1, 40, 21 }, TLS_REFUSED, 40 }, /* its level does not matter */
         { 1, { 21 }, TLS_BAD, TLS_DECODE_ERROR },
         { 2, { 2, 21 }, TLS_BAD, TLS_DECODE_ERROR },
         { 5, { 1, 0, 1, 0, 21 }, TLS_BAD, TLS_DECODE_ERROR },
@@ -223,7 +223,7 @@ static void inside(void **state)
     }
 }
 
-/* Refused by the head alone, before anything is kept for it. */
+/* Rejected by the header alone, before memory is allocated for it. */
 static void heads(void **state)
 {
     static const struct {
@@ -257,7 +257,7 @@ static void longest(void **state)
     static uint8_t data[TLS_CONTENT + 1], in[TLS_CONTENT + 100];
     static const struct {
         size_t size;
-        uint8_t type; /* 0: what is there ends with it, and has a byte of padding */
+        uint8_t type; /* 0: the data ends with it, and has a byte of padding */
         enum tls_kind kind;
     } rows[] = {
         { TLS_CONTENT, 23, TLS_DATA }, { TLS_CONTENT + 1, 23, TLS_BAD },
@@ -281,7 +281,7 @@ static void longest(void **state)
     }
 }
 
-/* Records without data in a row are counted; a byte begins anew. */
+/* Consecutive records without data are counted; a byte resets the count. */
 static void quiet(void **state)
 {
     static const struct {
@@ -354,7 +354,7 @@ static void new_keys(void **state)
     }
 }
 
-/* Long before the cipher's limit, new keys come by themselves. */
+/* Long before the cipher's limit, keys are updated automatically. */
 static void a_key_is_used_up(void **state)
 {
     static const uint8_t tells[5] = { 24, 0, 0, 1, 0 };
@@ -381,7 +381,7 @@ static void a_key_is_used_up(void **state)
     end(&p);
 }
 
-/* Connections of one thread take turns, each in pieces of its own. */
+/* Connections of one thread take turns, each in its own pieces. */
 static void many_at_once(void **state)
 {
     static uint8_t data[20000], buf[TLS_CONTENT + 100];

@@ -38,7 +38,7 @@ static int clean_up(void **state)
     return 0;
 }
 
-/* Both ends; what they say lies in memory. */
+/* Both ends; their output is in memory. */
 struct pair {
     SSL_CTX *context;
     SSL *client;
@@ -46,7 +46,7 @@ struct pair {
     struct io_mem below;
 };
 
-/* What the server wrote goes to the client. */
+/* Passes the server's output to the client. */
 static void to_client(struct pair *p)
 {
     struct tls_core *c = p->server;
@@ -56,7 +56,7 @@ static void to_client(struct pair *p)
     tls_core_sent(c, c->out_end - c->out_at);
 }
 
-/* And what the client wrote, so much at most, to the server; false: there was none. */
+/* Passes the client's output, at most this much, to the server; false: there was none. */
 static bool to_server(struct pair *p, size_t most)
 {
     size_t size, n = 0;
@@ -86,7 +86,7 @@ static void begin(struct pair *p, const char *suite, SSL_SESSION *again)
     p->server->below = &p->below.io;
 }
 
-/* Until the server says that it is done; the client's last step may come with `early`. */
+/* Until the server has finished; the client's last step may come with `early`. */
 static void shake(struct pair *p, const char *early)
 {
     p->server->step = TLS_WANTS_INPUT;
@@ -106,13 +106,13 @@ static void shake(struct pair *p, const char *early)
 
 static void end(struct pair *p)
 {
-    (void)SSL_shutdown(p->client); /* or its session could not be used again */
+    (void)SSL_shutdown(p->client); /* or its session could not be resumed */
     SSL_free(p->client);
     SSL_CTX_free(p->context);
     tls_core_free(p->server);
 }
 
-/* The server reads this, which comes in pieces of so many bytes. */
+/* The server reads this, in pieces of this size. */
 static void server_reads(struct pair *p, const void *data, size_t size, size_t piece)
 {
     uint8_t *got = malloc(size + 1);
@@ -203,7 +203,7 @@ static void taken(void **state)
     }
 }
 
-/* What comes in one piece with the end of the handshake is not lost. */
+/* Data in one piece with the end of the handshake is not lost. */
 static void early_words(void **state)
 {
     char got[6] = "";
@@ -244,7 +244,7 @@ static void keys_of_the_client(void **state)
     end(&p);
 }
 
-/* Nor does the library's client mind when ours come by themselves. */
+/* The library's client accepts unrequested tickets of ours. */
 static void keys_of_the_server(void **state)
 {
     struct pair p;
@@ -284,7 +284,7 @@ static void good_bye(void **state)
     end(&p);
 }
 
-/* The client is told why. */
+/* The client gets the reason. */
 static void garbage(void **state)
 {
     struct pair p;

@@ -23,7 +23,7 @@ static struct token_query ask(bool publish)
                                .ip = "10.0.0.7", .now = NOW };
 }
 
-/* The call is refused, and says these words. */
+/* The call is rejected with these words. */
 static void assert_says(err_t err, const char *words, const char *what)
 {
     enum err_code code;
@@ -170,7 +170,7 @@ static void broken_links(void **state)
     }
 }
 
-/* Every character of it counts. */
+/* Every character matters. */
 static void changed_links(void **state)
 {
     const struct token_query play = ask(false);
@@ -191,7 +191,7 @@ static void changed_links(void **state)
     assert_ok(token_link_check(&link, &play, secrets, 2));
 }
 
-/* ---- JWT of RFC 7515, appendix A: they say nothing of streams, and expired in 2011 */
+/* ---- JWT of RFC 7515, appendix A: they name no stream, and expired in 2011 */
 
 #define RFC_CLAIMS "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt" \
                    "cGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
@@ -235,7 +235,7 @@ static struct jwt_rules rules_of(const struct jwk_set *keys)
                                .audience = "" };
 }
 
-/* A signature that is right is told from one that is not by what is complained of next. */
+/* Valid and invalid signatures are distinguished by the next complaint. */
 static void rfc_vectors(void **state)
 {
     static const uint8_t secret[] = {
@@ -260,7 +260,7 @@ static void rfc_vectors(void **state)
         assert_says(jwt_check(t, strlen(t), &rules, &play), "does not let play", t);
         play.now += JWT_LEEWAY;
         assert_says(jwt_check(t, strlen(t), &rules, &play), "expired 30 s ago", t);
-        for (char *p = text; *p; p++) { /* every character of it counts */
+        for (char *p = text; *p; p++) { /* every character matters */
             char was = *p;
 
             if (p > sign && (p - sign) % 16) /* of long signatures, some */
@@ -334,7 +334,7 @@ static void claims(void **state)
 {
     static const struct {
         const char *claims;
-        const char *publish, *play; /* "" is yes */
+        const char *publish, *play; /* "" is accepted */
     } rows[] = {
         { "{" SOON ",\"play\":\"live/cam1\"}", "does not let publish", "" },
         { "{" SOON ",\"publish\":\"live/cam1\"}", "", "does not let play" },
@@ -403,7 +403,7 @@ static void from_whom_for_whom(void **state)
     }
 }
 
-/* A link ends when it says, a JWT when clocks that differ agree that it has. */
+/* A link ends at its time, a JWT only after a tolerance for clocks that differ. */
 static void when_they_end(void **state)
 {
     static const struct {
@@ -436,7 +436,7 @@ static void when_they_end(void **state)
     }
 }
 
-/* What a head may say: nothing that changes what a key is for. */
+/* Allowed headers: none changes the purpose of a key. */
 static void heads(void **state)
 {
     static const struct {
@@ -472,7 +472,7 @@ static void heads(void **state)
     jwk_set_free(keys);
 }
 
-/* The public key of RS256, which everybody has, used as the secret of HS256. */
+/* The public key of RS256, which is known to all, used as the secret of HS256. */
 static void confused_algorithm(void **state)
 {
     struct jwk_set *keys = keys_of(rfc_jwks);
@@ -538,7 +538,7 @@ static void key_ids(void **state)
 {
     static const struct {
         const char *head;
-        const char *a, *b, *c; /* signed by the first, the second, one that is not there */
+        const char *a, *b, *c; /* signed by the first, the second, one that does not exist */
     } rows[] = {
         { "{\"alg\":\"ES256\",\"kid\":\"a\"}", "", "wrong signature", "wrong signature" },
         { "{\"alg\":\"ES256\",\"kid\":\"b\"}", "wrong signature", "", "wrong signature" },
@@ -615,7 +615,7 @@ static void key_kinds(void **state)
         char *text, why[JWK_WHY];
         struct jwk_set *s;
 
-        /* beside one that is good, and alone */
+        /* together with a good one, and alone */
         assert_true(asprintf(&text, "{\"keys\":[{" EC "},%s]}", key_rows[i].key) > 0);
         s = jwk_set_parse(text, strlen(text), why);
         assert_non_null(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ts.c - MPEG transport streams, read back by a demuxer of the test's own. */
+/* test_ts.c - MPEG transport streams, read back by the test's own demuxer. */
 #include "format/ts/mux.h"
 #include "format/ts/pes.h"
 #include "media_configs.h"
@@ -10,7 +10,7 @@
 
 enum { LIMIT = 1 << 22 };
 
-/* ---- the demuxer: one PID, checks everything that TS promises */
+/* ---- the demuxer: one PID, checks all rules of TS */
 
 struct demux {
     uint16_t pid;
@@ -21,7 +21,7 @@ struct demux {
     unsigned tables, pcrs;
     int64_t pcr;
     bool random_access;
-    unsigned new_clocks; /* PCRs that do not go on from the last one */
+    unsigned new_clocks; /* PCRs that do not continue the last one */
 };
 
 static void read_field(struct demux *d, const uint8_t *p)
@@ -129,7 +129,7 @@ static void test_crc(void **state)
     assert_int_equal(ts_crc32((const uint8_t *)"123456789", 9), 0x0376e6e7);
 }
 
-/* A slice of `size` bytes behind its length of 4. */
+/* A slice of `size` bytes after its length of 4. */
 static size_t slice(uint8_t *buf, uint8_t first, size_t size)
 {
     buf[0] = 0;
@@ -174,7 +174,7 @@ static void test_every_size(void **state)
     }
 }
 
-/* What a frame becomes. */
+/* Output for a frame. */
 static const struct {
     const char *name;
     enum av_codec codec;
@@ -242,7 +242,7 @@ static void test_rows(void **state)
     }
 }
 
-/* What is refused: the muxer goes on, and nothing of it is in the stream. */
+/* Rejected frames: the muxer continues, and nothing of them is in the stream. */
 static const struct {
     const char *name;
     enum av_codec codec;
@@ -316,7 +316,7 @@ static void test_audio_together(void **state)
             assert_int_equal(pes.data[k], total++);
     }
     wr_free(&d.pes);
-    d = demux(&out, TS_PID_VIDEO); /* no picture comes: the clock is told beside it */
+    d = demux(&out, TS_PID_VIDEO); /* no video comes: the clock is sent without it */
     assert_in_range(d.pcrs, 3, 4);
     assert_int_equal(d.n, 0);
     wr_free(&d.pes);
@@ -324,7 +324,7 @@ static void test_audio_together(void **state)
     ts_mux_fini(&m);
 }
 
-/* In ms: where the frames of 1024 samples at 44.1 kHz are stamped. */
+/* In ms: timestamps of frames of 1024 samples at 44.1 kHz. */
 static int64_t stamp_looped(int n)
 {
     return n * 1024LL * 1000 / 44100 - 13 * (n / 50);
@@ -342,8 +342,8 @@ static int64_t stamp_jitter(int n)
     return n * 1024LL * 1000 / 44100 + n * 7919 % 40;
 }
 
-/* What a reader makes of it: a PES has the time of its first frame, the others follow. No time falls,
- * within a PES or from one to the next, and none is far from what was stamped. */
+/* The reader's view: a PES has the time of its first frame, the others follow. No time decreases,
+ * within a PES or from one to the next, and none is far from its timestamp. */
 static void test_audio_times(void **state)
 {
     static int64_t (*const stamps[])(int) = { stamp_looped, stamp_equal, stamp_gaps, stamp_jitter };
@@ -385,7 +385,7 @@ static void test_audio_times(void **state)
     }
 }
 
-/* Pictures with equal and falling times are behind one another; another time says that it is one. */
+/* Frames with equal and decreasing times are put in sequence; a jump is marked as such. */
 static void test_video_times(void **state)
 {
     static const struct {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ts_demux.c - frames out of a transport stream. */
+/* test_ts_demux.c - frames from a transport stream. */
 #include "ts_packets.h"
 
-/* what a record of the high profiles has at its end, which that encoder left out */
+/* the end of a record of the high profiles, which that encoder left out */
 #define RECORD CONFIG_H264 "\xfd\xf8\xf8\0"
 
-/* ---- our own multiplexer */
+/* ---- the test's multiplexer */
 
 static const struct {
     enum av_codec codec;
@@ -71,9 +71,9 @@ static void test_what_we_write_is_read(void **state)
     }
 }
 
-/* ---- when frames go out */
+/* ---- when frames are complete */
 
-/* The end of a packet without a length is known by the next, until stuffing was seen to be it. */
+/* The end of a packet without a length is known from the next one, unless stuffing has proved to mark it. */
 static void test_frames_go_out_at_their_end(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void test_frames_go_out_at_their_end(void **state)
     demux_stop();
 }
 
-/* A multiplexer that stuffs in between: nothing is torn for longer than it takes to see that. */
+/* A multiplexer that stuffs in between: frames are split only until that is noticed. */
 static void test_stuffing_that_is_no_end(void **state)
 {
     static const uint8_t head[] = "\0\0\1\xe0\0\0\x80\x80\5\x21\0\1\x46\x51" AUD "\0\0\1\x41\x9a\1";
@@ -196,7 +196,7 @@ static void test_times(void **state)
     demux_stop();
 }
 
-/* ---- sound */
+/* ---- audio */
 
 static void test_audio_across_packets(void **state)
 {
@@ -226,7 +226,7 @@ static void test_audio_across_packets(void **state)
     wr_free(&w);
 }
 
-/* What is between frames is left out; a configuration that changes comes in its place. */
+/* Data between frames is left out; a changed configuration comes at its place. */
 static void test_audio_changes(void **state)
 {
     struct wr w;

@@ -2,7 +2,7 @@
 /* test_ts_demux_tables.c - tables, programs, counters and limits of a transport stream. */
 #include "ts_packets.h"
 
-/* ---- what is in the stream */
+/* ---- content of the stream */
 
 static void test_programs(void **state)
 {
@@ -27,7 +27,7 @@ static void test_programs(void **state)
     demux_stop();
 }
 
-/* A multiplexer that begins anew has the counter and the stuffing of the one before by chance. */
+/* A restarted multiplexer happens to have the counter and the stuffing of the previous one. */
 static void test_new_tables_are_no_repeats(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void test_new_tables_are_no_repeats(void **state)
     demux_stop();
 }
 
-/* One of which no PMT comes is not waited for. */
+/* A program without a PMT is not waited for. */
 static void test_program_that_is_none(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void test_codec_changes(void **state)
     wr_free(&w);
 }
 
-/* A PMT of 1021 bytes, over packets; one with a bit wrong; and one that is not in force yet. */
+/* A PMT of 1021 bytes, over packets; one with a wrong bit; and one that is not in effect yet. */
 static void test_sections(void **state)
 {
     char streams[1013 - 9 + 5] = H264_STREAM;
@@ -152,7 +152,7 @@ static void test_packets_left_out(void **state)
     demux_stop();
 }
 
-/* A packet once more is no other; 15 of 16 that are missing are not taken for that. */
+/* A repeated packet is no new one; 15 of 16 missing packets are not taken for that. */
 static void test_counters(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void test_limits(void **state)
     demux_stop();
 }
 
-/* Of a sound that says less than comes, and more. */
+/* Of audio whose header announces less than what comes, and more. */
 static void test_wrong_lengths(void **state)
 {
     struct wr w;
@@ -211,7 +211,7 @@ static void test_wrong_lengths(void **state)
     put_pes(AUDIO, 9000, NO_TIME, LENGTH, w.buf, w.len);
     ts_bytes.buf[ts_bytes.len - w.len - 14 + 5]++; /* a byte more */
     put_pes(AUDIO, 20000, NO_TIME, LENGTH, w.buf, w.len);
-    ts_bytes.buf[ts_bytes.len - w.len - 14 + 5] -= 12; /* the second frame is not of it */
+    ts_bytes.buf[ts_bytes.len - w.len - 14 + 5] -= 12; /* the second frame is not part of it */
     put_pes(AUDIO, 30000, NO_TIME, LENGTH, w.buf, w.len);
     demux_flush();
     for (unsigned i = 0; i < demuxed.n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ts_recorded.c - what real multiplexers made, read as ffprobe does; test/data/README.md.
- * However it is cut, the frames are the same; where packets are missing there are fewer, and those
- * are whole. */
+/* test_ts_recorded.c - files of real multiplexers, read as ffprobe does; test/data/README.md.
+ * However they are split, the frames are the same; if packets are missing there are fewer, and those
+ * are complete. */
 #include "base/text.h"
 #include "base/wr.h"
 #include "format/ts/demux.h"
@@ -133,9 +133,9 @@ static struct ts_demux_stat end(struct ts_demux *d)
     return s;
 }
 
-/* ---- what they must be */
+/* ---- expected frames */
 
-/* ffprobe begins again before the wrap; times that follow others of one packet may be one off. */
+/* ffprobe restarts before the wrap; later times of one packet may be one off. */
 static bool is_same_time(int64_t a, int64_t b)
 {
     int64_t off = (a - b) & TIME_MASK;
@@ -174,7 +174,7 @@ static void expect_all(const struct list *want)
     }
 }
 
-/* Those that are there are among them, in their order. How many are missing. */
+/* The frames that are there are among the expected ones, in order. Returns the number of missing ones. */
 static unsigned expect_some(const struct list *want)
 {
     unsigned missing = 0;
@@ -195,7 +195,7 @@ static unsigned expect_some(const struct list *want)
     return missing;
 }
 
-/* ---- ways to cut it */
+/* ---- ways to split it */
 
 /* Over the wrap, too; as far as those of the file do: GStreamer's first ones of Opus may not. */
 static void expect_rising_times(void)
@@ -233,7 +233,7 @@ static void expect_in_messages_of(size_t n)
     struct ts_demux *d = begin();
 
     for (size_t at = 0; at < file_size; at += n) {
-        uint8_t *copy = malloc(n); /* so that reading over its end is seen */
+        uint8_t *copy = malloc(n); /* so that a read after its end is noticed */
         size_t size = n < file_size - at ? n : file_size - at;
 
         memcpy(copy, file + at, size);
@@ -255,7 +255,7 @@ static void expect_cut_at(size_t at)
     expect_all(&whole);
 }
 
-/* So many packets are missing; it is told, or not. */
+/* n packets are missing, with a report or without. */
 static unsigned lose(size_t at, size_t n, bool tell)
 {
     struct ts_demux *d = begin();
@@ -270,7 +270,7 @@ static unsigned lose(size_t at, size_t n, bool tell)
     return expect_some(told.open_ends ? &told : &whole);
 }
 
-/* Most frames that one PES packet has. */
+/* Maximum number of frames in one PES packet. */
 static unsigned most_in_one(void)
 {
     unsigned most = 1;
@@ -284,7 +284,7 @@ static unsigned most_in_one(void)
     return most;
 }
 
-/* ffmpeg's PIDs. Who does not hear that another stream begins takes it for more of the last one. */
+/* ffmpeg's PIDs. A reader that does not know that another stream begins takes it for more of the last one. */
 static bool has_tables(size_t at, size_t n)
 {
     for (; n > 0 && (at + 1) * PACKET <= file_size; at++, n--) {
@@ -296,7 +296,7 @@ static bool has_tables(size_t at, size_t n)
     return false;
 }
 
-/* Their numbers begin again where another stream does, so a hole there has to be told. */
+/* Their counters restart where another stream begins, so a gap there must be reported. */
 static void expect_holes_between_tables(void)
 {
     static const size_t sizes[] = { 1, 2, 7 };
@@ -309,8 +309,8 @@ static void expect_holes_between_tables(void)
     }
 }
 
-/* The packet from where on it is known where frames end: before it all that is there of the first
- * ones may go with what is missing. */
+/* The packet from which on frame ends are known: before it, all of the first ones may be lost with the
+ * missing packets. */
 static size_t learned(void)
 {
     size_t at = file_size / PACKET / 2;
@@ -330,7 +330,7 @@ static void expect_holes(void)
     for (size_t at = 0; at < packets; at++) {
         unsigned told_of = lose(at, 1, true), not = lose(at, 1, false);
 
-        /* Behind a hole that was told it takes three packets to know where they are. */
+        /* After a reported gap it takes three packets to synchronize. */
         if (at > from && at + 8 < packets)
             assert_true(told_of <= most && not <= most);
         (void)lose(at, 7, true);
@@ -339,7 +339,7 @@ static void expect_holes(void)
     }
 }
 
-/* Bytes that are no TS, in front and between. */
+/* Bytes that are not TS, in front and between. */
 static void expect_noise(size_t at)
 {
     static const uint8_t noise[500] = { 0x47, 1, 2, 0x47, [187] = 0x47, [200] = 0x47, [388] = 0x47 };
@@ -414,7 +414,7 @@ static void test_recorded(void **state)
     free(names);
 }
 
-/* TS_FOLDER=DIR: what is there. */
+/* TS_FOLDER=DIR: files there. */
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST(test_recorded) };

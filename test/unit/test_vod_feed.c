@@ -4,7 +4,7 @@
 
 #include "format/flv/flv.h"
 
-/* How many samples begin before that time? */
+/* Number of samples that begin before this time. */
 static unsigned samples_until(int64_t from, int64_t dts)
 {
     struct made_sample v[MADE_SAMPLES];
@@ -19,7 +19,7 @@ static unsigned samples_until(int64_t from, int64_t dts)
     return count;
 }
 
-/* So many samples are those up to that time, and at most the rest of a part. When the next group begins is
+/* The samples up to this time, and at most the rest of a part. The start of the next group is
  * known to within a frame of audio. */
 static void assert_until(unsigned n, int64_t from, int64_t dts)
 {
@@ -70,7 +70,7 @@ static void stands_still_while_paused(void **state)
     viewer_read_tags(&p.got);
     n = tags.n;
     assert_until(n, 0, MADE_SECOND + AV_MS(500));
-    /* a new place while paused: it stays there */
+    /* a new position while paused: it stays there */
     p.f.feed.kind->paused(&p.f.feed, true);
     assert_int_equal(vod_feed_play(&p.f, AV_MS(5200), INT64_MAX, VOD_SCALE_1), AV_MS(5000));
     made_pass(CO_SECONDS(100));
@@ -103,8 +103,8 @@ static void catches_up_unless_too_late(void **state)
     viewer_finish(&p);
 }
 
-/* Take all that is due in pieces of that size; small ones in the begin, where packets of all kinds
- * are. What it does not hold may leave the store meanwhile. */
+/* Takes all that is due in pieces of this size; small ones at the start, where packets of all kinds
+ * are. Parts that it does not hold may leave the store meanwhile. */
 static const struct vod_wire *const wires[] = { &vod_wire_flv, &vod_wire_flv_ws, &vod_wire_rtmp,
                                                 &vod_wire_rtp };
 
@@ -131,7 +131,7 @@ static void goes_on_wherever_it_was_cut(void **state)
     }
 }
 
-/* A seek at any byte: the rest of the packet comes first, then what was put, then the new place. */
+/* A seek at any byte: the rest of the packet comes first, then inserted data, then the new position. */
 static void seeks_at_every_byte(void **state)
 {
     static const uint8_t head[] = { 9, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 'h', 0, 0, 0, 12 };
@@ -174,7 +174,7 @@ static void fails_where_the_file_does(void **state)
     viewer_turn(&p);
     assert_true(vod_feed_failed(&p.f) && p.f.feed.kind->ended(&p.f.feed));
     viewer_read_tags(&p.got); /* whole */
-    /* with something in front of what is not there */
+    /* with data before the missing part */
     vod_feed_play(&p.f, AV_MS(9000), INT64_MAX, VOD_SCALE_1);
     vod_feed_put_head(&p.f, p.got.buf, tags.at[0] + tags.sizes[0] + FLV_TAG_TRAILER);
     viewer_turn(&p);
@@ -215,7 +215,7 @@ static void changes_its_tracks(void **state)
         assert_int_equal(body[1] == 0, pictures == 1);
     }
     assert_true(pictures > 30 && configs == 1);
-    /* at a new place at once, whatever goes first there */
+    /* at a new position at once, whatever comes first there */
     vod_feed_tracks(&p.f, VOD_TRACKS_AUDIO);
     vod_feed_play(&p.f, AV_MS(3000), INT64_MAX, VOD_SCALE_1);
     vod_feed_put_head(&p.f, p.got.buf, tags.at[0] + tags.sizes[0] + FLV_TAG_TRAILER);
@@ -252,7 +252,7 @@ static void puts_heads(void **state)
     made_end();
 }
 
-/* Configurations of an FLV file go out as they came. */
+/* Configurations of an FLV file are sent unchanged. */
 static void puts_heads_as_they_came(void **state)
 {
     static const uint8_t body[] = "\x17\0\0\0\0" CONFIG_H264;
@@ -270,7 +270,7 @@ static void puts_heads_as_they_came(void **state)
     made_end();
 }
 
-/* What lists show of it. */
+/* Its entry in lists. */
 static void is_shown(void **state)
 {
     struct viewer p;

@@ -6,7 +6,7 @@
 #include "proto/rtp/rtcp.h"
 #include "proto/rtp/sender.h"
 
-/* ---- RTP that came */
+/* ---- received RTP */
 
 struct items {
     unsigned n, reports, byes;
@@ -15,7 +15,7 @@ struct items {
         bool report, bye;
         struct rtp_packet rtp;
         struct rtcp_sr sr;
-        uint32_t sent, sent_bytes; /* of its track before it */
+        uint32_t sent, sent_bytes; /* the previous one of its track */
     } v[ITEMS_MAX];
 };
 
@@ -37,7 +37,7 @@ static void read_rtcp(struct items *x, struct item *it, const uint8_t *data, siz
     x->byes += it->bye;
 }
 
-/* Take the bytes apart: numbers follow each other, reports count what was sent. */
+/* Parses the bytes: numbers are continuous, reports count the sent packets. */
 static void read_items(struct items *x, const struct wr *got)
 {
     struct rd r = rd_init(got->buf, got->len);
@@ -77,8 +77,8 @@ static uint32_t clock_of(const struct item *it)
     return it->track == 0 ? 90000 : 48000;
 }
 
-/* All reports of a player lie on one line: so much wall clock is so many ticks; and their counts
- * are of what it got, but for where they began. */
+/* All reports of a player lie on one line: the same wall clock interval is the same number of ticks; and
+ * their counts match what it received, relative to the start. */
 static void assert_reports(const struct items *x)
 {
     const struct item *first[2] = { NULL, NULL };
@@ -104,7 +104,7 @@ static void assert_reports(const struct items *x)
         assert_true(first[0]->sr.ntp == first[1]->sr.ntp);
 }
 
-/* Times of a track never go back by more than pictures are out of order. */
+/* Times of a track never decrease by more than the reordering of frames. */
 static void assert_times(const struct items *x, int64_t back)
 {
     int64_t last[2] = { -1, -1 };
@@ -123,7 +123,7 @@ static void assert_times(const struct items *x, int64_t back)
     }
 }
 
-/* The file's time of a packet as nobody has moved it, in ticks. */
+/* The file's time of a packet without any shift, in ticks. */
 static uint32_t file_ticks(const struct item *it)
 {
     return it->rtp.time - rtp_wire_base(SEED, it->track);
@@ -174,7 +174,7 @@ static void shares_until_it_seeks(void **state)
     assert_true(items.v[0].report && items.v[1].report);
     assert_int_equal(items.v[2].rtp.seq, start[0].seq);
     assert_int_equal(items.v[2].rtp.time, start[0].time);
-    /* another one in the middle takes the same, and the numbers that are there */
+    /* another one in the middle gets the same, with the current numbers */
     parts = made_parts();
     viewer_open(&b, &vod_wire_rtp);
     assert_int_equal(vod_feed_play(&b.f, AV_MS(4999), INT64_MAX, VOD_SCALE_1), AV_MS(4000));
@@ -205,7 +205,7 @@ static void shares_until_it_seeks(void **state)
     viewer_finish(&b);
 }
 
-/* The same player with a seek, its bytes taken whole or in pieces. */
+/* The same player with a seek, its bytes read whole or in pieces. */
 static void own_numbers_go_on_wherever_it_was_cut(void **state)
 {
     static const size_t sizes[] = { 1, 13, 1000, 5001 };
@@ -282,7 +282,7 @@ static void changes_how_it_is_used(void **state)
     viewer_finish(&p);
 }
 
-/* What RTP-Info says of one that goes on after a pause. */
+/* RTP-Info of a player that continues after a pause. */
 static void says_where_it_goes_on(void **state)
 {
     struct rtp_wire_start start[RTP_WIRE_N];
@@ -313,7 +313,7 @@ static void says_where_it_goes_on(void **state)
     viewer_finish(&p);
 }
 
-/* All of it comes sooner, with the times that it has. */
+/* Everything comes sooner, with its original times. */
 static void is_delivered_faster(void **state)
 {
     struct viewer a, b;
@@ -426,8 +426,8 @@ static void stops_where_it_was_told(void **state)
             if (it->track == 1 && !it->report && !it->bye)
                 assert_true(file_ticks(it) < (AV_MS(to) + MADE_ZERO) / 15 * 8);
         }
-        assert_int_equal(pictures, (to - 1000) / 40); /* no picture is missing */
-        /* and it goes on from anywhere, until it says so again */
+        assert_int_equal(pictures, (to - 1000) / 40); /* no frame is missing */
+        /* and it continues from anywhere, until it reports again */
         vod_feed_play(&p.f, AV_MS(8000), INT64_MAX, VOD_SCALE_1);
         assert_false(p.f.ended);
         viewer_go_to_end(&p);
@@ -510,7 +510,7 @@ static void waits_for_a_disk(void **state)
     viewer_finish(&p);
 }
 
-/* A player of RTP is told so. */
+/* An RTP player is notified. */
 static void says_bye_when_it_fails(void **state)
 {
     struct viewer p;
@@ -547,7 +547,7 @@ static void fails_within_a_packet(void **state)
     }
 }
 
-/* All that may happen to one who plays, in any order: what it gets is whole all the same. */
+/* All events of a player, in any order: its output is still valid. */
 static void does_anything(void **state)
 {
     static const int scales[] = { 1000, 1000, 1000, 500, 2000, 4000 };
@@ -577,7 +577,7 @@ static void does_anything(void **state)
             case 10: viewer_turn(&p); break;
             default: made_pass(CO_MS(n % 100)); (void)viewer_take(&p, n % 3 ? n : n % 300); break;
             }
-            held = p.f.cut ? 1 : 0; /* and what has come for it */
+            held = p.f.cut ? 1 : 0; /* and what arrived for it */
             assert_in_range(made_in_use(p.f.cut), held, held + (p.f.wait.load ? 1 : 0));
         }
         made_fails(false);

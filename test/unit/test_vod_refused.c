@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_vod_refused.c - players that are not let have a file: few lines, and all are counted. */
+/* test_vod_refused.c - rejected players of files: few log lines, and all are counted. */
 #include "base/log.h"
 #include "live/source.h"
 #include "env.h"
@@ -119,7 +119,7 @@ static void refuse_names(unsigned n)
     }
 }
 
-/* Who asks for another one each time has no more lines. */
+/* Requests for different files cause no more lines. */
 static void names_are_bounded(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void names_are_bounded(void **state)
     assert_says(lines.v[16], "399.mp4");
 }
 
-/* As its timer would have it. */
+/* As its timer does. */
 static void pass(void)
 {
     struct co_timer *t = &env->vod->refused.timer;
@@ -141,7 +141,7 @@ static void pass(void)
     t->fn(t);
 }
 
-/* What comes all the time is one line each time, and whole again when it was quiet. */
+/* Continuous requests are one line each time, and a full one after a quiet time. */
 static void later_it_begins_anew(void **state)
 {
     static const struct { unsigned more, lines; const char *says; } rows[] = {
@@ -175,7 +175,7 @@ static void many_make_room_for_others(void **state)
     assert_int_equal(lines.n, 18);
 }
 
-/* Of names that are as long as peers may make them. */
+/* With names of the maximum length. */
 static void lines_are_bounded(void **state)
 {
     char name[2000];

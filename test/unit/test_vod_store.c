@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_vod_store.c - files on demand: names, what is opened, parts that are made and shared. */
+/* test_vod_store.c - files on demand: names, opening, parts that are made and shared. */
 #include "vod_groups.h"
 
 #include "base/region.h"
@@ -20,7 +20,7 @@ enum demux_status demux_open(struct demux_index **out, const struct demux_input 
 static void which_are_files(void **state)
 {
     static const struct {
-        const char *app, *name, *path; /* NULL: it is none */
+        const char *app, *name, *path; /* NULL: invalid */
     } rows[] = {
         { "vod", "a.mp4", "a.mp4" },          { "vod", "a.MP4", "a.MP4" },
         { "vod", "a.m4v", "a.m4v" },          { "vod", "a.mov", "a.mov" },
@@ -68,7 +68,7 @@ static void which_are_files(void **state)
         name[n] = n % 2 ? '/' : 'a';
     for (size_t n = 1000; n < 1040; n++) {
         (void)snprintf(name + n, 7, "/b.mp4");
-        (void)vod_is_file(store_vhost, "vod", name, path); /* a sanitizer looks at its end */
+        (void)vod_is_file(store_vhost, "vod", name, path); /* a sanitizer checks its end */
         (void)snprintf(name + n, 7, "a/a/a/");
     }
     store_vhost->vod.enabled = false;
@@ -122,7 +122,7 @@ static void what_opens(void **state)
     store_end();
 }
 
-/* A file is what it is, not its name; one that has changed is another. */
+/* The content decides, not the name; a changed file is another one. */
 static void who_shares(void **state)
 {
     struct vod_file *a, *b;
@@ -170,7 +170,7 @@ static err_t open_aside(void *arg)
     return NULL;
 }
 
-/* One opening for all who come meanwhile; who goes does not end it. */
+/* One opening for all that come meanwhile; one that leaves does not end it. */
 static void who_waits_for_an_opening(void **state)
 {
     struct opener v[5] = { { 0 } };
@@ -202,7 +202,7 @@ static void who_waits_for_an_opening(void **state)
     store_end();
 }
 
-/* Indexes that nobody uses make room; those in use do not. */
+/* Unused indexes make room; those in use do not. */
 static void how_many_open(void **state)
 {
     struct vod_file *v[64], *more;
@@ -249,7 +249,7 @@ static bool is_wanted(unsigned i, const struct vod_wire_use *use)
     return !use->keys_only || (!audio && i <= 1);
 }
 
-/* All parts of a file, one after the other, are all of its samples that were asked for. */
+/* All parts of a file, one after the other, contain all requested samples. */
 static unsigned walk(struct vod_file *f, const struct fake_head *h, const struct vod_wire_use *use)
 {
     struct vod_at place = { 0 };
@@ -344,19 +344,19 @@ static void what_parts_are(void **state)
         store_put("a.mp4", "FAKE", rows[i].h);
         f = open_file("a.mp4");
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
-        atomic_store(&store_cold, true); /* once more by helpers */
+        atomic_store(&store_cold, true); /* once more by helper threads */
         vod_cache_forget(store_env->vod, f);
         vod_stat(store_env->vod, &s);
         assert_int_equal(s.cache_bytes, 0);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         atomic_store(&store_cold, false);
-        f->way = VOD_IS_ELSEWHERE; /* and over a network, say */
+        f->way = VOD_IS_ELSEWHERE; /* and over a network, for example */
         vod_cache_forget(store_env->vod, f);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         f->way = VOD_IS_MEMORY;
         vod_cache_forget(store_env->vod, f);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
-        f->players = 1; /* who is alone */
+        f->players = 1; /* a single player */
         vod_cache_forget(store_env->vod, f);
         assert_int_equal(walk(f, &rows[i].h, &rows[i].use), rows[i].parts);
         f->players = 2;
@@ -366,7 +366,7 @@ static void what_parts_are(void **state)
     store_end();
 }
 
-/* Players with another wire, tracks, round or parameter have parts of their own. */
+/* Players with another wire, tracks, round or parameter have separate parts. */
 static void who_shares_parts(void **state)
 {
     const struct vod_wire_use uses[] = {
@@ -395,7 +395,7 @@ static void who_shares_parts(void **state)
         store_give(f, parts[i]);
         store_give(f, parts[i]);
     }
-    /* One that is made begins with the numbers of who asked; then it is for all. */
+    /* A new part begins with the numbers of its requester; then all share it. */
     assert_int_equal(vod_part_get(f, &both, &(struct vod_at){ .place = 1 }, &from, &p.wait, &part),
                      VOD_READY);
     assert_int_equal(part->begin.tracks[DEMUX_VIDEO].seq, 65535);
@@ -408,7 +408,7 @@ static void who_shares_parts(void **state)
     store_end();
 }
 
-/* What one plays alone is not kept once it is sent, and else in memory of its size. */
+/* A part with a single player is not kept after it is sent, and others in memory of their size. */
 static void what_one_has_alone(void **state)
 {
     struct player p = new_player();
@@ -433,7 +433,7 @@ static void what_one_has_alone(void **state)
     vod_stat(store_env->vod, &s);
     assert_int_equal(s.parts_made, 2);
     assert_true(s.cache_bytes > group + part->size);
-    store_give(f, part); /* the peer took some of it */
+    store_give(f, part); /* the peer has read some of it */
     vod_stat(store_env->vod, &s);
     assert_in_range(s.cache_bytes, group + 28000, group + 32000);
     assert_int_equal(region_stat().used, 0);
@@ -441,7 +441,7 @@ static void what_one_has_alone(void **state)
     assert_memory_equal(part->data, first, sizeof(first));
     assert_int_equal(part->n, 27);
     assert_int_equal(part->marks[26].end, part->size);
-    f->players = 2; /* another one comes, and has what the first one has */
+    f->players = 2; /* another one comes, and gets the same part */
     assert_ptr_equal(store_get(f, &both, place, &p), part);
     store_give(f, part);
     vod_part_put(f, part, true);
@@ -454,7 +454,7 @@ static void what_one_has_alone(void **state)
     store_end();
 }
 
-/* The next second of a file is in memory, or asked for, and not looked at with each part. */
+/* The next second of a file is in memory, or requested, and not checked with each part. */
 static void what_is_ahead(void **state)
 {
     enum { SECOND = 256 * 1024 }; /* at least */
@@ -480,15 +480,15 @@ static void what_is_ahead(void **state)
         before = *there;
     }
     assert_in_range(looks, 3, 5);
-    store_give(f, store_get(f, &pictures, (struct vod_at){ 0 }, &p)); /* back to the begin */
+    store_give(f, store_get(f, &pictures, (struct vod_at){ 0 }, &p)); /* back to the start */
     assert_int_equal(*there - store_byte_of(&h, 0, 29), 4 * SECOND);
     (void)vod_file_unref(f);
     store_end();
 }
 
-/* ---- files that are not in the kernel's memory */
+/* ---- files outside of the page cache */
 
-/* Old, and not in the kernel's memory. */
+/* Old, and outside of the page cache. */
 static struct vod_file *open_cold(const char *name, struct fake_head h)
 {
     const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
@@ -507,7 +507,7 @@ static struct vod_file *open_cold(const char *name, struct fake_head h)
     return f;
 }
 
-/* All of it is right and is read once, from the disk as from the kernel's memory, in parts of any
+/* All of it is right and is read once, from the disk as from the page cache, in parts of any
  * size. */
 static void cold_files(void **state)
 {
@@ -556,8 +556,8 @@ static void small_caches(void **state)
     store_end();
 }
 
-/* From place to place in a cold file, with a read under way when the player, the file or the server
- * goes. */
+/* From position to position in a cold file, with a pending read when the player, the file or the server
+ * ends. */
 static void cold_seeks(void **state)
 {
     const struct fake_head h = { .groups = 40, .samples = 30, .size = 8000 };

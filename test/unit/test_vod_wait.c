@@ -55,7 +55,7 @@ static void who_waits(void **state)
     store_end();
 }
 
-/* What was read for somebody is there for him, also where nothing is kept. */
+/* Data that was read for a player is there for it, even if nothing is cached. */
 static void who_waits_without_a_cache(void **state)
 {
     struct player p = new_player();
@@ -77,7 +77,7 @@ static void who_waits_without_a_cache(void **state)
     store_end();
 }
 
-/* A thousand seeks of one who waits: what nobody waits for is not read. */
+/* A thousand seeks of a waiting player: positions that it left are not read. */
 static void who_seeks_meanwhile(void **state)
 {
     struct player p = new_player();
@@ -102,7 +102,7 @@ static void who_seeks_meanwhile(void **state)
     assert_int_equal(vod_part_get(f, &both, &(struct vod_at){ .place = 999 }, &none, &p.wait,
                                   &part), VOD_READY);
     store_give(f, part);
-    /* And one who leaves while it is read. */
+    /* And one that leaves during the read. */
     atomic_store(&store_gate, true);
     assert_int_equal(vod_part_get(f, &both, &(struct vod_at){ .place = 501 }, &none, &p.wait,
                                   &part), VOD_WAIT);
@@ -135,15 +135,15 @@ static void who_waits_in_vain(void **state)
     wait_called(&q, 1);
     assert_int_equal(vod_part_get(f, &both, &last, &none, &p.wait, &part), VOD_FAILED);
     assert_int_equal(vod_part_get(f, &both, &last, &none, &q.wait, &part), VOD_FAILED);
-    store_give(f, store_get(f, &both, (struct vod_at){ 0 }, &p)); /* what is left of it plays */
+    store_give(f, store_get(f, &both, (struct vod_at){ 0 }, &p)); /* the rest of it plays */
     vod_stat(store_env->vod, &s);
     assert_int_equal(s.failed, 2);
     (void)vod_file_unref(f);
     store_end();
 }
 
-/* A disk that does not answer: in the end those who wait are told so, and nothing of what a thread
- * still holds is freed. */
+/* A disk that does not answer: finally the waiting players get an error, and memory that a thread
+ * still uses is not freed. */
 static void who_waits_too_long(void **state)
 {
     struct player p = new_player(), q = new_player();
@@ -166,7 +166,7 @@ static void who_waits_too_long(void **state)
     assert_true(p.wait.told);
     assert_int_equal(vod_part_get(f, &both, &first, &none, &p.wait, &part), VOD_FAILED);
     assert_int_equal(vod_part_get(f, &both, &second, &none, &q.wait, &part), VOD_WAIT);
-    ((struct vod_task *)(void *)f->loads)->due = co_now() - 1; /* nobody had time for it */
+    ((struct vod_task *)(void *)f->loads)->due = co_now() - 1; /* no thread was free for it */
     wait_called(&q, 1);
     assert_int_equal(vod_part_get(f, &both, &second, &none, &q.wait, &part), VOD_FAILED);
     vod_stat(store_env->vod, &s);
@@ -176,7 +176,7 @@ static void who_waits_too_long(void **state)
     atomic_store(&store_gate, false);
 }
 
-/* ---- who waits for whom */
+/* ---- which players wait for which disk */
 
 struct hanging {
     struct vod_task task; /* first */
@@ -209,7 +209,7 @@ static struct hanging new_task(uint64_t device, bool hangs)
         .device = device, .due = co_now() + CO_SECONDS(20), .go = go_hanging } };
 }
 
-/* However many wait for a dead disk, who reads from another goes on. */
+/* However many wait for a dead disk, readers of another one continue. */
 static void who_waits_for_whom(void **state)
 {
     static struct hanging dead[100], fine[100];
@@ -273,7 +273,7 @@ static void what_ends_meanwhile(void **state)
     env_free(&store_env);
 }
 
-/* ---- bounds */
+/* ---- limits */
 
 /* As many players as files, and more than there is room for. */
 static void how_much_is_kept(void **state)
@@ -304,7 +304,7 @@ static void how_much_is_kept(void **state)
         }
     }
     assert_true(s.cache_bytes > LIMIT / 2);
-    for (unsigned i = 0; i < FILES; i++) /* those in use are there for as long as that */
+    for (unsigned i = 0; i < FILES; i++) /* those in use stay as long as that */
         held[i] = store_get(f[i], &both, (struct vod_at){ 0 }, &p);
     vod_stat(store_env->vod, &s);
     assert_true(s.cache_bytes > (size_t)FILES * 28 * 1000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire.c - what RTMP and FLV players get of packets that came by RTMP, and of those that did
- * not: what one end writes the other reads. */
+/* test_wire.c - what RTMP and FLV players get of packets from RTMP and from other
+ * protocols: one end reads what the other writes. */
 #include "format/flv/flv.h"
 #include "format/frame.h"
 #include "proto/http/ws.h"
@@ -88,7 +88,7 @@ static void by_flv(struct message *m, const struct av_packet *pkt, bool ws)
     free(out);
 }
 
-/* What a player makes of the message must be what the packet says. */
+/* The player's view of the message must match the packet. */
 static void compare(const struct message *m, const struct av_packet *want)
 {
     struct av_packet *got = av_packet_new(m->size);
@@ -151,7 +151,7 @@ static struct av_packet *bare(enum av_codec codec, size_t size)
     return pkt;
 }
 
-/* Every form that a packet without an origin has. */
+/* Every form of a packet without an origin. */
 static const struct {
     const char *name;
     bool config, key;
@@ -171,7 +171,7 @@ static const struct {
     { "a configuration of another track", true, false, 7, 0, 40 },
 };
 
-/* Has FLV a way to say it? */
+/* Whether FLV can express it. */
 static bool can_say(const struct av_codec_row *row, size_t form)
 {
     const struct av_codec_flv *flv = &row->flv;
@@ -203,7 +203,7 @@ static void test_without_origin(void **state)
     }
 }
 
-/* Exactly the bytes that encoders send, for those that players know best. */
+/* Exactly the bytes of encoders, for the codecs that players know best. */
 static void test_bytes(void **state)
 {
     static const struct {
@@ -290,14 +290,14 @@ static void test_left_out(void **state)
     assert_true(is_left_out(pkt));
     (void)av_packet_unref(pkt);
     pkt = bare(AV_AAC, 0);
-    assert_true(is_left_out(pkt)); /* no bytes are no frame */
+    assert_true(is_left_out(pkt)); /* an empty frame is invalid */
     (void)av_packet_unref(pkt);
     pkt = bare(AV_AAC, 0xffffff);
-    assert_true(is_left_out(pkt)); /* it would be longer than a message can be */
+    assert_true(is_left_out(pkt)); /* it would exceed the size of a message */
     (void)av_packet_unref(pkt);
 }
 
-/* Metadata of a stream with Opus, and what players without it get: all but one member. */
+/* Metadata of a stream with Opus, and those for players without it: all but one member. */
 static void test_opus_is_left_out(void **state)
 {
     static const char all[] = "\2\0\012onMetaData\010\0\0\0\2\0\5width\0@t\0\0\0\0\0\0"
@@ -329,14 +329,14 @@ static void test_opus_is_left_out(void **state)
     out = render(&rtmp_wire, rtmp, data, &n);
     assert_memory_equal(out + n - m.size, less, m.size);
     free(out);
-    data->data[sizeof(all) - 1 - 20 - 8]++; /* another codec: as it is */
+    data->data[sizeof(all) - 1 - 20 - 8]++; /* another codec: unchanged */
     assert_int_equal(flv_wire.size(flv, data, 0), flv_wire.size((uint32_t[3]){ 0 }, data, 0));
     (void)av_packet_unref(data);
     (void)av_packet_unref(opus);
     (void)av_packet_unref(aac);
 }
 
-/* A payload may stand behind other bytes of the packet's. */
+/* A payload may follow other bytes of the packet. */
 static void test_payload_behind(void **state)
 {
     struct av_packet *pkt = bare(AV_OPUS, 100);
@@ -391,7 +391,7 @@ static void test_origin(void **state)
     }
 }
 
-/* HLS, DASH, MPEG-TS and MP4 see no difference between what came by RTMP and what did not. */
+/* HLS, DASH, MPEG-TS and MP4 see no difference between packets from RTMP and others. */
 static void test_frames(void **state)
 {
     struct av_packet *rtmp = origin(0), *other = bare(AV_H264, 3);
@@ -417,7 +417,7 @@ static void test_frames(void **state)
     (void)av_packet_unref(other);
 }
 
-/* RTMP says it in AMF3, a file in AMF0. */
+/* RTMP has it in AMF3, a file in AMF0. */
 static void test_data_in_amf3(void **state)
 {
     struct av_packet *pkt = av_packet_new(5);
@@ -472,7 +472,7 @@ static void test_copy(void **state)
     (void)av_packet_unref(copy);
 }
 
-/* ---- fragmented MP4: a format that remembers */
+/* ---- fragmented MP4: a format with state */
 
 /* The types of the boxes, a letter each: f(typ), v (moov), r (free), o (moof), d (mdat). */
 static const char *boxes(const struct wr *w, size_t from)
@@ -515,7 +515,7 @@ static const char *made(void *state, const struct av_packet *pkt)
 
 static const uint8_t asc[] = { 0x12, 0x10 }, asc_other[] = { 0x11, 0x90 };
 
-/* One packet of the stream: what the wire makes of it. */
+/* One packet of the stream: output of the wire. */
 static const char *step(void *state, enum av_codec codec, int64_t ms, const uint8_t *config,
                         size_t size, bool key)
 {
@@ -573,7 +573,7 @@ static void test_fmp4(void **unused)
     assert_string_equal(step(s, AV_AAC, 210, NULL, 0, false), "");
     assert_string_equal(step(s, AV_H264, 240, NULL, 0, true), "fvr");
     assert_string_equal(step(s, AV_H264, 280, NULL, 0, true), "od"); /* the same: not again */
-    /* no audio for three seconds: it is described no more, until it comes again */
+    /* no audio for three seconds: it is not described until it returns */
     assert_string_equal(step(s, AV_AAC, 290, NULL, 0, false), "");
     assert_string_equal(step(s, AV_H264, 3400, NULL, 0, false), "od");
     assert_string_equal(step(s, AV_H264, 3440, NULL, 0, true), "odfvr");

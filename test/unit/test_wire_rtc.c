@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire_rtc.c - a live stream as packets for players of WebRTC: what was packed is unpacked and
- * compared, where players start, times, what becomes of it when the publisher changes, and what is
- * relayed. */
+/* test_wire_rtc.c - a live stream as packets for WebRTC players: packed, unpacked and
+ * compared; where players start, times, changes of the publisher, and relayed
+ * packets. */
 #include "wire/rtc.h"
 
 #include "publisher.h"
@@ -20,7 +20,7 @@ struct wired {
     struct live_source *src;
     struct rtc_wire *w;
     struct rtp_log *log;
-    uint64_t at; /* of the log, looked at up to here */
+    uint64_t at; /* of the log, read up to here */
 };
 
 static void setup(struct wired *t, const struct rtc_wire_opts *opts)
@@ -52,7 +52,7 @@ struct ears {
     unsigned frames, keys;
 };
 
-/* What the unpacker gives is what was pushed: it is made again. */
+/* The unpacker returns what was pushed, generated again. */
 static void is_next(struct ears *e, enum av_codec codec, const struct rtp_frame *out,
                     const size_t sizes[MADE])
 {
@@ -106,7 +106,7 @@ static void comes_out(enum av_codec codec)
         take(&t);
         hear(&t, &e, codec, sizes);
     }
-    assert_true(e.frames >= MADE - 2); /* the last ones wait for what follows */
+    assert_true(e.frames >= MADE - 2); /* the last ones wait for the next frame */
     assert_int_equal(e.keys, kind == AV_VIDEO ? 4 : 0);
     assert_int_equal(rtc_wire_codec(t.w, kind), codec);
     assert_int_equal(rtc_wire_codec(t.w, kind == AV_VIDEO ? AV_AUDIO : AV_VIDEO), AV_CODEC_NONE);
@@ -123,8 +123,8 @@ static void what_was_packed_is_what_comes_out(void **state)
         comes_out(codecs[i]);
 }
 
-/* [H264] Parameter sets are one packet in front of a key frame, SPS first, of its time; the pieces
- * of a frame have one size, but the last. */
+/* [H264] Parameter sets are one packet before a key frame, SPS first, with its time; the fragments
+ * of a frame except the last have one size. */
 static void sets_go_in_front_and_pieces_are_even(void **state)
 {
     struct wired t;
@@ -219,7 +219,7 @@ static void push_b(struct wired *t, const char *head, int64_t dts_ms, int64_t pt
     push(t->src, &f);
 }
 
-/* In order of decoding I P B b P, times as shown. `ref`: the first B is needed by others. */
+/* In decoding order I P B b P, times in display order. `ref`: others need the first B. */
 static void push_group(struct wired *t, bool ref)
 {
     push_config(t->src, AV_H264);
@@ -241,7 +241,7 @@ static void pictures_come_in_the_order_they_are_shown(void **state)
         { false, false, 3, { 80, 200, 320 } },
         { true, false, 5, { 80, 200, 120, 160, 320 } },
         { true, true, 5, { 80, 200, 120, 160, 320 } },
-        { false, true, 2, { 80, 200 } }, /* none that may need one that is left out */
+        { false, true, 2, { 80, 200 } }, /* none that may need a missing one */
     };
 
     (void)state;
@@ -255,7 +255,7 @@ static void pictures_come_in_the_order_they_are_shown(void **state)
         setup(&t, &opts);
         rtc_wire_wanted(t.w, true);
         push_group(&t, rows[i].ref);
-        assert_int_equal(rtp_log_head(t.log), rows[i].n + 1); /* and the sets */
+        assert_int_equal(rtp_log_head(t.log), rows[i].n + 1); /* and the parameter sets */
         for (unsigned n = 0; n < rows[i].n; n++, p++) {
             assert_true(rtp_log_get(t.log, p, &e));
             assert_in_range(e.ticks, AV_MS(rows[i].ms[n]), AV_MS(rows[i].ms[n]) + 1);
@@ -264,7 +264,7 @@ static void pictures_come_in_the_order_they_are_shown(void **state)
     }
 }
 
-/* A picture is no B picture for its publisher's times: what others need stays, in its place. */
+/* A frame is not a B-frame because of its publisher's times: frames that others need stay, at their place. */
 static void times_that_go_back_are_put_right(void **state)
 {
     static const int64_t want[] = { AV_MS(80), AV_MS(200), AV_MS(200) + 1, AV_MS(240) };
@@ -306,7 +306,7 @@ static void nothing_is_cut_that_nobody_wants(void **state)
     rtc_wire_wanted(t.w, true);
     take(&t);
     assert_true(rtp_log_key(t.log, &key));
-    assert_int_equal(key, 0); /* the newest group of pictures */
+    assert_int_equal(key, 0); /* the newest GOP */
     assert_true(rtp_log_head(t.log) > 5);
     rtc_wire_wanted(t.w, false);
     assert_int_equal(rtp_log_first(t.log), rtp_log_head(t.log));
@@ -401,7 +401,7 @@ static void both_tracks_have_one_clock(void **state)
     finish(&t);
 }
 
-/* ---- what is relayed */
+/* ---- relayed packets */
 
 static void relay(struct wired *t, unsigned track, int64_t number, int64_t ticks, const char *bytes,
                   size_t size)
@@ -439,7 +439,7 @@ static void a_publisher_goes_on_where_another_was(void **state)
     assert_int_equal(e.number, last.number + 2);
     assert_true(e.late && e.data[1] == 0x9a);
     assert_in_range(e.ticks, last.ticks + 3000, last.ticks + 3000 + 90000);
-    relay(&t, 0, 3, 77, "\x41\x9a", 2); /* begins anew */
+    relay(&t, 0, 3, 77, "\x41\x9a", 2); /* restarts */
     assert_true(rtp_log_get(t.log, rtp_log_head(t.log) - 1, &e));
     assert_int_equal(e.number, last.number + 4);
     rtc_wire_relay_end(t.w);
@@ -528,7 +528,7 @@ static void keys_are_found_in_payloads(void **state)
         assert_int_equal(rtc_key_begins(rows[i].codec, rows[i].bytes, rows[i].size), rows[i].key);
 }
 
-/* Sets and picture in packets of their own: the first is where players start. */
+/* Parameter sets and frame in separate packets: players start at the first. */
 static void one_place_for_a_picture(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
@@ -547,7 +547,7 @@ static void one_place_for_a_picture(void **state)
     relay(&t, 0, 5, 6001, "\x65\x88", 2);
     assert_true(rtp_log_key(t.log, &key));
     assert_int_equal(key, 4);
-    assert_int_equal(rtp_log_first(t.log), 4); /* nobody plays: no more is kept */
+    assert_int_equal(rtp_log_first(t.log), 4); /* no players: no more is kept */
     finish(&t);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire_rtmfp.c - a live stream as messages of RTMFP: their bytes, where players begin and
- * with what, what is kept for them, and what becomes of it when its publisher changes. */
+/* test_wire_rtmfp.c - a live stream as RTMFP messages: their bytes, where players begin and
+ * with what, what is kept for them, and changes of the publisher. */
 #include "wire/rtmfp.h"
 
 #include "publisher.h"
@@ -35,7 +35,7 @@ static void finish(struct wired *t)
     live_end(t->src);
 }
 
-/* A message as it came by RTMP. */
+/* A message as it came over RTMP. */
 static void push_origin(struct wired *t, uint8_t type, bool config, const void *body, size_t size,
                         int64_t ms)
 {
@@ -124,7 +124,7 @@ static void frames_of_others_have_what_flv_puts_in_front(void **state)
     finish(&t);
 }
 
-/* Metadata twice: as they are for players that announce Opus, without it for others. */
+/* Metadata twice: unchanged for players that announce Opus, without it for others. */
 static void opus_is_for_who_announces_it(void **state)
 {
     static const char metadata[] = "\2\0\012onMetaData\010\0\0\0\1"
@@ -171,7 +171,7 @@ static void one_who_comes_begins_at_the_newest_key_frame(void **state)
     for (int i = 0; i < 25; i++)
         push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
     rtmfp_wire_take(t.w, now);
-    assert_int_equal(rtmfp_wire_head(t.w), 0); /* nobody wanted it */
+    assert_int_equal(rtmfp_wire_head(t.w), 0); /* no player wanted it */
     assert_false(rtmfp_wire_join(t.w, &key));
     rtmfp_wire_wanted(t.w, true);
     rtmfp_wire_take(t.w, now);
@@ -218,7 +218,7 @@ static void it_keeps_the_group_of_pictures_and_what_is_in_force(void **state)
     push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
     for (int i = 0; i < 205; i++) {
-        if (i == 193) /* in the middle of the last group but one */
+        if (i == 193) /* in the middle of the last GOP but one */
             push_config_at(t.src, AV_AAC, i * 40);
         push_at(t.src, AV_H264, i % 10 == 0, i * 40, 900);
         rtmfp_wire_take(t.w, now);
@@ -260,7 +260,7 @@ static void without_cache_nothing_is_kept_for_who_joins(void **state)
         rtmfp_wire_take(t.w, now);
     }
     assert_false(rtmfp_wire_join(t.w, &key));
-    assert_int_equal(rtmfp_wire_first(t.w) + 1, rtmfp_wire_head(t.w)); /* what this turn brought */
+    assert_int_equal(rtmfp_wire_first(t.w) + 1, rtmfp_wire_head(t.w)); /* data of this turn */
     finish(&t);
 }
 
@@ -274,13 +274,13 @@ static void bytes_are_bounded(void **state)
     setup(&t, &settings, 20000);
     push_configs(t.src);
     rtmfp_wire_wanted(t.w, true);
-    for (int i = 0; i < 100; i++) { /* one long group */
+    for (int i = 0; i < 100; i++) { /* one long GOP */
         push_at(t.src, AV_H264, i == 0, i * 40, 900);
         rtmfp_wire_take(t.w, now);
-        assert_in_range(counted, 1, 20000 + 300); /* 300: what is in force */
+        assert_in_range(counted, 1, 20000 + 300); /* 300: the current one */
     }
     assert_false(rtmfp_wire_join(t.w, &key));
-    assert_int_equal(rtmfp_wire_first(t.w) + 1, rtmfp_wire_head(t.w)); /* no use without a key */
+    assert_int_equal(rtmfp_wire_first(t.w) + 1, rtmfp_wire_head(t.w)); /* useless without a key frame */
     push_at(t.src, AV_H264, true, 4000, 900);
     rtmfp_wire_take(t.w, now);
     assert_true(rtmfp_wire_join(t.w, &key));
@@ -320,7 +320,7 @@ static void players_stay_when_the_publisher_changes(void **state)
         rtmfp_wire_take(t.w, now);
         assert_true(rtmfp_wire_join(t.w, &key));
         assert_int_equal(key, before + 1);
-        assert_int_equal(rtmfp_wire_configs(t.w, key, v, COUNT(v)), 1); /* no sound any more */
+        assert_int_equal(rtmfp_wire_configs(t.w, key, v, COUNT(v)), 1); /* no audio any more */
         assert_int_equal(v[0].message->bytes[0], VIDEO);
     }
     finish(&t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire_rtp.c - a stream as RTP: each codec, sound and picture, what cannot go out. */
+/* test_wire_rtp.c - a stream as RTP: each codec, audio and video, frames that cannot be sent. */
 #include "rtp_player.h"
 
 static uint8_t frame_buf[MEDIA_FRAME_MAX];
 
-/* ---- a player, and what it hears */
+/* ---- a player, and what it receives */
 
 static unsigned reports_of(const struct ear *e, unsigned track)
 {
@@ -19,7 +19,7 @@ static unsigned reports_of(const struct ear *e, unsigned track)
 
 static const struct {
     enum av_codec codec;
-    size_t size; /* of a frame, about */
+    size_t size; /* approximate size of a frame */
     const char *fmtp;
     uint8_t type;
 } rows[] = {
@@ -71,7 +71,7 @@ static void unpack_all(size_t row, const struct ear *e)
     rtp_unpacker_fini(&u);
 }
 
-/* Of the pieces of a frame all but the last are equally large: the kernel cuts it so. */
+/* All fragments of a frame except the last have equal size: the kernel splits it so. */
 static void check_sizes(const struct ear *e, uint32_t mtu, bool one_unit)
 {
     size_t first = 0;
@@ -122,7 +122,7 @@ static void test_codecs(void **state)
     }
 }
 
-/* ---- sound and picture together */
+/* ---- audio and video together */
 
 static void test_reports(void **state)
 {
@@ -156,7 +156,7 @@ static void test_reports(void **state)
     live_end(src);
 }
 
-/* So often, where no key frame comes. */
+/* This often, if no key frame comes. */
 static void test_reports_go_on(void **state)
 {
     struct live_source *src = source_new();
@@ -180,7 +180,7 @@ static void test_reports_go_on(void **state)
     live_end(src);
 }
 
-/* Of a wire without picture, who joins does so at a picture all the same. */
+/* On a wire without video, players still join at a video frame. */
 static void test_unwanted_tracks(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void test_unwanted_tracks(void **state)
     }
 }
 
-/* Sound that begins later is told of before it is heard; so is one whose clock changes. */
+/* Audio that begins later is reported before it is sent; so is a changed clock. */
 static void test_late_audio(void **state)
 {
     struct frame other = media_config(AV_AAC, MEDIA_BYTES("\x12\x10")); /* 44.1 kHz */
@@ -227,7 +227,7 @@ static void test_late_audio(void **state)
     push_at(src, AV_AAC, false, 2020, 160);
     ear_take(&e);
     assert_int_equal(reports_of(&e, 1), 2);
-    assert_int_equal(byes_of(&e), 2); /* it is not what they were told */
+    assert_int_equal(byes_of(&e), 2); /* it differs from the description */
     assert_int_equal(nth_packet(&e, 1, 1)->rtp.time,
                      rtp_wire_base(SEED, 1) + (uint32_t)(AV_MS(2020) * 441 / 900));
     ear_check(&e);
@@ -235,7 +235,7 @@ static void test_late_audio(void **state)
     live_end(src);
 }
 
-/* Pictures shown in another order than they are decoded in. */
+/* Frames in another display order than decoding order. */
 static void test_reordered_pictures(void **state)
 {
     static const int cts[] = { 80, 160, 40, 0, 40 };
@@ -267,7 +267,7 @@ static void test_reordered_pictures(void **state)
     live_end(src);
 }
 
-/* ---- what cannot go out */
+/* ---- frames that cannot be sent */
 
 static void test_broken_frames(void **state)
 {
@@ -299,7 +299,7 @@ static void test_broken_frames(void **state)
     live_end(src);
 }
 
-/* Frames before their configuration, codecs that RTP does not carry, tracks beside the first. */
+/* Frames before their configuration, codecs without an RTP format, additional tracks. */
 static void test_others(void **state)
 {
     struct live_source *src = source_new();

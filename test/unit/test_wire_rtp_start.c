@@ -32,7 +32,7 @@ static void test_publisher_comes_back(void **state)
     live_end(src);
 }
 
-/* Who plays on takes no frame of the other codec for one of its own, and is told that all tracks
+/* A continuing player must not take frames of another codec for its own, and is notified that all tracks
  * end. */
 static void test_another_codec(void **state)
 {
@@ -66,7 +66,7 @@ static void test_another_codec(void **state)
     live_end(src);
 }
 
-/* The sets of a new configuration go in front of the next key frame. */
+/* Parameter sets of a new configuration come before the next key frame. */
 static void test_another_configuration(void **state)
 {
     static const char config[] = "\x01\x42\xc0\x1e\xff\xe1\x00\x04\x67\x42\xc0\x1e\x01\x00\x02\x68\x77";
@@ -92,7 +92,7 @@ static void test_another_configuration(void **state)
     live_end(src);
 }
 
-/* ---- what PLAY answers */
+/* ---- the response to PLAY */
 
 static void test_start(void **state)
 {
@@ -105,7 +105,7 @@ static void test_start(void **state)
     ear_open(&e, src, BOTH, 1400);
     rtp_wire_start(&e.c, 3, start);
     assert_false(start[0].has_time || start[0].has_seq || start[1].has_time || start[1].has_seq);
-    push_at(src, AV_H264, true, 400, 160); /* the sound of the same moment comes later */
+    push_at(src, AV_H264, true, 400, 160); /* the audio of the same moment comes later */
     rtp_wire_start(&e.c, 3, start);
     assert_true(start[0].has_time && start[0].has_seq && start[1].has_time && !start[1].has_seq);
     push_at(src, AV_AAC, false, 410, 160);
@@ -117,13 +117,13 @@ static void test_start(void **state)
         assert_int_equal(start[i].time, rtp_wire_base(SEED, i)); /* the stream's time 0 */
     }
     assert_int_equal(nth_packet(&e, 1, 0)->rtp.time - start[1].time, 480);
-    rtp_wire_start(&e.c, 3, start); /* it has all that there is */
+    rtp_wire_start(&e.c, 3, start); /* it has everything */
     assert_false(start[0].has_time || start[1].has_time);
     ear_close(&e);
     live_end(src);
 }
 
-/* Sound without a configuration is told of before a packet of it is there. */
+/* Audio without a configuration is announced before its first packet. */
 static void test_start_of_fixed_types(void **state)
 {
     static const struct {
@@ -178,8 +178,8 @@ static void test_wall(void **state)
 {
     static const struct {
         const char *name;
-        int64_t late, every; /* how much later than before each moment comes, microseconds */
-        int moments, far;    /* by how much it is off in the end, at most, milliseconds */
+        int64_t late, every; /* delay of each moment relative to the previous one, microseconds */
+        int moments, far;    /* final offset, at most, milliseconds */
     } walls[] = {
         { "steady", 0, 2000, 100, 0 },
         { "a clock that is 100 ppm slow", 200, 2000, 4000, 101 },
@@ -202,7 +202,7 @@ static void test_wall(void **state)
     }
 }
 
-/* Late for a moment is no reason; late for long is. What is early never makes it go back. */
+/* A short delay changes nothing; a long one does. Early data never makes it go back. */
 static void test_wall_jumps(void **state)
 {
     struct rtp_wire_wall w = { .known = false };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire_srt.c - a live stream as packets of SRT: where players begin, what is due when, what
- * becomes of it when its publisher changes, and what is relayed. */
+/* test_wire_srt.c - a live stream as SRT packets: where players begin, what is due when,
+ * changes of the publisher, and relayed packets. */
 #include "wire/srt.h"
 
 #include "format/ts/mux.h"
@@ -12,7 +12,7 @@ static const struct live_settings settings = {
     .gop_cache = true, .jitter = LIVE_JITTER_OFF, .gop_cache_max_frames = 100000,
     .queue_length = CO_SECONDS(30), .max_bytes = 64 << 20,
 };
-static co_usec now; /* goes on as the test says */
+static co_usec now; /* advances under control of the test */
 
 struct wired {
     struct live_source *src;
@@ -37,7 +37,7 @@ static void finish(struct wired *t)
     live_end(t->src);
 }
 
-/* A picture and sound, and somebody plays. */
+/* Video and audio, and a player. */
 static void setup_both(struct wired *t)
 {
     setup(t, &settings);
@@ -46,7 +46,7 @@ static void setup_both(struct wired *t)
     srt_wire_wanted(t->w, true);
 }
 
-/* ---- what is in the packets */
+/* ---- content of packets */
 
 struct seen {
     int cc[PIDS]; /* of the last one; -1: none */
@@ -87,7 +87,7 @@ static void see(const uint8_t *p)
     }
 }
 
-/* Look through the log from that packet on: whole TS packets, no time that falls. */
+/* Reads the log from this packet on: whole TS packets, no decreasing time. */
 static void see_all(const struct srt_log *l, uint64_t from)
 {
     struct srt_log_entry e = { 0 };
@@ -129,7 +129,7 @@ static void one_who_comes_begins_at_the_newest_key_frame(void **state)
         push_at(t.src, AV_AAC, false, i * 40 + 5, 200);
     }
     srt_wire_take(t.w, now);
-    assert_int_equal(t.log->head, 0); /* nobody wanted it */
+    assert_int_equal(t.log->head, 0); /* no player wanted it */
     srt_wire_wanted(t.w, true);
     srt_wire_take(t.w, now);
     assert_true(t.log->has_key && t.log->key == 0);
@@ -207,7 +207,7 @@ static void tables_and_clocks_come_often(void **state)
     }
     see_all(t.log, 0);
     assert_in_range(seen.tables, 19, 21);
-    assert_in_range(seen.gap, 1, 62); /* a frame of sound is where one may go */
+    assert_in_range(seen.gap, 1, 62); /* players may continue at an audio frame */
     assert_int_equal(seen.breaks, 0);
     finish(&t);
 }
@@ -246,7 +246,7 @@ static void audio_alone_has_places_to_start_at(void **state)
 
     (void)state;
     setup(&t, &settings);
-    push_config(t.src, AV_AV1); /* TS has no place for it */
+    push_config(t.src, AV_AV1); /* TS cannot carry it */
     push_config(t.src, AV_AAC);
     srt_wire_wanted(t.w, true);
     for (int ms = 0; ms < 3000; ms += 20) {
@@ -276,7 +276,7 @@ static void it_keeps_what_may_be_asked_for_again(void **state)
         srt_wire_take(t.w, now);
     }
     assert_int_equal(t.log->first, 0);
-    srt_wire_take(t.w, now + CO_SECONDS(4)); /* all are old, but who joins needs the last group */
+    srt_wire_take(t.w, now + CO_SECONDS(4)); /* all are old, but new players need the last GOP */
     first = t.log->first;
     assert_int_equal(first, t.log->key);
     srt_wire_wanted(t.w, false);
@@ -370,7 +370,7 @@ static void what_is_relayed_stays_as_it_came(void **state)
     assert_true(srt_log_lead_get(t.log, t.log->lead, &e));
     assert_int_equal(e.size, 2 * TS_PACKET);
     srt_wire_relay_put(t.w, message, PAYLOAD, now + CO_SECONDS(10));
-    assert_int_equal(t.log->first, 2); /* for who comes */
+    assert_int_equal(t.log->first, 2); /* for new players */
     srt_wire_relay_end(t.w);
     assert_int_equal(t.log->lead, 0);
     assert_int_equal(t.log->first, t.log->head);
@@ -400,7 +400,7 @@ static void players_are_told_that_a_relay_begins_and_ends(void **state)
         assert_int_equal(e.data[5] & 0x80, i < 2 ? 0x80 : 0);
         assert_int_equal(e.data[6 * TS_PACKET + 5] & 0x80, i == 0 ? 0x80 : 0);
     }
-    srt_wire_relay_key(t.w, 4 * PAYLOAD + 1, message, TS_PACKET); /* of what was before */
+    srt_wire_relay_key(t.w, 4 * PAYLOAD + 1, message, TS_PACKET); /* of the previous data */
     assert_false(t.log->has_key);
     srt_wire_relay_end(t.w);
     srt_wire_take(t.w, now);

@@ -6,7 +6,7 @@
 #include "serve/datagram/client.h"
 #include "unit.h"
 
-/* A service that is s->base.env alone. */
+/* A service that consists of s->base.env. */
 void datagram_player_service(struct datagram_service *s);
 void datagram_player_begin(struct datagram_client *c, struct datagram_service *s,
                                          const struct datagram_client_ops *ops, const char *cid);

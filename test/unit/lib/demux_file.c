@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_file.c - files in memory for a demuxer, and a walk over all that it says of one. */
+/* demux_file.c - files in memory for a demuxer, and a walk over its output. */
 #include "demux_file.h"
 
 static enum demux_status file_input(const struct demux_input *in, int64_t at, void *buf,

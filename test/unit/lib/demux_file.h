@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_file.h - files in memory for a demuxer, and a walk over all that it says of one. */
+/* demux_file.h - files in memory for a demuxer, and a walk over its output. */
 #ifndef DEMUX_FILE_H
 #define DEMUX_FILE_H
 
@@ -22,7 +22,7 @@ struct file {
 void file_init(struct file *f, const uint8_t *data, size_t size);
 struct demux_index *file_open(struct file *f);
 
-/* All samples of a file, one after the other; what must always be true is looked at. */
+/* Walks over all samples of a file and checks the invariants. */
 struct walk_all {
     unsigned groups, samples, of[DEMUX_TRACKS], configs;
     int64_t last[DEMUX_TRACKS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_report.c - what tests of the doctor share: a fake /proc, its report. */
+/* doctor_report.c - shared by tests of the doctor: a fake /proc, its report. */
 #include "doctor_report.h"
 
 #include "conf/arena.h"

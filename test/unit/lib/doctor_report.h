@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_report.h - what tests of the doctor share: a fake /proc, its report. */
+/* doctor_report.h - shared by tests of the doctor: a fake /proc, its report. */
 #ifndef DOCTOR_REPORT_H
 #define DOCTOR_REPORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dtls_wire.c - two ends of DTLS, and a network in memory that loses, doubles and reorders; its clock. */
+/* dtls_wire.c - two DTLS ends, and an in-memory network that loses, duplicates and reorders; its clock. */
 #include "dtls_wire.h"
 
 #include <openssl/x509v3.h>
@@ -123,7 +123,7 @@ static void arrive(struct dtls_wire *w, unsigned i)
     free(data);
 }
 
-/* The next thing that happens; false: nothing will. */
+/* Runs the next event; false: there is none. */
 bool dtls_wire_step(struct dtls_wire *w)
 {
     co_usec next = INT64_MAX;
@@ -159,7 +159,7 @@ enum dtls_state dtls_wire_state_of(const struct dtls_wire *w, unsigned i)
     return dtls_state(w->ends[i].d);
 }
 
-/* Until both are, and all that flies has come. Returns how long it took. */
+/* Until both are connected, and everything in flight has arrived. Returns how long it took. */
 co_usec dtls_wire_shake(struct dtls_wire *w)
 {
     co_usec took = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dtls_wire.h - two ends of DTLS, and a network in memory that loses, doubles and reorders; its clock. */
+/* dtls_wire.h - two DTLS ends, and an in-memory network that loses, duplicates and reorders; its clock. */
 #ifndef DTLS_WIRE_H
 #define DTLS_WIRE_H
 
@@ -11,7 +11,7 @@
 
 enum { CLIENT_HELLO = 1, CERTIFICATE = 11, FLYING = 512 };
 
-/* That of the wire; tests give it to OpenSSL as well, whose timers ask for it: gettimeofday(). */
+/* The network's clock; tests give it to OpenSSL as well, whose timers call gettimeofday(). */
 extern co_usec dtls_time;
 int dtls_wire_timeofday(struct timeval *tv);
 
@@ -32,7 +32,7 @@ struct dtls_wire {
     unsigned n;
     uint32_t seed;
     unsigned loss, twice;   /* of 100 */
-    co_usec reorder;        /* it takes up to so much more */
+    co_usec reorder;        /* maximum additional delay */
     unsigned lose_hellos, lose_certificates; /* the first ones */
     co_usec began;
 };

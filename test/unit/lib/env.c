@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* env.c - a server in memory: what each conversation needs of one. */
+/* env.c - a server in memory: everything that a conversation needs. */
 #include "env.h"
 
 #include "live/deferred_free.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_file.c - FLV files that tests make: tags, one behind the other. */
+/* flv_file.c - FLV files for tests: tags, one after the other. */
 #include "flv_file.h"
 
 void flv_begin(struct wr *w, size_t limit)

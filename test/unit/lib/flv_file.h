@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_file.h - FLV files that tests make: tags, one behind the other. */
+/* flv_file.h - FLV files for tests: tags, one after the other. */
 #ifndef FLV_FILE_H
 #define FLV_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_film.c - small films of FLV for tests: a group of pictures a second, a frame and a sound each
+/* flv_film.c - small FLV films for tests: a GOP a second, a video and an audio frame each
  * 100 ms. */
 #include "flv_film.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_film.h - small films of FLV for tests: a group of pictures a second, a frame and a sound each
+/* flv_film.h - small FLV films for tests: a GOP a second, a video and an audio frame each
  * 100 ms. */
 #ifndef FLV_FILM_H
 #define FLV_FILM_H
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A file of so many tenths of a second; the frames that are cut off at its end are half there. */
+/* A file of this many tenths of a second; frames cut off at its end are incomplete. */
 void film_write(const char *folder, const char *name, unsigned tenths, size_t cut);
 
 #endif

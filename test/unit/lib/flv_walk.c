@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_walk.c - films of FLV in memory, and a walk over what is read of them. */
+/* flv_walk.c - FLV films in memory, and a walk over the demuxer's output. */
 #include "flv_walk.h"
 
 void film_begin(struct wr *w)
@@ -7,8 +7,7 @@ void film_begin(struct wr *w)
     flv_begin(w, LIMIT);
 }
 
-/* Groups of pictures of a second, with a frame and a sound every 100 ms; notes where key frames
- * are. */
+/* GOPs of a second, with a video and an audio frame every 100 ms; records the positions of key frames. */
 static void film(struct wr *w, unsigned seconds, size_t size, double *at)
 {
     for (unsigned s = 0; s < seconds; s++) {

@@ -13,7 +13,7 @@
 extern const struct live_takeover rule;
 extern struct live_publisher me;
 
-/* One of its own, which is published. */
+/* A separate source, which is published. */
 struct live_source *live_begin(const struct live_settings *set);
 
 void live_end(struct live_source *src);

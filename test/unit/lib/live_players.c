@@ -23,7 +23,7 @@ static void plain_render(const uint32_t param[LIVE_PARAMS], const struct av_pack
                          int64_t dts, uint8_t *out)
 {
     (void)dts;
-    assert_false(left_out(param[0], pkt)); /* what has no size has no place to be written to */
+    assert_false(left_out(param[0], pkt)); /* empty output has no buffer */
     memcpy(out, pkt->data, pkt->size);
 }
 

@@ -16,16 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The test's format: a packet as 8 bytes of its number and then its body. Configuration is left
- * out when param[0] says so: 1 all of it, 2 that of video; 3 the frames too. */
+/* The test's format: a packet as 8 bytes of its number and then its body. param[0] leaves configuration
+ * out: 1 all of it, 2 that of video; 3 the frames, too. */
 enum { ALL_OUT = 3 };
 
 extern const struct live_takeover takeover_off;
 extern const struct live_takeover takeover_stale;
 extern const struct live_format plain_format;
 
-/* One that remembers: each packet with how many were made before it in front, key frames with
- * the size of the configuration too. */
+/* A format with state: each packet with the number of earlier packets in front, key frames with
+ * the size of the configuration, too. */
 struct counting {
     uint8_t made, config_size;
 };
@@ -52,7 +52,7 @@ struct player {
     unsigned n;
 };
 
-/* One turn that sends at most `most` bytes; gives how many it sent. */
+/* One turn that sends at most `most` bytes; returns the number sent. */
 size_t player_take(struct player *p, size_t most, bool one);
 struct player *player_join(struct live_source *src);
 void player_leave(struct player *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live_replica.c - a source, its replica at another worker, and players of both. */
+/* live_replica.c - a source, its replica on another worker, and players of both. */
 #include "live_replica.h"
 
 const struct live_takeover tap_takeover = { LIVE_TAKEOVER_ON, 0, 0 };
@@ -109,7 +109,7 @@ static void on_raise(void *arg)
 {
     struct pair *p = arg;
 
-    assert_false(p->raised); /* not again before it was looked at */
+    assert_false(p->raised); /* not again before it was polled */
     p->raised = true;
     p->raises++;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live_replica.h - a source, its replica at another worker, and players of both. */
+/* live_replica.h - a source, its replica on another worker, and players of both. */
 #ifndef LIVE_REPLICA_H
 #define LIVE_REPLICA_H
 
@@ -29,7 +29,7 @@ extern const uint32_t tap_param[LIVE_PARAMS];
 extern const struct live_settings tap_settings;
 extern struct live_publisher tap_publisher;
 
-/* ---- formats: all that a packet says, and one that remembers */
+/* ---- formats: one that prints all of a packet, and one with state */
 
 void tap_say(struct wr *w, const struct av_packet *pkt, int64_t dts);
 
@@ -63,10 +63,10 @@ void pair_begin(struct pair *p);
 struct pair pair_of(const struct live_settings *set);
 void pair_end(struct pair *p);
 
-/* What was posted runs, and what was raised is looked at. */
+/* Runs posted tasks, and handles raised wakeups. */
 void pair_settle(struct pair *p);
 
-/* A packet that begins with a number; `what`: a key frame, an inter frame, sound, configuration. */
+/* A packet that begins with a number; `what`: a key frame, an inter frame, audio, configuration. */
 void pair_push_sized(struct pair *p, char what, uint32_t size);
 void pair_push(struct pair *p, const char *what);
 

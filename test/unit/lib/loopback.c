@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loopback.c - a service over datagrams on loopback, in the thread that tests, and what its clients do. */
+/* loopback.c - a datagram service on loopback, in the test's thread, and its clients. */
 #include "loopback.h"
 
 static struct co_group connections;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loopback_two.c - a service over datagrams on loopback at two workers. */
+/* loopback_two.c - a datagram service on loopback with two workers. */
 #include "loopback.h"
 
 #include "two_workers.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* media_configs.c - decoder configurations that encoders wrote, for tests of muxers. */
+/* media_configs.c - decoder configurations of real encoders, for tests of muxers. */
 #include "media_configs.h"
 
 struct frame media_config(enum av_codec codec, const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* media_configs.h - decoder configurations that encoders wrote, for tests of muxers. */
+/* media_configs.h - decoder configurations of real encoders, for tests of muxers. */
 #ifndef MEDIA_CONFIGS_H
 #define MEDIA_CONFIGS_H
 

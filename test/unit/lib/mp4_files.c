@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_files.c - what tests of MP4 files share. */
+/* mp4_files.c - shared by tests of MP4 files. */
 #include "mp4_files.h"
 
 unsigned demux_any(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_files.h - what tests of MP4 files share. */
+/* mp4_files.h - shared by tests of MP4 files. */
 #ifndef MP4_FILES_H
 #define MP4_FILES_H
 
@@ -16,9 +16,9 @@
 
 enum { LIMIT = 1 << 22, FRAGMENTS = 5, FRAMES = 4, HALF = 45000 };
 
-/* ------------------------------------------------------------ cut and changed */
+/* ------------------------------------------------------------ truncated and changed */
 
-/* All that may be asked of any file: nothing is outside of it, and it ends. */
+/* Checks that hold for any file: nothing is outside of it, and it ends. */
 unsigned demux_any(const uint8_t *data, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.c - main() of a program that holds the tests of a room.
+/* program.c - main() of a program with the tests of a room.
  *
  *   objs/test/test_NAME         a link to the program: runs test_NAME.c
  *   objs/test/room_ROOM [NAME]  runs test_NAME.c, or each file in a process of its own

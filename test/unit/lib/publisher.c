@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* publisher.c - a fake publisher: made frames of each codec go into a live source. */
+/* publisher.c - a fake publisher: generated frames of each codec go into a live source. */
 #include "publisher.h"
 
 #include "session/env.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rsa_keys.h - RSA keys that nobody has: too long, or with a large exponent. Their primes are those
- * of Mersenne, 2^p - 1, so that none is to be found.
+/* rsa_keys.h - unusual RSA keys: too long, or with a large exponent. Their primes are Mersenne
+ * primes, 2^p - 1, which need no search.
  */
 #ifndef RSA_KEYS_H
 #define RSA_KEYS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_audience.c - a worker with a stream and its WebRTC players: what they are sent is looked at at once. */
+/* rtc_audience.c - a worker with a stream and its WebRTC players, whose packets are checked at once. */
 #include "rtc_audience.h"
 
 #include "datagram_player.h"
@@ -126,7 +126,7 @@ static const struct rtc_line_ops line = { hear_rtp, hear_rtcp };
 static const struct datagram_client_ops ops = {
     on_close, NULL, SAMPLED_RTC_PLAY, rtc_play_changed, rtc_play_check, rtc_play_log_sample };
 
-/* ---- a publisher of WebRTC */
+/* ---- a WebRTC publisher */
 
 static void hear_no_rtp(struct rtc_peer *p, const uint8_t *data, size_t size, size_t segment)
 {
@@ -222,7 +222,7 @@ void audience_begin_show(const char *text, unsigned frames, unsigned each)
     audience_show(frames, each, 3000);
 }
 
-/* ---- who comes and goes */
+/* ---- players that come and go */
 
 static void agree(struct rtc_peer *p, bool rtx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_audience.h - a worker with a stream and its WebRTC players: what they are sent is looked at at once. */
+/* rtc_audience.h - a worker with a stream and its WebRTC players, whose packets are checked at once. */
 #ifndef RTC_AUDIENCE_H
 #define RTC_AUDIENCE_H
 
@@ -37,7 +37,7 @@ struct rtc_listener {
     unsigned bursts, reports, byes;
     uint32_t report_time[2];
     unsigned clocks;
-    uint32_t clock;    /* of its own, as it is told */
+    uint32_t clock;    /* its clock, from sender reports */
     uint8_t begin[16]; /* of the first video packet's payload */
     bool has_extension;
     enum err_code left;
@@ -50,7 +50,7 @@ struct audience {
     int64_t shown;                /* ms of it */
     struct rtc_listener *guests[MOST]; /* NULL: it has left */
     unsigned n_guests;
-    unsigned wanted_keys;         /* that its publisher was asked for */
+    unsigned wanted_keys;         /* requests to its publisher */
 };
 extern struct audience audience;
 
@@ -58,20 +58,20 @@ void audience_begin(const char *text);
 void audience_end(void);
 void audience_publish(void);
 void audience_unpublish(void);
-/* 25 frames a second; `each`: a key frame is each so many-th. Time in between is not waited for. */
+/* 25 frames a second; `each`: each n-th is a key frame. Does not wait in between. */
 void audience_show(unsigned frames, unsigned each, size_t size);
 /* All three. */
 void audience_begin_show(const char *text, unsigned frames, unsigned each);
 
-/* Its publisher of WebRTC; `anew`: its video begins anew as another source. */
+/* Its WebRTC publisher; `anew`: its video restarts as another source. */
 struct rtc_peer *audience_publisher(bool anew);
 
 struct rtc_listener *audience_come(bool rtx, enum srtp_profile profile);
 void audience_leave(struct rtc_listener *g);
 void audience_leave_all(void);
-/* Let what was asked for be done: tasks, and the timer of who has more to get. */
+/* Runs pending work: tasks, and the timer of players with more to get. */
 void audience_settle(void);
-/* It says that these are missing; that it wants a key frame. */
+/* It reports these missing; it requests a key frame. */
 void audience_nack(struct rtc_listener *g, uint32_t ssrc, uint16_t first, unsigned n);
 void audience_pli(struct rtc_listener *g);
 

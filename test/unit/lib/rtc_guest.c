@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_guest.c - a client of WebRTC: its offer, checks of ICE, DTLS, packets of SRTP; over UDP or TCP. */
+/* rtc_guest.c - a WebRTC client: its offer, ICE checks, DTLS, SRTP packets; over UDP or TCP. */
 #include "rtc_guest.h"
 
 #include "co/net/io.h"
@@ -76,7 +76,7 @@ struct rtc_request rtc_request_of(enum rtc_request_kind kind, const char *stream
     return a;
 }
 
-/* The rest of the line behind that name. */
+/* The rest of the line after this name. */
 static void read_line(const char *text, const char *name, char *out, size_t room)
 {
     const char *at = strstr(text, name);
@@ -256,7 +256,7 @@ static void begin_handshake(struct rtc_guest *g, unsigned certificate)
     send_flight(g);
 }
 
-/* What comes next is for the handshake, or nothing came. */
+/* The next datagram goes to the handshake, or none came. */
 static void step(struct rtc_guest *g)
 {
     uint8_t in[2048];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_guest.h - a client of WebRTC: its offer, checks of ICE, DTLS, packets of SRTP; over UDP or TCP. */
+/* rtc_guest.h - a WebRTC client: its offer, ICE checks, DTLS, SRTP packets; over UDP or TCP. */
 #ifndef RTC_GUEST_H
 #define RTC_GUEST_H
 
@@ -18,10 +18,10 @@
 struct rtc_guest {
     struct udp *socket;
     struct udp_path to;
-    struct io *tcp;                     /* or over that: frames behind their sizes */
+    struct io *tcp;                     /* or over TCP: frames after their sizes */
     char ours[40], theirs[40], pwd[40]; /* our ufrag; the server's, and its pwd */
     char session[200], token[RTC_TOKEN + 1];
-    char wish[40];                      /* the ufrag that the server is asked to take; "" */
+    char wish[40];                      /* the ufrag that the server is asked to use; "" */
     struct dtls_fingerprint fingerprint;
     struct dtls *dtls;                  /* once it connects */
     struct srtp_out *srtp;
@@ -31,12 +31,12 @@ struct rtc_guest {
     size_t n;
 };
 
-/* Opens a socket to that port of this machine. */
+/* Opens a socket to this port of this machine. */
 void rtc_guest_open(struct rtc_guest *g, int port);
 void rtc_guest_forget(struct rtc_guest *g); /* its session */
 void rtc_guest_close(struct rtc_guest *g);
 
-/* The offer of a client with that ufrag: "guest"; a codec: "H264". */
+/* The offer of a client with this ufrag: "guest"; a codec: "H264". */
 char *rtc_offer_of(enum rtc_request_kind kind, const char *ufrag, const char *codec);
 /* Takes over the offer. */
 struct rtc_request rtc_request_of(enum rtc_request_kind kind, const char *stream, char *offer);
@@ -51,7 +51,7 @@ void rtc_guest_send(struct rtc_guest *g, const void *data, size_t size);
 
 /* Copies the next datagram that arrives within that time, and returns its size; 0: none did. */
 size_t rtc_guest_hear(struct rtc_guest *g, uint8_t out[2048], co_usec patience);
-/* The next one that is no check of the server's, within 2 s. */
+/* The next one that is not a check of the server, within 2 s. */
 size_t rtc_guest_hear_more(struct rtc_guest *g, uint8_t out[2048]);
 
 void rtc_guest_check(struct rtc_guest *g, const char *pwd, bool use);
@@ -64,7 +64,7 @@ bool rtc_guest_checks(struct rtc_guest *g);
 
 /* The handshake. */
 bool rtc_guest_shakes(struct rtc_guest *g);
-/* The same with another certificate than the offer names. */
+/* The same with another certificate than in the offer. */
 void rtc_guest_shakes_wrongly(struct rtc_guest *g);
 /* Both. */
 bool rtc_guest_connects(struct rtc_guest *g);
@@ -72,11 +72,11 @@ bool rtc_guest_connects(struct rtc_guest *g);
 void rtc_guest_bye(struct rtc_guest *g);
 bool rtc_guest_hears_bye(struct rtc_guest *g);
 
-/* A packet of RTP of type 96 or 97, or of RTCP (201). Before it is connected in the clear. */
+/* An RTP packet of type 96 or 97, or RTCP (201). Unencrypted before it is connected. */
 void rtc_guest_packet(struct rtc_guest *g, uint8_t type);
 void rtc_guest_forged(struct rtc_guest *g, uint8_t type); /* one with a wrong tag */
 
-/* What a worker of two_workers.h has counted. */
+/* Counters of a worker of two_workers.h. */
 struct rtc_service_stat rtc_guest_stat(unsigned worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_line.c - a connected session of WebRTC whose socket hands all datagrams to the test at once. */
+/* rtc_line.c - a connected WebRTC session whose socket hands all datagrams to the test at once. */
 #include "rtc_line.h"
 
 static void on_sent(void *line, const struct udp_out *out)

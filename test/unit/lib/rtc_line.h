@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_line.h - a connected session of WebRTC whose socket hands all datagrams to the test at once. */
+/* rtc_line.h - a connected WebRTC session whose socket hands all datagrams to the test at once. */
 #ifndef RTC_LINE_H
 #define RTC_LINE_H
 
@@ -8,7 +8,7 @@
 #include "unit.h"
 
 struct rtc_line_ops {
-    /* Packets of RTP that go out in one call, `segment` bytes each, the last may be shorter. */
+    /* RTP packets sent in one call, `segment` bytes each, the last may be shorter. */
     void (*rtp)(struct rtc_peer *p, const uint8_t *data, size_t size, size_t segment);
     void (*rtcp)(struct rtc_peer *p, const uint8_t *data, size_t size);
 };
@@ -18,7 +18,7 @@ struct rtc_line {
     const struct rtc_line_ops *ops;
 };
 
-/* From now on, while there is the line; the session's keys, or `clear`, are the test's. */
+/* From now on, while the line exists; the session's keys, or `clear`, are the test's. */
 void rtc_line_connect(struct rtc_line *l, struct rtc_peer *p, const struct rtc_line_ops *ops);
 
 #endif

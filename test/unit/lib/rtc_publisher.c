@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_publisher.c - a WebRTC publisher without a network: its packets, what becomes of them, what it is told. */
+/* rtc_publisher.c - a WebRTC publisher without a network: its packets, their output, requests to it. */
 #include "rtc_publisher.h"
 
 #include "live/impl.h"
@@ -9,7 +9,7 @@
 
 struct publisher publisher;
 
-/* In the log numbers and ticks go on from what was there before. */
+/* In the log numbers and ticks continue from the earlier ones. */
 static void read_log(void)
 {
     struct rtc_wire *w = rtc_stream_wire(publisher.stream);
@@ -147,7 +147,7 @@ void publisher_end(void)
     audience_end();
 }
 
-/* The clock goes on, and timers with publisher. */
+/* Advances the clock, and the publisher's timers with it. */
 void publisher_pass(int ms)
 {
     assert_ok(co_sleep(CO_MS(ms)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_publisher.h - a WebRTC publisher without a network: its packets, what becomes of them, what it is told. */
+/* rtc_publisher.h - a WebRTC publisher without a network: its packets, their output, requests to it. */
 #ifndef RTC_PUBLISHER_H
 #define RTC_PUBLISHER_H
 
@@ -15,16 +15,16 @@ enum { SOUND = AUDIO, V_SSRC = 1000, R_SSRC = 1001, A_SSRC = 2000,
 
 struct publisher {
     struct datagram_stream *stream;
-    struct {             /* what is in the log of its wire, as it came */
+    struct {             /* packets in the log of its wire */
         uint64_t place;
         unsigned n;
-        struct rtp_log_entry v[PUT_MAX]; /* but for what they point to */
+        struct rtp_log_entry v[PUT_MAX]; /* except for what they point to */
         uint8_t last_ext[RTP_LOG_EXT_MAX];
     } wire;
     struct rtc_peer *p;
     struct rtc_line line;
     co_usec now;
-    /* what the publisher was told */
+    /* packets to the publisher */
     unsigned nacks, plis, firs, twccs, reports, rembs, rrtrs;
     uint16_t asked;         /* the last number of a NACK */
     uint64_t remb;
@@ -45,11 +45,11 @@ struct publisher_packet {
     unsigned n_ext;
 };
 
-/* It publishes, by this configuration of `rtc`, and what was agreed on as changed. */
+/* It publishes, with this configuration of `rtc`, and this change of the negotiation. */
 void publisher_begin_by(const char *rtc, void (*change)(struct sdp_agreed *a));
 void publisher_begin(const char *rtc);
 void publisher_end(void);
-/* The clock goes on, and timers with it. */
+/* Advances the clock, and timers with it. */
 void publisher_pass(int ms);
 
 void publisher_put(const struct publisher_packet *in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_bytes.c - bytes of RTMFP from hex, and what a reader says of them cut anywhere. */
+/* rtmfp_bytes.c - bytes of RTMFP from hex, and a reader's results for truncated input. */
 #include "rtmfp_bytes.h"
 
 struct rtmfp_hex rtmfp_hex(const char *text)

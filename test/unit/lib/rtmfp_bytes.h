@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_bytes.h - bytes of RTMFP from hex, and what a reader says of them cut anywhere. */
+/* rtmfp_bytes.h - bytes of RTMFP from hex, and a reader's results for truncated input. */
 #ifndef RTMFP_BYTES_H
 #define RTMFP_BYTES_H
 
@@ -18,7 +18,7 @@ struct rtmfp_bytes bytes_of(const struct rtmfp_hex *h);
 struct rtmfp_bytes text_bytes(const char *text);
 void assert_bytes(struct rtmfp_bytes b, const char *hex);
 
-/* Just these bytes, so that a sanitizer sees one that is read behind them. */
+/* Exactly these bytes, so that a sanitizer detects a read after them. */
 uint8_t *exact(const uint8_t *data, size_t size);
 
 #endif

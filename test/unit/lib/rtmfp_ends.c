@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_ends.c - a responder with a small table of sessions, and an initiator beside it. */
+/* rtmfp_ends.c - a responder with a small table of sessions, and an initiator. */
 #include "rtmfp_ends.h"
 
 struct ends_session *ends_at(struct ends *e, const struct udp_addr *from)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_ends.h - a responder with a small table of sessions, and an initiator beside it. */
+/* rtmfp_ends.h - a responder with a small table of sessions, and an initiator. */
 #ifndef RTMFP_ENDS_H
 #define RTMFP_ENDS_H
 
@@ -38,7 +38,7 @@ void ends_init(struct ends *e, const struct rtmfp_policies *responder,
                const struct rtmfp_policies *initiator);
 void ends_fini(struct ends *e);
 
-/* What a helper does, and then its thread: the answer is in e->out. */
+/* The work of a helper thread, and then of its own: the answer is in e->out. */
 struct ends_session *ends_open(struct ends *e, co_usec now);
 
 /* A datagram of an initiator: true if there is an answer to it in e->out. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_greeting.c - an initiator that greets the responder of rtmfp_ends.h. */
+/* rtmfp_greeting.c - an initiator that opens a session with the responder of rtmfp_ends.h. */
 #include "rtmfp_greeting.h"
 
 const struct rtmfp_policies policy_off;
@@ -59,7 +59,7 @@ bool greeting_turn(co_usec now)
     return true;
 }
 
-/* What the one seals the other opens. */
+/* One opens what the other seals. */
 static void assert_talk(struct rtmfp_key *out, struct rtmfp_key *in_key)
 {
     struct rtmfp_sealer sealer = { .key = *out };

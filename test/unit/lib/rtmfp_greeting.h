@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_greeting.h - an initiator that greets the responder of rtmfp_ends.h. */
+/* rtmfp_greeting.h - an initiator that opens a session with the responder of rtmfp_ends.h. */
 #ifndef RTMFP_GREETING_H
 #define RTMFP_GREETING_H
 
@@ -16,10 +16,10 @@ int greeting_start(void **state);
 void greeting_begin(const struct rtmfp_policies *responder, const struct rtmfp_policies *initiator);
 void greeting_finish(void);
 
-/* The initiator with the key that it has, or a new one. */
+/* The initiator with its existing key, or a new one. */
 void greeting_new(enum rtmfp_group group, co_usec now);
 
-/* One packet of the initiator's to the responder, and the answer back; false: there was none. */
+/* One packet of the initiator to the responder, and the answer back; false: there was none. */
 bool greeting_turn(co_usec now);
 void assert_keyed(struct ends_session *s);
 

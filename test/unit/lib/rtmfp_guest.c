@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_guest.c - a server of RTMFP in this process, and clients of it over loopback. */
+/* rtmfp_guest.c - an RTMFP server in this process, and its clients over loopback. */
 #include "rtmfp_guest.h"
 
 const uint8_t guest_app[GUEST_APP] = { 5, 0x0a, 'l', 'i', 'v', 'e' };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_guest.h - a server of RTMFP in this process, and clients of it over loopback. */
+/* rtmfp_guest.h - an RTMFP server in this process, and its clients over loopback. */
 #ifndef RTMFP_GUEST_H
 #define RTMFP_GUEST_H
 
@@ -41,11 +41,11 @@ void guests_finish(void);
 struct rtmfp_service_stat guests_stat(void);
 void guest_send(struct guest *g, const void *data, size_t size);
 size_t guest_receive(struct guest *g, uint8_t out[RTMFP_DATAGRAM_MAX], co_usec patience);
-/* It looks for what the EPD says; `as`: by that certificate, NULL: by one of its own. */
+/* It looks for what the EPD selects; `as`: with this certificate, NULL: with a new one. */
 void guest_look_for(struct guest *g, struct rtmfp_bytes epd, const struct rtmfp_identity *as);
 void guest_open(struct guest *g);
 void guest_close(struct guest *g);
-/* The handshake, for so long at most. */
+/* The handshake, with this time limit. */
 bool guest_greet(struct guest *g, co_usec patience);
 void guest_say(struct guest *g);
 bool guest_hear(struct guest *g);

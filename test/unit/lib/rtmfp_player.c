@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_player.c - a player of a live stream over RTMFP without a socket: its turns are the test's. */
+/* rtmfp_player.c - a player of a live stream over RTMFP without a socket: the test runs its turns. */
 #include "rtmfp_player.h"
 
 static void on_close(struct datagram_client *c, err_t why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_player.h - a player of a live stream over RTMFP without a socket: its turns are the test's. */
+/* rtmfp_player.h - a player of a live stream over RTMFP without a socket: the test runs its turns. */
 #ifndef RTMFP_PLAYER_H
 #define RTMFP_PLAYER_H
 
@@ -13,12 +13,12 @@ struct rtmfp_player {
     struct live_source *src;
     struct session_env *env;
     struct rtmfp_service service;
-    struct rtmfp_peer peer;    /* its session is the test's */
-    struct rtmfp_netstream n;  /* it is to begin; its flows are the test's */
+    struct rtmfp_peer peer;    /* the test owns its session */
+    struct rtmfp_netstream n;  /* it will begin; the test owns its flows */
     struct rtmfp_wire *wire;   /* that of its stream */
 };
 
-/* A published source with these settings; the wire keeps so many bytes. */
+/* A published source with these settings; the wire keeps this many bytes. */
 void rtmfp_player_begin(struct rtmfp_player *p, const struct live_settings *set, size_t wire_bytes);
 void rtmfp_player_end(struct rtmfp_player *p);
 /* The service has closed it. */

@@ -11,8 +11,8 @@
 
 static const struct {
     enum av_codec codec;
-    size_t size;      /* of a frame, about */
-    const char *fmtp; /* what SDP would say */
+    size_t size;      /* approximate size of a frame */
+    const char *fmtp; /* from SDP */
 } rows[] = {
     { AV_H264, 6000, "packetization-mode=1" },
     { AV_H265, 6000, "" },

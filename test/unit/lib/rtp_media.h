@@ -49,14 +49,14 @@ struct media_packets {
         size_t at, size;
         bool marker;
         int64_t ticks;
-        unsigned frame; /* of which it is */
+        unsigned frame; /* the frame it belongs to */
     } *v;
     unsigned frame;
 };
 
 void media_packets_init(struct media_packets *k, size_t head);
 void media_packets_free(struct media_packets *k);
-void media_flush(struct rtp_packer *p); /* append the audio that waits */
+void media_flush(struct rtp_packer *p); /* appends the waiting audio */
 struct rtp_payload media_payload(const struct media_packets *k, unsigned i);
 
 #endif

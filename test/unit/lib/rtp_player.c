@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_player.c - a player of a wire of RTP, and the packets that it receives. */
+/* rtp_player.c - a player of an RTP wire, and the packets that it receives. */
 #include "rtp_player.h"
 
 static const struct live_settings settings = {

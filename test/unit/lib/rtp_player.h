@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_player.h - a player of a wire of RTP, and the packets that it receives. */
+/* rtp_player.h - a player of an RTP wire, and the packets that it receives. */
 #ifndef RTP_PLAYER_H
 #define RTP_PLAYER_H
 
@@ -15,11 +15,11 @@ enum { FRAMES = 33, SEED = 0x1234abcd, ITEMS_MAX = 8192, BOTH = RTP_WIRE_VIDEO |
 
 struct live_source *source_new(void);
 
-/* ---- a player, and what it hears */
+/* ---- a player, and what it receives */
 
 struct item {
     unsigned track;
-    bool report, bye; /* and that one says that the track ends */
+    bool report, bye; /* and one announces the end of the track */
     struct rtp_packet rtp;
     struct rtcp_sr sr; /* of a report */
     uint32_t ssrc;
@@ -36,15 +36,15 @@ struct ear {
 
 void ear_open(struct ear *e, struct live_source *src, uint32_t tracks, uint32_t mtu);
 
-/* Take all that there is, and apart. */
+/* Takes everything, and parses it. */
 void ear_take(struct ear *e);
 void ear_close(struct ear *e);
 const struct item *nth_packet(const struct ear *e, unsigned track, unsigned n);
 unsigned packets_of(const struct ear *e, unsigned track);
 unsigned byes_of(const struct ear *e);
 
-/* What holds of each player: numbers go up one by one, all is of the stream's sources, counts are
- * right, reports of one moment say one time, which goes on; nothing is in front of its report. */
+/* Invariants of each player: numbers increase one by one, all packets are from the stream's sources, counts are
+ * right, reports of one moment have one time, which advances; no packet precedes its report. */
 void ear_check(const struct ear *e);
 
 #endif

@@ -17,7 +17,7 @@ static uint64_t hash_of(const void *data, size_t size)
     return text_hash_more(TEXT_HASH_BEGIN, data, size);
 }
 
-/* A reader begins at a key frame: it has seen this one when the others come. */
+/* A reader begins at a key frame: it has read this one when the others come. */
 static void open_reader(void)
 {
     struct av_packet *pkt = av_packet_new(1);
@@ -39,7 +39,7 @@ void intake_take(void)
 
         assert_true(intake.n < SEEN_MAX);
         flv_message_build(&m, pkt);
-        assert_true(m.type > 0 && flv_message_size(&m) > 0); /* RTMP can have it */
+        assert_true(m.type > 0 && flv_message_size(&m) > 0); /* RTMP can carry it */
         intake.v[intake.n++] = (struct seen){
             .config = pkt->config, .key = pkt->key, .kind = pkt->kind, .codec = pkt->codec,
             .origin = pkt->origin, .dts = pkt->dts, .pts = pkt->dts + pkt->cts,
@@ -126,7 +126,7 @@ void camera_deliver(struct camera *c, const uint8_t *data, size_t size)
     intake_take();
 }
 
-/* A unit that goes into one packet as a fragment which is all of it. */
+/* A unit that fits into one packet as a fragment with both bits. */
 static size_t as_both(uint8_t *p, size_t size)
 {
     uint8_t type = p[0] & 0x1f;

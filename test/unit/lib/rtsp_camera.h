@@ -36,7 +36,7 @@ extern const struct rtsp_intake_opts intake_plain;
     "m=audio 0 RTP/AVP 97\r\na=rtpmap:97 MPEG4-GENERIC/48000/2\r\na=fmtp:97 mode=AAC-hbr;" \
     "sizelength=13;indexlength=3;indexdeltalength=3;config=1190\r\na=control:streamid=1\r\n"
 
-/* ---- the stream, and what comes out of it */
+/* ---- the stream, and its output */
 
 struct seen {
     bool config, key;
@@ -61,7 +61,7 @@ void intake_begin(const char *sdp, const struct rtsp_intake_opts *opts, bool dat
 void intake_end(void);
 struct rtp_intake_stat intake_stat(void);
 
-/* Those of a kind that are no configuration. */
+/* Those of a kind without configurations. */
 unsigned seen_frames(enum av_kind kind);
 
 /* ---- a camera */
@@ -76,14 +76,14 @@ struct camera {
     uint16_t seq;
     size_t mtu;
     enum marks marks;
-    bool sets;       /* in front of each key frame */
+    bool sets;       /* before each key frame */
     bool both_bits;  /* of fragments with begin and end */
     struct rtp_packer packer;
     struct media_packets k;
-    uint64_t hashes[FRAMES * 2]; /* of frames, as they are to come out */
+    uint64_t hashes[FRAMES * 2]; /* of frames, as expected */
     bool keys[FRAMES * 2];
     unsigned sent;
-    /* what becomes of a packet: false, it is lost. NULL: all come */
+    /* fate of a packet: false, it is lost. NULL: all arrive */
     bool (*net)(struct camera *c, const uint8_t *data, size_t size);
     uint32_t random;
     size_t late_size[2]; /* of those in `late` */
@@ -97,14 +97,14 @@ void camera_free(struct camera *c);
 void camera_deliver(struct camera *c, const uint8_t *data, size_t size);
 void camera_expect(struct camera *c, const struct frame *f);
 
-/* The i-th frame, all of its packets or the first so many. */
+/* The i-th frame, all of its packets or the first n. */
 void camera_send(struct camera *c, const struct frame *f, unsigned most);
 
 extern uint8_t camera_frame[MEDIA_FRAME_MAX];
 
 void camera_film(struct camera *c, unsigned from, unsigned n);
 
-/* All that came out of that kind is what went in, in its order; `holes`: some may be missing. */
+/* All output of this kind equals the input, in order; `holes`: some may be missing. */
 unsigned check_frames(const struct camera *c, enum av_kind kind, bool holes);
 void check_order(enum av_kind kind);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_link.c - two connections of SRT, one sends and one receives, over a network in memory: each
- * has a clock of its own, and what comes through may be damaged. */
+/* srt_link.c - two SRT connections, one sends and one receives, over an in-memory network: each
+ * has its own clock, and packets may be corrupted. */
 #include "srt_link.h"
 
 static struct srt_burst link_burst; /* it is large, and used at once */
@@ -60,7 +60,7 @@ static void link_feed(struct link *l, co_usec now)
                  UINT64_MAX, SIZE_MAX);
 }
 
-/* As if it had been damaged so that nobody can take it for anything else. */
+/* Corrupted so that it cannot be taken for anything else. */
 static size_t link_damage(struct link *l, const struct udp_in *in, uint8_t *out)
 {
     size_t size = in->size < 2048 ? in->size : 2048;
@@ -69,12 +69,12 @@ static size_t link_damage(struct link *l, const struct udp_in *in, uint8_t *out)
     l->damaged++;
     switch (link_random(l) % 3) {
     case 0:
-        return link_random(l) % SRT_HEADER; /* cut */
+        return link_random(l) % SRT_HEADER; /* truncated */
     case 1:
         out[12] ^= 0x55; /* for another connection */
         return size;
     default:
-        out[0] = 0x80 | 0x10; /* of a type that there is not */
+        out[0] = 0x80 | 0x10; /* of an unknown type */
         return size;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_link.h - two connections of SRT, one sends and one receives, over a network in memory: each
- * has a clock of its own, and what comes through may be damaged. */
+/* srt_link.h - two SRT connections, one sends and one receives, over an in-memory network: each
+ * has its own clock, and packets may be corrupted. */
 #ifndef SRT_LINK_H
 #define SRT_LINK_H
 
@@ -16,7 +16,7 @@ enum { LINK_SENDER = 1, LINK_RECEIVER = 2 };
 struct link_rules {
     struct udp_net_rules net;
     uint64_t seed;
-    unsigned packets;           /* to send, `every` µs each, more or less */
+    unsigned packets;           /* to send, about one each `every` µs */
     co_usec every, latency;
     unsigned damage;            /* of 1000 datagrams */
     int drift;                  /* ppm: how much faster the sender's clock is */
@@ -44,16 +44,16 @@ struct link {
     uint64_t random;
     unsigned fed;
     co_usec feed_at;            /* of the network's clock */
-    co_usec began, first_delay; /* the handshake left then, and took so long */
+    co_usec began, first_delay; /* the handshake was sent then, and took this long */
     uint64_t damaged;
-    /* what went on at the receiver */
+    /* what the receiver delivered */
     void (*on_message)(struct link *l, const struct srt_message *m, co_usec now);
     void (*on_data)(struct link *l, const struct srt_packet *p, co_usec now);
     void (*on_feed)(struct link *l, unsigned n, co_usec now);
     void *arg;
 };
 
-/* ---- what is sent */
+/* ---- sent data */
 
 size_t link_size(unsigned n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_listen.c - a service of SRT on loopback, in the thread that tests, and callers of it. */
+/* srt_listen.c - an SRT service on loopback, in the test's thread, and its callers. */
 #include "srt_listen.h"
 
 struct session_env *srt_env;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_sender.c - a sender of SRT with its log, and what it sends: for tests. */
+/* srt_sender.c - an SRT sender with its log, and its output: for tests. */
 #include "srt_sender.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ void sender_begin(uint64_t from, unsigned window)
     srt_sender_init(&sent.sender, &opts);
 }
 
-/* What the kernel would make of a burst. */
+/* How the kernel would split a burst. */
 static void cut(void)
 {
     size_t size = 0, at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_sender.h - a sender of SRT with its log, and what it sends: for tests. */
+/* srt_sender.h - an SRT sender with its log, and its output: for tests. */
 #ifndef SRT_SENDER_H
 #define SRT_SENDER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* temp_dir.c - a folder of a test's own, which goes with all that is in it. */
+/* temp_dir.c - a folder of a test, which is removed with its content. */
 #include "temp_dir.h"
 
 char dir[32];

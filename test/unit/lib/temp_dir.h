@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* temp_dir.h - a folder of a test's own, which goes with all that is in it. */
+/* temp_dir.h - a folder of a test, which is removed with its content. */
 #ifndef TEMP_DIR_H
 #define TEMP_DIR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_cert.c - a certificate that signs itself, for one name and 127.0.0.1. */
+/* tls_cert.c - a self-signed certificate, for one name and 127.0.0.1. */
 #include "tls_cert.h"
 
 void cert_write(const char *path, const char *name, EVP_PKEY *key)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_cert.h - a certificate that signs itself, for one name and 127.0.0.1. */
+/* tls_cert.h - a self-signed certificate, for one name and 127.0.0.1. */
 #ifndef TLS_CERT_H
 #define TLS_CERT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ts_packets.c - a multiplexer that makes each packet it is given, and the frames that come out. */
+/* ts_packets.c - a multiplexer that writes given packets, and the demuxed frames. */
 #include "ts_packets.h"
 
 struct wr ts_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ts_packets.h - a multiplexer that makes each packet it is given, and the frames that come out. */
+/* ts_packets.h - a multiplexer that writes given packets, and the demuxed frames. */
 #ifndef TS_PACKETS_H
 #define TS_PACKETS_H
 
@@ -24,7 +24,7 @@ enum { LIMIT = 1 << 24, FRAMES = 64, PMT = 0x100, VIDEO = 0x101, AUDIO = 0x102, 
 #define P "\0\0\1\x41\x9a\1\2"
 #define B(s) (const uint8_t *)(s), sizeof(s) - 1
 
-/* ---- a multiplexer that does what it is told */
+/* ---- a multiplexer without rules */
 
 extern struct wr ts_bytes;
 extern uint8_t ts_counters[0x2000];
@@ -47,7 +47,7 @@ void put_video(int64_t pts, const char *data, size_t size);
 
 #define VIDEO_PES(pts, s) put_video(pts, s, sizeof(s) - 1)
 
-/* ---- what came out */
+/* ---- demuxed frames */
 
 struct got {
     bool config, key;
@@ -70,7 +70,7 @@ void demux_take(void);
 void demux_start_with(const struct ts_demux_opts *opts);
 void demux_start(void);
 
-/* What was written by now goes in; how many came out. */
+/* Feeds what was written so far; returns the number of frames. */
 unsigned demux_feed(void);
 void demux_flush(void);
 void demux_stop(void);
@@ -78,7 +78,7 @@ const struct ts_demux_stat *demux_stat(void);
 void demux_expect(unsigned i, bool config, int64_t pts, const uint8_t *data, size_t size);
 void demux_begin_h264(void);
 
-/* ---- sound */
+/* ---- audio */
 
 /* One frame of n bytes. */
 void put_adts(struct wr *w, uint8_t n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* two_workers.c - two workers in one test: the first is the thread that tests, the second has a
- * scheduler and a thread of its own. They have mailboxes, streams and clients, and nobody else.
+/* two_workers.c - two workers in one test: the first is the test's thread, the second has a
+ * scheduler and a thread of its own. They have mailboxes, streams and clients, and nothing else.
  */
 #include "two_workers.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* two_workers.h - two workers in one test: the first is the thread that tests, the second has a
- * scheduler and a thread of its own. They have mailboxes, streams and clients, and nobody else.
+/* two_workers.h - two workers in one test: the first is the test's thread, the second has a
+ * scheduler and a thread of its own. They have mailboxes, streams and clients, and nothing else.
  */
 #ifndef TWO_WORKERS_H
 #define TWO_WORKERS_H
@@ -20,7 +20,7 @@ extern struct session_env two_env[2];
 /* After co_init(). */
 void two_begin(const char *conf);
 
-/* Nobody is left in them. */
+/* All clients must have left. */
 void two_end(void);
 
 /* ---- clients of both */
@@ -28,12 +28,12 @@ void two_end(void);
 struct two_guest {
     struct client client;
     struct live_source *src;
-    char id[9], stream[32];  /* its own, and of which stream */
+    char id[9], stream[32];  /* its own, and that of its stream */
     enum clients_type type;
     unsigned kicked;
 };
 
-/* workers_fn: the guest comes, or goes. */
+/* workers_fn: the client comes, or leaves. */
 void two_enter(struct session_env *env, void *guest);
 
 void two_leave(struct session_env *env, void *guest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_ends.c - two ends that speak over UDP. */
+/* udp_ends.c - two ends that communicate over UDP. */
 #include "udp_ends.h"
 
 const struct udp_opts udp_usual = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_ends.h - two ends that speak over UDP. */
+/* udp_ends.h - two ends that communicate over UDP. */
 #ifndef UDP_ENDS_H
 #define UDP_ENDS_H
 

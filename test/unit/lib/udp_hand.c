@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_hand.c - a socket of UDP that hands what is sent to the test at once. */
+/* udp_hand.c - a UDP socket that hands sent datagrams to the test at once. */
 #include "udp_hand.h"
 
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unit.c - what every unit test file shares. */
+/* unit.c - shared by all unit test files. */
 #include "unit.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unit.h - what every unit test file shares. */
+/* unit.h - shared by all unit test files. */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -15,8 +15,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The tests of a room share one program: the Makefile renames the main() of each file and gives its
- * UNIT_NAME. program.c runs the file that its own name or its first argument says. */
+/* The tests of a room share one program: the Makefile renames the main() of each file and defines its
+ * UNIT_NAME. program.c runs the file selected by the program's name or first argument. */
 void unit_add(const char *name, int (*run)(void));
 
 #ifdef UNIT_NAME
@@ -27,12 +27,12 @@ __attribute__((constructor)) static void unit_add_this(void)
 }
 #endif
 
-/* Teardown of every test: nothing may be left, whichever way the test went. */
+/* Teardown of every test: nothing may be left, whether it passed or failed. */
 int nothing_left(void **state);
 
 #define TEST(f) cmocka_unit_test_teardown(f, nothing_left)
 
-/* The call must give this code; its error is freed. */
+/* The call must return this code; its error is freed. */
 #define assert_err(call, expected) do {                                   \
         err_t err_ = (call);                                              \
         char text_[512];                                                  \

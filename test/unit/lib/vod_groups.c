@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* ---- a format: a head, then groups of samples, every third of audio */
+/* ---- a format: a header, then groups of samples, every third of audio */
 
 struct index {
     struct demux_index base; /* first */
@@ -165,7 +165,7 @@ const struct vod_wire other = { "other", plain_open, plain_make, plain_close, NU
 const struct vod_wire_use both = { .wire = &plain, .tracks = BOTH };
 const struct vod_numbers none;
 
-/* ---- a server with nothing else */
+/* ---- a minimal server */
 
 struct session_env *store_env;
 struct conf_vhost *store_vhost;
@@ -226,7 +226,7 @@ struct vod_file *open_file(const char *name)
 
 const struct fake_head small = { .groups = 2, .samples = 10, .size = 100 };
 
-/* ---- one that plays */
+/* ---- a player */
 
 static void on_part(struct vod_wait *w)
 {

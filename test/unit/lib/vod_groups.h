@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* vod_groups.h - files on demand for tests of their store: a format, a wire, a server, players.
  *
- * A file is a head, then groups of samples; every third sample is audio. Helper threads that read it stop at a
+ * A file is a header, then groups of samples; every third sample is audio. Helper threads that read it stop at a
  * gate while it is closed. A test calls fake_open() from its demux_open() (test/unit/FAKES).
  */
 #ifndef VOD_GROUPS_H
@@ -29,7 +29,7 @@ extern atomic_int store_at_gate;
 void store_pass_gate(void);
 enum demux_status fake_open(struct demux_index **out, const struct demux_input *in,
                             const struct demux_limits *limits, const char **why);
-/* Where that sample is. */
+/* Position of this sample. */
 int64_t store_byte_of(const struct fake_head *h, demux_position g, unsigned i);
 
 /* ---- a wire: each sample as its size and its bytes */
@@ -41,7 +41,7 @@ enum { BOTH = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO };
 extern const struct vod_wire_use both;
 extern const struct vod_numbers none;
 
-/* ---- a server with nothing else */
+/* ---- a minimal server */
 
 extern struct session_env *store_env;
 extern struct conf_vhost *store_vhost;
@@ -55,7 +55,7 @@ struct vod_file *open_file(const char *name);
 
 extern const struct fake_head small;
 
-/* ---- one that plays */
+/* ---- a player */
 
 struct player {
     struct vod_wait wait;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vod_idle.c - begin and end of tests with files on demand. */
+/* vod_idle.c - start and end of tests with files on demand. */
 #include "vod_idle.h"
 
 int vod_setup(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vod_idle.h - begin and end of tests with files on demand. */
+/* vod_idle.h - start and end of tests with files on demand. */
 #ifndef VOD_IDLE_H
 #define VOD_IDLE_H
 
@@ -15,7 +15,7 @@ int vod_teardown(void **state);
 
 #define IN_DIR(f) cmocka_unit_test_setup_teardown(f, vod_setup, vod_teardown)
 
-/* Nobody plays any more: what nobody waits for is done, and all files are closed. */
+/* All players have left: pending work finishes, and all files are closed. */
 void vod_end_idle(struct vod *vod);
 
 #endif

@@ -26,7 +26,7 @@ static struct {
 static atomic_bool waits, fails;
 static pthread_t ours;
 
-/* ---- what is in it */
+/* ---- its content */
 
 static bool made_sample_before(const struct made_sample *a, const struct made_sample *b)
 {
@@ -186,7 +186,7 @@ static void open_made(void)
     made->size = size;
     made->way = VOD_IS_MEMORY;
     made->opened = INT64_C(1700000000123456);
-    made->players = 1; /* beside the players of tests, so parts stay in memory */
+    made->players = 1; /* in addition to the tests' players, so that parts stay in memory */
 }
 
 int made_setup(void **state)

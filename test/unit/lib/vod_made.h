@@ -33,7 +33,7 @@ void made_end(void);
 
 extern struct vod_file *made;    /* while it is open */
 struct demux_info *made_info(void);
-uint64_t made_parts(void);       /* that were made so far */
+uint64_t made_parts(void);       /* made so far */
 unsigned made_in_use(const struct vod_part *cut); /* references to its parts, `cut` included */
 void made_evict(void);           /* the parts that are not in use */
 void made_pass(co_usec us);
