@@ -13,13 +13,13 @@
 
 struct stream_owner;
 
-struct pulls { /* All pulls of one kind on one worker; embedded at the begin of the kind's own
+struct pulls { /* All pulls of one kind on one worker; embedded at the start of the kind's own
                 * sink. */
     struct sink sink;
     struct pull *list;
 };
 
-struct pull { /* One pull; embedded at the begin of the kind's own structure. */
+struct pull { /* One pull; embedded at the start of the kind's own structure. */
     struct pull *next;
     struct pulls *all;
     struct session session;     /* publishes while media arrive */

@@ -328,7 +328,7 @@ def test_ffmpeg_publishes(site, tmp_path):
     p = Proc(["ffmpeg", "-nostdin", "-loglevel", "warning", "-re", "-stream_loop", "-1", "-i", procs.SOURCE,
               "-c", "copy", "-rtsp_transport", "udp", "-f", "rtsp", rtsp_url(s)], tmp_path / "publish.out")
     assert wait_for(lambda: any(x.get("transport") == "udp" for x in s.api.clients()), 10), p.text()
-    port = int(s.wait_log(r"RTSP over UDP has ports (\d+)-", 5).group(1))
+    port = int(s.wait_log(r"RTSP over UDP uses ports (\d+)-", 5).group(1))
     strangers = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     strangers[0].bind(("127.0.0.3", 0))
     strangers[1].bind(("127.0.0.1", 0))

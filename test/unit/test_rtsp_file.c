@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtsp_file.c - RTSP sessions that play files: requests, responses, begin and end of the
+/* test_rtsp_file.c - RTSP sessions that play files: requests, responses, start and end of the
  * media.
  *
  * The test provides the files: 200 s with a key frame every 10 s. Each packet advances their clock.

@@ -16,8 +16,8 @@
 #define MIN_PAUSE CO_SECONDS(3)
 #define MAX_PAUSE CO_SECONDS(30)
 #define STABLE_TIME CO_SECONDS(60)
-/* A frame that is due within SOON is sent at once; after a delay of LATE the clock is set back
- * instead of catching up. */
+/* A frame that is due within SOON is sent at once. After a delay of LATE the schedule shifts; it
+ * does not catch up. */
 #define SOON CO_MS(4)
 #define LATE CO_SECONDS(5)
 

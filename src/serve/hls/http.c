@@ -175,7 +175,7 @@ static bool wait_pulled(const struct http_exchange *x, const struct hls_answer *
 }
 
 /* Returns true if the playlist is in the memory of this worker. Waits for a stream that is pulled
- * on demand, and yields then. *goes: another worker answers. */
+ * on demand, and yields then. *moves: another worker answers. */
 static bool wait_in_memory(struct http_exchange *x, struct hls_answer *a, bool *moves)
 {
     bool here = in_memory(x, a);

@@ -29,7 +29,7 @@ struct playing {
     struct http_play play;
     const struct http_live_kind *kind;
     struct http_live_tracks announced;
-    bool opus_settled; /* Opus is sent, or its absence was logged */
+    bool opus_settled; /* nothing to log about Opus, or logged already */
 };
 
 static void open_wire(struct playing *p)

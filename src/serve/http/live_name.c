@@ -28,7 +28,7 @@ static long last_of(const struct match *m, const char *text, size_t size)
 }
 
 /* Takes a variable: everything back to the text before it. The nearest occurrence counts, or for
- * the first variable the begin of the path (an app may contain slashes). */
+ * the first variable the start of the path (an app may contain slashes). */
 static bool take(struct match *m, const char **at, size_t *size, const char *before, size_t n,
                  bool first)
 {
@@ -46,7 +46,7 @@ static bool take(struct match *m, const char **at, size_t *size, const char *bef
     return *size > 0;
 }
 
-/* Matches the path part of the mount, from its end to its begin. */
+/* Matches the path part of the mount, from its end to its start. */
 static bool match_back(struct match *m, const char *mount)
 {
     size_t end = strlen(mount);

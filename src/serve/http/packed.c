@@ -113,7 +113,7 @@ static err_t run(const struct co_file *f, struct packing **out)
     j->text = mem_try(j->size + 1);
     wr_init(&j->out, j->size);
     err = j->text ? co_file_read(f, 0, j->text, j->size)
-                  : err_new(ERR_NO_MEMORY, "a text of %zu bytes", j->size);
+                  : err_new(ERR_NO_MEMORY, "no memory for a text of %zu bytes", j->size);
     if (err) {
         packing_free(j);
         return err;

@@ -47,7 +47,7 @@ err_t http_play_start(struct http_play *p) __attribute__((warn_unused_result));
 /* Sends bytes before those of the wire. Yields. */
 err_t http_play_write(struct http_play *p, const void *data, size_t size)
     __attribute__((warn_unused_result));
-/* Ends playback. Returns `err`, wrapped with what it was about. */
+/* Ends playback. Returns `err`, wrapped with the extension of the request. */
 err_t http_play_end(struct http_play *p, err_t err) __attribute__((warn_unused_result));
 
 /* For struct session_player_kind. Reads input of the player: ignored, except for pings and close of

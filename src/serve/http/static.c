@@ -113,7 +113,7 @@ static err_t send_bad_range(struct http_exchange *x, const struct co_file *f)
 /* ---- FLV files from a byte offset, as players seek: `?start=` */
 
 enum {
-    CONFIG_SEARCH = 256 * 1024, /* the codec configurations are at the begin, or missing */
+    CONFIG_SEARCH = 256 * 1024, /* the codec configurations are at the start, or missing */
     TAGS = 32,
     FIRST = FLV_FILE_HEADER + FLV_TAG_TRAILER,
 };
@@ -167,7 +167,7 @@ static err_t send_flv_from(struct http_exchange *x, const struct co_file *f, int
     err_t err;
 
     if (!buf)
-        return err_new(ERR_NO_MEMORY, "%zu bytes of a file", size);
+        return err_new(ERR_NO_MEMORY, "no memory for %zu bytes of a file", size);
     err = co_file_read(f, 0, buf, size);
     if (!err && size >= FIRST)
         head = configs_end(buf, size);
@@ -279,7 +279,7 @@ static err_t open_index(struct co_file *f, const char *folder, const char *path)
             return NULL;
         if (!err) {
             co_file_close(f);
-            err = err_new(ERR_NO_FILE, "an index that is a folder");
+            err = err_new(ERR_NO_FILE, "the index is a folder");
         }
     }
     return err;

@@ -112,7 +112,7 @@ struct playing {
     struct session_player player;
     struct rtmp_session *s;
     uint32_t leave_out; /* bits of RTMP_WIRE_LEAVE_OUT */
-    bool opus_settled;          /* Opus is sent, or its absence was logged */
+    bool opus_settled;          /* nothing to log about Opus, or logged already */
 };
 
 static struct playing *playing_of(struct session_player *player)

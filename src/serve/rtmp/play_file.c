@@ -70,7 +70,7 @@ static bool may_log(struct playing *p)
         return false;
     }
     if (p->not_logged)
-        log_trace("player seeked or reached the end %u more times", p->not_logged);
+        log_trace("player: %u more seeks or ends not logged", p->not_logged);
     p->logged_at = now;
     p->not_logged = 0;
     return true;

@@ -69,7 +69,7 @@ static err_t name_stream(struct rtsp_conn *c, const struct rtsp_target *t, enum 
     err = session_find_stream(&c->base, vhost && *vhost ? vhost : t->host, c->base.names.app,
                               c->base.names.name);
     if (!err && !c->base.vhost->rtsp.enabled)
-        err = err_new(ERR_VHOST_DISABLED, "%s has no RTSP", c->base.vhost->name);
+        err = err_new(ERR_VHOST_DISABLED, "RTSP is disabled in vhost %s", c->base.vhost->name);
     if (err) {
         free(c->path);
         c->path = NULL;

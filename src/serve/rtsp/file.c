@@ -323,7 +323,7 @@ static bool set_use(struct rtsp_conn *c, const struct rtsp_session *session)
     return true;
 }
 
-/* Starts playback and returns the position of its begin. */
+/* Starts playback and returns the position of its start. */
 static int64_t start_at(struct rtsp_conn *c, const struct play_request *w)
 {
     struct rtsp_file *f = c->file;

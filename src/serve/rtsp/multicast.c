@@ -143,7 +143,7 @@ err_t rtsp_multicast_play(struct rtsp_multicast *m, struct rtp_wire_start start[
 
     memset(start, 0, RTP_WIRE_N * sizeof(*start));
     if (m->failed)
-        return err_new(ERR_IO_CLOSED, "its multicast has failed");
+        return err_new(ERR_IO_CLOSED, "the multicast sender has failed");
     if (starts) {
         open_wire(m);
         rtp_wire_start(&m->sender.consumer, TRACKS, start);
@@ -216,8 +216,9 @@ static err_t create(struct rtsp_multicast **out, const struct session *s, const 
 
     *m = (struct rtsp_multicast){ .src = live_source_ref(s->src), .local = *at, .port = conf->port,
                                   .ttl = conf->ttl, .helpers = s->env->helpers };
-    err = find_group(s->env, name, &m->group) ? open_peer(m, s->env, local)
-                                              : err_new(ERR_TOO_MANY, "all groups are taken");
+    err = find_group(s->env, name, &m->group)
+              ? open_peer(m, s->env, local)
+              : err_new(ERR_TOO_MANY, "all multicast groups are in use");
     if (err) {
         destroy(m);
         return err;

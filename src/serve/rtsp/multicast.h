@@ -38,7 +38,7 @@ void rtsp_multicast_leave(struct rtsp_multicast *m); /* after its play ended; NU
 /* Writes the destination of a track into the transport of the response. */
 void rtsp_multicast_put(const struct rtsp_multicast *m, unsigned track, struct rtsp_transport *t);
 
-/* Adds a player. Sets `start` to where the media begin, or to zeros if they are sent already. */
+/* Adds a player. Sets `start` to where the media start, or to zeros if they are sent already. */
 err_t rtsp_multicast_play(struct rtsp_multicast *m, struct rtp_wire_start start[RTP_WIRE_N])
     __attribute__((warn_unused_result));
 void rtsp_multicast_pause(struct rtsp_multicast *m); /* removes a player */

@@ -217,9 +217,9 @@ err_t rtsp_udp_of(struct rtsp_udp **out, struct session_env *env)
     if (!u) {
         err = udp_new(&u, env, port, !conf->udp_gso);
         if (err)
-            return err_wrap(err, "ports of RTSP");
+            return err_wrap(err, "RTSP ports");
         env->service[PROTOCOL_RTSP] = u;
-        log_trace("RTSP over UDP has ports %d-%d", port, port + 1);
+        log_trace("RTSP over UDP uses ports %d-%d", port, port + 1);
     }
     *out = u;
     return NULL;

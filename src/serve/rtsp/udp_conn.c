@@ -170,7 +170,7 @@ static err_t multicast_turn(struct rtsp_conn *c)
     if (!err)
         err = session_apply(&c->base, &changed);
     if (!err && rtsp_multicast_failed(c->multicast))
-        err = err_new(ERR_IO_CLOSED, "its multicast has failed");
+        err = err_new(ERR_IO_CLOSED, "the multicast sender has failed");
     if (!err && io_readable(c->base.io))
         err = c->player.kind->on_readable(&c->player);
     return err;
@@ -199,7 +199,7 @@ bool rtsp_conn_udp_detach(struct rtsp_conn *c, err_t why)
     return true;
 }
 
-/* Returns true if another session than `gone` uses the group. */
+/* Returns true if another session than `closed` uses the group. */
 static bool group_in_use(const struct rtsp_conn *c, const struct rtsp_session *closed)
 {
     const struct rtsp_session *s = c->server.sessions;

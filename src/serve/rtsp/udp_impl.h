@@ -31,7 +31,7 @@ struct rtsp_run {
     uint16_t last;    /* bytes of the last packet */
     int first, count; /* its packets in rtsp_runs.iov */
     size_t size;      /* total bytes */
-    size_t begin;     /* offset of the first packet in the wire, from the begin of the first
+    size_t begin;     /* offset of the first packet in the wire, from the start of the first
                        * range */
 };
 
@@ -39,7 +39,7 @@ struct rtsp_runs {
     int n, packets;
     size_t size;      /* bytes of all packets */
     size_t end;       /* offset of the next packet in the wire */
-    struct rtsp_run v[RTSP_RUNS]; /* ordered by their begin */
+    struct rtsp_run v[RTSP_RUNS]; /* ordered by their start */
     struct iovec iov[RTSP_RUNS];
     /* working state of rtsp_runs_cut() */
     int16_t open[256];            /* per channel, the run that may continue; -1: none */

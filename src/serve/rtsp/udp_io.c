@@ -135,7 +135,7 @@ err_t rtsp_runs_cut(struct rtsp_runs *r, const struct iovec *iov, int n, size_t 
     return NULL;
 }
 
-/* ---- a pipe */
+/* ---- the io */
 
 static struct rtsp_udp_pipe *pipe_of(struct io *io)
 {

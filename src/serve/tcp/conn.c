@@ -39,7 +39,7 @@ static err_t read_proxy_header(struct session_env *env, struct io *io, struct ad
                        "proxy_protocol", ip);
     err = proxy_read(io, &client, env->conf->limits.handshake_timeout);
     if (err)
-        return err_wrap(err, "PROXY header of %s", ip);
+        return err_wrap(err, "PROXY header from %s", ip);
     if (!client.known)
         return NULL;
     log_debug("proxy %s:%d forwards ip=%s:%d", ip, *port, client.ip, client.port);
