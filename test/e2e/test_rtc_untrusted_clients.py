@@ -103,7 +103,7 @@ def test_a_key_that_takes_long_is_refused(srs, tmp_path, client, key, what):
     s = rtc_server(srs, tmp_path)
     with pytest.raises((AssertionError, OSError)):
         Publisher(tmp_path, s.whip("s"), cert=KeyCert(tmp_path, *key), client=client)
-    assert s.wait_log(f"its certificate has .*{what}", 5)
+    assert s.wait_log(f"the peer's certificate has .*{what}", 5)
     assert not HELD.search(s.log())
     Publisher(tmp_path, s.whip("t"), client=client).leave() # others are admitted all the same
 

@@ -126,7 +126,7 @@ def test_by_every_protocol(site, source):
     for name, (_, play) in bad().items():
         assert plays(s, play) == [], name
     for words in (r"link expired \d+ s ago", "the link is to publish", "wrong signature",
-                  "no token to play", "for another address", "no key for a JWT of none"):
+                  "no token to play", "for another address", "no key for a JWT with alg none"):
         assert s.wait_log(words, 2), words
     want = {'action="publish",result="denied"': len(bad()) + len(good()),
             'action="publish",result="ok"': len(good()) + 1,
@@ -286,7 +286,7 @@ def test_the_configuration_is_checked(tmp_path):
     for conf, good, words in (
             (security("play on; jwks jwks.json;"), True, ""),
             (security("play on; jwks none.json;"), False, "none.json: No such file"),
-            (security("play on; jwks e.pem;"), False, "no JWKS"),
+            (security("play on; jwks e.pem;"), False, "not a JWKS"),
             (security("play on;"), False, "no way to check a token"),
             (security("play on; secret short;"), True, "can be guessed"),
             (security(more="key live/a b;"), True, "can be guessed")):

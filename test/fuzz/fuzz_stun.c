@@ -20,7 +20,7 @@ static void look(const uint8_t *data, size_t size, const struct ice_path *way)
     struct stun_message m, back;
     uint8_t out[STUN_MAX];
     size_t n;
-    enum ice_said said;
+    enum ice_result said;
 
     if (!stun_parse(&m, data, size))
         return;
@@ -66,6 +66,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         look_signed(data + STUN_HEADER, size - STUN_HEADER, &way);
     if (size % 11 == 0)
         ice_forget(&session, &session);
-    (void)ice_heard(&session, &way, now);
+    (void)ice_received(&session, &way, now);
     return 0;
 }

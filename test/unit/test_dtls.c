@@ -156,7 +156,7 @@ static void nobody_answers(void **state)
     while (dtls_wire_step(&w))
         ;
     assert_int_equal(dtls_wire_state_of(&w, 0), DTLS_FAILED);
-    assert_string_equal(dtls_why(w.ends[0].d), "no answer to its last flight");
+    assert_string_equal(dtls_why(w.ends[0].d), "no response to the last flight");
     assert_in_range(w.ends[0].sent, 10, 13);
     dtls_wire_fini(&w);
 }

@@ -102,9 +102,9 @@ static void keys_that_take_long_are_refused(void **state)
 {
     (void)state;
     refused_for_its_key(rsa_of(3217, 1279, 65537),
-                        "its certificate has an RSA key of 4496 bits, exponent of 17; at most 4096 and 32");
+                        "the peer's certificate has an RSA key of 4496 bits, exponent of 17; at most 4096 and 32");
     refused_for_its_key(rsa_with_large_exponent(),
-                        "its certificate has an RSA key of 2810 bits, exponent of 41; at most 4096 and 32");
+                        "the peer's certificate has an RSA key of 2810 bits, exponent of 41; at most 4096 and 32");
 }
 
 static void keys_of_peers(void **state)
@@ -179,7 +179,7 @@ static void another_certificate_fails(void **state)
         assert_int_equal(dtls_wire_shake(&w), 0);
         assert_int_equal(dtls_wire_state_of(&w, !wrong), DTLS_FAILED);
         assert_string_equal(dtls_why(w.ends[!wrong].d),
-                            "its certificate is not that of its description");
+                            "the peer's certificate does not match its description");
         assert_int_equal(dtls_wire_state_of(&w, wrong), DTLS_FAILED); /* it got an alert */
         assert_false(dtls_keys(w.ends[wrong].d, &(struct srtp_keys){ 0 },
                                &(struct srtp_keys){ 0 }));

@@ -169,7 +169,7 @@ static bool refuse(struct rtsp_auth *a, unsigned schemes, struct rtsp_login *l, 
 }
 
 static enum rtsp_auth_result say(struct rtsp_auth *a, unsigned schemes, struct rtsp_login *l,
-                               const char *url, co_usec now)
+                                 const char *url, co_usec now)
 {
     struct wr w;
 

@@ -197,7 +197,7 @@ static void test_lists(void **state)
     (void)state;
     assert_int_equal(err_code(err), ERR_RTC_NEGOTIATE);
     (void)err_text(err, text, sizeof(text));
-    assert_non_null(strstr(text, "there is HEVC, the offer has VP8, rtx, H264"));
+    assert_non_null(strstr(text, "the stream has HEVC, the offer has VP8, rtx, H264"));
     err_free(&err);
     w.codec[AV_VIDEO] = AV_H264;
     w.none[AV_AUDIO] = true; /* no audio, so that part of the offer does not matter */

@@ -36,10 +36,10 @@ static const struct {
     { "enabled on; " BOTH, "%&sign=0", NULL, "", "" }, /* the first counts */
     { "enabled on; " BOTH, "?sign=00", NULL, "both", "both" },
     { "enabled on; " BOTH, "?expires=1", NULL, "no token", "no token" },
-    { "enabled on; " BOTH, "?token=a.b", NULL, "no JWT", "no JWT" },
-    { "enabled on; " BOTH, "?jwt=a.b&token=x", NULL, "no JWT", "no JWT" },
-    { "enabled on; " BOTH, "", "Bearer a.b", "no JWT", "no JWT" },
-    { "enabled on; " BOTH, "", "bearer  a.b c", "no JWT", "no JWT" },
+    { "enabled on; " BOTH, "?token=a.b", NULL, "not a JWT", "not a JWT" },
+    { "enabled on; " BOTH, "?jwt=a.b&token=x", NULL, "not a JWT", "not a JWT" },
+    { "enabled on; " BOTH, "", "Bearer a.b", "not a JWT", "not a JWT" },
+    { "enabled on; " BOTH, "", "bearer  a.b c", "not a JWT", "not a JWT" },
     { "enabled on; " BOTH, "", "Basic YTpi", "no token", "no token" },
     { "enabled on; token { play on; secret " SECRET "; }", "", NULL, "", "no token" },
     { "enabled on; token { play on; jwks none; }", "%", NULL, "", "no token" },
@@ -230,7 +230,7 @@ static void files_of_keys(void **state)
     (void)snprintf(file, sizeof(file), "listen 1935; vhost v { security { enabled on; "
                    "token { play on; jwks %s; } } }", path);
     c = mem_conf(file);
-    assert_err_says(jwks_files_test(c), ERR_CONF, "no JWKS");
+    assert_err_says(jwks_files_test(c), ERR_CONF, "not a JWKS");
     assert_int_equal(fwrite(text, 1, sizeof(text) - 1, f), sizeof(text) - 1);
     assert_int_equal(fclose(f), 0);
     assert_ok(jwks_files_test(c));

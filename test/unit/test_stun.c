@@ -200,7 +200,7 @@ static struct ice_path way_of(int i)
     return w;
 }
 
-static enum ice_said check(const struct stun_check *as, int from, co_usec now)
+static enum ice_result check(const struct stun_check *as, int from, co_usec now)
 {
     static unsigned n;
     struct stun_check c = *as;
@@ -242,7 +242,7 @@ static void test_who(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct stun_check c = { .username = rows[i].username, .password = rows[i].password };
-        enum ice_said said;
+        enum ice_result said;
 
         print_message("  %s\n", rows[i].name);
         begin();
@@ -420,7 +420,7 @@ static void test_address(void **state)
             bool moved;
 
             if (rows[i].did[k].what == HEARD)
-                moved = ice_heard(&session, &w, CO_MS(rows[i].did[k].ms));
+                moved = ice_received(&session, &w, CO_MS(rows[i].did[k].ms));
             else
                 moved = check(&c, rows[i].did[k].from, CO_MS(rows[i].did[k].ms)) == ICE_MOVED;
             assert_int_equal(moved, was != at());
@@ -439,13 +439,13 @@ static size_t ask(int from, co_usec now, struct stun_message *m, uint8_t out[STU
     size_t size;
 
     id[0]++;
-    size = ice_ask(&session, &w, id, "theirs", now, out);
+    size = ice_write_check(&session, &w, id, "theirs", now, out);
     if (size > 0)
         assert_true(stun_parse(m, out, size));
     return size;
 }
 
-static enum ice_said answered(const struct stun_message *m, int from, const char *pwd, co_usec now)
+static enum ice_result answered(const struct stun_message *m, int from, const char *pwd, co_usec now)
 {
     struct ice_path w = way_of(from);
     uint8_t out[STUN_MAX];
@@ -471,9 +471,9 @@ static void test_asked(void **state)
     assert_false(session.sure);
     ice_reached(&session, &one);
     assert_true(session.sure);
-    assert_false(ice_is_wanted(&session, &one, CO_MS(1)) || ice_is_wanted(&session, &none, 1));
+    assert_false(ice_needs_check(&session, &one, CO_MS(1)) || ice_needs_check(&session, &none, 1));
     assert_int_equal(check(&use, 2, CO_MS(10)), ICE_ANSWERED);
-    assert_true(ice_is_wanted(&session, &two, CO_MS(10)));
+    assert_true(ice_needs_check(&session, &two, CO_MS(10)));
     assert_int_equal(ask(3, CO_MS(10), &m, out), 0);
     assert_true(ask(2, CO_MS(10), &m, out) > 0);
     assert_true(m.class == STUN_REQUEST && m.controlled && m.has_priority && m.has_fingerprint &&
@@ -518,9 +518,9 @@ static void test_replayed(void **state)
         assert_int_equal(answer_size, 0);
     }
     assert_int_equal(session.n, 1);
-    assert_int_equal(session.heard, 1);
+    assert_int_equal(session.received_at, 1);
     assert_int_equal(check(&c, 1, CO_MS(301)), ICE_ANSWERED); /* its answer was lost */
-    assert_int_equal(session.heard, 1);
+    assert_int_equal(session.received_at, 1);
     for (int i = 0; i < OLD; i++) { /* so that the first one is forgotten */
         c.id[11]++;
         assert_int_equal(check(&c, 1, CO_SECONDS(1 + i)), ICE_ANSWERED);
@@ -582,7 +582,7 @@ static void test_forget(void **state)
     assert_int_equal(session.n, 2);
     (void)check(&c, 101, CO_MS(5));
     assert_int_equal(at(), 101);
-    (void)ice_heard(&session, &w, CO_MS(6));
+    (void)ice_received(&session, &w, CO_MS(6));
     ice_forget(&session, &session);
     assert_int_equal(at(), 1);
 }

@@ -149,16 +149,16 @@ static void broken_links(void **state)
     static const struct {
         const char *expires, *sign, *says;
     } rows[] = {
-        { "", "", "no time" }, { "-1", "", "no time" }, { "1e9", "", "no time" },
-        { " 1000060", "", "no time" }, { "1000060 ", "", "no time" },
-        { "0x7fffffff", "", "no time" }, { "9999999999999", "", "no time" },
-        { "1000060", "", "no signature" }, { "1000060", "zz", "no signature" },
+        { "", "", "not a time" }, { "-1", "", "not a time" }, { "1e9", "", "not a time" },
+        { " 1000060", "", "not a time" }, { "1000060 ", "", "not a time" },
+        { "0x7fffffff", "", "not a time" }, { "9999999999999", "", "not a time" },
+        { "1000060", "", "not a signature" }, { "1000060", "zz", "not a signature" },
         { "1000060", "g45cd1bb7a1c8bd0a1fe9d7b53d7cb90ee70cb93f23ea6cfcd0c3cbef0b1dcd0",
-          "no signature" },
+          "not a signature" },
         { "1000060", "0000000000000000000000000000000000000000000000000000000000000000",
           "wrong signature" },
         { "1000060", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "wrong signature" },
-        { "1000060", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB", "no signature" },
+        { "1000060", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB", "not a signature" },
     };
     const struct token_query play = ask(false);
 
@@ -257,7 +257,7 @@ static void rfc_vectors(void **state)
         char *text = strdup(t), *sign = strrchr(text, '.') + 1;
 
         play.now = 1300819380;
-        assert_says(jwt_check(t, strlen(t), &rules, &play), "does not let play", t);
+        assert_says(jwt_check(t, strlen(t), &rules, &play), "does not permit to play", t);
         play.now += JWT_LEEWAY;
         assert_says(jwt_check(t, strlen(t), &rules, &play), "expired 30 s ago", t);
         for (char *p = text; *p; p++) { /* every character matters */
@@ -336,33 +336,33 @@ static void claims(void **state)
         const char *claims;
         const char *publish, *play; /* "" is accepted */
     } rows[] = {
-        { "{" SOON ",\"play\":\"live/cam1\"}", "does not let publish", "" },
-        { "{" SOON ",\"publish\":\"live/cam1\"}", "", "does not let play" },
+        { "{" SOON ",\"play\":\"live/cam1\"}", "does not permit to publish", "" },
+        { "{" SOON ",\"publish\":\"live/cam1\"}", "", "does not permit to play" },
         { "{" SOON ",\"publish\":[\"x\",\"live/cam1\"],\"play\":[\"live/*\"]}", "", "" },
-        { "{" SOON ",\"publish\":[\"live/cam\",\"live/cam11\"],\"play\":[\"*\"]}", "let", "" },
-        { "{" SOON ",\"publish\":\"live/cam*\",\"play\":\"livex/*\"}", "", "let" },
-        { "{" SOON ",\"publish\":true,\"play\":{\"live/cam1\":1}}", "let", "let" },
-        { "{" SOON ",\"publish\":[[\"live/cam1\"]],\"play\":[]}", "let", "let" },
-        { "{" SOON ",\"play\":\"live/cam1\",\"vhost\":\"v\"}", "let", "" },
+        { "{" SOON ",\"publish\":[\"live/cam\",\"live/cam11\"],\"play\":[\"*\"]}", "permit", "" },
+        { "{" SOON ",\"publish\":\"live/cam*\",\"play\":\"livex/*\"}", "", "permit" },
+        { "{" SOON ",\"publish\":true,\"play\":{\"live/cam1\":1}}", "permit", "permit" },
+        { "{" SOON ",\"publish\":[[\"live/cam1\"]],\"play\":[]}", "permit", "permit" },
+        { "{" SOON ",\"play\":\"live/cam1\",\"vhost\":\"v\"}", "permit", "" },
         { "{" SOON ",\"play\":\"live/cam1\",\"vhost\":\"w\"}", "another vhost", "another vhost" },
         { "{" SOON ",\"play\":\"live/cam1\",\"vhost\":7}", "another vhost", "another vhost" },
-        { "{" SOON ",\"play\":\"live/cam1\",\"ip\":\"10.0.0.7\"}", "let", "" },
+        { "{" SOON ",\"play\":\"live/cam1\",\"ip\":\"10.0.0.7\"}", "permit", "" },
         { "{" SOON ",\"play\":\"live/cam1\",\"ip\":\"10.0.0.8\"}", "address", "address" },
         { "{\"play\":\"*\"}", "no exp", "no exp" },
         { "{\"exp\":\"1000060\",\"play\":\"*\"}", "no exp", "no exp" },
         { "{\"exp\":null,\"play\":\"*\"}", "no exp", "no exp" },
-        { "{\"exp\":1e300,\"play\":\"*\"}", "let", "" },
+        { "{\"exp\":1e300,\"play\":\"*\"}", "permit", "" },
         { "{\"exp\":-1e300,\"play\":\"*\"}", "expired", "expired" },
-        { "{\"exp\":999970.5,\"play\":\"*\"}", "let", "" },
+        { "{\"exp\":999970.5,\"play\":\"*\"}", "permit", "" },
         { "{\"exp\":999970,\"play\":\"*\"}", "expired 30 s ago", "expired 30 s ago" },
-        { "{" SOON ",\"nbf\":1000030,\"play\":\"*\"}", "let", "" },
-        { "{" SOON ",\"nbf\":1000031,\"play\":\"*\"}", "begins in 31 s", "begins in 31 s" },
+        { "{" SOON ",\"nbf\":1000030,\"play\":\"*\"}", "permit", "" },
+        { "{" SOON ",\"nbf\":1000031,\"play\":\"*\"}", "becomes valid in 31 s", "becomes valid in 31 s" },
         { "{" SOON ",\"nbf\":\"0\",\"play\":\"*\"}", "nbf", "nbf" },
-        { "{" SOON ",\"exp\":2000000,\"play\":\"*\"}", "no JSON", "no JSON" }, /* twice */
-        { "[" SOON "]", "no JSON", "no JSON" }, { "", "no JSON", "no JSON" },
-        { "null", "no JSON", "no JSON" }, { "{" SOON, "no JSON", "no JSON" },
-        { "{" SOON ",\"x\":[[[[[[[[1]]]]]]]]}", "no JSON", "no JSON" },
-        { "{" SOON ",\"play\":\"live/cam1\\u0000\"}", "no JSON", "no JSON" },
+        { "{" SOON ",\"exp\":2000000,\"play\":\"*\"}", "not a JSON", "not a JSON" }, /* twice */
+        { "[" SOON "]", "not a JSON", "not a JSON" }, { "", "not a JSON", "not a JSON" },
+        { "null", "not a JSON", "not a JSON" }, { "{" SOON, "not a JSON", "not a JSON" },
+        { "{" SOON ",\"x\":[[[[[[[[1]]]]]]]]}", "not a JSON", "not a JSON" },
+        { "{" SOON ",\"play\":\"live/cam1\\u0000\"}", "not a JSON", "not a JSON" },
     };
     const struct jwt_rules rules = rules_of(NULL);
     const struct token_query publish = ask(true), play = ask(false);
@@ -443,14 +443,14 @@ static void heads(void **state)
         const char *head, *says;
     } rows[] = {
         { "{\"alg\":\"HS256\",\"typ\":\"JWT\",\"kid\":\"any\"}", "" },
-        { "{\"alg\":\"none\"}", "no key for a JWT of none" },
+        { "{\"alg\":\"none\"}", "no key for a JWT with alg none" },
         { "{\"alg\":\"None\"}", "no key" }, { "{\"alg\":\"\"}", "no key" },
         { "{\"alg\":\"HS512\"}", "no key" }, { "{\"alg\":\"hs256\"}", "no key" },
         { "{\"alg\":\"RS256\"}", "wrong signature" }, { "{\"alg\":\"ES256\"}", "wrong signature" },
         { "{\"alg\":[\"HS256\"]}", "no alg" }, { "{}", "no alg" }, { "[]", "no alg" },
         { "{\"alg\":\"HS256\",\"alg\":\"none\"}", "no alg" },
         { "{\"alg\":\"HS256\",\"crit\":[\"exp\"]}", "crit" },
-        { "{\"alg\":\"HS256\",\"x\":[[[[[1]]]]]}", "no JSON" },
+        { "{\"alg\":\"HS256\",\"x\":[[[[[1]]]]]}", "not JSON" },
     };
     struct jwk_set *keys = keys_of(rfc_jwks);
     const struct jwt_rules both = rules_of(keys), none = { .issuer = "", .audience = "" };
@@ -481,7 +481,7 @@ static void confused_algorithm(void **state)
     char *t = hs256(HS, "{" SOON ",\"play\":\"*\"}", RFC_N);
 
     (void)state;
-    assert_says(jwt_check(t, strlen(t), &rules, &play), "no key for a JWT of HS256", "HS by N");
+    assert_says(jwt_check(t, strlen(t), &rules, &play), "no key for a JWT with alg HS256", "HS by N");
     free(t);
     jwk_set_free(keys);
 }
@@ -503,7 +503,7 @@ static void too_long(void **state)
     memset(pad, 'x', 3100);
     assert_true(asprintf(&text, "{" SOON ",\"play\":\"*\",\"x\":\"%s\"}", pad) > 0);
     t = hs256(HS, text, SECRET);
-    assert_says(jwt_check(t, strlen(t), &rules, &play), "at most 4096", "too long");
+    assert_says(jwt_check(t, strlen(t), &rules, &play), "limit 4096", "too long");
     free(text);
     free(t);
     free(pad);
@@ -598,11 +598,11 @@ static const struct {
     { "{\"kty\":\"EC\",\"crv\":\"P-384\",\"x\":\"AA\",\"y\":\"AA\"}", "curve" },
     { "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"" RFC_X "\"}", "x or y" },
     { "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"" RFC_X "AA\",\"y\":\"" RFC_Y "\"}", "x or y" },
-    { "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"" RFC_X "\",\"y\":\"" RFC_X "\"}", "no point" },
+    { "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"" RFC_X "\",\"y\":\"" RFC_X "\"}", "not a point" },
     { "{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}", "less than 2048" },
     { "{\"kty\":\"RSA\",\"n\":\"" RFC_N RFC_N RFC_N "\",\"e\":\"AQAB\"}", "n or e" },
-    { "{\"kty\":\"RSA\",\"n\":\"" RFC_N "\",\"e\":\"" RFC_N "\"}", "no RSA key" },
-    { "{\"kty\":\"RSA\",\"n\":\"" RFC_N "\",\"e\":\"AQ\"}", "no RSA key" },
+    { "{\"kty\":\"RSA\",\"n\":\"" RFC_N "\",\"e\":\"" RFC_N "\"}", "invalid RSA key" },
+    { "{\"kty\":\"RSA\",\"n\":\"" RFC_N "\",\"e\":\"AQ\"}", "invalid RSA key" },
     { "{\"kty\":\"RSA\",\"n\":\"" RFC_N "\",\"e\":65537}", "n or e" },
     { "{\"kty\":\"RSA\",\"n\":\"not base64\",\"e\":\"AQAB\"}", "n or e" },
     { "{}", "neither RSA" }, { "[]", "neither RSA" }, { "1", "neither RSA" },

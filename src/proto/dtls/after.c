@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* after.c - a connection behind its handshake, without OpenSSL: an SSL takes 30 KB as long as it
- * lives, and all that comes yet is an alert, or the peer's last flight again when ours was lost.
- * Then ours is sent again under new record numbers ([DTLS] RFC 6347, 4.2.4), as the peer's replay
- * protection drops numbers that it has seen: the Finished is encrypted again for that.
+/* after.c - a DTLS connection after its handshake, without OpenSSL.
  *
- * Records are sealed by AES-128-GCM, RFC 5288; other ciphers keep their SSL.
+ * An SSL object takes 30 KB for its whole life, but only alerts can still arrive, or the peer's
+ * last flight again if ours was lost. In the latter case ours is sent again with new record numbers
+ * ([DTLS] RFC 6347, 4.2.4), because the peer's replay protection drops known numbers; so the
+ * Finished is encrypted again.
+ * Records are sealed with AES-128-GCM, RFC 5288; connections with other ciphers keep their SSL.
  */
 #include "proto/dtls/own.h"
 
@@ -20,14 +21,15 @@ enum {
     RECORD_HEAD = 13, EXPLICIT = 8, TAG = 16, ALERT = 2, SEALED = EXPLICIT + TAG, WARNING = 1,
     KNOWN = 13, NONCE = 12,
     CHANGE_RECORD = 20, ALERT_RECORD = 21, HANDSHAKE_RECORD = 22, /* content types */
-    FRAMING = 2, /* of a datagram in datagrams.c */
+    FRAMING = 2, /* length prefix of a datagram in datagrams.c */
     CHANGE = RECORD_HEAD + 1, FINISHED = RECORD_HEAD + SEALED + DTLS_FINISHED,
 };
 #define EPOCH_1 (UINT64_C(1) << 48)
-/* A client's records behind the handshake: above all numbers that its flights can have used. */
+/* Number of a client's records after the handshake: above all numbers that its flights can have
+ * used. */
 #define CLIENT_NUMBER (EPOCH_1 | UINT64_C(1) << 32)
 
-/* RFC 5246, 6.3: keys of client and server, then the fixed parts of their nonces. */
+/* RFC 5246, 6.3: derives the keys of client and server, then the fixed parts of their nonces. */
 static bool expand(uint8_t out[DTLS_AFTER_KEYS], SSL *ssl)
 {
     uint8_t master[SSL_MAX_MASTER_KEY_LENGTH], random[2 * SSL3_RANDOM_SIZE];
@@ -70,8 +72,8 @@ static uint64_t get_be(const uint8_t *from, int n)
 
 /* ---- records */
 
-/* Encrypts or decrypts `size` bytes of a record of the client, or server, in place; the tag is
- * behind them. */
+/* Encrypts or decrypts `size` bytes of a record of the client or server in place; the tag follows
+ * them. */
 static bool run(const struct dtls_after *a, bool of_client, bool seal, uint8_t *record, int size)
 {
     const uint8_t *key = a->keys + (of_client ? 0 : 16), *fixed = a->keys + (of_client ? 32 : 36);
@@ -82,7 +84,7 @@ static bool run(const struct dtls_after *a, bool of_client, bool seal, uint8_t *
 
     memcpy(nonce, fixed, 4);
     memcpy(nonce + 4, record + RECORD_HEAD, EXPLICIT);
-    memcpy(known, record + 3, 8);  /* epoch and number */
+    memcpy(known, record + 3, 8);  /* epoch and record number */
     memcpy(known + 8, record, 3);  /* type and version */
     put_be(known + 11, (uint64_t)size, 2);
     done = EVP_CipherInit_ex(ctx, EVP_aes_128_gcm(), NULL, key, nonce, seal) == 1 &&
@@ -103,7 +105,7 @@ static void put_head(uint8_t *record, uint8_t type, uint64_t number, size_t size
     put_be(record + 11, size, 2);
 }
 
-/* An encrypted record of ours under the next number. */
+/* Writes one of our records, encrypted, with the next number. */
 static bool put_sealed(struct dtls_after *a, uint8_t *record, uint8_t type, const uint8_t *text,
                        size_t size)
 {
@@ -115,13 +117,13 @@ static bool put_sealed(struct dtls_after *a, uint8_t *record, uint8_t type, cons
 
 /* ---- a server's last flight: ChangeCipherSpec and Finished */
 
-/* Keeps its Finished, and the numbers that follow those of its records. */
+/* Keeps the Finished, and the next record numbers. */
 static bool keep_flight(struct dtls_after *a, const uint8_t *flight, size_t size)
 {
     const uint8_t *change = flight + FRAMING;
     uint8_t record[FINISHED];
 
-    /* without tickets OpenSSL sends nothing else: one datagram, or one for each */
+    /* without tickets OpenSSL sends nothing else: in one datagram, or one for each */
     if ((size != FRAMING + CHANGE + FINISHED && size != 2 * FRAMING + CHANGE + FINISHED) ||
         change[0] != CHANGE_RECORD)
         return false;
@@ -161,7 +163,7 @@ void dtls_after_fini(struct dtls_after *a)
     OPENSSL_cleanse(a, sizeof(*a));
 }
 
-/* ---- alerts, and what else comes */
+/* ---- alerts, and other input */
 
 void dtls_after_close(struct dtls_after *a, struct dtls_datagrams *g)
 {
@@ -172,41 +174,41 @@ void dtls_after_close(struct dtls_after *a, struct dtls_datagrams *g)
         dtls_datagrams_put(g, record, sizeof(record));
 }
 
-static enum dtls_heard hear_alert(const struct dtls_after *a, const uint8_t *record, size_t size)
+static enum dtls_event read_alert(const struct dtls_after *a, const uint8_t *record, size_t size)
 {
     uint8_t copy[RECORD_HEAD + SEALED + ALERT], *text = copy + RECORD_HEAD + EXPLICIT;
 
     if (size != sizeof(copy))
-        return DTLS_HEARD_NOTHING;
+        return DTLS_EVENT_NONE;
     memcpy(copy, record, size);
     if (!run(a, !a->client, false, copy, ALERT))
-        return DTLS_HEARD_NOTHING;
+        return DTLS_EVENT_NONE;
     if (text[1] == 0)
-        return DTLS_HEARD_CLOSE;
-    return text[0] == WARNING ? DTLS_HEARD_NOTHING : DTLS_HEARD_FATAL;
+        return DTLS_EVENT_CLOSE;
+    return text[0] == WARNING ? DTLS_EVENT_NONE : DTLS_EVENT_FATAL;
 }
 
-enum dtls_heard dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
+enum dtls_event dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
                                  const uint8_t *data, size_t size)
 {
     bool again = false;
 
-    while (size >= RECORD_HEAD) { /* the guard has seen that they are whole */
+    while (size >= RECORD_HEAD) { /* the guard has checked that the records are complete */
         size_t whole = RECORD_HEAD + ((size_t)data[11] << 8 | data[12]);
         bool encrypted = data[3] == 0 && data[4] == 1;
-        enum dtls_heard heard;
+        enum dtls_event event;
 
         if (encrypted && data[0] == ALERT_RECORD) {
-            heard = hear_alert(a, data, whole);
-            if (heard != DTLS_HEARD_NOTHING)
-                return heard;
+            event = read_alert(a, data, whole);
+            if (event != DTLS_EVENT_NONE)
+                return event;
         } else if (encrypted && data[0] == HANDSHAKE_RECORD && !again) {
-            again = true; /* nothing proves it, so a datagram of a hundred gets one answer */
+            again = true; /* not authenticated, so a datagram with many of them gets one response */
             if (!a->client)
                 repeat_flight(a, g);
         }
         data += whole;
         size -= whole;
     }
-    return DTLS_HEARD_NOTHING;
+    return DTLS_EVENT_NONE;
 }

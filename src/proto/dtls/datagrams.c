@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* datagrams.c - what OpenSSL reads and writes: a datagram at a time. (BIO_s_mem would glue those
- * that are written one after the other.) */
+/* datagrams.c - the BIO below OpenSSL: reads and writes one datagram at a time. (BIO_s_mem would
+ * join consecutive writes.)
+ */
 #include "proto/dtls/own.h"
 
 #include "base/mem.h"
@@ -21,7 +22,7 @@ static int on_read(BIO *bio, char *to, int room)
         BIO_set_retry_read(bio);
         return -1;
     }
-    memcpy(to, g->in, n); /* what finds no room is cut off, as recv() does */
+    memcpy(to, g->in, n); /* truncates like recv() */
     g->in_size = 0;
     return (int)n;
 }
@@ -41,7 +42,7 @@ static bool more_room(struct dtls_datagrams *g, size_t need)
     return true;
 }
 
-/* What finds no room is lost; it will be sent again. */
+/* Drops the datagram if there is no room; it will be retransmitted. */
 void dtls_datagrams_put(struct dtls_datagrams *g, const uint8_t *data, size_t size)
 {
     uint8_t *to;
@@ -92,6 +93,6 @@ bool dtls_datagrams_next(struct dtls_datagrams *g, const uint8_t **data, size_t 
 
 void dtls_datagrams_fini(struct dtls_datagrams *g)
 {
-    free(g->out); /* connections are idle nearly all of their lives */
+    free(g->out); /* connections are idle most of the time */
     *g = (struct dtls_datagrams){ 0 };
 }

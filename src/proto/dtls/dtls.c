@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dtls.c - one connection: its handshake, the keys of SRTP out of it, its end.
+/* dtls.c - one connection: its handshake, the SRTP keys from it, and its end.
  *
- * Times of flights are OpenSSL's, by the clock of the system: it takes none from outside. What it
- * says is left is added to the caller's clock.
+ * OpenSSL times the flights with the system clock and accepts no other. The remaining time that it
+ * reports is added to the caller's clock.
  */
 #include "proto/dtls/own.h"
 
@@ -19,21 +19,21 @@ enum { FIRST_US = 50000, LEAST_US = 1000, GCM_SALT = 12 };
 #define EXPORTER "EXTRACTOR-dtls_srtp" /* RFC 5764, 4.2 */
 
 struct dtls {
-    SSL *ssl;             /* NULL behind the handshake, but for ciphers that `after` has not */
+    SSL *ssl;             /* NULL after the handshake, unless `after` does not support the cipher */
     struct dtls_identity *id;
-    bool client, matched; /* matched: the peer's certificate is the right one */
+    bool client, matched; /* matched: the peer's certificate is the expected one */
     enum dtls_state state;
     struct dtls_fingerprint peer;
     struct dtls_datagrams io;
     struct dtls_guard guard;
     struct dtls_after after;
-    struct srtp_keys of_client, of_server; /* once it is done; SRTP_NONE: none */
+    struct srtp_keys of_client, of_server; /* set when the handshake is done; SRTP_NONE: none */
     const char *cipher;
     co_usec deadline;
     char why[DTLS_WHY_MAX];
 };
 
-/* 50 ms, and twice that each time; every flight begins again. */
+/* Retransmission timeout: 50 ms, doubled each time; each flight starts again. */
 static unsigned on_timer(SSL *ssl, unsigned us)
 {
     (void)ssl;
@@ -46,12 +46,13 @@ bool dtls_is_peer(SSL *ssl, const X509 *certificate)
     char why[TLS_PEER_WHY];
 
     if (certificate && !tls_peer_key_is_fine(certificate, why)) {
-        (void)snprintf(d->why, sizeof(d->why), "its certificate has %s", why);
+        (void)snprintf(d->why, sizeof(d->why), "the peer's certificate has %s", why);
         return false;
     }
     d->matched = certificate && dtls_fingerprint_is(&d->peer, certificate);
     if (!d->matched)
-        (void)snprintf(d->why, sizeof(d->why), "its certificate is not that of its description");
+        (void)snprintf(d->why, sizeof(d->why),
+                       "the peer's certificate does not match its description");
     return d->matched;
 }
 
@@ -63,7 +64,7 @@ err_t dtls_new(struct dtls **out, struct dtls_identity *id, const struct dtls_op
 
     if (!bio) {
         SSL_free(ssl);
-        return err_new(ERR_NO_MEMORY, "a connection of DTLS");
+        return err_new(ERR_NO_MEMORY, "DTLS connection");
     }
     d = must(calloc(1, sizeof(*d)));
     *d = (struct dtls){ .ssl = ssl, .id = dtls_identity_ref(id), .client = opts->client,
@@ -125,7 +126,7 @@ static void take(struct srtp_keys *k, enum srtp_profile profile, const uint8_t *
     memcpy(k->salt, salt, salt_size);
 }
 
-/* RFC 5764, 4.2: key of the client, of the server, salt of the client, of the server. */
+/* RFC 5764, 4.2: client key, server key, client salt, server salt. */
 static void take_keys(struct dtls *d)
 {
     SRTP_PROTECTION_PROFILE *p = SSL_get_selected_srtp_profile(d->ssl);
@@ -150,7 +151,7 @@ bool dtls_keys(struct dtls *d, struct srtp_keys *send, struct srtp_keys *receive
     return true;
 }
 
-/* ---- what OpenSSL says */
+/* ---- running OpenSSL */
 
 static void fail(struct dtls *d)
 {
@@ -170,9 +171,9 @@ static bool wants_more(const struct dtls *d, int got)
     return e == SSL_ERROR_WANT_READ || e == SSL_ERROR_WANT_WRITE;
 }
 
-static void shake(struct dtls *d)
+static void run_handshake(struct dtls *d)
 {
-    size_t sent = d->io.out_end; /* before its last flight, if that goes out now */
+    size_t sent = d->io.out_end; /* position of its last flight, if it is sent now */
     int got = SSL_do_handshake(d->ssl);
 
     if (got != 1) {
@@ -190,9 +191,9 @@ static void shake(struct dtls *d)
     d->ssl = NULL;
 }
 
-/* Behind the handshake: its last flight, if the peer sends its own again; close_notify. Data there
- * may be, and are of no use. */
-static void read_on(struct dtls *d)
+/* After the handshake: repeats the last flight if the peer does, and handles close_notify. Ignores
+ * data. */
+static void read_rest(struct dtls *d)
 {
     uint8_t none[256];
     int got;
@@ -201,25 +202,25 @@ static void read_on(struct dtls *d)
         got = SSL_read(d->ssl, none, sizeof(none));
     } while (got > 0);
     if (SSL_get_shutdown(d->ssl) & SSL_RECEIVED_SHUTDOWN) {
-        (void)SSL_shutdown(d->ssl); /* ours in answer to the peer's */
+        (void)SSL_shutdown(d->ssl); /* ours in response to the peer's */
         d->state = DTLS_CLOSED;
     } else if (!wants_more(d, got)) {
         fail(d);
     }
 }
 
-/* All that is to be done with what is there now. */
-static void go_on(struct dtls *d, co_usec now)
+/* Runs OpenSSL on the available input. */
+static void run(struct dtls *d, co_usec now)
 {
     struct timeval left;
 
     ERR_clear_error();
     if (d->state == DTLS_SHAKES)
-        shake(d);
+        run_handshake(d);
     if (d->state == DTLS_DONE && d->ssl) {
         (void)SSL_alloc_buffers(d->ssl);
-        read_on(d);
-        (void)SSL_free_buffers(d->ssl); /* 17 KB that an idle connection need not have */
+        read_rest(d);
+        (void)SSL_free_buffers(d->ssl); /* 17 KB that an idle connection does not need */
     }
     ERR_clear_error();
     d->deadline = CO_FOREVER;
@@ -230,26 +231,26 @@ static void go_on(struct dtls *d, co_usec now)
     }
 }
 
-/* ---- what comes, and the time */
+/* ---- input and timer */
 
 void dtls_start(struct dtls *d, co_usec now)
 {
     if (!d->client || d->state != DTLS_WAITS)
         return;
     d->state = DTLS_SHAKES;
-    go_on(d, now);
+    run(d, now);
 }
 
-static void hear_after(struct dtls *d, const uint8_t *data, size_t size)
+static void input_after(struct dtls *d, const uint8_t *data, size_t size)
 {
     switch (dtls_after_input(&d->after, &d->io, data, size)) {
-    case DTLS_HEARD_NOTHING:
+    case DTLS_EVENT_NONE:
         break;
-    case DTLS_HEARD_CLOSE:
+    case DTLS_EVENT_CLOSE:
         dtls_close(d);
         break;
-    case DTLS_HEARD_FATAL:
-        (void)snprintf(d->why, sizeof(d->why), "the peer ended it by an alert");
+    case DTLS_EVENT_FATAL:
+        (void)snprintf(d->why, sizeof(d->why), "the peer sent a fatal alert");
         d->state = DTLS_FAILED;
         break;
     }
@@ -263,14 +264,14 @@ void dtls_input(struct dtls *d, const uint8_t *data, size_t size, co_usec now)
         !dtls_guard_lets(&d->guard, data, size, d->state == DTLS_DONE, now))
         return;
     if (!d->ssl) {
-        hear_after(d, data, size);
+        input_after(d, data, size);
         return;
     }
     if (d->state == DTLS_WAITS)
         d->state = DTLS_SHAKES;
     d->io.in = data;
     d->io.in_size = size;
-    go_on(d, now);
+    run(d, now);
     d->io.in = NULL;
     d->io.in_size = 0;
 }
@@ -281,10 +282,10 @@ void dtls_tick(struct dtls *d, co_usec now)
         return;
     ERR_clear_error();
     if (DTLSv1_handle_timeout(d->ssl) < 0) {
-        (void)snprintf(d->why, sizeof(d->why), "no answer to its last flight");
+        (void)snprintf(d->why, sizeof(d->why), "no response to the last flight");
         fail(d);
     }
-    go_on(d, now);
+    run(d, now);
 }
 
 bool dtls_output(struct dtls *d, const uint8_t **data, size_t *size)

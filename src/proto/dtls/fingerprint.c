@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fingerprint.c - the digest of a certificate as a session description says it, RFC 8122. */
+/* fingerprint.c - digests of certificates, as in session descriptions, RFC 8122. */
 #include "proto/dtls/dtls.h"
 
 #include "base/text.h"
@@ -17,7 +17,7 @@ static const struct {
 } kinds[] = { [DTLS_SHA256] = { "sha-256", 32 }, [DTLS_SHA384] = { "sha-384", 48 },
               [DTLS_SHA512] = { "sha-512", 64 } };
 
-/* "AB:CD:.." of just so many bytes. */
+/* Parses "AB:CD:.." with exactly this number of bytes. */
 static bool read_hex(uint8_t *out, size_t bytes, const char *p, size_t size)
 {
     if (size != bytes * 3 - 1)
@@ -49,7 +49,7 @@ bool dtls_fingerprint_parse(struct dtls_fingerprint *f, const char *text, size_t
     return false;
 }
 
-/* ---- digests of certificates: those that a description says, and that of our own */
+/* ---- digests of certificates: the expected ones, and our own */
 
 bool dtls_fingerprint_is(const struct dtls_fingerprint *f, const X509 *certificate)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - what is let through to OpenSSL: [DTLS] RFC 6347, 4.1 and 4.2.2.
+/* guard.c - filters the input of OpenSSL: [DTLS] RFC 6347, 4.1 and 4.2.2.
  *
- * Left alone it keeps, for each peer, ten messages of a hundred kilobytes that never get whole, and
- * a hundred records that came before their keys, each in 17 KB. So headers are looked at here:
- * those of a handshake are in the clear, but for its last message.
+ * On its own OpenSSL buffers, for each peer, ten incomplete messages of a hundred kilobytes and a
+ * hundred records that arrived before their keys, each in 17 KB. So the headers are checked here:
+ * those of a handshake are unencrypted, except for its last message.
  */
 #include "proto/dtls/own.h"
 
@@ -12,7 +12,7 @@
 enum { RECORD_HEAD = 13, MESSAGE_HEAD = 12, CHANGE_CIPHER = 20, HANDSHAKE = 22, APPLICATION = 23,
        MAJOR = 0xfe };
 
-/* Messages in one record of the handshake; what is no message OpenSSL finds out. */
+/* Checks the messages in a handshake record; OpenSSL detects anything that is not a message. */
 static bool messages(struct dtls_guard *g, const uint8_t *p, size_t size)
 {
     while (size >= MESSAGE_HEAD) {
@@ -39,7 +39,7 @@ static bool messages(struct dtls_guard *g, const uint8_t *p, size_t size)
 
 static bool record(struct dtls_guard *g, const uint8_t *p, size_t size, bool done)
 {
-    bool encrypted = p[3] || p[4]; /* its epoch */
+    bool encrypted = p[3] || p[4]; /* epoch */
 
     if (p[0] < CHANGE_CIPHER || p[0] > APPLICATION || p[1] != MAJOR)
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* identity.c - our certificate, and what all connections have in common: RFC 5763, RFC 8827. */
+/* identity.c - our certificate, and the context shared by all connections: RFC 5763, RFC 8827. */
 #include "proto/dtls/own.h"
 
 #include "base/must.h"
@@ -12,13 +12,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { DAY = 86400, LIFE = 365 * DAY, RENEW = 30 * DAY /* before its end */, RSA_BITS = 2048 };
+enum { DAY = 86400, LIFE = 365 * DAY, RENEW = 30 * DAY /* before it expires */, RSA_BITS = 2048 };
 
 #define CIPHERS "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:" \
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:" \
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:" \
     "ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA"
-/* Signatures of DTLS 1.0 are of MD5 and SHA-1. */
+/* DTLS 1.0 uses signatures with MD5 and SHA-1. */
 #define CIPHERS_OLD CIPHERS ":@SECLEVEL=0"
 
 struct dtls_identity {
@@ -49,7 +49,7 @@ int64_t dtls_identity_ends(const struct dtls_identity *id)
     return id->ends;
 }
 
-/* Signed by itself; nothing in it tells whose it is. */
+/* Creates a self-signed certificate that does not identify its owner. */
 static X509 *certificate(EVP_PKEY *key)
 {
     X509 *x = must(X509_new());
@@ -59,7 +59,7 @@ static X509 *certificate(EVP_PKEY *key)
 
     done = RAND_bytes((uint8_t *)&serial, sizeof(serial)) == 1 && X509_set_version(x, 2) == 1 &&
            ASN1_INTEGER_set_uint64(X509_get_serialNumber(x), serial >> 1 | 1) == 1 &&
-           X509_gmtime_adj(X509_getm_notBefore(x), -DAY) && /* clocks differ */
+           X509_gmtime_adj(X509_getm_notBefore(x), -DAY) && /* tolerance for clocks that differ */
            X509_gmtime_adj(X509_getm_notAfter(x), LIFE) && X509_set_pubkey(x, key) == 1 &&
            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const uint8_t *)"WebRTC", -1, -1,
                                       0) == 1 &&
@@ -70,8 +70,9 @@ static X509 *certificate(EVP_PKEY *key)
     return NULL;
 }
 
-/* In place of a look at issuers and dates, which mean nothing here: is it the one that the peer's
- * description says? (That the peer has its key, the rest of the handshake proves.) */
+/* Replaces the verification of issuers and dates, which mean nothing here: checks that the
+ * certificate is the one in the peer's description. (The rest of the handshake proves that the peer
+ * has its key.) */
 static int on_certificate(X509_STORE_CTX *store, void *arg)
 {
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -91,8 +92,8 @@ static bool set_up(SSL_CTX *ctx, const struct dtls_identity_opts *o)
     SSL_CTX_set_max_cert_list(ctx, DTLS_CHAIN_MAX);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     SSL_CTX_set_cert_verify_callback(ctx, on_certificate, NULL);
-    /* GCM first: it costs half. As server OpenSSL takes the first of ours that the peer has.
-     * Groups are those of peers' certificates too: FFmpeg's by GnuTLS is of P-224. */
+    /* GCM first: it costs half. As a server, OpenSSL takes the first of our ciphers that the peer
+     * supports. The groups include those of peers' certificates: FFmpeg with GnuTLS uses P-224. */
     return SSL_CTX_set_min_proto_version(ctx, o->dtls1_0 ? DTLS1_VERSION : DTLS1_2_VERSION) == 1 &&
            SSL_CTX_set_max_proto_version(ctx, DTLS1_2_VERSION) == 1 &&
            SSL_CTX_set_cipher_list(ctx, o->dtls1_0 ? CIPHERS_OLD : CIPHERS) == 1 &&
@@ -136,7 +137,7 @@ err_t dtls_identity_new(struct dtls_identity **out, const struct dtls_identity_o
     char why[DTLS_IDENTITY_WHY];
 
     *out = dtls_identity_make(opts, why);
-    return *out ? NULL : err_new(ERR_RTC_DTLS, "a certificate of our own: %s", why);
+    return *out ? NULL : err_new(ERR_RTC_DTLS, "creating our certificate: %s", why);
 }
 
 struct dtls_identity *dtls_identity_ref(struct dtls_identity *id)

@@ -263,7 +263,7 @@ static err_t read_response(struct reading *r, struct io *io, const struct http_c
 }
 
 err_t http_client_exchange(struct http_reply *out, struct io *io, const struct http_location *to,
-                       const struct http_call *call)
+                           const struct http_call *call)
 {
     co_usec until = co_clock() + call->timeout;
     struct reading r = { .drop = call->drop };

@@ -65,7 +65,7 @@ err_t http_client_call(struct http_reply *out, const char *url, const struct htt
     __attribute__((warn_unused_result));
 /* Same, over a pipe that is connected to this location. */
 err_t http_client_exchange(struct http_reply *out, struct io *io, const struct http_location *to,
-                       const struct http_call *call) __attribute__((warn_unused_result));
+                           const struct http_call *call) __attribute__((warn_unused_result));
 void http_reply_free(struct http_reply *r); /* works on a zeroed struct */
 
 #endif

@@ -25,7 +25,7 @@ static bool begins(const uint8_t *data, size_t size, const uint8_t *sign, size_t
 
 /* ---- version 1: section 2.1 */
 
-/* The next word of the line; false when there is none. */
+/* Returns the next word of the line, or false at its end. */
 static bool word(const char **line, const char *end, const char **w, size_t *size)
 {
     const char *space = memchr(*line, ' ', (size_t)(end - *line));
@@ -41,7 +41,7 @@ static int port_of(const char *w, size_t size)
     return size > 1 && *w == '0' ? -1 : (int)text_number(w, size, 65535);
 }
 
-/* "192.0.2.1 192.0.2.2 56324 443", of one family. */
+/* Parses "192.0.2.1 192.0.2.2 56324 443", where both addresses are of the same family. */
 static bool addresses(const char *line, const char *end, bool v4, struct proxy_peer *out)
 {
     uint8_t from[IP_SIZE], to[IP_SIZE];
@@ -71,13 +71,13 @@ static err_t v1_line(const char *line, const char *end, struct proxy_peer *out)
     line += sizeof(v1_sign) - 1;
     if (word(&line, end, &family, &size)) {
         if (size == 7 && memcmp(family, "UNKNOWN", size) == 0)
-            return NULL; /* what may follow is to be ignored */
+            return NULL; /* ignore the rest */
         if (size == 4 && memcmp(family, "TCP4", size) == 0 && addresses(line, end, true, out))
             return NULL;
         if (size == 4 && memcmp(family, "TCP6", size) == 0 && addresses(line, end, false, out))
             return NULL;
     }
-    return err_new(ERR_PROXY, "not a line of version 1");
+    return err_new(ERR_PROXY, "invalid version 1 line");
 }
 
 static err_t v1_parse(const uint8_t *data, size_t size, struct proxy_peer *out, size_t *need)
@@ -87,14 +87,14 @@ static err_t v1_parse(const uint8_t *data, size_t size, struct proxy_peer *out, 
     while (n < most && data[n] >= ' ' && data[n] < 0x7f)
         n++;
     if (n < most && data[n] != '\r')
-        return err_new(ERR_PROXY, "byte %u in the line of version 1", data[n]);
+        return err_new(ERR_PROXY, "byte %u in the version 1 line", data[n]);
     if (n + 2 > PROXY_V1_MAX)
-        return err_new(ERR_TOO_LARGE, "a PROXY line of over %d bytes", PROXY_V1_MAX);
+        return err_new(ERR_TOO_LARGE, "PROXY line of over %d bytes", PROXY_V1_MAX);
     *need = n + 2 > V1_MIN ? n + 2 : V1_MIN;
     if (n + 2 > size)
         return NULL;
     if (data[n + 1] != '\n')
-        return err_new(ERR_PROXY, "the line of version 1 has no end");
+        return err_new(ERR_PROXY, "the version 1 line has no end");
     *need = n + 2;
     return v1_line((const char *)data, (const char *)data + n, out);
 }
@@ -111,7 +111,8 @@ static err_t v2_address(const uint8_t *data, size_t size, struct proxy_peer *out
                                                              : 0;
 
     if (left < want)
-        return err_new(ERR_PROXY, "%zu bytes are no addresses of family %#x", left, family);
+        return err_new(ERR_PROXY, "%zu bytes are too short for addresses of family %#x", left,
+                       family);
     if (family == V2_TCP4)
         ip_from_v4(at, addr);
     else if (family == V2_TCP6)
@@ -125,7 +126,7 @@ static err_t v2_address(const uint8_t *data, size_t size, struct proxy_peer *out
     return NULL;
 }
 
-/* The fields behind the addresses are skipped. */
+/* Ignores the fields after the addresses. */
 static err_t v2_parse(const uint8_t *data, size_t size, struct proxy_peer *out, size_t *need)
 {
     *need = V2_HEAD;
@@ -135,9 +136,9 @@ static err_t v2_parse(const uint8_t *data, size_t size, struct proxy_peer *out, 
         return err_new(ERR_PROXY, "version and command %#x", data[V2_VERSION_AT]);
     *need += (size_t)(data[V2_SIZE_AT] << 8 | data[V2_SIZE_AT + 1]);
     if (*need > PROXY_MAX)
-        return err_new(ERR_TOO_LARGE, "a PROXY header of %zu bytes", *need);
+        return err_new(ERR_TOO_LARGE, "PROXY header of %zu bytes", *need);
     if (data[V2_VERSION_AT] == V2_LOCAL)
-        return NULL; /* a check of the proxy's own: its family is to be ignored */
+        return NULL; /* the proxy's own check: ignore the family */
     switch (data[V2_FAMILY_AT]) {
     case V2_UNSPEC: case V2_TCP4: case V2_TCP6: case V2_UNIX:
         return size < *need ? NULL : v2_address(data, *need, out);
@@ -146,7 +147,7 @@ static err_t v2_parse(const uint8_t *data, size_t size, struct proxy_peer *out, 
     }
 }
 
-/* ---- */
+/* ---- both versions */
 
 err_t proxy_parse(const uint8_t *data, size_t size, struct proxy_peer *out, size_t *need)
 {
@@ -158,7 +159,7 @@ err_t proxy_parse(const uint8_t *data, size_t size, struct proxy_peer *out, size
         return v1_parse(data, size, out, need);
     if (begins(data, size, v2_sign, sizeof(v2_sign) - 1))
         return v2_parse(data, size, out, need);
-    return err_new(ERR_PROXY, "the first bytes are none");
+    return err_new(ERR_PROXY, "not a PROXY header");
 }
 
 err_t proxy_read(struct io *io, struct proxy_peer *out, co_usec timeout)

@@ -69,7 +69,7 @@ void rtmfp_cookie_make(struct rtmfp_cookies *c, uint8_t out[RTMFP_COOKIE],
 }
 
 enum rtmfp_cookie_status rtmfp_cookie_check(struct rtmfp_cookies *c, struct rtmfp_bytes cookie,
-                                          const struct udp_addr *from, co_usec now)
+                                            const struct udp_addr *from, co_usec now)
 {
     uint64_t epoch = epoch_at(now);
     struct rd r = rtmfp_rd(cookie);

@@ -35,6 +35,6 @@ enum rtmfp_cookie_status {
     RTMFP_COOKIE_FOREIGN,
 };
 enum rtmfp_cookie_status rtmfp_cookie_check(struct rtmfp_cookies *c, struct rtmfp_bytes cookie,
-                                          const struct udp_addr *from, co_usec now);
+                                            const struct udp_addr *from, co_usec now);
 
 #endif

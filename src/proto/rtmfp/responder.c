@@ -255,7 +255,7 @@ static enum rtmfp_responded on_keying(struct request *c, struct rtmfp_bytes body
 
 /* Handles chunks up to the first one that gets a response. */
 static enum rtmfp_responded handle_packet(struct request *c, struct rtmfp_packet *p,
-                                    struct rtmfp_bytes *piece)
+                                          struct rtmfp_bytes *piece)
 {
     enum rtmfp_responded result = drop(c, RTMFP_DROP_CHUNK);
     struct rtmfp_chunk chunk;

@@ -35,7 +35,7 @@ static void free_acked(struct rtmfp_flow_out *f, const struct rtmfp_ack *ack,
 }
 
 void rtmfp_acks_received(struct rtmfp_session *s, struct rtmfp_arrival *a, struct rtmfp_bytes body,
-                      bool bitmap)
+                         bool bitmap)
 {
     struct rtmfp_freed freed = { .bytes = 0 };
     struct rtmfp_flow_out *f;

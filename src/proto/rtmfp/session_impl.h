@@ -53,7 +53,7 @@ struct rtmfp_flow_out *rtmfp_flows_out(const struct rtmfp_session *s, uint64_t i
 
 /* ---- session_acks.c */
 void rtmfp_acks_received(struct rtmfp_session *s, struct rtmfp_arrival *a, struct rtmfp_bytes body,
-                      bool bitmap);
+                         bool bitmap);
 /* after all chunks of a packet */
 void rtmfp_acks_after(struct rtmfp_session *s, struct rtmfp_arrival *a);
 void rtmfp_acks_probe(struct rtmfp_session *s, struct rtmfp_bytes body, co_usec now);

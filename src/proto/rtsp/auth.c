@@ -204,7 +204,7 @@ static bool proves(const struct rtsp_digest *d, enum rtsp_hash hash,
 }
 
 static enum rtsp_auth_result check_digest(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
-                                        const struct rtsp_message *req, char *value, co_usec now)
+                                          const struct rtsp_message *req, char *value, co_usec now)
 {
     struct rtsp_digest d;
     enum rtsp_hash hash;
@@ -222,7 +222,7 @@ static enum rtsp_auth_result check_digest(struct rtsp_auth *a, const struct rtsp
 }
 
 static enum rtsp_auth_result check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
-                                 const struct rtsp_message *req, co_usec now)
+                                   const struct rtsp_message *req, co_usec now)
 {
     const char *value = rtsp_message_field(req, "Authorization");
     enum rtsp_auth_result result;
@@ -241,7 +241,7 @@ static enum rtsp_auth_result check(struct rtsp_auth *a, const struct rtsp_auth_r
 }
 
 enum rtsp_auth_result rtsp_auth_check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
-                                    const struct rtsp_message *req, co_usec now)
+                                      const struct rtsp_message *req, co_usec now)
 {
     enum rtsp_auth_result result = check(a, rules, req, now);
 

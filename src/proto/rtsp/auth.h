@@ -73,7 +73,7 @@ enum rtsp_auth_result {
 /* Checks the request's Authorization. Any result except RTSP_AUTH_RIGHT requires a 401 with
  * challenges. */
 enum rtsp_auth_result rtsp_auth_check(struct rtsp_auth *a, const struct rtsp_auth_rules *rules,
-                                    const struct rtsp_message *req, co_usec now);
+                                      const struct rtsp_message *req, co_usec now);
 /* Writes the fields of this 401: a WWW-Authenticate per scheme, starting with those that hide the
  * password. MD5 is offered without qop, which all cameras and players support. Among several
  * digests FFmpeg takes the last one. */

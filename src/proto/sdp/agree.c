@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* agree.c - what an offer and we agree on: codecs, sections, BUNDLE, ICE, DTLS, extensions. RFC
- * 8829, section 5.3.1. */
+/* agree.c - negotiation with a WebRTC client: codecs, sections, BUNDLE, ICE, DTLS, extensions. RFC
+ * 8829, section 5.3.1.
+ */
 #include "proto/sdp/agree.h"
 
 #include "proto/sdp/tokens.h"
@@ -8,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- one payload type of a section: the codec by our order or by what the stream has, then
- * the best type of that codec. RFC 6184 section 8.2, RFC 7587 section 7, RFC 4588 section 8. */
+/* ---- choosing one payload type of a section: the codec by our order or by the stream, then the
+ * best type of this codec. RFC 6184 section 8.2, RFC 7587 section 7, RFC 4588 section 8. */
 
 enum { ORDER_MAX = 5, NO = -1, VIDEO_CLOCK = 90000, G711_CLOCK = 8000 };
 
@@ -42,11 +43,12 @@ static bool is_of(const struct sdp_type *t, enum av_codec codec)
     return !row->rtp.names[0] && strcasecmp(row->name, t->name) == 0;
 }
 
-/* ---- which of several types of a codec: the one with the highest score, of those the first */
+/* ---- choosing among several types of a codec: the one with the highest score, and the first of
+ * equals */
 
 enum h264_class { H264_ANY, H264_CONSTRAINED, H264_BASELINE, H264_MAIN, H264_HIGH, H264_CLASSES };
 
-/* RFC 6184, table 5; constraint_set1: what a decoder of Main can as well. */
+/* RFC 6184, table 5; constraint_set1: a Main decoder can decode it too. */
 static enum h264_class class_of(unsigned idc, unsigned constraints)
 {
     switch (idc) {
@@ -63,7 +65,7 @@ static enum h264_class class_of(unsigned idc, unsigned constraints)
 
 static int score_h264(const struct sdp_type *t, const struct sdp_spec *w)
 {
-    /* By what the stream is, and what the type says. */
+    /* Score by the stream's profile and the type's profile. */
     static const uint8_t likes[H264_CLASSES][H264_CLASSES] = {
         [H264_ANY] = { [H264_CONSTRAINED] = 4, [H264_BASELINE] = 3 },
         [H264_CONSTRAINED] = { 0, 4, 3, 2, 1 },
@@ -79,17 +81,17 @@ static int score_h264(const struct sdp_type *t, const struct sdp_spec *w)
     enum h264_class type = class_of(id >> 16 & 0xff, id >> 8 & 0xff);
 
     if (mode && mode[0] != '0' && mode[0] != '1')
-        return NO; /* interleaved */
+        return NO; /* interleaved mode is not supported */
     return (mode && mode[0] == '1' ? 100 : 0) + likes[stream][type] * 10 +
            (levels && levels[0] == '1');
 }
 
-/* What is not said is the value that all have. */
-static bool says(const struct sdp_type *t, const char *name, const char *value)
+/* A missing parameter has the default value, which all support. */
+static bool has_value(const struct sdp_type *t, const char *name, const char *value)
 {
-    const char *said = sdp_param(t->fmtp, name);
+    const char *given = sdp_param(t->fmtp, name);
 
-    return !said || strncasecmp(said, value, strlen(value)) == 0;
+    return !given || strncasecmp(given, value, strlen(value)) == 0;
 }
 
 static int score_of(const struct sdp_type *t, enum av_codec codec, const struct sdp_spec *w)
@@ -100,11 +102,11 @@ static int score_of(const struct sdp_type *t, enum av_codec codec, const struct 
     case AV_H264:
         return score_h264(t, w);
     case AV_H265:
-        return says(t, "tx-mode", "SRST") ? says(t, "profile-id", "1") : NO;
+        return has_value(t, "tx-mode", "SRST") ? has_value(t, "profile-id", "1") : NO;
     case AV_AV1:
-        return says(t, "profile", "0");
+        return has_value(t, "profile", "0");
     case AV_VP9:
-        return says(t, "profile-id", "0");
+        return has_value(t, "profile-id", "0");
     default:
         return 0;
     }
@@ -127,7 +129,7 @@ static const struct sdp_type *best_of(const struct sdp_section *s, enum av_codec
     return best;
 }
 
-/* ---- what is of that type */
+/* ---- properties of the chosen type */
 
 static unsigned feedback_of(const struct sdp_type *t, const struct sdp_spec *w)
 {
@@ -139,7 +141,7 @@ static unsigned feedback_of(const struct sdp_type *t, const struct sdp_spec *w)
         fb &= ~(unsigned)SDP_FB_TWCC;
     if (!w->publish || fb & SDP_FB_TWCC)
         fb &= ~(unsigned)SDP_FB_REMB;
-    if (w->publish) /* who sends knows it by reports */
+    if (w->publish) /* the sender has its own sender reports */
         fb &= ~(unsigned)SDP_FB_RRTR;
     return fb;
 }
@@ -155,9 +157,9 @@ static uint8_t rtx_of(const struct sdp_section *s, const struct sdp_type *t)
 
 static bool is_one(const char *fmtp, const char *name)
 {
-    const char *said = sdp_param(fmtp, name);
+    const char *value = sdp_param(fmtp, name);
 
-    return said && said[0] == '1';
+    return value && value[0] == '1';
 }
 
 static void add_param(char fmtp[SDP_FMTP_MAX], const char *name)
@@ -168,7 +170,7 @@ static void add_param(char fmtp[SDP_FMTP_MAX], const char *name)
         (void)snprintf(fmtp + n, SDP_FMTP_MAX - n, "%s%s=1", n ? ";" : "", name);
 }
 
-/* What of Opus is stereo is said, or browsers mix it down. */
+/* Announces stereo Opus, because browsers mix it down otherwise. */
 static void choose_stereo(struct sdp_track *t, const struct sdp_spec *w)
 {
     t->stereo = is_one(t->fmtp, "stereo") || is_one(t->fmtp, "sprop-stereo") ||
@@ -198,7 +200,7 @@ static void set_type(struct sdp_track *t, const struct sdp_section *s, const str
         choose_stereo(t, w);
 }
 
-/* ---- none fits */
+/* ---- error if no type fits */
 
 struct list {
     char text[200];
@@ -227,11 +229,12 @@ static err_t none_fits(const struct sdp_section *s, enum av_codec wanted, const 
     if (wanted)
         add_name(&ours, av_codec_name(wanted));
     return err_new(ERR_RTC_NEGOTIATE, "%s: %s %s, the offer has %s", s->media,
-                   w->publish ? "we take" : "there is", ours.text,
+                   w->publish ? "we accept" : "the stream has", ours.text,
                    theirs.text[0] ? theirs.text : "none");
 }
 
-/* Fills in what is of the payload type. ERR_RTC_NEGOTIATE: none fits, with what both have. */
+/* Chooses a payload type and sets the fields that depend on it. ERR_RTC_NEGOTIATE: none fits; the
+ * text names the codecs of both sides. */
 static err_t sdp_choose(struct sdp_track *t, const struct sdp_section *s, const struct sdp_spec *w)
 {
     unsigned kind = s->kind == SDP_VIDEO ? AV_VIDEO : AV_AUDIO;
@@ -264,7 +267,7 @@ static bool copy(char *out, size_t room, const char *text)
     return true;
 }
 
-/* ---- places */
+/* ---- sections */
 
 static bool is_secure(const char *proto)
 {
@@ -287,7 +290,7 @@ static bool is_usable(const struct sdp_section *s, bool publish)
             s->direction == (publish ? SDP_SENDONLY : SDP_RECVONLY));
 }
 
-static err_t place_all(struct sdp_agreed *out, const struct sdp_offer *o)
+static err_t copy_sections(struct sdp_agreed *out, const struct sdp_offer *o)
 {
     out->n = o->n;
     for (unsigned i = 0; i < o->n; i++) {
@@ -304,7 +307,7 @@ static err_t place_all(struct sdp_agreed *out, const struct sdp_offer *o)
     return NULL;
 }
 
-/* ---- a track */
+/* ---- tracks */
 
 static void take_sources(struct sdp_track *t, const struct sdp_section *s)
 {
@@ -312,7 +315,7 @@ static void take_sources(struct sdp_track *t, const struct sdp_section *s)
         if (copy(t->rids[t->n_rids], sizeof(t->rids[0]), s->rids[i]))
             t->n_rids++;
     }
-    if (t->n_rids > 0) /* sources are known by their rid alone */
+    if (t->n_rids > 0) /* simulcast sources are identified only by their rid */
         return;
     if (s->rtx[0] != 0) {
         t->ssrc = s->rtx[0];
@@ -322,7 +325,8 @@ static void take_sources(struct sdp_track *t, const struct sdp_section *s)
     }
 }
 
-/* What the offer has and is of use in that direction; ids that fit the short form alone. */
+/* Accepts the offered extensions that are useful in this direction and whose ids fit the one-byte
+ * header. */
 static void take_extensions(struct sdp_track *t, const struct sdp_section *s,
                             const struct sdp_spec *w)
 {
@@ -363,7 +367,7 @@ static err_t take(struct sdp_agreed *out, unsigned at, const struct sdp_section 
     return NULL;
 }
 
-/* The first of each kind that can be; others are rejected. */
+/* Accepts the first possible section of each kind; the others are rejected. */
 static err_t take_tracks(struct sdp_agreed *out, const struct sdp_offer *o,
                          const struct sdp_spec *w)
 {
@@ -386,9 +390,9 @@ static err_t take_tracks(struct sdp_agreed *out, const struct sdp_offer *o,
     return err;
 }
 
-/* ---- the transport that all of them share */
+/* ---- the common transport */
 
-/* RFC 8843, section 7.3: all that is used is in one group; one alone needs none. */
+/* RFC 8843, section 7.3: all accepted sections must be in one group; a single one needs none. */
 static err_t check_bundle(const struct sdp_agreed *out)
 {
     unsigned taken = 0, bundled = 0;
@@ -401,8 +405,8 @@ static err_t check_bundle(const struct sdp_agreed *out)
                                         : NULL;
 }
 
-/* Of the first section that is taken and has it; else of any: of the one that the group is named
- * by, if that is rejected. */
+/* Returns the attribute of the first accepted section that has it; otherwise of any section,
+ * because the section that the group is named after may be rejected. */
 static const char *of_transport(const struct sdp_agreed *out, const struct sdp_offer *o,
                                 const char *(*get)(const struct sdp_section *s))
 {
@@ -427,9 +431,9 @@ static err_t take_ice(struct sdp_agreed *out, const struct sdp_offer *o)
 
     if (strlen(ufrag) < UFRAG_MIN || strchr(ufrag, ':') ||
         !copy(out->peer_ufrag, sizeof(out->peer_ufrag), ufrag))
-        return err_new(ERR_RTC_SDP, "a=ice-ufrag is missing or wrong");
+        return err_new(ERR_RTC_SDP, "a=ice-ufrag is missing or invalid");
     if (strlen(pwd) < PWD_MIN || !copy(out->peer_pwd, sizeof(out->peer_pwd), pwd))
-        return err_new(ERR_RTC_SDP, "a=ice-pwd is missing or wrong");
+        return err_new(ERR_RTC_SDP, "a=ice-pwd is missing or invalid");
     return NULL;
 }
 
@@ -443,8 +447,8 @@ static err_t take_dtls(struct sdp_agreed *out, const struct sdp_offer *o, bool a
             setup = o->sections[i].setup;
     }
     if (!dtls_fingerprint_parse(&out->fingerprint, fingerprint, strlen(fingerprint)))
-        return err_new(ERR_RTC_SDP, "a=fingerprint is missing, wrong, or of another digest than "
-                       "sha-256, sha-384, sha-512");
+        return err_new(ERR_RTC_SDP, "a=fingerprint is missing, invalid, or its digest is not "
+                       "sha-256, sha-384 or sha-512");
     if (setup == SDP_HOLDCONN)
         return err_new(ERR_RTC_SDP, "a=setup:holdconn");
     out->active = setup == SDP_PASSIVE || (setup == SDP_ACTPASS && active);
@@ -458,7 +462,7 @@ err_t sdp_agree(struct sdp_agreed *out, const struct sdp_offer *o, const struct 
     memset(out, 0, sizeof(*out));
     out->publish = spec->publish;
     out->mixed = o->mixed;
-    err = place_all(out, o);
+    err = copy_sections(out, o);
     if (!err)
         err = take_tracks(out, o, spec);
     if (!err)

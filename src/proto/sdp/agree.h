@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* agree.h - what we agree on with a WebRTC client, out of its offer; and our answer.
+/* agree.h - negotiation with a WebRTC client: accepts parts of its offer, and writes our answer.
  *
- * Sections stay in the order of the offer, with their mids (JSEP). At most one of video and one of
- * sound is taken; what cannot be is rejected with port 0. What is agreed on is all that a session
- * needs of descriptions: the offer may be freed.
+ * Sections keep the order and the mids of the offer (JSEP). At most one video and one audio section
+ * are accepted; the others are rejected with port 0. The result contains everything that a session
+ * needs, so the offer can be freed.
  */
 #ifndef PROTO_SDP_AGREE_H
 #define PROTO_SDP_AGREE_H
@@ -16,48 +16,48 @@
 
 enum { SDP_FMTP_MAX = 256, SDP_TRACKS = 2, SDP_CANDIDATES_MAX = 10, SDP_CNAME = 9 };
 
-/* What the stream has now, or what is asked for. */
+/* Properties of the stream, or of the request. */
 struct sdp_spec {
-    bool publish;                   /* the client sends; else it receives */
-    /* By enum av_kind: video, sound. AV_CODEC_NONE: not known, or nothing is asked for: our own
-     * order. */
+    bool publish;                   /* the client sends; otherwise it receives */
+    /* Indexed by enum av_kind: video, audio. AV_CODEC_NONE: unknown or no preference, so our own
+     * order applies. */
     enum av_codec codec[SDP_TRACKS];
-    bool none[SDP_TRACKS];          /* the stream has no such track: answered inactive */
-    uint8_t profile[3];             /* of H.264: profile_idc, constraints, level; zeros: unknown */
-    unsigned channels;              /* of sound that is played; 2: stereo is answered */
-    bool nack, twcc;                /* of the vhost */
-    bool no_rtx;                    /* lost packets are sent again as they were, never as RTX */
-    bool dtls_active;               /* our role where the offer leaves it to us */
-    bool playout_delay;             /* that extension is of use */
+    bool none[SDP_TRACKS]; /* the stream has no such track: the section is answered with inactive */
+    uint8_t profile[3]; /* profile_idc, constraints and level of H.264; zeros: unknown */
+    unsigned channels;              /* channels of the audio to play; 2: answer with stereo */
+    bool nack, twcc;                /* enabled for the vhost */
+    bool no_rtx;                    /* retransmit packets unchanged, never as RTX */
+    bool dtls_active;               /* our role if the offer leaves the choice to us */
+    bool playout_delay;             /* negotiate this extension */
 };
 
 struct sdp_track {
-    bool on;                        /* media flow; else, if its place is taken, it is inactive */
+    bool on;                        /* media flow; otherwise an accepted section is inactive */
     enum av_codec codec;
     uint8_t type, rtx_type;         /* payload types; rtx_type 0: no RTX */
     uint32_t clock;
     unsigned channels;
-    unsigned feedback;              /* SDP_FB_*, those of both */
-    unsigned mode;                  /* of H.264: packetization-mode */
+    unsigned feedback;              /* SDP_FB_* that both sides support */
+    unsigned mode;                  /* packetization-mode of H.264 */
     bool stereo;
-    uint8_t ext[SDP_EXTS];          /* 0: not agreed on */
+    uint8_t ext[SDP_EXTS];          /* 0: not negotiated */
     char mid[SDP_MID_MAX + 1];
     char fmtp[SDP_FMTP_MAX];
-    /* Of a publisher as offered, 0 if it says nothing; of a player ours, to be filled in before the
-     * answer is written. */
+    /* For a publisher: as offered, or 0 if the offer has none. For a player: ours, to be set before
+     * the answer is written. */
     uint32_t ssrc, rtx_ssrc;
-    unsigned n_rids;                /* of simulcast: all of them, which are taken in */
+    unsigned n_rids;                /* simulcast layers, all of which are accepted */
     char rids[SDP_RIDS_MAX][SDP_MID_MAX + 1];
 };
 
-struct sdp_answer_section { /* of a section of the answer */
+struct sdp_answer_section { /* a section of the answer */
     enum sdp_kind kind;
     char media[16];
     char mid[SDP_MID_MAX + 1];
     char proto[24];
     bool taken, bundled;
     uint8_t track;                  /* if taken: enum av_kind */
-    uint8_t type;                   /* if not: some payload type of it, as the grammar wants one */
+    uint8_t type; /* if not taken: any payload type of the section, as the grammar requires one */
 };
 
 struct sdp_agreed {
@@ -66,45 +66,45 @@ struct sdp_agreed {
     struct sdp_answer_section places[SDP_SECTIONS_MAX];
     struct sdp_track tracks[SDP_TRACKS]; /* AV_VIDEO, AV_AUDIO */
     char peer_ufrag[ICE_UFRAG_MAX + 1], peer_pwd[ICE_PWD_MAX + 1];
-    struct dtls_fingerprint fingerprint; /* of the peer */
-    bool active;                    /* our role in DTLS */
-    bool mixed;                     /* a=extmap-allow-mixed was offered */
+    struct dtls_fingerprint fingerprint; /* expected of the peer's certificate */
+    bool active;                    /* our DTLS role */
+    bool mixed;                     /* the offer had a=extmap-allow-mixed */
 };
 
-/* ERR_RTC_SDP: it lacks what is needed, or says what cannot be; ERR_RTC_NEGOTIATE: no codec in
- * common; the text names what both have. */
+/* ERR_RTC_SDP: the offer lacks something or is invalid. ERR_RTC_NEGOTIATE: no common codec; the
+ * text names the codecs of both sides. */
 err_t sdp_agree(struct sdp_agreed *out, const struct sdp_offer *o, const struct sdp_spec *spec)
     __attribute__((warn_unused_result));
 
 struct sdp_candidate {
-    char ip[48];                    /* or a name */
+    char ip[48];                    /* or a host name */
     uint16_t port;
     bool tcp;
 };
 
 struct sdp_answer {
-    const char *signature;          /* o=: our name */
+    const char *signature;          /* o=: the server's name */
     const char *version;
     uint64_t id;
     const char *app, *stream;       /* msid-semantic */
-    const char *ufrag, *pwd, *fingerprint; /* ours */
-    const char *cname;              /* of what we send: the same in all tracks */
-    const struct sdp_candidate *candidates; /* the likeliest first */
+    const char *ufrag, *pwd, *fingerprint; /* our credentials */
+    const char *cname;              /* CNAME of the media we send, equal in all tracks */
+    const struct sdp_candidate *candidates; /* the most likely one first */
     unsigned n_candidates;
 };
-/* CRLF lines, the same for JSON and WHIP. w->bad: over its limit. */
+/* Writes the answer in CRLF lines, for JSON and WHIP alike. w->bad: over its limit. */
 void sdp_answer_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours);
-/* An offer of ours for the load tool: sendonly or recvonly, of what `tracks` says. */
+/* Writes an offer for the load tool: sendonly or recvonly, for `tracks`. */
 void sdp_offer_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours);
 
-/* A fragment of a PATCH, RFC 8840: the ufrag and pwd in it, "" where there is none. False: it is
- * none. */
+/* Content of a PATCH, RFC 8840: its ufrag and pwd, "" if missing. The parser returns false if it is
+ * invalid. */
 struct sdp_fragment {
     char ufrag[ICE_UFRAG_MAX + 1], pwd[ICE_PWD_MAX + 1];
     unsigned candidates;
 };
 bool sdp_fragment_parse(struct sdp_fragment *f, const char *text, size_t size);
-/* What answers one that began ICE again: `ours` has new names. */
+/* Writes the response to an ICE restart; `ours` has new credentials. */
 void sdp_fragment_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours);
 
 #endif

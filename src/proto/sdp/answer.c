@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - our answer to an offer, and the load tool's offer: the same lines. */
+/* answer.c - writes our answer to an offer, and the load tool's offer, which has the same lines. */
 #include "proto/sdp/agree.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* RFC 8839, section 5.1: 2^24 * type, 2^8 * local, 256 - component. TCP is below all UDP. */
+/* RFC 8839, section 5.1: 2^24 * type, 2^8 * local, 256 - component. TCP ranks below all UDP. */
 enum { TYPE_UDP = 126, TYPE_TCP = 100, LOCAL_MOST = 65535, COMPONENT = 1 };
 
 struct out {
@@ -15,7 +15,8 @@ struct out {
     bool offer;
 };
 
-/* What a stream is called may be anything; a line may not, nor a word of it. Up to that mark. */
+/* Stream names may contain any characters, SDP words may not: replaces the others. Stops at the
+ * mark. */
 static void put_word(struct wr *w, const char *text, char mark)
 {
     for (; *text && *text != mark; text++)
@@ -97,7 +98,7 @@ static void put_type(struct wr *w, const struct sdp_track *t)
                   t->rtx_type, t->type);
 }
 
-/* RFC 8853: all that it would send. */
+/* RFC 8853: accepts all layers that the client can send. */
 static void put_rids(struct wr *w, const struct sdp_track *t)
 {
     for (unsigned i = 0; i < t->n_rids; i++)
@@ -107,7 +108,7 @@ static void put_rids(struct wr *w, const struct sdp_track *t)
     wr_text(w, t->n_rids ? "\r\n" : "");
 }
 
-/* What we send, RFC 5576 and RFC 8830. */
+/* Sources of the media we send, RFC 5576 and RFC 8830. */
 static void put_sources(const struct out *o, const struct sdp_track *t, const char *media)
 {
     const uint32_t ssrcs[] = { t->ssrc, t->rtx_type ? t->rtx_ssrc : 0 };
@@ -184,7 +185,7 @@ static void put_all(const struct out *o)
             continue;
         }
         put_section(o, &o->a->places[i]);
-        if (first) /* the others share its transport, RFC 8843 section 7.3.3 */
+        if (first) /* the other sections share its transport, RFC 8843 section 7.3.3 */
             sdp_put_candidates(o->w, o->ours);
         first = false;
     }
@@ -204,9 +205,9 @@ void sdp_offer_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_
     put_all(&o);
 }
 
-/* ---- what a client sends when it has more candidates, or begins ICE again: RFC 8840 */
+/* ---- fragments that a client sends for further candidates or an ICE restart: RFC 8840 */
 
-/* The value of that attribute, up to the end of the line. */
+/* Returns the value of this attribute, up to the end of the line. */
 static bool attribute(const char *line, size_t size, const char *name, const char **value,
                       size_t *n)
 {
@@ -228,7 +229,7 @@ static bool keep(char *out, size_t room, const char *text, size_t n)
     return true;
 }
 
-/* The first ones count: those of the session, or of the section that stands for all. */
+/* The first values count: those of the session, or of the section that represents all. */
 static bool read_line(struct sdp_fragment *f, const char *line, size_t size)
 {
     const char *value;
@@ -267,7 +268,7 @@ bool sdp_fragment_parse(struct sdp_fragment *f, const char *text, size_t size)
     return any;
 }
 
-/* Section 9: what is new, and a section for the candidates. */
+/* Section 9: the new credentials, and a section for the candidates. */
 void sdp_fragment_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours)
 {
     const struct sdp_answer_section *p = a->places;

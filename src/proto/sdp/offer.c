@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* offer.c - the session description of a WebRTC client: lines, sections, and their bounds. */
+/* offer.c - parses the session description of a WebRTC client: lines, sections, and limits. */
 #include "proto/sdp/offer.h"
 
 #include "base/mem.h"
@@ -9,20 +9,20 @@
 
 struct sdp_offer_reader {
     struct sdp_offer *o;
-    struct sdp_section session;  /* what holds for sections without their own */
-    struct sdp_section *section; /* NULL: in front of the first one */
-    bool own_fingerprint;        /* of that section, or of the session */
+    struct sdp_section session;  /* defaults for sections */
+    struct sdp_section *section; /* NULL: before the first section */
+    bool own_fingerprint;        /* the current section, or the session, has its own fingerprint */
     unsigned ssrc_lines;
     unsigned all_feedback;  /* "a=rtcp-fb:*" of the section */
-    uint8_t places[128];    /* of its payload types, and 1 more; 0: it has none such */
-    char *bundle;                /* mids of the first a=group:BUNDLE, or NULL */
+    uint8_t places[128];    /* index of each payload type in the section, plus 1; 0: not in it */
+    char *bundle;                /* mids in the first a=group:BUNDLE, or NULL */
 };
 
-/* ---- attributes of an offer, one function for each: a row of the table below */
+/* ---- attributes of an offer: one function for each row of the table below */
 
 enum { CLOCK_MAX = 999999999 };
 
-/* ---- of the session, and of a section */
+/* ---- attributes of the session and of sections */
 
 static err_t read_ufrag(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
@@ -49,7 +49,7 @@ static int strength(const char *fingerprint)
     return 0;
 }
 
-/* There may be several of one certificate; those of a section take the place of the session's. */
+/* A certificate may have several fingerprints; those of a section replace those of the session. */
 static err_t read_fingerprint(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
     int n = strength(p);
@@ -75,7 +75,7 @@ static err_t read_setup(struct sdp_offer_reader *r, struct sdp_section *s, char 
     return NULL;
 }
 
-/* "3 uri", "3/recvonly uri": RFC 8285, section 5. The first one of a uri counts. */
+/* "3 uri", "3/recvonly uri": RFC 8285, section 5. */
 static err_t read_extmap(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
     const char *id = sdp_word(&p), *uri = sdp_word(&p);
@@ -126,7 +126,7 @@ static err_t read_candidate(struct sdp_offer_reader *r, struct sdp_section *s, c
     return NULL;
 }
 
-/* ---- of the session */
+/* ---- attributes of the session */
 
 static err_t read_group(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
@@ -146,7 +146,7 @@ static err_t read_lite(struct sdp_offer_reader *r, struct sdp_section *s, char *
     return NULL;
 }
 
-/* ---- of a section */
+/* ---- attributes of sections */
 
 static err_t read_mid(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
@@ -178,7 +178,7 @@ static err_t read_bundle_only(struct sdp_offer_reader *r, struct sdp_section *s,
     return NULL;
 }
 
-/* Without a search: thousands of lines may ask. */
+/* A table lookup instead of a search, because an offer may have thousands of lines. */
 static struct sdp_type *type_of(const struct sdp_offer_reader *r, struct sdp_section *s,
                                 const char *type)
 {
@@ -253,7 +253,7 @@ static err_t read_feedback(struct sdp_offer_reader *r, struct sdp_section *s, ch
     return NULL;
 }
 
-/* RFC 5576: several lines for each. */
+/* RFC 5576: each source may have several lines. */
 static err_t read_ssrc(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
     uint32_t n;
@@ -274,20 +274,21 @@ static err_t read_ssrc(struct sdp_offer_reader *r, struct sdp_section *s, char *
     return NULL;
 }
 
-/* "FID 1 2": a source, and where its packets are sent again. */
+/* "FID 1 2": a source, and the source of its retransmissions. */
 static err_t read_ssrc_group(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
-    const char *name = sdp_word(&p), *source = sdp_word(&p), *again = sdp_word(&p);
+    const char *name = sdp_word(&p), *source = sdp_word(&p), *retransmissions = sdp_word(&p);
     uint32_t n[2];
 
     (void)r;
     if (strcmp(name, "FID") == 0 && s->rtx[0] == 0 && sdp_number(source, UINT32_MAX, &n[0]) &&
-        sdp_number(again, UINT32_MAX, &n[1]))
+        sdp_number(retransmissions, UINT32_MAX, &n[1]))
         memcpy(s->rtx, n, sizeof(n));
     return NULL;
 }
 
-/* "send h;m,x;~l recv 1": RFC 8853. Of alternatives the first; "~" is one that waits. */
+/* "send h;m,x;~l recv 1": RFC 8853. Takes the first of several alternatives; "~" marks a paused
+ * one. */
 static err_t read_simulcast(struct sdp_offer_reader *r, struct sdp_section *s, char *p)
 {
     char *list;
@@ -310,7 +311,7 @@ static err_t read_simulcast(struct sdp_offer_reader *r, struct sdp_section *s, c
 static const struct {
     const char *name;
     err_t (*read)(struct sdp_offer_reader *r, struct sdp_section *s, char *p);
-    bool of_section; /* it says nothing of the session */
+    bool of_section; /* only valid in sections */
 } rows[] = {
     { "ice-ufrag", read_ufrag, false },
     { "ice-pwd", read_pwd, false },
@@ -333,7 +334,7 @@ static const struct {
     { "simulcast", read_simulcast, true },
 };
 
-/* "name:value", a string that is cut in place. */
+/* Parses "name:value"; modifies the string. */
 static err_t sdp_offer_attribute(struct sdp_offer_reader *r, char *line)
 {
     const char *name = sdp_part(&line, ':');
@@ -401,7 +402,8 @@ static err_t read_types(struct sdp_offer_reader *r, struct sdp_section *s, char 
     return NULL;
 }
 
-/* [SDP] 5.14. What cannot be read cannot be answered in its place, so it is no description. */
+/* [SDP] 5.14. A section that cannot be parsed could not be answered in its position, so the
+ * description is refused. */
 static err_t read_media(struct sdp_offer_reader *r, char *p)
 {
     struct sdp_offer *o = r->o;
@@ -443,17 +445,17 @@ static err_t read_lines(struct sdp_offer_reader *r, char *p, const char *end)
 
     while (!err && (line = sdp_line(&p, end, &n))) {
         if (n > SDP_LINE_MAX)
-            return err_new(ERR_TOO_LARGE, "a line of %zu bytes", n);
+            return err_new(ERR_TOO_LARGE, "line of %zu bytes", n);
         if (++lines > SDP_LINES_MAX)
             return err_new(ERR_TOO_MANY, "over %d lines", SDP_LINES_MAX);
         if (lines == 1 && strncmp(line, "v=", 2) != 0)
-            return err_new(ERR_MALFORMED, "it does not begin with v=");
+            return err_new(ERR_MALFORMED, "the description does not begin with v=");
         err = read_line(r, line);
     }
-    return err || lines > 0 ? err : err_new(ERR_MALFORMED, "it has no lines");
+    return err || lines > 0 ? err : err_new(ERR_MALFORMED, "the description has no lines");
 }
 
-/* RFC 8843: the mids of the group. */
+/* RFC 8843: marks the sections with the group's mids. */
 static void read_bundle(struct sdp_offer *o, char *p)
 {
     while (*(p = sdp_skip_spaces(p))) {
@@ -467,7 +469,7 @@ static void read_bundle(struct sdp_offer *o, char *p)
 static err_t check_bytes(const char *text, size_t size)
 {
     if (size > SDP_OFFER_MAX)
-        return err_new(ERR_TOO_LARGE, "a description of %zu bytes", size);
+        return err_new(ERR_TOO_LARGE, "description of %zu bytes", size);
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)text[i];
 
@@ -491,7 +493,7 @@ err_t sdp_offer_parse(struct sdp_offer *o, const char *text, size_t size)
         return err;
     copy = o->memory = mem_try(size + 1);
     if (!copy)
-        return err_new(ERR_NO_MEMORY, "a description of %zu bytes", size);
+        return err_new(ERR_NO_MEMORY, "description of %zu bytes", size);
     memcpy(copy, text, size);
     copy[size] = '\0';
     err = read_lines(&r, copy, copy + size);

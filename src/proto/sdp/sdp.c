@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sdp.c - session descriptions of RTSP, read and written: RFC 8866 */
+/* sdp.c - parses and writes session descriptions for RTSP: RFC 8866. */
 #include "proto/sdp/sdp.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a session description that came */
+/* ---- parsing */
 
 enum { NUMBER_MAX = 999999999 };
 
@@ -17,9 +17,9 @@ enum { NUMBER_MAX = 999999999 };
 
 struct reader {
     struct sdp *s;
-    struct sdp_media *m; /* NULL: in front of the first; or in one that cannot be read */
+    struct sdp_media *m; /* NULL: before the first section, or in an invalid one */
     bool in_media;
-    enum sdp_direction direction; /* of the session */
+    enum sdp_direction direction; /* default for the media */
 };
 
 static void read_formats(struct sdp_media *m, char *p)
@@ -110,12 +110,12 @@ static void read_attribute(struct reader *r, char *p)
     else if (sdp_is(name, "control"))
         *(m ? &m->control : &r->s->control) = p;
     else if (sdp_is(name, "range") && (!m || !r->s->range[0]))
-        r->s->range = p; /* some have it in their media alone */
+        r->s->range = p; /* some descriptions have it only in their media */
     else
         (void)sdp_read_direction(m ? &m->direction : &r->direction, name);
 }
 
-/* "IN IP4 224.2.1.1/127", and without the kind of address, as some write it. */
+/* "IN IP4 224.2.1.1/127"; some cameras omit the address type. */
 static void read_address(struct reader *r, char *p)
 {
     char *last = "";
@@ -176,7 +176,7 @@ static err_t read_lines(struct reader *r, char *p, const char *end)
         err = read_line(r, line);
     }
     if (!err && !any)
-        err = err_new(ERR_MALFORMED, "no line of a description");
+        err = err_new(ERR_MALFORMED, "not a session description");
     return err;
 }
 
@@ -187,10 +187,10 @@ err_t sdp_parse(struct sdp *s, const char *text, size_t size)
 
     *s = (struct sdp){ .name = "", .control = "", .range = "" };
     if (size > SDP_SIZE_MAX)
-        return err_new(ERR_TOO_LARGE, "a description of %zu bytes", size);
+        return err_new(ERR_TOO_LARGE, "description of %zu bytes", size);
     s->memory = mem_try(size + 1);
     if (!s->memory)
-        return err_new(ERR_NO_MEMORY, "a description of %zu bytes", size);
+        return err_new(ERR_NO_MEMORY, "description of %zu bytes", size);
     memcpy(s->memory, text, size);
     s->memory[size] = '\0';
     err = read_lines(&r, s->memory, s->memory + size);
@@ -206,9 +206,9 @@ void sdp_free(struct sdp *s)
     s->n = 0;
 }
 
-/* ---- a session description of ours: ASCII, CRLF, in the order of [SDP] 5 */
+/* ---- writing: ASCII, CRLF, in the order of [SDP] 5 */
 
-/* What a stream is called may be anything; a line may not. */
+/* Stream names may contain any characters, SDP lines may not: replaces the others. */
 static void put_plain(struct wr *w, const char *text)
 {
     if (!text[0])

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sdp.h - session descriptions as RTSP has them: [SDP] RFC 8866, [RTSP] RFC 2326 appendix C.
+/* sdp.h - session descriptions in RTSP: [SDP] RFC 8866, [RTSP] RFC 2326 appendix C.
  *
- * What comes is from cameras and old programs, so everything that is not needed may be missing or
- * wrong: lines in any order, any end of line, any bytes. What names no media is skipped. What is
- * written is what the strictest of known players takes.
+ * The parser handles cameras and old programs, so everything that is not needed may be missing or
+ * invalid: lines in any order, any line ends, any bytes. Lines that describe no media are ignored.
+ * The writer produces what the strictest of the known players accepts.
  */
 #ifndef PROTO_SDP_SDP_H
 #define PROTO_SDP_SDP_H
@@ -19,12 +19,12 @@ enum { SDP_SIZE_MAX = 64 * 1024, SDP_MEDIA_MAX = 16, SDP_FORMATS_MAX = 8, SDP_CH
 enum sdp_kind { SDP_VIDEO, SDP_AUDIO, SDP_APPLICATION, SDP_OTHER };
 enum sdp_direction { SDP_SENDRECV, SDP_SENDONLY, SDP_RECVONLY, SDP_INACTIVE };
 
-/* A payload type, and what a=rtpmap and a=fmtp say of it. */
+/* A payload type, with its a=rtpmap and a=fmtp. */
 struct sdp_format {
     uint8_t type;
-    const char *name;  /* of the encoding; "": there is no a=rtpmap, as static types need none */
-    uint32_t clock;    /* 0: not said */
-    unsigned channels; /* 0: not said */
+    const char *name;  /* name of the encoding; "": no a=rtpmap, which static types do not need */
+    uint32_t clock;    /* 0: not given */
+    unsigned channels; /* 0: not given */
     const char *fmtp;  /* "" */
 };
 
@@ -32,49 +32,49 @@ struct sdp_media {
     enum sdp_kind kind;
     unsigned port;
     const char *proto;   /* "RTP/AVP" */
-    const char *control; /* url of the track, whole or a part of one; "": not said */
-    const char *address; /* of c=, without what is behind a slash; "" */
-    unsigned kbits;      /* b=AS; 0: not said */
+    const char *control; /* URL of the track, or a part of it; "": not given */
+    const char *address; /* from c=, without the part after a slash; "" */
+    unsigned kbits;      /* b=AS; 0: not given */
     enum sdp_direction direction;
-    unsigned n;          /* formats, the first is the one that is sent */
+    unsigned n;          /* number of formats; the first one is the one that is sent */
     struct sdp_format formats[SDP_FORMATS_MAX];
 };
 
-/* Strings live in one piece of memory until sdp_free(); none is NULL. */
+/* All strings are in `memory` until sdp_free(); none is NULL. */
 struct sdp {
     const char *name;    /* s= */
-    const char *control; /* of all; "": not said */
+    const char *control; /* session level; "": not given */
     const char *range;   /* "npt=0-12.5"; "" */
-    unsigned n, left_out; /* media; such whose m= cannot be read */
+    unsigned n, left_out; /* number of media; number of media whose m= line is invalid */
     struct sdp_media media[SDP_MEDIA_MAX];
     char *memory;
 };
 
-/* ERR_MALFORMED: it is no description at all; ERR_TOO_LARGE, ERR_TOO_MANY media, ERR_NO_MEMORY.
- * Nothing is to free then. A description may have no media. The struct is large: a few KB. */
+/* ERR_MALFORMED: not a description; ERR_TOO_LARGE, ERR_TOO_MANY media, ERR_NO_MEMORY. On error
+ * there is nothing to free. A description may have no media. The struct has several KB. */
 err_t sdp_parse(struct sdp *s, const char *text, size_t size) __attribute__((warn_unused_result));
-void sdp_free(struct sdp *s); /* all zero is fine */
+void sdp_free(struct sdp *s); /* works on a zeroed struct */
 
-/* ---- what we say: a session, then its media one after the other, video first */
+/* ---- writing: a session, then its media one by one, video first */
 
 struct sdp_session_out {
-    uint64_t id, version; /* the same id and a larger version: it has changed */
-    const char *address;  /* whose it is; NULL: 127.0.0.1. IPv6 is known by its colons */
-    const char *name;     /* of the stream */
-    int64_t duration;     /* milliseconds; less than 0: live */
+    uint64_t id, version; /* a larger version with the same id means that it changed */
+    const char *address;  /* address of the originator; NULL: 127.0.0.1. A colon means IPv6 */
+    const char *name;     /* name of the stream */
+    int64_t duration;     /* milliseconds; negative: live */
 };
 
 struct sdp_media_out {
     enum sdp_kind kind;
     uint8_t type;        /* payload type */
-    const char *name;    /* of the encoding; NULL: no a=rtpmap */
+    const char *name;    /* name of the encoding; NULL: no a=rtpmap */
     uint32_t clock;
-    unsigned channels;   /* 0: nothing is said of them */
+    unsigned channels;   /* 0: not written */
     const char *fmtp;    /* fmtp_size bytes */
-    size_t fmtp_size;    /* 0: there is none */
+    size_t fmtp_size;    /* 0: no fmtp */
     const char *control; /* "trackID=0" */
-    unsigned kbits;      /* 0: nothing is said */
-    const char *direction; /* "recvonly"; NULL: nothing is said */
+    unsigned kbits;      /* 0: not written */
+    const char *direction; /* "recvonly"; NULL: not written */
 };
 
 void sdp_put_session(struct wr *w, const struct sdp_session_out *s);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tokens.h - pieces of a line of a session description: the line is a string of our own, which is
- * cut in place. */
+/* tokens.h - splits a line of a session description into pieces. Modifies the line. */
 #ifndef PROTO_SDP_TOKENS_H
 #define PROTO_SDP_TOKENS_H
 
@@ -16,7 +15,7 @@ static inline char *sdp_skip_spaces(char *p)
     return p;
 }
 
-/* The next word; *at is behind it. "" at the end. */
+/* Returns the next word, or "" at the end; moves *at behind it. */
 static inline char *sdp_word(char **at)
 {
     char *p = sdp_skip_spaces(*at), *end = p + strcspn(p, " \t");
@@ -26,7 +25,7 @@ static inline char *sdp_word(char **at)
     return p;
 }
 
-/* What is in front of a mark; *at is behind it. */
+/* Returns the text before a mark; moves *at behind it. */
 static inline char *sdp_part(char **at, char mark)
 {
     char *p = *at, *end = strchr(p, mark);
@@ -37,7 +36,7 @@ static inline char *sdp_part(char **at, char mark)
     return p;
 }
 
-/* The digits at the begin. False: there are none, or it is too large. */
+/* Parses the leading digits. Returns false if there are none or the number is too large. */
 static inline bool sdp_number(const char *p, uint32_t most, uint32_t *out)
 {
     uint64_t v = 0;
@@ -53,7 +52,8 @@ static inline bool sdp_number(const char *p, uint32_t most, uint32_t *out)
     return true;
 }
 
-/* The value of a parameter of a=fmtp, "a=1; b=2", up to the next ';'. NULL: it has none. */
+/* Returns the value of a parameter in a=fmtp, "a=1; b=2", which extends to the next ';', or
+ * NULL. */
 static inline const char *sdp_param(const char *fmtp, const char *name)
 {
     size_t n = strlen(name);
@@ -67,14 +67,14 @@ static inline const char *sdp_param(const char *fmtp, const char *name)
     return NULL;
 }
 
-/* The same name, in any case. Most are told apart by their first letters: an offer may have
+/* Compares names case-insensitively. Checks the first letter inline, because an offer may have
  * thousands of lines. */
 static inline bool sdp_is(const char *name, const char *known)
 {
     return (name[0] | 0x20) == (known[0] | 0x20) && strcasecmp(name, known) == 0;
 }
 
-/* Without spaces at its end. */
+/* Removes trailing white space. */
 static inline void sdp_trim(char *line)
 {
     size_t n = strlen(line);
@@ -83,8 +83,8 @@ static inline void sdp_trim(char *line)
         line[--n] = '\0';
 }
 
-/* The next line that is not empty, however it ends, without spaces at its end; NULL: there is
- * none. The text ends with a NUL at `end`; *size is that of the line as it came. */
+/* Returns the next non-empty line, with any line end, without trailing white space, or NULL. The
+ * text is zero-terminated at `end`; *size is the original size of the line. */
 static inline char *sdp_line(char **at, const char *end, size_t *size)
 {
     while (*at < end) {
@@ -100,7 +100,7 @@ static inline char *sdp_line(char **at, const char *end, size_t *size)
     return NULL;
 }
 
-/* "video", "sendonly": in any case. SDP_OTHER, or false: none of these. */
+/* Case-insensitive parsers of "video" and "sendonly". SDP_OTHER or false: unknown. */
 static inline enum sdp_kind sdp_kind_of(const char *name)
 {
     static const char *const names[] = { [SDP_VIDEO] = "video", [SDP_AUDIO] = "audio",

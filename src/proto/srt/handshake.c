@@ -277,8 +277,8 @@ size_t srt_handshake_write(const struct srt_handshake *h, uint32_t time, uint32_
 /* ---- listener */
 
 size_t srt_respond_induction(const struct srt_packet *p, const uint8_t key[SRT_COOKIE_KEY],
-                            const struct udp_addr *from, int64_t minute, unsigned key_length,
-                            uint32_t time, uint8_t out[SRT_HANDSHAKE_MAX])
+                             const struct udp_addr *from, int64_t minute, unsigned key_length,
+                             uint32_t time, uint8_t out[SRT_HANDSHAKE_MAX])
 {
     struct srt_handshake h;
 
@@ -319,8 +319,8 @@ static uint16_t in_ms(co_usec latency)
 }
 
 size_t srt_respond_conclusion(const struct srt_handshake *request, const struct srt_agreed *agreed,
-                             const uint8_t *km, size_t km_size, uint32_t time,
-                             uint8_t out[SRT_HANDSHAKE_MAX])
+                              const uint8_t *km, size_t km_size, uint32_t time,
+                              uint8_t out[SRT_HANDSHAKE_MAX])
 {
     struct srt_handshake h = {
         .version = VERSION, .first_seq = request->first_seq, .mtu = agreed->payload + HEADERS,
@@ -336,7 +336,7 @@ size_t srt_respond_conclusion(const struct srt_handshake *request, const struct 
 }
 
 size_t srt_respond_refusal(const struct srt_handshake *request, enum srt_refusal why, uint32_t time,
-                          uint8_t out[SRT_HANDSHAKE_MAX])
+                           uint8_t out[SRT_HANDSHAKE_MAX])
 {
     struct srt_handshake h = {
         .version = VERSION, .first_seq = request->first_seq, .mtu = request->mtu,

@@ -118,9 +118,9 @@ void srt_agree(struct srt_agreed *out, const struct srt_handshake *request,
                const struct srt_terms *terms, uint32_t id);
 /* Writes the response to a conclusion; `km` is the key message to return, or NULL. */
 size_t srt_respond_conclusion(const struct srt_handshake *request, const struct srt_agreed *agreed,
-                             const uint8_t *km, size_t km_size, uint32_t time,
-                             uint8_t out[SRT_HANDSHAKE_MAX]);
+                              const uint8_t *km, size_t km_size, uint32_t time,
+                              uint8_t out[SRT_HANDSHAKE_MAX]);
 size_t srt_respond_refusal(const struct srt_handshake *request, enum srt_refusal why, uint32_t time,
-                          uint8_t out[SRT_HANDSHAKE_MAX]);
+                           uint8_t out[SRT_HANDSHAKE_MAX]);
 
 #endif

@@ -199,7 +199,7 @@ static bool light_is_due(const struct srt_receiver *r)
 }
 
 static size_t write_report(const struct srt_receiver *r, uint16_t type, uint32_t info, size_t body,
-                  co_usec now, uint8_t *out)
+                           co_usec now, uint8_t *out)
 {
     struct srt_packet p = { .control = true, .type = type, .info = info, .to = r->set.peer_id,
                             .time = (uint32_t)(now - r->set.zero) };

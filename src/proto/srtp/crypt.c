@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* crypt.c - one packet under its keys: AES-CM with HMAC-SHA1-80 ([SRTP] 4.1, 4.2), AES-128-GCM
- * ([GCM] 8, 9). Nothing is allocated for a packet. */
-/* SHA1_Update() and the like: a state of EVP can only be copied with an allocation. */
+/* crypt.c - key derivation and encryption of packets: AES-CM with HMAC-SHA1-80 ([SRTP] 4.1, 4.2),
+ * AES-128-GCM ([GCM] 8, 9). Nothing is allocated per packet.
+ */
+/* for SHA1_Update() and the like: copying a state of EVP requires an allocation */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "proto/srtp/crypt.h"
 
@@ -11,17 +12,17 @@
 
 enum { BLOCK = 16, HMAC_BLOCK = 64, GCM_IV = 12 };
 
-/* ---- keys of packets out of those that a handshake gives: [SRTP] 4.3, [GCM] 11 */
+/* ---- deriving session keys from the handshake's keys: [SRTP] 4.3, [GCM] 11 */
 
-enum { LABEL_AT = 7 /* of a key id, behind which are 48 bits of 0 */ };
+enum { LABEL_AT = 7 /* position of the label; 48 zero bits follow it */ };
 
 void srtp_keys_wipe(struct srtp_keys *k)
 {
     OPENSSL_cleanse(k, sizeof(*k));
 }
 
-/* The key stream of the master key, from a salt that is changed by its label alone: we derive
- * once for a connection. Salts of GCM are 12 bytes, with two of 0 behind them. */
+/* Writes key stream of the master key, with a salt changed only by the label, because keys are
+ * derived once per connection. GCM's salt is 12 bytes, followed by two zero bytes. */
 static bool stream(EVP_CIPHER_CTX *aes, const uint8_t salt[SRTP_SALT], unsigned label, uint8_t *out,
                    int size)
 {
@@ -52,7 +53,7 @@ bool srtp_derive(struct srtp_session *out, const struct srtp_keys *master, enum 
 
 /* ---- ciphers */
 
-/* SHA-1 after the key, mixed with that byte: both halves of HMAC begin so, RFC 2104. */
+/* Starts one half of HMAC: SHA-1 of the key XORed with the byte `mix`, RFC 2104. */
 static void begin_half(SHA_CTX *half, const uint8_t key[SRTP_AUTH], uint8_t mix)
 {
     uint8_t block[HMAC_BLOCK];
@@ -79,7 +80,7 @@ bool srtp_crypt_init(struct srtp_crypt *c, enum srtp_profile profile, const stru
                                        s->key, NULL, seal || !c->gcm) == 1;
 }
 
-/* That of a label: derived, made, wiped. */
+/* Derives the keys of a label, initializes the cipher, and wipes the keys. */
 static bool derive(struct srtp_crypt *c, const struct srtp_keys *keys, enum srtp_label label,
                    bool seal)
 {
@@ -96,7 +97,7 @@ err_t srtp_crypt_both(struct srtp_crypt *rtp, struct srtp_crypt *rtcp,
     assert(keys->profile != SRTP_NONE);
     if (derive(rtp, keys, SRTP_LABEL_RTP, seal) && derive(rtcp, keys, SRTP_LABEL_RTCP, seal))
         return NULL;
-    return err_new(ERR_NO_MEMORY, "ciphers of SRTP");
+    return err_new(ERR_NO_MEMORY, "SRTP ciphers");
 }
 
 void srtp_crypt_fini(struct srtp_crypt *c)
@@ -139,7 +140,7 @@ void srtp_cm_tag(const struct srtp_crypt *c, const uint8_t *data, size_t size, c
 
 /* ---- AES-GCM */
 
-/* [GCM] 8.1 and 9.1: two bytes of 0, SSRC, and 48 bits that are the index, of RTCP as well. */
+/* [GCM] 8.1 and 9.1: two zero bytes, SSRC, and the index in 48 bits, also for RTCP. */
 static bool begin(struct srtp_crypt *c, const struct srtp_nonce *n, const struct srtp_known *k)
 {
     uint8_t iv[GCM_IV];
@@ -156,7 +157,7 @@ static bool begin(struct srtp_crypt *c, const struct srtp_nonce *n, const struct
             EVP_CipherUpdate(c->aes, NULL, &made, k->more, (int)k->more_size) == 1);
 }
 
-/* An update of no bytes is an end to some versions of OpenSSL: it is left out. */
+/* Skips an empty update, which some versions of OpenSSL take as the end. */
 static bool text(struct srtp_crypt *c, const uint8_t *in, uint8_t *out, size_t size)
 {
     int made;

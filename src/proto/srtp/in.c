@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* in.c - packets that come: [SRTP] 3.3 and 3.4, [GCM] 8 and 9. A source is remembered only after a
- * packet of it was authenticated, so who has no key fills nothing. */
+/* in.c - received packets: [SRTP] 3.3 and 3.4, [GCM] 8 and 9.
+ *
+ * A source is remembered only after a packet of it was authenticated, so peers without the key use
+ * no memory.
+ */
 #include "proto/srtp/crypt.h"
 
 #include "base/be.h"
@@ -9,22 +12,22 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
-/* ---- which of the last packets came: the replay list of [SRTP] 3.3.2, a ring of bits. Positions
- * are those of indices in the ring, so nothing moves when a newer one comes. */
+/* ---- replay list of [SRTP] 3.3.2: a ring of bits, indexed by packet index, so nothing moves when
+ * a newer packet arrives */
 
-/* `size` bits of `bits`, a power of 2 of 64 at least, which end at index `top`. */
+/* `bits` has `size` bits, a power of two of at least 64; `top` is the highest index. */
 static bool window_has(const uint64_t *bits, unsigned size, uint64_t at)
 {
     return bits[at % size / 64] >> (at % 64) & 1;
 }
 
-/* May this one be new? False: it came, or is older than the window. */
+/* Returns false if this index was received or is older than the window. */
 static bool window_new(const uint64_t *bits, unsigned size, uint64_t top, uint64_t at)
 {
     return at > top || (top - at < size && !window_has(bits, size, at));
 }
 
-/* It came; `at` is new by the above. Returns the top. */
+/* Marks `at`, which must be new, as received. Returns the new top. */
 static uint64_t window_add(uint64_t *bits, unsigned size, uint64_t top, uint64_t at)
 {
     uint64_t from = at > top && at - top >= size ? at - size + 1 : top + 1;
@@ -41,7 +44,7 @@ enum { WINDOW = 1024, RTCP_WINDOW = 128, RTP_HEADER = 12 };
 
 struct source {
     uint32_t ssrc;
-    bool rtp, rtcp;    /* one came */
+    bool rtp, rtcp;    /* a packet was received */
     uint64_t top, rtcp_top;
     uint64_t seen[WINDOW / 64], rtcp_seen[RTCP_WINDOW / 64];
 };
@@ -49,7 +52,7 @@ struct source {
 struct srtp_in {
     struct srtp_crypt rtp, rtcp;
     struct srtp_in_stat stat;
-    unsigned n, last; /* sources; the one that spoke last is the likeliest */
+    unsigned n, last; /* number of sources; index of the last one used, which is likely next */
     struct source sources[SRTP_SOURCES];
 };
 
@@ -94,7 +97,7 @@ static struct source *find(struct srtp_in *s, uint32_t ssrc)
     return NULL;
 }
 
-/* One more, whose packet was authenticated; NULL: there are enough. */
+/* Adds a source after authentication; returns NULL if there are too many. */
 static struct source *add(struct srtp_in *s, uint32_t ssrc)
 {
     if (s->n == SRTP_SOURCES) {
@@ -120,7 +123,7 @@ static bool replayed(struct srtp_in *s)
 
 /* ---- RTP */
 
-/* Bytes before the payload; 0: it is no RTP, or more than there is. */
+/* Returns the size of the header, or 0 if it is not RTP or truncated. */
 static size_t header_size(const uint8_t *p, size_t size)
 {
     size_t at = RTP_HEADER;
@@ -136,8 +139,8 @@ static size_t header_size(const uint8_t *p, size_t size)
     return at <= size ? at : 0;
 }
 
-/* The index whose end is this number and that is nearest to the highest, [SRTP] 3.3.1. Below 0: it
- * would be before the first. */
+/* Returns the index with these low bits that is nearest to the highest one, [SRTP] 3.3.1. Negative:
+ * before the first packet. */
 static int64_t estimate(const struct source *src, uint16_t seq)
 {
     if (!src || !src->rtp)
@@ -194,7 +197,7 @@ bool srtp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
 
 /* ---- RTCP */
 
-/* Where its parts are: [SRTP] 3.4, [GCM] 9.2. */
+/* Decrypts RTCP, whose parts are at the positions of [SRTP] 3.4 or [GCM] 9.2. */
 static bool open_rtcp(struct srtp_in *s, const struct srtp_nonce *n, uint8_t *p, size_t plain,
                       const uint8_t *word)
 {
@@ -223,7 +226,7 @@ bool srtcp_unprotect(struct srtp_in *s, uint8_t *packet, size_t *size)
     plain = *size - tail;
     word = packet + plain + (s->rtcp.gcm ? tag : 0);
     n.index = be_get32(word);
-    if (!(n.index & SRTCP_ENCRYPTED)) /* all of ours is, RFC 8827 section 6.5 */
+    if (!(n.index & SRTCP_ENCRYPTED)) /* RTCP must be encrypted, RFC 8827 section 6.5 */
         return forged(s);
     n.index &= ~(uint64_t)SRTCP_ENCRYPTED;
     n.ssrc = be_get32(packet + 4);

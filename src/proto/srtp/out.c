@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* out.c - packets that are sent: [SRTP] 3.3 and 3.4, [GCM] 8 and 9. */
+/* out.c - sent packets: [SRTP] 3.3 and 3.4, [GCM] 8 and 9. */
 #include "proto/srtp/crypt.h"
 
 #include "base/be.h"
@@ -8,18 +8,18 @@
 #include <assert.h>
 #include <string.h>
 
-/* A source, and what was sent of it: behind the highest index a ring of what tells a packet from
- * another, 4 bytes of its tag. */
+/* A source, and the packets sent: a ring up to the highest index with 4 bytes of each tag, which
+ * tell packets apart. */
 struct sent {
-    uint32_t ssrc, kept; /* kept: places in the ring */
+    uint32_t ssrc, kept; /* kept: entries in the ring */
     bool begun;
     uint64_t top;
-    uint32_t *marks;     /* at index % kept; 0: nothing was sent. NULL: kept is 0 */
+    uint32_t *marks;     /* at index % kept; 0: nothing was sent. NULL if kept is 0 */
 };
 
 struct srtp_out {
     struct srtp_crypt rtp, rtcp;
-    uint32_t next; /* index of RTCP */
+    uint32_t next; /* next RTCP index */
     unsigned n;
     struct sent sent[SRTP_SENT_SOURCES];
     uint64_t refused;
@@ -53,7 +53,7 @@ uint64_t srtp_out_refused(const struct srtp_out *s)
     return s->refused;
 }
 
-/* ---- no number twice */
+/* ---- no index is used for two different packets */
 
 static struct sent *find(struct srtp_out *s, uint32_t ssrc)
 {
@@ -83,13 +83,13 @@ bool srtp_out_source(struct srtp_out *s, uint32_t ssrc, uint32_t kept)
     return !find(s, ssrc) && add(s, ssrc, kept);
 }
 
-/* Is that index new, or can it be told what it had? */
-static bool is_told(const struct sent *t, uint64_t index)
+/* Whether this index is new, or its packet is still known. */
+static bool is_known(const struct sent *t, uint64_t index)
 {
     return !t->begun || index > t->top || t->top - index < t->kept;
 }
 
-/* False: the index had a packet, and that was another one. */
+/* Records a packet. Returns false if the index was used for a different packet. */
 static bool note(struct sent *t, uint64_t index, const uint8_t *tag)
 {
     uint32_t mark = be_get32(tag) | 1, *at = t->kept ? &t->marks[index & (t->kept - 1)] : NULL;
@@ -143,7 +143,7 @@ size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t
     assert(head_size >= 12 && index >> 48 == 0);
     if (!t)
         t = add(s, ssrc, 0);
-    if (!t || !is_told(t, index)) {
+    if (!t || !is_known(t, index)) {
         s->refused++;
         return 0;
     }
@@ -154,7 +154,7 @@ size_t srtp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *head, size_t
     return 0;
 }
 
-/* The word with the index is behind the tag with GCM, and before it with AES-CM. */
+/* The word with the index follows the tag with GCM, and precedes it with AES-CM. */
 size_t srtcp_protect(struct srtp_out *s, uint8_t *to, const uint8_t *rtcp, size_t size)
 {
     struct srtp_nonce n = { .index = s->next };

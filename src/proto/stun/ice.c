@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* ice.c - checks of a session: what proves the peer, and which way to send. [ICE] RFC 8445. */
+/* ice.c - checks of a session: authentication and path selection. [ICE] RFC 8445. */
 #include "proto/stun/ice.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A way that nothing came by for so long gives way to one that answers. A peer that nominates two
- * of them in turn moves us once in ICE_SETTLE; and one that nominates new ones all the time, who
- * may be at none of them, so often within it. */
+/* A path that was silent this long is replaced by one that answers. A peer that nominates two paths
+ * alternately switches at most once in ICE_SETTLE. A peer that keeps nominating new paths, and may
+ * be at none of them, switches at most ICE_HOPS times within it. */
 #define ICE_SILENT CO_SECONDS(5)
-/* The same of a way that was not there when something last came by the other: a NAT has forgotten
- * the peer, who checks on without a nomination. */
+/* Shorter limit if the other path appeared after the last packet on this one: a NAT forgot the
+ * peer, which continues its checks without a nomination. */
 #define ICE_QUIET CO_MS(500)
 #define ICE_SETTLE CO_SECONDS(1)
-/* A check of ours is sent again with the peer's next one, as it is for so long: a late answer is as
- * good. */
-#define ASK_AGAIN CO_MS(50)
-#define ASK_ANEW CO_SECONDS(3)
+/* Our check is repeated with the peer's next one, with the same id for this long, because a late
+ * response is just as good. */
+#define CHECK_INTERVAL CO_MS(50)
+#define CHECK_LIFETIME CO_SECONDS(3)
 
 enum { BINDING = 1, ICE_HOPS = 3 };
 
@@ -45,19 +45,19 @@ static bool same(const struct ice_path *a, const struct ice_path *b)
            udp_addr_same(&a->path.local, &b->path.local);
 }
 
-static unsigned find(const struct ice *ice, const struct ice_path *way)
+static unsigned find(const struct ice *ice, const struct ice_path *path)
 {
     unsigned i = 0;
 
-    while (i < ice->n && !same(&ice->ways[i].way, way))
+    while (i < ice->n && !same(&ice->paths[i].path, path))
         i++;
     return i;
 }
 
-/* Its place; the one that was silent for the longest time makes room. */
-static unsigned remember(struct ice *ice, const struct ice_path *way, co_usec now)
+/* Returns the index of the path; replaces the one that was silent longest if there is no room. */
+static unsigned remember(struct ice *ice, const struct ice_path *path, co_usec now)
 {
-    unsigned i = find(ice, way), oldest = ice->chosen && ice->at == 0 ? 1 : 0;
+    unsigned i = find(ice, path), oldest = ice->chosen && ice->at == 0 ? 1 : 0;
 
     if (i < ice->n)
         return i;
@@ -65,23 +65,23 @@ static unsigned remember(struct ice *ice, const struct ice_path *way, co_usec no
         i = ice->n++;
     } else {
         for (unsigned k = oldest + 1; k < ice->n; k++) {
-            if (ice->ways[k].heard < ice->ways[oldest].heard && k != ice->at)
+            if (ice->paths[k].received_at < ice->paths[oldest].received_at && k != ice->at)
                 oldest = k;
         }
         i = oldest;
     }
-    memset(&ice->ways[i], 0, sizeof(ice->ways[i]));
-    ice->ways[i].way = *way;
-    ice->ways[i].since = now;
+    memset(&ice->paths[i], 0, sizeof(ice->paths[i]));
+    ice->paths[i].path = *path;
+    ice->paths[i].since = now;
     return i;
 }
 
-/* Is the chosen way, so that another one may take its place? */
+/* Whether the chosen path is silent, so that another one may replace it. */
 static bool is_silent(const struct ice *ice, unsigned other, co_usec now)
 {
-    co_usec heard = ice->ways[ice->at].heard;
+    co_usec received = ice->paths[ice->at].received_at;
 
-    return now - heard >= (ice->ways[other].since > heard ? ICE_QUIET : ICE_SILENT);
+    return now - received >= (ice->paths[other].since > received ? ICE_QUIET : ICE_SILENT);
 }
 
 static void move(struct ice *ice, unsigned to, co_usec now)
@@ -90,12 +90,12 @@ static void move(struct ice *ice, unsigned to, co_usec now)
     ice->chosen = true;
     ice->at = to;
     ice->moved = now;
-    ice->nominated = ice->ways[to].nominated;
+    ice->nominated = ice->paths[to].nominated;
 }
 
-/* Is that the way to send on from now, by a check alone? The first that is proven is; then one that
- * is nominated, or answers while the other is silent, as long as the peer is not known to be
- * anywhere. */
+/* Whether a check alone makes this the path to send on. The first proven path is chosen. Then, as
+ * long as no path is known to reach the peer, a nominated one replaces it, or one that answers
+ * while the chosen path is silent. */
 static bool is_better(const struct ice *ice, unsigned i, bool nominated, co_usec now)
 {
     if (!ice->chosen)
@@ -103,29 +103,30 @@ static bool is_better(const struct ice *ice, unsigned i, bool nominated, co_usec
     if (i == ice->at || ice->sure)
         return false;
     if (nominated && (now - ice->moved >= ICE_SETTLE ||
-                      (!ice->ways[i].nominated && ice->hops < ICE_HOPS)))
+                      (!ice->paths[i].nominated && ice->hops < ICE_HOPS)))
         return true;
     return is_silent(ice, i, now);
 }
 
-/* ---- checks that came before */
+/* ---- repeated checks */
 
-static uint32_t digest_of(const struct ice_path *way)
+static uint32_t digest_of(const struct ice_path *path)
 {
-    uint32_t h = 2166136261u ^ way->path.peer.port;
+    uint32_t h = 2166136261u ^ path->path.peer.port;
 
-    for (size_t i = 0; i < sizeof(way->path.peer.ip); i++)
-        h = (h ^ way->path.peer.ip[i]) * 16777619u;
+    for (size_t i = 0; i < sizeof(path->path.peer.ip); i++)
+        h = (h ^ path->path.peer.ip[i]) * 16777619u;
     return h;
 }
 
-enum seen { NEW, AGAIN, ELSEWHERE };
+enum seen { CHECK_NEW, CHECK_REPEATED, CHECK_REPLAYED };
 
-/* Whoever has no answer sends the same again from where it is; from elsewhere it is another. */
-static enum seen look_back(struct ice *ice, const struct stun_message *m,
-                           const struct ice_path *way)
+/* Classifies a check. A peer that got no response repeats its check from the same address; from
+ * another address it is a replay. */
+static enum seen find_replay(struct ice *ice, const struct stun_message *m,
+                           const struct ice_path *path)
 {
-    uint32_t from = digest_of(way);
+    uint32_t from = digest_of(path);
     unsigned n = ice->n_seen < ICE_SEEN ? ice->n_seen : ICE_SEEN;
     uint64_t id;
 
@@ -134,36 +135,37 @@ static enum seen look_back(struct ice *ice, const struct stun_message *m,
         id ^= (uint64_t)m->id[i] << 8 * i;
     for (unsigned i = 0; i < n; i++) {
         if (ice->seen_id[i] == id)
-            return ice->seen_from[i] == from ? AGAIN : ELSEWHERE;
+            return ice->seen_from[i] == from ? CHECK_REPEATED : CHECK_REPLAYED;
     }
     ice->seen_id[ice->n_seen % ICE_SEEN] = id;
     ice->seen_from[ice->n_seen++ % ICE_SEEN] = from;
-    return NEW;
+    return CHECK_NEW;
 }
 
-static enum ice_said prove(struct ice *ice, const struct ice_path *way, bool nominated,
-                           co_usec now)
+static enum ice_result prove(struct ice *ice, const struct ice_path *path, bool nominated,
+                             co_usec now)
 {
-    unsigned i = remember(ice, way, now);
+    unsigned i = remember(ice, path, now);
     bool moves = is_better(ice, i, nominated, now);
 
-    ice->ways[i].nominated |= nominated;
+    ice->paths[i].nominated |= nominated;
     if (moves)
         move(ice, i, now);
-    ice->nominated = ice->ways[ice->at].nominated;
-    ice->heard = ice->ways[i].heard = now;
+    ice->nominated = ice->paths[ice->at].nominated;
+    ice->received_at = ice->paths[i].received_at = now;
     return moves ? ICE_MOVED : ICE_ANSWERED;
 }
 
-enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
-                        co_usec now, uint8_t out[STUN_MAX], size_t *size)
+enum ice_result ice_input(struct ice *ice, const struct stun_message *m,
+                          const struct ice_path *path,
+                          co_usec now, uint8_t out[STUN_MAX], size_t *size)
 {
     unsigned error = 0;
-    enum seen seen = NEW;
+    enum seen seen = CHECK_NEW;
 
     *size = 0;
     if (m->class != STUN_REQUEST || m->method != BINDING || !is_ours(ice, m) ||
-        !stun_is_of(m, ice->pwd) || (seen = look_back(ice, m, way)) == ELSEWHERE ||
+        !stun_is_of(m, ice->pwd) || (seen = find_replay(ice, m, path)) == CHECK_REPLAYED ||
         too_many(ice, now)) {
         ice->refused++;
         return ICE_DROPPED;
@@ -172,20 +174,20 @@ enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const str
     if (m->n_unknown > 0)
         error = 420; /* [STUN] 6.3.1 */
     else if (ice->strict && m->controlled)
-        error = 487; /* [ICE] 7.3.1.1: one that is lite never takes the other role */
+        error = 487; /* [ICE] 7.3.1.1: a lite agent never takes the other role */
     if (error) {
         *size = stun_write_error(out, m, error, ice->pwd);
         return ICE_ANSWERED;
     }
-    *size = stun_write_success(out, m, &way->path.peer, ice->pwd);
-    if (seen == AGAIN && ice_knows(ice, way)) /* it tells nothing new */
+    *size = stun_write_success(out, m, &path->path.peer, ice->pwd);
+    if (seen == CHECK_REPEATED && ice_knows(ice, path)) /* nothing new */
         return ICE_ANSWERED;
-    return prove(ice, way, m->use_candidate, now);
+    return prove(ice, path, m->use_candidate, now);
 }
 
-bool ice_heard(struct ice *ice, const struct ice_path *way, co_usec now)
+bool ice_received(struct ice *ice, const struct ice_path *path, co_usec now)
 {
-    unsigned i = find(ice, way);
+    unsigned i = find(ice, path);
     bool moves;
 
     if (i == ice->n)
@@ -194,61 +196,62 @@ bool ice_heard(struct ice *ice, const struct ice_path *way, co_usec now)
     if (moves)
         move(ice, i, now);
     ice->sure |= i == ice->at;
-    ice->heard = ice->ways[i].heard = now;
+    ice->received_at = ice->paths[i].received_at = now;
     return moves;
 }
 
-/* ---- where the peer is */
+/* ---- location of the peer */
 
-void ice_reached(struct ice *ice, const struct ice_path *way)
+void ice_reached(struct ice *ice, const struct ice_path *path)
 {
-    ice->sure |= ice->chosen && find(ice, way) == ice->at;
+    ice->sure |= ice->chosen && find(ice, path) == ice->at;
 }
 
-bool ice_is_wanted(const struct ice *ice, const struct ice_path *way, co_usec now)
+bool ice_needs_check(const struct ice *ice, const struct ice_path *path, co_usec now)
 {
-    unsigned i = find(ice, way);
+    unsigned i = find(ice, path);
 
     return ice->chosen && i < ice->n && i != ice->at &&
-           (ice->ways[i].nominated || is_silent(ice, i, now));
+           (ice->paths[i].nominated || is_silent(ice, i, now));
 }
 
-size_t ice_ask(struct ice *ice, const struct ice_path *way, const uint8_t id[STUN_ID],
-               const char *peer_pwd, co_usec now, uint8_t out[STUN_MAX])
+size_t ice_write_check(struct ice *ice, const struct ice_path *path, const uint8_t id[STUN_ID],
+                       const char *peer_pwd, co_usec now, uint8_t out[STUN_MAX])
 {
     char name[ICE_UFRAG_MAX + ICE_OURS_MAX + 2];
     struct stun_check c = { .username = name, .password = peer_pwd, .controlled = true,
                             .has_priority = true, .priority = 1 };
-    unsigned i = find(ice, way);
+    unsigned i = find(ice, path);
 
-    if (i == ice->n || (ice->ways[i].asked && now - ice->ways[i].asked < ASK_AGAIN))
+    if (i == ice->n ||
+        (ice->paths[i].checked_at && now - ice->paths[i].checked_at < CHECK_INTERVAL))
         return 0;
-    if (!ice->ways[i].asked || now - ice->ways[i].asked_first >= ASK_ANEW) {
-        memcpy(ice->ways[i].asked_id, id, STUN_ID);
-        ice->ways[i].asked_first = now;
+    if (!ice->paths[i].checked_at || now - ice->paths[i].first_checked_at >= CHECK_LIFETIME) {
+        memcpy(ice->paths[i].check_id, id, STUN_ID);
+        ice->paths[i].first_checked_at = now;
     }
-    ice->ways[i].asked = now;
-    memcpy(c.id, ice->ways[i].asked_id, STUN_ID);
+    ice->paths[i].checked_at = now;
+    memcpy(c.id, ice->paths[i].check_id, STUN_ID);
     memcpy(&c.tie, c.id, sizeof(c.tie));
     (void)snprintf(name, sizeof(name), "%s:%s", ice->peer_ufrag, ice->ufrag);
     return stun_write_check(out, &c);
 }
 
-enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
-                         const char *peer_pwd, co_usec now)
+enum ice_result ice_answer(struct ice *ice, const struct stun_message *m,
+                           const struct ice_path *path, const char *peer_pwd, co_usec now)
 {
-    unsigned i = find(ice, way);
+    unsigned i = find(ice, path);
     bool moves;
 
-    if (i == ice->n || !ice->ways[i].asked || m->method != BINDING ||
+    if (i == ice->n || !ice->paths[i].checked_at || m->method != BINDING ||
         (m->class != STUN_SUCCESS && m->class != STUN_ERROR) ||
-        memcmp(m->id, ice->ways[i].asked_id, STUN_ID) != 0 || !stun_is_of(m, peer_pwd)) {
+        memcmp(m->id, ice->paths[i].check_id, STUN_ID) != 0 || !stun_is_of(m, peer_pwd)) {
         ice->refused++;
         return ICE_DROPPED;
     }
-    moves = !ice->chosen || !ice->sure || ice_is_wanted(ice, way, now);
-    ice->ways[i].asked = 0;
-    ice->heard = ice->ways[i].heard = now;
+    moves = !ice->chosen || !ice->sure || ice_needs_check(ice, path, now);
+    ice->paths[i].checked_at = 0;
+    ice->received_at = ice->paths[i].received_at = now;
     if (moves && i != ice->at)
         move(ice, i, now);
     else
@@ -257,9 +260,9 @@ enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const st
     return moves ? ICE_MOVED : ICE_ANSWERED;
 }
 
-bool ice_knows(const struct ice *ice, const struct ice_path *way)
+bool ice_knows(const struct ice *ice, const struct ice_path *path)
 {
-    return find(ice, way) < ice->n;
+    return find(ice, path) < ice->n;
 }
 
 void ice_forget(struct ice *ice, const void *link)
@@ -268,10 +271,10 @@ void ice_forget(struct ice *ice, const void *link)
     unsigned n = 0, best = 0;
 
     if (ice->chosen)
-        at = ice->ways[ice->at].way;
+        at = ice->paths[ice->at].path;
     for (unsigned i = 0; i < ice->n; i++) {
-        if (ice->ways[i].way.link != link)
-            ice->ways[n++] = ice->ways[i];
+        if (ice->paths[i].path.link != link)
+            ice->paths[n++] = ice->paths[i];
     }
     ice->n = n;
     if (!ice->chosen)
@@ -280,16 +283,16 @@ void ice_forget(struct ice *ice, const void *link)
     if (ice->at < n)
         return;
     for (unsigned i = 1; i < n; i++) {
-        if (ice->ways[i].heard > ice->ways[best].heard)
+        if (ice->paths[i].received_at > ice->paths[best].received_at)
             best = i;
     }
     ice->chosen = n > 0;
     ice->sure = false;
     ice->at = best;
-    ice->nominated = n > 0 && ice->ways[best].nominated;
+    ice->nominated = n > 0 && ice->paths[best].nominated;
 }
 
 const struct ice_path *ice_path(const struct ice *ice)
 {
-    return ice->chosen ? &ice->ways[ice->at].way : NULL;
+    return ice->chosen ? &ice->paths[ice->at].path : NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ice.h - ICE of one session as ICE-lite has it, [ICE] RFC 8445, [CONSENT] RFC 7675: the peer
- * checks, we answer those that prove our password, and remember which way to send.
+/* ice.h - ICE of one session as an ICE-lite agent, [ICE] RFC 8445, [CONSENT] RFC 7675: answers the
+ * checks of the peer that prove our password, and chooses the path to send on.
  *
- * A check proves who wrote it, not where it came from: it can be repeated from elsewhere, with any
- * source. So before media go another way than that which is known to reach the peer, we ask there,
- * by a check of our own that the peer alone can answer (every full agent does, [ICE] 7.3).
+ * A check proves its author, not its origin: it can be replayed from elsewhere, with any source
+ * address. So before media switch to a path other than the one known to reach the peer, we send a
+ * check of our own there, which only the peer can answer (every full agent does, [ICE] 7.3).
  */
 #ifndef PROTO_STUN_ICE_H
 #define PROTO_STUN_ICE_H
@@ -12,74 +12,76 @@
 #include "proto/stun/message.h"
 
 enum {
-    ICE_UFRAG = 8, ICE_PWD = 32,           /* of ours, as we make them; */
-    ICE_OURS_MAX = 32,                     /* and as clients may ask for them */
-    ICE_UFRAG_MAX = 256, ICE_PWD_MAX = 256, /* of a peer's, RFC 8445 section 5.3 */
-    ICE_PATHS = 8,                         /* addresses of a session that are remembered */
-    ICE_RATE = 50,                         /* checks a second that are answered */
+    ICE_UFRAG = 8, ICE_PWD = 32,           /* sizes of our credentials, as we generate them; */
+    ICE_OURS_MAX = 32,                     /* and as clients may request them */
+    ICE_UFRAG_MAX = 256, ICE_PWD_MAX = 256, /* limits for a peer's, RFC 8445 section 5.3 */
+    ICE_PATHS = 8,                         /* remembered addresses of a session */
+    ICE_RATE = 50,                         /* checks per second that are answered */
     ICE_SEEN = 32,                         /* transactions that are remembered */
 };
 
-/* A way to the peer: a path of datagrams, or a connection of TCP. */
+/* A path to the peer: addresses of datagrams, or a TCP connection. */
 struct ice_path {
     struct udp_path path;
-    void *link;       /* of who asks: the socket or the connection; compared, never looked into */
+    void *link;       /* the caller's socket or connection; only compared, never dereferenced */
 };
 
+/* Starts zeroed, except ufrag, pwd, peer_ufrag and strict. */
 struct ice {
     char ufrag[ICE_OURS_MAX + 1], pwd[ICE_OURS_MAX + 1];
     char peer_ufrag[ICE_UFRAG_MAX + 1];
-    bool strict;                 /* a peer that says it is controlled is told 487 */
+    bool strict;                 /* a peer that claims to be controlled gets 487 */
     bool chosen, nominated;
-    bool sure;                   /* the peer is at the chosen way: it receives there */
-    unsigned n, at;              /* ways; the one to send on, if chosen */
+    bool sure;                   /* the peer is known to receive on the chosen path */
+    unsigned n, at;              /* number of paths; index of the chosen one */
     struct {
-        struct ice_path way;
-        co_usec since;           /* it is remembered */
-        co_usec heard;           /* anything authenticated */
+        struct ice_path path;
+        co_usec since;           /* when it was added */
+        co_usec received_at;     /* last authenticated packet on it */
         bool nominated;          /* by USE-CANDIDATE */
-        co_usec asked;           /* by a check of ours; 0: not, or it was answered */
-        co_usec asked_first;     /* by that one */
-        uint8_t asked_id[STUN_ID];
-    } ways[ICE_PATHS];
-    uint64_t seen_id[ICE_SEEN];  /* of checks that were answered; */
-    uint32_t seen_from[ICE_SEEN]; /* and a digest of where each came from */
+        co_usec checked_at;      /* when our check was sent; 0: none, or answered */
+        co_usec first_checked_at; /* when this check was first sent */
+        uint8_t check_id[STUN_ID];
+    } paths[ICE_PATHS];
+    uint64_t seen_id[ICE_SEEN];  /* ids of answered checks; */
+    uint32_t seen_from[ICE_SEEN]; /* and hashes of their source addresses */
     unsigned n_seen;
-    co_usec heard;               /* on any of them */
-    co_usec moved;               /* the way to send on was chosen */
-    unsigned hops;               /* in a row, soon after each other */
-    co_usec second;              /* of `rate` */
+    co_usec received_at;         /* last authenticated packet on any path */
+    co_usec moved;               /* when the path was chosen */
+    unsigned hops;               /* consecutive switches within a short time */
+    co_usec second;              /* start of the second that `rate` counts */
     unsigned rate;
-    uint64_t checks, refused;    /* answered; and all others */
+    uint64_t checks, refused;    /* answered checks; all others */
 };
 
-/* Zeroed but for ufrag, pwd, peer_ufrag and strict it has begun. */
-enum ice_said {
-    ICE_DROPPED,   /* not proven to be the peer's, one of before from elsewhere, or too many */
-    ICE_ANSWERED,  /* out has the answer, to the way it came by */
-    ICE_MOVED,     /* the same, and the way to send on is another one now: the first, or changed */
+enum ice_result {
+    ICE_DROPPED,   /* not proven to be the peer's, a replay from elsewhere, or too many */
+    ICE_ANSWERED,  /* `out` has the response, to be sent back on the same path */
+    ICE_MOVED,     /* same, and another path was chosen: the first one, or a switch */
 };
-enum ice_said ice_input(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
-                        co_usec now, uint8_t out[STUN_MAX], size_t *size);
-/* Something else that is proven to be the peer's, and nobody can repeat, came this way. True: media
- * go there from now on, for the other way is silent and this one is not (a client that makes no
- * checks). */
-bool ice_heard(struct ice *ice, const struct ice_path *way, co_usec now);
-/* The peer answered there to what was sent there: a handshake is done. */
-void ice_reached(struct ice *ice, const struct ice_path *way);
-/* It is to be asked there, for media would go there if it is (or who calls has a reason of its
- * own): what is sent, its size. 0: it was asked just now. `id` is for a new one, random; what was
- * asked not long ago is asked again as it was, so read the id of what is sent. */
-bool ice_is_wanted(const struct ice *ice, const struct ice_path *way, co_usec now);
-size_t ice_ask(struct ice *ice, const struct ice_path *way, const uint8_t id[STUN_ID],
+enum ice_result ice_input(struct ice *ice, const struct stun_message *m,
+                          const struct ice_path *path, co_usec now, uint8_t out[STUN_MAX],
+                          size_t *size);
+/* Handles a packet other than a check that is proven to be the peer's and cannot be replayed.
+ * Returns true if media use this path from now on, because the other one is silent and this one is
+ * not (a client that sends no checks). */
+bool ice_received(struct ice *ice, const struct ice_path *path, co_usec now);
+/* The peer responded there to what was sent there: a handshake is complete. */
+void ice_reached(struct ice *ice, const struct ice_path *path);
+/* Returns whether the path needs a check of ours, because media would use it if the peer is there.
+ * Callers may also have their own reasons for a check. */
+bool ice_needs_check(const struct ice *ice, const struct ice_path *path, co_usec now);
+/* Writes the check and returns its size, or 0 if one was sent just now. `id` is a random id for a
+ * new check; a recent check is repeated with its own id, so read the id from the output. */
+size_t ice_write_check(struct ice *ice, const struct ice_path *path, const uint8_t id[STUN_ID],
                const char *peer_pwd, co_usec now, uint8_t out[STUN_MAX]);
-/* Is that the answer? ICE_ANSWERED: it is, and the peer is there; ICE_MOVED: media go there from
- * now on. */
-enum ice_said ice_answer(struct ice *ice, const struct stun_message *m, const struct ice_path *way,
-                         const char *peer_pwd, co_usec now);
-/* Is it one that an authenticated check came by? */
-bool ice_knows(const struct ice *ice, const struct ice_path *way);
-void ice_forget(struct ice *ice, const void *link); /* that connection is gone */
-const struct ice_path *ice_path(const struct ice *ice); /* NULL: none yet */
+/* Handles a possible response to our check. ICE_ANSWERED: it is one, and the peer is there;
+ * ICE_MOVED: media use this path from now on. */
+enum ice_result ice_answer(struct ice *ice, const struct stun_message *m,
+                           const struct ice_path *path, const char *peer_pwd, co_usec now);
+/* Returns whether an authenticated check arrived on this path. */
+bool ice_knows(const struct ice *ice, const struct ice_path *path);
+void ice_forget(struct ice *ice, const void *link); /* the connection is closed */
+const struct ice_path *ice_path(const struct ice *ice); /* NULL: none chosen yet */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c - STUN messages, [STUN] RFC 8489 sections 5 and 14. */
+/* message.c - parses and writes STUN messages, [STUN] RFC 8489 sections 5 and 14. */
 #include "proto/stun/message.h"
 
 #include "base/must.h"
@@ -21,7 +21,7 @@ enum attribute { /* [STUN] 18.3, RFC 8445 section 20.2 */
     ICE_CONTROLLED = 0x8029, ICE_CONTROLLING = 0x802a,
 };
 
-/* CRC-32 of ITU V.42, four bits at a time: messages are short, and so is the table. */
+/* CRC-32 of ITU V.42, four bits at a time: messages are short, so a small table suffices. */
 static uint32_t crc32_of(const uint8_t *data, size_t size)
 {
     static const uint32_t table[16] = {
@@ -39,7 +39,7 @@ static uint32_t crc32_of(const uint8_t *data, size_t size)
     return ~crc;
 }
 
-/* The MAC of what is in front of `at`, under a header that says that it ends behind the MAC. */
+/* Computes the MAC of the bytes before `at`, with the header's length set to the end of the MAC. */
 static void mac_of(const uint8_t *data, size_t at, const char *password, uint8_t mac[MAC])
 {
     uint8_t copy[STUN_MAX];
@@ -53,7 +53,7 @@ static void mac_of(const uint8_t *data, size_t at, const char *password, uint8_t
 
 /* ---- reading */
 
-/* [STUN] 14.2: the port under the cookie, the address under cookie and transaction. */
+/* [STUN] 14.2: the port is XORed with the cookie, the address with cookie and transaction id. */
 static bool read_mapped(struct stun_message *m, struct rd v)
 {
     uint8_t family, ip[16], key[16];
@@ -110,7 +110,7 @@ static bool read_error(struct stun_message *m, struct rd v)
     return !v.bad && number < 100;
 }
 
-/* One in front of MESSAGE-INTEGRITY. */
+/* Parses an attribute before MESSAGE-INTEGRITY. */
 static bool read_attribute(struct stun_message *m, uint16_t type, struct rd v)
 {
     uint64_t n;
@@ -145,7 +145,7 @@ static bool read_attribute(struct stun_message *m, uint16_t type, struct rd v)
     }
 }
 
-/* [STUN] 14.7: it is the last one, and of all in front of it. */
+/* [STUN] 14.7: it is the last attribute and covers everything before it. */
 static bool read_fingerprint(struct stun_message *m, struct rd v, size_t at)
 {
     uint64_t crc;
@@ -155,7 +155,7 @@ static bool read_fingerprint(struct stun_message *m, struct rd v, size_t at)
     return m->has_fingerprint;
 }
 
-/* What is behind MESSAGE-INTEGRITY is not proven, so it does not count, [STUN] 14.5. */
+/* Attributes after MESSAGE-INTEGRITY are not authenticated, so they are ignored, [STUN] 14.5. */
 static bool read_attributes(struct stun_message *m)
 {
     struct rd r = rd_init(m->data + STUN_HEADER, m->size - STUN_HEADER);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jwk.c - the public keys of a JWKS file. */
+/* jwk.c - parses the public keys of a JWKS file. */
 #include "proto/token/jwk.h"
 
 #include "base/base64.h"
@@ -19,7 +19,7 @@ enum {
     DEPTH = 8, VALUES = 4096, COORDINATE = 32, NUMBER = JWK_RSA_MAX / 8 + 1, EXPONENT_BITS = 32,
 };
 
-/* One member in base64url: at most `most` bytes into buf, which has BASE64_ROOM for them. */
+/* Decodes a base64url member: at most `most` bytes into buf, which has BASE64_ROOM for them. */
 static bool bytes_of(const json_t *k, const char *member, uint8_t *buf, size_t most, size_t *size)
 {
     const json_t *v = json_object_get(k, member);
@@ -36,7 +36,7 @@ static bool is(const json_t *k, const char *member, const char *text)
     return v && strcmp(v, text) == 0;
 }
 
-/* A member that is not there says nothing against it. */
+/* A missing member is acceptable. */
 static bool is_or_none(const json_t *k, const char *member, const char *text)
 {
     return !json_object_get(k, member) || is(k, member, text);
@@ -53,7 +53,7 @@ static bool may_verify(const json_t *k)
     return !ops || i < n;
 }
 
-/* From parameters to a key; NULL: the library does not take them. */
+/* Creates a key from parameters; returns NULL if the library rejects them. */
 static EVP_PKEY *make(const char *kind, OSSL_PARAM_BLD *b)
 {
     EVP_PKEY_CTX *ctx = must(EVP_PKEY_CTX_new_from_name(NULL, kind, NULL));
@@ -76,7 +76,7 @@ static const char *rsa_fault(const BIGNUM *n, const BIGNUM *e)
     if (BN_num_bits(n) > JWK_RSA_MAX)
         return "RSA of more than 4096 bits";
     if (!BN_is_odd(n) || !BN_is_odd(e) || BN_is_one(e) || BN_num_bits(e) > EXPONENT_BITS)
-        return "no RSA key";
+        return "invalid RSA key";
     return NULL;
 }
 
@@ -89,7 +89,7 @@ static const char *make_rsa(const json_t *k, EVP_PKEY **out)
     const char *fault;
 
     if (!bytes_of(k, "n", n, NUMBER, &n_size) || !bytes_of(k, "e", e, NUMBER, &e_size))
-        return "n or e is missing, too long or no base64url";
+        return "n or e is missing, too long or not base64url";
     bn = must(BN_bin2bn(n, (int)n_size, NULL));
     be = must(BN_bin2bn(e, (int)e_size, NULL));
     b = must(OSSL_PARAM_BLD_new());
@@ -100,7 +100,7 @@ static const char *make_rsa(const json_t *k, EVP_PKEY **out)
     OSSL_PARAM_BLD_free(b);
     BN_free(bn);
     BN_free(be);
-    return fault ? fault : *out ? NULL : "no RSA key";
+    return fault ? fault : *out ? NULL : "invalid RSA key";
 }
 
 static const char *make_ec(const json_t *k, EVP_PKEY **out)
@@ -123,10 +123,11 @@ static const char *make_ec(const json_t *k, EVP_PKEY **out)
                                              1 + 2 * COORDINATE));
     *out = make("EC", b);
     OSSL_PARAM_BLD_free(b);
-    return *out ? NULL : "no point of P-256";
+    return *out ? NULL : "not a point of P-256";
 }
 
-/* NULL, or why it is left out. The kind of key decides what is checked by it. */
+/* Returns NULL, or the reason to ignore the key. The kind of key decides which algorithm it
+ * verifies. */
 static const char *make_key(const json_t *k, struct jwk *out)
 {
     const json_t *kid = json_object_get(k, "kid");
@@ -177,11 +178,11 @@ struct jwk_set *jwk_set_parse(const char *text, size_t size, char why[JWK_WHY])
     if (json_is_array(keys))
         s = make_set(keys, why);
     else
-        (void)snprintf(why, JWK_WHY, "it is no JWKS: {\"keys\":[...]} in JSON");
+        (void)snprintf(why, JWK_WHY, "not a JWKS: {\"keys\":[...]} in JSON");
     json_decref(whole);
     if (s && s->n == 0) {
         if (!why[0])
-            (void)snprintf(why, JWK_WHY, "it has no key");
+            (void)snprintf(why, JWK_WHY, "it contains no key");
         jwk_set_free(s);
         return NULL;
     }

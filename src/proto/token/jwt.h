@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* jwt.h - JSON Web Tokens that say who may publish and play what: RFC 7515, 7518, 7519.
+/* jwt.h - verifies JSON Web Tokens that permit publishing and playing: RFC 7515, 7518, 7519.
  *
- * HS256 by secrets, RS256 and ES256 by public keys: what a key is decides what is checked by it,
- * whatever the token says. `exp` must be there. `publish` and `play` are an "app/stream" or a list
- * of them; a star at the end stands for whatever follows. `vhost` and `ip`, where they are there,
- * must be those of the client. Nothing of the claims is read before the signature is known to be
- * right.
+ * HS256 with secrets, RS256 and ES256 with public keys: the key decides the algorithm, regardless
+ * of what the token says. `exp` is required. `publish` and `play` are an "app/stream" or a list of
+ * them; a star at the end matches any suffix. `vhost` and `ip`, if present, must match the client.
+ * The claims are parsed only after the signature was verified.
  */
 #ifndef PROTO_TOKEN_JWT_H
 #define PROTO_TOKEN_JWT_H
@@ -13,7 +12,7 @@
 #include "proto/token/jwk.h"
 #include "proto/token/token.h"
 
-enum { JWT_LEEWAY = 30 }; /* seconds that clocks may differ */
+enum { JWT_LEEWAY = 30 }; /* tolerated clock difference, in seconds */
 
 struct jwt_rules {
     const char *const *secrets; /* for HS256 */
@@ -22,9 +21,9 @@ struct jwt_rules {
     const char *issuer, *audience; /* "": any */
 };
 
-/* ERR_TOKEN says why not, without the token. A signature takes 0.1 ms at most, and four keys are
- * tried where the token does not say which. */
+/* Verifies a token. ERR_TOKEN has the reason, without the token. A signature takes at most 0.1 ms,
+ * and up to four keys are tried if the token does not name one. */
 err_t jwt_check(const char *token, size_t size, const struct jwt_rules *rules,
-                const struct token_query *ask) __attribute__((warn_unused_result));
+                const struct token_query *query) __attribute__((warn_unused_result));
 
 #endif

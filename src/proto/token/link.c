@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link.c - links that are signed and expire. */
+/* link.c - signed links that expire. */
 #include "proto/token/link.h"
 
 #include "base/base64.h"
@@ -28,23 +28,23 @@ bool token_same_ip(const char *a, const char *b)
 
 /* ---- the signature */
 
-static void make_mac(const struct token_link *link, const struct token_query *ask, bool publish,
+static void make_mac(const struct token_link *link, const struct token_query *query, bool publish,
                      const char *secret, uint8_t mac[MAC])
 {
-    char *text = must_print("%s\n%s\n%s\n%s\n%s\n%s", publish ? "publish" : "play", ask->vhost,
-                            ask->app, ask->name, link->expires, text_or_empty(link->ip));
+    char *text = must_print("%s\n%s\n%s\n%s\n%s\n%s", publish ? "publish" : "play", query->vhost,
+                            query->app, query->name, link->expires, text_or_empty(link->ip));
 
     must(HMAC(EVP_sha256(), secret, (int)strlen(secret), (const uint8_t *)text, strlen(text), mac,
               NULL));
     free(text);
 }
 
-void token_link_sign(const struct token_link *link, const struct token_query *ask,
+void token_link_sign(const struct token_link *link, const struct token_query *query,
                      const char *secret, char hex[TOKEN_SIGN_HEX + 1])
 {
     uint8_t mac[MAC];
 
-    make_mac(link, ask, ask->publish, secret, mac);
+    make_mac(link, query, query->publish, secret, mac);
     for (int i = 0; i < MAC; i++)
         (void)snprintf(hex + 2 * i, 3, "%02x", mac[i]);
 }
@@ -68,7 +68,7 @@ static bool parse_sign(const char *sign, uint8_t mac[MAC])
     return n == TOKEN_SIGN_HEX;
 }
 
-static bool is_signed(const struct token_link *link, const struct token_query *ask, bool publish,
+static bool is_signed(const struct token_link *link, const struct token_query *query, bool publish,
                       const uint8_t mac[MAC], const char *const *secrets, size_t n)
 {
     bool found = false;
@@ -76,7 +76,7 @@ static bool is_signed(const struct token_link *link, const struct token_query *a
     for (size_t i = 0; i < n; i++) {
         uint8_t wanted[MAC];
 
-        make_mac(link, ask, publish, secrets[i], wanted);
+        make_mac(link, query, publish, secrets[i], wanted);
         found |= CRYPTO_memcmp(mac, wanted, MAC) == 0;
     }
     return found;
@@ -94,26 +94,26 @@ static bool parse_time(const char *text, int64_t *out)
     return true;
 }
 
-err_t token_link_check(const struct token_link *link, const struct token_query *ask,
+err_t token_link_check(const struct token_link *link, const struct token_query *query,
                        const char *const *secrets, size_t n)
 {
     uint8_t mac[MAC];
     int64_t expires;
 
     if (!parse_time(link->expires, &expires))
-        return err_new(ERR_TOKEN, "expires of the link is no time in seconds");
+        return err_new(ERR_TOKEN, "expires of the link is not a time in seconds");
     if (!parse_sign(link->sign, mac))
-        return err_new(ERR_TOKEN, "sign of the link is no signature: 64 hex digits");
-    if (!is_signed(link, ask, ask->publish, mac, secrets, n)) {
-        if (is_signed(link, ask, !ask->publish, mac, secrets, n))
-            return err_new(ERR_TOKEN, "the link is to %s", ask->publish ? "play" : "publish");
-        return err_new(ERR_TOKEN, "wrong signature: of another stream, vhost, time or secret");
+        return err_new(ERR_TOKEN, "sign of the link is not a signature of 64 hex digits");
+    if (!is_signed(link, query, query->publish, mac, secrets, n)) {
+        if (is_signed(link, query, !query->publish, mac, secrets, n))
+            return err_new(ERR_TOKEN, "the link is to %s", query->publish ? "play" : "publish");
+        return err_new(ERR_TOKEN, "wrong signature: the stream, vhost, time or secret differs");
     }
-    if (ask->now >= expires)
-        return err_new(ERR_TOKEN, "the link expired %lld s ago", (long long)(ask->now - expires));
-    if (link->ip && !token_same_ip(link->ip, ask->ip))
+    if (query->now >= expires)
+        return err_new(ERR_TOKEN, "the link expired %lld s ago", (long long)(query->now - expires));
+    if (link->ip && !token_same_ip(link->ip, query->ip))
         return err_new(ERR_TOKEN, "the link is for another address");
-    if (ask->ends)
-        *ask->ends = expires;
+    if (query->ends)
+        *query->ends = expires;
     return NULL;
 }

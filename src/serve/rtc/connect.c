@@ -154,7 +154,7 @@ static err_t silence_of(const struct rtc_peer *p)
 /* When it is given up. */
 static co_usec end_of(const struct rtc_peer *p)
 {
-    co_usec heard = p->ice.heard > p->connected ? p->ice.heard : p->connected;
+    co_usec heard = p->ice.received_at > p->connected ? p->ice.received_at : p->connected;
 
     return p->base.state == DATAGRAM_ACTIVE ? heard + p->base.session.vhost->rtc.stun_timeout
                                      : p->answered + CONNECT_TIME;

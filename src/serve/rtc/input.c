@@ -76,7 +76,7 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
     const struct ice_path way = { .path = in->path, .link = e };
     uint8_t out[STUN_MAX];
     size_t size = 0;
-    enum ice_said said = ice_input(&p->ice, m, &way, now, out, &size);
+    enum ice_result said = ice_input(&p->ice, m, &way, now, out, &size);
     bool known, mine;
 
     if (said == ICE_DROPPED) {
@@ -92,7 +92,7 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
         p->base.session.out += size;
         rtc_peer_send_on(&way, out, size);
     }
-    if (known && (!mine || ice_is_wanted(&p->ice, &way, now)))
+    if (known && (!mine || ice_needs_check(&p->ice, &way, now)))
         rtc_probe(e, p, in, now);
     if (said == ICE_MOVED)
         on_way(p, now);
@@ -108,7 +108,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     const struct ice_path way = { .path = in->path, .link = e };
     unsigned self = s->base.env->worker, worker = m->id[0];
     struct rtc_peer *p = worker == self ? rtc_probed(s, m->id) : NULL;
-    enum ice_said said;
+    enum ice_result said;
     struct co_cid own;
 
     if (!p) {
@@ -236,7 +236,7 @@ static void heard(struct rtc_route *r, struct rtc_peer *p, const struct udp_in *
 
     rtc_peer_came(p, in->size);
     r->used = now;
-    if (ice_heard(&p->ice, &way, now))
+    if (ice_received(&p->ice, &way, now))
         on_way(p, now);
 }
 

@@ -26,7 +26,7 @@ void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *
 
     must_be(RAND_bytes(id, sizeof(id)) == 1);
     id[0] = (uint8_t)s->base.env->worker; /* the answer may come to any */
-    size = ice_ask(&p->ice, &way, id, p->agreed.peer_pwd, now, out);
+    size = ice_write_check(&p->ice, &way, id, p->agreed.peer_pwd, now, out);
     if (size == 0)
         return;
     memcpy(id, out + STUN_HEADER - STUN_ID, STUN_ID);

@@ -24,6 +24,6 @@ void rtc_line_connect(struct rtc_line *l, struct rtc_peer *p, const struct rtc_l
     p->ice.n = 1;
     p->ice.at = 0;
     p->ice.chosen = p->ice.sure = true;
-    p->ice.ways[0].way.link = &endpoint;
-    udp_hand_path(&p->ice.ways[0].way.path, l, on_sent);
+    p->ice.paths[0].path.link = &endpoint;
+    udp_hand_path(&p->ice.paths[0].path.path, l, on_sent);
 }
