@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_fuzz.h - files in memory for the targets that play files, and what is true of any group. */
+/* demux_fuzz.h - files in memory for the targets that play files, and invariants of groups. */
 #ifndef DEMUX_FUZZ_H
 #define DEMUX_FUZZ_H
 
@@ -57,7 +57,7 @@ static inline void check_group(const struct demux_index *x, const struct file *f
         assert(demux_seek(x, INT64_MAX) >= g->place);
 }
 
-/* Open it, and play what can be played. */
+/* Opens it, and plays as much as possible. */
 static inline void play_file(const uint8_t *data, size_t size,
                              void (*play)(const struct demux_index *x, const struct file *f))
 {

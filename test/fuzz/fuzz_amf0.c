@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_amf0.c - any bytes as AMF0: ends, stays within its memory, and what was read can be written
- * and read again as the same. */
+/* fuzz_amf0.c - any bytes as AMF0: reading ends, stays within its memory, and a round trip of the result
+ * is identical. */
 #include "fuzz.h"
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/command.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_amf3.c - any bytes as AMF3, which begins in AMF0 by marker 11: in values one after the
- * other, and as the arguments of a command (type 17). */
+/* fuzz_amf3.c - any bytes as AMF3, which begins in AMF0 with marker 11: as consecutive values,
+ * and as the arguments of a command (type 17). */
 #include "fuzz.h"
 #include "proto/rtmp/amf0.h"
 #include "proto/rtmp/command.h"
@@ -24,7 +24,7 @@ static void values(const uint8_t *data, size_t size)
     r = rd_init(v, size + 1);
     err = amf0_read(&a, &r, &value);
     assert(a.used <= AMF_MEMORY);
-    if (!err) { /* it is what AMF0 can say */
+    if (!err) { /* AMF0 can express it */
         wr_init(&again, 4 << 20);
         amf0_write(&again, &value);
         wr_free(&again);
@@ -34,7 +34,7 @@ static void values(const uint8_t *data, size_t size)
     free(v);
 }
 
-/* publish with a name that AMF3 says, as older clients do. */
+/* publish with an AMF3 name, as older clients send it. */
 static void command(const uint8_t *data, size_t size)
 {
     static const uint8_t head[] = "\0\2\0\7publish\0\0\0\0\0\0\0\0\0\5\x11";

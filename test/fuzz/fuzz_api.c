@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_api.c - what strangers ask the API: the first byte chooses how it is set up and from where
- * they ask, the rest is all that they send; and the same as a password and as a query.
+/* fuzz_api.c - requests of untrusted clients to the API: the first byte selects the configuration and the client's
+ * address, the rest is its input; and the same as a password and as a query.
  */
 #include "app/api/api.h"
 #include "app/api/auth.h"
@@ -58,7 +58,7 @@ static err_t talk(void *arg)
     return http_session_run(&it.service, &p->io, p->arg);
 }
 
-/* Who is locked is forgotten with the API: it is a new one each time. */
+/* Locked addresses are forgotten with the API: it is a new one each time. */
 static void ask(const uint8_t *data, size_t size)
 {
     struct fuzz_peer peer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_backend.c - any bytes as the answer of a backend: read, judged, and searched for urls. */
+/* fuzz_backend.c - any bytes as the response of a backend: read, checked, and searched for urls. */
 #include "co/co.h"
 #include "io_mem.h"
 #include "proto/http/client.h"
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         http_reply_free(&reply);
     }
     err_free(&err);
-    judge(200, (const char *)data, size); /* straight, too: most bytes are no answer */
+    judge(200, (const char *)data, size); /* directly, too: most bytes are not a response */
     assert(err_live() == 0);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_chunk.c - any bytes as chunks. However they are cut the same messages come out and the same
- * error, but that a message that comes whole needs no room among the incomplete ones, and so is let
- * in where one in pieces is refused; what a peer can make us hold is bounded; no payload is lost or
- * given back twice. */
+/* fuzz_chunk.c - any bytes as chunks. However they are split, the same messages come out and the same
+ * error. One exception: a message that arrives whole needs no room among the incomplete ones, and so is
+ * accepted where one in pieces is rejected. Memory per peer is limited; no payload is lost or
+ * freed twice. */
 #include "fuzz.h"
 #include "proto/rtmp/chunk_in.h"
 #include "proto/rtmp/command.h"
@@ -48,7 +48,7 @@ static void count_release(uint8_t *payload)
     free(p);
 }
 
-/* Memory at once and little of it; or as it comes, and enough. */
+/* Memory at once and little of it; or on demand, and enough. */
 static const struct rtmp_in_setup setups[] = {
     { .alloc = count_alloc, .grow = count_grow, .release = count_release,
       .max_message_size = 4000, .max_data_size = 3000, .max_command_size = 4000,

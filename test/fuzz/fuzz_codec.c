@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_codec.c - any decoder configuration or frame of any codec, through all functions of its row.
- * The first byte of the input says which. */
+ * The first byte of the input selects it. */
 #include "av/aac.h"
 #include "av/codec.h"
 #include "av/h265.h"
@@ -69,7 +69,7 @@ static void walk_row(enum av_codec codec, bool parsed, const uint8_t *data, size
     if (row->nalu)
         err = row->nalu->sets(data, size, &length, inside, &range);
     assert(err || !row->nalu || length == 1 || length == 2 || length == 4);
-    assert(!parsed || !err); /* what the one reads the other does */
+    assert(!parsed || !err); /* one reads what the other writes */
     err_free(&err);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_conf.c - any text as a configuration, and as a reload of one that runs. */
+/* fuzz_conf.c - any text as a configuration, and as a reload of a running one. */
 #include "conf/conf.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@ struct input {
     size_t size;
 };
 
-/* Each file that is included is the input once more, so loops are tried, too. */
+/* Each included file is the input again, which tests loops, too. */
 static err_t read_input(void *arg, const char *path, char **text, size_t *size)
 {
     const struct input *in = arg;
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(!err == (new != NULL));
     err_free(&err);
     conf_unref(old);
-    if (new) /* it stands without the old one */
+    if (new) /* it is independent of the old one */
         assert(conf_diff(new, new, NULL) == 0);
     conf_unref(new);
     assert(conf_live() == 0 && err_live() == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_demux_flv.c - any bytes as an FLV file that somebody plays from anywhere. */
+/* fuzz_demux_flv.c - any bytes as an FLV file that is played from any position. */
 #include "demux_fuzz.h"
 
 static void play(const struct demux_index *x, const struct file *f)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_demux_mp4.c - any bytes as an MP4 file that somebody plays from anywhere. */
+/* fuzz_demux_mp4.c - any bytes as an MP4 file that is played from any position. */
 #include "demux_fuzz.h"
 
-/* All samples of a moof are gone through for each group that begins in it. */
+/* All samples of a moof are read for each group that begins in it. */
 enum { JUMPS = 8, STEPS = 1 << 20 };
 
-/* Somebody jumps about in it. */
+/* Seeks in it. */
 static void jump(const struct demux_index *x, const struct file *f)
 {
     int64_t length = demux_info(x)->duration + demux_info(x)->zero;
@@ -35,7 +35,7 @@ static void play(const struct demux_index *x, const struct file *f)
     bool over = false;
 
     for (int64_t left = STEPS; left > 0 && !over; left -= f->in.size) {
-        int64_t last[DEMUX_TRACKS] = { 0 }; /* lists of fragments lie about what is between them */
+        int64_t last[DEMUX_TRACKS] = { 0 }; /* lists of fragments are wrong about data between them */
 
         if (demux_group(&g, x, &f->in, at, &why) != DEMUX_OK)
             break;

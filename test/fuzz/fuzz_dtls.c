@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_dtls.c - any datagrams into a new connection of DTLS, of either role, and into one that is
- * connected: it ends, holds little, and answers with no more than it should. */
+/* fuzz_dtls.c - any datagrams into a new DTLS connection, of either role, and into a
+ * connected one: it ends, uses little memory, and its answers are limited. */
 #include "fuzz.h"
 #include "proto/dtls/dtls.h"
 
@@ -38,8 +38,8 @@ static size_t drain(struct dtls *from, struct dtls *to)
     return sent;
 }
 
-/* A connection in that state, and its other end: some states take far longer to reach than what comes
- * then takes to be read. */
+/* A connection in this state, and its other end: some states take far longer to reach than the input
+ * takes to read. */
 enum from { OF_SERVER, OF_CLIENT, OF_DONE, OF_SERVER_HALF, OF_CLIENT_HALF, OF_ALL };
 
 static struct dtls *begin_as(bool client)
@@ -52,7 +52,7 @@ static struct dtls *begin_as(bool client)
     return d;
 }
 
-/* The other end, when so many flights went back and forth. */
+/* The other end, after this many flights. */
 static struct dtls *shake(struct dtls *d, bool client, unsigned flights)
 {
     struct dtls *other = begin_as(!client);
@@ -63,7 +63,7 @@ static struct dtls *shake(struct dtls *d, bool client, unsigned flights)
     return other;
 }
 
-/* Behind the handshake nothing that is not sealed changes anything, so one is enough for all. */
+/* After the handshake unsealed input changes nothing, so one connection serves all inputs. */
 static struct dtls *connected(void)
 {
     static struct dtls *server;
@@ -95,7 +95,7 @@ static void feed(struct dtls *d, const uint8_t *data, size_t size, co_usec now)
     }
 }
 
-/* The first byte says which state. */
+/* The first byte selects the state. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static co_usec now;
@@ -105,11 +105,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     begin();
     if (size < 1)
         return 0;
-    now += CO_SECONDS(1); /* so many records are taken in each */
+    now += CO_SECONDS(1); /* this many records are read in each */
     from = data[0] % OF_ALL;
     if (from == OF_DONE) {
         feed(connected(), data + 1, size - 1, now);
-        assert(dtls_state(connected()) == DTLS_DONE); /* nobody else can end it */
+        assert(dtls_state(connected()) == DTLS_DONE); /* no one else can end it */
         return 0;
     }
     d = begin_as(from == OF_CLIENT || from == OF_CLIENT_HALF);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MOST = 400 }; /* each is looked at for each directive */
+enum { NAMES_MOST = 400 }; /* each is checked for each directive */
 
 struct environment {
     char *text;   /* lines; the sign behind each name and each value is zero */

@@ -48,7 +48,7 @@ static void walk_tracks(const struct av_packet *pkt)
     err_free(&err);
 }
 
-/* The packet without its origin, as another protocol would bring it. */
+/* The packet without its origin, as from another protocol. */
 static struct av_packet *without_origin(const struct av_packet *pkt)
 {
     struct av_packet *bare = av_packet_new(av_packet_payload_size(pkt));
@@ -69,7 +69,7 @@ static int32_t floor_ms(int32_t ticks)
     return ticks / AV_MS(1) - (ticks % AV_MS(1) < 0);
 }
 
-/* What FLV makes of it is read as the same again. */
+/* FLV's output for it is read back unchanged. */
 static void there_and_back(const struct av_packet *pkt)
 {
     struct av_packet *bare = without_origin(pkt), *back;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_flv_seek.c - any bytes as an FLV file, and a player that seeks in it.
  *
- * The first byte says how many decimal digits of "start=" follow, as bytes; the rest is the file.
+ * The first byte is the number of decimal digits of "start=" that follow, as bytes; the rest is the file.
  */
 #include "fuzz.h"
 #include "io_mem.h"
@@ -52,7 +52,7 @@ static void write_file(const uint8_t *data, size_t size)
     assert(fclose(f) == 0);
 }
 
-/* As much as was promised, and the end of the file is the end of the answer. */
+/* As much as announced, and the end of the file is the end of the response. */
 static void check(const struct io_mem *m, const uint8_t *file, size_t size, long start)
 {
     const char *body = strstr((const char *)m->out, "\r\n\r\n");

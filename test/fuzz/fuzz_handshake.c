@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_handshake.c - any bytes as a client's or a server's handshake: both end, and a server whose
- * client was right has answered in full. The first byte says how the rest is cut. */
+/* fuzz_handshake.c - any bytes as a client's or a server's handshake: both end, and a server with a
+ * valid client has answered completely. The first byte selects how the rest is split. */
 #include "io_mem.h"
 #include "proto/rtmp/handshake.h"
 
@@ -20,7 +20,7 @@ static struct io_mem pipe_of(const uint8_t *data, size_t size)
     return m;
 }
 
-/* The input as the beginning of a C1 with a right version: digests in all places. */
+/* The input as the beginning of a C1 with a valid version: digests at all positions. */
 static void try_digests(const uint8_t *data, size_t size)
 {
     uint8_t *c0c1 = calloc(1, RTMP_HANDSHAKE_C0C1), *out = malloc(RTMP_HANDSHAKE_S0S1S2);

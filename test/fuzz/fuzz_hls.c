@@ -115,7 +115,7 @@ static void begin(void)
     begin_playing();
 }
 
-/* ------------------------------------------------------------ lists */
+/* ------------------------------------------------------------ playlists */
 
 /* No path leaves the folder: the files will be removed. */
 static void check_path(const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_journal.c - any file where the journal of a stream's HLS should be. */
+/* fuzz_journal.c - any file as the journal of a stream's HLS. */
 #include "sink/hls/store/journal.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Paths lead nowhere else, and what is written of it is read as the same. */
+/* Paths lead nowhere else, and a round trip of the result is identical. */
 static void put_file(struct wr *w, const struct journal_file *f)
 {
     assert(f->path[0] && f->path[0] != '/' && !strstr(f->path, "/../"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_m3u8.c - any bytes where a playlist should be. */
+/* fuzz_m3u8.c - any bytes as a playlist. */
 #include "format/playlist/m3u8.h"
 
 #include <assert.h>

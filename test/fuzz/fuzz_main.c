@@ -2,12 +2,12 @@
 /* fuzz_main.c - run a LLVMFuzzerTestOneInput() target without libFuzzer.
  *
  *   target FILE|DIR...          replay these inputs, `make test-fuzz-seeds`
- *   target -r DIR               the same; fails when there is none
+ *   target -r DIR               the same; fails if there is none
  *   target -n RUNS DIR          change the inputs of DIR at random, keep those that reach new
- *   target -t SECONDS DIR       branches or make more work than any before, `make fuzz`
+ *   target -t SECONDS DIR       branches or cause more work than any before, `make fuzz`
  *
- * Coverage comes from gcc's -fsanitize-coverage=trace-pc in all but the drivers. An
- * input that is written to $FUZZ_FOUND<number> (replay.h) belongs into the corpus, with its repair.
+ * Coverage comes from gcc's -fsanitize-coverage=trace-pc in all objects but the drivers. An
+ * input that is written to $FUZZ_FOUND<number> (replay.h) belongs in the corpus, with its fix.
  */
 #include "fuzz.h"
 #include "mutate.h"
@@ -25,9 +25,9 @@ const char *__asan_default_options(void);
 extern char __executable_start; /* the linker's */
 
 enum {
-    INPUT_SIZE = 64 * 1024, /* of targets that do not say otherwise */
+    INPUT_SIZE = 64 * 1024, /* of targets without their own limit */
     CORPUS_SIZE = 8192,
-    MAP_SIZE = 1 << 21, /* a place for each 4 bytes of 8 MB of code */
+    MAP_SIZE = 1 << 21, /* an entry for each 4 bytes of 8 MB of code */
 };
 
 static uint8_t seen[MAP_SIZE]; /* per branch: which magnitudes of hits were reached, as bits */
@@ -37,7 +37,7 @@ static size_t touched_count, edges;
 static uint64_t steps, most_steps; /* branches taken in this run, and in the one with most */
 static struct input corpus[CORPUS_SIZE];
 static size_t corpus_count;
-static int64_t slowest, used; /* by a run, by all; in microseconds of processor time */
+static int64_t slowest, used; /* of a run, of all; in microseconds of CPU time */
 static uint8_t buf[FUZZ_LARGEST];
 
 void __sanitizer_cov_trace_pc(void)
@@ -52,14 +52,14 @@ void __sanitizer_cov_trace_pc(void)
         hits[at]++;
 }
 
-/* Runs are short: what they freed need not be watched for long, and memory that is used again is
- * already there. */
+/* Runs are short: freed memory need not be quarantined for long, and reused memory is
+ * already mapped. */
 const char *__asan_default_options(void)
 {
     return "quarantine_size_mb=16:malloc_context_size=12";
 }
 
-/* Take over what this run reached; was any of it new? */
+/* Merges the coverage of this run; returns whether any of it is new. */
 static int new_reach(void)
 {
     int fresh = steps > most_steps + most_steps / 4;
@@ -81,7 +81,7 @@ static int new_reach(void)
 
 /* ---- one run */
 
-/* In a buffer of its exact size, so the sanitizer sees any over-read. */
+/* In a buffer of exactly its size, so the sanitizer detects any over-read. */
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);

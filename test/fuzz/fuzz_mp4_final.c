@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_mp4_final.c - any file where a recording in fragments should be. */
+/* fuzz_mp4_final.c - any file as a recording in fragments. */
 #include "base/rd.h"
 #include "format/mp4/final.h"
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Of the mdat that follows; of whatever else does all that is left. */
+/* For the mdat that follows; for any other box the whole rest. */
 static uint64_t payload(struct rd r)
 {
     uint32_t n = rd_u32(&r);

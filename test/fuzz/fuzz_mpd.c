@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_mpd.c - any file where an MPD of ours should be. */
+/* fuzz_mpd.c - any file as one of our MPDs. */
 #include "format/playlist/mpd.h"
 
 #include <assert.h>

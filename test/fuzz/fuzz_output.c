@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_output.c - what ffmpeg may say: in pieces (the first byte says how large) and at once it
- * means the same, and what is shown of it has no control characters. */
+/* fuzz_output.c - output of ffmpeg: in pieces (the first byte is their size) and at once it
+ * has the same meaning, and the displayed part has no control characters. */
 #include "fuzz.h"
 #include "sink/program/job_log.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_package.c - any tags of a stranger's stream, packed as MPEG-TS and as fragmented MP4. The
+/* fuzz_package.c - any tags of an untrusted publisher, packed as MPEG-TS and as fragmented MP4. The
  * input is pieces of: type, time in 8 ms, size (2 bytes), body. */
 #include "format/mp4/frag.h"
 #include "format/ts/mux.h"

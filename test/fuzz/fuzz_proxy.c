@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_proxy.c - headers of the PROXY protocol: bit by bit and whole they must mean the same. */
+/* fuzz_proxy.c - PROXY protocol headers: in pieces and whole they must have the same meaning. */
 #include "io_mem.h"
 #include "proto/proxy/proxy.h"
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What more bytes can show was not decided before. */
+/* The result with fewer bytes must not contradict the one with more. */
 static void grow(const uint8_t *data, size_t size, enum err_code code, size_t took)
 {
     struct proxy_peer who;

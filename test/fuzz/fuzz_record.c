@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_record.c - records of TLS 1.3 after the handshake, from a client that knows its keys.
+/* fuzz_record.c - TLS 1.3 records after the handshake, from a client that knows its keys.
  *
- * The first byte chooses the suite, and in pieces of how many bytes the input comes. Then the
- * client's records, one after the other: a byte says what becomes of it (see record()), the next is
- * its type, and the one after that how many bytes of the input are its content. What is right so
- * far is read, whatever follows; what is refused is refused for good.
+ * The first byte selects the suite, and the size of the pieces in which the input arrives. Then the
+ * client's records, one after the other: a byte selects the change (see record()), the next is
+ * its type, and the one after that the number of bytes of its content. Valid records are
+ * read, whatever follows; a rejection is final.
  */
 #include "base/rd.h"
 #include "base/wr.h"
@@ -30,7 +30,7 @@ static void seal(struct wr *out, struct tls_key *k, uint8_t type, const uint8_t 
     free(made);
 }
 
-/* One of them; the client's keys change after it if it says so. */
+/* One of them; the client's keys change after it if it requests that. */
 static void record(struct wr *out, struct tls_key *k, struct rd *script)
 {
     uint8_t how = rd_u8(script), type = rd_u8(script);
@@ -55,7 +55,7 @@ static void record(struct wr *out, struct tls_key *k, struct rd *script)
         assert(tls_key_next(k));
 }
 
-/* What is there is read, record by record; gives how much of it was taken. */
+/* Reads record by record; returns the number of bytes consumed. */
 static size_t read_on(struct tls_records *r, uint8_t *in, size_t size, enum tls_kind *last)
 {
     uint8_t out[TLS_UPDATE];
@@ -88,7 +88,7 @@ static void feed(struct tls_records *r, const uint8_t *p, size_t size, size_t pi
 
         if (n > TLS_RECORD + 256 - have)
             n = TLS_RECORD + 256 - have;
-        assert(n > 0); /* the longest record that is not refused has room */
+        assert(n > 0); /* the longest valid record has room */
         memcpy(in + have, p, n);
         have += n;
         p += n;
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(tls_key_init(&r->out, suite, server_secret));
     while (rd_left(&script) >= 3 && out.len < OUT_MOST / 4)
         record(&out, &client, &script);
-    if (rd_left(&script) > 0) /* and what is no record at all */
+    if (rd_left(&script) > 0) /* and input that is not a record at all */
         wr_bytes(&out, rd_take(&script, rd_left(&script)), 1);
     feed(r, out.buf, out.len, size > 0 ? (size_t)(data[0] >> 2) * 5 + 1 : 1);
     wr_free(&out);

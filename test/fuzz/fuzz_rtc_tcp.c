@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtc_tcp.c - any bytes on a connection of TCP where frames of RFC 4571 with WebRTC's packets
- * should be: frames in pieces, a first one that is a check of ICE or is not, and what follows. */
+/* fuzz_rtc_tcp.c - any bytes on a TCP connection for RFC 4571 frames of WebRTC packets: frames in
+ * pieces, a first one that is an ICE check or not, and further ones. */
 #include "fuzz.h"
 #include "serve/rtc/impl.h"
 
@@ -39,7 +39,7 @@ static err_t serve(void *peer)
     return NULL;
 }
 
-/* The first byte: how much of the rest comes at a time. */
+/* The first byte: the size of the pieces of the rest. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_peer p;
@@ -52,6 +52,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_peer_init(&p, data + 1, size - 1, data[0]);
     err = fuzz_run(serve, &p);
     assert(!err);
-    assert(!rtc_service_of(&env)->base.clients && p.rest.out_size == 0); /* strangers are told nothing */
+    assert(!rtc_service_of(&env)->base.clients && p.rest.out_size == 0); /* unknown peers get no answer */
     return 0;
 }

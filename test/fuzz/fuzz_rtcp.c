@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtcp.c - any bytes where RTCP should be: all readers; what feedback says is bounded by what
- * came. And packets that come or not, told about and asked for: what is written reads as it is. */
+/* fuzz_rtcp.c - any bytes as RTCP: all readers; output of feedback is limited by its
+ * input. And packets that arrive or not, reported and requested: what is written is read back unchanged. */
 #include "base/rd.h"
 #include "fuzz.h"
 #include "proto/rtp/header.h"
@@ -62,7 +62,7 @@ static void read_all(const uint8_t *data, size_t size)
     }
 }
 
-/* All that is told is of what came, and no time is cut off. */
+/* All reports are about received packets, and no time is truncated. */
 static void read_back(const struct wr *w, const uint8_t came[65536])
 {
     struct rtcp_reader r;
@@ -84,7 +84,7 @@ static void read_back(const struct wr *w, const uint8_t came[65536])
     assert(n == t.count && !rtcp_next(&r, &p) && !r.r.bad);
 }
 
-/* Three bytes of each: by how much its number is off, and how long after the one before. */
+/* Three bytes of each: the error of its number, and the time since the previous one. */
 static void receive(struct rd *r)
 {
     static uint8_t came[65536];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtmfp_acks.c - acks of any kind from a player whose send queues are full: what it says of
- * ranges near those that are under way, in any order, and far from them. Whatever it said, all that
- * was not given up still goes out when it acknowledges as it should; that takes long, so it is tried
- * with queues that are short. */
+/* fuzz_rtmfp_acks.c - acknowledgements of any kind from a player whose send queues are full: ranges
+ * close to those in flight, in any order, and far from them. In any case everything
+ * that was not abandoned is still sent when it acknowledges properly; that takes long, so the
+ * queues are short. */
 #include "base/rd.h"
 #include "fuzz.h"
 #include "proto/rtmfp/session.h"
@@ -80,9 +80,9 @@ static void hear(struct rtmfp_session *s, const struct wr *w)
     check(s);
 }
 
-/* ---- what the input says */
+/* ---- content of the input */
 
-/* A number near the oldest that is under way, near the next one, or any. */
+/* A number near the oldest in flight, near the next one, or any. */
 static uint64_t number(struct rd *in, const struct rtmfp_flow_out *f)
 {
     uint8_t how = rd_u8(in);
@@ -170,7 +170,7 @@ static void step(struct rtmfp_session *s, struct rd *in)
     hear(s, &w);
 }
 
-/* ---- a player as it should be */
+/* ---- a well-behaved player */
 
 static void ack_all(struct rtmfp_session *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtmfp_lists.c - any bytes where options of RTMFP are: lists, certificates, discriminators,
+/* fuzz_rtmfp_lists.c - any bytes as RTMFP options: lists, certificates, discriminators,
  * keying components. */
 #include "fuzz.h"
 #include "proto/rtmfp/certificate.h"
@@ -13,7 +13,7 @@ static bool within(struct rtmfp_bytes b, struct rtmfp_bytes whole)
     return b.n == 0 || (b.p >= whole.p && b.n <= (size_t)(whole.p + whole.n - b.p));
 }
 
-/* The same options again, when they are written. */
+/* The same options again when they are written. */
 static void list(struct rtmfp_bytes data)
 {
     struct rtmfp_options o = rtmfp_options_of(data), again;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtmfp_meet.c - what sessions say to be found and to find others: addresses of setPeerInfo,
- * claims of an id, messages that join a NetGroup, in any order. Whom a peer is told of is there,
- * and at an address where somebody can be. */
+/* fuzz_rtmfp_meet.c - messages of sessions that want to be found and to find others: addresses of setPeerInfo,
+ * claims of an id, messages that join a NetGroup, in any order. A peer is only introduced to existing
+ * peers, at possible addresses. */
 #include "base/ip.h"
 #include "base/rd.h"
 #include "fuzz.h"
@@ -61,7 +61,7 @@ static size_t members(void)
     return n;
 }
 
-/* Who has an id: one that is there, of that id. */
+/* The owner of an id: an existing one with that id. */
 static void check_seat(const struct rtmfp_seat *seat, const uint8_t *id)
 {
     const struct who *w;
@@ -123,7 +123,7 @@ static void find(const struct who *asks, unsigned of)
         check_seat(&seat, id);
         assert(udp_addr_same(&told[0].at, &seat.at));
     }
-    for (unsigned i = 0; i < SESSIONS; i++) /* somebody has it */
+    for (unsigned i = 0; i < SESSIONS; i++) /* it has an owner */
         assert(n > 0 || !who[i].presence || memcmp(who[i].id, id, RTMFP_PEER_ID) != 0);
 }
 

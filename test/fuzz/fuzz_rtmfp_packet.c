@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtmfp_packet.c - any bytes where a plain packet of RTMFP should be: each chunk is read, and
- * written again; and any bytes where a datagram should be. */
+/* fuzz_rtmfp_packet.c - any bytes as a plain RTMFP packet: each chunk is read, and
+ * written again; and any bytes as a datagram. */
 #include "rtmfp_again.h"
 #include "fuzz.h"
 #include "proto/rtmfp/crypt.h"
@@ -31,7 +31,7 @@ static void look_at(const struct rtmfp_chunk *c, struct rtmfp_user_data *last)
     free(out);
 }
 
-/* Ranges are in order and apart, and are the same when they are written as ranges. */
+/* Ranges are in order and separate, and a round trip is identical. */
 static void look_at_ack(const struct rtmfp_chunk *c)
 {
     struct rtmfp_ack ack, back;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtmfp_rtmp.c - any bytes where flows of RTMP over RTMFP speak: metadata, messages, user
+/* fuzz_rtmfp_rtmp.c - any bytes in flows of RTMP over RTMFP: metadata, messages, user
  * control, the addresses of setPeerInfo. */
 #include "fuzz.h"
 #include "proto/rtmfp/rtmp.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtmfp_session.c - any chunks in plain packets of a peer whose session works: it has flows
- * both ways, and messages under way that it may acknowledge, lose and contradict. */
+/* fuzz_rtmfp_session.c - any chunks in plain packets of a peer with an open session: it has flows
+ * both ways, and messages in flight that it may acknowledge, lose and contradict. */
 #include "base/rd.h"
 #include "fuzz.h"
 #include "proto/rtmfp/session.h"
@@ -90,7 +90,7 @@ static void drain(struct rtmfp_session *s, co_usec now)
     assert(rtmfp_session_deadline(s) == CO_FOREVER || rtmfp_session_deadline(s) > now);
 }
 
-/* Chunks of a type, a length and so many bytes. */
+/* Chunks of a type, a length and that number of bytes. */
 static size_t packet_of(struct rd *in, uint8_t *out, size_t room, uint8_t how)
 {
     struct rtmfp_head head = { .mode = RTMFP_INITIATOR, .has_time = how & 1, .time = how,
@@ -109,7 +109,7 @@ static size_t packet_of(struct rd *in, uint8_t *out, size_t room, uint8_t how)
     return w.len;
 }
 
-/* The first byte says what the peer is; each packet: the time it takes and what is new, then its
+/* The first byte selects the kind of peer; each packet: the time it takes and flags, then its
  * chunks. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

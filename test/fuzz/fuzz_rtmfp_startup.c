@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_rtmfp_startup.c - any plain packets to a responder that has a session or none, and to an
- * initiator that says hello or asks for keys.
+ * initiator that sends hello or requests keys.
  *
  * An input is packets one after the other: flags, a length of two bytes, and the packet.
  */
@@ -80,7 +80,7 @@ static void begin(void)
     set = (struct rtmfp_initiator_set){ &startup, dh, { RTMFP_OFFER, RTMFP_OFFER } };
 }
 
-/* A helper's work, mostly without the exponentiation, which is not what is looked for. */
+/* A helper thread's work, mostly without the exponentiation, which is not tested here. */
 static void do_job(void)
 {
     static struct rtmfp_keyed keyed;
@@ -111,7 +111,7 @@ static void redirect(const struct udp_addr *from, size_t came)
                                     out.datagram) <= came * RTMFP_ANSWER_TIMES);
 }
 
-/* Answers to what has no proven address; a RIKeying is for one that is. */
+/* Answers to unproven addresses; a RIKeying is for a proven one. */
 static void check_size(size_t came)
 {
     assert(out.size > 0 && out.size <= RTMFP_SEALED_MAX);
@@ -141,7 +141,7 @@ static void to_initiator(const uint8_t *datagram, size_t size, const struct udp_
     (void)rtmfp_initiator_deadline(&initiator);
 }
 
-/* Whatever tag, cookie is in it becomes the right one. */
+/* Replaces any tag and cookie in it by the right one. */
 static void mend(uint8_t *plain, size_t size, const struct udp_addr *from)
 {
     struct rtmfp_packet p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtp.c - any bytes where packets of RTP and RTCP should be, in any order, at any time. */
+/* fuzz_rtp.c - any bytes as RTP and RTCP packets, in any order, at any time. */
 #include "base/rd.h"
 #include "fuzz.h"
 #include "proto/rtp/align.h"
@@ -32,7 +32,7 @@ static void read_reports(struct rtp_receiver *rx, struct rtp_align *a, const uin
     }
 }
 
-/* Each packet: two bytes of length and time, then what they say. The first byte is the window. */
+/* Each packet: two bytes of length and time, then its content. The first byte is the window. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rd r = rd_init(data, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtp_extensions.c - any bytes as a packet of RTP with header extensions, or as one that is
- * sent again. Elements are within it, and what is built of them reads the same. */
+/* fuzz_rtp_extensions.c - any bytes as an RTP packet with header extensions, or as a
+ * retransmitted one. Elements are within it, and what is built from them is read back unchanged. */
 #include "fuzz.h"
 #include "proto/rtp/extensions.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtp_media.c - any payloads where those of a codec should be; and any frames, which become
+/* fuzz_rtp_media.c - any payloads as those of a codec; and any frames, which become
  * payloads and are read back. */
 #include "base/container_of.h"
 #include "base/rd.h"
@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { FRAMES = 2000 }; /* of one input: many small ones are the same again and again */
+enum { FRAMES = 2000 }; /* of one input: many small ones repeat the same */
 
 static const struct {
     const char *name;
@@ -82,7 +82,7 @@ static void packet(struct rtp_sink *s, uint8_t *head, size_t size, bool marker, 
     }
 }
 
-/* Each: two bytes of length, one of what it is. */
+/* Each: two bytes of length, one of its kind. */
 static void frames(struct rtp_unpacker *u, struct rd *r, size_t mtu)
 {
     struct rtp_packer_opts opts = { .codec = u->fmt->codec, .mtu = mtu, .sets = true,

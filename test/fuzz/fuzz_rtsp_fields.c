@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtsp_fields.c - values of RTSP fields and urls: what is written of what was read is read
- * again as the same.
+/* fuzz_rtsp_fields.c - values of RTSP fields and urls: a round trip of what was read is
+ * identical.
  *
- * The first byte says which field it is.
+ * The first byte selects the field.
  */
 #include "base/wr.h"
 #include "proto/rtsp/auth.h"
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FIELD_MAX = 16 * 1024 }; /* as heads are limited to */
+enum { FIELD_MAX = 16 * 1024 }; /* the limit of headers */
 
 static char *text_of(struct wr *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_rtsp_intake.c - any description, then any packets for what it describes: what comes out of
- * it is a stream, whose times go on. */
+/* fuzz_rtsp_intake.c - any description, then any packets for its tracks: the output
+ * is a stream with advancing times. */
 #include "base/rd.h"
 #include "fuzz.h"
 #include "intake/rtsp.h"
@@ -46,7 +46,7 @@ static void packets(struct rtsp_intake *r, struct rd *in)
     drain(r, now + CO_SECONDS(30));
 }
 
-/* The first byte says how, then a description up to a 0. */
+/* The first byte selects options, then a description up to a 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct live_settings set = { .gop_cache = true, .queue_length = CO_SECONDS(1),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_sdp.c - any bytes where a session description should be, and tracks of what it says. */
+/* fuzz_sdp.c - any bytes as a session description, and tracks of its content. */
 #include "format/rtp/unpack.h"
 #include "fuzz.h"
 #include "proto/sdp/sdp.h"
@@ -10,7 +10,7 @@
 static const struct sdp *read_it;
 static size_t read_size;
 
-/* A string of the description, and not behind it. */
+/* A string inside of the description. */
 static size_t inside(const char *p)
 {
     size_t n = strlen(p);

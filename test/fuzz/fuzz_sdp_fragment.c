@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_sdp_fragment.c - any bytes where more candidates, or another beginning of ICE, should be. */
+/* fuzz_sdp_fragment.c - any bytes as additional candidates, or as an ICE restart. */
 #include "fuzz.h"
 #include "proto/sdp/agree.h"
 

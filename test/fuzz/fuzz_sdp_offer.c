@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_sdp_offer.c - any bytes where the offer of a WebRTC client should be: read, agreed on by a
- * spec that its first byte chooses, answered; and that answer read again. */
+/* fuzz_sdp_offer.c - any bytes as the offer of a WebRTC client: read, negotiated with a
+ * spec that its first byte selects, answered; and that answer read again. */
 #include "fuzz.h"
 #include "proto/sdp/agree.h"
 
@@ -31,7 +31,7 @@ static void check_agreed(const struct sdp_agreed *a)
     assert(strlen(a->peer_ufrag) <= ICE_UFRAG_MAX && !strchr(a->peer_ufrag, ':'));
 }
 
-/* What we write is a description, with as many sections as the offer. */
+/* Our output is a description with as many sections as the offer. */
 static void answer(struct sdp_agreed *a)
 {
     static const struct sdp_candidate c = { "1.2.3.4", 8000, false };

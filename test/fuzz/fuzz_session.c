@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_session.c - a whole RTMP conversation: the input is all that a client sends.
+/* fuzz_session.c - a whole RTMP conversation: the input is everything that a client sends.
  *
- * The first byte chooses the vhost that others publish "on" to, and with it mw_latency; and whether
- * the client takes all that it is sent. The second says in pieces of how many bytes it speaks.
- * Between two of them 40 ms go by and packets come.
+ * The first byte selects the vhost that others publish "on" to, and with it mw_latency; and whether
+ * the client reads everything. The second is the size of the client's pieces.
+ * Between two of them 40 ms pass and packets arrive.
  */
 #include "format/flv/flv.h"
 #include "fuzz.h"
@@ -34,7 +34,7 @@ struct conversation {
     unsigned pushed;
 };
 
-static unsigned begun; /* streams that sinks were given and not yet told the end of */
+static unsigned begun; /* streams that were announced to sinks and have not ended yet */
 
 static void on_publish(void *arg, const struct conf_vhost *vhost, const struct session_stream *s,
                        struct live_source *src)
@@ -54,11 +54,11 @@ static void on_unpublish(void *arg, struct live_source *src)
     begun--;
 }
 
-/* ---- somebody else's stream */
+/* ---- another publisher's stream */
 
 #define BODY(x) { (const uint8_t *)(x), sizeof(x) - 1 }
 
-/* Configurations, a key frame, and what comes between two of those. */
+/* Configurations, a key frame, and frames up to the next one. */
 static const struct {
     uint8_t type;
     struct {
@@ -112,7 +112,7 @@ static err_t talk(void *arg)
     struct conversation *c = arg;
     err_t err = rtmp_session_run(&env, &c->peer.io, "127.0.0.1");
 
-    assert(err); /* it ends, so a conversation with it always ends too */
+    assert(err); /* it ends, so a conversation with it always ends, too */
     return err;
 }
 
@@ -126,11 +126,11 @@ static void begin(void)
     env.messages = &messages;
     live_registry_limit(env.streams, 1 << 20);
     fuzz_time_flies();
-    fuzz_time_busy(200); /* so that `auto` has something to do */
+    fuzz_time_busy(200); /* so that `auto` applies */
 }
 
-/* The handshake has its own target; here it always is a simple one, so that a short input gets
- * to what comes behind it. */
+/* The handshake has its own target; here it is always a simple one, so that a short input gets
+ * past it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct conversation c = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_srt_handshake.c - any bytes where a handshake of SRT should be: at a listener, and where a
- * caller waits for its answer. What was understood is answered, and written once more. */
+/* fuzz_srt_handshake.c - any bytes as an SRT handshake: at a listener, and at a
+ * caller that waits for its answer. A valid one is answered, and written again. */
 #include "fuzz.h"
 #include "proto/srt/call.h"
 
@@ -9,7 +9,7 @@
 
 static const uint8_t key[SRT_COOKIE_KEY] = { 1, 2, 3 };
 
-/* What we write we understand, and it says the same. */
+/* We can read our output, and it is equivalent. */
 static void write_again(const struct srt_handshake *h)
 {
     uint8_t out[SRT_HANDSHAKE_MAX];
@@ -57,7 +57,7 @@ static void call(const struct srt_packet *p, struct srt_call *c)
         (void)srt_refusal_text(c->refused);
 }
 
-/* The first byte says who hears it. */
+/* The first byte selects the receiver. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct srt_secret secret = { .which = SRT_EVEN, .key_size = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_srt_km.c - any bytes where a key message of SRT should be, new keys among them; and where
- * acknowledgements and lists of what is missing are. */
+/* fuzz_srt_km.c - any bytes as an SRT key message, including new keys; and as
+ * acknowledgements and lists of missing packets. */
 #include "fuzz.h"
 #include "proto/srt/crypt.h"
 

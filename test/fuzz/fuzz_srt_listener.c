@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_srt_listener.c - any datagrams into a listener of SRT, into its publishers and its players.
+/* fuzz_srt_listener.c - any datagrams into an SRT listener, into its publishers and its players.
  *
- * The input is datagrams, each with three bytes in front of it: what is done to it (see below), and
+ * The input is datagrams, each after three bytes: the change applied to it (see below), and
  * its size. So cookies and ids need not be guessed.
  */
 #include "fuzz.h"
@@ -13,10 +13,10 @@
 enum { HEAD = 3, ID_AT = 12, COOKIE_AT = SRT_HEADER + 28, DATAGRAM_MAX = 2048, MOST = 64 };
 
 enum {
-    COOKIE = 1,    /* it has the right one */
-    OWN_ID = 2,    /* it goes to the connection that there is */
+    COOKIE = 1,    /* it gets the right cookie */
+    OWN_ID = 2,    /* it goes to the existing connection */
     ELSEWHERE = 4, /* it comes from another address */
-    LATER = 8,     /* some time goes by in front of it */
+    LATER = 8,     /* some time passes before it */
     MUCH = 16,     /* more of it */
 };
 
@@ -47,7 +47,7 @@ static void on_unpublish(void *arg, struct live_source *src)
     begun--;
 }
 
-/* ---- a socket that takes all: what goes out is a packet of SRT */
+/* ---- a socket that accepts everything: all output is SRT packets */
 
 static err_t nothing(struct udp *u, const struct udp_in **v, size_t *n)
 {
@@ -116,7 +116,7 @@ static void begin(void)
     service->base.n_endpoints = 1;
 }
 
-/* ---- what comes */
+/* ---- arrivals */
 
 static void put32(uint8_t *at, uint32_t v)
 {
@@ -182,7 +182,7 @@ static err_t talk(void *arg)
     err_free(&err);
     while (service->base.n_peers > 0)
         pass(CO_MS(10));
-    pass(CO_SECONDS(2)); /* who was refused is forgotten */
+    pass(CO_SECONDS(2)); /* rejected ones are forgotten */
     return NULL;
 }
 

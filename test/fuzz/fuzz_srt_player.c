@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_srt_player.c - any datagrams from a player of SRT, at any time: it is sent what is in the
- * log, and no more of it than a burst for each that it says. */
+/* fuzz_srt_player.c - any datagrams from an SRT player, at any time: it is sent packets of the
+ * log, and at most a burst for each of its packets. */
 #include "srt_fuzz.h"
 
 static struct srt_burst burst;
@@ -39,7 +39,7 @@ static void feed(struct srt_log *log, unsigned n, co_usec now)
     srt_log_trim(log, now - CO_SECONDS(2), UINT64_MAX, 1 << 20);
 }
 
-/* The first byte says how; each datagram: what is new and the time it takes, then itself. */
+/* The first byte selects options; each datagram: flags and the time it takes, then itself. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rd in = rd_init(data, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_srt_publisher.c - any datagrams from a publisher of SRT, at any time: what goes on is in
- * order, what is held is bounded, and nothing is said again and again. */
+/* fuzz_srt_publisher.c - any datagrams from an SRT publisher, at any time: output is in
+ * order, memory is limited, and nothing is repeated endlessly. */
 #include "srt_fuzz.h"
 
 static uint64_t drain(struct srt_conn *c, co_usec now)
@@ -21,7 +21,7 @@ static uint64_t drain(struct srt_conn *c, co_usec now)
     return stat.received;
 }
 
-/* The first byte says how; each datagram: the time it takes, then itself (srt_fuzz.h). */
+/* The first byte selects options; each datagram: the time it takes, then itself (srt_fuzz.h). */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rd in = rd_init(data, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_srt_streamid.c - any bytes where a stream id of SRT should be, and where its address is. */
+/* fuzz_srt_streamid.c - any bytes as an SRT stream id, and as an SRT address. */
 #include "fuzz.h"
 #include "proto/srt/call.h"
 #include "proto/srt/streamid.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_srtp.c - any packets where SRTP and SRTCP of a peer should be: none is taken that was not
- * sealed, and what was sealed comes back once. */
+/* fuzz_srtp.c - any packets as SRTP and SRTCP of a peer: only sealed
+ * ones are accepted, and each once. */
 #include "fuzz.h"
 #include "proto/srtp/srtp.h"
 
@@ -20,7 +20,7 @@ static void forged(struct srtp_in *in, const uint8_t *data, size_t size)
     free(copy);
 }
 
-/* Its first 12 bytes as a header, whatever they say. */
+/* Its first 12 bytes as a header with any content. */
 static void sealed(struct srtp_out *out, struct srtp_in *in, const uint8_t *data, size_t size)
 {
     uint8_t *to = malloc(size + SRTCP_TAIL);
@@ -33,7 +33,7 @@ static void sealed(struct srtp_out *out, struct srtp_in *in, const uint8_t *data
 
     assert(n > size && n <= size + SRTP_TAIL);
     if (srtp_unprotect(in, to, &n)) {
-        /* with sources or an extension the payload would begin later than was said */
+        /* with sources or an extension the payload would begin later than declared */
         assert(n == size && (data[0] & 0x1f || memcmp(to, data, size) == 0));
         n = srtp_protect(out, to, data, 12, data + 12, size - 12, data[2] << 8 | data[3]);
         assert(!srtp_unprotect(in, to, &n));

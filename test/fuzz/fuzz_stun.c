@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_stun.c - any bytes where STUN should be: read; then signed as the peer's, and what ICE says
- * to it is read, too. */
+/* fuzz_stun.c - any bytes as STUN: read; then signed as the peer's, and ICE's answers
+ * are read, too. */
 #include "fuzz.h"
 #include "proto/stun/ice.h"
 
@@ -33,7 +33,7 @@ static void look(const uint8_t *data, size_t size, const struct ice_path *way)
     assert(session.n <= ICE_PATHS && session.at < ICE_PATHS);
 }
 
-/* The same attributes behind the name that is right, with a MAC: so it is looked into. */
+/* The same attributes after the right name, with a MAC: so they are parsed. */
 static void look_signed(const uint8_t *data, size_t size, const struct ice_path *way)
 {
     static const uint8_t head[] = "\0\x01\0\0\x21\x12\xa4\x42" "123456789012"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tls.c - shapes of TLS records, from a peer that can shake hands and does not behave: a client
+/* fuzz_tls.c - TLS records from a peer that completes the handshake and then misbehaves: a client
  * of our server, or the server that our client forwards to.
  *
- * The first byte chooses which, its version and how it cuts its records; or that all the rest is
- * said as it is. The second says in pieces of how many bytes we get the first of it. Then, for each
- * record of the peer, what becomes of it: see mangle(). We echo what we read; a client speaks first.
+ * The first byte selects which, its version and how it splits its records; or that the whole rest is
+ * sent unchanged. The second is the size of the pieces in which the first of it arrives. Then, for each
+ * record of the peer, the change applied to it: see mangle(). We echo what we read; a client sends first.
  */
 #include "base/rd.h"
 #include "base/wr.h"
@@ -31,13 +31,13 @@ struct wire {
     struct io io;       /* first; our side */
     unsigned how;       /* RAW and so on */
     struct rd script;
-    SSL *peer;          /* NULL: the script is what is said */
+    SSL *peer;          /* NULL: the script is sent */
     unsigned steps;     /* that the peer made */
-    struct wr out;      /* what it said, mangled */
-    size_t at, piece;   /* read of it, and at once */
+    struct wr out;      /* its output, mangled */
+    size_t at, piece;   /* bytes of it that were read, and per read */
 };
 
-/* ---- what becomes of a record */
+/* ---- changes of a record */
 
 static void split(struct wr *out, const uint8_t *record, size_t size, size_t piece)
 {
@@ -76,7 +76,7 @@ static void mangle(struct wr *out, struct rd *script, uint8_t *record, size_t si
         where = rd_u8(script) % size;
         record[where] ^= rd_u8(script);
         break;
-    case 4: /* in its head */
+    case 4: /* in its header */
         where = rd_u8(script) % HEAD;
         record[where] = rd_u8(script);
         break;
@@ -86,7 +86,7 @@ static void mangle(struct wr *out, struct rd *script, uint8_t *record, size_t si
     case 6: /* something before it */
         insert(out, script);
         break;
-    case 7: /* cut */
+    case 7: /* truncated */
         size = rd_u8(script) % size;
         break;
     case 8: /* an empty one before it */
@@ -101,7 +101,7 @@ static void mangle(struct wr *out, struct rd *script, uint8_t *record, size_t si
 
 /* ---- the peer */
 
-/* One step of what it does: shake hands, then say something, and at last good bye. */
+/* One step of the peer: handshake, then data, and finally close_notify. */
 static void peer_step(struct wire *w)
 {
     static const uint8_t data[3000];
@@ -131,7 +131,7 @@ static void peer_step(struct wire *w)
     (void)rc;
 }
 
-/* What it says next, record by record. */
+/* Its next output, record by record. */
 static void speak(struct wire *w)
 {
     uint8_t *said, *copy;
@@ -270,7 +270,7 @@ static void name_it(X509 *cert)
     X509_EXTENSION_free(alt);
 }
 
-/* A certificate that signs itself, in files. */
+/* A self-signed certificate, in files. */
 static void make_certificate(void)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -294,7 +294,7 @@ static void clean(void)
     assert(unlink(cert_file) == 0 && unlink(key_file) == 0 && rmdir(folder) == 0);
 }
 
-/* OpenSSL's memory is not what is looked at here, and most of the time would go into watching it. */
+/* OpenSSL's memory is not tested here, and would take most of the sanitizer's time. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_realloc(void *p, size_t size);
 extern void __libc_free(void *p);

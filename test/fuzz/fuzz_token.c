@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_token.c - whatever is shown as a token, what a signed one says, and files of keys.
+/* fuzz_token.c - any bytes as a token, any claims of a signed one, and files of keys.
  *
- * The first byte says which: what stands behind a url; head and claims of a JWT with a line feed
+ * The first byte selects: the query of a url; header and claims of a JWT with a line feed
  * between, which are signed here, so that the claims are read; a JWKS file.
  */
 #include "base/base64.h"
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Known to nobody who writes inputs. */
+/* Unknown to the fuzzer. */
 static const char *const secrets[] = { "8c0e6f0e1c7b4ad0a5cf5d7e2ab9f013" };
 
 static char *text_of(const uint8_t *data, size_t size)
@@ -28,7 +28,7 @@ static char *text_of(const uint8_t *data, size_t size)
     return text;
 }
 
-/* Nobody gets in who does not know the secret. */
+/* No client is admitted without the secret. */
 static void behind_a_url(const uint8_t *data, size_t size)
 {
     const struct conf_list list = { secrets, 1 }, line = { (const char *const[]){ "*", "k" }, 2 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_ts.c - any bytes where a transport stream should be; and any payloads in packets and sections
- * that are right. */
+/* fuzz_ts.c - any bytes as a transport stream; and any payloads in valid packets and sections. */
 #include "base/rd.h"
 #include "format/ts/demux.h"
 #include "format/ts/mux.h"
@@ -26,7 +25,7 @@ static void tell(void *arg, const struct ts_told *told)
     it.told++;
 }
 
-/* Units behind their lengths add up. */
+/* Units after their lengths add up. */
 static void look(const struct ts_frame *f)
 {
     size_t size = 0;
@@ -66,7 +65,7 @@ static void put(const uint8_t *data, size_t size)
     take();
 }
 
-/* As large as it has to be: reading over its end is seen. */
+/* Exactly as large as needed: a read after its end is noticed. */
 static void put_raw(struct rd *r)
 {
     size_t n = rd_u8(r) + (size_t)1;
@@ -78,7 +77,7 @@ static void put_raw(struct rd *r)
     }
 }
 
-/* A section around what it says, in one packet. */
+/* A section around this content, in one packet. */
 static size_t section(uint8_t *out, bool pat, const uint8_t *body, size_t size)
 {
     uint32_t crc;

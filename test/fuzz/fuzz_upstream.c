@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_upstream.c - a whole RTMP conversation from the other side: the input is all that a server
- * says to which we forward a stream, or from which a client of ours plays one.
+/* fuzz_upstream.c - a whole RTMP conversation from the other side: the input is everything that a server
+ * sends to which we forward a stream, or from which our client plays one.
  *
- * The first byte chooses which, and whether the stream ends meanwhile. The second says in pieces
- * of how many bytes the server speaks.
+ * The first byte selects which, and whether the stream ends meanwhile. The second is the size of the
+ * server's pieces.
  */
 #include "format/flv/flv.h"
 #include "fuzz.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_ws.c - WebSocket frames: whole, and in pieces, they must mean the same. */
+/* fuzz_ws.c - WebSocket frames: whole, and in pieces, they must have the same meaning. */
 #include "base/wr.h"
 #include "proto/http/ws.h"
 
@@ -24,7 +24,7 @@ static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *d
     return NULL;
 }
 
-/* Feed it in pieces; gives the code of the error and what came out. */
+/* Feeds it in pieces; returns the error code and the output. */
 static enum err_code feed(const uint8_t *data, size_t size, size_t piece, bool from_client,
                           struct wr *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mutate.c - change an input at random. */
+/* mutate.c - changes an input at random. */
 #include "mutate.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void mutate_seed(uint64_t more)
     seed ^= more;
 }
 
-/* Put a piece of another input somewhere. */
+/* Inserts a piece of another input somewhere. */
 static size_t graft(uint8_t *buf, size_t size, size_t most, const struct input *other)
 {
     size_t at = rnd((uint32_t)size + 1), from, n;
@@ -36,7 +36,7 @@ static size_t graft(uint8_t *buf, size_t size, size_t most, const struct input *
     return at + n > size ? at + n : size;
 }
 
-/* The same piece again and again: what costs more than its size shows then. */
+/* Repeats the same piece: reveals input that costs more than its size. */
 static size_t repeat(uint8_t *buf, size_t size, size_t most)
 {
     size_t at = rnd((uint32_t)size), n = 1 + rnd((uint32_t)(size - at < 64 ? size - at : 64));
@@ -59,7 +59,7 @@ size_t mutate(uint8_t *buf, size_t size, size_t most, const struct input *other)
     uint32_t value;
 
     switch (rnd(9)) {
-    case 0: /* cut */
+    case 0: /* truncate */
         return at;
     case 1: /* flip a bit */
         if (size)
@@ -77,7 +77,7 @@ size_t mutate(uint8_t *buf, size_t size, size_t most, const struct input *other)
             size += size - at;
         }
         return size;
-    case 4: /* take a piece out */
+    case 4: /* remove a piece */
         if (size) {
             n = 1 + rnd((uint32_t)(size - at));
             memmove(buf + at, buf + at + n, size - at - n);
@@ -92,7 +92,7 @@ size_t mutate(uint8_t *buf, size_t size, size_t most, const struct input *other)
         return size;
     case 7:
         return size ? repeat(buf, size, most) : 0;
-    default: /* a random byte more */
+    default: /* an additional random byte */
         if (size < most)
             buf[size++] = (uint8_t)rnd(256);
         return size;

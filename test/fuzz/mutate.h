@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mutate.h - change an input at random. */
+/* mutate.h - changes an input at random. */
 #ifndef MUTATE_H
 #define MUTATE_H
 
@@ -13,8 +13,8 @@ struct input {
 
 void mutate_seed(uint64_t more);
 uint32_t mutate_random(uint32_t n); /* 0..n-1 */
-/* One change, at random. `buf` has room for `most`; a piece of `other` may come into
- * it. Gives the new size. */
+/* One random change. `buf` has room for `most`; a piece of `other` may be inserted.
+ * Returns the new size. */
 size_t mutate(uint8_t *buf, size_t size, size_t most, const struct input *other);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - a pipe to a peer that says something, then waits, then says more; for fuzz_time_flies().
+/* peer.c - a pipe to a peer that sends something, then waits, then sends more; for fuzz_time_flies().
  *
- * Over plain memory all is there at once, and what a server does while a peer says nothing is
- * never seen.
+ * With plain memory everything is there at once, and the server's behavior during a peer's silence is
+ * never tested.
  */
 #include "fuzz.h"
 #include "io_mem.h"

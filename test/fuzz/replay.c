@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay.c - run a target with an input, and with all files of a folder. */
+/* replay.c - runs a target with an input, or with all files of a folder. */
 #include "replay.h"
 
 #include "fuzz.h"

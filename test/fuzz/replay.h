@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay.h - run a target with an input, and with all files of a folder. */
+/* replay.h - runs a target with an input, or with all files of a folder. */
 #ifndef REPLAY_H
 #define REPLAY_H
 
@@ -8,16 +8,16 @@
 
 typedef int fuzz_target(const uint8_t *data, size_t size);
 
-/* An input that crashes, takes more than 200 ms of processor time, or is not done in 20 seconds, ends the
+/* An input that crashes, takes more than 200 ms of CPU time, or does not end in 20 seconds, ends the
  * process, and is written to $FUZZ_FOUND<pid>. */
 void replay_init(void);
-/* The first run: what a target sets up once is no part of what an input costs. */
+/* The first run: one-time setup of a target does not count as the cost of an input. */
 void replay_warm_up(fuzz_target *target);
-/* Gives the processor time it took, in microseconds. */
+/* Returns its CPU time in microseconds. */
 int64_t replay_run(fuzz_target *target, const uint8_t *data, size_t size);
-/* Write the input that runs to a file. */
+/* Writes the running input to a file. */
 void replay_save(void);
-/* Call `fn` with the bytes of this file, or of each file below this folder. Gives their number. */
+/* Calls `fn` with the bytes of this file, or of each file below this folder. Returns their number. */
 size_t replay_files(const char *path, void (*fn)(const uint8_t *data, size_t size));
 
 #endif

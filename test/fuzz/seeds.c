@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* seeds.c - replay inputs in the normal build: one program with all targets.
+/* seeds.c - replays inputs in the normal build: one program with all targets.
  *
- *   seeds CORPUS [TARGET...]    the files of CORPUS/TARGET; fails when there is none
+ *   seeds CORPUS [TARGET...]    the files of CORPUS/TARGET; fails if there is none
  *
- * Each target has a process of its own. Nothing follows an input in memory: a read behind its end is a
+ * Each target has a process of its own. No memory follows an input: a read after its end is a
  * crash without a sanitizer, too.
  */
 #include "fuzz.h"
@@ -32,7 +32,7 @@ enum { TARGETS = sizeof(targets) / sizeof(targets[0]) };
 
 static fuzz_target *target;
 
-/* The page behind the input cannot be read. */
+/* The page after the input cannot be read. */
 static void run_before_a_gap(const uint8_t *data, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;

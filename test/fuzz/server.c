@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - a server in memory, for targets that talk to one. */
+/* server.c - a server in memory for targets that send to one. */
 #include "base/log.h"
 #include "fuzz.h"
 
@@ -36,7 +36,7 @@ struct conf *fuzz_conf(const char *text)
     return conf;
 }
 
-/* Whatever a peer says, a line is one line. */
+/* Regardless of a peer's input, a line is one line. */
 static void check_line(enum log_level level, const char *line, size_t size)
 {
     (void)level;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_fuzz.h - datagrams for a connection of SRT: any bytes, and some that are nearly right. */
+/* srt_fuzz.h - datagrams for an SRT connection: any bytes, and some that are nearly valid. */
 #ifndef SRT_FUZZ_H
 #define SRT_FUZZ_H
 
@@ -14,7 +14,7 @@
 
 enum { SRT_FUZZ_FIRST = 0x7fffff00 };
 
-/* Numbers in what comes are relative to the one that is of interest. */
+/* Numbers in the input are relative to the relevant one. */
 static inline uint32_t srt_fuzz_seq(struct rd *in, uint32_t at)
 {
     return srt_seq_add(at, (int16_t)rd_u16(in));
@@ -58,7 +58,7 @@ static inline void srt_fuzz_data(struct srt_packet *p, struct rd *in, uint8_t ho
     p->body = rd_take(in, p->size);
 }
 
-/* The next datagram; its body is in `room` or in the input. False: it is none. */
+/* The next datagram; its body is in `room` or in the input. False: there is none. */
 static inline bool srt_fuzz_packet(struct srt_packet *p, struct rd *in, uint32_t at, co_usec clock,
                                    uint8_t room[2048])
 {
@@ -120,7 +120,7 @@ static inline struct srt_conn_opts srt_fuzz_opts(uint8_t how, co_usec now)
     };
 }
 
-/* What it says by now. */
+/* Its output so far. */
 static inline void srt_fuzz_control(struct srt_conn *c, co_usec now)
 {
     uint8_t out[SRT_PACKET_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - helper threads without threads: what would run on one runs at once, so that nothing
- * depends on which runs first, and a run takes no switches.
+/* thread.c - helper threads without threads: their work runs at once, so that nothing
+ * depends on the order, and a run takes no switches.
  */
 #include "co/thread.h"
 #include "fuzz.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* time.c - a clock that whoever waits moves: hours of a conversation in a millisecond.
+/* time.c - a simulated clock that advances with each wait: hours of a conversation in a millisecond.
  *
- * The linker gives us the calls of the scheduler (--wrap). Its waits look for events and never
- * sleep; what it would have slept is added to the clock.
+ * The linker redirects the calls of the scheduler (--wrap). Its waits poll events and never
+ * sleep; the time of a sleep is added to the clock.
  */
 #include "fuzz.h"
 

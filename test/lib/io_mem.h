@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* io_mem.h - a struct io over memory: what a peer sends is an array, what it gets is another. */
+/* io_mem.h - a struct io over memory: one array is read from, another is written to. */
 #ifndef LIB_IO_MEM_H
 #define LIB_IO_MEM_H
 
 #include "co/net/io.h"
 
-/* A pipe over memory: reads give `in` in pieces of at most `piece` bytes (0: as asked), then
+/* A pipe over memory: reads return `in` in pieces of at most `piece` bytes (0: as requested), then
  * ERR_IO_CLOSED; writes go to `out` until `out_cap` is full, then fail with ERR_IO_RESET (with
  * out == NULL they are counted and dropped, up to out_cap). Never yields. */
 struct io_mem {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtcp_reader.c - reads FIR, REMB, and feedback of congestion control, [TWCC] 3.1: chunks of
- * statuses, then the times of those packets that came. */
+ * statuses, then the times of the packets that arrived. */
 #include "rtcp_reader.h"
 
 /* [RFC 5104] 4.3.1 */
@@ -14,7 +14,7 @@ bool rtcp_next_fir(struct rtcp_feedback *f, uint32_t *ssrc, uint8_t *number)
     return true;
 }
 
-/* [REMB] 2.2: "REMB", how many sources, 6 bits of exponent, 18 of mantissa. */
+/* [REMB] 2.2: "REMB", number of sources, 6 bits of exponent, 18 of mantissa. */
 bool rtcp_remb(const struct rtcp_feedback *f, uint64_t *bps)
 {
     struct rd r = f->rest;
@@ -30,7 +30,7 @@ bool rtcp_remb(const struct rtcp_feedback *f, uint64_t *bps)
 
 enum { MISSING, SMALL, LARGE }; /* the fourth is reserved */
 
-/* How many packets a chunk is about: a run, 14 of one bit, or 7 of two. */
+/* Number of packets of a chunk: a run, 14 of one bit, or 7 of two. */
 static unsigned chunk_length(uint16_t chunk)
 {
     if (chunk >> 15 == 0)
@@ -47,7 +47,7 @@ static unsigned chunk_status(uint16_t chunk, unsigned i)
     return chunk >> (13 - i) & 1;
 }
 
-/* Where chunks end is where times begin. */
+/* Times begin where chunks end. */
 static bool find_deltas(struct rtcp_twcc *t)
 {
     struct rd r = t->chunks;

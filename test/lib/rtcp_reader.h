@@ -5,13 +5,13 @@
 
 #include "proto/rtp/feedback.h"
 
-/* Whose key frame is wanted; the same number again is the same request. */
+/* The source whose key frame is requested; the same number again is the same request. */
 bool rtcp_next_fir(struct rtcp_feedback *f, uint32_t *ssrc, uint8_t *number);
 /* Bits per second. False: it does not fit. */
 bool rtcp_remb(const struct rtcp_feedback *f, uint64_t *bps);
 
 struct rtcp_twcc {
-    uint16_t base, count; /* number of the first packet, and how many are told about */
+    uint16_t base, count; /* number of the first packet, and number of packets */
     int32_t reference;    /* units of 64 ms, signed, 24 bits */
     uint8_t number;       /* of the feedback */
     /* ours */
@@ -22,8 +22,8 @@ struct rtcp_twcc {
 };
 /* False: it does not fit. */
 bool rtcp_twcc_begin(struct rtcp_twcc *t, const struct rtcp_feedback *f);
-/* Each packet in turn: did it come, and when by the receiver's clock, microseconds from an origin
- * that wraps after 12 days? False: no more, or its time is cut off. */
+/* Returns for each packet in turn whether it arrived, and when by the receiver's clock, microseconds from an
+ * origin that wraps after 12 days. False: no more, or its time is truncated. */
 bool rtcp_twcc_next(struct rtcp_twcc *t, uint16_t *seq, bool *came, int64_t *at);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "proto/rtmfp/chunks.h"
 
-/* False: it is wrong. `last`: the User Data in front of it, seq 0: none. */
+/* False: invalid. `last`: the User Data before it, seq 0: none. */
 bool chunk_again(struct wr *w, const struct rtmfp_chunk *c, struct rtmfp_user_data *last);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { BATCH = 64 };
 
-/* Under way, or read and borrowed. */
+/* In flight, or read and borrowed. */
 struct packet {
     struct packet *next;
     co_usec due;
@@ -26,7 +26,7 @@ struct mem {
     struct mem *next;
     struct udp_net *net;
     size_t most;
-    const struct udp_proto *proto; /* NULL: who opened it reads */
+    const struct udp_proto *proto; /* NULL: the opener reads */
     void *me;
     bool woken;
     struct packet *taken; /* of the last recv_now() */
@@ -38,7 +38,7 @@ struct udp_net {
     uint64_t state;
     co_usec now;
     struct mem *sockets;
-    struct packet *under_way; /* by the time they are due, then as they were sent */
+    struct packet *under_way; /* in order of due time, then of sending */
 };
 
 static const struct udp_ops mem_ops;
@@ -49,7 +49,7 @@ static struct mem *mem_of(struct udp *u)
     return (struct mem *)u;
 }
 
-/* xorshift64*: a test wants the same again, not secrets. */
+/* xorshift64*: reproducible, not secret. */
 static uint64_t random_of(struct udp_net *net)
 {
     net->state ^= net->state >> 12;
@@ -58,7 +58,7 @@ static uint64_t random_of(struct udp_net *net)
     return net->state * 0x2545f4914f6cdd1d;
 }
 
-/* Each asks, whatever its share: another share changes nothing for the others. */
+/* Each draws a number regardless of its share: another share changes nothing for the others. */
 static bool is_one_of(struct udp_net *net, unsigned share)
 {
     return (random_of(net) >> 32) % 1000 < share;
@@ -136,7 +136,7 @@ static void copy_out(const struct udp_out *v, size_t at, size_t size, uint8_t *t
     }
 }
 
-/* What leaves a socket that has no address of its own leaves from the loopback's. */
+/* A socket without an address sends from the loopback address. */
 static struct udp_addr leaves_from(const struct mem *m, const struct udp_out *v)
 {
     struct udp_addr from = udp_addr_is_any(&m->udp.at) ? v->path->local : m->udp.at;
@@ -218,7 +218,7 @@ static err_t mem_recv_now(struct udp *u, const struct udp_in **v, size_t *n)
         if (to)
             take(m, p, n);
         else
-            free(p); /* nobody is there */
+            free(p); /* there is no receiver */
     }
     u->stat.in_calls += *n > 0;
     return NULL;
@@ -226,7 +226,7 @@ static err_t mem_recv_now(struct udp *u, const struct udp_in **v, size_t *n)
 
 /* ---- time */
 
-/* When the next datagram comes for m, or for any of them; CO_FOREVER: none will. */
+/* When the next datagram arrives for m, or for any of them; CO_FOREVER: never. */
 static co_usec next_for(const struct udp_net *net, const struct mem *m)
 {
     for (const struct packet *p = net->under_way; p; p = p->next) {
@@ -287,7 +287,7 @@ static void feed(struct mem *m, const struct udp_in *v, size_t n)
         m->proto->tick(m->me, now);
 }
 
-/* This socket takes all there is. */
+/* This socket receives everything. */
 static void flush(struct mem *m)
 {
     struct udp_out v[BATCH];
@@ -297,7 +297,7 @@ static void flush(struct mem *m)
         (void)udp_send(&m->udp, v, n);
 }
 
-/* One turn of each that something drives; each may make work for the others. */
+/* One turn of each driven protocol; each may cause work for the others. */
 static bool turn(struct udp_net *net)
 {
     bool any = false;
@@ -340,7 +340,7 @@ void udp_net_run(struct udp_net *net, co_usec time)
         while (turn(net))
             continue;
         next = sooner(end, next_event(net));
-        if (next <= net->now) /* a deadline that stays in the past: the clock goes on */
+        if (next <= net->now) /* a deadline that stays in the past: the clock advances */
             next = net->now + 1;
         net->now = next < end ? next : end;
     } while (net->now < end);
@@ -348,7 +348,7 @@ void udp_net_run(struct udp_net *net, co_usec time)
         continue;
 }
 
-/* ---- life */
+/* ---- life cycle */
 
 static void mem_close(struct udp *u)
 {
@@ -370,7 +370,7 @@ struct udp_net *udp_net_new(uint64_t seed, const struct udp_net_rules *rules)
 
     net->state = seed * 0x9e3779b97f4a7c15;
     net->state += net->state == 0; /* it would stay 0 */
-    net->now = CO_SECONDS(1000); /* as a machine that runs for a while */
+    net->now = CO_SECONDS(1000); /* like a machine that has run for a while */
     net->rules = *rules;
     return net;
 }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The tools that operators profile with, each as its manual page says. Run with `make test-profile`.
+"""The profiling tools of operators, each as its manual page describes. Run with `make test-profile`.
 
-OBJS        where the load tools are, and below what each variant is built (objs)
-E2E_SLOW    all time limits times this
+OBJS        folder of the load tools, and of the builds of each variant (objs)
+E2E_SLOW    factor for all time limits
+
 """
 import os
 import shutil
@@ -38,7 +39,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def clean(request, tmp_path):
-    """Nothing started by a test outlives it; what a failed one wrote is kept."""
+    """Ends everything that a test started; keeps the files of a failed test."""
     yield
     procs.end_all()
     if getattr(request.node, "report_call", None) and request.node.report_call.failed:

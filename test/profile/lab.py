@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A variant of the server, built in a folder of its own, and a load for it."""
+"""A variant of the server, built in a separate folder, and a load for it."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ _built = {}
 
 
 def run(*argv, timeout=60, check=True, **how):
-    """The output of a command, stdout and stderr as one text."""
+    """Returns the output of a command, stdout and stderr as one text."""
     p = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, timeout=timeout * SLOW, text=True, errors="replace",
                        **how)
@@ -32,7 +32,7 @@ def quiet_env(**more):
 
 
 def build(name, *switches):
-    """The folder of ./configure SWITCHES, built."""
+    """Builds with ./configure SWITCHES; returns the folder."""
     objs = f"{OBJS}/{name}"
     if name not in _built:
         run("./configure", f"--objs={objs}", *switches, cwd=ROOT)
@@ -43,7 +43,7 @@ def build(name, *switches):
 
 
 def refused(*switches):
-    """What ./configure says when it refuses."""
+    """Returns the message of ./configure when it fails."""
     p = subprocess.run(["./configure", f"--objs={OBJS}/refused", *switches], cwd=ROOT,
                        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     assert p.returncode != 0, p.stdout
@@ -51,9 +51,9 @@ def refused(*switches):
 
 
 class Server:
-    """Of a variant, in the foreground, in its own folder, as `cd FOLDER; srs -c srs.conf`."""
+    """A variant in the foreground, in its own folder, as `cd FOLDER; srs -c srs.conf`."""
 
-    # every message is sent at once: much to do for few players
+    # every message is sent at once: much work for few players
     BUSY = "min_latency on; tcp_nodelay on; play { mw_latency 0; }"
 
     def __init__(self, objs, folder, before=(), vhost=BUSY, glob="", name="srs",
@@ -89,12 +89,12 @@ class Server:
             return f.read() + self.proc.text()
 
     def errors(self):
-        """What it, or the tool around it, wrote beside the log."""
+        """Output of the server, or of the tool that runs it, besides the log."""
         return self.proc.text()
 
     def load(self, seconds, players=100, publishers=1, extra=(), beside=None, media=SOURCE):
-        """A publish (of as many streams) and so many players of the first; every one of them must
-        be served. `beside` is called meanwhile."""
+        """Publishes (to this many streams) with this many players of the first; every one of them must be served. Calls `beside`
+        meanwhile."""
         url = f"rtmp://127.0.0.1:{self.port}/live/s"
         tools = os.path.join(ROOT, OBJS)
         publish = procs.Proc([f"{tools}/sb_rtmp_publish", "--json", "-r", url + "{i}", "-c", publishers,
@@ -117,12 +117,12 @@ class Server:
         return got
 
     def get(self, path):
-        """The answer of the HTTP API."""
+        """Returns the response of the HTTP API."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.api}{path}", timeout=20 * SLOW) as r:
             return r.read().decode()
 
     def interrupt(self, timeout=20):
-        """Ctrl+C: gives the exit code."""
+        """Sends Ctrl+C; returns the exit code."""
         self.proc.kill(signal.SIGINT)
         code = self.proc.wait(timeout)
         self.log.close()
@@ -148,7 +148,7 @@ def shares(text):
 
 
 def flame(folder, stacks):
-    """The flame graph of these stacks, checked to be an SVG with boxes."""
+    """Makes the flame graph of these stacks, and checks that it is an SVG with boxes."""
     path = os.path.join(folder, "stacks.txt")
     with open(path, "w") as f:
         f.write(stacks)

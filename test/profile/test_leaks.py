@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Nothing is lost over churn: publishers, players of every kind and API calls come and go, the
-server that streams are forwarded to comes and goes, the configuration is reloaded; under the heap
-checker, valgrind and the sanitizers. LEAK_SECONDS=3600 for an hour of each (20 seconds)."""
+"""No memory leaks during churn: publishers, players of every kind and API calls come and go, the forward destination comes and goes,
+the configuration is reloaded; with the heap checker, valgrind and the sanitizers. LEAK_SECONDS=3600 for an hour of each (20 seconds)."""
 import os
 import re
 import signal
@@ -21,7 +20,7 @@ SECONDS = int(os.environ.get("LEAK_SECONDS", "20"))
 
 
 class Churn:
-    """All that goes on at once, until stop()."""
+    """All activities at once, until stop()."""
 
     def __init__(self, server, folder, to_port, http_port):
         self.s, self.folder, self.to_port, self.http_port = server, folder, to_port, http_port
@@ -38,7 +37,7 @@ class Churn:
         while not self.over.is_set():
             try:
                 what()
-            except OSError:  # a refused or cut connection is what this is about
+            except OSError:  # rejected and broken connections are intended here
                 self.over.wait(0.2)
 
     def tools(self):
@@ -55,7 +54,7 @@ class Churn:
                                             os.path.join(self.folder, f"tool{n}.log")))
 
     def far_end(self):
-        """The server that all is forwarded to: there for 3 s, away for 2 s."""
+        """The forward destination: up for 3 s, down for 2 s."""
         far = Server(os.path.join(lab.ROOT, lab.OBJS), self.folder, name="far", port=self.to_port)
         self.over.wait(3)
         far.proc.end(signal.SIGKILL if self.counts["forward"] % 2 else signal.SIGTERM)
@@ -89,7 +88,7 @@ class Churn:
         self.counts["reload"] += 1
 
     def junk(self):
-        """Who says nothing, half a handshake, or nonsense."""
+        """Clients that send nothing, half a handshake, or garbage."""
         n = self.counts["junk"]
         self.counts["junk"] += 1
         with socket.create_connection(("127.0.0.1", self.s.port if n % 2 else self.http_port), 2) as c:

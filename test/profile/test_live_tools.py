@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tools that look at a release build while it runs: perf, strace, ltrace, gdb; and our scripts."""
+"""Tools that inspect a running release build: perf, strace, ltrace, gdb; and our scripts."""
 import glob
 import os
 import re
@@ -28,7 +28,7 @@ def srs(tmp_path):
 
 
 def chains(script):
-    """[(names outermost first, is the innermost of the kernel)] of a `perf script`."""
+    """[(names outermost first, whether the innermost is in the kernel)] of a `perf script`."""
     out = []
     for block in script.split("\n\n"):
         frames = re.findall(r"^\s+[0-9a-f]+ (\S+?)(?:\+0x[0-9a-f]+)? \((.*)\)$", block, re.M)
@@ -40,7 +40,7 @@ def chains(script):
 
 @pytest.mark.needs("perf")
 def test_perf_follows_coroutines(srs, tmp_path):
-    """Frame pointers alone give one chain from where the coroutine began to the system call."""
+    """Frame pointers alone give one chain from the start of the coroutine to the system call."""
     data = tmp_path / "perf.data"
     said = []
 
@@ -62,10 +62,10 @@ def test_perf_follows_coroutines(srs, tmp_path):
     assert len(sends) >= 10 and len(reads) >= 5, (len(sends), len(reads), got[:20])
     for names in sends + reads:
         assert names[:2] == ["_st_context_entry", "_st_thread_main"], names
-    # a player is sent to by its own coroutine, or by the clock when its turn has come
+    # a player's data is sent by its own coroutine, or by the timer when its turn has come
     assert all({"rtmp_session_play", "ticker"} & set(names) for names in sends), sends[:5]
     assert all(names[2:4] == ["run", "rtmp_session_main"] for names in reads), reads[:5]
-    # the call above the bare system call is there too
+    # the caller of the bare system call is there, too
     assert any(n[-2:] == ["tcp_send_some", "syscall"] for n in sends), sends[:5]
     whole = sum(names[0] in ("_st_context_entry", "_start", "__libc_start_call_main", "main")
                 for names, _ in got)
@@ -93,7 +93,7 @@ def test_strace_counts_calls(srs):
 
 @pytest.mark.needs("ltrace")
 def test_ltrace_counts_calls(tmp_path):
-    """Begun by ltrace: as it lets go of a process that it was attached to, it may end it."""
+    """Started by ltrace: when it detaches from a process it may kill it."""
     s = Server(PRODUCT, tmp_path, before=("ltrace", "-f", "-c", "-o", "calls.txt")).up()
     s.load(4, 5)
     child = run("pgrep", "-P", s.pid).split()[0]
@@ -123,7 +123,7 @@ def check_coroutines(said, players, publishers):
     assert len({r[2] for r in rtmp}) == players + publishers, "one id each"
     for name in ("(scheduler)", "(ticker)", "accept", "stat", "watchdog"):
         assert any(r[1] == name for r in rows), (name, said)
-    # whole stacks: down to the first frame, with lines of the sources
+    # whole stacks: down to the first frame, with source lines
     bt = said.partition("where\n")[2]
     assert bt.count("_st_context_entry () at") >= players + publishers, said
     assert re.search(r"rtmp_session_play .* at src/serve/rtmp/\w+\.c:\d+", bt), said
@@ -181,7 +181,7 @@ def script(name, *args):
 
 
 def test_irq_affinity_dry_run(tmp_path):
-    """On a machine made up for it: four queues over processors 1 to 3."""
+    """On a simulated machine: four queues on processors 1 to 3."""
     sys, proc = tmp_path / "sys", tmp_path / "proc"
     for i in range(4):
         (sys / f"devices/system/cpu/cpu{i}").mkdir(parents=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""./configure --gprof, --gperf with --gcp --gmp --gmc --gmd, --valgrind, --sanitizer: built, run under
-a publish and 100 players, stopped by Ctrl+C, and our own functions found in the report."""
+"""./configure --gprof, --gperf with --gcp --gmp --gmc --gmd, --valgrind, --sanitizer: built, run with a publisher and 100 players,
+stopped by Ctrl+C, and our own functions found in the report."""
 import glob
 import json
 import os
@@ -18,7 +18,7 @@ from lab import Server, pprof, run, shares
 PLAYERS = 100
 
 
-# ---- choices that cannot work together
+# ---- options that exclude each other
 
 @pytest.mark.parametrize("switches, why", [
     (("--gperf=on", "--gmc=on", "--gmp=on"), "--gmc=on and --gmp=on exclude each other"),
@@ -52,7 +52,7 @@ def test_gprof(tmp_path):
     flat, _, graph = text.partition("Call graph")
     for name in ("live_source_push", "rtmp_session_play", "rtmp_session_publish", "co_park"):
         assert re.search(rf"^.*\d.*\b{name}$", flat, re.M), f"no {name} in:\n{flat[:3000]}"
-    # the entry of the push names who called it
+    # the entry of the push names its caller
     entry = next(e for e in graph.split("-----\n") if re.search(r"^\[\d+\].*\blive_source_push\b", e, re.M))
     assert "rtmp_intake_push" in entry.partition("\n[")[0], entry
 
@@ -74,7 +74,7 @@ def test_gcp(tmp_path, gperf):
     assert total >= 10, text
     got = shares(text)
     assert got.get("tcp_send_some", 0) > 0 and got.get("rtmp_session_publish", 0) > 0, text
-    # whole stacks: of every coroutine down to where it began
+    # whole stacks: of every coroutine down to its start
     assert got["_st_context_entry"] >= 90, text
     if procs.have("dot"):
         svg = pprof(s, "--svg", "gperf.srs.gcp")
@@ -147,7 +147,7 @@ def test_gmd_planted_overflow(tmp_path, gperf):
 
 
 def resident_after_a_peak(s, folder):
-    """kB before, at and after a peak of 40 streams of pictures of 20 kB, a key frame every 4 s."""
+    """kB before, at and after a peak of 40 streams of frames of 20 kB, a key frame every 4 s."""
     top, media = [], str(folder / "large.flv")
     flv.write(media, flvgen.synthetic(seconds=8, fps=25, gop=100, size=20000, audio=False))
 
