@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.c - sound of one codec in, of another one out. */
+/* convert.c - converts audio from one codec to another. */
 #include "audio/convert.h"
 
 #include "base/must.h"
@@ -12,18 +12,18 @@ struct audio_convert {
     int bitrate;
     struct audio_decoder *decoder;
     struct audio_encoder *encoder;
-    bool tried;                /* there is no encoder */
+    bool tried;                /* opening the encoder failed */
     uint8_t config[AUDIO_CONFIG_MAX];
     size_t config_size;
     struct audio_timeline line;
     struct audio_counts counts;
-    /* what was decoded and is not encoded yet: silence first */
+    /* decoded samples that are not encoded yet; silence comes first */
     unsigned silence, left;
     const float *samples;
-    /* a frame that is not full yet */
+    /* the growing frame */
     float frame[AUDIO_FRAME_MAX * AUDIO_CHANNELS];
     unsigned filled;
-    int64_t begun;             /* the number of its first sample */
+    int64_t begun;             /* number of its first sample */
     uint8_t made[AUDIO_MADE_MAX];
 };
 
@@ -58,7 +58,7 @@ static void close_decoder(struct audio_convert *c)
     c->left = 0;
 }
 
-/* ---- what comes */
+/* ---- input */
 
 static void take_config(struct audio_convert *c, const struct audio_in *in)
 {
@@ -76,7 +76,7 @@ static bool needs_config(enum av_codec codec)
     return codec == AV_AAC;
 }
 
-/* It comes before its configuration: perhaps that could not be read. */
+/* Returns true for a frame before a (valid) codec configuration. */
 static bool is_early(const struct audio_convert *c, const struct audio_in *in)
 {
     return needs_config(in->codec) && (c->from != in->codec || c->config_size == 0);
@@ -106,7 +106,7 @@ static bool open_both(struct audio_convert *c, const struct audio_in *in)
 
 static void keep_time(struct audio_convert *c, const struct audio_in *in, unsigned samples)
 {
-    struct sound_step step = audio_timeline_put(&c->line, in->time, samples);
+    struct audio_timeline_step step = audio_timeline_put(&c->line, in->time, samples);
 
     c->silence = step.silence;
     c->samples += step.skip * AUDIO_CHANNELS;
@@ -136,7 +136,7 @@ void audio_convert_put(struct audio_convert *c, const struct audio_in *in)
         keep_time(c, in, (unsigned)samples);
 }
 
-/* ---- what goes */
+/* ---- output */
 
 static void fill(struct audio_convert *c, unsigned n, const float *from)
 {
@@ -155,7 +155,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* False: there is not enough for a frame. */
+/* Returns false if there are not enough samples for a frame. */
 static bool fill_frame(struct audio_convert *c)
 {
     unsigned full = audio_encoder_frame(c->encoder), n = least(full - c->filled, c->silence);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* none.c - a program that was built without libraries for sound: in place of those in fit/. */
+/* none.c - replaces fit/ in programs built without the audio libraries. */
 #include "audio/decoder.h"
 #include "audio/encoder.h"
 #include "audio/lib.h"
@@ -18,7 +18,7 @@ bool audio_lib_ready(void)
 
 const char *audio_lib_lacks(void)
 {
-    return "this program was built without libraries for sound: apt-get install libavcodec-dev "
+    return "this program was built without audio libraries: apt-get install libavcodec-dev "
            "libswresample-dev libopus-dev && ./configure && make";
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c - when samples sound. */
+/* timeline.c - assigns times to samples. */
 #include "audio/timeline.h"
 
 #define CLOCK INT64_C(90000)
 #define RATE INT64_C(48000)
-#define APART (CLOCK * 60 / 1000) /* jitter */
-#define HOLE CLOCK                /* more is another time */
+#define APART (CLOCK * 60 / 1000) /* a smaller difference is jitter */
+#define HOLE CLOCK                /* a larger difference is a jump */
 
 static int64_t ticks(int64_t samples)
 {
@@ -29,10 +29,11 @@ static void move(struct audio_timeline *l, int64_t time)
     l->begun = true;
 }
 
-struct sound_step audio_timeline_put(struct audio_timeline *l, int64_t time, unsigned samples)
+struct audio_timeline_step audio_timeline_put(struct audio_timeline *l, int64_t time,
+                                              unsigned samples)
 {
     int64_t apart = time - audio_timeline_time(l, l->count);
-    struct sound_step s = { 0 };
+    struct audio_timeline_step s = { 0 };
 
     s.moved = l->begun && (apart > HOLE || apart < -HOLE);
     if (!l->begun || s.moved)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.h - when samples sound: they are counted, and frames of what comes in say what time it
- * is.
+/* timeline.h - assigns times to samples by counting them.
  *
- * Times of those jitter, and what is counted does not. So the count is right until the two are
- * more than 60 ms apart: then a hole is filled with silence, what is there twice is left out, and
- * what is over a second is another time. Pure.
+ * The times of input frames have jitter, a count of samples has not. So the count decides until the
+ * two differ by more than 60 ms: then a gap is filled with silence, overlapping samples are
+ * dropped, and a difference of over a second is a jump of the time. Pure.
  */
 #ifndef AUDIO_TIMELINE_H
 #define AUDIO_TIMELINE_H
@@ -12,22 +11,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct audio_timeline { /* zeroed to begin with; fields are line.c's */
+struct audio_timeline { /* initially zero; private to timeline.c */
     bool begun;
-    int64_t base;  /* the time of sample 0, 1/90000 s */
-    int64_t count; /* of samples so far */
-    int64_t skip;  /* samples to leave out */
+    int64_t base;  /* time of sample 0, 1/90000 s */
+    int64_t count; /* number of samples so far */
+    int64_t skip;  /* samples to drop */
 };
 
-struct sound_step {
-    unsigned silence; /* samples that go in front of it: a second at most */
-    unsigned skip;    /* of its own that are left out */
-    bool moved;       /* it is another time */
+struct audio_timeline_step {
+    unsigned silence; /* samples of silence to insert before it; at most a second */
+    unsigned skip;    /* samples of the frame to drop */
+    bool moved;       /* the time has jumped */
 };
 
-/* So many samples come, of that time. */
-struct sound_step audio_timeline_put(struct audio_timeline *l, int64_t time, unsigned samples);
-/* The time of a sample, by its number. */
+/* Adds a frame of this many samples with that time. */
+struct audio_timeline_step audio_timeline_put(struct audio_timeline *l, int64_t time,
+                                              unsigned samples);
+/* Returns the time of a sample number. */
 int64_t audio_timeline_time(const struct audio_timeline *l, int64_t sample);
 
 #endif

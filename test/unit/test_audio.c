@@ -49,7 +49,7 @@ static void a_line_counts_samples(void **state)
 
         for (int64_t k = 0; k < 60; k++) {
             int64_t time = 1000 * MS + k * 20 * MS + (k >= 5 ? rows[i].late * MS : 0);
-            struct sound_step s = audio_timeline_put(&l, time, 960);
+            struct audio_timeline_step s = audio_timeline_put(&l, time, 960);
 
             silence += s.silence;
             skipped += s.skip;

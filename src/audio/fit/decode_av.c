@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* decode_av.c - AAC and MP3 to samples, by libavcodec and libswresample. */
+/* decode_av.c - decodes AAC and MP3 with libavcodec and libswresample. */
 #include "audio/fit/fit.h"
 
 #include "base/must.h"
@@ -11,7 +11,7 @@ struct fit_av {
     AVCodecContext *codec;
     AVPacket *packet;
     AVFrame *frame;
-    SwrContext *resample; /* of frames as these: */
+    SwrContext *resample; /* for frames with this format: */
     int rate, format, channels;
     uint64_t layout;
     uint8_t in[AUDIO_CODED_MAX + AV_INPUT_BUFFER_PADDING_SIZE];
@@ -66,7 +66,7 @@ void fit_av_free(struct fit_av *d)
     free(d);
 }
 
-/* ---- to our rate and channels */
+/* ---- resampling to 48 kHz stereo */
 
 static bool is_plausible(const AVFrame *f)
 {
@@ -98,7 +98,7 @@ static bool init_resample(struct fit_av *d, const AVFrame *f, AVChannelLayout fr
     return bad == 0 && fit()->swr_init(d->resample) == 0;
 }
 
-/* Speakers that cannot be mixed as they are said to stand are as others of that number. */
+/* If the channel layout cannot be mixed, uses the default layout for the number of channels. */
 static bool open_resample(struct fit_av *d, const AVFrame *f)
 {
     AVChannelLayout usual;
@@ -128,7 +128,7 @@ static int resample(struct fit_av *d, const AVFrame *f, float *out, int room)
 
 /* ---- frames */
 
-/* A packet may hold several. */
+/* A packet may contain several frames. */
 static int take_frames(struct fit_av *d, float *out, int room)
 {
     int n = 0;

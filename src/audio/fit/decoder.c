@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* decoder.c - frames of sound to samples. */
+/* decoder.c - decodes audio frames to samples. */
 #include "audio/decoder.h"
 
 #include "base/must.h"
@@ -7,7 +7,7 @@
 
 struct audio_decoder {
     struct fit_av *av;
-    OpusDecoder *opus; /* or that one */
+    OpusDecoder *opus; /* or this one */
     float out[AUDIO_DECODED_MAX * AUDIO_CHANNELS];
 };
 
@@ -41,7 +41,7 @@ void audio_decoder_free(struct audio_decoder *d)
     free(d);
 }
 
-/* Garbage decodes to any number, and to none. */
+/* Clamps samples, because invalid frames may decode to any number or NaN. */
 static void bound(float *v, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* encoder.c - samples to Opus by libopus, and to AAC by libavcodec. */
+/* encoder.c - encodes Opus with libopus, and AAC with libavcodec. */
 #include "audio/encoder.h"
 
 #include "base/must.h"
@@ -10,8 +10,8 @@ enum { OPUS_FRAME = AUDIO_RATE / 50, OPUS_COMPLEXITY = 5, AAC_FRAME = 1024 };
 
 struct audio_encoder {
     OpusEncoder *opus;
-    opus_int32 ahead;      /* samples that it looks ahead */
-    AVCodecContext *aac;   /* or that one */
+    opus_int32 ahead;      /* lookahead in samples */
+    AVCodecContext *aac;   /* or this one */
     AVFrame *frame;
     AVPacket *packet;
     float planes[AUDIO_CHANNELS][AAC_FRAME];
@@ -96,7 +96,7 @@ static void split(struct audio_encoder *e, const float *samples)
     }
 }
 
-/* The frame points to our memory, so the library takes a copy. */
+/* The frame points to memory of the encoder, so the library copies it. */
 static bool send_aac(struct audio_encoder *e, int64_t at)
 {
     AVFrame *f = e->frame;

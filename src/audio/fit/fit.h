@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fit.h - functions of the libraries, for the files of sound/fit alone.
+/* fit.h - functions of the audio libraries; private to audio/fit.
  *
- * Their headers say what the functions are, the loader where: fit()->avcodec_open2(...). Names of
- * ours that begin with av_ are other functions, so av/packet.h is not to be included beside it.
+ * The libraries' headers declare the functions, the loader finds them: fit()->avcodec_open2(...).
+ * The server's own av_ functions are different ones, so do not include av/packet.h together with
+ * this file.
  */
 #ifndef AUDIO_FIT_FIT_H
 #define AUDIO_FIT_FIT_H
@@ -38,10 +39,10 @@ struct fit {
 #undef X
 };
 
-/* NULL: they are not loaded. */
+/* Returns NULL if the libraries are not loaded. */
 const struct fit *fit(void);
 
-/* The decoders: by libavcodec and by libopus. */
+/* The decoders of libavcodec and libopus. */
 struct fit_av;
 struct fit_av *fit_av_new(enum AVCodecID id, const uint8_t *config, size_t size); /* or NULL */
 void fit_av_free(struct fit_av *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib.c - load the libraries that know sound, once for the process. */
+/* lib.c - loads the audio libraries, once per process. */
 #include "audio/fit/fit.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ static struct fit functions;
 static atomic_int state;
 static char lacks[400];
 
-/* What was found, as a function: ISO C has no cast for that. */
+/* Finds a symbol and stores it as a function pointer; ISO C has no cast for that. */
 static bool find(void *library, const char *name, void *function)
 {
     void *found = dlsym(library, name);
@@ -60,8 +60,8 @@ static bool find_all(struct fit *f)
     return all;
 }
 
-/* Gives back the pages of segments that are never written: the kernel reads them from the file
- * again when they are used. */
+/* Releases the pages of read-only segments: the kernel reads them again from the file when they are
+ * used. */
 static int drop_pages(struct dl_phdr_info *info, size_t size, void *none)
 {
     const uintptr_t page = (uintptr_t)getpagesize() - 1;
@@ -78,8 +78,8 @@ static int drop_pages(struct dl_phdr_info *info, size_t size, void *none)
     return 0;
 }
 
-/* Linking a hundred files touches 10 MB of pages. A conversion uses few of them, so an idle server
- * does not keep them. */
+/* Linking a hundred files touches 10 MB of pages. A conversion uses few of them, so they are
+ * released to keep an idle server small. */
 static bool load_small(void)
 {
     bool found = find_all(&functions);
@@ -91,11 +91,11 @@ static bool load_small(void)
 static void load(void)
 {
     if (load_small()) {
-        functions.av_log_set_level(AV_LOG_QUIET); /* what is broken is counted */
+        functions.av_log_set_level(AV_LOG_QUIET); /* invalid frames are counted instead */
         atomic_store(&state, LOADED);
         return;
     }
-    (void)snprintf(lacks, sizeof(lacks), "libraries for sound are not to be loaded (%.200s): "
+    (void)snprintf(lacks, sizeof(lacks), "audio libraries cannot be loaded (%.200s): "
                    "apt-get install " PACKAGES, dlerror());
     atomic_store(&state, FAILED);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* transcoder.c - the sound of one stream, converted while others run. */
+/* transcoder.c - converts the audio of a stream in the background. */
 #include "audio/transcoder/transcoder.h"
 
 #include "base/log.h"
@@ -11,9 +11,9 @@
 #include <time.h>
 
 enum { WAITING_MAX = 192, BYTES_MAX = 128 << 10, AT_ONCE = 8, OUT_MAX = 1 << 20,
-       IN_PLACE = 10 }; /* so many lanes of a thread are converted by itself */
+       IN_PLACE = 10 }; /* transcoders that a coroutine thread runs itself */
 
-/* A stream that changes its configuration all the time opens decoders, which take long. */
+/* Limits how often a stream that keeps changing its configuration opens decoders, which is slow. */
 #define OPEN_EVERY CO_MS(100)
 #define HELPER_TIME CO_SECONDS(20)
 
@@ -23,13 +23,13 @@ struct item {
     uint8_t data[];
 };
 
-/* In front of each frame that came out. */
+/* Header of each output frame. */
 struct piece {
     int64_t time;
     size_t size;
 };
 
-/* What a helper thread works on: nothing else may touch it meanwhile. */
+/* The data of a helper thread: other threads must not use it meanwhile. */
 struct job {
     struct audio_convert *convert;
     struct item *first;
@@ -41,15 +41,15 @@ struct job {
 struct transcoder {
     struct transcoder_opts opts;
     char *name;
-    struct co *co;    /* NULL: it has ended */
+    struct co *co;    /* its coroutine; NULL: ended */
     bool closed;
     bool waits;
     struct item *first, **end;
     unsigned n;
     size_t bytes;
     struct job *job;  /* NULL: a helper thread kept it */
-    struct item *config; /* the last one that the converter was given, or NULL */
-    struct audio_counts seen; /* of its converter, that are in the figures */
+    struct item *config; /* the converter's last codec configuration, or NULL */
+    struct audio_counts seen; /* counts of the converter already added to the statistics */
     co_usec opened_at;
 };
 
@@ -82,7 +82,7 @@ bool transcoder_prepare(void)
         return audio_lib_ready();
     err = co_thread_run(CO_POOL_AUDIO, load, NULL, load_done, HELPER_TIME);
     if (err && !co_stop_asked())
-        log_end("libraries for sound", &err);
+        log_end("audio libraries", &err);
     err_free(&err);
     return audio_lib_ready();
 }
@@ -96,7 +96,7 @@ void transcoder_lacks(const char *stream, const char *what)
     told |= lacks != NULL;
 }
 
-/* ---- a job, on whichever thread */
+/* ---- a job, on any thread */
 
 static uint64_t micros_since(const struct timespec *from)
 {
@@ -170,7 +170,7 @@ static struct job *job_new(const struct transcoder_opts *opts)
     return j;
 }
 
-/* ---- in place */
+/* ---- on the coroutine thread */
 
 static void convert_here(struct job *j)
 {
@@ -195,9 +195,9 @@ static void convert_here(struct job *j)
     }
 }
 
-/* ---- the lane's coroutine */
+/* ---- the coroutine of a transcoder */
 
-static int way(const struct transcoder *l)
+static int direction(const struct transcoder *l)
 {
     return l->opts.to == AV_OPUS ? 0 : 1;
 }
@@ -230,7 +230,7 @@ static void keep_config(struct transcoder *l, const struct item *i)
     l->config = item_new(&i->in);
 }
 
-/* Some at a time, up to a configuration. True: codecs are to be opened for it. */
+/* Takes some input, up to a configuration. Returns true if codecs must be opened for it. */
 static bool take_some(struct transcoder *l, struct job *j)
 {
     struct item **end = &j->first;
@@ -240,7 +240,7 @@ static bool take_some(struct transcoder *l, struct job *j)
         bool opens = audio_convert_opens(j->convert, &l->first->in);
 
         if (opens && j->first)
-            break; /* on its own: it goes to a helper thread */
+            break; /* it goes to a helper thread separately */
         if (opens && l->opened_at && co_now() - l->opened_at < OPEN_EVERY) {
             free(take_first(l));
             worker_counters.dropped++;
@@ -264,13 +264,13 @@ static void count(struct transcoder *l)
     struct job *j = l->job;
     const struct audio_counts *c = audio_convert_counts(j->convert);
 
-    worker_counters.frames[way(l)] += c->out - l->seen.out;
+    worker_counters.frames[direction(l)] += c->out - l->seen.out;
     worker_counters.bad += c->bad + c->early - l->seen.bad - l->seen.early;
     worker_counters.silence += (c->silence - l->seen.silence) / (AUDIO_RATE / 1000);
-    worker_counters.micros[way(l)] += j->micros;
+    worker_counters.micros[direction(l)] += j->micros;
     j->micros = 0;
     if (c->bad > 0 && l->seen.bad == 0)
-        log_warn("%s: sound that cannot be decoded", l->name);
+        log_warn("%s: audio that cannot be decoded", l->name);
     l->seen = *c;
 }
 
@@ -291,10 +291,10 @@ static void give(struct transcoder *l)
         l->opts.on_rest(l->opts.arg);
 }
 
-/* It does not come back from there: another one goes on. */
-static void begin_anew(struct transcoder *l, err_t *why)
+/* The job hangs in a helper thread: continues with a new one. */
+static void restart(struct transcoder *l, err_t *why)
 {
-    log_end("sound that helper threads did not convert", why);
+    log_end("audio conversion on a helper thread", why);
     l->job = job_new(&l->opts);
     l->seen = (struct audio_counts){ 0 };
     if (!l->config)
@@ -317,7 +317,7 @@ static err_t convert_there(struct transcoder *l)
     if (!err)
         l->job = j;
     else if (!co_stop_asked())
-        begin_anew(l, &err);
+        restart(l, &err);
     return err;
 }
 
@@ -360,13 +360,13 @@ static err_t lane_main(void *lane)
     err_t err = NULL;
 
     if (!transcoder_prepare())
-        transcoder_lacks(l->name, "its sound is not converted");
+        transcoder_lacks(l->name, "its audio is not converted");
     else
         err = co_check();
     while (!err && !l->closed && audio_lib_ready())
         err = l->first ? convert_some(l) : rest(l);
     err_free(&err);
-    worker_counters.running[way(l)]--;
+    worker_counters.running[direction(l)]--;
     if (l->job)
         job_free(l->job);
     l->job = NULL;
@@ -377,7 +377,7 @@ static err_t lane_main(void *lane)
     return NULL;
 }
 
-/* ---- who has it */
+/* ---- open and close */
 
 struct transcoder *transcoder_open(const struct transcoder_opts *opts)
 {
@@ -390,14 +390,14 @@ struct transcoder *transcoder_open(const struct transcoder_opts *opts)
     l->job = job_new(opts);
     err = co_go_deep(opts->group, "sound", lane_main, l);
     if (err) {
-        log_end("sound is not converted", &err);
+        log_end("audio is not converted", &err);
         job_free(l->job);
         lane_free(l);
         return NULL;
     }
     l->co = co_newest(opts->group);
-    worker_counters.running[way(l)]++;
-    worker_counters.opened[way(l)]++;
+    worker_counters.running[direction(l)]++;
+    worker_counters.opened[direction(l)]++;
     return l;
 }
 
@@ -412,7 +412,7 @@ void transcoder_close(struct transcoder *l)
         co_unpark(l->co);
 }
 
-/* Those that wait are of another configuration. */
+/* Drops pending input, which belongs to another configuration. */
 static void forget_all(struct transcoder *l)
 {
     while (l->first) {
