@@ -25,7 +25,7 @@ const char *__asan_default_options(void);
 extern char __executable_start; /* the linker's */
 
 enum {
-    INPUT_SIZE = 64 * 1024, /* of targets without their own limit */
+    INPUT_SIZE = 64 * 1024, /* for targets without their own limit */
     CORPUS_SIZE = 8192,
     MAP_SIZE = 1 << 21, /* an entry for each 4 bytes of 8 MB of code */
 };
@@ -37,7 +37,7 @@ static size_t touched_count, edges;
 static uint64_t steps, most_steps; /* branches taken in this run, and in the one with most */
 static struct input corpus[CORPUS_SIZE];
 static size_t corpus_count;
-static int64_t slowest, used; /* of a run, of all; in microseconds of CPU time */
+static int64_t slowest, used; /* by one run, by all; in microseconds of CPU time */
 static uint8_t buf[FUZZ_LARGEST];
 
 void __sanitizer_cov_trace_pc(void)

@@ -4,7 +4,7 @@
  * The first byte selects the suite, and the size of the pieces in which the input arrives. Then the
  * client's records, one after the other: a byte selects the change (see record()), the next is
  * its type, and the one after that the number of bytes of its content. Valid records are
- * read, whatever follows; a rejection is final.
+ * read, regardless of later ones; a rejection is final.
  */
 #include "base/rd.h"
 #include "base/wr.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_rtcp.c - any bytes as RTCP: all readers; output of feedback is limited by its
- * input. And packets that arrive or not, reported and requested: what is written is read back unchanged. */
+ * input. And packets that arrive or not, reported and requested: written data is read back unchanged. */
 #include "base/rd.h"
 #include "fuzz.h"
 #include "proto/rtp/header.h"

@@ -13,7 +13,7 @@
 
 enum { FLOWS = 3, STEPS_MOST = 100, PACKETS_MOST = 64, DRAIN_MOST = 20000, SIZE = 900 };
 
-static const struct rtmfp_session_ops ops; /* nobody opens flows */
+static const struct rtmfp_session_ops ops; /* the peer opens no flows */
 static const struct rtmfp_session_set set = {
     .ops = &ops, .mode = RTMFP_RESPONDER, .ping = CO_SECONDS(1000000),
     .timeout = CO_SECONDS(10000000), .message_max = 64 << 10, .key = { 1 },

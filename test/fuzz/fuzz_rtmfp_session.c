@@ -19,7 +19,7 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     (void)answers;
     flows_in += metadata.n > 0;
     f->direct = metadata.n > 2 && (metadata.p[2] & 1);
-    if (metadata.n > 3 && metadata.p[3] == 9) /* one that we answer */
+    if (metadata.n > 3 && metadata.p[3] == 9) /* a flow that we answer */
         (void)rtmfp_flow_open(s, rtmfp_bytes("TC\x04\x01", 4), f, RTMFP_COMMANDS);
     return metadata.n > 0;
 }

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { FRAMES = 2000 }; /* of one input: many small ones repeat the same */
+enum { FRAMES = 2000 }; /* per input: many small ones repeat the same */
 
 static const struct {
     const char *name;

@@ -42,7 +42,7 @@ static void transport(const char *text)
         wr_init(&twice, 10000);
         rtsp_transport_put(&once, &a[i]);
         if (strpbrk(a[i].destination, "\";,") || strpbrk(a[i].source, "\";,")) {
-            wr_free(&once); /* one that was quoted */
+            wr_free(&once); /* a quoted value */
             continue;
         }
         rtsp_transport_parse(text_of(&once), b, &k);

@@ -30,7 +30,7 @@ static struct session_env env;
 
 struct conversation {
     struct fuzz_peer peer; /* first */
-    struct live_source *src; /* of the other publisher */
+    struct live_source *src; /* the other publisher's */
     unsigned pushed;
 };
 

@@ -134,7 +134,7 @@ hello_too = (chunk0(2, 0, 5, 0, b"\0\x26\x25\xa0") + chunk0(2, 0, 6, 0, b"\0\x26
 taken = (hello_too + answer(b"_result", 4, b"\x05", number(1)) +
          status(b"NetStream.Publish.Start"))
 ping = chunk0(2, 0, 4, 0, b"\0\6\0\0\0\1")
-# What a server says: see fuzz_upstream.c.
+# Input from a server: see fuzz_upstream.c.
 seeds["upstream"] = {
     "play": b"\0\0" + hello_too + answer(b"_result", 2, b"\x05", number(1)) +
             status(b"NetStream.Play.Start") + media,
@@ -146,7 +146,7 @@ seeds["upstream"] = {
     "error": b"\1\0" + answer(b"_error", 1, b"\x05", b"\x03" + members(code=text(b"no"))),
     "not_asked": b"\1\0" + hello_too + answer(b"_result", 9, b"\x05", number(1)),
 }
-# How the client speaks: to which vhost and in which pieces, see fuzz_session.c.
+# Options of the client: the vhost and the size of pieces, see fuzz_session.c.
 seeds["session"] = {name: b"\0\0" + data for name, data in seeds["session"].items()}
 for at, (vhost, size) in enumerate(((b"ip", 9), (b"auto", 40), (b"late", 30), (b"b", 50))):
     seeds["session"]["on_" + vhost.decode()] = (

@@ -13,7 +13,7 @@ bool rtcp_remb(const struct rtcp_feedback *f, uint64_t *bps);
 struct rtcp_twcc {
     uint16_t base, count; /* number of the first packet, and number of packets */
     int32_t reference;    /* units of 64 ms, signed, 24 bits */
-    uint8_t number;       /* of the feedback */
+    uint8_t number;       /* feedback packet count */
     /* ours */
     unsigned told, in_chunk;
     uint16_t chunk;

@@ -29,7 +29,7 @@ struct mem {
     const struct udp_proto *proto; /* NULL: the opener reads */
     void *me;
     bool woken;
-    struct packet *taken; /* of the last recv_now() */
+    struct packet *taken; /* result of the last recv_now() */
     struct udp_in in[BATCH];
 };
 

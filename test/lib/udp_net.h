@@ -25,8 +25,8 @@ void udp_net_free(struct udp_net *net);
 void udp_net_rule(struct udp_net *net, const struct udp_net_rules *rules); /* from now on */
 co_usec udp_net_now(const struct udp_net *net);
 
-/* Opens a socket. With an ip of "" it receives for all addresses without another socket; of the options,
- * `most` applies. udp_wait() lets the network's time pass. ERR_SOCKET_BIND: in use. */
+/* Opens a socket. With an ip of "" it receives for all addresses without another socket. Only
+ * the option `most` applies. udp_wait() lets the network's time pass. ERR_SOCKET_BIND: in use. */
 err_t udp_net_open(struct udp_net *net, struct udp **out, const char *ip, int port,
                    const struct udp_opts *opts) __attribute__((warn_unused_result));
 /* This protocol is driven by udp_net_run() from now on, as by udp_drive(). */

@@ -74,7 +74,7 @@ def test_gcp(tmp_path, gperf):
     assert total >= 10, text
     got = shares(text)
     assert got.get("tcp_send_some", 0) > 0 and got.get("rtmp_session_publish", 0) > 0, text
-    # whole stacks: of every coroutine down to its start
+    # whole stacks, down to the start of every coroutine
     assert got["_st_context_entry"] >= 90, text
     if procs.have("dot"):
         svg = pprof(s, "--svg", "gperf.srs.gcp")

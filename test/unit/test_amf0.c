@@ -166,7 +166,7 @@ static err_t read_nested(const char *open, size_t open_size, size_t levels)
 
     wr_init(&w, 1 << 20);
     amf_init(&a, 0);
-    if (open[0] == 9) /* of AMF3 */
+    if (open[0] == 9) /* AMF3 */
         wr_u8(&w, 0x11);
     for (size_t i = 1; i < levels; i++)
         wr_bytes(&w, open, open_size);
@@ -293,7 +293,7 @@ static void put_many(struct wr *w, const char *what)
 
         wr_u16(w, (uint16_t)(0x8000 | k << 1 >> 7 << 8 | (k << 1 & 0x7f)));
         if (strcmp(what, "3 objects by reference") == 0)
-            wr_be(w, 0x0a0101, 3); /* of the class of the first, and empty */
+            wr_be(w, 0x0a0101, 3); /* an empty object with the class of the first */
         else
             wr_u8(w, 1);
     }

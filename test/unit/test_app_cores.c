@@ -128,7 +128,7 @@ static void automatic(void **state)
     conf_unref(c);
 }
 
-/* A mask after auto excludes some cores; one that excludes all is an error. */
+/* A mask after auto excludes some cores; a mask that excludes all is an error. */
 static void automatic_with_mask(void **state)
 {
     char text[CPU_SETSIZE + 128], mask[CPU_SETSIZE + 1];

@@ -293,7 +293,7 @@ static const struct {
     unsigned workers;
     int queues;
     bool device;     /* it is a network card */
-    const char *rps; /* of its first queue */
+    const char *rps; /* for its first queue */
     int state;
     const char *words;
 } cards[] = {

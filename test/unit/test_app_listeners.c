@@ -232,7 +232,7 @@ static void test_an_endpoint_widens_and_narrows(void **state)
 static const struct {
     const char *name;
     unsigned workers;
-    enum io_listen_share share; /* of the process that has the port */
+    enum io_listen_share share; /* set by the process that has the port */
 } taken[] = {
     { "one worker", 1, IO_LISTEN_ONE },
     { "one worker, a port that is shared", 1, IO_LISTEN_FIRST },

@@ -54,7 +54,7 @@ static void test_lines(void **state)
     put("5\n"); /* across the end of the buffer */
     assert_copy(0, 10, "two\nthree\n4\n5\n");
     assert_copy(1, 10, "two\nthree\n4\n5\n"); /* no longer kept: from the oldest on */
-    assert_copy(99, 10, "two\nthree\n4\n5\n"); /* of a previous run of the server */
+    assert_copy(99, 10, "two\nthree\n4\n5\n"); /* a position from a previous run of the server */
 }
 
 static void test_odd_lines(void **state)

@@ -7,7 +7,7 @@
 
 static const struct {
     const char *text, *plain; /* plain NULL: invalid */
-    bool ours;                /* what we write */
+    bool ours;                /* matches our output */
 } rows[] = {
     { "", "", true }, { "Zg==", "f", true }, { "Zm8=", "fo", true }, { "Zm9v", "foo", true },
     { "Zm9vYg==", "foob", true }, { "Zm9vYmE=", "fooba", true }, { "Zm9vYmFy", "foobar", true },

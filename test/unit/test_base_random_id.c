@@ -33,7 +33,7 @@ static void ids_differ(void **state)
     }
 }
 
-/* Of 36,000 letters each occurs about 1,000 times: 6 standard deviations are 187. With the plain remainder of a
+/* In 36,000 letters each occurs about 1,000 times: 6 standard deviations are 187. With the plain remainder of a
  * byte by 36, four letters would occur 1,124 times. */
 static void letters_are_as_likely(void **state)
 {

@@ -37,7 +37,7 @@ static void customers(void **state)
     }
 }
 
-/* Of the test vectors that the authors of FNV publish. */
+/* Some of the test vectors published by the authors of FNV. */
 static void hash_is_fnv_1a(void **state)
 {
     static const struct {

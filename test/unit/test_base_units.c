@@ -25,7 +25,7 @@ static void ticks_of_media(void **state)
 {
     static const struct {
         int64_t us, ticks;
-        long long ms; /* of the ticks */
+        long long ms; /* in ticks */
     } rows[] = {
         { 0, 0, 0 }, { 11, 0, 0 }, { 12, 1, 0 }, { 999, 89, 0 }, { 1000, 90, 1 },
         { 40000, 3600, 40 }, { 1000000, AV_CLOCK, 1000 }, { -1000, -90, -1 },

@@ -128,7 +128,7 @@ static void set_signals(unsigned long handler)
 
 static void begins_clean(void **state)
 {
-    int fd = open("/dev/null", O_RDONLY); /* of a library that does not know close-on-exec */
+    int fd = open("/dev/null", O_RDONLY); /* from a library that does not know close-on-exec */
     const char *how;
 
     (void)state;

@@ -220,7 +220,7 @@ static void threads_leave_nothing(void **state)
 #endif
 }
 
-extern struct co_view *co_views; /* what debuggers show */
+extern struct co_view *co_views; /* shown by debuggers */
 
 static void is_seen_by_debuggers(void **state)
 {

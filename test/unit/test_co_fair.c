@@ -344,7 +344,7 @@ static void test_events_do_not_wait_for_the_greedy(void **state)
 
 struct busy {
     struct greedy *greedy;
-    unsigned turns;  /* of all */
+    unsigned turns;  /* all together */
     co_usec ran;
     bool over;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_co_file.c - files below a folder: what can be opened, read and sent, in memory or not. */
+/* test_co_file.c - opening, reading and sending files below a folder, cached or not. */
 #include "co/co.h"
 #include "co/net/io_tcp.h"
 #include "co/os/file.h"

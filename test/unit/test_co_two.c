@@ -39,7 +39,7 @@ struct side {
     co_usec ended_at;
 };
 
-static _Thread_local unsigned lines, strange; /* of the log */
+static _Thread_local unsigned lines, strange; /* log lines */
 static _Thread_local char tag;
 
 static void on_line(enum log_level level, const char *line, size_t size)

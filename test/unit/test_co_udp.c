@@ -246,7 +246,7 @@ static void check_odd_sizes(const struct udp_opts *like)
     assert_int_equal(b->stat.truncated, 3);
     assert_int_equal(b->stat.in, 2);
     assert_int_equal(b->stat.in_bytes, 100);
-    /* one that cannot be sent does not stop later ones */
+    /* a datagram that cannot be sent does not stop later ones */
     assert_int_equal(udp_send(a, (struct udp_out[]){
         { &(struct iovec){ huge, sizeof(huge) }, 1, 0, &path, 0 },
         { &(struct iovec){ data, 3 }, 1, 0, &path, 0 } }, 2), 2);

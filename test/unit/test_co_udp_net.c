@@ -237,7 +237,7 @@ static void test_net_by_hand(void **state)
     assert_int_equal(udp_send_bytes(a, &path, data, 401, 0), 1);   /* over b's limit */
     assert_int_equal(udp_send_bytes(a, &path, data, 600, 250), 1); /* three */
     assert_int_equal(udp_send_bytes(a, &path, data, 0, 0), 1);
-    path = udp_path_to("::3", 9); /* nobody */
+    path = udp_path_to("::3", 9); /* no receiver */
     assert_int_equal(udp_send_bytes(a, &path, data, 1, 0), 1);
     assert_ok(udp_recv_now(b, &v, &n));
     assert_int_equal(n, 0);

@@ -361,7 +361,7 @@ static void check_flv(enum av_codec c, const struct av_codec_row *row)
     bool enhanced = flv->fourcc[0][0];
 
     assert_true(enhanced || flv->ids[0]);
-    assert_true(flv->legacy ? flv->ids[0] > 0 : enhanced); /* what we write */
+    assert_true(flv->legacy ? flv->ids[0] > 0 : enhanced); /* our output */
     assert_true(flv->ids[0] > 0 || (flv->ids[1] == 0 && !flv->packet_type && !flv->legacy));
     assert_true(flv->sound <= 0x0f);
     assert_true(flv->sound == 0 || (row->kind == AV_AUDIO && flv->legacy));

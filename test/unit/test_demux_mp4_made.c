@@ -10,11 +10,11 @@ struct run {
 
 /* A track of a file: samples of `size` bytes in chunks of `chunk`, one media after the other. */
 struct made {
-    const char *entry, *box;     /* of stsd */
+    const char *entry, *box;     /* in stsd */
     const char *config;
     size_t config_size, before;  /* bytes of the entry */
     bool audio, co64, no_media;
-    int size_bits;               /* of stz2; 0: stsz; 1: stsz with one common size */
+    int size_bits;               /* for stz2; 0: stsz; 1: stsz with one common size */
     uint32_t scale, n, size, chunk, rows; /* rows that tables claim; 0: the actual number */
     struct run times[4], offsets[4];
     uint32_t keys[4];            /* up to a 0 */
@@ -253,7 +253,7 @@ static void test_times_of_edits_and_offsets(void **state)
         const char *name;
         struct run offsets[4];
         int64_t edits[3][2];
-        int64_t zero, dts, pts; /* of the first frame, from zero on */
+        int64_t zero, dts, pts; /* the first frame's, from zero on */
     } rows[] = {
         { "none", { { 0 } }, { { 0 } }, 0, 0, 0 },
         { "reordered", { { 9, 2 } }, { { 0 } }, 0, 0, 7200 },

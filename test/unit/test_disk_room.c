@@ -51,7 +51,7 @@ static void files_are_counted(void **state)
     put("a.flv", 1000);
     put("live/b.mp4", 20000);
     put("live/deep/er/c.flv.tmp", 300000);
-    put("live/s-1.ts", 5000000); /* of others */
+    put("live/s-1.ts", 5000000); /* other streams' */
     put("index.html", 5000000);
     (void)snprintf(link, sizeof(link), "%s/again.flv", dir);
     assert_int_equal(symlink("a.flv", link), 0);

@@ -311,7 +311,7 @@ static void the_first_end_counts(void **state)
     }
 }
 
-/* Between a connection of ours and OpenSSL itself, whatever is pending now. */
+/* Between a connection of ours and OpenSSL itself, including everything pending. */
 static void exchange(struct dtls *d, SSL *raw, struct dtls_datagrams *g)
 {
     const uint8_t *data;

@@ -217,7 +217,7 @@ static void garbage_moves_nothing(void **state)
         "16fefd000000000000000000010016", /* and the header of another */
         "15fefd00000000000000000002", "17fefd0000000000000000000161",
         "17fefd0001000000000000000161", "14fefd0000000000000000000101",
-        /* messages: of 16 MB, of number 40, of 33 KB, of 0 bytes */
+        /* messages with size 16 MB, type 40, size 33 KB, size 0 */
         "16fefd000000000000000000 0c 01ffffff 0000 000000 000000",
         "16fefd000000000000000000 0c 01000010 0028 000000 000000",
         "16fefd000000000000000000 0c 01008400 0000 000000 000000",
@@ -260,7 +260,7 @@ static void messages_are_bounded(void **state)
     uint8_t data[13 + 12] = { 22, 0xfe, 0xfd, [12] = 12, [13] = 11 };
 
     (void)state;
-    for (unsigned n = 0; n < 40; n++) { /* of 3,000 bytes each, which never arrive */
+    for (unsigned n = 0; n < 40; n++) { /* 3,000 bytes each, which never arrive */
         data[13 + 2] = 3000 >> 8;
         data[13 + 3] = 3000 & 255;
         data[13 + 5] = (uint8_t)n;
@@ -269,7 +269,7 @@ static void messages_are_bounded(void **state)
     data[13 + 5] = 3;
     assert_true(dtls_guard_lets(&g, data, sizeof(data), false, 0)); /* more of a known one */
     data[13 + 2] = 0;
-    assert_false(dtls_guard_lets(&g, data, sizeof(data), false, 0)); /* of another length */
+    assert_false(dtls_guard_lets(&g, data, sizeof(data), false, 0)); /* another length */
 }
 
 static void records_are_bounded(void **state)

@@ -201,7 +201,7 @@ static void test_tracks(void **state)
     assert_int_equal(at, size);
 }
 
-/* 64 tracks in one body are allowed, 65 are not, whatever their ids. */
+/* 64 tracks in one body are allowed, 65 are not, with any ids. */
 static void test_many_tracks(void **state)
 {
     uint8_t body[6 + 65 * 5] = "\x95\x11Opus";

@@ -203,7 +203,7 @@ static void from_a_place_for_a_while(void **state)
         (void)snprintf(path, sizeof(path), "/vod/a.flv.flv?%s", rows[i].query);
         ask("GET", path, "");
         script_put(&peer, rows[i].told ? "\xaf\x01\xde\xad" : "400 Bad Request\n");
-        err = talk(); /* whoever leaves first does not matter */
+        err = talk(); /* either side may leave first */
         err_free(&err);
         assert_int_equal(status(), rows[i].told ? 200 : 400);
         if (rows[i].told)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_intake_rtmp.c - from messages to packets: what the conversion changes, and what it keeps. */
+/* test_intake_rtmp.c - from messages to packets: changed and unchanged parts. */
 #include "base/log.h"
 #include "co/co.h"
 #include "intake/rtmp.h"

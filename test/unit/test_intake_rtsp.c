@@ -328,7 +328,7 @@ static void test_strangers(void **state)
     camera_film(&c, 10, 1);
     c.type = VIDEO_TYPE;
     c.seq--;
-    assert_false(rtsp_intake_put(intake.r, 2, false, hole, sizeof(hole), intake.now)); /* of no track */
+    assert_false(rtsp_intake_put(intake.r, 2, false, hole, sizeof(hole), intake.now)); /* no such track */
     assert_false(rtsp_intake_put(intake.r, 200, true, hole, sizeof(hole), intake.now));
     assert_true(intake_stat().dropped > 5);
     /* no payload: a keepalive */
@@ -396,7 +396,7 @@ static void test_other_parameters(void **state)
 
 /* ---- networks */
 
-/* A track that was not set up does not exist; one that never sends blocks nothing. */
+/* A track that was not set up does not exist; a track that never sends blocks nothing. */
 static void test_not_set_up(void **state)
 {
     static const char sdp[] = SDP_HEAD SDP_H264("") SDP_AAC;

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What the client sends before the first move and while the connection is in transit; what the server
- * reads of it on its first thread, and on the other one. It reads the rest back on the first. */
+/* Bytes that the client sends before the first move and while the connection is in transit; bytes that the server
+ * reads on its first thread, and on the other one. It reads the rest back on the first. */
 enum { BEFORE = 10, BETWEEN = 40000, AT_HOME = 4, FAR_AWAY = 20000, SAID = BEFORE + BETWEEN };
 
 static const struct {
@@ -62,7 +62,7 @@ static void *far_main(void *unused)
 
 struct moved {
     struct co_mail mail;
-    co_fn *fn; /* what to do with it there */
+    co_fn *fn; /* function to run there */
     struct io *io;
     uint8_t *got;
     size_t size;

@@ -601,7 +601,7 @@ static void *ask(void *arg)
     return NULL;
 }
 
-/* What it costs others: the longest time in which no other coroutine ran. */
+/* Cost for others: the longest time in which no other coroutine ran. */
 static err_t tick(void *arg)
 {
     co_usec *longest = arg, last = co_clock();

@@ -140,7 +140,7 @@ static void test_a_reader_reads_to_the_end_of_its_publisher(void **state)
     source_end(src);
 }
 
-/* What a slow reader keeps is freed when it has read it, even without a publisher. */
+/* Packets kept for a slow reader are freed when it has read them, even without a publisher. */
 static void test_the_log_goes_with_its_last_reader(void **state)
 {
     struct live_registry *r = live_registry_new();

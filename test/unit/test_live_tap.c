@@ -2,7 +2,7 @@
 /* test_live_tap.c - a stream on one worker and its replica on another, in one thread. */
 #include "live_replica.h"
 
-/* ---- formats: one that prints all of a packet, and one with state */
+/* ---- formats: the first prints all of a packet, the second has state */
 
 struct memory { /* current configuration, of both kinds */
     uint8_t config[AV_KINDS];
@@ -238,7 +238,7 @@ static err_t send_main(void *arg)
     return live_sender_run(arg);
 }
 
-/* Its turns poll the tap; one that waits for a packet is woken for it. */
+/* Its turns poll the tap; a reader that waits for a packet is woken for it. */
 static void test_sender_at_a_replica(void **state)
 {
     static const struct {

@@ -2,7 +2,7 @@
 /* test_live_tap_threads.c - a stream and its replica in two threads. */
 #include "live_replica.h"
 
-/* ---- formats: one that prints all of a packet, and one with state */
+/* ---- formats: the first prints all of a packet, the second has state */
 
 enum { PACKETS = 1000000, BURST = 8 };
 
@@ -16,7 +16,7 @@ struct said {
 
 struct far { /* the reader */
     struct live_tap *tap;
-    struct co_notify wake, turn; /* of the reader, and of the owner: it begins, it has ended */
+    struct co_notify wake, turn; /* the reader's, and the owner's: it begins, it has ended */
     atomic_bool mail, quit;
     atomic_ullong seen; /* number of the next packet */
     atomic_uint ends;   /* publishers that came and went */

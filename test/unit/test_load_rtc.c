@@ -188,7 +188,7 @@ static void frames_are_cut_as_a_server_does(void **state)
     (void)state;
     load_cut_plain(&c, 900, false);
     assert_int_equal(c.n_frames, 3);
-    assert_int_equal(c.frames[0].n, 4); /* of 4,500 bytes */
+    assert_int_equal(c.frames[0].n, 4); /* 4,500 bytes */
     assert_int_equal(c.sizes[0], 1125);
     assert_int_equal(c.frames[2].ms, 20);
     assert_int_equal(c.period, 40);

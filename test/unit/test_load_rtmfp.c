@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_load_rtmfp.c - a client of the RTMFP load tool against a responder in memory: keys in every
  * group, with HMACs and numbers or without, connect, pings that are answered or lost, the end by
- * either side and by silence; one that plays, one that publishes. */
+ * either side and by silence; a player and a publisher. */
 #include "rtmfp_ends.h"
 
 #include "proto/rtmfp/rtmp.h"

@@ -19,7 +19,7 @@ enum { MANY = 200000 };
 
 struct told { /* without gaps: it is compared byte by byte */
     uint64_t came, twice, overtaken, longest_run, runs;
-    co_usec least, most; /* of the network */
+    co_usec least, most; /* delay of the network */
 };
 
 /* One each 100 µs, all the way. */
@@ -83,7 +83,7 @@ static void losses_come_in_runs(void **state)
     assert_in_range(MANY - t.came, MANY * 45 / 1000, MANY * 55 / 1000);
     assert_in_range(t.runs, MANY * 5 / 100 / 4 * 9 / 10, MANY * 5 / 100 / 4 * 11 / 10);
     assert_true(t.longest_run >= 4 && t.twice == 0 && t.overtaken == 0 && t.most == 0);
-    assert_memory_equal(&t, &again, sizeof(t)); /* of the same seed */
+    assert_memory_equal(&t, &again, sizeof(t)); /* the same seed */
 }
 
 static void some_come_twice_late_or_never(void **state)
@@ -227,7 +227,7 @@ static void ts_files_have_a_pace(void **state)
     free(s);
 }
 
-/* ------------------------------------------------------------ what players see */
+/* ------------------------------------------------------------ the players' view */
 
 static void faults_are_seen(void **state)
 {

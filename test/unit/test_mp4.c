@@ -101,7 +101,7 @@ static const struct {
     const char *entry;  /* the path below stsd is not walked: the name of the sample entry is searched */
     const char *name;   /* RFC 6381 */
     uint32_t scale;
-    const uint8_t *config; /* what the file must contain, byte for byte */
+    const uint8_t *config; /* bytes that the file must contain */
     size_t size;
 } codecs[] = {
     { AV_H264, "avc1", "avc1.64000c", 90000, B("avcC" CONFIG_H264) },
@@ -252,7 +252,7 @@ static void test_samples(void **state)
     mp4_frag_fini(&m);
 }
 
-/* A file for each track: what mp4_frag_cut() puts into one. */
+/* A file for each track, with the content of one from mp4_frag_cut(). */
 static void test_one_track(void **state)
 {
     static const enum av_kind kinds[] = { AV_VIDEO, AV_AUDIO };

@@ -49,7 +49,7 @@ static void make_file(struct wr *out, int64_t gap)
     mp4_frag_fini(&m);
 }
 
-/* What the finisher does with a file, here in memory. False: a part of it is damaged. */
+/* Runs the finisher on a file, here in memory. False: a part of it is damaged. */
 static bool finish(struct mp4_final *f, const uint8_t *p, size_t size)
 {
     size_t at = 0;

@@ -191,7 +191,7 @@ static void test_personal(void **state)
     }
 }
 
-/* The parts of a whole MPD in their order; of one that ends anywhere, all of it is in pieces. */
+/* The parts of a whole MPD in their order; if it ends anywhere, all of it is in pieces. */
 static void test_cuts(void **state)
 {
     static const enum mpd_place want[] = { MPD_LOCATION, MPD_QUERY, MPD_QUERY, MPD_QUERY,

@@ -31,7 +31,7 @@ static void what_is_missing_is_sent_again(void **state)
         assert_int_equal(g->video.doubles, 21);
         audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.last + 1), 3);   /* not yet */
         audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.first - 40), 3); /* never */
-        audience_nack(g, 0x7777, g->video.first, 1);                      /* of no player */
+        audience_nack(g, 0x7777, g->video.first, 1);                      /* no such player */
         assert_int_equal(g->video.doubles, 21);
         assert_int_equal(g->peer.play->repeated, 23);
         audience_leave_all();

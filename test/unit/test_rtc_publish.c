@@ -69,7 +69,7 @@ static void test_repeats(void **state)
 {
     (void)state;
     publisher_begin("rtc_to_rtmp on;");
-    publisher_put_repeat(99, 0); /* of nothing yet */
+    publisher_put_repeat(99, 0); /* nothing to retransmit yet */
     assert_int_equal(publisher.wire.n, 0);
     publisher_put_key(100, 0);
     publisher_put_slice(102, 1);
@@ -143,7 +143,7 @@ static void choose_high(struct sdp_agreed *a)
     (void)strcpy(t->rids[1], "l");
 }
 
-/* Of simulcast, the negotiated layer; unknown sources are checked again. */
+/* With simulcast, the negotiated layer; unknown sources are checked again. */
 static void test_simulcast(void **state)
 {
     struct publisher_packet in = { 1, VIDEO, 1, 0, true, "\x41\x9a", 2, { { 0 } }, 0 };
@@ -252,7 +252,7 @@ static void test_numbers_begin_anew(void **state)
     (void)state;
     publisher_begin("");
     publisher_put_slice(100, 0);
-    publisher_put_slice(20000, 1); /* of no publisher, as far as known */
+    publisher_put_slice(20000, 1); /* no publisher's, as far as known */
     assert_int_equal(publisher.wire.n, 1);
     publisher_put_slice(101, 2);
     publisher_put_slice(20001, 3);

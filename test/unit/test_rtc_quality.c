@@ -16,12 +16,12 @@ static unsigned chance(unsigned most)
 
 struct link {
     unsigned room;      /* packets a second */
-    unsigned loss;      /* of 1,000, regardless of the rate */
+    unsigned loss;      /* per 1,000, regardless of the rate */
     co_usec trip;
     unsigned queue;     /* packets that wait; 300 at most */
     co_usec now;
     struct rtc_quality line;
-    unsigned least, most; /* of what it took */
+    unsigned least, most; /* bounds of the rate */
 };
 
 /* One second: sent packets, arrivals, and the report about them. */

@@ -414,7 +414,7 @@ static void test_who_moves_is_found_again(void **state)
     finish();
 }
 
-/* What `from` would send from the address of `as`. */
+/* Sends from `from` a packet with the source address of `as`. */
 static void forge(struct rtc_guest *as, const struct rtc_guest *from, struct rtc_guest *out)
 {
     *out = *from;

@@ -130,7 +130,7 @@ static void test_who_does_not_begin_with_a_check_is_closed(void **state)
     } rows[] = {
         { "\x00\x00", 2 }, { "\x00\x04GET ", 6 }, { "\x05\xdd", 2 }, { "\xff\xff", 2 },
         { "\x00\x03\x16hi", 5 },
-        { "\x00\x18\x00\x01\x00\x04\x21\x12\xa4\x42iiiiiiiiiiii\x00\x06\x00\x00", 26 }, /* of no session */
+        { "\x00\x18\x00\x01\x00\x04\x21\x12\xa4\x42iiiiiiiiiiii\x00\x06\x00\x00", 26 }, /* no such session */
     };
 
     (void)state;

@@ -55,12 +55,12 @@ static void the_first_keeps_its_id(void **state)
     s = seat(99, "192.0.2.1");
     assert_null(rtmfp_directory_enter(d, id, &s, &holder));
     assert_int_equal(holder.session, 11);
-    rtmfp_directory_leave(d, v[1]); /* one that waits */
+    rtmfp_directory_leave(d, v[1]); /* a waiting one */
     assert_int_equal(who_has(d, id), 11);
     rtmfp_directory_leave(d, v[0]);
     assert_int_equal(who_has(d, id), 13);
     rtmfp_directory_pass(d, id, 13 % 4, 14); /* which does not have it */
-    rtmfp_directory_pass(d, id, 2, 13);      /* of another worker */
+    rtmfp_directory_pass(d, id, 2, 13);      /* another worker's */
     assert_int_equal(who_has(d, id), 13);
     rtmfp_directory_pass(d, id, 13 % 4, 13);
     assert_int_equal(who_has(d, id), 14);
@@ -105,7 +105,7 @@ static void it_is_bounded(void **state)
     rtmfp_directory_free(d);
 }
 
-/* ---- what others learn */
+/* ---- addresses that others learn */
 
 static const struct {
     const char *reported;

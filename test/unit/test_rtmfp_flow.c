@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sequence numbers that came, beside a table of all of them */
+/* ---- received sequence numbers, compared with a table of all of them */
 
 static void ranges_are_a_set(void **state)
 {
@@ -53,7 +53,7 @@ static void ranges_are_bounded(void **state)
         assert_true(rtmfp_ranges_add(&r, 2 * i + 1));
     assert_false(rtmfp_ranges_add(&r, 5000));
     assert_false(rtmfp_ranges_has(&r, 5000));
-    assert_true(rtmfp_ranges_add(&r, 4)); /* beside one that is there */
+    assert_true(rtmfp_ranges_add(&r, 4)); /* next to an existing one */
     assert_true(rtmfp_ranges_add(&r, UINT64_MAX)); /* since there is room for one more */
     rtmfp_ranges_forward(&r, UINT64_MAX);
     assert_int_equal(r.n, 0);
@@ -262,7 +262,7 @@ static void messages_have_a_limit(void **state)
     assert_int_equal(held.held, 0);
 }
 
-/* ---- what a sender keeps */
+/* ---- a sender's queue */
 
 static void write_text(struct rtmfp_flow_out *f, const char *text, co_usec made, bool keep)
 {
@@ -303,7 +303,7 @@ static void late_ones_are_given_up(void **state)
     write_text(&f, "waits", 2, false);
     write_text(&f, "stays", 2, true);
     write_text(&f, "new", 9, false);
-    assert_int_equal(rtmfp_flow_out_abandon(&f, 5), 2); /* one that is under way, one that waits */
+    assert_int_equal(rtmfp_flow_out_abandon(&f, 5), 2); /* one in flight, one waiting */
     assert_int_equal(rtmfp_flow_out_abandon(&f, 5), 0);
     assert_int_equal(f.forward, 0); /* the configuration is under way */
     assert_string_equal(cut_all(&f, 100, 2), "3stays 4new");
@@ -468,7 +468,7 @@ static void windows(void **state)
     assert_in_range(c.cwnd - was, 340, 400); /* 384 a round trip */
     rtmfp_congestion_acked(&c, &(struct rtmfp_ack_summary){ .acked = 1000, .before = 5000, .any = true },
                            4000000);
-    assert_in_range(c.cwnd - was, 340, 400); /* one that is not used does not grow */
+    assert_in_range(c.cwnd - was, 340, 400); /* an unused window does not grow */
 }
 
 int main(void)

@@ -38,7 +38,7 @@ static void redirected(void **state)
     rtmfp_initiator_input(&the_initiator, answer, n, &initiator_at, 0);
     rtmfp_initiator_input(&the_initiator, answer, n, &initiator_at, 0);
     assert_int_equal(the_initiator.n_tries, 4);
-    the_initiator.tag[0] ^= 1; /* of another one */
+    the_initiator.tag[0] ^= 1; /* another initiator's */
     rtmfp_initiator_input(&the_initiator, answer, n, &list[0].at, 0);
     assert_int_equal(the_initiator.redirects, 3);
     the_initiator.tag[0] ^= 1;
@@ -155,7 +155,7 @@ static void drops(void **state)
         { "0b 0000", RTMFP_DROP_CHUNK },
         { "0b 0000 300000", RTMFP_DROP_CHUNK },
         { "0b 0000 300003 03 01 0a", RTMFP_DROP_CHUNK }, /* one byte of the EPD is missing, */
-        { "0b 0000 300003 02 02 0a", RTMFP_DROP_CHUNK }, /* of its option */
+        { "0b 0000 300003 02 02 0a", RTMFP_DROP_CHUNK }, /* one byte of its option is missing */
         { "0b 0000 300001 00", RTMFP_DROP_UNSELECTED },
         { "0b 0000 300004 02 01 00 aa", RTMFP_DROP_UNSELECTED },
         { "0b 0000 700000 710000 780000 790000 010000 990000", RTMFP_DROP_CHUNK },

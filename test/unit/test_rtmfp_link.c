@@ -85,9 +85,9 @@ static struct flying *first_flying(size_t *at)
 /* ---- both ends of a session */
 
 struct stream {
-    uint32_t last;           /* of the other side */
+    uint32_t last;           /* the other side's */
     uint64_t came;           /* a bit of each message */
-    uint32_t written;        /* of ours */
+    uint32_t written;        /* ours */
     uint64_t given_up;       /* a bit of each that was late once */
     co_usec made[64];
     bool closed, done;       /* theirs, ours */

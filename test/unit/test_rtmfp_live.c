@@ -58,7 +58,7 @@ static void fly(const struct wr *w, bool to_player)
 
 /* ---- received messages */
 
-/* Of audio and video: a message is numbered by its time. */
+/* Audio and video messages are numbered by their time. */
 static co_usec made[2][FRAMES], came[2][FRAMES];
 static uint32_t count[2], last[2];
 static co_usec begun, joined;
@@ -113,7 +113,7 @@ static struct rtmfp_session_set here = { .ops = &ops, .mode = RTMFP_RESPONDER,
                                          .message_max = 1 << 20 };
 static struct rtmfp_session_set there;
 static struct rtmfp_player p;     /* as the server has it, */
-static struct rtmfp_session player; /* and as it is */
+static struct rtmfp_session player; /* and the player itself */
 static bool gathers; /* the player reads all that arrived before it acknowledges */
 
 static void say(struct rtmfp_session *s, bool to_player)
@@ -265,7 +265,7 @@ struct outcome {
     unsigned pictures, in_time, missing;
 };
 
-/* Of the frames made between these two moments: in time means within a second of their making, or of
+/* Counts the frames made between these two moments; in time means within a second of their making, or of
  * the player's arrival. */
 static struct outcome look(int kind, co_usec from, co_usec to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtmfp_merge.c - two flows of a publisher in order of time: what waits, for which flow, how long. */
+/* test_rtmfp_merge.c - merges two flows of a publisher in order of time: waits and timeouts. */
 #include "serve/rtmfp/merge.h"
 
 #include "unit.h"

@@ -34,7 +34,7 @@ struct end {
     struct udp_path path;              /* to the other one */
     uint8_t out[RTMFP_PLAIN_MAX];
     struct iovec iov;
-    struct rtmfp_flow_in *control;     /* of the other side */
+    struct rtmfp_flow_in *control;     /* the other side's */
     unsigned opened, closed, done, rejected, moved, forwarded;
     uint64_t last[FLOWS];              /* number of the last message of a stream, from 1 */
     uint64_t got[FLOWS];
@@ -482,7 +482,7 @@ static void flows_are_judged_by_their_options(void **state)
 
     (void)state;
     begin(1, &plain_net);
-    open_flow(0, false, RTMFP_COMMANDS); /* of id 1 */
+    open_flow(0, false, RTMFP_COMMANDS); /* id 1 */
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct rtmfp_flow_in *f;
 
@@ -623,7 +623,7 @@ static void bursts_are_bounded(void **state)
     finish();
 }
 
-/* A peer without room is probed for some; one that does not support the probe gets a
+/* A peer without room is probed for some; a peer that does not support the probe gets a
  * fragment. */
 static void no_room(void **state)
 {

@@ -202,7 +202,7 @@ static void test_rows_cut_everywhere(void **state)
 
     (void)state;
     cut_everywhere(&chunk_setup);
-    head.head = head.at_once = 1; /* of audio and video only the byte that is compared is kept */
+    head.head = head.at_once = 1; /* for audio and video only the byte that is compared is kept */
     cut_everywhere(&head);
 }
 

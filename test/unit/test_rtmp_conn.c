@@ -82,7 +82,7 @@ static void test_read_answers_by_itself(void **state)
         assert_int_equal(c.in.chunk_size, 4096);
         rtmp_conn_fini(&c);
 
-        rtmp_in_init(&in, &setup); /* what it sent */
+        rtmp_in_init(&in, &setup); /* its output */
         assert_ok(rtmp_in_feed(&in, out, io.out_size));
         assert_true(rtmp_in_next(&in, &m));
         assert_int_equal(m.type, RTMP_USER_CONTROL);

@@ -207,7 +207,7 @@ static void test_deadline(void **state)
     assert_true(rtp_reorder_next(&r, CO_MS(60), &o)); /* 2 */
     assert_true(rtp_reorder_next(&r, CO_MS(60), &o)); /* 3 */
     assert_false(rtp_reorder_next(&r, CO_MS(60), &o));
-    assert_int_equal(rtp_reorder_deadline(&r), CO_MS(250)); /* of 5 */
+    assert_int_equal(rtp_reorder_deadline(&r), CO_MS(250)); /* that of 5 */
     assert_true(rtp_reorder_next(&r, CO_MS(250), &o));
     assert_int_equal(o.lost, 1);
     assert_int_equal(rtp_reorder_deadline(&r), CO_FOREVER);

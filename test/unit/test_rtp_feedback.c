@@ -114,7 +114,7 @@ static void test_key_frames(void **state)
 
 static const struct {
     uint64_t bps, read;
-    const char *bytes; /* of the number */
+    const char *bytes; /* encoded number */
 } rembs[] = {
     { 0, 0, "01000000" },
     { 262143, 262143, "0103ffff" },

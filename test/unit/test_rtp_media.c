@@ -246,7 +246,7 @@ static void test_losses(void **state)
     }
 }
 
-/* Every payload cut at every byte: no read past its end, whatever the output. */
+/* Every payload cut at every byte: no read past its end, with any output. */
 static void test_cut_at_every_byte(void **state)
 {
     (void)state;

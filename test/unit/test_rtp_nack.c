@@ -172,7 +172,7 @@ static const struct {
     uint16_t first;
     int packets;
     int each;  /* us between them */
-    int lost, swapped, burst; /* of 100; and this many arrive at once */
+    int lost, swapped, burst; /* per 100; and this many arrive at once */
 } ways[] = {
     { "evenly", 100, 500, 10000, 0, 0, 1 },
     { "in bursts", 100, 500, 30000, 0, 0, 9 },

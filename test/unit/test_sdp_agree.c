@@ -453,7 +453,7 @@ static void test_both_ways(void **state)
         agreed.tracks[AV_VIDEO].ssrc = 7;
         agreed.tracks[AV_VIDEO].rtx_ssrc = 8;
         answer = strdup(written(false));
-        w.publish = !publish; /* what the server does */
+        w.publish = !publish; /* the server's role */
         assert_ok(agree_on(answer, &w));
         assert_true(agreed.active);
         assert_string_equal(agreed.peer_ufrag, "OURUFRAG");

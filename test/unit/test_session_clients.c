@@ -140,7 +140,7 @@ static void test_waiting(void **state)
     end(src);
 }
 
-/* ---- of RTP */
+/* ---- RTP */
 
 static void tell(struct client *c, enum clients_transport way, uint32_t lost, co_usec jitter)
 {
@@ -187,7 +187,7 @@ static void test_rtp(void **state)
     clients_leave(&two, 0, 0, NULL);
     clients_leave(&waits, 0, 0, NULL);
     assert_int_equal(t->ways[CLIENTS_TRANSPORT_UDP], 0);
-    assert_int_equal(t->lost, 15); /* of all that came */
+    assert_int_equal(t->lost, 15); /* relative to all that came */
     assert_int_equal(t->jitter, 0);
     assert_int_equal(t->jitters, 0);
     tell(&one, CLIENTS_TRANSPORT_UDP, 1, 1); /* it is gone */
@@ -196,7 +196,7 @@ static void test_rtp(void **state)
     end(src);
 }
 
-/* ---- of files */
+/* ---- files */
 
 static bool playing = true;
 

@@ -159,7 +159,7 @@ static const struct row {
     unsigned messages;
     void (*meanwhile)(void); /* once it is in */
     enum err_code publishes, plays;
-    const char *says; /* of the publisher */
+    const char *says; /* the publisher's error */
 } rows[] = {
     { "kicked", CONF(""), NULL, NULL, 1, kick_all, ERR_KICKED, ERR_KICKED, "10.0.0.1" },
     { "the vhost is off", CONF("enabled off;"), NULL, NULL, 0, NULL, ERR_VHOST_DISABLED,
@@ -263,7 +263,7 @@ static void two_publishers(void **state)
     }
 }
 
-/* What is published is sent, its bytes are counted, and each leaves on its own. */
+/* Published data is sent, its bytes are counted, and each client leaves on its own. */
 static void one_plays_what_another_publishes(void **state)
 {
     struct talk in = { .messages = 5 }, out = { 0 };

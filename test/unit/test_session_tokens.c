@@ -152,7 +152,7 @@ static bool may_publish(struct session_env *env, const char *stream, const char 
     return may;
 }
 
-/* An address that sends several wrong keys is rejected with the right one, too; one that repeats an
+/* An address that sends several wrong keys is rejected with the right one, too; an address that repeats an
  * old key is not, nor one whose tokens are rejected, nor one that needs no key. */
 static void guessed_keys(void **state)
 {

@@ -177,7 +177,7 @@ static const struct session_stream live_s = {
 static const struct {
     const char *name, *rules;
     size_t count;
-    const char *line; /* of the first */
+    const char *line; /* command line of the first */
 } transcodes[] = {
     { "every option in its place",
       "transcode { enabled on; ffmpeg ff; engine hd { enabled on; perfile { a 1; } iformat flv;"

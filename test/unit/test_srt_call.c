@@ -15,7 +15,7 @@ struct line {
     struct srt_call call;
     uint8_t said[SRT_HANDSHAKE_MAX], answer[SRT_HANDSHAKE_MAX];
     size_t size;
-    struct srt_packet p;       /* what it sent */
+    struct srt_packet p;       /* its last packet */
     struct srt_handshake h;
     struct udp_addr at;
 };
@@ -323,7 +323,7 @@ static void addresses(void **state)
             fail_msg("%s: is one", bad[i]);
 }
 
-/* Each part of every length; one that does not fit is rejected, not truncated. */
+/* Each part of every length; a part that does not fit is rejected, not truncated. */
 static void long_addresses(void **state)
 {
     static const struct {

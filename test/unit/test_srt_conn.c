@@ -155,7 +155,7 @@ static void put32(uint8_t *to, uint32_t v)
         to[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* Of 10 packets, 1000 to 1009. */
+/* A list of 10 packets, 1000 to 1009. */
 static void test_hostile_receiver(void **state)
 {
     static const struct {

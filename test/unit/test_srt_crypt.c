@@ -2,14 +2,15 @@
 /* test_srt_crypt.c - key messages, keys and encryption of SRT.
  *
  * The vectors were computed independently with Python's `cryptography`: salt a0..af, passphrase
- * "correct horse battery", even key 00, 01, ..., odd key 40, 41, ...:
- *     kek = PBKDF2HMAC(SHA1(), size, salt[-8:], 2048).derive(passphrase)
- *     aes_key_wrap(kek, even), (kek, odd), (kek, even + odd)
- *     Cipher(AES(key), CTR(block)).encryptor().update(payload), where
- *         b = bytes(10) + seq.to_bytes(4, "big") + bytes(2)
- *         block = bytes(x ^ y for x, y in zip(b[:14], salt[:14])) + b[14:]
- *         payload = bytes((i * 7) & 255 for i in range(1316))
- * for the even key with sequence 0x7fffffff, and the odd one with sequence 0: hashlib.sha256() of that.
+ * "correct horse battery", even key 00, 01, ..., odd key 40, 41, ... The tests have hashlib.sha256() of
+ * packets with the even key and sequence 0x7fffffff, and with the odd key and sequence 0.
+ *
+ * - `kek = PBKDF2HMAC(SHA1(), size, salt[-8:], 2048).derive(passphrase)`
+ * - `aes_key_wrap(kek, even), (kek, odd), (kek, even + odd)`
+ * - `b = bytes(10) + seq.to_bytes(4, "big") + bytes(2)`
+ * - `block = bytes(x ^ y for x, y in zip(b[:14], salt[:14])) + b[14:]`
+ * - `payload = bytes((i * 7) & 255 for i in range(1316))`
+ * - `Cipher(AES(key), CTR(block)).encryptor().update(payload)`
  */
 #include "hex.h"
 #include "proto/srt/crypt.h"
@@ -189,7 +190,7 @@ static void new_keys_need_no_passphrase(void **state)
 
     (void)state;
     assert_true(srt_km_unwrap(&s, &even, PASSPHRASE));
-    assert_false(srt_km_unwrap_known(&s, &other)); /* of another length */
+    assert_false(srt_km_unwrap_known(&s, &other)); /* another length */
     odd.salt[3] ^= 1;
     assert_false(srt_km_unwrap_known(&s, &odd));
     odd.salt[3] ^= 1;

@@ -244,7 +244,7 @@ static void fields_are_checked(void **state)
         { 28, "ffffffff", SRT_WELCOME },
         { 32, "00000000", SRT_REFUSED_MALFORMED }, { 32, "ffffffff", SRT_WELCOME },
         { 40, "00000000", SRT_REFUSED_MALFORMED },
-        { 36, "00000000", SRT_WELCOME }, { 36, "000003f2", SRT_WELCOME }, /* of another kind */
+        { 36, "00000000", SRT_WELCOME }, { 36, "000003f2", SRT_WELCOME }, /* another kind */
     };
 
     (void)state;
@@ -258,7 +258,7 @@ static void fields_are_checked(void **state)
     }
 }
 
-/* ---- stream ids: of any size, words reversed */
+/* ---- stream ids with any size, words reversed */
 
 static void stream_ids_of_any_size(void **state)
 {

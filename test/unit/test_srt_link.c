@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_srt_link.c - SRT connections over bad networks: what is not too late arrives once, in
- * order, at its time.
+/* test_srt_link.c - SRT connections over bad networks: packets that are not too late arrive once, in
+ * order, at their time.
  *
  * 200 seeds, 1,000 in `make test-long`; SRT_SEEDS sets the number.
  */
@@ -209,7 +209,7 @@ static void test_promises(void **state)
         const char *name;
         unsigned drop, repeat, hold;
         co_usec latency;
-        unsigned late; /* of 10,000 packets */
+        unsigned late; /* per 10,000 packets */
     } rows[] = {
         { "good", 0, 0, 0, CO_MS(120), 0 },
         { "usual", 50, 10, 20, CO_MS(400), 0 },

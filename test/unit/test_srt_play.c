@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_srt_play.c - the SRT players of a stream: admission, sending in one walk, removal.
  *
- * Without sockets: what a player is sent goes to its receiver at once, through a
+ * Without sockets: a player's packets go to its receiver at once, through a
  * network that loses some, and the receiver's answers return. */
 #include "datagram_player.h"
 #include "env.h"
@@ -23,9 +23,9 @@ static struct session_env *env;
 static struct srt_service service;
 static struct srt_endpoint endpoint;
 static struct live_source *src;
-static unsigned lose_each; /* of packets of data, each n-th; 0: none */
+static unsigned lose_each; /* each n-th data packet; 0: none */
 static unsigned sent;
-static struct datagram_client_ops ops; /* of players, until their end */
+static struct datagram_client_ops ops; /* for players, until their end */
 
 /* ---- a player, and its receiver */
 
@@ -37,7 +37,7 @@ struct guest {
     unsigned bursts, packets, messages, holes;
     size_t bytes;
     co_usec first_at;
-    uint8_t begin[2 * TS];   /* of what arrived */
+    uint8_t begin[2 * TS];   /* start of the received data */
     enum err_code left;      /* at that time */
 };
 
@@ -75,7 +75,7 @@ static void on_sent(void *guest, const struct udp_out *out)
         memcpy(all + size, out->iov[i].iov_base, out->iov[i].iov_len);
         size += out->iov[i].iov_len;
     }
-    g->bursts += out->segment > 0; /* of data */
+    g->bursts += out->segment > 0; /* data bursts */
     g->packets += out->segment > 0 ? (unsigned)((size + out->segment - 1) / out->segment) : 0;
     g->first_at = g->first_at ? g->first_at : now;
     for (size_t at = 0, one; at < size && g->listens && !g->deaf; at += one) {

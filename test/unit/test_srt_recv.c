@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { PEER = 77, LATENCY = 120 };
-#define BEGIN CO_SECONDS(1000) /* of our clock, when the peer's was 0 */
+#define BEGIN CO_SECONDS(1000) /* our clock, when the peer's was 0 */
 
 /* ---- the receiver under test */
 

@@ -3,7 +3,7 @@
  * implementation, and everything that is not a packet of the peer.
  *
  * The rows of `vectors` are SHA-256 of whole packets, made by Python's `cryptography` and `hmac`
- * from sections 4.1 to 4.3 of RFC 3711 and 8 to 11 of RFC 7714. Of row n: digest = SHA-256("srtp n"),
+ * from sections 4.1 to 4.3 of RFC 3711 and 8 to 11 of RFC 7714. Values of row n: digest = SHA-256("srtp n"),
  * key digest[:16], salt digest[16:30], timestamp and SSRC digest[24:32] (of RTCP the SSRC is
  * digest[28:32]), payload bytes (i * 7 + n) & 255.
  */
@@ -454,7 +454,7 @@ static void lengths_of_headers_are_checked(void **state)
         uint8_t data[64] = { rows[i].first, 96, 0, (uint8_t)i };
         size_t size;
 
-        data[15] = rows[i].words; /* of an extension in place of the sources */
+        data[15] = rows[i].words; /* an extension in place of the sources */
         size = srtp_protect(p.out, data, data, rows[i].first & 0x10 ? 16u + 4u * (rows[i].words & 7)
                                                : rows[i].first & 2   ? 20 : 12,
                             data + 40, 4, i);
@@ -602,7 +602,7 @@ static void sources_are_apart_and_few(void **state)
     size_t size;
 
     (void)state;
-    for (uint32_t i = 0; i < 100000; i++) { /* of a sender without a key */
+    for (uint32_t i = 0; i < 100000; i++) { /* from a sender without a key */
         size = packet(&p, SRTP_SOURCES + 1, i, data);
         (void)be_put32(data + 8, i);
         data[size - 1] ^= 1;

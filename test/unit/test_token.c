@@ -263,7 +263,7 @@ static void rfc_vectors(void **state)
         for (char *p = text; *p; p++) { /* every character matters */
             char was = *p;
 
-            if (p > sign && (p - sign) % 16) /* of long signatures, some */
+            if (p > sign && (p - sign) % 16) /* only some, for long signatures */
                 continue;
             *p = was == 'A' ? 'B' : 'A';
             assert_err(jwt_check(text, strlen(text), &rules, &play), ERR_TOKEN);

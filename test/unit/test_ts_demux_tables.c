@@ -196,7 +196,7 @@ static void test_limits(void **state)
     demux_stop();
 }
 
-/* Of audio whose header announces less than what comes, and more. */
+/* Audio whose header announces less than what comes, and more. */
 static void test_wrong_lengths(void **state)
 {
     struct wr w;

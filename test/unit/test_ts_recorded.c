@@ -19,7 +19,7 @@ struct seen {
     bool key, optional;
     size_t size;
     uint64_t hash;
-    uint64_t at; /* of its PES packet */
+    uint64_t at; /* position of its PES packet */
 };
 
 struct list {

@@ -215,7 +215,7 @@ static void changes_its_tracks(void **state)
         assert_int_equal(body[1] == 0, pictures == 1);
     }
     assert_true(pictures > 30 && configs == 1);
-    /* at a new position at once, whatever comes first there */
+    /* at a new position at once, with any kind of sample first */
     vod_feed_tracks(&p.f, VOD_TRACKS_AUDIO);
     vod_feed_play(&p.f, AV_MS(3000), INT64_MAX, VOD_SCALE_1);
     vod_feed_put_head(&p.f, p.got.buf, tags.at[0] + tags.sizes[0] + FLV_TAG_TRAILER);

@@ -100,7 +100,7 @@ static void assert_reports(const struct items *x)
         assert_int_equal(it->sr.bytes - one->sr.bytes, it->sent_bytes - one->sent_bytes);
     }
     assert_true(first[0] != NULL);
-    if (first[1]) /* of one moment */
+    if (first[1]) /* at one moment */
         assert_true(first[0]->sr.ntp == first[1]->sr.ntp);
 }
 

@@ -170,7 +170,7 @@ static err_t open_aside(void *arg)
     return NULL;
 }
 
-/* One opening for all that come meanwhile; one that leaves does not end it. */
+/* One opening for all that come meanwhile; a player that leaves does not end it. */
 static void who_waits_for_an_opening(void **state)
 {
     struct opener v[5] = { { 0 } };

@@ -20,7 +20,7 @@ struct wired {
     struct live_source *src;
     struct rtc_wire *w;
     struct rtp_log *log;
-    uint64_t at; /* of the log, read up to here */
+    uint64_t at; /* position in the log, read up to here */
 };
 
 static void setup(struct wired *t, const struct rtc_wire_opts *opts)

@@ -49,7 +49,7 @@ static void setup_both(struct wired *t)
 /* ---- content of packets */
 
 struct seen {
-    int cc[PIDS]; /* of the last one; -1: none */
+    int cc[PIDS]; /* the last counter; -1: none */
     unsigned packets, tables, clocks, jumps, breaks, starts, keys;
     int64_t clock;
     unsigned gap; /* the longest between two clocks, ms */
@@ -400,7 +400,7 @@ static void players_are_told_that_a_relay_begins_and_ends(void **state)
         assert_int_equal(e.data[5] & 0x80, i < 2 ? 0x80 : 0);
         assert_int_equal(e.data[6 * TS_PACKET + 5] & 0x80, i == 0 ? 0x80 : 0);
     }
-    srt_wire_relay_key(t.w, 4 * PAYLOAD + 1, message, TS_PACKET); /* of the previous data */
+    srt_wire_relay_key(t.w, 4 * PAYLOAD + 1, message, TS_PACKET); /* from the previous data */
     assert_false(t.log->has_key);
     srt_wire_relay_end(t.w);
     srt_wire_take(t.w, now);

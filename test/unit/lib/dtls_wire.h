@@ -31,7 +31,7 @@ struct dtls_wire {
     } *flying;
     unsigned n;
     uint32_t seed;
-    unsigned loss, twice;   /* of 100 */
+    unsigned loss, twice;   /* per 100 */
     co_usec reorder;        /* maximum additional delay */
     unsigned lose_hellos, lose_certificates; /* the first ones */
     co_usec began;

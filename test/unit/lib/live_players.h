@@ -43,7 +43,7 @@ struct live_source *source_begin(const struct live_settings *set);
 struct live_source *source_registered(struct live_registry *r, const char *name);
 void source_end(struct live_source *src);
 
-/* What a player received, packet by packet. */
+/* Everything that a player received, packet by packet. */
 struct player {
     struct live_consumer c;
     uint8_t *buf;

@@ -29,7 +29,7 @@ extern const uint32_t tap_param[LIVE_PARAMS];
 extern const struct live_settings tap_settings;
 extern struct live_publisher tap_publisher;
 
-/* ---- formats: one that prints all of a packet, and one with state */
+/* ---- formats: the first prints all of a packet, the second has state */
 
 void tap_say(struct wr *w, const struct av_packet *pkt, int64_t dts);
 

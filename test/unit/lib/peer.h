@@ -23,7 +23,7 @@ struct script_line {
     const char *trigger; /* text to wait for, behind the text of the line before; "": does not
                           * wait */
     void (*callback)(void); /* called before it sends; NULL: none */
-    struct wr bytes;      /* what it sends; empty: it closes */
+    struct wr bytes;      /* data it sends; empty: it closes */
 };
 
 struct script_io {

@@ -38,7 +38,7 @@ struct rtc_listener {
     uint32_t report_time[2];
     unsigned clocks;
     uint32_t clock;    /* its clock, from sender reports */
-    uint8_t begin[16]; /* of the first video packet's payload */
+    uint8_t begin[16]; /* start of the first video packet's payload */
     bool has_extension;
     enum err_code left;
 };

@@ -7,7 +7,7 @@
 
 enum { SSRC = 1111 };
 
-static struct dtls_identity *identities[2]; /* of all clients; another one */
+static struct dtls_identity *identities[2]; /* for all clients; another one */
 
 static struct dtls_identity *identity(unsigned i)
 {

@@ -58,7 +58,7 @@ void publisher_put_key(int seq, int picture);
 void publisher_put_slice(int seq, int picture);
 void publisher_put_audio(int seq);
 void publisher_put_repeat(int of, int picture);
-/* Of the source, so far. */
+/* Counters of the source so far. */
 uint64_t publisher_frames(void);
 
 #endif

@@ -29,7 +29,7 @@ struct ends {
     uint32_t keying_id;
     bool full;
     unsigned stale, jobs;
-    struct rtmfp_startup startup;   /* of initiators */
+    struct rtmfp_startup startup;   /* the initiators' */
     struct rtmfp_initiator_set set;
 };
 

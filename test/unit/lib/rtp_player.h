@@ -21,7 +21,7 @@ struct item {
     unsigned track;
     bool report, bye; /* and one announces the end of the track */
     struct rtp_packet rtp;
-    struct rtcp_sr sr; /* of a report */
+    struct rtcp_sr sr; /* the last report */
     uint32_t ssrc;
     const char *cname;
     size_t cname_size;

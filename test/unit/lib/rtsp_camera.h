@@ -77,16 +77,16 @@ struct camera {
     size_t mtu;
     enum marks marks;
     bool sets;       /* before each key frame */
-    bool both_bits;  /* of fragments with begin and end */
+    bool both_bits;  /* fragments with both start and end bit */
     struct rtp_packer packer;
     struct media_packets k;
-    uint64_t hashes[FRAMES * 2]; /* of frames, as expected */
+    uint64_t hashes[FRAMES * 2]; /* expected frames */
     bool keys[FRAMES * 2];
     unsigned sent;
     /* fate of a packet: false, it is lost. NULL: all arrive */
     bool (*net)(struct camera *c, const uint8_t *data, size_t size);
     uint32_t random;
-    size_t late_size[2]; /* of those in `late` */
+    size_t late_size[2]; /* sizes of those in `late` */
 };
 
 extern uint8_t camera_late[2][2048], camera_packet[65536];

@@ -74,7 +74,7 @@ static size_t link_damage(struct link *l, const struct udp_in *in, uint8_t *out)
         out[12] ^= 0x55; /* for another connection */
         return size;
     default:
-        out[0] = 0x80 | 0x10; /* of an unknown type */
+        out[0] = 0x80 | 0x10; /* an unknown type */
         return size;
     }
 }

@@ -18,7 +18,7 @@ struct link_rules {
     uint64_t seed;
     unsigned packets;           /* to send, about one each `every` µs */
     co_usec every, latency;
-    unsigned damage;            /* of 1000 datagrams */
+    unsigned damage;            /* per 1000 datagrams */
     int drift;                  /* ppm: how much faster the sender's clock is */
     bool no_tsbpd, no_drop;
     const struct srt_secret *secret;
@@ -43,10 +43,10 @@ struct link {
     struct srt_log log;
     uint64_t random;
     unsigned fed;
-    co_usec feed_at;            /* of the network's clock */
+    co_usec feed_at;            /* by the network's clock */
     co_usec began, first_delay; /* the handshake was sent then, and took this long */
     uint64_t damaged;
-    /* what the receiver delivered */
+    /* packets that the receiver delivered */
     void (*on_message)(struct link *l, const struct srt_message *m, co_usec now);
     void (*on_data)(struct link *l, const struct srt_packet *p, co_usec now);
     void (*on_feed)(struct link *l, unsigned n, co_usec now);

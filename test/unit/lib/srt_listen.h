@@ -15,7 +15,7 @@ struct srt_guest {
     struct srt_call call;
     struct srt_secret secret;
     struct srt_conn conn;
-    bool says_no_size; /* of keys: as libsrt's default */
+    bool says_no_size; /* sends no key size: libsrt's default */
 };
 
 /* `server` and `vhost`: more directives of these blocks. */

@@ -49,7 +49,7 @@ extern struct conf_vhost *store_vhost;
 struct vod *store_begin(void);
 void store_end(void);
 const char *store_path(const char *name); /* below its folder */
-uint8_t store_byte_at(int64_t i);       /* of any file */
+uint8_t store_byte_at(int64_t i);       /* the same for any file */
 void store_put(const char *name, const char *magic, struct fake_head head);
 struct vod_file *open_file(const char *name);
 

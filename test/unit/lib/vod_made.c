@@ -68,7 +68,7 @@ static struct frame frame_of(const struct made_sample *s)
     return f;
 }
 
-/* Its descriptor; *size: of the file. */
+/* Its descriptor; sets *size to the file's size. */
 static int write_file(const char *path, int64_t *size)
 {
     int fd = open(path, O_CREAT | O_RDWR, 0644);

@@ -41,7 +41,7 @@ void made_pass(co_usec us);
 /* Groups that are not in memory: players have to wait for them, or they cannot be read. */
 void made_waits(bool waits);
 void made_fails(bool fails);
-/* What a player waits for arrives. */
+/* The awaited data arrives. */
 void made_arrives(void);
 
 /* The samples of a group; returns how many. */

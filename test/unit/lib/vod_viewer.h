@@ -19,7 +19,7 @@ struct viewer_tags {
     int64_t first, last;   /* ms */
     uint8_t types[ITEMS_MAX];
     int64_t times[ITEMS_MAX];
-    size_t at[ITEMS_MAX];  /* of the body */
+    size_t at[ITEMS_MAX];  /* position of the body */
     uint32_t sizes[ITEMS_MAX];
 };
 
