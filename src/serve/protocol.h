@@ -34,8 +34,8 @@ struct protocol {
     /* Adds its HTTP routes. `guard` checks the token of the API; routes that start a client call it
      * first. NULL: no routes. */
     void (*mount)(struct http_mux *mux, http_handler *guard, void *arg);
-    http_handler *tunnel; /* called before the HTTP routes; takes requests that tunnel this
-                           * protocol; NULL: none */
+    http_handler *tunnel;                      /* called before the HTTP routes; takes requests
+                                                * that tunnel this protocol; NULL: none */
     const struct datagram_protocol *datagrams; /* NULL: no datagrams */
     const struct counter_table *counters;      /* for metrics and the log; NULL: none */
 };

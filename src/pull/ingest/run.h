@@ -18,12 +18,12 @@ struct ingest_run {
     struct pull pull;
     struct ingest_source source;
     bool (*is_configured)(const struct ingest_run *r); /* returns false if it must end */
-    void (*ended)(struct pulls *all);           /* called at its end; another ingest may start */
+    void (*ended)(struct pulls *all); /* called at its end; another ingest may start */
 
     enum job_state state;
     co_usec since, until;   /* time of the last state change; time of the next start */
     unsigned starts;
-    char end_reason[160];          /* reason of its last end */
+    char end_reason[160];   /* reason of its last end */
     char *tc_url;
     co_usec began;          /* time of timestamp 0 */
     int64_t shift, end;     /* 1/90000 s: start of this round; start of the next one */

@@ -31,7 +31,7 @@ static void put_name(const struct conf_ingest *in, size_t engine, char *name, si
 
 /* Sets the variables of its output. */
 static void put_vars(struct job_spec *w, const struct conf *c, const struct conf_vhost *v,
-                        const struct conf_engine *e)
+                     const struct conf_engine *e)
 {
     char here[300];
 
@@ -141,7 +141,7 @@ static struct stream_key *target(const struct conf *c, const struct conf_vhost *
 }
 
 bool ingest_source_of(struct ingest_source *out, const struct conf *c, const struct conf_vhost *v,
-                    const struct conf_ingest *in, size_t engine)
+                      const struct conf_ingest *in, size_t engine)
 {
     const struct conf_engine *e = &in->engine.v[engine];
     char name[INGEST_NAME_MAX];
@@ -180,7 +180,7 @@ void ingest_source_free(struct ingest_source *f)
 /* ---- ffmpeg */
 
 static struct job_spec *job_of(const struct conf *c, const struct conf_vhost *v,
-                             const struct conf_ingest *in, size_t index)
+                               const struct conf_ingest *in, size_t index)
 {
     const struct conf_engine *e = &in->engine.v[index];
     const struct ffmpeg_job job = {

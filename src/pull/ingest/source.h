@@ -15,7 +15,7 @@
 struct ingest_source {
     char *vhost, *name; /* vhost of the ingest, and its name in lists: "id", "id-engine" */
     char *path;         /* path of the file ("./" is the server's working directory); or the URL */
-    char *public_path;        /* the same without secrets */
+    char *public_path;  /* the same without secrets */
     bool srt;
     struct stream_key *to;
 };
@@ -23,7 +23,7 @@ struct ingest_source {
 /* Returns true if this engine of an ingest only copies such a file or URL to a stream of this
  * server; ffmpeg runs all others. The file is judged by its name only. */
 bool ingest_source_of(struct ingest_source *out, const struct conf *c, const struct conf_vhost *v,
-                    const struct conf_ingest *in, size_t engine);
+                      const struct conf_ingest *in, size_t engine);
 bool ingest_source_same(const struct ingest_source *a, const struct ingest_source *b);
 void ingest_source_free(struct ingest_source *f); /* may be zeroed */
 

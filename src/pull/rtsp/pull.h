@@ -25,7 +25,7 @@ struct rtsp_pull_media {
 struct rtsp_pull {
     struct pull pull;
     struct rtsp_pull_spec spec;
-    char *public_url;               /* its URL without user and password */
+    char *public_url;          /* its URL without user and password */
     char *host;
 
     struct rtsp_call call;
@@ -34,17 +34,17 @@ struct rtsp_pull {
     char *base;                /* base URL of relative controls */
     char *all;                 /* URL of the whole presentation */
     struct rtsp_pull_media media[SDP_MEDIA_MAX];
-    unsigned transport;            /* index in spec.transport of the current attempt */
-    bool try_next;            /* the transport failed: the next one is tried at once */
+    unsigned transport;        /* index in spec.transport of the current attempt */
+    bool try_next;             /* the transport failed: the next one is tried at once */
     bool publishing;
-    co_usec wait_end;       /* end of its current wait if nothing arrives */
+    co_usec wait_end;          /* end of its current wait if nothing arrives */
     co_usec packet_at;         /* time of the last media packet; 0: none yet */
     co_usec packets_since;     /* time of the first media packet */
     co_usec keepalive_at, check_at; /* time of the next keepalive; time of the next check */
-    co_usec keepalive_max;        /* keepalive interval learned from the server's disconnect; 0:
+    co_usec keepalive_max;     /* keepalive interval learned from the server's disconnect; 0:
                                 * none */
-    unsigned keepalives;           /* number of keepalives sent */
-    co_usec missing_since;       /* without players since then; 0: has players */
+    unsigned keepalives;       /* number of keepalives sent */
+    co_usec missing_since;     /* without players since then; 0: has players */
     bool over;                 /* ends because it has no players */
     co_usec retry_at;          /* after a failure, time of the next call; 0: now */
 };

@@ -49,7 +49,7 @@ struct forwarded_request {
     struct co_mail mail;
     struct session_env *to;
     struct session_stream names; /* a copy */
-    struct stream_owner *owner;           /* held so that the owner does not change */
+    struct stream_owner *owner;  /* held so that the owner does not change */
 };
 
 static void on_forwarded(struct co_mail *mail)
@@ -63,7 +63,7 @@ static void on_forwarded(struct co_mail *mail)
 }
 
 static void forward(struct pulls *all, const struct session_stream *names,
-                       struct stream_owner *owner)
+                    struct stream_owner *owner)
 {
     struct workers *w = all->sink.env->workers;
     struct session_stream plain = *names;
@@ -156,7 +156,7 @@ bool rtsp_pulls_request(struct sink *sink, const struct session_stream *names)
 /* ---- permanent pulls: worker 0 distributes them when the server starts */
 
 static void start_permanent(struct pulls *all, const struct conf_vhost *v,
-                         const struct conf_rtsp_pull *one, enum forwarding forwarding)
+                            const struct conf_rtsp_pull *one, enum forwarding forwarding)
 {
     const char *app, *name;
     size_t app_size;

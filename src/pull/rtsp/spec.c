@@ -113,7 +113,7 @@ static const struct conf_rtsp_pull *find(const struct conf_rtsp_pulls *all, cons
 }
 
 bool rtsp_pull_spec_of(struct rtsp_pull_spec *out, const struct conf_vhost *v, const char *app,
-                      const char *name)
+                       const char *name)
 {
     const struct conf_rtsp_pull *found;
     const char *param;
@@ -156,7 +156,7 @@ bool rtsp_pull_spec_same(const struct rtsp_pull_spec *a, const struct rtsp_pull_
 }
 
 bool rtsp_pull_is_permanent(const struct conf_rtsp_pull *p, const char **app, size_t *app_size,
-                         const char **name)
+                            const char **name)
 {
     const char *slash = strrchr(p->stream, '/');
 

@@ -22,17 +22,17 @@ struct rtsp_pull_spec {
     unsigned transports;
     bool on_demand;
     int64_t linger, timeout;
-    char *ca; /* PEM file of trusted CAs, "": those of the system; NULL: no verification */
+    char *ca;  /* PEM file of trusted CAs, "": those of the system; NULL: no verification */
 };
 
 /* Returns false if that stream is not pulled; then nothing needs to be freed. */
 bool rtsp_pull_spec_of(struct rtsp_pull_spec *out, const struct conf_vhost *v, const char *app,
-                      const char *name);
+                       const char *name);
 void rtsp_pull_spec_free(struct rtsp_pull_spec *w);
 bool rtsp_pull_spec_same(const struct rtsp_pull_spec *a, const struct rtsp_pull_spec *b);
 
 /* Returns true for a permanent pull, with its stream: *app_size bytes of *app, and *name. */
 bool rtsp_pull_is_permanent(const struct conf_rtsp_pull *p, const char **app, size_t *app_size,
-                         const char **name);
+                            const char **name);
 
 #endif

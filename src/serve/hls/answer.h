@@ -11,7 +11,7 @@ struct hls_answer {
     struct hls *h;
     const struct conf_vhost *vhost; /* vhost of the stream; its rules apply, not those of the
                                      * requested host */
-    struct session_stream names;      /* borrowed until the next yield; not for MEDIA */
+    struct session_stream names;    /* borrowed until the next yield; not for MEDIA */
     enum hls_sort sort;
     const char *path;               /* full path, as the stream writes it */
     const char *folder, *below;     /* folder on disk, and the path below it */

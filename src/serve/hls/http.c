@@ -288,7 +288,7 @@ struct search {
     char real[PATH_MAX];
     char path[HLS_NAME_MAX];   /* buffer of a.path, */
     struct hls_matched names;  /* and of a.names for a file on disk */
-    bool list, guarded;          /* it is a playlist; a vhost that authorizes players can have
+    bool list, guarded;        /* it is a playlist; a vhost that authorizes players can have
                                 * written it */
     bool open;                 /* a vhost that does not authorize players can have written it too */
     bool moved;                /* another worker answers */

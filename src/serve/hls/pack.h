@@ -17,7 +17,7 @@
 
 enum {
     HLS_LIST_MAX = 4 << 20, /* largest playlist in bytes, with keys or read from disk */
-    HLS_PACK_MPD = 1 << 8,   /* used instead of M3U8_URLS_*: the file is an MPD */
+    HLS_PACK_MPD = 1 << 8,  /* used instead of M3U8_URLS_*: the file is an MPD */
 };
 
 /* Gets the compressed form of a playlist; it lives as long as the caller's reference to the file.

@@ -42,8 +42,8 @@ struct hls_session {
     uint8_t mark[HLS_SESSION_MARK]; /* DASH: hash of what its requests have in common */
     unsigned busy;            /* number of its requests in progress */
     co_usec requested_at;
-    co_usec idle_limit;         /* longest time without a request */
-    co_usec first_idle_limit;   /* the same until it has fetched a segment */
+    co_usec idle_limit;       /* longest time without a request */
+    co_usec first_idle_limit; /* the same until it has fetched a segment */
     uint64_t requests;
 };
 

@@ -20,7 +20,7 @@ struct hls_session_limits; /* one per worker */
 /* Part of a session, zeroed. */
 struct hls_session_slot {
     struct address_slot peer;          /* per-address slot, shared by all workers */
-    uint8_t address[IP_SIZE];              /* its address */
+    uint8_t address[IP_SIZE];          /* its address */
     bool unused;
     struct hls_session_slot *older, *newer; /* list of the unused ones */
 };

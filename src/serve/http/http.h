@@ -33,7 +33,7 @@ struct http_service {
     struct http_mux *mux;
     struct http_clock clock;
     http_handler *tunnel;    /* called before the mux; NULL: none */
-    unsigned long requests; /* total */
+    unsigned long requests;  /* total */
 };
 
 static inline struct http_service *http_service_of(const struct session_env *env)

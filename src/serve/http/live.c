@@ -270,7 +270,7 @@ static bool is_live(const struct http_exchange *x, const struct http_live_name *
 
 /* Matches the path against the mount, or against the mount with the extension of this kind. */
 static bool matches_mount(const struct http_exchange *x, const struct http_live_kind *kind,
-                    struct http_live_name *name)
+                          struct http_live_name *name)
 {
     const struct conf_http_remux *remux = &x->vhost->http_remux;
     size_t n = strlen(remux->mount), end = kind->other_end ? strlen(kind->other_end) : 0;

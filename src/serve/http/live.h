@@ -26,9 +26,9 @@ struct http_live_kind {
     enum clients_type client;     /* type of its players in the list of clients */
     const struct live_format *wire;
     const struct live_format *ws; /* over WebSocket; NULL: not supported */
-    bool announces;                /* its head announces the tracks: wait until they are known */
+    bool announces;               /* its head announces the tracks: wait until they are known */
     bool waits;                   /* wait for the tracks, but send later ones too */
-    const char *other_end;           /* also served where the mount has this extension, under its
+    const char *other_end;        /* also served where the mount has this extension, under its
                                    * own extension, while the stream is live; NULL: no */
     /* Sets the parameters of the wire. NULL: all 0. */
     void (*params)(const struct http_live_tracks *p, uint32_t param[LIVE_PARAMS]);

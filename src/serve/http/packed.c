@@ -124,7 +124,7 @@ static err_t run(const struct co_file *f, struct packing **out)
 }
 
 static struct http_packed *store(struct http_packs *packs, const struct co_file *f,
-                                struct packing *j)
+                                 struct packing *j)
 {
     struct http_packed *p = must(calloc(1, sizeof(*p)));
 

@@ -101,7 +101,7 @@ static err_t on_payload(void *arg, const struct http_ws_in *in, const uint8_t *d
 /* Handles input of the player: answers pings and sets *done on a close frame. Modifies the bytes.
  * Yields. */
 static err_t ws_input(struct http_live_ws *ws, struct io *io, uint8_t *data, size_t size,
-                                bool *done)
+                      bool *done)
 {
     static const struct http_ws_handler handler = { on_payload };
     struct ws_input h = { ws, io, done };

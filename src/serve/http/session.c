@@ -89,7 +89,7 @@ static void reserve(struct http_session *s)
 }
 
 static struct tcp_conn *create(struct session_env *env, struct io *io,
-                             const struct protocol_accepted *accepted)
+                               const struct protocol_accepted *accepted)
 {
     struct http_session *s = session_new(http_service_of(env), io);
 

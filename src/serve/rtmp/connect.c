@@ -29,7 +29,7 @@ static err_t read_command(struct rtmp_session *s, struct rtmp_command *out)
 }
 
 static err_t reply_connect(struct rtmp_session *s, const struct rtmp_command *c,
-                     const struct rtmp_connect *connect)
+                           const struct rtmp_connect *connect)
 {
     const struct conf_vhost *vhost = s->base.vhost;
     uint32_t window = (uint32_t)vhost->out_ack_size;

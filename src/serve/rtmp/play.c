@@ -25,7 +25,7 @@ err_t rtmp_play_message(struct session_player *p, struct rtmp_session *s, struct
 }
 
 err_t rtmp_play_read(struct session_player *p, struct rtmp_session *s,
-                       rtmp_play_command *on_command)
+                     rtmp_play_command *on_command)
 {
     struct rtmp_conn *conn = &s->conn;
     struct rtmp_msg msg;
@@ -112,7 +112,7 @@ struct playing {
     struct session_player player;
     struct rtmp_session *s;
     uint32_t leave_out; /* bits of RTMP_WIRE_LEAVE_OUT */
-    bool opus_settled;          /* nothing to log about Opus, or logged already */
+    bool opus_settled;  /* nothing to log about Opus, or logged already */
 };
 
 static struct playing *playing_of(struct session_player *player)

@@ -12,7 +12,7 @@
 typedef err_t rtmp_play_command(struct session_player *p, const struct rtmp_command *c,
                                 struct rtmp_msg *msg);
 err_t rtmp_play_read(struct session_player *p, struct rtmp_session *s,
-                       rtmp_play_command *on_command) __attribute__((warn_unused_result));
+                     rtmp_play_command *on_command) __attribute__((warn_unused_result));
 err_t rtmp_play_message(struct session_player *p, struct rtmp_session *s, struct rtmp_msg *msg,
                         rtmp_play_command *on_command) __attribute__((warn_unused_result));
 

@@ -220,7 +220,7 @@ static err_t reject(struct rtmp_session *s, const char *text, err_t why)
     enum err_code code = err_code(why);
     bool taken = code == ERR_STREAM_BUSY || code == ERR_REPLACED || s->base.on_demand;
     err_t reply_err = rtmp_session_reply(s, taken ? RTMP_PUBLISH_BAD_NAME : RTMP_PUBLISH_DENIED,
-                                      text);
+                                         text);
 
     err_free(&reply_err);
     return why;

@@ -49,7 +49,7 @@ static struct rtmp_session *session_of(struct tcp_conn *c)
 }
 
 static struct tcp_conn *create(struct session_env *env, struct io *io,
-                             const struct protocol_accepted *accepted)
+                               const struct protocol_accepted *accepted)
 {
     (void)accepted;
     io_tcp_quick_acks(io, QUICK_READS);

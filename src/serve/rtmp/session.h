@@ -26,14 +26,15 @@ enum { RTMP_STREAM_ID = 1 };
 enum rtmp_role { RTMP_ROLE_PUBLISH, RTMP_ROLE_PLAY };
 
 struct rtmp_session {
-    struct session base; /* the members that every turn uses are at its end, and continue in conn */
+    struct session base;     /* the members that every turn uses are at its end, and continue in
+                              * conn */
     struct rtmp_in_setup setup;
     struct rtmp_conn conn;
 
     struct tcp_conn tcp;
     struct co_deadline deadline; /* deadline of the current phase */
-    enum rtmp_role requested;   /* requested before it moved to another worker */
-    char *connect_text;              /* from connect: tcUrl, pageUrl and swfUrl of the names */
+    enum rtmp_role requested; /* requested before it moved to another worker */
+    char *connect_text;      /* from connect: tcUrl, pageUrl and swfUrl of the names */
     bool opus;               /* from connect: the client decodes Opus */
     bool connected;          /* the backend got on_connect, so it must get on_close */
     bool has_stream;         /* createStream came in this phase */

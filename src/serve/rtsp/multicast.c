@@ -206,7 +206,7 @@ static void set_sender(struct rtsp_multicast *m, const struct session *s)
 }
 
 static err_t create(struct rtsp_multicast **out, const struct session *s, const char *local,
-                  const struct udp_addr *at)
+                    const struct udp_addr *at)
 {
     const struct conf_rtsp_multicast *conf = &s->env->conf->rtsp_server.multicast;
     const char *name = live_source_name(s->src);

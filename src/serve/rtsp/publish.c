@@ -28,7 +28,7 @@ struct rtsp_publish {
     bool begun;           /* RECORD came */
     bool datagrams;
     struct co_timer timer; /* datagrams: runs tasks that are due even if none arrive */
-    uint64_t unknown_frames;     /* frames on unknown channels */
+    uint64_t unknown_frames; /* frames on unknown channels */
     uint8_t channels[256]; /* number of its medium times 2, plus 1 for RTCP; or NO_CHANNEL */
 };
 

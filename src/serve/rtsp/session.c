@@ -51,7 +51,7 @@ static struct rtsp_conn *conn_of(struct tcp_conn *c)
 }
 
 static struct tcp_conn *create(struct session_env *env, struct io *io,
-                             const struct protocol_accepted *accepted)
+                               const struct protocol_accepted *accepted)
 {
     (void)accepted;
     return &conn_new(env, io, "")->tcp;

@@ -36,7 +36,7 @@ struct rtsp_conn {
     struct rtsp_server_rules rules;
     struct rtsp_auth auth;
     bool logged_in;            /* for the stream `path` */
-    unsigned roles;              /* roles of its user: 1u << enum rtsp_role */
+    unsigned roles;            /* roles of its user: 1u << enum rtsp_role */
     enum rtsp_role role;
     struct rtsp_session *flowing; /* the session that plays, records or is paused; NULL: none */
     char *names;               /* memory of base.names */
@@ -47,7 +47,7 @@ struct rtsp_conn {
     struct rtsp_file *file;    /* the file that it plays; NULL: a live stream */
     struct rtsp_multicast *multicast; /* sender of its stream, if it plays by multicast; or NULL */
     bool multicast_plays;
-    struct rtsp_receiver {        /* from the player's last report of each track */
+    struct rtsp_receiver {     /* from the player's last report of each track */
         uint32_t lost;         /* packets */
         uint32_t jitter;       /* microseconds */
     } receiver[RTP_WIRE_N];
@@ -69,7 +69,7 @@ struct rtsp_exchange {
     const struct rtsp_message *req;
     struct rtsp_session *session; /* NULL: none (yet) */
     struct rtsp_target target;
-    struct wr *w;              /* the part of the response that is written */
+    struct wr *w;                 /* the part of the response that is written */
 };
 
 /* Answers one request. If it sets c->tcp.move_to, the request was not answered and moves with the

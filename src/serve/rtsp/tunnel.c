@@ -23,7 +23,7 @@ struct tunnel_request {
 };
 
 static void parse(struct tunnel_request *a, const struct rtsp_tunnel_head *h, const char *key,
-                       const char *version)
+                  const char *version)
 {
     *a = (struct tunnel_request){ .kind = rtsp_tunnel_of(h) };
     if (a->kind == RTSP_TUNNEL_DOWN || a->kind == RTSP_TUNNEL_UP)
@@ -73,7 +73,7 @@ static err_t upgrade(struct io **io, const struct tunnel_request *a)
     if (a->kind == RTSP_TUNNEL_WS && !a->accept[0]) {
         err = err_new(ERR_HTTP, "a WebSocket without a key or with another version");
         send_err = reject(*io, "426 Upgrade Required",
-                        "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
+                          "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
     } else if (a->kind == RTSP_TUNNEL_WS) {
         err = accept_ws(*io, a->accept);
         if (!err)
@@ -110,7 +110,7 @@ err_t rtsp_conn_tunnel(struct rtsp_conn *c, const struct rtsp_message *req)
     err_t err;
 
     parse(&a, &h, rtsp_message_field(req, "Sec-WebSocket-Key"),
-               rtsp_message_field(req, "Sec-WebSocket-Version"));
+          rtsp_message_field(req, "Sec-WebSocket-Version"));
     if (a.kind == RTSP_TUNNEL_NONE || !tunnel_enabled(c->base.conf) || !can_begin(c)) {
         err = reject(c->base.io, "404 Not Found", "");
         return err ? err : err_new(ERR_HTTP, "HTTP %.32s that opens no tunnel", req->verb);
@@ -172,7 +172,7 @@ err_t rtsp_tunnel_http(struct http_exchange *x, void *unused)
 
     (void)unused;
     parse(&a, &h, http_request_field(x->req, "Sec-WebSocket-Key"),
-               http_request_field(x->req, "Sec-WebSocket-Version"));
+          http_request_field(x->req, "Sec-WebSocket-Version"));
     x->declined = a.kind == RTSP_TUNNEL_NONE || !tunnel_enabled(x->conf) || x->reserved ||
                   !(x->ports & HTTP_PORT_SERVER);
     if (x->declined)

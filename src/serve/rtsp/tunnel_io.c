@@ -22,7 +22,7 @@ struct rtsp_tunnel_io {
     struct io io;
     struct rtsp_tunnel_io *next; /* in the table; needs the lock */
     int worker;               /* needs the lock */
-    struct rtsp_upstream *post;   /* NULL: no POST is joined now */
+    struct rtsp_upstream *post; /* NULL: no POST is joined now */
     struct co *reader;        /* waits for input */
     uint8_t *queue;           /* NULL: empty */
     size_t begin, end;

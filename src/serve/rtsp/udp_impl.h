@@ -42,7 +42,7 @@ struct rtsp_runs {
     struct rtsp_run v[RTSP_RUNS]; /* ordered by their start */
     struct iovec iov[RTSP_RUNS];
     /* working state of rtsp_runs_cut() */
-    int16_t open[256];            /* per channel, the run that may continue; -1: none */
+    int16_t open[256]; /* per channel, the run that may continue; -1: none */
     struct iovec seen[RTSP_RUNS];
     int16_t run_of[RTSP_RUNS];
 };

@@ -29,7 +29,7 @@ err_t tcp_open(struct io **out, int fd)
 }
 
 static err_t read_proxy_header(struct session_env *env, struct io *io, struct address_slot *slot,
-                       char ip[IO_ADDR_SIZE], int *port)
+                               char ip[IO_ADDR_SIZE], int *port)
 {
     struct proxy_peer client;
     err_t err;
@@ -49,8 +49,8 @@ static err_t read_proxy_header(struct session_env *env, struct io *io, struct ad
 }
 
 err_t tcp_remote(struct session_env *env, struct io *io, bool proxied,
-                     struct address_slot *slot,
-                     char ip[IO_ADDR_SIZE], int *port)
+                 struct address_slot *slot,
+                 char ip[IO_ADDR_SIZE], int *port)
 {
     io_tcp_peer(io, ip, port);
     return proxied && ip[0] ? read_proxy_header(env, io, slot, ip, port) : NULL;

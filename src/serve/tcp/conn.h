@@ -21,8 +21,8 @@ err_t tcp_open(struct io **out, int fd) __attribute__((warn_unused_result));
  * knows its peer. ERR_DENIED, ERR_PROXY, ERR_TOO_MANY, ERR_IO_TIMEOUT and the errors of the io; ip
  * and port are set on errors too. Yields if proxied. */
 err_t tcp_remote(struct session_env *env, struct io *io, bool proxied,
-                     struct address_slot *slot,
-                     char ip[IO_ADDR_SIZE], int *port) __attribute__((warn_unused_result));
+                 struct address_slot *slot,
+                 char ip[IO_ADDR_SIZE], int *port) __attribute__((warn_unused_result));
 
 struct tcp_ops;
 
@@ -41,14 +41,14 @@ struct tcp_conn {
 };
 
 struct tcp_ops {
-    const char *name, *secure;  /* names of its coroutine: plain, over TLS */
+    const char *name, *secure;           /* names of its coroutine: plain, over TLS */
     /* Allocates the session and calls tcp_conn_init(). Owns the io. */
     struct tcp_conn *(*create)(struct session_env *env, struct io *io,
-                             const struct protocol_accepted *accepted);
+                               const struct protocol_accepted *accepted);
     err_t (*run)(struct tcp_conn *c);    /* serves it until it ends or sets move_to; yields */
-    void (*detach)(struct tcp_conn *c);   /* prepares the move to another worker; or NULL */
+    void (*detach)(struct tcp_conn *c);  /* prepares the move to another worker; or NULL */
     void (*arrive)(struct tcp_conn *c);  /* called on the other worker; `env` is that worker's */
-    err_t (*resume)(struct tcp_conn *c);  /* like run, on the other worker */
+    err_t (*resume)(struct tcp_conn *c); /* like run, on the other worker */
     void (*end)(struct tcp_conn *c, err_t err); /* logs the reason and frees the session; owns
                                                  * the error */
     void (*free)(struct tcp_conn *c);
