@@ -43,7 +43,7 @@ static void check(const struct rtmfp_session *s)
         in_flight += f->in_flight;
         assert(f->base <= f->next_seq && f->forward < f->next_seq && f->forward + 1 >= f->base);
         assert(f->lost <= f->next_seq - f->base);
-        assert(f->next_seq - f->base <= RTMFP_UNDER_WAY_MAX);
+        assert(f->next_seq - f->base <= RTMFP_FRAGMENTS_MAX);
     }
     assert(in_flight == s->congestion.in_flight && in_flight <= RTMFP_CWND_MAX + SIZE);
 }

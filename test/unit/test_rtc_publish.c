@@ -87,7 +87,7 @@ static void test_repeats(void **state)
     publisher_pass(60);
     assert_int_equal(publisher.nacks, 1);
     publisher_put_slice(105, 4);
-    assert_int_equal(publisher.p->publish->tracks[0].nack.found, 1);
+    assert_int_equal(publisher.p->publish->tracks[0].nack.recovered, 1);
     publisher_end();
 }
 

@@ -94,7 +94,7 @@ static void messages_are_read_and_written(void **state)
                 m = rtmfp_rtmp_message_new(said.type, said.time, said.body, 77);
                 assert_non_null(m);
                 assert_int_equal(m->refs, 1);
-                assert_int_equal(m->made, 77);
+                assert_int_equal(m->created_at, 77);
                 assert_int_equal(m->size, size);
                 assert_memory_equal(m->bytes, data, size);
                 rtmfp_message_unref(m);

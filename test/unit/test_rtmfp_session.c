@@ -250,7 +250,7 @@ static void messages_arrive(void **state)
     run(5 * SECOND);
     assert_int_equal(ends[1].got[0], COUNT(sizes));
     assert_int_equal(f->base, f->next_seq);
-    assert_null(f->under_way); /* an idle one uses no memory */
+    assert_null(f->fragments); /* an idle one uses no memory */
     assert_int_equal(ends[0].session.congestion.in_flight, 0);
     rtmfp_flow_out_close(f);
     run(2 * SECOND);

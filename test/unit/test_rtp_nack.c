@@ -70,7 +70,7 @@ static void test_nack(void **state)
         print_message("  %s\n", rows[i].name);
         run(rows[i].in, &n, CO_MS(rows[i].rtt), got);
         assert_string_equal(got, rows[i].want);
-        assert_int_equal(n.found, rows[i].found);
+        assert_int_equal(n.recovered, rows[i].found);
         assert_int_equal(n.given_up, rows[i].given_up);
         rtp_nack_fini(&n);
     }
@@ -90,7 +90,7 @@ static void test_nack_tries(void **state)
         asked += rtp_nack_request(&n, now, 0, &seq, 1);
     assert_int_equal(asked, RTP_NACK_TRIES);
     assert_int_equal(n.given_up, 1);
-    assert_int_equal(n.asked, RTP_NACK_TRIES);
+    assert_int_equal(n.requested, RTP_NACK_TRIES);
     rtp_nack_fini(&n);
 }
 

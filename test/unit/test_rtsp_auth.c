@@ -423,7 +423,7 @@ static void offers(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct rtsp_auth_rules rules = rules_of(rows[i].schemes);
-        struct rtsp_auth a = { .nonce = "N", .made = 0 };
+        struct rtsp_auth a = { .nonce = "N", .created_at = 0 };
         struct wr w;
 
         wr_init(&w, 1000);

@@ -202,8 +202,8 @@ static void a_key_frame_is_newer_than_all_before_it(void **state)
     rtmfp_wire_take(t.w, now);
     assert_true(rtmfp_wire_join(t.w, &key));
     for (uint64_t n = 0; n + 1 < rtmfp_wire_head(t.w); n++)
-        assert_true(message(&t, n)->made <= message(&t, n + 1)->made);
-    assert_true(message(&t, key - 1)->made < message(&t, key)->made);
+        assert_true(message(&t, n)->created_at <= message(&t, n + 1)->created_at);
+    assert_true(message(&t, key - 1)->created_at < message(&t, key)->created_at);
     finish(&t);
 }
 

@@ -26,7 +26,7 @@ struct dtls {
     struct dtls_fingerprint peer;
     struct dtls_datagrams io;
     struct dtls_guard guard;
-    struct dtls_after after;
+    struct dtls_established after;
     struct srtp_keys of_client, of_server; /* set when the handshake is done; SRTP_NONE: none */
     const char *cipher;
     co_usec deadline;
@@ -88,7 +88,7 @@ void dtls_free(struct dtls *d)
     if (!d)
         return;
     SSL_free(d->ssl);
-    dtls_after_fini(&d->after);
+    dtls_established_fini(&d->after);
     srtp_keys_wipe(&d->of_client);
     srtp_keys_wipe(&d->of_server);
     dtls_identity_unref(d->id);
@@ -164,7 +164,7 @@ static void fail(struct dtls *d)
     ERR_clear_error();
 }
 
-static bool wants_more(const struct dtls *d, int got)
+static bool needs_io(const struct dtls *d, int got)
 {
     int e = SSL_get_error(d->ssl, got);
 
@@ -177,7 +177,7 @@ static void run_handshake(struct dtls *d)
     int got = SSL_do_handshake(d->ssl);
 
     if (got != 1) {
-        if (!wants_more(d, got))
+        if (!needs_io(d, got))
             fail(d);
         return;
     }
@@ -185,7 +185,7 @@ static void run_handshake(struct dtls *d)
     d->state = DTLS_DONE;
     d->cipher = SSL_get_cipher(d->ssl);
     take_keys(d);
-    if (!dtls_after_begin(&d->after, d->ssl, d->io.out + sent, d->io.out_end - sent))
+    if (!dtls_established_begin(&d->after, d->ssl, d->io.out + sent, d->io.out_end - sent))
         return;
     SSL_free(d->ssl);
     d->ssl = NULL;
@@ -204,7 +204,7 @@ static void read_rest(struct dtls *d)
     if (SSL_get_shutdown(d->ssl) & SSL_RECEIVED_SHUTDOWN) {
         (void)SSL_shutdown(d->ssl); /* ours in response to the peer's */
         d->state = DTLS_CLOSED;
-    } else if (!wants_more(d, got)) {
+    } else if (!needs_io(d, got)) {
         fail(d);
     }
 }
@@ -243,7 +243,7 @@ void dtls_start(struct dtls *d, co_usec now)
 
 static void input_after(struct dtls *d, const uint8_t *data, size_t size)
 {
-    switch (dtls_after_input(&d->after, &d->io, data, size)) {
+    switch (dtls_established_input(&d->after, &d->io, data, size)) {
     case DTLS_EVENT_NONE:
         break;
     case DTLS_EVENT_CLOSE:
@@ -296,7 +296,7 @@ bool dtls_output(struct dtls *d, const uint8_t **data, size_t *size)
 void dtls_close(struct dtls *d)
 {
     if (d->state == DTLS_DONE && !d->ssl) {
-        dtls_after_close(&d->after, &d->io);
+        dtls_established_close(&d->after, &d->io);
     } else if (d->state == DTLS_DONE) {
         ERR_clear_error();
         (void)SSL_alloc_buffers(d->ssl);

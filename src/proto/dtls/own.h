@@ -44,22 +44,24 @@ struct dtls_guard {
 bool dtls_guard_lets(struct dtls_guard *g, const uint8_t *data, size_t size, bool done,
                      co_usec now);
 
-/* ---- after.c: after the handshake */
-enum { DTLS_AFTER_KEYS = 2 * 16 + 2 * 4, DTLS_FINISHED = 12 + 12 };
-struct dtls_after {
+/* ---- established.c: after the handshake */
+enum { DTLS_ESTABLISHED_KEYS = 2 * 16 + 2 * 4, DTLS_FINISHED = 12 + 12 };
+struct dtls_established {
     bool client;
-    uint8_t keys[DTLS_AFTER_KEYS];
+    uint8_t keys[DTLS_ESTABLISHED_KEYS];
     uint64_t number, clear_number;   /* next record number in epoch 1, and in epoch 0 */
     uint8_t finished[DTLS_FINISHED]; /* our last message, decrypted, if we are the server */
 };
 enum dtls_event { DTLS_EVENT_NONE, DTLS_EVENT_CLOSE, DTLS_EVENT_FATAL };
 /* Takes over an SSL whose handshake is done. `flight` is what a server has just sent, framed as in
  * datagrams.c. Returns false if the SSL must be kept. */
-bool dtls_after_begin(struct dtls_after *a, SSL *ssl, const uint8_t *flight, size_t size);
-void dtls_after_fini(struct dtls_after *a); /* works on a zeroed struct */
-enum dtls_event dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
+bool dtls_established_begin(struct dtls_established *a, SSL *ssl, const uint8_t *flight,
+                            size_t size);
+void dtls_established_fini(struct dtls_established *a); /* works on a zeroed struct */
+enum dtls_event dtls_established_input(struct dtls_established *a, struct dtls_datagrams *g,
                                  const uint8_t *data, size_t size);
-void dtls_after_close(struct dtls_after *a, struct dtls_datagrams *g); /* close_notify */
+/* Sends close_notify. */
+void dtls_established_close(struct dtls_established *a, struct dtls_datagrams *g);
 
 /* ---- fingerprint.c: in constant time */
 bool dtls_fingerprint_is(const struct dtls_fingerprint *f, const X509 *certificate);

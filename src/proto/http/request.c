@@ -23,7 +23,7 @@ enum {
     BODY_ROOM = 4096, /* room for the body after the head, which no longer moves */
 };
 
-static uint32_t place(const struct http_reader *r, const char *at)
+static uint32_t offset_of(const struct http_reader *r, const char *at)
 {
     return (uint32_t)(at - (const char *)r->buf);
 }
@@ -35,8 +35,8 @@ static int on_url(http_parser *p, const char *at, size_t size)
     struct http_reader *r = p->data;
 
     if (r->target_end == 0)
-        r->target_at = place(r, at);
-    r->target_end = place(r, at + size);
+        r->target_at = offset_of(r, at);
+    r->target_end = offset_of(r, at + size);
     if (r->target_end - r->target_at > r->limits->max_line)
         r->status = 414;
     return r->status;
@@ -61,7 +61,7 @@ static int on_name(http_parser *p, const char *at, size_t size)
 
     if (r->phase != HTTP_PHASE_LINE) /* a trailer of a chunked body: ignored */
         return 0;
-    if (last && last[1] == place(r, at) && last[3] == 0) { /* continuation of the name */
+    if (last && last[1] == offset_of(r, at) && last[3] == 0) { /* continuation of the name */
         last[1] += (uint32_t)size;
         return 0;
     }
@@ -70,8 +70,8 @@ static int on_name(http_parser *p, const char *at, size_t size)
     if (r->n_spans == r->spans_cap && !more_spans(r))
         return r->status = 503;
     last = r->spans + r->n_spans++ * SPAN;
-    last[0] = place(r, at);
-    last[1] = place(r, at + size);
+    last[0] = offset_of(r, at);
+    last[1] = offset_of(r, at + size);
     last[2] = last[3] = 0;
     return 0;
 }
@@ -85,9 +85,9 @@ static int on_value(http_parser *p, const char *at, size_t size)
         return 0;
     last = r->spans + (r->n_spans - 1) * SPAN;
     if (last[3] == 0) {
-        last[2] = place(r, at);
-        last[3] = place(r, at + size);
-    } else if (last[3] == place(r, at)) {
+        last[2] = offset_of(r, at);
+        last[3] = offset_of(r, at + size);
+    } else if (last[3] == offset_of(r, at)) {
         last[3] += (uint32_t)size;
     } else { /* RFC 9112 5.2: folded lines are refused */
         return r->status = 400;
@@ -173,7 +173,7 @@ static enum http_verb verb_of(const char *method)
     return HTTP_VERB_OTHER;
 }
 
-/* Returns a string of the head. Overwrites the separator behind it with a zero. */
+/* Returns a string of the head. Overwrites the separator after it with a zero. */
 static char *string(struct http_reader *r, uint32_t at, uint32_t end)
 {
     static const char empty[1];
@@ -432,7 +432,7 @@ void http_reader_fini(struct http_reader *r)
 
 /* ---- bytes */
 
-/* Makes room behind r->end. A head grows up to its limit plus one byte, which tells that it is too
+/* Makes room after r->end. A head grows up to its limit plus one byte, which tells that it is too
  * large; a body has room from the start. */
 static err_t make_room(struct http_reader *r)
 {
@@ -447,7 +447,7 @@ static err_t make_room(struct http_reader *r)
     return http_head_room(r, r->cap == 0 ? FIRST_CAP : r->cap * 2 < most ? r->cap * 2 : most);
 }
 
-/* Reads more bytes behind r->end, before r->until. */
+/* Reads more bytes after r->end, before r->until. */
 static err_t fill(struct http_reader *r)
 {
     co_usec left = r->until == CO_FOREVER ? CO_FOREVER : r->until - co_clock();

@@ -72,7 +72,7 @@ err_t http_url_path(char *path)
     return NULL;
 }
 
-/* Finds the next "key=value" or "key" in *query, returns its value, and moves *query behind it. */
+/* Finds the next "key=value" or "key" in *query, returns its value, and moves *query past it. */
 static const char *next_value(const char **query, const char *key, size_t *size)
 {
     size_t want = strlen(key);

@@ -54,13 +54,13 @@ static uint32_t at_least(uint32_t v, uint32_t least)
 /* Reduces the window at most once per round trip: by an eighth for real-time data, by half
  * otherwise. Live media cannot shrink: a smaller window would only make them late, and the sender
  * abandons late ones anyway. */
-static void give_way(struct rtmfp_congestion *c, uint32_t before, co_usec now)
+static void reduce_window(struct rtmfp_congestion *c, uint32_t before, co_usec now)
 {
     uint32_t to = c->critical ? before - before / 8 : before / 2;
 
-    if (now < c->gave_way_at + c->srtt)
+    if (now < c->reduced_at + c->srtt)
         return;
-    c->gave_way_at = now;
+    c->reduced_at = now;
     if (to > c->cwnd)
         to = c->cwnd;
     c->threshold = c->cwnd = at_least(to, c->critical ? RTMFP_CWND_LIVE : RTMFP_CWND_INIT);
@@ -92,7 +92,7 @@ void rtmfp_congestion_acked(struct rtmfp_congestion *c, const struct rtmfp_ack_s
         c->probing = false;
     }
     if (h->lost) {
-        give_way(c, h->before, now);
+        reduce_window(c, h->before, now);
     } else if (h->acked > 0 && !h->gaps && h->before + RTMFP_SEGMENT >= c->cwnd) {
         /* grow only if the window is used */
         more = growth(c, h->acked);

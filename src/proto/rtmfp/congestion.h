@@ -31,7 +31,7 @@ struct rtmfp_congestion {
     uint32_t srtt, rttvar;     /* microseconds */
     co_usec erto;              /* effective retransmission timeout */
     co_usec sent_at;           /* time of the last packet of user data */
-    co_usec gave_way_at;
+    co_usec reduced_at;
 };
 
 void rtmfp_congestion_init(struct rtmfp_congestion *c);

@@ -79,11 +79,12 @@ struct rtmfp_cipher *rtmfp_cipher_new(void)
     struct rtmfp_cipher *c = calloc(1, sizeof(*c));
     bool done = c != NULL;
 
-    for (int way = 0; done && way < 2; way++) {
-        c->aes[way] = EVP_CIPHER_CTX_new();
-        done = c->aes[way] &&
-               EVP_CipherInit_ex(c->aes[way], EVP_aes_128_cbc(), NULL, NULL, NULL, way) == 1 &&
-               EVP_CIPHER_CTX_set_padding(c->aes[way], 0) == 1;
+    for (int direction = 0; done && direction < 2; direction++) {
+        c->aes[direction] = EVP_CIPHER_CTX_new();
+        done = c->aes[direction] &&
+               EVP_CipherInit_ex(c->aes[direction], EVP_aes_128_cbc(), NULL, NULL, NULL,
+                                 direction) == 1 &&
+               EVP_CIPHER_CTX_set_padding(c->aes[direction], 0) == 1;
     }
     if (done)
         return c;
@@ -102,19 +103,19 @@ void rtmfp_cipher_free(struct rtmfp_cipher *c)
 }
 
 /* Processes whole blocks; `to` may be `from`. */
-static bool run(struct rtmfp_cipher *c, int way, const uint8_t key[RTMFP_KEY], const uint8_t *from,
-                uint8_t *to, size_t size)
+static bool run(struct rtmfp_cipher *c, int direction, const uint8_t key[RTMFP_KEY],
+                const uint8_t *from, uint8_t *to, size_t size)
 {
-    bool has = c->keyed[way] && CRYPTO_memcmp(c->key[way], key, RTMFP_KEY) == 0;
-    int made;
+    bool has = c->keyed[direction] && CRYPTO_memcmp(c->key[direction], key, RTMFP_KEY) == 0;
+    int written;
 
-    c->keyed[way] = has ||
-                    EVP_CipherInit_ex(c->aes[way], NULL, NULL, key, zeros, -1) == 1;
+    c->keyed[direction] = has ||
+                    EVP_CipherInit_ex(c->aes[direction], NULL, NULL, key, zeros, -1) == 1;
     if (!has)
-        memcpy(c->key[way], key, RTMFP_KEY);
-    return c->keyed[way] &&
-           (!has || EVP_CipherInit_ex(c->aes[way], NULL, NULL, NULL, zeros, -1) == 1) &&
-           EVP_CipherUpdate(c->aes[way], to, &made, from, (int)size) == 1;
+        memcpy(c->key[direction], key, RTMFP_KEY);
+    return c->keyed[direction] &&
+           (!has || EVP_CipherInit_ex(c->aes[direction], NULL, NULL, NULL, zeros, -1) == 1) &&
+           EVP_CipherUpdate(c->aes[direction], to, &written, from, (int)size) == 1;
 }
 
 /* ---- the checksum */

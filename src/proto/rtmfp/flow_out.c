@@ -15,7 +15,7 @@ enum rtmfp_fragment_state { RTMFP_DONE, RTMFP_FLYING, RTMFP_GIVEN_UP, RTMFP_LOST
 static struct rtmfp_fragment *rtmfp_flow_fragment(const struct rtmfp_flow_out *f,
                                                          uint64_t seq)
 {
-    return &f->under_way[seq & (f->under_way_room - 1)];
+    return &f->fragments[seq & (f->fragments_room - 1)];
 }
 
 /* Bytes counted as in flight. An empty fragment counts too, because it can be lost. */
@@ -60,9 +60,9 @@ void rtmfp_flow_out_fini(struct rtmfp_flow_out *f)
     for (uint64_t seq = f->base; seq < f->next_seq; seq++)
         rtmfp_message_unref(rtmfp_flow_fragment(f, seq)->message);
     free(f->waiting);
-    free(f->under_way);
+    free(f->fragments);
     f->waiting = NULL;
-    f->under_way = NULL;
+    f->fragments = NULL;
     f->base = f->next_seq;
 }
 
@@ -107,13 +107,13 @@ void rtmfp_flow_out_close(struct rtmfp_flow_out *f)
 
 /* ---- abandoning */
 
-static bool is_late(const struct rtmfp_message *m, bool keep, co_usec made_before)
+static bool is_late(const struct rtmfp_message *m, bool keep, co_usec created_before)
 {
-    return m && !keep && m->made < made_before;
+    return m && !keep && m->created_at < created_before;
 }
 
 /* Abandons messages in flight; returns their number. *last: the message of the last fragment. */
-static unsigned abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before,
+static unsigned abandon_fragments(struct rtmfp_flow_out *f, co_usec created_before,
                                   const struct rtmfp_message **last)
 {
     unsigned n = 0;
@@ -121,7 +121,7 @@ static unsigned abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before,
     for (uint64_t seq = f->base; seq < f->next_seq; seq++) {
         struct rtmfp_fragment *g = rtmfp_flow_fragment(f, seq);
 
-        if (!is_late(g->message, g->keep, made_before))
+        if (!is_late(g->message, g->keep, created_before))
             continue;
         n += g->message != *last;
         *last = g->message;
@@ -132,7 +132,7 @@ static unsigned abandon_under_way(struct rtmfp_flow_out *f, co_usec made_before,
 
 /* Removes late messages from the waiting list and keeps the order of the others. The message `cut`,
  * which is partly sent, was already counted. */
-static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec made_before,
+static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec created_before,
                                 const struct rtmfp_message *cut)
 {
     uint32_t kept = 0, n = f->waiting_n;
@@ -141,7 +141,7 @@ static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec made_before,
     for (uint32_t i = 0; i < n; i++) {
         struct rtmfp_waiting w = *rtmfp_flow_waiting(f, i);
 
-        if (!is_late(w.message, w.keep, made_before)) {
+        if (!is_late(w.message, w.keep, created_before)) {
             *rtmfp_flow_waiting(f, kept++) = w;
             continue;
         }
@@ -155,12 +155,12 @@ static unsigned abandon_waiting(struct rtmfp_flow_out *f, co_usec made_before,
     return given_up;
 }
 
-unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec made_before)
+unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec created_before)
 {
     const struct rtmfp_message *last = NULL;
-    unsigned n = abandon_under_way(f, made_before, &last);
+    unsigned n = abandon_fragments(f, created_before, &last);
 
-    n += abandon_waiting(f, made_before, last);
+    n += abandon_waiting(f, created_before, last);
     rtmfp_flow_forward(f);
     f->abandoned += n;
     if (f->sums)
@@ -181,23 +181,23 @@ void rtmfp_flow_out_reject(struct rtmfp_flow_out *f)
 
 /* ---- splitting */
 
-static bool grow_under_way(struct rtmfp_flow_out *f)
+static bool grow_fragments(struct rtmfp_flow_out *f)
 {
-    uint32_t room = f->under_way_room ? f->under_way_room * 2 : RING_LEAST;
+    uint32_t room = f->fragments_room ? f->fragments_room * 2 : RING_LEAST;
     struct rtmfp_fragment *v;
 
-    if (f->next_seq - f->base < f->under_way_room)
+    if (f->next_seq - f->base < f->fragments_room)
         return true;
-    if (room > RTMFP_UNDER_WAY_MAX)
+    if (room > RTMFP_FRAGMENTS_MAX)
         return false;
     v = mem_try(room * sizeof(*v));
     if (!v)
         return false;
     for (uint64_t seq = f->base; seq < f->next_seq; seq++)
         v[seq & (room - 1)] = *rtmfp_flow_fragment(f, seq);
-    free(f->under_way);
-    f->under_way = v;
-    f->under_way_room = room;
+    free(f->fragments);
+    f->fragments = v;
+    f->fragments_room = room;
     return true;
 }
 
@@ -211,7 +211,7 @@ bool rtmfp_flow_out_ready(const struct rtmfp_flow_out *f)
     if (f->lost > 0 || must_send_final(f))
         return true;
     return f->waiting_n > 0 && f->in_flight < f->room &&
-           f->next_seq - f->base < RTMFP_UNDER_WAY_MAX;
+           f->next_seq - f->base < RTMFP_FRAGMENTS_MAX;
 }
 
 static void fill_cut(const struct rtmfp_flow_out *f, uint64_t seq, struct rtmfp_cut *out)
@@ -310,7 +310,7 @@ bool rtmfp_flow_out_next(struct rtmfp_flow_out *f, size_t room, uint64_t after, 
         return false;
     if (f->waiting_n > 0)
         size = fitting(f, room);
-    if (size == SIZE_MAX || !grow_under_way(f))
+    if (size == SIZE_MAX || !grow_fragments(f))
         return false;
     g = rtmfp_flow_fragment(f, f->next_seq++);
     if (f->waiting_n > 0)
@@ -379,11 +379,11 @@ static void free_idle(struct rtmfp_flow_out *f)
 {
     if (f->order != RTMFP_COMMANDS || f->base != f->next_seq || f->waiting_n > 0)
         return;
-    free(f->under_way);
+    free(f->fragments);
     free(f->waiting);
-    f->under_way = NULL;
+    f->fragments = NULL;
     f->waiting = NULL;
-    f->under_way_room = f->waiting_room = f->waiting_first = 0;
+    f->fragments_room = f->waiting_room = f->waiting_first = 0;
 }
 
 /* Advances `base` and `forward` as far as possible. */

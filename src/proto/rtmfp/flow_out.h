@@ -18,7 +18,7 @@
 enum {
     RTMFP_METADATA_MAX = 16,       /* limit for our flows: those of RTMP have about 5 bytes */
     RTMFP_WAITING_MAX = 4096,      /* limit of messages that wait in a flow */
-    RTMFP_UNDER_WAY_MAX = 8192,    /* limit of fragments of a flow in flight */
+    RTMFP_FRAGMENTS_MAX = 8192,    /* limit of fragments of a flow in flight */
     RTMFP_FRAGMENT_LEAST = 64,     /* smallest fragment to cut from a longer message */
 };
 
@@ -66,11 +66,11 @@ struct rtmfp_flow_out {
     uint32_t lost;                 /* fragments to retransmit, */
     uint64_t lost_from;            /* none of them before this one */
     co_usec probed_at, probe_wait; /* while the peer's window is 0 */
-    /* fragments from `base` on; the index is the sequence number modulo under_way_room, a power of
+    /* fragments from `base` on; the index is the sequence number modulo fragments_room, a power of
      * two */
-    struct rtmfp_fragment *under_way;
+    struct rtmfp_fragment *fragments;
     struct rtmfp_waiting *waiting; /* a ring */
-    uint32_t under_way_room, waiting_room, waiting_first, waiting_n;
+    uint32_t fragments_room, waiting_room, waiting_first, waiting_n;
     uint32_t cut;                  /* bytes of the first waiting message that were already sent */
     size_t waiting_bytes;
     uint64_t missed, retransmitted, abandoned; /* fragments lost, fragments retransmitted, messages
@@ -96,11 +96,11 @@ void rtmfp_flow_out_fini(struct rtmfp_flow_out *f);
 bool rtmfp_flow_out_write(struct rtmfp_flow_out *f, struct rtmfp_message *m, bool keep)
     __attribute__((warn_unused_result));
 /* Abandons all messages created before this time, except those to keep. Returns their number. */
-unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec made_before);
+unsigned rtmfp_flow_out_abandon(struct rtmfp_flow_out *f, co_usec created_before);
 /* Returns when the first waiting message was created; INT64_MAX if none waits. */
 static inline co_usec rtmfp_flow_out_oldest(const struct rtmfp_flow_out *f)
 {
-    return f->waiting_n > 0 ? f->waiting[f->waiting_first].message->made : INT64_MAX;
+    return f->waiting_n > 0 ? f->waiting[f->waiting_first].message->created_at : INT64_MAX;
 }
 void rtmfp_flow_out_close(struct rtmfp_flow_out *f);  /* after the waiting messages */
 void rtmfp_flow_out_reject(struct rtmfp_flow_out *f); /* called when the peer rejects it */

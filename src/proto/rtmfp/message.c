@@ -13,7 +13,7 @@ struct rtmfp_message *rtmfp_message_new(size_t size, co_usec now)
     if (size <= UINT32_MAX)
         m = mem_try(sizeof(*m) + size);
     if (m)
-        *m = (struct rtmfp_message){ .refs = 1, .size = (uint32_t)size, .made = now };
+        *m = (struct rtmfp_message){ .refs = 1, .size = (uint32_t)size, .created_at = now };
     return m;
 }
 

@@ -14,7 +14,7 @@
 struct rtmfp_message {
     unsigned refs;
     uint32_t size;
-    co_usec made;      /* its lateness counts from here */
+    co_usec created_at;      /* its lateness counts from here */
     uint8_t bytes[];
 };
 

@@ -167,7 +167,7 @@ static bool output_end(struct rtmfp_session *s, struct wr *w, co_usec now)
 }
 
 /* Ends the session if the peer was silent too long; returns true then. */
-static bool is_gone(struct rtmfp_session *s, co_usec now)
+static bool end_if_silent(struct rtmfp_session *s, co_usec now)
 {
     if (now - s->received_at >= s->set->timeout) {
         rtmfp_session_end(s, RTMFP_ENDED_SILENT, RTMFP_CLOSED);
@@ -198,7 +198,7 @@ bool rtmfp_session_output(struct rtmfp_session *s, struct wr *w, struct udp_addr
     bool any;
 
     *to = s->peer;
-    if (s->state == RTMFP_OPEN && !is_gone(s, now))
+    if (s->state == RTMFP_OPEN && !end_if_silent(s, now))
         any = rtmfp_keepalive_move(s, w, to, now) || output_open(s, w, now);
     else
         any = output_end(s, w, now);

@@ -190,8 +190,8 @@ void rtmfp_keepalive_write(struct rtmfp_session *s, struct wr *w, co_usec now)
 
 struct rtmfp_move {
     struct udp_addr to;
-    co_usec asked_at;           /* 0: not yet */
-    bool ask;
+    co_usec pinged_at;           /* 0: not yet */
+    bool ping_due;
 };
 
 static void proof(const struct rtmfp_session *s, const struct udp_addr *at, co_usec when,
@@ -219,10 +219,10 @@ void rtmfp_keepalive_from(struct rtmfp_session *s, const struct udp_addr *from, 
         return;
     if (!s->move)
         s->move = must(calloc(1, sizeof(*s->move)));
-    if (s->move->asked_at && now - s->move->asked_at < MOVE_ASK_EVERY)
+    if (s->move->pinged_at && now - s->move->pinged_at < MOVE_ASK_EVERY)
         return;
     s->move->to = *from;
-    s->move->ask = true;
+    s->move->ping_due = true;
 }
 
 bool rtmfp_keepalive_move(struct rtmfp_session *s, struct wr *w, struct udp_addr *to, co_usec now)
@@ -232,15 +232,15 @@ bool rtmfp_keepalive_move(struct rtmfp_session *s, struct wr *w, struct udp_addr
 
     if (!m)
         return false;
-    if (!m->ask && now - m->asked_at >= MOVE_FOR) {
+    if (!m->ping_due && now - m->pinged_at >= MOVE_FOR) {
         free(m);
         s->move = NULL;
         return false;
     }
-    if (!m->ask)
+    if (!m->ping_due)
         return false;
-    m->ask = false;
-    m->asked_at = now;
+    m->ping_due = false;
+    m->pinged_at = now;
     *to = m->to;
     proof(s, to, now, body);
     rtmfp_keepalive_begin(s, w, false, now);
@@ -270,9 +270,9 @@ static bool is_plain_answer(const struct rtmfp_session *s, const struct rtmfp_ar
 {
     const struct rtmfp_move *m = s->move;
 
-    if (!m || !m->asked_at || !udp_addr_same(&m->to, a->from))
+    if (!m || !m->pinged_at || !udp_addr_same(&m->to, a->from))
         return false;
-    if ((s->hmac && body.n > 0) || a->now - m->asked_at > MOVE_PLAIN_WITHIN)
+    if ((s->hmac && body.n > 0) || a->now - m->pinged_at > MOVE_PLAIN_WITHIN)
         return false;
     return !s->moved_at || a->now - s->moved_at >= MOVE_PLAIN_EVERY;
 }
@@ -299,7 +299,7 @@ void rtmfp_keepalive_reply(struct rtmfp_session *s, const struct rtmfp_arrival *
 
 co_usec rtmfp_keepalive_deadline(const struct rtmfp_session *s)
 {
-    if (s->replies || s->forwards || (s->move && s->move->ask))
+    if (s->replies || s->forwards || (s->move && s->move->ping_due))
         return 0;
     return ping_at(s);
 }

@@ -555,7 +555,7 @@ static err_t first_chunk(struct rtmp_in *in, struct rtmp_in_stream *s, const str
     return err ? err : continue_message(in, s);
 }
 
-/* Starts a chunk; *p points behind its header. */
+/* Starts a chunk; *p points after its header. */
 static err_t begin_chunk(struct rtmp_in *in, const struct header *h, const uint8_t **p,
                          const uint8_t *end)
 {

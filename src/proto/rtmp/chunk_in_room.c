@@ -8,7 +8,7 @@
 
 /* ---- the pool */
 
-static void enter(struct rtmp_in *in)
+static void add_member(struct rtmp_in *in)
 {
     struct rtmp_in **first = &in->setup->pool->members;
 
@@ -20,7 +20,7 @@ static void enter(struct rtmp_in *in)
     in->pooled_since = co_now();
 }
 
-static void leave(struct rtmp_in *in)
+static void remove_member(struct rtmp_in *in)
 {
     *in->pool_prev = in->pool_next;
     if (in->pool_next)
@@ -44,9 +44,9 @@ static void account(struct rtmp_in *in, size_t inflight)
         return;
     pool->used += over - in->pooled;
     if (in->pooled == 0)
-        enter(in);
+        add_member(in);
     else if (over == 0)
-        leave(in);
+        remove_member(in);
     in->pooled = over;
 }
 

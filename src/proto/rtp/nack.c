@@ -9,7 +9,7 @@
 
 struct rtp_hole {
     int64_t seq;
-    co_usec since, asked; /* when it was detected, and last requested */
+    co_usec since, requested_at; /* when it was detected, and last requested */
     unsigned tries;
 };
 
@@ -55,9 +55,9 @@ static void fill(struct rtp_nack *n, int64_t seq, co_usec now)
 
     if (i == n->n || n->holes[i].seq != seq)
         return;
-    n->found += n->holes[i].tries > 0;
+    n->recovered += n->holes[i].tries > 0;
     if (n->holes[i].tries == 1)
-        n->took = now - n->holes[i].asked;
+        n->recovery_time = now - n->holes[i].requested_at;
     forget(n, i, 1);
 }
 
@@ -110,7 +110,7 @@ static bool is_over(const struct rtp_hole *h, co_usec now)
 static co_usec hole_due(const struct rtp_hole *h, co_usec rtt)
 {
     co_usec again = rtt > RTP_NACK_AGAIN ? rtt : RTP_NACK_AGAIN, over = h->since + RTP_NACK_GIVE_UP;
-    co_usec at = h->tries == 0 ? h->since + RTP_NACK_GRACE : h->asked + again;
+    co_usec at = h->tries == 0 ? h->since + RTP_NACK_GRACE : h->requested_at + again;
 
     return at < over ? at : over;
 }
@@ -131,12 +131,12 @@ unsigned rtp_nack_request(struct rtp_nack *n, co_usec now, co_usec rtt, uint16_t
         if (due) {
             seqs[count++] = (uint16_t)(uint64_t)h.seq;
             h.tries++;
-            h.asked = now;
+            h.requested_at = now;
         }
         n->holes[kept++] = h;
     }
     n->n = kept;
-    n->asked += count;
+    n->requested += count;
     return count;
 }
 

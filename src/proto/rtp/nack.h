@@ -30,11 +30,10 @@ struct rtp_nack { /* starts zeroed */
     int64_t next;       /* highest sequence number received, plus 1 */
     unsigned n;
     struct rtp_hole *holes; /* missing packets, in order; NULL until there was one */
-    uint64_t asked;     /* requests for packets, including repeated ones */
-    uint64_t found;     /* requested packets that arrived */
+    uint64_t requested;     /* requests for packets, including repeated ones */
+    uint64_t recovered;     /* requested packets that arrived */
     uint64_t given_up;
-    co_usec took;       /* time from the last request to the arrival, for a packet requested once;
-                         * 0: unknown */
+    co_usec recovery_time;  /* of a packet requested once, from request to arrival; 0: unknown */
 };
 
 void rtp_nack_fini(struct rtp_nack *n);

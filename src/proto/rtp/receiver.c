@@ -38,11 +38,11 @@ static void begin(struct rtp_receiver *rx, uint32_t ssrc)
 
 /* Whether packets of this source are accepted. Over a connection there is only one sender, so any
  * source is. */
-static bool is_heard(struct rtp_receiver *rx, uint32_t ssrc, co_usec now)
+static bool is_accepted(struct rtp_receiver *rx, uint32_t ssrc, co_usec now)
 {
     if (rx->started && ssrc == rx->ssrc)
         return true;
-    if (rx->started && rx->opts.window > 1 && now - rx->heard < RTP_SSRC_SILENCE && !rx->over)
+    if (rx->started && rx->opts.window > 1 && now - rx->received_at < RTP_SSRC_SILENCE && !rx->over)
         return false;
     begin(rx, ssrc);
     rx->over = false;
@@ -80,11 +80,11 @@ enum rtp_put rtp_receiver_put(struct rtp_receiver *rx, const uint8_t *data, size
         rx->other_type++;
         return RTP_DROPPED;
     }
-    if (!is_heard(rx, p.ssrc, now)) {
+    if (!is_accepted(rx, p.ssrc, now)) {
         rx->other_ssrc++;
         return RTP_DROPPED;
     }
-    rx->heard = now;
+    rx->received_at = now;
     restarts = rx->order.restarts;
     taken = rtp_reorder_put(&rx->order, p.seq, data, size, now);
     if (taken || rx->order.far == far) /* packets far outside the window may be forged */

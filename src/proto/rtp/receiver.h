@@ -36,7 +36,7 @@ struct rtp_receiver {
     int64_t seq;       /* highest sequence number counted */
     int64_t time;      /* timestamp of the newest payload, without wrap */
     bool timed;        /* `time` is set */
-    co_usec heard;
+    co_usec received_at;
     bool has_sr;
     struct rtcp_sr sr; /* last sender report, and its arrival */
     co_usec sr_at;

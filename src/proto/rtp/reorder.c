@@ -110,7 +110,8 @@ bool rtp_reorder_put(struct rtp_reorder *r, uint16_t seq, const uint8_t *data, s
     return true;
 }
 
-static void give(struct rtp_reorder *r, const uint8_t *data, size_t size, struct rtp_ordered *out)
+static void deliver(struct rtp_reorder *r, const uint8_t *data, size_t size,
+                    struct rtp_ordered *out)
 {
     *out = (struct rtp_ordered){ .data = data, .size = size, .seq = r->next, .lost = r->skipped,
                                  .restart = r->restart };
@@ -131,7 +132,7 @@ static void find_since(struct rtp_reorder *r)
     }
 }
 
-static void give_early(struct rtp_reorder *r, struct rtp_ordered *out)
+static void deliver_early(struct rtp_reorder *r, struct rtp_ordered *out)
 {
     struct rtp_early *e = slot(r, r->next);
 
@@ -139,7 +140,7 @@ static void give_early(struct rtp_reorder *r, struct rtp_ordered *out)
     e->data = NULL;
     r->held--;
     r->held_bytes -= e->size;
-    give(r, r->given, e->size, out);
+    deliver(r, r->given, e->size, out);
     if (r->held > 0 && !has(r, r->next))
         find_since(r);
 }
@@ -216,12 +217,12 @@ bool rtp_reorder_next(struct rtp_reorder *r, co_usec now, struct rtp_ordered *ou
     drop_given(r);
     for (;;) {
         if (r->in && r->in_seq == r->next) {
-            give(r, r->in, r->in_size, out);
+            deliver(r, r->in, r->in_size, out);
             r->in = NULL;
             return true;
         }
         if (has(r, r->next)) {
-            give_early(r, out);
+            deliver_early(r, out);
             return true;
         }
         if (r->in && fits(r))

@@ -16,32 +16,32 @@ enum {
 };
 
 /* Content of one feedback packet. */
-struct told {
+struct report {
     unsigned n;
-    uint8_t status[RTP_TWCC_TOLD];
-    int16_t delta[RTP_TWCC_TOLD];
+    uint8_t status[RTP_TWCC_REPORTED];
+    int16_t delta[RTP_TWCC_REPORTED];
     int64_t reference; /* in units of 64 ms */
 };
 
 void rtp_twcc_fini(struct rtp_twcc *t)
 {
-    free(t->came);
+    free(t->arrivals);
     *t = (struct rtp_twcc){ 0 };
 }
 
-static co_usec *came(const struct rtp_twcc *t, int64_t seq)
+static co_usec *arrival_of(const struct rtp_twcc *t, int64_t seq)
 {
-    return &t->came[(uint64_t)seq % RTP_TWCC_KEPT];
+    return &t->arrivals[(uint64_t)seq % RTP_TWCC_KEPT];
 }
 
 static void begin(struct rtp_twcc *t, int64_t seq, co_usec now)
 {
-    if (!t->came)
-        t->came = must(calloc(RTP_TWCC_KEPT, sizeof(t->came[0])));
-    memset(t->came, 0, RTP_TWCC_KEPT * sizeof(t->came[0]));
+    if (!t->arrivals)
+        t->arrivals = must(calloc(RTP_TWCC_KEPT, sizeof(t->arrivals[0])));
+    memset(t->arrivals, 0, RTP_TWCC_KEPT * sizeof(t->arrivals[0]));
     if (!t->started) {
         t->origin = now - CO_MS(1); /* so that no stored time is 0 */
-        t->told_at = now;
+        t->sent_at = now;
     }
     t->started = true;
     t->base = t->next = seq;
@@ -52,7 +52,7 @@ static void begin(struct rtp_twcc *t, int64_t seq, co_usec now)
 static void reach(struct rtp_twcc *t, int64_t seq)
 {
     for (; t->next <= seq; t->next++)
-        *came(t, t->next) = 0;
+        *arrival_of(t, t->next) = 0;
     if (t->base < t->next - RTP_TWCC_KEPT)
         t->base = t->next - RTP_TWCC_KEPT;
 }
@@ -67,9 +67,9 @@ bool rtp_twcc_put(struct rtp_twcc *t, uint16_t number, co_usec now)
         return false; /* too old to be reported */
     if (seq >= t->next)
         reach(t, seq);
-    if (*came(t, seq) != 0)
+    if (*arrival_of(t, seq) != 0)
         return false;
-    *came(t, seq) = now - t->origin;
+    *arrival_of(t, seq) = now - t->origin;
     if (seq < t->base) /* late packet: report it and everything after it again */
         t->base = seq;
     return ++t->fresh >= RTP_TWCC_EACH;
@@ -77,95 +77,95 @@ bool rtp_twcc_put(struct rtp_twcc *t, uint16_t number, co_usec now)
 
 co_usec rtp_twcc_due(const struct rtp_twcc *t)
 {
-    return t->fresh > 0 ? t->told_at + RTP_TWCC_PERIOD : CO_FOREVER;
+    return t->fresh > 0 ? t->sent_at + RTP_TWCC_PERIOD : CO_FOREVER;
 }
 
 /* ---- collecting */
 
 /* Adds a packet's arrival time. The reference is the first packet's time, rounded down; the others
  * are relative to the previous one. Returns false if the difference is too large. */
-static bool tell_one(struct told *told, co_usec at, co_usec *last)
+static bool add_arrival(struct report *report, co_usec at, co_usec *last)
 {
     int64_t ticks;
 
     if (at == 0) {
-        told->status[told->n++] = MISSING;
+        report->status[report->n++] = MISSING;
         return true;
     }
     if (*last < 0) {
-        told->reference = at / RTCP_TWCC_REFERENCE;
-        *last = told->reference * RTCP_TWCC_REFERENCE;
+        report->reference = at / RTCP_TWCC_REFERENCE;
+        *last = report->reference * RTCP_TWCC_REFERENCE;
     }
     ticks = (at - *last + (at >= *last ? 1 : -1) * RTCP_TWCC_TICK / 2) / RTCP_TWCC_TICK;
     if (ticks < INT16_MIN || ticks > INT16_MAX)
         return false;
     *last += ticks * RTCP_TWCC_TICK; /* prevents rounding errors from accumulating */
-    told->delta[told->n] = (int16_t)ticks;
-    told->status[told->n++] = ticks >= 0 && ticks <= UINT8_MAX ? SMALL : LARGE;
+    report->delta[report->n] = (int16_t)ticks;
+    report->status[report->n++] = ticks >= 0 && ticks <= UINT8_MAX ? SMALL : LARGE;
     return true;
 }
 
-static void collect(const struct rtp_twcc *t, struct told *told)
+static void collect(const struct rtp_twcc *t, struct report *report)
 {
     co_usec last = -1;
 
-    told->n = 0;
-    told->reference = 0;
-    while (told->n < RTP_TWCC_TOLD && t->base + told->n < t->next) {
-        if (!tell_one(told, *came(t, t->base + told->n), &last))
+    report->n = 0;
+    report->reference = 0;
+    while (report->n < RTP_TWCC_REPORTED && t->base + report->n < t->next) {
+        if (!add_arrival(report, *arrival_of(t, t->base + report->n), &last))
             break;
     }
 }
 
 /* ---- chunks */
 
-static unsigned run_of(const struct told *told, unsigned at)
+static unsigned run_of(const struct report *report, unsigned at)
 {
     unsigned n = 1;
 
-    while (at + n < told->n && told->status[at + n] == told->status[at] && n < RUN_MAX)
+    while (at + n < report->n && report->status[at + n] == report->status[at] && n < RUN_MAX)
         n++;
     return n;
 }
 
-static uint16_t vector(const struct told *told, unsigned at, unsigned n, unsigned bits)
+static uint16_t vector(const struct report *report, unsigned at, unsigned n, unsigned bits)
 {
     uint16_t chunk = bits == 2 ? 0xc000 : 0x8000;
 
-    for (unsigned i = 0; i < n && at + i < told->n; i++)
-        chunk |= (uint16_t)(told->status[at + i] << (14 - bits * (i + 1)));
+    for (unsigned i = 0; i < n && at + i < report->n; i++)
+        chunk |= (uint16_t)(report->status[at + i] << (14 - bits * (i + 1)));
     return chunk;
 }
 
-static bool has_large(const struct told *told, unsigned at)
+static bool has_large(const struct report *report, unsigned at)
 {
-    for (unsigned i = at; i < told->n && i < at + ONE_BIT; i++) {
-        if (told->status[i] == LARGE)
+    for (unsigned i = at; i < report->n && i < at + ONE_BIT; i++) {
+        if (report->status[i] == LARGE)
             return true;
     }
     return false;
 }
 
 /* Writes the chunk that covers the most packets; returns their number. */
-static unsigned put_chunk(struct wr *w, const struct told *told, unsigned at)
+static unsigned put_chunk(struct wr *w, const struct report *report, unsigned at)
 {
-    unsigned run = run_of(told, at), most = has_large(told, at) ? TWO_BIT : ONE_BIT;
+    unsigned run = run_of(report, at), most = has_large(report, at) ? TWO_BIT : ONE_BIT;
 
-    if (run >= most || at + run == told->n) {
-        wr_u16(w, (uint16_t)(told->status[at] << 13 | run));
+    if (run >= most || at + run == report->n) {
+        wr_u16(w, (uint16_t)(report->status[at] << 13 | run));
         return run;
     }
-    wr_u16(w, vector(told, at, most, most == TWO_BIT ? 2 : 1));
+    wr_u16(w, vector(report, at, most, most == TWO_BIT ? 2 : 1));
     return most;
 }
 
-static void put_deltas(struct wr *w, const struct told *told)
+static void put_deltas(struct wr *w, const struct report *report)
 {
-    for (unsigned i = 0; i < told->n; i++) {
-        if (told->status[i] == SMALL)
-            wr_u8(w, (uint8_t)told->delta[i]);
-        if (told->status[i] == LARGE)
-            wr_u16(w, (uint16_t)told->delta[i]);
+    for (unsigned i = 0; i < report->n; i++) {
+        if (report->status[i] == SMALL)
+            wr_u8(w, (uint8_t)report->delta[i]);
+        if (report->status[i] == LARGE)
+            wr_u16(w, (uint16_t)report->delta[i]);
     }
 }
 
@@ -188,7 +188,7 @@ static void put_end(struct wr *w, size_t begin)
 }
 
 static void put(struct rtp_twcc *t, struct wr *w, uint32_t ssrc, uint32_t media,
-                const struct told *told)
+                const struct report *report)
 {
     size_t begin = w->len;
 
@@ -198,25 +198,25 @@ static void put(struct rtp_twcc *t, struct wr *w, uint32_t ssrc, uint32_t media,
     wr_u32(w, ssrc);
     wr_u32(w, media);
     wr_u16(w, (uint16_t)(uint64_t)t->base);
-    wr_u16(w, (uint16_t)told->n);
-    wr_u24(w, (uint32_t)(uint64_t)told->reference & 0xffffff);
+    wr_u16(w, (uint16_t)report->n);
+    wr_u24(w, (uint32_t)(uint64_t)report->reference & 0xffffff);
     wr_u8(w, t->number++);
-    for (unsigned i = 0; i < told->n;)
-        i += put_chunk(w, told, i);
-    put_deltas(w, told);
+    for (unsigned i = 0; i < report->n;)
+        i += put_chunk(w, report, i);
+    put_deltas(w, report);
     put_end(w, begin);
 }
 
 bool rtp_twcc_write(struct rtp_twcc *t, struct wr *w, uint32_t ssrc, uint32_t media, co_usec now)
 {
-    struct told told;
+    struct report report;
 
     if (t->fresh == 0)
         return false;
-    collect(t, &told);
-    put(t, w, ssrc, media, &told);
-    t->base += told.n;
-    t->told_at = now;
+    collect(t, &report);
+    put(t, w, ssrc, media, &report);
+    t->base += report.n;
+    t->sent_at = now;
     if (t->base == t->next)
         t->fresh = 0;
     return true;

@@ -13,7 +13,7 @@
 #include "base/wr.h"
 #include "co/co.h"
 
-enum { RTP_TWCC_KEPT = 1024, RTP_TWCC_TOLD = 400, RTP_TWCC_EACH = 50, RTP_TWCC_SIZE = 960 };
+enum { RTP_TWCC_KEPT = 1024, RTP_TWCC_REPORTED = 400, RTP_TWCC_EACH = 50, RTP_TWCC_SIZE = 960 };
 
 #define RTP_TWCC_PERIOD CO_MS(100)
 
@@ -22,9 +22,9 @@ struct rtp_twcc { /* starts zeroed */
     int64_t base;     /* first number to report */
     int64_t next;     /* highest number received, plus 1 */
     unsigned fresh;   /* received packets not reported yet */
-    co_usec told_at, origin;
+    co_usec sent_at, origin;
     uint8_t number;   /* number of the next feedback packet */
-    co_usec *came;    /* arrival time by number; 0: not received; NULL: nothing received yet */
+    co_usec *arrivals;    /* arrival time by number; 0: not received; NULL: nothing received yet */
 };
 
 void rtp_twcc_fini(struct rtp_twcc *t);

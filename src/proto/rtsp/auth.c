@@ -215,7 +215,7 @@ static enum rtsp_auth_result check_digest(struct rtsp_auth *a, const struct rtsp
     if ((*d.qop && strcasecmp(d.qop, "auth") != 0) || strcmp(d.realm, rules->realm) != 0 ||
         !is_for(d.uri, req->url) || !proves(&d, hash, rules, req->verb))
         return RTSP_AUTH_WRONG;
-    if (*a->nonce && strcmp(d.nonce, a->nonce) == 0 && now - a->made < RTSP_NONCE_TIME)
+    if (*a->nonce && strcmp(d.nonce, a->nonce) == 0 && now - a->created_at < RTSP_NONCE_TIME)
         return RTSP_AUTH_RIGHT;
     return a->stale ? RTSP_AUTH_WRONG : RTSP_AUTH_STALE; /* "stale" is sent only once to a client
                                                           * that ignores it */
@@ -262,9 +262,9 @@ static void put_digest(const struct rtsp_auth *a, const struct rtsp_auth_rules *
 void rtsp_auth_put(struct rtsp_auth *a, const struct rtsp_auth_rules *rules, co_usec now,
                    struct wr *w)
 {
-    if (!*a->nonce || now - a->made >= RTSP_NONCE_TIME) {
+    if (!*a->nonce || now - a->created_at >= RTSP_NONCE_TIME) {
         random_id(a->nonce, RTSP_NONCE_SIZE - 1);
-        a->made = now;
+        a->created_at = now;
     }
     if (rules->schemes & RTSP_AUTH_SHA256)
         put_digest(a, rules, ", algorithm=SHA-256", w);

@@ -29,7 +29,7 @@ struct rtsp_digest {
 };
 
 /* Parses the next challenge in a text; a field may contain several. Modifies the text, which then
- * holds the strings, and moves *text behind the challenge. Returns false at the end. */
+ * holds the strings, and moves *text past the challenge. Returns false at the end. */
 bool rtsp_digest_next(char **text, struct rtsp_digest *out);
 
 /* Returns the hash that `algorithm` names; MD5 if it is missing. Returns false for an unknown
@@ -58,7 +58,7 @@ struct rtsp_auth_rules {
 
 struct rtsp_auth { /* state of a connection; zeroed at start */
     char nonce[RTSP_NONCE_SIZE];
-    co_usec made;
+    co_usec created_at;
     bool stale;        /* the last response had stale=true */
     unsigned failures; /* after RTSP_AUTH_FAILURES the connection should end */
 };

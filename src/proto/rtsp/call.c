@@ -161,15 +161,15 @@ static err_t refused(const struct rtsp_call *c, enum rtsp_result result,
     return err_new(ERR_RTSP_REFUSED, "%s: %d %.64s", what, m->status, m->reason);
 }
 
-/* Sends the request once to the current server. *again: it must be sent again, possibly
+/* Sends the request once to the current server. *retry: it must be sent again, possibly
  * elsewhere. */
 static err_t request_once(struct rtsp_call *c, const struct rtsp_request *request,
-                          struct rtsp_message **m, bool *again)
+                          struct rtsp_message **m, bool *retry)
 {
     enum rtsp_result result;
     err_t err = c->io ? NULL : connect_to(c);
 
-    *again = false;
+    *retry = false;
     if (!err)
         err = rtsp_call_send(c, request);
     if (!err)
@@ -180,7 +180,7 @@ static err_t request_once(struct rtsp_call *c, const struct rtsp_request *reques
         hang_up(c);
     else if (result != RTSP_RESULT_AGAIN)
         return refused(c, result, request, *m);
-    *again = true;
+    *retry = true;
     return NULL;
 }
 
@@ -190,13 +190,13 @@ err_t rtsp_call_request(struct rtsp_call *c, const struct rtsp_request *request,
 {
     struct co_deadline deadline = { 0 };
     struct rtsp_message *m = NULL;
-    bool again = true;
+    bool retry = true;
     err_t err = NULL;
 
-    while (!err && again) {
+    while (!err && retry) {
         co_deadline_set(&deadline, (c->io ? 0 : c->setup->connect) + c->setup->answer,
                         ERR_IO_TIMEOUT, "no response");
-        err = request_once(c, request, &m, &again);
+        err = request_once(c, request, &m, &retry);
         co_deadline_cancel(&deadline);
     }
     if (response)

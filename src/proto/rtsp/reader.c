@@ -535,7 +535,7 @@ err_t rtsp_reader_take(struct rtsp_reader *r, struct rtsp_item *out)
 
 /* ---- bytes */
 
-/* Makes room behind r->end, for the whole item if its size is known. */
+/* Makes room after r->end, for the whole item if its size is known. */
 static err_t make_room(struct rtsp_reader *r)
 {
     size_t have = r->end - r->begin, want = r->need > have ? r->need : have + 1, cap = r->cap;

@@ -18,7 +18,7 @@ const struct rtsp_transport rtsp_transport_none = {
     .server_port = NO_PAIR, .port = NO_PAIR,
 };
 
-/* Returns the text before the next unquoted `c`, and moves *rest behind it. */
+/* Returns the text before the next unquoted `c`, and moves *rest past it. */
 static struct span cut(struct span *rest, char c)
 {
     bool quoted = false;

@@ -15,7 +15,7 @@ static inline char *sdp_skip_spaces(char *p)
     return p;
 }
 
-/* Returns the next word, or "" at the end; moves *at behind it. */
+/* Returns the next word, or "" at the end; moves *at past it. */
 static inline char *sdp_word(char **at)
 {
     char *p = sdp_skip_spaces(*at), *end = p + strcspn(p, " \t");
@@ -25,7 +25,7 @@ static inline char *sdp_word(char **at)
     return p;
 }
 
-/* Returns the text before a mark; moves *at behind it. */
+/* Returns the text before a mark; moves *at past it. */
 static inline char *sdp_part(char **at, char mark)
 {
     char *p = *at, *end = strchr(p, mark);

@@ -39,12 +39,12 @@ static bool wrap(bool in, const uint8_t *kek, unsigned key_size, const uint8_t *
 {
     EVP_CIPHER_CTX *ctx = must(EVP_CIPHER_CTX_new());
     size_t want = in ? size + WRAP : size - WRAP;
-    int made = 0;
+    int written = 0;
     bool done;
 
     EVP_CIPHER_CTX_set_flags(ctx, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW);
     done = EVP_CipherInit_ex(ctx, wrapping(key_size), NULL, kek, NULL, in) == 1 &&
-           EVP_CipherUpdate(ctx, to, &made, from, (int)size) == 1 && (size_t)made == want;
+           EVP_CipherUpdate(ctx, to, &written, from, (int)size) == 1 && (size_t)written == want;
     EVP_CIPHER_CTX_free(ctx);
     return done;
 }
@@ -186,13 +186,13 @@ void srt_cipher_run(struct srt_cipher *c, enum srt_key key, uint32_t seq, const 
                     uint8_t *out, size_t size)
 {
     uint8_t block[BLOCK];
-    int made = 0;
+    int written = 0;
 
     assert(srt_cipher_has(c, key));
     counter_of(c, seq, block);
     must_be(EVP_EncryptInit_ex(c->key[key - 1], NULL, NULL, NULL, block) == 1 &&
-            EVP_EncryptUpdate(c->key[key - 1], out, &made, in, (int)size) == 1 &&
-            (size_t)made == size);
+            EVP_EncryptUpdate(c->key[key - 1], out, &written, in, (int)size) == 1 &&
+            (size_t)written == size);
 }
 
 /* ---- key messages */

@@ -100,7 +100,7 @@ enum { SRT_ACKS = 64, SRT_NEW_GAPS = 16 };
 /* An ACK that awaits its ACKACK. */
 struct srt_ack_sent {
     uint32_t number;   /* 0: none */
-    bool again;        /* sent more than once, so it does not measure the round trip */
+    bool repeated;        /* sent more than once, so it does not measure the round trip */
     uint64_t front;
     co_usec at;
 };
@@ -113,7 +113,7 @@ struct srt_gap {
 struct srt_receiver_reports {
     uint32_t number;       /* number of the last ACK */
     uint64_t front, light; /* front in the last full ACK; in the last full or light ACK */
-    uint64_t answered;     /* highest front whose ACK was confirmed */
+    uint64_t confirmed;     /* highest front whose ACK was confirmed */
     co_usec acked_at;      /* CO_FOREVER: never */
     struct srt_ack_sent acks[SRT_ACKS];
     struct srt_gap gaps[SRT_NEW_GAPS]; /* new gaps, not yet reported to the peer */
@@ -158,7 +158,7 @@ static void srt_receiver_reports_init(struct srt_receiver *r)
 {
     struct srt_receiver_reports *s = &r->reports;
 
-    s->front = s->light = s->answered = SRT_RECV_WINDOW_FIRST;
+    s->front = s->light = s->confirmed = SRT_RECV_WINDOW_FIRST;
     s->acked_at = s->nak_at = CO_FOREVER;
 }
 
@@ -179,16 +179,16 @@ static struct srt_ack_sent *ack_of(struct srt_receiver_reports *s, uint32_t numb
 static co_usec ack_due(const struct srt_receiver *r)
 {
     const struct srt_receiver_reports *s = &r->reports;
-    bool again = r->held.front == s->front;
+    bool repeated = r->held.front == s->front;
     co_usec every = ACK_EVERY;
 
-    if (r->held.front == s->answered)
+    if (r->held.front == s->confirmed)
         return CO_FOREVER;
     if (s->acked_at == CO_FOREVER)
         return 0;
     if (s->acked_at - r->began_at < CO_SECONDS(1))
         every = ACK_FIRST;
-    if (again && patience(r) > every)
+    if (repeated && patience(r) > every)
         every = patience(r);
     return s->acked_at + every;
 }
@@ -218,11 +218,11 @@ static uint32_t room(const struct srt_recv_window *h)
 static uint32_t number_ack(struct srt_receiver *r, co_usec now)
 {
     struct srt_receiver_reports *s = &r->reports;
-    bool again = r->held.front == s->front && s->number > 0;
+    bool repeated = r->held.front == s->front && s->number > 0;
 
-    if (!again && ++s->number == 0)
+    if (!repeated && ++s->number == 0)
         s->number = 1;
-    *ack_of(s, s->number) = (struct srt_ack_sent){ s->number, again, r->held.front, now };
+    *ack_of(s, s->number) = (struct srt_ack_sent){ s->number, repeated, r->held.front, now };
     s->front = s->light = r->held.front;
     s->acked_at = now;
     return s->number;
@@ -261,9 +261,9 @@ void srt_receiver_ackack(struct srt_receiver *r, uint32_t number, uint32_t time,
 
     if (number == 0 || a->number != number)
         return; /* already confirmed, too old, or never sent */
-    if (a->front > s->answered)
-        s->answered = a->front;
-    if (!a->again)
+    if (a->front > s->confirmed)
+        s->confirmed = a->front;
+    if (!a->repeated)
         srt_clock_sample(&r->clock, now - a->at, time, now);
     a->number = 0;
 }

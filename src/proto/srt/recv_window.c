@@ -12,7 +12,7 @@ enum { CHUNK = 64, FIRST = 16 };
 
 /* State of 64 numbers. */
 struct srt_recv_window_chunk {
-    uint64_t have, gone;
+    uint64_t have, dropped;
     struct srt_recv_window_packet **slots; /* NULL until the first packet arrives */
 };
 
@@ -81,7 +81,7 @@ static uint64_t find(const struct srt_recv_window *h, enum kind kind, uint64_t n
 {
     while (n < to) {
         const struct srt_recv_window_chunk *c = chunk_of(h, n);
-        uint64_t bits = kind == HERE ? c->have : c->have | c->gone;
+        uint64_t bits = kind == HERE ? c->have : c->have | c->dropped;
 
         bits = (kind == MISSING ? ~bits : bits) & bits_of(n, to);
         if (bits)
@@ -126,7 +126,7 @@ void srt_recv_window_reach(struct srt_recv_window *h, uint64_t to)
         return;
     make_room(h, to);
     for (uint64_t c = (h->head - 1) / CHUNK + 1; c <= (to - 1) / CHUNK; c++)
-        chunk_of(h, c * CHUNK)->gone = 0; /* bits of earlier numbers */
+        chunk_of(h, c * CHUNK)->dropped = 0; /* bits of earlier numbers */
     h->head = to;
 }
 
@@ -139,7 +139,7 @@ bool srt_recv_window_was_dropped(const struct srt_recv_window *h, uint64_t n)
 {
     bool known = n / CHUNK + h->mask >= (h->head - 1) / CHUNK;
 
-    return known && (chunk_of(h, n)->gone & bit_of(n));
+    return known && (chunk_of(h, n)->dropped & bit_of(n));
 }
 
 bool srt_recv_window_put(struct srt_recv_window *h, uint64_t n, struct srt_recv_window_packet *p)
@@ -164,12 +164,12 @@ unsigned srt_recv_window_give_up(struct srt_recv_window *h, uint64_t from, uint6
 
     for (uint64_t n = from; n < to; n += CHUNK - n % CHUNK) {
         struct srt_recv_window_chunk *c = chunk_of(h, n);
-        uint64_t bits = bits_of(n, to) & ~(c->have | c->gone);
+        uint64_t bits = bits_of(n, to) & ~(c->have | c->dropped);
 
-        c->gone |= bits;
+        c->dropped |= bits;
         count += (unsigned)__builtin_popcountll(bits);
     }
-    h->gone += count;
+    h->dropped += count;
     move_front(h);
     return count;
 }
@@ -217,7 +217,7 @@ static void advance(struct srt_recv_window *h, uint64_t to)
 
 void srt_recv_window_pass(struct srt_recv_window *h, uint64_t to)
 {
-    h->gone -= (unsigned)(to - h->next);
+    h->dropped -= (unsigned)(to - h->next);
     advance(h, to);
 }
 

@@ -31,7 +31,7 @@ struct srt_recv_window {
     uint64_t front;    /* first missing number: all before it arrived or were given up */
     uint64_t head;     /* end of the numbers that arrived or were mentioned */
     unsigned window;   /* next <= head <= next + window */
-    unsigned held, gone; /* in [next, head): packets here, packets given up */
+    unsigned held, dropped; /* in [next, head): packets here, packets given up */
     /* private */
     size_t mask;
     struct srt_recv_window_chunk *chunks; /* a ring */
@@ -70,7 +70,7 @@ bool srt_recv_window_missing(const struct srt_recv_window *h, uint64_t from, uin
 
 static inline unsigned srt_recv_window_misses(const struct srt_recv_window *h)
 {
-    return (unsigned)(h->head - h->next) - h->held - h->gone;
+    return (unsigned)(h->head - h->next) - h->held - h->dropped;
 }
 
 #endif

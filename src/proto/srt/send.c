@@ -38,7 +38,7 @@ static void go_on_at(struct srt_sender *s, uint64_t from, bool lead)
     s->next = s->floor = s->high;
     s->n_retransmits = 0;
     s->skip_due = false;
-    s->again_at = 0;
+    s->wake_at = 0;
 }
 
 void srt_sender_init(struct srt_sender *s, const struct srt_sender_opts *opts)
@@ -57,7 +57,7 @@ void srt_sender_init(struct srt_sender *s, const struct srt_sender_opts *opts)
     s->variance = CO_MS(50);
     s->fresh_at = s->tokens_at = opts->zero;
     s->tokens = INT64_MAX / 2; /* a full bucket */
-    s->again_at = CO_FOREVER;
+    s->wake_at = CO_FOREVER;
     for (i = 0; i < SRT_RECENT; i++)
         s->recent[i].packet = (uint16_t)(i + 1); /* never matches a packet of this index */
     go_on_at(s, opts->from, opts->lead);
@@ -229,7 +229,7 @@ static void srt_sender_return(struct srt_sender *s, co_usec now)
     s->stalled = false;
     s->progress_at = s->fresh_at = now;
     s->n_retransmits = 0;
-    s->again_at = 0;
+    s->wake_at = 0;
     if (log->has_key && log->key > from + s->base) {
         s->counted = s->high; /* counted by the skip */
         srt_sender_give_up(s, from, s->high);
@@ -271,7 +271,7 @@ static bool may_catch_up(struct srt_sender *s, co_usec due, co_usec now)
         !has_just_joined(s, now))
         return skip(s, number, now);
     if (s->paced_at > now) {
-        s->again_at = s->paced_at;
+        s->wake_at = s->paced_at;
         return false;
     }
     if (s->paced_at < now - PACE_MAX)
@@ -358,7 +358,7 @@ static bool has_tokens(struct srt_sender *s, co_usec now)
     s->tokens_at = now;
     if (s->tokens > 0)
         return true;
-    s->again_at = now + CO_MS(5);
+    s->wake_at = now + CO_MS(5);
     return false;
 }
 
@@ -377,14 +377,14 @@ static bool is_silent(struct srt_sender *s, struct srt_burst *b, co_usec now)
         s->probe_at = now + (s->rtt > PROBE ? s->rtt : PROBE);
         (void)put_retransmit(s, b, srt_sender_unacked(s));
     }
-    s->again_at = s->probe_at;
+    s->wake_at = s->probe_at;
     return true;
 }
 
 bool srt_sender_output(struct srt_sender *s, struct srt_burst *out, co_usec now)
 {
     begin(out);
-    s->again_at = CO_FOREVER;
+    s->wake_at = CO_FOREVER;
     if (s->drop_end)
         (void)put_drop(s, out, now);
     else if (has_tokens(s, now) && !is_silent(s, out, now)) {
@@ -395,11 +395,11 @@ bool srt_sender_output(struct srt_sender *s, struct srt_burst *out, co_usec now)
     if (out->packets == 0 && s->drop_end)
         (void)put_drop(s, out, now);
     s->stat.in_flight = (unsigned)(s->next - srt_sender_unacked(s));
-    if (out->packets == 0 && s->again_at == 0)
-        s->again_at = CO_FOREVER; /* it skipped, and there is no room for more */
+    if (out->packets == 0 && s->wake_at == 0)
+        s->wake_at = CO_FOREVER; /* it skipped, and there is no room for more */
     if (out->packets == 0)
         return false;
-    s->again_at = 0;
+    s->wake_at = 0;
     s->tokens -= (int64_t)out->bytes;
     s->stat.bytes += out->bytes;
     return true;
@@ -590,6 +590,6 @@ bool srt_sender_nak(struct srt_sender *s, const uint8_t *body, size_t size, co_u
                     &work, now);
     }
     if (s->n_retransmits || s->drop_end)
-        s->again_at = 0;
+        s->wake_at = 0;
     return true;
 }

@@ -69,7 +69,7 @@ struct srt_sender {
     uint64_t lead, lead_at;   /* tables of the log, 0: none; their packet number */
     uint64_t drop, drop_end;  /* range of a pending drop request */
     uint64_t counted;         /* end of the packets counted as dropped */
-    co_usec rtt, variance, fresh_at, lead_due, progress_at, again_at, paced_at;
+    co_usec rtt, variance, fresh_at, lead_due, progress_at, wake_at, paced_at;
     co_usec tokens_at, probe_at, ackack_at;
     int64_t tokens;
     uint32_t ack_number, room;
@@ -88,7 +88,7 @@ bool srt_sender_output(struct srt_sender *s, struct srt_burst *out, co_usec now)
 /* Returns when to call output again if nothing arrives and nothing is appended. */
 static inline co_usec srt_sender_deadline(const struct srt_sender *s)
 {
-    return s->again_at;
+    return s->wake_at;
 }
 /* Whether the peer accepts nothing new: its window is full, or it acknowledges nothing. */
 bool srt_sender_is_full(const struct srt_sender *s);

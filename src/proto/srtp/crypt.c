@@ -28,12 +28,12 @@ static bool stream(EVP_CIPHER_CTX *aes, const uint8_t salt[SRTP_SALT], unsigned 
 {
     static const uint8_t zeros[SRTP_AUTH];
     uint8_t iv[BLOCK] = { 0 };
-    int made;
+    int written;
 
     memcpy(iv, salt, SRTP_SALT);
     iv[LABEL_AT] ^= (uint8_t)label;
     return EVP_EncryptInit_ex(aes, NULL, NULL, NULL, iv) == 1 &&
-           EVP_EncryptUpdate(aes, out, &made, zeros, size) == 1 && made == size;
+           EVP_EncryptUpdate(aes, out, &written, zeros, size) == 1 && written == size;
 }
 
 bool srtp_derive(struct srtp_session *out, const struct srtp_keys *master, enum srtp_label label)
@@ -113,7 +113,7 @@ bool srtp_cm_run(struct srtp_crypt *c, const struct srtp_nonce *n, const uint8_t
                  size_t size)
 {
     uint8_t iv[BLOCK] = { 0 };
-    int made;
+    int written;
 
     memcpy(iv, c->salt, SRTP_SALT);
     for (int i = 0; i < 4; i++)
@@ -121,7 +121,7 @@ bool srtp_cm_run(struct srtp_crypt *c, const struct srtp_nonce *n, const uint8_t
     for (int i = 0; i < 6; i++)
         iv[8 + i] ^= (uint8_t)(n->index >> (40 - 8 * i));
     return EVP_CipherInit_ex(c->aes, NULL, NULL, NULL, iv, -1) == 1 &&
-           EVP_CipherUpdate(c->aes, out, &made, in, (int)size) == 1;
+           EVP_CipherUpdate(c->aes, out, &written, in, (int)size) == 1;
 }
 
 void srtp_cm_tag(const struct srtp_crypt *c, const uint8_t *data, size_t size, const uint8_t *more,
@@ -144,7 +144,7 @@ void srtp_cm_tag(const struct srtp_crypt *c, const uint8_t *data, size_t size, c
 static bool begin(struct srtp_crypt *c, const struct srtp_nonce *n, const struct srtp_known *k)
 {
     uint8_t iv[GCM_IV];
-    int made;
+    int written;
 
     memcpy(iv, c->salt, GCM_IV);
     for (int i = 0; i < 4; i++)
@@ -152,26 +152,26 @@ static bool begin(struct srtp_crypt *c, const struct srtp_nonce *n, const struct
     for (int i = 0; i < 6; i++)
         iv[6 + i] ^= (uint8_t)(n->index >> (40 - 8 * i));
     return EVP_CipherInit_ex(c->aes, NULL, NULL, NULL, iv, -1) == 1 &&
-           EVP_CipherUpdate(c->aes, NULL, &made, k->head, (int)k->head_size) == 1 &&
+           EVP_CipherUpdate(c->aes, NULL, &written, k->head, (int)k->head_size) == 1 &&
            (k->more_size == 0 ||
-            EVP_CipherUpdate(c->aes, NULL, &made, k->more, (int)k->more_size) == 1);
+            EVP_CipherUpdate(c->aes, NULL, &written, k->more, (int)k->more_size) == 1);
 }
 
 /* Skips an empty update, which some versions of OpenSSL take as the end. */
 static bool text(struct srtp_crypt *c, const uint8_t *in, uint8_t *out, size_t size)
 {
-    int made;
+    int written;
 
-    return size == 0 || EVP_CipherUpdate(c->aes, out, &made, in, (int)size) == 1;
+    return size == 0 || EVP_CipherUpdate(c->aes, out, &written, in, (int)size) == 1;
 }
 
 bool srtp_gcm_seal(struct srtp_crypt *c, const struct srtp_nonce *n, const struct srtp_known *k,
                    const uint8_t *in, uint8_t *out, size_t size)
 {
-    int made;
+    int written;
 
     return begin(c, n, k) && text(c, in, out, size) &&
-           EVP_CipherFinal_ex(c->aes, out + size, &made) == 1 &&
+           EVP_CipherFinal_ex(c->aes, out + size, &written) == 1 &&
            EVP_CIPHER_CTX_ctrl(c->aes, EVP_CTRL_AEAD_GET_TAG, SRTP_TAG_GCM, out + size) == 1;
 }
 
@@ -179,9 +179,9 @@ bool srtp_gcm_open(struct srtp_crypt *c, const struct srtp_nonce *n, const struc
                    uint8_t *data, size_t size)
 {
     uint8_t none[BLOCK];
-    int made;
+    int written;
 
     return begin(c, n, k) && text(c, data, data, size) &&
            EVP_CIPHER_CTX_ctrl(c->aes, EVP_CTRL_AEAD_SET_TAG, SRTP_TAG_GCM, data + size) == 1 &&
-           EVP_CipherFinal_ex(c->aes, none, &made) == 1;
+           EVP_CipherFinal_ex(c->aes, none, &written) == 1;
 }

@@ -175,8 +175,8 @@ static void log_end_of(const struct rtc_peer *p)
               "frames=%llu, broken=%llu, waiting=%llu", live_source_name(p->base.session.src),
               (unsigned long long)v->stats.packets, (unsigned long long)a->stats.packets,
               (unsigned long long)publish_lost(pub),
-              (unsigned long long)(v->nack.asked + a->nack.asked),
-              (unsigned long long)(v->nack.found + a->nack.found),
+              (unsigned long long)(v->nack.requested + a->nack.requested),
+              (unsigned long long)(v->nack.recovered + a->nack.recovered),
               (unsigned long long)pub->doubled, (unsigned long long)pub->left_out,
               (unsigned long long)pub->plis, (unsigned long long)pub->feedbacks,
               (unsigned long long)frames.frames, (unsigned long long)frames.broken,
@@ -267,8 +267,8 @@ void rtc_publish_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
         const struct publish_track *t = &pub->tracks[i];
         co_usec jitter = t->started ? (co_usec)(rtp_stats_jitter(&t->stats) * 1e6) : 0;
 
-        out->nacks += t->nack.asked;
-        out->repeated += t->nack.found;
+        out->nacks += t->nack.requested;
+        out->repeated += t->nack.recovered;
         if (jitter > out->jitter)
             out->jitter = jitter;
     }

@@ -322,7 +322,7 @@ static void note_missing(struct rtc_peer *p, struct publish_track *t, int64_t se
         return;
     if (!rtp_nack_put(&t->nack, seq, now) && t->kind == AV_VIDEO)
         publish_ask_key(p, now);
-    if (t->nack.took > 0)
+    if (t->nack.recovery_time > 0)
         publish_learn(p, t);
     if (t->nack.n > 0)
         publish_due(p, now + RTP_NACK_GRACE);

@@ -44,7 +44,7 @@ static uint64_t publish_found(const struct rtc_publish *pub)
     uint64_t found = 0;
 
     for (unsigned i = 0; i < SDP_TRACKS; i++)
-        found += pub->tracks[i].nack.found;
+        found += pub->tracks[i].nack.recovered;
     return found;
 }
 
@@ -84,8 +84,8 @@ static void learn_round_trip(struct rtc_peer *p, co_usec rtt)
 void publish_learn(struct rtc_peer *p, struct publish_track *t)
 {
     if (!p->publish->echoes)
-        learn_round_trip(p, t->nack.took);
-    t->nack.took = 0;
+        learn_round_trip(p, t->nack.recovery_time);
+    t->nack.recovery_time = 0;
 }
 
 static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)

@@ -169,7 +169,7 @@ static bool pass_key(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e
     if (e->kind != RTMFP_WIRE_VIDEO || play->no_video)
         return true;
     if (n->video && rtmfp_flow_out_oldest(n->video) < now - LATE)
-        play->abandoned += give_up(n->video, e->message->made);
+        play->abandoned += give_up(n->video, e->message->created_at);
     if (play->waits && !begins && !put_configs(n, RTMFP_WIRE_VIDEO))
         return false;
     play->waits = false;

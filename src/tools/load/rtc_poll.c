@@ -36,11 +36,11 @@ static void count_nack(struct load_rtc *p, struct load_rtc_track *t)
     struct load_rtc_stat *s = &p->c->run->stat.rtc;
 
     s->lost += t->nack.given_up - t->given_up;
-    s->repaired += t->nack.found - t->found;
-    s->nacks += t->nack.asked - t->asked;
+    s->repaired += t->nack.recovered - t->found;
+    s->nacks += t->nack.requested - t->asked;
     t->given_up = t->nack.given_up;
-    t->found = t->nack.found;
-    t->asked = t->nack.asked;
+    t->found = t->nack.recovered;
+    t->asked = t->nack.requested;
 }
 
 /* False: it came behind a gap that nothing can be asked for in. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* after.c - a DTLS connection after its handshake, without OpenSSL.
+/* established.c - a DTLS connection after its handshake, without OpenSSL.
  *
  * An SSL object takes 30 KB for its whole life, but only alerts can still arrive, or the peer's
  * last flight again if ours was lost. In the latter case ours is sent again with new record numbers
@@ -30,7 +30,7 @@ enum {
 #define CLIENT_NUMBER (EPOCH_1 | UINT64_C(1) << 32)
 
 /* RFC 5246, 6.3: derives the keys of client and server, then the fixed parts of their nonces. */
-static bool expand(uint8_t out[DTLS_AFTER_KEYS], SSL *ssl)
+static bool expand(uint8_t out[DTLS_ESTABLISHED_KEYS], SSL *ssl)
 {
     uint8_t master[SSL_MAX_MASTER_KEY_LENGTH], random[2 * SSL3_RANDOM_SIZE];
     size_t size = SSL_SESSION_get_master_key(SSL_get_session(ssl), master, sizeof(master));
@@ -48,7 +48,7 @@ static bool expand(uint8_t out[DTLS_AFTER_KEYS], SSL *ssl)
 
     (void)SSL_get_server_random(ssl, random, SSL3_RANDOM_SIZE);
     (void)SSL_get_client_random(ssl, random + SSL3_RANDOM_SIZE, SSL3_RANDOM_SIZE);
-    done = ctx && EVP_KDF_derive(ctx, out, DTLS_AFTER_KEYS, params) == 1;
+    done = ctx && EVP_KDF_derive(ctx, out, DTLS_ESTABLISHED_KEYS, params) == 1;
     OPENSSL_cleanse(master, sizeof(master));
     EVP_KDF_CTX_free(ctx);
     EVP_KDF_free(kdf);
@@ -74,7 +74,8 @@ static uint64_t get_be(const uint8_t *from, int n)
 
 /* Encrypts or decrypts `size` bytes of a record of the client or server in place; the tag follows
  * them. */
-static bool run(const struct dtls_after *a, bool of_client, bool seal, uint8_t *record, int size)
+static bool run(const struct dtls_established *a, bool of_client, bool seal, uint8_t *record,
+                int size)
 {
     const uint8_t *key = a->keys + (of_client ? 0 : 16), *fixed = a->keys + (of_client ? 32 : 36);
     uint8_t *text = record + RECORD_HEAD + EXPLICIT, nonce[NONCE], known[KNOWN];
@@ -106,8 +107,8 @@ static void put_head(uint8_t *record, uint8_t type, uint64_t number, size_t size
 }
 
 /* Writes one of our records, encrypted, with the next number. */
-static bool put_sealed(struct dtls_after *a, uint8_t *record, uint8_t type, const uint8_t *text,
-                       size_t size)
+static bool put_sealed(struct dtls_established *a, uint8_t *record, uint8_t type,
+                       const uint8_t *text, size_t size)
 {
     put_head(record, type, a->number++, SEALED + size);
     memcpy(record + RECORD_HEAD, record + 3, EXPLICIT);
@@ -118,7 +119,7 @@ static bool put_sealed(struct dtls_after *a, uint8_t *record, uint8_t type, cons
 /* ---- a server's last flight: ChangeCipherSpec and Finished */
 
 /* Keeps the Finished, and the next record numbers. */
-static bool keep_flight(struct dtls_after *a, const uint8_t *flight, size_t size)
+static bool keep_flight(struct dtls_established *a, const uint8_t *flight, size_t size)
 {
     const uint8_t *change = flight + FRAMING;
     uint8_t record[FINISHED];
@@ -136,7 +137,7 @@ static bool keep_flight(struct dtls_after *a, const uint8_t *flight, size_t size
     return true;
 }
 
-static void repeat_flight(struct dtls_after *a, struct dtls_datagrams *g)
+static void repeat_flight(struct dtls_established *a, struct dtls_datagrams *g)
 {
     uint8_t flight[CHANGE + FINISHED];
 
@@ -146,7 +147,8 @@ static void repeat_flight(struct dtls_after *a, struct dtls_datagrams *g)
         dtls_datagrams_put(g, flight, sizeof(flight));
 }
 
-bool dtls_after_begin(struct dtls_after *a, SSL *ssl, const uint8_t *flight, size_t size)
+bool dtls_established_begin(struct dtls_established *a, SSL *ssl, const uint8_t *flight,
+                            size_t size)
 {
     const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
     int nid = cipher ? SSL_CIPHER_get_cipher_nid(cipher) : NID_undef;
@@ -158,14 +160,14 @@ bool dtls_after_begin(struct dtls_after *a, SSL *ssl, const uint8_t *flight, siz
     return a->client || keep_flight(a, flight, size);
 }
 
-void dtls_after_fini(struct dtls_after *a)
+void dtls_established_fini(struct dtls_established *a)
 {
     OPENSSL_cleanse(a, sizeof(*a));
 }
 
 /* ---- alerts, and other input */
 
-void dtls_after_close(struct dtls_after *a, struct dtls_datagrams *g)
+void dtls_established_close(struct dtls_established *a, struct dtls_datagrams *g)
 {
     uint8_t record[RECORD_HEAD + SEALED + ALERT];
 
@@ -174,7 +176,8 @@ void dtls_after_close(struct dtls_after *a, struct dtls_datagrams *g)
         dtls_datagrams_put(g, record, sizeof(record));
 }
 
-static enum dtls_event read_alert(const struct dtls_after *a, const uint8_t *record, size_t size)
+static enum dtls_event read_alert(const struct dtls_established *a, const uint8_t *record,
+                                  size_t size)
 {
     uint8_t copy[RECORD_HEAD + SEALED + ALERT], *text = copy + RECORD_HEAD + EXPLICIT;
 
@@ -188,7 +191,7 @@ static enum dtls_event read_alert(const struct dtls_after *a, const uint8_t *rec
     return text[0] == WARNING ? DTLS_EVENT_NONE : DTLS_EVENT_FATAL;
 }
 
-enum dtls_event dtls_after_input(struct dtls_after *a, struct dtls_datagrams *g,
+enum dtls_event dtls_established_input(struct dtls_established *a, struct dtls_datagrams *g,
                                  const uint8_t *data, size_t size)
 {
     bool again = false;
