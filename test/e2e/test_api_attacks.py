@@ -33,7 +33,7 @@ def denied(a, reason):
     return int(line.split()[-1])
 
 
-def test_strangers_and_pages_elsewhere_only_look(api, source):
+def test_untrusted_clients_and_pages_of_other_sites_only_read(api, source):
     s, a = api("public read; " + RAW, "exporter { enabled on; listen 127.0.0.1:%d; }" % free_port())
     s.push(source, "cam", loop=True)
     v = s.watch("cam")
@@ -65,7 +65,7 @@ def test_strangers_and_pages_elsewhere_only_look(api, source):
     assert wait_for(lambda: v.ended is not None, 3)
 
 
-def test_everybody_may_where_the_operator_says_so(api):
+def test_all_clients_may_if_configured(api):
     _, a = api("open on; private_network on;")
     assert a.raw("/api/v1/clients/x", "DELETE", headers=STRANGER)[2] == b'{"code":2049}'
     assert a.raw("/api/v1/clients/x", "DELETE", headers={"Origin": "http://evil.example"})[0] == 403
@@ -112,7 +112,7 @@ def test_figures_ask_as_the_api_does(api):
 
 
 
-def test_the_operator_gets_in_when_strangers_took_all(srs):
+def test_the_operator_gets_in_when_untrusted_clients_took_all(srs):
     own, web = free_port(), free_port()
     s = srs(glob=f"""max_connections 20; limits {{ api_reserve 4; }}
         http_api {{ enabled on; listen 127.0.0.1:{own} 127.0.0.1:{web}; }}

@@ -65,7 +65,7 @@ def at_once(port, path, body, n=MANY, kind="application/json"):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("size", [80 * 1024, 190 * 1024], ids=["in the limit", "over it"])
-def test_json_of_strangers(srs, tmp_path, size):
+def test_json_of_untrusted_clients(srs, tmp_path, size):
     """A hundred arrive together: none takes long, and a player keeps playing."""
     s = rtc_server(srs, tmp_path, vhost="min_latency on; play { mw_latency 0; }")
     s.push(synthetic(10, gop=25), loop=True)
@@ -117,7 +117,7 @@ def test_an_offer_that_is_said_to_be_too_large(srs, tmp_path):
 @pytest.mark.alone
 @pytest.mark.parametrize("more", ["a=x\r\n" * 12000, "a=rtcp-fb:* nack\r\n" * 3500, "a=candidate:1 1 udp 1 1.2.3.4 5 typ host\r\n" * 1400],
                          ids=["lines", "feedback", "candidates"])
-def test_offers_of_strangers(srs, tmp_path, more):
+def test_offers_of_untrusted_clients(srs, tmp_path, more):
     """Offers of the maximum length that are rejected at the end: the cost of parsing."""
     s = rtc_server(srs, tmp_path)
     body = (hostile_rtc.offer(False) + more)[:64 * 1024 - 10] + "\r\nm=x\r\n"

@@ -87,7 +87,7 @@ def test_behind_a_balancer(srs, ip, want):
         assert c.recv(4096).split()[1] == want
 
 
-def test_webrtc_is_for_everybody(srs, tmp_path):
+def test_webrtc_is_open_to_all(srs, tmp_path):
     s = rtc_server(srs, tmp_path)
     c = http.client.HTTPConnection("127.0.0.1", s.api_port, timeout=5)
     sdp = {**of("8.8.8.8"), "Content-Type": "application/sdp"}

@@ -37,7 +37,7 @@ def people(s, source):
 
 
 @pytest.mark.parametrize("workers,spread", [(4, 64), (4, 0), (1, 64)], ids=["four", "replicas", "one"])
-def test_everybody_once(four, source, workers, spread):
+def test_each_client_once(four, source, workers, spread):
     """Even if the players of a stream are spread over all workers."""
     s, a = four(spread, env={"SRS_WORKERS": str(workers)})
     people(s, source)
@@ -58,7 +58,7 @@ def test_everybody_once(four, source, workers, spread):
 
 
 @pytest.mark.parametrize("spread", [pytest.param(64, marks=pytest.mark.long), 0], ids=["home", "replicas"])
-def test_a_kick_finds_everybody(four, source, spread):
+def test_a_kick_finds_each_client(four, source, spread):
     s, a = four(spread, env=FOUR)
     views = people(s, source)
     for c in a.wait_clients(STREAMS * (PLAYERS + 1)):

@@ -64,7 +64,7 @@ def test_publishers(srs):
     assert p.wait(10) == 0
 
 
-def test_nobody_there():
+def test_no_server_there():
     code, text = run("sb_rtmp_load", "-c", 2, "-r", f"rtmp://127.0.0.1:{procs.free_port()}/live/s",
                      "-s", 0.1, "--duration", 1.1, "-m", 1)
     assert "[report]" in text and code == 2, text

@@ -97,7 +97,7 @@ def test_ingest_reload_by_id(srs):
 
 @ffmpeg
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
-def test_nobody_is_left_behind(srs, source, sig):
+def test_all_programs_end(srs, source, sig):
     """Ingest, transcode and exec: all programs end when the server ends, is killed, or crashes."""
     script = "trap '' TERM; while :; do sleep 0.2; done"
     s = srs(ingest() + transcode("live/s") + f'exec {{ enabled on; publish sh -c "{script}"; }}',

@@ -196,14 +196,14 @@ def test_reload_over_the_api(begin):
     assert wait_for(lambda: a.get("raw?rpc=reload-fetch")["data"]["state"] == 90)
 
 
-def test_nobody_publishes(begin):
+def test_no_publisher(begin):
     s = begin("security.deny.publish")
     with pytest.raises((Closed, Rejected)):
         s.publisher().collect(2)
     s.player().close()
 
 
-def test_kicked_when_nobody_watches(begin, source):
+def test_kicked_without_players(begin, source):
     s = begin("rtmp.kickoff", {"kickoff_for_idle    60": "kickoff_for_idle    1"})
     s.push(source, loop=True)
     assert s.wait_log(r"\(IDLE\).*kickoff_for_idle", 10)

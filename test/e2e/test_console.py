@@ -320,7 +320,7 @@ LOGIN = """(f => { f.user.value = 'admin'; f.password.value = %s; f.requestSubmi
 
 @chromium
 @pytest.mark.long
-def test_a_link_to_somebody_elses_api(ports, tmp_path):
+def test_a_link_to_a_foreign_api(ports, tmp_path):
     """It gets no password of another API, and typed credentials only after a second press."""
     s, api, web = ports(api="auth { enabled on; username admin; password secret; delay 1; }")
     with Trap() as trap, browser.Page(tmp_path) as b:
@@ -362,7 +362,7 @@ function f() { }
 
 @chromium
 @pytest.mark.long
-def test_a_page_elsewhere_kicks_nobody(ports, source, tmp_path):
+def test_a_page_of_another_site_disconnects_no_client(ports, source, tmp_path):
     s, api, web = ports(api="raw_api { enabled on; allow_reload on; }")
     ask = lambda path: json.loads(get(api, "/api/v1/" + path)[2])
     s.push(source, "cam", loop=True)

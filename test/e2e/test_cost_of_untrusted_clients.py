@@ -129,7 +129,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_stranger_costs(srs, kind):
+def test_cost_of_an_untrusted_client(srs, kind):
     srt, rtm = free_port(), free_port()
     s = rtsp_server(srs, vhost="""vhost __defaultVhost__ { rtsp { enabled on; } srt { enabled on; } rtmfp { enabled on; } tcp_nodelay on;
 min_latency on; publish { mr off; } play { mw_latency 0; } } vhost keys.com { srt { enabled on; passphrase 0123456789abc; } }

@@ -51,7 +51,7 @@ def silent(tmp_path, monkeypatch):
     s.close()
 
 
-def test_nobody_waits_for_a_silent_name_server(silent, srs, source):
+def test_no_client_waits_for_a_silent_name_server(silent, srs, source):
     """Five streams are forwarded to six unresolvable names each; a backend whose name is in a file is still called at once."""
     names = " ".join(f"d{i}.hang.test:1935" for i in range(6))
     b = httpapi.Backend()

@@ -119,7 +119,7 @@ def test_over_the_api(srs):
     assert "reload" in rows["configuration"]["advice"]
 
 
-def test_it_holds_up_nobody(srs, source):
+def test_it_delays_no_client(srs, source):
     """Several at a time: streams continue, the API answers, each gets its report."""
     port = free_port()
     s = srs("", httpapi.conf(port))

@@ -257,7 +257,7 @@ def test_another_configuration_is_another_file(srs, folder, source, media):
     assert all(tools.decode(f) == "" for f in files)
 
 
-def test_sound_alone(srs, folder, source):
+def test_audio_only(srs, folder, source):
     s = srs(conf(folder, "[stream].mp4", "dvr_plan segment; dvr_duration 5;"))
     tags = [t for t in flv.cut(source, 14000) if t.type == AUDIO]
     push(s, tags)

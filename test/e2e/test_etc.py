@@ -100,7 +100,7 @@ def test_wrong_configuration_stops_nothing(service):
         f.write(good)
 
 
-def test_old_pid_file_of_somebody_else(service):
+def test_old_pid_file_of_another_process(service):
     s = service.server
     with open(s.pid_path, "w") as f:
         f.write(str(os.getpid()))

@@ -189,7 +189,7 @@ def test_fast_download(live, tmp_path, tls):
     assert f.heard > 1 << 20
 
 
-def test_holds_are_told(live):
+def test_stalls_are_reported(live):
     """The counters of stalls exist in metrics, for an alarm, and in the API: 0 here."""
     s, _ = live()
     text = once(s.metrics, "/metrics").body.decode()

@@ -290,7 +290,7 @@ def test_keys(srs, html, source, tmp_path):
 
 
 @pytest.mark.parametrize("directly", ["on", "off"])
-def test_time_of_sound(srs, html, source, tmp_path, directly):
+def test_time_of_audio(srs, html, source, tmp_path, directly):
     """RTMP rounds times to milliseconds; a frame of 1024 samples lasts 23.22 ms at 44.1 kHz."""
     late = 60  # ms, in the middle: more than a frame, less than a tenth of a second
     s = srs(conf(html, f"hls_dts_directly {directly};", fragment=1))

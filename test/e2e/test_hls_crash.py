@@ -112,7 +112,7 @@ def test_a_journal_that_others_may_have_written(srs, html, source):
     had = names(html, ".ts")
     os.chmod(os.path.join(html, "live", ".s.m3u8.journal"), 0o666)
     s = srs(conf(html, "hls_dispose 1; hls_ts_file [app]/[stream]-new-[seq].ts;", fragment=0.3, window=8))
-    assert never(lambda: "its files were removed" in s.text(), 3), "test_nobody_publishes_again waits for 2 s"
+    assert never(lambda: "its files were removed" in s.text(), 3), "test_no_publisher_returns waits for 2 s"
     push(s, flv.cut(source, 3000))
     assert s.wait_log("the journal .* is ignored, because another user may have written it")
     assert wait_for(lambda: "s-new-0.ts" in [x.uri for x in hls.load(path).segments])
@@ -133,7 +133,7 @@ def about_to_be_written(html, seq, end):
 
 
 @pytest.mark.parametrize("more", [FMP4, pytest.param(KEYS, marks=pytest.mark.long)], ids=["fmp4", "keys"])
-def test_nobody_publishes_again(srs, html, source, more):
+def test_no_publisher_returns(srs, html, source, more):
     """hls_dispose counts from the start of the next server; files of others stay, also those that another server is writing."""
     path = os.path.join(html, "live", "s.m3u8")
     n = crash(srs(conf(html, more, window=8)), source, path, at=2).segments[-1].seq + 1
@@ -157,7 +157,7 @@ def test_nobody_publishes_again(srs, html, source, more):
 
 
 @pytest.mark.long
-def test_somebody_publishes_again(srs, html, source):
+def test_a_publisher_returns(srs, html, source):
     path = os.path.join(html, "live", "s.m3u8")
     first = crash(srs(conf(html, window=8)), source, path, at=2)
     s = srs(conf(html, "hls_dispose 3;", fragment=1, window=8))
@@ -185,7 +185,7 @@ def test_another_server_in_the_same_folder(srs, html, source):
 
 
 @pytest.mark.long
-def test_dash_that_nobody_publishes_again(srs, html, source):
+def test_dash_without_a_returning_publisher(srs, html, source):
     path = os.path.join(html, "live", "s.mpd")
     s = srs(test_dash.conf(html))
     p = s.push(source, speed=4, loop=True, ahead=12)

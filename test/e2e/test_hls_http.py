@@ -40,7 +40,7 @@ def on_disk_alone(s, html, source, more, ctx, window=4):
 
 @pytest.mark.parametrize("more", ["", FMP4, KEYS], ids=["ts", "fmp4", "keys"])
 @pytest.mark.parametrize("ctx", ["on", "off"])
-def test_what_caches_are_told(srs, html, source, more, ctx):
+def test_caching_headers(srs, html, source, more, ctx):
     url = on_disk_alone(srs, html, source, more, ctx)
     if ctx == "on":
         assert cached(url) == "no-store", "the master playlist has the key of one player"
@@ -63,7 +63,7 @@ def test_what_caches_are_told(srs, html, source, more, ctx):
         assert status == 404 and not headers["Cache-Control"], "it may be cached"
 
 
-def test_what_caches_are_told_of_an_ended_stream(srs, html):
+def test_caching_headers_of_an_ended_stream(srs, html):
     """Files of a stream that this process does not know."""
     port, glob = with_http(html)
     srs(conf(html) + f"dash {{ enabled on; dash_path {html}; }}", glob)

@@ -112,7 +112,7 @@ def site(srs, html, source, backend):
     made.srs.stop()  # while the backend is still notified of leaving clients
 
 
-def test_a_stranger_gets_nothing(site):
+def test_untrusted_clients_get_nothing(site):
     names = files(site.root)
     assert {f.rsplit(".", 1)[-1] for f in names} >= {"m3u8", "mpd", "ts", "m4s", "key", "mp4", "tmp"}, names
     assert site.stolen() == []
@@ -291,7 +291,7 @@ def answer_to(port, method, path, headers=()):
 
 
 @pytest.mark.parametrize("more", ["", "hls_use_fmp4 on;"])
-def test_strangers_do_not_learn_names(srs, html, source, more):
+def test_untrusted_clients_do_not_learn_names(srs, html, source, more):
     """For any request, existing files are answered like missing ones."""
     rules = (f"security {{ enabled on; token {{ play on; jwt_secret {SECRET}; }} }} "
              "http_remux { enabled on; mount [vhost]/[app]/[stream].flv; }")

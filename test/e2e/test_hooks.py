@@ -160,7 +160,7 @@ def test_several_urls_and_order(backend, srs):
     assert [len(x.of("on_publish")) for x in (first, second, third)] == [2, 2, 1], "the first no does not end it"
 
 
-def test_backend_that_hangs_holds_up_nobody_else(backend, srs, source):
+def test_backend_that_hangs_delays_only_its_client(backend, srs, source):
     """One stream's callbacks hang for 30 s: other publishers start at once, streams continue."""
     b = backend(lambda e: 30.0 if e.get("stream") == "slow" else 0)
     s = srs(hooks(b, "on_publish", "on_play"))
@@ -445,7 +445,7 @@ def of_files(b, action):
 @pytest.mark.parametrize("more", ["", "hls_use_fmp4 on;", "hls_m3u8_file [app]/[stream]/x.m3u8; hls_ts_file "
                                   "[app]/[stream]/[seq].ts; hls_entry_prefix http://cdn/a;"],
                          ids=["ts", "fmp4", "named"])
-def test_each_segment_is_told(backend, srs, source, tmp_path, more):
+def test_each_segment_is_reported(backend, srs, source, tmp_path, more):
     """In order, once the file is readable, with all fields about its location."""
     there = []
 
@@ -505,7 +505,7 @@ def test_segments_are_notified(backend, srs, source):
     assert s.wait_log(r"on_hls_notify ok, url=.*/big/.*status=200, response=x{20},", 5)
 
 
-def test_each_recording_is_told(backend, srs, source, tmp_path):
+def test_each_recording_is_reported(backend, srs, source, tmp_path):
     sizes = {}
 
     def answer(e):
@@ -533,7 +533,7 @@ def test_each_recording_is_told(backend, srs, source, tmp_path):
         assert e["stream"] == "cam" and e["cwd"] == str(tmp_path)
 
 
-def test_told_again_in_order(backend, srs, source):
+def test_notifications_are_repeated_in_order(backend, srs, source):
     """A failed notification is repeated before that of the next segment."""
     failed = []
 

@@ -155,7 +155,7 @@ def player(s):
 
 
 @pytest.mark.parametrize("who", [connected, player])
-def test_strangers_hold_little(beside, who):
+def test_untrusted_clients_use_little_memory(beside, who):
     """60 of them begin messages of the maximum size. None is read beyond 64 KB, whether sent at once or byte by byte."""
     s, stream = beside("max_connections 200;")
     before = s.rss()

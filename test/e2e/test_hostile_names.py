@@ -37,7 +37,7 @@ def files(tmp):
             for folder, _, names in os.walk(tmp) for name in names}
 
 
-def test_names_of_strangers(srs, source, tmp_path):
+def test_names_of_untrusted_clients(srs, source, tmp_path):
     beside, home = set(os.listdir(tmp_path.parent)), set(os.listdir(procs.ROOT))
     rec, port, far = tmp_path / "rec", free_port(), srs(name="srs")
     far_port, hook = far.port, Backend()

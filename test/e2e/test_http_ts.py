@@ -90,7 +90,7 @@ def test_ts_joined_late(live, source, tmp_path):
 
 
 @pytest.mark.parametrize("end,codec", [("aac", "aac"), ("mp3", "mp3")])
-def test_sound_alone(live, source, media, tmp_path, end, codec):
+def test_audio_only(live, source, media, tmp_path, end, codec):
     s, url = live(end)
     out = tmp_path / f"got.{end}"
     p = record(url, out)

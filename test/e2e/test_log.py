@@ -215,7 +215,7 @@ FORGED = "\r\n[2026-01-02 03:04:05.678][ERROR][1][-][0] forged \x1b[2J\u009b2J\u
 
 @pytest.mark.parametrize("where", ["tcUrl", "pageUrl", "swfUrl", "app", "stream", "command",
                                    pytest.param("http", marks=pytest.mark.long)])
-def test_nobody_forges_a_line(srs, source, where):
+def test_log_lines_cannot_be_forged(srs, source, where):
     s = srs("http_remux { enabled on; }", glob=HTTP.format(web=(web := procs.free_port())))
     s.allow_errors = True  # it looks for the word; this looks for the level of a line
     c = Client(s.port)

@@ -83,13 +83,13 @@ def at_most(took, *buckets):
     return sum(full + rate * (took + 1) for full, rate in buckets) + 5000
 
 
-def test_strangers(srs):
+def test_untrusted_clients(srs):
     size, made, took, log = flood(srs, lambda p: words(p))
     assert size < at_most(took, STRANGERS), made
     assert "lines more of clients that neither publish nor play were left out" in log
 
 
-def test_strangers_with_long_lines(srs):
+def test_untrusted_clients_with_long_lines(srs):
     size, made, took, log = flood(srs, lambda p: words(p, long=LONG))
     assert size < at_most(took, STRANGERS), made
     assert max(map(len, log.splitlines())) < 1100

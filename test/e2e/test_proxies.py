@@ -208,7 +208,7 @@ def test_forwarded_for(site, source):
         assert h.head()[0] == 403
 
 
-def test_forwarded_for_of_nobody(site, source):
+def test_forwarded_for_of_unknown_proxies(site, source):
     s = site("security { enabled on; deny play 127.0.0.1; }", "trusted_proxies none;")
     for fields in ({}, {"X_Forwarded_For": GOOD}, {"X_Real_IP": GOOD}):
         assert flv_status(s.p["plain_http"], **fields) == 403

@@ -84,7 +84,7 @@ def test_players_of_a_webrtc_publisher(srs, tmp_path, workers):
     assert {c["type"] for c in Api(s.api_port).clients()} == {"rtc-publish"}
 
 
-def test_an_rsa_key_holds_nobody_up(srs, tmp_path, source):
+def test_an_rsa_key_delays_no_client(srs, tmp_path, source):
     """Helper threads generate it and sign with it: as in every test, the end checks that the thread was never blocked."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", server="ecdsa off;")
     s.push(source, loop=True)

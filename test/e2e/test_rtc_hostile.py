@@ -91,7 +91,7 @@ def test_offers(scene, workers):
     c.check()
 
 
-def test_answers_that_nobody_comes_for(scene):
+def test_answers_that_no_client_uses(scene):
     """At most 64 per address, removed after 30 s."""
     c = scene(7)
     assert c.attack("unused", 1, 1)["statuses"] == {"201": 640, "503": 60}

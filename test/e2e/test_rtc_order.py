@@ -67,7 +67,7 @@ OFTEN = ("open-gop",)  # the hardest one; the others are long tests
 
 
 @pytest.mark.parametrize("name", [n if n in OFTEN else pytest.param(n, marks=pytest.mark.long) for n in FILMS])
-def test_no_picture_is_broken(srs, tmp_path, name):
+def test_no_video_frame_is_broken(srs, tmp_path, name):
     options, least, says = FILMS[name]
     film, got = tmp_path / "film.flv", tmp_path / "got.h264"
     tools.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25,noise=alls=20:allf=t", "-t", 4, "-c:v", "libx264",

@@ -240,7 +240,7 @@ def test_no_json_takes_long(srs, tmp_path):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_hundred_at_once_hold_up_nobody(srs, tmp_path, source, workers):
+def test_a_hundred_at_once_delay_no_player(srs, tmp_path, source, workers):
     """Handshakes with the slowest possible keys, and the slowest offers; a player notices no gap."""
     s = rtc_server(srs, tmp_path, rtc="rtmp_to_rtc on;", level="info", glob=f"workers {workers};")
     pusher = s.push(source, "bystander", loop=True, ahead=1)

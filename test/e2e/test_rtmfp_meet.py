@@ -156,7 +156,7 @@ def test_a_large_group(srs):
 
 
 @pytest.mark.long
-def test_nobody_is_told_of_the_silent(srs):
+def test_silent_members_are_not_introduced(srs):
     """A member that does not answer pings is not introduced until it answers again."""
     s = rtmfp_server(srs, server="ping 1;")
     with clients(s, 4) as every:

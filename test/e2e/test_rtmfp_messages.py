@@ -90,7 +90,7 @@ def test_before_connect(srs):
         c.wait(lambda: other.rejected == 0)
 
 
-def test_whoever_asks_is_answered(srs):
+def test_unknown_commands_are_answered(srs):
     """Unknown commands, too, because clients would wait forever."""
     s = rtmfp_server(srs)
     with clients(s) as [c]:

@@ -138,7 +138,7 @@ def asked(answer=None):
 
 
 @pytest.mark.long
-def test_a_slow_backend_holds_up_nobody_else(srs, source):
+def test_a_slow_backend_delays_only_its_client(srs, source):
     """While it handles one session, that session's other streams and all other clients continue; a client that leaves meanwhile is
     removed."""
     with asked(lambda e: 3.0 if e.get("stream") == "slow" else 0) as (b, hooks):

@@ -249,7 +249,7 @@ def test_kicked(site, source):
 
 @pytest.mark.parametrize("words,plays", [("", True), ("tls_verify on; tls_ca {ca};", True), ("tls_verify on;", False)],
                          ids=["anybody", "whom it knows", "whom the system knows"])
-def test_pull_of_whom_it_trusts(site, srs, source, words, plays):
+def test_pull_with_trusted_certificates(site, srs, source, words, plays):
     """Cameras sign their certificates themselves: they are accepted unless verification is on."""
     s = site()
     s.push(source, loop=True)

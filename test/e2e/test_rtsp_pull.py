@@ -353,7 +353,7 @@ def test_reload(srs, source, camera):
     assert a.methods()[-1] == b.methods()[-1] == "TEARDOWN"
 
 
-def test_somebody_publishes_it(srs, source, camera):
+def test_it_has_a_publisher(srs, source, camera):
     """The first publisher keeps the stream; the pull waits for it."""
     cam = camera()
     s = srs(pull(cam) + "publish { takeover off; }", begin=False)

@@ -37,7 +37,7 @@ def test_a_player_comes_first(site, source, tmp_path):
     assert frames(tmp_path) > 50
 
 
-def test_nobody_comes(srs):
+def test_no_publisher_comes(srs):
     """All get a response at the timeout, and cost nothing meanwhile."""
     port = free_port()
     s = srs("rtsp { enabled on; }", f"rtsp_server {{ enabled on; transports tcp; listen 127.0.0.1:{port}; describe_wait 3; }}")

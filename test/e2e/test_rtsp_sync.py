@@ -157,7 +157,7 @@ class Ear(Rtsp):
         return info
 
 
-def test_first_picture(site, flashes):
+def test_first_video_frame(site, flashes):
     """From connect to the last packet of a video frame, with two seconds between key frames."""
     push(site, flv.read(flashes))
     took = []

@@ -45,7 +45,7 @@ def test_security_off_lets_in(srs):
     assert may(s, 1, "publish") and may(s, 1, "play")
 
 
-def test_refused_is_told(srs):
+def test_rejection_is_reported(srs):
     """An error status, then a close; not a silent hang."""
     s = srs("security { enabled on; deny publish all; deny play all; }")
     for what in ("publish", "play"):

@@ -291,7 +291,7 @@ def gets_in(s, address):
 
 
 @pytest.mark.long
-def test_a_stranger_gets_in_when_an_encoder_is_silent(srs, source, tmp_path, relay):
+def test_another_address_gets_in_when_an_encoder_is_silent(srs, source, tmp_path, relay):
     """A publisher from another address is admitted after takeover_silence, long before the connection times out."""
     s = serve_vhost(srs, "publish { takeover_silence 2000; }")
     r = relay(s)

@@ -41,7 +41,7 @@ def test_same_address_replaces_one_that_fell_silent(srs, source):
     assert s.wait_log(r"(?i)(replace|takeover|take over|taken)", 2)
 
 
-def test_stranger_of_the_same_address_does_not_get_a_live_stream(srs, source):
+def test_another_client_of_the_same_address_does_not_get_a_live_stream(srs, source):
     """Behind NAT or a balancer all publishers have one address: it proves nothing."""
     s = srs()
     p = s.push(source, loop=True)

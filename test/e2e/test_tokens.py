@@ -294,7 +294,7 @@ def test_the_configuration_is_checked(tmp_path):
         assert (code == 0) is good and words in text, (conf, code, text)
 
 
-def test_secrets_are_not_told(site, source):
+def test_secrets_are_not_shown(site, source):
     """Not in the log, neither after a reload nor after a wrong credential."""
     s = site(security(f"publish on; secret {SECRET};", "key live/k key-of-live-k;"))
     assert not may(s, "publish", "s?sign=abc&expires=1")

@@ -76,7 +76,7 @@ def test_ffmpeg_plays_all_of_it(srs, way, name):
 @pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["bframes.mp4", "keys.flv", "bfragments.mp4"])
-def test_sound_is_with_its_picture_after_a_seek(srs, tmp_path, way, name):
+def test_audio_is_in_sync_with_video_after_a_seek(srs, tmp_path, way, name):
     s = vod_server(srs)
     numbered.path(name)
     options, url = WAYS[way](s, name)

@@ -184,7 +184,7 @@ def test_limits_count_the_process(srs):
         c.close()
 
 
-def test_it_ends_with_everybody_on(srs, source):
+def test_it_ends_with_all_clients_connected(srs, source):
     s = srs(glob=STAY, env=FOUR)
     pub = s.push(flv.cut(source, 4000), loop=True)
     watchers = [s.watch() for _ in range(12)]

@@ -113,7 +113,7 @@ def workers_of(pid):
     return [int(t) for t in os.listdir(f"/proc/{pid}/task") if name(t).startswith("srs-w")]
 
 
-def test_who_is_held_up_is_told(srs):
+def test_blocked_workers_are_reported(srs):
     s = srs(glob="inotify_auto_reload on;", env=FOUR)
     s.holds_allowed = (1000, 10000)
     assert s.wait_log(r"changes of .* are reloaded", 5), "not all have begun"

@@ -39,7 +39,7 @@ def test_a_socket_for_each(srs):
     assert s.log().count(f"] listening on 127.0.0.1:{s.port}") == 1, "not reported once"
 
 
-def test_a_port_of_somebody_else(srs):
+def test_a_port_in_use(srs):
     """Sockets of two servers share no port, unlike those of one: the second does not start, and a reload to a port in use changes
     nothing."""
     first = srs(env=FOUR)

@@ -204,7 +204,7 @@ static void test_a_full_disk_loses_lines_and_nothing_else(void **state)
     assert_non_null(strstr(content(path), "5 lines before this were lost\nhere again\n"));
 }
 
-static void test_who_reads_slowly_holds_up_nobody(void **state)
+static void test_a_slow_reader_delays_no_other(void **state)
 {
     struct log_writer *t;
     struct timespec a, b;
@@ -319,7 +319,7 @@ int main(void)
         LOG_TEST(test_reopen_goes_on_in_a_new_file),
         LOG_TEST(test_a_missing_folder_is_told_once_and_tried_again),
         LOG_TEST(test_a_full_disk_loses_lines_and_nothing_else),
-        LOG_TEST(test_who_reads_slowly_holds_up_nobody),
+        LOG_TEST(test_a_slow_reader_delays_no_other),
         LOG_TEST(test_a_crash_writes_what_waits),
         LOG_TEST(test_a_file_has_no_colours),
         LOG_TEST(test_a_terminal_has),

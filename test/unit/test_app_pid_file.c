@@ -126,7 +126,7 @@ static const struct {
     { "", ".id", ".id" },
 };
 
-static void test_beside(void **state)
+static void test_id_file_next_to_the_pid_file(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(beside_rows); i++) {
@@ -153,7 +153,7 @@ static void test_the_id_is_made_once_and_kept(void **state)
     assert_content(id_path, first);
 }
 
-static void test_a_damaged_id_is_made_anew(void **state)
+static void test_a_damaged_id_is_replaced(void **state)
 {
     static const char *const bad[] = { "", "\n", "a b", "a\x01", "\"x\"" };
     char id[IDENTITY_SIZE];
@@ -188,9 +188,9 @@ int main(void)
         PID_TEST(test_it_holds_the_pid_and_goes_with_the_server),
         PID_TEST(test_a_second_one_is_told_who_has_it),
         PID_TEST(test_a_folder_that_is_not_there),
-        PID_TEST(test_beside),
+        PID_TEST(test_id_file_next_to_the_pid_file),
         PID_TEST(test_the_id_is_made_once_and_kept),
-        PID_TEST(test_a_damaged_id_is_made_anew),
+        PID_TEST(test_a_damaged_id_is_replaced),
         PID_TEST(test_an_id_that_cannot_be_kept_is_one_all_the_same),
     };
 

@@ -79,7 +79,7 @@ static void test_one_sample(void **state)
     }
 }
 
-static void test_a_total_that_shrinks_begins_anew(void **state)
+static void test_a_total_that_shrinks_restarts(void **state)
 {
     struct kbps k;
 
@@ -131,7 +131,7 @@ int main(void)
         TEST(test_a_steady_stream_shows_its_rate_in_all_windows),
         TEST(test_a_stream_that_stopped_leaves_each_window_in_its_time),
         TEST(test_one_sample),
-        TEST(test_a_total_that_shrinks_begins_anew),
+        TEST(test_a_total_that_shrinks_restarts),
         TEST(test_a_thousand_clients_print_one_line_a_period),
         TEST(test_a_shorter_period_counts_at_once),
         TEST(test_every_kind_has_a_name),

@@ -369,7 +369,7 @@ static void clients_of_one_address_by_bytes(void **state)
     now_runs = NULL;
 }
 
-static void a_line_of_a_stranger_is_cut(void **state)
+static void a_line_of_an_untrusted_client_is_cut(void **state)
 {
     const struct log_setup more = { LOG_DEBUG, false, NULL, keep, who_runs };
     const struct log_rules all = { false, { 0, 0 }, { 0, 0 }, { 0, 0 } };
@@ -556,7 +556,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(private_ones_that_come_again, begin, end),
         cmocka_unit_test_setup_teardown(bytes_count, begin, end),
         cmocka_unit_test_setup_teardown(clients_of_one_address_by_bytes, begin, end),
-        cmocka_unit_test_setup_teardown(a_line_of_a_stranger_is_cut, begin, end),
+        cmocka_unit_test_setup_teardown(a_line_of_an_untrusted_client_is_cut, begin, end),
         cmocka_unit_test_setup_teardown(errors_that_a_peer_causes, begin, end),
         cmocka_unit_test_setup_teardown(a_forged_line, begin, end),
         cmocka_unit_test_setup_teardown(clients_of_many_networks, begin, end), /* fills the table */

@@ -161,7 +161,7 @@ static void leads_a_group(void **state)
 }
 
 /* The rest of the process group ends with its leader. */
-static void leaves_nobody(void **state)
+static void leaves_no_process(void **state)
 {
     struct co_child *c = start_shell("sleep 100 & echo there; exit 3");
     pid_t pid = co_child_pid(c);
@@ -379,7 +379,7 @@ int main(void)
         TEST(says_much),
         TEST(begins_clean),
         TEST(leads_a_group),
-        TEST(leaves_nobody),
+        TEST(leaves_no_process),
         TEST(killed_when_it_does_not_listen),
         TEST(may_tidy_up),
         TEST(ends_in_a_stopped_coroutine),

@@ -453,7 +453,7 @@ static void test_the_urgent_come_first(void **state)
 }
 
 /* The others do not starve: ten that are always urgent leave them a third. */
-static void test_others_get_on_beside_the_urgent(void **state)
+static void test_others_run_next_to_urgent_ones(void **state)
 {
     enum { URGENT = 10 };
     struct greedy g = { .until = cpu_time() + CO_SECONDS(10) };
@@ -586,7 +586,7 @@ static co_usec beside_a_ring(int n, co_fn *fn)
 
 /* A sleep of 8 ms, on a wheel of 4 ms, takes at most one turn of the ring longer, and so does a read.
  * Without checks of the clock the sleeper would never wake. */
-static void test_coroutines_that_wake_each_other_hold_up_nobody(void **state)
+static void test_coroutines_that_wake_each_other_delay_no_other(void **state)
 {
     static const struct {
         const char *name;
@@ -606,7 +606,7 @@ static void test_coroutines_that_wake_each_other_hold_up_nobody(void **state)
 }
 
 /* Coroutines that stepped back have a fifth of the time, although others never wait for events. */
-static void test_the_greedy_get_on_beside_a_ring(void **state)
+static void test_the_greedy_run_next_to_a_ring(void **state)
 {
     struct ring r = { .n = 2 };
     struct ring_member members[2] = { { &r, 0 }, { &r, 1 } };
@@ -664,9 +664,9 @@ int main(void)
         TEST(test_events_do_not_wait_for_the_greedy),
         TEST(test_the_greedy_get_on),
         TEST(test_the_urgent_come_first),
-        TEST(test_others_get_on_beside_the_urgent),
-        TEST(test_coroutines_that_wake_each_other_hold_up_nobody),
-        TEST(test_the_greedy_get_on_beside_a_ring),
+        TEST(test_others_run_next_to_urgent_ones),
+        TEST(test_coroutines_that_wake_each_other_delay_no_other),
+        TEST(test_the_greedy_run_next_to_a_ring),
         TEST(test_rounds),
         TEST(test_what_is_no_hold),
         TEST(test_a_hold_is_counted_by_name),

@@ -149,7 +149,7 @@ static err_t end_at_once(void *arg)
     return NULL;
 }
 
-static void test_a_reason_that_nobody_takes_is_freed(void **state)
+static void test_an_unused_reason_is_freed(void **state)
 {
     struct co_group g;
 
@@ -388,7 +388,7 @@ int main(void)
         TEST(test_stop_while_it_waits),
         TEST(test_stop_before_a_wait),
         TEST(test_the_first_reason_stays),
-        TEST(test_a_reason_that_nobody_takes_is_freed),
+        TEST(test_an_unused_reason_is_freed),
         TEST(test_a_group_stop_has_none_and_takes_none_away),
         TEST(test_hold_keeps_the_reason),
         TEST(test_forget_goes_on_but_for_its_group),

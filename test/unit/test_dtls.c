@@ -141,7 +141,7 @@ static void the_first_of_many_kinds_are_lost(void **state)
     dtls_wire_fini(&w);
 }
 
-static void nobody_answers(void **state)
+static void there_is_no_answer(void **state)
 {
     struct dtls_wire w;
 
@@ -423,7 +423,7 @@ int main(void)
         TEST(a_server_chooses_the_curve_of_its_certificate),
         TEST(a_thousand_bad_networks),
         TEST(the_first_of_many_kinds_are_lost),
-        TEST(nobody_answers),
+        TEST(there_is_no_answer),
         TEST(the_last_flight_is_lost),
         TEST(a_repeated_flight_has_new_record_numbers),
         TEST(many_records_behind_the_end_get_one_flight),

@@ -456,7 +456,7 @@ static void old_lists_have_one_worker(void **state)
 }
 
 /* On any worker, a client without a session gets nothing that needs one. */
-static void nobody_is_let_in_by_another_worker(void **state)
+static void another_worker_admits_no_client(void **state)
 {
     (void)state;
     (void)publish(&side[0], "asked", "s");
@@ -484,7 +484,7 @@ int main(void)
         BOTH(files_are_where_their_stream_is), BOTH(entity_tags_differ),
         BOTH(requests_go_to_what_is_in_memory), BOTH(sessions_are_where_their_stream_is),
         BOTH(ids_are_of_the_process), BOTH(old_lists_have_one_worker),
-        BOTH(nobody_is_let_in_by_another_worker),
+        BOTH(another_worker_admits_no_client),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

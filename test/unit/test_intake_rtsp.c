@@ -310,7 +310,7 @@ static void test_jumps(void **state)
     }
 }
 
-static void test_strangers(void **state)
+static void test_untrusted_clients(void **state)
 {
     static const uint8_t hole[] = { 0xfe, 0xed, 0xfa, 0xce }, cut[11] = { 0x80, 96 };
     struct camera c;
@@ -340,7 +340,7 @@ static void test_strangers(void **state)
 
 /* ---- reordered frames */
 
-static void test_b_pictures(void **state)
+static void test_b_frames(void **state)
 {
     /* displayed in this order, decoded as listed: I P B B P B B ... */
     struct camera c;
@@ -426,7 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_choose), TEST(test_controls), TEST(test_codecs), TEST(test_quirks),
-        TEST(test_dies), TEST(test_jumps), TEST(test_strangers), TEST(test_b_pictures),
+        TEST(test_dies), TEST(test_jumps), TEST(test_untrusted_clients), TEST(test_b_frames),
         TEST(test_other_parameters), TEST(test_not_set_up),
     };
 

@@ -195,7 +195,7 @@ static void test_keys(void **state)
 }
 
 /* Video that the tables announce and that never comes is not waited for without end. */
-static void test_no_picture_comes(void **state)
+static void test_no_video_comes(void **state)
 {
     struct frame configs[] = { media_config(AV_H264, MEDIA_BYTES(CONFIG_H264)),
                                media_config(AV_AAC, MEDIA_BYTES(CONFIG_AAC)) };
@@ -260,7 +260,7 @@ static void test_holes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(test_packets), TEST(test_keys), TEST(test_no_picture_comes),
+    const struct CMUnitTest tests[] = { TEST(test_packets), TEST(test_keys), TEST(test_no_video_comes),
         TEST(test_holes) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,7 @@ static void woken(struct live_consumer *c)
     assert_null(c->prev);
 }
 
-static void test_raised_when_somebody_is_due(void **state)
+static void test_raised_when_a_player_is_due(void **state)
 {
     struct pair p = pair_of(&tap_settings);
     struct player *a, *b;
@@ -427,7 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_joins_where_players_at_home_do), TEST(test_configuration_again),
         TEST(test_publishers_come_and_go), TEST(test_a_replica_has_no_publisher),
-        TEST(test_raised_when_somebody_is_due), TEST(test_sender_at_a_replica),
+        TEST(test_raised_when_a_player_is_due), TEST(test_sender_at_a_replica),
         TEST(test_parked_across_taps), TEST(test_memory), TEST(test_large_groups),
         TEST(test_much_goes_on_by_itself), TEST(test_cost),
     };

@@ -317,7 +317,7 @@ static void lost_pings_and_silence_are_told(void **state)
     end();
 }
 
-static void nobody_answers(void **state)
+static void there_is_no_answer(void **state)
 {
     (void)state;
     begin(&plain);
@@ -495,7 +495,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(opens_connects_pings), TEST(bare_ones_never_connect), TEST(is_refused),
-        TEST(lost_pings_and_silence_are_told), TEST(nobody_answers), TEST(either_side_closes),
+        TEST(lost_pings_and_silence_are_told), TEST(there_is_no_answer), TEST(either_side_closes),
         TEST(garbage_is_counted_and_harmless), TEST(addresses_have_to_fit),
         TEST(plays), TEST(publishes), TEST(opens_a_session_to_another_client),
         TEST(looks_at_a_process),

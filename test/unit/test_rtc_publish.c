@@ -247,7 +247,7 @@ static void test_another_source(void **state)
     publisher_end();
 }
 
-static void test_numbers_begin_anew(void **state)
+static void test_numbers_restart(void **state)
 {
     (void)state;
     publisher_begin("");
@@ -290,7 +290,7 @@ int main(void)
         TEST(test_the_largest_layer_is_the_stream),
         TEST(test_many_sources),
         TEST(test_another_source),
-        TEST(test_numbers_begin_anew),
+        TEST(test_numbers_restart),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -69,7 +69,7 @@ static void test_large_gap(void **state)
 }
 
 /* A frame that is permanently broken: the next useful key frame is requested. */
-static void test_broken_picture(void **state)
+static void test_broken_frame(void **state)
 {
     (void)state;
     publisher_begin("rtc_to_rtmp on;");
@@ -283,7 +283,7 @@ int main(void)
         TEST(test_key_frames),
         TEST(test_other_feedback),
         TEST(test_large_gap),
-        TEST(test_broken_picture),
+        TEST(test_broken_frame),
         TEST(test_period),
         TEST(test_twcc),
         TEST(test_reports),

@@ -361,7 +361,7 @@ static void test_ice_restarts(void **state)
 
 /* ---- unknown peers and floods */
 
-static void test_strangers_move_nothing(void **state)
+static void test_unknown_peers_move_nothing(void **state)
 {
     struct rtc_guest g, thief;
     uint8_t in[2048];
@@ -615,7 +615,7 @@ int main(void)
         TEST(test_sessions_are_limited),
         TEST(test_delete_needs_the_token_and_ends_it),
         TEST(test_ice_restarts),
-        TEST(test_strangers_move_nothing),
+        TEST(test_unknown_peers_move_nothing),
         TEST(test_who_moves_is_found_again),
         TEST(test_a_neighbour_keeps_its_address),
         TEST(test_a_new_session_takes_the_address_of_one_that_is_gone),

@@ -140,7 +140,7 @@ static void replayed_to_a_static_key(void **state)
 }
 
 /* The same client with another key: its old session ends. Another client: ignored. */
-static void begun_anew(void **state)
+static void restarted(void **state)
 {
     struct rtmfp_identity other;
 
@@ -209,7 +209,7 @@ static void cookies_that_are_none(void **state)
 
 /* ---- times */
 
-static void nobody_answers(void **state)
+static void there_is_no_answer(void **state)
 {
     static const int want[] = { 0, 1500, 4500, 9000, 15000, 22500, 31500, 42000, 54000, 67500,
                                 82500 };
@@ -270,8 +270,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OF(all_kinds_of_keys), TEST_OF(one_that_requires_more),
         TEST_OF(no_group_in_common), TEST_OF(repeats), TEST_OF(replayed_to_a_static_key),
-        TEST_OF(begun_anew), TEST_OF(moved_while_asking), TEST_OF(cookies_that_are_none),
-        TEST_OF(nobody_answers), TEST_OF(losses),
+        TEST_OF(restarted), TEST_OF(moved_while_asking), TEST_OF(cookies_that_are_none),
+        TEST_OF(there_is_no_answer), TEST_OF(losses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

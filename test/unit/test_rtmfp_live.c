@@ -313,7 +313,7 @@ static co_usec recovered_after(co_usec well)
     return last_bad - well;
 }
 
-static void on_a_bad_way_audio_is_complete_and_pictures_are_in_time(void **state)
+static void on_a_bad_link_audio_is_complete_and_video_is_in_time(void **state)
 {
     const struct link bad = { .loss = 5, .twice = 2, .late = 5, .one_way = 20 };
     unsigned pictures = 0, in_time = 0;
@@ -370,7 +370,7 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(on_a_bad_way_audio_is_complete_and_pictures_are_in_time),
+        TEST(on_a_bad_link_audio_is_complete_and_video_is_in_time),
         TEST(a_way_that_gets_well_is_used_at_once),
     };
     return cmocka_run_group_tests(tests, start, stop);

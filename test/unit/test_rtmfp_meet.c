@@ -134,7 +134,7 @@ static void test_two_are_introduced(void **state)
     guests_finish();
 }
 
-static void test_nobody_is_introduced_where_that_is_off(void **state)
+static void test_no_introductions_if_off(void **state)
 {
     static struct guest a;
 
@@ -330,7 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_two_are_introduced),
-        TEST(test_nobody_is_introduced_where_that_is_off),
+        TEST(test_no_introductions_if_off),
         TEST(test_an_address_may_ask_so_often),
         TEST(test_two_claim_one_id),
         TEST(test_clients_are_sent_to_other_servers),

@@ -241,7 +241,7 @@ static bool is_told(const struct rtmfp_joined *out, const struct rtmfp_groups_of
     return false;
 }
 
-static void nobody_is_told_of_the_silent(void **state)
+static void silent_members_are_not_introduced(void **state)
 {
     enum { ALL = 12, LOUD = 3 };
     struct rtmfp_netgroups *g = rtmfp_netgroups_new(100);
@@ -279,7 +279,7 @@ int main(void)
         TEST(who_joins_is_told_of_the_last_and_the_nearest_of_it),
         TEST(a_session_has_some_groups),
         TEST(a_peer_twice),
-        TEST(nobody_is_told_of_the_silent),
+        TEST(silent_members_are_not_introduced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

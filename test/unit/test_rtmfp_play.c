@@ -133,7 +133,7 @@ static void without_cache_it_waits_for_the_next_key_frame(void **state)
     finish();
 }
 
-static void late_pictures_are_given_up_at_a_key_frame_and_audio_is_not(void **state)
+static void late_video_is_dropped_at_a_key_frame_and_audio_is_not(void **state)
 {
     (void)state;
     setup(&settings);
@@ -151,7 +151,7 @@ static void late_pictures_are_given_up_at_a_key_frame_and_audio_is_not(void **st
     finish();
 }
 
-static void pictures_that_have_just_come_are_not_given_up(void **state)
+static void new_video_is_not_dropped(void **state)
 {
     (void)state;
     setup(&settings);
@@ -288,8 +288,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(it_begins_at_the_newest_key_frame_with_what_is_in_force),
         TEST(without_cache_it_waits_for_the_next_key_frame),
-        TEST(late_pictures_are_given_up_at_a_key_frame_and_audio_is_not),
-        TEST(pictures_that_have_just_come_are_not_given_up),
+        TEST(late_video_is_dropped_at_a_key_frame_and_audio_is_not),
+        TEST(new_video_is_not_dropped),
         TEST(one_that_is_over_a_limit_goes_on_at_a_key_frame),
         TEST(audio_that_is_far_behind_is_given_up),
         TEST(what_the_wire_forgot_is_made_up_for_by_a_key_frame),

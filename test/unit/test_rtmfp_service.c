@@ -113,7 +113,7 @@ static void test_startup_packets_are_limited(void **state)
     guests_finish();
 }
 
-static void test_what_is_nobodys_is_counted_and_dropped(void **state)
+static void test_packets_of_no_session_are_counted_and_dropped(void **state)
 {
     uint8_t odd[64] = { 1, 2, 3, 4 }, data[RTMFP_DATAGRAM_MAX];
     static struct guest g;
@@ -153,7 +153,7 @@ int main(void)
         TEST(test_sessions_are_limited),
         TEST(test_who_has_closed_makes_room),
         TEST(test_startup_packets_are_limited),
-        TEST(test_what_is_nobodys_is_counted_and_dropped),
+        TEST(test_packets_of_no_session_are_counted_and_dropped),
         TEST(test_a_server_that_quits_says_so),
     };
 

@@ -210,7 +210,7 @@ static void test_manners(void **state)
 }
 
 /* Without a listener, and for invalid urls; the error has no password. */
-static void test_nobody(void **state)
+static void test_no_listener(void **state)
 {
     static const struct rtsp_call_setup setup = { .connect = CO_SECONDS(5), .answer = CO_MS(300) };
     struct rtsp_call c;
@@ -231,7 +231,7 @@ static void test_nobody(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(test_manners), TEST(test_nobody) };
+    const struct CMUnitTest tests[] = { TEST(test_manners), TEST(test_no_listener) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,7 +313,7 @@ static void test_walk_while_it_grows(void **state)
     end(src);
 }
 
-static void test_walk_of_nobody(void **state)
+static void test_walk_of_an_empty_list(void **state)
 {
     struct live_source *src = begin();
     uint64_t at = 0;
@@ -391,7 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_in_and_out), TEST(test_waiting), TEST(test_rtp),
         TEST(test_files),
-        TEST(test_walk_while_it_grows), TEST(test_walk_of_nobody),
+        TEST(test_walk_while_it_grows), TEST(test_walk_of_an_empty_list),
         TEST(test_ids), TEST(test_urls), TEST(test_vhost_totals),
     };
 

@@ -107,7 +107,7 @@ static void a_new_stream_goes_where_less_is_to_do(void **state)
     end(w);
 }
 
-static void a_home_is_where_it_is_while_somebody_is_in_it(void **state)
+static void an_owner_stays_while_it_has_clients(void **state)
 {
     struct workers *w = make(4);
     struct stream_owner *source = stream_owners_hold(w, "v/live/a", 3), *one;
@@ -201,7 +201,7 @@ int main(void)
         cmocka_unit_test(all_come_to_one_home),
         cmocka_unit_test(players_stay_where_there_are_many),
         cmocka_unit_test(a_new_stream_goes_where_less_is_to_do),
-        cmocka_unit_test(a_home_is_where_it_is_while_somebody_is_in_it),
+        cmocka_unit_test(an_owner_stays_while_it_has_clients),
         cmocka_unit_test(one_that_is_published_is_found_by_its_name),
         cmocka_unit_test(two_who_come_at_once_meet),
     };

@@ -215,7 +215,7 @@ static void test_a_conclusion_that_comes_again_has_the_same_answer(void **state)
     srt_finish();
 }
 
-static void test_a_socket_that_calls_anew_replaces_itself(void **state)
+static void test_a_socket_that_calls_again_replaces_itself(void **state)
 {
     uint8_t data[SRT_HANDSHAKE_MAX], heard[2048];
     struct srt_guest g;
@@ -376,7 +376,7 @@ int main(void)
         TEST(test_who_guesses_is_locked),
         TEST(test_a_quitting_server_says_so),
         TEST(test_a_conclusion_that_comes_again_has_the_same_answer),
-        TEST(test_a_socket_that_calls_anew_replaces_itself),
+        TEST(test_a_socket_that_calls_again_replaces_itself),
         TEST(test_a_cookie_is_of_its_address),
         TEST(test_packets_of_others_are_counted_and_dropped),
         TEST(test_a_flood_leaves_nothing),

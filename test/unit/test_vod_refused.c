@@ -142,7 +142,7 @@ static void pass(void)
 }
 
 /* Continuous requests are one line each time, and a full one after a quiet time. */
-static void later_it_begins_anew(void **state)
+static void later_it_restarts(void **state)
 {
     static const struct { unsigned more, lines; const char *says; } rows[] = {
         { 3, 2, ": 2 more" }, { 4, 3, ": 4 more" }, { 1, 4, ": 1 more" }, { 0, 4, ": 1 more" },
@@ -194,7 +194,7 @@ static void lines_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH(one_is_told_whole), WITH(the_others_are_counted), WITH(later_it_begins_anew),
+        WITH(one_is_told_whole), WITH(the_others_are_counted), WITH(later_it_restarts),
         WITH(lines_are_bounded), WITH(names_are_bounded), WITH(many_make_room_for_others),
     };
 

@@ -231,7 +231,7 @@ static void push_group(struct wired *t, bool ref)
     take(t);
 }
 
-static void pictures_come_in_the_order_they_are_shown(void **state)
+static void frames_come_in_display_order(void **state)
 {
     static const struct {
         bool keep, ref;
@@ -290,7 +290,7 @@ static void times_that_go_back_are_put_right(void **state)
 
 /* ---- players come and go */
 
-static void nothing_is_cut_that_nobody_wants(void **state)
+static void nothing_is_split_without_players(void **state)
 {
     struct wired t;
     uint64_t key;
@@ -529,7 +529,7 @@ static void keys_are_found_in_payloads(void **state)
 }
 
 /* Parameter sets and frame in separate packets: players start at the first. */
-static void one_place_for_a_picture(void **state)
+static void one_start_per_frame(void **state)
 {
     static const enum av_codec codecs[] = { AV_H264, AV_OPUS };
     struct wired t;
@@ -575,16 +575,16 @@ int main(void)
         TEST(what_was_packed_is_what_comes_out),
         TEST(sets_go_in_front_and_pieces_are_even),
         TEST(options_count),
-        TEST(pictures_come_in_the_order_they_are_shown),
+        TEST(frames_come_in_display_order),
         TEST(times_that_go_back_are_put_right),
-        TEST(nothing_is_cut_that_nobody_wants),
+        TEST(nothing_is_split_without_players),
         TEST(the_next_publisher_goes_on_in_numbers_and_times),
         TEST(who_serves_is_told_once),
         TEST(both_tracks_have_one_clock),
         TEST(a_publisher_goes_on_where_another_was),
         TEST(its_reports_are_by_our_clock),
         TEST(keys_are_found_in_payloads),
-        TEST(one_place_for_a_picture),
+        TEST(one_start_per_frame),
         TEST(memory_is_counted),
     };
 

@@ -207,7 +207,7 @@ static void a_key_frame_is_newer_than_all_before_it(void **state)
     finish(&t);
 }
 
-static void it_keeps_the_group_of_pictures_and_what_is_in_force(void **state)
+static void it_keeps_the_gop_and_the_current_configuration(void **state)
 {
     struct rtmfp_wire_entry v[8];
     struct wired t;
@@ -356,7 +356,7 @@ int main(void)
         TEST(opus_is_for_who_announces_it),
         TEST(one_who_comes_begins_at_the_newest_key_frame),
         TEST(a_key_frame_is_newer_than_all_before_it),
-        TEST(it_keeps_the_group_of_pictures_and_what_is_in_force),
+        TEST(it_keeps_the_gop_and_the_current_configuration),
         TEST(without_cache_nothing_is_kept_for_who_joins),
         TEST(bytes_are_bounded),
         TEST(players_stay_when_the_publisher_changes),

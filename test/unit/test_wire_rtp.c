@@ -236,7 +236,7 @@ static void test_late_audio(void **state)
 }
 
 /* Frames in another display order than decoding order. */
-static void test_reordered_pictures(void **state)
+static void test_reordered_frames(void **state)
 {
     static const int cts[] = { 80, 160, 40, 0, 40 };
     struct live_source *src = source_new();
@@ -328,7 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_codecs), TEST(test_reports), TEST(test_reports_go_on),
-        TEST(test_unwanted_tracks), TEST(test_late_audio), TEST(test_reordered_pictures),
+        TEST(test_unwanted_tracks), TEST(test_late_audio), TEST(test_reordered_frames),
         TEST(test_broken_frames), TEST(test_others),
     };
 
