@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - one client over datagrams: counted, timed, checked, closed. */
+/* client.c - the state, timer, periodic check and end of a datagram client. */
 #include "serve/datagram/client.h"
 
 #include "base/container_of.h"
@@ -14,14 +14,14 @@
 
 /* ---- log lines */
 
-/* Of the coroutine that serves many. */
+/* Lets a coroutine that serves many clients log as this one. */
 static void log_as(const struct datagram_client *c)
 {
     co_set_cid(c->cid);
     session_log_as_client(c->session.env, c->session.names.ip);
 }
 
-/* ---- begin and end */
+/* ---- start and end */
 
 static void on_kick(struct session *s)
 {
@@ -48,7 +48,7 @@ void datagram_client_fini(struct datagram_client *c)
     free(c->names);
 }
 
-/* Counted, since the counters are read once a second: no walk over all clients. */
+/* Keeps counters, so that reading them once a second needs no walk over all clients. */
 static void count(const struct datagram_client *c, unsigned by)
 {
     struct datagram_service *s = c->service;
@@ -60,7 +60,7 @@ static void count(const struct datagram_client *c, unsigned by)
 
 void datagram_client_state(struct datagram_client *c, enum datagram_state state)
 {
-    count(c, UINT_MAX); /* one less */
+    count(c, UINT_MAX); /* subtracts one */
     c->state = state;
     count(c, 1);
 }
@@ -98,7 +98,7 @@ void datagram_client_close(struct datagram_client *c, err_t why)
         co_stop(c->session.co, why);
         return;
     }
-    if (c->state == DATAGRAM_ADMITTING) { /* its coroutine is about to begin */
+    if (c->state == DATAGRAM_ADMITTING) { /* its coroutine is about to start */
         err_free(&c->why);
         c->why = why;
         return;

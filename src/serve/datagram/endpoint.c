@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - the endpoints of a service at one worker: read, added to, and closed when nobody
- * uses them any more. */
+/* endpoint.c - the endpoints of a service on one worker: reading, adding sockets, and closing when
+ * no client uses them any more. */
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/datagram/datagram.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK CO_SECONDS(1) /* at those that are closing */
+#define POLL CO_SECONDS(1) /* interval of checks of closing endpoints */
 
-enum { LOOK_EVERY = 8 }; /* datagrams: at the time */
+enum { TIME_EVERY = 8 }; /* datagrams between two checks of the time */
 
-/* ---- found */
+/* ---- finding */
 
 struct datagram_endpoint *datagram_endpoint_find(const struct datagram_service *s,
                                                  unsigned number)
@@ -42,7 +42,7 @@ bool datagram_endpoint_refuses(const struct datagram_endpoint *e, const struct u
     return e->closing || !(e->families & family);
 }
 
-/* ---- read */
+/* ---- reading */
 
 static void end_batch(struct datagram_endpoint *e)
 {
@@ -50,8 +50,8 @@ static void end_batch(struct datagram_endpoint *e)
         e->service->protocol->end_batch(e);
 }
 
-/* Datagrams that are costly do not come by the dozen before others run: a batch is as many as a
- * slice of time is for. They stay where they are meanwhile. */
+/* Yields after a time slice, because some datagrams are costly. The rest of the batch stays in
+ * place meanwhile. */
 static err_t give_way(struct datagram_endpoint *e)
 {
     if (!co_slice_over())
@@ -72,13 +72,13 @@ static err_t read_some(struct datagram_reader *r)
 
     for (size_t i = 0; !err && i < n; i++) {
         p->input(e, &v[i], worker, v[i].at);
-        if (i % LOOK_EVERY == LOOK_EVERY - 1)
+        if (i % TIME_EVERY == TIME_EVERY - 1)
             err = give_way(e);
     }
     if (!err && n > 0)
         end_batch(e);
     if (!err && n == 0)
-        (void)udp_wait(r->socket, CO_FOREVER); /* why it ended is asked below */
+        (void)udp_wait(r->socket, CO_FOREVER); /* the result is checked below */
     co_yield_if_due();
     return err ? err : co_check();
 }
@@ -105,7 +105,7 @@ static err_t reader_main(void *reader)
     if (err_class(err) == ERR_CLASS_STOP) {
         err_free(&err);
     } else {
-        (void)snprintf(what, sizeof(what), "no more datagrams of %s",
+        (void)snprintf(what, sizeof(what), "cannot read datagrams of %s",
                        r->endpoint->service->protocol->name);
         log_end(what, &err);
     }
@@ -113,7 +113,7 @@ static err_t reader_main(void *reader)
     return NULL;
 }
 
-/* Takes the descriptor. */
+/* Takes over the descriptor. */
 static err_t add_reader(struct datagram_endpoint *e, int *fd)
 {
     const struct datagram_protocol *p = e->service->protocol;
@@ -143,7 +143,7 @@ static err_t add_reader(struct datagram_endpoint *e, int *fd)
     return NULL;
 }
 
-/* ---- taken */
+/* ---- adding */
 
 static struct datagram_endpoint *add(struct datagram_service *s, const struct datagram_planned *v)
 {
@@ -190,7 +190,7 @@ err_t datagram_endpoint_take(struct datagram_service *s, struct datagram_planned
     return err;
 }
 
-/* ---- closed */
+/* ---- closing */
 
 void datagram_endpoint_free(struct datagram_endpoint *e)
 {
@@ -207,14 +207,14 @@ void datagram_endpoint_free(struct datagram_endpoint *e)
     free(e);
 }
 
-/* Nothing finds it any more. */
-static void let_go(struct datagram_service *s, unsigned at)
+/* Removes it from the list. */
+static void remove_at(struct datagram_service *s, unsigned at)
 {
     struct datagram_endpoint *e = s->endpoints[at];
     struct datagram_reader *r = e->readers, *next;
 
     if (s->env->worker == 0)
-        log_trace("%s of %s (UDP) is not listened on any more", e->text, s->protocol->name);
+        log_trace("no longer listening on %s for %s (UDP)", e->text, s->protocol->name);
     s->n_endpoints--;
     memmove(&s->endpoints[at], &s->endpoints[at + 1], (s->n_endpoints - at) * sizeof(e));
     if (s->protocol->closing)
@@ -227,11 +227,11 @@ static void let_go(struct datagram_service *s, unsigned at)
     for (; r; r = next) {
         next = r->next;
         if (r->co)
-            co_stop(r->co, err_new(ERR_STOPPED, "its endpoint is closed"));
+            co_stop(r->co, err_new(ERR_STOPPED, "its endpoint was closed"));
     }
 }
 
-/* All workers have none: it is over for all of them. */
+/* Returns true if no worker has clients there: all workers close it. */
 static bool is_over(const struct datagram_endpoint *e)
 {
     int closing = DATAGRAM_CLOSING;
@@ -241,8 +241,8 @@ static bool is_over(const struct datagram_endpoint *e)
     return atomic_load(&e->place->life) == DATAGRAM_CLOSED;
 }
 
-/* True: there are more of them. */
-static bool look(struct datagram_service *s)
+/* Returns true if there are more closing endpoints. */
+static bool check_closing(struct datagram_service *s)
 {
     bool more = false;
 
@@ -253,7 +253,7 @@ static bool look(struct datagram_service *s)
             continue;
         set_idle(e, !s->protocol->in_use(e));
         if (is_over(e))
-            let_go(s, i);
+            remove_at(s, i);
         else
             more = true;
     }
@@ -265,8 +265,8 @@ static err_t closing_main(void *service)
     struct datagram_service *s = service;
     err_t err = NULL;
 
-    while (!err && look(s))
-        err = co_sleep(LOOK);
+    while (!err && check_closing(s))
+        err = co_sleep(POLL);
     s->closes = false;
     err_free(&err);
     return NULL;
@@ -300,5 +300,5 @@ void datagram_endpoint_close_others(struct datagram_service *s, const struct dat
     err = co_go(&s->group, "closing", closing_main, s);
     s->closes = err == NULL;
     if (err)
-        log_end("endpoints stay open", &err);
+        log_end("removed endpoints stay open", &err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* out.c - what an endpoint has to say, sent together. */
+/* out.c - collects datagrams of an endpoint and sends them together. */
 #include "serve/datagram/out.h"
 
 #include "base/container_of.h"
@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Those that begin there and may go as one: behind each other to one peer, all as large as the
- * first but the last, which may be smaller. */
+/* Counts consecutive datagrams that can be sent as one batch: to the same peer, all of the same
+ * size except the last, which may be smaller. */
 static unsigned row_at(const struct datagram_out *o, unsigned from)
 {
     size_t each = o->iov[from].iov_len;
@@ -29,7 +29,7 @@ static size_t sum_of(const unsigned *counts, size_t n)
     return sum;
 }
 
-/* The kernel is given a row as one. */
+/* Passes each batch to the kernel in one call. */
 void datagram_out_flush(struct datagram_out *o)
 {
     struct udp_out v[DATAGRAM_OUT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass.c - datagrams, and words about them, from one worker to another. */
+/* pass.c - passes datagrams and messages about them from one worker to another. */
 #include "serve/datagram/pass.h"
 
 #include "base/container_of.h"
@@ -51,7 +51,7 @@ static bool can_reach(const struct datagram_service *s, unsigned worker)
     return w && worker < w->n && worker != s->env->worker && !atomic_load(&w->ending);
 }
 
-/* `what` says what it is; its datagram is copied. */
+/* Posts a copy of `what` and of its datagram. */
 static void post(struct datagram_service *s, unsigned worker, const struct mail *what)
 {
     struct workers *w = s->env->workers;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pass.h - a datagram that came to one worker and is another's: copied into its mailbox.
+/* pass.h - passes datagrams that belong to another worker, by copying them into its mailbox.
  *
- * The kernel gives most to whom they belong. What it gave to another is passed on, so many at most
- * at a time to a worker: more are lost and counted, as where a socket is full.
+ * The kernel delivers most datagrams to the right worker. The others are passed on. The number in
+ * flight to a worker is limited; further ones are dropped and counted, as with a full socket.
  */
 #ifndef SERVE_DATAGRAM_PASS_H
 #define SERVE_DATAGRAM_PASS_H
@@ -11,11 +11,12 @@
 
 enum { DATAGRAM_MAILS = 256 };
 
-/* To the endpoint of that number there; dropped if more than `most` are under way. None of these
- * yields. */
+/* Passes a datagram to the same endpoint on another worker; drops it if more than `most` are in
+ * flight. None of these yields. */
 void datagram_pass(struct datagram_endpoint *e, unsigned worker, const struct udp_in *in,
                    unsigned most);
-/* A word about that address, which protocol->told() gets; never dropped while it can be reached. */
+/* Sends a message about an address, which protocol->told() receives; never dropped while the worker
+ * can be reached. */
 void datagram_send_message(struct datagram_service *s, unsigned worker, unsigned endpoint,
                    const struct udp_addr *peer, unsigned word);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - the service of one worker: begun, changed, ended, counted. */
+/* service.c - the service of one worker: start, reload, shutdown, counters. */
 #include "base/counters.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-/* How long to wait for clients to go, before whoever did not is looked at again. */
-#define LOOK CO_MS(100)
+/* Interval of checks whether all clients have ended. */
+#define POLL CO_MS(100)
 
-/* ---- begun */
+/* ---- start */
 
 static err_t begin_service(struct session_env *env, const struct datagram_sockets *sockets)
 {
@@ -78,11 +78,11 @@ err_t datagram_service_apply(struct session_env *env, struct datagram_sockets *s
     err = take_all(s, sockets);
     datagram_endpoint_close_others(s, sockets);
     if (!sockets->on)
-        end_all(s, "the configuration has it off");
+        end_all(s, "disabled by the configuration");
     return err;
 }
 
-/* ---- ended */
+/* ---- shutdown */
 
 void datagram_service_refuse(struct datagram_service *s)
 {
@@ -133,8 +133,8 @@ void datagram_service_free(struct datagram_service *s)
     while (s->n_peers + s->holds > 0) {
         bool held = co_stop_hold();
 
-        end_all(s, "the server quits"); /* a second call changes no reason */
-        (void)!co_park(LOOK);
+        end_all(s, "the server quits"); /* clients keep the reason of the first call */
+        (void)!co_park(POLL);
         co_stop_resume(held);
     }
     err = co_group_stop(&s->group);
@@ -151,7 +151,7 @@ void datagram_service_free(struct datagram_service *s)
     datagram_shared_unref(shared);
 }
 
-/* ---- counted */
+/* ---- counters */
 
 void datagram_service_count(const struct datagram_service *s, struct udp_stat *sum)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slots.c - clients of a worker by the id that we gave them. */
+/* slots.c - clients of a worker by the id that the server assigned. */
 #include "serve/datagram/slots.h"
 
 #include "base/must.h"
@@ -21,7 +21,7 @@ void datagram_slots_fini(struct datagram_slots *s)
     free(s->v);
 }
 
-/* Generations that fit. */
+/* Returns the number of generations that fit into an id. */
 static uint32_t generations(const struct datagram_slots *s)
 {
     return (uint32_t)(((UINT64_C(1) << s->bits) / s->workers) >> DATAGRAM_SLOT_BITS);
@@ -38,7 +38,7 @@ static void free_one(struct datagram_slots *s, uint32_t i)
     s->last = i;
 }
 
-/* Where they begin is nobody's to know. */
+/* Starts generations at random values, so that ids cannot be guessed. */
 static void grow(struct datagram_slots *s)
 {
     uint32_t n = s->n ? s->n * 2 : FIRST_SLOTS, seed = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* slots.h - clients of a worker by the id that we gave them: a look into an array.
+/* slots.h - clients of a worker by the id that the server assigned: an array lookup.
  *
- * An id is ((generation, slot), worker): the worker is id % workers, and a slot that is used again
- * has another generation, so who guesses, or comes too late, finds nobody.
+ * An id is ((generation, slot), worker): the worker is id % workers. A reused slot has another
+ * generation, so guessed and outdated ids find no client.
  */
 #ifndef SERVE_DATAGRAM_SLOTS_H
 #define SERVE_DATAGRAM_SLOTS_H
@@ -14,17 +14,17 @@ enum { DATAGRAM_SLOT_BITS = 16, DATAGRAM_SLOTS_MAX = 1 << DATAGRAM_SLOT_BITS };
 
 struct datagram_slots {
     unsigned worker, workers;
-    unsigned bits;          /* that an id may have */
+    unsigned bits;          /* size of an id in bits */
     struct datagram_slot {
-        void *what;         /* NULL: free, then: */
-        uint32_t next;      /* the one to be used after it */
+        void *what;         /* NULL: the slot is free, and then: */
+        uint32_t next;      /* next free slot */
         uint32_t generation;
     } *v;
-    uint32_t n, used;       /* there are; taken */
-    uint32_t first, last;   /* of those that are free, by when they became so */
+    uint32_t n, used;       /* number of slots; used slots */
+    uint32_t first, last;   /* list of free slots, the longest free first */
 };
 
-/* The worker of an id: what a protocol's program for the kernel computes, too. */
+/* Returns the worker of an id; a protocol's program in the kernel computes the same. */
 static inline unsigned datagram_worker_of(uint32_t id, unsigned workers)
 {
     return id % workers;
@@ -33,11 +33,11 @@ static inline unsigned datagram_worker_of(uint32_t id, unsigned workers)
 void datagram_slots_init(struct datagram_slots *s, unsigned worker, unsigned workers,
                          unsigned bits);
 void datagram_slots_fini(struct datagram_slots *s);
-/* An id for it, never 0; 0: there are no more. */
+/* Takes an id; 0 if there are no more. */
 uint32_t datagram_slots_take(struct datagram_slots *s, void *what);
 void datagram_slots_give(struct datagram_slots *s, uint32_t id);
-void *datagram_slots_find(const struct datagram_slots *s, uint32_t id); /* NULL: nobody's, by now */
-/* All of them: *at begins as 0; NULL: no more. */
+void *datagram_slots_find(const struct datagram_slots *s, uint32_t id); /* or NULL */
+/* Iterates over all; *at begins at 0; NULL after the last. */
 void *datagram_slots_next(const struct datagram_slots *s, uint32_t *at);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sockets.c - the sockets of all workers, one for each of them and each endpoint. */
+/* sockets.c - opens the sockets of all workers, one per worker and endpoint. */
 #include "base/log.h"
 #include "base/must.h"
 #include "conf/binds.h"
@@ -44,7 +44,7 @@ static struct datagram_place *place_new(unsigned workers)
     return place;
 }
 
-/* ---- opened */
+/* ---- opening */
 
 static err_t open_group(const struct datagram_sockets *s, struct datagram_planned *v)
 {
@@ -59,12 +59,13 @@ static err_t open_group(const struct datagram_sockets *s, struct datagram_planne
     err = udp_bind_group(v->fds, v->rounds * s->workers, v->host, v->port,
                          p->choice ? &program : NULL, &chosen);
     if (!err && p->choice && s->workers > 1 && !chosen)
-        log_warn("%s: the system takes no program that gives each worker its own datagrams; "
-                 "workers pass them on, which costs more", p->name);
+        log_warn("%s: the kernel rejects the program that assigns datagrams to workers; workers "
+                 "pass them on, which costs more",
+                 p->name);
     return err;
 }
 
-/* What that endpoint has at the first worker, all others have, too. */
+/* Returns the number of sockets of the endpoint on the first worker; all others have the same. */
 static unsigned readers_of(const struct datagram_endpoint *e)
 {
     unsigned n = 0;
@@ -101,7 +102,7 @@ static void plan_one(struct datagram_planned *v, const struct datagram_endpoint 
         v->fds[i] = -1;
 }
 
-/* The one there, unless it is closed by now. */
+/* Finds the existing endpoint, unless it is closed already. */
 static struct datagram_endpoint *find(const struct datagram_service *have,
                                       const struct conf_bind *wanted, bool *again)
 {
@@ -113,7 +114,7 @@ static struct datagram_endpoint *find(const struct datagram_service *have,
     return e && atomic_load(&e->place->life) == DATAGRAM_OPEN ? e : NULL;
 }
 
-/* What a plan is made of. */
+/* Arguments for building a plan. */
 struct opening {
     struct datagram_sockets *s;
     const struct datagram_service *have;
@@ -186,9 +187,9 @@ static err_t want_halves(const struct opening *o, int port)
     return err ? err : want(o, &halves[1], DATAGRAM_V6);
 }
 
-/* A port that is open serves as it is, by one socket for both families or by one for each: clients
- * are tied to their endpoint, so a reload replaces no socket. One for both that is wanted for one
- * family refuses new clients of the other. */
+/* Keeps the sockets of an open port, one for both families or one for each: clients are tied to
+ * their endpoint, so a reload replaces no socket. A socket for both families that is now configured
+ * for one refuses new clients of the other. */
 static err_t want_as_open(const struct opening *o, const struct conf_bind *wanted)
 {
     unsigned families = families_of(wanted);

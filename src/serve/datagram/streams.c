@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c - streams by their source, the walks that serve their players, and their checks. */
+/* streams.c - streams by source, the walks that serve their players, and periodic checks. */
 #include "serve/datagram/client.h"
 
 #include "base/container_of.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define EVERY CO_SECONDS(1)
-#define IDLE CO_MS(100) /* between two walks, while nothing is published */
+#define IDLE CO_MS(100) /* interval of walks while the stream has no publisher */
 
 enum { FEW = 4 }; /* players between two checks of the time */
 
@@ -21,7 +21,7 @@ static struct datagram_stream *stream_of(struct table_link *l)
 
 /* ---- checks */
 
-/* With the second of the clock: an idle thread is woken once for all of it. */
+/* Waits for the next full second, so that an idle thread wakes once for all periodic work. */
 static err_t wait_a_second(void)
 {
     co_usec t = EVERY - co_now() % EVERY;
@@ -70,7 +70,8 @@ static err_t check_main(void *streams)
     return NULL;
 }
 
-/* Without its coroutine players play on, whatever their configuration says; it is tried again. */
+/* Starts the coroutine that checks players; a failure is retried later, and players continue
+ * unchecked meanwhile. */
 static void begin_checks(struct datagram_streams *all)
 {
     err_t err;
@@ -80,10 +81,10 @@ static void begin_checks(struct datagram_streams *all)
     err = co_go(&all->service->group, all->kind->checker, check_main, all);
     all->checks = err == NULL;
     if (err)
-        log_end("nobody looks after players", &err);
+        log_end("players are not checked", &err);
 }
 
-/* ---- found */
+/* ---- finding */
 
 static struct datagram_stream *stream_new(struct datagram_streams *all, struct datagram_service *s,
                                           const struct datagram_stream_kind *kind,
@@ -151,11 +152,11 @@ bool datagram_stream_walk(struct datagram_stream *st, co_usec now)
     return true;
 }
 
-/* ---- walks by time */
+/* ---- periodic walks */
 
 static void on_timer(struct co_timer *t);
 
-/* On a common grid: the thread is woken once for all streams. */
+/* Rounds the times, so that the thread wakes once for all streams. */
 static void begin_walks(struct datagram_stream *st, co_usec now)
 {
     co_usec every = live_source_publishing(st->src) || st->every > IDLE ? st->every : IDLE;
