@@ -205,7 +205,7 @@ def packets(bench):
         subprocess.run(["cc", "-O2", "-o", program, Path(__file__).parent / "srtp2.c", "-lsrtp2"], check=True)
         theirs = json.loads(subprocess.run([*first(), program], check=True, capture_output=True, timeout=60).stdout)
     for name, goal in (("cm", 1.3), ("gcm", 0.7)):
-        bench.row(case="rtc", server="srs", variant=f"SRTP of 1,200 bytes, {name.upper()} (beside it: libsrtp2)", goal=goal, us=0, cpu=0,
+        bench.row(case="rtc", server="srs", variant=f"SRTP of 1,200 bytes, {name.upper()} (compared with libsrtp2)", goal=goal, us=0, cpu=0,
                   us_one=theirs.get(name, 0) / 1000, ratio=ours[name] / 1000, unit="µs")
 
 

@@ -227,7 +227,7 @@ def lossy_for_a_time(bench, clients):
     got = side.tools[-1].stop()
     side.server.stop()
     what = f"{clients} players, 20 % lost for 10 s, from 3 s later on"
-    row(bench, f"{what}: pictures not older than 500 ms, %", got, -99.9, got["in_time_percent"], "%",
+    row(bench, f"{what}: frames not older than 500 ms, %", got, -99.9, got["in_time_percent"], "%",
         latency_p99=got["latency_ms"]["p99"], gap_max=got["gap_ms"]["max"])
     row(bench, "  sessions lost", got, 0, clients - got["alive"] + got["failed"], "")
 

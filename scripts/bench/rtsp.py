@@ -124,7 +124,7 @@ def first_picture(bench):
     side.tool("sb_rtsp_load", "a", 200, "--ramp", 40)
     measure(bench, (side,), 0)
     got = side.reports[1]["first_key_ms"]
-    row(bench, "first picture over TCP, p99", side, 200, 100, got["p99"], players=200, unit="ms", first_p50=got["p50"],
+    row(bench, "first video frame over TCP, p99", side, 200, 100, got["p99"], players=200, unit="ms", first_p50=got["p50"],
         first_p99=got["p99"])
 
 

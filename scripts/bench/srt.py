@@ -87,7 +87,7 @@ def publishers(bench, clients):
     time.sleep(bench.warmup + 2 * GROUP)
     more = len(threads(side.server.pid)) - before
     measure(bench, (side,), 0)
-    row(bench, f"{clients} publishers, nobody watches: µs each", side, clients, 700, us(side, clients), publishers=clients,
+    row(bench, f"{clients} publishers without players: µs each", side, clients, 700, us(side, clients), publishers=clients,
         kbps=900, rss_kb=side.rss / clients, unit="µs")
     row(bench, "  more threads than at the start", side, clients, 0, more, publishers=clients, unit="threads")
 

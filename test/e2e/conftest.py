@@ -25,7 +25,7 @@ from server import Server  # noqa: E402
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes seconds of waiting, or is one more of a kind (left out by --quick)")
-    config.addinivalue_line("markers", "alone: not beside other tests (measures time, takes the machine)")
+    config.addinivalue_line("markers", "alone: not in parallel with other tests (measures time, uses the whole machine)")
     config.addinivalue_line("markers", "needs(tool, ...): skipped when a tool is not installed")
 
 

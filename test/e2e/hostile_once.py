@@ -150,7 +150,7 @@ ALL = [
     Once("a frame of many tiles", broadcast(AV1, b"\x91av01" + b"\x22\1x" * 85000)),
     Once("a message of many tracks", broadcast(avc_config(1), b"\x96\x11avc1" + b"\1\0\0\1x" * 50000)),
     Once("a message of many codecs", broadcast(avc_config(1), b"\x96\x21" + b"avc1\1\0\0\1x" * 29000)),
-    Once("many tracks of sound", tcp("rtmp", said((4, AUDIO, 1, b"\x95\x11Opus" + b"\1\0\0\1x" * 50000)), publishing)),
+    Once("many audio tracks", tcp("rtmp", said((4, AUDIO, 1, b"\x95\x11Opus" + b"\1\0\0\1x" * 50000)), publishing)),
     Once("an aggregate", tcp("rtmp", said((4, 22, 1, (b"\x09\0\0\1" + bytes(7) + b"\x27" + b"\0\0\0\x0c") * 4000)), publishing)),
     # -- RTSP
     Once("DESCRIBE", tcp("rtsp", rtsp.ask("DESCRIBE"))), Once("SETUP", tcp("rtsp", rtsp.ask("DESCRIBE") + rtsp.setup())),

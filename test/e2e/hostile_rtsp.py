@@ -157,7 +157,7 @@ KINDS = [
          flood(lambda i: rtp(i * 4001, KEY + b"\x88", rng.getrandbits(32), True))),
     Kind("large frames", "rtsp", publishing,
          flood(lambda i: rtp(i, KEY + bytes(60000), i * 3000, True), 1 << 20)),
-    Kind("sound of nothing", "rtsp", lambda n: publishing(n).replace(b"interleaved=0-1", b"interleaved=0-1"),
+    Kind("empty audio", "rtsp", lambda n: publishing(n).replace(b"interleaved=0-1", b"interleaved=0-1"),
          flood(lambda i: rtp(i, b"\xff\xf0" + b"\xff" * 1000, i * 1024, True, type=97, channel=2))),
     Kind("reports to a server", "rtsp", publishing,
          flood(lambda i: frame(1, b"\x80\xc8\0\x06" + rng.randbytes(24) + b"\x81\xcb\0\x01" + rng.randbytes(4)))),

@@ -138,7 +138,7 @@ def check(got, first=None, most_apart=0.002, step=1, loop=RATE * SECONDS):
     """Checks that all frames are there in order, with times that match their numbers. `first`: number of the first one."""
     assert got, "no frame"
     numbers = [n for _, n in got]
-    assert None not in numbers, f"pictures that cannot be read: {numbers}"
+    assert None not in numbers, f"frames that cannot be read: {numbers}"
     assert first is None or numbers[0] == first, f"begins with {numbers[:5]}, not {first}"
     for (t, n), (t2, n2) in zip(got, got[1:]):
         assert n2 == (n + step) % loop, f"{n2} comes after {n}"

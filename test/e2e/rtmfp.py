@@ -73,7 +73,7 @@ class Opening:
         if now < self.due:
             return
         if now - self.began > 95:
-            raise TimeoutError("nobody answered for 95 s")
+            raise TimeoutError("no answer for 95 s")
         self.wait += RETRY
         self.due = now + self.wait
         self.say()

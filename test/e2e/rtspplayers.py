@@ -142,7 +142,7 @@ def same(published, played, apart=0.040):
     if len(off) == 2:
         d = (off[0] - off[1]) % length
         d = min(d, length - d)
-        assert d <= apart, f"{os.path.basename(str(played))}: sound and picture are {d * 1000:.0f} ms apart"
+        assert d <= apart, f"{os.path.basename(str(played))}: audio and video are {d * 1000:.0f} ms apart"
     return tracks
 
 
@@ -193,4 +193,4 @@ def same_units(p, source, length=30.08):
         off[kind] = {round((at - own) % length, 2) for at, own in known}
         assert max(off[kind]) - min(off[kind]) < 0.05, f"{kind}: its times move, {sorted(off[kind])}"
     d = abs(max(off["video"]) - max(off["audio"]))
-    assert min(d, length - d) <= 0.040, f"sound and picture are {d * 1000:.0f} ms apart"
+    assert min(d, length - d) <= 0.040, f"audio and video are {d * 1000:.0f} ms apart"

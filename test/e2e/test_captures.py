@@ -43,7 +43,7 @@ def test_publisher(srs, path, piece):
     sock = s.client().sock
     say(sock, path, piece)
     assert w.wait(lambda got: len(flv.frames(got, VIDEO)) >= 24 and len(flv.frames(got, AUDIO)) >= 40, 3), \
-        f"{len(flv.frames(w.tags, VIDEO))} pictures, {len(flv.frames(w.tags, AUDIO))} sounds"
+        f"{len(flv.frames(w.tags, VIDEO))} video, {len(flv.frames(w.tags, AUDIO))} audio frames"
     got = w.stop()
     assert any(t.config for t in got if t.type == VIDEO) and any(t.config for t in got if t.type == AUDIO)
     assert flv.frames(got, VIDEO)[0].key

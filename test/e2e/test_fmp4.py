@@ -237,7 +237,7 @@ def test_player(live, media, tmp_path, kind, way):
         page.run(f"play('/live/s.mp4', {{ transport: '{way}' }})")
         moves(page, 3)
         first, late = page.run("first"), shows_now(page, began)
-        print(f"{kind.__name__} {way}: first picture {first:.0f} ms, {late:.2f} s late")
+        print(f"{kind.__name__} {way}: first frame {first:.0f} ms, {late:.2f} s late")
         assert first < 500 * procs.SLOW + 300 and late < 1.0 * procs.SLOW, (first, late, page.run("p.stats"))
         assert page.run("p.stats.transport") == way and page.run("p.state") == "playing"
         pusher.stop()

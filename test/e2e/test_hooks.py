@@ -181,7 +181,7 @@ def test_backend_that_hangs_delays_only_its_client(backend, srs, source):
         took.append(time.monotonic() - began)
         c.close()
     took.sort()
-    print(f"publish beside a hanging backend: median {took[10] * 1000:.1f} ms, worst {took[-1] * 1000:.1f} ms")
+    print(f"publish with a hanging backend: median {took[10] * 1000:.1f} ms, worst {took[-1] * 1000:.1f} ms")
     assert took[10] < 1 * SLOW and took[-1] < 10 * SLOW
     assert own.error is None and watch.ended is None
 

@@ -75,7 +75,7 @@ def test_a_second_of_each(scene, group):
     """Tests run in parallel, so the limit is what a viewer notices; alone and in long runs it is 100 ms."""
     kinds = list(hostile.BY_NAME)[group::GROUPS]
     gap = scene.longest_gap(0.6 * len(kinds), ";".join(kinds))
-    assert gap <= 700 * SLOW, f"the player waited {gap:.0f} ms beside one of: {kinds}"
+    assert gap <= 700 * SLOW, f"the player waited {gap:.0f} ms during one of: {kinds}"
 
 
 @pytest.mark.alone

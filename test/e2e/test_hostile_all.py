@@ -32,7 +32,7 @@ def test_a_second_of_each(site, group):
     kinds = NEW[group::GROUPS]
     s = site(dvr=False)
     gap = s.longest_gap(1, "|".join(kinds), len(kinds))
-    assert gap <= 1000 * SLOW, f"the player waited {gap:.0f} ms beside some of: {kinds}\n{s.told_holds()}"
+    assert gap <= 1000 * SLOW, f"the player waited {gap:.0f} ms during some of: {kinds}\n{s.told_holds()}"
 
 
 @pytest.mark.alone

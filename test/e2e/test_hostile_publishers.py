@@ -56,7 +56,7 @@ Attack = namedtuple("Attack", "name turn step changes", defaults=(1, False))
 ATTACKS = [
     Attack("video configurations", lambda n: [(VIDEO, AVC2 if n % 2 else AVC), (VIDEO, key())], 1, True),
     Attack("audio configurations", lambda n: [(AUDIO, AAC2 if n % 2 else AAC), (AUDIO, SOUND)], 30, True),
-    Attack("audio configurations beside video",
+    Attack("audio configurations with video",
            lambda n: [(VIDEO, AVC)] * (n == 0) + [(AUDIO, AAC2 if n % 2 else AAC), (VIDEO, key()), (AUDIO, SOUND)], 1, True),
     Attack("H.264 and HEVC", lambda n: [(VIDEO, AVC), (VIDEO, key())] if n % 2 else
            [(VIDEO, hevc(SEQ_START, HVCC)), (VIDEO, hevc(CODED, bytes(3) + b"\0\0\0\x06\x26\x01" + bytes(4)))], 1, True),
@@ -70,7 +70,7 @@ ATTACKS = [
     Attack("metadata", lambda n: [(VIDEO, AVC)] * (n == 0) + [(DATA, meta(n)), (VIDEO, key())], 1),
     Attack("key frames that jump", lambda n: [(VIDEO, AVC)] * (n == 0) + [(VIDEO, key())], 2900),
     Attack("key frames that jump far", lambda n: [(VIDEO, AVC)] * (n == 0) + [(VIDEO, key())], 100000),
-    Attack("sound that jumps", lambda n: [(AUDIO, AAC)] * (n == 0) + [(AUDIO, SOUND)], 2900),
+    Attack("audio that jumps", lambda n: [(AUDIO, AAC)] * (n == 0) + [(AUDIO, SOUND)], 2900),
     Attack("times forth and back", lambda n: [(VIDEO, AVC)] * (n == 0) + [(VIDEO, key())],
            lambda n: n // 2 * 10 + n % 2 * 100000),
     Attack("small messages", lambda n: [(VIDEO, AVC)] * (n == 0) + [(VIDEO, b"\x27\x01\0\0\0\0\0\0\x01\x41"), (AUDIO, SOUND)], 1),
@@ -171,9 +171,9 @@ def attack(scene, one, most, seconds):
 
 # one of each kind of work that exceeded a limit
 @pytest.mark.parametrize("name,sink", [
-    ("video configurations", "fmp4"), ("audio configurations beside video", "ts"), ("AAC and MP3", "mp4"),
-    ("sizes of VP9", "dash"), ("sound that jumps", "ll"), ("key frames that jump", "as it comes"),
-    ("sound that jumps", "mp4")])
+    ("video configurations", "fmp4"), ("audio configurations with video", "ts"), ("AAC and MP3", "mp4"),
+    ("sizes of VP9", "dash"), ("audio that jumps", "ll"), ("key frames that jump", "as it comes"),
+    ("audio that jumps", "mp4")])
 def test_a_second_of(srs, tmp_path, name, sink):
     attack(Scene(srs, tmp_path, sink), BY_NAME[name], 30 << 20, 0.7)
 

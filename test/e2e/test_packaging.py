@@ -357,7 +357,7 @@ def test_a_machine_with_the_package(deb, tmp_path):
         # that it is active says no more than that it was begun: its pid file may still be the old one's
         assert wait_for(lambda: log().count("listening on 1935") > starts, 20), log()[-2000:]
         m.run("logrotate -f /etc/logrotate.d/srs")
-        assert wait_for(lambda: "the log was opened anew" in log(), 20), m.run("ls -l /var/log/srs; cat /var/log/srs/*", check=False)
+        assert wait_for(lambda: "the log was reopened" in log(), 20), m.run("ls -l /var/log/srs; cat /var/log/srs/*", check=False)
         assert "listening on 1935" not in log(), "the lines before are in the other file"
 
         old = pid()

@@ -75,7 +75,7 @@ def test_slow_reader_drops_to_a_key_frame(srs):
     assert video[-1].hash() == want[-1].hash(), "it does not reach the end of the stream"
     gaps = [(a.ts, b) for a, b in zip(video, video[1:]) if b.ts - a.ts > 40]
     assert gaps, "it must have lost something"
-    assert all(b.key for _, b in gaps), f"goes on in the middle of a group of pictures: {gaps}"
+    assert all(b.key for _, b in gaps), f"continues in the middle of a GOP: {gaps}"
     assert {t.hash() for t in video} <= {t.hash() for t in want}
     assert len(video) < 380
     assert grown < 16 * 1024 * SLOW, f"grew by {grown} kB"

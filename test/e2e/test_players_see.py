@@ -126,11 +126,11 @@ def check_times(name, path, sent):
     want = [t.ts / 1000 for t in flv.frames(sent, VIDEO)]
     off = pictures[0][1] - want[0]
     for (_, dts, _), at in zip(pictures, want):
-        assert abs(dts - off - at) <= ROUNDED, f"{name}: a picture of {at} is at {dts - off}"
+        assert abs(dts - off - at) <= ROUNDED, f"{name}: a video frame of {at} is at {dts - off}"
     want = [t.ts / 1000 for t in flv.frames(sent, AUDIO)]
     first = min(range(40), key=lambda i: abs(sound[0][1] - off - want[i]))
     for (_, dts, _), at in zip(sound, want[first:]):
-        assert abs(dts - off - at) <= FRAME + ROUNDED, f"{name}: a frame of sound of {at} is at {dts - off}"
+        assert abs(dts - off - at) <= FRAME + ROUNDED, f"{name}: an audio frame of {at} is at {dts - off}"
     return len(pictures), len(sound)
 
 

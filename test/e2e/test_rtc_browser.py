@@ -32,7 +32,7 @@ def assert_together(b, name="in"):
         got.append(apart(b, name))
         return len(got) >= 8 and all(abs(x) <= 60 for x in got[-8:])
     assert wait_for(near, 25, 0.25), got
-    print(f"sound {got[0]:.0f} ms ahead of the picture, {time.monotonic() - began:.0f} s later {got[-1]:.0f} ms")
+    print(f"audio {got[0]:.0f} ms ahead of video, {time.monotonic() - began:.0f} s later {got[-1]:.0f} ms")
 
 
 def assert_smooth(b, name="in", sent=None, sound=True):

@@ -92,7 +92,7 @@ def test_no_video_frame_is_broken(srs, tmp_path, name):
     whole, _ = pictures(film)
     seen, complaints = pictures(got, "-r", 25)
     seconds = (packets[-1][5] - packets[0][5])
-    print(f"{name}: {len(seen)} of {len(whole)} pictures in {seconds:.1f} s")
+    print(f"{name}: {len(seen)} of {len(whole)} frames in {seconds:.1f} s")
     broken = [i for i, picture in enumerate(seen) if picture not in set(whole)]
-    assert not broken and not complaints, f"{len(broken)} of {len(seen)} pictures are broken: {broken[:20]} {complaints[:5]}"
+    assert not broken and not complaints, f"{len(broken)} of {len(seen)} frames are broken: {broken[:20]} {complaints[:5]}"
     assert len(seen) >= least * seconds * 0.8 and (says in s.log()) and (bool(says) == ("no B frames" in s.log())), len(seen)

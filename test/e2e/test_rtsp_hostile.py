@@ -56,7 +56,7 @@ class Bystander(threading.Thread):
     def goes_on(self):
         n = self.n
         assert wait_for(lambda: self.n > n + 3 or self.wrong, 10), "the bystander gets nothing"
-        assert not self.wrong, f"the player beside it: {self.wrong!r}"
+        assert not self.wrong, f"the bystander: {self.wrong!r}"
 
     def check(self):
         self.goes_on()
@@ -64,7 +64,7 @@ class Bystander(threading.Thread):
         self.join(5)
         self.p.stop()
         assert self.p.error is None
-        assert self.gap < LEAST, f"the player beside it waited {self.gap:.1f} s"
+        assert self.gap < LEAST, f"the bystander waited {self.gap:.1f} s"
 
 
 @pytest.fixture
@@ -721,13 +721,13 @@ def test_websockets(scene):
                            ("2^63 bytes", lambda c: c.below.sendall(b"\x82\xff" + b"\xff" * 8 + bytes(4))),
                            ("garbage", lambda c: c.sendall(b"\x80" * 100)),
                            ("a ping of 126", lambda c: c.say(9, bytes(126))),
-                           ("pings that nobody reads", lambda c: [c.say(9, bytes(125)) for _ in range(30000)])):
+                           ("pings whose answers are not read", lambda c: [c.say(9, bytes(125)) for _ in range(30000)])):
             c = WebSocket(s.rtsp)
             try:
                 said(c)
             except OSError:
                 pass
-            if name == "pings that nobody reads":
+            if name == "pings whose answers are not read":
                 c.below.shutdown(socket.SHUT_WR)
             assert ended(c.below), name
             c.close()
@@ -792,7 +792,7 @@ def test_a_second_of_each(srs, tmp_path, group):
     kinds = list(hostile_rtsp.BY_NAME)[group::GROUPS]
     site = Site(srs, tmp_path)
     gap = site.beside(1.2 * len(kinds), ";".join(kinds))
-    assert gap <= 1000 * SLOW, f"the player waited {gap:.0f} ms beside one of: {kinds}"
+    assert gap <= 1000 * SLOW, f"the player waited {gap:.0f} ms during one of: {kinds}"
 
 
 @pytest.mark.alone

@@ -98,7 +98,7 @@ ROWS = {
     "another realm each time": {"user": "admin", "password": "secret1", "fresh_realm": True, "stale_every": 1},
     "its own channels": {"channels": 10},
     "garbage": {"garbage": 7},
-    "answers that nobody asked for": {"unasked": 5},
+    "unrequested answers": {"unasked": 5},
     "session without a timeout": {"timeout": ""},
 }
 

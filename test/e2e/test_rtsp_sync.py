@@ -170,7 +170,7 @@ def test_first_video_frame(site, flashes):
                 if channel == 0 and data[1] & 0x80:
                     break
             took.append(time.monotonic() - began)
-    print("first picture after", took)
+    print("first frame after", took)
     assert sorted(took)[1] <= 0.100 * procs.SLOW, took
 
 

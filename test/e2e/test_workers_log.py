@@ -49,7 +49,7 @@ def test_a_new_file_for_all(srs):
     assert wait_for(lambda: s.log().count("client identified") == 10, 5), s.log()
     os.rename(s.log_path, s.log_path + ".1")
     os.kill(s.pid, signal.SIGUSR1)
-    assert wait_for(lambda: os.path.exists(s.log_path) and "the log was opened anew" in s.log(), 5)
+    assert wait_for(lambda: os.path.exists(s.log_path) and "the log was reopened" in s.log(), 5)
     clients(s, 20)
     assert wait_for(lambda: len(re.findall(r"client identified", s.log())) >= 20, 5), s.log()
     with open(s.log_path + ".1", encoding="utf-8") as f:
@@ -122,7 +122,7 @@ def test_blocked_workers_are_reported(srs):
     try:
         held = Held(tids[1])
     except PermissionError:
-        pytest.skip("this machine lets nobody stop a thread")
+        pytest.skip("this machine does not allow stopping a thread")
     told = s.wait_log(r"\[WARN\]\[\d+\]\[\w+\]\[\d+\] worker (\d) has been stalled for \d+ ms", 6)
     held.go_on()
     assert told, s.log()

@@ -192,7 +192,7 @@ static const struct {
     { "a bad pointer", bad_pointer, SIGSEGV, "crash: signal 11 at address 0x8",
       "0x8, coroutine dying", "bad_pointer", ALONE },
     { "abort", bad_state, SIGABRT, "crash: signal 6", "6, coroutine dying", "bad_state", ALONE },
-    { "abort, beside others", bad_state, SIGABRT, "crash: signal 6", "6, coroutine dying",
+    { "abort, next to others", bad_state, SIGABRT, "crash: signal 6", "6, coroutine dying",
       "bad_state", BESIDE },
     { "a stack that runs over", overflow, SIGSEGV, "crash: signal 11 at address 0x",
       ", coroutine dying", "too_deep", ALONE },

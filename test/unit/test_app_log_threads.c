@@ -426,7 +426,7 @@ static void *stranger(void *arg)
     for (int i = 0; i < 2000; i++) {
         me = (struct log_budget){ .who = address ? LOG_CLIENT : LOG_UNTRUSTED };
         log_budget_from(&me, address, 1);
-        log_trace("a stranger, %s", log_param("?token=x"));
+        log_trace("an untrusted client, %s", log_param("?token=x"));
         if (i % 100 == 0)
             log_rule(&strict); /* a reload */
         (void)sched_yield();

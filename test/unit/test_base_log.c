@@ -331,8 +331,8 @@ static void bytes_count(void **state)
         { "short lines of a connection", LOG_CLIENT, 20, 30 * 200 },
         { "long lines of a connection", LOG_CLIENT, 2000, 30 * 200 + 2200 },
         { "longest lines of a connection", LOG_CLIENT, 6000, 30 * 200 + 6200 },
-        { "short lines of strangers", LOG_UNTRUSTED_ALL, 20, 200 * 200 },
-        { "long lines of strangers", LOG_UNTRUSTED_ALL, 6000, 200 * 200 + 1200 },
+        { "short lines of untrusted clients", LOG_UNTRUSTED_ALL, 20, 200 * 200 },
+        { "long lines of untrusted clients", LOG_UNTRUSTED_ALL, 6000, 200 * 200 + 1200 },
     };
 
     (void)state;

@@ -390,7 +390,7 @@ static void test_the_greedy_get_on(void **state)
     for (int i = 0; i < GREEDY; i++)
         assert_ok(co_go(&group, "busy", be_busy, &b));
     assert_ok(co_group_wait(&group));
-    print_message("  %u turns beside %u of others\n", g.turns, b.turns);
+    print_message("  %u turns, others %u\n", g.turns, b.turns);
     assert_true(b.turns >= GREEDY * 6);
     assert_true(g.turns >= 3); /* once for each turn, or two, of all others */
 }
@@ -467,7 +467,7 @@ static void test_others_run_next_to_urgent_ones(void **state)
     for (int i = 0; i < GREEDY; i++)
         assert_ok(co_go(&group, "busy", be_busy, &b));
     assert_ok(co_group_wait(&group));
-    print_message("  %lld ms of the urgent beside %lld of others\n", (long long)us_to_ms(g.ran),
+    print_message("  %lld ms of the urgent, others %lld\n", (long long)us_to_ms(g.ran),
                   (long long)us_to_ms(b.ran));
     assert_true(b.turns >= GREEDY * 6);
     /* It should be twice as much: 2 parts of 3. */
@@ -626,7 +626,7 @@ static void test_the_greedy_run_next_to_a_ring(void **state)
     for (int i = 0; i < r.n; i++)
         co_unpark(r.members[i]);
     assert_ok(co_group_wait(&ring));
-    print_message("  %lld ms beside %lld of the ring\n", (long long)us_to_ms(g.ran), (long long)us_to_ms(r.ran));
+    print_message("  %lld ms, the ring %lld\n", (long long)us_to_ms(g.ran), (long long)us_to_ms(r.ran));
     /* A fifth is a quarter of what the others have. */
     assert_true(g.ran >= r.ran / 9);
     assert_in_range(g.turns * CO_MS(1), CO_MS(1), r.ran * 2 / 3);

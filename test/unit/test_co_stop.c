@@ -245,7 +245,7 @@ static err_t with_deadline(void *arg)
     co_fn *wait = *(co_fn **)arg;
     err_t err;
 
-    co_deadline_set(&d, CO_MS(20), ERR_IO_TIMEOUT, "no picture");
+    co_deadline_set(&d, CO_MS(20), ERR_IO_TIMEOUT, "no frame");
     err = wait(NULL);
     assert_true(d.passed);
     assert_err(co_check(), ERR_IO_TIMEOUT);
@@ -269,7 +269,7 @@ static void test_a_deadline_passes(void **state)
         assert_ok(co_go(&g, "late", with_deadline, &wait));
         err = co_group_wait(&g);
         assert_int_equal(err_code(err), ERR_IO_TIMEOUT);
-        assert_non_null(strstr(err_text(err, text, sizeof(text)), "no picture in 20 ms"));
+        assert_non_null(strstr(err_text(err, text, sizeof(text)), "no frame in 20 ms"));
         err_free(&err);
     }
 }

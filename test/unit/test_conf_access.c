@@ -63,7 +63,7 @@ static void by_address(void **state)
                                             addresses[i].ip);
 
             if (err && !conf_security_restricts(&c->vhost.v[0].security, (enum conf_action)what))
-                fail_msg("%s: it says that everybody may", addresses[i].rules);
+                fail_msg("%s: it warns that all may", addresses[i].rules);
             if (err_code(err) != (may ? ERR_OK : ERR_DENIED))
                 fail_msg("%s, %s: %s", addresses[i].rules, addresses[i].ip, may ? "no" : "yes");
             err_free(&err);

@@ -250,14 +250,14 @@ static void chunked_body_over_the_limit(void **state)
 static const struct {
     const char *name, *peer, *fields, *ip;
 } client_rows[] = {
-    { "nobody says anything", "10.0.0.1", "", "10.0.0.1" },
+    { "no proxy header", "10.0.0.1", "", "10.0.0.1" },
     { "one proxy", "10.0.0.1", XFF "1.2.3.4\r\n", "1.2.3.4" },
     { "two proxies", "10.0.0.1", XFF "1.2.3.4, 10.0.0.2\r\n", "1.2.3.4" },
     { "what the client says itself", "10.0.0.1", XFF "127.0.0.1, 1.2.3.4\r\n", "1.2.3.4" },
     { "and that it is one of ours", "10.0.0.1", XFF "10.0.0.9, 1.2.3.4, 10.0.0.2\r\n", "1.2.3.4" },
     { "all of it is ours", "10.0.0.1", XFF "10.0.0.3,10.0.0.2\r\n", "10.0.0.3" },
-    { "a stranger says so", "5.5.5.5", XFF "1.2.3.4\r\n", "5.5.5.5" },
-    { "a private address is a stranger, too", "192.168.0.1", XFF "1.2.3.4\r\n", "192.168.0.1" },
+    { "from an untrusted client", "5.5.5.5", XFF "1.2.3.4\r\n", "5.5.5.5" },
+    { "a private address is untrusted, too", "192.168.0.1", XFF "1.2.3.4\r\n", "192.168.0.1" },
     { "IPv6", "::1", XFF "2001:DB8:0::5\r\n", "2001:db8::5" },
     { "IPv4 in IPv6", "10.0.0.1", XFF "::ffff:1.2.3.4\r\n", "1.2.3.4" },
     { "IPv4 in IPv6 of ours", "10.0.0.1", XFF "1.2.3.4, ::ffff:10.0.0.2\r\n", "1.2.3.4" },
@@ -275,7 +275,7 @@ static const struct {
     { "a list without end", "10.0.0.1", XFF "1.2.3.4, " TEN TEN TEN TEN TEN "10.0.0.1\r\n",
       "10.0.0.1" },
     { "the other field", "10.0.0.1", "X-Real-IP: 1.2.3.4\r\n", "1.2.3.4" },
-    { "the other field, by a stranger", "5.5.5.5", "X-Real-IP: 1.2.3.4\r\n", "5.5.5.5" },
+    { "the other field, from an untrusted client", "5.5.5.5", "X-Real-IP: 1.2.3.4\r\n", "5.5.5.5" },
     { "the other field, with a port", "10.0.0.1", "X-Real-IP: 1.2.3.4:567\r\n", "10.0.0.1" },
     { "the other field is not for both", "10.0.0.1", XFF "1.2.3.4\r\nX-Real-IP: 9.9.9.9\r\n",
       "1.2.3.4" },

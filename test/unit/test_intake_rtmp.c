@@ -33,11 +33,11 @@ static const struct {
     uint8_t want_tag;
     bool config, key;
 } rows[] = {
-    { "video as it is", 9, BYTES("\x17\x01\x00\x00\x00xyz"), BYTES("\x17\x01\x00\x00\x00xyz"), 9,
+    { "video unchanged", 9, BYTES("\x17\x01\x00\x00\x00xyz"), BYTES("\x17\x01\x00\x00\x00xyz"), 9,
       false, true },
-    { "audio as it is", 8, BYTES("\xaf\x01xyz"), BYTES("\xaf\x01xyz"), 8, false, false },
-    { "unknown codec as it is", 9, BYTES("\x2fxyz"), BYTES("\x2fxyz"), 9, false, false },
-    { "a data message as it is", 18, BYTES("\x02\x00\x03" "abc\x05"), BYTES("\x02\x00\x03" "abc\x05"),
+    { "audio unchanged", 8, BYTES("\xaf\x01xyz"), BYTES("\xaf\x01xyz"), 8, false, false },
+    { "unknown codec unchanged", 9, BYTES("\x2fxyz"), BYTES("\x2fxyz"), 9, false, false },
+    { "a data message unchanged", 18, BYTES("\x02\x00\x03" "abc\x05"), BYTES("\x02\x00\x03" "abc\x05"),
       18, false, false },
     { "metadata gets our name", 18, BYTES(META_HEAD META_END),
       BYTES("\x02\x00\x0aonMetaData\x08\x00\x00\x00\x02\x00\x05width\x00\x40\x94\x00\x00\x00\x00\x00\x00"
@@ -177,7 +177,7 @@ static const struct {
     size_t n;
     struct { bool aside; uint32_t ms; int64_t want; } v[6];
 } time_rows[] = {
-    { "as it is", 3, { { 0, 5000, 5000 }, { 0, 5040, 5040 }, { 0, 5020, 5020 } } },
+    { "unchanged", 3, { { 0, 5000, 5000 }, { 0, 5040, 5040 }, { 0, 5020, 5020 } } },
     { "a wrap", 3, { { 0, 0xfffffff0, 0xfffffff0 }, { 0, 0x18, 0x100000018 },
                      { 0, 0x40, 0x100000040 } } },
     { "back over a wrap", 3, { { 0, 0xfffffff0, 0xfffffff0 }, { 0, 8, 0x100000008 },

@@ -24,7 +24,7 @@ static const struct {
     const char *takes; /* numbers of media */
 } chosen[] = {
     { "both", SDP_HEAD SDP_H264("") SDP_AAC, -1, ERR_OK, "01" },
-    { "sound alone", SDP_HEAD SDP_AAC, -1, ERR_OK, "0" },
+    { "audio only", SDP_HEAD SDP_AAC, -1, ERR_OK, "0" },
     { "static types without names", SDP_HEAD "m=audio 0 RTP/AVP 0\r\nm=video 0 RTP/AVP 26\r\n", -1,
       ERR_OK, "0" },
     { "a static type that is of another kind", SDP_HEAD "m=video 0 RTP/AVP 0\r\n", -1,
@@ -36,7 +36,7 @@ static const struct {
     { "one that is not there", SDP_HEAD SDP_H264("") SDP_AAC, 9, ERR_OK, "01" },
     { "the first is of another codec", SDP_HEAD "m=video 0 RTP/AVP 26\r\n" SDP_H264(""), -1, ERR_OK,
       "1" },
-    { "tones beside the sound", SDP_HEAD "m=audio 0 RTP/AVP 101 8\r\na=rtpmap:101 "
+    { "telephone events next to audio", SDP_HEAD "m=audio 0 RTP/AVP 101 8\r\na=rtpmap:101 "
       "telephone-event/8000\r\na=rtpmap:8 PCMA/8000\r\n", -1, ERR_OK, "0" },
     { "AAC without a configuration", SDP_HEAD SDP_H264("") "m=audio 0 RTP/AVP 97\r\n"
       "a=rtpmap:97 MPEG4-GENERIC/48000/2\r\n", -1, ERR_OK, "0" },

@@ -412,7 +412,7 @@ static const struct {
     { "small steps back are held", LIVE_JITTER_FULL, 3,
       { { AV_VIDEO, false, 0, 0, 0 }, { AV_VIDEO, false, 40, 40, 40 },
         { AV_VIDEO, false, 30, 50, 40 } } },
-    { "sound keeps its distance over a jump", LIVE_JITTER_FULL, 4,
+    { "audio keeps its distance over a jump", LIVE_JITTER_FULL, 4,
       { { AV_VIDEO, false, 9000, 0, 0 }, { AV_AUDIO, false, 9005, 5, 5 },
         { AV_VIDEO, false, 100, 40, 40 }, { AV_AUDIO, false, 105, 45, 45 } } },
     { "a header stamped 0 is not the clock", LIVE_JITTER_FULL, 3,

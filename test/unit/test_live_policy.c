@@ -19,11 +19,11 @@ static const struct {
       { .first = 1, .head = 9, .key = 5, .have_key = true, .unread = 9 }, true, false },
     { "the key frame is for who joins", &cache,
       { .first = 5, .head = 9, .key = 5, .have_key = true, .unread = 9 }, false, false },
-    { "without cache nobody needs it", &no_cache,
+    { "without cache it is not needed", &no_cache,
       { .first = 5, .head = 9, .key = 5, .have_key = true, .unread = 9 }, true, false },
     { "no key frame yet", &cache, { .first = 1, .head = 9, .unread = 9 }, true, false },
     { "nothing is there", &no_cache, { .first = 9, .head = 9, .unread = 9 }, false, false },
-    { "somebody has not seen it", &cache,
+    { "a player has not seen it", &cache,
       { .first = 3, .head = 9, .key = 5, .have_key = true, .unread = 3 }, false, false },
     { "it has been seen, later ones have not", &cache,
       { .first = 2, .head = 9, .key = 5, .have_key = true, .unread = 3 }, true, false },
@@ -44,7 +44,7 @@ static const struct {
     { "without cache there is nothing to forget", &no_cache,
       { .first = 9, .head = 9, .key = 5, .have_key = true, .unread = 9, .bytes = 1001 },
       false, false },
-    { "a long group of pictures", &cache,
+    { "a long GOP", &cache,
       { .first = 5, .head = 200, .key = 5, .have_key = true, .unread = 200, .gop_frames = 101 },
       false, true },
     { "as long as may be", &cache,
@@ -71,14 +71,14 @@ static const struct {
     struct live_kept_block block;
     bool drops;
 } blocks[] = {
-    { "nobody is in it", &cache, { .age = 0 }, true },
-    { "somebody is", &cache, { .in_use = true, .age = CO_SECONDS(10) }, false },
+    { "no player is in it", &cache, { .age = 0 }, true },
+    { "a player is", &cache, { .in_use = true, .age = CO_SECONDS(10) }, false },
     { "for too long", &cache, { .in_use = true, .age = CO_SECONDS(10) + 1 }, true },
     { "there is too much of all", &cache, { .in_use = true, .bytes = 1001 }, true },
     { "who joins starts in it", &cache, { .has_key = true, .age = CO_SECONDS(99) }, false },
     { "but there is too much", &cache, { .has_key = true, .bytes = 1001 }, true },
-    { "nobody starts in the past", &no_cache, { .has_key = true }, true },
-    { "nobody starts, one is in it", &no_cache, { .has_key = true, .in_use = true }, false },
+    { "no player starts in the past", &no_cache, { .has_key = true }, true },
+    { "no player starts, one is in it", &no_cache, { .has_key = true, .in_use = true }, false },
 };
 
 static void test_what_a_wire_keeps(void **state)
@@ -157,7 +157,7 @@ static const struct {
     { "of the first track", 0,
       { { AV_VIDEO, true, false, 2, -1, true }, { AV_VIDEO, true, false, 1, 40, false },
         { AV_VIDEO, true, false, 2, 80, true } } },
-    { "sound alone, every half a second", 0,
+    { "audio only, every half a second", 0,
       { { AV_AUDIO, false, false, 0, -1, true }, { AV_AUDIO, false, false, 0, 499, false },
         { AV_AUDIO, false, false, 0, 500, true }, { AV_DATA, false, false, 0, 9000, false } } },
     { "or every audio_cache", CO_SECONDS(2),

@@ -193,11 +193,11 @@ static const struct row rows[] = {
       .frames = 3 },
     { "no fault of the marker where packets are missing", 0, 2, { { 9, 0, 0 }, { 12, 3000, 1 } },
       .lost = 2, .frames = 2 },
-    { "pictures in another order", 0, 3, { { 9, 9000, 1 }, { 10, 3000, 1 }, { 11, 6000, 1 } },
+    { "reordered frames", 0, 3, { { 9, 9000, 1 }, { 10, 3000, 1 }, { 11, 6000, 1 } },
       .frames = 3 },
     { "time falls", 0, 2, { { 9, 900000, 1 }, { 10, 0, 1 } }, .time = 1, .frames = 2 },
     { "time runs ahead", 0, 2, { { 9, 0, 1 }, { 10, 900000, 1 } }, .time = 1, .frames = 2 },
-    { "time of sound falls", 1, 2, { { 9, 2048, 1 }, { 10, 1024, 1 } }, .time = 1, .frames = 2 },
+    { "audio time decreases", 1, 2, { { 9, 2048, 1 }, { 10, 1024, 1 } }, .time = 1, .frames = 2 },
     { "time wraps", 1, 2, { { 9, 0xfffffff0, 1 }, { 10, 1008, 1 } }, .frames = 2 },
 };
 

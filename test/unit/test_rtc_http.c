@@ -413,10 +413,10 @@ static void test_later(void **state)
           "Content-Type: application/trickle-ice-sdpfrag; x\r\nIf-Match: \"e1\"\r\n",
           "a=ice-ufrag:abcd\r\na=ice-pwd:efgh\r\n", "restart Ax:y 1 [e1] abcd:efgh 0", 200,
           "a=ice-ufrag:new\r\n" },
-        { "whatever it is", "PATCH /rtc/v1/whip/?token=1&session=Ax:y",
+        { "any content", "PATCH /rtc/v1/whip/?token=1&session=Ax:y",
           "Content-Type: application/trickle-ice-sdpfrag\r\nIf-Match: *\r\n", "a=x:1",
           "restart Ax:y 1 [*] : 0", 412, NULL },
-        { "a tag of nobody's", "PATCH /rtc/v1/whip/?token=1&session=Ax:y",
+        { "an unused tag", "PATCH /rtc/v1/whip/?token=1&session=Ax:y",
           "Content-Type: application/trickle-ice-sdpfrag\r\n"
           "If-Match: \"0123456789012345678901234567890\"\r\n", "a=x:1", "restart Ax:y 1 [-] : 0",
           412, NULL },

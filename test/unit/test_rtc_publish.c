@@ -100,11 +100,11 @@ static const struct {
     int track; /* -1: none */
 } whose[] = {
     { "by type", NULL, 1, VIDEO, 0 },
-    { "by type, sound", NULL, 1, SOUND, 1 },
+    { "by type, audio", NULL, 1, SOUND, 1 },
     { "of no type", NULL, 1, 50, -1 },
     { "by mid", "v", 1, VIDEO, 0 },
     { "by mid, of another's type", "a", 1, VIDEO, -1 },
-    { "of a mid that nobody knows", "x", 1, VIDEO, 0 },
+    { "of an unknown mid", "x", 1, VIDEO, 0 },
     { "by ssrc as offered", NULL, V_SSRC, VIDEO, 0 },
     { "by ssrc, of another's type", NULL, V_SSRC, SOUND, -1 },
 };

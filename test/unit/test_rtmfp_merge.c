@@ -45,7 +45,7 @@ static const struct row {
     const char *what;
     struct step v[10];
 } rows[] = {
-    { "one kind waits for nobody",
+    { "a single kind does not wait",
       { { 0, 's', 0, .out = "s0" }, { 20, 's', 20, .out = "s20" }, { 40, 's', 40, .out = "s40" } } },
     { "side by side",
       { { 0, 'p', 0, .out = "p0" }, { 1, 's', 0, .out = "s0" }, { 20, 's', 20, .out = "" },

@@ -222,12 +222,12 @@ static void hellos(void **state)
         { "no timestamp", "03 30 0017 06 05 0a 6c697665 " TAG, true },
         { "an echo, too", "0f 1234 5678 30 0017 06 05 0a 6c697665 " TAG, true },
         { "flags that mean nothing", "3b 1234 30 0017 06 05 0a 6c697665 " TAG, true },
-        { "a chunk that nobody knows in front", "0b 1234 4d 0003 010203 "
+        { "an unknown chunk in front", "0b 1234 4d 0003 010203 "
           "30 0017 06 05 0a 6c697665 " TAG, true },
         { "padding in front", "0b 1234 00 0001 00 ff 0000 30 0017 06 05 0a 6c697665 " TAG, true },
         { "a chunk that is wrong in front", "0b 1234 30 0001 80 30 0017 06 05 0a 6c697665 " TAG,
           true },
-        { "no tag, which nobody sends: 20 bytes", "0b 1234 30 0007 06 05 0a 6c697665", false },
+        { "no tag, which no client sends: 20 bytes", "0b 1234 30 0007 06 05 0a 6c697665", false },
         { "as an initiator of a session", "09 1234 30 0017 06 05 0a 6c697665 " TAG, false },
         { "a hostname", "0b 1234 30 0017 06 05 00 6c697665 " TAG, false },
     };

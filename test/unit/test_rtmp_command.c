@@ -271,7 +271,7 @@ static const struct {
     { "ping, cut", "\x00\x06\x00\x00\x00", 5, ERR_RTMP_MSG_SIZE, { 0, 0, 0 } },
     { "cut", "\x00", 1, ERR_RTMP_MSG_SIZE, { 0, 0, 0 } },
     { "event of one byte", "\x00\x1a\x01", 3, ERR_OK, { 26, 1, 0 } },
-    { "event that nobody knows", "\x01\x00", 2, ERR_OK, { 256, 0, 0 } },
+    { "unknown event", "\x01\x00", 2, ERR_OK, { 256, 0, 0 } },
 };
 
 static void test_events(void **state)

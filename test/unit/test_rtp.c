@@ -139,7 +139,7 @@ static const struct order_row orders[] = {
     { "a restart drops what waits", 16, "10 12 40000 40001 40002", "10 ! 40001 40002", 1, 1 },
     { "a connection", 1, "10 11 15 16", "10 11 -3 15 16", 0, 0 },
     { "a connection over the wrap", 1, "65535 0 3", "65535 0 -2 3", 0, 0 },
-    { "a connection begins anew", 1, "10 11 5 6", "10 11 ! 5 6", 0, 0 },
+    { "a connection restarts", 1, "10 11 5 6", "10 11 ! 5 6", 0, 0 },
     { "a connection jumps", 1, "10 11 9000 9001", "10 11 ! 9000 9001", 0, 0 },
 };
 
@@ -426,7 +426,7 @@ static const struct {
     unsigned packets;
     bool bad;
 } compounds[] = {
-    { "an RR of nobody", ROW("\x80\xc9\0\1" "1234"), 1, false },
+    { "an RR of an unknown source", ROW("\x80\xc9\0\1" "1234"), 1, false },
     { "feedback first", ROW("\x81\xce\0\2" "12345678"), 1, false },
     { "version 1", ROW("\x40\xc9\0\1" "1234"), 0, true },
     { "longer than what came", ROW("\x80\xc9\0\2" "1234"), 0, true },

@@ -11,12 +11,12 @@ static const struct {
     unsigned depth;
     int pts[PICTURES], dts[PICTURES];
 } rows[] = {
-    { "no B pictures", 0, { 0, 1, 2, 3, 4, 5, 6, 7 }, { 0, 1, 2, 3, 4, 5, 6, 7 } },
+    { "no B-frames", 0, { 0, 1, 2, 3, 4, 5, 6, 7 }, { 0, 1, 2, 3, 4, 5, 6, 7 } },
     { "none, but some might be", 1, { 0, 1, 2, 3, 4, 5, 6, 7 }, { -1, 0, 1, 2, 3, 4, 5, 6 } },
     { "one between", 1, { 0, 2, 1, 4, 3, 6, 5, 8 }, { -1, 0, 1, 2, 3, 4, 5, 6 } },
     { "two between", 1, { 0, 3, 1, 2, 6, 4, 5, 9 }, { -1, 0, 1, 2, 3, 4, 5, 6 } },
     { "a pyramid", 2, { 0, 4, 2, 1, 3, 8, 6, 5 }, { -2, -1, 0, 1, 2, 3, 4, 5 } },
-    { "it begins behind open pictures", 1, { 5, 3, 4, 8, 6, 7, 11, 9 }, { 4, 5, 5, 5, 5, 6, 7, 8 } },
+    { "it begins after open frames", 1, { 5, 3, 4, 8, 6, 7, 11, 9 }, { 4, 5, 5, 5, 5, 6, 7, 8 } },
 };
 
 static void test_rows(void **state)

@@ -373,7 +373,7 @@ static const struct scene scenes[] = {
       "C K0000000365880b K0000000365880f", 0, 0,
       { { "65880b", 0, true, 0 }, { SPS264, 9, false, 3 }, { "65880f", 9, true, 0 },
         { "419a0c", 18, false, 0 } } },
-    { "pictures to start at that are no IDR", "H264", AV_VIDEO, "", "C K0000000341880b", 0, 0,
+    { "start frames that are no IDR", "H264", AV_VIDEO, "", "C K0000000341880b", 0, 0,
       { { SPS264, 0, false, 0 }, { PPS264, 0, false, 0 }, { "41880b", 0, true, 0 },
         { "419a0c", 9, false, 0 } } },
     { "AP and FU", "H265", AV_VIDEO,

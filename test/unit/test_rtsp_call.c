@@ -40,7 +40,7 @@ static const struct {
     { "no CSeq", "", { "RTSP/1.0 200 OK\r\n\r\n", OK }, ERR_OK, 200, 0, "OPTIONS/a DESCRIBE/a " },
     { "frames before the answer", "", { OK, FRAME FRAME OK }, ERR_OK, 200, 2, NULL },
     { "garbage around a frame", "", { OK, FRAME "zz$\007zz" FRAME "\001" OK }, ERR_OK, 200, 2, NULL },
-    { "an answer that nobody asked for", "", { OK, "RTSP/1.0 200 OK\r\nCSeq: 99\r\n\r\n" OK },
+    { "an unrequested answer", "", { OK, "RTSP/1.0 200 OK\r\nCSeq: 99\r\n\r\n" OK },
       ERR_OK, 200, 0, NULL },
     { "it asks, too", "", { OK, "OPTIONS * RTSP/1.0\r\nCSeq: 7\r\n\r\n" OK }, ERR_OK, 200, 0, NULL },
     { "login", "u:p@", { OK, LOGIN, OK }, ERR_OK, 200, 0, "OPTIONS/a DESCRIBE/a DESCRIBE/a " },

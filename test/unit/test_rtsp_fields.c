@@ -111,7 +111,7 @@ static void transport_choice(void **state)
         { "no TCP", "RTP/AVP/TCP,RTP/AVP;client_port=5000-5001", { .udp = 1 }, 1 },
         { "nothing fits", "RTP/AVP/TCP,RTP/AVP;multicast", { .udp = 1 }, -1 },
         { "multicast", "RTP/AVP;multicast", { .multicast = 1 }, 0 },
-        { "somebody else's port", "RTP/AVP;client_port=53-54", { .udp = 1 }, -1 },
+        { "another client's port", "RTP/AVP;client_port=53-54", { .udp = 1 }, -1 },
         { "at the border", "RTP/AVP;client_port=1024-1023", { .udp = 1 }, -1 },
         { "port 0", "RTP/AVP;client_port=0-0,RTP/AVP/TCP", { .tcp = 1, .udp = 1 }, 1 },
         { "no port", "RTP/AVP;unicast", { .udp = 1 }, -1 },

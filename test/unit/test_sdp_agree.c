@@ -84,7 +84,7 @@ static const struct {
       "Opus 109/0 fb0 maxplaybackrate=48000;stereo=1;useinbandfec=1;sprop-stereo=1" },
     { "stereo", offer_chrome_play, PLAY(.channels = 2),
       "H264 106/107 fb15 " H264_OF("42e01f") " | " OPUS ";stereo=1;sprop-stereo=1" },
-    { "no sound in the stream", offer_chrome_play, PLAY(.none = { [AV_AUDIO] = true }),
+    { "no audio in the stream", offer_chrome_play, PLAY(.none = { [AV_AUDIO] = true }),
       "H264 106/107 fb15 " H264_OF("42e01f") " | off " OPUS },
     { "Safari, High", offer_safari, PLAY(.codec = { AV_H264 }, .profile = { 0x64, 0, 31 }),
       "H264 96/97 fb15 " H264_OF("640c1f") " | " OPUS },

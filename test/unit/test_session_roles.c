@@ -176,7 +176,7 @@ static const struct row {
       ERR_IO_TIMEOUT, ERR_OK, "no first message for 100 ms" },
     { "says no more", CONF("publish { firstpkt_timeout 9000; normal_timeout 100; }"), NULL, NULL, 3,
       NULL, ERR_IO_TIMEOUT, ERR_OK, "no message for 100 ms" },
-    { "nobody watches", CONF("publish { kickoff_for_idle 1; }"), NULL, NULL, 900, NULL, ERR_IDLE,
+    { "no player", CONF("publish { kickoff_for_idle 1; }"), NULL, NULL, 900, NULL, ERR_IDLE,
       ERR_OK, "kickoff_for_idle" },
 };
 

@@ -189,12 +189,12 @@ static const struct {
       "-b:v 1500000 -r 25.00 -s 768x320 -aspect 768:320 -threads 12 -profile:v main -preset:v "
       "medium -t 100 -acodec aac -b:a 70000 -ar 44100 -ac 2 -profile:a aac_low -f flv -y "
       "rtmp://127.0.0.1:1936/live?vhost=__defaultVhost__/s_hd?t=1" },
-    { "a picture",
+    { "a video encoder",
       "transcode live/s { enabled on; engine e { enabled on; vcodec png; acodec an; oformat image2;"
       " vparams { vframes 6; } output ./[app]/[stream].png; } }", 1,
       "ffmpeg -loglevel info -f flv -i rtmp://127.0.0.1:1936/live/s?t=1 -vcodec png -vframes 6 -an "
       "-f image2 -y ./live/s.png" },
-    { "nothing but sound, passed on, no format said",
+    { "only audio, copied, no format given",
       "transcode live { enabled on; engine e { enabled on; iformat off; oformat off; vcodec vn;"
       " acodec copy; output x.aac; } }", 1,
       "ffmpeg -loglevel info -i rtmp://127.0.0.1:1936/live/s?t=1 -vn -acodec copy -y x.aac" },
@@ -350,7 +350,7 @@ static const struct {
     { "by python", "python3 -c 'print(\"[stream]\")'", "\");reboot();(\"", "", REFUSED },
     { "by awk", "awk 'BEGIN { print \"[stream]\" }'", "\"|\"reboot", "", REFUSED },
     { "by sed", "sed s/x/[stream]/", "y/e;e reboot;s", "", REFUSED },
-    { "by a program nobody knows", "./x 'run [stream]'", EVIL, "", REFUSED },
+    { "by an unknown program", "./x 'run [stream]'", EVIL, "", REFUSED },
     { "all of the commands", "sh -c [stream]", EVIL, "", REFUSED },
     { "all of the words", "env -S [stream]", "sh -c reboot", "", REFUSED },
     { "all of them, by a long option", "./x --eval [stream]", EVIL, "", REFUSED },
