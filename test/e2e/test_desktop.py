@@ -65,7 +65,7 @@ def test_obs_publishes(srs, screen, film, by):
     assert s.wait_log(begins, 30), s.log()[-2000:] + obs.text()[-2000:]
     check_film(s, obs)
     obs.ask("StopStream")
-    assert s.wait_log("client finished" if by == "rtmp" else "said shutdown", 5), s.log()[-2000:]
+    assert s.wait_log("client finished" if by == "rtmp" else "sent a shutdown", 5), s.log()[-2000:]
 
 
 @pytest.mark.needs("obs")

@@ -52,7 +52,7 @@ def test_ffmpeg_publishes(srs, tmp_path):
     assert other.wait(5) != 0
     assert s.wait_log("is refused with 2409", 1)
     p.end()
-    assert s.wait_log("said shutdown", 2)
+    assert s.wait_log("sent a shutdown", 2)
 
 
 @pytest.mark.parametrize("size", [0, pytest.param(16, marks=pytest.mark.long), pytest.param(32, marks=pytest.mark.long)])

@@ -260,7 +260,7 @@ def test_one_that_vanishes_is_ended(srs, tmp_path, relay):
     assert s.wait_log("SRT publisher of .*live/s", 5), s.log()[-2000:]
     r.is_cut = True
     p.end(signal.SIGKILL)
-    assert s.wait_log("nothing came of .* for peer_idle_timeout|client finished", 15), s.log()[-2000:]
+    assert s.wait_log("no packet from .* for peer_idle_timeout|client finished", 15), s.log()[-2000:]
     s.api.wait_clients(0)
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* admit.c - the coroutine that admits a caller: which stream, may it, its answer. All checks come
- * before the answer, while the caller repeats its request, so that a refused one learns why. */
+/* admit.c - the coroutine that admits a caller: stream, authorization, response. All checks precede
+ * the response, while the caller repeats its request, so that a refused caller gets the reason. */
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/srt/admit.h"
@@ -15,7 +15,7 @@
 
 enum { WINDOW_MAX = 8192, HEADERS = 28 };
 
-/* ---- why not */
+/* ---- refusals */
 
 static void refuse(struct srt_peer *p, err_t err)
 {
@@ -32,7 +32,7 @@ static void refuse(struct srt_peer *p, err_t err)
     srt_peer_free(p);
 }
 
-/* ---- may it */
+/* ---- authorization */
 
 static bool asks_backends(const struct conf_vhost *vhost)
 {
@@ -59,8 +59,8 @@ static err_t ask(struct srt_peer *p)
     return err;
 }
 
-/* Not more of one address at a time than backends can bear. */
-static err_t ask_in_turn(struct srt_peer *p)
+/* Limits the simultaneous requests to backends per address. */
+static err_t authorize_in_turn(struct srt_peer *p)
 {
     struct srt_service *s = p->service;
     unsigned place = srt_callers_place(&s->callers, &p->path.peer, SRT_GATES);
@@ -85,8 +85,8 @@ static void set_deadline(struct srt_peer *p)
                     "to let it in takes too long");
 }
 
-/* With request->move_to set it goes there first. */
-static err_t let_in(struct srt_peer *p)
+/* If it sets request->move_to, the caller moves to that worker first. */
+static err_t admit(struct srt_peer *p)
 {
     err_t err = NULL;
 
@@ -99,12 +99,12 @@ static err_t let_in(struct srt_peer *p)
         return err;
     err = srt_key_take(p);
     if (!err)
-        err = ask_in_turn(p);
+        err = authorize_in_turn(p);
     co_deadline_cancel(&p->request->deadline);
     return err;
 }
 
-/* ---- its answer */
+/* ---- the response */
 
 static struct srt_terms terms_of(const struct conf_srt_server *conf)
 {
@@ -145,7 +145,7 @@ static err_t begin(struct srt_peer *p, const struct srt_conn_opts *opts)
     if (!p->request->streamid.publish)
         return srt_play_begin(p, opts);
     if (!srt_conn_receive_begin(&p->conn, opts))
-        return err_new(ERR_NO_MEMORY, "a connection of SRT");
+        return err_new(ERR_NO_MEMORY, "SRT connection");
     return NULL;
 }
 
@@ -163,7 +163,7 @@ static err_t welcome(struct srt_peer *p)
     err_t err;
 
     srt_agree(&opts.agreed, &g->handshake, &terms, p->id);
-    g->secret = NULL; /* it is the connection's from now on */
+    g->secret = NULL; /* the connection owns it now */
     p->zero = g->at;
     log_begin(p, &opts.agreed, key_size);
     err = begin(p, &opts);
@@ -173,7 +173,7 @@ static err_t welcome(struct srt_peer *p)
     return NULL;
 }
 
-/* ---- its life */
+/* ---- life cycle */
 
 static err_t publish(struct srt_peer *p)
 {
@@ -190,7 +190,7 @@ static err_t publish(struct srt_peer *p)
     return NULL;
 }
 
-/* It needs no coroutine from here on. */
+/* A player needs no coroutine from here on. */
 static err_t play(struct srt_peer *p)
 {
     err_t why = co_check();
@@ -215,12 +215,12 @@ static void undo(struct srt_peer *p, err_t why)
 
 static err_t live(struct srt_peer *p)
 {
-    err_t err = p->base.why; /* it was closed before it began */
+    err_t err = p->base.why; /* it may have been closed before it started */
     bool publishes;
 
     p->base.why = NULL;
     if (!err)
-        err = let_in(p);
+        err = admit(p);
 
     if (!err && p->request->move_to >= 0) {
         srt_send_away(p);

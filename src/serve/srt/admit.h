@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admit.h - the request of a caller, until it is admitted; for the files of serve/srt alone. */
+/* admit.h - the request of a caller, until it is admitted; private to serve/srt. */
 #ifndef SERVE_SRT_ADMIT_H
 #define SERVE_SRT_ADMIT_H
 
@@ -8,44 +8,44 @@
 #include "serve/srt/impl.h"
 
 struct srt_request {
-    struct srt_handshake handshake;   /* its pointers are into raw */
+    struct srt_handshake handshake;   /* points into raw */
     struct srt_streamid streamid;
-    co_usec at;                  /* when it came */
+    co_usec at;                  /* when it arrived */
     uint32_t time;               /* its timestamp */
-    unsigned endpoint;           /* its number, at all workers */
-    int move_to;                 /* the worker that it goes to next; -1: none */
-    bool settled;                /* it came from another worker to be served here */
-    uint32_t reject_reason;            /* the code, where the error alone does not say it; or 0 */
-    struct srt_secret *secret;   /* of its key message; NULL: in the clear */
+    unsigned endpoint;           /* number of its endpoint, the same on all workers */
+    int move_to;                 /* the worker that it moves to next; -1: none */
+    bool settled;                /* it has moved here to be served */
+    uint32_t reject_reason;      /* the code, if it does not follow from the error; or 0 */
+    struct srt_secret *secret;   /* from its key message; NULL: not encrypted */
     struct co_deadline deadline;
     size_t size;
     uint8_t raw[SRT_HANDSHAKE_MAX];
 };
 
-/* co_fn: a caller is admitted or refused; a publisher runs to its end. */
+/* co_fn: admits or refuses a caller; runs a publisher until its end. */
 err_t srt_admit_main(void *peer);
-err_t srt_admit_go_on_main(void *peer); /* it came from another worker */
+err_t srt_admit_go_on_main(void *peer); /* for a caller that moved from another worker */
 
-/* ---- identify.c: which stream */
+/* ---- identify.c: finds the stream */
 err_t srt_identify(struct srt_peer *p) __attribute__((warn_unused_result));
 
-/* ---- key.c: the key of its payloads, if they are encrypted. Yields. */
+/* ---- key.c: reads the key of encrypted payloads. Yields. */
 err_t srt_key_take(struct srt_peer *p) __attribute__((warn_unused_result));
 
-/* ---- move.c: is it to be served elsewhere? Yields. */
+/* ---- move.c: chooses the worker that serves it. Yields. */
 err_t srt_settle(struct srt_peer *p) __attribute__((warn_unused_result));
 void srt_send_away(struct srt_peer *p);
 
 /* ---- refuse.c */
-/* The code by which a caller gets that error. */
+/* Returns the code that a caller gets for an error. */
 uint32_t srt_peer_refusal(const struct srt_peer *p, err_t err);
 void srt_send_refusal(struct srt_endpoint *e, const struct udp_path *path,
                       const struct srt_handshake *h, uint32_t code);
-/* The same, counted and remembered. */
+/* Refuses a caller, counts it and remembers it. */
 void srt_refuse(struct srt_endpoint *e, const struct udp_path *path,
                 const struct srt_handshake *h, uint32_t code);
 
-/* An error with the code that the caller gets. */
+/* Creates an error and sets the code that the caller gets. */
 #define srt_refusal(p, code, ...) \
     ((p)->request->reject_reason = (code), err_new(ERR_SRT_CONNECT, __VA_ARGS__))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* callers.c - who called, who is elsewhere, and who was refused a moment ago. */
+/* callers.c - known callers: present ones, moved ones, and recently refused ones. */
 #include "serve/srt/callers.h"
 
 #include "base/container_of.h"
@@ -29,9 +29,10 @@ static uint64_t hash_caller(const struct srt_callers *t, const struct udp_addr *
     return siphash(t->secret, who, sizeof(who));
 }
 
-/* One that has a key and one that has none are not the same, nor one that wants what there is not
- * (a group, a filter, files) and another behind its address that does not. */
-static uint64_t hash_wish(const struct srt_callers *t, const struct udp_addr *from,
+/* Hashes everything that decides a refusal: besides the stream id, whether there is a key and which
+ * unsupported features (groups, filters, files) are requested, because several callers may share an
+ * address. */
+static uint64_t hash_request(const struct srt_callers *t, const struct udp_addr *from,
                           const struct srt_handshake *h)
 {
     const uint32_t asks[] = { h->has_km, h->encryption, h->flags, h->version, h->filter,
@@ -46,7 +47,7 @@ static uint64_t hash_wish(const struct srt_callers *t, const struct udp_addr *fr
     return siphash_end(&x);
 }
 
-/* ---- who is here */
+/* ---- present callers */
 
 void srt_callers_add(struct srt_callers *t, struct srt_caller *c)
 {
@@ -73,7 +74,7 @@ struct srt_caller *srt_callers_find(const struct srt_callers *t, const struct ud
     return NULL;
 }
 
-/* ---- who went elsewhere */
+/* ---- moved callers */
 
 void srt_callers_went(struct srt_callers *t, const struct srt_caller *c, unsigned worker,
                       co_usec now)
@@ -94,12 +95,12 @@ bool srt_callers_away(const struct srt_callers *t, const struct udp_addr *from,
            udp_addr_same(&a->from, from);
 }
 
-/* ---- who was refused */
+/* ---- refused callers */
 
 void srt_callers_refuse(struct srt_callers *t, const struct udp_addr *from,
                         const struct srt_handshake *h, uint32_t code, co_usec now)
 {
-    uint64_t hash = hash_wish(t, from, h);
+    uint64_t hash = hash_request(t, from, h);
 
     t->refused[hash % SRT_REFUSED] = (struct srt_refused){ hash, code, now + REFUSED };
 }
@@ -107,7 +108,7 @@ void srt_callers_refuse(struct srt_callers *t, const struct udp_addr *from,
 uint32_t srt_callers_refused(const struct srt_callers *t, const struct udp_addr *from,
                              const struct srt_handshake *h, co_usec now)
 {
-    uint64_t hash = hash_wish(t, from, h);
+    uint64_t hash = hash_request(t, from, h);
     const struct srt_refused *r = &t->refused[hash % SRT_REFUSED];
 
     return now < r->until && r->hash == hash ? r->code : 0;

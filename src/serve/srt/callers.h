@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* callers.h - who called: by address and the id that a caller gives itself, so its repeats are
- * known, also of those that went to another worker; and refusals, which are repeated from memory.
+/* callers.h - known callers by address and socket id, so that repeated requests are recognized,
+ * also those of callers that moved to another worker; and recent refusals, which are repeated from
+ * memory.
  *
- * Hashes have a secret, so nobody can choose what collides. What is remembered for seconds only has
- * a fixed number of places: where two want the same, the newer one has it.
+ * Hashes have a secret key, so an attacker cannot choose collisions. Entries that live for seconds
+ * only are in tables of fixed size: a newer entry replaces an older one in the same slot.
  */
 #ifndef SERVE_SRT_CALLERS_H
 #define SERVE_SRT_CALLERS_H
@@ -22,7 +23,7 @@ struct srt_callers {
         co_usec until;
     } away[SRT_AWAY];
     struct srt_refused {
-        uint64_t hash; /* of address and stream id */
+        uint64_t hash; /* hash of address and request */
         uint32_t code;
         co_usec until;
     } refused[SRT_REFUSED];
@@ -31,25 +32,26 @@ struct srt_callers {
 void srt_callers_init(struct srt_callers *t);
 void srt_callers_fini(struct srt_callers *t);
 
-/* c->from, c->id are filled in; it is in no table. */
+/* Adds a caller with c->from and c->id set, which is in no table. */
 void srt_callers_add(struct srt_callers *t, struct srt_caller *c);
-void srt_callers_remove(struct srt_callers *t, struct srt_caller *c); /* fine if it is in none */
+/* fine if it is not in a table */
+void srt_callers_remove(struct srt_callers *t, struct srt_caller *c);
 struct srt_caller *srt_callers_find(const struct srt_callers *t, const struct udp_addr *from,
                                     uint32_t id); /* or NULL */
 
-/* It went to another worker, to which its repeats go for some seconds. */
+/* Remembers for some seconds that a caller moved to another worker, which gets its repeats. */
 void srt_callers_went(struct srt_callers *t, const struct srt_caller *c, unsigned worker,
                       co_usec now);
 bool srt_callers_away(const struct srt_callers *t, const struct udp_addr *from,
                       const struct srt_handshake *h, co_usec now, unsigned *worker);
 
-/* For a second. */
+/* Remembers a refusal for a second. */
 void srt_callers_refuse(struct srt_callers *t, const struct udp_addr *from,
                         const struct srt_handshake *h, uint32_t code, co_usec now);
 uint32_t srt_callers_refused(const struct srt_callers *t, const struct udp_addr *from,
-                             const struct srt_handshake *h, co_usec now); /* 0: it was not */
+                             const struct srt_handshake *h, co_usec now); /* 0: not refused */
 
-/* A number below `n` of an address, that of an IPv6 network for all in it. */
+/* Returns a number below `n` for an address; all of an IPv6 network share one. */
 unsigned srt_callers_place(const struct srt_callers *t, const struct udp_addr *from, unsigned n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counters.c - what SRT counts: the names are those that users of its library know. */
+/* counters.c - counters of SRT, with the names used by libsrt. */
 #include "base/container_of.h"
 #include "base/text.h"
 #include "serve/srt/impl.h"
@@ -11,7 +11,7 @@
 #define AT(field) .at = OF(field)
 #define CLIENT(field) .at = offsetof(struct srt_client_stat, field)
 
-/* ---- of one client */
+/* ---- one client */
 
 static void read_sender(const struct srt_sender *sender, struct srt_client_stat *out)
 {
@@ -69,7 +69,7 @@ static bool read_client(const struct session *s, void *stat)
 
 static void add_losses(const struct session *s, char *text, size_t size)
 {
-    struct srt_client_stat stat; /* of one that publishes or plays: the others are 0 */
+    struct srt_client_stat stat; /* only one direction is used, the other is 0 */
 
     if (read_client(s, &stat))
         (void)text_add(text, size, strlen(text), ", %llu packets lost, %llu of them for good",
@@ -98,7 +98,7 @@ const struct clients_detail srt_client_detail = {
     .add_losses = add_losses,
 };
 
-/* ---- of a worker */
+/* ---- a worker */
 
 static const char *const modes[] = { "publish", "request", "waiting" };
 
@@ -107,35 +107,38 @@ static const char *const codes[] = { SRT_REFUSALS(XX) };
 #undef XX
 
 static const struct counter_row rows[] = {
-    { "srs_srt_connections", "Connections of SRT, by what they do.", AT(publishers), 3, "mode",
-      modes },
-    { "srs_srt_refused_total", "Callers that were refused, by the code.", AT(refused),
-      SRT_REFUSAL_KINDS, "code", codes },
-    { "srs_srt_handshakes_total", "Conclusions of callers that were looked at.", AT(handshakes) },
+    { "srs_srt_connections", "SRT connections, by mode.", AT(publishers), 3, "mode", modes },
+    { "srs_srt_refused_total", "Refused callers, by code.", AT(refused), SRT_REFUSAL_KINDS, "code",
+      codes },
+    { "srs_srt_handshakes_total", "Conclusions of callers that were read.", AT(handshakes) },
     { "srs_srt_handshakes_dropped_total",
       "Those over the rate of their address: srt_server.handshakes.", AT(dropped) },
-    { "srs_srt_inductions_total", "Callers that asked for a cookie.", AT(inductions) },
-    { "srs_srt_bad_cookies_total", "Conclusions with a cookie that is not ours.", AT(bad_cookies) },
-    { "srs_srt_strangers_total", "Packets of no connection, or not from its address.",
+    { "srs_srt_inductions_total", "Callers that requested a cookie.", AT(inductions) },
+    { "srs_srt_bad_cookies_total", "Conclusions with a wrong cookie.", AT(bad_cookies) },
+    { "srs_srt_strangers_total", "Packets of unknown connections, or from a wrong address.",
       AT(strangers) },
-    { "srs_srt_key_jobs_total", "Keys made of a passphrase.", AT(key_jobs) },
-    { "srs_srt_key_jobs_refused_total", "Callers refused since too many waited.", AT(key_refused) },
-    { "srs_srt_pkt_recv_total", "Packets of publishers.", AT(media.received) },
-    { "srs_srt_byte_recv_total", "Their bytes of media.", AT(media.received_bytes) },
-    { "srs_srt_pkt_rcv_loss_total", "Packets of publishers that were lost.", AT(media.recv_lost) },
-    { "srs_srt_pkt_rcv_retrans_total", "Packets that were sent to us again.",
-      AT(media.recv_repeated) },
-    { "srs_srt_pkt_rcv_drop_total", "Packets that came too late, or never.",
+    { "srs_srt_key_jobs_total", "Keys derived from a passphrase.", AT(key_jobs) },
+    { "srs_srt_key_jobs_refused_total",
+      "Callers refused because too many key derivations were waiting.", AT(key_refused) },
+    { "srs_srt_pkt_recv_total", "Packets received from publishers.", AT(media.received) },
+    { "srs_srt_byte_recv_total", "Bytes of media received from publishers.",
+      AT(media.received_bytes) },
+    { "srs_srt_pkt_rcv_loss_total", "Lost packets of publishers.", AT(media.recv_lost) },
+    { "srs_srt_pkt_rcv_retrans_total", "Retransmitted packets received.", AT(media.recv_repeated) },
+    { "srs_srt_pkt_rcv_drop_total", "Packets that were too late or never arrived.",
       AT(media.recv_dropped) },
-    { "srs_srt_pkt_rcv_belated_total", "Packets that came after that.", AT(media.belated) },
-    { "srs_srt_pkt_rcv_undecrypt_total", "Packets that no key fits.", AT(media.undecrypted) },
-    { "srs_srt_pkt_sent_total", "Packets to players, repeats included.", AT(media.sent) },
-    { "srs_srt_byte_sent_total", "Their bytes.", AT(media.sent_bytes) },
-    { "srs_srt_pkt_snd_loss_total", "Packets that players asked for again.", AT(media.send_lost) },
-    { "srs_srt_pkt_retrans_total", "Packets that were sent again.", AT(media.send_repeated) },
-    { "srs_srt_pkt_snd_drop_total", "Packets that were too old for it.", AT(media.send_dropped) },
+    { "srs_srt_pkt_rcv_belated_total", "Packets that arrived after they were given up.",
+      AT(media.belated) },
+    { "srs_srt_pkt_rcv_undecrypt_total", "Packets that could not be decrypted.",
+      AT(media.undecrypted) },
+    { "srs_srt_pkt_sent_total", "Packets sent to players, including retransmits.", AT(media.sent) },
+    { "srs_srt_byte_sent_total", "Bytes sent to players.", AT(media.sent_bytes) },
+    { "srs_srt_pkt_snd_loss_total", "Packets that players reported as lost.", AT(media.send_lost) },
+    { "srs_srt_pkt_retrans_total", "Retransmitted packets sent.", AT(media.send_repeated) },
+    { "srs_srt_pkt_snd_drop_total", "Packets that were too old to retransmit.",
+      AT(media.send_dropped) },
     DATAGRAM_COUNTERS("srs_srt", OF(sockets)),
-    { "srs_srt_datagrams_overflow_total", "Datagrams lost for want of room in the socket.",
+    { "srs_srt_datagrams_overflow_total", "Datagrams lost because the socket buffer was full.",
       AT(sockets.overflow) },
 };
 

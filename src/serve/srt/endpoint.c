@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - a socket of a worker: packets go to their connections, whose turn comes when a batch
- * has been read. */
+/* endpoint.c - a socket of a worker: passes packets to their connections, which are served after
+ * each batch. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/srt/impl.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER = 8 << 20 }; /* of the kernel, for all connections */
+enum { BUFFER = 8 << 20 }; /* kernel buffer for all connections, bytes */
 
-/* ---- in */
+/* ---- receiving */
 
 static void touch(struct srt_endpoint *e, struct srt_peer *p)
 {
@@ -21,7 +21,7 @@ static void touch(struct srt_endpoint *e, struct srt_peer *p)
     e->touched = p;
 }
 
-/* It has heard that it is let in: its conclusion does not come again. */
+/* The caller has received the response and will not repeat its conclusion, so the copy is freed. */
 static void forget_answer(struct srt_peer *p)
 {
     free(p->answer);
@@ -36,7 +36,7 @@ static void on_packet(struct srt_endpoint *e, struct srt_peer *p, const struct u
         return;
     }
     if (p->base.state != DATAGRAM_ACTIVE)
-        return; /* before it is let in, or behind its end */
+        return; /* before its admission, or after its end */
     p->base.session.in += in->size;
     if (p->answer)
         forget_answer(p);
@@ -53,7 +53,7 @@ void srt_endpoint_input(struct datagram_endpoint *base, const struct udp_in *in,
     struct srt_peer *p;
     unsigned worker;
 
-    (void)via, (void)now; /* in->at is what counts, also of one that was passed on */
+    (void)via, (void)now; /* in->at counts, also for datagrams that were passed on */
     if (!srt_packet_read(&packet, in->data, in->size)) {
         s->stat.strangers++;
         return;
@@ -89,7 +89,7 @@ void srt_endpoint_end_batch(struct datagram_endpoint *base)
     datagram_out_flush(&e->out);
 }
 
-/* ---- of srt_protocol */
+/* ---- functions of srt_protocol */
 
 struct datagram_endpoint *srt_endpoint_new(struct datagram_service *service)
 {
@@ -112,11 +112,11 @@ void srt_endpoint_closing(struct datagram_endpoint *base)
     datagram_out_end(&e->out);
 }
 
-/* ---- which of the workers' sockets gets a datagram */
+/* ---- the program that selects a worker's socket for a datagram */
 
-enum { ID_AT = 12, CALLER_AT = 16 + 24 }; /* the id that it is for; the caller's, of a handshake */
+enum { ID_AT = 12, CALLER_AT = 16 + 24 }; /* offsets: destination id; caller's id in a handshake */
 
-/* What is shorter than that ends the program with 0: the first worker counts it as a stranger's. */
+/* A shorter datagram ends the program with 0: the first worker counts it as unknown. */
 unsigned srt_dispatch_program(struct sock_filter out[SRT_DISPATCH_STEPS], unsigned workers)
 {
     const struct sock_filter program[SRT_DISPATCH_STEPS] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* handshake.c - handshakes that come: cookies, limits, repeats, and a coroutine that admits.
+/* handshake.c - incoming handshakes: cookies, limits, repeats, and the start of admission.
  *
- * Nothing is kept of an induction. A conclusion is read no further than its cookie unless that is
- * right: then it comes from the address it has.
+ * An induction leaves no state. A conclusion is only read if its cookie is right, which proves its
+ * source address.
  */
 #include "serve/srt/admit.h"
 
@@ -38,7 +38,7 @@ static void answer_induction(struct srt_endpoint *e, const struct udp_in *in,
 
 /* ---- refusals */
 
-/* Refused by its request, or by a limit. */
+/* Refuses a caller because of its request or a limit. */
 static void refuse_at_once(struct srt_endpoint *e, const struct udp_in *in,
                            const struct srt_handshake *h, enum srt_refusal code)
 {
@@ -50,10 +50,10 @@ static void refuse_at_once(struct srt_endpoint *e, const struct udp_in *in,
     srt_refuse(e, &in->path, h, code);
 }
 
-/* ---- one that is known */
+/* ---- known callers */
 
-/* Its conclusion came again: so does the answer, as of now. */
-static void answer_again(struct srt_peer *p, co_usec now)
+/* The conclusion was repeated: repeats the response with the current time. */
+static void respond_again(struct srt_peer *p, co_usec now)
 {
     uint32_t time = (uint32_t)(now - p->zero);
 
@@ -69,7 +69,7 @@ static struct srt_peer *peer_of(struct srt_caller *c)
     return container_of(c, struct srt_peer, caller);
 }
 
-/* True: it was somebody's that is here, or elsewhere. */
+/* Returns true if it belongs to a caller of this or another worker. */
 static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
                       const struct srt_handshake *h)
 {
@@ -78,12 +78,12 @@ static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
     unsigned worker;
 
     if (c && c->first_seq == h->first_seq) {
-        answer_again(peer_of(c), co_clock());
+        respond_again(peer_of(c), co_clock());
         return true;
     }
-    if (c) { /* the same socket calls anew */
+    if (c) { /* the same socket starts a new call */
         srt_callers_remove(&s->callers, c);
-        datagram_client_close(&peer_of(c)->base, err_new(ERR_IO_CLOSED, "it connects anew"));
+        datagram_client_close(&peer_of(c)->base, err_new(ERR_IO_CLOSED, "the client reconnected"));
         return false;
     }
     if (!srt_callers_away(&s->callers, &in->path.peer, h, in->at, &worker))
@@ -92,7 +92,7 @@ static bool is_repeat(struct srt_endpoint *e, const struct udp_in *in,
     return true;
 }
 
-/* ---- one that is new */
+/* ---- new callers */
 
 static bool is_slow_enough(struct srt_service *s, const struct udp_in *in,
                            struct address_slot *place, enum srt_refusal *why)
@@ -135,7 +135,7 @@ static void begin(struct srt_endpoint *e, const struct udp_in *in, const struct 
     *place = (struct address_slot){ 0 };
     p->request->time = packet->time;
     err = srt_peer_enter(p, s) ? co_go(s->base.env->connections, "srt", srt_admit_main, p)
-                               : err_new(ERR_TOO_MANY, "ids of SRT");
+                               : err_new(ERR_TOO_MANY, "SRT ids");
     if (!err)
         return;
     log_end("accept", &err);
@@ -169,13 +169,14 @@ static void conclude(struct srt_endpoint *e, const struct udp_in *in,
     address_limits_leave(&place, in->at);
 }
 
-/* Both sides call in it, with cookies of their own: as much goes back as came. */
+/* In rendezvous mode both sides call with their own cookies. The response is as large as the
+ * request. */
 static void refuse_rendezvous(struct srt_endpoint *e, const struct udp_in *in,
                               const struct srt_handshake *h)
 {
     char text[UDP_TEXT];
 
-    log_warn("SRT client %s wants rendezvous: it is to connect as a caller",
+    log_warn("SRT client %s requests rendezvous mode: it must connect as a caller",
              udp_addr_text(&in->path.peer, text, sizeof(text)));
     srt_send_refusal(e, &in->path, h, SRT_REFUSED_MALFORMED);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* identify.c - the stream that a caller means, and whether it publishes: "SRT Access Control". */
+/* identify.c - finds the requested stream and whether the caller publishes: "SRT Access Control".
+ * */
 #include "base/ip.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -10,7 +11,7 @@
 
 enum { SHOWN = SRT_STREAMID_MAX + 1 };
 
-/* The stream id for the log, where secrets are shown only if log_secrets says so. */
+/* Returns the stream id for the log, without secrets unless log_secrets is on. */
 static const char *streamid_of(const struct srt_peer *p, char shown[SHOWN])
 {
     const char *id = p->request->handshake.streamid;
@@ -41,7 +42,7 @@ static err_t read_streamid(struct srt_peer *p)
     return NULL;
 }
 
-/* Its names, as those of a client of RTMP: "srt://1.2.3.4/live". */
+/* Sets its names like those of an RTMP client: "srt://1.2.3.4/live". */
 static void set_names(struct srt_peer *p)
 {
     const struct srt_streamid *id = &p->request->streamid;
@@ -57,7 +58,7 @@ static void set_names(struct srt_peer *p)
     names->tc_url = names->param + strlen(names->param) + 1;
 }
 
-/* By default that of our address that was called, then the default one. */
+/* Without a configured name it uses the called address, then the default vhost. */
 static err_t find_vhost(struct srt_peer *p)
 {
     const struct srt_streamid *id = &p->request->streamid;

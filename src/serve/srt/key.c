@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* key.c - the key of a caller's payloads: "Key Material". What is slow of it runs on a helper. */
+/* key.c - the key of a caller's payloads: "Key Material". The slow part runs on a helper thread. */
 #include "base/must.h"
 #include "co/thread.h"
 #include "serve/srt/admit.h"
@@ -17,7 +17,7 @@ struct job {
     bool ok;
 };
 
-/* Of whichever thread. */
+/* Any thread. */
 static void job_end(void *arg)
 {
     struct job *j = arg;
@@ -35,7 +35,7 @@ static void unwrap(void *arg)
     j->ok = srt_km_unwrap(&j->secret, &j->km, j->passphrase);
 }
 
-/* "": none. */
+/* Returns "" if there is none. */
 static const char *passphrase_of(const struct session *s)
 {
     const char *own = s->vhost->srt.passphrase;
@@ -72,7 +72,7 @@ static err_t begin(struct srt_peer *p, const struct srt_km *km, const char *pass
     if (atomic_fetch_add(&s->shared->key_jobs, 1) >= SRT_KEY_JOBS) {
         atomic_fetch_sub(&s->shared->key_jobs, 1);
         s->stat.key_refused++;
-        return srt_refusal(p, SRT_REFUSED_RESOURCES, "%d keys are being worked on already",
+        return srt_refusal(p, SRT_REFUSED_RESOURCES, "%d keys are being derived already",
                            SRT_KEY_JOBS);
     }
     j = must(calloc(1, sizeof(*j)));
@@ -92,15 +92,17 @@ err_t srt_key_take(struct srt_peer *p)
     if (!h->has_km && !*passphrase)
         return NULL;
     if (!h->has_km)
-        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has no passphrase: give it the one of "
-                           "srt_server, or of its vhost");
+        return srt_refusal(p, SRT_REFUSED_UNSECURE,
+                           "it has no passphrase: use the one of srt_server or of its vhost");
     if (!*passphrase)
-        return srt_refusal(p, SRT_REFUSED_UNSECURE, "it has a passphrase, and here there is none: "
-                           "take it away, or write the same into srt_server");
-    if (!srt_km_read(&km, h->km, h->km_size)) /* the size was compared, if the handshake says one */
+        return srt_refusal(p, SRT_REFUSED_UNSECURE,
+                           "it has a passphrase, but none is configured here: remove it, or set "
+                           "the same one in srt_server");
+    /* the size was already checked if the handshake has one */
+    if (!srt_km_read(&km, h->km, h->km_size))
         return srt_refusal(p, SRT_REFUSED_MALFORMED, "its key message is malformed");
     if (session_guard_locked(p->base.session.env, GUARD_SRT, p->base.ip) > 0)
-        return srt_refusal(p, SRT_REFUSED_PASSPHRASE, "its address showed too many passphrases "
-                           "that are wrong: try later");
+        return srt_refusal(p, SRT_REFUSED_PASSPHRASE,
+                           "its address used too many wrong passphrases: try later");
     return begin(p, &km, passphrase);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* move.c - a caller is answered by another worker, where its stream is to be served. */
+/* move.c - moves a caller to the worker that serves its stream, which then responds. */
 #include "session/move.h"
 
 #include "base/container_of.h"
@@ -11,7 +11,7 @@ err_t srt_settle(struct srt_peer *p)
     unsigned to;
     err_t err;
 
-    if (g->settled) /* it came for that */
+    if (g->settled) /* it has already moved */
         return NULL;
     to = session_goes_to(&p->base.session, g->streamid.publish);
     if (to == p->base.session.env->worker)
@@ -25,7 +25,7 @@ err_t srt_settle(struct srt_peer *p)
     return err;
 }
 
-/* What came of it meanwhile, by way of its first worker, comes again. */
+/* Packets that arrived meanwhile at its first worker are repeated by the caller. */
 static err_t arrive(void *peer, struct session_env *env)
 {
     struct srt_peer *p = peer;
@@ -36,13 +36,14 @@ static err_t arrive(void *peer, struct session_env *env)
     p->base.session.env = env;
     p->base.session.co = NULL;
     p->endpoint = NULL;
-    p->base.session.generation = env->generation - 1; /* it is served by this env's snapshot next */
+    /* makes it apply this env's configuration next */
+    p->base.session.generation = env->generation - 1;
     p->request->move_to = -1;
     p->request->settled = true;
     if (!e)
-        return err_new(ERR_STOPPED, "there is no SRT any more");
+        return err_new(ERR_STOPPED, "SRT was disabled");
     p->endpoint = container_of(e, struct srt_endpoint, base);
-    return srt_peer_enter(p, s) ? NULL : err_new(ERR_TOO_MANY, "ids of SRT");
+    return srt_peer_enter(p, s) ? NULL : err_new(ERR_TOO_MANY, "SRT ids");
 }
 
 static void drop(void *peer)

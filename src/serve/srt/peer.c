@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - one client: made, known, counted, closed. */
+/* peer.c - creates, registers, counts and closes a client. */
 #include "serve/srt/peer.h"
 
 #include "base/ip.h"
@@ -17,7 +17,7 @@ static struct srt_request *request_new(const struct udp_in *in, const struct srt
     g->size = in->size < sizeof(g->raw) ? in->size : sizeof(g->raw);
     memcpy(g->raw, in->data, g->size);
     g->handshake = *h;
-    if (h->km) /* it points into the datagram */
+    if (h->km) /* moves the pointer from the datagram to the copy */
         g->handshake.km = g->raw + (h->km - in->data);
     g->at = in->at;
     g->move_to = -1;
@@ -104,7 +104,7 @@ void srt_peer_free(struct srt_peer *p)
     free(p);
 }
 
-/* Its peer gets it three times: it is never repeated. */
+/* Sends the shutdown three times, since it is never retransmitted. */
 static void send_shutdown(struct srt_peer *p)
 {
     srt_conn_close(&p->conn);

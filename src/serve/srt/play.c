@@ -5,11 +5,11 @@
 #include "serve/srt/impl.h"
 #include "wire/srt.h"
 
-#define MAXBW 125000000 /* bytes a second: a gigabit */
-#define MERGE_LEAST CO_MS(4) /* a tick of timers */
+#define MAXBW 125000000 /* bytes per second: 1 Gbit/s */
+#define MERGE_LEAST CO_MS(4) /* resolution of timers */
 
-/* Bursts of a turn, about half a millisecond: a NAK, or a player that comes back, may need more.
- * The rest goes with the next turn. */
+/* Bursts per turn, about half a millisecond. A NAK or a returning player may need more: the rest is
+ * sent in the next turn. */
 enum { TURN = 16 };
 
 static co_usec every_of(const struct conf *conf, co_usec latency)
@@ -21,7 +21,7 @@ static co_usec every_of(const struct conf *conf, co_usec latency)
     return every > MERGE_LEAST ? every : MERGE_LEAST;
 }
 
-/* ---- admitted */
+/* ---- admission */
 
 err_t srt_play_admit(struct srt_peer *p)
 {
@@ -34,7 +34,7 @@ err_t srt_play_admit(struct srt_peer *p)
     return NULL;
 }
 
-/* Where its media begin: at the newest key frame, or the next one. */
+/* Finds the start of its media: the newest key frame, or the next one. */
 static void find_begin(const struct srt_peer *p, struct srt_conn_opts *opts)
 {
     struct srt_wire *wire = srt_stream_wire(p->base.stream);
@@ -74,14 +74,14 @@ err_t srt_play_begin(struct srt_peer *p, const struct srt_conn_opts *opts)
     set.maxbw = maxbw < 0 ? MAXBW : (uint64_t)maxbw;
     if (!srt_conn_send_begin(&p->conn, &set)) {
         srt_stream_remove(p);
-        return err_new(ERR_NO_MEMORY, "a connection of SRT");
+        return err_new(ERR_NO_MEMORY, "SRT connection");
     }
     p->conn.sender.skip_due = !set.lead;
     p->base.session.playing = playing;
     return NULL;
 }
 
-/* ---- served */
+/* ---- sending */
 
 void srt_play_turn(struct srt_peer *p, co_usec now)
 {
@@ -118,7 +118,7 @@ static void log_skips(struct srt_peer *p)
 
     if ((uint32_t)s->skips == p->play.skips)
         return;
-    log_warn("slow player: it goes on at a key frame; %llu times so far, packets=%llu, "
+    log_warn("slow player: it resumes at a key frame; %llu times so far, packets=%llu, "
              "pktSndLoss=%llu, pktRetrans=%llu, pktSndDrop=%llu", (unsigned long long)s->skips,
              (unsigned long long)s->sent, (unsigned long long)s->lost,
              (unsigned long long)s->retransmitted, (unsigned long long)s->dropped);
@@ -160,7 +160,7 @@ static void check(struct datagram_client *c, co_usec now)
     log_skips(p);
 }
 
-/* ---- its end */
+/* ---- end */
 
 void srt_play_end(struct srt_peer *p, err_t why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protocol.c - SRT as a row. */
+/* protocol.c - the protocol row of SRT. */
 #include "serve/protocol.h"
 #include "serve/srt/srt.h"
 

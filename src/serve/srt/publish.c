@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* publish.c - a publisher of MPEG-TS: read for all players, and relayed as it came to those of SRT.
+/* publish.c - a publisher of MPEG-TS: demuxed for all players, and relayed unchanged to SRT
+ * players.
  *
- * Media are taken in by its timer and by the reader; its coroutine checks it once a second.
+ * Its timer and the socket's reader process the media; its coroutine checks it once a second.
  */
 #include "base/container_of.h"
 #include "base/log.h"
@@ -14,28 +15,28 @@
 
 #define LOOK CO_SECONDS(1)
 
-/* Messages of a turn: to read one costs some microseconds, and a gap that is filled, or a sender
- * that says one time for all, makes thousands due at once. The rest is due in the next one. */
+/* Messages per turn: reading one takes some microseconds, and a filled gap, or a sender with equal
+ * timestamps, makes thousands due at once. The rest is read in the next turn. */
 enum { TURN = 128 };
 
 struct srt_publish {
     struct session_publisher publisher;
     struct ts_intake *intake;
     struct {
-        struct srt_wire *wire; /* NULL: nothing is relayed */
-        uint64_t bytes;        /* put so far */
-        uint64_t key;          /* where the newest key frame begins, in bytes */
+        struct srt_wire *wire; /* NULL: not relayed */
+        uint64_t bytes;        /* relayed bytes */
+        uint64_t key;          /* start of the newest key frame, in bytes */
         bool has_key;
     } relay;
 };
 
-/* ---- packets as they came, for players over SRT */
+/* ---- relaying packets to SRT players */
 
 static void relay_begin(struct srt_publish *pub, struct srt_peer *p)
 {
     const struct session *s = &p->base.session;
 
-    /* a publisher for SRT alone has nothing else that could be played */
+    /* without srt_to_rtmp, relaying is the only output */
     if (!s->conf->srt_server.relay && s->vhost->srt.srt_to_rtmp)
         return;
     p->base.stream = srt_stream_get(p->service, s->src);
@@ -53,7 +54,7 @@ static void relay_end(struct srt_publish *pub, struct srt_peer *p)
     p->base.stream = NULL;
 }
 
-/* The intake has read that one. */
+/* Relays a message that the intake has read. */
 static void relay(struct srt_publish *pub, const struct srt_message *m, co_usec now)
 {
     uint8_t tables[TS_TABLES_MAX];
@@ -92,7 +93,7 @@ void srt_publish_turn(struct srt_peer *p, co_usec now)
         take(pub, &m, now);
         any = true;
     }
-    if (any) /* a timer may be due long after the last packet */
+    if (any) /* a timer may fire long after the last packet */
         pub->publisher.place.active_at = now;
     if (any && ts_intake_speaks(pub->intake))
         session_publisher_media(&pub->publisher);
@@ -110,7 +111,7 @@ static void turn(struct datagram_client *c, co_usec now)
 
 static const struct datagram_client_ops ops = { .turn = turn };
 
-/* ---- admitted, and its end */
+/* ---- admission and end */
 
 err_t srt_publish_admit(struct srt_peer *p)
 {
@@ -142,16 +143,17 @@ static void log_end_of(const struct srt_peer *p)
     srt_receiver_stat(p->conn.receiver, &net);
     log_trace("SRT publisher of %s sent %llu packets, lost=%llu, retransmitted=%llu, dropped=%llu, "
               "belated=%llu, undecrypted=%llu; TS %llu packets, %llu frames of video, %llu of "
-              "sound, broken=%llu, jumps=%llu, skipped=%llu", live_source_name(s->src),
-              (unsigned long long)net.received, (unsigned long long)net.lost,
-              (unsigned long long)net.retransmitted, (unsigned long long)net.dropped,
-              (unsigned long long)net.belated, (unsigned long long)net.undecrypted,
-              (unsigned long long)ts.ts.packets, (unsigned long long)ts.video_frames,
-              (unsigned long long)ts.audio_frames, (unsigned long long)ts.ts.broken,
-              (unsigned long long)ts.ts.jumps, (unsigned long long)ts.ts.skipped);
+              "audio, broken=%llu, jumps=%llu, skipped=%llu",
+              live_source_name(s->src), (unsigned long long)net.received,
+              (unsigned long long)net.lost, (unsigned long long)net.retransmitted,
+              (unsigned long long)net.dropped, (unsigned long long)net.belated,
+              (unsigned long long)net.undecrypted, (unsigned long long)ts.ts.packets,
+              (unsigned long long)ts.video_frames, (unsigned long long)ts.audio_frames,
+              (unsigned long long)ts.ts.broken, (unsigned long long)ts.ts.jumps,
+              (unsigned long long)ts.ts.skipped);
 }
 
-/* Packets that came and are not due yet: the peer announced that no more come. Yields. */
+/* Reads packets that are not due yet, because the peer has announced its end. Yields. */
 static void take_rest(struct srt_peer *p)
 {
     struct srt_message m;
@@ -176,14 +178,14 @@ void srt_publish_end(struct srt_peer *p, err_t why)
     }
     p->publish = NULL;
     relay_end(pub, p);
-    if (!pub->publisher.place.replaced) /* else the stream is another's */
+    if (!pub->publisher.place.replaced) /* another publisher may have taken the stream */
         ts_intake_end(pub->intake);
     session_publisher_end(&pub->publisher, why);
     ts_intake_free(pub->intake);
     free(pub);
 }
 
-/* ---- its coroutine */
+/* ---- the coroutine */
 
 static void log_sample(struct session_publisher *publisher, co_usec now)
 {

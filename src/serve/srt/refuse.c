@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refuse.c - answers to callers that are not admitted, and errors as codes of SRT. */
+/* refuse.c - responses to refused callers, and the SRT codes of errors. */
 #include "serve/srt/admit.h"
 
 uint32_t srt_peer_refusal(const struct srt_peer *p, err_t err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* send.c - datagrams to clients: control packets of a batch together, packets of a player's turn in
- * one call. */
+/* send.c - sends datagrams to clients: control packets of a batch together, and the packets of a
+ * player's turn in one call. */
 #include "serve/srt/impl.h"
 
 #include <string.h>
@@ -32,13 +32,13 @@ static err_t end_of(const struct srt_peer *p)
 {
     switch (p->conn.end) {
     case SRT_ENDED_SHUTDOWN:
-        return err_new(ERR_IO_CLOSED, "%s said shutdown", p->base.ip);
+        return err_new(ERR_IO_CLOSED, "%s sent a shutdown", p->base.ip);
     case SRT_ENDED_IDLE:
-        return err_new(ERR_SRT_TIMEOUT, "nothing came of %s for peer_idle_timeout", p->base.ip);
+        return err_new(ERR_SRT_TIMEOUT, "no packet from %s for peer_idle_timeout", p->base.ip);
     case SRT_ENDED_STUCK:
-        return err_new(ERR_SRT, "a gap was not filled before recvbuf was, and tlpktdrop is off");
+        return err_new(ERR_SRT, "recvbuf is full because of a gap, and tlpktdrop is off");
     default:
-        return err_new(ERR_SRT, "%s spoke of packets that cannot be", p->base.ip);
+        return err_new(ERR_SRT, "%s referred to impossible packet numbers", p->base.ip);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - SRT of one worker: begun, reloaded, ended. */
+/* service.c - the SRT service of one worker: start, reload, shutdown. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "co/thread.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* libsrt keeps bit 30 for groups, and takes ids for signed numbers. */
+/* libsrt reserves bit 30 for groups, and treats ids as signed numbers. */
 enum { ID_BITS = 30 };
 
 enum { KEY_THREADS = 2 };
@@ -19,7 +19,7 @@ static struct srt_service *service_of(struct datagram_service *s)
     return container_of(s, struct srt_service, base);
 }
 
-/* ---- what all workers share */
+/* ---- the part shared by all workers */
 
 static struct datagram_shared *shared_new(unsigned workers)
 {
@@ -30,7 +30,7 @@ static struct datagram_shared *shared_new(unsigned workers)
     return &s->base;
 }
 
-/* ---- begun, ended */
+/* ---- start and shutdown */
 
 static struct datagram_service *make(struct session_env *env, struct datagram_shared *shared)
 {

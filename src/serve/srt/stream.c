@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - the players of a source, served together.
+/* stream.c - serves the players of a source together.
  *
- * One walk serves them all when `merge` is up: what came meanwhile is cut into packets once, then
- * each player is sent its new ones with one system call, headers of 16 bytes and the shared
+ * One walk serves all of them after each merge time: it cuts new media into packets once, then
+ * sends each player its new packets with one system call, with headers of 16 bytes and shared
  * payloads.
  */
 #include "serve/srt/impl.h"
@@ -10,13 +10,13 @@
 #include "base/container_of.h"
 #include "wire/srt.h"
 
-/* Between two walks, at most. */
+/* Longest time between two walks. */
 #define MOST CO_MS(100)
 
 struct srt_stream {
     struct datagram_stream base;
     struct srt_wire *wire;
-    unsigned relays;           /* publishers that relay to it: one, and those being replaced */
+    unsigned relays;           /* relaying publishers: one, and those being replaced */
 };
 
 static struct srt_stream *stream_of(struct datagram_stream *st)
@@ -60,7 +60,7 @@ void srt_stream_remove(struct srt_peer *p)
         set_every(st);
 }
 
-/* ---- of datagram_streams */
+/* ---- functions of datagram_streams */
 
 static void begin(struct datagram_stream *st, struct datagram_service *s)
 {
@@ -84,7 +84,7 @@ static void wanted(struct datagram_stream *st, bool on)
     srt_wire_wanted(stream_of(st)->wire, on);
 }
 
-/* A player that waits longer than others of its stream is not served in each walk. */
+/* A player with a longer merge time than others is not served in each walk. */
 static void serve(struct datagram_stream *st, struct datagram_player *player, co_usec now)
 {
     struct srt_peer *p = peer_of(player);
@@ -105,7 +105,7 @@ static void take(struct datagram_stream *st, co_usec now)
 static const struct datagram_stream_kind kind = {
     .checker = "srt-look", .size = sizeof(struct srt_stream), .burst = sizeof(struct srt_burst),
     .begin = begin, .free = free_stream, .wanted = wanted, .serve = serve, .take = take,
-    .begin_check = set_every /* it may have changed */,
+    .begin_check = set_every /* the merge time may have changed */,
 };
 
 struct datagram_stream *srt_stream_get(struct srt_service *s, struct live_source *src)
