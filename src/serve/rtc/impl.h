@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* impl.h - the WebRTC service of a worker, for the files of serve/rtc alone. */
+/* impl.h - the WebRTC service of a worker; private to serve/rtc. */
 #ifndef SERVE_RTC_IMPL_H
 #define SERVE_RTC_IMPL_H
 
@@ -14,57 +14,60 @@
 enum { RTC_PENDING_OF_ADDRESS = 64, RTC_DATAGRAM_MAX = 2048,
        RTC_MAILS_STRANGE = DATAGRAM_MAILS / 4, RTC_NAMES_MAX = 1024, RTC_ASKED = 256 };
 
-/* Of all workers: whatever changes is atomic, or has a lock of its own. */
+/* Shared by all workers; fields that change are atomic or have their own lock. */
 struct rtc_shared {
     struct datagram_shared base;
-    struct rtc_names *names;        /* ufrags that clients asked for */
+    struct rtc_names *names;        /* ufrags that clients requested */
     atomic_uint sessions;
 };
 
 struct rtc_endpoint {
-    struct datagram_endpoint base; /* its socket is NULL: it is a connection of TCP: */
+    struct datagram_endpoint base; /* its socket is NULL for a TCP connection: */
     struct rtc_tcp *tcp;
     struct rtc_service *service;
-    bool proven;           /* an authenticated check came by it */
+    bool proven;           /* an authenticated check arrived on it */
 };
 
-struct rtc_requested { /* a check of ours that has no answer yet: probe.c */
-    struct rtc_peer *peer; /* NULL: none */
+struct rtc_requested { /* A check we sent that is not answered yet; see probe.c. */
+    struct rtc_peer *peer; /* NULL: unused */
     uint8_t id[STUN_ID];
 };
 
 struct rtc_service {
     struct datagram_service base;
-    struct rtc_shared *shared; /* that of base */
+    struct rtc_shared *shared; /* same as base.shared */
     struct rtc_table table;
-    struct datagram_streams streams; /* that somebody plays, or relays to */
-    struct dtls_identity *identity[2]; /* our certificate; where DTLS 1.0 is allowed. Or NULL */
-    bool rsa;                  /* they are */
-    bool makes[2];             /* a helper thread is at it */
+    struct datagram_streams streams; /* streams with players or relays */
+    struct dtls_identity *identity[2]; /* our certificates: normal, and for DTLS 1.0; or NULL */
+    bool rsa;                  /* they are RSA */
+    bool makes[2];             /* a helper thread is creating it */
     struct rtc_requested asked[RTC_ASKED];
-    struct rtc_found *found;   /* names and interfaces: candidates.c; or NULL */
+    struct rtc_found *found;   /* resolved names and interfaces, see candidates.c; or NULL */
     co_usec strangers_told;
-    uint64_t unknown, unknown_told; /* checks that name no session */
-    struct udp *black;         /* where all that comes is shown, or NULL */
+    uint64_t unknown, unknown_told; /* checks without a known session; those logged */
+    struct udp *black;         /* socket to the black_hole mirror, or NULL */
     struct udp_path black_path;
-    uint64_t tcp_drops;        /* datagrams for connections that were full */
-    struct rtc_service_stat stat; /* but for what sockets count */
-    uint8_t plain[RTC_DATAGRAM_MAX]; /* a packet, while it is read */
+    uint64_t tcp_drops;        /* datagrams dropped because a TCP connection was full */
+    struct rtc_service_stat stat; /* except what sockets count */
+    uint8_t plain[RTC_DATAGRAM_MAX]; /* buffer for the packet being decrypted */
 };
 
 /* ---- candidates.c: where clients find us, the likeliest first */
-/* Yields where a name is to be resolved (2 s at most, kept for 60 s). Returns how many. */
+/* Collects candidate addresses and returns their number. Yields while a name is resolved (2 s at
+ * most; cached for 60 s). */
 unsigned rtc_candidates(struct rtc_service *s, const struct rtc_request *req,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX]);
-void rtc_candidates_free(struct rtc_service *s); /* what is kept for them; nobody asks any more */
+/* frees the cache of candidates; nothing may use it any more */
+void rtc_candidates_free(struct rtc_service *s);
 
 /* ---- identity.c */
-/* Our certificate, with a reference for the caller; one that gets old is made again. Yields. */
+/* Returns our certificate with a reference for the caller; replaces an old one first. Yields. */
 err_t rtc_service_identity(struct rtc_service *s, bool dtls1_0, struct dtls_identity **out)
     __attribute__((warn_unused_result));
-void rtc_identities_forget(struct rtc_service *s); /* new ones, as configured now */
+/* drops the certificates; new ones follow the configuration */
+void rtc_identities_forget(struct rtc_service *s);
 
-/* ---- endpoint.c: of rtc_protocol */
+/* ---- endpoint.c: functions of rtc_protocol */
 struct datagram_endpoint *rtc_endpoint_new(struct datagram_service *service);
 struct udp_opts rtc_endpoint_opts(const struct conf *conf);
 void rtc_endpoint_opened(struct datagram_endpoint *e, int fd);
@@ -75,37 +78,39 @@ void rtc_endpoint_closing(struct datagram_endpoint *e);
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
 
 /* ---- black_hole.c */
-void rtc_black_hole_open(struct rtc_service *s); /* as configured now */
+void rtc_black_hole_open(struct rtc_service *s); /* opens or closes it by the configuration */
 void rtc_black_hole(struct rtc_service *s, const void *data, size_t size);
 
 /* ---- pass.c: between workers */
 void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
-              unsigned word); /* of rtc_protocol */
-/* most: DATAGRAM_MAILS, or RTC_MAILS_STRANGE of what proves nothing: a flood of it leaves room for
- * what is known. */
+              unsigned word); /* told() of rtc_protocol */
+/* most: DATAGRAM_MAILS, or RTC_MAILS_STRANGE for unauthenticated datagrams, so that a flood of them
+ * leaves capacity for known sessions. */
 void rtc_pass(struct rtc_endpoint *e, unsigned worker, const struct udp_in *in, unsigned most);
-/* That worker is to pass on what comes from there, or no longer. RTC_PROVEN: whoever had it. */
+/* Tells a worker to pass on datagrams of an address, or to stop. RTC_PROVEN: even if another
+ * session had the address. */
 enum rtc_claim { RTC_MINE, RTC_PROVEN, RTC_NOT_MINE };
 void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
                     const struct udp_addr *from, enum rtc_claim claim);
-/* It is dropped, and who passes it on is told. */
+/* Removes the route and notifies the worker that passes its datagrams on. */
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r);
 
 /* ---- handshake.c: handshakes, on helper threads */
-void rtc_handshake_put(struct rtc_peer *p, const uint8_t *data, size_t size); /* of one datagram */
+/* handles one datagram */
+void rtc_handshake_put(struct rtc_peer *p, const uint8_t *data, size_t size);
 void rtc_handshake_forget(struct rtc_peer *p);
 
 /* ---- probe.c: is the peer there? */
 void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
                    co_usec now);
-/* Who was asked by that check; NULL: nobody. */
+/* Returns the peer that was sent this check, or NULL. */
 struct rtc_peer *rtc_probed(struct rtc_service *s, const uint8_t id[STUN_ID]);
 void rtc_probe_forget(struct rtc_peer *p);
 
 /* ---- peer.c */
 struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_request *req);
 void rtc_peer_free(struct rtc_peer *p);
-/* Its last log line; it is freed. Takes over why. */
+/* Writes the last log line and frees the peer. Takes over `why`. */
 void rtc_peer_close(struct rtc_peer *p, err_t why);
 
 /* ---- admit.c: on the thread of the worker where its stream is served. A session that is made
@@ -121,34 +126,37 @@ void rtc_resource(struct rtc_service *s, struct rtc_request *req);
 /* ---- ufrag.c: names of sessions, by which workers find them */
 struct rtc_names *rtc_names_new(void);
 void rtc_names_free(struct rtc_names *t);
-/* Ours, new ones: the first letter of a ufrag names its worker. */
+/* Sets new local credentials; the first letter of a ufrag names its worker. */
 void rtc_new_ufrag(const struct rtc_service *s, struct ice *ice);
-/* One that a client asked for. False: it is another's, or there are RTC_NAMES_MAX of them. */
+/* Reserves a ufrag that a client requested. Returns false if it is taken or RTC_NAMES_MAX are in
+ * use. */
 bool rtc_names_take(const struct rtc_service *s, const char *ufrag);
 void rtc_names_leave(const struct rtc_service *s, const char *ufrag);
-/* Whose session that is, if there is one; UINT_MAX: no worker's. */
+/* Returns the worker of the session with this ufrag, if such a session exists; UINT_MAX: no
+ * worker. */
 unsigned rtc_worker_of(const struct rtc_service *s, const char *ufrag, size_t size);
 
 /* ---- stream.c */
-/* That of the source, made if there is none; with a reference for the caller. */
+/* Finds or creates the stream of the source; returns it with a reference for the caller. */
 struct datagram_stream *rtc_stream_get(struct rtc_service *s, struct live_source *src);
 struct rtc_wire *rtc_stream_wire(struct datagram_stream *st);
-/* Its WebRTC publisher, which gets requests for key frames; NULL: it has none of WebRTC. */
+/* Sets the WebRTC publisher that gets key frame requests; NULL: none. */
 void rtc_stream_set_publisher(struct datagram_stream *st, struct rtc_peer *p);
 struct rtc_peer *rtc_stream_publisher(const struct datagram_stream *st);
-/* A packet was relayed: players are to have it at once. */
+/* Starts a walk: a packet was relayed and players get it at once. */
 void rtc_stream_wake(struct datagram_stream *st);
-/* That player has more to be sent than goes at once: it gets it a bit at a time, without a walk. */
+/* Schedules a player that has more to send than fits at once: it is served in small steps between
+ * the walks. */
 void rtc_stream_late(struct rtc_peer *p);
-/* A player of p->base.stream. Neither yields. */
+/* Adds p as a player of p->base.stream. Neither yields. */
 void rtc_stream_add(struct rtc_peer *p);
 void rtc_stream_remove(struct rtc_peer *p); /* fine if it was not added */
 
 /* ---- tcp.c */
 void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size);
-bool rtc_tcp_is_full(const struct rtc_tcp *t); /* media are to wait */
+bool rtc_tcp_is_full(const struct rtc_tcp *t); /* true: media must wait */
 
-/* accept.c: see struct protocol. */
+/* See accept() in struct protocol; in accept.c. */
 err_t rtc_accept(struct session_env *env, const struct protocol_accepted *guest,
                  struct address_slot *place) __attribute__((warn_unused_result));
 

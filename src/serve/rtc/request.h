@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* request.h - requests for WebRTC that come over HTTP, and their answers: between http*.c, which
- * know HTTP, and admit.c, which knows sessions. The session may be at another worker, so all here
- * is bytes and numbers of its own.
- */
+/* request.h - WebRTC requests that arrive over HTTP, and their answers: the interface between
+ * http*.c, which handle HTTP, and admit.c, which handles sessions. The session may be at another
+ * worker, so everything here is plain bytes and numbers with their own memory. */
 #ifndef SERVE_RTC_REQUEST_H
 #define SERVE_RTC_REQUEST_H
 
@@ -10,43 +9,44 @@
 #include "session/session.h"
 
 enum rtc_request_kind {
-    RTC_REQUEST_PUBLISH, RTC_REQUEST_PLAY,                  /* of a new session */
-    RTC_REQUEST_DELETE, RTC_REQUEST_RESTART, RTC_REQUEST_STATUS /* of one that there is */
+    RTC_REQUEST_PUBLISH, RTC_REQUEST_PLAY,                  /* create a session */
+    RTC_REQUEST_DELETE, RTC_REQUEST_RESTART, RTC_REQUEST_STATUS /* for an existing session */
 };
-enum { RTC_TOKEN = 16, RTC_ANSWER_MAX = 8000 }; /* the latter is a limit of clients */
+enum { RTC_TOKEN = 16, RTC_ANSWER_MAX = 8000 }; /* the latter limits what clients may send */
 
 struct rtc_request {
     enum rtc_request_kind kind;
-    /* publish, play: copies, freed by rtc_request_free() */
-    char *vhost, *app, *stream, *param; /* param "?..": for callbacks and tokens */
+    /* publish, play: copies, freed by rtc_request_free(). param "?..": for callbacks and tokens */
+    char *vhost, *app, *stream, *param;
     char *tc_url, *page_url, *user_agent;
-    char *ip;             /* of the client */
+    char *ip;             /* address of the client */
     char *bearer;         /* the token of Authorization: Bearer, or NULL */
-    char *host;           /* of the request, without the port: API as candidate; "" */
+    char *host;           /* Host of the request, without the port: the API may offer it as a
+                           * candidate; "" */
     char *eip;            /* "ip[:port]", or "" */
     char *offer;
     size_t offer_size;
-    enum av_codec vcodec, acodec; /* asked for; AV_CODEC_NONE: not */
-    bool no_srtp, no_dtls;        /* asked for; refused unless it is allowed */
+    enum av_codec vcodec, acodec; /* requested; AV_CODEC_NONE: any */
+    bool no_srtp, no_dtls;        /* requested; refused unless allowed */
     bool no_rtx;                  /* clients of this API expect NACK without RTX */
-    char ufrag[ICE_UFRAG_MAX + 1], pwd[ICE_PWD_MAX + 1]; /* of ours, asked for; "" */
-    /* of a session that there is: by what Location says */
-    char session[ICE_UFRAG_MAX + ICE_OURS_MAX + 2]; /* "ours:theirs" */
+    char ufrag[ICE_UFRAG_MAX + 1], pwd[ICE_PWD_MAX + 1]; /* our requested credentials; "" */
+    /* existing session, from Location: "ours:theirs" */
+    char session[ICE_UFRAG_MAX + ICE_OURS_MAX + 2];
     char token[RTC_TOKEN + 1];
-    struct sdp_fragment fragment; /* restart */
-    char etag[24];                /* If-Match of it; "" */
+    struct sdp_fragment fragment; /* for a restart */
+    char etag[24];                /* If-Match of the restart; "" */
 
-    /* the answer */
-    int status;           /* of HTTP: 201, 400 ..; of a restart 200, 204, 412 */
-    int code;             /* the number and name of the error, as SRS has them */
-    const char *code_name; /* static */
-    char *text;           /* what is wrong, for a person; or NULL */
-    char *answer;         /* description, fragment or, of its status, JSON; or NULL */
+    /* HTTP status of the answer: 201, 400 ..; for a restart 200, 204, 412 */
+    int status;
+    int code;             /* number and name of the error, as in SRS */
+    const char *code_name; /* static string */
+    char *text;           /* error text for people; or NULL */
+    char *answer;         /* SDP, fragment, or JSON of the status; or NULL */
     size_t answer_size;
 };
 void rtc_request_free(struct rtc_request *a);
 
-/* Have it answered, by whatever worker it is for. Yields for as long as callbacks take. */
+/* Answers the request at the worker that is responsible. Yields while callbacks run. */
 void rtc_request_answer(struct session_env *env, struct rtc_request *a);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* directory.h - where peers are, by their ids: of all workers, with a lock. Nothing here yields.
+/* directory.h - finds peers of all workers by their peer ids. Locked; nothing here yields.
  *
- * Anybody may show a certificate that he copied from the wire, so the session that has an id first
- * keeps it. Others that come with it wait, in the order in which they came, until it goes or
- * rtmfp_directory_pass() says that it did not answer.
+ * A client could present a certificate copied from the wire, so the first session with an id keeps
+ * it. Later sessions with the same id wait in order of arrival until that session ends, or until
+ * rtmfp_directory_pass() reports that it did not answer.
  */
 #ifndef SERVE_RTMFP_DIRECTORY_H
 #define SERVE_RTMFP_DIRECTORY_H
@@ -12,49 +12,49 @@
 #include "proto/rtmfp/chunks.h"
 
 enum {
-    RTMFP_TOLD_MAX = 8,     /* addresses of a peer that another one is told */
-    RTMFP_REPORTED_MAX = 8, /* that a peer says of itself, and are kept */
-    RTMFP_SAME_ID_MAX = 4,  /* sessions with one id, the one that has it included */
+    RTMFP_TOLD_MAX = 8,     /* addresses of a peer sent to another peer */
+    RTMFP_REPORTED_MAX = 8, /* addresses stored that a peer reports for itself */
+    RTMFP_SAME_ID_MAX = 4,  /* sessions with one id, including its holder */
 };
 
-struct rtmfp_directory;     /* owned by who made it */
-struct rtmfp_presence;      /* a session's place in it */
+struct rtmfp_directory;     /* freed by its creator */
+struct rtmfp_presence;      /* entry of a session */
 
-/* Where a session is. */
+/* Location of a session. */
 struct rtmfp_seat {
     unsigned worker;
-    uint32_t session;       /* the id that we gave it */
-    struct udp_addr at;     /* as we see it */
+    uint32_t session;       /* session id we assigned */
+    struct udp_addr at;     /* address as seen by the server */
 };
 
-struct rtmfp_directory *rtmfp_directory_new(size_t most); /* presences */
-void rtmfp_directory_free(struct rtmfp_directory *d);     /* all were left; NULL is fine */
+struct rtmfp_directory *rtmfp_directory_new(size_t most); /* most: number of entries */
+void rtmfp_directory_free(struct rtmfp_directory *d);     /* must be empty; NULL is fine */
 
-/* NULL: there is no room, in all or of this id. Another session has the id: *holder is where, to be
- * pinged; else holder->session is 0. */
+/* Adds a session. Returns NULL if the table, or the list of this id, is full. If another session
+ * holds the id, *holder is its location and the caller pings it; else holder->session is 0. */
 struct rtmfp_presence *rtmfp_directory_enter(struct rtmfp_directory *d,
                                              const uint8_t id[RTMFP_PEER_ID],
                                              const struct rtmfp_seat *seat,
                                              struct rtmfp_seat *holder);
 void rtmfp_directory_leave(struct rtmfp_directory *d, struct rtmfp_presence *p);
-/* It is there from now on. */
+/* Sets a new location. */
 void rtmfp_directory_move(struct rtmfp_directory *d, struct rtmfp_presence *p,
                           const struct rtmfp_seat *seat);
-/* What it says of itself, instead of what it said before; the first RTMFP_REPORTED_MAX of those
- * that somebody could be at; how many are fine, those that are told twice included. */
+/* Replaces the addresses that the peer reports for itself; stores the first RTMFP_REPORTED_MAX
+ * usable ones. Returns the number of usable ones, including duplicates. */
 size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
                               const struct rtmfp_address *list, size_t n);
-/* That session did not answer: if it has the id, and another one waits for it, the next has it, and
- * it waits behind all others. */
+/* A session did not answer: if it holds the id and another one waits, the next one gets the id and
+ * this one moves to the end of the list. */
 void rtmfp_directory_pass(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER_ID],
                           unsigned worker, uint32_t session);
 
-/* For a peer at `asker`: where the other one is, and what it is told of it: the observed address,
- * then reported ones; their count. 0: nobody has that id. */
+/* Looks up a peer for the one at `asker`: its location and the addresses to send (the observed one,
+ * then reported ones). Returns their number; 0: unknown id. */
 size_t rtmfp_directory_find(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER_ID],
                             const struct udp_addr *asker, struct rtmfp_seat *seat,
                             struct rtmfp_address out[RTMFP_TOLD_MAX]);
 
-size_t rtmfp_directory_count(struct rtmfp_directory *d); /* presences */
+size_t rtmfp_directory_count(struct rtmfp_directory *d); /* number of entries */
 
 #endif

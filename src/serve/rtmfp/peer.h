@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.h - one session of this worker, for the files of serve/rtmfp alone.
+/* peer.h - one RTMFP session of this worker; private to serve/rtmfp.
  *
- * Its life: a helper thread made its keys (keys_queue.c), it is opened (peer.c) and answered. It
- * may stay so, as one that only wants to be introduced; or it says connect (connection.c), and on
- * streams of that publish (publish.c) or play (play.c). Each stream that does is a client of its
- * own in all lists: struct rtmfp_netstream.
+ * Its life: a helper thread computes its keys (keys_queue.c), it is opened (peer.c) and answered.
+ * It may stay so if it only wants to be introduced to peers. After connect (connection.c) its
+ * streams publish (publish.c) or play (play.c). Each of these streams is a separate client in all
+ * lists: struct rtmfp_netstream.
  */
 #ifndef SERVE_RTMFP_PEER_H
 #define SERVE_RTMFP_PEER_H
@@ -15,112 +15,113 @@
 #include "serve/rtmfp/impl.h"
 #include "session/publisher.h"
 
-struct rtmfp_connection; /* connection.c: after connect */
-struct rtmfp_presence;   /* directory.c: after setPeerInfo */
-struct rtmfp_membership; /* netgroup.c: groups that it is in */
+struct rtmfp_connection; /* connection.c: exists after connect */
+struct rtmfp_presence;   /* directory.c: exists after setPeerInfo */
+struct rtmfp_membership; /* netgroup.c: groups it is a member of */
 struct rtmfp_publish;    /* publish.c */
-struct rtmfp_publish_remote;       /* away.c */
+struct rtmfp_publish_remote;       /* publish_remote.c */
 
 struct rtmfp_peer {
-    struct rtmfp_session session;    /* ops find the peer by it */
+    struct rtmfp_session session;    /* the ops find the peer by it */
     struct rtmfp_sealer sealer;
     struct rtmfp_opener opener;
-    struct rtmfp_cipher *cipher;     /* its own, while it carries media; NULL: the service's */
+    struct rtmfp_cipher *cipher;     /* its own while it carries media; NULL: the service's */
     struct rtmfp_service *service;
     struct rtmfp_shared *shared;
     struct rtmfp_endpoint *endpoint;
-    struct udp_addr local;           /* of ours, that it speaks to */
-    uint32_t id, far_id;             /* that we, that it gave itself */
+    struct udp_addr local;           /* our address that it uses */
+    uint32_t id, far_id;             /* id we assigned, and id it chose */
     uint8_t peer_id[RTMFP_PEER_ID];  /* its fingerprint */
     uint8_t skic[RTMFP_SKIC_HASH];
-    uint8_t group;                   /* of Diffie-Hellman: its number, 2, 5, 14 */
-    bool numbered;                   /* its packets have numbers */
+    uint8_t group;                   /* Diffie-Hellman group: 2, 5, 14 */
+    bool numbered;                   /* its packets have sequence numbers */
     uint16_t answer_size;
-    uint16_t media;                  /* streams of it that carry some */
-    uint8_t *answer;                 /* body of RIKeying, until it speaks, 95 s at most; or NULL */
+    uint16_t media;                  /* number of its streams with media */
+    uint8_t *answer;                 /* body of RIKeying until the first packet, 95 s at most; or
+                                      * NULL */
     co_usec answer_until;
-    struct co_timer timer;           /* of the session's deadline */
-    struct rtmfp_peer *next_at;      /* in the table of addresses */
+    struct co_timer timer;           /* for the session's deadline */
+    struct rtmfp_peer *next_at;      /* list in the table of addresses */
     struct rtmfp_peer *next_touched;
     bool touched, leaves;
-    bool seen, queued;               /* its end was told; it is among those to be seen out */
-    bool early;                      /* the log was told of commands before connect */
-    struct rtmfp_connection *connection; /* NULL: it has not said connect */
-    struct rtmfp_presence *presence;     /* NULL: it did not say setPeerInfo */
-    struct rtmfp_claim *claim;           /* introduce.c: another has its id; or NULL */
+    bool seen, queued;               /* its end was reported; it is queued for closing */
+    bool early;                      /* commands before connect were logged */
+    struct rtmfp_connection *connection; /* NULL: no connect yet */
+    struct rtmfp_presence *presence;     /* NULL: no setPeerInfo yet */
+    struct rtmfp_claim *claim;           /* introduce.c: another session has its id; or NULL */
     struct rtmfp_membership *groups;     /* NULL: none */
     struct address_slot place;
     struct datagram_close_item leaver;
-    err_t why;                       /* it leaves: by this */
+    err_t why;                       /* why it is closing */
     uint64_t in, out;                /* bytes */
-    char cid[DATAGRAM_CID];             /* of its log lines */
+    char cid[DATAGRAM_CID];             /* id in its log lines */
 };
 
 struct rtmfp_handshake;          /* table.h */
 
 /* ---- peer.c; none of them yields */
 
-/* A handshake has its keys: a session, in the table, with the answer on its way. False: it cannot
- * be, and nothing is there. The caller's `place` is the session's then. */
+/* Opens a session when a handshake has its keys: adds it to the table and sends the answer. Returns
+ * false if it cannot be opened. The session takes over the caller's `place`. */
 bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec now);
-/* A plain packet of it came. */
+/* Handles a decrypted packet. */
 void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in);
-/* All that were touched say what they have to. */
+/* Flushes all touched sessions. */
 void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now);
 
-/* Something was written to its flows, or its session was closed: what it has to say goes out when
- * this turn is over. */
+/* Its flows have new data, or its session was closed: it is flushed at the end of this turn. */
 void rtmfp_peer_touch(struct rtmfp_peer *p);
-/* The same at once, and its timer anew. */
+/* Flushes it at once and restarts its timer. */
 void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now);
-/* It ends soon, by that error, which is taken over: all its streams end, the session is closed, it
- * is seen out. May be said again. */
+/* Ends it soon and takes over the error: all streams end, then the session closes. May be called
+ * again. */
 void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why);
-/* It carries media from now on, has ciphers of its own, and is a connection to who counts those;
- * or no longer. Counts. */
+/* Starts or stops carrying media: while it does, it has its own ciphers and counts as a connection.
+ * Calls are counted. */
 void rtmfp_peer_media(struct rtmfp_peer *p, bool on);
-/* That session of this worker; NULL: there is none by now. */
+/* Returns the session of this worker, or NULL. */
 struct rtmfp_peer *rtmfp_peer_find(const struct rtmfp_service *s, uint32_t id);
-/* "1.2.3.4", without the port. */
+/* Returns "1.2.3.4", without the port. */
 const char *rtmfp_peer_ip(const struct rtmfp_peer *p, char buf[UDP_TEXT]);
-/* In hexadecimal, valid until the next one is asked for. tell.c */
+/* Returns the id in hexadecimal, valid until the next call. */
 const char *rtmfp_peer_id_text(const uint8_t id[RTMFP_PEER_ID]);
-/* Close it: it went over a limit of one session. One line in the log. */
+/* Closes a session that exceeded a limit; logs one line. */
 void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why);
 
-/* ---- connection.c: what flows say */
+/* ---- connection.c: messages of flows */
 
-/* The ops of all sessions, for the service's set. */
+/* Ops of all sessions, for the service's set. */
 extern const struct rtmfp_session_ops rtmfp_connection_ops;
 extern const struct rtmfp_peer_ops rtmfp_connection_peer_ops;
 
 /* ---- one stream that publishes or plays, from when it asks for that */
 
-struct rtmfp_play {                  /* play.c's own */
-    uint64_t at;                     /* the next message of the wire */
-    bool waits, audio_waits;         /* for a place to start at */
-    bool no_audio, no_video, paused; /* as it said */
-    bool no_opus, told_no_opus;      /* it did not announce Opus; the log has it, or need not */
-    bool was_paused;                 /* as it was served last */
-    co_usec since;                   /* it began, or went on, at a key frame */
+struct rtmfp_play {                  /* State of a player; private to play.c. */
+    uint64_t at;                     /* next message of the wire */
+    bool waits, audio_waits;         /* waits for a position to start at */
+    bool no_audio, no_video, paused; /* as the client requested */
+    bool no_opus, told_no_opus;      /* it did not announce Opus; this was logged or need not be */
+    bool was_paused;                 /* value at the last walk */
+    co_usec since;                   /* when it started or resumed at a key frame */
     uint32_t skips, logged_skips;
     uint64_t sent, abandoned;        /* messages */
-    uint64_t counted, counted_lost;  /* bytes, messages abandoned: as the source was told */
+    uint64_t counted, counted_lost;  /* bytes and abandoned messages already reported to the
+                                      * source */
 };
 
 struct rtmfp_netstream {
     struct datagram_client base;
-    struct rtmfp_netstream *next;    /* of the connection */
+    struct rtmfp_netstream *next;    /* list of the connection */
     struct rtmfp_peer *peer;
-    uint32_t number;                 /* by createStream */
-    struct rtmfp_flow_in *from;      /* the flow that asked, which ours answer; NULL: it closed */
-    struct rtmfp_flow_out *words;    /* commands, status, data; NULL: it is gone */
-    struct rtmfp_flow_out *audio, *video; /* of a player; NULL: gone */
+    uint32_t number;                 /* from createStream */
+    struct rtmfp_flow_in *from;      /* flow of the command, which our flows answer; NULL: closed */
+    struct rtmfp_flow_out *words;    /* commands, status, data; NULL: closed */
+    struct rtmfp_flow_out *audio, *video; /* player only; NULL: closed */
     struct rtmfp_play play;
-    struct rtmfp_publish *publish;   /* of a publisher whose stream is at home here; or NULL */
-    struct rtmfp_publish_remote *away; /* of one whose stream is at home elsewhere; or NULL */
-    uint64_t lost, told_lost;        /* messages of its flows that are closed; of all, as told */
-    bool fc;                         /* it ended by FCUnpublish, which wants to be told */
+    struct rtmfp_publish *publish;   /* publisher of a stream owned by this worker; or NULL */
+    struct rtmfp_publish_remote *away; /* publisher of a stream owned by another worker; or NULL */
+    uint64_t lost, told_lost;        /* messages of closed flows; total already reported */
+    bool fc;                         /* it ended by FCUnpublish, which needs an answer */
 };
 
 static inline bool rtmfp_netstream_publishes(const struct rtmfp_netstream *n)
@@ -136,43 +137,44 @@ static inline bool rtmfp_netstream_plays(const struct rtmfp_netstream *n)
 err_t rtmfp_publish_run(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
 
 /* ---- play.c */
-/* In the stream's coroutine: let in, told so, and it is a player from then on, without one. Of an
- * error it is in no list. Yields. */
+/* Admits the player in the stream's coroutine and answers; from then on it plays without a
+ * coroutine. On error it is in no list. Yields. */
 err_t rtmfp_play_begin(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
-/* It says that it wants other things: flags of n->play. */
+/* Applies the flags of n->play that the client changed. */
 void rtmfp_play_wants(struct rtmfp_netstream *n);
 /* `why` is borrowed. May yield. */
 void rtmfp_play_end(struct rtmfp_netstream *n, err_t why);
-/* What is new to it, into its flows. True: they may have something to send. Does not yield. */
+/* Writes new messages to its flows. Returns true if they may have something to send. Does not
+ * yield. */
 bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now);
-/* Rows of datagram_client_ops. */
+/* Functions for datagram_client_ops. */
 err_t rtmfp_play_changed(struct datagram_client *c);
 void rtmfp_play_check(struct datagram_client *c, co_usec now);
 void rtmfp_play_log_sample(const struct datagram_client *c, co_usec now);
 
 /* ---- stream.c: the players of a source on this worker */
-/* That of the source, made if there is none; with a reference for the caller. */
+/* Finds or creates the stream of the source; returns it with a reference for the caller. */
 struct datagram_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src);
 struct rtmfp_wire *rtmfp_stream_wire(struct datagram_stream *st);
 
 /* ---- netstream.c: words to its client, on n->words; none yields */
-/* It publishes or plays from now on: its stream begins. */
+/* It publishes or plays from now on. */
 void rtmfp_netstream_active(struct rtmfp_netstream *n);
 void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text);
-/* A message of that type, of these bytes (no type and time in front), never abandoned. */
+/* Writes a reliable message of this type; the bytes do not include type and time. */
 void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
                          const uint8_t *data, size_t size);
 
 /* ---- directory.c, introduce.c: peers by their ids */
 
-/* setPeerInfo: it may be found, at these addresses beside the one that we see. May be said again.
- * The first session that has the id keeps it. */
+/* Handles setPeerInfo: other peers may find it, at these addresses and the observed one. May be
+ * called again. The first session with the id keeps it. */
 void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, size_t n);
-void rtmfp_presence_moved(struct rtmfp_peer *p); /* it is at another address */
+void rtmfp_presence_moved(struct rtmfp_peer *p); /* its address changed */
 void rtmfp_presence_end(struct rtmfp_peer *p); /* fine without one */
-/* An IHello asks for a peer: service->response. A datagram back, or silence. */
+/* Handles an IHello that names a peer (service->response): sends a datagram or nothing. */
 void rtmfp_introduce(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);
-/* An IHello asks for us, and others are to answer it (responder.redirects). */
+/* Handles an IHello that names this server while others shall answer it (responder.redirects). */
 void rtmfp_redirect_hello(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now);
 
 /* ---- netgroup.c: flows with metadata 47 43; as rtmfp_session_ops */
@@ -181,8 +183,8 @@ bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const
                             size_t size);
 void rtmfp_netgroup_closed(struct rtmfp_peer *p, struct rtmfp_flow_in *f);
 void rtmfp_netgroup_done(struct rtmfp_peer *p, struct rtmfp_flow_out *f);
-/* It may have become silent, or no longer be so. */
+/* Checks whether it became silent, or answers again. */
 void rtmfp_netgroup_flushed(struct rtmfp_peer *p);
-void rtmfp_netgroup_end(struct rtmfp_peer *p); /* the session ends: out of all groups */
+void rtmfp_netgroup_end(struct rtmfp_peer *p); /* the session ends: leaves all groups */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_mail.h - a message to a session of any worker, about other peers.
+/* peer_mail.h - sends a message about other peers to a session of any worker.
  *
- * To one of this worker at once, to another's by its mailbox: so many at most at a time, more are
- * lost, as datagrams are. Nothing here yields.
+ * A session of this worker gets it at once, others through the mailbox of their worker. The number
+ * in transit is limited; more are dropped, as datagrams are. Nothing here yields.
  */
 #ifndef SERVE_RTMFP_PEER_MAIL_H
 #define SERVE_RTMFP_PEER_MAIL_H
@@ -10,10 +10,10 @@
 #include "serve/rtmfp/peer.h"
 
 struct rtmfp_message_to {
-    void (*fn)(struct rtmfp_peer *p, const struct rtmfp_message_to *m); /* at its worker */
+    void (*fn)(struct rtmfp_peer *p, const struct rtmfp_message_to *m); /* called at its worker */
     uint32_t session;
-    uint64_t flow;                  /* of a member of a group: its own, that joined */
-    uint8_t peer_id[RTMFP_PEER_ID]; /* its own: by now the number may be another's */
+    uint64_t flow;                  /* for a group member: its flow that joined */
+    uint8_t peer_id[RTMFP_PEER_ID]; /* to check that the number was not reused */
     struct rtmfp_bytes body;        /* copied */
 };
 
