@@ -6,7 +6,7 @@ File A needs file B if A uses a symbol that B defines. Files that need each othe
 others, form a circle: to understand one, a reader must know them all. No circle has more than MOST
 files. src/CIRCLES names files that are tables of rows (what a table refers to does not count), each
 with its reason; a row that is not needed is an error.
-check_circles.py SRC OBJS: looks at the objects below OBJS/o. With -v it prints all circles.
+check_circles.py SRC OBJS: reads the objects below OBJS/o. With -v it prints all circles.
 """
 import subprocess
 import sys

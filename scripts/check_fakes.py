@@ -4,8 +4,8 @@
 
 test/unit/FAKES lists the functions of the program that tests replace by the linker instead. It only gets
 shorter, in all at most FAKES_MOST.
-Nor does test/unit/lib define one of the program's.
-check_fakes.py TEST OBJS: looks at the objects below OBJS/o/TEST, and at both libraries.
+test/unit/lib defines none of the program's functions either.
+check_fakes.py TEST OBJS: reads the objects below OBJS/o/TEST, and both libraries.
 """
 import re
 import subprocess

@@ -4,14 +4,14 @@
 
 Its own are those in a folder of its name, and files whose name begins with it. src/PROTOCOLS lists
 all other files that name one, with a reason each. Comments and prose (strings with a space) do not
-count. A row that excuses nothing is a mistake, and so is a listed file that does not name NEWEST.
+count. A row that is not needed is an error, and so is a listed file that does not name NEWEST.
 """
 import re
 import sys
 from pathlib import Path
 
 NEWEST = "rtmfp"
-NAMES = ("rtmp", "rtsp", "srt", "rtmfp", "rtc", "hls")  # HTTP is also what the API and callbacks speak
+NAMES = ("rtmp", "rtsp", "srt", "rtmfp", "rtc", "hls")  # the API and callbacks use HTTP, too
 MOST = 4
 
 
@@ -32,7 +32,7 @@ def is_own(path, name):
 
 
 def named(src):
-    """Pairs: a file, a protocol that it names and that is not its own."""
+    """Pairs: a file, and a protocol of another folder that it names."""
     for f in sorted(src.rglob("*.[ch]")):
         path, code = str(f.relative_to(src)), code_of(f)
         if not path.startswith("tools/"):

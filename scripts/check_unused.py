@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Global functions of src that no program reaches: dead, or only tests call them.
 
-A definition mentions words; from main() of each program all that is mentioned is reached, by the
-text of functions, tables, macros and inline functions. src/UNUSED lists the functions that stay all
-the same, each with its reason; a row that excuses nothing is an error.
-A global function that no other file mentions, and no test, is to be static.
-check_unused.py SRC OBJS TEST: looks at the objects below OBJS/o.
+A definition mentions names. All names that main() of a program mentions, directly or through the text of
+functions, tables, macros and inline functions, are reached. src/UNUSED lists exceptions, each with its
+reason; a row that is not needed is an error.
+A global function that neither another file nor a test mentions must be static.
+check_unused.py SRC OBJS TEST: reads the objects below OBJS/o.
 """
 import re
 import subprocess
@@ -86,7 +86,7 @@ class Reach:
 
 
 def pasted(reach, counts, defined, needed):
-    """Names that macros put together (## in rows) occur nowhere as such: they count as reached."""
+    """Names that macros paste together (## in rows) occur nowhere as such: they count as reached."""
     for f, name in needed:
         if name in defined and name not in counts[f]:
             reach.roots += reach.globals.get(name, [])
@@ -97,7 +97,7 @@ def pasted(reach, counts, defined, needed):
 
 
 def read_symbols():
-    """{global name: (file, is it a function)}, and pairs of files and names that they need."""
+    """{global name: (file, whether it is a function)}, and pairs of files and names that they need."""
     sources = {str(obj): f for f in sorted(root.glob("*/**/*.c")) if (obj := (objs / "o" / f).with_suffix(".o")).exists()}
     if not sources:
         sys.exit(f"no objects below {objs}/o: build first")

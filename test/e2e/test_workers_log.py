@@ -127,4 +127,4 @@ def test_blocked_workers_are_reported(srs):
     held.go_on()
     assert told, s.log()
     assert s.wait_log(rf"worker {told.group(1)} continues after (\d+) ms", 3), s.log()
-    assert s.log().count("is held up") == 1
+    assert s.log().count("has been stalled for") == 1
