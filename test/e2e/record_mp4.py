@@ -31,7 +31,7 @@ FILES = {
     "quicktime.mov": H264 + AAC,
     "hevc-opus.mp4": H265 + OPUS,
     "vp9-mp3.mp4": VP9 + MP3,
-    "sound.m4a": ["-vn"] + AAC,
+    "audio.m4a": ["-vn"] + AAC,
     "fragments.mp4": H264 + AAC + flags("frag_keyframe", "empty_moov"),
     "fragments-edits.mp4": H264 + AAC + flags("frag_keyframe", "delay_moov"),
     "fragments-behind.mp4": H264 + AAC + flags("frag_keyframe"),

@@ -24,7 +24,7 @@ def inter(time):
     return tag(9, time, b"\x27\1\0\0\0\0\0\0\1\x41")
 
 
-def sound(time):
+def audio(time):
     return tag(8, time, b"\xaf\1\xde\xad")
 
 
@@ -54,8 +54,8 @@ def film(seconds, known=False, first=0):
     body, places = CONFIGS, []
     for s in range(seconds):
         places.append((s, len(body)))
-        body += key(first + s * 1000) + sound(first + s * 1000 + 10)
-        body += inter(first + s * 1000 + 500) + sound(first + s * 1000 + 510)
+        body += key(first + s * 1000) + audio(first + s * 1000 + 10)
+        body += inter(first + s * 1000 + 500) + audio(first + s * 1000 + 510)
     if not known:
         return HEAD + body
     at = len(HEAD + metadata(places))
@@ -67,7 +67,7 @@ SEEDS = {
     "keyframes": film(12, known=True),
     "keyframes_and_more": film(6, known=True) + film(4)[13:],
     "jumps": film(3, first=9000) + film(3)[13:] + film(3, first=7200000)[13:],
-    "sound": HEAD + b"".join(tag(8, t * 100, b"\x2f\xff\xfb\x54\xc4") for t in range(30)),
+    "audio": HEAD + b"".join(tag(8, t * 100, b"\x2f\xff\xfb\x54\xc4") for t in range(30)),
     "enhanced": HEAD + tag(9, 0, b"\x90av01\x81\0\x0c\0") + tag(8, 0, b"\x90OpusOpusHead\1\2")
     + tag(9, 0, b"\x91av01\x12\0") + tag(8, 5, b"\x91Opus\xfc") + tag(9, 40, b"\x94av01\2\0"),
     "many_tracks": HEAD + tag(9, 0, b"\x96\x11avc1\0\0\0\x02ab\1\0\0\x02cd")

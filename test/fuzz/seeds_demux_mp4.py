@@ -118,7 +118,7 @@ SEEDS = {
                                    chunks=table("co64", (0, 24), (0, 114))),
     "one_size": tables(sizes=full("stsz", words(9, 20))),
     "halves": tables(sizes=full("stz2", words(4, 20), bytes([0x99] * 10))),
-    "sound": FTYP + box("mdat", bytes(120)) + moov(trak(True, stbl(True, 40, 3, 24), 10)),
+    "audio": FTYP + box("mdat", bytes(120)) + moov(trak(True, stbl(True, 40, 3, 24), 10)),
     "quicktime": FTYP + box("mdat", bytes(120)) + moov(trak(True, stbl(
         True, 40, 3, 24, kind=description(True, config=bytes(16) + box("wave", WAVE), version=1)), 10)),
     "opus": FTYP + box("mdat", bytes(120)) + moov(trak(True, stbl(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write the seeds of fuzz_rtmfp_words, fuzz_rtmfp_acks and fuzz_amf3. Run from the top folder."""
+"""Write the seeds of fuzz_rtmfp_rtmp, fuzz_rtmfp_acks and fuzz_amf3. Run from the top folder."""
 import os
 import struct
 
@@ -10,7 +10,7 @@ def text(s):
 
 
 SEEDS = {
-    "rtmfp_words": {
+    "rtmfp_rtmp": {
         "control": b"TC\4\0",
         "stream": b"TC\5\x81\0",
         "group": b"GC",

@@ -49,7 +49,7 @@ SEEDS = {
              packet(0x02, data(1, 5, 2, b"z", 0x20)), packet(0x03, data(1, 6, 1, b"", 0x03))],
     "answers": [packet(0x00, data(3, 1, 1, b"a", 0, ANSWER)), packet(0x00, chunk(0x18, b"\x03")),
                 packet(0x00, ack(4, 64, 0)), packet(0x00, chunk(0x5e, b"\x01\x00"))],
-    "upkeep": [packet(0x00, chunk(0x01, b"ping")), packet(0x55, chunk(0x01, b"")),
+    "keepalive": [packet(0x00, chunk(0x01, b"ping")), packet(0x55, chunk(0x01, b"")),
                packet(0x00, chunk(0x41, b"")), packet(0x55, chunk(0x41, b"")), packet(0x0f, chunk(0x01, b""))],
     "close": [packet(0x00, chunk(0x0c, b"")), packet(0x05, chunk(0x0c, b"")), packet(0x00, chunk(0x4c, b""))],
     "large": [packet(0x00, data(2, 1, 1, b"a" * 200, 0x10, METADATA)),

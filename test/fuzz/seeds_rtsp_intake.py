@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write the seeds of fuzz_rtsp_receive: test/fuzz/corpus/rtsp_intake. Run from the top folder."""
+"""Write the seeds of fuzz_rtsp_intake: test/fuzz/corpus/rtsp_intake. Run from the top folder."""
 import os
 import struct
 
@@ -32,17 +32,17 @@ def video(n, jump=0, ssrc=1):
     return 0, 0, 120, rtp(n, n * 3000 + jump, unit, ssrc=ssrc)
 
 
-def sound(n):
+def audio(n):
     return 1, 0, 40, rtp(n, n * 1024, b"\0\x10\0\x50" + bytes([n + 3]) * 10, kind=97, ssrc=2)
 
 
 BOTH = HEAD + H264 + AAC
 SEEDS = {
-    "both": stream(0, BOTH, *(x for n in range(8) for x in (video(n), sound(n)))),
+    "both": stream(0, BOTH, *(x for n in range(8) for x in (video(n), audio(n)))),
     "datagrams": stream(1, BOTH, *(video(n) for n in (0, 2, 1, 4, 4, 7, 5, 6, 12, 10, 15))),
-    "jumps": stream(0, BOTH, *(x for n in range(8) for x in (video(n, 1 << 28 if n > 3 else 0), sound(n)))),
+    "jumps": stream(0, BOTH, *(x for n in range(8) for x in (video(n, 1 << 28 if n > 3 else 0), audio(n)))),
     "restarts": stream(1, BOTH, *(video(n) for n in range(4)), *(video(n + 9000, ssrc=7) for n in range(5))),
-    "reports": stream(0, BOTH, (0, 1, 1, sr(1, 5 << 32, 0)), (1, 1, 1, sr(2, 5 << 32, 0)), video(0), sound(0), sound(1),
+    "reports": stream(0, BOTH, (0, 1, 1, sr(1, 5 << 32, 0)), (1, 1, 1, sr(2, 5 << 32, 0)), video(0), audio(0), audio(1),
                       (0, 0, 255, sr(1, 6 << 32, 90000)), (0, 1, 255, b"\x81\xcb\0\1\0\0\0\1"), video(5)),
     "pieces": stream(0, HEAD + H264, (0, 0, 1, rtp(1, 0, b"\x7c\x85aaaa", marker=0)),
                      (0, 0, 1, rtp(2, 0, b"\x7c\x05bbbb", marker=0)), (0, 0, 1, rtp(3, 0, b"\x7c\x45cccc")),

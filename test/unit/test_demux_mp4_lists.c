@@ -79,7 +79,7 @@ static void test_files_of_another_program(void **state)
         unsigned begins;
     } rows[] = {
         { "end.mp4", 3 }, { "front.mp4", 3 }, { "negative.mp4", 3 }, { "quicktime.mov", 3 },
-        { "hevc-opus.mp4", 3 }, { "vp9-mp3.mp4", 3 }, { "sound.m4a", 3 }, { "fragments.mp4", 3 },
+        { "hevc-opus.mp4", 3 }, { "vp9-mp3.mp4", 3 }, { "audio.m4a", 3 }, { "fragments.mp4", 3 },
         { "fragments-edits.mp4", 3 }, { "fragments-behind.mp4", 3 },
         { "fragments-frames.mp4", 3 }, { "fragments-apart.mp4", 3 }, { "fragments-sidx.mp4", 3 },
     };

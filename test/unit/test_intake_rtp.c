@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_intake_rtp.c - RTP tracks received over a network that loses packets: how long a gap is waited
- * for, and when a key frame is requested. (Their output: test_rtsp_receive.)
+ * for, and when a key frame is requested. (Their output: test_intake_rtsp.)
  */
 #include "intake/rtp.h"
 #include "live/impl.h"
