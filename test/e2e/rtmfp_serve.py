@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server with RTMFP, clients of it, and a thread that drives one while a test does other things."""
+"""A server with RTMFP, its clients, and a thread that drives a client while a test does other things."""
 import contextlib
 import threading
 import time
@@ -12,7 +12,7 @@ from rtmpclient import Closed
 
 
 def rtmfp_server(srs, server="", vhost="", glob="", listen="", **how):
-    """A server of the fixture `srs`, with RTMFP; listen: of more endpoints, {port} is the port."""
+    """A server of the fixture `srs`, with RTMFP; listen: further endpoints, {port} is the port."""
     port = free_port()
     if "vhost " not in vhost:
         vhost = f"rtmfp {{ enabled on; }}\n{vhost}"
@@ -34,7 +34,7 @@ def frames(tags):
 
 
 def is_run_of(got, whole):
-    """Each kind's frames lie in the source's without a gap; prints where they do not."""
+    """Checks that each kind's frames are in the source's without a gap; prints where they are not."""
     for kind in (AUDIO, VIDEO):
         part, source = flv.hashes(got, kind), flv.hashes(whole, kind)
         if flv.find_run(part, source * 2) < 0:
@@ -44,8 +44,8 @@ def is_run_of(got, whole):
 
 
 class Driver(threading.Thread):
-    """Drives a client: nobody else may meanwhile. With tags it publishes them on that stream in their time, again and
-    again if asked. `error`: why it ended by itself."""
+    """Drives a client, exclusively. With tags it publishes them on this stream in real time, in a loop if requested. `error`: why it
+    ended early."""
 
     def __init__(self, client, stream=None, tags=(), loop=True):
         super().__init__(daemon=True)
@@ -61,7 +61,7 @@ class Driver(threading.Thread):
         self.stop()
 
     def send(self, elapsed):
-        """Those that are due by now, ms."""
+        """Sends those that are due by now, in ms."""
         while self.at < len(self.list) and self.base + self.list[self.at].ts <= elapsed:
             t = self.list[self.at]
             if not self.base or t.frame:
@@ -80,7 +80,7 @@ class Driver(threading.Thread):
                 return
 
     def wait(self, want, timeout=10.0):
-        """Until want() is true; it looks at what the thread changes."""
+        """Waits until want() is true; it reads what the thread changes."""
         return wait_for(lambda: want() or self.error, timeout) and not self.error
 
     def stop(self):
@@ -90,13 +90,13 @@ class Driver(threading.Thread):
 
 @contextlib.contextmanager
 def published(s, tags, name="s", loop=True, **how):
-    """Somebody publishes that by RTMFP, and is driven."""
+    """Publishes this over RTMFP, and drives the client."""
     with clients(s, **how) as [c], Driver(c, c.publish(name), tags, loop) as d:
         yield d
 
 
 @contextlib.contextmanager
 def played(s, name="s", **how):
-    """Somebody plays that by RTMFP, and is driven."""
+    """Plays this over RTMFP, and drives the client."""
     with clients(s, **how) as [c], Driver(c, c.play(name)) as d:
         yield d

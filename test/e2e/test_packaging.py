@@ -49,7 +49,7 @@ def sanitized():
 
 
 def brings(doc, rtmfp):
-    """All pages with their pictures, and a client of RTMFP that runs where no tree is."""
+    """Checks that all pages with their images are there, and an RTMFP client that runs without the source tree."""
     for name in os.listdir(os.path.join(ROOT, "doc")):
         assert name == "source.flv" or (doc / name).is_file(), name
     pytest.importorskip("cryptography")
@@ -62,7 +62,7 @@ def make(folder, target):
 
 
 def copy(folder, *remove):
-    """What make install and make uninstall do, with programs of a byte."""
+    """Runs make install and make uninstall with programs of a byte."""
     built = folder / "built"
     (built / "console").mkdir(parents=True, exist_ok=True)
     for name in ("srs", "console/index.html", *(t for t in os.listdir(OBJS) if t.startswith("sb_"))):
@@ -89,11 +89,11 @@ def test_install(tmp_path):
     assert "conf/srs.conf" in make(tmp_path, "uninstall")
     left = sorted(str(p.relative_to(home)) for p in home.rglob("*") if p.is_file())
     assert left == ["conf/srs.conf", "objs/mine.flv"]
-    assert sorted(p.name for p in home.iterdir()) == ["conf", "objs"], "no empty folders"
+    assert sorted(p.name for p in home.iterdir()) == ["conf", "objs"], "empty folders remain"
 
 
 def test_install_keeps_configurations(tmp_path):
-    """One that was changed stays when another version is installed; that version's is beside it."""
+    """A changed one stays when another version is installed; the new version's is put next to it."""
     copy(tmp_path)
     home = tmp_path / "usr" / "local" / "srs"
     conf, full, new = home / "conf/srs.conf", home / "conf/full.conf", home / "conf/srs.conf.new"
@@ -104,8 +104,8 @@ def test_install_keeps_configurations(tmp_path):
     conf.write_text("# mine")
     said = copy(tmp_path)
     assert conf.read_text() == "# mine" and f"kept because it was changed: {conf}\n" in said
-    assert not new.exists(), "nothing is new in the same version"
-    full.write_text("# of a version before")  # and nobody changed it
+    assert not new.exists(), "the same version installs something new"
+    full.write_text("# of a version before")  # and the user did not change it
     before = listed.replace(sum(shipped), sum(b"# as it was")).replace(f"{sum(open(os.path.join(ROOT, 'conf/full.conf'), 'rb').read())}",
                                                                        sum(full.read_bytes()))
     (home / ".installed").write_text(before)
@@ -147,8 +147,7 @@ def test_package_holds_what_its_files_name(deb, tmp_path):
 
 
 def test_package_brings_what_people_read(deb, tmp_path):
-    """Pages of the manual that tell all options of all programs, and all directives; what else is
-    looked for in a package."""
+    """Manual pages with all options of all programs, and all directives; other expected files of a package."""
     out("dpkg-deb", "-x", deb, str(tmp_path))
     page = lambda name: gzip.open(tmp_path / "usr/share/man" / f"man{name[-1]}" / (name + ".gz"), "rt").read()
     tools = [t.name for t in sorted((tmp_path / "usr/bin").iterdir())]
@@ -193,13 +192,13 @@ def test_package_has_no_key_and_purge_leaves_recordings(deb, tmp_path):
     (tmp_path / "lib/srs/html/empty").mkdir()
     told = out("sh", "-c", script, "postrm", "purge")
     assert [p for p in (tmp_path / "lib").rglob("*") if p.is_file()] == [keep] and not (tmp_path / "log/srs").exists()
-    assert "holds media" in told and "deluser" not in told, "nor does the user go who owns them"
+    assert "holds media" in told and "deluser" not in told, "the user that owns them is removed"
     keep.unlink()
     assert "holds media" not in out("sh", "-c", script, "postrm", "purge") and not (tmp_path / "lib/srs").exists()
 
 
 def ports_of(conf):
-    """What the configuration listens at, as EXPOSE and compose name it."""
+    """The ports of the configuration, in the form of EXPOSE and compose."""
     with open(os.path.join(ROOT, "conf", conf)) as f:
         text = re.sub(r"#.*", "", f.read())
     found = {re.search(r"^listen\s+(\d+);", text, re.M)[1] + "/tcp"}
@@ -209,7 +208,7 @@ def ports_of(conf):
 
 
 def test_ports_of_containers():
-    """What the image's configuration listens at is exposed, published and told."""
+    """The ports of the image's configuration are exposed, published and documented."""
     listens = ports_of("docker.conf")
     assert len(listens) >= 7
     with open(os.path.join(ROOT, "Dockerfile")) as f:
@@ -222,7 +221,7 @@ def test_ports_of_containers():
     assert listens <= {p if "/" in p else p + "/tcp" for p in published}
     for volume in service["volumes"]:
         source, target = volume.split(":")[:2]
-        assert target.startswith("/usr/local/srs/") and target != "/usr/local/srs/objs", "the program is in there"
+        assert target.startswith("/usr/local/srs/") and target != "/usr/local/srs/objs", "the program is not in it"
         assert not source.startswith(".") or os.path.exists(os.path.join(ROOT, source))
 
 
@@ -258,7 +257,7 @@ def test_healthcheck(srs):
     script = os.path.join(ROOT, "etc", "healthcheck.sh")
     assert wait_for(lambda: subprocess.run([script, str(port)]).returncode == 0)
     check = lambda listen: subprocess.run([script], env={**os.environ, "SRS_HTTP_API_LISTEN": listen}).returncode
-    assert check(f"0.0.0.0:{port}") == 0, "as the server is told where the API is, so is this"
+    assert check(f"0.0.0.0:{port}") == 0, "the API's address is not passed to this one as to the server"
     s.stop()
     assert check(str(port)) == 1
 
@@ -269,7 +268,7 @@ def test_package_scripts_are_plain_shell():
 
 
 def test_dockerfile_brings_the_libraries(deb):
-    """What the package depends on is what the image has. Debian 13 added t64 to some names of Debian 12."""
+    """The image has the package's dependencies. Debian 13 added t64 to some names of Debian 12."""
     with open(os.path.join(ROOT, "Dockerfile")) as f:
         text = f.read()
     if not sanitized():
@@ -291,7 +290,7 @@ def serves(p, inner, health):
     with open(f"/proc/{inner}/status") as f:
         assert re.search(r"^Uid:\s+990\s", f.read(), re.M)
     assert "listening on 1935" in p.text() and "WARN" not in p.text()
-    assert health, "the image says how to tell that it is well"
+    assert health, "the image has no health check"
     subprocess.run(["nsenter", "-t", str(inner), "-m", "-p", "-n", "--root", "--wd", *health], check=True, timeout=60)
 
 
@@ -299,10 +298,10 @@ def serves(p, inner, health):
 @pytest.mark.skipif(not machine.there(), reason="needs root and debootstrap")
 @pytest.mark.needs("curl")
 def test_steps_of_the_dockerfile(tmp_path):
-    """Its commands in folders instead of images: what comes out serves, as the user that it names."""
+    """Its commands in folders instead of images: the result serves, as the user that it names."""
     with open(os.path.join(ROOT, "Dockerfile")) as f:
         text = f.read()
-    player = tmp_path / "player"  # made by the node of this machine, if it has one
+    player = tmp_path / "player"  # built by this machine's node, if it has one
     player.mkdir()
     if procs.have("npm"):
         out(os.path.join(ROOT, "3rdparty", "install-player.sh"), str(player))
@@ -314,7 +313,7 @@ def test_steps_of_the_dockerfile(tmp_path):
     try:
         serves(p, pid, image.health)
     finally:
-        if os.path.exists(f"/proc/{pid}"):  # who became another user does not end with its parent
+        if os.path.exists(f"/proc/{pid}"):  # a process that changed its user does not end with its parent
             os.kill(pid, signal.SIGKILL)
 
 
@@ -322,8 +321,8 @@ def test_steps_of_the_dockerfile(tmp_path):
 @pytest.mark.skipif(not machine.there() or sanitized(), reason="needs root, debootstrap, and a release build")
 @pytest.mark.needs("ffmpeg", "ffprobe")
 def test_a_machine_with_the_package(deb, tmp_path):
-    """Installed it runs under systemd as a user of its own; it reloads, comes back, is upgraded, its
-    log rotates; removed it leaves its files, purged only media."""
+    """Installed it runs under systemd as its own user; it reloads, restarts, is upgraded, its log rotates; removed it leaves its
+    files, purged only media."""
     m = machine.Machine(tmp_path)
     try:
         m.put(deb, "/root/srs.deb")
@@ -354,19 +353,19 @@ def test_a_machine_with_the_package(deb, tmp_path):
         starts = log().count("listening on 1935")
         m.run(f"kill -9 {old}")
         assert wait_for(lambda: active() and pid() not in ("0", old), 20)
-        # that it is active says no more than that it was begun: its pid file may still be the old one's
+        # "active" only means that it was started: its pid file may still be the old one's
         assert wait_for(lambda: log().count("listening on 1935") > starts, 20), log()[-2000:]
         m.run("logrotate -f /etc/logrotate.d/srs")
         assert wait_for(lambda: "the log was reopened" in log(), 20), m.run("ls -l /var/log/srs; cat /var/log/srs/*", check=False)
-        assert "listening on 1935" not in log(), "the lines before are in the other file"
+        assert "listening on 1935" not in log(), "the earlier lines are not in the other file"
 
         old = pid()
         m.run(install)
         assert wait_for(lambda: active() and pid() not in ("0", old), 20)
-        assert "max_connections 5000" in m.run("cat /etc/srs/srs.conf"), "a changed configuration is kept"
+        assert "max_connections 5000" in m.run("cat /etc/srs/srs.conf"), "a changed configuration is overwritten"
         m.run("dpkg -r srs")
         assert not active() and not m.run("pgrep srs", check=False)
-        assert m.run("ls /etc/srs/srs.conf /var/lib/srs/srs.id"), "what is the operator's stays"
+        assert m.run("ls /etc/srs/srs.conf /var/lib/srs/srs.id"), "files of the operator are removed"
         m.run(install)
         assert wait_for(active, 20)
         m.run("rm -rf /var/lib/srs/html; dpkg -P srs")  # media would stay

@@ -36,7 +36,7 @@ def kinds(s):
 
 @pytest.fixture
 def both(srs, tmp_path):
-    """both(rtc, vhost) starts a server, and gives it with two browsers."""
+    """both(rtc, vhost) starts a server, and returns it with two browsers."""
     opened = []
 
     def start(rtc="rtc_to_rtmp on; rtmp_to_rtc on;", **how):
@@ -49,7 +49,7 @@ def both(srs, tmp_path):
 
 
 def test_publish_and_play(both, tmp_path):
-    """Camera to live; two names of the player; statistics on both sides; Stop is told to the server at once."""
+    """Camera to live; two names of the player; statistics on both sides; Stop is sent to the server at once."""
     s, out, back = both()
     out.look(900, 1000)
     out.open(at(s, "whip.html?app=live&stream=cam&codec=h264&autostart=true"))
@@ -61,7 +61,7 @@ def test_publish_and_play(both, tmp_path):
         assert back.wait("document.querySelector('video').currentTime > 1", 10), (back.text(), back.errors, s.log()[-2000:])
         assert back.wait(f"{STATE} === 'playing' && /local latency/i.test({FACTS}) && {FACTS}.includes('H264, ')", 10), back.text()
         assert "none" in back.run(FACTS) and "/rtc/v1/whep/?" in back.run("document.querySelector('#address').value")
-        assert kinds(s) == ["rtc-play", "rtc-publish"], "the page before has said that it goes"
+        assert kinds(s) == ["rtc-play", "rtc-publish"], "the previous page has sent its end"
     assert back.run("document.querySelector('video').muted")
     back.click("#unmute")
     assert not back.run("document.querySelector('video').muted")
@@ -104,7 +104,7 @@ def test_console_and_first_page_play(both, tmp_path):
 
 
 def test_pages_tell_of_b_frames(both, tmp_path):
-    """What the server leaves out, of which the browser knows nothing: whep.html, the console's player and its list of clients."""
+    """What the server leaves out, which the browser does not know: whep.html, the console's player and its list of clients."""
     s, a, b = both()
     path = rtc_shown.film(tmp_path / "b.flv", seconds=12, b="bframes=3:b-adapt=0:b-pyramid=none")
     Proc(["ffmpeg", "-v", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", path, "-c", "copy", "-f", "flv", s.url("cam")],
@@ -134,7 +134,7 @@ def test_pages_tell_of_b_frames(both, tmp_path):
     ({"server": "api_as_candidates off;", "candidate": "192.0.2.1"}, "no answer from UDP 192.0.2.1:"),
 ])
 def test_refused(both, how, says):
-    """In words that say what to look at; nothing is left of it."""
+    """The text says what to check; nothing of the session is left."""
     s, a, b = both(**how)
     s.allow_errors = True
     if "already has a publisher" in says:
@@ -147,7 +147,7 @@ def test_refused(both, how, says):
 
 
 def test_whep_refused_plays_by_http(both, source):
-    """And says why not by WebRTC."""
+    """And says why WebRTC failed."""
     s, a, b = both(rtc="rtmp_to_rtc off;")
     s.push(source, "cam", loop=True)
     a.open(at(s, "whep.html?stream=cam&autostart=true"))
@@ -155,7 +155,7 @@ def test_whep_refused_plays_by_http(both, source):
     assert "WebRTC failed: " in a.text() and a.run("document.querySelector('#address').value").endswith("/live/cam.mp4")
 
 
-ADDRESSES = {  # {}: where the page came from
+ADDRESSES = {  # {}: the server of this page
     "stream=x": "{}/rtc/v1/{what}/?app=live&stream=x",
     "app=a/b&stream=x%20y&token=t%26u&eip=1.2.3.4:8000&codec=hevc": "{}/rtc/v1/{what}/?app=a%2Fb&stream=x+y&token=t%26u&eip=1.2.3.4%3A8000&codec=hevc",
     "stream=x&vhost=v.w&schema=webrtc": "{}/rtc/v1/{what}/?app=live&stream=x&vhost=v.w",
@@ -219,7 +219,7 @@ else {
 
 
 def test_pages_as_srs_has_them(both, tmp_path):
-    """In the folder of files, from the folder of files; ours stay beside them."""
+    """Pages of users in the folder of files replace ours of the same name only."""
     s, out, back = both()
     theirs = tmp_path / "html" / "players"
     (theirs / "js").mkdir(parents=True)
