@@ -276,5 +276,5 @@ def test_a_thin_line_gets_less(srs, tmp_path, source):
     assert player()["state"] == "WINDOW_FULL" and player()["dropped_packets"] > 0, player()
     way.rate = 10 ** 7
     assert wait_for(lambda: gets("all"), 60), api.clients()
-    assert s.wait_log("by its line it gets pictures: keys", 2)
+    assert s.wait_log("video frames sent for its path: keys", 2)
     way.ended = True

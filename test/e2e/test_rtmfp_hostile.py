@@ -279,7 +279,7 @@ def many_streams(c):
 
 @pytest.mark.parametrize("what, why", [
     (many_streams, "too many streams at one time"), (many_flows, "more flows than a session may have"), (flows_by_the_dozen, "more flows than a session may have"),
-    (no_end, "a message is over the size limit"), (takes_no_words, "it takes nothing of what it is told")])
+    (no_end, "a message is over the size limit"), (takes_no_words, "it does not read the answers to its commands")])
 def test_limits_of_a_session(server, what, why):
     """A session over one of them is closed, with a line; another session does not notice."""
     s = server()

@@ -37,7 +37,8 @@ static err_t choose_clear(struct rtc_peer *p)
     p->no_dtls = req->no_dtls;
     p->clear = off || req->no_srtp || req->no_dtls;
     if ((req->no_srtp || req->no_dtls) && !off && !is_local(p->base.ip))
-        return err_new(ERR_DENIED, "%s wants it in the clear, and rtc_server has encrypt on",
+        return err_new(ERR_DENIED,
+                       "%s requests an unencrypted session, but rtc_server has encrypt on",
                        p->base.ip);
     return NULL;
 }
@@ -288,7 +289,7 @@ static err_t let_in(struct rtc_peer *p, bool *admitted)
     struct co_deadline deadline = { 0 };
     err_t err = find_stream(p);
 
-    co_deadline_set(&deadline, ALL_TOLD, ERR_RTC_TIMEOUT, "to let it in takes too long");
+    co_deadline_set(&deadline, ALL_TOLD, ERR_RTC_TIMEOUT, "its admission took too long");
     if (!err)
         err = parse(offer, p->req);
     if (!err)
@@ -430,7 +431,7 @@ static err_t check_room(const struct rtc_service *s)
         return err_new(ERR_STOPPED, "the server quits");
     if (atomic_load(&s->shared->sessions) >= most)
         return err_new(ERR_TOO_MANY, "max_connections is %u", most);
-    return mem_left() ? NULL : err_new(ERR_NO_MEMORY, "the system has no more memory for us");
+    return mem_left() ? NULL : err_new(ERR_NO_MEMORY, "the machine has no more memory");
 }
 
 static void close_player(struct datagram_client *c, err_t why)

@@ -35,7 +35,8 @@ static err_t take_keys(struct rtc_peer *p)
     err_t err;
 
     if (!dtls_keys(p->dtls, &send, &receive))
-        return err_new(ERR_RTC_DTLS, "%s has no profile of SRTP that we have", p->base.ip);
+        return err_new(ERR_RTC_DTLS, "%s offers no SRTP profile that the server supports",
+                       p->base.ip);
     p->profile = send.profile;
     err = srtp_out_new(&p->srtp_out, &send);
     if (!err)
@@ -82,7 +83,7 @@ static void look_at_dtls(struct rtc_peer *p, co_usec now)
             shaken(p, now);
         break;
     case DTLS_CLOSED:
-        datagram_client_close(&p->base, err_new(ERR_IO_CLOSED, "%s said close_notify", p->base.ip));
+        datagram_client_close(&p->base, err_new(ERR_IO_CLOSED, "%s sent close_notify", p->base.ip));
         break;
     case DTLS_FAILED:
         p->service->stat.failed_handshakes += p->base.state == DATAGRAM_HANDSHAKING;
@@ -143,12 +144,12 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now)
 static err_t silence_of(const struct rtc_peer *p)
 {
     if (p->base.state == DATAGRAM_ACTIVE)
-        return err_new(ERR_RTC_TIMEOUT, "nothing came of %s for stun_timeout, %lld ms", p->base.ip,
+        return err_new(ERR_RTC_TIMEOUT, "no packet from %s for stun_timeout, %lld ms", p->base.ip,
                        us_to_ms(p->base.session.vhost->rtc.stun_timeout));
     return err_new(ERR_RTC_TIMEOUT, "%s did not connect within %lld ms of the answer: %s",
                    p->base.ip, us_to_ms(CONNECT_TIME), p->base.state == DATAGRAM_WAITING ?
-                   "no check of ICE came, is the candidate an address that it reaches?" :
-                   "DTLS did not end");
+                   "no ICE check arrived; can the client reach the candidate address?" :
+                   "the DTLS handshake did not finish");
 }
 
 /* When it is given up. */

@@ -45,7 +45,7 @@ static err_t make(struct rtc_service *s, bool dtls1_0)
     if (err)
         return err_wrap(err, "to make a certificate");
     if (!j->made) {
-        err = err_new(ERR_RTC_DTLS, "a certificate of our own: %s", j->why);
+        err = err_new(ERR_RTC_DTLS, "creating the server's certificate: %s", j->why);
     } else if (j->opts.rsa == s->rsa) { /* else a reload wants another one */
         dtls_identity_unref(s->identity[dtls1_0]);
         s->identity[dtls1_0] = j->made;

@@ -27,7 +27,7 @@ static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec n
     if (s->strangers_told && now - s->strangers_told < TELL_EVERY)
         return;
     s->strangers_told = now;
-    log_warn("RTC: %llu checks of ICE for sessions that are not here, the last one of %s",
+    log_warn("RTC: %llu ICE checks for unknown sessions, the last one from %s",
              (unsigned long long)(s->unknown - s->unknown_told),
              udp_addr_text(&in->path.peer, text, sizeof(text)));
     s->unknown_told = s->unknown;
@@ -66,7 +66,7 @@ static void on_way(struct rtc_peer *p, co_usec now)
     }
     p->address_changes++;
     p->service->stat.address_changes++;
-    log_trace("RTC: session address change, it is at %s by %s now", text,
+    log_trace("RTC: session address change to %s over %s", text,
               e->base.socket ? "UDP" : "TCP");
 }
 
@@ -189,7 +189,7 @@ static void on_bad(struct rtc_peer *p, co_usec now)
         return;
     p->deaf_until = now + DEAF;
     p->bad_rate.n = 0;
-    log_warn("RTC: %u bad packets of %s within a second: it is not read for as long",
+    log_warn("RTC: %u bad packets from %s within a second: its packets are ignored for a second",
              (unsigned)BAD_RATE, p->base.ip);
 }
 

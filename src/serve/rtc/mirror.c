@@ -36,7 +36,7 @@ void rtc_black_hole_open(struct rtc_service *s)
     if (err)
         log_end("black_hole", &err);
     else
-        log_warn("WebRTC: black_hole sends all that comes to %s, in the clear", conf->addr);
+        log_warn("WebRTC: black_hole copies all received packets, decrypted, to %s", conf->addr);
 }
 
 void rtc_black_hole(struct rtc_service *s, const void *data, size_t size)

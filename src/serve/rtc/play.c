@@ -499,7 +499,8 @@ static void log_end_of(const struct rtc_peer *p)
               (unsigned long long)play->skips, (unsigned long long)play->left_out,
               us_to_ms(play->rtt));
     if (p->srtp_out && srtp_out_refused(p->srtp_out) > 0)
-        log_warn("RTC player of %s: %llu packets were not sent, since their numbers were used",
+        log_warn("RTC player of %s: %llu packets were not sent because their sequence numbers had "
+                 "been used",
                  live_source_name(p->base.session.src),
                  (unsigned long long)srtp_out_refused(p->srtp_out));
 }
@@ -552,7 +553,7 @@ static void log_takes(struct rtc_peer *p)
 
     if (play->takes == play->logged_takes)
         return;
-    log_trace("RTC: by its line it gets pictures: %s (round trip %lld ms, lost=%u, left out=%llu "
+    log_trace("RTC: video frames sent for its path: %s (round trip %lld ms, lost=%u, left out=%llu "
               "packets)", rtc_quality_name(play->takes), us_to_ms(play->rtt), play->tracks[0].lost,
               (unsigned long long)play->left_out);
     play->logged_takes = play->takes;

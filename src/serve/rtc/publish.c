@@ -107,8 +107,8 @@ static void prepare_audio(const struct rtc_peer *p)
 
     if (p->base.session.vhost->rtc.rtc_to_rtmp && sound->on && sound->codec == AV_OPUS &&
         !transcoder_prepare())
-        transcoder_lacks(p->base.session.names.key->path, "its sound stays Opus, which few who "
-                         "play by RTMP and HTTP-FLV know");
+        transcoder_lacks(p->base.session.names.key->path, "its audio stays Opus, which few "
+                         "players over RTMP and HTTP-FLV support");
 }
 
 static void begin_tracks(struct rtc_peer *p, struct rtc_publish *pub)

@@ -41,7 +41,7 @@ static bool is_better(const struct publish_source *s, const struct publish_sourc
 static void change(struct rtc_publish *pub, struct publish_track *t,
                    const struct publish_source *s, const struct publish_source *was)
 {
-    log_trace("RTC: of simulcast layer %s comes in place of %s, %u kbit/s in place of %u",
+    log_trace("RTC: simulcast layer %s replaces %s, %u kbit/s instead of %u",
               t->sdp->rids[s->layer], t->sdp->rids[t->layer], s->rate / 125,
               was ? was->rate / 125 : 0);
     t->layer = s->layer;

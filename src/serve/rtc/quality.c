@@ -5,7 +5,7 @@
 
 enum { LOST_BAD = 38, LOST_GOOD = 13 }; /* of 256: 15 %, 5 % */
 
-enum { SENT_FEW = 10, SENT_MOST = 1 << 20 }; /* packets; more: it has begun anew */
+enum { SENT_FEW = 10, SENT_MOST = 1 << 20 }; /* packets; more: the client started a new session */
 
 #define PART CO_MS(900)          /* of reports, looked at together */
 #define PART_MOST CO_SECONDS(3)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* connect.c - the first command of a client (RFC 7425, section 5.4): which vhost, may it, and what
- * it is told. Without on_connect no coroutine is needed for that. */
+/* connect.c - handles connect, the first command of a client (RFC 7425, section 5.4): finds the
+ * vhost, authorizes the client, and answers. Needs a coroutine only if on_connect is configured. */
 #include "serve/rtmfp/connection.h"
 
 #include "base/log.h"
@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORDS_MOST = 4 << 20 }; /* bytes that wait for one client */
+enum { QUEUED_MOST = 4 << 20 }; /* bytes queued for one client */
 
-/* ---- words */
+/* ---- messages */
 
-/* What is never given up may not wait without end: of all streams, as one asks for words by the
- * dozen in a packet, and has no need to take them. */
-static size_t words_waiting(const struct rtmfp_peer *p)
+/* Returns the bytes of unsent messages on all flows. Messages that are never abandoned must not
+ * pile up: a client can request dozens per packet and never acknowledge the answers. */
+static size_t queued_bytes(const struct rtmfp_peer *p)
 {
     size_t n = 0;
 
@@ -34,17 +34,17 @@ void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uin
     struct rtmfp_message *m = f ? rtmfp_rtmp_message_new(type, time, body, co_now()) : NULL;
 
     if (f && !m)
-        rtmfp_peer_leave(p, err_new(ERR_NO_MEMORY, "words to a client of RTMFP"));
+        rtmfp_peer_leave(p, err_new(ERR_NO_MEMORY, "a message to an RTMFP client"));
     else if (f && !f->closing && !f->rejected &&
-             (!rtmfp_flow_out_write(f, m, true) || words_waiting(p) > WORDS_MOST))
-        rtmfp_peer_hostile(p, "it takes nothing of what it is told");
+             (!rtmfp_flow_out_write(f, m, true) || queued_bytes(p) > QUEUED_MOST))
+        rtmfp_peer_hostile(p, "it does not read the answers to its commands");
     rtmfp_message_unref(m);
     rtmfp_peer_touch(p);
 }
 
 void rtmfp_say_words(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, struct wr *body)
 {
-    err_t err = wr_err(body, "words of RTMFP");
+    err_t err = wr_err(body, "an RTMFP message");
 
     if (err)
         rtmfp_peer_leave(p, err);
@@ -53,10 +53,10 @@ void rtmfp_say_words(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t typ
     wr_free(body);
 }
 
-/* ---- what it is told */
+/* ---- answers */
 
-/* How often it is to be heard of, by us and by other clients (5.3.4). */
-static void say_keepalives(struct rtmfp_connection *c)
+/* Sends how often the server and other clients expect keepalives (5.3.4). */
+static void send_keepalives(struct rtmfp_connection *c)
 {
     const struct conf_rtmfp_server *conf = &c->base.env->conf->rtmfp_server;
     const struct rtmfp_event e = {
@@ -80,10 +80,10 @@ static void welcome(struct rtmfp_connection *c)
     c->open = true;
     c->peer->service->stat.connected++;
     rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
-    say_keepalives(c);
+    send_keepalives(c);
 }
 
-/* It is told why before its session is closed. */
+/* Sends the reason before the session is closed. */
 static void refuse(struct rtmfp_connection *c, err_t why)
 {
     char text[300];
@@ -96,7 +96,7 @@ static void refuse(struct rtmfp_connection *c, err_t why)
     rtmfp_peer_leave(c->peer, why);
 }
 
-/* ---- may it */
+/* ---- authorization */
 
 static err_t ask(struct rtmfp_connection *c)
 {
@@ -118,7 +118,7 @@ static err_t ask_main(void *connection)
     if (!err)
         err = co_check();
     c->asks = NULL;
-    if (p->leaves) /* it waits for us alone */
+    if (p->leaves) /* the peer is closing and only waits for this coroutine */
         rtmfp_peer_leave(p, err);
     else if (err)
         refuse(c, err);
@@ -127,14 +127,14 @@ static err_t ask_main(void *connection)
     return NULL;
 }
 
-static err_t let_in(struct rtmfp_connection *c)
+static err_t admit(struct rtmfp_connection *c)
 {
     const struct conf_http_hooks *hooks = &c->base.vhost->http_hooks;
     struct co_group *group = c->base.env->connections;
     err_t err;
 
     if (!hooks->enabled || hooks->on_connect.n == 0) {
-        c->told = true; /* on_close may be there */
+        c->told = true; /* on_close may be configured without on_connect */
         welcome(c);
         return NULL;
     }
@@ -144,7 +144,7 @@ static err_t let_in(struct rtmfp_connection *c)
     return err;
 }
 
-/* ---- what it says */
+/* ---- commands from the client */
 
 static void remember(struct rtmfp_connection *c, const struct rtmp_command *cmd,
                      const struct rtmp_connect *said)
@@ -211,7 +211,7 @@ void rtmfp_connect(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const struct r
         err = find_app(c);
     }
     if (!err)
-        err = let_in(c);
+        err = admit(c);
     if (err)
         refuse(c, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connection.c - what flows say: messages of RTMP on control flows and on those of streams. */
+/* connection.c - dispatches the RTMP messages of control flows and of stream flows. */
 #include "serve/rtmfp/connection.h"
 
 #include "base/container_of.h"
@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* Who listens to a flow in is told by its `user`: of RTMP the stream's number with a bit that no
- * address has; netgroup.c has addresses there, or nothing. */
+/* The `user` pointer of an incoming flow tells which module reads it: for RTMP flows it holds the
+ * stream number and a bit that is never set in an address; netgroup.c stores addresses or NULL. */
 enum { OURS = 1, NUMBER_AT = 1 };
 
-/* The stream of a flow of RTMP; false: the flow is a group's. */
+/* Gets the stream number of an RTMP flow; returns false for a flow of a group. */
 static bool number_of(const struct rtmfp_flow_in *f, uint32_t *number)
 {
     uintptr_t word = (uintptr_t)f->user;
@@ -45,11 +45,11 @@ static void receive(struct rtmfp_netstream *n, bool *leaves_out, bool wants)
         rtmfp_play_wants(n);
 }
 
-/* Commands to a stream that publishes or plays. */
+/* Handles a command to a stream that publishes or plays. */
 static void command_to(struct rtmfp_netstream *n, const struct rtmp_command *c)
 {
     switch (c->id) {
-    case RTMP_CMD_PUBLISH: /* of the same stream again */
+    case RTMP_CMD_PUBLISH: /* a second publish or play on the stream */
         if (rtmfp_netstream_publishes(n))
             rtmfp_netstream_status(n, RTMP_PUBLISH_START, NULL);
         break;
@@ -112,7 +112,7 @@ static void peer_info(struct rtmfp_peer *p, const struct rtmp_command *cmd)
     rtmfp_presence_set(p, list, n);
 }
 
-/* Whoever waits for an answer gets one. */
+/* Answers commands that expect a result. */
 static void answer(struct rtmfp_connection *c, const struct rtmp_command *cmd)
 {
     struct wr body;
@@ -124,7 +124,7 @@ static void answer(struct rtmfp_connection *c, const struct rtmp_command *cmd)
     if (cmd->id == RTMP_CMD_CREATE_STREAM)
         rtmp_reply_number(&body, cmd->transaction, ++c->created);
     else if (cmd->id == RTMP_CMD_GET_STREAM_LENGTH)
-        rtmp_reply_number(&body, cmd->transaction, 0); /* live has none */
+        rtmp_reply_number(&body, cmd->transaction, 0); /* a live stream has no length */
     else
         rtmp_reply_result(&body, cmd->transaction);
     rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
@@ -144,11 +144,11 @@ static void control_command(struct rtmfp_connection *c, const struct rtmp_comman
         answer(c, cmd);
 }
 
-/* Once: a peer may say so by the dozen in a packet. */
-static void say_early(struct rtmfp_peer *p, const struct rtmp_command *cmd)
+/* Logs commands before connect once: a peer can send dozens per packet. */
+static void log_early(struct rtmfp_peer *p, const struct rtmp_command *cmd)
 {
     if (!p->early)
-        log_info("RTMFP client %s: %.32s comes before connect was answered", p->cid, cmd->name);
+        log_info("RTMFP client %s: %.32s was sent before connect was answered", p->cid, cmd->name);
     p->early = true;
 }
 
@@ -160,14 +160,14 @@ static void dispatch(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t num
     if (!c && number == 0 && cmd->id == RTMP_CMD_CONNECT)
         rtmfp_connect(p, f, cmd);
     else if (!c || !c->open)
-        say_early(p, cmd);
+        log_early(p, cmd);
     else if (number == 0)
         control_command(c, cmd);
     else
         stream_command(c, f, number, cmd);
 }
 
-/* False: it is none, and its flow is rejected. */
+/* Returns false if the message is no command; the flow is then rejected. */
 static bool on_command(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
                        const struct rtmfp_rtmp_message *said)
 {
@@ -178,7 +178,7 @@ static bool on_command(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t n
 
     if ((int64_t)said->body.n > limits->max_command_size)
         return false;
-    msg.payload = (uint8_t *)(uintptr_t)said->body.p; /* it is read alone */
+    msg.payload = (uint8_t *)(uintptr_t)said->body.p; /* only read */
     err = rtmp_command_parse(&cmd, &msg);
     if (err) {
         log_end("a command over RTMFP", &err);
@@ -197,7 +197,8 @@ static bool is_of_publisher(uint8_t type)
            type == RTMP_DATA_AMF3 || type == RTMP_USER_CONTROL;
 }
 
-/* True: one of its flows waits for something. *more: messages given up since the last time. */
+/* Returns true if a flow of the stream waits for missing data. *more: messages abandoned since the
+ * last call. */
 static bool check_flows(struct rtmfp_netstream *n, uint64_t *more)
 {
     bool behind = false;
@@ -222,8 +223,8 @@ static void on_published(struct rtmfp_netstream *n, const struct rtmfp_rtmp_mess
 
     if (n->publish)
         rtmfp_publish_push(n->publish, said, behind, lost);
-    else if (n->away)
-        rtmfp_publish_remote_push(n->away, said, behind, lost);
+    else if (n->remote)
+        rtmfp_publish_remote_push(n->remote, said, behind, lost);
 }
 
 static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
@@ -237,7 +238,7 @@ static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t numb
         n = rtmfp_netstream_find(p->connection, number);
     if (n && rtmfp_netstream_publishes(n) && is_of_publisher(said->type))
         on_published(n, said);
-    return true; /* others are for RTMP over TCP */
+    return true; /* the others apply to RTMP over TCP only */
 }
 
 static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const uint8_t *data,
@@ -278,7 +279,7 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     const struct rtmfp_connection *c = p->connection;
     struct rtmfp_flow_metadata words = rtmfp_flow_metadata_parse(metadata);
 
-    (void)answers; /* that it is a flow of ours is enough */
+    (void)answers; /* any flow of ours is accepted */
     if (p->leaves)
         return false;
     if (words.kind == RTMFP_FLOW_GROUP)
@@ -288,7 +289,7 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     if (words.stream > 0 && (!c || !c->open || words.stream > c->created))
         return false;
     f->direct = words.direct;
-    if (words.stream == 0) /* which has commands alone */
+    if (words.stream == 0) /* stream 0 carries only commands */
         f->most = command_most(p);
     f->user = (void *)((uintptr_t)words.stream << NUMBER_AT | OURS);
     return true;
@@ -315,7 +316,7 @@ static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
     if (c->in != f)
         return;
     c->in = NULL;
-    if (s->state == RTMFP_OPEN) /* else the session ended, which says why */
+    if (s->state == RTMFP_OPEN) /* else the session ended for its own reason */
         rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client closed its control flow"));
 }
 
@@ -403,7 +404,7 @@ static bool end(struct rtmfp_peer *p, err_t why)
         co_stop(c->asks, err_copy(why));
     if (c->streams || c->asks)
         return false;
-    if (p->session.state == RTMFP_OPEN) /* last words: to close it drops what was not sent */
+    if (p->session.state == RTMFP_OPEN) /* queued messages first: closing drops unsent ones */
         rtmfp_peer_flush(p, co_clock());
     p->connection = NULL;
     if (c->open)

@@ -76,7 +76,7 @@ void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_messa
 /* The client ends the stream. */
 void rtmfp_publish_close(struct rtmfp_publish *pub);
 
-/* ---- away.c: its stream belongs to another worker, while its session stays here */
+/* ---- publish_remote.c: its stream belongs to another worker, while its session stays here */
 /* Same as rtmfp_publish_run(), for a stream owned by another worker. */
 err_t rtmfp_publish_remote_run(struct rtmfp_netstream *n, unsigned owner)
     __attribute__((warn_unused_result));

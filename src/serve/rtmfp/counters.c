@@ -34,52 +34,51 @@ enum { DROPS = RTMFP_DROP_KINDS + 2 };
 _Static_assert(sizeof(drops) / sizeof(drops[0]) == DROPS, "each has a word");
 
 static const struct counter_row rows[] = {
-    { "srs_rtmfp_sessions", "Sessions that are open.", AT(sessions) },
-    { "srs_rtmfp_connected", "Those that said connect.", AT(connected) },
+    { "srs_rtmfp_sessions", "Open sessions.", AT(sessions) },
+    { "srs_rtmfp_connected", "Sessions that sent connect.", AT(connected) },
     { "srs_rtmfp_keying", "Handshakes that wait for their keys.", AT(keying) },
     { "srs_rtmfp_groups", "Groups of peers.", AT(groups) },
-    { "srs_rtmfp_group_members", "Members of all of them.", AT(group_members) },
-    { "srs_rtmfp_streams", "Streams of sessions, by what they do.", AT(publishers), 2, "mode",
-      modes },
-    { "srs_rtmfp_ended_total", "Sessions that ended, by why.", AT(ended[RTMFP_ENDED_HERE]), 5,
+    { "srs_rtmfp_group_members", "Members of all groups.", AT(group_members) },
+    { "srs_rtmfp_streams", "Streams of sessions, by mode.", AT(publishers), 2, "mode", modes },
+    { "srs_rtmfp_ended_total", "Sessions that ended, by reason.", AT(ended[RTMFP_ENDED_HERE]), 5,
       "reason", ends },
-    { "srs_rtmfp_startup_dropped_total", "Packets of handshakes that were not answered, by why.",
+    { "srs_rtmfp_startup_dropped_total", "Handshake packets that were not answered, by reason.",
       AT(drops), DROPS, "reason", drops },
-    { "srs_rtmfp_bad_packets_total", "Packets to sessions that were dropped, by why.", AT(bad),
+    { "srs_rtmfp_bad_packets_total", "Packets to sessions that were dropped, by reason.", AT(bad),
       RTMFP_BAD_KINDS, "reason", bad },
     { "srs_rtmfp_opened_total", "Sessions that were opened.", AT(opened) },
     { "srs_rtmfp_startup_packets_total", "Packets of handshakes.", AT(startup) },
-    { "srs_rtmfp_hellos_total", "Those that say hello.", AT(hellos) },
-    { "srs_rtmfp_keyings_total", "Those that bring a key.", AT(keyings) },
-    { "srs_rtmfp_repeats_total", "Those of them that were answered again.", AT(repeats) },
-    { "srs_rtmfp_cookie_changes_total", "Clients that moved while they said hello.", AT(changes) },
-    { "srs_rtmfp_key_jobs_total", "Handshakes that were given keys.", AT(key_jobs) },
-    { "srs_rtmfp_pairs_made_total", "Pairs of keys that were made ahead.", AT(pairs_made) },
-    { "srs_rtmfp_pairs_missed_total", "Pairs that were not there when one was needed.",
+    { "srs_rtmfp_hellos_total", "Handshake packets with a hello.", AT(hellos) },
+    { "srs_rtmfp_keyings_total", "Handshake packets with a key.", AT(keyings) },
+    { "srs_rtmfp_repeats_total", "Repeated keyings that were answered again.", AT(repeats) },
+    { "srs_rtmfp_cookie_changes_total", "Clients whose address changed during the handshake.",
+      AT(changes) },
+    { "srs_rtmfp_key_jobs_total", "Handshakes whose keys were computed.", AT(key_jobs) },
+    { "srs_rtmfp_pairs_made_total", "Key pairs created in advance.", AT(pairs_made) },
+    { "srs_rtmfp_pairs_missed_total", "Key pairs that were missing when needed.",
       AT(pairs_missed) },
     { "srs_rtmfp_pings_lost_total", "Pings that were not answered.", AT(pings_lost) },
-    { "srs_rtmfp_bad_chunks_total", "Chunks in packets of sessions that made no sense.",
-      AT(bad_chunks) },
-    { "srs_rtmfp_moves_total", "Clients that went to another address.", AT(moves) },
+    { "srs_rtmfp_bad_chunks_total", "Invalid chunks in packets of sessions.", AT(bad_chunks) },
+    { "srs_rtmfp_moves_total", "Clients whose address changed.", AT(moves) },
     { "srs_rtmfp_fragments_lost_total", "Fragments of messages that did not arrive.", AT(lost) },
-    { "srs_rtmfp_fragments_again_total", "Fragments of messages that were sent again.", AT(again) },
-    { "srs_rtmfp_messages_abandoned_total", "Messages that were too late, and given up.",
+    { "srs_rtmfp_fragments_again_total", "Fragments of messages that were retransmitted.",
+      AT(again) },
+    { "srs_rtmfp_messages_abandoned_total", "Messages that were too late and abandoned.",
       AT(abandoned) },
-    { "srs_rtmfp_skips_total", "Players that went on at a key frame.", AT(skips) },
-    { "srs_rtmfp_introductions_total", "Peers that were told of each other.", AT(introductions) },
-    { "srs_rtmfp_introductions_limited_total", "Those asked for too often by an address.",
+    { "srs_rtmfp_skips_total", "Times that a player skipped to a key frame.", AT(skips) },
+    { "srs_rtmfp_introductions_total", "Peers introduced to each other.", AT(introductions) },
+    { "srs_rtmfp_introductions_limited_total", "Introductions over the rate limit of an address.",
       AT(introductions_limited) },
-    { "srs_rtmfp_unknown_peers_total", "Peers that were asked for, and are not here.",
-      AT(unknown_peers) },
-    { "srs_rtmfp_redirects_total", "Clients that were sent to other servers.", AT(redirects) },
+    { "srs_rtmfp_unknown_peers_total", "Requested peers that are unknown.", AT(unknown_peers) },
+    { "srs_rtmfp_redirects_total", "Clients redirected to other servers.", AT(redirects) },
     DATAGRAM_COUNTERS("srs_rtmfp", OF(sockets)),
-    { "srs_rtmfp_datagrams_passed_total", "Datagrams that one worker got for another.",
-      AT(passed) },
-    { "srs_rtmfp_datagrams_overflow_total", "Datagrams lost for want of room in the socket.",
-      AT(sockets.overflow) },
-    { "srs_rtmfp_datagrams_dropped_total", "Datagrams that the system had no room to send.",
-      AT(sockets.drops) },
-    { "srs_rtmfp_key_seconds_total", "What handshakes waited for their keys, together.",
+    { "srs_rtmfp_datagrams_passed_total",
+      "Datagrams that reached the wrong worker and were passed on.", AT(passed) },
+    { "srs_rtmfp_datagrams_overflow_total",
+      "Datagrams dropped because the socket's receive buffer was full.", AT(sockets.overflow) },
+    { "srs_rtmfp_datagrams_dropped_total",
+      "Datagrams dropped because the socket's send buffer was full.", AT(sockets.drops) },
+    { "srs_rtmfp_key_seconds_total", "Total time that handshakes waited for their keys.",
       AT(key_time), .unit = COUNTER_US },
 };
 
@@ -106,10 +105,10 @@ static void count_startup(const struct rtmfp_responder *r, struct rtmfp_service_
     out->changes = r->changes;
     for (int i = 0; i < RTMFP_DROP_KINDS; i++)
         out->drops[i] = r->drops[i];
-    out->drops[RTMFP_DROP_LIMIT] -= out->key_refused; /* counted by itself */
+    out->drops[RTMFP_DROP_LIMIT] -= out->key_refused; /* has its own counter */
 }
 
-/* They are of all workers: one tells them. */
+/* These counters are global, so only one worker reports them. */
 static void count_groups(const struct rtmfp_service *s, struct rtmfp_service_stat *out)
 {
     size_t groups, members;
@@ -152,7 +151,7 @@ const struct counter_table rtmfp_counters = {
     .size = sizeof(struct rtmfp_service_stat), .read = read_counters,
 };
 
-/* ---- of one client */
+/* ---- one client */
 
 const char *rtmfp_peer_id_text(const uint8_t id[RTMFP_PEER_ID])
 {

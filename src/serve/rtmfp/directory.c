@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* directory.c - where peers are, by their ids. */
+/* directory.c - finds peers by their peer ids. */
 #include "serve/rtmfp/directory.h"
 
 #include "base/ip.h"
@@ -11,16 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many at once as sessions may be by default. To make the table larger later would hold all
- * workers for milliseconds; memory of buckets that nobody was in is not touched. */
+/* One bucket per session of the default limit. Growing the table later would block all workers for
+ * milliseconds; the memory of unused buckets is never touched. */
 enum { BUCKETS = 1 << 16 };
 
 struct rtmfp_presence {
-    struct rtmfp_presence *next;   /* of the bucket: of one id, in the order in which they came */
+    struct rtmfp_presence *next;   /* next in the bucket; entries with the same id in order of
+                                    * arrival */
     struct rtmfp_seat seat;
     uint8_t id[RTMFP_PEER_ID];
     uint8_t n;
-    struct udp_addr *reported;     /* n; or NULL */
+    struct udp_addr *reported;     /* n entries; or NULL */
 };
 
 struct rtmfp_directory {
@@ -57,7 +58,7 @@ static struct rtmfp_presence **bucket_of(const struct rtmfp_directory *d, const 
     return &d->v[siphash(d->key, id, RTMFP_PEER_ID) % BUCKETS];
 }
 
-/* The first one that has this id, or where the bucket ends. */
+/* Returns the first entry with this id, or the end of the bucket. */
 static struct rtmfp_presence **find(const struct rtmfp_directory *d, const uint8_t *id)
 {
     struct rtmfp_presence **at = bucket_of(d, id);
@@ -86,7 +87,7 @@ static unsigned count_of(const struct rtmfp_directory *d, const uint8_t *id)
     return n;
 }
 
-/* ---- who comes, moves and goes */
+/* ---- entries */
 
 struct rtmfp_presence *rtmfp_directory_enter(struct rtmfp_directory *d,
                                              const uint8_t id[RTMFP_PEER_ID],
@@ -159,8 +160,9 @@ size_t rtmfp_directory_count(struct rtmfp_directory *d)
 
 /* ---- addresses */
 
-/* Could somebody else be there? Not at loopback, multicast, broadcast or an address of zeros. */
-static bool is_of_a_peer(const struct udp_addr *a)
+/* Returns whether another peer could use this address: not loopback, multicast, broadcast or
+ * zero. */
+static bool is_usable(const struct udp_addr *a)
 {
     static const uint8_t loopback[IP_SIZE] = { [15] = 1 }, none[IP_SIZE];
     const uint8_t *v4 = a->ip + 12;
@@ -189,7 +191,7 @@ size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *
     size_t k = 0, fine = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (!is_of_a_peer(&list[i].at))
+        if (!is_usable(&list[i].at))
             continue;
         fine++;
         if (k < RTMFP_REPORTED_MAX && !is_among(kept, k, &list[i].at))
@@ -208,18 +210,19 @@ size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *
     return fine;
 }
 
-/* Private ones mean something to those in the same house alone. */
-static size_t tell(const struct rtmfp_presence *p, const struct udp_addr *asker,
+/* Lists the addresses of a peer. Private ones are included only if both peers have the same public
+ * address, hence are behind the same NAT. */
+static size_t list_addresses(const struct rtmfp_presence *p, const struct udp_addr *asker,
                    struct rtmfp_address out[RTMFP_TOLD_MAX])
 {
-    bool same_house = memcmp(p->seat.at.ip, asker->ip, sizeof(asker->ip)) == 0;
+    bool same_network = memcmp(p->seat.at.ip, asker->ip, sizeof(asker->ip)) == 0;
     size_t n = 0;
 
     out[n++] = (struct rtmfp_address){ .origin = RTMFP_OBSERVED, .at = p->seat.at };
     for (size_t i = 0; i < p->n && n < RTMFP_TOLD_MAX; i++) {
         const struct udp_addr *a = &p->reported[i];
 
-        if (udp_addr_same(a, &p->seat.at) || (address_is_private(a->ip) && !same_house))
+        if (udp_addr_same(a, &p->seat.at) || (address_is_private(a->ip) && !same_network))
             continue;
         out[n++] = (struct rtmfp_address){ .origin = RTMFP_LOCAL, .at = *a };
     }
@@ -237,7 +240,7 @@ size_t rtmfp_directory_find(struct rtmfp_directory *d, const uint8_t id[RTMFP_PE
     p = *find(d, id);
     if (p) {
         *seat = p->seat;
-        n = tell(p, asker, out);
+        n = list_addresses(p, asker, out);
     }
     (void)pthread_mutex_unlock(&d->lock);
     return n;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - a socket of a worker: packets go to their sessions, and what these have to say goes
- * out together. */
+/* endpoint.c - the UDP sockets of a worker: hands packets to their sessions and sends their output
+ * in batches. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/rtmfp/peer.h"
 
 #include <stdlib.h>
 
-enum { BUFFER = 8 << 20 }; /* of the kernel, for all sessions */
+enum { BUFFER = 8 << 20 }; /* socket buffer for all sessions */
 
 /* ---- in */
 
@@ -73,7 +73,7 @@ void rtmfp_endpoint_end_batch(struct datagram_endpoint *base)
     datagram_out_flush(&e->out);
 }
 
-/* ---- of rtmfp_protocol */
+/* ---- functions of rtmfp_protocol */
 
 struct datagram_endpoint *rtmfp_endpoint_new(struct datagram_service *service)
 {
@@ -97,12 +97,12 @@ void rtmfp_endpoint_closing(struct datagram_endpoint *base)
     datagram_out_end(&e->out);
 }
 
-/* ---- which of the workers' sockets gets a datagram */
+/* ---- which worker's socket gets a datagram */
 
-/* More than there are sockets: the kernel chooses by the addresses then. */
+/* Larger than any socket index: the kernel then selects by addresses. */
 enum { BY_ADDRESSES = 0x7fffffff };
 
-/* What is shorter than three words ends the program with 0: the first worker counts it. */
+/* A datagram shorter than three words ends the program with 0: the first worker counts it. */
 unsigned rtmfp_dispatch_program(struct sock_filter out[RTMFP_DISPATCH_STEPS], unsigned workers)
 {
     const struct sock_filter program[RTMFP_DISPATCH_STEPS] = {

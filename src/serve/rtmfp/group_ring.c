@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* group_ring.c - who is in which NetGroup. */
+/* group_ring.c - members of NetGroups. */
 #include "serve/rtmfp/group_ring.h"
 
 #include "base/must.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum { JOIN = 0x01, SPECIFIER = 0x10, HASHED = 0x15, BUCKETS = 1024, RING_FIRST = 4,
-       LOOKED_AT = 64 /* of those that joined last, for some that are not silent */ };
+       LOOKED_AT = 64 /* newest members searched for some that are not silent */ };
 
 struct netgroup {
-    struct netgroup *next;                  /* of the bucket */
+    struct netgroup *next;                  /* next in the bucket */
     uint8_t id[RTMFP_GROUP_ID];
-    struct rtmfp_member *newest;            /* by when they joined */
+    struct rtmfp_member *newest;            /* newest first */
     size_t n, room;
-    struct rtmfp_member **ring;             /* n, by address */
+    struct rtmfp_member **ring;             /* n members, by address */
 };
 
 struct rtmfp_member {
@@ -36,7 +36,7 @@ struct rtmfp_member {
 struct rtmfp_netgroups {
     pthread_mutex_t lock;
     size_t members, groups, most;
-    uint64_t draws;                         /* of members at random, so far */
+    uint64_t draws;                         /* random members drawn so far */
     uint8_t key[SIPHASH_KEY];
     struct netgroup *v[BUCKETS];
 };
@@ -118,7 +118,7 @@ static void drop_if_empty(struct rtmfp_netgroups *g, struct netgroup *group)
     free(group);
 }
 
-/* The first place in the ring that is not before this address. */
+/* Returns the first position in the ring at or after this address. */
 static size_t place_of(const struct netgroup *group, const uint8_t *address)
 {
     size_t low = 0, high = group->n;
@@ -158,7 +158,7 @@ static void take_out(struct rtmfp_netgroups *g, struct rtmfp_member *m)
     struct netgroup *group = m->group;
     size_t at = place_of(group, m->address);
 
-    while (group->ring[at] != m) /* sessions of one peer have one address */
+    while (group->ring[at] != m) /* several sessions of one peer have the same address */
         at++;
     group->n--;
     memmove(group->ring + at, group->ring + at + 1,
@@ -173,12 +173,12 @@ static void take_out(struct rtmfp_netgroups *g, struct rtmfp_member *m)
     drop_if_empty(g, group);
 }
 
-/* ---- who is told of whom, under the lock and before it is entered */
+/* ---- members to notify, under the lock and before the new one is added */
 
 static void tell(struct rtmfp_joined *out, const struct rtmfp_member *m, const uint8_t *to)
 {
     if (m->silent || memcmp(m->peer_id, to, RTMFP_PEER_ID) == 0)
-        return; /* or itself, of a session before */
+        return; /* or an earlier session of the same peer */
     for (size_t i = 0; i < out->n; i++) {
         if (memcmp(out->told[i], m->peer_id, RTMFP_PEER_ID) == 0)
             return;
@@ -186,8 +186,9 @@ static void tell(struct rtmfp_joined *out, const struct rtmfp_member *m, const u
     memcpy(out->told[out->n++], m->peer_id, RTMFP_PEER_ID);
 }
 
-/* Without it, those that joined in another part of the ring would never hear of each other. */
-static void tell_at_random(struct rtmfp_netgroups *g, const struct netgroup *group,
+/* Adds one random member. Without it, peers that join in different parts of the ring would never
+ * learn of each other. */
+static void add_random(struct rtmfp_netgroups *g, const struct netgroup *group,
                            struct rtmfp_joined *out, const uint8_t *to)
 {
     uint64_t draw = ++g->draws;
@@ -205,7 +206,7 @@ static void find_peers(struct rtmfp_netgroups *g, const struct netgroup *group,
     for (unsigned i = 0; m && i < LOOKED_AT && out->n < RTMFP_LAST_JOINED; i++, m = m->older)
         tell(out, m, to);
     if (group->n > 0)
-        tell_at_random(g, group, out, to);
+        add_random(g, group, out, to);
 }
 
 static void add_neighbour(struct rtmfp_joined *out, const struct rtmfp_member *m, const uint8_t *of)
@@ -221,7 +222,7 @@ static void add_neighbour(struct rtmfp_joined *out, const struct rtmfp_member *m
     out->near++;
 }
 
-/* Half of them to each side of it; all, if there are no more. */
+/* Picks half of the neighbours on each side; all members, if there are no more. */
 static void find_neighbours(const struct netgroup *group, struct rtmfp_joined *out,
                             const struct rtmfp_member *m)
 {
@@ -238,7 +239,7 @@ static void find_neighbours(const struct netgroup *group, struct rtmfp_joined *o
     }
 }
 
-/* ---- a session */
+/* ---- sessions */
 
 static bool is_in(const struct rtmfp_groups_of *s, uint64_t flow, const uint8_t *id)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* introduce.c - peers that look for each other by their ids (RFC 7016, 3.5.1.4 to 3.5.1.6). */
+/* introduce.c - introduces peers that look for each other by peer id (RFC 7016, 3.5.1.4 to
+ * 3.5.1.6). */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -14,11 +15,11 @@
 enum { ASKED_A_SECOND = 20 };
 #define ANSWER_WITHIN CO_SECONDS(5)
 
-/* It was asked whether it is there, as another session claims its id. */
+/* A peer was pinged because another session claims its id. */
 struct rtmfp_claim {
     struct co_timer timer;
     struct rtmfp_peer *peer;
-    co_usec heard_at;      /* before it was asked */
+    co_usec heard_at;      /* last packet before the ping */
 };
 
 static void say(const struct rtmfp_peer *p, const char *what)
@@ -30,7 +31,7 @@ static void say(const struct rtmfp_peer *p, const char *what)
     co_set_cid(own.text);
 }
 
-/* ---- who may be found */
+/* ---- peers that can be found */
 
 static struct rtmfp_seat seat_of(const struct rtmfp_peer *p)
 {
@@ -38,7 +39,7 @@ static struct rtmfp_seat seat_of(const struct rtmfp_peer *p)
                                 .at = p->session.peer };
 }
 
-/* Another session claims the id of this one. */
+/* Runs when another session claims the id of this one. */
 static void on_claimed(struct rtmfp_peer *p, const struct rtmfp_message_to *m);
 
 static void enter(struct rtmfp_peer *p)
@@ -49,7 +50,7 @@ static void enter(struct rtmfp_peer *p)
     p->presence = rtmfp_directory_enter(p->shared->directory, p->peer_id, &seat, &holder);
     if (holder.session == 0)
         return;
-    say(p, "claims the id of another one, which is asked whether it is there");
+    say(p, "claims the id of another session, which is pinged");
     claimed.session = holder.session;
     memcpy(claimed.peer_id, p->peer_id, RTMFP_PEER_ID);
     rtmfp_peer_mail(p->service, holder.worker, &claimed);
@@ -63,7 +64,7 @@ void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, 
         enter(p);
     if (p->presence && rtmfp_directory_report(p->shared->directory, p->presence, list, n) < n &&
         first)
-        say(p, "reports addresses of its own where nobody can be");
+        say(p, "reports addresses that no peer can have (loopback, multicast, port 0)");
 }
 
 void rtmfp_presence_moved(struct rtmfp_peer *p)
@@ -89,7 +90,7 @@ static void on_claim(struct co_timer *t)
     struct rtmfp_peer *p = c->peer;
 
     if (p->session.received_at == c->heard_at) {
-        say(p, "did not answer: another one has its id");
+        say(p, "did not answer a ping: another session has its id now");
         rtmfp_directory_pass(p->shared->directory, p->peer_id, p->service->base.env->worker,
                              p->id);
     }
@@ -117,7 +118,7 @@ void rtmfp_presence_end(struct rtmfp_peer *p)
     p->presence = NULL;
 }
 
-/* ---- who looks for one */
+/* ---- peers that look for one */
 
 static void answer(struct rtmfp_endpoint *e, const struct udp_in *in,
                    const struct rtmfp_address *list, size_t n, co_usec now)
@@ -135,7 +136,7 @@ static void on_forward(struct rtmfp_peer *p, const struct rtmfp_message_to *m)
         rtmfp_peer_touch(p);
 }
 
-/* The requested peer opens its NAT by answering. */
+/* Forwards the hello: the requested peer opens its NAT by answering it. */
 static void forward(struct rtmfp_service *s, const struct rtmfp_seat *to,
                     const struct udp_addr *from)
 {
@@ -160,12 +161,12 @@ static size_t servers_of(const struct conf_rtmfp_server *conf, struct udp_addr *
         err_t err = udp_addr_parse(&out[n], conf->redirect.v[i].host, conf->redirect.v[i].port);
 
         n += !err;
-        err_free(&err); /* a name: the configuration's check says so */
+        err_free(&err); /* a host name: checked with the configuration */
     }
     return n;
 }
 
-/* One that is not here may be at the others. */
+/* Redirects to the other servers, which may know the peer. */
 static void redirect_peer(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec now)
 {
     struct rtmfp_service *s = e->service;

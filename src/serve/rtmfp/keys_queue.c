@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keys_queue.c - keys of handshakes, by helper threads. */
+/* keys_queue.c - computes the keys of handshakes on helper threads. */
 #include "serve/rtmfp/keys_queue.h"
 
 #include "base/container_of.h"
@@ -14,14 +14,14 @@ enum { AT_ONCE = 8, AHEAD = 64, AHEAD_ONCE = 16, KEYERS_MAX = 32 };
 
 #define PATIENCE CO_SECONDS(20)
 
-/* What a helper has: it is the coroutine's again when it is done. */
+/* Data of a helper thread; returns to the coroutine when the helper is done. */
 struct batch {
-    struct rtmfp_shared *shared;         /* with a reference */
+    struct rtmfp_shared *shared;         /* referenced */
     struct rtmfp_dh *dh;
     struct rtmfp_pool pools[RTMFP_GROUPS];
     unsigned n;
     struct rtmfp_work *v[AT_ONCE];
-    unsigned made, missed;               /* pairs, by the last call */
+    unsigned made, missed;               /* key pairs created in, and missing for, the last call */
 };
 
 struct keyer {
@@ -30,7 +30,7 @@ struct keyer {
     bool idle;
     struct batch *batch;
     unsigned n;
-    struct rtmfp_handshake *v[AT_ONCE];  /* whose work is in the batch */
+    struct rtmfp_handshake *v[AT_ONCE];  /* handshakes of the batch */
 };
 
 struct rtmfp_key_queue {
@@ -40,7 +40,7 @@ struct rtmfp_key_queue {
     struct keyer keyers[KEYERS_MAX];
 };
 
-/* ---- at a helper */
+/* ---- on a helper thread */
 
 static void run_one(struct batch *b, struct rtmfp_work *w)
 {
@@ -54,7 +54,7 @@ static void run_one(struct batch *b, struct rtmfp_work *w)
     rtmfp_pair_wipe(&pair);
 }
 
-/* Some more pairs of the first group that wants them. */
+/* Creates key pairs in advance for the first group that needs some. */
 static void make_pairs(struct batch *b)
 {
     for (int g = 0; g < RTMFP_GROUPS; g++) {
@@ -87,7 +87,7 @@ static void work_free(struct rtmfp_work *w)
     free(w);
 }
 
-/* Of whichever thread. */
+/* Runs on any thread. */
 static void batch_free(void *batch)
 {
     struct batch *b = batch;
@@ -113,7 +113,7 @@ static struct batch *batch_new(struct rtmfp_shared *shared)
     return b;
 }
 
-/* ---- at the worker */
+/* ---- on the worker */
 
 static void forget(struct rtmfp_key_queue *k, struct rtmfp_handshake *h)
 {
@@ -125,7 +125,7 @@ static void forget(struct rtmfp_key_queue *k, struct rtmfp_handshake *h)
     free(h);
 }
 
-/* It has keys, if its own were any: a session, or nothing. */
+/* Opens the session if the helper computed its keys; otherwise drops the handshake. */
 static void answer(struct rtmfp_key_queue *k, struct rtmfp_handshake *h, co_usec now)
 {
     struct rtmfp_service *s = k->service;
@@ -133,7 +133,7 @@ static void answer(struct rtmfp_key_queue *k, struct rtmfp_handshake *h, co_usec
     s->stat.key_jobs++;
     s->stat.key_time += (uint64_t)(now - h->since);
     if (h->work->ok && rtmfp_peer_open(s, h, now))
-        atomic_fetch_add(&s->shared->sessions, 1); /* forget() takes the handshake's back */
+        atomic_fetch_add(&s->shared->sessions, 1); /* forget() releases the one of the handshake */
     forget(k, h);
 }
 
@@ -172,7 +172,8 @@ static void give_back(struct keyer *y)
     }
 }
 
-/* The helper has not come back: the batch is its own, and who waited says it again. */
+/* The coroutine stops before the helper returns: the helper keeps the batch, and the clients repeat
+ * their handshakes. */
 static void give_up(struct keyer *y)
 {
     for (unsigned i = 0; i < y->n; i++)
@@ -212,7 +213,8 @@ static err_t turn(struct keyer *y)
     give_up(y);
     if (co_stop_asked())
         return err;
-    log_warn("RTMFP: keys of handshakes were not made: %s", err_text(err, text, sizeof(text)));
+    log_warn("RTMFP: computing the keys of handshakes failed: %s",
+             err_text(err, text, sizeof(text)));
     err_free(&err);
     return co_sleep(CO_MS(100));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* merge.c - audio and video of a publisher in order of time. */
+/* merge.c - merges audio and video of a publisher in order of time. */
 #include "serve/rtmfp/merge.h"
 
 #include "base/must.h"
@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 #define SHORTLY CO_MS(60)
-#define A_WHILE CO_MS(250)   /* where something was behind lately: */
-#define LATELY CO_SECONDS(5) /* what is lost last of all is not missed yet */
-#define LONG CO_SECONDS(1)   /* what is behind may take; and a kind may be silent */
-enum { UNRELATED = 5000 };   /* milliseconds between both: they have clocks of their own */
+#define A_WHILE CO_MS(250)   /* wait after a recent gap */
+#define LATELY CO_SECONDS(5) /* period in which a gap is recent: a loss at the end of a flow shows
+                              * late */
+#define LONG CO_SECONDS(1)   /* wait for missing data, and for a silent kind */
+enum { UNRELATED = 5000 };   /* milliseconds of difference: the two lines have separate clocks */
 
 struct rtmfp_merge_entry {
     struct rtmfp_merge_entry *next;
@@ -52,7 +53,7 @@ static bool unrelated(const struct rtmfp_merge *o)
            llabs(o->v[0].newest - o->v[1].newest) > UNRELATED;
 }
 
-/* Whose message comes first: that of before, if there are two. */
+/* Returns the line with the next message in time; if both are equal, the one that arrived first. */
 static unsigned first_of(const struct rtmfp_merge *o)
 {
     const struct rtmfp_merge_entry *a = o->v[0].first, *b = o->v[1].first;
@@ -64,7 +65,7 @@ static unsigned first_of(const struct rtmfp_merge *o)
     return a->time < b->time ? 0 : 1;
 }
 
-/* When the first one of a line need not wait for the other one any more, if nothing comes. */
+/* Returns when the first message of a line stops waiting for the other line, if nothing arrives. */
 static co_usec due(const struct rtmfp_merge *o, unsigned line)
 {
     const struct rtmfp_merge_line *other = &o->v[!line];

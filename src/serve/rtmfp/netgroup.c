@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* netgroup.c - flows with metadata 47 43: one for each group that a session is in. */
+/* netgroup.c - flows with metadata 47 43, one per group of a session. */
 #include "base/must.h"
 #include "serve/rtmfp/peer_mail.h"
 #include "serve/rtmfp/group_ring.h"
@@ -14,7 +14,7 @@ static const uint8_t metadata[] = { 0x47, 0x43 };
 struct group_flow {
     struct group_flow *next;
     struct rtmfp_flow_in *in;
-    struct rtmfp_flow_out *out; /* ours, on which it is told of others; NULL: it is gone */
+    struct rtmfp_flow_out *out; /* our flow that carries notifications; NULL: closed */
     bool joined;
 };
 
@@ -44,15 +44,15 @@ bool rtmfp_netgroup_opened(struct rtmfp_peer *p, struct rtmfp_flow_in *f)
         p->groups->of.session = p->id;
         memcpy(p->groups->of.peer_id, p->peer_id, RTMFP_PEER_ID);
     }
-    g = must(calloc(1, sizeof(*g))); /* as many as flows may be open */
+    g = must(calloc(1, sizeof(*g))); /* limited by the number of open flows */
     g->in = f;
     g->next = p->groups->flows;
     p->groups->flows = g;
     return true;
 }
 
-/* False: too much waits. There are others that tell it, too. */
-static bool say_member(struct group_flow *g, const uint8_t *peer_id)
+/* Returns false if too much is queued. Other members announce the peer, too. */
+static bool send_member(struct group_flow *g, const uint8_t *peer_id)
 {
     struct rtmfp_message *m;
     bool ok;
@@ -69,18 +69,18 @@ static bool say_member(struct group_flow *g, const uint8_t *peer_id)
     return ok;
 }
 
-/* One joined the group of a flow of it. */
+/* A peer joined the group of one of its flows. */
 static void on_member(struct rtmfp_peer *p, const struct rtmfp_message_to *m)
 {
     struct group_flow *g = flow_of(p, m->flow);
 
-    if (g && say_member(g, m->body.p))
+    if (g && send_member(g, m->body.p))
         rtmfp_peer_touch(p);
 }
 
 void rtmfp_netgroup_flushed(struct rtmfp_peer *p)
 {
-    bool silent = p->session.pings > 1; /* the last one may be answered yet */
+    bool silent = p->session.pings > 1; /* the last ping may still be answered */
 
     if (p->groups && p->groups->of.silent != silent)
         rtmfp_netgroups_silent(p->shared->netgroups, &p->groups->of, silent);
@@ -99,7 +99,7 @@ static void tell_neighbours(struct rtmfp_peer *p, const struct rtmfp_joined *joi
     }
 }
 
-/* The first one joins; what follows is between peers. */
+/* The first message joins the group; later ones are between peers. */
 bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const uint8_t *data,
                             size_t size)
 {
@@ -115,7 +115,7 @@ bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const
     g->joined = true;
     g->out = rtmfp_flow_open(&p->session, rtmfp_bytes(metadata, sizeof(metadata)), f,
                              RTMFP_COMMANDS);
-    for (size_t i = 0; i < joined.n && say_member(g, joined.told[i]); i++)
+    for (size_t i = 0; i < joined.n && send_member(g, joined.told[i]); i++)
         ;
     tell_neighbours(p, &joined);
     return true;

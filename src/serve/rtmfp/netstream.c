@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* netstream.c - one stream of a connection, from publish or play on: a client of its own in all
- * lists. A coroutine lets it in; a publisher keeps it, a player gets another one for its end. */
+/* netstream.c - one stream of a connection from publish or play on; a separate client in all lists.
+ * A coroutine admits it; a publisher keeps the coroutine, a player gets another one for its end. */
 #include "serve/rtmfp/connection.h"
 
 #include "base/container_of.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- words */
+/* ---- messages */
 
 void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
                          const uint8_t *data, size_t size)
@@ -33,7 +33,7 @@ void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const ch
     rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
 }
 
-/* ---- its end */
+/* ---- end */
 
 static void close_flows(struct rtmfp_netstream *n)
 {
@@ -45,7 +45,7 @@ static void close_flows(struct rtmfp_netstream *n)
     }
 }
 
-/* Nothing of it is left; who waits for that is told. */
+/* Frees the stream and notifies the code that waits for its end. */
 static void gone(struct rtmfp_netstream *n)
 {
     struct rtmfp_peer *p = n->peer;
@@ -87,15 +87,15 @@ static err_t closed_by_client(void)
 void rtmfp_netstream_close(struct rtmfp_netstream *n, bool fc)
 {
     n->fc = fc;
-    if (n->away)
-        rtmfp_publish_remote_close(n->away);
+    if (n->remote)
+        rtmfp_publish_remote_close(n->remote);
     else if (n->publish)
         rtmfp_publish_close(n->publish);
     else
         datagram_client_close(&n->base, closed_by_client());
 }
 
-/* As over TCP, its connection ends with it: else the client would be back at once. */
+/* Closes the whole connection, as with RTMP over TCP: otherwise the client would return at once. */
 static void on_kick(struct session *s)
 {
     struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base.session);
@@ -103,7 +103,7 @@ static void on_kick(struct session *s)
     rtmfp_peer_leave(n->peer, err_new(ERR_KICKED, "%s", s->names.ip));
 }
 
-/* ---- its begin */
+/* ---- begin */
 
 struct rtmfp_netstream *rtmfp_netstream_find(const struct rtmfp_connection *c, uint32_t number)
 {
@@ -114,7 +114,7 @@ struct rtmfp_netstream *rtmfp_netstream_find(const struct rtmfp_connection *c, u
     return NULL;
 }
 
-/* Strings of what it asks for are its own: the connection may be resolved otherwise by then. */
+/* Copies the strings of its request: the vhost of the connection may change meanwhile. */
 static err_t set_names(struct rtmfp_netstream *n, const struct rtmfp_connection *c,
                        const char *name)
 {
@@ -147,7 +147,7 @@ static bool is_on_demand(const struct rtmfp_netstream *n)
     return s->env->vod && vod_is_file(s->vhost, s->names.app, s->names.name, path);
 }
 
-/* May this worker serve it, this way? */
+/* Checks whether this worker may serve the stream over RTMFP. */
 static err_t settle(struct rtmfp_netstream *n)
 {
     const struct conf_vhost *vhost = n->base.session.vhost;
@@ -156,7 +156,7 @@ static err_t settle(struct rtmfp_netstream *n)
         return err_new(ERR_VHOST_DISABLED, "vhost %s has no RTMFP: rtmfp { enabled on; }",
                        vhost->name);
     if (is_on_demand(n))
-        return err_new(ERR_DENIED, "%s/%s is the name of a file on demand, which RTMFP has not",
+        return err_new(ERR_DENIED, "%s/%s is the name of a VOD file, which RTMFP does not serve",
                        n->base.session.names.app, n->base.session.names.name);
     return NULL;
 }
@@ -171,7 +171,7 @@ static void refuse(struct rtmfp_netstream *n, bool publishes, err_t why)
     rtmfp_netstream_status(n, status, NULL);
 }
 
-/* Its coroutine is about to return. Who is kicked while one runs goes with all that he has. */
+/* The coroutine is about to return. A client kicked during a call loses everything it has. */
 static void finish(struct rtmfp_netstream *n, err_t err)
 {
     datagram_client_state(&n->base, DATAGRAM_ENDING);
@@ -205,7 +205,7 @@ void rtmfp_netstream_unpublished(struct rtmfp_netstream *n)
 
     datagram_client_state(&n->base, DATAGRAM_ENDING);
     rtmfp_peer_media(n->peer, false);
-    if (n->fc) { /* who says FCUnpublish waits for this */
+    if (n->fc) { /* FCUnpublish is answered now */
         wr_init(&body, RTMFP_REPLY_MAX);
         rtmp_reply_fc(&body, RTMP_UNPUBLISH_SUCCESS);
         rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
@@ -213,7 +213,7 @@ void rtmfp_netstream_unpublished(struct rtmfp_netstream *n)
     rtmfp_netstream_status(n, RTMP_UNPUBLISH_SUCCESS, NULL);
 }
 
-/* Until its end. An error of one that never was let in is told to the client. */
+/* Runs a publisher until its end. An error before it is admitted is sent to the client. */
 static void publish(struct rtmfp_netstream *n, err_t err)
 {
     unsigned owner = n->base.session.env->worker;
@@ -230,11 +230,11 @@ static void publish(struct rtmfp_netstream *n, err_t err)
     finish(n, err);
 }
 
-/* It needs no coroutine once it is let in. */
+/* A player needs no coroutine once it is admitted. */
 static void play(struct rtmfp_netstream *n, err_t err)
 {
     if (!err)
-        err = settle(n); /* it stays at this worker, which gets a copy of the stream */
+        err = settle(n); /* it stays at this worker, which gets a replica of the stream */
     if (!err)
         err = rtmfp_play_begin(n);
     if (err) {

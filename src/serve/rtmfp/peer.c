@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - one session: opened, its packets in and out, closed.
+/* peer.c - one session: opens it, reads and writes its packets, closes it.
  *
- * At its end there is one line in the log, then it lingers until its peer knows ([RTMFP] 3.5.5), or
- * for so long as it may; then it is freed.
+ * At the end it logs one line. Then the session lingers until its peer knows ([RTMFP] 3.5.5) or the
+ * time is over, and is freed.
  */
 #include "serve/rtmfp/keys_queue.h"
 
@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 4 }; /* sessions between two looks at the time */
+enum { FEW = 4 }; /* sessions between two checks of the time */
 
-/* What may wait of one that neither publishes nor plays: it says commands alone. */
+/* Limit of buffered data for a peer that neither publishes nor plays: it sends only commands. */
 enum { STRANGER_HELD = 256 << 10 };
 
 #define ANSWER_KEPT CO_SECONDS(95) /* [RTMFP] 3.5.1.1.2 */
@@ -116,7 +116,7 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
     return true;
 }
 
-/* ---- what it says, and hears */
+/* ---- input and output */
 
 static void say_all(struct rtmfp_peer *p, co_usec now)
 {
@@ -143,8 +143,8 @@ static void forget_answer(struct rtmfp_peer *p)
     p->answer_until = 0;
 }
 
-/* It has the keys. */
-static void heard_first(struct rtmfp_peer *p)
+/* The first packet arrived: the peer has the keys. */
+static void on_first_packet(struct rtmfp_peer *p)
 {
     char from[UDP_TEXT];
 
@@ -155,7 +155,7 @@ static void heard_first(struct rtmfp_peer *p)
               rtmfp_peer_id_text(p->peer_id));
 }
 
-/* Lines about what is in it are the session's, not those of who reads the socket. */
+/* Log lines about the content carry the id of the session, not of the reader. */
 void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struct udp_in *in)
 {
     struct co_cid own;
@@ -163,7 +163,7 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     own = co_swap_cid(p->cid);
     p->in += in->size;
     if (p->answer)
-        heard_first(p);
+        on_first_packet(p);
     rtmfp_session_input(&p->session, plain, &in->path.peer, in->at);
     if (udp_addr_same(&p->session.peer, &in->path.peer))
         p->local = in->path.local;
@@ -173,7 +173,7 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     co_set_cid(own.text);
 }
 
-/* ---- said of it */
+/* ---- properties */
 
 void rtmfp_peer_media(struct rtmfp_peer *p, bool on)
 {
@@ -226,7 +226,7 @@ static err_t end_of(const struct rtmfp_peer *p)
     case RTMFP_ENDED_THERE:
         return err_new(ERR_IO_CLOSED, "%s closed its session", ip);
     case RTMFP_ENDED_SILENT:
-        return err_new(ERR_RTMFP_TIMEOUT, "nothing came of %s for the timeout", ip);
+        return err_new(ERR_RTMFP_TIMEOUT, "no packet from %s within the timeout", ip);
     case RTMFP_ENDED_UNANSWERED:
         return err_new(ERR_RTMFP_TIMEOUT, "%s does not answer pings", ip);
     case RTMFP_ENDED_HOSTILE:
@@ -272,7 +272,7 @@ void rtmfp_peer_touch(struct rtmfp_peer *p)
     s->touched_end = &p->next_touched;
 }
 
-/* In slices: timers of thousands may be due at once. */
+/* Works in time slices: timers of thousands of sessions may be due together. */
 void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now)
 {
     for (unsigned i = 1; s->touched; i++) {
@@ -288,7 +288,7 @@ void rtmfp_peers_turn(struct rtmfp_service *s, co_usec now)
     }
 }
 
-/* ---- the end */
+/* ---- end */
 
 static void on_end(struct datagram_close_item *l);
 
@@ -304,7 +304,7 @@ void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
 {
     if (p->leaves) {
         err_free(&why);
-        if (!p->seen || p->service->ends) /* what it waited for may have ended */
+        if (!p->seen || p->service->ends) /* the coroutine it waited for may have ended */
             queue_end(p);
         return;
     }
@@ -316,7 +316,7 @@ void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
     queue_end(p);
 }
 
-/* Nothing of it is in use any more. */
+/* Frees the session; nothing may use it any more. */
 static void peer_free(struct rtmfp_peer *p)
 {
     struct rtmfp_service *s = p->service;
@@ -343,8 +343,8 @@ static void peer_free(struct rtmfp_peer *p)
     datagram_shared_unref(&shared->base);
 }
 
-/* There is room for somebody else from now on. */
-static void give_place(struct rtmfp_peer *p)
+/* Releases its slots in the limits: another session may open. */
+static void release_slot(struct rtmfp_peer *p)
 {
     p->service->lingering++;
     address_limits_leave(&p->place, co_clock());
@@ -357,15 +357,15 @@ static void end(struct rtmfp_peer *p)
 
     co_set_cid(p->cid);
     if (!p->service->peer_ops->end(p, p->why))
-        return; /* its last stream leads here again */
+        return; /* the end of its last stream calls this again */
     session_log_as_client(p->service->base.env, rtmfp_peer_ip(p, ip));
     p->seen = true;
-    give_place(p);
+    release_slot(p);
     if (p->session.state == RTMFP_OPEN)
         rtmfp_session_close(&p->session, co_clock());
     p->service->stat.ended[p->session.end]++;
     log_end("RTMFP client finished", &p->why);
-    rtmfp_peer_flush(p, co_clock()); /* by which it may be queued again */
+    rtmfp_peer_flush(p, co_clock()); /* this may queue it again */
 }
 
 static void on_end(struct datagram_close_item *l)

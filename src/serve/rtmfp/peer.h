@@ -119,7 +119,8 @@ struct rtmfp_netstream {
     struct rtmfp_flow_out *audio, *video; /* player only; NULL: closed */
     struct rtmfp_play play;
     struct rtmfp_publish *publish;   /* publisher of a stream owned by this worker; or NULL */
-    struct rtmfp_publish_remote *away; /* publisher of a stream owned by another worker; or NULL */
+    /* publisher of a stream owned by another worker; or NULL */
+    struct rtmfp_publish_remote *remote;
     uint64_t lost, told_lost;        /* messages of closed flows; total already reported */
     bool fc;                         /* it ended by FCUnpublish, which needs an answer */
 };

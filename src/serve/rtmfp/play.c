@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* play.c - one that plays: from when it is let in to its end. It has no coroutine.
+/* play.c - a player, from its admission to its end. It has no coroutine.
  *
- * What is new goes into its flows in each turn, as references. What its line does not take waits
- * there: pictures until the next key frame makes them late, sound and configurations until they
- * are sent. Who is over a limit goes on at a key frame.
+ * Each turn adds references to new messages to its flows. Messages the network does not take wait
+ * there: video until the next key frame makes it obsolete, audio and configurations until they are
+ * sent. A player over a limit skips to a key frame.
  */
 #include "base/container_of.h"
 #include "base/log.h"
@@ -13,11 +13,11 @@
 #include "serve/rtmfp/peer.h"
 #include "wire/rtmfp.h"
 
-#define LATE CO_MS(200) /* pictures that wait longer are given up when a key frame comes */
-#define AUDIO_KEPT CO_SECONDS(10) /* at least, however short the queue is to be */
+#define LATE CO_MS(200) /* video that waits longer is abandoned at the next key frame */
+#define AUDIO_KEPT CO_SECONDS(10) /* minimum, even with a shorter queue limit */
 
 enum {
-    WAITING_MOST = 4 << 20, /* bytes to one player */
+    WAITING_MOST = 4 << 20, /* bytes queued for one player */
 };
 
 /* ---- one message */
@@ -37,12 +37,12 @@ static bool is_wanted(const struct rtmfp_play *play, const struct rtmfp_wire_ent
                                                                       : !play->no_video);
 }
 
-/* False: the flow has no room for it. */
+/* Returns false if the flow is full. */
 static bool put(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e)
 {
     struct rtmfp_flow_out *f = flow_of(n, (enum rtmfp_wire_kind)e->kind);
 
-    if (!f || f->rejected || f->closing) /* it takes none of that kind */
+    if (!f || f->rejected || f->closing) /* the client rejected this kind */
         return true;
     if (!rtmfp_flow_out_write(f, e->message, e->keep))
         return false;
@@ -56,9 +56,9 @@ static unsigned give_up(struct rtmfp_flow_out *f, co_usec made_before)
     return f ? rtmfp_flow_out_abandon(f, made_before) : 0;
 }
 
-/* ---- places to start at */
+/* ---- positions to start at */
 
-/* What is in force at its place, of that kind; RTMFP_WIRE_DATA: of all. */
+/* Writes the configurations of that kind in force at its position; RTMFP_WIRE_DATA: all kinds. */
 static bool put_configs(struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
 {
     struct rtmfp_play *play = &n->play;
@@ -73,7 +73,7 @@ static bool put_configs(struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
     return sent;
 }
 
-/* At the newest key frame, or the next one. */
+/* Moves to the newest key frame, or waits for the next one. */
 static void find_begin(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
@@ -83,9 +83,10 @@ static void find_begin(struct rtmfp_netstream *n, co_usec now)
     play->since = now;
 }
 
-/* ---- who is too slow */
+/* ---- players that are too slow */
 
-/* Messages that were old when it began count from then. */
+/* Returns whether the queue is too long. Messages that were old when it began count from that
+ * time. */
 static bool is_behind(const struct rtmfp_netstream *n, const struct rtmfp_flow_out *f, co_usec most,
                       co_usec now)
 {
@@ -102,7 +103,7 @@ static bool video_is_behind(const struct rtmfp_netstream *n, co_usec now)
     return is_behind(n, n->video, live_source_set(n->base.session.src).queue_length, now);
 }
 
-/* Sound is small, and what a listener misses first. */
+/* Audio is small, and listeners notice its loss first. */
 static bool audio_is_behind(const struct rtmfp_netstream *n, co_usec now)
 {
     co_usec most = live_source_set(n->base.session.src).queue_length;
@@ -117,8 +118,8 @@ static size_t waiting(const struct rtmfp_netstream *n)
            (n->words ? n->words->waiting_bytes : 0);
 }
 
-/* All pictures are given up, and it goes on at the next key frame: those of the newest one are
- * among what it did not take. Sound only if that is what is behind. */
+/* Abandons all queued video and continues at the next key frame: the flow did not even take frames
+ * of the newest one. Abandons audio only if audio is late. */
 static void skip(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
@@ -127,7 +128,7 @@ static void skip(struct rtmfp_netstream *n, co_usec now)
 
     if (sound)
         lost += give_up(n->audio, INT64_MAX);
-    if (lost == 0 && play->waits) /* it is only what is never given up */
+    if (lost == 0 && play->waits) /* only reliable messages are left */
         return;
     play->abandoned += lost;
     play->waits = true;
@@ -141,7 +142,7 @@ static bool is_over(const struct rtmfp_netstream *n, co_usec now)
     return waiting(n) > WAITING_MOST || video_is_behind(n, now) || audio_is_behind(n, now);
 }
 
-/* The wire forgot what it was to be sent, which may have been configurations. */
+/* The wire dropped messages before they were sent; they may have been configurations. */
 static void catch_up(struct rtmfp_netstream *n, co_usec now)
 {
     uint64_t at = n->play.at;
@@ -155,9 +156,9 @@ static void catch_up(struct rtmfp_netstream *n, co_usec now)
     n->peer->service->stat.skips++;
 }
 
-/* ---- a turn */
+/* ---- turns */
 
-/* A key frame: what is late before it is given up. */
+/* At a key frame: abandons late video first. */
 static bool pass_key(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
@@ -186,19 +187,19 @@ static bool pass(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e, co
         return true;
     if ((e->kind == RTMFP_WIRE_VIDEO && play->waits) ||
         (e->kind == RTMFP_WIRE_AUDIO && play->audio_waits))
-        return true; /* configurations are put where it begins */
+        return true; /* configurations are written at the start position */
     return put(n, e);
 }
 
-/* Not even what is kept finds room: it takes nothing. */
+/* Even its reserve is full: the client reads nothing. Closes it. */
 static void refuse(struct rtmfp_netstream *n)
 {
     datagram_client_close(&n->base,
-                          err_new(ERR_RTMFP_TIMEOUT, "a player of %s takes nothing of what it "
-                                  "is sent", n->base.session.names.name));
+                          err_new(ERR_RTMFP_TIMEOUT, "a player of %s reads nothing of what "
+                                  "the server sends", n->base.session.names.name));
 }
 
-/* False: it had no room, and is to leave. */
+/* Returns false if a flow was full and the player is closing. */
 static bool pass_all(struct rtmfp_netstream *n, co_usec now)
 {
     struct rtmfp_play *play = &n->play;
@@ -249,7 +250,7 @@ bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now)
     return true;
 }
 
-/* ---- what it says */
+/* ---- requests of the client */
 
 void rtmfp_play_wants(struct rtmfp_netstream *n)
 {
@@ -259,7 +260,7 @@ void rtmfp_play_wants(struct rtmfp_netstream *n)
         return;
     if (play->paused || play->no_video) {
         play->waits = true;
-        give_up(n->video, INT64_MAX); /* it asked for that: it is no loss */
+        give_up(n->video, INT64_MAX); /* the client asked for that, so it is no loss */
     }
     if (play->paused || play->no_audio) {
         play->audio_waits = true;
@@ -270,7 +271,7 @@ void rtmfp_play_wants(struct rtmfp_netstream *n)
     rtmfp_peer_touch(n->peer);
 }
 
-/* ---- life */
+/* ---- state */
 
 static co_usec lag_of(const struct rtmfp_flow_out *f, co_usec now)
 {
@@ -279,7 +280,7 @@ static co_usec lag_of(const struct rtmfp_flow_out *f, co_usec now)
     return oldest < now ? now - oldest : 0;
 }
 
-/* What its line does not take waits in its flows. */
+/* Messages the network does not take wait in its flows. */
 static void playing(const struct session *s, struct live_sender_stat *out)
 {
     const struct rtmfp_netstream *n = container_of(s, const struct rtmfp_netstream, base.session);
@@ -319,22 +320,22 @@ static void close_flow(struct rtmfp_flow_out **flow)
     rtmfp_flow_out_close(f);
 }
 
-/* While it was asked whether it may, the connection may have gone. */
+/* The connection may have closed during authorization. */
 static err_t open_flows(struct rtmfp_netstream *n)
 {
     if (n->peer->session.state != RTMFP_OPEN || !n->from || !n->words)
-        return err_new(ERR_RTMFP, "the player has gone before it was let in");
+        return err_new(ERR_RTMFP, "the player disconnected before it was admitted");
     n->audio = open_flow(n, RTMFP_AUDIO);
     n->video = open_flow(n, RTMFP_VIDEO);
     if (n->audio && n->video)
         return NULL;
     close_flow(&n->audio);
     close_flow(&n->video);
-    return err_new(ERR_TOO_MANY, "a session of RTMFP has too many flows");
+    return err_new(ERR_TOO_MANY, "the RTMFP session has too many flows");
 }
 
-/* As RTMP says it: play_words.c of serve/rtmp. */
-static void tell_started(struct rtmfp_netstream *n)
+/* Sends the same messages as RTMP; see play_words.c of serve/rtmp. */
+static void send_started(struct rtmfp_netstream *n)
 {
     uint8_t buf[64];
     struct wr w = rtmfp_wr(buf, sizeof(buf));
@@ -365,7 +366,7 @@ err_t rtmfp_play_begin(struct rtmfp_netstream *n)
     };
     n->base.stream = rtmfp_stream_get(n->peer->service, n->base.session.src);
     n->base.session.playing = playing;
-    tell_started(n);
+    send_started(n);
     datagram_stream_add(n->base.stream, &n->base.player);
     find_begin(n, co_clock());
     (void)rtmfp_play_turn(n, co_clock());
@@ -433,7 +434,7 @@ void rtmfp_play_check(struct datagram_client *c, co_usec now)
         n->play.told_no_opus = session_play_log_no_opus_once(&c->session, SESSION_PLAY_NO_OPUS);
 }
 
-/* ---- its end */
+/* ---- end */
 
 void rtmfp_play_end(struct rtmfp_netstream *n, err_t why)
 {

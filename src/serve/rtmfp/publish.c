@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* publish.c - one that publishes: its messages become packets as those of RTMP do, byte for byte.
+/* publish.c - a publisher: its messages become the same packets as those of RTMP, byte for byte.
  *
- * They are taken in by the reader of the socket, or of the mailbox; its coroutine looks after it
- * once a second. Those of its two flows of media go on in order of time (merge.h).
+ * The reader of the socket, or of the mailbox, delivers them; the coroutine of the publisher checks
+ * it once a second. Messages of its two media flows are merged in order of time (merge.h).
  */
 #include "serve/rtmfp/connection.h"
 
@@ -16,9 +16,9 @@
 #include <string.h>
 
 #define LOOK CO_SECONDS(1)
-#define IN_STEP CO_SECONDS(2) /* flows that are to be, and are not */
+#define IN_STEP CO_SECONDS(2) /* limit of waiting for flows that are missing */
 
-/* ---- its flows in step */
+/* ---- flow synchronization */
 
 static bool waits(const struct rtmfp_publish *pub, co_usec now)
 {
@@ -38,7 +38,7 @@ static void sync_flows(struct rtmfp_publish *pub, uint32_t id, uint32_t count, c
         co_unpark(pub->publisher.s->co);
 }
 
-/* SetBufferLength is of players of files. */
+/* SetBufferLength applies only to players of files */
 static void on_event(struct rtmfp_publish *pub, struct rtmfp_bytes body)
 {
     struct rtmfp_event e;
@@ -49,21 +49,21 @@ static void on_event(struct rtmfp_publish *pub, struct rtmfp_bytes body)
 
 /* ---- media */
 
-/* The publisher says that its times are absolute: players get them as they are. */
+/* The publisher declares absolute times: players get them unchanged. */
 static void apply_atc(struct rtmfp_publish *pub)
 {
     const struct session *s = pub->publisher.s;
     struct rtmp_intake *media = &pub->media;
     struct live_settings set = session_live_settings(s->conf, s->vhost);
 
-    media->atc_auto = media->atc = false; /* once is enough */
+    media->atc_auto = media->atc = false; /* applied once */
     set.jitter = LIVE_JITTER_OFF;
     live_source_settings(media->src, &set);
 }
 
 static void on_due(struct co_timer *t);
 
-/* All whose turn it is. */
+/* Pushes all messages that are due. */
 static void push(struct rtmfp_publish *pub, bool all, co_usec now)
 {
     struct rtmp_msg msg;
@@ -100,7 +100,7 @@ static void on_due(struct co_timer *t)
         push(pub, false, co_clock());
 }
 
-/* Its time is often none of the stream. */
+/* Returns whether its time is not on the timeline of the stream. */
 static bool is_aside(const struct rtmp_msg *msg)
 {
     struct flv_body b;
@@ -136,11 +136,11 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message 
     struct rtmp_msg msg = { .type = said->type, .time = said->time, .size = (uint32_t)size };
 
     s->in += size;
-    pub->publisher.place.active_at = co_now(); /* its coroutine looks once a second */
+    pub->publisher.place.active_at = co_now(); /* the coroutine checks it once a second */
     if (size == 0 || (int64_t)size > (media ? limits->max_message_size : limits->max_metadata_size))
         return;
     msg.payload = rtmp_intake_alloc(live_source_packets(s->src), size);
-    if (!msg.payload) { /* a gap, as if it had been lost */
+    if (!msg.payload) { /* a gap, the same as a loss */
         pub->media.bad++;
         return;
     }
@@ -172,7 +172,7 @@ void rtmfp_publish_close(struct rtmfp_publish *pub)
     co_unpark(pub->publisher.s->co);
 }
 
-/* ---- its coroutine */
+/* ---- coroutine */
 
 static void log_sample(struct session_publisher *publisher, co_usec now)
 {
@@ -224,7 +224,7 @@ void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why)
 {
     const struct session *s = pub->publisher.s;
 
-    if (!pub->publisher.place.replaced) /* else the stream is another's */
+    if (!pub->publisher.place.replaced) /* else another publisher has the stream */
         push(pub, true, co_clock());
     drop(pub);
     log_trace("RTMFP publisher of %s sent %llu messages, %llu bytes, lost=%llu, broken=%u",

@@ -25,29 +25,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNDER_WAY = 4 << 20 }; /* bytes of one publisher: more are lost */
+enum { UNDER_WAY = 4 << 20 }; /* bytes in transit for one publisher; more are dropped */
 
-#define STAT CO_SECONDS(1) /* how often lists at the owner worker learn of the session */
+#define STAT CO_SECONDS(1) /* interval at which lists at the owner worker get the session's
+                            * statistics */
 
 struct rtmfp_publish_remote {
     struct workers *workers;
     unsigned here, owner;
     atomic_size_t under_way;
     struct co_mail begun, ended, close, gone; /* each is posted once */
-    enum err_code code;          /* of the error, which does not cross; its text does: */
+    enum err_code code;          /* code and text of the error, which itself does not cross */
     char text[400];
     enum err_code closed_by;
 
-    /* of the session's worker */
-    struct rtmfp_netstream *n;   /* its strings do not change while its coroutine waits */
+    /* fields of the session's worker */
+    struct rtmfp_netstream *n;   /* its strings stay unchanged while its coroutine waits */
     co_usec stat_at;
-    uint64_t lost;               /* messages, since the last that went */
-    bool closes, over;           /* it was asked to end; it has */
+    uint64_t lost;               /* messages lost since the last one sent */
+    bool closes, over;           /* asked to end; has ended */
 
-    /* of the owner worker */
+    /* fields of the owner worker */
     struct session base;
     struct rtmfp_publish pub;
-    err_t stop;                  /* before it began */
+    err_t stop;                  /* stopped before it began */
     bool publishes, done;
     struct clients_detail detail;
     struct rtmfp_client_stat stat;
@@ -55,7 +56,7 @@ struct rtmfp_publish_remote {
 
 struct message {
     struct co_mail mail;
-    struct rtmfp_publish_remote *away;
+    struct rtmfp_publish_remote *remote;
     struct rtmfp_rtmp_message said;
     uint64_t lost;
     bool behind, has_stat;
@@ -86,7 +87,7 @@ static void on_ended(struct co_mail *m)
     co_unpark(a->n->base.session.co);
 }
 
-/* From now on it is the other worker's. */
+/* Hands the end over to the session's worker. */
 static void end_at_owner(struct rtmfp_publish_remote *a, err_t err)
 {
     char text[sizeof(a->text)];
@@ -115,9 +116,9 @@ static err_t publish(struct rtmfp_publish_remote *a)
     return err;
 }
 
-static err_t owner_main(void *away)
+static err_t owner_main(void *remote)
 {
-    struct rtmfp_publish_remote *a = away;
+    struct rtmfp_publish_remote *a = remote;
     err_t err = a->stop;
 
     a->stop = NULL;
@@ -129,9 +130,9 @@ static err_t owner_main(void *away)
     return NULL;
 }
 
-static err_t arrive(void *away, struct session_env *env)
+static err_t arrive(void *remote, struct session_env *env)
 {
-    struct rtmfp_publish_remote *a = away;
+    struct rtmfp_publish_remote *a = remote;
     const struct session *of = &a->n->base.session;
     err_t err;
 
@@ -144,19 +145,20 @@ static err_t arrive(void *away, struct session_env *env)
     a->base.detail = &a->detail;
     err = session_find_stream(&a->base, of->names.vhost, of->names.app, of->names.name);
     if (!err)
-        (void)session_goes_to(&a->base, true); /* this one, since the other session is in it */
+        (void)session_goes_to(&a->base, true); /* this group, which holds the other session */
     return err;
 }
 
-static void drop(void *away)
+static void drop(void *remote)
 {
-    end_at_owner(away, err_new(ERR_STOPPED, "it could not go to the owner worker of its stream"));
+    end_at_owner(remote,
+                 err_new(ERR_STOPPED, "it could not move to the owner worker of its stream"));
 }
 
 static void on_message(struct co_mail *mail)
 {
     struct message *m = container_of(mail, struct message, mail);
-    struct rtmfp_publish_remote *a = m->away;
+    struct rtmfp_publish_remote *a = m->remote;
 
     if (m->has_stat)
         a->stat = m->stat;
@@ -189,7 +191,7 @@ static void on_gone(struct co_mail *m)
     free(container_of(m, struct rtmfp_publish_remote, gone));
 }
 
-/* ---- here */
+/* ---- at the worker of the session */
 
 void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
                                const struct rtmfp_rtmp_message *said, bool behind, uint64_t lost)
@@ -204,7 +206,7 @@ void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
         a->lost++;
         return;
     }
-    *m = (struct message){ .mail.fn = on_message, .away = a, .said = *said, .lost = a->lost,
+    *m = (struct message){ .mail.fn = on_message, .remote = a, .said = *said, .lost = a->lost,
                            .behind = behind, .has_stat = now - a->stat_at >= STAT };
     a->lost = 0;
     if (said->body.n > 0)
@@ -271,11 +273,11 @@ err_t rtmfp_publish_remote_run(struct rtmfp_netstream *n, unsigned owner)
                                         .ended.fn = on_ended,
                                         .close.fn = on_close,
                                         .gone.fn = on_gone };
-    n->away = a;
+    n->remote = a;
     session_move(n->base.session.env, owner, &how, a);
     co_stack_trim();
     err = wait_for(a);
-    n->away = NULL;
+    n->remote = NULL;
     if (rtmfp_netstream_publishes(n))
         rtmfp_netstream_unpublished(n);
     if (err)

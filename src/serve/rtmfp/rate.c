@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rate.c - how fast each address sends what costs us something. */
+/* rate.c - limits per address how fast clients send expensive packets. */
 #include "serve/rtmfp/rate.h"
 
 #include "base/ip.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { NET_6 = 8 }; /* bytes of an IPv6 address that count */
+enum { NET_6 = 8 }; /* bytes of an IPv6 address that identify its network */
 
 struct rtmfp_rate *rtmfp_rate_new(void)
 {
@@ -22,8 +22,8 @@ void rtmfp_rate_free(struct rtmfp_rate *r)
     free(r);
 }
 
-/* Its place, or the one that is free for longest: another thread may take it for somebody else at
- * the same time, who counts with this one then, for a moment. */
+/* Returns the slot of an address, or the one that was unused longest. Another thread may take that
+ * one at the same time for another address; both then share it for a moment. */
 static struct rtmfp_rate_place *place_of(struct rtmfp_rate *r, uint64_t who)
 {
     struct rtmfp_rate_place *set = r->v[who % RTMFP_RATE_SETS], *oldest = set;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redirect.c - which servers a client is sent to. */
+/* redirect.c - selects the servers that a client is redirected to. */
 #include "serve/rtmfp/redirect.h"
 
 #include "base/siphash.h"
@@ -12,7 +12,7 @@ static bool is_scheme_byte(uint8_t c)
            c == '+' || c == '-' || c == '.';
 }
 
-/* Bytes of "rtmfp://"; 0: it is no URI with an authority (RFC 3986, section 3). */
+/* Returns the size of "rtmfp://"; 0: not a URI with an authority (RFC 3986, section 3). */
 static size_t scheme_of(struct rtmfp_bytes b)
 {
     size_t n = 0;
@@ -58,7 +58,7 @@ size_t rtmfp_redirect_all(const struct udp_addr *servers, size_t n,
     return n;
 }
 
-/* Highest random weight. The key is no secret: several redirectors have to agree. */
+/* Rendezvous hashing (highest random weight). The key is public: several redirectors must agree. */
 static uint64_t weight(const struct udp_addr *server, struct rtmfp_bytes app)
 {
     static const uint8_t key[SIPHASH_KEY];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - RTMFP of one worker: begun, reloaded, ended. */
+/* service.c - the RTMFP service of one worker: begin, reload, end. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -23,9 +23,9 @@ static struct rtmfp_service *service_of(struct datagram_service *s)
     return container_of(s, struct rtmfp_service, base);
 }
 
-/* ---- what all workers share */
+/* ---- state shared by all workers */
 
-enum { PRESENCES = 1000000 }; /* as max_sessions may be */
+enum { PRESENCES = 1000000 }; /* the maximum of max_sessions */
 
 static struct datagram_shared *shared_new(unsigned workers)
 {
@@ -52,7 +52,7 @@ static void shared_free(struct datagram_shared *shared)
     rtmfp_identity_fini(&s->identity);
 }
 
-/* The first worker's service comes first, while no other one runs here. */
+/* Runs for the first worker's service, before the others exist. */
 static void identify(struct rtmfp_shared *s, const struct conf_rtmfp_server *conf)
 {
     bool groups[RTMFP_GROUPS] = { false };
@@ -66,14 +66,14 @@ static void identify(struct rtmfp_shared *s, const struct conf_rtmfp_server *con
     rtmfp_identity_init(&s->identity, true, groups);
 }
 
-/* ---- begun, ended */
+/* ---- begin and end */
 
 static void reload(struct datagram_service *base)
 {
     struct rtmfp_service *s = service_of(base);
     const struct conf_rtmfp_server *conf = &base->env->conf->rtmfp_server;
 
-    /* The words are in the same order. */
+    /* The enums have the same order. */
     s->responder.policies = (struct rtmfp_policies){ (enum rtmfp_policy)conf->hmac,
                                                      (enum rtmfp_policy)conf->sequence };
     s->responder.redirects = conf->redirect.n > 0 &&
@@ -122,7 +122,7 @@ static void begun(struct datagram_service *base)
         log_end("RTMFP has no coroutines for keys", &err);
 }
 
-/* Nobody waits for peers to say that they know. */
+/* Does not wait for peers to acknowledge the end. */
 static void end_all(struct datagram_service *base, const char *why)
 {
     struct rtmfp_service *s = service_of(base);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* startup.c - a datagram to session 0: who says hello, and who sends a key. */
+/* startup.c - datagrams to session 0: hellos and keying. */
 #include "base/must.h"
 #include "serve/rtmfp/keys_queue.h"
 #include "serve/rtmfp/rate.h"
@@ -26,7 +26,7 @@ static bool is_keying(void *service, const struct udp_addr *from, uint32_t id)
     return rtmfp_table_is_keying(s->table, from, id);
 }
 
-/* With a place among those of its address, which is the handshake's then: service->place. */
+/* Reserves a slot in the limits of the address; the handshake takes over service->place. */
 static bool may_open(void *service, const struct udp_addr *from)
 {
     struct rtmfp_service *s = service;
@@ -55,7 +55,7 @@ static void stale(void *service, const struct udp_addr *from)
     struct rtmfp_peer *p = rtmfp_table_find(s->table, from);
 
     if (p)
-        rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "it has begun anew"));
+        rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client started a new session"));
 }
 
 const struct rtmfp_responder_ops rtmfp_startup_ops = { find, is_keying, may_open, stale };

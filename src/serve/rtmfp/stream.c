@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.c - the players of a source, served together.
  *
- * One walk serves them all: what came meanwhile is made into messages once, then each player's
- * flows get references to them, and its session cuts and seals as much as may be sent.
+ * One walk serves them all: it turns new packets into messages once, gives each player's flows
+ * references to them, and the session of the player fragments and encrypts as much as may be sent.
  */
 #include "serve/rtmfp/peer.h"
 
@@ -58,7 +58,7 @@ static void serve(struct datagram_stream *st, struct datagram_player *p, co_usec
 
     (void)st;
     if (n->base.state == DATAGRAM_ACTIVE && rtmfp_play_turn(n, now))
-        rtmfp_peer_flush(n->peer, now); /* while it is in the cache */
+        rtmfp_peer_flush(n->peer, now); /* while the data is in the processor's cache */
 }
 
 static const struct datagram_stream_kind kind = {

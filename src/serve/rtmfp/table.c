@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - sessions and handshakes of a worker by their addresses. */
+/* table.c - sessions and handshakes of a worker by address. */
 #include "serve/rtmfp/table.h"
 
 #include "base/must.h"
@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Buckets. They are as many from the begin on: to put tens of thousands of sessions into other ones
- * would hold the thread. What is not touched of them takes no memory. */
+/* Buckets, fixed from the start: rehashing tens of thousands of sessions would block the thread.
+ * Unused buckets take no memory. */
 enum { BUCKETS = 1 << 15, KEYING = 1024 };
 
 struct rtmfp_table {
