@@ -48,7 +48,7 @@ def others_see_it(s, token="", seconds=SECONDS - 1):
 
 def publishes(s, timeout=20):
     """Waits until everything that players need of both tracks is there."""
-    assert s.wait_log("video sh", timeout) and s.wait_log("first packet of sound", 5), s.log()[-3000:]
+    assert s.wait_log("video sh", timeout) and s.wait_log("first packet of audio", 5), s.log()[-3000:]
 
 
 def nothing_is_lost(s):

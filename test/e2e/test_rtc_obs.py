@@ -36,7 +36,7 @@ def test_obs_publishes(srs, tmp_path, program):
     s = rtc_server(srs, tmp_path, rtc="rtc_to_rtmp on;")
     server = desktop.readme(OBS_WHIP, **{"YOUR-HOST:1985": f"127.0.0.1:{s.api_port}"})
     obs = Obs(screen, film, server, "a-token", whip=True, program=program)
-    assert s.wait_log("video sh", 60) and s.wait_log("first packet of sound", 5), s.log()[-3000:] + obs.text()[-3000:]
+    assert s.wait_log("video sh", 60) and s.wait_log("first packet of audio", 5), s.log()[-3000:] + obs.text()[-3000:]
     with Browser(tmp_path, s) as b:
         assert b.play(s.whep("livestream")) == "ok", s.log()[-3000:]
         assert wait_for(lambda: b.decoded() > 10, 15, 0.2), b.stats()

@@ -306,8 +306,8 @@ def test_words_before_connect(server):
         c.session.packet([data(11, 1, 1, b"\x14\0\0\0\0" + bytes(50), 0, tc(7)), data(13, 1, 1, b"x", 0, b"??"),
                           data(15, 1, 1, b"x", 0, None), data(17, 1, 1, b"x", 0, bytes(600))])
         assert is_well(c)
-        assert s.s.wait_log("comes before connect", 3)
-        assert s.s.log().count("comes before connect") == 1
+        assert s.s.wait_log("before connect was answered", 3)
+        assert s.s.log().count("before connect was answered") == 1
         c.connect()
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* accept.c - who connects to a port of WebRTC over TCP, which may be one of HTTP, too: the
- * first byte says what it speaks. A frame begins with its length, which is no more than 1,500
- * (RFC 4571), a request with a letter. */
+/* accept.c - TCP connections to a WebRTC port, which may also be an HTTP port: the first byte
+ * selects the protocol. A frame begins with its length, at most 1,500 (RFC 4571), a request with a
+ * letter. */
 #include "base/log.h"
 #include "base/must.h"
 #include "serve/http/http.h"
@@ -15,11 +15,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Clients of WebRTC speak at once; who says nothing may be a browser that connects ahead. */
+/* WebRTC clients send at once; a silent connection may be one that a browser opened in advance. */
 #define LOOK_FIRST CO_MS(1)
 #define LOOK_LAST CO_MS(300)
 
-enum { FRAME_END = 6 }; /* of the first byte: 1,500 is 5 * 256 and some */
+enum { FRAME_END = 6 }; /* limit of the first byte: 1,500 is 5 * 256 and some */
 
 struct guest {
     struct session_env *env;
@@ -36,7 +36,7 @@ static enum speaks language(const struct protocol_accepted *who)
 
     if (!who->served[PROTOCOL_HTTP])
         return SPEAKS_RTC;
-    if (who->proxied) /* its first bytes are the proxy's */
+    if (who->proxied) /* its first bytes came from the proxy */
         return SPEAKS_HTTP;
     n = recv(who->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0)
@@ -75,7 +75,7 @@ static void to_http(struct guest *g)
         log_end("accept", &err);
 }
 
-/* Whoever stops us while it says nothing ends it. */
+/* A stop while the client is silent ends the connection. */
 static enum speaks listen_to(const struct guest *g)
 {
     enum speaks speaks = language(&g->who);

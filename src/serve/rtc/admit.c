@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admit.c - the coroutine that admits a client: may it, what is agreed on, and its answer. */
+/* admit.c - the coroutine that admits a client: authorization, negotiation, answer. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What backends may take, all of them together. */
+/* Limit of all callbacks to backends together. */
 #define ALL_TOLD CO_SECONDS(20)
 
-/* ---- may it */
+/* ---- authorization */
 
 static bool is_local(const char *ip)
 {
@@ -28,7 +28,8 @@ static bool is_local(const char *ip)
            strncmp(ip, "::ffff:127.", 11) == 0;
 }
 
-/* Without encryption: for tests of this machine, unless the operator wants it so. */
+/* Decides about unencrypted sessions: only for tests on this machine, unless the operator allows
+ * them. */
 static err_t choose_clear(struct rtc_peer *p)
 {
     const struct rtc_request *req = p->req;
@@ -56,7 +57,7 @@ static err_t find_stream(struct rtc_peer *p)
     return choose_clear(p);
 }
 
-/* Its publisher is none of WebRTC. */
+/* Returns true if the publisher of the stream does not use WebRTC. */
 static bool is_foreign(const struct rtc_peer *p)
 {
     struct session_env *env = p->base.session.env;
@@ -79,7 +80,7 @@ static err_t check_bridge(const struct rtc_peer *p)
                    "rtmp_to_rtc off", p->base.session.names.key->path, p->base.session.vhost->name);
 }
 
-/* ---- what is agreed on */
+/* ---- negotiation */
 
 static void choose_spec(const struct rtc_peer *p, struct sdp_spec *spec)
 {
@@ -117,8 +118,8 @@ static uint32_t random_ssrc(const struct rtc_peer *p)
     return ssrc;
 }
 
-/* No two are the same, though those of a publisher may be: what is sent of one source has numbers
- * of its own under the same key. */
+/* Gives all tracks different SSRCs, even if a publisher's are equal: packets of one SSRC under one
+ * key must have unique sequence numbers. */
 static void number_tracks(struct rtc_peer *p)
 {
     struct sdp_track *tracks = p->agreed.tracks;
@@ -155,7 +156,7 @@ static err_t agree(struct rtc_peer *p, const struct sdp_offer *offer)
     return NULL;
 }
 
-/* Players of its stream are to have its packets as they come: at its home. */
+/* Moves players of the stream to this worker, its owner, where they get the packets at once. */
 static void collect(struct rtc_peer *p, bool on)
 {
     if (p->gathers == on || !p->base.session.owner)
@@ -180,7 +181,7 @@ static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bo
     return err;
 }
 
-/* A description that cannot be read is one thing, whatever is wrong in it. */
+/* Any fault in a description is one error code. */
 static err_t parse(struct sdp_offer *offer, const struct rtc_request *req)
 {
     char text[300];
@@ -193,9 +194,9 @@ static err_t parse(struct sdp_offer *offer, const struct rtc_request *req)
     return err;
 }
 
-/* ---- its answer */
+/* ---- answer */
 
-/* Those that the client asked for, where they can be had. */
+/* Uses the ufrag and password that the client requested, if they are free. */
 static void choose_names(struct rtc_peer *p)
 {
     const char *pwd = p->req->pwd;
@@ -281,7 +282,7 @@ static err_t answer(struct rtc_peer *p)
     return NULL;
 }
 
-/* ---- its life */
+/* ---- life */
 
 static err_t let_in(struct rtc_peer *p, bool *admitted)
 {
@@ -302,7 +303,7 @@ static err_t let_in(struct rtc_peer *p, bool *admitted)
     return err;
 }
 
-/* Who asked for it goes on. */
+/* Wakes the coroutine that waits for the answer. */
 static void tell_asker(struct rtc_peer *p)
 {
     struct co *asker = p->asker;
@@ -312,7 +313,7 @@ static void tell_asker(struct rtc_peer *p)
     co_unpark(asker);
 }
 
-/* Names are as long as a stranger likes: lines have their beginnings. */
+/* Clients choose the length of names; log lines show the beginning. */
 #define NAME "%.60s"
 
 static void tell_begin(const struct rtc_peer *p)
@@ -326,7 +327,7 @@ static void tell_begin(const struct rtc_peer *p)
               p->req->offer ? p->req->offer : "");
 }
 
-/* At most 300 bytes: strangers decide how many there are. */
+/* At most 300 bytes: untrusted clients decide how many of these lines there are. */
 static void tell_refusal(const struct rtc_peer *p, err_t why)
 {
     bool offer = err_code(why) == ERR_RTC_SDP || err_code(why) == ERR_RTC_NEGOTIATE;
@@ -367,7 +368,7 @@ static err_t publish(struct rtc_peer *p)
     return NULL;
 }
 
-/* It needs no coroutine from here on. */
+/* A player needs no coroutine from here on. */
 static err_t play(struct rtc_peer *p)
 {
     err_t why = co_check();
@@ -405,7 +406,7 @@ static err_t admit_main(void *peer)
     return p->base.publishes ? publish(p) : play(p);
 }
 
-/* ---- who asks */
+/* ---- requests */
 
 static err_t take_places(struct rtc_peer *p)
 {
@@ -485,14 +486,14 @@ static void admit(struct rtc_service *s, struct rtc_request *req, struct stream_
         rtc_refuse(req, &err);
         return;
     }
-    while (req->status == 0) { /* asked to stop or not: it writes to the request */
+    while (req->status == 0) { /* waits even if asked to stop: the session writes to the request */
         held |= co_stop_hold();
         held |= co_park(CO_FOREVER) == CO_STOPPED;
     }
     co_stop_resume(held);
 }
 
-/* It may wait for names while its session, and all others, end. */
+/* The coroutine may still resolve names while all sessions end. */
 void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct stream_owner **owner)
 {
     datagram_service_hold(&s->base);

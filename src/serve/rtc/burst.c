@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* burst.c - packets for one player: encrypted behind each other, sent with few calls. */
+/* burst.c - packets for players: encrypted into one buffer, sent with few system calls. */
 #include "serve/rtc/play.h"
 
 #include <string.h>
 
-/* Beyond that there is no room for another row, and a packet. */
+/* Above this there is no space for another row and a packet. */
 enum { FULL = 2 * RTC_ROW_BYTES };
 
 void rtc_burst_send(struct rtc_burst *b)
@@ -20,7 +20,7 @@ void rtc_burst_begin(struct rtc_burst *b, struct rtc_peer *p)
     b->closed = false;
 }
 
-/* The row goes out soon. */
+/* Ends the current row; it is sent soon. */
 static void end_row(struct rtc_burst *b)
 {
     size_t size = b->end - b->begin;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* candidates.c - where clients find us, in the order of what is likeliest to work: simple clients
- * take the first one alone.
+/* candidates.c - our candidate addresses, best ones first: simple clients only use the first.
  *
- * What the request says, what is configured, the host of the request, our interfaces; each once.
+ * The sources are: the request, the configuration, the Host of the request, our interfaces. Each
+ * address is listed once.
  */
 #include "serve/rtc/impl.h"
 
@@ -22,7 +22,7 @@ enum {
     RTC_PLACE_MAX = sizeof(((struct sdp_candidate *)0)->ip), RTC_INTERFACES_MAX = 16,
 };
 
-/* What a stranger writes as Host is asked for, so few are at a time. */
+/* Untrusted clients choose the Host to resolve, so few names are resolved at a time. */
 enum { NAMES = 8, ASKING = 4 };
 #define PATIENCE CO_SECONDS(2)
 #define KEPT CO_SECONDS(60)
@@ -30,7 +30,7 @@ enum { NAMES = 8, ASKING = 4 };
 #define KEPT_INTERFACES CO_SECONDS(5)
 
 struct name {
-    char name[CO_DNS_NAME_MAX + 1]; /* "": none */
+    char name[CO_DNS_NAME_MAX + 1]; /* "": free */
     co_usec until;
     struct co_dns found;
 };
@@ -38,7 +38,7 @@ struct name {
 struct rtc_found {
     struct name names[NAMES];
     unsigned asking;
-    co_usec until; /* of interfaces */
+    co_usec until; /* expiry of the interface list */
     enum conf_ip_family family;
     unsigned n;
     char ips[RTC_INTERFACES_MAX][IP_TEXT];
@@ -57,7 +57,7 @@ void rtc_candidates_free(struct rtc_service *s)
     s->found = NULL;
 }
 
-/* ---- addresses of names, kept for 60 s; of one that fails, for 5 s */
+/* ---- addresses of names, cached for 60 s; failures for 5 s */
 
 static struct name *find(struct rtc_found *f, const char *name)
 {
@@ -106,7 +106,7 @@ static void find_name(struct rtc_service *s, const char *name, struct co_dns *ou
     err_free(&err);
 }
 
-/* ---- addresses of interfaces that are up, kept for 5 s */
+/* ---- addresses of active interfaces, cached for 5 s */
 
 static bool is_wanted(const struct ifaddrs *a, enum conf_ip_family family, bool loopback)
 {
@@ -117,7 +117,7 @@ static bool is_wanted(const struct ifaddrs *a, enum conf_ip_family family, bool 
     if (v6->sin6_family == AF_INET)
         return family != CONF_IPV6;
     return v6->sin6_family == AF_INET6 && family != CONF_IPV4 &&
-           !IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr); /* which is nothing without its interface */
+           !IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr); /* meaningless without its interface */
 }
 
 static void list(struct rtc_found *f, const struct ifaddrs *all, bool loopback)
@@ -157,7 +157,7 @@ static unsigned interfaces(struct rtc_service *s, enum conf_ip_family family,
 }
 
 struct places {
-    struct { char ip[RTC_PLACE_MAX]; uint16_t port; } v[SDP_CANDIDATES_MAX]; /* port 0: ours */
+    struct { char ip[RTC_PLACE_MAX]; uint16_t port; } v[SDP_CANDIDATES_MAX]; /* port 0: our port */
     unsigned n, most;
 };
 
@@ -185,8 +185,8 @@ static void add_address(struct places *p, const char *text, size_t size, uint16_
     add(p, ip, strlen(ip), port);
 }
 
-/* "1.2.3.4", "1.2.3.4:8000", "::1", "[::1]", "[::1]:8000", "name", "name:8000". False: its port is
- * none. */
+/* Splits "1.2.3.4", "1.2.3.4:8000", "::1", "[::1]", "[::1]:8000", "name", "name:8000". Returns
+ * false if the port is invalid. */
 static bool split(const char *text, const char **host, size_t *size, uint16_t *port)
 {
     struct host_port parts = host_port_split(text, strlen(text));
@@ -197,7 +197,7 @@ static bool split(const char *text, const char **host, size_t *size, uint16_t *p
     return !parts.bad && *size > 0 && (*port > 0 || !parts.port);
 }
 
-/* What the client says that it can reach. */
+/* Adds the address that the client says it can reach. */
 static void add_eip(struct places *p, const char *eip)
 {
     const char *host;
@@ -222,7 +222,7 @@ static bool is_any(const char *text)
     return strcmp(text, "*") == 0 || strcmp(text, "0.0.0.0") == 0 || strcmp(text, "::") == 0;
 }
 
-/* A name that does not resolve here may do so for clients. */
+/* A name that does not resolve here may resolve at clients. */
 static void add_configured(struct places *p, struct rtc_service *s, const char *text)
 {
     char name[RTC_PLACE_MAX];
@@ -250,7 +250,8 @@ static bool is_loopback(const char *ip)
     return strncmp(ip, "127.", 4) == 0 || strcmp(ip, "::1") == 0;
 }
 
-/* Whoever reached the API by that host reaches us by it, but for a machine's name for itself. */
+/* Adds the Host of the request: a client that reached the API there can reach us there, unless it
+ * is a name such as localhost. */
 static void add_host(struct places *p, struct rtc_service *s, const struct conf_rtc_server *conf,
                      const char *host)
 {
@@ -275,7 +276,7 @@ static void add_host(struct places *p, struct rtc_service *s, const struct conf_
         add(p, host, n, 0);
 }
 
-/* Where we are bound; to all: what interfaces have. */
+/* Adds the address we are bound to; for wildcards the addresses of interfaces. */
 static void add_interfaces(struct places *p, struct rtc_service *s,
                            const struct conf_rtc_server *conf)
 {
@@ -306,7 +307,7 @@ static void find_places(struct places *p, struct rtc_service *s, const struct rt
     }
     add_host(p, s, conf, req->host);
     if ((any && conf->use_auto_detect_network_ip) || p->n == 0)
-        add_interfaces(p, s, conf); /* with nothing at all nobody would find us */
+        add_interfaces(p, s, conf); /* without any candidate no client could connect */
 }
 
 static uint16_t our_port(const struct rtc_service *s, const struct conf_rtc_server *conf, bool tcp)
@@ -324,7 +325,7 @@ static uint16_t our_port(const struct rtc_service *s, const struct conf_rtc_serv
 unsigned rtc_candidates(struct rtc_service *s, const struct rtc_request *req,
                         struct sdp_candidate out[SDP_CANDIDATES_MAX])
 {
-    struct conf *conf = conf_ref(s->base.env->conf); /* to ask for a name yields */
+    struct conf *conf = conf_ref(s->base.env->conf); /* resolving a name yields */
     const struct conf_rtc_server *rtc = &conf->rtc_server;
     bool with_tcp = rtc->protocol != CONF_RTC_UDP && rtc->tcp.enabled;
     bool with[2] = { rtc->protocol != CONF_RTC_TCP || !with_tcp, with_tcp };

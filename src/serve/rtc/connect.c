@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connect.c - from the first check of ICE to keys of SRTP: DTLS of a session; and its timer. */
+/* connect.c - from the first ICE check to SRTP keys: DTLS of a session; and the session timer. */
 #include "serve/rtc/impl.h"
 
 #include "base/container_of.h"
@@ -8,7 +8,7 @@
 enum { DTLS_RATE = 100 };
 
 #define CONNECT_TIME CO_SECONDS(30)
-#define TERM_LOOK CO_SECONDS(10) /* of those whose token ends */
+#define TERM_LOOK CO_SECONDS(10) /* interval of token checks */
 
 /* ---- connected */
 
@@ -73,7 +73,7 @@ static void send_flights(struct rtc_peer *p)
         rtc_peer_send(p, data, size);
 }
 
-/* After each input and tick. */
+/* Called after each input and timer. */
 static void look_at_dtls(struct rtc_peer *p, co_usec now)
 {
     send_flights(p);
@@ -116,7 +116,7 @@ void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
     rtc_peer_shaken(p, now);
 }
 
-/* Only now: who never comes takes no memory for it. */
+/* Creates the DTLS state only now: a client that never connects must not cost memory. */
 void rtc_peer_checked(struct rtc_peer *p, co_usec now)
 {
     const struct dtls_opts opts = { .client = p->agreed.active, .peer = p->agreed.fingerprint };
@@ -139,7 +139,7 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now)
     rtc_peer_set_timer(p, now);
 }
 
-/* ---- time */
+/* ---- timer */
 
 static err_t silence_of(const struct rtc_peer *p)
 {
@@ -152,7 +152,7 @@ static err_t silence_of(const struct rtc_peer *p)
                    "the DTLS handshake did not finish");
 }
 
-/* When it is given up. */
+/* Returns when the session times out. */
 static co_usec end_of(const struct rtc_peer *p)
 {
     co_usec heard = p->ice.received_at > p->connected ? p->ice.received_at : p->connected;

@@ -5,11 +5,12 @@
  *   spkts=(3400,rtp:3300,stun:4,rtcp:50), rtcp=(pli:1,twcc:30,rr:12), snk=(3,a:1,v:2,h:2),
  *   rnk=(12,20,h:11,m:9), loss=(r:49,s:0), fid=(id:5,addr:400)
  *
- * All but conns are per second. rpkts, spkts: datagrams received and sent; of these RTP, checks of
- * ICE and the answers, RTCP. rtcp: sent to publishers. snk: packets requested from publishers, of
- * audio and video, and those that then came; rnk: requests of players, the packets in them, those
- * retransmitted, and those no longer kept. loss: datagrams of the whole machine that found no room
- * in a socket's buffer; not loss of the network. fid: sessions found by our ufrag and by address.
+ * All but conns are per second. rpkts, spkts: datagrams received and sent, and RTP,
+ * ICE checks or their answers, and RTCP among them. rtcp: sent to publishers. snk: packets
+ * requested from publishers, of audio and video, and those that then came; rnk: requests of
+ * players, the packets in them, those retransmitted, and those no longer kept. loss: datagrams of
+ * the whole machine that found no room in a socket's buffer; not loss of the network. fid: sessions
+ * found by our ufrag and by address.
  */
 #include "base/container_of.h"
 #include "serve/rtc/impl.h"
@@ -111,7 +112,7 @@ const struct counter_table rtc_counters = {
     .size = sizeof(struct rtc_service_stat), .read = read_counters,
 };
 
-/* ---- of one client */
+/* ---- one client */
 
 static const char *state_of(const struct rtc_peer *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* endpoint.c - a socket of a worker, and what the log says of it. */
+/* endpoint.c - the sockets of a worker and their log lines. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -24,7 +24,7 @@ struct udp_opts rtc_endpoint_opts(const struct conf *conf)
                               .plain = !conf->rtc_server.udp_gso };
 }
 
-/* Linux tells twice what was asked for. */
+/* Linux returns twice the requested size. */
 static int buffer_of(int fd)
 {
     int size = 0;
@@ -47,7 +47,8 @@ void rtc_endpoint_opened(struct datagram_endpoint *e, int fd)
         log_trace("WebRTC: UDP %s has a receive buffer of %d KB", text, kb);
 }
 
-/* Who was told of it may come yet, and who is here may be at any of its ways. */
+/* A client that got this address may still connect, and connected ones may have any path through
+ * it. */
 bool rtc_endpoint_in_use(const struct datagram_endpoint *base)
 {
     const struct rtc_endpoint *e = container_of(base, const struct rtc_endpoint, base);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* handshake.c - handshakes of DTLS on helper threads. They parse certificates, make and check
- * signatures and agree on keys: the peer chooses how long that takes, and all others would wait.
+/* handshake.c - runs DTLS handshakes on helper threads. They parse certificates, create and verify
+ * signatures and agree on keys: the peer decides how long that takes, which would block all others.
  *
- * The connection is the job's while it runs. What comes meanwhile waits for the next one; if there
- * is no end of it, it is lost, and comes again as on any network.
+ * The job owns the DTLS connection while it runs. Packets that arrive meanwhile wait for the next
+ * job; over a limit they are dropped, and the peer retransmits them.
  */
 #include "base/must.h"
 #include "co/thread.h"
@@ -24,11 +24,11 @@ struct job {
 };
 
 struct rtc_handshake {
-    struct rtc_peer *peer; /* NULL: it has gone */
-    struct job *next;      /* what came since; or NULL */
+    struct rtc_peer *peer; /* NULL: closed */
+    struct job *next;      /* packets received since; or NULL */
 };
 
-/* On a helper thread. */
+/* Runs on a helper thread. */
 static void run(void *job)
 {
     struct job *j = job;
@@ -45,7 +45,8 @@ static void drop(void *job)
     free(j);
 }
 
-/* Its end is an answer to what was sent the chosen way, so the peer is there. */
+/* The end of the handshake answers packets sent over the chosen path, which proves that the peer
+ * receives there. */
 static void hear_it(struct rtc_peer *p, co_usec began)
 {
     bool shook = p->base.state == DATAGRAM_HANDSHAKING;
@@ -58,7 +59,7 @@ static void hear_it(struct rtc_peer *p, co_usec began)
         ice_reached(&p->ice, ice_path(&p->ice));
 }
 
-/* An error: its connection is gone with the job. */
+/* On error the job has freed the connection. */
 static err_t run_next(struct rtc_handshake *sh)
 {
     struct job *j = sh->next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http.c - requests of WebRTC clients: where they are mounted, and what all of them say. CORS, and
- * OPTIONS with it, are serve/http's. */
+/* http.c - HTTP requests of WebRTC clients: mount points and common parameters. CORS and OPTIONS
+ * are handled in serve/http. */
 #include "serve/rtc/http.h"
 
 #include "base/must.h"
@@ -100,7 +100,7 @@ static void fill_codecs(const struct http_exchange *x, struct rtc_request *req)
         req->acodec = AV_CODEC_NONE;
 }
 
-/* RFC 6750, section 2.1. The token of our API is no word to backends. */
+/* Returns the token of RFC 6750, section 2.1. Backends never get the token of our API. */
 static char *bearer_of(const struct http_exchange *x)
 {
     const char *value = http_request_field(x->req, "Authorization");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* http_json.c - /rtc/v1/publish/ and /rtc/v1/play/: an offer in JSON, and its answer in JSON. What
- * fails is an answer as well, of status 200 and code 400, as pages of such servers know it. The
- * answer has NACK without RTX: SRS never offers RTX here, and clients written for it fail on it. */
+/* http_json.c - /rtc/v1/publish/ and /rtc/v1/play/: JSON with an offer in, JSON with an answer out.
+ * Errors are answers too, with status 200 and code 400, as pages written for SRS expect. The answer
+ * has NACK without RTX: SRS never offers RTX here, and clients written for it fail on it. */
 #include "base/jpick.h"
 #include "base/jput.h"
 #include "base/must.h"
@@ -16,9 +16,9 @@
 
 enum { ANSWER_MAX = 64 * 1024, FAILED = 400, INVALID_SDP = 5043, DECODE = 5012 };
 
-/* ---- asked */
+/* ---- requests */
 
-/* "webrtc://host/app/stream?k=v", of any scheme. */
+/* Parses "webrtc://host/app/stream?k=v" with any scheme. */
 static err_t read_url(struct rtc_request *req, const char *streamurl)
 {
     struct rtmp_url u;
@@ -31,7 +31,7 @@ static err_t read_url(struct rtc_request *req, const char *streamurl)
     req->stream = must_dup(u.stream);
     req->tc_url = must_print(strchr(u.host, ':') ? "webrtc://[%s]/%s" : "webrtc://%s/%s", u.host,
                              u.app);
-    if (req->kind == RTC_REQUEST_PUBLISH) /* as backends know it of such servers */
+    if (req->kind == RTC_REQUEST_PUBLISH) /* as backends know it from SRS */
         req->param = must_print("%s%cupstream=rtc", u.param, *u.param ? '&' : '?');
     else
         req->param = must_dup(u.param);
@@ -39,7 +39,7 @@ static err_t read_url(struct rtc_request *req, const char *streamurl)
     return NULL;
 }
 
-/* False: it is answered already, with what is missing. */
+/* Returns false if a member is missing and the request was refused. */
 static bool read_members(struct rtc_request *req, const char *sdp, const char *url)
 {
     char text[256];
@@ -60,7 +60,7 @@ static bool read_members(struct rtc_request *req, const char *sdp, const char *u
     return true;
 }
 
-/* Without a parser of all that JSON can be: a stranger would have it make a tree of anything. */
+/* Picks two members without a full parser, which an untrusted client could make build any tree. */
 static bool read_body(struct rtc_request *req, const char *body, size_t size)
 {
     struct jpick picks[] = { { .key = "sdp" }, { .key = "streamurl" } };
@@ -77,7 +77,7 @@ static bool read_body(struct rtc_request *req, const char *body, size_t size)
     return fine;
 }
 
-/* ---- answered */
+/* ---- answers */
 
 static void put_answer(struct jput *j, const struct http_exchange *x, const struct rtc_request *req)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http_whip.c - WHIP, RFC 9725, and WHEP, its draft: an offer by POST, more by PATCH, the end by
- * DELETE; and our own GET of a session's status. */
+/* http_whip.c - WHIP (RFC 9725) and the WHEP draft: POST an offer, PATCH candidates or a restart,
+ * DELETE the session; and our own GET of a session's status. */
 #include "base/must.h"
 #include "base/text.h"
 #include "serve/rtc/http_impl.h"
@@ -14,9 +14,9 @@ enum { INVALID_SDP = 5043, DECODE = 5012 };
 #define SDP "application/sdp"
 #define FRAGMENT "application/trickle-ice-sdpfrag"
 
-/* ---- answered */
+/* ---- answers */
 
-/* "5018: RtcSdpNegotiate", and below it what we know of it. */
+/* Sends "5018: RtcSdpNegotiate" and details on the next line. */
 static err_t send_refusal(struct http_exchange *x, const struct rtc_request *req)
 {
     const char *text = text_or_empty(req->text);
@@ -35,7 +35,7 @@ static err_t send_refusal(struct http_exchange *x, const struct rtc_request *req
     return err;
 }
 
-/* As it stands in a query, RFC 3986: what is not plain there is escaped. */
+/* Writes text for a query, percent-encoded (RFC 3986). */
 static void put_escaped(struct wr *w, const char *text)
 {
     static const char plain[] = "-._~:/";
@@ -113,8 +113,8 @@ static void read_stream(const struct http_exchange *x, struct rtc_request *req)
                              x->req->host, req->app);
 }
 
-/* Names of ours that are asked for: tests know them before they ask. One that is no such name is
- * as none. */
+/* Reads a requested ufrag or password (tests need to know them in advance). An invalid one is
+ * ignored. */
 static void read_name(const struct http_exchange *x, const char *key, char *out, size_t least,
                       size_t most)
 {
@@ -135,10 +135,10 @@ static bool is_type(const struct http_exchange *x, const char *type)
     return given && strncasecmp(given, type, n) == 0 && (!given[n] || strchr("; \t", given[n]));
 }
 
-/* Is that body to be taken as an offer? Else it is answered. */
+/* Returns true if the body may be an offer; otherwise answers with an error. */
 static bool check_offer(const struct http_exchange *x, struct rtc_request *req, bool over)
 {
-    x->resp->close |= over; /* the rest of it is read by nobody */
+    x->resp->close |= over; /* the rest of the body is not read */
     if (over)
         rtc_http_refuse(req, 400, DECODE, "RtcSdpDecode", "an offer of more than 64 KB");
     else if (req->offer_size == 0)
@@ -178,9 +178,9 @@ static err_t post(struct http_exchange *x, enum rtc_request_kind kind)
     return err;
 }
 
-/* ---- DELETE, PATCH and GET of what Location names */
+/* ---- DELETE, PATCH and GET of the URL in Location */
 
-/* What is too long to be right is as if it was not there. */
+/* Reads a parameter. Too long to be valid: counts as absent. */
 static void read_text(const struct http_exchange *x, const char *key, char *out, size_t room)
 {
     char *value = rtc_http_param(x, key);
@@ -220,7 +220,7 @@ static err_t get_status(struct http_exchange *x)
     return ask_session(x, RTC_REQUEST_STATUS);
 }
 
-/* The first entity tag of If-Match, without its quotes; one that is too long is none of ours. */
+/* Reads the first entity tag of If-Match, without quotes. If it is too long it cannot match. */
 static void read_match(const struct http_exchange *x, struct rtc_request *req)
 {
     const char *match = http_request_field(x->req, "If-Match");
@@ -273,7 +273,7 @@ err_t rtc_http_whip(struct http_exchange *x, void *place)
         return ask_session(x, RTC_REQUEST_DELETE);
     case HTTP_VERB_PATCH:
         return patch(x);
-    case HTTP_VERB_GET: /* of these very addresses it is reserved: RFC 9725, section 4.1 */
+    case HTTP_VERB_GET: /* reserved on these URLs: RFC 9725, section 4.1 */
         if (is_action(x, "status"))
             return get_status(x);
         break;

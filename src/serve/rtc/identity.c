@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* identity.c - our certificates. An RSA key takes a tenth of a second to make, so a helper thread
- * does; who comes meanwhile waits. */
+/* identity.c - our certificates. An RSA key takes a tenth of a second to create, so a helper thread
+ * does it; clients that need it meanwhile wait. */
 #include "co/thread.h"
 #include "serve/rtc/impl.h"
 
@@ -13,11 +13,11 @@
 
 struct job {
     struct dtls_identity_opts opts;
-    struct dtls_identity *made; /* NULL: why not */
+    struct dtls_identity *made; /* NULL: see `why` */
     char why[DTLS_IDENTITY_WHY];
 };
 
-/* On a helper thread. */
+/* Runs on a helper thread. */
 static void run(void *job)
 {
     struct job *j = job;
@@ -46,7 +46,7 @@ static err_t make(struct rtc_service *s, bool dtls1_0)
         return err_wrap(err, "to make a certificate");
     if (!j->made) {
         err = err_new(ERR_RTC_DTLS, "creating the server's certificate: %s", j->why);
-    } else if (j->opts.rsa == s->rsa) { /* else a reload wants another one */
+    } else if (j->opts.rsa == s->rsa) { /* else a reload changed the key type meanwhile */
         dtls_identity_unref(s->identity[dtls1_0]);
         s->identity[dtls1_0] = j->made;
         j->made = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* input.c - a datagram came: what is it (RFC 7983), and whose? Only checks of ICE may come from
- * addresses that are not known. */
+/* input.c - classifies incoming datagrams (RFC 7983) and finds their sessions. From unknown
+ * addresses only ICE checks are accepted. */
 #include "serve/rtc/impl.h"
 
 #include "base/log.h"
@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum { STUN_END = 4, DTLS_FIRST = 20, DTLS_END = 64, RTP_FIRST = 128, RTP_END = 192 };
-enum { RTCP_FIRST = 192, RTCP_END = 224 }; /* of the second byte */
+enum { RTCP_FIRST = 192, RTCP_END = 224 }; /* values of the second byte */
 enum { RTP_LEAST = 12, RTCP_LEAST = 8, BINDING = 1 };
 enum { RTCP_RATE = 200, BAD_RATE = 1000 };
 
 #define DEAF CO_SECONDS(1)
 #define TELL_EVERY CO_SECONDS(10)
 
-/* ---- checks of ICE */
+/* ---- ICE checks */
 
 static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec now)
 {
@@ -33,8 +33,8 @@ static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec n
     s->unknown_told = s->unknown;
 }
 
-/* It was at that address; `sure`: it receives there. False: the address is another session's, until
- * it has shown that. */
+/* Records that p sends from this address; `sure`: it also receives there. Returns false while the
+ * address belongs to another session. */
 static bool know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
                          unsigned via, bool sure, co_usec now)
 {
@@ -45,7 +45,8 @@ static bool know_address(struct rtc_endpoint *e, struct rtc_peer *p, const struc
 
     e->proven = true;
     if (spare && spare != r)
-        rtc_pass_drop(s, spare); /* who passes it on is told, whose table were full else */
+        rtc_pass_drop(s, spare); /* notifies the worker that passes it on, whose table would fill
+                                  * up */
     r = rtc_table_own(&s->table, p, e, &in->path.peer, via, sure, now);
     if (r && !was_sure)
         rtc_pass_claim(s, via, e->base.number, &in->path.peer, sure ? RTC_PROVEN : RTC_MINE);
@@ -86,7 +87,7 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
     e->service->stat.checks++;
     e->service->stat.checks_answered += size > 0;
     rtc_peer_came(p, in->size);
-    known = ice_knows(&p->ice, &way); /* not who was told that it has it wrong */
+    known = ice_knows(&p->ice, &way); /* false for a peer that got a role conflict error */
     mine = known && know_address(e, p, in, via, false, now);
     if (size > 0) {
         p->base.session.out += size;
@@ -100,7 +101,8 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
         rtc_peer_checked(p, now);
 }
 
-/* To a check of ours: the peer is there: what comes from there is its, and media may go there. */
+/* Handles the answer to our check: the peer receives at this address, so media may be sent
+ * there. */
 static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
                       const struct udp_in *in, unsigned via, co_usec now)
 {
@@ -130,7 +132,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     co_set_cid(own.text);
 }
 
-/* To the worker that it names, unless it was passed on for that. */
+/* Passes a check to the worker that its ufrag names, unless it was already passed on. */
 static void pass_check(struct rtc_endpoint *e, const struct udp_in *in, const char *ufrag,
                        size_t size, unsigned via, co_usec now)
 {
@@ -162,7 +164,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
         return;
     }
     if (m.class != STUN_REQUEST || m.method != BINDING)
-        return; /* what keeps a way of NAT open */
+        return; /* keepalive for NAT */
     colon = m.username ? memchr(m.username, ':', m.username_size) : NULL;
     if (!colon || colon == m.username) {
         s->stat.forged_checks++;
@@ -181,7 +183,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
     co_set_cid(own.text);
 }
 
-/* ---- what is of a session */
+/* ---- packets of a session */
 
 static void on_bad(struct rtc_peer *p, co_usec now)
 {
@@ -212,7 +214,7 @@ static bool open_packet(struct rtc_peer *p, bool rtcp, uint8_t *packet, size_t *
     return false;
 }
 
-/* Its packet in the clear, in service->plain. */
+/* Decrypts a packet into service->plain. */
 static bool unprotect(struct rtc_peer *p, const struct udp_in *in, size_t *size, co_usec now)
 {
     uint8_t *plain = p->service->plain;
@@ -288,7 +290,8 @@ static void on_media(struct rtc_route *r, struct rtc_peer *p, const struct udp_i
         on_rtp(p, plain, size, now);
 }
 
-/* Its end says that it had what we sent: to where it is, if it came from there. */
+/* The end of the handshake proves that the peer got our packets, if it came from the current
+ * address. */
 static void on_handshake(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
                          unsigned via, co_usec now)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* mirror.c - rtc_server.black_hole: what sessions send, in the clear, copied to an address. */
+/* mirror.c - rtc_server { black_hole }: copies the decrypted packets of sessions to an address. */
 #include "base/log.h"
 #include "base/url.h"
 #include "serve/rtc/impl.h"
 
 #include <string.h>
 
-/* "ip:port" or "[ip]:port". */
+/* Parses "ip:port" or "[ip]:port". */
 static err_t parse(const char *text, struct udp_addr *out)
 {
     struct host_port at = host_port_split(text, strlen(text));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pass.c - whose an address is, as workers tell each other.
+/* pass.c - messages between workers about which worker owns an address.
  *
- * A check names its worker. When that one has authenticated it, it says so to the one that it came
- * by, which passes on all that comes from that address from then on.
+ * A check names its worker. Once that worker has authenticated the check, it notifies the worker
+ * that received it, which passes on everything from that address from then on.
  */
 #include "base/container_of.h"
 #include "serve/rtc/impl.h"

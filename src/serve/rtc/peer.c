@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - one session: made, found, closed. */
+/* peer.c - one session: creation, lookup, close. */
 #include "serve/rtc/peer.h"
 
 #include "base/container_of.h"
@@ -17,7 +17,7 @@ enum { PARAM_MAX = 64 * 1024 };
 
 _Static_assert(offsetof(struct rtc_peer, base) == 0, "a peer begins with its session");
 
-/* As the value of a parameter. */
+/* Writes text as the value of a URL parameter. */
 static void put_value(struct wr *w, const char *text)
 {
     for (; *text; text++) {
@@ -28,7 +28,7 @@ static void put_value(struct wr *w, const char *text)
     }
 }
 
-/* A token in the header counts as one among the parameters, unless there is one. */
+/* Adds a token from the header to the parameters, unless they contain one. */
 static char *param_of(const struct rtc_request *req)
 {
     const char *param = req->param ? req->param : "";
@@ -52,7 +52,7 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/* Its words, behind each other in one block. */
+/* Copies all its strings into one block. */
 static void set_names(struct rtc_peer *p, const struct rtc_request *req)
 {
     struct session_stream *names = &p->base.session.names;
@@ -99,7 +99,7 @@ struct rtc_peer *rtc_peer_new(struct rtc_service *s, struct rtc_request *req)
     return p;
 }
 
-/* Nothing finds it any more. */
+/* Removes it from all tables. */
 static void part(struct rtc_peer *p)
 {
     struct rtc_service *s = p->service;
@@ -131,7 +131,7 @@ void rtc_peer_free(struct rtc_peer *p)
     free(p);
 }
 
-/* A browser's page knows at once. */
+/* So that a page in a browser notices the end at once. */
 static void send_close_notify(struct rtc_peer *p)
 {
     const uint8_t *data;

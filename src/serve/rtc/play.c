@@ -13,25 +13,25 @@
 #include <string.h>
 
 enum {
-    TURN = 64,             /* packets to one player at a time: sockets of clients take as many */
-    LATE = 32,             /* so far before its begin a packet may come late */
-    SQUEEZE = 32,          /* what is old is shown so much faster */
-    DELAYED = 100,         /* packets that ask for little delay */
+    TURN = 64,             /* packets to one player per turn: client sockets can buffer this many */
+    LATE = 32,             /* packets that may arrive late before the first one */
+    SQUEEZE = 32,          /* old packets are shown this much faster */
+    DELAYED = 100,         /* packets that request low delay */
     BUDGET = 64 * 1024,
-    KEPT_FROM = 3 << 15,   /* numbers that are kept: far from the wrap, too */
-    AGAIN_VIDEO = 1024,    /* packets that may be sent again: 10 s of 900 kbit/s; and of sound */
+    KEPT_FROM = 3 << 15,   /* first number of a player that keeps the publisher's */
+    AGAIN_VIDEO = 1024,    /* retransmits in 10 s at 900 kbit/s; and of audio */
     AGAIN_AUDIO = 256,
 };
 
-#define BEHIND CO_SECONDS(2)     /* over a connection that takes no more */
-#define YOUNG CO_SECONDS(1)      /* an older key frame is not all: another one is asked for */
+#define BEHIND CO_SECONDS(2)     /* limit of a full TCP connection */
+#define YOUNG CO_SECONDS(1)      /* if the key frame is older, request a new one */
 
 static struct rtp_log *log_of(const struct rtc_peer *p)
 {
     return rtc_wire_log(rtc_stream_wire(p->base.stream));
 }
 
-/* ---- what is sent of a packet */
+/* ---- packets as sent */
 
 static int64_t shown(const struct rtc_span *s, int64_t ticks)
 {
@@ -40,7 +40,7 @@ static int64_t shown(const struct rtc_span *s, int64_t ticks)
     return ticks > s->edge ? ticks : s->out + since * s->width / (s->edge - s->key + 1);
 }
 
-/* The newest is 0. */
+/* Returns span i; 0 is the newest. */
 static const struct rtc_span *span_at(const struct rtc_play_track *t, unsigned i)
 {
     return i < t->n ? &t->spans[i] : &t->more[i - t->n];
@@ -62,7 +62,7 @@ const struct rtc_span *rtc_play_span(const struct rtc_play_track *t, int64_t ind
     return NULL;
 }
 
-/* [playout-delay] of Google: 12 bits of the least, 12 of the most, in 10 ms. */
+/* [playout-delay] of Google: 12 bits minimum, 12 bits maximum, in units of 10 ms. */
 static const uint8_t little_delay[] = { 0x00, 0x03, 0xe8 };
 
 static size_t put_extensions(const struct rtc_play_track *t, const struct rtp_log_entry *e,
@@ -101,7 +101,7 @@ size_t rtc_play_head(const struct rtc_play_track *t, const struct rtc_span *s,
 
 /* ---- numbers and times of the publisher: keep_original_ssrc */
 
-/* From that packet on, if it is of the source that the answer named, and numbers go up. */
+/* Starts at this packet, if it has the SSRC named in the answer and the numbers increase. */
 static void originate(const struct rtc_peer *p, struct rtc_play_track *t,
                       const struct rtp_log_entry *e)
 {
@@ -147,7 +147,7 @@ static struct rtc_span *open_span(struct rtc_play_track *t, const struct rtp_log
     return s;
 }
 
-/* Behind pictures that were left out: what is old is shown as fast as before. */
+/* Begins a span after frames were left out; old packets keep their speed. */
 static struct rtc_span *go_on_span(struct rtc_play_track *t, const struct rtp_log_entry *e)
 {
     struct rtc_span was = t->spans[0], *s = open_span(t, e);
@@ -159,7 +159,7 @@ static struct rtc_span *go_on_span(struct rtc_play_track *t, const struct rtp_lo
     return s;
 }
 
-/* Of what is from that key frame on: how much is it, and the latest time. */
+/* Returns the bytes from that key frame on, and the latest time among them. */
 static size_t measure(const struct rtp_log *log, uint64_t key, int64_t *edge)
 {
     struct rtp_log_entry e;
@@ -175,7 +175,8 @@ static size_t measure(const struct rtp_log *log, uint64_t key, int64_t *edge)
     return bytes;
 }
 
-/* What is old ends at the live edge, behind what it was sent before, and in front of what comes. */
+/* Compresses the timeline of old packets: it ends at the live edge, after everything sent before
+ * and before everything to come. */
 static void squeeze(const struct rtc_play_track *t, struct rtc_span *s, int64_t edge, bool again)
 {
     int64_t end = edge + t->clock / 90; /* 11 ms */
@@ -191,7 +192,7 @@ static void squeeze(const struct rtc_play_track *t, struct rtc_span *s, int64_t 
     s->width++;
 }
 
-/* What is kept as it came is sent once more under the numbers that it had. */
+/* With the publisher's numbers, packets sent again keep theirs. */
 static void begin_span(const struct rtc_peer *p, struct rtc_play_track *t,
                        const struct rtp_log_entry *e, int64_t edge)
 {
@@ -221,8 +222,8 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
     play->jumped = true;
     play->jumped_to = key;
     play->waits = false;
-    if (play->sound_from < play->at)
-        play->sound_from = play->at;
+    if (play->audio_from < play->at)
+        play->audio_from = play->at;
     play->at = key;
     return true;
 }
@@ -241,7 +242,8 @@ static void forget_spans(struct rtc_play_track *t)
     t->gap = false;
 }
 
-/* The log has lost what comes next for it: it goes on at the live edge, with numbers that go on. */
+/* The log no longer has the player's next packet: it continues at the live edge with consecutive
+ * numbers. */
 static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
 {
     struct rtc_play *play = p->play;
@@ -249,16 +251,15 @@ static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
     play->skips++;
     play->dropped += first - play->at;
     play->at = rtp_log_head(log_of(p));
-    forget_spans(&play->tracks[0]); /* nothing of before is to be found any more */
+    forget_spans(&play->tracks[0]); /* no older packet can be retransmitted */
     forget_spans(&play->tracks[1]);
-    play->sound_from = play->at;
+    play->audio_from = play->at;
     play->waits = play->tracks[0].on;
     if (play->waits && (rtc_peer_is_full(p) || !rtc_play_jump(p, LIVE_PREFETCH, now)))
         want_key(p, now);
 }
 
-/* A connection that takes no more stays where it is; what is too far behind goes on at the next key
- * frame. */
+/* A full TCP connection keeps its position; a player too far behind skips to the next key frame. */
 static bool is_held(struct rtc_peer *p, const struct rtp_log *log, co_usec now)
 {
     struct rtc_play *play = p->play;
@@ -269,26 +270,27 @@ static bool is_held(struct rtc_peer *p, const struct rtp_log *log, co_usec now)
     if (rtp_log_get(log, play->at, &e) && now - e.at >= BEHIND) {
         play->skips++;
         play->dropped += rtp_log_head(log) - play->at;
-        play->at = play->sound_from = rtp_log_head(log);
+        play->at = play->audio_from = rtp_log_head(log);
         play->waits = play->tracks[0].on;
         want_key(p, now);
     }
     return true;
 }
 
-/* ---- a turn */
+/* ---- turns */
 
 static bool begins(struct rtc_play *play, const struct rtp_log_entry *e, uint64_t place)
 {
     if (e->track == 1)
-        return place >= play->sound_from;
+        return place >= play->audio_from;
     if (!play->waits)
         return true;
     play->waits = !e->key;
     return e->key;
 }
 
-/* What was kept free for it, if that was: a number never has two packets. */
+/* Returns the span with a number reserved for a late packet, if any: a number is never used
+ * twice. */
 static const struct rtc_span *late_span(const struct rtc_play_track *t,
                                         const struct rtp_log_entry *e)
 {
@@ -304,7 +306,7 @@ static const struct rtc_span *late_span(const struct rtc_play_track *t,
     return s;
 }
 
-/* NULL: it is not for this player. */
+/* Returns NULL if this player does not get the packet. */
 static const struct rtc_span *span_for(const struct rtc_peer *p, struct rtc_play_track *t,
                                        const struct rtp_log_entry *e, uint64_t place)
 {
@@ -322,9 +324,10 @@ static const struct rtc_span *span_for(const struct rtc_peer *p, struct rtc_play
     return e->number >= s->first ? s : late_span(t, e);
 }
 
-/* ---- a line that is too thin */
+/* ---- paths that are too slow */
 
-/* Less of it from the next picture on, more only where what was left out is not needed. */
+/* Sends less from the next frame on, but more only at a frame that does not need the omitted
+ * ones. */
 static void choose(struct rtc_play *play, const struct rtp_log_entry *e)
 {
     enum rtc_quality_takes takes = play->quality.takes;
@@ -448,7 +451,7 @@ static void open_track(const struct rtc_peer *p, unsigned i)
                                   .base = random[0],
                                   .keeps = p->base.session.vhost->rtc.keep_original_ssrc };
     memcpy(t->ext, agreed->ext, sizeof(t->ext));
-    /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
+    /* far from the wrap, as recommended in [RFC 3711] 3.3.1 */
     t->begin = t->next = LATE + (random[1] & 0x7fff);
     t->rtx_next = random[2] & 0x7fff;
     if (i == 0 && t->ext[SDP_EXT_PLAYOUT_DELAY] && p->base.session.vhost->rtc.min_latency)
@@ -457,13 +460,13 @@ static void open_track(const struct rtc_peer *p, unsigned i)
         t->on = srtp_out_source(p->srtp_out, t->ssrc, i == 0 ? AGAIN_VIDEO : AGAIN_AUDIO);
 }
 
-/* At the newest key frame, or the next one. */
+/* Starts at the newest key frame, or the next one. */
 static void join(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
     struct rtp_log_entry e;
 
-    play->at = play->sound_from = rtp_log_head(log_of(p));
+    play->at = play->audio_from = rtp_log_head(log_of(p));
     play->waits = play->tracks[0].on;
     if (!play->waits)
         return;
@@ -491,8 +494,8 @@ static void log_end_of(const struct rtc_peer *p)
     const struct rtc_play *play = p->play;
     const struct rtc_play_track *v = &play->tracks[0], *a = &play->tracks[1];
 
-    log_trace("RTC player of %s got packets of video=%u, of sound=%u, lost=%u, nacks=%llu, "
-              "repeated=%llu, PLI=%llu, went on at a key frame=%llu, left out=%llu, round trip "
+    log_trace("RTC player of %s got packets: video=%u, audio=%u, lost=%u, nacks=%llu, "
+              "repeated=%llu, PLI=%llu, skips to a key frame=%llu, left out=%llu, round trip "
               "%lld ms", live_source_name(p->base.session.src), v->packets, a->packets,
               v->lost + a->lost, (unsigned long long)play->nacks,
               (unsigned long long)play->repeated, (unsigned long long)play->plis,

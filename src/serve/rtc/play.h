@@ -59,7 +59,7 @@ struct rtc_recent {
 
 struct rtc_play {
     uint64_t at;               /* cursor in the log */
-    uint64_t sound_from;       /* audio before this position is not sent */
+    uint64_t audio_from;       /* audio before this position is not sent */
     bool waits;                /* waits for a position to start at */
     bool report_due;
     bool jumped;

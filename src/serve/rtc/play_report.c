@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* play_report.c - reports to a player, and what it says: [RFC 3550] 6.4, [RFC 4585], [RFC 5104],
- * [RFC 3611]. */
+/* play_report.c - reports to and from a player: [RFC 3550] 6.4, [RFC 4585], [RFC 5104], [RFC
+ * 3611]. */
 #include "serve/rtc/play.h"
 
 #include "live/policy.h"
@@ -10,18 +10,18 @@
 
 enum { REPORT_MAX = 256 };
 
-/* A player that asks for key frames gets one at most so often. */
+/* Minimum time between key frames for a player that requests them. */
 #define KEY_EVERY CO_MS(500)
 #define KEY_AGE CO_SECONDS(2)
 #define KEY_THIN CO_SECONDS(5)
-/* One that asks so soon has lost what came first, right behind the handshake: it gets that key
- * frame again, whoever publishes, since there are publishers that hear no such wish either. */
+/* A player that requests one this early lost its first packets, sent right after the handshake. It
+ * gets the same key frame again, since some publishers ignore such requests. */
 #define BEGIN CO_SECONDS(2)
-#define CLOCK_EVERY CO_MS(100) /* so often at most it is told of its own clock */
+#define CLOCK_EVERY CO_MS(100) /* minimum time between clock reports */
 
-/* ---- what we say */
+/* ---- reports sent */
 
-/* Of a track that it was sent something of: its clock at this moment. */
+/* Writes a sender report with the current clock, if the track has sent packets. */
 static bool put_report(struct rtc_peer *p, unsigned i, struct wr *w)
 {
     struct rtc_play_track *t = &p->play->tracks[i];
@@ -41,8 +41,8 @@ static bool put_report(struct rtc_peer *p, unsigned i, struct wr *w)
     return true;
 }
 
-/* One that has key frames alone gets one now and then, also where a publisher makes none by itself:
- * to see something, and to get more again. */
+/* Requests key frames at intervals for a player that gets only those, in case the publisher sends
+ * none by itself: the player needs them to show something, and to get more again. */
 static void ask_for_thin(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
@@ -69,7 +69,7 @@ void rtc_play_report(struct rtc_peer *p, co_usec now)
     wr_free(&w);
 }
 
-/* ---- what it says */
+/* ---- reports received */
 
 static struct rtc_play_track *track_of(struct rtc_play *play, uint32_t ssrc)
 {
@@ -97,7 +97,8 @@ static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec 
         play->rtt = play->rtt ? (7 * play->rtt + rtt) / 8 : rtt;
 }
 
-/* Of an RTMP stream nothing can be asked: then it is the newest key frame, or the next one. */
+/* An RTMP publisher cannot be asked for a key frame: the player gets the newest one, or the
+ * next. */
 static void on_key_wanted(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
@@ -117,7 +118,7 @@ static void on_key_wanted(struct rtc_peer *p, co_usec now)
         rtc_stream_late(p);
 }
 
-/* [RFC 3611] 4.5: it came just now, so it knows the round trip, and how soon to ask again. */
+/* [RFC 3611] 4.5: tells the player the round trip time, so that it knows when to repeat NACKs. */
 static void on_clock(struct rtc_peer *p, const struct rtcp_packet *packet, co_usec now)
 {
     struct rtc_play *play = p->play;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* play_retransmit.c - packets that a player reports as missing, retransmitted from the log: under
- * the same number, or in a source of their own, [RFC 4588]. */
+/* play_retransmit.c - retransmits packets that a player reports missing, from the log: under the
+ * same number, or with an SSRC of their own, [RFC 4588]. */
 #include "serve/rtc/play.h"
 
 #include "base/be.h"
@@ -11,15 +11,17 @@
 
 enum {
     NUMBER = 2,
-    BAD_LINE = 256 / 50, /* of 256 packets so many are lost: then so are retransmits */
+    BAD_LINE = 256 / 50, /* loss in 1/256 at which retransmits are lost, too */
 };
 
-#define LEAST CO_MS(20) /* between two retransmits of a packet, and a round trip, about */
+#define LEAST CO_MS(20) /* minimum time between two retransmits of a packet, plus about a round
+                         * trip */
 
 static bool is_due(struct rtc_play *play, const struct rtc_play_track *t, uint16_t seq, co_usec now)
 {
     uint16_t track = (uint16_t)(t - play->tracks);
-    co_usec rtt = play->rtt - play->rtt / 4; /* it asks again after one, and ways differ */
+    co_usec rtt = play->rtt - play->rtt / 4; /* it asks again after one round trip, and paths
+                                              * vary */
     co_usec least = rtt > LEAST ? rtt : LEAST;
     uint32_t ms = (uint32_t)(now / 1000) | 1;
     struct rtc_recent *r;
@@ -33,7 +35,7 @@ static bool is_due(struct rtc_play *play, const struct rtc_play_track *t, uint16
     return true;
 }
 
-/* As a packet of another source: its number in front of what it had. */
+/* Builds an RTX packet: another SSRC, the original number in front of the payload. */
 static size_t as_rtx(struct rtc_burst *b, struct rtc_play_track *t, const uint8_t *head,
                      const struct rtp_log_entry *e)
 {
@@ -65,8 +67,8 @@ static void send_again(struct rtc_burst *b, struct rtc_play *play, struct rtc_pl
     b->peer->service->stat.repeated++;
 }
 
-/* Where much is lost it goes twice: browsers that only play know no round trip, and ask again for
- * a retransmit that was lost after 100 ms, while the picture stands. */
+/* With high loss, sends the packet twice: browsers that only play do not know the round trip time,
+ * so they repeat the request for a lost retransmit after 100 ms, while the video stalls. */
 static void retransmit(struct rtc_burst *b, struct rtc_play *play, struct rtc_play_track *t,
                    uint16_t seq, co_usec now)
 {

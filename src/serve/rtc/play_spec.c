@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play_spec.c - what a stream has, for the negotiation with who is to play it. */
+/* play_spec.c - the codecs of a stream, for the negotiation with a player. */
 #include "serve/rtc/play.h"
 
 #include "base/text.h"
@@ -10,10 +10,10 @@
 
 enum { OPUS_CHANNELS = 9 };
 
-/* It shows no more than that: the other kind will not come. */
+/* without the other kind for this long, it will not come */
 #define SHOWN CO_SECONDS(1)
 
-/* ---- of a source */
+/* ---- other publishers */
 
 static void by_configs(const struct live_source *src, struct sdp_spec *spec)
 {
@@ -36,7 +36,7 @@ static void by_configs(const struct live_source *src, struct sdp_spec *spec)
     }
 }
 
-/* Of a stream with one kind we know only later that there is no other. */
+/* Whether a stream has only audio or only video is known after a while. */
 static void find_missing(const struct live_source *src, struct sdp_spec *spec)
 {
     struct live_source_stat stat;
@@ -50,7 +50,7 @@ static void find_missing(const struct live_source *src, struct sdp_spec *spec)
         spec->none[AV_VIDEO] = stat.video != AV_CODEC_NONE || stat.audio_packets > 50;
 }
 
-/* ---- of a WebRTC publisher: what was agreed on with it */
+/* ---- WebRTC publishers: the negotiated codecs */
 
 static void by_publisher(const struct rtc_peer *publisher, struct sdp_spec *spec)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.c - is the peer there? Checks of our own, before media go to another address, or an address
- * goes from one session to another: nobody else can answer them, whatever source he writes.
+/* probe.c - checks whether a peer receives at an address, before media go there or an address
+ * changes from one session to another: only the peer itself can answer our check, even with a
+ * forged source.
  *
- * An answer names no session, so what is on its way is kept here: a few, the newest of each place.
+ * An answer does not name its session, so pending checks are kept here: a few, newest first per
+ * slot.
  */
 #include "serve/rtc/impl.h"
 
@@ -25,7 +27,7 @@ void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *
     size_t size;
 
     must_be(RAND_bytes(id, sizeof(id)) == 1);
-    id[0] = (uint8_t)s->base.env->worker; /* the answer may come to any */
+    id[0] = (uint8_t)s->base.env->worker; /* the answer may arrive at any worker */
     size = ice_write_check(&p->ice, &way, id, p->agreed.peer_pwd, now, out);
     if (size == 0)
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* publish.c - one that publishes by WebRTC: let in, looked after, and out.
+/* publish.c - a WebRTC publisher: admission, checks, end.
  *
- * Its packets are taken in by the reader of the socket: relayed at once to who plays by WebRTC, and
- * made frames for all others. Its coroutine looks after it once a second.
+ * The reader of the socket handles its packets: they are relayed to WebRTC players at once, and
+ * assembled into frames for all others. The coroutine of the publisher checks it once a second.
  */
 #include "base/container_of.h"
 #include "base/log.h"
@@ -18,13 +18,13 @@
 enum { VIDEO_WINDOW = 1024, AUDIO_WINDOW = 128 };
 
 #define LOOK CO_SECONDS(1)
-/* Whoever is silent for too long is seen out by what watches the session as a whole: a publisher
- * without anything to send is none the worse for that. */
+/* The session timer closes silent publishers, so the publisher itself may be silent as long as it
+ * likes. */
 #define ANY_SILENCE CO_SECONDS(1000000)
 
-/* ---- let in */
+/* ---- admission */
 
-/* Backends are told that it is WebRTC. */
+/* Marks the parameters, so that backends see that it is WebRTC. */
 static void mark_param(struct rtc_peer *p, struct rtc_publish *pub)
 {
     const char *param = p->base.session.names.param ? p->base.session.names.param : "";
@@ -100,12 +100,12 @@ static void begin_intake(struct rtc_peer *p, struct rtc_publish *pub)
     rtp_intake_begin(pub->intake, p->base.session.src);
 }
 
-/* Others are to have its Opus as AAC, while they want it. */
+/* Other protocols get its Opus as AAC, if the vhost converts. */
 static void prepare_audio(const struct rtc_peer *p)
 {
-    const struct sdp_track *sound = &p->agreed.tracks[AV_AUDIO];
+    const struct sdp_track *audio = &p->agreed.tracks[AV_AUDIO];
 
-    if (p->base.session.vhost->rtc.rtc_to_rtmp && sound->on && sound->codec == AV_OPUS &&
+    if (p->base.session.vhost->rtc.rtc_to_rtmp && audio->on && audio->codec == AV_OPUS &&
         !transcoder_prepare())
         transcoder_lacks(p->base.session.names.key->path, "its audio stays Opus, which few "
                          "players over RTMP and HTTP-FLV support");
@@ -160,7 +160,7 @@ err_t rtc_publish_admit(struct rtc_peer *p)
     return NULL;
 }
 
-/* ---- out */
+/* ---- end */
 
 static void log_end_of(const struct rtc_peer *p)
 {
@@ -170,7 +170,7 @@ static void log_end_of(const struct rtc_peer *p)
 
     if (pub->intake)
         rtp_intake_stat(pub->intake, &frames);
-    log_trace("RTC publisher of %s sent packets of video=%llu, of sound=%llu, lost=%llu, "
+    log_trace("RTC publisher of %s sent packets: video=%llu, audio=%llu, lost=%llu, "
               "asked=%llu, repeated=%llu, doubled=%llu, left out=%llu; PLI=%llu, feedback=%llu; "
               "frames=%llu, broken=%llu, waiting=%llu", live_source_name(p->base.session.src),
               (unsigned long long)v->stats.packets, (unsigned long long)a->stats.packets,
@@ -183,7 +183,7 @@ static void log_end_of(const struct rtc_peer *p)
               (unsigned long long)frames.waiting);
 }
 
-/* Who took over relays already. */
+/* A publisher that took over already relays. */
 static void end_relay(struct rtc_peer *p)
 {
     if (rtc_stream_publisher(p->base.stream) == p) {
@@ -208,7 +208,7 @@ void rtc_publish_end(struct rtc_peer *p, err_t why)
     free_publish(p, pub);
 }
 
-/* ---- its coroutine */
+/* ---- coroutine */
 
 static void log_sample(struct session_publisher *publisher, co_usec now)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* publish_layers.c - simulcast, RFC 8853: a publisher sends its picture in several sizes, and the
- * largest of those that come is the stream. Which one that is their rates tell: offers name them in
- * either order, and an encoder begins with the small ones. */
+/* publish_layers.c - simulcast, RFC 8853: a publisher sends its video in several sizes, and the
+ * server uses the largest that arrives. Bit rates tell which one that is: offers list the layers in
+ * either order, and an encoder starts with small ones. */
 #include "base/log.h"
 #include "serve/rtc/publish_impl.h"
 
 #define WINDOW CO_SECONDS(1)
 
-/* How much of it comes, over whole seconds. */
+/* Measures the bit rate over whole seconds. */
 static void measure(struct publish_source *s, size_t size, co_usec now)
 {
     if (now - s->since >= WINDOW) {
@@ -28,8 +28,8 @@ static const struct publish_source *current(const struct rtc_publish *pub,
     return NULL;
 }
 
-/* It has clearly more, or the other one has stopped, as the largest do on a line that is too thin
- * for them. */
+/* Returns true if it has a clearly higher rate, or the current layer has stopped, as the largest do
+ * on a slow path. */
 static bool is_better(const struct publish_source *s, const struct publish_source *now_taken,
                       co_usec now)
 {
@@ -45,7 +45,7 @@ static void change(struct rtc_publish *pub, struct publish_track *t,
               t->sdp->rids[s->layer], t->sdp->rids[t->layer], s->rate / 125,
               was ? was->rate / 125 : 0);
     t->layer = s->layer;
-    t->over = true; /* another may speak for it at once */
+    t->over = true; /* another source may replace it at once */
     if (t->taken)
         rtp_intake_over(pub->intake, t->number);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* publish_packets.c - packets of a publisher: of which track each one is, and where it goes: first
- * to players of WebRTC, then to the intake.
+/* publish_packets.c - packets of a publisher: finds their track and hands them to WebRTC players
+ * first, then to the intake.
  *
  * [MID] RFC 9143 15, [RID] RFC 8852, [RTX] RFC 4588.
  */
@@ -11,17 +11,17 @@
 #include <string.h>
 
 enum { PACKET_MAX = 2048, FAR = 3000, /* [RFC 3550] A.1 */
-       ANEW = 100000 }; /* between the numbers of one source and those of the next */
+       ANEW = 100000 }; /* gap between the numbers of one source and the next */
 
 #define SOURCE_FORGOTTEN CO_SECONDS(10)
-#define SSRC_SILENCE CO_SECONDS(1) /* as proto/rtp/receiver.h has it */
+#define SSRC_SILENCE CO_SECONDS(1) /* same as in proto/rtp/receiver.h */
 
-/* ---- what a packet says about itself */
+/* ---- header extensions */
 
 struct said {
-    struct rtp_ext mid, rid, repaired; /* data NULL: nothing */
+    struct rtp_ext mid, rid, repaired; /* data NULL: absent */
     bool numbered;
-    uint16_t number;  /* over all tracks */
+    uint16_t number;  /* counts over all tracks */
 };
 
 static bool is_of(const struct rtc_publish *pub, enum sdp_ext ext, uint8_t id)
@@ -33,7 +33,7 @@ static bool is_of(const struct rtc_publish *pub, enum sdp_ext ext, uint8_t id)
     return false;
 }
 
-/* Numbers of extensions are the same in all tracks of a bundle, [BUNDLE] RFC 9143 9.2. */
+/* Extension ids are the same in all tracks of a bundle, [BUNDLE] RFC 9143 9.2. */
 static void read_said(const struct rtc_publish *pub, const struct rtp_packet *packet,
                       struct said *said)
 {
@@ -61,7 +61,7 @@ static bool equals(const struct rtp_ext *e, const char *text)
     return e->data && strlen(text) == e->size && memcmp(e->data, text, e->size) == 0;
 }
 
-/* ---- of which track */
+/* ---- the track */
 
 static bool has_type(const struct publish_track *t, uint8_t type)
 {
@@ -95,8 +95,8 @@ static struct publish_track *find_track(struct rtc_publish *pub, const struct rt
     return NULL;
 }
 
-/* Of simulcast: which one it is; track NULL: none of those that were agreed on. False: it does not
- * say. Those that do not do so soon. */
+/* Finds the simulcast layer of a packet; track NULL: not an agreed one. Returns false if the packet
+ * does not name it; early packets do. */
 static bool find_layer(struct publish_source *s, const struct said *said)
 {
     const struct rtp_ext *rid = said->repaired.data ? &said->repaired : &said->rid;
@@ -116,7 +116,7 @@ static bool find_layer(struct publish_source *s, const struct said *said)
     return true;
 }
 
-/* Room for one more, in place of one that is long gone. NULL: there is none. */
+/* Returns a free slot, or that of a source long unused; NULL: all are in use. */
 static struct publish_source *new_source(struct rtc_publish *pub, co_usec now)
 {
     if (pub->n_sources < PUBLISH_SOURCES)
@@ -146,7 +146,7 @@ static struct publish_source *find_source(struct rtc_publish *pub, const struct 
     return s;
 }
 
-/* ---- its number */
+/* ---- sequence numbers */
 
 static void begin_source(struct rtc_peer *p, struct publish_track *t,
                          const struct rtp_packet *packet, co_usec now)
@@ -155,11 +155,11 @@ static void begin_source(struct rtc_peer *p, struct publish_track *t,
 
     if (!t->started)
         log_trace("RTC: first packet of %s, codec %s, ssrc=%u, payload type %u, %lld ms after "
-                  "DTLS", t->kind == AV_VIDEO ? "video" : "sound", av_codec_name(t->sdp->codec),
+                  "DTLS", t->kind == AV_VIDEO ? "video" : "audio", av_codec_name(t->sdp->codec),
                   packet->ssrc, packet->type, us_to_ms(now - p->connected));
     else
-        log_trace("RTC: %s begins anew, ssrc=%u, was %u",
-                  t->kind == AV_VIDEO ? "video" : "sound", packet->ssrc, t->ssrc);
+        log_trace("RTC: %s restarts, ssrc=%u, was %u",
+                  t->kind == AV_VIDEO ? "video" : "audio", packet->ssrc, t->ssrc);
     if (t->started)
         rtp_stats_restart(&t->stats);
     else
@@ -177,7 +177,7 @@ static void begin_source(struct rtc_peer *p, struct publish_track *t,
     rtp_nack_restart(&t->nack);
 }
 
-/* A number that is far off is that of another numbering if the next one follows it. */
+/* A number far off starts a new sequence if the next packet continues it. */
 static bool follows(struct publish_track *t, uint16_t seq)
 {
     int64_t apart = rtp_unwrap16(t->seq, seq) - t->seq;
@@ -195,7 +195,7 @@ static bool is_far(const struct publish_track *t, uint16_t seq)
     return apart > FAR || apart < -FAR;
 }
 
-/* May it speak for the track? One that another has spoken for until now is not heard. */
+/* Returns whether the source may carry the track. A replaced source may not. */
 static bool is_heard(struct rtc_peer *p, struct publish_track *t, const struct rtp_packet *packet,
                      co_usec now)
 {
@@ -219,7 +219,7 @@ static uint64_t *seen_word(struct publish_track *t, int64_t seq, uint64_t *bit)
     return &t->seen[place / 64];
 }
 
-/* False: it came before, or is too old to tell. */
+/* Returns false for a duplicate, or a packet too old to tell. */
 static bool is_new(struct publish_track *t, int64_t seq)
 {
     uint64_t bit, *word;
@@ -237,9 +237,9 @@ static bool is_new(struct publish_track *t, int64_t seq)
     return true;
 }
 
-/* ---- where it goes */
+/* ---- destinations */
 
-/* Values that players are to have as they are. */
+/* Copies extension values that players get unchanged. */
 static size_t passed_on(const struct publish_track *t, const struct rtp_packet *packet,
                         uint8_t out[RTP_LOG_EXT_MAX])
 {
@@ -279,7 +279,7 @@ static void relay(struct rtc_peer *p, struct publish_track *t, const struct rtp_
     rtc_stream_wake(p->base.stream);
 }
 
-/* Parameter sets, or the picture itself. */
+/* Returns true at parameter sets or the key frame itself. */
 static bool begins_key(struct publish_track *t, const struct rtp_packet *packet, co_usec now)
 {
     int64_t time = rtp_unwrap32(t->time, packet->time);
@@ -303,7 +303,7 @@ static void take_in(struct rtc_publish *pub, struct publish_track *t, const uint
         rtp_intake_key(pub->intake, t->number);
 }
 
-/* ---- a packet of a track */
+/* ---- one packet */
 
 static void count(struct publish_track *t, const struct rtp_packet *packet, int64_t seq,
                   co_usec now)
@@ -315,7 +315,7 @@ static void count(struct publish_track *t, const struct rtp_packet *packet, int6
     t->time = rtp_unwrap32(t->time, packet->time);
 }
 
-/* What is missing is asked for; too much of it: from a key frame on. */
+/* Requests missing packets; if there are too many, requests a key frame instead. */
 static void note_missing(struct rtc_peer *p, struct publish_track *t, int64_t seq, co_usec now)
 {
     if (!publish_asks(p, t))
@@ -354,7 +354,7 @@ static void take_media(struct rtc_peer *p, struct publish_track *t,
     pub->publisher.place.active_at = now;
 }
 
-/* A probe of the line repeats nothing. */
+/* A probe for bandwidth contains no original packet. */
 static void take_repeat(struct rtc_peer *p, struct publish_track *t, const uint8_t *data,
                         size_t size, co_usec now)
 {

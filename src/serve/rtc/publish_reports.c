@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* publish_reports.c - what a publisher is told and asked for, and what it reports. */
+/* publish_reports.c - reports and requests to a publisher, and the reports it sends. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "proto/rtp/feedback.h"
@@ -8,11 +8,11 @@
 enum { COMPOUND = 1200, ASKED_AT_ONCE = 200, REMB_DEFAULT = 20000000 };
 
 #define REPORT_EACH CO_SECONDS(1)
-#define KEY_EACH CO_MS(500)      /* whoever asks */
+#define KEY_EACH CO_MS(500)      /* minimum time between requests, for all players together */
 #define RTT_DEFAULT CO_MS(50)
-#define WAIT_LEAST CO_MS(400)    /* for what was asked for */
+#define WAIT_LEAST CO_MS(400)    /* for requested packets */
 #define WAIT_MOST CO_SECONDS(1)
-#define WAIT_IN_VAIN CO_MS(100)  /* it may only be late */
+#define WAIT_IN_VAIN CO_MS(100)  /* without requests, for late packets */
 
 static struct wr compound(uint8_t buf[COMPOUND])
 {
@@ -48,7 +48,7 @@ static uint64_t publish_found(const struct rtc_publish *pub)
     return found;
 }
 
-/* ---- what is missing */
+/* ---- missing packets */
 
 bool publish_asks(const struct rtc_peer *p, const struct publish_track *t)
 {
@@ -103,7 +103,7 @@ static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
     p->service->stat.nacks_sent_audio += t->kind == AV_AUDIO ? n : 0;
 }
 
-/* ---- when packets came */
+/* ---- arrival times */
 
 void publish_send_twcc(struct rtc_peer *p, co_usec now)
 {
@@ -121,11 +121,12 @@ void publish_send_twcc(struct rtc_peer *p, co_usec now)
     }
 }
 
-/* ---- who waits for something to come
+/* ---- publishers that wait for packets
  *
- * FFmpeg 8 and 9 with GnuTLS, as the server of DTLS, read a datagram before each frame that they
- * send, and block until one comes. So each frame of who may be that is answered by an empty report;
- * some are sent ahead, and again with each report, that more than one frame is on its way. */
+ * FFmpeg 8 and 9 with GnuTLS, as the DTLS server, read a datagram before each frame they send, and
+ * block until one arrives. So each frame of a publisher that may be one is answered with an empty
+ * report. Some are sent in advance, and with each report, to allow several frames in flight.
+ */
 
 enum { NODS_AHEAD = 16 };
 
@@ -159,7 +160,7 @@ static void send_ask(struct rtc_peer *p, const struct publish_track *t, co_usec 
     pub->wants_key = false;
     pub->asked_key = now;
     if (w.len == 0)
-        return; /* it has no ear for that */
+        return; /* it supports no such request */
     send_it(p, &w);
     pub->plis++;
     p->service->stat.plis_sent++;
@@ -180,7 +181,8 @@ void publish_ask_layer(struct rtc_peer *p, const struct publish_track *t, struct
     p->service->stat.plis_sent++;
 }
 
-/* It begins with one; and one that has begun is likely what is wanted. */
+/* A new track begins with a key frame, and one that has just begun is probably the requested
+ * one. */
 static bool is_under_way(const struct rtc_publish *pub, const struct publish_track *t, co_usec now)
 {
     co_usec begun = t->key_at > t->first ? t->key_at : t->first;
@@ -209,7 +211,7 @@ void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now)
         publish_ask_key(publisher, now);
 }
 
-/* Of what came since it was asked for, a key frame. */
+/* Repeats a request unless a key frame has begun since. */
 static void ask_key_again(struct rtc_peer *p, co_usec now)
 {
     struct rtc_publish *pub = p->publish;
@@ -221,7 +223,7 @@ static void ask_key_again(struct rtc_peer *p, co_usec now)
         publish_ask_key(p, now);
 }
 
-/* Players by other ways join at key frames, which nobody of theirs can ask for. */
+/* Players over other protocols join at key frames but cannot request them. */
 static bool others_watch(const struct rtc_peer *p)
 {
     struct live_source_stat s;
@@ -262,7 +264,7 @@ static struct rtcp_block block_of(struct publish_track *t, co_usec now)
     return b;
 }
 
-/* Of who has no other feedback: what may be sent, as it is configured. */
+/* For publishers without other feedback: the configured bit rate. */
 static void put_remb(struct rtc_peer *p, struct wr *w)
 {
     const struct rtc_publish *pub = p->publish;
@@ -301,7 +303,7 @@ static void report(struct rtc_peer *p, co_usec now)
     pub->report_at = now + REPORT_EACH;
 }
 
-/* ---- the timer */
+/* ---- timer */
 
 static co_usec earlier(co_usec a, co_usec b)
 {
@@ -321,7 +323,7 @@ static co_usec next_due(const struct rtc_peer *p, co_usec now)
         due = earlier(due, rtp_intake_due(pub->intake));
     if (pub->wants_key)
         due = earlier(due, pub->asked_key + KEY_EACH);
-    if (key > now) /* one that nobody watches is looked at with each report */
+    if (key > now) /* without players, checked again at each report */
         due = earlier(due, key);
     return due;
 }
@@ -361,7 +363,7 @@ static void on_due(struct co_timer *timer)
     struct co_cid own;
 
     if (pub->publisher.place.replaced)
-        return; /* the stream is another's */
+        return; /* another publisher has the stream */
     own = co_swap_cid(p->base.cid);
     turn(p, now);
     co_set_cid(own.text);
@@ -386,7 +388,7 @@ void publish_begin_reports(struct rtc_peer *p, co_usec now)
     co_timer_set(&pub->timer, pub->report_at, on_due);
 }
 
-/* ---- what it reports */
+/* ---- reports from the publisher */
 
 static struct publish_track *track_of(struct rtc_publish *pub, uint32_t ssrc)
 {
@@ -423,7 +425,7 @@ static void on_bye(struct rtc_publish *pub, struct rtcp_packet *packet)
         struct publish_track *t = track_of(pub, ssrc);
 
         if (t && !t->over)
-            log_trace("RTC: %s ends by BYE, ssrc=%u", t->kind == AV_VIDEO ? "video" : "sound",
+            log_trace("RTC: %s ends by BYE, ssrc=%u", t->kind == AV_VIDEO ? "video" : "audio",
                       ssrc);
         if (t)
             t->over = true;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* quality.c - is a player's line too thin? It loses much, or its queue in front makes the round
- * trip long, for 2 s. Little loss says nothing: that is repeated. */
+/* quality.c - detects a path that is too slow for a player: high loss, or a round trip lengthened
+ * by queues, for 2 s. Low loss is no sign: those packets are retransmitted. */
 #include "serve/rtc/quality.h"
 
-enum { LOST_BAD = 38, LOST_GOOD = 13 }; /* of 256: 15 %, 5 % */
+enum { LOST_BAD = 38, LOST_GOOD = 13 }; /* in 1/256: 15 %, 5 % */
 
-enum { SENT_FEW = 10, SENT_MOST = 1 << 20 }; /* packets; more: the client started a new session */
+enum { SENT_FEW = 10, SENT_MOST = 1 << 20 }; /* packets; a larger difference means a restart */
 
-#define PART CO_MS(900)          /* of reports, looked at together */
+#define PART CO_MS(900)          /* interval of reports evaluated together */
 #define PART_MOST CO_SECONDS(3)
 #define PATIENCE CO_SECONDS(2)
 #define HOLD_LEAST CO_SECONDS(4)
 #define HOLD_MOST CO_SECONDS(60)
-#define TRIAL CO_SECONDS(10)     /* one that fails so soon is not made again as soon */
-#define WAITS_BAD CO_MS(300)     /* in front of the line, beyond what is usual */
+#define TRIAL CO_SECONDS(10)     /* a trial that fails this early is not repeated as soon */
+#define WAITS_BAD CO_MS(300)     /* queueing delay above the usual round trip time */
 #define WAITS_GOOD CO_MS(100)
 
-/* It may have become another line: what is usual goes up slowly. */
+/* The path may have changed, so the usual value rises slowly. */
 static void learn(struct rtc_quality *l, co_usec rtt)
 {
     if (rtt <= 0)

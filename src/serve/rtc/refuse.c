@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* refuse.c - errors of admission as statuses of HTTP, and as the numbers and names that users of
- * such servers know. */
+/* refuse.c - maps admission errors to HTTP statuses, and to SRS's numbers and names. */
 #include "serve/rtc/impl.h"
 
 #include "base/must.h"
 
 #include <stdlib.h>
 
-/* Numbers that are no err_code. */
+/* Numbers without an err_code. */
 enum { SOURCE_BUSY = 5020, INVALID_SDP = 5043 };
 
 struct row {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c - a request goes to the worker that serves its stream, and its answer comes back. */
+/* request.c - sends a request to the worker that serves its stream, and the answer back. */
 #include "serve/rtc/request.h"
 
 #include "base/must.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer than backends may take, all of them. */
+/* Longer than the limit of all callbacks together. */
 #define PATIENCE CO_SECONDS(30)
 
-/* On its way between workers. */
+/* A request in transit between workers. */
 struct job {
     struct rtc_request req;
     struct workers *workers;
-    struct stream_owner *owner;   /* of its stream, in which it is a guest; or NULL */
+    struct stream_owner *owner;   /* registered in it while in transit; or NULL */
     bool plays;
 };
 
@@ -70,7 +70,7 @@ static void at_worker(struct session_env *env, void *job)
     rtc_refuse(&j->req, &err);
 }
 
-/* Where it is to be served: a player of a WebRTC publisher at that one's worker. */
+/* Selects the worker: a player of a WebRTC publisher goes to the publisher's worker. */
 static err_t choose(struct session_env *env, const struct rtc_request *a, struct job *j,
                     unsigned *to)
 {
@@ -94,7 +94,7 @@ static err_t choose(struct session_env *env, const struct rtc_request *a, struct
     return err;
 }
 
-/* By its session's name: no worker, then here, where it is found to be unknown. */
+/* Returns the worker named by the session; without one this worker, which reports it as unknown. */
 static unsigned worker_named(const struct session_env *env, const struct rtc_request *a)
 {
     const struct rtc_service *s = rtc_service_of(env);
@@ -112,7 +112,7 @@ static void send_to(struct session_env *env, struct rtc_request *a, struct job *
         *a = j->req;
         leave_owner(j);
         free(j);
-    } else { /* what it had is the job's, and so it is freed */
+    } else { /* the job has its contents now and frees them */
         *a = (struct rtc_request){ .kind = a->kind };
         err = err_new(ERR_TOO_MANY, "worker %u does not answer", to);
         rtc_refuse(a, &err);

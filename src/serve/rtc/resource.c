@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* resource.c - what is asked of a session later: its end (DELETE), candidates or a restart of ICE
- * (PATCH), RFC 9725 sections 4.2 and 4.3; and its status (GET). */
+/* resource.c - later requests for a session: DELETE; PATCH with candidates or an ICE restart, RFC
+ * 9725 sections 4.2 and 4.3; GET of its status. */
 #include "base/jput.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESTARTS = 5 }; /* of ICE, in a second */
+enum { RESTARTS = 5 }; /* ICE restarts per second */
 
-/* ---- which session */
+/* ---- lookup */
 
-/* By the name that its first answer gave it; NULL: it is gone. Strangers may ask as often as they
- * like: it is a look into a table. */
+/* Finds a session by the name in its Location; NULL: ended. Untrusted clients may call this at any
+ * rate: it is one table lookup. */
 static struct rtc_peer *find(const struct rtc_service *s, const char *session)
 {
     struct rtc_peer *p = rtc_table_named(&s->table, RTC_NAME_LOCATION, session,
@@ -40,7 +40,7 @@ static void restart(struct rtc_service *s, struct rtc_peer *p, const struct sdp_
     (void)snprintf(p->ice.peer_ufrag, sizeof(p->ice.peer_ufrag), "%s", f->ufrag);
     (void)snprintf(p->agreed.peer_ufrag, sizeof(p->agreed.peer_ufrag), "%s", f->ufrag);
     (void)snprintf(p->agreed.peer_pwd, sizeof(p->agreed.peer_pwd), "%s", f->pwd);
-    p->ice.nominated = false; /* media stay where they are until it nominates again */
+    p->ice.nominated = false; /* media keep their path until the client nominates again */
     random_id(p->etag, 8);
     rtc_table_name(&s->table, &p->name, p, p->ice.ufrag);
 }
@@ -50,7 +50,7 @@ static void answer_restart(struct rtc_service *s, struct rtc_request *req)
     struct sdp_candidate candidates[SDP_CANDIDATES_MAX];
     struct sdp_answer ours = { .candidates = candidates,
                                .n_candidates = rtc_candidates(s, req, candidates) };
-    struct rtc_peer *p = find(s, req->session); /* that may have yielded */
+    struct rtc_peer *p = find(s, req->session); /* the code before may have yielded */
     struct wr w;
 
     if (!p) {
@@ -76,7 +76,7 @@ static void patch(struct rtc_service *s, struct rtc_request *req, struct rtc_pee
     if (*req->etag && strcmp(req->etag, p->etag) != 0 && strcmp(req->etag, "*") != 0)
         req->status = 412;
     else if (!*ufrag || strcmp(ufrag, p->ice.peer_ufrag) == 0)
-        req->status = 204; /* candidates: it is its checks that we wait for */
+        req->status = 204; /* candidates: we only wait for the client's checks */
     else if (!rtc_rate_take(&p->restarts, RESTARTS, co_now()))
         req->status = 503;
     else
@@ -85,7 +85,7 @@ static void patch(struct rtc_service *s, struct rtc_request *req, struct rtc_pee
 
 /* ---- GET */
 
-/* What its client cannot know: the server's part. */
+/* Writes the status that a client cannot know: the server's side. */
 static void answer_status(struct rtc_request *req, const struct rtc_peer *p)
 {
     struct rtc_client_stat info;

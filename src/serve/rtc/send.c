@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* send.c - to a session, on the way that ICE chose. What is full loses what comes. */
+/* send.c - sends datagrams to a session over the path that ICE chose. A full socket drops them. */
 #include "serve/rtc/impl.h"
 
 #include "base/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - WebRTC of one worker: begun, reloaded, ended. */
+/* service.c - the WebRTC service of one worker: begin, reload, end. */
 #include "base/container_of.h"
 #include "base/must.h"
 #include "serve/rtc/impl.h"
@@ -18,11 +18,11 @@ static struct rtc_service *service_of(struct datagram_service *s)
 static err_t load_audio(void *none)
 {
     (void)none;
-    (void)transcoder_prepare(); /* who needs it says what is missing */
+    (void)transcoder_prepare(); /* code that needs it reports what is missing */
     return NULL;
 }
 
-/* Libraries of 17 MB: loaded at the start, they hold up nobody. */
+/* Loads 17 MB of libraries at the start, so that they delay no client. */
 static void prepare_audio(struct rtc_service *s)
 {
     const struct conf *c = s->base.env->conf;
@@ -37,7 +37,7 @@ static void prepare_audio(struct rtc_service *s)
     if (!converts || audio_lib_ready() || audio_lib_lacks())
         return;
     err = co_go(&s->base.group, "rtc-sound", load_audio, NULL);
-    err_free(&err); /* then the first who needs it loads it */
+    err_free(&err); /* then it is loaded at the first use */
 }
 
 static void reload(struct datagram_service *base)
@@ -47,10 +47,10 @@ static void reload(struct datagram_service *base)
     rtc_black_hole_open(s);
     prepare_audio(s);
     if (s->rsa == base->env->conf->rtc_server.ecdsa)
-        rtc_identities_forget(s); /* who is here keeps what it has */
+        rtc_identities_forget(s); /* existing sessions keep their certificates */
 }
 
-/* ---- begun */
+/* ---- begin */
 
 static struct datagram_shared *shared_new(unsigned workers)
 {
@@ -82,13 +82,13 @@ static void begun(struct datagram_service *base)
     prepare_audio(service_of(base));
 }
 
-/* More of them have more room for bursts. */
+/* More sockets give more buffer space for bursts. */
 static unsigned sockets_of(const struct conf *conf)
 {
     return (unsigned)conf->rtc_server.reuseport;
 }
 
-/* ---- ended */
+/* ---- end */
 
 static void free_service(struct datagram_service *base)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.c - the players of a source, served together.
  *
- * When a frame came one walk serves them all: packets are there once (wire/rtc), each player gets
- * them under its own header and key, from one scratch buffer by one system call of equal segments.
- * It goes in slices, so a thousand players hold nobody up; and it has half of the thread where
- * others have much to do as well, such as handshakes of many who come at once.
+ * When a frame arrived, one walk serves them all: wire/rtc has the packets once, and each player
+ * gets them with its own header and key, from one scratch buffer and with one system call of equal
+ * segments. The walk works in time slices, so that a thousand players block nothing. It uses at
+ * most half of the thread while other work is pending, such as many handshakes.
  */
 #include "serve/rtc/play.h"
 
@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Who has just come gets much, a turn's packets at a time: about 8 MB a second, which goes through
- * the 200 KB that the sockets of clients have. */
+/* A new player gets much data, one turn's packets at a time: about 8 MB/s, which fits the 200 KB
+ * socket buffers of clients. */
 #define REST CO_MS(10)
 
 enum { TAKES = 16, LINE = 64, VHOST_MAX = 256, OPUS_BITRATE = 48000 };
@@ -25,10 +25,10 @@ struct rtc_stream {
     struct rtc_service *service;
     struct rtc_wire *wire;
     struct rtc_peer *publisher;
-    unsigned epoch;          /* of the wire, as it was seen */
-    bool again;              /* something came while a walk was under way */
-    struct rtc_peer *late, **late_end; /* who has more to be sent, in turn */
-    struct co_task walk;     /* begins, or goes on */
+    unsigned epoch;          /* last seen epoch of the wire */
+    bool again;              /* a packet arrived during a walk */
+    struct rtc_peer *late, **late_end; /* queue of players with more to send */
+    struct co_task walk;     /* starts or continues a walk */
     struct co_timer rest;
 };
 
@@ -46,7 +46,7 @@ static struct rtc_peer *peer_of(struct datagram_player *p)
 
 static void on_walk(struct co_task *t);
 
-/* ---- who is late */
+/* ---- players with more to send */
 
 static void on_rest(struct co_timer *t);
 
@@ -82,7 +82,7 @@ void rtc_stream_late(struct rtc_peer *p)
         begin_late(stream_of(p->base.stream), p);
 }
 
-/* Each once, in their turn, as far as time goes. */
+/* Serves each once, in order, as long as the time slice lasts. */
 static void go_on_late(struct rtc_stream *st)
 {
     co_usec now = co_clock();
@@ -118,7 +118,7 @@ static bool is_other(const struct rtc_stream *st, const struct rtc_peer *p, enum
     return t->on && codec != AV_CODEC_NONE && codec != t->codec;
 }
 
-/* Something else comes now: who agreed on another codec has to ask again. */
+/* The codecs of the stream changed: players that agreed on others must reconnect. */
 static void check_codecs(const struct rtc_stream *st, struct rtc_peer *p)
 {
     p->play->report_due = true;
@@ -188,7 +188,7 @@ static void on_walk(struct co_task *t)
     go_on(st);
 }
 
-/* The source says it when all that comes at a time is there: at once. */
+/* Called by the source when a batch of packets is complete: starts a walk at once. */
 static void on_packets(void *arg)
 {
     struct rtc_stream *st = arg;
@@ -246,7 +246,7 @@ static void wanted(struct datagram_stream *base, bool on)
 
 /* ---- streams of a worker */
 
-/* Its vhost is what its name begins with. */
+/* The vhost is the first part of the name. */
 static const struct conf_vhost *vhost_of(const struct rtc_service *s, const struct rtc_stream *st)
 {
     const char *name = live_source_name(st->base.src);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - which session a datagram belongs to. */
+/* table.c - finds the session of a datagram. */
 #include "serve/rtc/table.h"
 
 #include "base/container_of.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEPT = 4 }; /* lists looked at for each new one of others */
+enum { SWEPT = 4 }; /* lists checked for expiry at each new foreign route */
 
 void rtc_table_init(struct rtc_table *t)
 {
@@ -82,7 +82,7 @@ void rtc_table_drop(struct rtc_table *t, struct rtc_route *r)
     free(r);
 }
 
-/* Anybody may have its checks come from anywhere, once more: those places go first. */
+/* Forged checks can add addresses to a session: unproven addresses are dropped first. */
 static bool is_disposable(const struct rtc_route *r, const struct rtc_route *than)
 {
     return r->sure != than->sure ? than->sure : r->used < than->used;
@@ -125,7 +125,7 @@ struct rtc_route *rtc_table_own(struct rtc_table *t, struct rtc_peer *p,
         r->next_own = p->routes;
         p->routes = r;
     } else if (r->worker != via) {
-        r->sure = false; /* who gets it first does not know yet */
+        r->sure = false; /* the peer has not proved yet that it receives there */
     }
     r->worker = via;
     r->used = now;
@@ -133,7 +133,7 @@ struct rtc_route *rtc_table_own(struct rtc_table *t, struct rtc_peer *p,
     return r;
 }
 
-/* ---- those of others */
+/* ---- addresses of sessions at other workers */
 
 static void sweep(struct rtc_table *t, co_usec now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tcp.c - a connection of TCP that carries datagrams, each behind its length (RFC 4571): ICE-TCP,
- * RFC 6544. Its first must be a check of ICE, which says whose it is: the connection goes to the
- * worker that this names. After that all is as over UDP. */
+/* tcp.c - a TCP connection that carries datagrams, each after its length (RFC 4571): ICE-TCP, RFC
+ * 6544. The first one must be an ICE check, which names the session: the connection moves to its
+ * worker. After that it works as over UDP. */
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/must.h"
@@ -17,20 +17,20 @@
 enum { FRAME_MAX = 1500, HEAD = 2, OUT_MAX = 512 * 1024, OUT_FULL = 64 * 1024 };
 
 #define FIRST_TIME CO_SECONDS(5)
-#define NOBODYS CO_SECONDS(2)   /* no session has it: it never began, or is over */
-#define SEND_AGAIN CO_MS(10)  /* a reader looks so often whether there is room to send */
-#define STUCK CO_SECONDS(10)  /* nothing went for so long: it is gone */
+#define NOBODYS CO_SECONDS(2)   /* limit without a session: not begun, or ended */
+#define SEND_AGAIN CO_MS(10)  /* how often a reader checks whether it can send */
+#define STUCK CO_SECONDS(10)  /* closes the connection if nothing was sent for this long */
 
 struct rtc_tcp {
     struct rtc_endpoint endpoint;
     struct io *io;
     struct udp_path path;
     struct session_env *env;
-    unsigned worker;             /* that its first check named */
+    unsigned worker;             /* named by its first check */
     bool begun;
-    co_usec since, went;         /* it began; something of `out` went */
-    co_usec owned;               /* a session had it */
-    uint8_t *out;                /* what its window did not take, out_size bytes */
+    co_usec since, went;         /* when it began; when part of `out` was last sent */
+    co_usec owned;               /* when a session last used it */
+    uint8_t *out;                /* bytes that did not fit its window, out_size of them */
     size_t out_size, out_room, have;
     uint8_t in[HEAD + FRAME_MAX];
 };
@@ -52,7 +52,7 @@ static bool keep(struct rtc_tcp *t, const void *data, size_t size)
     return true;
 }
 
-/* Whole frames are left out, never a part of one. */
+/* A full buffer drops whole frames, never parts. */
 void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size)
 {
     const uint8_t head[HEAD] = { (uint8_t)(size >> 8), (uint8_t)size };
@@ -67,7 +67,7 @@ void rtc_tcp_send(struct rtc_tcp *t, const void *data, size_t size)
     }
     if (t->out_size == 0)
         err = io_send_some(t->io, iov, 2, &went);
-    if (err) { /* its reader finds out, too */
+    if (err) { /* the reader gets the error, too */
         err_free(&err);
         return;
     }
@@ -143,7 +143,7 @@ static err_t take_frames(struct rtc_tcp *t)
         if (!t->begun)
             err = on_first(t, in.data, size);
         if (!err && t->worker != t->env->worker)
-            break; /* that is there to read what is here */
+            break; /* data to read is handled before errors */
         if (!err)
             protocol->input(&t->endpoint.base, &in, t->env->worker, in.at);
         at += HEAD + size;
@@ -153,7 +153,7 @@ static err_t take_frames(struct rtc_tcp *t)
     return err;
 }
 
-/* How long it may stay as it is. A check that nobody proved begins nothing. */
+/* Returns how long it may stay open in its state. An unauthenticated check does not count. */
 static err_t time_left(struct rtc_tcp *t, co_usec *left)
 {
     co_usec now = co_clock();
@@ -196,7 +196,7 @@ static err_t turn(struct rtc_tcp *t)
     return err;
 }
 
-/* ---- its life */
+/* ---- life */
 
 static void free_conn(struct rtc_tcp *t)
 {
@@ -206,13 +206,13 @@ static void free_conn(struct rtc_tcp *t)
     free(t);
 }
 
-/* Sessions do not send here any more. */
+/* Detaches it from all sessions. */
 static void part(struct rtc_tcp *t)
 {
     struct rtc_service *s = t->endpoint.service;
     struct rtc_route *r;
 
-    if (!s || !t->endpoint.proven) /* strangers cost no walk over all sessions */
+    if (!s || !t->endpoint.proven) /* unauthenticated connections cost no walk over all sessions */
         return;
     r = rtc_table_find(&s->table, &t->endpoint, &t->path.peer);
     if (r && r->peer)
@@ -252,7 +252,7 @@ static void end(struct rtc_tcp *t, err_t err)
     free_conn(t);
 }
 
-/* co_fn, after it came from another worker. */
+/* co_fn; runs after the move to this worker. */
 static err_t go_on_main(void *conn)
 {
     struct rtc_tcp *t = conn;

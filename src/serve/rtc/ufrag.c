@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ufrag.c - which worker has a session, by our ufrag: the first letter of those that we make names
- * it. What a client asked for may begin with anything, so those are in a table of all workers. */
+/* ufrag.c - finds the worker of a session by our ufrag. The first letter of a generated ufrag names
+ * the worker. A ufrag chosen by a client may begin with any letter, so those are in a table shared
+ * by all workers. */
 #include "base/must.h"
 #include "base/random_id.h"
 #include "base/siphash.h"
@@ -53,7 +54,7 @@ void rtc_names_free(struct rtc_names *t)
     free(t);
 }
 
-/* Where it is, or would be; under the lock. */
+/* Returns the entry, or where it would be; call under the lock. */
 static struct name **find(struct rtc_names *t, const char *ufrag, size_t size)
 {
     struct name **at = &t->v[siphash(t->key, ufrag, size) % BUCKETS];
@@ -70,7 +71,8 @@ static unsigned by_letter(char first)
     return at ? (unsigned)(at - letters) : UINT_MAX;
 }
 
-/* Does it look like one of ours at another worker? Then it would take what is another session's. */
+/* Returns true if it looks like a generated ufrag of another worker, where it could hijack a
+ * session. */
 static bool is_theirs(const struct rtc_service *s, const char *ufrag)
 {
     unsigned worker = by_letter(*ufrag);
