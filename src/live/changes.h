@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* changes.h - counts how often a publisher changes its decoder configuration.
  *
- * A change is expensive: players get another initialization, HLS and recordings begin another
- * file. Encoders change their configuration once in a while; a publisher that does so with each
- * frame is faulty or hostile. A change is a configuration of a track that differs from the one in
- * force, another codec in the frames of a track, or another picture size in the key frames of a
- * codec that says it there. The first configuration of a track is none.
+ * A change is expensive: players get a new initialization, and HLS and recordings begin a new file.
+ * Encoders change their configuration rarely; a publisher that does so with each frame is faulty or
+ * hostile. These count as changes: a configuration of a track that differs from the one in force,
+ * another codec in the frames of a track, and another frame size in the key frames of a codec that
+ * carries it there. The first configuration of a track does not count.
  */
 #ifndef LIVE_CHANGES_H
 #define LIVE_CHANGES_H
@@ -15,18 +15,19 @@
 
 enum { LIVE_CHANGES_TRACKS = 16 };
 
-struct live_changes { /* starts as zeros with each publisher */
+struct live_changes { /* zeroed for each publisher */
     struct {
-        uint32_t id;     /* kind and track number; 0: not in use */
+        uint32_t id;     /* kind and track number; 0: unused */
         uint8_t codec;
         uint32_t width, height;
     } v[LIVE_CHANGES_TRACKS];
-    int64_t full_at;     /* pace.h */
-    bool over;           /* there were too many */
+    int64_t full_at;     /* state of the rate limit (pace.h) */
+    bool over;           /* the limit was exceeded */
 };
 
-/* A packet came; `before` is the configuration packet that it replaces, or NULL. True: that is a
- * change, and there were more than `at_once`, which come back one per second. 0: no limit. */
+/* Records a packet; `before` is the configuration packet that it replaces, or NULL. Returns true if
+ * the packet is a change and exceeds the limit: a burst of `at_once`, refilled by one per second.
+ * 0: no limit. */
 bool live_changes_exceed(struct live_changes *c, const struct av_packet *pkt,
                          const struct av_packet *before, int at_once, co_usec now);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mix.h - put the packets of a stream in order of time (`mix_correct`).
+/* mix.h - sorts the packets of a stream by time (`mix_correct`).
  *
- * Holds packets back until both audio and video have some, or one of them has many or they are
- * large: a publisher
- * that sends a second of audio and then a second of video leaves as one interleaved stream.
+ * It holds packets back until there are some of both audio and video, or many of one kind, or they
+ * are large. So a publisher that sends a second of audio and then a second of video becomes one
+ * interleaved stream.
  */
 #ifndef LIVE_MIX_H
 #define LIVE_MIX_H
@@ -21,8 +21,8 @@ struct live_mix {
 };
 
 void live_mix_push(struct live_mix *m, struct av_packet *pkt); /* takes a reference */
-/* The next packet in order, with the caller's reference, or NULL when more must come first.
- * `flush`: give what there is. */
+/* Returns the next packet in order, with a reference for the caller, or NULL if more packets must
+ * arrive first. `flush`: returns what is left. */
 struct av_packet *live_mix_pop(struct live_mix *m, bool flush);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings.h - what a live source has of its vhost's configuration. */
+/* settings.h - settings of a live source, from the configuration of its vhost. */
 #ifndef LIVE_SETTINGS_H
 #define LIVE_SETTINGS_H
 
@@ -8,21 +8,21 @@
 #include <stdint.h>
 
 enum live_jitter {
-    LIVE_JITTER_FULL, /* starts at 0, monotonic, jumps mended */
-    LIVE_JITTER_ZERO, /* starts at 0, else as it comes */
-    LIVE_JITTER_OFF,  /* as it comes */
+    LIVE_JITTER_FULL, /* starts at 0, monotonic, jumps are removed */
+    LIVE_JITTER_ZERO, /* starts at 0, otherwise unchanged */
+    LIVE_JITTER_OFF,  /* unchanged */
 };
 
 struct live_settings {
     bool gop_cache;              /* a player starts at the newest key frame, else at the next */
-    bool mix_correct;            /* audio and video of a source leave in order of time */
-    bool reduce_sequence_header; /* an unchanged decoder configuration is not sent again */
+    bool mix_correct;            /* sorts audio and video by time */
+    bool reduce_sequence_header; /* drops an unchanged decoder configuration */
     enum live_jitter jitter;
-    uint32_t gop_cache_max_frames; /* a longer group of pictures is not kept; 0: no limit */
-    int64_t queue_length;          /* how far behind a player may be, us */
-    int64_t audio_cache;           /* what of a stream without video is cached at most, us */
-    size_t max_bytes;              /* what one stream, or one format of it, keeps at most */
-    int config_changes;            /* changes.h; 0: no limit */
+    uint32_t gop_cache_max_frames; /* a longer GOP is not kept; 0: no limit */
+    int64_t queue_length;          /* maximum delay of a player, us */
+    int64_t audio_cache;           /* maximum cache of a stream without video, us */
+    size_t max_bytes;              /* maximum bytes of a stream, and of each of its wires */
+    int config_changes;            /* limit of changes.h; 0: no limit */
 };
 
 #endif

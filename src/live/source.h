@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* source.h - a live stream: one publisher, any number of consumers.
  *
- * The source is an append-only log of packets with sequence numbers, corrected in time once. A
- * wire (wire.h) is what one format makes of the log, rendered once for all its players; a
- * consumer (consumer.h) is a cursor into a wire. So the cache of the current group of pictures,
- * every player's queue and the policy for slow players are this one structure, and to publish a
- * packet costs the same for 1 player and for 10,000. The publisher waits for nobody.
+ * The source is an append-only log of packets with sequence numbers and corrected times. A wire
+ * (wire.h) is the log rendered in one format, once for all its players; a consumer (consumer.h) is
+ * a cursor into a wire. So this one structure is the GOP cache, the queue of each player and the
+ * policy for slow players, and publishing a packet costs the same for 1 player and for 10,000. The
+ * publisher never waits.
  *
  * Nothing here yields. All of it belongs to one coroutine thread.
  */
@@ -17,152 +17,157 @@
 #include "co/co.h"
 #include "live/settings.h"
 
-struct live_source;   /* shared: whoever holds one has a reference */
+struct live_source;   /* shared: each holder has a reference */
 struct live_registry; /* all sources of a server by name; owned by the server */
 
 enum { LIVE_PROOF = 32 };
 
-/* Who publishes: the publisher's own memory, valid from begin to end. */
+/* A publisher; in its own memory, valid from begin to end. */
 struct live_publisher {
-    struct co *co;     /* the coroutine to stop when another one takes over */
-    const char *ip;    /* of the peer */
-    co_usec active_at; /* when it last sent something; the publisher keeps it up to date */
-    bool replaced;     /* another one took over: end without a word to the source */
-    /* A digest of what it showed to be let in, if somebody asked for it: whoever shows the same is
-     * the same. */
+    struct co *co;     /* the coroutine to stop when another publisher takes over */
+    const char *ip;    /* address of the peer */
+    co_usec active_at; /* last time it received data; updated by the publisher */
+    bool replaced;     /* another publisher took over: end without live_source_end() */
+    /* A digest of the credentials with which it was admitted, if any were required: the same digest
+     * means the same publisher. */
     bool has_proof;
     uint8_t proof[LIVE_PROOF];
 };
 
-/* When a publisher comes for a stream that has one. */
+/* Rule for a second publisher that arrives. */
 enum live_takeover_mode {
-    LIVE_TAKEOVER_OFF,   /* it is refused: ERR_STREAM_BUSY */
-    LIVE_TAKEOVER_STALE, /* the old one goes if it is silent, or the new one has its proof */
-    LIVE_TAKEOVER_ON,    /* the old one goes */
+    LIVE_TAKEOVER_OFF,   /* the new one is refused: ERR_STREAM_BUSY */
+    LIVE_TAKEOVER_STALE, /* the old one is stopped if it is silent or the new one has its proof */
+    LIVE_TAKEOVER_ON,    /* the old one is stopped */
 };
 
-/* An address is no proof: many publishers may be behind one. It only makes the silence shorter. */
+/* An address proves nothing, because many publishers may share it. It only shortens the silence. */
 struct live_takeover {
     enum live_takeover_mode mode;
-    co_usec silence;      /* what is long */
-    co_usec silence_near; /* and to one of the same address */
+    co_usec silence;      /* how long the old publisher must be silent */
+    co_usec silence_near; /* the same for a publisher of the same address */
 };
 
-/* What a source did so far: the same for 1 player and for 1,000. */
+/* Work of a source so far, independent of the number of players. */
 struct live_work {
-    uint64_t packets;  /* pushed */
-    uint64_t rendered; /* packets, once for each wire */
-    uint64_t blocks;   /* of wires, allocated */
-    uint64_t wakes;    /* of parked players */
+    uint64_t packets;  /* packets pushed */
+    uint64_t rendered; /* packets rendered, counted per wire */
+    uint64_t blocks;   /* allocated blocks of wires */
+    uint64_t wakes;    /* wakes of parked players */
 };
 
 struct live_source_stat {
     uint64_t in_packets, in_bytes, out_bytes;
     uint64_t video_packets, audio_packets, keys;
-    uint64_t dropped; /* packets that players were too slow for, all of them together */
+    uint64_t dropped; /* packets skipped by slow players, all together */
     unsigned consumers;
     size_t log_packets, log_bytes, wire_bytes;
     enum av_codec video, audio; /* AV_CODEC_NONE before the first packet */
-    co_usec shown_for; /* how long the publisher has shown what it has, by its time or ours, from
-                        * its first key frame on; -1: none came yet */
-    int64_t key_interval;       /* between the last two key frames, 1/90000 s; 0: not known */
+    /* time since the publisher's first key frame, by its clock or ours, whichever is more; -1: none
+     * yet */
+    co_usec shown_for;
+    int64_t key_interval;       /* between the last two key frames, 1/90000 s; 0: unknown */
     bool publishing;
-    bool replica; /* its publisher, and what came in, is its home's (tap.h) */
+    bool replica; /* the publisher and the input counters are the owner worker's (tap.h) */
     struct live_work work;
 };
 
 struct live_registry *live_registry_new(void);
 void live_registry_free(struct live_registry *r); /* sources may outlive it, unlisted */
-/* The source of that name ("vhost/app/stream"), made if there is none; with a reference for the
- * caller. It is freed with its last reference. Settings count for a source that is made. */
+/* Returns the source of that name ("vhost/app/stream"), created with these settings if there is
+ * none, with a reference for the caller. It is freed with its last reference. */
 struct live_source *live_registry_get(struct live_registry *r, const char *name,
                                       const struct live_settings *set);
 struct live_source *live_registry_find(struct live_registry *r, const char *name); /* or NULL */
-/* What the logs and wires of all its sources may take together, in bytes; 0: no limit. A
- * packet over it makes the largest streams lose their oldest ones. */
+/* Limits the memory of the logs and wires of all its sources, in bytes; 0: no limit. A packet over
+ * the limit makes the largest streams drop their oldest packets. */
 void live_registry_limit(struct live_registry *r, size_t bytes);
-/* The same for its part of a limit that several have; set anew now and then. */
+/* The same for its share of a limit of several registries; updated periodically. */
 void live_registry_part(struct live_registry *r, size_t bytes);
-/* What they take now, as much as that is known: packets, bytes of wires, also those that only slow
- * players still hold. */
+/* Memory in use, approximately: packets and bytes of wires, including those that only slow players
+ * hold. */
 struct live_memory {
     size_t used, limit;
-    uint64_t squeezed, squeezed_bytes; /* times that a stream lost packets, and how much */
+    /* how often streams dropped packets for the limit, and how many bytes */
+    uint64_t squeezed, squeezed_bytes;
 };
 const struct live_memory *live_registry_memory(const struct live_registry *r);
-/* What others keep of streams counts with it: they add and subtract here. What could give
- * something back is a keeper (keeper.h). */
+/* Returns the counter to which other users of memory for streams add and subtract. Data that can be
+ * dropped is evictable (evictable.h). */
 size_t *live_registry_counter(struct live_registry *r);
 size_t live_registry_count(const struct live_registry *r);
-/* Walk all sources: next(r, NULL) is the first. Not across a yield. */
+/* Walks all sources: next(r, NULL) is the first. Do not yield during the walk. */
 struct live_source *live_registry_next(struct live_registry *r, struct live_source *src);
-/* For a walk that yields: all sources there are now, each with a reference, as malloc'ed array. */
+/* For a walk that yields: returns all current sources, each with a reference, as a malloc'ed
+ * array. */
 struct live_source **live_registry_all(struct live_registry *r, size_t *n);
 
 struct live_source *live_source_new(const char *name, const struct live_settings *set);
 struct live_source *live_source_ref(struct live_source *src);
 struct live_source *live_source_unref(struct live_source *src); /* always NULL; NULL is fine */
-/* The caller's reference is the only one. */
+/* Returns true if the caller's reference is the only one. */
 bool live_source_alone(const struct live_source *src);
 const char *live_source_name(const struct live_source *src);
-/* What those above keep with a source, one thing, freed with it: free(data) is called while the
- * source is still whole. */
+/* Data that an upper layer attaches to a source, freed with it: free(data) is called while the
+ * source is still valid. */
 struct live_user_data {
     void (*free)(struct live_user_data *data);
 };
 void live_source_set_user_data(struct live_source *src, struct live_user_data *data);
 struct live_user_data *live_source_user_data(const struct live_source *src); /* or NULL */
-/* A replica takes what its home has published so far. Call it before describing a stream; readers
- * and senders do it by themselves. */
+/* Makes a replica take everything that its owner worker has published so far. Call it before you
+ * describe a stream; readers and senders do it automatically. */
 void live_source_refresh(struct live_source *src);
-/* Decoder configuration and metadata in force now, borrowed until the next yield; how many. */
-enum { LIVE_CONFIGS = 24 }; /* at most, of all kinds and tracks */
+/* Returns the number of configuration and metadata packets in force, borrowed until the next
+ * yield. */
+enum { LIVE_CONFIGS = 24 }; /* maximum number, of all kinds and tracks */
 size_t live_source_configs(const struct live_source *src, const struct av_packet **out,
                            size_t max);
-/* Settings changed by a reload: they count from the next packet on. */
+/* Changes the settings after a reload, from the next packet on. */
 void live_source_settings(struct live_source *src, const struct live_settings *set);
-struct live_settings live_source_set(const struct live_source *src); /* those that count now */
+struct live_settings live_source_set(const struct live_source *src); /* settings in force */
 void live_source_stat(const struct live_source *src, struct live_source_stat *out);
 bool live_source_publishing(const struct live_source *src);
-/* Somebody takes packets of the log, here or at a replica: players by its wires, readers. */
+/* Returns true if wires with players or readers take packets of the log, here or at a replica. */
 bool live_source_is_read(const struct live_source *src);
-/* When about a packet of that stamp came, or will: the newest one and the distance to it. */
+/* Estimates when a packet with this time stamp arrived or will arrive, from the newest packet. */
 co_usec live_source_came(const struct live_source *src, int64_t dts);
-/* Where its packets are to be made: for av_packet_try_in(), while the source is there. */
+/* Returns the allocator of its packets, for av_packet_try_in(); valid as long as the source. */
 struct bump *live_source_packets(struct live_source *src);
-/* The coroutine that calls pushes packets from now on; see co_prefetch(), of which this is number
- * n. */
+/* Tells the scheduler that the calling coroutine pushes packets to it from now on, as prefetch hint
+ * number n of co_prefetch(). */
 void live_source_prefetch(const struct live_source *src, unsigned n);
-/* So many players came (or went, if it is negative) who are sent something of their own making, by
- * readers: they count as consumers do. */
+/* Adds players (or removes them, if negative) that readers serve with their own format: they count
+ * like consumers. */
 void live_source_players(struct live_source *src, int more);
-/* And were sent so many bytes, and so many packets less than they should. */
+/* Adds bytes sent to them, and packets that they skipped. */
 void live_source_sent(struct live_source *src, uint64_t bytes, uint64_t dropped);
-/* Since when nobody plays, here or at a replica; 0 while somebody does. */
+/* Returns the time since which no one plays, here or at a replica; 0 while there are players. */
 co_usec live_source_idle_since(const struct live_source *src);
 
-/* Become the publisher. ERR_STREAM_BUSY when there is one that does not give way; one that does has
- * p->replaced set and its coroutine stopped (ERR_REPLACED). Players stay, and time goes on. */
+/* Becomes the publisher. ERR_STREAM_BUSY: the current publisher does not give way. Otherwise sets
+ * the old publisher's `replaced` and stops its coroutine (ERR_REPLACED). Players stay, and time
+ * continues. */
 err_t live_source_begin(struct live_source *src, struct live_publisher *p,
                         const struct live_takeover *rule);
-/* One that must ask others first whether it may keeps the place for itself meanwhile: claim, ask,
- * then begin or unclaim. ERR_STREAM_BUSY as of begin; the stream's publisher goes on. A claim gives
- * way to another by the same rules, but for the address, and is then stopped as a publisher is. */
+/* Reserves the stream for a publisher that still waits for its authorization: call claim,
+ * authorize, then begin or unclaim. ERR_STREAM_BUSY as for begin; the current publisher continues.
+ * A claim gives way to another one by the same rules, except those of addresses, and is then
+ * stopped like a publisher. */
 err_t live_source_claim(struct live_source *src, struct live_publisher *p,
                         const struct live_takeover *rule) __attribute__((warn_unused_result));
-/* How long until the place is free for this one, if its publisher sends nothing more: 0 now,
- * CO_FOREVER when that one is of another address, or never gives way. */
+/* Returns how long until this publisher may begin if the current one sends nothing more: 0 for now,
+ * CO_FOREVER if that one has another address or never gives way. */
 co_usec live_source_wait(const struct live_source *src, const struct live_publisher *p,
                          const struct live_takeover *rule);
 void live_source_unclaim(struct live_source *src, struct live_publisher *p);
-/* Append a packet that its publisher stamped with `ticks`: 1/90000 s from wherever its clock began,
- * without wraps. dts is set here; from now on the packet is immutable. Takes a reference of its
- * own. */
+/* Appends a packet with the publisher's time stamp `ticks`: 1/90000 s from any start, without
+ * wraps. Sets dts; the packet is immutable afterwards. Takes a reference of its own. */
 void live_source_push(struct live_source *src, struct av_packet *pkt, int64_t ticks);
 void live_source_end(struct live_source *src, struct live_publisher *p);
-/* Ask its publisher to end, if there is one; takes the reason over. */
+/* Stops its publisher, if there is one; takes ownership of the reason. */
 void live_source_kick(struct live_source *src, err_t why);
 
-long live_source_live(void); /* sources alive now: tests assert 0; of this thread */
+long live_source_live(void); /* sources of this thread that are not freed; tests assert 0 */
 
 #endif
