@@ -124,7 +124,7 @@ static void test_line_of_webrtc(void **state)
                                      .rtcp_in = 500, .rtcp_out = 250, .checks_answered = 20,
                                      .reports_sent = 60, .nacks_sent_audio = 5,
                                      .nacks_sent_video = 10, .nacks_found = 10,
-                                     .asked = 100, .asked_missing = 45, .by_name = 25,
+                                     .asked = 100, .requested_missing = 45, .by_name = 25,
                                      .by_address = 2000, .no_room = { 110, 5 } };
     size = line_of(&rtc_counters, &now, &then, 5, line, sizeof(line));
     assert_int_equal(size, strlen(line));

@@ -10,20 +10,20 @@ static void test_key_frames(void **state)
 {
     (void)state;
     publisher_begin("");
-    rtc_publish_want_key(publisher.p, publisher.now); /* nothing arrived yet: it starts with one */
+    rtc_publish_request_key(publisher.p, publisher.now); /* nothing arrived yet: it starts with one */
     publisher_put_key(100, 0);
-    rtc_publish_want_key(publisher.p, publisher.now);
+    rtc_publish_request_key(publisher.p, publisher.now);
     assert_int_equal(publisher.plis, 0);
     publisher.now += CO_MS(1000);
     for (int i = 0; i < 50; i++)
-        rtc_publish_want_key(publisher.p, publisher.now);
+        rtc_publish_request_key(publisher.p, publisher.now);
     assert_int_equal(publisher.plis, 1);
     assert_int_equal(publisher.firs, 0);
     publisher.now += CO_MS(499);
-    rtc_publish_want_key(publisher.p, publisher.now);
+    rtc_publish_request_key(publisher.p, publisher.now);
     assert_int_equal(publisher.plis, 1);
     publisher.now += CO_MS(1);
-    rtc_publish_want_key(publisher.p, publisher.now);
+    rtc_publish_request_key(publisher.p, publisher.now);
     assert_int_equal(publisher.plis, 2);
     publisher_end();
 }
@@ -43,13 +43,13 @@ static void test_other_feedback(void **state)
     (void)state;
     publisher_begin_by("", only_fir);
     publisher_put_key(100, 0);
-    rtc_publish_want_key(publisher.p, publisher.now + CO_SECONDS(2));
+    rtc_publish_request_key(publisher.p, publisher.now + CO_SECONDS(2));
     assert_true(publisher.plis == 0 && publisher.firs == 1);
     publisher_end();
     publisher_begin_by("", nothing);
     publisher_put_key(100, 0);
     publisher_put_slice(104, 0);
-    rtc_publish_want_key(publisher.p, publisher.now + CO_SECONDS(2));
+    rtc_publish_request_key(publisher.p, publisher.now + CO_SECONDS(2));
     publisher_pass(20);
     assert_true(publisher.plis + publisher.firs + publisher.nacks == 0);
     publisher_end();
@@ -223,7 +223,7 @@ static void test_bye(void **state)
     wr_free(&w);
     assert_true(publisher.p->publish->tracks[0].over);
     publisher.now += CO_SECONDS(2);
-    rtc_publish_want_key(publisher.p, publisher.now);
+    rtc_publish_request_key(publisher.p, publisher.now);
     assert_int_equal(publisher.plis, 0);
     publisher_put(&(struct publisher_packet){ 7, VIDEO, 5, 5, true, "\x41\x9a", 2, { { 0 } }, 0 }); /* at once */
     assert_int_equal(publisher.wire.n, 2);

@@ -145,17 +145,17 @@ static void test_many_reports_are_looked_at_together(void **state)
     for (unsigned i = 0; i < 60; i++, now += CO_MS(100)) {
         highest += 10;
         lost += i % 10 ? 0 : 50; /* half of them, all at once */
-        (void)rtc_quality_hear(&l, highest, lost, CO_MS(20), now);
+        (void)rtc_quality_input(&l, highest, lost, CO_MS(20), now);
         assert_true(i > 25 || l.takes == RTC_QUALITY_ALL); /* for 2 s */
     }
     assert_int_equal(l.takes, RTC_QUALITY_NEEDED);
     for (unsigned i = 0; i < 60; i++, now += CO_MS(100)) {
         highest += 10;
-        (void)rtc_quality_hear(&l, highest, lost, 0, now);
+        (void)rtc_quality_input(&l, highest, lost, 0, now);
     }
     assert_int_equal(l.takes, RTC_QUALITY_ALL);
-    (void)rtc_quality_hear(&l, 5, 0, 0, now + CO_SECONDS(1)); /* it restarts */
-    (void)rtc_quality_hear(&l, 25, 400, 0, now + CO_SECONDS(2)); /* more than there were */
+    (void)rtc_quality_input(&l, 5, 0, 0, now + CO_SECONDS(1)); /* it restarts */
+    (void)rtc_quality_input(&l, 25, 400, 0, now + CO_SECONDS(2)); /* more than there were */
     assert_true(l.bad > 0);
 }
 

@@ -197,7 +197,7 @@ static void begin(unsigned seed)
     there.mode = RTMFP_INITIATOR;
     rtmfp_session_init(&p.peer.session, &here, &address, now);
     rtmfp_session_init(&player, &there, &address, now);
-    p.n.words = open_flow(RTMFP_COMMANDS);
+    p.n.control = open_flow(RTMFP_COMMANDS);
     p.n.audio = open_flow(RTMFP_AUDIO);
     p.n.video = open_flow(RTMFP_VIDEO);
     push_config(AV_H264);
@@ -257,7 +257,7 @@ static void greet(void)
     struct rtmfp_message *m = rtmfp_message_of(RTMP_DATA, 0, CONFIG_SIZE, now);
 
     memset(m->bytes + RTMFP_MESSAGE_HEAD, 0, CONFIG_SIZE);
-    assert_true(rtmfp_flow_out_write(p.n.words, m, true));
+    assert_true(rtmfp_flow_out_write(p.n.control, m, true));
     rtmfp_message_unref(m);
 }
 

@@ -29,7 +29,7 @@ static void setup_of(const struct live_settings *set, size_t max_bytes)
     rtmfp_flow_out_init(&t.words, 1, RTMFP_COMMANDS);
     rtmfp_flow_out_init(&t.audio, 2, RTMFP_AUDIO);
     rtmfp_flow_out_init(&t.video, 3, RTMFP_VIDEO);
-    t.p.n.words = &t.words;
+    t.p.n.control = &t.words;
     t.p.n.audio = &t.audio;
     t.p.n.video = &t.video;
 }
@@ -243,14 +243,14 @@ static void what_it_does_not_want_is_left_out(void **state)
     push_at(AV_H264, true, 0, 900);
     turn(0);
     t.p.n.play.no_video = true;
-    rtmfp_play_wants(&t.p.n);
+    rtmfp_play_apply(&t.p.n);
     push_at(AV_H264, false, 40, 900);
     push_at(AV_AAC, false, 41, 100);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 1); /* the configuration is kept */
     assert_int_equal(t.audio.waiting_n, 2);
     t.p.n.play.no_video = false;
-    rtmfp_play_wants(&t.p.n);
+    rtmfp_play_apply(&t.p.n);
     push_at(AV_H264, false, 80, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 1);
@@ -258,12 +258,12 @@ static void what_it_does_not_want_is_left_out(void **state)
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 3);
     t.p.n.play.paused = true;
-    rtmfp_play_wants(&t.p.n);
+    rtmfp_play_apply(&t.p.n);
     push_at(AV_H264, false, 160, 900);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 2);
     t.p.n.play.paused = false;
-    rtmfp_play_wants(&t.p.n);
+    rtmfp_play_apply(&t.p.n);
     turn(CO_MS(40));
     assert_int_equal(t.video.waiting_n, 2 + 1 + 2); /* from the newest key frame on */
     finish();

@@ -21,7 +21,7 @@
 
 enum { FRAME_END = 6 }; /* limit of the first byte: 1,500 is 5 * 256 and some */
 
-struct guest {
+struct tcp_client {
     struct session_env *env;
     struct protocol_accepted who;
     struct address_slot place;
@@ -44,7 +44,7 @@ static enum speaks language(const struct protocol_accepted *who)
     return n == 1 && first < FRAME_END ? SPEAKS_RTC : SPEAKS_HTTP;
 }
 
-static err_t serve(struct guest *g, struct session_env *env)
+static err_t serve(struct tcp_client *g, struct session_env *env)
 {
     char ip[IO_ADDR_SIZE];
     struct io *io;
@@ -67,7 +67,7 @@ static err_t serve(struct guest *g, struct session_env *env)
     return NULL;
 }
 
-static void to_http(struct guest *g)
+static void to_http(struct tcp_client *g)
 {
     err_t err = http_accept(g->env, &g->who, &g->place);
 
@@ -76,7 +76,7 @@ static void to_http(struct guest *g)
 }
 
 /* A stop while the client is silent ends the connection. */
-static enum speaks listen_to(const struct guest *g)
+static enum speaks listen_to(const struct tcp_client *g)
 {
     enum speaks speaks = language(&g->who);
     err_t err = NULL;
@@ -91,9 +91,9 @@ static enum speaks listen_to(const struct guest *g)
     return speaks;
 }
 
-static err_t guest_main(void *guest)
+static err_t connection_main(void *tcp_client)
 {
-    struct guest *g = guest;
+    struct tcp_client *g = tcp_client;
     err_t err = NULL;
 
     co_new_cid();
@@ -109,21 +109,21 @@ static err_t guest_main(void *guest)
     return NULL;
 }
 
-err_t rtc_accept(struct session_env *env, const struct protocol_accepted *guest,
+err_t rtc_accept(struct session_env *env, const struct protocol_accepted *tcp_client,
                  struct address_slot *place)
 {
-    struct guest *g;
+    struct tcp_client *g;
     err_t err;
 
-    if (language(guest) == SPEAKS_HTTP)
-        return http_accept(env, guest, place);
+    if (language(tcp_client) == SPEAKS_HTTP)
+        return http_accept(env, tcp_client, place);
     g = must(calloc(1, sizeof(*g)));
-    *g = (struct guest){ .env = env, .who = *guest, .place = *place };
+    *g = (struct tcp_client){ .env = env, .who = *tcp_client, .place = *place };
     *place = (struct address_slot){ 0 };
-    err = co_go(env->connections, "rtc-tcp", guest_main, g);
+    err = co_go(env->connections, "rtc-tcp", connection_main, g);
     if (!err)
         return NULL;
-    (void)close(guest->fd);
+    (void)close(tcp_client->fd);
     address_slot_leave(&g->place);
     free(g);
     return err;

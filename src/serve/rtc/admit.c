@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Limit of all callbacks to backends together. */
-#define ALL_TOLD CO_SECONDS(20)
+#define CALLBACKS_MAX CO_SECONDS(20)
 
 /* ---- authorization */
 
@@ -165,7 +165,8 @@ static void collect(struct rtc_peer *p, bool on)
     stream_owner_gathers(p->base.session.env->workers, p->base.session.owner, on);
 }
 
-static err_t ask_and_agree(struct rtc_peer *p, const struct sdp_offer *offer, bool *admitted)
+static err_t authorize_and_negotiate(struct rtc_peer *p, const struct sdp_offer *offer,
+                                     bool *admitted)
 {
     err_t err = check_bridge(p);
 
@@ -203,8 +204,8 @@ static void choose_names(struct rtc_peer *p)
     size_t size = strlen(pwd);
 
     rtc_new_ufrag(p->service, &p->ice);
-    p->asked_name = rtc_names_take(p->service, p->req->ufrag);
-    if (p->asked_name)
+    p->chosen_name = rtc_names_take(p->service, p->req->ufrag);
+    if (p->chosen_name)
         memcpy(p->ice.ufrag, p->req->ufrag, strlen(p->req->ufrag) + 1);
     if (size > 0 && size <= ICE_OURS_MAX)
         memcpy(p->ice.pwd, pwd, size + 1);
@@ -212,7 +213,7 @@ static void choose_names(struct rtc_peer *p)
     random_id(p->etag, 8);
 }
 
-static void tell_candidates(const struct sdp_candidate *v, unsigned n)
+static void log_candidates(const struct sdp_candidate *v, unsigned n)
 {
     char text[600];
     size_t at = 0;
@@ -224,7 +225,7 @@ static void tell_candidates(const struct sdp_candidate *v, unsigned n)
     log_trace("RTC: candidates %s", text);
 }
 
-static void tell_answer(const struct rtc_peer *p, const struct wr *w)
+static void log_answer(const struct rtc_peer *p, const struct wr *w)
 {
     const struct sdp_track *v = &p->agreed.tracks[AV_VIDEO], *a = &p->agreed.tracks[AV_AUDIO];
 
@@ -252,7 +253,7 @@ static err_t write_answer(struct rtc_peer *p, struct wr *w)
         return err;
     ours.fingerprint = dtls_identity_fingerprint(p->identity);
     ours.n_candidates = rtc_candidates(p->service, req, candidates);
-    tell_candidates(candidates, ours.n_candidates);
+    log_candidates(candidates, ours.n_candidates);
     sdp_answer_write(w, &p->agreed, &ours);
     return wr_err(w, "the answer");
 }
@@ -272,7 +273,7 @@ static err_t answer(struct rtc_peer *p)
         wr_free(&w);
         return err;
     }
-    tell_answer(p, &w);
+    log_answer(p, &w);
     req->status = req->kind == RTC_REQUEST_PUBLISH || req->kind == RTC_REQUEST_PLAY ? 201 : 200;
     req->answer = (char *)w.buf;
     req->answer_size = w.len;
@@ -290,11 +291,11 @@ static err_t let_in(struct rtc_peer *p, bool *admitted)
     struct co_deadline deadline = { 0 };
     err_t err = find_stream(p);
 
-    co_deadline_set(&deadline, ALL_TOLD, ERR_RTC_TIMEOUT, "its admission took too long");
+    co_deadline_set(&deadline, CALLBACKS_MAX, ERR_RTC_TIMEOUT, "its admission took too long");
     if (!err)
         err = parse(offer, p->req);
     if (!err)
-        err = ask_and_agree(p, offer, admitted);
+        err = authorize_and_negotiate(p, offer, admitted);
     sdp_offer_free(offer);
     free(offer);
     if (!err)
@@ -304,19 +305,19 @@ static err_t let_in(struct rtc_peer *p, bool *admitted)
 }
 
 /* Wakes the coroutine that waits for the answer. */
-static void tell_asker(struct rtc_peer *p)
+static void wake_waiter(struct rtc_peer *p)
 {
-    struct co *asker = p->asker;
+    struct co *waiter = p->waiter;
 
     p->req = NULL;
-    p->asker = NULL;
-    co_unpark(asker);
+    p->waiter = NULL;
+    co_unpark(waiter);
 }
 
 /* Clients choose the length of names; log lines show the beginning. */
 #define NAME "%.60s"
 
-static void tell_begin(const struct rtc_peer *p)
+static void log_begin(const struct rtc_peer *p)
 {
     const struct session_stream *n = &p->base.session.names;
 
@@ -328,7 +329,7 @@ static void tell_begin(const struct rtc_peer *p)
 }
 
 /* At most 300 bytes: untrusted clients decide how many of these lines there are. */
-static void tell_refusal(const struct rtc_peer *p, err_t why)
+static void log_refusal(const struct rtc_peer *p, err_t why)
 {
     bool offer = err_code(why) == ERR_RTC_SDP || err_code(why) == ERR_RTC_NEGOTIATE;
     char text[190];
@@ -349,9 +350,9 @@ static void turn_away(struct rtc_peer *p, err_t why, bool admitted)
     else if (admitted)
         rtc_play_end(p, why);
     p->service->stat.refused++;
-    tell_refusal(p, why);
+    log_refusal(p, why);
     rtc_refuse(req, &why);
-    tell_asker(p);
+    wake_waiter(p);
     rtc_peer_free(p);
 }
 
@@ -390,7 +391,7 @@ static err_t admit_main(void *peer)
     (void)snprintf(p->base.cid, sizeof(p->base.cid), "%s", co_cid());
     co_log_as(LOG_UNTRUSTED);
     session_begin(&p->base.session);
-    tell_begin(p);
+    log_begin(p);
     if (!err)
         err = let_in(p, &admitted);
     if (err) {
@@ -402,7 +403,7 @@ static err_t admit_main(void *peer)
     rtc_table_name(&p->service->table, &p->name, p, p->ice.ufrag);
     rtc_table_name(&p->service->table, &p->location, p, p->ufrag);
     rtc_peer_set_timer(p, p->answered);
-    tell_asker(p);
+    wake_waiter(p);
     return p->base.publishes ? publish(p) : play(p);
 }
 
@@ -455,7 +456,7 @@ static err_t begin(struct rtc_service *s, struct rtc_request *req, struct stream
 
     p->base.ops = &ops;
     p->req = req;
-    p->asker = co_self();
+    p->waiter = co_self();
     if (!err)
         err = co_go(s->base.env->connections, "rtc", admit_main, p);
     if (err) {

@@ -24,7 +24,7 @@ enum {
 
 /* Untrusted clients choose the Host to resolve, so few names are resolved at a time. */
 enum { NAMES = 8, ASKING = 4 };
-#define PATIENCE CO_SECONDS(2)
+#define TIMEOUT CO_SECONDS(2)
 #define KEPT CO_SECONDS(60)
 #define KEPT_FAILED CO_SECONDS(5)
 #define KEPT_INTERFACES CO_SECONDS(5)
@@ -98,7 +98,7 @@ static void find_name(struct rtc_service *s, const char *name, struct co_dns *ou
     if (f->asking == ASKING)
         return;
     f->asking++;
-    err = co_dns_resolve(name, PATIENCE, out);
+    err = co_dns_resolve(name, TIMEOUT, out);
     f->asking--;
     if (err)
         out->count = 0;

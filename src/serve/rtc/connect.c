@@ -8,7 +8,7 @@
 enum { DTLS_RATE = 100 };
 
 #define CONNECT_TIME CO_SECONDS(30)
-#define TERM_LOOK CO_SECONDS(10) /* interval of token checks */
+#define TOKEN_CHECK CO_SECONDS(10) /* interval of token checks */
 
 /* ---- connected */
 
@@ -46,7 +46,7 @@ static err_t take_keys(struct rtc_peer *p)
     return err;
 }
 
-static void shaken(struct rtc_peer *p, co_usec now)
+static void handshake_done(struct rtc_peer *p, co_usec now)
 {
     err_t err = p->clear ? NULL : take_keys(p);
 
@@ -74,13 +74,13 @@ static void send_flights(struct rtc_peer *p)
 }
 
 /* Called after each input and timer. */
-static void look_at_dtls(struct rtc_peer *p, co_usec now)
+static void check_dtls(struct rtc_peer *p, co_usec now)
 {
     send_flights(p);
     switch (dtls_state(p->dtls)) {
     case DTLS_DONE:
         if (p->base.state == DATAGRAM_HANDSHAKING)
-            shaken(p, now);
+            handshake_done(p, now);
         break;
     case DTLS_CLOSED:
         datagram_client_close(&p->base, err_new(ERR_IO_CLOSED, "%s sent close_notify", p->base.ip));
@@ -95,9 +95,9 @@ static void look_at_dtls(struct rtc_peer *p, co_usec now)
     }
 }
 
-void rtc_peer_shaken(struct rtc_peer *p, co_usec now)
+void rtc_peer_on_handshake(struct rtc_peer *p, co_usec now)
 {
-    look_at_dtls(p, now);
+    check_dtls(p, now);
     rtc_peer_set_timer(p, now);
 }
 
@@ -106,14 +106,14 @@ void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec
     if ((!p->dtls && !p->handshake) || p->base.state < DATAGRAM_HANDSHAKING ||
         p->base.state > DATAGRAM_ACTIVE || !rtc_rate_take(&p->dtls_rate, DTLS_RATE, now))
         return;
-    rtc_black_hole(p->service, data, size);
+    rtc_mirror(p->service, data, size);
     rtc_peer_came(p, size);
     if (p->handshake || p->base.state == DATAGRAM_HANDSHAKING) {
         rtc_handshake_put(p, data, size);
         return;
     }
     dtls_input(p->dtls, data, size, now);
-    rtc_peer_shaken(p, now);
+    rtc_peer_on_handshake(p, now);
 }
 
 /* Creates the DTLS state only now: a client that never connects must not cost memory. */
@@ -135,7 +135,7 @@ void rtc_peer_checked(struct rtc_peer *p, co_usec now)
         return;
     }
     dtls_start(p->dtls, now);
-    look_at_dtls(p, now);
+    check_dtls(p, now);
     rtc_peer_set_timer(p, now);
 }
 
@@ -155,9 +155,9 @@ static err_t silence_of(const struct rtc_peer *p)
 /* Returns when the session times out. */
 static co_usec end_of(const struct rtc_peer *p)
 {
-    co_usec heard = p->ice.received_at > p->connected ? p->ice.received_at : p->connected;
+    co_usec received_at = p->ice.received_at > p->connected ? p->ice.received_at : p->connected;
 
-    return p->base.state == DATAGRAM_ACTIVE ? heard + p->base.session.vhost->rtc.stun_timeout
+    return p->base.state == DATAGRAM_ACTIVE ? received_at + p->base.session.vhost->rtc.stun_timeout
                                      : p->answered + CONNECT_TIME;
 }
 
@@ -173,7 +173,7 @@ void rtc_peer_turn(struct datagram_client *client, co_usec now)
     } else {
         if (p->dtls && dtls_deadline(p->dtls) != CO_FOREVER && dtls_deadline(p->dtls) <= now) {
             dtls_tick(p->dtls, now);
-            look_at_dtls(p, now);
+            check_dtls(p, now);
         }
         rtc_peer_set_timer(p, now);
     }
@@ -187,7 +187,7 @@ void rtc_peer_set_timer(struct rtc_peer *p, co_usec now)
         return;
     if (dtls != CO_FOREVER && dtls < due)
         due = dtls;
-    if (p->base.session.ends > 0 && due > now + TERM_LOOK)
-        due = now + TERM_LOOK;
+    if (p->base.session.ends > 0 && due > now + TOKEN_CHECK)
+        due = now + TOKEN_CHECK;
     datagram_client_timer(&p->base, due, now);
 }

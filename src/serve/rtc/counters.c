@@ -80,7 +80,7 @@ static const struct counter_word words[] = {
     { ", snk=(", AT(nacks_sent), COUNTER_FIRST }, { ",a:", AT(nacks_sent_audio) },
     { ",v:", AT(nacks_sent_video) }, { ",h:", AT(nacks_found), 0, ")" },
     { ", rnk=(", AT(nacks), COUNTER_FIRST }, { ",", AT(asked) },
-    { ",h:", AT(repeated) }, { ",m:", AT(asked_missing), 0, ")" },
+    { ",h:", AT(repeated) }, { ",m:", AT(requested_missing), 0, ")" },
     { ", loss=(r:", AT(no_room), COUNTER_GROUP }, { ",s:", AT(no_room[1]), 0, ")" },
     { ", fid=(id:", AT(by_name), COUNTER_GROUP }, { ",addr:", AT(by_address), 0, ")" },
 };

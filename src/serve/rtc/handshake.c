@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { DATAGRAMS = 8 };
-#define PATIENCE CO_SECONDS(10)
+#define TIMEOUT CO_SECONDS(10)
 
 struct job {
     struct dtls *dtls;
@@ -47,15 +47,16 @@ static void drop(void *job)
 
 /* The end of the handshake answers packets sent over the chosen path, which proves that the peer
  * receives there. */
-static void hear_it(struct rtc_peer *p, co_usec began)
+static void on_handshake_done(struct rtc_peer *p, co_usec began)
 {
-    bool shook = p->base.state == DATAGRAM_HANDSHAKING;
+    bool was_handshaking = p->base.state == DATAGRAM_HANDSHAKING;
     struct co_cid own;
 
     own = co_swap_cid(p->base.cid);
-    rtc_peer_shaken(p, co_clock());
+    rtc_peer_on_handshake(p, co_clock());
     co_set_cid(own.text);
-    if (shook && p->base.state == DATAGRAM_ACTIVE && p->ice.chosen && p->ice.moved < began)
+    if (was_handshaking && p->base.state == DATAGRAM_ACTIVE && p->ice.chosen &&
+        p->ice.moved < began)
         ice_reached(&p->ice, ice_path(&p->ice));
 }
 
@@ -70,7 +71,7 @@ static err_t run_next(struct rtc_handshake *sh)
     j->dtls = sh->peer->dtls;
     j->now = co_clock();
     sh->peer->dtls = NULL;
-    err = co_thread_run(CO_POOL_KEY, run, j, drop, PATIENCE);
+    err = co_thread_run(CO_POOL_KEY, run, j, drop, TIMEOUT);
     if (err)
         return err;
     if (!sh->peer) {
@@ -81,7 +82,7 @@ static err_t run_next(struct rtc_handshake *sh)
     began = j->now;
     free(j);
     if (sh->peer->base.state == DATAGRAM_HANDSHAKING || sh->peer->base.state == DATAGRAM_ACTIVE)
-        hear_it(sh->peer, began);
+        on_handshake_done(sh->peer, began);
     return NULL;
 }
 

@@ -200,7 +200,7 @@ static bool read_session(const struct http_exchange *x, struct rtc_request *req)
     return false;
 }
 
-static err_t ask_session(struct http_exchange *x, enum rtc_request_kind kind)
+static err_t request_session(struct http_exchange *x, enum rtc_request_kind kind)
 {
     struct rtc_request req = { .kind = kind };
     err_t err;
@@ -217,7 +217,7 @@ static err_t ask_session(struct http_exchange *x, enum rtc_request_kind kind)
 static err_t get_status(struct http_exchange *x)
 {
     http_response_add(x->resp, "Cache-Control", "no-store");
-    return ask_session(x, RTC_REQUEST_STATUS);
+    return request_session(x, RTC_REQUEST_STATUS);
 }
 
 /* Reads the first entity tag of If-Match, without quotes. If it is too long it cannot match. */
@@ -270,7 +270,7 @@ err_t rtc_http_whip(struct http_exchange *x, void *place)
     case HTTP_VERB_POST:
         return post(x, at->kind);
     case HTTP_VERB_DELETE:
-        return ask_session(x, RTC_REQUEST_DELETE);
+        return request_session(x, RTC_REQUEST_DELETE);
     case HTTP_VERB_PATCH:
         return patch(x);
     case HTTP_VERB_GET: /* reserved on these URLs: RFC 9725, section 4.1 */

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define PATIENCE CO_SECONDS(10)
+#define TIMEOUT CO_SECONDS(10)
 #define LOOK CO_MS(5)
 
 struct job {
@@ -40,7 +40,7 @@ static err_t make(struct rtc_service *s, bool dtls1_0)
 
     j->opts = (struct dtls_identity_opts){ .rsa = s->rsa, .dtls1_0 = dtls1_0 };
     s->makes[dtls1_0] = true;
-    err = co_thread_run(CO_POOL_KEY, run, j, drop, PATIENCE);
+    err = co_thread_run(CO_POOL_KEY, run, j, drop, TIMEOUT);
     s->makes[dtls1_0] = false;
     if (err)
         return err_wrap(err, "to make a certificate");

@@ -43,16 +43,16 @@ struct rtc_service {
     bool makes[2];             /* a helper thread is creating it */
     struct rtc_requested asked[RTC_ASKED];
     struct rtc_found *found;   /* resolved names and interfaces, see candidates.c; or NULL */
-    co_usec strangers_told;
-    uint64_t unknown, unknown_told; /* checks without a known session; those logged */
-    struct udp *black;         /* socket to the black_hole mirror, or NULL */
-    struct udp_path black_path;
+    co_usec strangers_logged;
+    uint64_t unknown, unknown_logged; /* checks without a known session; those logged */
+    struct udp *mirror;         /* socket to the black_hole mirror, or NULL */
+    struct udp_path mirror_path;
     uint64_t tcp_drops;        /* datagrams dropped because a TCP connection was full */
     struct rtc_service_stat stat; /* except what sockets count */
     uint8_t plain[RTC_DATAGRAM_MAX]; /* buffer for the packet being decrypted */
 };
 
-/* ---- candidates.c: where clients find us, the likeliest first */
+/* ---- candidates.c: our addresses, best first */
 /* Collects candidate addresses and returns their number. Yields while a name is resolved (2 s at
  * most; cached for 60 s). */
 unsigned rtc_candidates(struct rtc_service *s, const struct rtc_request *req,
@@ -74,15 +74,15 @@ void rtc_endpoint_opened(struct datagram_endpoint *e, int fd);
 bool rtc_endpoint_in_use(const struct datagram_endpoint *e);
 void rtc_endpoint_closing(struct datagram_endpoint *e);
 
-/* ---- input.c: a datagram, or a frame of a connection of TCP, that came by way of that worker */
+/* ---- input.c: handles a datagram, or a frame of a TCP connection, received by worker `via` */
 void rtc_input(struct rtc_endpoint *e, const struct udp_in *in, unsigned via, co_usec now);
 
-/* ---- black_hole.c */
-void rtc_black_hole_open(struct rtc_service *s); /* opens or closes it by the configuration */
-void rtc_black_hole(struct rtc_service *s, const void *data, size_t size);
+/* ---- mirror.c */
+void rtc_mirror_open(struct rtc_service *s); /* opens or closes it by the configuration */
+void rtc_mirror(struct rtc_service *s, const void *data, size_t size);
 
-/* ---- pass.c: between workers */
-void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
+/* ---- pass.c: messages between workers */
+void rtc_on_message(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
               unsigned word); /* told() of rtc_protocol */
 /* most: DATAGRAM_MAILS, or RTC_MAILS_STRANGE for unauthenticated datagrams, so that a flood of them
  * leaves capacity for known sessions. */
@@ -95,12 +95,12 @@ void rtc_pass_claim(struct rtc_service *s, unsigned worker, unsigned endpoint,
 /* Removes the route and notifies the worker that passes its datagrams on. */
 void rtc_pass_drop(struct rtc_service *s, struct rtc_route *r);
 
-/* ---- handshake.c: handshakes, on helper threads */
+/* ---- handshake.c: DTLS handshakes on helper threads */
 /* handles one datagram */
 void rtc_handshake_put(struct rtc_peer *p, const uint8_t *data, size_t size);
 void rtc_handshake_forget(struct rtc_peer *p);
 
-/* ---- probe.c: is the peer there? */
+/* ---- probe.c: checks whether a peer receives at an address */
 void rtc_probe(struct rtc_endpoint *e, struct rtc_peer *p, const struct udp_in *in,
                    co_usec now);
 /* Returns the peer that was sent this check, or NULL. */
@@ -113,17 +113,17 @@ void rtc_peer_free(struct rtc_peer *p);
 /* Writes the last log line and frees the peer. Takes over `why`. */
 void rtc_peer_close(struct rtc_peer *p, err_t why);
 
-/* ---- admit.c: on the thread of the worker where its stream is served. A session that is made
- * takes over *home, in which it is a guest already. Yields until there is an answer. */
+/* ---- admit.c: runs on the thread of the worker that serves the stream. A new session
+ * takes over *owner, in which it is registered already. Yields until the answer is ready. */
 void rtc_admit(struct rtc_service *s, struct rtc_request *req, struct stream_owner **owner);
 
-/* ---- refuse.c: the answer is that error, which is ended here */
+/* ---- refuse.c: answers with this error and frees it */
 void rtc_refuse(struct rtc_request *req, err_t *err);
 
 /* ---- resource.c: DELETE, PATCH and GET of a session */
 void rtc_resource(struct rtc_service *s, struct rtc_request *req);
 
-/* ---- ufrag.c: names of sessions, by which workers find them */
+/* ---- ufrag.c: finds the worker of a session */
 struct rtc_names *rtc_names_new(void);
 void rtc_names_free(struct rtc_names *t);
 /* Sets new local credentials; the first letter of a ufrag names its worker. */

@@ -24,13 +24,13 @@ static void on_unknown(struct rtc_service *s, const struct udp_in *in, co_usec n
 
     s->unknown++;
     s->stat.strangers++;
-    if (s->strangers_told && now - s->strangers_told < TELL_EVERY)
+    if (s->strangers_logged && now - s->strangers_logged < TELL_EVERY)
         return;
-    s->strangers_told = now;
+    s->strangers_logged = now;
     log_warn("RTC: %llu ICE checks for unknown sessions, the last one from %s",
-             (unsigned long long)(s->unknown - s->unknown_told),
+             (unsigned long long)(s->unknown - s->unknown_logged),
              udp_addr_text(&in->path.peer, text, sizeof(text)));
-    s->unknown_told = s->unknown;
+    s->unknown_logged = s->unknown;
 }
 
 /* Records that p sends from this address; `sure`: it also receives there. Returns false while the
@@ -77,10 +77,10 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
     const struct ice_path way = { .path = in->path, .link = e };
     uint8_t out[STUN_MAX];
     size_t size = 0;
-    enum ice_result said = ice_input(&p->ice, m, &way, now, out, &size);
+    enum ice_result result = ice_input(&p->ice, m, &way, now, out, &size);
     bool known, mine;
 
-    if (said == ICE_DROPPED) {
+    if (result == ICE_DROPPED) {
         e->service->stat.forged_checks++;
         return;
     }
@@ -95,7 +95,7 @@ static void on_check(struct rtc_endpoint *e, struct rtc_peer *p, const struct st
     }
     if (known && (!mine || ice_needs_check(&p->ice, &way, now)))
         rtc_probe(e, p, in, now);
-    if (said == ICE_MOVED)
+    if (result == ICE_MOVED)
         on_way(p, now);
     if (p->base.state == DATAGRAM_WAITING && ice_path(&p->ice))
         rtc_peer_checked(p, now);
@@ -110,7 +110,7 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
     const struct ice_path way = { .path = in->path, .link = e };
     unsigned self = s->base.env->worker, worker = m->id[0];
     struct rtc_peer *p = worker == self ? rtc_probed(s, m->id) : NULL;
-    enum ice_result said;
+    enum ice_result result;
     struct co_cid own;
 
     if (!p) {
@@ -119,15 +119,15 @@ static void on_answer(struct rtc_endpoint *e, const struct stun_message *m,
             rtc_pass(e, worker, in, RTC_MAILS_STRANGE);
         return;
     }
-    said = ice_answer(&p->ice, m, &way, p->agreed.peer_pwd, now);
-    if (said == ICE_DROPPED) {
+    result = ice_answer(&p->ice, m, &way, p->agreed.peer_pwd, now);
+    if (result == ICE_DROPPED) {
         s->stat.forged_checks++;
         return;
     }
     rtc_peer_came(p, in->size);
     (void)know_address(e, p, in, via, true, now);
     own = co_swap_cid(p->base.cid);
-    if (said == ICE_MOVED)
+    if (result == ICE_MOVED)
         on_way(p, now);
     co_set_cid(own.text);
 }
@@ -177,7 +177,7 @@ static void on_stun(struct rtc_endpoint *e, const struct udp_in *in, unsigned vi
         pass_check(e, in, m.username, (size_t)(colon - m.username), via, now);
         return;
     }
-    rtc_black_hole(s, in->data, in->size);
+    rtc_mirror(s, in->data, in->size);
     own = co_swap_cid(p->base.cid);
     on_check(e, p, &m, in, via, now);
     co_set_cid(own.text);
@@ -232,7 +232,8 @@ static bool unprotect(struct rtc_peer *p, const struct udp_in *in, size_t *size,
     return done;
 }
 
-static void heard(struct rtc_route *r, struct rtc_peer *p, const struct udp_in *in, co_usec now)
+static void mark_received(struct rtc_route *r, struct rtc_peer *p, const struct udp_in *in,
+                          co_usec now)
 {
     const struct ice_path way = { .path = in->path, .link = (void *)(uintptr_t)r->endpoint };
 
@@ -282,8 +283,8 @@ static void on_media(struct rtc_route *r, struct rtc_peer *p, const struct udp_i
     }
     if (!unprotect(p, in, &size, now) || size < (size_t)(rtcp ? RTCP_LEAST : RTP_LEAST))
         return;
-    heard(r, p, in, now);
-    rtc_black_hole(p->service, plain, size);
+    mark_received(r, p, in, now);
+    rtc_mirror(p->service, plain, size);
     if (rtcp)
         on_rtcp(p, plain, size, now);
     else
@@ -296,10 +297,10 @@ static void on_handshake(struct rtc_endpoint *e, struct rtc_peer *p, const struc
                          unsigned via, co_usec now)
 {
     const struct ice_path way = { .path = in->path, .link = e };
-    bool shook = p->base.state == DATAGRAM_HANDSHAKING;
+    bool was_handshaking = p->base.state == DATAGRAM_HANDSHAKING;
 
     rtc_peer_dtls(p, in->data, in->size, now);
-    if (!shook || p->base.state != DATAGRAM_ACTIVE)
+    if (!was_handshaking || p->base.state != DATAGRAM_ACTIVE)
         return;
     ice_reached(&p->ice, &way);
     if (p->ice.sure)

@@ -19,31 +19,31 @@ static err_t parse(const char *text, struct udp_addr *out)
     return udp_addr_parse(out, ip, host_port_number(&at));
 }
 
-void rtc_black_hole_open(struct rtc_service *s)
+void rtc_mirror_open(struct rtc_service *s)
 {
     const struct conf_black_hole *conf = &s->base.env->conf->rtc_server.black_hole;
     const struct udp_opts opts = { .plain = true };
     err_t err;
 
-    udp_close(s->black);
-    s->black = NULL;
+    udp_close(s->mirror);
+    s->mirror = NULL;
     if (!conf->enabled)
         return;
-    s->black_path = (struct udp_path){ 0 };
-    err = parse(conf->addr ? conf->addr : "", &s->black_path.peer);
+    s->mirror_path = (struct udp_path){ 0 };
+    err = parse(conf->addr ? conf->addr : "", &s->mirror_path.peer);
     if (!err)
-        err = udp_open(&s->black, "", 0, &opts);
+        err = udp_open(&s->mirror, "", 0, &opts);
     if (err)
         log_end("black_hole", &err);
     else
         log_warn("WebRTC: black_hole copies all received packets, decrypted, to %s", conf->addr);
 }
 
-void rtc_black_hole(struct rtc_service *s, const void *data, size_t size)
+void rtc_mirror(struct rtc_service *s, const void *data, size_t size)
 {
     const struct iovec iov = { (void *)(uintptr_t)data, size };
-    const struct udp_out out = { &iov, 1, 0, &s->black_path, UDP_NOT_ECT };
+    const struct udp_out out = { &iov, 1, 0, &s->mirror_path, UDP_NOT_ECT };
 
-    if (s->black)
-        (void)udp_send(s->black, &out, 1);
+    if (s->mirror)
+        (void)udp_send(s->mirror, &out, 1);
 }

@@ -7,7 +7,7 @@
 #include "base/container_of.h"
 #include "serve/rtc/impl.h"
 
-void rtc_told(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
+void rtc_on_message(struct datagram_endpoint *e, const struct udp_addr *peer, unsigned from,
               unsigned word)
 {
     struct rtc_endpoint *own = container_of(e, struct rtc_endpoint, base);

@@ -107,7 +107,7 @@ static void part(struct rtc_peer *p)
     rtc_table_unname(&s->table, &p->name);
     rtc_table_unname(&s->table, &p->location);
     rtc_probe_forget(p);
-    if (p->asked_name)
+    if (p->chosen_name)
         rtc_names_leave(s, p->ufrag);
     while (p->routes)
         rtc_pass_drop(s, p->routes);

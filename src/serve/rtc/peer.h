@@ -42,11 +42,11 @@ struct rtc_peer {
     struct rtc_publish *publish; /* NULL: not a publisher */
     struct rtc_play *play;       /* NULL: not a player */
     struct rtc_request *req;     /* the request while DATAGRAM_ADMITTING; else NULL */
-    struct co *asker;            /* coroutine that waits for the answer */
+    struct co *waiter;            /* coroutine that waits for the answer */
     struct dtls_identity *identity; /* our certificate, referenced */
     char token[17], etag[24];
     char ufrag[ICE_OURS_MAX + 1]; /* from the first answer: its name in Location */
-    bool asked_name;             /* the client chose the ufrag */
+    bool chosen_name;             /* the client chose the ufrag */
     bool gathers;                /* players at other workers read its packets from this one */
     struct rtc_name name, location; /* entries of ice.ufrag and ufrag in the table */
     struct rtc_route *routes;    /* its addresses, newest first */
@@ -62,7 +62,7 @@ struct rtc_peer {
     struct address_slot pending;  /* counts towards the limit of unconnected sessions */
 };
 
-/* ---- send.c: to the chosen way, UDP or TCP; lost where that is full. None yields. */
+/* ---- send.c: over the chosen path, UDP or TCP; drops if it is full. None of these yields. */
 void rtc_peer_send(struct rtc_peer *p, const void *data, size_t size); /* sends one datagram */
 /* Batch of datagrams to several sessions, sent with one system call. */
 enum { RTC_BATCH = 16 };
@@ -84,11 +84,12 @@ void rtc_peer_rtcp(struct rtc_peer *p, const uint8_t *rtcp, size_t size);
 bool rtc_peer_is_full(const struct rtc_peer *p);
 void rtc_peer_send_on(const struct ice_path *way, const void *data, size_t size);
 
-/* ---- connect.c: from its first check on. None of them yields. */
+/* ---- connect.c: from the first check on. None of these yields. */
 /* the first authenticated check arrived */
 void rtc_peer_checked(struct rtc_peer *p, co_usec now);
 void rtc_peer_dtls(struct rtc_peer *p, const uint8_t *data, size_t size, co_usec now);
-void rtc_peer_shaken(struct rtc_peer *p, co_usec now);    /* handles handshake data that arrived */
+/* handles handshake data that arrived */
+void rtc_peer_on_handshake(struct rtc_peer *p, co_usec now);
 void rtc_peer_set_timer(struct rtc_peer *p, co_usec now); /* called after each change */
 void rtc_peer_turn(struct datagram_client *client, co_usec now); /* called when the timer is due */
 /* Counts received bytes as media. Bytes before it is connected do not count: they must not keep a
@@ -126,7 +127,7 @@ void rtc_publish_stat(const struct rtc_peer *p, struct rtc_client_stat *out);
  * those in the wire. */
 uint32_t rtc_publish_source(const struct rtc_peer *publisher, enum av_kind kind, int64_t *shift);
 /* Requests a key frame for a player: sends a PLI, at most one per 500 ms. */
-void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now);
+void rtc_publish_request_key(struct rtc_peer *publisher, co_usec now);
 
 /* ---- play.c */
 err_t rtc_play_admit(struct rtc_peer *p)     /* before the answer; yields */

@@ -228,12 +228,12 @@ bool rtc_play_jump(struct rtc_peer *p, co_usec age, co_usec now)
     return true;
 }
 
-static void want_key(struct rtc_peer *p, co_usec now)
+static void request_key(struct rtc_peer *p, co_usec now)
 {
     struct rtc_peer *publisher = rtc_stream_publisher(p->base.stream);
 
     if (publisher)
-        rtc_publish_want_key(publisher, now);
+        rtc_publish_request_key(publisher, now);
 }
 
 static void forget_spans(struct rtc_play_track *t)
@@ -256,7 +256,7 @@ static void lose_place(struct rtc_peer *p, uint64_t first, co_usec now)
     play->audio_from = play->at;
     play->waits = play->tracks[0].on;
     if (play->waits && (rtc_peer_is_full(p) || !rtc_play_jump(p, LIVE_PREFETCH, now)))
-        want_key(p, now);
+        request_key(p, now);
 }
 
 /* A full TCP connection keeps its position; a player too far behind skips to the next key frame. */
@@ -272,7 +272,7 @@ static bool is_held(struct rtc_peer *p, const struct rtp_log *log, co_usec now)
         play->dropped += rtp_log_head(log) - play->at;
         play->at = play->audio_from = rtp_log_head(log);
         play->waits = play->tracks[0].on;
-        want_key(p, now);
+        request_key(p, now);
     }
     return true;
 }
@@ -333,10 +333,10 @@ static void choose(struct rtc_play *play, const struct rtp_log_entry *e)
     enum rtc_quality_takes takes = play->quality.takes;
 
     if (e->key)
-        play->whole = e->ticks;
-    if (e->key || (e->ticks != play->picture && play->takes != RTC_QUALITY_KEYS))
+        play->key_frame = e->ticks;
+    if (e->key || (e->ticks != play->frame && play->takes != RTC_QUALITY_KEYS))
         play->takes = takes;
-    play->picture = e->ticks;
+    play->frame = e->ticks;
 }
 
 static bool is_left_out(struct rtc_play *play, const struct rtp_log_entry *e)
@@ -348,7 +348,7 @@ static bool is_left_out(struct rtc_play *play, const struct rtp_log_entry *e)
         return false;
     if (!e->late)
         choose(play, e);
-    out = play->takes == RTC_QUALITY_KEYS ? e->ticks != play->whole
+    out = play->takes == RTC_QUALITY_KEYS ? e->ticks != play->key_frame
                                        : play->takes == RTC_QUALITY_NEEDED && e->spare;
     if (!out || play->waits)
         return out;
@@ -381,7 +381,7 @@ static void put(struct rtc_burst *b, struct rtc_play *play, const struct rtp_log
         return;
     t->next = index + 1;
     t->last = shown(s, e->ticks);
-    play->report_due |= !t->told;
+    play->report_due |= !t->reported;
 }
 
 bool rtc_play_turn(struct rtc_peer *p, co_usec now)
@@ -472,7 +472,7 @@ static void join(struct rtc_peer *p, co_usec now)
         return;
     if (!rtc_play_jump(p, LIVE_PREFETCH, now) || !rtp_log_get(log_of(p), play->at, &e) ||
         now - e.at > YOUNG)
-        want_key(p, now);
+        request_key(p, now);
 }
 
 void rtc_play_connected(struct rtc_peer *p, co_usec now)

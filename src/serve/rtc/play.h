@@ -29,7 +29,7 @@ struct rtc_span {
 
 struct rtc_play_track {
     bool on;
-    bool told;                 /* a sender report was sent since */
+    bool reported;                 /* a sender report was sent since */
     bool keeps;                /* uses the publisher's numbers and times */
     uint8_t type, rtx_type;    /* rtx_type 0: retransmits repeat the original packet */
     uint8_t ext[SDP_EXTS];
@@ -71,7 +71,7 @@ struct rtc_play {
     struct rtc_quality quality;
     enum rtc_quality_takes logged_takes; /* last value logged */
     enum rtc_quality_takes takes; /* frames it gets; more only from a key frame on */
-    int64_t picture, whole;    /* ticks of the newest frame, and of the last key frame */
+    int64_t frame, key_frame;    /* ticks of the newest frame, and of the last key frame */
     uint64_t left_out;         /* packets not sent because the path is too slow */
     co_usec rtt, asked;        /* asked: time of its last key frame request */
     co_usec clock_at;          /* time of the last sender report */

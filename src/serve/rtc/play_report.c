@@ -37,13 +37,13 @@ static bool put_report(struct rtc_peer *p, unsigned i, struct wr *w)
                            .packets = t->packets, .bytes = t->bytes };
     rtcp_put_sr(w, t->ssrc, &sr);
     rtcp_put_cname(w, t->ssrc, p->base.cid);
-    t->told = true;
+    t->reported = true;
     return true;
 }
 
 /* Requests key frames at intervals for a player that gets only those, in case the publisher sends
  * none by itself: the player needs them to show something, and to get more again. */
-static void ask_for_thin(struct rtc_peer *p, co_usec now)
+static void request_key_for_slow(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
     struct rtc_peer *publisher = rtc_stream_publisher(p->base.stream);
@@ -51,7 +51,7 @@ static void ask_for_thin(struct rtc_peer *p, co_usec now)
     if (play->takes != RTC_QUALITY_KEYS || !publisher || now - play->asked < KEY_THIN)
         return;
     play->asked = now;
-    rtc_publish_want_key(publisher, now);
+    rtc_publish_request_key(publisher, now);
 }
 
 void rtc_play_report(struct rtc_peer *p, co_usec now)
@@ -59,7 +59,7 @@ void rtc_play_report(struct rtc_peer *p, co_usec now)
     struct wr w;
     bool any = false;
 
-    ask_for_thin(p, now);
+    request_key_for_slow(p, now);
     wr_init(&w, REPORT_MAX);
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
         any |= put_report(p, i, &w);
@@ -88,7 +88,7 @@ static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec 
     if (!t)
         return;
     if (t == &play->tracks[0])
-        (void)rtc_quality_hear(&play->quality, b->highest, b->lost > 0 ? (uint32_t)b->lost : 0,
+        (void)rtc_quality_input(&play->quality, b->highest, b->lost > 0 ? (uint32_t)b->lost : 0,
                             rtt < CO_SECONDS(10) ? rtt : 0, now);
     t->lost = b->lost > 0 ? (uint32_t)b->lost : 0;
     t->jitter = b->jitter;
@@ -99,7 +99,7 @@ static void on_block(struct rtc_play *play, const struct rtcp_block *b, co_usec 
 
 /* An RTMP publisher cannot be asked for a key frame: the player gets the newest one, or the
  * next. */
-static void on_key_wanted(struct rtc_peer *p, co_usec now)
+static void on_key_request(struct rtc_peer *p, co_usec now)
 {
     struct rtc_play *play = p->play;
     struct rtc_peer *publisher = rtc_stream_publisher(p->base.stream);
@@ -112,7 +112,7 @@ static void on_key_wanted(struct rtc_peer *p, co_usec now)
     play->asked = now;
     begins = now - p->connected < BEGIN;
     if (publisher)
-        rtc_publish_want_key(publisher, now);
+        rtc_publish_request_key(publisher, now);
     if ((!publisher || begins) && !play->waits &&
         rtc_play_jump(p, begins ? LIVE_PREFETCH : KEY_AGE, now))
         rtc_stream_late(p);
@@ -150,7 +150,7 @@ static void on_feedback(struct rtc_peer *p, const struct rtcp_packet *packet, co
         break;
     case RTCP_PLI:
     case RTCP_FIR:
-        on_key_wanted(p, now);
+        on_key_request(p, now);
         break;
     default:
         break;

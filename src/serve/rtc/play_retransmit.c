@@ -11,7 +11,7 @@
 
 enum {
     NUMBER = 2,
-    BAD_LINE = 256 / 50, /* loss in 1/256 at which retransmits are lost, too */
+    HIGH_LOSS = 256 / 50, /* loss in 1/256 at which retransmits are lost, too */
 };
 
 #define LEAST CO_MS(20) /* minimum time between two retransmits of a packet, plus about a round
@@ -83,11 +83,11 @@ static void retransmit(struct rtc_burst *b, struct rtc_play *play, struct rtc_pl
     if (index >= t->next || !s || play->budget <= 0 ||
         !rtp_log_find(log, (unsigned)(t - play->tracks), index - s->delta, &place) ||
         !rtp_log_get(log, place, &e) || place >= play->at || !is_due(play, t, seq, now)) {
-        stat->asked_missing++;
+        stat->requested_missing++;
         return;
     }
     send_again(b, play, t, s, &e);
-    if (t->loss >= BAD_LINE && play->budget > 0)
+    if (t->loss >= HIGH_LOSS && play->budget > 0)
         send_again(b, play, t, s, &e);
 }
 

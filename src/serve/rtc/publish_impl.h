@@ -18,7 +18,7 @@ struct publish_track {
     bool started;           /* true once a packet arrived; the rest is valid then */
     bool over;              /* the peer sent BYE */
     uint32_t ssrc;
-    co_usec first, heard;
+    co_usec first, received_at;
     int64_t seq, time;      /* newest, without wrap */
     int64_t shift;          /* offset from its sequence numbers to those of the players */
     bool jumped;
@@ -38,7 +38,7 @@ struct publish_track {
 
 struct publish_source { /* state of one SSRC */
     uint32_t ssrc;
-    co_usec heard;
+    co_usec received_at;
     struct publish_track *track; /* NULL: dropped */
     uint8_t layer;          /* simulcast layer: index into sdp->rids */
     bool repeats;           /* carries only retransmits of that layer */
@@ -61,11 +61,11 @@ struct rtc_publish {
     bool echoes;             /* it answers our reports, which gives the round trip time */
     struct co_timer timer;
     co_usec report_at;
-    bool wants_key;          /* a player requested a key frame that was not requested yet */
+    bool key_pending;          /* a player requested a key frame that was not requested yet */
     co_usec asked_key;       /* time of the last PLI; 0: none */
     uint8_t firs;
     bool waits;              /* may wait for a datagram of ours before each frame */
-    uint64_t lost_told, found_told; /* values last reported to the service */
+    uint64_t lost_reported, recovered_reported; /* values last reported to the service */
     uint64_t plis, feedbacks, repeats, doubled, late, left_out;
 };
 
@@ -78,15 +78,15 @@ void publish_due(struct rtc_peer *p, co_usec at);
 /* Learns from how long a retransmitted packet took. */
 void publish_learn(struct rtc_peer *p, struct publish_track *t);
 /* Called after a complete frame. */
-void publish_nod(struct rtc_peer *p);
+void publish_answer_frame(struct rtc_peer *p);
 void publish_send_twcc(struct rtc_peer *p, co_usec now);
 /* Requests a key frame, unless one is arriving or was requested a moment ago. */
-void publish_ask_key(struct rtc_peer *p, co_usec now);
+void publish_request_key(struct rtc_peer *p, co_usec now);
 /* Requests a key frame of a layer that is not in use yet. */
-void publish_ask_layer(struct rtc_peer *p, const struct publish_track *t, struct publish_source *s,
-                       co_usec now);
+void publish_request_layer_key(struct rtc_peer *p, const struct publish_track *t,
+                               struct publish_source *s, co_usec now);
 /* Returns true if missing packets of this track are requested again. */
-bool publish_asks(const struct rtc_peer *p, const struct publish_track *t);
+bool publish_requests_missing(const struct rtc_peer *p, const struct publish_track *t);
 /* Returns how long to wait for a retransmitted packet. */
 co_usec publish_wait(const struct rtc_peer *p, const struct publish_track *t);
 uint64_t publish_lost(const struct rtc_publish *pub);

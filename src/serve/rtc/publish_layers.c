@@ -33,7 +33,7 @@ static const struct publish_source *current(const struct rtc_publish *pub,
 static bool is_better(const struct publish_source *s, const struct publish_source *now_taken,
                       co_usec now)
 {
-    if (!now_taken || now - now_taken->heard >= RTP_SSRC_SILENCE)
+    if (!now_taken || now - now_taken->received_at >= RTP_SSRC_SILENCE)
         return true;
     return now_taken->rate > 0 && s->rate > now_taken->rate + now_taken->rate / 4;
 }
@@ -69,7 +69,7 @@ bool publish_is_layer(struct rtc_peer *p, struct publish_source *s, const struct
     if (packet->type != t->sdp->type || !is_better(s, taken, now))
         return false;
     if (!rtc_key_begins(t->sdp->codec, packet->payload, packet->payload_size)) {
-        publish_ask_layer(p, t, s, now);
+        publish_request_layer_key(p, t, s, now);
         return false;
     }
     change(p->publish, t, s, taken);

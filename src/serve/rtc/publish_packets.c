@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum { PACKET_MAX = 2048, FAR = 3000, /* [RFC 3550] A.1 */
-       ANEW = 100000 }; /* gap between the numbers of one source and the next */
+       RESTART_GAP = 100000 }; /* gap between the numbers of one source and the next */
 
 #define SOURCE_FORGOTTEN CO_SECONDS(10)
 #define SSRC_SILENCE CO_SECONDS(1) /* same as in proto/rtp/receiver.h */
 
 /* ---- header extensions */
 
-struct said {
+struct extensions {
     struct rtp_ext mid, rid, repaired; /* data NULL: absent */
     bool numbered;
     uint16_t number;  /* counts over all tracks */
@@ -34,24 +34,24 @@ static bool is_of(const struct rtc_publish *pub, enum sdp_ext ext, uint8_t id)
 }
 
 /* Extension ids are the same in all tracks of a bundle, [BUNDLE] RFC 9143 9.2. */
-static void read_said(const struct rtc_publish *pub, const struct rtp_packet *packet,
-                      struct said *said)
+static void read_extensions(const struct rtc_publish *pub, const struct rtp_packet *packet,
+                      struct extensions *extensions)
 {
     struct rtp_ext_reader r;
     struct rtp_ext e;
 
-    *said = (struct said){ 0 };
+    *extensions = (struct extensions){ 0 };
     rtp_ext_begin(&r, packet);
     while (rtp_ext_next(&r, &e)) {
         if (e.id == pub->twcc_id && e.size >= 2) {
-            said->numbered = true;
-            said->number = (uint16_t)(e.data[0] << 8 | e.data[1]);
+            extensions->numbered = true;
+            extensions->number = (uint16_t)(e.data[0] << 8 | e.data[1]);
         } else if (is_of(pub, SDP_EXT_MID, e.id)) {
-            said->mid = e;
+            extensions->mid = e;
         } else if (is_of(pub, SDP_EXT_RID, e.id)) {
-            said->rid = e;
+            extensions->rid = e;
         } else if (is_of(pub, SDP_EXT_RRID, e.id)) {
-            said->repaired = e;
+            extensions->repaired = e;
         }
     }
 }
@@ -78,10 +78,10 @@ static bool has_ssrc(const struct publish_track *t, uint32_t ssrc)
 }
 
 static struct publish_track *find_track(struct rtc_publish *pub, const struct rtp_packet *packet,
-                                        const struct said *said)
+                                        const struct extensions *extensions)
 {
-    for (unsigned i = 0; said->mid.data && i < SDP_TRACKS; i++) {
-        if (pub->tracks[i].sdp->on && equals(&said->mid, pub->tracks[i].sdp->mid))
+    for (unsigned i = 0; extensions->mid.data && i < SDP_TRACKS; i++) {
+        if (pub->tracks[i].sdp->on && equals(&extensions->mid, pub->tracks[i].sdp->mid))
             return &pub->tracks[i];
     }
     for (unsigned i = 0; i < SDP_TRACKS; i++) {
@@ -97,9 +97,10 @@ static struct publish_track *find_track(struct rtc_publish *pub, const struct rt
 
 /* Finds the simulcast layer of a packet; track NULL: not an agreed one. Returns false if the packet
  * does not name it; early packets do. */
-static bool find_layer(struct publish_source *s, const struct said *said)
+static bool find_layer(struct publish_source *s, const struct extensions *extensions)
 {
-    const struct rtp_ext *rid = said->repaired.data ? &said->repaired : &said->rid;
+    const struct rtp_ext *rid =
+        extensions->repaired.data ? &extensions->repaired : &extensions->rid;
     const struct sdp_track *sdp = s->track->sdp;
     unsigned i = 0;
 
@@ -110,7 +111,7 @@ static bool find_layer(struct publish_source *s, const struct said *said)
     while (i < sdp->n_rids && !equals(rid, sdp->rids[i]))
         i++;
     s->layer = (uint8_t)i;
-    s->repeats = said->repaired.data != NULL;
+    s->repeats = extensions->repaired.data != NULL;
     if (i == sdp->n_rids)
         s->track = NULL;
     return true;
@@ -122,14 +123,14 @@ static struct publish_source *new_source(struct rtc_publish *pub, co_usec now)
     if (pub->n_sources < PUBLISH_SOURCES)
         return &pub->sources[pub->n_sources++];
     for (unsigned i = 0; i < PUBLISH_SOURCES; i++) {
-        if (now - pub->sources[i].heard >= SOURCE_FORGOTTEN)
+        if (now - pub->sources[i].received_at >= SOURCE_FORGOTTEN)
             return &pub->sources[i];
     }
     return NULL;
 }
 
 static struct publish_source *find_source(struct rtc_publish *pub, const struct rtp_packet *packet,
-                                          const struct said *said, co_usec now)
+                                          const struct extensions *extensions, co_usec now)
 {
     struct publish_source fresh = { .ssrc = packet->ssrc }, *s;
 
@@ -137,8 +138,8 @@ static struct publish_source *find_source(struct rtc_publish *pub, const struct 
         if (pub->sources[i].ssrc == packet->ssrc)
             return &pub->sources[i];
     }
-    fresh.track = find_track(pub, packet, said);
-    if (fresh.track && !find_layer(&fresh, said))
+    fresh.track = find_track(pub, packet, extensions);
+    if (fresh.track && !find_layer(&fresh, extensions))
         return NULL;
     s = new_source(pub, now);
     if (s)
@@ -164,7 +165,7 @@ static void begin_source(struct rtc_peer *p, struct publish_track *t,
         rtp_stats_restart(&t->stats);
     else
         rtp_stats_init(&t->stats, t->sdp->clock);
-    t->shift = t->started ? last + ANEW - packet->seq : 0;
+    t->shift = t->started ? last + RESTART_GAP - packet->seq : 0;
     t->first = t->started ? t->first : now;
     if (t->ssrc != packet->ssrc)
         t->has_sr = false;
@@ -196,18 +197,18 @@ static bool is_far(const struct publish_track *t, uint16_t seq)
 }
 
 /* Returns whether the source may carry the track. A replaced source may not. */
-static bool is_heard(struct rtc_peer *p, struct publish_track *t, const struct rtp_packet *packet,
+static bool may_carry(struct rtc_peer *p, struct publish_track *t, const struct rtp_packet *packet,
                      co_usec now)
 {
     bool other = t->started && packet->ssrc != t->ssrc;
 
-    if (other && now - t->heard < SSRC_SILENCE && !t->over)
+    if (other && now - t->received_at < SSRC_SILENCE && !t->over)
         return false;
     if (!t->started || other || follows(t, packet->seq))
         begin_source(p, t, packet, now);
     if (is_far(t, packet->seq))
         return false;
-    t->heard = now;
+    t->received_at = now;
     return true;
 }
 
@@ -318,10 +319,10 @@ static void count(struct publish_track *t, const struct rtp_packet *packet, int6
 /* Requests missing packets; if there are too many, requests a key frame instead. */
 static void note_missing(struct rtc_peer *p, struct publish_track *t, int64_t seq, co_usec now)
 {
-    if (!publish_asks(p, t))
+    if (!publish_requests_missing(p, t))
         return;
     if (!rtp_nack_put(&t->nack, seq, now) && t->kind == AV_VIDEO)
-        publish_ask_key(p, now);
+        publish_request_key(p, now);
     if (t->nack.recovery_time > 0)
         publish_learn(p, t);
     if (t->nack.n > 0)
@@ -336,7 +337,7 @@ static void take_media(struct rtc_peer *p, struct publish_track *t,
     int64_t seq;
     bool key;
 
-    if (packet->type != t->sdp->type || !is_heard(p, t, packet, now)) {
+    if (packet->type != t->sdp->type || !may_carry(p, t, packet, now)) {
         pub->left_out++;
         return;
     }
@@ -355,7 +356,7 @@ static void take_media(struct rtc_peer *p, struct publish_track *t,
 }
 
 /* A probe for bandwidth contains no original packet. */
-static void take_repeat(struct rtc_peer *p, struct publish_track *t, const uint8_t *data,
+static void take_retransmit(struct rtc_peer *p, struct publish_track *t, const uint8_t *data,
                         size_t size, co_usec now)
 {
     uint8_t plain[PACKET_MAX];
@@ -368,13 +369,13 @@ static void take_repeat(struct rtc_peer *p, struct publish_track *t, const uint8
     take_media(p, t, &packet, plain, size, now);
 }
 
-static void take_numbered(struct rtc_peer *p, const struct said *said, co_usec now)
+static void take_numbered(struct rtc_peer *p, const struct extensions *extensions, co_usec now)
 {
     struct rtc_publish *pub = p->publish;
 
-    if (!said->numbered)
+    if (!extensions->numbered)
         return;
-    if (rtp_twcc_put(&pub->twcc, said->number, now))
+    if (rtp_twcc_put(&pub->twcc, extensions->number, now))
         publish_send_twcc(p, now);
     else
         publish_due(p, rtp_twcc_due(&pub->twcc));
@@ -388,7 +389,7 @@ static void poll_intake(struct rtc_peer *p, co_usec now)
         return;
     publish_due(p, rtp_intake_due(pub->intake));
     if (rtp_intake_wants_key(pub->intake))
-        publish_ask_key(p, now);
+        publish_request_key(p, now);
 }
 
 static void take(struct rtc_peer *p, const struct rtp_packet *packet, const uint8_t *data,
@@ -396,26 +397,26 @@ static void take(struct rtc_peer *p, const struct rtp_packet *packet, const uint
 {
     struct rtc_publish *pub = p->publish;
     struct publish_source *s;
-    struct said said;
+    struct extensions extensions;
 
-    read_said(pub, packet, &said);
-    take_numbered(p, &said, now);
-    s = find_source(pub, packet, &said, now);
+    read_extensions(pub, packet, &extensions);
+    take_numbered(p, &extensions, now);
+    s = find_source(pub, packet, &extensions, now);
     if (!s || !s->track) {
         pub->left_out++;
         return;
     }
-    s->heard = now;
+    s->received_at = now;
     if (!publish_is_layer(p, s, packet, now)) {
         poll_intake(p, now);
         return;
     }
     if (s->track->sdp->rtx_type && packet->type == s->track->sdp->rtx_type)
-        take_repeat(p, s->track, data, size, now);
+        take_retransmit(p, s->track, data, size, now);
     else
         take_media(p, s->track, packet, data, size, now);
     if (packet->marker || s->track->kind == AV_AUDIO)
-        publish_nod(p);
+        publish_answer_frame(p);
     poll_intake(p, now);
 }
 

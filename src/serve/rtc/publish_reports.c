@@ -50,7 +50,7 @@ static uint64_t publish_found(const struct rtc_publish *pub)
 
 /* ---- missing packets */
 
-bool publish_asks(const struct rtc_peer *p, const struct publish_track *t)
+bool publish_requests_missing(const struct rtc_peer *p, const struct publish_track *t)
 {
     return p->base.session.vhost->rtc.nack && t->sdp->feedback & SDP_FB_NACK;
 }
@@ -59,7 +59,7 @@ co_usec publish_wait(const struct rtc_peer *p, const struct publish_track *t)
 {
     co_usec wait = p->publish ? round_trip(p->publish) * 3 : 0;
 
-    if (!publish_asks(p, t))
+    if (!publish_requests_missing(p, t))
         return WAIT_IN_VAIN;
     if (wait < WAIT_LEAST)
         return WAIT_LEAST;
@@ -88,7 +88,7 @@ void publish_learn(struct rtc_peer *p, struct publish_track *t)
     t->nack.recovery_time = 0;
 }
 
-static void ask_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
+static void request_again(struct rtc_peer *p, struct publish_track *t, co_usec now)
 {
     uint8_t buf[COMPOUND];
     uint16_t seqs[ASKED_AT_ONCE];
@@ -128,9 +128,9 @@ void publish_send_twcc(struct rtc_peer *p, co_usec now)
  * report. Some are sent in advance, and with each report, to allow several frames in flight.
  */
 
-enum { NODS_AHEAD = 16 };
+enum { REPORTS_AHEAD = 16 };
 
-static void nod(struct rtc_peer *p, unsigned times)
+static void send_empty_reports(struct rtc_peer *p, unsigned times)
 {
     uint8_t buf[COMPOUND];
     struct wr w = compound(buf);
@@ -140,14 +140,14 @@ static void nod(struct rtc_peer *p, unsigned times)
         send_it(p, &w);
 }
 
-void publish_nod(struct rtc_peer *p)
+void publish_answer_frame(struct rtc_peer *p)
 {
-    nod(p, 1);
+    send_empty_reports(p, 1);
 }
 
 /* ---- key frames */
 
-static void send_ask(struct rtc_peer *p, const struct publish_track *t, co_usec now)
+static void send_key_request(struct rtc_peer *p, const struct publish_track *t, co_usec now)
 {
     struct rtc_publish *pub = p->publish;
     uint8_t buf[COMPOUND];
@@ -157,7 +157,7 @@ static void send_ask(struct rtc_peer *p, const struct publish_track *t, co_usec 
         rtcp_put_pli(&w, p->ssrc, t->ssrc);
     else if (t->sdp->feedback & SDP_FB_FIR)
         rtcp_put_fir(&w, p->ssrc, t->ssrc, pub->firs++);
-    pub->wants_key = false;
+    pub->key_pending = false;
     pub->asked_key = now;
     if (w.len == 0)
         return; /* it supports no such request */
@@ -166,8 +166,8 @@ static void send_ask(struct rtc_peer *p, const struct publish_track *t, co_usec 
     p->service->stat.plis_sent++;
 }
 
-void publish_ask_layer(struct rtc_peer *p, const struct publish_track *t, struct publish_source *s,
-                       co_usec now)
+void publish_request_layer_key(struct rtc_peer *p, const struct publish_track *t,
+                               struct publish_source *s, co_usec now)
 {
     uint8_t buf[COMPOUND];
     struct wr w = compound(buf);
@@ -190,7 +190,7 @@ static bool is_under_way(const struct rtc_publish *pub, const struct publish_tra
     return begun > pub->asked_key && now - begun < KEY_EACH;
 }
 
-void publish_ask_key(struct rtc_peer *p, co_usec now)
+void publish_request_key(struct rtc_peer *p, co_usec now)
 {
     struct rtc_publish *pub = p->publish;
     const struct publish_track *t = &pub->tracks[AV_VIDEO];
@@ -198,29 +198,29 @@ void publish_ask_key(struct rtc_peer *p, co_usec now)
     if (!t->started || t->over || is_under_way(pub, t, now))
         return;
     if (pub->asked_key && now - pub->asked_key < KEY_EACH) {
-        pub->wants_key = true;
+        pub->key_pending = true;
         publish_due(p, pub->asked_key + KEY_EACH);
         return;
     }
-    send_ask(p, t, now);
+    send_key_request(p, t, now);
 }
 
-void rtc_publish_want_key(struct rtc_peer *publisher, co_usec now)
+void rtc_publish_request_key(struct rtc_peer *publisher, co_usec now)
 {
     if (publisher->publish && publisher->base.state == DATAGRAM_ACTIVE)
-        publish_ask_key(publisher, now);
+        publish_request_key(publisher, now);
 }
 
 /* Repeats a request unless a key frame has begun since. */
-static void ask_key_again(struct rtc_peer *p, co_usec now)
+static void repeat_key_request(struct rtc_peer *p, co_usec now)
 {
     struct rtc_publish *pub = p->publish;
 
-    if (!pub->wants_key || now - pub->asked_key < KEY_EACH)
+    if (!pub->key_pending || now - pub->asked_key < KEY_EACH)
         return;
-    pub->wants_key = false;
+    pub->key_pending = false;
     if (pub->tracks[AV_VIDEO].key_at <= pub->asked_key)
-        publish_ask_key(p, now);
+        publish_request_key(p, now);
 }
 
 /* Players over other protocols join at key frames but cannot request them. */
@@ -241,12 +241,12 @@ static co_usec next_key(const struct rtc_peer *p)
     return t->taken && t->started ? last + p->base.session.vhost->rtc.pli_for_rtmp : CO_FOREVER;
 }
 
-static void ask_key_for_others(struct rtc_peer *p, co_usec now)
+static void request_key_for_others(struct rtc_peer *p, co_usec now)
 {
     co_usec at = next_key(p);
 
     if (at != CO_FOREVER && now >= at && others_watch(p))
-        publish_ask_key(p, now);
+        publish_request_key(p, now);
 }
 
 /* ---- reports */
@@ -293,13 +293,13 @@ static void report(struct rtc_peer *p, co_usec now)
     rtcp_put_rrtr(&w, p->ssrc, rtcp_ntp(co_wall_ms() * 1000));
     put_remb(p, &w);
     send_it(p, &w);
-    nod(p, NODS_AHEAD);
-    if (lost > pub->lost_told)
-        p->service->stat.recv_lost += lost - pub->lost_told;
-    pub->lost_told = lost;
-    p->service->stat.nacks_found += found - pub->found_told;
+    send_empty_reports(p, REPORTS_AHEAD);
+    if (lost > pub->lost_reported)
+        p->service->stat.recv_lost += lost - pub->lost_reported;
+    pub->lost_reported = lost;
+    p->service->stat.nacks_found += found - pub->recovered_reported;
     p->service->stat.reports_sent++;
-    pub->found_told = found;
+    pub->recovered_reported = found;
     pub->report_at = now + REPORT_EACH;
 }
 
@@ -321,7 +321,7 @@ static co_usec next_due(const struct rtc_peer *p, co_usec now)
         due = earlier(due, rtp_nack_due(&pub->tracks[i].nack, round_trip(pub)));
     if (pub->intake)
         due = earlier(due, rtp_intake_due(pub->intake));
-    if (pub->wants_key)
+    if (pub->key_pending)
         due = earlier(due, pub->asked_key + KEY_EACH);
     if (key > now) /* without players, checked again at each report */
         due = earlier(due, key);
@@ -336,7 +336,7 @@ static void take_in_late(struct rtc_peer *p, co_usec now)
     if (due != CO_FOREVER && due <= now)
         rtp_intake_tick(pub->intake, now);
     if (pub->intake && rtp_intake_wants_key(pub->intake))
-        publish_ask_key(p, now);
+        publish_request_key(p, now);
 }
 
 static void turn(struct rtc_peer *p, co_usec now)
@@ -345,12 +345,12 @@ static void turn(struct rtc_peer *p, co_usec now)
     co_usec twcc = rtp_twcc_due(&pub->twcc);
 
     for (unsigned i = 0; i < SDP_TRACKS; i++)
-        ask_again(p, &pub->tracks[i], now);
+        request_again(p, &pub->tracks[i], now);
     take_in_late(p, now);
     if (twcc != CO_FOREVER && twcc <= now)
         publish_send_twcc(p, now);
-    ask_key_again(p, now);
-    ask_key_for_others(p, now);
+    repeat_key_request(p, now);
+    request_key_for_others(p, now);
     if (pub->report_at <= now)
         report(p, now);
 }
@@ -383,7 +383,7 @@ void publish_begin_reports(struct rtc_peer *p, co_usec now)
     struct rtc_publish *pub = p->publish;
 
     pub->waits = p->agreed.active && !pub->twcc_id;
-    nod(p, NODS_AHEAD);
+    send_empty_reports(p, REPORTS_AHEAD);
     pub->report_at = now + REPORT_EACH;
     co_timer_set(&pub->timer, pub->report_at, on_due);
 }

@@ -24,7 +24,7 @@ struct rtc_quality { /* zeroed at first */
 
 /* Takes a report: highest sequence number and packets lost so far, and the round trip time (0:
  * unknown). Clients send reports at any rate; short ones are combined. */
-enum rtc_quality_takes rtc_quality_hear(struct rtc_quality *l, uint32_t highest, uint32_t lost,
+enum rtc_quality_takes rtc_quality_input(struct rtc_quality *l, uint32_t highest, uint32_t lost,
                                         co_usec rtt, co_usec now);
 
 /* Takes an interval of about a second: loss in 1/256 and round trip time. Returns what to send from

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Longer than the limit of all callbacks together. */
-#define PATIENCE CO_SECONDS(30)
+#define TIMEOUT CO_SECONDS(30)
 
 /* A request in transit between workers. */
 struct job {
@@ -108,7 +108,7 @@ static void send_to(struct session_env *env, struct rtc_request *a, struct job *
     err_t err;
 
     j->req = *a;
-    if (workers_ask(env, to, at_worker, j, drop, PATIENCE)) {
+    if (workers_ask(env, to, at_worker, j, drop, TIMEOUT)) {
         *a = j->req;
         leave_owner(j);
         free(j);

@@ -39,7 +39,8 @@ struct rtc_service_stat { /* 64-bit words only, so that they can be summed */
     uint64_t address_changes, passed;           /* datagrams for other workers */
     uint64_t rtcp_in, rtcp_out, checks_answered, reports_sent;
     uint64_t nacks_sent_audio, nacks_sent_video, nacks_found; /* numbers in nacks_sent; recovered */
-    uint64_t asked, asked_missing;              /* numbers in NACKs; those no longer available */
+    /* numbers in NACKs; those no longer available */
+    uint64_t asked, requested_missing;
     uint64_t by_name, by_address;               /* how the session of a datagram was found */
     uint64_t no_room[2];                        /* failures of the machine, for the log only */
     struct udp_stat sockets;

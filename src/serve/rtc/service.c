@@ -44,7 +44,7 @@ static void reload(struct datagram_service *base)
 {
     struct rtc_service *s = service_of(base);
 
-    rtc_black_hole_open(s);
+    rtc_mirror_open(s);
     prepare_audio(s);
     if (s->rsa == base->env->conf->rtc_server.ecdsa)
         rtc_identities_forget(s); /* existing sessions keep their certificates */
@@ -78,7 +78,7 @@ static struct datagram_service *make(struct session_env *env, struct datagram_sh
 
 static void begun(struct datagram_service *base)
 {
-    rtc_black_hole_open(service_of(base));
+    rtc_mirror_open(service_of(base));
     prepare_audio(service_of(base));
 }
 
@@ -94,7 +94,7 @@ static void free_service(struct datagram_service *base)
 {
     struct rtc_service *s = service_of(base);
 
-    udp_close(s->black);
+    udp_close(s->mirror);
     rtc_identities_forget(s);
     rtc_candidates_free(s);
     rtc_table_fini(&s->table);
@@ -113,5 +113,5 @@ const struct datagram_protocol rtc_protocol = {
     .free = free_service,
     .endpoint = rtc_endpoint_new, .opts = rtc_endpoint_opts, .opened = rtc_endpoint_opened,
     .sockets = sockets_of, .in_use = rtc_endpoint_in_use, .closing = rtc_endpoint_closing,
-    .input = input, .told = rtc_told,
+    .input = input, .told = rtc_on_message,
 };

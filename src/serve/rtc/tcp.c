@@ -17,7 +17,7 @@
 enum { FRAME_MAX = 1500, HEAD = 2, OUT_MAX = 512 * 1024, OUT_FULL = 64 * 1024 };
 
 #define FIRST_TIME CO_SECONDS(5)
-#define NOBODYS CO_SECONDS(2)   /* limit without a session: not begun, or ended */
+#define UNUSED_MAX CO_SECONDS(2)   /* limit without a session: not begun, or ended */
 #define SEND_AGAIN CO_MS(10)  /* how often a reader checks whether it can send */
 #define STUCK CO_SECONDS(10)  /* closes the connection if nothing was sent for this long */
 
@@ -160,12 +160,12 @@ static err_t time_left(struct rtc_tcp *t, co_usec *left)
 
     if (t->begun && rtc_table_find(&t->endpoint.service->table, &t->endpoint, &t->path.peer))
         t->owned = now;
-    *left = (t->begun ? t->owned + NOBODYS : t->since + FIRST_TIME) - now;
+    *left = (t->begun ? t->owned + UNUSED_MAX : t->since + FIRST_TIME) - now;
     if (*left > 0)
         return NULL;
     return err_new(ERR_IO_TIMEOUT, t->begun ? "no session has it for %lld ms"
                                             : "no check of ICE for %lld ms",
-                   us_to_ms(t->begun ? NOBODYS : FIRST_TIME));
+                   us_to_ms(t->begun ? UNUSED_MAX : FIRST_TIME));
 }
 
 static err_t wait_more(struct rtc_tcp *t, co_usec wait)

@@ -28,7 +28,7 @@ static size_t queued_bytes(const struct rtmfp_peer *p)
     return n;
 }
 
-void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uint32_t time,
+void rtmfp_write(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uint32_t time,
                struct rtmfp_bytes body)
 {
     struct rtmfp_message *m = f ? rtmfp_rtmp_message_new(type, time, body, co_now()) : NULL;
@@ -42,14 +42,14 @@ void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uin
     rtmfp_peer_touch(p);
 }
 
-void rtmfp_say_words(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, struct wr *body)
+void rtmfp_write_body(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, struct wr *body)
 {
     err_t err = wr_err(body, "an RTMFP message");
 
     if (err)
         rtmfp_peer_leave(p, err);
     else
-        rtmfp_say(p, f, type, 0, rtmfp_bytes(body->buf, body->len));
+        rtmfp_write(p, f, type, 0, rtmfp_bytes(body->buf, body->len));
     wr_free(body);
 }
 
@@ -65,7 +65,7 @@ static void send_keepalives(struct rtmfp_connection *c)
     };
     uint8_t body[RTMFP_EVENT_MAX];
 
-    rtmfp_say(c->peer, c->out, RTMP_USER_CONTROL, 0,
+    rtmfp_write(c->peer, c->out, RTMP_USER_CONTROL, 0,
               rtmfp_bytes(body, rtmfp_event_write(&e, body)));
 }
 
@@ -79,7 +79,7 @@ static void welcome(struct rtmfp_connection *c)
     rtmp_reply_connect(&body, c->transaction, c->encoding, c->enhanced, &us);
     c->open = true;
     c->peer->service->stat.connected++;
-    rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
+    rtmfp_write_body(c->peer, c->out, RTMP_COMMAND, &body);
     send_keepalives(c);
 }
 
@@ -92,21 +92,21 @@ static void refuse(struct rtmfp_connection *c, err_t why)
     log_warn("RTMFP client %s is refused: %s", c->ip, err_text(why, text, sizeof(text)));
     wr_init(&body, RTMFP_REPLY_MAX);
     rtmp_reply_error(&body, c->transaction, RTMP_CONNECT_REJECTED, NULL);
-    rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
+    rtmfp_write_body(c->peer, c->out, RTMP_COMMAND, &body);
     rtmfp_peer_leave(c->peer, why);
 }
 
 /* ---- authorization */
 
-static err_t ask(struct rtmfp_connection *c)
+static err_t authorize(struct rtmfp_connection *c)
 {
     err_t err = session_ask(&c->base, HOOKS_CONNECT);
 
-    c->told = !err;
+    c->admitted_by_hook = !err;
     return err;
 }
 
-static err_t ask_main(void *connection)
+static err_t authorize_main(void *connection)
 {
     struct rtmfp_connection *c = connection;
     struct rtmfp_peer *p = c->peer;
@@ -114,10 +114,10 @@ static err_t ask_main(void *connection)
 
     co_set_cid(c->cid);
     session_log_as_client(c->base.env, c->ip);
-    err = ask(c);
+    err = authorize(c);
     if (!err)
         err = co_check();
-    c->asks = NULL;
+    c->authorizer = NULL;
     if (p->leaves) /* the peer is closing and only waits for this coroutine */
         rtmfp_peer_leave(p, err);
     else if (err)
@@ -134,31 +134,32 @@ static err_t admit(struct rtmfp_connection *c)
     err_t err;
 
     if (!hooks->enabled || hooks->on_connect.n == 0) {
-        c->told = true; /* on_close may be configured without on_connect */
+        c->admitted_by_hook = true; /* on_close may be configured without on_connect */
         welcome(c);
         return NULL;
     }
-    err = co_go(group, "rtmfp", ask_main, c);
+    err = co_go(group, "rtmfp", authorize_main, c);
     if (!err)
-        c->asks = co_newest(group);
+        c->authorizer = co_newest(group);
     return err;
 }
 
 /* ---- commands from the client */
 
 static void remember(struct rtmfp_connection *c, const struct rtmp_command *cmd,
-                     const struct rtmp_connect *said)
+                     const struct rtmp_connect *request)
 {
     struct session_stream *names = &c->base.names;
 
-    c->said = must_print("%s%c%s%c%s", said->tc_url, '\0', said->page_url, '\0', said->swf_url);
-    names->tc_url = c->said;
+    c->urls =
+        must_print("%s%c%s%c%s", request->tc_url, '\0', request->page_url, '\0', request->swf_url);
+    names->tc_url = c->urls;
     names->page_url = names->tc_url + strlen(names->tc_url) + 1;
     names->swf_url = names->page_url + strlen(names->page_url) + 1;
     c->transaction = cmd->transaction;
-    c->encoding = said->object_encoding;
-    c->enhanced = said->enhanced;
-    c->opus = said->opus;
+    c->encoding = request->object_encoding;
+    c->enhanced = request->enhanced;
+    c->opus = request->opus;
 }
 
 static err_t find_app(struct rtmfp_connection *c)
@@ -201,13 +202,13 @@ static struct rtmfp_connection *connection_new(struct rtmfp_peer *p, struct rtmf
 void rtmfp_connect(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const struct rtmp_command *cmd)
 {
     struct rtmfp_connection *c = connection_new(p, f);
-    struct rtmp_connect said;
-    err_t err = rtmp_connect_parse(&said, cmd);
+    struct rtmp_connect request;
+    err_t err = rtmp_connect_parse(&request, cmd);
 
     p->connection = c;
     c->transaction = cmd->transaction;
     if (!err) {
-        remember(c, cmd, &said);
+        remember(c, cmd, &request);
         err = find_app(c);
     }
     if (!err)
@@ -218,7 +219,7 @@ void rtmfp_connect(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const struct r
 
 void rtmfp_connection_free(struct rtmfp_connection *c)
 {
-    if (c->told) {
+    if (c->admitted_by_hook) {
         c->base.in = c->peer->in;
         c->base.out = c->peer->out;
         session_notify(&c->base, HOOKS_CLOSE);
@@ -227,6 +228,6 @@ void rtmfp_connection_free(struct rtmfp_connection *c)
         rtmfp_flow_out_close(c->out);
     rtmp_url_free(&c->url);
     session_fini(&c->base);
-    free(c->said);
+    free(c->urls);
     free(c);
 }

@@ -35,14 +35,14 @@ static void pause_stream(struct rtmfp_netstream *n, bool on)
         return;
     n->play.paused = on;
     rtmfp_netstream_status(n, on ? RTMP_PAUSE_NOTIFY : RTMP_UNPAUSE_NOTIFY, NULL);
-    rtmfp_play_wants(n);
+    rtmfp_play_apply(n);
 }
 
-static void receive(struct rtmfp_netstream *n, bool *leaves_out, bool wants)
+static void receive(struct rtmfp_netstream *n, bool *omits, bool wants)
 {
-    *leaves_out = !wants;
+    *omits = !wants;
     if (rtmfp_netstream_plays(n))
-        rtmfp_play_wants(n);
+        rtmfp_play_apply(n);
 }
 
 /* Handles a command to a stream that publishes or plays. */
@@ -127,7 +127,7 @@ static void answer(struct rtmfp_connection *c, const struct rtmp_command *cmd)
         rtmp_reply_number(&body, cmd->transaction, 0); /* a live stream has no length */
     else
         rtmp_reply_result(&body, cmd->transaction);
-    rtmfp_say_words(c->peer, c->out, RTMP_COMMAND, &body);
+    rtmfp_write_body(c->peer, c->out, RTMP_COMMAND, &body);
 }
 
 static void control_command(struct rtmfp_connection *c, const struct rtmp_command *cmd)
@@ -169,16 +169,16 @@ static void dispatch(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t num
 
 /* Returns false if the message is no command; the flow is then rejected. */
 static bool on_command(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
-                       const struct rtmfp_rtmp_message *said)
+                       const struct rtmfp_rtmp_message *message)
 {
     const struct conf_limits *limits = &p->service->base.env->conf->limits;
-    struct rtmp_msg msg = { .type = said->type, .size = (uint32_t)said->body.n };
+    struct rtmp_msg msg = { .type = message->type, .size = (uint32_t)message->body.n };
     struct rtmp_command cmd = { 0 };
     err_t err = NULL;
 
-    if ((int64_t)said->body.n > limits->max_command_size)
+    if ((int64_t)message->body.n > limits->max_command_size)
         return false;
-    msg.payload = (uint8_t *)(uintptr_t)said->body.p; /* only read */
+    msg.payload = (uint8_t *)(uintptr_t)message->body.p; /* only read */
     err = rtmp_command_parse(&cmd, &msg);
     if (err) {
         log_end("a command over RTMFP", &err);
@@ -211,33 +211,33 @@ static bool check_flows(struct rtmfp_netstream *n, uint64_t *more)
         behind |= f->first || f->in_part;
         lost += f->lost;
     }
-    *more = lost - n->told_lost;
-    n->told_lost = lost;
+    *more = lost - n->lost_reported;
+    n->lost_reported = lost;
     return behind;
 }
 
-static void on_published(struct rtmfp_netstream *n, const struct rtmfp_rtmp_message *said)
+static void on_published(struct rtmfp_netstream *n, const struct rtmfp_rtmp_message *message)
 {
     uint64_t lost;
     bool behind = check_flows(n, &lost);
 
     if (n->publish)
-        rtmfp_publish_push(n->publish, said, behind, lost);
+        rtmfp_publish_push(n->publish, message, behind, lost);
     else if (n->remote)
-        rtmfp_publish_remote_push(n->remote, said, behind, lost);
+        rtmfp_publish_remote_push(n->remote, message, behind, lost);
 }
 
-static bool on_said(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
-                    const struct rtmfp_rtmp_message *said)
+static bool on_rtmp_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, uint32_t number,
+                    const struct rtmfp_rtmp_message *message)
 {
     struct rtmfp_netstream *n = NULL;
 
-    if (said->type == RTMP_COMMAND || said->type == RTMP_COMMAND_AMF3)
-        return on_command(p, f, number, said);
+    if (message->type == RTMP_COMMAND || message->type == RTMP_COMMAND_AMF3)
+        return on_command(p, f, number, message);
     if (p->connection && number > 0)
         n = rtmfp_netstream_find(p->connection, number);
-    if (n && rtmfp_netstream_publishes(n) && is_of_publisher(said->type))
-        on_published(n, said);
+    if (n && rtmfp_netstream_publishes(n) && is_of_publisher(message->type))
+        on_published(n, message);
     return true; /* the others apply to RTMP over TCP only */
 }
 
@@ -245,16 +245,16 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
                        size_t size)
 {
     struct rtmfp_peer *p = peer_of(s);
-    struct rtmfp_rtmp_message said;
+    struct rtmfp_rtmp_message message;
     uint32_t number;
 
     if (p->leaves)
         return true;
     if (!number_of(f, &number))
         return rtmfp_netgroup_message(p, f, data, size);
-    if (!rtmfp_rtmp_message_parse(&said, rtmfp_bytes(data, size)))
+    if (!rtmfp_rtmp_message_parse(&message, rtmfp_bytes(data, size)))
         return true;
-    return on_said(p, f, number, &said);
+    return on_rtmp_message(p, f, number, &message);
 }
 
 /* ---- flows */
@@ -277,21 +277,21 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
 {
     struct rtmfp_peer *p = peer_of(s);
     const struct rtmfp_connection *c = p->connection;
-    struct rtmfp_flow_metadata words = rtmfp_flow_metadata_parse(metadata);
+    struct rtmfp_flow_metadata meta = rtmfp_flow_metadata_parse(metadata);
 
     (void)answers; /* any flow of ours is accepted */
     if (p->leaves)
         return false;
-    if (words.kind == RTMFP_FLOW_GROUP)
+    if (meta.kind == RTMFP_FLOW_GROUP)
         return open_group(p, f);
-    if (words.kind != RTMFP_FLOW_RTMP)
+    if (meta.kind != RTMFP_FLOW_RTMP)
         return false;
-    if (words.stream > 0 && (!c || !c->open || words.stream > c->created))
+    if (meta.stream > 0 && (!c || !c->open || meta.stream > c->created))
         return false;
-    f->direct = words.direct;
-    if (words.stream == 0) /* stream 0 carries only commands */
+    f->direct = meta.direct;
+    if (meta.stream == 0) /* stream 0 carries only commands */
         f->most = command_most(p);
-    f->user = (void *)((uintptr_t)words.stream << NUMBER_AT | OURS);
+    f->user = (void *)((uintptr_t)meta.stream << NUMBER_AT | OURS);
     return true;
 }
 
@@ -323,10 +323,10 @@ static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
 static void stream_flow_done(struct rtmfp_netstream *n, const struct rtmfp_flow_out *f,
                              bool rejected)
 {
-    bool its = n->words == f || n->audio == f || n->video == f;
+    bool its = n->control == f || n->audio == f || n->video == f;
 
-    if (n->words == f)
-        n->words = NULL;
+    if (n->control == f)
+        n->control = NULL;
     if (n->audio == f)
         n->audio = NULL;
     if (n->video == f)
@@ -400,9 +400,9 @@ static bool end(struct rtmfp_peer *p, err_t why)
     stop_streams(c, why);
     while ((n = player_of(c)))
         rtmfp_netstream_end(n, err_copy(why));
-    if (c->asks)
-        co_stop(c->asks, err_copy(why));
-    if (c->streams || c->asks)
+    if (c->authorizer)
+        co_stop(c->authorizer, err_copy(why));
+    if (c->streams || c->authorizer)
         return false;
     if (p->session.state == RTMFP_OPEN) /* queued messages first: closing drops unsent ones */
         rtmfp_peer_flush(p, co_clock());

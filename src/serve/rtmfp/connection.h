@@ -25,14 +25,15 @@ struct rtmfp_connection {
     struct rtmfp_flow_out *out;   /* flow of the answers; NULL: closed */
     struct rtmfp_netstream *streams;
     struct rtmp_url url;          /* URL of its app */
-    char *said;                   /* tcUrl, pageUrl and swfUrl of the names */
+    char *urls;                   /* tcUrl, pageUrl and swfUrl of the names */
     double transaction, encoding; /* from connect */
     uint32_t created;             /* streams created so far, which numbers them */
     bool enhanced;                /* the client uses E-RTMP */
     bool opus;                    /* the client announced Opus */
     bool open;                    /* admitted */
-    bool told;                    /* on_connect allowed it, so on_close must be called */
-    struct co *asks;              /* coroutine that calls a backend; or NULL */
+    /* on_connect allowed it, so on_close must be called */
+    bool admitted_by_hook;
+    struct co *authorizer;              /* coroutine that calls a backend; or NULL */
     char ip[UDP_TEXT];
     char cid[DATAGRAM_CID];
 };
@@ -55,12 +56,13 @@ void rtmfp_connect(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const struct r
 /* Calls on_close and frees the connection; none of its work may be in progress. */
 void rtmfp_connection_free(struct rtmfp_connection *c);
 /* Writes a reliable message on an outgoing flow; NULL: does nothing. */
-void rtmfp_say(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uint32_t time,
+void rtmfp_write(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, uint32_t time,
                struct rtmfp_bytes body);
 /* Writes an AMF body and frees it. */
-void rtmfp_say_words(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, struct wr *body);
+void rtmfp_write_body(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type,
+                      struct wr *body);
 
-/* ---- publish.c: at the home of the stream, whose coroutine is s->co */
+/* ---- publish.c: runs on the owner worker of the stream, in the coroutine s->co */
 /* Admits the publisher with everything a publisher has; then the caller runs run() until it ends,
  * and end(). All yield. */
 err_t rtmfp_publish_begin(struct rtmfp_publish *pub, struct session *s)
@@ -71,17 +73,18 @@ void rtmfp_publish_end(struct rtmfp_publish *pub, err_t why); /* `why` is borrow
  * flows must reach a point before later messages count (5.3.5): an end from the client waits up to
  * 2 s for media of its other flows. `behind`: part of one of its flows is missing but may still
  * arrive. `lost`: messages before this one that will not arrive. */
-void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
+void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *message,
                         bool behind, uint64_t lost);
 /* The client ends the stream. */
 void rtmfp_publish_close(struct rtmfp_publish *pub);
 
-/* ---- publish_remote.c: its stream belongs to another worker, while its session stays here */
+/* ---- publish_remote.c: the stream belongs to another worker, the session stays here */
 /* Same as rtmfp_publish_run(), for a stream owned by another worker. */
 err_t rtmfp_publish_remote_run(struct rtmfp_netstream *n, unsigned owner)
     __attribute__((warn_unused_result));
 void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
-                               const struct rtmfp_rtmp_message *said, bool behind, uint64_t lost);
+                               const struct rtmfp_rtmp_message *message, bool behind,
+                               uint64_t lost);
 /* Same as rtmfp_publish_close(); also before it is admitted. */
 void rtmfp_publish_remote_close(struct rtmfp_publish_remote *a);
 

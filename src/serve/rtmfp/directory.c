@@ -187,7 +187,7 @@ static bool is_among(const struct udp_addr *v, size_t n, const struct udp_addr *
 size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *p,
                               const struct rtmfp_address *list, size_t n)
 {
-    struct udp_addr kept[RTMFP_REPORTED_MAX], *made = NULL, *old;
+    struct udp_addr kept[RTMFP_REPORTED_MAX], *copy = NULL, *old;
     size_t k = 0, fine = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -198,12 +198,12 @@ size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *
             kept[k++] = list[i].at;
     }
     if (k > 0) {
-        made = must(malloc(k * sizeof(*made)));
-        memcpy(made, kept, k * sizeof(*made));
+        copy = must(malloc(k * sizeof(*copy)));
+        memcpy(copy, kept, k * sizeof(*copy));
     }
     (void)pthread_mutex_lock(&d->lock);
     old = p->reported;
-    p->reported = made;
+    p->reported = copy;
     p->n = (uint8_t)k;
     (void)pthread_mutex_unlock(&d->lock);
     free(old);
@@ -212,10 +212,10 @@ size_t rtmfp_directory_report(struct rtmfp_directory *d, struct rtmfp_presence *
 
 /* Lists the addresses of a peer. Private ones are included only if both peers have the same public
  * address, hence are behind the same NAT. */
-static size_t list_addresses(const struct rtmfp_presence *p, const struct udp_addr *asker,
+static size_t list_addresses(const struct rtmfp_presence *p, const struct udp_addr *requester,
                    struct rtmfp_address out[RTMFP_TOLD_MAX])
 {
-    bool same_network = memcmp(p->seat.at.ip, asker->ip, sizeof(asker->ip)) == 0;
+    bool same_network = memcmp(p->seat.at.ip, requester->ip, sizeof(requester->ip)) == 0;
     size_t n = 0;
 
     out[n++] = (struct rtmfp_address){ .origin = RTMFP_OBSERVED, .at = p->seat.at };
@@ -230,7 +230,7 @@ static size_t list_addresses(const struct rtmfp_presence *p, const struct udp_ad
 }
 
 size_t rtmfp_directory_find(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER_ID],
-                            const struct udp_addr *asker, struct rtmfp_seat *seat,
+                            const struct udp_addr *requester, struct rtmfp_seat *seat,
                             struct rtmfp_address out[RTMFP_TOLD_MAX])
 {
     const struct rtmfp_presence *p;
@@ -240,7 +240,7 @@ size_t rtmfp_directory_find(struct rtmfp_directory *d, const uint8_t id[RTMFP_PE
     p = *find(d, id);
     if (p) {
         *seat = p->seat;
-        n = list_addresses(p, asker, out);
+        n = list_addresses(p, requester, out);
     }
     (void)pthread_mutex_unlock(&d->lock);
     return n;

@@ -52,7 +52,7 @@ void rtmfp_directory_pass(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER
 /* Looks up a peer for the one at `asker`: its location and the addresses to send (the observed one,
  * then reported ones). Returns their number; 0: unknown id. */
 size_t rtmfp_directory_find(struct rtmfp_directory *d, const uint8_t id[RTMFP_PEER_ID],
-                            const struct udp_addr *asker, struct rtmfp_seat *seat,
+                            const struct udp_addr *requester, struct rtmfp_seat *seat,
                             struct rtmfp_address out[RTMFP_TOLD_MAX]);
 
 size_t rtmfp_directory_count(struct rtmfp_directory *d); /* number of entries */

@@ -175,7 +175,7 @@ static void take_out(struct rtmfp_netgroups *g, struct rtmfp_member *m)
 
 /* ---- members to notify, under the lock and before the new one is added */
 
-static void tell(struct rtmfp_joined *out, const struct rtmfp_member *m, const uint8_t *to)
+static void add_peer(struct rtmfp_joined *out, const struct rtmfp_member *m, const uint8_t *to)
 {
     if (m->silent || memcmp(m->peer_id, to, RTMFP_PEER_ID) == 0)
         return; /* or an earlier session of the same peer */
@@ -195,7 +195,7 @@ static void add_random(struct rtmfp_netgroups *g, const struct netgroup *group,
     size_t at = (size_t)(siphash(g->key, &draw, sizeof(draw)) % group->n);
 
     for (size_t i = 0, had = out->n; i <= RTMFP_JOINER_TOLD && i < group->n && out->n == had; i++)
-        tell(out, group->ring[(at + i) % group->n], to);
+        add_peer(out, group->ring[(at + i) % group->n], to);
 }
 
 static void find_peers(struct rtmfp_netgroups *g, const struct netgroup *group,
@@ -204,7 +204,7 @@ static void find_peers(struct rtmfp_netgroups *g, const struct netgroup *group,
     const struct rtmfp_member *m = group->newest;
 
     for (unsigned i = 0; m && i < LOOKED_AT && out->n < RTMFP_LAST_JOINED; i++, m = m->older)
-        tell(out, m, to);
+        add_peer(out, m, to);
     if (group->n > 0)
         add_random(g, group, out, to);
 }
@@ -303,7 +303,8 @@ bool rtmfp_netgroups_join(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, 
     return true;
 }
 
-static void leave(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, struct rtmfp_member **at)
+static void remove_member(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s,
+                          struct rtmfp_member **at)
 {
     struct rtmfp_member *m = *at;
 
@@ -322,13 +323,13 @@ void rtmfp_netgroups_leave(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s,
     while (*at && (*at)->flow != flow)
         at = &(*at)->next_of_session;
     if (*at)
-        leave(g, s, at);
+        remove_member(g, s, at);
 }
 
 void rtmfp_netgroups_leave_all(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s)
 {
     while (s->first)
-        leave(g, s, &s->first);
+        remove_member(g, s, &s->first);
 }
 
 void rtmfp_netgroups_silent(struct rtmfp_netgroups *g, struct rtmfp_groups_of *s, bool silent)

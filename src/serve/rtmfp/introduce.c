@@ -19,10 +19,10 @@ enum { ASKED_A_SECOND = 20 };
 struct rtmfp_claim {
     struct co_timer timer;
     struct rtmfp_peer *peer;
-    co_usec heard_at;      /* last packet before the ping */
+    co_usec received_at;      /* last packet before the ping */
 };
 
-static void say(const struct rtmfp_peer *p, const char *what)
+static void log_client(const struct rtmfp_peer *p, const char *what)
 {
     struct co_cid own;
 
@@ -50,7 +50,7 @@ static void enter(struct rtmfp_peer *p)
     p->presence = rtmfp_directory_enter(p->shared->directory, p->peer_id, &seat, &holder);
     if (holder.session == 0)
         return;
-    say(p, "claims the id of another session, which is pinged");
+    log_client(p, "claims the id of another session, which is pinged");
     claimed.session = holder.session;
     memcpy(claimed.peer_id, p->peer_id, RTMFP_PEER_ID);
     rtmfp_peer_mail(p->service, holder.worker, &claimed);
@@ -64,7 +64,7 @@ void rtmfp_presence_set(struct rtmfp_peer *p, const struct rtmfp_address *list, 
         enter(p);
     if (p->presence && rtmfp_directory_report(p->shared->directory, p->presence, list, n) < n &&
         first)
-        say(p, "reports addresses that no peer can have (loopback, multicast, port 0)");
+        log_client(p, "reports addresses that no peer can have (loopback, multicast, port 0)");
 }
 
 void rtmfp_presence_moved(struct rtmfp_peer *p)
@@ -89,8 +89,8 @@ static void on_claim(struct co_timer *t)
     struct rtmfp_claim *c = container_of(t, struct rtmfp_claim, timer);
     struct rtmfp_peer *p = c->peer;
 
-    if (p->session.received_at == c->heard_at) {
-        say(p, "did not answer a ping: another session has its id now");
+    if (p->session.received_at == c->received_at) {
+        log_client(p, "did not answer a ping: another session has its id now");
         rtmfp_directory_pass(p->shared->directory, p->peer_id, p->service->base.env->worker,
                              p->id);
     }
@@ -104,7 +104,7 @@ static void on_claimed(struct rtmfp_peer *p, const struct rtmfp_message_to *m)
         return;
     p->claim = must(calloc(1, sizeof(*p->claim)));
     p->claim->peer = p;
-    p->claim->heard_at = p->session.received_at;
+    p->claim->received_at = p->session.received_at;
     co_timer_set(&p->claim->timer, co_clock() + ANSWER_WITHIN, on_claim);
     rtmfp_session_ping(&p->session);
     rtmfp_peer_touch(p);

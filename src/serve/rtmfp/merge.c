@@ -28,7 +28,7 @@ void rtmfp_merge_put(struct rtmfp_merge *o, unsigned line, const struct rtmp_msg
 
     if (!aside)
         l->newest = rtmp_time_next(&l->time, msg->time);
-    l->heard_at = now;
+    l->received_at = now;
     if (o->behind)
         o->behind_at = now;
     *e = (struct rtmfp_merge_entry){ NULL, *msg, l->newest, now };
@@ -70,10 +70,10 @@ static co_usec due(const struct rtmfp_merge *o, unsigned line)
 {
     const struct rtmfp_merge_line *other = &o->v[!line];
     const struct rtmfp_merge_entry *e = o->v[line].first;
-    co_usec late = e->at + patience(o, e), silent = other->heard_at + LONG;
+    co_usec late = e->at + patience(o, e), silent = other->received_at + LONG;
     bool as_far = other->time.begun && other->newest >= e->time;
 
-    if (other->first || !other->heard_at || !o->v[line].time.begun || as_far || unrelated(o))
+    if (other->first || !other->received_at || !o->v[line].time.begun || as_far || unrelated(o))
         return e->at;
     return late < silent ? late : silent;
 }

@@ -26,7 +26,7 @@ struct rtmfp_merge_line {
     struct rtmfp_merge_entry *first, **end;
     struct rtmp_time time;
     int64_t newest;      /* time of the newest message, milliseconds */
-    co_usec heard_at;    /* arrival of it */
+    co_usec received_at;    /* arrival of it */
 };
 
 struct rtmfp_merge { /* zeroed: nothing arrived yet */

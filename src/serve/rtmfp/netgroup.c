@@ -86,7 +86,7 @@ void rtmfp_netgroup_flushed(struct rtmfp_peer *p)
         rtmfp_netgroups_silent(p->shared->netgroups, &p->groups->of, silent);
 }
 
-static void tell_neighbours(struct rtmfp_peer *p, const struct rtmfp_joined *joined)
+static void notify_neighbours(struct rtmfp_peer *p, const struct rtmfp_joined *joined)
 {
     struct rtmfp_message_to l = { .fn = on_member };
 
@@ -117,7 +117,7 @@ bool rtmfp_netgroup_message(struct rtmfp_peer *p, struct rtmfp_flow_in *f, const
                              RTMFP_COMMANDS);
     for (size_t i = 0; i < joined.n && send_member(g, joined.told[i]); i++)
         ;
-    tell_neighbours(p, &joined);
+    notify_neighbours(p, &joined);
     return true;
 }
 

@@ -18,10 +18,10 @@
 
 /* ---- messages */
 
-void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
+void rtmfp_netstream_write(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
                          const uint8_t *data, size_t size)
 {
-    rtmfp_say(n->peer, n->words, type, time, rtmfp_bytes(data, size));
+    rtmfp_write(n->peer, n->control, type, time, rtmfp_bytes(data, size));
 }
 
 void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text)
@@ -30,14 +30,14 @@ void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const ch
 
     wr_init(&body, RTMFP_REPLY_MAX);
     rtmp_reply_status(&body, (enum rtmp_status)status, text, n->base.session.names.name);
-    rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
+    rtmfp_write_body(n->peer, n->control, RTMP_COMMAND, &body);
 }
 
 /* ---- end */
 
 static void close_flows(struct rtmfp_netstream *n)
 {
-    struct rtmfp_flow_out *const flows[] = { n->words, n->audio, n->video };
+    struct rtmfp_flow_out *const flows[] = { n->control, n->audio, n->video };
 
     for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
         if (flows[i])
@@ -46,7 +46,7 @@ static void close_flows(struct rtmfp_netstream *n)
 }
 
 /* Frees the stream and notifies the code that waits for its end. */
-static void gone(struct rtmfp_netstream *n)
+static void release(struct rtmfp_netstream *n)
 {
     struct rtmfp_peer *p = n->peer;
 
@@ -65,10 +65,10 @@ static void close_player(struct datagram_client *c, err_t why)
     struct rtmfp_netstream *n = container_of(c, struct rtmfp_netstream, base);
 
     rtmfp_play_end(n, why);
-    if (n->words)
+    if (n->control)
         rtmfp_netstream_status(n, RTMP_PLAY_STOP, NULL);
     session_log_end(&n->base.session, &why);
-    gone(n);
+    release(n);
 }
 
 void rtmfp_netstream_end(struct rtmfp_netstream *n, err_t why)
@@ -118,15 +118,15 @@ struct rtmfp_netstream *rtmfp_netstream_find(const struct rtmfp_connection *c, u
 static err_t set_names(struct rtmfp_netstream *n, const struct rtmfp_connection *c,
                        const char *name)
 {
-    const struct session_stream *said = &c->base.names;
+    const struct session_stream *from = &c->base.names;
     struct session_stream *names = &n->base.session.names;
     struct rtmp_url url;
-    err_t err = rtmp_url_resolve(&url, said->tc_url, name);
+    err_t err = rtmp_url_resolve(&url, from->tc_url, name);
 
     if (err)
         return err;
-    n->base.names = must_print("%s%c%s%c%s%c%s", url.param, '\0', said->tc_url, '\0',
-                               said->page_url, '\0', said->swf_url);
+    n->base.names = must_print("%s%c%s%c%s%c%s", url.param, '\0', from->tc_url, '\0',
+                               from->page_url, '\0', from->swf_url);
     names->param = n->base.names;
     names->tc_url = names->param + strlen(names->param) + 1;
     names->page_url = names->tc_url + strlen(names->tc_url) + 1;
@@ -180,7 +180,7 @@ static void finish(struct rtmfp_netstream *n, err_t err)
     if (err_code(err) == ERR_KICKED)
         rtmfp_peer_leave(n->peer, err_copy(err));
     session_log_end(&n->base.session, &err);
-    gone(n);
+    release(n);
 }
 
 void rtmfp_netstream_active(struct rtmfp_netstream *n)
@@ -190,7 +190,7 @@ void rtmfp_netstream_active(struct rtmfp_netstream *n)
 
     datagram_client_state(&n->base, DATAGRAM_ACTIVE);
     rtmfp_peer_media(n->peer, true);
-    rtmfp_netstream_say(n, RTMP_USER_CONTROL, 0, body, rtmfp_event_write(&e, body));
+    rtmfp_netstream_write(n, RTMP_USER_CONTROL, 0, body, rtmfp_event_write(&e, body));
 }
 
 void rtmfp_netstream_published(struct rtmfp_netstream *n)
@@ -208,7 +208,7 @@ void rtmfp_netstream_unpublished(struct rtmfp_netstream *n)
     if (n->fc) { /* FCUnpublish is answered now */
         wr_init(&body, RTMFP_REPLY_MAX);
         rtmp_reply_fc(&body, RTMP_UNPUBLISH_SUCCESS);
-        rtmfp_say_words(n->peer, n->words, RTMP_COMMAND, &body);
+        rtmfp_write_body(n->peer, n->control, RTMP_COMMAND, &body);
     }
     rtmfp_netstream_status(n, RTMP_UNPUBLISH_SUCCESS, NULL);
 }
@@ -291,7 +291,7 @@ static struct rtmfp_netstream *netstream_new(struct rtmfp_connection *c, struct 
     n->peer = c->peer;
     n->number = number;
     n->from = f;
-    n->words = rtmfp_flow_open(&c->peer->session, rtmfp_bytes(metadata, size), f, RTMFP_COMMANDS);
+    n->control = rtmfp_flow_open(&c->peer->session, rtmfp_bytes(metadata, size), f, RTMFP_COMMANDS);
     n->next = c->streams;
     c->streams = n;
     return n;
@@ -327,5 +327,5 @@ void rtmfp_netstream_begin(struct rtmfp_connection *c, struct rtmfp_flow_in *f, 
     }
     refuse(n, publishes, err);
     log_end("identify", &err);
-    gone(n);
+    release(n);
 }

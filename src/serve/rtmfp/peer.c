@@ -60,7 +60,7 @@ static void set_keys(struct rtmfp_peer *p, const struct rtmfp_work *w)
     p->session.older = !w->keyed.send.hmac && !w->keyed.send.numbered;
 }
 
-static void say_open(struct rtmfp_peer *p, const struct rtmfp_work *w, co_usec now)
+static void send_answer(struct rtmfp_peer *p, const struct rtmfp_work *w, co_usec now)
 {
     const struct udp_path path = { p->session.peer, p->local };
     uint8_t body[RTMFP_RIKEYING_MAX];
@@ -110,7 +110,7 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
     rtmfp_table_add(s->table, p);
     datagram_service_enter(&s->base);
     s->stat.opened++;
-    say_open(p, h->work, now);
+    send_answer(p, h->work, now);
     p->answer_until = now + ANSWER_KEPT;
     rtmfp_peer_flush(p, now);
     return true;
@@ -118,7 +118,7 @@ bool rtmfp_peer_open(struct rtmfp_service *s, struct rtmfp_handshake *h, co_usec
 
 /* ---- input and output */
 
-static void say_all(struct rtmfp_peer *p, co_usec now)
+static void write_all(struct rtmfp_peer *p, co_usec now)
 {
     struct rtmfp_cipher *cipher = p->cipher ? p->cipher : p->service->cipher;
     struct udp_path path = { .local = p->local };
@@ -168,7 +168,7 @@ void rtmfp_peer_take(struct rtmfp_peer *p, struct rtmfp_bytes plain, const struc
     if (udp_addr_same(&p->session.peer, &in->path.peer))
         p->local = in->path.local;
     if (rtmfp_session_acks_due(&p->session, in->at))
-        say_all(p, in->at);
+        write_all(p, in->at);
     rtmfp_peer_touch(p);
     co_set_cid(own.text);
 }
@@ -240,7 +240,7 @@ void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now)
 {
     if (p->answer && now >= p->answer_until)
         forget_answer(p);
-    say_all(p, now);
+    write_all(p, now);
     if (!p->leaves && p->session.end != RTMFP_NOT_ENDED)
         rtmfp_peer_leave(p, end_of(p));
     if (p->session.state == RTMFP_CLOSED) {

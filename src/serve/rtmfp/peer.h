@@ -94,13 +94,14 @@ void rtmfp_peer_hostile(struct rtmfp_peer *p, const char *why);
 extern const struct rtmfp_session_ops rtmfp_connection_ops;
 extern const struct rtmfp_peer_ops rtmfp_connection_peer_ops;
 
-/* ---- one stream that publishes or plays, from when it asks for that */
+/* ---- one stream that publishes or plays, from that command on */
 
 struct rtmfp_play {                  /* State of a player; private to play.c. */
     uint64_t at;                     /* next message of the wire */
     bool waits, audio_waits;         /* waits for a position to start at */
     bool no_audio, no_video, paused; /* as the client requested */
-    bool no_opus, told_no_opus;      /* it did not announce Opus; this was logged or need not be */
+    /* it did not announce Opus; this was logged or need not be */
+    bool no_opus, no_opus_logged;
     bool was_paused;                 /* value at the last walk */
     co_usec since;                   /* when it started or resumed at a key frame */
     uint32_t skips, logged_skips;
@@ -115,13 +116,13 @@ struct rtmfp_netstream {
     struct rtmfp_peer *peer;
     uint32_t number;                 /* from createStream */
     struct rtmfp_flow_in *from;      /* flow of the command, which our flows answer; NULL: closed */
-    struct rtmfp_flow_out *words;    /* commands, status, data; NULL: closed */
+    struct rtmfp_flow_out *control;    /* commands, status, data; NULL: closed */
     struct rtmfp_flow_out *audio, *video; /* player only; NULL: closed */
     struct rtmfp_play play;
     struct rtmfp_publish *publish;   /* publisher of a stream owned by this worker; or NULL */
     /* publisher of a stream owned by another worker; or NULL */
     struct rtmfp_publish_remote *remote;
-    uint64_t lost, told_lost;        /* messages of closed flows; total already reported */
+    uint64_t lost, lost_reported;        /* messages of closed flows; total already reported */
     bool fc;                         /* it ended by FCUnpublish, which needs an answer */
 };
 
@@ -134,7 +135,8 @@ static inline bool rtmfp_netstream_plays(const struct rtmfp_netstream *n)
     return n->base.state == DATAGRAM_ACTIVE && !n->base.publishes;
 }
 
-/* ---- publish.c, in the stream's coroutine: let in, told so, and until its end. Yields. */
+/* ---- publish.c, in the stream's coroutine: admits the publisher, answers, runs until the end.
+ * Yields. */
 err_t rtmfp_publish_run(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
 
 /* ---- play.c */
@@ -142,7 +144,7 @@ err_t rtmfp_publish_run(struct rtmfp_netstream *n) __attribute__((warn_unused_re
  * coroutine. On error it is in no list. Yields. */
 err_t rtmfp_play_begin(struct rtmfp_netstream *n) __attribute__((warn_unused_result));
 /* Applies the flags of n->play that the client changed. */
-void rtmfp_play_wants(struct rtmfp_netstream *n);
+void rtmfp_play_apply(struct rtmfp_netstream *n);
 /* `why` is borrowed. May yield. */
 void rtmfp_play_end(struct rtmfp_netstream *n, err_t why);
 /* Writes new messages to its flows. Returns true if they may have something to send. Does not
@@ -158,12 +160,12 @@ void rtmfp_play_log_sample(const struct datagram_client *c, co_usec now);
 struct datagram_stream *rtmfp_stream_get(struct rtmfp_service *s, struct live_source *src);
 struct rtmfp_wire *rtmfp_stream_wire(struct datagram_stream *st);
 
-/* ---- netstream.c: words to its client, on n->words; none yields */
+/* ---- netstream.c: messages to the client on n->control; none yields */
 /* It publishes or plays from now on. */
 void rtmfp_netstream_active(struct rtmfp_netstream *n);
 void rtmfp_netstream_status(struct rtmfp_netstream *n, unsigned status, const char *text);
 /* Writes a reliable message of this type; the bytes do not include type and time. */
-void rtmfp_netstream_say(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
+void rtmfp_netstream_write(struct rtmfp_netstream *n, uint8_t type, uint32_t time,
                          const uint8_t *data, size_t size);
 
 /* ---- directory.c, introduce.c: peers by their ids */

@@ -25,7 +25,7 @@ enum {
 static struct rtmfp_flow_out *flow_of(const struct rtmfp_netstream *n, enum rtmfp_wire_kind kind)
 {
     if (kind == RTMFP_WIRE_DATA)
-        return n->words;
+        return n->control;
     return kind == RTMFP_WIRE_AUDIO ? n->audio : n->video;
 }
 
@@ -51,9 +51,9 @@ static bool put(struct rtmfp_netstream *n, const struct rtmfp_wire_entry *e)
     return true;
 }
 
-static unsigned give_up(struct rtmfp_flow_out *f, co_usec made_before)
+static unsigned give_up(struct rtmfp_flow_out *f, co_usec created_before)
 {
-    return f ? rtmfp_flow_out_abandon(f, made_before) : 0;
+    return f ? rtmfp_flow_out_abandon(f, created_before) : 0;
 }
 
 /* ---- positions to start at */
@@ -115,7 +115,7 @@ static bool audio_is_behind(const struct rtmfp_netstream *n, co_usec now)
 static size_t waiting(const struct rtmfp_netstream *n)
 {
     return (n->audio ? n->audio->waiting_bytes : 0) + (n->video ? n->video->waiting_bytes : 0) +
-           (n->words ? n->words->waiting_bytes : 0);
+           (n->control ? n->control->waiting_bytes : 0);
 }
 
 /* Abandons all queued video and continues at the next key frame: the flow did not even take frames
@@ -252,7 +252,7 @@ bool rtmfp_play_turn(struct rtmfp_netstream *n, co_usec now)
 
 /* ---- requests of the client */
 
-void rtmfp_play_wants(struct rtmfp_netstream *n)
+void rtmfp_play_apply(struct rtmfp_netstream *n)
 {
     struct rtmfp_play *play = &n->play;
 
@@ -298,9 +298,9 @@ static void playing(const struct session *s, struct live_sender_stat *out)
 
 static struct rtmfp_flow_out *open_flow(struct rtmfp_netstream *n, enum rtmfp_order order)
 {
-    uint8_t words[RTMFP_FLOW_METADATA_MAX];
-    size_t size = rtmfp_flow_metadata_build(n->number, words);
-    struct rtmfp_flow_out *f = rtmfp_flow_open(&n->peer->session, rtmfp_bytes(words, size),
+    uint8_t meta[RTMFP_FLOW_METADATA_MAX];
+    size_t size = rtmfp_flow_metadata_build(n->number, meta);
+    struct rtmfp_flow_out *f = rtmfp_flow_open(&n->peer->session, rtmfp_bytes(meta, size),
                                                n->from, order);
 
     if (f)
@@ -323,7 +323,7 @@ static void close_flow(struct rtmfp_flow_out **flow)
 /* The connection may have closed during authorization. */
 static err_t open_flows(struct rtmfp_netstream *n)
 {
-    if (n->peer->session.state != RTMFP_OPEN || !n->from || !n->words)
+    if (n->peer->session.state != RTMFP_OPEN || !n->from || !n->control)
         return err_new(ERR_RTMFP, "the player disconnected before it was admitted");
     n->audio = open_flow(n, RTMFP_AUDIO);
     n->video = open_flow(n, RTMFP_VIDEO);
@@ -345,7 +345,7 @@ static void send_started(struct rtmfp_netstream *n)
     rtmfp_netstream_status(n, RTMP_PLAY_START, NULL);
     rtmp_reply_sample_access(&w, true, true);
     if (!w.bad)
-        rtmfp_netstream_say(n, RTMP_DATA, 0, buf, w.len);
+        rtmfp_netstream_write(n, RTMP_DATA, 0, buf, w.len);
 }
 
 err_t rtmfp_play_begin(struct rtmfp_netstream *n)
@@ -362,7 +362,7 @@ err_t rtmfp_play_begin(struct rtmfp_netstream *n)
     }
     n->play = (struct rtmfp_play){
         .no_audio = no_audio, .no_video = no_video, .paused = paused,
-        .no_opus = n->play.no_opus, .told_no_opus = !n->play.no_opus,
+        .no_opus = n->play.no_opus, .no_opus_logged = !n->play.no_opus,
     };
     n->base.stream = rtmfp_stream_get(n->peer->service, n->base.session.src);
     n->base.session.playing = playing;
@@ -430,8 +430,8 @@ void rtmfp_play_check(struct datagram_client *c, co_usec now)
     (void)now;
     count(n);
     log_skips(n);
-    if (!n->play.told_no_opus)
-        n->play.told_no_opus = session_play_log_no_opus_once(&c->session, SESSION_PLAY_NO_OPUS);
+    if (!n->play.no_opus_logged)
+        n->play.no_opus_logged = session_play_log_no_opus_once(&c->session, SESSION_PLAY_NO_OPUS);
 }
 
 /* ---- end */

@@ -127,13 +127,13 @@ static void take_in(struct rtmfp_publish *pub, struct rtmp_msg *msg)
     push(pub, false, now);
 }
 
-static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said)
+static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *message)
 {
     struct session *s = pub->publisher.s;
     const struct conf_limits *limits = &s->conf->limits;
-    bool media = said->type == RTMP_AUDIO || said->type == RTMP_VIDEO;
-    size_t size = said->body.n;
-    struct rtmp_msg msg = { .type = said->type, .time = said->time, .size = (uint32_t)size };
+    bool media = message->type == RTMP_AUDIO || message->type == RTMP_VIDEO;
+    size_t size = message->body.n;
+    struct rtmp_msg msg = { .type = message->type, .time = message->time, .size = (uint32_t)size };
 
     s->in += size;
     pub->publisher.place.active_at = co_now(); /* the coroutine checks it once a second */
@@ -144,12 +144,12 @@ static void on_media(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message 
         pub->media.bad++;
         return;
     }
-    memcpy(msg.payload, said->body.p, size);
+    memcpy(msg.payload, message->body.p, size);
     session_publisher_media(&pub->publisher);
     take_in(pub, &msg);
 }
 
-void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *said,
+void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_message *message,
                         bool behind, uint64_t lost)
 {
     struct co_cid own;
@@ -159,10 +159,10 @@ void rtmfp_publish_push(struct rtmfp_publish *pub, const struct rtmfp_rtmp_messa
         return;
     own = co_swap_cid(pub->publisher.s->id);
     pub->merge.behind = behind;
-    if (said->type == RTMP_USER_CONTROL)
-        on_event(pub, said->body);
+    if (message->type == RTMP_USER_CONTROL)
+        on_event(pub, message->body);
     else
-        on_media(pub, said);
+        on_media(pub, message);
     co_set_cid(own.text);
 }
 

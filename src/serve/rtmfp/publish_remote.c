@@ -57,7 +57,7 @@ struct rtmfp_publish_remote {
 struct message {
     struct co_mail mail;
     struct rtmfp_publish_remote *remote;
-    struct rtmfp_rtmp_message said;
+    struct rtmfp_rtmp_message message;
     uint64_t lost;
     bool behind, has_stat;
     struct rtmfp_client_stat stat;
@@ -91,13 +91,13 @@ static void on_ended(struct co_mail *m)
 static void end_at_owner(struct rtmfp_publish_remote *a, err_t err)
 {
     char text[sizeof(a->text)];
-    const char *said = err ? strstr(err_text(err, text, sizeof(text)), " : ") : NULL;
+    const char *reason = err ? strstr(err_text(err, text, sizeof(text)), " : ") : NULL;
 
     a->done = true;
     session_fini(&a->base);
     err_free(&a->stop);
     a->code = err_code(err);
-    (void)snprintf(a->text, sizeof(a->text), "%s", said ? said + strlen(" : ") : "");
+    (void)snprintf(a->text, sizeof(a->text), "%s", reason ? reason + strlen(" : ") : "");
     err_free(&err);
     workers_post(a->workers, a->here, &a->ended);
 }
@@ -163,8 +163,8 @@ static void on_message(struct co_mail *mail)
     if (m->has_stat)
         a->stat = m->stat;
     if (a->publishes)
-        rtmfp_publish_push(&a->pub, &m->said, m->behind, m->lost);
-    atomic_fetch_sub(&a->under_way, sizeof(*m) + m->said.body.n);
+        rtmfp_publish_push(&a->pub, &m->message, m->behind, m->lost);
+    atomic_fetch_sub(&a->under_way, sizeof(*m) + m->message.body.n);
     free(m);
 }
 
@@ -194,9 +194,9 @@ static void on_gone(struct co_mail *m)
 /* ---- at the worker of the session */
 
 void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
-                               const struct rtmfp_rtmp_message *said, bool behind, uint64_t lost)
+                               const struct rtmfp_rtmp_message *message, bool behind, uint64_t lost)
 {
-    size_t size = sizeof(struct message) + said->body.n;
+    size_t size = sizeof(struct message) + message->body.n;
     bool fits = atomic_load(&a->under_way) + size <= UNDER_WAY;
     struct message *m = fits ? mem_try(size) : NULL;
     co_usec now = co_now();
@@ -206,12 +206,12 @@ void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
         a->lost++;
         return;
     }
-    *m = (struct message){ .mail.fn = on_message, .remote = a, .said = *said, .lost = a->lost,
+    *m = (struct message){ .mail.fn = on_message, .remote = a, .message = *message, .lost = a->lost,
                            .behind = behind, .has_stat = now - a->stat_at >= STAT };
     a->lost = 0;
-    if (said->body.n > 0)
-        memcpy(m->body, said->body.p, said->body.n);
-    m->said.body.p = m->body;
+    if (message->body.n > 0)
+        memcpy(m->body, message->body.p, message->body.n);
+    m->message.body.p = m->body;
     if (m->has_stat) {
         a->stat_at = now;
         m->has_stat = rtmfp_client_detail.read(&a->n->base.session, &m->stat);
@@ -220,7 +220,7 @@ void rtmfp_publish_remote_push(struct rtmfp_publish_remote *a,
     workers_post(a->workers, a->owner, &m->mail);
 }
 
-static void ask_to_end(struct rtmfp_publish_remote *a, enum err_code why)
+static void request_end(struct rtmfp_publish_remote *a, enum err_code why)
 {
     if (a->closes)
         return;
@@ -231,7 +231,7 @@ static void ask_to_end(struct rtmfp_publish_remote *a, enum err_code why)
 
 void rtmfp_publish_remote_close(struct rtmfp_publish_remote *a)
 {
-    ask_to_end(a, 0);
+    request_end(a, 0);
 }
 
 /* Waits until the owner worker has ended the publisher, even if asked to stop meanwhile. Returns
@@ -245,7 +245,7 @@ static err_t wait_for(struct rtmfp_publish_remote *a)
         err_t err = co_check();
 
         if (err) {
-            ask_to_end(a, err_code(err));
+            request_end(a, err_code(err));
             held |= co_stop_hold();
             err_free(&why);
             why = err;

@@ -43,7 +43,7 @@ struct rtmfp_bytes rtmfp_redirect_app(struct rtmfp_bytes named)
     return rtmfp_bytes(named.p + begin, end - begin);
 }
 
-static struct rtmfp_address told(const struct udp_addr *a)
+static struct rtmfp_address address_of(const struct udp_addr *a)
 {
     return (struct rtmfp_address){ .origin = RTMFP_RELAY, .at = *a };
 }
@@ -54,7 +54,7 @@ size_t rtmfp_redirect_all(const struct udp_addr *servers, size_t n,
     if (n > RTMFP_REDIRECTS_MAX)
         n = RTMFP_REDIRECTS_MAX;
     for (size_t i = 0; i < n; i++)
-        out[i] = told(&servers[i]);
+        out[i] = address_of(&servers[i]);
     return n;
 }
 
@@ -90,6 +90,6 @@ size_t rtmfp_redirect_by_app(const struct udp_addr *servers, size_t n, struct rt
     }
     if (!best)
         return 0;
-    out[0] = told(best);
+    out[0] = address_of(best);
     return 1;
 }
