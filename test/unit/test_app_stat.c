@@ -120,7 +120,7 @@ static void test_line_of_webrtc(void **state)
                                      .checks = 25,
                                      .sockets.out = 17000, .sent = 16500,
                                      .plis_sent = 5, .twcc_sent = 150,
-                                     .nacks_sent = 15, .nacks = 60, .repeated = 55,
+                                     .nacks_sent = 15, .nacks = 60, .retransmitted = 55,
                                      .rtcp_in = 500, .rtcp_out = 250, .checks_answered = 20,
                                      .reports_sent = 60, .nacks_sent_audio = 5,
                                      .nacks_sent_video = 10, .nacks_found = 10,

@@ -33,7 +33,7 @@ static void what_is_missing_is_sent_again(void **state)
         audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.first - 40), 3); /* never */
         audience_nack(g, 0x7777, g->video.first, 1);                      /* no such player */
         assert_int_equal(g->video.doubles, 21);
-        assert_int_equal(g->peer.play->repeated, 23);
+        assert_int_equal(g->peer.play->retransmitted, 23);
         audience_leave_all();
         audience_unpublish();
         audience_end();
@@ -121,8 +121,8 @@ static void repeats_are_bounded(void **state)
             audience_nack(g, VIDEO_SSRC, (uint16_t)(g->video.last - n), 50);
     }
     before = g->video.packets * (size_t)1000;
-    assert_true(g->peer.play->repeated > 50);
-    assert_true(g->peer.play->repeated * 1000 < before / 5 + 80000);
+    assert_true(g->peer.play->retransmitted > 50);
+    assert_true(g->peer.play->retransmitted * 1000 < before / 5 + 80000);
     audience_leave_all();
     audience_unpublish();
     audience_end();

@@ -23,22 +23,22 @@ enum { FRAME_END = 6 }; /* limit of the first byte: 1,500 is 5 * 256 and some */
 
 struct tcp_client {
     struct session_env *env;
-    struct protocol_accepted who;
+    struct protocol_accepted accepted;
     struct address_slot place;
 };
 
 enum speaks { SPEAKS_NOTHING, SPEAKS_RTC, SPEAKS_HTTP };
 
-static enum speaks language(const struct protocol_accepted *who)
+static enum speaks language(const struct protocol_accepted *accepted)
 {
     uint8_t first;
     ssize_t n;
 
-    if (!who->served[PROTOCOL_HTTP])
+    if (!accepted->served[PROTOCOL_HTTP])
         return SPEAKS_RTC;
-    if (who->proxied) /* its first bytes came from the proxy */
+    if (accepted->proxied) /* its first bytes came from the proxy */
         return SPEAKS_HTTP;
-    n = recv(who->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    n = recv(accepted->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0)
         return SPEAKS_NOTHING;
     return n == 1 && first < FRAME_END ? SPEAKS_RTC : SPEAKS_HTTP;
@@ -49,13 +49,13 @@ static err_t serve(struct tcp_client *g, struct session_env *env)
     char ip[IO_ADDR_SIZE];
     struct io *io;
     int port;
-    err_t err = tcp_open(&io, g->who.fd);
+    err_t err = tcp_open(&io, g->accepted.fd);
 
     if (err) {
-        (void)close(g->who.fd);
+        (void)close(g->accepted.fd);
         return err;
     }
-    err = tcp_remote(env, io, g->who.proxied, &g->place, ip, &port);
+    err = tcp_remote(env, io, g->accepted.proxied, &g->place, ip, &port);
     if (!err && !rtc_service_of(env))
         err = err_new(ERR_RTC_DISABLED, "rtc_server is off");
     if (err) {
@@ -69,7 +69,7 @@ static err_t serve(struct tcp_client *g, struct session_env *env)
 
 static void to_http(struct tcp_client *g)
 {
-    err_t err = http_accept(g->env, &g->who, &g->place);
+    err_t err = http_accept(g->env, &g->accepted, &g->place);
 
     if (err)
         log_end("accept", &err);
@@ -78,14 +78,14 @@ static void to_http(struct tcp_client *g)
 /* A stop while the client is silent ends the connection. */
 static enum speaks listen_to(const struct tcp_client *g)
 {
-    enum speaks speaks = language(&g->who);
+    enum speaks speaks = language(&g->accepted);
     err_t err = NULL;
 
     for (co_usec wait = LOOK_FIRST; speaks == SPEAKS_NOTHING && !err; wait *= 2) {
         if (wait > LOOK_LAST)
             break;
         err = co_sleep(wait);
-        speaks = language(&g->who);
+        speaks = language(&g->accepted);
     }
     err_free(&err);
     return speaks;
@@ -118,7 +118,7 @@ err_t rtc_accept(struct session_env *env, const struct protocol_accepted *tcp_cl
     if (language(tcp_client) == SPEAKS_HTTP)
         return http_accept(env, tcp_client, place);
     g = must(calloc(1, sizeof(*g)));
-    *g = (struct tcp_client){ .env = env, .who = *tcp_client, .place = *place };
+    *g = (struct tcp_client){ .env = env, .accepted = *tcp_client, .place = *place };
     *place = (struct address_slot){ 0 };
     err = co_go(env->connections, "rtc-tcp", connection_main, g);
     if (!err)

@@ -498,7 +498,7 @@ static void log_end_of(const struct rtc_peer *p)
               "repeated=%llu, PLI=%llu, skips to a key frame=%llu, left out=%llu, round trip "
               "%lld ms", live_source_name(p->base.session.src), v->packets, a->packets,
               v->lost + a->lost, (unsigned long long)play->nacks,
-              (unsigned long long)play->repeated, (unsigned long long)play->plis,
+              (unsigned long long)play->retransmitted, (unsigned long long)play->plis,
               (unsigned long long)play->skips, (unsigned long long)play->left_out,
               us_to_ms(play->rtt));
     if (p->srtp_out && srtp_out_refused(p->srtp_out) > 0)
@@ -546,7 +546,7 @@ static void log_skips(struct rtc_peer *p)
         return;
     log_warn("slow player: it goes on at a key frame; %llu times so far, packets=%llu, nacks=%llu, "
              "repeated=%llu", (unsigned long long)play->skips, (unsigned long long)p->sent,
-             (unsigned long long)play->nacks, (unsigned long long)play->repeated);
+             (unsigned long long)play->nacks, (unsigned long long)play->retransmitted);
     play->logged_skips = play->skips;
 }
 
@@ -573,7 +573,7 @@ void rtc_play_log_sample(const struct datagram_client *c, co_usec now)
                "plis=%llu, rtt=%lld ms, jitter=%lld ms, okbps=" KBPS_FMT ", ikbps=" KBPS_FMT,
                sampled_name(SAMPLED_RTC_PLAY), us_to_ms(now - s->began_at),
                (unsigned long long)p->sent, (unsigned long long)rtc.lost,
-               (unsigned long long)rtc.nacks, (unsigned long long)rtc.repeated,
+               (unsigned long long)rtc.nacks, (unsigned long long)rtc.retransmitted,
                (unsigned long long)rtc.plis, us_to_ms(rtc.rtt), us_to_ms(rtc.jitter),
                KBPS_ARGS(&s->out_kbps), KBPS_ARGS(&s->in_kbps));
 }

@@ -75,7 +75,7 @@ struct rtc_play {
     uint64_t left_out;         /* packets not sent because the path is too slow */
     co_usec rtt, asked;        /* asked: time of its last key frame request */
     co_usec clock_at;          /* time of the last sender report */
-    uint64_t nacks, repeated, plis, skips, dropped;
+    uint64_t nacks, retransmitted, plis, skips, dropped;
     uint64_t counted, counted_dropped; /* sent bytes and dropped packets already reported to the
                                         * source */
     uint64_t logged_skips;     /* skips already logged */

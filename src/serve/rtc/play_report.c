@@ -191,7 +191,7 @@ void rtc_play_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
         out->jitter = jitter > out->jitter ? jitter : out->jitter;
     }
     out->nacks = play->nacks;
-    out->repeated = play->repeated;
+    out->retransmitted = play->retransmitted;
     out->plis = play->plis;
     out->rtt = play->rtt;
     out->takes = rtc_quality_name(play->takes);

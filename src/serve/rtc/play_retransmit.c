@@ -63,8 +63,8 @@ static void send_again(struct rtc_burst *b, struct rtc_play *play, struct rtc_pl
     else
         size = rtc_burst_add(b, head, size, e->data, e->size, (uint64_t)(e->number + s->delta));
     play->budget -= (int64_t)size;
-    play->repeated++;
-    b->peer->service->stat.repeated++;
+    play->retransmitted++;
+    b->peer->service->stat.retransmitted++;
 }
 
 /* With high loss, sends the packet twice: browsers that only play do not know the round trip time,

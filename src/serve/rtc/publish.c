@@ -268,7 +268,7 @@ void rtc_publish_stat(const struct rtc_peer *p, struct rtc_client_stat *out)
         co_usec jitter = t->started ? (co_usec)(rtp_stats_jitter(&t->stats) * 1e6) : 0;
 
         out->nacks += t->nack.requested;
-        out->repeated += t->nack.recovered;
+        out->retransmitted += t->nack.recovered;
         if (jitter > out->jitter)
             out->jitter = jitter;
     }

@@ -41,7 +41,7 @@ struct publish_source { /* state of one SSRC */
     co_usec received_at;
     struct publish_track *track; /* NULL: dropped */
     uint8_t layer;          /* simulcast layer: index into sdp->rids */
-    bool repeats;           /* carries only retransmits of that layer */
+    bool is_rtx;           /* carries only retransmits of that layer */
     unsigned bytes, rate;   /* bytes since `since`; per second, 0: unknown */
     co_usec since, asked;   /* asked: last key frame request */
 };
@@ -66,7 +66,7 @@ struct rtc_publish {
     uint8_t firs;
     bool waits;              /* may wait for a datagram of ours before each frame */
     uint64_t lost_reported, recovered_reported; /* values last reported to the service */
-    uint64_t plis, feedbacks, repeats, doubled, late, left_out;
+    uint64_t plis, feedbacks, is_rtx, doubled, late, left_out;
 };
 
 

@@ -58,7 +58,7 @@ bool publish_is_layer(struct rtc_peer *p, struct publish_source *s, const struct
 
     if (t->sdp->n_rids < 2)
         return true;
-    if (s->repeats)
+    if (s->is_rtx)
         return s->layer == t->layer;
     measure(s, packet->payload_size, now);
     if (!t->started)

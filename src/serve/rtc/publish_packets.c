@@ -111,7 +111,7 @@ static bool find_layer(struct publish_source *s, const struct extensions *extens
     while (i < sdp->n_rids && !equals(rid, sdp->rids[i]))
         i++;
     s->layer = (uint8_t)i;
-    s->repeats = extensions->repaired.data != NULL;
+    s->is_rtx = extensions->repaired.data != NULL;
     if (i == sdp->n_rids)
         s->track = NULL;
     return true;
@@ -365,7 +365,7 @@ static void take_retransmit(struct rtc_peer *p, struct publish_track *t, const u
     size = rtp_rtx_unwrap(plain, sizeof(plain), data, size, t->sdp->type, t->ssrc);
     if (!t->started || size == 0 || !rtp_parse(&packet, plain, size))
         return;
-    p->publish->repeats++;
+    p->publish->is_rtx++;
     take_media(p, t, &packet, plain, size, now);
 }
 

@@ -35,7 +35,8 @@ struct rtc_service_stat { /* 64-bit words only, so that they can be summed */
     uint64_t handshakes, failed_handshakes;
     uint64_t forged, replayed;                  /* SRTP packets */
     uint64_t received, received_bytes, recv_lost, nacks_sent, plis_sent, twcc_sent;
-    uint64_t sent, sent_bytes, nacks, repeated, plis; /* to players; requested; retransmitted */
+    /* to players; requested; retransmitted */
+    uint64_t sent, sent_bytes, nacks, retransmitted, plis;
     uint64_t address_changes, passed;           /* datagrams for other workers */
     uint64_t rtcp_in, rtcp_out, checks_answered, reports_sent;
     uint64_t nacks_sent_audio, nacks_sent_video, nacks_found; /* numbers in nacks_sent; recovered */
@@ -56,7 +57,7 @@ struct rtc_client_stat {
     const char *cipher;         /* DTLS cipher; "" */
     const char *profile;        /* SRTP profile: "AES128-GCM", "AES128-CM"; "" unencrypted */
     const char *video, *audio;  /* agreed codecs: "H264"; "" */
-    uint64_t sent, received, lost, nacks, repeated, plis, forged, address_changes;
+    uint64_t sent, received, lost, nacks, retransmitted, plis, forged, address_changes;
     co_usec rtt, jitter;
     const char *takes;          /* frames sent for its path: "all", "needed", "keys"; NULL: no
                                  * player */

@@ -34,7 +34,7 @@ void rtmfp_write(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t type, u
     struct rtmfp_message *m = f ? rtmfp_rtmp_message_new(type, time, body, co_now()) : NULL;
 
     if (f && !m)
-        rtmfp_peer_leave(p, err_new(ERR_NO_MEMORY, "a message to an RTMFP client"));
+        rtmfp_peer_close(p, err_new(ERR_NO_MEMORY, "a message to an RTMFP client"));
     else if (f && !f->closing && !f->rejected &&
              (!rtmfp_flow_out_write(f, m, true) || queued_bytes(p) > QUEUED_MOST))
         rtmfp_peer_hostile(p, "it does not read the answers to its commands");
@@ -47,7 +47,7 @@ void rtmfp_write_body(struct rtmfp_peer *p, struct rtmfp_flow_out *f, uint8_t ty
     err_t err = wr_err(body, "an RTMFP message");
 
     if (err)
-        rtmfp_peer_leave(p, err);
+        rtmfp_peer_close(p, err);
     else
         rtmfp_write(p, f, type, 0, rtmfp_bytes(body->buf, body->len));
     wr_free(body);
@@ -93,7 +93,7 @@ static void refuse(struct rtmfp_connection *c, err_t why)
     wr_init(&body, RTMFP_REPLY_MAX);
     rtmp_reply_error(&body, c->transaction, RTMP_CONNECT_REJECTED, NULL);
     rtmfp_write_body(c->peer, c->out, RTMP_COMMAND, &body);
-    rtmfp_peer_leave(c->peer, why);
+    rtmfp_peer_close(c->peer, why);
 }
 
 /* ---- authorization */
@@ -118,8 +118,8 @@ static err_t authorize_main(void *connection)
     if (!err)
         err = co_check();
     c->authorizer = NULL;
-    if (p->leaves) /* the peer is closing and only waits for this coroutine */
-        rtmfp_peer_leave(p, err);
+    if (p->closing) /* the peer is closing and only waits for this coroutine */
+        rtmfp_peer_close(p, err);
     else if (err)
         refuse(c, err);
     else

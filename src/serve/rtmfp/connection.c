@@ -133,7 +133,7 @@ static void answer(struct rtmfp_connection *c, const struct rtmp_command *cmd)
 static void control_command(struct rtmfp_connection *c, const struct rtmp_command *cmd)
 {
     if (cmd->id == RTMP_CMD_CONNECT)
-        rtmfp_peer_leave(c->peer, err_new(ERR_RTMP_CONNECT, "connect comes twice"));
+        rtmfp_peer_close(c->peer, err_new(ERR_RTMP_CONNECT, "connect comes twice"));
     else if (cmd->id == RTMP_CMD_CREATE_STREAM && c->created == UINT32_MAX)
         rtmfp_peer_hostile(c->peer, "too many streams");
     else if (cmd->id == RTMP_CMD_DELETE_STREAM)
@@ -248,7 +248,7 @@ static bool on_message(struct rtmfp_session *s, struct rtmfp_flow_in *f, const u
     struct rtmfp_rtmp_message message;
     uint32_t number;
 
-    if (p->leaves)
+    if (p->closing)
         return true;
     if (!number_of(f, &number))
         return rtmfp_netgroup_message(p, f, data, size);
@@ -280,7 +280,7 @@ static bool on_opened(struct rtmfp_session *s, struct rtmfp_flow_in *f,
     struct rtmfp_flow_metadata meta = rtmfp_flow_metadata_parse(metadata);
 
     (void)answers; /* any flow of ours is accepted */
-    if (p->leaves)
+    if (p->closing)
         return false;
     if (meta.kind == RTMFP_FLOW_GROUP)
         return open_group(p, f);
@@ -317,7 +317,7 @@ static void on_closed(struct rtmfp_session *s, struct rtmfp_flow_in *f)
         return;
     c->in = NULL;
     if (s->state == RTMFP_OPEN) /* else the session ended for its own reason */
-        rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client closed its control flow"));
+        rtmfp_peer_close(p, err_new(ERR_IO_CLOSED, "the client closed its control flow"));
 }
 
 static void stream_flow_done(struct rtmfp_netstream *n, const struct rtmfp_flow_out *f,
@@ -349,7 +349,7 @@ static void on_done(struct rtmfp_session *s, struct rtmfp_flow_out *f, bool reje
         return;
     c->out = NULL;
     if (s->state == RTMFP_OPEN)
-        rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client rejects our control flow"));
+        rtmfp_peer_close(p, err_new(ERR_IO_CLOSED, "the client rejects our control flow"));
 }
 
 static void on_moved(struct rtmfp_session *s, const struct udp_addr *was)
@@ -357,7 +357,7 @@ static void on_moved(struct rtmfp_session *s, const struct udp_addr *was)
     struct rtmfp_peer *p = peer_of(s);
     char to[UDP_TEXT], from[UDP_TEXT];
 
-    if (p->leaves)
+    if (p->closing)
         return;
     rtmfp_table_remove(p->service->table, p, was);
     rtmfp_table_add(p->service->table, p);
@@ -413,12 +413,12 @@ static bool end(struct rtmfp_peer *p, err_t why)
     return true;
 }
 
-static void leaves(struct rtmfp_peer *p)
+static void closing(struct rtmfp_peer *p)
 {
     rtmfp_presence_end(p);
     rtmfp_netgroup_end(p);
 }
 
 const struct rtmfp_peer_ops rtmfp_connection_peer_ops = {
-    .leaves = leaves, .end = end, .flushed = rtmfp_netgroup_flushed,
+    .closing = closing, .end = end, .flushed = rtmfp_netgroup_flushed,
 };

@@ -26,7 +26,7 @@ struct rtmfp_shared {
     uint8_t master[RTMFP_MASTER];    /* secret for cookies */
     struct rtmfp_identity identity;  /* our certificate, one per process */
     struct rtmfp_rate *startups;     /* rate of startup packets */
-    struct rtmfp_rate *asked;        /* rate of introductions */
+    struct rtmfp_rate *introductions;        /* rate of introductions */
     atomic_uint sessions;            /* including those whose keys are being made, without lingering
                                       * ones */
     struct rtmfp_directory *directory;
@@ -45,7 +45,7 @@ struct rtmfp_endpoint {
 
 /* Functions that files above peer.c provide for a session. Only end() yields. */
 struct rtmfp_peer_ops {
-    void (*leaves)(struct rtmfp_peer *p); /* the session is about to end: no peer finds it any
+    void (*closing)(struct rtmfp_peer *p); /* the session is about to end: no peer finds it any
                                            * more */
     /* Ends all streams, then the connection. Returns true if nothing is left. May be called again.
      * `why` is borrowed. Yields. */

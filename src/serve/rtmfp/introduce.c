@@ -190,7 +190,7 @@ void rtmfp_introduce(struct rtmfp_endpoint *e, const struct udp_in *in, co_usec 
     struct rtmfp_seat seat;
     size_t n = 0;
 
-    if (!rtmfp_rate_take(s->shared->asked, from->ip, ASKED_A_SECOND, ASKED_A_SECOND, now)) {
+    if (!rtmfp_rate_take(s->shared->introductions, from->ip, ASKED_A_SECOND, ASKED_A_SECOND, now)) {
         s->stat.introductions_limited++;
         return;
     }

@@ -56,8 +56,8 @@ static void release(struct rtmfp_netstream *n)
     datagram_client_fini(&n->base);
     free(n);
     rtmfp_peer_touch(p);
-    if (p->leaves)
-        rtmfp_peer_leave(p, NULL);
+    if (p->closing)
+        rtmfp_peer_close(p, NULL);
 }
 
 static void close_player(struct datagram_client *c, err_t why)
@@ -100,7 +100,7 @@ static void on_kick(struct session *s)
 {
     struct rtmfp_netstream *n = container_of(s, struct rtmfp_netstream, base.session);
 
-    rtmfp_peer_leave(n->peer, err_new(ERR_KICKED, "%s", s->names.ip));
+    rtmfp_peer_close(n->peer, err_new(ERR_KICKED, "%s", s->names.ip));
 }
 
 /* ---- begin */
@@ -178,7 +178,7 @@ static void finish(struct rtmfp_netstream *n, err_t err)
     if (!err)
         err = closed_by_client();
     if (err_code(err) == ERR_KICKED)
-        rtmfp_peer_leave(n->peer, err_copy(err));
+        rtmfp_peer_close(n->peer, err_copy(err));
     session_log_end(&n->base.session, &err);
     release(n);
 }

@@ -241,8 +241,8 @@ void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now)
     if (p->answer && now >= p->answer_until)
         forget_answer(p);
     write_all(p, now);
-    if (!p->leaves && p->session.end != RTMFP_NOT_ENDED)
-        rtmfp_peer_leave(p, end_of(p));
+    if (!p->closing && p->session.end != RTMFP_NOT_ENDED)
+        rtmfp_peer_close(p, end_of(p));
     if (p->session.state == RTMFP_CLOSED) {
         co_timer_cancel(&p->timer);
         queue_end(p);
@@ -297,20 +297,20 @@ static void queue_end(struct rtmfp_peer *p)
     if (p->queued)
         return;
     p->queued = true;
-    datagram_close(&p->service->base, &p->leaver, on_end);
+    datagram_close(&p->service->base, &p->close_item, on_end);
 }
 
-void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why)
+void rtmfp_peer_close(struct rtmfp_peer *p, err_t why)
 {
-    if (p->leaves) {
+    if (p->closing) {
         err_free(&why);
         if (!p->seen || p->service->ends) /* the coroutine it waited for may have ended */
             queue_end(p);
         return;
     }
-    p->leaves = true;
+    p->closing = true;
     p->why = why;
-    p->service->peer_ops->leaves(p);
+    p->service->peer_ops->closing(p);
     p->service->leaving++;
     rtmfp_table_remove(p->service->table, p, &p->session.peer);
     queue_end(p);
@@ -370,7 +370,7 @@ static void end(struct rtmfp_peer *p)
 
 static void on_end(struct datagram_close_item *l)
 {
-    struct rtmfp_peer *p = container_of(l, struct rtmfp_peer, leaver);
+    struct rtmfp_peer *p = container_of(l, struct rtmfp_peer, close_item);
 
     p->queued = false;
     if (!p->seen)

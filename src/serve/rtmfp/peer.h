@@ -43,7 +43,7 @@ struct rtmfp_peer {
     struct co_timer timer;           /* for the session's deadline */
     struct rtmfp_peer *next_at;      /* list in the table of addresses */
     struct rtmfp_peer *next_touched;
-    bool touched, leaves;
+    bool touched, closing;
     bool seen, queued;               /* its end was reported; it is queued for closing */
     bool early;                      /* commands before connect were logged */
     struct rtmfp_connection *connection; /* NULL: no connect yet */
@@ -51,7 +51,7 @@ struct rtmfp_peer {
     struct rtmfp_claim *claim;           /* introduce.c: another session has its id; or NULL */
     struct rtmfp_membership *groups;     /* NULL: none */
     struct address_slot place;
-    struct datagram_close_item leaver;
+    struct datagram_close_item close_item;
     err_t why;                       /* why it is closing */
     uint64_t in, out;                /* bytes */
     char cid[DATAGRAM_CID];             /* id in its log lines */
@@ -75,7 +75,7 @@ void rtmfp_peer_touch(struct rtmfp_peer *p);
 void rtmfp_peer_flush(struct rtmfp_peer *p, co_usec now);
 /* Ends it soon and takes over the error: all streams end, then the session closes. May be called
  * again. */
-void rtmfp_peer_leave(struct rtmfp_peer *p, err_t why);
+void rtmfp_peer_close(struct rtmfp_peer *p, err_t why);
 /* Starts or stops carrying media: while it does, it has its own ciphers and counts as a connection.
  * Calls are counted. */
 void rtmfp_peer_media(struct rtmfp_peer *p, bool on);

@@ -21,7 +21,7 @@ static void deliver(struct rtmfp_service *s, const struct rtmfp_message_to *l)
 {
     struct rtmfp_peer *p = rtmfp_peer_find(s, l->session);
 
-    if (!p || p->leaves || memcmp(p->peer_id, l->peer_id, RTMFP_PEER_ID) != 0)
+    if (!p || p->closing || memcmp(p->peer_id, l->peer_id, RTMFP_PEER_ID) != 0)
         return;
     l->fn(p, l);
 }

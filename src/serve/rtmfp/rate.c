@@ -24,18 +24,18 @@ void rtmfp_rate_free(struct rtmfp_rate *r)
 
 /* Returns the slot of an address, or the one that was unused longest. Another thread may take that
  * one at the same time for another address; both then share it for a moment. */
-static struct rtmfp_rate_place *place_of(struct rtmfp_rate *r, uint64_t who)
+static struct rtmfp_rate_place *place_of(struct rtmfp_rate *r, uint64_t hash)
 {
-    struct rtmfp_rate_place *set = r->v[who % RTMFP_RATE_SETS], *oldest = set;
+    struct rtmfp_rate_place *set = r->v[hash % RTMFP_RATE_SETS], *oldest = set;
 
     for (int i = 0; i < RTMFP_RATE_WAYS; i++) {
-        if (atomic_load_explicit(&set[i].who, memory_order_relaxed) == who)
+        if (atomic_load_explicit(&set[i].hash, memory_order_relaxed) == hash)
             return &set[i];
         if (atomic_load_explicit(&set[i].until, memory_order_relaxed) <
             atomic_load_explicit(&oldest->until, memory_order_relaxed))
             oldest = &set[i];
     }
-    atomic_store_explicit(&oldest->who, who, memory_order_relaxed);
+    atomic_store_explicit(&oldest->hash, hash, memory_order_relaxed);
     atomic_store_explicit(&oldest->until, 0, memory_order_relaxed);
     return oldest;
 }

@@ -19,7 +19,7 @@ enum { RTMFP_RATE_SETS = 4096, RTMFP_RATE_WAYS = 4 };
 struct rtmfp_rate {
     uint8_t key[SIPHASH_KEY];
     struct rtmfp_rate_place {
-        atomic_ullong who;    /* hash of the address; 0: free */
+        atomic_ullong hash;    /* hash of the address; 0: free */
         atomic_llong until;   /* time until which its packets are paid for, us */
     } v[RTMFP_RATE_SETS][RTMFP_RATE_WAYS];
 };

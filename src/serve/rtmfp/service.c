@@ -35,7 +35,7 @@ static struct datagram_shared *shared_new(unsigned workers)
     siphash_new_key(s->master);
     siphash_new_key(s->master + SIPHASH_KEY);
     s->startups = rtmfp_rate_new();
-    s->asked = rtmfp_rate_new();
+    s->introductions = rtmfp_rate_new();
     s->directory = rtmfp_directory_new(PRESENCES);
     s->netgroups = rtmfp_netgroups_new(PRESENCES);
     return &s->base;
@@ -46,7 +46,7 @@ static void shared_free(struct datagram_shared *shared)
     struct rtmfp_shared *s = container_of(shared, struct rtmfp_shared, base);
 
     rtmfp_rate_free(s->startups);
-    rtmfp_rate_free(s->asked);
+    rtmfp_rate_free(s->introductions);
     rtmfp_directory_free(s->directory);
     rtmfp_netgroups_free(s->netgroups);
     rtmfp_identity_fini(&s->identity);
@@ -131,7 +131,7 @@ static void end_all(struct datagram_service *base, const char *why)
 
     s->ends = true;
     while ((p = datagram_slots_next(&s->slots, &at)))
-        rtmfp_peer_leave(p, err_new(ERR_STOPPED, "%s", why));
+        rtmfp_peer_close(p, err_new(ERR_STOPPED, "%s", why));
 }
 
 static bool in_use(const struct datagram_endpoint *base)

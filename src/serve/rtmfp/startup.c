@@ -55,7 +55,7 @@ static void stale(void *service, const struct udp_addr *from)
     struct rtmfp_peer *p = rtmfp_table_find(s->table, from);
 
     if (p)
-        rtmfp_peer_leave(p, err_new(ERR_IO_CLOSED, "the client started a new session"));
+        rtmfp_peer_close(p, err_new(ERR_IO_CLOSED, "the client started a new session"));
 }
 
 const struct rtmfp_responder_ops rtmfp_startup_ops = { find, is_keying, may_open, stale };
