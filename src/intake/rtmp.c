@@ -134,7 +134,7 @@ static struct av_packet *data_packet(struct rtmp_intake *m, struct av_packet *pk
 
 /* What a server says to a player, and who copies all messages from one server to another publishes.
  * It is no part of the stream; FFmpeg would take it for one. */
-static bool is_servers_word(const struct av_packet *pkt)
+static bool is_server_message(const struct av_packet *pkt)
 {
     return begins_with(pkt, "onStatus") || begins_with(pkt, "|RtmpSampleAccess");
 }
@@ -142,7 +142,7 @@ static bool is_servers_word(const struct av_packet *pkt)
 static bool is_media(const struct av_packet *pkt)
 {
     return pkt->origin == FLV_AUDIO || pkt->origin == FLV_VIDEO || pkt->origin == FLV_DATA_AMF3 ||
-           (pkt->origin == FLV_DATA && !is_servers_word(pkt));
+           (pkt->origin == FLV_DATA && !is_server_message(pkt));
 }
 
 static void log_config(struct rtmp_intake *m, const struct av_packet *pkt)

@@ -20,7 +20,7 @@ struct rtp_intake *rtp_intake_new(const struct rtp_intake_opts *opts)
 
 void rtp_intake_end(struct rtp_intake *r)
 {
-    if (r && r->sound)
+    if (r && r->audio)
         rtp_intake_audio_stop(r);
 }
 

@@ -21,7 +21,7 @@ enum { RECENT = 128 }; /* packets of 20 ms */
 #define LINGER CO_SECONDS(10)
 
 struct intake_audio {
-    struct transcoder *lane; /* NULL: nobody reads */
+    struct transcoder *transcoder; /* NULL: nobody reads */
     co_usec read_at;         /* when somebody did; 0: never */
     bool configured;         /* the configuration is in the log */
     bool has_key;
@@ -41,7 +41,7 @@ static void forget_first(struct intake_audio *s)
 
 static void keep(struct rtp_intake *r, const struct audio_in *in)
 {
-    struct intake_audio *s = r->sound;
+    struct intake_audio *s = r->audio;
     struct av_packet *pkt = rtp_intake_packet(r, AV_OPUS, in->data, in->size, false);
 
     if (!pkt)
@@ -60,8 +60,8 @@ static void give_recent(struct intake_audio *s)
         const struct audio_in in = { .codec = AV_OPUS, .time = pkt->dts, .data = pkt->data,
                                      .size = pkt->size };
 
-        if (s->lane && (!s->has_key || pkt->dts >= s->key))
-            transcoder_put(s->lane, &in);
+        if (s->transcoder && (!s->has_key || pkt->dts >= s->key))
+            transcoder_put(s->transcoder, &in);
     }
 }
 
@@ -83,20 +83,20 @@ static void on_frame(void *arg, const struct audio_out *out)
         push(r, out->data, out->size, false, out->time);
 }
 
-static void open_lane(struct rtp_intake *r)
+static void open_transcoder(struct rtp_intake *r)
 {
     const struct transcoder_opts opts = {
-        .group = r->opts.sounds, .name = live_source_name(r->src), .to = AV_AAC,
+        .group = r->opts.transcoders, .name = live_source_name(r->src), .to = AV_AAC,
         .bitrate = r->opts.aac_bitrate, .on_frame = on_frame, .arg = r,
     };
 
-    r->sound->lane = transcoder_open(&opts);
-    give_recent(r->sound);
+    r->audio->transcoder = transcoder_open(&opts);
+    give_recent(r->audio);
 }
 
 static bool is_wanted(struct rtp_intake *r, co_usec now)
 {
-    struct intake_audio *s = r->sound;
+    struct intake_audio *s = r->audio;
 
     if (live_source_is_read(r->src))
         s->read_at = now;
@@ -105,9 +105,9 @@ static bool is_wanted(struct rtp_intake *r, co_usec now)
 
 static void configure(struct rtp_intake *r, int64_t ticks)
 {
-    if (!r->sound->configured)
+    if (!r->audio->configured)
         push(r, audio_aac_config, AUDIO_AAC_CONFIG, true, ticks);
-    r->sound->configured = true;
+    r->audio->configured = true;
 }
 
 /* ---- for the files rtp_intake*.c */
@@ -116,9 +116,9 @@ bool rtp_intake_audio_open(struct rtp_intake *r, struct intake_track *t)
 {
     err_t err;
 
-    if (t->codec != AV_OPUS || !r->opts.sounds || r->sound)
+    if (t->codec != AV_OPUS || !r->opts.transcoders || r->audio)
         return false;
-    r->sound = must(calloc(1, sizeof(*r->sound)));
+    r->audio = must(calloc(1, sizeof(*r->audio)));
     t->as = AV_AAC;
     t->channels = AUDIO_CHANNELS;
     t->described = true;
@@ -129,10 +129,10 @@ bool rtp_intake_audio_open(struct rtp_intake *r, struct intake_track *t)
 
 void rtp_intake_audio_key(struct rtp_intake *r, int64_t ticks)
 {
-    if (!r->sound)
+    if (!r->audio)
         return;
-    r->sound->has_key = true;
-    r->sound->key = ticks;
+    r->audio->has_key = true;
+    r->audio->key = ticks;
 }
 
 void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64_t ticks,
@@ -140,7 +140,7 @@ void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64
 {
     const struct audio_in in = { .codec = AV_OPUS, .time = ticks, .data = f->data,
                                  .size = f->size };
-    struct intake_audio *s = r->sound;
+    struct intake_audio *s = r->audio;
 
     configure(r, ticks);
     if (!is_wanted(r, now)) {
@@ -148,25 +148,25 @@ void rtp_intake_audio_put(struct rtp_intake *r, const struct rtp_frame *f, int64
         keep(r, &in);
         return;
     }
-    if (!s->lane)
-        open_lane(r);
-    if (s->lane)
-        transcoder_put(s->lane, &in);
+    if (!s->transcoder)
+        open_transcoder(r);
+    if (s->transcoder)
+        transcoder_put(s->transcoder, &in);
 }
 
 void rtp_intake_audio_stop(struct rtp_intake *r)
 {
-    transcoder_close(r->sound->lane);
-    r->sound->lane = NULL;
+    transcoder_close(r->audio->transcoder);
+    r->audio->transcoder = NULL;
 }
 
 void rtp_intake_audio_free(struct rtp_intake *r)
 {
-    if (!r->sound)
+    if (!r->audio)
         return;
     rtp_intake_audio_stop(r);
-    while (r->sound->n > 0)
-        forget_first(r->sound);
-    free(r->sound);
-    r->sound = NULL;
+    while (r->audio->n > 0)
+        forget_first(r->audio);
+    free(r->audio);
+    r->audio = NULL;
 }

@@ -1,68 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp.h - RTP of a described source into a live stream: of a publisher, or of a server that is
- * pulled from.
+/* rtsp.h - RTP of an SDP description into a live stream, from a publisher or from a server that
+ * is pulled.
  *
- *     rtsp_intake_new(&r, sdp, size, &opts);        which of its media are taken
- *     rtsp_intake_set_up(r, n);                     those that were agreed on
+ *     rtsp_intake_new(&r, sdp, size, &opts);        chooses the media to use
+ *     rtsp_intake_set_up(r, n);                     media that were set up
  *     rtsp_intake_begin(r, src, now);
  *     rtsp_intake_put(r, n, false, packet, size, now) ...
  *     if (now >= rtsp_intake_due(r)) { rtsp_intake_tick(r, now); rtsp_intake_report(r, ...); }
  *
- * Media have the numbers that they have in the description, from 0. Those that we carry become
- * packets of the stream, one of video and one of audio; what comes of others is dropped. No I/O,
- * and nothing here yields.
+ * Media are numbered from 0 in the order of the description. One video and one audio medium become
+ * packets of the stream; packets of others are dropped. No I/O, and nothing here yields.
  */
 #ifndef INTAKE_RTSP_H
 #define INTAKE_RTSP_H
 
 #include "intake/rtp.h"
 
-struct rtsp_intake; /* owned by who made it */
+struct rtsp_intake; /* owned by the caller of rtsp_intake_new() */
 
 struct rtsp_intake_opts {
-    int track;          /* of several media of video, the one of this number; -1: the first */
-    bool keep_broken;   /* what follows a loss is taken before the next key frame, too */
-    co_usec jitter;     /* so long a datagram that is missing is waited for */
-    const char *signature; /* who we are, for who plays; borrowed */
+    int track;          /* number of the video medium to use if there are several; -1: the first */
+    bool keep_broken;   /* use frames after a loss without waiting for a key frame */
+    co_usec jitter;     /* how long to wait for a missing datagram */
+    const char *signature; /* our name in the metadata, borrowed */
 };
 
-/* ERR_UNSUPPORTED: nothing in it that we carry; and what sdp_parse() says. What is left out is told
- * in a line of the log. */
+/* Parses the description and logs the media that are left out. ERR_UNSUPPORTED: it has no medium
+ * that we support; or an error of sdp_parse(). */
 err_t rtsp_intake_new(struct rtsp_intake **out, const char *sdp, size_t size,
                        const struct rtsp_intake_opts *opts) __attribute__((warn_unused_result));
 void rtsp_intake_free(struct rtsp_intake *r); /* NULL is fine */
 
-unsigned rtsp_intake_count(const struct rtsp_intake *r); /* of media */
-/* Where it is, as the description says: a whole url, a part of one, or "". */
+unsigned rtsp_intake_count(const struct rtsp_intake *r); /* number of media */
+/* Returns the control attribute of a medium: an absolute URL, a relative one, or "". */
 const char *rtsp_intake_control(const struct rtsp_intake *r, unsigned media);
-/* The same of all of it. */
+/* The same for the session. */
 const char *rtsp_intake_session_control(const struct rtsp_intake *r);
-/* Do its packets become part of the stream? */
+/* Returns true if the medium becomes part of the stream. */
 bool rtsp_intake_takes(const struct rtsp_intake *r, unsigned media);
-/* It was agreed on that it is sent, or no longer is. */
+/* Sets whether the medium was set up to be sent. */
 void rtsp_intake_set_up(struct rtsp_intake *r, unsigned media, bool on);
-/* Of those that are taken, how many are set up? */
+/* Returns the number of used media that are set up. */
 unsigned rtsp_intake_ready(const struct rtsp_intake *r);
 
-/* From now on packets come, for the publisher of that stream, of which it takes a reference. Those
- * of media that were not set up are dropped. `datagrams`: they may be lost, and change places. */
+/* Starts taking packets for the publisher of that stream, to which it takes a reference. Drops
+ * packets of media that were not set up. `datagrams`: packets may be lost or reordered. */
 void rtsp_intake_begin(struct rtsp_intake *r, struct live_source *src, bool datagrams,
                         co_usec now);
-/* A packet came, on its channel or port for RTP or the one for RTCP. True: it was one of media. */
+/* Takes a packet from a medium's channel or port for RTP or RTCP. Returns true for a media
+ * packet. */
 bool rtsp_intake_put(struct rtsp_intake *r, unsigned media, bool is_rtcp, const uint8_t *data,
                       size_t size, co_usec now);
-/* When there is something to do though nothing comes; CO_FOREVER: never. */
+/* Returns the time of the next rtsp_intake_tick() if no packet arrives; CO_FOREVER: none. */
 co_usec rtsp_intake_due(const struct rtsp_intake *r);
-/* What was waited for has not come. */
+/* Handles packets that are still missing when their time is up. */
 void rtsp_intake_tick(struct rtsp_intake *r, co_usec now);
-/* A report that is to be sent, on the channel or port for RTCP of that one. False: none is due. */
+/* Writes a report that is due, to be sent on the RTCP channel or port of *media. Returns false if
+ * none is due. */
 enum { RTSP_INTAKE_REPORT = 128 };
 bool rtsp_intake_report(struct rtsp_intake *r, co_usec now, unsigned *media,
                          uint8_t out[RTSP_INTAKE_REPORT], size_t *size);
-/* All that is set up has said BYE. */
+/* Returns true if all media that were set up have sent BYE. */
 bool rtsp_intake_over(const struct rtsp_intake *r);
 
-/* Of all media together; dropped: of no medium that is taken, too. */
+/* Statistics of all media together; `dropped` includes packets of unused media. */
 void rtsp_intake_stat(const struct rtsp_intake *r, struct rtp_intake_stat *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_impl.h - what is known of media that come in, for the files rtsp*.c alone. */
+/* rtsp_impl.h - the state of an RTSP intake, private to the files rtsp*.c. */
 #ifndef INTAKE_RTSP_IMPL_H
 #define INTAKE_RTSP_IMPL_H
 
@@ -8,19 +8,19 @@
 
 enum { RTSP_CNAME = 16 };
 
-struct rtsp_track { /* a medium that is taken: the intake's track of the same number */
+struct rtsp_track { /* a used medium: the intake's track of the same number */
     unsigned media;
     enum av_kind kind;
     enum av_codec codec;
     uint8_t type;           /* payload type */
-    bool set_up, open;      /* open: packets are taken */
-    bool over;              /* it said BYE */
-    uint32_t ssrc;          /* ours, in reports */
+    bool set_up, open;      /* open: packets are accepted */
+    bool over;              /* it sent BYE */
+    uint32_t ssrc;          /* our SSRC in reports */
 };
 
 struct intake_media {
     char *control;
-    struct rtsp_track *track; /* NULL: it is not taken */
+    struct rtsp_track *track; /* NULL: the medium is not used */
 };
 
 struct rtsp_intake {
@@ -32,7 +32,7 @@ struct rtsp_intake {
     struct rtp_intake *intake;
     bool begun;
     co_usec report_at;
-    unsigned reporting;       /* tracks before it have told theirs */
+    unsigned reporting;       /* next track to report; those before it have reported */
     uint64_t dropped;
     char cname[RTSP_CNAME + 1];
 };

@@ -8,7 +8,7 @@
 
 #define ONE_MORE CO_SECONDS(1)
 
-/* Tracks beyond the table share its last place. */
+/* Returns the index of a track. Tracks beyond the table share its last entry. */
 static size_t place_of(struct live_changes *c, const struct av_packet *pkt)
 {
     uint32_t id = (uint32_t)pkt->kind << 16 | (uint32_t)pkt->track | 1u << 31;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - correct the time of a stream's packets, once, where they come in. */
+/* clock.c - corrects the times of a stream's packets once, at its input. */
 #include "live/clock.h"
 
 #include <string.h>
 
-/* How far a packet may be from where its track was before it counts as a jump: back by more than
- * MAX_BACK, or ahead by more than MAX_AHEAD beyond the time that really passed meanwhile (so one
- * frame a minute is no jump, and a publisher that sends a file at full speed is none either). */
+/* A packet whose time is further from that of its track counts as a jump: back by more than
+ * MAX_BACK, or ahead by more than MAX_AHEAD plus the time that really passed. So one frame a minute
+ * is no jump, and neither is a file published at full speed. */
 #define MAX_BACK AV_MS(250)
 #define MAX_AHEAD AV_MS(3000)
-/* What lies between the last packet before a jump and the first one after it. */
+/* Time between the last packet before a jump and the first one after it. */
 #define STEP AV_MS(10)
 
 void live_clock_init(struct live_clock *c, enum live_jitter mode)
@@ -36,7 +36,7 @@ static struct live_clock_track *track_of(struct live_clock *c, const struct av_p
         if (t->id == id)
             return t;
     }
-    return &c->tracks[LIVE_CLOCK_TRACKS - 1]; /* more tracks than that share the last place */
+    return &c->tracks[LIVE_CLOCK_TRACKS - 1]; /* further tracks share the last entry */
 }
 
 static int64_t elapsed(co_usec from, co_usec to)
@@ -44,7 +44,7 @@ static int64_t elapsed(co_usec from, co_usec to)
     return to > from ? av_from_us(to - from) : 0;
 }
 
-/* Where the stream is now: what was last sent, plus the time that passed since. */
+/* Returns the current time of the stream: the last time sent plus the time since then. */
 static int64_t here(const struct live_clock *c, co_usec now)
 {
     int64_t gap = elapsed(c->last_at, now);
@@ -58,7 +58,7 @@ static bool jumped(const struct live_clock *c, const struct live_clock_track *t,
     bool first = !t->at;
     int64_t last = first ? c->last : t->last;
     int64_t gap = elapsed(first ? c->last_at : t->at, now);
-    int64_t back = first ? MAX_AHEAD : MAX_BACK; /* a track that joins may be a bit behind */
+    int64_t back = first ? MAX_AHEAD : MAX_BACK; /* a joining track may be a bit behind */
 
     return time < last - back || time > last + gap + MAX_AHEAD;
 }
@@ -75,8 +75,8 @@ static void start(struct live_clock *c, int64_t raw, co_usec now)
     c->resume = false;
 }
 
-/* Headers and metadata are often stamped 0, at the start or in the middle of a stream that is
- * somewhere else: they are not the clock. */
+/* Returns true for headers and metadata, which do not set the clock: they often have time 0, even
+ * in the middle of a stream. */
 static bool is_aside(const struct av_packet *pkt)
 {
     return pkt->config || pkt->extra || pkt->kind == AV_DATA;

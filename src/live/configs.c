@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* configs.c - the decoder configurations and the metadata that are in force. */
+/* configs.c - the decoder configurations and metadata in force. */
 #include "live/impl.h"
 
 #include "base/must.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of its kind and track, c->n if it has none yet. With more tracks than places the last
- * one is the newest one's. */
+/* Returns the index of the packet's kind and track, c->n if it is new. If the table is full, a new
+ * track replaces the last entry. */
 static unsigned place_of(const struct live_configs *c, const struct av_packet *pkt)
 {
     unsigned i = 0;
@@ -27,8 +27,8 @@ const struct av_packet *live_configs_before(const struct live_configs *c,
     return i < c->n ? c->v[i] : NULL;
 }
 
-/* Take the packet in place of the one of its kind and track. False: it says what that one said,
- * and with `keep_same` it was not taken. */
+/* Replaces the configuration of the packet's kind and track. Returns false, without replacing it,
+ * if `keep_same` and the packet has the same bytes. */
 bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same)
 {
     unsigned i = place_of(c, pkt);

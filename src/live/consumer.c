@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* consumer.c - a player's place in a stream. */
+/* consumer.c - a player's cursor into a wire. */
 #include "live/consumer.h"
 
 #include "base/container_of.h"
@@ -127,8 +127,8 @@ uint64_t live_consumer_pending(const struct live_consumer *c)
     return c->src->head - c->seq;
 }
 
-/* The list is in order of wake_seq, and a player that parks later mostly wants a later packet: the
- * walk from the front is over those that wait for less, whose wake is due with the next packets. */
+/* The list is sorted by wake_seq. A player that parks later usually waits for a later packet, so
+ * the walk starts at the front, over the few cursors that are woken by the next packets. */
 void live_consumer_park(struct live_consumer *c, uint64_t packets,
                         void (*on_packets)(struct live_consumer *c))
 {
@@ -201,7 +201,7 @@ size_t live_consumer_config(struct live_consumer *c, const struct av_packet **ou
     return n;
 }
 
-/* How many packets of the block end at or before `offset`. */
+/* Returns the number of packets of the block that end at or before `offset`. */
 static uint32_t packets_before(const struct live_block *b, uint32_t offset)
 {
     uint32_t low = 0, high = b->n;
@@ -217,7 +217,7 @@ static uint32_t packets_before(const struct live_block *b, uint32_t offset)
     return low;
 }
 
-/* Where the packet ends that holds the byte at `offset`, or that begins there. */
+/* Returns the end of the packet that holds the byte at `offset` or begins there. */
 static uint32_t packet_end(const struct live_block *b, uint32_t offset)
 {
     uint32_t k = packets_before(b, offset);
@@ -225,7 +225,7 @@ static uint32_t packet_end(const struct live_block *b, uint32_t offset)
     return k < b->n ? b->ends[k] : b->used;
 }
 
-/* When about the packet came that comes next. */
+/* Estimates the arrival of the next packet to send. */
 static co_usec came_at(const struct live_consumer *c)
 {
     const struct live_block *b = c->block;
@@ -255,7 +255,7 @@ static bool at_boundary(const struct live_block *b, uint32_t offset)
     return offset == 0 || (k > 0 && b->ends[k - 1] == offset);
 }
 
-/* Nothing up to here was or will be sent. */
+/* Skips everything up to the head. */
 static void skip_to_end(struct live_consumer *c)
 {
     if (c->started)
@@ -263,7 +263,8 @@ static void skip_to_end(struct live_consumer *c)
     c->seq = c->wire->head;
 }
 
-/* It is too late for packet `at`, which is the next one. True: the cursor has a place again. */
+/* Skips packets because the next one, `at`, has left the log. Returns true if the cursor has a
+ * position again. */
 static bool skip(struct live_consumer *c, uint64_t at)
 {
     struct live_span span = span_of(c->wire);
@@ -285,7 +286,8 @@ static bool skip(struct live_consumer *c, uint64_t at)
     return false;
 }
 
-/* The block of a cursor left the wire, or there is none yet. True: the cursor has a place. */
+/* Finds a position for a cursor without a block, or whose block left the wire. Returns true if it
+ * has one. */
 static bool find_place(struct live_consumer *c)
 {
     if (!c->block) {
@@ -319,7 +321,7 @@ static int rendered_ranges(struct live_consumer *c, struct iovec *iov, int max, 
             break;
         }
     }
-    if (n == 0 && live_consumer_pending(c) > 0) /* all of it is what this wire leaves out */
+    if (n == 0 && live_consumer_pending(c) > 0) /* this wire leaves out all pending packets */
         live_consumer_advance(c, 0);
     return n;
 }

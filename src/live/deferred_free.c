@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* deferred_free.c - free what a stream leaves behind some at a time. */
+/* deferred_free.c - frees large parts of a stream in small steps. */
 #include "live/deferred_free.h"
 
 #include "co/co.h"
@@ -15,7 +15,7 @@ static void free_one(void)
         first = next;
 }
 
-/* One thing in any case, and as many as the slice of time allows. */
+/* Frees at least one part, and more while the time slice lasts. */
 static void turn(struct co_task *t)
 {
     do

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* mix.c - put the packets of a stream in order of time. */
+/* mix.c - sorts the packets of a stream by time. */
 #include "live/mix.h"
 
 #include <string.h>
 
-enum { BOTH = 10, ONE = 100 }; /* packets of each kind, or of one kind, that make it begin */
+enum { BOTH = 10, ONE = 100 }; /* packets of both kinds, or of one kind, that it waits for */
 
 void live_mix_push(struct live_mix *m, struct av_packet *pkt)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.c - what a stream keeps, where a player may start, and where one goes on that is late. */
+/* policy.c - rules: how much a stream keeps, where a player starts, and where a late player
+ * continues. */
 #include "live/policy.h"
 
-/* In a stream without video every audio frame could be a start; one in so much is, or in
- * audio_cache if that is more. */
+/* Without video every audio frame could be a start; one per AUDIO_KEY is, or one per audio_cache if
+ * that is longer. */
 #define AUDIO_KEY AV_MS(500)
-/* A player that joins has received the group of pictures by then. */
+/* A joining player has received the GOP after this time. */
 #define CATCH_UP CO_SECONDS(1)
 
 static int64_t audio_key(const struct live_settings *set)
@@ -46,7 +47,7 @@ uint64_t live_ages_young(const struct live_ages *a, co_usec now, co_usec queue_l
     return young;
 }
 
-/* A player that starts at the key frame needs its block and all after it. */
+/* A player that starts at the key frame needs the block of it and all later ones. */
 bool live_policy_drops_block(const struct live_kept_block *b, const struct live_settings *set)
 {
     if (b->bytes > set->max_bytes)
@@ -64,8 +65,8 @@ bool live_policy_join(const struct live_span *span, bool cached, uint64_t *at)
     return at_key;
 }
 
-/* A player that joined at the key frame before this one may still be on its way here: what lies
- * between them stays for a moment. */
+/* A player that joined at the previous key frame may not have reached the newest one yet, so the
+ * packets between them stay for a moment. */
 uint64_t live_policy_retains(const struct live_retained *log, const struct live_settings *set,
                              bool near)
 {

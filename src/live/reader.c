@@ -40,13 +40,13 @@ void live_reader_move(struct live_reader *to, struct live_reader *from)
     *from = (struct live_reader){ 0 };
 }
 
-/* The packet before which it reads. */
+/* Returns the packet before which it stops. */
 static uint64_t limit(const struct live_reader *r)
 {
     return r->end < r->src->head ? r->end : r->src->head;
 }
 
-/* Go to a packet to start at. False: there is none yet. */
+/* Moves to a packet to start at. Returns false if there is none yet. */
 static bool seek(struct live_reader *r)
 {
     const struct live_source *src = r->src;
@@ -56,7 +56,7 @@ static bool seek(struct live_reader *r)
         return true;
     while (to < most && !src->ring[to % src->cap]->start)
         to++;
-    if (to > most) /* the log lost all up to its end, and more */
+    if (to > most) /* the log dropped everything up to its end and more */
         to = most;
     r->at_key = to < most;
     if (r->started)
@@ -81,7 +81,7 @@ const struct av_packet *live_reader_next(struct live_reader *r)
         live_source_pull(src);
     if (!seek(r) || r->seq >= limit(r))
         return NULL;
-    if (r->seq + 1 < src->head) /* it came a while ago, and has to come from far */
+    if (r->seq + 1 < src->head) /* it arrived a while ago and is in no cache */
         fetch_ahead(src->ring[(r->seq + 1) % src->cap]);
     pkt = src->ring[r->seq++ % src->cap];
     if (r->configs && (pkt->config || pkt->extra))
@@ -107,7 +107,7 @@ size_t live_reader_configs(const struct live_reader *r, const struct av_packet *
     return n;
 }
 
-/* The configurations of the source are the next publisher's soon: it keeps its own. */
+/* The source's configurations will soon be the next publisher's, so the reader keeps its own. */
 void live_reader_end(struct live_reader *r)
 {
     if (live_reader_ended(r))
@@ -140,8 +140,8 @@ err_t live_reader_wait(struct live_reader *r, co_usec time)
     return wake == CO_STOPPED ? co_check() : NULL;
 }
 
-/* What ended before it is read, or was another publisher's, is for the next reader: it is woken for
- * that, too. */
+/* Also wakes the caller if the reader has ended or the packets belong to another publisher, so that
+ * the caller opens the next reader. */
 void live_reader_park(const struct live_reader *r, struct live_consumer *bell,
                       void (*on_packets)(struct live_consumer *bell))
 {

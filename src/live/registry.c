@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum { SQUEEZES = 64, LOSERS = 32, ROUNDS = 4 };
-/* Whoever has no more loses nothing. There may be thousands that keep little each: streams that
- * nobody plays, segments of streams that have ended. Players need the last seconds of theirs. */
+/* Smaller streams drop nothing. Thousands may keep a little each: streams without players, segments
+ * of ended streams. Streams with players keep their last seconds. */
 enum { SMALL = 4 * 1024, SMALL_PLAYED = 4 << 20 };
 
 #define LOG_EVERY CO_SECONDS(10)
@@ -71,7 +71,8 @@ void live_registry_part(struct live_registry *r, size_t bytes)
     size_t before = r->memory.limit, differs = bytes > before ? bytes - before : before - bytes;
 
     r->part = true;
-    if (bytes == 0 || before == 0 || differs > before / 64) /* an alarm that was put off stays so */
+    /* a small change does not reset a raised alarm */
+    if (bytes == 0 || before == 0 || differs > before / 64)
         live_registry_limit(r, bytes);
 }
 
@@ -104,14 +105,14 @@ size_t live_evictable_share(const struct live_memory *m)
     return m->limit ? m->limit / 8 : SIZE_MAX;
 }
 
-/* A source or keeper, and how much it can lose. */
+/* A source or evictable, and how much it can drop. */
 struct loser {
     struct live_source *src;
     struct live_evictable *keeper;
     size_t bytes;
 };
 
-/* The largest of all, in no order: found in one walk, however many are asked to lose something. */
+/* The largest ones, unsorted, found in one walk for any number of streams. */
 struct losers {
     struct loser v[LOSERS];
     unsigned n;
@@ -168,14 +169,15 @@ static size_t droppable_of(const struct loser *l)
     return l->src ? live_source_droppable(l->src) : l->keeper->how->droppable(l->keeper);
 }
 
-/* A stream with players is spared at first, unless it is large: otherwise a publisher that plays
- * its own stream would take memory from all others. */
+/* Returns true for a stream that is spared at first: it has players and is not too large. The size
+ * limit prevents a publisher that plays its own stream from taking memory from all others. */
 static bool is_spared(const struct loser *l)
 {
     return l->src && l->src->consumers > 0 && l->bytes <= SMALL_PLAYED;
 }
 
-/* The spared ones; or all others, and what any stream keeps for the disk. */
+/* Collects the largest spared streams; or the largest others, with data that any stream keeps for
+ * the disk. */
 static void find_losers(struct live_registry *r, bool spared, struct losers *all)
 {
     all->n = 0;
@@ -190,7 +192,7 @@ static void find_losers(struct live_registry *r, bool spared, struct losers *all
         note(r, all, &(struct loser){ .keeper = k, .bytes = k->how->droppable(k) });
 }
 
-/* Gives how many bytes, and whose. */
+/* Drops data; returns the number of bytes and sets *name. */
 static size_t lose(struct live_registry *r, const struct loser *l, const char **name)
 {
     size_t before = r->memory.used;
@@ -216,8 +218,8 @@ static void log_squeezed(struct live_registry *r, const char *name, size_t bytes
                bytes >> 10, (unsigned long long)r->memory.squeezed);
 }
 
-/* Takes memory from the largest of these, at most half of what a spared stream has. *want: bytes
- * still to be freed. False: they have nothing to give. */
+/* Drops data of the largest of these, at most half of a spared stream. *want: bytes still to free.
+ * Returns false if they have nothing to drop. */
 static bool squeeze(struct live_registry *r, bool spared, size_t *want, const char **name)
 {
     struct losers all;
@@ -239,8 +241,9 @@ static bool squeeze(struct live_registry *r, bool spared, size_t *want, const ch
     return lost;
 }
 
-/* Well below the limit, so that it is not met again with the next packet; and when that cannot be,
- * as players are in what was dropped, it is looked at again only when there is more. */
+/* Frees memory until usage is well below the limit, so that the next packet does not exceed it
+ * again. If that is impossible because players are in the dropped blocks, tries again only after
+ * memory has grown. */
 static void squeeze_all(struct live_registry *r)
 {
     size_t enough = r->memory.limit - r->memory.limit / 16;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sender.c - send a live stream, or a feed, to one peer. */
+/* sender.c - sends a live stream or a feed to one peer. */
 #include "live/sender.h"
 
 #include <stddef.h>
@@ -12,12 +12,13 @@
 
 enum { RANGES = 16, FIRST_TURNS = 2, JOIN_MAX = 512 * 1024 };
 
-/* How often a turn is the coroutine's, so that its owner sees what goes on. */
+/* How often the coroutine takes a turn, for on_turn(). */
 #define LOOK CO_SECONDS(5)
 
-/* The longest that mw_msgs alone holds packets back: a stream of one frame a second is shown. */
+/* Longest time that mw_msgs alone delays packets, so a stream of one frame a second is shown in
+ * time. */
 #define MSGS_WAIT CO_MS(350)
-/* Timers are no finer than that anyway. */
+/* The resolution of timers. */
 #define MIN_GRID CO_MS(4)
 
 static err_t handle_input(struct live_sender *s)
@@ -29,8 +30,8 @@ static err_t handle_input(struct live_sender *s)
     return err;
 }
 
-/* Where `auto` begins to merge, and where it merges as much as it ever does, in thousandths of a
- * core. Merging lowers the load, so between the two it settles where both agree. */
+/* Loads at which `auto` begins to merge and at which it merges most, in thousandths of a core.
+ * Merging lowers the load, so the merge time settles between the two. */
 enum { AUTO_IDLE = 100, AUTO_FULL = 300 };
 
 static co_usec merge_time(co_usec mw_latency)
@@ -46,9 +47,9 @@ static co_usec merge_time(co_usec mw_latency)
     return MSGS_WAIT * (busy - AUTO_IDLE) / (AUTO_FULL - AUTO_IDLE);
 }
 
-/* When a turn that collects for so long from now on is due: a bit before that, on a grid that all
- * players share. A processor that does a hundred alike things in a row does each of them for much
- * less than one that wakes up for every few; sixteen groups still spread the load. */
+/* Returns when a turn that collects for `merge` is due: slightly earlier, on a grid that all
+ * players share. A core that sends to a hundred players in a row needs much less time for each than
+ * one that wakes up for every few. Sixteen groups still spread the load. */
 static co_usec due_time(co_usec now, co_usec merge)
 {
     co_usec grid = merge / 16, due = now + merge;
@@ -56,7 +57,7 @@ static co_usec due_time(co_usec now, co_usec merge)
     return grid < MIN_GRID ? due : due - due % grid;
 }
 
-/* ---- what it sends: a live stream, or a feed */
+/* ---- packets of a live stream, or bytes of a feed */
 
 static void look_for_packets(const struct live_sender *s)
 {
@@ -83,15 +84,15 @@ static void advance(struct live_sender *s, size_t sent)
         live_consumer_advance(&s->consumer, sent);
 }
 
-/* A turn that found no ranges is over. A stream has more to give if something is pending all the
- * same; a feed has given all that its clock wants. */
+/* Returns true if a turn without ranges is over. A stream may have more to send if packets are
+ * still pending; a feed has sent everything that its clock allows. */
 static bool turn_is_over(const struct live_sender *s)
 {
     return s->feed || live_consumer_pending(&s->consumer) == 0;
 }
 
-/* One that waits for a disk goes on as soon as that is done: nothing was sent that the next turn
- * could be merged with. */
+/* Lets a feed that waited for a disk continue as soon as the disk is done: nothing was sent that
+ * the next turn could be merged with. */
 static void note_nothing(struct live_sender *s)
 {
     if (s->feed && !s->feed->kind->ready(s->feed))
@@ -108,7 +109,7 @@ static co_usec longest_wait(const struct live_sender_settings *set)
     return set->mw_latency > MSGS_WAIT ? set->mw_latency : MSGS_WAIT;
 }
 
-/* How long the turn is off: 0 is now, CO_FOREVER until packets come. */
+/* Returns the time until the turn: 0 for now, CO_FOREVER until packets arrive. */
 static co_usec turn_in(const struct live_sender *s, co_usec now)
 {
     co_usec merge = s->due - now;
@@ -134,7 +135,7 @@ static co_usec look_every(const struct live_sender *s)
     return s->look_every ? s->look_every : LOOK;
 }
 
-/* Let the owner see what goes on. */
+/* Calls on_turn(). */
 static err_t look(struct live_sender *s)
 {
     s->looked_at = co_now();
@@ -149,8 +150,8 @@ static err_t took_nothing(const struct live_sender *s)
                    us_to_ms(s->io->write_timeout), us_to_ms(lag_of(s)));
 }
 
-/* The peer's window is full: wait until it takes more. What it says meanwhile is not read: an
- * answer must not go out in the middle of a message. */
+/* Waits until the peer's window has space. Does not read from the peer meanwhile, because a
+ * response must not be sent in the middle of a message. */
 static err_t wait_window(struct live_sender *s)
 {
     co_usec most = s->io->write_timeout, begin = co_now(), turn = look_every(s);
@@ -179,13 +180,14 @@ static void window_open(struct live_sender *s)
     s->full_at = 0;
 }
 
-/* Metadata opens a stream: players look for it at time 0. Headers belong to the first frame. */
+/* Returns the time for a configuration packet: 0 for metadata, where players expect it; the first
+ * frame's for headers. */
 static int64_t config_time(const struct av_packet *pkt, int64_t dts)
 {
     return pkt->kind == AV_DATA ? 0 : dts;
 }
 
-/* Of a format that remembers; most have it in the stream already, before their key frames. */
+/* Sends the configuration of a stateful format; most have it in the stream, before key frames. */
 static err_t send_join(struct live_sender *s)
 {
     const struct live_wire *w = s->consumer.wire;
@@ -259,7 +261,7 @@ static err_t send_turn(struct live_sender *s)
             err = send_config(s);
             if (err)
                 return err;
-            continue; /* it may have waited: the ranges are stale */
+            continue; /* it may have yielded: the ranges are stale */
         }
         total = iov_size(iov, n);
         err = io_send_some(s->io, iov, n, &sent);
@@ -292,7 +294,7 @@ static bool has_to_look(const struct live_sender *s)
            co_now() - s->looked_at >= look_every(s) || (s->epoch && *s->epoch != s->epoch_seen);
 }
 
-/* A turn without the coroutine. False: it has to take it, or to finish it. */
+/* Takes a turn without the coroutine. Returns false if the coroutine must take or finish it. */
 static bool quick_turn(struct live_sender *s)
 {
     struct iovec iov[RANGES];
@@ -301,7 +303,7 @@ static bool quick_turn(struct live_sender *s)
     if (has_to_look(s))
         return false;
     note_turn(s);
-    do { /* something is pending, or the turn would not be due */
+    do { /* something is pending, else the turn would not be due */
         size_t total, sent = 0;
         err_t err;
 
@@ -315,18 +317,18 @@ static bool quick_turn(struct live_sender *s)
         total = iov_size(iov, n);
         err = io_send_some(s->io, iov, n, &sent);
         if (err) {
-            err_free(&err); /* the coroutine will see the same and end by it */
+            err_free(&err); /* the coroutine will get the same error and end */
             return false;
         }
         advance(s, sent);
         if (sent < total && s->io->again) {
-            s->due = s->io->again; /* it goes on then: nobody waits for a window */
+            s->due = s->io->again; /* continues then; no need to wait for the window */
             return true;
         }
         if (sent < total)
             return false;
     } while (s->feed ? !co_slice_over() : live_consumer_pending(&s->consumer) > 0);
-    return !s->feed; /* one that has much to catch up with goes on beside others */
+    return !s->feed; /* a feed with much to send yields to others in between */
 }
 
 static void on_due(struct co_timer *t);
@@ -342,7 +344,7 @@ static void disarm(struct live_sender *s)
         live_consumer_unpark(&s->consumer);
 }
 
-/* Have the next turn taken when it is due. */
+/* Arms the timer or parks the cursor for the next turn. */
 static void arm(struct live_sender *s)
 {
     uint64_t pending;
@@ -359,7 +361,7 @@ static void arm(struct live_sender *s)
         return;
     }
     pending = live_consumer_pending(&s->consumer);
-    /* After a silence the first packet wakes it, and goes out at once. */
+    /* After a pause the first packet wakes it and is sent at once. */
     live_consumer_park(&s->consumer, pending ? s->set.mw_msgs : 1, on_packets);
     if (pending)
         co_timer_set(&s->timer, s->sent_at + longest_wait(&s->set), on_due);
@@ -393,7 +395,7 @@ static void on_more(struct live_feed *f, void *sender)
     take_turn(sender);
 }
 
-/* The coroutine's own turn: also to finish one that it was handed in the middle of. */
+/* Takes a turn in the coroutine, or finishes one that was handed to it. */
 static err_t long_turn(struct live_sender *s)
 {
     err_t err;
@@ -422,7 +424,7 @@ static err_t step(struct live_sender *s)
     if (turn_in(s, co_now()) == 0)
         return long_turn(s);
     arm(s);
-    (void)io_wait(s->io, false, CO_FOREVER); /* why it ended is asked above */
+    (void)io_wait(s->io, false, CO_FOREVER); /* the caller checks why it ended */
     disarm(s);
     return NULL;
 }
@@ -462,7 +464,7 @@ const char *live_sender_state_name(enum live_sender_state state)
     return names[state];
 }
 
-/* *since: when it began. */
+/* Returns the current state; *since is its start. */
 static enum live_sender_state state_of(const struct live_sender *s, co_usec *since)
 {
     if (s->full_at) {
@@ -518,7 +520,7 @@ void live_sender_flush(struct live_sender *s)
         size_t sent = 0;
         err_t err = io_send_some(s->io, iov, n, &sent);
 
-        err_free(&err); /* it ends in either case */
+        err_free(&err); /* it ends in any case */
         if (sent == 0)
             return;
         live_consumer_advance(&s->consumer, sent);

@@ -14,8 +14,8 @@
 
 enum { RING_MIN = 64, WAKES = 8, AHEAD = 8 };
 
-/* Packets that leave the log at a time: more than come, so it becomes shorter, but not all of a
- * large one at once. The largest packet has 16 MB. */
+/* Packets to drop at a time: more than arrive, so the log becomes shorter, but not all of a large
+ * one at once. The largest packet has 16 MB. */
 enum { DROPS = 64, DROP_BYTES = 4 << 20 };
 
 static _Thread_local long live;
@@ -57,14 +57,15 @@ static void drop_first(struct live_source *src)
 {
     const struct av_packet *pkt = *place(src, src->first++);
 
-    /* They go by the group, and nobody has looked at them for seconds. */
+    /* They are dropped GOP by GOP, and were last used seconds ago. */
     if (src->first + AHEAD < src->head)
         __builtin_prefetch(*place(src, src->first + AHEAD), 1);
     src->bytes -= live_packet_cost(pkt);
     (void)av_packet_unref(pkt);
 }
 
-/* Nobody can start in what is there; a player in the middle of it goes on. */
+/* Removes the start position: no player starts in the current packets, but those in the middle
+ * continue. */
 static void forget_key(struct live_source *src)
 {
     src->have_key = false;
@@ -73,7 +74,7 @@ static void forget_key(struct live_source *src)
         live_wire_forget_key(w);
 }
 
-/* The oldest packet that somebody has not seen yet, or the head. */
+/* Returns the oldest packet that some reader has not read, or the head. */
 static uint64_t oldest_unseen(const struct live_source *src)
 {
     uint64_t oldest = live_readers_oldest(src);
@@ -85,7 +86,7 @@ static uint64_t oldest_unseen(const struct live_source *src)
     return oldest;
 }
 
-/* A log that nobody needs any more. */
+/* A log that is no longer needed. */
 struct dead_log {
     struct live_deferred_free reap;
     const struct av_packet **ring;
@@ -106,7 +107,7 @@ static bool free_packet(struct live_deferred_free *r)
     return false;
 }
 
-/* All of it at once would take long: it goes little by little, and the source begins anew. */
+/* Frees the log in small steps, because that may take long, and empties the source. */
 static void defer_free_of_log(struct live_source *src)
 {
     struct dead_log *log = must(malloc(sizeof(*log)));
@@ -130,7 +131,7 @@ static void forget_log(struct live_source *src)
             drop_first(src);
     } else if (unread >= src->head) {
         defer_free_of_log(src);
-    } /* else they go through it first, and trim() behind them */
+    } /* else readers read it first, and trim() follows them */
     live_source_charge_log(src);
 }
 
@@ -299,7 +300,7 @@ void live_source_sent(struct live_source *src, uint64_t bytes, uint64_t dropped)
     src->dropped += dropped;
 }
 
-/* In a time that does not depend on where they differ. */
+/* Compares in constant time. */
 static bool same_proof(const struct live_publisher *a, const struct live_publisher *b)
 {
     unsigned differ = 0;
@@ -309,8 +310,8 @@ static bool same_proof(const struct live_publisher *a, const struct live_publish
     return a->has_proof && b->has_proof && differ == 0;
 }
 
-/* Until `old` gives way to `p`. One that asks others whether it may is silent because of us: its
- * claim is as good to its neighbours as to all. */
+/* Returns the time until `old` gives way to `p`. A claim is silent only because we make it wait for
+ * its authorization, so for it the rule for the same address does not apply. */
 static co_usec rest_of(const struct live_publisher *old, const struct live_publisher *p,
                        bool is_claim, const struct live_takeover *rule)
 {
@@ -327,7 +328,7 @@ static co_usec rest_of(const struct live_publisher *old, const struct live_publi
     return near ? rest : CO_FOREVER;
 }
 
-/* The publisher or claim that is in its way for longest, with how long. */
+/* Finds the publisher or claim that blocks it longest, and for how long. */
 static const struct live_publisher *rival(const struct live_source *src,
                                           const struct live_publisher *p,
                                           const struct live_takeover *rule, co_usec *wait)
@@ -438,7 +439,7 @@ err_t live_source_begin(struct live_source *src, struct live_publisher *p,
     return NULL;
 }
 
-/* Forget the older packets until there are only so many bytes. */
+/* Drops the oldest packets until at most `bytes` are left. */
 static void shrink_log(struct live_source *src, size_t bytes)
 {
     while (src->first < src->head && src->bytes > bytes)
@@ -448,7 +449,7 @@ static void shrink_log(struct live_source *src, size_t bytes)
     live_source_charge_log(src);
 }
 
-/* Without memory for a larger ring the old one has to do. */
+/* Doubles the ring. Keeps the old one if memory is short. */
 static void grow_ring(struct live_source *src)
 {
     uint32_t cap = src->cap ? src->cap * 2 : RING_MIN;
@@ -550,8 +551,8 @@ static void trim(struct live_source *src, co_usec now)
         forget_log(src);
 }
 
-/* Not while the publisher's packets still come, and not all of many at once: a turn of each is a
- * system call at least, so the time is looked at after each few. */
+/* Wakes parked cursors. Runs after all packets that arrived together, and wakes only some at a
+ * time: each turn is at least one system call, so the time is checked after every few. */
 static void wake_parked(struct co_task *task)
 {
     struct live_source *src = container_of(task, struct live_source, wake);
@@ -562,7 +563,7 @@ static void wake_parked(struct co_task *task)
     for (int i = 1; live_source_is_due(src) && (i % WAKES || !co_slice_over()); i++) {
         struct live_consumer *c = src->parked;
 
-        __builtin_prefetch(c->next); /* thousands of them are in no cache */
+        __builtin_prefetch(c->next); /* thousands of them do not fit into a cache */
         live_consumer_unpark(c);
         src->work.wakes++;
         c->on_packets(c);
@@ -583,7 +584,7 @@ void live_source_refresh(struct live_source *src)
     live_source_pull(src);
 }
 
-/* The codec of a kind was not known, or was another one. */
+/* Signals track events if the codec was unknown or has changed. */
 static void show(struct live_source *src, enum av_codec *codec, uint8_t now)
 {
     *codec = now;
@@ -604,18 +605,18 @@ static void count(struct live_source *src, const struct av_packet *pkt)
     }
 }
 
-/* False: it says what is in force, and is left out. */
+/* Records a configuration. Returns false if it equals the one in force and is left out. */
 static bool configure(struct live_source *src, const struct av_packet *pkt, bool keep_same)
 {
     if (!live_configs_set(&src->configs, pkt, keep_same))
         return false;
-    src->configs_seq = src->head + 1; /* a snapshot at head is older */
+    src->configs_seq = src->head + 1; /* a snapshot at head is now out of date */
     count_configs(src);
     live_track_events_signal(src);
     return true;
 }
 
-/* All that becomes of a packet, when it is known whether a player may start at it. */
+/* Adds a packet to the log, wires and taps, after it is known whether a player may start at it. */
 static void take_in(struct live_source *src, const struct av_packet *pkt, co_usec now)
 {
     bool key = pkt->start;
@@ -635,7 +636,8 @@ static void take_in(struct live_source *src, const struct av_packet *pkt, co_use
         live_source_wake_soon(src);
 }
 
-/* It changes its decoder configuration too often, and ends: what else it sent is left out. */
+/* Returns true if the publisher changes its decoder configuration too often; it is stopped, and its
+ * further packets are left out. */
 static bool is_over(struct live_source *src, const struct av_packet *pkt, co_usec now)
 {
     int most = src->set.config_changes;
@@ -680,7 +682,7 @@ void live_source_follow(struct live_source *src, const struct av_packet *pkt, bo
 static void push_mixed(struct live_source *src, struct av_packet *pkt)
 {
     struct av_packet *next;
-    bool flush = !src->set.mix_correct; /* it was turned off */
+    bool flush = !src->set.mix_correct; /* mix_correct was turned off */
 
     live_mix_push(src->mix, pkt);
     while ((next = live_mix_pop(src->mix, flush))) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tap.c - the packets of a source on their way to its replica in another thread.
+/* tap.c - carries the packets of a source to its replica on another worker.
  *
- * No wake is lost: the reader stores `wake_at` and then loads `head`, the home stores `head` and
- * then loads `wake_at`, all sequentially consistent, so one of them sees the other. A `wake_at`
- * that is too early costs a wake in vain; one that the home clears belongs to a wake that is under
- * way, after which the reader sets it again.
+ * No wakeup is lost: the reader stores `wake_at` and then loads `head`; the owner stores `head` and
+ * then loads `wake_at`. All are sequentially consistent, so one of them sees the other's store. A
+ * `wake_at` that is too early costs an unnecessary wakeup; if the owner clears it, a wakeup is in
+ * progress, after which the reader sets it again.
  */
 #include "live/tap.h"
 
@@ -17,47 +17,48 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* A few slots stay free for what must not be lost: that the publisher came or went. */
+/* Some slots stay free for events that must not be lost: a publisher began or ended. */
 enum { SLOTS_MIN = 4096, SLOTS_MAX = 65536, SPARE = 8, LINE = 64 };
-/* So much is copied at a time, before others have their turn. */
+/* Bytes copied at a time, before other coroutines run. */
 enum { PULL_BYTES = 4 << 20 };
-/* Somebody looks into a tap twice a second at least: what waits for less long is not late. */
+/* A tap is polled at least twice a second: packets that wait for less than this are not late. */
 #define PATIENCE CO_SECONDS(2)
 
-/* What is in a slot: a pointer or a number, and in its lowest bits what that is. */
+/* Contents of a slot: a pointer or a number, with its type in the lowest bits. */
 enum what {
     PACKET,
-    CONFIG, /* in force, perhaps known: the packet that set it did not come by the tap */
+    /* configuration in force that the reader may know: its packet was not sent over the tap */
+    CONFIG,
     BEGIN,
     END,
-    LOST,   /* so many packets are missing here */
+    LOST,   /* a number of packets that are missing here */
     WHATS = 8,
 };
 
 struct live_tap {
-    /* the home's */
+    /* used by the owner */
     struct live_source *owner;
-    struct live_tap *next; /* of the home */
+    struct live_tap *next; /* next tap of the owner */
     void (*raise)(void *arg);
     void *arg;
-    uint64_t put, given; /* slots filled so far, and those before which all is given back */
-    size_t bytes;        /* of the packets between the two */
+    uint64_t put, given; /* slots filled so far; slots whose packets are released */
+    size_t bytes;        /* bytes of the packets between the two */
     struct live_ages ages;
     uint64_t lost;
-    bool told;  /* that there is a publisher */
-    bool skips; /* it was full: until it is empty, and a key frame comes */
+    bool told;  /* the reader knows that there is a publisher */
+    bool skips; /* it was full: skips packets until it is empty and a key frame arrives */
     bool due;
 
-    /* the reader's */
+    /* used by the reader */
     _Alignas(LINE) uint64_t taken;
     uint64_t looked_at, tidied_at;
-    uint64_t left_out; /* packets for which there was no memory */
+    uint64_t left_out; /* packets lost because memory was short */
 
-    /* both write or read these, each in a line of its own */
-    _Alignas(LINE) _Atomic uint64_t head; /* by the home: slots filled so far */
-    _Alignas(LINE) _Atomic uint64_t tail; /* by the reader: of those, taken */
-    _Alignas(LINE) _Atomic uint64_t wake_at; /* raise the reader when head is there */
-    atomic_bool raised;                      /* it was, and has not looked yet */
+    /* shared, each in its own cache line */
+    _Alignas(LINE) _Atomic uint64_t head; /* written by the owner: slots filled so far */
+    _Alignas(LINE) _Atomic uint64_t tail; /* written by the reader: slots taken */
+    _Alignas(LINE) _Atomic uint64_t wake_at; /* wake the reader when head reaches it */
+    atomic_bool raised;                      /* the reader was woken and has not polled yet */
 
     _Alignas(LINE) uint32_t cap; /* a power of two */
     uintptr_t slots[];
@@ -85,7 +86,7 @@ static const struct av_packet *packet_of(uintptr_t slot)
     return what_of(slot) <= CONFIG ? (const struct av_packet *)(slot - slot % WHATS) : NULL;
 }
 
-/* ---- the home */
+/* ---- owner */
 
 static co_usec patience(const struct live_tap *tap)
 {
@@ -94,7 +95,7 @@ static co_usec patience(const struct live_tap *tap)
     return most > PATIENCE ? most : PATIENCE;
 }
 
-/* Once it is told that there is more, the reader is raised if it wants to be. */
+/* Fills a slot. Publishes the new head, then checks whether the reader wants a wakeup. */
 static void put(struct live_tap *tap, uintptr_t value, enum what what)
 {
     *slot(tap, tap->put) = value | what;
@@ -134,7 +135,7 @@ static bool is_full(const struct live_tap *tap, size_t more, co_usec now)
            tap->given < live_ages_young(&tap->ages, now, patience(tap));
 }
 
-/* So much that the reader should look, whoever waits there. */
+/* Returns true if so much waits that the reader should poll, even if no cursor is parked. */
 static bool is_half_full(const struct live_tap *tap)
 {
     return tap->put - tap->given > tap->cap / 2 || tap->bytes > tap->owner->set.max_bytes / 2;
@@ -179,7 +180,8 @@ static void put_configs(struct live_tap *tap, const struct live_configs *c, co_u
         put_packet(tap, c->v[i], CONFIG, now);
 }
 
-/* True: the reader has taken all that it was not too slow for, and may start at this packet. */
+/* Returns true if a tap that skips may continue at this packet: the reader has taken all earlier
+ * ones, and may start here. */
 static bool goes_on(struct live_tap *tap, const struct av_packet *pkt, co_usec now)
 {
     if (tap->given != tap->put || !pkt->start)
@@ -218,7 +220,7 @@ void live_taps_begin(struct live_source *src)
     }
 }
 
-/* One that is full has room for it: the next begin waits until it goes on. */
+/* A full tap still has a slot for this event: the next begin waits until the tap continues. */
 void live_taps_end(struct live_source *src)
 {
     for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
@@ -229,7 +231,7 @@ void live_taps_end(struct live_source *src)
     }
 }
 
-/* The log has the newest packets, and so has each tap, but one that skips. */
+/* The log and each tap, except one that skips, hold the same newest packets. */
 size_t live_taps_kept(const struct live_source *src)
 {
     size_t most = src->bytes, beside = 0;
@@ -243,7 +245,7 @@ size_t live_taps_kept(const struct live_source *src)
     return most + beside;
 }
 
-/* What a player that joins here would get. */
+/* Fills a new tap with the packets that a joining player would get. */
 static void fill(struct live_tap *tap, bool cached, co_usec now)
 {
     const struct live_source *owner = tap->owner;
@@ -272,7 +274,7 @@ struct live_tap *live_tap_open(struct live_source *owner, void (*raise)(void *ar
     uint32_t cap;
     struct live_tap *tap;
 
-    if (group > SLOTS_MAX / 2) { /* it waits for the next key frame */
+    if (group > SLOTS_MAX / 2) { /* too large: waits for the next key frame */
         cached = false;
         group = 0;
     }
@@ -308,7 +310,7 @@ struct live_tap *live_tap_close(struct live_tap *tap)
     return NULL;
 }
 
-/* ---- the reader */
+/* ---- reader */
 
 static void note_lost(struct live_source *src, uint64_t packets)
 {
@@ -317,11 +319,10 @@ static void note_lost(struct live_source *src, uint64_t packets)
              (unsigned long long)packets, src->name);
 }
 
-/* NULL: there is no memory. */
+/* Copies a packet. Returns NULL if memory is short. */
 static struct av_packet *copy_of(struct live_source *src, const struct av_packet *pkt)
 {
-    /* A stream keeps its configuration for as long as it is there: it shall not hold back a block
-     * of its packets. */
+    /* A stream keeps its configuration as long as it exists: it must not pin a block of packets. */
     bool apart = pkt->config || pkt->extra;
 
     return av_packet_copy_in(apart ? NULL : live_source_packets(src), pkt);
@@ -389,7 +390,8 @@ bool live_tap_pull(struct live_source *src)
     return false;
 }
 
-/* The head of the tap when the first of those parked is due; events make it a bit early. */
+/* Returns the head of the tap at which the first parked cursor is due; events make it slightly
+ * early. */
 static uint64_t wake_at(const struct live_source *src)
 {
     uint64_t due = src->parked ? src->parked->wake_seq : UINT64_MAX;
@@ -412,7 +414,8 @@ void live_tap_request(struct live_source *src)
     } while (live_tap_pull(src) && !live_source_is_due(src));
 }
 
-/* A later wake needs no look at head: the home may see the earlier one still, and raises us. */
+/* A later wake_at needs no check of head: if the owner still sees the earlier one, it only wakes
+ * us. */
 void live_tap_unwant(struct live_source *src)
 {
     atomic_store_explicit(&src->tap->wake_at, wake_at(src), memory_order_relaxed);
@@ -422,7 +425,7 @@ void live_tap_follow(struct live_tap *tap, struct live_source *src)
 {
     assert(!src->tap && !src->publisher && !src->claim);
     src->tap = tap;
-    live_source_wake_soon(src); /* which looks into it, and whether somebody waits */
+    live_source_wake_soon(src); /* polls the tap and checks for parked cursors */
     (void)live_tap_pull(src);
 }
 
@@ -430,7 +433,7 @@ void live_tap_raised(struct live_source *src)
 {
     struct live_tap *tap = src->tap;
 
-    if (!tap) /* it was left meanwhile */
+    if (!tap) /* it was closed meanwhile */
         return;
     atomic_store(&tap->raised, false);
     if (live_tap_pull(src) && src->parked && !live_source_is_due(src))

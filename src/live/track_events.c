@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* track_events.c - wait until a stream shows what it is made of. */
+/* track_events.c - waits until the tracks of a stream are known. */
 #include "live/track_events.h"
 
 #include "base/list.h"

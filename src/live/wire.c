@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.c - render a source's log into blocks, once for all that play it in one format. */
+/* wire.c - renders a source's log into blocks, once for all players of a format. */
 #include "live/wire.h"
 
 #include "base/container_of.h"
@@ -10,13 +10,13 @@
 #include "live/impl.h"
 #include "live/deferred_free.h"
 
-/* A block should hold about half a second: small enough that little is kept for nobody, large
+/* A block should hold about half a second: small enough that little is kept without use, large
  * enough that a merged write touches few. */
 enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 256 * 1024, ENDS = 32,
        MADE_MAX = 64 << 20, TRIM = 8 };
 
-/* The first player may find a group of pictures of many megabytes. So much of it is rendered at
- * a time, when the first cursor gets there. */
+/* The first player may find a GOP of many megabytes. This much of it is rendered at a time, when
+ * the first cursor gets there. */
 enum { PORTION = 256 * 1024 };
 
 struct live_block *live_block_ref(struct live_block *b)
@@ -45,7 +45,7 @@ struct live_block *live_block_unref(struct live_source *src, struct live_block *
     return NULL;
 }
 
-/* NULL: there is no memory. */
+/* Returns NULL if memory is short. */
 static struct live_block *new_block(struct live_wire *w, size_t need, uint64_t seq, co_usec now)
 {
     size_t size = region_fit(sizeof(struct live_block) + need);
@@ -77,7 +77,7 @@ static void fit_next(struct live_wire *w, const struct live_block *full, co_usec
         w->next_size /= 2;
 }
 
-/* The oldest block leaves the wire. */
+/* Removes the oldest block from the wire and returns it. */
 static struct live_block *take_first(struct live_wire *w)
 {
     struct live_block *b = w->first;
@@ -93,7 +93,7 @@ static struct live_block *take_first(struct live_wire *w)
     return b;
 }
 
-/* A cursor that is in it still keeps its memory until it has finished its packet. */
+/* Removes the oldest block. A cursor in it keeps its memory until it has finished its packet. */
 static void detach_first(struct live_wire *w)
 {
     (void)live_block_unref(w->src, take_first(w));
@@ -105,7 +105,7 @@ void live_wire_shrink(struct live_wire *w, size_t bytes)
         detach_first(w);
 }
 
-/* The blocks that a wire had. */
+/* Blocks of a wire, to be freed. */
 struct dead_blocks {
     struct live_deferred_free reap;
     struct live_block *first;
@@ -125,10 +125,10 @@ static bool free_first(struct live_deferred_free *r)
     return true;
 }
 
-/* Players go on at the next key frame, as slow ones do. */
+/* Drops all blocks; players continue at the next key frame, like slow ones. */
 static void lose_all(struct live_wire *w)
 {
-    struct dead_blocks *dead = NULL; /* to be freed some at a time if it is much */
+    struct dead_blocks *dead = NULL; /* freed in small steps if it is large */
 
     if (w->bytes >= LIVE_DEFERRED_BYTES) {
         dead = must(malloc(sizeof(*dead)));
@@ -159,7 +159,7 @@ static struct live_kept_block kept(const struct live_wire *w, co_usec now)
 
 static void trim(struct live_wire *w, co_usec now)
 {
-    for (int i = 0; i < TRIM && w->first != w->last; i++) { /* more than come */
+    for (int i = 0; i < TRIM && w->first != w->last; i++) { /* more than are added */
         struct live_kept_block oldest = kept(w, now);
 
         if (!live_policy_drops_block(&oldest, &w->src->set))
@@ -168,7 +168,7 @@ static void trim(struct live_wire *w, co_usec now)
     }
 }
 
-/* Room for where one more packet of the block ends. */
+/* Makes space for the end offset of one more packet of the block; false if memory is short. */
 static bool has_end(struct live_wire *w, struct live_block *b)
 {
     uint32_t cap = b->ends_cap ? b->ends_cap * 2 : ENDS;
@@ -187,7 +187,7 @@ static bool has_end(struct live_wire *w, struct live_block *b)
     return true;
 }
 
-/* The block for a packet of that size, the last or a new one. NULL: there is no memory. */
+/* Returns the block for a packet of that size: the last or a new one. NULL: memory is short. */
 static struct live_block *block_for(struct live_wire *w, size_t size, uint64_t seq, co_usec now)
 {
     struct live_block *b = w->last;
@@ -200,22 +200,22 @@ static struct live_block *block_for(struct live_wire *w, size_t size, uint64_t s
     return b && has_end(w, b) ? b : NULL;
 }
 
-/* How many bytes the packet takes; those of a format that remembers are made already. */
+/* Returns the rendered size of the packet; a stateful format renders it here. */
 static size_t make(struct live_wire *w, const struct av_packet *pkt)
 {
     if (!w->state)
         return w->fmt->size(w->param, pkt, pkt->dts);
     w->made.len = 0;
     w->fmt->make(w->state, pkt, &w->made);
-    if (w->made.bad) { /* over the limit: left out, as a packet that never came */
+    if (w->made.bad) { /* over the limit: the packet is left out */
         w->made.bad = ERR_OK;
         w->made.len = 0;
     }
     return w->made.len;
 }
 
-/* A player may start at `offset` of the block. Those that wait do so here, not at a later key frame
- * that comes before their turn does. */
+/* Records that a player may start at `offset` of the block. Waiting cursors start there, not at a
+ * later key frame that arrives before their turn. */
 static void set_key(struct live_wire *w, struct live_block *b, uint32_t offset, uint64_t seq,
                     int64_t dts)
 {
@@ -240,7 +240,7 @@ static void append(struct live_wire *w, const struct av_packet *pkt, bool key, c
     size_t size = make(w, pkt);
     struct live_block *b = block_for(w, size, seq, now);
 
-    if (!b) { /* there is no memory */
+    if (!b) { /* memory is short */
         lose_all(w);
         return;
     }
@@ -267,12 +267,12 @@ void live_wire_push(struct live_wire *w, const struct av_packet *pkt, bool key, 
 {
     if (!live_wire_lags(w))
         append(w, pkt, key, now);
-    else if (key) /* its own is not the newest any more */
+    else if (key) /* the wire's key frame is no longer the newest one */
         live_wire_forget_key(w);
 }
 
-/* Begin at the newest key frame, or with what comes next. A format that remembers has to know what
- * was configured before. */
+/* Starts rendering at the newest key frame or at the head. A stateful format gets the configuration
+ * in force first. */
 static void begin(struct live_wire *w)
 {
     const struct live_source *src = w->src;
@@ -289,7 +289,7 @@ void live_wire_more(struct live_wire *w, co_usec now)
     struct live_source *src = w->src;
     size_t bytes = 0;
 
-    if (w->head < src->first) { /* the log could not wait */
+    if (w->head < src->first) { /* the log dropped packets that were not rendered yet */
         lose_all(w);
         begin(w);
     }

@@ -186,7 +186,7 @@ void clients_stream_is_replica(struct clients_stream *s, atomic_uint *count);
 bool clients_stream_file(const struct clients_stream *s, struct live_feed_info *out);
 /* Bytes sent to players, including those of files. */
 uint64_t clients_stream_out(const struct clients_stream *s, const struct live_source_stat *stat);
-/* The rate of one player, as far as it is known. */
+/* The bit rate of one player; 0 while it is unknown. */
 int clients_stream_kbps(const struct clients_stream *s);
 /* Returns NULL if the vhost had no clients yet. */
 const struct clients_vhost *clients_vhost_find(const struct clients *r, const char *name);

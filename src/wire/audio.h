@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audio.h - the sound of a live stream alone: AAC in ADTS, or MP3 frames. */
+/* audio.h - only the audio of a live stream: AAC in ADTS, or MP3 frames. */
 #ifndef WIRE_AUDIO_H
 #define WIRE_AUDIO_H
 
@@ -10,7 +10,7 @@ enum { AUDIO_WIRE_ID3 = 10 + 10 + 5 };
 extern const struct live_format aac_wire;
 extern const struct live_format mp3_wire;
 
-/* What goes before MP3: an ID3 tag that says nothing, as players want one. */
+/* Writes an empty ID3 tag, which some players expect in front of MP3. */
 void audio_wire_id3(uint8_t out[AUDIO_WIRE_ID3]);
 
 #endif

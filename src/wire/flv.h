@@ -9,7 +9,7 @@
 
 #include "live/wire.h"
 
-enum { FLV_WIRE_LEAVE_OUT }; /* the parameter: bits of what a player does not get */
+enum { FLV_WIRE_LEAVE_OUT }; /* the parameter: bits of the tracks that a player does not get */
 enum { FLV_WIRE_NO_AUDIO = 1, FLV_WIRE_NO_VIDEO = 2, FLV_WIRE_NO_OPUS = 4 };
 
 extern const struct live_format flv_wire;

@@ -184,12 +184,12 @@ static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
         [RTC_ORDER_KEYS] = "others need them (b-pyramid), so that all up to the next key frame are "
                            "left out, too: little more than key frames",
     };
-    enum rtc_order_events news;
-    bool is = rtc_order_take(&w->order, f, nalu_length, &f->pts, &news);
+    enum rtc_order_events event;
+    bool is = rtc_order_take(&w->order, f, nalu_length, &f->pts, &event);
 
-    if (news != RTC_ORDER_OLD)
+    if (event != RTC_ORDER_OLD)
         log_warn("%s: WebRTC players get no B frames, as browsers cannot show them: %s; ask your "
-                 "encoder for bframes=0", live_source_name(w->reading.src), damage[news]);
+                 "encoder for bframes=0", live_source_name(w->reading.src), damage[event]);
     return is;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc.h - a live stream as packets of RTP for players of WebRTC, cut once for all of them.
+/* rtc.h - a live stream as RTP packets for WebRTC players, made once for all of them.
  *
- * Of most streams it is made of the packets of the source: payloads of at most 1,200 bytes, of
- * equal size within a frame, parameter sets in front of key frames, whole frames when they come.
- * While a WebRTC publisher is the source, its packets as they came are what is sent.
+ * Most streams are packetized here from the packets of the source: payloads of at most 1,200 bytes,
+ * of equal size within a frame, parameter sets in front of key frames, each frame as soon as it
+ * arrives. While a WebRTC client publishes, its packets are relayed unchanged.
  *
- * One for each source and worker. Nothing here yields.
+ * There is one wire for each source and worker. Nothing here yields.
  */
 #ifndef WIRE_RTC_H
 #define WIRE_RTC_H
@@ -14,59 +14,62 @@
 #include "wire/rtp_log.h"
 
 struct co_group;
-struct rtc_wire; /* owned by who made it */
+struct rtc_wire; /* owned by the caller of rtc_wire_new() */
 
 struct rtc_wire_opts {
-    size_t max_bytes;   /* what its log may take, beyond that the oldest goes */
-    size_t *counter;    /* of memory, where that is counted; NULL: nowhere */
-    bool merge_nalus;   /* small units share a packet */
+    size_t max_bytes;   /* maximum size of its log; the oldest packets are dropped for it */
+    size_t *counter;    /* counter of its memory; NULL: not counted */
+    bool merge_nalus;   /* small NAL units share a packet */
     bool keep_bframe, keep_sei;
-    struct co_group *sounds; /* of who converts AAC and MP3 to Opus; NULL: that is left out */
+    /* coroutines that convert AAC and MP3 to Opus; NULL: such audio is left out */
+    struct co_group *transcoders;
     int opus_bitrate;
-    /* Something came that rtc_wire_take() is to take: called soon after it, once after each take,
-     * while somebody plays. Must not yield. NULL: nobody wants to know. */
+    /* Called soon after new packets arrive for rtc_wire_take(), once after each take, while there
+     * are players. Must not yield. NULL: not needed. */
     void (*on_packets)(void *arg);
     void *arg;
 };
 
-/* Takes a reference of src. */
+/* Takes a reference to src. */
 struct rtc_wire *rtc_wire_new(struct live_source *src, const struct rtc_wire_opts *opts);
 void rtc_wire_free(struct rtc_wire *w); /* NULL is fine */
 struct rtp_log *rtc_wire_log(struct rtc_wire *w);
-/* Where in the log a player joins now: as srt_wire_join(). */
+/* Finds the position in the log at which a player joins now, like srt_wire_join(). */
 bool rtc_wire_join(const struct rtc_wire *w, uint64_t *place);
-/* Somebody plays, or nobody does any more: without players nothing is cut. The first one finds the
- * newest group of pictures in the log. */
+/* Sets whether there are players; without them no packets are made. The first player finds the
+ * newest GOP in the log. */
 void rtc_wire_wanted(struct rtc_wire *w, bool wanted);
-/* What came of the source is in the log after it. True: there is more, to be taken after others had
- * their turn. */
+/* Adds all new packets of the source to the log. Returns true if there is more, to be taken after
+ * other coroutines have run. */
 bool rtc_wire_take(struct rtc_wire *w, co_usec now);
-/* What its tracks carry now, or will when somebody plays; AV_CODEC_NONE: nothing that WebRTC
- * takes. */
+/* Returns the codec that the track carries now, or will carry with a player; AV_CODEC_NONE: nothing
+ * that WebRTC supports. */
 enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind);
-/* Frames of the video since it began, and those that were left out as browsers show no B frames. */
+/* Counts video frames so far, and those left out because browsers cannot play B frames. */
 void rtc_wire_order(const struct rtc_wire *w, uint64_t *frames, uint64_t *left_out);
-/* The moment of a track's ticks, microseconds since 1970: for sender reports. False: not known. */
+/* Finds the wall clock time of a track's ticks for sender reports, microseconds since 1970. Returns
+ * false if it is unknown. */
 bool rtc_wire_moment(struct rtc_wire *w, enum av_kind kind, int64_t *ticks, int64_t *unix_us);
-/* Codecs may be others, and moments of ticks follow from another rule, since this has changed. */
+/* Changes when codecs or the relation of ticks to wall clock time may have changed. */
 unsigned rtc_wire_epoch(const struct rtc_wire *w);
 
-/* The WebRTC publisher of the source, at its home: from now on its packets are what is sent. */
+/* The WebRTC publisher of the source, on the owner worker: its packets are relayed from now on. */
 void rtc_wire_relay_begin(struct rtc_wire *w, const enum av_codec codec[RTP_LOG_TRACKS]);
 void rtc_wire_relay_end(struct rtc_wire *w);
-/* A packet as it came: number and ticks of the publisher, without wraps; `key` is found out here.
- * In the log both go on from what was there before. */
+/* Relays a packet with the publisher's number and ticks, without wraps; sets `key` itself. In the
+ * log both continue from the earlier packets. */
 void rtc_wire_relay_put(struct rtc_wire *w, const struct rtp_log_entry *e);
-/* Its sender report: that tick of its own is that moment of its own clock. */
+/* Records its sender report: a time of its own clock for a tick of its own. */
 void rtc_wire_relay_moment(struct rtc_wire *w, enum av_kind kind, int64_t ticks, int64_t unix_us);
 
-/* What is added to its numbers and ticks since its first packet. */
+/* Returns the offsets added to its numbers and ticks since its first packet. */
 void rtc_wire_relay_shift(const struct rtc_wire *w, enum av_kind kind, int64_t *number,
                           int64_t *ticks);
 
-/* Does that payload begin a picture that players can start at? rtc_key.c */
+/* Returns true if the payload begins a frame at which players can start. rtc_key.c */
 bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size);
-/* Is it of a picture that no other needs? False where a payload does not tell. */
+/* Returns true if no other frame needs the frame of this payload; false if the payload does not
+ * tell. */
 bool rtc_key_spare(enum av_codec codec, const uint8_t *data, size_t size);
 
 #endif

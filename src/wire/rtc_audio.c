@@ -18,7 +18,7 @@ static bool is_other(enum av_codec codec)
 
 bool rtc_audio_converts(const struct rtc_wire *w, enum av_codec codec)
 {
-    return is_other(codec) && w->set.sounds && !audio_lib_lacks();
+    return is_other(codec) && w->set.transcoders && !audio_lib_lacks();
 }
 
 /* ---- what comes out */
@@ -43,14 +43,14 @@ static void on_rest(void *arg)
 
 /* ---- what goes in */
 
-static void open_lane(struct rtc_wire *w)
+static void open_transcoder(struct rtc_wire *w)
 {
     const struct transcoder_opts opts = {
-        .group = w->set.sounds, .name = live_source_name(w->reading.src), .to = AV_OPUS,
+        .group = w->set.transcoders, .name = live_source_name(w->reading.src), .to = AV_OPUS,
         .bitrate = w->set.opus_bitrate, .on_frame = on_frame, .on_rest = on_rest, .arg = w,
     };
 
-    w->sound = transcoder_open(&opts);
+    w->transcoder = transcoder_open(&opts);
 }
 
 void rtc_audio_begin(struct rtc_wire *w)
@@ -60,8 +60,8 @@ void rtc_audio_begin(struct rtc_wire *w)
 
 void rtc_audio_end(struct rtc_wire *w)
 {
-    transcoder_close(w->sound);
-    w->sound = NULL;
+    transcoder_close(w->transcoder);
+    w->transcoder = NULL;
 }
 
 /* The reader begins at a key frame of long ago, and pictures alone are sent from there. */
@@ -83,16 +83,16 @@ bool rtc_audio_put(struct rtc_wire *w, const struct frame *f, co_usec at)
         return false;
     }
     if (!rtc_audio_converts(w, f->codec)) {
-        if (w->set.sounds)
+        if (w->set.transcoders)
             transcoder_lacks(live_source_name(w->reading.src),
-                             "players of WebRTC have no sound of it");
+                             "WebRTC players get no audio");
         return true;
     }
     if (is_old(w, f, at))
         return true;
-    if (!w->sound)
-        open_lane(w);
-    if (w->sound)
-        transcoder_put(w->sound, &in);
+    if (!w->transcoder)
+        open_transcoder(w);
+    if (w->transcoder)
+        transcoder_put(w->transcoder, &in);
     return true;
 }

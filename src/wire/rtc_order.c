@@ -44,12 +44,12 @@ static bool is_b(const struct frame *f, unsigned nalu_length, bool *needed)
 }
 
 bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_length,
-                    int64_t *time, enum rtc_order_events *news)
+                    int64_t *time, enum rtc_order_events *event)
 {
     bool back = o->begun && !f->key && f->pts < o->shown && o->shown - f->pts < JUMP;
     bool needed = false;
 
-    *news = RTC_ORDER_OLD;
+    *event = RTC_ORDER_OLD;
     *time = f->pts;
     if (o->keep || (f->codec != AV_H264 && f->codec != AV_H265))
         return true;
@@ -61,7 +61,7 @@ bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_le
         o->lost |= needed;
         o->left_out++;
         if (what > o->told)
-            o->told = *news = what;
+            o->told = *event = what;
         return false;
     }
     if (back)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rtmp.h - a live stream as RTMP chunks, rendered once for all players and forwards.
  *
- * Every message begins with a fmt 0 chunk and an absolute time, so the bytes mean the same
- * wherever a player joins. What differs between peers is in the parameters; peers with the same
- * ones share a wire.
+ * Every message begins with a fmt 0 chunk and an absolute time, so the bytes are valid wherever a
+ * player joins. Differences between peers are in the parameters; peers with the same parameters
+ * share a wire.
  */
 #ifndef WIRE_RTMP_H
 #define WIRE_RTMP_H

@@ -3,14 +3,15 @@
  *
  *     $ ch len | RTP header | payload | $ ch len | ...
  *
- * Track 0 is video on channels 0 and 1, track 1 sound on 2 and 3, whatever a player asked for,
- * unless rtp_wire_on_channel() says otherwise: of several of a kind the first that RTP carries.
- * Frames are whole and follow each other in the order of the log. In front of each packet that a
- * player may start at, and every few seconds, there are sender reports of all tracks, all of one
- * moment, each with its CNAME: so who joins has sound and picture together from the first one on.
+ * Track 0 is video on channels 0 and 1, track 1 is audio on channels 2 and 3; other channels need
+ * rtp_wire_on_channel(). If the stream has several tracks of a kind, the first one that RTP carries
+ * is used. Frames are complete and in the order of the log. In front of each packet that a player
+ * may start at, and every few seconds, there are sender reports of all tracks for the same moment,
+ * each with its CNAME. So audio and video of a joining player are in sync from the start.
  *
- * SSRC, CNAME and timestamps are the stream's, whoever plays which of its tracks: they follow from
- * its seed and the source's clock, and go on over publishers. Sequence numbers are the wire's.
+ * SSRC, CNAME and timestamps belong to the stream, for all players and tracks: they follow from its
+ * seed and the source's clock, and continue when the publisher changes. Sequence numbers belong to
+ * the wire.
  */
 #ifndef WIRE_RTP_H
 #define WIRE_RTP_H
@@ -19,15 +20,14 @@
 #include "live/consumer.h"
 #include "live/wire.h"
 
-/* Parameters: bits of tracks, bytes of a payload at most, and a number of the stream that nobody
- * guesses, the same in all its wires. */
+/* Parameters: bits of tracks, maximum payload size in bytes, and an unpredictable number of the
+ * stream, the same in all its wires. */
 enum { RTP_WIRE_TRACKS, RTP_WIRE_MTU, RTP_WIRE_SEED };
 enum { RTP_WIRE_VIDEO = 1, RTP_WIRE_AUDIO = 2 };
 enum { RTP_WIRE_N = 2, RTP_WIRE_CNAME = 9 };
 
-/* What is added to RTP_WIRE_TRACKS so that a track goes on another channel than the usual one (its
- * reports on the next): players with channels of their own do not share their bytes with the
- * others. */
+/* Returns a value to add to RTP_WIRE_TRACKS that puts a track on another channel (and its reports
+ * on the next one). Players with unusual channels do not share their bytes with the others. */
 static inline uint32_t rtp_wire_on_channel(unsigned track, int channel)
 {
     return ((uint32_t)channel ^ track * 2) << (8 + 8 * track);
@@ -39,27 +39,26 @@ static inline uint8_t rtp_wire_channel(uint32_t tracks, unsigned track)
 
 extern const struct live_format rtp_wire;
 
-/* Of the stream of that name, the same as long as the process lives. Any thread. */
+/* Returns the seed of the stream of that name; constant while the process runs. Any thread. */
 uint32_t rtp_wire_seed(const char *stream);
 uint32_t rtp_wire_ssrc(uint32_t seed, unsigned track);
-uint32_t rtp_wire_base(uint32_t seed, unsigned track); /* the timestamp of the source's time 0 */
+uint32_t rtp_wire_base(uint32_t seed, unsigned track); /* RTP timestamp of the source's time 0 */
 void rtp_wire_cname(uint32_t seed, char out[RTP_WIRE_CNAME]);
-/* The payload type of a codec. Each has its own, so a player takes no frame of another codec, that
- * came with another publisher, for one of its own. 0 also for those that RTP does not carry. */
+/* Returns the payload type of a codec. Each codec has its own, so a player never decodes frames of
+ * a later publisher with the wrong codec. 0: RTP does not carry the codec. */
 uint8_t rtp_wire_type(enum av_codec codec);
 
-/* A track of a source as it is described; `codec` AV_CODEC_NONE: there is none, or it is not known
- * yet. */
+/* A track of a source for a description; `codec` AV_CODEC_NONE: no such track, or not known yet. */
 struct rtp_wire_track {
     enum av_codec codec;
-    const uint8_t *config; /* in force, borrowed until the next yield */
-    size_t size;           /* 0: it has none, and needs none */
+    const uint8_t *config; /* configuration in force, borrowed until the next yield */
+    size_t size;           /* 0: none, and none needed */
 };
 void rtp_wire_tracks(const struct live_source *src, struct rtp_wire_track out[RTP_WIRE_N]);
 
-/* Where the media of a player begin, of each track: what RTP-Info says. `time` is of one moment for
- * all tracks; `seq` is of the first packet, if that is there already. Nothing where there is no key
- * frame yet. `tracks` is the wire's RTP_WIRE_TRACKS. Does not yield; may move a cursor that is too
+/* Finds where the media of a player begin on each track, for RTP-Info. `time` is the same moment
+ * for all tracks; `seq` is that of the first packet, if it exists already. Nothing is set without a
+ * key frame. `tracks` is the wire's RTP_WIRE_TRACKS. Does not yield; may move a cursor that is too
  * old. */
 struct rtp_wire_start {
     bool has_seq, has_time;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_impl.h - the insides of a wire of SRT, shared by its files alone. */
+/* srt_impl.h - the fields of an SRT wire, private to its files. */
 #ifndef WIRE_SRT_IMPL_H
 #define WIRE_SRT_IMPL_H
 
@@ -9,14 +9,14 @@
 
 enum { SRT_WIRE_PIDS = 16 };
 
-/* PIDs of packets that are relayed: which were told that they do not go on from what was before. */
+/* PIDs of relayed packets that already got a discontinuity indicator. */
 struct srt_wire_told {
     bool on;
     co_usec until;
     unsigned n;
     struct {
         uint16_t pid;
-        bool clock; /* one with a clock was told, too */
+        bool clock; /* also on a packet with a clock (PCR) */
     } v[SRT_WIRE_PIDS];
 };
 
@@ -25,25 +25,26 @@ struct srt_wire {
     struct srt_wire_opts set;
     struct srt_log log;
     bool wanted, relays;
-    co_usec keep;           /* how long */
-    co_usec due;            /* of the newest packet: no time falls */
-    uint64_t begin;         /* number of the first packet of what is sent now */
-    /* what is muxed here */
+    co_usec keep;           /* how long packets are kept */
+    co_usec due;            /* due time of the newest packet; never decreases */
+    uint64_t begin;         /* first packet of the current input */
+    /* state of the muxer */
     struct ts_mux mux;
     struct frame_tracks tracks;
-    bool jumps;             /* what was relayed had another clock */
-    bool key;               /* the next packet is one to start at */
+    bool jumps;             /* the relayed packets before had another clock */
+    bool key;               /* players may start at the next packet */
     int64_t key_dts;
     bool has_key_dts;
-    struct wr out;          /* what is no packet yet */
-    size_t cut;             /* so much of it is */
-    size_t newest;          /* where the newest frame begins in it */
-    co_usec out_due, newest_due; /* of what comes before that; of that */
-    /* what is relayed */
+    struct wr out;          /* muxed bytes that are not all in packets yet */
+    size_t cut;             /* bytes of `out` already in packets */
+    size_t newest;          /* offset of the newest frame in `out` */
+    /* due times of the bytes before the newest frame, and of that frame */
+    co_usec out_due, newest_due;
+    /* state of relayed packets */
     struct srt_wire_told told;
 };
 
-/* Append a packet, and forget what is old. */
+/* Appends a packet and removes old ones. */
 void srt_wire_put(struct srt_wire *w, const uint8_t *data, size_t size, bool key, co_usec due);
 void srt_wire_trim(struct srt_wire *w, co_usec now);
 

@@ -86,7 +86,7 @@ static void begin_intake(struct rtc_peer *p, struct rtc_publish *pub)
     const struct rtp_intake_opts opts = {
         .signature = p->base.session.env->signature,
         .aac_bitrate = p->base.session.vhost->rtc.aac_bitrate,
-        .sounds = audio_lib_ready() ? &p->service->base.group : NULL,
+        .transcoders = audio_lib_ready() ? &p->service->base.group : NULL,
         .publisher = &pub->publisher.place,
     };
 

@@ -266,8 +266,10 @@ static struct rtc_wire_opts options(struct rtc_service *s, struct rtc_stream *st
         .merge_nalus = s->base.env->conf->rtc_server.merge_nalus,
         .keep_bframe = vhost && vhost->rtc.keep_bframe,
         .keep_sei = !vhost || vhost->rtc.keep_avc_nalu_sei,
-        .sounds = &s->base.group, .opus_bitrate = vhost ? vhost->rtc.opus_bitrate : OPUS_BITRATE,
-        .on_packets = on_packets, .arg = st,
+        .transcoders = &s->base.group,
+        .opus_bitrate = vhost ? vhost->rtc.opus_bitrate : OPUS_BITRATE,
+        .on_packets = on_packets,
+        .arg = st,
     };
 }
 
