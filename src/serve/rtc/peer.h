@@ -47,7 +47,7 @@ struct rtc_peer {
     char token[17], etag[24];
     char ufrag[ICE_OURS_MAX + 1]; /* from the first answer: its name in Location */
     bool chosen_name;             /* the client chose the ufrag */
-    bool gathers;                /* players at other workers read its packets from this one */
+    bool gathers;                /* players of its stream are moved to the owner worker */
     struct rtc_name name, location; /* entries of ice.ufrag and ufrag in the table */
     struct rtc_route *routes;    /* its addresses, newest first */
     struct rtc_rate {

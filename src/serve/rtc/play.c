@@ -18,7 +18,7 @@ enum {
     SQUEEZE = 32,          /* old packets are shown this much faster */
     DELAYED = 100,         /* packets that request low delay */
     BUDGET = 64 * 1024,
-    KEPT_FROM = 3 << 15,   /* first number of a player that keeps the publisher's */
+    KEPT_FROM = 3 << 15,   /* base for unwrapping a publisher's numbers: far from 0 */
     AGAIN_VIDEO = 1024,    /* retransmits in 10 s at 900 kbit/s; and of audio */
     AGAIN_AUDIO = 256,
 };

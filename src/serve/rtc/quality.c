@@ -9,7 +9,7 @@ enum { SENT_FEW = 10, SENT_MOST = 1 << 20 }; /* packets; a larger difference mea
 
 #define PART CO_MS(900)          /* interval of reports evaluated together */
 #define PART_MOST CO_SECONDS(3)
-#define TIMEOUT CO_SECONDS(2)
+#define PATIENCE CO_SECONDS(2)   /* how long a path must be bad */
 #define HOLD_LEAST CO_SECONDS(4)
 #define HOLD_MOST CO_SECONDS(60)
 #define TRIAL CO_SECONDS(10)     /* a trial that fails this early is not repeated as soon */
@@ -52,7 +52,7 @@ enum rtc_quality_takes rtc_quality_report(struct rtc_quality *l, unsigned lost, 
     learn(l, rtt);
     since(&l->bad, lost >= LOST_BAD || rtt > 2 * l->least + WAITS_BAD, now);
     since(&l->good, lost < LOST_GOOD && rtt <= 2 * l->least + WAITS_GOOD, now);
-    if (l->bad && now - l->bad >= TIMEOUT && l->takes < RTC_QUALITY_KEYS) {
+    if (l->bad && now - l->bad >= PATIENCE && l->takes < RTC_QUALITY_KEYS) {
         take_less(l, now);
     } else if (l->good && now - l->good >= l->hold && l->takes > RTC_QUALITY_ALL) {
         l->takes--;

@@ -87,7 +87,7 @@ static void on_ended(struct co_mail *m)
     co_unpark(a->n->base.session.co);
 }
 
-/* Hands the end over to the session's worker. */
+/* Ends it at the owner worker and posts the error to the session's worker. */
 static void end_at_owner(struct rtmfp_publish_remote *a, err_t err)
 {
     char text[sizeof(a->text)];
