@@ -19,7 +19,7 @@ enum intake_parsed intake_parse(struct av_info *info, enum av_codec codec, const
     err_t err = av_info_parse(&parsed, codec, config, size);
 
     if (err) {
-        log_end("decoder configuration that we cannot read, players get it as it is", &err);
+        log_end("unreadable decoder configuration, passed to players unchanged", &err);
         return INTAKE_FAILED;
     }
     if (memcmp(&parsed, info, sizeof(parsed)) == 0)
@@ -120,7 +120,7 @@ struct av_packet *intake_metadata(const struct intake_medium *media, unsigned n,
 
     wr_init(&w, METADATA_MAX);
     amf0_string(&w, "onMetaData");
-    amf0_ecma_begin(&w, 0); /* how many is a hint that nobody takes */
+    amf0_ecma_begin(&w, 0); /* the count is a hint that players ignore */
     for (unsigned i = 0; i < n; i++) {
         if (media[i].codec == AV_CODEC_NONE)
             continue;

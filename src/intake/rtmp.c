@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmp.c - from a publisher's messages to packets. */
+/* rtmp.c - turns a publisher's RTMP messages into packets. */
 #include "intake/rtmp.h"
 
 #include "base/log.h"
@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* A decoder configuration is some hundred bytes; a stream keeps many of them, for who joins. */
+/* Maximum sizes. A decoder configuration usually has some hundred bytes; a stream keeps many of
+ * them for joining players. */
 enum { METADATA_MAX = 256 * 1024, CONFIG_MAX = 64 * 1024 };
 
 uint8_t *rtmp_intake_alloc(void *stream, size_t size)
@@ -31,7 +32,7 @@ void rtmp_intake_release(uint8_t *payload)
     (void)av_packet_unref(av_packet_of(payload));
 }
 
-/* Does the data begin with this AMF0 string? Gives the size of the value, 0 if not. */
+/* Returns the size of the AMF0 string `name` if the data begin with it, else 0. */
 static size_t begins_with(const struct av_packet *pkt, const char *name)
 {
     size_t n = strlen(name);
@@ -41,12 +42,12 @@ static size_t begins_with(const struct av_packet *pkt, const char *name)
     return memcmp(pkt->data + 3, name, n) == 0 ? n + 3 : 0;
 }
 
-/* A packet without the first n bytes of this one, which is given back. */
+/* Returns a copy of the packet without its first n bytes; releases the packet. */
 static struct av_packet *cut_front(struct av_packet *pkt, size_t n, uint8_t origin)
 {
     struct av_packet *rest = av_packet_try(pkt->size - n);
 
-    if (!rest) /* left as it is, players will not know it */
+    if (!rest) /* left unchanged, players will not recognize it */
         return pkt;
     memcpy(rest->data, pkt->data + n, rest->size);
     rest->origin = origin;
@@ -88,7 +89,8 @@ static err_t rewrite(struct rtmp_intake *m, struct wr *w, const struct av_packet
     return err;
 }
 
-/* Players see who relays the stream; all else stays as the publisher said it, in its order. */
+/* Adds our fields to the metadata, so players see the relaying server; keeps everything else in the
+ * publisher's order. */
 static struct av_packet *with_our_fields(struct rtmp_intake *m, struct av_packet *pkt)
 {
     size_t at = begins_with(pkt, "onMetaData");
@@ -102,7 +104,7 @@ static struct av_packet *with_our_fields(struct rtmp_intake *m, struct av_packet
     err = rewrite(m, &w, pkt, at);
     if (err) {
         wr_free(&w);
-        err_free(&err); /* not ours to mend: as it came */
+        err_free(&err); /* cannot be changed: pass it on unchanged */
         return pkt;
     }
     made = av_packet_try(w.len);
@@ -117,7 +119,7 @@ static struct av_packet *with_our_fields(struct rtmp_intake *m, struct av_packet
     return made;
 }
 
-/* Players expect what follows "@setDataFrame", and AMF0 whatever the publisher speaks. */
+/* Converts a data message for players, who expect only what follows "@setDataFrame", in AMF0. */
 static struct av_packet *data_packet(struct rtmp_intake *m, struct av_packet *pkt)
 {
     size_t frame;
@@ -132,8 +134,8 @@ static struct av_packet *data_packet(struct rtmp_intake *m, struct av_packet *pk
     return with_our_fields(m, pkt);
 }
 
-/* What a server says to a player, and who copies all messages from one server to another publishes.
- * It is no part of the stream; FFmpeg would take it for one. */
+/* Returns true for messages of a server to a player, which a relay that copies all messages
+ * publishes. They are not part of the stream; FFmpeg would treat one as a stream. */
 static bool is_server_message(const struct av_packet *pkt)
 {
     return begins_with(pkt, "onStatus") || begins_with(pkt, "|RtmpSampleAccess");
@@ -168,7 +170,7 @@ static void count_bad(struct rtmp_intake *m, err_t err)
     err_free(&err);
 }
 
-/* Each kind by itself: some senders give them clocks of their own. */
+/* Removes wraps for each kind separately, because some senders use different clocks for them. */
 static int64_t time_of(struct rtmp_intake *m, const struct av_packet *pkt, uint32_t ms)
 {
     struct rtmp_time *t = &m->times[pkt->kind];
@@ -176,8 +178,8 @@ static int64_t time_of(struct rtmp_intake *m, const struct av_packet *pkt, uint3
     return pkt->config || pkt->extra ? rtmp_time_peek(t, ms) : rtmp_time_next(t, ms);
 }
 
-/* A stream keeps its configuration for as long as it is there: it shall not hold back a block of
- * its packets. */
+/* Copies a configuration into its own memory. A stream keeps it as long as it exists, so it must
+ * not pin a block of packets. */
 static struct av_packet *apart(struct av_packet *pkt)
 {
     struct av_packet *copy = av_packet_copy(pkt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp.c - tracks of RTP that come in: their packets, and what is counted. */
+/* rtp.c - receives RTP tracks: packets and counters. */
 #include "intake/rtp_impl.h"
 
 #include "base/must.h"
@@ -90,9 +90,10 @@ void rtp_intake_wait(struct rtp_intake *r, unsigned track, co_usec wait)
     r->tracks[track].rx.order.wait = wait;
 }
 
-/* ---- key frames behind a hole */
+/* ---- key frames behind a gap */
 
-/* Is all of it there, up to its marker? A packet of another time ends it, too. */
+/* Returns true if all packets of the key frame have arrived, up to its marker or a packet of
+ * another time. */
 static bool is_whole(const struct rtp_reorder *order, struct intake_ahead *a)
 {
     const uint8_t *data;
@@ -106,7 +107,7 @@ static bool is_whole(const struct rtp_reorder *order, struct intake_ahead *a)
     return false;
 }
 
-/* What is missing in front of it has its chance to come, but not as long as without it. */
+/* Returns when to give up on packets missing before the key frame, earlier than without it. */
 static co_usec ahead_due(const struct intake_track *t)
 {
     return t->rx.order.since + t->rx.order.wait / AHEAD_PART;
@@ -129,7 +130,8 @@ static void look_ahead(struct intake_track *t, co_usec now)
     rtp_reorder_skip_to(&t->rx.order, a->key);
 }
 
-/* Its first packet, surely: what came earlier may be its second one. */
+/* Returns true only if this is certainly the first packet of the frame: another one that arrived
+ * earlier may be its second. */
 static bool is_first(const struct intake_track *t, const struct rtp_packet *p)
 {
     const struct rtp_payload payload = { .data = p->payload, .size = p->payload_size };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_audio.c - Opus that comes in as AAC for all who do not play by WebRTC.
+/* rtp_audio.c - converts received Opus to AAC for all players except WebRTC players.
  *
- * What the log has is what RTMP, HTTP-FLV, HLS, recordings and all others get, most of which know
- * no Opus; WebRTC players have the packets as they came and need no log. So somebody wants AAC
- * exactly while somebody reads the log, here or at a replica. Else the log has the configuration
- * alone, and the newest Opus is kept here: who comes first has sound from the newest key frame on.
+ * RTMP, HTTP-FLV, HLS, recordings and all other outputs read the stream's log, and most of them do
+ * not support Opus. WebRTC players get the publisher's packets and need no log. So AAC is needed
+ * only while the log is read, here or at a replica. Otherwise the log has only the configuration,
+ * and the newest Opus packets are kept here, so that the first reader gets audio from the newest
+ * key frame on.
  */
 #include "intake/rtp_impl.h"
 
@@ -15,22 +16,22 @@
 
 enum { RECENT = 128 }; /* packets of 20 ms */
 
-/* Less than what a track may be behind others (live/clock.c). */
+/* Less than the lag that live/clock.c allows a track. */
 #define RECENT_TIME AV_MS(2500)
-/* It is not begun anew for who comes and goes. */
+/* The transcoder runs on for this time after the last reader has left. */
 #define LINGER CO_SECONDS(10)
 
 struct intake_audio {
-    struct transcoder *transcoder; /* NULL: nobody reads */
-    co_usec read_at;         /* when somebody did; 0: never */
+    struct transcoder *transcoder; /* NULL: the log is not read */
+    co_usec read_at;         /* last time it was read; 0: never */
     bool configured;         /* the configuration is in the log */
     bool has_key;
-    int64_t key;             /* the time of the newest key frame */
-    struct av_packet *recent[RECENT]; /* Opus */
+    int64_t key;             /* time of the newest key frame */
+    struct av_packet *recent[RECENT]; /* newest Opus packets */
     unsigned first, n;
 };
 
-/* ---- what is kept while nobody reads */
+/* ---- packets kept while the log is not read */
 
 static void forget_first(struct intake_audio *s)
 {
@@ -110,7 +111,7 @@ static void configure(struct rtp_intake *r, int64_t ticks)
     r->audio->configured = true;
 }
 
-/* ---- for the files rtp_intake*.c */
+/* ---- called by the files rtp*.c */
 
 bool rtp_intake_audio_open(struct rtp_intake *r, struct intake_track *t)
 {

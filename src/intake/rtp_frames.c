@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_frames.c - what whole frames come out of packets, and when they are shown and
- * decoded. */
+/* rtp_frames.c - collects complete frames from packets, and computes their presentation and
+ * decoding times. */
 #include "intake/rtp_impl.h"
 
 #include "base/log.h"
@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-/* A time that goes back by more, or ahead by more than has passed meanwhile and this, is of another
- * count: cameras set their clocks. It is less than what a stream's clock (live/clock.c) takes for a
- * jump, which is of all tracks together. Pictures in the order of decoding go back by less. */
+/* A time belongs to a restarted clock if it goes back by more than this, or ahead by more than this
+ * plus the time that has passed: cameras set their clocks. It is less than a jump of the stream's
+ * clock (live/clock.c), which is shared by all tracks. B frames go back by less. */
 #define MOST_BACK_VIDEO AV_MS(500)
 #define MOST_BACK_AUDIO AV_MS(200)
 #define MOST_AHEAD AV_MS(2500)
 
-/* ---- what it is */
+/* ---- codec and configuration */
 
 void rtp_intake_describe(struct intake_track *t)
 {
@@ -28,7 +28,7 @@ void rtp_intake_describe(struct intake_track *t)
     rtp_dts_init(&t->dts, t->info.reorder, t->info.fps);
 }
 
-/* Some codecs say what they are in their frames. */
+/* Parses the frame, for codecs that have their configuration in it. */
 static bool look_into_frame(struct intake_track *t, const struct rtp_frame *f)
 {
     const struct av_codec_row *row = av_codec_row(t->codec);
@@ -43,10 +43,10 @@ static bool look_into_frame(struct intake_track *t, const struct rtp_frame *f)
     return false;
 }
 
-/* ---- when */
+/* ---- times */
 
-/* The packet that begins another count may be what showed that the frame before it is whole: that
- * one is of the old count. */
+/* The first packet after a restart of the clock may have completed the frame before it, which then
+ * belongs to the old clock. */
 static bool is_after_restart(struct intake_track *t, int64_t ticks)
 {
     int64_t apart = ticks - t->restart_ticks, second = t->unpack.clock;
@@ -65,7 +65,7 @@ static bool jumps(const struct intake_track *t, int64_t ticks, co_usec now)
     return step < -back || step > av_from_us(now - t->at) + MOST_AHEAD;
 }
 
-/* Does the frame's time belong to another count than that of the frame before it? */
+/* Returns true if the clock was restarted between the previous frame and this one. */
 static bool begins_anew(struct intake_track *t, int64_t ticks, co_usec now)
 {
     bool anew = is_after_restart(t, ticks) || jumps(t, ticks, now);
@@ -85,7 +85,8 @@ static void note_packet(struct intake_track *t, int64_t ticks, co_usec now)
     t->newest = (struct intake_came){ ticks, now };
 }
 
-/* When a frame came: where markers are not sure yet, only the next one shows that it is whole. */
+/* Returns the arrival of a frame. While markers are not reliable yet, only the next packet shows
+ * that a frame is complete. */
 static co_usec came(const struct intake_track *t, int64_t ticks, co_usec now)
 {
     const struct intake_came *c = t->newest.ticks == ticks ? &t->newest : &t->before;
@@ -93,8 +94,8 @@ static co_usec came(const struct intake_track *t, int64_t ticks, co_usec now)
     return c->at && c->ticks == ticks ? c->at : now;
 }
 
-/* Decoding times are found on the track's own clock: what is set right between tracks does not
- * look like pictures in another order then. */
+/* Computes the decoding time on the track's own clock, so that corrections between tracks do not
+ * look like B frames. */
 static int64_t decoded_at(struct intake_track *t, int64_t shown, int64_t own, bool anew)
 {
     if (t->kind != AV_VIDEO)
@@ -130,14 +131,14 @@ static struct av_packet *metadata(const struct rtp_intake *r)
             continue;
         media[n++] = (struct intake_medium){
             .kind = t->kind, .codec = t->as, .info = &t->info, .channels = t->channels,
-            /* a clock that is not the codec's own counts samples */
+            /* if the codec has no clock of its own, the clock is its sample rate */
             .rate = av_codec_row(t->codec)->rtp.clock == 0 ? t->unpack.clock : 0,
         };
     }
     return intake_metadata(media, n, r->opts.signature);
 }
 
-/* In front of what it tells about. */
+/* Pushes the metadata in front of the frames that they describe. */
 static void push_metadata(struct rtp_intake *r, int64_t ticks)
 {
     struct av_packet *pkt = metadata(r);
@@ -156,7 +157,7 @@ static void push_config(struct rtp_intake *r, struct intake_track *t, const stru
         t->dts.depth = t->info.reorder;
     t->described = false;
     intake_log_config(&r->logged, t->kind, t->codec, &t->info, f->size);
-    if (r->metadata_due && !av_codec_row(t->codec)->key_size) /* else the frame knows more */
+    if (r->metadata_due && !av_codec_row(t->codec)->key_size) /* else the frame has better values */
         push_metadata(r, t->pushed);
     pkt = rtp_intake_packet(r, t->codec, f->data, f->size, true);
     if (pkt)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp.c - packets that come in, and reports of both sides. */
+/* rtsp.c - takes received packets; reads and writes reports. */
 #include "intake/rtsp.h"
 
 #include "base/log.h"
@@ -22,7 +22,7 @@ void rtsp_intake_begin(struct rtsp_intake *r, struct live_source *src, bool data
                                                 .wait = r->opts.jitter };
 
         if (!t->set_up) {
-            log_warn("RTSP: track %u, %s, was not set up and is left out", t->media,
+            log_warn("RTSP: ignored track %u, %s: not set up", t->media,
                      av_codec_name(t->codec));
             continue;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_media.c - which media of a description are taken. */
+/* rtsp_media.c - chooses the media of a description to use. */
 #include "base/log.h"
 #include "base/must.h"
 #include "base/random_id.h"
@@ -16,7 +16,7 @@ static bool kind_of(const struct sdp_media *m, enum av_kind *kind)
     return m->kind == SDP_VIDEO || m->kind == SDP_AUDIO;
 }
 
-/* How a payload type is read; NULL: we do not. */
+/* Returns the RTP format of a payload type; NULL: not supported. */
 static const struct rtp_format *format_of(enum av_kind kind, const struct sdp_format *f)
 {
     const struct rtp_format *fmt = *f->name ? rtp_format_named(kind, f->name, strlen(f->name))
@@ -36,7 +36,7 @@ static bool open_track(struct rtsp_intake *r, unsigned media, enum av_kind kind,
     const struct rtp_intake_medium m = { .fmt = format_of(kind, f), .clock = f->clock,
                                          .channels = f->channels,
                                          .fmtp = { f->fmtp, strlen(f->fmtp) } };
-    unsigned number; /* of ours: both count them as they are added */
+    unsigned number; /* the intake's track number: both count them in order */
     err_t err;
 
     if (!m.fmt)
@@ -53,7 +53,7 @@ static bool open_track(struct rtsp_intake *r, unsigned media, enum av_kind kind,
     return true;
 }
 
-/* The first of its payload types that we read: cameras offer tones and the like beside it. */
+/* Uses the first supported payload type of the medium: cameras also offer tones and the like. */
 static bool take_media(struct rtsp_intake *r, const struct sdp *s, unsigned media)
 {
     const struct sdp_media *m = &s->media[media];
@@ -143,7 +143,7 @@ err_t rtsp_intake_new(struct rtsp_intake **out, const char *text, size_t size,
     sdp_free(s);
     free(s);
     if (r->n_tracks == 0) {
-        err = err_new(ERR_UNSUPPORTED, "of %u media none that we carry", r->n);
+        err = err_new(ERR_UNSUPPORTED, "none of %u media is supported", r->n);
         rtsp_intake_free(r);
         return err;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ts.c - MPEG-TS that comes in, as a publisher of a live stream. */
+/* ts.c - receives MPEG-TS as the publisher of a live stream. */
 #include "intake/ts.h"
 
 #include "base/log.h"
@@ -11,8 +11,8 @@
 
 enum { VIDEO, AUDIO, TRACKS };
 
-/* So long, and so many packets, sound waits for a picture that the tables promise: what is made of
- * a stream (metadata, lists, files) tells of both then. */
+/* Time and number of packets for which audio waits for the video that the tables announce, so that
+ * metadata, playlists and files describe both. */
 #define WITHOUT_VIDEO AV_MS(2000)
 enum { EARLY_MAX = 128 };
 
@@ -24,50 +24,50 @@ struct early {
 struct track {
     enum av_codec codec;
     struct av_info info;
-    bool described;      /* info is as much as can be known */
-    uint64_t frames, at; /* `at`: of the newest one that a player may start at */
+    bool described;      /* info is complete */
+    uint64_t frames, at; /* `at`: position of the newest frame that players may start at */
     bool has_at;
 };
 
 struct ts_intake {
     struct ts_intake_opts opts;
     struct ts_demux *demux;
-    struct live_source *src; /* NULL: frames are read and go nowhere */
+    struct live_source *src; /* NULL: frames are only parsed */
     struct track track[TRACKS];
     bool metadata_due;
-    bool shows;              /* a picture came, or is waited for no longer */
+    bool shows;              /* video has arrived, or is no longer waited for */
     unsigned n_early;
-    struct early *early;     /* meanwhile; NULL: none */
-    unsigned logged;         /* lines about configurations */
+    struct early *early;     /* audio that waits for video; NULL: none */
+    unsigned logged;         /* number of logged configurations */
     uint64_t keys, no_memory;
 };
 
-/* ---- what is left out */
+/* ---- log lines about streams that are left out */
 
 static void tell(void *intake, const struct ts_told *told)
 {
     (void)intake;
     switch (told->note) {
     case TS_NOTE_TYPE:
-        log_warn("TS stream %#x is %s (type %#x), which no other format takes: it is left out, "
-                 "SRT players get it as it came", told->pid, told->name, told->type);
+        log_warn("TS stream %#x is %s (type %#x), which no other format supports: only SRT "
+                 "players get it", told->pid, told->name, told->type);
         break;
     case TS_NOTE_MORE:
-        log_trace("TS stream %#x, %s, is one more of its kind: the first one is taken, SRT "
-                  "players get all", told->pid, told->name);
+        log_trace("TS stream %#x, %s, is not the first of its kind: only SRT players get it",
+                  told->pid, told->name);
         break;
     case TS_NOTE_PROGRAM:
-        log_trace("TS program %u, PMT at %#x, is one more: the first one is taken, SRT players "
-                  "get all", told->program, told->pid);
+        log_trace("TS program %u, PMT at %#x, is not the first one: only SRT players get it",
+                  told->program, told->pid);
         break;
     case TS_NOTE_SCRAMBLED:
-        log_warn("TS stream %#x, %s, is scrambled: it is left out; send it in the clear, or by "
+        log_warn("TS stream %#x, %s, is scrambled and is ignored; send it in the clear, or over "
                  "SRT with a passphrase", told->pid, told->name);
         break;
     }
 }
 
-/* ---- its life */
+/* ---- begin and end */
 
 static void forget_early(struct ts_intake *t)
 {
@@ -170,7 +170,7 @@ static void push_frame(struct ts_intake *t, const struct ts_frame *f)
         return;
     if (t->metadata_due)
         push_metadata(t, f->dts);
-    if (f->kind == AV_VIDEO) /* of which players are told first */
+    if (f->kind == AV_VIDEO) /* players need its configuration first */
         intake_push(t->src, pkt, f->dts);
     if (t->n_early)
         release(t);
@@ -178,9 +178,9 @@ static void push_frame(struct ts_intake *t, const struct ts_frame *f)
         intake_push(t->src, pkt, f->dts);
 }
 
-/* ---- what it is */
+/* ---- codec and configuration */
 
-/* The frame in one piece, or as much of its begin as is. */
+/* Parses the frame, or as much of its beginning as is contiguous. */
 static void look_into_frame(struct ts_intake *t, struct track *k, const struct ts_frame *f)
 {
     k->described = true;
@@ -262,7 +262,7 @@ void ts_intake_end(struct ts_intake *t)
     t->src = live_source_unref(t->src);
 }
 
-/* ---- what it knows */
+/* ---- state */
 
 bool ts_intake_speaks(const struct ts_intake *t)
 {
@@ -274,7 +274,7 @@ bool ts_intake_speaks(const struct ts_intake *t)
 
 bool ts_intake_key(const struct ts_intake *t, uint64_t *at)
 {
-    bool video = ts_demux_codec(t->demux, AV_VIDEO) != AV_CODEC_NONE; /* it may come later */
+    bool video = ts_demux_codec(t->demux, AV_VIDEO) != AV_CODEC_NONE; /* it may arrive later */
     const struct track *k = &t->track[video ? VIDEO : AUDIO];
 
     *at = k->at;

@@ -212,9 +212,9 @@ static void log_squeezed(struct live_registry *r, const char *name, size_t bytes
         return;
     r->logged_at = now;
     log_always(LOG_WARN,
-               "streams%s remember %zu MB, %slimits.memory is %zu MB: the largest, such as %s, "
-               "lost their oldest %zu KB; %llu times so far", r->part ? " of one worker" : "",
-               r->memory.used >> 20, r->part ? "its part of " : "", r->memory.limit >> 20, name,
+               "%s use %zu MB, %slimits.memory is %zu MB: the largest, such as %s, dropped their "
+               "oldest %zu KB; %llu times so far", r->part ? "streams of one worker" : "streams",
+               r->memory.used >> 20, r->part ? "its share of " : "", r->memory.limit >> 20, name,
                bytes >> 10, (unsigned long long)r->memory.squeezed);
 }
 

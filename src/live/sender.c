@@ -146,7 +146,7 @@ static err_t look(struct live_sender *s)
 
 static err_t took_nothing(const struct live_sender *s)
 {
-    return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms, it is %lld ms behind",
+    return err_new(ERR_IO_TIMEOUT, "peer took nothing for %lld ms and is %lld ms behind",
                    us_to_ms(s->io->write_timeout), us_to_ms(lag_of(s)));
 }
 
@@ -198,7 +198,7 @@ static err_t send_join(struct live_sender *s)
         return NULL;
     wr_init(&out, JOIN_MAX);
     w->fmt->join(w->state, &out);
-    err = wr_err(&out, "what a player that joins is sent");
+    err = wr_err(&out, "start of a stream");
     if (!err && out.len > 0)
         err = io_write(s->io, out.buf, out.len);
     wr_free(&out);

@@ -384,7 +384,7 @@ err_t live_source_claim(struct live_source *src, struct live_publisher *p,
     const struct live_publisher *other = rival(src, p, rule, &wait);
 
     if (src->tap)
-        return err_new(ERR_STREAM_BUSY, "%s is published at its home", src->name);
+        return err_new(ERR_STREAM_BUSY, "%s is published on its owner worker", src->name);
     if (other)
         return err_new(ERR_STREAM_BUSY, "%s is published by %s", src->name, other->ip);
     if (src->claim && src->claim != p)
@@ -424,7 +424,7 @@ err_t live_source_begin(struct live_source *src, struct live_publisher *p,
     err_t err;
 
     if (p->replaced)
-        return err_new(ERR_REPLACED, "%s, before it began", src->name);
+        return err_new(ERR_REPLACED, "%s, before it was admitted", src->name);
     err = live_source_claim(src, p, rule);
     if (err)
         return err;
@@ -647,8 +647,8 @@ static bool is_over(struct live_source *src, const struct av_packet *pkt, co_use
     if (!live_changes_exceed(&src->changes, pkt, live_configs_before(&src->configs, pkt), most,
                              now))
         return false;
-    live_source_kick(src, err_new(ERR_TOO_MANY, "decoder configuration changed over %d times at "
-                                  "once (limits.config_changes)", most));
+    live_source_kick(src, err_new(ERR_TOO_MANY, "decoder configuration changed more than %d times "
+                                  "in a burst (limits.config_changes)", most));
     return true;
 }
 

@@ -315,7 +315,7 @@ struct live_tap *live_tap_close(struct live_tap *tap)
 static void note_lost(struct live_source *src, uint64_t packets)
 {
     src->dropped += packets * src->consumers;
-    log_warn("slow worker: %llu packets of %s left out, it goes on at a key frame",
+    log_warn("slow worker: dropped %llu packets of %s, continues at a key frame",
              (unsigned long long)packets, src->name);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audio.c - the sound of a live stream alone. */
+/* audio.c - only the audio of a live stream. */
 #include "wire/audio.h"
 
 #include "av/aac.h"
@@ -13,7 +13,7 @@ struct audio_wire_state {
     bool configured;
     struct aac_config aac;
     bool has_track;
-    uint16_t track; /* the first that is seen */
+    uint16_t track; /* number of the first audio track */
 };
 
 static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_source *src)
@@ -25,7 +25,7 @@ static void *open_state(const uint32_t param[LIVE_PARAMS], const struct live_sou
     return s;
 }
 
-/* The next frame of the codec on our track. */
+/* Returns the next frame of the codec on our track. */
 static bool next(struct audio_wire_state *s, struct frame_reader *r, enum av_codec codec,
                  struct frame *f)
 {
@@ -59,7 +59,7 @@ static void put_adts(struct audio_wire_state *s, const struct frame *f, struct w
         wr_bytes(out, head, sizeof(head));
         wr_bytes(out, f->data, f->size);
     }
-    err_free(&err); /* a frame that ADTS cannot hold is left out */
+    err_free(&err); /* a frame that does not fit into ADTS is left out */
 }
 
 static void make_aac(void *state, const struct av_packet *pkt, struct wr *out)
@@ -79,7 +79,7 @@ static void make_mp3(void *state, const struct av_packet *pkt, struct wr *out)
 
     frame_begin(&r, pkt);
     while (next(state, &r, AV_MP3, &f)) {
-        if (!f.config && f.size > 1) /* one byte is no frame */
+        if (!f.config && f.size > 1) /* a single byte is not a frame */
             wr_bytes(out, f.data, f.size);
     }
 }

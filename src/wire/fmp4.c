@@ -10,18 +10,18 @@
 
 #include <stdlib.h>
 
-#define AUDIO_SPAN AV_MS(100) /* audio waits for a video frame for so long */
-#define SILENCE    AV_MS(3000) /* a track without frames for so long is no longer described */
+#define AUDIO_SPAN AV_MS(100) /* longest time that audio waits for a video frame */
+#define SILENCE    AV_MS(3000) /* a track without frames for this time is no longer described */
 
 enum { FRAGMENT_MAX = 24 << 20, INIT_MAX = 256 * 1024, KINDS = 2 };
 
-/* Of one kind: video, audio. */
+/* State of one kind: video or audio. */
 struct kind_state {
     struct mp4_part *part;
-    bool left_out;       /* the parameter says so */
+    bool left_out;       /* left out because of the parameter */
     bool waits;          /* its frames are left out until the next key frame */
     int64_t newest;      /* dts of its newest frame, 1/90000 s */
-    enum av_codec quiet; /* the codec of a track that is not described now; 0: it is */
+    enum av_codec quiet; /* codec of a silent track that is not described now; 0: described */
 };
 
 struct fmp4_state {
@@ -29,10 +29,10 @@ struct fmp4_state {
     struct frame_tracks tracks;
     struct kind_state kinds[KINDS];
     bool ws;
-    bool told;         /* somebody may have an initialization segment */
-    bool changed;      /* since the one that is in the stream, or was told */
+    bool told;         /* a player may have an initialization segment */
+    bool changed;      /* changed since the last initialization segment */
     int64_t audio_at;  /* dts of the first audio frame collected */
-    struct blocks out; /* what one packet makes */
+    struct blocks out; /* output for one packet */
 };
 
 static void *open_any(const uint32_t param[LIVE_PARAMS], bool ws)
@@ -73,7 +73,7 @@ static void close_state(void *state)
 
 /* ---- initialization */
 
-/* For players that must know the codecs before they can take the rest. */
+/* Writes the codecs, for players that must know them before the rest. */
 static void put_codecs(const struct fmp4_state *s, struct wr *w)
 {
     size_t box = mp4_box(w, "free");
@@ -97,7 +97,8 @@ static bool has_track(const struct fmp4_state *s)
     return s->frag.video.track.codec || s->frag.audio.track.codec;
 }
 
-/* Boxes are patched, so they are made in one piece. */
+/* Appends an initialization segment. It is built in one buffer because the sizes of boxes are
+ * patched. */
 static void put_init(const struct fmp4_state *s, struct wr *out, bool ws)
 {
     uint8_t head[HTTP_WS_HEAD_MAX];
@@ -127,7 +128,7 @@ static void take_configuration(struct kind_state *k, const struct frame *f)
     bool changed;
     err_t err = mp4_track_set(&k->part->track, f, &changed);
 
-    err_free(&err); /* it does without */
+    err_free(&err); /* keeps the old configuration */
 }
 
 static void add(struct fmp4_state *s, struct kind_state *k, const struct frame *f)
@@ -148,7 +149,7 @@ static void add(struct fmp4_state *s, struct kind_state *k, const struct frame *
         (void)mp4_frag_cut_one(&s->frag, AV_AUDIO, f->dts, &s->out);
 }
 
-/* A track that was silent speaks again. */
+/* A silent track has frames again. */
 static void come_back(struct fmp4_state *s, struct kind_state *k, bool start)
 {
     k->part->track.codec = k->quiet;
@@ -166,7 +167,7 @@ static void take(struct fmp4_state *s, const struct frame *f, bool start)
     if (k->quiet && !f->config)
         come_back(s, k, start);
     if (mp4_frag_changes(&s->frag, f)) {
-        cut(s, f->dts); /* what was collected needs what was before */
+        cut(s, f->dts); /* the collected frames need the old configuration */
         if (f->kind == AV_AUDIO)
             mp4_frag_jump(&s->frag);
         k->waits = s->told && !start;
@@ -184,8 +185,8 @@ static void take(struct fmp4_state *s, const struct frame *f, bool start)
 
 /* ---- packets */
 
-/* A publisher that came back without audio, or one that was muted: players wait for no track that
- * does not come. */
+/* Removes silent tracks from the description, for example after the publisher returned without
+ * audio or was muted: players must not wait for them. */
 static void drop_silent(struct fmp4_state *s)
 {
     for (int i = 0; i < KINDS; i++) {
@@ -200,7 +201,8 @@ static void drop_silent(struct fmp4_state *s)
     }
 }
 
-/* Players join behind this: what was collected belongs to the frames before. */
+/* Starts a GOP: players join behind this, because the collected frames belong to the previous
+ * one. */
 static void begin_group(struct fmp4_state *s, const struct av_packet *pkt)
 {
     cut(s, pkt->dts);

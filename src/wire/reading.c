@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reading.c - how a wire that makes packets of its own reads a stream. */
+/* reading.c - reads a stream for wires that make their own packets. */
 #include "wire/reading.h"
 
 #include "base/container_of.h"
@@ -13,7 +13,7 @@ void wire_reading_init(struct wire_reading *r, const struct wire_reading_ops *op
 static void begin(struct wire_reading *r)
 {
     live_reader_open(&r->reader, r->src);
-    r->dropped = UINT64_MAX; /* its configurations come first */
+    r->dropped = UINT64_MAX; /* forces configurations first */
     r->ops->begin(r);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc.c - frames of a live stream as packets of RTP, for players of WebRTC. */
+/* rtc.c - turns frames of a live stream into RTP packets for WebRTC players. */
 #include "wire/rtc_impl.h"
 
 #include "base/container_of.h"
@@ -11,16 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP CO_SECONDS(1)      /* for repeats */
+#define KEEP CO_SECONDS(1)      /* minimum, for retransmission */
 
 enum {
-    OUT_MAX = 64 << 20,  /* a frame of 16 MB, and heads */
-    OUT_KEPT = 64 << 10, /* memory that stays for the next frame */
-    TURN = 512,          /* packets that a turn makes, about: a fraction of a millisecond */
+    OUT_MAX = 64 << 20,  /* a frame of 16 MB, and packet headers */
+    OUT_KEPT = 64 << 10, /* memory kept for the next frame */
+    /* approximate number of packets made per turn: a fraction of a millisecond */
+    TURN = 512,
     G711_RATE = 8000,
 };
 
-/* In front of each payload, until it is in the log. */
+/* Header in front of each payload until it is in the log. */
 struct piece {
     int64_t ticks;
     uint32_t size;
@@ -65,7 +66,7 @@ void rtc_wire_trim(struct rtc_wire *w, co_usec now)
 {
     if (w->wanted)
         rtp_log_trim(w->log, now - KEEP, oldest_to_keep(w, now), w->set.max_bytes);
-    else if (w->relays) /* nobody asks for a repeat: this is for who comes */
+    else if (w->relays) /* no retransmission is needed: kept for joining players */
         rtp_log_trim(w->log, INT64_MAX, oldest_to_keep(w, now), w->set.max_bytes);
     else
         rtp_log_trim(w->log, INT64_MAX, UINT64_MAX, 0);
@@ -93,7 +94,8 @@ void rtc_wire_rebase(struct rtc_wire *w)
     }
 }
 
-/* Later pieces of a picture of AV1 do not tell. */
+/* Returns true if no other frame needs the frame. Later packets of an AV1 frame do not tell, so
+ * they take the first one's result. */
 static bool is_disposable(struct rtc_wire_track *t, const struct rtp_log_entry *e)
 {
     bool again = t->codec == AV_AV1 && t->has_spare && e->ticks == t->spare_ticks;
@@ -129,7 +131,7 @@ static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool ma
     memcpy(head, &p, sizeof(p));
 }
 
-/* What the packer made is in the log after it. */
+/* Adds the output of the packer to the log. */
 static void put_all(struct rtc_wire *w, unsigned track, bool key, co_usec at)
 {
     struct rtc_wire_track *t = &w->tracks[track];
@@ -170,7 +172,7 @@ static bool open_track(struct rtc_wire *w, unsigned track, enum av_codec codec)
     t->clock = av_codec_row(codec)->rtp.clock ? av_codec_row(codec)->rtp.clock : G711_RATE;
     t->open = rtp_packer_init(&t->packer, &opts);
     t->next = rtp_log_highest(w->log, track, &highest) ? highest + 1 : 0;
-    if (track == 0) { /* who plays what was there cannot go on with this */
+    if (track == 0) { /* players of the old video cannot continue with the new one */
         rtp_log_no_key(w->log);
         w->order = (struct rtc_order){ .keep = w->set.keep_bframe };
     }
@@ -180,16 +182,16 @@ static bool open_track(struct rtc_wire *w, unsigned track, enum av_codec codec)
 static bool in_order(struct rtc_wire *w, struct frame *f, unsigned nalu_length)
 {
     static const char *const damage[] = {
-        [RTC_ORDER_FEWER] = "fewer pictures a second",
-        [RTC_ORDER_KEYS] = "others need them (b-pyramid), so that all up to the next key frame are "
-                           "left out, too: little more than key frames",
+        [RTC_ORDER_FEWER] = "fewer frames per second",
+        [RTC_ORDER_KEYS] = "other frames need them (b-pyramid), so all frames up to the next key "
+                           "frame are left out, too: little more than key frames",
     };
     enum rtc_order_events event;
     bool is = rtc_order_take(&w->order, f, nalu_length, &f->pts, &event);
 
     if (event != RTC_ORDER_OLD)
-        log_warn("%s: WebRTC players get no B frames, as browsers cannot show them: %s; ask your "
-                 "encoder for bframes=0", live_source_name(w->reading.src), damage[event]);
+        log_warn("%s: WebRTC players get no B frames, because browsers cannot show them: %s; ask "
+                 "your encoder for bframes=0", live_source_name(w->reading.src), damage[event]);
     return is;
 }
 
@@ -232,7 +234,7 @@ static void add(struct rtc_wire *w, const struct av_packet *pkt, co_usec at)
     }
 }
 
-/* ---- what is read */
+/* ---- reading the stream */
 
 static void begin(struct wire_reading *r)
 {
@@ -311,7 +313,7 @@ unsigned rtc_wire_epoch(const struct rtc_wire *w)
     return w->epoch;
 }
 
-/* ---- life */
+/* ---- create and free */
 
 struct rtc_wire *rtc_wire_new(struct live_source *src, const struct rtc_wire_opts *opts)
 {
@@ -372,7 +374,7 @@ void rtc_wire_wanted(struct rtc_wire *w, bool wanted)
         rtc_wire_trim(w, co_now());
 }
 
-/* Before it was read: what the source was shown. */
+/* Before the wire reads, uses the codec of the source. */
 enum av_codec rtc_wire_codec(const struct rtc_wire *w, enum av_kind kind)
 {
     enum av_codec codec = w->tracks[kind == AV_VIDEO ? 0 : 1].codec;

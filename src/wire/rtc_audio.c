@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_audio.c - sound that browsers cannot play (AAC, MP3), as Opus: converted once for all who
- * play the stream here, and only while somebody does. */
+/* rtc_audio.c - converts audio that browsers cannot play (AAC, MP3) to Opus, once for all players
+ * of the stream on this worker, and only while there are players. */
 #include "wire/rtc_impl.h"
 
 #include "audio/lib.h"
 
 #include <stdlib.h>
 
-/* Nobody is sent what came so long before the first one who plays: sound that comes all at once is
- * played so much later than pictures, and browsers take ten seconds to put that right. */
+/* Audio older than this is not sent to the first player: a burst of audio would be played later
+ * than video, and browsers need ten seconds to correct that. */
 #define OLD AV_MS(40)
 
 static bool is_other(enum av_codec codec)
@@ -21,7 +21,7 @@ bool rtc_audio_converts(const struct rtc_wire *w, enum av_codec codec)
     return is_other(codec) && w->set.transcoders && !audio_lib_lacks();
 }
 
-/* ---- what comes out */
+/* ---- output */
 
 static void on_frame(void *arg, const struct audio_out *out)
 {
@@ -41,7 +41,7 @@ static void on_rest(void *arg)
         w->set.on_packets(w->set.arg);
 }
 
-/* ---- what goes in */
+/* ---- input */
 
 static void open_transcoder(struct rtc_wire *w)
 {
@@ -64,7 +64,8 @@ void rtc_audio_end(struct rtc_wire *w)
     w->transcoder = NULL;
 }
 
-/* The reader begins at a key frame of long ago, and pictures alone are sent from there. */
+/* Returns true if the frame is too old: reading starts at an old key frame, from which only video
+ * is sent. */
 static bool is_old(struct rtc_wire *w, const struct frame *f, co_usec at)
 {
     if (f->config || w->audio_begun)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_key.c - where players can start, and what can be left out, as payloads of RTP show it.
+/* rtc_key.c - finds key frames and disposable frames by their RTP payloads.
  *
  * [H264] RFC 6184, [HEVC] RFC 7798, [VP8-RTP] RFC 7741, [VP9-RTP] RFC 9628, [AV1-RTP] "RTP Payload
- * Format For AV1" 1.0. */
+ * Format For AV1" 1.0.
+ */
 #include "wire/rtc_impl.h"
 
 #include "base/rd.h"
 #include "format/nal.h"
 
-/* Parameter sets, or the picture itself. */
+/* Returns true for a parameter set or a key frame. */
 static bool is_key_unit(const struct nal_kind *nal, uint8_t type)
 {
     const uint8_t first = NAL_SET | NAL_FIRST;
@@ -46,7 +47,7 @@ static bool nal_begins(const struct nal_kind *nal, const uint8_t *data, size_t s
     return fragment & 0x80 && is_key_unit(nal, fragment & nal->type_mask);
 }
 
-/* [VP8-RTP] 4.2 and 4.3: the first partition begins, and the frame needs no other. */
+/* [VP8-RTP] 4.2 and 4.3: start of the first partition of a key frame. */
 static bool vp8_begins(const uint8_t *data, size_t size)
 {
     struct rd r = rd_init(data, size);
@@ -61,7 +62,7 @@ static bool vp8_begins(const uint8_t *data, size_t size)
     return (head & 0x17) == 0x10 && !(rd_u8(&r) & 0x01) && !r.bad;
 }
 
-/* [VP9-RTP] 4.2: a frame begins that no other is needed for, of the lowest layer. */
+/* [VP9-RTP] 4.2: start of a frame that needs no other one, in the lowest layer. */
 static bool vp9_begins(const uint8_t *data, size_t size)
 {
     enum { HAS_ID = 0x80, INTER = 0x40, LAYERS = 0x20, BEGIN = 0x08 };
@@ -84,14 +85,14 @@ bool rtc_key_begins(enum av_codec codec, const uint8_t *data, size_t size)
     case AV_H265: return nal_begins(&nal_h265, data, size);
     case AV_VP8:  return vp8_begins(data, size);
     case AV_VP9:  return vp9_begins(data, size);
-    case AV_AV1:  return (data[0] & 0x88) == 0x08; /* [AV1-RTP] 4.4: N, and it is no piece */
+    case AV_AV1:  return (data[0] & 0x88) == 0x08; /* [AV1-RTP] 4.4: N, and not a continuation */
     default:      return false;
     }
 }
 
-/* ---- what no other picture needs */
+/* ---- disposable frames */
 
-/* [H264] 5.3: the octet in front of pieces and groups has the highest nal_ref_idc of them. */
+/* [H264] 5.3: the first octet of fragments and aggregates has their highest nal_ref_idc. */
 static bool h264_is_spare(const uint8_t *data)
 {
     enum { SLICE = 1, GROUP = 24, PIECE = 28 };
@@ -112,7 +113,7 @@ static bool h265_is_spare(const uint8_t *data, size_t size)
     return type < 16 && type % 2 == 0;
 }
 
-/* [VP9-RTP] 4.2: pictures of the lowest temporal layer need none of those above. */
+/* [VP9-RTP] 4.2: frames of lower temporal layers do not need those of higher ones. */
 static bool vp9_is_spare(const uint8_t *data, size_t size)
 {
     enum { HAS_ID = 0x80, LAYERS = 0x20 };
@@ -124,7 +125,7 @@ static bool vp9_is_spare(const uint8_t *data, size_t size)
     return head & LAYERS && rd_u8(&r) >> 5 != 0 && !r.bad;
 }
 
-/* [AV1-RTP] 4.4, [AV1] 5.3.3: the same, where units tell their layer. */
+/* [AV1-RTP] 4.4, [AV1] 5.3.3: the same, if OBUs have their layer. */
 static bool av1_is_spare(const uint8_t *data, size_t size)
 {
     enum { PIECE = 0x80, COUNT = 0x30, ONE = 0x10, HAS_EXTENSION = 0x04 };

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_order.c - pictures that are shown in another order than they are decoded in, for players that
- * show them as they come.
+/* rtc_order.c - leaves out B frames, for players that show frames in the order of decoding.
  *
- * They are left out. libwebrtc tells its H.264 decoder that the order is one ([H.264] E.2.1,
- * max_num_reorder_frames), whatever the stream says: the decoder gives no picture for one that goes
- * back, that is an error to it, and all until the next key frame is lost. Where others need the
- * picture that is left out (b-pyramid), which of them do is in their macroblocks. So all until the
- * next key frame are left out as well: few pictures, but none that is broken. */
+ * libwebrtc configures its H.264 decoder for no reordering ([H.264] E.2.1, max_num_reorder_frames),
+ * regardless of the stream. For a frame whose time goes back, the decoder outputs nothing;
+ * libwebrtc treats that as an error and drops everything until the next key frame. If other frames
+ * need a B frame (b-pyramid), only their macroblocks show which ones do. So everything up to the
+ * next key frame is left out then: few frames, but no broken ones.
+ */
 #include "wire/rtc_impl.h"
 
 #include "av/nalu.h"
 #include "format/nal.h"
 
-#define JUMP AV_MS(3000) /* another clock */
+#define JUMP AV_MS(3000) /* a larger difference means another clock */
 
-/* [H.264] 7.4.1: nal_ref_idc is 0; [H.265] 7.4.2.2: a sub-layer non-reference picture. */
+/* Returns true if other frames need the frame. They do not if nal_ref_idc is 0 ([H.264] 7.4.1) or
+ * for a sub-layer non-reference picture ([H.265] 7.4.2.2). */
 static bool is_needed(const struct nal_kind *nal, const uint8_t *unit)
 {
     if (nal == &nal_h264)
@@ -22,7 +23,8 @@ static bool is_needed(const struct nal_kind *nal, const uint8_t *unit)
     return nal_type(nal, unit) >= 16 || (nal_type(nal, unit) & 1);
 }
 
-/* A picture that goes back is a B picture, or its publisher's times are not right. */
+/* Returns true if a frame whose time goes back is a B frame. If it is not, the publisher's times
+ * are wrong. */
 static bool is_b(const struct frame *f, unsigned nalu_length, bool *needed)
 {
     const struct nal_kind *nal = f->codec == AV_H264 ? &nal_h264 : &nal_h265;

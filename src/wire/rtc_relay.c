@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rtc_relay.c - what a WebRTC publisher sends, as it came, for WebRTC players. */
+/* rtc_relay.c - relays the packets of a WebRTC publisher to WebRTC players, unchanged. */
 #include "wire/rtc_impl.h"
 
 enum { G711_RATE = 8000, JUMP = 3000 };
 
-#define OFF_MOST INT64_C(1000000) /* so far its clock may be set while it publishes */
+#define OFF_MOST INT64_C(1000000) /* maximum change of the publisher's clock while it publishes */
 
 void rtc_wire_relay_begin(struct rtc_wire *w, const enum av_codec codec[RTP_LOG_TRACKS])
 {
@@ -29,7 +29,7 @@ void rtc_wire_relay_end(struct rtc_wire *w)
     rtc_wire_wanted(w, w->wanted);
 }
 
-/* [RFC 3550] A.1: far from what was before it begins anew. */
+/* [RFC 3550] A.1: restarts the shifts if the packet's number or time is far from the last one. */
 static void follow(struct rtc_wire *w, struct rtc_wire_track *t, const struct rtp_log_entry *e)
 {
     int64_t highest, ahead;
@@ -44,7 +44,8 @@ static void follow(struct rtc_wire *w, struct rtc_wire_track *t, const struct rt
     w->epoch++;
 }
 
-/* Parameter sets and picture may be packets of their own: players start at the first of them. */
+/* Returns true for the first packet of a key frame. Parameter sets may have their own packets;
+ * players start at the first of them. */
 static bool is_key(struct rtc_wire_track *t, const struct rtp_log_entry *e)
 {
     if ((t->has_key && e->ticks == t->key_ticks) || !rtc_key_begins(t->codec, e->data, e->size))
@@ -66,7 +67,7 @@ void rtc_wire_relay_put(struct rtc_wire *w, const struct rtp_log_entry *e)
     in.ticks += t->ticks_shift;
     in.key = e->track == 0 && is_key(t, &in);
     rtc_wire_put(w, &in);
-    if (!t->has_moment) { /* by when it came, until its publisher says more */
+    if (!t->has_moment) { /* by its arrival, until a sender report arrives */
         t->has_moment = true;
         t->moment_ticks = in.ticks;
         t->moment_us = co_wall_ms() * 1000 - (co_now() - in.at);
@@ -83,7 +84,7 @@ void rtc_wire_relay_shift(const struct rtc_wire *w, enum av_kind kind, int64_t *
     *ticks = t->ticks_shift;
 }
 
-/* Its clock is another one than ours, the same for its tracks. */
+/* Converts the publisher's clock, which all its tracks share, to ours. */
 void rtc_wire_relay_moment(struct rtc_wire *w, enum av_kind kind, int64_t ticks, int64_t unix_us)
 {
     struct rtc_wire_track *t = &w->tracks[kind == AV_VIDEO ? 0 : 1];

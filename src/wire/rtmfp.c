@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp.c - packets of a live stream as messages of RTMFP. */
+/* rtmfp.c - turns packets of a live stream into RTMFP messages. */
 #include "wire/rtmfp.h"
 
 #include "base/container_of.h"
@@ -12,12 +12,12 @@
 #include <string.h>
 
 enum {
-    TURN = 1 << 20,  /* bytes that a turn makes, about: a fraction of a millisecond */
-       /* of different kinds and tracks that are in force at one time */
-    RING_LEAST = 64, /* a power of two */
+    TURN = 1 << 20,  /* approximate bytes made per turn: a fraction of a millisecond */
+       /* maximum number of configurations in force, by kind and track */
+    RING_LEAST = 64, /* minimum size of the ring, a power of two */
 };
 
-/* An entry, and of which kind and track a configuration is: a newer one takes its place. */
+/* An entry. A configuration also has its kind and track; a newer one of the same replaces it. */
 struct slot {
     struct rtmfp_wire_entry entry;
     bool config, extra;
@@ -28,14 +28,14 @@ struct slot {
 struct rtmfp_wire {
     struct wire_reading reading;
     size_t max_bytes;
-    co_usec made;          /* of the newest message: what comes later is not older */
-    struct slot *ring;     /* numbers first to head - 1, by number modulo room, a power of two */
+    co_usec made;          /* time of the newest message; never decreases */
+    struct slot *ring;     /* entries first to head - 1, at number % room; room is a power of two */
     size_t room;
     uint64_t first, head;
     uint64_t key, began;
     bool has_key;
-    size_t bytes;          /* of messages and their slots */
-    struct slot configs[LIVE_CONFIGS]; /* in force before `first` */
+    size_t bytes;          /* bytes of messages and their slots */
+    struct slot configs[LIVE_CONFIGS]; /* configurations in force before `first` */
     unsigned n_configs;
     size_t config_bytes;
 };
@@ -53,8 +53,8 @@ static bool same_place(const struct slot *a, const struct slot *b)
            a->extra == b->extra && a->entry.whose == b->entry.whose;
 }
 
-/* Where that one goes: the place of the one before it, else a new one. Beyond that many the last
- * place is the newest one's. */
+/* Returns the index for a configuration: that of the one it replaces, or a new one. If the list is
+ * full, the last index. */
 static unsigned place_of(const struct slot *list, unsigned n, const struct slot *s)
 {
     unsigned i = 0;
@@ -72,7 +72,7 @@ static void clear_configs(struct rtmfp_wire *w)
     w->config_bytes = 0;
 }
 
-/* Takes over the reference. */
+/* Takes ownership of the reference. */
 static void keep_config(struct rtmfp_wire *w, const struct slot *s)
 {
     unsigned i = place_of(w->configs, w->n_configs, s);
@@ -100,7 +100,7 @@ static void drop_first(struct rtmfp_wire *w)
 
     w->bytes -= cost(s);
     if (w->first == w->began)
-        clear_configs(w); /* those of who published before */
+        clear_configs(w); /* those of the previous publisher */
     if (s->config)
         keep_config(w, s);
     else
@@ -144,7 +144,7 @@ static void put(struct rtmfp_wire *w, const struct slot *s)
 
 /* ---- messages */
 
-/* NULL: there is no memory. */
+/* Returns a new message; NULL if memory is short. */
 static struct rtmfp_message *message_of(const struct flv_message *m, int64_t dts, co_usec made)
 {
     uint32_t time = (uint32_t)(dts / AV_MS(1)); /* wraps, as RTMP's does */
@@ -165,7 +165,8 @@ static enum rtmfp_wire_kind kind_of(const struct av_packet *pkt)
     return pkt->kind == AV_AUDIO ? RTMFP_WIRE_AUDIO : RTMFP_WIRE_DATA;
 }
 
-/* All that is older than a key frame can be told by that: no two moments of one are the same. */
+/* Returns the time of a message. Each message has a different time, so everything older than a key
+ * frame can be identified by it. */
 static co_usec made_at(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
 {
     co_usec at = wire_reading_came(&w->reading, pkt, now), least = w->made + pkt->start;
@@ -174,7 +175,8 @@ static co_usec made_at(struct rtmfp_wire *w, const struct av_packet *pkt, co_use
     return w->made;
 }
 
-/* Without memory there is a hole, and who joins waits for what comes after it. */
+/* Adds a message. If memory is short the message is lost, and joining players wait for a later key
+ * frame. */
 static void add_message(struct rtmfp_wire *w, struct slot *s, const struct flv_message *m,
                         const struct av_packet *pkt, co_usec now)
 {
@@ -208,7 +210,7 @@ static void add(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
     add_message(w, &s, &m, pkt, now);
 }
 
-/* ---- what is read */
+/* ---- reading the stream */
 
 static void begin(struct wire_reading *r)
 {
@@ -225,7 +227,7 @@ static void config(struct wire_reading *r, const struct av_packet *pkt, co_usec 
 
 static const struct wire_reading_ops reading = { .begin = begin, .config = config };
 
-/* What came before this turn is in the flows of all players already. */
+/* Messages of earlier turns are already in the flows of all players. */
 void rtmfp_wire_take(struct rtmfp_wire *w, co_usec now)
 {
     uint64_t from = w->head;
@@ -239,11 +241,11 @@ void rtmfp_wire_take(struct rtmfp_wire *w, co_usec now)
         made += pkt->size;
     }
     if (w->has_key && w->key < from && live_source_set(w->reading.src).gop_cache)
-        from = w->key; /* for who joins */
+        from = w->key; /* for joining players */
     trim(w, from);
 }
 
-/* ---- what is there */
+/* ---- entries */
 
 uint64_t rtmfp_wire_first(const struct rtmfp_wire *w)
 {
@@ -272,7 +274,8 @@ size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wi
 {
     struct slot list[LIVE_CONFIGS];
     unsigned n = 0;
-    bool anew = w->began >= w->first && w->began <= number; /* nothing of before counts */
+    /* ignore configurations of the previous publisher */
+    bool anew = w->began >= w->first && w->began <= number;
     size_t i;
 
     if (!anew) {
@@ -299,7 +302,7 @@ uint64_t rtmfp_wire_began(const struct rtmfp_wire *w)
     return w->began;
 }
 
-/* ---- life */
+/* ---- create and free */
 
 struct rtmfp_wire *rtmfp_wire_new(struct live_source *src, const struct rtmfp_wire_opts *opts)
 {

@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-/* [RFC 3550] 6.2: so often at least. */
+/* [RFC 3550] 6.2: maximum interval of reports. */
 #define REPORT_EVERY AV_MS(5000)
-/* A track of which nothing came for so long is another publisher's. */
+/* A track without frames for this time belongs to another publisher. */
 #define GONE AV_MS(1000)
 
 enum { DYNAMIC = 96 };
@@ -36,7 +36,7 @@ static void init_track(struct rtp_wire_sender *t, const uint32_t param[LIVE_PARA
 
     random_id(random, sizeof(random) - 1);
     rtp_wire_sender_init(t, param, track);
-    /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
+    /* not close to the wrap, as [RFC 3711] 3.3.1 recommends */
     for (unsigned i = 0; random[i]; i++)
         t->sender.seq = (uint16_t)((t->sender.seq * 36u + (uint8_t)random[i]) & 0x7fff);
 }
@@ -72,7 +72,7 @@ bool rtp_wire_open_track(struct rtp_wire_state *s, struct rtp_wire_sender *t, en
     return rtp_wire_sender_open(t, codec, s->mtu);
 }
 
-/* Whose frame it is; NULL: nobody's here. */
+/* Returns the track of the frame; NULL: not in this wire. */
 static struct rtp_wire_sender *track_of(struct rtp_wire_state *s, const struct frame *f)
 {
     struct rtp_wire_sender *t = &s->tracks[f->kind == AV_VIDEO ? 0 : 1];
@@ -91,7 +91,7 @@ static struct rtp_wire_sender *track_of(struct rtp_wire_state *s, const struct f
     return rtp_wire_open_track(s, t, f->codec) ? t : NULL;
 }
 
-/* What players decode with, and have from their description, may be another one from here on. */
+/* Follows a change of the configuration that players have from their description. */
 static void follow_config(struct rtp_wire_state *s, struct rtp_wire_sender *t,
                           const struct frame *f)
 {
@@ -105,7 +105,7 @@ static void follow_config(struct rtp_wire_state *s, struct rtp_wire_sender *t,
     t->config = config;
 }
 
-/* So may its clock. */
+/* Follows a change of the clock in the same way. */
 static void follow_clock(struct rtp_wire_sender *t)
 {
     if (t->sender.clock == t->packer.clock)
@@ -114,7 +114,7 @@ static void follow_clock(struct rtp_wire_sender *t)
     t->told = false;
 }
 
-/* ---- make */
+/* ---- frames */
 
 static void put_frame(struct rtp_wire_state *s, struct rtp_wire_sender *t, const struct frame *f,
                       struct wr *out)

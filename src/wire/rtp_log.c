@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_log.c - packets in a ring, their payloads one behind the other in blocks (base/bump.h). */
+/* rtp_log.c - packets in a ring, with their payloads one after the other in blocks
+ * (base/bump.h). */
 #include "wire/rtp_log.h"
 
 #include "base/bump.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* WINDOW: so far behind the highest number of its track a packet may come late. */
+/* WINDOW: how far a late packet may be behind the highest number of its track. */
 enum { CAP_MIN = 128, WINDOW = 2048, WORD = 64 };
 
 struct slot {
@@ -22,9 +23,9 @@ struct slot {
     bool marker : 1, key : 1, late : 1, spare : 1;
 };
 
-/* By a number the low bits of its newest place, at number % cap: whether it is there still, and is
- * that one, the slot says. And which of the last numbers there were: what a player was sent under a
- * number is never another packet, so one that comes again is left out. */
+/* `places`: the low bits of the newest position of each number, at number % cap; the slot shows
+ * whether it is still that packet. `had`: which of the last numbers have arrived. A number is never
+ * used for two different packets, so a duplicate is dropped. */
 struct track {
     uint32_t *places;
     bool begun;
@@ -36,10 +37,10 @@ struct rtp_log {
     uint64_t first, head;
     uint64_t key;
     bool has_key;
-    struct slot *slots; /* a ring: place % cap, a power of two */
+    struct slot *slots; /* ring, indexed by position % cap; cap is a power of two */
     size_t cap;
     struct bump *pieces;
-    size_t used, idle;  /* bytes of payloads, and of blocks that nothing is in */
+    size_t used, idle;  /* bytes of payloads, and of empty blocks */
     struct track tracks[RTP_LOG_TRACKS];
 };
 
@@ -77,7 +78,7 @@ void rtp_log_free(struct rtp_log *l)
     free(l);
 }
 
-/* ---- room */
+/* ---- ring */
 
 static void note_place(struct rtp_log *l, uint64_t place)
 {
@@ -86,7 +87,7 @@ static void note_place(struct rtp_log *l, uint64_t place)
     l->tracks[s->track].places[(uint64_t)s->number & (l->cap - 1)] = (uint32_t)place;
 }
 
-/* Twice as many: all move, since a place is where its number says. */
+/* Grows the ring. All entries move, because a position is the number modulo the capacity. */
 static bool grow(struct rtp_log *l, size_t cap)
 {
     struct slot *slots = mem_try(cap * sizeof(*slots));

@@ -3,13 +3,14 @@
 #include "base/log.h"
 #include "wire/rtp_impl.h"
 
-/* Nearer than that the two clocks are the same: packets come earlier and later by as much. */
+/* A difference below this is ignored: it is the usual jitter of packets. Microseconds. */
 #define NEAR INT64_C(100000)
-/* So far, for so long: the stream stood still, or the wall clock was put forward. */
+/* A difference above FAR for FAR_TIME means that the stream stood still or the wall clock was set
+ * forward. */
 #define FAR INT64_C(1000000)
 #define FAR_TIME INT64_C(10000000)
 
-enum { SLEW = 1000 }; /* one part of so many */
+enum { SLEW = 1000 }; /* correction of one part in SLEW */
 
 int64_t rtp_wire_wall_at(struct rtp_wire_wall *w, int64_t moment, int64_t came)
 {
@@ -17,7 +18,7 @@ int64_t rtp_wire_wall_at(struct rtp_wire_wall *w, int64_t moment, int64_t came)
 
     if (!w->known)
         *w = (struct rtp_wire_wall){ .known = true, .zero = zero, .moment = now, .behind = -1 };
-    if (now <= w->moment) /* of times in the log the newest counts */
+    if (now <= w->moment) /* never goes back */
         return w->zero + w->moment;
     off = zero - w->zero;
     if (off < FAR)
@@ -34,7 +35,7 @@ int64_t rtp_wire_wall_at(struct rtp_wire_wall *w, int64_t moment, int64_t came)
     return w->zero + now;
 }
 
-/* Sound without configuration is known by what came to the source, before a frame of it is here. */
+/* Opens audio without configuration by the codec of the source, before its first frame. */
 static void open_early(struct rtp_wire_state *s, unsigned track)
 {
     struct rtp_wire_sender *t = &s->tracks[track];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_seed.c - the numbers that a stream has in RTP, at all workers alike. */
+/* rtp_seed.c - computes a stream's RTP numbers, the same on all workers. */
 #include "base/random_id.h"
 #include "wire/rtp.h"
 
@@ -16,7 +16,8 @@ static void make_key(void)
     random_id(key, KEY);
 }
 
-/* Each bit of v changes half of them; no two give the same. */
+/* Mixes the bits of v: each input bit changes half of the output bits, and different inputs have
+ * different outputs. */
 static uint32_t mix(uint32_t v)
 {
     v = (v ^ v >> 16) * 0x7feb352d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_sender.c - a track as interleaved RTP: its packer, its numbers, its reports. */
+/* rtp_sender.c - a track as interleaved RTP: its packer, numbers and reports. */
 #include "wire/rtp_sender.h"
 
 static void on_packet(struct rtp_sink *sink, uint8_t *head, size_t size, bool marker,
@@ -32,7 +32,7 @@ bool rtp_wire_sender_open(struct rtp_wire_sender *t, enum av_codec codec, uint32
     t->told = false;
     t->sender.type = rtp_wire_type(codec);
     t->open = rtp_packer_init(&t->packer, &opts);
-    if (rtp_map_of(&map, codec, NULL, 0)) /* before its first frame has told it */
+    if (rtp_map_of(&map, codec, NULL, 0)) /* its first frame has not set the clock yet */
         t->packer.clock = map.clock;
     t->sender.clock = t->packer.clock;
     return t->open;
@@ -53,7 +53,7 @@ err_t rtp_wire_sender_pack(struct rtp_wire_sender *t, const struct frame *f, str
 
 /* ---- reports */
 
-/* The head of a compound that is written behind it; then all of it is there. */
+/* Reserves the header of a compound packet, filled in after the packet is written. */
 static size_t begin(struct wr *out)
 {
     size_t at = out->len;
@@ -81,7 +81,7 @@ void rtp_wire_sender_report(const struct rtp_wire_sender *t, const char *cname, 
     end(out, at, t);
 }
 
-/* [RFC 3550] 6.1: a report first, though it is empty. */
+/* [RFC 3550] 6.1: a compound begins with a report, even an empty one. */
 void rtp_wire_sender_bye(const struct rtp_wire_sender *t, const char *cname, struct wr *out)
 {
     size_t at = begin(out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp_start.c - what a player of RTP is told of a stream before it has a packet of it. */
+/* rtp_start.c - finds the tracks and RTP start values that an RTSP player gets before the first
+ * packet. */
 #include "format/frame.h"
 #include "format/rtp/formats.h"
 #include "proto/rtp/header.h"
@@ -25,14 +26,14 @@ static void take_config(struct rtp_wire_track out[RTP_WIRE_N], const struct av_p
     }
 }
 
-/* What plays without a configuration: known by its frames. */
+/* Sets a track that needs no configuration, by the codec of its frames. */
 static void take_codec(struct rtp_wire_track *t, enum av_codec codec)
 {
     struct rtp_map map;
 
     if (codec == t->codec || av_codec_row(codec)->nalu || !rtp_map_of(&map, codec, NULL, 0))
         return;
-    if (!t->codec || map.fixed) /* the configuration is of one that was before */
+    if (!t->codec || map.fixed) /* the configuration belongs to an earlier codec */
         *t = (struct rtp_wire_track){ .codec = codec };
 }
 
@@ -51,17 +52,18 @@ void rtp_wire_tracks(const struct live_source *src, struct rtp_wire_track out[RT
     take_codec(&out[1], stat.audio);
 }
 
-/* ---- where it begins */
+/* ---- start of the media */
 
-/* A look at bytes of the wire, as far as both tracks need it. */
+/* A scan over bytes of the wire, as far as both tracks need it. */
 struct look {
     struct rtp_wire_start *out;
-    uint32_t tracks;  /* the wire's */
-    unsigned packets; /* that were looked at */
-    bool media;       /* some of them */
+    uint32_t tracks;  /* tracks of the wire */
+    unsigned packets; /* scanned packets */
+    bool media;       /* some of them were media */
 };
 
-/* Only what stands in front of all media is of the moment where they begin. */
+/* Uses a report only if it is in front of all media, because only then it has the time of their
+ * start. */
 static void look_at_report(struct look *l, struct rtp_wire_start *e, const uint8_t *data,
                            size_t size)
 {
@@ -101,7 +103,7 @@ static void look_at_packet(struct look *l, uint8_t channel, const uint8_t *data,
     }
 }
 
-/* Goes on? */
+/* Returns true if the scan must continue. */
 static bool needs_more(const struct look *l)
 {
     bool open = !l->media;

@@ -9,7 +9,7 @@
 
 enum { FMTP_MAX = 16 * 1024 };
 
-/* One track alone: so long from its first key frame on the other one may come. */
+/* How long after the first key frame of a single track the other track may appear. */
 #define OTHER_COMES CO_SECONDS(1)
 
 unsigned rtsp_describe_tracks(const struct live_source *src)
@@ -32,7 +32,7 @@ bool rtsp_describe_is_rtmp(const struct live_source *src)
     return false;
 }
 
-/* Nothing of that kind comes by RTP: it is of a codec that has no format. */
+/* Returns true if RTP has no format for the codec. */
 static bool is_other(enum av_codec codec)
 {
     return codec && !rtp_format_of(codec);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtsp_describe_rates.c - what a publisher says of the bit rates of its tracks: [FLV] E.5. */
+/* rtsp_describe_rates.c - reads the bit rates of tracks from the publisher's metadata: [FLV]
+ * E.5. */
 #include "proto/rtmp/amf0.h"
 #include "wire/rtsp_describe.h"
 
@@ -12,7 +13,7 @@ static unsigned rate(const struct amf_value *meta, const char *key)
     return kbits >= 1 && kbits <= RATE_MAX ? (unsigned)kbits : 0;
 }
 
-/* What no onMetaData is says nothing: the first value that has members counts. */
+/* Ignores everything except onMetaData: uses the first value that has members. */
 static void read_rates(const struct av_packet *pkt, unsigned kbits[2])
 {
     struct rd r = rd_init(pkt->data, pkt->size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* srt.c - frames of a live stream as packets of SRT. */
+/* srt.c - turns frames of a live stream into SRT packets. */
 #include "wire/srt_impl.h"
 
 #include "base/container_of.h"
@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
-#define KEEP CO_SECONDS(1)       /* at least */
+#define KEEP CO_SECONDS(1)       /* minimum */
 #define TABLES_PERIOD AV_MS(100)
 #define PCR_PERIOD AV_MS(40)
-#define AUDIO_STARTS AV_MS(500)  /* places to start at, where there is no picture */
+#define AUDIO_STARTS AV_MS(500)  /* interval of start positions without video */
 
 enum {
-    OUT_MAX = 64 << 20,  /* a frame of 16 MB, and what TS adds */
-    OUT_KEPT = 64 << 10, /* memory that stays for the next turn */
-    TURN = 1 << 20,      /* bytes that a turn makes, about: half a millisecond */
+    OUT_MAX = 64 << 20,  /* a frame of 16 MB, and the overhead of TS */
+    OUT_KEPT = 64 << 10, /* memory kept for the next turn */
+    TURN = 1 << 20,      /* approximate bytes made per turn: half a millisecond */
 };
 
 /* ---- packets */
@@ -33,7 +33,8 @@ static uint64_t oldest_to_keep(const struct srt_wire *w, co_usec now)
     return live_policy_retains(&log, &set, false);
 }
 
-/* Without players nothing is retransmitted: with a key frame to join at, what is older goes. */
+/* Removes old packets. Without players nothing is retransmitted, so everything before the newest
+ * key frame is removed. */
 void srt_wire_trim(struct srt_wire *w, co_usec now)
 {
     struct srt_log *l = &w->log;
@@ -52,17 +53,17 @@ void srt_wire_trim(struct srt_wire *w, co_usec now)
 void srt_wire_put(struct srt_wire *w, const uint8_t *data, size_t size, bool key, co_usec due)
 {
     w->due = due > w->due ? due : w->due;
-    (void)srt_log_put(&w->log, data, size, key, w->due); /* without memory there is a hole */
+    (void)srt_log_put(&w->log, data, size, key, w->due); /* lost if memory is short */
 }
 
-/* A player that joins waits for a place to start at in what comes from now on. */
+/* Makes joining players wait for a start position in later packets. */
 static void begin_again(struct srt_wire *w)
 {
     w->log.has_key = false;
     w->begin = w->log.head;
 }
 
-/* Whole packets of what was made; with `rest` also the last one, that is shorter. */
+/* Puts complete packets of the muxed bytes into the log; with `rest` also the last, shorter one. */
 static void cut(struct srt_wire *w, bool rest)
 {
     while (w->cut < w->out.len) {
@@ -80,7 +81,8 @@ static void cut(struct srt_wire *w, bool rest)
 
 /* ---- frames */
 
-/* Where the picture is of a codec that TS has no place for, sound is all that players get. */
+/* Returns true if players may start at the packet. If TS does not carry the video codec, players
+ * get only audio and start at audio frames. */
 static bool starts(const struct srt_wire *w, const struct av_packet *pkt)
 {
     if (pkt->start || pkt->kind != AV_AUDIO || w->mux.video.codec != AV_CODEC_NONE)
@@ -92,14 +94,14 @@ static void add(struct srt_wire *w, const struct av_packet *pkt, co_usec now)
 {
     bool start = starts(w, pkt);
 
-    if (start) { /* it has a packet of its own to begin in, with tables in front */
+    if (start) { /* a start position begins a new packet, with tables in front */
         cut(w, true);
         ts_mux_restart(&w->mux);
     }
     if (w->cut >= w->newest)
         w->out_due = w->newest_due;
     w->newest = w->out.len;
-    /* due when it came, so merging does not disturb the pace of players */
+    /* due at its arrival, so merging does not disturb the pace of players */
     w->newest_due = wire_reading_came(&w->reading, pkt, now);
     ts_mux_packet(&w->mux, &w->tracks, pkt, &w->out);
     if (start && w->out.len > w->newest) {
@@ -109,7 +111,7 @@ static void add(struct srt_wire *w, const struct av_packet *pkt, co_usec now)
     cut(w, false);
 }
 
-/* ---- what is read */
+/* ---- reading the stream */
 
 static void begin(struct wire_reading *r)
 {
@@ -155,7 +157,7 @@ void srt_wire_take(struct srt_wire *w, co_usec now)
     srt_wire_trim(w, now);
 }
 
-/* ---- life */
+/* ---- create and free */
 
 struct srt_wire *srt_wire_new(struct live_source *src, const struct srt_wire_opts *opts)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_relay.c - what an SRT publisher sends, as it came, for SRT players. */
+/* srt_relay.c - relays the packets of an SRT publisher to SRT players, unchanged. */
 #include "wire/srt_impl.h"
 
 #include <string.h>
 
 enum { SYNC = 0x47, HAS_FIELD = 0x20, JUMPS = 0x80, HAS_CLOCK = 0x10 };
 
-#define TELL CO_SECONDS(1) /* a clock comes every 100 ms */
+#define TELL CO_SECONDS(1) /* how long to mark PIDs: a clock is sent every 100 ms */
 
-/* [TS] 2.4.3.5: the first packet of a PID that can say so, and the first one with a clock. */
+/* [TS] 2.4.3.5: sets the discontinuity indicator on the first packet of a PID that can carry it,
+ * and on the first one with a clock. */
 static void tell(struct srt_wire_told *t, uint8_t *p)
 {
     uint16_t pid = (uint16_t)((p[1] & 0x1f) << 8 | p[2]);
@@ -31,7 +32,7 @@ static void tell_all(struct srt_wire_told *t, uint8_t *data, size_t size)
         uint8_t *p = data + at;
 
         if (p[0] != SYNC)
-            return; /* it begins in the middle of one: then nobody is told */
+            return; /* not aligned to TS packets: sets no indicators */
         if ((p[3] & HAS_FIELD) && p[4] > 0)
             tell(t, p);
     }
@@ -55,7 +56,8 @@ void srt_wire_relay_put(struct srt_wire *w, const uint8_t *data, size_t size, co
         srt_wire_trim(w, now);
 }
 
-/* The packet in which the byte is that so many follow, or is the first of them; from: not there. */
+/* Finds the packet with the byte that is `back` bytes before the end, but not before `from`.
+ * Returns false if there is none. */
 static bool find(const struct srt_log *l, uint64_t from, uint64_t back, uint64_t *number)
 {
     struct srt_log_entry e = { 0 };

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define AUDIO_SPAN AV_MS(40) /* so late may sound be for sharing a packet with what comes */
+#define AUDIO_SPAN AV_MS(40) /* maximum delay of audio to share a packet with later frames */
 
 struct ts_wire_state {
     struct ts_mux mux;

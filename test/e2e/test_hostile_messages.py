@@ -242,8 +242,8 @@ def test_one_bound_for_all_messages(beside):
 
 # -- streams that fill the memory
 
-BOUND = (r"\[WARN\].*streams of one worker remember \d+ MB, its part of limits.memory is \d+ MB: .*fill" if WORKERS
-         else r"\[WARN\].*streams remember \d+ MB, limits.memory is 32 MB: .*fill")
+BOUND = (r"\[WARN\].*streams of one worker use \d+ MB, its share of limits.memory is \d+ MB: .*fill" if WORKERS
+         else r"\[WARN\].*streams use \d+ MB, limits.memory is 32 MB: .*fill")
 
 
 def fill(c, ms, total, size=100 * 1024):

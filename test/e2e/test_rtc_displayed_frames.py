@@ -53,7 +53,7 @@ STEADY, PLAIN = (128, 173), (31, 44)  # 25 frames a second, about a quarter of t
 KEYS = 2, 4  # a key frame and the next frame, of one or two GOPs of 4 s
 CASES = {  # x264 options; whether B-frames are kept; minimum and maximum frames in 6 s; expected log line
     "none": (None, False, STEADY, ""),
-    "plain": (B + "none", False, PLAIN, "fewer pictures a second; ask your encoder for bframes=0"),
+    "plain": (B + "none", False, PLAIN, "fewer frames per second; ask your encoder for bframes=0"),
     "pyramid": (B + "normal:ref=1", False, KEYS, "little more than key frames; ask your encoder for bframes=0"),
     "pyramid, several references": (B + "normal:ref=4", False, KEYS, "little more than key frames; ask your encoder for bframes=0"),
     "plain, kept": (B + "none", True, None, ""),

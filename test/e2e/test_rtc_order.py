@@ -20,7 +20,7 @@ GROUP = 25
 B = "bframes=3:b-adapt=0:b-pyramid="
 FILMS = {  # x264 options; minimum frames per second for players; expected log line
     "none": ("bframes=0", 24, ""),
-    "b": (B + "none", 6, "fewer pictures a second"),
+    "b": (B + "none", 6, "fewer frames per second"),
     "pyramid": (B + "normal:ref=4", 1, "little more than key frames"),
     "defaults": ("bframes=3", 1, "little more than key frames"),
     "open-gop": (B + "normal:open-gop=1", 0.4, "little more than key frames"),
