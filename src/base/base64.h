@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a character stands for, 0 to 63; -1: it is none. */
+/* Value of a base64 digit, 0 to 63; -1 if the character is not a digit. */
 int base64_digit(char c);
 
-/* Bytes that so many characters become at most. */
+/* Upper limit of the bytes that n characters decode to. */
 #define BASE64_ROOM(n) ((n) / 4 * 3 + 3)
 
-/* Decode into out, which has BASE64_ROOM(n). The padding may be missing, as many write it. False: a
- * character that is none, or one that is alone. */
+/* Decodes into `out`, which has BASE64_ROOM(n) bytes. The padding is optional. Returns false for an
+ * invalid character or a single digit at the end. */
 bool base64_decode(const char *text, size_t n, uint8_t *out, size_t *size);
 
-/* Section 5, as RFC 7515 has it: without padding. False, too: bits at the end that no encoder sets.
- * Each text of bytes has one spelling. */
+/* Decodes the URL-safe alphabet of section 5 without padding (RFC 7515). Also returns false if
+ * unused bits at the end are set, so each byte string has exactly one valid encoding. */
 bool base64url_decode(const char *text, size_t n, uint8_t *out, size_t *size);
 
 void base64_put(struct wr *w, const void *data, size_t size);

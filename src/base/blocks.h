@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.h - bytes that grow to many: a list of blocks, of which none ever moves.
+/* blocks.h - a byte buffer that grows by adding blocks; blocks never move.
  *
- * A buffer that doubles is copied again and again, and to free one of 64 MB takes milliseconds.
- * Here what is written goes behind what is there, through `w`, a writer like any other but that
- * what it wrote before its block was full is out of its reach:
+ * A buffer that doubles is copied again and again, and freeing one of 64 MB takes milliseconds.
+ * Here bytes are appended through `w`. It is an ordinary writer, except that it can only reach the
+ * bytes of the last block:
  *
- *     blocks_init(&b, limit, &shop);
- *     wr_bytes(&b.w, ...); ...             b.w.bad tells what failed
+ *     blocks_init(&b, limit, &pool);
+ *     wr_bytes(&b.w, ...); ...             b.w.bad is the error code
  *     for (p = blocks_begin(&b); p; p = p->next)   p->data, p->len
  *     blocks_free(&b);
  */
@@ -17,8 +17,8 @@
 
 #include <stdbool.h>
 
-/* Most blocks have this size; those of a small beginning less, those that must hold something large
- * in one piece more. */
+/* Usual size of a block. The first blocks are smaller; a block that must hold a large piece without
+ * a gap is larger. */
 enum { BLOCK_SIZE = 64 << 10 };
 
 struct block {
@@ -27,50 +27,50 @@ struct block {
     uint8_t data[];
 };
 
-/* Where blocks come from and go to: used ones are kept for others. To malloc they are large, and
- * their pages would go back to the system and come again cleared. */
+/* Free blocks, kept for reuse. malloc treats this size as large: it would return the pages to the
+ * system, which clears them again for the next block. */
 struct block_pool {
     struct block *first;
-    unsigned n, most; /* blocks that are kept, of BLOCK_SIZE each */
-    unsigned least;   /* how many were there all the time since block_pool_sweep() */
-    size_t *used;     /* counts the bytes of all blocks that are in use; or NULL */
+    unsigned n, most; /* free blocks of BLOCK_SIZE each, and their limit */
+    unsigned least;   /* lowest n since the last block_pool_sweep() */
+    size_t *used;     /* counter of the bytes of all blocks in use; or NULL */
 };
 
-void block_pool_sweep(struct block_pool *s); /* frees what nobody needed since the last time */
-void block_pool_free(struct block_pool *s);  /* all that it keeps */
+void block_pool_sweep(struct block_pool *s); /* frees blocks not used since the last sweep */
+void block_pool_free(struct block_pool *s);  /* frees all blocks of the pool */
 
 struct blocks {
     struct wr w;         /* writes to the last block */
     struct block *first, *last;
     size_t before;       /* bytes in all blocks but the last */
-    size_t memory;       /* what all take */
+    size_t memory;       /* bytes allocated for all blocks */
     size_t limit, step;  /* step: size of the next block */
     struct block_pool *shop;
 };
 
-/* The shop may be NULL, and else must live as long as the blocks. */
+/* `shop` is the pool to take blocks from, or NULL. It must outlive the blocks. */
 void blocks_init(struct blocks *b, size_t limit, struct block_pool *shop);
-void blocks_free(struct blocks *b); /* it is empty then, and as after init */
+void blocks_free(struct blocks *b); /* frees all blocks; `b` can be used again */
 static inline size_t blocks_len(const struct blocks *b)
 {
     return b->before + b->w.len;
 }
 
-/* The first block, for a walk: up to the next write. NULL: there is none. */
+/* Returns the first block, or NULL if empty. The list is valid until the next write. */
 struct block *blocks_begin(struct blocks *b);
-/* Give back what a single block has left over, if that is more than half: it is kept for long. */
+/* Shrinks a single block that is less than half full. For buffers that are kept for a long time. */
 void blocks_fit(struct blocks *b);
-/* All of it goes to another one, which was not there before; *from is empty then. */
+/* Moves all blocks into a new buffer, which is returned. *from is empty afterwards. */
 struct blocks blocks_take(struct blocks *from);
-/* Append what another one has, and empty that: large blocks change hands, small ones are copied. */
+/* Appends the content of `from` and empties it. Moves large blocks and copies small ones. */
 void blocks_move(struct blocks *to, struct blocks *from);
-/* Append a copy of what is there from `at` on. */
+/* Appends a copy of the bytes of `from` that start at offset `at`. */
 void blocks_copy(struct blocks *to, struct blocks *from, size_t at);
-/* Forget what is behind the first `len` bytes, and what failed. */
+/* Truncates to the first `len` bytes and clears the error. */
 void blocks_cut(struct blocks *b, size_t len);
-/* Free the first block, which nobody writes to any more. False: there is none. */
+/* Frees the first block, which must not be written to any more. Returns false if empty. */
 bool blocks_drop(struct blocks *b);
-/* What is freed later counts no more. */
+/* Stops updating the counter of bytes in use: blocks freed from now on are not counted. */
 void blocks_uncount(struct blocks *b);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* bump.h - small pieces of memory, one behind the other in blocks (a bump allocator).
+/* bump.h - a bump allocator: small pieces of memory, one after another in blocks.
  *
- * For pieces of one owner that die about in the order in which they were made, such as the packets
- * of a stream. To take one moves an end, to free one counts down; a block goes back when its last
- * piece has. Blocks grow with what the owner has, from 4 KB on, so little is idle of one that has
- * little.
+ * For pieces of one owner that are freed roughly in the order of their allocation, such as the
+ * packets of a stream. Allocation moves a pointer, and freeing decrements a count; a block is freed
+ * with its last piece. Blocks start at 4 KB and grow with the owner's use, so a small owner leaves
+ * little memory unused.
  *
- * A piece may outlive its owner. All is of one thread, as region.h says.
+ * A piece may outlive its owner. Single-threaded, like region.h.
  */
 #ifndef BASE_BUMP_H
 #define BASE_BUMP_H
@@ -15,18 +15,19 @@
 
 struct bump;
 
-/* `idle` counts the bytes of its blocks that no piece is in, such as what one old piece holds back;
- * others may share the counter. It may be NULL. */
+/* `idle` counts the unused bytes of its blocks, including space pinned by one old piece. Several
+ * owners may share the counter. It may be NULL. */
 struct bump *bump_new(size_t *idle);
-/* The owner has gone: what is idle counts no more. Always NULL; b may be NULL. */
+/* Releases the owner's reference and stops counting unused bytes. Always returns NULL; b may be
+ * NULL. */
 struct bump *bump_close(struct bump *b);
-/* The counter has gone, the owner has not. */
+/* Detaches the counter, for a counter that is freed before the owner. */
 void bump_uncount(struct bump *b);
 
-/* Aligned to 8. With b NULL it is of malloc, for what is kept for long. NULL: there is no
- * memory. */
+/* Allocates a piece aligned to 8. With b NULL it comes from malloc, for data that is kept for a
+ * long time. Returns NULL if out of memory. */
 void *bump_try(struct bump *b, size_t size);
-/* Make a piece larger as realloc() does: on NULL it is what it was. */
+/* Enlarges a piece like realloc(). On failure returns NULL and leaves the piece unchanged. */
 void *bump_grow(void *p, size_t size);
 void  bump_free(void *p);
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `p` points to the member of that name in a `type`: a pointer to that `type`. That `p` has the
- * member's type is seen by the compiler; whether it is const is not kept. Not for NULL. */
+/* Returns a pointer to the `type` whose `member` is at `p`. The compiler checks that `p` has the
+ * member's type; const is dropped. `p` must not be NULL. */
 #define container_of(p, type, member) \
     ((type *)((uintptr_t)(p) - offsetof(type, member) + 0 * sizeof((p) == &((type *)0)->member)))
 

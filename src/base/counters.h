@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct session_env; /* of a worker; opaque here */
+struct session_env; /* environment of a worker's sessions; opaque here */
 
 enum counter_unit { COUNTER_PLAIN, COUNTER_US, COUNTER_MS }; /* times are shown in seconds */
 
@@ -25,7 +25,7 @@ struct counter_row {
     const char *const *values; /* n of them; NULL: value() has them */
     enum counter_unit unit;
     const char *(*value)(unsigned i);
-    uint16_t step;             /* bytes from one to the next; 0: they stand in a row */
+    uint16_t step;             /* bytes from one word to the next; 0: adjacent words */
     struct {                   /* a second label: for each value of the first n words in a row */
         const char *label;
         uint16_t n;
@@ -34,15 +34,15 @@ struct counter_row {
     } inner;
 };
 
-/* A number of a line in the log. Without one of the first three it is what was added per second. */
+/* A number of a log line. Without one of the first three flags it shows the rate per second. */
 enum {
     COUNTER_NOW = 1,    /* the value itself */
-    COUNTER_ADDED = 2,  /* what was added since the last line */
-    COUNTER_MEAN = 4,   /* the same of microseconds, by that of the words at `by`: in ms */
+    COUNTER_ADDED = 2,  /* the increase since the last line */
+    COUNTER_MEAN = 4,   /* mean in ms: increase in microseconds / increase of the words at `by` */
     COUNTER_ALWAYS = 8, /* begins a group that is always shown */
     COUNTER_GROUP = 16, /* begins a group that is shown if any of its numbers is not 0, */
     COUNTER_FIRST = 32, /* or if its first one is not 0 */
-    COUNTER_LINE = 64,  /* the line is written if one of these is not 0, or none is marked so */
+    COUNTER_LINE = 64,  /* the line is written if a marked number is not 0, or none is marked */
 };
 struct counter_word {
     const char *before;        /* text in front of the number; NULL: the number is not shown */
@@ -56,20 +56,20 @@ struct counter_word {
 struct counter_table {
     const struct counter_row *rows;
     size_t n_rows;
-    const struct counter_word *words; /* NULL: there is no line in the log */
+    const struct counter_word *words; /* NULL: no log line */
     size_t n_words;
-    size_t size;               /* of the struct */
-    size_t no_room;            /* offset of two words: datagrams that this machine's sockets had no
-                                * room for, received and sent, for the log alone. 0: none */
-    /* Fill the struct, which is zeroed, from the service of a worker. False: there is none. */
+    size_t size;               /* size of the struct in bytes */
+    size_t no_room;            /* offset of two words: datagrams dropped because a socket buffer was
+                                * full, received and sent. For the log only. 0: none */
+    /* Fills the zeroed struct from the service of a worker. Returns false without a service. */
     bool (*read)(const struct session_env *env, void *out);
 };
 
-/* Add each word of one struct to the same of another; size: of both, in bytes. */
+/* Adds each word of `one` to the same word of `sum`; both have `size` bytes. */
 void counters_add(void *sum, const void *one, size_t size);
-/* A word of a struct as /metrics shows it; i, k: which value of the labels. */
+/* Returns a counter's value for /metrics; i, k: index of the value of each label. */
 double counters_value(const struct counter_row *row, unsigned i, unsigned k, const void *counters);
-/* Write what happened between two readings to buf, and return the length; 0: nothing to show. */
+/* Writes the changes between two readings to buf. Returns the length; 0 if nothing to show. */
 size_t counters_line(const struct counter_table *t, const void *now, const void *then,
                     int64_t span_us, char *buf, size_t size);
 

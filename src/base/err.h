@@ -15,7 +15,7 @@
 
 typedef struct err *err_t; /* the only typedef'd pointer in this code base */
 
-/* What the one who ends an error needs to know: how loud, whose fault, retry or not. */
+/* Class of an error: decides the log level, which side is at fault, and whether to retry. */
 enum err_class {
     ERR_CLASS_PEER,   /* the peer left; normal life, log at info */
     ERR_CLASS_STOP,   /* we were asked to stop; log at debug */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* siphash.h - a hash with a key: who does not know the key can neither choose inputs that collide
- * nor guess what another one gives. Of addresses in tables, and a MAC for what is short-lived.
+/* siphash.h - a keyed hash: without the key, a peer can neither choose inputs that collide nor
+ * predict a hash. Used for addresses in tables and as a MAC for short-lived data.
  *
  * SipHash-2-4: "SipHash: a fast short-input PRF", Aumasson and Bernstein, 2012. No memory.
  */
@@ -12,15 +12,15 @@
 
 enum { SIPHASH_KEY = 16 };
 
-/* One out of the system's random numbers. */
+/* Generates a random key. */
 void siphash_new_key(uint8_t key[SIPHASH_KEY]);
 
 uint64_t siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size);
 
-/* The same of pieces, one after another: where one ends and the next begins makes no difference. */
+/* State of a hash over several pieces. The result is that of the concatenated pieces. */
 struct siphash {
     uint64_t a, b, c, d;
-    uint64_t tail; /* bytes that are no whole word yet */
+    uint64_t tail; /* bytes of an incomplete word */
     size_t size;
 };
 

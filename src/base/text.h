@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* text.h - strings: one that may be NULL, hexadecimal digits, one that grows in a
- * buffer, and a hash of one. */
+/* text.h - string helpers: NULL strings, hexadecimal digits, appending to a buffer, hashes,
+ * wildcards and UTF-8. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -22,7 +22,7 @@ static inline bool text_ends(const char *text, const char *with)
     return n >= k && strcmp(text + n - k, with) == 0;
 }
 
-/* The value of a hexadecimal digit of either case; -1: it is none. */
+/* Returns the value of a hexadecimal digit of either case, or -1. */
 static inline int text_hex(char c)
 {
     if (c >= '0' && c <= '9')
@@ -31,7 +31,7 @@ static inline int text_hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that two of them are; -1: they are none. */
+/* Returns the byte that two hexadecimal digits encode, or -1. */
 static inline int text_hex_byte(const char *p)
 {
     int high = text_hex(p[0]), low = high < 0 ? -1 : text_hex(p[1]);
@@ -39,8 +39,8 @@ static inline int text_hex_byte(const char *p)
     return low < 0 ? -1 : high << 4 | low;
 }
 
-/* Is the word in this list, of words with commas between them and what may stand behind a ';'? Case
- * does not count. NULL is an empty list. */
+/* Checks whether a comma-separated list contains the word. Ignores case, and parameters after a
+ * ';'. NULL is an empty list. */
 static inline bool text_list_has(const char *list, const char *word)
 {
     size_t want = strlen(word);
@@ -65,12 +65,12 @@ int64_t text_number(const char *text, size_t n, int64_t most);
 /* Decodes %XX in n bytes; anything else is copied. `out` may be `text`. Returns the size. */
 size_t text_unescape(char *out, const char *text, size_t n);
 
-/* Put more text at n, as far as there is room; returns where it ends. */
+/* Appends text at offset n, cut to the size of the buffer. Returns the offset of its end. */
 size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* FNV-1a of 64 bits, of pieces one after another: `hash` begins as TEXT_HASH_BEGIN. It is the same
- * in every run, so ids can be made of it. Anybody can find texts that collide: not for tables. */
+/* 64-bit FNV-1a over several pieces; start with TEXT_HASH_BEGIN. The result is the same in every
+ * run, so it can serve as an id. Collisions are easy to find: do not use it for tables. */
 #define TEXT_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t text_hash_more(uint64_t hash, const char *piece, size_t size)
@@ -81,12 +81,11 @@ static inline uint64_t text_hash_more(uint64_t hash, const char *piece, size_t s
 }
 
 /* For tables with names that peers choose: keyed with a secret of this process, so no peer can
- * choose names that collide. The same on all threads, another one in each run. */
+ * choose names that collide. The same on all threads, different in each run. */
 uint32_t text_hash(const char *text);
 
-/* ---- names with a star at the end: it stands for whatever follows. */
+/* ---- wildcards: a star at the end of a pattern matches any rest of the text. */
 
-/* Is it that text, or does it begin with what is before the star? */
 static inline bool wildcard_matches(const char *pattern, const char *text)
 {
     size_t n = strlen(pattern);
@@ -96,12 +95,12 @@ static inline bool wildcard_matches(const char *pattern, const char *text)
     return strcmp(pattern, text) == 0;
 }
 
-/* ---- is it UTF-8? Texts of peers go to readers who insist on it. */
+/* ---- UTF-8 validation (RFC 3629). Output with texts of peers, such as JSON, must be valid. */
 
-#define UTF8_REPLACEMENT "\xef\xbf\xbd" /* stands for a byte that is none: U+FFFD */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd" /* replaces an invalid byte: U+FFFD */
 
-/* How many bytes the character has that begins here and takes more than one: 0 if it is none. At
- * least one byte is there. RFC 3629 */
+/* Returns the size in bytes of the multi-byte character at p, or 0 if it is invalid. `left` is at
+ * least 1. */
 size_t utf8_size(const unsigned char *p, size_t left);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Whole ones, what is over is cut off. As lines of the log print them: %lld. */
+/* Round towards zero. The result type suits log lines: %lld. */
 static inline long long us_to_ms(int64_t us)
 {
     return us / 1000;
@@ -22,7 +22,7 @@ static inline int64_t timespec_us(const struct timespec *t)
     return (int64_t)t->tv_sec * 1000000 + t->tv_nsec / 1000;
 }
 
-/* What the clock says now; 0 if there is no such clock. Any thread. */
+/* Reads a clock. Returns 0 if the clock does not exist. Any thread. */
 static inline int64_t clock_us(clockid_t id)
 {
     struct timespec t = { 0 };

@@ -20,8 +20,8 @@ int host_port_number(const struct host_port *p);
 /* "scheme://user:password@host:port/path?query#fragment". Without a scheme all of it is path. */
 struct url {
     const char *scheme, *user; /* parts of the text */
-    const char *authority;     /* what follows "user:password@" */
-    const char *path;          /* what follows host and port */
+    const char *authority;     /* starts after "user:password@" */
+    const char *path;          /* starts after host and port */
     size_t scheme_n, user_n;   /* 0: there is none */
     struct host_port at;
 };
