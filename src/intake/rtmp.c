@@ -55,7 +55,7 @@ static struct av_packet *cut_front(struct av_packet *pkt, size_t n, uint8_t orig
     return rest;
 }
 
-static bool says_atc(const struct amf_value *meta)
+static bool has_atc(const struct amf_value *meta)
 {
     const struct amf_value *v = amf_get(meta, "bravo_atc");
 
@@ -79,7 +79,7 @@ static err_t rewrite(struct rtmp_intake *m, struct wr *w, const struct av_packet
     if (!err)
         err = amf_set(&amf, &meta, "server", strlen("server"), &server);
     if (!err) {
-        m->atc |= m->atc_auto && says_atc(&meta);
+        m->atc |= m->atc_auto && has_atc(&meta);
         amf0_string(w, "onMetaData");
         amf0_write(w, &meta);
         wr_bytes(w, r.p, rd_left(&r));

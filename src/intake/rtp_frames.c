@@ -29,7 +29,7 @@ void rtp_intake_describe(struct intake_track *t)
 }
 
 /* Parses the frame, for codecs that have their configuration in it. */
-static bool look_into_frame(struct intake_track *t, const struct rtp_frame *f)
+static bool parse_frame(struct intake_track *t, const struct rtp_frame *f)
 {
     const struct av_codec_row *row = av_codec_row(t->codec);
 
@@ -66,15 +66,15 @@ static bool jumps(const struct intake_track *t, int64_t ticks, co_usec now)
 }
 
 /* Returns true if the clock was restarted between the previous frame and this one. */
-static bool begins_anew(struct intake_track *t, int64_t ticks, co_usec now)
+static bool is_restart(struct intake_track *t, int64_t ticks, co_usec now)
 {
-    bool anew = is_after_restart(t, ticks) || jumps(t, ticks, now);
+    bool restart = is_after_restart(t, ticks) || jumps(t, ticks, now);
 
-    anew &= t->timed;
+    restart &= t->timed;
     t->timed = true;
     t->ticks = ticks;
     t->at = now;
-    return anew;
+    return restart;
 }
 
 static void note_packet(struct intake_track *t, int64_t ticks, co_usec now)
@@ -96,11 +96,11 @@ static co_usec came(const struct intake_track *t, int64_t ticks, co_usec now)
 
 /* Computes the decoding time on the track's own clock, so that corrections between tracks do not
  * look like B frames. */
-static int64_t decoded_at(struct intake_track *t, int64_t shown, int64_t own, bool anew)
+static int64_t decoded_at(struct intake_track *t, int64_t shown, int64_t own, bool restart)
 {
     if (t->kind != AV_VIDEO)
         return shown;
-    if (anew)
+    if (restart)
         rtp_dts_init(&t->dts, t->dts.depth, AV_CLOCK / (double)t->dts.each);
     return rtp_dts_next(&t->dts, own) + shown - own;
 }
@@ -168,14 +168,14 @@ static void push_frame(struct rtp_intake *r, struct intake_track *t, const struc
                        co_usec now)
 {
     unsigned number = (unsigned)(t - r->tracks);
-    bool anew = begins_anew(t, f->ticks, now);
-    int64_t shown = rtp_align_time(&r->align, number, f->ticks, anew,
+    bool restart = is_restart(t, f->ticks, now);
+    int64_t shown = rtp_align_time(&r->align, number, f->ticks, restart,
                                    came(t, f->ticks, now));
-    int64_t decoded = decoded_at(t, shown, rtp_ticks_back(f->ticks, t->unpack.clock), anew);
+    int64_t decoded = decoded_at(t, shown, rtp_ticks_back(f->ticks, t->unpack.clock), restart);
     struct av_packet *pkt;
 
     if (!t->described)
-        r->metadata_due |= look_into_frame(t, f);
+        r->metadata_due |= parse_frame(t, f);
     if (r->metadata_due)
         push_metadata(r, decoded);
     t->pushed = decoded;

@@ -45,8 +45,8 @@ static unsigned number_of(const struct rtsp_intake *r, const struct rtsp_track *
 
 /* ---- RTCP */
 
-static void hear(struct rtsp_intake *r, struct rtsp_track *t, const uint8_t *data, size_t size,
-                 co_usec now)
+static void take_rtcp(struct rtsp_intake *r, struct rtsp_track *t, const uint8_t *data, size_t size,
+                      co_usec now)
 {
     const struct rtp_receiver *rx = rtp_intake_receiver(r->intake, number_of(r, t));
     struct rtcp_reader reader;
@@ -100,7 +100,7 @@ bool rtsp_intake_put(struct rtsp_intake *r, unsigned media, bool is_rtcp, const 
     }
     got = is_rtcp ? RTP_IS_RTCP : rtp_intake_put(r->intake, number_of(r, t), data, size, now);
     if (got == RTP_IS_RTCP)
-        hear(r, t, data, size, now);
+        take_rtcp(r, t, data, size, now);
     if (got == RTP_TAKEN)
         t->over = false;
     return got == RTP_TAKEN;

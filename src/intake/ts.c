@@ -44,7 +44,7 @@ struct ts_intake {
 
 /* ---- log lines about streams that are left out */
 
-static void tell(void *intake, const struct ts_told *told)
+static void log_note(void *intake, const struct ts_told *told)
 {
     (void)intake;
     switch (told->note) {
@@ -81,7 +81,7 @@ static void forget_early(struct ts_intake *t)
 struct ts_intake *ts_intake_new(const struct ts_intake_opts *opts)
 {
     struct ts_intake *t = must(calloc(1, sizeof(*t)));
-    const struct ts_demux_opts of = { .sei_filter = opts->sei_filter, .tell = tell, .arg = t };
+    const struct ts_demux_opts of = { .sei_filter = opts->sei_filter, .tell = log_note, .arg = t };
 
     t->opts = *opts;
     t->demux = ts_demux_new(&of);
@@ -181,7 +181,7 @@ static void push_frame(struct ts_intake *t, const struct ts_frame *f)
 /* ---- codec and configuration */
 
 /* Parses the frame, or as much of its beginning as is contiguous. */
-static void look_into_frame(struct ts_intake *t, struct track *k, const struct ts_frame *f)
+static void parse_frame(struct ts_intake *t, struct track *k, const struct ts_frame *f)
 {
     k->described = true;
     if (f->n_pieces > 0 && f->pieces[0].head_size == 0)
@@ -212,7 +212,7 @@ static void note_frame(struct ts_intake *t, struct track *k, const struct ts_fra
         k->has_at = true;
     }
     if (!k->described)
-        look_into_frame(t, k, f);
+        parse_frame(t, k, f);
 }
 
 static void take(struct ts_intake *t, const struct ts_frame *f)
@@ -264,7 +264,7 @@ void ts_intake_end(struct ts_intake *t)
 
 /* ---- state */
 
-bool ts_intake_speaks(const struct ts_intake *t)
+bool ts_intake_is_ts(const struct ts_intake *t)
 {
     struct ts_demux_stat s;
 

@@ -37,7 +37,7 @@ void ts_intake_hole(struct ts_intake *t);
 void ts_intake_end(struct ts_intake *t);
 
 /* Returns true if the input has TS packets. */
-bool ts_intake_speaks(const struct ts_intake *t);
+bool ts_intake_is_ts(const struct ts_intake *t);
 
 /* For a relay of the bytes. Sets *at to the number of bytes put before the TS packet that begins
  * the newest key frame, or without video the newest audio frame. Returns false if there was none

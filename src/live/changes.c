@@ -9,7 +9,7 @@
 #define ONE_MORE CO_SECONDS(1)
 
 /* Returns the index of a track. Tracks beyond the table share its last entry. */
-static size_t place_of(struct live_changes *c, const struct av_packet *pkt)
+static size_t index_of(struct live_changes *c, const struct av_packet *pkt)
 {
     uint32_t id = (uint32_t)pkt->kind << 16 | (uint32_t)pkt->track | 1u << 31;
     size_t i = 0;
@@ -23,7 +23,7 @@ static size_t place_of(struct live_changes *c, const struct av_packet *pkt)
 
 static bool codec_changes(struct live_changes *c, const struct av_packet *pkt)
 {
-    size_t i = place_of(c, pkt);
+    size_t i = index_of(c, pkt);
     uint8_t was = c->v[i].codec;
 
     c->v[i].codec = pkt->codec;
@@ -39,7 +39,7 @@ static bool size_changes(struct live_changes *c, const struct av_packet *pkt)
     if (!pkt->key || !row->key_size ||
         !row->key_size(av_packet_payload(pkt), av_packet_payload_size(pkt), &width, &height))
         return false;
-    i = place_of(c, pkt);
+    i = index_of(c, pkt);
     was = c->v[i].width;
     if (was == width && c->v[i].height == height)
         return false;

@@ -9,7 +9,7 @@
 
 /* Returns the index of the packet's kind and track, c->n if it is new. If the table is full, a new
  * track replaces the last entry. */
-static unsigned place_of(const struct live_configs *c, const struct av_packet *pkt)
+static unsigned index_of(const struct live_configs *c, const struct av_packet *pkt)
 {
     unsigned i = 0;
 
@@ -22,7 +22,7 @@ static unsigned place_of(const struct live_configs *c, const struct av_packet *p
 const struct av_packet *live_configs_before(const struct live_configs *c,
                                             const struct av_packet *pkt)
 {
-    unsigned i = pkt->config ? place_of(c, pkt) : c->n;
+    unsigned i = pkt->config ? index_of(c, pkt) : c->n;
 
     return i < c->n ? c->v[i] : NULL;
 }
@@ -31,7 +31,7 @@ const struct av_packet *live_configs_before(const struct live_configs *c,
  * if `keep_same` and the packet has the same bytes. */
 bool live_configs_set(struct live_configs *c, const struct av_packet *pkt, bool keep_same)
 {
-    unsigned i = place_of(c, pkt);
+    unsigned i = index_of(c, pkt);
 
     if (i < c->n && keep_same && c->v[i]->size == pkt->size && c->v[i]->track == pkt->track &&
         c->v[i]->kind == pkt->kind && c->v[i]->extra == pkt->extra &&

@@ -184,7 +184,7 @@ void live_consumer_unpark(struct live_consumer *c)
         src->parked_end = c->prev;
     c->prev = NULL;
     if (src->tap && first)
-        live_tap_unwant(src);
+        live_tap_unrequest(src);
 }
 
 size_t live_consumer_config(struct live_consumer *c, const struct av_packet **out, size_t max,
@@ -268,7 +268,7 @@ static void skip_to_end(struct live_consumer *c)
 static bool skip(struct live_consumer *c, uint64_t at)
 {
     struct live_span span = span_of(c->wire);
-    enum live_place place = live_policy_late(&span, at);
+    enum live_position place = live_policy_late(&span, at);
 
     if (place == LIVE_GO_ON && c->wire->first) { /* it had just finished its block */
         live_consumer_seek(c, c->wire->first, 0);
@@ -288,7 +288,7 @@ static bool skip(struct live_consumer *c, uint64_t at)
 
 /* Finds a position for a cursor without a block, or whose block left the wire. Returns true if it
  * has one. */
-static bool find_place(struct live_consumer *c)
+static bool find_position(struct live_consumer *c)
 {
     if (!c->block) {
         skip_to_end(c);
@@ -305,7 +305,7 @@ static int rendered_ranges(struct live_consumer *c, struct iovec *iov, int max, 
     struct live_block *b;
     int n = 0;
 
-    if (!find_place(c))
+    if (!find_position(c))
         return 0;
     offset = c->offset;
     b = c->block;

@@ -58,7 +58,7 @@ struct live_wire {
 struct live_registry {
     struct table sources; /* sources by name */
     struct live_memory memory;
-    struct live_evictable *keepers;
+    struct live_evictable *evictables;
     size_t alarm;    /* memory above which a growing source calls squeeze() */
     void (*squeeze)(struct live_registry *r); /* makes the largest streams drop packets */
     bool part;       /* the limit is its share of one that several registries have */
@@ -171,7 +171,7 @@ size_t live_taps_kept(const struct live_source *src);
 /* ... and by a replica. Returns false if there is more; it then continues automatically. */
 bool live_tap_pull(struct live_source *src);
 void live_tap_request(struct live_source *src);   /* a cursor was parked at the front of the list */
-void live_tap_unwant(struct live_source *src); /* that cursor is no longer parked */
+void live_tap_unrequest(struct live_source *src); /* that cursor is no longer parked */
 
 /* Moves the packets that wait in a replica's tap into its log. The caller must hold no packet or
  * range of the log without a reference. */

@@ -76,7 +76,7 @@ uint64_t live_policy_retains(const struct live_retained *log, const struct live_
                                                                                 : log->key;
 }
 
-enum live_place live_policy_late(const struct live_span *span, uint64_t at)
+enum live_position live_policy_late(const struct live_span *span, uint64_t at)
 {
     if (at == span->first)
         return LIVE_GO_ON;

@@ -95,7 +95,7 @@ bool live_policy_drops_block(const struct live_kept_block *b, const struct live_
 
 /* ---- where a cursor goes */
 
-enum live_place {
+enum live_position {
     LIVE_GO_ON,  /* the oldest packet, which directly follows the last one it sent */
     LIVE_AT_KEY, /* the newest key frame */
     LIVE_WAIT,   /* the next key frame that arrives */
@@ -112,7 +112,7 @@ struct live_span { /* the range of a log or a wire */
  * it waits for the next one. `cached`: it may start in the past. */
 bool live_policy_join(const struct live_span *span, bool cached, uint64_t *at);
 /* Decides where a cursor continues whose next packet `at` may have left the log. */
-enum live_place live_policy_late(const struct live_span *span, uint64_t at);
+enum live_position live_policy_late(const struct live_span *span, uint64_t at);
 
 /* ---- wires over datagrams, whose packets may be retransmitted */
 

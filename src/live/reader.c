@@ -142,12 +142,12 @@ err_t live_reader_wait(struct live_reader *r, co_usec time)
 
 /* Also wakes the caller if the reader has ended or the packets belong to another publisher, so that
  * the caller opens the next reader. */
-void live_reader_park(const struct live_reader *r, struct live_consumer *bell,
-                      void (*on_packets)(struct live_consumer *bell))
+void live_reader_park(const struct live_reader *r, struct live_consumer *wakeup,
+                      void (*on_packets)(struct live_consumer *wakeup))
 {
-    bell->src = r->src;
-    bell->seq = r->seq < r->src->head ? r->seq : r->src->head;
-    live_consumer_park(bell, 1, on_packets);
+    wakeup->src = r->src;
+    wakeup->seq = r->seq < r->src->head ? r->seq : r->src->head;
+    live_consumer_park(wakeup, 1, on_packets);
     if (live_source_is_due(r->src))
         live_source_wake_soon(r->src);
 }

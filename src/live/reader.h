@@ -47,10 +47,10 @@ bool live_reader_done(const struct live_reader *r); /* it ended, and everything 
 /* Waits for that time while packets arrive, or until the reader ends. Yields; ERR_STOPPED if the
  * coroutine was stopped. */
 err_t live_reader_wait(struct live_reader *r, co_usec time) __attribute__((warn_unused_result));
-/* Calls on_packets(bell) once when there is more to read, like live_consumer_park(). `bell` is the
- * caller's, zeroed; it has no wire and is only for live_consumer_unpark(). */
-void live_reader_park(const struct live_reader *r, struct live_consumer *bell,
-                      void (*on_packets)(struct live_consumer *bell));
+/* Calls on_packets(wakeup) once when there is more to read, like live_consumer_park(). `wakeup` is
+ * the caller's, zeroed; it has no wire and is only for live_consumer_unpark(). */
+void live_reader_park(const struct live_reader *r, struct live_consumer *wakeup,
+                      void (*on_packets)(struct live_consumer *wakeup));
 /* Moves a reader that no coroutine waits in; `to` is not open. */
 void live_reader_move(struct live_reader *to, struct live_reader *from);
 

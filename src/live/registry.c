@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SQUEEZES = 64, LOSERS = 32, ROUNDS = 4 };
+enum { SQUEEZES = 64, VICTIMS = 32, ROUNDS = 4 };
 /* Smaller streams drop nothing. Thousands may keep a little each: streams without players, segments
  * of ended streams. Streams with players keep their last seconds. */
 enum { SMALL = 4 * 1024, SMALL_PLAYED = 4 << 20 };
@@ -90,7 +90,7 @@ void live_evictable_open(struct live_evictable *k, struct live_registry *r, cons
                       const struct live_evictable_ops *how)
 {
     *k = (struct live_evictable){ .how = how, .name = name };
-    LIST_PUT(&r->keepers, k);
+    LIST_PUT(&r->evictables, k);
 }
 
 void live_evictable_close(struct live_evictable *k)
@@ -106,21 +106,21 @@ size_t live_evictable_share(const struct live_memory *m)
 }
 
 /* A source or evictable, and how much it can drop. */
-struct loser {
+struct victim {
     struct live_source *src;
-    struct live_evictable *keeper;
+    struct live_evictable *evictable;
     size_t bytes;
 };
 
 /* The largest ones, unsorted, found in one walk for any number of streams. */
-struct losers {
-    struct loser v[LOSERS];
+struct victims {
+    struct victim v[VICTIMS];
     unsigned n;
 };
 
-static struct loser *least_of(struct losers *all)
+static struct victim *least_of(struct victims *all)
 {
-    struct loser *least = &all->v[0];
+    struct victim *least = &all->v[0];
 
     for (unsigned i = 1; i < all->n; i++) {
         if (all->v[i].bytes < least->bytes)
@@ -129,9 +129,9 @@ static struct loser *least_of(struct losers *all)
     return least;
 }
 
-static struct loser *most_of(struct losers *all)
+static struct victim *most_of(struct victims *all)
 {
-    struct loser *most = &all->v[0];
+    struct victim *most = &all->v[0];
 
     for (unsigned i = 1; i < all->n; i++) {
         if (all->v[i].bytes > most->bytes)
@@ -140,7 +140,7 @@ static struct loser *most_of(struct losers *all)
     return most;
 }
 
-static bool is_large(const struct live_registry *r, const struct loser *l)
+static bool is_large(const struct live_registry *r, const struct victim *l)
 {
     size_t small = SMALL;
 
@@ -149,13 +149,13 @@ static bool is_large(const struct live_registry *r, const struct loser *l)
     return l->bytes > small;
 }
 
-static void note(const struct live_registry *r, struct losers *all, const struct loser *l)
+static void note(const struct live_registry *r, struct victims *all, const struct victim *l)
 {
-    struct loser *least;
+    struct victim *least;
 
     if (!is_large(r, l))
         return;
-    if (all->n < LOSERS) {
+    if (all->n < VICTIMS) {
         all->v[all->n++] = *l;
         return;
     }
@@ -164,43 +164,43 @@ static void note(const struct live_registry *r, struct losers *all, const struct
         *least = *l;
 }
 
-static size_t droppable_of(const struct loser *l)
+static size_t droppable_of(const struct victim *l)
 {
-    return l->src ? live_source_droppable(l->src) : l->keeper->how->droppable(l->keeper);
+    return l->src ? live_source_droppable(l->src) : l->evictable->how->droppable(l->evictable);
 }
 
 /* Returns true for a stream that is spared at first: it has players and is not too large. The size
  * limit prevents a publisher that plays its own stream from taking memory from all others. */
-static bool is_spared(const struct loser *l)
+static bool is_spared(const struct victim *l)
 {
     return l->src && l->src->consumers > 0 && l->bytes <= SMALL_PLAYED;
 }
 
 /* Collects the largest spared streams; or the largest others, with data that any stream keeps for
  * the disk. */
-static void find_losers(struct live_registry *r, bool spared, struct losers *all)
+static void find_victims(struct live_registry *r, bool spared, struct victims *all)
 {
     all->n = 0;
     for (struct live_source *src = live_registry_next(r, NULL); src;
          src = live_registry_next(r, src)) {
-        struct loser l = { .src = src, .bytes = live_source_droppable(src) };
+        struct victim l = { .src = src, .bytes = live_source_droppable(src) };
 
         if (is_spared(&l) == spared)
             note(r, all, &l);
     }
-    for (struct live_evictable *k = r->keepers; k && !spared; k = k->next)
-        note(r, all, &(struct loser){ .keeper = k, .bytes = k->how->droppable(k) });
+    for (struct live_evictable *k = r->evictables; k && !spared; k = k->next)
+        note(r, all, &(struct victim){ .evictable = k, .bytes = k->how->droppable(k) });
 }
 
 /* Drops data; returns the number of bytes and sets *name. */
-static size_t lose(struct live_registry *r, const struct loser *l, const char **name)
+static size_t drop(struct live_registry *r, const struct victim *l, const char **name)
 {
     size_t before = r->memory.used;
 
-    *name = l->src ? l->src->name : l->keeper->name;
+    *name = l->src ? l->src->name : l->evictable->name;
     if (l->src)
         return live_source_halve(l->src);
-    l->keeper->how->cut(l->keeper);
+    l->evictable->how->cut(l->evictable);
     return before > r->memory.used ? before - r->memory.used : 0;
 }
 
@@ -222,14 +222,14 @@ static void log_squeezed(struct live_registry *r, const char *name, size_t bytes
  * Returns false if they have nothing to drop. */
 static bool squeeze(struct live_registry *r, bool spared, size_t *want, const char **name)
 {
-    struct losers all;
+    struct victims all;
     bool lost;
 
-    find_losers(r, spared, &all);
+    find_victims(r, spared, &all);
     lost = all.n > 0;
     for (int i = 0; i < SQUEEZES && all.n > 0 && *want > 0; i++) {
-        struct loser *l = most_of(&all);
-        size_t freed = lose(r, l, name);
+        struct victim *l = most_of(&all);
+        size_t freed = drop(r, l, name);
 
         *want -= freed < *want ? freed : *want;
         r->memory.squeezed_bytes += freed;

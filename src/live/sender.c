@@ -13,7 +13,7 @@
 enum { RANGES = 16, FIRST_TURNS = 2, JOIN_MAX = 512 * 1024 };
 
 /* How often the coroutine takes a turn, for on_turn(). */
-#define LOOK CO_SECONDS(5)
+#define TURN_EVERY CO_SECONDS(5)
 
 /* Longest time that mw_msgs alone delays packets, so a stream of one frame a second is shown in
  * time. */
@@ -59,7 +59,7 @@ static co_usec due_time(co_usec now, co_usec merge)
 
 /* ---- packets of a live stream, or bytes of a feed */
 
-static void look_for_packets(const struct live_sender *s)
+static void poll_packets(const struct live_sender *s)
 {
     if (!s->feed)
         live_source_pull(s->consumer.src);
@@ -93,7 +93,7 @@ static bool turn_is_over(const struct live_sender *s)
 
 /* Lets a feed that waited for a disk continue as soon as the disk is done: nothing was sent that
  * the next turn could be merged with. */
-static void note_nothing(struct live_sender *s)
+static void note_empty_turn(struct live_sender *s)
 {
     if (s->feed && !s->feed->kind->ready(s->feed))
         s->due = s->sent_at;
@@ -130,15 +130,15 @@ static co_usec turn_in(const struct live_sender *s, co_usec now)
     return merge > 0 ? merge : 0;
 }
 
-static co_usec look_every(const struct live_sender *s)
+static co_usec turn_every(const struct live_sender *s)
 {
-    return s->look_every ? s->look_every : LOOK;
+    return s->turn_every ? s->turn_every : TURN_EVERY;
 }
 
 /* Calls on_turn(). */
-static err_t look(struct live_sender *s)
+static err_t call_on_turn(struct live_sender *s)
 {
-    s->looked_at = co_now();
+    s->called_at = co_now();
     if (s->epoch)
         s->epoch_seen = *s->epoch;
     return s->on_turn ? s->on_turn(s->arg) : NULL;
@@ -154,7 +154,7 @@ static err_t took_nothing(const struct live_sender *s)
  * response must not be sent in the middle of a message. */
 static err_t wait_window(struct live_sender *s)
 {
-    co_usec most = s->io->write_timeout, begin = co_now(), turn = look_every(s);
+    co_usec most = s->io->write_timeout, begin = co_now(), turn = turn_every(s);
     enum co_wake wake = CO_TIMEOUT;
     err_t err = NULL;
 
@@ -167,8 +167,8 @@ static err_t wait_window(struct live_sender *s)
         err = co_check();
         if (!err && wake == CO_TIMEOUT && most != CO_FOREVER && co_now() - begin >= most)
             err = took_nothing(s);
-        if (!err && co_now() - s->looked_at >= turn)
-            err = look(s);
+        if (!err && co_now() - s->called_at >= turn)
+            err = call_on_turn(s);
     }
     return err;
 }
@@ -247,7 +247,7 @@ static err_t send_turn(struct live_sender *s)
         err_t err;
 
         if (n == 0)
-            note_nothing(s);
+            note_empty_turn(s);
         if (n == 0 && turn_is_over(s))
             return NULL;
         if (n == 0) {
@@ -288,10 +288,10 @@ static void note_turn(struct live_sender *s)
     s->turns++;
 }
 
-static bool has_to_look(const struct live_sender *s)
+static bool needs_turn(const struct live_sender *s)
 {
     return s->turns < FIRST_TURNS || s->set.send_interval > 0 ||
-           co_now() - s->looked_at >= look_every(s) || (s->epoch && *s->epoch != s->epoch_seen);
+           co_now() - s->called_at >= turn_every(s) || (s->epoch && *s->epoch != s->epoch_seen);
 }
 
 /* Takes a turn without the coroutine. Returns false if the coroutine must take or finish it. */
@@ -300,7 +300,7 @@ static bool quick_turn(struct live_sender *s)
     struct iovec iov[RANGES];
     int n;
 
-    if (has_to_look(s))
+    if (needs_turn(s))
         return false;
     note_turn(s);
     do { /* something is pending, else the turn would not be due */
@@ -309,7 +309,7 @@ static bool quick_turn(struct live_sender *s)
 
         n = ranges_of(s, iov, false);
         if (n == 0) {
-            note_nothing(s);
+            note_empty_turn(s);
             return turn_is_over(s) && !has_ended(s);
         }
         if (s->consumer.config_due)
@@ -370,9 +370,9 @@ static void arm(struct live_sender *s)
 static void take_turn(struct live_sender *s)
 {
     disarm(s);
-    look_for_packets(s);
+    poll_packets(s);
     if (turn_in(s, co_now()) == 0 && !quick_turn(s)) {
-        s->look = true;
+        s->must_run = true;
         co_unpark(s->co);
     } else {
         arm(s);
@@ -400,8 +400,8 @@ static err_t long_turn(struct live_sender *s)
 {
     err_t err;
 
-    s->look = false;
-    err = look(s);
+    s->must_run = false;
+    err = call_on_turn(s);
     if (err || s->done)
         return err;
     note_turn(s);
@@ -414,13 +414,13 @@ static err_t long_turn(struct live_sender *s)
 
 static err_t step(struct live_sender *s)
 {
-    err_t err = s->look ? long_turn(s) : NULL;
+    err_t err = s->must_run ? long_turn(s) : NULL;
 
     if (!err && !s->done)
         err = handle_input(s);
     if (err || s->done)
         return err;
-    look_for_packets(s);
+    poll_packets(s);
     if (turn_in(s, co_now()) == 0)
         return long_turn(s);
     arm(s);

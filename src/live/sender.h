@@ -64,7 +64,7 @@ struct live_sender {
     /* Called before a turn of the coroutine: at least every few seconds, also while the window is
      * full, and soon after *epoch changed. It must not send. NULL: nothing to do. */
     err_t (*on_turn)(void *arg);
-    co_usec look_every;              /* interval of on_turn; 0: five seconds */
+    co_usec turn_every;              /* interval of on_turn; 0: five seconds */
     /* for example the generation of the configuration; NULL: none */
     const unsigned *epoch;
 
@@ -72,9 +72,9 @@ struct live_sender {
     struct co *co;
     struct co_timer timer;
     co_usec sent_at, due; /* times of the last and the next turn */
-    co_usec looked_at;
+    co_usec called_at;
     unsigned epoch_seen;
-    bool look; /* the coroutine must take the next turn, or finish this one */
+    bool must_run; /* the coroutine must take the next turn, or finish this one */
     bool sending;          /* the coroutine takes a turn */
     co_usec paused_at;
     co_usec full_at;       /* start of a full window; 0: not full */

@@ -87,8 +87,8 @@ static uint64_t oldest_unseen(const struct live_source *src)
 }
 
 /* A log that is no longer needed. */
-struct dead_log {
-    struct live_deferred_free reap;
+struct old_log {
+    struct live_deferred_free deferred;
     const struct av_packet **ring;
     uint64_t first, head;
     size_t cap;
@@ -96,7 +96,7 @@ struct dead_log {
 
 static bool free_packet(struct live_deferred_free *r)
 {
-    struct dead_log *log = container_of(r, struct dead_log, reap);
+    struct old_log *log = container_of(r, struct old_log, deferred);
 
     if (log->first < log->head) {
         (void)av_packet_unref(log->ring[log->first++ % log->cap]);
@@ -110,15 +110,18 @@ static bool free_packet(struct live_deferred_free *r)
 /* Frees the log in small steps, because that may take long, and empties the source. */
 static void defer_free_of_log(struct live_source *src)
 {
-    struct dead_log *log = must(malloc(sizeof(*log)));
+    struct old_log *log = must(malloc(sizeof(*log)));
 
-    *log = (struct dead_log){ .reap.free_one = free_packet, .ring = src->ring, .first = src->first,
-                              .head = src->head, .cap = src->cap };
+    *log = (struct old_log){ .deferred.free_one = free_packet,
+                             .ring = src->ring,
+                             .first = src->first,
+                             .head = src->head,
+                             .cap = src->cap };
     src->bytes = 0;
     src->first = src->head;
     src->ring = NULL;
     src->cap = 0;
-    live_deferred_free(&log->reap);
+    live_deferred_free(&log->deferred);
 }
 
 static void forget_log(struct live_source *src)
@@ -186,7 +189,7 @@ struct live_source *live_source_unref(struct live_source *src)
     return NULL;
 }
 
-bool live_source_alone(const struct live_source *src)
+bool live_source_is_only_ref(const struct live_source *src)
 {
     return src->ref.n == 1;
 }

@@ -106,7 +106,7 @@ struct live_source *live_source_new(const char *name, const struct live_settings
 struct live_source *live_source_ref(struct live_source *src);
 struct live_source *live_source_unref(struct live_source *src); /* always NULL; NULL is fine */
 /* Returns true if the caller's reference is the only one. */
-bool live_source_alone(const struct live_source *src);
+bool live_source_is_only_ref(const struct live_source *src);
 const char *live_source_name(const struct live_source *src);
 /* Data that an upper layer attaches to a source, freed with it: free(data) is called while the
  * source is still valid. */

@@ -45,13 +45,13 @@ struct live_tap {
     size_t bytes;        /* bytes of the packets between the two */
     struct live_ages ages;
     uint64_t lost;
-    bool told;  /* the reader knows that there is a publisher */
+    bool announced;  /* the reader knows that there is a publisher */
     bool skips; /* it was full: skips packets until it is empty and a key frame arrives */
     bool due;
 
     /* used by the reader */
     _Alignas(LINE) uint64_t taken;
-    uint64_t looked_at, tidied_at;
+    uint64_t polled_at, released_at;
     uint64_t left_out; /* packets lost because memory was short */
 
     /* shared, each in its own cache line */
@@ -169,9 +169,9 @@ void live_taps_raise(struct live_source *src)
 
 static void tell_begin(struct live_tap *tap)
 {
-    if (!tap->told)
+    if (!tap->announced)
         put(tap, 0, BEGIN);
-    tap->told = true;
+    tap->announced = true;
 }
 
 static void put_configs(struct live_tap *tap, const struct live_configs *c, co_usec now)
@@ -224,9 +224,9 @@ void live_taps_begin(struct live_source *src)
 void live_taps_end(struct live_source *src)
 {
     for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
-        if (tap->told)
+        if (tap->announced)
             put(tap, 0, END);
-        tap->told = false;
+        tap->announced = false;
         raise_soon(tap);
     }
 }
@@ -416,7 +416,7 @@ void live_tap_request(struct live_source *src)
 
 /* A later wake_at needs no check of head: if the owner still sees the earlier one, it only wakes
  * us. */
-void live_tap_unwant(struct live_source *src)
+void live_tap_unrequest(struct live_source *src)
 {
     atomic_store_explicit(&src->tap->wake_at, wake_at(src), memory_order_relaxed);
 }
@@ -446,10 +446,10 @@ bool live_tap_poll(struct live_source *src)
     bool rests;
 
     (void)live_tap_pull(src);
-    rests = tap->taken == tap->looked_at && tap->taken != tap->tidied_at;
-    tap->looked_at = tap->taken;
+    rests = tap->taken == tap->polled_at && tap->taken != tap->released_at;
+    tap->polled_at = tap->taken;
     if (rests)
-        tap->tidied_at = tap->taken;
+        tap->released_at = tap->taken;
     return rests;
 }
 

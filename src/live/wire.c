@@ -106,47 +106,47 @@ void live_wire_shrink(struct live_wire *w, size_t bytes)
 }
 
 /* Blocks of a wire, to be freed. */
-struct dead_blocks {
-    struct live_deferred_free reap;
+struct old_blocks {
+    struct live_deferred_free deferred;
     struct live_block *first;
 };
 
 static bool free_first(struct live_deferred_free *r)
 {
-    struct dead_blocks *dead = container_of(r, struct dead_blocks, reap);
-    struct live_block *b = dead->first;
+    struct old_blocks *old = container_of(r, struct old_blocks, deferred);
+    struct live_block *b = old->first;
 
     if (!b) {
-        free(dead);
+        free(old);
         return false;
     }
-    dead->first = b->next;
+    old->first = b->next;
     free_block(b);
     return true;
 }
 
 /* Drops all blocks; players continue at the next key frame, like slow ones. */
-static void lose_all(struct live_wire *w)
+static void drop_all(struct live_wire *w)
 {
-    struct dead_blocks *dead = NULL; /* freed in small steps if it is large */
+    struct old_blocks *old = NULL; /* freed in small steps if it is large */
 
     if (w->bytes >= LIVE_DEFERRED_BYTES) {
-        dead = must(malloc(sizeof(*dead)));
-        *dead = (struct dead_blocks){ .reap.free_one = free_first };
+        old = must(malloc(sizeof(*old)));
+        *old = (struct old_blocks){ .deferred.free_one = free_first };
     }
     while (w->first) {
         struct live_block *b = take_first(w);
 
-        if (dead && b->ref.n == 1) {
+        if (old && b->ref.n == 1) {
             live_source_charge(w->src, 0, size_of(b));
-            b->next = dead->first;
-            dead->first = b;
+            b->next = old->first;
+            old->first = b;
         } else {
             (void)live_block_unref(w->src, b);
         }
     }
-    if (dead)
-        live_deferred_free(&dead->reap);
+    if (old)
+        live_deferred_free(&old->deferred);
 }
 
 static struct live_kept_block kept(const struct live_wire *w, co_usec now)
@@ -241,7 +241,7 @@ static void append(struct live_wire *w, const struct av_packet *pkt, bool key, c
     struct live_block *b = block_for(w, size, seq, now);
 
     if (!b) { /* memory is short */
-        lose_all(w);
+        drop_all(w);
         return;
     }
     if (key)
@@ -290,7 +290,7 @@ void live_wire_more(struct live_wire *w, co_usec now)
     size_t bytes = 0;
 
     if (w->head < src->first) { /* the log dropped packets that were not rendered yet */
-        lose_all(w);
+        drop_all(w);
         begin(w);
     }
     while (live_wire_lags(w) && bytes < PORTION) {
@@ -337,7 +337,7 @@ void live_wire_put(struct live_wire *w)
     if (--w->consumers > 0)
         return;
     LIST_CUT(&w->src->wires, w);
-    lose_all(w);
+    drop_all(w);
     live_source_was_read(w->src);
     if (w->state)
         w->fmt->close(w->state);

@@ -2,15 +2,15 @@
 /* admission_queue.c - limits how many coroutines run at a time; others wait in order. */
 #include "session/admission_queue.h"
 
-struct admission_queue_guest {
-    struct admission_queue_guest *next;
+struct admission_queue_waiter {
+    struct admission_queue_waiter *next;
     struct co *co;
     bool in;
 };
 
-static void unlink_guest(struct admission_queue *g, struct admission_queue_guest *guest)
+static void unlink_guest(struct admission_queue *g, struct admission_queue_waiter *guest)
 {
-    struct admission_queue_guest **at = &g->first;
+    struct admission_queue_waiter **at = &g->first;
 
     while (*at != guest)
         at = &(*at)->next;
@@ -21,7 +21,7 @@ static void unlink_guest(struct admission_queue *g, struct admission_queue_guest
 
 err_t admission_queue_enter(struct admission_queue *g, unsigned most, co_usec timeout)
 {
-    struct admission_queue_guest me = { .co = co_self() };
+    struct admission_queue_waiter me = { .co = co_self() };
     co_usec until = timeout == CO_FOREVER ? 0 : co_clock() + timeout;
 
     if (g->n < most) {
@@ -47,7 +47,7 @@ err_t admission_queue_enter(struct admission_queue *g, unsigned most, co_usec ti
 /* Passes the slot to the next waiting coroutine. */
 void admission_queue_leave(struct admission_queue *g)
 {
-    struct admission_queue_guest *next = g->first;
+    struct admission_queue_waiter *next = g->first;
 
     if (!next) {
         g->n--;

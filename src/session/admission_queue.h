@@ -9,7 +9,7 @@
 /* Initially zero. Used by one thread. */
 struct admission_queue {
     unsigned n;                       /* number of admitted coroutines */
-    struct admission_queue_guest *first, **end; /* waiting ones */
+    struct admission_queue_waiter *first, **end; /* waiting ones */
 };
 
 /* Waits up to `timeout` until fewer than `most` are admitted (else ERR_IO_TIMEOUT). Call

@@ -13,7 +13,7 @@
 unsigned session_goes_to(struct session *s, bool publishes)
 {
     struct session_env *env = s->env;
-    const struct stream_owners_guest guest = {
+    const struct stream_owners_client guest = {
         .path = s->names.key->path, .here = env->worker, .publishes = publishes,
         .spread = (unsigned)s->conf->workers_spread,
     };

@@ -180,7 +180,7 @@ static void apply_settings(struct session_player *p)
 {
     struct session *s = p->s;
 
-    p->sender.look_every = s->conf->sampled_print / 2;
+    p->sender.turn_every = s->conf->sampled_print / 2;
     p->sender.set = settings_of(p);
     if (is_called(p))
         p->sender.set.send_interval = 0;

@@ -18,7 +18,7 @@ const char *reject_reason_name(enum reject_reason kind)
 
 unsigned reject_counters_add(struct reject_counters *r, enum reject_reason kind, co_usec now)
 {
-    struct reject_counters_told *told = r->all ? r->all : &r->own;
+    struct reject_counters_logged *told = r->all ? r->all : &r->own;
     long long last = atomic_load_explicit(&told->v[kind].at, memory_order_relaxed);
 
     r->v[kind].total++;

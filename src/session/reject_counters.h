@@ -22,7 +22,7 @@ enum reject_reason {
 };
 
 /* Refusals that were logged. Initially zero; any thread. */
-struct reject_counters_told {
+struct reject_counters_logged {
     struct {
         atomic_uint untold;
         atomic_llong at; /* co_usec; 0: never */
@@ -35,7 +35,7 @@ struct reject_counters {
         uint64_t total;
     } v[REJECT_KINDS];
     /* `all` is shared by all workers and replaces `own`; NULL: one worker */
-    struct reject_counters_told own, *all;
+    struct reject_counters_logged own, *all;
 };
 
 const char *reject_reason_name(enum reject_reason kind); /* "per_address" */

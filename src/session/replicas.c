@@ -176,7 +176,7 @@ static void on_closed(struct co_mail *m)
     struct replica *r = container_of(m, struct replica, request);
 
     r->asks = false;
-    if (r->env->replicas->closing || live_source_alone(r->src))
+    if (r->env->replicas->closing || live_source_is_only_ref(r->src))
         drop(r);
     else
         open_tap(r); /* a client came meanwhile */
@@ -185,7 +185,7 @@ static void on_closed(struct co_mail *m)
 /* Returns true if the source had no other user for long enough. */
 static bool is_over(struct replica *r, co_usec now)
 {
-    if (!live_source_alone(r->src))
+    if (!live_source_is_only_ref(r->src))
         r->missing_since = 0;
     else if (!r->missing_since)
         r->missing_since = now;

@@ -119,7 +119,7 @@ static unsigned choose_owner(const struct workers *w, unsigned here)
 }
 
 static bool goes_home(const struct workers *w, const struct stream_owner *one,
-                      const struct stream_owners_guest *guest)
+                      const struct stream_owners_client *guest)
 {
     return guest->publishes || one->worker == guest->here || one->players < guest->spread ||
            (guest->gathered && one->gathers > 0) ||
@@ -128,8 +128,8 @@ static bool goes_home(const struct workers *w, const struct stream_owner *one,
 
 /* ---- enter and leave */
 
-struct stream_owner *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
-                                 unsigned *to)
+struct stream_owner *stream_owners_enter(struct workers *w,
+                                         const struct stream_owners_client *guest, unsigned *to)
 {
     struct stream_owners *h = w->stream_owners;
     struct stream_owner *one;

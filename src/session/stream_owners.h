@@ -22,7 +22,7 @@ struct stream_owner;  /* the entry of one stream */
 struct stream_owners *stream_owners_new(void);
 void stream_owners_free(struct stream_owners *h); /* all entries were released */
 
-struct stream_owners_guest {
+struct stream_owners_client {
     const char *path;  /* the stream: "vhost/app/name" */
     unsigned here;     /* the worker at which the client arrived */
     unsigned spread;   /* workers_spread: this many players move to the owner at any load */
@@ -34,8 +34,8 @@ struct stream_owners_guest {
  * move there while the stream has few players or the owner has a low load; else they stay, and
  * their worker has a replica. The owner of a new stream is this worker, or one with a clearly lower
  * load. */
-struct stream_owner *stream_owners_enter(struct workers *w, const struct stream_owners_guest *guest,
-                                 unsigned *to);
+struct stream_owner *stream_owners_enter(struct workers *w,
+                                         const struct stream_owners_client *guest, unsigned *to);
 /* Holds the entry for something other than a client, such as a source; creates it here if needed.
  * */
 struct stream_owner *stream_owners_hold(struct workers *w, const char *path, unsigned here);

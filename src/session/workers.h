@@ -45,7 +45,7 @@ struct workers {
     atomic_bool ending;                      /* clients no longer move */
     void (*sample)(struct session_env *env); /* publishes the counters of a worker; or NULL */
     atomic_ullong hooks;                     /* number of the last callback */
-    struct reject_counters_told refused;     /* refusals already logged */
+    struct reject_counters_logged refused;     /* refusals already logged */
     struct worker v[WORKERS_MAX];
 };
 

@@ -47,7 +47,7 @@ static size_t cost(const struct slot *s)
 
 /* ---- configurations in force */
 
-static bool same_place(const struct slot *a, const struct slot *b)
+static bool is_same_kind(const struct slot *a, const struct slot *b)
 {
     return a->entry.kind == b->entry.kind && a->track == b->track && a->origin == b->origin &&
            a->extra == b->extra && a->entry.whose == b->entry.whose;
@@ -55,11 +55,11 @@ static bool same_place(const struct slot *a, const struct slot *b)
 
 /* Returns the index for a configuration: that of the one it replaces, or a new one. If the list is
  * full, the last index. */
-static unsigned place_of(const struct slot *list, unsigned n, const struct slot *s)
+static unsigned index_of(const struct slot *list, unsigned n, const struct slot *s)
 {
     unsigned i = 0;
 
-    while (i < n && !same_place(&list[i], s))
+    while (i < n && !is_same_kind(&list[i], s))
         i++;
     return i < LIVE_CONFIGS ? i : LIVE_CONFIGS - 1;
 }
@@ -75,7 +75,7 @@ static void clear_configs(struct rtmfp_wire *w)
 /* Takes ownership of the reference. */
 static void keep_config(struct rtmfp_wire *w, const struct slot *s)
 {
-    unsigned i = place_of(w->configs, w->n_configs, s);
+    unsigned i = index_of(w->configs, w->n_configs, s);
 
     if (i < w->n_configs) {
         w->config_bytes -= cost(&w->configs[i]);
@@ -275,18 +275,18 @@ size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wi
     struct slot list[LIVE_CONFIGS];
     unsigned n = 0;
     /* ignore configurations of the previous publisher */
-    bool anew = w->began >= w->first && w->began <= number;
+    bool restarted = w->began >= w->first && w->began <= number;
     size_t i;
 
-    if (!anew) {
+    if (!restarted) {
         memcpy(list, w->configs, w->n_configs * sizeof(list[0]));
         n = w->n_configs;
     }
-    for (uint64_t at = anew ? w->began : w->first; at < number && at < w->head; at++) {
+    for (uint64_t at = restarted ? w->began : w->first; at < number && at < w->head; at++) {
         const struct slot *s = slot_at(w, at);
 
         if (s->config) {
-            unsigned place = place_of(list, n, s);
+            unsigned place = index_of(list, n, s);
 
             n += place == n;
             list[place] = *s;

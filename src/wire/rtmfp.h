@@ -17,12 +17,12 @@ enum rtmfp_wire_kind { RTMFP_WIRE_AUDIO, RTMFP_WIRE_VIDEO, RTMFP_WIRE_DATA };
 
 /* Players that announce Opus and those that do not get different metadata, and the latter get no
  * Opus: flv_message_leave_out_opus(). */
-enum rtmfp_wire_whose { RTMFP_WIRE_ALL, RTMFP_WIRE_OPUS, RTMFP_WIRE_NO_OPUS };
+enum rtmfp_wire_player { RTMFP_WIRE_ALL, RTMFP_WIRE_OPUS, RTMFP_WIRE_NO_OPUS };
 
 struct rtmfp_wire_entry {
     struct rtmfp_message *message; /* the wire's reference */
     uint8_t kind;                  /* enum rtmfp_wire_kind */
-    uint8_t whose;                 /* enum rtmfp_wire_whose */
+    uint8_t whose;                 /* enum rtmfp_wire_player */
     bool key;                      /* players may start here */
     bool keep;                     /* never abandoned: sequence headers, data */
 };

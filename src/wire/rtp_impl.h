@@ -28,7 +28,7 @@ struct rtp_wire_state {
     bool reported;
     int64_t reported_at;  /* time of the last report, in the stream's time */
     /* frames left out because they are broken; and those already logged */
-    uint64_t broken, broken_told;
+    uint64_t broken, broken_logged;
 };
 
 /* Opens a packer for the codec unless it is open already. Returns false if RTP does not carry the

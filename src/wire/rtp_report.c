@@ -61,13 +61,13 @@ void rtp_wire_bye(const struct rtp_wire_state *s, struct wr *out)
     }
 }
 
-static void tell_broken(struct rtp_wire_state *s)
+static void log_broken(struct rtp_wire_state *s)
 {
-    if (s->broken == s->broken_told)
+    if (s->broken == s->broken_logged)
         return;
     log_warn("%s: %llu broken frames are left out of RTP", live_source_name(s->src),
-             (unsigned long long)(s->broken - s->broken_told));
-    s->broken_told = s->broken;
+             (unsigned long long)(s->broken - s->broken_logged));
+    s->broken_logged = s->broken;
 }
 
 void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, int64_t pts, struct wr *out)
@@ -89,5 +89,5 @@ void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, int64_t pts, struct 
     }
     s->reported = true;
     s->reported_at = dts;
-    tell_broken(s);
+    log_broken(s);
 }

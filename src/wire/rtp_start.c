@@ -55,7 +55,7 @@ void rtp_wire_tracks(const struct live_source *src, struct rtp_wire_track out[RT
 /* ---- start of the media */
 
 /* A scan over bytes of the wire, as far as both tracks need it. */
-struct look {
+struct scan {
     struct rtp_wire_start *out;
     uint32_t tracks;  /* tracks of the wire */
     unsigned packets; /* scanned packets */
@@ -64,8 +64,8 @@ struct look {
 
 /* Uses a report only if it is in front of all media, because only then it has the time of their
  * start. */
-static void look_at_report(struct look *l, struct rtp_wire_start *e, const uint8_t *data,
-                           size_t size)
+static void scan_report(struct scan *l, struct rtp_wire_start *e, const uint8_t *data,
+                        size_t size)
 {
     struct rtcp_reader r;
     struct rtcp_packet p;
@@ -79,8 +79,8 @@ static void look_at_report(struct look *l, struct rtp_wire_start *e, const uint8
     }
 }
 
-static void look_at_media(struct look *l, struct rtp_wire_start *e, const uint8_t *data,
-                          size_t size)
+static void scan_media(struct scan *l, struct rtp_wire_start *e, const uint8_t *data,
+                       size_t size)
 {
     struct rtp_packet p;
 
@@ -91,20 +91,20 @@ static void look_at_media(struct look *l, struct rtp_wire_start *e, const uint8_
     e->seq = p.seq;
 }
 
-static void look_at_packet(struct look *l, uint8_t channel, const uint8_t *data, size_t size)
+static void scan_rtp(struct scan *l, uint8_t channel, const uint8_t *data, size_t size)
 {
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
         uint8_t own = rtp_wire_channel(l->tracks, i);
 
         if (l->tracks >> i & 1 && channel == own)
-            look_at_media(l, &l->out[i], data, size);
+            scan_media(l, &l->out[i], data, size);
         else if (l->tracks >> i & 1 && channel == own + 1)
-            look_at_report(l, &l->out[i], data, size);
+            scan_report(l, &l->out[i], data, size);
     }
 }
 
 /* Returns true if the scan must continue. */
-static bool needs_more(const struct look *l)
+static bool needs_more(const struct scan *l)
 {
     bool open = !l->media;
 
@@ -113,7 +113,7 @@ static bool needs_more(const struct look *l)
     return open && l->packets < PACKETS_MAX;
 }
 
-static void look_at(struct look *l, const uint8_t *p, size_t size)
+static void scan_packet(struct scan *l, const uint8_t *p, size_t size)
 {
     const uint8_t *end = p + size;
 
@@ -124,7 +124,7 @@ static void look_at(struct look *l, const uint8_t *p, size_t size)
         if (!rtp_interleaved_parse(p, &channel, &n) || end - p < RTP_INTERLEAVED + n)
             return;
         p += RTP_INTERLEAVED;
-        look_at_packet(l, channel, p, n);
+        scan_rtp(l, channel, p, n);
         p += n;
         l->packets++;
     }
@@ -133,12 +133,12 @@ static void look_at(struct look *l, const uint8_t *p, size_t size)
 void rtp_wire_start(struct live_consumer *c, uint32_t tracks,
                     struct rtp_wire_start out[RTP_WIRE_N])
 {
-    struct look l = { .out = out, .tracks = tracks };
+    struct scan l = { .out = out, .tracks = tracks };
     struct iovec iov[RANGES];
     int n = live_consumer_ranges(c, iov, RANGES, false);
 
     for (unsigned i = 0; i < RTP_WIRE_N; i++)
         out[i] = (struct rtp_wire_start){ .has_seq = false };
     for (int i = 0; i < n; i++)
-        look_at(&l, iov[i].iov_base, iov[i].iov_len);
+        scan_packet(&l, iov[i].iov_base, iov[i].iov_len);
 }

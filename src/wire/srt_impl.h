@@ -10,7 +10,7 @@
 enum { SRT_WIRE_PIDS = 16 };
 
 /* PIDs of relayed packets that already got a discontinuity indicator. */
-struct srt_wire_told {
+struct srt_wire_marked {
     bool on;
     co_usec until;
     unsigned n;
@@ -41,7 +41,7 @@ struct srt_wire {
     /* due times of the bytes before the newest frame, and of that frame */
     co_usec out_due, newest_due;
     /* state of relayed packets */
-    struct srt_wire_told told;
+    struct srt_wire_marked told;
 };
 
 /* Appends a packet and removes old ones. */

@@ -6,11 +6,11 @@
 
 enum { SYNC = 0x47, HAS_FIELD = 0x20, JUMPS = 0x80, HAS_CLOCK = 0x10 };
 
-#define TELL CO_SECONDS(1) /* how long to mark PIDs: a clock is sent every 100 ms */
+#define MARK_TIME CO_SECONDS(1) /* how long to mark PIDs: a clock is sent every 100 ms */
 
 /* [TS] 2.4.3.5: sets the discontinuity indicator on the first packet of a PID that can carry it,
  * and on the first one with a clock. */
-static void tell(struct srt_wire_told *t, uint8_t *p)
+static void mark(struct srt_wire_marked *t, uint8_t *p)
 {
     uint16_t pid = (uint16_t)((p[1] & 0x1f) << 8 | p[2]);
     bool clock = p[5] & HAS_CLOCK;
@@ -26,7 +26,7 @@ static void tell(struct srt_wire_told *t, uint8_t *p)
     p[5] |= JUMPS;
 }
 
-static void tell_all(struct srt_wire_told *t, uint8_t *data, size_t size)
+static void tell_all(struct srt_wire_marked *t, uint8_t *data, size_t size)
 {
     for (size_t at = 0; at + TS_PACKET <= size; at += TS_PACKET) {
         uint8_t *p = data + at;
@@ -34,7 +34,7 @@ static void tell_all(struct srt_wire_told *t, uint8_t *data, size_t size)
         if (p[0] != SYNC)
             return; /* not aligned to TS packets: sets no indicators */
         if ((p[3] & HAS_FIELD) && p[4] > 0)
-            tell(t, p);
+            mark(t, p);
     }
 }
 
@@ -48,7 +48,7 @@ void srt_wire_relay_put(struct srt_wire *w, const uint8_t *data, size_t size, co
         memcpy(copy, data, size);
         tell_all(&w->told, copy, size);
         data = copy;
-        w->told.until = w->told.until ? w->told.until : now + TELL;
+        w->told.until = w->told.until ? w->told.until : now + MARK_TIME;
         w->told.on = now < w->told.until;
     }
     srt_wire_put(w, data, size, false, now);

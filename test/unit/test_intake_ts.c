@@ -125,11 +125,11 @@ static void test_packets(void **state)
     make(&ts);
     for (size_t piece = 1; piece <= ts.len; piece += piece < 200 ? 13 : ts.len) {
         begin();
-        assert_false(ts_intake_speaks(it.t));
+        assert_false(ts_intake_is_ts(it.t));
         ts_intake_begin(it.t, it.src);
         for (size_t at = 0; at < ts.len; at += piece)
             ts_intake_put(it.t, ts.buf + at, piece < ts.len - at ? piece : ts.len - at);
-        assert_true(ts_intake_speaks(it.t));
+        assert_true(ts_intake_is_ts(it.t));
         ts_intake_end(it.t);
         look();
         assert_int_equal(count(AV_VIDEO, true), 1);

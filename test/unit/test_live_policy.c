@@ -107,7 +107,7 @@ static const struct {
     const char *name;
     struct live_span span;
     uint64_t at;
-    enum live_place place;
+    enum live_position place;
 } lates[] = {
     { "what is next is there", { 7, 9, true, 9 }, 7, LIVE_GO_ON },
     { "and is the key frame itself", { 7, 7, true, 9 }, 7, LIVE_GO_ON },

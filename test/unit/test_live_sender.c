@@ -233,7 +233,7 @@ static void test_states_of_a_sender(void **state)
 
     (void)state;
     p.sender = (struct live_sender){ .io = &p.io, .arg = &p, .on_readable = nothing,
-                                     .on_turn = count_narrow, .look_every = CO_MS(5) };
+                                     .on_turn = count_narrow, .turn_every = CO_MS(5) };
     live_sender_stat(&p.sender, &stat); /* before it has a stream */
     assert_int_equal(stat.state, LIVE_WAIT_KEY);
     live_consumer_open(&p.sender.consumer, src, &plain_format, no_param);

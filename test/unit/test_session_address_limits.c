@@ -243,7 +243,7 @@ static void the_log_is_told_now_and_then(void **state)
 /* One worker logs for all of them. */
 static void workers_tell_together(void **state)
 {
-    struct reject_counters_told all = { 0 };
+    struct reject_counters_logged all = { 0 };
     struct reject_counters r[2] = { { .all = &all }, { .all = &all } };
 
     (void)state;

@@ -26,7 +26,7 @@ static void end(struct workers *w)
 static struct stream_owner *enter(struct workers *w, const char *path, unsigned here, bool publishes,
                           unsigned spread, unsigned *to)
 {
-    return stream_owners_enter(w, &(struct stream_owners_guest){ .path = path, .here = here, .spread = spread,
+    return stream_owners_enter(w, &(struct stream_owners_client){ .path = path, .here = here, .spread = spread,
                                                  .publishes = publishes }, to);
 }
 

@@ -82,7 +82,7 @@ static err_t choose(struct session_env *env, const struct rtc_request *a, struct
     err = session_find_stream(&s, a->vhost ? a->vhost : "", a->app ? a->app : "",
                               a->stream ? a->stream : "");
     if (!err && env->workers && !atomic_load(&env->workers->ending)) {
-        const struct stream_owners_guest guest = {
+        const struct stream_owners_client guest = {
             .path = s.names.key->path, .here = env->worker, .publishes = !j->plays,
             .spread = (unsigned)s.conf->workers_spread, .gathered = true,
         };

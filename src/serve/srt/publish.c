@@ -95,7 +95,7 @@ void srt_publish_turn(struct srt_peer *p, co_usec now)
     }
     if (any) /* a timer may fire long after the last packet */
         pub->publisher.place.active_at = now;
-    if (any && ts_intake_speaks(pub->intake))
+    if (any && ts_intake_is_ts(pub->intake))
         session_publisher_media(&pub->publisher);
 }
 
