@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is a name of one */
+/* ---- keys */
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -41,7 +41,7 @@ static bool is_it(const struct vod_cached *one, const struct vod_file *f,
            vod_use_same(&one->use, use);
 }
 
-/* ---- its table */
+/* ---- the hash table */
 
 static struct vod_cached *find(struct vod_cache *c, const struct vod_file *f,
                                const struct vod_wire_use *use, const struct vod_at *at)
@@ -53,7 +53,7 @@ static struct vod_cached *find(struct vod_cache *c, const struct vod_file *f,
     return one;
 }
 
-/* ---- those that nobody uses, in the order in which they go */
+/* ---- unused entries, least recently used first */
 
 static void put_idle(struct vod_cache *c, struct vod_cached *one)
 {
@@ -79,7 +79,7 @@ static void free_one(struct vod *v, struct vod_cached *one)
     vod_rendered_free(one);
 }
 
-/* It is found no more; it goes with its last user. */
+/* Removes the entry from the table; its memory is freed with the last reference. */
 static void unlist(struct vod *v, struct vod_cached *one)
 {
     LIST_TAKE(one);
@@ -165,7 +165,7 @@ void vod_cache_put(struct vod *v, struct vod_cached *one, bool kept)
     vod_cache_trim(v, v->cache.limit);
 }
 
-/* It was not to be kept, but is wanted again. */
+/* Keeps an entry that was going to be freed, since another player requests it. */
 static struct vod_cached *keep(struct vod *v, struct vod_cached *one)
 {
     v->cache.bytes -= one->bytes;

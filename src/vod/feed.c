@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* feed.c - one who plays a file: its place and its clock. */
+/* feed.c - a player's position in a file, and its clock. */
 #include "vod/feed.h"
 
 #include "base/container_of.h"
@@ -14,16 +14,17 @@
 
 enum {
     HEAD_MAX = 256 * 1024,
-    KEYS_ABOVE = 2 * VOD_SCALE_1, /* so much faster nobody needs more than key frames */
+    KEYS_ABOVE = 2 * VOD_SCALE_1, /* above this speed only key frames are sent */
 };
 
-/* After a seek timestamps go on by so much: more than frames of one moment are apart. */
+/* The step of timestamps after a seek: more than the distance of audio and video that are shown
+ * together. */
 #define GAP AV_MS(100)
-/* A file that is shorter does not loop: nothing would be heard or seen of it. */
+/* A shorter file does not loop: it would be neither heard nor seen. */
 #define LOOP_MIN AV_MS(200)
-/* Media sent ahead when a player resumes after a pause: one turn of its sender. */
+/* How far ahead media is sent when a player resumes after a pause: one turn of its sender. */
 #define AHEAD_AGAIN CO_MS(350)
-/* So far may places be, so that no sum of times is too large. */
+/* The largest position, so that no sum of times overflows. */
 #define TIME_MAX (INT64_MAX / 4)
 
 /* ---- the clock */
@@ -43,8 +44,9 @@ static int64_t clock_now(const struct vod_feed *f)
     return f->clock_dts + ticks_of(f, time_now(f) - f->clock_at);
 }
 
-/* A player that goes on after a pause has what was sent ahead. Some take what comes next for what
- * is to be shown next: it comes about when it is, and then sooner and sooner. */
+/* A player that resumes after a pause still has the media that was sent ahead. Some players show
+ * the first frame that arrives at once, so it is sent when it is due, and the lead then grows
+ * slowly to its usual value. */
 static co_usec ahead(const struct vod_feed *f)
 {
     co_usec v = AHEAD_AGAIN + (time_now(f) - f->went_on_at) / 10;
@@ -81,11 +83,11 @@ static bool runs(const struct vod_feed *f)
     return f->playing && !f->ended && !f->failed;
 }
 
-/* ---- as its sender sees it */
+/* ---- the interface for senders */
 
 static const struct vod_feed *of_const(const struct live_feed *feed)
 {
-    return (const struct vod_feed *)feed; /* its first member */
+    return (const struct vod_feed *)feed; /* the first member */
 }
 
 static bool ready(const struct live_feed *feed)
@@ -175,7 +177,8 @@ static void on_part(struct vod_wait *w)
 
 /* ---- open and close */
 
-/* Byte for byte, as it is compared: also what lies between its members. */
+/* Copies byte for byte, with the padding between members, because uses are compared with
+ * memcmp(). */
 static void take_use(struct vod_feed *f, const struct vod_wire_use *use)
 {
     f->use.wire = use->wire;
@@ -218,7 +221,7 @@ void vod_feed_close(struct vod_feed *f)
     memset(f, 0, sizeof(*f));
 }
 
-/* ---- tracks that come and go: the format leaves them out, parts stay divided as they are */
+/* ---- changes of tracks: the format leaves tracks out; the division into parts stays the same */
 
 static uint32_t out_of(uint32_t tracks)
 {
@@ -245,7 +248,7 @@ static void leave_out(struct vod_feed *f, uint32_t bits)
     *left_out(f) = (*left_out(f) & FLV_WIRE_NO_OPUS) | bits;
 }
 
-/* All at once: what it gets at a new place has its head from whoever placed it. */
+/* Applies a pending change of tracks at once: after a seek the caller sends the head. */
 static void take_tracks(struct vod_feed *f)
 {
     if (f->tracks != UINT32_MAX)
@@ -286,7 +289,7 @@ static bool has_video(const struct vod_feed *f)
            vod_file_info(f->file)->tracks[DEMUX_VIDEO].codec != AV_CODEC_NONE;
 }
 
-/* Timestamps go on after what the player has. */
+/* Makes timestamps continue after the last frame that the player got. */
 static void leave(struct vod_feed *f)
 {
     vod_feed_turn_end(f);
@@ -303,7 +306,7 @@ static void leave(struct vod_feed *f)
 void vod_feed_use(struct vod_feed *f, const struct vod_wire_use *use)
 {
     leave(f);
-    f->sent_pts = INT64_MIN; /* it is known where that was */
+    f->sent_pts = INT64_MIN; /* the position is known */
     f->playing = false;
     take_use(f, use);
 }
@@ -356,7 +359,7 @@ int64_t vod_feed_position(const struct vod_feed *f)
     const struct demux_info *info = vod_file_info(f->file);
     int64_t at = f->playing ? clock_now(f) : 0;
 
-    if (at > f->next_dts) /* it waits for what comes */
+    if (at > f->next_dts) /* the feed waits for the next frame */
         at = f->next_dts;
     at += f->begin_pts - f->begin_dts - info->zero;
     if (at < 0 && f->loop)
@@ -420,8 +423,9 @@ void vod_feed_fail(struct vod_feed *f)
     f->failed = true;
 }
 
-/* From its begin, which is as if it came behind its end. RTP's parts are those of the first round,
- * with later times; the other formats' bytes have them. */
+/* Starts the next round of a loop: timestamps continue as if the file followed itself. RTP shares
+ * the parts of the first round and shifts their times; in the other formats the bytes contain the
+ * times. */
 static void go_round(struct vod_feed *f)
 {
     int64_t duration = vod_file_info(f->file)->duration;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* feed_turn.c - what a feed sends at a time: pieces of parts, as they are or as its player has
- * them.
+/* feed_turn.c - the bytes that a feed sends in one turn: pieces of parts, shared or renumbered for
+ * the player.
  *
- * Between ranges() and advance() nothing else runs on the thread, so what is held meanwhile, and
- * memory for what is made for one player, is the thread's.
+ * Nothing else runs on the thread between ranges() and advance(), so the parts held between them
+ * and the memory for renumbered bytes belong to the thread.
  */
 #include "base/container_of.h"
 #include "base/thread_own.h"
@@ -11,30 +11,30 @@
 
 enum {
     PARTS = 8,
-    BYTES = 512 * 1024,   /* at a time: some 100 us of work */
+    BYTES = 512 * 1024,   /* per turn: some 100 us of work */
     SCRATCH = 256 * 1024,
-    COPY_MAX = 16 * 1024, /* so much of a cut packet is copied, of more its part is held */
-    TRIES = 16,           /* empty parts in a row that are looked at in a turn */
+    COPY_MAX = 16 * 1024, /* longer rests of a cut packet are not copied: their part is held */
+    TRIES = 16,           /* consecutive empty parts that one turn passes */
 };
 
 struct piece {
-    const struct vod_part *part; /* with a reference, */
-    bool given;                  /* which went elsewhere */
+    const struct vod_part *part; /* holds a reference, */
+    bool given;                  /* unless given away */
     bool done;                   /* all of it was sent */
-    bool stops;                  /* where it ends all is sent that was asked for */
-    uint32_t from, end;          /* of the part */
-    const uint8_t *data;         /* what is sent */
+    bool stops;                  /* the requested range ends with this piece */
+    uint32_t from, end;          /* range in the part */
+    const uint8_t *data;         /* the bytes to send */
 };
 
 static _Thread_local struct turn {
     const struct vod_feed *owner;
     unsigned n;
     struct piece v[PARTS];
-    size_t used; /* of the scratch */
+    size_t used; /* in the scratch buffer */
     uint8_t *scratch;
 } *turn;
 
-/* ---- what the thread holds */
+/* ---- the parts that the thread holds */
 
 static void end_turn(void)
 {
@@ -63,7 +63,7 @@ static void begin_turn(const struct vod_feed *f)
 
 /* ---- how much of a part is due */
 
-/* How many of its frames end at or before that place, and come by then? */
+/* Returns the number of frames that end at or before byte `end` and are due by `dts`. */
 static unsigned count_marks(const struct vod_part *part, uint32_t end, int64_t dts)
 {
     unsigned low = 0, high = part->n;
@@ -96,8 +96,9 @@ static int64_t shown(const struct vod_mark *m)
     return m->dts + m->cts;
 }
 
-/* Up to which frame does it play? What is decoded before a frame that is wanted is sent with it:
- * pictures are not in the order in which they are shown. False: all of it, and on. */
+/* Gives the frame with which the requested range ends; false if it goes beyond the part. Frames are
+ * not stored in the order of presentation, so all frames that are decoded before a requested one
+ * are sent too. */
 static bool stops_in(const struct vod_feed *f, const struct vod_part *part, unsigned *marks)
 {
     unsigned n = part->n;
@@ -112,8 +113,8 @@ static bool stops_in(const struct vod_feed *f, const struct vod_part *part, unsi
     return part->marks[part->n - 1].dts >= f->stop || (part->last && n < part->n);
 }
 
-/* A part that has begun to be due is sent as a whole, if its rest comes soon: so nothing of it must
- * be kept until then. Not soon after a pause, see feed.c. */
+/* A part is sent as a whole if the rest of it is due soon, so that it need not be held until then.
+ * This does not apply shortly after a pause, see feed.c. */
 static bool ends_soon(const struct vod_feed *f, const struct vod_part *part, int64_t wants)
 {
     int64_t soon = av_from_us(VOD_TURN_MOST) * f->scale / VOD_SCALE_1;
@@ -121,7 +122,7 @@ static bool ends_soon(const struct vod_feed *f, const struct vod_part *part, int
     return vod_feed_is_ahead(f) && part->marks[part->n - 1].dts <= wants + soon;
 }
 
-/* Where what is due ends; -1: nothing of it is due at all. */
+/* Returns the end of the bytes that are due, or -1 if none are. */
 static int64_t due_end(const struct vod_feed *f, const struct vod_part *part, int64_t wants,
                        bool *stops)
 {
@@ -143,7 +144,7 @@ static int64_t due_end(const struct vod_feed *f, const struct vod_part *part, in
     return part->marks[n - 1].end;
 }
 
-/* ---- collect pieces */
+/* ---- collecting pieces */
 
 struct cursor {
     struct vod_at at;
@@ -151,7 +152,7 @@ struct cursor {
     struct vod_numbers numbers;
 };
 
-/* Give the bytes of the piece. False: there is no room for any. */
+/* Finds the bytes of the piece; false if there is no room for any. */
 static bool find_bytes(const struct vod_feed *f, const struct cursor *c, struct piece *p)
 {
     const uint8_t *data = p->part->data + p->from;
@@ -174,7 +175,7 @@ static bool find_bytes(const struct vod_feed *f, const struct cursor *c, struct 
     return true;
 }
 
-/* The next piece, if there is one: with a reference to its part. */
+/* Finds the next piece, if any, and takes a reference to its part. */
 static bool find_piece(const struct vod_feed *f, const struct cursor *c, int64_t wants,
                        const struct vod_part *part, struct piece *p)
 {
@@ -197,7 +198,7 @@ static const struct vod_part *get_part(struct vod_feed *f, struct cursor *c)
 
     if (got == VOD_WAIT)
         f->waits = true;
-    else if (got == VOD_FAILED && turn->n == 0) /* what comes before it is still sent */
+    else if (got == VOD_FAILED && turn->n == 0) /* the pieces before it are still sent */
         vod_feed_fail(f);
     if (got != VOD_READY)
         return NULL;
@@ -208,7 +209,7 @@ static const struct vod_part *get_part(struct vod_feed *f, struct cursor *c)
     return part;
 }
 
-/* One more piece. False: no more behind it, or there is none. */
+/* Adds one piece; false if there is none, or if it is the last. */
 static bool take_piece(struct vod_feed *f, struct cursor *c, int64_t wants)
 {
     const struct vod_part *part = get_part(f, c);
@@ -251,7 +252,7 @@ static int collect(struct vod_feed *f, struct iovec *iov, int max)
     return n;
 }
 
-/* ---- sent */
+/* ---- after sending */
 
 static bool is_whole(const struct piece *p, uint32_t upto)
 {
@@ -269,7 +270,7 @@ static void note_sent(struct vod_feed *f, const struct piece *p, uint32_t upto)
     }
 }
 
-/* The piece is sent up to there, between two packets. */
+/* The piece was sent up to `upto`, a boundary of packets. */
 static void pass_piece(struct vod_feed *f, struct piece *p, uint32_t upto)
 {
     const struct vod_part *part = p->part;
@@ -292,7 +293,7 @@ static void pass_piece(struct vod_feed *f, struct piece *p, uint32_t upto)
         vod_feed_stop(f);
 }
 
-/* Where does the packet end that its player has a piece of? */
+/* Returns the end of the packet that was sent in part. */
 static uint32_t packet_end(const struct vod_feed *f, const struct piece *p, size_t sent)
 {
     unsigned i;
@@ -305,7 +306,7 @@ static uint32_t packet_end(const struct vod_feed *f, const struct piece *p, size
     return p->from + (uint32_t)sent;
 }
 
-/* The rest of a packet goes first, whatever comes next. */
+/* Keeps the rest of a packet, which must be sent before anything else. */
 static void hold_rest(struct vod_feed *f, struct piece *p, uint32_t at, uint32_t end)
 {
     if (end - at <= COPY_MAX || p->data != p->part->data + p->from) {
@@ -331,7 +332,7 @@ static bool advance_piece(struct vod_feed *f, struct piece *p, size_t *sent)
         end = packet_end(f, p, *sent);
         if (end > p->from + *sent)
             hold_rest(f, p, p->from + (uint32_t)*sent, end);
-        pass_piece(f, p, end); /* what comes last goes behind that */
+        pass_piece(f, p, end); /* the final bytes follow it */
     }
     return false;
 }
@@ -390,7 +391,7 @@ void vod_feed_advance(struct live_feed *feed, size_t sent)
     advance_pieces(f, sent);
 }
 
-/* ---- what goes first */
+/* ---- bytes that are sent first */
 
 static int put_first(const struct vod_feed *f, struct iovec *iov)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - open files of a worker, known by what they are; their indexes, kept within a bound. */
+/* file.c - open files of a worker, identified by device and inode, and their indexes, whose memory
+ * is limited. */
 #include "base/container_of.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -16,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* ---- what helper threads share with us */
+/* ---- objects shared with helper threads */
 
 struct vod_shared *vod_shared_new(int fd, struct demux_index *demux, struct demux_group *g)
 {
@@ -128,7 +129,7 @@ static struct vod_file *find(struct vod *v, const struct co_file *found)
     return f;
 }
 
-/* New players have no use for the file as it was before it changed. */
+/* Makes sure that new players do not get the file as it was before it changed. */
 static void forget_older(struct vod *v, const struct co_file *found)
 {
     struct vod_file *f = *bucket(&v->files, found->device, found->inode), *next;
@@ -191,16 +192,16 @@ struct vod_file *vod_file_unref(struct vod_file *f)
     return NULL;
 }
 
-/* ---- opening, by a helper thread */
+/* ---- opening, on a helper thread */
 
-struct vod_opener { /* who waits, on its stack */
+struct vod_opener { /* on the stack of the coroutine that waits */
     struct vod_opener *next;
     struct co *co;
 };
 
 struct opening {
     struct vod_task task; /* first */
-    struct vod_file *file; /* with a reference */
+    struct vod_file *file; /* holds a reference */
 };
 
 struct open_job {
@@ -208,14 +209,14 @@ struct open_job {
     int64_t size;
     struct demux_limits limits;
     uint64_t bytes;
-    /* what it gives: */
+    /* results: */
     enum vod_way way;
     struct demux_index *index;
     enum demux_status status;
     const char *why;
 };
 
-/* EOPNOTSUPP and such: of a file system that is memory, or that cannot tell what is. */
+/* EOPNOTSUPP and similar come from file systems in memory, or that do not know what is cached. */
 static enum vod_way way_of(int fd)
 {
     char c;
@@ -267,7 +268,7 @@ static void is_bad(struct vod_file *f, enum demux_status status, const char *why
     f->vod->stat.failed++;
 }
 
-/* It fits, if need be by those that nobody uses. */
+/* True if the index fits into the limit, perhaps after freeing unused ones. */
 static bool is_kept(struct vod_file *f)
 {
     struct vod *v = f->vod;
@@ -352,7 +353,7 @@ static err_t wait_open(struct vod_file *f)
     return stopped ? err_wrap(co_stop_why(), "opening %s", f->name) : NULL;
 }
 
-/* ---- opening */
+/* ---- opening, for players */
 
 static err_t error_of(const struct vod_file *f)
 {
@@ -370,7 +371,7 @@ static err_t error_of(const struct vod_file *f)
     }
 }
 
-/* Takes the descriptor over. */
+/* Takes over the descriptor. */
 static struct vod_file *share(struct vod_file *f, struct co_file *found)
 {
     if (f->disk)
@@ -380,8 +381,8 @@ static struct vod_file *share(struct vod_file *f, struct co_file *found)
     return vod_file_ref(f);
 }
 
-/* Which device a folder was on: who opens below one that does not answer any more is to be in the
- * lane of those who read there. */
+/* The device of each folder: opening a file in a folder whose device hangs must use the same queue
+ * as reads from that device. */
 enum { FOLDERS = 16 };
 static _Thread_local struct {
     uint32_t hash;
@@ -412,7 +413,7 @@ static err_t find_file(struct co_file *found, const char *dir, const char *path)
     return err;
 }
 
-/* A recording has another name while it is written: sink/dvr/file.c. */
+/* Finds a recording that is still being written, which has a temporary name: sink/dvr/file.c. */
 static err_t find_growing(struct co_file *found, const char *dir, const char *path)
 {
     char *tmp = must_print("%s.tmp", path);

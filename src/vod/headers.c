@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* headers.c - what a player of FLV or RTMP gets before the frames of a file: onMetaData, [FLV]
- * E.5, and decoder configurations. */
+/* headers.c - the head of a file for FLV and RTMP players: onMetaData, [FLV] E.5, and decoder
+ * configurations. */
 #include "format/flv/flv.h"
 #include "proto/rtmp/amf0.h"
 #include "vod/feed_impl.h"
@@ -10,9 +10,9 @@
 
 enum { METADATA_MAX = 4096, SAMPLE_BITS = 16 };
 
-/* ---- packets, as the wire has them */
+/* ---- packets in the form of the wire */
 
-/* For an FLV file as it was read, with its head: frames have heads of the same kind. */
+/* For an FLV file, the configuration tag as it was read, because its frames have the same form. */
 struct av_packet *vod_head_config(const struct demux_track *t)
 {
     struct av_packet *pkt;
@@ -27,7 +27,7 @@ struct av_packet *vod_head_config(const struct demux_track *t)
     if (t->config_head > 0) {
         pkt->origin = kind == AV_VIDEO ? FLV_VIDEO : FLV_AUDIO;
         err = flv_packet_describe(pkt);
-        err_free(&err); /* the file was opened with it */
+        err_free(&err); /* it was valid when the file was opened */
         return pkt;
     }
     pkt->kind = (uint8_t)kind;
@@ -88,14 +88,15 @@ static void put_track(struct wr *w, const struct demux_track *t)
     struct av_info av;
     err_t err = av_info_parse(&av, t->codec, t->config, t->config_size);
 
-    err_free(&err); /* then it says nothing */
+    err_free(&err); /* omit these fields */
     if (av_codec_row(t->codec)->kind == AV_VIDEO)
         put_video(w, t, &av);
     else
         put_audio(w, t, &av);
 }
 
-/* The rate is known of all of the file: it is said of pictures, or of sound that is alone. */
+/* Only the bit rate of the whole file is known. It is reported as the video's, or as the audio's if
+ * there is no video. */
 static void put_members(const struct demux_info *info, uint32_t tracks, struct wr *w)
 {
     bool video = false;
@@ -119,7 +120,7 @@ struct av_packet *vod_head_metadata(const struct demux_info *info, uint32_t trac
 
     wr_init(&w, METADATA_MAX);
     amf0_string(&w, "onMetaData");
-    amf0_ecma_begin(&w, 0); /* how many is a hint that nobody takes */
+    amf0_ecma_begin(&w, 0); /* the count is only a hint, and clients ignore it */
     if (!live)
         amf0_set_number(&w, "duration", (double)info->duration / AV_CLOCK);
     put_members(info, tracks, &w);
@@ -141,7 +142,7 @@ static void put_metadata(const struct demux_info *info, const struct vod_wire_us
     struct av_packet *pkt = vod_head_metadata(info, use->tracks, false);
 
     if (pkt)
-        vod_wire_put(use, pkt, 0, out); /* players look for it at time 0 */
+        vod_wire_put(use, pkt, 0, out); /* players expect it at time 0 */
     av_packet_unref(pkt);
 }
 

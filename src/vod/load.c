@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - parts: found, made at once, or read by helper threads (read.c). */
+/* load.c - gets parts: from the cache, rendered at once, or read by helper threads (read.c). */
 #include "base/container_of.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -9,27 +9,27 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-enum { AHEAD = 4 }; /* seconds of a file that are read ahead at once */
+enum { AHEAD = 4 }; /* seconds of a file that one read ahead covers */
 
-/* How often it is looked whether what comes behind a part is there. */
+/* How often a part checks whether the bytes after it are in memory. */
 #define LOOK_EVERY CO_MS(500)
-/* How often a file that cannot be read is told of. */
+/* The shortest time between log lines about a file that cannot be read. */
 #define TELL_EVERY CO_SECONDS(10)
 
-/* ---- a load: one part that some wait for */
+/* ---- a load: one part, with the players that wait for it */
 
 enum load_state { WAITS, RUNS, IS_THERE };
 
 struct vod_load {
     struct vod_task task;               /* first */
-    struct vod_load *next, **prev;      /* of its file */
-    struct vod_file *file;              /* with a reference */
+    struct vod_load *next, **prev;      /* in the list of its file */
+    struct vod_file *file;              /* holds a reference */
     struct vod_wire_use use;
     struct vod_at at;
     struct vod_numbers from;
     struct vod_wait *waiters;
     enum load_state state;
-    bool calls;                         /* those who wait: it is not freed meanwhile */
+    bool calls;                         /* on_part() calls are under way: do not free it */
     co_usec since;
     struct vod_cached *part;            /* NULL: it failed */
 };
@@ -63,7 +63,7 @@ static const char *words(enum demux_status status, const char *why)
     }
 }
 
-/* ---- its end */
+/* ---- end of a load */
 
 static void free_load(struct vod_load *l)
 {
@@ -82,7 +82,7 @@ static void free_if_done(struct vod_load *l)
         free_load(l);
 }
 
-/* A line for those who waited long and have none yet. */
+/* Logs one line for each player that waited long, unless it already has one. */
 static void tell_slow(struct vod_load *l)
 {
     co_usec now = co_now(), longest = 0;
@@ -112,7 +112,8 @@ static void unlink_wait(struct vod_wait *w)
     w->load = NULL;
 }
 
-/* Each is called once. Meanwhile others may go, and this one may take what is there. */
+/* Calls each waiter once. During a call other waiters may leave, and the called one may take the
+ * part. */
 static void call_waiters(struct vod_load *l)
 {
     struct vod_wait *todo = l->waiters, *w;
@@ -209,7 +210,7 @@ void vod_wait_end(struct vod_wait *w)
     if (l->state != IS_THERE)
         tell_slow(l);
     unlink_wait(w);
-    if (!l->waiters && l->state == WAITS) { /* nobody has begun */
+    if (!l->waiters && l->state == WAITS) { /* it was not started */
         vod_queue_take(&l->file->vod->queue, &l->task);
         free_load(l);
         return;
@@ -217,7 +218,7 @@ void vod_wait_end(struct vod_wait *w)
     free_if_done(l);
 }
 
-/* The part that it waited for, with a reference; NULL: the load failed. */
+/* Gives the requested part, with a reference; NULL: the load failed. */
 static enum vod_got take_load(struct vod_wait *w, struct vod_cached **part)
 {
     struct vod_load *l = w->load;
@@ -234,8 +235,8 @@ static enum vod_got take_load(struct vod_wait *w, struct vod_cached **part)
 
 struct vod_ahead {
     struct vod_task task; /* first */
-    struct vod_ahead *next, **prev; /* of its file */
-    struct vod_file *file; /* with a reference */
+    struct vod_ahead *next, **prev; /* in the list of its file */
+    struct vod_file *file; /* holds a reference */
     int64_t at, size;
 };
 
@@ -276,7 +277,7 @@ static void go_ahead(struct vod_task *t)
     (void)vod_file_unref(f);
 }
 
-/* False: too many wait for that. */
+/* Queues a read ahead; false if too many are queued. */
 static bool read_on(struct vod_file *f, int64_t at, int64_t n)
 {
     struct vod_ahead *a = f->ahead;
@@ -294,9 +295,9 @@ static bool read_on(struct vod_file *f, int64_t at, int64_t n)
     return true;
 }
 
-/* Up to `there` the file is in memory, or was asked for. Where less than a second of that is left,
- * ask for the next AHEAD seconds, unless the last byte of these is there: the check itself makes
- * the kernel read a page of what is missing. */
+/* The file is in memory, or requested, up to `there`. If less than a second of it is left, requests
+ * the next AHEAD seconds, unless their last byte is already in memory. The check itself makes the
+ * kernel read a page if it is missing. */
 static void check_ahead(struct vod_file *f, int64_t at, int64_t *there)
 {
     int64_t n = (int64_t)vod_second(vod_file_info(f)->kbps), to;
@@ -311,7 +312,8 @@ static void check_ahead(struct vod_file *f, int64_t at, int64_t *there)
         *there = to;
 }
 
-/* Behind what each track has in it; they are near to each other as a rule. */
+/* Reads ahead after the bytes that each track has in the part. The tracks are usually near each
+ * other. */
 static void look_ahead(struct vod_file *f, struct vod_cached *one, struct vod_wait *w)
 {
     int64_t video = one->ends[DEMUX_VIDEO], audio = one->ends[DEMUX_AUDIO];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* name.c - which streams are files. */
+/* name.c - tells whether the name of a stream is a file. */
 #include "vod/vod.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static bool has_end(const char *path)
     return false;
 }
 
-/* Skip the prefix of an RTMP name ("mp4:a"); *end is the extension that may be left out. */
+/* Skips the prefix of an RTMP name ("mp4:a"). *end is the extension to add if the name has none. */
 static const char *without_kind(const char *name, const char **end)
 {
     *end = "";
@@ -41,7 +41,7 @@ static bool is_plain(const char *text)
     return true;
 }
 
-/* Append all names of a way but empty ones. False: it goes up, or is too long. */
+/* Appends the components of a path, without empty ones. False: it has "..", or is too long. */
 static bool add(char path[VOD_PATH_MAX], const char *way)
 {
     while (*(way += strspn(way, "/"))) {

@@ -10,16 +10,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* GAP: what lies between two samples, such as heads of tags, is read with them. KEPT: more than
- * that is given back. */
+/* RUN: most samples of one read. GAP: smaller gaps between two samples, such as tag headers, are
+ * read with them. KEPT: a larger buffer is freed after use. */
 enum { RUN = 64, GAP = 4096, KEPT = 512 * 1024 };
 
-/* So many samples tell how far those of a track are apart. */
+/* The number of samples from which the distance of a track's samples is computed. */
 enum { NEAR = 16 };
 
 /* ---- reading */
 
-struct run { /* of bytes that follow each other in the file */
+struct run { /* consecutive bytes of the file */
     struct iovec v[RUN];
     int n;
     int64_t at;
@@ -80,7 +80,7 @@ void vod_input_init(struct vod_input *in, int fd, int64_t size, bool wait, uint6
                               .bytes = bytes };
 }
 
-/* ---- which samples */
+/* ---- choosing samples */
 
 static bool is_counted(const struct demux_sample *s, struct vod_request want)
 {
@@ -117,13 +117,13 @@ int64_t vod_group_end(const struct demux_group *g)
     return end;
 }
 
-/* When is what comes behind that sample? */
+/* Returns the time of the sample that follows sample i. */
 static int64_t after(const struct demux_group *g, unsigned i)
 {
     return i + 1 < g->n ? g->v[i + 1].dts : vod_group_end(g);
 }
 
-/* Add samples from cut->begin on until there are enough of them. */
+/* Adds samples from cut->begin on until the part is full. */
 static void fill(struct vod_cut *cut, const struct demux_group *g, struct vod_request want)
 {
     size_t all = 0;
@@ -159,7 +159,7 @@ struct vod_cut vod_cut_find(const struct demux_group *g, struct vod_request want
     return cut;
 }
 
-/* ---- where they go */
+/* ---- layout of the buffer */
 
 static size_t room_of(const struct demux_sample *s)
 {
@@ -219,7 +219,7 @@ static enum demux_status place(struct vod_pack *p, const struct demux_group *g,
     return DEMUX_OK;
 }
 
-/* ---- from the file */
+/* ---- reading from the file */
 
 static int by_place(const void *a, const void *b)
 {
@@ -238,7 +238,7 @@ static void sort(struct vod_pack *p)
     }
 }
 
-/* Samples from `i` on that can be read at once; gives how many. */
+/* Collects samples from `i` on that one read covers; returns their number. */
 static unsigned collect(const struct vod_pack *p, unsigned i, struct run *r)
 {
     unsigned from = i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* read.c - samples of a group, read by a helper thread that may wait for the disk, or at once from
- * what the kernel has in memory; and the parts that are made of them. */
+/* read.c - reads samples of a group, on a helper thread that may wait for the disk or at once from
+ * the page cache, and renders parts from them. */
 #include "base/must.h"
 #include "vod/store.h"
 
@@ -38,7 +38,7 @@ void vod_read_free(void *arg)
 
 /* ---- any thread */
 
-/* The kernel begins with what comes behind it, too. */
+/* Lets the kernel start reading the bytes after these, too. */
 static void read_ahead(const struct vod_read *r)
 {
     for (unsigned i = r->cut.begin; i < r->cut.end; i++) {
@@ -50,7 +50,7 @@ static void read_ahead(const struct vod_read *r)
     }
 }
 
-/* `once`: on the thread of the coroutines, where no large part is read, in memory or not. */
+/* `once`: on the worker's thread, where large parts are never read, cached or not. */
 static void read_part(struct vod_read *r, bool once, bool wait)
 {
     struct demux_group *g = NULL;
@@ -76,7 +76,7 @@ static void read_waiting(void *arg)
     read_part(arg, false, true);
 }
 
-/* ---- */
+/* ---- the worker's thread */
 
 err_t vod_read_run(struct vod_read *r, const struct vod_task *t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.c - the packets of a file, one after the other.
+/* reader.c - the packets of a file, one after another.
  *
- * Some seconds at once are read by a helper thread, and are packets when their time has come.
- * Nothing of it is shared: a publisher of a file makes its stream anyway.
+ * A helper thread reads some seconds of the file at a time; packets are created from them when they
+ * are due. Nothing is cached: the ingested stream itself serves all of its players.
  */
 #include "vod/reader.h"
 
@@ -18,10 +18,10 @@ enum { PIECE = 512 * 1024 };
 
 struct vod_reader {
     struct vod_file *file;
-    bool begun;             /* the metadata were given, */
-    unsigned configured;    /* and the configuration of so many tracks */
+    bool begun;             /* the metadata was returned, */
+    unsigned configured;    /* and the configuration of this many tracks */
     struct vod_read *now;   /* NULL: none yet */
-    unsigned next;          /* of its samples */
+    unsigned next;          /* index of the next sample of `now` */
 };
 
 struct vod_reader *vod_reader_new(struct vod_file *file)
@@ -43,7 +43,7 @@ void vod_reader_free(struct vod_reader *r)
 
 /* ---- reading */
 
-/* A read of the piece after this one, or of the first; NULL: this is the last. */
+/* Creates the read of the piece after this one, or of the first; NULL: this is the last. */
 static struct vod_read *behind(const struct vod_reader *r)
 {
     static const struct vod_request all = { .tracks = VOD_TRACKS_VIDEO | VOD_TRACKS_AUDIO,
@@ -78,7 +78,7 @@ static err_t error_of(const struct vod_reader *r)
     }
 }
 
-/* *more: there is a piece with samples. */
+/* Reads the next piece that has samples. *more: there is one. */
 static err_t read_more(struct vod_reader *r, bool *more)
 {
     const struct vod_task task = { .device = r->file->device, .due = co_now() + VOD_DISK_TIME };
@@ -123,7 +123,7 @@ static err_t sample_packet(struct vod_reader *r, struct av_packet **out)
     if (demux_packet(r->now->index->demux, slot->s, pkt))
         *out = pkt;
     else
-        (void)av_packet_unref(pkt); /* broken: it is left out */
+        (void)av_packet_unref(pkt); /* damaged: skip it */
     return NULL;
 }
 

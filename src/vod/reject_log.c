@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* reject_log.c - log lines for players whose file is refused. Anybody may request a broken or
- * missing file as often as they like: the first request for each of a few files has a line of its
- * own; the rest are counted, and one line reports their number.
+/* reject_log.c - log lines for rejected players. A client can request a damaged or missing file at
+ * any rate, so the number of lines is limited: the first request for each of a few files has its
+ * own line, and one line reports the number of the others.
  */
 #include "base/container_of.h"
 #include "base/log.h"
@@ -13,13 +13,13 @@
 
 #define EVERY CO_SECONDS(10)
 
-/* Two that are alike by chance are counted as one. */
+/* A hash of the text; texts with equal hashes count as one. */
 static uint32_t kind_of(const char *text)
 {
     return (uint32_t)text_hash_more(TEXT_HASH_BEGIN, text, strlen(text));
 }
 
-/* Is it one of those that were not told yet, and is there room for it? */
+/* True if this text was not logged yet and the table has room for it. */
 static bool is_new(struct vod_refused *r, uint32_t kind)
 {
     for (unsigned i = 0; i < r->n; i++) {
@@ -32,7 +32,8 @@ static bool is_new(struct vod_refused *r, uint32_t kind)
     return true;
 }
 
-/* No budget holds these lines back: what they say of is told nowhere else. */
+/* Logs the number of the others. This line bypasses the log budget, because nothing else reports
+ * them. */
 static void tell_rest(struct vod_refused *r)
 {
     if (r->untold > 0)
@@ -40,7 +41,8 @@ static void tell_rest(struct vod_refused *r)
     r->untold = 0;
 }
 
-/* Refusals that keep coming have no new line of their own, unless the table is full. */
+/* Keeps the table while rejections continue, so that known texts get no new line; a full table is
+ * cleared. */
 static void on_time(struct co_timer *t)
 {
     struct vod_refused *r = container_of(t, struct vod_refused, timer);

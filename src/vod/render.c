@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render.c - the bytes of a part: a wire renders samples that were read. */
+/* render.c - renders the bytes of a part: a wire converts the samples that were read. */
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/region.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of the bytes that a wire renders: EACH for a sample beside its bytes. */
+/* The limit for the bytes of a part: its samples, EACH per sample, and MORE. */
 enum { EACH = 256, MORE = 64 * 1024 };
 
 enum { BLOCK = 128 * 1024 };
@@ -26,7 +26,8 @@ static void make_packet(const struct vod_file *f, const struct vod_slot *slot,
         use->wire->make(state, pkt, w);
 }
 
-/* Bytes that are no frame belong to the next frame; at the end of a part to the last. */
+/* Marks the end of a frame. Bytes without a frame belong to the next frame; at the end of a part,
+ * to the last one. */
 static void mark(struct vod_cached *one, const struct vod_slot *slot, size_t end)
 {
     const struct demux_sample *s = slot->s;
@@ -60,7 +61,7 @@ static void make_all(struct vod_cached *one, const struct vod_pack *pack, struct
     for (unsigned i = 0; i < pack->n; i++) {
         const struct demux_sample *s = pack->slots[i].s;
 
-        assert(pack->slots[i].pkt->ref.n == 1); /* they are our memory */
+        assert(pack->slots[i].pkt->ref.n == 1); /* its data is in the pack's buffer */
         if (s->at + s->size > one->ends[s->track])
             one->ends[s->track] = s->at + s->size;
     }
@@ -88,8 +89,8 @@ static void describe(struct vod_cached *one, const struct demux_group *g,
         p->next_dts = g->n > 0 ? vod_group_end(g) : p->dts;
 }
 
-/* ---- its memory: a block that all parts take in turn while they are made and sent, so it is in
- * the caches of the processor; in memory of their size if they are kept */
+/* ---- memory of a part: a reused block while it is rendered and sent, so that it stays in the
+ * processor's caches; a copy of its exact size if it is kept */
 
 static struct vod_cached *begin_block(size_t marks, size_t need, struct wr *w)
 {
@@ -151,9 +152,9 @@ struct vod_cached *vod_rendered_fit(struct vod_cached *one)
     return fit;
 }
 
-/* ---- */
+/* ---- rendering */
 
-struct what { /* of a part that is made */
+struct what { /* the part to render */
     struct vod_file *file;
     const struct vod_wire_use *use;
     const struct vod_at *at;

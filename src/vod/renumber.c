@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* renumber.c - interleaved RTP of a part as one player has it. */
+/* renumber.c - the interleaved RTP of a part, with the numbers and times of one player. */
 #include "base/be.h"
 #include "proto/rtp/rtcp.h"
 #include "proto/rtp/sender.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SEQ = 2, TIME = 4 }; /* where they are in a packet */
+enum { SEQ = 2, TIME = 4 }; /* offsets in a packet */
 /* The same in a sender report, which is the first of its compound: [RFC 3550] 6.4.1. */
 enum { SR_NTP = 8, SR_TIME = 16, SR_PACKETS = 20, SR_BYTES = 24, SR_SIZE = 28 };
 
@@ -33,7 +33,8 @@ static void move_time(const struct vod_renumber *p, const struct vod_renumber_tr
     (void)be_put32(at, t->base + (uint32_t)(uint64_t)ticks);
 }
 
-/* The moment is asked of the wall clock, so reports of one moment stay of one. */
+/* Computes the NTP time from the file's wall clock, so that reports with equal times keep equal
+ * times. */
 static void move_ntp(const struct vod_renumber *p, uint8_t *at)
 {
     uint64_t ntp = (uint64_t)be_get32(at) << 32 | be_get32(at + 4);
@@ -48,7 +49,7 @@ static void move_ntp(const struct vod_renumber *p, uint8_t *at)
 
 /* ---- packets */
 
-/* `size` bytes behind the head of an interleaved packet. */
+/* Renumbers one packet: `size` bytes after the header of an interleaved packet. */
 static void move(const struct vod_renumber *p, uint8_t channel, uint8_t *at, size_t size)
 {
     for (unsigned i = 0; i < RTP_WIRE_N; i++) {
@@ -71,7 +72,7 @@ static void move(const struct vod_renumber *p, uint8_t channel, uint8_t *at, siz
     }
 }
 
-/* The packet at `at`, with its head; `size` if it is none. */
+/* Returns the size of the packet at `at` with its header, or `size` if there is no packet. */
 static size_t packet_size(const uint8_t *data, size_t size, size_t at)
 {
     uint8_t channel;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rtp.c - what is RTP's of one who plays a file: its numbers, where it begins, how it ends. */
+/* rtp.c - the RTP state of a player: sequence numbers, start of play and BYE. */
 #include "vod/feed_impl.h"
 #include "vod/wires.h"
 #include "wire/rtp_sender.h"
 
-enum { SEQ_MASK = 0x7fff }; /* far from the wrap, as [RFC 3711] 3.3.1 likes it */
+enum { SEQ_MASK = 0x7fff }; /* far from the wrap, as [RFC 3711] 3.3.1 recommends */
 
 /* ---- tracks */
 
@@ -43,7 +43,7 @@ void vod_rtp_clocks(const struct vod_feed *f, uint32_t clocks[DEMUX_TRACKS])
 
 /* ---- numbers */
 
-/* The same for all who begin there, so they share what is made from there on. */
+/* Equal for all players that start at this position, so they share the parts from here on. */
 void vod_rtp_numbers(const struct vod_feed *f, struct vod_numbers *out)
 {
     uint32_t place = (uint32_t)(f->at.place ^ f->at.place >> 32);
@@ -75,9 +75,9 @@ bool vod_rtp_patch(const struct vod_feed *f, const struct vod_part *part,
     return moved;
 }
 
-/* ---- where it begins and ends */
+/* ---- start and end of play */
 
-/* A part that is there has numbers already: take those, unless the player was given others. */
+/* Takes the numbers of a part that is already rendered, unless the player has numbers. */
 static void settle(struct vod_feed *f)
 {
     const struct vod_part *part = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* task_queue.c - work for helper threads in its order, by a few coroutines that wait for them. */
+/* task_queue.c - queued work for helper threads; a few coroutines take it in order and wait. */
 #include "base/container_of.h"
 #include "co/thread.h"
 #include "vod/store.h"
 
-/* When a coroutine could not be made. */
+/* The delay before the next try when a coroutine could not be started. */
 #define AGAIN CO_MS(100)
 
 void vod_queue_open(struct vod_queue *q)
@@ -15,7 +15,7 @@ void vod_queue_open(struct vod_queue *q)
         q->lines[i].end = &q->lines[i].first;
 }
 
-/* ---- which is next */
+/* ---- choosing the next task */
 
 static unsigned *busy_with(struct vod_queue *q, uint64_t device)
 {

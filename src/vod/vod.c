@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vod.c - files on demand of a worker: made, set by the configuration, counted, ended. */
+/* vod.c - files on demand of a worker: start, configuration, counters and end. */
 #include "vod/vod.h"
 
 #include "base/container_of.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* ---- when streams and all that is kept of them are over their limit */
+/* ---- freeing memory when streams and all that is kept for them exceed their limit */
 
 static size_t droppable(const struct live_evictable *k)
 {
@@ -37,10 +37,11 @@ struct vod *vod_new(struct live_registry *streams, const struct conf *conf, unsi
     return v;
 }
 
-/* Where no vhost has any: for files that are ingested. */
+/* Sizes when no vhost enables vod: for ingested files. */
 enum { CACHE = 128 << 20, INDEX = 64 << 20 };
 
-/* Each worker has its part of what a vhost says; of several the one that has most counts. */
+/* Each worker gets its share of the configured sizes; the largest value of all vhosts counts.
+ * */
 void vod_reload(struct vod *v, const struct conf *conf, unsigned workers)
 {
     const struct conf_vhosts *vhosts = &conf->vhost;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wire_rtp.c - a file as interleaved RTP, part by part.
  *
- * All of a part follows from the file, the numbers that it begins with, and when there were reports
- * last: a packer begins with the file's configuration, and sound is stamped by its own time where a
- * part begins.
+ * A part depends only on the file, its first numbers and the time of the last reports: a packer
+ * starts with the file's configuration, and the first audio timestamp of a part comes from the
+ * file.
  */
 #include "base/must.h"
 #include "vod/wires.h"
@@ -11,17 +11,17 @@
 
 #include <stdlib.h>
 
-/* [RFC 3550] 6.2: so often at least. */
+/* The longest time between reports, [RFC 3550] 6.2. */
 #define REPORT_EVERY AV_MS(5000)
-/* Pictures of VP9 are numbered; where a part begins by their time, so that no two near each other
- * have the same number. */
+/* VP9 frames have picture IDs. The first ID of a part comes from its time, so that frames near each
+ * other have different IDs. */
 #define PICTURE_EVERY (AV_CLOCK / 60)
 
 struct rtp_part {
     struct rtp_wire_sender tracks[RTP_WIRE_N];
     uint32_t seed;
     int64_t wall, reported;
-    bool due;        /* reports, in front of the first frame */
+    bool due;        /* send reports before the first frame */
     bool begun;
 };
 
@@ -31,7 +31,7 @@ static void configure(struct rtp_wire_sender *t, const struct demux_track *d, st
                              .config = true, .data = d->config, .size = d->config_size };
     err_t err = d->config_size > 0 ? rtp_wire_sender_pack(t, &f, none) : NULL;
 
-    err_free(&err); /* the description did not have it either */
+    err_free(&err); /* the SDP does not have it either */
     t->sender.clock = t->packer.clock;
 }
 
@@ -84,8 +84,8 @@ static void close_part(void *state, struct vod_numbers *to)
     free(s);
 }
 
-/* Of the moment when the frame is shown: GStreamer has no use for a first report of a time before
- * its first packet's. */
+/* Reports the time at which the frame is shown: GStreamer ignores a first report whose time is
+ * before the first packet's. */
 static void report(struct rtp_part *s, const struct av_packet *pkt, struct wr *out)
 {
     int64_t moment = pkt->cts > 0 ? pkt->dts + pkt->cts : pkt->dts;
@@ -113,7 +113,7 @@ static struct rtp_wire_sender *track_of(struct rtp_part *s, const struct frame *
     return f->track == t->id ? t : NULL;
 }
 
-/* Times in 1/90000 s are rounded: with half a sample more they give the sample that they were. */
+/* Times in 1/90000 s are rounded; adding half a sample gives back the exact sample. */
 static void put_frame(struct rtp_wire_sender *t, struct frame *f, struct wr *out)
 {
     err_t err;
@@ -124,7 +124,7 @@ static void put_frame(struct rtp_wire_sender *t, struct frame *f, struct wr *out
         t->packer.picture = (uint16_t)(f->dts / PICTURE_EVERY & 0x7fff);
     t->seen = 1;
     err = rtp_wire_sender_pack(t, f, out);
-    err_free(&err); /* a broken frame is left out */
+    err_free(&err); /* skip a damaged frame */
 }
 
 static void make(void *state, const struct av_packet *pkt, struct wr *out)

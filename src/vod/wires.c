@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wires.c - files as FLV, FLV in WebSocket frames, and RTMP: what the live formats make of a
- * packet, with the file's time. */
+/* wires.c - files as FLV, FLV over WebSocket and RTMP: the live formats render each packet, with
+ * the file's time. */
 #include "vod/wires.h"
 
 #include "base/must.h"
@@ -11,7 +11,7 @@
 
 struct plain_part {
     const struct vod_wire_use *use;
-    int64_t later; /* 1/90000 s: rounds of a loop that are over */
+    int64_t later; /* 1/90000 s: the duration of all finished rounds of a loop */
 };
 
 void vod_wire_put(const struct vod_wire_use *use, const struct av_packet *pkt, int64_t dts,
