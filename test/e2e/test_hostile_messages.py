@@ -358,7 +358,7 @@ def test_many_under_ulimit(beside):
             h.sendall(b"GET /x HTTP/1.1\r\nHost: a\r\n" + b"x: %s\r\n" % (b"y" * 300) * 90)
             held.append(h)
         except (Closed, OSError):
-            refused = s.wait_log(r"refused \d+ connections: the system has no more memory")
+            refused = s.wait_log(r"refused \d+ connections: the system is out of memory")
     assert refused, s.log()[-800:]
     assert s.proc.running()
     assert stream.gap() < 2 * SLOW

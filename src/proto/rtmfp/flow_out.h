@@ -58,8 +58,8 @@ struct rtmfp_flow_out {
     uint64_t next_seq;             /* number of the next fragment; the first is 1 */
     uint64_t base;                 /* oldest fragment that is not done */
     uint64_t forward;              /* nothing up to here will be sent again (FSN) */
-    uint64_t confirmed;                /* the peer confirmed everything up to here */
-    co_usec announced_at;               /* when a separate chunk last announced `forward` */
+    uint64_t confirmed;            /* the peer confirmed everything up to here */
+    co_usec announced_at;          /* when a separate chunk last announced `forward` */
     uint64_t room;                 /* bytes that fit into the peer's window, as last advertised */
     uint32_t in_flight;            /* bytes */
     uint32_t ack_packet; /* number of the packet with the last ack, as counted by the session */

@@ -91,7 +91,7 @@ struct rtsp_login {
     enum rtsp_hash hash;
     bool hidden;              /* use only schemes that hide the password: never Basic */
     bool qop;
-    unsigned retries;           /* number of times the current request was challenged */
+    unsigned retries;         /* number of times the current request was challenged */
     uint32_t count;           /* requests sent with this nonce */
     char *challenge;          /* text that holds the strings of `digest` */
     struct rtsp_digest digest;

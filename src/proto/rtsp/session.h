@@ -24,7 +24,7 @@ struct rtsp_session { /* owned by its connection (server.h) */
     enum rtsp_state state;
     bool record;             /* the client publishes */
     enum rtsp_lower lower;   /* transport of all tracks */
-    co_usec last_seen;           /* time of the last sign of life */
+    co_usec last_seen;       /* time of the last sign of life */
     struct rtsp_track tracks[RTSP_TRACKS_MAX];
     uint8_t order[RTSP_TRACKS_MAX]; /* tracks in the order of their SETUP */
     unsigned n_tracks;       /* number of tracks in `order` */

@@ -47,9 +47,9 @@ struct srt_packet {
     /* data packets */
     uint32_t seq;       /* 31 bits */
     uint32_t message;   /* 26 bits, from 1 */
-    uint8_t position;      /* PP: 3 is a message of one packet, the only form in live mode */
+    uint8_t position;   /* PP: 3 is a message of one packet, the only form in live mode */
     bool in_order;      /* O */
-    bool retransmitted;      /* R */
+    bool retransmitted; /* R */
     uint8_t key;        /* enum srt_key; 3 is invalid */
     /* control packets */
     uint16_t type, subtype;

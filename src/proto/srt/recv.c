@@ -113,7 +113,7 @@ struct srt_gap {
 struct srt_receiver_reports {
     uint32_t number;       /* number of the last ACK */
     uint64_t front, light; /* front in the last full ACK; in the last full or light ACK */
-    uint64_t confirmed;     /* highest front whose ACK was confirmed */
+    uint64_t confirmed;    /* highest front whose ACK was confirmed */
     co_usec acked_at;      /* CO_FOREVER: never */
     struct srt_ack_sent acks[SRT_ACKS];
     struct srt_gap gaps[SRT_NEW_GAPS]; /* new gaps, not yet reported to the peer */

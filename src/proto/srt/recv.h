@@ -25,7 +25,7 @@ struct srt_receiver_stat {
     uint64_t received, bytes; /* data packets including retransmissions and duplicates; bytes of
                                * payload */
     uint64_t lost;            /* packets in detected gaps */
-    uint64_t retransmitted;        /* packets with the R flag */
+    uint64_t retransmitted;   /* packets with the R flag */
     uint64_t dropped;         /* given up: too late, or the peer dropped them */
     uint64_t belated;         /* arrived after they were given up */
     uint64_t doubled, undecrypted, far; /* far: outside the window */
