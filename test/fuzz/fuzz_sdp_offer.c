@@ -23,8 +23,8 @@ static void check_agreed(const struct sdp_agreed *a)
 {
     assert(a->n <= SDP_SECTIONS_MAX);
     for (unsigned i = 0; i < a->n; i++) {
-        assert(strlen(a->places[i].mid) <= SDP_MID_MAX);
-        assert(!a->places[i].taken || a->tracks[a->places[i].track].codec != AV_CODEC_NONE);
+        assert(strlen(a->sections[i].mid) <= SDP_MID_MAX);
+        assert(!a->sections[i].taken || a->tracks[a->sections[i].track].codec != AV_CODEC_NONE);
     }
     for (int i = 0; i < SDP_TRACKS; i++)
         assert(strlen(a->tracks[i].fmtp) < SDP_FMTP_MAX && a->tracks[i].n_rids <= SDP_RIDS_MAX);
@@ -51,8 +51,8 @@ static void answer(struct sdp_agreed *a)
 
         assert(!err && back.n == a->n && back.lite);
         for (unsigned i = 0; i < back.n; i++) {
-            assert(strcmp(back.sections[i].mid, a->places[i].mid) == 0);
-            assert((back.sections[i].port != 0) == a->places[i].taken);
+            assert(strcmp(back.sections[i].mid, a->sections[i].mid) == 0);
+            assert((back.sections[i].port != 0) == a->sections[i].taken);
         }
         sdp_offer_free(&back);
     }

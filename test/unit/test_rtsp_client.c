@@ -37,7 +37,7 @@ static void begin(struct rtsp_client *c, const char *url)
 
 static void plays(void **state)
 {
-    static const struct rtsp_more more[] = { { "Accept", "application/sdp" }, { "A", "b\r\nc" } };
+    static const struct rtsp_extra more[] = { { "Accept", "application/sdp" }, { "A", "b\r\nc" } };
     struct rtsp_client c;
     struct wr w;
 

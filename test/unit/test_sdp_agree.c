@@ -203,7 +203,7 @@ static void test_lists(void **state)
     w.none[AV_AUDIO] = true; /* no audio, so that part of the offer does not matter */
     silent = replaced(offer_aiortc, "SAVPF 96 0 8", "SAVPF 95");
     assert_ok(agree_on(silent, &w));
-    assert_false(agreed.places[0].taken);
+    assert_false(agreed.sections[0].taken);
     free(silent);
 }
 
@@ -535,7 +535,7 @@ static void test_fragment_written(void **state)
     const struct sdp_answer us = { .ufrag = "ours", .pwd = "secret", .n_candidates = 2,
                                      .candidates = places };
     struct sdp_agreed a = {
-        .n = 2, .places = { { .kind = SDP_AUDIO, .media = "audio", .mid = "a" },
+        .n = 2, .sections = { { .kind = SDP_AUDIO, .media = "audio", .mid = "a" },
                             { .kind = SDP_VIDEO, .media = "video", .mid = "v", .taken = true,
                               .proto = "UDP/TLS/RTP/SAVPF", .track = AV_VIDEO } } };
     struct sdp_fragment f;

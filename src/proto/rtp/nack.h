@@ -33,7 +33,7 @@ struct rtp_nack { /* starts zeroed */
     uint64_t requested;     /* requests for packets, including repeated ones */
     uint64_t recovered;     /* requested packets that arrived */
     uint64_t given_up;
-    co_usec recovery_time;  /* of a packet requested once, from request to arrival; 0: unknown */
+    co_usec recovery_time;  /* time from a single request to the arrival; 0: unknown */
 };
 
 void rtp_nack_fini(struct rtp_nack *n);

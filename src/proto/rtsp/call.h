@@ -34,7 +34,7 @@ struct rtsp_call {
 struct rtsp_request {
     enum rtsp_method method;
     const char *url; /* NULL: URL of the client's location; only such requests follow 301 and 302 */
-    const struct rtsp_more *more;
+    const struct rtsp_extra *more;
     size_t n;
     const void *body;
     size_t size;

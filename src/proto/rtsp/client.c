@@ -42,7 +42,7 @@ static void put_head(struct rtsp_client *c, struct wr *w, enum rtsp_method metho
 }
 
 void rtsp_client_put(struct rtsp_client *c, struct wr *w, enum rtsp_method method, const char *url,
-                     const struct rtsp_more *more, size_t n, const void *body, size_t size)
+                     const struct rtsp_extra *more, size_t n, const void *body, size_t size)
 {
     put_head(c, w, method, url ? url : c->location.url);
     for (size_t i = 0; i < n; i++)

@@ -38,7 +38,7 @@ enum rtsp_result {
 };
 
 /* An additional field of a request. */
-struct rtsp_more {
+struct rtsp_extra {
     const char *name, *value;
 };
 
@@ -49,7 +49,7 @@ void rtsp_client_fini(struct rtsp_client *c); /* works on a zeroed struct */
 /* Writes a request for this URL (NULL: that of the location). To repeat a request, write it
  * again. */
 void rtsp_client_put(struct rtsp_client *c, struct wr *w, enum rtsp_method method, const char *url,
-                     const struct rtsp_more *more, size_t n, const void *body, size_t size);
+                     const struct rtsp_extra *more, size_t n, const void *body, size_t size);
 enum rtsp_result rtsp_client_response(struct rtsp_client *c, const struct rtsp_message *m);
 
 /* Returns the base URL for the tracks of the description in this response; the caller frees it. Its

@@ -295,7 +295,7 @@ static err_t copy_sections(struct sdp_agreed *out, const struct sdp_offer *o)
     out->n = o->n;
     for (unsigned i = 0; i < o->n; i++) {
         const struct sdp_section *s = &o->sections[i];
-        struct sdp_answer_section *p = &out->places[i];
+        struct sdp_answer_section *p = &out->sections[i];
 
         p->kind = s->kind;
         p->bundled = s->bundled;
@@ -358,12 +358,12 @@ static err_t take(struct sdp_agreed *out, unsigned at, const struct sdp_section 
     if (!s->rtcp_mux)
         return err_new(ERR_RTC_SDP, "section %u has no a=rtcp-mux", at);
     t->on = !w->none[kind];
-    memcpy(t->mid, out->places[at].mid, sizeof(t->mid));
+    memcpy(t->mid, out->sections[at].mid, sizeof(t->mid));
     take_extensions(t, s, w);
     if (w->publish)
         take_sources(t, s);
-    out->places[at].taken = true;
-    out->places[at].track = (uint8_t)kind;
+    out->sections[at].taken = true;
+    out->sections[at].track = (uint8_t)kind;
     return NULL;
 }
 
@@ -383,7 +383,7 @@ static err_t take_tracks(struct sdp_agreed *out, const struct sdp_offer *o,
             continue;
         tried[kind] = true;
         err = take(out, i, s, w);
-        taken += out->places[i].taken;
+        taken += out->sections[i].taken;
     }
     if (!err && taken == 0)
         err = err_new(ERR_RTC_SDP, "no section that %s", w->publish ? "sends" : "receives");
@@ -398,8 +398,8 @@ static err_t check_bundle(const struct sdp_agreed *out)
     unsigned taken = 0, bundled = 0;
 
     for (unsigned i = 0; i < out->n; i++) {
-        taken += out->places[i].taken;
-        bundled += out->places[i].taken && out->places[i].bundled;
+        taken += out->sections[i].taken;
+        bundled += out->sections[i].taken && out->sections[i].bundled;
     }
     return taken > 1 && bundled < taken ? err_new(ERR_RTC_SDP, "sections are not all in BUNDLE")
                                         : NULL;
@@ -414,7 +414,7 @@ static const char *of_transport(const struct sdp_agreed *out, const struct sdp_o
         for (unsigned i = 0; i < o->n; i++) {
             const char *text = get(&o->sections[i]);
 
-            if (text[0] && out->places[i].taken == taken)
+            if (text[0] && out->sections[i].taken == taken)
                 return text;
         }
     }
@@ -443,7 +443,7 @@ static err_t take_dtls(struct sdp_agreed *out, const struct sdp_offer *o, bool a
     enum sdp_setup setup = SDP_SETUP_NONE;
 
     for (unsigned i = 0; i < o->n && setup == SDP_SETUP_NONE; i++) {
-        if (out->places[i].taken)
+        if (out->sections[i].taken)
             setup = o->sections[i].setup;
     }
     if (!dtls_fingerprint_parse(&out->fingerprint, fingerprint, strlen(fingerprint)))

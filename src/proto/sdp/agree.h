@@ -63,7 +63,7 @@ struct sdp_answer_section { /* a section of the answer */
 struct sdp_agreed {
     bool publish;
     unsigned n;
-    struct sdp_answer_section places[SDP_SECTIONS_MAX];
+    struct sdp_answer_section sections[SDP_SECTIONS_MAX];
     struct sdp_track tracks[SDP_TRACKS]; /* AV_VIDEO, AV_AUDIO */
     char peer_ufrag[ICE_UFRAG_MAX + 1], peer_pwd[ICE_PWD_MAX + 1];
     struct dtls_fingerprint fingerprint; /* expected of the peer's certificate */

@@ -41,10 +41,10 @@ static void put_head(const struct out *o)
               a->publish ? "SRSPublishSession" : "SRSPlaySession",
               o->offer ? "" : "a=ice-lite\r\n");
     for (unsigned i = 0; i < a->n; i++) {
-        if (!a->places[i].taken || !a->places[i].bundled)
+        if (!a->sections[i].taken || !a->sections[i].bundled)
             continue;
         wr_text(o->w, any ? " " : "a=group:BUNDLE ");
-        wr_text(o->w, a->places[i].mid);
+        wr_text(o->w, a->sections[i].mid);
         any = true;
     }
     wr_text(o->w, any ? "\r\n" : "");
@@ -180,11 +180,11 @@ static void put_all(const struct out *o)
 
     put_head(o);
     for (unsigned i = 0; i < o->a->n; i++) {
-        if (!o->a->places[i].taken) {
-            put_rejected(o, &o->a->places[i]);
+        if (!o->a->sections[i].taken) {
+            put_rejected(o, &o->a->sections[i]);
             continue;
         }
-        put_section(o, &o->a->places[i]);
+        put_section(o, &o->a->sections[i]);
         if (first) /* the other sections share its transport, RFC 8843 section 7.3.3 */
             sdp_put_candidates(o->w, o->ours);
         first = false;
@@ -271,12 +271,12 @@ bool sdp_fragment_parse(struct sdp_fragment *f, const char *text, size_t size)
 /* Section 9: the new credentials, and a section for the candidates. */
 void sdp_fragment_write(struct wr *w, const struct sdp_agreed *a, const struct sdp_answer *ours)
 {
-    const struct sdp_answer_section *p = a->places;
+    const struct sdp_answer_section *p = a->sections;
 
-    while (p < a->places + a->n && !p->taken)
+    while (p < a->sections + a->n && !p->taken)
         p++;
     wr_printf(w, "a=ice-lite\r\na=ice-ufrag:%s\r\na=ice-pwd:%s\r\n", ours->ufrag, ours->pwd);
-    if (p < a->places + a->n)
+    if (p < a->sections + a->n)
         wr_printf(w, "m=%s 9 %s %u\r\na=mid:%s\r\n", p->media, p->proto,
                   a->tracks[p->track].type, p->mid);
     sdp_put_candidates(w, ours);

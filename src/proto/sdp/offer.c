@@ -13,9 +13,9 @@ struct sdp_offer_reader {
     struct sdp_section *section; /* NULL: before the first section */
     bool own_fingerprint;        /* the current section, or the session, has its own fingerprint */
     unsigned ssrc_lines;
-    unsigned all_feedback;  /* "a=rtcp-fb:*" of the section */
-    uint8_t places[128];    /* index of each payload type in the section, plus 1; 0: not in it */
-    char *bundle;                /* mids in the first a=group:BUNDLE, or NULL */
+    unsigned all_feedback;   /* "a=rtcp-fb:*" of the section */
+    uint8_t type_index[128]; /* index of each payload type in the section, plus 1; 0: not in it */
+    char *bundle;            /* mids in the first a=group:BUNDLE, or NULL */
 };
 
 /* ---- attributes of an offer: one function for each row of the table below */
@@ -184,9 +184,9 @@ static struct sdp_type *type_of(const struct sdp_offer_reader *r, struct sdp_sec
 {
     uint32_t n;
 
-    if (!sdp_number(type, 127, &n) || r->places[n] == 0)
+    if (!sdp_number(type, 127, &n) || r->type_index[n] == 0)
         return NULL;
-    return &s->types[r->places[n] - 1];
+    return &s->types[r->type_index[n] - 1];
 }
 
 /* "111 opus/48000/2" */
@@ -393,11 +393,11 @@ static err_t read_types(struct sdp_offer_reader *r, struct sdp_section *s, char 
     if (!s->types)
         return err_new(ERR_NO_MEMORY, "%u payload types", n);
     for (; n > 0; n--) {
-        if (!sdp_number(sdp_word(&p), 127, &type) || r->places[type] > 0)
+        if (!sdp_number(sdp_word(&p), 127, &type) || r->type_index[type] > 0)
             continue;
         s->types[s->n_types++] = (struct sdp_type){ .type = (uint8_t)type, .name = "",
                                                     .fmtp = "", .apt = -1 };
-        r->places[type] = (uint8_t)s->n_types;
+        r->type_index[type] = (uint8_t)s->n_types;
     }
     return NULL;
 }
@@ -423,7 +423,7 @@ static err_t read_media(struct sdp_offer_reader *r, char *p)
     s->proto = proto;
     r->own_fingerprint = false;
     r->ssrc_lines = r->all_feedback = 0;
-    memset(r->places, 0, sizeof(r->places));
+    memset(r->type_index, 0, sizeof(r->type_index));
     return read_types(r, s, p);
 }
 

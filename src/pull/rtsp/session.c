@@ -31,7 +31,7 @@ static err_t request_options(struct rtsp_pull *p)
 
 static err_t request_description(struct rtsp_pull *p)
 {
-    static const struct rtsp_more accept[] = { { "Accept", "application/sdp" } };
+    static const struct rtsp_extra accept[] = { { "Accept", "application/sdp" } };
     const struct rtsp_request request = { .method = RTSP_DESCRIBE, .more = accept, .n = 1 };
     const struct conf_vhost *v = p->pull.session.vhost;
     const struct rtsp_intake_opts opts = {
@@ -182,7 +182,7 @@ static err_t offer(struct rtsp_pull *p, unsigned n, char *transport, size_t size
 static err_t set_up_one(struct rtsp_pull *p, unsigned n)
 {
     char transport[80];
-    const struct rtsp_more more[] = { { "Transport", transport } };
+    const struct rtsp_extra more[] = { { "Transport", transport } };
     char *url = rtsp_url_join(p->base, rtsp_intake_control(p->rx, n));
     const struct rtsp_request request = { .method = RTSP_SETUP, .url = url, .more = more, .n = 1 };
     const struct rtsp_message *answer;
@@ -380,7 +380,7 @@ static err_t turn(struct rtsp_pull *p)
 
 static err_t play(struct rtsp_pull *p)
 {
-    static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
+    static const struct rtsp_extra range[] = { { "Range", "npt=0.000-" } };
     const struct rtsp_request request = {
         .method = RTSP_PLAY, .url = p->all, .more = range, .n = 1
     };

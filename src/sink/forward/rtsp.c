@@ -34,7 +34,7 @@ struct pushing {
 
 static err_t announce(struct pushing *p)
 {
-    static const struct rtsp_more type[] = { { "Content-Type", "application/sdp" } };
+    static const struct rtsp_extra type[] = { { "Content-Type", "application/sdp" } };
     const struct session *s = &p->f->session;
     const struct sdp_session_out what = {
         .id = (uint64_t)co_wall_ms(), .version = 1, .name = s->names.name, .duration = -1 };
@@ -70,7 +70,7 @@ static err_t check_channels(const struct rtsp_message *answer, int channel)
 static err_t set_up(struct pushing *p, unsigned track)
 {
     char transport[80], control[16];
-    const struct rtsp_more more[] = { { "Transport", transport } };
+    const struct rtsp_extra more[] = { { "Transport", transport } };
     const struct rtsp_message *answer;
     char *url;
     err_t err;
@@ -91,7 +91,7 @@ static err_t set_up(struct pushing *p, unsigned track)
 
 static err_t ask_to_record(struct pushing *p)
 {
-    static const struct rtsp_more range[] = { { "Range", "npt=0.000-" } };
+    static const struct rtsp_extra range[] = { { "Range", "npt=0.000-" } };
     err_t err = rtsp_call_request(&p->call, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
 
     if (err_code(err) == ERR_RTSP_REFUSED)

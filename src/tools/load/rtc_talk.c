@@ -37,7 +37,7 @@ static void audio(struct sdp_track *t)
 static void add(struct sdp_agreed *a, enum av_kind kind)
 {
     struct sdp_track *t = &a->tracks[kind];
-    struct sdp_answer_section *place = &a->places[a->n];
+    struct sdp_answer_section *place = &a->sections[a->n];
 
     t->on = true;
     t->type = kind == AV_VIDEO ? LOAD_RTC_VIDEO : LOAD_RTC_AUDIO;

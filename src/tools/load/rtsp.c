@@ -91,7 +91,7 @@ static err_t ask_setup(struct load_rtsp *t, const char *control, const struct rt
                        struct rtsp_transport *got)
 {
     char *url = rtsp_url_join(t->base ? t->base : t->call.client.location.url, control);
-    struct rtsp_more more = { "Transport", NULL };
+    struct rtsp_extra more = { "Transport", NULL };
     const struct rtsp_request ask = { .method = RTSP_SETUP, .url = url, .more = &more, .n = 1 };
     const struct rtsp_message *answer;
     struct wr w;

@@ -27,7 +27,7 @@ struct player {
 
 static err_t describe(struct player *p, struct sdp *sdp)
 {
-    static const struct rtsp_more accept = { "Accept", "application/sdp" };
+    static const struct rtsp_extra accept = { "Accept", "application/sdp" };
     struct load_rtsp *t = &p->talk;
     const struct rtsp_message *answer = NULL;
     err_t err = load_rtsp_ask(t, &(struct rtsp_request){ .method = RTSP_OPTIONS }, NULL);
@@ -127,7 +127,7 @@ static void range_of(const struct load_opts *o, char *out, size_t size)
 static err_t start(struct player *p)
 {
     const struct load_opts *o = &p->rtp.c->run->opts;
-    struct rtsp_more more[] = { { "Range", NULL }, { "Scale", NULL } };
+    struct rtsp_extra more[] = { { "Range", NULL }, { "Scale", NULL } };
     char range[64], scale[32];
     const struct rtsp_request ask = { .method = RTSP_PLAY, .url = p->talk.base, .more = more,
                                   .n = o->scale != 0 ? 2 : 1 };

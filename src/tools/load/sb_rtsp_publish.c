@@ -26,7 +26,7 @@ struct publisher {
 
 static err_t announce(struct publisher *p)
 {
-    static const struct rtsp_more type = { "Content-Type", "application/sdp" };
+    static const struct rtsp_extra type = { "Content-Type", "application/sdp" };
     struct wr sdp;
     err_t err;
 
@@ -61,7 +61,7 @@ static err_t set_up(struct publisher *p, unsigned i)
 
 static err_t begin(struct publisher *p)
 {
-    static const struct rtsp_more range = { "Range", "npt=0.000-" };
+    static const struct rtsp_extra range = { "Range", "npt=0.000-" };
     const struct rtsp_request record = { .method = RTSP_RECORD, .more = &range, .n = 1 };
     err_t err = announce(p);
 
