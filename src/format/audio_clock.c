@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audio_clock.c - the time of audio frames by the count of their samples. */
+/* audio_clock.c - computes the times of audio frames from the number of their samples. */
 #include "format/audio_clock.h"
 
 #include "av/packet.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* frame.h - the frames in a packet: what writers of other formats than FLV and RTMP start from.
+/* frame.h - the frames in a packet, for writers of formats other than FLV and RTMP.
  *
- * A packet holds one frame, or with multitrack bodies one of each of several tracks. Frames point
- * into the packet.
+ * A packet holds one frame, or a frame of each of several tracks if its body is multitrack. Frames
+ * point into the packet.
  */
 #ifndef FORMAT_FRAME_H
 #define FORMAT_FRAME_H
@@ -29,16 +29,18 @@ struct frame_reader {
 };
 
 void frame_begin(struct frame_reader *r, const struct av_packet *pkt);
-/* The next frame; false: no more. Data messages, what is extra and what is empty have none. */
+/* Reads the next frame. Returns false at the end. Data messages, extra packets and empty packets
+ * have no frame. */
 bool frame_next(struct frame_reader *r, struct frame *f);
 
-/* For a format that has one track of video and one of audio: of several, the first that is seen. */
+/* The track choice for a format with one video and one audio track: the first track of each kind.
+ * */
 struct frame_tracks {
-    bool seen[2]; /* of video, of audio */
+    bool seen[2]; /* video, audio */
     uint16_t id[2];
 };
 
-/* Look whether the packet shows a first one. A zeroed struct has none. */
+/* Chooses the tracks of the packet's frames for kinds that have none yet. Starts zeroed. */
 void frame_choose(struct frame_tracks *t, const struct av_packet *pkt);
 bool frame_is_of(const struct frame_tracks *t, const struct frame *f);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* latm.c - AAC in LATM: its configuration. */
+/* latm.c - parses the StreamMuxConfig of AAC in LATM. */
 #include "format/latm.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nal.c - types of NAL units and of packets of them. */
+/* nal.c - the tables of NAL unit types and of their RTP packet types. */
 #include "format/nal.h"
 
 #include "av/bits.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nal_sets.c - parameter sets of H.264 and HEVC as they come, and the configuration that they
- * are. */
+/* nal_sets.c - collects parameter sets of H.264 and HEVC and builds the codec configuration. */
 #include "format/nal_sets.h"
 
 #include "av/bits.h"

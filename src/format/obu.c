@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* obu.c - OBUs of AV1. */
+/* obu.c - reads OBUs of AV1 and writes LEB128 numbers. */
 #include "format/obu.h"
 
 #include "av/av1.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* dts.h - when pictures are decoded, of such that only tell when they are shown.
+/* dts.h - computes decoding times of video frames from their presentation times.
  *
- * RTP has no decoding times: pictures come in the order of decoding, stamped with when they are
- * shown. A decoder that holds back `depth` pictures shows, at each one that it takes, the earliest
- * of those that it has: so that one's time is the decoding time. Without B pictures both are one.
+ * RTP has no decoding times: frames arrive in decoding order with presentation times. A decoder
+ * that reorders `depth` frames outputs, for each frame that it decodes, the earliest frame it
+ * holds. The presentation time of that frame is used as the decoding time. Without B frames both
+ * are equal.
  *
- * How many it holds back is in the parameters, or not; then it is learnt from times that go back.
+ * The depth comes from the codec parameters, or is learnt from presentation times that go back.
  */
 #ifndef FORMAT_RTP_DTS_H
 #define FORMAT_RTP_DTS_H
@@ -17,21 +18,21 @@ enum { RTP_DTS_DEPTH_MAX = 16 };
 
 struct rtp_dts {
     unsigned depth;
-    int64_t each;  /* how long a picture lasts, about; in front of the first `depth` of them */
-    /* the rest is ours */
+    int64_t each;  /* estimated duration of a frame, used before the first `depth` frames */
+    /* The rest is private. */
     bool started;
     unsigned n;
-    unsigned ahead; /* pictures yet that are decoded before the first one is shown */
+    unsigned ahead; /* frames still to decode before the first output */
     int64_t last;
-    int64_t held[RTP_DTS_DEPTH_MAX + 1]; /* times of pictures, in order */
+    int64_t held[RTP_DTS_DEPTH_MAX + 1]; /* presentation times, sorted */
 };
 
-/* `depth`: what the parameters say, or 0. `fps` 0: not known. Times are in 1/90000 s. */
+/* `depth`: from the codec parameters, or 0. `fps` 0: unknown. Times are in 1/90000 s. */
 void rtp_dts_init(struct rtp_dts *d, unsigned depth, double fps);
 
-/* The next picture, in the order of decoding, is shown at pts. What comes is larger than what came
- * before, and not above pts but where more pictures are held back than was known. Where times jump
- * by seconds, it begins anew. */
+/* Returns the decoding time of the next frame in decoding order, which is presented at pts. It is
+ * larger than the one before, and at most pts unless the depth was underestimated. Restarts if
+ * times jump by seconds. */
 int64_t rtp_dts_next(struct rtp_dts *d, int64_t pts);
 
 #endif

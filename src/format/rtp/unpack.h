@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack.h - payloads of RTP to frames.
+/* unpack.h - assembles frames from RTP payloads.
  *
- * Payloads come in order, each with how many are missing in front of it. Frames go out as the log
- * has them (av/packet.h): units behind lengths of 4 bytes, OBUs with their sizes, raw frames of
- * sound. A frame that something is missing of is left out, and then of video all up to the next key
- * frame. Configurations go in front of the first frame that they are for.
+ * Payloads must be in order, each with the number of packets lost before it. Frames have the format
+ * of the packet log (av/packet.h): NAL units after 4-byte lengths, OBUs with sizes, raw audio
+ * frames. An incomplete frame is dropped, and for video all frames up to the next key frame. A
+ * codec configuration precedes the first frame that needs it.
  *
  *     rtp_unpack_put(&u, &payload);
  *     while (rtp_unpack_next(&u, &frame)) ...
@@ -19,40 +19,40 @@
 
 enum { RTP_FRAME_MAX = 4 << 20, RTP_UNITS_MAX = 512, RTP_CONFIG_MAX = NAL_CONFIG_MAX };
 
-/* A payload as it came; borrowed until rtp_unpack_next() has said no. */
+/* A received payload; borrowed until rtp_unpack_next() returns false. */
 struct rtp_payload {
     const uint8_t *data;
     size_t size;
     int64_t ticks;   /* its timestamp without wrap */
     bool marker;
-    bool restart;    /* its time has nothing to do with those before */
+    bool restart;    /* its time is unrelated to earlier ones */
     uint64_t lost;   /* packets that are missing right before it */
 };
 
 struct rtp_frame {
     bool config, key;
-    int64_t ticks;   /* when it is shown */
+    int64_t ticks;   /* presentation time */
     const uint8_t *data; /* until the next call */
     size_t size;     /* > 0 */
 };
 
-struct rtp_unpack_stats { /* frames, but for `odd` */
+struct rtp_unpack_stats { /* frames, except `odd` */
     uint64_t frames;
-    uint64_t broken;   /* left out: something is missing of them, or they are over a limit */
-    uint64_t waiting;  /* left out: no key frame, or no configuration yet */
-    uint64_t odd;      /* units and packets of a kind that we do not read */
+    uint64_t broken;   /* dropped: incomplete, or over a limit */
+    uint64_t waiting;  /* dropped: no key frame or codec configuration yet */
+    uint64_t odd;      /* units and packets of an unsupported type */
 };
 
-/* What a=rtpmap and a=fmtp say of the track. */
+/* Parameters of the track from a=rtpmap and a=fmtp. */
 struct rtp_unpacker_opts {
     const struct rtp_format *fmt;
     uint32_t clock;    /* ticks per second; 0: the usual one */
     unsigned channels; /* 0: not said */
     struct span fmtp;
-    bool keep_broken;  /* what follows a loss is taken before the next key frame, too */
+    bool keep_broken;  /* keep frames between a loss and the next key frame */
 };
 
-/* When does a frame end: are markers to be trusted? */
+/* Whether the marker bit reliably ends a frame. */
 enum rtp_marks { RTP_MARKS_UNKNOWN, RTP_MARKS_TRUE, RTP_MARKS_FALSE };
 
 struct rtp_unpacker {
@@ -90,8 +90,8 @@ struct rtp_unpacker {
     unsigned subframes;
 };
 
-/* ERR_UNSUPPORTED: a variant of the format that we do not read; ERR_CODEC: parameters that cannot
- * be right. The unpacker needs no rtp_unpacker_fini() then. */
+/* ERR_UNSUPPORTED: an unsupported variant of the format; ERR_CODEC: invalid parameters. After an
+ * error the unpacker needs no rtp_unpacker_fini(). */
 err_t rtp_unpacker_init(struct rtp_unpacker *u, const struct rtp_unpacker_opts *opts)
     __attribute__((warn_unused_result));
 void rtp_unpacker_fini(struct rtp_unpacker *u);
@@ -99,10 +99,10 @@ void rtp_unpacker_fini(struct rtp_unpacker *u);
 void rtp_unpack_put(struct rtp_unpacker *u, const struct rtp_payload *p);
 bool rtp_unpack_next(struct rtp_unpacker *u, struct rtp_frame *f);
 
-/* Surely the first packet of a picture, whatever is missing before it. */
+/* Returns true if the packet certainly starts a frame, regardless of losses before it. */
 bool rtp_unpack_begins(const struct rtp_unpacker *u, const struct rtp_payload *p);
 
-/* The configuration as it is by now; NULL: not known yet, or the codec has none. */
+/* Returns the current codec configuration; NULL if unknown yet, or the codec has none. */
 const uint8_t *rtp_unpack_config(const struct rtp_unpacker *u, size_t *size);
 
 #endif
