@@ -28,7 +28,7 @@ static uint32_t rate(struct bits *b, uint8_t *index)
     return *index < sizeof(rates) / sizeof(rates[0]) ? rates[*index] : 0;
 }
 
-/* A program_config_element(), [AAC] 4.4.1.1: its channels. */
+/* Returns the number of channels of a program_config_element(), [AAC] 4.4.1.1. */
 static uint32_t program_channels(struct bits *b)
 {
     uint32_t n[4], count = 0;
@@ -51,7 +51,7 @@ static uint32_t program_channels(struct bits *b)
     return count + n[3];
 }
 
-/* [AAC] 4.4.1; only what comes before a program config element. */
+/* [AAC] 4.4.1, up to a program config element. */
 static uint32_t general_audio(struct bits *b, const struct aac_config *c)
 {
     bits_skip(b, 1); /* frameLengthFlag */
@@ -115,7 +115,7 @@ err_t aac_asc_parse(struct aac_config *c, const uint8_t *asc, size_t size)
         c->bits = bits_read(&b, asc);
         return bits_err(&b, "AAC program config element");
     }
-    (void)general_audio(&b, c); /* some encoders end it here: then nothing is extended */
+    (void)general_audio(&b, c); /* some encoders end here: there is no extension */
     c->bits = bits_read(&b, asc);
     if (c->extension == 0)
         sync_extension(c, &b);
@@ -237,7 +237,7 @@ static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
 
 const struct av_codec_row aac_codec = {
     .name = "AAC", .kind = AV_AUDIO,
-    /* [FLV] E.4.2.1: always marked as 44 kHz stereo: the configuration says what it is */
+    /* [FLV] E.4.2.1: always marked as 44 kHz stereo; the configuration has the real values */
     .flv = { .ids = { 10 }, .fourcc = { "mp4a" }, .legacy = true, .packet_type = true,
              .sound = 0x0f },
     .rtp = { .names = { "MPEG4-GENERIC" } },

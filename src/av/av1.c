@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* av1.c - what an AV1 decoder configuration says. */
+/* av1.c - parses AV1 decoder configurations. */
 #include "av/av1.h"
 
 #include "av/bits.h"
@@ -42,7 +42,7 @@ static bool timing(struct av_info *info, struct bits *b, unsigned *delay)
     return true;
 }
 
-/* The operating points; gives the level of the first, and its tier above. */
+/* Reads the operating points; returns the level of the first, with its tier in the upper bits. */
 static uint8_t operating_points(struct bits *b, bool model, unsigned delay)
 {
     bool display_delay = bits_flag(b);
@@ -66,7 +66,7 @@ static uint8_t operating_points(struct bits *b, bool model, unsigned delay)
     return first;
 }
 
-/* Of a sequence header, as far as the size of the picture. */
+/* The fields of a sequence header up to the frame size. */
 struct sequence {
     uint8_t profile, level; /* with the tier */
     bool reduced;
@@ -110,7 +110,7 @@ static err_t av1_sequence_parse(struct av_info *info, const uint8_t *obu, size_t
     return NULL;
 }
 
-/* [AV1] 5.5.1, from the size of the picture to the colours. */
+/* [AV1] 5.5.1, from the frame size to the color configuration. */
 static void skip_tools(struct bits *b, bool reduced)
 {
     bool order;
@@ -129,7 +129,7 @@ static void skip_tools(struct bits *b, bool reduced)
     bits_skip(b, 3);
 }
 
-/* [AV1] 5.5.2, as [AV1-FF] 2.3.3 has it: depth, monochrome, subsampling, position. */
+/* [AV1] 5.5.2, in the form of [AV1-FF] 2.3.3: depth, monochrome, subsampling, position. */
 static uint8_t color(struct bits *b, uint8_t profile)
 {
     bool high = bits_flag(b), twelve = profile == 2 && high && bits_flag(b);

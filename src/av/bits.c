@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bits.c - read a bit string, never past its end. */
+/* bits.c - reads a bit string, never past its end. */
 #include "av/bits.h"
 
 struct bits bits_init(const void *data, size_t size)
@@ -15,7 +15,7 @@ struct bits bits_init_nalu(const void *data, size_t size)
     return b;
 }
 
-/* One more byte into the word; false at the end. */
+/* Adds one byte to the word; false at the end. */
 static bool more(struct bits *b)
 {
     if (b->nalu && b->zeros >= 2 && b->end - b->p >= 2 && b->p[0] == 3 && b->p[1] <= 3) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* bits.h - read a bit string, never past its end.
+/* bits.h - reads a bit string, never past its end.
  *
- * As base/rd.h: a read past the end gives 0 and sets `bad`, and every read after it does the same,
- * so a parser reads a run of fields and asks bits_err() once. What is a loop bound needs a check
- * of its own before it is used.
+ * Works like base/rd.h: a read past the end returns 0 and sets `bad`, and so does every later read.
+ * A parser reads all fields and then calls bits_err() once. A value that limits a loop must be
+ * checked before the loop.
  *
- * With `nalu` set, emulation prevention bytes are left out while reading ([H.264] 7.4.1.1): the 3
- * of 00 00 03 where one of 00..03 follows. At the end of the data it stays.
+ * If `nalu` is set, emulation prevention bytes are skipped ([H.264] 7.4.1.1): the 3 of 00 00 03 if
+ * one of 00..03 follows. At the end of the data the 3 is not skipped.
  */
 #ifndef AV_BITS_H
 #define AV_BITS_H
@@ -19,7 +19,7 @@
 
 struct bits {
     const uint8_t *p, *end;
-    uint64_t word;  /* the low `have` bits are to be read next */
+    uint64_t word;  /* the low `have` bits are read next */
     unsigned have;
     unsigned zeros; /* zero bytes right before p */
     bool nalu;
@@ -35,7 +35,7 @@ void     bits_skip(struct bits *b, uint64_t n);
 uint32_t bits_ue(struct bits *b); /* ue(v), [H.264] 9.1: at most 2^32 - 2 */
 int32_t  bits_se(struct bits *b); /* se(v), [H.264] 9.1.1 */
 
-/* How many bits were read of `data`, what it was made with, not as a NAL unit. */
+/* Returns the number of bits read so far. `data` is the start of the string. Not for NAL units. */
 size_t bits_read(const struct bits *b, const void *data);
 
 err_t bits_err(const struct bits *b, const char *what) __attribute__((warn_unused_result));

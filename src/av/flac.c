@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* flac.c - what a FLAC decoder configuration says: "fLaC" and metadata blocks, STREAMINFO first;
- * [FLAC] RFC 9639 section 8. */
+/* flac.c - parses FLAC decoder configurations: "fLaC" and metadata blocks, STREAMINFO first; [FLAC]
+ * RFC 9639 section 8. */
 #include "av/codec.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* h264.c - what an H.264 decoder configuration says. */
+/* h264.c - parses and builds H.264 decoder configurations. */
 #include "av/h264.h"
 
 #include "av/bits.h"
@@ -10,7 +10,7 @@
 
 enum { H264_REORDER_MAX = 16 }; /* MaxDpbFrames, A.3.1 */
 
-/* [H.264] annex A.2; the constraint flags that make a profile of its own are in `flags`. */
+/* [H.264] annex A.2; `flags` are constraint flags that distinguish a profile. */
 static const struct {
     uint8_t idc, flags;
     const char *name;
@@ -65,7 +65,7 @@ static void skip_scaling_list(struct bits *b, int size)
     }
 }
 
-/* The fields that only the high profiles have; gives chroma_format_idc. */
+/* Reads the fields that only the high profiles have; returns chroma_format_idc. */
 static uint32_t high_fields(struct bits *b)
 {
     uint32_t chroma = bits_ue(b);
@@ -148,7 +148,7 @@ static void skip_hrd(struct bits *b)
     bits_skip(b, 20);
 }
 
-/* [H.264] E.1.1. A broken or cut VUI only means that what it says is not known. */
+/* [H.264] E.1.1. After a malformed or truncated VUI its values are just unknown. */
 static void vui(struct av_info *info, struct bits *b)
 {
     bool nal, vcl;
@@ -264,7 +264,7 @@ static err_t h264_record_parse(struct h264_config *c, const uint8_t *config, siz
     return NULL;
 }
 
-/* The record and its first SPS that has any bytes. */
+/* Parses the record and its first SPS that is not empty. */
 static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct h264_config c;
@@ -284,7 +284,7 @@ static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
         if (n > 0)
             return h264_sps_parse(info, sps, n);
     }
-    return NULL; /* the sets come in the stream */
+    return NULL; /* the parameter sets are in the stream */
 }
 
 static void list_name(char *out, size_t room, const uint8_t *config, size_t size)
@@ -340,7 +340,7 @@ static void put_sets(struct wr *w, const struct nalu *sets, unsigned n, uint8_t 
     }
 }
 
-/* What [AVC-FF] 5.3.3.1.2 has of the high profiles at the end. */
+/* Writes the final fields that [AVC-FF] 5.3.3.1.2 defines for the high profiles. */
 static void put_high(struct wr *w, const struct nalu *sps)
 {
     struct bits b = bits_init_nalu(sps->data, sps->size);
@@ -358,7 +358,7 @@ static void put_high(struct wr *w, const struct nalu *sps)
     wr_u8(w, (uint8_t)(0xfc | chroma));
     wr_u8(w, (uint8_t)(0xf8 | luma_depth));
     wr_u8(w, (uint8_t)(0xf8 | chroma_depth));
-    wr_u8(w, 0); /* extensions of an SPS */
+    wr_u8(w, 0); /* number of SPS extensions */
 }
 
 static bool record(struct wr *w, const struct nalu *sets, unsigned n)

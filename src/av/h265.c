@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* h265.c - what an H.265 decoder configuration says. */
+/* h265.c - parses and builds H.265 decoder configurations. */
 #include "av/h265.h"
 
 #include "av/bits.h"
@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 
-/* What a record has of an SPS, [AVC-FF] 8.3.3.1.2. */
+/* The fields of an SPS that a record repeats, [AVC-FF] 8.3.3.1.2. */
 struct h265_sps_head {
-    uint8_t profile[12]; /* from general_profile_space to general_level_idc, as they stand */
+    uint8_t profile[12]; /* from general_profile_space to general_level_idc, unchanged */
     uint8_t sub_layers;  /* sps_max_sub_layers_minus1 */
     bool nested;         /* sps_temporal_id_nesting_flag */
     uint8_t chroma, luma_depth, chroma_depth; /* chroma_format_idc; bits - 8 */
@@ -66,7 +66,7 @@ static void profile_tier_level(struct av_info *info, struct bits *b, unsigned su
     skip_sub_layers(b, sub_layers);
 }
 
-/* False: it is too short for that, or no SPS. */
+/* Reads these fields; false if the unit is too short or not an SPS. */
 static bool h265_sps_head(struct h265_sps_head *h, const uint8_t *sps, size_t size)
 {
     struct bits b = bits_init_nalu(sps, size);
@@ -180,7 +180,7 @@ static void skip_ref_pics(struct bits *b, unsigned poc_bits)
     }
 }
 
-/* From the bit depths to the VUI; true: there is one. */
+/* Skips from the bit depths to the VUI; true if there is a VUI. */
 static bool skip_to_vui(struct av_info *info, struct bits *b, unsigned sub_layers)
 {
     uint32_t poc_bits, reorder = 0;
@@ -214,7 +214,7 @@ static bool skip_to_vui(struct av_info *info, struct bits *b, unsigned sub_layer
     return bits_flag(b);
 }
 
-/* [H.265] E.2.1, as far as the timing. */
+/* [H.265] E.2.1, up to the timing. */
 static void vui(struct av_info *info, struct bits *b)
 {
     h264_vui_skip_display(b);
@@ -226,7 +226,7 @@ static void vui(struct av_info *info, struct bits *b)
     (void)h264_vui_rate(b, 1, &info->fps);
 }
 
-/* [H.265] 7.3.2.2.1. What comes after the frame size need not be known: faults there are none. */
+/* [H.265] 7.3.2.2.1. Fields after the frame size are optional: errors there are ignored. */
 err_t h265_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
 {
     struct bits b = bits_init_nalu(sps, size);
@@ -314,7 +314,7 @@ bool h265_sets_next(struct h265_sets *s, const uint8_t **unit, size_t *size)
     return *unit != NULL;
 }
 
-/* The record and its first SPS. */
+/* Parses the record and its first SPS. */
 static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct h265_config c;
@@ -332,7 +332,7 @@ static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
         if (c.sets.type == H265_SPS && n > 0)
             return h265_sps_parse(info, unit, n);
     }
-    return NULL; /* the sets come in the stream */
+    return NULL; /* the parameter sets are in the stream */
 }
 
 /* [AVC-FF] annex E */
@@ -376,7 +376,7 @@ static bool put_array(struct wr *w, const struct nalu *sets, unsigned n, uint8_t
 
     for (unsigned i = 0; i < n; i++)
         found += sets[i].size > 0 && sets[i].size <= UINT16_MAX && type(sets[i].data) == of;
-    wr_u8(w, (uint8_t)(0x80 | of)); /* all of them are here */
+    wr_u8(w, (uint8_t)(0x80 | of)); /* array_completeness: all sets are here */
     wr_u16(w, (uint16_t)found);
     for (unsigned i = 0; i < n; i++) {
         if (sets[i].size == 0 || sets[i].size > UINT16_MAX || type(sets[i].data) != of)

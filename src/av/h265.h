@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* h265.h - what an H.265 decoder configuration says.
+/* h265.h - parses and builds H.265 decoder configurations.
  *
  * [H.265] ITU-T H.265; [AVC-FF] ISO/IEC 14496-15 section 8.
  */
@@ -13,28 +13,28 @@ enum h265_nalu { H265_BLA_W_LP = 16, H265_CRA = 21, H265_VPS = 32, H265_SPS = 33
 
 static inline int h265_nalu_type(uint8_t first) { return first >> 1 & 0x3f; }
 
-/* A walk over the NAL units in an HEVCDecoderConfigurationRecord, array by array. */
+/* An iterator over the NAL units of an HEVCDecoderConfigurationRecord, array by array. */
 struct h265_sets {
     const uint8_t *p, *end;
-    unsigned arrays, units; /* left to read: arrays after this one, units in this one */
+    unsigned arrays, units; /* still to read: arrays after this one, units in this one */
     uint8_t type;           /* NAL_unit_type of this array */
 };
 
 struct h265_config {
     uint8_t profile, tier;
-    uint8_t level;       /* 30 times the number */
+    uint8_t level;       /* 30 times the level number */
     uint8_t nalu_length; /* 1, 2 or 4 */
     double fps;          /* avgFrameRate; 0: not known */
     struct h265_sets sets;
 };
 
-/* Checks the whole record, so that walking over its sets cannot fail. */
+/* Parses a record and checks all of it, so that iterating over its sets cannot fail. */
 err_t h265_record_parse(struct h265_config *c, const uint8_t *config, size_t size)
     __attribute__((warn_unused_result));
-/* The next unit; false: no more. s->type says what its array is of. */
+/* Gives the next unit; false at the end. s->type is the type of its array. */
 bool h265_sets_next(struct h265_sets *s, const uint8_t **unit, size_t *size);
 
-/* One SPS with its NAL unit header of 2 bytes. */
+/* Parses one SPS, which starts with its NAL unit header of 2 bytes. */
 err_t h265_sps_parse(struct av_info *info, const uint8_t *sps, size_t size)
     __attribute__((warn_unused_result));
 

@@ -46,7 +46,7 @@ err_t mp3_frame_parse(struct mp3_frame *f, const uint8_t *data, size_t size)
     return NULL;
 }
 
-/* MP3 has no configuration: each frame begins with what one would say. */
+/* MP3 has no configuration: the header of each frame is parsed instead. */
 static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
     struct mp3_frame f;
@@ -83,7 +83,7 @@ static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
 
 const struct av_codec_row mp3_codec = {
     .name = "MP3", .kind = AV_AUDIO,
-    /* 14: at 8 kHz. Decoders read the rate in the frames, whatever the tag says */
+    /* 14: at 8 kHz. Decoders use the rate of the frames, not of the tag */
     .flv = { .ids = { 2, 14 }, .fourcc = { ".mp3" }, .legacy = true, .sound = 0x0f },
     .rtp = { .names = { "MPA" }, .clock = 90000, .fixed = true, .type = 14 },
     .parse = parse, .list_name = list_name, .samples = samples, .frame_config = 4,

@@ -4,7 +4,8 @@
 
 #include "base/rd.h"
 
-/* Bytes of the start code at p, or 0. [H.264] B.1.1: any number of zero bytes may come before. */
+/* Returns the size of the start code at p, or 0. [H.264] B.1.1: any number of zero bytes may come
+ * before it. */
 static size_t start_code(const uint8_t *p, const uint8_t *end)
 {
     size_t zeros = 0;
@@ -33,7 +34,7 @@ enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length)
     if (code > 3)
         return NALU_ANNEXB;
     if (lengths_add_up(frame, size, length))
-        return NALU_LENGTH; /* 00 00 01 is how a length of 256 to 511 bytes begins, too */
+        return NALU_LENGTH; /* a length of 256 to 511 bytes also starts with 00 00 01 */
     return code ? NALU_ANNEXB : NALU_UNKNOWN;
 }
 
@@ -50,12 +51,12 @@ err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length
     return NULL;
 }
 
-/* One pass over the bytes, whatever they are: a run of zeros is looked at once. */
+/* A single pass over any bytes: a run of zeros is never scanned twice. */
 static void next_annexb(struct nalu_reader *r, struct nalu *n)
 {
     const uint8_t *p = r->p + start_code(r->p, r->end);
     const uint8_t *stop = r->end;
-    const uint8_t *zeros = NULL; /* where the run of zeros that ends at p began */
+    const uint8_t *zeros = NULL; /* start of the run of zeros that ends at p */
 
     n->data = p;
     for (; p < r->end; p++) {

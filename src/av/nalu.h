@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* nalu.h - NAL units of H.264 and H.265 in the two ways they are packed.
+/* nalu.h - NAL units of H.264 and H.265 in both packings.
  *
- * Annex B: each after a start code 00 00 01 or 00 00 00 01. Length-prefixed ("avcC"): each after
- * its size in 1, 2 or 4 bytes. Nothing is copied: a unit points into the frame.
+ * Annex B: each unit follows a start code 00 00 01 or 00 00 00 01. Length-prefixed ("avcC"): each
+ * unit follows its size in 1, 2 or 4 bytes. Nothing is copied: a unit points into the frame.
  */
 #ifndef AV_NALU_H
 #define AV_NALU_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A frame with more units is refused: a unit of a few bytes costs as much as one of many. */
+/* Frames with more units are rejected, because even a tiny unit costs as much as a large one. */
 enum { NALU_UNITS_MAX = 1024 };
 
 enum nalu_format { NALU_UNKNOWN, NALU_ANNEXB, NALU_LENGTH };
@@ -31,31 +31,33 @@ struct nalu_reader {
     unsigned units;  /* so far */
 };
 
-/* What a frame is packed as: Annex B if it begins with a start code of 4 bytes, else
+/* Detects the packing of a frame: Annex B if it starts with a start code of 4 bytes; else
  * length-prefixed if the lengths (of `length` bytes: 1, 2, 4) of at most NALU_UNITS_MAX units add
- * up to exactly `size`, else Annex B with a start code of 3, else unknown. */
+ * up to exactly `size`; else Annex B with a start code of 3 bytes; else unknown. */
 enum nalu_format nalu_detect(const uint8_t *frame, size_t size, unsigned length);
 
-/* Walk over the units of a frame. ERR_CODEC when it is not packed so. */
+/* Starts an iteration over the units of a frame. ERR_CODEC: the frame does not have that packing.
+ * */
 err_t nalu_begin(struct nalu_reader *r, enum nalu_format format, unsigned length,
                  const uint8_t *frame, size_t size) __attribute__((warn_unused_result));
-/* The next unit, or n->data NULL at the end. ERR_CODEC when a size is more than is left, and for a
- * unit beyond NALU_UNITS_MAX. */
+/* Gives the next unit; n->data is NULL at the end. ERR_CODEC: a size goes beyond the frame, or the
+ * frame has more than NALU_UNITS_MAX units. */
 err_t nalu_next(struct nalu_reader *r, struct nalu *n) __attribute__((warn_unused_result));
 
-/* Where codecs that are made of NAL units differ, for code that handles units of any of them. */
+/* The differences between codecs with NAL units, for code that handles all of them. */
 typedef void (*nalu_each)(void *arg, const uint8_t *unit, size_t size);
 
 struct nalu_codec {
     uint8_t aud[3], aud_size; /* an access unit delimiter that allows slices of all types */
-    uint8_t sei[2], sei_size; /* the header of an SEI that goes before the picture */
-    uint8_t (*type)(const uint8_t *unit); /* of one that is not empty */
+    uint8_t sei[2], sei_size; /* the header of an SEI before the slices */
+    uint8_t (*type)(const uint8_t *unit); /* the unit must not be empty */
     uint8_t type_aud, type_sps;
-    /* The parameter sets of a decoder configuration, and the bytes of the length of units. */
+    /* Calls `each` for the parameter sets of a decoder configuration, and gives the size of the
+     * units' lengths in bytes. */
     err_t (*sets)(const uint8_t *config, size_t size, unsigned *nalu_length, nalu_each each,
                   void *arg);
-    /* The other way: a configuration of these, lengths of 4 bytes. False: one is missing, or says
-     * nothing that can be read. */
+    /* Builds a configuration from parameter sets, with lengths of 4 bytes. False: a set is missing
+     * or malformed. */
     bool (*record)(struct wr *w, const struct nalu *sets, unsigned n);
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* opus.c - what an Opus decoder configuration says, an ID header, RFC 7845 section 5.1; and how
- * long a packet is. */
+/* opus.c - parses and builds Opus decoder configurations, the ID header of RFC 7845 section 5.1,
+ * and computes the duration of packets. */
 #include "av/opus.h"
 
 #include "base/rd.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RATE = 48000 }; /* always, whatever went in */
+enum { RATE = 48000 }; /* Hz, for any input rate */
 
 static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
 {
@@ -31,7 +31,7 @@ static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
     return NULL;
 }
 
-/* RFC 6716 3.1: by the configuration, in samples at 48 kHz; and 3.2: how many frames. */
+/* Samples at 48 kHz: RFC 6716 3.1, the duration of a frame, times 3.2, the number of frames. */
 static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
 {
     static const uint16_t silk[] = { 480, 960, 1920, 2880 }, celt[] = { 120, 240, 480, 960 };
@@ -60,7 +60,7 @@ static uint32_t samples(const uint8_t *frame, size_t size, uint32_t *rate)
     return one * frames <= 5760 ? one * frames : 0; /* at most 120 ms */
 }
 
-/* 312 samples of pre-skip, as encoders of 20 ms have it. */
+/* The pre-skip is 312 samples, the usual value of encoders with frames of 20 ms. */
 void opus_head_build(uint8_t out[OPUS_HEAD], unsigned channels)
 {
     memcpy(out, "OpusHead\1\2\x38\1\x80\xbb\0\0\0\0\0", OPUS_HEAD);

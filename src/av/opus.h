@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opus.h - what an Opus decoder configuration says, an ID header, RFC 7845 section 5.1. */
+/* opus.h - Opus decoder configurations: the ID header, RFC 7845 section 5.1. */
 #ifndef AV_OPUS_H
 #define AV_OPUS_H
 
@@ -7,7 +7,7 @@
 
 enum { OPUS_HEAD = 19 };
 
-/* One for 1 or 2 channels. */
+/* Builds an ID header for 1 or 2 channels. */
 void opus_head_build(uint8_t out[OPUS_HEAD], unsigned channels);
 
 #endif

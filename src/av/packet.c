@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A packet's description begins here; what is before it belongs to this allocation. */
+/* The packet's fields start here; the fields before it belong to the allocation. */
 #define SAYS offsetof(struct av_packet, kind)
 
-/* What looks for faults in memory sees each packet as an allocation of its own. */
+/* Memory checkers must see each packet as a separate allocation. */
 #if defined(__SANITIZE_ADDRESS__) || BUILD_GPERF || BUILD_VALGRIND
 enum { EACH_ALONE = true };
 #else
@@ -76,7 +76,7 @@ struct av_packet *av_packet_of(uint8_t *data)
 
 const struct av_packet *av_packet_ref(const struct av_packet *pkt)
 {
-    /* const freezes what a packet says, not how many hold it */
+    /* const freezes the packet's fields, not its reference count */
     ref_get((struct ref *)(uintptr_t)&pkt->ref);
     return pkt;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c - codecs that are passed on, and not looked into: AC-3, G.711, Speex, VP8. */
+/* plain.c - codecs that are passed on without parsing: AC-3, G.711, Speex, VP8. */
 #include "av/codec.h"
 
 const struct av_codec_row ac3_codec = {
@@ -20,7 +20,7 @@ const struct av_codec_row g711u_codec = {
 
 const struct av_codec_row speex_codec = {
     .name = "Speex", .kind = AV_AUDIO,
-    /* [FLV] E.4.2.1: always 16 kHz, mono, and marked as 5.5 kHz of 16 bits */
+    /* [FLV] E.4.2.1: always 16 kHz mono, but marked as 5.5 kHz with 16 bits */
     .flv = { .ids = { 11 }, .legacy = true, .sound = 0x02 },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vp9.c - what a VP9 decoder configuration says. */
+/* vp9.c - parses and builds VP9 decoder configurations. */
 #include "av/vp9.h"
 
 #include "av/bits.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Without version and flags, a first byte of 1 (profile) is never followed by three zeros, as the
- * bit depth is not 0. */
+/* In a record without version and flags, a first byte of 1 (the profile) is never followed by three
+ * zeros, because the bit depth is not 0. */
 const uint8_t *vp9_record(const uint8_t *config, size_t size)
 {
     return size >= 4 && memcmp(config, "\x01\x00\x00\x00", 4) == 0 ? config + 4 : config;
@@ -36,7 +36,7 @@ static err_t parse(struct av_info *info, const uint8_t *config, size_t size)
     return NULL;
 }
 
-/* [VP9] 7.2.2; false: it is no colour that the profile has. */
+/* [VP9] 7.2.2; false if the profile does not allow the color configuration. */
 static bool skip_color(struct bits *b, unsigned profile)
 {
     if (profile >= 2)
@@ -58,7 +58,7 @@ static bool key_size(const uint8_t *frame, size_t size, uint32_t *width, uint32_
     profile |= bits_u(&b, 1) << 1;
     if (profile == 3)
         bits_skip(&b, 1);
-    if (marker != 2 || bits_flag(&b) || bits_flag(&b)) /* shown again, or no key frame */
+    if (marker != 2 || bits_flag(&b) || bits_flag(&b)) /* show_existing_frame, or not a key frame */
         return false;
     bits_skip(&b, 2); /* show_frame, error_resilient_mode */
     if (bits_u(&b, 24) != 0x498342 || !skip_color(&b, profile))
@@ -68,7 +68,7 @@ static bool key_size(const uint8_t *frame, size_t size, uint32_t *width, uint32_
     return !b.bad;
 }
 
-/* [VP9] annex A: pictures of so many pixels. */
+/* [VP9] annex A: the level for a number of pixels. */
 static uint8_t level_of(uint32_t width, uint32_t height)
 {
     static const struct {
@@ -95,7 +95,7 @@ bool vp9_record_build(struct wr *w, const uint8_t *frame, size_t size)
     bits_skip(&b, 2);
     profile = bits_u(&b, 1);
     profile |= bits_u(&b, 1) << 1;
-    bits_skip(&b, (profile == 3) + 4 + 24); /* to the colours */
+    bits_skip(&b, (profile == 3) + 4 + 24); /* up to the colors */
     if (profile >= 2)
         depth = bits_flag(&b) ? 12 : 10;
     space = bits_u(&b, 3);
@@ -107,7 +107,7 @@ bool vp9_record_build(struct wr *w, const uint8_t *frame, size_t size)
     wr_u8(w, (uint8_t)profile);
     wr_u8(w, level_of(width, height));
     wr_u8(w, (uint8_t)(depth << 4 | sampling << 1));
-    wr_u24(w, 0x020202); /* colours: not said */
+    wr_u24(w, 0x020202); /* colors: unspecified */
     wr_u16(w, 0);
     return !b.bad;
 }

@@ -15,7 +15,7 @@ int base64_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* *left: bits of the last digit that are none of a byte. */
+/* *left: the bits of the last digit that do not belong to a byte. */
 static bool decode(const char *text, size_t n, bool url, uint8_t *out, size_t *size, uint32_t *left)
 {
     uint32_t bits = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.c - bytes that grow to many: a list of blocks, of which none ever moves. */
+/* blocks.c - a byte buffer that grows by adding blocks; blocks never move. */
 #include "base/blocks.h"
 
 #include "base/container_of.h"
@@ -17,7 +17,7 @@ static size_t size_of(const struct block *p)
     return sizeof(*p) + p->cap;
 }
 
-/* ------------------------------------------------------------ the shop */
+/* ------------------------------------------------------------ the pool */
 
 static struct block *take(struct block_pool *s)
 {
@@ -78,7 +78,7 @@ static void note_len(struct blocks *b)
         b->last->len = b->w.len;
 }
 
-/* Writes go to the end of the last block. */
+/* Points the writer at the end of the last block. */
 static void stand(struct blocks *b)
 {
     struct block *p = b->last;
@@ -102,11 +102,11 @@ static void append(struct blocks *b, struct block *p)
     stand(b);
 }
 
-/* Blocks grow from little to the usual size. */
+/* Adds a block. The size of blocks grows up to BLOCK_SIZE. */
 static bool more(struct wr *w, size_t n)
 {
     struct blocks *b = container_of(w, struct blocks, w);
-    struct block *p = new_block(b->shop, n > b->step ? n : b->step);
+    struct block *p = new_block(b->pool, n > b->step ? n : b->step);
 
     if (!p)
         return false;
@@ -123,14 +123,14 @@ static void empty(struct blocks *b)
     stand(b);
 }
 
-void blocks_init(struct blocks *b, size_t limit, struct block_pool *shop)
+void blocks_init(struct blocks *b, size_t limit, struct block_pool *pool)
 {
-    *b = (struct blocks){ .limit = limit, .step = STEP_MIN, .shop = shop };
+    *b = (struct blocks){ .limit = limit, .step = STEP_MIN, .pool = pool };
     wr_init(&b->w, limit);
     b->w.more = more;
 }
 
-/* What was large once is likely to be again. */
+/* A buffer that was large is likely to be large again, so its next block is larger. */
 static void fit_step(struct blocks *b)
 {
     if (b->first)
@@ -152,15 +152,15 @@ bool blocks_drop(struct blocks *b)
     if (!p)
         return false;
     b->first = p->next;
-    free_block(b->shop, p);
+    free_block(b->pool, p);
     return true;
 }
 
 void blocks_uncount(struct blocks *b)
 {
-    if (b->shop && b->shop->used)
-        *b->shop->used -= b->memory;
-    b->shop = NULL;
+    if (b->pool && b->pool->used)
+        *b->pool->used -= b->memory;
+    b->pool = NULL;
 }
 
 void blocks_fit(struct blocks *b)
@@ -174,8 +174,8 @@ void blocks_fit(struct blocks *b)
     if (!p)
         return;
     b->memory -= p->cap - p->len;
-    if (b->shop && b->shop->used)
-        *b->shop->used -= p->cap - p->len;
+    if (b->pool && b->pool->used)
+        *b->pool->used -= p->cap - p->len;
     p->cap = p->len;
     b->first = b->last = p;
     stand(b);
@@ -202,7 +202,7 @@ void blocks_move(struct blocks *to, struct blocks *from)
 {
     struct block *next;
 
-    assert(to->shop == from->shop);
+    assert(to->pool == from->pool);
     fit_step(from);
     if (!to->w.bad)
         to->w.bad = from->w.bad;
@@ -211,7 +211,7 @@ void blocks_move(struct blocks *to, struct blocks *from)
         p->next = NULL;
         if (p->len <= COPIED || p->len > to->w.limit - to->w.len) {
             wr_bytes(&to->w, p->data, p->len);
-            free_block(from->shop, p);
+            free_block(from->pool, p);
         } else {
             append(to, p);
         }
@@ -247,7 +247,7 @@ void blocks_cut(struct blocks *b, size_t len)
     for (struct block *q = p->next; q; q = next) {
         next = q->next;
         b->memory -= size_of(q);
-        free_block(b->shop, q);
+        free_block(b->pool, q);
     }
     p->next = NULL;
     p->len = len - before;

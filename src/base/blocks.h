@@ -45,11 +45,11 @@ struct blocks {
     size_t before;       /* bytes in all blocks but the last */
     size_t memory;       /* bytes allocated for all blocks */
     size_t limit, step;  /* step: size of the next block */
-    struct block_pool *shop;
+    struct block_pool *pool;
 };
 
-/* `shop` is the pool to take blocks from, or NULL. It must outlive the blocks. */
-void blocks_init(struct blocks *b, size_t limit, struct block_pool *shop);
+/* `pool` is the pool to take blocks from, or NULL. It must outlive the blocks. */
+void blocks_init(struct blocks *b, size_t limit, struct block_pool *pool);
 void blocks_free(struct blocks *b); /* frees all blocks; `b` can be used again */
 static inline size_t blocks_len(const struct blocks *b)
 {

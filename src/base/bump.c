@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bump.c - small pieces of memory, one behind the other in blocks. */
+/* bump.c - a bump allocator: small pieces of memory, one after another in blocks. */
 #include "base/bump.h"
 
 #include "base/mem.h"
@@ -9,39 +9,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A block is as much as a sixteenth of all pieces, when there were many: of streams all go at once,
- * with each group of pictures. One whose pieces are mostly gone stays for the last of them: where
- * that is over half of that, and SLACK, blocks are small again. So somebody who leaves one piece in
- * each block holds back no more than that. */
+/* The size of a block is a sixteenth of the owner's recent peak; a stream frees most of its pieces
+ * at once, with each GOP. A single old piece keeps its whole block allocated. If such unused space
+ * exceeds half of the peak plus SLACK, blocks are small again, so one piece left in each block
+ * cannot waste more than that. */
 enum { STEP_MIN = REGION_BLOCK_MIN, STEP_MAX = 256 << 10, SHARE = 16, FADE = 64,
        SLACK = 64 << 10, LINE = 64 };
 
-struct bump { /* in one line of the cache: all that a new piece needs of what is there */
-    uint8_t *at;        /* in the block that pieces are taken of: `left` bytes of it */
-    struct part *fill;  /* that block, or NULL */
-    struct piece *tail; /* what was left of another, the most of them: `tail_left` bytes */
+struct bump { /* one cache line has all that the allocation of a piece needs */
+    uint8_t *at;        /* next piece in the current block, which has `left` bytes */
+    struct part *fill;  /* the current block, or NULL */
+    struct piece *tail; /* the largest rest of another block: `tail_left` bytes */
     size_t blocks;      /* bytes of all blocks */
-    size_t pieces;      /* bytes of pieces in them, with their heads */
+    size_t pieces;      /* bytes of pieces in them, with their headers */
     size_t *idle;
     uint32_t left, tail_left;
-    uint32_t taken;     /* pieces of fill so far */
-    uint32_t most : 31; /* pages of pieces that there were, not long ago */
+    uint32_t taken;     /* pieces taken from `fill` so far */
+    uint32_t most : 31; /* recent peak of `pieces`, in pages */
     uint32_t closed : 1;
 };
 
 _Static_assert(sizeof(struct bump) <= LINE, "one line");
 
-/* At the begin of a block. */
+/* The header of a block. */
 struct part {
     struct bump *owner;
-    size_t size; /* bytes, this head included */
-    unsigned pieces; /* that are there; of the one that is filled, less `taken` */
+    size_t size; /* bytes, this header included */
+    unsigned pieces; /* live pieces; for the current block, minus `taken` */
 };
 
-/* In front of each piece, and of a tail. */
+/* The header of a piece, and of a tail. */
 struct piece {
-    uint32_t back; /* from here to the part; 0: it is of malloc */
-    uint32_t size; /* with this head */
+    uint32_t back; /* offset back to the block; 0: from malloc */
+    uint32_t size; /* with this header */
 };
 
 static struct piece *piece_of(void *p)
@@ -85,7 +85,7 @@ static void forget_tail(struct bump *b, const struct part *part)
     }
 }
 
-/* Of the block that pieces are not taken of any more: small ones find room there. */
+/* Keeps the rest of a block that is no longer the current one, for small pieces. */
 static void keep_tail(struct bump *b, struct part *part, uint8_t *at, size_t left)
 {
     if (left <= b->tail_left || left < sizeof(*b->tail))
@@ -106,7 +106,7 @@ static void free_part(struct part *part)
         free(b);
 }
 
-/* The block that was filled is one of many now. */
+/* Ends the use of the current block. */
 static void leave_part(struct bump *b)
 {
     struct part *part = b->fill;
@@ -184,7 +184,8 @@ static void note_most(struct bump *b)
     b->most = (pages > faded ? pages : faded) & INT32_MAX;
 }
 
-/* A piece in a new block: that is filled from now on, unless there is more left of the old one. */
+/* Allocates a piece in a new block. The new block becomes the current one, unless the old one has
+ * more space left. */
 static void *in_new_part(struct bump *b, size_t n)
 {
     size_t used = sizeof(struct part) + n, need = region_fit(used), step, size;
@@ -246,7 +247,7 @@ void *bump_try(struct bump *b, size_t size)
     return put_piece(b, b->fill, (size_t)(at - (uint8_t *)b->fill), n);
 }
 
-/* Is there room behind the piece, where nobody is? */
+/* Enlarges the piece in place if the space after it is free; false if not. */
 static bool stretch(struct bump *b, struct piece *q, size_t n)
 {
     uint8_t *p = (uint8_t *)q;
@@ -260,7 +261,7 @@ static bool stretch(struct bump *b, struct piece *q, size_t n)
     return true;
 }
 
-/* A piece that has a large block for itself. */
+/* Enlarges a piece that has a large block for itself. */
 static void *grow_part(struct part *part, size_t n)
 {
     size_t from = part->size, to = region_fit(sizeof(*part) + n);
@@ -305,7 +306,7 @@ void *bump_grow(void *p, size_t size)
     return more;
 }
 
-/* All of the block that is filled is free: a small one is at hand. */
+/* All pieces of the current block are freed: starts it again, if it is small. */
 static void begin_anew(struct bump *b)
 {
     if (b->fill->size > STEP_MIN || b->closed) {

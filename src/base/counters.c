@@ -36,7 +36,7 @@ double counters_value(const struct counter_row *row, unsigned i, unsigned k, con
     return (double)(int64_t)all / units[row->unit];
 }
 
-/* ---- the line in the log */
+/* ---- the log line */
 
 struct line {
     const void *now, *then;
@@ -85,14 +85,15 @@ static bool begins_group(const struct counter_word *w)
     return w->flags & (COUNTER_ALWAYS | COUNTER_GROUP | COUNTER_FIRST);
 }
 
-/* Is number i of a group one that shows it? A mean does so only if it is the first. */
+/* True if number i of a group decides whether the group is shown. A mean does so only if it is the
+ * first. */
 static bool counts(const struct counter_word *group, size_t i)
 {
     return group->before &&
            (i == 0 || !(group->flags & COUNTER_FIRST || group[i].flags & COUNTER_MEAN));
 }
 
-/* The group that begins with the first of n words: where it ends, and whether it is shown. */
+/* Returns the end of the group that begins with the first of n words. *shown: it is shown. */
 static size_t group_end(const struct line *l, const struct counter_word *w, size_t n, bool *shown)
 {
     size_t i = 0;

@@ -20,8 +20,8 @@ struct frame {
 
 struct err {
     enum err_code code;
-    int sys;      /* errno when the error was made, or 0 */
-    int n;        /* frames in use; frames[0] is where it began */
+    int sys;      /* errno when the error was created, or 0 */
+    int n;        /* frames in use; frames[0] is its origin */
     int dropped;  /* wraps that did not fit: the outermost frame is overwritten */
     bool fixed;   /* the out-of-memory error: never freed, never counted */
     struct frame frames[MAX_FRAMES];

@@ -5,8 +5,8 @@
  * owner, the holder of the value, who does exactly one of these:
  *   return err_wrap(err, "...");   add what was being done, pass it up
  *   log_end(..., &err);            end it with a log line (sets it to NULL)
- *   err_free(&err);                end it in silence (sets it to NULL)
- * Only the outermost function of a coroutine ends errors; all others pass them.
+ *   err_free(&err);                end it silently (sets it to NULL)
+ * Only the outermost function of a coroutine ends errors; all others pass them up.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -26,7 +26,7 @@ enum err_class {
     ERR_CLASS_SYS,    /* the system or we failed; log at error */
 };
 
-/* Numbers are those that users of such servers know from their logs.
+/* Users know these numbers from the logs of SRS; do not change them.
  *     name               number  class   text */
 #define ERR_MAP(XX)                                                          \
     XX(SOCKET_CREATE,     1000,   SYS,    "Create socket failed")            \
@@ -98,8 +98,8 @@ enum err_code {
 #undef XX
 };
 
-/* err_new: a new error. err_sys: the same, and remembers errno. err_wrap: adds
- * a frame, keeps the code; err must not be NULL. All record file, line, function. */
+/* err_new() creates an error. err_sys() also stores errno. err_wrap() adds a frame and keeps the
+ * code; err must not be NULL. All record file, line and function. */
 #define err_new(code, ...)  err_new_at(__FILE__, __LINE__, __func__, code, 0, __VA_ARGS__)
 #define err_sys(code, ...)  err_new_at(__FILE__, __LINE__, __func__, code, 1, __VA_ARGS__)
 #define err_wrap(err, ...)  err_wrap_at(__FILE__, __LINE__, __func__, err, __VA_ARGS__)
@@ -107,27 +107,28 @@ enum err_code {
 enum err_code  err_code(err_t err); /* ERR_OK for NULL */
 enum err_class err_class(err_t err);
 
-/* Write "code=1011(IO_TIMEOUT)(Socket i/o timeout) : play : writev : waited 5000 ms" to
- * buf: outermost context first, the strerror() of its errno last; returns buf. */
+/* Writes "code=1011(IO_TIMEOUT)(Socket i/o timeout) : play : writev : waited 5000 ms" to buf:
+ * outermost context first, the strerror() of its errno last; returns buf. */
 const char *err_text(err_t err, char *buf, size_t size);
 /* The same without the code, for people: "Socket i/o timeout: play: writev: waited 5000 ms". */
 const char *err_words(err_t err, char *buf, size_t size);
-/* Write the contexts and the fact alone, outermost first: "srs.conf:12: unknown directive ...", for
- * who wrote the file; returns buf. */
+/* Writes only the contexts and the cause, outermost first: "srs.conf:12: unknown directive ...",
+ * for the author of the file; returns buf. */
 const char *err_said(err_t err, char *buf, size_t size);
-/* Write "func() [file:line][errno=N]" for frame i, 0 being the outermost. NULL: no such frame. */
+/* Writes "func() [file:line][errno=N]" for frame i; 0 is the outermost. NULL: no such frame. */
 const char *err_frame(err_t err, int i, char *buf, size_t size);
 
-/* The same once more, with its trace, for another owner; NULL of NULL. */
+/* Copies an error with its trace, for another owner; returns NULL for NULL. */
 err_t err_copy(err_t err) __attribute__((warn_unused_result));
 
-/* Replaces a secret, such as a stream key, by *** wherever the texts of err have it. A secret of
- * less than 4 bytes is left: it would be part of other words. Both may be NULL. */
+/* Replaces a secret, such as a stream key, with *** in all texts of err. Secrets shorter than 4
+ * bytes are not replaced, because they would match parts of other words. Both may be NULL. */
 void err_hide(err_t err, const char *secret);
 
 void err_free(err_t *err);
-/* Errors alive now: tests assert 0 in their teardown. Made by this thread less freed by it; where
- * there are several it is the sum over them that counts (app/worker_counters.h). */
+/* Returns the number of errors that this thread created minus those it freed; tests assert 0. An
+ * error may be freed on another thread, so with several threads only the sum matters
+ * (app/worker_counters.h). */
 long err_live(void);
 
 err_t err_new_at(const char *file, int line, const char *func, enum err_code code,

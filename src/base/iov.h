@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* How many bytes they are. */
+/* Returns the total number of bytes. */
 static inline size_t iov_size(const struct iovec *iov, int count)
 {
     size_t size = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ip.c - IP addresses: as 16 bytes, IPv4 as ::ffff:a.b.c.d, and as one text each. */
+/* ip.c - IP addresses as 16 bytes (IPv4 as ::ffff:a.b.c.d) and in a canonical text form. */
 #include "base/ip.h"
 
 #include <arpa/inet.h>

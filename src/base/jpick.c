@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jpick.c - pick strings out of a JSON object that a stranger sent: RFC 8259. */
+/* jpick.c - extracts strings from untrusted JSON objects, RFC 8259. */
 #include "base/jpick.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- is JSON small enough to be parsed? */
+/* ---- check that JSON is small enough to be parsed */
 
 bool jpick_is_flat(const char *text, size_t size, int depth, size_t values)
 {
@@ -46,7 +46,7 @@ struct scan {
 
 /* ---- skipping */
 
-/* The next character that is no white space; 0 at the end. */
+/* Returns the next character that is not white space; 0 at the end. */
 static char next(struct scan *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
@@ -62,7 +62,7 @@ static bool take(struct scan *s, char c)
     return true;
 }
 
-/* From behind the opening quote to behind the closing one. */
+/* Skips from after the opening quote to after the closing one. */
 static bool skip_string(struct scan *s)
 {
     while (s->at < s->end) {
@@ -131,7 +131,7 @@ static bool get_hex(const char **at, const char *end, uint32_t *out)
     return true;
 }
 
-/* What follows "\u": one character, of a pair of surrogates or of one number. */
+/* Reads the character after "\u": one number, or a pair of surrogates. */
 static bool get_code(const char **at, const char *end, uint32_t *code)
 {
     uint32_t low;
@@ -160,11 +160,11 @@ static char *put_code(char *out, uint32_t code)
     return out;
 }
 
-/* What follows a backslash. NULL: no such escape. */
+/* Decodes the escape after a backslash. NULL: no such escape. */
 static char *put_escaped(char *out, const char **at, const char *end)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    char c = *(*at)++; /* it is there: skip_string() saw it */
+    char c = *(*at)++; /* in range: skip_string() checked it */
     const char *found = c ? strchr(names, c) : NULL;
     uint32_t code;
 
@@ -176,7 +176,7 @@ static char *put_escaped(char *out, const char **at, const char *end)
     return out + 1;
 }
 
-/* A character as it stands there. NULL: not UTF-8. */
+/* Copies an unescaped character. NULL: not UTF-8. */
 static char *put_plain(char *out, const char **at, const char *end)
 {
     bool ascii = (unsigned char)**at < 0x80;
@@ -187,7 +187,7 @@ static char *put_plain(char *out, const char **at, const char *end)
     return n > 0 ? out + n : NULL;
 }
 
-/* What stands between the quotes. No escape is shorter than what it stands for. */
+/* Decodes the text between the quotes. No escape is shorter than its decoded form. */
 static char *unescape(const char *at, const char *end)
 {
     char *text = mem_try((size_t)(end - at) + 1), *out = text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jput.c - write JSON: RFC 8259. */
+/* jput.c - writes JSON, RFC 8259. */
 #include "base/jput.h"
 
 #include "base/text.h"
@@ -152,7 +152,7 @@ void jput_null(struct jput *j, const char *key)
 
 /* ---- members of a struct */
 
-/* False: it is left out. */
+/* Writes one member; false if it is omitted. */
 static bool put_field(struct jput *j, const struct jput_field *f, const char *at)
 {
     const char *text = at;

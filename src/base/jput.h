@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jput.h - write JSON, member by member, into a buffer.
+/* jput.h - writes JSON, member by member, into a buffer.
  *
  *     jput_open(&j, NULL, '{');
  *     jput_text(&j, "name", name);
@@ -8,8 +8,8 @@
  *     jput_close(&j, ']');
  *     jput_close(&j, '}');
  *
- * A list of 10,000 leaves in pieces, without a tree of it in memory, and bytes of a peer that are
- * no UTF-8 become U+FFFD, so the text is valid whatever is in it. RFC 8259.
+ * There is no tree in memory, so a list of 10,000 entries can be sent in pieces. Bytes that are not
+ * UTF-8 become U+FFFD, so the output is always valid. RFC 8259.
  */
 #ifndef BASE_JPUT_H
 #define BASE_JPUT_H
@@ -21,7 +21,7 @@
 
 struct jput {
     struct wr *w; /* may be emptied between two calls */
-    bool comma;   /* something stands before the next member */
+    bool comma;   /* the next member needs a comma before it */
 };
 
 /* `key` is NULL in a list and for the outermost value. */
@@ -31,21 +31,21 @@ void jput_text(struct jput *j, const char *key, const char *text); /* NULL: null
 void jput_bytes(struct jput *j, const char *key, const void *text, size_t size);
 void jput_int(struct jput *j, const char *key, int64_t v);
 void jput_uint(struct jput *j, const char *key, uint64_t v);
-/* At most so many digits behind the point, without zeros at their end. */
+/* Writes at most `digits` decimals, without trailing zeros. */
 void jput_real(struct jput *j, const char *key, double v, int digits);
 void jput_bool(struct jput *j, const char *key, bool v);
 void jput_null(struct jput *j, const char *key);
 
-/* The members of a struct as rows: key, offset, what stands there. */
+/* The members of a struct as rows: key, offset, type. */
 enum {
     JPUT_UINT,         /* uint64_t */
-    JPUT_MILLI,        /* int64_t, thousandths of what is shown: with three digits, */
-    JPUT_WHOLE,        /* or cut off */
+    JPUT_MILLI,        /* int64_t, thousandths of the shown value: with three decimals, */
+    JPUT_WHOLE,        /* or without decimals */
     JPUT_BOOL,         /* uint64_t */
     JPUT_TEXT,         /* const char * */
     JPUT_CHARS,        /* char[8] or more */
-    JPUT_OPTIONAL = 8, /* with one of the last two: left out if it is NULL or "" */
-    JPUT_WITH = 16,    /* left out if the member above is */
+    JPUT_OPTIONAL = 8, /* with one of the last two: omitted if NULL or "" */
+    JPUT_WITH = 16,    /* omitted if the member above is */
 };
 struct jput_field {
     const char *key;

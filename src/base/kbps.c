@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kbps.c - how fast bytes go by. */
+/* kbps.c - byte rates over several windows. */
 #include "base/kbps.h"
 
 #include <limits.h>
@@ -19,8 +19,8 @@ static int rate(const struct kbps_mark *from, const struct kbps_mark *to)
     return kbit < INT_MAX ? (int)(kbit + 0.5) : INT_MAX;
 }
 
-/* mark[0] is what the rate is counted from; mark[1] is half a window younger and takes its place
- * as soon as it is half a window old. So one sample, however far off, never counts for ever. */
+/* mark[0] is the start of the measured span; mark[1] is half a window younger and replaces mark[0]
+ * when mark[1] is half a window old. So every sample eventually stops counting. */
 static int windowed(struct kbps_mark mark[2], int64_t window, const struct kbps_mark *now)
 {
     if (now->time - mark[1].time >= window / 2) {

@@ -39,26 +39,27 @@ static void to_stderr(enum log_level level, const char *line, size_t size)
 
 static struct log_setup setup = { LOG_TRACE, false, no_cid, to_stderr, NULL };
 
-/* Every thread looks at them while one may be changing them: each by itself is whole. */
+/* Threads read these while another thread may change them; each value is atomic by itself. */
 static struct {
     atomic_bool secrets;
     _Atomic uint64_t one, all, address; /* rates, see pack() */
 } rules = { .secrets = true };
 
-static atomic_uint sharers; /* threads that said that they make lines; 0: there is one */
+static atomic_uint sharers; /* threads that called log_thread_begin(); 0: there is one thread */
 
-/* Buckets that all threads share. */
+/* Token buckets that all threads share. */
 enum shared { STRANGERS, CLIENTS, ERRORS, N_SHARED };
 static _Atomic int64_t shared_full_at[N_SHARED];
 
-/* What a thread that makes lines has for it, from its first one on. Not on the stack, because those
- * of coroutines are small and each page that one touches stays; making a line never yields. */
+/* The buffers of a thread that writes log lines, allocated with its first line. They are not on the
+ * stack, because stacks of coroutines are small and each touched page stays allocated. Writing a
+ * line never yields. */
 struct maker {
-    char line[LINE_SIZE], raw[LINE_SIZE]; /* being made, and its text */
-    char text[1024], frame[256];          /* of an error */
-    int64_t made_at;                      /* the line: microseconds of the wall clock */
-    bool is_public;                       /* its text has no secrets, see log_public() */
-    struct log_addresses addresses;       /* of those who are no strangers, by their address */
+    char line[LINE_SIZE], raw[LINE_SIZE]; /* the current line, and its text */
+    char text[1024], frame[256];          /* for an error */
+    int64_t made_at;                      /* time of the line: wall clock, microseconds */
+    bool is_public;                       /* the text has no secrets, see log_public() */
+    struct log_addresses addresses;       /* budgets of publishers and players, by address */
 };
 static _Thread_local struct maker *maker;
 
@@ -69,13 +70,13 @@ static struct maker *own(void)
     return maker;
 }
 
-/* Of strangers of this thread. */
+/* Omitted lines of this thread's untrusted clients. */
 static _Thread_local struct {
     int64_t told_at;
     unsigned long left_out;
 } strangers;
 
-/* Of its clients whose address was over its budget. */
+/* Omitted lines of its clients whose address was over its budget. */
 static _Thread_local struct {
     int64_t told_at;
     unsigned long left_out;
@@ -96,8 +97,8 @@ bool log_enabled(enum log_level level)
     return level >= setup.min;
 }
 
-/* "[2026-01-02 03:04:05.678]"; gives its length. The date changes once a second, so only then is it
- * made again. */
+/* Writes "[2026-01-02 03:04:05.678]"; returns its length. The part up to the seconds is formatted
+ * once a second. */
 static size_t stamp(char *to, size_t size)
 {
     static _Thread_local time_t last = -1;
@@ -130,7 +131,7 @@ static bool shows_secrets(void)
     return atomic_load_explicit(&rules.secrets, memory_order_relaxed);
 }
 
-/* Cuts the text at the end of a line at a character's begin; gives the new size of the line. */
+/* Truncates a line at the start of a character; returns its new size. */
 static size_t cut(char *line, size_t n, size_t limit)
 {
     size_t at = limit;
@@ -140,7 +141,7 @@ static size_t cut(char *line, size_t n, size_t limit)
     return at + (size_t)snprintf(line + at, LINE_SIZE - at, " ... and %zu bytes more", n - at);
 }
 
-/* Writes the text in own()->raw as a line, cut at `limit` bytes; gives its size. */
+/* Writes the text in own()->raw as a line of at most `limit` bytes; returns its size. */
 static size_t put(enum log_level level, const char *cid, int sys, size_t limit)
 {
     struct maker *m = own();
@@ -160,7 +161,7 @@ static size_t put(enum log_level level, const char *cid, int sys, size_t limit)
     return n;
 }
 
-/* A report of lines that were left out. */
+/* Writes the report of omitted lines. */
 static void put_report(const char *cid)
 {
     (void)put(LOG_WARN, cid, 0, LINE_SIZE);
@@ -225,7 +226,8 @@ static void charge_shared(enum shared of, size_t bytes)
     atomic_fetch_add_explicit(&shared_full_at[of], cost, memory_order_relaxed);
 }
 
-/* Clients of one address come to any thread: each thread has its share of their budget. */
+/* Clients of one address may be on any thread, so each thread gets a share of the address's
+ * budget. */
 static struct log_rate rate_of_address(const struct log_budget *b)
 {
     struct log_rate rate = rate_of(&rules.address);
@@ -249,7 +251,7 @@ static bool take_as_client(const struct log_budget *b, int64_t now)
            take_shared(CLIENTS, now);
 }
 
-/* One unit of each budget that applies. */
+/* Takes one unit from each budget that applies. */
 static bool may_write(struct log_budget *b, int64_t now)
 {
     const struct log_rate one = rate_of(&rules.one);
@@ -270,7 +272,7 @@ static bool may_write(struct log_budget *b, int64_t now)
     return true;
 }
 
-/* Errors are ours to see, and a peer that finds a way to cause them still fills no disk. */
+/* Errors matter to operators, but a peer that can cause them must not fill the disk. */
 static bool may_write_error(int64_t now)
 {
     bool yes = take_shared(ERRORS, now);
@@ -279,7 +281,7 @@ static bool may_write_error(int64_t now)
     return yes;
 }
 
-/* A line of this size was written: charges what it costs beyond one unit. */
+/* Charges the cost of a written line beyond one unit. */
 static void charge(struct log_budget *b, enum log_level level, size_t bytes)
 {
     const struct log_rate one = rate_of(&rules.one);
@@ -299,7 +301,7 @@ static void charge(struct log_budget *b, enum log_level level, size_t bytes)
     }
 }
 
-/* Of strangers at the default level, and unless the operator wants to see all. */
+/* The limit is lower for untrusted clients at the default log level, if the rates are limited. */
 static size_t line_limit(const struct log_budget *b)
 {
     bool all = setup.min < LOG_TRACE || rate_of(&rules.all).a_second == 0;
@@ -361,7 +363,7 @@ void log_rule(const struct log_rules *r)
     atomic_store(&rules.all, pack(r->all));
     atomic_store(&rules.address, pack(r->address));
     atomic_store(&rules.secrets, r->secrets);
-    for (int i = 0; i < N_SHARED; i++) { /* a new rate begins with a full bucket */
+    for (int i = 0; i < N_SHARED; i++) { /* a new rate starts with a full bucket */
         if (i == CLIENTS ? address : all)
             atomic_store(&shared_full_at[i], 0);
     }
@@ -383,7 +385,8 @@ const char *log_param(const char *param)
     return !*param || shows_secrets() ? param : "?" LOG_HIDDEN;
 }
 
-/* Is there budget for a line? If so, earlier lines that were left out are reported first. */
+/* Takes budget for a line; false if there is none. First reports earlier lines that were omitted.
+ * */
 static bool take(struct log_budget *b, enum log_level level)
 {
     int64_t now;

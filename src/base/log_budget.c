@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log_budget.c - token buckets that bound the log lines and bytes that peers cause. */
+/* log_budget.c - token buckets that limit the log lines and bytes that peers cause. */
 #include "base/log_budget.h"
 
 #include "base/pace.h"
@@ -8,7 +8,7 @@
 
 enum { PROBES = 4 };
 
-/* Microseconds of one unit. */
+/* Returns the time after which one unit is available again, in microseconds. */
 static int64_t unit_cost(const struct log_rate *rate)
 {
     return rate->a_second > 0 ? 1000000 / rate->a_second : 0;
@@ -41,7 +41,7 @@ static size_t place_of(struct log_addresses *t, const uint8_t of[IP_SIZE])
     return siphash(t->secret, of, IP_SIZE) % LOG_ADDRESSES;
 }
 
-/* Its own entry, else one that nobody uses any more, else it shares the first one. */
+/* Returns the address's own entry, else an unused one, else shares the first one. */
 int64_t *log_addresses_at(struct log_addresses *t, const uint8_t of[IP_SIZE], int64_t now)
 {
     size_t first = place_of(t, of), at = LOG_ADDRESSES;

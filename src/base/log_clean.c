@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log_clean.c - what a log line may show of the texts in it. */
+/* log_clean.c - removes control characters and secrets from the texts of log lines. */
 #include "base/log_clean.h"
 
 #include "base/must.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LOGIN_MAX = 512 }; /* of a name and a password */
+enum { LOGIN_MAX = 512 }; /* size of a name and a password */
 
 struct out {
     char *to;
@@ -25,8 +25,8 @@ static void put(struct out *o, const char *text, size_t size)
     o->n += size;
 }
 
-/* U+0080 to U+009F, which terminals take as controls; U+200E to U+202E without those between, and
- * U+2066 to U+2069, which end lines or turn their direction. */
+/* True for U+0080 to U+009F, which terminals treat as control characters, and for the characters
+ * of U+200E to U+202E and U+2066 to U+2069 that end lines or change the direction of text. */
 static bool is_control(const unsigned char *p, size_t size)
 {
     if (size == 2)
@@ -37,7 +37,7 @@ static bool is_control(const unsigned char *p, size_t size)
            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
 }
 
-/* One character; gives its size. */
+/* Writes one character; returns its size. */
 static size_t put_one(struct out *o, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -50,7 +50,7 @@ static size_t put_one(struct out *o, const char *text)
 
 /* ---- secrets */
 
-/* Where an address in a sentence of ours ends. */
+/* Returns the size of a URL inside a sentence of the server. */
 static size_t address_size(const char *p)
 {
     size_t n = 0;
@@ -61,8 +61,7 @@ static size_t address_size(const char *p)
     return n;
 }
 
-/* Bytes of this character, as it is or escaped (%3F), at the end of what was read up to p; 0: it is
- * not there. */
+/* Returns the size of character `c`, plain or escaped (%3F), just before p; 0: it is not there. */
 static size_t ends_with(const char *text, const char *p, char c)
 {
     if (*p == c)
@@ -70,8 +69,8 @@ static size_t ends_with(const char *text, const char *p, char c)
     return p - text >= 2 && p[-2] == '%' && text_hex_byte(p - 1) == (unsigned char)c ? 3 : 0;
 }
 
-/* "name:password@" in front of a host, and behind "//" a name or token alone. The colon and the @
- * may be escaped. */
+/* Returns the size of "name:password@" before a host, or of a single name or token after "//". The
+ * colon and the @ may be escaped. */
 static size_t credentials_size(const char *text, const char *p)
 {
     size_t slash = ends_with(text, p, '/');
@@ -97,7 +96,7 @@ static bool is_word(char c)
            c == '_' || c == '-';
 }
 
-/* Is the word in front of `end` one that names a secret, such as token or api_key? */
+/* True if the word before `end` names a secret, such as token or api_key. */
 static bool names_secret(const char *text, const char *end)
 {
     static const char *const names[] = {
@@ -118,7 +117,7 @@ static bool names_secret(const char *text, const char *end)
     return false;
 }
 
-/* Is the word in front of `end` one of several parameters: "&word"? */
+/* True if the word before `end` is a parameter after the first: "&word". */
 static bool is_param(const char *text, const char *end)
 {
     const char *word = end;
@@ -130,7 +129,7 @@ static bool is_param(const char *text, const char *end)
     return word > text && word[-1] == '&';
 }
 
-/* In "key": "value", p being the quote in front of the value. */
+/* True for "key": "value"; p is the quote before the value. */
 static bool is_member(const char *text, const char *p)
 {
     const char *end = p;
@@ -140,7 +139,7 @@ static bool is_member(const char *text, const char *p)
     return end - text > 2 && end[-1] == ':' && end[-2] == '"' && names_secret(text, end - 2);
 }
 
-/* The value of "key=value", of any parameter behind "&", and of "key":"value". */
+/* Returns the size of the value of "key=value", of any parameter after "&", or of "key":"value". */
 static size_t value_size(const char *text, const char *p)
 {
     size_t equals = ends_with(text, p, '=');
@@ -155,11 +154,11 @@ static size_t value_size(const char *text, const char *p)
     return (size_t)(at - p) - 1;
 }
 
-/* What is secret behind them: logins of HTTP and RTSP; in descriptions the password of ICE, and the
- * keys of SRTP (RFC 4568, RFC 4567). */
+/* Texts before a secret: logins of HTTP and RTSP; in SDP the ICE password and SRTP keys (RFC 4568,
+ * RFC 4567). */
 static const char *const announcements[] = { "Basic ", "Bearer ", "ice-pwd:", "inline:", "mikey " };
 
-/* Does one of them end at p? */
+/* True if one of them ends at p. */
 static bool is_announced(const char *text, const char *p)
 {
     size_t before = (size_t)(p - text) + 1;
@@ -175,7 +174,7 @@ static bool is_announced(const char *text, const char *p)
     return false;
 }
 
-/* How much of what follows p is hidden, p being the last byte that is not. */
+/* Returns the number of bytes after p to hide; p is the last visible byte. */
 static size_t secret_size(const char *text, const char *p)
 {
     size_t n;
@@ -210,8 +209,8 @@ char *log_hide(const char *text)
     return to;
 }
 
-/* The last part of the path of the address at `url`, which ends at url + size, with what is behind
- * it. Gives its size, 0: it has none; *at is where it is. */
+/* Finds the last component of the path of the URL at `url`, which ends at url + size, together with
+ * its query. Returns its size, 0: none; *at is its start. */
 static size_t last_part(const char *url, size_t size, const char **at)
 {
     const char *path = memchr(url, ':', size), *end = url + size, *last = NULL;

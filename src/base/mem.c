@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mem.c - memory of a size that a peer has a say in: it may be refused. */
+/* mem.c - allocations whose size depends on a peer; they may fail. */
 #include "base/mem.h"
 
 #include "base/region.h"
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What must be left for the small ones, and after how many bytes a thread looks again. To look
- * costs two system calls; what is not touched costs no memory. */
+/* LEFT: memory reserved for small allocations. LOOK: a thread checks again after this many bytes; a
+ * check costs two system calls. Untouched pages cost no memory. */
 enum { LEFT = 8 << 20, LOOK = 1 << 20 };
 
 static _Thread_local size_t since;
-static atomic_bool scarce;    /* for all: who finds that makes each of them look */
-static atomic_size_t unseen;  /* what other threads may have taken since one looked */
+static atomic_bool scarce;    /* for all threads: if set, each allocation checks */
+static atomic_size_t unseen;  /* memory that other threads may have taken since a check */
 
 static bool is_there(size_t size)
 {

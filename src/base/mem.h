@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mem.h - memory of a size that a peer has a say in: it may be refused.
+/* mem.h - allocations whose size depends on a peer; they may fail.
  *
- * Small allocations cannot fail (must.h), so somebody has to leave them something: this refuses
- * while the system has only little more to give, and whoever asked ends its own connection with
- * ERR_NO_MEMORY. Any thread; free() as ever.
+ * Small allocations cannot fail (must.h), so memory is reserved for them: these functions return
+ * NULL while the system has little memory left, and the caller ends its connection with
+ * ERR_NO_MEMORY. Any thread; release with free().
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* So many threads take what peers have a say in, each without asking the others: what one finds
- * left has to do for all. 1 without. */
+/* Sets the number of threads that make such allocations. They do not coordinate, so the free memory
+ * that one finds must suffice for all. 1 by default. */
 void  mem_threads(unsigned n);
-bool  mem_left(void);                     /* is there some to begin anything new with? */
-bool  mem_may(size_t size);               /* is there so much? For who asks the system itself */
-void *mem_try(size_t size);               /* NULL: there is none */
-void *mem_try_more(void *p, size_t size); /* as realloc(): on NULL p is still what it was */
+bool  mem_left(void);                     /* true if there is memory for new work */
+bool  mem_may(size_t size);               /* true if `size` bytes may be taken from the system */
+void *mem_try(size_t size);               /* NULL: out of memory */
+void *mem_try_more(void *p, size_t size); /* like realloc(): on NULL, p is unchanged */
 /* Makes room for element n of an array of *cap elements of `each` bytes. Returns the array; NULL:
  * out of memory, the array is unchanged. */
 void *mem_try_room(void *v, size_t n, size_t *cap, size_t each);

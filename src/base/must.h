@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* must.h - small allocations that cannot fail: without memory for them the process ends.
+/* must.h - small allocations that cannot fail: the process ends if there is no memory for them.
  *
- * What a peer has sized is checked against a limit before, and comes from mem_try() (mem.h).
- * Nothing else calls abort(): what is our own mistake is an assert().
+ * A size from a peer must be checked against a limit first; use mem_try() (mem.h) for it. Nothing
+ * else calls abort(); programming errors are assert()s.
  */
 #ifndef BASE_MUST_H
 #define BASE_MUST_H
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Says so on stderr and ends the process. */
+/* Prints a message to stderr and ends the process. */
 _Noreturn void must_fail(void);
 
-/* What an allocation gave, never NULL: must(calloc(1, sizeof(*x))). */
+/* Returns the result of an allocation, never NULL: must(calloc(1, sizeof(*x))). */
 static inline void *must(void *p)
 {
     if (!p)
@@ -23,7 +23,7 @@ static inline void *must(void *p)
     return p;
 }
 
-/* A call of a library that fails only without memory or random numbers: must_be(f() == 1). */
+/* For library calls that fail only without memory or random numbers: must_be(f() == 1). */
 static inline void must_be(bool done)
 {
     if (!done)
@@ -39,7 +39,7 @@ static inline void *must_room(void *v, size_t n, size_t *cap, size_t each)
     return must(realloc(v, *cap * each));
 }
 
-/* Copies for the caller to free(). */
+/* Return copies that the caller must free(). */
 static inline char *must_dup(const char *text)
 {
     return (char *)must(strdup(text));
@@ -50,7 +50,7 @@ static inline char *must_ndup(const char *text, size_t size)
     return (char *)must(strndup(text, size));
 }
 
-/* A text as printf() would write it, for the caller to free(). */
+/* Return a text formatted like printf(), which the caller must free(). */
 char *must_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *must_vprint(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.h - pauses between tries; and a rate limit that is one number, which begins as 0: some at
- * once, and then one per interval. Times are in microseconds of a clock that nobody sets. */
+/* pace.h - a rate limit with a single number of state, 0 at first: a burst, then one per interval;
+ * and growing pauses between retries. Times are in microseconds of a monotonic clock. */
 #ifndef BASE_PACE_H
 #define BASE_PACE_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct pace {
-    int64_t each; /* one more after so long */
-    int at_once;  /* after a long pause */
+    int64_t each; /* interval */
+    int at_once;  /* size of a burst */
 };
 
 static inline bool pace_allows(const struct pace *p, int64_t full_at, int64_t now)
@@ -17,7 +17,7 @@ static inline bool pace_allows(const struct pace *p, int64_t full_at, int64_t no
     return (full_at > now ? full_at - now : 0) <= p->each * (p->at_once - 1);
 }
 
-/* Takes one if there is one. */
+/* Takes one; false if the limit is reached. */
 static inline bool pace_take(const struct pace *p, int64_t *full_at, int64_t now)
 {
     if (!pace_allows(p, *full_at, now))
@@ -26,7 +26,7 @@ static inline bool pace_take(const struct pace *p, int64_t *full_at, int64_t now
     return true;
 }
 
-/* ---- pauses between tries: each twice as long as the one before, up to the longest. */
+/* ---- pauses between retries: each is twice as long as the one before, up to the longest. */
 
 struct backoff {
     int64_t first, longest; /* microseconds */
@@ -38,13 +38,13 @@ static inline struct backoff backoff_init(int64_t first, int64_t longest)
     return (struct backoff){ .first = first, .longest = longest, .pause = first };
 }
 
-/* It was well for a while: begin anew. */
+/* Starts again with the first pause, after a success. */
 static inline void backoff_reset(struct backoff *b)
 {
     b->pause = b->first;
 }
 
-/* A pause is over, and another try failed or will. */
+/* Doubles the pause, before or after another failed try. */
 static inline void backoff_grow(struct backoff *b)
 {
     b->pause = b->pause < b->longest / 2 ? b->pause * 2 : b->longest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* random_id.c - ids out of the system's random numbers, which are asked for many at a time. */
+/* random_id.c - random ids from the system's random numbers, which are read in batches. */
 #include "base/random_id.h"
 
 #include "base/must.h"
@@ -18,11 +18,11 @@ static void fill(void)
     do {
         n = getrandom(pool, sizeof(pool), 0);
     } while (n < 0 && errno == EINTR);
-    must_be(n == (ssize_t)sizeof(pool)); /* up to 256 bytes come whole */
+    must_be(n == (ssize_t)sizeof(pool)); /* up to 256 bytes are never cut short */
     left = sizeof(pool);
 }
 
-/* What was given out is not kept. */
+/* Returns the next random byte and clears it in the pool. */
 static unsigned char next(void)
 {
     unsigned char byte;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rd.h - read bytes of a message, never past its end.
+/* rd.h - reads bytes of a message, never past its end.
  *
- * A read past the end gives 0 (or NULL), sets `bad`, and every read after it
- * does the same. So a parser reads a whole run of fields and asks rd_err()
- * once. Only a loop bound or an allocation size read from the message needs a
- * check of its own before it is used.
+ * A read past the end returns 0 (or NULL) and sets `bad`, and so does every later read. A parser
+ * reads all fields and then calls rd_err() once. Only a loop bound or an allocation size from the
+ * message must be checked before its use.
  */
 #ifndef BASE_RD_H
 #define BASE_RD_H
@@ -30,7 +29,7 @@ static inline size_t rd_left(const struct rd *r)
     return (size_t)(r->end - r->p);
 }
 
-/* n bytes in place, or NULL. */
+/* Returns a pointer to the next n bytes, or NULL. */
 static inline const uint8_t *rd_take(struct rd *r, size_t n)
 {
     const uint8_t *at = r->p;
@@ -60,8 +59,8 @@ static inline uint32_t rd_u24(struct rd *r) { return (uint32_t)rd_be(r, 3); }
 static inline uint32_t rd_u32(struct rd *r) { return (uint32_t)rd_be(r, 4); }
 static inline uint64_t rd_u64(struct rd *r) { return rd_be(r, 8); }
 
-/* The next n bytes as a reader of their own: a nested box, TLV or attribute can
- * then never read into its neighbour. */
+/* Returns a reader of the next n bytes, so that parsing a nested box, TLV or attribute never reads
+ * into the next one. */
 static inline struct rd rd_sub(struct rd *r, size_t n)
 {
     const uint8_t *p = rd_take(r, n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ref.h - the count inside every shared object.
+/* ref.h - the reference count of shared objects.
  *
- * Not atomic: an object and all who share it live on one coroutine thread.
+ * Not atomic: an object and all its holders live on one worker's thread.
  */
 #ifndef BASE_REF_H
 #define BASE_REF_H
@@ -24,7 +24,7 @@ static inline void ref_get(struct ref *r)
     r->n++;
 }
 
-/* true: that was the last one, free the object now. */
+/* Drops a reference. True: it was the last one, free the object now. */
 static inline bool ref_put(struct ref *r)
 {
     assert(r->n > 0);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What is not in use is poisoned where the sanitizer looks. */
+/* Unused memory is poisoned in builds with AddressSanitizer. */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #else
@@ -22,28 +22,28 @@
 enum {
     PAGE = REGION_BLOCK_MIN, PAGES = REGION_SIZE / PAGE, ORDERS = 9,
     WORDS = PAGES / 64,
-    PURGED = 4, /* free blocks from this order on go to the system: 64 KB */
+    PURGED = 4, /* free blocks of at least this order return to the system: 64 KB */
 };
 
-/* At the begin of its memory, and so in its first page. A block of order k is 2^k pages, block i of
- * that order begins at page i * 2^k. */
+/* Stored in the first page of its memory. A block of order k has 2^k pages; block i of that order
+ * starts at page i * 2^k. */
 struct region {
-    struct region *next, **prev;         /* in the list of those with as much room */
+    struct region *next, **prev;         /* in the list of regions with equal space */
     struct region *all_next, **all_prev;
-    uint64_t free[ORDERS][WORDS];        /* a bit for each block that is free */
-    uint16_t count[ORDERS];              /* how many are */
+    uint64_t free[ORDERS][WORDS];        /* a bit for each free block */
+    uint16_t count[ORDERS];              /* their number */
     uint16_t used;                       /* pages in use */
-    bool taken;                          /* something was, since the last sweep */
-    bool dirty;                          /* pages became free since they last went to the system */
+    bool taken;                          /* a block was allocated since the last sweep */
+    bool dirty;                          /* pages were freed since the last purge */
 };
 
-/* What belongs to one thread. */
+/* The regions of one thread. */
 struct regions {
-    struct region *room[ORDERS]; /* by the largest free block */
-    struct region *full, *idle;  /* idle: nothing of them is in use */
-    struct region *all, *swept;  /* swept: the next one that this sweep looks at */
+    struct region *room[ORDERS]; /* lists by the order of the largest free block */
+    struct region *full, *idle;  /* idle: empty regions */
+    struct region *all, *swept;  /* swept: the next region of the current sweep */
     size_t n, n_idle, used;
-    size_t least_idle, to_free;  /* least: since the last sweep */
+    size_t least_idle, to_free;  /* least_idle: since the last sweep */
     bool begun;
 };
 
@@ -82,7 +82,7 @@ static bool is_free(const struct region *r, unsigned order, unsigned i)
     return r->free[order][i / 64] >> i % 64 & 1;
 }
 
-/* The first one, so that the end of a region is what becomes free. There is one. */
+/* Returns the first free block, so that the end of a region becomes free. There must be one. */
 static unsigned first_free(const struct region *r, unsigned order)
 {
     unsigned word = 0;
@@ -92,7 +92,7 @@ static unsigned first_free(const struct region *r, unsigned order)
     return word * 64 + (unsigned)__builtin_ctzl(r->free[order][word]);
 }
 
-/* Takes the smallest free block that will do, and leaves the upper halves of it. */
+/* Takes the smallest free block that is large enough, and frees its unused upper halves. */
 static void *split(struct region *r, unsigned order)
 {
     unsigned k = order, i;
@@ -158,7 +158,7 @@ static void at_thread_end(void *unused)
         free_region(here.idle);
 }
 
-/* Where the next mapping would be is often aligned, below the one before. */
+/* The system often maps just below the last mapping, which is aligned. */
 static void *map_aligned(void)
 {
     uint8_t *p = map(REGION_SIZE);
@@ -204,7 +204,7 @@ static struct region *new_region(void)
     return memory ? begin(memory) : NULL;
 }
 
-/* What was mapped by itself: to unmap much at once would take long, so it becomes regions. */
+/* Frees a block with its own mapping. Unmapping much at once takes long, so it becomes regions. */
 static void give_large(uint8_t *p, size_t size)
 {
     uint8_t *end = p + size;
@@ -231,7 +231,7 @@ static void free_region(struct region *r)
     unmap(r, REGION_SIZE);
 }
 
-/* The fullest that will do: so others become empty. */
+/* Returns the fullest region with enough space, so that others become empty. */
 static struct region *region_with(unsigned order)
 {
     for (unsigned k = order; k < ORDERS; k++) {
@@ -241,7 +241,7 @@ static struct region *region_with(unsigned order)
     return here.idle ? here.idle : new_region();
 }
 
-/* ---- */
+/* ---- allocation */
 
 void *region_take(size_t size)
 {
@@ -288,7 +288,7 @@ void *region_grow(void *p, size_t from, size_t to)
 {
     void *more;
 
-    if (from > REGION_BLOCK_MAX) { /* the pages change hands, no byte is copied */
+    if (from > REGION_BLOCK_MAX) { /* mremap() moves the pages; nothing is copied */
         more = mem_may(to) ? mremap(p, from, to, MREMAP_MAYMOVE) : MAP_FAILED;
         if (more == MAP_FAILED)
             return NULL;
@@ -303,7 +303,7 @@ void *region_grow(void *p, size_t from, size_t to)
     return more;
 }
 
-/* ---- back to the system */
+/* ---- returning memory to the system */
 
 void region_sweep(void)
 {
@@ -312,7 +312,7 @@ void region_sweep(void)
     here.swept = here.all;
 }
 
-/* Large free blocks of a region that nobody takes of. */
+/* Returns large free blocks of an unused region to the system. */
 static void purge(struct region *r)
 {
     if (!r->taken && r->dirty) {

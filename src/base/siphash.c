@@ -17,7 +17,7 @@ void siphash_new_key(uint8_t key[SIPHASH_KEY])
     do {
         n = getrandom(key, SIPHASH_KEY, 0);
     } while (n < 0 && errno == EINTR);
-    must_be(n == SIPHASH_KEY); /* up to 256 bytes come whole */
+    must_be(n == SIPHASH_KEY); /* up to 256 bytes are never cut short */
 }
 
 static uint64_t turn(uint64_t v, int n)

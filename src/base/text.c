@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - numbers, text added to a buffer, and the hash of names in tables. */
+/* text.c - string helpers: numbers, appending to a buffer, hashes and UTF-8. */
 #include "base/text.h"
 
 #include "base/siphash.h"
@@ -60,12 +60,12 @@ size_t text_add(char *buf, size_t size, size_t n, const char *fmt, ...)
     return (size_t)made < size - n ? n + (size_t)made : size - 1;
 }
 
-/* ---- is it UTF-8? RFC 3629 */
+/* ---- UTF-8 validation, RFC 3629 */
 
 size_t utf8_size(const unsigned char *p, size_t left)
 {
     static const struct {
-        unsigned char first, last, low, high; /* of the first byte, and of the second */
+        unsigned char first, last, low, high; /* limits of the first byte, and of the second */
         size_t size;
     } forms[] = {
         { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_own.c - memory that a thread has to itself as long as it lives. */
+/* thread_own.c - memory that belongs to one thread and is freed when the thread ends. */
 #include "base/thread_own.h"
 
 #include "base/must.h"
@@ -7,12 +7,12 @@
 #include <pthread.h>
 
 struct own {
-    struct own *next; /* the one made before */
+    struct own *next; /* the previous allocation */
     void (*end)(void *p);
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
-static pthread_key_t key; /* of the list of a thread: here a library tells of its end */
+static pthread_key_t key; /* key of a thread's list; its destructor runs at the end of the thread */
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
 static void on_end(void *list)

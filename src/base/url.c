@@ -47,7 +47,7 @@ struct url url_split(const char *text, size_t size)
 
     for (size_t i = 0; i < u.scheme_n; i++) {
         if (strchr("/?#", text[i]))
-            u.scheme_n = 0; /* that "://" is in a path or a query */
+            u.scheme_n = 0; /* the "://" is in a path or a query */
     }
     if (u.scheme_n == 0)
         return u;

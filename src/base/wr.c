@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wr.c - write bytes of a message into a buffer that grows, up to a limit. */
+/* wr.c - a writer of bytes into a buffer that grows up to a limit. */
 #include "base/wr.h"
 
 #include "base/mem.h"
@@ -55,7 +55,7 @@ uint8_t *wr_reserve(struct wr *w, size_t n)
     return w->bad ? NULL : w->buf + w->len;
 }
 
-/* The next n bytes, or NULL with w->bad set. */
+/* Returns space for the next n bytes, or NULL with w->bad set. */
 static uint8_t *room(struct wr *w, size_t n)
 {
     uint8_t *at = wr_reserve(w, n);
@@ -65,7 +65,7 @@ static uint8_t *room(struct wr *w, size_t n)
     return at;
 }
 
-/* Into what is left of this buffer, and into others. */
+/* Writes into the rest of this buffer, and into further ones. */
 static void put_split(struct wr *w, const uint8_t *p, size_t n)
 {
     if (!w->bad && n > w->limit - w->len)

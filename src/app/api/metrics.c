@@ -139,7 +139,7 @@ static const struct counter_row rows[] = {
       OF_RTSP(ways[CLIENTS_TRANSPORT_NONE + 1]),
       .inner = { "transport", CLIENTS_TRANSPORTS - CLIENTS_TRANSPORT_NONE - 1, .value = way } },
     { "srs_rtsp_lost_packets_total",
-      "Lost packets: of publishers, and as reported by players.", OF_RTSP(lost) },
+      "Lost packets: measured for publishers, reported by players.", OF_RTSP(lost) },
     { "srs_refused_total", "Clients and writes refused, by limit.", AT(refused),
       REJECT_KINDS, "limit", .value = reject_reason_name },
 };
