@@ -268,15 +268,15 @@ static void skip_to_end(struct live_consumer *c)
 static bool skip(struct live_consumer *c, uint64_t at)
 {
     struct live_span span = span_of(c->wire);
-    enum live_position place = live_policy_late(&span, at);
+    enum live_position position = live_policy_late(&span, at);
 
-    if (place == LIVE_GO_ON && c->wire->first) { /* it had just finished its block */
+    if (position == LIVE_GO_ON && c->wire->first) { /* it had just finished its block */
         live_consumer_seek(c, c->wire->first, 0);
         return true;
     }
     c->config_due |= c->src->configs_seq >= at;
     c->seq = at;
-    if (place == LIVE_AT_KEY) {
+    if (position == LIVE_AT_KEY) {
         seek_key(c);
         live_consumer_drop(c, c->seq - at);
         return true;

@@ -48,18 +48,18 @@ void live_source_charge_log(struct live_source *src)
     src->charged = bytes;
 }
 
-static const struct av_packet **place(const struct live_source *src, uint64_t seq)
+static const struct av_packet **slot_of(const struct live_source *src, uint64_t seq)
 {
     return &src->ring[seq & (src->cap - 1)];
 }
 
 static void drop_first(struct live_source *src)
 {
-    const struct av_packet *pkt = *place(src, src->first++);
+    const struct av_packet *pkt = *slot_of(src, src->first++);
 
     /* They are dropped GOP by GOP, and were last used seconds ago. */
     if (src->first + AHEAD < src->head)
-        __builtin_prefetch(*place(src, src->first + AHEAD), 1);
+        __builtin_prefetch(*slot_of(src, src->first + AHEAD), 1);
     src->bytes -= live_packet_cost(pkt);
     (void)av_packet_unref(pkt);
 }
@@ -474,7 +474,7 @@ static void append(struct live_source *src, const struct av_packet *pkt)
 {
     if (src->head - src->first == src->cap)
         grow_ring(src);
-    *place(src, src->head++) = av_packet_ref(pkt);
+    *slot_of(src, src->head++) = av_packet_ref(pkt);
     src->bytes += live_packet_cost(pkt);
 }
 

@@ -41,7 +41,7 @@ struct live_tap {
     struct live_tap *next; /* next tap of the owner */
     void (*raise)(void *arg);
     void *arg;
-    uint64_t put, given; /* slots filled so far; slots whose packets are released */
+    uint64_t put, released; /* slots filled so far; slots whose packets are released */
     size_t bytes;        /* bytes of the packets between the two */
     struct live_ages ages;
     uint64_t lost;
@@ -112,8 +112,8 @@ static void put_packet(struct live_tap *tap, const struct av_packet *pkt, enum w
 
 static void give_back(struct live_tap *tap, uint64_t to)
 {
-    for (; tap->given != to; tap->given++) {
-        const struct av_packet *pkt = packet_of(*slot(tap, tap->given));
+    for (; tap->released != to; tap->released++) {
+        const struct av_packet *pkt = packet_of(*slot(tap, tap->released));
 
         if (pkt)
             tap->bytes -= live_packet_cost(pkt);
@@ -121,24 +121,24 @@ static void give_back(struct live_tap *tap, uint64_t to)
     }
 }
 
-static void give_back_taken(struct live_tap *tap)
+static void release_taken(struct live_tap *tap)
 {
     give_back(tap, atomic_load_explicit(&tap->tail, memory_order_acquire));
 }
 
 static bool is_full(const struct live_tap *tap, size_t more, co_usec now)
 {
-    if (tap->given == tap->put)
+    if (tap->released == tap->put)
         return false;
-    return tap->put - tap->given >= tap->cap - SPARE ||
+    return tap->put - tap->released >= tap->cap - SPARE ||
            tap->bytes + more > tap->owner->set.max_bytes ||
-           tap->given < live_ages_young(&tap->ages, now, patience(tap));
+           tap->released < live_ages_young(&tap->ages, now, patience(tap));
 }
 
 /* Returns true if so much waits that the reader should poll, even if no cursor is parked. */
 static bool is_half_full(const struct live_tap *tap)
 {
-    return tap->put - tap->given > tap->cap / 2 || tap->bytes > tap->owner->set.max_bytes / 2;
+    return tap->put - tap->released > tap->cap / 2 || tap->bytes > tap->owner->set.max_bytes / 2;
 }
 
 static void raise_soon(struct live_tap *tap)
@@ -147,7 +147,7 @@ static void raise_soon(struct live_tap *tap)
     live_source_wake_soon(tap->owner);
 }
 
-static void look_who_waits(struct live_tap *tap)
+static void check_parked(struct live_tap *tap)
 {
     if (tap->put < atomic_load(&tap->wake_at) && !is_half_full(tap))
         return;
@@ -167,7 +167,7 @@ void live_taps_raise(struct live_source *src)
     }
 }
 
-static void tell_begin(struct live_tap *tap)
+static void announce_begin(struct live_tap *tap)
 {
     if (!tap->announced)
         put(tap, 0, BEGIN);
@@ -184,10 +184,10 @@ static void put_configs(struct live_tap *tap, const struct live_configs *c, co_u
  * ones, and may start here. */
 static bool goes_on(struct live_tap *tap, const struct av_packet *pkt, co_usec now)
 {
-    if (tap->given != tap->put || !pkt->start)
+    if (tap->released != tap->put || !pkt->start)
         return false;
     tap->skips = false;
-    tell_begin(tap);
+    announce_begin(tap);
     if (tap->lost > 0)
         put(tap, tap->lost * WHATS, LOST);
     tap->lost = 0;
@@ -198,24 +198,24 @@ static bool goes_on(struct live_tap *tap, const struct av_packet *pkt, co_usec n
 void live_taps_put(struct live_source *src, const struct av_packet *pkt, co_usec now)
 {
     for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
-        give_back_taken(tap);
+        release_taken(tap);
         if (!tap->skips)
             tap->skips = is_full(tap, live_packet_cost(pkt), now);
         if (!tap->skips || goes_on(tap, pkt, now))
             put_packet(tap, pkt, PACKET, now);
         else
             tap->lost++;
-        look_who_waits(tap);
+        check_parked(tap);
     }
 }
 
 void live_taps_begin(struct live_source *src)
 {
     for (struct live_tap *tap = src->taps; tap; tap = tap->next) {
-        give_back_taken(tap);
+        release_taken(tap);
         tap->skips |= is_full(tap, 0, co_now());
         if (!tap->skips)
-            tell_begin(tap);
+            announce_begin(tap);
         raise_soon(tap);
     }
 }
@@ -250,7 +250,7 @@ static void fill(struct live_tap *tap, bool cached, co_usec now)
 {
     const struct live_source *owner = tap->owner;
 
-    tell_begin(tap);
+    announce_begin(tap);
     put_configs(tap, cached ? owner->key_configs : &owner->configs, now);
     for (uint64_t at = owner->key; cached && at < owner->head; at++)
         put_packet(tap, owner->ring[at & (owner->cap - 1)], PACKET, now);
@@ -291,7 +291,7 @@ struct live_tap *live_tap_open(struct live_source *owner, void (*raise)(void *ar
 
 void live_tap_tidy(struct live_tap *tap)
 {
-    give_back_taken(tap);
+    release_taken(tap);
     live_source_charge_log(tap->owner);
 }
 

@@ -21,7 +21,8 @@ struct kind_state {
     bool left_out;       /* left out because of the parameter */
     bool waits;          /* its frames are left out until the next key frame */
     int64_t newest;      /* dts of its newest frame, 1/90000 s */
-    enum av_codec quiet; /* codec of a silent track that is not described now; 0: described */
+    /* codec of a silent track that is not described now; 0: described */
+    enum av_codec silent_codec;
 };
 
 struct fmp4_state {
@@ -29,7 +30,7 @@ struct fmp4_state {
     struct frame_tracks tracks;
     struct kind_state kinds[KINDS];
     bool ws;
-    bool told;         /* a player may have an initialization segment */
+    bool init_sent;    /* a player may have an initialization segment */
     bool changed;      /* changed since the last initialization segment */
     int64_t audio_at;  /* dts of the first audio frame collected */
     struct blocks out; /* output for one packet */
@@ -150,11 +151,11 @@ static void add(struct fmp4_state *s, struct kind_state *k, const struct frame *
 }
 
 /* A silent track has frames again. */
-static void come_back(struct fmp4_state *s, struct kind_state *k, bool start)
+static void resume_track(struct fmp4_state *s, struct kind_state *k, bool start)
 {
-    k->part->track.codec = k->quiet;
-    k->quiet = AV_CODEC_NONE;
-    k->waits = s->told && !start;
+    k->part->track.codec = k->silent_codec;
+    k->silent_codec = AV_CODEC_NONE;
+    k->waits = s->init_sent && !start;
     s->changed = true;
 }
 
@@ -164,14 +165,14 @@ static void take(struct fmp4_state *s, const struct frame *f, bool start)
 
     if (k->left_out || !frame_is_of(&s->tracks, f) || !mp4_track_takes(f->codec))
         return;
-    if (k->quiet && !f->config)
-        come_back(s, k, start);
+    if (k->silent_codec && !f->config)
+        resume_track(s, k, start);
     if (mp4_frag_changes(&s->frag, f)) {
         cut(s, f->dts); /* the collected frames need the old configuration */
         if (f->kind == AV_AUDIO)
             mp4_frag_jump(&s->frag);
-        k->waits = s->told && !start;
-        k->quiet = AV_CODEC_NONE;
+        k->waits = s->init_sent && !start;
+        k->silent_codec = AV_CODEC_NONE;
         k->newest = f->dts;
         s->changed = true;
     }
@@ -195,7 +196,7 @@ static void drop_silent(struct fmp4_state *s)
 
         if (!t->codec || !other->part->track.codec || other->newest - k->newest < SILENCE)
             continue;
-        k->quiet = t->codec;
+        k->silent_codec = t->codec;
         t->codec = AV_CODEC_NONE;
         s->changed = true;
     }
@@ -235,7 +236,7 @@ static void make(void *state, const struct av_packet *pkt, struct wr *out)
     while (frame_next(&r, &f))
         take(s, &f, pkt->start);
     if (pkt->start && s->changed) {
-        if (s->told)
+        if (s->init_sent)
             put_init(s, &s->out.w, false);
         s->changed = false;
     }
@@ -247,7 +248,7 @@ static void join(void *state, struct wr *out)
     struct fmp4_state *s = state;
 
     put_init(s, out, s->ws);
-    s->told = true;
+    s->init_sent = true;
 }
 
 const struct live_format fmp4_wire = { .name = "fmp4", .open = open_state, .close = close_state,

@@ -62,9 +62,9 @@ const struct av_packet *wire_reading_next(struct wire_reading *r, co_usec now)
     return pkt;
 }
 
-static void on_bell(struct live_consumer *bell)
+static void on_wakeup(struct live_consumer *wakeup)
 {
-    struct wire_reading *r = container_of(bell, struct wire_reading, bell);
+    struct wire_reading *r = container_of(wakeup, struct wire_reading, wakeup);
 
     r->on_packets(r);
 }
@@ -72,12 +72,12 @@ static void on_bell(struct live_consumer *bell)
 void wire_reading_park(struct wire_reading *r, void (*on_packets)(struct wire_reading *r))
 {
     r->on_packets = on_packets;
-    live_reader_park(&r->reader, &r->bell, on_bell);
+    live_reader_park(&r->reader, &r->wakeup, on_wakeup);
 }
 
 void wire_reading_unpark(struct wire_reading *r)
 {
-    live_consumer_unpark(&r->bell);
+    live_consumer_unpark(&r->wakeup);
 }
 
 bool wire_reading_join(const struct wire_reading *r, const struct live_span *span, uint64_t *at)

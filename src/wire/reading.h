@@ -21,7 +21,7 @@ struct wire_reading { /* part of the wire: container_of() */
     struct live_source *src;   /* with a reference */
     struct live_reader reader; /* its src is NULL while the wire does not read */
     uint64_t dropped;          /* the reader's `dropped` when configurations were last read */
-    struct live_consumer bell;
+    struct live_consumer wakeup;
     void (*on_packets)(struct wire_reading *r);
     size_t *counter, counted;  /* counter of memory, and the wire's bytes in it */
 };

@@ -52,13 +52,13 @@ static uint64_t oldest_to_keep(struct rtc_wire *w, co_usec now)
     struct live_retained log = { .head = rtp_log_head(w->log), .played = w->wanted };
 
     log.have_key = rtp_log_key(w->log, &log.key);
-    if (log.have_key && (log.key != w->key_now || w->key_came == 0)) {
+    if (log.have_key && (log.key != w->key_now || w->key_at == 0)) {
         w->key_before = w->key_now;
         w->key_now = log.key;
-        w->key_came = now;
+        w->key_at = now;
     }
     log.key_before = w->key_before;
-    log.key_age = now - w->key_came;
+    log.key_age = now - w->key_at;
     return live_policy_retains(&log, &set, true);
 }
 
@@ -347,12 +347,12 @@ struct rtp_log *rtc_wire_log(struct rtc_wire *w)
     return w->log;
 }
 
-bool rtc_wire_join(const struct rtc_wire *w, uint64_t *place)
+bool rtc_wire_join(const struct rtc_wire *w, uint64_t *position)
 {
     struct live_span span = { .first = rtp_log_first(w->log), .head = rtp_log_head(w->log) };
 
     span.have_key = rtp_log_key(w->log, &span.key);
-    return wire_reading_join(&w->reading, &span, place);
+    return wire_reading_join(&w->reading, &span, position);
 }
 
 static void read_or_not(struct rtc_wire *w)

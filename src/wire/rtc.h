@@ -35,7 +35,7 @@ struct rtc_wire *rtc_wire_new(struct live_source *src, const struct rtc_wire_opt
 void rtc_wire_free(struct rtc_wire *w); /* NULL is fine */
 struct rtp_log *rtc_wire_log(struct rtc_wire *w);
 /* Finds the position in the log at which a player joins now, like srt_wire_join(). */
-bool rtc_wire_join(const struct rtc_wire *w, uint64_t *place);
+bool rtc_wire_join(const struct rtc_wire *w, uint64_t *position);
 /* Sets whether there are players; without them no packets are made. The first player finds the
  * newest GOP in the log. */
 void rtc_wire_wanted(struct rtc_wire *w, bool wanted);

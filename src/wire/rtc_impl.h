@@ -21,7 +21,7 @@ enum rtc_order_events {
 struct rtc_order {
     bool keep;          /* keeps all frames */
     bool begun;
-    enum rtc_order_events told;
+    enum rtc_order_events reported;
     bool lost;          /* a frame that others need was left out since the last key frame */
     int64_t shown;      /* latest presentation time sent, 1/90000 s */
     uint64_t frames, left_out;
@@ -60,7 +60,7 @@ struct rtc_wire {
     bool wanted, relays;
     unsigned epoch;
     uint64_t key_now, key_before; /* positions of the newest key frame and of the one before */
-    co_usec key_came;
+    co_usec key_at;
     struct rtc_wire_track tracks[RTP_LOG_TRACKS];
     /* packets made here */
     struct frame_tracks chosen;

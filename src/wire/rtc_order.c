@@ -62,8 +62,8 @@ bool rtc_order_take(struct rtc_order *o, const struct frame *f, unsigned nalu_le
 
         o->lost |= needed;
         o->left_out++;
-        if (what > o->told)
-            o->told = *event = what;
+        if (what > o->reported)
+            o->reported = *event = what;
         return false;
     }
     if (back)

@@ -13,7 +13,7 @@
 
 enum {
     TURN = 1 << 20,  /* approximate bytes made per turn: a fraction of a millisecond */
-       /* maximum number of configurations in force, by kind and track */
+    /* maximum number of configurations in force, by kind and track */
     RING_LEAST = 64, /* minimum size of the ring, a power of two */
 };
 
@@ -29,8 +29,8 @@ struct rtmfp_wire {
     struct wire_reading reading;
     size_t max_bytes;
     co_usec made;          /* time of the newest message; never decreases */
-    struct slot *ring;     /* entries first to head - 1, at number % room; room is a power of two */
-    size_t room;
+    struct slot *ring;     /* entries first to head - 1, at number % cap; cap is a power of two */
+    size_t cap;
     uint64_t first, head;
     uint64_t key, began;
     bool has_key;
@@ -50,7 +50,7 @@ static size_t cost(const struct slot *s)
 static bool is_same_kind(const struct slot *a, const struct slot *b)
 {
     return a->entry.kind == b->entry.kind && a->track == b->track && a->origin == b->origin &&
-           a->extra == b->extra && a->entry.whose == b->entry.whose;
+           a->extra == b->extra && a->entry.player == b->entry.player;
 }
 
 /* Returns the index for a configuration: that of the one it replaces, or a new one. If the list is
@@ -91,7 +91,7 @@ static void keep_config(struct rtmfp_wire *w, const struct slot *s)
 
 static struct slot *slot_at(const struct rtmfp_wire *w, uint64_t number)
 {
-    return &w->ring[number & (w->room - 1)];
+    return &w->ring[number & (w->cap - 1)];
 }
 
 static void drop_first(struct rtmfp_wire *w)
@@ -119,19 +119,19 @@ static void trim(struct rtmfp_wire *w, uint64_t floor)
 
 static void grow(struct rtmfp_wire *w)
 {
-    size_t room = w->room ? 2 * w->room : RING_LEAST;
-    struct slot *ring = must(malloc(room * sizeof(*ring)));
+    size_t cap = w->cap ? 2 * w->cap : RING_LEAST;
+    struct slot *ring = must(malloc(cap * sizeof(*ring)));
 
     for (uint64_t n = w->first; n < w->head; n++)
-        ring[n & (room - 1)] = *slot_at(w, n);
+        ring[n & (cap - 1)] = *slot_at(w, n);
     free(w->ring);
     w->ring = ring;
-    w->room = room;
+    w->cap = cap;
 }
 
 static void put(struct rtmfp_wire *w, const struct slot *s)
 {
-    if (w->head - w->first == w->room)
+    if (w->head - w->first == w->cap)
         grow(w);
     *slot_at(w, w->head) = *s;
     if (s->entry.key) {
@@ -201,10 +201,10 @@ static void add(struct rtmfp_wire *w, const struct av_packet *pkt, co_usec now)
     if (!m.type)
         return;
     if (flv_message_leave_out_opus(&m, pkt)) {
-        s.entry.whose = RTMFP_WIRE_NO_OPUS;
+        s.entry.player = RTMFP_WIRE_NO_OPUS;
         if (m.type)
             add_message(w, &s, &m, pkt, now);
-        s.entry.whose = RTMFP_WIRE_OPUS;
+        s.entry.player = RTMFP_WIRE_OPUS;
         flv_message_build(&m, pkt);
     }
     add_message(w, &s, &m, pkt, now);
@@ -286,10 +286,10 @@ size_t rtmfp_wire_configs(struct rtmfp_wire *w, uint64_t number, struct rtmfp_wi
         const struct slot *s = slot_at(w, at);
 
         if (s->config) {
-            unsigned place = index_of(list, n, s);
+            unsigned index = index_of(list, n, s);
 
-            n += place == n;
-            list[place] = *s;
+            n += index == n;
+            list[index] = *s;
         }
     }
     for (i = 0; i < n && i < most; i++)
@@ -320,7 +320,7 @@ static void forget(struct rtmfp_wire *w)
     wire_reading_count(&w->reading, 0);
     free(w->ring);
     w->ring = NULL;
-    w->room = 0;
+    w->cap = 0;
 }
 
 void rtmfp_wire_wanted(struct rtmfp_wire *w, bool wanted)

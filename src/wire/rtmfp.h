@@ -22,7 +22,7 @@ enum rtmfp_wire_player { RTMFP_WIRE_ALL, RTMFP_WIRE_OPUS, RTMFP_WIRE_NO_OPUS };
 struct rtmfp_wire_entry {
     struct rtmfp_message *message; /* the wire's reference */
     uint8_t kind;                  /* enum rtmfp_wire_kind */
-    uint8_t whose;                 /* enum rtmfp_wire_player */
+    uint8_t player;                /* enum rtmfp_wire_player */
     bool key;                      /* players may start here */
     bool keep;                     /* never abandoned: sequence headers, data */
 };

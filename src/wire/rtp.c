@@ -111,7 +111,7 @@ static void follow_clock(struct rtp_wire_sender *t)
     if (t->sender.clock == t->packer.clock)
         return;
     t->sender.clock = t->packer.clock;
-    t->told = false;
+    t->reported = false;
 }
 
 /* ---- frames */
@@ -125,7 +125,7 @@ static void put_frame(struct rtp_wire_state *s, struct rtp_wire_sender *t, const
     if (s->parted)
         rtp_wire_bye(s, out);
     s->parted = false;
-    if (!f->config && !t->told && t->sender.clock > 0)
+    if (!f->config && !t->reported && t->sender.clock > 0)
         rtp_wire_report(s, f->dts, f->pts, out);
     err = rtp_wire_sender_pack(t, f, out);
     if (err) {

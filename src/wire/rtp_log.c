@@ -23,11 +23,11 @@ struct slot {
     bool marker : 1, key : 1, late : 1, spare : 1;
 };
 
-/* `places`: the low bits of the newest position of each number, at number % cap; the slot shows
+/* `positions`: the low bits of the newest position of each number, at number % cap; the slot shows
  * whether it is still that packet. `had`: which of the last numbers have arrived. A number is never
  * used for two different packets, so a duplicate is dropped. */
 struct track {
-    uint32_t *places;
+    uint32_t *positions;
     bool begun;
     int64_t highest;
     uint64_t had[WINDOW / WORD]; /* number % WINDOW */
@@ -44,9 +44,9 @@ struct rtp_log {
     struct track tracks[RTP_LOG_TRACKS];
 };
 
-static struct slot *slot_of(const struct rtp_log *l, uint64_t place)
+static struct slot *slot_of(const struct rtp_log *l, uint64_t position)
 {
-    return &l->slots[place & (l->cap - 1)];
+    return &l->slots[position & (l->cap - 1)];
 }
 
 struct rtp_log *rtp_log_new(void)
@@ -73,35 +73,35 @@ void rtp_log_free(struct rtp_log *l)
         drop_first(l);
     (void)bump_close(l->pieces);
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
-        free(l->tracks[i].places);
+        free(l->tracks[i].positions);
     free(l->slots);
     free(l);
 }
 
 /* ---- ring */
 
-static void note_place(struct rtp_log *l, uint64_t place)
+static void record_position(struct rtp_log *l, uint64_t position)
 {
-    const struct slot *s = slot_of(l, place);
+    const struct slot *s = slot_of(l, position);
 
-    l->tracks[s->track].places[(uint64_t)s->number & (l->cap - 1)] = (uint32_t)place;
+    l->tracks[s->track].positions[(uint64_t)s->number & (l->cap - 1)] = (uint32_t)position;
 }
 
 /* Grows the ring. All entries move, because a position is the number modulo the capacity. */
 static bool grow(struct rtp_log *l, size_t cap)
 {
     struct slot *slots = mem_try(cap * sizeof(*slots));
-    uint32_t *places[RTP_LOG_TRACKS];
+    uint32_t *positions[RTP_LOG_TRACKS];
     bool fits = slots != NULL;
 
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
-        places[i] = mem_try(cap * sizeof(places[0][0]));
-        fits = fits && places[i];
+        positions[i] = mem_try(cap * sizeof(positions[0][0]));
+        fits = fits && positions[i];
     }
     if (!fits) {
         free(slots);
         for (unsigned i = 0; i < RTP_LOG_TRACKS; i++)
-            free(places[i]);
+            free(positions[i]);
         return false;
     }
     for (uint64_t p = l->first; p < l->head; p++)
@@ -110,12 +110,12 @@ static bool grow(struct rtp_log *l, size_t cap)
     l->slots = slots;
     l->cap = cap;
     for (unsigned i = 0; i < RTP_LOG_TRACKS; i++) {
-        memset(places[i], 0, cap * sizeof(places[0][0]));
-        free(l->tracks[i].places);
-        l->tracks[i].places = places[i];
+        memset(positions[i], 0, cap * sizeof(positions[0][0]));
+        free(l->tracks[i].positions);
+        l->tracks[i].positions = positions[i];
     }
     for (uint64_t p = l->first; p < l->head; p++)
-        note_place(l, p);
+        record_position(l, p);
     return true;
 }
 
@@ -197,7 +197,7 @@ bool rtp_log_put(struct rtp_log *l, const struct rtp_log_entry *e)
     s.late = t->begun && e->number < t->highest;
     mark(t, e->number);
     *slot_of(l, l->head) = s;
-    note_place(l, l->head);
+    record_position(l, l->head);
     l->used += s.size + s.ext_size;
     if (e->key) {
         l->key = l->head;
@@ -217,9 +217,9 @@ uint64_t rtp_log_head(const struct rtp_log *l)
     return l->head;
 }
 
-bool rtp_log_key(const struct rtp_log *l, uint64_t *place)
+bool rtp_log_key(const struct rtp_log *l, uint64_t *position)
 {
-    *place = l->key;
+    *position = l->key;
     return l->has_key;
 }
 
@@ -234,13 +234,13 @@ bool rtp_log_highest(const struct rtp_log *l, unsigned track, int64_t *number)
     return l->tracks[track].begun;
 }
 
-bool rtp_log_get(const struct rtp_log *l, uint64_t place, struct rtp_log_entry *out)
+bool rtp_log_get(const struct rtp_log *l, uint64_t position, struct rtp_log_entry *out)
 {
     const struct slot *s;
 
-    if (place < l->first || place >= l->head)
+    if (position < l->first || position >= l->head)
         return false;
-    s = slot_of(l, place);
+    s = slot_of(l, position);
     *out = (struct rtp_log_entry){
         .data = s->data ? s->data + s->ext_size : NULL, .size = s->size, .track = s->track,
         .marker = s->marker, .key = s->key, .late = s->late, .spare = s->spare,
@@ -250,17 +250,17 @@ bool rtp_log_get(const struct rtp_log *l, uint64_t place, struct rtp_log_entry *
     return true;
 }
 
-bool rtp_log_find(const struct rtp_log *l, unsigned track, int64_t number, uint64_t *place)
+bool rtp_log_find(const struct rtp_log *l, unsigned track, int64_t number, uint64_t *position)
 {
     const struct slot *s;
 
     if (track >= RTP_LOG_TRACKS || l->first == l->head)
         return false;
-    *place = l->first + (uint32_t)(l->tracks[track].places[(uint64_t)number & (l->cap - 1)] -
+    *position = l->first + (uint32_t)(l->tracks[track].positions[(uint64_t)number & (l->cap - 1)] -
                                    (uint32_t)l->first);
-    if (*place >= l->head)
+    if (*position >= l->head)
         return false;
-    s = slot_of(l, *place);
+    s = slot_of(l, *position);
     return s->track == track && s->number == number;
 }
 
@@ -275,5 +275,5 @@ void rtp_log_trim(struct rtp_log *l, co_usec before, uint64_t from, size_t max_b
 size_t rtp_log_bytes(const struct rtp_log *l)
 {
     return sizeof(*l) + l->used + l->idle +
-           l->cap * (sizeof(l->slots[0]) + RTP_LOG_TRACKS * sizeof(l->tracks[0].places[0]));
+           l->cap * (sizeof(l->slots[0]) + RTP_LOG_TRACKS * sizeof(l->tracks[0].positions[0]));
 }

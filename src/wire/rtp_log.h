@@ -46,15 +46,15 @@ bool rtp_log_put(struct rtp_log *l, const struct rtp_log_entry *e);
 uint64_t rtp_log_first(const struct rtp_log *l);
 uint64_t rtp_log_head(const struct rtp_log *l);
 /* Finds the newest position to start at. Returns false if there is none. */
-bool rtp_log_key(const struct rtp_log *l, uint64_t *place);
+bool rtp_log_key(const struct rtp_log *l, uint64_t *position);
 void rtp_log_no_key(struct rtp_log *l); /* players no longer start at current packets */
 /* Finds the highest number of a track so far. Returns false if it has no packets. */
 bool rtp_log_highest(const struct rtp_log *l, unsigned track, int64_t *number);
 /* Reads a packet. Returns false if it was removed or has not arrived yet. Pointers are valid until
  * the next put or trim. */
-bool rtp_log_get(const struct rtp_log *l, uint64_t place, struct rtp_log_entry *out);
+bool rtp_log_get(const struct rtp_log *l, uint64_t position, struct rtp_log_entry *out);
 /* Finds the packet with that number of a track for a retransmission: the last one put. */
-bool rtp_log_find(const struct rtp_log *l, unsigned track, int64_t number, uint64_t *place);
+bool rtp_log_find(const struct rtp_log *l, unsigned track, int64_t number, uint64_t *position);
 /* Removes packets that arrived before `before`, except `from` and those after it, and everything
  * above max_bytes. */
 void rtp_log_trim(struct rtp_log *l, co_usec before, uint64_t from, size_t max_bytes);

@@ -85,7 +85,7 @@ void rtp_wire_report(struct rtp_wire_state *s, int64_t dts, int64_t pts, struct 
         if (!t->open || t->sender.clock == 0)
             continue;
         rtp_wire_sender_report(t, s->cname, moment, unix_us, out);
-        t->told = true;
+        t->reported = true;
     }
     s->reported = true;
     s->reported_at = dts;

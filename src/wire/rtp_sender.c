@@ -29,7 +29,7 @@ bool rtp_wire_sender_open(struct rtp_wire_sender *t, enum av_codec codec, uint32
 
     rtp_wire_sender_close(t);
     t->codec = codec;
-    t->told = false;
+    t->reported = false;
     t->sender.type = rtp_wire_type(codec);
     t->open = rtp_packer_init(&t->packer, &opts);
     if (rtp_map_of(&map, codec, NULL, 0)) /* its first frame has not set the clock yet */

@@ -16,7 +16,7 @@ struct rtp_wire_sender {
     uint8_t channel;
     bool wanted;       /* wanted by the players of this wire */
     bool chosen, open; /* has a track of the stream; and a packer for its codec */
-    bool told;         /* a report with its clock was sent */
+    bool reported;     /* a report with its clock was sent */
     uint16_t id;       /* track number in the stream */
     int64_t seen;      /* time of its last frame */
     /* size and first bytes of the AAC configuration, which only the description carries */

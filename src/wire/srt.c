@@ -217,7 +217,7 @@ void srt_wire_relay_begin(struct srt_wire *w)
     w->relays = true;
     wire_reading_set(&w->reading, w->wanted && !w->relays);
     begin_again(w);
-    w->told = (struct srt_wire_marked){ .on = w->wanted };
+    w->marked = (struct srt_wire_marked){ .on = w->wanted };
 }
 
 void srt_wire_relay_end(struct srt_wire *w)

@@ -41,7 +41,7 @@ struct srt_wire {
     /* due times of the bytes before the newest frame, and of that frame */
     co_usec out_due, newest_due;
     /* state of relayed packets */
-    struct srt_wire_marked told;
+    struct srt_wire_marked marked;
 };
 
 /* Appends a packet and removes old ones. */

@@ -26,7 +26,7 @@ static void mark(struct srt_wire_marked *t, uint8_t *p)
     p[5] |= JUMPS;
 }
 
-static void tell_all(struct srt_wire_marked *t, uint8_t *data, size_t size)
+static void mark_all(struct srt_wire_marked *t, uint8_t *data, size_t size)
 {
     for (size_t at = 0; at + TS_PACKET <= size; at += TS_PACKET) {
         uint8_t *p = data + at;
@@ -44,12 +44,12 @@ void srt_wire_relay_put(struct srt_wire *w, const uint8_t *data, size_t size, co
 
     if (!w->relays || size == 0 || size > sizeof(copy))
         return;
-    if (w->told.on) {
+    if (w->marked.on) {
         memcpy(copy, data, size);
-        tell_all(&w->told, copy, size);
+        mark_all(&w->marked, copy, size);
         data = copy;
-        w->told.until = w->told.until ? w->told.until : now + MARK_TIME;
-        w->told.on = now < w->told.until;
+        w->marked.until = w->marked.until ? w->marked.until : now + MARK_TIME;
+        w->marked.on = now < w->marked.until;
     }
     srt_wire_put(w, data, size, false, now);
     if (!w->wanted)

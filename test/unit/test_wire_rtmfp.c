@@ -129,7 +129,7 @@ static void opus_is_for_who_announces_it(void **state)
 {
     static const char metadata[] = "\2\0\012onMetaData\010\0\0\0\1"
                                    "\0\014audiocodecid\0\x41\xd3\xdc\x1d\x5c\xc0\0\0\0\0\011";
-    static const struct { uint8_t whose; size_t size; } rows[] = {
+    static const struct { uint8_t player; size_t size; } rows[] = {
         { RTMFP_WIRE_ALL, 0 }, /* the key frame */
         { RTMFP_WIRE_NO_OPUS, sizeof(metadata) - 1 - 23 },
         { RTMFP_WIRE_OPUS, sizeof(metadata) - 1 },
@@ -150,12 +150,12 @@ static void opus_is_for_who_announces_it(void **state)
     rtmfp_wire_take(t.w, now);
     assert_int_equal(rtmfp_wire_head(t.w), COUNT(rows));
     for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_int_equal(rtmfp_wire_at(t.w, i)->whose, rows[i].whose);
+        assert_int_equal(rtmfp_wire_at(t.w, i)->player, rows[i].player);
         if (rows[i].size > 0)
             assert_int_equal(message(&t, i)->size, HEAD + rows[i].size);
     }
     assert_int_equal(rtmfp_wire_configs(t.w, COUNT(rows), v, COUNT(v)), 2); /* both metadata */
-    assert_true(v[0].whose == RTMFP_WIRE_NO_OPUS && v[1].whose == RTMFP_WIRE_OPUS);
+    assert_true(v[0].player == RTMFP_WIRE_NO_OPUS && v[1].player == RTMFP_WIRE_OPUS);
     finish(&t);
 }
 

@@ -31,7 +31,7 @@ static struct rtmfp_flow_out *flow_of(const struct rtmfp_netstream *n, enum rtmf
 
 static bool is_wanted(const struct rtmfp_play *play, const struct rtmfp_wire_entry *e)
 {
-    if (e->whose != RTMFP_WIRE_ALL && (e->whose == RTMFP_WIRE_OPUS) == play->no_opus)
+    if (e->player != RTMFP_WIRE_ALL && (e->player == RTMFP_WIRE_OPUS) == play->no_opus)
         return false;
     return e->kind == RTMFP_WIRE_DATA || (e->kind == RTMFP_WIRE_AUDIO ? !play->no_audio
                                                                       : !play->no_video);
