@@ -5,19 +5,19 @@
 
 #include "tools/load/run.h"
 
-/* A message of audio or video; arg is the struct load_client. */
+/* Checks a message of audio or video; arg is the struct load_client. */
 void load_watch(void *arg, const struct load_tag *tag);
-/* The same in parts, for media that come otherwise: the first of a session; the first key frame; a
- * frame that is whole, `now` in µs of the wall clock; the one with c->marker in it. */
+/* The steps of load_watch() for media that are not messages: first media of a session, first key
+ * frame, a complete frame, a complete frame with c->marker. `now` is in µs of the wall clock. */
 void load_watch_first(struct load_client *c);
 void load_watch_key(struct load_client *c);
 void load_watch_came(struct load_client *c, int64_t now);
 void load_watch_marker(struct load_client *c, int64_t now);
-/* A small window, so that what is not read soon stands at the server. */
+/* Sets a small receive window, so that unread data stays at the server. */
 void load_watch_slowly(struct load_client *c);
-/* drop.c: take the bytes of a stream and drop them as cheaply as the kernel allows: it wakes a
- * player when some hundred ms are there (SO_RCVLOWAT), and copies nothing (MSG_TRUNC). Until the
- * session is over or fails. alive(c), if not NULL, is called now and then. */
+/* drop.c: reads a stream and drops the bytes at the lowest cost: the kernel wakes the player once a
+ * few hundred ms of data are there (SO_RCVLOWAT) and copies nothing (MSG_TRUNC). Runs until the
+ * session is over or fails. Calls alive(c) from time to time if it is not NULL. Yields. */
 err_t load_drop(struct load_client *c, err_t (*alive)(struct load_client *c))
     __attribute__((warn_unused_result));
 
