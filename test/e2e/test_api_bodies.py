@@ -137,4 +137,4 @@ def test_backends_that_answer_too_much(srs, source):
     s.allow_errors = True
     with pytest.raises(Exception):
         s.publisher("cam")
-    assert s.wait_log("neither 0 nor has it a code", 3)
+    assert s.wait_log("neither 0 nor an object with a code", 3)

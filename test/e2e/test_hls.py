@@ -454,7 +454,7 @@ def full_disk(srs, source, disk):
     s = srs(conf(disk, window=60), glob)
     w = s.watch()
     p = s.push(source, speed=8, loop=True)
-    assert s.wait_log("cannot write .*No space left.*the stream goes on", 10)
+    assert s.wait_log("cannot write .*No space left.*the stream continues", 10)
     url = f"http://127.0.0.1:{port}/live/s.m3u8"
     before = hls.get_list(url)
     assert wait_for(lambda: len(hls.get_list(url).segments) > len(before.segments) + 1, 8)

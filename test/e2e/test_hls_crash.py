@@ -98,7 +98,7 @@ def test_a_list_without_a_journal(srs, html, source):
     os.remove(os.path.join(html, "live", ".s.m3u8.journal"))
     s = srs(conf(html, "hls_dispose 2; hls_ts_file [app]/[stream]-new-[seq].ts;", fragment=1))
     push(s, flv.cut(source, 3000))
-    assert s.wait_log("no journal of ours knows the list that is there: a new one begins, its files stay")
+    assert s.wait_log("no journal describes the existing playlist: a new one begins, the old files remain")
     assert wait_for(lambda: "s-new-1.ts" in [x.uri for x in hls.load(listed(html, 2)).segments])
     second = hls.load(listed(html, 2))
     assert second.sequence == 0 and [x.uri for x in second.segments][:2] == ["s-new-0.ts", "s-new-1.ts"]

@@ -237,7 +237,7 @@ def test_recordings_keep_a_quota(srs, source, tmp_path):
             httpapi.conf(api))
     p = s.push(source, speed=20, loop=True)
     v = s.watch()
-    assert s.wait_log(r"1 recordings stop, the last one of live/s: .*/rec/ has \d MB of them, "
+    assert s.wait_log(r"1 recordings stop, the last one of live/s: .*/rec/ has \d MB of recordings, "
                       r"dvr_quota is 1 MB", 15)
     assert wait_for(lambda: files(rec, ".flv") and not files(rec, ".tmp"))
     got = size_of(rec, ".flv")
@@ -259,7 +259,7 @@ def test_segments_keep_a_quota(srs, source, tmp_path):
             f"http_server {{ enabled on; listen 127.0.0.1:{web}; dir {html}; }}")
     p = s.push(source, speed=10, loop=True)
     assert s.wait_log(r"segments of 1 streams stay in memory, the last one is HLS of live/s: the quota "
-                      r"is used up", 15)
+                      r"is exhausted", 15)
 
     def newest():
         text = webclient.once(web, "/live/s.m3u8").body.decode()

@@ -74,7 +74,7 @@ def test_behind_a_nat_that_forgets(srs, tmp_path, who, each, host, workers):
     relay.move(host)
     at = frames_of(play.result())
     assert len(at) > 100 and longest(at) < each + MOST, (longest(at), s.log()[-3000:])
-    assert s.wait_log(f"{CHANGE}, it is at {host}:", 1, count=2), s.log()[-3000:]
+    assert s.wait_log(f"{CHANGE} to {host}:", 1, count=2), s.log()[-3000:]
     relay.stop()
 
 

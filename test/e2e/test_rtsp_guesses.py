@@ -146,7 +146,7 @@ def test_roles(live, way):
         assert publish(c, s.rtsp_url(f"of-{user}"), who, way == "udp") == ([200] * 3 if publishes else [403]), user
         c.close()
         want = ["play"] * 2 * (not plays) + ["publish"] * (not publishes)
-        assert wait_for(lambda: re.findall("refused with 403: .*its user may not (play|publish)", s.log()[at:]) == want, 5), \
+        assert wait_for(lambda: re.findall("refused with 403: .*the user may not (play|publish)", s.log()[at:]) == want, 5), \
             (user, s.log()[at:])
 
 
