@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Callbacks run before an SRT caller is answered: a caller that is rejected, or waits too long, gets the code."""
+import re
 import time
 
 import pytest
@@ -68,6 +69,6 @@ def test_a_slow_backend_is_a_no_before_the_caller_gives_up(asked):
     assert 2.4 < time.monotonic() - begin < 3 * SLOW
     assert s.wait_log("is refused with 1016", 1)
     time.sleep(max(0, begin + 4.5 * SLOW - time.monotonic()))
-    assert "SRT publisher of __defaultVhost__/live/slow" not in s.log()
+    assert not re.search("SRT publisher of .*live/slow", s.log())
     for p, _ in peers.values():
         p.close()

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* demux.h - files of MP4 and FLV, read from any place: no I/O, no clock, no err_t.
+/* demux.h - reads MP4 and FLV files from any position: no I/O, no clock, no err_t.
  *
- * It runs on helper threads as well as on the coroutine thread, over whatever gives bytes of a
- * file. A file has an index: its tracks, and where one may begin. What lies between two such places
- * is a group: the samples of all tracks in the order in which they are to be sent. An index is
- * never changed once it is made, and a group is a function of the file and its place, so all who
- * play a file can share both.
+ * Runs on helper threads and on workers' threads, with any source of a file's bytes. The index of a
+ * file has its tracks and the positions where play can start. The samples between two such
+ * positions form a group: all tracks, in the order in which they are sent. An index never changes,
+ * and a group depends only on the file and the position, so all players of a file share both.
  *
- * Times are those of the file's presentation, in 1/90000 s, edit lists applied, moved by
- * demux_info.zero so that no decoding time is below 0.
+ * Times are presentation times of the file in 1/90000 s with edit lists applied, shifted by
+ * demux_info.zero so that no decoding time is negative.
  */
 #ifndef FORMAT_DEMUX_DEMUX_H
 #define FORMAT_DEMUX_DEMUX_H
@@ -21,17 +20,17 @@
 
 enum demux_status {
     DEMUX_OK,
-    DEMUX_AGAIN,       /* bytes are not in memory: try again where one may wait for a disk */
-    DEMUX_END,         /* there is no such place */
-    DEMUX_BROKEN,      /* it is no such file, or damaged, or became shorter */
-    DEMUX_UNSUPPORTED, /* no track of it can be played */
-    DEMUX_TOO_LARGE,   /* over a limit */
+    DEMUX_AGAIN,       /* bytes are not in memory: try again on a thread that may wait for a disk */
+    DEMUX_END,         /* there is no such position */
+    DEMUX_BROKEN,      /* not a file of this format, or damaged, or truncated */
+    DEMUX_UNSUPPORTED, /* it has no track that can be played */
+    DEMUX_TOO_LARGE,   /* a limit is exceeded */
     DEMUX_NO_MEMORY,
     DEMUX_IO,          /* reading failed */
 };
 
-/* Where bytes come from. read() gives exactly so many: DEMUX_OK, DEMUX_AGAIN, DEMUX_IO;
- * DEMUX_BROKEN: the file ends before. */
+/* The source of bytes. read() gives exactly the requested bytes: DEMUX_OK, DEMUX_AGAIN, DEMUX_IO;
+ * DEMUX_BROKEN: the file ends before them. */
 struct demux_input {
     int64_t size;
     enum demux_status (*read)(const struct demux_input *in, int64_t at, void *buf, size_t size);
@@ -40,23 +39,23 @@ struct demux_input {
 enum { DEMUX_VIDEO, DEMUX_AUDIO, DEMUX_TRACKS };
 
 struct demux_track {
-    enum av_codec codec;   /* AV_CODEC_NONE: there is none */
-    const uint8_t *config; /* of the codec, as av/packet.h has it; the index's */
+    enum av_codec codec;   /* AV_CODEC_NONE: there is no such track */
+    const uint8_t *config; /* of the codec, see av/packet.h; belongs to the index */
     size_t config_size;
-    uint8_t config_head;   /* > 0: so many bytes in front of config are the begin of the body of an
-                            * FLV tag, of which config is the rest */
+    uint8_t config_head;   /* > 0: config is the end of an FLV tag body; this many bytes of the body
+                            * are in front of it */
     int64_t duration;      /* 1/90000 s */
 };
 
 struct demux_info {
     const char *format;    /* "mp4", "flv" */
     struct demux_track tracks[DEMUX_TRACKS];
-    int64_t zero;          /* decoding and presentation times are so much later than the file's own
-                            * presentation: what a user calls 0 s is this */
-    int64_t duration;      /* of the longest track, from that on */
+    int64_t zero;          /* offset of all times from the file's own presentation times; a user's
+                            * position 0 s is at this time */
+    int64_t duration;      /* of the longest track, from `zero` on */
     unsigned kbps;         /* of the whole file, about */
-    size_t memory;         /* bytes that the index takes */
-    unsigned left_out;     /* tracks that nobody plays */
+    size_t memory;         /* size of the index, bytes */
+    unsigned left_out;     /* tracks that cannot be played */
 };
 
 struct demux_limits {
@@ -65,53 +64,54 @@ struct demux_limits {
 
 struct demux_index;
 
-/* Read what must be known of a file. On any other status *out is NULL and *why says why, in a few
- * words that need not be freed. The index keeps no pointer to `in`. */
+/* Reads a file's tracks and builds its index. On any status other than DEMUX_OK, *out is NULL and
+ * *why is a short reason that need not be freed. The index keeps no pointer to `in`. */
 enum demux_status demux_open(struct demux_index **out, const struct demux_input *in,
                              const struct demux_limits *limits, const char **why);
-void demux_close(struct demux_index *index); /* NULL is fine */
+void demux_close(struct demux_index *index); /* NULL is allowed */
 const struct demux_info *demux_info(const struct demux_index *index);
 
-/* A place where a group begins: an opaque number that grows with time. */
+/* The position of a group: an opaque number that grows with time. */
 typedef uint64_t demux_position;
 
-/* The last place at or before that time (decoding or presentation of the key frame, whichever is
- * later) where one may begin: a key frame; of sound alone about every second. The first one for
- * what is before all. Does not read the file. */
+/* Returns the last position at or before `time` where play can start: a key frame, or about every
+ * second if there is only audio. The time of a key frame is its decoding or presentation time,
+ * whichever is later. Returns the first position for a time before it. Does not read the file. */
 demux_position demux_seek(const struct demux_index *index, int64_t time);
-/* When the first frame of a place where one may begin is decoded; *pts: when it is shown. Does not
- * read the file. */
+/* Returns the decoding time of the first frame at a position where play can start; *pts: its
+ * presentation time. Does not read the file. */
 int64_t demux_position_time(const struct demux_index *index, demux_position place, int64_t *pts);
 
 struct demux_sample {
-    int64_t at;      /* in the file: of the codec's payload, or for FLV of the tag's body */
+    int64_t at;      /* offset in the file: of the codec's payload, or for FLV of the tag's body */
     uint32_t size;   /* > 0 */
     uint8_t track;   /* DEMUX_VIDEO, DEMUX_AUDIO */
-    uint8_t origin;  /* it is the body of an FLV tag of this type (8, 9); 0: only payload */
+    uint8_t origin;  /* body of an FLV tag of this type (8, 9); 0: only the payload */
     bool key;
-    bool config;     /* a decoder configuration amid the file */
-    int64_t dts;     /* 1/90000 s, >= 0; never falls within a track, but where the file's own
-                      * list of its fragments lies from one group to the next */
-    int32_t cts;     /* of what has no origin: pts = dts + cts */
+    bool config;     /* a decoder configuration in the middle of the file */
+    int64_t dts;     /* 1/90000 s, >= 0; never decreases within a track, except between two
+                      * groups if the file's own list of fragments is wrong */
+    int32_t cts;     /* if origin is 0: pts = dts + cts */
 };
 
 enum { DEMUX_GROUP_MAX = 2048, DEMUX_SAMPLE_MAX = 16 * 1024 * 1024 };
 
 struct demux_group {
-    demux_position place, next; /* this one, and the one behind it */
-    bool last;               /* there is none behind it */
-    bool starts;             /* one may begin here; else it goes on with one that was too long */
+    demux_position place, next; /* of this group, and of the next one */
+    bool last;               /* no group follows */
+    /* play can start here; if not, it continues a group that was too long */
+    bool starts;
     unsigned n;
     struct demux_sample v[];
 };
 
-/* The samples of a group, at most DEMUX_GROUP_MAX and all within the file, in memory to give to
- * free(). Samples of both tracks by decoding time, video first. May be empty. */
+/* Gives the samples of a group, at most DEMUX_GROUP_MAX, all within the file; release with free().
+ * The samples of both tracks are ordered by decoding time, video first. May be empty. */
 enum demux_status demux_group(struct demux_group **out, const struct demux_index *index,
                               const struct demux_input *in, demux_position place, const char **why);
 
-/* The packet that a sample is: `data` is what was read of it, s->size bytes. Fills the fields of a
- * packet that has these bytes at its end. False: it is broken, and left out. */
+/* Fills the fields of a packet whose last bytes are the sample: `data`, s->size bytes. False: the
+ * sample is damaged; skip it. */
 struct av_packet;
 bool demux_packet(const struct demux_index *index, const struct demux_sample *s,
                   struct av_packet *pkt);

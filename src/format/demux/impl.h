@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* impl.h - what the readers of the formats have in common; for the files of format/demux alone. */
+/* impl.h - common parts of the readers of all formats; only for the files of format/demux. */
 #ifndef FORMAT_DEMUX_IMPL_H
 #define FORMAT_DEMUX_IMPL_H
 
 #include "format/demux/demux.h"
 
-/* A format, as demux.c sees it: a row of its table. What functions do is in demux.h. */
+/* A format: a row of the table in demux.c. demux.h describes the functions. */
 struct demux_format {
-    /* Do the first bytes of a file say that it is one? At least DEMUX_BEGIN bytes, or all. */
+    /* True if the first bytes identify the format. At least DEMUX_BEGIN bytes, or the whole file.
+     * */
     bool (*is)(const uint8_t *begin, size_t size);
     enum demux_status (*open)(struct demux_index **out, const struct demux_input *in,
                               const struct demux_limits *limits, const char **why);
@@ -25,25 +26,24 @@ enum { DEMUX_BEGIN = 16 };
 
 extern const struct demux_format demux_flv, demux_mp4;
 
-/* What an index of any format begins with: it is the first member of the format's own. */
+/* The common part of all indexes: the first member of the format's own struct. */
 struct demux_index {
     const struct demux_format *format;
     struct demux_info info;
 };
 
-/* A group while it is filled: `v` grows as samples come, `group` is what it becomes. */
+/* A group under construction. */
 struct demux_list {
     struct demux_group *group; /* NULL before the first sample */
     unsigned cap;
 };
 
-/* Room for so many at once, where that is known; more may come. False: there is no memory. */
+/* Reserves space for n samples; more may be added. False: out of memory. */
 bool demux_list_expect(struct demux_list *l, unsigned n);
-/* Append one; false: there is no memory. */
+/* Appends a sample; false: out of memory. */
 bool demux_list_add(struct demux_list *l, const struct demux_sample *s);
-/* The group, also an empty one, in the order of time, of two tracks that are each in order; with
- * `place` set, for the caller to fill the rest. NULL: there is no memory. The list is empty
- * then. */
+/* Returns the group, which may be empty, ordered by time; each track must already be in order. Sets
+ * `place`; the caller fills in the rest. NULL: out of memory. The list is empty afterwards. */
 struct demux_group *demux_list_take(struct demux_list *l, demux_position place);
 void demux_list_drop(struct demux_list *l);
 
