@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* co.c - coroutines in groups, over state-threads.
  *
- * All waiting is parking: a parked coroutine stands in the queue of one condition that nobody
- * ever signals, and unparking is a state-threads interrupt. So there is one place to stop at, and
- * sockets, timers and queues need nothing of state-threads but the wake.
+ * All waiting is parking: a parked coroutine waits on one condition variable that is never
+ * signalled, and unparking is a state-threads interrupt. So there is one place to stop at, and
+ * sockets, timers and queues use nothing of state-threads but the wake-up.
  */
 #include "co/co.h"
 
@@ -37,41 +37,41 @@ struct co {
     void *arg;
     st_thread_t thread;
     struct co_timer timer; /* may be set longer than the wait lasts, see co_park() */
-    co_usec deadline;      /* of the park, CO_FOREVER without */
+    co_usec deadline;      /* end of the current park, or CO_FOREVER */
     bool parked, woken, timed_out;
-    bool stop;  /* its waits end; co_stop_hold() takes that back for a while */
-    bool asked; /* by co_stop() */
+    bool stop;  /* waits end; co_stop_hold() clears it for a while */
+    bool asked; /* co_stop() was called */
     unsigned waits;
-    unsigned yielded_at; /* of these, when it let others run last */
+    unsigned yielded_at; /* value of `waits` at its last yield */
     char cid[CO_CID_SIZE + 1];
     struct log_budget lines;
-    err_t why;                /* it was; NULL: ERR_STOPPED */
-    struct co_deadline *over; /* those that passed, the first one first */
+    err_t why;                /* reason for the stop; NULL: ERR_STOPPED */
+    struct co_deadline *over; /* deadlines that have passed, the first one first */
 };
 
 enum { STACK_SIZE = 64 * 1024, STACK_DEEP = 256 * 1024 };
 
-/* The coroutine that runs. A global name on purpose: debuggers and the watchdog look at it. */
+/* The running coroutine. A global name on purpose: debuggers and the watchdog read it. */
 _Thread_local struct co *co_current;
 
 static _Thread_local struct co primordial = { .name = "main" };
-/* It runs timers and tasks, and never parks. */
+/* Runs timers and tasks, and never parks. */
 static _Thread_local struct co ticker = { .name = "ticker" };
 static _Thread_local st_cond_t never;
 static _Thread_local long live;
-static _Thread_local uint64_t cids; /* state of the generator of ids */
+static _Thread_local uint64_t cids; /* state of the id generator */
 
-/* For debuggers, which do not find what is thread-local on every machine. */
+/* For debuggers, which cannot read thread-local variables on every machine. */
 struct co_view {
     struct co_view *next;
     unsigned number; /* see co_set_number() */
-    int tid;         /* as the system numbers the thread */
+    int tid;         /* the system's id of the thread */
     const struct co *primordial;
     const void *stacks; /* _st_clist_t: all stacks in use */
 };
 struct co_view *co_views;
 static pthread_mutex_t views_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint views; /* so many */
+static atomic_uint views; /* number of views */
 static _Thread_local struct co_view view;
 
 static void show(void)
@@ -129,7 +129,7 @@ void co_fini(void)
     hide();
     (void)st_cond_destroy(never);
     rc = st_end();
-    assert(rc == 0); /* else a descriptor is open */
+    assert(rc == 0); /* otherwise a descriptor is open */
     st_switched_at = 0;
     log_forget(&primordial.lines);
     err_free(&primordial.why);
@@ -191,7 +191,7 @@ static void *run(void *arg)
     else
         err_free(&err);
     co_timer_cancel(&co->timer);
-    co_stalls_end(); /* while it has its name and may say something */
+    co_stalls_end(); /* while its name is valid and it may log */
     log_forget(&co->lines);
     err_free(&co->why);
     leave(co);
@@ -201,7 +201,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Its own bucket of lines, charged to the same address. */
+/* Gives it a separate bucket of log lines, charged to the same address. */
 static void inherit_budget(struct co *co)
 {
     if (!co_current)
@@ -250,7 +250,7 @@ err_t co_group_wait(struct co_group *g)
 
     g->waiter = co_current;
     while (g->count > 0) {
-        /* Asked to stop or not: members still hold g, so wait on. */
+        /* Members still use g, so the wait continues even if the caller was asked to stop. */
         bool stop = co_stop_hold();
 
         stop |= co_park(CO_FOREVER) == CO_STOPPED;
@@ -354,8 +354,8 @@ static void on_timer(struct co_timer *t)
     }
 }
 
-/* A timer that is set and not later than needed stays: a reader that waits 5 s for each of 70
- * messages a second moves it once in 5 s, not 70 times a second. */
+/* Keeps a timer that is set and not too late: a reader that waits up to 5 s for each of 70 messages
+ * a second moves it once in 5 s, not 70 times a second. */
 static void arm(struct co *me, co_usec timeout)
 {
     me->deadline = timeout == CO_FOREVER ? CO_FOREVER : co_now() + timeout;
@@ -393,7 +393,7 @@ err_t co_sleep(co_usec t)
     for (co_usec left = t; left > 0 && !co_current->stop; left = until - co_now())
         woken |= co_park(left) == CO_WOKEN;
     if (woken)
-        co_unpark(co_current); /* it was meant for the next wait, not for this one */
+        co_unpark(co_current); /* the wake-up was for the next wait, not for this one */
     return co_check();
 }
 
@@ -403,7 +403,7 @@ void co_yield(void)
 
     if (me->yielded_at == me->waits) {
         st_step_back();
-    } else { /* a slice may be over because the machine had no time for us */
+    } else { /* the slice may be over because the machine did not run us */
         me->yielded_at = me->waits;
         (void)st_usleep(0);
     }
@@ -434,7 +434,7 @@ void co_new_cid(void)
 {
     static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-    for (int i = 0; i < CO_CID_SIZE; i++) { /* a name, not a secret: xorshift64 will do */
+    for (int i = 0; i < CO_CID_SIZE; i++) { /* an id, not a secret: xorshift64 is sufficient */
         cids ^= cids << 13;
         cids ^= cids >> 7;
         cids ^= cids << 17;
@@ -507,7 +507,7 @@ void co_stack_trim(void)
     if (co_current == &primordial || st_thread_stack(co_current->thread, &base, &size) < 0)
         return;
     low = ((uintptr_t)base + page - 1) & ~(page - 1);
-    end = (sp - 512) & ~(page - 1); /* the red zone and the call below stay */
+    end = (sp - 512) & ~(page - 1); /* keep the red zone and the call below */
     if (end > low)
         (void)madvise((void *)low, end - low, MADV_DONTNEED);
 }
@@ -546,7 +546,7 @@ void co_sched_stats(struct co_sched_stats *out)
                               ticker_quiet() };
 }
 
-/* ---- a time by which a coroutine must be through with something */
+/* ---- deadlines */
 
 static void on_passed(struct co_timer *t)
 {
@@ -559,7 +559,8 @@ static void on_passed(struct co_timer *t)
     d->next = NULL;
     d->passed = true;
     d->co->stop = true;
-    if (d->co->parked) /* else its next wait sees it: no wake is left for one after that */
+    /* otherwise its next wait sees the stop, and no wake-up may remain for the one after that */
+    if (d->co->parked)
         co_unpark(d->co);
 }
 

@@ -2,12 +2,12 @@
 /* co.h - coroutines in groups, over state-threads.
  *
  * Every coroutine belongs to a group and ends before the group does. A connection that needs a
- * second coroutine makes a group on its own stack. State-threads forgets an interrupt once one
- * call has returned EINTR; co_check() does not, so loops ask it once a turn. An end has a reason:
- * who stops a coroutine says why (co_stop), and so does a deadline (below).
+ * second coroutine makes a group on its own stack. State-threads forgets an interrupt once one call
+ * has returned EINTR; co_check() does not, so loops call it once a turn. Each stop has a reason:
+ * the caller of co_stop() gives one, and so does a deadline (below).
  *
- * Anything here that is marked "yields" lets other coroutines run before it returns: pointers
- * into shared tables are stale afterwards.
+ * Functions marked "yields" let other coroutines run before they return: pointers into shared
+ * tables are stale afterwards.
  */
 #ifndef CO_CO_H
 #define CO_CO_H
@@ -25,152 +25,159 @@ typedef int64_t co_usec; /* microseconds; times are of CLOCK_MONOTONIC */
 #define CO_SECONDS(n) ((co_usec)(n) * 1000000)
 #define CO_FOREVER ((co_usec)-1)
 
-struct co; /* a coroutine; owned by its group, gone when its function has returned */
+struct co; /* a coroutine; owned by its group, freed when its function has returned */
 
 struct co_group {
     struct co *head;
     int count;
     bool stopping;
-    struct co *waiter; /* who waits for members to end */
-    err_t first;       /* the first error a member ended by */
+    struct co *waiter; /* the coroutine that waits for members to end */
+    err_t first;       /* the first error that a member returned */
 };
 
 typedef err_t co_fn(void *arg);
 
-/* Once per thread that runs coroutines, before anything else here, after any fork. Each such thread
- * has a scheduler of its own: they share nothing that changes, and a coroutine never changes its
- * thread. All of co/ is for that thread alone, unless it says otherwise. */
+/* Creates the scheduler of the calling thread. Call it once per thread, before anything else here
+ * and after any fork. The schedulers of several threads share no mutable state, and a coroutine
+ * never changes its thread. All functions of co/ are for that thread only unless their comment says
+ * otherwise. */
 err_t co_init(void);
-/* End the scheduler of the thread that calls, outside of any group: the thread may end then, or
- * begin another one. No coroutine is left of it and no descriptor is open there; timers and tasks
- * are cancelled. */
+/* Ends the scheduler of the calling thread, outside of any group; the thread may end afterwards, or
+ * create another scheduler. All its coroutines must have ended and its descriptors must be closed;
+ * timers and tasks are cancelled. */
 void co_fini(void);
-/* Which of the schedulers of the process it is, for what tells of several: 0 until it is set. */
+/* Sets the number of this scheduler in the process, for reports that cover several; 0 until it is
+ * set. */
 void co_set_number(unsigned n);
-/* Any thread, any signal handler: that of the thread that calls, -1 if it has none; and how many
- * there are now. */
+/* co_number() returns the number of the calling thread's scheduler, -1 if it has none;
+ * co_schedulers() how many there are. Any thread, any signal handler. */
 int      co_number(void);
 unsigned co_schedulers(void);
 
 void co_group_init(struct co_group *g);
-/* Run fn(arg) in a new member of g, on a stack of co_stack_size. It carries the cid of the
- * caller. What fn returns ends there: the group keeps the first error and frees the rest. If
- * co_go fails, arg is still the caller's. `name` must stay valid (a literal). */
+/* Runs fn(arg) in a new member of g, on a stack of co_stack_size, with the cid of the caller. The
+ * group keeps the first error that a member returns and frees the others. If co_go fails, the
+ * caller still owns arg. `name` must stay valid (a literal). */
 err_t co_go(struct co_group *g, const char *name, co_fn *fn, void *arg)
     __attribute__((warn_unused_result));
-/* The same on a stack of 256 KB, of which what is touched costs memory: for who calls libraries
- * that need it. */
+/* Same on a stack of 256 KB, of which only touched pages cost memory: for libraries that need a
+ * deep stack. */
 err_t co_go_deep(struct co_group *g, const char *name, co_fn *fn, void *arg)
     __attribute__((warn_unused_result));
-/* The member that co_go() made last: who keeps it may stop it even before it runs. */
+/* The member that co_go() made last; it can be stopped even before it runs. */
 static inline struct co *co_newest(const struct co_group *g)
 {
     return g->head;
 }
-/* Ask all members to stop (ERR_STOPPED), without waiting. */
+/* Asks all members to stop (ERR_STOPPED), without waiting. */
 void co_group_interrupt(struct co_group *g);
-/* Ask all members to stop, wait until they are gone, hand over the first error. Yields. */
+/* Asks all members to stop, waits until they have ended, and returns the first error. Yields. */
 err_t co_group_stop(struct co_group *g) __attribute__((warn_unused_result));
-/* The same without asking: wait until all members ended by themselves. Yields. */
+/* Waits until all members have ended by themselves, and returns the first error. Yields. */
 err_t co_group_wait(struct co_group *g) __attribute__((warn_unused_result));
 
-/* Why the coroutine that calls was asked to stop, once it was: see co_stop(). Does not yield. */
+/* Returns the reason if the calling coroutine was asked to stop, NULL otherwise: see co_stop().
+ * Does not yield. */
 err_t co_check(void) __attribute__((warn_unused_result));
-/* Yields. As co_check() when asked to stop, before or while it sleeps. */
+/* Sleeps. Returns the reason like co_check() if asked to stop before or during the sleep.
+ * Yields. */
 err_t co_sleep(co_usec t) __attribute__((warn_unused_result));
-/* Nearly t (a second or more), so that it ends with a second of the clock: what only looks now and
- * then looks together, and wakes an idle thread once for all of it. */
+/* Shortens t (a second or more) so that the wait ends at a full second of the clock: periodic
+ * checks then run together and wake an idle thread once for all. */
 static inline co_usec co_to_second(co_usec t, co_usec now) { return t - now % CO_SECONDS(1); }
-/* Let others run. A coroutine that does so again without having waited in between runs after all
- * others; it gets a fifth of the time at least. */
+/* Lets others run. A coroutine that calls this again without having waited in between runs after
+ * all others, but gets at least a fifth of the time. Yields. */
 void  co_yield(void);
 
-/* From its next turn on the calling coroutine runs before those that are not urgent, because many
- * clients wait for what it does. The others get at least a third of the time. For players, for
- * publishers with players, and for coroutines that pass on their packets; timers are always urgent.
+/* Marks the calling coroutine urgent: from its next turn on it runs before those that are not,
+ * because many clients depend on it. The others get at least a third of the time. For players, for
+ * publishers with players, and for coroutines that forward their packets; timers are always urgent.
  * Does not yield. */
 void co_urgent(bool is);
 
-/* The thread is everybody's: who has run for a millisecond since it waited lets others run, sooner
- * while so many have so much to do that they wait for long. For every loop that may last, once a
- * round; reads and writes do it by themselves. Yields.
+/* Lets others run once the caller has run for a millisecond since it last waited, or for less while
+ * many coroutines are busy. Call it once a round in every loop that may take long; reads and writes
+ * do it automatically. Yields.
  *
- * Between two coroutines the scheduler looks for events and timers every millisecond, whatever can
- * run: coroutines that wake each other without end hold up no timer and no other socket. */
+ * Between two coroutines the scheduler polls for events and timers every millisecond, regardless of
+ * what is runnable: coroutines that keep waking each other delay no timer and no other socket.
+ */
 void co_yield_if_due(void);
-bool co_slice_over(void); /* is it time to? Does not yield */
+bool co_slice_over(void); /* whether co_yield_if_due() would yield; does not yield */
 
-/* Ask one coroutine to stop, and say why: its waits end, and from now on they and co_check() give a
- * copy of `why` with its trace, so it needs no flag to tell later what ended it. Takes `why` over;
- * NULL stands for ERR_STOPPED, "somebody who looks after it wants it to end". The first reason
- * stays, those of who asks later are freed.
+/* Asks one coroutine to stop and gives the reason: its waits end, and from now on they and
+ * co_check() return a copy of `why` with its trace. Takes over `why`; NULL means ERR_STOPPED, a
+ * stop by the coroutine's owner. The first reason stays, later ones are freed.
  *
  *     co_stop(session->co, err_new(ERR_KICKED, "%s", ip));
  *
- * So the error of a wait says what it is to say, and nobody may take ERR_STOPPED for the only code
- * of a stop: who retries after errors asks co_stop_asked(). For "it took too long" see
- * deadlines below. */
+ * So a wait of a stopped coroutine may return any code, not just ERR_STOPPED: a loop that retries
+ * after errors must call co_stop_asked(). For timeouts see deadlines below. */
 void co_stop(struct co *co, err_t why);
-bool co_stop_asked(void); /* was the coroutine that calls? */
-/* For who got CO_STOPPED: why, never NULL; return err_wrap(co_stop_why(), "in read"). */
+bool co_stop_asked(void); /* whether the calling coroutine was asked to stop */
+/* Returns the reason after CO_STOPPED, never NULL; use it as return err_wrap(co_stop_why(), "in
+ * read"). */
 err_t co_stop_why(void) __attribute__((warn_unused_result));
 
-/* For who was asked to stop and has something to end that takes a bounded time: from hold to resume
- * it waits as if nobody had asked. hold says whether somebody had; more than one may be put
- * together (with |) for one resume. Who is asked once more meanwhile has CO_STOPPED again, once. */
+/* For a stopped coroutine that has bounded cleanup to do: between hold and resume its waits ignore
+ * the stop. hold returns whether a stop was pending; combine several results with | for one resume.
+ * Another stop in between gives CO_STOPPED again, once. */
 bool co_stop_hold(void);
 void co_stop_resume(bool held);
-/* Whoever asked meant what the coroutine was doing, not the coroutine: it goes on with something
- * else. False: it does not, a stop of its whole group stays, and what its deadline says. */
+/* Cancels the stop of the calling coroutine, which then continues with something else. Returns
+ * false if it cannot: a stop of the whole group stays, and so does that of a deadline. */
 bool co_stop_forget(void);
 
-/* Parking: wait until somebody unparks me. The base of all queues in live/ and above. */
+/* Parking: waits until another coroutine unparks the caller. The base of all queues in live/ and
+ * above. */
 enum co_wake { CO_WOKEN, CO_TIMEOUT, CO_STOPPED };
 enum co_wake co_park(co_usec timeout) __attribute__((warn_unused_result)); /* yields */
-/* Make a parked coroutine runnable (it runs later, not now). One that is not parked yet keeps the
- * wake for its next co_park(), so a wake is never lost. */
+/* Makes a parked coroutine runnable (it runs later, not now). If it is not parked yet, its next
+ * co_park() returns at once, so no wake-up is lost. */
 void co_unpark(struct co *co);
 
 struct co  *co_self(void); /* NULL outside of any group */
 const char *co_name(void);
-/* The 8 characters that this coroutine's log lines carry; "" outside of any. */
+/* The 8 characters in this coroutine's log lines; "" outside of any. */
 const char *co_cid(void);
-void        co_new_cid(void); /* give the coroutine that calls a new random one */
-void        co_set_cid(const char *cid); /* or that of the client that it works for */
+void        co_new_cid(void); /* gives the calling coroutine a new random cid */
+void        co_set_cid(const char *cid); /* sets the cid, for work on behalf of a client */
 struct co_cid { char text[9]; };
-struct co_cid co_swap_cid(const char *cid); /* the same; gives the one of before */
+struct co_cid co_swap_cid(const char *cid); /* sets the cid and returns the previous one */
 
-/* Whose log budget the coroutine that calls uses from now on (base/log_budget.h). A new coroutine
- * begins with that of its creator, so a peer cannot escape its budget by causing coroutines. */
+/* Sets the log budget that the calling coroutine uses from now on (base/log_budget.h). A new
+ * coroutine inherits its creator's budget, so a peer cannot evade its budget by causing new
+ * coroutines. */
 void co_log_as(enum log_who who);
-/* The budget of a client of this address, so many times that of one address. */
+/* Uses the budget of a client of this address, `times` as large as that of one address. */
 void co_log_as_client(const char *address, unsigned times);
 struct log_budget *co_log_budget(void); /* NULL outside of any; for struct log_setup */
 
-extern _Thread_local unsigned long long st_switched_at; /* the scheduler's: for co_now() alone */
+extern _Thread_local unsigned long long st_switched_at; /* private to the scheduler and co_now() */
 
 co_usec co_clock(void); /* monotonic time */
-/* The same, when the coroutine that calls began to run. It costs nothing; for everything that does
- * not measure its own work. */
+/* The monotonic time at which the calling coroutine began to run. Costs nothing; use it everywhere
+ * except to measure the caller's own work. */
 static inline co_usec co_now(void)
 {
     return st_switched_at ? (co_usec)st_switched_at : co_clock();
 }
-int64_t co_wall_ms(void); /* the wall clock: since 1970, it may jump */
+int64_t co_wall_ms(void); /* wall clock, since 1970; may jump */
 
-/* Give back to the system the pages of the calling coroutine's stack that deep calls (handshakes,
- * log lines) touched and that it does not use now. Call once before a long wait. */
+/* Returns to the system the stack pages of the calling coroutine that deep calls (handshakes, log
+ * lines) touched and that are not in use now. Call once before a long wait. */
 void co_stack_trim(void);
 
-/* The coroutine that calls touches so much at p whenever it goes on: it is fetched into the cache
- * while others run. p is not read, so it may be freed at any time; NULL takes it back. */
+/* Registers memory at p that the calling coroutine uses whenever it continues: it is prefetched
+ * into the cache while others run. p is not read, so it may be freed at any time; NULL removes
+ * it. */
 enum { CO_PREFETCH = 2 };
 void co_prefetch(unsigned n, const void *p, size_t size);
 
-unsigned co_waits(void); /* how often the coroutine that calls has waited so far */
+unsigned co_waits(void); /* number of waits of the calling coroutine so far */
 long co_live(void); /* coroutines alive now: tests assert 0 */
 bool co_is_idle(void); /* the scheduler waits in the kernel; for other threads: co/sched_stats.h */
-unsigned long co_switches(void); /* of the thread from one to another, so far */
+unsigned long co_switches(void); /* coroutine switches of the thread so far */
 
 /* Timers: a hashed wheel of 4 ms ticks, O(1) to set and to cancel, for the many waits that are
  * cancelled or moved before they are due. fn runs on the scheduler's ticker: it must not yield. */
@@ -180,58 +187,58 @@ struct co_timer {
     void (*fn)(struct co_timer *t);
 };
 void co_timer_set(struct co_timer *t, co_usec due, void (*fn)(struct co_timer *t));
-void co_timer_cancel(struct co_timer *t); /* nothing happens if it is not set */
+void co_timer_cancel(struct co_timer *t); /* does nothing if it is not set */
 
-/* Work to do soon, by the scheduler's ticker, once those coroutines have run that can run now: one
- * task gathers what many calls ask for. fn must not yield. Posting one that waits already does
- * nothing; one that posts itself again lets others run first. */
+/* Work that the scheduler's ticker does soon, after the coroutines that are runnable now: one task
+ * combines the requests of many calls. fn must not yield. Posting a task twice has no effect; a
+ * task that posts itself again lets others run first. */
 struct co_task {
     struct co_task *next;
     void (*fn)(struct co_task *t);
     bool posted;
 };
 void co_post(struct co_task *t, void (*fn)(struct co_task *t));
-void co_post_cancel(struct co_task *t); /* fine if it is not posted */
+void co_post_cancel(struct co_task *t); /* does nothing if it is not posted */
 
-/* How busy this thread was in the last second or so: 0..1000 thousandths of a core. */
+/* Load of this thread in the last second or so, 0..1000 thousandths of a core. */
 unsigned co_load(void);
 
-/* While next to nothing runs, the thread is quiet: what looks at the time often, to know how late
- * timers are and who has the thread, does so once a second. A coroutine that begins ends that, and
- * so does who knows that there will be work. */
+/* Ends the quiet state of the thread. While almost nothing runs the thread is quiet: periodic
+ * checks of the time (timer lateness, the watchdog) run only once a second. A new coroutine ends
+ * that, too; call this when work is about to arrive. */
 void co_rouse(void);
 
-/* Let events gather for a millisecond also while the thread has little to do. For load tools: one
- * that is woken for every packet makes the server on the same machine pay for its wakes. */
+/* Lets events gather for a millisecond even at low load. For load tools: a tool that wakes up for
+ * every packet makes the server on the same machine pay for that. */
 void co_gather_always(void);
 
-/* How late the ticker woke, since the start: counts of wakes that were up to 15, 20, 25, 30, 35,
- * 40, 80, 160 ms apart where 20 ms were asked for, and of those that were later still; and how late
- * all of them were together. A quiet thread is asked once a second, not 50 times. */
+/* How late the ticker woke, since the start: counts of wake-ups that were up to 15, 20, 25, 30, 35,
+ * 40, 80, 160 ms apart where 20 ms were requested, and of those above; and the sum of all delays. A
+ * quiet thread is sampled once a second, not 50 times. */
 struct co_lateness {
     uint64_t counts[9];
     co_usec sum;
 };
 void co_lateness(struct co_lateness *out);
 
-/* ---- a time by which a coroutine must be through with something, and the error if not.
+/* ---- deadlines: a time by which a coroutine must have finished a step, and the error if not.
  *
  *     struct co_deadline d = { 0 };
  *
  *     co_deadline_set(&d, timeout, ERR_IO_TIMEOUT, "no handshake");
- *     err = shake_hands(c);       one read or a hundred, each with a timeout of its own
- *     co_deadline_cancel(&d);     always, before d goes and before the coroutine ends
+ *     err = handshake(c);         one read or a hundred, each with its own timeout
+ *     co_deadline_cancel(&d);     always, before d goes out of scope and before the coroutine ends
  *
  * When it passes, the coroutine is stopped as by co_stop(): its waits end, and they and co_check()
- * give "no handshake in 5000 ms". Cancelled, it stops nobody: one that passed takes its stop along,
- * so what was ready by a hair is ready, and who was told may go on with something else. Stops of
- * others stay. Nothing is allocated until somebody asks for the error.
+ * return "no handshake in 5000 ms". Cancelling a deadline that has passed also cancels its stop, so
+ * a step that finished just in time succeeds and the coroutine can continue. Other stops stay.
+ * Nothing is allocated until the error is requested.
  */
 
 struct co_deadline { /* zeroed: not set */
     struct co_timer timer;
     struct co *co;
-    struct co_deadline *next; /* of those that passed */
+    struct co_deadline *next; /* next deadline that passed */
     bool passed;
     enum err_code code;
     co_usec after;
@@ -240,12 +247,12 @@ struct co_deadline { /* zeroed: not set */
     int line;
 };
 
-/* For the coroutine that calls, from now on; `text` must stay valid (a literal). One that is set is
- * cancelled first. 0 or CO_FOREVER: no deadline. */
+/* Sets a deadline for the calling coroutine, starting now; cancels it first if it is set. `text`
+ * must stay valid (a literal). 0 or CO_FOREVER: no deadline. */
 #define co_deadline_set(d, after, code, text) \
     co_deadline_set_at(d, after, code, text, __FILE__, __LINE__, __func__)
 void co_deadline_set_at(struct co_deadline *d, co_usec after, enum err_code code,
                         const char *text, const char *file, int line, const char *func);
-void co_deadline_cancel(struct co_deadline *d); /* nothing happens if it is not set */
+void co_deadline_cancel(struct co_deadline *d); /* does nothing if it is not set */
 
 #endif

@@ -27,13 +27,13 @@ void co_mailbox_post(struct co_mailbox *b, struct co_mail *m)
     b->end = &m->next;
     wake = !b->raised;
     b->raised = true;
-    if (wake) /* under the lock: who has read it all may close the mailbox */
+    if (wake) /* under the lock, because a reader that has read everything may close the mailbox */
         co_notify_raise(&b->notify);
     (void)pthread_mutex_unlock(&b->lock);
 }
 
-/* All that there is. If it is nothing the next one wakes again: till then the reader comes back by
- * itself. */
+/* Takes all messages. If there are none, the next post wakes the reader; until then the reader
+ * returns without a wake-up. */
 static struct co_mail *take(struct co_mailbox *b)
 {
     struct co_mail *all;
@@ -48,7 +48,7 @@ static struct co_mail *take(struct co_mailbox *b)
     return all;
 }
 
-/* True: there was something. */
+/* Returns whether there were any messages. */
 static bool read_all(struct co_mailbox *b)
 {
     struct co_mail *m = take(b), *next;
@@ -75,7 +75,7 @@ err_t co_mailbox_run(void *box)
         err = co_check();
         if (err)
             return err;
-        (void)!co_notify_wait(&b->notify, CO_FOREVER); /* why it ended is asked above */
+        (void)!co_notify_wait(&b->notify, CO_FOREVER); /* the reason for the end is checked above */
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* notify.c - wake a coroutine from another thread, over an eventfd. */
+/* notify.c - wakes a coroutine from another thread, over an eventfd. */
 #include "co/notify.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ void co_notify_raise(const struct co_notify *n)
     errno = sys;
 }
 
-/* Was it raised? Takes that back. */
+/* Returns whether it was raised, and resets it. */
 static bool take(struct co_notify *n)
 {
     uint64_t times;
@@ -62,6 +62,6 @@ enum co_wake co_notify_wait(struct co_notify *n, co_usec timeout)
             return wake;
     }
     if (other)
-        co_unpark(co_self()); /* it was meant for the next wait, not for this one */
+        co_unpark(co_self()); /* the wake-up was for the next wait, not for this one */
     return CO_WOKEN;
 }

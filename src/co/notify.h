@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* notify.h - wake a coroutine from another thread or from a signal handler. */
+/* notify.h - wakes a coroutine from another thread or from a signal handler. */
 #ifndef CO_NOTIFY_H
 #define CO_NOTIFY_H
 
@@ -12,10 +12,11 @@ struct co_notify {
 };
 
 err_t co_notify_open(struct co_notify *n) __attribute__((warn_unused_result));
-void  co_notify_close(struct co_notify *n); /* when nobody can raise it any more */
-/* Any thread, any signal handler. Raised before the wait: the wait returns at once. */
+void  co_notify_close(struct co_notify *n); /* call when no thread can raise it any more */
+/* Wakes the waiter. Any thread, any signal handler. If raised before the wait, the wait returns at
+ * once. */
 void  co_notify_raise(const struct co_notify *n);
-/* Wait until it was raised, once or more since the last wait. Yields. One coroutine at a time. */
+/* Waits until it was raised, once or more since the last wait. One coroutine at a time. Yields. */
 enum co_wake co_notify_wait(struct co_notify *n, co_usec timeout)
     __attribute__((warn_unused_result));
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sched_stats.h - what another thread may see of a scheduler: switches, looks for events, idle or
- * not.
+/* sched_stats.h - scheduler counters for other threads: switches, polls for events, idle or not.
  *
- * What belongs to a scheduler is thread-local, so a thread that looks after one (a watchdog, a
- * profiler) gets these pointers from it.
+ * The state of a scheduler is thread-local, so a thread that watches one (a watchdog, a profiler)
+ * gets these pointers from it.
  */
 #ifndef CO_SCHED_STATS_H
 #define CO_SCHED_STATS_H
@@ -12,25 +11,26 @@
 #include <stdbool.h>
 
 struct co_sched_stats { /* copy it; valid while the thread of the scheduler lives */
-    const volatile unsigned long *switches, *looks;
+    const volatile unsigned long *switches, *polls;
     const volatile int *idle;
     const atomic_bool *quiet;
 };
 
-/* Of the scheduler of the thread that calls. */
+/* Fills in the pointers for the scheduler of the calling thread. */
 void co_sched_stats(struct co_sched_stats *out);
 
-/* For any thread: as co_switches() and co_is_idle() of that scheduler; is it quiet (co_rouse)? */
+/* For any thread: the values of co_switches() and co_is_idle() of that scheduler, and whether it is
+ * quiet (see co_rouse()). */
 static inline unsigned long co_sched_stats_switches(const struct co_sched_stats *p)
 {
     return *p->switches;
 }
 
-/* How often it has asked the kernel for events. It does so every millisecond, between two
- * coroutines: a number that stays means that one coroutine keeps the thread. */
+/* Number of polls for events. A scheduler polls every millisecond, between two coroutines: if the
+ * number does not change, one coroutine keeps the thread. */
 static inline unsigned long co_sched_stats_polls(const struct co_sched_stats *p)
 {
-    return *p->looks;
+    return *p->polls;
 }
 
 static inline bool co_sched_stats_idle(const struct co_sched_stats *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sock.c - one socket and who waits for it. */
+/* sock.c - one socket and the coroutine that waits for it. */
 #include "co/sock.h"
 
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GONE = POLLHUP | POLLERR | POLLRDHUP | POLLNVAL }; /* what every waiter wants to know */
+enum { GONE = POLLHUP | POLLERR | POLLRDHUP | POLLNVAL }; /* reported to every waiter */
 
 static void on_event(void *arg, int bits)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stalls.c - who kept the thread for too long, by processor time.
+/* stalls.c - counts scheduler stalls by processor time.
  *
- * The processor time of a hold is its wall time less what the thread was not run meanwhile. The
- * latter is not known for each turn, but for the time since a sample of both clocks, a few
- * milliseconds ago: wall time that was not waiting for events, less processor time. All of it is
- * taken to have been in the hold, so what is said is never more than it was.
+ * The processor time of a stall is its wall time minus the time in which the thread did not run.
+ * The latter is not known per turn, only for the time since a sample of both clocks, a few
+ * milliseconds ago: wall time that was not spent waiting for events, minus processor time. All of
+ * that is charged to the stall, so the result is never too high.
  */
 #include "co/stalls.h"
 
@@ -15,19 +15,19 @@
 #include "base/log.h"
 
 #define LEAST CO_MS(5)
-#define SAMPLE_EVERY CO_MS(4) /* the clock of the processor costs a system call */
+#define SAMPLE_EVERY CO_MS(4) /* reading the processor time costs a system call */
 #define LINE_EVERY CO_SECONDS(1)
 
 static _Thread_local struct {
-    co_usec at, cpu, waited; /* a sample; 0: none yet */
+    co_usec at, cpu, waited; /* last sample; 0: none yet */
 } sample;
 
-static _Thread_local co_usec waited, woken_at; /* for events, so far; the last time */
-/* The first is known to be there. */
-static _Thread_local struct co_stalls holds[CO_STALLS_NAMES] = { { .name = "ticker" } };
+static _Thread_local co_usec waited, woken_at; /* time spent waiting for events; last wake-up */
+/* The ticker always has an entry. */
+static _Thread_local struct co_stalls stalls[CO_STALLS_NAMES] = { { .name = "ticker" } };
 static _Thread_local size_t names = 1;
 static _Thread_local unsigned long count;
-static _Thread_local co_usec told_at;
+static _Thread_local co_usec logged_at;
 
 static co_usec cpu_clock(void)
 {
@@ -41,7 +41,8 @@ static void take_sample(co_usec now, co_usec cpu)
     sample.waited = waited;
 }
 
-/* The thread has waited since the scheduler's own was switched to, or since it was woken last. */
+/* Adds the last wait of the thread: since the switch to the scheduler or the last wake-up,
+ * whichever is later. */
 static void on_woken(void)
 {
     co_usec now = co_clock();
@@ -55,31 +56,31 @@ static void on_woken(void)
 static struct co_stalls *entry_of(const char *name)
 {
     for (size_t i = 0; i < names; i++) {
-        if (strcmp(holds[i].name, name) == 0)
-            return &holds[i];
+        if (strcmp(stalls[i].name, name) == 0)
+            return &stalls[i];
     }
     if (names == CO_STALLS_NAMES)
-        return &holds[CO_STALLS_NAMES - 1];
-    holds[names] = (struct co_stalls){ .name = names == CO_STALLS_NAMES - 1 ? "others" : name };
-    return &holds[names++];
+        return &stalls[CO_STALLS_NAMES - 1];
+    stalls[names] = (struct co_stalls){ .name = names == CO_STALLS_NAMES - 1 ? "others" : name };
+    return &stalls[names++];
 }
 
 static void enter(co_usec held, co_usec now)
 {
-    struct co_stalls *h = entry_of(*co_name() ? co_name() : "of the scheduler");
+    struct co_stalls *h = entry_of(*co_name() ? co_name() : "scheduler");
 
     count++;
     h->count++;
     if (held > h->longest)
         h->longest = held;
-    if (told_at && now - told_at < LINE_EVERY)
+    if (logged_at && now - logged_at < LINE_EVERY)
         return;
-    told_at = now;
-    log_warn("coroutine %s held the thread for %lld.%lld ms of cpu; %lu holds so far", h->name,
+    logged_at = now;
+    log_warn("coroutine %s held the thread for %lld.%lld ms of cpu; %lu stalls so far", h->name,
              us_to_ms(held), (long long)held % 1000 / 100, count);
 }
 
-static void on_held(st_utime_t ran)
+static void on_stall(st_utime_t ran)
 {
     co_usec now = co_now() + (co_usec)ran, cpu = cpu_clock();
     co_usec busy = now - sample.at - (waited - sample.waited);
@@ -96,7 +97,7 @@ void co_stalls_start(void)
     st_switched_at = (st_utime_t)co_clock();
     take_sample(co_now(), cpu_clock());
     st_held_least = (st_utime_t)LEAST;
-    st_on_held = on_held;
+    st_on_held = on_stall;
     st_on_woken = on_woken;
 }
 
@@ -111,14 +112,14 @@ void co_stalls_end(void)
     co_usec ran = co_clock() - co_now();
 
     if (st_on_held && ran >= LEAST) {
-        on_held((st_utime_t)ran);
+        on_stall((st_utime_t)ran);
         st_switched_at += (st_utime_t)ran;
     }
 }
 
 size_t co_stalls_list(const struct co_stalls **out)
 {
-    *out = holds;
+    *out = stalls;
     return names;
 }
 

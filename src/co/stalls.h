@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stalls.h - counts how often a coroutine kept the thread for over 5 ms of processor time.
+/* stalls.h - counts scheduler stalls: coroutines that kept the thread for over 5 ms of processor
+ * time.
  *
- * Exact to the coroutine, where the watchdog sees what lasts for long: the scheduler looks at the
- * clock once a switch anyway. Only when that says 5 ms or more is the processor time asked for, and
- * time that the thread was not run, because others had the processor, does not count.
+ * The watchdog reports only long stalls; this counts each one exactly: the scheduler reads the
+ * clock at each switch anyway. Only if that shows 5 ms or more is the processor time read; time in
+ * which the thread did not run, because others had the processor, does not count.
  */
 #ifndef CO_STALLS_H
 #define CO_STALLS_H
@@ -13,18 +14,17 @@
 enum { CO_STALLS_NAMES = 16 };
 
 struct co_stalls {
-    const char *name; /* of the coroutine; the last one is all those that have no place here */
+    const char *name; /* name of the coroutine; the last entry sums up all names without an entry */
     unsigned long count;
     co_usec longest;
 };
 
-/* Count from now on, on the thread that runs the coroutines. One a second at most is told in a
- * line of the log. */
+/* Starts counting, on the thread that runs the coroutines. Logs at most one stall per second. */
 void co_stalls_start(void);
 void co_stalls_stop(void);
-/* The coroutine that calls will not switch any more by its own name: as if it let go now. */
+/* Ends the turn of the calling coroutine for the count: call it before its name becomes invalid. */
 void co_stalls_end(void);
-/* By name, as they came; gives how many names. */
+/* Returns the counts by name, in the order of first appearance, and the number of names. */
 size_t co_stalls_list(const struct co_stalls **out);
 unsigned long co_stalls_count(void);
 

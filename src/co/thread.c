@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - helper threads for what blocks. */
+/* thread.c - helper threads for blocking work. */
 #include "co/thread.h"
 
 #include "base/must.h"
@@ -15,21 +15,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- threads that stay on some cores, and what they start, which need not */
+/* ---- pinning */
 
 static cpu_set_t allowed;
 static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
-static atomic_bool some_are; /* pinned */
+static atomic_bool any_pinned; /* whether any thread is pinned */
 
-static void look(void)
+static void load_allowed(void)
 {
     if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
-        CPU_ZERO(&allowed); /* more cores than the set has room for */
+        CPU_ZERO(&allowed); /* there are more cores than the set can hold */
 }
 
 const cpu_set_t *co_pin_allowed(void)
 {
-    (void)pthread_once(&allowed_once, look);
+    (void)pthread_once(&allowed_once, load_allowed);
     return &allowed;
 }
 
@@ -38,13 +38,13 @@ bool co_pin(const cpu_set_t *cores)
     (void)co_pin_allowed();
     if (sched_setaffinity(0, sizeof(*cores), cores) < 0)
         return false;
-    atomic_store(&some_are, true);
+    atomic_store(&any_pinned, true);
     return true;
 }
 
 void co_unpin(void)
 {
-    if (atomic_load(&some_are) && CPU_COUNT(&allowed) > 0)
+    if (atomic_load(&any_pinned) && CPU_COUNT(&allowed) > 0)
         (void)syscall(SYS_sched_setaffinity, 0, sizeof(allowed), &allowed);
 }
 
@@ -57,24 +57,25 @@ struct job {
     void (*fn)(void *arg);
     void (*drop)(void *arg);
     void *arg;
-    uint64_t lane;
+    uint64_t queue;
     enum state state;        /* under the pool's lock */
-    struct co_notify notify; /* the waiter's; raised under the lock and not after ABANDONED */
+    /* owned by the waiter; raised under the lock and not after ABANDONED */
+    struct co_notify notify;
 };
 
 #define POOL \
     { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER }
 
-/* The one mutable global of co/ that several threads share; all of it is under its lock. */
+/* The only mutable global of co/ that several threads share; protected by its lock. */
 static struct pool {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct job *head, **tail;
     int queued, idle, threads;
-    int most; /* threads; 0: as many as suit */
+    int most; /* maximum of threads; 0: default */
     bool ending;
-    uint64_t lanes[CO_POOL_DNS_THREADS]; /* of the jobs that run in one */
-    pthread_t ended[CO_POOL_DNS_THREADS]; /* to be joined; no pool has more */
+    uint64_t queues[CO_POOL_DNS_THREADS]; /* queue ids of the running jobs */
+    pthread_t ended[CO_POOL_DNS_THREADS]; /* threads to join; no pool has more */
     int ended_count;
 } pools[CO_POOLS] = {
     [CO_POOL_DNS] = POOL,
@@ -88,8 +89,9 @@ static struct pool {
 };
 
 /* Name (in top and perf) and nice value of each pool's threads. Jobs that players and connections
- * wait for run at the priority of the workers. Writing files and checking the keys of strangers run
- * at a lower priority, so that a crowd of short-lived publishers takes no time from players. */
+ * wait for run at the priority of the workers. File writes and signature checks for untrusted
+ * clients run at a lower priority, so that a crowd of short-lived publishers takes no time from
+ * players. */
 static const struct rank {
     const char *name; /* 15 letters at most */
     int nice;
@@ -109,13 +111,13 @@ static void take_rank(const struct rank *r)
     id_t me = (id_t)gettid();
 
     (void)pthread_setname_np(pthread_self(), r->name);
-    if (r->nice > 0) /* Linux: of one thread */
+    if (r->nice > 0) /* Linux: applies to one thread */
         (void)setpriority(PRIO_PROCESS, me, getpriority(PRIO_PROCESS, me) + r->nice);
 }
 
-/* ---- which job is next. All with the lock held */
+/* ---- selection of the next job, with the lock held */
 
-static int most_threads(const struct pool *p)
+static int max_threads(const struct pool *p)
 {
     int each = (int)co_schedulers();
 
@@ -126,22 +128,22 @@ static int most_threads(const struct pool *p)
     return each > CO_POOL_THREADS ? each : CO_POOL_THREADS;
 }
 
-static bool lane_is_free(const struct pool *p, uint64_t lane)
+static bool queue_is_free(const struct pool *p, uint64_t queue)
 {
-    int most = most_threads(p) / 2, n = 0;
+    int most = max_threads(p) / 2, n = 0;
 
-    for (int i = 0; lane && i < CO_POOL_DNS_THREADS; i++)
-        n += p->lanes[i] == lane;
+    for (int i = 0; queue && i < CO_POOL_DNS_THREADS; i++)
+        n += p->queues[i] == queue;
     return n == 0 || n < most;
 }
 
-static void change_lane(struct pool *p, uint64_t from, uint64_t to)
+static void change_queue(struct pool *p, uint64_t from, uint64_t to)
 {
     int i = 0;
 
-    while (i < CO_POOL_DNS_THREADS - 1 && p->lanes[i] != from)
+    while (i < CO_POOL_DNS_THREADS - 1 && p->queues[i] != from)
         i++;
-    p->lanes[i] = to;
+    p->queues[i] = to;
 }
 
 static void unlink_job(struct pool *p, struct job *j)
@@ -156,19 +158,19 @@ static void unlink_job(struct pool *p, struct job *j)
     p->queued--;
 }
 
-/* NULL: there is none, or those that wait are in lanes that are full: who leaves one of these looks
- * here again. */
+/* Returns NULL if no job is waiting or all belong to queues at their limit; a thread that finishes
+ * one of those calls this again. */
 static struct job *take(struct pool *p)
 {
     struct job *j = p->head;
 
-    while (j && !lane_is_free(p, j->lane))
+    while (j && !queue_is_free(p, j->queue))
         j = j->next;
     if (!j)
         return NULL;
     unlink_job(p, j);
-    if (j->lane)
-        change_lane(p, 0, j->lane);
+    if (j->queue)
+        change_queue(p, 0, j->queue);
     j->state = RUNNING;
     return j;
 }
@@ -179,7 +181,7 @@ static void *worker(void *arg)
     struct job *j;
     bool abandoned;
 
-    co_unpin(); /* the worker that needed it first may be */
+    co_unpin(); /* the creating worker may be pinned */
     take_rank(&ranks[p - pools]);
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
@@ -193,13 +195,13 @@ static void *worker(void *arg)
         (void)pthread_mutex_unlock(&p->lock);
         j->fn(j->arg);
         (void)pthread_mutex_lock(&p->lock);
-        if (j->lane)
-            change_lane(p, j->lane, 0);
+        if (j->queue)
+            change_queue(p, j->queue, 0);
         abandoned = j->state == ABANDONED;
         if (!abandoned) {
             j->state = DONE;
             co_notify_raise(&j->notify);
-            continue; /* from here on it is the waiter's */
+            continue; /* the job belongs to the waiter now */
         }
         (void)pthread_mutex_unlock(&p->lock);
         j->drop(j->arg);
@@ -212,25 +214,25 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static int most_queued(void)
+static int max_queued(void)
 {
     int n = (int)co_schedulers();
 
     return CO_POOL_QUEUE * (n > 1 ? n : 1);
 }
 
-/* One more thread, if none is free and there may be more. With the lock held. */
+/* Starts one more thread if none is free and the limit allows it. With the lock held. */
 static void grow(struct pool *p)
 {
     pthread_attr_t attr;
     sigset_t all, old;
     pthread_t id;
 
-    if (p->idle >= p->queued || p->threads >= most_threads(p))
+    if (p->idle >= p->queued || p->threads >= max_threads(p))
         return;
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setstacksize(&attr, THREAD_STACK);
-    (void)sigfillset(&all); /* signals are for the main thread */
+    (void)sigfillset(&all); /* the main thread handles signals */
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
     if (pthread_create(&id, &attr, worker, p) == 0)
         p->threads++;
@@ -245,7 +247,7 @@ static err_t enqueue(struct pool *p, struct job *j)
     (void)pthread_mutex_lock(&p->lock);
     if (!p->tail)
         p->tail = &p->head;
-    if (p->queued >= most_queued()) {
+    if (p->queued >= max_queued()) {
         err = err_new(ERR_TOO_MANY, "%d calls wait for a helper thread", p->queued);
     } else {
         *p->tail = j;
@@ -262,7 +264,8 @@ static err_t enqueue(struct pool *p, struct job *j)
     return err;
 }
 
-/* Wait no longer. True: fn has returned after all, or never ran; the job is the caller's. */
+/* Stops waiting. Returns true if fn has returned after all or never ran; the caller owns the job
+ * then. */
 static bool give_up(struct pool *p, struct job *j, bool *done)
 {
     bool running;
@@ -282,10 +285,10 @@ static bool give_up(struct pool *p, struct job *j, bool *done)
 err_t co_thread_run(enum co_pool pool, void (*fn)(void *arg), void *arg,
                     void (*drop)(void *arg), co_usec timeout)
 {
-    return co_thread_run_lane(pool, 0, fn, arg, drop, timeout);
+    return co_thread_run_queue(pool, 0, fn, arg, drop, timeout);
 }
 
-err_t co_thread_run_lane(enum co_pool pool, uint64_t lane, void (*fn)(void *arg), void *arg,
+err_t co_thread_run_queue(enum co_pool pool, uint64_t queue, void (*fn)(void *arg), void *arg,
                          void (*drop)(void *arg), co_usec timeout)
 {
     struct pool *p = &pools[pool];
@@ -294,7 +297,7 @@ err_t co_thread_run_lane(enum co_pool pool, uint64_t lane, void (*fn)(void *arg)
     bool done;
     err_t err;
 
-    *j = (struct job){ .fn = fn, .drop = drop, .arg = arg, .lane = lane };
+    *j = (struct job){ .fn = fn, .drop = drop, .arg = arg, .queue = queue };
     err = co_notify_open(&j->notify);
     if (err)
         goto out;
@@ -305,7 +308,7 @@ err_t co_thread_run_lane(enum co_pool pool, uint64_t lane, void (*fn)(void *arg)
     }
     wake = co_notify_wait(&j->notify, timeout);
     if (!give_up(p, j, &done))
-        j = NULL; /* the worker's, and arg with it */
+        j = NULL; /* the helper thread owns it, and arg */
     if (!done)
         err = wake == CO_TIMEOUT ? err_new(ERR_IO_TIMEOUT, "waited %lld ms for a helper thread",
                                            us_to_ms(timeout))
@@ -320,7 +323,7 @@ out:
 static void set_most(struct pool *p, int n)
 {
     p->most = n < CO_POOL_DNS_THREADS ? n : CO_POOL_DNS_THREADS;
-    (void)pthread_cond_broadcast(&p->more); /* lanes may be wider */
+    (void)pthread_cond_broadcast(&p->more); /* the queues' shares may be larger */
 }
 
 void co_threads_limit(enum co_pool pool, int n)
@@ -342,8 +345,8 @@ void co_threads_want(enum co_pool pool, int n)
     (void)pthread_mutex_unlock(&p->lock);
 }
 
-/* With the lock held. Looking now and then is as good as to be told at the end of a program, and
- * needs no clock that may be set meanwhile. */
+/* Waits until the threads have ended. With the lock held. Polling is sufficient at the end of a
+ * program, and needs no wall clock, which may be set meanwhile. */
 static void wait_ended(struct pool *p, co_usec until)
 {
     while (p->threads > 0 && co_clock() < until) {
@@ -364,7 +367,7 @@ static void end_pool(struct pool *p, co_usec until)
         pthread_t id = p->ended[--p->ended_count];
 
         (void)pthread_mutex_unlock(&p->lock);
-        (void)pthread_join(id, NULL); /* it is on its last instructions */
+        (void)pthread_join(id, NULL); /* it is about to end */
         (void)pthread_mutex_lock(&p->lock);
     }
     (void)pthread_mutex_unlock(&p->lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ticker.c - a hashed timer wheel, turned by one state-thread.
  *
- * State-threads keeps sleepers in a heap: with 15,000 of them each sleep walks a dozen cache
- * lines on other coroutines' stacks. Here a timer is in the list of its 4 ms slot; one that is
- * due in a later turn of the wheel just stays when its slot comes by.
+ * State-threads keeps sleepers in a heap: with 15,000 of them each sleep touches a dozen cache
+ * lines on other coroutines' stacks. Here a timer is in the list of its 4 ms slot; a timer that is
+ * due in a later turn of the wheel stays when its slot is processed.
  */
 #include "co/ticker.h"
 
@@ -22,43 +22,48 @@
 
 enum { TICK = 4000, SLOTS = 1024, WORDS = SLOTS / 64, CLOCK_PERIOD = 20000,
        LOAD_PERIOD = 250000, A_FEW = 4 };
-/* A thread becomes quiet when it switched to others fewer times than QUIET_SWITCHES in each of so
- * many seconds. It stays quiet up to LOUD_SWITCHES: much of its own upkeep runs in one second. */
+/* A thread becomes quiet after QUIET_SECONDS seconds with fewer than QUIET_SWITCHES switches each.
+ * It stays quiet up to LOUD_SWITCHES, because much of its periodic maintenance runs in one
+ * second. */
 enum { QUIET_PERIOD = 1000000, QUIET_SWITCHES = 30, LOUD_SWITCHES = 80, QUIET_SECONDS = 2 };
-/* A thousand who have much to do at once make a round of a second of slices of a millisecond. So a
- * slice is shorter while rounds take longer than that. */
+/* With a thousand busy coroutines, slices of a millisecond make a round of a second. So slices
+ * become shorter while rounds take longer than ROUND_MAX. */
 enum { SLICE = 1000, SLICE_MIN = 100, ROUND_MAX = 50000 };
 
-/* All of this belongs to the scheduler of the thread. */
-static _Thread_local struct co_timer **slots; /* SLOTS of them */
-static _Thread_local uint64_t in_use[WORDS];  /* a bit per slot that has timers */
+/* All variables below belong to the scheduler of the thread. */
+static _Thread_local struct co_timer **slots; /* SLOTS entries */
+static _Thread_local uint64_t in_use[WORDS];  /* one bit per slot that has timers */
 static _Thread_local struct co_task *tasks, **tasks_end; /* NULL before the first */
-static _Thread_local int64_t turned;  /* the last tick whose slot was looked at */
-static _Thread_local int64_t planned; /* the tick the ticker sleeps to, INT64_MAX without any */
-static _Thread_local unsigned done;   /* timers and tasks */
-static _Thread_local st_cond_t moved; /* a timer was set that is due before `planned` */
-static _Thread_local bool ending;     /* until the ticker has seen it */
+static _Thread_local int64_t turned;  /* the last tick whose slot was processed */
+/* the tick until which the ticker sleeps, INT64_MAX if there are no timers */
+static _Thread_local int64_t planned;
+static _Thread_local unsigned done;   /* timers and tasks run so far */
+/* signalled when a timer is set that is due before `planned` */
+static _Thread_local st_cond_t moved;
+static _Thread_local bool ending;     /* cleared when the ticker has ended */
 
 static _Thread_local struct {
     unsigned permille;        /* smoothed */
-    co_usec sampled_at, used; /* the thread's own time then */
+    co_usec sampled_at, used; /* the thread's processor time at the sample */
 } load;
 
-static _Thread_local co_usec slice = SLICE; /* how long one may have the thread while others wait */
+/* how long a coroutine may keep the thread while others wait */
+static _Thread_local co_usec slice = SLICE;
 static _Thread_local bool collect_always;
 static _Thread_local struct co_lateness lateness;
 static _Thread_local struct co_timer clock_timer;
 
 static _Thread_local struct {
     atomic_bool now;
-    unsigned calm, wakes;      /* seconds with next to nothing; wakes of the clock in this one */
-    unsigned long switches;    /* when this second began */
+    /* consecutive seconds with almost no work; clock wake-ups in this second */
+    unsigned calm, wakes;
+    unsigned long switches;    /* at the start of this second */
     co_usec since;
     void (*on_end)(void);
 } quiet;
 
-/* Thousands may be due at once. After each few it is looked whether others have to run: to know the
- * time costs little beside what a timer does, but not nothing. */
+/* Lets others run between timers: thousands may be due at once. Checks only after every few, since
+ * reading the time costs a little compared with a timer's work. */
 static void yield_to_others(void)
 {
     if (++done % A_FEW || !co_slice_over())
@@ -126,7 +131,7 @@ void co_post_cancel(struct co_task *t)
     t->posted = false;
 }
 
-/* Those that were posted before now; what they post is for the next time. */
+/* Runs the tasks that are posted now; tasks that they post run the next time. */
 static void run_tasks(void)
 {
     struct co_task *last = tasks ? container_of(tasks_end, struct co_task, next) : NULL;
@@ -143,8 +148,8 @@ static void run_tasks(void)
     }
 }
 
-/* Run what is due in one slot. A timer may set or cancel any other while it runs, so the list is
- * taken off first and what is not due goes back. */
+/* Runs the due timers of one slot. A timer may set or cancel any other while it runs, so the list
+ * is detached first and timers that are not due go back. */
 static void turn(size_t slot, co_usec now)
 {
     struct co_timer *todo = slots[slot];
@@ -178,8 +183,8 @@ static bool has_due(int64_t tick)
     return t;
 }
 
-/* The next tick after `turned` whose slot has timers, within one turn of the wheel. A quiet thread,
- * whose clock is always within a turn, does not wake for timers of later turns. */
+/* Returns the next tick after `turned` whose slot has timers, within one turn of the wheel. A quiet
+ * thread, whose clock timer is always within a turn, does not wake for timers of later turns. */
 static int64_t next_tick(void)
 {
     for (int64_t tick = turned + 1; tick <= turned + SLOTS;) {
@@ -199,7 +204,7 @@ static void turn_to(int64_t tick, co_usec now)
     int64_t from = turned + 1;
 
     if (tick - from >= SLOTS)
-        from = tick - SLOTS + 1; /* a pause longer than a turn: each slot once */
+        from = tick - SLOTS + 1; /* after a pause longer than a turn: each slot once */
     for (int64_t at = from; at <= tick; at++) {
         turned = at;
         if (slots[at % SLOTS])
@@ -230,15 +235,15 @@ static void *ticker(void *arg)
             if (planned * TICK > now)
                 (void)st_cond_timedwait(moved, (st_utime_t)(planned * TICK - now));
             else
-                (void)st_usleep(0); /* behind: let the woken run before the next slot */
+                (void)st_usleep(0); /* late: let the woken coroutines run before the next slot */
         }
     }
     ending = false;
     return NULL;
 }
 
-/* A thread that is woken 10,000 times a second spends a third of its time on being woken. Once it
- * is busy, events gather for a millisecond before it looks; nobody sees that one. */
+/* A thread that wakes 10,000 times a second spends a third of its time on that. Once it is busy, it
+ * lets events gather for a millisecond before it polls; the delay has no visible effect. */
 enum { BATCH = 1000, BATCH_ABOVE = 40, BATCH_BELOW = 20 };
 
 static co_usec thread_time(void)
@@ -323,7 +328,7 @@ void ticker_on_rouse(void (*fn)(void))
     quiet.on_end = fn;
 }
 
-/* The clock itself makes two switches: to the ticker and back. */
+/* Updates the quiet state. The clock timer itself costs two switches: to the ticker and back. */
 static void note_quiet(co_usec now)
 {
     unsigned long others = st_switch_count - quiet.switches;
@@ -342,7 +347,8 @@ static void note_quiet(co_usec now)
     quiet.switches = st_switch_count;
 }
 
-/* How far apart two wakes are that should be 20 ms apart tells how busy the thread is. */
+/* Measures how busy the thread is, by the actual distance of two wake-ups that should be 20 ms
+ * apart. */
 static void on_clock(struct co_timer *t)
 {
     static const int64_t limits[8] = { 15, 20, 25, 30, 35, 40, 80, 160 };
@@ -379,7 +385,7 @@ err_t ticker_start(void)
     return NULL;
 }
 
-/* Nobody is told any more. */
+/* Cancels all timers and tasks without calling them. */
 static void cancel_all(void)
 {
     for (size_t i = 0; i < SLOTS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c - frame pointers and symbols, in a way that a signal handler may use. */
+/* trace.c - walks frame pointers and looks up symbols, safe in a signal handler. */
 #include "co/trace.h"
 
 #include <elf.h>
@@ -25,18 +25,18 @@
 enum { MAX_MODULES = 24, SCAN_SIZE = 4096 };
 
 struct module {
-    uintptr_t base, end;    /* where it is in memory */
-    char name[32];          /* of its file, without the path */
-    const ElfW(Sym) *syms;  /* in the mapped file; NULL without any */
+    uintptr_t base, end;    /* its range in memory */
+    char name[32];          /* file name without the path */
+    const ElfW(Sym) *syms;  /* in the mapped file; NULL if it has none */
     size_t count;
     const char *strings;
     size_t strings_size;
 };
 
-/* Filled once by co_trace_init(), only read after that. */
+/* Filled once by co_trace_init(), read-only afterwards. */
 static struct module modules[MAX_MODULES];
 static int module_count;
-static int probe[2] = { -1, -1 }; /* a pipe: what the kernel can copy may be read */
+static int probe[2] = { -1, -1 }; /* a pipe: memory that the kernel can copy is readable */
 
 struct registers {
     uintptr_t pc, sp, fp;
@@ -51,13 +51,14 @@ static struct registers registers(const ucontext_t *uc)
                                (uintptr_t)r[REG_RBP] };
 }
 
-/* Do these 8 bytes end with a call of a name: e8 and 4 bytes, or ff 15 and 4 bytes? */
+/* Checks whether these 8 bytes end with a direct call: e8 and 4 bytes, or ff 15 and 4 bytes. */
 static bool is_call(const uint8_t before[8])
 {
     return before[3] == 0xe8 || (before[2] == 0xff && before[3] == 0x15);
 }
 
-/* Or with one through a register: ff /2, with no, one or four bytes of offset? */
+/* Checks whether they end with a call through a register: ff /2 with an offset of zero, one or four
+ * bytes. */
 static bool is_indirect_call(const uint8_t before[8])
 {
     return (before[6] == 0xff && (before[7] & 0x38) == 0x10) ||
@@ -80,11 +81,11 @@ static bool is_indirect_call(const uint8_t before[8])
 {
     return before[7] == 0xd6 && before[6] == 0x3f; /* blr */
 }
-#endif /* 3rdparty/st/context.S knows no other machine */
+#endif /* 3rdparty/st/context.S supports no other machine */
 
-/* Copy memory that may not be there. A register that is used for something else than frames
- * points anywhere, so the kernel is asked to do the reading. By bare system calls: sanitizers
- * look into write(). Valgrind would mind that a stack has words that nothing was written to. */
+/* Copies memory that may be unmapped. A register that does not hold a frame pointer may contain
+ * anything, so the kernel does the reading. Uses bare system calls because sanitizers intercept
+ * write(), and Valgrind would complain about uninitialized stack words. */
 static bool peek(uintptr_t at, void *to, size_t size)
 {
     bool ok;
@@ -101,7 +102,7 @@ static bool in_program(uintptr_t pc)
     return module_count > 0 && pc >= modules[0].base && pc < modules[0].end;
 }
 
-/* Is this where a call in the program returns to? */
+/* Checks whether this is the return address of a call in the program. */
 static bool is_return(uintptr_t pc, bool indirect)
 {
     uint8_t before[8];
@@ -116,10 +117,11 @@ static bool is_frame(uintptr_t fp, uintptr_t record[2])
            is_return(record[1], true);
 }
 
-/* Libraries are built without frame pointers. When the thread is in one, the frame register still
- * is that of our function that called it, or was saved and used for something else; and where
- * that function was is known only to the stack. So look there: the first word that is an address
- * after a call in the program is the place, the first that points to a frame is the frame. */
+/* Finds the caller in the program when the thread is in a library. Libraries are built without
+ * frame pointers, so the frame register either still belongs to our function that called the
+ * library, or was saved and reused; then only the stack knows the caller. The first stack word that
+ * is an address after a call in the program is taken as the caller, the first that points to a
+ * frame as its frame. */
 static uintptr_t find_caller(struct registers *r)
 {
     uintptr_t record[2], word, caller = 0;
@@ -169,7 +171,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The whole symbol table if the file has one, else the one for the dynamic linker. */
+/* Returns the full symbol table if the file has one, otherwise the dynamic one. */
 static const ElfW(Shdr) *symbol_section(const uint8_t *map, size_t size)
 {
     const ElfW(Ehdr) *head = (const void *)map;
@@ -208,7 +210,7 @@ static void read_symbols(struct module *m, const uint8_t *map, size_t size)
     m->strings_size = strings->sh_size;
 }
 
-/* The mapping stays for ever; only what is looked at becomes memory. */
+/* Maps the file permanently; only the pages that are read use memory. */
 static void map_file(struct module *m, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

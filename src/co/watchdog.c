@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.c - a thread that checks whether the schedulers still look for events. */
+/* watchdog.c - a thread that checks whether the schedulers still poll for events. */
 #include "co/watchdog.h"
 
 #include <errno.h>
@@ -20,11 +20,11 @@
 #include "co/ticker.h"
 #include "co/trace.h"
 
-enum { LOOK_MS = 50, QUIET_MS = 1000, LATE_MS = 500 };
+enum { CHECK_MS = 50, QUIET_MS = 1000, LATE_MS = 500 };
 enum { NAME_SIZE = 32, CID_SIZE = 16, THREAD_STACK = 256 * 1024 };
 
-/* Who had it, filled by the signal handler on the thread of the scheduler when `asked`, read by the
- * coroutine that logs: both on one thread. */
+/* The coroutine that kept the thread. Filled by the signal handler on the thread of the scheduler
+ * when `signalled`, read by the coroutine that logs: both on one thread. */
 struct held {
     bool full;
     char name[NAME_SIZE], cid[CID_SIZE];
@@ -32,37 +32,37 @@ struct held {
     int depth;
 };
 
-/* A scheduler that is looked at. */
+/* A watched scheduler. */
 struct watched {
-    struct watched *next; /* under the lock, as what the looker notes of it: */
+    struct watched *next; /* under the lock, as are the watchdog thread's fields: */
     pthread_t thread;
     clockid_t cpu;
-    struct co_sched_stats pulse;
-    unsigned long seen; /* looks for events */
+    struct co_sched_stats stats;
+    unsigned long seen; /* number of polls for events */
     co_usec began, began_cpu;
-    bool asked;
-    _Atomic co_usec since, since_cpu; /* when the hold that is asked about was seen first */
-    /* of its own thread */
+    bool signalled;
+    _Atomic co_usec since, since_cpu; /* when the reported stall was first seen */
+    /* fields of the scheduler's thread */
     struct co_notify notify;
     struct held held;
-    char where[CO_TRACE_MAX * 64]; /* for a line of the log: the stacks of coroutines are small */
+    char where[CO_TRACE_MAX * 64]; /* for a log line: coroutine stacks are small */
 };
 
-/* That of the thread, for its signal handler, which has no argument. */
+/* The entry of the thread, for its signal handler, which has no argument. */
 static _Thread_local struct watched *_Atomic own;
 static _Thread_local unsigned long count;
 
-/* One thread looks at all schedulers of the process. */
+/* One thread checks all schedulers of the process. */
 static struct {
     pthread_mutex_t lock;
-    pthread_t looker;
-    pthread_cond_t wake; /* by the monotonic clock; there while it is running */
+    pthread_t thread;
+    pthread_cond_t wake; /* uses the monotonic clock; initialized while it is running */
     bool stopping, roused, running;
     struct watched *first;
     _Atomic co_usec limit;
 } dog = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static int ask_signal(void)
+static int watch_signal(void)
 {
     return SIGRTMIN + 4;
 }
@@ -78,7 +78,7 @@ static void copy(char *to, const char *from, size_t size)
     to[n] = '\0';
 }
 
-static void on_ask(int sig, siginfo_t *info, void *ucontext)
+static void on_signal(int sig, siginfo_t *info, void *ucontext)
 {
     struct watched *w = atomic_load(&own);
 
@@ -93,23 +93,23 @@ static void on_ask(int sig, siginfo_t *info, void *ucontext)
     co_notify_raise(&w->notify);
 }
 
-/* ---- the thread that looks; what begins with "its" is called with the lock held */
+/* ---- the watchdog thread; functions with the prefix "dog_" are called with the lock held */
 
-static bool its_all_quiet(void)
+static bool dog_all_quiet(void)
 {
     for (const struct watched *w = dog.first; w; w = w->next) {
-        if (!co_sched_stats_quiet(&w->pulse) || !co_sched_stats_idle(&w->pulse))
+        if (!co_sched_stats_quiet(&w->stats) || !co_sched_stats_idle(&w->stats))
             return false;
     }
     return true;
 }
 
-/* Wait until the next look; it is far while nobody is served, until somebody comes. False: stop
- * looking. */
-static bool its_next_look(void)
+/* Waits until the next check, which is far away while all schedulers are quiet, or until one is
+ * roused. Returns false to stop. */
+static bool dog_wait(void)
 {
     struct timespec until;
-    int rc = 0, ms = its_all_quiet() ? QUIET_MS : LOOK_MS;
+    int rc = 0, ms = dog_all_quiet() ? QUIET_MS : CHECK_MS;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the wall clock may be set back by a year */
     until.tv_nsec += ms % 1000 * 1000000L;
@@ -121,40 +121,40 @@ static bool its_next_look(void)
     return !dog.stopping;
 }
 
-static void its_begin(struct watched *w, co_usec now)
+static void dog_begin(struct watched *w, co_usec now)
 {
-    w->seen = co_sched_stats_polls(&w->pulse);
+    w->seen = co_sched_stats_polls(&w->stats);
     w->began = now;
     w->began_cpu = clock_us(w->cpu);
-    w->asked = false;
+    w->signalled = false;
 }
 
-static void its_look_at(struct watched *w, co_usec now, bool late)
+static void dog_check(struct watched *w, co_usec now, bool late)
 {
     co_usec limit = atomic_load(&dog.limit);
 
-    if (co_sched_stats_polls(&w->pulse) != w->seen || co_sched_stats_idle(&w->pulse) || late) {
-        /* it looked; or we were not run ourselves, so nothing can be said */
-        its_begin(w, now);
-    } else if (!w->asked && limit > 0 && now - w->began >= limit) {
+    if (co_sched_stats_polls(&w->stats) != w->seen || co_sched_stats_idle(&w->stats) || late) {
+        /* it polled; or we were not run ourselves, so nothing is known */
+        dog_begin(w, now);
+    } else if (!w->signalled && limit > 0 && now - w->began >= limit) {
         atomic_store(&w->since, w->began);
         atomic_store(&w->since_cpu, w->began_cpu);
-        (void)pthread_kill(w->thread, ask_signal());
-        w->asked = true;
+        (void)pthread_kill(w->thread, watch_signal());
+        w->signalled = true;
     }
 }
 
-static void *look(void *unused)
+static void *dog_main(void *unused)
 {
     co_usec last = co_clock();
 
     (void)unused;
     (void)pthread_mutex_lock(&dog.lock);
-    while (its_next_look()) {
+    while (dog_wait()) {
         co_usec now = co_clock();
 
         for (struct watched *w = dog.first; w; w = w->next)
-            its_look_at(w, now, now - last > CO_MS(LATE_MS));
+            dog_check(w, now, now - last > CO_MS(LATE_MS));
         last = now;
     }
     (void)pthread_mutex_unlock(&dog.lock);
@@ -180,7 +180,7 @@ static err_t start_thread(void)
     (void)pthread_attr_setstacksize(&attr, THREAD_STACK);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    failed = pthread_create(&dog.looker, &attr, look, NULL);
+    failed = pthread_create(&dog.thread, &attr, dog_main, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     (void)pthread_attr_destroy(&attr);
     errno = failed;
@@ -204,9 +204,9 @@ err_t co_watchdog_start(co_usec limit)
 
     co_trace_init();
     atomic_store(&dog.limit, limit);
-    act.sa_sigaction = on_ask;
+    act.sa_sigaction = on_signal;
     (void)sigemptyset(&act.sa_mask);
-    (void)sigaction(ask_signal(), &act, NULL);
+    (void)sigaction(watch_signal(), &act, NULL);
     err = co_watchdog_join();
     if (err)
         return err;
@@ -226,13 +226,13 @@ void co_watchdog_set(co_usec limit)
     atomic_store(&dog.limit, limit);
 }
 
-/* ---- a thread that is looked at */
+/* ---- a watched thread */
 
 err_t co_watchdog_join(void)
 {
     struct watched *w = must(calloc(1, sizeof(*w)));
     err_t err = co_notify_open(&w->notify);
-    sigset_t ask;
+    sigset_t set;
 
     if (err) {
         free(w);
@@ -240,12 +240,12 @@ err_t co_watchdog_join(void)
     }
     w->thread = pthread_self();
     (void)pthread_getcpuclockid(w->thread, &w->cpu);
-    co_sched_stats(&w->pulse);
-    its_begin(w, co_clock());
+    co_sched_stats(&w->stats);
+    dog_begin(w, co_clock());
     atomic_store(&own, w);
-    (void)sigemptyset(&ask);
-    (void)sigaddset(&ask, ask_signal());
-    (void)pthread_sigmask(SIG_UNBLOCK, &ask, NULL);
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, watch_signal());
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     ticker_on_rouse(rouse);
     (void)pthread_mutex_lock(&dog.lock);
     w->next = dog.first;
@@ -269,18 +269,18 @@ void co_watchdog_leave(void)
     free(w);
 }
 
-static void tell(struct watched *w)
+static void log_stall(struct watched *w)
 {
     co_usec ms = us_to_ms(co_clock() - atomic_load(&w->since));
     co_usec cpu = us_to_ms(clock_us(w->cpu) - atomic_load(&w->since_cpu));
     const struct held *h = &w->held;
-    char who[24] = "";
+    char worker[24] = "";
 
     if (co_schedulers() > 1)
-        (void)snprintf(who, sizeof(who), "worker %d: ", co_number());
+        (void)snprintf(worker, sizeof(worker), "worker %d: ", co_number());
     (void)co_trace_text(h->pc, h->depth, w->where, sizeof(w->where));
-    log_warn("watchdog: %scoroutine %s [%s] held the thread for %lld ms (cpu %lld ms), at %s", who,
-             *h->name ? h->name : "of the scheduler", h->cid, (long long)ms, (long long)cpu,
+    log_warn("watchdog: %scoroutine %s [%s] held the thread for %lld ms (cpu %lld ms), at %s",
+             worker, *h->name ? h->name : "scheduler", h->cid, (long long)ms, (long long)cpu,
              w->where);
     count++;
 }
@@ -296,7 +296,7 @@ err_t co_watchdog_run(void *unused)
         if (err)
             return err;
         if (co_notify_wait(&w->notify, CO_FOREVER) == CO_WOKEN && w->held.full) {
-            tell(w);
+            log_stall(w);
             w->held.full = false;
         }
     }
@@ -314,8 +314,8 @@ void co_watchdog_stop(void)
         (void)pthread_cond_signal(&dog.wake);
     (void)pthread_mutex_unlock(&dog.lock);
     if (running) {
-        (void)pthread_join(dog.looker, NULL);
-        (void)signal(ask_signal(), SIG_IGN); /* one may be on its way */
+        (void)pthread_join(dog.thread, NULL);
+        (void)signal(watch_signal(), SIG_IGN); /* a signal may be on its way */
         (void)pthread_cond_destroy(&dog.wake);
     }
     co_watchdog_leave();

@@ -393,7 +393,7 @@ static err_t open_below_folder(struct co_file *found, const char *dir, const cha
 {
     uint32_t hash = text_hash(dir), i = hash % FOLDERS;
     uint64_t device = folders[i].hash == hash ? folders[i].device : hash;
-    err_t err = co_file_open_lane(found, dir, path, CO_POOL_VOD, vod_lane(device));
+    err_t err = co_file_open_queue(found, dir, path, CO_POOL_VOD, vod_lane(device));
 
     if (!err) {
         folders[i].hash = hash;

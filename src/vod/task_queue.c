@@ -154,5 +154,5 @@ err_t vod_task_run(const struct vod_task *t, void (*fn)(void *arg), void *arg,
         drop(arg);
         return err;
     }
-    return co_thread_run_lane(CO_POOL_VOD, vod_lane(t->device), fn, arg, drop, left);
+    return co_thread_run_queue(CO_POOL_VOD, vod_lane(t->device), fn, arg, drop, left);
 }

@@ -102,7 +102,7 @@ static struct lane_work {
 static err_t run_in_lane(void *arg)
 {
     struct lane_work *l = arg;
-    err_t err = co_thread_run_lane(CO_POOL_VOD, l->lane, do_work, l->w, drop, CO_SECONDS(20));
+    err_t err = co_thread_run_queue(CO_POOL_VOD, l->lane, do_work, l->w, drop, CO_SECONDS(20));
 
     l->code = err_code(err);
     l->done = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dns.c - names to addresses on a helper thread. */
+/* dns.c - resolves names to addresses on a helper thread. */
 #include "co/net/dns.h"
 
 #include <assert.h>
@@ -19,66 +19,67 @@
 struct question {
     char host[CO_DNS_NAME_MAX + 1];
     struct co_dns answer;
-    int failed; /* of getaddrinfo */
+    int failed; /* result of getaddrinfo */
     int sys;    /* errno, if failed is EAI_SYSTEM */
-    bool noted; /* in `asked` */
+    bool noted; /* counted in `lookups` */
     co_usec began_at;
 };
 
-/* A name whose server is silent keeps its threads for as long as the resolver is patient. Those who
- * ask for it again and again get no more of them: others ask for other names. */
+/* A name whose server is silent occupies threads until the resolver gives up. So each name gets a
+ * limited number of threads, even if many clients request it, and others stay free for other
+ * names. */
 enum { NAMES = 64, SAME_NAME = 4, SAME_SILENT = 1 };
 #define SILENT CO_MS(300)
 #define AGAIN CO_MS(100)
 
-/* Names that threads ask for, until they return, whoever waits; and some of before. All of it is
- * under its lock. */
-static struct asked {
+/* Names that threads are resolving, even if their coroutine no longer waits, and some recent ones.
+ * Protected by its lock. */
+static struct lookup {
     char host[CO_DNS_NAME_MAX + 1];
-    unsigned threads; /* 0: the place is free for another name */
-    co_usec since;    /* the first of them began */
-    bool silent;      /* the last answer was none, or late */
-} asked[NAMES];
-static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+    unsigned threads; /* 0: the entry can be reused for another name */
+    co_usec since;    /* when the first of them began */
+    bool silent;      /* the last answer was missing or late */
+} lookups[NAMES];
+static pthread_mutex_t lookups_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* On any thread. */
+/* Any thread. */
 static co_usec now_here(void)
 {
     return clock_us(CLOCK_MONOTONIC);
 }
 
-static struct asked *find_asked(const char *host)
+static struct lookup *find_lookup(const char *host)
 {
-    struct asked *free = NULL;
+    struct lookup *free = NULL;
 
     for (int i = 0; i < NAMES; i++) {
-        if (strcasecmp(asked[i].host, host) == 0)
-            return &asked[i];
-        if (asked[i].threads == 0 && (!free || (free->silent && !asked[i].silent)))
-            free = &asked[i];
+        if (strcasecmp(lookups[i].host, host) == 0)
+            return &lookups[i];
+        if (lookups[i].threads == 0 && (!free || (free->silent && !lookups[i].silent)))
+            free = &lookups[i];
     }
     if (free)
-        *free = (struct asked){ 0 };
+        *free = (struct lookup){ 0 };
     if (free)
         memcpy(free->host, host, strlen(host) + 1);
-    return free; /* or NULL: so many names are nobody's fault */
+    return free; /* or NULL: with this many names none is limited */
 }
 
-static unsigned most_of(const struct asked *a)
+static unsigned most_of(const struct lookup *a)
 {
     bool waits = a->threads > 0 && now_here() - a->since >= SILENT;
 
     return a->silent || waits ? SAME_SILENT : SAME_NAME;
 }
 
-/* False: enough threads wait for this name. */
-static bool may_ask(struct question *q)
+/* Returns false if enough threads already resolve this name. */
+static bool try_begin(struct question *q)
 {
-    struct asked *a;
+    struct lookup *a;
     bool may;
 
-    (void)pthread_mutex_lock(&asked_lock);
-    a = find_asked(q->host);
+    (void)pthread_mutex_lock(&lookups_lock);
+    a = find_lookup(q->host);
     may = !a || a->threads < most_of(a);
     if (a && may) {
         q->began_at = now_here();
@@ -86,31 +87,31 @@ static bool may_ask(struct question *q)
             a->since = q->began_at;
         q->noted = true;
     }
-    (void)pthread_mutex_unlock(&asked_lock);
+    (void)pthread_mutex_unlock(&lookups_lock);
     return may;
 }
 
-/* On whichever thread: it was asked, or nobody came to it. */
+/* Runs on any thread, after the lookup or when it was never started. */
 static void question_free(void *arg)
 {
     struct question *q = arg;
 
     if (q->noted) {
-        struct asked *a;
+        struct lookup *a;
 
-        (void)pthread_mutex_lock(&asked_lock);
-        a = find_asked(q->host);
-        assert(a); /* with a thread that waits it stays */
+        (void)pthread_mutex_lock(&lookups_lock);
+        a = find_lookup(q->host);
+        assert(a); /* the entry stays while a thread waits */
         a->threads--;
         a->silent = now_here() - q->began_at >= SILENT;
         if (!a->silent)
             a->since = now_here();
-        (void)pthread_mutex_unlock(&asked_lock);
+        (void)pthread_mutex_unlock(&lookups_lock);
     }
     free(q);
 }
 
-/* RFC 6761, section 6.3: this name is the loopback, also where no file and no server knows it. */
+/* RFC 6761, section 6.3: this name is the loopback, even if no file and no server has it. */
 static bool is_localhost(const char *host)
 {
     size_t n = strlen(host), m = strlen("localhost");
@@ -119,8 +120,8 @@ static bool is_localhost(const char *host)
            (n == m || host[n - m - 1] == '.');
 }
 
-/* On a helper thread. */
-static void ask(void *arg)
+/* Runs on a helper thread. */
+static void resolve(void *arg)
 {
     struct question *q = arg;
     struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
@@ -162,7 +163,7 @@ static bool is_numeric(const char *host, struct co_dns *out)
     return ok;
 }
 
-/* "[::1]" as "::1"; everything else as it is. False: longer than any name. */
+/* Copies the name, without the brackets of "[::1]". Returns false if it is longer than any name. */
 static bool strip(char out[CO_DNS_NAME_MAX + 1], const char *host)
 {
     size_t n = strlen(host);
@@ -191,13 +192,13 @@ static err_t answer(struct question *q, struct co_dns *out)
     return NULL;
 }
 
-/* *timeout is what is left of it then. */
+/* Waits until the name may be resolved; reduces *timeout by the time spent. */
 static err_t wait_turn(struct question *q, co_usec *timeout)
 {
     co_usec until = co_clock() + *timeout;
     err_t err = NULL;
 
-    while (!err && !may_ask(q)) {
+    while (!err && !try_begin(q)) {
         if (co_clock() >= until)
             return err_new(ERR_IO_TIMEOUT, "the name server does not answer");
         err = co_sleep(AGAIN);
@@ -225,9 +226,9 @@ err_t co_dns_resolve(const char *host, co_usec timeout, struct co_dns *out)
     if (err)
         question_free(q);
     else
-        err = co_thread_run(CO_POOL_DNS, ask, q, question_free, timeout);
+        err = co_thread_run(CO_POOL_DNS, resolve, q, question_free, timeout);
     if (err)
-        return err_wrap(err, "resolve %.80s", host); /* q is not ours any more */
+        return err_wrap(err, "resolve %.80s", host); /* we no longer own q */
     err = answer(q, out);
     question_free(q);
     return err;
@@ -249,7 +250,7 @@ err_t co_dns_connect(struct io **out, const char *host, int port, const char *bi
         if (left <= 0)
             return err_new(ERR_IO_TIMEOUT, "%s has %d addresses, %d were tried", host,
                            names.count, i);
-        /* leave something for the others: the first may be of a family that goes nowhere */
+        /* leave time for the others: the first may be of a family without a route */
         err = io_tcp_connect(out, names.ip[i], port, bind_ip,
                              i + 1 < names.count ? left / 2 : left);
         if (!err || co_stop_asked())

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* io.c - a byte pipe: what all transports share. */
+/* io.c - a byte pipe: the code that all transports share. */
 #include "co/net/io.h"
 
 #include "base/iov.h"
 
 #include <string.h>
 
-/* Calls that have to wait let others run. Those that need not, because a peer is as fast as we
- * are, add up: so once the coroutine that calls has done a few without having been away, it looks
- * whether its time is over. */
+/* Calls that wait let others run. Calls that do not, because the peer is as fast as we are, are
+ * counted: after a few without a wait, this checks whether the coroutine's time slice is over. */
 static void yield_to_others(void)
 {
     enum { A_FEW = 4 };
-    static _Thread_local co_usec turn; /* when it began: it stands for who has it */
+    static _Thread_local co_usec turn; /* start of the current turn; identifies the coroutine */
     static _Thread_local unsigned calls;
 
     if (turn != co_now()) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io_sys.c - recv(), send() and their like as bare system calls. */
+/* io_sys.c - recv(), send() and similar calls as bare system calls. */
 #include "co/net/io_sys.h"
 
 #include <stddef.h>
@@ -8,14 +8,14 @@
 
 #include "config.h"
 
-#if BUILD_SANITIZER /* it looks into the C library's */
+#if BUILD_SANITIZER /* sanitizers intercept the C library's calls */
 #define CALL(library, ...) library
 #else
 #define CALL(library, ...) syscall(__VA_ARGS__)
 #endif
 
-/* Something is left to do after the call, so it is no jump: our frame is there meanwhile, and the
- * walk, which passes over the caller of syscall(), passes over no one but us. */
+/* Keeps the call from becoming a tail jump, so our frame is there during the call. A stack walk
+ * skips the caller of syscall(), which then is this function and not its caller. */
 #define FRAME __asm__ volatile("")
 
 ssize_t io_sys_recv(int fd, void *buf, size_t size, int flags)

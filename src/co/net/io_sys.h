@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* io_sys.h - recv(), send() and their like as bare system calls: stacks can be walked through them.
+/* io_sys.h - recv(), send() and similar calls as bare system calls, so that stacks can be walked
+ * through them.
  *
- * The C library's own use the frame pointer's register for something else, so a profiler that
- * follows frame pointers would lose the whole coroutine; and they look for cancellation, which no
- * thread here is ever asked for. Same arguments, same results, same errno. */
+ * The C library's versions use the frame pointer register for something else, so a profiler that
+ * follows frame pointers would lose the whole coroutine. They also check for cancellation, which no
+ * thread here uses. Same arguments, same results, same errno.
+ */
 #ifndef CO_NET_IO_SYS_H
 #define CO_NET_IO_SYS_H
 

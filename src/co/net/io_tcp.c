@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* io_tcp.c - struct io over a stream socket.
  *
- * Each descriptor is in epoll once, edge-triggered, and state-threads keeps what it was told
- * last. So a wait is a park, a read that came short needs no second system call to learn that
- * nothing is left, and a player's loop sees for free whether its peer said something.
+ * Each descriptor is in epoll once, edge-triggered, and state-threads keeps the last reported
+ * state. So a wait is a park, a short read needs no second system call to learn that nothing is
+ * left, and a player's loop can check for input from its peer for free.
  */
 #include "co/net/io_tcp.h"
 
@@ -28,8 +28,8 @@
 struct io_tcp {
     struct io io;
     struct sock sock;
-    uint32_t pace;       /* bytes per second; 0: as many as there are */
-    unsigned quick_acks; /* reads that are still acknowledged at once */
+    uint32_t pace;       /* bytes per second; 0: no limit */
+    unsigned quick_acks; /* number of reads still to acknowledge at once */
 };
 
 static const struct io_ops tcp_ops;
@@ -72,9 +72,10 @@ static err_t wait_for(struct io_tcp *t, int bits, co_usec timeout, const char *c
     return NULL;
 }
 
-/* It lasts until we answer the next time, so it is asked for again after each read. At the end the
- * kernel is told that this is a conversation, as it would have found by itself: else it would go on
- * to acknowledge each read of media by a packet of its own, which can be a quarter of its cost. */
+/* Requests an immediate acknowledgement. The setting lasts until our next answer, so it is renewed
+ * after each read. At the end the kernel is told that this is an interactive connection, as it
+ * would have detected on its own: otherwise it would keep acknowledging each read of media with a
+ * separate packet, which can be a quarter of the read's cost. */
 static void acknowledge(struct io_tcp *t)
 {
     int on = --t->quick_acks > 0;
@@ -148,12 +149,11 @@ err_t io_tcp_drop(struct io *io, size_t *n)
     }
 }
 
-/* So much is given to the kernel by one call: where the peer is on the same machine it takes half a
- * millisecond. */
+/* Maximum bytes per send call: to a peer on the same machine this takes half a millisecond. */
 enum { A_CALL = 512 * 1024 };
 
-/* How many of the ranges go in one call, and how many bytes that is: less than all of the range
- * only if it is one. */
+/* Returns how many ranges to send in one call, and their total bytes. A single range may exceed the
+ * limit; then only part of it is sent. */
 static int clip(const struct iovec *iov, int count, size_t *total)
 {
     int n = 1;
@@ -164,7 +164,8 @@ static int clip(const struct iovec *iov, int count, size_t *total)
     return n;
 }
 
-/* One range, as most turns of players are, needs no message header that the kernel has to copy. */
+/* Sends the ranges. A single range, the most frequent case for players, needs no message header
+ * that the kernel has to copy. */
 static ssize_t send_ranges(int fd, const struct iovec *iov, int count, size_t total, int flags)
 {
     struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)count };
@@ -188,7 +189,7 @@ static err_t tcp_send_some(struct io *io, const struct iovec *iov, int count, si
     if (put < 0 && errno != EAGAIN)
         return from_errno("write");
     *n = put > 0 ? (size_t)put : 0;
-    if (*n < total && t->sock.st) /* without, it is closed while it is detached */
+    if (*n < total && t->sock.st) /* without it, the socket is being closed while detached */
         st_netfd_unready(t->sock.st, POLLOUT);
     return NULL;
 }
@@ -215,7 +216,7 @@ static err_t tcp_writev(struct io *io, struct iovec *iov, int count)
         err = wait_for(t, POLLOUT, io->write_timeout, "write");
         if (err)
             return err;
-        co_yield_if_due(); /* it need not have waited */
+        co_yield_if_due(); /* it may not have waited */
     }
     return NULL;
 }
@@ -311,7 +312,8 @@ static err_t connect_wait(struct io_tcp *t, const struct sockaddr_storage *to, s
         return NULL;
     if (errno != EINPROGRESS && errno != EINTR)
         return err_sys(ERR_IO_CONNECT, "connect");
-    /* A socket that was never connected reports a hang-up: forget it, wait for the real answer. */
+    /* A socket that was never connected reports a hang-up: reset that and wait for the real
+     * answer. */
     for (co_usec until = co_now() + timeout;;) {
         struct pollfd pfd = { .fd = t->sock.fd, .events = POLLOUT };
         co_usec left = until - co_now();
@@ -412,7 +414,7 @@ size_t io_tcp_pending(const struct io *io)
 {
     int n = 0;
 
-    if (io->ops != &tcp_ops) /* what TLS holds is no stream yet */
+    if (io->ops != &tcp_ops) /* bytes in TLS buffers are not decrypted yet */
         return 0;
     return ioctl(io_tcp_fd(io), FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }

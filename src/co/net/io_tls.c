@@ -14,21 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So much is encrypted before it is sent: a merged write of a player is one write below. */
+/* BATCH bytes are encrypted before they are sent: a merged write of a player becomes one write
+ * below. */
 enum { BATCH = 64 * 1024, SMALL = 16 * 1024, MOST_OWED = 3 * BATCH };
-enum { A_CALL = 4 * BATCH }; /* of send_some */
+enum { A_CALL = 4 * BATCH }; /* limit of one send_some() */
 
 struct io_tls {
     struct io io;
     struct io *below;
     struct tls_core *core;
-    const struct co *deep; /* whose stack the library used since it was trimmed last */
-    bool owed; /* a byte that was encrypted with others was not told yet: see send_some */
+    const struct co *deep; /* coroutine on whose stack the library ran since the last trim */
+    bool owed; /* one encrypted byte was not reported as sent yet: see send_some */
 };
 
 static const struct io_ops tls_ops;
 
-/* Small pieces become a record here; who fills it does not yield. */
+/* Buffer in which small pieces become one record; no yield while it is in use. */
 static _Thread_local uint8_t *small;
 
 static struct io_tls *tls_of(struct io *io)
@@ -37,14 +38,14 @@ static struct io_tls *tls_of(struct io *io)
     return (struct io_tls *)io;
 }
 
-/* ---- what goes below */
+/* ---- output to the pipe below */
 
 static size_t pending(const struct tls_core *c)
 {
     return c->out_end - c->out_at;
 }
 
-/* As much as goes without waiting. */
+/* Sends as much as possible without waiting. */
 static err_t flush_some(struct io_tls *t)
 {
     struct tls_core *c = t->core;
@@ -118,7 +119,7 @@ static err_t tls_read_now(struct io *io, void *buf, size_t size, size_t *n)
     t->core->below = t->below;
     err = decrypt(t->core, buf, size, n);
     t->core->below = NULL;
-    if (pending(t->core) > 0) /* an answer of the protocol itself, or an alert that says why not */
+    if (pending(t->core) > 0) /* a protocol answer, or an alert with the reason */
         unsent = flush_some(t);
     if (err)
         err_free(&unsent);
@@ -151,7 +152,7 @@ static enum co_wake tls_wait(struct io *io, bool out, co_usec timeout)
         return CO_WOKEN;
     if (timeout == CO_FOREVER && t->deep == co_self()) {
         t->deep = NULL;
-        co_stack_trim(); /* its records are made with some KB on the stack */
+        co_stack_trim(); /* encryption uses some KB of stack */
     }
     return io_wait(t->below, out, timeout);
 }
@@ -199,7 +200,7 @@ static err_t encrypt(struct io_tls *t, const void *data, size_t size)
     return rc == 1 ? NULL : failed(t->core, rc, "write");
 }
 
-/* Encrypt bytes [skip, skip + most) of the pieces; *n says how many there were. Small ones become
+/* Encrypts bytes [skip, skip + most) of the pieces; *n is the number of bytes. Small pieces become
  * one record. */
 static err_t encrypt_by_library(struct io_tls *t, const struct iovec *iov, int count, size_t skip,
                                 size_t most, size_t *n)
@@ -250,14 +251,14 @@ static err_t encrypt_pieces(struct io_tls *t, const struct iovec *iov, int count
     return tls_own_write(t->core, &from, *n);
 }
 
-/* Encrypt what comes after `done` bytes and send what goes without waiting; *n as above. What is
- * left then waits in memory of its own. */
+/* Encrypts the data after `done` bytes and sends what goes without waiting; *n as above. The rest
+ * moves to the connection's own memory. */
 static err_t send_batch(struct io_tls *t, const struct iovec *iov, int count, size_t done,
                         size_t *n)
 {
     err_t err;
 
-    t->deep = co_self(); /* turns of players are mostly the ticker's */
+    t->deep = co_self(); /* most turns of players run on the ticker */
     tls_core_share_out(t->core);
     err = encrypt_pieces(t, iov, count, done, BATCH, n);
     if (!err)
@@ -284,9 +285,9 @@ static err_t tls_writev(struct io *io, struct iovec *iov, int count)
     return err;
 }
 
-/* What was encrypted must go out, but how much the peer took is told in plain bytes. So while the
- * last bytes of a batch still wait here, one plain byte is held back from the count: the caller
- * waits until the peer takes more, and offers that byte again, which then only counts. */
+/* Encrypted data must be sent, but the caller counts plain bytes. So while the end of a batch is
+ * still unsent, one plain byte is left out of the count: the caller waits until the peer takes more
+ * and passes that byte again, which then is only counted. */
 static err_t tls_send_some(struct io *io, const struct iovec *iov, int count, size_t *n)
 {
     struct io_tls *t = tls_of(io);
@@ -313,18 +314,18 @@ static err_t tls_send_some(struct io *io, const struct iovec *iov, int count, si
 
 /* ---- life */
 
-static bool say_goodbye(struct tls_core *c)
+static bool send_close_notify(struct tls_core *c)
 {
-    bool said;
+    bool done;
 
     if (c->records) {
         tls_own_shutdown(c);
         return true;
     }
     ERR_clear_error();
-    said = SSL_shutdown(c->ssl) >= 0;
+    done = SSL_shutdown(c->ssl) >= 0;
     ERR_clear_error();
-    return said;
+    return done;
 }
 
 static void tls_close(struct io *io)
@@ -332,16 +333,16 @@ static void tls_close(struct io *io)
     struct io_tls *t = tls_of(io);
     err_t err = NULL;
 
-    if (pending(t->core) == 0 && say_goodbye(t->core))
-        err = flush_some(t); /* a peer that does not take it sees the close all the same */
+    if (pending(t->core) == 0 && send_close_notify(t->core))
+        err = flush_some(t); /* a peer that does not read it still sees the close */
     err_free(&err);
     tls_core_free(t->core);
     io_close(t->below);
     free(t);
 }
 
-/* All of it is memory of the connection's own but what is kept by thread: whose stack was used, and
- * what was computed from the keys. */
+/* Drops the state that is kept per thread: the coroutine whose stack was used, and the expanded
+ * keys. The rest is memory of the connection. */
 static void tls_detach(struct io *io)
 {
     struct io_tls *t = tls_of(io);
@@ -364,7 +365,7 @@ static const struct io_ops tls_ops = {
     .detach = tls_detach,
 };
 
-/* Take over a core whose handshake is done. */
+/* Takes over a core whose handshake is done. */
 static struct io *open_over(struct io *below, struct tls_core *core)
 {
     struct io_tls *t = must(calloc(1, sizeof(*t)));
@@ -426,5 +427,5 @@ const char *io_tls_version(const struct io *io)
 {
     const struct tls_core *c = ((const struct io_tls *)io)->core;
 
-    return c->ssl ? SSL_get_version(c->ssl) : "TLSv1.3"; /* our own records are of 1.3 */
+    return c->ssl ? SSL_get_version(c->ssl) : "TLSv1.3"; /* our own records are always TLS 1.3 */
 }

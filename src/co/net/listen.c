@@ -14,7 +14,7 @@
 struct io_listener {
     struct sock sock;
     int port;
-    co_usec warned; /* when "out of descriptors" was said last */
+    co_usec warned; /* when "out of descriptors" was logged last */
 };
 
 static void set_on(int fd, int level, int option, int on)
@@ -36,8 +36,8 @@ static bool is_mapped(const struct sockaddr_storage *addr)
     return IN6_IS_ADDR_V4MAPPED(&((const struct sockaddr_in6 *)addr)->sin6_addr);
 }
 
-/* The first of several is bound as the only one, which fails where somebody listens, and lets
- * others of ours in only then. */
+/* Binds the first of several exclusively, which fails if anything listens there, and only then
+ * allows more of our own. */
 static err_t bind_and_listen(int fd, const char *ip, int port, int backlog,
                              enum io_listen_share share)
 {
@@ -130,7 +130,8 @@ err_t io_listen(struct io_listener **out, const char *ip, int port, int backlog)
     return err;
 }
 
-/* Out of descriptors or memory is not the end of a server: some client will leave. */
+/* Checks for temporary errors: the server must not end when descriptors or memory run out, because
+ * clients will disconnect. */
 static bool is_passing(int e)
 {
     return e == EMFILE || e == ENFILE || e == ENOBUFS || e == ENOMEM || e == ECONNABORTED ||

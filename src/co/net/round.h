@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* round.h - the loop of a conversation: each round it waits, or it moves something.
+/* round.h - guards the loop of a connection: each round must wait or make progress.
  *
- * A loop that does neither would hold the thread for ever, and with it everybody. So each asks
- * here once a round; one that goes round for nothing ends its own connection.
+ * A loop that does neither would block the thread and all its clients. So each loop calls this once
+ * a round; a loop that spins ends its own connection.
  */
 #ifndef CO_NET_ROUND_H
 #define CO_NET_ROUND_H
 
 #include "co/net/io.h"
 
-struct co_round { /* zeroed at first */
+struct co_round { /* zero it before use */
     uint64_t moved;
     unsigned waits, idle;
 };
 
-/* More than any that gets on needs; fewer than anybody would notice. */
+/* More than any loop that makes progress needs; few enough to have no visible effect. */
 enum { CO_IDLE_ROUNDS = 1000 };
 
-/* `moved` is a number that changes when the loop got on: bytes read and written, say. ERR_LOOP when
- * it went round many times and neither got on nor waited. Lets others run, as
- * co_yield_if_due() does. */
+/* Call once a round. `moved` is a number that changes with progress, such as the bytes read and
+ * written. Returns ERR_LOOP after many rounds without progress or waiting. Lets others run, like
+ * co_yield_if_due(). */
 __attribute__((warn_unused_result)) static inline err_t co_round(struct co_round *r, uint64_t moved)
 {
     unsigned waits = co_waits();
-    bool away = r->waits != waits; /* it has just been */
+    bool away = r->waits != waits; /* it has waited since the last round */
 
     if (away || r->moved != moved)
         r->idle = 0;
@@ -36,7 +36,7 @@ __attribute__((warn_unused_result)) static inline err_t co_round(struct co_round
     return NULL;
 }
 
-/* The same, where to read and to write is all that there is to do. */
+/* Same for loops whose only work is reading and writing. */
 __attribute__((warn_unused_result)) static inline err_t co_round_io(struct co_round *r,
                                                                     const struct io *io)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_certs.c - the certificates of a server by host name, and whom a client trusts. */
+/* tls_certs.c - a server's certificates by host name, and the authorities that a client trusts. */
 #include "co/net/tls_core.h"
 
 #include "base/must.h"
@@ -13,16 +13,16 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- the ciphers of TLS 1.2, by the names that OpenSSL has for them.
+/* ---- the ciphers of TLS 1.2, by OpenSSL's names.
  *
- * OpenSSL takes a list with names that it does not know and leaves them out in silence: a misspelt
- * cipher is then missed when a client cannot connect. So each name is looked at by itself.
+ * OpenSSL silently ignores unknown names in a list, so a misspelt cipher would only be noticed when
+ * a client cannot connect. So each name is checked separately.
  */
 
-/* What OpenSSL takes between two. */
+/* Separators that OpenSSL accepts. */
 #define BETWEEN ":, "
 
-/* What is to be left out need not be there: lists say !MD5 long after it has gone. */
+/* Names to exclude need not be known: lists contain !MD5 long after its removal. */
 static bool is_known(SSL_CTX *probe, const char *name)
 {
     if (strchr("!-+", *name))
@@ -46,7 +46,7 @@ static bool all_known(SSL_CTX *probe, const char *ciphers, char text[TLS_TEXT])
     return true;
 }
 
-/* Take these ciphers of TLS 1.2. False: `text` says why not. Any thread. */
+/* Sets the ciphers of TLS 1.2. Returns false on failure; `text` has the reason. Any thread. */
 static bool set_ciphers(SSL_CTX *ctx, const char *ciphers, char text[TLS_TEXT])
 {
     bool ok = all_known(ctx, ciphers, text);
@@ -70,7 +70,7 @@ err_t io_tls_check_ciphers(const char *ciphers)
     return ok ? NULL : err_new(ERR_TLS, "%s", text);
 }
 
-/* Immutable once loaded: connections on helper threads look names up in it. */
+/* Immutable once loaded: connections on helper threads look up names in it. */
 struct tls_certs {
     atomic_uint refs;
     size_t n;
@@ -116,7 +116,7 @@ bool tls_certs_slow(const struct tls_certs *t)
     return t->slow;
 }
 
-/* RFC 6125 6.4.3: a star is one whole label. */
+/* RFC 6125 6.4.3: a star stands for one whole label. */
 static bool is_for(const char *name, const char *host)
 {
     const char *dot = strchr(host, '.');
@@ -126,7 +126,7 @@ static bool is_for(const char *name, const char *host)
     return strcasecmp(name, host) == 0;
 }
 
-/* Whole names before those with a star. */
+/* Selects the certificate for the requested name; exact names win over names with a star. */
 static int on_name(SSL *ssl, int *alert, void *arg)
 {
     const struct tls_certs *t = arg;
@@ -153,7 +153,7 @@ static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_size,
     (void)arg;
     if (SSL_select_next_proto(&chosen, out_size, alpn, sizeof(alpn) - 1, in, in_size) !=
         OPENSSL_NPN_NEGOTIATED)
-        return SSL_TLSEXT_ERR_NOACK; /* what we do not speak is no reason to refuse */
+        return SSL_TLSEXT_ERR_NOACK; /* an unknown protocol is no reason to refuse */
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
 }
@@ -167,7 +167,7 @@ static void set_up(SSL_CTX *ctx)
     (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 }
 
-/* The first of ours that the client has, not the first of its own. */
+/* Uses our order of preference, not the client's. */
 static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char text[TLS_TEXT])
 {
     set_up(ctx);
@@ -185,7 +185,8 @@ static bool set_up_server(SSL_CTX *ctx, const struct io_tls_rules *rules, char t
     return set_ciphers(ctx, rules->ciphers, text);
 }
 
-/* P-256 and Ed25519 in 0.05 ms; RSA and other curves take a millisecond. */
+/* Checks whether signing is fast: P-256 and Ed25519 take 0.05 ms; RSA and other curves take a
+ * millisecond. */
 static bool signs_fast(const EVP_PKEY *key)
 {
     char curve[32] = "";
@@ -194,15 +195,15 @@ static bool signs_fast(const EVP_PKEY *key)
     return EVP_PKEY_is_a(key, "ED25519") || strcmp(curve, "prime256v1") == 0;
 }
 
-/* The client chooses one of them. In place there is no time for P-384, which takes 2.5 ms; and on
- * helper threads none for FFDHE, which OpenSSL has by default. */
+/* Sets the groups from which the client chooses. P-384 takes 2.5 ms, too long in place, and FFDHE,
+ * an OpenSSL default, is too slow even on helper threads. */
 static void set_groups(SSL_CTX *ctx, bool fast, bool *slow)
 {
     must_be(SSL_CTX_set1_groups_list(ctx, fast ? "X25519:P-256" : "X25519:P-256:P-384") == 1);
     *slow |= !fast;
 }
 
-/* Gives NULL with the reason in text. */
+/* Returns NULL on failure, with the reason in text. */
 static SSL_CTX *load_one(const char *cert, const char *key, const struct io_tls_rules *rules,
                          bool *slow, char text[TLS_TEXT])
 {
@@ -243,7 +244,7 @@ struct tls_certs *tls_certs_load(const char *const *names, const char *const *ce
         t->v[i].name = must_dup(names[i]);
         t->n++;
     }
-    /* It lives as long as any connection that has this as its argument: each counts it. */
+    /* `t` outlives every connection that has it as argument: each holds a reference. */
     (void)SSL_CTX_set_tlsext_servername_callback(t->v[0].ctx, on_name);
     (void)SSL_CTX_set_tlsext_servername_arg(t->v[0].ctx, t);
     return t;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The one method of our BIOs; made once, never changed, so all threads may share it. */
+/* The method of our BIOs; created once, never changed, so all threads may share it. */
 static BIO_METHOD *method;
 static pthread_once_t method_once = PTHREAD_ONCE_INIT;
 
@@ -31,7 +31,7 @@ uint8_t *tls_core_room(struct tls_core *c, size_t *size)
     return c->in + c->in_end;
 }
 
-/* More encrypted bytes from below, if there are any now. */
+/* Reads more encrypted bytes from below, if any are available. */
 static void fetch(struct tls_core *c)
 {
     size_t size, n = 0;
@@ -71,7 +71,7 @@ static int on_read(BIO *bio, char *buf, size_t size, size_t *n)
 
 static _Thread_local uint8_t *shared_out;
 
-/* Have `cap` bytes of its own, with what is in it. */
+/* Moves the output to the connection's own buffer of `cap` bytes. */
 static bool own_out(struct tls_core *c, size_t cap)
 {
     uint8_t *out = c->out_shared ? mem_try(cap) : mem_try_more(c->out, cap);
@@ -98,7 +98,7 @@ uint8_t *tls_core_out_room(struct tls_core *c, size_t need)
 void tls_core_share_out(struct tls_core *c)
 {
     if (c->out)
-        return; /* it has something to send from before */
+        return; /* it still has unsent output */
     if (!shared_out)
         shared_out = thread_own(TLS_OUT, NULL);
     c->out = shared_out;
@@ -130,7 +130,7 @@ bool tls_core_own_out(struct tls_core *c)
     c->out_at = 0;
     if (left > 0 && own_out(c, left))
         return true;
-    c->out_end = 0; /* what cannot be kept is lost, and the connection with it */
+    c->out_end = 0; /* output that cannot be kept is lost, and so is the connection */
     tls_core_sent(c, 0);
     return left == 0;
 }
@@ -156,7 +156,7 @@ static long on_ctrl(BIO *bio, int cmd, long num, void *ptr)
     (void)bio;
     (void)num;
     (void)ptr;
-    return cmd == BIO_CTRL_FLUSH; /* all else is not here: 0 */
+    return cmd == BIO_CTRL_FLUSH; /* nothing else is supported: 0 */
 }
 
 static int on_create(BIO *bio)
@@ -194,7 +194,7 @@ struct tls_core *tls_core_new(SSL_CTX *ctx, struct tls_certs *certs, bool server
     return c;
 }
 
-/* OpenSSL reads on as long as nothing but such messages come. */
+/* Counts handshake messages: OpenSSL keeps reading while only such messages arrive. */
 static void on_message(int out, int version, int type, const void *data, size_t size, SSL *ssl,
                        void *core)
 {
@@ -211,7 +211,7 @@ static void on_message(int out, int version, int type, const void *data, size_t 
 void tls_core_watch(struct tls_core *c)
 {
     if (!c->ssl)
-        return; /* records do so themselves */
+        return; /* our own records count them */
     c->talk = 0;
     SSL_set_msg_callback(c->ssl, on_message);
     SSL_set_msg_callback_arg(c->ssl, c);
@@ -237,7 +237,7 @@ void tls_text(char text[TLS_TEXT], const char *what)
     unsigned long code = ERR_peek_error();
     const char *why = NULL;
 
-    if (code) /* what the system said has no text there */
+    if (code) /* system errors have no text there */
         why = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
                                      : ERR_reason_error_string(code);
     (void)snprintf(text, TLS_TEXT, "%.100s%s%.50s", what, why ? ": " : "", why ? why : "");
@@ -275,7 +275,7 @@ void tls_core_shake(void *core)
     }
 }
 
-/* ---- what a certificate says of itself */
+/* ---- the description of a certificate */
 
 static int64_t seconds_of(const ASN1_TIME *t)
 {
@@ -284,7 +284,8 @@ static int64_t seconds_of(const ASN1_TIME *t)
     return ASN1_TIME_to_tm(t, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
 }
 
-/* Control characters would end a line of the log; BMPString and the like are no text for us. */
+/* Replaces control characters, which would end a log line; BMPString and similar types contain
+ * them. */
 static void clean(char *text)
 {
     for (; *text; text++) {
@@ -324,7 +325,7 @@ static void add_address(char *out, size_t size, const ASN1_OCTET_STRING *ip)
         add(out, size, text, strlen(text));
 }
 
-/* RFC 6125: the common name counts where there are no others. */
+/* RFC 6125: the common name is used only if there are no other names. */
 static void put_names(const X509 *x, char *out, size_t size)
 {
     GENERAL_NAMES *all = X509_get_ext_d2i(x, NID_subject_alt_name, NULL, NULL);

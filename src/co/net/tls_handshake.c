@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_handshake.c - what of TLS runs on helper threads: handshakes and files. */
+/* tls_handshake.c - the parts of TLS that run on helper threads: handshakes and files. */
 #include "co/net/tls_handshake.h"
 
 #include "base/must.h"
@@ -60,7 +60,7 @@ err_t tls_handshake(struct io *below, struct tls_core **core, bool slow, co_usec
 {
     co_usec until = co_clock() + timeout;
     struct tls_core *c = *core;
-    err_t err, untold;
+    err_t err, ignored;
 
     for (;;) {
         co_usec left = until - co_clock();
@@ -72,8 +72,8 @@ err_t tls_handshake(struct io *below, struct tls_core **core, bool slow, co_usec
             return err;
         below->read_timeout = below->write_timeout = left;
         if (c->step == TLS_FAILED) {
-            untold = send_out(below, c); /* the alert that says why */
-            err_free(&untold);
+            ignored = send_out(below, c); /* the alert with the reason */
+            err_free(&ignored);
             return err_new(ERR_TLS, "handshake: %s", c->text);
         }
         err = send_out(below, c);
@@ -89,7 +89,7 @@ err_t tls_handshake(struct io *below, struct tls_core **core, bool slow, co_usec
 
 struct files {
     size_t n;
-    struct io_tls_rules rules; /* with a text of its own */
+    struct io_tls_rules rules; /* with its own copy of the cipher text */
     char **names, **certs, **keys;
 };
 
@@ -131,7 +131,7 @@ static void files_copy(struct files *to, const struct files *from)
     }
 }
 
-/* What tells that a file is another one than before. */
+/* Returns a value that changes when the file is replaced. */
 static uint64_t mark_of(const char *path, uint64_t mark)
 {
     struct stat st = { 0 };
@@ -148,12 +148,12 @@ static uint64_t mark_of(const char *path, uint64_t mark)
 struct load_job {
     struct files files;
     bool if_changed;
-    uint64_t mark;           /* in: as they were; out: as they are */
-    struct tls_certs *certs; /* NULL: not read, text says why unless nothing changed */
+    uint64_t mark;           /* in: mark of the loaded files; out: mark of the current ones */
+    struct tls_certs *certs; /* NULL: not loaded; text has the reason, unless nothing changed */
     char text[TLS_TEXT];
 };
 
-/* On a helper thread. */
+/* Runs on a helper thread. */
 static void load(void *arg)
 {
     struct load_job *j = arg;
@@ -184,14 +184,14 @@ static void load_free(void *arg)
 struct io_tls_server {
     atomic_uint refs;
     struct files files;
-    uint64_t mark;           /* of who refreshes, as is */
-    char error[TLS_TEXT];    /* why files that changed were not taken; "": they were */
+    uint64_t mark;           /* used only by the refreshing coroutine, as is */
+    char error[TLS_TEXT];    /* why changed files were rejected; "": they were accepted */
     int64_t loaded_at;       /* ms since 1970 */
-    pthread_mutex_t lock;    /* of what follows: connections of all threads come for it */
-    struct tls_certs *certs; /* in force */
+    pthread_mutex_t lock;    /* protects `certs`, which connections of all threads read */
+    struct tls_certs *certs; /* current */
 };
 
-/* Read them; *out is the job, to be freed. */
+/* Loads the certificates; *out is the job, which the caller frees. */
 static err_t run_load(const struct files *files, bool if_changed, uint64_t mark,
                       struct load_job **out)
 {
@@ -207,7 +207,7 @@ static err_t run_load(const struct files *files, bool if_changed, uint64_t mark,
     return err;
 }
 
-/* What was read is in force from now on. */
+/* Makes the loaded certificates current. */
 static void take(struct io_tls_server *s, struct load_job *j)
 {
     struct tls_certs *old;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_peer.c - which keys peers may have in their certificates.
+/* tls_peer.c - limits on the keys in peers' certificates.
  *
- * OpenSSL takes RSA keys of up to 16384 bits, and below 3072 bits exponents as long as the key: to
- * check one signature costs up to 20 ms, and a chain has many.
+ * OpenSSL accepts RSA keys of up to 16384 bits, and below 3072 bits exponents as long as the key:
+ * checking one signature costs up to 20 ms, and a chain has many.
  */
 #include "co/net/tls_peer.h"
 
@@ -27,8 +27,8 @@ static bool is_small_rsa(const EVP_PKEY *key, char why[TLS_PEER_WHY])
     return bits <= RSA_BITS && exponent > 0 && exponent <= EXPONENT_BITS;
 }
 
-/* FFmpeg with GnuTLS has P-224. A curve that is written out has no name, unless it is one of
- * these. */
+/* FFmpeg with GnuTLS uses P-224. A curve with explicit parameters has no name unless it equals one
+ * of these. */
 static bool is_known_curve(const EVP_PKEY *key, char why[TLS_PEER_WHY])
 {
     static const char *const curves[] = { "prime256v1", "secp384r1", "secp521r1", "secp224r1" };
@@ -58,7 +58,7 @@ bool tls_peer_key_is_fine(const X509 *certificate, char why[TLS_PEER_WHY])
     return false;
 }
 
-/* ---- of a server's chain */
+/* ---- a server's chain */
 
 static bool are_fine(const STACK_OF(X509) *chain)
 {
@@ -72,7 +72,7 @@ static bool are_fine(const STACK_OF(X509) *chain)
     return true;
 }
 
-/* `any`: NULL, or it trusts whoever answers. */
+/* `any`: not NULL if every server is trusted. */
 static int on_chain(X509_STORE_CTX *store, void *any)
 {
     if (!are_fine(X509_STORE_CTX_get0_untrusted(store))) {

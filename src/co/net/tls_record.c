@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_record.c - the records of a TLS 1.3 connection whose handshake is done (RFC 8446 sections
- * 4.6.3, 5 and 6). */
+/* tls_record.c - the records of a TLS 1.3 connection after its handshake (RFC 8446 sections 4.6.3,
+ * 5 and 6). */
 #include "co/net/tls_record.h"
 
 #include "base/must.h"
@@ -28,16 +28,16 @@ static const struct {
     [TLS_CHACHA20] = { 0x1303, "ChaCha20-Poly1305", false, 32, 32 },
 };
 
-static EVP_CIPHER *ciphers[TLS_SUITES]; /* NULL: the library does not have it */
+static EVP_CIPHER *ciphers[TLS_SUITES]; /* NULL: the library does not support it */
 static pthread_once_t ciphers_once = PTHREAD_ONCE_INIT;
 static atomic_uint_fast64_t last_id;
 
-/* What the ciphers made of the keys that were used last, to read ([0]) and to write. */
+/* Expanded forms of the last used keys, for reading ([0]) and writing. */
 struct loaded {
     EVP_CIPHER_CTX *ctx;
-    uint64_t id; /* of the key; 0: none */
+    uint64_t id; /* id of the key; 0: none */
 };
-static _Thread_local struct loaded (*loaded)[2]; /* TLS_SUITES of these; NULL: no key yet */
+static _Thread_local struct loaded (*loaded)[2]; /* TLS_SUITES entries; NULL: no key yet */
 
 static void find_ciphers(void)
 {
@@ -61,7 +61,7 @@ size_t tls_suite_secret(enum tls_suite suite)
 
 /* ---- keys */
 
-/* HKDF-Expand-Label without context. No output is longer than the hash, so it is one block. */
+/* HKDF-Expand-Label without context. No output is longer than the hash, so one block suffices. */
 static bool expand(const struct tls_key *k, const char *label, uint8_t *out, size_t size)
 {
     const EVP_MD *md = suites[k->suite].sha384 ? EVP_sha384() : EVP_sha256();
@@ -83,8 +83,8 @@ static bool expand(const struct tls_key *k, const char *label, uint8_t *out, siz
     return ok;
 }
 
-/* The computed form of the key, if it is there, goes with it. */
-static void leave(const struct tls_key *k)
+/* Drops the expanded form of the key on this thread, if there is one. */
+static void forget(const struct tls_key *k)
 {
     for (int i = 0; loaded && k->id && i < 2; i++) {
         if (loaded[k->suite][i].id == k->id) {
@@ -94,10 +94,10 @@ static void leave(const struct tls_key *k)
     }
 }
 
-/* From its secret. */
-static bool make(struct tls_key *k)
+/* Derives key and IV from the secret. */
+static bool derive(struct tls_key *k)
 {
-    leave(k);
+    forget(k);
     k->seq = 0;
     k->id = atomic_fetch_add(&last_id, 1) + 1;
     return expand(k, "key", k->key, suites[k->suite].key) &&
@@ -109,17 +109,17 @@ bool tls_key_init(struct tls_key *k, enum tls_suite suite, const uint8_t *secret
     (void)pthread_once(&ciphers_once, find_ciphers);
     *k = (struct tls_key){ .suite = suite };
     memcpy(k->secret, secret, suites[suite].secret);
-    return ciphers[suite] && make(k);
+    return ciphers[suite] && derive(k);
 }
 
 bool tls_key_next(struct tls_key *k)
 {
-    return expand(k, "traffic upd", k->secret, suites[k->suite].secret) && make(k);
+    return expand(k, "traffic upd", k->secret, suites[k->suite].secret) && derive(k);
 }
 
 void tls_key_wipe(struct tls_key *k)
 {
-    leave(k);
+    forget(k);
     OPENSSL_cleanse(k, sizeof(*k));
 }
 
@@ -133,7 +133,7 @@ static void at_thread_end(void *p)
         EVP_CIPHER_CTX_free(all[i].ctx);
 }
 
-/* Ready for the next record of this key; NULL: the library failed. */
+/* Prepares the cipher for the next record of this key. Returns NULL if the library failed. */
 static EVP_CIPHER_CTX *load(const struct tls_key *k, bool out)
 {
     uint8_t nonce[sizeof(k->iv)];
@@ -207,7 +207,7 @@ bool tls_key_seal(struct tls_key *k, uint8_t type, struct tls_from *from, size_t
     int n = 0;
 
     memcpy(out, head, sizeof(head));
-    k->seq++; /* whatever comes of it, no two records have the same number */
+    k->seq++; /* even on failure: no two records may have the same number */
     return ctx && EVP_EncryptUpdate(ctx, NULL, &n, head, sizeof(head)) == 1 &&
            put_pieces(ctx, &to, from, size) && put(ctx, &to, &type, 1) &&
            EVP_EncryptFinal_ex(ctx, to, &n) == 1 && n == 0 &&
@@ -229,7 +229,7 @@ bool tls_key_open(struct tls_key *k, uint8_t *record, size_t size)
     return true;
 }
 
-enum { ALERT = 21, HANDSHAKE = 22, DATA = 23 }; /* types of records */
+enum { ALERT = 21, HANDSHAKE = 22, DATA = 23 }; /* record types */
 enum { KEY_UPDATE = 24, WARNING = 1, FATAL = 2 };
 
 /* ---- reading */
@@ -250,17 +250,18 @@ static struct tls_got quiet(struct tls_records *r, enum tls_kind kind)
     return ++r->quiet > TLS_QUIET ? bad(r, TLS_UNEXPECTED_MESSAGE) : got(kind);
 }
 
-/* What is encrypted in the record that begins here, without a look at whether it is there. */
+/* Returns the length of the encrypted part of the record at `in`, without checking that it is
+ * complete. */
 static size_t length(const uint8_t *in)
 {
     return (size_t)in[3] << 8 | in[4];
 }
 
-/* What is wrong with a head: the number of an alert, or 0. */
+/* Checks a record header; returns the alert to send, or 0. */
 static enum tls_alert wrong_head(const uint8_t *in)
 {
     if (in[0] != DATA)
-        return TLS_UNEXPECTED_MESSAGE; /* all is encrypted by now */
+        return TLS_UNEXPECTED_MESSAGE; /* all records are encrypted by now */
     if (length(in) > TLS_RECORD - TLS_HEAD)
         return TLS_RECORD_OVERFLOW;
     return length(in) > TLS_TAG ? 0 : TLS_DECODE_ERROR;
@@ -271,8 +272,8 @@ bool tls_records_whole(const uint8_t *in, size_t size)
     return size >= TLS_HEAD && (wrong_head(in) || size - TLS_HEAD >= length(in));
 }
 
-/* New keys are all that a client may still ask for. It is the last message of its record, and no
- * library cuts its five bytes in two. */
+/* Handles a handshake message. A client may only send new keys now. That is the last message of its
+ * record, and no library splits its five bytes. */
 static struct tls_got handshake(struct tls_records *r, const uint8_t *p, size_t n)
 {
     if (n == 0 || p[0] != KEY_UPDATE)
@@ -291,7 +292,7 @@ static struct tls_got alert(struct tls_records *r, const uint8_t *p, size_t n)
     if (n != 2)
         return bad(r, TLS_DECODE_ERROR);
     if (p[1] == TLS_USER_CANCELED)
-        return quiet(r, TLS_NOTHING); /* it says good bye next */
+        return quiet(r, TLS_NOTHING); /* close_notify follows */
     r->ended = true;
     if (p[1] == TLS_CLOSE_NOTIFY)
         return got(TLS_ENDED);
@@ -334,7 +335,7 @@ struct tls_got tls_records_read(struct tls_records *r, uint8_t *in, size_t size)
         return bad(r, TLS_BAD_RECORD_MAC);
     if (n > TLS_CONTENT + 1)
         return bad(r, TLS_RECORD_OVERFLOW);
-    while (n > 0 && p[n - 1] == 0) /* padding, behind the type */
+    while (n > 0 && p[n - 1] == 0) /* padding after the type */
         n--;
     if (n == 0)
         return bad(r, TLS_UNEXPECTED_MESSAGE);
@@ -354,7 +355,8 @@ static size_t seal(struct tls_records *r, uint8_t type, struct tls_from *from, s
     return 0;
 }
 
-static size_t say(struct tls_records *r, uint8_t type, const void *data, size_t size, uint8_t *out)
+static size_t seal_bytes(struct tls_records *r, uint8_t type, const void *data, size_t size,
+                         uint8_t *out)
 {
     const struct iovec iov = { (void *)(uintptr_t)data, size };
     struct tls_from from = { &iov, 1, 0 };
@@ -365,7 +367,7 @@ static size_t say(struct tls_records *r, uint8_t type, const void *data, size_t 
 size_t tls_records_update(struct tls_records *r, uint8_t out[TLS_UPDATE])
 {
     static const uint8_t message[5] = { KEY_UPDATE, 0, 0, 1, 0 };
-    size_t n = say(r, HANDSHAKE, message, sizeof(message), out);
+    size_t n = seal_bytes(r, HANDSHAKE, message, sizeof(message), out);
 
     if (n > 0 && tls_key_next(&r->out))
         return n;
@@ -389,7 +391,7 @@ size_t tls_records_data(struct tls_records *r, struct tls_from *from, size_t siz
 size_t tls_records_alert(struct tls_records *r, uint8_t alert, uint8_t out[TLS_ALERT])
 {
     const uint8_t message[2] = { alert == TLS_CLOSE_NOTIFY ? WARNING : FATAL, alert };
-    size_t n = say(r, ALERT, message, sizeof(message), out);
+    size_t n = seal_bytes(r, ALERT, message, sizeof(message), out);
 
     r->mute = true;
     return n;
@@ -397,8 +399,8 @@ size_t tls_records_alert(struct tls_records *r, uint8_t alert, uint8_t out[TLS_A
 
 void tls_records_leave(const struct tls_records *r)
 {
-    leave(&r->in);
-    leave(&r->out);
+    forget(&r->in);
+    forget(&r->out);
 }
 
 void tls_records_free(struct tls_records *r)

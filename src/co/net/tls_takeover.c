@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tls_takeover.c - connections that leave the library once hands are shaken.
+/* tls_takeover.c - connections that leave the TLS library after the handshake.
  *
- * OpenSSL keeps 14 KB for each connection, and copies what it encrypts. So it shakes hands, by TLS
- * 1.3 at the server, and what follows is done here: the secrets of the traffic are learnt as those
- * who log keys learn them, and the library's state is freed. Whatever is not exactly as expected
- * stays with the library.
+ * OpenSSL keeps 14 KB for each connection, and copies the data that it encrypts. So it does only
+ * the handshake (TLS 1.3, server side) and this file does the rest: it gets the traffic secrets
+ * through the key log callback and frees the library's state. Any unexpected condition leaves the
+ * connection with the library.
  */
 #include "co/net/tls_takeover.h"
 
@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is learnt in the handshake, of each side's traffic. */
+/* Traffic secret of one side, from the handshake. */
 struct secret {
     uint8_t v[TLS_SECRET];
     size_t size;      /* 0: not known */
-    unsigned records; /* since it is in use, by the library's count */
+    unsigned records; /* records under this secret, counted by the library */
 };
 
 struct tls_secrets {
     struct secret client, server;
 };
 
-/* ---- in the handshake */
+/* ---- during the handshake */
 
 static bool begins(const char **line, const char *with)
 {
@@ -36,7 +36,7 @@ static bool begins(const char **line, const char *with)
     return true;
 }
 
-/* "LABEL random secret", the last two as hex digits. A secret is in use from now on. */
+/* Parses "LABEL random secret", the last two as hex digits. A secret is in use from now on. */
 static void on_secret(const SSL *ssl, const char *line)
 {
     struct tls_core *c = SSL_get_app_data(ssl);
@@ -55,7 +55,7 @@ static void on_secret(const SSL *ssl, const char *line)
         to->size = 0;
 }
 
-/* Of each record the library shows the head. */
+/* Counts records: the library reports the header of each. */
 static void on_head(int out, int version, int type, const void *data, size_t size, SSL *ssl,
                     void *core)
 {
@@ -91,9 +91,9 @@ void tls_takeover_forget(struct tls_core *c)
     c->secrets = NULL;
 }
 
-/* ---- after it */
+/* ---- after the handshake */
 
-/* How many records these bytes are; -1: they end within one. */
+/* Returns the number of records in these bytes; -1 if the last is incomplete. */
 static int count(const uint8_t *p, size_t at, size_t end)
 {
     int n = 0;
@@ -118,7 +118,7 @@ static struct tls_records *make(enum tls_suite suite, const struct tls_secrets *
     return NULL;
 }
 
-/* A client may have asked for records of 4 KB and less (RFC 6066). */
+/* Returns false if the client requested records of 4 KB or less (RFC 6066). */
 static bool any_length(SSL *ssl)
 {
     unsigned mode = SSL_SESSION_get_max_fragment_length(SSL_get_session(ssl));
@@ -126,8 +126,8 @@ static bool any_length(SSL *ssl)
     return mode < TLSEXT_max_fragment_length_512 || mode > TLSEXT_max_fragment_length_4096;
 }
 
-/* The last step wrote tickets, if anything, and they are the first records of the new key: what the
- * library counted is compared with what it wrote, because no two records may have one number. */
+/* The last step may have written tickets, and they are the first records of the new key. The
+ * library's count is compared with its output, because no two records may have the same number. */
 void tls_takeover_finish(struct tls_core *c, size_t from)
 {
     const struct tls_secrets *s = c->secrets;
@@ -142,7 +142,8 @@ void tls_takeover_finish(struct tls_core *c, size_t from)
     tls_takeover_forget(c);
     if (!c->records)
         return;
-    SSL_set_shutdown(c->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); /* its session is good */
+    /* so its session can be resumed */
+    SSL_set_shutdown(c->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(c->ssl);
     c->ssl = NULL;
     c->certs = tls_certs_unref(c->certs);
@@ -198,7 +199,7 @@ static void add_alert(struct tls_core *c, uint8_t alert)
         c->out_end += tls_records_alert(c->records, alert, room);
 }
 
-/* The next record, if it is there; *more: there may be others. */
+/* Reads the next record if it is complete; *more: there may be others. */
 static err_t next(struct tls_core *c, bool *more)
 {
     struct tls_got got = tls_records_read(c->records, c->in ? c->in + c->in_at : NULL,

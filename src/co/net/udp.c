@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* udp.c - datagrams: addresses, and the turns of a protocol over them. */
+/* udp.c - datagrams: addresses, and the loop of a protocol over them. */
 #include "co/net/udp.h"
 
 #include "base/iov.h"
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { OUT = 32 }; /* datagrams, or rows of them, that a protocol is asked for at once */
+enum { OUT = 32 }; /* maximum output entries per call of a protocol */
 
 static const uint8_t v4_prefix[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -35,7 +35,7 @@ uint64_t udp_addr_hash(const struct udp_addr *a, const uint8_t key[SIPHASH_KEY])
 bool udp_addr_is_any(const struct udp_addr *a)
 {
     static const uint8_t zeros[16];
-    size_t known = udp_addr_is_v4(a) ? sizeof(v4_prefix) : 0; /* 0.0.0.0 is any, too */
+    size_t known = udp_addr_is_v4(a) ? sizeof(v4_prefix) : 0; /* 0.0.0.0 counts as any, too */
 
     return memcmp(a->ip + known, zeros, sizeof(a->ip) - known) == 0;
 }
@@ -125,7 +125,7 @@ static void feed(const struct udp_proto *p, void *me, const struct udp_in *v, si
         p->tick(me, now);
 }
 
-/* Datagrams in these rows. */
+/* Returns the number of datagrams in these entries. */
 static size_t datagrams(const struct udp_out *v, size_t n)
 {
     size_t sum = 0;
@@ -138,12 +138,13 @@ static size_t datagrams(const struct udp_out *v, size_t n)
     return sum;
 }
 
-static size_t ask(struct udp *u, const struct udp_proto *p, void *me, struct udp_out v[OUT])
+static size_t get_output(struct udp *u, const struct udp_proto *p, void *me, struct udp_out v[OUT])
 {
     return p->output ? p->output(me, v, OUT, udp_now(u)) : 0;
 }
 
-/* There is no word from the kernel when a datagram has left: it is asked again in a while. */
+/* Sends entries, and retries after a while when the buffer is full: the kernel does not report when
+ * a datagram has left. */
 static err_t send_patiently(struct udp *u, const struct udp_out *v, size_t n)
 {
     co_usec until = co_clock() + UDP_PATIENCE;
@@ -167,7 +168,7 @@ static err_t send_all(struct udp *u, const struct udp_proto *p, void *me)
     err_t err = NULL;
     size_t n;
 
-    while (!err && (n = ask(u, p, me, v)) > 0) {
+    while (!err && (n = get_output(u, p, me, v)) > 0) {
         err = send_patiently(u, v, n);
         co_yield_if_due();
     }
@@ -207,8 +208,8 @@ err_t udp_drive(struct udp *u, const struct udp_proto *p, void *me)
     return err;
 }
 
-/* ---- sockets that share an address, each read by a thread of its own: SO_REUSEPORT, with
- * a program that says whose a datagram is. */
+/* ---- sockets that share an address, each read by a separate thread: SO_REUSEPORT, with a program
+ * that chooses the socket of each datagram. */
 
 static err_t share(int fd)
 {
@@ -221,14 +222,14 @@ static err_t share(int fd)
 
 static int port_of(int fd)
 {
-    struct sockaddr_in6 addr; /* of IPv4 the port is at the same place */
+    struct sockaddr_in6 addr; /* the port of IPv4 is at the same offset */
     socklen_t size = sizeof(addr);
 
     return getsockname(fd, (struct sockaddr *)&addr, &size) < 0 ? 0 : ntohs(addr.sin6_port);
 }
 
-/* The first one is bound alone, which fails where somebody has the address, and lets others of ours
- * in only then. */
+/* Binds the first socket exclusively, which fails if the address is in use, and only then allows
+ * more of our own. */
 static err_t bind_all(int *fds, unsigned n, const char *ip, int port)
 {
     err_t err = udp_bind(&fds[0], ip, port, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_sock.c - datagrams over a socket of the kernel: many with one call, cut and merged by it.
+/* udp_sock.c - datagrams over a kernel socket: many per call, segmented and merged by the kernel.
  *
- * Memory to read into and to gather from is one per thread, of all its sockets: who reads is
- * through with a batch before another one reads.
+ * The memory for reading and for collecting output exists once per thread, for all its sockets: a
+ * reader finishes a batch before another socket is read.
  */
 #include "co/net/udp.h"
 
@@ -23,19 +23,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Room for all that the kernel tells with one datagram, or takes. */
+/* Room for all control messages of one datagram. */
 enum { UDP_CONTROL = 192 };
 
-/* What was told. */
-struct udp_told {
+/* The control messages of a received datagram. */
+struct udp_info {
     struct udp_addr local; /* without the port */
-    struct timespec at;    /* of the wall clock; zeros: not told */
-    size_t segment;        /* 0: it is one datagram */
-    uint32_t overflow;     /* dropped by the socket since it was opened */
+    struct timespec at;    /* wall clock; zeros: unknown */
+    size_t segment;        /* 0: one datagram */
+    uint32_t overflow;     /* datagrams dropped by the socket since it was opened */
     enum udp_ecn ecn;
 };
 
-/* ---- what goes with a datagram as control messages */
+/* ---- control messages */
 
 enum { ECN_BITS = 3 };
 
@@ -46,29 +46,29 @@ static void mapped(uint8_t ip[16], const struct in_addr *v4)
     memcpy(ip + 12, v4, 4);
 }
 
-static void read_v4(const struct cmsghdr *c, struct udp_told *out)
+static void read_v4(const struct cmsghdr *c, struct udp_info *out)
 {
     struct in_pktinfo info;
     uint8_t tos;
 
-    if (c->cmsg_type == IP_TOS) { /* a byte, unlike that of IPv6 */
+    if (c->cmsg_type == IP_TOS) { /* one byte, unlike IPv6 */
         memcpy(&tos, CMSG_DATA(c), sizeof(tos));
         out->ecn = tos & ECN_BITS;
     } else if (c->cmsg_type == IP_PKTINFO) {
         memcpy(&info, CMSG_DATA(c), sizeof(info));
-        mapped(out->local.ip, &info.ipi_spec_dst); /* of us, also when all were asked */
+        mapped(out->local.ip, &info.ipi_spec_dst); /* our address, also for broadcasts */
     }
 }
 
-/* Addresses of many are nobody's to answer from. */
-static bool is_of_many(const struct in6_addr *ip)
+/* Checks for multicast: an answer must not use such an address as its source. */
+static bool is_multicast(const struct in6_addr *ip)
 {
     if (IN6_IS_ADDR_V4MAPPED(ip))
         return ip->s6_addr[12] >= 224;
     return IN6_IS_ADDR_MULTICAST(ip);
 }
 
-static void read_v6(const struct cmsghdr *c, struct udp_told *out)
+static void read_v6(const struct cmsghdr *c, struct udp_info *out)
 {
     struct in6_pktinfo info;
     int class;
@@ -78,7 +78,7 @@ static void read_v6(const struct cmsghdr *c, struct udp_told *out)
         out->ecn = class & ECN_BITS;
     } else if (c->cmsg_type == IPV6_PKTINFO) {
         memcpy(&info, CMSG_DATA(c), sizeof(info));
-        if (is_of_many(&info.ipi6_addr))
+        if (is_multicast(&info.ipi6_addr))
             return;
         memcpy(out->local.ip, &info.ipi6_addr, sizeof(out->local.ip));
         if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
@@ -86,7 +86,7 @@ static void read_v6(const struct cmsghdr *c, struct udp_told *out)
     }
 }
 
-static void read_one(const struct cmsghdr *c, struct udp_told *out)
+static void read_one(const struct cmsghdr *c, struct udp_info *out)
 {
     int segment;
 
@@ -104,11 +104,11 @@ static void read_one(const struct cmsghdr *c, struct udp_told *out)
     }
 }
 
-static void udp_msg_read(const struct msghdr *msg, struct udp_told *out)
+static void udp_msg_read(const struct msghdr *msg, struct udp_info *out)
 {
     struct msghdr *m = (struct msghdr *)(uintptr_t)msg;
 
-    *out = (struct udp_told){ 0 };
+    *out = (struct udp_info){ 0 };
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
         read_one(c, out);
 }
@@ -137,8 +137,8 @@ static void put_local(struct msghdr *msg, const struct udp_addr *local, bool v4)
     }
 }
 
-/* Fill in msg->msg_control, which has UDP_CONTROL bytes, and its length; without any, both are
- * zeros. segment 0: none. */
+/* Fills in msg->msg_control, which has UDP_CONTROL bytes, and its length; without control messages
+ * both are zero. segment 0: none. */
 static void udp_msg_write(struct msghdr *msg, const struct udp_out *v, size_t segment)
 {
     bool v4 = udp_addr_is_v4(&v->path->peer);
@@ -158,23 +158,24 @@ static void udp_msg_write(struct msghdr *msg, const struct udp_out *v, size_t se
 
 enum {
     SLOTS = 64,            /* read by one call, if they are small */
-    MERGED_SLOTS = 16,     /* if each may be many that the kernel merged */
-    MERGED = 64,           /* datagrams in one of these; UDP_GRO_CNT_MAX */
+    MERGED_SLOTS = 16,     /* if the kernel merges datagrams */
+    MERGED = 64,           /* datagrams in a merged one; UDP_GRO_CNT_MAX */
     BYTES = 1024 * 1024,   /* for all slots */
     MOST_IN = MERGED_SLOTS * MERGED,
     MSGS = 64, PIECES = 1024, /* sent by one call */
-    CUT = 64, CUT_BYTES = 65000, /* datagrams in one of these; UDP_MAX_SEGMENTS of older kernels */
+    /* datagrams in a segmented one; UDP_MAX_SEGMENTS of older kernels */
+    CUT = 64, CUT_BYTES = 65000,
     USUAL = 2048,
 };
 
 _Static_assert((int)UDP_PIECES <= (int)PIECES, "a datagram fits");
 
-/* One to give to the kernel. */
+/* One message for the kernel. */
 struct piece {
     const struct udp_out *v;
-    size_t row, at, size; /* which of v and where in it */
+    size_t row, at, size; /* index in v, offset, bytes */
     size_t segment;       /* 0: one datagram */
-    bool last;            /* of its row */
+    bool last;            /* the last one of its entry */
 };
 
 struct room {
@@ -195,11 +196,11 @@ struct room {
 struct udp_sock {
     struct udp udp;
     struct sock sock;
-    size_t most;         /* bytes of a datagram */
-    size_t slot;         /* of what one is read into */
+    size_t most;         /* maximum bytes of a datagram */
+    size_t slot;         /* size of a slot for reading */
     unsigned slots;
     bool v6, cuts, merges;
-    uint32_t overflow;   /* as the kernel told last */
+    uint32_t overflow;   /* the kernel's last count */
 };
 
 static _Thread_local struct room *room;
@@ -224,8 +225,9 @@ static void prepare(const struct udp_sock *s)
     }
 }
 
-/* Time of the wall clock as that of ours; what is not of the last ten seconds is no time. */
-static co_usec came_at(const struct timespec *at, co_usec now, int64_t wall_us)
+/* Converts a wall clock time to our clock; a time that is not within the last ten seconds is
+ * ignored. */
+static co_usec arrival_time(const struct timespec *at, co_usec now, int64_t wall_us)
 {
     int64_t age = wall_us - timespec_us(at);
 
@@ -262,25 +264,25 @@ static size_t take(struct udp_sock *s, const struct mmsghdr *m, size_t n, co_use
 {
     const struct msghdr *h = &m->msg_hdr;
     struct udp_in *v = &room->in[n];
-    struct udp_told told;
+    struct udp_info info;
 
-    udp_msg_read(h, &told);
-    if (told.overflow) {
-        s->udp.stat.overflow += told.overflow - s->overflow;
-        s->overflow = told.overflow;
+    udp_msg_read(h, &info);
+    if (info.overflow) {
+        s->udp.stat.overflow += info.overflow - s->overflow;
+        s->overflow = info.overflow;
     }
     if ((h->msg_flags & MSG_TRUNC) || n == MOST_IN) {
         s->udp.stat.truncated++;
         return n;
     }
-    *v = (struct udp_in){ .at = came_at(&told.at, now, wall), .ecn = told.ecn };
+    *v = (struct udp_in){ .at = arrival_time(&info.at, now, wall), .ecn = info.ecn };
     udp_addr_from(&v->path.peer, h->msg_name);
-    v->path.local = told.local;
+    v->path.local = info.local;
     v->path.local.port = s->udp.at.port;
-    return split(s, room->in, n, h->msg_iov->iov_base, m->msg_len, told.segment);
+    return split(s, room->in, n, h->msg_iov->iov_base, m->msg_len, info.segment);
 }
 
-/* What others' answers to what we sent leave behind: the next call may give something. */
+/* Errors from ICMP answers to what we sent: the next call may succeed. */
 static bool is_passing(int e)
 {
     return e == EINTR || e == ECONNREFUSED || e == EHOSTUNREACH || e == ENETUNREACH ||
@@ -336,7 +338,7 @@ static size_t size_of(const struct udp_out *v)
     return iov_size(v->iov, v->count);
 }
 
-/* As many as go at once from here on. */
+/* Returns the piece that starts here: as many datagrams as one message can hold. */
 static struct piece piece_at(const struct udp_sock *s, const struct udp_out *v, size_t row,
                              size_t at, size_t total)
 {
@@ -355,7 +357,8 @@ static struct piece piece_at(const struct udp_sock *s, const struct udp_out *v, 
     return p;
 }
 
-/* Its bytes as pieces of memory; gives how many, 0: there are more than `most`. */
+/* Collects the bytes of a piece as ranges; returns their number, 0 if there are more than
+ * `most`. */
 static size_t collect(const struct piece *p, struct iovec *iov, size_t most)
 {
     size_t skip = p->at, left = p->size, n = 0;
@@ -395,8 +398,8 @@ static void count_out(struct udp_sock *s, const struct piece *p)
     s->udp.stat.out_bytes += p->size;
 }
 
-/* A device or a path that does not take rows takes one by one: slow, seldom, once for all if it is
- * the device. */
+/* Sends the datagrams of a message one by one, for a device or path that does not support
+ * segmentation: slow and rare; if it is the device, segmentation is switched off for good. */
 static void send_singly(struct udp_sock *s, unsigned i)
 {
     struct piece whole = room->out_pieces[i];
@@ -420,7 +423,7 @@ static void send_singly(struct udp_sock *s, unsigned i)
     }
 }
 
-/* Who waits for datagrams is told when there is room again, too. */
+/* Marks the socket full: a waiter is also woken when there is space again. */
 static void becomes_full(struct udp_sock *s)
 {
     s->udp.full = true;
@@ -429,7 +432,7 @@ static void becomes_full(struct udp_sock *s)
         s->sock.wanted |= POLLOUT;
 }
 
-/* The kernel does not take the i-th. False: nor any other now. */
+/* Handles a refused message. Returns false if no other can be sent now either. */
 static bool refused(struct udp_sock *s, unsigned i)
 {
     if (errno == EAGAIN || errno == ENOBUFS) {
@@ -437,7 +440,7 @@ static bool refused(struct udp_sock *s, unsigned i)
         return false;
     }
     if (room->out_pieces[i].segment) {
-        s->cuts &= errno != EIO; /* the device has no checksums for it */
+        s->cuts &= errno != EIO; /* the device does not compute checksums */
         send_singly(s, i);
     } else {
         s->udp.stat.errors++;
@@ -445,7 +448,7 @@ static bool refused(struct udp_sock *s, unsigned i)
     return true;
 }
 
-/* Gives how many of the n went. */
+/* Sends n messages; returns how many were sent. */
 static unsigned send_msgs(struct udp_sock *s, unsigned n)
 {
     unsigned from = 0;
@@ -466,7 +469,8 @@ static unsigned send_msgs(struct udp_sock *s, unsigned n)
     return n;
 }
 
-/* A row of which a part went counts as gone: what did not is dropped. */
+/* Returns the number of finished entries. A partly sent entry counts as sent: the rest is
+ * dropped. */
 static size_t rows_done(struct udp_sock *s, unsigned n, unsigned went, size_t rows)
 {
     const struct piece *p = &room->out_pieces[went];
@@ -480,12 +484,12 @@ static size_t rows_done(struct udp_sock *s, unsigned n, unsigned went, size_t ro
 }
 
 struct fill_state {
-    size_t row, at; /* the next to be filled in */
+    size_t row, at; /* position of the next piece */
     unsigned n;
     size_t iov;
 };
 
-/* Fill in as many as fit. */
+/* Fills in as many messages as fit. */
 static void fill_all(const struct udp_sock *s, const struct udp_out *v, size_t rows,
                      struct fill_state *f)
 {
@@ -499,7 +503,7 @@ static void fill_all(const struct udp_sock *s, const struct udp_out *v, size_t r
         pieces = collect(&p, iov, PIECES - f->iov);
         if (pieces == 0 && p.size > 0 && f->n > 0)
             return;
-        if (pieces == 0 && p.segment) { /* of many small ones */
+        if (pieces == 0 && p.segment) { /* it consists of many small pieces */
             p.size = p.segment;
             p.segment = 0;
             p.last = f->at + p.size >= total;
@@ -544,7 +548,7 @@ static void sock_wake(struct udp *u)
 {
     struct co *waiter = sock_of(u)->sock.waiter;
 
-    if (waiter) /* who does not wait yet asks for output before it does */
+    if (waiter) /* otherwise it asks for output before it waits */
         co_unpark(waiter);
 }
 
@@ -586,8 +590,8 @@ static bool set(int fd, int level, int name, int value)
     return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-/* What each datagram is told with. Where the kernel does not know one of these it is not told. */
-static void ask_to_tell(int fd, bool v6)
+/* Enables control messages. Those that the kernel does not support are missing. */
+static void enable_info(int fd, bool v6)
 {
     (void)set(fd, IPPROTO_IP, IP_RECVTOS, 1);
     (void)set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
@@ -600,7 +604,7 @@ static void ask_to_tell(int fd, bool v6)
     }
 }
 
-/* Past the system's limits for who may. */
+/* Sets the buffer sizes, beyond the system's limits if we are privileged. */
 static void size_buffers(int fd, const struct udp_opts *opts)
 {
     if (opts->rcvbuf && !set(fd, SOL_SOCKET, SO_RCVBUFFORCE, opts->rcvbuf))
@@ -624,11 +628,11 @@ static void set_up(struct udp_sock *s, int fd, const struct udp_opts *opts)
         (void)set(fd, IPPROTO_IP, IP_MULTICAST_TTL, opts->multicast_ttl);
         (void)set(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 1);
     }
-    ask_to_tell(fd, s->v6);
+    enable_info(fd, s->v6);
     size_buffers(fd, opts);
 }
 
-/* V4_TOO: an IPv6 socket that takes IPv4, too. */
+/* V4_TOO: an IPv6 socket that also handles IPv4. */
 enum family { V4, V6, V4_TOO };
 
 static err_t bind_it(int fd, const struct udp_addr *at, enum family family, bool shares)
@@ -732,7 +736,7 @@ err_t udp_open_pair(struct udp *out[2], const char *ip, int low, int high,
                     const struct udp_opts *opts)
 {
     int first = low + low % 2, pairs = (high + 1 - first) / 2;
-    int start = pairs > 0 ? (int)(co_clock() % pairs) : 0; /* not that of the last one */
+    int start = pairs > 0 ? (int)(co_clock() % pairs) : 0; /* vary the first pair */
 
     for (int i = 0; i < pairs; i++) {
         err_t err = open_both(out, ip, first + 2 * ((start + i) % pairs), opts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.c - child processes: their start, what they say, their end. */
+/* child.c - child processes: start, output, end. */
 #include "co/os/child.h"
 
 #include "base/err.h"
@@ -26,16 +26,16 @@
 #include <unistd.h>
 
 struct child_exec {
-    const char *const *argv, *const *env; /* env NULL: nothing is in it */
-    char *path;       /* of the program; malloc'ed, the caller frees it */
-    int in, out, err; /* what becomes its 0, 1 and 2; none is below 3 */
+    const char *const *argv, *const *env; /* env NULL: empty */
+    char *path;       /* path of the program; malloc'ed, freed by the caller */
+    int in, out, err; /* become its descriptors 0, 1 and 2; all are at least 3 */
 };
 
-/* ---- how a child process comes to run a program.
+/* ---- running a program in a child process.
  *
- * The child borrows our memory until it runs the program: a copy, as fork makes one, would cost a
- * server with gigabytes of streams tens of milliseconds. It gets a stack of its own and calls
- * nothing there but the system.
+ * The child shares our memory until it runs the program: a copy, as fork makes it, would take tens
+ * of milliseconds on a server with gigabytes of streams. It has its own stack and makes only system
+ * calls.
  */
 
 enum { STACK = 64 * 1024 };
@@ -47,7 +47,7 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp() would. */
+/* Finds the program like execvp(). */
 static err_t child_exec_find(struct child_exec *x)
 {
     const char *name = x->argv[0];
@@ -78,42 +78,43 @@ static err_t child_exec_find(struct child_exec *x)
     return err_new(ERR_NO_FILE, "%.200s is no program that can be run", name);
 }
 
-/* What the child sees of us, and says to us. */
-struct birth {
+/* Data shared with the child. */
+struct child_start {
     const struct child_exec *x;
     pid_t parent;
     int error; /* errno */
 };
 
-/* As dup2(), but past ThreadSanitizer, which would take this for a descriptor of ours. */
+/* Same as dup2(), but hidden from ThreadSanitizer, which would take it for a descriptor of ours. */
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static int duplicate(int fd, int to)
 {
     return fd == to ? to : (int)syscall(SYS_dup3, fd, to, 0);
 }
 
-/* In the child, in our memory. Errors of what is not essential are not looked at. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static int be_born(void *arg)
+/* Runs in the child, in our memory. Ignores errors of optional steps. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static int child_main(void *arg)
 {
-    struct birth *b = arg;
+    struct child_start *b = arg;
     const struct child_exec *x = b->x;
     static const char *const nothing[] = { NULL };
     static const unsigned long usual[4]; /* the kernel's struct sigaction: SIG_DFL, no flags */
     sigset_t none;
 
-    /* Not by sigaction(): the C library keeps the signals of its threads to itself, and one that
-     * came to us ignored would stay so. */
+    /* Not with sigaction(): the C library reserves the signals of its threads, and one that was
+     * ignored when we were started would stay ignored. */
     for (int sig = 1; sig < _NSIG; sig++)
         (void)syscall(SYS_rt_sigaction, sig, usual, NULL, sizeof(usual[0]));
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != b->parent) /* it died before it could be asked for */
+    if (getppid() != b->parent) /* the parent died before PR_SET_PDEATHSIG was set */
         _exit(127);
     if (duplicate(x->in, 0) < 0 || duplicate(x->out, 1) < 0 || duplicate(x->err, 2) < 0) {
         b->error = errno;
         _exit(127);
     }
-    (void)syscall(SYS_close_range, 3u, ~0u, 0u); /* ours close by themselves, a library's may not */
+    /* ours are close-on-exec, a library's may not be */
+    (void)syscall(SYS_close_range, 3u, ~0u, 0u);
     co_unpin();
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -124,26 +125,28 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int be_bor
 }
 
 #if defined(__SANITIZE_THREAD__)
-/* ThreadSanitizer takes clone() for a fork, and what the child forgets then is our memory, too. */
+/* ThreadSanitizer treats clone() like fork, and the state that it resets in the child is our
+ * memory, too. */
 int __clone(int (*fn)(void *arg), void *stack, int flags, void *arg);
 #define clone __clone
 #endif
 
-/* Run it: in a group of its own that is killed when this thread ends. ERR_NO_FILE: the system does
- * not take it as a program; ERR_SYSTEM. Returns when it runs. */
+/* Starts the program in its own process group, which is killed when this thread ends. Returns when
+ * it runs. ERR_NO_FILE: the system cannot execute it; ERR_SYSTEM. */
 static err_t child_exec_start(struct child_exec *x, pid_t *pid)
 {
-    struct birth b = { .x = x, .parent = getpid() };
+    struct child_start b = { .x = x, .parent = getpid() };
     const struct sigaction usual = { .sa_flags = 0 }; /* SIG_DFL */
     char *stack = must(malloc(STACK));
     sigset_t all, old;
     err_t err = NULL;
 
-    /* Who ignores it is not told how its children end; it may have come to us that way. */
+    /* A process that ignores SIGCHLD cannot wait for its children, and it may be ignored from our
+     * own start. */
     (void)sigaction(SIGCHLD, &usual, NULL);
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &old); /* no handler of ours may run in the child */
-    *pid = clone(be_born, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, &b);
+    *pid = clone(child_main, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, &b);
     if (*pid < 0)
         err = err_sys(ERR_SYSTEM, "start %.200s", x->path);
     (void)sigprocmask(SIG_SETMASK, &old, NULL);
@@ -158,39 +161,39 @@ static err_t child_exec_start(struct child_exec *x, pid_t *pid)
     return err;
 }
 
-/* How often to look where the kernel has no descriptor for a process; how long one that was
- * killed may take (a process in the middle of disk work is not killed before that is done); and
- * how much to read of one that says a lot before others run. */
-#define LOOK CO_MS(50)
+/* How often to poll where the kernel has no descriptor for a process; how long a killed process may
+ * take (one that is in disk I/O dies only after it); and how much of a talkative child's output to
+ * read before others run. */
+#define POLL_TIME CO_MS(50)
 #define KILL_TIME CO_SECONDS(2)
-enum { PIECE = 4096, PIECES = 16, LAST_WORDS = 16 };
+enum { PIECE = 4096, PIECES = 16, LAST_READS = 16 };
 
 struct co_child {
     pid_t pid;
-    struct sock gone;   /* its pidfd; .st is NULL where there is none */
-    struct sock output; /* .st is NULL when nothing comes any more */
+    struct sock end;   /* its pidfd; .st is NULL where there is none */
+    struct sock output; /* .st is NULL once no more output follows */
     void (*said)(void *arg, const char *text, size_t size);
     void *arg;
     bool ended;
     int code, status; /* si_code and si_status of its end */
 };
 
-static _Thread_local long live; /* of this thread */
+static _Thread_local long live; /* children of this thread */
 
 long co_child_live(void)
 {
     return live;
 }
 
-/* ---- the start */
+/* ---- start */
 
-/* The descriptor of the file, or of the pipe that both outputs share. */
+/* Returns the descriptor of the file, or of the pipe that both outputs share. */
 static err_t open_output(const char *path, int pipe, int *fd)
 {
     *fd = pipe;
     if (!path)
         return NULL;
-    /* Not waiting for the reader of a fifo; then as the child expects it. */
+    /* Does not wait for the reader of a fifo; afterwards restores blocking mode for the child. */
     *fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
     if (*fd < 0)
         return err_sys(ERR_NO_FILE, "open %.300s", path);
@@ -204,7 +207,7 @@ static void close_output(const char *path, int fd)
         (void)close(fd);
 }
 
-/* A child that nobody can follow any more: it must not stay. */
+/* Kills a child that can no longer be watched. */
 static void destroy(pid_t pid)
 {
     siginfo_t info;
@@ -222,7 +225,7 @@ static err_t follow(struct co_child *c, int pipe)
     if (err) {
         (void)close(pipe);
     } else if (fd >= 0) {
-        err = sock_open(&c->gone, fd);
+        err = sock_open(&c->end, fd);
         if (err)
             sock_close(&c->output);
         fd = err ? fd : -1;
@@ -251,7 +254,7 @@ static err_t start(struct co_child *c, const struct co_child_setup *setup)
     if (!err)
         err = child_exec_start(&x, &c->pid);
     if (!err) {
-        err = follow(c, pipe[0]); /* takes it over */
+        err = follow(c, pipe[0]); /* takes over the pipe */
         pipe[0] = -1;
         if (err)
             destroy(c->pid);
@@ -290,8 +293,8 @@ static void stop_input(struct co_child *c)
     c->output.st = NULL;
 }
 
-/* True: there may be more to read at once. */
-static bool hear(struct co_child *c)
+/* Reads output. Returns whether more may be available now. */
+static bool read_output(struct co_child *c)
 {
     char buf[PIECE];
     ssize_t n = 1;
@@ -314,8 +317,9 @@ static bool hear(struct co_child *c)
     return c->output.st && n > 0;
 }
 
-/* Has it ended? It stays a zombie, so that its id is nobody else's as long as we may signal it. */
-static bool look(struct co_child *c)
+/* Checks whether it has ended. It stays a zombie, so that its id is not reused while we may signal
+ * it. */
+static bool check_end(struct co_child *c)
 {
     siginfo_t info = { 0 };
 
@@ -323,15 +327,15 @@ static bool look(struct co_child *c)
         return true;
     if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
         if (info.si_pid == 0) {
-            if (c->gone.st)
-                st_netfd_unready(c->gone.st, POLLIN);
+            if (c->end.st)
+                st_netfd_unready(c->end.st, POLLIN);
             return false;
         }
         c->code = info.si_code;
         c->status = info.si_status;
     } else if (errno == EINTR) {
         return false;
-    } /* else somebody took its end from us: how it was is not known */
+    } /* otherwise its status was already collected, and is not known */
     c->ended = true;
     return true;
 }
@@ -341,17 +345,17 @@ static bool is_ready(const struct sock *s)
     return s->st && sock_ready(s, POLLIN);
 }
 
-/* Wait for either descriptor. */
+/* Waits for either descriptor. */
 static enum co_wake wait_both(struct co_child *c, co_usec timeout)
 {
     enum co_wake wake;
 
-    if (is_ready(&c->gone) || is_ready(&c->output))
+    if (is_ready(&c->end) || is_ready(&c->output))
         return CO_WOKEN;
-    c->gone.waiter = c->output.waiter = co_self();
-    c->gone.wanted = c->output.wanted = POLLIN;
+    c->end.waiter = c->output.waiter = co_self();
+    c->end.wanted = c->output.wanted = POLLIN;
     wake = co_park(timeout);
-    c->gone.waiter = c->output.waiter = NULL;
+    c->end.waiter = c->output.waiter = NULL;
     return wake;
 }
 
@@ -365,13 +369,13 @@ err_t co_child_wait(struct co_child *c, co_usec timeout, bool *ended)
     co_usec until = timeout == CO_FOREVER ? CO_FOREVER : co_clock() + timeout;
 
     for (;;) {
-        bool more = hear(c);
+        bool more = read_output(c);
         co_usec left = until == CO_FOREVER ? CO_FOREVER : until - co_clock();
 
-        *ended = look(c);
+        *ended = check_end(c);
         if (*ended) {
-            for (int i = 0; i < LAST_WORDS && hear(c); i++)
-                co_yield(); /* bounded: it may have left somebody who talks on */
+            for (int i = 0; i < LAST_READS && read_output(c); i++)
+                co_yield(); /* bounded: it may have left a process that keeps writing */
             return NULL;
         }
         if (until != CO_FOREVER && left <= 0)
@@ -382,15 +386,15 @@ err_t co_child_wait(struct co_child *c, co_usec timeout, bool *ended)
             if (err)
                 return err;
             co_yield();
-        } else if (wait_both(c, c->gone.st ? left : least(left, LOOK)) == CO_STOPPED) {
+        } else if (wait_both(c, c->end.st ? left : least(left, POLL_TIME)) == CO_STOPPED) {
             return err_wrap(co_stop_why(), "waiting for process %d", (int)c->pid);
         }
     }
 }
 
-/* ---- the end */
+/* ---- end */
 
-/* The same for who must go on to wait though it was asked to stop. */
+/* Same for a coroutine that must keep waiting although it was asked to stop. */
 static bool wait_held(struct co_child *c, co_usec timeout, bool *stop)
 {
     co_usec until = co_clock() + timeout;
@@ -411,13 +415,13 @@ static void forget(struct co_child *c)
 {
     if (c->output.st)
         sock_close(&c->output);
-    if (c->gone.st)
-        sock_close(&c->gone);
+    if (c->end.st)
+        sock_close(&c->end);
     free(c);
     live--;
 }
 
-/* "runs", "ended", "status 1" or "signal 9"; gives buf. */
+/* Writes "runs", "ended", "status 1" or "signal 9"; returns buf. */
 static const char *how_it_is(const struct co_child *c, char *buf, size_t size)
 {
     bool by_signal = c->code == CLD_KILLED || c->code == CLD_DUMPED;
@@ -436,12 +440,12 @@ void co_child_end(struct co_child *c, co_usec patience, char *how, size_t size)
 
     if (!c)
         return;
-    if (!look(c)) {
+    if (!check_end(c)) {
         (void)kill(-c->pid, SIGTERM);
-        (void)kill(-c->pid, SIGCONT); /* one that was stopped does not hear */
+        (void)kill(-c->pid, SIGCONT); /* a stopped process does not handle SIGTERM */
         (void)wait_held(c, patience, &stop);
     }
-    (void)kill(-c->pid, SIGKILL); /* it, or what it left */
+    (void)kill(-c->pid, SIGKILL); /* the child, or the rest of its group */
     (void)wait_held(c, KILL_TIME, &stop);
     if (how)
         (void)how_it_is(c, how, size);

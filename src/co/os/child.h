@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* child.h - child processes for coroutines.
  *
- * A child leads a process group of its own, so it and whatever it starts end together; the kernel
- * kills it when we die without a word, or when the thread that started it does: all of a child is
- * for that thread, which ends its children before itself. It begins with no descriptor of ours but
- * its three, no signal ignored or blocked, and nothing to read. Its end is seen through a
- * descriptor, so no SIGCHLD can get lost and nobody else's children are touched.
+ * A child leads its own process group, so it and everything it starts end together. The kernel
+ * kills it when we die, or when the thread that started it ends: a child belongs to that thread,
+ * which ends its children before itself. It starts with only descriptors 0 to 2, no signal ignored
+ * or blocked, and an empty stdin. Its end is reported through a descriptor, so no SIGCHLD can be
+ * lost and no other child is touched.
  *
- * To start one stops the thread until the program is loaded: about a millisecond, however much
- * memory we have.
+ * Starting one stops the thread until the program is loaded: about a millisecond, regardless of our
+ * memory.
  */
 #ifndef CO_OS_CHILD_H
 #define CO_OS_CHILD_H
@@ -16,33 +16,32 @@
 #include "base/err.h"
 #include "co/co.h"
 
-struct co_child; /* owned by who started it, who ends it by co_child_end() */
+struct co_child; /* owned by the caller that started it, which ends it with co_child_end() */
 
 struct co_child_setup {
-    const char *const *argv; /* NULL at the end. A name without '/' is looked for in PATH */
-    const char *const *env;  /* its environment, NULL at the end; NULL: none, never ours */
-    const char *out, *err;   /* files that its stdout and stderr are appended to; NULL: said() */
-    /* What it wrote: any piece of text, not by lines. Must not yield. NULL: it is thrown away. */
+    const char *const *argv; /* ends with NULL. A name without '/' is searched in PATH */
+    const char *const *env;  /* its environment, ends with NULL; NULL: empty; never ours */
+    const char *out, *err;   /* files to append its stdout and stderr to; NULL: said() */
+    /* Receives its output in arbitrary pieces, not lines. Must not yield. NULL: discards it. */
     void (*said)(void *arg, const char *text, size_t size);
     void *arg;
 };
 
-/* Start one. ERR_NO_FILE: there is no such program or file, or it may not be used; ERR_SYSTEM.
- * Does not yield. */
+/* Starts a child. ERR_NO_FILE: there is no such program or file, or no permission; ERR_SYSTEM. Does
+ * not yield. */
 err_t co_child_start(struct co_child **out, const struct co_child_setup *setup)
     __attribute__((warn_unused_result));
-/* Wait until it has ended, and take in what it says. *ended is false when the time was up first.
- * ERR_STOPPED: who waits was asked to stop. Yields. */
+/* Waits until the child has ended, and handles its output meanwhile. *ended is false on timeout.
+ * ERR_STOPPED: the calling coroutine was asked to stop. Yields. */
 err_t co_child_wait(struct co_child *c, co_usec timeout, bool *ended)
     __attribute__((warn_unused_result));
-/* Ask its group to end (SIGTERM), wait for at most `patience`, then kill what is left of the
- * group; free it. How it ended goes to `how` (NULL: nobody asks): "runs", "ended", "status 1" or
- * "signal 9". Also works, and takes its time, in a coroutine that was asked to stop. c may be
- * NULL. Yields. */
+/* Sends SIGTERM to its group, waits for at most `patience`, then kills the rest of the group and
+ * frees c. Writes the result to `how` (may be NULL): "runs", "ended", "status 1" or "signal 9".
+ * Also works, with the same waits, in a coroutine that was asked to stop. c may be NULL. Yields. */
 void co_child_end(struct co_child *c, co_usec patience, char *how, size_t size);
 
 int co_child_pid(const struct co_child *c);
 
-long co_child_live(void); /* children that were not ended: tests assert 0; of this thread */
+long co_child_live(void); /* children of this thread that were not ended: tests assert 0 */
 
 #endif

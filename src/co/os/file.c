@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - files to be read and sent without waiting for a disk. */
+/* file.c - reads and sends files without waiting for a disk. */
 #include "co/os/file.h"
 
 #include "base/err.h"
@@ -21,10 +21,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Of the kernel: it does not know the call, and need not be asked again. */
+/* The kernel does not support the call; do not try again. */
 static atomic_bool no_openat2;
 
-/* openat2(), with O_CLOEXEC: a descriptor, or -1 with errno. Any thread. */
+/* Calls openat2() with O_CLOEXEC: a descriptor, or -1 with errno. Any thread. */
 static int open_at(int at, const char *path, int flags, uint64_t resolve)
 {
     struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC), .resolve = resolve };
@@ -40,7 +40,7 @@ static int open_at(int at, const char *path, int flags, uint64_t resolve)
     return fd;
 }
 
-/* What an errno of it says to who asked for the path; 0: NULL. */
+/* Converts an errno to an error for the caller; 0: NULL. */
 static err_t open_error(int error, const char *path)
 {
     errno = error;
@@ -52,7 +52,7 @@ static err_t open_error(int error, const char *path)
     case EACCES:
     case EPERM:
     case ELOOP:
-    case EXDEV: /* out of the folder */
+    case EXDEV: /* it leaves the folder */
     case ENAMETOOLONG:
     case ENXIO:
         return err_sys(ERR_NO_FILE, "%.200s", path);
@@ -61,20 +61,20 @@ static err_t open_error(int error, const char *path)
     }
 }
 
-/* ---- where a path leads to, whatever it is spelled like */
+/* ---- resolving a path, however it is written */
 
 #define DISK_TIME CO_SECONDS(30)
 #define BELOW (RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)
 
-struct asking {
+struct lookup {
     char *folder, *path;
-    uint64_t cached;  /* RESOLVE_CACHED: what is not in memory is EAGAIN */
+    uint64_t cached;  /* RESOLVE_CACHED: EAGAIN if it is not in memory */
     int error;        /* errno */
     char out[PATH_MAX];
 };
 
-/* The path of what is open. */
-static int path_of(struct asking *a, int fd)
+/* Stores the path of an open descriptor. */
+static int path_of(struct lookup *a, int fd)
 {
     char link[40];
     ssize_t n;
@@ -87,8 +87,9 @@ static int path_of(struct asking *a, int fd)
     return a->out[0] == '/' ? 0 : ENOENT;
 }
 
-/* A name that is no link stays as it is, so a file that is replaced meanwhile is no other one. */
-static int name_in(struct asking *a, int folder, int dir, const char *name)
+/* Stores the path of a name in an open folder. A name that is no link is appended unchanged, so
+ * replacing the file meanwhile does not change the path. */
+static int name_in(struct lookup *a, int folder, int dir, const char *name)
 {
     struct stat st = { 0 };
     int fd = open_at(dir, name, O_PATH | O_NOFOLLOW, BELOW | a->cached), error = 0;
@@ -117,7 +118,7 @@ static int name_in(struct asking *a, int folder, int dir, const char *name)
     return error;
 }
 
-static int look_in(struct asking *a, int folder)
+static int resolve_in(struct lookup *a, int folder)
 {
     char *slash = strrchr(a->path, '/');
     int dir, error;
@@ -136,8 +137,8 @@ static int look_in(struct asking *a, int folder)
     return error;
 }
 
-/* Where there is no openat2, no link is followed below the folder. */
-static int look_old(struct asking *a)
+/* Without openat2: follows no link below the folder. */
+static int resolve_old(struct lookup *a)
 {
     int fd, error;
     size_t n;
@@ -156,21 +157,21 @@ static int look_old(struct asking *a)
     return error;
 }
 
-static void find(void *arg)
+static void resolve(void *arg)
 {
-    struct asking *a = arg;
+    struct lookup *a = arg;
     int folder = open_at(AT_FDCWD, a->folder, O_PATH | O_DIRECTORY, a->cached);
 
-    a->error = folder < 0 ? errno : look_in(a, folder);
+    a->error = folder < 0 ? errno : resolve_in(a, folder);
     if (folder >= 0)
         (void)close(folder);
     if (a->error == ENOSYS || a->error == EPERM)
-        a->error = look_old(a);
+        a->error = resolve_old(a);
 }
 
-static void asking_free(void *arg)
+static void lookup_free(void *arg)
 {
-    struct asking *a = arg;
+    struct lookup *a = arg;
 
     free(a->folder);
     free(a->path);
@@ -179,24 +180,24 @@ static void asking_free(void *arg)
 
 err_t co_file_where(const char *folder, const char *path, char *out, size_t size)
 {
-    struct asking *a = must(calloc(1, sizeof(*a)));
+    struct lookup *a = must(calloc(1, sizeof(*a)));
     err_t err = NULL;
 
     path += strspn(path, "/");
     a->folder = must_dup(folder);
     a->path = must_dup(path);
     a->cached = RESOLVE_CACHED;
-    find(a);
+    resolve(a);
     if (a->error == EAGAIN) {
         a->cached = 0;
-        err = co_thread_run(CO_POOL_FILE, find, a, asking_free, DISK_TIME);
+        err = co_thread_run(CO_POOL_FILE, resolve, a, lookup_free, DISK_TIME);
         if (err)
-            return err_wrap(err, "look for %.200s", path);
+            return err_wrap(err, "resolve %.200s", path);
     }
     if (!a->error && snprintf(out, size, "%s", a->out) >= (int)size)
         a->error = ENAMETOOLONG;
     err = open_error(a->error, path);
-    asking_free(a);
+    lookup_free(a);
     return err;
 }
 
@@ -213,22 +214,22 @@ bool co_folder_id(const char *path, uint64_t *device, uint64_t *inode)
 }
 
 enum {
-    WINDOW = 256 * 1024,     /* so much is looked at and sent at a time */
-    AHEAD = 2 * 1024 * 1024, /* so much is fetched where a window is not there */
-    STEP = 64 * 1024,        /* one byte in so many of a window is asked for */
-    COPY = 64 * 1024,        /* for pipes that cannot take a file */
+    WINDOW = 256 * 1024,     /* bytes checked and sent at a time */
+    AHEAD = 2 * 1024 * 1024, /* bytes fetched when a window is not in memory */
+    STEP = 64 * 1024,        /* one byte per STEP of a window is checked */
+    COPY = 64 * 1024,        /* buffer for pipes that cannot send a file */
 };
 
 /* ---- opening */
 
 struct opening {
     char *folder, *path;
-    bool wait;   /* for the disk; else what is not in memory is EAGAIN */
+    bool wait;   /* wait for the disk; otherwise EAGAIN if it is not in memory */
     int error;   /* errno */
     struct co_file file;
 };
 
-static void look(struct opening *o)
+static void read_info(struct opening *o)
 {
     struct stat st;
 
@@ -238,8 +239,8 @@ static void look(struct opening *o)
     }
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         o->error = ENOENT;
-    /* The kernel does not read ahead: it would do so inside of our look, in this thread, and by as
-     * much as the device is set to. 8 MB of pages take 30 ms to find, without any disk. */
+    /* Turn off the kernel's read-ahead: it would run during our check, in this thread, with the
+     * size set for the device. Finding 8 MB of pages takes 30 ms, even without a disk. */
     (void)posix_fadvise(o->file.fd, 0, 0, POSIX_FADV_RANDOM);
     o->file.is_folder = S_ISDIR(st.st_mode);
     o->file.size = st.st_size;
@@ -248,8 +249,8 @@ static void look(struct opening *o)
     o->file.inode = (uint64_t)st.st_ino;
 }
 
-/* Where there is no openat2 (before Linux 5.6, or a sandbox forbids it): folder by folder, and
- * then no symbolic link at all. Takes `at` over. */
+/* Opens the path without openat2 (before Linux 5.6, or if a sandbox forbids it): folder by folder,
+ * without any symbolic link. Takes over `at`. */
 static int walk(int at, const char *path)
 {
     while (at >= 0) {
@@ -277,7 +278,7 @@ static int walk(int at, const char *path)
 
 static void open_old(struct opening *o)
 {
-    if (!o->wait) { /* it cannot tell what is in memory */
+    if (!o->wait) { /* without openat2 we cannot know what is in memory */
         o->error = EAGAIN;
         return;
     }
@@ -286,7 +287,7 @@ static void open_old(struct opening *o)
     if (o->file.fd < 0)
         o->error = errno;
     else
-        look(o);
+        read_info(o);
 }
 
 static void open_new(struct opening *o)
@@ -302,7 +303,7 @@ static void open_new(struct opening *o)
     if (o->file.fd < 0)
         o->error = errno;
     else
-        look(o);
+        read_info(o);
     (void)close(folder);
 }
 
@@ -332,7 +333,7 @@ static void opening_free(void *arg)
 }
 
 static err_t wait_open(struct opening *o, const char *folder, const char *path,
-                       enum co_pool pool, uint64_t lane)
+                       enum co_pool pool, uint64_t queue)
 {
     struct opening *job = must(calloc(1, sizeof(*job)));
     err_t err;
@@ -341,7 +342,7 @@ static err_t wait_open(struct opening *o, const char *folder, const char *path,
     job->path = must_dup(path);
     job->wait = true;
     job->file.fd = -1;
-    err = co_thread_run_lane(pool, lane, open_it, job, opening_free, DISK_TIME);
+    err = co_thread_run_queue(pool, queue, open_it, job, opening_free, DISK_TIME);
     if (err)
         return err;
     o->error = job->error;
@@ -353,11 +354,11 @@ static err_t wait_open(struct opening *o, const char *folder, const char *path,
 
 err_t co_file_open(struct co_file *f, const char *folder, const char *path)
 {
-    return co_file_open_lane(f, folder, path, CO_POOL_FILE, 0);
+    return co_file_open_queue(f, folder, path, CO_POOL_FILE, 0);
 }
 
-err_t co_file_open_lane(struct co_file *f, const char *folder, const char *path,
-                        enum co_pool pool, uint64_t lane)
+err_t co_file_open_queue(struct co_file *f, const char *folder, const char *path,
+                        enum co_pool pool, uint64_t queue)
 {
     struct opening o = { .folder = (char *)(uintptr_t)folder, .path = (char *)(uintptr_t)path };
 
@@ -366,7 +367,7 @@ err_t co_file_open_lane(struct co_file *f, const char *folder, const char *path,
     o.path = (char *)(uintptr_t)path;
     open_it(&o);
     if (o.error == EAGAIN) {
-        err_t err = wait_open(&o, folder, path, pool, lane);
+        err_t err = wait_open(&o, folder, path, pool, queue);
 
         if (err)
             return err_wrap(err, "open %.200s", path);
@@ -382,9 +383,10 @@ void co_file_close(struct co_file *f)
     f->fd = -1;
 }
 
-/* ---- what is in memory */
+/* ---- which parts are in memory */
 
-/* EOPNOTSUPP and such: a file system that is memory, or that cannot tell; it is read as it is. */
+/* Returns whether the byte is in memory. EOPNOTSUPP and similar: the file system is memory, or
+ * cannot report it; read it directly. */
 static bool is_there(int fd, int64_t at)
 {
     char c;
@@ -405,7 +407,7 @@ static bool all_there(int fd, int64_t at, size_t size)
 }
 
 struct fetching {
-    int fd; /* its own: the other may be closed before the disk answers */
+    int fd; /* a copy: the original may be closed before the disk answers */
     int64_t at;
     size_t size;
 };
@@ -460,7 +462,7 @@ err_t co_file_read(const struct co_file *f, int64_t at, void *buf, size_t size)
         struct iovec iov = { p, most };
         ssize_t n = preadv2(f->fd, &iov, 1, at, RWF_NOWAIT);
 
-        if (n < 0) { /* some of it is not in memory, or the file system cannot tell */
+        if (n < 0) { /* some of it is not in memory, or the file system cannot report it */
             err_t err = make_there(f, at, most);
 
             if (err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* file.h - files to be read and sent, without ever waiting for a disk on the coroutine thread.
+/* file.h - reads and sends files without blocking the coroutine thread on a disk.
  *
- * What is in the kernel's memory is used in place; what is not is fetched by a helper thread
- * first. Nothing outside of its folder can be opened.
+ * Data in the kernel's page cache is used in place; a helper thread fetches the rest first. Nothing
+ * outside the given folder can be opened.
  */
 #ifndef CO_OS_FILE_H
 #define CO_OS_FILE_H
@@ -19,29 +19,29 @@ struct co_file {
     uint64_t device, inode;
 };
 
-/* Open what is at `path` below `folder`; no way leads out of there: not "..", not a symbolic
- * link (links that stay inside are fine). ERR_NO_FILE: it is not there, or may not be read, or is
+/* Opens `path` below `folder`. The path cannot leave the folder: not by "..", not by a symbolic
+ * link (links that stay inside are fine). ERR_NO_FILE: it does not exist, is not readable, or is
  * neither file nor folder; ERR_SYSTEM. Yields. */
 err_t co_file_open(struct co_file *f, const char *folder, const char *path)
     __attribute__((warn_unused_result));
-/* The same, where a thread of that pool and lane waits for the disk. */
-err_t co_file_open_lane(struct co_file *f, const char *folder, const char *path,
-                        enum co_pool pool, uint64_t lane) __attribute__((warn_unused_result));
+/* Same, but a thread of this pool and queue waits for the disk. */
+err_t co_file_open_queue(struct co_file *f, const char *folder, const char *path,
+                        enum co_pool pool, uint64_t queue) __attribute__((warn_unused_result));
 void co_file_close(struct co_file *f);
 
-/* Where `path` below `folder` leads to: a path from the root, without links. What is there need not
- * be there, its folder must. ERR_NO_FILE; ERR_SYSTEM. Yields. */
+/* Resolves `path` below `folder` to a path from the root, without links. The path itself need not
+ * exist, its folder must. ERR_NO_FILE; ERR_SYSTEM. Yields. */
 err_t co_file_where(const char *folder, const char *path, char *out, size_t size)
     __attribute__((warn_unused_result));
-/* Which folder is at this path. It is above what co_file_where() told, so the kernel knows it and
- * nothing waits for a disk. */
+/* Returns the identity of the folder at this path. Use it on parents of what co_file_where()
+ * returned: the kernel has them in memory, so no disk is read. */
 bool co_folder_id(const char *path, uint64_t *device, uint64_t *inode);
 
-/* Exactly size bytes from `at`. ERR_SYSTEM: it is shorter. Yields. */
+/* Reads exactly size bytes from `at`. ERR_SYSTEM: the file is shorter. Yields. */
 err_t co_file_read(const struct co_file *f, int64_t at, void *buf, size_t size)
     __attribute__((warn_unused_result));
-/* Write that part of the file to a pipe, all of it, straight from the kernel's memory where the
- * pipe can. Yields. */
+/* Writes that part of the file to a pipe, all of it, straight from the page cache where the pipe
+ * supports it. Yields. */
 err_t co_file_send(const struct co_file *f, struct io *io, int64_t at, int64_t size)
     __attribute__((warn_unused_result));
 
