@@ -92,17 +92,17 @@ static void test_runs_on_another_thread_and_gives_back(void **state)
 
 /* ---- queues */
 
-static struct lane_work {
+static struct queue_work {
     struct work *w;
-    uint64_t lane;
+    uint64_t queue;
     enum err_code code;
     bool done;
-} lane_works[12];
+} queue_works[12];
 
-static err_t run_in_lane(void *arg)
+static err_t run_in_queue(void *arg)
 {
-    struct lane_work *l = arg;
-    err_t err = co_thread_run_queue(CO_POOL_VOD, l->lane, do_work, l->w, drop, CO_SECONDS(20));
+    struct queue_work *l = arg;
+    err_t err = co_thread_run_queue(CO_POOL_VOD, l->queue, do_work, l->w, drop, CO_SECONDS(20));
 
     l->code = err_code(err);
     l->done = true;
@@ -111,7 +111,7 @@ static err_t run_in_lane(void *arg)
 }
 
 /* A disk that does not answer occupies half of the threads; others continue. */
-static void test_a_lane_has_half_of_the_threads(void **state)
+static void test_a_queue_has_half_of_the_threads(void **state)
 {
     static const int most[] = { 0, 1, 2, 3, 6 }, taken[] = { 2, 1, 1, 1, 3 };
     struct co_group g;
@@ -122,23 +122,23 @@ static void test_a_lane_has_half_of_the_threads(void **state)
         atomic_store(&gate, false);
         co_threads_limit(CO_POOL_VOD, most[m]);
         co_group_init(&g);
-        for (size_t i = 0; i < COUNT(lane_works); i++) {
-            bool hangs = i < COUNT(lane_works) - 2 || most[m] == 1;
+        for (size_t i = 0; i < COUNT(queue_works); i++) {
+            bool hangs = i < COUNT(queue_works) - 2 || most[m] == 1;
 
-            lane_works[i] = (struct lane_work){ .w = new_work(hangs ? UNTIL_OPEN : 0),
-                                                .lane = hangs ? 7 : 8 + i };
-            assert_ok(co_go(&g, "lane", run_in_lane, &lane_works[i]));
+            queue_works[i] = (struct queue_work){ .w = new_work(hangs ? UNTIL_OPEN : 0),
+                                                .queue = hangs ? 7 : 8 + i };
+            assert_ok(co_go(&g, "queue", run_in_queue, &queue_works[i]));
         }
         wait_for_started(most[m] == 1 ? 1 : taken[m] + 2);
-        for (int i = 0; i < 1000 && most[m] != 1 && !lane_works[COUNT(lane_works) - 1].done; i++)
+        for (int i = 0; i < 1000 && most[m] != 1 && !queue_works[COUNT(queue_works) - 1].done; i++)
             assert_ok(co_sleep(CO_MS(1)));
         assert_ok(co_sleep(CO_MS(5)));
         assert_int_equal(atomic_load(&started), most[m] == 1 ? 1 : taken[m] + 2);
         atomic_store(&gate, true);
         assert_ok(co_group_wait(&g));
-        for (size_t i = 0; i < COUNT(lane_works); i++) {
-            assert_int_equal(lane_works[i].code, ERR_OK);
-            free(lane_works[i].w);
+        for (size_t i = 0; i < COUNT(queue_works); i++) {
+            assert_int_equal(queue_works[i].code, ERR_OK);
+            free(queue_works[i].w);
         }
         co_threads_end(CO_SECONDS(5));
     }
@@ -147,7 +147,7 @@ static void test_a_lane_has_half_of_the_threads(void **state)
 
 static void test_who_wants_most_threads_decides(void **state)
 {
-    static struct lane_work v[4];
+    static struct queue_work v[4];
     struct co_group g;
 
     (void)state;
@@ -158,8 +158,8 @@ static void test_who_wants_most_threads_decides(void **state)
     atomic_store(&gate, false);
     co_group_init(&g);
     for (size_t i = 0; i < COUNT(v); i++) {
-        v[i] = (struct lane_work){ .w = new_work(UNTIL_OPEN) };
-        assert_ok(co_go(&g, "wants", run_in_lane, &v[i]));
+        v[i] = (struct queue_work){ .w = new_work(UNTIL_OPEN) };
+        assert_ok(co_go(&g, "wants", run_in_queue, &v[i]));
     }
     wait_for_started(3);
     assert_ok(co_sleep(CO_MS(5)));
@@ -420,7 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CO_TEST(test_runs_on_another_thread_and_gives_back),
         CO_TEST(test_others_run_meanwhile),
-        CO_TEST(test_a_lane_has_half_of_the_threads),
+        CO_TEST(test_a_queue_has_half_of_the_threads),
         CO_TEST(test_who_wants_most_threads_decides),
         CO_TEST(test_a_wait_that_is_given_up_drops_when_the_call_is_over),
         CO_TEST(test_a_stop_ends_the_wait),

@@ -39,7 +39,7 @@ struct side {
     co_usec ended_at;
 };
 
-static _Thread_local unsigned lines, strange; /* log lines */
+static _Thread_local unsigned lines, bad_lines; /* log lines */
 static _Thread_local char tag;
 
 static void on_line(enum log_level level, const char *line, size_t size)
@@ -48,7 +48,7 @@ static void on_line(enum log_level level, const char *line, size_t size)
 
     (void)level;
     lines++;
-    strange += size < sizeof(own) || memcmp(line + size - sizeof(own), own, sizeof(own)) != 0;
+    bad_lines += size < sizeof(own) || memcmp(line + size - sizeof(own), own, sizeof(own)) != 0;
 }
 
 static err_t sleeper(void *arg)
@@ -342,7 +342,7 @@ static err_t run(struct side *s)
         return err;
     CHECK(co_live() == 0 && err_live() == 0);
     CHECK(co_switches() - switches > SLEEPERS * ROUNDS);
-    CHECK(lines == SLEEPERS && strange == 0);
+    CHECK(lines == SLEEPERS && bad_lines == 0);
     return NULL;
 }
 
@@ -361,7 +361,7 @@ static void run_side(struct side *s)
 
 static struct side first = { .tag = 'a' }, second = { .tag = 'b' };
 static struct co_notify done;
-static struct co_sched_stats pulse;
+static struct co_sched_stats stats;
 static pthread_barrier_t leave; /* until the first has read the second's scheduler stats */
 
 static void *worker(void *unused)
@@ -369,7 +369,7 @@ static void *worker(void *unused)
     err_t err = co_init();
 
     (void)unused;
-    co_sched_stats(&pulse);
+    co_sched_stats(&stats);
     if (err)
         (void)err_text(err, second.failed, sizeof(second.failed));
     else
@@ -414,8 +414,8 @@ static void test_two_schedulers(void **state)
     assert_string_equal(first.failed, "");
     assert_string_equal(second.failed, "");
     assert_no_id_twice();
-    assert_true(co_sched_stats_switches(&pulse) > 0);
-    assert_false(co_sched_stats_idle(&pulse)); /* it is at the barrier, not in its scheduler */
+    assert_true(co_sched_stats_switches(&stats) > 0);
+    assert_false(co_sched_stats_idle(&stats)); /* it is at the barrier, not in its scheduler */
     (void)pthread_barrier_wait(&leave);
     assert_int_equal(pthread_join(id, NULL), 0);
 }

@@ -4,20 +4,20 @@
 
 /* ---- protocols: the responder echoes; the requester repeats each 10 ms until it gets the echo */
 
-struct asker {
+struct requester {
     struct udp_path path;
     co_usec due;
     int number, most; /* the question; the last one */
     int sent, answers, wrong;
-    bool ask;
+    bool due_now;
     uint8_t out[4];
     struct iovec iov;
     struct udp *wake; /* when all are answered */
 };
 
-static void asker_input(void *me, const struct udp_in *v, size_t n, co_usec now)
+static void requester_input(void *me, const struct udp_in *v, size_t n, co_usec now)
 {
-    struct asker *a = me;
+    struct requester *a = me;
 
     for (size_t i = 0; i < n; i++) {
         a->answers++;
@@ -32,28 +32,28 @@ static void asker_input(void *me, const struct udp_in *v, size_t n, co_usec now)
     }
 }
 
-static co_usec asker_deadline(void *me)
+static co_usec requester_deadline(void *me)
 {
-    return ((struct asker *)me)->due;
+    return ((struct requester *)me)->due;
 }
 
-static void asker_tick(void *me, co_usec now)
+static void requester_tick(void *me, co_usec now)
 {
-    struct asker *a = me;
+    struct requester *a = me;
 
-    a->ask = true;
+    a->due_now = true;
     a->due = now + CO_MS(10);
 }
 
-static size_t asker_output(void *me, struct udp_out *v, size_t most, co_usec now)
+static size_t requester_output(void *me, struct udp_out *v, size_t most, co_usec now)
 {
-    struct asker *a = me;
+    struct requester *a = me;
 
     (void)most;
     (void)now;
-    if (!a->ask)
+    if (!a->due_now)
         return 0;
-    a->ask = false;
+    a->due_now = false;
     a->sent++;
     a->out[0] = (uint8_t)a->number;
     a->iov = (struct iovec){ a->out, 1 };
@@ -61,7 +61,7 @@ static size_t asker_output(void *me, struct udp_out *v, size_t most, co_usec now
     return 1;
 }
 
-static const struct udp_proto asker = { asker_input, asker_output, asker_deadline, asker_tick };
+static const struct udp_proto requester = { requester_input, requester_output, requester_deadline, requester_tick };
 
 struct echo {
     uint8_t data[64];
@@ -118,8 +118,8 @@ static err_t drive(void *arg)
 static void test_driven_over_loopback(void **state)
 {
     static struct echo e;
-    struct asker a = { .most = 200 };
-    struct driven server = { NULL, &echo, &e }, client = { NULL, &asker, &a };
+    struct requester a = { .most = 200 };
+    struct driven server = { NULL, &echo, &e }, client = { NULL, &requester, &a };
     struct co_group g;
 
     (void)state;
@@ -134,7 +134,7 @@ static void test_driven_over_loopback(void **state)
     assert_int_equal(a.number, a.most + 1);
     /* both wait for something that never comes: one more request from any waker */
     a.number = a.most;
-    a.ask = true;
+    a.due_now = true;
     udp_wake(client.udp);
     for (int i = 0; i < 1000 && a.number <= a.most; i++)
         assert_ok(co_sleep(CO_MS(2)));
@@ -151,7 +151,7 @@ struct world {
     struct udp_net *net;
     struct udp *server, *client;
     struct echo e;
-    struct asker a;
+    struct requester a;
 };
 
 static void world_begin(struct world *w, uint64_t seed, const struct udp_net_rules *rules)
@@ -163,7 +163,7 @@ static void world_begin(struct world *w, uint64_t seed, const struct udp_net_rul
     w->a.path = udp_path_to("10.0.0.2", 9);
     w->a.due = udp_net_now(w->net);
     udp_net_attach(w->server, &echo, &w->e);
-    udp_net_attach(w->client, &asker, &w->a);
+    udp_net_attach(w->client, &requester, &w->a);
 }
 
 static void world_end(struct world *w)
