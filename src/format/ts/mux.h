@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* mux.h - frames to an MPEG transport stream: no I/O.
+/* mux.h - MPEG transport stream muxer: frames in, bytes out. No I/O.
  *
  * [TS] ISO/IEC 13818-1; [Opus-TS] ETSI TS 102 366 style registration, as "Opus in MPEG-TS" 0.1.
  *
  * One program with at most one video and one audio stream: H.264, H.265, AAC, MP3, Opus. Frames
- * come in order of dts. What a decoder needs to start (tables, parameter sets) goes in front of
- * each key frame. Several audio frames share one PES packet, up to audio_span, as long as each
- * begins where the one before it ends: readers count on from the time of the first. So no time of a
- * track falls, whatever is stamped, unless the stream begins a new time; the clock says that.
+ * come in order of dts. The muxer writes tables and parameter sets in front of each key frame, so
+ * that a decoder can start there. Several audio frames share one PES packet, up to audio_span, if
+ * each begins where the previous one ends, because readers derive the later times from the first.
+ * The times of a track never decrease unless the audio clock reports that a new time line begins.
  */
 #ifndef FORMAT_TS_MUX_H
 #define FORMAT_TS_MUX_H
@@ -22,7 +22,7 @@ enum {
     TS_PID_PMT = 0x1000, TS_PID_VIDEO = 0x100, TS_PID_AUDIO = 0x101,
 };
 
-/* How far presentation runs ahead of the program clock, 1/90000 s: what a decoder may buffer. */
+/* Distance from the program clock to presentation, 1/90000 s: the time a decoder may buffer. */
 #define TS_DELAY AV_MS(700)
 
 struct ts_track {
@@ -31,15 +31,15 @@ struct ts_track {
     uint8_t type;        /* stream_type, [TS] table 2-34 */
     uint8_t id;          /* stream_id, [TS] table 2-22 */
     uint8_t cc;          /* continuity_counter of the next packet */
-    bool new_clock;      /* what the next PCR says does not go on from the last */
+    bool new_clock;      /* the next PCR does not continue the previous one */
 };
 
 struct ts_mux {
     struct ts_track video, audio;
     int64_t audio_span;   /* 1/90000 s; 0: one audio frame in each PES packet */
-    int64_t tables_period, pcr_period; /* 1/90000 s; as ts_mux_init() sets them they suit files */
-    struct audio_clock clock; /* may be set to be loose */
-    /* the rest is ours */
+    int64_t tables_period, pcr_period; /* 1/90000 s; ts_mux_init() sets defaults for files */
+    struct audio_clock clock; /* the caller may set it to loose */
+    /* private */
     uint32_t rate;        /* of the audio coder, Hz */
     uint8_t tables[2 * TS_PACKET]; /* PAT and PMT */
     uint8_t tables_cc, version;
@@ -50,29 +50,29 @@ struct ts_mux {
     bool has_aac;
     struct aac_config aac;
     uint8_t opus_channels;
-    struct wr pending;    /* audio frames that wait for more */
-    int64_t pending_at;   /* the time of the first of them */
+    struct wr pending;    /* audio frames of an incomplete PES packet */
+    int64_t pending_at;   /* time of the first of them */
 };
 
 void ts_mux_init(struct ts_mux *m);
 void ts_mux_fini(struct ts_mux *m);
 
-/* Append what the frame makes: nothing for a configuration. ERR_UNSUPPORTED: TS has no place for
- * the codec; ERR_CODEC: the frame is broken and was left out. The muxer goes on after both. */
+/* Appends the packets of a frame; a configuration makes none. ERR_UNSUPPORTED: TS cannot carry
+ * the codec; ERR_CODEC: the frame is broken and was skipped. The muxer stays usable after both. */
 err_t ts_mux_frame(struct ts_mux *m, const struct frame *f, struct wr *out)
     __attribute__((warn_unused_result));
-/* The same of all frames of a packet that are of the chosen tracks; broken ones are left out. */
+/* Appends all frames of a packet that belong to the chosen tracks; skips broken frames. */
 void ts_mux_packet(struct ts_mux *m, struct frame_tracks *tracks, const struct av_packet *pkt,
                    struct wr *out);
-/* Append the audio that waits. */
+/* Appends the pending audio. */
 void ts_mux_flush(struct ts_mux *m, struct wr *out);
-void ts_mux_drop(struct ts_mux *m); /* forget it instead */
-/* A segment begins: the tables go in front of what comes next. */
+void ts_mux_drop(struct ts_mux *m); /* discards the pending audio */
+/* Begins a segment: the tables go in front of the next frame. */
 void ts_mux_restart(struct ts_mux *m);
-/* Another publisher: what it has is not known yet. `jumps`: what was in the stream until now had
- * another clock than ours; [TS] 2.4.3.5, discontinuity. */
+/* Forgets the tracks, for a new publisher. `jumps`: the earlier part of the stream used another
+ * clock, so the next packets signal a discontinuity, [TS] 2.4.3.5. */
 void ts_mux_renew(struct ts_mux *m, bool jumps);
-/* Which codecs go into TS? */
+/* Returns whether TS can carry the codec. */
 bool ts_mux_takes(enum av_codec codec);
 
 #endif
