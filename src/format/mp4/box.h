@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* box.h - boxes of ISO base media files; for the files of format/mp4* and format/mpd.
+/* box.h - writer of ISO base media boxes. For format/mp4 and wire/fmp4.c.
  *
  * [ISO-FF] ISO/IEC 14496-12.
  */
@@ -13,7 +13,7 @@ size_t mp4_box(struct wr *w, const char *type);
 size_t mp4_full_box(struct wr *w, const char *type, uint8_t version, uint32_t flags);
 void   mp4_end(struct wr *w, size_t at);
 void   mp4_zeros(struct wr *w, size_t n);
-/* Overwrite the u32 at `at`. */
+/* Overwrites the u32 at offset `at`. */
 void   mp4_patch32(struct wr *w, size_t at, uint32_t v);
 void   mp4_matrix(struct wr *w); /* the unity matrix */
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* final.h - from a fragmented MP4 file to one that players can seek in from its begin: no I/O.
+/* final.h - converts a fragmented MP4 file to a seekable one with tables at its start. No I/O.
  *
- * A recording is written as fragments, so that a crash costs the last of them only. When it is
- * complete, its tables are collected from the fragments and put in front of the media:
+ * A recording is written as fragments, so that a crash loses only the last one. When it is
+ * complete, the tables are built from the fragments and written in front of the media:
  *
  *     mp4_final_head(f, moov...)             of the fragmented file
  *     mp4_final_fragment(f, moof..., mdat)   for each, in order
  *     mp4_final_build(f, out)                all that comes before the media
  *     ...then the payload of every mdat, in order (f->spans)
  *
- * It runs on helper threads, where there is no err_t: what fails is false.
+ * Runs on helper threads, which cannot use err_t: functions return false on failure.
  */
 #ifndef FORMAT_MP4_FINAL_H
 #define FORMAT_MP4_FINAL_H
@@ -17,7 +17,7 @@
 #include "base/wr.h"
 #include "format/demux/mp4.h"
 
-struct mp4_run { /* so many samples after one another with this value */
+struct mp4_run { /* `count` consecutive samples with the same value */
     uint32_t n, value;
 };
 
@@ -52,8 +52,8 @@ struct mp4_span { /* of the fragmented file: media to copy */
 };
 
 struct mp4_final {
-    struct mp4_index source; /* what the moov of the fragmented file says of its tracks */
-    struct mp4_moof moof;    /* the last one that was taken */
+    struct mp4_index source; /* tracks from the moov of the fragmented file */
+    struct mp4_moof moof;    /* the last fragment added */
     struct mp4_final_track tracks[DEMUX_TRACKS];
     struct mp4_span *spans;
     size_t n_spans, spans_cap;
@@ -63,13 +63,13 @@ struct mp4_final {
 void mp4_final_init(struct mp4_final *f);
 void mp4_final_fini(struct mp4_final *f);
 
-/* What is inside of `moov`, once. False: it lacks something, or has more than a track of each. */
+/* Reads the body of `moov`; call once. False: incomplete, or several tracks of one kind. */
 bool mp4_final_head(struct mp4_final *f, const uint8_t *moov, size_t size);
-/* A whole moof box, and where in the file the payload of its mdat is. False: it is damaged,
- * nothing of it was taken, and the file ends before it. */
+/* Adds a fragment: a complete moof box and the file range of its mdat's payload. Returns false if
+ * it is damaged: then nothing was added, and the recording must end before it. */
 bool mp4_final_fragment(struct mp4_final *f, const uint8_t *moof, size_t size, uint64_t from,
                         uint64_t payload);
-/* ftyp, moov and the head of mdat. False: over the limit of `out`. */
+/* Writes ftyp, moov and the header of mdat. False: exceeds the limit of `out`. */
 bool mp4_final_build(const struct mp4_final *f, struct wr *out);
 
 #endif

@@ -17,18 +17,18 @@ enum {
 };
 
 static void part_init(struct mp4_part *p, uint32_t id, enum av_kind kind, size_t max_bytes,
-                      struct block_pool *shop)
+                      struct block_pool *pool)
 {
     *p = (struct mp4_part){ 0 };
     mp4_track_init(&p->track, id, kind);
-    blocks_init(&p->data, max_bytes, shop);
+    blocks_init(&p->data, max_bytes, pool);
 }
 
-void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_pool *shop)
+void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_pool *pool)
 {
     *f = (struct mp4_frag){ .sequence = 1 };
-    part_init(&f->video, 1, AV_VIDEO, max_bytes, shop);
-    part_init(&f->audio, 2, AV_AUDIO, max_bytes, shop);
+    part_init(&f->video, 1, AV_VIDEO, max_bytes, pool);
+    part_init(&f->audio, 2, AV_AUDIO, max_bytes, pool);
 }
 
 static void part_fini(struct mp4_part *p)
