@@ -4,8 +4,8 @@
  * [FLV] Adobe Flash Video File Format Specification 10.1, annex E.
  * [ERTMP] Enhanced RTMP, version 2; version 1 is a part of it.
  *
- * Codecs and packet types that we do not know are no error: they are AV_CODEC_NONE, and their
- * bytes go to players as they came. An error means that a body is shorter than it says.
+ * Unknown codecs and packet types are not errors: their codec is AV_CODEC_NONE, and players get
+ * their bytes unchanged. An error means that a body is truncated.
  */
 #ifndef FORMAT_FLV_FLV_H
 #define FORMAT_FLV_FLV_H
@@ -48,7 +48,7 @@ enum flv_packet { /* what the body is; the numbers are those of [ERTMP] */
 
 enum flv_multitrack { FLV_ONE_TRACK, FLV_MANY_TRACKS, FLV_MANY_CODECS, FLV_NO_MULTITRACK = 0xff };
 
-/* What the first bytes of an audio or video body say. */
+/* Parsed header of an audio or video body. */
 struct flv_body {
     enum av_kind kind;
     enum av_codec codec;      /* FLV_MANY_CODECS: of the first track */
@@ -58,7 +58,7 @@ struct flv_body {
     bool enhanced;
     bool config;              /* the payload is a decoder configuration */
     bool key;                 /* a key frame of video, not its configuration */
-    bool extra;               /* really FLV_PACKET_META, not something we do not know */
+    bool extra;               /* a real FLV_PACKET_META, not an unknown packet type */
     uint16_t track;           /* AV_TRACK_MANY where there are several */
     int32_t cts;              /* milliseconds; of the first track */
     uint32_t nano;            /* to add to the presentation time, nanoseconds, < 10^6 */
@@ -76,7 +76,7 @@ struct flv_track {
 
 err_t flv_tag_parse(struct flv_tag *tag, struct rd *r) __attribute__((warn_unused_result));
 void  flv_tag_build(uint8_t out[FLV_TAG_HEADER], const struct flv_tag *tag);
-/* Gives back nothing of the header but that it is one; reads the first PreviousTagSize too. */
+/* Checks the file header and skips it and the first PreviousTagSize. */
 err_t flv_file_parse(struct rd *r) __attribute__((warn_unused_result));
 void  flv_file_build(uint8_t out[FLV_FILE_HEADER + FLV_TAG_TRAILER], bool audio, bool video);
 
@@ -85,37 +85,35 @@ err_t flv_audio_parse(struct flv_body *b, const uint8_t *data, size_t size)
 err_t flv_video_parse(struct flv_body *b, const uint8_t *data, size_t size)
     __attribute__((warn_unused_result));
 
-/* Walk over the tracks of a parsed multitrack body: *at is 0 at the begin and ours between.
- * t->size is 0 and *at the size at the end. ERR_TRUNCATED: a track is longer than the body. */
+/* Returns the next track of a parsed multitrack body. *at is 0 at first and private afterwards.
+ * At the end t->size is 0 and *at is `size`. ERR_TRUNCATED: a track is longer than the body. */
 err_t flv_track_next(struct flv_track *t, size_t *at, const struct flv_body *b,
                      const uint8_t *data, size_t size) __attribute__((warn_unused_result));
 
-/* Fill kind, codec, config, key, cts, track and payload from origin and data; dts is not touched.
- * On an error nothing is known of it but the kind. */
+/* Sets kind, codec, config, key, cts, track and payload from origin and data; keeps dts. On an
+ * error only the kind is valid. */
 err_t flv_packet_describe(struct av_packet *pkt) __attribute__((warn_unused_result));
 
-/* What metadata call a codec: the id of its legacy header, or its FourCC as a number. */
+/* Number of a codec in the metadata: the id of its legacy header, or its FourCC as a number. */
 double flv_codec_number(enum av_codec codec);
 
-/* What FLV and RTMP carry of a packet: `head`, then `rest`, which is the packet's own bytes. With
- * an origin there is no head, and the rest is the body as it came; for others the head is made. It
- * points into itself: not to be copied. */
+/* Body of a packet in FLV and RTMP: `head`, then `rest`, which points to the packet's bytes. A
+ * packet with an origin has no head, and its rest is the received body. For other packets the head
+ * is built. Do not copy: the struct contains pointers to itself. */
 enum { FLV_HEAD_MAX = 10 };
 
 struct flv_message {
-    uint8_t type; /* enum flv_type; 0: FLV has no place for it, leave it out */
+    uint8_t type; /* enum flv_type; 0: FLV cannot carry the packet, skip it */
     uint8_t made[FLV_HEAD_MAX];
     uint32_t head_size, rest_size;
     const uint8_t *head, *rest;
 };
 
 void flv_message_build(struct flv_message *m, const struct av_packet *pkt);
-/* The same for a tag of a file, where there are no data in AMF3: behind its first byte such a
- * message is one in AMF0. */
+/* Builds a tag of a file. Files have no AMF3 data: such a message is AMF0 after its first byte. */
 void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt);
-/* For players without Opus, of the message that was built of that packet: the type of Opus audio
- * becomes 0, and onMetaData loses the member "audiocodecid" that announces it. False: the message
- * is the same for them. */
+/* Adapts the message built from `pkt` for players without Opus: sets the type of Opus audio to 0
+ * and removes "audiocodecid" from onMetaData. Returns false if the message is unchanged. */
 bool flv_message_leave_out_opus(struct flv_message *m, const struct av_packet *pkt);
 static inline uint32_t flv_message_size(const struct flv_message *m)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* key_list.h - where the key frames of an FLV file are, as its metadata tell players: the object
- * `keyframes` of `filepositions` and `times`. No specification has it; all write and read it.
+/* key_list.h - list of key frames in the metadata of an FLV file: the object `keyframes` with
+ * `filepositions` and `times`. It is not in the specification but in common use.
  *
- * A file that is being written does not know them yet. So its metadata end with a `keyframes` that
- * is undefined, and its tag has room behind their end, which no reader looks at. When the file is
- * complete, the list is written there, and last of all the bytes that make it part of the object:
- * at no time is the file another one than a player can read, and nothing of it moves. What is more
- * than there is room for is thinned: every second key frame goes, then every second of those.
+ * The list is unknown while a file is being written. Its metadata therefore end with an undefined
+ * `keyframes`, and the tag has free space after them, which readers ignore. When the file is
+ * complete, the list is written to that space, and then the bytes that make it part of the object.
+ * Players can read the file at any time, and no other bytes move. If the space is too small, every
+ * second key frame is removed, repeatedly if necessary.
  *
  * [AMF0] Action Message Format, AMF 0.
  */
@@ -17,13 +17,13 @@
 
 enum {
     FLV_KEYS_MAX = 7200,  /* of one file */
-    FLV_KEYS_APART = 500, /* ms; those that are nearer to the one before are left out */
+    FLV_KEYS_APART = 500, /* ms; smallest distance of two listed key frames */
     /* The value of `keyframes`, while it is undefined, and the end of the object around it. */
     FLV_KEYS_SWITCH = 4,
 };
 
 struct flv_key {
-    uint64_t at; /* of its tag, in the file */
+    uint64_t at; /* file offset of its tag */
     uint32_t ms; /* of its tag */
 };
 
@@ -31,19 +31,19 @@ struct flv_key_list {
     struct flv_key *v;
     size_t n, room;
     size_t max;           /* entries; fewer where there is no memory for more */
-    unsigned every, skip; /* one of so many is kept; so many come before the next of them */
+    unsigned every, skip; /* every n-th one is kept; number to skip before the next */
 };
 
 void flv_key_list_init(struct flv_key_list *l, size_t max);
 void flv_key_list_free(struct flv_key_list *l);
-/* The next one of the file. One that is before the last one in time is left out. */
+/* Adds the next key frame of the file; ignores it if its time is before the last one's. */
 void flv_key_list_add(struct flv_key_list *l, const struct flv_key *key);
 
-/* Bytes behind the end of the metadata, for a list of so many. */
+/* Bytes to reserve after the metadata for a list of `max` entries. */
 size_t flv_key_list_room(size_t max);
-/* What stands in front of that room: FLV_KEYS_SWITCH bytes. */
+/* The FLV_KEYS_SWITCH bytes in front of that space. */
 extern const uint8_t flv_keys_undefined[FLV_KEYS_SWITCH];
-/* What comes in the place of both, at most so large. False: there is nothing to list. */
+/* Writes the list that replaces both, at most as large as they are. False: the list is empty. */
 bool flv_key_list_write(const struct flv_key_list *l, struct wr *w);
 
 #endif
