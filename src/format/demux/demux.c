@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demux.c - files of MP4 and FLV: which of them a file is, its bytes say. */
+/* demux.c - MP4 and FLV files; the first bytes of a file decide its format. */
 #include "format/demux/impl.h"
 
 static const struct demux_format *const formats[] = { &demux_flv, &demux_mp4 };

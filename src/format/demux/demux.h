@@ -40,7 +40,7 @@ enum { DEMUX_VIDEO, DEMUX_AUDIO, DEMUX_TRACKS };
 
 struct demux_track {
     enum av_codec codec;   /* AV_CODEC_NONE: there is no such track */
-    const uint8_t *config; /* of the codec, see av/packet.h; belongs to the index */
+    const uint8_t *config; /* decoder configuration, see av/packet.h; belongs to the index */
     size_t config_size;
     uint8_t config_head;   /* > 0: config is the end of an FLV tag body; this many bytes of the body
                             * are in front of it */
@@ -52,8 +52,8 @@ struct demux_info {
     struct demux_track tracks[DEMUX_TRACKS];
     int64_t zero;          /* offset of all times from the file's own presentation times; a user's
                             * position 0 s is at this time */
-    int64_t duration;      /* of the longest track, from `zero` on */
-    unsigned kbps;         /* of the whole file, about */
+    int64_t duration;      /* end of the longest track, from `zero` on */
+    unsigned kbps;         /* bit rate of the whole file, about */
     size_t memory;         /* size of the index, bytes */
     unsigned left_out;     /* tracks that cannot be played */
 };
@@ -83,7 +83,7 @@ demux_position demux_seek(const struct demux_index *index, int64_t time);
 int64_t demux_position_time(const struct demux_index *index, demux_position place, int64_t *pts);
 
 struct demux_sample {
-    int64_t at;      /* offset in the file: of the codec's payload, or for FLV of the tag's body */
+    int64_t at;      /* file offset of the codec's payload, or for FLV of the tag's body */
     uint32_t size;   /* > 0 */
     uint8_t track;   /* DEMUX_VIDEO, DEMUX_AUDIO */
     uint8_t origin;  /* body of an FLV tag of this type (8, 9); 0: only the payload */
@@ -97,7 +97,7 @@ struct demux_sample {
 enum { DEMUX_GROUP_MAX = 2048, DEMUX_SAMPLE_MAX = 16 * 1024 * 1024 };
 
 struct demux_group {
-    demux_position place, next; /* of this group, and of the next one */
+    demux_position place, next; /* positions of this group and the next */
     bool last;               /* no group follows */
     /* play can start here; if not, it continues a group that was too long */
     bool starts;

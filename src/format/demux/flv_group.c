@@ -2,8 +2,8 @@
 /* flv_group.c - the samples between two entries of an FLV file's index. */
 #include "format/demux/flv_impl.h"
 
-/* A place is the number of an entry, and which part of what is behind it: only where the metadata
- * leave out key frames are there more than one. */
+/* A position is the number of an entry, and a part of its group. A group has several parts only if
+ * the metadata does not list all key frames. */
 enum { PART_BITS = 8, PARTS = 1 << PART_BITS, PART_SAMPLES = DEMUX_GROUP_MAX - DEMUX_TRACKS };
 
 struct walk {
@@ -11,12 +11,12 @@ struct walk {
     const struct demux_input *in;
     size_t entry;
     unsigned part;
-    int64_t end;                /* of its tags */
-    int32_t most[DEMUX_TRACKS]; /* the times where the next one begins */
+    int64_t end;                /* end of the group's tags */
+    int32_t most[DEMUX_TRACKS]; /* start times of the next group */
     struct flv_time time;
     struct flv_tags tags;
-    uint64_t seen;              /* samples from the entry on */
-    bool more;                  /* there are some behind this part */
+    uint64_t seen;              /* samples since the entry */
+    bool more;                  /* more samples follow this part */
     struct demux_list list;
 };
 
@@ -24,7 +24,7 @@ demux_position demux_flv_seek(const struct demux_index *index, int64_t time)
 {
     const struct flv_index *x = (const struct flv_index *)index;
     int64_t ms = time / AV_MS(1);
-    size_t low = 0, high = x->n; /* the first one is before, or nothing is */
+    size_t low = 0, high = x->n; /* the first entry is before it, or none is */
 
     while (high - low > 1) {
         size_t mid = low + (high - low) / 2;
@@ -50,7 +50,7 @@ int64_t demux_flv_place_time(const struct demux_index *index, demux_position pla
     return AV_MS(dts);
 }
 
-/* ---- what an entry says of time */
+/* ---- times of an entry */
 
 static enum demux_status set_times(struct walk *w)
 {
@@ -78,7 +78,8 @@ static int64_t bounded(const struct walk *w, unsigned track, int32_t time)
     return AV_MS(time < w->most[track] ? time : w->most[track]);
 }
 
-/* Of what is not shown: a track that begins later begins no earlier than the other one is. */
+/* Returns the time of a sample that is not shown: a track that starts later does not start before
+ * the other track's time. */
 static int64_t time_aside(const struct walk *w, unsigned track)
 {
     return bounded(w, track, w->time.v[w->time.v[track].known ? track : 1 - track].last);
@@ -100,7 +101,8 @@ static enum demux_status add(struct walk *w, const struct demux_sample *s)
     return demux_list_add(&w->list, s) ? DEMUX_OK : DEMUX_NO_MEMORY;
 }
 
-/* Who begins here needs what is in force, if that is another one than at the begin. */
+/* Adds the current configuration if it differs from the file's first one, for players that start
+ * here. */
 static enum demux_status add_config(struct walk *w, unsigned track)
 {
     const struct flv_index *x = w->x;
@@ -150,7 +152,7 @@ static enum demux_status walk(struct walk *w)
     }
     while (st == DEMUX_OK && w->tags.at < w->end) {
         st = demux_flv_next(&w->tags, &seen);
-        if (st == DEMUX_END) /* there was a tag */
+        if (st == DEMUX_END) /* a tag was expected */
             return DEMUX_BROKEN;
         if (st == DEMUX_OK)
             st = take(w, &seen);

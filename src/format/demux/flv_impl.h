@@ -31,8 +31,8 @@ struct flv_tags {
 struct flv_seen { /* a tag */
     int64_t at, body; /* offsets in the file */
     struct flv_tag tag;
-    bool media;    /* of a known codec, and more than a command; then these are set: */
-    bool unknown;  /* of an unknown codec */
+    bool media;    /* its codec is known, and it is more than a command; then these are set: */
+    bool unknown;  /* its codec is unknown */
     uint8_t track; /* DEMUX_VIDEO, DEMUX_AUDIO; set for both kinds */
     struct flv_body says;
 };
@@ -48,7 +48,7 @@ enum demux_status demux_flv_audio_before(const struct demux_input *in, int64_t b
 
 enum {
     FLV_GAP_MAX = 10000,       /* a larger step forward is not a gap but a new clock */
-    /* likewise backward; a smaller step is a late tag, which gets the last time */
+    /* the same backward; a smaller step is a late tag, which gets the last time */
     FLV_BACK_MAX = 1000,
     FLV_TIME_MAX = 0x7f000000, /* longest file: 24 days */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_keyframes.c - where key frames are, as the metadata of an FLV file say it: an object
- * `keyframes` of two arrays, `filepositions` and `times`. No specification has it; all write it.
+/* flv_keyframes.c - the key frames listed in the metadata of an FLV file: an object `keyframes`
+ * with the arrays `filepositions` and `times`. No specification defines it, but all writers use it.
  *
  * [AMF0] Action Message Format, AMF 0.
  */
@@ -13,7 +13,7 @@
 enum { NUMBER = 0, STRING = 2, OBJECT = 3, ECMA = 8, OBJECT_END = 9, ARRAY = 10, /* [AMF0] 2.1 */
        TYPED = 16, DEPTH_MAX = 16, NAME_SIZE = 24 };
 
-struct name { /* of a property; "" for one that is longer than all that are looked for */
+struct name { /* name of a property; "" if longer than all relevant names */
     char text[NAME_SIZE];
     bool end; /* no more properties */
 };
@@ -41,7 +41,7 @@ static void skip_properties(struct rd *r, unsigned depth)
         skip(r, depth);
 }
 
-/* A value; one that cannot be skipped ends it all. */
+/* Skips a value; a value that cannot be skipped ends the parsing. */
 static void skip(struct rd *r, unsigned depth)
 {
     static const uint8_t sizes[] = { [NUMBER] = 8, [1] = 1, [7] = 2, [11] = 10 };
@@ -76,7 +76,7 @@ static double number(struct rd *r)
     return d;
 }
 
-/* An array of numbers; of those that are none, nothing. */
+/* Reads an array of numbers; ignores arrays of other types. */
 static bool read_array(struct rd *r, double **out, size_t *n)
 {
     struct rd at = *r;
@@ -128,7 +128,7 @@ static bool read_keyframes(struct flv_keyframes *k, struct rd *r)
     return memory;
 }
 
-/* Not a number that is 0. */
+/* False for the number 0. */
 static bool says(struct rd *r)
 {
     struct rd at = *r;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_known.c - key frames that an FLV file's metadata know: a film of two hours opens by a few
- * reads and not by a walk over half a million of tags.
+/* flv_known.c - uses the key frames listed in an FLV file's metadata: a film of two hours opens
+ * with a few reads instead of a scan over half a million tags.
  *
- * What they say is looked at in some places, and taken whole or not at all. How late sound is at a
- * key frame they do not say, so that is read when somebody comes there; bounds on both sides see
- * to it that times do not fall from one group to the next.
+ * Some listed key frames are checked; then the whole list is used, or nothing of it. The list does
+ * not have the audio time at a key frame, so that is read when the group is played; bounds on both
+ * sides ensure that times do not decrease from one group to the next.
  */
 #include "format/demux/flv_impl.h"
 
 enum {
     PROBES = 8,
-    SILENT = 50,      /* samples from the begin: then there is no sound */
-    TIME_OFF_MAX = 5, /* ms that a tag may be off from where they say it is */
+    SILENT = 50,      /* a file whose first samples have no audio has none */
+    TIME_OFF_MAX = 5, /* largest difference of a tag's time from the list, ms */
     AUDIO_OFF_MAX = 300,
 };
 
-/* Its time by the file's clock, ms; -1: it cannot be. */
+/* Returns the time of a listed key frame in ms of the file's clock; -1: it is invalid. */
 static int32_t time_of(const struct flv_keyframes *k, size_t i, double offset)
 {
     double ms = k->time[i] * 1000 + offset;
@@ -30,7 +30,8 @@ static int64_t place_of(const struct flv_keyframes *k, size_t i, int64_t end)
     return at >= 0 && at < (double)end ? (int64_t)at : -1;
 }
 
-/* Which of them stands there; k->n: none. For a few key frames at the begin. */
+/* Returns the index of the listed key frame at that offset, or k->n. Called for a few key frames at
+ * the start of the file. */
 static size_t find(const struct flv_keyframes *k, int64_t at)
 {
     size_t i = 0;
@@ -40,7 +41,8 @@ static size_t find(const struct flv_keyframes *k, int64_t at)
     return i;
 }
 
-/* Is there a key frame of about that time, and sound of about the same in front of it? */
+/* Checks that the entry is a key frame with about that time, after audio with about the same
+ * time. */
 static enum demux_status probe(struct flv_scan *s, const struct flv_entry *e, bool *fine)
 {
     struct flv_tags t;
@@ -67,11 +69,11 @@ static enum demux_status probe(struct flv_scan *s, const struct flv_entry *e, bo
     return st == DEMUX_END ? DEMUX_OK : st;
 }
 
-/* Entries of what they say from number i on, as far as it makes sense. */
+/* Adds entries for the listed key frames from number i on, while they are plausible. */
 static enum demux_status add_all(struct flv_scan *s, const struct flv_keyframes *k, size_t i,
                                  double offset, struct flv_entry *last)
 {
-    int32_t sound = s->time.v[DEMUX_AUDIO].last; /* floors do not fall below what was heard */
+    int32_t sound = s->time.v[DEMUX_AUDIO].last; /* later audio times are not below this */
     struct flv_entry e = *last;
     enum demux_status st = DEMUX_OK;
 
@@ -105,7 +107,7 @@ static enum demux_status probe_all(struct flv_scan *s, size_t from, bool *fine)
     return st;
 }
 
-/* The scan goes on at the last of them, which it finds by itself then. */
+/* Lets the scan continue at the last listed key frame, which it then adds itself. */
 static enum demux_status go_on(struct flv_scan *s)
 {
     struct flv_index *x = s->x;
@@ -156,7 +158,7 @@ enum demux_status demux_flv_take_known(struct flv_scan *s, const struct flv_keyf
     return st;
 }
 
-/* ---- sound */
+/* ---- audio */
 
 static int32_t between(const struct flv_index *x, size_t a, size_t b)
 {
@@ -164,7 +166,7 @@ static int32_t between(const struct flv_index *x, size_t a, size_t b)
                       x->entries[b].last[DEMUX_VIDEO]) / 2);
 }
 
-/* Entries that say it themselves are not next to those that do not but at both ends. */
+/* Entries with an audio time and entries without one form separate ranges. */
 enum demux_status demux_flv_audio_floor(const struct flv_index *x, const struct demux_input *in,
                                         size_t entry, int32_t *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_open.c - an FLV file as a demuxer of files: what is in it. */
+/* flv_open.c - opens an FLV file: reads its tracks. */
 #include "base/mem.h"
 #include "format/demux/flv_impl.h"
 
@@ -24,7 +24,7 @@ static void close_flv(struct demux_index *index)
     free(x);
 }
 
-/* [FLV] E.2: what comes first says how long it is. */
+/* [FLV] E.2: the header contains its own size. */
 static enum demux_status read_begin(struct flv_index *x, const struct demux_input *in)
 {
     uint8_t head[FLV_FILE_HEADER];
@@ -41,7 +41,7 @@ static enum demux_status read_begin(struct flv_index *x, const struct demux_inpu
     return DEMUX_OK;
 }
 
-/* The first tag, if it is of that kind. */
+/* Reads the first tag, if it is a script tag. */
 static enum demux_status read_metadata(struct flv_keyframes *k, const struct flv_index *x,
                                        const struct demux_input *in)
 {
@@ -73,7 +73,7 @@ static void describe(struct flv_index *x, const struct flv_scan *s, const struct
     for (unsigned t = 0; t < DEMUX_TRACKS; t++) {
         struct demux_track *track = &info->tracks[t];
 
-        if (!s->seen[t]) { /* a configuration alone is no track */
+        if (!s->seen[t]) { /* a configuration without frames is not a track */
             *track = (struct demux_track){ 0 };
             info->left_out += s->unknown[t];
             continue;
@@ -96,7 +96,7 @@ static const char *reason(enum demux_status st)
     case DEMUX_NO_MEMORY:
         return "no memory for the index of the FLV file";
     case DEMUX_UNSUPPORTED:
-        return "the FLV file has no sound or pictures that can be played";
+        return "the FLV file has no audio or video that can be played";
     default:
         return "the FLV file cannot be read";
     }
@@ -146,8 +146,8 @@ static enum demux_status open_flv(struct demux_index **out, const struct demux_i
     return st;
 }
 
-/* As a publisher's message becomes a packet, so that players of RTMP and FLV get the bytes as they
- * are. */
+/* Creates the packet like that of a publisher's message, so that RTMP and FLV players get the
+ * original bytes. */
 static bool packet(const struct demux_index *index, const struct demux_sample *s,
                    struct av_packet *pkt)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_scan.c - a walk over the tags of an FLV file, for its index. */
+/* flv_scan.c - scans the tags of an FLV file to build its index. */
 #include "base/mem.h"
 #include "format/demux/flv_impl.h"
 
@@ -8,14 +8,14 @@
 
 enum {
     CONFIG_MAX = 64 * 1024,
-    SAMPLES_MAX = DEMUX_GROUP_MAX - 48, /* of a group; some room is for what comes in front */
-    TRIES = 32, /* key frames that the metadata may not know, before they are not asked more */
+    SAMPLES_MAX = DEMUX_GROUP_MAX - 48, /* per group, with space left for configurations */
+    TRIES = 32, /* key frames missing in the metadata, after which the metadata is not used */
     ZERO_MAX = 1000,
 };
 
-/* ---- what grows */
+/* ---- growing arrays */
 
-/* Room for one more than n. */
+/* Makes room for element n. */
 static enum demux_status grow(struct flv_scan *s, void **v, size_t n, size_t *room, size_t each)
 {
     size_t before = *room, more = n < before ? 0 : before ? before : 64;
@@ -75,7 +75,7 @@ void demux_flv_scan_end(struct flv_scan *s)
         free_now(s, t);
 }
 
-/* It is in force from now on; takes `data` over. */
+/* Makes a configuration the current one; takes over `data`. */
 static enum demux_status change(struct flv_scan *s, const struct flv_seen *seen, uint8_t *data,
                                 size_t size)
 {
@@ -144,7 +144,7 @@ static enum demux_status begin_entry(struct flv_scan *s, const struct flv_seen *
     return demux_flv_add_entry(s, &e);
 }
 
-/* Sound in front of it is of the group that it is the begin of. */
+/* Adds the first key frame. Audio before it belongs to its group. */
 static void first_key(struct flv_scan *s, int32_t time, int32_t cts)
 {
     struct flv_entry *e = s->x->entries;

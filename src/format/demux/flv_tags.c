@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_tags.c - the tags of an FLV file, by few and small reads. */
+/* flv_tags.c - the tags of an FLV file, with few and small reads. */
 #include "format/demux/flv_impl.h"
 
 #include <string.h>
 
 enum {
-    BODY_BEGIN = 64, /* says nearly always what a body is */
-    LOOK_BACK = 64,  /* tags between two of sound */
+    BODY_BEGIN = 64, /* first bytes, usually enough to identify a body */
+    LOOK_BACK = 64,  /* most tags between two audio tags */
 };
 
 void demux_flv_tags(struct flv_tags *t, const struct demux_input *in, int64_t at, int64_t end)
@@ -18,7 +18,7 @@ void demux_flv_tags(struct flv_tags *t, const struct demux_input *in, int64_t at
     t->have = 0;
 }
 
-/* The bytes there, at most FLV_TAGS_BUFFER and all within the file. */
+/* Gives bytes at an offset, at most FLV_TAGS_BUFFER, all within the file. */
 static enum demux_status look(struct flv_tags *t, int64_t at, size_t size, const uint8_t **out)
 {
     int64_t most = t->end - at;
@@ -42,7 +42,7 @@ static bool is_type(uint8_t type)
     return type == FLV_AUDIO || type == FLV_VIDEO || type == FLV_DATA || type == FLV_DATA_AMF3;
 }
 
-/* A body of many tracks cannot be seen whole by its begin, but for what it is. */
+/* Parses the first bytes of a body. For a body with many tracks they give only its kind. */
 static bool parse(struct flv_body *b, const struct flv_seen *seen, const uint8_t *data, size_t n)
 {
     err_t err = seen->track == DEMUX_VIDEO ? flv_video_parse(b, data, n)
@@ -93,10 +93,10 @@ enum demux_status demux_flv_next(struct flv_tags *t, struct flv_seen *out)
     *out = (struct flv_seen){ .at = t->at, .body = t->at + FLV_TAG_HEADER };
     r = rd_init(head, FLV_TAG_HEADER);
     err = flv_tag_parse(&out->tag, &r);
-    err_free(&err); /* the bytes are there */
+    err_free(&err); /* the bytes are in the file */
     if (!is_type(out->tag.type) || out->tag.size > t->end - out->body)
         return DEMUX_END;
-    /* What PreviousTagSize says is not asked: some writers have it wrong. */
+    /* PreviousTagSize is ignored, because some writers get it wrong. */
     t->at = out->body + out->tag.size + FLV_TAG_TRAILER;
     if (t->at > t->end)
         t->at = t->end;
@@ -106,7 +106,7 @@ enum demux_status demux_flv_next(struct flv_tags *t, struct flv_seen *out)
     return describe(t, out);
 }
 
-/* The tag whose PreviousTagSize stands in front of `at`; DEMUX_END: it does not say so. */
+/* Gives the tag whose PreviousTagSize is just before `at`; DEMUX_END: it is not consistent. */
 static enum demux_status before(const struct demux_input *in, int64_t begin, int64_t at,
                                 struct flv_seen *out)
 {

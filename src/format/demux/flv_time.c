@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* flv_time.c - one time for all of a file, whatever its tags say.
+/* flv_time.c - continuous times for a whole file, even if its tags jump.
  *
- * Files are put together of others, or come of publishers that begin anew: then times jump. A
- * track that jumps goes on where the file was, and the other one follows it when it jumps alike,
- * so that both stay together.
+ * Times jump in files that were joined, or whose publisher restarted. A track that jumps continues
+ * at the file's current time; the other track follows when it makes the same jump, so that both
+ * stay in sync.
  */
 #include "format/demux/flv_impl.h"
 
-enum { GOES_ON = 20 }; /* ms behind the last one */
+enum { GOES_ON = 20 }; /* ms after the last time */
 
 static int32_t distance(const struct flv_time *t, unsigned track, uint32_t raw, uint32_t shift)
 {
@@ -19,7 +19,7 @@ static bool fits(int32_t delta)
     return delta >= -FLV_BACK_MAX && delta <= FLV_GAP_MAX;
 }
 
-/* Where this track goes on by another clock than before. */
+/* Continues a track after its clock has jumped. */
 static void join(struct flv_time *t, unsigned track, uint32_t raw)
 {
     unsigned other = 1 - track;

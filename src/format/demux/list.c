@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - a group while it is filled, and the order of its samples. */
+/* list.c - a group under construction, and the order of its samples. */
 #include "base/mem.h"
 #include "format/demux/impl.h"
 
@@ -54,7 +54,7 @@ static const struct demux_sample *next_of(const struct demux_sample *v,
     return v < to ? v : NULL;
 }
 
-/* Each track is in order: both become one. */
+/* Merges both tracks, which are each in order. */
 static bool put_in_order(struct demux_group *g)
 {
     size_t size = g->n * sizeof(g->v[0]);

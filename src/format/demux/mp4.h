@@ -97,7 +97,7 @@ struct mp4_table {
     bool has_keys;         /* false: all samples are key frames */
     uint8_t size_bits;     /* 4, 8, 16, 32; 0: all are `size` */
     uint32_t size;
-    uint32_t entries;      /* of stsd */
+    uint32_t entries;      /* number of stsd entries */
     uint32_t first, n;     /* samples to play: first, and end */
     int64_t end;           /* ticks: end of the last sample */
     int32_t least;         /* smallest composition offset; at most 0 */
@@ -154,8 +154,8 @@ void mp4_moov_drop(struct mp4_trak *t);
 /* Keeps only the needed parts of the moov, if they are much smaller. */
 void mp4_moov_shrink(struct mp4_index *x);
 
-/* Convert the track's ticks to 1/90000 s of the presentation, before the index's shift: of
- * presentation and of decoding times; the last one gives the first tick not before a time. */
+/* Convert the track's ticks to 1/90000 s of the presentation, before the index's shift, for
+ * presentation and decoding times; the last one gives the first tick not before a time. */
 int64_t mp4_moov_time(const struct mp4_trak *t, int64_t ticks);
 int64_t mp4_moov_dts(const struct mp4_trak *t, int64_t ticks);
 int64_t mp4_moov_ticks(const struct mp4_trak *t, int64_t dts);
@@ -167,7 +167,7 @@ void mp4_moov_early(struct mp4_trak *t, int32_t offset);
 
 struct mp4_entry { /* the start of a group */
     int64_t at;            /* offset of the moof */
-    int64_t dts;           /* of the group's first sample, ticks of the main track */
+    int64_t dts;           /* the group's first sample's, ticks of the main track */
     int64_t last[DEMUX_TRACKS];   /* ticks: last decoding times before this moof */
     uint32_t lasts[DEMUX_TRACKS]; /* durations of those samples */
     uint32_t number;       /* index of the first sample in its moof, main track */
@@ -200,7 +200,7 @@ struct mp4_moof {
     const struct mp4_index *x;
     int64_t at, file_size;
     struct rd trafs, truns, rows;
-    uint32_t left, flags, row;      /* of the trun; row: bytes per row */
+    uint32_t left, flags, row;      /* state of the trun; row: bytes per row */
     uint32_t samples;               /* read so far */
     uint32_t duration, size, sample_flags, first_flags;
     bool first;                     /* the next sample is the first of its trun */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_codec.c - the first entry of a sample description, [ISO-FF] 8.5.2 and 12: its codec and
- * the configuration of a decoder, as av/packet.h has it. The other way: format/mp4/stsd.c.
+/* mp4_codec.c - reads the first entry of a sample description, [ISO-FF] 8.5.2 and 12: the codec and
+ * its decoder configuration in the form of av/packet.h. format/mp4/stsd.c writes such entries.
  *
  * [AVC-FF] 14496-15, [MP4-FF] 14496-14, [QT] QuickTime File Format, "Sound Sample Description". */
 #include "av/opus.h"
@@ -11,10 +11,10 @@
 
 enum {
     CONFIG_MAX = 64 * 1024, VIDEO_ENTRY = 78, AUDIO_ENTRY = 28,
-    AUDIO_V1 = 16, AUDIO_V2 = 36, /* more bytes of an entry of QuickTime */
+    AUDIO_V1 = 16, AUDIO_V2 = 36, /* additional bytes of a QuickTime entry */
 };
 
-/* What is written is a copy in `c`, with room for so many bytes before it. */
+/* Stores a copy of the rest of `r` in `c`, after `before` free bytes. */
 static bool keep(struct mp4_codec *c, struct rd r, size_t before)
 {
     size_t n = rd_left(&r);
@@ -47,7 +47,7 @@ static bool is_av1c(const struct rd *r)
     return rd_left(r) >= 4 && r->p[0] == 0x81;
 }
 
-/* With version and flags, as senders of FLV have it. */
+/* With version and flags, like FLV publishers send it. */
 static bool is_vpcc(const struct rd *r)
 {
     return rd_left(r) >= 12 && r->p[0] == 1;
@@ -86,7 +86,7 @@ static bool read_video(struct mp4_codec *c, const struct mp4_node *entry)
     return true;
 }
 
-/* ------------------------------------------------------------ sound */
+/* ------------------------------------------------------------ audio */
 
 /* A descriptor of ISO/IEC 14496-1 8.3.3, its size in 1 to 4 bytes. */
 static struct rd descriptor(struct rd *r, uint8_t *tag)
@@ -99,12 +99,12 @@ static struct rd descriptor(struct rd *r, uint8_t *tag)
         byte = rd_u8(r);
         size = size << 7 | (byte & 0x7f);
     }
-    if (size > rd_left(r)) /* some say more than there is */
+    if (size > rd_left(r)) /* some files have a size that is too large */
         size = rd_left(r);
     return rd_sub(r, size);
 }
 
-/* [MP4-FF] 3.1.2: what is behind the fixed fields of ES_Descriptor, ISO/IEC 14496-1 7.2.6.5. */
+/* [MP4-FF] 3.1.2: skips the optional fields of ES_Descriptor, ISO/IEC 14496-1 7.2.6.5. */
 static void skip_es(struct rd *r)
 {
     uint8_t flags;
@@ -146,7 +146,7 @@ static bool read_esds(struct mp4_codec *c, struct rd r)
     return keep(c, special, 0);
 }
 
-/* [QT]: inside of `wave`, where it is not beside it. */
+/* [QT]: the esds may be inside a `wave` box. */
 static struct rd find_esds(struct rd r)
 {
     struct rd esds = mp4_tree_find(r, MP4_TYPE('e', 's', 'd', 's')), wave;
@@ -157,7 +157,7 @@ static struct rd find_esds(struct rd r)
     return wave.bad ? wave : mp4_tree_find(wave, MP4_TYPE('e', 's', 'd', 's'));
 }
 
-/* An entry of version 1 is longer in QuickTime, and is not in [ISO-FF] 12.2.3. */
+/* An entry of version 1 is longer in QuickTime, but not in [ISO-FF] 12.2.3. */
 static bool read_mp4a(struct mp4_codec *c, struct rd r, unsigned version)
 {
     struct rd plain = r, esds;
@@ -176,7 +176,7 @@ static void put_le(uint8_t *p, uint32_t v, int n)
         p[i] = (uint8_t)v;
 }
 
-/* "Encapsulation of Opus in ISOBMFF" 4.3.2: an OpusHead with its numbers turned round. */
+/* "Encapsulation of Opus in ISOBMFF" 4.3.2: an OpusHead with big-endian numbers. */
 static bool read_opus(struct mp4_codec *c, struct rd r)
 {
     struct rd dops = mp4_tree_find(r, MP4_TYPE('d', 'O', 'p', 's'));

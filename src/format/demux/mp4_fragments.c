@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_fragments.c - groups of a file of fragments.
+/* mp4_fragments.c - groups of a fragmented file.
  *
- * A place is an entry, and how many samples of its group were sent already: one that is too long
- * goes on. What is in a group is said by the moofs between its entry and the next one, which are
- * read again; where an entry is amid a moof, the main track is cut by number, the other by time. */
+ * A position is an entry, and the number of samples of its group that earlier positions have, since
+ * a long group is divided. The samples come from the moofs between an entry and the next one, which
+ * are read again. If an entry is in the middle of a moof, the main track is divided by sample
+ * number and the other track by time. */
 #include "format/demux/mp4.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct collect {
     const struct mp4_index *x;
     const struct mp4_entry *from, *to; /* to: NULL, the end of the file */
     struct demux_list list;
-    bool key;      /* pictures before the first key are left out */
+    bool key;      /* video before the first key frame is skipped */
     int64_t walked;
 };
 
@@ -30,7 +31,7 @@ demux_position mp4_fragments_seek(const struct mp4_index *x, int64_t time)
     const struct mp4_entry *v = x->frags.v;
     uint32_t low = 0, high = x->frags.n;
 
-    while (low < high) { /* the first one behind that */
+    while (low < high) { /* the first entry after it */
         uint32_t middle = low + (high - low) / 2;
 
         if (time_of(x, &v[middle]) <= time)
@@ -58,7 +59,7 @@ int64_t mp4_fragments_time(const struct mp4_index *x, demux_position place, int6
 
 /* ------------------------------------------------------------ the samples between two entries */
 
-/* Is it behind the begin and before the end of the group? */
+/* True if the sample is between the start and the end of the group. */
 static bool is_between(const struct collect *g, int64_t moof, const struct mp4_moof_sample *m,
                        int64_t time)
 {
@@ -90,7 +91,7 @@ static bool take(struct collect *g, int64_t moof, const struct mp4_moof_sample *
             return true;
         out.cts = mp4_moov_cts(t, m->dts, m->offset);
     }
-    if (out.dts < 0) /* what an index at the end of the file did not say */
+    if (out.dts < 0) /* unknown to an index at the end of the file */
         out.dts = 0;
     return demux_list_add(&g->list, &out);
 }
@@ -116,9 +117,9 @@ static enum demux_status walk(struct collect *g, struct mp4_window *w)
     return st == DEMUX_END ? DEMUX_BROKEN : st;
 }
 
-/* ------------------------------------------------------------ a group of them */
+/* ------------------------------------------------------------ a group */
 
-/* Of what a list says, not all was looked at. */
+/* Checks that the group starts with a key frame: entries from a list are not all verified. */
 static bool begins(const struct collect *g, const struct demux_group *group)
 {
     unsigned i = 0;
@@ -128,7 +129,7 @@ static bool begins(const struct collect *g, const struct demux_group *group)
     return i == group->n || group->v[i].key;
 }
 
-/* So many of both in the order of time, from `skip` on. */
+/* Makes the group from the samples of both tracks after the first `skip`, ordered by time. */
 static struct demux_group *make(struct collect *g, demux_position place)
 {
     uint32_t entry = (uint32_t)(place >> 32) & INT32_MAX, skip = (uint32_t)place;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_known.c - where fragments begin, as the file itself says: mfra at its end, [ISO-FF] 8.8.9, or
- * sidx in front of them, 8.16.3.
+/* mp4_known.c - uses the file's own list of fragments: mfra at its end, [ISO-FF] 8.8.9, or sidx
+ * before the fragments, 8.16.3.
  *
- * It saves a look at each fragment, which a disk takes minutes for. But some writers list what
- * does not begin with a key frame, or times of other kinds; so some of what is listed is looked
- * at, and if anything there is other than it should be nothing is believed. */
+ * The list avoids reading each fragment, which can take minutes on a disk. But some writers list
+ * fragments that do not start with a key frame, or wrong kinds of times. So some entries are
+ * checked, and if any of them is wrong the list is not used. */
 #include "format/demux/mp4.h"
 
 enum {
     LIST_MAX = 32 * 1024 * 1024, /* bytes */
     CHECKS = 16,
-    WALK_MAX = 1 << 16,          /* samples and boxes of a group that is looked at */
-    APART = 30,                  /* seconds between two; where they are further, others are too */
+    WALK_MAX = 1 << 16,          /* samples and boxes of a checked group */
+    /* longest distance of two entries, seconds; a longer one is an error */
+    APART = 30,
     OTHERS_MAX = 64,             /* boxes between moov and moof */
 };
 
@@ -19,10 +20,10 @@ struct known {
     struct mp4_index *x;
     struct mp4_window *w;
     size_t memory;
-    int64_t first;  /* moof of the file */
-    int64_t shift;  /* of the times that are listed to decoding times, ticks */
+    int64_t first;  /* offset of the file's first moof */
+    int64_t shift;  /* from listed times to decoding times, ticks */
     int32_t late;
-    bool shifted;   /* these two are known */
+    bool shifted;   /* both are known */
 };
 
 static bool add(struct known *k, int64_t at, int64_t time)
@@ -42,7 +43,7 @@ static uint64_t number(struct rd *r, unsigned bytes)
     return rd_be(r, bytes);
 }
 
-/* [ISO-FF] 8.8.10: each at the first sample of its moof. */
+/* [ISO-FF] 8.8.10: each entry must be the first sample of its moof. */
 static bool read_tfra(struct known *k, struct rd r)
 {
     const struct mp4_trak *t = &k->x->tracks[k->x->main];
@@ -65,7 +66,7 @@ static bool read_tfra(struct known *k, struct rd r)
     return true;
 }
 
-/* [ISO-FF] 8.8.11: the last box of the file says how large its list is. */
+/* [ISO-FF] 8.8.11: the last box of the file contains the size of the list. */
 static bool read_mfra(struct known *k)
 {
     enum { MFRO = 16 };
@@ -96,7 +97,7 @@ static bool read_mfra(struct known *k)
     return false;
 }
 
-/* [ISO-FF] 8.16.3: each with a key frame at its begin, and of media, not of another list. */
+/* [ISO-FF] 8.16.3: each entry must be media, not another list, and start with a key frame. */
 static bool read_sidx(struct known *k, struct rd r, int64_t at)
 {
     const struct mp4_trak *t = &k->x->tracks[k->x->main];
@@ -121,7 +122,7 @@ static bool read_sidx(struct known *k, struct rd r, int64_t at)
     return at <= k->x->file_size;
 }
 
-/* Is there none behind what is listed? */
+/* True if no fragment follows the listed ones. */
 static bool is_all(struct known *k)
 {
     struct mp4_top b;
@@ -130,7 +131,7 @@ static bool is_all(struct known *k)
     return st == DEMUX_END || (st == DEMUX_OK && b.type == MP4_TYPE('m', 'f', 'r', 'a'));
 }
 
-/* Go on to the first moof; a list that is on the way is taken. */
+/* Finds the first moof, and reads a list that comes before it. */
 static bool find_first(struct known *k, int64_t from)
 {
     struct mp4_top b = { .at = from };
@@ -152,9 +153,10 @@ static bool find_first(struct known *k, int64_t from)
     return false;
 }
 
-/* ------------------------------------------------------------ is it so? */
+/* ------------------------------------------------------------ checking the list */
 
-/* The first sample of the main track: a key, and as late as all others. */
+/* Checks the first sample of the main track: a key frame, with the same time shift as the others.
+ * */
 static bool check_first(struct known *k, const struct mp4_entry *e,
                         const struct mp4_moof_sample *s)
 {
@@ -169,7 +171,7 @@ static bool check_first(struct known *k, const struct mp4_entry *e,
     return true;
 }
 
-/* Look at all of a group. */
+/* Checks all samples of a group. */
 static bool check(struct known *k, uint32_t n)
 {
     const struct mp4_frags *f = &k->x->frags;
@@ -195,7 +197,7 @@ static bool check(struct known *k, uint32_t n)
     return seen && b.at == stop && left > 0;
 }
 
-/* The first, the last, and some in between. */
+/* Checks the first group, the last one, and some in between. */
 static bool check_some(struct known *k)
 {
     const struct mp4_frags *f = &k->x->frags;
@@ -219,7 +221,7 @@ bool mp4_known(struct mp4_index *x, struct mp4_window *w, int64_t from, size_t m
 
     if (listed && x->frags.n == 0)
         listed = read_mfra(&k);
-    /* a sidx, and what is at its places, may stand before the first moof */
+    /* a sidx may be before the first moof, and so may the offsets that it lists */
     if (listed && x->frags.n > 0 && x->frags.v[0].at <= k.first && x->frags.v[0].at >= from &&
         check_some(&k)) {
         for (uint32_t i = 0; i < x->frags.n; i++) {

@@ -54,7 +54,7 @@ static const struct mp4_trak *track(const struct mp4_moof *m)
     return &m->x->tracks[m->track];
 }
 
-/* Times beyond that are errors. */
+/* Returns the largest valid time. */
 static int64_t most(const struct mp4_moof *m)
 {
     uint32_t scale = track(m)->scale;
@@ -73,8 +73,8 @@ static bool find_track(struct mp4_moof *m, uint32_t id)
     return false;
 }
 
-/* [ISO-FF] 8.8.7: data are counted from the file's begin, the moof's, or where those of the traf
- * before ended. */
+/* [ISO-FF] 8.8.7: data offsets count from the start of the file, of the moof, or from the end of
+ * the data of the previous traf. */
 static bool read_tfhd(struct mp4_moof *m, struct rd r)
 {
     uint32_t flags = rd_u32(&r), id = rd_u32(&r);
@@ -84,7 +84,7 @@ static bool read_tfhd(struct mp4_moof *m, struct rd r)
     m->base = flags & TFHD_BASE ? (int64_t)rd_u64(&r) : flags & TFHD_BASE_IS_MOOF ? m->at : m->data;
     if (r.bad || m->base < 0 || m->base > m->file_size)
         return false;
-    m->data = m->base; /* of tracks that are not played, too */
+    m->data = m->base; /* also for tracks that are not played */
     if (!find_track(m, id))
         return false;
     m->duration = track(m)->duration;
@@ -101,7 +101,7 @@ static bool read_tfhd(struct mp4_moof *m, struct rd r)
     return !r.bad;
 }
 
-/* [ISO-FF] 8.8.12; where there is none, time goes on. */
+/* [ISO-FF] 8.8.12; without a tfdt the time continues. */
 static bool read_tfdt(struct mp4_moof *m, struct rd r)
 {
     uint64_t time;
@@ -139,7 +139,7 @@ static uint32_t row_bytes(uint32_t flags)
            (flags & TRUN_FLAGS ? 4u : 0) + (flags & TRUN_CTS ? 4u : 0);
 }
 
-/* [ISO-FF] 8.8.8. Samples of no size, however many, are none. */
+/* [ISO-FF] 8.8.8. Any number of samples of size 0 is ignored. */
 static bool read_trun(struct mp4_moof *m, struct rd r)
 {
     uint32_t n;
@@ -207,7 +207,7 @@ static void count(struct mp4_moof *m, struct mp4_moof_sample *s)
         m->time[i] += s->duration;
 }
 
-/* Those that are not whole in the file are left out, with all behind them of their trun. */
+/* Skips samples that are not completely in the file, and the samples after them in their trun. */
 bool mp4_moof_next(struct mp4_moof *m, struct mp4_moof_sample *s)
 {
     while (m->samples < MP4_MOOF_SAMPLES) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_moov.c - the tracks of an MP4 file, [ISO-FF] 8.2 to 8.8: which are played, and when. */
+/* mp4_moov.c - the tracks of an MP4 file, [ISO-FF] 8.2 to 8.8: selection and timing. */
 #include "av/packet.h"
 #include "base/mem.h"
 #include "format/demux/mp4.h"
@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum {
-    PREROLL = 10,   /* of a second of sound, before what is presented */
-    BACK_MAX = 16,  /* key frames that are tried for the first one */
+    PREROLL = 10,   /* audio before the presented part: 1/PREROLL seconds */
+    BACK_MAX = 16,  /* key frames that are tried as the first one */
     EARLY_MAX = 10, /* seconds */
     CTS_MAX = 1 << 30,
     PER_SECOND_MAX = DEMUX_GROUP_MAX / 2,
 };
 
-#define SECONDS_MAX (INT64_C(1) << 30) /* as long as samples of tables can last */
+#define SECONDS_MAX (INT64_C(1) << 30) /* longest duration of samples in tables */
 #define TIME_MAX (SECONDS_MAX * AV_CLOCK)
 
 /* ------------------------------------------------------------ times */
@@ -32,7 +32,7 @@ static int64_t floor_div(int64_t a, int64_t b, int64_t *rest)
     return q;
 }
 
-/* Rounded down, in steps that do not overflow. */
+/* Converts between clocks, rounded down, in steps that do not overflow. */
 static int64_t convert(int64_t t, int64_t from, int64_t to)
 {
     int64_t rest, whole = floor_div(t, from, &rest);
@@ -59,7 +59,7 @@ int32_t mp4_moov_cts(const struct mp4_trak *t, int64_t ticks, int32_t offset)
     return (int32_t)cts;
 }
 
-/* What would move all by more than that is an error of the file. */
+/* An offset that would shift all times by more than EARLY_MAX is an error of the file. */
 void mp4_moov_early(struct mp4_trak *t, int32_t offset)
 {
     int64_t early = -(int64_t)offset;
@@ -79,8 +79,8 @@ int64_t mp4_moov_ticks(const struct mp4_trak *t, int64_t dts)
            t->early;
 }
 
-/* [ISO-FF] 8.6.6: empty edits, of which the track waits, and what of the media is presented. Cuts
- * between several edits are played over. */
+/* [ISO-FF] 8.6.6: empty edits, which delay the track, and the presented part of the media. Gaps
+ * between several edits are played too. */
 static void read_edits(struct mp4_trak *t, struct rd r, uint32_t movie_scale)
 {
     bool wide = rd_u8(&r) == 1, media = false;
@@ -130,7 +130,7 @@ static void read_head(struct mp4_trak *t, struct rd tkhd, struct rd mdhd, struct
         t->scale = 0;
 }
 
-/* A track of no use has no codec. False: there is no memory. */
+/* Reads a track. It gets no codec if it cannot be played. False: out of memory. */
 static bool read_trak(struct mp4_trak *t, struct rd trak, uint32_t movie_scale)
 {
     struct rd mdia = mp4_tree_find(trak, MP4_TYPE('m', 'd', 'i', 'a'));
@@ -159,7 +159,7 @@ void mp4_moov_drop(struct mp4_trak *t)
     *t = (struct mp4_trak){ 0 };
 }
 
-/* The first of its kind, but one that is enabled before one that is not. */
+/* Prefers the first track of its kind, but an enabled track over a disabled one. */
 static void choose(struct mp4_index *x, struct mp4_trak *t)
 {
     struct mp4_trak *old = &x->tracks[t->video ? DEMUX_VIDEO : DEMUX_AUDIO];
@@ -175,9 +175,10 @@ static void choose(struct mp4_index *x, struct mp4_trak *t)
     *old = *t;
 }
 
-/* ------------------------------------------------------------ what of it is played */
+/* ------------------------------------------------------------ the part to play */
 
-/* Where a decoder has to begin to show what is presented first. Sound needs a bit before it. */
+/* Returns the sample from which a decoder must start to output the first presented frame. Audio
+ * needs a short preroll. */
 static uint32_t first_sample(const struct mp4_trak *t)
 {
     const struct mp4_table *b = &t->table;
@@ -189,7 +190,7 @@ static uint32_t first_sample(const struct mp4_trak *t)
     if (b->has_keys && b->keys.n == 0)
         return 0;
     n = mp4_table_key(b, n > 0 ? n - 1 : 0);
-    for (int i = 0; i < BACK_MAX && n > 0; i++) { /* it may be shown later than decoded */
+    for (int i = 0; i < BACK_MAX && n > 0; i++) { /* frames may be shown later than decoded */
         c = mp4_table_at(b, n);
         if (c.dts + mp4_table_offset(b, &c) <= t->from)
             break;
@@ -203,7 +204,7 @@ static void limit_to_edits(struct mp4_trak *t)
     struct mp4_table *b = &t->table;
     uint32_t n;
 
-    if (t->from >= b->end) { /* nothing would be left */
+    if (t->from >= b->end) { /* no sample would remain */
         t->from = 0;
         t->to = INT64_MAX;
     }
@@ -304,7 +305,7 @@ enum demux_status mp4_moov_read(struct mp4_index *x, struct rd moov, int64_t fil
     return build(x, file_size, why);
 }
 
-/* ------------------------------------------------------------ what is kept */
+/* ------------------------------------------------------------ keeping the needed parts */
 
 static size_t bytes_of(const struct mp4_table *t, int i)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_open.c - MP4 files: find what describes them, and what of it is played. */
+/* mp4_open.c - opens an MP4 file: finds its moov and its tracks. */
 #include "av/packet.h"
 #include "base/mem.h"
 #include "format/demux/mp4.h"
@@ -76,7 +76,7 @@ static enum demux_status read_moov(struct mp4_index *x, struct mp4_window *w,
     return mp4_moov_read(x, rd_init(x->tables, x->tables_size), w->in->size, why);
 }
 
-/* ------------------------------------------------------------ what the index says */
+/* ------------------------------------------------------------ the index */
 
 static void note_tables(struct mp4_index *x)
 {
@@ -91,7 +91,7 @@ static void note_tables(struct mp4_index *x)
     }
 }
 
-/* Without samples it is no track. */
+/* Removes tracks without samples. */
 static void drop_empty(struct mp4_index *x)
 {
     for (int i = 0; i < DEMUX_TRACKS; i++) {
@@ -103,7 +103,8 @@ static void drop_empty(struct mp4_index *x)
     x->main = x->seen[DEMUX_VIDEO] ? DEMUX_VIDEO : DEMUX_AUDIO;
 }
 
-/* Nothing is decoded before 0; a recording that began amid something begins there. */
+/* Finds the shift of all times, so that no decoding time is negative; a recording of a running
+ * stream starts at its first sample. */
 static void find_zero(struct mp4_index *x)
 {
     struct demux_info *info = &x->head.info;
@@ -120,7 +121,7 @@ static void find_zero(struct mp4_index *x)
     info->zero = x->shift > 0 ? x->shift : 0;
 }
 
-/* It does not grow any more. */
+/* Frees the unused end of the array, which no longer grows. */
 static void trim(struct mp4_frags *f)
 {
     struct mp4_entry *v = f->n > 0 ? realloc(f->v, f->n * sizeof(v[0])) : NULL;
@@ -162,7 +163,7 @@ static bool has_tables(const struct mp4_index *x)
     return x->tracks[DEMUX_VIDEO].table.n > 0 || x->tracks[DEMUX_AUDIO].table.n > 0;
 }
 
-/* Once more by the sound, where there is a track of video without pictures. */
+/* Scans again by the audio track if the video track has no frames. */
 static enum demux_status scan(struct mp4_index *x, struct mp4_window *w, int64_t from,
                               size_t memory, const char **why)
 {
@@ -232,9 +233,9 @@ static enum demux_status open_mp4(struct demux_index **out, const struct demux_i
     return st;
 }
 
-/* ------------------------------------------------------------ places */
+/* ------------------------------------------------------------ positions */
 
-/* Fragments come behind what the tables have. */
+/* Fragments follow the samples of the tables. */
 static demux_position seek_mp4(const struct demux_index *index, int64_t time)
 {
     const struct mp4_index *x = (const struct mp4_index *)index;

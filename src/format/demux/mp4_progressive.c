@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* mp4_progressive.c - groups of a file with sample tables.
  *
- * A place is a sample of video and one of audio: all before both were sent. A group goes from a
- * key frame to the next one, with the sound in between; what is behind the last picture, or has
- * none, is divided about every second. */
+ * A position is a video sample and an audio sample; all samples before them belong to earlier
+ * positions. A group goes from a key frame to the next one, with the audio in between. Audio after
+ * the last video frame, or without video, is divided about every second. */
 #include "format/demux/mp4.h"
 
-struct edge { /* a place, taken apart */
+struct edge { /* the parts of a position */
     uint32_t video, audio;
 };
 
@@ -25,7 +25,7 @@ static int64_t dts_of(const struct mp4_index *x, int track, int64_t ticks)
     return mp4_moov_dts(&x->tracks[track], ticks) + x->shift;
 }
 
-/* The first sample of sound that is not before that time. */
+/* Returns the first audio sample that is not before that time. */
 static uint32_t audio_from(const struct mp4_index *x, int64_t time)
 {
     const struct mp4_trak *t = &x->tracks[DEMUX_AUDIO];
@@ -42,7 +42,7 @@ static int64_t video_end(const struct mp4_index *x)
     return dts_of(x, DEMUX_VIDEO, table(x, DEMUX_VIDEO)->end);
 }
 
-/* Where the sound of the group begins that begins with that sample of video. */
+/* Returns the first audio sample of the group that starts with that video sample. */
 static uint32_t audio_at(const struct mp4_index *x, uint32_t video)
 {
     const struct mp4_table *t = table(x, DEMUX_VIDEO);
@@ -56,9 +56,10 @@ static uint32_t audio_at(const struct mp4_index *x, uint32_t video)
     return audio_from(x, dts_of(x, DEMUX_VIDEO, c.dts));
 }
 
-/* ------------------------------------------------------------ where groups begin and end */
+/* ------------------------------------------------------------ limits of groups */
 
-/* A second of sound behind the last picture is part of the last group. */
+/* True if at most about a second of audio follows the last video frame: it belongs to the last
+ * group. */
 static bool is_short(const struct mp4_index *x, uint32_t tail)
 {
     return table(x, DEMUX_AUDIO)->n - tail <= x->tracks[DEMUX_AUDIO].per_second;
@@ -74,7 +75,7 @@ static struct edge begin_of(const struct mp4_index *x, uint32_t video)
     return e;
 }
 
-/* Where there are no pictures: so many samples of sound each. */
+/* Returns the end of a group without video, which has a fixed number of audio samples. */
 static struct edge end_of_audio(const struct mp4_index *x, struct edge e, uint32_t tail)
 {
     uint32_t step = x->tracks[DEMUX_AUDIO].per_second, n = table(x, DEMUX_AUDIO)->n;
@@ -88,13 +89,13 @@ static struct edge end_of_audio(const struct mp4_index *x, struct edge e, uint32
     return e;
 }
 
-/* The end of the group that this place is in. */
+/* Returns the end of the group at this position. */
 static struct edge end_of(const struct mp4_index *x, struct edge e, bool *starts)
 {
     const struct mp4_table *t = table(x, DEMUX_VIDEO);
     uint32_t at = audio_at(x, e.video);
 
-    if (e.video >= t->n && t->n > 0 && is_short(x, at)) { /* it was too long */
+    if (e.video >= t->n && t->n > 0 && is_short(x, at)) { /* the group was too long */
         *starts = false;
         return begin_of(x, e.video);
     }
@@ -104,7 +105,7 @@ static struct edge end_of(const struct mp4_index *x, struct edge e, bool *starts
     }
     *starts = mp4_table_key(t, e.video) == e.video && e.audio == at;
     if (e.audio < at && mp4_table_key(t, e.video) == e.video)
-        return (struct edge){ e.video, at }; /* what is left of the sound before it */
+        return (struct edge){ e.video, at }; /* the remaining audio before it */
     return begin_of(x, mp4_table_next_key(t, e.video));
 }
 
@@ -156,7 +157,7 @@ int64_t mp4_progressive_time(const struct mp4_index *x, demux_position place, in
 
 /* ------------------------------------------------------------ a group */
 
-struct side { /* of the merge */
+struct side { /* one track of the merge */
     struct mp4_cursor c;
     uint32_t n, end;
     int64_t time;
@@ -193,7 +194,7 @@ static bool add(const struct mp4_index *x, struct demux_list *l, const struct si
     return demux_list_add(l, &out);
 }
 
-/* Take samples of both in the order of time, up to the ends. */
+/* Adds the samples of both tracks ordered by time, up to their ends. */
 static bool merge(const struct mp4_index *x, struct demux_list *l, struct side s[DEMUX_TRACKS])
 {
     uint32_t key = s[DEMUX_VIDEO].n;
@@ -219,7 +220,7 @@ static bool merge(const struct mp4_index *x, struct demux_list *l, struct side s
     return true;
 }
 
-/* At most, so that no sum of two is too large. */
+/* Returns the number of samples, limited so that the sum of two does not overflow. */
 static unsigned how_many(uint32_t from, uint32_t to)
 {
     uint32_t n = to > from ? to - from : 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_scan.c - all fragments of a file, looked at one after the other: where groups begin.
+/* mp4_scan.c - scans all fragments of a file for the starts of groups.
  *
- * Of each fragment its moof is read, and nothing is kept of it but where there are key frames. So
- * what is kept grows with key frames and not with fragments. */
+ * Reads the moof of each fragment and stores only the positions of key frames, so the size of the
+ * index depends on the number of key frames, not of fragments. */
 #include "base/mem.h"
 #include "format/demux/mp4.h"
 
 #include <stdlib.h>
 
 enum {
-    OTHERS_MAX = 1 << 16,         /* boxes that are no part of a fragment */
-    SAMPLES_MAX = 1 << 26,        /* of a file */
-    GOES_ON = DEMUX_GROUP_MAX / 2, /* samples of a group, before another one takes it on */
+    OTHERS_MAX = 1 << 16,         /* boxes that are not part of a fragment */
+    SAMPLES_MAX = 1 << 26,        /* per file */
+    GOES_ON = DEMUX_GROUP_MAX / 2, /* samples of a group before a new group continues it */
     VIDEO_GAP = 4,                /* key frames of the same quarter of a second share a group */
 };
 
@@ -19,11 +19,11 @@ struct scan {
     struct mp4_index *x;
     struct mp4_moof m;
     size_t memory;
-    int64_t samples;  /* that are left to take */
-    unsigned others;  /* boxes */
+    int64_t samples;  /* samples that may still be added */
+    unsigned others;  /* other boxes so far */
     uint32_t since;   /* samples in the newest entry */
-    bool key;         /* there was one */
-    int64_t newest;   /* dts of the newest entry where one may begin */
+    bool key;         /* a key frame was seen */
+    int64_t newest;   /* dts of the newest entry where play can start */
     enum demux_status st;
     const char *why;
 };
@@ -51,7 +51,7 @@ static void add(struct scan *s, const struct mp4_entry *e)
     s->since = 0;
 }
 
-/* An entry of this moof, at a sample of the main track; NULL: at its begin. */
+/* Adds an entry in this moof, at a sample of the main track; NULL: at the start of the moof. */
 static void enter(struct scan *s, const struct mp4_entry *moof, const struct mp4_moof_sample *m,
                   bool starts)
 {
@@ -65,7 +65,7 @@ static void enter(struct scan *s, const struct mp4_entry *moof, const struct mp4
         e.late = m->offset > 0 ? m->offset : 0;
     }
     if (f->n > 0 && f->v[f->n - 1].at == e.at && f->v[f->n - 1].number == e.number)
-        f->v[f->n - 1] = e; /* it was entered before it was known what it begins with */
+        f->v[f->n - 1] = e; /* replaces an entry that was added before its first sample was known */
     else
         add(s, &e);
 }
@@ -76,7 +76,7 @@ static void look_at_main(struct scan *s, const struct mp4_entry *moof,
     const struct mp4_trak *t = &s->x->tracks[s->x->main];
     int64_t gap = t->video ? t->scale / VIDEO_GAP : t->scale;
 
-    if (m->key && !s->key) { /* all before it is in the first group */
+    if (m->key && !s->key) { /* all earlier samples are in the first group */
         s->x->frags.v[0].dts = m->dts;
         s->x->frags.v[0].late = m->offset > 0 ? m->offset : 0;
         s->newest = m->dts;
@@ -99,7 +99,8 @@ void mp4_scan_note(struct mp4_index *x, const struct mp4_moof_sample *m)
     mp4_moov_early(&x->tracks[m->track], m->offset);
 }
 
-/* A fragment that is not whole is the end: what is behind it is not there yet, or broken. */
+/* Scans one fragment. An incomplete one ends the scan: the file is damaged or still being
+ * written. */
 static enum demux_status one(struct scan *s, struct mp4_window *w, struct mp4_top *b)
 {
     struct mp4_entry moof = { .at = b->at };
@@ -138,7 +139,7 @@ enum demux_status mp4_scan(struct mp4_index *x, struct mp4_window *w, int64_t fr
 
     s.samples = x->file_size < SAMPLES_MAX ? x->file_size : SAMPLES_MAX;
     for (int i = 0; i < DEMUX_TRACKS; i++)
-        s.m.last[i] = x->seen[i] ? x->ends[i] : 0; /* of what the tables have */
+        s.m.last[i] = x->seen[i] ? x->ends[i] : 0; /* from the sample tables */
     while (st == DEMUX_OK) {
         st = one(&s, w, &b);
         if (st == DEMUX_OK)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_table.c - sample tables as they lie in the file, [ISO-FF] 8.6 and 8.7.
+/* mp4_table.c - sample tables, used in the form of the file, [ISO-FF] 8.6 and 8.7.
  *
- * Tables are rows of runs, so where a sample is, and when, is known by going through all before
- * it. That is done once; every MP4_MARK samples the place in all tables is kept, and whatever is
- * asked for later is at most so many steps from a mark. */
+ * Rows of the tables are runs of samples, so the position and time of a sample depend on all
+ * samples before it. One pass goes over all of them and stores a mark, the position in all tables,
+ * every MP4_MARK samples. Each later lookup takes at most MP4_MARK steps from a mark. */
 #include "base/mem.h"
 #include "format/demux/mp4.h"
 
@@ -11,7 +11,7 @@
 
 enum {
     SAMPLES_MAX = 1 << 25, SECONDS_MAX = 1 << 30,
-    EMPTY_MAX = 1024, /* rows and chunks without a sample, one after the other: then it is over */
+    EMPTY_MAX = 1024, /* consecutive rows and chunks without a sample that end the track */
 };
 
 static uint32_t cell(const struct mp4_rows *r, unsigned width, uint32_t row, unsigned column)
@@ -19,9 +19,9 @@ static uint32_t cell(const struct mp4_rows *r, unsigned width, uint32_t row, uns
     return mp4_be32(r->v + (size_t)row * width + (size_t)column * 4);
 }
 
-/* ------------------------------------------------------------ taking them */
+/* ------------------------------------------------------------ reading tables */
 
-/* A count, and rows of so many bytes: not more than there are. */
+/* Reads a count and rows of `width` bytes; the count is limited to the available bytes. */
 static struct mp4_rows take_rows(struct rd r, unsigned width, unsigned head)
 {
     struct mp4_rows rows = { 0 };
@@ -64,7 +64,7 @@ static void take_sizes(struct mp4_table *t, struct rd stbl)
         t->sizes.n = (uint32_t)most;
 }
 
-/* Rows behind one that does not grow are none. */
+/* Drops rows from the first one on that does not increase. */
 static void cut_keys(struct mp4_table *t)
 {
     for (uint32_t i = 0; i < t->keys.n; i++) {
@@ -105,7 +105,7 @@ static uint64_t chunk_at(const struct mp4_table *t, uint32_t chunk)
     return (uint64_t)cell(&t->chunks, 8, chunk, 0) << 32 | cell(&t->chunks, 8, chunk, 1);
 }
 
-/* Stand at the begin of c->chunk, or of the next one that has samples. */
+/* Moves to the start of c->chunk, or of the next chunk that has samples. */
 static bool enter_chunk(const struct mp4_table *t, struct mp4_cursor *c)
 {
     for (int left = EMPTY_MAX; c->chunk < t->chunks.n && left > 0; c->chunk++, left--) {
@@ -124,7 +124,7 @@ static bool enter_chunk(const struct mp4_table *t, struct mp4_cursor *c)
     return false;
 }
 
-/* Leave rows that are over. */
+/* Skips finished rows. */
 static bool enter_row(const struct mp4_rows *rows, uint32_t *row, uint32_t *left)
 {
     for (int empty = 0; *left == 0; empty++) {
@@ -152,7 +152,8 @@ static bool begin(const struct mp4_table *t, struct mp4_cursor *c)
     return enter_row(&t->times, &c->time_row, &c->time_left) && enter_chunk(t, c);
 }
 
-/* What is below 0 as a signed number is an error of some writers: no time. */
+/* Returns the duration of a sample. Some writers store negative numbers by mistake: these count as
+ * 0. */
 static uint32_t lasts(const struct mp4_table *t, const struct mp4_cursor *c)
 {
     uint32_t v = cell(&t->times, 8, c->time_row, 1);
@@ -178,7 +179,7 @@ uint32_t mp4_table_size(const struct mp4_table *t, const struct mp4_cursor *c)
     }
 }
 
-/* In version 0, too, they are below 0 in files of many writers. */
+/* Offsets may be negative, even in version 0, because many writers do that. */
 int32_t mp4_table_offset(const struct mp4_table *t, const struct mp4_cursor *c)
 {
     return c->offset_row < t->offsets.n ? (int32_t)cell(&t->offsets, 8, c->offset_row, 1) : 0;
@@ -271,7 +272,7 @@ enum demux_status mp4_table_build(struct mp4_table *t, int64_t file_size, uint32
     return DEMUX_OK;
 }
 
-/* n: below t->n. */
+/* n must be below t->n. */
 struct mp4_cursor mp4_table_at(const struct mp4_table *t, uint32_t n)
 {
     struct mp4_cursor c = t->marks[n / MP4_MARK];
@@ -286,7 +287,7 @@ uint32_t mp4_table_find(const struct mp4_table *t, int64_t ticks)
     uint32_t low = 0, high = t->n_marks;
     struct mp4_cursor c;
 
-    while (low < high) { /* the first mark that is not before that */
+    while (low < high) { /* the first mark that is not before it */
         uint32_t middle = low + (high - low) / 2;
 
         if (t->marks[middle].dts < ticks)
@@ -304,7 +305,7 @@ uint32_t mp4_table_find(const struct mp4_table *t, int64_t ticks)
     return c.n < t->n ? c.n : t->n;
 }
 
-/* How many rows of stss are of samples up to n. */
+/* Returns the number of stss rows for samples up to n. */
 static uint32_t keys_up_to(const struct mp4_table *t, uint32_t n)
 {
     uint32_t low = 0, high = t->keys.n;

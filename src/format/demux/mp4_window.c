@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mp4_window.c - boxes, [ISO-FF] 4.2: in memory; and those of the file itself, read in pieces: a
- * few large reads, or small ones where boxes are far from each other. */
+/* mp4_window.c - boxes, [ISO-FF] 4.2: in memory, and top-level boxes of the file, which are read in
+ * few large pieces, or in small ones if boxes are far apart. */
 #include "base/mem.h"
 #include "format/demux/mp4.h"
 
@@ -38,7 +38,7 @@ struct rd mp4_tree_find(struct rd in, uint32_t type)
     return (struct rd){ .bad = true };
 }
 
-/* ------------------------------------------------------------ of the file */
+/* ------------------------------------------------------------ boxes of the file */
 
 bool mp4_window_init(struct mp4_window *w, const struct demux_input *in)
 {
@@ -52,8 +52,8 @@ void mp4_window_fini(struct mp4_window *w)
     free(w->buf);
 }
 
-/* As much as a look at the next box takes, if it is as large as the one before; where they are near
- * to each other, many at once. */
+/* Returns the number of bytes to read: enough for the next box, or many boxes at once if they are
+ * near each other. */
 static size_t how_much(const struct mp4_window *w, int64_t at, size_t size)
 {
     bool near = w->have > 0 && at >= w->at && at - w->at < (int64_t)w->have + NEAR;
