@@ -140,7 +140,7 @@ const char *start_error_text(err_t err, char *buf, size_t size)
     size_t n = strlen(prefix);
 
     if (code == ERR_CONF || code == ERR_CONF_SYNTAX)
-        return err_said(err, buf, size);
+        return err_facts(err, buf, size);
     (void)snprintf(buf, size, "%s", prefix);
     (void)err_text(err, buf + n, size - n);
     return buf;

@@ -10,20 +10,20 @@
 #include <string.h>
 
 /* The packet's fields start here; the fields before it belong to the allocation. */
-#define SAYS offsetof(struct av_packet, kind)
+#define CONTENT offsetof(struct av_packet, kind)
 
 /* Memory checkers must see each packet as a separate allocation. */
 #if defined(__SANITIZE_ADDRESS__) || BUILD_GPERF || BUILD_VALGRIND
-enum { EACH_ALONE = true };
+enum { SEPARATE = true };
 #else
-enum { EACH_ALONE = false };
+enum { SEPARATE = false };
 #endif
 
 static _Thread_local long live;
 
 struct av_packet *av_packet_try_in(struct bump *stream, size_t size)
 {
-    struct av_packet *pkt = bump_try(EACH_ALONE ? NULL : stream, sizeof(*pkt) + size);
+    struct av_packet *pkt = bump_try(SEPARATE ? NULL : stream, sizeof(*pkt) + size);
 
     if (!pkt)
         return NULL;
@@ -64,8 +64,8 @@ struct av_packet *av_packet_copy_in(struct bump *stream, const struct av_packet 
 
     if (!copy)
         return NULL;
-    memcpy((char *)copy + SAYS, (const char *)pkt + SAYS,
-           offsetof(struct av_packet, data) - SAYS + pkt->size);
+    memcpy((char *)copy + CONTENT, (const char *)pkt + CONTENT,
+           offsetof(struct av_packet, data) - CONTENT + pkt->size);
     return copy;
 }
 

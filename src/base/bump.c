@@ -54,7 +54,7 @@ static struct part *part_of(struct piece *q)
     return (struct part *)(void *)((uint8_t *)q - q->back);
 }
 
-static size_t with_head(size_t size)
+static size_t with_header(size_t size)
 {
     return (sizeof(struct piece) + size + 7) & ~(size_t)7;
 }
@@ -186,7 +186,7 @@ static void note_most(struct bump *b)
 
 /* Allocates a piece in a new block. The new block becomes the current one, unless the old one has
  * more space left. */
-static void *in_new_part(struct bump *b, size_t n)
+static void *alloc_in_new_part(struct bump *b, size_t n)
 {
     size_t used = sizeof(struct part) + n, need = region_fit(used), step, size;
     struct part *part;
@@ -231,7 +231,7 @@ static void *in_tail(struct bump *b, size_t n)
 
 void *bump_try(struct bump *b, size_t size)
 {
-    size_t n = with_head(size);
+    size_t n = with_header(size);
     uint8_t *at;
 
     if (!b)
@@ -239,7 +239,7 @@ void *bump_try(struct bump *b, size_t size)
     if (n <= b->tail_left)
         return in_tail(b, n);
     if (n > b->left)
-        return in_new_part(b, n);
+        return alloc_in_new_part(b, n);
     at = b->at;
     b->at += n;
     b->left -= (uint32_t)n;
@@ -284,7 +284,7 @@ static void *grow_part(struct part *part, size_t n)
 void *bump_grow(void *p, size_t size)
 {
     struct piece *q = piece_of(p);
-    size_t n = with_head(size);
+    size_t n = with_header(size);
     struct part *part;
     void *more;
 
@@ -307,7 +307,7 @@ void *bump_grow(void *p, size_t size)
 }
 
 /* All pieces of the current block are freed: starts it again, if it is small. */
-static void begin_anew(struct bump *b)
+static void restart_part(struct bump *b)
 {
     if (b->fill->size > STEP_MIN || b->closed) {
         leave_part(b);
@@ -333,7 +333,7 @@ void bump_free(void *p)
     count_piece(b, 0, q->size);
     part->pieces--;
     if (part == b->fill && part->pieces + b->taken == 0)
-        begin_anew(b);
+        restart_part(b);
     else if (part->pieces == 0 && part != b->fill)
         free_part(part);
 }

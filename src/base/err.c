@@ -106,7 +106,7 @@ static size_t append(char *buf, size_t size, const char *fmt, ...)
     return strlen(buf);
 }
 
-const char *err_said(err_t err, char *buf, size_t size)
+const char *err_facts(err_t err, char *buf, size_t size)
 {
     if (size > 0)
         buf[0] = '\0';
@@ -183,7 +183,7 @@ const char *err_text(err_t err, char *buf, size_t size)
     return buf;
 }
 
-const char *err_words(err_t err, char *buf, size_t size)
+const char *err_message(err_t err, char *buf, size_t size)
 {
     buf[0] = '\0';
     if (!err)

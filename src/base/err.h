@@ -47,7 +47,7 @@ enum err_class {
     XX(NO_MEMORY,         1052,   SYS,    "Out of memory")                   \
     XX(STOPPED,           1053,   STOP,   "Asked to stop")                   \
     XX(NO_FILE,           1054,   DENIED, "No such file")                    \
-    XX(LOOP,              1055,   SYS,    "Went round for nothing")          \
+    XX(LOOP,              1055,   SYS,    "Loop without progress")           \
     XX(PROXY,             1056,   PROTO,  "PROXY protocol header is wrong")  \
     XX(DNS,               1080,   TIME,   "Name does not resolve")           \
     XX(TRUNCATED,         2100,   PROTO,  "Message ends too early")          \
@@ -60,20 +60,20 @@ enum err_class {
     XX(RTMP_CONNECT,      2004,   PROTO,  "RTMP connect is wrong")           \
     XX(RTMP_HANDSHAKE,    2006,   PROTO,  "RTMP handshake failed")           \
     XX(RTMP_NO_REQUEST,   2008,   PROTO,  "RTMP response without a request") \
-    XX(RTMP_REJECTED,     2009,   DENIED, "RTMP peer said no")               \
+    XX(RTMP_REJECTED,     2009,   DENIED, "Rejected by the RTMP peer")       \
     XX(NO_VHOST,          2018,   DENIED, "No such vhost")                   \
     XX(VHOST_DISABLED,    2019,   DENIED, "Vhost is disabled")               \
     XX(RTSP,              2039,   PROTO,  "RTSP message is wrong")           \
-    XX(RTSP_REFUSED,      2040,   DENIED, "RTSP peer said no")               \
-    XX(RTSP_LOGIN,        2041,   DENIED, "RTSP peer wants another password") \
+    XX(RTSP_REFUSED,      2040,   DENIED, "Rejected by the RTSP peer")       \
+    XX(RTSP_LOGIN,        2041,   DENIED, "RTSP peer refused the password")  \
     XX(DENIED,            2048,   DENIED, "Denied by security rules")        \
     XX(REFER_DENIED,      2049,   DENIED, "Denied by refer rules")           \
     XX(STREAM_END,        2050,   PEER,   "Stream ended")                    \
     XX(REPLACED,          2051,   PEER,   "Replaced by a new publisher")     \
-    XX(IDLE,              2052,   PEER,   "Nobody watches")                  \
+    XX(IDLE,              2052,   PEER,   "No viewers")                      \
     XX(KICKED,            2053,   DENIED, "Kicked by the API")               \
     XX(HOOK_DENIED,       2054,   DENIED, "Denied by a callback")            \
-    XX(TOKEN,             2055,   DENIED, "Denied for want of a token")      \
+    XX(TOKEN,             2055,   DENIED, "Denied: no valid token")          \
     XX(EXPIRED,           2056,   DENIED, "The token expired")               \
     XX(CODEC,             3000,   PROTO,  "Codec data is wrong")             \
     XX(HTTP,              4000,   PROTO,  "HTTP message is wrong")           \
@@ -111,10 +111,10 @@ enum err_class err_class(err_t err);
  * outermost context first, the strerror() of its errno last; returns buf. */
 const char *err_text(err_t err, char *buf, size_t size);
 /* The same without the code, for people: "Socket i/o timeout: play: writev: waited 5000 ms". */
-const char *err_words(err_t err, char *buf, size_t size);
+const char *err_message(err_t err, char *buf, size_t size);
 /* Writes only the contexts and the cause, outermost first: "srs.conf:12: unknown directive ...",
  * for the author of the file; returns buf. */
-const char *err_said(err_t err, char *buf, size_t size);
+const char *err_facts(err_t err, char *buf, size_t size);
 /* Writes "func() [file:line][errno=N]" for frame i; 0 is the outermost. NULL: no such frame. */
 const char *err_frame(err_t err, int i, char *buf, size_t size);
 

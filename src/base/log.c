@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 8192, STRANGER_LINE = 1024, CLIENTS_TIMES = 50 };
-#define TELL_AGAIN 1000000 /* microseconds */
+enum { LINE_SIZE = 8192, UNTRUSTED_LINE = 1024, CLIENTS_TIMES = 50 };
+#define REPORT_AGAIN 1000000 /* microseconds */
 
 static const char *const level_names[] = { "DEBUG", "TRACE", "INFO", "WARN", "ERROR", "NONE" };
 
@@ -48,37 +48,37 @@ static struct {
 static atomic_uint sharers; /* threads that called log_thread_begin(); 0: there is one thread */
 
 /* Token buckets that all threads share. */
-enum shared { STRANGERS, CLIENTS, ERRORS, N_SHARED };
+enum shared { UNTRUSTED, CLIENTS, ERRORS, N_SHARED };
 static _Atomic int64_t shared_full_at[N_SHARED];
 
 /* The buffers of a thread that writes log lines, allocated with its first line. They are not on the
  * stack, because stacks of coroutines are small and each touched page stays allocated. Writing a
  * line never yields. */
-struct maker {
+struct log_state {
     char line[LINE_SIZE], raw[LINE_SIZE]; /* the current line, and its text */
     char text[1024], frame[256];          /* for an error */
-    int64_t made_at;                      /* time of the line: wall clock, microseconds */
+    int64_t time;                         /* time of the line: wall clock, microseconds */
     bool is_public;                       /* the text has no secrets, see log_public() */
     struct log_addresses addresses;       /* budgets of publishers and players, by address */
 };
-static _Thread_local struct maker *maker;
+static _Thread_local struct log_state *log_state;
 
-static struct maker *own(void)
+static struct log_state *own(void)
 {
-    if (!maker)
-        maker = thread_own(sizeof(*maker), NULL);
-    return maker;
+    if (!log_state)
+        log_state = thread_own(sizeof(*log_state), NULL);
+    return log_state;
 }
 
 /* Omitted lines of this thread's untrusted clients. */
 static _Thread_local struct {
-    int64_t told_at;
+    int64_t reported_at;
     unsigned long left_out;
-} strangers;
+} untrusted;
 
 /* Omitted lines of its clients whose address was over its budget. */
 static _Thread_local struct {
-    int64_t told_at;
+    int64_t reported_at;
     unsigned long left_out;
     uint8_t last[IP_SIZE];
 } crowds;
@@ -108,7 +108,7 @@ static size_t stamp(char *to, size_t size)
     struct tm tm;
 
     (void)gettimeofday(&now, NULL);
-    own()->made_at = (int64_t)now.tv_sec * 1000000 + now.tv_usec;
+    own()->time = (int64_t)now.tv_sec * 1000000 + now.tv_usec;
     if (now.tv_sec != last || last_utc != setup.utc) {
         last = now.tv_sec;
         last_utc = setup.utc;
@@ -121,9 +121,9 @@ static size_t stamp(char *to, size_t size)
     return (size_t)snprintf(to, size, "[%s.%03d]", date, (int)(now.tv_usec / 1000));
 }
 
-int64_t log_made_at(void)
+int64_t log_time(void)
 {
-    return own()->made_at;
+    return own()->time;
 }
 
 static bool shows_secrets(void)
@@ -144,7 +144,7 @@ static size_t cut(char *line, size_t n, size_t limit)
 /* Writes the text in own()->raw as a line of at most `limit` bytes; returns its size. */
 static size_t put(enum log_level level, const char *cid, int sys, size_t limit)
 {
-    struct maker *m = own();
+    struct log_state *m = own();
     char *line = m->line;
     size_t n = stamp(line, LINE_SIZE);
 
@@ -178,7 +178,7 @@ static struct log_budget *budget(void)
 {
     struct log_budget *b = setup.budget ? setup.budget() : NULL;
 
-    return b && b->who != LOG_OURS ? b : NULL;
+    return b && b->source != LOG_OURS ? b : NULL;
 }
 
 static uint64_t pack(struct log_rate r)
@@ -256,15 +256,15 @@ static bool may_write(struct log_budget *b, int64_t now)
 {
     const struct log_rate one = rate_of(&rules.one);
 
-    if (b->who != LOG_UNTRUSTED_ALL && !log_budget_take(&b->full_at, &one, now)) {
+    if (b->source != LOG_UNTRUSTED_ALL && !log_budget_take(&b->full_at, &one, now)) {
         b->left_out++;
         return false;
     }
-    if (b->who != LOG_CLIENT && !take_shared(STRANGERS, now)) {
-        strangers.left_out++;
+    if (b->source != LOG_CLIENT && !take_shared(UNTRUSTED, now)) {
+        untrusted.left_out++;
         return false;
     }
-    if (b->who == LOG_CLIENT && !take_as_client(b, now)) {
+    if (b->source == LOG_CLIENT && !take_as_client(b, now)) {
         crowds.left_out++;
         memcpy(crowds.last, b->from, IP_SIZE);
         return false;
@@ -277,7 +277,7 @@ static bool may_write_error(int64_t now)
 {
     bool yes = take_shared(ERRORS, now);
 
-    strangers.left_out += !yes;
+    untrusted.left_out += !yes;
     return yes;
 }
 
@@ -293,8 +293,8 @@ static void charge(struct log_budget *b, enum log_level level, size_t bytes)
         return;
     }
     log_budget_charge(&b->full_at, &one, bytes);
-    charge_shared(b->who == LOG_CLIENT ? CLIENTS : STRANGERS, bytes);
-    if (b->who == LOG_CLIENT) {
+    charge_shared(b->source == LOG_CLIENT ? CLIENTS : UNTRUSTED, bytes);
+    if (b->source == LOG_CLIENT) {
         const struct log_rate rate = rate_of_address(b);
 
         log_budget_charge(log_addresses_at(&own()->addresses, b->from, clock_usec()), &rate, bytes);
@@ -306,7 +306,7 @@ static size_t line_limit(const struct log_budget *b)
 {
     bool all = setup.min < LOG_TRACE || rate_of(&rules.all).a_second == 0;
 
-    return b && b->who != LOG_CLIENT && !all ? STRANGER_LINE : LINE_SIZE;
+    return b && b->source != LOG_CLIENT && !all ? UNTRUSTED_LINE : LINE_SIZE;
 }
 
 static void log_crowds(void)
@@ -319,18 +319,18 @@ static void log_crowds(void)
                    "of %s%s: over limits.log_address", crowds.left_out, ip_text(crowds.last, last),
                    ip_is_v4(crowds.last) ? "" : "/64");
     crowds.left_out = 0;
-    crowds.told_at = clock_usec();
+    crowds.reported_at = clock_usec();
     put_report("-");
 }
 
 static void log_untrusted(void)
 {
-    if (strangers.left_out == 0 || !log_enabled(LOG_WARN))
+    if (untrusted.left_out == 0 || !log_enabled(LOG_WARN))
         return;
     (void)snprintf(own()->raw, LINE_SIZE, "%lu lines more of clients that neither publish nor "
-                   "play were left out: over limits.log_strangers", strangers.left_out);
-    strangers.left_out = 0;
-    strangers.told_at = clock_usec();
+                   "play were left out: over limits.log_strangers", untrusted.left_out);
+    untrusted.left_out = 0;
+    untrusted.reported_at = clock_usec();
     put_report("-");
 }
 
@@ -350,7 +350,7 @@ static void tell_own(struct log_budget *b)
 
 void log_forget(struct log_budget *b)
 {
-    strangers.left_out += b->left_out;
+    untrusted.left_out += b->left_out;
     b->left_out = 0;
 }
 
@@ -391,16 +391,16 @@ static bool take(struct log_budget *b, enum log_level level)
 {
     int64_t now;
 
-    if (!b && (level >= LOG_ERROR || (!strangers.left_out && !crowds.left_out)))
+    if (!b && (level >= LOG_ERROR || (!untrusted.left_out && !crowds.left_out)))
         return true;
     now = clock_usec();
     if (b && level >= LOG_ERROR)
         return may_write_error(now);
     if (b && !may_write(b, now))
         return false;
-    if (strangers.left_out && now - strangers.told_at > TELL_AGAIN)
+    if (untrusted.left_out && now - untrusted.reported_at > REPORT_AGAIN)
         log_untrusted();
-    if (crowds.left_out && now - crowds.told_at > TELL_AGAIN)
+    if (crowds.left_out && now - crowds.reported_at > REPORT_AGAIN)
         log_crowds();
     if (b && b->left_out)
         tell_own(b);
@@ -466,7 +466,7 @@ void log_public(const char *fmt, ...)
 void log_end(const char *what, err_t *err)
 {
     enum log_level level = class_level[err_class(*err)];
-    struct maker *m = own();
+    struct log_state *m = own();
 
     if (!*err)
         return;

@@ -37,7 +37,7 @@ bool log_enabled(enum log_level level);
 void log_thread_begin(void);
 void log_thread_end(void);
 /* For setup.write: the time in the line, in microseconds of the wall clock. */
-int64_t log_made_at(void);
+int64_t log_time(void);
 
 /* Configuration of the lines that peers cause. */
 struct log_rules {

@@ -18,7 +18,7 @@
 
 enum { LOG_UNIT = 200 }; /* size of a line that costs one unit, bytes */
 
-enum log_who {
+enum log_source {
     LOG_OURS,      /* no limit */
     LOG_UNTRUSTED,  /* an untrusted client: its own budget and that of all */
     /* a publisher or player: its own budget, its address's and that of all clients */
@@ -28,7 +28,7 @@ enum log_who {
 
 /* The budget of one connection; starts zeroed. */
 struct log_budget {
-    enum log_who who;
+    enum log_source source;
     int64_t full_at;   /* when the bucket is full again, microseconds */
     unsigned left_out; /* omitted lines, not reported yet */
     unsigned times;    /* factor of the rate log_rules.address for its address; 0: 1 */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* LEFT: memory reserved for small allocations. LOOK: a thread checks again after this many bytes; a
- * check costs two system calls. Untouched pages cost no memory. */
-enum { LEFT = 8 << 20, LOOK = 1 << 20 };
+/* LEFT: memory reserved for small allocations. CHECK: a thread checks again after this many bytes;
+ * a check costs two system calls. Untouched pages cost no memory. */
+enum { LEFT = 8 << 20, CHECK = 1 << 20 };
 
 static _Thread_local size_t since;
 static atomic_bool scarce;    /* for all threads: if set, each allocation checks */
@@ -25,7 +25,7 @@ static bool is_there(size_t size)
     return p != MAP_FAILED;
 }
 
-static bool look(size_t size)
+static bool check_left(size_t size)
 {
     bool none;
 
@@ -39,18 +39,19 @@ static bool look(size_t size)
 
 void mem_threads(unsigned n)
 {
-    atomic_store(&unseen, (size_t)(n - 1) * LOOK);
+    atomic_store(&unseen, (size_t)(n - 1) * CHECK);
 }
 
 bool mem_may(size_t size)
 {
     since += size;
-    return (since < LOOK && !atomic_load_explicit(&scarce, memory_order_relaxed)) || look(size);
+    return (since < CHECK && !atomic_load_explicit(&scarce, memory_order_relaxed)) ||
+           check_left(size);
 }
 
 bool mem_left(void)
 {
-    return look(0);
+    return check_left(0);
 }
 
 void *mem_try(size_t size)

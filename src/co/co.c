@@ -459,14 +459,14 @@ void co_set_cid(const char *cid)
     co_current->cid[n] = '\0';
 }
 
-void co_log_as(enum log_who who)
+void co_log_as(enum log_source source)
 {
-    co_current->lines.who = who;
+    co_current->lines.source = source;
 }
 
 void co_log_as_client(const char *address, unsigned times)
 {
-    co_current->lines.who = LOG_CLIENT;
+    co_current->lines.source = LOG_CLIENT;
     log_budget_from(&co_current->lines, address, times);
 }
 

@@ -148,7 +148,7 @@ struct co_cid co_swap_cid(const char *cid); /* sets the cid and returns the prev
 /* Sets the log budget that the calling coroutine uses from now on (base/log_budget.h). A new
  * coroutine inherits its creator's budget, so a peer cannot evade its budget by causing new
  * coroutines. */
-void co_log_as(enum log_who who);
+void co_log_as(enum log_source source);
 /* Uses the budget of a client of this address, `times` as large as that of one address. */
 void co_log_as_client(const char *address, unsigned times);
 struct log_budget *co_log_budget(void); /* NULL outside of any; for struct log_setup */

@@ -22,7 +22,7 @@ static void failed(struct condition *c)
 
 void condition_failed(struct condition *c, err_t err)
 {
-    (void)err_words(err, c->error, sizeof(c->error));
+    (void)err_message(err, c->error, sizeof(c->error));
     failed(c);
 }
 

@@ -424,7 +424,7 @@ static void *stranger(void *arg)
     log_thread_begin();
     (void)pthread_barrier_wait(&all_there);
     for (int i = 0; i < 2000; i++) {
-        me = (struct log_budget){ .who = address ? LOG_CLIENT : LOG_UNTRUSTED };
+        me = (struct log_budget){ .source = address ? LOG_CLIENT : LOG_UNTRUSTED };
         log_budget_from(&me, address, 1);
         log_trace("an untrusted client, %s", log_param("?token=x"));
         if (i % 100 == 0)

@@ -183,7 +183,7 @@ static void parameters_of_our_own(void **state)
 
 static void one_who_talks(void **state)
 {
-    struct log_budget b = { .who = LOG_CLIENT };
+    struct log_budget b = { .source = LOG_CLIENT };
 
     (void)state;
     now_runs = &b;
@@ -212,13 +212,13 @@ static void many_who_come(void **state)
     (void)state;
     now_runs = &b;
     for (int i = 0; i < 10000; i++) {
-        b = (struct log_budget){ .who = LOG_UNTRUSTED };
+        b = (struct log_budget){ .source = LOG_UNTRUSTED };
         log_trace("client ip=1.2.3.4:%d", i);
         log_warn("denied");
         log_forget(&b);
     }
     assert_in_range(count("\n"), 200, 210);
-    b = (struct log_budget){ .who = LOG_CLIENT };
+    b = (struct log_budget){ .source = LOG_CLIENT };
     log_trace("one who plays");
     assert_int_equal(count("one who plays"), 1);
     now_runs = NULL;
@@ -237,7 +237,7 @@ static void one_who_comes_again(void **state)
     (void)state;
     now_runs = &b;
     for (int i = 0; i < 10000; i++) {
-        b = (struct log_budget){ .who = LOG_CLIENT };
+        b = (struct log_budget){ .source = LOG_CLIENT };
         log_budget_from(&b, i % 2 ? "192.0.2.7" : "::ffff:192.0.2.7", 1);
         log_trace("plays");
         log_trace("has gone");
@@ -248,12 +248,12 @@ static void one_who_comes_again(void **state)
         char text[32];
 
         (void)snprintf(text, sizeof(text), "192.0.2.%d", 8 + i);
-        b = (struct log_budget){ .who = LOG_CLIENT };
+        b = (struct log_budget){ .source = LOG_CLIENT };
         log_budget_from(&b, text, 1);
         log_trace("another one");
     }
     assert_int_equal(count("another one"), 50);
-    b = (struct log_budget){ .who = LOG_CLIENT };
+    b = (struct log_budget){ .source = LOG_CLIENT };
     log_budget_from(&b, NULL, 10);
     log_trace("of a private network");
     assert_int_equal(count("of a private network"), 1);
@@ -276,7 +276,7 @@ static void private_ones_that_come_again(void **state)
     for (size_t k = 0; k < COUNT(all); k++) {
         size = 0;
         for (int i = 0; i < 10000; i++) {
-            b = (struct log_budget){ .who = LOG_CLIENT };
+            b = (struct log_budget){ .source = LOG_CLIENT };
             log_budget_from(&b, all[k].address, 10);
             log_trace("plays");
             log_forget(&b);
@@ -300,7 +300,7 @@ static void clients_of_many_networks(void **state)
         char text[40];
 
         (void)snprintf(text, sizeof(text), "2001:db8:%x::1", i);
-        b = (struct log_budget){ .who = LOG_CLIENT };
+        b = (struct log_budget){ .source = LOG_CLIENT };
         log_budget_from(&b, text, 1);
         log_trace("plays");
         log_forget(&b);
@@ -325,7 +325,7 @@ static void bytes_count(void **state)
 {
     static const struct {
         const char *name;
-        enum log_who who;
+        enum log_source source;
         size_t line, most; /* bytes of all lines: 200 for each unit, and one line more */
     } rows[] = {
         { "short lines of a connection", LOG_CLIENT, 20, 30 * 200 },
@@ -337,7 +337,7 @@ static void bytes_count(void **state)
 
     (void)state;
     for (size_t k = 0; k < COUNT(rows); k++) {
-        struct log_budget b = { .who = rows[k].who };
+        struct log_budget b = { .source = rows[k].source };
 
         b.from[0] = (uint8_t)(k + 1);
         now_runs = &b;
@@ -360,7 +360,7 @@ static void clients_of_one_address_by_bytes(void **state)
     (void)state;
     now_runs = &b;
     for (int i = 0; i < 1000; i++) {
-        b = (struct log_budget){ .who = LOG_CLIENT };
+        b = (struct log_budget){ .source = LOG_CLIENT };
         log_budget_from(&b, "192.0.2.9", 1);
         log_trace("%s", text_of(5000));
         log_forget(&b);
@@ -373,7 +373,7 @@ static void a_line_of_an_untrusted_client_is_cut(void **state)
 {
     const struct log_setup more = { LOG_DEBUG, false, NULL, keep, who_runs };
     const struct log_rules all = { false, { 0, 0 }, { 0, 0 }, { 0, 0 } };
-    struct log_budget b = { .who = LOG_UNTRUSTED };
+    struct log_budget b = { .source = LOG_UNTRUSTED };
 
     for (size_t n = 900; n < 1100; n++) { /* not inside of a character */
         (void)end(state);
@@ -392,11 +392,11 @@ static void a_line_of_an_untrusted_client_is_cut(void **state)
     assert_true(size < 1024 + 40);
     assert_non_null(strstr(lines, "x ... and "));
     assert_non_null(strstr(lines, " bytes more\n"));
-    b = (struct log_budget){ .who = LOG_CLIENT, .from = { 99 } };
+    b = (struct log_budget){ .source = LOG_CLIENT, .from = { 99 } };
     size = 0;
     log_trace("%s", text_of(6000));
     assert_true(size > 6000);
-    b = (struct log_budget){ .who = LOG_UNTRUSTED };
+    b = (struct log_budget){ .source = LOG_UNTRUSTED };
     log_rule(&all);
     size = 0;
     log_trace("%s", text_of(6000));
@@ -411,7 +411,7 @@ static void a_line_of_an_untrusted_client_is_cut(void **state)
 /* Errors have a separate budget, so they appear even if that of lines is used up. */
 static void errors_that_a_peer_causes(void **state)
 {
-    struct log_budget b = { .who = LOG_UNTRUSTED };
+    struct log_budget b = { .source = LOG_UNTRUSTED };
 
     (void)state;
     now_runs = &b;
@@ -439,12 +439,12 @@ static void one_with_many_addresses(void **state)
         char text[40];
 
         (void)snprintf(text, sizeof(text), "2001:db8:0:1::%x", i);
-        b = (struct log_budget){ .who = LOG_CLIENT };
+        b = (struct log_budget){ .source = LOG_CLIENT };
         log_budget_from(&b, text, 1);
         log_trace("plays");
     }
     assert_in_range(count("plays"), 100, 110);
-    b = (struct log_budget){ .who = LOG_CLIENT };
+    b = (struct log_budget){ .source = LOG_CLIENT };
     log_budget_from(&b, "2001:db8:0:2::1", 1);
     log_trace("a neighbour");
     assert_int_equal(count("a neighbour"), 1);
@@ -536,7 +536,7 @@ static void a_key_in_an_error(void **state)
     err_hide(NULL, "K3Y-1");
     err_hide(err, "K3Y-1");
     assert_string_equal(err_text(err, text, sizeof(text)),
-                        "code=2009(RTMP_REJECTED)(RTMP peer said no) : publish *** : *** of ****** is wrong");
+                        "code=2009(RTMP_REJECTED)(Rejected by the RTMP peer) : publish *** : *** of ****** is wrong");
     err_free(&err);
 }
 

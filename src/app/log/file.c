@@ -56,7 +56,7 @@ static void to_tank(enum log_level level, const char *line, size_t size)
     if (size > STAMP_SIZE)
         keep_stamp(line);
     if (atomic_load_explicit(&several, memory_order_relaxed))
-        log_writer_put_from(writer, inlet, log_made_at(), level, line, size);
+        log_writer_put_from(writer, inlet, log_time(), level, line, size);
     else
         log_writer_put(writer, level, line, size);
 }
