@@ -20,40 +20,42 @@ struct nal_kind;
 
 struct rtp_format {
     enum av_codec codec;
-    const char *alias; /* what this encoding is called, if that is not the codec's own name */
-    const struct nal_kind *nal;     /* it is made of NAL units */
-    const struct rtp_video *video; /* packets of a frame have its time, and its last one a marker */
-    /* NULL: it is read only. */
+    const char *alias; /* name of this encoding, if it differs from the codec's name */
+    const struct nal_kind *nal;     /* for codecs with NAL units */
+    const struct rtp_video *video; /* all packets of a frame have its time; a marker ends it */
+    /* NULL: the server only reads this format. */
     err_t (*configure)(struct rtp_packer *p, const struct frame *f); /* or NULL */
     err_t (*pack)(struct rtp_packer *p, const struct frame *f);
     void (*flush)(struct rtp_packer *p);                             /* or NULL */
     void (*unpack)(struct rtp_unpacker *u);
-    /* What SDP says of a track that comes in: its parameters. */
+    /* Reads the a=fmtp parameters of a received track. */
     err_t (*read)(struct rtp_unpacker *u, const struct span *fmtp);
-    /* The same of one that goes out, by its decoder configuration (or nothing, size 0); or NULL. */
+    /* Writes the parameters of a sent track from its decoder configuration (size 0: none). May be
+     * NULL. */
     void (*write)(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
 };
 
-/* How a codec goes out. NULL: there is no way, or none of ours. */
+/* Returns the format for sending a codec. NULL: there is none, or it is not supported. */
 const struct rtp_format *rtp_format_of(enum av_codec codec);
-/* What comes in, as a=rtpmap names it. NULL: we read no such. */
+/* Returns the format for receiving, by its name in a=rtpmap. NULL: not supported. */
 const struct rtp_format *rtp_format_named(enum av_kind kind, const char *name, size_t size);
-/* What comes in without an a=rtpmap. NULL: none of ours has that payload type. */
+/* Returns the format for receiving without an a=rtpmap. NULL: the static payload type is not
+ * supported. */
 const struct rtp_format *rtp_format_fixed(uint8_t type);
 
-/* The clock and the channels of a track that goes out, for its a=rtpmap: "name/clock[/channels]".
- * The configuration as it is in packets, or for codecs without one the first frame. False: no such
- * format, or the configuration does not say. channels 0: nothing is said of them. */
+/* Clock and channels of a sent track, for its a=rtpmap: "name/clock[/channels]". They come from the
+ * configuration, or for codecs without one from the first frame. False: no such format, or the
+ * values are unknown. channels 0: omitted. */
 struct rtp_map {
     const char *name;
     uint32_t clock;
     unsigned channels;
-    bool fixed;   /* it has a payload type of its own */
-    uint8_t type; /* that one */
+    bool fixed;   /* it has a static payload type */
+    uint8_t type; /* the static payload type */
 };
 bool rtp_map_of(struct rtp_map *m, enum av_codec codec, const uint8_t *config, size_t size);
 
-/* Its a=fmtp, without the payload type; nothing where there is nothing to say. */
+/* Writes the a=fmtp without the payload type; nothing if there are no parameters. */
 void rtp_fmtp_write(struct wr *w, enum av_codec codec, const uint8_t *config, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.h - parameters of a=fmtp: "key=value; key2=value2", in place. */
+/* text.h - parses parameters of a=fmtp in place: "key=value; key2=value2". */
 #ifndef FORMAT_RTP_TEXT_H
 #define FORMAT_RTP_TEXT_H
 
@@ -7,13 +7,13 @@
 
 #include <stdint.h>
 
-/* The value of a key in any case, without the spaces around it. False: it is not there. */
+/* Gives the value of a key, case-insensitive, without surrounding spaces. False: there is none. */
 bool rtp_text_value(const struct span *fmtp, const char *key, struct span *value);
-/* The same as a number; `none` if it is not there or is none. */
+/* Returns the value as a number; `none` if it is missing or not a number. */
 uint32_t rtp_text_number(const struct span *fmtp, const char *key, uint32_t none);
-/* The next of a list with commas. False: no more. */
+/* Gives the next item of a comma-separated list. False: no more. */
 bool rtp_text_item(struct span *list, struct span *item);
-/* Hex digits to bytes. 0: they are none, or more than there is room for. */
+/* Decodes hex digits; returns the number of bytes. 0: invalid digits, or too many. */
 size_t rtp_text_hex(const struct span *text, uint8_t *out, size_t room);
 
 #endif

@@ -61,12 +61,12 @@ struct rtp_unpacker {
     unsigned channels;
     bool keep_broken;
     struct rtp_unpack_stats stats;
-    /* the rest is ours */
+    /* private */
     struct rtp_payload in;
     bool has_in, ready, has_config, config_due;
     struct rtp_frame out;
     struct wr frame, config;
-    int64_t ticks;          /* of `frame` */
+    int64_t ticks;          /* time of `frame` */
 
     /* video */
     enum rtp_marks marks;
@@ -74,7 +74,7 @@ struct rtp_unpacker {
     int64_t skip_ticks, closed_ticks;
     unsigned units;
     bool piece;             /* the last unit has not ended yet */
-    size_t piece_at;        /* where it begins */
+    size_t piece_at;        /* its start */
     /* NAL units */
     struct nal_sets sets;
     bool has_sps, intra, start_codes;
@@ -82,10 +82,10 @@ struct rtp_unpacker {
     /* VP9 */
     bool ended;
 
-    /* sound */
+    /* audio */
     unsigned size_bits, index_bits, delta_bits, headers, headers_at;
     size_t header_bit, at;
-    size_t whole;           /* size of the frame of which pieces come; 0: none does */
+    size_t whole;           /* size of the fragmented frame; 0: none */
     int64_t index;
     unsigned subframes;
 };
