@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* floor.h - what the kernel alone takes: two processes on two cores, one sends, the other reads. */
+/* floor.h - measures the CPU cost of the kernel alone: one process sends, another one reads. */
 #ifndef TOOLS_LOAD_FLOOR_H
 #define TOOLS_LOAD_FLOOR_H
 
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 _Noreturn void load_floor_die(const char *what);
-/* Ends the process with a line to stderr if it is none of these. */
+/* Parses a number; prints an error and exits if it is not in the range. */
 int load_floor_number(const char *text, int least, int most);
 /* 0 in the other process, which is on that core (< 0: on any) and ends with this one. */
 pid_t load_floor_fork(int cpu);
@@ -27,7 +27,7 @@ int load_rtmfp_keys(void);
 
 /* ------------------------------------------------------------ packets: rtc_cut.c */
 
-/* What a server makes of a file: how large they are, and when they go. */
+/* Sizes and send times of the packets that a server would send for a file. */
 struct load_cut {
     struct load_cut_frame {
         uint32_t ms;      /* from the begin */
@@ -46,7 +46,7 @@ err_t load_cut_messages(struct load_cut *c, const char *path, unsigned every)
     __attribute__((warn_unused_result));
 /* The same packets once in `period` ms. */
 void load_cut_equal(struct load_cut *c, unsigned packets, unsigned size, unsigned period);
-/* 25 frames a second of equal packets, and 50 packets of sound unless `silent`. */
+/* Makes 25 frames of equal packets a second, and 50 audio packets unless `silent`. */
 void load_cut_plain(struct load_cut *c, unsigned kbps, bool silent);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hls.h - a playlist as a player looks at it: what to fetch next, where to begin; and the clock
- * of a player. No I/O.
+/* hls.h - an HLS player without I/O: parses playlists, chooses what to fetch, and keeps the
+ * playback clock.
  *
  * A unit is what is fetched at once: a segment, or with low latency a part while its segment is
  * listed in parts. [HLS] RFC 8216 and draft-pantos-hls-rfc8216bis.
@@ -57,8 +57,7 @@ size_t load_hls_list_start(const struct load_hls_list *l, int64_t hold_back);
 /* How long the units from this one on last, 1/90000 s. */
 int64_t load_hls_list_left(const struct load_hls_list *l, size_t i);
 
-/* ---- hls_play.c: the clock of a player: what it has, what it showed, when the picture stood
- * still. `now` is told; all times are µs. */
+/* ---- hls_play.c: playback clock: media received, media shown, and stalls. All times are µs. */
 
 struct load_hls_play {
     int64_t got, shown;     /* of media, since the begin; shown is more while we get to the begin */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_hub.h - all clients of sb_rtmfp_load over one socket, and a second one for those that move:
- * a coroutine for each reads, another one for each client waits for what becomes of it.
+/* rtmfp_hub.h - all clients of sb_rtmfp_load share one socket, and a second one for clients that
+ * change their port. Each socket has a coroutine that reads; each client has one that waits.
  *
  * A server knows one session of an address and port, so each session has an address of its own: of
  * the range of --bind, or, to a server on this machine, the next one of 127.64.0.0/10.
@@ -20,10 +20,10 @@ void load_rtmfp_hub_fini(void);
 err_t load_rtmfp_join(struct load_rtmfp_client **out, struct load_client *c,
                       const struct load_url *url, const char *bind_ip)
     __attribute__((warn_unused_result));
-/* Up to so long; an error when it is over. Yields. */
+/* Waits for `time` at most; returns an error once the session has ended. Yields. */
 err_t load_rtmfp_stay(struct load_rtmfp_client *p, co_usec time)
     __attribute__((warn_unused_result));
-/* From another port from now on. */
+/* Continues the session from another port. */
 err_t load_rtmfp_move(struct load_rtmfp_client *p) __attribute__((warn_unused_result));
 /* Every second one has itself introduced to the one before it, and waits for keys with that.
  * Yields. ERR_RTMFP_TIMEOUT: nobody came of it. */

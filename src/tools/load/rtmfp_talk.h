@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtmfp_talk.h - what a client of RTMFP says over flows: connect, and then play or publish.
+/* rtmfp_talk.h - commands of an RTMFP client over its flows: connect, then play or publish.
  *
  * No I/O, nothing yields.
  */
@@ -10,29 +10,29 @@
 #include "tools/load/media.h"
 #include "tools/load/stat.h"
 
-/* ---- rtmfp_feed.c: a file as messages of a publisher, each when it is due, round and round: audio
- * on a flow, video on a flow, data on that of commands. Video that waits for too long is given up,
- * and what follows it up to a key frame is left out. */
+/* ---- rtmfp_feed.c: publishes a file in a loop. Audio and video have one flow each; data uses the
+ * flow of the commands. Video that waits too long is dropped, and all video up to the next key
+ * frame with it. */
 
 struct load_rtmfp_feed {
     const struct load_media *media;
     struct load_stat *stat;
-    bool marker;                     /* put the clock into pictures */
-    struct rtmfp_flow_out *data, *audio, *video; /* NULL: it is not there, or was rejected */
-    struct load_play play;           /* of `media` NULL: it has not begun */
-    uint32_t number;                 /* of pictures */
+    bool marker;                     /* insert clock markers into the video */
+    struct rtmfp_flow_out *data, *audio, *video; /* NULL: closed, rejected or not opened */
+    struct load_play play;           /* play.media is NULL before the start */
+    uint32_t number;                 /* of the next video frame */
     bool until_key;
 };
 
-/* `data`: the flow that `publish` was said on; others like it are opened, which answer the peer's
- * flow `control`. False: there are too many. */
+/* Starts publishing. `data` is the flow that carried `publish`; opens the flows for audio and video
+ * in return of the peer's flow `control`. Returns false if there are too many flows. */
 bool load_rtmfp_feed_begin(struct load_rtmfp_feed *f, struct rtmfp_session *s,
                            struct rtmfp_flow_out *data, const struct rtmfp_flow_in *control,
                            co_usec now);
-/* What is due waits in its flows after it. */
+/* Queues all messages that are due in their flows. */
 void load_rtmfp_feed_run(struct load_rtmfp_feed *f, co_usec now);
 co_usec load_rtmfp_feed_due(const struct load_rtmfp_feed *f);
-/* A flow is gone. */
+/* Handles a closed flow. */
 void load_rtmfp_feed_forget(struct load_rtmfp_feed *f, const struct rtmfp_flow_out *flow);
 
 /* ---- rtmfp_talk.c */
@@ -43,8 +43,8 @@ enum load_rtmfp_wants { LOAD_RTMFP_CONNECT, LOAD_RTMFP_PLAY, LOAD_RTMFP_PUBLISH 
 enum load_rtmfp_told { LOAD_RTMFP_GOING_ON, LOAD_RTMFP_GRANTED, LOAD_RTMFP_DENIED };
 
 struct load_answer { /* _result, _error or onStatus */
-    int waits_for;    /* transaction id, 0: an onStatus */
-    bool answered;    /* the reply that is waited for is there */
+    int waits_for;    /* transaction id; 0: an onStatus */
+    bool answered;    /* the expected reply has arrived */
     bool refused;
     double number;    /* of the reply: a stream id */
     char code[64];    /* of the last onStatus or _error */
@@ -60,20 +60,20 @@ struct load_rtmfp_talk {
     char app[64], url[128], name[64];
 };
 
-/* Of a URL of RTMFP; its last part is the name of a stream for who wants one. False: it is too
- * long, or has no such part. */
+/* Initializes *t for an RTMFP URL. To play or publish, the last part of the URL is the stream name.
+ * Returns false if the URL is too long or has no stream name. */
 bool load_rtmfp_talk_init(struct load_rtmfp_talk *t, enum load_rtmfp_wants wants, const char *app,
                           const char *url);
 void load_rtmfp_talk_fini(struct load_rtmfp_talk *t);
-/* There are keys. */
+/* Sends `connect`. Call it once the session has keys. */
 void load_rtmfp_talk_begin(struct load_rtmfp_talk *t, struct rtmfp_session *s, co_usec now);
-/* A message of a flow of the server's. `feed`: what a publisher that may now is to be like. */
+/* Handles a message of a server's flow. `feed`: template for the feed of an accepted publisher. */
 enum load_rtmfp_told load_rtmfp_talk_hear(struct load_rtmfp_talk *t, struct rtmfp_session *s,
                                           const struct rtmfp_flow_in *f, struct rtmfp_bytes data,
                                           const struct load_rtmfp_feed *feed, co_usec now);
-/* setPeerInfo, without addresses: who is told of it has what the server sees. */
+/* Sends setPeerInfo without addresses: other peers then get the address that the server sees. */
 void load_rtmfp_talk_tell(struct load_rtmfp_talk *t, co_usec now);
-/* One of ours is gone. */
+/* Handles the end of one of our flows. */
 void load_rtmfp_talk_forget(struct load_rtmfp_talk *t, const struct rtmfp_flow_out *flow);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - the life of a load tool: begins its clients in time, keeps them at work, reports.
+/* run.h - main loop of a load tool: starts its clients on schedule, restarts them, reports.
  *
  * A client is one coroutine. It connects, calls the tool's session function, waits, and does so
  * again as -t, -d and -e say.
@@ -70,15 +70,15 @@ struct load_run {
 
 int load_main(const struct load_tool *tool, int argc, char **argv);
 
-/* Is this session's time over? */
+/* Returns whether the time of this session is over. */
 bool load_is_over(const struct load_client *c);
-/* Let the next read wait no longer than the session lasts. */
+/* Limits the timeout of the next read to the rest of the session. */
 void load_limit_wait(struct load_client *c);
-/* What a read gave; NULL in place of a timeout that came because the session is over. */
+/* Returns the error of a read, or NULL if it is a timeout because the session is over. */
 err_t load_unless_over(const struct load_client *c, err_t err)
     __attribute__((warn_unused_result));
 
-/* So many bytes of media came now, and the player reads no faster than --read-kbps says. Yields. */
+/* Counts n received bytes of media and delays the player to the rate of --read-kbps. Yields. */
 err_t load_count(struct load_client *c, size_t n) __attribute__((warn_unused_result));
 /* µs until the session is over, `most` at most. */
 co_usec load_left(const struct load_client *c, co_usec most);

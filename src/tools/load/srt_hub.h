@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* srt_hub.h - all clients of sb_srt_load over one socket: a coroutine reads, another one for each
- * client waits for what becomes of it.
+/* srt_hub.h - all clients of sb_srt_load share one socket: one coroutine reads it, and each client
+ * has a coroutine that waits for changes of its session.
  */
 #ifndef TOOLS_LOAD_SRT_HUB_H
 #define TOOLS_LOAD_SRT_HUB_H
@@ -13,8 +13,8 @@
 
 enum { LOAD_HUB_SOURCES = 8 };
 
-/* What a player sees in packets of MPEG-TS: pictures, key frames, the clock of a publisher of ours,
- * and packets that are missing though nobody told. srt_look.c */
+/* Checks the MPEG-TS that a player receives: video frames, key frames, clock markers, and TS
+ * packets that are missing although SRT reported no loss. srt_poll.c */
 enum { LOAD_LOOK_PIDS = 8 };
 
 struct load_poll {
@@ -36,7 +36,7 @@ struct load_peer {
     struct srt_conn conn;  /* once it is open */
     bool open, failed;
     struct load_poll look;
-    struct co *waiter;     /* whoever waits for a change */
+    struct co *waiter;     /* coroutine that waits for a change */
     struct load_peer *next_heard;
     bool heard;
     struct srt_receiver_stat in;  /* as they were counted last */
@@ -51,13 +51,13 @@ struct load_hub_set {
 };
 err_t load_hub_init(const struct load_hub_set *set) __attribute__((warn_unused_result));
 
-/* Call the listener and wait for its answer; *out is the caller's until load_hub_leave(). Yields.
- * ERR_SRT_CONNECT: it was refused; ERR_SRT_TIMEOUT: nobody answered. */
+/* Connects to the listener; release *out with load_hub_leave(). Yields. ERR_SRT_CONNECT: rejected;
+ * ERR_SRT_TIMEOUT: no answer. */
 err_t load_hub_join(struct load_peer **out, struct load_client *c, const struct srt_url *url,
                     const char *bind_ip) __attribute__((warn_unused_result));
-/* Up to so long; an error when it is over. Yields. */
+/* Waits for `time` at most; returns an error once the session has ended. Yields. */
 err_t load_hub_stay(struct load_peer *p, co_usec time) __attribute__((warn_unused_result));
-/* Says so, counts, frees. */
+/* Closes the session, adds its counters to the tool's and frees it. */
 void load_hub_leave(struct load_peer *p);
 
 #endif
