@@ -25,7 +25,7 @@ struct load_rtmfp_feed {
 };
 
 /* Starts publishing. `data` is the flow that carried `publish`; opens the flows for audio and video
- * in return of the peer's flow `control`. Returns false if there are too many flows. */
+ * in answer to the peer's flow `control`. Returns false if there are too many flows. */
 bool load_rtmfp_feed_begin(struct load_rtmfp_feed *f, struct rtmfp_session *s,
                            struct rtmfp_flow_out *data, const struct rtmfp_flow_in *control,
                            co_usec now);
