@@ -77,7 +77,7 @@ def test_ingest_of_a_file_plays(srs, source):
 def test_ingest_takes_the_ffmpeg_of_the_system(srs):
     s = srs(ingest(more="ffmpeg ./objs/ffmpeg/bin/ffmpeg;"))
     wait_play(s, "in", 3)
-    assert s.wait_log(r"\./objs/ffmpeg/bin/ffmpeg is not there", 1)
+    assert s.wait_log(r"\./objs/ffmpeg/bin/ffmpeg does not exist", 1)
 
 
 @ffmpeg

@@ -329,7 +329,7 @@ def test_disk_is_full(srs, source, tmp_path, end):
         frames = len(flv.frames(w.tags, VIDEO))
         assert w.wait(lambda got: len(flv.frames(got, VIDEO)) > frames + 25, 5)
         subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
-        assert s.wait_log("recording of live/s goes on", 8)
+        assert s.wait_log("recording of live/s resumes", 8)
         made = os.path.getsize(f"{disk}/s.{end}.tmp")
         assert wait_for(lambda: os.path.getsize(f"{disk}/s.{end}.tmp") > made + 150000)
         p.stop()

@@ -129,7 +129,7 @@ def test_a_backend_names_it(srs, service, source, scheme):
     s.push(source, loop=True, speed=6)
     y.gets(source)
     assert Api(api).get("forwards")["forwards"][0]["url"].endswith("/live2/***")
-    assert s.wait_log("url 2 of its answer : it is neither rtmp", 2)
+    assert s.wait_log("URL 2 of the response : not a URL such as rtmp", 2)
     assert KEY not in told(s, api)
     b.close()
 

@@ -196,7 +196,7 @@ def test_a_full_vhost_takes_no_more_players(srs, source):
         except Rejected as e:
             return e
     e = wait_for(lambda: refused() if len(watching) < 30 else AssertionError(), 10, 0)
-    assert e.code == "NetStream.Play.Failed" and "no room" in str(e.info), e
+    assert e.code == "NetStream.Play.Failed" and "is full" in str(e.info), e
     assert 1 <= len(watching) < 10
     assert all(w.wait(lambda got: len(got) > 10, 5) for w in watching)
     assert s.wait_log(r"refused 1 players: vhost __defaultVhost__ sends \d+ kbps, out_kbps", 2)
@@ -215,7 +215,7 @@ def test_a_full_vhost_takes_no_more_publishers(srs, source):
             break
         time.sleep(0.2)  # a stream of 0.3 Mbit/s each
     assert 4 <= len(on) <= 13, len(on)
-    assert s.wait_log(r"refused 1 publishers: vhost __defaultVhost__ takes in \d+ kbps, in_kbps", 2)
+    assert s.wait_log(r"refused 1 publishers: vhost __defaultVhost__ receives \d+ kbps, in_kbps", 2)
 
 
 # ---- disks

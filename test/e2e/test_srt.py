@@ -73,7 +73,7 @@ def test_only_who_knows_the_passphrase_is_let_in(srs, tmp_path, size):
 def test_files_are_refused_with_their_reason(srs, tmp_path):
     s = srt_server(srs)
     p = Proc(["srt-file-transmit", f"file://{procs.SOURCE}", f"srt://127.0.0.1:{s.srt_port}"], tmp_path / "file.log")
-    assert s.wait_log("is refused with 1012: it wants stream or file mode", 5), p.text()
+    assert s.wait_log("is refused with 1012: only live mode is supported, not stream or file mode", 5), p.text()
     p.end()
 
 

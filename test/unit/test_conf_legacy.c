@@ -84,7 +84,7 @@ static void old_means_new(void **state)
 }
 
 /* Old spellings are not names of directives, and their replacements are. */
-static void rows_are_audio(void **state)
+static void rows_are_valid(void **state)
 {
     (void)state;
     for (size_t i = 0; i < conf_legacy_count; i++) {
@@ -112,7 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(old_means_new),
-        TEST(rows_are_audio),
+        TEST(rows_are_valid),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

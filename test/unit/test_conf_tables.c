@@ -76,7 +76,7 @@ static void text_is_audio(const struct conf_row *row)
 }
 
 /* The default parses, is within the limits, and prints as it was parsed. */
-static void default_is_audio(const struct conf_row *row)
+static void default_is_valid(const struct conf_row *row)
 {
     const struct conf_source src = { .path = NULL };
     struct mem m = { .main = NULL };
@@ -119,7 +119,7 @@ static void walk(const struct conf_block *b, const char *path)
         names_are_audio(b, i, path);
         field_is_audio(b, &b->rows[i]);
         text_is_audio(&b->rows[i]);
-        default_is_audio(&b->rows[i]);
+        default_is_valid(&b->rows[i]);
         seen++;
         (void)snprintf(inner, sizeof(inner), "%s.%s", path, b->rows[i].name);
         if (b->rows[i].block)
