@@ -92,7 +92,7 @@ static const struct {
     { "powersave", 1, 0, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
       "powersave\n", "cpu", "governor", DOCTOR_WARN, "powersave" },
     { "half a core", 1, 0, "/sys/fs/cgroup/cpu.max", "50000 100000\n", "cpu",
-      "quota", DOCTOR_WARN, "0.50 of a core" },
+      "quota", DOCTOR_WARN, "0.50 CPUs" },
     { "four cores", 1, 0, "/sys/fs/cgroup/cpu.max", "400000 100000\n", "cpu",
       "quota", NONE, "" },
     { "no quota", 1, 0, "/sys/fs/cgroup/cpu.max", "max 100000\n", "cpu", "quota",

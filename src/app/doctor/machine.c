@@ -190,7 +190,7 @@ static void check_quota(struct doctor_plan *p)
 
     if (most <= 0 || (one ? most >= 1.5 : most >= p->workers))
         return;
-    (void)snprintf(what, sizeof(what), one ? "of a core: when it is"
+    (void)snprintf(what, sizeof(what), one ? "CPUs: when it is"
                                            : "cores for %u workers: when they are", p->workers);
     ADD(p, DOCTOR_WARN, "cpu", "quota", "%.2f %s used up, all players stall for up to 100 ms",
         most, what);
