@@ -6,8 +6,9 @@
 
 enum { JITTER_SCALE = 16 };
 
-/* How far from its stamp a frame may be: nearly a frame, and by what the stamps jump about (phones
- * stamp when they send, several frames at once). One that is out of line makes it a whole frame. */
+/* Returns how far a frame may be from its timestamp: nearly a frame plus the jitter of timestamps
+ * (phones set them when they send, several frames at once). After an outlier it is a whole frame.
+ * */
 static int64_t reach(const struct audio_clock *c, uint32_t samples)
 {
     int64_t least = c->rate / 50, most = samples - samples / 8;
@@ -17,7 +18,7 @@ static int64_t reach(const struct audio_clock *c, uint32_t samples)
     return (most > least ? most : least) + 2 * c->jitter / JITTER_SCALE;
 }
 
-/* [RFC 3550] 6.4.1: the mean deviation of the distance of stamps; a pause is none. */
+/* [RFC 3550] 6.4.1: the mean deviation of the distance of timestamps; pauses do not count. */
 static void learn_jitter(struct audio_clock *c, int64_t stamped)
 {
     int64_t most = c->rate / 10, off = stamped - c->stamped - (c->next - c->last);

@@ -10,7 +10,7 @@ void frame_begin(struct frame_reader *r, const struct av_packet *pkt)
         return;
     err_t err = pkt->kind == AV_VIDEO ? flv_video_parse(&r->body, pkt->data, pkt->size)
                                       : flv_audio_parse(&r->body, pkt->data, pkt->size);
-    r->done = err != NULL; /* it was logged when the packet came in */
+    r->done = err != NULL; /* it was logged when the packet arrived */
     err_free(&err);
 }
 

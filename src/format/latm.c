@@ -14,7 +14,7 @@ static uint32_t value(struct bits *b)
     return bits_u(b, 8 * bytes);
 }
 
-/* It begins anywhere in a byte, and goes on for as long as it says. */
+/* Reads the AudioSpecificConfig, which may start at any bit and has its size in it. */
 static err_t read_coder(struct latm_config *c, struct bits *b, bool has_size)
 {
     uint64_t size = has_size ? value(b) : 0;

@@ -21,7 +21,7 @@ const struct nal_kind nal_h264 = {
         [0] = NONE, [1] = SLICE, [2] = SLICE, [3] = SLICE, [4] = SLICE, [5] = KEY, [6] = BEGINS,
         [7] = FIRST_SET, [8] = SET, [9] = DELIMITER, [12] = FILLER, [14] = BEGINS, [15] = BEGINS,
         [16] = BEGINS, [17] = BEGINS, [18] = BEGINS, [20] = 0, [22] = NONE, [23] = NONE,
-        [24] = NONE, [28] = NONE, /* packets, and no units: not inside of others */
+        [24] = NONE, [28] = NONE, /* packet types, not units: invalid inside other packets */
         [25] = REFUSED, [26] = REFUSED, [27] = REFUSED, [29] = REFUSED, [30] = NONE, [31] = NONE,
     },
 };
@@ -34,7 +34,7 @@ const struct nal_kind nal_h265 = {
         [7] = SLICE, [8] = SLICE, [9] = SLICE, [16] = KEY, [17] = KEY, [18] = KEY, [19] = KEY,
         [20] = KEY, [21] = KEY, [32] = FIRST_SET, [33] = SET, [34] = SET, [35] = DELIMITER,
         [38] = FILLER, [39] = BEGINS, [41] = BEGINS, [42] = BEGINS, [43] = BEGINS, [44] = BEGINS,
-        [48] = NONE, [49] = NONE, /* packets, and no units: not inside of others */
+        [48] = NONE, [49] = NONE, /* packet types, not units: invalid inside other packets */
         [50] = REFUSED, [51] = NONE, [52] = NONE, [53] = NONE, [54] = NONE, [55] = NONE,
         [56] = NONE, [57] = NONE, [58] = NONE, [59] = NONE, [60] = NONE, [61] = NONE, [62] = NONE,
         [63] = NONE,

@@ -18,8 +18,8 @@ void nal_sets_fini(struct nal_sets *s)
     *s = (struct nal_sets){ 0 };
 }
 
-/* Sets with another id stand beside each other. That of an SPS of HEVC is behind much; there is one
- * in practice. */
+/* Returns the id of a set; sets with different ids are kept together. The id of an HEVC SPS would
+ * require parsing most of it; in practice there is only one SPS. */
 static uint32_t id_of(const struct nal_kind *nal, uint8_t type, const uint8_t *unit, size_t size)
 {
     bool h264 = nal == &nal_h264;
@@ -32,7 +32,7 @@ static uint32_t id_of(const struct nal_kind *nal, uint8_t type, const uint8_t *u
     return !h264 && type == H265_SPS ? 0 : bits_ue(&b);
 }
 
-/* The place of that set, or one that is empty. NULL: there are too many. */
+/* Returns the slot of that set, or an empty one. NULL: there are too many sets. */
 static struct nal_set *place(struct nal_sets *sets, uint8_t type, uint32_t id)
 {
     struct nal_set *empty = NULL;

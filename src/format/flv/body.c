@@ -17,7 +17,7 @@ static int32_t signed24(uint32_t v)
     return (int32_t)(v ^ 0x800000) - 0x800000;
 }
 
-/* The payload begins at the position of r, if this packet type has one. */
+/* Sets the start of the payload to the position of r, if this packet type has one. */
 static void set_payload(struct flv_body *b, const struct rd *r, size_t size)
 {
     bool media = b->packet == FLV_PACKET_CONFIG || b->packet == FLV_PACKET_CODED ||
@@ -30,7 +30,7 @@ static void set_payload(struct flv_body *b, const struct rd *r, size_t size)
                      ? size - rd_left(r) : size;
 }
 
-/* One ModEx, [ERTMP] "while (packetType == ModEx)"; gives the packet type after it. */
+/* Reads one ModEx, [ERTMP] "while (packetType == ModEx)"; returns the packet type after it. */
 static uint8_t modex(struct flv_body *b, struct rd *r)
 {
     size_t n = (size_t)rd_u8(r) + 1;
@@ -44,7 +44,7 @@ static uint8_t modex(struct flv_body *b, struct rd *r)
     if (data && next >> 4 == MODEX_NANO && n >= 3) {
         uint32_t nano = (uint32_t)data[0] << 16 | (uint32_t)data[1] << 8 | data[2];
 
-        b->nano = nano < 1000000 ? nano : 0; /* a millisecond and more is not for it to say */
+        b->nano = nano < 1000000 ? nano : 0; /* an offset of a millisecond or more is invalid */
     }
     return next & 0x0f;
 }
@@ -61,7 +61,7 @@ static int32_t coded_cts(enum av_codec codec, enum flv_packet packet, struct rd 
     return packet == FLV_PACKET_CODED && av_codec_row(codec)->flv.cts ? signed24(rd_u24(r)) : 0;
 }
 
-/* All tracks, to know that none is longer than the body. The first sets codec and cts. */
+/* Reads all tracks, to check that none is longer than the body. The first sets codec and cts. */
 static err_t many_tracks(struct flv_body *b, const uint8_t *data, size_t size)
 {
     struct flv_track t;
@@ -84,7 +84,7 @@ static err_t many_tracks(struct flv_body *b, const uint8_t *data, size_t size)
     return err;
 }
 
-/* What is no packet type of that kind, or none inside of a multitrack body, is passed through. */
+/* A packet type that is unknown, or invalid inside a multitrack body, is passed through. */
 static enum flv_packet packet_of(enum av_kind kind, uint8_t type)
 {
     bool known = kind == AV_VIDEO ? type <= FLV_PACKET_TS_CONFIG
@@ -93,7 +93,7 @@ static enum flv_packet packet_of(enum av_kind kind, uint8_t type)
     return known ? (enum flv_packet)type : FLV_PACKET_META;
 }
 
-/* What comes after packet type and track mode: FourCC, track, cts. */
+/* Reads the fields after packet type and track mode: FourCC, track, cts. */
 static err_t enhanced_body(struct flv_body *b, struct rd *r, const uint8_t *data, size_t size)
 {
     if (b->multitrack != FLV_MANY_CODECS)
@@ -110,7 +110,8 @@ static err_t enhanced_body(struct flv_body *b, struct rd *r, const uint8_t *data
     return rd_err(r, "enhanced header");
 }
 
-/* [ERTMP] ExAudioTagHeader and ExVideoTagHeader from the packet type on: they are alike. */
+/* [ERTMP] ExAudioTagHeader and ExVideoTagHeader from the packet type on, which have the same form.
+ * */
 static err_t enhanced(struct flv_body *b, uint8_t type, struct rd *r, const uint8_t *data,
                       size_t size)
 {
@@ -130,7 +131,7 @@ static err_t enhanced(struct flv_body *b, uint8_t type, struct rd *r, const uint
         uint8_t both = rd_u8(r);
 
         type = both & 0x0f;
-        if (both >> 4 > FLV_MANY_CODECS) { /* a way of later days */
+        if (both >> 4 > FLV_MANY_CODECS) { /* an unknown multitrack type */
             b->packet = FLV_PACKET_META;
             set_payload(b, r, size);
             return rd_err(r, "multitrack header");
@@ -217,7 +218,7 @@ err_t flv_video_parse(struct flv_body *b, const uint8_t *data, size_t size)
     if (first & VIDEO_EX)
         return enhanced(b, first & 0x0f, &r, data, size);
     b->codec = av_codec_of_flv(AV_VIDEO, first & 0x0f);
-    if (b->frame == FLV_FRAME_COMMAND) { /* one byte follows, or none where it was left out */
+    if (b->frame == FLV_FRAME_COMMAND) { /* one byte follows, which may be omitted */
         b->packet = FLV_PACKET_COMMAND;
         set_payload(b, &r, size);
         return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flv.c - FLV files, their tags, and what a packet holds. */
+/* flv.c - FLV files, their tags, and packets from them. */
 #include "format/flv/flv.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ err_t flv_file_parse(struct rd *r)
     uint8_t version = rd_u8(r);
     uint32_t header;
 
-    (void)rd_u8(r); /* which kinds there are: often wrong, so not asked */
+    (void)rd_u8(r); /* flags for audio and video: often wrong, so ignored */
     header = rd_u32(r);
     if (r->bad)
         return rd_err(r, "FLV file header");
@@ -54,7 +54,7 @@ void flv_file_build(uint8_t out[FLV_FILE_HEADER + FLV_TAG_TRAILER], bool audio, 
     put(out + 9, 0, 4);
 }
 
-/* Is this data message the stream's metadata (onMetaData, @setDataFrame)? */
+/* True if this data message is the stream's metadata (onMetaData, @setDataFrame). */
 static bool flv_data_is_metadata(uint8_t type, const uint8_t *data, size_t size)
 {
     static const char *const names[] = { "onMetaData", "@setDataFrame" };

@@ -24,7 +24,7 @@ enum flv_type { FLV_AUDIO = 8, FLV_VIDEO = 9, FLV_DATA_AMF3 = 15, FLV_DATA = 18 
 
 struct flv_tag {
     uint8_t type;  /* enum flv_type, or what the file has */
-    uint32_t size; /* of the body, < 2^24 */
+    uint32_t size; /* size of the body, < 2^24 */
     uint32_t time; /* milliseconds */
 };
 
@@ -33,7 +33,7 @@ enum flv_frame { /* [FLV] E.4.3.1, the upper four bits, three in [ERTMP] */
     FLV_FRAME_COMMAND,
 };
 
-enum flv_packet { /* what the body is; the numbers are those of [ERTMP] */
+enum flv_packet { /* kind of the body; the numbers are those of [ERTMP] */
     FLV_PACKET_CONFIG = 0,   /* SequenceStart */
     FLV_PACKET_CODED = 1,    /* CodedFrames */
     FLV_PACKET_END = 2,      /* SequenceEnd */
@@ -51,7 +51,7 @@ enum flv_multitrack { FLV_ONE_TRACK, FLV_MANY_TRACKS, FLV_MANY_CODECS, FLV_NO_MU
 /* Parsed header of an audio or video body. */
 struct flv_body {
     enum av_kind kind;
-    enum av_codec codec;      /* FLV_MANY_CODECS: of the first track */
+    enum av_codec codec;      /* FLV_MANY_CODECS: the first track's */
     enum flv_packet packet;
     enum flv_multitrack multitrack;
     uint8_t frame;            /* enum flv_frame; 0 for audio */
@@ -60,7 +60,7 @@ struct flv_body {
     bool key;                 /* a key frame of video, not its configuration */
     bool extra;               /* a real FLV_PACKET_META, not an unknown packet type */
     uint16_t track;           /* AV_TRACK_MANY where there are several */
-    int32_t cts;              /* milliseconds; of the first track */
+    int32_t cts;              /* milliseconds; the first track's */
     uint32_t nano;            /* to add to the presentation time, nanoseconds, < 10^6 */
     size_t payload;           /* offset of the codec's bytes; the size of the body if none */
     size_t tracks;            /* offset of the first track of FLV_MANY_TRACKS, FLV_MANY_CODECS */

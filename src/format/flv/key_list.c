@@ -13,8 +13,8 @@
 enum { NUMBER = 0, OBJECT = 3, NOTHING = 5, UNDEFINED = 6, OBJECT_END = 9, ARRAY = 10 };
 enum { NUMBER_SIZE = 9, FEW = 64, LEAST = 2 };
 
-/* Who reads all values of the tag finds whole ones: zeros are numbers, so the room is one of these,
- * before the list is there and behind it. */
+/* A reader of the tag must find only complete values. Zeros are numbers, so the size of the unused
+ * space, before the list is written and after it, is a multiple of a number's size. */
 static_assert((1 + 2 * (2 + 1 + 4) + 13 + 5 + 2 * 3 + 1 - FLV_KEYS_SWITCH) % NUMBER_SIZE == 0,
               "the room for a list without entries");
 
@@ -38,12 +38,12 @@ static void thin(struct flv_key_list *l)
 
     for (size_t i = 0; i < l->n; i += 2)
         l->v[n++] = l->v[i];
-    l->skip = l->n % 2 ? l->every : 0; /* as if it had been so from the begin */
+    l->skip = l->n % 2 ? l->every : 0; /* as if `every` had been larger from the start */
     l->n = n;
     l->every *= 2;
 }
 
-/* Is there room for one more? Where the system has no memory, there never is more than now. */
+/* Makes room for one more entry. If the system is out of memory, the list never grows again. */
 static bool grow(struct flv_key_list *l)
 {
     size_t room = l->room ? l->room * 2 : FEW;
@@ -103,7 +103,7 @@ static void put_number(struct wr *w, double v)
     wr_be(w, bits, sizeof(bits));
 }
 
-/* Some players cut what follows the milliseconds, and it is to be these then. */
+/* Some players truncate the digits after the milliseconds, which must then be the right ones. */
 static double seconds(uint32_t ms)
 {
     double s = ms / 1000.0;
@@ -121,7 +121,7 @@ static void put_array(struct wr *w, const char *name, size_t n)
 
 bool flv_key_list_write(const struct flv_key_list *l, struct wr *w)
 {
-    if (l->n < LEAST) /* some players warn of a list of one */
+    if (l->n < LEAST) /* some players warn about a list with one entry */
         return false;
     wr_u8(w, OBJECT);
     put_array(w, positions, l->n);

@@ -16,7 +16,7 @@
 #include "base/wr.h"
 
 enum {
-    FLV_KEYS_MAX = 7200,  /* of one file */
+    FLV_KEYS_MAX = 7200,  /* most entries in a file */
     FLV_KEYS_APART = 500, /* ms; smallest distance of two listed key frames */
     /* The value of `keyframes`, while it is undefined, and the end of the object around it. */
     FLV_KEYS_SWITCH = 4,
@@ -24,7 +24,7 @@ enum {
 
 struct flv_key {
     uint64_t at; /* file offset of its tag */
-    uint32_t ms; /* of its tag */
+    uint32_t ms; /* time of its tag */
 };
 
 struct flv_key_list {

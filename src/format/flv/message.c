@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c - what FLV and RTMP carry of a packet: its origin, or a head before its payload. */
+/* message.c - the FLV and RTMP body of a packet: its original message, or a header before its
+ * payload. */
 #include "format/flv/flv.h"
 
 #include "base/be.h"
@@ -28,7 +29,8 @@ static int64_t floor_ms(int64_t ticks)
     return ticks / AV_MS(1) - (ticks % AV_MS(1) < 0);
 }
 
-/* In milliseconds, so that with the decoding time in milliseconds it makes the presentation's. */
+/* Returns the offset in milliseconds from the rounded decoding time to the rounded presentation
+ * time. */
 static int32_t cts_of(const struct av_packet *pkt)
 {
     int64_t cts = floor_ms(pkt->dts + pkt->cts) - floor_ms(pkt->dts);
@@ -87,7 +89,7 @@ static size_t enhanced_head(uint8_t *out, const struct av_packet *pkt,
     return (size_t)(p - out);
 }
 
-/* How many bytes; 0: FLV has no place for the packet. */
+/* Writes the header; returns its size, 0: FLV cannot carry the packet. */
 static size_t make_head(uint8_t *out, const struct av_packet *pkt)
 {
     const struct av_codec_flv *flv = &av_codec_row((enum av_codec)pkt->codec)->flv;
@@ -127,7 +129,7 @@ void flv_message_build_tag(struct flv_message *m, const struct av_packet *pkt)
     m->rest_size -= m->rest_size > 0;
 }
 
-/* Offset of `size` bytes in `data`, or -1. */
+/* Returns the offset of `size` bytes in `data`, or -1. */
 static int64_t offset_of(const uint8_t *data, size_t data_size, const uint8_t *what, size_t size)
 {
     const uint8_t *at = data, *end = data + data_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* final.c - the tables of a fragmented MP4 file, collected. */
+/* final.c - collects the sample tables of a fragmented MP4 file. */
 #include "format/mp4/final.h"
 
 #include "base/must.h"
@@ -71,7 +71,7 @@ static void add_run(struct mp4_runs *r, uint32_t value, uint32_t n)
     r->v[r->n++] = (struct mp4_run){ n, value };
 }
 
-/* The last sample lasts longer than it said: until the next one comes. */
+/* Extends the last sample to the start of the next one. */
 static void extend_last(struct mp4_final_track *t, uint64_t by)
 {
     struct mp4_runs *r = &t->durations;
@@ -85,7 +85,7 @@ static void extend_last(struct mp4_final_track *t, uint64_t by)
     t->next += (int64_t)by;
 }
 
-/* `at`: in the media of all fragments. */
+/* Adds a sample; `at` is its offset in the media of all fragments. */
 static void take(struct mp4_final_track *t, const struct mp4_moof_sample *s, uint64_t at)
 {
     if (t->n == 0) {
@@ -112,7 +112,7 @@ static void take(struct mp4_final_track *t, const struct mp4_moof_sample *s, uin
     }
 }
 
-/* Its samples are all of the payload. */
+/* True if the samples of the moof cover the whole payload. */
 static bool is_whole(struct mp4_moof m, uint64_t from, uint64_t payload)
 {
     struct mp4_moof_sample s;

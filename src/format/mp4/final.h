@@ -41,13 +41,13 @@ struct mp4_final_track {
     size_t n, sizes_cap, n_keys, keys_cap;
     struct mp4_chunk *chunks;
     size_t n_chunks, chunks_cap;
-    uint64_t end;           /* of the last sample, in the media */
+    uint64_t end;           /* end of the last sample in the media */
     int64_t begin, next;    /* time of the first sample, and of the one to come, in ticks */
-    int32_t first_offset;   /* of the first sample */
+    int32_t first_offset;   /* the first sample's */
     bool has_offsets;
 };
 
-struct mp4_span { /* of the fragmented file: media to copy */
+struct mp4_span { /* a range of the fragmented file: media to copy */
     uint64_t from, size;
 };
 

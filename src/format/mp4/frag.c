@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* frag.c - frames to fragmented MP4. */
+/* frag.c - writes frames as fragmented MP4. */
 #include "format/mp4/frag.h"
 
 #include "av/nalu.h"
@@ -13,7 +13,7 @@ enum {
     TFHD_BASE_IS_MOOF = 0x20000,
     TRUN_OFFSET = 1, TRUN_DURATION = 0x100, TRUN_SIZE = 0x200, TRUN_FLAGS = 0x400, TRUN_CTS = 0x800,
     SAMPLE_SYNC = 0x02000000, SAMPLE_NON_SYNC = 0x01010000, /* [ISO-FF] 8.8.3.1 */
-    SAMPLE_BYTES = 16, /* of one in a trun, at most */
+    SAMPLE_BYTES = 16, /* largest size of a sample in a trun */
 };
 
 static void part_init(struct mp4_part *p, uint32_t id, enum av_kind kind, size_t max_bytes,
@@ -84,14 +84,14 @@ static void push(struct mp4_part *p, const struct mp4_sample *s)
     struct mp4_sample *v = mem_try_room(p->v, p->n, &p->cap, sizeof(*v));
 
     if (!v) {
-        p->data.w.bad = ERR_NO_MEMORY; /* the fragment is bad, as without room for its bytes */
+        p->data.w.bad = ERR_NO_MEMORY; /* the fragment fails, like when its bytes do not fit */
         return;
     }
     p->v = v;
     p->v[p->n++] = *s;
 }
 
-/* The newest sample lasts until `next`. */
+/* Sets the end of the newest sample to `next`. */
 static void close_sample(struct mp4_part *p, int64_t next)
 {
     int64_t lasts = next - p->last;
@@ -105,7 +105,7 @@ static void close_sample(struct mp4_part *p, int64_t next)
         p->usual = (uint32_t)lasts;
 }
 
-/* What is in Annex B goes in with lengths. */
+/* Writes units with lengths; converts Annex B. */
 static err_t put_units(struct wr *w, const struct frame *f, unsigned length)
 {
     struct nalu_reader r;
@@ -240,13 +240,14 @@ static void forget(struct mp4_part *p)
     blocks_free(&p->data);
 }
 
-/* What moof takes at most, with the head of mdat: it is patched, so it must be in one piece. */
+/* Returns the largest size of the moof with the header of mdat. It is patched later, so it must be
+ * contiguous. */
 static size_t head_size(const struct mp4_part *p)
 {
     return 256 + (p ? p->n * SAMPLE_BYTES : 0);
 }
 
-/* A fragment of what these tracks have; NULL is none. */
+/* Writes a fragment with the samples of these tracks; NULL: no such track. */
 static void write_fragment(struct mp4_frag *f, struct mp4_part *video, struct mp4_part *audio,
                            struct blocks *out)
 {
@@ -282,7 +283,7 @@ static void close_last(struct mp4_frag *f, int64_t dts)
     if (f->video.n > 0 && f->video.lasts == 0)
         close_sample(&f->video, dts - f->origin);
     if (f->audio.n > 0 && f->audio.lasts == 0)
-        close_sample(&f->audio, f->audio.last); /* as the one before it */
+        close_sample(&f->audio, f->audio.last); /* like the previous one */
 }
 
 void mp4_frag_drop(struct mp4_frag *f)

@@ -25,8 +25,8 @@ struct mp4_part { /* samples of one track in the next fragment */
     struct mp4_sample *v;
     size_t n, cap;
     struct blocks data;
-    int64_t begin;      /* of the first sample, in ticks */
-    int64_t last;       /* of the newest sample, in ticks */
+    int64_t begin;      /* start of the first sample, in ticks */
+    int64_t last;       /* start of the newest sample, in ticks */
     uint32_t lasts;     /* its duration, 0: until the next sample */
     uint32_t usual;     /* duration of the previous sample */
 };
@@ -34,11 +34,11 @@ struct mp4_part { /* samples of one track in the next fragment */
 struct mp4_frag {
     struct mp4_part video, audio;
     struct audio_clock clock;
-    uint32_t sequence;  /* of the next fragment */
+    uint32_t sequence;  /* number of the next fragment */
     int64_t origin;     /* dts that is time 0 of the file, 1/90000 s */
 };
 
-/* max_bytes: of one fragment's media, in blocks of `pool`, which may be NULL. */
+/* max_bytes: limit for the media of one fragment, in blocks of `pool`, which may be NULL. */
 void mp4_frag_init(struct mp4_frag *f, size_t max_bytes, struct block_pool *pool);
 void mp4_frag_fini(struct mp4_frag *f);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* moov.c - the boxes that describe a whole file, [ISO-FF] 8.2 to 8.7; initialization. */
+/* moov.c - the boxes that describe a whole file, [ISO-FF] 8.2 to 8.7, and initialization
+ * segments. */
 #include "format/mp4/box.h"
 #include "format/mp4/frag.h"
 
@@ -22,7 +23,7 @@ void mp4_ftyp(struct wr *w, bool fragmented, const char *brand)
     mp4_end(w, box);
 }
 
-/* Version 1 where a time needs 64 bits. Creation times are 0: unknown. */
+/* Uses version 1 if a time needs 64 bits. Creation times are 0: unknown. */
 void mp4_mvhd(struct wr *w, uint64_t duration, uint32_t next_track)
 {
     bool wide = duration > UINT32_MAX;

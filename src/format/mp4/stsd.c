@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stsd.c - sample descriptions, [ISO-FF] 8.5.2 and 12: a row for each codec that MP4 takes. */
+/* stsd.c - sample descriptions, [ISO-FF] 8.5.2 and 12: a row for each codec that MP4 carries. */
 #include "av/vp9.h"
 #include "format/mp4/box.h"
 #include "format/mp4/track.h"
@@ -35,7 +35,7 @@ static void audio_entry(const struct mp4_track *t, struct wr *w)
     wr_u32(w, rate < 65536 ? rate << 16 : 0);
 }
 
-/* A descriptor of ISO/IEC 14496-1 8.3.3 whose size fits 7 bits, or 14. */
+/* Writes the header of a descriptor, ISO/IEC 14496-1 8.3.3, whose size fits into 7 or 14 bits. */
 static void descriptor(struct wr *w, uint8_t tag, size_t size)
 {
     wr_u8(w, tag);
@@ -49,7 +49,7 @@ static size_t with_head(size_t size)
     return size + (size > 127 ? 3 : 2);
 }
 
-/* [MP4-FF] 3.1.2. `special`: what is of the decoder alone, of so many bytes, or NULL. */
+/* [MP4-FF] 3.1.2. `special`: the DecoderSpecificInfo of `size` bytes, or NULL. */
 static void esds(const struct mp4_track *t, uint8_t object_type, const uint8_t *special,
                  size_t size, struct wr *w)
 {
@@ -82,7 +82,7 @@ static void put_aac(const struct mp4_track *t, struct wr *w)
     esds(t, 0x40, t->config.buf, t->config.len, w);
 }
 
-/* By the halved sample rates, or not. */
+/* The object type depends on whether the sample rate is halved. */
 static void put_mp3(const struct mp4_track *t, struct wr *w)
 {
     esds(t, t->info.sample_rate < 32000 ? 0x69 : 0x6b, NULL, 0, w);
@@ -101,7 +101,7 @@ static void put_flac(const struct mp4_track *t, struct wr *w)
     wr_bytes(w, t->config.buf + 4, t->config.len - 4);
 }
 
-/* [Opus-FF] 4.3.2: an OpusHead with its numbers turned round. */
+/* [Opus-FF] 4.3.2: an OpusHead with big-endian numbers. */
 static void put_opus(const struct mp4_track *t, struct wr *w)
 {
     const uint8_t *c = t->config.buf;
@@ -116,12 +116,12 @@ static void put_opus(const struct mp4_track *t, struct wr *w)
     wr_bytes(w, c + 18, c[18] ? n - 18 : 1);
 }
 
-/* The sample entry, and in it the box with the configuration: -1 where it has no version. */
+/* The sample entry, and the box with the configuration in it. Version -1: the box has none. */
 static const struct entry {
     const char *type, *config;
     int version;
     void (*put)(const struct mp4_track *t, struct wr *w);
-    const char *brand; /* that a player has to know, or NULL */
+    const char *brand; /* that a player must support, or NULL */
 } entries[AV_CODECS] = {
     [AV_H264] = { "avc1", "avcC", -1, put_config, "avc1" },
     [AV_H265] = { "hvc1", "hvcC", -1, put_config, NULL },

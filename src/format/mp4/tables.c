@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define OFFSET32_MAX 0xf0000000u /* media up to here, and what comes before it, fits 32 bits */
+/* Offsets of this much media, and of the boxes before it, fit into 32 bits. */
+#define OFFSET32_MAX 0xf0000000u
 
 static void write_runs(struct wr *w, const char *type, uint8_t version, const struct mp4_runs *r)
 {
@@ -30,7 +31,7 @@ static void write_stss(struct wr *w, const struct mp4_final_track *t)
     mp4_end(w, box);
 }
 
-/* One entry where the count changes. */
+/* Writes one entry for each change of the count. */
 static void write_stsc(struct wr *w, const struct mp4_final_track *t)
 {
     size_t box = mp4_full_box(w, "stsc", 0, 0), count = w->len;
@@ -60,7 +61,7 @@ static void write_stsz(struct wr *w, const struct mp4_final_track *t)
     mp4_end(w, box);
 }
 
-/* Where the chunks are, counted from the begin of the media: base is added when it is known. */
+/* Writes the offsets of the chunks; `base` is the offset of the media in the file. */
 static void write_offsets(struct wr *w, const struct mp4_final_track *t, bool wide, uint64_t base)
 {
     size_t box = mp4_full_box(w, wide ? "co64" : "stco", 0, 0);
@@ -94,7 +95,7 @@ static int64_t to_movie(int64_t ticks, uint32_t scale)
     return ticks / scale * MP4_MOVIE_SCALE + ticks % scale * MP4_MOVIE_SCALE / scale;
 }
 
-/* When the first picture or sound is to be presented. */
+/* Returns the presentation time of the first frame. */
 static int64_t first_shown(const struct mp4_final_track *t)
 {
     int64_t at = t->begin + (t->first_offset > 0 ? t->first_offset : 0);
@@ -112,8 +113,8 @@ static int64_t lasts(const struct mp4_final_track *t)
     return to_movie(t->next - t->begin, t->timescale);
 }
 
-/* [ISO-FF] 8.6.6: a track that begins later than the first one waits; and what composition offsets
- * put before the first picture is left out, so sound and picture begin together. */
+/* [ISO-FF] 8.6.6: delays a track that starts later than the first one, and skips the time that
+ * composition offsets add before the first frame, so that audio and video start together. */
 static void write_edits(struct wr *w, const struct mp4_final_track *t, int64_t origin)
 {
     int64_t wait = first_shown(t) - origin;
@@ -136,7 +137,7 @@ static void write_edits(struct wr *w, const struct mp4_final_track *t, int64_t o
     mp4_end(w, edts);
 }
 
-/* ------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------ the moov */
 
 static void write_trak(struct wr *w, const struct mp4_final_track *t, int64_t origin, bool wide,
                        uint64_t base)
@@ -187,7 +188,7 @@ static void write_moov(struct wr *w, const struct mp4_final *f, bool wide, uint6
     mp4_end(w, moov);
 }
 
-/* Made twice: the offsets are known when the size of all before the media is. */
+/* Builds it twice: the offsets depend on the size of everything before the media. */
 bool mp4_final_build(const struct mp4_final *f, struct wr *out)
 {
     bool wide = f->media > OFFSET32_MAX;

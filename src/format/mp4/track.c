@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* track.c - what a track of an MP4 file holds. */
+/* track.c - the description of a track of an MP4 file. */
 #include "format/mp4/track.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ void mp4_track_fini(struct mp4_track *t)
     wr_free(&t->config);
 }
 
-/* The ticks of an audio track are samples as the coder counts them. */
+/* The ticks of an audio track are coded samples. */
 static err_t describe(struct mp4_track *t, const struct frame *f)
 {
     err_t err = av_info_parse(&t->info, t->codec, f->data, f->size);
@@ -39,7 +39,7 @@ static err_t take_key_size(struct mp4_track *t, const struct frame *f, bool *cha
     return NULL;
 }
 
-/* A frame that is no configuration. *done: it tells nothing that has to be looked at. */
+/* Takes a frame that is not a configuration. *done: it changes nothing. */
 static err_t take_frame(struct mp4_track *t, const struct frame *f, bool *changed, bool *done)
 {
     const struct av_codec_row *row = av_codec_row(f->codec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* m3u8.c - HLS media playlists, written. */
+/* m3u8.c - writes HLS media playlists. */
 #include "format/playlist/m3u8.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ static void put_key(struct wr *w, const struct m3u8_segment *s)
     wr_text(w, "\n");
 }
 
-/* A map comes where no key is in force: what it names is not encrypted, [HLS] 4.3.2.5. */
+/* A map must come while no key applies: the file that it names is not encrypted, [HLS] 4.3.2.5. */
 static void put_map_and_key(struct wr *w, const struct m3u8_segment *s,
                             const struct m3u8_segment *before)
 {

@@ -34,7 +34,7 @@ struct m3u8_segment {
 struct m3u8 {
     int version;          /* EXT-X-VERSION */
     unsigned target;      /* seconds: EXT-X-TARGETDURATION */
-    uint64_t sequence;    /* of the first segment */
+    uint64_t sequence;    /* number of the first segment */
     uint64_t discontinuities; /* discontinuities of segments no longer listed */
     bool independent;     /* every segment can be decoded alone */
     int64_t part_target;  /* 1/90000 s; 0: no low latency */
@@ -61,7 +61,7 @@ unsigned m3u8_seconds(int64_t duration);
 /* Number of parts after the last listed one that a player may request, [HLS] bis 6.2.5.2. */
 unsigned m3u8_advance_parts(int64_t part_target);
 
-/* Copies a list and adds a query ("a=b") to its URLs: of keys, of all others, or both. */
+/* Copies a list and adds a query ("a=b") to the URLs of keys, to all others, or to both. */
 enum { M3U8_URLS_MEDIA = 1, M3U8_URLS_KEYS = 2 };
 void m3u8_add_query(struct wr *w, const char *text, size_t size, const char *query, unsigned which);
 
@@ -84,7 +84,7 @@ struct m3u8_reader {
     } uri, map, key;
     struct m3u8_segment segment; /* without its texts */
     struct m3u8_part part;       /* without its URI */
-    unsigned bandwidth;          /* of a variant */
+    unsigned bandwidth;          /* bandwidth of a variant */
     bool given, variant;
 };
 
@@ -93,7 +93,7 @@ enum m3u8_item {
     M3U8_SEGMENT,
     M3U8_PART,    /* a part of the next segment, listed or not: r->part, r->uri */
     M3U8_HINT,    /* r->uri of the next part */
-    M3U8_VARIANT, /* of a master list: r->uri, r->bandwidth */
+    M3U8_VARIANT, /* in a master list: r->uri, r->bandwidth */
 };
 
 /* ERR_MALFORMED: not a playlist. */

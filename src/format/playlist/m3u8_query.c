@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* m3u8_query.c - a playlist whose urls carry something more. */
+/* m3u8_query.c - adds a query to the URLs of a playlist. */
 #include "format/playlist/m3u8.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@ static bool begins(const char *line, size_t n, const char *with)
     return n >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
 }
 
-/* Where the url of this line ends; NULL: it has none of the wanted kind. *url is its begin. */
+/* Returns the end of the URL in this line; NULL: it has no URL of the requested kind. *url is its
+ * start. */
 static const char *url_end(const char *line, size_t n, unsigned which, const char **url)
 {
     bool key = begins(line, n, "#EXT-X-KEY:") || begins(line, n, "#EXT-X-SESSION-KEY:");

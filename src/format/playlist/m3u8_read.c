@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* m3u8_read.c - HLS media playlists, read: what m3u8.c writes, and what others write like it. */
+/* m3u8_read.c - reads HLS media playlists like those of m3u8.c. */
 #include "format/playlist/m3u8.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct m3u8_text next_line(struct m3u8_reader *r)
     return t;
 }
 
-/* What comes after the name of a tag, or p NULL if it is another tag. */
+/* Returns the text after the name of a tag; p is NULL if it is another tag. */
 static struct m3u8_text after(struct m3u8_text l, const char *tag)
 {
     size_t n = strlen(tag);
@@ -31,7 +31,7 @@ static struct m3u8_text after(struct m3u8_text l, const char *tag)
     return (struct m3u8_text){ l.p + n, l.n - n };
 }
 
-/* The value of an attribute, without its quotes. */
+/* Returns the value of an attribute without its quotes. */
 static struct m3u8_text attribute(struct m3u8_text l, const char *name)
 {
     size_t n = strlen(name);
@@ -54,7 +54,7 @@ static struct m3u8_text attribute(struct m3u8_text l, const char *name)
     return (struct m3u8_text){ NULL, 0 };
 }
 
-/* A number at the begin of the text; its bytes are not ended by a zero. */
+/* Copies the start of the text, which has no final 0, to parse a number. */
 static void copy(struct m3u8_text t, char *buf, size_t size)
 {
     size_t n = t.n < size - 1 ? t.n : size - 1;
@@ -192,7 +192,7 @@ static void read_tag(struct m3u8_reader *r, struct m3u8_text l)
         read_head(r, l);
 }
 
-/* M3U8_END: the line has no uri. */
+/* M3U8_END: the line has no URI. */
 static enum m3u8_item read_line(struct m3u8_reader *r, struct m3u8_text l)
 {
     struct m3u8_text v;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { URLS = 2 /* of a segment template */ };
+enum { URLS = 2 /* URLs of a segment template */ };
 
 static const char tail[] = "</MPD>\n";
 
@@ -16,7 +16,7 @@ static void put_span(struct wr *w, const char *name, int64_t ms)
     wr_printf(w, "%s=\"PT%" PRId64 ".%03dS\"", name, ms / 1000, (int)(ms % 1000));
 }
 
-/* In an attribute; and "$" begins a variable, [DASH] 5.3.9.4.4. */
+/* Escapes a URL for an attribute; "$" would start a variable, [DASH] 5.3.9.4.4. */
 static void put_url(struct wr *w, const char *url)
 {
     for (; *url; url++) {
@@ -114,7 +114,7 @@ void mpd_segment(struct mpd_writer *m, uint64_t begin, uint64_t duration)
     m->next = begin + duration;
 }
 
-/* Rates like 30000/1001 are written as they are. */
+/* Writes rates like 30000/1001 as a fraction. */
 static void put_fps(struct wr *w, double fps)
 {
     unsigned whole = (unsigned)(fps + 0.5), milli = (unsigned)(fps * 1000 + 0.5);
@@ -158,7 +158,7 @@ void mpd_end(struct mpd_writer *m)
     wr_text(m->w, tail);
 }
 
-/* In front of what the MPD has first: [DASH] 5.3.1.3, the order of its elements. */
+/* Writes the location, which must be the first element, [DASH] 5.3.1.3. */
 static void put_location(struct wr *w, const char *url)
 {
     wr_text(w, "  <Location>");
@@ -173,7 +173,8 @@ static void put_location(struct wr *w, const char *url)
     wr_text(w, "</Location>\n");
 }
 
-/* ------------------------------------------------------------ for one player */
+/* ------------------------------------------------------------ changing a playlist for one player
+ * */
 
 void mpd_cut_begin(struct mpd_cut *c, const char *text, size_t size)
 {
@@ -187,8 +188,8 @@ void mpd_cut_begin(struct mpd_cut *c, const char *text, size_t size)
     c->line_end = c->once[MPD_LOCATION] ? c->once[MPD_LOCATION] : text;
 }
 
-/* Behind the next URL in a line of a segment template, `initialization="s/init.mp4"` or
- * `media="..."`; NULL: there are no more. */
+/* Returns the end of the next URL in a line of a segment template, `initialization="s/init.mp4"` or
+ * `media="..."`; NULL: no more. */
 static const char *next_url(struct mpd_cut *c)
 {
     static const char *const names[URLS] = { " initialization=\"", " media=\"" };

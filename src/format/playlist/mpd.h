@@ -31,9 +31,9 @@ struct mpd_track {
     char codecs[48];         /* RFC 6381 */
     uint32_t timescale;      /* ticks per second */
     unsigned bandwidth;      /* bit/s */
-    uint32_t width, height;  /* of video; 0: unknown */
+    uint32_t width, height;  /* video; 0: unknown */
     double fps;
-    uint32_t rate, channels; /* of audio */
+    uint32_t rate, channels; /* audio */
     const char *init;        /* urls, not yet escaped; the second one goes on with the time of */
     const char *media;       /* the segment and ".m4s" */
 };

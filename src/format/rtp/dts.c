@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dts.c - when pictures are decoded, of such that only tell when they are shown. */
+/* dts.c - computes decoding times of video frames from their presentation times. */
 #include "format/rtp/dts.h"
 
 enum { CLOCK = 90000, JUMP = 10 * CLOCK, EACH = CLOCK / 25, EACH_MIN = CLOCK / 240 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fmtp.c - a=fmtp of tracks that go out, by their decoder configuration. */
+/* fmtp.c - writes the a=fmtp of sent tracks from their decoder configuration. */
 #include "av/nalu.h"
 #include "av/vp9.h"
 #include "base/base64.h"
@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-/* The sets of one type, in base64. */
+/* The parameter sets of one type, in base64. */
 struct list {
     struct wr *w;
     const struct nal_kind *nal;
-    int type;         /* -1: of any */
-    const char *name; /* NULL: it is written */
+    int type;         /* -1: any */
+    const char *name; /* NULL: already written */
 };
 
 static void put_set(void *arg, const uint8_t *unit, size_t size)
@@ -33,7 +33,7 @@ static void put_sets(struct list l, enum av_codec codec, const uint8_t *config, 
     err_t err;
 
     err = av_codec_row(codec)->nalu->sets(config, size, &length, put_set, &l);
-    err_free(&err); /* players get it in the stream */
+    err_free(&err); /* players get them in the stream */
 }
 
 /* [H264] 8.1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formats.c - payload formats: how RTP carries each codec, a row each. */
+/* formats.c - payload formats: a row for each codec that RTP carries. */
 #include "format/rtp/formats.h"
 
 #include "format/rtp/pack_impl.h"

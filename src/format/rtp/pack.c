@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pack.c - frames to payloads of RTP. */
+/* pack.c - packs frames into RTP payloads. */
 #include "format/rtp/pack_impl.h"
 
-/* Parameter sets have some hundred bytes; larger ones are in descriptions alone. In front of each
- * key frame of a few bytes they would be most of a stream. */
+/* Parameter sets have some hundred bytes. Larger ones are only in the SDP: before each of many
+ * small key frames they would be most of the stream. */
 enum { SETS_MAX = 4096, WAITING_MAX = 64 * 1024, G711_RATE = 8000 };
 
 bool rtp_packer_init(struct rtp_packer *p, const struct rtp_packer_opts *opts)
@@ -37,13 +37,13 @@ uint8_t *rtp_pack_packet(struct rtp_packer *p, size_t size, bool marker)
     return at + s->head;
 }
 
-/* Whole seconds apart, so that no product is too large. */
+/* Scales whole seconds separately, so that no product overflows. */
 static int64_t scale(int64_t v, int64_t from, int64_t to)
 {
     return v / from * to + v % from * to / from;
 }
 
-/* When the frame is: sound by the count of its samples. */
+/* Computes the frame's timestamp; for audio from the number of samples. */
 static err_t find_ticks(struct rtp_packer *p, const struct frame *f)
 {
     uint32_t samples, rate = p->count.rate;

@@ -43,7 +43,7 @@ struct rtp_packer {
     uint32_t clock;       /* ticks per second; 0: unknown until a configuration or a frame */
     /* private */
     struct rtp_sink *sink;
-    int64_t ticks;        /* of the current packets */
+    int64_t ticks;        /* time of the current packets */
     unsigned nalu_length;
     struct wr before_key; /* bytes before key frames */
     struct audio_clock count;

@@ -44,7 +44,8 @@ void rtp_aac_flush(struct rtp_packer *p)
     p->n = 0;
 }
 
-/* One unit alone, or in pieces: each tells the size of the whole, the last one has the marker. */
+/* Writes a unit in one packet or in fragments: each has the size of the whole unit, and the last
+ * one the marker. */
 static void put_unit(struct rtp_packer *p, const uint8_t *from, size_t size)
 {
     size_t head = AU_HEADERS + AU_HEADER, left = size, each;
@@ -64,7 +65,8 @@ static void put_unit(struct rtp_packer *p, const uint8_t *from, size_t size)
     }
 }
 
-/* May it share the packet of those that wait? They must follow each other without a gap. */
+/* True if the unit may share the packet of the waiting units. They must follow each other without a
+ * gap. */
 static bool may_share(const struct rtp_packer *p, size_t size, int64_t span)
 {
     size_t more = AU_HEADERS + (size_t)AU_HEADER * (p->n + 1) + p->waiting.len + size;
@@ -95,7 +97,7 @@ err_t rtp_aac_pack(struct rtp_packer *p, const struct frame *f)
     return NULL;
 }
 
-/* ---- [MP3] 3.5: an offset in front of each piece */
+/* ---- [MP3] 3.5: an offset before each fragment */
 
 err_t rtp_mp3_pack(struct rtp_packer *p, const struct frame *f)
 {
@@ -117,7 +119,7 @@ err_t rtp_mp3_pack(struct rtp_packer *p, const struct frame *f)
     return NULL;
 }
 
-/* ---- what is a payload as it is */
+/* ---- frames that are payloads without changes */
 
 err_t rtp_opus_pack(struct rtp_packer *p, const struct frame *f)
 {
@@ -131,7 +133,7 @@ err_t rtp_opus_pack(struct rtp_packer *p, const struct frame *f)
     return NULL;
 }
 
-/* A byte is a sample, so it can be cut anywhere. */
+/* A byte is a sample, so a frame can be divided anywhere. */
 err_t rtp_g711_pack(struct rtp_packer *p, const struct frame *f)
 {
     int64_t ticks = p->ticks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack_av1.c - AV1: OBUs without their sizes, up to three pieces of them in a packet. */
+/* pack_av1.c - AV1: OBUs without their sizes, up to three OBUs or fragments in a packet. */
 #include "av/av1.h"
 #include "base/rd.h"
 #include "format/obu.h"
@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-/* The number of elements is written with two bits, and saves the length of the last. */
+/* The number of elements has two bits, and makes the length of the last one unnecessary. */
 enum { ELEMENTS_MAX = 3, AV1C = 4 };
 
-struct element { /* an OBU or a piece of one */
-    uint8_t head[2]; /* its header, if it begins here */
+struct element { /* an OBU or a fragment of one */
+    uint8_t head[2]; /* its header, if it starts here */
     size_t head_size;
     const uint8_t *data;
     size_t size;
@@ -20,12 +20,12 @@ struct element { /* an OBU or a piece of one */
 struct packet {
     struct element e[ELEMENTS_MAX];
     unsigned n;
-    size_t size;  /* with the length of all but the last */
-    bool goes_on; /* the first element has a begin in the packet before */
-    bool begins;  /* a coded video sequence */
+    size_t size;  /* with the lengths of all elements but the last */
+    bool goes_on; /* the first element started in the previous packet */
+    bool begins;  /* starts a coded video sequence */
 };
 
-/* What is in av1C is in front of each key frame: the sequence header. */
+/* Stores the sequence header of av1C, which precedes each key frame. */
 err_t rtp_av1_configure(struct rtp_packer *p, const struct frame *f)
 {
     if (f->size > AV1C)
@@ -58,7 +58,7 @@ static void flush(struct rtp_packer *p, struct packet *k, bool goes_on, bool mar
     *k = (struct packet){ .size = 1, .goes_on = goes_on };
 }
 
-/* How many bytes of another element have room? The one that was the last gets a length. */
+/* Returns the space for another element. The previous last element then needs a length. */
 static size_t room(const struct rtp_packer *p, const struct packet *k)
 {
     size_t used = k->size;
@@ -78,7 +78,7 @@ static void add(struct packet *k, const struct element *e)
     k->size += bytes_of(e);
 }
 
-/* One that fits nowhere begins a packet of its own, so that its pieces are of one size. */
+/* An OBU that needs fragments starts a new packet, so that its fragments have equal sizes. */
 static void send(struct rtp_packer *p, struct packet *k, const struct obu *obu, bool last)
 {
     struct element e = { .head = { obu->head[0], obu->head[1] }, .head_size = obu->head_size,

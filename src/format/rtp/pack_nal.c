@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pack_nal.c - H.264 and HEVC: units alone, small ones together, large ones in fragments. */
+/* pack_nal.c - H.264 and HEVC: single units, aggregates of small units, fragments of large units.
+ * */
 #include "av/nalu.h"
 #include "base/rd.h"
 #include "format/nal.h"
@@ -9,11 +10,11 @@
 
 enum { GROUP_MAX = 16 };
 
-/* Units that wait to be sent together: parameter sets and SEI, and slices if they share. */
+/* Units that wait to share a packet: parameter sets and SEI, and slices if enabled. */
 struct group {
     struct nalu unit[GROUP_MAX];
     unsigned n;
-    size_t size; /* of the packet */
+    size_t size; /* size of the packet */
 };
 
 static void put_set(void *sets, const uint8_t *unit, size_t size)
@@ -38,7 +39,7 @@ static void put_single(struct rtp_packer *p, const struct nalu *unit, bool marke
         memcpy(at, unit->data, unit->size);
 }
 
-/* [H264] 5.7.1: F if any has it, the largest NRI. */
+/* [H264] 5.7.1: F if any unit has it, and the largest NRI. */
 static void stap_head(uint8_t *at, const struct group *g)
 {
     uint8_t first = 0, nri = 0;
@@ -168,8 +169,8 @@ static bool is_sent(const struct rtp_packer *p, const struct nalu *unit)
     return unit->size > nal->head && !(nal->flags[type] & not);
 }
 
-/* How many units are sent, and are parameter sets among them? The whole frame is looked at before
- * anything of it is written. */
+/* Counts the units to send, and finds parameter sets. Checks the whole frame before any of it is
+ * written. */
 static err_t look(const struct rtp_packer *p, struct nalu_reader r, unsigned *n, bool *sets)
 {
     const struct nal_kind *nal = p->fmt->nal;

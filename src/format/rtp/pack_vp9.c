@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack_vp9.c - VP9: a frame in pieces, each behind a descriptor, [VP9-RTP] 4.2. */
+/* pack_vp9.c - VP9: fragments of frames, each after a descriptor, [VP9-RTP] 4.2. */
 #include "format/rtp/pack_impl.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ err_t rtp_vp9_pack(struct rtp_packer *p, const struct frame *f)
             break;
         at[0] = (uint8_t)(HAS_ID | (f->key ? 0 : INTER) | (left == f->size ? BEGIN : 0) |
                           (n == left ? END : 0));
-        at[1] = (uint8_t)(0x80 | p->picture >> 8); /* of 15 bits */
+        at[1] = (uint8_t)(0x80 | p->picture >> 8); /* a PictureID of 15 bits */
         at[2] = (uint8_t)p->picture;
         memcpy(at + DESCRIPTOR, from, n);
         from += n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read.c - a=fmtp of tracks that come in. */
+/* read.c - parses the a=fmtp of received tracks. */
 #include "av/opus.h"
 #include "base/base64.h"
 #include "format/rtp/unpack_impl.h"
@@ -9,8 +9,8 @@
 
 enum { ASC_MAX = 64 };
 
-/* Parameter sets in base64, with commas between them. What is broken or empty, such as what is
- * behind a comma at the end, comes in the stream. */
+/* Reads comma-separated parameter sets in base64. Skips invalid and empty ones, such as the one
+ * after a final comma; they will be in the stream. */
 static void read_sets(struct rtp_unpacker *u, const struct span *fmtp, const char *key)
 {
     uint8_t set[BASE64_ROOM(NAL_SET_SIZE)];
@@ -47,7 +47,7 @@ err_t rtp_h265_read(struct rtp_unpacker *u, const struct span *fmtp)
     return NULL;
 }
 
-/* Fields that a header of a unit may have beside those that we read. */
+/* True if unit headers have additional fields that are not supported. */
 static bool has_more_fields(const struct span *fmtp)
 {
     static const char *const keys[] = { "constantsize", "CTSDeltaLength",
@@ -87,7 +87,7 @@ err_t rtp_aac_read(struct rtp_unpacker *u, const struct span *fmtp)
     return NULL;
 }
 
-/* [Opus] 6.1; 7: two channels whatever is sent, so a decoder of two plays both. */
+/* [Opus] 6.1, 7: always two channels, because a decoder with two channels can play mono too. */
 err_t rtp_opus_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
     uint8_t head[OPUS_HEAD];
@@ -98,7 +98,7 @@ err_t rtp_opus_read(struct rtp_unpacker *u, const struct span *fmtp)
     return NULL;
 }
 
-/* Packets of the log have no place to say another rate, or that there are two channels. */
+/* Packets of the log cannot express another rate or two channels. */
 err_t rtp_g711_read(struct rtp_unpacker *u, const struct span *fmtp)
 {
     (void)fmtp;

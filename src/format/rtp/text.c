@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - parameters of a=fmtp. */
+/* text.c - parses parameters of a=fmtp. */
 #include "format/rtp/text.h"
 
 #include "base/text.h"

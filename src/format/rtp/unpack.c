@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack.c - payloads of RTP to frames. */
+/* unpack.c - assembles frames from RTP payloads. */
 #include "format/rtp/unpack_impl.h"
 
 #include <string.h>

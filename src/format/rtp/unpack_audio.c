@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack_audio.c - packets of AAC, MP3, Opus and G.711 to frames. */
+/* unpack_audio.c - assembles frames of AAC, MP3, Opus and G.711. */
 #include "av/bits.h"
 #include "av/mp3.h"
 #include "base/rd.h"
@@ -9,7 +9,7 @@
 
 enum { AU_SAMPLES = 1024, AU_HEADERS_MAX = 256, MP3_HEADER = 4, MP3_RATE = 90000 };
 
-/* ---- what is a frame as it is */
+/* ---- payloads that are frames without changes */
 
 void rtp_raw_unpack(struct rtp_unpacker *u)
 {
@@ -17,7 +17,7 @@ void rtp_raw_unpack(struct rtp_unpacker *u)
     rtp_unpack_out(u, u->in.ticks, u->in.data, u->in.size);
 }
 
-/* ---- pieces */
+/* ---- fragments */
 
 static void drop_pieces(struct rtp_unpacker *u)
 {
@@ -33,7 +33,7 @@ static void begin_pieces(struct rtp_unpacker *u, size_t whole)
     u->ticks = u->in.ticks;
 }
 
-/* Is it all there now? */
+/* Adds a fragment, and outputs the frame if it is complete. */
 static void add_piece(struct rtp_unpacker *u, const uint8_t *data, size_t size)
 {
     wr_bytes(&u->frame, data, size);
@@ -48,7 +48,7 @@ static void add_piece(struct rtp_unpacker *u, const uint8_t *data, size_t size)
 static void look_for_holes(struct rtp_unpacker *u)
 {
     if (u->in.lost > 0 || u->in.restart) {
-        u->skip = u->whole > 0; /* and what is left of that frame */
+        u->skip = u->whole > 0; /* and the rest of that frame */
         u->skip_ticks = u->ticks;
         drop_pieces(u);
     }
@@ -58,7 +58,7 @@ static void look_for_holes(struct rtp_unpacker *u)
 
 /* ---- [AAC] 3.2 */
 
-/* The headers of the access units are a bit string, their data is behind it. */
+/* The headers of the access units are a bit string before their data. */
 static bool read_headers(struct rtp_unpacker *u)
 {
     struct rd r = rd_init(u->in.data, u->in.size);
@@ -75,7 +75,7 @@ static bool read_headers(struct rtp_unpacker *u)
     return u->headers <= AU_HEADERS_MAX;
 }
 
-/* The next header: the size of the unit, and its place in time. */
+/* Reads the next header: size and index of the unit. */
 static size_t read_header(struct rtp_unpacker *u)
 {
     struct bits b = bits_init(u->in.data, u->in.size);
@@ -102,7 +102,7 @@ static void take_unit(struct rtp_unpacker *u, size_t size)
         return;
     }
     u->at = u->in.size;
-    if (u->headers > 1) { /* only one that is alone may be in pieces */
+    if (u->headers > 1) { /* only a single unit may be fragmented */
         drop_pieces(u);
         u->stats.broken++;
         return;
@@ -114,7 +114,7 @@ static void take_unit(struct rtp_unpacker *u, size_t size)
     add_piece(u, data, left);
 }
 
-/* The last piece says the size of the whole, too, which is more than it has. */
+/* The last fragment also has the size of the whole unit, which is more than its own size. */
 void rtp_aac_unpack(struct rtp_unpacker *u)
 {
     look_for_holes(u);
@@ -154,7 +154,7 @@ static void take_mp3(struct rtp_unpacker *u)
         u->has_in = false;
         return;
     }
-    size = f.size > 0 ? f.size : left; /* of a free bit rate: all of it */
+    size = f.size > 0 ? f.size : left; /* free bit rate: the rest of the payload */
     if (size > left) {
         begin_pieces(u, size);
         add_piece(u, data, left);

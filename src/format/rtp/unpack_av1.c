@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack_av1.c - packets of AV1 to OBUs with their sizes, [AV1-RTP] 4. */
+/* unpack_av1.c - assembles AV1 frames: OBUs with their sizes, [AV1-RTP] 4. */
 #include "av/av1.h"
 #include "format/obu.h"
 #include "format/rtp/unpack_impl.h"
@@ -18,7 +18,7 @@ static void read_sequence(struct rtp_unpacker *u, const uint8_t *obu, size_t siz
     wr_free(&w);
 }
 
-/* [AV1] 5.9.2: show_existing_frame, frame_type. A still picture's header has neither. */
+/* [AV1] 5.9.2: show_existing_frame, frame_type. The reduced header of still images has neither. */
 static void note(struct rtp_unpacker *u, const struct obu *obu)
 {
     if (obu->type != AV1_FRAME_HEADER && obu->type != AV1_FRAME)
@@ -28,7 +28,7 @@ static void note(struct rtp_unpacker *u, const struct obu *obu)
     u->picture = true;
 }
 
-/* The OBU that ends the frame is whole: it gets its size. */
+/* The OBU at the end of the frame is complete: sets its size. */
 static void end_obu(struct rtp_unpacker *u)
 {
     uint8_t size[OBU_LEB128_MAX], *at = u->frame.buf + u->piece_at;
@@ -67,7 +67,7 @@ static void end_obu(struct rtp_unpacker *u)
 static void take_element(struct rtp_unpacker *u, const uint8_t *data, size_t size, bool rest,
                          bool goes_on)
 {
-    if (rest != u->piece) { /* what came before is missing, or its end is */
+    if (rest != u->piece) { /* the previous fragment is missing, or its end is */
         u->broken = true;
         return;
     }
@@ -79,7 +79,8 @@ static void take_element(struct rtp_unpacker *u, const uint8_t *data, size_t siz
         end_obu(u);
 }
 
-/* 4.3, 4.4: as many elements as the header says, the last without a length; or each with one. */
+/* 4.3, 4.4: the header has the number of elements, and the last one has no length; or all have
+ * one. */
 static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
 {
     struct rd r = rd_init(p->data, p->size);
@@ -106,7 +107,7 @@ static bool first(const struct rtp_unpacker *u, const struct rtp_payload *p)
     return (p->data[0] & (NEW_SEQUENCE | GOES_ON)) == NEW_SEQUENCE;
 }
 
-/* Markers of AV1 are right: all senders are of this decade. */
+/* AV1 senders set markers correctly. */
 static bool new_picture(const struct rtp_unpacker *u, const struct rtp_payload *p)
 {
     (void)u;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack_latm.c - AAC in LATM, [LATM] RFC 6416 section 6, its configuration in SDP (cpresent 0). */
+/* unpack_latm.c - assembles AAC frames in LATM, [LATM] RFC 6416 section 6, with the configuration
+ * in the SDP (cpresent 0). */
 #include "format/latm.h"
 #include "format/rtp/unpack_impl.h"
 
 enum { SAMPLES = 1024, CONFIG = 64 };
 
-/* An element may be in several packets, the last of them has the marker. */
+/* An element may span several packets; the last of them has the marker. */
 static bool collect(struct rtp_unpacker *u)
 {
     if (u->in.lost > 0 || u->in.restart) {
         u->stats.broken += u->piece;
         u->piece = false;
-        u->skip = !u->in.restart && !u->skip_marked; /* it may be the rest of one */
+        u->skip = !u->in.restart && !u->skip_marked; /* it may be the rest of a lost element */
         u->in.lost = 0;
         u->in.restart = false;
     }
@@ -29,7 +30,7 @@ static bool collect(struct rtp_unpacker *u)
     return u->in.marker && !u->frame.bad;
 }
 
-/* [AAC] 1.7.3.1, PayloadLengthInfo: 255s, and what is less. */
+/* [AAC] 1.7.3.1, PayloadLengthInfo: the sum of bytes up to the first one below 255. */
 static bool next_frame(struct rtp_unpacker *u)
 {
     size_t size = 0;

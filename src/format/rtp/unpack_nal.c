@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack_nal.c - packets of H.264 and HEVC to units behind their lengths. */
+/* unpack_nal.c - assembles frames of H.264 and HEVC: units after their lengths. */
 #include "av/bits.h"
 #include "av/nalu.h"
 #include "base/be.h"
@@ -54,7 +54,7 @@ static void note(struct rtp_unpacker *u, uint8_t flags, const uint8_t *unit, siz
     u->picture |= (flags & NAL_SLICE) != 0;
 }
 
-/* The unit that begins at `at` behind room for its length, at the end of the frame, is whole. */
+/* Ends the unit that starts at `at`, after the space for its length, at the end of the frame. */
 static void end_unit(struct rtp_unpacker *u, size_t at)
 {
     const struct nal_kind *nal = u->fmt->nal;
@@ -86,7 +86,7 @@ static void add_plain(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
         end_unit(u, at);
 }
 
-/* Units behind start codes, which cameras have put where one unit should be. */
+/* Adds units after start codes, which some cameras send instead of a single unit. */
 static void add_annexb(struct rtp_unpacker *u, const uint8_t *data, size_t size)
 {
     struct nalu_reader r;
@@ -109,7 +109,8 @@ static const uint8_t *start_code(const uint8_t *data, size_t size)
     return memmem(data, size, "\0\0\1", 3);
 }
 
-/* Only who was seen to put start codes into units is looked at for good; or what is no slice. */
+/* True if the unit may contain start codes: it is not a slice, or the sender has sent start codes
+ * before. */
 static bool may_have_codes(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
 {
     const struct nal_kind *nal = u->fmt->nal;
@@ -140,7 +141,7 @@ static void add_unit(struct rtp_unpacker *u, const uint8_t *unit, size_t size)
 
 /* ---- packets */
 
-/* [H264] 5.7.1, [HEVC] 4.4.2. Of a last length that is too large, what is whole before it stays. */
+/* [H264] 5.7.1, [HEVC] 4.4.2. If the last length is too large, the units before it are kept. */
 static void take_group(struct rtp_unpacker *u, struct rd r)
 {
     (void)rd_take(&r, u->fmt->nal->head);
@@ -154,7 +155,7 @@ static void take_group(struct rtp_unpacker *u, struct rd r)
     }
 }
 
-/* The pieces are one unit now. What has start codes inside is taken apart. */
+/* The fragments are a complete unit. Start codes inside divide it. */
 static void end_pieces(struct rtp_unpacker *u)
 {
     const uint8_t *unit = u->frame.buf + u->piece_at + LENGTH;
@@ -178,7 +179,7 @@ static void end_pieces(struct rtp_unpacker *u)
     wr_free(&copy);
 }
 
-/* [H264] 5.8, [HEVC] 4.4.3. Begin and end in one packet are wrong, but plain. */
+/* [H264] 5.8, [HEVC] 4.4.3. Start and end in one packet are invalid but unambiguous. */
 static void take_fragment(struct rtp_unpacker *u, struct rd r)
 {
     const struct nal_kind *nal = u->fmt->nal;
@@ -212,11 +213,12 @@ static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
     if (p->size > 3 && p->data[0] == 0 && start_code(p->data, 4)) {
         u->broken |= u->piece;
         add_annexb(u, p->data, p->size);
-    } else if (p->data[0] & 0x80) { /* forbidden_zero_bit: somebody saw an error in it */
+    /* forbidden_zero_bit: the sender or a gateway marked it as damaged */
+    } else if (p->data[0] & 0x80) {
         u->broken = true;
     } else if (type == nal->fragment) {
         take_fragment(u, rd_init(p->data, p->size));
-    } else if (u->piece) { /* of which the end is missing */
+    } else if (u->piece) { /* the end of the unit is missing */
         u->broken = true;
     } else if (type == nal->aggregate) {
         take_group(u, rd_init(p->data, p->size));
@@ -230,7 +232,7 @@ static void take(struct rtp_unpacker *u, const struct rtp_payload *p)
 
 /* ---- frames */
 
-/* The first unit of a packet, as far as its first byte behind the header; false: there is none. */
+/* Reads the first unit of a packet up to its first byte after the header; false: there is none. */
 static bool peek(const struct rtp_unpacker *u, const struct rtp_payload *p, uint8_t *flags,
                  bool *first_slice)
 {
@@ -273,7 +275,7 @@ static bool new_picture(const struct rtp_unpacker *u, const struct rtp_payload *
     return flags & NAL_BEGINS || (flags & NAL_SLICE && slice);
 }
 
-/* Not by a first slice: the two fields of a picture have one time. */
+/* A first slice does not count: both fields of a frame have the same time. */
 static bool splits(const struct rtp_unpacker *u, const struct rtp_payload *p)
 {
     bool slice;
@@ -282,7 +284,7 @@ static bool splits(const struct rtp_unpacker *u, const struct rtp_payload *p)
     return !u->piece && peek(u, p, &flags, &slice) && flags & NAL_BEGINS;
 }
 
-/* Encoders that have no IDR pictures put parameters in front of those that one can start at. */
+/* Encoders without IDR frames send parameter sets before the frames where decoding can start. */
 static bool finish(struct rtp_unpacker *u)
 {
     if (u->has_sps && u->intra && u->fmt->nal == &nal_h264)

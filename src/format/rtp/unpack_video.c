@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack_video.c - when a picture begins, when it is whole, and what to do when some is missing.
+/* unpack_video.c - finds the start and end of video frames, and handles lost packets.
  *
- * A picture has one timestamp, and its last packet a marker. But there are cameras that forget the
- * marker, and such that set it on each unit: so the first one is not believed before the next
- * timestamp has proved it, which costs the delay of one frame once.
+ * All packets of a frame have the same timestamp, and the last one has a marker. But some cameras
+ * omit the marker, and others set it on each unit. So the first marker is not trusted until the
+ * next timestamp confirms it, which delays a single frame.
  */
 #include "format/rtp/unpack_impl.h"
 
@@ -14,14 +14,14 @@ static void open_frame(struct rtp_unpacker *u, const struct rtp_payload *p)
     bool rest = u->closed && p->ticks == u->closed_ticks && u->marks == RTP_MARKS_TRUE &&
                 !u->fmt->video->new_picture(u, p);
 
-    if (u->frame.cap > ROOM_KEPT && u->frame.len < u->frame.cap / 8) { /* one was large */
+    if (u->frame.cap > ROOM_KEPT && u->frame.len < u->frame.cap / 8) { /* a frame was large */
         wr_free(&u->frame);
         wr_init(&u->frame, RTP_FRAME_MAX);
     }
     wr_clear(&u->frame);
     u->open = true;
     u->broken = rest;
-    if (rest) /* what was passed on was not all of it */
+    if (rest) /* the frame that was passed on was incomplete */
         u->marks = RTP_MARKS_FALSE;
     u->picture = u->key = u->marked = u->piece = u->ended = u->has_sps = false;
     u->intra = true;
@@ -37,7 +37,7 @@ static void close_frame(struct rtp_unpacker *u)
     u->closed = u->picture;
     u->closed_ticks = u->ticks;
     if (!u->picture && whole)
-        return; /* only what goes in front of one */
+        return; /* only units that precede a frame */
     if (!whole || !u->fmt->video->close(u) || u->frame.bad) {
         u->stats.broken++;
         u->need_key |= !u->keep_broken;
@@ -54,8 +54,8 @@ static void close_frame(struct rtp_unpacker *u)
                                  .size = u->frame.len };
 }
 
-/* Packets are missing: what is open cannot become whole, and what comes may be the rest of a frame
- * that began in the hole. */
+/* Packets are missing: the open frame cannot become complete, and the next packets may be the rest
+ * of a frame whose start was lost. */
 static void hole(struct rtp_unpacker *u, const struct rtp_payload *p)
 {
     u->stats.broken += u->open;
@@ -76,7 +76,7 @@ static bool resumes(struct rtp_unpacker *u, const struct rtp_payload *p)
     return false;
 }
 
-/* Does the packet end the frame that is open? */
+/* True if the packet ends the open frame. */
 static bool ends(struct rtp_unpacker *u, const struct rtp_payload *p)
 {
     if (p->ticks != u->ticks) {
@@ -94,7 +94,7 @@ static bool ends(struct rtp_unpacker *u, const struct rtp_payload *p)
     return u->fmt->video->splits(u, p);
 }
 
-/* The end of the frame came before the hole. */
+/* True if the end of the frame arrived before the loss. */
 static bool is_whole(const struct rtp_unpacker *u)
 {
     return u->open && u->marked && u->marks != RTP_MARKS_FALSE;
@@ -108,7 +108,7 @@ void rtp_video_unpack(struct rtp_unpacker *u)
         if (is_whole(u))
             close_frame(u);
         if (u->ready)
-            return; /* the packet is looked at again */
+            return; /* the packet is processed again */
         hole(u, p);
         p->lost = 0;
         p->restart = false;

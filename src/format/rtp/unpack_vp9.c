@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack_vp9.c - packets of VP9 to frames, [VP9-RTP] 4.2: of several layers the lowest. */
+/* unpack_vp9.c - assembles VP9 frames, [VP9-RTP] 4.2; only the lowest of several layers. */
 #include "av/vp9.h"
 #include "base/rd.h"
 #include "format/rtp/unpack_impl.h"
@@ -32,7 +32,7 @@ static void skip_structure(struct rd *r)
         (void)rd_take(r, rd_u8(r) >> 2 & 3);
 }
 
-/* False: it is longer than the packet. */
+/* Reads the descriptor; false: it is longer than the packet. */
 static bool read_descriptor(struct descriptor *d, struct rd *r)
 {
     *d = (struct descriptor){ .flags = rd_u8(r) };

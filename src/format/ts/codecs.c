@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* codecs.c - the codecs that go into MPEG-TS: what each is called there, and what it needs in
- * addition to its frames. */
+/* codecs.c - the codecs of MPEG-TS: their stream types and descriptors, and the bytes that TS needs
+ * before their frames. */
 #include "format/ts/codecs.h"
 
 #include "av/mp3.h"
@@ -17,7 +17,7 @@ static void put_set(void *sets, const uint8_t *unit, size_t size)
     wr_bytes(sets, unit, size);
 }
 
-/* Parameter sets go in front of each key frame. */
+/* Stores the parameter sets, which precede each key frame. */
 static err_t take_sets(struct ts_mux *m, const struct frame *f)
 {
     struct wr sets;
@@ -53,12 +53,12 @@ static err_t aac_head(struct ts_mux *m, const struct frame *f, uint8_t out[TS_HE
 {
     if (!m->has_aac)
         return err_new(ERR_CODEC, "AAC before its configuration");
-    m->rate = m->aac.core_rate; /* there may have been another codec since it was configured */
+    m->rate = m->aac.core_rate; /* the codec may have changed since it was configured */
     *n = AAC_ADTS_HEADER;
     return aac_adts_build(out, &m->aac, f->size);
 }
 
-/* [TS] 2-34: by the halved sample rates. */
+/* [TS] 2-34: the type depends on whether the sample rate is halved. */
 static err_t mp3_type(const struct frame *f, uint8_t *type)
 {
     struct mp3_frame mp3;
@@ -96,7 +96,7 @@ static err_t opus_head(struct ts_mux *m, const struct frame *f, uint8_t out[TS_H
     return NULL;
 }
 
-/* Registration and extension. */
+/* Writes the registration and extension descriptors. */
 static size_t opus_descriptors(const struct ts_mux *m, uint8_t out[TS_DESCRIPTORS_MAX])
 {
     memcpy(out, "\x05\x04Opus\x7f\x02\x80", 9);

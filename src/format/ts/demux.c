@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demux.c - an MPEG transport stream to frames: where its packets are, and whose. */
+/* demux.c - demultiplexes an MPEG transport stream: finds its packets and their streams. */
 #include "format/ts/demux_impl.h"
 
 #include "base/must.h"
@@ -72,7 +72,7 @@ static void skip_in(struct ts_demux *d, size_t n)
     d->taken += n;
 }
 
-/* Bytes stand in d->carry where a packet is in two pieces, or where packets are looked for. */
+/* Copies bytes to d->carry, for a packet in two pieces or for the search for packets. */
 static void fill_carry(struct ts_demux *d, size_t want)
 {
     size_t have = d->carry_len - d->carry_at, n;
@@ -92,7 +92,7 @@ static bool has_syncs(const uint8_t *p)
     return p[0] == TS_SYNC && p[TS_PACKET] == TS_SYNC && p[2 * TS_PACKET] == TS_SYNC;
 }
 
-/* False: not in all there is. */
+/* Searches for the start of a packet; false if it is not in the input. */
 static bool find_sync(struct ts_demux *d)
 {
     for (;;) {
@@ -111,7 +111,7 @@ static bool find_sync(struct ts_demux *d)
     }
 }
 
-/* 188 bytes and where they are; NULL: not all of them have come. */
+/* Returns the next 188 bytes and their offset; NULL: not all of them have arrived. */
 static const uint8_t *next_bytes(struct ts_demux *d, uint64_t *at)
 {
     size_t have = d->carry_len - d->carry_at;
@@ -154,9 +154,9 @@ static const uint8_t *next_packet(struct ts_demux *d, uint64_t *at)
     return p;
 }
 
-/* ---- what is in a packet, [TS] 2.4.3.2 */
+/* ---- parsing a packet, [TS] 2.4.3.2 */
 
-/* Bytes of an adaptation field that say something, 2.4.3.4; its flags are there. */
+/* Returns the bytes of an adaptation field without stuffing, 2.4.3.4. The field has its flags. */
 static size_t field_used(const uint8_t *field, size_t size)
 {
     uint8_t flags = field[0];
@@ -169,7 +169,7 @@ static size_t field_used(const uint8_t *field, size_t size)
     return used;
 }
 
-/* False: there is no payload, or it cannot be. */
+/* Reads the adaptation field. False: the packet has no payload, or is invalid. */
 static bool read_field(struct ts_packet *k, const uint8_t *p)
 {
     size_t size = p[4];
@@ -203,7 +203,7 @@ static void scrambled(struct ts_demux *d, struct ts_es *es)
         .pid = es->pid, .type = es->type, .name = av_codec_name(es->reader->codec) });
 }
 
-/* False: there is nothing in it for us. */
+/* Reads a packet. False: it is not needed. */
 static bool read_packet(struct ts_demux *d, const uint8_t *p, uint64_t at)
 {
     struct ts_packet *k = &d->packet;
@@ -248,7 +248,7 @@ void ts_follow(struct ts_count *c, const struct ts_packet *k)
     memcpy(c->tail, k->raw + TAIL_AT, TS_TAIL);
 }
 
-/* False: the packet is to come again. */
+/* Passes the packet on. False: it must be passed on again later. */
 static bool take_packet(struct ts_demux *d)
 {
     const struct ts_packet *k = &d->packet;
@@ -262,7 +262,7 @@ static bool take_packet(struct ts_demux *d)
 
 /* ---- frames */
 
-/* One step; false: there is nothing left to do. */
+/* Does one step of work; false: nothing is left to do. */
 static bool step(struct ts_demux *d)
 {
     const uint8_t *p;
@@ -332,7 +332,7 @@ void ts_frame_copy(const struct ts_frame *f, uint8_t *out)
     }
 }
 
-/* ---- what is known */
+/* ---- reports and state */
 
 void ts_tell(struct ts_demux *d, enum ts_note note, const struct ts_told *told)
 {

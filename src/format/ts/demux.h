@@ -32,9 +32,9 @@ enum ts_note {
 
 struct ts_told {
     enum ts_note note;
-    uint16_t pid;      /* of the stream, or of the PMT of a program */
+    uint16_t pid;      /* PID of the stream, or of a program's PMT */
     uint16_t program;  /* its number */
-    uint8_t type;      /* stream_type, [TS] table 2-34; 0: of a program */
+    uint8_t type;      /* stream_type, [TS] table 2-34; 0: a program */
     const char *name;  /* name of the type: "AC-3", or "unknown" */
 };
 
@@ -67,11 +67,11 @@ struct ts_frame {
 };
 
 struct ts_demux_stat {
-    uint64_t packets;  /* of 188 bytes, null packets included */
+    uint64_t packets;  /* packets of 188 bytes, null packets included */
     uint64_t skipped;  /* bytes that are not TS */
     uint64_t errors;   /* packets dropped: marked as broken, or invalid */
     uint64_t scrambled, repeated; /* packets dropped */
-    uint64_t jumps;    /* of continuity counters of the streams read */
+    uint64_t jumps;    /* jumps of continuity counters of the streams read */
     uint64_t holes;    /* calls of ts_demux_hole(), and lost syncs */
     uint64_t frames;   /* frames returned, without configurations */
     uint64_t broken;   /* frames and PES packets dropped: incomplete, over a limit, unreadable */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_audio.c - payloads of PES packets to frames of sound, which may begin in one and end in
- * another. The first that begins in a packet has its time, the others follow. */
+/* demux_audio.c - extracts audio frames from payloads of PES packets. A frame may span packets. The
+ * first frame that starts in a packet has the packet's time; the others follow it. */
 #include "av/packet.h"
 #include "format/ts/demux_impl.h"
 
@@ -15,7 +15,8 @@ void ts_audio_compact(struct ts_es *es)
     es->pos = 0;
 }
 
-/* Also for a frame that we cannot read: it lasts, too. Its rate may not be known yet. */
+/* Sets the time of a frame. Also for an unsupported frame, because it has a duration too. Its rate
+ * may be unknown yet. */
 static void take_time(struct ts_es *es, const struct ts_audio_frame *s)
 {
     if (es->pos >= es->from)
@@ -44,7 +45,7 @@ static void take(struct ts_es *es, const struct ts_audio_frame *s)
     (void)ts_es_out(es, false, 1);
 }
 
-/* Behind another frame, and it says the same. */
+/* True if the frame follows another one with the same configuration. */
 static bool is_known(const struct ts_es *es, const struct ts_audio_frame *s)
 {
     return es->synced &&
@@ -52,8 +53,8 @@ static bool is_known(const struct ts_es *es, const struct ts_audio_frame *s)
                                     memcmp(es->config.buf, s->config, s->config_size) == 0));
 }
 
-/* A header may be seen where there is none: the next one proves it, or the end of the packet.
- * *more: that has not come yet. */
+/* Other bytes may look like a header, so it is confirmed by the next header or the end of the
+ * packet. *more: these have not arrived yet. */
 static bool is_sure(const struct ts_es *es, const struct ts_audio_frame *s, bool *more)
 {
     const struct ts_audio *a = es->reader->audio;
@@ -91,12 +92,12 @@ static enum ts_found find(struct ts_es *es, struct ts_audio_frame *s)
     if (more)
         found = TS_MORE;
     if (found == TS_NONE || found == TS_MORE)
-        es->latm = latm; /* that was of no frame */
+        es->latm = latm; /* it did not belong to a frame */
     return found;
 }
 
-/* What is left is the begin of a frame, whose rest comes with the next packet; or never. It has its
- * time, though. */
+/* Keeps the start of a frame whose rest comes with the next packet, if ever. The frame has the
+ * current packet's time. */
 static void end_buffer(struct ts_es *es)
 {
     bool aligned = es->reader->audio->aligned;
@@ -112,7 +113,7 @@ static void end_buffer(struct ts_es *es)
     es->busy = es->last = es->torn = false;
 }
 
-/* No frame is here. */
+/* Skips bytes without a frame. */
 static void skip(struct ts_es *es, size_t n)
 {
     es->demux->stat.broken += es->synced || n > 1;

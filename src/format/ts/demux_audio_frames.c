@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_audio_frames.c - frames of AAC in ADTS and LATM, of MP3 and of Opus, as PES packets have
- * them. */
+/* demux_audio_frames.c - finds frames of AAC in ADTS and LATM, of MP3 and of Opus in the payloads
+ * of PES packets. */
 #include "av/mp3.h"
 #include "base/rd.h"
 #include "format/ts/demux_impl.h"
@@ -32,7 +32,7 @@ static enum ts_found find_adts(struct ts_es *es, const uint8_t *p, size_t size,
     s->samples = AAC_SAMPLES * h.blocks;
     s->rate = h.config.core_rate;
     if (h.blocks > 1 || h.config.channel_config == 0 || h.size == h.head)
-        return TS_SKIP; /* channels that its first block says */
+        return TS_SKIP; /* the channels are in its first block */
     s->data = p + h.head;
     s->size = h.size - h.head;
     s->config_size = aac_asc_build(s->config, &h.config);
@@ -49,7 +49,7 @@ static bool is_loas(const uint8_t *p)
     return p[0] == 0x56 && (p[1] & 0xe0) == 0xe0;
 }
 
-/* A frame begins anywhere in a byte. False: it is not all there. */
+/* Copies a frame that may start at any bit. False: it is incomplete. */
 static bool copy_bits(struct ts_es *es, struct bits *b, size_t size)
 {
     wr_clear(&es->scratch);
@@ -110,7 +110,7 @@ static bool parse_mp3(struct mp3_frame *f, const uint8_t *p)
 {
     err_t err;
 
-    if (p[0] != 0xff || p[1] < 0xe0) /* most are not: without an error for each */
+    if (p[0] != 0xff || p[1] < 0xe0) /* most bytes are not a header: avoids an error for each */
         return false;
     err = mp3_frame_parse(f, p, MP3_HEAD);
     if (err) {

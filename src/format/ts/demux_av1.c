@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_av1.c - OBUs of AV1 in a transport stream, [AV1-TS] "Carriage of AV1 in MPEG-2 TS", 3.2:
- * each behind a start code, with bytes that keep others from looking so. A frame of ours is a
- * temporal unit, which begins with its delimiter. */
+/* demux_av1.c - OBUs of AV1 in a transport stream, [AV1-TS] "Carriage of AV1 in MPEG-2 TS", 3.2.
+ * Each follows a start code and is escaped, so that it contains no start codes. A temporal unit,
+ * which starts with its delimiter, becomes one frame. */
 #include "av/av1.h"
 #include "format/obu.h"
 #include "format/ts/demux_impl.h"
@@ -27,7 +27,7 @@ static unsigned what(const struct ts_es *es, const uint8_t *unit)
     }
 }
 
-/* 00 00 03 is 00 00. */
+/* Replaces 00 00 03 with 00 00. */
 static size_t unescape(uint8_t *p, size_t size)
 {
     size_t n = 0, zeros = 0;
@@ -74,8 +74,8 @@ static void read_sequence(struct ts_es *es, const uint8_t *unit, size_t size)
     wr_free(&obu);
 }
 
-/* [AV1] 5.9.2: show_existing_frame, frame_type of 2 bits, show_frame. A still picture's header has
- * none of them. */
+/* [AV1] 5.9.2: show_existing_frame, frame_type with 2 bits, show_frame. The reduced header of still
+ * images has none of them. */
 static void note(struct ts_es *es, const struct obu *obu)
 {
     if ((obu->type != AV1_FRAME_HEADER && obu->type != AV1_FRAME) || obu->size == 0)
@@ -108,7 +108,8 @@ static void end(struct ts_es *es, size_t at, size_t size)
     ts_video_keep(es, at, n);
 }
 
-/* A temporal unit ends with what is shown; an access unit of a PES packet may be less. */
+/* A temporal unit ends with a frame that is shown; the access unit of a PES packet may be only a
+ * part of it. */
 static bool ends(const struct ts_es *es)
 {
     return es->shown;

@@ -20,7 +20,7 @@ enum {
     TS_SECTION_MAX = 3 + 1021,
     TS_TABLE_MAX = 7 * TS_PACKET,  /* packets of a section, with the bytes before it */
     TS_STREAMS_MAX = 16, TS_PROGRAMS_MAX = 16, TS_TOLD_MAX = 32,
-    TS_UNITS_MAX = 512,            /* of a frame */
+    TS_UNITS_MAX = 512,            /* units of a frame */
     TS_PES_HEAD = 9 + 255,
     TS_TAIL = 8,                   /* bytes by which a repeated packet is known */
 };
@@ -40,7 +40,7 @@ struct ts_packet { /* a packet with a payload, of a PID that is read */
 struct ts_count { /* a continuity counter */
     int last;          /* -1: unknown */
     bool repeated;     /* the last packet was repeated */
-    uint8_t tail[TS_TAIL]; /* of the last packet */
+    uint8_t tail[TS_TAIL]; /* last bytes of the last packet */
 };
 
 enum ts_follows { TS_NEXT, TS_REPEATED, TS_JUMPED };
@@ -153,7 +153,7 @@ struct ts_es { /* the state of a stream that is read */
     /* its payload, after the rest of earlier ones */
     struct wr buf;
     size_t from;               /* start of its payload */
-    uint64_t at, pes_at;       /* input offset of the frame; of the PES packet */
+    uint64_t at, pes_at;       /* input offsets of the frame and the PES packet */
     bool has_time, timed;      /* its time is not used by a frame yet; there was a time before */
     int64_t pes_pts, pes_dts;
 
@@ -179,7 +179,7 @@ struct ts_es { /* the state of a stream that is read */
     size_t room;
     struct ts_learned whole;   /* each PES packet has a whole frame */
     int64_t each;              /* duration of the last frames */
-    int64_t timed_dts;         /* of the last frame with a time; frames since */
+    int64_t timed_dts;         /* the last frame's with a time; frames since */
     unsigned since;
     struct nal_sets sets;
     bool has_sps, intra, recovery;

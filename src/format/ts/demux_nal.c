@@ -36,7 +36,7 @@ static unsigned what(const struct ts_es *es, const uint8_t *unit)
     return out;
 }
 
-/* [H.264] 7.3.2.3.1: a number is 255s and what is less. */
+/* [H.264] 7.3.2.3.1: a number is the sum of bytes up to the first one below 255. */
 static unsigned sei_number(struct bits *b)
 {
     unsigned n = 0, byte;
@@ -48,7 +48,7 @@ static unsigned sei_number(struct bits *b)
     return n;
 }
 
-/* Is there registered user data in it? */
+/* Finds registered user data. */
 static bool read_sei(struct ts_es *es, const struct nal_kind *nal, const uint8_t *unit, size_t size)
 {
     struct bits b = bits_init_nalu(unit + nal->head, size - nal->head);
@@ -94,7 +94,7 @@ static void end(struct ts_es *es, size_t at, size_t size)
     ts_video_keep(es, at, size);
 }
 
-/* The sets of a picture are in front of it. */
+/* Builds the configuration from the parameter sets before the slices. */
 static void picture(struct ts_es *es)
 {
     struct wr w;
@@ -107,7 +107,8 @@ static void picture(struct ts_es *es)
     wr_free(&w);
 }
 
-/* Encoders that have no IDR pictures say where one can start, or put parameters in front. */
+/* Encoders without IDR frames mark the frames where decoding can start, or send parameter sets
+ * before them. */
 static bool key(const struct ts_es *es)
 {
     return es->key || (kind_of(es) == &nal_h264 && (es->recovery || (es->has_sps && es->intra)));

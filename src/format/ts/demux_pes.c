@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_pes.c - payloads of TS packets to those of PES packets, [TS] 2.4.3.6.
+/* demux_pes.c - joins the payloads of TS packets to PES packets, [TS] 2.4.3.6.
  *
- * A PES packet of video often does not say how long it is, and when the next one begins, a frame's
- * time has passed. But its last TS packet has stuffing, and nearly all multiplexers stuff nowhere
- * else: when that was seen to be so, it is its end.
+ * A PES packet of video often has no length, and waiting for the next one costs the time of a
+ * frame. But its last TS packet has stuffing, and nearly all multiplexers use stuffing only there:
+ * once that is confirmed, stuffing ends the packet.
  */
 #include "format/ts/demux_impl.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD_MIN = 9, ROOM_KEPT = 4 << 10, SURE = 2, PIECES = 16 /* of most frames */,
-       AUDIO_MAX = 256 << 10 /* bytes of sound in one */ };
+enum { HEAD_MIN = 9, ROOM_KEPT = 4 << 10, SURE = 2, PIECES = 16 /* enough for most frames */,
+       AUDIO_MAX = 256 << 10 /* largest PES packet of audio, bytes */ };
 
 #define WRAP ((int64_t)1 << 33)
 
@@ -53,7 +53,8 @@ void ts_es_fini(struct ts_es *es)
     nal_sets_fini(&es->sets);
 }
 
-/* For 3 and more, RFC 7845 5.1.1.2: streams, those of two channels, whose place is which. */
+/* For 3 and more channels, RFC 7845 5.1.1.2: number of streams, of coupled streams, and the mapping
+ * of channels. */
 static void configure_opus(struct ts_es *es)
 {
     static const uint8_t many[][10] = {
@@ -99,7 +100,7 @@ static int64_t read_time(const uint8_t *p)
            (int64_t)p[3] << 7 | p[4] >> 1;
 }
 
-/* The time of these 33 bits that is next to another. */
+/* Returns the time with these low 33 bits that is nearest to another time. */
 static int64_t near(int64_t time, int64_t to)
 {
     int64_t off = (time - to) & (WRAP - 1);
@@ -134,8 +135,8 @@ static void compact(struct ts_es *es)
         ts_audio_compact(es);
 }
 
-/* Frames come all at once, and key frames are ten times as large as others: of what hundreds of
- * readers need for them in turn, none keeps its own. */
+/* Frames arrive in bursts, and key frames are ten times as large as others. So hundreds of streams
+ * do not keep large buffers that each needs only briefly. */
 void ts_es_tidy(struct ts_es *es)
 {
     if (es->open || es->buf.cap <= ROOM_KEPT)
@@ -153,13 +154,13 @@ static void begin(struct ts_es *es, const struct ts_packet *k)
     es->has_time = false;
     es->head_len = 0;
     if (es->buf.cap == 0 && es->reader->video && es->buf.limit > ROOM_KEPT)
-        (void)wr_reserve(&es->buf, ROOM_KEPT); /* else it would grow to that in small steps */
+        (void)wr_reserve(&es->buf, ROOM_KEPT); /* avoids growing in small steps */
     es->from = es->buf.len;
     es->pes_at = k->at;
     es->pes_begins = true;
 }
 
-/* All of it is there. */
+/* The PES packet is complete. */
 static void end(struct ts_es *es)
 {
     es->open = false;
@@ -193,13 +194,13 @@ static void refuse(struct ts_es *es)
     ts_es_break(es);
 }
 
-/* Ids of streams whose packets have a header, [TS] table 2-22: sound, video, private, extended. */
+/* Stream ids whose packets have a header, [TS] table 2-22: audio, video, private, extended. */
 static bool has_head(uint8_t id)
 {
     return (id >= 0xc0 && id <= 0xef) || id == 0xbd || id == 0xfd;
 }
 
-/* Its header is there, of `size` bytes. False: it is none. */
+/* Parses the complete header of `size` bytes. False: it is invalid. */
 static bool read_head(struct ts_es *es, size_t size)
 {
     const uint8_t *h = es->head;
@@ -219,7 +220,7 @@ static bool read_head(struct ts_es *es, size_t size)
     return true;
 }
 
-/* Bytes of the header first. How many were taken; es->open is false where it is none. */
+/* Takes bytes of the header; returns their number. Clears es->open if the header is invalid. */
 static size_t take_head(struct ts_es *es, const uint8_t *p, size_t n)
 {
     size_t taken = 0;
@@ -278,7 +279,7 @@ static void collect(struct ts_es *es, const uint8_t *p, size_t n)
         end(es);
 }
 
-/* What the packet says of the one before it. */
+/* Learns from this packet whether stuffing ended the previous one. */
 static void learn_stuffing(struct ts_es *es, const struct ts_packet *k)
 {
     if (es->open && !es->has_length && es->ends_stuffed)
@@ -288,7 +289,7 @@ static void learn_stuffing(struct ts_es *es, const struct ts_packet *k)
     es->early = false;
 }
 
-/* The one that is open ends here. */
+/* Ends the open PES packet. */
 static void close_open(struct ts_es *es)
 {
     if (!is_headed(es) || (es->has_length && es->left > 0))

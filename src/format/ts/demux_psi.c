@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_psi.c - what is in a transport stream: PAT and PMT, [TS] 2.4.4. */
+/* demux_psi.c - the tables of a transport stream: PAT and PMT, [TS] 2.4.4. */
 #include "base/rd.h"
 #include "format/ts/demux_impl.h"
 #include "format/ts/pes.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { PAT = 0, PMT = 2, HEAD = 8, CRC = 4, PID_MIN = 0x10, STUFFING = 0xff,
-       WAIT_MAX = 8 /* PATs without the PMT of a program: it is none */ };
+       WAIT_MAX = 8 /* PATs after which a program without PMT is ignored */ };
 
 static void reset(struct ts_section *s, uint16_t pid)
 {
@@ -58,7 +58,7 @@ static void choose(struct ts_demux *d, unsigned n)
         reset(&d->pmt, d->programs[n].pid);
 }
 
-/* One that we can read is not left for another. */
+/* A program that can be read is not replaced by another. */
 static bool is_reading(const struct ts_demux *d)
 {
     return d->es[0].reader || d->es[1].reader;
@@ -89,7 +89,7 @@ static void add_program(struct ts_demux *d, uint16_t number, uint16_t pid)
     d->programs[i] = (struct ts_program){ number, pid };
 }
 
-/* [TS] 2.4.4.3. Of several sections, each adds its programs. */
+/* [TS] 2.4.4.3. Each of several sections adds its programs. */
 static void read_pat(struct ts_demux *d, const struct ts_section *s)
 {
     const uint8_t *p = s->data.buf;
@@ -126,7 +126,7 @@ static enum av_kind kind_of(const struct ts_stream *s)
     return av_codec_row(s->reader->codec)->kind;
 }
 
-/* The one that is read already, or the first. */
+/* Returns the stream that is already read, or the first one. */
 static const struct ts_stream *pick(const struct ts_es *es, enum av_kind kind,
                                     const struct ts_stream *streams, unsigned n)
 {
@@ -204,7 +204,7 @@ static bool read_pmt(struct ts_demux *d, const struct ts_section *s)
 
 /* ---- sections */
 
-/* One that is in force, of what comes on this PID. */
+/* True if the section is valid, currently applicable and of this table. */
 static bool is_good(const struct ts_section *s, uint8_t table)
 {
     const uint8_t *p = s->data.buf;
@@ -229,7 +229,7 @@ static void complete(struct ts_demux *d, struct ts_section *s)
     }
 }
 
-/* What comes behind a section is another, or stuffing. 2.4.4 */
+/* Collects the packets of a section. Another section or stuffing follows it. 2.4.4 */
 static void collect(struct ts_demux *d, struct ts_section *s, const uint8_t *p, size_t n)
 {
     struct wr *w = &s->data;
@@ -274,8 +274,8 @@ static void keep_raw(struct ts_section *s, const struct ts_packet *k)
     add_raw(s, k);
 }
 
-/* Tables end alike, with stuffing, and a multiplexer that begins anew may count on by chance: a new
- * one is no repeated one. */
+/* All tables end with stuffing, and the counter of a restarted multiplexer may continue by chance,
+ * so a new table must not be taken for a repeated packet. */
 static bool is_kept(const struct ts_section *s, const struct ts_packet *k)
 {
     return s->raw.len >= TS_PACKET &&

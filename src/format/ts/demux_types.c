@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_types.c - what streams are, by the types and descriptors of the PMT: [TS] 2.4.4.9 and 2.6,
+/* demux_types.c - identifies streams by the types and descriptors in the PMT: [TS] 2.4.4.9 and 2.6,
  * [DVB-SI] ETSI EN 300 468 for the descriptors of private data. */
 #include "base/rd.h"
 #include "format/ts/demux_impl.h"
@@ -33,7 +33,7 @@ static const struct {
     { 0xea, "VC-1" },
 };
 
-/* Of private data. */
+/* Descriptors of private data. */
 static const struct {
     uint8_t tag;
     const char *name;
@@ -43,7 +43,7 @@ static const struct {
     { 0x7c, "AAC" },
 };
 
-struct descriptors { /* as far as they say something to us */
+struct descriptors { /* the fields that are used */
     char registration[5];
     uint8_t channels;
     const char *name;

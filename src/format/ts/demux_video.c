@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* demux_video.c - payloads of PES packets to frames of video: where units and frames begin.
+/* demux_video.c - extracts video frames from payloads of PES packets: finds units and frames.
  *
- * Mostly a PES packet has one frame. When that was seen, a frame goes out at the end of its packet;
- * until then, and for good where it is not so, at the begin of the next frame.
+ * Usually a PES packet has one frame. Once that is confirmed, a frame is passed on at the end of
+ * its packet; until then, or if it is not so, at the start of the next frame.
  */
 #include "av/packet.h"
 #include "base/must.h"
@@ -12,7 +12,7 @@
 
 enum { CODE = 3, LOOK_MAX = 4 };
 
-#define EACH AV_MS(40)          /* how long a frame lasts that nothing is known of */
+#define EACH AV_MS(40)          /* duration of a frame if it is unknown */
 #define EACH_MAX AV_MS(10000)
 
 /* ---- the buffer */
@@ -60,7 +60,7 @@ static int64_t duration(const struct ts_es *es)
     return es->info.fps > 0 ? (int64_t)(AV_CLOCK / es->info.fps) : EACH;
 }
 
-/* The first frame of a PES packet has its time, the others follow. */
+/* The first frame of a PES packet has the packet's time; the others follow it. */
 static void take_time(struct ts_es *es)
 {
     int64_t each;
@@ -93,7 +93,7 @@ static void open_frame(struct ts_es *es, size_t code)
     take_time(es);
 }
 
-/* Does it go out? */
+/* Ends the frame; true if it is passed on. */
 static bool close_frame(struct ts_es *es)
 {
     const struct ts_video *v = es->reader->video;
@@ -125,7 +125,7 @@ static void end_unit(struct ts_es *es, size_t end)
     v->end(es, es->unit_at, end - es->unit_at);
 }
 
-/* The two fields of a picture may be in one PES packet; what has a time of its own is a frame. */
+/* Both fields of a frame may be in one PES packet. A unit with its own time starts a frame. */
 static bool may_be_field(const struct ts_es *es)
 {
     return es->info.interlaced && (!es->has_time || es->pes_dts == es->dts);
@@ -138,7 +138,7 @@ static bool begins_frame(const struct ts_es *es, unsigned what)
     return es->picture && (what & TS_UNIT_BEGINS || (what & TS_UNIT_FIRST && !may_be_field(es)));
 }
 
-/* What is there of the frame that is open may be all of it. */
+/* True if the open frame may be complete. */
 static bool may_end(const struct ts_es *es)
 {
     const struct ts_video *v = es->reader->video;
@@ -146,7 +146,7 @@ static bool may_end(const struct ts_es *es)
     return es->in_frame && es->picture && (!v->ends || v->ends(es));
 }
 
-/* The first unit of a PES packet says whether the one before it had all of a frame. */
+/* The first unit of a PES packet shows whether the previous packet had a whole frame. */
 static void learn_whole(struct ts_es *es, size_t code, unsigned what)
 {
     bool at_begin = true, begins = begins_frame(es, what);
@@ -169,7 +169,7 @@ static void begin_unit(struct ts_es *es, size_t code, unsigned what)
     es->scan = code + CODE;
     if (!es->in_frame && begins_frame(es, what))
         open_frame(es, code);
-    if (!es->in_frame) { /* the rest of a frame that is not there */
+    if (!es->in_frame) { /* the rest of a lost frame */
         es->demux->stat.broken += what & TS_UNIT_PICTURE && !es->lost;
         es->lost |= (what & TS_UNIT_PICTURE) != 0;
         return;
@@ -181,13 +181,13 @@ static void begin_unit(struct ts_es *es, size_t code, unsigned what)
     es->unit_at = es->scan;
 }
 
-/* Nothing of a frame comes behind what is there. */
+/* True if no more bytes of the frame can follow. */
 static bool at_end(const struct ts_es *es)
 {
     return es->last || es->whole.is == TS_TRUE;
 }
 
-/* What the unit behind a start code is; false: that has not come yet. */
+/* Identifies the unit after a start code; false: its first bytes have not arrived yet. */
 static bool look(const struct ts_es *es, size_t code, unsigned *what)
 {
     const struct ts_video *v = es->reader->video;
@@ -204,7 +204,7 @@ static bool look(const struct ts_es *es, size_t code, unsigned *what)
     return at_end(es);
 }
 
-/* Where the next start code is, from es->scan on; the bytes in front of it are looked at once. */
+/* Finds the next start code from es->scan on; no byte is scanned twice. */
 static bool find_code(struct ts_es *es, size_t *code)
 {
     const uint8_t *base = es->buf.buf, *end = base + es->buf.len, *p;
@@ -221,7 +221,7 @@ static bool find_code(struct ts_es *es, size_t *code)
     return false;
 }
 
-/* All that is there is looked at. */
+/* Called when all bytes in the buffer were scanned. */
 static void end_buffer(struct ts_es *es)
 {
     es->busy = false;

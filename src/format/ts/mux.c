@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mux.c - frames to an MPEG transport stream. */
+/* mux.c - multiplexes frames into an MPEG transport stream. */
 #include "format/ts/mux.h"
 
 #include "av/nalu.h"
@@ -10,8 +10,8 @@
 
 #define TABLES_PERIOD AV_MS(500)
 #define PCR_PERIOD AV_MS(90) /* [TS] 2.7.2: at most 100 ms apart */
-#define CLOCK_SPAN AV_MS(60)    /* of audio frames in one PES that has the clock */
-#define CLOCK_SLACK AV_MS(1000) /* audio that is so far behind video begins a new time */
+#define CLOCK_SPAN AV_MS(60)    /* duration of audio in one PES packet that has the clock */
+#define CLOCK_SLACK AV_MS(1000) /* audio that is later than video by more starts a new time */
 
 void ts_mux_init(struct ts_mux *m)
 {
@@ -92,7 +92,7 @@ static void put_tables(struct ts_mux *m, int64_t dts, struct wr *out)
     wr_bytes(out, m->tables, sizeof(m->tables));
 }
 
-/* [TS] 2.4.3.5: a clock that goes back is another one. */
+/* [TS] 2.4.3.5: a clock that goes back is a discontinuity. */
 static void note_clock(struct ts_mux *m, struct ts_track *t, int64_t at)
 {
     t->new_clock = m->clock_due || m->pcr_at - at > CLOCK_SLACK;
@@ -123,7 +123,7 @@ void ts_mux_flush(struct ts_mux *m, struct wr *out)
     m->pending.len = 0;
 }
 
-/* The time of a frame; *follows: it is where the one before it ends. */
+/* Returns the time of a frame; *follows: it starts at the end of the previous frame. */
 static int64_t time_audio(struct ts_mux *m, const struct frame *f, bool *follows)
 {
     struct audio_clock *c = &m->clock;
@@ -181,7 +181,7 @@ static err_t open_units(const struct ts_mux *m, const struct frame *f, struct na
     return nalu_begin(r, format, m->nalu_length ? m->nalu_length : 4, f->data, f->size);
 }
 
-/* The next one to write; n->data is NULL behind the last. */
+/* Gives the next unit to write; n->data is NULL at the end. */
 static err_t next_unit(const struct frame *f, struct nalu_reader *r, struct nalu *n)
 {
     err_t err;
@@ -193,7 +193,8 @@ static err_t next_unit(const struct frame *f, struct nalu_reader *r, struct nalu
     return err;
 }
 
-/* How many bytes the units make with their start codes, and do they bring their own sets? */
+/* Computes the size of the units with their start codes, and whether they include parameter
+ * sets. */
 static err_t measure(const struct ts_mux *m, const struct frame *f, size_t *size, bool *own_sets)
 {
     struct nalu_reader r;
@@ -211,7 +212,8 @@ static err_t measure(const struct ts_mux *m, const struct frame *f, size_t *size
     return err;
 }
 
-/* No two have the same: what is not later than the one before it is just behind it. */
+/* Times increase strictly: a frame that is not later than the previous one gets a time just after
+ * it. */
 static int64_t time_video(struct ts_mux *m, const struct frame *f)
 {
     bool later = f->dts > m->video_at || m->video_at - f->dts > CLOCK_SLACK;

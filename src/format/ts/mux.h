@@ -40,7 +40,7 @@ struct ts_mux {
     int64_t tables_period, pcr_period; /* 1/90000 s; ts_mux_init() sets defaults for files */
     struct audio_clock clock; /* the caller may set it to loose */
     /* private */
-    uint32_t rate;        /* of the audio coder, Hz */
+    uint32_t rate;        /* rate of the audio coder, Hz */
     uint8_t tables[2 * TS_PACKET]; /* PAT and PMT */
     uint8_t tables_cc, version;
     bool tables_due, clock_due;

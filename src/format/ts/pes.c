@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pes.c - PES packets cut into TS packets, [TS] 2.4.3. */
+/* pes.c - divides PES packets into TS packets, [TS] 2.4.3. */
 #include "format/ts/pes.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ static uint8_t flags_of(const struct ts_track *t, bool key, bool clock)
     return (uint8_t)((clock && t->new_clock ? 0x80 : 0) | (key ? 0x40 : 0) | (clock ? 0x10 : 0));
 }
 
-/* Begin a packet: its header, and the adaptation field with the clock, the sign of a key frame
- * and as much stuffing as the rest of the PES leaves room. [TS] 2.4.3.4 */
+/* Starts a packet: header, and adaptation field with the clock, the random access flag and the
+ * stuffing after the last bytes of the PES packet. [TS] 2.4.3.4 */
 static bool next_packet(struct ts_pes *p)
 {
     unsigned field = 0; /* bytes of the adaptation field after its length byte */
@@ -115,10 +115,10 @@ void ts_pes_begin(struct ts_pes *p, struct ts_track *t, struct wr *out, size_t s
     p->key = key;
     p->pcr = pcr;
     p->left = size + 9 + n;
-    if (!out->more) /* it would be moved again and again */
+    if (!out->more) /* the buffer would be moved repeatedly */
         (void)wr_reserve(out, (p->left / PACKET_ROOM + 2) * TS_PACKET);
     if (total > PES_MAX)
-        total = 0; /* [TS] 2.4.3.7: only video may leave it open, and only video is so large */
+        total = 0; /* [TS] 2.4.3.7: only video may omit the length, and only video is so large */
     head[4] = (uint8_t)(total >> 8);
     head[5] = (uint8_t)total;
     head[6] = 0x84; /* data_alignment_indicator */
@@ -135,7 +135,7 @@ void ts_pcr_packet(const struct ts_track *t, int64_t pcr, struct wr *out)
     uint8_t p[TS_PACKET];
     struct ts_track last = *t;
 
-    last.cc--; /* [TS] 2.4.3.3: it does not count where there is no payload */
+    last.cc--; /* [TS] 2.4.3.3: the counter stays without a payload */
     memset(p, 0xff, sizeof(p));
     packet_head(p, &last, false, ADAPTATION);
     p[4] = TS_PACKET - 5;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - what is in the stream: PAT and PMT, [TS] 2.4.4. */
+/* tables.c - the tables PAT and PMT, [TS] 2.4.4. */
 #include "base/be.h"
 #include "format/ts/codecs.h"
 #include "format/ts/pes.h"
@@ -20,7 +20,7 @@ uint32_t ts_crc32(const uint8_t *data, size_t size)
     return crc;
 }
 
-/* One section in one packet; `body` is what comes between the section's header and its CRC. */
+/* Writes a section in one packet; `body` is the part between the section's header and its CRC. */
 static void section(uint8_t *packet, uint16_t pid, uint8_t table, uint16_t id, uint8_t version,
                     const uint8_t *body, size_t n)
 {
@@ -36,7 +36,7 @@ static void section(uint8_t *packet, uint16_t pid, uint8_t table, uint16_t id, u
     s[0] = table;
     (void)be_put16(s + 1, (uint32_t)(0xb000 | (5 + n + 4)));
     (void)be_put16(s + 3, id);
-    s[5] = (uint8_t)(0xc1 | version << 1); /* in force now */
+    s[5] = (uint8_t)(0xc1 | version << 1); /* current_next_indicator */
     s[6] = s[7] = 0;                       /* section 0 of 0 */
     memcpy(s + 8, body, n);
     crc = ts_crc32(s, 8 + n);
