@@ -44,8 +44,8 @@ size_t live_reader_configs(const struct live_reader *r, const struct av_packet *
 void live_reader_end(struct live_reader *r);
 bool live_reader_ended(const struct live_reader *r);
 bool live_reader_done(const struct live_reader *r); /* it ended, and everything is read */
-/* Waits for that time while packets arrive, or until the reader ends. Yields; ERR_STOPPED if the
- * coroutine was stopped. */
+/* Waits for `time`, or until the reader ends; packets may arrive meanwhile. Yields; ERR_STOPPED if
+ * the coroutine was stopped. */
 err_t live_reader_wait(struct live_reader *r, co_usec time) __attribute__((warn_unused_result));
 /* Calls on_packets(wakeup) once when there is more to read, like live_consumer_park(). `wakeup` is
  * the caller's, zeroed; it has no wire and is only for live_consumer_unpark(). */

@@ -82,14 +82,15 @@ struct rtc_wire {
 void rtc_wire_put(struct rtc_wire *w, const struct rtp_log_entry *e);
 /* Removes old packets and updates the memory counter. */
 void rtc_wire_trim(struct rtc_wire *w, co_usec now);
-/* Makes the ticks of the input continue those in the log, as if the clock had run on. */
+/* Maps the ticks of the input so that they continue those in the log, with the time that has
+ * passed. */
 void rtc_wire_base(struct rtc_wire_track *t, int64_t ticks, co_usec at);
 /* Resets the shifts, because the input changes. */
 void rtc_wire_rebase(struct rtc_wire *w);
 /* Makes packets of a frame or a configuration that arrived at that time. */
 void rtc_wire_make(struct rtc_wire *w, struct frame *f, co_usec at);
 
-/* rtc_audio.c: takes an audio frame. Returns false if it is to be packetized unchanged. */
+/* rtc_audio.c: takes an audio frame. Returns false if the caller must packetize it unchanged. */
 bool rtc_audio_put(struct rtc_wire *w, const struct frame *f, co_usec at);
 bool rtc_audio_converts(const struct rtc_wire *w, enum av_codec codec);
 void rtc_audio_begin(struct rtc_wire *w); /* reading begins */

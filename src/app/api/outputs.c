@@ -122,7 +122,7 @@ void api_put_ports(struct jput *j, const struct conf *c, const struct conf_vhost
 
     while ((s = conf_served_next(s, &id))) {
         bool on = !v || conf_protocol_in(conf_protocol(id), v);
-        /* the page knows it as its own port */
+        /* the console uses its own port for it */
         bool known = v && id == PROTOCOL_HTTP && !(s->flags & CONF_SERVED_RESERVE);
 
         if (s->console && !known)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* peer_mail.h - sends a message about other peers to a session of any worker.
  *
- * A session of this worker gets it at once, others through the mailbox of their worker. The number
- * in transit is limited; more are dropped, as datagrams are. Nothing here yields.
+ * A session of this worker gets the message at once, a session of another worker through that
+ * worker's mailbox. The number of messages in transit is limited; messages over the limit are
+ * dropped, like datagrams. Nothing here yields.
  */
 #ifndef SERVE_RTMFP_PEER_MAIL_H
 #define SERVE_RTMFP_PEER_MAIL_H

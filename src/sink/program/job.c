@@ -272,7 +272,7 @@ static err_t job_main(void *arg)
     err = keep_running(j);
     err_free(&err); /* the job was stopped */
     log_trace("%s %s: ended%s%s", job_kind_name(j->want->kind), j->want->name,
-              *j->how ? ",  with " : "", j->how);
+              *j->how ? ", " : "", j->how);
     LIST_TAKE(j);
     unref(j);
     return NULL;
